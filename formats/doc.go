@@ -1,0 +1,52 @@
+// Package formats reads and writes the files that features, labels and sparse matrices are kept
+// in. It holds no numerical code and knows nothing of the rest of the module.
+//
+// # Formats
+//
+//	name                             contents                                              read as                   written by
+//	.npy                             NumPy 1.0, 2.0, 3.0: f2 f4 f8 i1..i8 u1..u8 b1,       Matrix, Matrix64, labels  WriteMatrix, WriteMatrix64, WriteLabels
+//	                                 either byte order, C order, one or two dimensions
+//	.fvecs .bvecs .ivecs             int32 d, then d float32, uint8 or int32, per row      Matrix, Matrix64, labels  WriteMatrix (.fvecs), WriteLabels (.ivecs)
+//	.fbin .u8bin .i8bin .ibin        uint32 n, uint32 d, then n rows of d                  Matrix, Matrix64, labels  WriteMatrix (.fbin)
+//	.idx, -ubyte                     IDX (MNIST), any number of dimensions, big-endian     Matrix, Matrix64, labels
+//	.csv .tsv .txt                   one label per line, or a column of labels             labels                    WriteLabels (.csv)
+//	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
+//	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets
+//
+// Names count without regard to case. All but the vecs formats and .npz are also read with .gz
+// behind the name. A file of another name is taken for .npy or IDX if it begins like one. Labels
+// are arrays of integers with one dimension or one column.
+//
+// # Guarantees
+//
+// Files are untrusted. What a header claims is checked against the size of the file before
+// memory is taken for it; products of dimensions are computed without overflow; bytes behind the
+// data are an error. Memory is at most a small multiple of the file's size, and for compressed
+// data at most that multiple of what really comes out of it (deflate expands up to 1032 times).
+// No input makes a reader panic.
+//
+// Every error is an *Error with the path and, where it applies, the row, line, offset or header
+// field at fault, and wraps one of the sentinels (ErrFormat, ErrTruncated, ...) or the error of
+// the operating system. Messages show dimensions and names of columns, never values of rows.
+//
+// Conversions do not change values silently: integers that do not fit, and finite float64 values
+// that overflow float32, are an ErrRange. Rounding to the nearest float is allowed; NaN and
+// infinities pass through, except in Matrix Market, which has no spelling for them.
+//
+// Every writer goes through WriteFile: the file is replaced as a whole or not at all, also when
+// the context ends half way.
+//
+// # Memory mapping
+//
+// A matrix stored as it would be in memory (.npy of float32 or float64, .fbin, on a machine of
+// the same byte order) is mapped read-only instead of read: opening takes no time or memory, and
+// pages come in as they are touched. On Linux, macOS and the BSDs only; elsewhere such files are
+// read. A mapping shows the file as it is now, so a program that overwrites the file in place
+// changes the matrix, and one that truncates it makes access to the lost pages fault. Files
+// replaced by renaming, as WriteFile does, are not affected.
+//
+// # Concurrency
+//
+// All functions may be called from several goroutines at once. Two WriteFile calls for one path
+// each leave a whole file; the last one to finish stays.
+package formats

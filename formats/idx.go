@@ -1,0 +1,28 @@
+package formats
+
+import "encoding/binary"
+
+// idxKinds are the element types of IDX by their code, the third byte of the file.
+var idxKinds = [256]kind{0x08: u1, 0x09: i1, 0x0b: i2, 0x0c: i4, 0x0d: f4, 0x0e: f8}
+
+// readIDXHeader reads two zero bytes, a type code, the number of dimensions, and as many uint32
+// lengths. Everything in IDX is big-endian.
+func readIDXHeader(s *source) (array, error) {
+	var head [4]byte
+	if err := s.readFull(head[:]); err != nil {
+		return array{}, err
+	}
+	k, dims := idxKinds[head[2]], int(head[3])
+	if head[0] != 0 || head[1] != 0 || k == noKind || dims == 0 {
+		return array{}, failf(ErrFormat, "no IDX file: it begins with % x", head).in("magic").at(0)
+	}
+	raw := make([]byte, 4*dims)
+	if err := s.readFull(raw); err != nil {
+		return array{}, err
+	}
+	a := array{make([]uint64, dims), dtype{k, k.size() > 1}}
+	for i := range a.shape {
+		a.shape[i] = uint64(binary.BigEndian.Uint32(raw[4*i:]))
+	}
+	return a, nil
+}

@@ -1,0 +1,219 @@
+package formats
+
+import (
+	"bytes"
+	"math"
+	"strings"
+	"unsafe"
+)
+
+// Matrix is a feature matrix in row-major order without padding: entry (i, j) is
+// Data[i*Cols+j].
+//
+// Data may be a read-only mapping of the file (Mapped tells): reading it is safe for concurrent
+// use, writing to it faults, and so does reading after another program has truncated the file.
+// Copy the matrix where either is a possibility.
+type Matrix struct {
+	Rows, Cols int
+	Data       []float32
+	unmap      func() error
+}
+
+// Matrix64 is Matrix in float64.
+type Matrix64 struct {
+	Rows, Cols int
+	Data       []float64
+	unmap      func() error
+}
+
+// ReadMatrix reads features from a file, its format chosen by the ending of its name (see the
+// table in the package comment), or by its first bytes when the ending says nothing. One-
+// dimensional arrays become one column, IDX images one row each.
+//
+// Data stored as float32 rows (.npy, .fbin) is mapped, not read, where the system allows;
+// anything else is converted: integers round to nearest, a finite float64 that overflows float32
+// is an ErrRange naming row and column. NaN and infinities pass through. Call Close when done.
+func ReadMatrix(path string) (*Matrix, error) {
+	d, err := loadDense[float32](path)
+	if err != nil {
+		return nil, err
+	}
+	return &Matrix{d.rows, d.cols, d.data, d.unmap}, nil
+}
+
+// ReadMatrix64 is ReadMatrix in float64. A float64 .npy is mapped; every other type of element
+// but the 64-bit integers converts without rounding.
+func ReadMatrix64(path string) (*Matrix64, error) {
+	d, err := loadDense[float64](path)
+	if err != nil {
+		return nil, err
+	}
+	return &Matrix64{d.rows, d.cols, d.data, d.unmap}, nil
+}
+
+// Mapped tells whether Data is a mapping of the file.
+func (m *Matrix) Mapped() bool { return m.unmap != nil }
+
+// Mapped tells whether Data is a mapping of the file.
+func (m *Matrix64) Mapped() bool { return m.unmap != nil }
+
+// Close releases the mapping, if there is one, and sets Data to nil; copies of the slice must not
+// be used any more. Calling it again does nothing. It must not run while Data is in use.
+func (m *Matrix) Close() error {
+	m.Data = nil
+	return release(&m.unmap)
+}
+
+// Close is as for Matrix.
+func (m *Matrix64) Close() error {
+	m.Data = nil
+	return release(&m.unmap)
+}
+
+func release(unmap *func() error) error {
+	f := *unmap
+	*unmap = nil
+	if f == nil {
+		return nil
+	}
+	return f()
+}
+
+// dense is the common form of Matrix and Matrix64.
+type dense[T float] struct {
+	rows, cols int
+	data       []T
+	unmap      func() error
+}
+
+// family groups formats that share a reader.
+type family uint8
+
+const (
+	npyFamily family = iota + 1
+	vecsFamily
+	binFamily
+	idxFamily
+	textFamily
+)
+
+// format is a way to store an array, recognised by the end of a file's name.
+type format struct {
+	suffix string
+	family family
+	kind   kind // of the elements, where the name decides it
+}
+
+var arrayFormats = []format{
+	{".npy", npyFamily, noKind},
+	{".fvecs", vecsFamily, f4}, {".bvecs", vecsFamily, u1}, {".ivecs", vecsFamily, i4},
+	{".fbin", binFamily, f4}, {".u8bin", binFamily, u1}, {".i8bin", binFamily, i1}, {".ibin", binFamily, i4},
+	{".idx", idxFamily, noKind}, {"-ubyte", idxFamily, noKind},
+}
+
+// findFormat returns the entry of table whose suffix the lower-case name has.
+func findFormat(table []format, name string) (format, bool) {
+	for _, f := range table {
+		if strings.HasSuffix(name, f.suffix) {
+			return f, true
+		}
+	}
+	return format{}, false
+}
+
+// sniff recognises a format by its first bytes.
+func sniff(s *source) (format, bool) {
+	head, _ := s.r.Peek(len(npyMagic)) // short files are too short for either
+	switch {
+	case string(head) == npyMagic:
+		return format{family: npyFamily}, true
+	case len(head) >= 4 && bytes.HasPrefix(head, []byte{0, 0}) && idxKinds[head[2]] != noKind && head[3] > 0:
+		return format{family: idxFamily}, true
+	}
+	return format{}, false
+}
+
+// chooseFormat decides by name, of which a final .gz does not count, then by content.
+func chooseFormat(table []format, path string, s *source) (format, error) {
+	if f, ok := findFormat(table, strings.TrimSuffix(strings.ToLower(path), ".gz")); ok {
+		return f, nil
+	}
+	if f, ok := sniff(s); ok {
+		return f, nil
+	}
+	return format{}, failf(ErrUnsupported, "unknown kind of file; supported are %s", suffixes(table))
+}
+
+// suffixes lists a table for a message.
+func suffixes(table []format) string {
+	names := make([]string, len(table))
+	for i, f := range table {
+		names[i] = f.suffix
+	}
+	return strings.Join(names, ", ")
+}
+
+func loadDense[T float](path string) (d dense[T], err error) {
+	err = withSource(path, func(s *source) error {
+		f, err := chooseFormat(arrayFormats, path, s)
+		if err != nil {
+			return err
+		}
+		d, err = readDense[T](s, f)
+		return err
+	})
+	return d, err
+}
+
+// readDense reads a matrix in the given format.
+func readDense[T float](s *source, f format) (d dense[T], err error) {
+	if f.family == vecsFamily {
+		d.rows, d.cols, d.data, err = readVecs[T](s, f.kind)
+		return d, err
+	}
+	a, err := readHeader(s, f)
+	if err != nil {
+		return d, err
+	}
+	if f.family == npyFamily && len(a.shape) > 2 {
+		return d, failf(ErrShape, "the array has %d dimensions (%s), a matrix has two", len(a.shape), a).in("shape")
+	}
+	n, err := s.claim(a)
+	if err != nil {
+		return d, err
+	}
+	if d.rows, d.cols, err = a.matrix(); err != nil {
+		return d, err
+	}
+	if d.data, d.unmap = mapArray[T](s, n, a.dtype); d.unmap != nil {
+		return d, nil
+	}
+	d.data, err = readArray[T](s, n, d.cols, a.dtype)
+	return d, err
+}
+
+// readHeader reads what stands before the elements of an array.
+func readHeader(s *source, f format) (array, error) {
+	switch f.family {
+	case npyFamily:
+		return readNPYHeader(s)
+	case binFamily:
+		return readBinHeader(s, f.kind)
+	default:
+		return readIDXHeader(s)
+	}
+}
+
+// mapArray maps the n elements at the position of s, where s is a file that stores them as they
+// are in memory, suitably aligned. Otherwise, or when mapping fails, it returns nil.
+func mapArray[T float](s *source, n int, dt dtype) ([]T, func() error) {
+	size := dt.kind.size()
+	if s.file == nil || n == 0 || dt != native[T]() || s.off%int64(size) != 0 || s.size > math.MaxInt {
+		return nil, nil
+	}
+	raw, unmap, err := mapFile(s.file, int(s.size))
+	if err != nil {
+		return nil, nil
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&raw[s.off])), n), unmap
+}

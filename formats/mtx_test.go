@@ -1,0 +1,115 @@
+package formats
+
+import (
+	"math"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestReadTriplets(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		want       Triplets
+	}{
+		{"real.mtx", "%%MatrixMarket matrix coordinate real general\n% comment\n\n2 3 2\n1 3 1.5\n 2\t1  -2e-3 \n",
+			Triplets{2, 3, []uint32{0, 1}, []uint32{2, 0}, []float64{1.5, -2e-3}}},
+		{"integer.mtx", "%%matrixmarket MATRIX Coordinate Integer General\r\n1 1 1\r\n1 1 -7",
+			Triplets{1, 1, []uint32{0}, []uint32{0}, []float64{-7}}},
+		{"pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 2\n1 1\n2 2",
+			Triplets{2, 2, []uint32{0, 1}, []uint32{0, 1}, []float64{1, 1}}},
+		{"symmetric.mtx", "%%MatrixMarket matrix coordinate real symmetric\n2 2 2\n1 1 3\n2 1 4\n",
+			Triplets{2, 2, []uint32{0, 1, 0}, []uint32{0, 0, 1}, []float64{3, 4, 4}}},
+		{"skew.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 4\n",
+			Triplets{2, 2, []uint32{1, 0}, []uint32{0, 1}, []float64{4, -4}}},
+		{"large.mtx", "%%MatrixMarket matrix coordinate real general\n1000000000 1000000000 1\n1000000000 1 1\n",
+			Triplets{1e9, 1e9, []uint32{1e9 - 1}, []uint32{0}, []float64{1}}},
+		{"a.mtx.gz", string(packed(t, []byte("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 0.1\n"))),
+			Triplets{1, 1, []uint32{0}, []uint32{0}, []float64{0.1}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := ReadTriplets(put(t, c.name, []byte(c.file)))
+			if err != nil || !reflect.DeepEqual(got, &c.want) {
+				t.Errorf("got %+v, %v, want %+v", got, err, c.want)
+			}
+		})
+	}
+	for name, want := range map[string]Triplets{
+		"general.mtx":   {3, 4, []uint32{0, 0, 1, 2}, []uint32{0, 3, 2, 1}, []float64{-1, -0.25, 0.5, 1.25}},
+		"symmetric.mtx": {3, 3, []uint32{0, 1, 0, 2, 1, 2}, []uint32{0, 0, 1, 1, 2, 2}, []float64{1, 2, 2, 3, 3, 4}},
+	} {
+		got, err := ReadTriplets(golden(name))
+		if err != nil || !reflect.DeepEqual(got, &want) {
+			t.Errorf("%s: got %+v, %v, want %+v", name, got, err, want)
+		}
+	}
+}
+
+func TestReadTripletsRefused(t *testing.T) {
+	const real = "%%MatrixMarket matrix coordinate real general\n"
+	for _, c := range []struct {
+		name, file string
+		kind       error
+		parts      []string
+	}{
+		{"empty", "", ErrTruncated, nil},
+		{"no banner", "2 2 0\n", ErrFormat, []string{"line 1", "MatrixMarket"}},
+		{"short banner", "%%MatrixMarket matrix coordinate real\n", ErrFormat, []string{"line 1"}},
+		{"vector", "%%MatrixMarket vector coordinate real general\n", ErrUnsupported, []string{"vector"}},
+		{"array", "%%MatrixMarket matrix array real general\n1 1\n1\n", ErrUnsupported, []string{"array", "dense"}},
+		{"complex", "%%MatrixMarket matrix coordinate complex general\n", ErrUnsupported, []string{"complex"}},
+		{"hermitian", "%%MatrixMarket matrix coordinate real hermitian\n", ErrUnsupported, []string{"hermitian"}},
+		{"skew pattern", "%%MatrixMarket matrix coordinate pattern skew-symmetric\n", ErrFormat, nil},
+		{"no size", real + "% only this\n", ErrTruncated, nil},
+		{"size of two", real + "2 2\n", ErrFormat, []string{"line 2"}},
+		{"negative size", real + "-2 2 1\n", ErrFormat, []string{"line 2"}},
+		{"huge rows", real + "4294967297 1 0\n", ErrUnsupported, []string{"too large"}},
+		{"huge entries", real + "1 1 9000000000000000000\n", ErrUnsupported, []string{"too large"}},
+		{"many entries", real + "1 1 100000000\n1 1 1\n", ErrTruncated, []string{"line 2", "room"}},
+		{"symmetric not square", "%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", ErrFormat, []string{"line 2"}},
+		{"too few", real + "2 2 2\n1 1 1\n", ErrTruncated, []string{"line 3", "2 entries"}},
+		{"too many", real + "2 2 1\n1 1 1\n2 2 2\n", ErrFormat, []string{"line 4"}},
+		{"zero index", real + "2 2 1\n0 1 1\n", ErrFormat, []string{"line 3"}},
+		{"outside", real + "2 2 1\n1 3 1\n", ErrFormat, []string{"line 3", "2 rows and 2 columns"}},
+		{"fraction index", real + "2 2 1\n1.0 1 1\n", ErrFormat, []string{"line 3"}},
+		{"long index", real + "2 2 1\n99999999999999999999 1 1\n", ErrFormat, []string{"line 3"}},
+		{"no value", real + "2 2 1\n1 1\n", ErrFormat, []string{"line 3", "2 fields"}},
+		{"two values", real + "2 2 1\n1 1 1 1 1\n", ErrFormat, []string{"line 3", "5 fields"}},
+		{"nan", real + "2 2 1\n1 1 nan\n", ErrFormat, []string{"line 3"}},
+		{"overflow", real + "2 2 1\n1 1 1e999\n", ErrRange, []string{"line 3"}},
+		{"above diagonal", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", ErrFormat, []string{"line 3", "diagonal"}},
+		{"skew diagonal", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", ErrFormat, []string{"line 3", "diagonal"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := put(t, "m.mtx", []byte(c.file))
+			got, err := ReadTriplets(path)
+			wantError(t, err, c.kind, path, c.parts...)
+			if got != nil {
+				t.Error("a matrix beside an error")
+			}
+		})
+	}
+}
+
+func TestWriteTriplets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.mtx")
+	want := &Triplets{3, 2, []uint32{2, 0, 2}, []uint32{1, 0, 1}, []float64{0.1, -math.MaxFloat64, 0x1p-1074}}
+	if err := WriteTriplets(t.Context(), path, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTriplets(path)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for kind, bad := range map[error]*Triplets{
+		ErrRange: {1, 1, []uint32{0}, []uint32{0}, []float64{math.NaN()}},
+		ErrShape: {1, 1, []uint32{0}, []uint32{1}, []float64{1}},
+	} {
+		wantError(t, WriteTriplets(t.Context(), path, bad), kind, path, "entry 0")
+	}
+	wantError(t, WriteTriplets(t.Context(), path, &Triplets{Rows: 1, Cols: 1, Val: []float64{1}}), ErrShape, path)
+	if !strings.HasPrefix(string(load(t, path)), "%%MatrixMarket") {
+		t.Error("a refused matrix replaced the file")
+	}
+}

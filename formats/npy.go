@@ -1,0 +1,139 @@
+package formats
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+const (
+	npyMagic     = "\x93NUMPY"
+	maxNPYHeader = 1 << 16 // bytes; NumPy itself refuses to read more than 10000 by default
+	npyAlign     = 64
+	growthDigits = 21 // digits that NumPy leaves room for, so that the first dimension can grow
+)
+
+// readNPYDict reads magic, version, length and dictionary, and leaves s at the first element.
+func readNPYDict(s *source) (d npyDict, err error) {
+	var head [12]byte
+	if err := s.readFull(head[:8]); err != nil {
+		return d, err
+	}
+	if string(head[:6]) != npyMagic {
+		return d, failf(ErrFormat, "no .npy file: it does not begin with \\x93NUMPY").in("magic").at(0)
+	}
+	var length int64
+	switch major, minor := head[6], head[7]; {
+	case major == 1 && minor == 0:
+		if err := s.readFull(head[8:10]); err != nil {
+			return d, err
+		}
+		length = int64(binary.LittleEndian.Uint16(head[8:]))
+	case (major == 2 || major == 3) && minor == 0:
+		if err := s.readFull(head[8:12]); err != nil {
+			return d, err
+		}
+		length = int64(binary.LittleEndian.Uint32(head[8:]))
+	default:
+		return d, failf(ErrUnsupported, ".npy version %d.%d; 1.0, 2.0 and 3.0 can be read", major, minor).in("version").at(6)
+	}
+	switch {
+	case length > maxNPYHeader:
+		return d, failf(ErrFormat, "the header claims %d bytes, more than the %d allowed", length, maxNPYHeader).in("header").at(8)
+	case length > s.left():
+		return d, failf(ErrTruncated, "the header claims %d bytes but only %d follow", length, s.left()).in("header").at(8)
+	}
+	base := s.off
+	text := make([]byte, length)
+	if err := s.readFull(text); err != nil {
+		return d, err
+	}
+	return parseDict(string(text), base)
+}
+
+// readNPYHeader is readNPYDict for arrays of numbers in C order.
+func readNPYHeader(s *source) (array, error) {
+	d, err := readNPYDict(s)
+	if err != nil {
+		return array{}, err
+	}
+	dt, err := parseDescr(d.descr)
+	if err != nil {
+		return array{}, err
+	}
+	a := array{d.shape, dt}
+	if d.fortran {
+		wide := 0 // with at most one dimension above 1 both orders are the same
+		for _, n := range d.shape {
+			if n > 1 {
+				wide++
+			}
+		}
+		if n, _ := product(d.shape); wide > 1 && n != 0 {
+			return a, failf(ErrFortranOrder, "the array is stored by columns (Fortran order); save np.ascontiguousarray of it").in("header")
+		}
+	}
+	return a, nil
+}
+
+// writeNPYHeader writes version 1.0 with the bytes that NumPy writes since 1.23. descr is a type
+// such as "<f4".
+func writeNPYHeader(w io.Writer, descr string, shape ...int) error {
+	dims := make([]string, len(shape))
+	for i, n := range shape {
+		dims[i] = strconv.Itoa(n)
+	}
+	tuple := strings.Join(dims, ", ")
+	room := 0
+	switch len(shape) {
+	case 0:
+	case 1:
+		tuple += ","
+		fallthrough
+	default:
+		room = max(0, growthDigits-len(dims[0]))
+	}
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }%*s", descr, tuple, room, "")
+	const fixed = len(npyMagic) + 4
+	pad := npyAlign - (fixed+len(text)+1)%npyAlign
+	text += strings.Repeat(" ", pad) + "\n"
+	head := append([]byte(npyMagic), 1, 0)
+	head = binary.LittleEndian.AppendUint16(head, uint16(len(text)))
+	_, err := w.Write(append(head, text...))
+	return err
+}
+
+// writeArray writes a header and the elements behind it.
+func writeArray[T element](w io.Writer, descr string, data []T, shape ...int) error {
+	if err := writeNPYHeader(w, descr, shape...); err != nil {
+		return err
+	}
+	return writeElements(w, data)
+}
+
+// writeElements writes data little-endian.
+func writeElements[T element](w io.Writer, data []T) error {
+	if hostBig {
+		return writeSwapped(w, data)
+	}
+	_, err := w.Write(asBytes(data))
+	return err
+}
+
+// writeSwapped writes data in the byte order that is not this machine's.
+func writeSwapped[T element](w io.Writer, data []T) error {
+	size := native[T]().kind.size()
+	scratch := make([]byte, bufferSize)
+	for len(data) > 0 {
+		n := min(len(data), bufferSize/size)
+		raw := scratch[:copy(scratch, asBytes(data[:n]))]
+		swap(raw, size)
+		if _, err := w.Write(raw); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}

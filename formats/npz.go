@@ -1,0 +1,258 @@
+package formats
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"strings"
+)
+
+// CSR is a sparse matrix in compressed rows: the entries of row i are Ind[p] (column) and Val[p]
+// for p from Ptr[i] up to Ptr[i+1].
+type CSR struct {
+	Rows, Cols int
+	Ptr        []uint64 // Rows+1 positions
+	Ind        []uint32
+	Val        []float32
+}
+
+// ReadCSR reads a matrix written by scipy.sparse.save_npz, compressed or not. Values of any kind
+// of number become float32 under the rules of ReadMatrix; entries that SciPy stores behind the
+// last row are dropped.
+//
+// Only lengths are checked: Ptr has Rows+1 entries and its last one is the length of Ind and of
+// Val. Whether Ptr ascends and columns are below Cols is left to whoever builds on it.
+func ReadCSR(path string) (*CSR, error) {
+	var m *CSR
+	err := withFile(path, func(f *os.File, size int64) error {
+		var err error
+		m, err = readCSR(f, size)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// npzArchive is an open .npz file.
+type npzArchive struct {
+	members map[string]*zip.File
+	size    int64 // of the whole file
+}
+
+func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
+	z, err := openNPZ(r, size)
+	if err != nil {
+		return nil, err
+	}
+	if err := z.checkFormat(); err != nil {
+		return nil, err
+	}
+	shape, err := npzVector[uint64](z, "shape.npy", false)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(shape) != 2:
+		return nil, failf(ErrShape, "%d dimensions, a matrix has two", len(shape)).in("shape.npy")
+	case shape[0] > math.MaxInt-1, shape[1] > math.MaxInt, shape[1] > 1<<32:
+		return nil, failf(ErrUnsupported, "%d x %d is too large a matrix", shape[0], shape[1]).in("shape.npy")
+	}
+	m := &CSR{Rows: int(shape[0]), Cols: int(shape[1])}
+	if m.Ptr, err = npzVector[uint64](z, "indptr.npy", false); err != nil {
+		return nil, err
+	}
+	if len(m.Ptr) != m.Rows+1 {
+		return nil, failf(ErrFormat, "%d entries, %d rows need one more than rows", len(m.Ptr), m.Rows).in("indptr.npy")
+	}
+	if m.Ind, err = npzVector[uint32](z, "indices.npy", false); err != nil {
+		return nil, err
+	}
+	if m.Val, err = npzVector[float32](z, "data.npy", true); err != nil {
+		return nil, err
+	}
+	nnz := m.Ptr[m.Rows]
+	if len(m.Ind) != len(m.Val) || nnz > uint64(len(m.Ind)) {
+		return nil, failf(ErrFormat, "indptr ends at %d but there are %d indices and %d values", nnz, len(m.Ind), len(m.Val))
+	}
+	m.Ind, m.Val = m.Ind[:nnz], m.Val[:nnz]
+	return m, nil
+}
+
+// openNPZ reads the directory of the archive.
+func openNPZ(r io.ReaderAt, size int64) (*npzArchive, error) {
+	// The section answers offsets outside the file, which a directory may claim, with io.EOF.
+	z, err := zip.NewReader(io.NewSectionReader(r, 0, size), size)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // names are only compared
+		return nil, streamError(err, -1)
+	}
+	a := &npzArchive{make(map[string]*zip.File, len(z.File)), size}
+	for _, f := range z.File {
+		if a.members[f.Name] != nil {
+			return nil, failf(ErrFormat, "the archive has two of this name").in(shown(f.Name))
+		}
+		a.members[f.Name] = f
+	}
+	return a, nil
+}
+
+// read opens a member and hands its bytes to f, which must check the end. Errors name the member.
+func (z *npzArchive) read(name string, f func(*source) error) error {
+	m := z.members[name]
+	if m == nil {
+		return failf(ErrFormat, "the archive has no %s; files of scipy.sparse.save_npz can be read", name)
+	}
+	if m.CompressedSize64 > uint64(z.size) {
+		return failf(ErrTruncated, "claims %d bytes but the file has %d", m.CompressedSize64, z.size).in(name)
+	}
+	if m.Method != zip.Store && m.Method != zip.Deflate {
+		return failf(ErrUnsupported, "compression method %d; stored and deflated can be read", m.Method).in(name)
+	}
+	r, err := m.Open()
+	if err == nil {
+		s := boundedSource(r, int64(m.CompressedSize64))
+		s.size = int64(min(uint64(s.size), m.UncompressedSize64))
+		err = f(s)
+		r.Close() // only read from: nothing is lost when closing fails
+	}
+	if err == nil {
+		return nil
+	}
+	e, ok := err.(*Error)
+	if !ok {
+		e = streamError(err, -1)
+	}
+	return e.in(strings.TrimSuffix(name+" "+e.Field, " "))
+}
+
+// checkFormat reads the name of the sparse format, a single text of bytes or of code points.
+func (z *npzArchive) checkFormat() error {
+	return z.read("format.npy", func(s *source) error {
+		d, err := readNPYDict(s)
+		if err != nil {
+			return err
+		}
+		name, err := readNPYString(s, d)
+		switch {
+		case err != nil:
+			return err
+		case name != "csr":
+			return failf(ErrUnsupported, "the matrix is stored as %s; save its tocsr()", shown(name))
+		}
+		return nil
+	})
+}
+
+// readNPYString reads the only element of an array of type S (bytes) or U (code points).
+func readNPYString(s *source, d npyDict) (string, error) {
+	const longest = 16
+	var width uint64
+	var dt dtype
+	if len(d.descr) > 2 && len(d.shape) == 0 {
+		width, _ = parseUint([]byte(d.descr[2:]))
+		switch d.descr[1] {
+		case 'S':
+			dt = dtype{kind: u1}
+		case 'U':
+			dt = dtype{u4, d.descr[0] == '>' || d.descr[0] == '=' && hostBig}
+		}
+	}
+	if dt.kind == noKind || width == 0 || width > longest {
+		return "", failf(ErrFormat, "expected one text of at most %d characters", longest).in("header")
+	}
+	points, err := readArray[int32](s, int(width), 1, dt)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimRight(string(points), "\x00"), nil // NumPy pads with zeros
+}
+
+// npzVector reads a one-dimensional member. Only some may hold floats.
+func npzVector[T element](z *npzArchive, name string, floats bool) ([]T, error) {
+	var data []T
+	err := z.read(name, func(s *source) error {
+		a, err := readNPYHeader(s)
+		if err != nil {
+			return err
+		}
+		if len(a.shape) != 1 {
+			return failf(ErrShape, "%d dimensions, expected one", len(a.shape)).in("shape")
+		}
+		if a.dtype.kind.float() && !floats {
+			return failf(ErrFormat, "expected integers, found %v", a.dtype.kind).in("header")
+		}
+		n, err := s.claim(a)
+		if err != nil {
+			return err
+		}
+		data, err = readArray[T](s, n, 1, a.dtype)
+		return err
+	})
+	return data, err
+}
+
+// writeCSR writes the members that SciPy writes, uncompressed, with int32 positions where they
+// fit, as SciPy does.
+func writeCSR(w io.Writer, m *CSR) error {
+	z := zip.NewWriter(w)
+	create := func(name string) (io.Writer, error) {
+		return z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: zip.Store})
+	}
+	narrow := m.Cols <= math.MaxInt32 && len(m.Ind) <= math.MaxInt32
+	members := []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"indices", func(w io.Writer) error { return writePositions(w, m.Ind, narrow) }},
+		{"indptr", func(w io.Writer) error { return writePositions(w, m.Ptr, narrow) }},
+		{"format", func(w io.Writer) error {
+			if err := writeNPYHeader(w, "|S3"); err != nil {
+				return err
+			}
+			_, err := io.WriteString(w, "csr")
+			return err
+		}},
+		{"shape", func(w io.Writer) error {
+			return writeArray(w, "<i8", []int64{int64(m.Rows), int64(m.Cols)}, 2)
+		}},
+		{"data", func(w io.Writer) error { return writeArray(w, "<f4", m.Val, len(m.Val)) }},
+	}
+	for _, member := range members {
+		mw, err := create(member.name)
+		if err != nil {
+			return err
+		}
+		if err := member.write(mw); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
+
+// writePositions writes an array of int32 or int64, converted piece by piece.
+func writePositions[T uint32 | uint64](w io.Writer, data []T, narrow bool) error {
+	if narrow {
+		return writeConverted[int32](w, "<i4", data)
+	}
+	return writeConverted[int64](w, "<i8", data)
+}
+
+func writeConverted[D int32 | int64, S uint32 | uint64](w io.Writer, descr string, data []S) error {
+	if err := writeNPYHeader(w, descr, len(data)); err != nil {
+		return err
+	}
+	piece := make([]D, min(len(data), bufferSize/8))
+	for len(data) > 0 {
+		n := min(len(piece), len(data))
+		for i, v := range data[:n] {
+			piece[i] = D(v)
+		}
+		if err := writeElements(w, piece[:n]); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}

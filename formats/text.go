@@ -1,0 +1,142 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"strconv"
+)
+
+// maxLine is the longest line of text that is read, in bytes.
+const maxLine = 1 << 20
+
+// lines reads the lines of a text file that are neither blank nor comments.
+type lines struct {
+	scan    *bufio.Scanner
+	comment byte
+	number  int64 // of the line read last, from 1
+	text    []byte
+}
+
+func newLines(s *source, comment byte) *lines {
+	scan := bufio.NewScanner(s.r)
+	scan.Buffer(nil, maxLine)
+	return &lines{scan: scan, comment: comment}
+}
+
+// next moves to the next line with content, trimmed of white space around it except that tabs,
+// which may stand for empty fields, are kept. It returns false at the end and on errors.
+func (l *lines) next() bool {
+	for l.scan.Scan() {
+		l.number++
+		text := l.scan.Bytes()
+		if l.number == 1 {
+			text = bytes.TrimPrefix(text, []byte("\ufeff"))
+		}
+		content := bytes.TrimSpace(text)
+		if len(content) == 0 || content[0] == l.comment {
+			continue
+		}
+		l.text = bytes.Trim(text, " \r")
+		return true
+	}
+	l.text = nil
+	return false
+}
+
+// err returns what ended the reading, nil for the end of the file.
+func (l *lines) err() error {
+	err := l.scan.Err()
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, bufio.ErrTooLong):
+		return failf(ErrFormat, "the line has more than %d bytes", maxLine).atLine(l.number + 1)
+	}
+	return streamError(err, -1).atLine(l.number + 1)
+}
+
+// splitFields appends the fields of a line to dst. sep 0 means runs of white space. A field may
+// stand in double quotes, within which a separator is text and "" a quote; it must end on its
+// line. ok is false when quotes do not match.
+func splitFields(dst [][]byte, line []byte, sep byte) (fields [][]byte, ok bool) {
+	if sep == 0 {
+		for field := range bytes.FieldsSeq(line) {
+			dst = append(dst, field)
+		}
+		return dst, true
+	}
+	for {
+		line = bytes.TrimLeft(line, " ")
+		var field []byte
+		if len(line) > 0 && line[0] == '"' {
+			if field, line, ok = cutQuoted(line[1:]); !ok {
+				return dst, false
+			}
+			line = bytes.TrimLeft(line, " ")
+			if len(line) > 0 && line[0] != sep {
+				return dst, false
+			}
+		} else {
+			end := bytes.IndexByte(line, sep)
+			if end < 0 {
+				end = len(line)
+			}
+			field, line = bytes.TrimRight(line[:end], " "), line[end:]
+		}
+		dst = append(dst, field)
+		if len(line) == 0 {
+			return dst, true
+		}
+		line = line[1:]
+	}
+}
+
+// cutQuoted returns the text up to the closing quote and what follows that.
+func cutQuoted(line []byte) (field, rest []byte, ok bool) {
+	for i := 0; i < len(line); i++ {
+		switch {
+		case line[i] != '"':
+			field = append(field, line[i])
+		case i+1 < len(line) && line[i+1] == '"':
+			field = append(field, '"')
+			i++
+		default:
+			return field, line[i+1:], true
+		}
+	}
+	return nil, nil, false
+}
+
+// parseFloat reads a decimal number: digits, sign, point and exponent, and none of the other
+// forms (hexadecimal, underscores, names) that Go knows. The error is ErrFormat or ErrRange.
+func parseFloat(field []byte) (float64, error) {
+	for _, c := range field {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, ErrFormat
+		}
+	}
+	v, err := strconv.ParseFloat(string(field), 64)
+	switch {
+	case err == nil:
+		return v, nil
+	case errors.Is(err, strconv.ErrRange):
+		return 0, ErrRange
+	}
+	return 0, ErrFormat
+}
+
+// parseUint reads a number made of digits only. It does not allocate.
+func parseUint(field []byte) (uint64, bool) {
+	if len(field) == 0 || len(field) > 19 { // 19 digits always fit
+		return 0, false
+	}
+	var v uint64
+	for _, c := range field {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		v = 10*v + uint64(c-'0')
+	}
+	return v, true
+}

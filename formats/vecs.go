@@ -1,0 +1,90 @@
+package formats
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+)
+
+// readVecs reads rows that are each a little-endian int32 d followed by d elements of kind k. All
+// rows must have the same d, and the file must end with a row.
+func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error) {
+	if !s.exact {
+		return 0, 0, nil, failf(ErrUnsupported, "the number of rows follows from the file's size, so it cannot be read compressed")
+	}
+	first, err := s.r.Peek(4)
+	if err != nil {
+		return 0, 0, nil, streamError(err, int64(len(first)))
+	}
+	d := int32(binary.LittleEndian.Uint32(first))
+	if d <= 0 {
+		return 0, 0, nil, failf(ErrFormat, "dimension %d", d).atRow(0).at(0)
+	}
+	body := int64(d) * int64(k.size())
+	whole, rest := s.size/(4+body), s.size%(4+body)
+	switch {
+	case whole == 0:
+		return 0, 0, nil, failf(ErrTruncated, "dimension %d makes rows of %d bytes but the file has %d bytes", d, 4+body, s.size).atRow(0)
+	case whole > math.MaxInt/8/int64(d):
+		return 0, 0, nil, failf(ErrUnsupported, "%d x %d %v are more than this machine can address", whole, d, k)
+	}
+	rows, cols = int(whole), int(d)
+	if rest == 0 { // else the rows are only looked at, to tell which is at fault
+		data = make([]T, rows*cols)
+	}
+	scratch := newScratch(int(min(bufferSize, body)))
+	for i := range rows {
+		if err := readVecsDim(s, d, i); err != nil {
+			return 0, 0, nil, err
+		}
+		if data == nil {
+			if err := s.skip(body); err != nil {
+				return 0, 0, nil, err
+			}
+			continue
+		}
+		bad, err := fill(s, data[i*cols:(i+1)*cols], dtype{kind: k}, scratch)
+		if err != nil {
+			return 0, 0, nil, err
+		}
+		if bad >= 0 {
+			return 0, 0, nil, rangeError[T](i*cols+bad, cols, dtype{kind: k})
+		}
+	}
+	if rest == 0 {
+		return rows, cols, data, s.end()
+	}
+	if rest >= 4 {
+		if err := readVecsDim(s, d, rows); err != nil {
+			return 0, 0, nil, err
+		}
+	}
+	return 0, 0, nil, failf(ErrTruncated, "the last row has %d of %d bytes", rest, 4+body).atRow(rows)
+}
+
+// readVecsDim reads the dimension of row i, which must be that of the first.
+func readVecsDim(s *source, want int32, i int) error {
+	var word [4]byte
+	off := s.off
+	if err := s.readFull(word[:]); err != nil {
+		return err
+	}
+	if d := int32(binary.LittleEndian.Uint32(word[:])); d != want {
+		return failf(ErrFormat, "dimension %d differs from %d of row 0", d, want).atRow(i).at(off)
+	}
+	return nil
+}
+
+// writeVecs writes the rows of data, cols elements each.
+func writeVecs[T element](w io.Writer, cols int, data []T) error {
+	dim := binary.LittleEndian.AppendUint32(nil, uint32(cols))
+	for ; len(data) > 0; data = data[cols:] {
+		if _, err := w.Write(dim); err != nil {
+			return err
+		}
+		if err := writeElements(w, data[:cols]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
