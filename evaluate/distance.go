@@ -1,0 +1,40 @@
+package evaluate
+
+// panelRows is the number of gallery rows that are compared at a time.
+const panelRows = 4
+
+// squaredDistances returns the squared Euclidean distances of two queries from
+// the four rows of a panel, those of a first:
+//
+//	s[r] = sum_j (a[j] - panel[4j+r])^2,  s[4+r] = sum_j (b[j] - panel[4j+r])^2
+//
+// Each sum runs from the first coordinate to the last in its own register. An
+// addition has to wait for the one before it, about four cycles; eight
+// independent sums fill that time, and a loaded coordinate serves two or four
+// of them. The conversions forbid fused products, so that all architectures
+// give the same bits.
+func squaredDistances(a, b, panel []float64) [2 * panelRows]float64 {
+	b = b[:len(a)]
+	var a0, a1, a2, a3, b0, b1, b2, b3 float64
+	for j, x := range a {
+		y := b[j]
+		p := (*[panelRows]float64)(panel[panelRows*j:])
+		t := x - p[0]
+		a0 += float64(t * t)
+		t = x - p[1]
+		a1 += float64(t * t)
+		t = x - p[2]
+		a2 += float64(t * t)
+		t = x - p[3]
+		a3 += float64(t * t)
+		t = y - p[0]
+		b0 += float64(t * t)
+		t = y - p[1]
+		b1 += float64(t * t)
+		t = y - p[2]
+		b2 += float64(t * t)
+		t = y - p[3]
+		b3 += float64(t * t)
+	}
+	return [...]float64{a0, a1, a2, a3, b0, b1, b2, b3}
+}

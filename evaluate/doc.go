@@ -1,0 +1,57 @@
+// Package evaluate measures embeddings: how well nearest neighbours retrieve
+// rows of the same class, how much two spaces agree on who is near, and what
+// the points look like.
+//
+// # Figures
+//
+// Let N_K(q) be the K gallery rows nearest to the query q and y the classes.
+// Over all queries,
+//
+//	R@K        share of queries with a row of their class in N_K(q)
+//	P@K        mean of |{g in N_K(q): y_g = y_q}| / K
+//	overlap@K  mean of |N_K(q) in one space and N_K(q) in the other| / K
+//
+// R@K asks whether one answer is right, P@K how pure the list is, overlap@K
+// whether the neighbourhoods of the first space survived; the three move
+// independently, so print all of them.
+//
+// The search comes first and the figures follow from its result:
+//
+//	r, err := evaluate.Nearest(ctx, queries, gallery, 8, nil)
+//	figures, err := r.Score(queryLabels, galleryLabels, 1, 8)
+//
+// # Search
+//
+// [Nearest] and [NearestWithin] are exhaustive and exact. The squared distance
+// is the sum over the coordinates, first to last, of (a_j - b_j)^2 in float64.
+// It is never rewritten as |a|^2 + |b|^2 - 2 a'b, whose cancellation reorders
+// close neighbours; eight pairs are summed side by side instead, which costs
+// about the same. Equal distances are ordered by row number. Every query is
+// computed on its own, so the result has the same bits for any number of
+// workers, and on every architecture.
+//
+// The cost is q n d subtractions and multiplications for q queries, n gallery
+// rows and d dimensions, about 1 ns each on one core, and memory for the result
+// beside 37 d float64 a worker.
+//
+// # Protocol
+//
+// [NewSplit] and [Features] are the common ground of all published figures:
+// which rows are public, gallery and queries, and how raw features become the
+// unit rows that are searched. No label enters either of them.
+//
+// # Pictures
+//
+// [Scatter] draws a two-dimensional embedding as PNG or SVG.
+//
+// # Concurrency
+//
+// All functions may be called concurrently; they only read their arguments.
+// Goroutines started by a search have ended when it returns.
+//
+// # References
+//
+// Jegou, Douze, Schmid, "Product quantization for nearest neighbor search"
+// (2011), section V, for R@K; Tol, "Colour schemes", SRON/EPS/TN/09-002 (2021),
+// for the colours.
+package evaluate

@@ -1,0 +1,39 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+)
+
+// Sentinels, matched with errors.Is.
+var (
+	// ErrShape reports sizes that do not fit each other or the request.
+	ErrShape = points.ErrShape
+	// ErrNonFinite reports a NaN or an infinity among the coordinates.
+	ErrNonFinite = points.ErrNonFinite
+	// ErrZeroRow reports a row that cannot be scaled to unit length.
+	ErrZeroRow = points.ErrZeroRow
+	// ErrRow reports a row number outside the matrix or the labels, or one that
+	// appears twice where rows must differ.
+	ErrRow = errors.New("evaluate: wrong row number")
+	// ErrLabel reports a query without a class: nothing can match it.
+	ErrLabel = errors.New("evaluate: query has no label")
+	// ErrNegative reports a negative entry among features that must not have any.
+	ErrNegative = errors.New("evaluate: negative feature")
+	// ErrFormat reports a picture format other than png and svg.
+	ErrFormat = errors.New("evaluate: unknown picture format")
+)
+
+// PanicError is a fault of this package in one of its goroutines, returned
+// instead of taking down the program.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+// Error implements error; the stack is for a debug log.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("evaluate: panic in a worker: %v", e.Value)
+}

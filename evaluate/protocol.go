@@ -1,0 +1,116 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+)
+
+// Split says what each row of a data set is used for: Public rows fix the
+// coordinates, Gallery rows are searched, Queries are searched for. The lists
+// are disjoint.
+type Split struct {
+	Public, Gallery, Queries []int
+}
+
+// NewSplit cuts the rows 0..n-1, shuffled by SplitMix64(seed), into the first
+// public ones, the next gallery ones, and the rest as queries. It is the split
+// of all published figures, where the digits use 400 and 1000 of 1797 rows. The
+// error is ErrShape unless all three parts get at least one row.
+func NewSplit(n, public, gallery int, seed uint64) (*Split, error) {
+	// Written so that no sum can overflow.
+	if public < 1 || gallery < 1 || public >= n || gallery >= n-public {
+		return nil, fmt.Errorf("evaluate: split: %w: %d public and %d gallery rows of %d", ErrShape, public, gallery, n)
+	}
+	p := points.Permutation(n, seed)
+	return &Split{
+		Public:  p[:public:public],
+		Gallery: p[public : public+gallery : public+gallery],
+		Queries: p[public+gallery:],
+	}, nil
+}
+
+// Pick returns v[rows[0]], v[rows[1]], ..: the labels of a list of rows, say. It
+// panics when a row number is out of range.
+func Pick[T any](v []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for i, row := range rows {
+		out[i] = v[row]
+	}
+	return out
+}
+
+// Features turns non-negative features into the unit rows of dimension m that
+// are searched, in float64:
+//
+//	x <- sqrt(x) entry by entry     tames large entries (Hellinger)
+//	x <- x / |x|
+//	x <- V'(x - mean)               mean and the m leading principal
+//	                                components V of the public rows
+//	x <- x / |x|
+//
+// Only public rows shape the map, so a row's image does not depend on the other
+// gallery rows and queries. Errors: ErrShape, ErrRow for a public row that does
+// not exist, ErrNonFinite, ErrNegative, and ErrZeroRow for a row without
+// direction before or after the projection.
+func Features(x blas32.General, public []int, m int) (*mat.Dense, error) {
+	n, d, err := points.Dims(x)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: features: %w", err)
+	}
+	if err := points.CheckFinite(x); err != nil {
+		return nil, fmt.Errorf("evaluate: features: %w", err)
+	}
+	if n == 0 || d == 0 {
+		return nil, fmt.Errorf("evaluate: features: %w: %d x %d is empty", ErrShape, n, d)
+	}
+	roots := mat.NewDense(n, d, nil)
+	for i := range n {
+		row := roots.RawRowView(i)
+		points.ReadRow(row, x, i)
+		for j, v := range row {
+			if v < 0 {
+				return nil, fmt.Errorf("evaluate: features: %w: row %d, column %d", ErrNegative, i, j)
+			}
+			row[j] = math.Sqrt(v)
+		}
+	}
+	if err := normalizeRows(roots); err != nil {
+		return nil, fmt.Errorf("evaluate: features: %w", err)
+	}
+
+	reference := blas64.General{Rows: len(public), Cols: d, Stride: d, Data: make([]float64, 0, len(public)*d)}
+	for _, row := range public {
+		if row < 0 || row >= n {
+			return nil, fmt.Errorf("evaluate: features: public: %w: %d of %d", ErrRow, row, n)
+		}
+		reference.Data = append(reference.Data, roots.RawRowView(row)...)
+	}
+	components, err := points.PCA(reference, m)
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: features: public rows: %w", err)
+	}
+	f, err := points.Project(components, roots.RawMatrix())
+	if err != nil {
+		return nil, fmt.Errorf("evaluate: features: %w", err)
+	}
+	if err := normalizeRows(f); err != nil {
+		return nil, fmt.Errorf("evaluate: features: projected: %w", err)
+	}
+	return f, nil
+}
+
+func normalizeRows(x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		if points.Normalize(x.RawRowView(i)) == 0 {
+			return &points.ZeroRowError{Row: i}
+		}
+	}
+	return nil
+}

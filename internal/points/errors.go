@@ -1,0 +1,47 @@
+package points
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels, matched with errors.Is.
+var (
+	// ErrShape reports sizes that do not fit each other, the storage behind
+	// them, or memory.
+	ErrShape = errors.New("points: wrong shape")
+	// ErrNonFinite reports a NaN or an infinity; see EntryError for its place.
+	ErrNonFinite = errors.New("points: value is not finite")
+	// ErrZeroRow reports a row that has no direction; see ZeroRowError.
+	ErrZeroRow = errors.New("points: row is zero")
+	// ErrKind reports the name of a synthetic set nobody defined.
+	ErrKind = errors.New("points: unknown kind of set")
+)
+
+// EntryError tells where the first NaN or infinity stands. It carries the place
+// and not the value: rows may be private. It matches ErrNonFinite.
+type EntryError struct {
+	Row, Col int
+}
+
+// Error implements error.
+func (e *EntryError) Error() string {
+	return fmt.Sprintf("%v: row %d, column %d", ErrNonFinite, e.Row, e.Col)
+}
+
+// Unwrap returns ErrNonFinite.
+func (e *EntryError) Unwrap() error { return ErrNonFinite }
+
+// ZeroRowError tells which row cannot be scaled to unit length. It matches
+// ErrZeroRow.
+type ZeroRowError struct {
+	Row int
+}
+
+// Error implements error.
+func (e *ZeroRowError) Error() string {
+	return fmt.Sprintf("%v: row %d", ErrZeroRow, e.Row)
+}
+
+// Unwrap returns ErrZeroRow.
+func (e *ZeroRowError) Unwrap() error { return ErrZeroRow }

@@ -1,0 +1,94 @@
+package points
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Matrix is the two types in which rows travel: float32 for features, float64
+// for embeddings ((*mat.Dense).RawMatrix) and wherever rounding must not show.
+type Matrix interface {
+	blas32.General | blas64.General
+}
+
+// Dims returns the size of x and checks that its storage holds that many
+// entries. The error is ErrShape.
+func Dims[M Matrix](x M) (rows, cols int, err error) {
+	var stride, length int
+	switch x := any(x).(type) {
+	case blas32.General:
+		rows, cols, stride, length = x.Rows, x.Cols, x.Stride, len(x.Data)
+	case blas64.General:
+		rows, cols, stride, length = x.Rows, x.Cols, x.Stride, len(x.Data)
+	}
+	switch {
+	case rows < 0 || cols < 0 || stride < cols:
+		return 0, 0, fmt.Errorf("%w: %d x %d with stride %d", ErrShape, rows, cols, stride)
+	case rows == 0 || cols == 0:
+		return rows, cols, nil
+	// Without the division the product could wrap round.
+	case length < cols || rows-1 > (length-cols)/stride:
+		return 0, 0, fmt.Errorf("%w: %d x %d with stride %d in %d entries", ErrShape, rows, cols, stride, length)
+	}
+	return rows, cols, nil
+}
+
+// CheckFinite returns an *EntryError for the first NaN or infinity of x in
+// row-major order, ErrShape if x is malformed, and nil otherwise.
+func CheckFinite[M Matrix](x M) error {
+	rows, cols, err := Dims(x)
+	if err != nil {
+		return err
+	}
+	row := make([]float64, cols)
+	for i := range rows {
+		ReadRow(row, x, i)
+		if j := firstNonFinite(row); j >= 0 {
+			return &EntryError{Row: i, Col: j}
+		}
+	}
+	return nil
+}
+
+// ReadRow copies row i of x to dst as float64. It panics when the row or dst is
+// out of range: callers have checked x with Dims.
+func ReadRow[M Matrix](dst []float64, x M, i int) {
+	switch x := any(x).(type) {
+	case blas32.General:
+		row := x.Data[i*x.Stride : i*x.Stride+x.Cols]
+		dst = dst[:len(row)]
+		for j, v := range row {
+			dst[j] = float64(v)
+		}
+	case blas64.General:
+		copy(dst[:x.Cols], x.Data[i*x.Stride:i*x.Stride+x.Cols])
+	}
+}
+
+func firstNonFinite(v []float64) int {
+	for j, e := range v {
+		// e-e is 0 for every finite e and NaN for the rest.
+		if e-e != 0 {
+			return j
+		}
+	}
+	return -1
+}
+
+// maxEntries bounds what a generator is willing to make: 2^40 entries, or the
+// address space of a smaller machine. Above that make would panic.
+const maxEntries = min(1<<40, math.MaxInt/8)
+
+// newRows allocates an n x d matrix after checking that it can exist.
+func newRows(n, d int) (blas32.General, error) {
+	if n < 1 || d < 1 {
+		return blas32.General{}, fmt.Errorf("%w: %d x %d, want at least one row and one column", ErrShape, n, d)
+	}
+	if n > maxEntries/d {
+		return blas32.General{}, fmt.Errorf("%w: %d x %d exceeds %d entries", ErrShape, n, d, int64(maxEntries))
+	}
+	return blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}, nil
+}
