@@ -1,0 +1,27 @@
+// Package sparse stores sparse matrices for products with tall dense blocks.
+//
+// # Storage
+//
+// A [CSR] keeps the nonzeros of row i at positions ptr[i] to ptr[i+1]-1 of the
+// column and value arrays, columns ascending:
+//
+//	    [ 0 5 0 ]        ptr = 0 1 3 3        uint64, rows+1 of them
+//	A = [ 7 0 8 ]        ind = 1 0 2          uint32
+//	    [ 0 0 0 ]        val = 5 7 8          float32
+//
+// Eight bytes a nonzero and eight a row. Row pointers are 64 bits wide, so
+// more than 2^32 nonzeros are in order; rows and columns stay below 2^32.
+//
+// # Products
+//
+// [CSR.MulTo] computes A X for a row-major X of any number of columns k. Each
+// output row is summed in float64, in stored order, by one worker, and rounded
+// once to float32, whatever k is. The relative error of entry (i, c) is
+// therefore at most 2^-24 + m 2^-53 of sum_j |A_ij X_jc| with m nonzeros in
+// the row, and the result has the same bits for any number of workers. Work is
+// cut into chunks of about equal numbers of nonzeros.
+//
+// # Concurrency
+//
+// A CSR is immutable after it is made; all methods are safe for concurrent use.
+package sparse

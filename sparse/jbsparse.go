@@ -1,0 +1,41 @@
+package sparse
+
+import (
+	"fmt"
+
+	jbsparse "github.com/james-bowman/sparse"
+)
+
+// ToJB returns a copy as a matrix of james-bowman/sparse.
+func (a *CSR) ToJB() *jbsparse.CSR {
+	ptr := make([]int, len(a.ptr))
+	for i, p := range a.ptr {
+		ptr[i] = int(p)
+	}
+	ind := make([]int, len(a.ind))
+	val := make([]float64, len(a.val))
+	for p := range a.ind {
+		ind[p], val[p] = int(a.ind[p]), float64(a.val[p])
+	}
+	return jbsparse.NewCSR(a.rows, a.cols, ptr, ind, val)
+}
+
+// FromJB returns a copy of a matrix of james-bowman/sparse, values rounded to
+// float32. Its rows may be unsorted and may repeat columns, which are added.
+func FromJB(m *jbsparse.CSR) (*CSR, error) {
+	raw := m.RawMatrix()
+	row := make([]uint32, 0, len(raw.Ind))
+	col := make([]uint32, 0, len(raw.Ind))
+	for i := range raw.I {
+		if raw.Indptr[0] != 0 || raw.Indptr[i] > raw.Indptr[i+1] || raw.Indptr[i+1] > len(raw.Ind) {
+			return nil, fmt.Errorf("sparse: from james-bowman/sparse: %w: row %d", ErrStructure, i)
+		}
+		for _, j := range raw.Ind[raw.Indptr[i]:raw.Indptr[i+1]] {
+			if j < 0 || j >= raw.J {
+				return nil, fmt.Errorf("sparse: from james-bowman/sparse: %w: row %d has column %d of %d", ErrStructure, i, j, raw.J)
+			}
+			row, col = append(row, uint32(i)), append(col, uint32(j))
+		}
+	}
+	return FromTriplets(raw.I, raw.J, row, col, raw.Data[:len(row)])
+}

@@ -1,0 +1,55 @@
+package sparse
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Permute returns the matrix whose row and column i are row and column
+// order[i] of a, which must be square. order must hold each of 0 to Rows-1
+// once.
+func (a *CSR) Permute(order []uint32) (*CSR, error) {
+	if a.rows != a.cols || len(order) != a.rows {
+		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", ErrShape, a.rows, a.cols, len(order))
+	}
+	place, err := Inverse(order)
+	if err != nil {
+		return nil, err
+	}
+	ptr := make([]uint64, a.rows+1)
+	for i, old := range order {
+		ptr[i+1] = ptr[i] + a.ptr[old+1] - a.ptr[old]
+	}
+	ind := make([]uint32, len(a.ind))
+	val := make([]float32, len(a.val))
+	var row []uint64 // column and position in one word, so that sorting moves both
+	for i, old := range order {
+		oldInd, oldVal := a.Row(int(old))
+		row = row[:0]
+		for p, j := range oldInd {
+			row = append(row, uint64(place[j])<<32|uint64(p))
+		}
+		slices.Sort(row)
+		out := ptr[i]
+		for e, key := range row {
+			ind[out+uint64(e)] = uint32(key >> 32)
+			val[out+uint64(e)] = oldVal[uint32(key)]
+		}
+	}
+	return &CSR{rows: a.rows, cols: a.cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}, nil
+}
+
+// Inverse returns the order that undoes the given one: inverse[order[i]] = i.
+// It refuses anything that is not a permutation.
+func Inverse(order []uint32) ([]uint32, error) {
+	inverse := make([]uint32, len(order))
+	seen := make([]bool, len(order))
+	for i, j := range order {
+		if int64(j) >= int64(len(order)) || seen[j] {
+			return nil, fmt.Errorf("sparse: %w: order[%d] = %d is out of range or repeated", ErrStructure, i, j)
+		}
+		seen[j] = true
+		inverse[j] = uint32(i)
+	}
+	return inverse, nil
+}

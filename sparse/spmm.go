@@ -1,0 +1,89 @@
+package sparse
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// MulTo sets dst = A x on the workers of set (nil: the caller alone). x has
+// Cols rows and any number of columns, dst has Rows rows and as many columns;
+// they must not overlap. MulTo allocates a row of scratch per worker.
+func (a *CSR) MulTo(ctx context.Context, set *par.Set, dst, x blas32.General) error {
+	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
+		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
+	}
+	if err := checkStorage(dst); err != nil {
+		return err
+	}
+	if err := checkStorage(x); err != nil {
+		return err
+	}
+	scratch := make([]float64, set.Workers()*x.Cols)
+	return set.Do(ctx, a.Chunks(), par.Func(func(worker, chunk int) {
+		acc := scratch[worker*x.Cols : (worker+1)*x.Cols]
+		lo, hi := a.Chunk(chunk)
+		for i := lo; i < hi; i++ {
+			MulRow(a, acc, i, x.Data, x.Stride)
+			out := dst.Data[i*dst.Stride:]
+			for c, v := range acc {
+				out[c] = float32(v)
+			}
+		}
+	}))
+}
+
+func checkStorage(m blas32.General) error {
+	if m.Stride < m.Cols || (m.Rows > 0 && len(m.Data) < (m.Rows-1)*m.Stride+m.Cols) {
+		return fmt.Errorf("sparse: %w: %d x %d with stride %d in %d values", ErrShape, m.Rows, m.Cols, m.Stride, len(m.Data))
+	}
+	return nil
+}
+
+// MulRow sets acc to row i of A x for the len(acc) columns of the row-major x.
+// Each column is summed in float64 in stored order, so a column's sum does not
+// depend on how many others are computed with it. It is the inner kernel for
+// callers that do more with a row than store it; they have checked the shapes.
+func MulRow[T float32 | float64](a *CSR, acc []float64, i int, x []T, stride int) {
+	ind, val := a.Row(i)
+	val = val[:len(ind)]
+	c := 0
+	// Columns in groups that fit the registers; the row's indices stay in the
+	// first-level cache between groups.
+	for ; c+8 <= len(acc); c += 8 {
+		var s0, s1, s2, s3, s4, s5, s6, s7 float64
+		for p, j := range ind {
+			w := float64(val[p])
+			r := x[int(j)*stride+c:][:8]
+			s0 += w * float64(r[0])
+			s1 += w * float64(r[1])
+			s2 += w * float64(r[2])
+			s3 += w * float64(r[3])
+			s4 += w * float64(r[4])
+			s5 += w * float64(r[5])
+			s6 += w * float64(r[6])
+			s7 += w * float64(r[7])
+		}
+		*(*[8]float64)(acc[c:]) = [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
+	}
+	for ; c+2 <= len(acc); c += 2 {
+		var s0, s1 float64
+		for p, j := range ind {
+			w := float64(val[p])
+			r := x[int(j)*stride+c:][:2]
+			s0 += w * float64(r[0])
+			s1 += w * float64(r[1])
+		}
+		acc[c], acc[c+1] = s0, s1
+	}
+	if c < len(acc) {
+		s := 0.0
+		for p, j := range ind {
+			s += float64(val[p]) * float64(x[int(j)*stride+c])
+		}
+		acc[c] = s
+	}
+}
