@@ -1,0 +1,28 @@
+// Package privatemail embeds labelled feature vectors into a few dimensions by
+// supervised manifold learning.
+//
+// Features X (n rows of d values) give a graph of Gaussian weights with the
+// Laplacian L_X, labels Y a graph with the Laplacian L_Y. An embedding is the
+// outcome of a few steps of
+//
+//	X_t = X_{t-1} + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X_{t-1}
+//
+// from a random start (form kernel.Paper), or of the same step with the labels
+// pulling equal rows together, from the features themselves (kernel.Attract).
+// Package kernel has the formulas and the error bounds, package iterate the
+// loop.
+//
+//	features, bandwidth ──> kernel.Build ──> Operator (L_X) ─┐
+//	labels ──────────────> kernel.NewLabels ──> L_Y ─────────┴─> iterate.Run ──> embedding
+//
+// An [Engine] owns the worker goroutines and the memory budget and puts these
+// parts together; nothing numeric happens here.
+//
+// # Guarantees
+//
+// The same input gives the same bits for any number of workers. Every graph
+// comes with a certificate of its distance from the full Gaussian kernel.
+// Memory is estimated before it is taken and refused with kernel.ErrMemory if
+// it exceeds the budget. Every call takes a context and stops soon after it is
+// cancelled. Bad input is an error that names the row, never a panic.
+package privatemail

@@ -1,0 +1,306 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// Settings say what to embed and how. One of Bandwidth and MeanDegree is
+// required; the zero value of every other field means its default.
+type Settings struct {
+	// Bandwidth is that of the Gaussian weights between features, for instance
+	// kernel.Sigma(6).
+	Bandwidth kernel.Bandwidth
+	// MeanDegree asks instead for the bandwidth at which rows have this many
+	// neighbours on average, found by sampling. The graph is then the one cut
+	// at CutoffWeight.
+	MeanDegree float64
+	// CutoffWeight, if set, cuts the graph where a weight is below it: the
+	// graph within is what is wanted, and the certificate says how far it is
+	// from the full kernel. Default: 1e-3 with MeanDegree; with Bandwidth the
+	// cutoff follows from Tolerance. Range (0, 1).
+	CutoffWeight float64
+	// Tolerance is the wanted error of a row's weights relative to its degree.
+	// Default 1e-4.
+	Tolerance float64
+	// Operator forces an operator by name, "dense" or "csr". Default: the one
+	// Plan lists first.
+	Operator string
+	// Isolated says what becomes of rows without neighbours. Default
+	// kernel.Keep.
+	Isolated kernel.IsolatedPolicy
+	// NormalizeRows divides every feature row by its norm first.
+	NormalizeRows bool
+
+	// Form of the step. Default kernel.Paper.
+	Form kernel.Form
+	// Coefficient is alpha in form Paper, beta in form Attract. Default 0: no
+	// label term.
+	Coefficient float64
+	// Table is the weight between labels. Default kernel.EqualTable in form
+	// Paper, kernel.BalancedTable in form Attract.
+	Table kernel.Table
+	// AllowUnlabelled accepts rows with the label -1, which feel no label term.
+	AllowUnlabelled bool
+
+	// Start is the iterate to begin with, n rows. Default: in form Paper a
+	// random start of Columns columns, in form Attract the features.
+	Start blas32.General
+	// Columns, SigmaQ and Seed describe the random start: its width, standard
+	// deviation and seed. Defaults 2, 1e-8 (the paper's) and 1.
+	Columns int
+	SigmaQ  float64
+	Seed    uint64
+
+	// Steps is the number of steps. Default 5 in form Paper; 1 in form Attract,
+	// which is meant to stop early.
+	Steps int
+	// StopTolerance ends the run when the relative change of a step is at most
+	// this. Default 0: take all steps.
+	StopTolerance float64
+	// Normalize rescales after each step. Default iterate.None.
+	Normalize iterate.Normalization
+}
+
+// withDefaults returns a copy with the defaults that depend on other settings.
+func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
+	if s == nil {
+		return Settings{}, fmt.Errorf("privatemail: %w: no settings: a bandwidth or a mean degree is required", ErrSettings)
+	}
+	out := *s
+	given := out.Bandwidth != kernel.Bandwidth{}
+	switch {
+	case given && out.MeanDegree != 0:
+		return out, fmt.Errorf("privatemail: %w: both a bandwidth and a mean degree are given", ErrSettings)
+	case !given && out.MeanDegree == 0:
+		return out, fmt.Errorf("privatemail: %w: a bandwidth or a mean degree is required", ErrSettings)
+	case out.MeanDegree < 0 || math.IsNaN(out.MeanDegree):
+		return out, fmt.Errorf("privatemail: %w: mean degree %g", ErrSettings, out.MeanDegree)
+	case out.CutoffWeight != 0 && !(out.CutoffWeight > 0 && out.CutoffWeight < 1):
+		return out, fmt.Errorf("privatemail: %w: cutoff weight %g, want a number between 0 and 1", ErrSettings, out.CutoffWeight)
+	case out.Columns < 0 || out.Steps < 0:
+		return out, fmt.Errorf("privatemail: %w: %d columns, %d steps", ErrSettings, out.Columns, out.Steps)
+	}
+	if out.Columns == 0 {
+		out.Columns = 2
+	}
+	if out.Start.Data != nil {
+		out.Columns = out.Start.Cols
+	} else if out.Form == kernel.Attract {
+		out.Columns = features.Cols
+	}
+	if out.SigmaQ == 0 {
+		out.SigmaQ = 1e-8
+	}
+	if out.Seed == 0 {
+		out.Seed = 1
+	}
+	if out.Table.Name() == "" {
+		out.Table = kernel.EqualTable()
+		if out.Form == kernel.Attract {
+			out.Table = kernel.BalancedTable()
+		}
+	}
+	if out.Steps == 0 {
+		out.Steps = 5
+		if out.Form == kernel.Attract {
+			out.Steps = 1
+		}
+	}
+	return out, nil
+}
+
+// An Embedding is the outcome of Embed.
+type Embedding struct {
+	// Points is the embedding, a row for each row of the features.
+	Points *mat.Dense
+	Graph  Graph
+	// Status and Trace tell how the run went.
+	Status iterate.Status
+	Trace  []iterate.Record
+}
+
+// Graph describes the graph an embedding was made with.
+type Graph struct {
+	Operator    string
+	Bandwidth   kernel.Bandwidth
+	Radius      float64 // cutoff; +Inf where every pair has a weight
+	Neighbours  float64 // mean number of neighbours with a weight
+	MeanDegree  float64 // mean row sum of the weights
+	Certificate kernel.Certificate
+	Cost        kernel.Cost
+	BuildTime   time.Duration
+	StepTime    time.Duration // all steps together
+}
+
+// Embed embeds the features, n rows of d values, with a label for each row;
+// labels may be nil when Coefficient is 0. Neither is changed.
+func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	s, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	step := kernel.Step{Form: s.Form, Coefficient: s.Coefficient}
+	if labels != nil {
+		if len(labels) != features.Rows {
+			return nil, fmt.Errorf("privatemail: embed: %w: %d labels for %d rows", kernel.ErrLabels, len(labels), features.Rows)
+		}
+		if step.Labels, err = kernel.NewLabels(labels, s.Table, s.AllowUnlabelled); err != nil {
+			return nil, fmt.Errorf("privatemail: embed: %w", err)
+		}
+	} else if s.Coefficient != 0 {
+		return nil, fmt.Errorf("privatemail: embed: %w: a coefficient of %g needs labels", kernel.ErrLabels, s.Coefficient)
+	}
+	if err := step.Check(features.Rows); err != nil {
+		return nil, fmt.Errorf("privatemail: embed: %w", err)
+	}
+	p, graphOptions, err := e.prepare(ctx, features, &s)
+	if err != nil {
+		return nil, err
+	}
+
+	began := time.Now()
+	op, err := kernel.Build(ctx, p, s.Bandwidth, graphOptions)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: embed: %w", err)
+	}
+	defer op.Close()
+	out := &Embedding{Graph: describe(op, s.Bandwidth)}
+	out.Graph.BuildTime = time.Since(began)
+
+	x, err := start(p, &s)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: embed: %w", err)
+	}
+	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: e.set}
+	if report := e.report(); report != nil {
+		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
+	}
+	began = time.Now()
+	result, err := iterate.Run(ctx, op, x, step, run, nil)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: embed: %w", err)
+	}
+	out.Graph.StepTime = time.Since(began)
+	out.Status, out.Trace = result.Status, result.Trace
+	out.Points = mat.NewDense(x.Rows, x.Cols, nil)
+	raw := out.Points.RawMatrix()
+	for i, v := range x.Data { // both are contiguous
+		raw.Data[i] = float64(v)
+	}
+	return out, nil
+}
+
+// Plan lists the operators that could serve Embed with the same arguments,
+// best first, and the bandwidth, which settings may have left to be found.
+func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) ([]kernel.Candidate, kernel.Bandwidth, error) {
+	if err := e.enter(); err != nil {
+		return nil, kernel.Bandwidth{}, err
+	}
+	defer e.leave()
+	s, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, kernel.Bandwidth{}, err
+	}
+	p, graphOptions, err := e.prepare(ctx, features, &s)
+	if err != nil {
+		return nil, kernel.Bandwidth{}, err
+	}
+	candidates, err := kernel.Plan(ctx, p, s.Bandwidth, graphOptions)
+	if err != nil {
+		return nil, kernel.Bandwidth{}, fmt.Errorf("privatemail: plan: %w", err)
+	}
+	return candidates, s.Bandwidth, nil
+}
+
+// prepare returns the points of the graph, fills in the bandwidth, and leaves
+// the kernel what the iterates and the copy of the features do not take.
+func (e *Engine) prepare(ctx context.Context, features blas32.General, s *Settings) (blas32.General, *kernel.Options, error) {
+	o := &kernel.Options{
+		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: s.Steps, Columns: s.Columns,
+		Workers: e.set, Progress: e.report(),
+	}
+	budget := e.budget()
+	// Two iterates, the start and the result in float64; partial class sums.
+	n, d, k := float64(features.Rows), float64(features.Cols), float64(s.Columns)
+	own := n * k * (4 + 4 + 4 + 8 + 8)
+	if s.NormalizeRows {
+		own += n * d * 4
+	}
+	if own >= float64(budget) {
+		return blas32.General{}, nil, &kernel.MemoryError{What: fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns), Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
+	}
+	o.BudgetBytes = budget - int64(own)
+
+	p := features
+	if s.NormalizeRows {
+		p = blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
+		if err := points.NormalizeRows(p, features); err != nil {
+			return p, nil, fmt.Errorf("privatemail: %w", err)
+		}
+	}
+	if s.MeanDegree > 0 {
+		var err error
+		s.Bandwidth, o.CutoffRadius, err = kernel.BandwidthForDegree(ctx, p, s.MeanDegree, s.CutoffWeight, o)
+		if err != nil {
+			return p, nil, fmt.Errorf("privatemail: %w", err)
+		}
+	} else if s.CutoffWeight > 0 {
+		if err := s.Bandwidth.Check(); err != nil {
+			return p, nil, fmt.Errorf("privatemail: %w", err)
+		}
+		o.CutoffRadius = s.Bandwidth.Radius(s.CutoffWeight)
+	}
+	return p, o, nil
+}
+
+// start returns a fresh copy of the iterate the run begins with.
+func start(p blas32.General, s *Settings) (blas32.General, error) {
+	from := s.Start
+	if from.Data == nil && s.Form == kernel.Attract {
+		from = p
+	}
+	x := blas32.General{Rows: p.Rows, Cols: s.Columns, Stride: s.Columns, Data: make([]float32, p.Rows*s.Columns)}
+	if from.Data == nil {
+		q, err := iterate.RandomStart(x.Rows, x.Cols, s.Seed, s.SigmaQ)
+		if err != nil {
+			return x, err
+		}
+		for i, v := range q.Data {
+			x.Data[i] = float32(v)
+		}
+		return x, nil
+	}
+	if from.Rows != p.Rows || from.Stride < from.Cols || len(from.Data) < (from.Rows-1)*from.Stride+from.Cols {
+		return x, fmt.Errorf("%w: a start of %d x %d (stride %d, %d values) for %d rows", kernel.ErrShape, from.Rows, from.Cols, from.Stride, len(from.Data), p.Rows)
+	}
+	for i := range x.Rows {
+		copy(x.Data[i*x.Stride:][:x.Cols], from.Data[i*from.Stride:])
+	}
+	return x, nil
+}
+
+// describe summarises an operator.
+func describe(op kernel.Operator, b kernel.Bandwidth) Graph {
+	g := Graph{Operator: op.Name(), Bandwidth: b, Radius: math.Inf(1), Neighbours: float64(op.N() - 1), Certificate: op.Certificate(), Cost: op.Cost()}
+	for _, d := range op.Degrees() {
+		g.MeanDegree += d / float64(op.N())
+	}
+	if csr, ok := op.(*kernel.CSR); ok {
+		g.Radius, g.Neighbours = csr.Radius(), csr.Neighbours()
+	}
+	return g
+}

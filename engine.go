@@ -1,0 +1,129 @@
+package privatemail
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// ErrClosed reports the use of an Engine after Close.
+var ErrClosed = errors.New("privatemail: engine is closed")
+
+// ErrSettings reports a setting outside its range.
+var ErrSettings = errors.New("setting out of range")
+
+// An Engine owns a fixed set of worker goroutines, from New to Close. Its
+// methods are safe for concurrent use; concurrent calls share the workers.
+type Engine struct {
+	options options
+	set     *par.Set
+
+	mu     sync.RWMutex // held for reading by running calls
+	closed bool
+}
+
+type options struct {
+	workers  int
+	budget   int64
+	progress func(Progress)
+}
+
+// An Option changes an Engine's defaults.
+type Option func(*options) error
+
+// WithWorkers sets the number of workers, 1 or more. Default: GOMAXPROCS,
+// which honours the limits of a container.
+func WithWorkers(n int) Option {
+	return func(o *options) error {
+		if n < 1 {
+			return fmt.Errorf("privatemail: %w: %d workers, want 1 or more", ErrSettings, n)
+		}
+		o.workers = n
+		return nil
+	}
+}
+
+// WithBudget sets the bytes a call may take for what it builds and returns.
+// Default: three quarters of what the machine has available when the call
+// begins.
+func WithBudget(bytes int64) Option {
+	return func(o *options) error {
+		if bytes < 1 {
+			return fmt.Errorf("privatemail: %w: a budget of %d bytes", ErrSettings, bytes)
+		}
+		o.budget = bytes
+		return nil
+	}
+}
+
+// Progress says how far a stage of long work has come.
+type Progress struct {
+	Stage       string
+	Done, Total int
+}
+
+// WithProgress sets a function that is told of long work. It is called from
+// the workers, one call at a time for each running call of the Engine, and
+// should be quick. Default: none.
+func WithProgress(report func(Progress)) Option {
+	return func(o *options) error {
+		o.progress = report
+		return nil
+	}
+}
+
+// New starts an Engine. Close it when done.
+func New(opts ...Option) (*Engine, error) {
+	e := new(Engine)
+	for _, opt := range opts {
+		if err := opt(&e.options); err != nil {
+			return nil, err
+		}
+	}
+	e.set = par.New(e.options.workers)
+	return e, nil
+}
+
+// Workers returns the number of workers.
+func (e *Engine) Workers() int { return e.set.Workers() }
+
+// Close waits for running calls and stops the workers. It is idempotent; calls
+// made later return ErrClosed.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	e.set.Close()
+	return nil
+}
+
+// enter begins a call; leave ends it.
+func (e *Engine) enter() error {
+	e.mu.RLock()
+	if e.closed {
+		e.mu.RUnlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+func (e *Engine) leave() { e.mu.RUnlock() }
+
+// budget returns the bytes the call that begins now may take.
+func (e *Engine) budget() int64 {
+	if e.options.budget > 0 {
+		return e.options.budget
+	}
+	return mem.Available() / 4 * 3
+}
+
+// report passes progress on; it is nil when nobody listens.
+func (e *Engine) report() func(stage string, done, total int) {
+	if e.options.progress == nil {
+		return nil
+	}
+	return func(stage string, done, total int) { e.options.progress(Progress{stage, done, total}) }
+}

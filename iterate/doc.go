@@ -1,0 +1,22 @@
+// Package iterate runs the supervised iteration over a kernel.Operator.
+//
+// From a start X_0, [Run] takes the steps
+//
+//	X_t = X_{t-1} + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X_{t-1}     (kernel.Paper)
+//	X_t = X_{t-1} - 1/2 Diag(L)^+ L X_{t-1},  L = L_X/dbar + beta L_Y   (kernel.Attract)
+//
+// each one pass of the operator over its weights: product, degree scaling,
+// label term, objective, class sums and the figures of the trace together. The
+// objective of a form never rises for a coefficient >= 0 and a table without
+// negative weights.
+//
+// The objective is homogeneous, so its iterate may shrink towards a point or
+// grow without bound. [Settings.Normalize] rescales after each step; without
+// it a run that passes 1e30 ends with [ErrDiverged].
+//
+// [PlainStep] is the same step written down without any fusion, from the
+// operator's product and the label Laplacian alone. It is what the fused steps
+// are tested against, and what an Operator of one's own can be checked with.
+//
+// [RandomStart] makes the random start Q, the same for a seed wherever it runs.
+package iterate

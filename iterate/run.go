@@ -1,0 +1,187 @@
+package iterate
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// Run takes steps from the start x, rows in the order of the points, and
+// leaves the last iterate in x. step.Labels are in the order of the points too.
+// On an error, a cancelled context among them, x is left as it was.
+//
+// ws may be nil; a Workspace of the caller's makes repeated runs of the same
+// size reuse their memory.
+func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.Step, settings *Settings, ws *Workspace) (*Result, error) {
+	s, err := settings.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if ws == nil {
+		ws = new(Workspace)
+	}
+	if err := ws.begin(op, x, step, s); err != nil {
+		return nil, err
+	}
+	result := &Result{Objective: math.NaN()}
+	for t := 1; t <= s.Steps; t++ {
+		record, err := ws.advance(ctx, t)
+		if err != nil {
+			return nil, err
+		}
+		result.Trace = append(result.Trace, record)
+		if s.Progress != nil {
+			s.Progress(record)
+		}
+		if s.Tolerance > 0 && record.Change <= s.Tolerance {
+			result.Status = Converged
+			break
+		}
+	}
+	if s.FinalObjective {
+		if err := op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
+			return nil, fmt.Errorf("iterate: final objective: %w", err)
+		}
+		result.Objective = ws.stats.Objective
+	}
+	ws.copyOut(x)
+	return result, nil
+}
+
+// A Workspace holds the memory of a run: two iterates in the operator's order,
+// the labels in that order, and the sums passed from step to step. The zero
+// value is ready for use. Concurrent runs need one each.
+type Workspace struct {
+	op       kernel.Operator
+	settings Settings
+	step     kernel.Step
+	given    *kernel.Labels // step.Labels as the caller ordered them
+	stats    kernel.Stats
+	x, next  blas32.General
+	rescale  rescale
+}
+
+// begin copies the start into the operator's order.
+func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Step, s Settings) error {
+	if x.Rows != op.N() || x.Cols < 1 || x.Stride < x.Cols || len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
+		return fmt.Errorf("iterate: %w: a start of %d x %d (stride %d, %d values) for %d points", kernel.ErrShape, x.Rows, x.Cols, x.Stride, len(x.Data), op.N())
+	}
+	if err := step.Check(op.N()); err != nil {
+		return fmt.Errorf("iterate: %w", err)
+	}
+	if step.Labels != nil && (ws.op != op || ws.given != step.Labels) {
+		labels, err := step.Labels.Permute(op.Order())
+		if err != nil {
+			return fmt.Errorf("iterate: %w", err)
+		}
+		ws.given, ws.step.Labels = step.Labels, labels
+	}
+	if step.Labels == nil {
+		ws.given, ws.step.Labels = nil, nil
+	}
+	ws.op, ws.settings = op, s
+	ws.step.Form, ws.step.Coefficient = step.Form, step.Coefficient
+	if ws.x.Rows != x.Rows || ws.x.Cols != x.Cols {
+		ws.x, ws.next = newBlock(x.Rows, x.Cols), newBlock(x.Rows, x.Cols)
+	}
+	order := op.Order()
+	for i := range x.Rows {
+		from := i
+		if order != nil {
+			from = int(order[i])
+		}
+		copy(row(ws.x, i), row(x, from))
+	}
+	if err := ws.stats.Gather(ws.x, ws.step.Labels); err != nil {
+		return fmt.Errorf("iterate: start: %w", err)
+	}
+	return nil
+}
+
+// advance takes step t. It allocates nothing after its first call.
+func (ws *Workspace) advance(ctx context.Context, t int) (Record, error) {
+	before := ws.stats.Spread
+	if err := ws.op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
+		return Record{}, fmt.Errorf("iterate: step %d: %w", t, err)
+	}
+	if !(ws.stats.MaxAbs <= maxAbs) {
+		return Record{}, &DivergedError{Step: t}
+	}
+	ws.x, ws.next = ws.next, ws.x
+	record := Record{Step: t, Objective: ws.stats.Objective, Scale: math.Sqrt(ws.stats.Spread / float64(ws.x.Rows))}
+	if ws.stats.Change > 0 {
+		record.Change = math.Sqrt(ws.stats.Change / before)
+	}
+	return record, ws.normalize(ctx)
+}
+
+// normalize rescales the iterate as the settings say. An iterate that is zero
+// stays so.
+func (ws *Workspace) normalize(ctx context.Context) error {
+	if ws.settings.Normalize == None {
+		return nil
+	}
+	n, norm2, r := float64(ws.x.Rows), ws.stats.Spread, &ws.rescale
+	r.shift = r.shift[:0]
+	for _, m := range ws.stats.Mean {
+		if ws.settings.Normalize == Centred {
+			r.shift = append(r.shift, m)
+		} else {
+			r.shift = append(r.shift, 0)
+			norm2 += n * m * m
+		}
+	}
+	if norm2 == 0 {
+		return nil
+	}
+	r.x, r.scale = ws.x, math.Sqrt(n/norm2)
+	if err := ws.settings.Workers.Do(ctx, par.Blocks(ws.x.Rows, rescaleRows), r); err != nil {
+		return fmt.Errorf("iterate: normalise: %w", err)
+	}
+	ws.stats.Transform(r.shift, r.scale)
+	return nil
+}
+
+// rescale maps x to (x - shift) scale. It is a task and not a closure so that
+// a step allocates nothing.
+type rescale struct {
+	x     blas32.General
+	shift []float64
+	scale float64
+}
+
+const rescaleRows = 4096
+
+// Run does one piece of the rows.
+func (r *rescale) Run(_, piece int) {
+	lo, hi := par.Block(piece, r.x.Rows, rescaleRows)
+	for i := lo; i < hi; i++ {
+		values := row(r.x, i)
+		for c, v := range values {
+			values[c] = float32((float64(v) - r.shift[c]) * r.scale)
+		}
+	}
+}
+
+// copyOut copies the iterate to dst in the order of the points.
+func (ws *Workspace) copyOut(dst blas32.General) {
+	order := ws.op.Order()
+	for i := range ws.x.Rows {
+		to := i
+		if order != nil {
+			to = int(order[i])
+		}
+		copy(row(dst, to), row(ws.x, i))
+	}
+}
+
+func newBlock(rows, cols int) blas32.General {
+	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
+}
+
+func row(m blas32.General, i int) []float32 { return m.Data[i*m.Stride:][:m.Cols] }

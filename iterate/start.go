@@ -1,0 +1,41 @@
+package iterate
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// RandomStart returns the n x k random start Q, normal entries of standard
+// deviation sigma. It is a pure function of its arguments, the same wherever
+// it runs (up to the last bit of math.Log between architectures):
+//
+//	Q_ij = sigma NormalQuantile((u + 1/2) 2^-52),
+//
+// row by row, u the top 52 bits of the successive words of a ChaCha8 stream
+// keyed by SHA-256("privatemail Q 1", seed as 8 bytes little-endian).
+//
+// Q is public: it says nothing about the data, and it is never the noise.
+func RandomStart(n, k int, seed uint64, sigma float64) (blas64.General, error) {
+	if n < 1 || k < 1 || k > math.MaxInt/8/n {
+		return blas64.General{}, fmt.Errorf("iterate: random start: %w: %d x %d", kernel.ErrShape, n, k)
+	}
+	if !(sigma > 0) || math.IsInf(sigma, 0) {
+		return blas64.General{}, fmt.Errorf("iterate: random start: %w: standard deviation %g, want a positive number", ErrSettings, sigma)
+	}
+	key := binary.LittleEndian.AppendUint64([]byte("privatemail Q 1"), seed)
+	stream := rand.NewChaCha8(sha256.Sum256(key))
+	q := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
+	for i := range q.Data {
+		u := stream.Uint64() >> 12
+		q.Data[i] = sigma * mathext.NormalQuantile((float64(u)+0.5)*0x1p-52)
+	}
+	return q, nil
+}

@@ -1,0 +1,57 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Bandwidth is the Gamma of w = exp(-Gamma d^2). Three conventions are in
+// circulation for what "sigma" means; a constructor names each. The zero value
+// is no bandwidth: every use of it is refused with ErrBandwidth, as is that of
+// a constructor given anything but a positive finite number.
+type Bandwidth struct {
+	gamma float64
+}
+
+// Sigma is the convention of the paper's appendix, exp(-d^2/(2 sigma^2)). It
+// is the default everywhere in this module, and the only one the sensitivity
+// constants belong to.
+func Sigma(sigma float64) Bandwidth { return fromSigma(sigma, 1/(2*sigma*sigma)) }
+
+// SigmaMainText is the convention of the paper's main text, exp(-d^2/sigma).
+func SigmaMainText(sigma float64) Bandwidth { return fromSigma(sigma, 1/sigma) }
+
+// SigmaProgram is the convention of the authors' program, exp(-d^2/sigma^2).
+func SigmaProgram(sigma float64) Bandwidth { return fromSigma(sigma, 1/(sigma*sigma)) }
+
+// Gamma is the bandwidth itself, exp(-gamma d^2).
+func Gamma(gamma float64) Bandwidth { return fromSigma(gamma, gamma) }
+
+func fromSigma(sigma, gamma float64) Bandwidth {
+	if !(sigma > 0) { // a negative sigma must not pass by being squared
+		gamma = math.NaN()
+	}
+	return Bandwidth{gamma}
+}
+
+// Gamma returns the factor in exp(-Gamma d^2).
+func (b Bandwidth) Gamma() float64 { return b.gamma }
+
+// Sigma returns the bandwidth in the convention of the appendix.
+func (b Bandwidth) Sigma() float64 { return math.Sqrt(1 / (2 * b.gamma)) }
+
+// Weight returns exp(-Gamma d2) for a squared distance d2.
+func (b Bandwidth) Weight(d2 float64) float64 { return math.Exp(-b.gamma * d2) }
+
+// Radius returns the distance at which the weight is w, for 0 < w <= 1.
+func (b Bandwidth) Radius(w float64) float64 { return math.Sqrt(-math.Log(w) / b.gamma) }
+
+func (b Bandwidth) String() string { return fmt.Sprintf("sigma %.6g", b.Sigma()) }
+
+// Check returns ErrBandwidth unless Gamma is a positive finite number.
+func (b Bandwidth) Check() error {
+	if !(b.gamma > 0) || math.IsInf(b.gamma, 0) {
+		return fmt.Errorf("kernel: %w: want a positive finite number", ErrBandwidth)
+	}
+	return nil
+}

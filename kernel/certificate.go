@@ -1,0 +1,93 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Kind says what an error bound is made of.
+type Kind int
+
+// The kinds of certificate.
+const (
+	Exact       Kind = iota // nothing but rounding
+	DroppedMass             // weights beyond a cutoff are left out
+)
+
+func (k Kind) String() string {
+	switch k {
+	case Exact:
+		return "exact"
+	case DroppedMass:
+		return "dropped mass"
+	}
+	return fmt.Sprintf("Kind(%d)", int(k))
+}
+
+// A Certificate bounds how far an operator's weights what are from the Gaussian
+// weights w. The bound of row i is eta_i >= (sum_j |what_ij - w_ij|) / dhat_i;
+// the package comment says what it implies for a step.
+type Certificate struct {
+	Kind Kind
+	// EntryRel bounds |what_ij - w_ij| / w_ij for the weights that are kept:
+	// distances, exponential and the stored format together.
+	EntryRel float64
+	// RowMax is the largest eta_i, +Inf when a row is isolated; RowP99 is the
+	// value that 99 in 100 of all rows do not exceed.
+	RowMax, RowP99 float64
+	// Rounding bounds the accumulation: a computed sum over j of what_ij x_j
+	// is within Rounding of the exact one, relative to sum_j |what_ij x_j|.
+	// The final rounding to the iterate's type is not part of it.
+	Rounding float64
+	// Isolated is the number of rows whose weights were all left out. The step
+	// leaves them where they are; the full kernel would move them, so nothing
+	// is certified for them and their eta_i is +Inf.
+	Isolated int
+	// Row holds eta_i in the operator's order; nil when all rows share RowMax.
+	Row []float32
+}
+
+// Eta returns the bound of row i.
+func (c *Certificate) Eta(i int) float64 {
+	if c.Row == nil {
+		return c.RowMax
+	}
+	return float64(c.Row[i])
+}
+
+func (c Certificate) String() string {
+	s := fmt.Sprintf("%v, eta <= %.2g (99%% of rows <= %.2g)", c.Kind, c.RowMax, c.RowP99)
+	if c.Isolated > 0 {
+		s += fmt.Sprintf(", %d isolated rows", c.Isolated)
+	}
+	return s
+}
+
+// setRows fills in Row, RowMax and RowP99 from the bounds of all rows,
+// rounding each up to float32.
+func (c *Certificate) setRows(eta []float64) {
+	c.Row = make([]float32, len(eta))
+	for i, e := range eta {
+		r := float32(e)
+		if float64(r) < e {
+			r = math.Nextafter32(r, float32(math.Inf(1)))
+		}
+		c.Row[i] = r
+	}
+	sorted := slices.Clone(c.Row)
+	slices.Sort(sorted)
+	c.RowMax = float64(sorted[len(sorted)-1])
+	c.RowP99 = float64(sorted[(len(sorted)-1)*99/100])
+}
+
+// worstConnected returns the largest eta_i of the rows that have a neighbour.
+func (c *Certificate) worstConnected() float64 {
+	worst := 0.0
+	for _, e := range c.Row {
+		if !math.IsInf(float64(e), 1) {
+			worst = max(worst, float64(e))
+		}
+	}
+	return worst
+}

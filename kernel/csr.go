@@ -1,0 +1,316 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// CSR is the Gaussian kernel truncated at a radius, weights stored as float32.
+//
+// Equal points share one row of weights: with S the sums of x over the points
+// equal to each distinct one, (W x)_i = (W_distinct S)_g + S_g - x_i for a
+// point i of group g, so any number of equal points costs O(n).
+type CSR struct {
+	weights *sparse.CSR // between distinct points
+	order   []uint32
+	group   []uint32 // rows group[g] to group[g+1]-1 are equal; nil if none are
+	bounds  []int    // rows of each chunk of weights
+	degrees []float64
+	radius  float64
+	cert    Certificate
+	cost    Cost
+	set     *par.Set
+}
+
+// NewCSR builds the truncated operator. The points are not needed afterwards.
+func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*CSR, error) {
+	pts, err := points32(p)
+	if err != nil {
+		return nil, err
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := pts.checkBandwidth(b); err != nil {
+		return nil, err
+	}
+	radius := o.CutoffRadius
+	if radius == 0 {
+		pr, err := takeProfile(ctx, pts, o)
+		if err != nil {
+			return nil, err
+		}
+		radius = pr.cutoff(b, o.Tolerance, farBoundOf(pts.d))
+	}
+	return newCSR(ctx, pts, b, radius, o)
+}
+
+// farBoundOf returns what the search in d dimensions knows of dropped points.
+func farBoundOf(d int) farBound {
+	if d <= maxDirect {
+		return cellFar(d)
+	}
+	return func(_, distance float64) float64 { return distance } // all pairs are measured
+}
+
+func newCSR(ctx context.Context, p *points, b Bandwidth, radius float64, o *Options) (*CSR, error) {
+	g, err := searchGraph(ctx, p, b, radius, o)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: build csr: %w", err)
+	}
+	op := &CSR{set: o.Workers, radius: min(radius, maxRadius(b))}
+	op.adopt(g, p.n)
+	if o.Isolated == Repair && op.cert.RowMax > o.Tolerance {
+		if g, err = g.repair(ctx, b, op, o); err != nil {
+			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
+		}
+		op.adopt(g, p.n)
+		if worst := op.cert.worstConnected(); worst > o.Tolerance {
+			return nil, fmt.Errorf("kernel: build csr: repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, worst, o.Tolerance)
+		}
+	}
+	if o.Isolated == Fail && op.cert.Isolated > 0 {
+		return nil, fmt.Errorf("kernel: build csr: %w: %d of %d rows have no neighbour within %.4g", ErrIsolated, op.cert.Isolated, p.n, op.radius)
+	}
+	op.cost = csrCost(p.n, p.d, float64(op.weights.NNZ()), o)
+	op.cost.PeakBytes = g.peak
+	op.cost.NNZ = int64(op.weights.NNZ())
+	return op, nil
+}
+
+// adopt takes over a graph: degrees, chunks and certificate follow from it.
+func (op *CSR) adopt(g *graph, n int) {
+	op.weights, op.order, op.group = g.weights, g.order, g.group
+	op.bounds = make([]int, op.weights.Chunks()+1)
+	longest := 0
+	for c := range op.weights.Chunks() {
+		lo, hi := op.weights.Chunk(c)
+		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
+	}
+	counts := make([]float64, op.weights.Rows())
+	for i := range counts {
+		counts[i] = g.multiplicity(i)
+	}
+	op.degrees = make([]float64, n)
+	eta := make([]float64, n)
+	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel + 0x1p-24}
+	for i := range counts {
+		var sum [1]float64
+		sparse.MulRow(op.weights, sum[:], i, counts, 1)
+		degree := sum[0] + counts[i] - 1 // as Apply adds them up
+		bound := math.Inf(1)
+		if degree > 0 {
+			bound = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
+		} else {
+			op.cert.Isolated += int(counts[i])
+		}
+		for row := op.first(i); row < op.first(i+1); row++ {
+			op.degrees[row], eta[row] = degree, bound
+		}
+		ind, _ := op.weights.Row(i)
+		longest = max(longest, len(ind))
+	}
+	op.cert.setRows(eta)
+	op.cert.Rounding = float64(longest+4) * 0x1p-53
+	if op.group != nil {
+		op.cert.Rounding += float64(n) * 0x1p-53
+	}
+}
+
+// first returns the first row of distinct point g.
+func (op *CSR) first(g int) int {
+	if op.group == nil {
+		return g
+	}
+	return int(op.group[g])
+}
+
+// csrCost estimates the cost for a number of stored weights.
+func csrCost(n, d int, nnz float64, o *Options) Cost {
+	c := Cost{StepSeconds: nnz*(entrySeconds+float64(o.Columns)*axpySeconds) + float64(n*o.Columns)*finishSeconds, Flops: 2 * nnz * float64(o.Columns)}
+	if d <= maxDirect {
+		c.BuildSeconds = float64(n)*sortSeconds + nnz*(cellPairSeconds*float64(min(int(1)<<d, 64))+denseExpSeconds)
+	} else {
+		pairs := float64(n) * float64(n) / 2
+		c.BuildSeconds = pairs*(2*float64(d)*distanceSeconds+denseExpSeconds) + nnz*denseExpSeconds
+	}
+	c.StreamedBytes = int64(8*nnz) + int64(n)*int64(8*o.Columns+12)
+	c.ResidentBytes = int64(8*nnz) + int64(n)*(8+4+8+4+4)
+	c.PeakBytes = int64(8*nnz) + cellListBytes(n, min(d, maxDirect)) + 8*int64(n)
+	if d > maxDirect {
+		c.PeakBytes += int64(o.Workers.Workers()) * tileBytes(d)
+	}
+	c.NNZ = int64(nnz)
+	return c
+}
+
+// Name returns "csr".
+func (op *CSR) Name() string { return "csr" }
+
+// N returns the number of points.
+func (op *CSR) N() int { return len(op.degrees) }
+
+// Order returns the given row of each row of the operator.
+func (op *CSR) Order() []uint32 { return op.order }
+
+// Degrees returns W 1.
+func (op *CSR) Degrees() []float64 { return op.degrees }
+
+// Radius returns the cutoff.
+func (op *CSR) Radius() float64 { return op.radius }
+
+// Certificate bounds the weight beyond the cutoff.
+func (op *CSR) Certificate() Certificate { return op.cert }
+
+// Cost returns what the operator takes.
+func (op *CSR) Cost() Cost { return op.cost }
+
+// Weights returns the weights between distinct points and, when some points
+// are equal, the bounds of the rows of each: rows bounds[g] to bounds[g+1]-1 of
+// the operator's order are the points equal to distinct point g.
+func (op *CSR) Weights() (w *sparse.CSR, bounds []uint32) { return op.weights, op.group }
+
+// Close releases the weights.
+func (op *CSR) Close() error {
+	*op = CSR{}
+	return nil
+}
+
+// Apply sets dst = W x.
+func (op *CSR) Apply(ctx context.Context, dst, x blas32.General) error {
+	d, in := block32(dst), block32(x)
+	if err := checkPair(op.N(), d, in); err != nil {
+		return err
+	}
+	if err := checkFinite("x", in); err != nil {
+		return err
+	}
+	pass := newCSRPass(op, in.cols)
+	return pass.run(ctx, d, in, nil)
+}
+
+// Step sets dst to the iterate after x.
+func (op *CSR) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
+	d, in := block32(dst), block32(x)
+	if err := checkPair(op.N(), d, in); err != nil {
+		return err
+	}
+	if err := st.begin(s, op.degrees, op.bounds, in.cols); err != nil {
+		return err
+	}
+	pass, ok := st.operator.(*csrPass)
+	if !ok || pass.op != op || pass.k != in.cols {
+		pass = newCSRPass(op, in.cols)
+		st.operator = pass
+	}
+	if err := pass.run(ctx, d, in, st); err != nil {
+		return err
+	}
+	st.end()
+	return nil
+}
+
+// csrPass is the state of one product; it is reused from step to step.
+type csrPass struct {
+	op     *CSR
+	k      int
+	dst, x block[float32]
+	stats  *Stats    // nil: dst = W x
+	rows   []float64 // two rows of k for each worker
+	sums   []float64 // of x over equal points, distinct points x k; nil if none are
+	adding bool      // first half, where points are equal: fill sums
+}
+
+func newCSRPass(op *CSR, k int) *csrPass {
+	pass := &csrPass{op: op, k: k, rows: make([]float64, 2*op.set.Workers()*k)}
+	if op.group != nil {
+		pass.sums = make([]float64, op.weights.Rows()*k)
+	}
+	return pass
+}
+
+func (pass *csrPass) run(ctx context.Context, dst, x block[float32], st *Stats) (err error) {
+	pass.dst, pass.x, pass.stats = dst, x, st
+	chunks := pass.op.weights.Chunks()
+	if pass.sums != nil {
+		pass.adding = true
+		err = pass.op.set.Do(ctx, chunks, pass)
+		pass.adding = false
+	}
+	if err == nil {
+		err = pass.op.set.Do(ctx, chunks, pass)
+	}
+	pass.dst, pass.x, pass.stats = block[float32]{}, block[float32]{}, nil
+	if err != nil {
+		return fmt.Errorf("kernel: csr: %w", err)
+	}
+	return nil
+}
+
+// Run does one chunk of weights.
+func (pass *csrPass) Run(worker, chunk int) {
+	op, k := pass.op, pass.k
+	lo, hi := op.weights.Chunk(chunk)
+	wx, all := pass.rows[2*worker*k:][:k], pass.rows[(2*worker+1)*k:][:k]
+	for g := lo; g < hi; g++ {
+		switch {
+		case pass.adding:
+			sum := pass.sums[g*k:][:k]
+			clear(sum)
+			for i := op.first(g); i < op.first(g+1); i++ {
+				for c, v := range pass.x.row(i) {
+					sum[c] += float64(v)
+				}
+			}
+		case pass.sums == nil:
+			sparse.MulRow(op.weights, wx, g, pass.x.data, pass.x.stride)
+			pass.finish(chunk, g, wx)
+		default:
+			sparse.MulRow(op.weights, all, g, pass.sums, k)
+			for c, v := range pass.sums[g*k:][:k] {
+				all[c] += v
+			}
+			for i := op.first(g); i < op.first(g+1); i++ {
+				for c, v := range pass.x.row(i) {
+					wx[c] = all[c] - float64(v)
+				}
+				pass.finish(chunk, i, wx)
+			}
+		}
+	}
+}
+
+// finish writes row i of dst, given (W x)_i.
+func (pass *csrPass) finish(chunk, i int, wx []float64) {
+	dst := pass.dst.row(i)
+	if pass.stats == nil {
+		for c, v := range wx {
+			dst[c] = float32(v)
+		}
+		return
+	}
+	finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, pass.op.degrees[i], wx, pass.x.row(i), dst)
+}
+
+// Neighbours returns the mean number of neighbours of a point, equal points
+// included.
+func (op *CSR) Neighbours() float64 {
+	sum := 0.0
+	for g := range op.weights.Rows() {
+		size := float64(op.first(g+1) - op.first(g))
+		near := size - 1
+		ind, _ := op.weights.Row(g)
+		for _, j := range ind {
+			near += float64(op.first(int(j)+1) - op.first(int(j)))
+		}
+		sum += size * near
+	}
+	return sum / float64(op.N())
+}

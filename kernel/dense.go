@@ -1,0 +1,270 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// Dense is the full Gaussian kernel: all pairs, in float64, weights made anew
+// for every product. It stores nothing but its points and degrees and is the
+// reference the other operators are tested against.
+//
+// A product costs n^2/2 distances and exponentials. The points are read during
+// the operator's life and must not change.
+type Dense struct {
+	q         *distancer
+	bandwidth Bandwidth
+	blocks    tournament
+	bounds    []int // chunks of rows for the finish
+	degrees   []float64
+	set       *par.Set
+	progress  *progress
+	cost      Cost
+}
+
+// NewDense makes the operator of float32 points; it takes one pass over all
+// pairs for the degrees.
+func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Dense, error) {
+	pts, err := points32(p)
+	if err != nil {
+		return nil, err
+	}
+	return newDense(ctx, pts, b, opt)
+}
+
+// NewDense64 makes the operator of float64 points.
+func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Dense, error) {
+	pts, err := points64(p)
+	if err != nil {
+		return nil, err
+	}
+	return newDense(ctx, pts, b, opt)
+}
+
+func newDense(ctx context.Context, p *points, b Bandwidth, opt *Options) (*Dense, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := p.checkBandwidth(b); err != nil {
+		return nil, err
+	}
+	cost := denseCost(p.n, p.d, o)
+	if cost.PeakBytes > o.BudgetBytes {
+		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}
+	}
+	op := &Dense{
+		q: newDistancer(p, nil), bandwidth: b, blocks: tournament{par.Blocks(p.n, tileRows)},
+		bounds: fixedChunks(p.n), set: o.Workers, cost: cost,
+	}
+	op.progress = o.progress("degrees", op.blocks.rounds())
+	ones := block[float64]{p.n, 1, 1, make([]float64, p.n)}
+	for i := range ones.data {
+		ones.data[i] = 1
+	}
+	pass := newDensePass(op, ones)
+	if err := pass.run(ctx, ones); err != nil {
+		return nil, err
+	}
+	op.degrees = pass.wx
+	op.progress = o.progress("product", op.blocks.rounds())
+	return op, nil
+}
+
+// fixedChunks cuts n rows into chunks of 1024.
+func fixedChunks(n int) []int {
+	const rows = 1024
+	bounds := make([]int, par.Blocks(n, rows)+1)
+	for i := range bounds {
+		bounds[i] = min(i*rows, n)
+	}
+	return bounds
+}
+
+func denseCost(n, d int, o *Options) Cost {
+	pairs := float64(n) * float64(n) / 2
+	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
+	flops := pairs * float64(2*d+10+4*o.Columns)
+	resident := int64(n) * 16
+	peak := resident + int64(n)*8*int64(o.Columns+1) + int64(o.Workers.Workers())*tileBytes(d)
+	return Cost{
+		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
+		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: int64(pairs) / tileRows * int64(d) * 16, Flops: flops,
+	}
+}
+
+// Name returns "dense".
+func (op *Dense) Name() string { return "dense" }
+
+// N returns the number of points.
+func (op *Dense) N() int { return op.q.n }
+
+// Order returns nil: rows are in the order given.
+func (op *Dense) Order() []uint32 { return nil }
+
+// Degrees returns W 1.
+func (op *Dense) Degrees() []float64 { return op.degrees }
+
+// Apply sets dst = W x.
+func (op *Dense) Apply(ctx context.Context, dst, x blas32.General) error {
+	return denseApply(ctx, op, block32(dst), block32(x))
+}
+
+// Apply64 sets dst = W x in float64 throughout.
+func (op *Dense) Apply64(ctx context.Context, dst, x blas64.General) error {
+	return denseApply(ctx, op, block64(dst), block64(x))
+}
+
+// Step sets dst to the iterate after x.
+func (op *Dense) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
+	return denseStep(ctx, op, block32(dst), block32(x), s, st)
+}
+
+// Step64 sets dst to the iterate after x in float64 throughout.
+func (op *Dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
+	return denseStep(ctx, op, block64(dst), block64(x), s, st)
+}
+
+// Certificate is exact up to rounding.
+func (op *Dense) Certificate() Certificate {
+	rel := op.q.entryRel(op.bandwidth)
+	return Certificate{Kind: Exact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53, Isolated: countZeros(op.degrees)}
+}
+
+// Cost returns what the operator takes.
+func (op *Dense) Cost() Cost { return op.cost }
+
+// Close lets go of the points.
+func (op *Dense) Close() error {
+	*op = Dense{}
+	return nil
+}
+
+func countZeros(values []float64) (zeros int) {
+	for _, v := range values {
+		if v == 0 {
+			zeros++
+		}
+	}
+	return zeros
+}
+
+func denseApply[T float](ctx context.Context, op *Dense, dst, x block[T]) error {
+	if err := checkPair(op.N(), dst, x); err != nil {
+		return err
+	}
+	if err := checkFinite("x", x); err != nil {
+		return err
+	}
+	pass := newDensePass(op, x)
+	if err := pass.run(ctx, x); err != nil {
+		return err
+	}
+	for i := range dst.rows {
+		for c, v := range pass.wx[i*x.cols:][:x.cols] {
+			dst.row(i)[c] = T(v)
+		}
+	}
+	return nil
+}
+
+func denseStep[T float](ctx context.Context, op *Dense, dst, x block[T], s *Step, st *Stats) error {
+	if err := checkPair(op.N(), dst, x); err != nil {
+		return err
+	}
+	if err := st.begin(s, op.degrees, op.bounds, x.cols); err != nil {
+		return err
+	}
+	pass, ok := st.operator.(*densePass[T])
+	if !ok || pass.op != op || pass.x.cols != x.cols {
+		pass = newDensePass(op, x)
+		st.operator = pass
+	}
+	if err := pass.run(ctx, x); err != nil {
+		return err
+	}
+	pass.dst, pass.stats, pass.finishing = dst, st, true
+	err := op.set.Do(ctx, len(op.bounds)-1, pass)
+	pass.dst, pass.stats, pass.finishing = block[T]{}, nil, false
+	if err != nil {
+		return err
+	}
+	st.end()
+	return nil
+}
+
+// densePass is the state of one product; it is reused from step to step.
+type densePass[T float] struct {
+	op    *Dense
+	x     block[T]
+	wx    []float64 // n x k
+	tiles []*tile   // one per worker
+	round int
+
+	finishing bool // second half of a step: rows of wx become rows of dst
+	dst       block[T]
+	stats     *Stats
+}
+
+func newDensePass[T float](op *Dense, x block[T]) *densePass[T] {
+	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.rows*x.cols), tiles: make([]*tile, op.set.Workers())}
+	for w := range pass.tiles {
+		pass.tiles[w] = newTile(op.q.p.d)
+	}
+	return pass
+}
+
+// run sets wx = W x, round after round of the tournament.
+func (pass *densePass[T]) run(ctx context.Context, x block[T]) error {
+	pass.x = x
+	clear(pass.wx)
+	rounds := pass.op.blocks.rounds()
+	for pass.round = range rounds {
+		if err := pass.op.set.Do(ctx, pass.op.blocks.games(pass.round), pass); err != nil {
+			return fmt.Errorf("kernel: dense: %w", err)
+		}
+		pass.op.progress.set(pass.round + 1)
+	}
+	return nil
+}
+
+// Run plays one game, or finishes one chunk of rows.
+func (pass *densePass[T]) Run(worker, piece int) {
+	op, k := pass.op, pass.x.cols
+	if pass.finishing {
+		lo, hi := op.bounds[piece], op.bounds[piece+1]
+		for i := lo; i < hi; i++ {
+			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[piece], i, op.degrees[i], pass.wx[i*k:][:k], pass.x.row(i), pass.dst.row(i))
+		}
+		return
+	}
+	a, b, ok := op.blocks.game(pass.round, piece)
+	if !ok {
+		return
+	}
+	alo, ahi := par.Block(a, op.q.n, tileRows)
+	blo, bhi := par.Block(b, op.q.n, tileRows)
+	t := pass.tiles[worker]
+	op.q.fill(t, alo, ahi, blo, bhi)
+	for i := alo; i < ahi; i++ {
+		first := blo
+		if a == b {
+			first = i + 1 // every pair once
+		}
+		d2 := t.d2[(i-alo)*t.stride:]
+		xi, yi := pass.x.row(i), pass.wx[i*k:][:k]
+		for j := first; j < bhi; j++ {
+			w := op.q.weight(op.bandwidth, i, j, d2[j-blo])
+			xj, yj := pass.x.row(j), pass.wx[j*k:][:k]
+			for c := range yi {
+				yi[c] += w * float64(xj[c])
+				yj[c] += w * float64(xi[c])
+			}
+		}
+	}
+}

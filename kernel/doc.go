@@ -1,0 +1,66 @@
+// Package kernel builds graph Laplacians of the Gaussian kernel, and applies
+// them, with a certified error.
+//
+// # What is computed
+//
+// For points p_1 .. p_n and a bandwidth Gamma the weights are
+//
+//	w_ij = exp(-Gamma |p_i - p_j|^2)  for i != j,   w_ii = 0,
+//	d_i  = sum_j w_ij,                L_X = diag(d) - W.
+//
+// An [Operator] stands for W. One step of the supervised iteration maps an
+// n x k block X, with m_i = (W X)_i / d_i the weighted mean a row sees and
+// l_i = (L_Y X)_i the pull of its label ([Labels]), to
+//
+//	x'_i = x_i - 1/2 (x_i - m_i) + alpha/(2 d_i) l_i                    (form Paper)
+//	x'_i = x_i - 1/2 (d_i/dbar (x_i - m_i) + beta l_i) / D_i            (form Attract)
+//	       D_i = d_i/dbar + beta L_Y,ii,   dbar = mean of the d_i
+//
+// that is X + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X and X - 1/2 Diag(L)^+ L X with
+// L = L_X/dbar + beta L_Y. Neither form ever increases its objective,
+//
+//	v = tr X'L_X X - alpha tr X'L_Y X   or   v = tr X'L X,
+//
+// for a coefficient >= 0 and a table without negative entries, because
+// L <= 2 Diag(L) for every graph Laplacian. A row whose diagonal is zero stays
+// where it is (pseudo-inverse). L_Y is exact and costs O(nk + C^2 k).
+//
+// # Operators
+//
+//	dense  every pair, weights made anew for each product, nothing stored:
+//	       the reference for the others and the choice for small n
+//	csr    pairs within a cutoff radius, stored; found by a cell list in 1 to 8
+//	       dimensions and by blocked exact distances above
+//
+// [Plan] lists what can serve with its cost, [Build] builds the best or the
+// one asked for. A cutoff by weight alone bounds nothing: at n = 10^6 and
+// degree 20, dropping every w < 1e-6 may drop mass 1, five percent of the
+// degree. So the tolerance is on the sum:
+//
+//	eta_i = (sum_j |what_ij - w_ij|) / dhat_i
+//
+// and the [Certificate] reports it for every row. With it one step errs by at
+// most 1/2 eta_i R_i + |alpha|/2 eta_i/(1 - eta_i) |l_i|/dhat_i, where R_i is
+// the largest distance of a row of X from m_i, column by column.
+//
+// # Exactness
+//
+// Two points are neighbours when the Euclidean distance computed in float64
+// from the given float32 coordinates is at most the radius. Filters (cells,
+// boxes, matrix products) only ever discard pairs that cannot qualify or hand
+// doubtful ones to that test, so the neighbour sets equal those of a float64
+// brute force, whatever the offset or the scale of the points.
+//
+// # Order of rows
+//
+// An operator may keep its rows in an order of its own, for locality. [Operator]
+// methods speak that order throughout; Operator.Order translates. Package
+// iterate permutes once on the way in and once on the way out.
+//
+// # Concurrency and determinism
+//
+// Operators and Labels are immutable once built and safe for concurrent use; a
+// [Stats] belongs to one run. Every row is summed by one worker in a fixed
+// order and sums over rows are made per fixed chunk and added in chunk order:
+// the same bits for any number of workers.
+package kernel

@@ -1,0 +1,82 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels, matched with errors.Is; the errors returned add the numbers.
+var (
+	// ErrEmpty reports input without rows or columns.
+	ErrEmpty = errors.New("no points")
+	// ErrShape reports sizes that do not fit together.
+	ErrShape = errors.New("shapes do not match")
+	// ErrNonFinite reports a NaN or an infinity; see NonFiniteError.
+	ErrNonFinite = errors.New("value is not finite")
+	// ErrBandwidth reports a bandwidth that is not a positive number, or so
+	// extreme that the exponent of every weight overflows.
+	ErrBandwidth = errors.New("bandwidth out of range")
+	// ErrLabels reports labels that are missing, negative or too many.
+	ErrLabels = errors.New("bad labels")
+	// ErrTable reports a label table that is not symmetric and finite, or that
+	// a form of the step cannot use.
+	ErrTable = errors.New("bad label table")
+	// ErrMemory reports that the work does not fit the memory budget. It is
+	// found out before the memory is taken; see MemoryError.
+	ErrMemory = errors.New("memory budget exceeded")
+	// ErrAlias reports that a destination overlaps its source.
+	ErrAlias = errors.New("dst overlaps x")
+	// ErrIsolated reports rows without neighbours under the policy Fail.
+	ErrIsolated = errors.New("isolated rows")
+	// ErrTolerance reports that no operator reaches the tolerance.
+	ErrTolerance = errors.New("tolerance out of reach")
+	// ErrOperator reports an operator name that does not exist or that cannot
+	// serve the request.
+	ErrOperator = errors.New("no such operator")
+	// ErrOption reports an option outside its range.
+	ErrOption = errors.New("option out of range")
+)
+
+// A NonFiniteError says where a NaN or an infinity was found. It never carries
+// other values of the row.
+type NonFiniteError struct {
+	What     string // what was read: "points", "x"
+	Row, Col int
+}
+
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("kernel: %s: %v at row %d, column %d", e.What, ErrNonFinite, e.Row, e.Col)
+}
+
+func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
+
+// A MemoryError says how much was wanted, how much there is, and what could be
+// done instead.
+type MemoryError struct {
+	What         string // what would have been allocated
+	Need, Budget int64  // bytes
+	Instead      string // the next best way, or ""
+}
+
+func (e *MemoryError) Error() string {
+	s := fmt.Sprintf("kernel: %s: %v: needs %s, budget %s", e.What, ErrMemory, byteCount(e.Need), byteCount(e.Budget))
+	if e.Instead != "" {
+		s += "; " + e.Instead
+	}
+	return s
+}
+
+func (e *MemoryError) Unwrap() error { return ErrMemory }
+
+// byteCount formats a number of bytes for a person.
+func byteCount(b int64) string {
+	const unit = 1024
+	if b < unit {
+		return fmt.Sprintf("%d B", b)
+	}
+	v, i := float64(b), -1
+	for ; v >= unit && i < 4; i++ {
+		v /= unit
+	}
+	return fmt.Sprintf("%.1f %ciB", v, "KMGTP"[i])
+}

@@ -1,0 +1,184 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Unlabelled marks a row without a label: a zero row and column of L_Y.
+const Unlabelled = -1
+
+// Labels is the label Laplacian L_Y of n rows under a table K. With N_c rows
+// in class c and S_c the sum of their rows of X,
+//
+//	(L_Y X)_i = (K N)_c x_i - (K S)_c,   c the class of row i,
+//
+// which is exact (the diagonal of K cancels) and costs O(nk + C^2 k).
+// Labels are immutable and safe for concurrent use.
+type Labels struct {
+	class      []uint32 // of each row; noClass where unlabelled
+	values     []int32  // label value of each class, ascending
+	counts     []int
+	unlabelled int
+	table      Table
+	weights    *classWeights
+	weight     []float64 // (K N)_c
+	degree     []float64 // L_Y,ii of a row of class c: (K N)_c - K_cc
+}
+
+const noClass = math.MaxUint32
+
+// NewLabels makes the Laplacian of the given labels. Labels are integers >= 0
+// with gaps wherever you like; Unlabelled is accepted only when
+// allowUnlabelled is set.
+func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
+	if len(y) == 0 {
+		return nil, fmt.Errorf("kernel: labels: %w", ErrEmpty)
+	}
+	if table.build == nil {
+		return nil, fmt.Errorf("kernel: labels: %w: no table given", ErrTable)
+	}
+	l := &Labels{class: make([]uint32, len(y)), table: table}
+	count := make(map[int32]int)
+	for i, v := range y {
+		switch {
+		case v >= 0:
+			count[v]++
+		case v == Unlabelled && allowUnlabelled:
+			l.unlabelled++
+		case v == Unlabelled:
+			return nil, fmt.Errorf("kernel: %w: row %d has no label (-1), which this call does not allow", ErrLabels, i)
+		default:
+			return nil, fmt.Errorf("kernel: %w: row %d has label %d, want 0 or more", ErrLabels, i, v)
+		}
+	}
+	for v := range count {
+		l.values = append(l.values, v)
+	}
+	slices.Sort(l.values)
+	index := make(map[int32]uint32, len(l.values))
+	l.counts = make([]int, len(l.values))
+	for c, v := range l.values {
+		index[v], l.counts[c] = uint32(c), count[v]
+	}
+	for i, v := range y {
+		l.class[i] = noClass
+		if v >= 0 {
+			l.class[i] = index[v]
+		}
+	}
+	var err error
+	if l.weights, err = table.build(l.values, l.counts); err != nil {
+		return nil, err
+	}
+	l.setDegrees()
+	return l, nil
+}
+
+func (l *Labels) setDegrees() {
+	n := make([]float64, len(l.counts))
+	for c, v := range l.counts {
+		n[c] = float64(v)
+	}
+	l.weight = make([]float64, len(n))
+	l.weights.mulTo(l.weight, n, make([]float64, 1), 1)
+	l.degree = make([]float64, len(n))
+	for c := range n {
+		l.degree[c] = l.weight[c] - l.weights.constant
+		if at := c - l.weights.first[c]; at >= 0 && at < len(l.weights.row(c)) {
+			l.degree[c] -= l.weights.row(c)[at]
+		}
+	}
+}
+
+// N returns the number of rows.
+func (l *Labels) N() int { return len(l.class) }
+
+// Classes returns the number of distinct labels.
+func (l *Labels) Classes() int { return len(l.values) }
+
+// Unlabelled returns the number of rows without a label.
+func (l *Labels) Unlabelled() int { return l.unlabelled }
+
+// Table returns the table the weights come from.
+func (l *Labels) Table() Table { return l.table }
+
+// Signed reports whether some weight is negative, as in the centred table:
+// the objective may then rise.
+func (l *Labels) Signed() bool { return l.weights.minimum < 0 }
+
+// Degree returns L_Y,ii, 0 for an unlabelled row.
+func (l *Labels) Degree(i int) float64 {
+	if l.class[i] == noClass {
+		return 0
+	}
+	return l.degree[l.class[i]]
+}
+
+// Permute returns the labels of rows order[0], order[1], ... A nil order
+// returns l itself.
+func (l *Labels) Permute(order []uint32) (*Labels, error) {
+	if order == nil {
+		return l, nil
+	}
+	if len(order) != len(l.class) {
+		return nil, fmt.Errorf("kernel: labels: %w: an order of %d for %d rows", ErrShape, len(order), len(l.class))
+	}
+	p := *l
+	p.class = make([]uint32, len(order))
+	for i, old := range order {
+		p.class[i] = l.class[old]
+	}
+	return &p, nil
+}
+
+// LaplacianTo sets dst = L_Y x, each entry computed in float64.
+func (l *Labels) LaplacianTo(dst, x blas32.General) error {
+	return labelLaplacian(l, block32(dst), block32(x))
+}
+
+// LaplacianTo64 sets dst = L_Y x in float64 throughout.
+func (l *Labels) LaplacianTo64(dst, x blas64.General) error {
+	return labelLaplacian(l, block64(dst), block64(x))
+}
+
+func labelLaplacian[T float](l *Labels, dst, x block[T]) error {
+	if err := checkPair(l.N(), dst, x); err != nil {
+		return err
+	}
+	k := x.cols
+	mean := make([]float64, k)
+	for i := range x.rows {
+		for c, v := range x.row(i) {
+			mean[c] += float64(v) / float64(x.rows)
+		}
+	}
+	// L_Y 1 = 0: centring changes nothing but the rounding.
+	sums := make([]float64, l.Classes()*k)
+	for i := range x.rows {
+		if class := l.class[i]; class != noClass {
+			s := sums[int(class)*k:][:k]
+			for c, v := range x.row(i) {
+				s[c] += float64(v) - mean[c]
+			}
+		}
+	}
+	pull := make([]float64, len(sums))
+	l.weights.mulTo(pull, sums, make([]float64, k), k)
+	for i := range x.rows {
+		out, in := dst.row(i), x.row(i)
+		class := l.class[i]
+		if class == noClass {
+			clear(out)
+			continue
+		}
+		for c, v := range in {
+			out[c] = T(l.weight[class]*(float64(v)-mean[c]) - pull[int(class)*k+c])
+		}
+	}
+	return nil
+}

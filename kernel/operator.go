@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// An Operator is the weight matrix W of a Gaussian graph, or an approximation
+// of it with a certificate. All rows are in the operator's own order.
+//
+// Operators are safe for concurrent use. Long calls check the context between
+// chunks of work and return its error; dst is then undefined.
+type Operator interface {
+	// Name says which operator this is, as Options.Force spells it.
+	Name() string
+	// N returns the number of points.
+	N() int
+	// Order returns, for each row of the operator, the row of the points it
+	// was built from; nil when they are the same. It must not be changed.
+	Order() []uint32
+	// Degrees returns W 1, made by the same arithmetic as Apply. It must not
+	// be changed.
+	Degrees() []float64
+	// Apply sets dst = W x, n x k row-major, for any k. dst must not overlap x.
+	Apply(ctx context.Context, dst, x blas32.General) error
+	// Step sets dst to the next iterate after x. st must hold the sums of x
+	// (Stats.Gather, or the previous Step that made x); on return it holds
+	// v(x) and the sums of dst. After the first call with a given st, Step
+	// allocates nothing.
+	Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error
+	// Certificate returns the error bound of the weights.
+	Certificate() Certificate
+	// Cost returns what the operator takes.
+	Cost() Cost
+	// Close releases the operator's memory. It must not be used afterwards.
+	Close() error
+}
+
+// Operator64 is an Operator that also computes in float64 throughout. The
+// private first step uses this form only.
+type Operator64 interface {
+	Operator
+	Apply64(ctx context.Context, dst, x blas64.General) error
+	Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error
+}
+
+// Cost is what an operator takes. Seconds are estimates for one worker on a
+// current server core; their ratios matter more than their values.
+type Cost struct {
+	BuildSeconds, StepSeconds float64
+	ResidentBytes             int64 // held between calls
+	PeakBytes                 int64 // held at most while building
+	StreamedBytes             int64 // read and written by one step
+	Flops                     float64
+	NNZ                       int64 // stored weights, 0 where none are stored
+}
+
+// float is the type of a point or an iterate.
+type float interface{ float32 | float64 }
+
+// block is a row-major n x k block of either precision.
+type block[T float] struct {
+	rows, cols, stride int
+	data               []T
+}
+
+func block32(m blas32.General) block[float32] {
+	return block[float32]{m.Rows, m.Cols, m.Stride, m.Data}
+}
+
+func block64(m blas64.General) block[float64] {
+	return block[float64]{m.Rows, m.Cols, m.Stride, m.Data}
+}
+
+func (b block[T]) row(i int) []T { return b.data[i*b.stride:][:b.cols] }
+
+// check refuses a block whose numbers do not fit its storage.
+func (b block[T]) check(what string) error {
+	if b.rows <= 0 || b.cols <= 0 {
+		return fmt.Errorf("kernel: %s: %w (%d x %d)", what, ErrEmpty, b.rows, b.cols)
+	}
+	if b.stride < b.cols || b.rows-1 > (len(b.data)-b.cols)/b.stride || len(b.data) < b.cols {
+		return fmt.Errorf("kernel: %s: %w: %d x %d with stride %d in %d values", what, ErrShape, b.rows, b.cols, b.stride, len(b.data))
+	}
+	return nil
+}
+
+// checkPair refuses a destination that does not fit x and the operator.
+func checkPair[T float](n int, dst, x block[T]) error {
+	if err := x.check("x"); err != nil {
+		return err
+	}
+	if err := dst.check("dst"); err != nil {
+		return err
+	}
+	if x.rows != n || dst.rows != n || dst.cols != x.cols {
+		return fmt.Errorf("kernel: %w: dst %d x %d, x %d x %d, %d points", ErrShape, dst.rows, dst.cols, x.rows, x.cols, n)
+	}
+	if overlap(dst.data, x.data) {
+		return fmt.Errorf("kernel: %w", ErrAlias)
+	}
+	return nil
+}
+
+func overlap[T float](a, b []T) bool {
+	a0, b0 := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	var t T
+	size := unsafe.Sizeof(t)
+	return a0 < b0+uintptr(len(b))*size && b0 < a0+uintptr(len(a))*size
+}
+
+// checkFinite returns a NonFiniteError for the first NaN or infinity in b.
+func checkFinite[T float](what string, b block[T]) error {
+	for i := range b.rows {
+		for c, v := range b.row(i) {
+			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+				return &NonFiniteError{What: what, Row: i, Col: c}
+			}
+		}
+	}
+	return nil
+}

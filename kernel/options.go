@@ -1,0 +1,139 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// Workers is the set of goroutines work is shared out to; see internal/par.
+// The nil set runs everything in the caller.
+type Workers = par.Set
+
+// IsolatedPolicy says what becomes of rows whose bound misses the tolerance
+// because the cutoff leaves them few or no neighbours.
+type IsolatedPolicy int
+
+// The policies. The choice does not change the other rows' weights.
+const (
+	// Keep leaves such rows as they are: the certificate counts and bounds them.
+	Keep IsolatedPolicy = iota
+	// Repair adds the weights these rows need, found by direct sums over all
+	// points, to them and to their partners. A row stays isolated only when its
+	// largest weight is below the smallest normal float32, 1.2e-38.
+	Repair
+	// Fail refuses to build with ErrIsolated when a row is isolated.
+	Fail
+)
+
+func (p IsolatedPolicy) String() string {
+	switch p {
+	case Keep:
+		return "keep"
+	case Repair:
+		return "repair"
+	case Fail:
+		return "fail"
+	}
+	return fmt.Sprintf("IsolatedPolicy(%d)", int(p))
+}
+
+// Options steer Plan and Build. The zero value of each field, and a nil
+// *Options, mean the default.
+type Options struct {
+	// Tolerance is the wanted eta, the error of a row's weights relative to its
+	// degree. Default 1e-4; range (0, 1).
+	Tolerance float64
+	// CutoffRadius, if positive, fixes the radius of the truncated graph: the
+	// graph within it is then what is wanted, only csr can serve, and the
+	// certificate says how far it is from the full kernel. By default the
+	// radius follows from Tolerance.
+	CutoffRadius float64
+	// Isolated is the policy for rows that miss the tolerance. Default Keep.
+	Isolated IsolatedPolicy
+	// Force names the operator to build. Default: the first Plan lists.
+	Force string
+	// Steps and Columns say how the operator will be used, for the choice:
+	// number of products and k. Defaults 5 and 2.
+	Steps, Columns int
+	// BudgetBytes is the memory that may be taken. Default: three quarters of
+	// what the machine has available.
+	BudgetBytes int64
+	// Workers share the work. Default: the caller alone.
+	Workers *Workers
+	// Progress, if set, is told of long work: done out of total pieces of a
+	// stage. It is called from the workers, one call at a time, and should be
+	// quick.
+	Progress func(stage string, done, total int)
+}
+
+// withDefaults returns a copy with every default filled in.
+func (opt *Options) withDefaults() (*Options, error) {
+	var o Options
+	if opt != nil {
+		o = *opt
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-4
+	}
+	if !(o.Tolerance > 0 && o.Tolerance < 1) {
+		return nil, fmt.Errorf("kernel: %w: tolerance %g, want a number between 0 and 1", ErrOption, o.Tolerance)
+	}
+	if !(o.CutoffRadius >= 0) || math.IsInf(o.CutoffRadius, 0) {
+		return nil, fmt.Errorf("kernel: %w: cutoff radius %g, want a positive number", ErrOption, o.CutoffRadius)
+	}
+	if o.Isolated < Keep || o.Isolated > Fail {
+		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Isolated)
+	}
+	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 {
+		return nil, fmt.Errorf("kernel: %w: steps %d, columns %d and budget %d must not be negative", ErrOption, o.Steps, o.Columns, o.BudgetBytes)
+	}
+	if o.Steps == 0 {
+		o.Steps = 5
+	}
+	if o.Columns == 0 {
+		o.Columns = 2
+	}
+	if o.BudgetBytes == 0 {
+		o.BudgetBytes = mem.Available() / 4 * 3
+	}
+	return &o, nil
+}
+
+// progress counts the pieces of one stage; the nil progress is silent.
+type progress struct {
+	mu          sync.Mutex
+	report      func(stage string, done, total int)
+	stage       string
+	done, total int
+}
+
+func (o *Options) progress(stage string, total int) *progress {
+	if o.Progress == nil {
+		return nil
+	}
+	return &progress{report: o.Progress, stage: stage, total: total}
+}
+
+func (p *progress) add() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done++
+	p.report(p.stage, p.done, p.total)
+}
+
+func (p *progress) set(done int) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = done
+	p.report(p.stage, p.done, p.total)
+}

@@ -1,0 +1,216 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// smallEnough is the number of points up to which the dense operator, which
+// needs no tolerance, is the first choice.
+const smallEnough = 4096
+
+// A Candidate is an operator that could serve, with what it would cost.
+type Candidate struct {
+	Name string
+	// Seconds is the estimate for building and Options.Steps steps, one worker.
+	Seconds float64
+	Cost    Cost
+	// Eta is the error expected for 99 in 100 rows.
+	Eta float64
+	// Radius and Neighbours are those of a truncated graph, 0 for others.
+	Radius, Neighbours float64
+	// Feasible is false when the candidate cannot serve; Reason says why, or
+	// what speaks for it.
+	Feasible bool
+	Reason   string
+}
+
+// Plan lists every operator with its cost, the best first and those that
+// cannot serve last. It looks at a sample of rows and builds nothing.
+func Plan(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) ([]Candidate, error) {
+	pts, err := points32(p)
+	if err != nil {
+		return nil, err
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return plan(ctx, pts, b, o)
+}
+
+func plan(ctx context.Context, p *points, b Bandwidth, o *Options) ([]Candidate, error) {
+	if err := p.checkBandwidth(b); err != nil {
+		return nil, err
+	}
+	pr, err := takeProfile(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	all := []Candidate{denseCandidate(p, b, o), csrCandidate(p, b, pr, o)}
+	for i := range all {
+		c := &all[i]
+		c.Seconds = c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds
+		switch {
+		case o.Force != "" && o.Force != c.Name:
+			c.Feasible, c.Reason = false, fmt.Sprintf("operator %s was asked for", o.Force)
+		case c.Feasible && c.Cost.PeakBytes > o.BudgetBytes:
+			c.Feasible, c.Reason = false, fmt.Sprintf("needs %s, budget %s", byteCount(c.Cost.PeakBytes), byteCount(o.BudgetBytes))
+		}
+	}
+	preferred := func(c Candidate) bool { return c.Name == "dense" && p.n <= smallEnough }
+	slices.SortStableFunc(all, func(x, y Candidate) int {
+		switch {
+		case x.Feasible != y.Feasible:
+			return boolOrder(x.Feasible, y.Feasible)
+		case preferred(x) != preferred(y):
+			return boolOrder(preferred(x), preferred(y))
+		case x.Seconds < y.Seconds:
+			return -1
+		}
+		return 1
+	})
+	return all, nil
+}
+
+func boolOrder(first, second bool) int {
+	if first && !second {
+		return -1
+	}
+	return 1
+}
+
+func denseCandidate(p *points, b Bandwidth, o *Options) Candidate {
+	c := Candidate{Name: "dense", Cost: denseCost(p.n, p.d, o), Feasible: true, Reason: "exact, every pair at every step"}
+	if p.n <= smallEnough {
+		c.Reason = fmt.Sprintf("exact, and quick for up to %d points", smallEnough)
+	}
+	if o.CutoffRadius > 0 {
+		c.Feasible, c.Reason = false, "the graph asked for is cut at a radius; dense has every pair"
+	}
+	return c
+}
+
+func csrCandidate(p *points, b Bandwidth, pr *profile, o *Options) Candidate {
+	c := Candidate{Name: "csr", Feasible: true, Radius: o.CutoffRadius}
+	if c.Radius == 0 {
+		c.Radius = pr.cutoff(b, o.Tolerance, farBoundOf(p.d))
+	}
+	mean, upper := pr.neighbours(c.Radius)
+	c.Neighbours = mean
+	c.Cost = csrCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
+	eta := make([]float64, len(pr.rows))
+	for i := range eta {
+		eta[i] = math.Inf(1)
+		if degree := pr.degree(i, b); degree > 0 {
+			eta[i] = pr.tail(i, b, c.Radius, farBoundOf(p.d)) / degree
+		}
+	}
+	slices.Sort(eta)
+	if len(eta) > 0 {
+		c.Eta = eta[(len(eta)-1)*99/100]
+	}
+	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g", mean, c.Radius)
+	return c
+}
+
+// Build builds the first operator Plan lists, or the one Options.Force names.
+func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
+	pts, err := points32(p)
+	if err != nil {
+		return nil, err
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.Force != "" && o.Force != "dense" && o.Force != "csr" {
+		return nil, fmt.Errorf("kernel: build: %w: %q; there are dense and csr", ErrOperator, o.Force)
+	}
+	if o.CutoffRadius > 0 && o.Force != "dense" {
+		// Nothing to choose: the first pass of the search counts exactly what
+		// a sample could only guess.
+		if err := pts.checkBandwidth(b); err != nil {
+			return nil, err
+		}
+		return newCSR(ctx, pts, b, o.CutoffRadius, o)
+	}
+	candidates, err := plan(ctx, pts, b, o)
+	if err != nil {
+		return nil, err
+	}
+	best := candidates[0]
+	if !best.Feasible {
+		return nil, infeasible(candidates, o)
+	}
+	switch best.Name {
+	case "dense":
+		return newDense(ctx, pts, b, o)
+	default:
+		return newCSR(ctx, pts, b, best.Radius, o)
+	}
+}
+
+// infeasible says why no candidate can serve.
+func infeasible(candidates []Candidate, o *Options) error {
+	for _, c := range candidates {
+		if o.Force != "" && o.Force != c.Name {
+			continue
+		}
+		if c.Cost.PeakBytes > o.BudgetBytes {
+			e := &MemoryError{What: "build " + c.Name, Need: c.Cost.PeakBytes, Budget: o.BudgetBytes}
+			if c.Name == "csr" {
+				e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
+				if o.CutoffRadius == 0 {
+					e.Instead += "; the operator dense stores none"
+				}
+			}
+			return e
+		}
+		return fmt.Errorf("kernel: build: %w: %s: %s", ErrOperator, c.Name, c.Reason)
+	}
+	return fmt.Errorf("kernel: build: %w: %q; there are dense and csr", ErrOperator, o.Force)
+}
+
+// DegreeCutoff is the weight, relative to 1, at which BandwidthForDegree cuts
+// the graph by default.
+const DegreeCutoff = 1e-3
+
+// BandwidthForDegree finds the bandwidth at which points have the given mean
+// number of neighbours of weight cutoff or more (0: DegreeCutoff), by the
+// distances of a sample of rows, and the radius that goes with it. A fixed
+// sigma is a poor control: on unit features the way from "every row isolated"
+// to "every pair a neighbour" is a factor of two of sigma.
+func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
+	pts, err := points32(p)
+	if err != nil {
+		return Bandwidth{}, 0, err
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return Bandwidth{}, 0, err
+	}
+	if cutoff == 0 {
+		cutoff = DegreeCutoff
+	}
+	if !(cutoff > 0 && cutoff < 1) {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: cutoff weight %g, want a number between 0 and 1", ErrOption, cutoff)
+	}
+	if !(degree > 0) || degree > float64(pts.n-1) {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: mean degree %g, want more than 0 and at most %d, the number of other points", ErrOption, degree, pts.n-1)
+	}
+	pr, err := takeProfile(ctx, pts, o)
+	if err != nil {
+		return Bandwidth{}, 0, err
+	}
+	radius := pr.radiusFor(degree)
+	b := Gamma(-math.Log(cutoff) / (radius * radius))
+	if err := pts.checkBandwidth(b); err != nil {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: so many points are equal that no radius gives a mean degree as low as %g", ErrBandwidth, degree)
+	}
+	return b, radius, nil
+}

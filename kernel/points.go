@@ -1,0 +1,123 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// points is a read-only view of n points in d dimensions, given in float32 or
+// in float64. Distances are always computed in float64 from the given values.
+type points struct {
+	n, d   int
+	single block[float32] // one of the two has data
+	double block[float64]
+	lo, hi []float64 // bounding box
+}
+
+func points32(p blas32.General) (*points, error) {
+	pts := &points{n: p.Rows, d: p.Cols, single: block32(p)}
+	return pts, inspect(pts, pts.single)
+}
+
+func points64(p blas64.General) (*points, error) {
+	pts := &points{n: p.Rows, d: p.Cols, double: block64(p)}
+	return pts, inspect(pts, pts.double)
+}
+
+// inspect validates the points and finds their bounding box.
+func inspect[T float](p *points, b block[T]) error {
+	if err := b.check("points"); err != nil {
+		return err
+	}
+	if uint64(b.rows) >= math.MaxUint32 {
+		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, b.rows)
+	}
+	if err := checkFinite("points", b); err != nil {
+		return err
+	}
+	p.lo, p.hi = make([]float64, b.cols), make([]float64, b.cols)
+	for c, v := range b.row(0) {
+		p.lo[c], p.hi[c] = float64(v), float64(v)
+	}
+	for i := range b.rows {
+		for c, v := range b.row(i) {
+			p.lo[c], p.hi[c] = min(p.lo[c], float64(v)), max(p.hi[c], float64(v))
+		}
+	}
+	return nil
+}
+
+// extent2 returns the squared diagonal of the bounding box: no squared
+// distance is larger.
+func (p *points) extent2() float64 {
+	sum := 0.0
+	for c := range p.lo {
+		e := p.hi[c] - p.lo[c]
+		sum += e * e
+	}
+	return sum
+}
+
+// checkBandwidth refuses a bandwidth with which exponents would overflow.
+func (p *points) checkBandwidth(b Bandwidth) error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	if e := b.Gamma() * p.extent2(); math.IsInf(e, 0) || math.IsNaN(e) {
+		return fmt.Errorf("kernel: %w: %v overflows on points of extent %.3g", ErrBandwidth, b, math.Sqrt(p.extent2()))
+	}
+	return nil
+}
+
+// copyRow copies row i to dst, exactly.
+func (p *points) copyRow(dst []float64, i int) {
+	if p.double.data != nil {
+		copy(dst, p.double.row(i))
+		return
+	}
+	for c, v := range p.single.row(i) {
+		dst[c] = float64(v)
+	}
+}
+
+// dist2 returns the squared distance of rows i and j by differences, which
+// knows no cancellation: its relative error is at most (d+2) 2^-53.
+func (p *points) dist2(i, j int) float64 {
+	if p.double.data != nil {
+		return dist2(p.double.row(i), p.double.row(j))
+	}
+	return dist2(p.single.row(i), p.single.row(j))
+}
+
+// dist2 is the squared distance every decision rests on. The conversion around
+// the product keeps compilers from fusing it into the sum, so that all
+// architectures agree on every bit.
+func dist2[T float](a, b []T) float64 {
+	sum := 0.0
+	b = b[:len(a)]
+	for c, v := range a {
+		e := float64(v) - float64(b[c])
+		sum += float64(e * e)
+	}
+	return sum
+}
+
+// radiusSquared returns the largest float64 whose square root is at most r:
+// comparing a squared distance with it decides sqrt(d2) <= r exactly, which
+// comparing with r*r does not.
+func radiusSquared(r float64) float64 {
+	r2 := r * r
+	for math.Sqrt(r2) > r {
+		r2 = math.Nextafter(r2, 0)
+	}
+	for {
+		next := math.Nextafter(r2, math.Inf(1))
+		if math.Sqrt(next) > r || math.IsInf(next, 1) {
+			return r2
+		}
+		r2 = next
+	}
+}

@@ -1,0 +1,211 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// bruteNeighbours is the definition: distances in float64, true L2 radius.
+func bruteNeighbours(p blas32.General, radius float64) [][]int {
+	out := make([][]int, p.Rows)
+	for i := range p.Rows {
+		for j := range p.Rows {
+			sum := 0.0
+			for c := range p.Cols {
+				e := float64(p.Data[i*p.Stride+c]) - float64(p.Data[j*p.Stride+c])
+				sum += float64(e * e)
+			}
+			if i != j && math.Sqrt(sum) <= radius {
+				out[i] = append(out[i], j)
+			}
+		}
+	}
+	return out
+}
+
+// graphNeighbours unfolds a CSR operator into neighbour lists of given rows.
+func graphNeighbours(op *CSR) [][]int {
+	w, _ := op.Weights()
+	given := func(row int) int {
+		if op.Order() == nil {
+			return row
+		}
+		return int(op.Order()[row])
+	}
+	out := make([][]int, op.N())
+	for g := range w.Rows() {
+		for i := op.first(g); i < op.first(g+1); i++ {
+			list := []int{}
+			for j := op.first(g); j < op.first(g+1); j++ {
+				if j != i {
+					list = append(list, given(j))
+				}
+			}
+			ind, _ := w.Row(g)
+			for _, h := range ind {
+				for j := op.first(int(h)); j < op.first(int(h)+1); j++ {
+					list = append(list, given(j))
+				}
+			}
+			slices.Sort(list)
+			out[given(i)] = list
+		}
+	}
+	return out
+}
+
+func checkNeighbours(t tester, p blas32.General, radius float64, set *par.Set) {
+	t.Helper()
+	// The bandwidth has no influence as long as no weight underflows.
+	b := Sigma(max(radius, 1e-30) / 2)
+	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: set})
+	if err != nil {
+		t.Fatalf("n=%d d=%d radius=%g: %v", p.Rows, p.Cols, radius, err)
+	}
+	got, want := graphNeighbours(op), bruteNeighbours(p, radius)
+	for i := range want {
+		if !slices.Equal(got[i], want[i]) {
+			t.Fatalf("n=%d d=%d radius=%g: row %d has neighbours %v, want %v", p.Rows, p.Cols, radius, i, got[i], want[i])
+		}
+	}
+	if w, _ := op.Weights(); !w.IsSymmetric() {
+		t.Fatalf("n=%d d=%d radius=%g: weights are not symmetric", p.Rows, p.Cols, radius)
+	}
+}
+
+// searchDims are all dimensions of the cell list and some of the blocked search.
+var searchDims = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}
+
+// Radii that are distances of the set are the hardest: a pair on the boundary
+// must be in.
+func TestNeighboursEqualBruteForce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPoints(t, 90, searchDims)
+		rng := rngOf(rapid.Uint64().Draw(t, "radius seed"))
+		radius := typicalDistance(p, rng)
+		if rapid.Bool().Draw(t, "scaled") {
+			radius *= math.Exp2(rapid.Float64Range(-8, 2).Draw(t, "octaves"))
+		}
+		checkNeighbours(t, p, radius, nil)
+	})
+}
+
+func TestNeighboursOfLargerSets(t *testing.T) {
+	set := par.New(2)
+	defer set.Close()
+	for _, kind := range kindNames() {
+		for _, d := range []int{1, 2, 3, 5, 8, 12} {
+			t.Run(fmt.Sprintf("kind=%s/d=%d", kind, d), func(t *testing.T) {
+				p := makePoints(kind, 700, d, 7)
+				radius := typicalDistance(p, rngOf(3)) / 3
+				checkNeighbours(t, p, radius, set)
+			})
+		}
+	}
+}
+
+func TestNeighboursAfterTranslation(t *testing.T) {
+	// Multiples of 1/16 keep their differences after adding 1e6.
+	for _, d := range []int{1, 2, 3, 6, 11} {
+		rng := rngOf(uint64(d))
+		p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(int) float64 { return float64(rng.IntN(64)) / 16 })}
+		moved := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(i int) float64 { return float64(p.Data[i]) + 1e6 })}
+		radius := typicalDistance(p, rng)
+		want := bruteNeighbours(p, radius)
+		checkNeighbours(t, moved, radius, nil)
+		for i, list := range bruteNeighbours(moved, radius) {
+			if !slices.Equal(list, want[i]) {
+				t.Fatalf("the test itself is wrong: translation changed row %d", i)
+			}
+		}
+	}
+}
+
+func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {
+	// Extent 1e7 and radius 1e-6: 10^26 cells of the plane.
+	p := makePoints("outlier", 300, 2, 5)
+	p.Data[10], p.Data[11] = p.Data[20], p.Data[21]+1e-7
+	checkNeighbours(t, p, 1e-6, nil)
+}
+
+func TestSingleAndPairsOfPoints(t *testing.T) {
+	for _, d := range []int{1, 3, 8, 9} {
+		one := makePoints("uniform", 1, d, 1)
+		checkNeighbours(t, one, 1, nil)
+		two := makePoints("uniform", 2, d, 1)
+		exact := math.Sqrt(dist2(block32(two).row(0), block32(two).row(1)))
+		checkNeighbours(t, two, exact, nil)
+		checkNeighbours(t, two, math.Nextafter(exact, 0), nil)
+	}
+}
+
+func TestRadiusSquaredDecidesLikeTheRoot(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d2 := rapid.Float64Range(0, 1e12).Draw(t, "d2")
+		r := math.Sqrt(d2)
+		for _, radius := range []float64{math.Nextafter(r, 0), r, math.Nextafter(r, math.Inf(1))} {
+			if got, want := d2 <= radiusSquared(radius), math.Sqrt(d2) <= radius; got != want {
+				t.Fatalf("d2=%b radius=%b: %v, want %v", d2, radius, got, want)
+			}
+		}
+	})
+}
+
+func TestTournamentMeetsEveryPairOnce(t *testing.T) {
+	for blocks := range 12 {
+		if blocks == 0 {
+			continue
+		}
+		games := tournament{blocks}
+		met := make(map[[2]int]int)
+		for round := range games.rounds() {
+			playing := make(map[int]bool)
+			for g := range games.games(round) {
+				a, b, ok := games.game(round, g)
+				if !ok {
+					continue
+				}
+				if playing[a] || playing[b] {
+					t.Errorf("blocks=%d: a block plays twice in round %d", blocks, round)
+				}
+				playing[a], playing[b] = true, true
+				met[[2]int{a, b}]++
+			}
+		}
+		for a := range blocks {
+			for b := a; b < blocks; b++ {
+				if met[[2]int{a, b}] != 1 {
+					t.Errorf("blocks=%d: %d and %d met %d times", blocks, a, b, met[[2]int{a, b}])
+				}
+			}
+		}
+	}
+}
+
+func TestRadixSort(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		bits := rapid.IntRange(1, 63).Draw(t, "bits")
+		keys := rapid.SliceOfN(rapid.Uint64Range(0, 1<<bits-1), 1, 300).Draw(t, "keys")
+		order := make([]uint32, len(keys))
+		for i := range order {
+			order[i] = uint32(i)
+		}
+		given := slices.Clone(keys)
+		sorted := radixSort(keys, order, 1<<bits)
+		if !slices.IsSorted(sorted) {
+			t.Fatalf("%v is not sorted", sorted)
+		}
+		for i, from := range order {
+			if given[from] != sorted[i] || (i > 0 && sorted[i] == sorted[i-1] && order[i-1] > from) {
+				t.Fatalf("order %v does not go with %v stably", order, sorted)
+			}
+		}
+	})
+}

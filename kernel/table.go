@@ -1,0 +1,198 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"sort"
+)
+
+// A Table is a symmetric function K of two label values: the weight between
+// two rows with these labels. The Laplacian L_Y of a table has -K(y_i, y_j)
+// off its diagonal and rows that sum to zero.
+type Table struct {
+	name  string
+	build func(values []int32, counts []int) (*classWeights, error)
+}
+
+// Name returns the table's name as the commands spell it.
+func (t Table) Name() string { return t.name }
+
+// EqualTable has weight 1 between equal labels and 0 between others. It does
+// not depend on how the classes are numbered.
+func EqualTable() Table {
+	return Table{name: "equal", build: func(values []int32, _ []int) (*classWeights, error) {
+		return diagonalWeights(0, len(values), func(int) float64 { return 1 }), nil
+	}}
+}
+
+// DifferentTable has weight 1 between different labels and 0 between equal ones.
+func DifferentTable() Table {
+	return Table{name: "different", build: func(values []int32, _ []int) (*classWeights, error) {
+		return diagonalWeights(1, len(values), func(int) float64 { return -1 }), nil
+	}}
+}
+
+// BalancedTable has weight 1/(n_c - 1) inside a class of n_c rows and 0
+// between classes: every labelled row has label degree 1 whatever the size of
+// its class, and 0 in a class of its own. It is the table of form Attract.
+func BalancedTable() Table {
+	return Table{name: "balanced", build: func(_ []int32, counts []int) (*classWeights, error) {
+		return diagonalWeights(0, len(counts), func(c int) float64 {
+			if counts[c] < 2 {
+				return 0
+			}
+			return 1 / float64(counts[c]-1)
+		}), nil
+	}}
+}
+
+// GaussianTable is the paper's: exp(-Gamma (a-b)^2) of the integer labels.
+func GaussianTable(b Bandwidth) Table {
+	return Table{name: "gaussian", build: func(values []int32, _ []int) (*classWeights, error) {
+		if err := b.Check(); err != nil {
+			return nil, fmt.Errorf("gaussian table: %w", err)
+		}
+		weight := func(x, y int32) float64 {
+			d := float64(x) - float64(y)
+			return b.Weight(d * d)
+		}
+		// Where the exponential underflows the table is zero, exactly as if
+		// every entry were kept: the values ascend, so each row is a band.
+		return bandWeights(values, func(c int) (lo, hi int) {
+			lo = sort.Search(c, func(j int) bool { return weight(values[j], values[c]) > 0 })
+			hi = c + sort.Search(len(values)-c, func(j int) bool { return weight(values[c+j], values[c]) == 0 })
+			return lo, hi
+		}, weight)
+	}}
+}
+
+// CentredDistanceTable is that of the authors' program, for comparison: its
+// Laplacian is L_Y = 1/2 J D J with D_ij = |y_i - y_j| and J = I - 11'/n over
+// the labelled rows. Its weights have both signs and depend on all labels, so
+// the objective may rise and no privacy bound covers it.
+func CentredDistanceTable() Table {
+	return Table{name: "centred", build: func(values []int32, counts []int) (*classWeights, error) {
+		// Row means of D by class, and the mean of all.
+		n, grand := 0.0, 0.0
+		mean := make([]float64, len(values))
+		for b := range values {
+			n += float64(counts[b])
+		}
+		for a := range values {
+			for b := range values {
+				mean[a] += float64(counts[b]) * math.Abs(float64(values[a])-float64(values[b]))
+			}
+			mean[a] /= n
+			grand += float64(counts[a]) * mean[a] / n
+		}
+		index := make(map[int32]int, len(values))
+		for c, v := range values {
+			index[v] = c
+		}
+		return bandWeights(values, func(int) (int, int) { return 0, len(values) }, func(x, y int32) float64 {
+			return -0.5 * (math.Abs(float64(x)-float64(y)) - mean[index[x]] - mean[index[y]] + grand)
+		})
+	}}
+}
+
+// TableFunc is any symmetric finite function of two labels. The diagonal
+// values K(a, a) are the weights inside a class.
+func TableFunc(name string, weight func(a, b int32) float64) Table {
+	return Table{name: name, build: func(values []int32, _ []int) (*classWeights, error) {
+		w, err := bandWeights(values, func(int) (int, int) { return 0, len(values) }, weight)
+		if err != nil {
+			return nil, err
+		}
+		for a := range values {
+			for b := range a {
+				if w.row(a)[b] != w.row(b)[a] {
+					return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not K(%d, %d)", name, ErrTable, values[a], values[b], values[b], values[a])
+				}
+			}
+		}
+		return w, nil
+	}}
+}
+
+// TableByName returns the table a command names. The bandwidth is used by the
+// Gaussian table only.
+func TableByName(name string, b Bandwidth) (Table, error) {
+	for _, t := range []Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(b), CentredDistanceTable()} {
+		if t.name == name {
+			return t, nil
+		}
+	}
+	return Table{}, fmt.Errorf("kernel: %w: no table %q; there are equal, different, balanced, gaussian and centred", ErrTable, name)
+}
+
+// classWeights is the table over the classes at hand, K = constant 11' + band:
+// row c of the band holds the columns first[c] to first[c] + len(row) - 1.
+type classWeights struct {
+	constant float64
+	first    []int
+	ptr      []int
+	val      []float64
+	minimum  float64 // smallest weight between two rows, 0 at most
+}
+
+func (w *classWeights) row(c int) []float64 { return w.val[w.ptr[c]:w.ptr[c+1]] }
+
+// maxTableEntries bounds a table to 1 GiB.
+const maxTableEntries = 1 << 27
+
+func diagonalWeights(constant float64, classes int, diagonal func(c int) float64) *classWeights {
+	w := &classWeights{constant: constant, first: make([]int, classes), ptr: make([]int, classes+1), val: make([]float64, classes)}
+	for c := range classes {
+		w.first[c], w.ptr[c+1], w.val[c] = c, c+1, diagonal(c)
+		w.minimum = min(w.minimum, constant+w.val[c])
+	}
+	return w
+}
+
+func bandWeights(values []int32, band func(c int) (lo, hi int), weight func(a, b int32) float64) (*classWeights, error) {
+	w := &classWeights{first: make([]int, len(values)), ptr: make([]int, len(values)+1)}
+	for c := range values {
+		lo, hi := band(c)
+		w.first[c], w.ptr[c+1] = lo, w.ptr[c]+hi-lo
+		if w.ptr[c+1] > maxTableEntries {
+			return nil, &MemoryError{
+				What: fmt.Sprintf("label table of %d classes", len(values)), Need: 8 * int64(len(values)) * int64(len(values)),
+				Budget: 8 * maxTableEntries, Instead: "use the equal or balanced table, which need no memory per pair of classes",
+			}
+		}
+	}
+	w.val = make([]float64, w.ptr[len(values)])
+	for c := range values {
+		for e := range w.row(c) {
+			v := weight(values[c], values[w.first[c]+e])
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("kernel: %w: K(%d, %d) is not finite", ErrTable, values[c], values[w.first[c]+e])
+			}
+			w.row(c)[e] = v
+			w.minimum = min(w.minimum, v)
+		}
+	}
+	return w, nil
+}
+
+// mulTo sets dst = K s for the classes x k block s. total is scratch of k
+// values; dst and s must not overlap.
+func (w *classWeights) mulTo(dst, s, total []float64, k int) {
+	clear(total)
+	if w.constant != 0 {
+		for c := range w.first {
+			for j, v := range s[c*k:][:k] {
+				total[j] += w.constant * v
+			}
+		}
+	}
+	for c := range w.first {
+		out := dst[c*k:][:k]
+		copy(out, total)
+		for e, weight := range w.row(c) {
+			for j, v := range s[(w.first[c]+e)*k:][:k] {
+				out[j] += weight * v
+			}
+		}
+	}
+}

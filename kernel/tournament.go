@@ -1,0 +1,44 @@
+package kernel
+
+// A tournament lets every block of rows meet every other once, and itself
+// once, in rounds in which no block plays twice. The games of a round can
+// therefore run at the same time and each add to both of its blocks: all pairs
+// are visited once and not twice, no two workers write the same row, and every
+// row receives its terms in the order of the rounds, whatever the workers do.
+//
+// Round 0 is each block against itself; the others are the circle method: the
+// last block stays, the others move round.
+type tournament struct {
+	blocks int
+}
+
+// players is the number of blocks made even; the one too many is a bye.
+func (t tournament) players() int { return t.blocks + t.blocks%2 }
+
+// rounds returns the number of rounds.
+func (t tournament) rounds() int { return max(t.players(), 1) }
+
+// games returns the number of games in a round, byes included.
+func (t tournament) games(round int) int {
+	if round == 0 {
+		return t.blocks
+	}
+	return t.players() / 2
+}
+
+// game returns the blocks a <= b of a game; ok is false for a bye.
+func (t tournament) game(round, game int) (a, b int, ok bool) {
+	if round == 0 {
+		return game, game, true
+	}
+	circle, turn := t.players()-1, round-1
+	if game == 0 {
+		a, b = circle, turn
+	} else {
+		a, b = (turn+game)%circle, (turn-game+circle)%circle
+	}
+	if a > b {
+		a, b = b, a
+	}
+	return a, b, b < t.blocks
+}
