@@ -49,7 +49,7 @@ type Certificate struct {
 }
 
 // Eta returns the bound of row i.
-func (c *Certificate) Eta(i int) float64 {
+func (c Certificate) Eta(i int) float64 {
 	if c.Row == nil {
 		return c.RowMax
 	}
@@ -82,7 +82,10 @@ func (c *Certificate) setRows(eta []float64) {
 }
 
 // worstConnected returns the largest eta_i of the rows that have a neighbour.
-func (c *Certificate) worstConnected() float64 {
+func (c Certificate) worstConnected() float64 {
+	if c.Row == nil {
+		return c.RowMax
+	}
 	worst := 0.0
 	for _, e := range c.Row {
 		if !math.IsInf(float64(e), 1) {

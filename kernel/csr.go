@@ -14,7 +14,7 @@ import (
 // CSR is the Gaussian kernel truncated at a radius, weights stored as float32.
 //
 // Equal points share one row of weights: with S the sums of x over the points
-// equal to each distinct one, (W x)_i = (W_distinct S)_g + S_g - x_i for a
+// equal to each distinct one, (W x)_i = (W_distinct S)_g + (S_g - x_i) for a
 // point i of group g, so any number of equal points costs O(n).
 type CSR struct {
 	weights *sparse.CSR // between distinct points
@@ -104,7 +104,7 @@ func (op *CSR) adopt(g *graph, n int) {
 	for i := range counts {
 		var sum [1]float64
 		sparse.MulRow(op.weights, sum[:], i, counts, 1)
-		degree := sum[0] + counts[i] - 1 // as Apply adds them up
+		degree := sum[0] + (counts[i] - 1) // as Apply adds them up
 		bound := math.Inf(1)
 		if degree > 0 {
 			bound = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
@@ -258,7 +258,7 @@ func (pass *csrPass) run(ctx context.Context, dst, x block[float32], st *Stats) 
 func (pass *csrPass) Run(worker, chunk int) {
 	op, k := pass.op, pass.k
 	lo, hi := op.weights.Chunk(chunk)
-	wx, all := pass.rows[2*worker*k:][:k], pass.rows[(2*worker+1)*k:][:k]
+	wx, others := pass.rows[2*worker*k:][:k], pass.rows[(2*worker+1)*k:][:k]
 	for g := lo; g < hi; g++ {
 		switch {
 		case pass.adding:
@@ -273,13 +273,12 @@ func (pass *csrPass) Run(worker, chunk int) {
 			sparse.MulRow(op.weights, wx, g, pass.x.data, pass.x.stride)
 			pass.finish(chunk, g, wx)
 		default:
-			sparse.MulRow(op.weights, all, g, pass.sums, k)
-			for c, v := range pass.sums[g*k:][:k] {
-				all[c] += v
-			}
+			sparse.MulRow(op.weights, others, g, pass.sums, k)
+			equal := pass.sums[g*k:][:k]
 			for i := op.first(g); i < op.first(g+1); i++ {
 				for c, v := range pass.x.row(i) {
-					wx[c] = all[c] - float64(v)
+					// In this order a point without equals adds exactly zero.
+					wx[c] = others[c] + (equal[c] - float64(v))
 				}
 				pass.finish(chunk, i, wx)
 			}

@@ -55,10 +55,13 @@ func takeProfile(ctx context.Context, p *points, o *Options) (*profile, error) {
 	s := sampleRows(p.n, p.d)
 	sample := make([]int, s)
 	for i := range sample {
-		// The golden ratio spreads any number of rows evenly and avoids the
-		// periods that data in some order may have.
-		_, fraction := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
-		sample[i] = min(int(fraction*float64(p.n)), p.n-1)
+		sample[i] = i
+		if s < p.n {
+			// The golden ratio spreads any number of rows evenly and avoids the
+			// periods that data in some order may have.
+			_, fraction := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
+			sample[i] = int(fraction * float64(p.n))
+		}
 	}
 	slices.Sort(sample)
 	sample = slices.Compact(sample)

@@ -72,6 +72,9 @@ func GaussianTable(b Bandwidth) Table {
 // the objective may rise and no privacy bound covers it.
 func CentredDistanceTable() Table {
 	return Table{name: "centred", build: func(values []int32, counts []int) (*classWeights, error) {
+		if err := checkTableSize(len(values), len(values)*len(values)); err != nil {
+			return nil, err // before the time is spent
+		}
 		// Row means of D by class, and the mean of all.
 		n, grand := 0.0, 0.0
 		mean := make([]float64, len(values))
@@ -140,6 +143,16 @@ func (w *classWeights) row(c int) []float64 { return w.val[w.ptr[c]:w.ptr[c+1]] 
 // maxTableEntries bounds a table to 1 GiB.
 const maxTableEntries = 1 << 27
 
+func checkTableSize(classes, entries int) error {
+	if entries <= maxTableEntries {
+		return nil
+	}
+	return &MemoryError{
+		What: fmt.Sprintf("label table of %d classes", classes), Need: 8 * int64(classes) * int64(classes), Budget: 8 * maxTableEntries,
+		Instead: "use the equal or balanced table, which need no memory per pair of classes",
+	}
+}
+
 func diagonalWeights(constant float64, classes int, diagonal func(c int) float64) *classWeights {
 	w := &classWeights{constant: constant, first: make([]int, classes), ptr: make([]int, classes+1), val: make([]float64, classes)}
 	for c := range classes {
@@ -154,11 +167,8 @@ func bandWeights(values []int32, band func(c int) (lo, hi int), weight func(a, b
 	for c := range values {
 		lo, hi := band(c)
 		w.first[c], w.ptr[c+1] = lo, w.ptr[c]+hi-lo
-		if w.ptr[c+1] > maxTableEntries {
-			return nil, &MemoryError{
-				What: fmt.Sprintf("label table of %d classes", len(values)), Need: 8 * int64(len(values)) * int64(len(values)),
-				Budget: 8 * maxTableEntries, Instead: "use the equal or balanced table, which need no memory per pair of classes",
-			}
+		if err := checkTableSize(len(values), w.ptr[c+1]); err != nil {
+			return nil, err
 		}
 	}
 	w.val = make([]float64, w.ptr[len(values)])

@@ -1,0 +1,235 @@
+package kernel
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Every kind of input an operator cannot work with gives its error, from every
+// entry point.
+func TestDegenerateInput(t *testing.T) {
+	good := func() blas32.General { return makePoints("uniform", 30, 3, 1) }
+	with := func(row, col int, v float32) blas32.General {
+		p := good()
+		p.Data[row*3+col] = v
+		return p
+	}
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	for _, c := range []struct {
+		name string
+		p    blas32.General
+		b    Bandwidth
+		opt  *Options
+		want error
+		says string
+	}{
+		{"NaN", with(17, 2, nan), Sigma(1), nil, ErrNonFinite, "row 17, column 2"},
+		{"Inf", with(3, 0, inf), Sigma(1), nil, ErrNonFinite, "row 3, column 0"},
+		{"sigma zero", good(), Sigma(0), nil, ErrBandwidth, "positive"},
+		{"sigma negative", good(), Sigma(-2), nil, ErrBandwidth, "positive"},
+		{"sigma NaN", good(), Sigma(math.NaN()), nil, ErrBandwidth, "positive"},
+		{"sigma infinite", good(), Sigma(math.Inf(1)), nil, ErrBandwidth, "positive"},
+		{"sigma tiny", good(), Sigma(1e-170), nil, ErrBandwidth, ""},
+		{"gamma negative", good(), Gamma(-1), nil, ErrBandwidth, ""},
+		{"no bandwidth", good(), Bandwidth{}, nil, ErrBandwidth, ""},
+		{"exponent overflows", with(0, 0, 3e38), Gamma(1e300), nil, ErrBandwidth, "extent"},
+		{"no rows", blas32.General{Cols: 3, Stride: 3}, Sigma(1), nil, ErrEmpty, ""},
+		{"no columns", blas32.General{Rows: 3, Stride: 3, Data: make([]float32, 9)}, Sigma(1), nil, ErrEmpty, ""},
+		{"short data", blas32.General{Rows: 3, Cols: 3, Stride: 3, Data: make([]float32, 8)}, Sigma(1), nil, ErrShape, ""},
+		{"absurd rows", blas32.General{Rows: math.MaxInt, Cols: 3, Stride: 3, Data: make([]float32, 9)}, Sigma(1), nil, ErrShape, ""},
+		{"stride below columns", blas32.General{Rows: 3, Cols: 3, Stride: 2, Data: make([]float32, 9)}, Sigma(1), nil, ErrShape, ""},
+		{"negative rows", blas32.General{Rows: -3, Cols: 3, Stride: 3}, Sigma(1), nil, ErrEmpty, ""},
+		{"tolerance negative", good(), Sigma(1), &Options{Tolerance: -1}, ErrOption, "tolerance"},
+		{"tolerance one", good(), Sigma(1), &Options{Tolerance: 1}, ErrOption, "tolerance"},
+		{"tolerance NaN", good(), Sigma(1), &Options{Tolerance: math.NaN()}, ErrOption, "tolerance"},
+		{"cutoff negative", good(), Sigma(1), &Options{CutoffRadius: -1}, ErrOption, "cutoff"},
+		{"steps negative", good(), Sigma(1), &Options{Steps: -1}, ErrOption, ""},
+		{"unknown policy", good(), Sigma(1), &Options{Isolated: 9}, ErrOption, ""},
+		{"small budget", good(), Sigma(1), &Options{BudgetBytes: 100}, ErrMemory, "budget 100 B"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			build := map[string]func() error{
+				"Build": func() error { _, err := Build(t.Context(), c.p, c.b, c.opt); return err },
+				"NewDense": func() error {
+					_, err := NewDense(t.Context(), c.p, c.b, c.opt)
+					return err
+				},
+				"NewCSR": func() error { _, err := NewCSR(t.Context(), c.p, c.b, c.opt); return err },
+			}
+			if c.want != ErrMemory { // a plan says what does not fit and is no failure
+				build["Plan"] = func() error { _, err := Plan(t.Context(), c.p, c.b, c.opt); return err }
+			}
+			for name, f := range build {
+				if err := f(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+					t.Errorf("%s: err = %v, want %v saying %q", name, err, c.want, c.says)
+				}
+			}
+		})
+	}
+}
+
+func TestOnePoint(t *testing.T) {
+	p := makePoints("uniform", 1, 2, 1)
+	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
+		if d := op.Degrees(); len(d) != 1 || d[0] != 0 {
+			t.Errorf("%s: degrees %v", op.Name(), d)
+		}
+		x := randomBlock(rngOf(1), 1, 3)
+		got := stepGiven(t, op, x, []int32{0}, Paper, 0.6)
+		for c, v := range x.Data {
+			if got.Data[c] != v {
+				t.Errorf("%s: the point moved from %v to %v", op.Name(), v, got.Data[c])
+			}
+		}
+	}
+}
+
+func TestUnderflowIsolatesRows(t *testing.T) {
+	p := makePoints("outlier", 40, 2, 1) // row 0 is 1e7 away
+	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
+		cert := op.Certificate()
+		if cert.Isolated != 1 {
+			t.Errorf("%s: %d isolated rows, want 1", op.Name(), cert.Isolated)
+		}
+		if op.Name() == "csr" && !math.IsInf(cert.RowMax, 1) {
+			t.Errorf("csr: RowMax = %g with an isolated row", cert.RowMax)
+		}
+	}
+	if _, err := NewCSR(t.Context(), p, Sigma(1), &Options{Isolated: Fail}); !errors.Is(err, ErrIsolated) {
+		t.Errorf("policy fail: err = %v", err)
+	}
+	op, err := NewCSR(t.Context(), p, Sigma(1), &Options{Isolated: Repair})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op.Certificate().Isolated != 1 {
+		t.Errorf("repair made a weight of %g", Sigma(1).Weight(1e14))
+	}
+}
+
+func TestRepairReachesOutTheCutoff(t *testing.T) {
+	// A far row whose weights are small but not zero: 6 sigma from the others.
+	p := makePoints("uniform", 100, 2, 3)
+	p.Data[0], p.Data[1] = 7, 0.5
+	opt := &Options{CutoffRadius: 2, Tolerance: 1e-3}
+	kept, err := NewCSR(t.Context(), p, Sigma(1), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept.Certificate().Isolated != 1 {
+		t.Fatalf("%d isolated rows before the repair, want 1", kept.Certificate().Isolated)
+	}
+	opt.Isolated = Repair
+	op, err := NewCSR(t.Context(), p, Sigma(1), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cert := op.Certificate(); cert.Isolated != 0 || cert.RowMax > 1e-3 {
+		t.Errorf("after the repair: %v", cert)
+	}
+	checkAgainstDense(t, op, p, Sigma(1))
+	if _, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 2, Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
+		t.Errorf("a tolerance below float32: err = %v", err)
+	}
+}
+
+func TestBadCalls(t *testing.T) {
+	p := makePoints("uniform", 30, 3, 1)
+	labels, err := NewLabels(randomLabels(rngOf(1), 30, 3, false), EqualTable(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, err := NewLabels([]int32{1, 2}, EqualTable(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	centred, err := NewLabels(randomLabels(rngOf(1), 30, 3, false), CentredDistanceTable(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := randomBlock(rngOf(2), 30, 2)
+	bad := randomBlock(rngOf(2), 30, 2)
+	bad.Data[9] = float32(math.NaN())
+	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
+		ctx := t.Context()
+		for name, c := range map[string]struct {
+			err, want error
+		}{
+			"alias":        {op.Apply(ctx, x, x), ErrAlias},
+			"overlap":      {op.Apply(ctx, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[1:31]}, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[:30]}), ErrAlias},
+			"rows":         {op.Apply(ctx, zeros32(29, 2), randomBlock(rngOf(2), 29, 2)), ErrShape},
+			"columns":      {op.Apply(ctx, zeros32(30, 3), x), ErrShape},
+			"NaN in x":     {op.Apply(ctx, zeros32(30, 2), bad), ErrNonFinite},
+			"no Gather":    {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: labels}, new(Stats)), ErrShape},
+			"label count":  {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: short}, new(Stats)), ErrLabels},
+			"alpha NaN":    {op.Step(ctx, zeros32(30, 2), x, &Step{Coefficient: math.NaN()}, new(Stats)), ErrNonFinite},
+			"beta < 0":     {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Coefficient: -1}, new(Stats)), ErrOption},
+			"no such form": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: 7}, new(Stats)), ErrOption},
+			"signed table": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), ErrTable},
+			"gather NaN":   {new(Stats).Gather(bad, labels), ErrNonFinite},
+			"gather short": {new(Stats).Gather(x, short), ErrLabels},
+		} {
+			if !errors.Is(c.err, c.want) {
+				t.Errorf("%s, %s: err = %v, want %v", op.Name(), name, c.err, c.want)
+			}
+		}
+		if err := op.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: "magic"}); !errors.Is(err, ErrOperator) {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: "dense", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
+		t.Errorf("dense with a cutoff: err = %v", err)
+	}
+}
+
+// The memory is refused before it is taken.
+func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
+	p := makePoints("uniform", 4000, 2, 1)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := NewCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
+	runtime.ReadMemStats(&after)
+	var m *MemoryError
+	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || m.Instead == "" {
+		t.Fatalf("err = %v", err)
+	}
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 60<<20 {
+		t.Errorf("%d bytes were allocated before the refusal", taken)
+	}
+}
+
+// More than 2^32 weights: the arithmetic, not the memory.
+func TestMoreThan32BitsOfWeights(t *testing.T) {
+	counts := []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}
+	o := &Options{BudgetBytes: 1 << 30}
+	_, _, _, err := o.allocate(counts, 1000)
+	var m *MemoryError
+	if !errors.As(err, &m) {
+		t.Fatalf("err = %v", err)
+	}
+	if want := int64(8*(3<<31+5) + 8*5 + 1000); m.Need != want {
+		t.Errorf("need %d bytes, want %d", m.Need, want)
+	}
+	if counts[4] != 3<<31+5 {
+		t.Errorf("row pointers %v", counts)
+	}
+	if _, _, _, err := o.allocate([]uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestByteCount(t *testing.T) {
+	for b, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB", math.MaxInt64: "8192.0 PiB"} {
+		if got := byteCount(b); got != want {
+			t.Errorf("byteCount(%d) = %q, want %q", b, got, want)
+		}
+	}
+}

@@ -1,0 +1,671 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// plainWeights is the definition of W, entry by entry.
+func plainWeights(p blas32.General, b Bandwidth) [][]float64 {
+	w := make([][]float64, p.Rows)
+	for i := range w {
+		w[i] = make([]float64, p.Rows)
+		for j := range w[i] {
+			if i != j {
+				w[i][j] = math.Exp(-b.Gamma() * dist2(block32(p).row(i), block32(p).row(j)))
+			}
+		}
+	}
+	return w
+}
+
+func plainMul(w [][]float64, x blas64.General) blas64.General {
+	out := zeros64(x.Rows, x.Cols)
+	for i := range w {
+		for j, v := range w[i] {
+			for c := range x.Cols {
+				out.Data[i*x.Cols+c] += v * x.Data[j*x.Cols+c]
+			}
+		}
+	}
+	return out
+}
+
+var operatorDims = []int{1, 2, 3, 4, 7, 8, 9, 20}
+
+func TestDenseEqualsTheDefinition(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPoints(t, 60, operatorDims)
+		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
+		b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-4, 8).Draw(t, "octaves")))
+		op, err := NewDense(t.Context(), p, b, nil)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		x := widen(randomBlock(rng, p.Rows, 3))
+		got := zeros64(p.Rows, 3)
+		if err := op.Apply64(t.Context(), got, x); err != nil {
+			t.Fatalf("%v", err)
+		}
+		w := plainWeights(p, b)
+		want := plainMul(w, x)
+		cert := op.Certificate()
+		for i := range p.Rows {
+			room := 0.0
+			for j, v := range w[i] {
+				for c := range 3 {
+					room = max(room, v*math.Abs(x.Data[j*3+c]))
+				}
+			}
+			room = (cert.EntryRel + cert.Rounding + 1e-15) * room * float64(p.Rows)
+			for c := range 3 {
+				if e := math.Abs(got.Data[i*3+c] - want.Data[i*3+c]); e > room {
+					t.Fatalf("row %d: error %g above %g (%v)", i, e, room, cert)
+				}
+			}
+		}
+	})
+}
+
+// A wide offset in many dimensions is where |a|^2 + |b|^2 - 2 a.b fails.
+func TestDenseSurvivesCancellation(t *testing.T) {
+	rng := rngOf(1)
+	p := blas32.General{Rows: 50, Cols: 12, Stride: 12, Data: fill(600, func(i int) float64 {
+		if i < 12 {
+			return 1e7 // one row far away moves the centre
+		}
+		return 1e-3 * rng.NormFloat64()
+	})}
+	b := Sigma(1e-3)
+	op, err := NewDense(t.Context(), p, b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range plainWeights(p, b) {
+		want := 0.0
+		for _, v := range row {
+			want += v
+		}
+		if got := op.Degrees()[i]; math.Abs(got-want) > 1e-12*want {
+			t.Errorf("degree %d = %.15g, want %.15g", i, got, want)
+		}
+	}
+}
+
+// The certificate of every row is searched for violations: degrees, step and
+// objective against the exact operator.
+func TestCSRWithinItsCertificate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPoints(t, 120, operatorDims)
+		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
+		scale := typicalDistance(p, rng)
+		b := Sigma(scale * math.Exp2(rapid.Float64Range(-6, 1).Draw(t, "octaves")))
+		opt := &Options{Isolated: rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy")}
+		if rapid.Bool().Draw(t, "fixed radius") {
+			opt.CutoffRadius = b.Sigma() * rapid.Float64Range(0.5, 6).Draw(t, "radius")
+			opt.Tolerance = 1e-3
+		} else {
+			opt.Tolerance = math.Pow(10, rapid.Float64Range(-6, -0.5).Draw(t, "tolerance"))
+		}
+		op, err := NewCSR(t.Context(), p, b, opt)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if opt.Isolated == Repair {
+			if worst := op.cert.worstConnected(); worst > opt.Tolerance {
+				t.Fatalf("repaired, yet eta = %g above %g", worst, opt.Tolerance)
+			}
+			if w, _ := op.Weights(); !w.IsSymmetric() {
+				t.Fatalf("repair broke the symmetry")
+			}
+		}
+		checkAgainstDense(t, op, p, b)
+	})
+}
+
+// checkAgainstDense compares a step of op with the exact one on the same rows.
+func checkAgainstDense(t tester, op Operator, p blas32.General, b Bandwidth) {
+	t.Helper()
+	ctx := t.Context()
+	exact, err := NewDense(ctx, permuteRows(p, op.Order()), b, nil)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	n, k, alpha := p.Rows, 2, 0.6
+	rng := rngOf(uint64(n))
+	x := randomBlock(rng, n, k)
+	labels, err := NewLabels(randomLabels(rng, n, 3, true), EqualTable(), true)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	step := &Step{Form: Paper, Labels: labels, Coefficient: alpha}
+	var st, st64 Stats
+	if err := st.Gather(x, labels); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if err := st64.Gather64(widen(x), labels); err != nil {
+		t.Fatalf("%v", err)
+	}
+	got, want := zeros32(n, k), zeros64(n, k)
+	if err := op.Step(ctx, got, x, step, &st); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if err := exact.Step64(ctx, want, widen(x), step, &st64); err != nil {
+		t.Fatalf("%v", err)
+	}
+	pull := zeros64(n, k)
+	if err := labels.LaplacianTo64(pull, widen(x)); err != nil {
+		t.Fatalf("%v", err)
+	}
+	cert := op.Certificate()
+	low, high := columnRange(x)
+	objectiveRoom := 0.0
+	for i := range n {
+		degree, eta := op.Degrees()[i], cert.Eta(i)
+		if degree == 0 {
+			if !math.IsInf(eta, 1) {
+				t.Fatalf("row %d is isolated, its eta is %g", i, eta)
+			}
+			for c := range k {
+				if got.Data[i*k+c] != x.Data[i*k+c] {
+					t.Fatalf("isolated row %d moved", i)
+				}
+			}
+		}
+		if d := exact.Degrees()[i]; math.Abs(d-degree) > eta*degree*(1+1e-9) {
+			t.Fatalf("row %d: degree %g, exactly %g, eta %g", i, degree, d, eta)
+		}
+		spread := 0.0
+		for c := range k {
+			spread += (high[c] - low[c]) * (high[c] - low[c])
+		}
+		objectiveRoom += 0.5 * eta * degree * spread
+		if eta >= 1 {
+			continue // nothing is claimed for the step
+		}
+		for c := range k {
+			if math.Abs(want.Data[i*k+c]) > 1e37 {
+				continue // beyond float32
+			}
+			room := 0.5*eta*(high[c]-low[c]) + alpha/2*eta/(1-eta)*math.Abs(pull.Data[i*k+c])/degree
+			room += 0x1p-23 * (math.Abs(want.Data[i*k+c]) + 1) // float32
+			if e := math.Abs(float64(got.Data[i*k+c]) - want.Data[i*k+c]); e > room {
+				t.Fatalf("row %d: step error %g above %g (eta %g)", i, e, room, eta)
+			}
+		}
+	}
+	if cert.Isolated == 0 {
+		if e := math.Abs(st.Objective - st64.Objective); e > objectiveRoom*(1+1e-6)+1e-9*(1+math.Abs(st64.Objective)) {
+			t.Fatalf("objective error %g above %g", e, objectiveRoom)
+		}
+	}
+}
+
+func columnRange(x blas32.General) (low, high []float64) {
+	low, high = make([]float64, x.Cols), make([]float64, x.Cols)
+	for c := range x.Cols {
+		low[c], high[c] = math.Inf(1), math.Inf(-1)
+		for i := range x.Rows {
+			v := float64(x.Data[i*x.Stride+c])
+			low[c], high[c] = min(low[c], v), max(high[c], v)
+		}
+	}
+	return low, high
+}
+
+// Both operators at sizes with several blocks, cells and chunks.
+func TestLargerSetsWithinTheCertificate(t *testing.T) {
+	set := par.New(2)
+	defer set.Close()
+	for _, c := range []struct {
+		kind   string
+		n, d   int
+		sigma  float64
+		policy IsolatedPolicy
+	}{
+		{"uniform", 3000, 2, 0.02, Keep},
+		{"uniform", 3000, 3, 0.03, Keep},
+		{"uniform", 2000, 5, 0.1, Repair},
+		{"clustered", 3000, 2, 0.01, Keep},
+		{"clustered", 1500, 3, 2, Repair},
+		{"lattice", 2500, 4, 0.3, Keep},
+		{"uniform", 900, 12, 0.2, Repair},
+		{"collinear", 2000, 8, 0.01, Keep},
+	} {
+		t.Run(fmt.Sprintf("kind=%s/n=%d/d=%d", c.kind, c.n, c.d), func(t *testing.T) {
+			p := makePoints(c.kind, c.n, c.d, 11)
+			op, err := NewCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: set, Isolated: c.policy})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkAgainstDense(t, op, p, Sigma(c.sigma))
+			if cert := op.Certificate(); c.kind == "uniform" && cert.RowP99 > 2e-4 {
+				t.Errorf("asked for 1e-4, got %v", cert)
+			}
+		})
+	}
+}
+
+// operatorsOf returns every operator on the same points.
+func operatorsOf(t tester, p blas32.General, b Bandwidth, set *par.Set) []Operator {
+	t.Helper()
+	opt := &Options{Workers: set}
+	dense, err := NewDense(t.Context(), p, b, opt)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	csr, err := NewCSR(t.Context(), p, b, opt)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return []Operator{dense, csr}
+}
+
+func apply(t tester, op Operator, x blas32.General) blas32.General {
+	t.Helper()
+	out := zeros32(x.Rows, x.Cols)
+	if err := op.Apply(t.Context(), out, x); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return out
+}
+
+func inner(x, y blas32.General) (sum, size float64) {
+	for i := range x.Data {
+		v := float64(x.Data[i]) * float64(y.Data[i])
+		sum += v
+		size += math.Abs(v)
+	}
+	return sum, size
+}
+
+func TestLaplacianProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPoints(t, 80, operatorDims)
+		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
+		b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-4, 4).Draw(t, "octaves")))
+		for _, op := range operatorsOf(t, p, b, nil) {
+			n := p.Rows
+			// L 1 = 0 bit for bit: the degrees are the product with ones, for any
+			// number of columns.
+			k := rapid.IntRange(1, 11).Draw(t, "k")
+			ones := zeros32(n, k)
+			for i := range ones.Data {
+				ones.Data[i] = 1
+			}
+			for i, v := range apply(t, op, ones).Data {
+				if v != float32(op.Degrees()[i/k]) {
+					t.Fatalf("%s: (W 1)[%d] = %v, degree %v", op.Name(), i/k, v, op.Degrees()[i/k])
+				}
+			}
+			x, y := randomBlock(rng, n, 1), randomBlock(rng, n, 1)
+			wx, wy := apply(t, op, x), apply(t, op, y)
+			a, sizeA := inner(x, wy)
+			c, sizeC := inner(y, wx)
+			if math.Abs(a-c) > 1e-6*(sizeA+sizeC) {
+				t.Fatalf("%s: x.Wy = %g, y.Wx = %g", op.Name(), a, c)
+			}
+			form, size := 0.0, 0.0
+			for i, d := range op.Degrees() {
+				form += d * float64(x.Data[i]) * float64(x.Data[i])
+				size += d * float64(x.Data[i]) * float64(x.Data[i])
+			}
+			s, sizeX := inner(x, wx)
+			if form-s < -1e-6*(size+sizeX) {
+				t.Fatalf("%s: x.Lx = %g < 0", op.Name(), form-s)
+			}
+		}
+	})
+}
+
+// stepGiven takes one step with rows in the order of the points.
+func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, coefficient float64) blas32.General {
+	t.Helper()
+	table := EqualTable()
+	if form == Attract {
+		table = BalancedTable()
+	}
+	labels, err := NewLabels(y, table, true)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if labels, err = labels.Permute(op.Order()); err != nil {
+		t.Fatalf("%v", err)
+	}
+	in, out := permuteRows(x, op.Order()), zeros32(x.Rows, x.Cols)
+	var st Stats
+	if err := st.Gather(in, labels); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if err := op.Step(t.Context(), out, in, &Step{Form: form, Labels: labels, Coefficient: coefficient}, &st); err != nil {
+		t.Fatalf("%v", err)
+	}
+	if op.Order() == nil {
+		return out
+	}
+	given := zeros32(x.Rows, x.Cols)
+	for i, to := range op.Order() {
+		copy(given.Data[int(to)*x.Cols:][:x.Cols], out.Data[i*x.Cols:])
+	}
+	return given
+}
+
+func TestEquivariance(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPoints(t, 60, []int{2, 3, 9})
+		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
+		scale := typicalDistance(p, rng)
+		b := Sigma(scale)
+		n, k := p.Rows, 2
+		x, y := randomBlock(rng, n, k), randomLabels(rng, n, 3, true)
+		form := rapid.SampledFrom([]Form{Paper, Attract}).Draw(t, "form")
+		// Permuted points, x and labels.
+		order := rng.Perm(n)
+		order32 := make([]uint32, n)
+		yp := make([]int32, n)
+		for i, from := range order {
+			order32[i], yp[i] = uint32(from), y[from]
+		}
+		pp, xp := permuteRows(p, order32), permuteRows(x, order32)
+		// Shifted x, by a number that float32 adds exactly enough.
+		shifted := zeros32(n, k)
+		for i, v := range x.Data {
+			shifted.Data[i] = v + 8
+		}
+		// Rotated points: the first two axes by 90 degrees, without rounding.
+		rotated := zeros32(n, p.Cols)
+		for i := range n {
+			copy(rotated.Data[i*p.Cols:][:p.Cols], p.Data[i*p.Stride:])
+			rotated.Data[i*p.Cols], rotated.Data[i*p.Cols+1] = -p.Data[i*p.Stride+1], p.Data[i*p.Stride]
+		}
+		// Points and sigma scaled together by a power of two.
+		scaled := zeros32(n, p.Cols)
+		for i := range scaled.Data {
+			scaled.Data[i] = p.Data[i] / 4
+		}
+		// A radius of the caller's: one that follows from a sample of the rows
+		// differs within the tolerance when the rows are permuted.
+		operators := func(p blas32.General, b Bandwidth) []Operator {
+			csr, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: 3 * b.Sigma()})
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			return append(operatorsOf(t, p, b, nil)[:1], csr)
+		}
+		base, perm := operators(p, b), operators(pp, b)
+		turn, half := operators(rotated, b), operators(scaled, Sigma(scale/4))
+		for o, op := range base {
+			want := stepGiven(t, op, x, y, form, 0.5)
+			for _, c := range []struct {
+				name string
+				got  func(i, col int) float64
+			}{
+				{"permuted", func() func(i, col int) float64 {
+					out := stepGiven(t, perm[o], xp, yp, form, 0.5)
+					back := make([]int, n)
+					for i, from := range order {
+						back[from] = i
+					}
+					return func(i, col int) float64 { return float64(out.Data[back[i]*k+col]) }
+				}()},
+				{"shifted", func() func(i, col int) float64 {
+					out := stepGiven(t, op, shifted, y, form, 0.5)
+					return func(i, col int) float64 { return float64(out.Data[i*k+col]) - 8 }
+				}()},
+				{"rotated", func() func(i, col int) float64 {
+					out := stepGiven(t, turn[o], x, y, form, 0.5)
+					return func(i, col int) float64 { return float64(out.Data[i*k+col]) }
+				}()},
+				{"scaled", func() func(i, col int) float64 {
+					out := stepGiven(t, half[o], x, y, form, 0.5)
+					return func(i, col int) float64 { return float64(out.Data[i*k+col]) }
+				}()},
+			} {
+				for i := range n {
+					degree := op.Degrees()[slices.Index(orderOf(op), uint32(i))]
+					for col := range k {
+						w := float64(want.Data[i*k+col])
+						// float32 of x, shifted by 8, and of the sums behind l_i/d_i
+						room := 1e-5 * (1 + math.Abs(w) + float64(n)/max(degree, 1e-30))
+						if e := math.Abs(c.got(i, col) - w); e > room && degree > 0 {
+							t.Fatalf("%s, %s: row %d column %d differs by %g", op.Name(), c.name, i, col, e)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+func orderOf(op Operator) []uint32 {
+	if op.Order() != nil {
+		return op.Order()
+	}
+	order := make([]uint32, op.N())
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	return order
+}
+
+// Equal points behave as one with a multiplicity: the degrees, and the product
+// against the plain sum.
+func TestDuplicatesAreCollapsed(t *testing.T) {
+	for _, d := range []int{1, 2, 5, 10} {
+		few := makePoints("uniform", 20, d, 3)
+		rng := rngOf(4)
+		p := zeros32(400, d)
+		for i := range 400 {
+			copy(p.Data[i*d:][:d], few.Data[rng.IntN(20)*d:])
+		}
+		op, err := NewCSR(t.Context(), p, Sigma(0.3), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, bounds := op.Weights(); w.Rows() != 20 || bounds == nil {
+			t.Errorf("d=%d: %d distinct points, want 20", d, w.Rows())
+		}
+		checkAgainstDense(t, op, p, Sigma(0.3))
+	}
+}
+
+func TestAllEqualIsLinear(t *testing.T) {
+	for _, d := range []int{2, 12} {
+		n := 200_000 // n^2 weights would be 320 GB
+		if d > maxDirect {
+			n = 20_000
+		}
+		p := makePoints("identical", n, d, 1)
+		op, err := NewCSR(t.Context(), p, Sigma(1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, _ := op.Weights(); w.NNZ() != 0 {
+			t.Errorf("%d stored weights", w.NNZ())
+		}
+		for i, deg := range op.Degrees() {
+			if deg != float64(n-1) {
+				t.Fatalf("degree %d = %v, want %d", i, deg, n-1)
+			}
+		}
+		if cert := op.Certificate(); cert.RowMax > 1e-6 {
+			t.Errorf("certificate %v", cert)
+		}
+	}
+}
+
+// v never rises, on every operator with its own weights, for both forms.
+func TestObjectiveNeverRises(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPoints(t, 60, operatorDims)
+		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
+		b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-3, 3).Draw(t, "octaves")))
+		y := randomLabels(rng, p.Rows, 4, true)
+		table := rapid.SampledFrom([]Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(Sigma(2))}).Draw(t, "table")
+		labels, err := NewLabels(y, table, true)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		x := randomBlock(rng, p.Rows, 2)
+		for _, form := range []Form{Paper, Attract} {
+			for _, alpha := range []float64{0, 0.1, 0.6, 2} {
+				for _, op := range operatorsOf(t, p, b, nil) {
+					checkDescent(t, op, x, labels, form, alpha)
+				}
+			}
+		}
+	})
+}
+
+func checkDescent(t tester, op Operator, x blas32.General, labels *Labels, form Form, alpha float64) {
+	t.Helper()
+	labels, err := labels.Permute(op.Order())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	step := &Step{Form: form, Labels: labels, Coefficient: alpha}
+	n, k := x.Rows, x.Cols
+	const steps = 4
+	var st Stats
+	previous := math.Inf(1)
+	check := func(size float64, rel float64) {
+		// The two terms of v may nearly cancel; rounding is relative to their size.
+		if st.Objective > previous+rel*(size+math.Abs(previous)) {
+			t.Fatalf("%s, %v, coefficient %g: v rises from %.12g to %.12g", op.Name(), form, alpha, previous, st.Objective)
+		}
+		previous = st.Objective
+	}
+	degree := slices.Max(op.Degrees()) + math.Abs(alpha)*labelDegree(labels)
+	if op64, ok := op.(Operator64); ok {
+		in, out := widen(x), zeros64(n, k)
+		if err := st.Gather64(in, labels); err != nil {
+			t.Fatalf("%v", err)
+		}
+		for range steps {
+			size := degree * (st.Spread + 1e-300)
+			if err := op64.Step64(t.Context(), out, in, step, &st); err != nil {
+				t.Fatalf("%v", err)
+			}
+			check(size, 1e-12)
+			in, out = out, in
+		}
+	}
+	previous = math.Inf(1)
+	in, out := x, zeros32(n, k)
+	spare := zeros32(n, k)
+	if err := st.Gather(in, labels); err != nil {
+		t.Fatalf("%v", err)
+	}
+	for range steps {
+		if st.MaxAbs > 1e15 {
+			return
+		}
+		size := degree * (st.Spread + 1e-300)
+		if err := op.Step(t.Context(), out, in, step, &st); err != nil {
+			t.Fatalf("%v", err)
+		}
+		check(size, 1e-6)
+		if &in.Data[0] == &x.Data[0] {
+			in = spare
+		}
+		in, out = out, in
+	}
+}
+
+func labelDegree(l *Labels) float64 {
+	most := 0.0
+	for _, d := range l.degree {
+		most = max(most, math.Abs(d))
+	}
+	return most
+}
+
+func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
+	for _, d := range []int{2, 3, 11} {
+		p := makePoints("clustered", 3000, d, 5)
+		b := Sigma(typicalDistance(p, rngOf(2)) / 8)
+		rng := rngOf(9)
+		x, y := randomBlock(rng, p.Rows, 3), randomLabels(rng, p.Rows, 5, true)
+		var want []Operator
+		var wantStep []blas32.General
+		for _, workers := range []int{1, 2, 8} {
+			set := par.New(workers)
+			ops := operatorsOf(t, p, b, set)
+			for o, op := range ops {
+				for _, form := range []Form{Paper, Attract} {
+					got := stepGiven(t, op, x, y, form, 0.6)
+					at := 2*o + int(form)
+					if len(wantStep) <= at {
+						wantStep = append(wantStep, got)
+						continue
+					}
+					if !slices.Equal(got.Data, wantStep[at].Data) {
+						t.Errorf("d=%d %s %v: %d workers change the step", d, op.Name(), form, workers)
+					}
+				}
+				if len(want) <= o {
+					want = append(want, op)
+				} else if !slices.Equal(op.Degrees(), want[o].Degrees()) || !slices.Equal(op.Certificate().Row, want[o].Certificate().Row) {
+					t.Errorf("d=%d %s: %d workers change the degrees or the certificate", d, op.Name(), workers)
+				}
+			}
+			set.Close()
+		}
+	}
+}
+
+func TestStepAllocatesNothing(t *testing.T) {
+	set := par.New(2)
+	defer set.Close()
+	for _, kind := range []string{"uniform", "lattice"} { // without and with equal points
+		p := makePoints(kind, 3000, 2, 5)
+		rng := rngOf(9)
+		x, out := randomBlock(rng, p.Rows, 3), zeros32(p.Rows, 3)
+		labels, err := NewLabels(randomLabels(rng, p.Rows, 5, true), EqualTable(), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, op := range operatorsOf(t, p, Sigma(0.05), set) {
+			var st Stats
+			step := &Step{Labels: labels, Coefficient: 0.1}
+			if err := st.Gather(x, labels); err != nil {
+				t.Fatal(err)
+			}
+			ctx := t.Context()
+			allocs := testing.AllocsPerRun(3, func() { // the warm-up run is the first
+				if err := op.Step(ctx, out, x, step, &st); err != nil {
+					t.Fatal(err)
+				}
+			})
+			if allocs != 0 {
+				t.Errorf("%s on %s points: %v allocations per step", op.Name(), kind, allocs)
+			}
+		}
+	}
+}
+
+func TestCancelledWorkStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := makePoints("uniform", 500, 2, 1)
+	if _, err := NewDense(ctx, p, Sigma(1), nil); err == nil {
+		t.Error("dense was built under a cancelled context")
+	}
+	if _, err := NewCSR(ctx, p, Sigma(1), nil); err == nil {
+		t.Error("csr was built under a cancelled context")
+	}
+	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
+		if err := op.Apply(ctx, zeros32(500, 1), randomBlock(rngOf(1), 500, 1)); err == nil {
+			t.Errorf("%s applied under a cancelled context", op.Name())
+		}
+	}
+}
