@@ -63,6 +63,7 @@ type Workspace struct {
 	given    *kernel.Labels // step.Labels as the caller ordered them
 	stats    kernel.Stats
 	x, next  blas32.General
+	mean     []float64 // of the iterate before the step
 	rescale  rescale
 }
 
@@ -106,6 +107,7 @@ func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Ste
 // advance takes step t. It allocates nothing after its first call.
 func (ws *Workspace) advance(ctx context.Context, t int) (Record, error) {
 	before := ws.stats.Spread
+	ws.mean = append(ws.mean[:0], ws.stats.Mean...)
 	if err := ws.op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
 		return Record{}, fmt.Errorf("iterate: step %d: %w", t, err)
 	}
@@ -117,15 +119,42 @@ func (ws *Workspace) advance(ctx context.Context, t int) (Record, error) {
 	if ws.stats.Change > 0 {
 		record.Change = math.Sqrt(ws.stats.Change / before)
 	}
-	return record, ws.normalize(ctx)
+	if ws.settings.Normalize != None {
+		record.Change = ws.normalizedChange(before)
+		if err := ws.normalize(ctx); err != nil {
+			return Record{}, err
+		}
+	}
+	return record, nil
+}
+
+// normalizedChange returns the relative change from the iterate before the
+// step, whose mean is ws.mean, to the one after it and after normalising. No
+// pass over the iterates is needed: with a and b the two, centred or not, s the
+// scale to come and |b - a|^2 known,
+//
+//	|s b - a|^2 = s^2 |b|^2 - 2 s a.b + |a|^2,   2 a.b = |a|^2 + |b|^2 - |b - a|^2.
+func (ws *Workspace) normalizedChange(before float64) float64 {
+	n := float64(ws.x.Rows)
+	a2, b2, change2 := before, ws.stats.Spread, ws.stats.Change
+	for c, m := range ws.stats.Mean {
+		if ws.settings.Normalize == Centred {
+			change2 -= n * (m - ws.mean[c]) * (m - ws.mean[c])
+		} else {
+			a2 += n * ws.mean[c] * ws.mean[c]
+			b2 += n * m * m
+		}
+	}
+	if a2 == 0 || b2 == 0 {
+		return 0
+	}
+	s := math.Sqrt(n / b2)
+	return math.Sqrt(max(s*s*b2-s*(a2+b2-change2)+a2, 0) / a2)
 }
 
 // normalize rescales the iterate as the settings say. An iterate that is zero
 // stays so.
 func (ws *Workspace) normalize(ctx context.Context) error {
-	if ws.settings.Normalize == None {
-		return nil
-	}
 	n, norm2, r := float64(ws.x.Rows), ws.stats.Spread, &ws.rescale
 	r.shift = r.shift[:0]
 	for _, m := range ws.stats.Mean {

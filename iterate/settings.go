@@ -112,7 +112,8 @@ type Record struct {
 	// Scale is the root mean square distance of the rows from their mean,
 	// after the step and before normalising.
 	Scale float64 `json:"scale"`
-	// Change is |X_t - X_{t-1}|_F relative to the scale X_{t-1} had.
+	// Change is |X_t - X_{t-1}|_F, after normalising where that is asked for,
+	// relative to what X_{t-1} had about its mean.
 	Change float64 `json:"change"`
 }
 

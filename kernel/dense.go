@@ -72,6 +72,11 @@ func newDense(ctx context.Context, p *points, b Bandwidth, opt *Options) (*Dense
 		return nil, err
 	}
 	op.degrees = pass.wx
+	for i, d := range op.degrees {
+		if d < minDegree {
+			op.degrees[i] = 0
+		}
+	}
 	op.progress = o.progress("product", op.blocks.rounds())
 	return op, nil
 }
@@ -166,8 +171,12 @@ func denseApply[T float](ctx context.Context, op *Dense, dst, x block[T]) error 
 		return err
 	}
 	for i := range dst.rows {
+		out := dst.row(i)
 		for c, v := range pass.wx[i*x.cols:][:x.cols] {
-			dst.row(i)[c] = T(v)
+			out[c] = T(v)
+		}
+		if op.degrees[i] == 0 {
+			clear(out)
 		}
 	}
 	return nil

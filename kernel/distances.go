@@ -144,22 +144,37 @@ func (q *distancer) error2(i, j int) float64 {
 // bound of unit rows in 1280 dimensions at sigma 0.35 is 5e-12.
 const maxWeightError = 0x1p-34
 
+// Weights below exp(-maxExponent), 1e-300, count as zero: next to the smallest
+// float64 they would have no precision left. A row is isolated when its degree
+// is below minDegree, so that all that any row drops is below n 1e-20 of its
+// degree.
+const (
+	maxExponent = 690
+	minDegree   = 1e-280
+)
+
 // weight returns exp(-gamma d2) for rows i and j whose filled squared distance
 // is d2, within maxWeightError and a few units in the last place.
 func (q *distancer) weight(b Bandwidth, i, j int, d2 float64) float64 {
-	if e := b.gamma * q.error2(i, j); e > maxWeightError && b.gamma*d2-e < 750 {
+	if e := b.gamma * q.error2(i, j); e > maxWeightError && b.gamma*d2-e < maxExponent {
 		d2 = q.exact(i, j)
+	}
+	if b.gamma*d2 > maxExponent {
+		return 0
 	}
 	return b.Weight(d2)
 }
 
 // entryRel bounds the relative error of weight: the distance, the product
-// Gamma d2 (at most 745 where the weight is not zero) and the exponential.
+// Gamma d2 (at most maxExponent) and the exponential.
 func (q *distancer) entryRel(b Bandwidth) float64 {
 	worst := 0.0
 	for _, v := range q.norm2 {
 		worst = max(worst, v)
 	}
-	distance := 745 * float64(q.p.d+4) * 0x1p-53 // differences
-	return min(b.gamma*q.slack*2*worst, maxWeightError) + distance + 0x1p-51
+	return min(b.gamma*q.slack*2*worst, maxWeightError) + directRel(q.p.d)
 }
+
+// directRel bounds the relative error of a weight whose distance was computed
+// by differences.
+func directRel(d int) float64 { return maxExponent*float64(d+4)*0x1p-53 + 0x1p-51 }

@@ -104,7 +104,7 @@ func cellGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *O
 	size, _ := sparse.Bytes(cl.n, uint64(len(ind)))
 	return &graph{
 		weights: weights, order: cl.order, group: cl.group, tail: tail,
-		entryRel: 745*float64(p.d+4)*0x1p-53 + 0x1p-51,
+		entryRel: directRel(p.d),
 		peak:     held + size,
 		distance: func(i, j int) float64 { return dist2(cl.point(i), cl.point(j)) },
 	}, nil

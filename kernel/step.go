@@ -217,10 +217,6 @@ func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
 // the graph is smooth, and is computed as just that.
 func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float64, x, dst []T) {
 	laplace := degree * f.scale // diagonal of the scaled L_X
-	inverse := 0.0
-	if degree > 0 {
-		inverse = 1 / degree
-	}
 	diagonal, weight, class := laplace, 0.0, uint32(noClass)
 	var target []float64
 	if f.labels != nil {
@@ -232,25 +228,29 @@ func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float
 			}
 		}
 	}
-	half := 0.0
+	// The two parts of the step, each divided by the diagonal before it is
+	// multiplied: a tiny degree must not underflow or overflow on the way.
+	spring, tie := 0.0, 0.0
 	if diagonal > 0 {
-		half = 0.5 / diagonal
+		spring, tie = 0.5*(laplace/diagonal), 0.5*(f.pull/diagonal)
 	}
 	classSums := p.classSums(i, len(x))
 	for c, v := range x {
 		value := float64(v)
 		centred := value - f.mean[c]
-		gradient := 0.0 // (L x)_i of the form at hand
+		away, label := 0.0, 0.0 // x_i - m_i and l_i
 		if degree > 0 {
-			gradient = laplace * (value - wx[c]*inverse)
+			away = value - wx[c]/degree
 		}
-		if class != noClass {
-			gradient -= f.pull * (weight*centred - target[c])
+		next := value - spring*away
+		if class != noClass && f.pull != 0 {
+			label = weight*centred - target[c]
+			next += tie * label
 		}
-		next := T(value - half*gradient)
-		dst[c] = next
-		moved := float64(next)
-		p.objective += centred * gradient
+		rounded := T(next)
+		dst[c] = rounded
+		moved := float64(rounded)
+		p.objective += centred * (laplace*away - f.pull*label)
 		p.change += (moved - value) * (moved - value)
 		shifted := moved - f.mean[c]
 		p.spread += shifted * shifted

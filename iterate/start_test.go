@@ -1,0 +1,86 @@
+package iterate
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mathext"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// The first entries for seed 1. They pin the definition: whoever changes them
+// changes every released number and says so in the change log.
+func TestRandomStartIsPinned(t *testing.T) {
+	q, err := RandomStart(2, 3, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{0.22870832993901274, 0.95703533152545261, 0.75072857145750826, 0.78683270672525041, -0.47651091064828477, 0.18875441078506913}
+	for i, w := range want {
+		if math.Abs(q.Data[i]-w) > 1e-14 {
+			t.Errorf("Q[%d] = %.17g, want %.17g", i, q.Data[i], w)
+		}
+	}
+	longer, err := RandomStart(3, 2, 1, 1e-8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range longer.Data {
+		if math.Abs(v-1e-8*q.Data[i]) > 1e-24 {
+			t.Errorf("entry %d depends on the shape or not linearly on sigma", i)
+		}
+	}
+	other, err := RandomStart(2, 3, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Equal(other.Data, q.Data) {
+		t.Error("the seed has no effect")
+	}
+}
+
+// Kolmogorov-Smirnov against the normal law; the seed is fixed, so the test
+// cannot fail by chance. 1.95/sqrt(n) is passed by chance in 999 of 1000.
+func TestRandomStartIsNormal(t *testing.T) {
+	const n = 100_000
+	q, err := RandomStart(n, 1, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Sort(q.Data)
+	worst := 0.0
+	for i, v := range q.Data {
+		f := 0.5 * math.Erfc(-v/2/math.Sqrt2)
+		worst = max(worst, math.Abs(f-float64(i)/n), math.Abs(f-float64(i+1)/n))
+	}
+	if worst > 1.95/math.Sqrt(n) {
+		t.Errorf("distance %g from the normal law", worst)
+	}
+}
+
+// The extreme draws are finite.
+func TestQuantileAtTheEnds(t *testing.T) {
+	for _, u := range []float64{0, 1<<52 - 1} {
+		if v := mathext.NormalQuantile((u + 0.5) * 0x1p-52); math.IsInf(v, 0) || math.Abs(v) < 8 {
+			t.Errorf("u = %g gives %g", u, v)
+		}
+	}
+}
+
+func TestBadRandomStart(t *testing.T) {
+	for _, c := range []struct {
+		n, k  int
+		sigma float64
+		want  error
+	}{
+		{0, 2, 1, kernel.ErrShape}, {2, 0, 1, kernel.ErrShape}, {math.MaxInt, 2, 1, kernel.ErrShape},
+		{2, 2, 0, ErrSettings}, {2, 2, -1, ErrSettings}, {2, 2, math.NaN(), ErrSettings}, {2, 2, math.Inf(1), ErrSettings},
+	} {
+		if _, err := RandomStart(c.n, c.k, 1, c.sigma); !errors.Is(err, c.want) {
+			t.Errorf("%+v: err = %v", c, err)
+		}
+	}
+}

@@ -1,0 +1,445 @@
+package sparse
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	jbsparse "github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// drawCSR draws a matrix with empty rows, full rows and everything between.
+func drawCSR(t *rapid.T, rows, cols int) *CSR {
+	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+	return randomCSR(rng, rows, cols, rapid.Float64Range(0, 1).Draw(t, "density"))
+}
+
+func randomCSR(rng *rand.Rand, rows, cols int, density float64) *CSR {
+	var row, col []uint32
+	var val []float64
+	for i := range rows {
+		share := density * rng.Float64() * 2
+		for j := range cols {
+			if rng.Float64() < share {
+				row, col, val = append(row, uint32(i)), append(col, uint32(j)), append(val, float64(float32(rng.NormFloat64())))
+			}
+		}
+	}
+	rng.Shuffle(len(row), func(a, b int) {
+		row[a], row[b], col[a], col[b], val[a], val[b] = row[b], row[a], col[b], col[a], val[b], val[a]
+	})
+	a, err := FromTriplets(rows, cols, row, col, val)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func randomBlock(rng *rand.Rand, rows, cols, stride int) blas32.General {
+	m := blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, rows*stride)}
+	for i := range m.Data {
+		m.Data[i] = float32(rng.NormFloat64())
+	}
+	return m
+}
+
+// MulTo against james-bowman/sparse and gonum, any k and stride.
+func TestMulToEqualsTheOracles(t *testing.T) {
+	set := par.New(3)
+	defer set.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		rows, cols := rapid.IntRange(1, 40).Draw(t, "rows"), rapid.IntRange(1, 40).Draw(t, "cols")
+		k := rapid.IntRange(1, 37).Draw(t, "k")
+		a := drawCSR(t, rows, cols)
+		rng := rand.New(rand.NewPCG(1, 2))
+		x := randomBlock(rng, cols, k, k+rapid.IntRange(0, 3).Draw(t, "padding"))
+		dst := randomBlock(rng, rows, k, k+rapid.IntRange(0, 3).Draw(t, "dst padding"))
+		guard := slices.Clone(dst.Data)
+		if err := a.MulTo(t.Context(), set, dst, x); err != nil {
+			t.Fatalf("%v", err)
+		}
+		dense := mat.NewDense(cols, k, nil)
+		for i := range cols {
+			for c := range k {
+				dense.Set(i, c, float64(x.Data[i*x.Stride+c]))
+			}
+		}
+		var byGonum mat.Dense
+		byGonum.Mul(a.ToDense(), dense)
+		var byJB mat.Dense
+		byJB.Mul(a.ToJB(), dense)
+		for i := range rows {
+			for c := range dst.Stride {
+				got := dst.Data[i*dst.Stride+c]
+				if c >= k {
+					if got != guard[i*dst.Stride+c] {
+						t.Fatalf("padding of row %d was written", i)
+					}
+					continue
+				}
+				for oracle, m := range map[string]*mat.Dense{"gonum": &byGonum, "james-bowman": &byJB} {
+					if want := m.At(i, c); math.Abs(float64(got)-want) > 1e-6*(1+math.Abs(want)) {
+						t.Fatalf("(%d, %d) = %g, %s has %g", i, c, got, oracle, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// A column of the product does not depend on its neighbours, nor on the
+// number of workers, to the last bit.
+func TestSameBitsForAnyWidthAndWorkers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	a := randomCSR(rng, 900, 900, 0.3) // several chunks
+	if a.Chunks() < 3 {
+		t.Fatalf("%d chunks", a.Chunks())
+	}
+	x := randomBlock(rng, 900, 21, 21)
+	var want []float32
+	for _, workers := range []int{1, 2, 8} {
+		set := par.New(workers)
+		dst := randomBlock(rng, 900, 21, 21)
+		if err := a.MulTo(t.Context(), set, dst, x); err != nil {
+			t.Fatal(err)
+		}
+		set.Close()
+		if want == nil {
+			want = dst.Data
+		} else if !slices.Equal(dst.Data, want) {
+			t.Errorf("%d workers change the product", workers)
+		}
+	}
+	for c := range 21 {
+		one := blas32.General{Rows: 900, Cols: 1, Stride: 21, Data: x.Data[c:]}
+		dst := randomBlock(rng, 900, 1, 1)
+		if err := a.MulTo(t.Context(), nil, dst, one); err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range dst.Data {
+			if v != want[i*21+c] {
+				t.Fatalf("column %d alone differs in row %d", c, i)
+			}
+		}
+	}
+	wide := make([]float64, len(x.Data))
+	for i, v := range x.Data {
+		wide[i] = float64(v)
+	}
+	acc, acc64 := make([]float64, 21), make([]float64, 21)
+	for i := range 900 {
+		MulRow(a, acc, i, x.Data, 21)
+		MulRow(a, acc64, i, wide, 21)
+		if !slices.Equal(acc, acc64) {
+			t.Fatalf("row %d differs between float32 and float64 x", i)
+		}
+	}
+}
+
+func TestConversionsRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a := drawCSR(t, rapid.IntRange(1, 20).Draw(t, "rows"), rapid.IntRange(1, 20).Draw(t, "cols"))
+		byDense, err := FromMatrix(a.ToDense())
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		byAt, err := FromMatrix(a)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		byJB, err := FromJB(a.ToJB())
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		byTranspose, err := FromMatrix(a.T().T())
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		for name, b := range map[string]*CSR{"dense": byDense, "At": byAt, "james-bowman": byJB, "transpose": byTranspose} {
+			if !slices.Equal(a.ptr, b.ptr) || !slices.Equal(a.ind, b.ind) || !slices.Equal(a.val, b.val) || a.cols != b.cols {
+				t.Fatalf("%s: round trip changed the matrix", name)
+			}
+		}
+	})
+}
+
+func TestFromJBSortsAndAdds(t *testing.T) {
+	m := jbsparse.NewCSR(2, 3, []int{0, 3, 4}, []int{2, 0, 2, 1}, []float64{1, 5, 2, 7})
+	a, err := FromJB(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !mat.Equal(a, mat.NewDense(2, 3, []float64{5, 0, 3, 0, 7, 0})) {
+		t.Errorf("got %v", mat.Formatted(a))
+	}
+	for _, bad := range []*jbsparse.CSR{
+		jbsparse.NewCSR(2, 3, []int{0, 3, 4}, []int{2, 0, 3, 1}, []float64{1, 5, 2, 7}),
+		jbsparse.NewCSR(2, 3, []int{0, 5, 4}, []int{2, 0, 2, 1}, []float64{1, 5, 2, 7}),
+		jbsparse.NewCSR(2, 3, []int{1, 2, 4}, []int{2, 0, 2, 1}, []float64{1, 5, 2, 7}),
+	} {
+		if _, err := FromJB(bad); !errors.Is(err, ErrStructure) {
+			t.Errorf("err = %v", err)
+		}
+	}
+}
+
+func TestPermute(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 25).Draw(t, "n")
+		a := drawCSR(t, n, n)
+		perm := rapid.Permutation(indices(n)).Draw(t, "order")
+		order := make([]uint32, n)
+		for i, v := range perm {
+			order[i] = uint32(v)
+		}
+		p, err := a.Permute(order)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		if err := check(p.rows, p.cols, p.ptr, p.ind, p.val); err != nil {
+			t.Fatalf("%v", err)
+		}
+		for i := range n {
+			for j := range n {
+				if p.At(i, j) != a.At(perm[i], perm[j]) {
+					t.Fatalf("entry (%d, %d)", i, j)
+				}
+			}
+		}
+		inverse, err := Inverse(order)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		back, err := p.Permute(inverse)
+		if err != nil || !slices.Equal(back.ind, a.ind) || !slices.Equal(back.val, a.val) {
+			t.Fatalf("the inverse does not undo it: %v", err)
+		}
+	})
+	a := randomCSR(rand.New(rand.NewPCG(1, 1)), 3, 3, 1)
+	for _, order := range [][]uint32{{0, 1}, {0, 1, 1}, {0, 1, 3}} {
+		if _, err := a.Permute(order); err == nil {
+			t.Errorf("%v was taken for a permutation", order)
+		}
+	}
+}
+
+func indices(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func TestMortonOrder(t *testing.T) {
+	// The four corners and the quarters of a square, in Z order.
+	square := []float32{0, 0, 3, 0, 0, 3, 3, 3, 1, 1, 2, 2}
+	got := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square})
+	if want := []uint32{0, 4, 1, 2, 5, 3}; !slices.Equal(got, want) {
+		t.Errorf("order %v, want %v", got, want)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(0, 60).Draw(t, "n"), rapid.IntRange(1, 70).Draw(t, "d")
+		p := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		for i := range p.Data {
+			p.Data[i] = float32(rng.IntN(3)) // many equal points
+		}
+		order := MortonOrder(p)
+		if _, err := Inverse(order); err != nil {
+			t.Fatalf("%v", err)
+		}
+		// Equal points are adjacent.
+		seen := make(map[string]int)
+		for at, i := range order {
+			key := ""
+			for _, v := range p.Data[int(i)*d:][:d] {
+				key += string(rune('a' + int(v)))
+			}
+			if last, ok := seen[key]; ok && last != at-1 {
+				t.Fatalf("equal points at %d and %d of the curve", last, at)
+			}
+			seen[key] = at
+		}
+	})
+}
+
+// The curve keeps runs together: boxes of 32 points are far smaller than boxes
+// of 32 random points.
+func TestMortonRunsAreCompact(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 5))
+	p := blas32.General{Rows: 4096, Cols: 2, Stride: 2, Data: make([]float32, 8192)}
+	for i := range p.Data {
+		p.Data[i] = rng.Float32()
+	}
+	order := MortonOrder(p)
+	area := 0.0
+	for at := 0; at < 4096; at += 32 {
+		lo, hi := [2]float32{2, 2}, [2]float32{-1, -1}
+		for _, i := range order[at : at+32] {
+			for a := range 2 {
+				lo[a], hi[a] = min(lo[a], p.Data[2*i+uint32(a)]), max(hi[a], p.Data[2*i+uint32(a)])
+			}
+		}
+		area += float64((hi[0]-lo[0])*(hi[1]-lo[1])) / 128
+	}
+	if area > 0.03 { // 32 of 4096 points in a square have 0.008
+		t.Errorf("mean box area %g", area)
+	}
+}
+
+func TestPartition(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		ptr  []uint64
+		want []int
+	}{
+		{"no rows", []uint64{0}, []int{0}},
+		{"empty rows", make([]uint64, chunkRows*2+2), []int{0, chunkRows, 2 * chunkRows, 2*chunkRows + 1}},
+		{"one long row", []uint64{0, 10, 10 + 5*chunkEntries, 12 + 5*chunkEntries}, []int{0, 1, 2, 3}},
+		{"exactly full", []uint64{0, chunkEntries, 2 * chunkEntries}, []int{0, 1, 2}},
+		// More than 2^32 entries: the arithmetic, not the memory.
+		{"64 bits", []uint64{0, 1 << 33, 1<<33 + 1, 1<<33 + 2, 1 << 40}, []int{0, 1, 3, 4}},
+	} {
+		if got := partition(c.ptr); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+	if b, ok := Bytes(10, 1<<33); !ok || b != 8<<33+88 {
+		t.Errorf("Bytes(10, 2^33) = %d, %v", b, ok)
+	}
+	if _, ok := Bytes(10, math.MaxUint64/4); ok {
+		t.Error("an impossible size has a number of bytes")
+	}
+	if _, ok := Bytes(-1, 0); ok {
+		t.Error("negative rows have a number of bytes")
+	}
+}
+
+func TestMalformedStructure(t *testing.T) {
+	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
+	for _, c := range []struct {
+		name       string
+		rows, cols int
+		ptr        []uint64
+		ind        []uint32
+		val        []float32
+		want       error
+	}{
+		{"negative rows", -1, 2, []uint64{0}, nil, nil, ErrShape},
+		{"negative columns", 1, -2, []uint64{0, 0}, nil, nil, ErrShape},
+		{"pointers missing", 2, 2, []uint64{0, 1}, []uint32{0}, []float32{1}, ErrStructure},
+		{"no pointers", 0, 2, nil, nil, nil, ErrStructure},
+		{"values missing", 1, 2, []uint64{0, 1}, []uint32{0}, nil, ErrStructure},
+		{"start", 1, 2, []uint64{1, 1}, []uint32{0}, []float32{1}, ErrStructure},
+		{"end", 1, 2, []uint64{0, 2}, []uint32{0}, []float32{1}, ErrStructure},
+		{"descending pointers", 2, 2, []uint64{0, 2, 1}, []uint32{0}, []float32{1}, ErrStructure},
+		{"pointer beyond", 2, 2, []uint64{0, 1 << 60, 1}, []uint32{0}, []float32{1}, ErrStructure},
+		{"column", 1, 2, []uint64{0, 1}, []uint32{2}, []float32{1}, ErrStructure},
+		{"repeated column", 1, 3, []uint64{0, 2}, []uint32{1, 1}, []float32{1, 1}, ErrStructure},
+		{"unsorted", 1, 3, []uint64{0, 2}, []uint32{2, 1}, []float32{1, 1}, ErrStructure},
+		{"NaN", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{nan}, ErrNonFinite},
+		{"Inf", 1, 3, []uint64{0, 1}, []uint32{2}, []float32{inf}, ErrNonFinite},
+	} {
+		if _, err := New(c.rows, c.cols, c.ptr, c.ind, c.val); !errors.Is(err, c.want) {
+			t.Errorf("%s: err = %v, want %v", c.name, err, c.want)
+		}
+	}
+	for _, c := range []struct {
+		rows, cols int
+		row, col   []uint32
+		val        []float64
+		want       error
+	}{
+		{2, 2, []uint32{0}, []uint32{0, 1}, []float64{1}, ErrShape},
+		{2, 2, []uint32{2}, []uint32{0}, []float64{1}, ErrStructure},
+		{2, 2, []uint32{0}, []uint32{2}, []float64{1}, ErrStructure},
+		{-2, 2, nil, nil, nil, ErrShape},
+		{2, 2, []uint32{0}, []uint32{0}, []float64{1e300}, ErrNonFinite},
+	} {
+		if _, err := FromTriplets(c.rows, c.cols, c.row, c.col, c.val); !errors.Is(err, c.want) {
+			t.Errorf("triplets %+v: err = %v", c, err)
+		}
+	}
+}
+
+func FuzzNew(f *testing.F) {
+	f.Add(2, 3, []byte{0, 1, 2}, []byte{0, 2})
+	f.Add(1, 1, []byte{0, 200}, []byte{9})
+	f.Fuzz(func(t *testing.T, rows, cols int, ptrBytes, indBytes []byte) {
+		ptr, ind, val := make([]uint64, len(ptrBytes)), make([]uint32, len(indBytes)), make([]float32, len(indBytes))
+		for i, b := range ptrBytes {
+			ptr[i] = uint64(b)
+		}
+		for i, b := range indBytes {
+			ind[i] = uint32(b)
+		}
+		a, err := New(rows, cols, ptr, ind, val)
+		if err != nil {
+			return
+		}
+		// What was accepted can be used.
+		if cols > 0 && cols < 1000 {
+			x := blas32.General{Rows: cols, Cols: 1, Stride: 1, Data: make([]float32, cols)}
+			dst := blas32.General{Rows: rows, Cols: 1, Stride: 1, Data: make([]float32, rows)}
+			if err := a.MulTo(t.Context(), nil, dst, x); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+func TestMulToRefusesWrongShapes(t *testing.T) {
+	a := randomCSR(rand.New(rand.NewPCG(1, 1)), 4, 3, 1)
+	block := func(rows, cols, stride, data int) blas32.General {
+		return blas32.General{Rows: rows, Cols: cols, Stride: stride, Data: make([]float32, data)}
+	}
+	for _, c := range []struct{ dst, x blas32.General }{
+		{block(4, 2, 2, 8), block(4, 2, 2, 8)},
+		{block(3, 2, 2, 6), block(3, 2, 2, 6)},
+		{block(4, 1, 1, 4), block(3, 2, 2, 6)},
+		{block(4, 2, 1, 8), block(3, 2, 2, 6)},
+		{block(4, 2, 2, 7), block(3, 2, 2, 6)},
+		{block(4, 2, 2, 8), block(3, 2, 2, 5)},
+		{block(4, 0, 0, 0), block(3, 0, 0, 0)},
+	} {
+		if err := a.MulTo(t.Context(), nil, c.dst, c.x); !errors.Is(err, ErrShape) {
+			t.Errorf("dst %+v, x %+v: err = %v", c.dst, c.x, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.MulTo(ctx, nil, block(4, 1, 1, 4), block(3, 1, 1, 3)); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
+
+func TestIsSymmetric(t *testing.T) {
+	for _, c := range []struct {
+		m    *mat.Dense
+		want bool
+	}{
+		{mat.NewDense(2, 2, []float64{0, 1, 1, 0}), true},
+		{mat.NewDense(2, 2, []float64{0, 1, 2, 0}), false},
+		{mat.NewDense(2, 2, []float64{0, 1, 0, 0}), false},
+		{mat.NewDense(3, 3, []float64{1, 2, 0, 2, 0, 5, 0, 5, 0}), true},
+		{mat.NewDense(3, 3, []float64{1, 2, 0, 2, 0, 5, 7, 5, 0}), false},
+		{mat.NewDense(2, 3, []float64{0, 1, 0, 1, 0, 0}), false},
+	} {
+		a, err := FromMatrix(c.m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := a.IsSymmetric(); got != c.want {
+			t.Errorf("%v: %v", mat.Formatted(c.m), got)
+		}
+	}
+}
