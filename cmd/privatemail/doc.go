@@ -1,0 +1,78 @@
+// Privatemail embeds labelled feature vectors so that near neighbours stay near
+// and classes move apart.
+//
+//	privatemail VERB [FLAGS] [FILES]
+//
+//	demo      embed 1797 handwritten digits and measure the result; no files needed
+//	embed     embed a file of feature vectors
+//	plan      list the operators that could embed a file, with their cost
+//	generate  write synthetic feature vectors
+//	help      explain a verb
+//	version   tell what this program was built from
+//
+// Every verb has -h with its flags, their defaults and an example. Flags may
+// stand before or behind file names; behind -- everything is a name.
+//
+// # Files
+//
+// FEATURES is a file (.npy, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin,
+// .ibin, IDX), or a folder with features.npy and labels.npy. Labels are one
+// integer per row, -1 for none; package formats has the details. Output is
+// float32 as .npy, .fvecs or .fbin, by the ending of its name. Whether it can be
+// written is found out before the work begins, and a file is replaced as a whole
+// or not at all: after a failure or Ctrl-C the previous one is as it was.
+//
+// # Embedding
+//
+// The graph of the features needs a bandwidth: -sigma S, or -degree G to have it
+// found by the mean number of neighbours a row should have. A sigma is that of
+// exp(-d^2/(2 S^2)) unless -convention says otherwise.
+//
+// Form attract (-beta) starts at the feature rows and pulls rows of a class
+// together; one step with -beta 3 is a good start for retrieval:
+//
+//	privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds.npy
+//
+// Form paper (-alpha, or neither) starts at -k random columns:
+//
+//	privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy
+//
+// What it would cost, and a set to try it on:
+//
+//	privatemail plan x.npy -sigma 0.35 -tolerance 1e-3
+//	privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/
+//
+// # Output
+//
+// Results go to standard output, progress and messages to standard error:
+// progress as a bar on a terminal, as plain lines at least two seconds apart
+// elsewhere, not at all with -quiet. With -json results are one JSON object per
+// line; numbers that are infinite are null.
+//
+//	embed     n d k form operator sigma gamma radius neighbours mean_degree
+//	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
+//	          step_seconds status trace[step objective scale change] out
+//	plan      per operator, best first: operator picked feasible seconds
+//	          build_seconds step_seconds bytes peak_bytes nnz eta radius
+//	          neighbours reason n d sigma gamma
+//	generate  kind n d classes seed out labels
+//	demo      n d gallery held_out seed beta steps
+//	          raw{recall_at_1 recall_at_8 precision_at_8} embedding{the same}
+//	          seconds out, and those of embed about the graph
+//	version   version revision modified go platform
+//
+// Bytes are what the graph holds between steps, peak_bytes what it took to build
+// it. The same input gives the same output file for any number of workers.
+//
+// # Exit codes
+//
+//	0    success
+//	1    the request was refused or failed: a file is missing or damaged, memory
+//	     does not suffice, the iteration diverged
+//	2    wrong usage: unknown verb or flag, contradicting flags
+//	130  interrupted by Ctrl-C or SIGTERM; a second one ends the program at once
+//
+// An error is one line that names the file, row or flag and what to do:
+//
+//	privatemail: embed: x.npy: row 17, column 3 (both counted from 0) is NaN or infinite; remove the row or replace the value
+package main

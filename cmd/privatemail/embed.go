@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+func embedVerb() verb {
+	return verb{
+		name:    "embed",
+		summary: "embed a file of feature vectors",
+		synopsis: []string{
+			"FEATURES -out FILE (-sigma S | -degree G) [-labels FILE] -beta B [FLAGS]",
+			"FEATURES -out FILE (-sigma S | -degree G) [-labels FILE] [-alpha A] [-k K] [-sigma-q SQ] [-seed Q] [FLAGS]",
+		},
+		about: `
+FEATURES is a file (.npy, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin, .ibin, IDX) or a
+folder with features.npy and labels.npy. Labels are integers from 0, one per row, in .npy,
+.csv, .txt or another integer format; they are read only when a coefficient is not 0.
+
+With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
+class together; the embedding has as many columns as the features. Otherwise (form paper)
+it starts at K random columns. FILE is .npy (float32), .fvecs or .fbin; it is replaced as
+a whole or not at all.`,
+		examples: []string{
+			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
+			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
+		},
+		prints: printsJSON | printsProgress,
+		define: func(fs *flag.FlagSet) action {
+			f := new(embedFlags)
+			f.define(fs)
+			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+		},
+	}
+}
+
+type embedFlags struct {
+	work        workFlags
+	graph       graphFlags
+	size        sizeFlags
+	step        stepFlags
+	labels, out string
+}
+
+func (f *embedFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	f.graph.define(fs)
+	f.size.define(fs)
+	f.step.define(fs)
+	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
+	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
+}
+
+// settings checks the flags against each other and translates them.
+func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
+	if err := f.graph.check(set); err != nil {
+		return nil, err
+	}
+	if err := f.step.check(set); err != nil {
+		return nil, err
+	}
+	if f.out == "" {
+		return nil, usagef("-out FILE is missing: where should the embedding go?")
+	}
+	s := new(privatemail.Settings)
+	f.graph.apply(s)
+	f.size.apply(s, set)
+	return s, f.step.apply(s, &f.graph, set)
+}
+
+func (f *embedFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+	name, err := oneName(names)
+	if err != nil {
+		return err
+	}
+	s, err := f.settings(set)
+	if err != nil {
+		return err
+	}
+	in, err := f.input(e, name, s)
+	if err != nil {
+		return err
+	}
+	if err := refuseInput(f.out, in); err != nil {
+		return err
+	}
+	if err := checkMatrixFile(f.out); err != nil {
+		return err
+	}
+	d, embedding, err := f.embed(ctx, e, in, s)
+	if err != nil {
+		return err
+	}
+	if err := writeEmbedding(ctx, f.out, embedding); err != nil {
+		return err
+	}
+	f.warn(e, &embedding.Graph.Certificate)
+	return f.show(e, s, d, embedding)
+}
+
+// warn tells about rows that miss the tolerance. A graph that was to be cut has
+// none to miss.
+func (f *embedFlags) warn(e *env, c *kernel.Certificate) {
+	if f.graph.degree > 0 || f.graph.cutoffWeight > 0 {
+		return
+	}
+	missed := 0
+	for _, eta := range c.Row {
+		if float64(eta) > f.graph.tolerance {
+			missed++
+		}
+	}
+	if missed > 0 {
+		e.note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.graph.tolerance, c.RowMax)
+	}
+}
+
+// oneName returns FEATURES.
+func oneName(names []string) (string, error) {
+	switch len(names) {
+	case 0:
+		return "", usagef("FEATURES is missing: name a file, or a folder with %s", featuresName)
+	case 1:
+		return names[0], nil
+	}
+	return "", usagef("one FEATURES is wanted, got %d: %s", len(names), strings.Join(names, " "))
+}
+
+// input finds the files. Labels are left out when they have no effect.
+func (f *embedFlags) input(e *env, name string, s *privatemail.Settings) (input, error) {
+	in, err := resolve(name)
+	if err != nil {
+		return in, err
+	}
+	if f.labels != "" {
+		in.labels = f.labels
+	}
+	if s.Coefficient == 0 {
+		if f.labels != "" {
+			e.note("-labels has no effect without -beta or -alpha")
+		}
+		in.labels = ""
+	} else if in.labels == "" {
+		return in, usagef("%s comes without labels: add -labels FILE, or leave out -beta and -alpha to embed without", name)
+	}
+	return in, nil
+}
+
+// embed reads the files and does the work; d is the dimension of the features.
+func (f *embedFlags) embed(ctx context.Context, e *env, in input, s *privatemail.Settings) (d int, _ *privatemail.Embedding, _ error) {
+	x, release, err := readFeatures(ctx, in.features)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer release()
+	var y []int32
+	if in.labels != "" {
+		if y, err = readLabels(ctx, in, x.Rows); err != nil {
+			return 0, nil, err
+		}
+	}
+	engine, stop, err := e.engine(f.work)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer stop()
+	embedding, err := engine.Embed(ctx, x, y, s)
+	if err != nil {
+		return 0, nil, explain(err, in)
+	}
+	return x.Cols, embedding, nil
+}
+
+// writeEmbedding writes float32, in which the rows were computed.
+func writeEmbedding(ctx context.Context, path string, embedding *privatemail.Embedding) error {
+	raw := embedding.Points.RawMatrix()
+	data := make([]float32, 0, raw.Rows*raw.Cols)
+	for i := range raw.Rows {
+		for _, v := range raw.Data[i*raw.Stride:][:raw.Cols] {
+			data = append(data, float32(v))
+		}
+	}
+	return formats.WriteMatrix(ctx, path, raw.Rows, raw.Cols, data)
+}
+
+// embedReport is the object of embed -json.
+type embedReport struct {
+	N    int    `json:"n"`
+	D    int    `json:"d"`
+	K    int    `json:"k"`
+	Form string `json:"form"`
+	graphReport
+	Status string       `json:"status"`
+	Trace  []stepReport `json:"trace"`
+	Out    string       `json:"out"`
+}
+
+func (f *embedFlags) show(e *env, s *privatemail.Settings, d int, m *privatemail.Embedding) error {
+	n, k := m.Points.Dims()
+	if e.json {
+		return e.object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out})
+	}
+	if e.quiet {
+		return nil
+	}
+	writeGraph(e.stdout, n, &m.Graph)
+	first, last := m.Trace[0], m.Trace[len(m.Trace)-1]
+	t := facts(e.stdout)
+	fmt.Fprintf(t, "steps\t%d in form %v (%v), objective %.6g before the first", last.Step, s.Form, m.Status, first.Objective)
+	if last.Step > 1 {
+		fmt.Fprintf(t, ", %.6g before the last", last.Objective)
+	}
+	fmt.Fprintf(t, ", last change %.3g\n", last.Change)
+	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", m.Graph.BuildTime.Seconds(), m.Graph.StepTime.Seconds())
+	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, n, k)
+	return t.Flush()
+}

@@ -1,0 +1,321 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+)
+
+const embedKeys = "n d k form operator sigma gamma radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds step_seconds status trace out"
+
+func TestEmbedAttract(t *testing.T) {
+	folder := toy(t)
+	out := filepath.Join(t.TempDir(), "z.npy")
+	stdout, stderr := succeed(t, "embed", folder, "-degree", "20", "-beta", "3", "-out", out)
+	for _, words := range []string{"csr", "neighbours", "isolated", "certificate", "1 in form attract", out + ", 300 x 16"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
+		}
+	}
+	if !strings.Contains(stderr, "embed: steps 100% (1 of 1)") {
+		t.Errorf("no progress in\n%s", stderr)
+	}
+	m, err := formats.ReadMatrix(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	if m.Rows != 300 || m.Cols != 16 {
+		t.Errorf("wrote %d x %d", m.Rows, m.Cols)
+	}
+}
+
+func TestEmbedJSON(t *testing.T) {
+	folder := toy(t)
+	out := filepath.Join(t.TempDir(), "z.fbin")
+	stdout, stderr := succeed(t, "embed", "-json", "-quiet", "-sigma", "6", folder, "-alpha", "0.6", "-k", "3", "-out", out, "-steps", "4")
+	if stderr != "" {
+		t.Errorf("messages with -quiet: %s", stderr)
+	}
+	v := object(t, stdout)
+	wantKeys(t, v, embedKeys)
+	if v["n"] != 300. || v["d"] != 16. || v["k"] != 3. || v["form"] != "paper" || v["operator"] != "dense" || v["sigma"] != 6. || v["out"] != out {
+		t.Errorf("object %v", v)
+	}
+	if v["radius"] != nil {
+		t.Errorf("radius %v of an operator without cutoff", v["radius"])
+	}
+	if trace := v["trace"].([]any); len(trace) != 4 {
+		t.Errorf("%d steps in the trace", len(trace))
+	}
+}
+
+// TestEmbedIsolated checks the infinite bound of a row without neighbours.
+func TestEmbedIsolated(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npy")
+	out := filepath.Join(t.TempDir(), "z.npy")
+	x := make([]float32, 40)
+	for i := range x {
+		x[i] = float32(i % 4)
+	}
+	x[7] = 1e6
+	writeMatrix(t, path, 40, 1, x)
+	args := []string{"embed", path, "-sigma", "1", "-cutoff-weight", "1e-3", "-out", out}
+	stdout, _ := succeed(t, append(args, "-json")...)
+	v := object(t, stdout)
+	wantKeys(t, v, embedKeys)
+	if v["isolated"] != 1. || v["eta_max"] != nil || v["operator"] != "csr" {
+		t.Errorf("object %v", v)
+	}
+	if stdout, _ = succeed(t, args...); !strings.Contains(stdout, "no bound for the isolated rows") {
+		t.Errorf("summary\n%s", stdout)
+	}
+	if _, stderr := succeed(t, args...); strings.Contains(stderr, "-tolerance") {
+		t.Errorf("a graph that was to be cut misses a tolerance:\n%s", stderr)
+	}
+	_, stderr := succeed(t, "embed", path, "-sigma", "1", "-operator", "csr", "-out", out)
+	if !strings.Contains(stderr, "1 of 40 rows miss -tolerance 0.0001") {
+		t.Errorf("no note on the isolated row:\n%s", stderr)
+	}
+	refuse(t, exitFailed, append(args, "-isolated", "fail"), path, "isolated", "-isolated repair")
+}
+
+func TestEmbedWithoutLabels(t *testing.T) {
+	folder := toy(t)
+	file := filepath.Join(folder, featuresName)
+	out := filepath.Join(t.TempDir(), "z.npy")
+	if err := os.Remove(filepath.Join(folder, labelsName)); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{file}, {folder}, {file, "-beta", "0"}, {file, "-alpha", "0"}} {
+		succeed(t, append([]string{"embed", "-sigma", "1", "-out", out}, args...)...)
+	}
+	refuse(t, exitUsage, []string{"embed", file, "-sigma", "1", "-beta", "3", "-out", out}, file, "-labels")
+	_, stderr := succeed(t, "embed", file, "-sigma", "1", "-labels", "unread.npy", "-out", out)
+	if !strings.Contains(stderr, "-labels has no effect") {
+		t.Errorf("no note in %q", stderr)
+	}
+}
+
+// TestEmbedLabelFile checks that -labels is used instead of the folder's file.
+func TestEmbedLabelFile(t *testing.T) {
+	folder := toy(t)
+	temp := t.TempDir()
+	csv, own, other := filepath.Join(temp, "y.csv"), filepath.Join(temp, "own.npy"), filepath.Join(temp, "other.npy")
+	writeLabels(t, csv, make([]int32, 300))
+	args := []string{"embed", folder, "-sigma", "1", "-beta", "3", "-out"}
+	succeed(t, append(args, own)...)
+	succeed(t, append(args, other, "-labels", csv)...)
+	if readFile(t, own) == readFile(t, other) {
+		t.Error("-labels changes nothing")
+	}
+}
+
+func TestEmbedUnlabelled(t *testing.T) {
+	folder := toy(t)
+	y, err := formats.ReadLabels(filepath.Join(folder, labelsName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	y[5] = -1
+	labels := filepath.Join(folder, "hidden.csv")
+	writeLabels(t, labels, y)
+	args := []string{"embed", folder, "-labels", labels, "-sigma", "1", "-beta", "3", "-out", filepath.Join(t.TempDir(), "z.npy")}
+	refuse(t, exitFailed, args, labels, "row 5", "-unlabelled")
+	succeed(t, append(args, "-unlabelled")...)
+}
+
+// TestEmbedFlags tries every flag that changes the result.
+func TestEmbedFlags(t *testing.T) {
+	folder := toy(t)
+	temp := t.TempDir()
+	seen := map[string]string{}
+	for i, args := range []string{
+		"-sigma 1 -alpha 0.6",
+		"-sigma 3 -alpha 0.6 -convention main-text",
+		"-sigma 3 -alpha 0.6 -convention program",
+		"-sigma 1 -alpha 0.6 -table gaussian",
+		"-sigma 1 -alpha 0.6 -table gaussian -label-sigma 3",
+		"-sigma 1 -alpha 0.6 -table different",
+		"-sigma 1 -alpha 0.6 -table centred",
+		"-sigma 1 -alpha -0.6",
+		"-sigma 1 -alpha 0.6 -seed 2",
+		"-sigma 1 -alpha 0.6 -sigma-q 1",
+		"-sigma 1 -alpha 0.6 -normalize frobenius",
+		"-sigma 1 -alpha 0.6 -normalize centred",
+		"-sigma 1 -alpha 0.6 -steps 2",
+		"-sigma 1 -alpha 0.6 -normalize frobenius -steps 50 -stop 0.5",
+		"-sigma 1 -beta 3",
+		"-sigma 1 -beta 3 -table equal",
+		"-sigma 0.3 -beta 3 -cutoff-weight 0.5",
+		"-sigma 0.3 -beta 3 -operator csr -tolerance 0.5",
+		"-degree 10 -beta 3",
+		"-degree 10 -beta 3 -isolated repair",
+		"-degree 10 -beta 3 -table gaussian -label-sigma 2",
+	} {
+		out := filepath.Join(temp, fmt.Sprint(i, ".npy"))
+		succeed(t, append([]string{"embed", folder, "-quiet", "-out", out}, strings.Fields(args)...)...)
+		data := readFile(t, out)
+		if before, ok := seen[data]; ok {
+			t.Errorf("%s gives the same as %s", args, before)
+		}
+		seen[data] = args
+	}
+}
+
+func TestEmbedUsage(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"", []string{"FEATURES is missing"}},
+		{"x y -sigma 1 -out z.npy", []string{"one FEATURES", "x y"}},
+		{"x -sigma 1", []string{"-out"}},
+		{"x -out z.npy", []string{"-sigma", "-degree"}},
+		{"x -sigma 1 -degree 20 -out z.npy", []string{"-sigma and -degree exclude"}},
+		{"x -sigma 1 -alpha 1 -beta 1 -out z.npy", []string{"-beta and -alpha exclude", "choose one"}},
+		{"x -sigma 1 -beta 1 -k 3 -out z.npy", []string{"-beta and -k exclude"}},
+		{"x -sigma 1 -beta 1 -seed 3 -out z.npy", []string{"-beta and -seed exclude"}},
+		{"x -sigma 1 -beta 1 -sigma-q 3 -out z.npy", []string{"-beta and -sigma-q exclude"}},
+		{"x -sigma 1 -beta 1 -table centred -out z.npy", []string{"-table centred", "another table"}},
+		{"x -sigma 1 -table equal -out z.npy", []string{"-beta B or -alpha A"}},
+		{"x -sigma 1 -beta 1 -label-sigma 1 -out z.npy", []string{"-table gaussian"}},
+		{"x -degree 9 -beta 1 -table gaussian -out z.npy", []string{"-label-sigma"}},
+		{"x -degree 9 -convention program -out z.npy", []string{"-convention"}},
+		{"x -degree 9 -operator dense -out z.npy", []string{"-operator dense", "-operator csr"}},
+		{"x -sigma 9 -cutoff-weight 0.1 -operator dense -out z.npy", []string{"-operator dense", "-cutoff-weight"}},
+		{"x -sigma", []string{"needs an argument", "-sigma"}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			refuse(t, exitUsage, append([]string{"embed"}, strings.Fields(c.args)...), append(c.words, "embed: ")...)
+		})
+	}
+}
+
+// TestEmbedBadFiles checks that messages name the file and the place, and that
+// the previous output survives.
+func TestEmbedBadFiles(t *testing.T) {
+	temp := t.TempDir()
+	at := func(name string) string { return filepath.Join(temp, name) }
+	x := make([]float32, 20*5)
+	for i := range x {
+		x[i] = float32(i%7) + 1
+	}
+	writeMatrix(t, at("good.npy"), 20, 5, x)
+	writeLabels(t, at("short.npy"), make([]int32, 19))
+	writeLabels(t, at("y.npy"), make([]int32, 20))
+	x[17*5+3] = float32(math.NaN())
+	writeMatrix(t, at("nan.npy"), 20, 5, x)
+	x[17*5+3] = float32(math.Inf(-1))
+	writeMatrix(t, at("inf.npy"), 20, 5, x)
+	clear(x[4*5 : 5*5])
+	x[17*5+3] = 1
+	writeMatrix(t, at("zero.npy"), 20, 5, x)
+	good := readFile(t, at("good.npy"))
+	write := func(name, data string) {
+		if err := os.WriteFile(at(name), []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("cut.npy", good[:len(good)-9])
+	write("huge.npy", strings.Replace(good, "(20, 5)", "(1152921504606846976, 5)", 1))
+	write("empty.npy", "")
+	write("text.md", "# not a matrix")
+	write("out.npy", "previous")
+	if err := os.Mkdir(at("bare"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"nan.npy", []string{"row 17, column 3", "NaN or infinite"}},
+		{"nan.npy -normalize-rows", []string{"row 17, column 3"}},
+		{"nan.npy -operator csr", []string{"row 17, column 3"}},
+		{"inf.npy", []string{"row 17, column 3"}},
+		{"zero.npy -normalize-rows", []string{"row 4", "-normalize-rows"}},
+		{"cut.npy", []string{"391 bytes"}},
+		{"huge.npy", nil},
+		{"empty.npy", nil},
+		{"text.md", nil},
+		{"none.npy", []string{"no such file"}},
+		{"bare", []string{featuresName}},
+		{"good.npy -alpha 1 -labels short.npy", []string{"short.npy", "19 labels", "20 rows"}},
+		{"good.npy -alpha 1 -labels none.csv", []string{"none.csv", "no such file"}},
+		{"good.npy -alpha 1 -labels good.npy", []string{"good.npy"}},
+		{"good.npy -budget 100", []string{"memory budget", "-budget"}},
+		{"good.npy -alpha 1e30 -labels y.npy", []string{"diverges", "-normalize"}},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			args := strings.Fields("embed -sigma 1 -out out.npy " + c.args)
+			for i, a := range args {
+				if strings.ContainsAny(a, ".") || a == "bare" {
+					args[i] = at(a)
+				}
+			}
+			words := c.words
+			if first := strings.Fields(c.args)[0]; first != "good.npy" {
+				words = append(words, at(first))
+			}
+			refuse(t, exitFailed, args, words...)
+			if got := readFile(t, at("out.npy")); got != "previous" {
+				t.Errorf("the previous output became %q", got)
+			}
+		})
+	}
+	wantFiles(t, temp, "bare", "cut.npy", "empty.npy", "good.npy", "huge.npy", "inf.npy", "nan.npy", "out.npy", "short.npy", "text.md", "y.npy", "zero.npy")
+}
+
+// TestEmbedOut checks that a place that cannot be written is found out first:
+// the features do not even exist as a matrix.
+func TestEmbedOut(t *testing.T) {
+	temp := t.TempDir()
+	x := filepath.Join(temp, "x.npy")
+	if err := os.WriteFile(x, []byte("never read"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(temp, "link.npy")
+	if err := os.Symlink(filepath.Join(temp, "gone", "z.npy"), link); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(temp, "folder.npy"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		out   string
+		code  int
+		words string
+	}{
+		{filepath.Join(temp, "z.txt"), exitUsage, "can be written: .npy"},
+		{filepath.Join(temp, "none", "z.npy"), exitFailed, "no folder"},
+		{filepath.Join(temp, "folder.npy"), exitFailed, "is a folder"},
+		{filepath.Join(x, "z.npy"), exitFailed, x},
+		{x, exitUsage, "would replace the input"},
+		{link, exitFailed, "no folder"},
+	} {
+		refuse(t, c.code, []string{"embed", x, "-sigma", "1", "-out", c.out}, c.words)
+	}
+	wantFiles(t, temp, "folder.npy", "link.npy", "x.npy")
+}
+
+func TestEmbedWorkers(t *testing.T) {
+	folder := toy(t)
+	temp := t.TempDir()
+	for _, flags := range []string{"-sigma 2 -alpha 0.6 -operator dense", "-degree 20 -beta 3 -normalize-rows", "-degree 20 -alpha 0.6 -normalize centred"} {
+		var first string
+		for _, workers := range []string{"1", "2"} {
+			out := filepath.Join(temp, workers+".npy")
+			succeed(t, append([]string{"embed", folder, "-workers", workers, "-out", out}, strings.Fields(flags)...)...)
+			if data := readFile(t, out); first == "" {
+				first = data
+			} else if data != first {
+				t.Errorf("%s: two workers write other bytes than one", flags)
+			}
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/seed-64e14a55/privatemail"
+)
+
+// env is what a verb has around it: where results and messages go, and how the
+// user wants them.
+type env struct {
+	verb           string
+	stdout, stderr io.Writer
+	json, quiet    bool
+}
+
+// define adds the flags that verbs have in common.
+func (e *env) define(fs *flag.FlagSet, v verb) {
+	if v.prints&printsJSON != 0 {
+		fs.BoolVar(&e.json, "json", false, "print one JSON object per line on standard output")
+	}
+	if v.prints&printsProgress != 0 {
+		fs.BoolVar(&e.quiet, "quiet", false, "no progress, no notes; without -json no summary of a written file either")
+	}
+}
+
+// note tells the user something beside the result.
+func (e *env) note(format string, args ...any) {
+	if !e.quiet {
+		fmt.Fprintf(e.stderr, "privatemail: %s: %s\n", e.verb, fmt.Sprintf(format, args...))
+	}
+}
+
+// object prints a line of JSON.
+func (e *env) object(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.stdout, "%s\n", line)
+	return err
+}
+
+// engine starts an Engine that shows its progress. The returned function stops
+// both; call it before anything else is printed.
+func (e *env) engine(w workFlags) (*privatemail.Engine, func(), error) {
+	m := newMeter(e)
+	options := []privatemail.Option{privatemail.WithProgress(m.report)}
+	if w.workers > 0 {
+		options = append(options, privatemail.WithWorkers(w.workers))
+	}
+	if w.budget > 0 {
+		options = append(options, privatemail.WithBudget(w.budget))
+	}
+	engine, err := privatemail.New(options...)
+	if err != nil {
+		m.close()
+		return nil, nil, err
+	}
+	return engine, func() {
+		engine.Close() // always nil
+		m.close()
+	}, nil
+}
+
+// await waits for work that knows nothing of contexts and gives up waiting when
+// ctx ends. The work is then left to itself: the program is about to exit, and
+// only work that leaves no traces is done this way.
+func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		value, err := work()
+		done <- result{value, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var zero T
+		return zero, ctx.Err()
+	}
+}

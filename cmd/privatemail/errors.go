@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// usageError is a request that makes no sense, whatever the files hold.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// errShown is a usage error the user has been told about already.
+var errShown = &usageError{}
+
+// finish reports an error in one line and returns the exit code.
+func (e *env) finish(ctx context.Context, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if err == errShown {
+		return exitUsage
+	}
+	who := "privatemail: "
+	if e.verb != "" {
+		who += e.verb + ": "
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		fmt.Fprintln(e.stderr, who+"interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintln(e.stderr, who+plain(err.Error()))
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// plain drops the names of packages from the front of a message and keeps it
+// on one line.
+func plain(message string) string {
+	packages := []string{"privatemail: embed: ", "privatemail: plan: ", "privatemail: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "formats: "}
+	for again := true; again; {
+		again = false
+		for _, p := range packages {
+			if rest, ok := strings.CutPrefix(message, p); ok {
+				message, again = rest, true
+			}
+		}
+	}
+	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+// explain adds to an error of the engine what only the command knows: which
+// file the rows came from, and which flag helps.
+func explain(err error, in input) error {
+	if entry, ok := errors.AsType[*kernel.NonFiniteError](err); ok && entry.What == "points" {
+		return nonFinite(in.features, entry.Row, entry.Col)
+	}
+	if entry, ok := errors.AsType[*points.EntryError](err); ok {
+		return nonFinite(in.features, entry.Row, entry.Col)
+	}
+	if zero, ok := errors.AsType[*points.ZeroRowError](err); ok {
+		return fmt.Errorf("%s: row %d (counted from 0) is zero and cannot be divided by its norm; remove the row, or leave out -normalize-rows", in.features, zero.Row)
+	}
+	for _, h := range hints() {
+		if errors.Is(err, h.kind) {
+			return fmt.Errorf("%s%w; %s", in.about(h.part), bare(err), h.advice)
+		}
+	}
+	return err
+}
+
+func nonFinite(path string, row, col int) error {
+	return fmt.Errorf("%s: row %d, column %d (both counted from 0) is NaN or infinite; remove the row or replace the value", path, row, col)
+}
+
+// bare is an error without the names of packages in front.
+func bare(err error) error { return &bareError{err} }
+
+type bareError struct{ error }
+
+func (e *bareError) Error() string { return plain(e.error.Error()) }
+func (e *bareError) Unwrap() error { return e.error }
+
+// hint says what a user can do about a kind of error.
+type hint struct {
+	kind   error
+	part   part
+	advice string
+}
+
+func hints() []hint {
+	return []hint{
+		{kernel.ErrMemory, nothing, "-budget allows more"},
+		{kernel.ErrIsolated, features, "use a larger -sigma or -degree, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},
+		{kernel.ErrTolerance, features, "use a larger -tolerance or -operator dense"},
+		{iterate.ErrDiverged, nothing, "the flags are -normalize, -steps and -alpha"},
+		{kernel.ErrLabels, labels, "-unlabelled accepts -1 for rows without a label"},
+		{kernel.ErrEmpty, features, "embedding needs at least one row and one column"},
+	}
+}
+
+// missing says that a file does not exist in the words of this command.
+func missing(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: no such file or folder", path)
+	}
+	return err
+}

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+func generateVerb() verb {
+	about := `
+Writes a synthetic set; the same flags give the same bytes. OUT is a file (.npy, .fvecs,
+.fbin), or a folder (one that exists, or a name ending in /) that gets features.npy, and
+labels.npy when the kind has labels. Kinds:
+`
+	for _, k := range points.Kinds() {
+		about += fmt.Sprintf("  %-10s %s\n", k.Name, k.Law)
+	}
+	return verb{
+		name:     "generate",
+		summary:  "write synthetic feature vectors",
+		synopsis: []string{"-kind KIND -n N -d D -out OUT [-classes C] [-seed Q] [-labels-out FILE]"},
+		about:    about,
+		examples: []string{
+			"privatemail generate -kind uniform -n 1000000 -d 2 -out points.npy",
+			"privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/",
+		},
+		prints: printsJSON | printsProgress,
+		define: func(fs *flag.FlagSet) action {
+			f := new(generateFlags)
+			f.define(fs)
+			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+		},
+	}
+}
+
+type generateFlags struct {
+	kind           string
+	n, d, classes  int
+	seed           uint64
+	out, labelsOut string
+	budget         int64
+}
+
+func (f *generateFlags) define(fs *flag.FlagSet) {
+	var kinds []string
+	for _, k := range points.Kinds() {
+		kinds = append(kinds, k.Name)
+	}
+	choiceVar(fs, &f.kind, "kind", "uniform", kinds, "draw a set of this `KIND`: "+strings.Join(kinds, ", "))
+	countVar(fs, &f.n, "n", 0, "number of rows `N`; required")
+	countVar(fs, &f.d, "d", 0, "dimension `D`; required")
+	countVar(fs, &f.classes, "classes", 10, "number of classes `C`, for kinds with labels")
+	countVar(fs, &f.seed, "seed", 1, "seed `Q` of the random numbers")
+	fs.StringVar(&f.out, "out", "", "write to the file or folder `OUT`; required")
+	fs.StringVar(&f.labelsOut, "labels-out", "", "write the labels to `FILE`, .npy, .csv or .ivecs (default: beside OUT)")
+	sizeVar(fs, &f.budget, "budget", budgetUsage())
+}
+
+func (f *generateFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+	kind, err := f.check(names, set)
+	if err != nil {
+		return err
+	}
+	if err := f.checkMemory(kind); err != nil {
+		return err
+	}
+	t, err := f.targets(kind)
+	if err != nil {
+		return err
+	}
+	err = f.write(ctx, kind, t)
+	if err != nil {
+		t.undo()
+		return err
+	}
+	return f.show(e, t)
+}
+
+// check refuses requests that make no sense.
+func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind, error) {
+	kind, err := points.KindNamed(f.kind)
+	switch {
+	case err != nil:
+		return kind, err
+	case len(names) > 0:
+		return kind, usagef("names are not wanted, got %q: the output goes to -out", names[0])
+	case f.n == 0 || f.d == 0:
+		return kind, usagef("the size is missing: give the number of rows -n N and the dimension -d D")
+	case f.out == "":
+		return kind, usagef("-out is missing: where should the rows go?")
+	case !kind.Labelled && set["labels-out"]:
+		return kind, usagef("-kind %s has no labels: leave out -labels-out, or use -kind classes", f.kind)
+	case !kind.Labelled && set["classes"]:
+		return kind, usagef("-kind %s has no classes: leave out -classes, or use -kind classes", f.kind)
+	}
+	return kind, nil
+}
+
+// checkMemory refuses a set that does not fit before it is made.
+func (f *generateFlags) checkMemory(kind points.Kind) error {
+	budget := f.budget
+	if budget == 0 {
+		budget = mem.Available() / 4 * 3
+	}
+	need, ok := product(uint64(f.n), uint64(f.d), 4)
+	if kind.Labelled {
+		centres, fits := product(uint64(f.classes), uint64(f.d), 8)
+		need, ok = need+uint64(f.n)*4+centres, ok && fits
+	}
+	if !ok || need > uint64(budget) {
+		have := fmt.Sprintf("%d rows of %d values", f.n, f.d)
+		if !ok {
+			return fmt.Errorf("%s are more than any memory holds; use a smaller -n or -d", have)
+		}
+		return fmt.Errorf("%s: %w: needs %s, budget %s; use a smaller -n or -d, or allow more with -budget", have, kernel.ErrMemory, formatSize(int64(need)), formatSize(budget))
+	}
+	return nil
+}
+
+// product multiplies; ok is false when the result leaves no room for a sum.
+func product(factors ...uint64) (_ uint64, ok bool) {
+	p := uint64(1)
+	for _, f := range factors {
+		hi, lo := bits.Mul64(p, f)
+		if hi != 0 || lo > 1<<60 {
+			return 0, false
+		}
+		p = lo
+	}
+	return p, true
+}
+
+// targets are the files to write; labels is empty for a set without.
+type targets struct {
+	features, labels string
+	folder           string // created for them
+}
+
+// targets finds where the rows and the labels go, and checks that they can.
+func (f *generateFlags) targets(kind points.Kind) (t targets, err error) {
+	if isFolderName(f.out) {
+		if t.folder, err = makeFolder(f.out); err != nil {
+			return t, err
+		}
+		t.features, t.labels = filepath.Join(f.out, featuresName), filepath.Join(f.out, labelsName)
+	} else {
+		t.features, t.labels = f.out, strings.TrimSuffix(f.out, filepath.Ext(f.out))+".labels.npy"
+	}
+	if f.labelsOut != "" {
+		t.labels = f.labelsOut
+	}
+	err = checkMatrixFile(t.features)
+	if !kind.Labelled {
+		t.labels = ""
+	} else if err == nil {
+		err = checkLabelFile(t.labels)
+	}
+	if err == nil && t.labels != "" && (filepath.Clean(t.labels) == filepath.Clean(t.features) || sameFile(t.labels, t.features)) {
+		err = usagef("features and labels would both go to %s: name another -labels-out", t.labels)
+	}
+	if err != nil {
+		t.undo()
+	}
+	return t, err
+}
+
+// isFolderName tells whether a name means a folder.
+func isFolderName(name string) bool {
+	if os.IsPathSeparator(name[len(name)-1]) {
+		return true
+	}
+	info, err := os.Stat(name)
+	return err == nil && info.IsDir()
+}
+
+// makeFolder makes sure that a folder exists and returns its name if it did not.
+func makeFolder(name string) (created string, err error) {
+	err = os.Mkdir(name, 0o777)
+	switch {
+	case err == nil:
+		return name, nil
+	case errors.Is(err, fs.ErrExist):
+		return "", nil
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("%s: there is no folder %s to create it in", name, filepath.Dir(filepath.Clean(name)))
+	}
+	return "", err
+}
+
+// undo removes the folder that was created if nothing came to be in it.
+func (t targets) undo() {
+	if t.folder != "" {
+		os.Remove(t.folder) // fails, as it should, when there is something in it
+	}
+}
+
+func (f *generateFlags) write(ctx context.Context, kind points.Kind, t targets) error {
+	type set struct {
+		x blas32.General
+		y []int32
+	}
+	s, err := await(ctx, func() (set, error) {
+		x, y, err := kind.Make(points.Request{N: f.n, D: f.d, Classes: f.classes, Seed: f.seed})
+		return set{x, y}, err
+	})
+	if err != nil {
+		return err
+	}
+	if err := formats.WriteMatrix(ctx, t.features, s.x.Rows, s.x.Cols, s.x.Data); err != nil {
+		return err
+	}
+	if t.labels == "" {
+		return nil
+	}
+	if err := formats.WriteLabels(ctx, t.labels, s.y); err != nil {
+		return fmt.Errorf("%w (the features are in %s already)", err, t.features)
+	}
+	return nil
+}
+
+// generateReport is the object of generate -json.
+type generateReport struct {
+	Kind    string `json:"kind"`
+	N       int    `json:"n"`
+	D       int    `json:"d"`
+	Classes int    `json:"classes,omitempty"`
+	Seed    uint64 `json:"seed"`
+	Out     string `json:"out"`
+	Labels  string `json:"labels,omitempty"`
+}
+
+func (f *generateFlags) show(e *env, t targets) error {
+	r := generateReport{Kind: f.kind, N: f.n, D: f.d, Seed: f.seed, Out: t.features, Labels: t.labels}
+	if t.labels != "" {
+		r.Classes = f.classes
+	}
+	if e.json {
+		return e.object(r)
+	}
+	if e.quiet {
+		return nil
+	}
+	w := facts(e.stdout)
+	fmt.Fprintf(w, "wrote\t%s, %d x %d %s\n", t.features, f.n, f.d, f.kind)
+	if t.labels != "" {
+		fmt.Fprintf(w, "wrote\t%s, labels of %d classes\n", t.labels, f.classes)
+	}
+	return w.Flush()
+}

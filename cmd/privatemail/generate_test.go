@@ -1,0 +1,107 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+)
+
+func TestGenerateKinds(t *testing.T) {
+	for _, kind := range []string{"uniform", "clustered"} {
+		temp := t.TempDir()
+		out := filepath.Join(temp, "x.fvecs")
+		stdout, _ := succeed(t, "generate", "-kind", kind, "-n", "50", "-d", "3", "-out", out)
+		if !strings.Contains(stdout, out+", 50 x 3 "+kind) {
+			t.Errorf("%s prints %q", kind, stdout)
+		}
+		m, err := formats.ReadMatrix(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Rows != 50 || m.Cols != 3 {
+			t.Errorf("%s: %d x %d", kind, m.Rows, m.Cols)
+		}
+		m.Close()
+		wantFiles(t, temp, "x.fvecs")
+	}
+}
+
+func TestGenerateClasses(t *testing.T) {
+	temp := t.TempDir()
+	args := []string{"generate", "-kind", "classes", "-n", "50", "-d", "4", "-classes", "7", "-out"}
+	stdout, _ := succeed(t, append(args, filepath.Join(temp, "x.npy"))...)
+	if !strings.Contains(stdout, filepath.Join(temp, "x.labels.npy")) {
+		t.Errorf("the labels are not mentioned: %q", stdout)
+	}
+	stdout, _ = succeed(t, append(args, filepath.Join(temp, "z.npy"), "-labels-out", filepath.Join(temp, "y.csv"), "-json")...)
+	v := object(t, stdout)
+	wantKeys(t, v, "kind n d classes seed out labels")
+	if v["labels"] != filepath.Join(temp, "y.csv") || v["classes"] != 7. {
+		t.Errorf("object %v", v)
+	}
+	succeed(t, append(args, filepath.Join(temp, "new")+"/")...)
+	if stdout, _ = succeed(t, append(args, filepath.Join(temp, "new"), "-seed", "1", "-quiet")...); stdout != "" {
+		t.Errorf("-quiet prints %q", stdout)
+	}
+	wantFiles(t, temp, "new", "x.labels.npy", "x.npy", "y.csv", "z.npy")
+	wantFiles(t, filepath.Join(temp, "new"), featuresName, labelsName)
+	if readFile(t, filepath.Join(temp, "x.npy")) != readFile(t, filepath.Join(temp, "new", featuresName)) {
+		t.Error("the same seed gives other bytes")
+	}
+	y, err := formats.ReadLabels(filepath.Join(temp, "y.csv"))
+	if err != nil || len(y) != 50 {
+		t.Errorf("%d labels, %v", len(y), err)
+	}
+	succeed(t, "embed", filepath.Join(temp, "new"), "-degree", "10", "-beta", "3", "-out", filepath.Join(temp, "e.npy"))
+}
+
+func TestGenerateUsage(t *testing.T) {
+	for args, words := range map[string]string{
+		"-n 5 -out x.npy":                                     "-d D",
+		"-d 5 -out x.npy":                                     "-n N",
+		"-n 5 -d 5":                                           "-out is missing",
+		"-n 5 -d 5 -out x.npy y":                              "names are not wanted",
+		"-n 5 -d 5 -out x.npy -classes 3":                     "no classes",
+		"-n 5 -d 5 -out x.npy -labels-out y.npy":              "no labels",
+		"-n 5 -d 5 -out x.csv":                                "can be written",
+		"-n 5 -d 5 -out x.npy -kind classes -labels-out y.md": "can be written",
+		"-n 5 -d 5 -out no-such.npy -kind classes -labels-out no-such.npy": "both go to",
+		"-n 0 -d 5": "-n",
+	} {
+		refuse(t, exitUsage, append([]string{"generate"}, strings.Fields(args)...), words)
+	}
+}
+
+// TestGenerateTooLarge checks that sizes are refused before memory is taken,
+// and that no folder is left.
+func TestGenerateTooLarge(t *testing.T) {
+	temp := t.TempDir()
+	out := filepath.Join(temp, "new") + "/"
+	for args, words := range map[string]string{
+		"-n 9000000000000000000 -d 9000000000000000000":           "any memory",
+		"-n 1152921504606846976 -d 1":                             "any memory",
+		"-n 100000000 -d 1000000":                                 "budget",
+		"-n 1000 -d 1000 -budget 1M":                              "-budget",
+		"-kind classes -n 2 -d 100000 -classes 100000000000":      "budget",
+		"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "any memory",
+	} {
+		refuse(t, exitFailed, append([]string{"generate", "-out", out}, strings.Fields(args)...), words)
+	}
+	wantFiles(t, temp)
+}
+
+func TestGenerateFolder(t *testing.T) {
+	temp := t.TempDir()
+	refuse(t, exitFailed, []string{"generate", "-n", "2", "-d", "2", "-out", filepath.Join(temp, "a", "b") + "/"}, "no folder "+filepath.Join(temp, "a"))
+	// A folder made for files that cannot be written does not stay.
+	refuse(t, exitFailed, []string{"generate", "-kind", "classes", "-n", "2", "-d", "2", "-out", filepath.Join(temp, "c") + "/", "-labels-out", filepath.Join(temp, "d", "y.npy")}, "no folder")
+	file := filepath.Join(temp, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, exitFailed, []string{"generate", "-n", "2", "-d", "2", "-out", file + "/"}, file)
+	wantFiles(t, temp, "file")
+}

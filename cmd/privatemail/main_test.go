@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+)
+
+// asCommand is the variable that makes the test binary be the command itself.
+const asCommand = "PRIVATEMAIL_TEST_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// call runs the command in this process.
+func call(args ...string) (code int, stdout, stderr string) {
+	var out, messages bytes.Buffer
+	code = run(context.Background(), args, &out, &messages)
+	return code, out.String(), messages.String()
+}
+
+// succeed runs the command and wants exit code 0.
+func succeed(t *testing.T, args ...string) (stdout, stderr string) {
+	t.Helper()
+	code, stdout, stderr := call(args...)
+	if code != exitOK {
+		t.Fatalf("privatemail %s: exit code %d\n%s", strings.Join(args, " "), code, stderr)
+	}
+	return stdout, stderr
+}
+
+// refuse runs the command and wants an exit code and one line with all words.
+func refuse(t *testing.T, want int, args []string, words ...string) {
+	t.Helper()
+	code, stdout, stderr := call(args...)
+	if code != want {
+		t.Errorf("privatemail %s: exit code %d, want %d\n%s", strings.Join(args, " "), code, want, stderr)
+	}
+	if stdout != "" {
+		t.Errorf("privatemail %s: standard output has %q", strings.Join(args, " "), stdout)
+	}
+	lines := strings.Split(strings.TrimSuffix(stderr, "\n"), "\n")
+	last := lines[len(lines)-1]
+	if !strings.HasPrefix(last, "privatemail: ") {
+		t.Errorf("message %q does not begin with the name of the command", last)
+	}
+	for _, w := range words {
+		if !strings.Contains(last, w) {
+			t.Errorf("message %q does not contain %q", last, w)
+		}
+	}
+}
+
+// object parses the only line of standard output.
+func object(t *testing.T, stdout string) map[string]any {
+	t.Helper()
+	var v map[string]any
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil || strings.Count(stdout, "\n") != 1 {
+		t.Fatalf("not one line of JSON: %v\n%s", err, stdout)
+	}
+	return v
+}
+
+func wantKeys(t *testing.T, v map[string]any, keys string) {
+	t.Helper()
+	for key := range strings.FieldsSeq(keys) {
+		if _, ok := v[key]; !ok {
+			t.Errorf("the object has no %q: %v", key, v)
+		}
+	}
+}
+
+// toy writes a folder with 300 rows of 8 classes in 16 dimensions.
+func toy(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "toy")
+	x, y, err := points.Classes(300, 16, 8, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeMatrix(t, filepath.Join(folder, featuresName), 300, 16, x.Data)
+	writeLabels(t, filepath.Join(folder, labelsName), y)
+	return folder
+}
+
+func writeMatrix(t *testing.T, path string, rows, cols int, data []float32) {
+	t.Helper()
+	if err := formats.WriteMatrix(t.Context(), path, rows, cols, data); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func writeLabels(t *testing.T, path string, y []int32) {
+	t.Helper()
+	if err := formats.WriteLabels(t.Context(), path, y); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// wantFiles checks what a folder holds, hidden files included.
+func wantFiles(t *testing.T, folder string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var have []string
+	for _, e := range entries {
+		have = append(have, e.Name())
+	}
+	slices.Sort(names)
+	if !slices.Equal(have, names) {
+		t.Errorf("%s holds %q, want %q", folder, have, names)
+	}
+}
+
+func TestOverview(t *testing.T) {
+	code, stdout, stderr := call()
+	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "usage: privatemail VERB") {
+		t.Errorf("no arguments: exit code %d, output %q, messages %q", code, stdout, stderr)
+	}
+	for _, arg := range []string{"help", "-h", "--help", "-help"} {
+		stdout, stderr := succeed(t, arg)
+		for _, name := range verbNames() {
+			if !strings.Contains(stdout, "\n  "+name+" ") {
+				t.Errorf("%s does not list %s", arg, name)
+			}
+		}
+		if stderr != "" {
+			t.Errorf("%s: messages %q", arg, stderr)
+		}
+	}
+}
+
+func TestHelpOfEveryVerb(t *testing.T) {
+	for _, v := range verbs() {
+		t.Run(v.name, func(t *testing.T) {
+			stdout, stderr := succeed(t, v.name, "-h")
+			if stderr != "" || !strings.Contains(stdout, "\nusage:\n  privatemail "+v.name) || !strings.Contains(stdout, "\nexample:\n  privatemail "+v.name) {
+				t.Errorf("help without usage or example:\n%s%s", stdout, stderr)
+			}
+			fs := flag.NewFlagSet(v.name, flag.ContinueOnError)
+			v.define(fs)
+			fs.VisitAll(func(f *flag.Flag) {
+				if n := strings.Count(stdout, "\n  -"+f.Name+" "); n != 1 {
+					t.Errorf("-%s has %d lines", f.Name, n)
+				}
+			})
+			if again, _ := succeed(t, "help", v.name); again != stdout {
+				t.Errorf("help %s differs from %s -h", v.name, v.name)
+			}
+		})
+	}
+}
+
+// TestExamples keeps the examples of the help in step with the flags.
+func TestExamples(t *testing.T) {
+	for _, v := range verbs() {
+		for _, line := range v.examples {
+			words := strings.Fields(line)
+			fs := flag.NewFlagSet(v.name, flag.ContinueOnError)
+			v.define(fs)
+			new(env).define(fs, v)
+			if words[0] != "privatemail" || words[1] != v.name {
+				t.Errorf("%q is no example of %s", line, v.name)
+			} else if _, err := parse(fs, words[2:]); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+		}
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, arg := range []string{"version", "-version", "--version"} {
+		if stdout, _ := succeed(t, arg); !strings.HasPrefix(stdout, "privatemail ") {
+			t.Errorf("%s prints %q", arg, stdout)
+		}
+	}
+	stdout, _ := succeed(t, "version", "-json")
+	wantKeys(t, object(t, stdout), "version go platform")
+	refuse(t, exitUsage, []string{"version", "x"}, "names are not wanted")
+}
+
+func TestUnknownVerbAndFlag(t *testing.T) {
+	for _, c := range []struct {
+		args  string
+		words []string
+	}{
+		{"emebd", []string{`"emebd"`, "did you mean embed?"}},
+		{"generat", []string{"did you mean generate?"}},
+		{"xyzzy", []string{`"xyzzy"`, "privatemail help"}},
+		{"help plann", []string{"did you mean plan?"}},
+		{"help plan embed", []string{"one verb"}},
+		{"embed x.npy -sigm 3", []string{"-sigm", "did you mean -sigma?", "embed -h"}},
+		{"embed x.npy --normalise-rows", []string{"did you mean -normalize-rows?"}},
+		{"plan -out z.npy", []string{"there is no flag -out"}},
+		{"generate -kind unifrom", []string{"did you mean uniform?"}},
+		{"demo -json=perhaps", []string{"-json"}},
+	} {
+		t.Run(c.args, func(t *testing.T) { refuse(t, exitUsage, strings.Fields(c.args), c.words...) })
+	}
+	_, _, stderr := call("xyzzy")
+	if strings.Contains(stderr, "did you mean") {
+		t.Errorf("a suggestion for xyzzy: %s", stderr)
+	}
+}
+
+// brokenWriter fails like a full disk.
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
+
+func TestBrokenStandardOutput(t *testing.T) {
+	var stderr bytes.Buffer
+	if code := run(t.Context(), []string{"version"}, brokenWriter{}, &stderr); code != exitFailed || !strings.Contains(stderr.String(), "standard output") {
+		t.Errorf("exit code %d, messages %q", code, stderr.String())
+	}
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+func planVerb() verb {
+	return verb{
+		name:     "plan",
+		summary:  "list the operators that could embed a file, with their cost",
+		synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
+		about: `
+Looks at a sample of rows and builds nothing. The operator marked * is the one embed would
+take with the same flags. Seconds are estimates for one worker; their ratios matter more
+than their values. With -json there is one object per operator, the best first.`,
+		examples: []string{
+			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
+			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
+		},
+		prints: printsJSON | printsProgress,
+		define: func(fs *flag.FlagSet) action {
+			f := new(planFlags)
+			f.work.define(fs)
+			f.graph.define(fs)
+			f.size.define(fs)
+			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+		},
+	}
+}
+
+type planFlags struct {
+	work  workFlags
+	graph graphFlags
+	size  sizeFlags
+}
+
+func (f *planFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+	name, err := oneName(names)
+	if err != nil {
+		return err
+	}
+	if err := f.graph.check(set); err != nil {
+		return err
+	}
+	if err := checkConflicts(set, attractConflicts()); err != nil {
+		return err
+	}
+	s := new(privatemail.Settings)
+	f.graph.apply(s)
+	f.size.apply(s, set)
+	in, err := resolve(name)
+	if err != nil {
+		return err
+	}
+	p, err := f.plan(ctx, e, in, s)
+	if err != nil {
+		return err
+	}
+	if err := p.show(e); err != nil {
+		return err
+	}
+	if !p.candidates[0].Feasible {
+		return errors.New("no operator can serve; the reasons are listed above")
+	}
+	return nil
+}
+
+// plan is the outcome for a file.
+type plan struct {
+	path       string
+	n, d       int
+	bandwidth  kernel.Bandwidth
+	candidates []kernel.Candidate
+}
+
+func (f *planFlags) plan(ctx context.Context, e *env, in input, s *privatemail.Settings) (*plan, error) {
+	x, release, err := readFeatures(ctx, in.features)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	engine, stop, err := e.engine(f.work)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	candidates, b, err := engine.Plan(ctx, x, s)
+	if err != nil {
+		return nil, explain(err, in)
+	}
+	return &plan{in.features, x.Rows, x.Cols, b, candidates}, nil
+}
+
+// candidateReport is an object of plan -json.
+type candidateReport struct {
+	Operator     string     `json:"operator"`
+	Picked       bool       `json:"picked"`
+	Feasible     bool       `json:"feasible"`
+	Seconds      jsonNumber `json:"seconds"`
+	BuildSeconds jsonNumber `json:"build_seconds"`
+	StepSeconds  jsonNumber `json:"step_seconds"`
+	Bytes        int64      `json:"bytes"`
+	PeakBytes    int64      `json:"peak_bytes"`
+	NNZ          int64      `json:"nnz"`
+	Eta          jsonNumber `json:"eta"`
+	Radius       jsonNumber `json:"radius"` // null: no cutoff
+	Neighbours   jsonNumber `json:"neighbours"`
+	Reason       string     `json:"reason"`
+	N            int        `json:"n"`
+	D            int        `json:"d"`
+	Sigma        jsonNumber `json:"sigma"`
+	Gamma        jsonNumber `json:"gamma"`
+}
+
+func (p *plan) show(e *env) error {
+	if !e.json {
+		return p.table(e)
+	}
+	for i, c := range p.candidates {
+		radius, neighbours := p.reach(c)
+		err := e.object(candidateReport{
+			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
+			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
+			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
+			Eta: jsonNumber(c.Eta), Radius: radius, Neighbours: neighbours, Reason: c.Reason,
+			N: p.n, D: p.d, Sigma: jsonNumber(p.bandwidth.Sigma()), Gamma: jsonNumber(p.bandwidth.Gamma()),
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *plan) picked(i int) bool { return i == 0 && p.candidates[0].Feasible }
+
+// reach returns the cutoff and the neighbours of a row; an operator without
+// cutoff has every other row as a neighbour.
+func (p *plan) reach(c kernel.Candidate) (radius, neighbours jsonNumber) {
+	if c.Radius == 0 {
+		return jsonNumber(math.Inf(1)), jsonNumber(p.n - 1)
+	}
+	return jsonNumber(c.Radius), jsonNumber(c.Neighbours)
+}
+
+func (p *plan) table(e *env) error {
+	fmt.Fprintf(e.stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.bandwidth.Sigma(), p.bandwidth.Gamma())
+	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "\toperator\tseconds\tmemory\teta\tneighbours\treason")
+	for i, c := range p.candidates {
+		mark := map[bool]string{true: "*"}[p.picked(i)]
+		reason := c.Reason
+		if !c.Feasible {
+			reason = "cannot serve: " + reason
+		}
+		_, neighbours := p.reach(c)
+		fmt.Fprintf(t, "%s\t%s\t%.3g\t%s\t%.2g\t%.4g\t%s\n", mark, c.Name, c.Seconds, formatSize(c.Cost.PeakBytes), c.Eta, float64(neighbours), reason)
+	}
+	return t.Flush()
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPlan(t *testing.T) {
+	folder := toy(t)
+	stdout, _ := succeed(t, "plan", folder, "-sigma", "6")
+	for _, words := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
+		}
+	}
+}
+
+func TestPlanJSON(t *testing.T) {
+	folder := toy(t)
+	stdout, stderr := succeed(t, "plan", "-degree", "20", folder, "-json", "-quiet", "-beta", "3", "-normalize-rows")
+	if stderr != "" {
+		t.Errorf("messages with -quiet: %s", stderr)
+	}
+	picked := 0
+	for i, line := range strings.Split(strings.TrimSpace(stdout), "\n") {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err)
+		}
+		wantKeys(t, v, "operator picked feasible seconds build_seconds step_seconds bytes peak_bytes nnz eta radius neighbours reason n d sigma gamma")
+		if v["picked"] == true {
+			picked++
+			if i != 0 || v["operator"] != "csr" || v["radius"] == nil {
+				t.Errorf("pick on line %d: %v", i, v)
+			}
+		}
+	}
+	if picked != 1 {
+		t.Errorf("%d picks", picked)
+	}
+}
+
+// TestPlanNothing asks for what no operator can do.
+func TestPlanNothing(t *testing.T) {
+	folder := toy(t)
+	code, stdout, stderr := call("plan", folder, "-degree", "20", "-budget", "11000", "-k", "1")
+	if code != exitFailed || !strings.Contains(stderr, "no operator can serve") || !strings.Contains(stdout, "cannot serve: needs") || strings.Contains(stdout, "*") {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+}
+
+func TestPlanRefuses(t *testing.T) {
+	refuse(t, exitUsage, []string{"plan"}, "FEATURES is missing")
+	refuse(t, exitUsage, []string{"plan", "x"}, "-sigma", "-degree")
+	refuse(t, exitUsage, []string{"plan", "x", "-sigma", "1", "-beta", "1", "-k", "2"}, "-beta and -k exclude")
+	gone := filepath.Join(t.TempDir(), "x.npy")
+	refuse(t, exitFailed, []string{"plan", gone, "-sigma", "1"}, gone, "no such file")
+	refuse(t, exitFailed, []string{"plan", toy(t), "-degree", "300"}, "mean degree 300", "299")
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/seed-64e14a55/privatemail"
+)
+
+// meter shows how far long work has come. Reports come from one goroutine at a
+// time; close ends the showing and may be called once, when no more come.
+type meter interface {
+	report(privatemail.Progress)
+	close()
+}
+
+// newMeter chooses how to show progress: a bar on a terminal, plain lines
+// elsewhere, nothing with -quiet.
+func newMeter(e *env) meter {
+	switch {
+	case e.quiet:
+		return silent{}
+	case isTerminal(e.stderr):
+		return newBar(e.stderr)
+	}
+	return newLines(e.stderr, e.verb, time.Now)
+}
+
+// isTerminal tells whether a bar can be drawn on w: a terminal that knows how
+// wide it is.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+		return false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return err == nil && width > 0
+}
+
+type silent struct{}
+
+func (silent) report(privatemail.Progress) {}
+func (silent) close()                      {}
+
+// linePause is the least time between two lines about unfinished work.
+const linePause = 2 * time.Second
+
+// lines prints progress as plain lines: at most one every linePause, and one
+// when a stage ends for the first time. A stage may come again, such as the
+// product in each step.
+type lines struct {
+	w    io.Writer
+	verb string
+	now  func() time.Time
+
+	mu    sync.Mutex
+	stage string
+	done  int
+	began time.Time       // of the stage: when the one before was heard of last
+	heard time.Time       // of the last report
+	last  time.Time       // of the last line
+	ended map[string]bool // stages whose end was shown
+}
+
+func newLines(w io.Writer, verb string, now func() time.Time) *lines {
+	t := now()
+	return &lines{w: w, verb: verb, now: now, began: t, heard: t, last: t, ended: map[string]bool{}}
+}
+
+func (l *lines) report(p privatemail.Progress) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if p.Stage != l.stage || p.Done < l.done {
+		l.stage, l.began = p.Stage, l.heard
+	}
+	l.done, l.heard = p.Done, now
+	ends := p.Done >= p.Total && !l.ended[p.Stage]
+	if !ends && now.Sub(l.last) < linePause {
+		return
+	}
+	if ends {
+		l.ended[p.Stage] = true
+	}
+	l.last = now
+	fmt.Fprintf(l.w, "%s: %s %d%% (%d of %d), %.1f s\n", l.verb, p.Stage, percent(p), p.Done, p.Total, now.Sub(l.began).Seconds())
+}
+
+func (l *lines) close() {}
+
+func percent(p privatemail.Progress) int {
+	if p.Total <= 0 {
+		return 100
+	}
+	return int(int64(p.Done) * 100 / int64(p.Total))
+}

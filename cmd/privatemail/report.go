@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// jsonNumber is a float64 that JSON shows as null when it is infinite or NaN.
+type jsonNumber float64
+
+// MarshalJSON implements json.Marshaler.
+func (n jsonNumber) MarshalJSON() ([]byte, error) {
+	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return json.Marshal(v)
+	}
+	return []byte("null"), nil
+}
+
+// graphReport is what -json says about the graph of an embedding.
+type graphReport struct {
+	Operator     string     `json:"operator"`
+	Sigma        jsonNumber `json:"sigma"`
+	Gamma        jsonNumber `json:"gamma"`
+	Radius       jsonNumber `json:"radius"`
+	Neighbours   jsonNumber `json:"neighbours"`
+	MeanDegree   jsonNumber `json:"mean_degree"`
+	Isolated     int        `json:"isolated"`
+	EtaMax       jsonNumber `json:"eta_max"`
+	EtaP99       jsonNumber `json:"eta_p99"`
+	NNZ          int64      `json:"nnz"`
+	Bytes        int64      `json:"bytes"`
+	PeakBytes    int64      `json:"peak_bytes"`
+	BuildSeconds float64    `json:"build_seconds"`
+	StepSeconds  float64    `json:"step_seconds"`
+}
+
+func reportGraph(g *privatemail.Graph) graphReport {
+	return graphReport{
+		Operator: g.Operator, Sigma: jsonNumber(g.Bandwidth.Sigma()), Gamma: jsonNumber(g.Bandwidth.Gamma()),
+		Radius: jsonNumber(g.Radius), Neighbours: jsonNumber(g.Neighbours), MeanDegree: jsonNumber(g.MeanDegree),
+		Isolated: g.Certificate.Isolated, EtaMax: jsonNumber(g.Certificate.RowMax), EtaP99: jsonNumber(g.Certificate.RowP99),
+		NNZ: g.Cost.NNZ, Bytes: g.Cost.ResidentBytes, PeakBytes: g.Cost.PeakBytes,
+		BuildSeconds: g.BuildTime.Seconds(), StepSeconds: g.StepTime.Seconds(),
+	}
+}
+
+// stepReport is what -json says about a step.
+type stepReport struct {
+	Step      int        `json:"step"`
+	Objective jsonNumber `json:"objective"`
+	Scale     jsonNumber `json:"scale"`
+	Change    jsonNumber `json:"change"`
+}
+
+func reportTrace(trace []iterate.Record) []stepReport {
+	out := make([]stepReport, len(trace))
+	for i, r := range trace {
+		out[i] = stepReport{r.Step, jsonNumber(r.Objective), jsonNumber(r.Scale), jsonNumber(r.Change)}
+	}
+	return out
+}
+
+// writeGraph prints the facts on a graph for a person.
+func writeGraph(w io.Writer, rows int, g *privatemail.Graph) {
+	reach := "every pair has a weight"
+	if !math.IsInf(g.Radius, 0) {
+		reach = fmt.Sprintf("cut at distance %.4g", g.Radius)
+	}
+	t := facts(w)
+	fmt.Fprintf(t, "graph\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
+	fmt.Fprintf(t, "neighbours\t%.4g a row on average, mean degree %.4g, %d of %d rows isolated\n", g.Neighbours, g.MeanDegree, g.Certificate.Isolated, rows)
+	fmt.Fprintf(t, "certificate\t%s\n", describeCertificate(g.Certificate))
+	fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
+	if g.Cost.NNZ > 0 {
+		fmt.Fprintf(t, " for %d weights", g.Cost.NNZ)
+	}
+	fmt.Fprintln(t)
+	t.Flush()
+}
+
+// describeCertificate says how far the weights may be from the full kernel.
+func describeCertificate(c kernel.Certificate) string {
+	if c.Isolated == 0 {
+		return c.String()
+	}
+	s := fmt.Sprintf("%v, no bound for the isolated rows", c.Kind)
+	if !math.IsInf(c.RowP99, 0) {
+		s += fmt.Sprintf("; eta <= %.2g for 99%% of all rows", c.RowP99)
+	}
+	return s
+}
+
+// facts aligns lines of a name and what there is to say about it.
+func facts(w io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(w, 14, 0, 2, ' ', 0) }

@@ -1,0 +1,48 @@
+package privatemail_test
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// Six rows of two classes; the last row of each has no label and follows its
+// neighbours.
+func Example() {
+	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{
+		1, 0, .9, .1, .8, .3,
+		0, 1, .1, .9, .3, .8,
+	}}
+	labels := []int32{0, 0, -1, 1, 1, -1}
+
+	engine, err := privatemail.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+	embedding, err := engine.Embed(context.Background(), features, labels, &privatemail.Settings{
+		Bandwidth: kernel.Sigma(0.3), NormalizeRows: true,
+		Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i, label := range labels {
+		fmt.Printf("label %2d: %.2f %.2f\n", label, embedding.Points.At(i, 0), embedding.Points.At(i, 1))
+	}
+	fmt.Println(embedding.Graph.Operator, embedding.Graph.Certificate.Kind)
+	// Output:
+	// label  0: 0.99 0.07
+	// label  0: 0.99 0.08
+	// label -1: 0.96 0.22
+	// label  1: 0.07 0.99
+	// label  1: 0.08 0.99
+	// label -1: 0.22 0.96
+	// dense exact
+}

@@ -1,0 +1,105 @@
+package privatemail
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed-64e14a55/privatemail"
+
+// allowed is the picture of the packages: what each may import of ours. "."
+// is the root package. A package that is not listed may not exist.
+var allowed = map[string][]string{
+	"internal/par":    {},
+	"internal/mem":    {},
+	"internal/points": {},
+	"internal/digits": {},
+	"formats":         {},
+	"sparse":          {"internal/par"},
+	"kernel":          {"sparse", "internal/par", "internal/mem"},
+	"iterate":         {"kernel", "internal/par"},
+	".":               {"kernel", "iterate", "internal/par", "internal/mem", "internal/points"},
+	"evaluate":        {"internal/points"},
+	"cmd/privatemail": {".", "kernel", "iterate", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
+}
+
+// heavy must not reach a program that links the engine.
+var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "gonum.org/v1/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "testing"}
+
+type listed struct {
+	ImportPath    string
+	Imports, Deps []string
+}
+
+func list(t *testing.T, args ...string) (packages []listed) {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"list", "-json=ImportPath,Imports,Deps"}, args...)...).Output()
+	if err != nil {
+		var e *exec.ExitError
+		if errors.As(err, &e) {
+			t.Fatalf("go list: %v\n%s", err, e.Stderr)
+		}
+		t.Fatal(err)
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		if err := d.Decode(&p); err == io.EOF {
+			return packages
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		packages = append(packages, p)
+	}
+}
+
+func TestImportsFollowThePicture(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, p := range list(t, "./...") {
+		name := short(p.ImportPath)
+		may, ok := allowed[name]
+		if !ok {
+			t.Errorf("package %s is not in the picture", name)
+			continue
+		}
+		seen[name] = true
+		for _, path := range p.Imports {
+			if ours := short(path); ours != "" && !slices.Contains(may, ours) {
+				t.Errorf("%s imports %s", name, ours)
+			}
+		}
+	}
+	for name := range allowed {
+		if !seen[name] {
+			t.Errorf("package %s is in the picture and nowhere else", name)
+		}
+	}
+}
+
+// short returns a path of ours relative to the module, "" for others.
+func short(path string) string {
+	if path == module {
+		return "."
+	}
+	rest, ok := strings.CutPrefix(path, module+"/")
+	if !ok {
+		return ""
+	}
+	return rest
+}
+
+func TestTheEngineStaysLight(t *testing.T) {
+	for _, p := range list(t, ".") {
+		for _, dep := range p.Deps {
+			for _, h := range heavy {
+				if dep == h || strings.HasPrefix(dep, h+"/") {
+					t.Errorf("linking the engine pulls in %s", dep)
+				}
+			}
+		}
+	}
+}
