@@ -76,12 +76,13 @@ func gridOf(p *points, radius float64) (axes []int, side float64, reach int64) {
 	// Keys must fit 60 bits, cell numbers 30 for the safety above: where the
 	// radius is tiny against the extent the cells are larger than needed.
 	if least := extent(axes[0]) / float64(int64(1)<<(60/max(len(axes), 2))-2); side < least {
-		side, reach = least, 1
+		side = least
+		reach = int64(math.Ceil(radius * sideSafety / side))
 	}
 	if side == 0 { // radius zero and all points equal
 		side = 1
 	}
-	return axes, side, reach
+	return axes, side, max(reach, 1)
 }
 
 // newCellList sorts the points for searches within the radius.

@@ -57,9 +57,12 @@ func (c Certificate) Eta(i int) float64 {
 }
 
 func (c Certificate) String() string {
-	s := fmt.Sprintf("%v, eta <= %.2g (99%% of rows <= %.2g)", c.Kind, c.RowMax, c.RowP99)
+	s := fmt.Sprintf("%v, eta <= %.2g", c.Kind, c.worstConnected())
+	if c.Row != nil && !math.IsInf(c.RowP99, 1) {
+		s += fmt.Sprintf(" (99%% of rows <= %.2g)", c.RowP99)
+	}
 	if c.Isolated > 0 {
-		s += fmt.Sprintf(", %d isolated rows", c.Isolated)
+		s += fmt.Sprintf(", nothing for %d isolated rows", c.Isolated)
 	}
 	return s
 }

@@ -65,14 +65,14 @@ func newCSR(ctx context.Context, p *points, b Bandwidth, radius float64, o *Opti
 	if err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
-	op := &CSR{set: o.Workers, radius: min(radius, maxRadius(b))}
+	op := &CSR{set: o.Workers, radius: min(radius, p.farthest(), maxRadius(b))}
 	op.adopt(g, p.n)
 	if o.Isolated == Repair && op.cert.RowMax > o.Tolerance {
 		if g, err = g.repair(ctx, b, op, o); err != nil {
 			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
 		}
 		op.adopt(g, p.n)
-		if worst := op.cert.worstConnected(); worst > o.Tolerance {
+		if worst := op.worstRepairable(o.Tolerance); worst > o.Tolerance {
 			return nil, fmt.Errorf("kernel: build csr: repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, worst, o.Tolerance)
 		}
 	}
@@ -83,6 +83,18 @@ func newCSR(ctx context.Context, p *points, b Bandwidth, radius float64, o *Opti
 	op.cost.PeakBytes = g.peak
 	op.cost.NNZ = int64(op.weights.NNZ())
 	return op, nil
+}
+
+// worstRepairable returns the largest eta_i of the rows whose weights are not
+// so small that those below the float32 range matter at the tolerance.
+func (op *CSR) worstRepairable(tolerance float64) float64 {
+	worst, least := 0.0, 0x1p-125*float64(op.N())/tolerance
+	for i, d := range op.degrees {
+		if d >= least {
+			worst = max(worst, op.cert.Eta(i))
+		}
+	}
+	return worst
 }
 
 // adopt takes over a graph: degrees, chunks and certificate follow from it.
@@ -138,8 +150,11 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	if d <= maxDirect {
 		c.BuildSeconds = float64(n)*sortSeconds + nnz*(cellPairSeconds*float64(min(int(1)<<d, 64))+denseExpSeconds)
 	} else {
-		pairs := float64(n) * float64(n) / 2
-		c.BuildSeconds = pairs*(2*float64(d)*distanceSeconds+denseExpSeconds) + nnz*denseExpSeconds
+		pairs, passes := float64(n)*float64(n)/2, 2.0
+		if nnz >= float64(n)*float64(n-1) {
+			passes = 1 // every pair: nothing to count
+		}
+		c.BuildSeconds = pairs*(passes*float64(d)*distanceSeconds+denseExpSeconds) + nnz*entrySeconds
 	}
 	c.StreamedBytes = int64(8*nnz) + int64(n)*int64(8*o.Columns+12)
 	c.ResidentBytes = int64(8*nnz) + int64(n)*(8+4+8+4+4)

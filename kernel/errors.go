@@ -30,9 +30,9 @@ var (
 	ErrIsolated = errors.New("isolated rows")
 	// ErrTolerance reports that no operator reaches the tolerance.
 	ErrTolerance = errors.New("tolerance out of reach")
-	// ErrOperator reports an operator name that does not exist or that cannot
-	// serve the request.
-	ErrOperator = errors.New("no such operator")
+	// ErrOperator reports an operator that does not exist or that cannot serve
+	// the request.
+	ErrOperator = errors.New("operator not available")
 	// ErrOption reports an option outside its range.
 	ErrOption = errors.New("option out of range")
 )

@@ -25,6 +25,9 @@ type graph struct {
 // searchGraph finds all pairs within the radius, in two passes: the first
 // counts, so that the memory is known before the second fills it.
 func searchGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *Options) (*graph, error) {
+	if radius >= p.farthest() && p.farthest() <= maxRadius(b) {
+		return tiledGraph(ctx, p, b, math.Inf(1), o) // every pair: nothing to find
+	}
 	radius = min(radius, maxRadius(b))
 	if p.d <= maxDirect {
 		return cellGraph(ctx, p, b, radius, o)
@@ -114,7 +117,9 @@ func cellGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *O
 // and unsorted keys and order, coordinates, boxes, cells, tails.
 func cellListBytes(n, d int) int64 { return int64(n) * int64(8*2+4*2+3*4*d+24) }
 
-// tiledGraph searches by the distances of all pairs of blocks.
+// tiledGraph searches by the distances of all pairs of blocks. An infinite
+// radius takes every pair: the counts are known without a first pass, and so is
+// the place of every entry.
 func tiledGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *Options) (*graph, error) {
 	held := int64(p.n)*(8+8+8+4+4+4) + int64(o.Workers.Workers())*tileBytes(p.d)
 	if held > o.BudgetBytes {
@@ -131,8 +136,13 @@ func tiledGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *
 	pass := &tilePass{
 		q: q, b: b, radius2: radiusSquared(radius), blocks: tournament{par.Blocks(q.n, tileRows)},
 		tiles: make([]*tile, o.Workers.Workers()), tail: g.tail, multiplicity: g.multiplicity, counts: counts[1:],
+		complete: math.IsInf(radius, 1),
 	}
-	if err := pass.run(ctx, o, "count neighbours"); err != nil {
+	if pass.complete {
+		for i := range pass.counts {
+			pass.counts[i] = uint64(q.n - 1)
+		}
+	} else if err := pass.run(ctx, o, "count neighbours"); err != nil {
 		return nil, err
 	}
 	ptr, ind, val, err := o.allocate(counts, held)
@@ -143,10 +153,25 @@ func tiledGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *
 	if err := pass.run(ctx, o, "fill weights"); err != nil {
 		return nil, err
 	}
-	// Rows were filled in the order of the rounds.
+	if !pass.complete {
+		if err := sortRows(ctx, ptr, ind, val, o.Workers); err != nil {
+			return nil, err
+		}
+	}
+	if g.weights, err = sparse.New(q.n, q.n, ptr, ind, val); err != nil {
+		return nil, err
+	}
+	size, _ := sparse.Bytes(q.n, uint64(len(ind)))
+	g.peak = held + size
+	return g, nil
+}
+
+// sortRows orders rows that were filled in the order of the rounds.
+func sortRows(ctx context.Context, ptr []uint64, ind []uint32, val []float32, set *par.Set) error {
 	const rowsPerPiece = 256
-	if err := o.Workers.Do(ctx, par.Blocks(q.n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, q.n, rowsPerPiece)
+	rows := len(ptr) - 1
+	return set.Do(ctx, par.Blocks(rows, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, rows, rowsPerPiece)
 		var entries []uint64 // column and value in one word
 		for i := lo; i < hi; i++ {
 			cols, vals := ind[ptr[i]:ptr[i+1]], val[ptr[i]:ptr[i+1]]
@@ -159,15 +184,7 @@ func tiledGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *
 				cols[e], vals[e] = uint32(v>>32), math.Float32frombits(uint32(v))
 			}
 		}
-	})); err != nil {
-		return nil, err
-	}
-	if g.weights, err = sparse.New(q.n, q.n, ptr, ind, val); err != nil {
-		return nil, err
-	}
-	size, _ := sparse.Bytes(q.n, uint64(len(ind)))
-	g.peak = held + size
-	return g, nil
+	}))
 }
 
 func (g *graph) multiplicity(i int) float64 {
@@ -214,7 +231,8 @@ type tilePass struct {
 	tail         []float64 // exact weight beyond the radius
 	multiplicity func(i int) float64
 	counts       []uint64
-	next         []uint64 // where each row's next entry goes
+	complete     bool     // every pair is an entry
+	next         []uint64 // where each row's next entry goes; its first if complete
 	ind          []uint32
 	val          []float32
 }
@@ -263,13 +281,21 @@ func (t *tilePass) Run(worker, game int) {
 				w := q.weight(t.b, i, j, d2)
 				t.tail[i] += w * t.multiplicity(j)
 				t.tail[j] += w * t.multiplicity(i)
+			case t.complete: // row i has all columns but i, and j > i
+				w := float32(q.weight(t.b, i, j, d2))
+				t.put(t.next[i]+uint64(j-1), j, w)
+				t.put(t.next[j]+uint64(i), i, w)
 			case within:
 				w := float32(q.weight(t.b, i, j, d2))
-				t.ind[t.next[i]], t.val[t.next[i]] = uint32(j), w
-				t.ind[t.next[j]], t.val[t.next[j]] = uint32(i), w
+				t.put(t.next[i], j, w)
+				t.put(t.next[j], i, w)
 				t.next[i]++
 				t.next[j]++
 			}
 		}
 	}
+}
+
+func (t *tilePass) put(at uint64, column int, w float32) {
+	t.ind[at], t.val[at] = uint32(column), w
 }

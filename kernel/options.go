@@ -22,8 +22,9 @@ const (
 	// Keep leaves such rows as they are: the certificate counts and bounds them.
 	Keep IsolatedPolicy = iota
 	// Repair adds the weights these rows need, found by direct sums over all
-	// points, to them and to their partners. A row stays isolated only when its
-	// largest weight is below the smallest normal float32, 1.2e-38.
+	// points, to them and to their partners. Beyond help are rows so far out
+	// that weights below the smallest normal float32, 1.2e-38, matter to them;
+	// they keep their bound and, without any weight, stay isolated.
 	Repair
 	// Fail refuses to build with ErrIsolated when a row is isolated.
 	Fail

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -114,6 +115,11 @@ func csrCandidate(p *points, b Bandwidth, pr *profile, o *Options) Candidate {
 	if len(eta) > 0 {
 		c.Eta = eta[(len(eta)-1)*99/100]
 	}
+	if math.IsInf(c.Radius, 1) {
+		c.Radius, c.Eta = p.farthest(), 0
+		c.Reason = "every pair stored: most are within the radius the tolerance asks for"
+		return c
+	}
 	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g", mean, c.Radius)
 	return c
 }
@@ -128,8 +134,8 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 	if err != nil {
 		return nil, err
 	}
-	if o.Force != "" && o.Force != "dense" && o.Force != "csr" {
-		return nil, fmt.Errorf("kernel: build: %w: %q; there are dense and csr", ErrOperator, o.Force)
+	if o.Force != "" && !slices.Contains(OperatorNames(), o.Force) {
+		return nil, unknownOperator(o.Force)
 	}
 	if o.CutoffRadius > 0 && o.Force != "dense" {
 		// Nothing to choose: the first pass of the search counts exactly what
@@ -173,7 +179,14 @@ func infeasible(candidates []Candidate, o *Options) error {
 		}
 		return fmt.Errorf("kernel: build: %w: %s: %s", ErrOperator, c.Name, c.Reason)
 	}
-	return fmt.Errorf("kernel: build: %w: %q; there are dense and csr", ErrOperator, o.Force)
+	return unknownOperator(o.Force)
+}
+
+// OperatorNames returns the names Options.Force knows.
+func OperatorNames() []string { return []string{"dense", "csr"} }
+
+func unknownOperator(name string) error {
+	return fmt.Errorf("kernel: %w: no operator %q; there are %s", ErrOperator, name, strings.Join(OperatorNames(), ", "))
 }
 
 // DegreeCutoff is the weight, relative to 1, at which BandwidthForDegree cuts

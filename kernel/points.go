@@ -61,6 +61,11 @@ func (p *points) extent2() float64 {
 	return sum
 }
 
+// farthest returns a distance no two points exceed, as dist2 computes it.
+func (p *points) farthest() float64 {
+	return math.Sqrt(p.extent2()) * (1 + float64(p.d+4)*0x1p-52)
+}
+
 // checkBandwidth refuses a bandwidth with which exponents would overflow.
 func (p *points) checkBandwidth(b Bandwidth) error {
 	if err := b.Check(); err != nil {

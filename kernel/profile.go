@@ -45,8 +45,8 @@ func binEdge(bin int) float64 {
 // sampleRows returns how many rows are sampled: as many as give good averages,
 // fewer where each is dear.
 func sampleRows(n, d int) int {
-	const work = 1 << 30 // coordinates
-	return min(n, max(64, min(256, work/(n*max(d, 8)))))
+	const work = 1 << 31 // about a second
+	return min(n, max(64, min(tileRows, work/(n*(8+d/10)))))
 }
 
 // takeProfile measures the distances of a sample of rows to all points.
@@ -131,6 +131,9 @@ func (pr *profile) within(i int, r float64) float64 {
 // neighbours estimates the mean number of neighbours within r, and a value the
 // mean exceeds in one case of a hundred only.
 func (pr *profile) neighbours(r float64) (mean, upper float64) {
+	if math.IsInf(r, 1) {
+		return float64(pr.points - 1), float64(pr.points - 1)
+	}
 	squares := 0.0
 	for i := range pr.rows {
 		v := pr.within(i, r)
@@ -191,14 +194,14 @@ type farBound func(r, distance float64) float64
 
 // cutoff returns the least radius at which the certificate of 99 in 100
 // sampled rows passes the tolerance, isolated rows aside, but no more than
-// the radius beyond which no weight is kept.
+// the radius beyond which no weight is kept. Where most pairs are within it
+// the answer is +Inf: all pairs cost little more and drop nothing.
 func (pr *profile) cutoff(b Bandwidth, tolerance float64, far farBound) float64 {
 	degrees := make([]float64, len(pr.rows))
 	for i := range degrees {
 		degrees[i] = pr.degree(i, b)
 	}
-	most := min(maxRadius(b), pr.farthest())
-	return bisect(0, most, func(r float64) bool {
+	radius := bisect(0, min(maxRadius(b), pr.farthest()), func(r float64) bool {
 		missed := 0
 		for i, degree := range degrees {
 			if degree > 0 && pr.tail(i, b, r, far) > tolerance*degree {
@@ -207,6 +210,10 @@ func (pr *profile) cutoff(b Bandwidth, tolerance float64, far farBound) float64 
 		}
 		return missed*100 <= len(degrees)
 	})
+	if mean, _ := pr.neighbours(radius); mean > float64(pr.points-1)/2 {
+		return math.Inf(1)
+	}
+	return radius
 }
 
 // tail bounds the weight beyond r of sampled row i as the certificate will.

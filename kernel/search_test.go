@@ -135,6 +135,25 @@ func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {
 	checkNeighbours(t, p, 1e-6, nil)
 }
 
+// Around the radius at which cells cannot be as small as wanted, their number
+// within the radius changes.
+func TestCellsLargerThanWanted(t *testing.T) {
+	for _, d := range []int{1, 2, 3} {
+		limit := 1e7 / float64(int64(1)<<(60/max(d, 2)))
+		for _, ratio := range []float64{0.3, 0.6, 0.9, 1.1, 1.5, 1.9, 2.1, 3} {
+			rng := rngOf(uint64(d))
+			radius := limit * ratio
+			p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(i int) float64 {
+				if i < d {
+					return 1e7
+				}
+				return 4 * radius * rng.Float64()
+			})}
+			checkNeighbours(t, p, radius, nil)
+		}
+	}
+}
+
 func TestSingleAndPairsOfPoints(t *testing.T) {
 	for _, d := range []int{1, 3, 8, 9} {
 		one := makePoints("uniform", 1, d, 1)
