@@ -55,8 +55,8 @@ type Settings struct {
 	// Start is the iterate to begin with, n rows. Default: in form Paper a
 	// random start of Columns columns, in form Attract the features.
 	Start blas32.General
-	// Columns, SigmaQ and Seed describe the random start: its width, standard
-	// deviation and seed. Defaults 2, 1e-8 (the paper's) and 1.
+	// Columns, SigmaQ and Seed describe the random start: its width (default
+	// 2), standard deviation (default 1e-8, the paper's) and seed.
 	Columns int
 	SigmaQ  float64
 	Seed    uint64
@@ -100,9 +100,6 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	}
 	if out.SigmaQ == 0 {
 		out.SigmaQ = 1e-8
-	}
-	if out.Seed == 0 {
-		out.Seed = 1
 	}
 	if out.Table.Name() == "" {
 		out.Table = kernel.EqualTable()

@@ -71,7 +71,7 @@ func (f *demoFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.beta, "beta", 3, positive(), "strength `B` with which equal labels attract each other")
 	numberVar(fs, &f.degree, "degree", 20, positive(), "mean number of neighbours `G` of a row")
 	countVar(fs, &f.steps, "steps", 1, "number of steps `T`")
-	countVar(fs, &f.seed, "seed", 1, "seed `Q` of the split")
+	seedVar(fs, &f.seed, "seed `Q` of the split")
 	fs.StringVar(&f.out, "out", "privatemail-demo.png", "write a picture to `FILE`, .png or .svg, or none")
 }
 

@@ -109,27 +109,49 @@ func (n *number) String() string {
 
 // countVar defines a flag for a whole number of 1 or more. A default of 0
 // stands for none.
-func countVar[T int | uint64](fs *flag.FlagSet, p *T, name string, value T, usage string) {
+func countVar(fs *flag.FlagSet, p *int, name string, value int, usage string) {
 	*p = value
-	fs.Var(&count[T]{p}, name, usage)
+	fs.Var(&count{p}, name, usage)
 }
 
-type count[T int | uint64] struct{ p *T }
+type count struct{ p *int }
 
-func (c *count[T]) Set(s string) error {
-	v, err := strconv.ParseUint(s, 0, 64)
-	if err != nil || v < 1 || uint64(T(v)) != v || T(v) < 1 {
+func (c *count) Set(s string) error {
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 1 {
 		return errors.New("want a whole number of 1 or more")
 	}
-	*c.p = T(v)
+	*c.p = v
 	return nil
 }
 
-func (c *count[T]) String() string {
+func (c *count) String() string {
 	if c.p == nil || *c.p == 0 {
 		return ""
 	}
-	return fmt.Sprint(*c.p)
+	return strconv.Itoa(*c.p)
+}
+
+// seedVar defines the flag -seed, 1 by default. Any number is a seed.
+func seedVar(fs *flag.FlagSet, p *uint64, usage string) {
+	*p = 1
+	fs.Var(&seed{p}, "seed", usage)
+}
+
+type seed struct{ p *uint64 }
+
+func (v *seed) Set(s string) (err error) {
+	if *v.p, err = strconv.ParseUint(s, 0, 64); err != nil {
+		return errors.New("want a whole number from 0 to 2^64-1")
+	}
+	return nil
+}
+
+func (v *seed) String() string {
+	if v.p == nil {
+		return ""
+	}
+	return strconv.FormatUint(*v.p, 10)
 }
 
 // choiceVar defines a flag for one of several words.

@@ -70,7 +70,7 @@ func TestNumberFlags(t *testing.T) {
 		{"stop", "0 1e-3", "-1"},
 		{"k", "1 64", "0 -1 1.5 99999999999999999999"},
 		{"steps", "1", "0"},
-		{"seed", "1 18446744073709551615", "0 -1"},
+		{"seed", "0 1 18446744073709551615", "-1 x 18446744073709551616"},
 		{"workers", "1 8", "0 -2"},
 		{"convention", "appendix main-text program", "paper"},
 		{"isolated", "keep repair fail", "drop"},

@@ -63,7 +63,7 @@ func (f *generateFlags) define(fs *flag.FlagSet) {
 	countVar(fs, &f.n, "n", 0, "number of rows `N`; required")
 	countVar(fs, &f.d, "d", 0, "dimension `D`; required")
 	countVar(fs, &f.classes, "classes", 10, "number of classes `C`, for kinds with labels")
-	countVar(fs, &f.seed, "seed", 1, "seed `Q` of the random numbers")
+	seedVar(fs, &f.seed, "seed `Q` of the random numbers")
 	fs.StringVar(&f.out, "out", "", "write to the file or folder `OUT`; required")
 	fs.StringVar(&f.labelsOut, "labels-out", "", "write the labels to `FILE`, .npy, .csv or .ivecs (default: beside OUT)")
 	sizeVar(fs, &f.budget, "budget", budgetUsage())

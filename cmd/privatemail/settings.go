@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
@@ -36,7 +37,7 @@ func (f *graphFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.convention, "convention", "appendix", conventionNames(), "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
 	numberVar(fs, &f.cutoffWeight, "cutoff-weight", 0, fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -degree; with -sigma by -tolerance)")
 	numberVar(fs, &f.tolerance, "tolerance", 1e-4, fraction(), "wanted error `T` of a row's weights relative to their sum")
-	choiceVar(fs, &f.operator, "operator", "", []string{"dense", "csr"}, "force the operator `NAME`, dense or csr (default: the one 'plan' picks)")
+	choiceVar(fs, &f.operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one 'plan' picks)")
 	choiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT` is keep, repair or fail")
 	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first")
 }
@@ -120,7 +121,7 @@ type stepFlags struct {
 func (f *stepFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "form paper: coefficient `A` of the label term, from a random start (default: no label term)")
 	numberVar(fs, &f.sigmaQ, "sigma-q", 1e-8, positive(), "form paper: standard deviation `SQ` of the random start")
-	countVar(fs, &f.seed, "seed", 1, "form paper: seed `Q` of the random start")
+	seedVar(fs, &f.seed, "form paper: seed `Q` of the random start")
 	choiceVar(fs, &f.table, "table", "", tableNames(), "weights between labels: `T` is equal, different, balanced, gaussian or centred (default: equal; balanced with -beta)")
 	numberVar(fs, &f.labelSigma, "label-sigma", 0, positive(), "bandwidth `S` of the gaussian table (default: that of -sigma)")
 	fs.BoolVar(&f.unlabelled, "unlabelled", false, "accept rows with the label -1, which feel no label term")
