@@ -396,7 +396,7 @@ func (cl *cellList) visit(piece int, row func(cell, i int, ind []uint32, d2 []fl
 	around := newStencil(cl, cl.reach)
 	cell := cl.cellOf(from) - 1 // the loop moves on to the first cell
 	var near []int              // clusters in the cells around
-	var candidates []int        // those whose boxes are within the radius
+	var candidates []span       // in near, with boxes within the radius
 	var found hits
 	for c := from; c < to; c++ {
 		if c == from || int(cl.cluster[cell+1]) == c {
@@ -411,22 +411,37 @@ func (cl *cellList) visit(piece int, row func(cell, i int, ind []uint32, d2 []fl
 		candidates = candidates[:0]
 		for _, k := range near {
 			if cl.boxDistance2(c, k) <= cl.radius2 {
-				candidates = append(candidates, k)
+				candidates = cl.appendSpan(candidates, k)
 			}
 		}
 		for i := int(cl.first[c]); i < int(cl.first[c+1]); i++ {
 			found.reset()
-			for _, k := range candidates {
-				from, to := int(cl.first[k]), int(cl.first[k+1])
+			for _, s := range candidates {
 				// A box test costs about two pairs.
-				if to-from > 4 && cl.pointDistance2(i, k) > cl.radius2 {
+				if s.to-s.from > 4 && s.cluster >= 0 && cl.pointDistance2(i, s.cluster) > cl.radius2 {
 					continue
 				}
-				cl.scan(&found, i, from, to)
+				cl.scan(&found, i, s.from, s.to)
 			}
 			row(cell, i, found.ind, found.d2)
 		}
 	}
+}
+
+// A span is a range of points to be tested: a cluster, or several small ones
+// in a row, which cost less together.
+type span struct {
+	from, to int
+	cluster  int // -1 for several
+}
+
+func (cl *cellList) appendSpan(spans []span, cluster int) []span {
+	from, to := int(cl.first[cluster]), int(cl.first[cluster+1])
+	if n := len(spans); n > 0 && spans[n-1].to == from && to-spans[n-1].from <= clusterPoints {
+		spans[n-1].to, spans[n-1].cluster = to, -1
+		return spans
+	}
+	return append(spans, span{from, to, cluster})
 }
 
 // hits collects the neighbours of one point.
@@ -437,17 +452,34 @@ type hits struct {
 
 func (h *hits) reset() { h.ind, h.d2 = h.ind[:0], h.d2[:0] }
 
-// scan adds the neighbours of point i among the points from to to-1. The
-// cases are the same sum written out, with the same bits.
+// scan adds the neighbours of point i among the points from to to-1.
 func (cl *cellList) scan(h *hits, i, from, to int) {
-	r2 := cl.radius2
+	if from <= i && i < to { // not itself
+		cl.scanOthers(h, i, from, i)
+		cl.scanOthers(h, i, i+1, to)
+		return
+	}
+	cl.scanOthers(h, i, from, to)
+}
+
+// scanOthers is scan for points that do not include i. Whether a candidate is
+// a neighbour is a coin toss to the branch predictor, so every candidate is
+// written down and the end of the list moves past those that are.
+//
+// The cases are the same sum written out, with the same bits.
+func (cl *cellList) scanOthers(h *hits, i, from, to int) {
+	n := len(h.ind)
+	h.ind, h.d2 = slices.Grow(h.ind, to-from)[:n+to-from], slices.Grow(h.d2, to-from)[:n+to-from]
+	ind, d2, r2 := h.ind, h.d2, cl.radius2
 	switch p := cl.point(i); cl.d {
 	case 1:
 		x := float64(p[0])
-		for j, v := range cl.coords[from:to] {
-			e := x - float64(v)
-			if s := float64(e * e); s <= r2 && from+j != i {
-				h.ind, h.d2 = append(h.ind, uint32(from+j)), append(h.d2, s)
+		for j := from; j < to; j++ {
+			e := x - float64(cl.coords[j])
+			s := float64(e * e)
+			ind[n], d2[n] = uint32(j), s
+			if s <= r2 {
+				n++
 			}
 		}
 	case 2:
@@ -455,8 +487,10 @@ func (cl *cellList) scan(h *hits, i, from, to int) {
 		for j := from; j < to; j++ {
 			v := cl.coords[2*j:][:2]
 			e, f := x-float64(v[0]), y-float64(v[1])
-			if s := float64(e*e) + float64(f*f); s <= r2 && j != i {
-				h.ind, h.d2 = append(h.ind, uint32(j)), append(h.d2, s)
+			s := float64(e*e) + float64(f*f)
+			ind[n], d2[n] = uint32(j), s
+			if s <= r2 {
+				n++
 			}
 		}
 	case 3:
@@ -464,17 +498,22 @@ func (cl *cellList) scan(h *hits, i, from, to int) {
 		for j := from; j < to; j++ {
 			v := cl.coords[3*j:][:3]
 			e, f, g := x-float64(v[0]), y-float64(v[1]), z-float64(v[2])
-			if s := float64(e*e) + float64(f*f) + float64(g*g); s <= r2 && j != i {
-				h.ind, h.d2 = append(h.ind, uint32(j)), append(h.d2, s)
+			s := float64(e*e) + float64(f*f) + float64(g*g)
+			ind[n], d2[n] = uint32(j), s
+			if s <= r2 {
+				n++
 			}
 		}
 	default:
 		for j := from; j < to; j++ {
-			if s := dist2(p, cl.point(j)); s <= r2 && j != i {
-				h.ind, h.d2 = append(h.ind, uint32(j)), append(h.d2, s)
+			s := dist2(p, cl.point(j))
+			ind[n], d2[n] = uint32(j), s
+			if s <= r2 {
+				n++
 			}
 		}
 	}
+	h.ind, h.d2 = ind[:n], d2[:n]
 }
 
 // tails bounds, for every occupied cell, the weight of all points that may be

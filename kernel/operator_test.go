@@ -66,7 +66,7 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 					room = max(room, v*math.Abs(x.Data[j*3+c]))
 				}
 			}
-			room = (cert.EntryRel+cert.Rounding+1e-15)*room*float64(p.Rows) + 1e-290 // what counts as zero
+			room = (cert.EntryRel+cert.Rounding+1e-15)*room*float64(p.Rows) + 1e-277 // what counts as zero
 			for c := range 3 {
 				if e := math.Abs(got.Data[i*3+c] - want.Data[i*3+c]); e > room {
 					t.Fatalf("row %d: error %g above %g (%v)", i, e, room, cert)

@@ -1,0 +1,107 @@
+package kernel
+
+import (
+	"fmt"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// One product of the dense operator; ns/pair at d = 2 is the exponential with
+// its loop, the slope in d the distance.
+func BenchmarkDense(b *testing.B) {
+	for _, d := range []int{2, 64, 512} {
+		for _, k := range []int{1, 8} {
+			b.Run(fmt.Sprintf("n=2048/d=%d/k=%d", d, k), func(b *testing.B) {
+				p := makePoints("uniform", 2048, d, 1)
+				op, err := NewDense(b.Context(), p, Sigma(1), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				x, dst := randomBlock(rngOf(1), 2048, k), zeros32(2048, k)
+				for b.Loop() {
+					if err := op.Apply(b.Context(), dst, x); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(2048*2047/2), "ns/pair")
+			})
+		}
+	}
+}
+
+// Building the graph of uniform points with about 32 neighbours.
+func BenchmarkBuildCSR(b *testing.B) {
+	for _, d := range []int{2, 3, 5} {
+		for _, kind := range []string{"uniform", "clustered"} {
+			b.Run(fmt.Sprintf("n=100000/d=%d/kind=%s", d, kind), func(b *testing.B) {
+				p := makePoints(kind, 100_000, d, 1)
+				sigma, radius, err := BandwidthForDegree(b.Context(), p, 32, 0, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				nnz := 0
+				for b.Loop() {
+					op, err := NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius})
+					if err != nil {
+						b.Fatal(err)
+					}
+					nnz = op.weights.NNZ()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(nnz), "ns/nnz")
+			})
+		}
+	}
+}
+
+// One fused step; ns/nnz.
+func BenchmarkStepCSR(b *testing.B) {
+	set := par.New(1)
+	defer set.Close()
+	p := makePoints("uniform", 200_000, 2, 1)
+	sigma, radius, err := BandwidthForDegree(b.Context(), p, 32, 0, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	op, err := NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: set})
+	if err != nil {
+		b.Fatal(err)
+	}
+	labels, err := NewLabels(randomLabels(rngOf(1), p.Rows, 10, false), EqualTable(), false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, k := range []int{1, 2, 8, 32} {
+		x, dst := randomBlock(rngOf(2), p.Rows, k), zeros32(p.Rows, k)
+		b.Run(fmt.Sprintf("n=200000/k=%d", k), func(b *testing.B) {
+			var st Stats
+			if err := st.Gather(x, labels); err != nil {
+				b.Fatal(err)
+			}
+			step := &Step{Labels: labels, Coefficient: 0.1}
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := op.Step(b.Context(), dst, x, step, &st); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(op.weights.NNZ()), "ns/nnz")
+		})
+	}
+}
+
+// The profile of a sample, which every plan takes.
+func BenchmarkProfile(b *testing.B) {
+	for _, c := range []struct{ n, d int }{{1_000_000, 2}, {10_000, 512}} {
+		b.Run(fmt.Sprintf("n=%d/d=%d", c.n, c.d), func(b *testing.B) {
+			p := makePoints("uniform", c.n, c.d, 1)
+			for b.Loop() {
+				if _, err := Plan(b.Context(), blas32.General(p), Sigma(0.01), nil); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
