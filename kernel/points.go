@@ -15,6 +15,7 @@ type points struct {
 	single block[float32] // one of the two has data
 	double block[float64]
 	lo, hi []float64 // bounding box
+	radius float64   // largest distance from its centre
 }
 
 func points32(p blas32.General) (*points, error) {
@@ -47,6 +48,16 @@ func inspect[T float](p *points, b block[T]) error {
 			p.lo[c], p.hi[c] = min(p.lo[c], float64(v)), max(p.hi[c], float64(v))
 		}
 	}
+	most := 0.0
+	for i := range b.rows {
+		sum := 0.0
+		for c, v := range b.row(i) {
+			e := float64(v) - (p.lo[c] + (p.hi[c]-p.lo[c])/2)
+			sum += e * e
+		}
+		most = max(most, sum)
+	}
+	p.radius = math.Sqrt(most)
 	return nil
 }
 
@@ -61,9 +72,11 @@ func (p *points) extent2() float64 {
 	return sum
 }
 
-// farthest returns a distance no two points exceed, as dist2 computes it.
+// farthest returns a distance no two points exceed, as dist2 computes it: the
+// diagonal of the box, or in many dimensions, where points are nowhere near its
+// corners, the diameter of the ball around its centre.
 func (p *points) farthest() float64 {
-	return math.Sqrt(p.extent2()) * (1 + float64(p.d+4)*0x1p-52)
+	return min(math.Sqrt(p.extent2()), 2*p.radius) * (1 + float64(p.d+8)*0x1p-51)
 }
 
 // checkBandwidth refuses a bandwidth with which exponents would overflow.
