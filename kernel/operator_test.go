@@ -630,8 +630,12 @@ func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 func TestStepAllocatesNothing(t *testing.T) {
 	set := par.New(2)
 	defer set.Close()
-	for _, kind := range []string{"uniform", "lattice"} { // without and with equal points
-		p := makePoints(kind, 3000, 2, 5)
+	for _, c := range []struct {
+		kind string
+		d    int
+	}{{"uniform", 2}, {"lattice", 2}, {"uniform", 12}} { // without and with equal points, and by products
+		kind := c.kind
+		p := makePoints(kind, 2000, c.d, 5)
 		rng := rngOf(9)
 		x, out := randomBlock(rng, p.Rows, 3), zeros32(p.Rows, 3)
 		labels, err := NewLabels(randomLabels(rng, p.Rows, 5, true), EqualTable(), true)

@@ -45,8 +45,9 @@ func binEdge(bin int) float64 {
 // sampleRows returns how many rows are sampled: as many as give good averages,
 // fewer where each is dear.
 func sampleRows(n, d int) int {
-	const work = 1 << 31 // about a second
-	return min(n, max(64, min(tileRows, work/(n*(8+d/10)))))
+	const work = 2e9 // about a second
+	rows := work / (float64(n) * (8 + float64(d)/10))
+	return min(n, int(max(64, min(tileRows, rows))))
 }
 
 // takeProfile measures the distances of a sample of rows to all points.
