@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"kernel":          {"sparse", "internal/par", "internal/mem"},
 	"iterate":         {"kernel", "internal/par"},
 	".":               {"kernel", "iterate", "internal/par", "internal/mem", "internal/points"},
-	"evaluate":        {"internal/points"},
+	"evaluate":        {"internal/par", "internal/points"},
 	"cmd/privatemail": {".", "kernel", "iterate", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
 }
 

@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
@@ -25,15 +24,3 @@ var (
 	// ErrFormat reports a picture format other than png and svg.
 	ErrFormat = errors.New("evaluate: unknown picture format")
 )
-
-// PanicError is a fault of this package in one of its goroutines, returned
-// instead of taking down the program.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-// Error implements error; the stack is for a debug log.
-func (e *PanicError) Error() string {
-	return fmt.Sprintf("evaluate: panic in a worker: %v", e.Value)
-}

@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
@@ -148,8 +146,8 @@ const tileQueries = 32
 // panelsBetweenChecks is how many panels pass between two looks at the context.
 const panelsBetweenChecks = 64
 
-// search is one request. Workers take tiles of queries from a counter and write
-// to disjoint parts of the result; no two queries share a sum.
+// search is one request. Workers take tiles of queries and write to disjoint
+// parts of the result; no two queries share a sum.
 type search[M Matrix] struct {
 	queries, gallery       M
 	queryRows, galleryRows []int
@@ -173,29 +171,19 @@ func (s *search[M]) run(ctx context.Context, settings *SearchSettings) (*Ranking
 		workers = min(workers, settings.Workers)
 	}
 
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(workers, tiles) {
-		wg.Go(func() {
-			// A fault here must not take down the program that asked.
-			defer func() {
-				if v := recover(); v != nil {
-					stop(&PanicError{Value: v, Stack: debug.Stack()})
-				}
-			}()
-			w := newWorker(s)
-			for {
-				tile := int(next.Add(1)) - 1
-				if tile >= tiles || !w.answer(ctx, r, tile*tileQueries) {
-					return
-				}
-			}
-		})
+	set := par.New(min(workers, max(tiles, 1)))
+	defer set.Close()
+	memory := make([]*worker[M], set.Workers())
+	err := set.Do(ctx, tiles, par.Func(func(w, tile int) {
+		if memory[w] == nil {
+			memory[w] = newWorker(s)
+		}
+		memory[w].answer(ctx, r, tile*tileQueries)
+	}))
+	if err == nil {
+		err = ctx.Err() // a tile may have been left half done
 	}
-	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -225,8 +213,8 @@ func newWorker[M Matrix](s *search[M]) *worker[M] {
 }
 
 // answer searches for the queries of one tile, beginning with the given one. It
-// returns false when the context ended first.
-func (w *worker[M]) answer(ctx context.Context, r *Ranking, first int) bool {
+// gives up when the context ends.
+func (w *worker[M]) answer(ctx context.Context, r *Ranking, first int) {
 	rows := w.queryRows[first:min(first+tileQueries, len(w.queryRows))]
 	for i, row := range rows {
 		points.ReadRow(w.tile[i*w.d:(i+1)*w.d], w.queries, row)
@@ -234,7 +222,7 @@ func (w *worker[M]) answer(ctx context.Context, r *Ranking, first int) bool {
 	}
 	for g := 0; g < len(w.galleryRows); g += panelRows {
 		if g%(panelRows*panelsBetweenChecks) == 0 && ctx.Err() != nil {
-			return false
+			return
 		}
 		panel := w.galleryRows[g:min(g+panelRows, len(w.galleryRows))]
 		w.pack(panel)
@@ -255,7 +243,6 @@ func (w *worker[M]) answer(ctx context.Context, r *Ranking, first int) bool {
 			r.SquaredDistance[at+j] = c.squaredDistance
 		}
 	}
-	return true
 }
 
 func (w *worker[M]) query(i int) []float64 { return w.tile[i*w.d : (i+1)*w.d] }

@@ -252,19 +252,6 @@ func TestNearestStops(t *testing.T) {
 	}
 }
 
-// A fault in a worker comes back as an error and ends the other workers.
-func TestNearestReturnsPanics(t *testing.T) {
-	s := &search[blas32.General]{
-		queries: blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: []float32{1}}, queryRows: []int{0, 5},
-		gallery: blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: []float32{1}}, galleryRows: []int{0},
-		d: 1, k: 1,
-	}
-	var fault *PanicError
-	if _, err := s.run(t.Context(), nil); !errors.As(err, &fault) || len(fault.Stack) == 0 {
-		t.Errorf("error %v", err)
-	}
-}
-
 func TestSquaredDistances(t *testing.T) {
 	a, b := []float64{1, 2}, []float64{-1, 0}
 	panel := []float64{

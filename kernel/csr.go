@@ -30,15 +30,8 @@ type CSR struct {
 
 // NewCSR builds the truncated operator. The points are not needed afterwards.
 func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*CSR, error) {
-	pts, err := points32(p)
+	pts, o, err := open(p, b, opt)
 	if err != nil {
-		return nil, err
-	}
-	o, err := opt.withDefaults()
-	if err != nil {
-		return nil, err
-	}
-	if err := pts.checkBandwidth(b); err != nil {
 		return nil, err
 	}
 	radius := o.CutoffRadius

@@ -30,11 +30,11 @@ type Dense struct {
 // NewDense makes the operator of float32 points; it takes one pass over all
 // pairs for the degrees.
 func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Dense, error) {
-	pts, err := points32(p)
+	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	return newDense(ctx, pts, b, opt)
+	return newDense(ctx, pts, b, o)
 }
 
 // NewDense64 makes the operator of float64 points.
@@ -43,17 +43,17 @@ func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options
 	if err != nil {
 		return nil, err
 	}
-	return newDense(ctx, pts, b, opt)
-}
-
-func newDense(ctx context.Context, p *points, b Bandwidth, opt *Options) (*Dense, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.checkBandwidth(b); err != nil {
+	if err := pts.checkBandwidth(b); err != nil {
 		return nil, err
 	}
+	return newDense(ctx, pts, b, o)
+}
+
+func newDense(ctx context.Context, p *points, b Bandwidth, o *Options) (*Dense, error) {
 	cost := denseCost(p.n, p.d, o)
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}

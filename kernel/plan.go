@@ -33,21 +33,27 @@ type Candidate struct {
 // Plan lists every operator with its cost, the best first and those that
 // cannot serve last. It looks at a sample of rows and builds nothing.
 func Plan(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) ([]Candidate, error) {
-	pts, err := points32(p)
-	if err != nil {
-		return nil, err
-	}
-	o, err := opt.withDefaults()
+	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
 	return plan(ctx, pts, b, o)
 }
 
-func plan(ctx context.Context, p *points, b Bandwidth, o *Options) ([]Candidate, error) {
-	if err := p.checkBandwidth(b); err != nil {
-		return nil, err
+// open validates what every builder is given and fills in the defaults.
+func open(p blas32.General, b Bandwidth, opt *Options) (*points, *Options, error) {
+	pts, err := points32(p)
+	if err != nil {
+		return nil, nil, err
 	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	return pts, o, pts.checkBandwidth(b)
+}
+
+func plan(ctx context.Context, p *points, b Bandwidth, o *Options) ([]Candidate, error) {
 	pr, err := takeProfile(ctx, p, o)
 	if err != nil {
 		return nil, err
@@ -126,11 +132,7 @@ func csrCandidate(p *points, b Bandwidth, pr *profile, o *Options) Candidate {
 
 // Build builds the first operator Plan lists, or the one Options.Force names.
 func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
-	pts, err := points32(p)
-	if err != nil {
-		return nil, err
-	}
-	o, err := opt.withDefaults()
+	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -140,9 +142,6 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 	if o.CutoffRadius > 0 && o.Force != "dense" {
 		// Nothing to choose: the first pass of the search counts exactly what
 		// a sample could only guess.
-		if err := pts.checkBandwidth(b); err != nil {
-			return nil, err
-		}
 		return newCSR(ctx, pts, b, o.CutoffRadius, o)
 	}
 	candidates, err := plan(ctx, pts, b, o)
