@@ -17,11 +17,11 @@ func readBinHeader(s *source, k kind) (array, error) {
 }
 
 // writeBin writes a matrix with its header.
-func writeBin[T element](w io.Writer, rows, cols int, data []T) error {
+func writeBin[T element](w io.Writer, data []T, rows, cols int) error {
 	head := binary.LittleEndian.AppendUint32(nil, uint32(rows))
 	head = binary.LittleEndian.AppendUint32(head, uint32(cols))
 	if _, err := w.Write(head); err != nil {
 		return err
 	}
-	return writeElements(w, data)
+	return writeElements(w, data, false)
 }

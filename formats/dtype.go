@@ -3,6 +3,7 @@ package formats
 import (
 	"encoding/binary"
 	"math"
+	"strconv"
 	"unsafe"
 )
 
@@ -37,6 +38,15 @@ func (k kind) size() int      { return kinds[k].size }
 func (k kind) String() string { return kinds[k].name }
 func (k kind) float() bool    { return k == f2 || k == f4 || k == f8 }
 
+// descr is the type as a little-endian .npy file spells it: "<f4", "|u1".
+func (k kind) descr() string {
+	order := "<"
+	if k.size() == 1 {
+		order = "|"
+	}
+	return order + k.String()[:1] + strconv.Itoa(k.size())
+}
+
 // dtype is a kind and a byte order. The order of one-byte kinds is always little.
 type dtype struct {
 	kind kind
@@ -50,10 +60,10 @@ var hostBig = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 type (
 	float   interface{ float32 | float64 }
 	element interface {
-		float | int32 | int64 | uint32 | uint64
+		float | uint8 | uint16 | int32 | int64 | uint32 | uint64
 	}
 	number interface {
-		element | int8 | int16 | uint8 | uint16
+		element | int8 | int16
 	}
 )
 
@@ -70,12 +80,16 @@ func native[T element]() dtype {
 		k = i4
 	case int64:
 		k = i8
+	case uint8:
+		k = u1
+	case uint16:
+		k = u2
 	case uint32:
 		k = u4
 	case uint64:
 		k = u8
 	}
-	return dtype{k, hostBig}
+	return dtype{k, hostBig && k.size() > 1}
 }
 
 // asBytes returns the memory of data.

@@ -1,6 +1,10 @@
 package formats
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"io"
+	"slices"
+)
 
 // idxKinds are the element types of IDX by their code, the third byte of the file.
 var idxKinds = [256]kind{0x08: u1, 0x09: i1, 0x0b: i2, 0x0c: i4, 0x0d: f4, 0x0e: f8}
@@ -25,4 +29,17 @@ func readIDXHeader(s *source) (array, error) {
 		a.shape[i] = uint64(binary.BigEndian.Uint32(raw[4*i:]))
 	}
 	return a, nil
+}
+
+// writeIDX writes a header and the elements, whose kind must be one of idxKinds.
+func writeIDX[T element](w io.Writer, data []T, shape ...int) error {
+	code := slices.Index(idxKinds[:], native[T]().kind)
+	head := []byte{0, 0, byte(code), byte(len(shape))}
+	for _, n := range shape {
+		head = binary.BigEndian.AppendUint32(head, uint32(n))
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	return writeElements(w, data, true)
 }

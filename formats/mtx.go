@@ -11,7 +11,8 @@ import (
 )
 
 // Triplets is a sparse matrix as a list of entries in any order: entry p has row Row[p], column
-// Col[p] (both from 0) and value Val[p]. Entries at the same place add up.
+// Col[p] (both from 0) and value Val[p]. Entries at the same place add up. Rows and Cols are at
+// most 2^32-1.
 type Triplets struct {
 	Rows, Cols int
 	Row, Col   []uint32
@@ -143,7 +144,7 @@ func parseMTXSize(line []byte, b mtxBanner) (t *Triplets, nnz uint64, err *Error
 	}
 	rows, cols, nnz := size[0], size[1], size[2]
 	switch {
-	case rows > min(math.MaxInt, 1<<32) || cols > min(math.MaxInt, 1<<32) || nnz > math.MaxInt/16:
+	case max(rows, cols) > min(math.MaxInt, math.MaxUint32) || nnz > math.MaxInt/16:
 		return nil, 0, failf(ErrUnsupported, "%d x %d with %d entries is too large a matrix", rows, cols, nnz)
 	case b.mirror != 0 && rows != cols:
 		return nil, 0, failf(ErrFormat, "a symmetric matrix cannot have %d rows and %d columns", rows, cols)

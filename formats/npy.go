@@ -105,32 +105,43 @@ func writeNPYHeader(w io.Writer, descr string, shape ...int) error {
 	return err
 }
 
-// writeArray writes a header and the elements behind it.
-func writeArray[T element](w io.Writer, descr string, data []T, shape ...int) error {
-	if err := writeNPYHeader(w, descr, shape...); err != nil {
+// writeNPY writes a header and the elements behind it.
+func writeNPY[T element](w io.Writer, data []T, shape ...int) error {
+	if err := writeNPYHeader(w, native[T]().kind.descr(), shape...); err != nil {
 		return err
 	}
-	return writeElements(w, data)
+	return writeElements(w, data, false)
 }
 
-// writeElements writes data little-endian.
-func writeElements[T element](w io.Writer, data []T) error {
-	if hostBig {
-		return writeSwapped(w, data)
-	}
-	_, err := w.Write(asBytes(data))
-	return err
-}
-
-// writeSwapped writes data in the byte order that is not this machine's.
-func writeSwapped[T element](w io.Writer, data []T) error {
+// writeElements writes data in the given byte order.
+func writeElements[T element](w io.Writer, data []T, big bool) error {
 	size := native[T]().kind.size()
-	scratch := make([]byte, bufferSize)
+	if size == 1 || big == hostBig {
+		_, err := w.Write(asBytes(data))
+		return err
+	}
+	scratch := make([]byte, min(bufferSize, len(data)*size))
 	for len(data) > 0 {
 		n := min(len(data), bufferSize/size)
 		raw := scratch[:copy(scratch, asBytes(data[:n]))]
 		swap(raw, size)
 		if _, err := w.Write(raw); err != nil {
+			return err
+		}
+		data = data[n:]
+	}
+	return nil
+}
+
+// writeConverted writes each element little-endian as what to makes of it, piece by piece.
+func writeConverted[D, S element](w io.Writer, data []S, to func(S) D) error {
+	piece := make([]D, min(len(data), bufferSize/8))
+	for len(data) > 0 {
+		n := min(len(piece), len(data))
+		for i, v := range data[:n] {
+			piece[i] = to(v)
+		}
+		if err := writeElements(w, piece[:n], false); err != nil {
 			return err
 		}
 		data = data[n:]

@@ -10,7 +10,7 @@ import (
 )
 
 // CSR is a sparse matrix in compressed rows: the entries of row i are Ind[p] (column) and Val[p]
-// for p from Ptr[i] up to Ptr[i+1].
+// for p from Ptr[i] up to Ptr[i+1]. Rows and Cols are at most 2^32-1.
 type CSR struct {
 	Rows, Cols int
 	Ptr        []uint64 // Rows+1 positions
@@ -57,7 +57,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 		return nil, err
 	case len(shape) != 2:
 		return nil, failf(ErrShape, "%d dimensions, a matrix has two", len(shape)).in("shape.npy")
-	case shape[0] > math.MaxInt-1, shape[1] > math.MaxInt, shape[1] > 1<<32:
+	case shape[0] > min(math.MaxInt-1, math.MaxUint32), shape[1] > min(math.MaxInt, math.MaxUint32):
 		return nil, failf(ErrUnsupported, "%d x %d is too large a matrix", shape[0], shape[1]).in("shape.npy")
 	}
 	m := &CSR{Rows: int(shape[0]), Cols: int(shape[1])}
@@ -215,9 +215,9 @@ func writeCSR(w io.Writer, m *CSR) error {
 			return err
 		}},
 		{"shape", func(w io.Writer) error {
-			return writeArray(w, "<i8", []int64{int64(m.Rows), int64(m.Cols)}, 2)
+			return writeNPY(w, []int64{int64(m.Rows), int64(m.Cols)}, 2)
 		}},
-		{"data", func(w io.Writer) error { return writeArray(w, "<f4", m.Val, len(m.Val)) }},
+		{"data", func(w io.Writer) error { return writeNPY(w, m.Val, len(m.Val)) }},
 	}
 	for _, member := range members {
 		mw, err := create(member.name)
@@ -231,28 +231,17 @@ func writeCSR(w io.Writer, m *CSR) error {
 	return z.Close()
 }
 
-// writePositions writes an array of int32 or int64, converted piece by piece.
+// writePositions writes an array of int32 or int64.
 func writePositions[T uint32 | uint64](w io.Writer, data []T, narrow bool) error {
+	k := i8
 	if narrow {
-		return writeConverted[int32](w, "<i4", data)
+		k = i4
 	}
-	return writeConverted[int64](w, "<i8", data)
-}
-
-func writeConverted[D int32 | int64, S uint32 | uint64](w io.Writer, descr string, data []S) error {
-	if err := writeNPYHeader(w, descr, len(data)); err != nil {
+	if err := writeNPYHeader(w, k.descr(), len(data)); err != nil {
 		return err
 	}
-	piece := make([]D, min(len(data), bufferSize/8))
-	for len(data) > 0 {
-		n := min(len(piece), len(data))
-		for i, v := range data[:n] {
-			piece[i] = D(v)
-		}
-		if err := writeElements(w, piece[:n]); err != nil {
-			return err
-		}
-		data = data[n:]
+	if narrow {
+		return writeConverted(w, data, func(v T) int32 { return int32(v) })
 	}
-	return nil
+	return writeConverted(w, data, func(v T) int64 { return int64(v) })
 }

@@ -234,7 +234,7 @@ func readArray[T element](s *source, n, cols int, dt dtype) ([]T, error) {
 			return nil, err
 		}
 		if bad >= 0 {
-			return nil, rangeError[T](done+bad, cols, dt)
+			return nil, rangeError(done+bad, cols, dt.kind, native[T]().kind)
 		}
 	}
 	return dst, s.end()
@@ -264,14 +264,14 @@ func fill[T element](s *source, dst []T, dt dtype, scratch []byte) (bad int, err
 	return -1, nil
 }
 
-// rangeError names the place of an element that does not fit in a T.
-func rangeError[T element](i, cols int, dt dtype) error {
+// rangeError names the place of an element that does not fit in another kind.
+func rangeError(i, cols int, from, to kind) error {
 	what := "does not fit in"
-	if dt.kind.float() {
+	if from.float() {
 		what = "is finite but overflows"
 	}
 	if cols > 1 {
-		return failf(ErrRange, "column %d: the %v %s %v", i%cols, dt.kind, what, native[T]().kind).atRow(i / cols)
+		return failf(ErrRange, "column %d: the %v %s %v", i%cols, from, what, to).atRow(i / cols)
 	}
-	return failf(ErrRange, "the %v %s %v", dt.kind, what, native[T]().kind).atRow(i)
+	return failf(ErrRange, "the %v %s %v", from, what, to).atRow(i)
 }

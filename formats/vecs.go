@@ -48,7 +48,7 @@ func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error
 			return 0, 0, nil, err
 		}
 		if bad >= 0 {
-			return 0, 0, nil, rangeError[T](i*cols+bad, cols, dtype{kind: k})
+			return 0, 0, nil, rangeError(i*cols+bad, cols, k, native[T]().kind)
 		}
 	}
 	if rest == 0 {
@@ -76,13 +76,13 @@ func readVecsDim(s *source, want int32, i int) error {
 }
 
 // writeVecs writes the rows of data, cols elements each.
-func writeVecs[T element](w io.Writer, cols int, data []T) error {
+func writeVecs[T element](w io.Writer, data []T, cols int) error {
 	dim := binary.LittleEndian.AppendUint32(nil, uint32(cols))
 	for ; len(data) > 0; data = data[cols:] {
 		if _, err := w.Write(dim); err != nil {
 			return err
 		}
-		if err := writeElements(w, data[:cols]); err != nil {
+		if err := writeElements(w, data[:cols], false); err != nil {
 			return err
 		}
 	}

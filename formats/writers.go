@@ -2,7 +2,9 @@ package formats
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -11,74 +13,140 @@ import (
 )
 
 var (
-	matrixWriters = []format{{".npy", npyFamily, f4}, {".fvecs", vecsFamily, f4}, {".fbin", binFamily, f4}}
-	doubleWriters = []format{{".npy", npyFamily, f8}}
-	labelWriters  = []format{{".npy", npyFamily, i4}, {".csv", textFamily, noKind}, {".ivecs", vecsFamily, i4}}
-	csrWriters    = []format{{suffix: ".npz"}}
-	mtxWriters    = []format{{suffix: ".mtx"}}
+	arrayWriters = slices.Concat(arrayFormats, []format{{".idx.gz", idxFamily, noKind}, {"-ubyte.gz", idxFamily, noKind}})
+	labelWriters = []format{
+		{".npy", npyFamily, noKind}, {".csv", textFamily, i4}, {".ivecs", vecsFamily, i4}, {".ibin", binFamily, i4},
+		{".idx", idxFamily, noKind}, {".idx.gz", idxFamily, noKind},
+	}
+	csrWriters = []format{{suffix: ".npz"}}
+	mtxWriters = []format{{suffix: ".mtx"}}
 )
 
-// writerFor returns how to write path. Nothing is written compressed.
-func writerFor(table []format, path string) (format, error) {
-	if f, ok := findFormat(table, strings.ToLower(path)); ok {
-		return f, nil
+// takes returns the kinds of element that can be written in the format.
+func (f format) takes() []kind {
+	switch f.family {
+	case npyFamily:
+		return []kind{f2, f4, f8, u1, i4, i8}
+	case idxFamily:
+		return []kind{u1, i4, f4, f8}
 	}
-	return format{}, named(path, failf(ErrUnsupported, "unknown kind of file; can be written: %s", suffixes(table)))
+	return []kind{f.kind}
 }
 
-// WriteMatrix writes rows x cols float32 in row-major order as .npy, .fvecs or .fbin, by the
-// ending of the name. The file appears as a whole or not at all, as with WriteFile. A length of
-// data other than rows*cols, or dimensions that the format cannot express, are an ErrShape.
+// writerFor returns how to write elements of kind k (noKind for sparse matrices) to path.
+func writerFor(table []format, path string, k kind) (format, error) {
+	f, known := findFormat(table, strings.ToLower(path))
+	if known && slices.Contains(f.takes(), k) {
+		return f, nil
+	}
+	why := "unknown kind of file"
+	if known {
+		names := fmt.Sprint(f.takes())
+		why = fmt.Sprintf("%s takes %s, not %v", f.suffix, strings.ReplaceAll(names[1:len(names)-1], " ", ", "), k)
+	}
+	var usable []format
+	for _, f := range table {
+		if slices.Contains(f.takes(), k) {
+			usable = append(usable, f)
+		}
+	}
+	return format{}, named(path, failf(ErrUnsupported, "%s; can be written: %s", why, suffixes(usable)))
+}
+
+// WriteArray writes rows x cols elements in row-major order, in the format that the ending of the
+// name says:
+//
+//	.npy                              any T
+//	.fvecs .fbin                      float32
+//	.bvecs .u8bin                     uint8
+//	.ivecs .ibin                      int32
+//	.idx -ubyte .idx.gz -ubyte.gz     uint8, int32, float32, float64
+//
+// Another ending, or one that has no place for a T, is an ErrUnsupported that says what can be
+// written. A length of data other than rows*cols, or dimensions that the format cannot express,
+// are an ErrShape. The file appears as a whole or not at all, as with WriteFile. The same
+// arguments give the same bytes on every machine.
+func WriteArray[T float32 | float64 | uint8 | int32 | int64](ctx context.Context, path string, rows, cols int, data []T) error {
+	f, err := writerFor(arrayWriters, path, native[T]().kind)
+	if err != nil {
+		return err
+	}
+	return writeArray(ctx, f, path, data, rows, cols)
+}
+
+// WriteMatrix is WriteArray of float32.
 func WriteMatrix(ctx context.Context, path string, rows, cols int, data []float32) error {
-	f, err := writerFor(matrixWriters, path)
+	return WriteArray(ctx, path, rows, cols, data)
+}
+
+// WriteMatrix64 is WriteArray of float64.
+func WriteMatrix64(ctx context.Context, path string, rows, cols int, data []float64) error {
+	return WriteArray(ctx, path, rows, cols, data)
+}
+
+// WriteMatrix16 writes a .npy of float16 under the rules of WriteArray. Values are rounded to the
+// nearest float16, to even on a tie; a finite one of which that would make an infinity (65520 and
+// more) is an ErrRange naming row and column. NaN and infinities pass through.
+func WriteMatrix16(ctx context.Context, path string, rows, cols int, data []float32) error {
+	f, err := writerFor(arrayWriters, path, f2)
 	if err != nil {
 		return err
 	}
 	if err := checkShape(f, rows, cols, len(data)); err != nil {
 		return named(path, err)
 	}
-	return WriteFile(ctx, path, func(w io.Writer) error {
-		switch f.family {
-		case vecsFamily:
-			return writeVecs(w, cols, data)
-		case binFamily:
-			return writeBin(w, rows, cols, data)
+	for i, v := range data {
+		if toFloat16(v)&0x7fff == 0x7c00 && !math.IsInf(float64(v), 0) {
+			return named(path, rangeError(i, cols, f4, f2))
 		}
-		return writeArray(w, "<f4", data, rows, cols)
+	}
+	return WriteFile(ctx, path, func(w io.Writer) error {
+		if err := writeNPYHeader(w, f2.descr(), rows, cols); err != nil {
+			return err
+		}
+		return writeConverted(w, data, toFloat16)
 	})
 }
 
-// WriteMatrix64 writes rows x cols float64 in row-major order as .npy, under the rules of
-// WriteMatrix.
-func WriteMatrix64(ctx context.Context, path string, rows, cols int, data []float64) error {
-	f, err := writerFor(doubleWriters, path)
+// WriteLabels writes class numbers as .npy, .idx or .idx.gz (one dimension of int32), .ivecs or
+// .ibin (one column), or .csv (a column under the header "label"), under the rules of WriteArray.
+func WriteLabels(ctx context.Context, path string, labels []int32) error {
+	f, err := writerFor(labelWriters, path, i4)
 	if err != nil {
 		return err
+	}
+	if f.family == textFamily {
+		return WriteFile(ctx, path, func(w io.Writer) error { return writeLabelText(w, labels) })
+	}
+	return writeArray(ctx, f, path, labels, len(labels))
+}
+
+// writeArray writes a file in the given format, which must take a T. The shape is rows and
+// columns, or the length of a vector.
+func writeArray[T element](ctx context.Context, f format, path string, data []T, shape ...int) error {
+	rows, cols := shape[0], 1
+	if len(shape) > 1 {
+		cols = shape[1]
 	}
 	if err := checkShape(f, rows, cols, len(data)); err != nil {
 		return named(path, err)
 	}
-	return WriteFile(ctx, path, func(w io.Writer) error { return writeArray(w, "<f8", data, rows, cols) })
-}
-
-// WriteLabels writes class numbers as .npy (one dimension of int32), .csv (a column under the
-// header "label") or .ivecs (one column), under the rules of WriteMatrix.
-func WriteLabels(ctx context.Context, path string, labels []int32) error {
-	f, err := writerFor(labelWriters, path)
-	if err != nil {
-		return err
-	}
-	if err := checkShape(f, len(labels), 1, len(labels)); err != nil {
-		return named(path, err)
-	}
 	return WriteFile(ctx, path, func(w io.Writer) error {
-		switch f.family {
-		case vecsFamily:
-			return writeVecs(w, 1, labels)
-		case textFamily:
-			return writeLabelText(w, labels)
+		switch {
+		case f.family == vecsFamily:
+			return writeVecs(w, data, cols)
+		case f.family == binFamily:
+			return writeBin(w, data, rows, cols)
+		case f.family == npyFamily:
+			return writeNPY(w, data, shape...)
+		case !strings.HasSuffix(f.suffix, ".gz"):
+			return writeIDX(w, data, shape...)
 		}
-		return writeArray(w, "<i4", labels, len(labels))
+		z := gzip.NewWriter(w)
+		if err := writeIDX(z, data, shape...); err != nil {
+			return err
+		}
+		return z.Close()
 	})
 }
 
@@ -96,12 +164,12 @@ func writeLabelText(w io.Writer, labels []int32) error {
 }
 
 // WriteCSR writes a .npz that ReadCSR and scipy.sparse.load_npz read, uncompressed, under the
-// rules of WriteMatrix. The lengths must be as ReadCSR promises.
+// rules of WriteArray. The lengths must be as ReadCSR promises.
 func WriteCSR(ctx context.Context, path string, m *CSR) error {
-	if _, err := writerFor(csrWriters, path); err != nil {
+	if _, err := writerFor(csrWriters, path, noKind); err != nil {
 		return err
 	}
-	if m.Rows < 0 || m.Cols < 0 || uint64(m.Cols) > 1<<32 || len(m.Ptr)-1 != m.Rows ||
+	if m.Rows < 0 || m.Cols < 0 || uint64(max(m.Rows, m.Cols)) > math.MaxUint32 || len(m.Ptr)-1 != m.Rows ||
 		len(m.Ind) != len(m.Val) || m.Ptr[m.Rows] != uint64(len(m.Ind)) {
 		return named(path, failf(ErrShape, "%d x %d with %d row pointers, %d indices and %d values is no CSR matrix",
 			m.Rows, m.Cols, len(m.Ptr), len(m.Ind), len(m.Val)))
@@ -116,12 +184,12 @@ func WriteCSR(ctx context.Context, path string, m *CSR) error {
 }
 
 // WriteTriplets writes a Matrix Market file (.mtx) of real values in general form that reads back
-// bit by bit, under the rules of WriteMatrix. Entries must lie within the matrix and be finite.
+// bit by bit, under the rules of WriteArray. Entries must lie within the matrix and be finite.
 func WriteTriplets(ctx context.Context, path string, t *Triplets) error {
-	if _, err := writerFor(mtxWriters, path); err != nil {
+	if _, err := writerFor(mtxWriters, path, noKind); err != nil {
 		return err
 	}
-	if t.Rows < 0 || t.Cols < 0 || uint64(t.Rows) > 1<<32 || uint64(t.Cols) > 1<<32 ||
+	if t.Rows < 0 || t.Cols < 0 || uint64(max(t.Rows, t.Cols)) > math.MaxUint32 ||
 		len(t.Row) != len(t.Val) || len(t.Col) != len(t.Val) {
 		return named(path, failf(ErrShape, "%d x %d with %d rows, %d columns and %d values is no list of entries",
 			t.Rows, t.Cols, len(t.Row), len(t.Col), len(t.Val)))
@@ -150,7 +218,7 @@ func checkShape(f format, rows, cols, have int) error {
 		return failf(ErrShape, "%d columns are more than can be read back", cols)
 	case f.family == vecsFamily && rows == 0:
 		return failf(ErrShape, "%s cannot hold a matrix without rows", f.suffix)
-	case f.family == binFamily && uint64(rows) > math.MaxUint32:
+	case (f.family == binFamily || f.family == idxFamily) && uint64(rows) > math.MaxUint32:
 		return failf(ErrShape, "%s cannot hold %d rows", f.suffix, rows)
 	}
 	return nil

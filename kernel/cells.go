@@ -26,6 +26,12 @@ import (
 // prunes the axes without a grid and the cells that hold many points.
 //
 // Equal points are collapsed to one with a multiplicity.
+//
+// Every pair is tested from both of its ends. Half of the cells around a point
+// would do to find each pair once, but then rows have several writers, their
+// columns come out of order, and the atomic counters and sorts that mend this
+// cost what the tests saved. Distances are differences of the given float32
+// coordinates in float64, which are exact or nearly so whatever the offset.
 type cellList struct {
 	d      int
 	n      int       // distinct points
@@ -55,7 +61,7 @@ const (
 )
 
 // gridOf chooses the axes and the side of the grid for a radius.
-func gridOf(p *points, radius float64) (axes []int, side float64, reach int64) {
+func gridOf(p *pointSet, radius float64) (axes []int, side float64, reach int64) {
 	axes = make([]int, p.d)
 	for a := range axes {
 		axes[a] = a
@@ -86,7 +92,7 @@ func gridOf(p *points, radius float64) (axes []int, side float64, reach int64) {
 }
 
 // newCellList sorts the points for searches within the radius.
-func newCellList(ctx context.Context, p *points, radius float64, set *par.Set) (*cellList, error) {
+func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set) (*cellList, error) {
 	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius)}
 	cl.axes, cl.side, cl.reach = gridOf(p, radius)
 	for i := range cl.size {
@@ -164,7 +170,7 @@ func radixSort(keys []uint64, order []uint32, limit uint64) []uint64 {
 
 // sortWithinCells fetches the coordinates in sorted order and orders each cell
 // so that equal points are adjacent and, in large cells, near points are.
-func (cl *cellList) sortWithinCells(ctx context.Context, p *points, starts []uint32, set *par.Set) error {
+func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, starts []uint32, set *par.Set) error {
 	d := cl.d
 	cl.coords = make([]float32, p.n*d)
 	const cellsPerPiece = 512
@@ -193,7 +199,10 @@ func (cl *cellList) sortWithinCells(ctx context.Context, p *points, starts []uin
 
 // alongCurve reorders the points of a large cell along a Morton curve.
 func alongCurve(members []uint32, coords []float32, d int) {
-	order := sparse.MortonOrder(blas32.General{Rows: len(members), Cols: d, Stride: d, Data: coords})
+	order, err := sparse.MortonOrder(blas32.General{Rows: len(members), Cols: d, Stride: d, Data: coords})
+	if err != nil {
+		panic(err) // the points have been checked
+	}
 	oldMembers, oldCoords := slices.Clone(members), slices.Clone(coords)
 	for i, from := range order {
 		members[i] = oldMembers[from]

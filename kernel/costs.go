@@ -1,9 +1,8 @@
 package kernel
 
-// Seconds of one core for the elementary operations, measured on a 2.x GHz
-// Emerald Rapids core with the portable code of this package (benchmarks of
-// the same names in bench_test.go). They rank the operators; nothing else
-// depends on them.
+// Seconds of one Emerald Rapids core for the elementary operations of this
+// package's portable code, as its benchmarks show them (bench_test.go). They
+// rank the operators; nothing else depends on them.
 const (
 	denseExpSeconds = 14e-9   // one exponential, with the loop around it
 	distanceSeconds = 0.32e-9 // one coordinate of one pair in a matrix product

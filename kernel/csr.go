@@ -53,29 +53,39 @@ func farBoundOf(d int) farBound {
 	return func(_, distance float64) float64 { return distance } // all pairs are measured
 }
 
-func newCSR(ctx context.Context, p *points, b Bandwidth, radius float64, o *Options) (*CSR, error) {
+func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*CSR, error) {
 	g, err := searchGraph(ctx, p, b, radius, o)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
-	op := &CSR{set: o.Workers, radius: min(radius, p.farthest(), maxRadius(b))}
+	op := &CSR{set: o.Workers, radius: g.radius}
 	op.adopt(g, p.n)
-	if o.Isolated == Repair && op.cert.RowMax > o.Tolerance {
+	if o.Isolated == Repair {
 		if g, err = g.repair(ctx, b, op, o); err != nil {
 			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
 		}
 		op.adopt(g, p.n)
-		if worst := op.worstRepairable(o.Tolerance); worst > o.Tolerance {
-			return nil, fmt.Errorf("kernel: build csr: repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, worst, o.Tolerance)
-		}
 	}
-	if o.Isolated == Fail && op.cert.Isolated > 0 {
-		return nil, fmt.Errorf("kernel: build csr: %w: %d of %d rows have no neighbour within %.4g", ErrIsolated, op.cert.Isolated, p.n, op.radius)
+	if err := op.checkPolicy(o); err != nil {
+		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
 	op.cost = csrCost(p.n, p.d, float64(op.weights.NNZ()), o)
 	op.cost.PeakBytes = g.peak
 	op.cost.NNZ = int64(op.weights.NNZ())
 	return op, nil
+}
+
+// checkPolicy refuses a graph that the options do not allow.
+func (op *CSR) checkPolicy(o *Options) error {
+	switch {
+	case o.Isolated == Fail && op.cert.Isolated > 0:
+		return fmt.Errorf("%w: %d of %d rows have no neighbour within %.4g", ErrIsolated, op.cert.Isolated, op.N(), op.radius)
+	case o.Isolated == Fail && o.CutoffRadius == 0 && op.cert.RowMax > o.Tolerance:
+		return fmt.Errorf("%w: a row has eta %.2g, asked for %.2g", ErrTolerance, op.cert.RowMax, o.Tolerance)
+	case o.Isolated == Repair && o.CutoffRadius == 0 && op.worstRepairable(o.Tolerance) > o.Tolerance:
+		return fmt.Errorf("repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, op.worstRepairable(o.Tolerance), o.Tolerance)
+	}
+	return nil
 }
 
 // worstRepairable returns the largest eta_i of the rows whose weights are not
@@ -108,7 +118,8 @@ func (op *CSR) adopt(g *graph, n int) {
 	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel + 0x1p-24}
 	for i := range counts {
 		var sum [1]float64
-		sparse.MulRow(op.weights, sum[:], i, counts, 1)
+		ind, val := op.weights.Row(i)
+		sparse.MulRow(sum[:], ind, val, counts, 1)
 		degree := sum[0] + (counts[i] - 1) // as Apply adds them up
 		bound := math.Inf(1)
 		if degree > 0 {
@@ -119,7 +130,6 @@ func (op *CSR) adopt(g *graph, n int) {
 		for row := op.first(i); row < op.first(i+1); row++ {
 			op.degrees[row], eta[row] = degree, bound
 		}
-		ind, _ := op.weights.Row(i)
 		longest = max(longest, len(ind))
 	}
 	op.cert.setRows(eta)
@@ -151,10 +161,7 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	}
 	c.StreamedBytes = int64(8*nnz) + int64(n)*int64(8*o.Columns+12)
 	c.ResidentBytes = int64(8*nnz) + int64(n)*(8+4+8+4+4)
-	c.PeakBytes = int64(8*nnz) + cellListBytes(n, min(d, maxDirect)) + 8*int64(n)
-	if d > maxDirect {
-		c.PeakBytes += int64(o.Workers.Workers()) * tileBytes(d)
-	}
+	c.PeakBytes = int64(8*nnz) + searchBytes(n, d, o) + 8*int64(n)
 	c.NNZ = int64(nnz)
 	return c
 }
@@ -171,7 +178,7 @@ func (op *CSR) Order() []uint32 { return op.order }
 // Degrees returns W 1.
 func (op *CSR) Degrees() []float64 { return op.degrees }
 
-// Radius returns the cutoff.
+// Radius returns the cutoff, +Inf where every pair has a weight.
 func (op *CSR) Radius() float64 { return op.radius }
 
 // Certificate bounds the weight beyond the cutoff.
@@ -179,11 +186,6 @@ func (op *CSR) Certificate() Certificate { return op.cert }
 
 // Cost returns what the operator takes.
 func (op *CSR) Cost() Cost { return op.cost }
-
-// Weights returns the weights between distinct points and, when some points
-// are equal, the bounds of the rows of each: rows bounds[g] to bounds[g+1]-1 of
-// the operator's order are the points equal to distinct point g.
-func (op *CSR) Weights() (w *sparse.CSR, bounds []uint32) { return op.weights, op.group }
 
 // Close releases the weights.
 func (op *CSR) Close() error {
@@ -268,6 +270,7 @@ func (pass *csrPass) Run(worker, chunk int) {
 	lo, hi := op.weights.Chunk(chunk)
 	wx, others := pass.rows[2*worker*k:][:k], pass.rows[(2*worker+1)*k:][:k]
 	for g := lo; g < hi; g++ {
+		ind, val := op.weights.Row(g)
 		switch {
 		case pass.adding:
 			sum := pass.sums[g*k:][:k]
@@ -278,10 +281,10 @@ func (pass *csrPass) Run(worker, chunk int) {
 				}
 			}
 		case pass.sums == nil:
-			sparse.MulRow(op.weights, wx, g, pass.x.data, pass.x.stride)
+			sparse.MulRow(wx, ind, val, pass.x.data, pass.x.stride)
 			pass.finish(chunk, g, wx)
 		default:
-			sparse.MulRow(op.weights, others, g, pass.sums, k)
+			sparse.MulRow(others, ind, val, pass.sums, k)
 			equal := pass.sums[g*k:][:k]
 			for i := op.first(g); i < op.first(g+1); i++ {
 				for c, v := range pass.x.row(i) {

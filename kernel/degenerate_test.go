@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,12 +97,14 @@ func TestUnderflowIsolatesRows(t *testing.T) {
 		if cert.Isolated != 1 {
 			t.Errorf("%s: %d isolated rows, want 1", op.Name(), cert.Isolated)
 		}
-		if op.Name() == "csr" && !math.IsInf(cert.RowMax, 1) {
-			t.Errorf("csr: RowMax = %g with an isolated row", cert.RowMax)
+		if !math.IsInf(cert.RowMax, 1) {
+			t.Errorf("%s: RowMax = %g with an isolated row", op.Name(), cert.RowMax)
 		}
 	}
-	if _, err := NewCSR(t.Context(), p, Sigma(1), &Options{Isolated: Fail}); !errors.Is(err, ErrIsolated) {
-		t.Errorf("policy fail: err = %v", err)
+	for _, name := range OperatorNames() {
+		if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: name, Isolated: Fail}); !errors.Is(err, ErrIsolated) {
+			t.Errorf("%s, policy fail: err = %v", name, err)
+		}
 	}
 	op, err := NewCSR(t.Context(), p, Sigma(1), &Options{Isolated: Repair})
 	if err != nil {
@@ -129,12 +132,68 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cert := op.Certificate(); cert.Isolated != 0 || cert.RowMax > 1e-3 {
+	if cert := op.Certificate(); cert.Isolated != 0 {
 		t.Errorf("after the repair: %v", cert)
 	}
+	at := slices.Index(op.Order(), 0)
+	if eta := op.Certificate().Eta(at); eta > 1e-3 {
+		t.Errorf("the repaired row has eta %g", eta)
+	}
+	// The graph was to be cut: nothing else is added to it.
+	added, _ := op.weights.Row(at)
+	if got, want := op.weights.NNZ(), kept.weights.NNZ()+2*len(added); got != want || len(added) == 0 {
+		t.Errorf("%d weights, want %d", got, want)
+	}
 	checkAgainstDense(t, op, p, Sigma(1))
-	if _, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 2, Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
+}
+
+// Without a cutoff of the caller's every row meets the tolerance, or the
+// builder says that it cannot.
+func TestRepairMeetsTheTolerance(t *testing.T) {
+	p := makePoints("clustered", 600, 2, 3)
+	kept, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kept.Certificate().RowMax <= 1e-3 {
+		t.Fatal("the test wants rows that miss the tolerance")
+	}
+	op, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if worst := op.worstRepairable(1e-3); worst > 1e-3 || !op.weights.IsSymmetric() {
+		t.Errorf("repaired, yet eta = %g", worst)
+	}
+	checkAgainstDense(t, op, p, Sigma(0.5))
+	if _, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a tolerance below float32: err = %v", err)
+	}
+	uniform := makePoints("uniform", 3000, 2, 1)
+	if _, err := NewCSR(t.Context(), uniform, Sigma(0.01), &Options{Tolerance: 1e-3, Isolated: Fail}); err == nil || !(errors.Is(err, ErrTolerance) || errors.Is(err, ErrIsolated)) {
+		t.Errorf("policy fail: err = %v", err)
+	}
+	short := &Options{Tolerance: 1e-3, Isolated: Repair, BudgetBytes: kept.Cost().PeakBytes + 1000}
+	if _, err := NewCSR(t.Context(), p, Sigma(0.5), short); !errors.Is(err, ErrMemory) {
+		t.Errorf("no memory for the repair: err = %v", err)
+	}
+}
+
+// Every pair: no cutoff, nothing dropped.
+func TestCompleteGraph(t *testing.T) {
+	for _, d := range []int{2, 12} {
+		p := makePoints("uniform", 300, d, 1)
+		op, err := NewCSR(t.Context(), p, Sigma(5), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cert := op.Certificate(); !math.IsInf(op.Radius(), 1) || op.weights.NNZ() != 300*299 || cert.RowMax > 0x1p-23 {
+			t.Errorf("d=%d: radius %g, %d weights, %v", d, op.Radius(), op.weights.NNZ(), cert)
+		}
+		if !op.weights.IsSymmetric() {
+			t.Errorf("d=%d: not symmetric", d)
+		}
+		checkAgainstDense(t, op, p, Sigma(5))
 	}
 }
 

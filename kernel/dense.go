@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -24,6 +25,7 @@ type Dense struct {
 	degrees   []float64
 	set       *par.Set
 	progress  *progress
+	cert      Certificate
 	cost      Cost
 }
 
@@ -53,7 +55,7 @@ func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options
 	return newDense(ctx, pts, b, o)
 }
 
-func newDense(ctx context.Context, p *points, b Bandwidth, o *Options) (*Dense, error) {
+func newDense(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Dense, error) {
 	cost := denseCost(p.n, p.d, o)
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}
@@ -78,6 +80,10 @@ func newDense(ctx context.Context, p *points, b Bandwidth, o *Options) (*Dense, 
 		}
 	}
 	op.progress = o.progress("product", op.blocks.rounds())
+	op.certify()
+	if o.Isolated == Fail && op.cert.Isolated > 0 {
+		return nil, fmt.Errorf("kernel: build dense: %w: the weights of %d of %d rows underflow", ErrIsolated, op.cert.Isolated, p.n)
+	}
 	return op, nil
 }
 
@@ -135,10 +141,23 @@ func (op *Dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st 
 	return denseStep(ctx, op, block64(dst), block64(x), s, st)
 }
 
-// Certificate is exact up to rounding.
-func (op *Dense) Certificate() Certificate {
+// Certificate is exact up to rounding, isolated rows aside.
+func (op *Dense) Certificate() Certificate { return op.cert }
+
+func (op *Dense) certify() {
 	rel := op.q.entryRel(op.bandwidth)
-	return Certificate{Kind: Exact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53, Isolated: countZeros(op.degrees)}
+	op.cert = Certificate{Kind: Exact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53}
+	eta := make([]float64, op.q.n)
+	for i, d := range op.degrees {
+		eta[i] = rel
+		if d == 0 {
+			eta[i] = math.Inf(1)
+			op.cert.Isolated++
+		}
+	}
+	if op.cert.Isolated > 0 {
+		op.cert.setRows(eta)
+	}
 }
 
 // Cost returns what the operator takes.
@@ -148,15 +167,6 @@ func (op *Dense) Cost() Cost { return op.cost }
 func (op *Dense) Close() error {
 	*op = Dense{}
 	return nil
-}
-
-func countZeros(values []float64) (zeros int) {
-	for _, v := range values {
-		if v == 0 {
-			zeros++
-		}
-	}
-	return zeros
 }
 
 func denseApply[T float](ctx context.Context, op *Dense, dst, x block[T]) error {

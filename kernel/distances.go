@@ -16,7 +16,7 @@ const maxDirect = 8
 // with u = 2^-53, the sums contribute 2 d u, centring and the last additions
 // at most 10 u, each times |z_i|^2 + |z_j|^2, in any order of summation.
 type distancer struct {
-	p      *points
+	p      *pointSet
 	rows   []uint32 // rows of p that take part; nil for all of them
 	n      int
 	direct bool
@@ -29,7 +29,7 @@ type distancer struct {
 // 512 KiB, which stays in a second-level cache.
 const tileRows = 256
 
-func newDistancer(p *points, rows []uint32) *distancer {
+func newDistancer(p *pointSet, rows []uint32) *distancer {
 	q := &distancer{p: p, rows: rows, n: p.n, direct: p.d <= maxDirect}
 	if rows != nil {
 		q.n = len(rows)

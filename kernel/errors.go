@@ -3,6 +3,8 @@ package kernel
 import (
 	"errors"
 	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Sentinels, matched with errors.Is; the errors returned add the numbers.
@@ -10,9 +12,9 @@ var (
 	// ErrEmpty reports input without rows or columns.
 	ErrEmpty = errors.New("no points")
 	// ErrShape reports sizes that do not fit together.
-	ErrShape = errors.New("shapes do not match")
+	ErrShape = points.ErrShape
 	// ErrNonFinite reports a NaN or an infinity; see NonFiniteError.
-	ErrNonFinite = errors.New("value is not finite")
+	ErrNonFinite = points.ErrNonFinite
 	// ErrBandwidth reports a bandwidth that is not a positive number, or so
 	// extreme that the exponent of every weight overflows.
 	ErrBandwidth = errors.New("bandwidth out of range")
@@ -37,18 +39,9 @@ var (
 	ErrOption = errors.New("option out of range")
 )
 
-// A NonFiniteError says where a NaN or an infinity was found. It never carries
-// other values of the row.
-type NonFiniteError struct {
-	What     string // what was read: "points", "x"
-	Row, Col int
-}
-
-func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("kernel: %s: %v at row %d, column %d", e.What, ErrNonFinite, e.Row, e.Col)
-}
-
-func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
+// A NonFiniteError says where a NaN or an infinity was found: What is "points"
+// or "x", Row and Col count from 0. It never carries a value.
+type NonFiniteError = points.EntryError
 
 // A MemoryError says how much was wanted, how much there is, and what could be
 // done instead.

@@ -14,9 +14,10 @@ import (
 // points and what is known of those left out.
 type graph struct {
 	weights  *sparse.CSR
-	order    []uint32 // given row of each internal row; nil when equal
-	group    []uint32 // internal rows of each distinct point; nil when all are distinct
-	tail     []float64
+	order    []uint32  // given row of each internal row; nil when equal
+	group    []uint32  // internal rows of each distinct point; nil when all are distinct
+	radius   float64   // beyond which no pair is; +Inf where every pair is kept
+	tail     []float64 // bounds the weight left out, for each distinct point
 	entryRel float64
 	peak     int64 // bytes held at most while building
 	distance func(i, j int) float64
@@ -24,7 +25,7 @@ type graph struct {
 
 // searchGraph finds all pairs within the radius, in two passes: the first
 // counts, so that the memory is known before the second fills it.
-func searchGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *Options) (*graph, error) {
+func searchGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
 	if radius >= p.farthest() && p.farthest() <= maxRadius(b) {
 		return tiledGraph(ctx, p, b, math.Inf(1), o) // every pair: nothing to find
 	}
@@ -58,8 +59,8 @@ func (o *Options) allocate(counts []uint64, held int64) (ptr []uint64, ind []uin
 }
 
 // cellGraph searches with a cell list.
-func cellGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	held := cellListBytes(p.n, p.d)
+func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
+	held := searchBytes(p.n, p.d, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "cell list", Need: held, Budget: o.BudgetBytes}
 	}
@@ -106,26 +107,33 @@ func cellGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *O
 	}
 	size, _ := sparse.Bytes(cl.n, uint64(len(ind)))
 	return &graph{
-		weights: weights, order: cl.order, group: cl.group, tail: tail,
+		weights: weights, order: cl.order, group: cl.group, tail: tail, radius: radius,
 		entryRel: directRel(p.d),
 		peak:     held + size,
 		distance: func(i, j int) float64 { return dist2(cl.point(i), cl.point(j)) },
 	}, nil
 }
 
-// cellListBytes is what a cell list takes at most while it is made: sorted
-// and unsorted keys and order, coordinates, boxes, cells, tails.
-func cellListBytes(n, d int) int64 { return int64(n) * int64(8*2+4*2+3*4*d+24) }
+// searchBytes is what a search takes beside the weights. Cell lists: sorted and
+// unsorted keys and order, coordinates, and at worst a cell, a cluster and a
+// box for every point; counts, tails, degrees and bounds of all rows.
+func searchBytes(n, d int, o *Options) int64 {
+	const perRow = 8 + 8 + 8 + 8 + 4 + 4
+	if d <= maxDirect {
+		return int64(n) * int64(perRow+2*(8+4)+2*(8+4+4+4)+8+3*4*d)
+	}
+	return int64(n)*(perRow+8+4+4) + int64(o.Workers.Workers())*tileBytes(d)
+}
 
 // tiledGraph searches by the distances of all pairs of blocks. An infinite
 // radius takes every pair: the counts are known without a first pass, and so is
 // the place of every entry.
-func tiledGraph(ctx context.Context, p *points, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	held := int64(p.n)*(8+8+8+4+4+4) + int64(o.Workers.Workers())*tileBytes(p.d)
+func tiledGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
+	held := searchBytes(p.n, p.d, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "blocked search", Need: held, Budget: o.BudgetBytes}
 	}
-	g := &graph{}
+	g := &graph{radius: radius}
 	var rows []uint32
 	rows, g.order, g.group = distinctRows(p)
 	q := newDistancer(p, rows)
@@ -197,7 +205,7 @@ func (g *graph) multiplicity(i int) float64 {
 // distinctRows finds equal rows. It returns the given row of each distinct
 // point, and, if some are equal, all rows ordered by point and the bounds of
 // the points in that order; otherwise three nils.
-func distinctRows(p *points) (rows, order, group []uint32) {
+func distinctRows(p *pointSet) (rows, order, group []uint32) {
 	order = make([]uint32, p.n)
 	for i := range order {
 		order[i] = uint32(i)

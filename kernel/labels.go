@@ -20,14 +20,13 @@ const Unlabelled = -1
 // which is exact (the diagonal of K cancels) and costs O(nk + C^2 k).
 // Labels are immutable and safe for concurrent use.
 type Labels struct {
-	class      []uint32 // of each row; noClass where unlabelled
-	values     []int32  // label value of each class, ascending
-	counts     []int
-	unlabelled int
-	table      Table
-	weights    *classWeights
-	weight     []float64 // (K N)_c
-	degree     []float64 // L_Y,ii of a row of class c: (K N)_c - K_cc
+	class   []uint32 // of each row; noClass where unlabelled
+	values  []int32  // label value of each class, ascending
+	counts  []int
+	table   Table
+	weights *classWeights
+	weight  []float64 // (K N)_c
+	degree  []float64 // L_Y,ii of a row of class c: (K N)_c - K_cc
 }
 
 const noClass = math.MaxUint32
@@ -48,8 +47,7 @@ func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 		switch {
 		case v >= 0:
 			count[v]++
-		case v == Unlabelled && allowUnlabelled:
-			l.unlabelled++
+		case v == Unlabelled && allowUnlabelled: // no class counts it
 		case v == Unlabelled:
 			return nil, fmt.Errorf("kernel: %w: row %d has no label (-1), which this call does not allow", ErrLabels, i)
 		default:
@@ -100,9 +98,6 @@ func (l *Labels) N() int { return len(l.class) }
 
 // Classes returns the number of distinct labels.
 func (l *Labels) Classes() int { return len(l.values) }
-
-// Unlabelled returns the number of rows without a label.
-func (l *Labels) Unlabelled() int { return l.unlabelled }
 
 // Table returns the table the weights come from.
 func (l *Labels) Table() Table { return l.table }

@@ -203,8 +203,8 @@ func TestPermutedLabels(t *testing.T) {
 	if want := []float64{0, 0, 1, 1}; !slices.Equal(got, want) {
 		t.Errorf("degrees %v, want %v", got, want)
 	}
-	if labels.Classes() != 2 || labels.Unlabelled() != 1 {
-		t.Errorf("%d classes, %d unlabelled", labels.Classes(), labels.Unlabelled())
+	if labels.Classes() != 2 {
+		t.Errorf("%d classes", labels.Classes())
 	}
 	if _, err := labels.Permute([]uint32{0}); !errors.Is(err, ErrShape) {
 		t.Errorf("err = %v", err)

@@ -4,14 +4,17 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // An Operator is the weight matrix W of a Gaussian graph, or an approximation
-// of it with a certificate. All rows are in the operator's own order.
+// of it with a certificate. All rows are in the operator's own order. Step and
+// Stats share sums that only this package fills in, so the operators are those
+// of this package.
 //
 // Operators are safe for concurrent use. Long calls check the context between
 // chunks of work and return its error; dst is then undefined.
@@ -41,8 +44,8 @@ type Operator interface {
 	Close() error
 }
 
-// Operator64 is an Operator that also computes in float64 throughout. The
-// private first step uses this form only.
+// Operator64 is an Operator that also computes in float64 throughout, for
+// callers to whom the rounding of float32 is an error to account for.
 type Operator64 interface {
 	Operator
 	Apply64(ctx context.Context, dst, x blas64.General) error
@@ -101,17 +104,10 @@ func checkPair[T float](n int, dst, x block[T]) error {
 	if x.rows != n || dst.rows != n || dst.cols != x.cols {
 		return fmt.Errorf("kernel: %w: dst %d x %d, x %d x %d, %d points", ErrShape, dst.rows, dst.cols, x.rows, x.cols, n)
 	}
-	if overlap(dst.data, x.data) {
+	if points.Overlap(dst.data, x.data) {
 		return fmt.Errorf("kernel: %w", ErrAlias)
 	}
 	return nil
-}
-
-func overlap[T float](a, b []T) bool {
-	a0, b0 := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
-	var t T
-	size := unsafe.Sizeof(t)
-	return a0 < b0+uintptr(len(b))*size && b0 < a0+uintptr(len(a))*size
 }
 
 // checkFinite returns a NonFiniteError for the first NaN or infinity in b.
@@ -119,7 +115,7 @@ func checkFinite[T float](what string, b block[T]) error {
 	for i := range b.rows {
 		for c, v := range b.row(i) {
 			if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
-				return &NonFiniteError{What: what, Row: i, Col: c}
+				return fmt.Errorf("kernel: %w", &NonFiniteError{What: what, Row: i, Col: c})
 			}
 		}
 	}

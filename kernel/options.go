@@ -6,27 +6,30 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Workers is the set of goroutines work is shared out to; see internal/par.
-// The nil set runs everything in the caller.
-type Workers = par.Set
+// Workers is a set of goroutines work is shared out to, started by
+// sparse.NewWorkers. The nil set is the caller alone.
+type Workers = sparse.Workers
 
-// IsolatedPolicy says what becomes of rows whose bound misses the tolerance
-// because the cutoff leaves them few or no neighbours.
+// IsolatedPolicy says what becomes of rows that the cutoff leaves without
+// neighbours or, when it follows from a tolerance, with a bound that misses it.
 type IsolatedPolicy int
 
-// The policies. The choice does not change the other rows' weights.
+// The policies.
 const (
 	// Keep leaves such rows as they are: the certificate counts and bounds them.
 	Keep IsolatedPolicy = iota
-	// Repair adds the weights these rows need, found by direct sums over all
-	// points, to them and to their partners. Beyond help are rows so far out
-	// that weights below the smallest normal float32, 1.2e-38, matter to them;
-	// they keep their bound and, without any weight, stay isolated.
+	// Repair adds the weights these rows need to meet the tolerance, found by
+	// direct sums over all points, to them and to their partners. With a
+	// CutoffRadius only isolated rows are repaired: the others are as asked for.
+	// Beyond help are rows so far out that weights below the smallest normal
+	// float32, 1.2e-38, matter to them; they keep their bound and, without any
+	// weight, stay isolated.
 	Repair
-	// Fail refuses to build with ErrIsolated when a row is isolated.
+	// Fail refuses to build: with ErrIsolated when a row is isolated, with
+	// ErrTolerance when one misses the tolerance the cutoff follows from.
 	Fail
 )
 
@@ -46,7 +49,9 @@ func (p IsolatedPolicy) String() string {
 // *Options, mean the default.
 type Options struct {
 	// Tolerance is the wanted eta, the error of a row's weights relative to its
-	// degree. Default 1e-4; range (0, 1).
+	// degree. The cutoff is chosen so that 99 in 100 rows of a sample meet it;
+	// the certificate has every row, and Isolated says what becomes of the rest.
+	// Default 1e-4; range (0, 1).
 	Tolerance float64
 	// CutoffRadius, if positive, fixes the radius of the truncated graph: the
 	// graph within it is then what is wanted, only csr can serve, and the
@@ -66,8 +71,8 @@ type Options struct {
 	// Workers share the work. Default: the caller alone.
 	Workers *Workers
 	// Progress, if set, is told of long work: done out of total pieces of a
-	// stage. It is called from the workers, one call at a time, and should be
-	// quick.
+	// stage, the products of the dense operator included. It is called from the
+	// workers, one call at a time, and should be quick.
 	Progress func(stage string, done, total int)
 }
 

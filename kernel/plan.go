@@ -22,12 +22,33 @@ type Candidate struct {
 	Cost    Cost
 	// Eta is the error expected for 99 in 100 rows.
 	Eta float64
-	// Radius and Neighbours are those of a truncated graph, 0 for others.
+	// Radius is the cutoff, +Inf where every pair has a weight, and Neighbours
+	// the mean number of neighbours within it.
 	Radius, Neighbours float64
 	// Feasible is false when the candidate cannot serve; Reason says why, or
 	// what speaks for it.
 	Feasible bool
 	Reason   string
+
+	method method
+}
+
+// A method is an operator the plan can choose.
+type method struct {
+	name     string
+	estimate func(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate
+	build    func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error)
+}
+
+func methods() []method {
+	return []method{
+		{"dense", denseCandidate, func(ctx context.Context, p *pointSet, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
+			return newDense(ctx, p, b, o)
+		}},
+		{"csr", csrCandidate, func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+			return newCSR(ctx, p, b, c.Radius, o)
+		}},
+	}
 }
 
 // Plan lists every operator with its cost, the best first and those that
@@ -41,7 +62,7 @@ func Plan(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) ([]C
 }
 
 // open validates what every builder is given and fills in the defaults.
-func open(p blas32.General, b Bandwidth, opt *Options) (*points, *Options, error) {
+func open(p blas32.General, b Bandwidth, opt *Options) (*pointSet, *Options, error) {
 	pts, err := points32(p)
 	if err != nil {
 		return nil, nil, err
@@ -53,14 +74,15 @@ func open(p blas32.General, b Bandwidth, opt *Options) (*points, *Options, error
 	return pts, o, pts.checkBandwidth(b)
 }
 
-func plan(ctx context.Context, p *points, b Bandwidth, o *Options) ([]Candidate, error) {
+func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidate, error) {
 	pr, err := takeProfile(ctx, p, o)
 	if err != nil {
 		return nil, err
 	}
-	all := []Candidate{denseCandidate(p, b, o), csrCandidate(p, b, pr, o)}
-	for i := range all {
-		c := &all[i]
+	var all []Candidate
+	for _, m := range methods() {
+		c := m.estimate(p, b, pr, o)
+		c.Name, c.method = m.name, m
 		c.Seconds = c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds
 		switch {
 		case o.Force != "" && o.Force != c.Name:
@@ -68,6 +90,7 @@ func plan(ctx context.Context, p *points, b Bandwidth, o *Options) ([]Candidate,
 		case c.Feasible && c.Cost.PeakBytes > o.BudgetBytes:
 			c.Feasible, c.Reason = false, fmt.Sprintf("needs %s, budget %s", byteCount(c.Cost.PeakBytes), byteCount(o.BudgetBytes))
 		}
+		all = append(all, c)
 	}
 	preferred := func(c Candidate) bool { return c.Name == "dense" && p.n <= smallEnough }
 	slices.SortStableFunc(all, func(x, y Candidate) int {
@@ -91,8 +114,11 @@ func boolOrder(first, second bool) int {
 	return 1
 }
 
-func denseCandidate(p *points, b Bandwidth, o *Options) Candidate {
-	c := Candidate{Name: "dense", Cost: denseCost(p.n, p.d, o), Feasible: true, Reason: "exact, every pair at every step"}
+func denseCandidate(p *pointSet, _ Bandwidth, _ *profile, o *Options) Candidate {
+	c := Candidate{
+		Cost: denseCost(p.n, p.d, o), Radius: math.Inf(1), Neighbours: float64(p.n - 1),
+		Feasible: true, Reason: "exact, every pair at every step",
+	}
 	if p.n <= smallEnough {
 		c.Reason = fmt.Sprintf("exact, and quick for up to %d points", smallEnough)
 	}
@@ -102,8 +128,8 @@ func denseCandidate(p *points, b Bandwidth, o *Options) Candidate {
 	return c
 }
 
-func csrCandidate(p *points, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := Candidate{Name: "csr", Feasible: true, Radius: o.CutoffRadius}
+func csrCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+	c := Candidate{Feasible: true, Radius: o.CutoffRadius}
 	if c.Radius == 0 {
 		c.Radius = pr.cutoff(b, o.Tolerance, farBoundOf(p.d))
 	}
@@ -122,7 +148,7 @@ func csrCandidate(p *points, b Bandwidth, pr *profile, o *Options) Candidate {
 		c.Eta = eta[(len(eta)-1)*99/100]
 	}
 	if math.IsInf(c.Radius, 1) {
-		c.Radius, c.Eta = p.farthest(), 0
+		c.Eta = 0
 		c.Reason = "every pair stored: most are within the radius the tolerance asks for"
 		return c
 	}
@@ -148,16 +174,11 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 	if err != nil {
 		return nil, err
 	}
-	best := candidates[0]
+	best := &candidates[0]
 	if !best.Feasible {
 		return nil, infeasible(candidates, o)
 	}
-	switch best.Name {
-	case "dense":
-		return newDense(ctx, pts, b, o)
-	default:
-		return newCSR(ctx, pts, b, best.Radius, o)
-	}
+	return best.method.build(ctx, pts, b, best, o)
 }
 
 // infeasible says why no candidate can serve.
@@ -182,7 +203,12 @@ func infeasible(candidates []Candidate, o *Options) error {
 }
 
 // OperatorNames returns the names Options.Force knows.
-func OperatorNames() []string { return []string{"dense", "csr"} }
+func OperatorNames() (names []string) {
+	for _, m := range methods() {
+		names = append(names, m.name)
+	}
+	return names
+}
 
 func unknownOperator(name string) error {
 	return fmt.Errorf("kernel: %w: no operator %q; there are %s", ErrOperator, name, strings.Join(OperatorNames(), ", "))

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// points is a read-only view of n points in d dimensions, given in float32 or
+// pointSet is a read-only view of n points in d dimensions, given in float32 or
 // in float64. Distances are always computed in float64 from the given values.
-type points struct {
+type pointSet struct {
 	n, d   int
 	single block[float32] // one of the two has data
 	double block[float64]
@@ -18,18 +18,18 @@ type points struct {
 	radius float64   // largest distance from its centre
 }
 
-func points32(p blas32.General) (*points, error) {
-	pts := &points{n: p.Rows, d: p.Cols, single: block32(p)}
+func points32(p blas32.General) (*pointSet, error) {
+	pts := &pointSet{n: p.Rows, d: p.Cols, single: block32(p)}
 	return pts, inspect(pts, pts.single)
 }
 
-func points64(p blas64.General) (*points, error) {
-	pts := &points{n: p.Rows, d: p.Cols, double: block64(p)}
+func points64(p blas64.General) (*pointSet, error) {
+	pts := &pointSet{n: p.Rows, d: p.Cols, double: block64(p)}
 	return pts, inspect(pts, pts.double)
 }
 
 // inspect validates the points and finds their bounding box.
-func inspect[T float](p *points, b block[T]) error {
+func inspect[T float](p *pointSet, b block[T]) error {
 	if err := b.check("points"); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func inspect[T float](p *points, b block[T]) error {
 
 // extent2 returns the squared diagonal of the bounding box: no squared
 // distance is larger.
-func (p *points) extent2() float64 {
+func (p *pointSet) extent2() float64 {
 	sum := 0.0
 	for c := range p.lo {
 		e := p.hi[c] - p.lo[c]
@@ -75,12 +75,12 @@ func (p *points) extent2() float64 {
 // farthest returns a distance no two points exceed, as dist2 computes it: the
 // diagonal of the box, or in many dimensions, where points are nowhere near its
 // corners, the diameter of the ball around its centre.
-func (p *points) farthest() float64 {
+func (p *pointSet) farthest() float64 {
 	return min(math.Sqrt(p.extent2()), 2*p.radius) * (1 + float64(p.d+8)*0x1p-51)
 }
 
 // checkBandwidth refuses a bandwidth with which exponents would overflow.
-func (p *points) checkBandwidth(b Bandwidth) error {
+func (p *pointSet) checkBandwidth(b Bandwidth) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (p *points) checkBandwidth(b Bandwidth) error {
 }
 
 // copyRow copies row i to dst, exactly.
-func (p *points) copyRow(dst []float64, i int) {
+func (p *pointSet) copyRow(dst []float64, i int) {
 	if p.double.data != nil {
 		copy(dst, p.double.row(i))
 		return
@@ -103,7 +103,7 @@ func (p *points) copyRow(dst []float64, i int) {
 
 // dist2 returns the squared distance of rows i and j by differences, which
 // knows no cancellation: its relative error is at most (d+2) 2^-53.
-func (p *points) dist2(i, j int) float64 {
+func (p *pointSet) dist2(i, j int) float64 {
 	if p.double.data != nil {
 		return dist2(p.double.row(i), p.double.row(j))
 	}

@@ -51,7 +51,7 @@ func sampleRows(n, d int) int {
 }
 
 // takeProfile measures the distances of a sample of rows to all points.
-func takeProfile(ctx context.Context, p *points, o *Options) (*profile, error) {
+func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error) {
 	q := newDistancer(p, nil)
 	s := sampleRows(p.n, p.d)
 	sample := make([]int, s)

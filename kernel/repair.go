@@ -2,108 +2,111 @@ package kernel
 
 import (
 	"context"
+	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// repair returns a graph in which every row that missed the tolerance has all
-// the weights it needs: those at or above tolerance/n of its full degree, so
-// that what is left out is below the tolerance. Weights are added to both rows
-// of a pair, so the graph stays symmetric and no other row's bound gets worse.
-// The full degrees come from direct sums over all points; outliers are few.
+// A repair gives rows that the cutoff left short the weights they need: those
+// at or above a threshold that follows from the row's full degree, so that n
+// weights below it add up to less than the tolerance. Weights are added to
+// both rows of a pair, so the graph stays symmetric and no row's bound gets
+// worse. Full degrees come from direct sums over all points; outliers are few.
+//
+// Like the search it counts before it fills, so the memory is known first.
+type repair struct {
+	g         *graph
+	b         Bandwidth
+	missed    []int     // rows to be repaired
+	threshold []float64 // of every row; +Inf for those that are not
+	tail      []float64 // weight still left out, for the missed rows
+}
+
+// repair returns a graph in which the rows that need it are repaired, g itself
+// if none are.
 func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*graph, error) {
 	n := g.weights.Rows()
-	var missed []int
+	r := &repair{g: g, b: b, threshold: make([]float64, n)}
 	for i := range n {
-		if op.cert.Eta(op.first(i)) > o.Tolerance {
-			missed = append(missed, i)
+		r.threshold[i] = math.Inf(1)
+		eta := op.cert.Eta(op.first(i))
+		if math.IsInf(eta, 1) || (o.CutoffRadius == 0 && eta > o.Tolerance) {
+			r.missed = append(r.missed, i)
 		}
 	}
-	added := make([][]uint32, n) // partners gained, for the rows that missed
-	tail := make([]float64, len(missed))
-	progress := o.progress("repair rows", len(missed))
-	weights := make([][]float64, o.Workers.Workers())
-	err := o.Workers.Do(ctx, len(missed), par.Func(func(worker, piece int) {
-		i := missed[piece]
-		if weights[worker] == nil {
-			weights[worker] = make([]float64, n)
-		}
-		w := weights[worker]
-		degree := g.multiplicity(i) - 1
-		for j := range n {
-			w[j] = 0
-			if j != i {
-				w[j] = b.Weight(g.distance(i, j))
-				degree += w[j] * g.multiplicity(j)
-			}
-		}
-		// n terms below the threshold add up to less than the tolerance; the
-		// margin leaves room for the stored format.
-		threshold := max((o.Tolerance-op.cert.EntryRel)*0.5*degree/float64(len(op.degrees)), 0x1p-126)
-		stored, _ := g.weights.Row(i)
-		for j, v := range w {
-			for len(stored) > 0 && int(stored[0]) < j {
-				stored = stored[1:]
-			}
-			switch {
-			case len(stored) > 0 && int(stored[0]) == j:
-			case v >= threshold:
-				added[i] = append(added[i], uint32(j))
-			default:
-				tail[piece] += v * g.multiplicity(j)
-			}
-		}
-		progress.add()
-	}))
-	if err != nil {
+	if len(r.missed) == 0 {
+		return g, nil
+	}
+	r.tail = make([]float64, len(r.missed))
+	progress := o.progress("repair rows", 3*len(r.missed))
+	pass := func(do func(piece, i int)) error {
+		return o.Workers.Do(ctx, len(r.missed), par.Func(func(_, piece int) {
+			do(piece, r.missed[piece])
+			progress.add()
+		}))
+	}
+	// Half of the tolerance leaves room for the stored format.
+	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
+	if err := pass(func(_, i int) { r.threshold[i] = max(share*r.degree(i), 0x1p-126) }); err != nil {
 		return nil, err
-	}
-	gained := make([]int, n)
-	partners := make([][]uint32, n) // rows that gained a pair with this one, ascending
-	for i, row := range added {
-		gained[i] += len(row)
-		for _, j := range row {
-			if _, both := slices.BinarySearch(added[j], uint32(i)); !both {
-				gained[j]++
-				partners[j] = append(partners[j], uint32(i))
-			}
-		}
 	}
 	counts := make([]uint64, n+1)
 	for i := range n {
 		row, _ := g.weights.Row(i)
-		counts[i+1] = uint64(len(row) + gained[i])
+		counts[i+1] = uint64(len(row))
+	}
+	if err := pass(func(piece, i int) {
+		r.missing(i, func(j int, w float64, own, both bool) {
+			if !own {
+				r.tail[piece] += w * g.multiplicity(j)
+				return
+			}
+			atomic.AddUint64(&counts[i+1], 1)
+			if !both {
+				atomic.AddUint64(&counts[j+1], 1)
+			}
+		})
+	}); err != nil {
+		return nil, err
 	}
 	ptr, ind, val, err := o.allocate(counts, g.peak)
 	if err != nil {
 		return nil, err
 	}
-	repaired := *g
-	repaired.tail = slices.Clone(g.tail)
+	next := slices.Clone(ptr[:n])
 	for i := range n {
 		oldInd, oldVal := g.weights.Row(i)
-		at := ptr[i]
-		a, p := added[i], partners[i]
-		for at < ptr[i+1] {
-			// The least of three ascending lists; they have nothing in common.
-			switch {
-			case len(oldInd) > 0 && (len(a) == 0 || oldInd[0] < a[0]) && (len(p) == 0 || oldInd[0] < p[0]):
-				ind[at], val[at] = oldInd[0], oldVal[0]
-				oldInd, oldVal = oldInd[1:], oldVal[1:]
-			case len(a) > 0 && (len(p) == 0 || a[0] < p[0]):
-				ind[at], val[at] = a[0], float32(b.Weight(g.distance(i, int(a[0]))))
-				a = a[1:]
-			default:
-				ind[at], val[at] = p[0], float32(b.Weight(g.distance(int(p[0]), i)))
-				p = p[1:]
-			}
-			at++
-		}
+		copy(ind[ptr[i]:], oldInd)
+		copy(val[ptr[i]:], oldVal)
+		next[i] += uint64(len(oldInd))
 	}
-	for piece, i := range missed {
-		repaired.tail[i] = tail[piece]
+	put := func(i, j int, w float64) {
+		at := atomic.AddUint64(&next[i], 1) - 1
+		ind[at], val[at] = uint32(j), float32(w)
+	}
+	if err := pass(func(_, i int) {
+		r.missing(i, func(j int, w float64, own, both bool) {
+			if own {
+				put(i, j, w)
+				if !both {
+					put(j, i, w)
+				}
+			}
+		})
+	}); err != nil {
+		return nil, err
+	}
+	// Which worker came first shows only in the order within a row.
+	if err := sortRows(ctx, ptr, ind, val, o.Workers); err != nil {
+		return nil, err
+	}
+	repaired := *g
+	repaired.tail = slices.Clone(g.tail)
+	for piece, i := range r.missed {
+		repaired.tail[i] = r.tail[piece]
 	}
 	if repaired.weights, err = sparse.New(n, n, ptr, ind, val); err != nil {
 		return nil, err
@@ -111,4 +114,32 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 	size, _ := sparse.Bytes(n, uint64(len(ind)))
 	repaired.peak = g.peak + size
 	return &repaired, nil
+}
+
+// degree is the full degree of row i.
+func (r *repair) degree(i int) float64 {
+	sum := r.g.multiplicity(i) - 1
+	for j := range r.g.weights.Rows() {
+		if j != i {
+			sum += r.b.Weight(r.g.distance(i, j)) * r.g.multiplicity(j)
+		}
+	}
+	return sum
+}
+
+// missing visits the pairs of row i that are not stored. own says whether the
+// row's threshold asks for the weight; both, whether the partner's does too
+// and will add the pair from its side.
+func (r *repair) missing(i int, visit func(j int, w float64, own, both bool)) {
+	stored, _ := r.g.weights.Row(i)
+	for j := range r.g.weights.Rows() {
+		if len(stored) > 0 && int(stored[0]) == j {
+			stored = stored[1:]
+			continue
+		}
+		if j != i {
+			w := r.b.Weight(r.g.distance(i, j))
+			visit(j, w, w >= r.threshold[i], w >= r.threshold[j])
+		}
+	}
 }

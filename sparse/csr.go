@@ -37,7 +37,7 @@ func (a *CSR) Cols() int { return a.cols }
 func (a *CSR) NNZ() int { return len(a.ind) }
 
 // Row returns the columns and values of row i. Both alias the matrix and must
-// not be changed.
+// not be changed. Like every index it panics when i is out of range.
 func (a *CSR) Row(i int) (ind []uint32, val []float32) {
 	lo, hi := a.ptr[i], a.ptr[i+1]
 	return a.ind[lo:hi:hi], a.val[lo:hi:hi]

@@ -30,7 +30,8 @@ func (a *CSR) At(i, j int) float64 {
 // T returns the transpose as a view, as gonum asks for.
 func (a *CSR) T() mat.Matrix { return mat.Transpose{Matrix: a} }
 
-// ToDense returns a dense copy.
+// ToDense returns a dense copy. Like gonum it panics when there are no rows or
+// no columns, which mat.Dense cannot hold.
 func (a *CSR) ToDense() *mat.Dense {
 	dense := mat.NewDense(a.rows, a.cols, nil)
 	for i := range a.rows {

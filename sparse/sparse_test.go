@@ -136,8 +136,9 @@ func TestSameBitsForAnyWidthAndWorkers(t *testing.T) {
 	}
 	acc, acc64 := make([]float64, 21), make([]float64, 21)
 	for i := range 900 {
-		MulRow(a, acc, i, x.Data, 21)
-		MulRow(a, acc64, i, wide, 21)
+		ind, val := a.Row(i)
+		MulRow(acc, ind, val, x.Data, 21)
+		MulRow(acc64, ind, val, wide, 21)
 		if !slices.Equal(acc, acc64) {
 			t.Fatalf("row %d differs between float32 and float64 x", i)
 		}
@@ -242,9 +243,15 @@ func indices(n int) []int {
 func TestMortonOrder(t *testing.T) {
 	// The four corners and the quarters of a square, in Z order.
 	square := []float32{0, 0, 3, 0, 0, 3, 3, 3, 1, 1, 2, 2}
-	got := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square})
-	if want := []uint32{0, 4, 1, 2, 5, 3}; !slices.Equal(got, want) {
-		t.Errorf("order %v, want %v", got, want)
+	got, err := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square})
+	if want := []uint32{0, 4, 1, 2, 5, 3}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("order %v, want %v, %v", got, want, err)
+	}
+	if _, err := MortonOrder(blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: square[:11]}); !errors.Is(err, ErrShape) {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := MortonOrder(blas32.General{Rows: 1, Cols: 1, Stride: 1, Data: []float32{float32(math.NaN())}}); !errors.Is(err, ErrNonFinite) {
+		t.Errorf("err = %v", err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(0, 60).Draw(t, "n"), rapid.IntRange(1, 70).Draw(t, "d")
@@ -253,7 +260,10 @@ func TestMortonOrder(t *testing.T) {
 		for i := range p.Data {
 			p.Data[i] = float32(rng.IntN(3)) // many equal points
 		}
-		order := MortonOrder(p)
+		order, err := MortonOrder(p)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
 		if _, err := Inverse(order); err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -280,7 +290,10 @@ func TestMortonRunsAreCompact(t *testing.T) {
 	for i := range p.Data {
 		p.Data[i] = rng.Float32()
 	}
-	order := MortonOrder(p)
+	order, err := MortonOrder(p)
+	if err != nil {
+		t.Fatal(err)
+	}
 	area := 0.0
 	for at := 0; at < 4096; at += 32 {
 		lo, hi := [2]float32{2, 2}, [2]float32{-1, -1}
@@ -414,6 +427,10 @@ func TestMulToRefusesWrongShapes(t *testing.T) {
 		if err := a.MulTo(t.Context(), nil, c.dst, c.x); !errors.Is(err, ErrShape) {
 			t.Errorf("dst %+v, x %+v: err = %v", c.dst, c.x, err)
 		}
+	}
+	shared := make([]float32, 8)
+	if err := a.MulTo(t.Context(), nil, blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: shared[:4]}, blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: shared[3:6]}); !errors.Is(err, ErrAlias) {
+		t.Errorf("err = %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -7,27 +7,39 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
+
+// Workers is a fixed set of goroutines that share out work, from NewWorkers to
+// Close. The nil set is the caller alone. It is safe for concurrent use: calls
+// take turns.
+type Workers = par.Set
+
+// NewWorkers starts a set of n workers; 0 means GOMAXPROCS. Close it when done.
+func NewWorkers(n int) *Workers { return par.New(n) }
 
 // MulTo sets dst = A x on the workers of set (nil: the caller alone). x has
 // Cols rows and any number of columns, dst has Rows rows and as many columns;
 // they must not overlap. MulTo allocates a row of scratch per worker.
-func (a *CSR) MulTo(ctx context.Context, set *par.Set, dst, x blas32.General) error {
+func (a *CSR) MulTo(ctx context.Context, set *Workers, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
 		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
 	}
-	if err := checkStorage(dst); err != nil {
-		return err
+	for _, m := range []blas32.General{dst, x} {
+		if _, _, err := points.Dims(m); err != nil {
+			return fmt.Errorf("sparse: %w", err)
+		}
 	}
-	if err := checkStorage(x); err != nil {
-		return err
+	if points.Overlap(dst.Data, x.Data) {
+		return fmt.Errorf("sparse: %w", ErrAlias)
 	}
 	scratch := make([]float64, set.Workers()*x.Cols)
 	return set.Do(ctx, a.Chunks(), par.Func(func(worker, chunk int) {
 		acc := scratch[worker*x.Cols : (worker+1)*x.Cols]
 		lo, hi := a.Chunk(chunk)
 		for i := lo; i < hi; i++ {
-			MulRow(a, acc, i, x.Data, x.Stride)
+			ind, val := a.Row(i)
+			MulRow(acc, ind, val, x.Data, x.Stride)
 			out := dst.Data[i*dst.Stride:]
 			for c, v := range acc {
 				out[c] = float32(v)
@@ -36,19 +48,13 @@ func (a *CSR) MulTo(ctx context.Context, set *par.Set, dst, x blas32.General) er
 	}))
 }
 
-func checkStorage(m blas32.General) error {
-	if m.Stride < m.Cols || (m.Rows > 0 && len(m.Data) < (m.Rows-1)*m.Stride+m.Cols) {
-		return fmt.Errorf("sparse: %w: %d x %d with stride %d in %d values", ErrShape, m.Rows, m.Cols, m.Stride, len(m.Data))
-	}
-	return nil
-}
-
-// MulRow sets acc to row i of A x for the len(acc) columns of the row-major x.
-// Each column is summed in float64 in stored order, so a column's sum does not
-// depend on how many others are computed with it. It is the inner kernel for
-// callers that do more with a row than store it; they have checked the shapes.
-func MulRow[T float32 | float64](a *CSR, acc []float64, i int, x []T, stride int) {
-	ind, val := a.Row(i)
+// MulRow sets acc to the product of a sparse row, given by its columns and
+// values, with the first len(acc) columns of the row-major x. Each column is
+// summed in float64 in stored order, so a column's sum does not depend on how
+// many others are computed with it. It is the inner kernel for callers that do
+// more with a row than store it; they have checked the shapes, and it panics
+// where they have not.
+func MulRow[V, X float32 | float64](acc []float64, ind []uint32, val []V, x []X, stride int) {
 	val = val[:len(ind)]
 	c := 0
 	// Columns in groups that fit the registers; the row's indices stay in the

@@ -7,7 +7,8 @@ import (
 )
 
 // FromTriplets makes a CSR of entries given one by one in any order; entries
-// at the same place are added. The arguments are not changed.
+// at the same place are added. The arguments are not changed. It takes 24 bytes
+// an entry and 16 a row, whether the rows are empty or not.
 func FromTriplets(rows, cols int, row, col []uint32, val []float64) (*CSR, error) {
 	if len(row) != len(col) || len(row) != len(val) {
 		return nil, fmt.Errorf("sparse: %w: %d rows, %d columns and %d values", ErrShape, len(row), len(col), len(val))

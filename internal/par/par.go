@@ -26,7 +26,8 @@ type Func func(worker, piece int)
 func (f Func) Run(worker, piece int) { f(worker, piece) }
 
 // A Set is a fixed number of workers, the caller of Do being one of them.
-// Concurrent calls of Do take turns. The nil Set runs in the caller alone.
+// Concurrent calls of Do take turns. The nil Set and the zero Set run in the
+// caller alone.
 type Set struct {
 	workers int
 	wake    []chan struct{} // one per goroutine, capacity 1
@@ -75,7 +76,7 @@ func (s *Set) Workers() int {
 	if s == nil {
 		return 1
 	}
-	return s.workers
+	return max(s.workers, 1) // the zero Set is the caller alone, too
 }
 
 // Close stops the goroutines and waits for them. It is idempotent and waits

@@ -40,7 +40,7 @@ func TestDoRunsEveryPieceOnce(t *testing.T) {
 func TestNilAndClosedSetsRunInTheCaller(t *testing.T) {
 	closed := New(4)
 	closed.Close()
-	for name, set := range map[string]*Set{"nil": nil, "closed": closed} {
+	for name, set := range map[string]*Set{"nil": nil, "zero": new(Set), "closed": closed} {
 		sum := 0 // not atomic: the race detector would object to a second goroutine
 		if err := set.Do(t.Context(), 100, Func(func(_, piece int) { sum += piece })); err != nil {
 			t.Fatal(err)

@@ -5,28 +5,30 @@ import (
 	"fmt"
 )
 
-// Sentinels, matched with errors.Is.
+// Sentinels, matched with errors.Is. The packages above export them under
+// names of their own, so that a fault is the same error wherever it is found.
 var (
 	// ErrShape reports sizes that do not fit each other, the storage behind
 	// them, or memory.
-	ErrShape = errors.New("points: wrong shape")
+	ErrShape = errors.New("shapes do not match")
 	// ErrNonFinite reports a NaN or an infinity; see EntryError for its place.
-	ErrNonFinite = errors.New("points: value is not finite")
+	ErrNonFinite = errors.New("value is not finite")
 	// ErrZeroRow reports a row that has no direction; see ZeroRowError.
-	ErrZeroRow = errors.New("points: row is zero")
+	ErrZeroRow = errors.New("row is zero")
 	// ErrKind reports the name of a synthetic set nobody defined.
-	ErrKind = errors.New("points: unknown kind of set")
+	ErrKind = errors.New("unknown kind of set")
 )
 
 // EntryError tells where the first NaN or infinity stands. It carries the place
 // and not the value: rows may be private. It matches ErrNonFinite.
 type EntryError struct {
+	What     string // what was read: "points" for features, "x" for an iterate
 	Row, Col int
 }
 
 // Error implements error.
 func (e *EntryError) Error() string {
-	return fmt.Sprintf("%v: row %d, column %d", ErrNonFinite, e.Row, e.Col)
+	return fmt.Sprintf("%s: %v: row %d, column %d", e.What, ErrNonFinite, e.Row, e.Col)
 }
 
 // Unwrap returns ErrNonFinite.

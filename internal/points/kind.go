@@ -73,5 +73,5 @@ func KindNamed(name string) (Kind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return Kind{}, fmt.Errorf("%w: %q, want one of %s", ErrKind, name, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("points: %w: %q, want one of %s", ErrKind, name, strings.Join(names, ", "))
 }

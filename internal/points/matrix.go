@@ -3,6 +3,7 @@ package points
 import (
 	"fmt"
 	"math"
+	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -47,7 +48,7 @@ func CheckFinite[M Matrix](x M) error {
 	for i := range rows {
 		ReadRow(row, x, i)
 		if j := firstNonFinite(row); j >= 0 {
-			return &EntryError{Row: i, Col: j}
+			return &EntryError{What: "points", Row: i, Col: j}
 		}
 	}
 	return nil
@@ -76,6 +77,14 @@ func firstNonFinite(v []float64) int {
 		}
 	}
 	return -1
+}
+
+// Overlap tells whether two slices share memory.
+func Overlap[T float32 | float64](a, b []T) bool {
+	var t T
+	size := unsafe.Sizeof(t)
+	a0, b0 := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return a0 < b0+uintptr(len(b))*size && b0 < a0+uintptr(len(a))*size
 }
 
 // maxEntries bounds what a generator is willing to make: 2^40 entries, or the

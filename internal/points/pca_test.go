@@ -206,7 +206,7 @@ func TestPCAErrors(t *testing.T) {
 	}
 	x.Data[3] = float32(math.Inf(1))
 	var entry *EntryError
-	if _, err := PCA(x, 1); !errors.As(err, &entry) || *entry != (EntryError{Row: 1, Col: 1}) {
+	if _, err := PCA(x, 1); !errors.As(err, &entry) || *entry != (EntryError{What: "points", Row: 1, Col: 1}) {
 		t.Errorf("infinity: error %v", err)
 	}
 }

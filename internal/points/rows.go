@@ -45,7 +45,7 @@ func NormalizeRows(dst, x blas32.General) error {
 	for i := range norms {
 		ReadRow(row, x, i)
 		if j := firstNonFinite(row); j >= 0 {
-			return fmt.Errorf("points: normalize rows: %w", &EntryError{Row: i, Col: j})
+			return fmt.Errorf("points: normalize rows: %w", &EntryError{What: "points", Row: i, Col: j})
 		}
 		norms[i] = euclid(row)
 		if norms[i] == 0 {

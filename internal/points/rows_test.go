@@ -144,7 +144,7 @@ func TestCheckFiniteIgnoresPadding(t *testing.T) {
 	}
 	x.Data[2] = math.Inf(1)
 	var entry *EntryError
-	if err := CheckFinite(x); !errors.As(err, &entry) || *entry != (EntryError{Row: 1, Col: 0}) {
+	if err := CheckFinite(x); !errors.As(err, &entry) || *entry != (EntryError{What: "points", Row: 1, Col: 0}) {
 		t.Errorf("error %v", err)
 	}
 }
