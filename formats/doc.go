@@ -14,9 +14,9 @@
 //	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets
 //
 // Names count without regard to case. All but the vecs formats and .npz are also read with .gz
-// behind the name; IDX is also written so. A file of another name is taken for .npy or IDX if it begins like one. Labels
-// are arrays of integers with one dimension or one column. WriteMatrix and WriteMatrix64 are
-// WriteArray for float32 and float64.
+// behind the name; IDX is also written so. A file of another name is taken for .npy or IDX if it
+// begins like one. Labels are arrays of integers with one dimension or one column. WriteMatrix and
+// WriteMatrix64 are WriteArray for float32 and float64.
 //
 // # Guarantees
 //
@@ -30,9 +30,10 @@
 // field at fault, and wraps one of the sentinels (ErrFormat, ErrTruncated, ...) or the error of
 // the operating system. Messages show dimensions and names of columns, never values of rows.
 //
-// Conversions do not change values silently: integers that do not fit, and finite float64 values
-// that overflow float32 (float32 values that overflow float16), are an ErrRange. Rounding to the nearest float is allowed; NaN and
-// infinities pass through, except in Matrix Market, which has no spelling for them.
+// Conversions do not change values silently: integers that do not fit, and finite values that
+// overflow float32 (or float16, where WriteMatrix16 makes them that), are an ErrRange. Rounding to
+// the nearest float is allowed; NaN and infinities pass through, except in Matrix Market, which has
+// no spelling for them.
 //
 // Every writer goes through WriteFile: the file is replaced as a whole or not at all, also when
 // the context ends half way.

@@ -95,6 +95,31 @@ func ExampleWriteFile() {
 	// true, the file still says complete
 }
 
+func ExampleWriteArray() {
+	dir, remove := tempDir()
+	defer remove()
+	ctx := context.Background()
+
+	images := []uint8{0, 64, 128, 255}
+	for _, name := range []string{"images.bvecs", "images-idx2-ubyte.gz", "images.fvecs"} {
+		path := filepath.Join(dir, name)
+		err := formats.WriteArray(ctx, path, 2, 2, images)
+		if e, ok := errors.AsType[*formats.Error](err); ok {
+			fmt.Println(e.Err)
+			continue
+		}
+		m, err := formats.ReadMatrix(path)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(m.Rows, m.Cols, m.Data)
+	}
+	// Output:
+	// 2 2 [0 64 128 255]
+	// 2 2 [0 64 128 255]
+	// .fvecs takes float32, not uint8; can be written: .npy, .bvecs, .u8bin, .idx, -ubyte, .idx.gz, -ubyte.gz
+}
+
 func ExampleReadCSR() {
 	dir, remove := tempDir()
 	defer remove()

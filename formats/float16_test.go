@@ -28,3 +28,48 @@ func TestFloat16(t *testing.T) {
 		}
 	}
 }
+
+// TestToFloat16 takes every number back to itself, and what lies between two neighbours to the
+// nearer one, to the even one from half way.
+func TestToFloat16(t *testing.T) {
+	check := func(v float32, want uint16) {
+		t.Helper()
+		for sign := range uint16(2) {
+			if got := toFloat16(v); got != want|sign<<15 {
+				t.Fatalf("toFloat16(%b) = %#04x, want %#04x", v, got, want|sign<<15)
+			}
+			v = -v
+		}
+	}
+	const infinite = 0x7c00
+	for h := range uint16(infinite) {
+		low, high := float16(h), float16(h+1)
+		if h+1 == infinite {
+			high = 0x1p16 // where the next one would be
+		}
+		half := low + (high-low)/2 // exact: float32 has 13 bits more
+		check(low, h)
+		check(half, h+h&1)
+		check(math.Nextafter32(half, 0), h)
+		check(math.Nextafter32(half, high), h+1)
+		check(math.Nextafter32(low, high), h)
+		check(math.Nextafter32(high, low), h+1)
+	}
+	for _, v := range []float64{65520, 65536, math.MaxFloat32, math.Inf(1)} {
+		check(float32(v), infinite)
+	}
+	check(math.SmallestNonzeroFloat32, 0)
+	for h := range 1 << 16 { // both signs, infinities, every NaN
+		got := toFloat16(float16(uint16(h)))
+		if h&0x7fff > infinite {
+			const quiet = 0x200 // some machines set it when a NaN moves
+			got, h = got|quiet, h|quiet
+		}
+		if got != uint16(h) {
+			t.Fatalf("%#04x became %#04x", h, got)
+		}
+	}
+	if h := toFloat16(math.Float32frombits(0xff<<23 | 1)); h&0x7fff <= infinite {
+		t.Errorf("a NaN became %#04x", h)
+	}
+}

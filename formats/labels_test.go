@@ -109,7 +109,7 @@ func TestReadLabelsRefused(t *testing.T) {
 
 func TestWriteLabels(t *testing.T) {
 	want := []int32{3, -1, math.MaxInt32, math.MinInt32, 0}
-	for _, suffix := range []string{".npy", ".csv", ".ivecs"} {
+	for _, suffix := range []string{".npy", ".csv", ".ivecs", ".ibin", ".idx", ".idx.gz"} {
 		path := filepath.Join(t.TempDir(), "labels"+suffix)
 		if err := WriteLabels(t.Context(), path, want); err != nil {
 			t.Fatal(err)

@@ -64,7 +64,8 @@ func TestReadTripletsRefused(t *testing.T) {
 		{"no size", real + "% only this\n", ErrTruncated, nil},
 		{"size of two", real + "2 2\n", ErrFormat, []string{"line 2"}},
 		{"negative size", real + "-2 2 1\n", ErrFormat, []string{"line 2"}},
-		{"huge rows", real + "4294967297 1 0\n", ErrUnsupported, []string{"too large"}},
+		{"huge rows", real + "4294967296 1 0\n", ErrUnsupported, []string{"line 2", "too large"}},
+		{"huge columns", real + "1 4294967296 0\n", ErrUnsupported, []string{"line 2", "too large"}},
 		{"huge entries", real + "1 1 9000000000000000000\n", ErrUnsupported, []string{"too large"}},
 		{"many entries", real + "1 1 100000000\n1 1 1\n", ErrTruncated, []string{"line 2", "room"}},
 		{"symmetric not square", "%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", ErrFormat, []string{"line 2"}},
@@ -90,6 +91,25 @@ func TestReadTripletsRefused(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTripletsLimit writes and reads the largest matrix, and refuses to write a larger one.
+func TestTripletsLimit(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("int has 32 bits")
+	}
+	limit := int(min(math.MaxInt, math.MaxUint32))
+	path := filepath.Join(t.TempDir(), "m.mtx")
+	want := &Triplets{limit, limit, []uint32{math.MaxUint32 - 1}, []uint32{math.MaxUint32 - 1}, []float64{1}}
+	if err := WriteTriplets(t.Context(), path, want); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTriplets(path)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	wantError(t, WriteTriplets(t.Context(), path, &Triplets{Rows: limit + 1, Cols: 1}), ErrShape, path)
+	wantError(t, WriteTriplets(t.Context(), path, &Triplets{Rows: 1, Cols: limit + 1}), ErrShape, path)
 }
 
 func TestWriteTriplets(t *testing.T) {

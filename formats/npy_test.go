@@ -218,6 +218,10 @@ func TestWriteNPY(t *testing.T) {
 	}{
 		{"f4", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, floats[float32]()) }},
 		{"f8", func(p string) error { return WriteMatrix64(t.Context(), p, 3, 4, floats[float64]()) }},
+		{"f2", func(p string) error { return WriteMatrix16(t.Context(), p, 3, 4, floats[float32]()) }},
+		{"u1", func(p string) error { return WriteArray(t.Context(), p, 3, 4, integers[uint8]()) }},
+		{"i4", func(p string) error { return WriteArray(t.Context(), p, 3, 4, integers[int32]()) }},
+		{"i8", func(p string) error { return WriteArray(t.Context(), p, 3, 4, integers[int64]()) }},
 		{"empty", func(p string) error { return WriteMatrix(t.Context(), p, 0, 4, nil) }},
 		{"labels", func(p string) error { return WriteLabels(t.Context(), p, []int32{3, -1, 0, 7}) }},
 	} {
@@ -258,23 +262,15 @@ func TestWriteElements(t *testing.T) {
 	for i := range data {
 		data[i] = uint32(i) * 0x01020305
 	}
-	little, big := le32(data...), be32(data...)
-	if hostBig {
-		big = little // what writeSwapped must write
-	}
-	var straight, swapped bytes.Buffer
-	if err := writeElements(&straight, data); err != nil || !bytes.Equal(straight.Bytes(), little) {
-		t.Errorf("the elements are not little-endian, %v", err)
-	}
-	if err := writeSwapped(&swapped, data); err != nil || !bytes.Equal(swapped.Bytes(), big) {
-		t.Errorf("the elements are not swapped, %v", err)
-	}
 	full := errors.New("full")
 	fails := writerFunc(func([]byte) (int, error) { return 0, full })
-	if err := writeElements(fails, data); !errors.Is(err, full) {
-		t.Errorf("got %v", err)
-	}
-	if err := writeSwapped(fails, data); !errors.Is(err, full) {
-		t.Errorf("got %v", err)
+	for big, want := range map[bool][]byte{false: le32(data...), true: be32(data...)} {
+		var b bytes.Buffer
+		if err := writeElements(&b, data, big); err != nil || !bytes.Equal(b.Bytes(), want) {
+			t.Errorf("big-endian %v: wrong bytes, %v", big, err)
+		}
+		if err := writeElements(fails, data, big); !errors.Is(err, full) {
+			t.Errorf("got %v", err)
+		}
 	}
 }

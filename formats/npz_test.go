@@ -30,10 +30,7 @@ func TestReadCSRGolden(t *testing.T) {
 
 func TestWriteCSR(t *testing.T) {
 	wide := goldenCSR() // needs 64-bit indices, where int has room for that
-	wide.Cols = math.MaxInt32
-	if math.MaxInt > math.MaxInt32 {
-		wide.Cols++
-	}
+	wide.Cols = min(math.MaxInt, math.MaxUint32)
 	for _, want := range []*CSR{
 		goldenCSR(),
 		wide,
@@ -70,6 +67,12 @@ func TestWriteCSRRefused(t *testing.T) {
 			spoil(m)
 			wantError(t, WriteCSR(t.Context(), path, m), ErrShape, path)
 		})
+	}
+	if math.MaxInt > math.MaxInt32 {
+		m := goldenCSR()
+		m.Cols = min(math.MaxInt, math.MaxUint32)
+		m.Cols++
+		wantError(t, WriteCSR(t.Context(), path, m), ErrShape, path)
 	}
 	path = filepath.Join(t.TempDir(), "m.zip")
 	wantError(t, WriteCSR(t.Context(), path, goldenCSR()), ErrUnsupported, path, ".npz")
@@ -135,6 +138,13 @@ func TestReadCSRRefused(t *testing.T) {
 			m[name] = []byte(strings.Replace(text, old, new, 1))
 		}
 	}
+	shape := func(rows, cols int64) []byte {
+		var b bytes.Buffer
+		if err := writeNPY(&b, []int64{rows, cols}, 2); err != nil {
+			t.Fatal(err)
+		}
+		return b.Bytes()
+	}
 	for _, c := range []struct {
 		name  string
 		spoil func(map[string][]byte)
@@ -151,6 +161,8 @@ func TestReadCSRRefused(t *testing.T) {
 		{"shape dims", func(m map[string][]byte) { m["shape.npy"] = load(t, golden("i4.npy")) }, ErrShape, []string{"shape.npy"}},
 		{"shape length", func(m map[string][]byte) { m["shape.npy"] = m["indptr.npy"] }, ErrShape, []string{"3 dimensions"}},
 		{"negative shape", replace("shape.npy", string(le32(2, 3)), string(le32(2, math.MaxUint32))), ErrRange, []string{"shape.npy", "row 1"}},
+		{"huge rows", func(m map[string][]byte) { m["shape.npy"] = shape(1<<32, 3) }, ErrUnsupported, []string{"shape.npy", "4294967296 x 3", "too large"}},
+		{"huge columns", func(m map[string][]byte) { m["shape.npy"] = shape(2, 1<<32) }, ErrUnsupported, []string{"shape.npy", "2 x 4294967296", "too large"}},
 		{"rows", replace("shape.npy", string(le32(2, 3)), string(le32(9, 3))), ErrFormat, []string{"indptr.npy", "9 rows"}},
 		{"indptr floats", replace("indptr.npy", "<i4", "<f4"), ErrFormat, []string{"indptr.npy", "integers"}},
 		{"indptr end", replace("indptr.npy", string(le32(1, 2)), string(le32(1, 3))), ErrFormat, []string{"ends at 3"}},

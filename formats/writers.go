@@ -64,8 +64,7 @@ func writerFor(table []format, path string, k kind) (format, error) {
 //
 // Another ending, or one that has no place for a T, is an ErrUnsupported that says what can be
 // written. A length of data other than rows*cols, or dimensions that the format cannot express,
-// are an ErrShape. The file appears as a whole or not at all, as with WriteFile. The same
-// arguments give the same bytes on every machine.
+// are an ErrShape. The file appears as a whole or not at all, as with WriteFile.
 func WriteArray[T float32 | float64 | uint8 | int32 | int64](ctx context.Context, path string, rows, cols int, data []T) error {
 	f, err := writerFor(arrayWriters, path, native[T]().kind)
 	if err != nil {

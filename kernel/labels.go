@@ -99,6 +99,14 @@ func (l *Labels) N() int { return len(l.class) }
 // Classes returns the number of distinct labels.
 func (l *Labels) Classes() int { return len(l.values) }
 
+// classes returns the number of classes, 0 for no labels at all.
+func (l *Labels) classes() int {
+	if l == nil {
+		return 0
+	}
+	return len(l.values)
+}
+
 // Table returns the table the weights come from.
 func (l *Labels) Table() Table { return l.table }
 

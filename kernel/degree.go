@@ -1,0 +1,48 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// DegreeCutoff is the weight, relative to 1, at which BandwidthForDegree cuts
+// the graph by default.
+const DegreeCutoff = 1e-3
+
+// BandwidthForDegree finds the bandwidth at which points have the given mean
+// number of neighbours of weight cutoff or more (0: DegreeCutoff), by the
+// distances of a sample of rows, and the radius that goes with it. A fixed
+// sigma is a poor control: on unit features the way from "every row isolated"
+// to "every pair a neighbour" is a factor of two of sigma.
+func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
+	pts, err := points32(p)
+	if err != nil {
+		return Bandwidth{}, 0, err
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return Bandwidth{}, 0, err
+	}
+	if cutoff == 0 {
+		cutoff = DegreeCutoff
+	}
+	if !(cutoff > 0 && cutoff < 1) {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: cutoff weight %g, want a number between 0 and 1", ErrOption, cutoff)
+	}
+	if !(degree > 0) || degree > float64(pts.n-1) {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: mean degree %g, want more than 0 and at most %d, the number of other points", ErrOption, degree, pts.n-1)
+	}
+	pr, err := takeProfile(ctx, pts, o)
+	if err != nil {
+		return Bandwidth{}, 0, err
+	}
+	radius := pr.radiusFor(degree)
+	b := Gamma(-math.Log(cutoff) / (radius * radius))
+	if radius*radius <= binEdge(1) || pts.checkBandwidth(b) != nil {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: so many points are equal that no radius gives a mean degree as low as %g", ErrBandwidth, degree)
+	}
+	return b, radius, nil
+}

@@ -1,0 +1,79 @@
+package kernel
+
+import "math"
+
+// partials are the sums of one step, kept per chunk of rows. A chunk has class
+// sums only for the classes that occur in it, so all together never take more
+// than one float64 row per row of x, however many classes there are.
+type partials struct {
+	labels *Labels
+	bounds []int
+	k      int
+	slot   []uint32 // of each row: index of its class among the chunk's classes
+	chunk  []partial
+}
+
+type partial struct {
+	objective, change, spread, maxAbs float64
+
+	first   int       // row the chunk begins with
+	slot    []uint32  // of the chunk's rows; nil without labels
+	classes []uint32  // classes in the chunk, in order of appearance
+	sums    []float64 // k column sums
+	class   []float64 // len(classes) x k
+}
+
+const noSlot = math.MaxUint32
+
+func (p *partial) classSums(i, k int) []float64 {
+	if p.slot == nil {
+		return nil
+	}
+	if s := p.slot[i-p.first]; s != noSlot {
+		return p.class[int(s)*k:][:k]
+	}
+	return nil
+}
+
+// prepare lays out the chunks, or clears them if the layout is still right.
+func (ps *partials) prepare(labels *Labels, bounds []int, k int) {
+	if ps.chunk != nil && ps.labels == labels && ps.k == k && len(ps.bounds) == len(bounds) && &ps.bounds[0] == &bounds[0] {
+		for i := range ps.chunk {
+			p := &ps.chunk[i]
+			p.objective, p.change, p.spread, p.maxAbs = 0, 0, 0, 0
+			clear(p.sums)
+			clear(p.class)
+		}
+		return
+	}
+	*ps = partials{labels: labels, bounds: bounds, k: k, chunk: make([]partial, len(bounds)-1)}
+	if labels != nil {
+		ps.slot = make([]uint32, labels.N())
+	}
+	seen := make([]uint32, labels.classes()) // slot of a class in the current chunk, plus one
+	for i := range ps.chunk {
+		p := &ps.chunk[i]
+		p.first = bounds[i]
+		p.sums = make([]float64, k)
+		if labels == nil {
+			continue
+		}
+		p.slot = ps.slot[bounds[i]:bounds[i+1]]
+		for r := range p.slot {
+			class := labels.class[p.first+r]
+			if class == noClass {
+				p.slot[r] = noSlot
+				continue
+			}
+			if seen[class] == 0 {
+				p.classes = append(p.classes, class)
+				seen[class] = uint32(len(p.classes))
+			}
+			p.slot[r] = seen[class] - 1
+		}
+		for _, class := range p.classes {
+			seen[class] = 0
+		}
+		p.class = make([]float64, len(p.classes)*k)
+	}
+}

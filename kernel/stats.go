@@ -1,0 +1,180 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Stats carries the sums one step needs from the one before, and reports what
+// the step saw. It also keeps the step's scratch memory, so a run uses one
+// Stats from beginning to end and concurrent runs use one each. The zero value
+// is ready for Gather.
+type Stats struct {
+	// Objective is v of the step's input.
+	Objective float64
+	// Change is |dst - x|^2, summed over all entries.
+	Change float64
+	// Spread is the sum over all entries of (dst - Mean)^2.
+	Spread float64
+	// MaxAbs is the largest |dst|, +Inf if an entry is not finite.
+	MaxAbs float64
+	// Mean holds the column means of dst.
+	Mean []float64
+
+	labels    *Labels
+	n, k      int
+	classSums []float64 // sums of dst by class, classes x k
+	finish    finish
+	partials  partials
+	operator  any // scratch the operator keeps here
+}
+
+// Gather sets the sums from x, the iterate a run starts from.
+func (st *Stats) Gather(x blas32.General, labels *Labels) error {
+	return gather(st, block32(x), labels)
+}
+
+// Gather64 is Gather for an iterate in float64.
+func (st *Stats) Gather64(x blas64.General, labels *Labels) error {
+	return gather(st, block64(x), labels)
+}
+
+func gather[T float](st *Stats, x block[T], labels *Labels) error {
+	if err := x.check("x"); err != nil {
+		return err
+	}
+	if labels != nil && labels.N() != x.rows {
+		return fmt.Errorf("kernel: gather: %w: %d labels for %d rows", ErrLabels, labels.N(), x.rows)
+	}
+	if err := checkFinite("x", x); err != nil {
+		return err
+	}
+	st.labels, st.n, st.k = labels, x.rows, x.cols
+	st.Objective, st.Change = 0, 0
+	st.Mean = resize(st.Mean, x.cols)
+	st.classSums = resize(st.classSums, labels.classes()*x.cols)
+	for i := range x.rows {
+		row := x.row(i)
+		for c, v := range row {
+			st.Mean[c] += float64(v)
+		}
+		if labels != nil && labels.class[i] != noClass {
+			sums := st.classSums[int(labels.class[i])*x.cols:]
+			for c, v := range row {
+				sums[c] += float64(v)
+			}
+		}
+	}
+	for c := range st.Mean {
+		st.Mean[c] /= float64(x.rows)
+	}
+	st.Spread, st.MaxAbs = 0, 0
+	for i := range x.rows {
+		for c, v := range x.row(i) {
+			d := float64(v) - st.Mean[c]
+			st.Spread += d * d
+			st.MaxAbs = max(st.MaxAbs, math.Abs(float64(v)))
+		}
+	}
+	return nil
+}
+
+// Transform tells st that the iterate was mapped to (x - shift) scale.
+func (st *Stats) Transform(shift []float64, scale float64) {
+	for c := range st.Mean {
+		st.Mean[c] = (st.Mean[c] - shift[c]) * scale
+	}
+	for class := range st.labels.classes() {
+		count := float64(st.labels.counts[class])
+		for c := range st.k {
+			s := &st.classSums[class*st.k+c]
+			*s = (*s - count*shift[c]) * scale
+		}
+	}
+	st.Spread *= scale * scale
+}
+
+// begin prepares the finish and the partial sums of one step over rows cut at
+// bounds. It returns an error when st does not hold the sums of such an x.
+func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
+	if err := s.Check(len(degrees)); err != nil {
+		return err
+	}
+	if st.n != len(degrees) || st.k != k || st.labels != s.Labels {
+		return fmt.Errorf("kernel: step: %w: Stats hold the sums of another iterate; call Gather first", ErrShape)
+	}
+	f := &st.finish
+	f.labels = s.Labels
+	f.scale, f.pull, f.attract = 1, s.Coefficient, s.Form == Attract
+	if f.attract {
+		f.pull = -s.Coefficient
+		sum := 0.0
+		for _, d := range degrees {
+			sum += d
+		}
+		f.scale = 0
+		if sum > 0 {
+			f.scale = float64(len(degrees)) / sum
+		}
+	}
+	f.mean = append(f.mean[:0], st.Mean...)
+	f.sums = append(f.sums[:0], st.classSums...)
+	f.target = resize(f.target, len(f.sums))
+	f.total = resize(f.total, k)
+	if s.Labels != nil {
+		for class, count := range s.Labels.counts {
+			for c := range k {
+				f.sums[class*k+c] -= float64(count) * f.mean[c]
+			}
+		}
+		s.Labels.weights.mulTo(f.target, f.sums, f.total, k)
+	}
+	st.partials.prepare(s.Labels, bounds, k)
+	return nil
+}
+
+// end adds the partial sums in chunk order and publishes them.
+func (st *Stats) end() {
+	st.Objective, st.Change, st.Spread, st.MaxAbs = 0, 0, 0, 0
+	clear(st.Mean)
+	clear(st.classSums)
+	for chunk := range st.partials.chunk {
+		p := &st.partials.chunk[chunk]
+		st.Objective += p.objective
+		st.Change += p.change
+		st.Spread += p.spread
+		st.MaxAbs = max(st.MaxAbs, p.maxAbs)
+		for c, v := range p.sums {
+			st.Mean[c] += v
+		}
+		for e, class := range p.classes {
+			sums := st.classSums[int(class)*st.k:]
+			for c, v := range p.class[e*st.k:][:st.k] {
+				sums[c] += v
+			}
+		}
+	}
+	// Spread was gathered about the mean of the input.
+	for c := range st.Mean {
+		st.Mean[c] /= float64(st.n)
+		shift := st.Mean[c] - st.finish.mean[c]
+		st.Spread -= float64(st.n) * shift * shift
+	}
+	st.Spread = max(st.Spread, 0)
+	if math.IsNaN(st.MaxAbs) {
+		st.MaxAbs = math.Inf(1)
+	}
+}
+
+// resize returns a zeroed slice of n values, reusing s where it can.
+func resize(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
