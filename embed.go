@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -29,14 +30,15 @@ type Settings struct {
 	// from the full kernel. Default: 1e-3 with MeanDegree; with Bandwidth the
 	// cutoff follows from Tolerance. Range (0, 1).
 	CutoffWeight float64
-	// Tolerance is the wanted error of a row's weights relative to its degree.
-	// Default 1e-4.
+	// Tolerance is the wanted error of a row's weights relative to its degree,
+	// met by 99 in 100 rows of a sample; the certificate has every row and
+	// Isolated says what becomes of the rest. Default 1e-4.
 	Tolerance float64
 	// Operator forces an operator by name, "dense" or "csr". Default: the one
 	// Plan lists first.
 	Operator string
-	// Isolated says what becomes of rows without neighbours. Default
-	// kernel.Keep.
+	// Isolated says what becomes of rows without neighbours and of those that
+	// miss the tolerance. Default kernel.Keep.
 	Isolated kernel.IsolatedPolicy
 	// NormalizeRows divides every feature row by its norm first.
 	NormalizeRows bool
@@ -56,7 +58,8 @@ type Settings struct {
 	// random start of Columns columns, in form Attract the features.
 	Start blas32.General
 	// Columns, SigmaQ and Seed describe the random start: its width (default
-	// 2), standard deviation (default 1e-8, the paper's) and seed.
+	// 2), standard deviation (default 1e-8, the paper's) and seed (any number;
+	// the command's default is 1).
 	Columns int
 	SigmaQ  float64
 	Seed    uint64
@@ -94,12 +97,19 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		out.Columns = 2
 	}
 	if out.Start.Data != nil {
-		out.Columns = out.Start.Cols
+		rows, cols, err := points.Dims(out.Start)
+		if err != nil || rows != features.Rows || cols < 1 {
+			return out, fmt.Errorf("privatemail: %w: a start of %d x %d for %d rows", kernel.ErrShape, out.Start.Rows, out.Start.Cols, features.Rows)
+		}
+		out.Columns = cols
 	} else if out.Form == kernel.Attract {
 		out.Columns = features.Cols
 	}
 	if out.SigmaQ == 0 {
 		out.SigmaQ = 1e-8
+	}
+	if !(out.SigmaQ > 0) || math.IsInf(out.SigmaQ, 0) {
+		return out, fmt.Errorf("privatemail: %w: sigma_q %g, want a positive number", ErrSettings, out.SigmaQ)
 	}
 	if out.Table.Name() == "" {
 		out.Table = kernel.EqualTable()
@@ -113,7 +123,12 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 			out.Steps = 1
 		}
 	}
-	return out, nil
+	return out, out.run(nil).Check()
+}
+
+// run returns the settings of the loop.
+func (s *Settings) run(set *par.Set) *iterate.Settings {
+	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: set}
 }
 
 // An Embedding is the outcome of Embed.
@@ -131,7 +146,7 @@ type Graph struct {
 	Operator    string
 	Bandwidth   kernel.Bandwidth
 	Radius      float64 // cutoff; +Inf where every pair has a weight
-	Neighbours  float64 // mean number of neighbours with a weight
+	Neighbours  float64 // mean number of neighbours a row has a weight for
 	MeanDegree  float64 // mean row sum of the weights
 	Certificate kernel.Certificate
 	Cost        kernel.Cost
@@ -182,7 +197,7 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 	if err != nil {
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
 	}
-	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: e.set}
+	run := s.run(e.set)
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
 	}
@@ -201,26 +216,34 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 	return out, nil
 }
 
-// Plan lists the operators that could serve Embed with the same arguments,
-// best first, and the bandwidth, which settings may have left to be found.
-func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) ([]kernel.Candidate, kernel.Bandwidth, error) {
+// A Plan is what Embed would do.
+type Plan struct {
+	// Bandwidth is the one given, or the one found for the mean degree.
+	Bandwidth kernel.Bandwidth
+	// Candidates are the operators, the one that would serve first.
+	Candidates []kernel.Candidate
+}
+
+// Plan says what Embed would do with the same arguments, and at what cost. It
+// looks at a sample of rows and builds nothing.
+func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
 	if err := e.enter(); err != nil {
-		return nil, kernel.Bandwidth{}, err
+		return nil, err
 	}
 	defer e.leave()
 	s, err := settings.withDefaults(features)
 	if err != nil {
-		return nil, kernel.Bandwidth{}, err
+		return nil, err
 	}
 	p, graphOptions, err := e.prepare(ctx, features, &s)
 	if err != nil {
-		return nil, kernel.Bandwidth{}, err
+		return nil, err
 	}
 	candidates, err := kernel.Plan(ctx, p, s.Bandwidth, graphOptions)
 	if err != nil {
-		return nil, kernel.Bandwidth{}, fmt.Errorf("privatemail: plan: %w", err)
+		return nil, fmt.Errorf("privatemail: plan: %w", err)
 	}
-	return candidates, s.Bandwidth, nil
+	return &Plan{Bandwidth: s.Bandwidth, Candidates: candidates}, nil
 }
 
 // prepare returns the points of the graph, fills in the bandwidth, and leaves
@@ -280,9 +303,6 @@ func start(p blas32.General, s *Settings) (blas32.General, error) {
 			x.Data[i] = float32(v)
 		}
 		return x, nil
-	}
-	if from.Rows != p.Rows || from.Stride < from.Cols || len(from.Data) < (from.Rows-1)*from.Stride+from.Cols {
-		return x, fmt.Errorf("%w: a start of %d x %d (stride %d, %d values) for %d rows", kernel.ErrShape, from.Rows, from.Cols, from.Stride, len(from.Data), p.Rows)
 	}
 	for i := range x.Rows {
 		copy(x.Data[i*x.Stride:][:x.Cols], from.Data[i*from.Stride:])

@@ -185,7 +185,7 @@ func TestPlanNamesThePick(t *testing.T) {
 	e := engine(t)
 	x, y := classes(t, 300, 8)
 	for _, s := range []*Settings{{Bandwidth: kernel.Sigma(1)}, {MeanDegree: 12}, {Bandwidth: kernel.Sigma(0.3), CutoffWeight: 0.01}} {
-		plan, b, err := e.Plan(t.Context(), x, s)
+		plan, err := e.Plan(t.Context(), x, s)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,8 +194,8 @@ func TestPlanNamesThePick(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan[0].Name != got.Graph.Operator || b != got.Graph.Bandwidth {
-			t.Errorf("planned %s at %v, got %s at %v", plan[0].Name, b, got.Graph.Operator, got.Graph.Bandwidth)
+		if best := plan.Candidates[0]; best.Name != got.Graph.Operator || plan.Bandwidth != got.Graph.Bandwidth || best.Radius != got.Graph.Radius {
+			t.Errorf("planned %+v at %v, got %+v", best, plan.Bandwidth, got.Graph)
 		}
 	}
 }
@@ -249,7 +249,10 @@ func TestRefusals(t *testing.T) {
 		{"labels short", x, y[:39], &Settings{Bandwidth: sigma}, kernel.ErrLabels},
 		{"unlabelled", x, append(slices.Clone(y[:39]), -1), &Settings{Bandwidth: sigma}, kernel.ErrLabels},
 		{"NaN row", nan, y, &Settings{Bandwidth: sigma}, kernel.ErrNonFinite},
-		{"zero row to normalise", zero, y, &Settings{Bandwidth: sigma, NormalizeRows: true}, points.ErrZeroRow},
+		{"NaN row to normalise", nan, y, &Settings{Bandwidth: sigma, NormalizeRows: true}, kernel.ErrNonFinite},
+		{"zero row to normalise", zero, y, &Settings{Bandwidth: sigma, NormalizeRows: true}, ErrZeroRow},
+		{"stop", x, y, &Settings{Bandwidth: sigma, StopTolerance: -1}, ErrSettings},
+		{"normalisation", x, y, &Settings{Bandwidth: sigma, Normalize: 9}, ErrSettings},
 		{"start rows", x, y, &Settings{Bandwidth: sigma, Start: blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: make([]float32, 3)}}, kernel.ErrShape},
 		{"operator", x, y, &Settings{Bandwidth: sigma, Operator: "magic"}, kernel.ErrOperator},
 		{"beta", x, y, &Settings{Bandwidth: sigma, Form: kernel.Attract, Coefficient: -1}, kernel.ErrOption},
@@ -303,7 +306,7 @@ func TestCloseEndsTheEngine(t *testing.T) {
 	if _, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, ErrClosed) {
 		t.Errorf("err = %v", err)
 	}
-	if _, _, err := e.Plan(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, ErrClosed) {
+	if _, err := e.Plan(t.Context(), x, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, ErrClosed) {
 		t.Errorf("err = %v", err)
 	}
 }

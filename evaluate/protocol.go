@@ -19,9 +19,7 @@ type Split struct {
 }
 
 // NewSplit cuts the rows 0..n-1, shuffled by SplitMix64(seed), into the first
-// public ones, the next gallery ones, and the rest as queries. It is the split
-// of all published figures, where the digits use 400 and 1000 of 1797 rows. The
-// error is ErrShape unless all three parts get at least one row.
+// public ones, the next gallery ones, and the rest as queries. The error is ErrShape unless all three parts get at least one row.
 func NewSplit(n, public, gallery int, seed uint64) (*Split, error) {
 	// Written so that no sum can overflow.
 	if public < 1 || gallery < 1 || public >= n || gallery >= n-public {

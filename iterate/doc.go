@@ -16,7 +16,7 @@
 //
 // [PlainStep] is the same step written down without any fusion, from the
 // operator's product and the label Laplacian alone. It is what the fused steps
-// are tested against, and what an Operator of one's own can be checked with.
+// are tested against.
 //
 // [RandomStart] makes the random start Q, the same for a seed wherever it runs.
 package iterate

@@ -184,7 +184,7 @@ func TestRunTakesTheSteps(t *testing.T) {
 	x := newBlock(300, 3)
 	copy(x.Data, start.Data)
 	var seen []Record
-	result, err := Run(t.Context(), op, x, step, &Settings{Steps: 4, FinalObjective: true, Progress: func(r Record) { seen = append(seen, r) }}, nil)
+	result, err := Run(t.Context(), op, x, step, &Settings{Steps: 4, Progress: func(r Record) { seen = append(seen, r) }}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,9 +218,6 @@ func TestRunTakesTheSteps(t *testing.T) {
 				t.Fatalf("row %d column %d: %g, plain %g", from, c, a, b)
 			}
 		}
-	}
-	if v, err := PlainStep(t.Context(), op, out, in, inner); err != nil || math.Abs(result.Objective-v) > 1e-4*math.Abs(v) {
-		t.Errorf("final objective %g, plain %g, %v", result.Objective, v, err)
 	}
 	if result.Status != StepLimit || !slices.Equal(seen, result.Trace) {
 		t.Errorf("status %v, progress %v, trace %v", result.Status, seen, result.Trace)
@@ -257,8 +254,8 @@ func TestNormalisation(t *testing.T) {
 		if mode == Centred && math.Abs(sum)/5000 > 1e-4 {
 			t.Errorf("%s: mean %g", name, sum/5000)
 		}
-		if mode == None && math.Abs(sum/10000-3) > 1 {
-			t.Errorf("%s: mean %g, want about 3", name, sum/10000)
+		if mode == None && math.Abs(norm2/5000-1) < 1 {
+			t.Errorf("%s: |X|^2 = %g n, yet nothing was to be scaled", name, norm2/5000)
 		}
 	}
 	if _, err := NormalizationByName("other"); !errors.Is(err, ErrSettings) {

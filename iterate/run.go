@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -28,7 +29,7 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 	if err := ws.begin(op, x, step, s); err != nil {
 		return nil, err
 	}
-	result := &Result{Objective: math.NaN()}
+	result := new(Result)
 	for t := 1; t <= s.Steps; t++ {
 		record, err := ws.advance(ctx, t)
 		if err != nil {
@@ -42,12 +43,6 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 			result.Status = Converged
 			break
 		}
-	}
-	if s.FinalObjective {
-		if err := op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
-			return nil, fmt.Errorf("iterate: final objective: %w", err)
-		}
-		result.Objective = ws.stats.Objective
 	}
 	ws.copyOut(x)
 	return result, nil
@@ -69,8 +64,10 @@ type Workspace struct {
 
 // begin copies the start into the operator's order.
 func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Step, s Settings) error {
-	if x.Rows != op.N() || x.Cols < 1 || x.Stride < x.Cols || len(x.Data) < (x.Rows-1)*x.Stride+x.Cols {
-		return fmt.Errorf("iterate: %w: a start of %d x %d (stride %d, %d values) for %d points", kernel.ErrShape, x.Rows, x.Cols, x.Stride, len(x.Data), op.N())
+	if rows, cols, err := points.Dims(x); err != nil {
+		return fmt.Errorf("iterate: start: %w", err)
+	} else if rows != op.N() || cols < 1 {
+		return fmt.Errorf("iterate: %w: a start of %d x %d for %d points", kernel.ErrShape, rows, cols, op.N())
 	}
 	if err := step.Check(op.N()); err != nil {
 		return fmt.Errorf("iterate: %w", err)

@@ -75,13 +75,16 @@ type Settings struct {
 	Tolerance float64
 	// Normalize is applied after each step. Default None.
 	Normalize Normalization
-	// FinalObjective asks for the objective of the last iterate, which costs
-	// one more product.
-	FinalObjective bool
 	// Workers share the work of normalising. Default: the caller alone.
 	Workers *kernel.Workers
 	// Progress, if set, is called after each step.
 	Progress func(Record)
+}
+
+// Check returns ErrSettings if a setting is outside its range.
+func (s *Settings) Check() error {
+	_, err := s.withDefaults()
+	return err
 }
 
 func (s *Settings) withDefaults() (Settings, error) {
@@ -106,15 +109,15 @@ func (s *Settings) withDefaults() (Settings, error) {
 
 // A Record describes one step.
 type Record struct {
-	Step int `json:"step"`
+	Step int
 	// Objective is v of the iterate the step started from.
-	Objective float64 `json:"objective"`
+	Objective float64
 	// Scale is the root mean square distance of the rows from their mean,
 	// after the step and before normalising.
-	Scale float64 `json:"scale"`
+	Scale float64
 	// Change is |X_t - X_{t-1}|_F, after normalising where that is asked for,
-	// relative to what X_{t-1} had about its mean.
-	Change float64 `json:"change"`
+	// relative to |X_{t-1}|_F, about its mean unless Frobenius is asked for.
+	Change float64
 }
 
 // Status says how a run ended.
@@ -140,7 +143,4 @@ func (s Status) String() string {
 type Result struct {
 	Status Status
 	Trace  []Record
-	// Objective is v of the last iterate if Settings.FinalObjective asked for
-	// it, NaN otherwise.
-	Objective float64
 }

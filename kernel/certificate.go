@@ -62,7 +62,7 @@ func (c Certificate) String() string {
 		s += fmt.Sprintf(" (99%% of rows <= %.2g)", c.RowP99)
 	}
 	if c.Isolated > 0 {
-		s += fmt.Sprintf(", nothing for %d isolated rows", c.Isolated)
+		s += fmt.Sprintf("; no bound for the isolated rows, %d of them", c.Isolated)
 	}
 	return s
 }

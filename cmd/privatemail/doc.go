@@ -18,7 +18,7 @@
 // FEATURES is a file (.npy, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin,
 // .ibin, IDX), or a folder with features.npy and labels.npy. Labels are one
 // integer per row, -1 for none; package formats has the details. Output is
-// float32 as .npy, .fvecs or .fbin, by the ending of its name. Whether it can be
+// float32 as .npy, .fvecs, .fbin or .idx, by the ending of its name. Whether it can be
 // written is found out before the work begins, and a file is replaced as a whole
 // or not at all: after a failure or Ctrl-C the previous one is as it was.
 //
@@ -51,9 +51,9 @@
 //
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
-//	          step_seconds status trace[step objective scale change] out
+//	          steps_seconds status trace[step objective scale change] out
 //	plan      per operator, best first: operator picked feasible seconds
-//	          build_seconds step_seconds bytes peak_bytes nnz eta radius
+//	          build_seconds seconds_per_step bytes peak_bytes nnz eta radius
 //	          neighbours reason n d sigma gamma
 //	generate  kind n d classes seed out labels
 //	demo      n d gallery held_out seed beta steps

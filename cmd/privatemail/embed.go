@@ -26,7 +26,7 @@ folder with features.npy and labels.npy. Labels are integers from 0, one per row
 
 With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
 class together; the embedding has as many columns as the features. Otherwise (form paper)
-it starts at K random columns. FILE is .npy (float32), .fvecs or .fbin; it is replaced as
+it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as
 a whole or not at all.`,
 		examples: []string{
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 )
 
-const embedKeys = "n d k form operator sigma gamma radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds step_seconds status trace out"
+const embedKeys = "n d k form operator sigma gamma radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds steps_seconds status trace out"
 
 func TestEmbedAttract(t *testing.T) {
 	folder := toy(t)

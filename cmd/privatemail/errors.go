@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -50,7 +50,7 @@ func (e *env) finish(ctx context.Context, err error) int {
 // plain drops the names of packages from the front of a message and keeps it
 // on one line.
 func plain(message string) string {
-	packages := []string{"privatemail: embed: ", "privatemail: plan: ", "privatemail: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "formats: "}
+	packages := []string{"privatemail: embed: ", "privatemail: plan: ", "privatemail: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "formats: ", "sparse: ", "par: "}
 	for again := true; again; {
 		again = false
 		for _, p := range packages {
@@ -66,12 +66,9 @@ func plain(message string) string {
 // file the rows came from, and which flag helps.
 func explain(err error, in input) error {
 	if entry, ok := errors.AsType[*kernel.NonFiniteError](err); ok && entry.What == "points" {
-		return nonFinite(in.features, entry.Row, entry.Col)
+		return fmt.Errorf("%s: row %d, column %d (both counted from 0) is NaN or infinite; remove the row or replace the value", in.features, entry.Row, entry.Col)
 	}
-	if entry, ok := errors.AsType[*points.EntryError](err); ok {
-		return nonFinite(in.features, entry.Row, entry.Col)
-	}
-	if zero, ok := errors.AsType[*points.ZeroRowError](err); ok {
+	if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok {
 		return fmt.Errorf("%s: row %d (counted from 0) is zero and cannot be divided by its norm; remove the row, or leave out -normalize-rows", in.features, zero.Row)
 	}
 	for _, h := range hints() {
@@ -80,10 +77,6 @@ func explain(err error, in input) error {
 		}
 	}
 	return err
-}
-
-func nonFinite(path string, row, col int) error {
-	return fmt.Errorf("%s: row %d, column %d (both counted from 0) is NaN or infinite; remove the row or replace the value", path, row, col)
 }
 
 // bare is an error without the names of packages in front.

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 func planVerb() verb {
@@ -67,7 +65,7 @@ func (f *planFlags) run(ctx context.Context, e *env, names []string, set map[str
 	if err := p.show(e); err != nil {
 		return err
 	}
-	if !p.candidates[0].Feasible {
+	if !p.Candidates[0].Feasible {
 		return errors.New("no operator can serve; the reasons are listed above")
 	}
 	return nil
@@ -75,10 +73,9 @@ func (f *planFlags) run(ctx context.Context, e *env, names []string, set map[str
 
 // plan is the outcome for a file.
 type plan struct {
-	path       string
-	n, d       int
-	bandwidth  kernel.Bandwidth
-	candidates []kernel.Candidate
+	path string
+	n, d int
+	*privatemail.Plan
 }
 
 func (f *planFlags) plan(ctx context.Context, e *env, in input, s *privatemail.Settings) (*plan, error) {
@@ -92,11 +89,11 @@ func (f *planFlags) plan(ctx context.Context, e *env, in input, s *privatemail.S
 		return nil, err
 	}
 	defer stop()
-	candidates, b, err := engine.Plan(ctx, x, s)
+	p, err := engine.Plan(ctx, x, s)
 	if err != nil {
 		return nil, explain(err, in)
 	}
-	return &plan{in.features, x.Rows, x.Cols, b, candidates}, nil
+	return &plan{in.features, x.Rows, x.Cols, p}, nil
 }
 
 // candidateReport is an object of plan -json.
@@ -106,7 +103,7 @@ type candidateReport struct {
 	Feasible     bool       `json:"feasible"`
 	Seconds      jsonNumber `json:"seconds"`
 	BuildSeconds jsonNumber `json:"build_seconds"`
-	StepSeconds  jsonNumber `json:"step_seconds"`
+	StepSeconds  jsonNumber `json:"seconds_per_step"`
 	Bytes        int64      `json:"bytes"`
 	PeakBytes    int64      `json:"peak_bytes"`
 	NNZ          int64      `json:"nnz"`
@@ -124,14 +121,13 @@ func (p *plan) show(e *env) error {
 	if !e.json {
 		return p.table(e)
 	}
-	for i, c := range p.candidates {
-		radius, neighbours := p.reach(c)
+	for i, c := range p.Candidates {
 		err := e.object(candidateReport{
 			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
 			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
-			Eta: jsonNumber(c.Eta), Radius: radius, Neighbours: neighbours, Reason: c.Reason,
-			N: p.n, D: p.d, Sigma: jsonNumber(p.bandwidth.Sigma()), Gamma: jsonNumber(p.bandwidth.Gamma()),
+			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.Neighbours), Reason: c.Reason,
+			N: p.n, D: p.d, Sigma: jsonNumber(p.Bandwidth.Sigma()), Gamma: jsonNumber(p.Bandwidth.Gamma()),
 		})
 		if err != nil {
 			return err
@@ -140,29 +136,19 @@ func (p *plan) show(e *env) error {
 	return nil
 }
 
-func (p *plan) picked(i int) bool { return i == 0 && p.candidates[0].Feasible }
-
-// reach returns the cutoff and the neighbours of a row; an operator without
-// cutoff has every other row as a neighbour.
-func (p *plan) reach(c kernel.Candidate) (radius, neighbours jsonNumber) {
-	if c.Radius == 0 {
-		return jsonNumber(math.Inf(1)), jsonNumber(p.n - 1)
-	}
-	return jsonNumber(c.Radius), jsonNumber(c.Neighbours)
-}
+func (p *plan) picked(i int) bool { return i == 0 && p.Candidates[0].Feasible }
 
 func (p *plan) table(e *env) error {
-	fmt.Fprintf(e.stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.bandwidth.Sigma(), p.bandwidth.Gamma())
+	fmt.Fprintf(e.stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.Bandwidth.Sigma(), p.Bandwidth.Gamma())
 	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\toperator\tseconds\tmemory\teta\tneighbours\treason")
-	for i, c := range p.candidates {
+	for i, c := range p.Candidates {
 		mark := map[bool]string{true: "*"}[p.picked(i)]
 		reason := c.Reason
 		if !c.Feasible {
 			reason = "cannot serve: " + reason
 		}
-		_, neighbours := p.reach(c)
-		fmt.Fprintf(t, "%s\t%s\t%.3g\t%s\t%.2g\t%.4g\t%s\n", mark, c.Name, c.Seconds, formatSize(c.Cost.PeakBytes), c.Eta, float64(neighbours), reason)
+		fmt.Fprintf(t, "%s\t%s\t%.3g\t%s\t%.2g\t%.4g\t%s\n", mark, c.Name, c.Seconds, formatSize(c.Cost.PeakBytes), c.Eta, c.Neighbours, reason)
 	}
 	return t.Flush()
 }

@@ -29,7 +29,7 @@ func TestPlanJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &v); err != nil {
 			t.Fatal(err)
 		}
-		wantKeys(t, v, "operator picked feasible seconds build_seconds step_seconds bytes peak_bytes nnz eta radius neighbours reason n d sigma gamma")
+		wantKeys(t, v, "operator picked feasible seconds build_seconds seconds_per_step bytes peak_bytes nnz eta radius neighbours reason n d sigma gamma")
 		if v["picked"] == true {
 			picked++
 			if i != 0 || v["operator"] != "csr" || v["radius"] == nil {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // jsonNumber is a float64 that JSON shows as null when it is infinite or NaN.
@@ -38,7 +37,7 @@ type graphReport struct {
 	Bytes        int64      `json:"bytes"`
 	PeakBytes    int64      `json:"peak_bytes"`
 	BuildSeconds float64    `json:"build_seconds"`
-	StepSeconds  float64    `json:"step_seconds"`
+	StepsSeconds float64    `json:"steps_seconds"` // all steps together
 }
 
 func reportGraph(g *privatemail.Graph) graphReport {
@@ -47,7 +46,7 @@ func reportGraph(g *privatemail.Graph) graphReport {
 		Radius: jsonNumber(g.Radius), Neighbours: jsonNumber(g.Neighbours), MeanDegree: jsonNumber(g.MeanDegree),
 		Isolated: g.Certificate.Isolated, EtaMax: jsonNumber(g.Certificate.RowMax), EtaP99: jsonNumber(g.Certificate.RowP99),
 		NNZ: g.Cost.NNZ, Bytes: g.Cost.ResidentBytes, PeakBytes: g.Cost.PeakBytes,
-		BuildSeconds: g.BuildTime.Seconds(), StepSeconds: g.StepTime.Seconds(),
+		BuildSeconds: g.BuildTime.Seconds(), StepsSeconds: g.StepTime.Seconds(),
 	}
 }
 
@@ -76,25 +75,13 @@ func writeGraph(w io.Writer, rows int, g *privatemail.Graph) {
 	t := facts(w)
 	fmt.Fprintf(t, "graph\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
 	fmt.Fprintf(t, "neighbours\t%.4g a row on average, mean degree %.4g, %d of %d rows isolated\n", g.Neighbours, g.MeanDegree, g.Certificate.Isolated, rows)
-	fmt.Fprintf(t, "certificate\t%s\n", describeCertificate(g.Certificate))
+	fmt.Fprintf(t, "certificate\t%v\n", g.Certificate)
 	fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
 	if g.Cost.NNZ > 0 {
 		fmt.Fprintf(t, " for %d weights", g.Cost.NNZ)
 	}
 	fmt.Fprintln(t)
 	t.Flush()
-}
-
-// describeCertificate says how far the weights may be from the full kernel.
-func describeCertificate(c kernel.Certificate) string {
-	if c.Isolated == 0 {
-		return c.String()
-	}
-	s := fmt.Sprintf("%v, no bound for the isolated rows", c.Kind)
-	if !math.IsInf(c.RowP99, 0) {
-		s += fmt.Sprintf("; eta <= %.2g for 99%% of all rows", c.RowP99)
-	}
-	return s
 }
 
 // facts aligns lines of a name and what there is to say about it.

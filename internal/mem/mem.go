@@ -8,14 +8,16 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 )
 
-// Available returns the bytes this process may still take: the least of what
-// the kernel calls available, what the control group of a container leaves and
-// the Go memory limit (GOMEMLIMIT), as far as each is known. Where none is
-// known it returns math.MaxInt64.
+// Available returns the bytes there are for this process to take: the least of
+// what the kernel calls available, what the control group of a container
+// leaves, and what the Go memory limit (GOMEMLIMIT) leaves beside the memory
+// Go holds already, as far as each is known. Where none is known it returns
+// math.MaxInt64.
 func Available() int64 {
 	least := int64(math.MaxInt64)
 	if f, err := os.ReadFile("/proc/meminfo"); err == nil {
@@ -29,7 +31,9 @@ func Available() int64 {
 		}
 	}
 	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
-		least = min(least, limit)
+		held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		metrics.Read(held)
+		least = min(least, max(limit-int64(held[0].Value.Uint64()-held[1].Value.Uint64()), 0))
 	}
 	return least
 }
