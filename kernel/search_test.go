@@ -112,17 +112,19 @@ func TestNeighboursOfLargerSets(t *testing.T) {
 }
 
 func TestNeighboursAfterTranslation(t *testing.T) {
-	// Multiples of 1/16 keep their differences after adding 1e6.
-	for _, d := range []int{1, 2, 3, 6, 11} {
-		rng := rngOf(uint64(d))
-		p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(int) float64 { return float64(rng.IntN(64)) / 16 })}
-		moved := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(i int) float64 { return float64(p.Data[i]) + 1e6 })}
-		radius := typicalDistance(p, rng)
-		want := bruteNeighbours(p, radius)
-		checkNeighbours(t, moved, radius, nil)
-		for i, list := range bruteNeighbours(moved, radius) {
-			if !slices.Equal(list, want[i]) {
-				t.Fatalf("the test itself is wrong: translation changed row %d", i)
+	for _, far := range []struct{ offset, unit float64 }{{1e6, 1.0 / 16}, {1e8, 8}} {
+		for _, d := range []int{1, 2, 3, 6, 11} {
+			// Multiples of the unit keep their differences after the translation.
+			rng := rngOf(uint64(d))
+			p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(int) float64 { return float64(rng.IntN(64)) * far.unit })}
+			moved := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(i int) float64 { return float64(p.Data[i]) + far.offset })}
+			radius := typicalDistance(p, rng)
+			want := bruteNeighbours(p, radius)
+			checkNeighbours(t, moved, radius, nil)
+			for i, list := range bruteNeighbours(moved, radius) {
+				if !slices.Equal(list, want[i]) {
+					t.Fatalf("the test itself is wrong: translation changed row %d", i)
+				}
 			}
 		}
 	}
