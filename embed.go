@@ -148,7 +148,7 @@ type Graph struct {
 	Radius      float64 // cutoff; +Inf where every pair has a weight
 	Neighbours  float64 // mean number of neighbours a row has a weight for
 	MeanDegree  float64 // mean row sum of the weights
-	Certificate kernel.Certificate
+	Certificate kernel.Certificate // its rows in the order of the features
 	Cost        kernel.Cost
 	BuildTime   time.Duration
 	StepTime    time.Duration // all steps together
@@ -318,6 +318,13 @@ func describe(op kernel.Operator, b kernel.Bandwidth) Graph {
 	}
 	if csr, ok := op.(*kernel.CSR); ok {
 		g.Radius, g.Neighbours = csr.Radius(), csr.Neighbours()
+	}
+	if order := op.Order(); order != nil && g.Certificate.Row != nil {
+		row := make([]float32, len(order))
+		for i, given := range order {
+			row[given] = g.Certificate.Row[i]
+		}
+		g.Certificate.Row = row
 	}
 	return g
 }

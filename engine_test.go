@@ -181,6 +181,22 @@ func TestGivenStart(t *testing.T) {
 	}
 }
 
+// The certificate of the result speaks of the rows as they were given.
+func TestCertificateIsInTheOrderOfTheRows(t *testing.T) {
+	e := engine(t)
+	x, _ := classes(t, 300, 2)
+	x.Data[2*123], x.Data[2*123+1] = 50, 50 // far from everybody
+	got, err := e.Embed(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(0.1), CutoffWeight: 1e-3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, eta := range got.Graph.Certificate.Row {
+		if math.IsInf(float64(eta), 1) != (i == 123) {
+			t.Errorf("row %d has eta %g", i, eta)
+		}
+	}
+}
+
 func TestPlanNamesThePick(t *testing.T) {
 	e := engine(t)
 	x, y := classes(t, 300, 8)
