@@ -145,9 +145,9 @@ type Embedding struct {
 type Graph struct {
 	Operator    string
 	Bandwidth   kernel.Bandwidth
-	Radius      float64 // cutoff; +Inf where every pair has a weight
-	Neighbours  float64 // mean number of neighbours a row has a weight for
-	MeanDegree  float64 // mean row sum of the weights
+	Radius      float64            // cutoff; +Inf where every pair has a weight
+	Neighbours  float64            // mean number of neighbours a row has a weight for
+	MeanDegree  float64            // mean row sum of the weights
 	Certificate kernel.Certificate // its rows in the order of the features
 	Cost        kernel.Cost
 	BuildTime   time.Duration

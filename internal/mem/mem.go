@@ -3,8 +3,6 @@
 package mem
 
 import (
-	"bufio"
-	"bytes"
 	"math"
 	"os"
 	"runtime/debug"
@@ -21,12 +19,17 @@ import (
 func Available() int64 {
 	least := int64(math.MaxInt64)
 	if f, err := os.ReadFile("/proc/meminfo"); err == nil {
-		if v, ok := meminfoAvailable(f); ok {
-			least = min(least, v)
+		if kib, ok := field(f, "MemAvailable:"); ok && kib <= math.MaxInt64/1024 {
+			least = min(least, kib*1024)
 		}
 	}
 	if limit, ok := readNumber("/sys/fs/cgroup/memory.max"); ok {
 		if used, ok := readNumber("/sys/fs/cgroup/memory.current"); ok {
+			// Pages of files that nobody is using count as used but make way.
+			if stat, err := os.ReadFile("/sys/fs/cgroup/memory.stat"); err == nil {
+				idle, _ := field(stat, "inactive_file")
+				used -= idle
+			}
 			least = min(least, max(limit-used, 0))
 		}
 	}
@@ -38,16 +41,13 @@ func Available() int64 {
 	return least
 }
 
-// meminfoAvailable returns the MemAvailable line of /proc/meminfo in bytes.
-func meminfoAvailable(meminfo []byte) (int64, bool) {
-	lines := bufio.NewScanner(bytes.NewReader(meminfo))
-	for lines.Scan() {
-		rest, ok := strings.CutPrefix(lines.Text(), "MemAvailable:")
-		if !ok {
-			continue
+// field returns the number behind a name at the start of a line.
+func field(file []byte, name string) (int64, bool) {
+	for line := range strings.Lines(string(file)) {
+		if words := strings.Fields(line); len(words) >= 2 && words[0] == name {
+			v, err := strconv.ParseInt(words[1], 10, 64)
+			return v, err == nil
 		}
-		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")), 10, 64)
-		return kib * 1024, err == nil && kib <= math.MaxInt64/1024
 	}
 	return 0, false
 }

@@ -16,17 +16,19 @@ func TestAvailableHonoursTheGoMemoryLimit(t *testing.T) {
 	}
 }
 
-func TestMeminfoAvailable(t *testing.T) {
+func TestField(t *testing.T) {
 	for _, c := range []struct {
-		in   string
-		want int64
-		ok   bool
+		in, name string
+		want     int64
+		ok       bool
 	}{
-		{"MemTotal:  100 kB\nMemAvailable:   64 kB\n", 65536, true},
-		{"MemTotal:  100 kB\n", 0, false},
-		{"MemAvailable: what kB\n", 0, false},
+		{"MemTotal:  100 kB\nMemAvailable:   64 kB\n", "MemAvailable:", 64, true},
+		{"anon 7\ninactive_file 12\n", "inactive_file", 12, true},
+		{"MemTotal:  100 kB\n", "MemAvailable:", 0, false},
+		{"MemAvailable: what kB\n", "MemAvailable:", 0, false},
+		{"MemAvailable:\n", "MemAvailable:", 0, false},
 	} {
-		got, ok := meminfoAvailable([]byte(c.in))
+		got, ok := field([]byte(c.in), c.name)
 		if ok != c.ok || (ok && got != c.want) {
 			t.Errorf("%q: %d, %v, want %d, %v", c.in, got, ok, c.want, c.ok)
 		}

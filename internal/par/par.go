@@ -33,8 +33,8 @@ type Set struct {
 	wake    []chan struct{} // one per goroutine, capacity 1
 	stopped sync.WaitGroup
 
-	mu     sync.Mutex // held for one Do at a time
-	closed bool
+	turn   chan struct{} // holds one token for the Do whose turn it is
+	closed bool          // guarded by turn
 	job    job
 }
 
@@ -62,7 +62,7 @@ func New(workers int) *Set {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Set{workers: workers, wake: make([]chan struct{}, workers-1)}
+	s := &Set{workers: workers, wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
 	s.stopped.Add(workers - 1)
 	for i := range s.wake {
 		s.wake[i] = make(chan struct{}, 1)
@@ -82,11 +82,11 @@ func (s *Set) Workers() int {
 // Close stops the goroutines and waits for them. It is idempotent and waits
 // for a running Do. A closed Set goes on working in the caller alone.
 func (s *Set) Close() {
-	if s == nil {
+	if s == nil || s.turn == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	if s.closed {
 		return
 	}
@@ -98,9 +98,9 @@ func (s *Set) Close() {
 }
 
 // Do runs task for every piece in [0, pieces) and returns when all are done.
-// The context is checked before each piece; after a cancellation the pieces
-// not yet begun are left out and the context's error is returned. A panic in
-// the task is returned as a *PanicError.
+// The context is checked while waiting for the turn and before each piece;
+// after a cancellation the pieces not yet begun are left out and the context's
+// error is returned. A panic in the task is returned as a *PanicError.
 func (s *Set) Do(ctx context.Context, pieces int, task Task) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -108,14 +108,22 @@ func (s *Set) Do(ctx context.Context, pieces int, task Task) error {
 	if pieces <= 0 {
 		return nil
 	}
-	if s == nil {
+	if s == nil || s.turn == nil {
 		j := job{ctx: ctx, task: task, pieces: int64(pieces)}
 		j.work(0)
 		return j.err()
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	j := &s.job
+	defer func() { // also when the task ends this goroutine
+		j.active.Wait()
+		j.ctx, j.task = nil, nil
+		<-s.turn
+	}()
 	j.ctx, j.task, j.pieces = ctx, task, int64(pieces)
 	j.next.Store(0)
 	j.failed.Store(nil)
@@ -128,33 +136,48 @@ func (s *Set) Do(ctx context.Context, pieces int, task Task) error {
 	}
 	j.work(0)
 	j.active.Wait()
-	err := j.err()
-	j.ctx, j.task = nil, nil
-	return err
+	return j.err()
 }
 
 func (s *Set) serve(worker int, wake <-chan struct{}) {
-	defer s.stopped.Done()
+	stopping := false
+	defer func() {
+		if stopping {
+			s.stopped.Done()
+			return
+		}
+		// The task ended this goroutine (runtime.Goexit): replace it.
+		s.job.active.Done()
+		go s.serve(worker, wake)
+	}()
 	for range wake {
 		s.job.work(worker)
 		s.job.active.Done()
 	}
+	stopping = true
 }
 
 func (j *job) work(worker int) {
+	returned := false
 	defer func() {
-		if v := recover(); v != nil {
-			j.failed.CompareAndSwap(nil, &PanicError{Value: v, Stack: debug.Stack()})
-			j.next.Store(j.pieces) // nobody needs to begin another piece
+		v := recover()
+		if returned {
+			return
 		}
+		if v == nil {
+			v = "the task ended its goroutine"
+		}
+		j.failed.CompareAndSwap(nil, &PanicError{Value: v, Stack: debug.Stack()})
+		j.next.Store(j.pieces) // nobody needs to begin another piece
 	}()
 	for j.ctx.Err() == nil {
 		piece := j.next.Add(1) - 1
 		if piece >= j.pieces {
-			return
+			break
 		}
 		j.task.Run(worker, int(piece))
 	}
+	returned = true
 }
 
 func (j *job) err() error {

@@ -3,9 +3,11 @@ package par
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 )
@@ -104,6 +106,60 @@ func TestDoReturnsPanics(t *testing.T) {
 	if err := set.Do(t.Context(), 5, Func(func(_, _ int) {})); err != nil {
 		t.Errorf("the set is unusable after a panic: %v", err)
 	}
+}
+
+// A task that ends its goroutine, as t.FailNow does, ends the call with an error
+// and leaves the set whole.
+func TestDoSurvivesGoexit(t *testing.T) {
+	set := New(3)
+	defer set.Close()
+	for range 3 {
+		done := make(chan error, 1)
+		go func() {
+			var err error
+			defer func() { done <- err }()
+			var once sync.Once
+			err = set.Do(t.Context(), 200, Func(func(worker, _ int) {
+				time.Sleep(50 * time.Microsecond)
+				if worker > 0 {
+					once.Do(runtime.Goexit)
+				}
+			}))
+		}()
+		select {
+		case err := <-done:
+			var p *PanicError
+			if err != nil && !errors.As(err, &p) {
+				t.Fatalf("err = %v", err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("Do hangs")
+		}
+	}
+	var ran atomic.Int32
+	if err := set.Do(t.Context(), 100, Func(func(_, _ int) { ran.Add(1) })); err != nil || ran.Load() != 100 {
+		t.Errorf("%d pieces ran, %v", ran.Load(), err)
+	}
+}
+
+func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
+	set := New(1)
+	defer set.Close()
+	begun, release := make(chan struct{}), make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if err := set.Do(t.Context(), 1, Func(func(_, _ int) { close(begun); <-release })); err != nil {
+			t.Error(err)
+		}
+	})
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(time.Millisecond, cancel)
+	if err := set.Do(ctx, 1, Func(func(_, _ int) { t.Error("ran out of turn") })); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+	close(release)
+	wg.Wait()
 }
 
 func TestConcurrentCallersTakeTurns(t *testing.T) {
