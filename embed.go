@@ -79,6 +79,11 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	if s == nil {
 		return Settings{}, fmt.Errorf("privatemail: %w: no settings: a bandwidth or a mean degree is required", ErrSettings)
 	}
+	if rows, cols, err := points.Dims(features); err != nil {
+		return Settings{}, fmt.Errorf("privatemail: features: %w", err)
+	} else if rows < 1 || cols < 1 {
+		return Settings{}, fmt.Errorf("privatemail: features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
+	}
 	out := *s
 	given := out.Bandwidth != kernel.Bandwidth{}
 	switch {
@@ -108,10 +113,10 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	if out.SigmaQ == 0 {
 		out.SigmaQ = 1e-8
 	}
-	if !(out.SigmaQ > 0) || math.IsInf(out.SigmaQ, 0) {
-		return out, fmt.Errorf("privatemail: %w: sigma_q %g, want a positive number", ErrSettings, out.SigmaQ)
+	if !(out.SigmaQ >= 1e-30 && out.SigmaQ <= 1e30) { // well within float32
+		return out, fmt.Errorf("privatemail: %w: sigma_q %g, want a number from 1e-30 to 1e30", ErrSettings, out.SigmaQ)
 	}
-	if out.Table.Name() == "" {
+	if out.Table.IsZero() && out.Table.Name() == "" {
 		out.Table = kernel.EqualTable()
 		if out.Form == kernel.Attract {
 			out.Table = kernel.BalancedTable()
@@ -179,7 +184,7 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 	if err := step.Check(features.Rows); err != nil {
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
 	}
-	p, graphOptions, err := e.prepare(ctx, features, &s)
+	p, graphOptions, err := e.prepare(ctx, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +240,7 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 	if err != nil {
 		return nil, err
 	}
-	p, graphOptions, err := e.prepare(ctx, features, &s)
+	p, graphOptions, err := e.prepare(ctx, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -248,15 +253,19 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 
 // prepare returns the points of the graph, fills in the bandwidth, and leaves
 // the kernel what the iterates and the copy of the features do not take.
-func (e *Engine) prepare(ctx context.Context, features blas32.General, s *Settings) (blas32.General, *kernel.Options, error) {
+func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (blas32.General, *kernel.Options, error) {
 	o := &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: s.Steps, Columns: s.Columns,
 		Workers: e.set, Progress: e.report(),
 	}
 	budget := e.budget()
-	// Two iterates, the start and the result in float64; partial class sums.
+	// The start, two iterates, random numbers or the result in float64, and
+	// with labels the class sums: all together, and of each chunk.
 	n, d, k := float64(features.Rows), float64(features.Cols), float64(s.Columns)
-	own := n * k * (4 + 4 + 4 + 8 + 8)
+	own := n * k * (4 + 4 + 4 + 8)
+	if labels != nil {
+		own += n*k*8 + 4*8*k*float64(labels.Classes()) + float64(labels.Bytes())
+	}
 	if s.NormalizeRows {
 		own += n * d * 4
 	}

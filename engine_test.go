@@ -267,6 +267,11 @@ func TestRefusals(t *testing.T) {
 		{"NaN row", nan, y, &Settings{Bandwidth: sigma}, kernel.ErrNonFinite},
 		{"NaN row to normalise", nan, y, &Settings{Bandwidth: sigma, NormalizeRows: true}, kernel.ErrNonFinite},
 		{"zero row to normalise", zero, y, &Settings{Bandwidth: sigma, NormalizeRows: true}, ErrZeroRow},
+		{"no rows", blas32.General{Rows: -1, Cols: 5, Stride: 5}, nil, &Settings{Bandwidth: sigma, NormalizeRows: true}, kernel.ErrShape},
+		{"empty", blas32.General{Cols: 5, Stride: 5}, nil, &Settings{Bandwidth: sigma, NormalizeRows: true}, kernel.ErrEmpty},
+		{"start stride", x, y, &Settings{Bandwidth: sigma, Start: blas32.General{Rows: 40, Cols: 2, Stride: math.MaxInt / 2, Data: make([]float32, 4)}}, kernel.ErrShape},
+		{"table without a function", x, y, &Settings{Bandwidth: sigma, Coefficient: 1, Table: kernel.TableFunc("f", nil)}, kernel.ErrTable},
+		{"sigma_q beyond float32", x, y, &Settings{Bandwidth: sigma, SigmaQ: 1e-60}, ErrSettings},
 		{"stop", x, y, &Settings{Bandwidth: sigma, StopTolerance: -1}, ErrSettings},
 		{"normalisation", x, y, &Settings{Bandwidth: sigma, Normalize: 9}, ErrSettings},
 		{"start rows", x, y, &Settings{Bandwidth: sigma, Start: blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: make([]float32, 3)}}, kernel.ErrShape},
@@ -296,6 +301,30 @@ func TestBudget(t *testing.T) {
 	x, y := classes(t, 300, 8)
 	if _, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1)}); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("err = %v", err)
+	}
+	// 300 x 4000: the iterates alone take 20 bytes an entry.
+	e = engine(t, WithBudget(300*4000*19))
+	var m *kernel.MemoryError
+	if _, err := e.Embed(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(1), Columns: 4000}); !errors.As(err, &m) || m.What != "embedding of 300 x 4000" {
+		t.Errorf("err = %v", err)
+	}
+}
+
+// A table without a name is a table all the same.
+func TestUnnamedTable(t *testing.T) {
+	e := engine(t)
+	x, y := classes(t, 60, 3)
+	var got [2]float64
+	for i, name := range []string{"", "x"} {
+		table := kernel.TableFunc(name, func(_, _ int32) float64 { return 7 })
+		m, err := e.Embed(t.Context(), x, y, &Settings{Bandwidth: kernel.Sigma(1), Coefficient: 0.1, Table: table})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[i] = m.Points.At(0, 0)
+	}
+	if got[0] != got[1] {
+		t.Errorf("%v", got)
 	}
 }
 

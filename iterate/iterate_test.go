@@ -149,11 +149,6 @@ func TestNormalizedChange(t *testing.T) {
 		for s := 1; s <= 4; s++ {
 			before := slices.Clone(ws.x.Data)
 			spread := ws.stats.Spread
-			if mode == Frobenius {
-				for _, m := range ws.stats.Mean {
-					spread += 200 * m * m
-				}
-			}
 			record, err := ws.advance(t.Context(), s)
 			if err != nil {
 				t.Fatal(err)
@@ -427,6 +422,44 @@ func TestWorkspaceIsReusable(t *testing.T) {
 	}
 }
 
+// The same labels over operators with different orders of their own.
+func TestWorkspaceFollowsTheOperator(t *testing.T) {
+	rng := rand.New(rand.NewPCG(10, 1))
+	labels := labelsOf(t, rng, 80, kernel.EqualTable())
+	start := random(rng, 80, 2)
+	var ws Workspace
+	for range 3 {
+		op := build(t, random(rng, 80, 2), nil, "csr")
+		a, b := newBlock(80, 2), newBlock(80, 2)
+		copy(a.Data, start.Data)
+		copy(b.Data, start.Data)
+		step := kernel.Step{Labels: labels, Coefficient: 0.01}
+		if _, err := Run(t.Context(), op, a, step, nil, &ws); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Run(t.Context(), op, b, step, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a.Data, b.Data) {
+			t.Error("labels in the order of another operator")
+		}
+	}
+}
+
+func TestPlainStepRefusesWrongShapes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 1))
+	op := build(t, random(rng, 10, 2), nil, "dense")
+	x := random(rng, 10, 2)
+	for _, c := range []struct{ dst, x blas32.General }{
+		{random(rng, 9, 2), x}, {random(rng, 10, 3), x}, {random(rng, 10, 2), random(rng, 11, 2)},
+		{blas32.General{Rows: 10, Cols: 2, Stride: math.MaxInt / 2, Data: x.Data}, x}, {x, blas32.General{Rows: -1, Cols: 2, Stride: 2}},
+	} {
+		if _, err := PlainStep(t.Context(), op, c.dst, c.x, kernel.Step{}); !errors.Is(err, kernel.ErrShape) {
+			t.Errorf("err = %v", err)
+		}
+	}
+}
+
 func TestBadSettings(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	p, x := random(rng, 10, 2), random(rng, 10, 2)
@@ -446,6 +479,7 @@ func TestBadSettings(t *testing.T) {
 		{"normalisation", x, kernel.Step{}, &Settings{Normalize: 9}, ErrSettings},
 		{"start rows", random(rng, 9, 2), kernel.Step{}, nil, kernel.ErrShape},
 		{"start storage", blas32.General{Rows: 10, Cols: 2, Stride: 2, Data: make([]float32, 7)}, kernel.Step{}, nil, kernel.ErrShape},
+		{"start stride", blas32.General{Rows: 10, Cols: 2, Stride: math.MaxInt / 2, Data: make([]float32, 4)}, kernel.Step{}, nil, kernel.ErrShape},
 		{"labels", x, kernel.Step{Labels: short}, nil, kernel.ErrLabels},
 		{"start not finite", bad, kernel.Step{}, nil, kernel.ErrNonFinite},
 	} {

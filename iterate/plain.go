@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -16,6 +17,13 @@ import (
 func PlainStep(ctx context.Context, op kernel.Operator, dst, x blas32.General, step kernel.Step) (float64, error) {
 	if err := step.Check(op.N()); err != nil {
 		return 0, fmt.Errorf("iterate: %w", err)
+	}
+	for _, m := range []blas32.General{dst, x} {
+		if rows, cols, err := points.Dims(m); err != nil {
+			return 0, fmt.Errorf("iterate: %w", err)
+		} else if rows != op.N() || cols != x.Cols || cols < 1 {
+			return 0, fmt.Errorf("iterate: %w: dst %d x %d, x %d x %d, %d points", kernel.ErrShape, dst.Rows, dst.Cols, x.Rows, x.Cols, op.N())
+		}
 	}
 	wx := newBlock(x.Rows, x.Cols)
 	if err := op.Apply(ctx, wx, x); err != nil {

@@ -142,11 +142,11 @@ func (ws *Workspace) normalizedChange(before float64) float64 {
 			b2 += n * m * m
 		}
 	}
-	if a2 == 0 || b2 == 0 {
+	if before == 0 || b2 == 0 {
 		return 0
 	}
 	s := math.Sqrt(n / b2)
-	return math.Sqrt(max(s*s*b2-s*(a2+b2-change2)+a2, 0) / a2)
+	return math.Sqrt(max(s*s*b2-s*(a2+b2-change2)+a2, 0) / before)
 }
 
 // normalize rescales the iterate as the settings say. An iterate that is zero
@@ -169,8 +169,7 @@ func (ws *Workspace) normalize(ctx context.Context) error {
 	if err := ws.settings.Workers.Do(ctx, par.Blocks(ws.x.Rows, rescaleRows), r); err != nil {
 		return fmt.Errorf("iterate: normalise: %w", err)
 	}
-	ws.stats.Transform(r.shift, r.scale)
-	return nil
+	return ws.stats.Transform(r.shift, r.scale)
 }
 
 // rescale maps x to (x - shift) scale. It is a task and not a closure so that

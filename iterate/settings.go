@@ -116,7 +116,7 @@ type Record struct {
 	// after the step and before normalising.
 	Scale float64
 	// Change is |X_t - X_{t-1}|_F, after normalising where that is asked for,
-	// relative to |X_{t-1}|_F, about its mean unless Frobenius is asked for.
+	// relative to what |X_{t-1}|_F is about its mean.
 	Change float64
 }
 

@@ -40,12 +40,9 @@ type cellList struct {
 	group  []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
 
 	radius2 float64 // largest squared distance of neighbours
-	axes    []int   // axes with a grid, slowest first
-	size    [3]int64
-	side    float64
-	reach   int64 // cells within the radius along an axis
+	grid
 
-	key     []uint64 // of each occupied cell, ascending
+	keys    []uint64 // of each occupied cell, ascending
 	cluster []uint32 // first cluster of each cell, and the end
 	first   []uint32 // first point of each cluster, and the end
 	lo, hi  []float32
@@ -60,27 +57,54 @@ const (
 	sideSafety = 1 + 0x1p-18
 )
 
-// gridOf chooses the axes and the side of the grid for a radius.
-func gridOf(p *pointSet, radius float64) (axes []int, side float64, reach int64) {
-	axes = make([]int, p.d)
+// A grid numbers cells on up to three axes. Coordinates outside the range of an
+// axis count as its ends: that brings points closer together, never farther
+// apart, so cells still bound distances from below.
+type grid struct {
+	axes   []int // slowest first
+	lo, hi [maxGridAxes]float64
+	size   [maxGridAxes]int64 // cells along each axis, 1 where there is none
+	side   float64
+	reach  int64 // cells within the radius along an axis
+}
+
+// newGrid chooses the grid for a radius.
+func newGrid(p *pointSet, radius float64) grid {
+	g := grid{size: [maxGridAxes]int64{1, 1, 1}}
+	low, high := p.lo, p.hi
+	if g.choose(low, high, radius); g.side*float64(g.reach) > radius*sideSafety*sideSafety {
+		// The radius is so small against the extent that cells must be larger
+		// than wanted. If outliers are to blame, let them share the last cells.
+		low, high = bulk(p)
+		g.choose(low, high, radius)
+	}
+	for i, a := range g.axes {
+		g.lo[i], g.hi[i] = low[a], high[a]
+		g.size[i] = int64((high[a]-low[a])/g.side) + 1
+	}
+	return g
+}
+
+// choose sets axes, side and reach for points in the box from low to high.
+func (g *grid) choose(low, high []float64, radius float64) {
+	extent := func(a int) float64 { return high[a] - low[a] }
+	axes := make([]int, len(low))
 	for a := range axes {
 		axes[a] = a
 	}
-	extent := func(a int) float64 { return p.hi[a] - p.lo[a] }
 	sort.SliceStable(axes, func(i, j int) bool { return extent(axes[i]) > extent(axes[j]) })
-	axes = axes[:min(p.d, maxGridAxes)]
+	axes = axes[:min(len(axes), maxGridAxes)]
 	for len(axes) > 1 && extent(axes[len(axes)-1]) <= radius/2 {
 		axes = axes[:len(axes)-1] // one or two cells would not prune
 	}
 	// Half the radius in the plane, where the smaller cells waste less; the
 	// whole in space, where they would be too many.
-	reach = 2
+	reach := int64(2)
 	if len(axes) == maxGridAxes {
 		reach = 1
 	}
-	side = radius / float64(reach) * sideSafety
-	// Keys must fit 60 bits, cell numbers 30 for the safety above: where the
-	// radius is tiny against the extent the cells are larger than needed.
+	side := radius / float64(reach) * sideSafety
+	// Keys must fit 60 bits, cell numbers 30 for the safety above.
 	if least := extent(axes[0]) / float64(int64(1)<<(60/max(len(axes), 2))-2); side < least {
 		side = least
 		reach = int64(math.Ceil(radius * sideSafety / side))
@@ -88,32 +112,50 @@ func gridOf(p *pointSet, radius float64) (axes []int, side float64, reach int64)
 	if side == 0 { // radius zero and all points equal
 		side = 1
 	}
-	return axes, side, max(reach, 1)
+	g.axes, g.side, g.reach = axes, side, max(reach, 1)
+}
+
+// bulk returns a box around most of the points: the middle eight tenths of a
+// sample along each axis, and twice their width on either side.
+func bulk(p *pointSet) (low, high []float64) {
+	low, high = make([]float64, p.d), make([]float64, p.d)
+	sample := make([]float64, min(p.n, 1000))
+	for a := range low {
+		for i := range sample {
+			sample[i] = float64(p.single.row(i * p.n / len(sample))[a])
+		}
+		slices.Sort(sample)
+		first, last := sample[len(sample)/10], sample[len(sample)-1-len(sample)/10]
+		width := 2 * (last - first)
+		low[a], high[a] = max(p.lo[a], first-width), min(p.hi[a], last+width)
+		if width == 0 {
+			low[a], high[a] = p.lo[a], p.hi[a]
+		}
+	}
+	return low, high
+}
+
+// key returns the number of the cell of a point.
+func (g *grid) key(row []float32) uint64 {
+	key := uint64(0)
+	for i, a := range g.axes {
+		v := min(max(float64(row[a]), g.lo[i]), g.hi[i])
+		cell := min(int64((v-g.lo[i])/g.side), g.size[i]-1)
+		key = key*uint64(g.size[i]) + uint64(cell)
+	}
+	return key
 }
 
 // newCellList sorts the points for searches within the radius.
 func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set) (*cellList, error) {
-	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius)}
-	cl.axes, cl.side, cl.reach = gridOf(p, radius)
-	for i := range cl.size {
-		cl.size[i] = 1
-	}
-	for i, a := range cl.axes {
-		cl.size[i] = int64((p.hi[a]-p.lo[a])/cl.side) + 1
-	}
+	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), grid: newGrid(p, radius)}
 	keys := make([]uint64, p.n)
 	cl.order = make([]uint32, p.n)
 	blocks := par.Blocks(p.n, tileRows*16)
 	if err := set.Do(ctx, blocks, par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, p.n, tileRows*16)
 		for i := lo; i < hi; i++ {
-			row := p.single.row(i)
-			key := uint64(0)
-			for g, a := range cl.axes {
-				cell := min(int64((float64(row[a])-p.lo[a])/cl.side), cl.size[g]-1)
-				key = key*uint64(cl.size[g]) + uint64(cell)
-			}
-			keys[i], cl.order[i] = key, uint32(i)
+			keys[i], cl.order[i] = cl.grid.key(p.single.row(i)), uint32(i)
 		}
 	})); err != nil {
 		return nil, err
@@ -125,7 +167,7 @@ func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set)
 	var starts []uint32 // first sorted point of each cell
 	for i, key := range keys {
 		if i == 0 || key != keys[i-1] {
-			cl.key, starts = append(cl.key, key), append(starts, uint32(i))
+			cl.keys, starts = append(cl.keys, key), append(starts, uint32(i))
 		}
 	}
 	starts = append(starts, uint32(p.n))
@@ -174,8 +216,8 @@ func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, starts []u
 	d := cl.d
 	cl.coords = make([]float32, p.n*d)
 	const cellsPerPiece = 512
-	return set.Do(ctx, par.Blocks(len(cl.key), cellsPerPiece), par.Func(func(_, piece int) {
-		from, to := par.Block(piece, len(cl.key), cellsPerPiece)
+	return set.Do(ctx, par.Blocks(len(cl.keys), cellsPerPiece), par.Func(func(_, piece int) {
+		from, to := par.Block(piece, len(cl.keys), cellsPerPiece)
 		for cell := from; cell < to; cell++ {
 			members := cl.order[starts[cell]:starts[cell+1]]
 			if len(members) <= clusterPoints {
@@ -248,7 +290,7 @@ func (cl *cellList) collapse(starts []uint32) {
 
 // makeClusters cuts the cells into clusters and boxes them.
 func (cl *cellList) makeClusters(starts []uint32) {
-	for cell := range cl.key {
+	for cell := range cl.keys {
 		cl.cluster = append(cl.cluster, uint32(len(cl.first)))
 		for i := starts[cell]; i < starts[cell+1]; i += clusterPoints {
 			cl.first = append(cl.first, i)

@@ -37,8 +37,9 @@ type Certificate struct {
 	// value that 99 in 100 of all rows do not exceed.
 	RowMax, RowP99 float64
 	// Rounding bounds the accumulation: a computed sum over j of what_ij x_j
-	// is within Rounding of the exact one, relative to sum_j |what_ij x_j|.
-	// The final rounding to the iterate's type is not part of it.
+	// is within Rounding of the exact one, relative to sum_j |what_ij x_j|,
+	// plus |x_i| and its like where points are equal. The final rounding to the
+	// iterate's type is not part of it.
 	Rounding float64
 	// Isolated is the number of rows whose weights were all left out. The step
 	// leaves them where they are; the full kernel would move them, so nothing

@@ -59,12 +59,16 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
 	op := &CSR{set: o.Workers, radius: g.radius}
-	op.adopt(g, p.n)
+	if err := op.adopt(ctx, g, p.n); err != nil {
+		return nil, fmt.Errorf("kernel: build csr: %w", err)
+	}
 	if o.Isolated == Repair {
 		if g, err = g.repair(ctx, b, op, o); err != nil {
 			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
 		}
-		op.adopt(g, p.n)
+		if err := op.adopt(ctx, g, p.n); err != nil {
+			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
+		}
 	}
 	if err := op.checkPolicy(o); err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
@@ -101,42 +105,52 @@ func (op *CSR) worstRepairable(tolerance float64) float64 {
 }
 
 // adopt takes over a graph: degrees, chunks and certificate follow from it.
-func (op *CSR) adopt(g *graph, n int) {
+func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.order, op.group = g.weights, g.order, g.group
 	op.bounds = make([]int, op.weights.Chunks()+1)
-	longest := 0
 	for c := range op.weights.Chunks() {
 		lo, hi := op.weights.Chunk(c)
 		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
 	}
 	counts := make([]float64, op.weights.Rows())
+	longest := 0
 	for i := range counts {
 		counts[i] = g.multiplicity(i)
-	}
-	op.degrees = make([]float64, n)
-	eta := make([]float64, n)
-	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel + 0x1p-24}
-	for i := range counts {
-		var sum [1]float64
-		ind, val := op.weights.Row(i)
-		sparse.MulRow(sum[:], ind, val, counts, 1)
-		degree := sum[0] + (counts[i] - 1) // as Apply adds them up
-		bound := math.Inf(1)
-		if degree > 0 {
-			bound = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
-		} else {
-			op.cert.Isolated += int(counts[i])
-		}
-		for row := op.first(i); row < op.first(i+1); row++ {
-			op.degrees[row], eta[row] = degree, bound
-		}
+		ind, _ := op.weights.Row(i)
 		longest = max(longest, len(ind))
 	}
-	op.cert.setRows(eta)
+	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel + 0x1p-24}
 	op.cert.Rounding = float64(longest+4) * 0x1p-53
 	if op.group != nil {
 		op.cert.Rounding += float64(n) * 0x1p-53
 	}
+	op.degrees = make([]float64, n)
+	eta := make([]float64, n)
+	if err := op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
+		lo, hi := op.weights.Chunk(chunk)
+		for i := lo; i < hi; i++ {
+			var sum [1]float64
+			ind, val := op.weights.Row(i)
+			sparse.MulRow(sum[:], ind, val, counts, 1)
+			degree := sum[0] + (counts[i] - 1) // as Apply adds them up
+			bound := math.Inf(1)
+			if degree > 0 {
+				bound = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
+			}
+			for row := op.first(i); row < op.first(i+1); row++ {
+				op.degrees[row], eta[row] = degree, bound
+			}
+		}
+	})); err != nil {
+		return err
+	}
+	for _, d := range op.degrees {
+		if d == 0 {
+			op.cert.Isolated++
+		}
+	}
+	op.cert.setRows(eta)
+	return nil
 }
 
 // first returns the first row of distinct point g.
@@ -159,11 +173,21 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		}
 		c.BuildSeconds = pairs*(passes*float64(d)*distanceSeconds+denseExpSeconds) + nnz*entrySeconds
 	}
-	c.StreamedBytes = int64(8*nnz) + int64(n)*int64(8*o.Columns+12)
-	c.ResidentBytes = int64(8*nnz) + int64(n)*(8+4+8+4+4)
-	c.PeakBytes = int64(8*nnz) + searchBytes(n, d, o) + 8*int64(n)
-	c.NNZ = int64(nnz)
+	rows := float64(n)
+	c.StreamedBytes = saturate(8*nnz + rows*float64(8*o.Columns+12))
+	c.ResidentBytes = saturate(8*nnz + rows*(8+4+8+4+4))
+	c.PeakBytes = saturate(8*nnz + float64(searchBytes(n, d, o)) + 8*rows)
+	c.NNZ = saturate(nnz)
 	return c
+}
+
+// saturate converts a size to an int64, the largest where it does not fit: an
+// impossible size must not come out small.
+func saturate(v float64) int64 {
+	if v >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(v)
 }
 
 // Name returns "csr".
@@ -312,6 +336,9 @@ func (pass *csrPass) finish(chunk, i int, wx []float64) {
 // Neighbours returns the mean number of neighbours of a point, equal points
 // included.
 func (op *CSR) Neighbours() float64 {
+	if op.group == nil {
+		return float64(op.weights.NNZ()) / float64(op.N())
+	}
 	sum := 0.0
 	for g := range op.weights.Rows() {
 		size := float64(op.first(g+1) - op.first(g))

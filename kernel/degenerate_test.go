@@ -228,6 +228,7 @@ func TestBadCalls(t *testing.T) {
 			"label count":  {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: short}, new(Stats)), ErrLabels},
 			"alpha NaN":    {op.Step(ctx, zeros32(30, 2), x, &Step{Coefficient: math.NaN()}, new(Stats)), ErrNonFinite},
 			"beta < 0":     {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Coefficient: -1}, new(Stats)), ErrOption},
+			"no Stats":     {op.Step(ctx, zeros32(30, 2), x, &Step{}, nil), ErrShape},
 			"no such form": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: 7}, new(Stats)), ErrOption},
 			"signed table": {op.Step(ctx, zeros32(30, 2), x, &Step{Form: Attract, Labels: centred, Coefficient: 1}, new(Stats)), ErrTable},
 			"gather NaN":   {new(Stats).Gather(bad, labels), ErrNonFinite},
@@ -241,7 +242,33 @@ func TestBadCalls(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: "magic"}); !errors.Is(err, ErrOperator) {
+	for _, cutoff := range []float64{0, 1} {
+		if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: "magic", CutoffRadius: cutoff}); !errors.Is(err, ErrOperator) {
+			t.Errorf("err = %v", err)
+		}
+	}
+	if _, err := Plan(t.Context(), p, Sigma(1), &Options{Force: "magic"}); !errors.Is(err, ErrOperator) {
+		t.Errorf("err = %v", err)
+	}
+	if _, err := labels.Permute(make([]uint32, 29)); !errors.Is(err, ErrShape) {
+		t.Errorf("err = %v", err)
+	}
+	outside := make([]uint32, 30)
+	outside[3] = 30
+	if _, err := labels.Permute(outside); !errors.Is(err, ErrShape) {
+		t.Errorf("err = %v", err)
+	}
+	// Sums of other labels are not those of x.
+	var st Stats
+	if err := st.Gather(x, centred); err != nil {
+		t.Fatal(err)
+	}
+	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
+		if err := op.Step(t.Context(), zeros32(30, 2), x, &Step{Labels: labels}, &st); !errors.Is(err, ErrShape) {
+			t.Errorf("%s: sums of other labels: err = %v", op.Name(), err)
+		}
+	}
+	if err := st.Transform([]float64{1}, 2); !errors.Is(err, ErrShape) {
 		t.Errorf("err = %v", err)
 	}
 	if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: "dense", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
@@ -282,6 +309,94 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 	}
 	if _, _, _, err := o.allocate([]uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
 		t.Errorf("err = %v", err)
+	}
+	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
+	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
+		if _, _, _, err := (&Options{BudgetBytes: budget}).allocate([]uint64{0, 10}, 1000); !errors.Is(err, want) {
+			t.Errorf("budget %d: err = %v", budget, err)
+		}
+	}
+	huge := &Options{Columns: math.MaxInt / 4}
+	for name, c := range map[string]Cost{
+		"csr": csrCost(2_000_000_000, 2, 4e18, &Options{Columns: 2}), "dense": denseCost(1000, 2, huge),
+	} {
+		if c.PeakBytes != math.MaxInt64 || c.StreamedBytes < 0 {
+			t.Errorf("%s: an impossible size comes out as %+v", name, c)
+		}
+	}
+}
+
+func TestCertificateRoundsUp(t *testing.T) {
+	rng := rngOf(1)
+	eta := make([]float64, 1000)
+	for i := range eta {
+		eta[i] = rng.Float64() * 1e-3
+	}
+	var c Certificate
+	c.setRows(eta)
+	for i, e := range eta {
+		if got := c.Eta(i); got < e || got > e*(1+0x1p-22) {
+			t.Errorf("eta %g became %g", e, got)
+		}
+	}
+	if c.RowMax < slices.Max(eta) {
+		t.Errorf("RowMax %g", c.RowMax)
+	}
+}
+
+// Weights next to the end of float64 have no precision; their rows are isolated.
+func TestWeightsNextToUnderflow(t *testing.T) {
+	// exp(-d^2/2) = 1e-285 at d = 36.2 and 1e-270 at 35.3.
+	for distance, isolated := range map[float32]int{36.2: 2, 35.2: 0} {
+		p := blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{0, distance}}
+		op, err := NewDense(t.Context(), p, Sigma(1), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := op.Certificate().Isolated; got != isolated {
+			t.Errorf("distance %g: %d isolated rows, want %d", distance, got, isolated)
+		}
+	}
+	// The stored weights are normal float32, whatever the cutoff asked for.
+	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: fill(40, func(i int) float64 { return float64(i) })}
+	op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 40 {
+		_, val := op.weights.Row(i)
+		for _, v := range val {
+			if v < 0x1p-126 {
+				t.Fatalf("row %d has the weight %g", i, v)
+			}
+		}
+	}
+	if op.cert.Rounding <= 0 {
+		t.Error("no rounding is admitted")
+	}
+	checkAgainstDense(t, op, p, Sigma(1))
+}
+
+// Any scale gives the same graph: the profile knows no absolute size.
+func TestScaleDoesNotMatter(t *testing.T) {
+	unit := makePoints("uniform", 1500, 2, 4)
+	var want float64
+	for _, scale := range []float64{1, 1e-25, 1e-19, 1e15, 1e30} {
+		p := blas32.General{Rows: 1500, Cols: 2, Stride: 2, Data: fill(3000, func(i int) float64 { return float64(unit.Data[i]) * scale })}
+		op, err := NewCSR(t.Context(), p, Sigma(0.02*scale), nil)
+		if err != nil {
+			t.Fatalf("scale %g: %v", scale, err)
+		}
+		b, _, err := BandwidthForDegree(t.Context(), p, 20, 0, nil)
+		if err != nil {
+			t.Fatalf("scale %g: %v", scale, err)
+		}
+		if want == 0 {
+			want = op.Neighbours()
+		}
+		if got := op.Neighbours(); math.Abs(got-want) > 0.05*want || math.Abs(b.Sigma()/scale-0.0175) > 0.003 {
+			t.Errorf("scale %g: %g neighbours, want %g; sigma %g", scale, got, want, b.Sigma()/scale)
+		}
 	}
 }
 

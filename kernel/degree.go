@@ -41,7 +41,7 @@ func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	}
 	radius := pr.radiusFor(degree)
 	b := Gamma(-math.Log(cutoff) / (radius * radius))
-	if radius*radius <= binEdge(1) || pts.checkBandwidth(b) != nil {
+	if radius*radius <= 0x1p-200*pts.extent2() || pts.checkBandwidth(b) != nil {
 		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: so many points are equal that no radius gives a mean degree as low as %g", ErrBandwidth, degree)
 	}
 	return b, radius, nil

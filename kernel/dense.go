@@ -102,10 +102,10 @@ func denseCost(n, d int, o *Options) Cost {
 	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
 	flops := pairs * float64(2*d+10+4*o.Columns)
 	resident := int64(n) * 16
-	peak := resident + int64(n)*8*int64(o.Columns+1) + int64(o.Workers.Workers())*tileBytes(d)
+	peak := saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Workers())*float64(tileBytes(d)))
 	return Cost{
 		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
-		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: int64(pairs) / tileRows * int64(d) * 16, Flops: flops,
+		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: saturate(pairs / tileRows * float64(d) * 16), Flops: flops,
 	}
 }
 

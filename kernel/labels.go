@@ -96,6 +96,11 @@ func (l *Labels) setDegrees() {
 // N returns the number of rows.
 func (l *Labels) N() int { return len(l.class) }
 
+// Bytes returns the memory the labels and their table take.
+func (l *Labels) Bytes() int64 {
+	return 4*int64(len(l.class)) + 8*int64(len(l.weights.val)+8*len(l.values))
+}
+
 // Classes returns the number of distinct labels.
 func (l *Labels) Classes() int { return len(l.values) }
 
@@ -134,6 +139,9 @@ func (l *Labels) Permute(order []uint32) (*Labels, error) {
 	p := *l
 	p.class = make([]uint32, len(order))
 	for i, old := range order {
+		if int64(old) >= int64(len(l.class)) {
+			return nil, fmt.Errorf("kernel: labels: %w: order[%d] = %d of %d rows", ErrShape, i, old, len(l.class))
+		}
 		p.class[i] = l.class[old]
 	}
 	return &p, nil

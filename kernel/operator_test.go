@@ -249,10 +249,45 @@ func TestLargerSetsWithinTheCertificate(t *testing.T) {
 				t.Fatal(err)
 			}
 			checkAgainstDense(t, op, p, Sigma(c.sigma))
-			if cert := op.Certificate(); c.kind == "uniform" && cert.RowP99 > 2e-4 {
-				t.Errorf("asked for 1e-4, got %v", cert)
+			missed := 0
+			for _, eta := range op.Certificate().Row {
+				if eta > 1e-4 {
+					missed++
+				}
+			}
+			if c.kind == "uniform" && missed*100 > 4*c.n {
+				t.Errorf("%d of %d rows miss the tolerance, %v", missed, c.n, op.Certificate())
 			}
 		})
+	}
+}
+
+// Two clumps at a distance of some radii: what is dropped is known nearly
+// exactly, so a bound that forgets some of it shows.
+func TestDroppedMassOfAFarClump(t *testing.T) {
+	for _, d := range []int{1, 2, 3, 9} {
+		for _, policy := range []IsolatedPolicy{Keep, Repair} {
+			for _, radii := range []float64{1.01, 1.3, 1.6, 1.99, 2.01, 2.2, 2.6, 3.1, 4.2} {
+				rng := rngOf(uint64(100 * radii))
+				p := zeros32(140, d)
+				for i := range p.Rows {
+					for a := range d {
+						p.Data[i*d+a] = float32(0.01 * rng.Float64())
+					}
+					if i >= 40 {
+						p.Data[i*d] += float32(radii)
+					}
+					if i%3 == 0 && i > 0 { // and some points are equal
+						copy(p.Data[i*d:][:d], p.Data[(i-1)*d:])
+					}
+				}
+				op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, Isolated: policy})
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkAgainstDense(t, op, p, Sigma(1))
+			}
+		}
 	}
 }
 
@@ -476,6 +511,13 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 			t.Errorf("d=%d: %d distinct points, want 20", d, op.weights.Rows())
 		}
 		checkAgainstDense(t, op, p, Sigma(0.3))
+		for _, policy := range []IsolatedPolicy{Keep, Repair} { // cut, so that something is dropped
+			op, err := NewCSR(t.Context(), p, Sigma(0.3), &Options{CutoffRadius: 0.3 * math.Sqrt(float64(d)), Isolated: policy})
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkAgainstDense(t, op, p, Sigma(0.3))
+		}
 	}
 }
 

@@ -75,6 +75,9 @@ func open(p blas32.General, b Bandwidth, opt *Options) (*pointSet, *Options, err
 }
 
 func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidate, error) {
+	if o.Force != "" && !slices.Contains(OperatorNames(), o.Force) {
+		return nil, unknownOperator(o.Force)
+	}
 	pr, err := takeProfile(ctx, p, o)
 	if err != nil {
 		return nil, err
@@ -162,10 +165,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 	if err != nil {
 		return nil, err
 	}
-	if o.Force != "" && !slices.Contains(OperatorNames(), o.Force) {
-		return nil, unknownOperator(o.Force)
-	}
-	if o.CutoffRadius > 0 && o.Force != "dense" {
+	if o.CutoffRadius > 0 && (o.Force == "" || o.Force == "csr") {
 		// Nothing to choose: the first pass of the search counts exactly what
 		// a sample could only guess.
 		return newCSR(ctx, pts, b, o.CutoffRadius, o)

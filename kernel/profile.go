@@ -13,8 +13,9 @@ import (
 // bandwidth for a wanted degree, the radius for a wanted tolerance, and the
 // cost of a graph all follow from it, for any dimension.
 type profile struct {
-	points int
-	rows   [][]distanceBin // nearest first
+	points   int
+	farthest float64         // no two points are farther apart
+	rows     [][]distanceBin // nearest first
 }
 
 // distanceBin counts squared distances from lo up to, not including, hi.
@@ -23,18 +24,23 @@ type distanceBin struct {
 	count  float64
 }
 
+// Bins are relative to the extent of the points: the last ends at a power of
+// two above all squared distances, and what is 2^250 times smaller counts as
+// zero.
 const (
-	binsPerOctave  = 16
-	smallestOctave = -128 // squared distances below 2^-128 count as zero
-	profileBins    = 256*binsPerOctave + 1
-	binShift       = 52 - 4 // exponent and four bits of the mantissa
-	binOffset      = (1023 + smallestOctave) * binsPerOctave
+	binsPerOctave = 16
+	octaves       = 250
+	profileBins   = octaves*binsPerOctave + 1
+	binShift      = 52 - 4 // exponent and four bits of the mantissa
+	binOffset     = (1023 - octaves) * binsPerOctave
 )
 
+// binOf returns the bin of a squared distance scaled to be below 1.
 func binOf(d2 float64) int {
 	return min(max(int(math.Float64bits(d2)>>binShift)-binOffset+1, 0), profileBins-1)
 }
 
+// binEdge returns the least scaled squared distance of a bin.
 func binEdge(bin int) float64 {
 	if bin <= 0 {
 		return 0
@@ -47,17 +53,30 @@ func binEdge(bin int) float64 {
 func sampleRows(n, d int) int {
 	const work = 2e9 // about a second
 	rows := work / (float64(n) * (8 + float64(d)/10))
-	return min(n, int(max(64, min(tileRows, rows))))
+	return min(n, int(max(64, min(256, rows))))
+}
+
+// sampleGroup is how many sampled rows a worker takes at a time; each piece of
+// work has its histograms to itself.
+const sampleGroup = 32
+
+// profileBytes is what taking a profile needs.
+func profileBytes(n, d int, o *Options) int64 {
+	s := int64(sampleRows(n, d))
+	workers := min(int64(o.Workers.Workers()), s/sampleGroup+1)
+	return s*profileBins*4 + s*int64(d)*8 + workers*tileBytes(d) + int64(n)*8
 }
 
 // takeProfile measures the distances of a sample of rows to all points.
 func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error) {
+	if need := profileBytes(p.n, p.d, o); need > o.BudgetBytes {
+		return nil, &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
+	}
 	q := newDistancer(p, nil)
-	s := sampleRows(p.n, p.d)
-	sample := make([]int, s)
+	sample := make([]int, sampleRows(p.n, p.d))
 	for i := range sample {
 		sample[i] = i
-		if s < p.n {
+		if len(sample) < p.n {
 			// The golden ratio spreads any number of rows evenly and avoids the
 			// periods that data in some order may have.
 			_, fraction := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
@@ -66,51 +85,53 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 	}
 	slices.Sort(sample)
 	sample = slices.Compact(sample)
-	s = len(sample)
-	panel := make([]float64, s*p.d)
-	var norm2 []float64
-	for i, row := range sample {
-		q.load(panel[i*p.d:], row, row+1)
-		norm2 = append(norm2, q.norms(row, row+1)...)
+
+	scale := 1.0 // a power of two: binning does not round
+	if e2 := p.extent2(); e2 > 0 {
+		scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}
-	hist := make([][]uint32, o.Workers.Workers()) // counts add up the same in any order
-	tiles := make([]*tile, len(hist))
-	blocks := par.Blocks(p.n, tileRows)
-	progress := o.progress("profile", blocks)
-	err := o.Workers.Do(ctx, blocks, par.Func(func(worker, piece int) {
-		if hist[worker] == nil {
-			hist[worker], tiles[worker] = make([]uint32, s*profileBins), newTile(p.d)
+	pr := &profile{points: p.n, farthest: p.farthest(), rows: make([][]distanceBin, len(sample))}
+	groups := par.Blocks(len(sample), sampleGroup)
+	progress := o.progress("profile", groups*par.Blocks(p.n, tileRows))
+	err := o.Workers.Do(ctx, groups, par.Func(func(_, piece int) {
+		from, to := par.Block(piece, len(sample), sampleGroup)
+		t, panel := newTile(p.d), make([]float64, (to-from)*p.d)
+		var norm2 []float64
+		for i, row := range sample[from:to] {
+			q.load(panel[i*p.d:], row, row+1)
+			norm2 = append(norm2, q.norms(row, row+1)...)
 		}
-		t := tiles[worker]
-		lo, hi := par.Block(piece, p.n, tileRows)
-		q.load(t.b, lo, hi)
-		q.measure(t, panel, norm2, s, t.b, q.norms(lo, hi), hi-lo)
-		for i, self := range sample {
-			counts := hist[worker][i*profileBins:][:profileBins]
-			for j, d2 := range t.d2[i*t.stride:][:hi-lo] {
-				if lo+j != self {
-					counts[binOf(d2)]++
+		counts := make([]uint32, (to-from)*profileBins)
+		for block := range par.Blocks(p.n, tileRows) {
+			if ctx.Err() != nil {
+				return
+			}
+			lo, hi := par.Block(block, p.n, tileRows)
+			q.load(t.b, lo, hi)
+			q.measure(t, panel, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
+			for i, self := range sample[from:to] {
+				row := counts[i*profileBins:][:profileBins]
+				for j, d2 := range t.d2[i*t.stride:][:hi-lo] {
+					if lo+j != self {
+						row[binOf(d2*scale)]++
+					}
+				}
+			}
+			progress.add()
+		}
+		for i := range to - from {
+			for bin, count := range counts[i*profileBins:][:profileBins] {
+				if count > 0 {
+					pr.rows[from+i] = append(pr.rows[from+i], distanceBin{binEdge(bin) / scale, binEdge(bin+1) / scale, float64(count)})
 				}
 			}
 		}
-		progress.add()
 	}))
+	if err == nil {
+		err = ctx.Err() // a piece may have been left half done
+	}
 	if err != nil {
 		return nil, err
-	}
-	pr := &profile{points: p.n, rows: make([][]distanceBin, s)}
-	for i := range pr.rows {
-		for bin := range profileBins {
-			count := 0.0
-			for _, h := range hist {
-				if h != nil {
-					count += float64(h[i*profileBins+bin])
-				}
-			}
-			if count > 0 {
-				pr.rows[i] = append(pr.rows[i], distanceBin{binEdge(bin), binEdge(bin + 1), count})
-			}
-		}
 	}
 	return pr, nil
 }
@@ -150,20 +171,10 @@ func (pr *profile) neighbours(r float64) (mean, upper float64) {
 // radiusFor returns the radius within which rows have the given mean number of
 // neighbours, at most the largest distance seen.
 func (pr *profile) radiusFor(neighbours float64) float64 {
-	return bisect(0, pr.farthest(), func(r float64) bool {
+	return bisect(0, pr.farthest, func(r float64) bool {
 		mean, _ := pr.neighbours(r)
 		return mean >= neighbours
 	})
-}
-
-func (pr *profile) farthest() float64 {
-	r2 := 0.0
-	for _, bins := range pr.rows {
-		if len(bins) > 0 {
-			r2 = max(r2, bins[len(bins)-1].hi)
-		}
-	}
-	return math.Sqrt(r2)
 }
 
 // bisect returns the least r in [lo, hi] for which enough holds, given that it
@@ -202,7 +213,11 @@ func (pr *profile) cutoff(b Bandwidth, tolerance float64, far farBound) float64 
 	for i := range degrees {
 		degrees[i] = pr.degree(i, b)
 	}
-	radius := bisect(0, min(maxRadius(b), pr.farthest()), func(r float64) bool {
+	most := min(maxRadius(b), pr.farthest)
+	if slices.Max(degrees) == 0 {
+		return most // nobody in the sample has a neighbour to lose
+	}
+	radius := bisect(0, most, func(r float64) bool {
 		missed := 0
 		for i, degree := range degrees {
 			if degree > 0 && pr.tail(i, b, r, far) > tolerance*degree {

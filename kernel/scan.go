@@ -55,7 +55,7 @@ func (cl *cellList) visit(piece int, row func(cell, i int, ind []uint32, d2 []fl
 
 // cellOf returns the cell of a cluster.
 func (cl *cellList) cellOf(cluster int) int {
-	return sort.Search(len(cl.key), func(c int) bool { return int(cl.cluster[c+1]) > cluster })
+	return sort.Search(len(cl.keys), func(c int) bool { return int(cl.cluster[c+1]) > cluster })
 }
 
 // A span is a range of points to be tested: a cluster, or several small ones

@@ -130,6 +130,48 @@ func TestNeighboursAfterTranslation(t *testing.T) {
 	}
 }
 
+// Whole lattices in clusters of many points, the radius on the faces of boxes.
+func TestNeighboursOnALattice(t *testing.T) {
+	square := blas32.General{Rows: 900, Cols: 2, Stride: 2, Data: fill(1800, func(i int) float64 {
+		return float64(i / 2 / (1 + 29*(1-i%2)) % 30)
+	})}
+	cube := blas32.General{Rows: 1000, Cols: 3, Stride: 3, Data: fill(3000, func(i int) float64 {
+		return float64(i / 3 / []int{100, 10, 1}[i%3] % 10)
+	})}
+	for _, radius := range []float64{1, 2, 5, 8, 10} {
+		checkNeighbours(t, square, radius, nil)
+		checkNeighbours(t, cube, radius, nil)
+	}
+}
+
+// One point far away must not put all the others into one cell.
+func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
+	for _, d := range []int{1, 2, 3, 5} {
+		p := makePoints("uniform", 4000, d, 8)
+		for a := range d {
+			p.Data[a] = 1e12
+		}
+		radius := math.Pow(10.0/4000, 1/float64(d)) / 2
+		cl, err := newCellList(t.Context(), mustPoints(t, p), radius, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(cl.keys) < 20 {
+			t.Errorf("d=%d: %d occupied cells", d, len(cl.keys))
+		}
+		checkNeighbours(t, p, radius, nil)
+	}
+}
+
+func mustPoints(t *testing.T, p blas32.General) *pointSet {
+	t.Helper()
+	pts, err := points32(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pts
+}
+
 func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {
 	// Extent 1e7 and radius 1e-6: 10^26 cells of the plane.
 	p := makePoints("outlier", 300, 2, 5)

@@ -82,8 +82,12 @@ func gather[T float](st *Stats, x block[T], labels *Labels) error {
 	return nil
 }
 
-// Transform tells st that the iterate was mapped to (x - shift) scale.
-func (st *Stats) Transform(shift []float64, scale float64) {
+// Transform tells st that the iterate was mapped to (x - shift) scale, shift
+// having a value for each column. MaxAbs stays that of the step.
+func (st *Stats) Transform(shift []float64, scale float64) error {
+	if len(shift) != st.k {
+		return fmt.Errorf("kernel: transform: %w: a shift of %d for %d columns", ErrShape, len(shift), st.k)
+	}
 	for c := range st.Mean {
 		st.Mean[c] = (st.Mean[c] - shift[c]) * scale
 	}
@@ -95,11 +99,15 @@ func (st *Stats) Transform(shift []float64, scale float64) {
 		}
 	}
 	st.Spread *= scale * scale
+	return nil
 }
 
 // begin prepares the finish and the partial sums of one step over rows cut at
 // bounds. It returns an error when st does not hold the sums of such an x.
 func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
+	if s == nil || st == nil {
+		return fmt.Errorf("kernel: step: %w: no Step or no Stats", ErrShape)
+	}
 	if err := s.Check(len(degrees)); err != nil {
 		return err
 	}

@@ -25,7 +25,7 @@ func newStencil(cl *cellList, reach int64) *stencil {
 // row in cells along the slower two grid axes.
 func (s *stencil) around(cell int, visit func(from, to int, da, db int64)) {
 	cl := s.cl
-	at := cl.coordinates(cl.key[cell])
+	at := cl.coordinates(cl.keys[cell])
 	last := len(cl.axes) - 1
 	fast := at[last]
 	lo, hi := max(fast-s.reach, 0), min(fast+s.reach, cl.size[last]-1)
@@ -54,13 +54,13 @@ func (s *stencil) around(cell int, visit func(from, to int, da, db int64)) {
 			cursor := &s.cursor[(da+s.reach)*(2*s.reach+1)+db+s.reach]
 			least, most := base+uint64(lo), base+uint64(hi)
 			if *cursor < 0 {
-				*cursor = sort.Search(len(cl.key), func(i int) bool { return cl.key[i] >= least })
+				*cursor = sort.Search(len(cl.keys), func(i int) bool { return cl.keys[i] >= least })
 			}
-			for *cursor < len(cl.key) && cl.key[*cursor] < least {
+			for *cursor < len(cl.keys) && cl.keys[*cursor] < least {
 				*cursor++
 			}
 			to := *cursor
-			for to < len(cl.key) && cl.key[to] <= most {
+			for to < len(cl.keys) && cl.keys[to] <= most {
 				to++
 			}
 			if to > *cursor {

@@ -14,6 +14,9 @@ type Table struct {
 	build func(values []int32, counts []int) (*classWeights, error)
 }
 
+// IsZero tells whether no table was chosen.
+func (t Table) IsZero() bool { return t.build == nil }
+
 // Name returns the table's name as the commands spell it.
 func (t Table) Name() string { return t.name }
 
@@ -101,6 +104,9 @@ func CentredDistanceTable() Table {
 // TableFunc is any symmetric finite function of two labels. The diagonal
 // values K(a, a) are the weights inside a class.
 func TableFunc(name string, weight func(a, b int32) float64) Table {
+	if weight == nil {
+		return Table{name: name} // refused by NewLabels
+	}
 	return Table{name: name, build: func(values []int32, _ []int) (*classWeights, error) {
 		w, err := bandWeights(values, func(int) (int, int) { return 0, len(values) }, weight)
 		if err != nil {
@@ -140,8 +146,8 @@ type classWeights struct {
 
 func (w *classWeights) row(c int) []float64 { return w.val[w.ptr[c]:w.ptr[c+1]] }
 
-// maxTableEntries bounds a table to 1 GiB.
-const maxTableEntries = 1 << 27
+// maxTableEntries bounds a table to 4096 classes, each against each: 128 MiB.
+const maxTableEntries = 1 << 24
 
 func checkTableSize(classes, entries int) error {
 	if entries <= maxTableEntries {

@@ -39,20 +39,20 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, set *par.
 		return float64(to - from)
 	}
 	total := float64(len(cl.order))
-	tails := make([]float64, len(cl.key))
+	tails := make([]float64, len(cl.keys))
 	const cellsPerPiece = 512
-	err := set.Do(ctx, par.Blocks(len(cl.key), cellsPerPiece), par.Func(func(_, piece int) {
+	err := set.Do(ctx, par.Blocks(len(cl.keys), cellsPerPiece), par.Func(func(_, piece int) {
 		around := newStencil(cl, reach)
-		from, to := par.Block(piece, len(cl.key), cellsPerPiece)
+		from, to := par.Block(piece, len(cl.keys), cellsPerPiece)
 		for cell := from; cell < to; cell++ {
 			sum, seen := 0.0, 0.0
-			own := cl.key[cell]
+			own := cl.keys[cell]
 			around.around(cell, func(a, e int, da, db int64) {
 				table := weight[(abs(da)*width+abs(db))*width:][:width]
 				// Keys along the row differ by the number of cells between.
 				shift := (da*cl.stride(0) + db*cl.stride(1))
 				for other := a; other < e; other++ {
-					dc := int64(cl.key[other]-own) - shift
+					dc := int64(cl.keys[other]-own) - shift
 					count := points(other)
 					sum += count * table[abs(dc)]
 					seen += count

@@ -26,6 +26,9 @@ func FromJB(m *jbsparse.CSR) (*CSR, error) {
 	raw := m.RawMatrix()
 	row := make([]uint32, 0, len(raw.Ind))
 	col := make([]uint32, 0, len(raw.Ind))
+	if len(raw.Indptr) != raw.I+1 || len(raw.Ind) != len(raw.Data) {
+		return nil, fmt.Errorf("sparse: from james-bowman/sparse: %w: %d row pointers for %d rows, %d columns, %d values", ErrStructure, len(raw.Indptr), raw.I, len(raw.Ind), len(raw.Data))
+	}
 	for i := range raw.I {
 		if raw.Indptr[0] != 0 || raw.Indptr[i] > raw.Indptr[i+1] || raw.Indptr[i+1] > len(raw.Ind) {
 			return nil, fmt.Errorf("sparse: from james-bowman/sparse: %w: row %d", ErrStructure, i)
