@@ -429,7 +429,14 @@ func TestWorkspaceFollowsTheOperator(t *testing.T) {
 	start := random(rng, 80, 2)
 	var ws Workspace
 	for range 3 {
-		op := build(t, random(rng, 80, 2), nil, "csr")
+		p := random(rng, 80, 2)
+		for i := range p.Data {
+			p.Data[i] *= 10 // sparse, and so with an order of its own
+		}
+		op := build(t, p, nil, "csr")
+		if op.Order() == nil {
+			t.Fatal("the test wants an operator with an order of its own")
+		}
 		a, b := newBlock(80, 2), newBlock(80, 2)
 		copy(a.Data, start.Data)
 		copy(b.Data, start.Data)

@@ -359,22 +359,24 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 	}
 	// The stored weights are normal float32, whatever the cutoff asked for.
 	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: fill(40, func(i int) float64 { return float64(i) })}
-	op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 30})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range 40 {
-		_, val := op.weights.Row(i)
-		for _, v := range val {
-			if v < 0x1p-126 {
-				t.Fatalf("row %d has the weight %g", i, v)
+	for _, radius := range []float64{30, 50} { // 50 takes in every pair
+		op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 40 {
+			_, val := op.weights.Row(i)
+			for _, v := range val {
+				if v < 0x1p-126 {
+					t.Fatalf("row %d has the weight %g", i, v)
+				}
 			}
 		}
+		if op.cert.Rounding <= 0 {
+			t.Error("no rounding is admitted")
+		}
+		checkAgainstDense(t, op, p, Sigma(1))
 	}
-	if op.cert.Rounding <= 0 {
-		t.Error("no rounding is admitted")
-	}
-	checkAgainstDense(t, op, p, Sigma(1))
 }
 
 // Any scale gives the same graph: the profile knows no absolute size.

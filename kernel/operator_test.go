@@ -240,6 +240,7 @@ func TestLargerSetsWithinTheCertificate(t *testing.T) {
 		{"clustered", 1500, 3, 2, Repair},
 		{"lattice", 2500, 4, 0.3, Keep},
 		{"uniform", 900, 12, 0.2, Repair},
+		{"uniform", 900, 12, 0.15, Keep},
 		{"collinear", 2000, 8, 0.01, Keep},
 	} {
 		t.Run(fmt.Sprintf("kind=%s/n=%d/d=%d", c.kind, c.n, c.d), func(t *testing.T) {
