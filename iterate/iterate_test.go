@@ -440,7 +440,7 @@ func TestWorkspaceFollowsTheOperator(t *testing.T) {
 		a, b := newBlock(80, 2), newBlock(80, 2)
 		copy(a.Data, start.Data)
 		copy(b.Data, start.Data)
-		step := kernel.Step{Labels: labels, Coefficient: 0.01}
+		step := kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 1}
 		if _, err := Run(t.Context(), op, a, step, nil, &ws); err != nil {
 			t.Fatal(err)
 		}

@@ -148,10 +148,12 @@ func TestNeighboursOnALattice(t *testing.T) {
 func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5} {
 		p := makePoints("uniform", 4000, d, 8)
+		radius := math.Pow(10.0/4000, 1/float64(d)) / 2
 		for a := range d {
 			p.Data[a], p.Data[d+a] = 1e12, -1e12
+			// And two neighbours outside the grid.
+			p.Data[2*d+a], p.Data[3*d+a] = -9, float32(-9-radius/float64(2*d))
 		}
-		radius := math.Pow(10.0/4000, 1/float64(d)) / 2
 		cl, err := newCellList(t.Context(), mustPoints(t, p), radius, nil)
 		if err != nil {
 			t.Fatal(err)
