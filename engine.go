@@ -33,6 +33,8 @@ type Engine struct {
 	closed bool
 }
 
+const maxWorkers = 4096
+
 type options struct {
 	workers  int
 	budget   int64
@@ -42,12 +44,13 @@ type options struct {
 // An Option changes an Engine's defaults.
 type Option func(*options) error
 
-// WithWorkers sets the number of workers, 1 or more. Default: GOMAXPROCS,
-// which honours the limits of a container.
+// WithWorkers sets the number of workers, from 1 to 4096; more than there are
+// processors gain nothing. Default: GOMAXPROCS, which honours the limits of a
+// container.
 func WithWorkers(n int) Option {
 	return func(o *options) error {
-		if n < 1 {
-			return fmt.Errorf("privatemail: %w: %d workers, want 1 or more", ErrSettings, n)
+		if n < 1 || n > maxWorkers {
+			return fmt.Errorf("privatemail: %w: %d workers, want 1 to %d", ErrSettings, n, maxWorkers)
 		}
 		o.workers = n
 		return nil

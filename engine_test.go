@@ -289,7 +289,7 @@ func TestRefusals(t *testing.T) {
 	if _, err := e.Embed(ctx, x, y, &Settings{Bandwidth: sigma}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: err = %v", err)
 	}
-	for _, opt := range []Option{WithWorkers(0), WithBudget(0)} {
+	for _, opt := range []Option{WithWorkers(0), WithWorkers(5000), WithBudget(0)} {
 		if _, err := New(opt); !errors.Is(err, ErrSettings) {
 			t.Errorf("err = %v", err)
 		}
