@@ -184,7 +184,7 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 	if err := step.Check(features.Rows); err != nil {
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
 	}
-	p, graphOptions, err := e.prepare(ctx, features, step.Labels, &s)
+	p, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 	out := &Embedding{Graph: describe(op, s.Bandwidth)}
 	out.Graph.BuildTime = time.Since(began)
 
-	x, err := start(p, &s)
+	x, err := start(ctx, p, &s)
 	if err != nil {
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
 	}
@@ -240,7 +240,7 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 	if err != nil {
 		return nil, err
 	}
-	p, graphOptions, err := e.prepare(ctx, features, nil, &s)
+	p, graphOptions, own, err := e.prepare(ctx, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -248,12 +248,17 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 	if err != nil {
 		return nil, fmt.Errorf("privatemail: plan: %w", err)
 	}
+	for i := range candidates { // the embedding's own memory comes on top
+		cost := &candidates[i].Cost
+		cost.PeakBytes = min(cost.PeakBytes, math.MaxInt64-own) + own
+	}
 	return &Plan{Bandwidth: s.Bandwidth, Candidates: candidates}, nil
 }
 
 // prepare returns the points of the graph, fills in the bandwidth, and leaves
-// the kernel what the iterates and the copy of the features do not take.
-func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (blas32.General, *kernel.Options, error) {
+// the kernel what the iterates and the copy of the features, which it counts in
+// bytes, do not take.
+func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (_ blas32.General, _ *kernel.Options, bytes int64, _ error) {
 	o := &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: s.Steps, Columns: s.Columns,
 		Workers: e.set, Progress: e.report(),
@@ -270,7 +275,7 @@ func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *k
 		own += n * d * 4
 	}
 	if own >= float64(budget) {
-		return blas32.General{}, nil, &kernel.MemoryError{What: fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns), Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
+		return blas32.General{}, nil, 0, &kernel.MemoryError{What: fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns), Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
 	}
 	o.BudgetBytes = budget - int64(own)
 
@@ -278,33 +283,33 @@ func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *k
 	if s.NormalizeRows {
 		p = blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
 		if err := points.NormalizeRows(p, features); err != nil {
-			return p, nil, fmt.Errorf("privatemail: %w", err)
+			return p, nil, 0, fmt.Errorf("privatemail: %w", err)
 		}
 	}
 	if s.MeanDegree > 0 {
 		var err error
 		s.Bandwidth, o.CutoffRadius, err = kernel.BandwidthForDegree(ctx, p, s.MeanDegree, s.CutoffWeight, o)
 		if err != nil {
-			return p, nil, fmt.Errorf("privatemail: %w", err)
+			return p, nil, 0, fmt.Errorf("privatemail: %w", err)
 		}
 	} else if s.CutoffWeight > 0 {
 		if err := s.Bandwidth.Check(); err != nil {
-			return p, nil, fmt.Errorf("privatemail: %w", err)
+			return p, nil, 0, fmt.Errorf("privatemail: %w", err)
 		}
 		o.CutoffRadius = s.Bandwidth.Radius(s.CutoffWeight)
 	}
-	return p, o, nil
+	return p, o, int64(own), nil
 }
 
 // start returns a fresh copy of the iterate the run begins with.
-func start(p blas32.General, s *Settings) (blas32.General, error) {
+func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, error) {
 	from := s.Start
 	if from.Data == nil && s.Form == kernel.Attract {
 		from = p
 	}
 	x := blas32.General{Rows: p.Rows, Cols: s.Columns, Stride: s.Columns, Data: make([]float32, p.Rows*s.Columns)}
 	if from.Data == nil {
-		q, err := iterate.RandomStart(x.Rows, x.Cols, s.Seed, s.SigmaQ)
+		q, err := iterate.RandomStart(ctx, x.Rows, x.Cols, s.Seed, s.SigmaQ)
 		if err != nil {
 			return x, err
 		}

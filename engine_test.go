@@ -55,7 +55,7 @@ func TestEmbedEqualsItsParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := iterate.RandomStart(400, 3, 7, 1)
+	q, err := iterate.RandomStart(ctx, 400, 3, 7, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

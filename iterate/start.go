@@ -1,6 +1,7 @@
 package iterate
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 // keyed by SHA-256("privatemail Q 1", seed as 8 bytes little-endian).
 //
 // Q is public: it says nothing about the data, and it is never the noise.
-func RandomStart(n, k int, seed uint64, sigma float64) (blas64.General, error) {
+func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (blas64.General, error) {
 	if n < 1 || k < 1 || k > math.MaxInt/8/n {
 		return blas64.General{}, fmt.Errorf("iterate: random start: %w: %d x %d", kernel.ErrShape, n, k)
 	}
@@ -34,6 +35,9 @@ func RandomStart(n, k int, seed uint64, sigma float64) (blas64.General, error) {
 	stream := rand.NewChaCha8(sha256.Sum256(key))
 	q := blas64.General{Rows: n, Cols: k, Stride: k, Data: make([]float64, n*k)}
 	for i := range q.Data {
+		if i%(1<<16) == 0 && ctx.Err() != nil {
+			return blas64.General{}, ctx.Err()
+		}
 		u := stream.Uint64() >> 12
 		q.Data[i] = sigma * mathext.NormalQuantile((float64(u)+0.5)*0x1p-52)
 	}

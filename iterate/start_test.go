@@ -1,6 +1,7 @@
 package iterate
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -14,7 +15,7 @@ import (
 // The first entries for seed 1. They pin the definition: whoever changes them
 // changes every released number and says so in the change log.
 func TestRandomStartIsPinned(t *testing.T) {
-	q, err := RandomStart(2, 3, 1, 1)
+	q, err := RandomStart(t.Context(), 2, 3, 1, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func TestRandomStartIsPinned(t *testing.T) {
 			t.Errorf("Q[%d] = %.17g, want %.17g", i, q.Data[i], w)
 		}
 	}
-	longer, err := RandomStart(3, 2, 1, 1e-8)
+	longer, err := RandomStart(t.Context(), 3, 2, 1, 1e-8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +34,7 @@ func TestRandomStartIsPinned(t *testing.T) {
 			t.Errorf("entry %d depends on the shape or not linearly on sigma", i)
 		}
 	}
-	other, err := RandomStart(2, 3, 2, 1)
+	other, err := RandomStart(t.Context(), 2, 3, 2, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func TestRandomStartIsPinned(t *testing.T) {
 // cannot fail by chance. 1.95/sqrt(n) is passed by chance in 999 of 1000.
 func TestRandomStartIsNormal(t *testing.T) {
 	const n = 100_000
-	q, err := RandomStart(n, 1, 3, 2)
+	q, err := RandomStart(t.Context(), n, 1, 3, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,6 +71,14 @@ func TestQuantileAtTheEnds(t *testing.T) {
 	}
 }
 
+func TestRandomStartCanBeCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := RandomStart(ctx, 10, 1, 1, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("err = %v", err)
+	}
+}
+
 func TestBadRandomStart(t *testing.T) {
 	for _, c := range []struct {
 		n, k  int
@@ -79,7 +88,7 @@ func TestBadRandomStart(t *testing.T) {
 		{0, 2, 1, kernel.ErrShape}, {2, 0, 1, kernel.ErrShape}, {math.MaxInt, 2, 1, kernel.ErrShape},
 		{2, 2, 0, ErrSettings}, {2, 2, -1, ErrSettings}, {2, 2, math.NaN(), ErrSettings}, {2, 2, math.Inf(1), ErrSettings},
 	} {
-		if _, err := RandomStart(c.n, c.k, 1, c.sigma); !errors.Is(err, c.want) {
+		if _, err := RandomStart(t.Context(), c.n, c.k, 1, c.sigma); !errors.Is(err, c.want) {
 			t.Errorf("%+v: err = %v", c, err)
 		}
 	}

@@ -28,7 +28,7 @@ func SigmaProgram(sigma float64) Bandwidth { return fromSigma(sigma, 1/(sigma*si
 func Gamma(gamma float64) Bandwidth { return fromSigma(gamma, gamma) }
 
 func fromSigma(sigma, gamma float64) Bandwidth {
-	if !(sigma > 0) { // a negative sigma must not pass by being squared
+	if !(sigma > 0) || gamma == 0 { // squaring must not hide a sign or a size
 		gamma = math.NaN()
 	}
 	return Bandwidth{gamma}
@@ -51,7 +51,7 @@ func (b Bandwidth) String() string { return fmt.Sprintf("sigma %.6g", b.Sigma())
 // Check returns ErrBandwidth unless Gamma is a positive finite number.
 func (b Bandwidth) Check() error {
 	if !(b.gamma > 0) || math.IsInf(b.gamma, 0) {
-		return fmt.Errorf("kernel: %w: want a positive finite number", ErrBandwidth)
+		return fmt.Errorf("kernel: %w: want a positive finite number, a sigma between 1e-150 and 1e150", ErrBandwidth)
 	}
 	return nil
 }

@@ -32,6 +32,9 @@ func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	if !(cutoff > 0 && cutoff < 1) {
 		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: cutoff weight %g, want a number between 0 and 1", ErrOption, cutoff)
 	}
+	if pts.n == 1 {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: a single point has no neighbours to find a bandwidth by", ErrOption)
+	}
 	if !(degree > 0) || degree > float64(pts.n-1) {
 		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: mean degree %g, want more than 0 and at most %d, the number of other points", ErrOption, degree, pts.n-1)
 	}
@@ -39,10 +42,10 @@ func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}
+	if equal := pr.equals(); equal >= degree {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: a point is equal to %.4g others on average, so no radius gives a mean degree of %g", ErrBandwidth, equal, degree)
+	}
 	radius := pr.radiusFor(degree)
 	b := Gamma(-math.Log(cutoff) / (radius * radius))
-	if radius*radius <= 0x1p-200*pts.extent2() || pts.checkBandwidth(b) != nil {
-		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: so many points are equal that no radius gives a mean degree as low as %g", ErrBandwidth, degree)
-	}
-	return b, radius, nil
+	return b, radius, pts.checkBandwidth(b)
 }

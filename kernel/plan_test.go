@@ -103,6 +103,18 @@ func TestBandwidthForDegree(t *testing.T) {
 	if _, _, err := BandwidthForDegree(t.Context(), p, 3, 2, nil); !errors.Is(err, ErrOption) {
 		t.Errorf("cutoff 2: err = %v", err)
 	}
+	far := makePoints("uniform", 2000, 2, 1)
+	far.Data[0] = 1e20
+	if b, radius, err := BandwidthForDegree(t.Context(), far, 10, 0, nil); err != nil || radius > 0.1 {
+		t.Errorf("with an outlier: %v, radius %g, %v", b, radius, err)
+	}
+	if _, _, err := BandwidthForDegree(t.Context(), makePoints("uniform", 1, 2, 1), 1, 0, nil); !errors.Is(err, ErrOption) {
+		t.Errorf("one point: err = %v", err)
+	}
+	lattice := makePoints("lattice", 500, 1, 1) // five places for 500 points
+	if _, _, err := BandwidthForDegree(t.Context(), lattice, 5, 0, nil); !errors.Is(err, ErrBandwidth) {
+		t.Errorf("equal points: err = %v", err)
+	}
 	same := makePoints("identical", 50, 2, 1)
 	if _, _, err := BandwidthForDegree(t.Context(), same, 3, 0, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("equal points: err = %v", err)
@@ -125,7 +137,7 @@ func TestBandwidthConventions(t *testing.T) {
 			t.Errorf("weight %g at Radius(0.25)", got)
 		}
 	}
-	for _, b := range []Bandwidth{{}, Sigma(0), Sigma(-1), SigmaProgram(-1), SigmaMainText(math.NaN()), Gamma(math.Inf(1))} {
+	for _, b := range []Bandwidth{{}, Sigma(0), Sigma(-1), SigmaProgram(-1), SigmaMainText(math.NaN()), Gamma(math.Inf(1)), Sigma(1e200)} {
 		if err := b.Check(); !errors.Is(err, ErrBandwidth) {
 			t.Errorf("%v: err = %v", b, err)
 		}

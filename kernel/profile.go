@@ -69,7 +69,8 @@ func profileBytes(n, d int, o *Options) int64 {
 
 // takeProfile measures the distances of a sample of rows to all points.
 func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error) {
-	if need := profileBytes(p.n, p.d, o); need > o.BudgetBytes {
+	// A few megabytes are not worth refusing a plan for.
+	if need := profileBytes(p.n, p.d, o); need > max(o.BudgetBytes, 16<<20) {
 		return nil, &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
 	}
 	q := newDistancer(p, nil)
@@ -112,9 +113,13 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 			for i, self := range sample[from:to] {
 				row := counts[i*profileBins:][:profileBins]
 				for j, d2 := range t.d2[i*t.stride:][:hi-lo] {
-					if lo+j != self {
-						row[binOf(d2*scale)]++
+					if lo+j == self {
+						continue
 					}
+					if d2 <= q.error2(self, lo+j) {
+						d2 = q.exact(self, lo+j) // equal, or nearly
+					}
+					row[binOf(d2*scale)]++
 				}
 			}
 			progress.add()
@@ -168,20 +173,34 @@ func (pr *profile) neighbours(r float64) (mean, upper float64) {
 	return mean, min(mean+2.33*spread+3/s, float64(pr.points-1))
 }
 
+// equals returns the mean number of points that a row is equal to, or so near
+// that no radius tells them apart.
+func (pr *profile) equals() float64 {
+	sum := 0.0
+	for _, bins := range pr.rows {
+		if len(bins) > 0 && bins[0].lo == 0 {
+			sum += bins[0].count
+		}
+	}
+	return sum / float64(len(pr.rows))
+}
+
 // radiusFor returns the radius within which rows have the given mean number of
 // neighbours, at most the largest distance seen.
 func (pr *profile) radiusFor(neighbours float64) float64 {
-	return bisect(0, pr.farthest, func(r float64) bool {
+	return bisect(pr.farthest, func(r float64) bool {
 		mean, _ := pr.neighbours(r)
 		return mean >= neighbours
 	})
 }
 
-// bisect returns the least r in [lo, hi] for which enough holds, given that it
-// goes on holding above; hi if it never does.
-func bisect(lo, hi float64, enough func(r float64) bool) float64 {
+// bisect returns the least r up to hi for which enough holds, given that it goes
+// on holding above; hi if it never does. It halves ratios, not differences: one
+// outlier may be farther than a neighbour by any factor.
+func bisect(hi float64, enough func(r float64) bool) float64 {
+	lo := hi * 0x1p-120
 	for range 60 {
-		mid := lo + (hi-lo)/2
+		mid := math.Sqrt(lo) * math.Sqrt(hi)
 		if enough(mid) {
 			hi = mid
 		} else {
@@ -217,7 +236,7 @@ func (pr *profile) cutoff(b Bandwidth, tolerance float64, far farBound) float64 
 	if slices.Max(degrees) == 0 {
 		return most // nobody in the sample has a neighbour to lose
 	}
-	radius := bisect(0, most, func(r float64) bool {
+	radius := bisect(most, func(r float64) bool {
 		missed := 0
 		for i, degree := range degrees {
 			if degree > 0 && pr.tail(i, b, r, far) > tolerance*degree {

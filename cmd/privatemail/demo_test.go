@@ -31,10 +31,10 @@ func TestDemo(t *testing.T) {
 	wantFiles(t, ".", "privatemail-demo.png")
 }
 
-// TestDemoFigures guards against a broken embedding; it is no proof of a gain.
-// Lists get purer. R@1 may lose three rows of 397 and R@8 four: the limits were
-// set around the figures of this split, on which two steps do lose R@1 and both
-// lose R@8. One row is 0.0025.
+// TestDemoFigures guards against a broken embedding, and against one that has
+// seen the hidden labels, which would be nearly perfect; it is no proof of a
+// gain. The limits were set around the figures of this split: lists get purer,
+// R@1 may lose three rows of 397 and R@8 four. One row is 0.0025.
 func TestDemoFigures(t *testing.T) {
 	for _, steps := range []string{"1", "2"} {
 		stdout, _ := succeed(t, "demo", "-out", "none", "-json", "-steps", steps)
@@ -43,7 +43,7 @@ func TestDemoFigures(t *testing.T) {
 		raw, embedding := v["raw"].(map[string]any), v["embedding"].(map[string]any)
 		for name, least := range map[string]float64{"recall_at_1": -0.008, "recall_at_8": -0.011, "precision_at_8": 0.005} {
 			before, after := raw[name].(float64), embedding[name].(float64)
-			if before < 0.95 || before > 1 || after > 1 || after < before+least {
+			if before < 0.95 || before > 1 || after > 0.997 || after < before+least {
 				t.Errorf("%s steps: %s %.4f in the images, %.4f in the embedding", steps, name, before, after)
 			}
 		}

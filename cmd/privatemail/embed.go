@@ -4,11 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 func embedVerb() verb {
@@ -88,9 +88,6 @@ func (f *embedFlags) run(ctx context.Context, e *env, names []string, set map[st
 	if err != nil {
 		return err
 	}
-	if err := refuseInput(f.out, in); err != nil {
-		return err
-	}
 	if err := checkMatrixFile(f.out); err != nil {
 		return err
 	}
@@ -101,16 +98,21 @@ func (f *embedFlags) run(ctx context.Context, e *env, names []string, set map[st
 	if err := writeEmbedding(ctx, f.out, embedding); err != nil {
 		return err
 	}
-	f.warn(e, &embedding.Graph.Certificate)
+	f.warn(e, &embedding.Graph)
 	return f.show(e, s, d, embedding)
 }
 
-// warn tells about rows that miss the tolerance. A graph that was to be cut has
-// none to miss.
-func (f *embedFlags) warn(e *env, c *kernel.Certificate) {
-	if f.graph.degree > 0 || f.graph.cutoffWeight > 0 {
+// warn tells about a graph that is not quite what was asked for: another number
+// of neighbours, or rows that miss the tolerance. A graph that was to be cut
+// has no tolerance to miss.
+func (f *embedFlags) warn(e *env, g *privatemail.Graph) {
+	if asked := f.graph.degree; asked > 0 && math.Abs(g.Neighbours-asked) > 0.1*asked {
+		e.note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree, or -sigma", g.Neighbours, asked)
+	}
+	if f.graph.degree > 0 || f.graph.cutoffWeight > 0 || g.Operator == "dense" {
 		return
 	}
+	c := &g.Certificate
 	missed := 0
 	for _, eta := range c.Row {
 		if float64(eta) > f.graph.tolerance {
@@ -141,6 +143,9 @@ func (f *embedFlags) input(e *env, name string, s *privatemail.Settings) (input,
 	}
 	if f.labels != "" {
 		in.labels = f.labels
+	}
+	if err := refuseInput(f.out, in); err != nil {
+		return in, err // labels that have no effect are not to be lost either
 	}
 	if s.Coefficient == 0 {
 		if f.labels != "" {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -8,7 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 const embedKeys = "n d k form operator sigma gamma radius neighbours mean_degree isolated eta_max eta_p99 nnz bytes build_seconds steps_seconds status trace out"
@@ -56,6 +60,68 @@ func TestEmbedJSON(t *testing.T) {
 }
 
 // TestEmbedIsolated checks the infinite bound of a row without neighbours.
+// What is written is what the engine computed, row by row.
+func TestEmbedWritesTheRows(t *testing.T) {
+	x, y, err := points.Classes(50, 4, 3, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp := t.TempDir()
+	features, labels, out := filepath.Join(temp, "x.npy"), filepath.Join(temp, "y.npy"), filepath.Join(temp, "z.npy")
+	if err := formats.WriteMatrix(t.Context(), features, 50, 4, x.Data); err != nil {
+		t.Fatal(err)
+	}
+	if err := formats.WriteLabels(t.Context(), labels, y); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "embed", features, "-labels", labels, "-sigma", "0.5", "-beta", "2", "-steps", "2", "-out", out)
+	engine, err := privatemail.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	want, err := engine.Embed(t.Context(), x, y, &privatemail.Settings{Bandwidth: kernel.Sigma(0.5), Form: kernel.Attract, Coefficient: 2, Steps: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := formats.ReadMatrix(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	for i, v := range got.Data {
+		if float64(v) != want.Points.At(i/4, i%4) {
+			t.Fatalf("entry (%d, %d) is %g, computed was %g", i/4, i%4, v, want.Points.At(i/4, i%4))
+		}
+	}
+}
+
+// Labels are not to be overwritten, whether they have an effect or not.
+func TestEmbedKeepsTheLabels(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "toy") + "/"
+	succeed(t, "generate", "-kind", "classes", "-n", "30", "-d", "3", "-out", folder)
+	features, labels := filepath.Join(folder, "features.npy"), filepath.Join(folder, "labels.npy")
+	before, err := os.ReadFile(labels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, exitUsage, []string{"embed", folder, "-sigma", "1", "-out", labels}, "would replace the input")
+	refuse(t, exitUsage, []string{"embed", folder, "-sigma", "1", "-beta", "1", "-out", labels}, "would replace the input")
+	refuse(t, exitUsage, []string{"embed", features, "-labels", labels, "-sigma", "1", "-out", labels}, "would replace the input")
+	if after, err := os.ReadFile(labels); err != nil || !bytes.Equal(before, after) {
+		t.Error("the labels are gone")
+	}
+}
+
+// Every flag of embed is one of plan.
+func TestPlanTakesTheFlagsOfEmbed(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "toy") + "/"
+	succeed(t, "generate", "-kind", "classes", "-n", "30", "-d", "3", "-out", folder)
+	args := []string{folder, "-sigma", "1", "-alpha", "0.1", "-k", "3", "-table", "equal", "-stop", "0.1", "-normalize", "centred", "-out", filepath.Join(folder, "z.npy")}
+	succeed(t, append([]string{"plan"}, args...)...)
+	succeed(t, append([]string{"embed"}, args...)...)
+}
+
 func TestEmbedIsolated(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")
 	out := filepath.Join(t.TempDir(), "z.npy")

@@ -72,7 +72,7 @@ func explain(err error, in input) error {
 		return fmt.Errorf("%s: row %d (counted from 0) is zero and cannot be divided by its norm; remove the row, or leave out -normalize-rows", in.features, zero.Row)
 	}
 	for _, h := range hints() {
-		if errors.Is(err, h.kind) {
+		if errors.Is(err, h.kind) && strings.Contains(err.Error(), h.says) {
 			return fmt.Errorf("%s%w; %s", in.about(h.part), bare(err), h.advice)
 		}
 	}
@@ -90,18 +90,20 @@ func (e *bareError) Unwrap() error { return e.error }
 // hint says what a user can do about a kind of error.
 type hint struct {
 	kind   error
+	says   string // what the message must contain for the advice to fit
 	part   part
 	advice string
 }
 
 func hints() []hint {
 	return []hint{
-		{kernel.ErrMemory, nothing, "-budget allows more"},
-		{kernel.ErrIsolated, features, "use a larger -sigma or -degree, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},
-		{kernel.ErrTolerance, features, "use a larger -tolerance or -operator dense"},
-		{iterate.ErrDiverged, nothing, "the flags are -normalize, -steps and -alpha"},
-		{kernel.ErrLabels, labels, "-unlabelled accepts -1 for rows without a label"},
-		{kernel.ErrEmpty, features, "embedding needs at least one row and one column"},
+		{kernel.ErrMemory, "", nothing, "-budget allows more"},
+		{kernel.ErrIsolated, "", features, "use a larger -sigma or -degree, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},
+		{kernel.ErrTolerance, "", features, "use a larger -tolerance or -operator dense"},
+		{iterate.ErrDiverged, "", nothing, "the flags are -normalize, -steps, -alpha and -beta"},
+		{kernel.ErrLabels, "(-1)", labels, "-unlabelled accepts -1 for rows without a label"},
+		{kernel.ErrLabels, "", labels, "labels are whole numbers from 0"},
+		{kernel.ErrEmpty, "", features, "embedding needs at least one row and one column"},
 	}
 }
 

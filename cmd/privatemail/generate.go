@@ -164,6 +164,9 @@ func (f *generateFlags) targets(kind points.Kind) (t targets, err error) {
 	}
 	err = checkMatrixFile(t.features)
 	if !kind.Labelled {
+		if _, statErr := os.Stat(t.labels); err == nil && statErr == nil && isFolderName(f.out) {
+			err = fmt.Errorf("%s: labels of other rows are there; remove them, or choose another folder for rows without labels", t.labels)
+		}
 		t.labels = ""
 	} else if err == nil {
 		err = checkLabelFile(t.labels)

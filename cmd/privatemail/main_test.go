@@ -220,7 +220,7 @@ func TestUnknownVerbAndFlag(t *testing.T) {
 		{"help plan embed", []string{"one verb"}},
 		{"embed x.npy -sigm 3", []string{"-sigm", "did you mean -sigma?", "embed -h"}},
 		{"embed x.npy --normalise-rows", []string{"did you mean -normalize-rows?"}},
-		{"plan -out z.npy", []string{"there is no flag -out"}},
+		{"plan -outt z.npy", []string{"there is no flag -outt"}},
 		{"generate -kind unifrom", []string{"did you mean uniform?"}},
 		{"demo -json=perhaps", []string{"-json"}},
 	} {

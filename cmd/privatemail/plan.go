@@ -17,7 +17,8 @@ func planVerb() verb {
 		synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
 		about: `
 Looks at a sample of rows and builds nothing. The operator marked * is the one embed would
-take with the same flags. Seconds are estimates for one worker; their ratios matter more
+take with the same flags, all of which are accepted. Memory is what is built, the embedding
+included. Seconds are estimates for one worker; their ratios matter more
 than their values. With -json there is one object per operator, the best first.`,
 		examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
@@ -29,6 +30,7 @@ than their values. With -json there is one object per operator, the best first.`
 			f.work.define(fs)
 			f.graph.define(fs)
 			f.size.define(fs)
+			f.rest.define(fs)
 			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 		},
 	}
@@ -38,6 +40,20 @@ type planFlags struct {
 	work  workFlags
 	graph graphFlags
 	size  sizeFlags
+	rest  restFlags
+}
+
+// restFlags are the flags of embed that change nothing about its cost: they are
+// accepted, so that a command line can be tried with plan first.
+type restFlags struct {
+	step        stepFlags
+	labels, out string
+}
+
+func (f *restFlags) define(fs *flag.FlagSet) {
+	f.step.define(fs)
+	fs.StringVar(&f.labels, "labels", "", "as for embed; not read")
+	fs.StringVar(&f.out, "out", "", "as for embed; not written")
 }
 
 func (f *planFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
@@ -48,7 +64,7 @@ func (f *planFlags) run(ctx context.Context, e *env, names []string, set map[str
 	if err := f.graph.check(set); err != nil {
 		return err
 	}
-	if err := checkConflicts(set, attractConflicts()); err != nil {
+	if err := f.rest.step.check(set); err != nil {
 		return err
 	}
 	s := new(privatemail.Settings)

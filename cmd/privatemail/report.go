@@ -74,7 +74,7 @@ func writeGraph(w io.Writer, rows int, g *privatemail.Graph) {
 	}
 	t := facts(w)
 	fmt.Fprintf(t, "graph\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
-	fmt.Fprintf(t, "neighbours\t%.4g a row on average, mean degree %.4g, %d of %d rows isolated\n", g.Neighbours, g.MeanDegree, g.Certificate.Isolated, rows)
+	fmt.Fprintf(t, "neighbours\t%.4g a row on average, with weights that add up to %.4g; %d of %d rows isolated\n", g.Neighbours, g.MeanDegree, g.Certificate.Isolated, rows)
 	fmt.Fprintf(t, "certificate\t%v\n", g.Certificate)
 	fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
 	if g.Cost.NNZ > 0 {

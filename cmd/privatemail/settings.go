@@ -21,7 +21,7 @@ func (f *workFlags) define(fs *flag.FlagSet) {
 }
 
 func budgetUsage() string {
-	return "take at most `BYTES` of memory, such as 512M or 2GiB (default: three quarters of what is available)"
+	return "take at most `BYTES` of memory for what is built, such as 512M or 2GiB; files that must be converted come on top (default: three quarters of what is available)"
 }
 
 // graphFlags describe the graph of the features.
