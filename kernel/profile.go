@@ -51,7 +51,7 @@ func binEdge(bin int) float64 {
 // sampleRows returns how many rows are sampled: as many as give good averages,
 // fewer where each is dear.
 func sampleRows(n, d int) int {
-	const work = 2e9 // about a second
+	const work = 1e9 // less than a second
 	rows := work / (float64(n) * (8 + float64(d)/10))
 	return min(n, int(max(64, min(256, rows))))
 }
