@@ -57,6 +57,13 @@
 // methods speak that order throughout; Operator.Order translates. Package
 // iterate permutes once on the way in and once on the way out.
 //
+// # Build tags
+//
+// With the tag netlib (and cgo) the matrix products behind distances in more
+// than 8 dimensions go to the BLAS the program is linked with. If that is
+// OpenBLAS it is told, for the whole process, to use one thread: the workers
+// here are the threads.
+//
 // # Concurrency and determinism
 //
 // Operators and Labels are immutable once built and safe for concurrent use; a
