@@ -20,6 +20,7 @@ var allowed = map[string][]string{
 	"internal/points": {},
 	"internal/digits": {},
 	"formats":         {},
+	"sensitivity":     {},
 	"sparse":          {"internal/par", "internal/points"},
 	"kernel":          {"sparse", "internal/par", "internal/mem", "internal/points"},
 	"iterate":         {"kernel", "internal/par", "internal/points"},

@@ -1,0 +1,242 @@
+package sensitivity
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Derivation names the proof behind a bound. Releases carry it, so the names
+// do not change.
+type Derivation string
+
+// The derivations.
+const (
+	Theorem1       Derivation = "theorem-1"        // Tight, full kernel
+	Theorem1Scalar Derivation = "theorem-1-scalar" // Scalar, full kernel
+	Theorem1s      Derivation = "theorem-1s"       // Tight, class sizes that count the private row
+	Theorem2       Derivation = "theorem-2"        // Known
+	DegreeFloor    Derivation = "degree-floor"     // Tight with Floor (V1)
+	Constant       Derivation = "background"       // Tight with Background (V2)
+	CorrectedPaper Derivation = "corrected"        // Corrected
+)
+
+// An Assumption is a condition of a bound that no number in it can ensure.
+type Assumption string
+
+// The assumptions.
+const (
+	// PublicParameters: nothing but private records is private.
+	PublicParameters Assumption = "Q, the bandwidth, alpha, the table, the number of rows and the operator were chosen without looking at a private record"
+	// UnitOrNullRows: needed where one record is the null record.
+	UnitOrNullRows Assumption = "every row is of unit norm, rescaled in float64, except one null record, whose weights are a constant by definition"
+	// UnitBall: enough where no null record is used.
+	UnitBall Assumption = "every row lies in the closed unit ball, squared distances clamped to [0, 4]"
+	// LabelsInRange: for tables over classes.
+	LabelsInRange Assumption = "every label is one of the table's classes"
+	// FixedTable: for all tables but ClassSize.
+	FixedTable Assumption = "the label table is fixed and public"
+	// PublicLabel: for the relations that keep the label.
+	PublicLabel Assumption = "the label of the private row is public and unchanged"
+	// PublicRest: for Theorem 2.
+	PublicRest Assumption = "the position of the private row, and the number, features and labels of all other rows, are public and do not depend on the private record"
+	// PublicRows: for bounds over some rows only.
+	PublicRows Assumption = "the list of rows that may be private, and of those released, is public"
+	// PairwiseWeights: for Floor and Background.
+	PairwiseWeights Assumption = "each feature weight is a symmetric function of its two rows alone, in the operator's range"
+)
+
+// A Bound is a proved upper bound on the L2 (Frobenius) sensitivity of the
+// query for one fixed Q: the most that f can change between neighbouring data
+// sets. Only the functions of this package make one, and the paper's constant
+// is never one. The zero value is no bound: Valid is false.
+//
+// Until Inflate is called the bound is for exact arithmetic, and ErrorStated is
+// false. Bounds are immutable and safe for concurrent use.
+type Bound struct {
+	delta       float64 // of the exact operator, rounded up
+	eta         Eta
+	relation    Relation
+	query       Query
+	derivation  Derivation
+	assumptions []Assumption
+	of          identity
+	row         int
+	rows        Rows
+	group       int
+}
+
+// identity tells whether a bound and an error belong to the same Q.
+type identity struct {
+	query         string
+	rows, columns int
+	frobenius     float64
+}
+
+// matches reports whether o is of the same query and Q. A bound made from norms
+// does not know the number of columns.
+func (i identity) matches(o identity) bool {
+	if i.columns == 0 {
+		o.columns = 0
+	}
+	return i == o
+}
+
+// Valid reports whether b was made by this package; the zero Bound was not.
+func (b Bound) Valid() bool { return b.delta > 0 && b.relation.valid() }
+
+// Value returns the sensitivity to calibrate noise with: Exact, and with
+// operator errors stated by Inflate Exact + 2 eta. It is rounded up.
+func (b Bound) Value() float64 {
+	if b.eta.value == 0 {
+		return b.delta
+	}
+	return math.Nextafter(b.delta+2*b.eta.value, math.Inf(1))
+}
+
+// Exact returns the bound for the exact operator in real arithmetic. Its last
+// step is a factor 1 + 1e-9, far above the rounding errors of its evaluation.
+func (b Bound) Exact() float64 { return b.delta }
+
+// Eta returns the bound on the error of the computed f given to Inflate, or 0.
+func (b Bound) Eta() float64 { return b.eta.value }
+
+// ErrorStated reports whether Inflate was called: a bound for exact arithmetic
+// must not be used with computed numbers.
+func (b Bound) ErrorStated() bool { return b.eta.stated() }
+
+// Relation returns the neighbouring relation of the bound.
+func (b Bound) Relation() Relation { return b.relation }
+
+// Operator returns the operator of the bound. No other operator may be used
+// with it, except an approximation within the error given to Inflate.
+func (b Bound) Operator() Operator { return b.query.Operator }
+
+// Query returns the public numbers of the bound.
+func (b Bound) Query() Query { return b.query }
+
+// Derivation returns the name of the proof.
+func (b Bound) Derivation() Derivation { return b.derivation }
+
+// Assumptions returns the conditions of the bound, in a slice of the caller's.
+func (b Bound) Assumptions() []Assumption { return slices.Clone(b.assumptions) }
+
+// Size returns the rows and columns of the Q the bound is for; columns are 0
+// when the bound was made from norms.
+func (b Bound) Size() (rows, columns int) { return b.of.rows, b.of.columns }
+
+// Row returns the private row the bound is largest for, a function of public
+// numbers, or -1 when there is no single one.
+func (b Bound) Row() int { return b.row }
+
+// Rows returns the rows that may be private and those released, nil meaning
+// all, in slices of the caller's.
+func (b Bound) Rows() Rows { return b.rows.clone() }
+
+// Records returns how many records may change together: 1 unless Group was
+// called.
+func (b Bound) Records() int { return max(1, b.group) }
+
+// String returns the bound with its relation and proof.
+func (b Bound) String() string {
+	if !b.Valid() {
+		return "no bound"
+	}
+	return fmt.Sprintf("%.6g (%v, %v, %s)", b.Value(), b.relation, b.query.Operator, b.derivation)
+}
+
+// Inflate returns the bound for a computed f that differs from the exact one by
+// at most eta in Frobenius norm, whatever the data: Exact + 2 eta.
+//
+// Theorem 3. If |f^(X) - f(X)| <= eta for every admissible X, then |f^(X) -
+// f^(X~)| <= |f(X) - f(X~)| + 2 eta for all neighbours, by the triangle
+// inequality. If f^ uses public randomness and its bound fails with probability
+// at most d' for each X, noise calibrated to the sum gives (epsilon, delta +
+// 2d'). An error measured on the data at hand is not admissible: it is data.
+//
+// It returns ErrMismatch when eta is missing, belongs to another query or Q, or
+// an error was stated before; add errors with Eta.Plus.
+func (b Bound) Inflate(eta Eta) (Bound, error) {
+	const op = "inflate"
+	switch {
+	case !b.Valid():
+		return Bound{}, named(op, refuse(ErrMismatch, "there is no bound"))
+	case !eta.stated():
+		return Bound{}, named(op, refuse(ErrMismatch, "there is no error; zero has to be derived, too"))
+	case b.eta.stated():
+		return Bound{}, named(op, refuse(ErrMismatch, "an error is stated already"))
+	case !b.of.matches(eta.of):
+		return Bound{}, named(op, refuse(ErrMismatch, "the error is for %d x %d, %s", eta.of.rows, eta.of.columns, eta.of.query))
+	}
+	b.eta = eta
+	if !finite(b.Value()) {
+		return Bound{}, named(op, refuse(ErrUnrepresentable, "the inflated bound overflows"))
+	}
+	return b, nil
+}
+
+// Group returns the bound for records changing together, records times that of
+// one: the chain of single changes. Under Null and FeaturesNull the chain would
+// pass through data with several null records, which their proofs exclude;
+// under Theorem 2 only one row is private. Both are refused with ErrGroup.
+// Operator errors are stated after it.
+func (b Bound) Group(records int) (Bound, error) {
+	const op = "group"
+	switch {
+	case !b.Valid() || b.eta.stated() || b.group != 0:
+		return Bound{}, named(op, refuse(ErrGroup, "want a bound of one record without an operator error"))
+	case records < 1:
+		return Bound{}, named(op, refuse(ErrGroup, "%d records", records))
+	case b.relation.usesNull():
+		return Bound{}, named(op, refuse(ErrGroup, "not for %v; use the bound of %v or %v", b.relation, ReplaceOne, FeaturesReplace))
+	case b.derivation == Theorem2:
+		return Bound{}, named(op, refuse(ErrGroup, "not for one known row; use Tight"))
+	}
+	b.group = records
+	if b.delta *= float64(records); math.IsInf(b.delta, 0) {
+		return Bound{}, named(op, refuse(ErrUnrepresentable, "the bound overflows"))
+	}
+	return b, nil
+}
+
+// roundUp is the last step of every bound.
+const roundUp = 1 + 1e-9
+
+// newBound makes a bound out of Delta in units of 2^exponent.
+func newBound(delta float64, exponent int, b Bound) (Bound, error) {
+	if delta == 0 {
+		return Bound{}, refuse(ErrDegenerate, "the bound is zero")
+	}
+	b.delta = math.Ldexp(delta*roundUp, exponent)
+	const smallest = 0x1p-1022
+	if !(b.delta >= smallest) || math.IsInf(b.delta, 0) {
+		return Bound{}, refuse(ErrUnrepresentable, "it overflows or underflows")
+	}
+	b.assumptions = assumptionsOf(b)
+	return b, nil
+}
+
+func assumptionsOf(b Bound) []Assumption {
+	a := []Assumption{PublicParameters}
+	if b.relation.usesNull() || b.derivation == Theorem2 {
+		a = append(a, UnitOrNullRows)
+	} else {
+		a = append(a, UnitBall)
+	}
+	if _, ok := b.query.Table.(ClassSize); !ok {
+		a = append(a, FixedTable, LabelsInRange)
+	}
+	if !b.relation.LabelPrivate() {
+		a = append(a, PublicLabel)
+	}
+	if b.derivation == Theorem2 {
+		a = append(a, PublicRest)
+	} else if b.rows.Private != nil || b.rows.Released != nil {
+		a = append(a, PublicRows)
+	}
+	switch b.query.Operator.(type) {
+	case Floor, Background:
+		a = append(a, PairwiseWeights)
+	}
+	return a
+}

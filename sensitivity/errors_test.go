@@ -1,0 +1,222 @@
+package sensitivity
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+func with(change func(q *Query)) Query {
+	q := Query{Operator: Full{}, Sigma: 1, Alpha: 0.6, Table: Gaussian{Classes: 4, Sigma: 1}}
+	change(&q)
+	return q
+}
+
+// The table of refusals of sensitivity.md, section 6, line by line, as far as it
+// concerns this package.
+func TestRefusals(t *testing.T) {
+	ok := with(func(*Query) {})
+	nan, inf := math.NaN(), math.Inf(1)
+	tight := func(q Query) error { _, err := Tight(ReplaceOne, q, exampleQ, Rows{}); return err }
+	start := func(m blas64.General) error { _, err := Tight(ReplaceOne, ok, m, Rows{}); return err }
+	rows := func(r Rows) error { _, err := Tight(ReplaceOne, ok, exampleQ, r); return err }
+	known := func(change func(q *Query, p *Public)) error {
+		q, p := ok, examplePublic
+		change(&q, &p)
+		_, err := Known(context.Background(), FeaturesReplace, q, exampleQ, p, nil)
+		return err
+	}
+	paper := func(q Query, m blas64.General) error { _, err := Paper(q, m); return err }
+	corrected := func(r Relation, q Query) error { _, err := Corrected(r, q, exampleQ); return err }
+	scalar := func(m Norms) error { _, err := Scalar(ReplaceOne, ok, m); return err }
+	entry := func(q Query, e float64) error { _, err := EntryError(q, exampleQ, e); return err }
+	rounding := func(a Arithmetic) error { _, err := RoundingError(ok, exampleQ, a); return err }
+	operator := func(o Operator) Query { return with(func(q *Query) { q.Operator = o }) }
+	table := func(t Table) Query { return with(func(q *Query) { q.Table = t }) }
+	sigma := func(s float64) Query { return with(func(q *Query) { q.Sigma = s }) }
+	asymmetric := Values{Name: "odd", Classes: 2, Weight: func(a, b int32) float64 { return float64(a - b) }}
+	undefinedValues := Values{Name: "nan", Classes: 2, Weight: func(a, b int32) float64 { return nan }}
+
+	for name, c := range map[string]struct{ err, want error }{
+		// n < 1, k < 1, sigma <= 0, c < 0, any NaN or infinity, Q not N x k.
+		"one row":             {start(matrix(2, 1, 2)), ErrShape},
+		"no rows":             {start(blas64.General{Cols: 2, Stride: 2}), ErrShape},
+		"no columns":          {start(blas64.General{Rows: 3, Stride: 1}), ErrShape},
+		"negative rows":       {start(blas64.General{Rows: -3, Cols: 1, Stride: 1}), ErrShape},
+		"short data":          {start(blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float64, 5)}), ErrShape},
+		"no data":             {start(blas64.General{Rows: 3, Cols: 2, Stride: 2}), ErrShape},
+		"short stride":        {start(blas64.General{Rows: 3, Cols: 2, Stride: 1, Data: make([]float64, 6)}), ErrShape},
+		"NaN in Q":            {start(matrix(1, 0, nan, 1)), ErrNonFinite},
+		"infinity in Q":       {start(matrix(1, 0, inf, 1)), ErrNonFinite},
+		"sigma 0":             {tight(sigma(0)), ErrBandwidth},
+		"sigma < 0":           {tight(sigma(-6)), ErrBandwidth},
+		"sigma NaN":           {tight(sigma(nan)), ErrBandwidth},
+		"sigma infinite":      {tight(sigma(inf)), ErrBandwidth},
+		"sigma of labels 0":   {tight(table(Gaussian{Classes: 2})), ErrBandwidth},
+		"floor, sigma 0":      {tight(Query{Operator: Floor{1}, Alpha: 1, Table: Equal{2}}), ErrBandwidth},
+		"alpha NaN":           {tight(with(func(q *Query) { q.Alpha = nan })), ErrCoefficient},
+		"alpha infinite":      {tight(with(func(q *Query) { q.Alpha = -inf })), ErrCoefficient},
+		"no classes":          {tight(table(Gaussian{Sigma: 1})), ErrTable},
+		"no classes, equal":   {tight(table(Equal{})), ErrTable},
+		"no classes, differ":  {tight(table(Different{-1})), ErrTable},
+		"no classes, values":  {tight(table(Values{Weight: asymmetric.Weight})), ErrTable},
+		"no values":           {tight(table(Values{Classes: 2})), ErrTable},
+		"asymmetric values":   {tight(table(asymmetric)), ErrTable},
+		"NaN values":          {tight(table(undefinedValues)), ErrTable},
+		"range reversed":      {tight(table(Range{1, 0})), ErrTable},
+		"range NaN":           {tight(table(Range{nan, 0})), ErrTable},
+		"range infinite":      {tight(table(Range{0, inf})), ErrTable},
+		"no table":            {tight(table(nil)), ErrTable},
+		"no operator":         {tight(operator(nil)), ErrOperator},
+		"Delta overflows":     {tight(with(func(q *Query) { q.Alpha = 1e308; q.Sigma = 0.2 })), ErrUnrepresentable},
+		"Delta underflows":    {start(scaled(exampleQ, 0x1p-1040)), ErrUnrepresentable},
+		"differences of Q":    {start(matrix(1, math.MaxFloat64, -math.MaxFloat64)), ErrUnrepresentable},
+		"wide bandwidth":      {tight(sigma(1e160)), ErrUnrepresentable},
+		"scalar, one row":     {scalar(Norms{Rows: 1, Frobenius: 1, Spectral: 1, Radius: 1}), ErrShape},
+		"scalar, NaN":         {scalar(Norms{Rows: 2, Frobenius: nan}), ErrNonFinite},
+		"scalar, negative":    {scalar(Norms{Rows: 2, Frobenius: 1, Spectral: 1, Radius: 1, Distance: -1}), ErrNorms},
+		"scalar, order":       {scalar(Norms{Rows: 2, Frobenius: 1, Spectral: 2, Radius: 1}), ErrNorms},
+		"scalar, radius":      {scalar(Norms{Rows: 2, Frobenius: 1, Spectral: 1, Radius: 1.1}), ErrNorms},
+		"scalar, distance":    {scalar(Norms{Rows: 2, Frobenius: 1, Spectral: 1, Radius: 0.9, Distance: 1}), ErrNorms},
+		"relation missing":    {func() error { _, err := Tight(0, ok, exampleQ, Rows{}); return err }(), ErrRelation},
+		"relation unknown":    {func() error { _, err := Scalar(5, ok, Norms{}); return err }(), ErrRelation},
+		"relation of Known":   {func() error { _, err := Known(context.Background(), 0, ok, exampleQ, examplePublic, nil); return err }(), ErrRelation},
+		"private row":         {rows(Rows{Private: []int{4}}), ErrRow},
+		"private row < 0":     {rows(Rows{Private: []int{-1}}), ErrRow},
+		"private rows empty":  {rows(Rows{Private: []int{}}), ErrRow},
+		"released row":        {rows(Rows{Released: []int{4}}), ErrRow},
+		"released twice":      {rows(Rows{Released: []int{1, 1}}), ErrRow},
+		"released rows empty": {rows(Rows{Released: []int{}}), ErrRow},
+		// Label tables that depend on the data.
+		"double-centred":    {tight(table(DataDependent{"centred"})), ErrNoBound},
+		"class size, floor": {tight(Query{Operator: Floor{1}, Sigma: 1, Alpha: 1, Table: ClassSize{}}), ErrNoBound},
+		"class size, known": {known(func(q *Query, _ *Public) { q.Table = ClassSize{} }), ErrNoBound},
+		"centred, known":    {known(func(q *Query, _ *Public) { q.Table = DataDependent{"centred"} }), ErrNoBound},
+		"class size, paper": {paper(table(ClassSize{}), exampleQ), ErrNoBound},
+		"range, known":      {known(func(q *Query, _ *Public) { q.Table = Range{0, 1} }), ErrTable},
+		// 2/sigma^2 > 700.
+		"l underflows":  {tight(sigma(0.0534)), ErrUnrepresentable},
+		"l, background": {tight(Query{Operator: Background{1, 0.5}, Sigma: 0.05, Table: Equal{2}}), ErrUnrepresentable},
+		"l, known":      {known(func(q *Query, _ *Public) { q.Sigma = 0.0534 }), ErrUnrepresentable},
+		"l, paper":      {paper(sigma(0.0534), exampleQ), ErrUnrepresentable},
+		// Labels and norms of public rows.
+		"label too large":     {known(func(_ *Query, p *Public) { p.Labels = []int32{0, 4, 2} }), ErrLabels},
+		"label negative":      {known(func(_ *Query, p *Public) { p.Labels = []int32{0, -1, 2} }), ErrLabels},
+		"labels missing":      {known(func(_ *Query, p *Public) { p.Labels = nil }), ErrLabels},
+		"own label":           {known(func(_ *Query, p *Public) { p.Label = 4 }), ErrLabels},
+		"own label negative":  {known(func(_ *Query, p *Public) { p.Label = -1 }), ErrLabels},
+		"not a unit row":      {known(func(_ *Query, p *Public) { p.Features = scaled(p.Features, 1+2e-6) }), ErrUnitRow},
+		"shorter than unit":   {known(func(_ *Query, p *Public) { p.Features = scaled(p.Features, 1-2e-6) }), ErrUnitRow},
+		"null public row":     {known(func(_ *Query, p *Public) { p.Features = scaled(p.Features, 0) }), ErrUnitRow},
+		"public rows missing": {known(func(_ *Query, p *Public) { p.Features = exampleX }), ErrShape},
+		"NaN in features":     {known(func(_ *Query, p *Public) { p.Features = matrix(2, 1, 0, 0, 1, nan, 0) }), ErrNonFinite},
+		"row r":               {known(func(_ *Query, p *Public) { p.Row = 4 }), ErrRow},
+		"known, background":   {known(func(q *Query, _ *Public) { q.Operator = Midpoint(1, 1) }), ErrNoBound},
+		"known, floor":        {known(func(q *Query, _ *Public) { q.Operator = Floor{1} }), ErrNoBound},
+		// Paper constant.
+		"paper undefined":     {paper(sigma(1), exampleQ), ErrPaperUndefined},
+		"paper, alpha < 0":    {paper(with(func(q *Query) { q.Sigma = 6; q.Alpha = -1 }), exampleQ), ErrNoBound},
+		"paper, truncated":    {paper(operator(Truncated{1}), exampleQ), ErrNoBound},
+		"paper, background":   {paper(operator(Midpoint(1, 1)), exampleQ), ErrNoBound},
+		"paper, table":        {paper(table(Range{-1, 1}), exampleQ), ErrNoBound},
+		"paper, table > 1":    {paper(table(Range{0, 2}), exampleQ), ErrNoBound},
+		"paper, one row":      {paper(sigma(6), matrix(1, 1)), ErrShape},
+		"paper, NaN":          {paper(sigma(6), matrix(1, 1, nan)), ErrNonFinite},
+		"corrected, relation": {corrected(ReplaceOne, ok), ErrRelation},
+		"corrected, none":     {corrected(0, ok), ErrRelation},
+		"corrected, alpha":    {corrected(Null, with(func(q *Query) { q.Alpha = -1 })), ErrNoBound},
+		// Truncated kernel, floor, background.
+		"truncated":        {tight(operator(Truncated{1})), ErrNoBound},
+		"floor 0":          {tight(operator(Floor{})), ErrFloor},
+		"floor < 0":        {tight(operator(Floor{-1})), ErrFloor},
+		"floor NaN":        {tight(operator(Floor{nan})), ErrFloor},
+		"floor infinite":   {tight(operator(Floor{inf})), ErrFloor},
+		"radius 0":         {tight(operator(Background{0, 0.5})), ErrBackground},
+		"radius < 0":       {tight(operator(Background{-1, 0.5})), ErrBackground},
+		"radius > 2":       {tight(operator(Background{2.1, 0.1354})), ErrBackground},
+		"radius NaN":       {tight(operator(Background{nan, 0.5})), ErrBackground},
+		"no background":    {tight(operator(Background{Radius: 1})), ErrBackground},
+		"background large": {tight(operator(Background{1, 0.61})), ErrBackground},
+		"background small": {tight(operator(Background{1, 0.13})), ErrBackground},
+		"background NaN":   {tight(operator(Background{1, nan})), ErrBackground},
+		// Delta = 0.
+		"rows of Q equal":  {start(matrix(2, 1, 2, 1, 2, 1, 2)), ErrDegenerate},
+		"equal, corrected": {func() error { _, err := Corrected(Null, ok, matrix(1, 3, 3)); return err }(), ErrDegenerate},
+		"equal, scalar":    {scalar(Norms{Rows: 2}), ErrDegenerate},
+		"equal, measure":   {func() error { _, err := Measure(matrix(1, 3, 3)); return err }(), ErrDegenerate},
+		"nothing changes": {func() error {
+			_, err := Tight(ReplaceOne, with(func(q *Query) { q.Alpha = 0 }), matrix(1, 0, 1), Rows{Private: []int{0}, Released: []int{1}})
+			return err
+		}(), ErrDegenerate},
+		// Errors of operators.
+		"entry < 0":           {entry(ok, -1e-9), ErrEntryError},
+		"entry NaN":           {entry(ok, nan), ErrEntryError},
+		"entry of l":          {entry(ok, math.Exp(-2)), ErrEntryError},
+		"entry, floor":        {entry(operator(Floor{1}), 1e-9), ErrNoBound},
+		"entry, truncated":    {entry(operator(Truncated{1}), 1e-9), ErrNoBound},
+		"entry, table":        {entry(table(DataDependent{"centred"}), 1e-9), ErrNoBound},
+		"roundoff 0":          {rounding(Arithmetic{Dimension: 2}), ErrEntryError},
+		"roundoff NaN":        {rounding(Arithmetic{UnitRoundoff: nan, Dimension: 2}), ErrEntryError},
+		"roundoff large":      {rounding(Arithmetic{UnitRoundoff: 0.1, Dimension: 2}), ErrEntryError},
+		"roundoff, sums":      {rounding(Arithmetic{UnitRoundoff: 0x1p-8, Dimension: 1 << 20}), ErrEntryError},
+		"no dimension":        {rounding(Arithmetic{UnitRoundoff: 0x1p-53}), ErrEntryError},
+		"displacement":        {func() error { _, err := Displacement(operator(Truncated{1}), exampleQ); return err }(), ErrNoBound},
+		"displacement, floor": {func() error { _, err := Displacement(operator(Floor{}), exampleQ); return err }(), ErrFloor},
+		"displacement, Q":     {func() error { _, err := Displacement(ok, matrix(1, nan, 1)); return err }(), ErrNonFinite},
+		"relation name":       {func() error { _, err := RelationByName("add-remove"); return err }(), ErrRelation},
+	} {
+		var e *Error
+		if !errors.Is(c.err, c.want) || !errors.As(c.err, &e) {
+			t.Errorf("%s: got %v, want %v", name, c.err, c.want)
+		} else if e.Op == "" || !strings.HasPrefix(c.err.Error(), "sensitivity: "+e.Op) {
+			t.Errorf("%s: message %q", name, c.err)
+		}
+	}
+}
+
+// What is allowed although it looks odd.
+func TestAllowed(t *testing.T) {
+	for name, q := range map[string]Query{
+		"alpha 0":                 with(func(q *Query) { q.Alpha = 0 }),
+		"alpha < 0":               with(func(q *Query) { q.Alpha = -3 }),
+		"one class":               with(func(q *Query) { q.Table = Gaussian{Classes: 1, Sigma: 1} }),
+		"narrow labels":           with(func(q *Query) { q.Table = Gaussian{Classes: 9, Sigma: 1e-200} }),
+		"one class, narrow":       with(func(q *Query) { q.Table = Gaussian{Classes: 1, Sigma: 1e-200} }),
+		"one class, equal":        with(func(q *Query) { q.Table = Equal{1} }),
+		"one class, different":    with(func(q *Query) { q.Table = Different{1} }),
+		"floor, narrow bandwidth": with(func(q *Query) { q.Operator = Floor{1}; q.Sigma = 0.01 }),
+		"just representable":      with(func(q *Query) { q.Sigma = 0.0535 }),
+	} {
+		for _, rel := range relations {
+			b, err := Tight(rel, q, exampleQ, Rows{})
+			if err != nil || !b.Valid() || !finite(b.Value()) {
+				t.Errorf("%s: %v, %v", name, b, err)
+			}
+		}
+	}
+	// One class: nothing to hide in the label.
+	one := with(func(q *Query) { q.Table = Equal{1} })
+	if a, b := mustTight(t, Null, one, exampleQ, Rows{}), mustTight(t, FeaturesNull, one, exampleQ, Rows{}); math.Abs(a/b-1) > 1e-12 {
+		t.Errorf("one class: %v and %v", a, b)
+	}
+	weight, _, err := Gaussian{Classes: 3, Sigma: 1e-200}.entries()
+	if err != nil || weight(1, 1) != 1 || weight(0, 1) != 0 {
+		t.Errorf("narrow labels: %v, %v, %v", weight(1, 1), weight(0, 1), err)
+	}
+}
+
+func TestKnownStopsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Known(ctx, ReplaceOne, exampleQuery, exampleQ, examplePublic, nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	many := with(func(q *Query) { q.Table = Gaussian{Classes: math.MaxInt32, Sigma: 1} })
+	if _, err := Known(context.Background(), ReplaceOne, many, exampleQ, examplePublic, nil); !errors.Is(err, ErrTable) {
+		t.Errorf("two thousand million classes: %v", err)
+	}
+}

@@ -1,0 +1,66 @@
+package sensitivity
+
+import "fmt"
+
+// A Relation says which two data sets are neighbours: what one person may
+// change without the release telling. It has no default; the zero value is
+// refused with ErrRelation.
+//
+// The row that changes is called s. Labels are integers 0 .. classes-1. The
+// null record is the zero row.
+type Relation int
+
+// The relations, with their names in the proofs.
+const (
+	// ReplaceOne, (b): row s is any unit row with any label, against any other.
+	// It is the relation under which "which record was it" is protected at the
+	// stated level, and the one to prefer.
+	ReplaceOne Relation = iota + 1
+	// Null, (a): row s with its label, against the null record with label 0.
+	// It is the paper's relation. The null record is not neutral (it has the
+	// same weight to every row and label 0 is a class), and two real records are
+	// two such steps apart.
+	Null
+	// FeaturesReplace, (cr): as ReplaceOne, but the label of row s is public and
+	// stays. Nothing is promised about the label.
+	FeaturesReplace
+	// FeaturesNull, (cn): as Null, but the label of row s is public and stays.
+	// Nothing is promised about the label.
+	FeaturesNull
+)
+
+var relationNames = [...]string{ReplaceOne: "replace-one", Null: "null", FeaturesReplace: "features-replace", FeaturesNull: "features-null"}
+
+// String returns the name of the relation as the commands spell it.
+func (r Relation) String() string {
+	if r.valid() {
+		return relationNames[r]
+	}
+	return fmt.Sprintf("Relation(%d)", int(r))
+}
+
+// RelationByName returns the relation a command names, or ErrRelation.
+func RelationByName(name string) (Relation, error) {
+	for r := ReplaceOne; r <= FeaturesNull; r++ {
+		if relationNames[r] == name {
+			return r, nil
+		}
+	}
+	return 0, named("relation", refuse(ErrRelation, "no relation %q; there are replace-one, null, features-replace and features-null", name))
+}
+
+// LabelPrivate reports whether the label of the changed row is protected too.
+// Where it is, nothing after the release may read that label.
+func (r Relation) LabelPrivate() bool { return r == ReplaceOne || r == Null }
+
+func (r Relation) valid() bool { return r >= ReplaceOne && r <= FeaturesNull }
+
+// usesNull reports whether one of the two records is the null record.
+func (r Relation) usesNull() bool { return r == Null || r == FeaturesNull }
+
+func (r Relation) check() error {
+	if r.valid() {
+		return nil
+	}
+	return refuse(ErrRelation, "%v; name one, there is no default", r)
+}

@@ -1,0 +1,277 @@
+package sensitivity
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Tight returns the bound of Theorem 1 for the query with the start Q, N x k: N
+// counts all rows, the private one too. It is the largest over the rows that
+// may be private. The operator chooses the form: Full, Background (Theorem 1
+// with the background as the smallest weight) or Floor (V1); the table
+// ClassSize that of Theorem 1s. The proofs stand in theorem1.go, floor.go and
+// classsize.go.
+//
+// H_s is exact for k = 1 and 2. To find the largest bound, every row first gets
+// one from above in O(k): Theorem 1 with sqrt(n (S^2 + N d_s^2)) for H_s and the
+// like. Rows are then evaluated in full from the largest of these downwards,
+// until the next is not above the best found. No row left out can exceed it, so
+// the result is the maximum. After 2^22/N rows, and no fewer than 64, the next
+// bound from above is taken for all that are left, which is still an upper
+// bound for every row. Time O(N k^2) and O(N log N) for each row evaluated; at
+// N = 100,000, k = 2 well under a second for a random Q.
+//
+// Errors: ErrRelation, ErrOperator, ErrNoBound, ErrTable, ErrBandwidth,
+// ErrCoefficient, ErrShape, ErrNonFinite, ErrRow, ErrFloor, ErrBackground,
+// ErrDegenerate and ErrUnrepresentable.
+func Tight(relation Relation, query Query, q blas64.General, rows Rows) (Bound, error) {
+	b, err := tight(relation, query, q, rows, 0)
+	return b, named("tight", err)
+}
+
+// tight is Tight with a number of rows to evaluate in full, 0 for the usual.
+func tight(relation Relation, query Query, q blas64.General, rows Rows, limit int) (Bound, error) {
+	form, derivation, err := formOf(relation, query, q.Rows)
+	if err != nil {
+		return Bound{}, err
+	}
+	g, err := newGeometry(q)
+	if err != nil {
+		return Bound{}, err
+	}
+	if err := rows.check(g.rows); err != nil {
+		return Bound{}, err
+	}
+	if limit == 0 {
+		limit = max(minFull, maxFull/g.rows)
+	}
+	s := newSearch(g, rows)
+	delta, row := s.largest(form, limit)
+	return newBound(delta/2, g.exponent, Bound{
+		relation: relation, query: query, derivation: derivation, of: g.identity(query), row: row, rows: rows.clone(),
+	})
+}
+
+// Full evaluations: at least minFull rows, and maxFull rows times N.
+const (
+	minFull = 64
+	maxFull = 1 << 22
+)
+
+// Scalar returns the bound of Theorem 1, V1, V2 or 1s from the norms of Q alone,
+// for all rows released. It is never below that of Tight for a Q with these
+// norms, and holds for every Q with norms at most these. Norms.Rows is N, all
+// rows, the private one too. Errors are those of Tight, and ErrNorms.
+func Scalar(relation Relation, query Query, norms Norms) (Bound, error) {
+	b, err := scalar(relation, query, norms)
+	return b, named("scalar", err)
+}
+
+func scalar(relation Relation, query Query, norms Norms) (Bound, error) {
+	form, derivation, err := formOf(relation, query, norms.Rows)
+	if err != nil {
+		return Bound{}, err
+	}
+	if err := norms.check(); err != nil {
+		return Bound{}, err
+	}
+	if derivation == Theorem1 {
+		derivation = Theorem1Scalar
+	}
+	_, exponent := math.Frexp(norms.Frobenius)
+	down := func(v float64) float64 { return math.Ldexp(v, -exponent) }
+	q := overall{n: float64(norms.Rows - 1), frobenius: down(norms.Frobenius), spectral: down(norms.Spectral), radius: down(norms.Radius)}
+	return newBound(both(form, shapeFromAbove(down(norms.Distance), q), q)/2, exponent, Bound{
+		relation: relation, query: query, derivation: derivation, row: -1,
+		of: identity{query: query.String(), rows: norms.Rows, frobenius: norms.Frobenius},
+	})
+}
+
+// formOf checks all that is not Q and returns the constants of the theorem that
+// covers the query.
+func formOf(relation Relation, query Query, rows int) (form, Derivation, error) {
+	if err := relation.check(); err != nil {
+		return nil, "", err
+	}
+	t, err := query.check()
+	if err != nil {
+		return nil, "", err
+	}
+	if rows < 2 {
+		return nil, "", refuse(ErrShape, "%d rows, want the private row and at least one more", rows)
+	}
+	n, derivation := float64(rows-1), Theorem1
+	switch o := query.Operator.(type) {
+	case Floor:
+		if err := o.check(); err != nil {
+			return nil, "", err
+		}
+		if t.classSize {
+			return nil, "", refuse(ErrNoBound, "class sizes that count the private row, with a degree floor")
+		}
+		return newFloorForm(relation, o, t, query.Alpha, n), DegreeFloor, nil
+	case Background:
+		derivation = Constant
+	}
+	lv, err := query.Operator.levels(query.Sigma)
+	if err != nil {
+		return nil, "", err
+	}
+	if t.classSize {
+		derivation = Theorem1s
+	}
+	return newTheorem1(relation, lv, t, query.Alpha, n), derivation, nil
+}
+
+// shapeFromAbove returns upper bounds for all that a bound needs of a row, from
+// its distance to the mean: |Z_s|_F exactly, |Z_s|_2^2 <= S^2 + N d^2, H_s <=
+// sqrt(n) |Z_s|_2 and sum <= sqrt(n) |Z_s|_F by Cauchy and Schwarz, and the
+// farthest row by the triangle inequality.
+func shapeFromAbove(d float64, q overall) rowShape {
+	far := math.Sqrt(q.n+1) * d
+	r := rowShape{zFrob: math.Hypot(q.frobenius, far), farthest: d + q.radius, released: true, others: q.n}
+	r.zSpec = math.Hypot(q.spectral, far)
+	r.h = math.Sqrt(q.n) * r.zSpec
+	r.sum = math.Sqrt(q.n) * r.zFrob
+	r.zPart = r.zFrob
+	return r
+}
+
+// search looks for the private row with the largest bound.
+type search struct {
+	g       *geometry
+	q       overall
+	private []int // nil: all
+
+	released  []bool // nil: all
+	count     int    // released rows
+	partMean  []float64
+	partFrob2 float64 // of the released rows about partMean
+
+	scratch planar
+}
+
+func newSearch(g *geometry, rows Rows) *search {
+	s := &search{g: g, private: rows.Private, q: overall{
+		n: float64(g.rows - 1), frobenius: g.frobenius, spectral: g.spectral, radius: g.radius,
+	}}
+	if rows.Released == nil || len(rows.Released) == g.rows {
+		return s
+	}
+	s.q.partial = true
+	s.count = len(rows.Released)
+	s.released = make([]bool, g.rows)
+	s.partMean = make([]float64, g.columns)
+	for _, i := range rows.Released {
+		s.released[i] = true
+		for c, v := range g.row(i) {
+			s.partMean[c] += v / float64(s.count)
+		}
+	}
+	var total accumulator
+	for _, i := range rows.Released {
+		total.add(squaredDistance(g.row(i), s.partMean))
+	}
+	s.partFrob2 = total.sum()
+	// The largest sum of distances from a released row, or a bound of it where
+	// there are many.
+	exact := s.count*g.columns <= maxSums/g.rows
+	for _, i := range rows.Released {
+		if exact {
+			sum, _ := g.distances(i)
+			s.q.sumPart = max(s.q.sumPart, sum)
+		} else {
+			s.q.sumPart = max(s.q.sumPart, math.Sqrt(s.q.n)*g.zFrobenius(i))
+		}
+	}
+	return s
+}
+
+// maxSums is the most work put into the sums of distances from released rows.
+const maxSums = 1 << 27
+
+func squaredDistance(a, b []float64) (d2 float64) {
+	for i, v := range a {
+		d := v - b[i]
+		d2 += d * d
+	}
+	return d2
+}
+
+// fromAbove returns the shape of row i with upper bounds, in O(k).
+func (s *search) fromAbove(i int) rowShape {
+	r := shapeFromAbove(s.g.distance[i], s.q)
+	if s.released == nil {
+		return r
+	}
+	r.released = s.released[i]
+	r.others = float64(s.count)
+	if r.released {
+		r.others--
+	}
+	// Row i itself adds nothing to the sum over released rows.
+	r.zPart = math.Sqrt(s.partFrob2 + float64(s.count)*squaredDistance(s.g.row(i), s.partMean))
+	return r
+}
+
+// full returns the shape of row i, H_s exact for one and two columns.
+func (s *search) full(i int) rowShape {
+	r := s.fromAbove(i)
+	r.zSpec = min(r.zSpec, s.g.zSpectral(i))
+	r.sum, r.farthest = s.g.distances(i)
+	r.h = min(r.sum, math.Sqrt(s.q.n)*r.zSpec)
+	if s.g.columns == 2 {
+		r.h = min(r.h, s.scratch.exactPlanar(s.g, i))
+	}
+	return r
+}
+
+// largest returns an upper bound of 2 Delta(s) for all private rows, the
+// maximum unless more than limit rows need a full evaluation, and the row it
+// belongs to.
+//
+// Why it is one: let a_i >= b_i be the two evaluations of row i (the form is
+// non-decreasing in every field of the shape). Rows are taken in descending
+// order of a_i. If the loop ends at row i because a_i <= best, all rows from i
+// on have b <= a <= a_i <= best, and all before i have b <= best. If it ends at
+// the limit, all rows from i on have b <= a_i, and the result is max(best, a_i).
+func (s *search) largest(f form, limit int) (best float64, row int) {
+	private := s.private
+	if private == nil {
+		private = make([]int, s.g.rows)
+		for i := range private {
+			private[i] = i
+		}
+	}
+	type candidate struct {
+		above float64
+		row   int
+	}
+	order := make([]candidate, len(private))
+	for c, i := range private {
+		order[c] = candidate{both(f, s.fromAbove(i), s.q), i}
+	}
+	slices.SortFunc(order, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.above, a.above), cmp.Compare(a.row, b.row))
+	})
+	best, row = -1, -1
+	for n, c := range order {
+		if c.above <= best {
+			break
+		}
+		if n == limit {
+			return c.above, c.row
+		}
+		if v := both(f, s.full(c.row), s.q); v > best {
+			best, row = v, c.row
+		}
+	}
+	return best, row
+}
+
+func (g *geometry) identity(query Query) identity {
+	return identity{query: query.String(), rows: g.rows, columns: g.columns, frobenius: math.Ldexp(g.frobenius, g.exponent)}
+}
