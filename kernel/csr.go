@@ -163,7 +163,7 @@ func (op *CSR) first(g int) int {
 
 // csrCost estimates the cost for a number of stored weights.
 func csrCost(n, d int, nnz float64, o *Options) Cost {
-	c := Cost{StepSeconds: nnz*(entrySeconds+float64(o.Columns)*axpySeconds) + float64(n*o.Columns)*finishSeconds, Flops: 2 * nnz * float64(o.Columns)}
+	c := Cost{StepSeconds: nnz*(entrySeconds+float64(o.Columns)*axpySeconds) + float64(n)*float64(o.Columns)*finishSeconds, Flops: 2 * nnz * float64(o.Columns)}
 	if d <= maxDirect {
 		c.BuildSeconds = float64(n)*sortSeconds + nnz*(cellPairSeconds*float64(min(int(1)<<d, 64))+denseExpSeconds)
 	} else {
@@ -174,7 +174,7 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		c.BuildSeconds = pairs*(passes*float64(d)*distanceSeconds+denseExpSeconds) + nnz*entrySeconds
 	}
 	rows := float64(n)
-	c.StreamedBytes = saturate(8*nnz + rows*float64(8*o.Columns+12))
+	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
 	c.ResidentBytes = saturate(8*nnz + rows*(8+4+8+4+4))
 	c.PeakBytes = saturate(8*nnz + float64(searchBytes(n, d, o)) + 8*rows)
 	c.NNZ = saturate(nnz)

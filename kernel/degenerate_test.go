@@ -320,7 +320,7 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 	for name, c := range map[string]Cost{
 		"csr": csrCost(2_000_000_000, 2, 4e18, &Options{Columns: 2}), "dense": denseCost(1000, 2, huge),
 	} {
-		if c.PeakBytes != math.MaxInt64 || c.StreamedBytes < 0 {
+		if c.PeakBytes < 1<<40 || c.StreamedBytes < 0 || c.Flops < 0 {
 			t.Errorf("%s: an impossible size comes out as %+v", name, c)
 		}
 	}

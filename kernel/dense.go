@@ -100,7 +100,7 @@ func fixedChunks(n int) []int {
 func denseCost(n, d int, o *Options) Cost {
 	pairs := float64(n) * float64(n) / 2
 	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
-	flops := pairs * float64(2*d+10+4*o.Columns)
+	flops := pairs * (2*float64(d) + 10 + 4*float64(o.Columns))
 	resident := int64(n) * 16
 	peak := saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Workers())*float64(tileBytes(d)))
 	return Cost{
