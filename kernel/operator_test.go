@@ -471,8 +471,9 @@ func TestEquivariance(t *testing.T) {
 					degree := op.Degrees()[slices.Index(orderOf(op), uint32(i))]
 					for col := range k {
 						w := float64(want.Data[i*k+col])
-						// float32 of x, shifted by 8, and of the sums behind l_i/d_i
-						room := 1e-5 * (1 + math.Abs(w) + float64(n)/max(degree, 1e-30))
+						// float32 of x, shifted by 8, and of the sums behind l_i/d_i:
+						// a row of tiny degree has room for anything.
+						room := 1e-5 * (1 + math.Abs(w) + float64(n)/degree)
 						if e := math.Abs(c.got(i, col) - w); e > room && degree > 0 {
 							t.Fatalf("%s, %s: row %d column %d differs by %g", op.Name(), c.name, i, col, e)
 						}

@@ -1,0 +1,134 @@
+package release
+
+import "gonum.org/v1/gonum/mat"
+
+// A Release is a first step with noise, and everything a reader needs to know
+// about it: what it is worth, how it was made, and the public numbers the later
+// steps need. It holds nothing else; in particular no noise, no seed of it and
+// nothing that was measured on the data.
+//
+// The released matrix is Q + Step * Grid: the grid holds f - Q, and Q is a
+// public function of Query.Seed.
+type Release struct {
+	// ID is drawn at random for each release.
+	ID [16]byte
+	// Mechanism is its name and version, RoundedGaussian.
+	Mechanism string
+
+	// Rows and Columns are the shape of the matrix.
+	Rows, Columns int
+	// Grid holds the numbers, row after row, in units of Step.
+	Grid []int64
+	// Step is the distance of two grid points, a power of two.
+	Step float64
+	// Multiple is the standard deviation of the noise in units of Step, so that
+	// Privacy.Sigma = Multiple * Step exactly.
+	Multiple int64
+
+	Privacy     Privacy
+	Sensitivity Sensitivity
+	Query       Query
+	Labels      Labels
+
+	// Unit is the kind of privacy unit the budget was taken from, UnitRecord or
+	// UnitClient; its name stays with the ledger.
+	Unit string
+	// Ledger is the sequence number of the spend in its ledger, 0 when the
+	// release was made without one.
+	Ledger uint64
+}
+
+// RoundedGaussian is the mechanism's name: ideal Gaussian noise, rounded to the
+// grid exactly.
+const RoundedGaussian = "rounded-gaussian/1"
+
+// The kinds of privacy units.
+const (
+	UnitRecord = "record" // one row
+	UnitClient = "client" // all rows of one person or device
+)
+
+// Privacy says what the noise is worth, label randomisation not included.
+type Privacy struct {
+	Epsilon, Delta float64
+	// Rule is RuleAnalytic or RuleClassical.
+	Rule string
+	// Sigma is the standard deviation of the noise of one entry.
+	Sigma float64
+	// Mu is Sensitivity.Total/Sigma: the release is Mu-Gaussian-private.
+	Mu float64
+	// Rho is Mu^2/2: the release is Rho-zCDP. Both are rounded up.
+	Rho float64
+}
+
+// The rules that choose Sigma.
+const (
+	RuleAnalytic  = "analytic"
+	RuleClassical = "classical"
+)
+
+// Sensitivity is the bound the noise was calibrated to, in its parts.
+type Sensitivity struct {
+	// Total is Bound + 2 OperatorError + GridError, rounded up.
+	Total float64
+	// Bound is the proved one for the exact query.
+	Bound float64
+	// OperatorError bounds the distance of the computed from the exact query.
+	OperatorError float64
+	// GridError is what rounding to the grid can add between two neighbours.
+	GridError float64
+	// Norm is NormFrobenius.
+	Norm string
+	// Derivation names the proof, Relation the neighbouring relation, Operator
+	// the way the feature weights are made, as package sensitivity spells them.
+	Derivation, Relation, Operator string
+	// Records is how many rows may change together, 1 unless a group bound was
+	// used.
+	Records int
+}
+
+// NormFrobenius is the norm of the sensitivity: over all entries, for the one Q
+// of the release.
+const NormFrobenius = "frobenius, given Q"
+
+// Query holds the public parameters of the first step.
+type Query struct {
+	// Sigma is the kernel width in exp(-d^2/(2 Sigma^2)).
+	Sigma float64
+	// Alpha is the coefficient of the label term.
+	Alpha float64
+	// Table is the label table: "gaussian", "equal" or "different".
+	Table string
+	// Classes is the public number of classes: labels are 0 .. Classes-1.
+	Classes int
+	// SigmaQ and Seed describe the public random start Q.
+	SigmaQ float64
+	Seed   uint64
+}
+
+// Labels says what happens to labels after the release.
+type Labels struct {
+	// Mode is ModePublic, ModeDropped or ModeRandomised.
+	Mode string
+	// Epsilon is what the randomised labels cost, each row its own; 0 in other
+	// modes.
+	Epsilon float64
+	// Values are the randomised labels; nil in other modes.
+	Values []int32
+}
+
+// The label modes.
+const (
+	ModePublic     = "public"     // the labels are public and may be used later
+	ModeDropped    = "dropped"    // later steps use no labels
+	ModeRandomised = "randomised" // later steps use the labels in the release
+)
+
+// Displacement returns Step * Grid, the release without Q. It allocates.
+func (r *Release) Displacement() *mat.Dense {
+	out := make([]float64, len(r.Grid))
+	for i, v := range r.Grid {
+		out[i] = float64(v) * r.Step
+	}
+	return mat.NewDense(r.Rows, r.Columns, out)
+}
