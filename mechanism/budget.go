@@ -1,0 +1,46 @@
+package mechanism
+
+import "crypto/sha256"
+
+// A Unit is whose privacy a release costs: one record, or one client with all
+// its records. A ledger keeps a keyed hash of it, never the name.
+type Unit struct {
+	Kind string // release.UnitRecord or release.UnitClient
+	Name string // not empty
+}
+
+// A Spend is what one release costs. Its parts add up: a Gaussian part, stated
+// as the (Epsilon, Delta) it was calibrated to or as Rho, and a pure part, such
+// as that of randomised labels.
+type Spend struct {
+	Epsilon, Delta float64 // both or neither
+	Rho            float64 // instead of them
+	PureEpsilon    float64
+}
+
+// A Receipt says that a spend was written down.
+type Receipt struct {
+	sequence uint64
+	id       [16]byte
+}
+
+// Sequence is the number of the spend in its ledger, 0 for NoLedger.
+func (r Receipt) Sequence() uint64 { return r.sequence }
+
+// A Budget is a *Ledger or NoLedger: every release takes one.
+type Budget interface {
+	// reserve writes the spend down, durably, or refuses. Nothing is ever
+	// given back.
+	reserve(unit Unit, id [16]byte, spend Spend) (Receipt, error)
+	// commit notes the hash of the release that the spend was for.
+	commit(receipt Receipt, sum [sha256.Size]byte) error
+}
+
+// NoLedger counts nothing. A release made with it says so; adding up what was
+// spent is then the caller's business.
+var NoLedger Budget = noLedger{}
+
+type noLedger struct{}
+
+func (noLedger) reserve(_ Unit, id [16]byte, _ Spend) (Receipt, error) { return Receipt{id: id}, nil }
+func (noLedger) commit(Receipt, [sha256.Size]byte) error               { return nil }

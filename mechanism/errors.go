@@ -1,0 +1,42 @@
+package mechanism
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels, matched with errors.Is.
+var (
+	// ErrParam reports a parameter that is missing or out of its range; the
+	// error is a *ParamError.
+	ErrParam = errors.New("parameter out of range")
+	// ErrSensitivity reports a bound that noise cannot be calibrated to: none,
+	// one without a stated operator error, or one of another matrix.
+	ErrSensitivity = errors.New("sensitivity bound not usable")
+	// ErrEntropy reports that the system gave no random bytes. Nothing was
+	// released.
+	ErrEntropy = errors.New("no entropy")
+	// ErrBudgetExceeded reports a spend that does not fit; the error is a
+	// *BudgetError.
+	ErrBudgetExceeded = errors.New("privacy budget exceeded")
+	// ErrLedger reports a ledger that is missing, damaged, of another kind or
+	// cannot be written.
+	ErrLedger = errors.New("ledger not usable")
+	// ErrLocked reports a ledger that another process holds.
+	ErrLocked = errors.New("ledger is in use by another process")
+)
+
+// A ParamError names a parameter, what was given and what is allowed. No field
+// of it ever holds a value of the data.
+type ParamError struct {
+	Field   string
+	Value   float64
+	Allowed string
+}
+
+func (e *ParamError) Error() string {
+	return fmt.Sprintf("mechanism: %s = %g: want %s", e.Field, e.Value, e.Allowed)
+}
+
+// Is makes the error match ErrParam.
+func (e *ParamError) Is(target error) bool { return target == ErrParam }
