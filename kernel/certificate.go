@@ -13,6 +13,7 @@ type Kind int
 const (
 	Exact       Kind = iota // nothing but rounding
 	DroppedMass             // weights beyond a cutoff are left out
+	Replaced                // weights beyond a cutoff are a constant
 )
 
 func (k Kind) String() string {
@@ -21,6 +22,8 @@ func (k Kind) String() string {
 		return "exact"
 	case DroppedMass:
 		return "dropped mass"
+	case Replaced:
+		return "replaced"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }

@@ -20,6 +20,7 @@ import (
 type Dense struct {
 	q         *distancer
 	bandwidth Bandwidth
+	unit      *unitWeights // where the points are unit rows
 	blocks    tournament
 	bounds    []int // chunks of rows for the finish
 	degrees   []float64
@@ -36,7 +37,7 @@ func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 	if err != nil {
 		return nil, err
 	}
-	return newDense(ctx, pts, b, o)
+	return newDense(ctx, pts, nil, b, o)
 }
 
 // NewDense64 makes the operator of float64 points.
@@ -52,17 +53,35 @@ func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options
 	if err := pts.checkBandwidth(b); err != nil {
 		return nil, err
 	}
-	return newDense(ctx, pts, b, o)
+	return newDense(ctx, pts, nil, b, o)
 }
 
-func newDense(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Dense, error) {
+// NewUnitDense makes the operator of unit rows. Squared distances are clamped
+// to [0, 4], so that every weight is in [exp(-4 Gamma), 1] whatever rounding
+// does, and the weight of a null record and any other row is exp(-Gamma) by
+// definition. A Gamma above 175 is refused with ErrBandwidth; below it no row
+// is isolated unless it is alone.
+func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (*Dense, error) {
+	unit, o, err := rows.open(b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return newDense(ctx, rows.points(), unit, b, o)
+}
+
+func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, o *Options) (*Dense, error) {
 	cost := denseCost(p.n, p.d, o)
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}
 	}
 	op := &Dense{
-		q: newDistancer(p, nil), bandwidth: b, blocks: tournament{par.Blocks(p.n, tileRows)},
+		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.n, tileRows)},
 		bounds: fixedChunks(p.n), set: o.Workers, cost: cost,
+	}
+	if unit != nil {
+		op.q = newUnitDistancer(p)
+	} else {
+		op.q = newDistancer(p, nil)
 	}
 	op.progress = o.progress("degrees", op.blocks.rounds())
 	ones := block[float64]{p.n, 1, 1, make([]float64, p.n)}
@@ -75,7 +94,7 @@ func newDense(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Dense
 	}
 	op.degrees = pass.wx
 	for i, d := range op.degrees {
-		if d < minDegree {
+		if d < minDegree && unit == nil {
 			op.degrees[i] = 0
 		}
 	}
@@ -145,7 +164,7 @@ func (op *Dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st 
 func (op *Dense) Certificate() Certificate { return op.cert }
 
 func (op *Dense) certify() {
-	rel := op.q.entryRel(op.bandwidth)
+	rel := op.entryRel()
 	op.cert = Certificate{Kind: Exact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53}
 	eta := make([]float64, op.q.n)
 	for i, d := range op.degrees {
@@ -158,6 +177,21 @@ func (op *Dense) certify() {
 	if op.cert.Isolated > 0 {
 		op.cert.setRows(eta)
 	}
+}
+
+func (op *Dense) entryRel() float64 {
+	if op.unit != nil {
+		return op.unit.entryRel(op.q.p.d)
+	}
+	return op.q.entryRel(op.bandwidth)
+}
+
+// weight returns the weight of rows i and j whose filled squared distance is d2.
+func (op *Dense) weight(i, j int, d2 float64) float64 {
+	if op.unit != nil {
+		return op.unit.weight(i, j, d2)
+	}
+	return op.q.weight(op.bandwidth, i, j, d2)
 }
 
 // Cost returns what the operator takes.
@@ -278,7 +312,7 @@ func (pass *densePass[T]) Run(worker, piece int) {
 		d2 := t.d2[(i-alo)*t.stride:]
 		xi, yi := pass.x.row(i), pass.wx[i*k:][:k]
 		for j := first; j < bhi; j++ {
-			w := op.q.weight(op.bandwidth, i, j, d2[j-blo])
+			w := op.weight(i, j, d2[j-blo])
 			xj, yj := pass.x.row(j), pass.wx[j*k:][:k]
 			for c := range yi {
 				yi[c] += w * float64(xj[c])

@@ -41,16 +41,34 @@ func newDistancer(p *pointSet, rows []uint32) *distancer {
 	for c := range q.centre {
 		q.centre[c] = p.lo[c] + (p.hi[c]-p.lo[c])/2
 	}
-	q.slack = (2*float64(p.d) + 16) * 0x1p-53
+	// Twice the sums of the product form and of the differences it is compared
+	// with: where they may disagree, differences decide.
+	q.slack = (4*float64(p.d) + 24) * 0x1p-53
+	q.setNorms()
+	return q
+}
+
+// newUnitDistancer is for rows of unit norm, with the origin as the centre: the
+// middle of their box may be as far as sqrt(d) from them, and the error of the
+// product form grows with the square of that. The weights of unit rows have an
+// error bound of their own, so slack is not set.
+func newUnitDistancer(p *pointSet) *distancer {
+	q := &distancer{p: p, n: p.n, direct: p.d <= maxDirect}
+	if !q.direct {
+		q.setNorms()
+	}
+	return q
+}
+
+func (q *distancer) setNorms() {
 	q.norm2 = make([]float64, q.n)
-	z := make([]float64, p.d)
+	z := make([]float64, q.p.d)
 	for i := range q.norm2 {
 		q.load(z, i, i+1)
 		for _, v := range z {
 			q.norm2[i] += v * v
 		}
 	}
-	return q
 }
 
 // given returns the row of the points that row i stands for.

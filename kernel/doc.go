@@ -43,6 +43,20 @@
 // most 1/2 eta_i R_i + |alpha|/2 eta_i/(1 - eta_i) |l_i|/dhat_i, where R_i is
 // the largest distance of a row of X from m_i, column by column.
 //
+// # Unit rows
+//
+// A bound on what one record can change in the first step rests on the range
+// of the weights, and that on rows of unit norm. [UnitRows] are such rows in
+// float64; the operators built from them have weights in [exp(-4 Gamma), 1]
+// whatever rounding does, and a constant weight for a null record. [NewUnitDense]
+// and [NewBackground] make them:
+//
+//	dense       the full kernel
+//	background  the kernel within a radius and one constant beyond it, at the
+//	            cost of csr and without small degrees
+//
+// Neither is for [Plan] to choose, which looks at the data.
+//
 // # Exactness
 //
 // Two points are neighbours when the Euclidean distance computed in float64

@@ -37,6 +37,13 @@ var (
 	ErrOperator = errors.New("operator not available")
 	// ErrOption reports an option outside its range.
 	ErrOption = errors.New("option out of range")
+	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
+	ErrUnitNorm = errors.New("row is not of unit norm")
+	// ErrZeroRow reports a row of zeros that may not be a null record; see
+	// ZeroRowError.
+	ErrZeroRow = points.ErrZeroRow
+	// ErrBackground reports a radius or a constant weight outside its range.
+	ErrBackground = errors.New("background out of range")
 )
 
 // A NonFiniteError says where a NaN or an infinity was found: What is "points"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -46,4 +47,23 @@ func ExamplePlan() {
 	// Output:
 	// dense exact, and quick for up to 4096 points
 	// csr about 7.8 stored neighbours a row within 4.726
+}
+
+// Unit rows with a null record: the weights within the radius are those of the
+// kernel, all others 0.3.
+func ExampleNewBackground() {
+	features := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{3, 4, 0, 1, -1, 0, 0, 0}}
+	rows, err := kernel.NewUnitRows64(features, kernel.UnitOptions{Normalize: true, Nulls: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	op, err := kernel.NewBackground(context.Background(), rows, kernel.Sigma(1), 1.2, 0.3, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer op.Close()
+	fmt.Printf("%.4f\n", op.Degrees())
+	// Output: [1.7253 1.7253 1.2065 1.8196]
 }

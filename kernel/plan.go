@@ -43,7 +43,7 @@ type method struct {
 func methods() []method {
 	return []method{
 		{"dense", denseCandidate, func(ctx context.Context, p *pointSet, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
-			return newDense(ctx, p, b, o)
+			return newDense(ctx, p, nil, b, o)
 		}},
 		{"csr", csrCandidate, func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
 			return newCSR(ctx, p, b, c.Radius, o)
