@@ -1,6 +1,7 @@
 package sensitivity
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -66,20 +67,27 @@ type Bound struct {
 	group       int
 }
 
-// identity tells whether a bound and an error belong to the same Q.
+// identity tells whether a bound and an error belong to the same query and Q.
+// Two tables of the same name and range are the same here: errors depend on no
+// more of them.
 type identity struct {
 	query         string
+	table         span
 	rows, columns int
-	frobenius     float64
+	digest        [sha256.Size]byte // of Q
+	// Of the centred Q.
+	frobenius, spectral, radius float64
 }
 
-// matches reports whether o is of the same query and Q. A bound made from norms
-// does not know the number of columns.
+// matches reports whether an error of o may be added to a bound of i. A bound
+// made from norms is for every Q with norms at most these.
 func (i identity) matches(o identity) bool {
-	if i.columns == 0 {
-		o.columns = 0
+	if i.columns != 0 {
+		return i == o
 	}
-	return i == o
+	const slack = 1 + 1e-12
+	return i.query == o.query && i.table == o.table && i.rows == o.rows &&
+		o.frobenius <= i.frobenius*slack && o.spectral <= i.spectral*slack && o.radius <= i.radius*slack
 }
 
 // Valid reports whether b was made by this package; the zero Bound was not.
@@ -208,8 +216,8 @@ func newBound(delta float64, exponent int, b Bound) (Bound, error) {
 		return Bound{}, refuse(ErrDegenerate, "the bound is zero")
 	}
 	b.delta = math.Ldexp(delta*roundUp, exponent)
-	const smallest = 0x1p-1022
-	if !(b.delta >= smallest) || math.IsInf(b.delta, 0) {
+	// Below the first number what delta is made of has lost digits.
+	if !(delta >= 0x1p-960) || !(b.delta >= 0x1p-1022) || math.IsInf(b.delta, 0) {
 		return Bound{}, refuse(ErrUnrepresentable, "it overflows or underflows")
 	}
 	b.assumptions = assumptionsOf(b)

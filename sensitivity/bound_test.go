@@ -190,7 +190,49 @@ func TestInflate(t *testing.T) {
 	near(t, "E, large alpha", e4.Value()/roundUp, 0.5*1e-3*4/(3*l)*(1+5/(l-1e-3))*2.25693376066)
 
 	other, _ := RoundingError(exampleQuery, scaled(exampleQ, 2), Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	// The same centred Q at another place has other rounding errors, a table of the
+	// same name other entries, and a larger Q is not one the norms allow.
+	shifted := clone(exampleQ)
+	for i := range shifted.Data {
+		shifted.Data[i] += 1024
+	}
+	moved, err := RoundingError(exampleQuery, shifted, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(v float64) Query {
+		q := exampleQuery
+		q.Table = Values{Name: "same", Classes: 2, Weight: func(a, b int32) float64 { return v }}
+		return q
+	}
+	valued, err := Tight(ReplaceOne, named(1), exampleQ, Rows{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	small, err := RoundingError(named(0.5), exampleQ, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	narrow := norms
+	narrow.Spectral, narrow.Radius, narrow.Distance = norms.Spectral*0.9, norms.Radius*0.9, norms.Radius*0.9
+	tooSmall, err := Scalar(ReplaceOne, exampleQuery, narrow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide := norms
+	wide.Frobenius, wide.Spectral = 2*norms.Frobenius, 2*norms.Spectral
+	roomy, err := Scalar(ReplaceOne, exampleQuery, wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := roomy.Inflate(sum); err != nil {
+		t.Errorf("larger norms: %v", err)
+	}
 	for name, err := range map[string]error{
+		"shifted Q":     second(b.Inflate(moved)),
+		"shifted sum":   second(sum.Plus(moved)),
+		"other entries": second(valued.Inflate(small)),
+		"other norms":   second(tooSmall.Inflate(sum)),
 		"no error":      second(b.Inflate(Eta{})),
 		"no bound":      second(Bound{}.Inflate(sum)),
 		"twice":         second(c.Inflate(sum)),

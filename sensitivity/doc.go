@@ -77,9 +77,12 @@
 //
 // Differences of weights are evaluated by expm1, sinh and tanh of exponents, so
 // that wide bandwidths lose no digits; sums are compensated; Q is scaled by a
-// power of two and centred relative to its first row. The relative error is
-// below 1e-11 and the last step multiplies by 1 + 1e-9, so that a Bound is an upper
-// bound in spite of rounding. Delta(2^p Q) = 2^p Delta(Q) holds to the last bit.
+// power of two and centred relative to its first row. What may cancel in spite of
+// that has its rounding error added: norms and distances of Q, and the sums over
+// public rows of Known. What is left is a relative error below 1e-11, and the last
+// step multiplies by 1 + 1e-9, so that a Bound is an upper bound in spite of
+// rounding. Numbers too small to have all their digits are refused
+// ([ErrUnrepresentable]). Delta(2^p Q) = 2^p Delta(Q) holds to the last bit.
 //
 // # Concurrency
 //

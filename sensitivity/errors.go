@@ -11,7 +11,7 @@ var (
 	// ErrRelation reports a neighbouring relation that is missing, unknown, or
 	// not the one a bound is proved for.
 	ErrRelation = errors.New("neighbouring relation not usable")
-	// ErrOperator reports that no operator was named.
+	// ErrOperator reports that no operator was named, or none of this package.
 	ErrOperator = errors.New("operator missing")
 	// ErrNoBound reports an operator, a label table or a combination for which
 	// no bound is proved. There is no looser one to fall back to.

@@ -30,6 +30,10 @@ func TestRefusals(t *testing.T) {
 		_, err := Known(context.Background(), FeaturesReplace, q, exampleQ, p, nil)
 		return err
 	}
+	known1 := func(m blas64.General) error {
+		_, err := Known(context.Background(), FeaturesReplace, ok, matrix(1, 0, 1), Public{Features: m, Labels: []int32{0}}, nil)
+		return err
+	}
 	paper := func(q Query, m blas64.General) error { _, err := Paper(q, m); return err }
 	corrected := func(r Relation, q Query) error { _, err := Corrected(r, q, exampleQ); return err }
 	scalar := func(m Norms) error { _, err := Scalar(ReplaceOne, ok, m); return err }
@@ -72,6 +76,11 @@ func TestRefusals(t *testing.T) {
 		"range infinite":      {tight(table(Range{0, inf})), ErrTable},
 		"no table":            {tight(table(nil)), ErrTable},
 		"no operator":         {tight(operator(nil)), ErrOperator},
+		"operator by pointer": {tight(operator(&Background{1, 0.5})), ErrOperator},
+		"nil operator":        {tight(operator((*Full)(nil))), ErrOperator},
+		"table by pointer":    {tight(table(&ClassSize{})), ErrTable},
+		"nil table":           {tight(table((*Equal)(nil))), ErrTable},
+		"too many values":     {tight(table(Values{Name: "many", Classes: math.MaxInt32, Weight: func(a, b int32) float64 { return 1 }})), ErrTable},
 		"Delta overflows":     {tight(with(func(q *Query) { q.Alpha = 1e308; q.Sigma = 0.2 })), ErrUnrepresentable},
 		"Delta underflows":    {start(scaled(exampleQ, 0x1p-1040)), ErrUnrepresentable},
 		"differences of Q":    {start(matrix(1, math.MaxFloat64, -math.MaxFloat64)), ErrUnrepresentable},
@@ -113,6 +122,7 @@ func TestRefusals(t *testing.T) {
 		"shorter than unit":   {known(func(_ *Query, p *Public) { p.Features = scaled(p.Features, 1-2e-6) }), ErrUnitRow},
 		"null public row":     {known(func(_ *Query, p *Public) { p.Features = scaled(p.Features, 0) }), ErrUnitRow},
 		"public rows missing": {known(func(_ *Query, p *Public) { p.Features = exampleX }), ErrShape},
+		"short public row":    {known1(blas64.General{Rows: 1, Cols: 4, Stride: 10, Data: make([]float64, 3)}), ErrShape},
 		"NaN in features":     {known(func(_ *Query, p *Public) { p.Features = matrix(2, 1, 0, 0, 1, nan, 0) }), ErrNonFinite},
 		"row r":               {known(func(_ *Query, p *Public) { p.Row = 4 }), ErrRow},
 		"known, background":   {known(func(q *Query, _ *Public) { q.Operator = Midpoint(1, 1) }), ErrNoBound},
@@ -146,6 +156,7 @@ func TestRefusals(t *testing.T) {
 		// Delta = 0.
 		"rows of Q equal":  {start(matrix(2, 1, 2, 1, 2, 1, 2)), ErrDegenerate},
 		"equal, corrected": {func() error { _, err := Corrected(Null, ok, matrix(1, 3, 3)); return err }(), ErrDegenerate},
+		"scalar, tiny":     {scalar(Norms{Rows: 2, Frobenius: 1e-310, Spectral: 1e-310}), ErrUnrepresentable},
 		"equal, scalar":    {scalar(Norms{Rows: 2}), ErrDegenerate},
 		"equal, measure":   {func() error { _, err := Measure(matrix(1, 3, 3)); return err }(), ErrDegenerate},
 		"nothing changes": {func() error {
@@ -156,6 +167,7 @@ func TestRefusals(t *testing.T) {
 		"entry < 0":           {entry(ok, -1e-9), ErrEntryError},
 		"entry NaN":           {entry(ok, nan), ErrEntryError},
 		"entry of l":          {entry(ok, math.Exp(-2)), ErrEntryError},
+		"entry next to l":     {entry(ok, 0.9999*math.Exp(-2)), ErrEntryError},
 		"entry, floor":        {entry(operator(Floor{1}), 1e-9), ErrNoBound},
 		"entry, truncated":    {entry(operator(Truncated{1}), 1e-9), ErrNoBound},
 		"entry, table":        {entry(table(DataDependent{"centred"}), 1e-9), ErrNoBound},

@@ -44,7 +44,7 @@ func newEta(value float64, of identity) (Eta, error) {
 //
 // null records included. The entry bound must be an a-priori one, from public
 // numbers; what a certificate reports for the data at hand is data. It must be
-// below the smallest weight l of the operator, which is Full or Background.
+// below 0.999 of the smallest weight l of the operator, Full or Background.
 //
 //	E = 1/2 entry (N/(n l)) (1 + max(1+entry, alpha U)/(l-entry)) F,
 //
@@ -78,8 +78,8 @@ func entryError(query Query, q blas64.General, entry float64) (Eta, error) {
 		return Eta{}, err
 	}
 	l := math.Exp(-lv.low)
-	if !(entry >= 0) || entry >= l {
-		return Eta{}, refuse(ErrEntryError, "%g, want one in [0, %g)", entry, l)
+	if !(entry >= 0) || entry > 0.999*l { // nearer to l the difference below loses its digits
+		return Eta{}, refuse(ErrEntryError, "%g, want one in [0, 0.999 l], l = %g", entry, l)
 	}
 	label := math.Abs(query.Alpha) * t.largest()
 	norm := max(1+entry, label)
@@ -88,7 +88,7 @@ func entryError(query Query, q blas64.General, entry float64) (Eta, error) {
 	}
 	n := float64(g.rows - 1)
 	e := 0.5 * entry * ((n + 1) / (n * l)) * (1 + norm/(l-entry)) * g.frobenius
-	return newEta(math.Ldexp(e, g.exponent), g.identity(query))
+	return newEta(math.Ldexp(e, g.exponent), g.identity(query, t))
 }
 
 // Arithmetic describes how a first step is computed.
@@ -99,36 +99,92 @@ type Arithmetic struct {
 	Dimension int
 }
 
-// RoundingError returns the error of evaluating the step in floating point:
-// feature weights by exp of a clamped squared distance, label weights to an
-// absolute error of th U, plain sums in any order, and f from (w - alpha u)(q_j -
-// q_i)/D or from the expanded form. With gamma_m = m u0/(1 - m u0), th =
-// expm1((2/sigma^2) gamma_{dim+4}) + 4 u0,
+// RoundingError returns the error of evaluating the step in floating point, and
+// of subtracting Q from it afterwards. With M = max_j |q_j|, x = 1/(2 sigma^2), dim
+// the dimension of the features and gamma_m = m u0/(1 - m u0),
 //
-//	eta = (2 th (1+gamma)/(1-th) + gamma) (2 + |alpha| U/l) sqrt(N) max_j |q_j|,   gamma = gamma_{2N+16},
+//	eta = (1 + |alpha| U/l) (4 th + 32 gamma_{N+16}) sqrt(N) M,
+//	th  = expm1(4 x (dim+8) (3+sqrt(dim))^2 u0) + 8 u0,
 //
-// and n/tau in place of 1/l for Floor. Proof. A squared distance of at most 4 is
-// off by at most 4 gamma_{dim+4}, so the exponent by (2/sigma^2) gamma_{dim+4}; exp
-// itself and the label weights add less than 4 u0: relative error th of a weight.
-// The terms of a row of the numerator take at most N+4 roundings, the degree N,
-// division, halving and adding q_i two more: the row is off by at most
-// (1+th)/(1-th) (1+gamma_{2N+6}) - 1 times the sum of the absolute terms, which
-// after halving and with q_i is at most (2 + |alpha| U n/(n l)) max_j |q_j|. There
-// are N rows. QED
+// and n/tau in place of 1/l for Floor. In float64 it is about 1e-9 of Delta at a
+// thousand rows and grows like N^(3/2); errors that occur are far smaller.
 //
-// For Background the comparison of a distance with the radius may fall either
-// way; both are weights in the operator's range, and the bound is for the step
-// with the choice that was made.
+// # What is covered
 //
-// Errors: those of Tight that concern the query and Q, and ErrEntryError where
-// the arithmetic cannot carry the sums.
+// Rows are divided by their computed norm, in this arithmetic. Squared distances
+// come from differences, or from |a|^2 + |b|^2 - 2 a.b of the rows as they are or
+// less the middle of their bounding box, clamped to [0, 4] or not. Weights are
+// exp(-x d^2), the null record's a constant or made like all others. Products
+// with W are sums over all rows, or for Background
+//
+//	om (sum_j q_j - q_i) + sum (w - om) q_j,   D = om (N-1) + sum (w - om)
+//
+// over the pairs within the radius, where that is decided by a symmetric function
+// of the two rows alone (and for a null record by the radius). The label term is
+// made of class sums S_c, class sizes n_c, a computed mean m and the table K over
+// up to N classes, its diagonal included:
+//
+//	l_i = (K n)_c (q_i - m) - (K (S - n m))_c
+//	f_i = q_i - 1/2 (q_i - (W q)_i/D_i) + alpha/(2 D_i) l_i,
+//
+// with K kept as a constant plus the rest; or of the differences q_i - q_j. Sums
+// are in any order, multiplications and additions fused or not.
+//
+// # Proof
+//
+// The exact f is that of the rows divided by their exact norms. A computed row is
+// off it by at most (2 dim + 8) u0, so two of them change a squared distance by at
+// most (18 dim + 72) u0. The middle z of the bounding box of unit rows has |z_c| <=
+// 1/2 in a coordinate with both signs, and otherwise at most half of 1 plus the
+// smallest size in it; so |z| <= (1 + sqrt(dim))/2, and rows less z are no longer than
+// (3 + sqrt(dim))/2. The product form is off by (2 dim + 16) u0 times the sum of two
+// of their squares, that is (dim+8) (3+sqrt(dim))^2 u0; differences are off by 5 (dim+2)
+// u0. Together, and with the rounding of x and of x d^2, that is below 4 (dim+8)
+// (3+sqrt(dim))^2 u0, since (3+sqrt(dim))^2 >= 16. With exp itself a weight is off by th
+// relatively, at most. A label weight is off by 8 u0 U, because t exp(-t) < 1.
+//
+// Write g for gamma_{N+16}, which is at least 18 u0; it and th are at most 1/128.
+// A sum over rows is off by g times the sum of its absolute terms. In the form for
+// Background these are at most 6 D and 6 D M, as om n <= D and N+1 <= 3n. So D_i and
+// (W q)_i are off by at most e D and e D M with e = th + 6.1 g, a maximum with tau by
+// no more, and their quotient by 2 e M/(1-e). Half of that, and for Floor the
+// error 2 e/(1-e) of D_i/max(D_i, tau) times half of |q_i - (W q)_i/D_i| <= 2 M, make at
+// most 3 e M/(1-e).
+//
+// The label term does not depend on m, so that the error of m does not count;
+// |m| <= 1.01 M. The sizes of the two parts of an entry of K add up to at most 2 U,
+// for equality over class sizes too, whose U is 1/2 although a class of one row has
+// the entry 1. So (K n)_c is off by (2 g + 8 u0) U N, times |q_i - m| <= 2.02 M; the
+// class sums together by (g + 4 u0) N M, centring included, times 2 U; their sum
+// over classes, of size 2.02 N M, by (2 g + 8 u0) U of that; the last product and
+// difference by 7 u0 U N M and q_i - m by 3 u0 U N M. In all l_i is off by less than
+// (10.2 g + 56 u0) U N M <= 14 g U N M. It is at most 2 U n M itself. With |alpha|/(2 D_i) <=
+// |alpha|/(2 n l), N <= 2n and the error e/(1-e) + 3 u0 of alpha/(2 D_i), the label part is off
+// by (|alpha| U/l) (e/(1-e) + 15.1 g) M.
+//
+// The additions that are left, that of f - Q among them, round numbers of size at
+// most 2 (1 + |alpha| U/l) M, in all by 0.6 g (1 + |alpha| U/l) M or less. As 1/(1-e) < 1.06, the
+// factor of M is at most 3.2 th + 20.2 g for the features, and 1.1 th + 22.3 g for the
+// labels times |alpha| U/l. There are N rows. QED
+//
+// Numbers that over- or underflow on the way are not covered: ErrUnrepresentable
+// is returned for 2/sigma^2 > 640, where package kernel may take a degree for zero,
+// and for magnitudes of Q, alpha and the table whose products leave the range of
+// float64.
+//
+// Other errors: those of Tight that concern the query and Q, and ErrEntryError
+// where the arithmetic cannot carry the sums.
 func RoundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 	e, err := roundingError(query, q, a)
 	return e, named("rounding error", err)
 }
 
 func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
-	perLabel, err := labelFactor(query, q.Rows)
+	t, err := query.check()
+	if err != nil {
+		return Eta{}, err
+	}
+	lowest, err := lowestDegree(query, q.Rows)
 	if err != nil {
 		return Eta{}, err
 	}
@@ -143,24 +199,27 @@ func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 	if err != nil {
 		return Eta{}, err
 	}
-	gamma := func(m float64) float64 {
-		if m*a.UnitRoundoff > 0.5 {
-			return math.Inf(1)
-		}
-		return m * a.UnitRoundoff / (1 - m*a.UnitRoundoff)
-	}
-	rows := float64(g.rows)
-	th := math.Expm1(4*x*gamma(float64(a.Dimension)+4)) + 4*a.UnitRoundoff
-	sums := gamma(2*rows + 16)
-	if !(th < 0.5) || !(sums < 0.5) {
+	rows, dim := float64(g.rows), float64(a.Dimension)
+	long := 3 + math.Sqrt(dim)
+	th := math.Expm1(4*x*(dim+8)*long*long*a.UnitRoundoff) + 8*a.UnitRoundoff
+	steps := (rows + 16) * a.UnitRoundoff
+	sums := steps / (1 - steps)
+	if !(th <= 0x1p-7) || !(steps < 0.5) || !(sums <= 0x1p-7) {
 		return Eta{}, refuse(ErrEntryError, "unit roundoff %g is too coarse for %d rows, %d dimensions and sigma %g", a.UnitRoundoff, g.rows, a.Dimension, query.Sigma)
 	}
 	largest := 0.0
 	for i := range q.Rows {
 		largest = max(largest, blas64.Nrm2(blas64.Vector{N: q.Cols, Inc: 1, Data: q.Data[i*q.Stride:]}))
 	}
-	relative := 2*th*(1+sums)/(1-th) + sums
-	return newEta(relative*(2+perLabel)*math.Sqrt(rows)*largest, g.identity(query))
+	alpha, u := math.Abs(query.Alpha), t.largest()
+	perLabel := alpha * u / lowest
+	// What is left of the range of float64 is room for sums and rounding.
+	const near0, far = 0x1p-960, 0x1p960
+	if 4*x > 640 || lowest*largest < near0 || u != 0 && u*largest < near0 ||
+		alpha/lowest > far || rows*max(1, u)*max(1, largest) > far || (1+perLabel)*largest > far {
+		return Eta{}, refuse(ErrUnrepresentable, "at sigma %g, alpha %g and this scale of Q computed numbers over- or underflow", query.Sigma, query.Alpha)
+	}
+	return newEta((1+perLabel)*(4*th+32*sums)*math.Sqrt(rows)*largest, g.identity(query, t))
 }
 
 // Displacement returns a public bound on every coordinate of f - Q:
@@ -172,12 +231,21 @@ func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 // large the numbers are that noise is added to; it is no sensitivity. Errors
 // are those of Tight that concern the query and Q.
 func Displacement(query Query, q blas64.General) (float64, error) {
-	perLabel, err := labelFactor(query, q.Rows)
-	if err == nil {
-		err = checkMatrix("Q", q, 2)
-	}
+	d, err := displacement(query, q)
+	return d, named("displacement", err)
+}
+
+func displacement(query Query, q blas64.General) (float64, error) {
+	t, err := query.check()
 	if err != nil {
-		return 0, named("displacement", err)
+		return 0, err
+	}
+	lowest, err := lowestDegree(query, q.Rows)
+	if err != nil {
+		return 0, err
+	}
+	if err := checkMatrix("Q", q, 2); err != nil {
+		return 0, err
 	}
 	widest := 0.0
 	for j := range q.Cols {
@@ -188,23 +256,19 @@ func Displacement(query Query, q blas64.General) (float64, error) {
 		}
 		widest = max(widest, hi-lo)
 	}
-	d := 0.5 * (1 + perLabel) * widest * roundUp
+	d := 0.5 * (1 + math.Abs(query.Alpha)*t.largest()/lowest) * widest * roundUp
 	if !finite(d) {
-		return 0, named("displacement", refuse(ErrUnrepresentable, "it overflows"))
+		return 0, refuse(ErrUnrepresentable, "it overflows")
 	}
 	return d, nil
 }
 
-// labelFactor returns |alpha| U/l, or |alpha| U n/tau for Floor.
-func labelFactor(query Query, rows int) (float64, error) {
-	t, err := query.check()
-	if err != nil {
-		return 0, err
-	}
-	factor := math.Abs(query.Alpha) * t.largest()
+// lowestDegree returns the smallest degree there is over n: l, or tau/n for
+// Floor.
+func lowestDegree(query Query, rows int) (float64, error) {
 	if f, ok := query.Operator.(Floor); ok {
-		return factor * float64(rows-1) / f.Tau, f.check()
+		return f.Tau / float64(max(1, rows-1)), f.check()
 	}
 	lv, err := query.Operator.levels(query.Sigma)
-	return factor * math.Exp(lv.low), err
+	return math.Exp(-lv.low), err
 }

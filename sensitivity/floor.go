@@ -39,13 +39,15 @@ type floorForm struct {
 
 func newFloorForm(rel Relation, f Floor, t span, alpha, n float64) floorForm {
 	c := floorForm{alpha: math.Abs(alpha), tau: f.Tau, largest: t.largest(), g: max(1, f.Tau)}
+	h := max(n, f.Tau)
+	inverse := (h - f.Tau) / f.Tau / h // 1/tau - 1/h
 	if !rel.LabelPrivate() {
-		c.kL = c.largest * max(0, n-f.Tau) / (f.Tau * n)
+		c.kL = c.largest * inverse
 		return c
 	}
-	h := max(n, f.Tau)
-	low, high := -math.Log(h), -math.Log(f.Tau)
-	c.kL = max(t.gap(low, low), t.gap(low, high), t.gap(high, low), t.gap(high, high))
+	// u_hi/d - u_lo/d' for (d, d') = (tau, tau), (tau, h) and (h, tau); that of (h, h)
+	// is below the first.
+	c.kL = max(t.spread/f.Tau, t.spread/h+t.hi*inverse, t.spread/h-t.lo*inverse)
 	c.ku = t.spread
 	return c
 }

@@ -1,6 +1,8 @@
 package sensitivity
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"math"
 
 	"gonum.org/v1/gonum/blas"
@@ -12,16 +14,26 @@ import (
 // that no square over- or underflows. The bounds do not change under a shift of
 // all rows and are homogeneous in the scale, which exponent gives back. All
 // fields but exponent are of the scaled matrix.
+//
+// The centred entries are below 1 in size and off by at most placeError each.
+// What the bounds are made of has that error added, so that it is never below
+// the exact number by more than its own relative rounding, whatever Q is: rows
+// that nearly agree, and lie far from the others, too.
 type geometry struct {
 	rows, columns int
 	exponent      int
 	centred       []float64 // rows x columns
-	distance      []float64 // |q_s - qbar|
-	frobenius     float64   // F
-	spectral      float64   // S, or F where the Gram matrix would be too large
+	distance      []float64 // |q_s - qbar|, from above
+	frobenius     float64   // F, from above
+	spectral      float64   // S from above, or F where the Gram matrix would be too large
 	radius        float64   // largest distance
 	gram          []float64 // columns x columns, of the centred rows; nil beyond maxRowGram
+	digest        [sha256.Size]byte
 }
+
+// placeError bounds the error of a centred and scaled entry: half a unit for
+// the difference from the first row, two for the mean, one for taking it off.
+const placeError = 0x1p-50
 
 // maxGram is the largest order of a Gram matrix whose eigenvalues are computed
 // once, maxRowGram of one computed anew for each row.
@@ -54,8 +66,10 @@ func newGeometry(q blas64.General) (*geometry, error) {
 		return nil, refuse(ErrDegenerate, "all rows of Q are equal")
 	}
 	_, g.exponent = math.Frexp(largest)
-	g.scale()
-	g.centre()
+	for i, v := range g.centred {
+		g.centred[i] = g.scaled(v)
+	}
+	centreColumns(g.centred, n, k)
 
 	var total accumulator
 	for i := range n {
@@ -63,12 +77,13 @@ func newGeometry(q blas64.General) (*geometry, error) {
 		for _, v := range g.row(i) {
 			d2 += v * v
 		}
-		g.distance[i] = math.Sqrt(d2)
+		g.distance[i] = math.Sqrt(d2) + g.errorOf(1)
 		g.radius = max(g.radius, g.distance[i])
 		total.add(d2)
 	}
-	g.frobenius = math.Sqrt(total.sum())
+	g.frobenius = math.Sqrt(total.sum()) + g.errorOf(n)
 	g.spectral = g.frobenius
+	g.digest = digestOf(q)
 	if k <= maxRowGram {
 		g.gram = gramOf(g.centred, n, k)
 	}
@@ -77,34 +92,57 @@ func newGeometry(q blas64.General) (*geometry, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.spectral = min(g.spectral, s)
+		g.spectral = min(g.spectral, s+g.errorOf(n))
 	}
 	return g, nil
 }
 
-func (g *geometry) scale() {
+// scaled returns v in the units of the geometry.
+func (g *geometry) scaled(v float64) float64 {
 	// In two halves: 2^-exponent itself may overflow.
 	half := -g.exponent / 2
-	a, b := math.Ldexp(1, half), math.Ldexp(1, -g.exponent-half)
-	for i := range g.centred {
-		g.centred[i] = g.centred[i] * a * b
-	}
+	return v * math.Ldexp(1, half) * math.Ldexp(1, -g.exponent-half)
 }
 
-func (g *geometry) centre() { centreColumns(g.centred, g.rows, g.columns) }
+// errorOf bounds the norm of the errors of a block of rows.
+func (g *geometry) errorOf(rows int) float64 {
+	return placeError * math.Sqrt(float64(rows)*float64(g.columns))
+}
 
-// centreColumns subtracts the column means of the n x k block m.
-func centreColumns(m []float64, n, k int) {
+// digestOf tells matrices apart, by their size and all their entries.
+func digestOf(q blas64.General) (sum [sha256.Size]byte) {
+	h := sha256.New()
+	block := binary.LittleEndian.AppendUint64(nil, uint64(q.Rows))
+	block = binary.LittleEndian.AppendUint64(block, uint64(q.Cols))
+	for i := range q.Rows {
+		for _, v := range q.Data[i*q.Stride:][:q.Cols] {
+			block = binary.LittleEndian.AppendUint64(block, math.Float64bits(v))
+			if len(block) >= 4096 {
+				h.Write(block)
+				block = block[:0]
+			}
+		}
+	}
+	h.Write(block)
+	h.Sum(sum[:0])
+	return sum
+}
+
+// centreColumns subtracts the column means of the n x k block m and returns
+// them.
+func centreColumns(m []float64, n, k int) []float64 {
+	means := make([]float64, k)
 	for j := range k {
 		var total accumulator
 		for i := range n {
 			total.add(m[i*k+j])
 		}
-		mean := total.sum() / float64(n)
+		means[j] = total.sum() / float64(n)
 		for i := range n {
-			m[i*k+j] -= mean
+			m[i*k+j] -= means[j]
 		}
 	}
+	return means
 }
 
 func (g *geometry) row(i int) []float64 { return g.centred[i*g.columns:][:g.columns] }
@@ -124,7 +162,7 @@ func (g *geometry) zSpectral(s int) float64 {
 		return g.zFrobenius(s)
 	case k == 2:
 		a, b, c := g.gram[0]+n*q[0]*q[0], g.gram[1]+n*q[0]*q[1], g.gram[3]+n*q[1]*q[1]
-		return math.Sqrt((a+c)/2 + math.Hypot((a-c)/2, b))
+		return math.Sqrt((a+c)/2+math.Hypot((a-c)/2, b)) + 2*g.errorOf(g.rows)
 	case k <= maxRowGram:
 		m := mat.NewSymDense(k, nil)
 		for i := range k {
@@ -133,7 +171,7 @@ func (g *geometry) zSpectral(s int) float64 {
 			}
 		}
 		if top, err := largestEigenvalue(m); err == nil {
-			return math.Sqrt(top)
+			return math.Sqrt(top) + 2*g.errorOf(g.rows)
 		}
 	}
 	return min(g.zFrobenius(s), math.Hypot(g.spectral, math.Sqrt(n)*g.distance[s]))
@@ -146,11 +184,7 @@ func spectralNorm(m []float64, n, k int) (float64, error) {
 		return 0, nil
 	}
 	if min(n, k) > maxGram || min(n, k) == 1 {
-		var total accumulator
-		for _, v := range m {
-			total.add(v * v)
-		}
-		return math.Sqrt(total.sum()), nil
+		return frobeniusOf(m), nil
 	}
 	order, gram := k, []float64(nil)
 	if n < k {
@@ -166,6 +200,15 @@ func spectralNorm(m []float64, n, k int) (float64, error) {
 	}
 	top, err := largestEigenvalue(mat.NewSymDense(order, gram))
 	return math.Sqrt(top), err
+}
+
+// frobeniusOf returns the Frobenius norm of a block.
+func frobeniusOf(m []float64) float64 {
+	var total accumulator
+	for _, v := range m {
+		total.add(v * v)
+	}
+	return math.Sqrt(total.sum())
 }
 
 // gramOf returns the upper triangle of m^T m, summed in blocks of rows so that

@@ -75,6 +75,16 @@ type Public struct {
 // |psi|_2 <= |Xc|_2/sigma^2. That is Psi; the other member of Phi is shown in the proof
 // of Theorem 1. For the null record p is uniform. Triangle inequality. QED
 //
+// # Evaluation
+//
+// Every difference is of the form A B - A' B' = (A - A') B' + A (B - B'), where the
+// differences of inverse degrees are fractions of 1-l, 1-rho and rho-l, and
+// those of table entries are taken from entries less a constant, so that a wide
+// bandwidth or a nearly constant table loses no digits. What may cancel all the
+// same (V_i, V(y), Qc^T Xc, the two ends of 1/D) has its rounding error added: the
+// result is an upper bound for every public part, and above the formula by a
+// few units in the twelfth digit.
+//
 // Time O(n^2 (d + k) + classes^2 n k); classes whose row of T agrees on all
 // public labels count once. The context is looked at between blocks of rows and
 // between classes.
@@ -89,7 +99,8 @@ func known(ctx context.Context, relation Relation, query Query, q blas64.General
 	if err := relation.check(); err != nil {
 		return Bound{}, err
 	}
-	if _, err := query.check(); err != nil {
+	t, err := query.check()
+	if err != nil {
 		return Bound{}, err
 	}
 	if _, ok := query.Operator.(Full); !ok {
@@ -118,14 +129,14 @@ func known(ctx context.Context, relation Relation, query Query, q blas64.General
 	if err := public.checkLabels(relation, classes); err != nil {
 		return Bound{}, err
 	}
-	s, err := newSurroundings(ctx, g, x, public, lv, query.Alpha, weight, classes)
+	s, err := newSurroundings(ctx, q, g, x, public, lv, query.Alpha, entries{t, weight, offsetsOf(query.Table, t, weight), classes})
 	if err != nil {
 		return Bound{}, err
 	}
 	if released != nil {
 		s.release(released, public.Row)
 	}
-	phi, err := s.phi(g, x, lv)
+	phi, err := s.phi(x)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -133,9 +144,43 @@ func known(ctx context.Context, relation Relation, query Query, q blas64.General
 	if err != nil {
 		return Bound{}, err
 	}
-	return newBound(math.Sqrt(square)/2, g.exponent, Bound{
-		relation: relation, query: query, derivation: Theorem2, of: g.identity(query), row: public.Row, rows: rows.clone(),
+	if square != 0 && square < smallestSquare {
+		return Bound{}, refuse(ErrUnrepresentable, "its square underflows")
+	}
+	// Every term is off by a few times the relative error of a weight.
+	delta := math.Sqrt(square) / 2 * (1 + 8*s.weightError)
+	return newBound(delta, g.exponent, Bound{
+		relation: relation, query: query, derivation: Theorem2, of: g.identity(query, t), row: public.Row, rows: rows.clone(),
 	})
+}
+
+// smallestSquare is the smallest square of a change that has all its digits.
+const smallestSquare = 0x1p-900
+
+// entries are the entries of a table in the form Theorem 2 needs them: as they
+// are, and less a constant.
+type entries struct {
+	span    span
+	weight  func(a, b int32) float64
+	offset  func(a, b int32) float64
+	classes int
+}
+
+// offsetsOf returns the entries of a table less one (Gaussian) or less the
+// smallest of them, with an error that is small against their spread.
+func offsetsOf(t Table, s span, weight func(a, b int32) float64) func(a, b int32) float64 {
+	g, ok := t.(Gaussian)
+	if !ok {
+		return func(a, b int32) float64 { return weight(a, b) - s.lo }
+	}
+	x := 1 / g.Sigma / g.Sigma / 2
+	return func(a, b int32) float64 {
+		if a == b {
+			return 0
+		}
+		d := float64(a) - float64(b)
+		return math.Expm1(-d * d * x)
+	}
 }
 
 // unitRows returns the public features, checked and scaled to unit norm.
@@ -179,37 +224,71 @@ func (p Public) checkLabels(relation Relation, classes int) error {
 // surroundings is what the public rows contribute, in the units of the
 // geometry: Theorem 2 without the private record.
 type surroundings struct {
-	k       int
-	alpha   float64
-	lv      levels
-	own     bool      // row r is released
-	rows    []int     // public rows released, all at first
-	degree  []float64 // S_i
-	pull    []float64 // V_i, n x k
-	apart   []float64 // q_i - q_r, n x k
-	lo, hi  float64   // Dlo, Dhi
-	null    float64   // n rho
-	classes [][]float64
-	class   []int       // class -> index into classes
-	label   []int       // public row -> column of classes
-	turn    [][]float64 // V(y), by index into classes
+	n, k        int
+	alpha       float64
+	lv          levels
+	weightError float64   // relative error of a computed weight, from above
+	own         bool      // row r is released
+	rows        []int     // public rows released, all at first
+	degree      []float64 // S_i
+	pull        []float64 // V_i, n x k
+	pullError   []float64 // rounding error of V_i, from above
+	apart       []float64 // q_i - q_r, n x k
+	length      []float64 // |q_i - q_r|
+	radius      float64   // the largest of them
+	lo, hi      float64   // n/Dlo, n/Dhi
+	between     float64   // n/Dlo - n/Dhi
+	nullLo      float64   // n/Dlo - 1/rho
+	nullHi      float64   // 1/rho - n/Dhi
+	endError    float64   // rounding error of these three differences
+	span        span
+	classes     [][]float64 // T[y], by distinct public label
+	offsets     [][]float64 // the same less a constant
+	class       []int       // class -> index into classes
+	label       []int       // public row -> column of classes
+	turn        []turn      // V(y), by index into classes
+	turnOffset  []turn      // the same from the offsets
 }
 
+// turn is a sum of rows with the sum of their lengths, of which its rounding
+// error is a small part.
+type turn struct {
+	sum  []float64
+	size float64
+}
+
+// ulp is the unit roundoff of float64. An entry of a table is off by tableError
+// relatively: its exponent may be as large as 745.
+const (
+	ulp        = 0x1p-53
+	tableError = 1024 * ulp
+)
+
 // newSurroundings makes one pass over all pairs of public rows.
-func newSurroundings(ctx context.Context, g *geometry, x blas64.General, public Public, lv levels, alpha float64,
-	weight func(a, b int32) float64, classes int) (*surroundings, error) {
+func newSurroundings(ctx context.Context, q blas64.General, g *geometry, x blas64.General, public Public, lv levels, alpha float64,
+	table entries) (*surroundings, error) {
 	n, k, r := x.Rows, g.columns, public.Row
 	s := &surroundings{
-		k: k, alpha: alpha, lv: lv, own: true, rows: make([]int, n), null: float64(n) * math.Exp(-lv.null),
-		degree: make([]float64, n), pull: make([]float64, n*k), apart: make([]float64, n*k),
+		n: n, k: k, alpha: alpha, lv: lv, own: true, rows: make([]int, n), span: table.span,
+		degree: make([]float64, n), pull: make([]float64, n*k), pullError: make([]float64, n),
+		apart: make([]float64, n*k), length: make([]float64, n),
+		// Rows are of unit norm within (2 dim + 8) ulp and a product of two is off by
+		// dim ulp more, so a squared distance by less than 16 (dim + 8) ulp.
+		weightError: (16*lv.null*float64(x.Cols+8) + 8) * ulp,
 	}
 	for i := range n {
 		s.rows[i] = i
-		for c, v := range g.row(position(i, r)) {
-			s.apart[i*k+c] = v - g.centred[r*k+c]
+		row := s.apart[i*k:][:k]
+		for c := range row {
+			row[c] = g.scaled(q.Data[position(i, r)*q.Stride+c] - q.Data[r*q.Stride+c])
+			if math.IsInf(row[c], 0) {
+				return nil, refuse(ErrUnrepresentable, "differences of the rows of Q overflow")
+			}
 		}
+		s.length[i] = blas64.Nrm2(blas64.Vector{N: k, Inc: 1, Data: row})
+		s.radius = max(s.radius, s.length[i])
 	}
-	if err := s.tabulate(public.Labels, weight, classes); err != nil {
+	if err := s.tabulate(public.Labels, table); err != nil {
 		return nil, err
 	}
 	const block = 64
@@ -224,6 +303,7 @@ func newSurroundings(ctx context.Context, g *geometry, x blas64.General, public 
 			x, 0, blas64.General{Rows: m, Cols: n, Stride: n, Data: dots})
 		for i := lo; i < lo+m; i++ {
 			var degree accumulator
+			pullError := 0.0
 			clear(pull)
 			own := s.apart[i*k:][:k]
 			table := s.classes[s.class[public.Labels[i]]]
@@ -237,8 +317,10 @@ func newSurroundings(ctx context.Context, g *geometry, x blas64.General, public 
 				for c, v := range s.apart[j*k:][:k] {
 					pull[c].add(w*v + u*(own[c]-v))
 				}
+				pullError += 2*s.weightError*w*s.length[j] + tableError*math.Abs(u)*(s.length[i]+s.length[j])
 			}
 			s.degree[i] = degree.sum()
+			s.pullError[i] = pullError
 			for c := range pull {
 				s.pull[i*k+c] = pull[c].sum()
 			}
@@ -260,7 +342,7 @@ const maxEntries = 1 << 27
 
 // tabulate stores T[y][y_j] by class y and distinct public label, once for
 // classes that agree on all of them.
-func (s *surroundings) tabulate(labels []int32, weight func(a, b int32) float64, classes int) error {
+func (s *surroundings) tabulate(labels []int32, table entries) error {
 	column := make(map[int32]int)
 	var distinct []int32
 	s.label = make([]int, len(labels))
@@ -273,29 +355,32 @@ func (s *surroundings) tabulate(labels []int32, weight func(a, b int32) float64,
 		}
 		s.label[j] = c
 	}
-	if classes > maxEntries/len(distinct) {
-		return refuse(ErrTable, "%d classes by %d public labels are too many to hold", classes, len(distinct))
+	if table.classes > maxEntries/len(distinct) {
+		return refuse(ErrTable, "%d classes by %d public labels are too many to hold", table.classes, len(distinct))
 	}
 	seen := make(map[string]int)
-	s.class = make([]int, classes)
-	key := make([]byte, 0, 8*len(distinct))
+	s.class = make([]int, table.classes)
+	key := make([]byte, 0, 16*len(distinct))
 	for y := range s.class {
-		row := make([]float64, len(distinct))
+		row, offset := make([]float64, len(distinct)), make([]float64, len(distinct))
 		key = key[:0]
 		for c, b := range distinct {
-			row[c] = weight(int32(y), b)
+			row[c], offset[c] = table.weight(int32(y), b), table.offset(int32(y), b)
 			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(row[c]))
+			key = binary.LittleEndian.AppendUint64(key, math.Float64bits(offset[c]))
 		}
 		index, ok := seen[string(key)]
 		if !ok {
 			index = len(s.classes)
 			seen[string(key)] = index
 			s.classes = append(s.classes, row)
+			s.offsets = append(s.offsets, offset)
 		}
 		s.class[y] = index
 	}
 	for i := range s.classes {
-		s.turn = append(s.turn, s.labelPull(i))
+		s.turn = append(s.turn, s.labelPull(s.classes[i]))
+		s.turnOffset = append(s.turnOffset, s.labelPull(s.offsets[i]))
 	}
 	return nil
 }
@@ -315,29 +400,29 @@ func (s *surroundings) release(released []int, r int) {
 	slices.Sort(s.rows)
 }
 
-// phi sets the ends of the degree of a unit row r and returns Phi.
-func (s *surroundings) phi(g *geometry, x blas64.General, lv levels) (float64, error) {
+// phi sets the ends of the inverse degree of a unit row r and returns Phi.
+func (s *surroundings) phi(x blas64.General) (float64, error) {
 	n, d, k := x.Rows, x.Cols, s.k
-	mean := make([]float64, d)
-	for i := range n {
-		for c, v := range x.Data[i*d:][:d] {
-			mean[c] += v / float64(n)
-		}
-	}
+	rows := float64(n)
+	// The rows are off unit norm by rowError at most; beta is taken that much
+	// larger, which widens the interval of the degree.
+	rowError := float64(4*d+64) * ulp
 	xc := slices.Clone(x.Data)
-	centreColumns(xc, n, d)
+	mean := centreColumns(xc, n, d)
+	beta := min(1, blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: mean})+rowError)
+	inverse := 2 * s.lv.null // 1/sigma^2
+	h := -math.Expm1(-s.lv.low) * (1 - beta) / 2
+	s.lo, s.hi = math.Exp((1+beta)*inverse), 1/(1-h)
+	s.between = math.Expm1((1+beta)*inverse) - h/(1-h)
+	s.nullLo = expGap((1+beta)*inverse, s.lv.null)
+	s.nullHi = math.Expm1(s.lv.null) - h/(1-h)
+	s.endError = 16 * ulp * (s.between + h/(1-h)) * (1 + s.lv.low)
+	if n == 1 {
+		return 0, nil // the one weight is all of p
+	}
+
 	qc := slices.Clone(s.apart)
 	centreColumns(qc, n, k)
-
-	inverse := 2 * lv.null // 1/sigma^2
-	beta := min(1, blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: mean}))
-	s.lo = float64(n) * math.Exp(-(1+beta)*inverse)
-	s.hi = float64(n) * ((1+beta)/2 + math.Exp(-lv.low)*(1-beta)/2)
-
-	pm := 0.0
-	for i := range n {
-		pm = max(pm, inverse*blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: xc[i*d:]}))
-	}
 	qNorm, err := spectralNorm(qc, n, k)
 	if err != nil {
 		return 0, err
@@ -353,8 +438,18 @@ func (s *surroundings) phi(g *geometry, x blas64.General, lv levels) (float64, e
 	if err != nil {
 		return 0, err
 	}
-	phi := math.Sinh(lv.low/2) * qNorm / math.Sqrt(float64(n))
-	if psi := (crossNorm + 0.5*pm*math.Exp(pm)*xNorm*qNorm) * inverse / float64(n); psi < phi {
+	// What centring and the products are off by.
+	qFrob, xFrob := frobeniusOf(qc), frobeniusOf(xc)
+	qError, xError := 8*ulp*math.Sqrt(rows*float64(k))*s.radius, rowError*math.Sqrt(rows)
+	crossNorm += (rows+8)*ulp*qFrob*xFrob + qError*xFrob + xError*qFrob
+	qNorm += qError
+	xNorm += xError
+	pm := 0.0
+	for i := range n {
+		pm = max(pm, inverse*(blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: xc[i*d:]})+rowError))
+	}
+	phi := math.Sinh(s.lv.low/2) * qNorm / math.Sqrt(rows)
+	if psi := (crossNorm + 0.5*pm*math.Exp(pm)*xNorm*qNorm) * inverse / rows; psi < phi {
 		phi = psi // false where e^pm overflows
 	}
 	return phi, nil
@@ -406,58 +501,66 @@ func (s *surroundings) pair(a, b state, phi float64) float64 {
 		total.add(own * own)
 	}
 	k, l, rho := s.k, math.Exp(-s.lv.low), math.Exp(-s.lv.null)
-	ua, ub := s.classes[a.class], s.classes[b.class]
+	oneL, oneRho, rhoL := -math.Expm1(-s.lv.low), -math.Expm1(-s.lv.null), -rho*math.Expm1(s.lv.null-s.lv.low)
+	ub, da, db := s.classes[b.class], s.offsets[a.class], s.offsets[b.class]
+	labelError := 0.0
+	if a.class != b.class {
+		labelError = 8 * ulp * math.Abs(s.alpha) * s.span.spread
+	}
 	for _, i := range s.rows {
-		// The first state is (x, x2), the second (y, y2).
-		x, x2 := 1/(s.degree[i]+1), 1/(s.degree[i]+l)
-		y, y2 := x, x2
+		// theta U - theta' U' = (theta - theta') U' + theta (U - U'), for the pairs of theta.
+		first, last := 1/(s.degree[i]+1), 1/(s.degree[i]+l)
+		gaps, factors := [3]float64{0, oneL * first * last, -oneL * first * last}, [3]float64{last, last, first}
 		if a.null {
-			x = 1 / (s.degree[i] + rho)
-			x2 = x
+			null := 1 / (s.degree[i] + rho)
+			gaps, factors = [3]float64{0, oneRho * null * first, -rhoL * null * last}, [3]float64{0, null, null}
 		}
-		var corner [4]float64
-		pull, apart := s.pull[i*k:][:k], s.apart[i*k:][:k]
-		va, vb := s.alpha*ua[s.label[i]], s.alpha*ub[s.label[i]]
-		for c, v := range pull {
-			first, second := v+va*apart[c], v+vb*apart[c]
-			for t, d := range [4]float64{x*first - y*second, x*first - y2*second, x2*first - y*second, x2*first - y2*second} {
+		var corner [3]float64
+		vb, change := s.alpha*ub[s.label[i]], s.alpha*(da[s.label[i]]-db[s.label[i]])
+		apart := s.apart[i*k:][:k]
+		for c, v := range s.pull[i*k:][:k] {
+			second := v + vb*apart[c]
+			for t := range corner {
+				d := gaps[t]*second + factors[t]*change*apart[c]
 				corner[t] += d * d
 			}
 		}
-		total.add(max(corner[0], corner[1], corner[2], corner[3]))
+		row := math.Sqrt(max(corner[0], corner[1], corner[2])) +
+			max(gaps[1], -gaps[2])*(s.pullError[i]+tableError*math.Abs(vb)*s.length[i]) + max(factors[1], factors[2])*labelError*s.length[i]
+		total.add(row * row)
 	}
 	return total.sum()
 }
 
-// ownLabel returns max |V(y)/D - V(y')/D'| over the ends of the degrees.
+// ownLabel returns max |V(y)/D - V(y')/D'| over the ends of the degrees, as
+// (1/D - 1/D') V(y') + (V(y) - V(y'))/D.
 func (s *surroundings) ownLabel(a, b state) float64 {
-	k := s.k
-	va, vb := s.turn[a.class], s.turn[b.class]
-	ends := func(st state) [2]float64 {
-		if st.null {
-			return [2]float64{1 / s.null, 1 / s.null}
-		}
-		return [2]float64{1 / s.hi, 1 / s.lo}
+	gaps, factors := [3]float64{0, s.between, -s.between}, [3]float64{s.lo, s.lo, s.hi}
+	if a.null {
+		null := math.Exp(s.lv.null)
+		gaps, factors = [3]float64{0, s.nullHi, -s.nullLo}, [3]float64{0, null, null}
 	}
-	best := 0.0
-	for _, da := range ends(a) {
-		for _, db := range ends(b) {
-			d2 := 0.0
-			for c := range k {
-				d := va[c]*da - vb[c]*db
-				d2 += d * d
-			}
-			best = max(best, d2)
+	vb, da, db := s.turn[b.class], s.turnOffset[a.class], s.turnOffset[b.class]
+	var corner [3]float64
+	for c, v := range vb.sum {
+		for t := range corner {
+			d := gaps[t]*v + factors[t]*(da.sum[c]-db.sum[c])
+			corner[t] += d * d
 		}
 	}
-	return math.Sqrt(best)
+	best := math.Sqrt(max(corner[0], corner[1], corner[2])) + (s.endError+tableError*max(math.Abs(gaps[1]), math.Abs(gaps[2])))*vb.size
+	if a.class != b.class {
+		best += 8 * ulp * factors[1] * (da.size + db.size)
+	}
+	return best / float64(s.n)
 }
 
-// labelPull returns V(y) of a class.
-func (s *surroundings) labelPull(class int) []float64 {
+// labelPull returns V(y) of a class given its row of the table.
+func (s *surroundings) labelPull(table []float64) turn {
 	sums := make([]accumulator, s.k)
-	table := s.classes[class]
+	size := 0.0
 	for j, label := range s.label {
+		size += math.Abs(table[label]) * s.length[j]
 		for c, v := range s.apart[j*s.k:][:s.k] {
 			sums[c].add(-table[label] * v)
 		}
@@ -466,5 +569,5 @@ func (s *surroundings) labelPull(class int) []float64 {
 	for c := range out {
 		out[c] = sums[c].sum()
 	}
-	return out
+	return turn{out, size}
 }

@@ -96,7 +96,10 @@ func (b Background) levels(sigma float64) (levels, error) {
 	if !(b.Weight >= math.Exp(-full.low)*(1-1e-12)) || b.Weight > math.Exp(-edge)*(1+1e-12) {
 		return levels{}, refuse(ErrBackground, "weight %g, want one in [%g, %g]", b.Weight, math.Exp(-full.low), math.Exp(-edge))
 	}
-	background := max(0, -math.Log1p(b.Weight-1))
+	background := -math.Log(b.Weight)
+	if b.Weight > 0.5 {
+		background = max(0, -math.Log1p(b.Weight-1)) // next to one the difference is exact
+	}
 	lv := levels{low: max(background, edge), null: background}
 	if b.Radius >= 1 {
 		lv.null = full.null

@@ -133,7 +133,7 @@ func corrected(relation Relation, query Query, q blas64.General) (CorrectedBound
 	m := in.corrected()
 	root := 0.5 * math.Sqrt(m*(in.n+1))
 	b, err := newBound(root*g.spectral, g.exponent, Bound{
-		relation: relation, query: query, derivation: CorrectedPaper, of: g.identity(query), row: -1,
+		relation: relation, query: query, derivation: CorrectedPaper, of: g.identity(query, in.table), row: -1,
 	})
 	if err != nil {
 		return CorrectedBound{}, err
@@ -152,6 +152,7 @@ func frobeniusNorm(q blas64.General) float64 {
 
 // lemma holds the numbers both constants are made of.
 type lemma struct {
+	table        span
 	n, alpha     float64
 	nu, oneNu    float64 // nu and 1 - nu
 	l, oneL, rho float64 // l, 1 - l, rho
@@ -181,7 +182,7 @@ func newLemma(query Query, rows int) (lemma, error) {
 		return lemma{}, err
 	}
 	return lemma{
-		n: float64(rows - 1), alpha: query.Alpha,
+		table: t, n: float64(rows - 1), alpha: query.Alpha,
 		nu: t.lo, oneNu: t.spread + (1 - t.hi),
 		l: math.Exp(-lv.low), oneL: -math.Expm1(-lv.low),
 		rho: math.Exp(-lv.null), oneRho: -math.Expm1(-lv.null),

@@ -29,7 +29,7 @@ type planar struct {
 
 type planarVector struct{ angle, x, y float64 }
 
-// exactPlanar returns H_s for two columns.
+// exactPlanar returns H_s for two columns, from above.
 func (p *planar) exactPlanar(g *geometry, s int) float64 {
 	qx, qy := g.centred[2*s], g.centred[2*s+1]
 	p.z = p.z[:0]
@@ -56,7 +56,7 @@ func (p *planar) exactPlanar(g *geometry, s int) float64 {
 		dx, dy := 2*ax.sum()-tx, 2*ay.sum()-ty
 		best = max(best, dx*dx+dy*dy)
 	}
-	return math.Sqrt(best)
+	return math.Sqrt(best) + 2*float64(g.rows)*g.errorOf(1)
 }
 
 // angleKey grows with the angle of a vector in the upper half plane, from 0 on
@@ -74,7 +74,7 @@ func angleKey(x, y float64) float64 {
 	return 4 + y/x
 }
 
-// distances returns the sum and the largest of |q_j - q_s|.
+// distances returns the sum and the largest of |q_j - q_s|, from above.
 func (g *geometry) distances(s int) (sum, largest float64) {
 	q := g.row(s)
 	var total accumulator
@@ -88,5 +88,6 @@ func (g *geometry) distances(s int) (sum, largest float64) {
 		total.add(d)
 		largest = max(largest, d)
 	}
-	return total.sum(), largest
+	slack := 2 * g.errorOf(1)
+	return total.sum() + float64(g.rows)*slack, largest + slack
 }

@@ -38,8 +38,12 @@ func (q Query) String() string {
 // check looks at everything but the operator's own range and returns that of
 // the table.
 func (q Query) check() (span, error) {
-	if q.Operator == nil {
+	switch q.Operator.(type) {
+	case Full, Floor, Background, Truncated:
+	case nil:
 		return span{}, refuse(ErrOperator, "name one: Full, Floor or Background")
+	default:
+		return span{}, refuse(ErrOperator, "%T, want a Full, Floor or Background by value", q.Operator)
 	}
 	if _, err := halfInverseSquare(q.Sigma); err != nil {
 		return span{}, err
@@ -47,8 +51,19 @@ func (q Query) check() (span, error) {
 	if !finite(q.Alpha) {
 		return span{}, refuse(ErrCoefficient, "alpha = %g", q.Alpha)
 	}
-	return spanOf(q.Table)
+	t, err := spanOf(q.Table)
+	if err != nil {
+		return span{}, err
+	}
+	if a, u := math.Abs(q.Alpha), t.largest(); a != 0 && a < smallestFactor || u != 0 && u < smallestFactor {
+		return span{}, refuse(ErrUnrepresentable, "alpha = %g and a table of entries up to %g; their products may underflow", q.Alpha, u)
+	}
+	return t, nil
 }
+
+// smallestFactor is the smallest alpha, and the smallest largest entry of a
+// table, other than zero: with smaller ones products lose their digits.
+const smallestFactor = 0x1p-300
 
 // Rows says which rows of Q a bound is for. The zero value is the safe choice:
 // any row may be the private one, and all rows are released.
@@ -124,6 +139,9 @@ func (m Norms) check() error {
 	if m.Frobenius == 0 {
 		return refuse(ErrDegenerate, "all rows of Q are equal")
 	}
+	if m.Frobenius < 0x1p-1000 {
+		return refuse(ErrUnrepresentable, "norms of Q next to the smallest numbers")
+	}
 	// Each is at most the next for every matrix; rounding may touch the last
 	// digits.
 	const slack = 1 + 1e-12
@@ -139,7 +157,7 @@ func checkMatrix(what string, q blas64.General, minRows int) error {
 	if q.Rows < minRows || q.Cols < 1 {
 		return refuse(ErrShape, "%s is %d x %d, want at least %d x 1", what, q.Rows, q.Cols, minRows)
 	}
-	if q.Stride < q.Cols || q.Rows-1 > (len(q.Data)-q.Cols)/q.Stride {
+	if q.Stride < q.Cols || len(q.Data) < q.Cols || q.Rows-1 > (len(q.Data)-q.Cols)/q.Stride {
 		return refuse(ErrShape, "%s of %d x %d has stride %d and %d values", what, q.Rows, q.Cols, q.Stride, len(q.Data))
 	}
 	for i := range q.Rows {

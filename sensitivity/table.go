@@ -118,12 +118,17 @@ func indicatorSpan(classes int, equal float64) (span, error) {
 
 // Values is any fixed public symmetric table given by its entries, of either
 // sign. Weight must be defined for all labels 0 .. Classes-1; every pair is
-// looked at once. Name tells tables apart in bounds and errors.
+// looked at once. Weight must return the same number for the same labels as long
+// as a bound of the table is in use: a bound does not hold for entries that
+// change afterwards. Name tells tables apart in bounds and errors.
 type Values struct {
 	Name    string
 	Classes int
 	Weight  func(a, b int32) float64
 }
+
+// maxValues is the largest number of classes of a Values table.
+const maxValues = 1 << 14
 
 func (t Values) String() string { return fmt.Sprintf("values(%s,%d)", t.Name, t.Classes) }
 
@@ -133,6 +138,9 @@ func (t Values) span() (span, error) {
 	}
 	if t.Weight == nil {
 		return span{}, refuse(ErrTable, "table %s has no entries", t.Name)
+	}
+	if t.Classes > maxValues {
+		return span{}, refuse(ErrTable, "table %s has %d classes, too many to look at every pair; Range needs none", t.Name, t.Classes)
 	}
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for a := range int32(t.Classes) {
@@ -218,10 +226,13 @@ func checkClasses(classes int) error {
 
 // spanOf returns the range of a table that may be missing.
 func spanOf(t Table) (span, error) {
-	if t == nil {
+	switch t.(type) {
+	case Gaussian, Equal, Different, Values, Range, ClassSize, DataDependent:
+		return t.span()
+	case nil:
 		return span{}, refuse(ErrTable, "no table")
 	}
-	return t.span()
+	return span{}, refuse(ErrTable, "%T, want a table of this package by value", t)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

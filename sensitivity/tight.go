@@ -34,7 +34,7 @@ func Tight(relation Relation, query Query, q blas64.General, rows Rows) (Bound, 
 
 // tight is Tight with a number of rows to evaluate in full, 0 for the usual.
 func tight(relation Relation, query Query, q blas64.General, rows Rows, limit int) (Bound, error) {
-	form, derivation, err := formOf(relation, query, q.Rows)
+	form, derivation, t, err := formOf(relation, query, q.Rows)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -51,7 +51,7 @@ func tight(relation Relation, query Query, q blas64.General, rows Rows, limit in
 	s := newSearch(g, rows)
 	delta, row := s.largest(form, limit)
 	return newBound(delta/2, g.exponent, Bound{
-		relation: relation, query: query, derivation: derivation, of: g.identity(query), row: row, rows: rows.clone(),
+		relation: relation, query: query, derivation: derivation, of: g.identity(query, t), row: row, rows: rows.clone(),
 	})
 }
 
@@ -71,7 +71,7 @@ func Scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 }
 
 func scalar(relation Relation, query Query, norms Norms) (Bound, error) {
-	form, derivation, err := formOf(relation, query, norms.Rows)
+	form, derivation, t, err := formOf(relation, query, norms.Rows)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -86,44 +86,44 @@ func scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 	q := overall{n: float64(norms.Rows - 1), frobenius: down(norms.Frobenius), spectral: down(norms.Spectral), radius: down(norms.Radius)}
 	return newBound(both(form, shapeFromAbove(down(norms.Distance), q), q)/2, exponent, Bound{
 		relation: relation, query: query, derivation: derivation, row: -1,
-		of: identity{query: query.String(), rows: norms.Rows, frobenius: norms.Frobenius},
+		of: identity{query: query.String(), table: t, rows: norms.Rows, frobenius: norms.Frobenius, spectral: norms.Spectral, radius: norms.Radius},
 	})
 }
 
 // formOf checks all that is not Q and returns the constants of the theorem that
-// covers the query.
-func formOf(relation Relation, query Query, rows int) (form, Derivation, error) {
+// covers the query, and the range of its table.
+func formOf(relation Relation, query Query, rows int) (form, Derivation, span, error) {
 	if err := relation.check(); err != nil {
-		return nil, "", err
+		return nil, "", span{}, err
 	}
 	t, err := query.check()
 	if err != nil {
-		return nil, "", err
+		return nil, "", span{}, err
 	}
 	if rows < 2 {
-		return nil, "", refuse(ErrShape, "%d rows, want the private row and at least one more", rows)
+		return nil, "", span{}, refuse(ErrShape, "%d rows, want the private row and at least one more", rows)
 	}
 	n, derivation := float64(rows-1), Theorem1
 	switch o := query.Operator.(type) {
 	case Floor:
 		if err := o.check(); err != nil {
-			return nil, "", err
+			return nil, "", span{}, err
 		}
 		if t.classSize {
-			return nil, "", refuse(ErrNoBound, "class sizes that count the private row, with a degree floor")
+			return nil, "", span{}, refuse(ErrNoBound, "class sizes that count the private row, with a degree floor")
 		}
-		return newFloorForm(relation, o, t, query.Alpha, n), DegreeFloor, nil
+		return newFloorForm(relation, o, t, query.Alpha, n), DegreeFloor, t, nil
 	case Background:
 		derivation = Constant
 	}
 	lv, err := query.Operator.levels(query.Sigma)
 	if err != nil {
-		return nil, "", err
+		return nil, "", span{}, err
 	}
 	if t.classSize {
 		derivation = Theorem1s
 	}
-	return newTheorem1(relation, lv, t, query.Alpha, n), derivation, nil
+	return newTheorem1(relation, lv, t, query.Alpha, n), derivation, t, nil
 }
 
 // shapeFromAbove returns upper bounds for all that a bound needs of a row, from
@@ -167,9 +167,13 @@ func newSearch(g *geometry, rows Rows) *search {
 	s.partMean = make([]float64, g.columns)
 	for _, i := range rows.Released {
 		s.released[i] = true
-		for c, v := range g.row(i) {
-			s.partMean[c] += v / float64(s.count)
+	}
+	for c := range s.partMean {
+		var column accumulator
+		for _, i := range rows.Released {
+			column.add(g.row(i)[c])
 		}
+		s.partMean[c] = column.sum() / float64(s.count)
 	}
 	var total accumulator
 	for _, i := range rows.Released {
@@ -213,7 +217,10 @@ func (s *search) fromAbove(i int) rowShape {
 		r.others--
 	}
 	// Row i itself adds nothing to the sum over released rows.
-	r.zPart = math.Sqrt(s.partFrob2 + float64(s.count)*squaredDistance(s.g.row(i), s.partMean))
+	r.zPart = 0
+	if r.others > 0 {
+		r.zPart = math.Sqrt(s.partFrob2+float64(s.count)*squaredDistance(s.g.row(i), s.partMean)) + 4*s.g.errorOf(s.count)
+	}
 	return r
 }
 
@@ -272,6 +279,10 @@ func (s *search) largest(f form, limit int) (best float64, row int) {
 	return best, row
 }
 
-func (g *geometry) identity(query Query) identity {
-	return identity{query: query.String(), rows: g.rows, columns: g.columns, frobenius: math.Ldexp(g.frobenius, g.exponent)}
+func (g *geometry) identity(query Query, t span) identity {
+	up := func(v float64) float64 { return math.Ldexp(v, g.exponent) }
+	return identity{
+		query: query.String(), table: t, rows: g.rows, columns: g.columns, digest: g.digest,
+		frobenius: up(g.frobenius), spectral: up(g.spectral), radius: up(g.radius),
+	}
 }

@@ -212,7 +212,7 @@ func TestExampleGeometry(t *testing.T) {
 // bound on H_s that the vectors use.
 func exampleForm(t *testing.T, rel Relation, query Query) (own, rest float64) {
 	t.Helper()
-	f, _, err := formOf(rel, query, 4)
+	f, _, _, err := formOf(rel, query, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,15 +275,20 @@ func TestExampleKnownIntermediates(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := newSurroundings(context.Background(), g, x, examplePublic, lv, 0.6, weight, classes)
+	reach, _ := exampleQuery.Table.span()
+	s, err := newSurroundings(context.Background(), exampleQ, g, x, examplePublic, lv, 0.6,
+		entries{reach, weight, offsetsOf(exampleQuery.Table, reach, weight), classes})
 	if err != nil {
 		t.Fatal(err)
 	}
-	phi, err := s.phi(g, x, lv)
+	phi, err := s.phi(x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	near(t, "Dlo/n", s.lo/3, 0.164841153982)
-	near(t, "Dhi/n", s.hi/3, 0.914732373813)
+	near(t, "Dlo/n", 1/s.lo, 0.164841153982)
+	near(t, "Dhi/n", 1/s.hi, 0.914732373813)
+	near(t, "between", s.between, s.lo-s.hi)
+	near(t, "null and Dlo", s.nullLo, s.lo-math.Exp(0.5))
+	near(t, "null and Dhi", s.nullHi, math.Exp(0.5)-s.hi)
 	near(t, "Psi", math.Ldexp(phi, g.exponent), 0.620236645074)
 }

@@ -101,7 +101,7 @@ func TestFormsAsWritten(t *testing.T) {
 		i := rng.IntN(n)
 		r := s.full(i)
 		for _, rel := range relations {
-			f, _, err := formOf(rel, query, n)
+			f, _, _, err := formOf(rel, query, n)
 			if err != nil {
 				t.Fatal(err)
 			}
