@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -136,28 +135,11 @@ func (s *Settings) run(set *par.Set) *iterate.Settings {
 	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: set}
 }
 
-// An Embedding is the outcome of Embed.
-type Embedding struct {
-	// Points is the embedding, a row for each row of the features.
-	Points *mat.Dense
-	Graph  Graph
-	// Status and Trace tell how the run went.
-	Status iterate.Status
-	Trace  []iterate.Record
-}
+// An Embedding is the outcome of Embed or Continue.
+type Embedding = pipeline.Embedding
 
 // Graph describes the graph an embedding was made with.
-type Graph struct {
-	Operator    string
-	Bandwidth   kernel.Bandwidth
-	Radius      float64            // cutoff; +Inf where every pair has a weight
-	Neighbours  float64            // mean number of neighbours a row has a weight for
-	MeanDegree  float64            // mean row sum of the weights
-	Certificate kernel.Certificate // its rows in the order of the features
-	Cost        kernel.Cost
-	BuildTime   time.Duration
-	StepTime    time.Duration // all steps together
-}
+type Graph = pipeline.Graph
 
 // Embed embeds the features, n rows of d values, with a label for each row;
 // labels may be nil when Coefficient is 0. Neither is changed.
@@ -189,15 +171,6 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 		return nil, err
 	}
 
-	began := time.Now()
-	op, err := kernel.Build(ctx, p, s.Bandwidth, graphOptions)
-	if err != nil {
-		return nil, fmt.Errorf("privatemail: embed: %w", err)
-	}
-	defer op.Close()
-	out := &Embedding{Graph: describe(op, s.Bandwidth)}
-	out.Graph.BuildTime = time.Since(began)
-
 	x, err := start(ctx, p, &s)
 	if err != nil {
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
@@ -206,17 +179,9 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
 	}
-	began = time.Now()
-	result, err := iterate.Run(ctx, op, x, step, run, nil)
+	out, err := pipeline.Embed(ctx, p, s.Bandwidth, graphOptions, x, step, run)
 	if err != nil {
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
-	}
-	out.Graph.StepTime = time.Since(began)
-	out.Status, out.Trace = result.Status, result.Trace
-	out.Points = mat.NewDense(x.Rows, x.Cols, nil)
-	raw := out.Points.RawMatrix()
-	for i, v := range x.Data { // both are contiguous
-		raw.Data[i] = float64(v)
 	}
 	return out, nil
 }
@@ -286,17 +251,10 @@ func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *k
 			return p, nil, 0, fmt.Errorf("privatemail: %w", err)
 		}
 	}
-	if s.MeanDegree > 0 {
-		var err error
-		s.Bandwidth, o.CutoffRadius, err = kernel.BandwidthForDegree(ctx, p, s.MeanDegree, s.CutoffWeight, o)
-		if err != nil {
-			return p, nil, 0, fmt.Errorf("privatemail: %w", err)
-		}
-	} else if s.CutoffWeight > 0 {
-		if err := s.Bandwidth.Check(); err != nil {
-			return p, nil, 0, fmt.Errorf("privatemail: %w", err)
-		}
-		o.CutoffRadius = s.Bandwidth.Radius(s.CutoffWeight)
+	var err error
+	reach := pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
+	if s.Bandwidth, err = reach.Settle(ctx, p, o); err != nil {
+		return p, nil, 0, fmt.Errorf("privatemail: %w", err)
 	}
 	return p, o, int64(own), nil
 }
@@ -322,23 +280,4 @@ func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, 
 		copy(x.Data[i*x.Stride:][:x.Cols], from.Data[i*from.Stride:])
 	}
 	return x, nil
-}
-
-// describe summarises an operator.
-func describe(op kernel.Operator, b kernel.Bandwidth) Graph {
-	g := Graph{Operator: op.Name(), Bandwidth: b, Radius: math.Inf(1), Neighbours: float64(op.N() - 1), Certificate: op.Certificate(), Cost: op.Cost()}
-	for _, d := range op.Degrees() {
-		g.MeanDegree += d / float64(op.N())
-	}
-	if csr, ok := op.(*kernel.CSR); ok {
-		g.Radius, g.Neighbours = csr.Radius(), csr.Neighbours()
-	}
-	if order := op.Order(); order != nil && g.Certificate.Row != nil {
-		row := make([]float32, len(order))
-		for i, given := range order {
-			row[given] = g.Certificate.Row[i]
-		}
-		g.Certificate.Row = row
-	}
-	return g
 }

@@ -15,18 +15,22 @@ const module = "github.com/seed-64e14a55/privatemail"
 // allowed is the picture of the packages: what each may import of ours. "."
 // is the root package. A package that is not listed may not exist.
 var allowed = map[string][]string{
-	"internal/par":    {},
-	"internal/mem":    {},
-	"internal/points": {},
-	"internal/digits": {},
-	"formats":         {},
-	"sensitivity":     {},
-	"sparse":          {"internal/par", "internal/points"},
-	"kernel":          {"sparse", "internal/par", "internal/mem", "internal/points"},
-	"iterate":         {"kernel", "internal/par", "internal/points"},
-	".":               {"kernel", "iterate", "internal/par", "internal/mem", "internal/points"},
-	"evaluate":        {"internal/par", "internal/points"},
-	"cmd/privatemail": {".", "kernel", "iterate", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
+	"internal/par":      {},
+	"internal/mem":      {},
+	"internal/points":   {},
+	"internal/digits":   {},
+	"formats":           {},
+	"sensitivity":       {},
+	"sparse":            {"internal/par", "internal/points"},
+	"kernel":            {"sparse", "internal/par", "internal/mem", "internal/points"},
+	"iterate":           {"kernel", "internal/par", "internal/points"},
+	"mechanism/release": {},
+	"mechanism":         {"sensitivity", "mechanism/release", "internal/par"},
+	"internal/pipeline": {"kernel", "iterate"},
+	"post":              {"mechanism/release", "kernel", "iterate", "internal/mem", "internal/pipeline"},
+	".":                 {"kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "internal/par", "internal/mem", "internal/points", "internal/pipeline"},
+	"evaluate":          {"internal/par", "internal/points"},
+	"cmd/privatemail":   {".", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
 }
 
 // heavy must not reach a program that links the engine.

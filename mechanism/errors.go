@@ -7,12 +7,17 @@ import (
 
 // Sentinels, matched with errors.Is.
 var (
-	// ErrParam reports a parameter that is missing or out of its range; the
-	// error is a *ParamError.
+	// ErrParam reports a parameter that is missing or out of its range; where
+	// the parameter is a number the error is a *ParamError.
 	ErrParam = errors.New("parameter out of range")
 	// ErrSensitivity reports a bound that noise cannot be calibrated to: none,
 	// one without a stated operator error, or one of another matrix.
 	ErrSensitivity = errors.New("sensitivity bound not usable")
+	// ErrNonFinite reports a matrix with a NaN or an infinity.
+	ErrNonFinite = errors.New("value is not finite")
+	// ErrLabels reports labels that are missing or out of range, or a label
+	// mode that is unknown or does not fit the neighbouring relation.
+	ErrLabels = errors.New("labels not usable")
 	// ErrEntropy reports that the system gave no random bytes. Nothing was
 	// released.
 	ErrEntropy = errors.New("no entropy")

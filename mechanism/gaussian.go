@@ -76,17 +76,8 @@ func multiplier(epsilon, delta float64) float64 {
 	for logCurve(low, epsilon) <= target {
 		high, low = low, low/2
 	}
-	for {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			return high
-		}
-		if logCurve(middle, epsilon) <= target {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	_, high = crossing(low, high, func(s float64) bool { return logCurve(s, epsilon) <= target })
+	return high
 }
 
 // epsilonAt returns the least epsilon at which a mu-Gaussian-private release is
@@ -100,16 +91,6 @@ func epsilonAt(mu, delta float64) float64 {
 		return 0
 	}
 	rho := mu * mu / 2
-	low, high := 0.0, (rho+2*math.Sqrt(-rho*target))*(1+1e-12)
-	for {
-		middle := low + (high-low)/2
-		if middle <= low || middle >= high {
-			return high * (1 + 0x1p-40)
-		}
-		if logCurve(s, middle) <= target {
-			high = middle
-		} else {
-			low = middle
-		}
-	}
+	_, high := crossing(0, (rho+2*math.Sqrt(-rho*target))*(1+1e-12), func(epsilon float64) bool { return logCurve(s, epsilon) <= target })
+	return high * (1 + 0x1p-40)
 }

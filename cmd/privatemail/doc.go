@@ -1,14 +1,18 @@
 // Privatemail embeds labelled feature vectors so that near neighbours stay near
-// and classes move apart.
+// and classes move apart, and releases the first step with differential privacy.
 //
 //	privatemail VERB [FLAGS] [FILES]
 //
-//	demo      embed 1797 handwritten digits and measure the result; no files needed
-//	embed     embed a file of feature vectors
-//	plan      list the operators that could embed a file, with their cost
-//	generate  write synthetic feature vectors
-//	help      explain a verb
-//	version   tell what this program was built from
+//	demo         embed 1797 handwritten digits and measure the result; no files needed
+//	embed        embed a file of feature vectors
+//	plan         list the operators that could embed a file, with their cost
+//	generate     write synthetic feature vectors, or the digits of the demo
+//	sensitivity  tell how much noise a private first step needs; no data needed
+//	privatize    release the first step of a file with differential privacy
+//	continue     take a release further: rebuild the graph from it and iterate
+//	budget       create or show the ledger that counts what releases have cost
+//	help         explain a verb
+//	version      tell what this program was built from
 //
 // Every verb has -h with its flags, their defaults and an example. Flags may
 // stand before or behind file names; behind -- everything is a name.
@@ -42,6 +46,20 @@
 //	privatemail plan x.npy -sigma 0.35 -tolerance 1e-3
 //	privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/
 //
+// # Privacy
+//
+// What a guarantee costs, a budget, a release, and what anybody can make of it:
+//
+//	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
+//	privatemail budget create me.ledger -epsilon 1 -delta 1e-6
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit photo-17 -out x.release
+//	privatemail continue x.release -degree 20 -out z.npy
+//
+// Epsilon, delta, label mode and ledger have no default. A spend is written to the
+// ledger before noise is drawn and is never given back. docs/privacy.md says what is
+// promised and what is not; the cautions W-1 to W-7 that privatize and sensitivity
+// print are explained there.
+//
 // # Output
 //
 // Results go to standard output, progress and messages to standard error:
@@ -59,6 +77,17 @@
 //	demo      n d gallery held_out seed beta steps
 //	          raw{recall_at_1 recall_at_8 precision_at_8} embedding{the same}
 //	          seconds out, and those of embed about the graph
+//	sensitivity  n k sigma alpha table classes sigma_q seed operator relation
+//	          tight{delta operator_error derivation assumptions}
+//	          relations[relation delta] corrected{M delta delta_spectral relation}
+//	          paper{M_ii M_ij M delta valid proved why} epsilon delta e_to_epsilon
+//	          sensitivity_total sigma_analytic sigma_classical mu rho signal_rms
+//	          noise_to_signal cautions[id text]
+//	privatize n d k id relation operator derivation epsilon delta rule sensitivity
+//	          sigma mu rho label_mode label_epsilon ledger sha256 cautions out
+//	continue  n k labels status trace out, and those of embed about the graph
+//	budget    kind epsilon delta rho records head ledger
+//	          units[unit kind spent remaining epsilon_spent]
 //	version   version revision modified go platform
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build

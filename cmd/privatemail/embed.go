@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 )
@@ -52,6 +54,7 @@ type embedFlags struct {
 func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
 	f.graph.define(fs)
+	f.graph.defineRows(fs)
 	f.size.define(fs)
 	f.step.define(fs)
 	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
@@ -95,7 +98,7 @@ func (f *embedFlags) run(ctx context.Context, e *env, names []string, set map[st
 	if err != nil {
 		return err
 	}
-	if err := writeEmbedding(ctx, f.out, embedding); err != nil {
+	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
 		return err
 	}
 	f.warn(e, &embedding.Graph)
@@ -184,8 +187,8 @@ func (f *embedFlags) embed(ctx context.Context, e *env, in input, s *privatemail
 }
 
 // writeEmbedding writes float32, in which the rows were computed.
-func writeEmbedding(ctx context.Context, path string, embedding *privatemail.Embedding) error {
-	raw := embedding.Points.RawMatrix()
+func writeEmbedding(ctx context.Context, path string, m *mat.Dense) error {
+	raw := m.RawMatrix()
 	data := make([]float32, 0, raw.Rows*raw.Cols)
 	for i := range raw.Rows {
 		for _, v := range raw.Data[i*raw.Stride:][:raw.Cols] {

@@ -50,7 +50,7 @@ func (e *env) finish(ctx context.Context, err error) int {
 // plain drops the names of packages from the front of a message and keeps it
 // on one line.
 func plain(message string) string {
-	packages := []string{"privatemail: embed: ", "privatemail: plan: ", "privatemail: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "formats: ", "sparse: ", "par: "}
+	packages := []string{"privatemail: ", "embed: ", "plan: ", "privatize: ", "continue: ", "sensitivity: ", "mechanism: ", "release: ", "post: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "formats: ", "sparse: ", "par: "}
 	for again := true; again; {
 		again = false
 		for _, p := range packages {
@@ -100,6 +100,7 @@ func hints() []hint {
 		{kernel.ErrMemory, "", nothing, "-budget allows more"},
 		{kernel.ErrIsolated, "", features, "use a larger -sigma or -degree, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},
 		{kernel.ErrTolerance, "", features, "use a larger -tolerance or -operator dense"},
+		{kernel.ErrUnitNorm, "", features, "-normalize-rows divides every row by its norm first"},
 		{iterate.ErrDiverged, "", nothing, "the flags are -normalize, -steps, -alpha and -beta"},
 		{kernel.ErrLabels, "(-1)", labels, "-unlabelled accepts -1 for rows without a label"},
 		{kernel.ErrLabels, "", labels, "labels are whole numbers from 0"},

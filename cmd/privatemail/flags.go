@@ -132,6 +132,54 @@ func (c *count) String() string {
 	return strconv.Itoa(*c.p)
 }
 
+// wholeVar defines a flag for a whole number of 0 or more.
+func wholeVar(fs *flag.FlagSet, p *int, name string, value int, usage string) {
+	*p = value
+	fs.Var(&whole{p}, name, usage)
+}
+
+type whole struct{ p *int }
+
+func (w *whole) Set(s string) error {
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 0 {
+		return errors.New("want a whole number of 0 or more")
+	}
+	*w.p = v
+	return nil
+}
+
+func (w *whole) String() string {
+	if w.p == nil {
+		return ""
+	}
+	return strconv.Itoa(*w.p)
+}
+
+// rowsVar defines a flag for a list of row numbers, none by default.
+func rowsVar(fs *flag.FlagSet, p *[]int, name, usage string) { fs.Var(&rows{p}, name, usage) }
+
+type rows struct{ p *[]int }
+
+func (r *rows) Set(s string) error {
+	*r.p = nil
+	for _, word := range strings.Split(s, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || v < 0 {
+			return errors.New("want row numbers from 0, such as 0,17")
+		}
+		*r.p = append(*r.p, v)
+	}
+	return nil
+}
+
+func (r *rows) String() string {
+	if r.p == nil || len(*r.p) == 0 {
+		return ""
+	}
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*r.p), " ", ","), "[]")
+}
+
 // seedVar defines the flag -seed, 1 by default. Any number is a seed.
 func seedVar(fs *flag.FlagSet, p *uint64, usage string) {
 	*p = 1

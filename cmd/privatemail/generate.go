@@ -9,11 +9,13 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -25,17 +27,18 @@ Writes a synthetic set; the same flags give the same bytes. OUT is a file (.npy,
 .fbin), or a folder (one that exists, or a name ending in /) that gets features.npy, and
 labels.npy when the kind has labels. Kinds:
 `
-	for _, k := range points.Kinds() {
+	for _, k := range setKinds() {
 		about += fmt.Sprintf("  %-10s %s\n", k.Name, k.Law)
 	}
 	return verb{
 		name:     "generate",
-		summary:  "write synthetic feature vectors",
+		summary:  "write synthetic feature vectors, or the digits of the demo",
 		synopsis: []string{"-kind KIND -n N -d D -out OUT [-classes C] [-seed Q] [-labels-out FILE]"},
 		about:    about,
 		examples: []string{
 			"privatemail generate -kind uniform -n 1000000 -d 2 -out points.npy",
 			"privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/",
+			"privatemail generate -kind digits -out digits/",
 		},
 		prints: printsJSON | printsProgress,
 		define: func(fs *flag.FlagSet) action {
@@ -44,6 +47,21 @@ labels.npy when the kind has labels. Kinds:
 			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 		},
 	}
+}
+
+// digitsKind is the name of the set that is not drawn but comes with the program.
+const digitsKind = "digits"
+
+// setKinds lists the sets there are.
+func setKinds() []points.Kind {
+	return append(points.Kinds(), points.Kind{
+		Name: digitsKind, Law: fmt.Sprintf("the demo's %d handwritten digits of %d pixels; -n, -d, -classes and -seed do not apply", digits.Images, digits.Pixels),
+		Labelled: true,
+		Make: func(points.Request) (blas32.General, []int32, error) {
+			x, y := digits.Load()
+			return x, y, nil
+		},
+	})
 }
 
 type generateFlags struct {
@@ -56,7 +74,7 @@ type generateFlags struct {
 
 func (f *generateFlags) define(fs *flag.FlagSet) {
 	var kinds []string
-	for _, k := range points.Kinds() {
+	for _, k := range setKinds() {
 		kinds = append(kinds, k.Name)
 	}
 	choiceVar(fs, &f.kind, "kind", "uniform", kinds, "draw a set of this `KIND`: "+strings.Join(kinds, ", "))
@@ -91,10 +109,17 @@ func (f *generateFlags) run(ctx context.Context, e *env, names []string, set map
 
 // check refuses requests that make no sense.
 func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind, error) {
-	kind, err := points.KindNamed(f.kind)
+	all := setKinds()
+	kind := all[slices.IndexFunc(all, func(k points.Kind) bool { return k.Name == f.kind })] // the flag takes no other name
+	if f.kind == digitsKind {
+		for _, name := range []string{"n", "d", "classes", "seed"} {
+			if set[name] {
+				return kind, usagef("-kind digits is one fixed set: leave out -%s", name)
+			}
+		}
+		f.n, f.d, f.classes = digits.Images, digits.Pixels, digits.Classes
+	}
 	switch {
-	case err != nil:
-		return kind, err
 	case len(names) > 0:
 		return kind, usagef("names are not wanted, got %q: the output goes to -out", names[0])
 	case f.n == 0 || f.d == 0:

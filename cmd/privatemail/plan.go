@@ -29,6 +29,7 @@ than their values. With -json there is one object per operator, the best first.`
 			f := new(planFlags)
 			f.work.define(fs)
 			f.graph.define(fs)
+			f.graph.defineRows(fs)
 			f.size.define(fs)
 			f.rest.define(fs)
 			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }

@@ -39,6 +39,10 @@ func (f *graphFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.tolerance, "tolerance", 1e-4, fraction(), "wanted error `T` of a row's weights relative to their sum")
 	choiceVar(fs, &f.operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one 'plan' picks)")
 	choiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT` is keep, repair or fail")
+}
+
+// defineRows is for verbs that read features.
+func (f *graphFlags) defineRows(fs *flag.FlagSet) {
 	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first")
 }
 

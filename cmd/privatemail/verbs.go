@@ -36,7 +36,11 @@ const (
 
 // verbs lists all verbs in the order of the help.
 func verbs() []verb {
-	return []verb{demoVerb(), embedVerb(), planVerb(), generateVerb(), helpVerb(), versionVerb()}
+	return []verb{
+		demoVerb(), embedVerb(), planVerb(), generateVerb(),
+		sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
+		helpVerb(), versionVerb(),
+	}
 }
 
 func findVerb(name string) (verb, bool) {

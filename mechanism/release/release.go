@@ -82,6 +82,11 @@ type Sensitivity struct {
 	// Derivation names the proof, Relation the neighbouring relation, Operator
 	// the way the feature weights are made, as package sensitivity spells them.
 	Derivation, Relation, Operator string
+	// Private is the number of rows that may be the private one, and PrivateRows
+	// lists them, ascending: the others get no protection. Zero and none mean
+	// any row.
+	Private     int
+	PrivateRows []int32
 	// Records is how many rows may change together, 1 unless a group bound was
 	// used.
 	Records int
@@ -97,7 +102,11 @@ type Query struct {
 	Sigma float64
 	// Alpha is the coefficient of the label term.
 	Alpha float64
-	// Table is the label table: "gaussian", "equal" or "different".
+	// Radius and Background are those of the operator background, beyond which
+	// distance and with which weight; zero for others.
+	Radius, Background float64
+	// Table is the label table: "equal", "different", or "gaussian" of width
+	// Sigma.
 	Table string
 	// Classes is the public number of classes: labels are 0 .. Classes-1.
 	Classes int
@@ -124,7 +133,8 @@ const (
 	ModeRandomised = "randomised" // later steps use the labels in the release
 )
 
-// Displacement returns Step * Grid, the release without Q. It allocates.
+// Displacement returns Step * Grid, the release without Q, exactly. It
+// allocates. The release must be one that Check accepts.
 func (r *Release) Displacement() *mat.Dense {
 	out := make([]float64, len(r.Grid))
 	for i, v := range r.Grid {

@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/post"
+)
+
+func continueVerb() verb {
+	return verb{
+		name:     "continue",
+		summary:  "take a release further: rebuild the graph from it and iterate",
+		synopsis: []string{"RELEASE -out FILE [-sigma S | -degree G] [-labels FILE] [-steps T] [FLAGS]"},
+		about: `
+RELEASE is what 'privatemail privatize' wrote. The graph is rebuilt from the released points,
+so nothing private is needed or read, and the step costs no privacy. Labels may be given only
+when the release says they are public; randomised labels come with the release.
+
+Without -sigma and -degree the bandwidth of the first step is used, as in the paper. Released
+points are about as far apart as the noise is large, so -degree 20 is the better start. -steps 0
+writes the released points as they are.`,
+		examples: []string{
+			"privatemail continue birds.release -labels public-labels.npy -degree 20 -steps 4 -out z.npy",
+			"privatemail continue x.release.json -steps 0 -out released.npy",
+		},
+		prints: printsJSON | printsProgress,
+		define: func(fs *flag.FlagSet) action {
+			f := new(continueFlags)
+			f.define(fs)
+			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+		},
+	}
+}
+
+type continueFlags struct {
+	work        workFlags
+	graph       graphFlags
+	alpha, stop float64
+	steps       int
+	normalize   string
+	labels, out string
+}
+
+func (f *continueFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	f.graph.define(fs)
+	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "coefficient `A` of the label term (default: that of the first step)")
+	wholeVar(fs, &f.steps, "steps", 4, "number of further steps `T`; 0 writes the released points")
+	numberVar(fs, &f.stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T` (default: take all steps)")
+	choiceVar(fs, &f.normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: `HOW` is none, frobenius or centred")
+	fs.StringVar(&f.labels, "labels", "", "public labels, one per row, from `FILE`")
+	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
+}
+
+func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+	if len(names) != 1 {
+		return usagef("one RELEASE is wanted, got %d names", len(names))
+	}
+	if f.out == "" {
+		return usagef("-out FILE is missing: where should the embedding go?")
+	}
+	if set["sigma"] || set["degree"] || set["convention"] {
+		if err := f.graph.check(set); err != nil {
+			return err
+		}
+	}
+	for _, input := range []string{names[0], f.labels} {
+		if input != "" && sameFile(f.out, input) {
+			return usagef("-out %s would replace the input %s; name another file", f.out, input)
+		}
+	}
+	if err := checkMatrixFile(f.out); err != nil {
+		return err
+	}
+	r, err := readRelease(names[0])
+	if err != nil {
+		return err
+	}
+	if f.steps == 0 {
+		return f.export(ctx, e, r)
+	}
+	s, err := f.settings(set)
+	if err != nil {
+		return err
+	}
+	labels, err := f.publicLabels(ctx, r)
+	if err != nil {
+		return err
+	}
+	embedding, err := f.embed(ctx, e, r, labels, s)
+	if err != nil {
+		return err
+	}
+	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
+		return err
+	}
+	if g := &embedding.Graph; g.MeanDegree > (1-1e-6)*float64(r.Rows-1) {
+		e.note("every weight is 1 to six digits: the graph says nothing about the points; try -degree 20, or a -sigma near the distance of released points")
+	}
+	return f.show(e, r, labels, embedding)
+}
+
+// settings translates the flags.
+func (f *continueFlags) settings(set map[string]bool) (*post.Settings, error) {
+	var g privatemail.Settings
+	f.graph.apply(&g)
+	s := &post.Settings{
+		MeanDegree: g.MeanDegree, CutoffWeight: g.CutoffWeight, Tolerance: g.Tolerance, Operator: g.Operator, Isolated: g.Isolated,
+		Steps: f.steps, StopTolerance: f.stop,
+	}
+	if set["sigma"] {
+		s.Bandwidth = g.Bandwidth
+	}
+	if set["alpha"] {
+		s.Alpha = &f.alpha
+	}
+	var err error
+	s.Normalize, err = iterate.NormalizationByName(f.normalize)
+	return s, err
+}
+
+// readRelease reads either form.
+func readRelease(path string) (*release.Release, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, missing(path, err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder; name the release in it", path)
+	}
+	r, err := release.Read(bufio.NewReader(file))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	}
+	return r, nil
+}
+
+// publicLabels reads the labels the caller declares public.
+func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*release.PublicLabels, error) {
+	if f.labels == "" {
+		return nil, nil
+	}
+	if mode := r.Labels.Mode; mode != release.ModePublic {
+		return nil, usagef("-labels: the labels of this release are %s, not public; leave the flag out", mode)
+	}
+	y, err := readLabels(ctx, input{labels: f.labels}, r.Rows)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := release.Declare(y, r.Query.Classes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.labels, bare(err))
+	}
+	return labels, nil
+}
+
+func (f *continueFlags) embed(ctx context.Context, e *env, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*privatemail.Embedding, error) {
+	engine, stop, err := e.engine(f.work)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	embedding, err := engine.Continue(ctx, r, labels, s)
+	if errors.Is(err, kernel.ErrMemory) {
+		return nil, fmt.Errorf("%w; -budget allows more, -degree makes the graph sparse", bare(err))
+	}
+	return embedding, err
+}
+
+// export writes the released points.
+func (f *continueFlags) export(ctx context.Context, e *env, r *release.Release) error {
+	points, err := post.Points(ctx, r)
+	if err != nil {
+		return err
+	}
+	if err := writeEmbedding(ctx, f.out, points); err != nil {
+		return err
+	}
+	if e.json {
+		return e.object(continueReport{N: r.Rows, K: r.Columns, Labels: "unused", Out: f.out})
+	}
+	if !e.quiet {
+		fmt.Fprintf(e.stdout, "wrote %s, %d x %d: the released points\n", f.out, r.Rows, r.Columns)
+	}
+	return nil
+}
+
+// continueReport is the object of continue -json.
+type continueReport struct {
+	N      int    `json:"n"`
+	K      int    `json:"k"`
+	Labels string `json:"labels"`
+	*graphReport
+	Status string       `json:"status,omitempty"`
+	Trace  []stepReport `json:"trace"`
+	Out    string       `json:"out"`
+}
+
+func (f *continueFlags) show(e *env, r *release.Release, labels *release.PublicLabels, m *privatemail.Embedding) error {
+	used := "none"
+	switch {
+	case labels != nil:
+		used = release.ModePublic
+	case r.Labels.Mode == release.ModeRandomised:
+		used = release.ModeRandomised
+	}
+	if e.json {
+		g := reportGraph(&m.Graph)
+		return e.object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), reportTrace(m.Trace), f.out})
+	}
+	if e.quiet {
+		return nil
+	}
+	writeGraph(e.stdout, r.Rows, &m.Graph)
+	t := facts(e.stdout)
+	fmt.Fprintf(t, "labels\t%s\n", used)
+	last := m.Trace[len(m.Trace)-1]
+	fmt.Fprintf(t, "steps\t%d after the released one (%v), last change %.3g\n", last.Step, m.Status, last.Change)
+	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, r.Rows, r.Columns)
+	return t.Flush()
+}

@@ -1,0 +1,108 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+)
+
+// TestKilledPrivatize kills the command at 200 moments spread over its run. A
+// release that was written was paid for, nothing that was paid for is forgotten,
+// and the ledger opens after every kill.
+func TestKilledPrivatize(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp, features := t.TempDir(), toy(t)
+	ledger := filepath.Join(temp, "a.ledger")
+	succeed(t, "budget", "create", ledger, "-epsilon", "100", "-delta", "0.1")
+	start := func(out string) *exec.Cmd {
+		cmd := exec.Command(program, private(features, ledger, out, "-epsilon", "0.1", "-delta", "1e-9")...)
+		cmd.Env = append(os.Environ(), asCommand+"=1")
+		cmd.Stderr = new(bytes.Buffer)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	// How long a whole run takes, loading the program included.
+	began := time.Now()
+	if cmd := start(filepath.Join(temp, "r")); cmd.Wait() != nil {
+		t.Fatalf("privatize: %s", cmd.Stderr)
+	}
+	whole := time.Since(began)
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	spends, releases, killed, unfinished := 1, 1, 0, 0
+	for i := range 200 {
+		out := filepath.Join(temp, strconv.Itoa(i))
+		cmd := start(out)
+		time.Sleep(time.Duration(rng.Float64() * 1.1 * float64(whole)))
+		cmd.Process.Kill()
+		if cmd.Wait() != nil {
+			killed++
+		}
+		s, err := mechanism.ReadLedger(ledger)
+		if err != nil {
+			t.Fatalf("after kill %d: %v", i, err)
+		}
+		now := len(s.Entries)
+		written := now > 0 && s.Entries[now-1].Committed
+		if now < spends || now > spends+1 {
+			t.Fatalf("after kill %d: %d spends, %d before", i, now, spends)
+		}
+		if r, err := readRelease(out); err == nil {
+			releases++
+			if now != spends+1 || !written || r.Ledger != s.Entries[now-1].Sequence || r.ID != s.Entries[now-1].ReleaseID {
+				t.Fatalf("after kill %d: a release that the ledger does not know", i)
+			}
+		} else if !os.IsNotExist(err) && fileExists(out) {
+			t.Fatalf("after kill %d: half a release: %v", i, err)
+		}
+		if now > spends && !fileExists(out) {
+			unfinished++
+		}
+		spends = now
+	}
+	t.Logf("%d runs killed, %d spends, %d releases, %d paid without a release; a run takes %v", killed, spends, releases, unfinished, whole)
+	if killed < 50 || releases < 5 {
+		t.Errorf("%d runs killed and %d releases of 200: the kills do not spread over the run", killed, releases)
+	}
+	if balance := spent(t, ledger); balance < float64(spends)*cost(t, 0.1, 1e-9)*(1-1e-9) {
+		t.Errorf("spent %g for %d spends", balance, spends)
+	}
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// spent is what the only unit has spent.
+func spent(t *testing.T, path string) float64 {
+	t.Helper()
+	s, err := mechanism.ReadLedger(path)
+	if err != nil || len(s.Balances) != 1 {
+		t.Fatalf("%v, %v", s, err)
+	}
+	return s.Balances[0].Spent.Float()
+}
+
+func cost(t *testing.T, epsilon, delta float64) float64 {
+	t.Helper()
+	c, err := mechanism.Analytic.Multiplier(epsilon, delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return 1 / (2 * c * c)
+}

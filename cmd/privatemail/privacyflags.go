@@ -1,0 +1,70 @@
+package main
+
+import (
+	"flag"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// priceFlags say what a release is worth.
+type priceFlags struct {
+	epsilon, delta float64
+	relation, rule string
+}
+
+func (f *priceFlags) define(fs *flag.FlagSet) {
+	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "guarantee `E` for one record; no default")
+	numberVar(fs, &f.delta, "delta", 0, fraction(), "probability `D` with which the guarantee may fail, far below 1/(number of people); no default")
+	choiceVar(fs, &f.relation, "relation", sensitivity.ReplaceOne.String(), relationNames(), "what one record may change: `R` is replace-one, null, features-replace or features-null")
+	choiceVar(fs, &f.rule, "rule", mechanism.Analytic.String(), []string{mechanism.Analytic.String(), mechanism.Classical.String()}, "how the noise is chosen: `RULE` is analytic, or classical for epsilon below 1")
+}
+
+func relationNames() []string {
+	return []string{sensitivity.ReplaceOne.String(), sensitivity.Null.String(), sensitivity.FeaturesReplace.String(), sensitivity.FeaturesNull.String()}
+}
+
+func (f *priceFlags) apply(s *privatemail.PrivateSettings) error {
+	s.Epsilon, s.Delta = f.epsilon, f.delta
+	if f.rule == mechanism.Classical.String() {
+		s.Rule = mechanism.Classical
+	}
+	var err error
+	s.Relation, err = sensitivity.RelationByName(f.relation)
+	return err
+}
+
+// queryFlags describe the private first step: public numbers, all of them.
+type queryFlags struct {
+	sigma, alpha, sigmaQ, radius float64
+	convention, table, operator  string
+	columns, classes             int
+	seed                         uint64
+}
+
+func (f *queryFlags) define(fs *flag.FlagSet, table string) {
+	numberVar(fs, &f.sigma, "sigma", 0, positive(), "bandwidth `S` of the Gaussian weights; required")
+	choiceVar(fs, &f.convention, "convention", "appendix", conventionNames(), "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
+	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "coefficient `A` of the label term; negative numbers attract (default: no label term)")
+	choiceVar(fs, &f.table, "table", table, tableNames(), "weights between labels: `T` is equal, different or gaussian; balanced and centred depend on the data and are refused")
+	countVar(fs, &f.columns, "k", 2, "`K` columns of the random start, and so of the release")
+	numberVar(fs, &f.sigmaQ, "sigma-q", 1e-8, positive(), "standard deviation `SQ` of the random start")
+	seedVar(fs, &f.seed, "seed `Q` of the random start, which is public")
+	choiceVar(fs, &f.operator, "operator", "", []string{"dense", "background", "csr"}, "feature weights: `NAME` is dense (exact), background (constant beyond -radius) or csr (truncated, for which there is no bound: refused) (default: by the number of rows and sigma)")
+	numberVar(fs, &f.radius, "radius", 0, positive(), "cut the weights at distance `R` (default: where a weight is 0.001; only for the operator background)")
+}
+
+// publicClasses is the number of classes that is published when none is given:
+// a constant, since the number in the data would tell something about it.
+const publicClasses = 1 << 16
+
+func (f *queryFlags) apply(s *privatemail.PrivateSettings) error {
+	if f.sigma == 0 {
+		return usagef("the bandwidth is missing: give -sigma S; it has to be public, so it cannot be found from private rows")
+	}
+	s.Bandwidth, s.Alpha, s.Table = bandwidth(f.convention, f.sigma), f.alpha, f.table
+	s.Columns, s.SigmaQ, s.Seed, s.Classes = f.columns, f.sigmaQ, f.seed, f.classes
+	s.Operator, s.Radius = f.operator, f.radius
+	return nil
+}

@@ -1,0 +1,466 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/post"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// The line of the acceptance: n = 1001, the paper's defaults.
+func TestSensitivityOfTheDefaults(t *testing.T) {
+	args := strings.Fields("sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -sigma-q 1e-8 -relation replace-one -epsilon 0.1 -delta 1e-5")
+	stdout, _ := succeed(t, append(args, "-json")...)
+	v := object(t, stdout)
+	wantKeys(t, v, "n k sigma alpha table classes sigma_q seed operator relation tight relations corrected paper epsilon delta e_to_epsilon sensitivity_total sigma_analytic sigma_classical mu rho signal_rms noise_to_signal cautions")
+	number := func(path ...string) float64 {
+		t.Helper()
+		var at any = v
+		for _, key := range path {
+			at = at.(map[string]any)[key]
+		}
+		return at.(float64)
+	}
+	near := func(name string, got, want, part float64) {
+		t.Helper()
+		if !(math.Abs(got-want) <= part*want) {
+			t.Errorf("%s = %g, want %g within %g", name, got, want, part)
+		}
+	}
+	near("tight delta", number("tight", "delta"), 1.27e-8, 0.2)
+	near("paper delta", number("paper", "delta"), 5.67e-6, 0.05)
+	near("M_ii", number("paper", "M_ii"), 0.804670711391, 1e-9)
+	near("M_ij", number("paper", "M_ij"), 3.93240463541e-6, 1e-9)
+	near("M", number("paper", "M"), 0.808603116027, 1e-9)
+	near("corrected M", number("corrected", "M"), 0.808511248741, 1e-9)
+	near("sigma_analytic", number("sigma_analytic"), 30.7495661320*number("sensitivity_total"), 1e-9)
+	near("sigma_classical", number("sigma_classical"), 48.4480526261*number("sensitivity_total"), 1e-9)
+	near("rho", number("rho"), 0.000528800697815, 1e-9)
+	near("signal", number("signal_rms"), 5.4e-9, 0.05)
+	near("ratio", number("noise_to_signal"), number("sigma_analytic")/number("signal_rms"), 1e-12)
+	if paper := v["paper"].(map[string]any); paper["valid"] != false || paper["proved"] != false {
+		t.Errorf("the paper's constant is called valid: %v", paper)
+	}
+	if total := number("sensitivity_total"); total < number("tight", "delta") || total > number("tight", "delta")*(1+1e-6) {
+		t.Errorf("total %g", total)
+	}
+
+	stdout, _ = succeed(t, args...)
+	for _, words := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "e^epsilon", "W-1", "W-3", "W-5", "W-6", "W-7"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("nothing about %q:\n%s", words, stdout)
+		}
+	}
+}
+
+func TestSensitivityInOtherCases(t *testing.T) {
+	stdout, _ := succeed(t, strings.Fields("sensitivity -n 50 -sigma 6 -json")...)
+	v := object(t, stdout)
+	if v["epsilon"] != nil || v["sigma_analytic"] != nil || v["noise_to_signal"] != nil {
+		t.Errorf("noise without a price: %v", v)
+	}
+	stdout, _ = succeed(t, strings.Fields("sensitivity -n 50 -sigma 6 -alpha 0.5 -epsilon 20 -delta 1e-5 -json")...)
+	if v = object(t, stdout); v["sigma_classical"] != nil {
+		t.Errorf("the classical rule at epsilon 20: %v", v["sigma_classical"])
+	}
+	if !strings.Contains(stdout, "no meaningful formal protection") {
+		t.Errorf("epsilon 20 is not called what it is: %s", stdout)
+	}
+	stdout, _ = succeed(t, strings.Fields("sensitivity -n 5 -sigma 1 -alpha 0.6 -classes 10")...)
+	if !strings.Contains(stdout, "undefined") {
+		t.Errorf("the paper's constant is undefined here:\n%s", stdout)
+	}
+	stdout, _ = succeed(t, strings.Fields("sensitivity -n 500 -sigma 1 -alpha -0.6 -table equal -operator background -radius 0.9 -json")...)
+	if v = object(t, stdout); v["corrected"] != nil || !strings.Contains(fmt.Sprint(v["operator"]), "background") {
+		t.Errorf("%v", v)
+	}
+	for _, c := range []struct {
+		args, words string
+		code        int
+	}{
+		{"-sigma 6", "-n", exitUsage},
+		{"-n 1 -sigma 6", "-n", exitUsage},
+		{"-n 10", "bandwidth is missing", exitUsage},
+		{"-n 10 -sigma 6 -epsilon 1", "go together", exitUsage},
+		{"-n 10 -sigma 6 x.npy", "names are not wanted", exitUsage},
+		{"-n 10 -sigma 6 -relation replce-one", "did you mean replace-one?", exitUsage},
+		{"-n 10 -sigma 6 -operator csr", "no bound is proved", exitFailed},
+		{"-n 10 -sigma 6 -table centred", "no bound is proved", exitFailed},
+		{"-n 10 -sigma 6 -rule classical -epsilon 1 -delta 1e-5", "analytic", exitFailed},
+		{"-n 10 -sigma 0.01", "representable", exitFailed},
+		{"-n 10 -sigma 6 -epsilon 1e-9 -delta 1e-5", "Epsilon", exitFailed},
+	} {
+		t.Run(c.args, func(t *testing.T) {
+			refuse(t, c.code, append([]string{"sensitivity"}, strings.Fields(c.args)...), c.words)
+		})
+	}
+}
+
+// private returns the arguments of a privatize call that passes.
+func private(features, ledger, out string, more ...string) []string {
+	return append([]string{
+		"privatize", features, "-sigma", "1", "-alpha", "0.5", "-classes", "8", "-label-mode", "dropped",
+		"-epsilon", "1", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-out", out, "-quiet",
+	}, more...)
+}
+
+func newLedger(t *testing.T, folder string) string {
+	t.Helper()
+	path := filepath.Join(folder, "a.ledger")
+	succeed(t, "budget", "create", path, "-epsilon", "5", "-delta", "1e-6")
+	return path
+}
+
+// The digits are released in one folder and continued in another that gets the
+// release alone; the engine in this process comes to the same bits.
+func TestReleaseTravels(t *testing.T) {
+	home, away := t.TempDir(), t.TempDir()
+	succeed(t, "generate", "-kind", "digits", "-out", filepath.Join(home, "digits")+"/")
+	ledger := newLedger(t, home)
+	made := filepath.Join(home, "digits.release")
+	stdout, stderr := succeed(t, "privatize", filepath.Join(home, "digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-classes", "10",
+		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-out", made)
+	for _, words := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1", "randomised", made} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("nothing about %q:\n%s", words, stdout)
+		}
+	}
+	for _, words := range []string{"W-1", "W-3", "W-4", "W-5", "W-7"} {
+		if !strings.Contains(stderr, words) {
+			t.Errorf("nothing about %q:\n%s", words, stderr)
+		}
+	}
+	wantFiles(t, home, "a.ledger", "digits", "digits.release")
+
+	there := filepath.Join(away, "there.release")
+	if err := os.WriteFile(there, []byte(readFile(t, made)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, "continue", there, "-degree", "20", "-steps", "3", "-out", filepath.Join(away, "z.npy"), "-quiet", "-workers", "1")
+	wantFiles(t, away, "there.release", "z.npy")
+
+	r, err := readRelease(made)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := privatemail.New(privatemail.WithWorkers(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	want, err := engine.Continue(t.Context(), r, nil, &post.Settings{MeanDegree: 20, Steps: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := formats.ReadMatrix(filepath.Join(away, "z.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	if got.Rows != digits.Images || got.Cols != 2 {
+		t.Fatalf("%d x %d", got.Rows, got.Cols)
+	}
+	for i, v := range got.Data {
+		if float64(v) != want.Points.At(i/2, i%2) {
+			t.Fatalf("entry %d: %v, in process %v", i, v, want.Points.At(i/2, i%2))
+		}
+	}
+	for _, path := range []string{made, ledger} {
+		if strings.Contains(readFile(t, path), "secret-name") {
+			t.Errorf("%s has the name of the unit", path)
+		}
+	}
+}
+
+// Public labels go along, in either form of the release.
+func TestContinueWithPublicLabels(t *testing.T) {
+	folder := toy(t)
+	temp := t.TempDir()
+	out := filepath.Join(temp, "r.json")
+	args := strings.Fields("privatize " + folder + " -sigma 1 -alpha 0.5 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -json -out " + out)
+	stdout, _ := succeed(t, args...)
+	v := object(t, stdout)
+	wantKeys(t, v, "n d k id relation operator derivation epsilon delta rule sensitivity sigma mu rho label_mode label_epsilon ledger sha256 cautions out")
+	if v["ledger"] != 0. || v["relation"] != "features-replace" {
+		t.Errorf("%v", v)
+	}
+	if !strings.HasPrefix(readFile(t, out), "{") {
+		t.Error(".json is not readable")
+	}
+	z := filepath.Join(temp, "z.npy")
+	labels := filepath.Join(folder, labelsName)
+	stdout, _ = succeed(t, "continue", out, "-labels", labels, "-degree", "8", "-out", z, "-json")
+	v = object(t, stdout)
+	wantKeys(t, v, "n k labels operator sigma status trace out")
+	if v["labels"] != "public" || len(v["trace"].([]any)) != 4 {
+		t.Errorf("%v", v)
+	}
+	with := readFile(t, z)
+	stdout, _ = succeed(t, "continue", out, "-degree", "8", "-out", z)
+	if !strings.Contains(stdout, "none") || readFile(t, z) == with {
+		t.Errorf("the labels had no effect: %s", stdout)
+	}
+	// The bandwidth of the first step does not suit a start of 1e-8.
+	if _, stderr := succeed(t, "continue", out, "-out", z); !strings.Contains(stderr, "-degree 20") {
+		t.Errorf("no note on a graph without information: %q", stderr)
+	}
+	// The released points themselves.
+	succeed(t, "continue", out, "-steps", "0", "-out", z)
+	r, err := readRelease(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := post.Points(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := formats.ReadMatrix(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	for i, v := range got.Data {
+		if v != float32(want.At(i/2, i%2)) {
+			t.Fatalf("entry %d: %v, want %v", i, v, want.At(i/2, i%2))
+		}
+	}
+}
+
+// A refused request leaves no file and spends nothing.
+func TestPrivatizeRefusals(t *testing.T) {
+	folder, temp := toy(t), t.TempDir()
+	ledger, out := newLedger(t, temp), filepath.Join(temp, "r.release")
+	bad := filepath.Join(t.TempDir(), "bad.npy")
+	data := make([]float32, 300*4)
+	for i := range data {
+		data[i] = 0.5
+	}
+	writeMatrix(t, bad, 300, 4, data)
+	data[7] = float32(math.NaN())
+	nan := filepath.Join(t.TempDir(), "nan.npy")
+	writeMatrix(t, nan, 300, 4, data)
+	data[7] = 0.87654321
+	long := filepath.Join(t.TempDir(), "long.npy")
+	writeMatrix(t, long, 300, 4, data)
+	labels := filepath.Join(folder, labelsName)
+	empty := readFile(t, ledger)
+
+	without := func(flag string) []string { // private without a flag and its value
+		args := private(folder, ledger, out)
+		for i, a := range args {
+			if a == flag {
+				return append(append([]string{}, args[:i]...), args[i+2:]...)
+			}
+		}
+		t.Fatalf("no flag %s", flag)
+		return nil
+	}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		word string
+	}{
+		{"no epsilon", without("-epsilon"), exitUsage, "-epsilon"},
+		{"no delta", without("-delta"), exitUsage, "-delta"},
+		{"no label mode", without("-label-mode"), exitUsage, "-label-mode"},
+		{"no ledger", without("-ledger"), exitUsage, "budget create"},
+		{"no unit", without("-unit"), exitUsage, "-unit"},
+		{"no out", without("-out"), exitUsage, "-out"},
+		{"no sigma", without("-sigma"), exitUsage, "-sigma"},
+		{"no features", append([]string{"privatize"}, private(folder, ledger, out)[2:]...), exitUsage, "FEATURES"},
+		{"unknown relation", private(folder, ledger, out, "-relation", "any"), exitUsage, "replace-one"},
+		{"truncated", private(folder, ledger, out, "-operator", "csr"), exitFailed, "no bound is proved"},
+		{"radius with dense", private(folder, ledger, out, "-operator", "dense", "-radius", "1"), exitFailed, "radius"},
+		{"centred table", private(folder, ledger, out, "-table", "centred"), exitFailed, "no bound is proved"},
+		{"classical at 1", private(folder, ledger, out, "-rule", "classical"), exitFailed, "analytic"},
+		{"epsilon too large", private(folder, ledger, out, "-epsilon", "101"), exitFailed, "Epsilon"},
+		{"budget exceeded", private(folder, ledger, out, "-epsilon", "6"), exitFailed, "exceeded"},
+		{"labels out of range", private(folder, ledger, out, "-classes", "3"), exitFailed, "0 .. 2"},
+		{"randomised without a price", private(folder, ledger, out, "-label-mode", "randomised"), exitUsage, "-label-epsilon"},
+		{"a price for nothing", private(folder, ledger, out, "-label-epsilon", "1"), exitUsage, "randomised"},
+		{"randomised public labels", private(folder, ledger, out, "-label-mode", "randomised", "-label-epsilon", "1", "-relation", "features-replace"), exitFailed, "label"},
+		{"missing ledger", private(folder, filepath.Join(temp, "none.ledger"), out), exitFailed, "budget create"},
+		{"ledger is features", private(folder, filepath.Join(folder, featuresName), out), exitFailed, "ledger"},
+		{"out is the ledger", private(folder, ledger, ledger), exitUsage, "ledger"},
+		{"out is the features", private(folder, ledger, filepath.Join(folder, featuresName)), exitUsage, "replace"},
+		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), exitFailed, "no folder"},
+		{"NaN", private(nan, ledger, out, "-labels", labels), exitFailed, "row 1, column 3"},
+		{"not of unit norm", private(long, ledger, out, "-labels", labels), exitFailed, "-normalize-rows"},
+		{"no labels", private(bad, ledger, out), exitUsage, "-labels"},
+		{"rest public without a row", private(folder, ledger, out, "-rest-public"), exitUsage, "-private-rows"},
+		{"private row outside", private(folder, ledger, out, "-private-rows", "300"), exitFailed, "300"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			refuse(t, c.code, c.args, c.word)
+			_, _, stderr := call(c.args...)
+			if strings.Contains(stderr, "0.8765") || strings.Contains(stderr, "secret-name") {
+				t.Errorf("%q tells too much", stderr)
+			}
+			wantFiles(t, temp, "a.ledger")
+			if readFile(t, ledger) != empty {
+				t.Error("the ledger has changed")
+			}
+		})
+	}
+}
+
+func TestContinueRefusals(t *testing.T) {
+	folder, temp := toy(t), t.TempDir()
+	r, z := filepath.Join(temp, "r.release"), filepath.Join(temp, "z.npy")
+	succeed(t, private(folder, "none", r)...)
+	whole := readFile(t, r)
+	for name, data := range map[string]string{"short": whole[:len(whole)-9], "flipped": whole[:300] + string(whole[300]^1) + whole[301:], "more": whole + "x", "empty": "", "text": "hello", "json": `{"format":"x"}`} {
+		path := filepath.Join(temp, name)
+		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		refuse(t, exitFailed, []string{"continue", path, "-out", z}, path)
+	}
+	labels := filepath.Join(folder, labelsName)
+	for _, c := range []struct {
+		args []string
+		code int
+		word string
+	}{
+		{[]string{"continue", "-out", z}, exitUsage, "RELEASE"},
+		{[]string{"continue", r, r, "-out", z}, exitUsage, "one RELEASE"},
+		{[]string{"continue", r}, exitUsage, "-out"},
+		{[]string{"continue", r, "-out", r}, exitUsage, "replace"},
+		{[]string{"continue", r, "-out", z, "-labels", labels}, exitUsage, "dropped"},
+		{[]string{"continue", r, "-out", z, "-sigma", "1", "-degree", "2"}, exitUsage, "exclude"},
+		{[]string{"continue", r, "-out", z, "-steps", "-1"}, exitUsage, "0 or more"},
+		{[]string{"continue", r, "-out", filepath.Join(temp, "z.png")}, exitUsage, "png"},
+		{[]string{"continue", temp, "-out", z}, exitFailed, "folder"},
+		{[]string{"continue", filepath.Join(temp, "absent"), "-out", z}, exitFailed, "no such file"},
+		{[]string{"continue", r, "-out", z, "-budget", "1K"}, exitFailed, "-budget"},
+	} {
+		refuse(t, c.code, c.args, c.word)
+	}
+	if _, err := os.Stat(z); err == nil {
+		t.Error("a refused request left a file")
+	}
+}
+
+func TestBudget(t *testing.T) {
+	temp := t.TempDir()
+	ledger := newLedger(t, temp)
+	refuse(t, exitFailed, []string{"budget", "create", ledger, "-epsilon", "9", "-delta", "1e-6"}, "exists already")
+	stdout, _ := succeed(t, "budget", "show", ledger)
+	if !strings.Contains(stdout, "nothing has been spent") || !strings.Contains(stdout, "epsilon 5") {
+		t.Errorf("%s", stdout)
+	}
+	folder := toy(t)
+	for i := range 2 {
+		succeed(t, private(folder, ledger, filepath.Join(temp, fmt.Sprint("r", i)))...)
+	}
+	stdout, _ = succeed(t, "budget", "show", ledger, "-json")
+	v := object(t, stdout)
+	wantKeys(t, v, "kind epsilon delta rho records head units ledger")
+	units := v["units"].([]any)
+	if len(units) != 1 || v["records"] != 4. { // reserve and commit, twice
+		t.Fatalf("%v", v)
+	}
+	one := units[0].(map[string]any)
+	c, err := mechanism.Analytic.Multiplier(1, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spent := one["spent"].(float64); math.Abs(spent-2/(2*c*c)) > 1e-9 {
+		t.Errorf("spent %g", spent)
+	}
+	if e := one["epsilon_spent"].(float64); !(e > 1.4 && e < 1.6) { // more than 1, less than 2
+		t.Errorf("two releases at epsilon 1 are worth %g", e)
+	}
+	if strings.Contains(stdout, "secret-name") {
+		t.Error("the name is shown")
+	}
+	stdout, _ = succeed(t, "budget", "show", ledger, "-unit", "secret-name")
+	if !strings.Contains(stdout, one["unit"].(string)) {
+		t.Errorf("%s", stdout)
+	}
+	stdout, _ = succeed(t, "budget", "show", ledger, "-unit", "nobody", "-json")
+	if u := object(t, stdout)["units"].([]any)[0].(map[string]any); u["spent"] != 0. {
+		t.Errorf("%v", u)
+	}
+	for _, c := range []struct {
+		args, words string
+		code        int
+	}{
+		{"", "create", exitUsage}, {"create", "LEDGER", exitUsage}, {"shwo x", "show", exitUsage},
+		{"create x -delta 1e-6", "-epsilon", exitUsage}, {"create x -epsilon 1", "-delta", exitUsage},
+		{"create x -epsilon 1 -delta 1e-6 -unit a", "-unit", exitUsage},
+		{"create x -kind pure -epsilon 1 -delta 1e-6", "delta 0", exitUsage},
+		{"create x -epsilon 1e9 -delta 1e-6", "Epsilon", exitFailed},
+		{"show x -epsilon 1", "fixed", exitUsage}, {"show absent", "budget create", exitFailed},
+		{"show " + filepath.Join(folder, featuresName), "ledger", exitFailed},
+	} {
+		refuse(t, c.code, append([]string{"budget"}, strings.Fields(c.args)...), c.words)
+	}
+	if _, err := os.Stat("x"); err == nil {
+		t.Error("a refused ledger was made")
+	}
+	// A ledger in use is not shared.
+	held, err := mechanism.OpenLedger(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	refuse(t, exitFailed, private(folder, ledger, filepath.Join(temp, "r9")), "another process")
+	succeed(t, "budget", "show", ledger)
+}
+
+// The kinds of ledgers that count otherwise.
+func TestOtherLedgers(t *testing.T) {
+	temp, folder := t.TempDir(), toy(t)
+	pure, zcdp := filepath.Join(temp, "pure"), filepath.Join(temp, "zcdp")
+	succeed(t, "budget", "create", pure, "-kind", "pure", "-epsilon", "3")
+	succeed(t, "budget", "create", zcdp, "-kind", "zcdp", "-epsilon", "3", "-delta", "1e-6")
+	refuse(t, exitFailed, private(folder, pure, filepath.Join(temp, "r")), "pure")
+	succeed(t, private(folder, zcdp, filepath.Join(temp, "r"))...)
+}
+
+// The settings the library takes are the ones the command gives it.
+func TestPrivatizeFlagsArrive(t *testing.T) {
+	f := new(privatizeFlags)
+	set := defined(t, f.define, "-sigma", "2", "-convention", "program", "-alpha", "-0.5", "-k", "3", "-sigma-q", "1e-3", "-seed", "9", "-classes", "4",
+		"-epsilon", "0.5", "-delta", "1e-7", "-relation", "null", "-rule", "classical", "-label-mode", "randomised", "-label-epsilon", "2", "-table", "different",
+		"-ledger", "l", "-unit", "u", "-unit-kind", "client", "-out", "o", "-operator", "background", "-radius", "1.5", "-normalize-rows", "-private-rows", "4, 7")
+	s, err := f.settings(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintf("%+v", *s)
+	want := fmt.Sprintf("%+v", privatemail.PrivateSettings{
+		Epsilon: 0.5, Delta: 1e-7, Relation: sensitivity.Null, LabelMode: release.ModeRandomised, LabelEpsilon: 2,
+		Unit: mechanism.Unit{Kind: release.UnitClient, Name: "u"}, Rule: mechanism.Classical,
+		Bandwidth: kernel.SigmaProgram(2), Alpha: -0.5, Table: "different", Classes: 4, Columns: 3, SigmaQ: 1e-3, Seed: 9,
+		NormalizeRows: true, Operator: "background", Radius: 1.5, PrivateRows: []int{4, 7},
+	})
+	if got != want {
+		t.Errorf("settings\n%s, want\n%s", got, want)
+	}
+}
+
+// defined parses arguments with the flags of a verb and tells which were given.
+func defined(t *testing.T, define func(*flag.FlagSet), args ...string) map[string]bool {
+	t.Helper()
+	fs := flag.NewFlagSet("test", flag.ContinueOnError)
+	define(fs)
+	if _, err := parse(fs, args); err != nil {
+		t.Fatal(err)
+	}
+	return given(fs)
+}

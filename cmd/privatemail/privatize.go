@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+func privatizeVerb() verb {
+	return verb{
+		name:    "privatize",
+		summary: "release the first step of a file with differential privacy",
+		synopsis: []string{
+			"FEATURES -sigma S -epsilon E -delta D -label-mode MODE -ledger FILE|none -unit NAME -out FILE [-labels FILE] [-alpha A] [FLAGS]",
+		},
+		about: `
+Computes the first step of the iteration on rows of unit norm, adds noise calibrated to a
+proved bound, and writes a release: the only thing that may leave the machine. 'privatemail
+continue' takes it further, anywhere, without the features. FILE ending in .json gets the
+readable form, any other the compact one.
+
+What happens to labels after the release has to be said: public (they are known anyway),
+dropped (later steps go without), or randomised (each is replaced at random, at the price
+-label-epsilon, and put into the release).
+
+The spend is written to the ledger ('privatemail budget create') before noise is drawn, and is
+never given back: not after an error, not after Ctrl-C. -ledger none counts nothing.
+
+Epsilon, delta, label mode and ledger have no default. Labels are 0 to C-1 with a public C
+(-classes); without it the constant 65536 is published instead.`,
+		examples: []string{
+			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit photo-17 -out birds.release",
+			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
+		},
+		prints: printsJSON | printsProgress,
+		define: func(fs *flag.FlagSet) action {
+			f := new(privatizeFlags)
+			f.define(fs)
+			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+		},
+	}
+}
+
+type privatizeFlags struct {
+	work                          workFlags
+	price                         priceFlags
+	query                         queryFlags
+	labelMode, ledger, unit, kind string
+	labelEpsilon                  float64
+	labels, out                   string
+	normalizeRows, restPublic     bool
+	privateRows                   []int
+}
+
+// noLedger is what -ledger says to count nothing.
+const noLedger = "none"
+
+func (f *privatizeFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	f.price.define(fs)
+	f.query.define(fs, "equal")
+	countVar(fs, &f.query.classes, "classes", 0, "public number of classes `C`: labels are 0 to C-1 (default: 65536; required for randomised labels)")
+	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first; otherwise rows must be of unit norm")
+	choiceVar(fs, &f.labelMode, "label-mode", "", []string{release.ModePublic, release.ModeDropped, release.ModeRandomised}, "labels after the release: `MODE` is public, dropped or randomised; no default")
+	numberVar(fs, &f.labelEpsilon, "label-epsilon", 0, positive(), "price `E` of randomised labels, on top of -epsilon")
+	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
+	fs.StringVar(&f.unit, "unit", "", "`NAME` of the record or client whose budget is spent; the ledger keeps a keyed hash of it")
+	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
+	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
+	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
+	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
+	fs.StringVar(&f.out, "out", "", "write the release to `FILE`; required")
+}
+
+// settings checks the flags and translates them.
+func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSettings, error) {
+	switch {
+	case f.price.epsilon == 0 || f.price.delta == 0:
+		return nil, usagef("-epsilon E and -delta D are required and have no default: 'privatemail sensitivity' shows what they mean for the noise")
+	case f.labelMode == "":
+		return nil, usagef("-label-mode is missing: say what happens to labels after the release, public, dropped or randomised")
+	case f.ledger == "":
+		return nil, usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -epsilon E -delta D', or say -ledger none to count nothing")
+	case f.unit == "" && f.ledger != noLedger:
+		return nil, usagef("-unit NAME is missing: whose budget is spent?")
+	case f.out == "":
+		return nil, usagef("-out FILE is missing: where should the release go?")
+	case f.labelMode == release.ModeRandomised && !set["label-epsilon"]:
+		return nil, usagef("-label-mode randomised needs -label-epsilon E, the price of the labels")
+	case f.labelMode != release.ModeRandomised && set["label-epsilon"]:
+		return nil, usagef("-label-epsilon belongs to -label-mode randomised: add that, or leave it out")
+	case f.labelMode == release.ModeRandomised && f.query.classes == 0:
+		return nil, usagef("-label-mode randomised needs -classes C: a label is replaced by one of the public classes")
+	case f.restPublic && len(f.privateRows) != 1:
+		return nil, usagef("-rest-public needs -private-rows with the one private row")
+	}
+	s := &privatemail.PrivateSettings{
+		LabelMode: f.labelMode, LabelEpsilon: f.labelEpsilon, Unit: mechanism.Unit{Kind: f.kind, Name: f.unit},
+		NormalizeRows: f.normalizeRows, PrivateRows: f.privateRows, RestPublic: f.restPublic,
+	}
+	if err := f.price.apply(s); err != nil {
+		return nil, err
+	}
+	if err := f.query.apply(s); err != nil {
+		return nil, err
+	}
+	if s.Classes == 0 {
+		s.Classes = publicClasses
+	}
+	if s.Unit.Name == "" {
+		s.Unit.Name = "unnamed" // without a ledger nobody reads it
+	}
+	return s, nil
+}
+
+func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+	name, err := oneName(names)
+	if err != nil {
+		return err
+	}
+	s, err := f.settings(set)
+	if err != nil {
+		return err
+	}
+	in, err := f.input(name, s)
+	if err != nil {
+		return err
+	}
+	if err := checkPlace(f.out); err != nil {
+		return err
+	}
+	s.Ledger = mechanism.NoLedger
+	var ledger *mechanism.Ledger
+	if f.ledger != noLedger {
+		if ledger, err = openLedger(f.ledger); err != nil {
+			return err
+		}
+		defer ledger.Close()
+		s.Ledger = ledger
+	}
+	d, out, err := f.release(ctx, e, in, s)
+	if err != nil {
+		return err
+	}
+	// The budget is spent: an interrupt does not take the release away now.
+	if err := writeRelease(context.WithoutCancel(ctx), f.out, out); err != nil {
+		return fmt.Errorf("the budget is spent, but the release could not be written: %w", err)
+	}
+	return f.show(e, s, d, out, ledger)
+}
+
+// input finds the files. Labels are left out when nothing reads them.
+func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (input, error) {
+	in, err := resolve(name)
+	if err != nil {
+		return in, err
+	}
+	if f.labels != "" {
+		in.labels = f.labels
+	}
+	if err := refuseInput(f.out, in); err != nil {
+		return in, err
+	}
+	if f.ledger != noLedger && sameFile(f.out, f.ledger) {
+		return in, usagef("-out %s would replace the ledger; name another file", f.out)
+	}
+	if s.Alpha == 0 && s.LabelMode != release.ModeRandomised {
+		in.labels = ""
+	} else if in.labels == "" {
+		return in, usagef("%s comes without labels: add -labels FILE, or leave out -alpha", name)
+	}
+	return in, nil
+}
+
+// release reads the files and does the work; d is the dimension of the features.
+func (f *privatizeFlags) release(ctx context.Context, e *env, in input, s *privatemail.PrivateSettings) (d int, _ *release.Release, _ error) {
+	x, unmap, err := readFeatures(ctx, in.features)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer unmap()
+	var y []int32
+	if in.labels != "" {
+		if y, err = readLabels(ctx, in, x.Rows); err != nil {
+			return 0, nil, err
+		}
+	}
+	engine, stop, err := e.engine(f.work)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer stop()
+	out, err := engine.Privatize(ctx, x, y, s)
+	if err != nil {
+		return 0, nil, explain(err, in)
+	}
+	return x.Cols, out, nil
+}
+
+// writeRelease writes the readable form to names ending in .json, the compact
+// one to others.
+func writeRelease(ctx context.Context, path string, r *release.Release) error {
+	data, err := r.MarshalBinary()
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		data, err = json.MarshalIndent(r, "", "  ")
+		data = append(data, '\n')
+	}
+	if err != nil {
+		return err
+	}
+	return formats.WriteFile(ctx, path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// privatizeReport is the object of privatize -json: nothing in it is private.
+type privatizeReport struct {
+	N            int       `json:"n"`
+	D            int       `json:"d"`
+	K            int       `json:"k"`
+	ID           string    `json:"id"`
+	Relation     string    `json:"relation"`
+	Operator     string    `json:"operator"`
+	Derivation   string    `json:"derivation"`
+	Epsilon      float64   `json:"epsilon"`
+	Delta        float64   `json:"delta"`
+	Rule         string    `json:"rule"`
+	Sensitivity  float64   `json:"sensitivity"`
+	Sigma        float64   `json:"sigma"`
+	Mu           float64   `json:"mu"`
+	Rho          float64   `json:"rho"`
+	LabelMode    string    `json:"label_mode"`
+	LabelEpsilon float64   `json:"label_epsilon"`
+	Ledger       uint64    `json:"ledger"` // sequence number, 0 without one
+	SHA256       string    `json:"sha256"` // of the compact form
+	Cautions     []caution `json:"cautions"`
+	Out          string    `json:"out"`
+}
+
+func (f *privatizeFlags) show(e *env, s *privatemail.PrivateSettings, d int, r *release.Release, ledger *mechanism.Ledger) error {
+	compact, err := r.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(compact)
+	cautions := stake{
+		epsilon: s.Epsilon, delta: s.Delta, relation: s.Relation, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
+		unit: r.Unit, noLedger: ledger == nil,
+	}.cautions()
+	if e.json {
+		return e.object(privatizeReport{
+			N: r.Rows, D: d, K: r.Columns, ID: hex.EncodeToString(r.ID[:]), Relation: r.Sensitivity.Relation, Operator: r.Sensitivity.Operator,
+			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, Rule: r.Privacy.Rule,
+			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho,
+			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, SHA256: hex.EncodeToString(sum[:]),
+			Cautions: cautions, Out: f.out,
+		})
+	}
+	if e.quiet {
+		return nil
+	}
+	t := facts(e.stdout)
+	fmt.Fprintf(t, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
+	fmt.Fprintf(t, "guarantee\tepsilon %g, delta %g for one %s, relation %s (odds x %.4g at most)\n", r.Privacy.Epsilon, r.Privacy.Delta, r.Unit, r.Sensitivity.Relation, odds(r.Privacy.Epsilon))
+	fmt.Fprintf(t, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, r.Sensitivity.Operator)
+	if r.Labels.Mode == release.ModeRandomised {
+		fmt.Fprintf(t, "labels\trandomised, epsilon %g on top\n", r.Labels.Epsilon)
+	} else {
+		fmt.Fprintf(t, "labels\t%s\n", r.Labels.Mode)
+	}
+	if ledger != nil {
+		fmt.Fprintf(t, "ledger\tspend %d of %s; ", r.Ledger, f.ledger)
+		writeRemaining(t, ledger, s.Unit)
+	} else {
+		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
+	}
+	fmt.Fprintf(t, "wrote\t%s\n", f.out)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	e.warn(cautions)
+	return nil
+}

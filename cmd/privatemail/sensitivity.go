@@ -1,0 +1,259 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+func sensitivityVerb() verb {
+	return verb{
+		name:     "sensitivity",
+		summary:  "tell how much noise a private first step needs; no data needed",
+		synopsis: []string{"-n N -sigma S [-k K] [-alpha A] [-classes C] [-relation R] [-epsilon E -delta D] [FLAGS]"},
+		about: `
+Prints how much one record can change the first step (its sensitivity, Delta) and the noise
+that hides the change. N counts all rows, C all classes. Everything printed follows from
+public numbers: the random start is the one drawn from -seed.
+
+  tight      the bound releases are calibrated to (Theorem 1 and its variants)
+  corrected  the paper's constant with its errors repaired (for the relation null)
+  paper      the published constant; for comparison, never used for noise
+
+Relations: replace-one hides which record it was, label included; null hides whether a
+record is there or an empty one; features-replace and features-null are the same for
+records whose label is public.`,
+		examples: []string{
+			"privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5",
+			"privatemail sensitivity -n 1001 -sigma 6 -alpha 0.6 -classes 98 -relation features-replace -epsilon 1 -delta 1e-6 -json",
+		},
+		prints: printsJSON,
+		define: func(fs *flag.FlagSet) action {
+			f := new(sensitivityFlags)
+			f.define(fs)
+			return f.run
+		},
+	}
+}
+
+type sensitivityFlags struct {
+	price  priceFlags
+	query  queryFlags
+	n, dim int
+}
+
+func (f *sensitivityFlags) define(fs *flag.FlagSet) {
+	f.price.define(fs)
+	f.query.define(fs, "gaussian")
+	countVar(fs, &f.query.classes, "classes", publicClasses, "number of classes `C`: labels are 0 to C-1")
+	countVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
+	countVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error only")
+}
+
+func (f *sensitivityFlags) run(ctx context.Context, e *env, names []string) error {
+	switch {
+	case len(names) > 0:
+		return usagef("names are not wanted, got %q: no data is read", names[0])
+	case f.n < 2:
+		return usagef("-n N is missing or below 2: the private row and at least one more")
+	case (f.price.epsilon == 0) != (f.price.delta == 0):
+		return usagef("-epsilon and -delta go together: give both for the noise, or neither for the bounds alone")
+	}
+	var s privatemail.PrivateSettings
+	if err := f.price.apply(&s); err != nil {
+		return err
+	}
+	if err := f.query.apply(&s); err != nil {
+		return err
+	}
+	a, err := privatemail.Sensitivity(ctx, f.n, f.dim, &s)
+	if err != nil {
+		return err
+	}
+	r := f.report(a)
+	// The other relations beside the one asked for.
+	for _, name := range relationNames() {
+		if s.Relation, err = sensitivity.RelationByName(name); err != nil {
+			return err
+		}
+		s.Epsilon, s.Delta = 0, 0
+		other, err := privatemail.Sensitivity(ctx, f.n, f.dim, &s)
+		if err != nil {
+			return err
+		}
+		r.Relations = append(r.Relations, relationReport{name, other.Tight.Exact()})
+	}
+	if e.json {
+		return e.object(r)
+	}
+	return f.show(e, r)
+}
+
+// sensitivityReport is the object of sensitivity -json.
+type sensitivityReport struct {
+	N              int              `json:"n"`
+	K              int              `json:"k"`
+	Sigma          float64          `json:"sigma"` // in the convention of the appendix
+	Alpha          float64          `json:"alpha"`
+	Table          string           `json:"table"`
+	Classes        int              `json:"classes"`
+	SigmaQ         float64          `json:"sigma_q"`
+	Seed           uint64           `json:"seed"`
+	Operator       string           `json:"operator"`
+	Relation       string           `json:"relation"`
+	Tight          tightReport      `json:"tight"`
+	Relations      []relationReport `json:"relations"`
+	Corrected      *correctedReport `json:"corrected"` // null where its proof does not reach
+	Paper          paperReport      `json:"paper"`
+	Epsilon        *float64         `json:"epsilon"`
+	Delta          *float64         `json:"delta"`
+	EToEpsilon     *jsonNumber      `json:"e_to_epsilon"`
+	Total          *float64         `json:"sensitivity_total"` // what the noise is calibrated to
+	SigmaAnalytic  *float64         `json:"sigma_analytic"`    // standard deviation of an entry
+	SigmaClassical *float64         `json:"sigma_classical"`   // null from epsilon 1
+	Mu             *float64         `json:"mu"`
+	Rho            *float64         `json:"rho"`
+	SignalRMS      float64          `json:"signal_rms"`
+	NoiseToSignal  *float64         `json:"noise_to_signal"`
+	Cautions       []caution        `json:"cautions"`
+}
+
+type tightReport struct {
+	Delta         float64  `json:"delta"`
+	OperatorError float64  `json:"operator_error"`
+	Derivation    string   `json:"derivation"`
+	Assumptions   []string `json:"assumptions"`
+}
+
+type relationReport struct {
+	Relation string  `json:"relation"`
+	Delta    float64 `json:"delta"`
+}
+
+type correctedReport struct {
+	M        float64 `json:"M"`
+	Delta    float64 `json:"delta"`
+	Spectral float64 `json:"delta_spectral"`
+	Relation string  `json:"relation"`
+}
+
+type paperReport struct {
+	MII   *float64 `json:"M_ii"`
+	MIJ   *float64 `json:"M_ij"`
+	M     *float64 `json:"M"`
+	Delta *float64 `json:"delta"`
+	// Valid is about calibration, and always false. Proved says whether the
+	// paper's argument implies its number here.
+	Valid  bool   `json:"valid"`
+	Proved bool   `json:"proved"`
+	Why    string `json:"why"`
+}
+
+func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport {
+	q := a.Tight.Query()
+	r := &sensitivityReport{
+		N: f.n, K: f.query.columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.query.table, Classes: f.query.classes,
+		SigmaQ: f.query.sigmaQ, Seed: f.query.seed, Operator: q.Operator.String(), Relation: a.Tight.Relation().String(),
+		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
+		Paper: reportPaper(a), SignalRMS: a.Signal,
+	}
+	for _, text := range a.Tight.Assumptions() {
+		r.Tight.Assumptions = append(r.Tight.Assumptions, string(text))
+	}
+	if c := a.Corrected; c != nil {
+		r.Corrected = &correctedReport{M: c.M, Delta: c.Frobenius, Spectral: c.Value(), Relation: c.Relation().String()}
+	}
+	at := stake{epsilon: f.price.epsilon, delta: f.price.delta, relation: a.Tight.Relation(), signal: a.Signal}
+	if c := a.Calibration; c != nil {
+		total, sigma, mu, rho := c.L2Sensitivity(), c.Sigma(), c.Mu(), c.Rho()
+		odds := jsonNumber(math.Exp(f.price.epsilon))
+		r.Epsilon, r.Delta, r.EToEpsilon = &f.price.epsilon, &f.price.delta, &odds
+		r.Total, r.Mu, r.Rho = &total, &mu, &rho
+		if c.Rule() == mechanism.Analytic {
+			r.SigmaAnalytic = &sigma
+		} else if multiplier, err := mechanism.Analytic.Multiplier(f.price.epsilon, f.price.delta); err == nil {
+			analytic := multiplier * total
+			r.SigmaAnalytic = &analytic
+		}
+		if multiplier, err := mechanism.Classical.Multiplier(f.price.epsilon, f.price.delta); err == nil {
+			classical := multiplier * total
+			r.SigmaClassical = &classical
+		}
+		at.noise = sigma
+		if a.Signal > 0 {
+			ratio := sigma / a.Signal
+			r.NoiseToSignal = &ratio
+		}
+	}
+	r.Cautions = at.cautions()
+	return r
+}
+
+func reportPaper(a *privatemail.Assessment) paperReport {
+	p := a.Paper
+	if p == nil {
+		return paperReport{Why: plain(a.PaperError.Error())}
+	}
+	why := "its argument is repaired by the corrected constant; the tight one is smaller"
+	switch {
+	case p.RootMissing && p.NegativeDegree:
+		why = "it leaves out a square root (M < 1) and subtracts the square of a negative bound"
+	case p.RootMissing:
+		why = "it leaves out a square root (M < 1)"
+	case p.NegativeDegree:
+		why = "it subtracts the square of a negative bound"
+	}
+	return paperReport{MII: &p.MII, MIJ: &p.MIJ, M: &p.M, Delta: &p.Delta, Proved: p.Proved(), Why: why}
+}
+
+// show explains the numbers in words.
+func (f *sensitivityFlags) show(e *env, r *sensitivityReport) error {
+	fmt.Fprintf(e.stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, %s)\nby at most, in Frobenius norm:\n\n",
+		r.N, r.K, r.Sigma, r.Alpha, r.Table, r.Classes, r.Operator)
+	t := facts(e.stdout)
+	fmt.Fprintf(t, "tight\t%.5g\trelation %s, %s; this is what noise is calibrated to\n", r.Tight.Delta, r.Relation, r.Tight.Derivation)
+	for _, o := range r.Relations {
+		if o.Relation != r.Relation {
+			fmt.Fprintf(t, "\t%.5g\trelation %s\n", o.Delta, o.Relation)
+		}
+	}
+	if c := r.Corrected; c != nil {
+		fmt.Fprintf(t, "corrected\t%.5g\trelation %s; the paper's constant with its errors repaired, M = %.5g\n", c.Delta, c.Relation, c.M)
+	}
+	if p := r.Paper; p.Delta != nil {
+		fmt.Fprintf(t, "paper\t%.5g\tM = %.5g; not valid for calibration: %s\n", *p.Delta, *p.M, p.Why)
+	} else {
+		fmt.Fprintf(t, "paper\tundefined\t%s\n", p.Why)
+	}
+	fmt.Fprintf(t, "rounding\t%.3g\thow far float64 may be from the exact step; counted twice\n", r.Tight.OperatorError)
+	t.Flush()
+	if r.Epsilon != nil {
+		fmt.Fprintf(e.stdout, "\nFor epsilon %g and delta %g:\n\n", *r.Epsilon, *r.Delta)
+		t = facts(e.stdout)
+		if r.SigmaAnalytic != nil {
+			fmt.Fprintf(t, "noise\t%.5g\tstandard deviation of an entry, analytic rule, for a total sensitivity of %.5g\n", *r.SigmaAnalytic, *r.Total)
+		}
+		if r.SigmaClassical != nil {
+			fmt.Fprintf(t, "\t%.5g\tby the classical rule\n", *r.SigmaClassical)
+		} else {
+			fmt.Fprintf(t, "\trefused\tby the classical rule, which is proved for epsilon below 1 only\n")
+		}
+		fmt.Fprintf(t, "signal\t%.5g\ta typical entry of the first step\n", r.SignalRMS)
+		if r.NoiseToSignal != nil {
+			fmt.Fprintf(t, "ratio\t%.4g\tnoise to signal\n", *r.NoiseToSignal)
+		}
+		fmt.Fprintf(t, "worth\t%.5g\trho (zCDP); mu %.5g (Gaussian DP)\n", *r.Rho, *r.Mu)
+		fmt.Fprintf(t, "odds\tx %.5g\te^epsilon\n", float64(*r.EToEpsilon))
+		t.Flush()
+	}
+	fmt.Fprintln(e.stdout)
+	for _, c := range r.Cautions {
+		fmt.Fprintf(e.stdout, "%s  %s\n", c.ID, c.Text)
+	}
+	return nil
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// caution is a thing a person has to know about a release. The identifiers are
+// those of docs/privacy.md.
+type caution struct {
+	ID   string `json:"id"`
+	Text string `json:"text"`
+}
+
+// stake is what cautions are about.
+type stake struct {
+	epsilon, delta float64
+	relation       sensitivity.Relation
+	mode           string  // label mode, empty when not chosen yet
+	labelEpsilon   float64 // of randomised labels
+	unit           string  // kind, empty when not chosen yet
+	noLedger       bool
+	noise, signal  float64
+}
+
+// cautions returns what applies, the same words wherever they are printed.
+func (s stake) cautions() []caution {
+	var out []caution
+	add := func(id, format string, args ...any) { out = append(out, caution{id, fmt.Sprintf(format, args...)}) }
+	switch {
+	case !s.relation.LabelPrivate():
+		add("W-1", "The relation %v promises nothing about labels: they are taken to be public.", s.relation)
+	case s.mode == release.ModePublic:
+		add("W-1", "Labels are declared public: whatever this release hides about a label is known anyway. If only features are to be hidden, the relation features-replace needs much less noise.")
+	case s.mode == release.ModeDropped:
+		add("W-1", "Labels are dropped: later steps go without them.")
+	case s.mode == release.ModeRandomised:
+		add("W-1", "Randomised labels cost epsilon %g of their own, on top of the release.", s.labelEpsilon)
+	default:
+		add("W-1", "The guarantee covers features and label of one record in the first step only. The later iterations use the label Laplacian again; unless labels are public, or left out, or released by their own private mechanism and counted, they are disclosed and nothing is promised about them.")
+	}
+	if s.epsilon > 0 {
+		add("W-3", "%s", s.worth())
+	}
+	switch s.unit {
+	case release.UnitRecord:
+		add("W-4", "The protected thing is one row. A person with j rows is protected j times less (mu times j); the other side's data get no protection.")
+	case release.UnitClient:
+		add("W-4", "The bound is for one row. Spending from a client's budget does not turn it into a bound for all rows of the client: with j rows mu is j times larger.")
+	}
+	if s.noLedger {
+		add("W-3", "No ledger: nobody counts how often this record was released, and every release adds up.")
+	}
+	add("W-5", "Not protected: running time, memory, the size of the message (n and k), when it was sent, and errors on invalid input.")
+	if s.noise > 0 && s.signal > 0 {
+		ratio := s.noise / s.signal
+		verdict := "Judge it by retrieval, not by this number alone."
+		if ratio > 3 {
+			verdict = "Single rows drown in it; expect little from nearest neighbours of one row."
+		}
+		add("W-6", "The noise of an entry is %.3g times a typical entry of the first step. %s", ratio, verdict)
+	}
+	add("W-7", "Proof on paper, tests and mutants in the repository, no outside audit. It assumes a trusted machine, good entropy from the system, and that ChaCha8 is a good generator.")
+	return out
+}
+
+// worth says what epsilon means.
+func (s stake) worth() string {
+	strength := "That is a strong promise."
+	switch {
+	case s.epsilon > 10:
+		strength = "That is no meaningful formal protection."
+	case s.epsilon > 1:
+		strength = "That is weak."
+	}
+	return fmt.Sprintf("Whatever anybody suspects about the record, its odds change by a factor of at most e^epsilon = %.4g, except with probability %g, under the relation %v, for one release. %s", math.Exp(s.epsilon), s.delta, s.relation, strength)
+}
+
+// warn prints the cautions for a person.
+func (e *env) warn(cautions []caution) {
+	for _, c := range cautions {
+		e.note("%s: %s", c.ID, c.Text)
+	}
+}

@@ -1,0 +1,242 @@
+package mechanism
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// A Rule chooses the noise for an (Epsilon, Delta).
+type Rule int
+
+// The rules.
+const (
+	// Analytic is the least noise that suffices (Balle and Wang 2018), for
+	// every Epsilon.
+	Analytic Rule = iota
+	// Classical is sqrt(2 ln(1.25/Delta))/Epsilon times the sensitivity (Dwork
+	// and Roth 2014), proved for Epsilon < 1 only and refused elsewhere: from
+	// about Epsilon = 7 on it is too little.
+	Classical
+)
+
+// String returns the name of the rule as a release spells it.
+func (r Rule) String() string {
+	switch r {
+	case Analytic:
+		return release.RuleAnalytic
+	case Classical:
+		return release.RuleClassical
+	}
+	return fmt.Sprintf("Rule(%d)", int(r))
+}
+
+// Multiplier returns the standard deviation of the noise for a sensitivity of
+// one, rounded up: at most 2^-39 above the exact value and never below it. The
+// error is a *ParamError when epsilon is not in [1e-6, 100], or for Classical
+// not below 1, or delta not in [1e-100, 0.1].
+func (r Rule) Multiplier(epsilon, delta float64) (float64, error) {
+	if !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
+		return 0, &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "1e-6 to 100"}
+	}
+	if err := checkDelta(delta); err != nil {
+		return 0, err
+	}
+	switch r {
+	case Analytic:
+		return multiplier(epsilon, delta) * upwards, nil
+	case Classical:
+		if !classicalHolds(epsilon) {
+			return 0, &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "below 1 for the classical rule; the analytic rule has no such limit"}
+		}
+		return classicalMultiplier(epsilon, delta) * upwards, nil
+	}
+	return 0, &ParamError{Field: "Rule", Value: float64(r), Allowed: "Analytic or Classical"}
+}
+
+const (
+	minEpsilon, maxEpsilon = 1e-6, 100
+	minDelta, maxDelta     = 1e-100, 0.1
+	maxMu                  = 1e6
+	// upwards covers the rounding errors of a multiplier, 6.6e-14 at most.
+	upwards = 1 + 0x1p-40
+)
+
+func checkDelta(delta float64) error {
+	if !(delta >= minDelta && delta <= maxDelta) {
+		return &ParamError{Field: "Delta", Value: delta, Allowed: "1e-100 to 0.1"}
+	}
+	return nil
+}
+
+// EpsilonAt returns the least epsilon at which a mu-Gaussian-private release,
+// or several with the root of the sum of their squares for mu, is (epsilon,
+// delta)-private, rounded up. The error is a *ParamError when mu is not in [0,
+// 1e6] or delta not in [1e-100, 0.1].
+func EpsilonAt(mu, delta float64) (float64, error) {
+	if !(mu >= 0 && mu <= maxMu) {
+		return 0, &ParamError{Field: "Mu", Value: mu, Allowed: "0 to 1e6"}
+	}
+	if err := checkDelta(delta); err != nil {
+		return 0, err
+	}
+	return epsilonAt(mu, delta), nil
+}
+
+// Params is what a release is to be worth. Nothing in it has a default but the
+// rule, and nothing in it may depend on private data.
+type Params struct {
+	// Epsilon is in [1e-6, 100], Delta in [1e-100, 0.1].
+	Epsilon, Delta float64
+	// Sensitivity is a bound made from the Q of the release, for all of its
+	// rows, with its operator error stated.
+	Sensitivity sensitivity.Bound
+	// Reach is a bound on the absolute value of every coordinate of the matrix
+	// to be released, for all data, such as sensitivity.Displacement gives.
+	Reach float64
+	// Rule is Analytic unless said otherwise.
+	Rule Rule
+}
+
+// A Calibration is the noise for one matrix: what it is and what it is worth.
+// It is made by Calibrate from public numbers alone, is immutable, and its zero
+// value is refused by Privatize.
+type Calibration struct {
+	params    Params
+	step      float64
+	multiple  int64
+	total     float64
+	gridError float64
+}
+
+// Calibrate returns the noise that makes a release of a matrix with the given
+// sensitivity (Epsilon, Delta)-private. It is a pure function: it touches no
+// data and draws nothing.
+//
+// With c the multiplier of the rule, the grid step is the power of two g =
+// 2^(floor(log2(c (Delta + 2E))) - 40) and the standard deviation the multiple
+// of it next above c (Delta + 2E + g sqrt(m)): Delta + 2E is the bound with its
+// operator error, m the number of coordinates, g sqrt(m) what rounding to the
+// grid adds.
+//
+// Errors are a *ParamError for numbers out of range, for a matrix so large that
+// the grid would cost more than a thousandth of the noise and for a Reach
+// beyond 2^51 g, where coordinates would be clamped, and ErrSensitivity for a
+// bound that is not one of computed numbers, does not know its columns or
+// covers only some of the rows.
+func Calibrate(p Params) (Calibration, error) {
+	if err := checkBound(p.Sensitivity); err != nil {
+		return Calibration{}, err
+	}
+	multiplier, err := noiseMultiplier(p)
+	if err != nil {
+		return Calibration{}, err
+	}
+	if !(p.Reach > 0 && p.Reach <= math.MaxFloat64) {
+		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: "a positive finite number"}
+	}
+	base := p.Sensitivity.Value()
+	_, exponent := math.Frexp(multiplier * base)
+	exponent -= 41 // floor(log2) is one less than the exponent of Frexp
+	if !(multiplier*base <= math.MaxFloat64) || exponent < -900 || exponent > 900 {
+		return Calibration{}, &ParamError{Field: "Sensitivity", Value: base, Allowed: "a grid step from 2^-900 to 2^900"}
+	}
+	c := Calibration{params: p, step: math.Ldexp(1, exponent)}
+	c.total, c.gridError = totalSensitivity(p.Sensitivity, c.step)
+	if c.gridError > base*maxGridShare {
+		return Calibration{}, &ParamError{Field: "Sensitivity", Value: coordinates(p.Sensitivity), Allowed: "fewer coordinates at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
+	}
+	c.multiple = int64(math.Ceil(deviation(multiplier, c.total) / c.step))
+	if p.Reach > clampSteps*c.step {
+		return Calibration{}, &ParamError{Field: "Reach", Value: p.Reach, Allowed: fmt.Sprintf("at most %g, 2^51 grid steps: the noise is too small for a matrix this large", clampSteps*c.step)}
+	}
+	return c, nil
+}
+
+// maxGridShare is how much of the sensitivity the grid may add.
+const maxGridShare = 1e-3
+
+func checkBound(b sensitivity.Bound) error {
+	rows, columns := b.Size()
+	switch released := b.Rows().Released; {
+	case !b.Valid():
+		return fmt.Errorf("mechanism: there is no bound: %w", ErrSensitivity)
+	case !b.ErrorStated():
+		return fmt.Errorf("mechanism: the bound is for exact arithmetic, state the operator error with Inflate: %w", ErrSensitivity)
+	case columns == 0:
+		return fmt.Errorf("mechanism: the bound was made from norms and does not know the columns: %w", ErrSensitivity)
+	case released != nil && len(released) != rows:
+		return fmt.Errorf("mechanism: the bound is for %d of %d rows, and all are released: %w", len(released), rows, ErrSensitivity)
+	}
+	return nil
+}
+
+// coordinates returns m, the number of entries of the matrix of a bound.
+func coordinates(b sensitivity.Bound) float64 {
+	rows, columns := b.Size()
+	return float64(rows) * float64(columns)
+}
+
+// up returns the next float64 above x, which is at least the exact value when x
+// is the rounded result of one operation.
+func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+
+// Epsilon is the one asked for.
+func (c Calibration) Epsilon() float64 { return c.params.Epsilon }
+
+// Delta is the one asked for.
+func (c Calibration) Delta() float64 { return c.params.Delta }
+
+// Rule is the rule that chose Sigma.
+func (c Calibration) Rule() Rule { return c.params.Rule }
+
+// Bound is the sensitivity bound the noise was calibrated to.
+func (c Calibration) Bound() sensitivity.Bound { return c.params.Sensitivity }
+
+// Sigma is the standard deviation of the noise of one entry, Multiple * Step
+// exactly.
+func (c Calibration) Sigma() float64 { return float64(c.multiple) * c.step }
+
+// Step is the distance of two grid points, a power of two.
+func (c Calibration) Step() float64 { return c.step }
+
+// Multiple is Sigma in grid steps, from 2^40 up to 2^42.
+func (c Calibration) Multiple() int64 { return c.multiple }
+
+// L2Sensitivity is the sensitivity of what noise is added to, the computed
+// matrix rounded to the grid: the bound's value plus GridError, rounded up.
+func (c Calibration) L2Sensitivity() float64 { return c.total }
+
+// GridError is what rounding to the grid can add to the distance of two
+// neighbours, Step times the root of the number of coordinates, rounded up.
+func (c Calibration) GridError() float64 { return c.gridError }
+
+// NoiseMultiplier is Sigma/L2Sensitivity.
+func (c Calibration) NoiseMultiplier() float64 { return c.Sigma() / c.total }
+
+// Mu is L2Sensitivity/Sigma, rounded up: a release is Mu-Gaussian-private,
+// whatever rule chose Sigma.
+func (c Calibration) Mu() float64 { return up(c.total / c.Sigma()) }
+
+// Rho is Mu^2/2, rounded up: a release is Rho-zCDP, and (a, a Rho)-Renyi
+// private for every order a > 1.
+func (c Calibration) Rho() float64 {
+	mu := c.Mu()
+	return up(mu*mu) / 2
+}
+
+// Spend is what one release costs, with labels randomised at labelEpsilon, 0
+// for none. The analytic rule is charged its (Epsilon, Delta), the classical
+// one, which adds more noise than these ask for, its Rho. As many records as
+// the bound lets change together pay for their labels.
+func (c Calibration) Spend(labelEpsilon float64) Spend {
+	s := Spend{PureEpsilon: labelEpsilon * float64(c.params.Sensitivity.Records())}
+	if c.params.Rule == Classical {
+		s.Rho = c.Rho()
+	} else {
+		s.Epsilon, s.Delta = c.params.Epsilon, c.params.Delta
+	}
+	return s
+}

@@ -1,0 +1,79 @@
+// Package mechanism turns a computed first step into a differentially private
+// release: it calibrates Gaussian noise to a proved sensitivity, writes down
+// what the release costs, draws the noise exactly, and hands out a
+// release.Release and nothing else.
+//
+// # What is promised
+//
+// A release is (epsilon, delta)-private for the neighbouring relation of its
+// bound: whatever one record is replaced by, no event of the output becomes more
+// than e^epsilon times as likely, up to delta. It is Mu-Gaussian-private and
+// Rho-zCDP as well, with Mu = L2Sensitivity/Sigma and Rho = Mu^2/2, and these are
+// the numbers that add up over several releases.
+//
+// # Calibration
+//
+// Noise of standard deviation s times the sensitivity is enough exactly when
+//
+//	Phic(epsilon s - 1/(2s)) - e^epsilon Phic(epsilon s + 1/(2s)) <= delta,
+//
+// Phic the upper tail of the standard normal (Balle and Wang 2018, Theorem 8).
+// Calibrate takes the least such s, c, rounded up by 2^-40; the classical
+// formula is there on request, for epsilon below 1. Sigma is c times
+//
+//	L2Sensitivity = Delta + 2E + g sqrt(m),
+//
+// Delta the bound for the exact step, E a bound on the error of the computed
+// one, g the grid step and m the number of coordinates. The grid is a power of
+// two about 2^-40 Sigma, Sigma a multiple S of it, and all of them follow from
+// public numbers.
+//
+// # Why it is private
+//
+// Floating point noise is not: its gaps and its last bits tell what it was added
+// to (Mironov 2012). Here the value x is first rounded to the grid, and noise is
+// N rounded to the grid, N an ideal normal number, drawn exactly with integer
+// arithmetic (Karney 2016). Rounding to the grid commutes with shifts by grid
+// points, so
+//
+//	round(x) + round(N) = round(round(x) + N):
+//
+// the output is a function of the ideal Gaussian mechanism applied to round(x),
+// and what holds for that holds here, with no allowance for approximation.
+// Rounding moves a matrix by at most g sqrt(m)/2, which is why g sqrt(m) is part
+// of the sensitivity. Values are clamped to 2^51 g first, which cannot bring
+// neighbours further apart; Calibrate refuses where the clamp could be reached.
+//
+// The matrix that is released is f - Q, small numbers around zero. Q is public,
+// and the reader adds it back.
+//
+// # Order
+//
+// Privatize checks everything and draws its seeds, then the Budget writes the
+// spend down, and only then is noise made. A crash or a cancelled context in
+// between leaves the budget spent; nothing is ever given back.
+//
+// # What is assumed
+//
+// The bound is one of the matrix at hand, with its assumptions
+// (sensitivity.Bound.Assumptions). The system's entropy is good and ChaCha8,
+// which stretches 32 bytes of it for each 65,536 coordinates, is a pseudorandom
+// generator. The machine is trusted: time, memory and the state of the process
+// are not protected, although noise is drawn without looking at the data. Q was
+// drawn from another stream. Labels are covered only as the label mode of the
+// release says.
+//
+// # Cost
+//
+// A noise number takes 18 words of ChaCha8 on average and about 250 ns on one
+// core; no memory is taken for it. The result does not depend on the number of
+// workers. All exported functions are safe for concurrent use.
+//
+// # References
+//
+// Balle and Wang, Improving the Gaussian mechanism for differential privacy,
+// 2018. Karney, Sampling exactly from the normal distribution, 2016. Mironov, On
+// significance of the least significant bits for differential privacy, 2012.
+// Dong, Roth and Su, Gaussian differential privacy, 2019. Dwork and Roth, The
+// algorithmic foundations of differential privacy, 2014, appendix A.
+package mechanism

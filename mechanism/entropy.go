@@ -1,0 +1,60 @@
+package mechanism
+
+import (
+	"crypto/rand"
+	"fmt"
+	"io"
+	chacha "math/rand/v2"
+)
+
+// system is where randomness comes from. It is taken when the program starts:
+// rand.Reader is a variable that anyone may replace later.
+var system = rand.Reader
+
+// chunkSize is how many coordinates share a stream.
+const chunkSize = 1 << 16
+
+// A seed starts one stream of ChaCha8.
+type seed [32]byte
+
+// secrets is the randomness of one release. It is drawn before any work, lives
+// for one release and is overwritten afterwards.
+type secrets struct {
+	id     [16]byte // not secret: it names the release
+	chunks []seed
+	labels []seed // one or none
+}
+
+// drawSecrets reads the seeds of the chunks in order, that of the labels if
+// asked for, and the identifier. There is no other source to fall back to.
+func drawSecrets(source io.Reader, chunks int, labels bool) (*secrets, error) {
+	s := &secrets{chunks: make([]seed, chunks)}
+	if labels {
+		s.labels = make([]seed, 1)
+	}
+	err := drawSeeds(source, s.chunks)
+	if err == nil {
+		err = drawSeeds(source, s.labels)
+	}
+	if err == nil {
+		_, err = io.ReadFull(source, s.id[:])
+	}
+	if err != nil {
+		s.forget()
+		return nil, fmt.Errorf("mechanism: %w: %w", ErrEntropy, err)
+	}
+	return s, nil
+}
+
+// forget overwrites the seeds.
+func (s *secrets) forget() {
+	clear(s.chunks)
+	clear(s.labels)
+}
+
+// stream runs use with the words of one seed and forgets them.
+func stream(s *seed, use func(source)) {
+	words := chacha.NewChaCha8(*s)
+	use(words)
+	words.Seed(seed{})
+}

@@ -1,0 +1,130 @@
+package mechanism
+
+import (
+	"crypto/rand"
+	"io"
+	chacha "math/rand/v2"
+	"os"
+	"sync"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// The statistical tests run in two tiers. By default all randomness comes from
+// a fixed stream that only tests have, so a test either always passes or always
+// fails, and sizes are cut to what still has the power its comment states. With
+// PM_NIGHTLY=1 the system's entropy and the full sizes are used. The critical
+// values are those of a false alarm in 1e9 in both.
+var nightly = os.Getenv("PM_NIGHTLY") == "1"
+
+// pick returns the size for the tier; -short is a tenth of the default, and
+// enough for mistakes that are not small.
+func pick(usual, full int) int {
+	switch {
+	case nightly:
+		return full
+	case testing.Short():
+		return max(1, usual/10)
+	}
+	return usual
+}
+
+// entropy returns the randomness of a test.
+func entropy(name string) io.Reader {
+	if nightly {
+		return rand.Reader
+	}
+	return fixed(name)
+}
+
+// fixed returns a stream that is the same in every run.
+func fixed(name string) io.Reader {
+	var s seed
+	copy(s[:], "test only: "+name)
+	return chacha.NewChaCha8(s)
+}
+
+// bounds keeps what boundOf has made.
+var bounds sync.Map
+
+type boundKey struct {
+	relation      sensitivity.Relation
+	rows, columns int
+	scale         float64
+}
+
+var testQuery = sensitivity.Query{Operator: sensitivity.Full{}, Sigma: 6, Alpha: 0.6, Table: sensitivity.Gaussian{Classes: 10, Sigma: 6}}
+
+// matrix is a Q for tests, with entries in [-scale, scale].
+func matrix(rows, columns int, scale float64) blas64.General {
+	q := blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float64, rows*columns)}
+	words := chacha.NewPCG(1, 2)
+	for i := range q.Data {
+		q.Data[i] = (float64(words.Uint64()>>11)*0x1p-52 - 1) * scale
+	}
+	return q
+}
+
+// boundOf returns a bound of a matrix of the given shape, proportional to scale
+// but for rounding.
+func boundOf(t testing.TB, relation sensitivity.Relation, rows, columns int, scale float64) sensitivity.Bound {
+	t.Helper()
+	key := boundKey{relation, rows, columns, scale}
+	if b, ok := bounds.Load(key); ok {
+		return b.(sensitivity.Bound)
+	}
+	q := matrix(rows, columns, scale)
+	b, err := sensitivity.Tight(relation, testQuery, q, sensitivity.Rows{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	eta, err := sensitivity.RoundingError(testQuery, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err = b.Inflate(eta); err != nil {
+		t.Fatal(err)
+	}
+	bounds.Store(key, b)
+	return b
+}
+
+// boundNear returns a bound whose value is near the one wanted.
+func boundNear(t testing.TB, rows, columns int, value float64) sensitivity.Bound {
+	t.Helper()
+	return boundOf(t, sensitivity.ReplaceOne, rows, columns, value/boundOf(t, sensitivity.ReplaceOne, rows, columns, 1).Value())
+}
+
+// calibrate is Calibrate for parameters that must do.
+func calibrate(t testing.TB, p Params) Calibration {
+	t.Helper()
+	if p.Reach == 0 {
+		p.Reach = p.Sensitivity.Value()
+	}
+	c, err := Calibrate(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// request is a valid request for a matrix of zeros.
+func request(rows, columns int) Request {
+	return Request{
+		Displacement: blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float64, rows*columns)},
+		Query:        release.Query{Sigma: 6, Alpha: 0.6, Table: "gaussian", Classes: 10, SigmaQ: 1, Seed: 7},
+		Unit:         Unit{Kind: release.UnitRecord, Name: "someone"},
+		Labels:       LabelRequest{Mode: release.ModeDropped},
+	}
+}
+
+// fixture returns a calibration at (1, 1e-5) and a request that fits it.
+func fixture(t testing.TB, rows, columns int, scale float64) (Calibration, Request) {
+	t.Helper()
+	b := boundOf(t, sensitivity.ReplaceOne, rows, columns, scale)
+	return calibrate(t, Params{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)
+}

@@ -1,0 +1,6 @@
+//go:build mutant_rerounding
+
+package mutant
+
+// Name: the output rounded again.
+const Name = "rerounding"

@@ -1,0 +1,6 @@
+//go:build mutant_truncation
+
+package mutant
+
+// Name: noise cut off in place of rounded.
+const Name = "truncation"

@@ -1,0 +1,6 @@
+//go:build mutant_variance
+
+package mutant
+
+// Name: the variance passed as standard deviation.
+const Name = "variance"

@@ -1,0 +1,295 @@
+package mechanism
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// A ledger is a header and records of the same size, little-endian, each
+// closed by the SHA-256 of the hash before it and its own body. A record lies
+// within one sector of a disk and is never changed.
+//
+//	header              reserve               commit
+//	 0 magic             0 1                   0 2
+//	 8 version, uint32   1 kind of unit        1 zero
+//	12 kind              2 zero                2 zero
+//	13 zero              8 sequence            8 sequence
+//	16 ledger id        16 release id         16 release id
+//	32 key of units     32 unit               32 hash of the release
+//	64 epsilon          48 amount: low, high  64 sequence of the reserve
+//	72 delta            64 epsilon, delta     72 zero
+//	80 total: low, high 80 rho, pure epsilon
+//	96 SHA-256          96 SHA-256            96 SHA-256
+const (
+	blockSize = bodySize + sha256.Size
+	bodySize  = 96
+
+	ledgerMagic   = "PMLEDGER"
+	ledgerVersion = 1
+
+	reserveRecord, commitRecord = 1, 2
+)
+
+// The number of each kind of unit in the file is its place here plus one.
+var unitKinds = [...]string{release.UnitRecord, release.UnitClient}
+
+type block [blockSize]byte
+
+// chain returns the hash that closes a block after one with hash previous.
+func (b *block) chain(previous [sha256.Size]byte) (sum [sha256.Size]byte) {
+	var text [sha256.Size + bodySize]byte
+	copy(text[:], previous[:])
+	copy(text[sha256.Size:], b[:bodySize])
+	return sha256.Sum256(text[:])
+}
+
+func (b *block) sum() [sha256.Size]byte     { return [sha256.Size]byte(b[bodySize:]) }
+func (b *block) setSum(s [sha256.Size]byte) { copy(b[bodySize:], s[:]) }
+
+func (b *block) word(at int) uint64           { return binary.LittleEndian.Uint64(b[at:]) }
+func (b *block) setWord(at int, x uint64)     { binary.LittleEndian.PutUint64(b[at:], x) }
+func (b *block) float(at int) float64         { return math.Float64frombits(b.word(at)) }
+func (b *block) setFloat(at int, x float64)   { b.setWord(at, math.Float64bits(x)) }
+func (b *block) amount(at int) Amount         { return Amount{hi: b.word(at + 8), lo: b.word(at)} }
+func (b *block) setAmount(at int, a Amount)   { b.setWord(at, a.lo); b.setWord(at+8, a.hi) }
+func (b *block) zero(from, to int) (all bool) { return allZero(b[from:to]) }
+
+func allZero(p []byte) bool { return len(bytes.TrimLeft(p, "\x00")) == 0 }
+
+// A unitHash stands for a unit in the file. Two units with one hash would share
+// a budget, which is safe.
+type unitHash [16]byte
+
+// ledgerHeader is the first block.
+type ledgerHeader struct {
+	id    [16]byte
+	key   [32]byte
+	total Total
+	whole Amount // of the total
+}
+
+func newLedgerHeader(total Total) (*ledgerHeader, error) {
+	whole, err := total.amount()
+	if err != nil {
+		return nil, err
+	}
+	h := &ledgerHeader{total: total, whole: whole}
+	rand.Read(h.id[:]) // does not fail
+	rand.Read(h.key[:])
+	return h, nil
+}
+
+func (h *ledgerHeader) encode() *block {
+	var b block
+	copy(b[:], ledgerMagic)
+	binary.LittleEndian.PutUint32(b[8:], ledgerVersion)
+	b[12] = byte(h.total.Kind)
+	copy(b[16:], h.id[:])
+	copy(b[32:], h.key[:])
+	b.setFloat(64, h.total.Epsilon)
+	b.setFloat(72, h.total.Delta)
+	b.setAmount(80, h.whole)
+	b.setSum(sha256.Sum256(b[:bodySize]))
+	return &b
+}
+
+func decodeLedgerHeader(b *block) (*ledgerHeader, error) {
+	if string(b[:8]) != ledgerMagic {
+		return nil, ledgerError("not a ledger")
+	}
+	if v := binary.LittleEndian.Uint32(b[8:]); v != ledgerVersion {
+		return nil, ledgerError(fmt.Sprintf("format version %d, this program reads %d", v, ledgerVersion))
+	}
+	if b.sum() != sha256.Sum256(b[:bodySize]) {
+		return nil, ledgerError("damaged header")
+	}
+	h := &ledgerHeader{
+		id:    [16]byte(b[16:]),
+		key:   [32]byte(b[32:]),
+		total: Total{Kind: Kind(b[12]), Epsilon: b.float(64), Delta: b.float(72)},
+		whole: b.amount(80),
+	}
+	computed, err := h.total.amount()
+	if err != nil || !b.zero(13, 16) {
+		return nil, ledgerError("invalid header")
+	}
+	// Another machine may round the last digits of the total differently. Up to
+	// here the total is still (epsilon, delta)-private.
+	low, high := h.whole, computed
+	if low.Cmp(high) > 0 {
+		low, high = high, low
+	}
+	if high.minus(low).Float() > computed.Float()*0x1p-42 {
+		return nil, ledgerError("invalid header: the total is not worth its epsilon and delta")
+	}
+	return h, nil
+}
+
+// hash returns what stands for the unit in the file.
+func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
+	for i, name := range unitKinds {
+		if u.Kind == name {
+			kind = byte(i + 1)
+		}
+	}
+	if kind == 0 {
+		return hash, 0, &ParamError{Field: "Unit.Kind", Value: 0, Allowed: release.UnitRecord + " or " + release.UnitClient}
+	}
+	if u.Name == "" {
+		return hash, 0, &ParamError{Field: "length of Unit.Name", Value: 0, Allowed: "at least 1"}
+	}
+	mac := hmac.New(sha256.New, h.key[:])
+	mac.Write([]byte{kind})
+	io.WriteString(mac, u.Name)
+	copy(hash[:], mac.Sum(nil))
+	return hash, kind, nil
+}
+
+// reserveBlock returns the body of a reserve.
+func reserveBlock(sequence uint64, unit unitHash, kind byte, id [16]byte, cost Amount, s Spend) *block {
+	var b block
+	b[0], b[1] = reserveRecord, kind
+	b.setWord(8, sequence)
+	copy(b[16:], id[:])
+	copy(b[32:], unit[:])
+	b.setAmount(48, cost)
+	b.setFloat(64, s.Epsilon)
+	b.setFloat(72, s.Delta)
+	b.setFloat(80, s.Rho)
+	b.setFloat(88, s.PureEpsilon)
+	return &b
+}
+
+// commitBlock returns the body of a commit.
+func commitBlock(sequence uint64, r Receipt, sum [sha256.Size]byte) *block {
+	var b block
+	b[0] = commitRecord
+	b.setWord(8, sequence)
+	copy(b[16:], r.id[:])
+	copy(b[32:], sum[:])
+	b.setWord(64, r.sequence)
+	return &b
+}
+
+// ledgerState is what the blocks of a ledger say together.
+type ledgerState struct {
+	header   *ledgerHeader
+	sequence uint64            // of the last record
+	sum      [sha256.Size]byte // of the last record, or the header
+	spent    map[unitHash]Amount
+	releases map[[16]byte]uint64 // sequence of the reserve, 0 after its commit
+}
+
+// end returns where the next record goes.
+func (s *ledgerState) end() int64 { return int64(s.sequence+1) * blockSize }
+
+// add takes up the next record, whose hash has been set or verified.
+func (s *ledgerState) add(b *block) error {
+	if b.word(8) != s.sequence+1 {
+		return s.damaged()
+	}
+	id := [16]byte(b[16:])
+	switch b[0] {
+	case reserveRecord:
+		unit, cost := unitHash(b[32:]), b.amount(48)
+		_, used := s.releases[id]
+		left := s.header.whole.minus(s.spent[unit])
+		if b[1] == 0 || int(b[1]) > len(unitKinds) || !b.zero(2, 8) || used || cost == (Amount{}) || cost.Cmp(left) > 0 {
+			return s.damaged()
+		}
+		s.spent[unit], _ = s.spent[unit].Add(cost)
+		s.releases[id] = b.word(8)
+	case commitRecord:
+		if of := b.word(64); of == 0 || s.releases[id] != of || !b.zero(1, 8) || !b.zero(72, bodySize) {
+			return s.damaged()
+		}
+		s.releases[id] = 0
+	default:
+		return s.damaged()
+	}
+	s.sequence++
+	s.sum = b.sum()
+	return nil
+}
+
+func (s *ledgerState) damaged() error {
+	return ledgerError(fmt.Sprintf("damaged record %d", s.sequence+1))
+}
+
+// readLedger reads the size bytes of a ledger and verifies the chain. visit is
+// called after each record, and for the header with nil.
+//
+// A record is written at once and a spend is good only when all of it is on
+// the disk, so a crash leaves at most one record in part, at the end. If its
+// body is whole it counts and is returned as tail, complete. If not, or if it is
+// nothing but zeros, of which some file systems make the end of a file whose
+// data they lost, it is left out: its reserve has not returned.
+func readLedger(r io.ReaderAt, size int64, visit func(*ledgerState, *block) error) (s *ledgerState, tail *block, err error) {
+	buffered := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), int(min(size, 1<<16)))
+	var b block
+	switch n, err := io.ReadFull(buffered, b[:]); {
+	case err == io.EOF:
+		return nil, nil, ledgerError("empty file")
+	case err == io.ErrUnexpectedEOF:
+		if string(b[:min(n, 8)]) != ledgerMagic[:min(n, 8)] {
+			return nil, nil, ledgerError("not a ledger")
+		}
+		return nil, nil, ledgerError("incomplete header: nothing was spent from it; remove it and create it anew")
+	case err != nil:
+		return nil, nil, ledgerFailure(err)
+	}
+	header, err := decodeLedgerHeader(&b)
+	if err != nil {
+		return nil, nil, err
+	}
+	s = &ledgerState{header: header, sum: b.sum(), spent: make(map[unitHash]Amount), releases: make(map[[16]byte]uint64)}
+	if err := visit(s, nil); err != nil {
+		return nil, nil, err
+	}
+	for {
+		n, err := io.ReadFull(buffered, b[:])
+		if err == io.EOF {
+			return s, nil, nil
+		}
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return nil, nil, ledgerFailure(err)
+		}
+		last := n < blockSize
+		if !last {
+			_, err := buffered.Peek(1)
+			last = err == io.EOF
+		}
+		if last && (n < bodySize || allZero(b[:n])) {
+			return s, nil, nil
+		}
+		closing := b.chain(s.sum)
+		if !bytes.Equal(b[bodySize:n], closing[:n-bodySize]) {
+			return nil, nil, s.damaged()
+		}
+		b.setSum(closing)
+		if err := s.add(&b); err != nil {
+			return nil, nil, err
+		}
+		if err := visit(s, &b); err != nil {
+			return nil, nil, err
+		}
+		if n < blockSize {
+			return s, &b, nil
+		}
+	}
+}
+
+func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }
+
+// ledgerFailure says that the system failed.
+func ledgerFailure(err error) error { return fmt.Errorf("mechanism: %w: %w", ErrLedger, err) }

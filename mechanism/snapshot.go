@@ -1,0 +1,124 @@
+package mechanism
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"os"
+)
+
+// A Snapshot is what a ledger said when it was read.
+type Snapshot struct {
+	LedgerID [16]byte // drawn when the ledger was created
+	Total    Total
+	Whole    Amount // of the total
+	// Sequence and Hash are those of Ledger.Head.
+	Sequence uint64
+	Hash     [sha256.Size]byte
+	Entries  []Entry   // in order
+	Balances []Balance // in order of the first spend
+
+	header *ledgerHeader
+	places map[unitHash]int // in Balances
+}
+
+// An Entry is one spend.
+type Entry struct {
+	Sequence  uint64 // as in the release
+	Unit      string // as in its Balance
+	ReleaseID [16]byte
+	Amount    Amount
+	Spend     Spend
+	Committed bool
+	Sum       [sha256.Size]byte // of the release, once committed
+}
+
+// A Balance is what one unit has spent and can still spend.
+type Balance struct {
+	Unit             string // the first digits of its keyed hash
+	UnitKind         string
+	Spent, Remaining Amount
+	// Epsilon is what was spent, at the Delta of the total; see
+	// Ledger.EpsilonAt.
+	Epsilon float64
+}
+
+// ReadLedger verifies a ledger and lists it, without changing or locking it, so
+// it works while another process spends. The errors are those of OpenLedger,
+// except for ErrLocked.
+func ReadLedger(path string) (*Snapshot, error) {
+	if _, err := regularFile(path); err != nil {
+		return nil, err
+	}
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, ledgerFailure(err)
+	}
+	f := &namedFile{File: opened, path: path}
+	defer f.Close()
+	info, err := f.inPlace()
+	if err != nil {
+		return nil, ledgerFailure(err)
+	}
+	return snapshot(f, info.Size())
+}
+
+func snapshot(f io.ReaderAt, size int64) (*Snapshot, error) {
+	out := &Snapshot{places: make(map[unitHash]int)}
+	entries := make(map[uint64]int) // by sequence, of those not committed
+	state, _, err := readLedger(f, size, func(_ *ledgerState, b *block) error {
+		switch {
+		case b == nil: // the header
+		case b[0] == commitRecord:
+			e := &out.Entries[entries[b.word(64)]]
+			e.Committed, e.Sum = true, [sha256.Size]byte(b[32:])
+			delete(entries, b.word(64))
+		default:
+			unit := unitHash(b[32:])
+			place, ok := out.places[unit]
+			if !ok {
+				place = len(out.Balances)
+				out.places[unit] = place
+				out.Balances = append(out.Balances, Balance{Unit: hex.EncodeToString(unit[:6]), UnitKind: unitKinds[b[1]-1]})
+			}
+			entries[b.word(8)] = len(out.Entries)
+			out.Entries = append(out.Entries, Entry{
+				Sequence:  b.word(8),
+				Unit:      out.Balances[place].Unit,
+				ReleaseID: [16]byte(b[16:]),
+				Amount:    b.amount(48),
+				Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.header = state.header
+	out.LedgerID, out.Total, out.Whole = state.header.id, state.header.total, state.header.whole
+	out.Sequence, out.Hash = state.sequence, state.sum
+	known := make(map[Amount]float64) // many units have spent the same
+	for unit, place := range out.places {
+		b, spent := &out.Balances[place], state.spent[unit]
+		epsilon, ok := known[spent]
+		if !ok {
+			epsilon = out.Total.epsilonWithin(spent, out.Total.Delta)
+			known[spent] = epsilon
+		}
+		b.Spent, b.Remaining, b.Epsilon = spent, out.Whole.minus(spent), epsilon
+	}
+	return out, nil
+}
+
+// Balance returns the balance of a unit, known to the ledger or not.
+func (s *Snapshot) Balance(unit Unit) (Balance, error) {
+	hash, _, err := s.header.hash(unit)
+	if err != nil {
+		return Balance{}, err
+	}
+	if place, ok := s.places[hash]; ok {
+		return s.Balances[place], nil
+	}
+	return Balance{Unit: hex.EncodeToString(hash[:6]), UnitKind: unit.Kind, Remaining: s.Whole}, nil
+}

@@ -1,0 +1,449 @@
+package privatemail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/post"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// PrivateSettings say what to release and at what price. All of them are
+// public, and must have been chosen without looking at a private record. What
+// concerns privacy has no default: Epsilon, Delta, Relation, LabelMode, Ledger
+// and Unit are required.
+type PrivateSettings struct {
+	// Epsilon and Delta are the guarantee for one record.
+	Epsilon, Delta float64
+	// Relation says what one record may change. sensitivity.ReplaceOne is the
+	// one under which "which record was it" is protected.
+	Relation sensitivity.Relation
+	// LabelMode says what happens to labels after the release:
+	// release.ModePublic, release.ModeDropped or release.ModeRandomised.
+	LabelMode string
+	// LabelEpsilon is the price of randomised labels, on top of Epsilon.
+	LabelEpsilon float64
+	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	Ledger mechanism.Budget
+	// Unit is whose budget is spent. A ledger keeps a keyed hash of its name,
+	// a release only its kind.
+	Unit mechanism.Unit
+	// Rule chooses the noise. Default mechanism.Analytic.
+	Rule mechanism.Rule
+
+	// Bandwidth is that of the Gaussian weights between features. Required.
+	Bandwidth kernel.Bandwidth
+	// Alpha is the coefficient of the label term, of either sign. Default 0.
+	Alpha float64
+	// Table is the weight between labels: "equal" (default), "different" or
+	// "gaussian" with the bandwidth of the features. No bound covers others.
+	Table string
+	// Classes is the public number of classes: labels are 0 .. Classes-1.
+	// Required unless Alpha is 0 and no labels are released.
+	Classes int
+	// Columns, SigmaQ and Seed describe the public random start, as in
+	// Settings.
+	Columns int
+	SigmaQ  float64
+	Seed    uint64
+
+	// NormalizeRows divides every row by its norm first; otherwise rows must be
+	// of unit norm within 1e-6. Under the relations with a null record one row
+	// may be zero.
+	NormalizeRows bool
+	// Operator is "dense", the exact kernel, or "background", the kernel cut at
+	// Radius with a constant weight beyond, which is sparse. Default, from
+	// public numbers alone: dense up to 65,536 rows, and above where a weight
+	// of 1e-3 is beyond a distance of 1.
+	Operator string
+	// Radius of the operator background. Default: where a weight is 1e-3.
+	Radius float64
+
+	// PrivateRows lists the rows that may be private, which must be public
+	// knowledge. Default: any row.
+	PrivateRows []int
+	// RestPublic says that one row is private, named by PrivateRows, and that
+	// all others, their labels and their number are public and do not depend on
+	// it. The noise is then much smaller.
+	RestPublic bool
+}
+
+// withDefaults returns a copy with the defaults of the query.
+func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
+	if s == nil {
+		return PrivateSettings{}, fmt.Errorf("privatemail: %w: no settings", ErrSettings)
+	}
+	out := *s
+	if out.Columns < 0 {
+		return out, fmt.Errorf("privatemail: %w: %d columns", ErrSettings, out.Columns)
+	}
+	if out.Columns == 0 {
+		out.Columns = 2
+	}
+	if out.SigmaQ == 0 {
+		out.SigmaQ = 1e-8
+	}
+	if out.Table == "" {
+		out.Table = "equal"
+	}
+	if out.Classes == 0 && out.Alpha == 0 && out.LabelMode != release.ModeRandomised {
+		out.Classes = 1 // no label is read
+	}
+	if err := out.Bandwidth.Check(); err != nil {
+		return out, fmt.Errorf("privatemail: %w", err)
+	}
+	return out, nil
+}
+
+// query returns the public numbers of the first step for n rows.
+func (s *PrivateSettings) query(n int) (sensitivity.Query, error) {
+	q := sensitivity.Query{Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha}
+	switch s.Table {
+	case "equal":
+		q.Table = sensitivity.Equal{Classes: s.Classes}
+	case "different":
+		q.Table = sensitivity.Different{Classes: s.Classes}
+	case "gaussian":
+		q.Table = sensitivity.Gaussian{Classes: s.Classes, Sigma: q.Sigma}
+	default:
+		if _, err := kernel.TableByName(s.Table, s.Bandwidth); err != nil {
+			return q, fmt.Errorf("privatemail: %w", err)
+		}
+		q.Table = sensitivity.DataDependent{Name: s.Table} // refused by every bound
+	}
+	name := s.Operator
+	if name == "" {
+		name = "dense"
+		if n > denseRows && s.Radius == 0 && s.Bandwidth.Radius(edgeWeight) <= 1 {
+			name = "background"
+		}
+	}
+	if s.Radius != 0 && name != "background" {
+		return q, fmt.Errorf("privatemail: %w: a radius goes with the operator background, not with %s", ErrSettings, name)
+	}
+	switch name {
+	case "dense":
+		q.Operator = sensitivity.Full{}
+	case "background":
+		radius := s.Radius
+		if radius == 0 {
+			radius = min(2, s.Bandwidth.Radius(edgeWeight))
+		}
+		q.Operator = sensitivity.Midpoint(q.Sigma, radius)
+	case "csr":
+		q.Operator = sensitivity.Truncated{Radius: s.Radius} // refused by every bound
+	default:
+		return q, fmt.Errorf("privatemail: %w: no operator %q for a private step; there are dense and background", ErrSettings, name)
+	}
+	return q, nil
+}
+
+const (
+	denseRows  = 1 << 16
+	edgeWeight = 1e-3
+)
+
+// Privatize computes the first step of the iteration on the features, n rows of
+// d values, and releases it with noise:
+//
+//	f = Q + 1/2 Diag(L_X)^{-1} (alpha L_Y - L_X) Q,   release f + noise.
+//
+// labels may be nil when Alpha is 0 and labels are not randomised. The noise is
+// calibrated to a proved bound (package sensitivity) and drawn exactly (package
+// mechanism). The spend is written to the ledger before noise is drawn; a call
+// that fails later, or is cancelled, has spent it.
+//
+// Every refusal is a typed error: those of packages sensitivity and mechanism,
+// kernel.ErrUnitNorm, kernel.ErrNonFinite, kernel.ErrLabels, ErrZeroRow,
+// ErrSettings. Messages name rows and settings, never values of rows.
+func (e *Engine) Privatize(ctx context.Context, features blas32.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
+	return e.privatize(ctx, features.Rows, features.Cols, labels, settings, func(o kernel.UnitOptions) (*kernel.UnitRows, error) {
+		return kernel.NewUnitRows(features, o)
+	})
+}
+
+// Privatize64 is Privatize for features in float64.
+func (e *Engine) Privatize64(ctx context.Context, features blas64.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
+	return e.privatize(ctx, features.Rows, features.Cols, labels, settings, func(o kernel.UnitOptions) (*kernel.UnitRows, error) {
+		return kernel.NewUnitRows64(features, o)
+	})
+}
+
+func (e *Engine) privatize(ctx context.Context, n, d int, labels []int32, settings *PrivateSettings, unitRows func(kernel.UnitOptions) (*kernel.UnitRows, error)) (*release.Release, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	s, err := settings.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	// What needs no data comes first, so that a request that cannot be met is
+	// refused before any is read.
+	if ledger, ok := s.Ledger.(*mechanism.Ledger); s.Ledger == nil || ok && ledger == nil {
+		return nil, fmt.Errorf("privatemail: privatize: %w: name one, or mechanism.NoLedger", mechanism.ErrLedger)
+	}
+	if err := checkLabelMode(&s); err != nil {
+		return nil, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	if n < 2 || d < 1 {
+		return nil, fmt.Errorf("privatemail: privatize: features: %w (%d x %d, want at least two rows)", kernel.ErrEmpty, n, d)
+	}
+	budget := e.budget()
+	rest, err := s.rest(budget, n, d)
+	if err != nil {
+		return nil, err
+	}
+	p := private{settings: &s}
+	if err := p.draw(ctx, n); err != nil {
+		return nil, err
+	}
+	if !s.RestPublic {
+		if p.bound, err = sensitivity.Tight(s.Relation, p.query, p.q, sensitivity.Rows{Private: s.PrivateRows}); err != nil {
+			return nil, fmt.Errorf("privatemail: privatize: %w", err)
+		}
+		if err := p.calibrate(d); err != nil {
+			return nil, err
+		}
+	}
+	nulls := 0
+	if s.Relation == sensitivity.Null || s.Relation == sensitivity.FeaturesNull {
+		nulls = 1
+	}
+	rows, err := unitRows(kernel.UnitOptions{Normalize: s.NormalizeRows, Nulls: nulls, BudgetBytes: budget})
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	if err := checkPrivateLabels(labels, rows, &s); err != nil {
+		return nil, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	if s.RestPublic {
+		if p.bound, err = knownBound(ctx, rows, labels, &p); err != nil {
+			return nil, fmt.Errorf("privatemail: privatize: %w", err)
+		}
+		if err := p.calibrate(d); err != nil {
+			return nil, err
+		}
+	}
+	if ledger, ok := s.Ledger.(*mechanism.Ledger); ok { // refuse before the long work
+		if err := ledger.Covers(s.Unit, p.calibration.Spend(s.LabelEpsilon)); err != nil {
+			return nil, fmt.Errorf("privatemail: privatize: %w", err)
+		}
+	}
+	shift, err := e.firstStep(ctx, rows, labels, &p, rest)
+	if err != nil {
+		return nil, err
+	}
+	request := mechanism.Request{
+		Displacement: shift, Unit: s.Unit,
+		Query: release.Query{
+			Sigma: p.query.Sigma, Alpha: s.Alpha, Table: s.Table, Classes: s.Classes, SigmaQ: s.SigmaQ, Seed: s.Seed,
+		},
+		Labels: mechanism.LabelRequest{Mode: s.LabelMode, Epsilon: s.LabelEpsilon},
+	}
+	if s.LabelMode == release.ModeRandomised {
+		request.Labels.Values = labels
+	}
+	out, err := mechanism.Privatize(ctx, p.calibration, s.Ledger, request, e.set)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	return out, nil
+}
+
+// private is what a private first step is made with.
+type private struct {
+	settings    *PrivateSettings
+	query       sensitivity.Query
+	q           blas64.General
+	bound       sensitivity.Bound
+	calibration mechanism.Calibration
+}
+
+// draw fixes the query and draws the public start.
+func (p *private) draw(ctx context.Context, n int) (err error) {
+	s := p.settings
+	if p.query, err = s.query(n); err != nil {
+		return err
+	}
+	if p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ); err != nil {
+		return fmt.Errorf("privatemail: %w", err)
+	}
+	return nil
+}
+
+// inflate adds the rounding error of features in d dimensions to the bound.
+func (p *private) inflate(d int) error {
+	eta, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
+	if err == nil {
+		p.bound, err = p.bound.Inflate(eta)
+	}
+	if err != nil {
+		return fmt.Errorf("privatemail: %w", err)
+	}
+	return nil
+}
+
+// calibrate chooses the noise.
+func (p *private) calibrate(d int) error {
+	if err := p.inflate(d); err != nil {
+		return err
+	}
+	reach, err := sensitivity.Displacement(p.query, p.q)
+	if err != nil {
+		return fmt.Errorf("privatemail: %w", err)
+	}
+	p.calibration, err = mechanism.Calibrate(mechanism.Params{
+		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Sensitivity: p.bound, Reach: reach, Rule: p.settings.Rule,
+	})
+	if err != nil {
+		return fmt.Errorf("privatemail: %w", err)
+	}
+	return nil
+}
+
+// checkLabelMode refuses what package mechanism would refuse after the work.
+func checkLabelMode(s *PrivateSettings) error {
+	switch s.LabelMode {
+	case release.ModePublic, release.ModeDropped, release.ModeRandomised:
+	case "":
+		return fmt.Errorf("%w: no label mode; name public, dropped or randomised", ErrSettings)
+	default:
+		return fmt.Errorf("%w: no label mode %q; there are public, dropped and randomised", ErrSettings, s.LabelMode)
+	}
+	if (s.LabelMode == release.ModeRandomised) != (s.LabelEpsilon != 0) {
+		return fmt.Errorf("%w: randomised labels and their epsilon go together", ErrSettings)
+	}
+	if s.LabelMode == release.ModeRandomised && s.Relation != 0 && !s.Relation.LabelPrivate() {
+		return fmt.Errorf("%w: the relation %v takes labels to be public, so randomising them would promise what it does not keep", mechanism.ErrLabels, s.Relation)
+	}
+	return nil
+}
+
+// checkPrivateLabels checks labels and null record by their row numbers alone.
+func checkPrivateLabels(labels []int32, rows *kernel.UnitRows, s *PrivateSettings) error {
+	if labels == nil {
+		if s.Alpha != 0 || s.LabelMode == release.ModeRandomised {
+			return fmt.Errorf("%w: a label term and randomised labels need labels", kernel.ErrLabels)
+		}
+		return nil
+	}
+	if len(labels) != rows.N() {
+		return fmt.Errorf("%w: %d labels for %d rows", kernel.ErrLabels, len(labels), rows.N())
+	}
+	for i, y := range labels {
+		if y < 0 || int(y) >= s.Classes {
+			return fmt.Errorf("%w: the label of row %d is not in 0 .. %d, the public classes", kernel.ErrLabels, i, s.Classes-1)
+		}
+		if rows.Null(i) && s.Relation == sensitivity.Null && y != 0 {
+			return fmt.Errorf("%w: row %d is the null record, whose label is 0 by definition", kernel.ErrLabels, i)
+		}
+	}
+	return nil
+}
+
+// knownBound is the bound for one private row among public ones.
+func knownBound(ctx context.Context, rows *kernel.UnitRows, labels []int32, p *private) (sensitivity.Bound, error) {
+	s := p.settings
+	if len(s.PrivateRows) != 1 {
+		return sensitivity.Bound{}, fmt.Errorf("%w: the rest is public where one row is private, not %d", ErrSettings, len(s.PrivateRows))
+	}
+	row := s.PrivateRows[0]
+	if row < 0 || row >= rows.N() {
+		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row, rows.N())
+	}
+	public := sensitivity.Public{Row: row, Features: rows.Except(row), Labels: make([]int32, rows.N()-1)}
+	if labels != nil {
+		copy(public.Labels, labels[:row])
+		copy(public.Labels[row:], labels[row+1:])
+		if !s.Relation.LabelPrivate() {
+			public.Label = labels[row]
+		}
+	}
+	return sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil)
+}
+
+// rest returns what unit rows, starts and results leave of the budget for the
+// operator, from public numbers alone.
+func (s *PrivateSettings) rest(budget int64, n, d int) (int64, error) {
+	own := float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
+	if s.RestPublic {
+		own += float64(n) * float64(d) * 16 // the public rows, and centred
+	}
+	if own >= float64(budget) {
+		return 0, &kernel.MemoryError{What: fmt.Sprintf("private step of %d x %d", n, s.Columns), Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
+	}
+	return budget - int64(own), nil
+}
+
+// firstStep returns f - Q, in float64 throughout.
+func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []int32, p *private, budget int64) (blas64.General, error) {
+	s := p.settings
+	step := kernel.Step{Form: kernel.Paper, Coefficient: s.Alpha}
+	if labels != nil && s.Alpha != 0 {
+		table, err := kernel.TableByName(s.Table, s.Bandwidth)
+		if err == nil {
+			step.Labels, err = kernel.NewLabels(labels, table, false)
+		}
+		if err != nil {
+			return blas64.General{}, fmt.Errorf("privatemail: privatize: %w", err)
+		}
+	}
+	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.set, Progress: e.report()}
+	var op kernel.Operator64
+	var err error
+	if background, ok := p.query.Operator.(sensitivity.Background); ok {
+		op, err = kernel.NewBackground(ctx, rows, s.Bandwidth, background.Radius, background.Weight, o)
+		if errors.Is(err, kernel.ErrMemory) {
+			// How much it would take is a fact about private rows.
+			err = fmt.Errorf("%w: the budget is too small for this radius", kernel.ErrMemory)
+		}
+	} else {
+		op, err = kernel.NewUnitDense(ctx, rows, s.Bandwidth, o)
+	}
+	if err != nil {
+		return blas64.General{}, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	defer op.Close()
+	f := blas64.General{Rows: p.q.Rows, Cols: p.q.Cols, Stride: p.q.Cols, Data: make([]float64, len(p.q.Data))}
+	var stats kernel.Stats
+	if err := stats.Gather64(p.q, step.Labels); err != nil {
+		return f, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	if err := op.Step64(ctx, f, p.q, &step, &stats); err != nil {
+		return f, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	for i, v := range p.q.Data { // both are contiguous
+		f.Data[i] -= v
+	}
+	return f, nil
+}
+
+// Continue takes a release further: it rebuilds the graph from the released
+// points and takes the later steps (package post). Nothing private goes in, so
+// it may run anywhere. Workers, budget and progress are the engine's.
+func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*Embedding, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	var s post.Settings
+	if settings != nil {
+		s = *settings
+	}
+	s.Workers, s.BudgetBytes, s.Progress = e.set, e.budget(), e.report()
+	out, err := post.Continue(ctx, r, labels, &s)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: continue: %w", err)
+	}
+	return out, nil
+}
