@@ -15,6 +15,17 @@
 //	features, bandwidth ──> kernel.Build ──> Operator (L_X) ─┐
 //	labels ──────────────> kernel.NewLabels ──> L_Y ─────────┴─> iterate.Run ──> embedding
 //
+// The first step can be released with differential privacy. Only it touches
+// private data; the later steps are made from the release and public numbers,
+// anywhere:
+//
+//	features, labels ──> Privatize: f, a proved bound (package sensitivity),
+//	                     exact noise, the ledger (package mechanism) ──> Release
+//	Release, public labels ──> Continue (package post) ──> embedding
+//
+// [Sensitivity] says beforehand what that costs. docs/privacy.md has the promise
+// and its limits.
+//
 // An [Engine] owns the worker goroutines and the memory budget and puts these
 // parts together; nothing numeric happens here.
 //
