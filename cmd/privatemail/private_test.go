@@ -137,7 +137,7 @@ func TestReleaseTravels(t *testing.T) {
 			t.Errorf("nothing about %q:\n%s", words, stdout)
 		}
 	}
-	for _, words := range []string{"W-1", "W-3", "W-4", "W-5", "W-7"} {
+	for _, words := range []string{"W-1", "W-3", "W-4", "W-5", "W-6", "W-7"} {
 		if !strings.Contains(stderr, words) {
 			t.Errorf("nothing about %q:\n%s", words, stderr)
 		}

@@ -157,7 +157,7 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 	if err := writeRelease(context.WithoutCancel(ctx), f.out, out); err != nil {
 		return fmt.Errorf("the budget is spent, but the release could not be written: %w", err)
 	}
-	return f.show(e, s, d, out, ledger)
+	return f.show(ctx, e, s, d, out, ledger)
 }
 
 // input finds the files. Labels are left out when nothing reads them.
@@ -225,6 +225,18 @@ func writeRelease(ctx context.Context, path string, r *release.Release) error {
 	})
 }
 
+// typicalEntry returns a typical entry of the first step, by public numbers, or 0 when
+// there is none to be had.
+func typicalEntry(ctx context.Context, r *release.Release, s *privatemail.PrivateSettings) float64 {
+	public := *s
+	public.Epsilon, public.Delta, public.PrivateRows, public.RestPublic = 0, 0, nil, false
+	a, err := privatemail.Sensitivity(ctx, r.Rows, 1, &public)
+	if err != nil {
+		return 0
+	}
+	return a.Signal
+}
+
 // privatizeReport is the object of privatize -json: nothing in it is private.
 type privatizeReport struct {
 	N            int       `json:"n"`
@@ -249,7 +261,7 @@ type privatizeReport struct {
 	Out          string    `json:"out"`
 }
 
-func (f *privatizeFlags) show(e *env, s *privatemail.PrivateSettings, d int, r *release.Release, ledger *mechanism.Ledger) error {
+func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.PrivateSettings, d int, r *release.Release, ledger *mechanism.Ledger) error {
 	compact, err := r.MarshalBinary()
 	if err != nil {
 		return err
@@ -257,7 +269,7 @@ func (f *privatizeFlags) show(e *env, s *privatemail.PrivateSettings, d int, r *
 	sum := sha256.Sum256(compact)
 	cautions := stake{
 		epsilon: s.Epsilon, delta: s.Delta, relation: s.Relation, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
-		unit: r.Unit, noLedger: ledger == nil,
+		unit: r.Unit, noLedger: ledger == nil, noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r, s),
 	}.cautions()
 	if e.json {
 		return e.object(privatizeReport{
