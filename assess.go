@@ -45,7 +45,7 @@ func Sensitivity(ctx context.Context, n, d int, settings *PrivateSettings) (*Ass
 	if err := p.draw(ctx, n); err != nil {
 		return nil, err
 	}
-	if p.bound, err = sensitivity.Tight(s.Relation, p.query, p.q, sensitivity.Rows{Private: s.PrivateRows}); err != nil {
+	if p.bound, err = p.tight(); err != nil {
 		return nil, fmt.Errorf("privatemail: sensitivity: %w", err)
 	}
 	out := new(Assessment)

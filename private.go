@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -37,6 +38,10 @@ type PrivateSettings struct {
 	// Unit is whose budget is spent. A ledger keeps a keyed hash of its name,
 	// a release only its kind.
 	Unit mechanism.Unit
+	// Records is how many rows of the unit there may be, a public number: the
+	// noise is for all of them changing together. Default 1 for a record;
+	// required for a client.
+	Records int
 	// Rule chooses the noise. Default mechanism.Analytic.
 	Rule mechanism.Rule
 
@@ -58,7 +63,7 @@ type PrivateSettings struct {
 
 	// NormalizeRows divides every row by its norm first; otherwise rows must be
 	// of unit norm within 1e-6. Under the relations with a null record one row
-	// may be zero.
+	// may be zero, and is then the private one.
 	NormalizeRows bool
 	// Operator is "dense", the exact kernel, or "background", the kernel cut at
 	// Radius with a constant weight beyond, which is sparse. Default, from
@@ -88,6 +93,9 @@ func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 	}
 	if out.Columns == 0 {
 		out.Columns = 2
+	}
+	if out.Records < 0 {
+		return out, fmt.Errorf("privatemail: %w: %d records", ErrSettings, out.Records)
 	}
 	if out.SigmaQ == 0 {
 		out.SigmaQ = 1e-8
@@ -160,7 +168,9 @@ const (
 // labels may be nil when Alpha is 0 and labels are not randomised. The noise is
 // calibrated to a proved bound (package sensitivity) and drawn exactly (package
 // mechanism). The spend is written to the ledger before noise is drawn; a call
-// that fails later, or is cancelled, has spent it.
+// that fails later, or is cancelled, has spent it: its error matches
+// mechanism.ErrSpent. If only noting the hash of the release in the ledger fails,
+// the release comes with the error.
 //
 // Every refusal is a typed error: those of packages sensitivity and mechanism,
 // kernel.ErrUnitNorm, kernel.ErrNonFinite, kernel.ErrLabels, ErrZeroRow,
@@ -195,6 +205,9 @@ func (e *Engine) privatize(ctx context.Context, n, d int, labels []int32, settin
 	if err := checkLabelMode(&s); err != nil {
 		return nil, fmt.Errorf("privatemail: privatize: %w", err)
 	}
+	if s.Unit.Kind == release.UnitClient && s.Records == 0 {
+		return nil, fmt.Errorf("privatemail: privatize: %w: a client pays for all its rows; say how many there may be", ErrSettings)
+	}
 	if n < 2 || d < 1 {
 		return nil, fmt.Errorf("privatemail: privatize: features: %w (%d x %d, want at least two rows)", kernel.ErrEmpty, n, d)
 	}
@@ -208,12 +221,15 @@ func (e *Engine) privatize(ctx context.Context, n, d int, labels []int32, settin
 		return nil, err
 	}
 	if !s.RestPublic {
-		if p.bound, err = sensitivity.Tight(s.Relation, p.query, p.q, sensitivity.Rows{Private: s.PrivateRows}); err != nil {
+		if p.bound, err = p.tight(); err != nil {
 			return nil, fmt.Errorf("privatemail: privatize: %w", err)
 		}
 		if err := p.calibrate(d); err != nil {
 			return nil, err
 		}
+	}
+	if err := checkTable(&s, n); err != nil {
+		return nil, fmt.Errorf("privatemail: privatize: %w", err)
 	}
 	nulls := 0
 	if s.Relation == sensitivity.Null || s.Relation == sensitivity.FeaturesNull {
@@ -221,6 +237,9 @@ func (e *Engine) privatize(ctx context.Context, n, d int, labels []int32, settin
 	}
 	rows, err := unitRows(kernel.UnitOptions{Normalize: s.NormalizeRows, Nulls: nulls, BudgetBytes: budget})
 	if err != nil {
+		return nil, fmt.Errorf("privatemail: privatize: %w", err)
+	}
+	if err := checkNull(rows, &s); err != nil {
 		return nil, fmt.Errorf("privatemail: privatize: %w", err)
 	}
 	if err := checkPrivateLabels(labels, rows, &s); err != nil {
@@ -255,7 +274,7 @@ func (e *Engine) privatize(ctx context.Context, n, d int, labels []int32, settin
 	}
 	out, err := mechanism.Privatize(ctx, p.calibration, s.Ledger, request, e.set)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: privatize: %w", err)
+		return out, fmt.Errorf("privatemail: privatize: %w", err)
 	}
 	return out, nil
 }
@@ -279,6 +298,20 @@ func (p *private) draw(ctx context.Context, n int) (err error) {
 		return fmt.Errorf("privatemail: %w", err)
 	}
 	return nil
+}
+
+// tight is the bound for all rows of a unit that may be private.
+func (p *private) tight() (sensitivity.Bound, error) {
+	s := p.settings
+	return s.group(sensitivity.Tight(s.Relation, p.query, p.q, sensitivity.Rows{Private: s.PrivateRows}))
+}
+
+// group turns the bound for one row into that for the rows of a unit.
+func (s *PrivateSettings) group(b sensitivity.Bound, err error) (sensitivity.Bound, error) {
+	if err != nil || s.Records <= 1 {
+		return b, err
+	}
+	return b.Group(s.Records)
 }
 
 // inflate adds the rounding error of features in d dimensions to the bound.
@@ -329,6 +362,29 @@ func checkLabelMode(s *PrivateSettings) error {
 	return nil
 }
 
+// checkTable refuses a Gaussian table that labels in 0 .. Classes-1 could make
+// too large. How many labels there are is private, so they do not decide it.
+func checkTable(s *PrivateSettings, n int) error {
+	if s.Table != "gaussian" || s.Alpha == 0 {
+		return nil
+	}
+	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
+		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes; state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
+	}
+	return nil
+}
+
+// checkNull refuses a null record that is no private row: its neighbours would
+// have two, and no bound covers them.
+func checkNull(rows *kernel.UnitRows, s *PrivateSettings) error {
+	for i := range rows.N() {
+		if rows.Null(i) && s.PrivateRows != nil && !slices.Contains(s.PrivateRows, i) {
+			return fmt.Errorf("a null record that is not among the private rows: %w", &kernel.ZeroRowError{Row: i})
+		}
+	}
+	return nil
+}
+
 // checkPrivateLabels checks labels and null record by their row numbers alone.
 func checkPrivateLabels(labels []int32, rows *kernel.UnitRows, s *PrivateSettings) error {
 	if labels == nil {
@@ -369,7 +425,7 @@ func knownBound(ctx context.Context, rows *kernel.UnitRows, labels []int32, p *p
 			public.Label = labels[row]
 		}
 	}
-	return sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil)
+	return s.group(sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil))
 }
 
 // rest returns what unit rows, starts and results leave of the budget for the

@@ -501,3 +501,87 @@ func ExampleEngine_Privatize() {
 	// 6 x 2, noise 2.17e-09 for a sensitivity of 5.13e-10
 	// 6 2
 }
+
+// A null record that is not the private row leaves that one without neighbours.
+func TestNullRecordMustBePrivate(t *testing.T) {
+	const n, d = 30, 4
+	for _, relation := range []sensitivity.Relation{sensitivity.Null, sensitivity.FeaturesNull} {
+		for _, rest := range []bool{false, true} {
+			x, y := classes(t, n, d)
+			clear(x.Data[7*x.Stride:][:d])
+			y[7] = 0
+			s, ledger := paid(t)
+			s.Relation, s.RestPublic, s.PrivateRows = relation, rest, []int{4}
+			_, err := engine(t).Privatize(t.Context(), x, y, s)
+			if zero, ok := errors.AsType[*kernel.ZeroRowError](err); !ok || zero.Row != 7 {
+				t.Errorf("%v, rest public %v: %v", relation, rest, err)
+			}
+			if sequence, _ := ledger.Head(); sequence != 0 {
+				t.Errorf("%d records in the ledger", sequence)
+			}
+			s.PrivateRows = []int{7}
+			if _, err := engine(t).Privatize(t.Context(), x, y, s); err != nil {
+				t.Errorf("%v, rest public %v: %v", relation, rest, err)
+			}
+		}
+	}
+}
+
+// How many labels there are neither decides nor is told.
+func TestManyPrivateLabels(t *testing.T) {
+	const n = 4200
+	x := blas32.General{Rows: n, Cols: 2, Stride: 2, Data: make([]float32, 2*n)}
+	for i := range n {
+		x.Data[2*i] = 1
+	}
+	refusal := func(distinct, classes int) error {
+		y := make([]int32, n)
+		for i := range y {
+			y[i] = int32(i % distinct)
+		}
+		s, _ := paid(t)
+		s.Table, s.Classes, s.Bandwidth = "gaussian", classes, kernel.Sigma(200)
+		_, err := engine(t).Privatize(t.Context(), x, y, s)
+		return err
+	}
+	few, many := refusal(5, 65536), refusal(4097, 65536)
+	if !errors.Is(few, kernel.ErrMemory) || few.Error() != many.Error() {
+		t.Errorf("5 labels: %v, 4097 labels: %v", few, many)
+	}
+	if err := refusal(5, 4096); err != nil {
+		t.Errorf("4096 classes: %v", err)
+	}
+}
+
+// The rows of a client change together, and all of them are paid for.
+func TestClientOfSeveralRows(t *testing.T) {
+	x, y := classes(t, 50, 4)
+	s, _ := paid(t)
+	s.Unit.Kind = release.UnitClient
+	if _, err := engine(t).Privatize(t.Context(), x, y, s); !errors.Is(err, ErrSettings) {
+		t.Errorf("a client of unknown size: %v", err)
+	}
+	s.Records = 1
+	one, err := engine(t).Privatize(t.Context(), x, y, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Records = 7
+	seven, err := engine(t).Privatize(t.Context(), x, y, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ratio := seven.Privacy.Sigma / one.Privacy.Sigma; math.Abs(ratio-7) > 1e-6 || seven.Sensitivity.Records != 7 {
+		t.Errorf("noise for seven rows is %g times that for one", ratio)
+	}
+	for _, change := range []func(){
+		func() { s.Records = -1 },
+		func() { s.Records, s.Relation = 2, sensitivity.Null },
+		func() { s.Relation, s.PrivateRows, s.RestPublic = sensitivity.ReplaceOne, []int{3}, true },
+	} {
+		change()
+		if _, err := engine(t).Privatize(t.Context(), x, y, s); !errors.Is(err, ErrSettings) && !errors.Is(err, sensitivity.ErrGroup) {
+			t.Errorf("%+v: %v", s, err)
+		}
+	}
+}

@@ -149,6 +149,14 @@ func (w *classWeights) row(c int) []float64 { return w.val[w.ptr[c]:w.ptr[c+1]] 
 // maxTableEntries bounds a table to 4096 classes, each against each: 128 MiB.
 const maxTableEntries = 1 << 24
 
+// GaussianTableFits tells whether a Gaussian table over so many classes can be
+// kept, whatever their numbers are: for callers who must not learn it from the
+// labels.
+func GaussianTableFits(b Bandwidth, classes int) bool {
+	reach := sort.Search(classes, func(d int) bool { return b.Weight(float64(d)*float64(d)) == 0 })
+	return float64(classes)*float64(min(classes, 2*reach-1)) <= maxTableEntries
+}
+
 func checkTableSize(classes, entries int) error {
 	if entries <= maxTableEntries {
 		return nil

@@ -27,6 +27,9 @@ var (
 	// ErrLedger reports a ledger that is missing, damaged, of another kind or
 	// cannot be written.
 	ErrLedger = errors.New("ledger not usable")
+	// ErrSpent reports a failure after the spend was written down: it counts,
+	// and no retry is free.
+	ErrSpent = errors.New("the budget is spent all the same")
 	// ErrLocked reports a ledger that another process holds.
 	ErrLocked = errors.New("ledger is in use by another process")
 )

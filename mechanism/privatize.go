@@ -45,7 +45,9 @@ type LabelRequest struct {
 // memory taken first; then the budget writes the spend down, and only then is
 // noise made. An error before that leaves the budget untouched. After it
 // nothing is given back: a cancelled context returns its error, and the spend
-// stays.
+// stays. Errors from then on match ErrSpent. If only noting the hash of the
+// release fails, at the very end, the release comes with the error: it has been
+// paid for.
 //
 // The result depends on the matrix, the calibration and the randomness alone,
 // not on the number of workers; a nil set runs in the caller. Privatize is safe
@@ -78,7 +80,10 @@ func privatize(ctx context.Context, c Calibration, budget Budget, r Request, wor
 		return nil, err
 	}
 	receipt, err := spendFirst(budget, r.Unit, out.ID, c.Spend(r.Labels.Epsilon), func() error {
-		return fill(ctx, out, c, r, workers, secret)
+		if err := fill(ctx, out, c, r, workers, secret); err != nil {
+			return fmt.Errorf("mechanism: %w: %w", err, ErrSpent)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, err
@@ -86,10 +91,10 @@ func privatize(ctx context.Context, c Calibration, budget Budget, r Request, wor
 	out.Ledger = receipt.Sequence()
 	encoded, err := out.MarshalBinary()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mechanism: %w: %w", err, ErrSpent)
 	}
 	if err := budget.commit(receipt, sha256.Sum256(encoded)); err != nil {
-		return nil, err
+		return out, fmt.Errorf("mechanism: the hash of the release is not in the ledger: %w: %w", err, ErrSpent)
 	}
 	return out, nil
 }
@@ -165,7 +170,7 @@ func describe(c Calibration, r Request, id [16]byte) *release.Release {
 // checkRequest looks at everything a release can fail for, except entropy, the budget
 // and the context.
 func checkRequest(c Calibration, budget Budget, r Request) error {
-	if budget == nil {
+	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
 		return fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
 	}
 	if c.multiple == 0 {

@@ -214,7 +214,7 @@ func TestSpendFirst(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		ledger := &fakeBudget{refuse: ErrBudgetExceeded}
 		out, err := privatize(background, c, ledger, r, nil, fixed("order"))
-		if out != nil || !errors.Is(err, ErrBudgetExceeded) || len(ledger.sums) != 0 {
+		if out != nil || !errors.Is(err, ErrBudgetExceeded) || errors.Is(err, ErrSpent) || len(ledger.sums) != 0 {
 			t.Errorf("%v, %v", out, err)
 		}
 	})
@@ -224,7 +224,7 @@ func TestSpendFirst(t *testing.T) {
 		ctx, cancel := context.WithCancel(background)
 		ledger := &fakeBudget{onReserve: cancel}
 		out, err := privatize(ctx, c, ledger, r, nil, fixed("order"))
-		if out != nil || !errors.Is(err, context.Canceled) {
+		if out != nil || !errors.Is(err, context.Canceled) || !errors.Is(err, ErrSpent) {
 			t.Errorf("%v, %v", out, err)
 		}
 		if !slices.Equal(ledger.spends, price) || len(ledger.sums) != 0 {
@@ -243,8 +243,11 @@ func TestSpendFirst(t *testing.T) {
 	t.Run("commit fails", func(t *testing.T) {
 		ledger := &fakeBudget{fail: ErrLedger}
 		out, err := privatize(background, c, ledger, r, nil, fixed("order"))
-		if out != nil || !errors.Is(err, ErrLedger) || !slices.Equal(ledger.spends, price) {
-			t.Errorf("%v, %v, spends %+v", out, err, ledger.spends)
+		if !errors.Is(err, ErrLedger) || !errors.Is(err, ErrSpent) || !slices.Equal(ledger.spends, price) {
+			t.Errorf("%v, spends %+v", err, ledger.spends)
+		}
+		if out == nil || out.Check() != nil {
+			t.Error("a release that was paid for is lost")
 		}
 	})
 	t.Run("entropy first", func(t *testing.T) {

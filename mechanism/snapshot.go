@@ -122,3 +122,16 @@ func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 	}
 	return Balance{Unit: hex.EncodeToString(hash[:6]), UnitKind: unit.Kind, Remaining: s.Whole}, nil
 }
+
+// IsLedger tells whether the file at path begins like a ledger, sound or not:
+// whoever is about to replace a file had better ask.
+func IsLedger(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	begin := make([]byte, len(ledgerMagic))
+	_, err = io.ReadFull(f, begin)
+	return err == nil && string(begin) == ledgerMagic
+}

@@ -70,7 +70,8 @@ type Settings struct {
 	Progress    func(stage string, done, total int)
 }
 
-// Points returns the released matrix Q + Step Grid.
+// Points returns the released matrix Q + Step Grid, or ErrScale where float64 does
+// not hold it.
 func Points(ctx context.Context, r *release.Release) (*mat.Dense, error) {
 	if r == nil {
 		return nil, fmt.Errorf("post: %w: there is none", release.ErrRelease)
@@ -83,7 +84,9 @@ func Points(ctx context.Context, r *release.Release) (*mat.Dense, error) {
 		return nil, fmt.Errorf("post: %w", err)
 	}
 	for i, v := range r.Grid {
-		q.Data[i] += float64(v) * r.Step
+		if q.Data[i] += float64(v) * r.Step; math.IsInf(q.Data[i], 0) {
+			return nil, fmt.Errorf("post: %w: row %d is beyond float64", ErrScale, i/r.Columns)
+		}
 	}
 	return mat.NewDense(r.Rows, r.Columns, q.Data), nil
 }

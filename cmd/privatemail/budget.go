@@ -99,7 +99,7 @@ func (f *budgetFlags) create(e *env, path string, set map[string]bool) error {
 		return err
 	}
 	if e.json {
-		return e.object(budgetReport{Kind: f.kind, Epsilon: f.epsilon, Delta: f.delta, Units: []balanceReport{}, Ledger: path})
+		return f.show(e, path)
 	}
 	fmt.Fprintf(e.stdout, "created %s: epsilon %g, delta %g for every unit (%s)\n", path, f.epsilon, f.delta, f.kind)
 	return nil

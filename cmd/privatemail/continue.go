@@ -106,6 +106,9 @@ func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map
 	if g := &embedding.Graph; g.MeanDegree > (1-1e-6)*float64(r.Rows-1) {
 		e.note("every weight is 1 to six digits: the graph says nothing about the points; try -degree 20, or a -sigma near the distance of released points")
 	}
+	if set["alpha"] && labels == nil && r.Labels.Mode != release.ModeRandomised {
+		e.note("-alpha has no effect without labels")
+	}
 	return f.show(e, r, labels, embedding)
 }
 

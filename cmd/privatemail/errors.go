@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
 // usageError is a request that makes no sense, whatever the files hold.
@@ -37,6 +38,9 @@ func (e *env) finish(ctx context.Context, err error) int {
 		who += e.verb + ": "
 	}
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		if errors.Is(err, mechanism.ErrSpent) {
+			who += "the budget is spent, and there is no release: "
+		}
 		fmt.Fprintln(e.stderr, who+"interrupted")
 		return exitInterrupted
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
 // checkMatrixFile tells before long work whether a matrix can be written to
@@ -45,6 +46,9 @@ func checkPlace(path string) error {
 		return nil // a pipe or a device
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
+	}
+	if err == nil && mechanism.IsLedger(target) {
+		return fmt.Errorf("%s: is a ledger, and what was spent would be forgotten; name another file", path)
 	}
 	folder := filepath.Dir(target)
 	probe, err := os.CreateTemp(folder, ".privatemail-*.tmp")

@@ -294,7 +294,7 @@ func TestPrivatizeRefusals(t *testing.T) {
 		{"randomised public labels", private(folder, ledger, out, "-label-mode", "randomised", "-label-epsilon", "1", "-relation", "features-replace"), exitFailed, "label"},
 		{"missing ledger", private(folder, filepath.Join(temp, "none.ledger"), out), exitFailed, "budget create"},
 		{"ledger is features", private(folder, filepath.Join(folder, featuresName), out), exitFailed, "ledger"},
-		{"out is the ledger", private(folder, ledger, ledger), exitUsage, "ledger"},
+		{"out is the ledger", private(folder, ledger, ledger), exitFailed, "ledger"},
 		{"out is the features", private(folder, ledger, filepath.Join(folder, featuresName)), exitUsage, "replace"},
 		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), exitFailed, "no folder"},
 		{"NaN", private(nan, ledger, out, "-labels", labels), exitFailed, "row 1, column 3"},
@@ -437,7 +437,7 @@ func TestPrivatizeFlagsArrive(t *testing.T) {
 	f := new(privatizeFlags)
 	set := defined(t, f.define, "-sigma", "2", "-convention", "program", "-alpha", "-0.5", "-k", "3", "-sigma-q", "1e-3", "-seed", "9", "-classes", "4",
 		"-epsilon", "0.5", "-delta", "1e-7", "-relation", "null", "-rule", "classical", "-label-mode", "randomised", "-label-epsilon", "2", "-table", "different",
-		"-ledger", "l", "-unit", "u", "-unit-kind", "client", "-out", "o", "-operator", "background", "-radius", "1.5", "-normalize-rows", "-private-rows", "4, 7")
+		"-ledger", "l", "-unit", "u", "-unit-kind", "client", "-records", "6", "-out", "o", "-operator", "background", "-radius", "1.5", "-normalize-rows", "-private-rows", "4, 7")
 	s, err := f.settings(set)
 	if err != nil {
 		t.Fatal(err)
@@ -445,7 +445,7 @@ func TestPrivatizeFlagsArrive(t *testing.T) {
 	got := fmt.Sprintf("%+v", *s)
 	want := fmt.Sprintf("%+v", privatemail.PrivateSettings{
 		Epsilon: 0.5, Delta: 1e-7, Relation: sensitivity.Null, LabelMode: release.ModeRandomised, LabelEpsilon: 2,
-		Unit: mechanism.Unit{Kind: release.UnitClient, Name: "u"}, Rule: mechanism.Classical,
+		Unit: mechanism.Unit{Kind: release.UnitClient, Name: "u"}, Records: 6, Rule: mechanism.Classical,
 		Bandwidth: kernel.SigmaProgram(2), Alpha: -0.5, Table: "different", Classes: 4, Columns: 3, SigmaQ: 1e-3, Seed: 9,
 		NormalizeRows: true, Operator: "background", Radius: 1.5, PrivateRows: []int{4, 7},
 	})
@@ -463,4 +463,43 @@ func defined(t *testing.T, define func(*flag.FlagSet), args ...string) map[strin
 		t.Fatal(err)
 	}
 	return given(fs)
+}
+
+// The guarantee that is printed is that of all that is released: randomised
+// labels are in it, and a client's is for all its rows.
+func TestPrintedGuarantee(t *testing.T) {
+	folder, temp := toy(t), t.TempDir()
+	args := func(name string, more ...string) []string {
+		return append(strings.Fields("privatize "+folder+" -sigma 1 -alpha 0.5 -classes 10 -epsilon 0.5 -delta 1e-6 -ledger none -out "+filepath.Join(temp, name)), more...)
+	}
+	stdout, stderr := succeed(t, args("a", "-label-mode", "randomised", "-label-epsilon", "8")...)
+	if !strings.Contains(stdout, "epsilon 8.5, ") || !strings.Contains(stdout, "odds x 4915") || strings.Contains(stderr, "strong promise") {
+		t.Errorf("labels at epsilon 8 are not in the guarantee:\n%s%s", stdout, stderr)
+	}
+	stdout, _ = succeed(t, args("json", "-label-mode", "randomised", "-label-epsilon", "8", "-json")...)
+	if v := object(t, stdout); v["epsilon"] != 0.5 || v["epsilon_total"] != 8.5 || v["records"] != 1. {
+		t.Errorf("%v", v)
+	}
+	refuse(t, exitUsage, args("b", "-label-mode", "dropped", "-unit-kind", "client"), "-records")
+	stdout, _ = succeed(t, args("many", "-label-mode", "dropped", "-unit-kind", "client", "-records", "20")...)
+	if !strings.Contains(stdout, "one client of at most 20 rows") {
+		t.Error(stdout)
+	}
+}
+
+// No output replaces a ledger, whether or not it is the one in use, nor a release.
+func TestOutputIsPaidFor(t *testing.T) {
+	folder, temp := toy(t), t.TempDir()
+	ledger, made := filepath.Join(temp, "other.npy"), filepath.Join(temp, "r")
+	succeed(t, "budget", "create", ledger, "-epsilon", "1", "-delta", "1e-6")
+	succeed(t, private(folder, "none", made)...)
+	before, release := readFile(t, ledger), readFile(t, made)
+	refuse(t, exitFailed, private(folder, "none", ledger), "ledger")
+	refuse(t, exitFailed, private(folder, ledger, ledger), "ledger")
+	refuse(t, exitFailed, []string{"embed", folder, "-sigma", "1", "-out", ledger}, "ledger")
+	refuse(t, exitFailed, []string{"continue", made, "-degree", "5", "-out", ledger}, "ledger")
+	refuse(t, exitFailed, private(folder, "none", made), "paid for")
+	if readFile(t, ledger) != before || readFile(t, made) != release {
+		t.Error("a file has changed")
+	}
 }

@@ -61,6 +61,7 @@ type privatizeFlags struct {
 	labels, out                   string
 	normalizeRows, restPublic     bool
 	privateRows                   []int
+	records                       int
 }
 
 // noLedger is what -ledger says to count nothing.
@@ -77,6 +78,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	fs.StringVar(&f.unit, "unit", "", "`NAME` of the record or client whose budget is spent; the ledger keeps a keyed hash of it")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
+	countVar(fs, &f.records, "records", 0, "there are at most `J` rows of the unit, and the noise is for all of them; a public number (default 1 for a record; required for a client)")
 	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
 	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
 	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
@@ -94,6 +96,8 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -epsilon E -delta D', or say -ledger none to count nothing")
 	case f.unit == "" && f.ledger != noLedger:
 		return nil, usagef("-unit NAME is missing: whose budget is spent?")
+	case f.kind == release.UnitClient && f.records == 0:
+		return nil, usagef("-unit-kind client needs -records J: a client pays for all its rows, so how many may there be?")
 	case f.out == "":
 		return nil, usagef("-out FILE is missing: where should the release go?")
 	case f.labelMode == release.ModeRandomised && !set["label-epsilon"]:
@@ -104,10 +108,12 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, usagef("-label-mode randomised needs -classes C: a label is replaced by one of the public classes")
 	case f.restPublic && len(f.privateRows) != 1:
 		return nil, usagef("-rest-public needs -private-rows with the one private row")
+	case f.restPublic && set["alpha"] && f.query.classes == 0:
+		return nil, usagef("-rest-public needs -classes C: every class the private row may have is tried")
 	}
 	s := &privatemail.PrivateSettings{
 		LabelMode: f.labelMode, LabelEpsilon: f.labelEpsilon, Unit: mechanism.Unit{Kind: f.kind, Name: f.unit},
-		NormalizeRows: f.normalizeRows, PrivateRows: f.privateRows, RestPublic: f.restPublic,
+		Records: f.records, NormalizeRows: f.normalizeRows, PrivateRows: f.privateRows, RestPublic: f.restPublic,
 	}
 	if err := f.price.apply(s); err != nil {
 		return nil, err
@@ -150,12 +156,15 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 		s.Ledger = ledger
 	}
 	d, out, err := f.release(ctx, e, in, s)
-	if err != nil {
+	if out == nil {
 		return err
 	}
 	// The budget is spent: an interrupt does not take the release away now.
 	if err := writeRelease(context.WithoutCancel(ctx), f.out, out); err != nil {
 		return fmt.Errorf("the budget is spent, but the release could not be written: %w", err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is written and may be used, but: %w", f.out, bare(err))
 	}
 	return f.show(ctx, e, s, d, out, ledger)
 }
@@ -172,8 +181,8 @@ func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (inp
 	if err := refuseInput(f.out, in); err != nil {
 		return in, err
 	}
-	if f.ledger != noLedger && sameFile(f.out, f.ledger) {
-		return in, usagef("-out %s would replace the ledger; name another file", f.out)
+	if _, err := readRelease(f.out); err == nil {
+		return in, fmt.Errorf("%s: is a release, and was paid for; name another file", f.out)
 	}
 	if s.Alpha == 0 && s.LabelMode != release.ModeRandomised {
 		in.labels = ""
@@ -203,7 +212,7 @@ func (f *privatizeFlags) release(ctx context.Context, e *env, in input, s *priva
 	defer stop()
 	out, err := engine.Privatize(ctx, x, y, s)
 	if err != nil {
-		return 0, nil, explain(err, in)
+		return 0, out, explain(err, in)
 	}
 	return x.Cols, out, nil
 }
@@ -247,12 +256,14 @@ type privatizeReport struct {
 	Operator     string    `json:"operator"`
 	Derivation   string    `json:"derivation"`
 	Epsilon      float64   `json:"epsilon"`
+	EpsilonTotal float64   `json:"epsilon_total"` // with randomised labels
 	Delta        float64   `json:"delta"`
 	Rule         string    `json:"rule"`
 	Sensitivity  float64   `json:"sensitivity"`
 	Sigma        float64   `json:"sigma"`
 	Mu           float64   `json:"mu"`
 	Rho          float64   `json:"rho"`
+	Records      int       `json:"records"` // that change together
 	LabelMode    string    `json:"label_mode"`
 	LabelEpsilon float64   `json:"label_epsilon"`
 	Ledger       uint64    `json:"ledger"` // sequence number, 0 without one
@@ -267,15 +278,17 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 		return err
 	}
 	sum := sha256.Sum256(compact)
-	cautions := stake{
+	stake := stake{
 		epsilon: s.Epsilon, delta: s.Delta, relation: s.Relation, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
-		unit: r.Unit, noLedger: ledger == nil, noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r, s),
-	}.cautions()
+		unit: r.Unit, records: r.Sensitivity.Records, noLedger: ledger == nil,
+		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r, s),
+	}
+	cautions := stake.cautions()
 	if e.json {
 		return e.object(privatizeReport{
 			N: r.Rows, D: d, K: r.Columns, ID: hex.EncodeToString(r.ID[:]), Relation: r.Sensitivity.Relation, Operator: r.Sensitivity.Operator,
-			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, Rule: r.Privacy.Rule,
-			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho,
+			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta, Rule: r.Privacy.Rule,
+			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho, Records: r.Sensitivity.Records,
 			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, SHA256: hex.EncodeToString(sum[:]),
 			Cautions: cautions, Out: f.out,
 		})
@@ -285,10 +298,14 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 	}
 	t := facts(e.stdout)
 	fmt.Fprintf(t, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
-	fmt.Fprintf(t, "guarantee\tepsilon %g, delta %g for one %s, relation %s (odds x %.4g at most)\n", r.Privacy.Epsilon, r.Privacy.Delta, r.Unit, r.Sensitivity.Relation, odds(r.Privacy.Epsilon))
+	whose := "one " + r.Unit
+	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
+		whose = fmt.Sprintf("one %s of at most %d rows", r.Unit, r.Sensitivity.Records)
+	}
+	fmt.Fprintf(t, "guarantee\tepsilon %g, delta %g for %s, relation %s (odds x %.4g at most)\n", stake.total(), r.Privacy.Delta, whose, r.Sensitivity.Relation, odds(stake.total()))
 	fmt.Fprintf(t, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, r.Sensitivity.Operator)
 	if r.Labels.Mode == release.ModeRandomised {
-		fmt.Fprintf(t, "labels\trandomised, epsilon %g on top\n", r.Labels.Epsilon)
+		fmt.Fprintf(t, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)
 	} else {
 		fmt.Fprintf(t, "labels\t%s\n", r.Labels.Mode)
 	}

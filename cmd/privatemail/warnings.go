@@ -22,6 +22,7 @@ type stake struct {
 	mode           string  // label mode, empty when not chosen yet
 	labelEpsilon   float64 // of randomised labels
 	unit           string  // kind, empty when not chosen yet
+	records        int     // of the unit, 0 for one
 	noLedger       bool
 	noise, signal  float64
 }
@@ -45,11 +46,11 @@ func (s stake) cautions() []caution {
 	if s.epsilon > 0 {
 		add("W-3", "%s", s.worth())
 	}
-	switch s.unit {
-	case release.UnitRecord:
+	switch {
+	case s.unit == release.UnitRecord && s.records <= 1:
 		add("W-4", "The protected thing is one row. A person with j rows is protected j times less (mu times j); the other side's data get no protection.")
-	case release.UnitClient:
-		add("W-4", "The bound is for one row. Spending from a client's budget does not turn it into a bound for all rows of the client: with j rows mu is j times larger.")
+	case s.unit != "":
+		add("W-4", "The bound is for %d rows of a %s. With j times as many mu is j times larger; the other side's data get no protection.", max(1, s.records), s.unit)
 	}
 	if s.noLedger {
 		add("W-3", "No ledger: nobody counts how often this record was released, and every release adds up.")
@@ -67,16 +68,25 @@ func (s stake) cautions() []caution {
 	return out
 }
 
+// total is the epsilon of a release with its labels: those of all records of the
+// unit add up, and on top of the noise.
+func (s stake) total() float64 {
+	if s.mode != release.ModeRandomised {
+		return s.epsilon
+	}
+	return s.epsilon + float64(max(1, s.records))*s.labelEpsilon
+}
+
 // worth says what epsilon means.
 func (s stake) worth() string {
 	strength := "That is a strong promise."
 	switch {
-	case s.epsilon > 10:
+	case s.total() > 10 || s.delta > 1e-3:
 		strength = "That is no meaningful formal protection."
-	case s.epsilon > 1:
+	case s.total() > 1:
 		strength = "That is weak."
 	}
-	return fmt.Sprintf("Whatever anybody suspects about the record, its odds change by a factor of at most e^epsilon = %.4g, except with probability %g, under the relation %v, for one release. %s", math.Exp(s.epsilon), s.delta, s.relation, strength)
+	return fmt.Sprintf("Whatever anybody suspects about the record, its odds change by a factor of at most e^epsilon = %.4g, except with probability %g, under the relation %v, for one release. %s", math.Exp(s.total()), s.delta, s.relation, strength)
 }
 
 // warn prints the cautions for a person.

@@ -200,7 +200,7 @@ func TestCheckCombinations(t *testing.T) {
 		change func(*Release)
 		field  string // "" when it is right
 	}{
-		"classical below 1":  {func(r *Release) { r.Privacy.Epsilon, r.Privacy.Rule = 0.99, RuleClassical }, ""},
+		"classical below 1":  {func(r *Release) { r.Privacy.Epsilon, r.Privacy.Rule = 0.99, RuleClassical; finish(r, 4.9) }, ""},
 		"classical at 1":     {func(r *Release) { r.Privacy.Rule = RuleClassical }, "privacy.rule"},
 		"floor":              {func(r *Release) { r.Sensitivity.Derivation, r.Sensitivity.Operator = "degree-floor", "floor" }, ""},
 		"two records":        {func(r *Release) { r.Sensitivity.Records = 2 }, ""},
@@ -305,5 +305,14 @@ func TestNamesOfSensitivity(t *testing.T) {
 		if derivations[string(derivation)] != operator.Kind() {
 			t.Errorf("%s is for %q here", derivation, derivations[string(derivation)])
 		}
+	}
+}
+
+// A release must not claim an epsilon and delta that its mu does not give.
+func TestCheckComparesTheClaim(t *testing.T) {
+	for _, claim := range []Privacy{{Epsilon: 1e-6, Delta: 1e-100}, {Epsilon: 0.5, Delta: 1e-5}, {Epsilon: 1, Delta: 1e-6}} {
+		r := sample()
+		r.Privacy.Epsilon, r.Privacy.Delta = claim.Epsilon, claim.Delta
+		wantError(t, r.Check(), ErrRelease)
 	}
 }

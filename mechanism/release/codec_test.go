@@ -152,7 +152,7 @@ func TestLongRelease(t *testing.T) {
 	for i := range r.Labels.Values {
 		r.Labels.Values[i] = int32(i % 3)
 	}
-	finish(r, 3.7)
+	finish(r, 3.8)
 	for name, b := range map[string][]byte{"binary": mustBinary(t, r), "JSON": mustJSON(t, r)} {
 		for _, in := range []io.Reader{bytes.NewReader(b), iotest.HalfReader(bytes.NewReader(b)), iotest.DataErrReader(bytes.NewReader(b))} {
 			got, err := Read(in)
@@ -388,7 +388,7 @@ func BenchmarkCodec(b *testing.B) {
 	for i := range r.Grid {
 		r.Grid[i] = int64(i)*9_999_991 - 1<<40
 	}
-	finish(r, 3.7)
+	finish(r, 3.8)
 	binary, text := mustBinary(b, r), mustJSON(b, r)
 	for name, f := range map[string]func() error{
 		"form=binary/do=write": func() error { _, err := r.WriteTo(io.Discard); return err },

@@ -10,7 +10,8 @@
 // and sizes match. Comparisons that privacy rests on are exact, without
 // rounding. Nothing that fails it is written, and nothing that fails it is read.
 // What it cannot tell is whether the noise was drawn as the release says: that
-// is the word of who made it. Nor does it recompute Epsilon and Delta from Mu.
+// is the word of who made it. Epsilon and Delta are compared with what Mu gives,
+// to a thousandth of Delta.
 //
 // # Two forms
 //

@@ -36,7 +36,7 @@ func ExampleRead_edited() {
 		fmt.Println(err)
 		return
 	}
-	edited := strings.Replace(string(text), `"epsilon":1,`, `"epsilon":0.1,`, 1)
+	edited := strings.Replace(string(text), `"epsilon":0.5,`, `"epsilon":0.1,`, 1)
 	_, err = release.Read(strings.NewReader(edited))
 	fmt.Println(errors.Is(err, release.ErrChecksum))
 	fmt.Println(err)

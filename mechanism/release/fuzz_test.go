@@ -12,7 +12,7 @@ func seeds(f *testing.F, form func(*Release) []byte) {
 	one.Rows, one.Columns, one.Grid = 1, 1, []int64{-3}
 	one.Labels = Labels{Mode: ModeDropped}
 	one.Sensitivity.Private, one.Sensitivity.PrivateRows = 0, nil
-	for _, r := range []*Release{sample(), finish(one, 0.3)} {
+	for _, r := range []*Release{sample(), finish(one, 30)} {
 		b := form(r)
 		f.Add(b)
 		f.Add(b[:len(b)/2])

@@ -94,7 +94,10 @@ func arbitrary(t *rapid.T) *Release {
 	}
 	r.Unit = rapid.SampledFrom([]string{UnitRecord, UnitClient}).Draw(t, "unit")
 	r.Ledger = rapid.Uint64().Draw(t, "ledger")
-	return finish(r, positive("multiplier", 0.05, 1e7))
+	// Enough for the epsilon and delta: rho + 2 sqrt(rho ln(1/delta)) <= epsilon.
+	l := -math.Log(r.Privacy.Delta)
+	enough := (math.Sqrt(r.Privacy.Epsilon+l) + math.Sqrt(l)) / (math.Sqrt2 * r.Privacy.Epsilon)
+	return finish(r, enough*positive("multiplier", 1, 1e3))
 }
 
 func mustBinary(t testing.TB, r *Release) []byte {

@@ -169,6 +169,9 @@ func (p *parser) object(prefix string) error {
 		}
 		key, _ := t.(string) // package json lets no other key through
 		name := prefix + key
+		if strings.Contains(key, ".") { // the dot of a name stands for a group
+			return refuse("", "unknown key %.64q", name)
+		}
 		if p.seen[name] {
 			return refuse(name, "is there twice")
 		}

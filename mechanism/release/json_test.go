@@ -201,3 +201,30 @@ func TestJSONInside(t *testing.T) {
 		t.Errorf("%+v, %v", got.Release, err)
 	}
 }
+
+// A dotted key at the top is no key of the format: another reader of the same
+// text sees no epsilon, or another one.
+func TestDottedKeys(t *testing.T) {
+	var tree map[string]json.RawMessage
+	if err := json.Unmarshal(mustJSON(t, sample()), &tree); err != nil {
+		t.Fatal(err)
+	}
+	var privacy map[string]json.RawMessage
+	if err := json.Unmarshal(tree["privacy"], &privacy); err != nil {
+		t.Fatal(err)
+	}
+	tree["privacy.epsilon"] = privacy["epsilon"]
+	delete(privacy, "epsilon")
+	tree["privacy"] = encoded(t, privacy)
+	_, err := Read(bytes.NewReader(encoded(t, tree)))
+	wantError(t, err, ErrRelease)
+}
+
+func encoded(t *testing.T, v any) []byte {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
