@@ -135,10 +135,25 @@ func (s *Settings) run(set *par.Set) *iterate.Settings {
 	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: set}
 }
 
-// An Embedding is the outcome of Embed or Continue.
+// An Embedding is the outcome of Embed or Continue:
+//
+//	Points *mat.Dense          // a row for each row of the features
+//	Graph  Graph               // what the graph was
+//	Status iterate.Status      // how the run ended
+//	Trace  []iterate.Record    // and how it went, step by step
 type Embedding = pipeline.Embedding
 
-// Graph describes the graph an embedding was made with.
+// Graph describes the graph an embedding was made with:
+//
+//	Operator    string              // "dense" or "csr"
+//	Bandwidth   kernel.Bandwidth
+//	Radius      float64             // cutoff; +Inf where every pair has a weight
+//	Neighbours  float64             // mean number of neighbours a row has a weight for
+//	MeanDegree  float64             // mean row sum of the weights
+//	Certificate kernel.Certificate  // its rows in the order of the features
+//	Cost        kernel.Cost
+//	BuildTime   time.Duration
+//	StepTime    time.Duration       // all steps together
 type Graph = pipeline.Graph
 
 // Embed embeds the features, n rows of d values, with a label for each row;

@@ -5,11 +5,53 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
+
+// A release of six rows whose labels are public, and the steps after it, which
+// need nothing private.
+func ExampleEngine_Privatize() {
+	// Six rows of unit norm; labels are public, features are not.
+	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{1, 0, .6, .8, .8, .6, 0, 1, -.6, .8, -.8, .6}}
+	labels := []int32{0, 0, 0, 1, 1, 1}
+	engine, err := privatemail.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+	r, err := engine.Privatize(context.Background(), features, labels, &privatemail.PrivateSettings{
+		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic,
+		Ledger: mechanism.NoLedger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "album"},
+		Bandwidth: kernel.Sigma(6), Alpha: 0.6, Classes: 2, Seed: 1,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d x %d, noise %.3g for a sensitivity of %.3g\n", r.Rows, r.Columns, r.Privacy.Sigma, r.Sensitivity.Total)
+	public, err := release.Declare(labels, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	embedding, err := engine.Continue(context.Background(), r, public, &post.Settings{Steps: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(embedding.Points.Dims())
+	// Output:
+	// 6 x 2, noise 2.17e-09 for a sensitivity of 5.13e-10
+	// 6 2
+}
 
 // What a private first step needs, before any data is read: 1001 rows, 98
 // classes, the paper's parameters.

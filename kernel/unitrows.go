@@ -202,7 +202,9 @@ type UnitNormError struct {
 }
 
 // Error implements error.
-func (e *UnitNormError) Error() string { return fmt.Sprintf("%v: row %d", ErrUnitNorm, e.Row) }
+func (e *UnitNormError) Error() string {
+	return fmt.Sprintf("%v: row %d (counted from 0)", ErrUnitNorm, e.Row)
+}
 
 // Unwrap returns ErrUnitNorm.
 func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }

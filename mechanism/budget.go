@@ -4,6 +4,11 @@ import "crypto/sha256"
 
 // A Unit is whose privacy a release costs: one record, or one client with all
 // its records. A ledger keeps a keyed hash of it, never the name.
+//
+// A release protects each of its rows alike, so it costs each of them its price.
+// Rows that are released together therefore share one unit, the set they belong
+// to, in every release one of them takes part in. Only where a single row is
+// private is it the unit by itself.
 type Unit struct {
 	Kind string // release.UnitRecord or release.UnitClient
 	Name string // not empty

@@ -38,8 +38,8 @@ func (r Rule) String() string {
 // error is a *ParamError when epsilon is not in [1e-6, 100], or for Classical
 // not below 1, or delta not in [1e-100, 0.1].
 func (r Rule) Multiplier(epsilon, delta float64) (float64, error) {
-	if !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
-		return 0, &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "1e-6 to 100"}
+	if err := checkEpsilon(epsilon); err != nil {
+		return 0, err
 	}
 	if err := checkDelta(delta); err != nil {
 		return 0, err
@@ -56,6 +56,7 @@ func (r Rule) Multiplier(epsilon, delta float64) (float64, error) {
 	return 0, &ParamError{Field: "Rule", Value: float64(r), Allowed: "Analytic or Classical"}
 }
 
+// The range in which the multiplier is known to its last digits.
 const (
 	minEpsilon, maxEpsilon = 1e-6, 100
 	minDelta, maxDelta     = 1e-100, 0.1
@@ -63,6 +64,13 @@ const (
 	// upwards covers the rounding errors of a multiplier, 6.6e-14 at most.
 	upwards = 1 + 0x1p-40
 )
+
+func checkEpsilon(epsilon float64) error {
+	if !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
+		return &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "1e-6 to 100"}
+	}
+	return nil
+}
 
 func checkDelta(delta float64) error {
 	if !(delta >= minDelta && delta <= maxDelta) {

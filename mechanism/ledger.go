@@ -220,32 +220,48 @@ func (l *Ledger) Close() error {
 // the spend counts because it may be on the disk, and the ledger refuses
 // everything until it is opened anew.
 func (l *Ledger) Reserve(unit Unit, releaseID [16]byte, spend Spend) (Receipt, error) {
-	header := l.state.header // does not change
-	hash, kind, err := header.hash(unit)
-	if err != nil {
-		return Receipt{}, err
-	}
-	cost, err := header.total.Kind.price(spend)
-	if err != nil {
-		return Receipt{}, err
-	}
-
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if err := l.usable(); err != nil {
+	hash, kind, cost, err := l.price(unit, spend)
+	if err != nil {
 		return Receipt{}, err
 	}
 	if _, used := l.state.releases[releaseID]; used {
 		return Receipt{}, ledgerError("this release has been paid for")
-	}
-	if left := header.whole.minus(l.state.spent[hash]); cost.Cmp(left) > 0 {
-		return Receipt{}, &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: header.total}
 	}
 	b := reserveBlock(l.state.sequence+1, hash, kind, releaseID, cost, spend)
 	if err := l.append(b); err != nil {
 		return Receipt{}, err
 	}
 	return Receipt{sequence: l.state.sequence, id: releaseID}, nil
+}
+
+// Covers returns the error Reserve would return for the spend now, and spends
+// nothing. Long work can be refused before it begins; only Reserve decides.
+func (l *Ledger) Covers(unit Unit, spend Spend) error {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	_, _, _, err := l.price(unit, spend)
+	return err
+}
+
+// price returns what stands for the unit and what a spend costs it, or why it
+// cannot pay.
+func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost Amount, err error) {
+	header := l.state.header
+	if hash, kind, err = header.hash(unit); err != nil {
+		return
+	}
+	if cost, err = header.total.Kind.price(spend); err != nil {
+		return
+	}
+	if err = l.usable(); err != nil {
+		return
+	}
+	if left := header.whole.minus(l.state.spent[hash]); cost.Cmp(left) > 0 {
+		err = &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: header.total}
+	}
+	return
 }
 
 // Commit notes the SHA-256 of the release that a spend was for, once. A spend
@@ -333,7 +349,7 @@ func (l *Ledger) Remaining(unit Unit) (Amount, error) {
 // is an estimate.
 func (l *Ledger) EpsilonAt(unit Unit, delta float64) (float64, error) {
 	total := l.Total()
-	if err := total.Kind.deltaInRange(delta); err != nil {
+	if err := total.Kind.checkDelta(delta); err != nil {
 		return 0, err
 	}
 	spent, err := l.Spent(unit)

@@ -143,10 +143,10 @@ func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
 		}
 	}
 	if kind == 0 {
-		return hash, 0, &ParamError{Field: "Unit.Kind", Value: 0, Allowed: release.UnitRecord + " or " + release.UnitClient}
+		return hash, 0, fmt.Errorf("mechanism: %w: unit kind %q, want %q or %q", ErrParam, u.Kind, release.UnitRecord, release.UnitClient)
 	}
 	if u.Name == "" {
-		return hash, 0, &ParamError{Field: "length of Unit.Name", Value: 0, Allowed: "at least 1"}
+		return hash, 0, fmt.Errorf("mechanism: %w: the unit has no name", ErrParam)
 	}
 	mac := hmac.New(sha256.New, h.key[:])
 	mac.Write([]byte{kind})

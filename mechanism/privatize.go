@@ -15,6 +15,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
+// Workers is a set of goroutines that share the work of making noise, such as
+// sparse.NewWorkers starts. The nil set is the caller alone.
+type Workers = par.Set
+
 // A Request is a computed first step to be released, and whose budget pays.
 type Request struct {
 	// Displacement is f - Q. It is secret: nothing of it leaves Privatize but
@@ -57,7 +61,7 @@ type LabelRequest struct {
 // the bound, ErrNonFinite, ErrParam, ErrLabels, ErrLedger without a budget,
 // ErrEntropy, what the budget says (ErrBudgetExceeded among it), and the
 // context's.
-func Privatize(ctx context.Context, c Calibration, budget Budget, r Request, workers *par.Set) (*release.Release, error) {
+func Privatize(ctx context.Context, c Calibration, budget Budget, r Request, workers *Workers) (*release.Release, error) {
 	return privatize(ctx, c, budget, r, workers, system)
 }
 

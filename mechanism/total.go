@@ -43,11 +43,7 @@ func KindByName(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return 0, kindError(0)
-}
-
-func kindError(k Kind) error {
-	return &ParamError{Field: "Kind", Value: float64(k), Allowed: "gdp, zcdp or pure"}
+	return 0, fmt.Errorf("mechanism: %w: no kind %q; there are gdp, zcdp and pure", ErrParam, name)
 }
 
 // A Total is what a ledger holds for each unit: all its releases together are
@@ -60,22 +56,17 @@ type Total struct {
 	Delta   float64 // 1e-100 to 0.1; 0 for Pure
 }
 
-// The range in which the multiplier is known to its last digits.
-const (
-	leastEpsilon, mostEpsilon = 1e-6, 100
-	leastDelta, mostDelta     = 1e-100, 0.1
-	mostRho                   = 1e9
-)
+const maxRho = 1e9
 
 // amount returns how much the total is, rounded down.
 func (t Total) amount() (Amount, error) {
 	if !t.Kind.valid() {
-		return Amount{}, kindError(t.Kind)
+		return Amount{}, &ParamError{Field: "Kind", Value: float64(t.Kind), Allowed: "GDP, ZCDP or Pure"}
 	}
-	if err := epsilonInRange(t.Epsilon); err != nil {
+	if err := checkEpsilon(t.Epsilon); err != nil {
 		return Amount{}, err
 	}
-	if err := t.Kind.deltaInRange(t.Delta); err != nil {
+	if err := t.Kind.checkDelta(t.Delta); err != nil {
 		return Amount{}, err
 	}
 	switch t.Kind {
@@ -96,10 +87,10 @@ func (k Kind) price(s Spend) (Amount, error) {
 	gaussian := true
 	switch {
 	case s.Epsilon != 0 || s.Delta != 0:
-		if err := epsilonInRange(s.Epsilon); err != nil {
+		if err := checkEpsilon(s.Epsilon); err != nil {
 			return Amount{}, err
 		}
-		if err := GDP.deltaInRange(s.Delta); err != nil {
+		if err := checkDelta(s.Delta); err != nil {
 			return Amount{}, err
 		}
 		if s.Rho != 0 {
@@ -107,7 +98,7 @@ func (k Kind) price(s Spend) (Amount, error) {
 		}
 		sum = amountOfGaussian(s.Epsilon, s.Delta)
 	case s.Rho != 0:
-		if !(s.Rho > 0 && s.Rho <= mostRho) {
+		if !(s.Rho > 0 && s.Rho <= maxRho) {
 			return Amount{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "above 0, at most 1e9"}
 		}
 		sum, _ = amountOf(s.Rho)
@@ -120,7 +111,7 @@ func (k Kind) price(s Spend) (Amount, error) {
 	if s.PureEpsilon == 0 && gaussian {
 		return sum, nil
 	}
-	if !(s.PureEpsilon > 0 && s.PureEpsilon <= mostEpsilon) {
+	if !(s.PureEpsilon > 0 && s.PureEpsilon <= maxEpsilon) {
 		return Amount{}, &ParamError{Field: "PureEpsilon", Value: s.PureEpsilon, Allowed: "above 0, at most 100"}
 	}
 	var pure Amount
@@ -160,19 +151,13 @@ func (t Total) epsilonWithin(a Amount, delta float64) float64 {
 	return epsilon
 }
 
-func epsilonInRange(epsilon float64) error {
-	if !(epsilon >= leastEpsilon && epsilon <= mostEpsilon) {
-		return &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "1e-6 to 100"}
+// checkDelta is that of the releases, and 0 for a pure ledger.
+func (k Kind) checkDelta(delta float64) error {
+	if k != Pure {
+		return checkDelta(delta)
 	}
-	return nil
-}
-
-func (k Kind) deltaInRange(delta float64) error {
-	switch {
-	case k == Pure && delta != 0:
+	if delta != 0 {
 		return &ParamError{Field: "Delta", Value: delta, Allowed: "0 for a pure ledger"}
-	case k != Pure && !(delta >= leastDelta && delta <= mostDelta):
-		return &ParamError{Field: "Delta", Value: delta, Allowed: "1e-100 to 0.1"}
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ type Settings struct {
 	Operator     string
 	Isolated     kernel.IsolatedPolicy
 
-	// Alpha, if not nil, replaces the coefficient of the first step.
+	// Alpha, if not nil, replaces the coefficient of the first step. Without
+	// labels there is no label term, whatever it is.
 	Alpha *float64
 	// Steps is the number of further steps. Default 4.
 	Steps int
@@ -69,6 +70,10 @@ type Settings struct {
 	BudgetBytes int64
 	Progress    func(stage string, done, total int)
 }
+
+// An Embedding is the outcome of Continue, the same type as
+// privatemail.Embedding.
+type Embedding = pipeline.Embedding
 
 // Points returns the released matrix Q + Step Grid, or ErrScale where float64 does
 // not hold it.
@@ -95,7 +100,7 @@ func Points(ctx context.Context, r *release.Release) (*mat.Dense, error) {
 // labels may be nil: the label term is then left out, or made from the
 // randomised labels of the release. The embedding is centred; a shift of all
 // rows changes neither the graph nor the steps.
-func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*pipeline.Embedding, error) {
+func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*Embedding, error) {
 	if s == nil {
 		s = new(Settings)
 	}

@@ -43,12 +43,19 @@ func signal(query Query, q blas64.General) (float64, error) {
 			total[j] += v
 		}
 	}
-	// (T count)_c and (T sums)_c: the label term of a row of class c.
+	// (T count)_c and (T sums)_c: the label term of a row of class c. Classes
+	// further apart than the width have the weight far; a loop over all pairs
+	// would take minutes for a table of many classes.
 	degree := make([]float64, classes)
 	pull := make([]float64, classes*q.Cols)
+	width, far := bandOf(query.Table, classes)
 	for a := range classes {
-		for b := range classes {
-			w := weight(int32(a), int32(b))
+		degree[a] = far * float64(q.Rows)
+		for j := range q.Cols {
+			pull[a*q.Cols+j] = far * total[j]
+		}
+		for b := max(0, a-width); b <= min(classes-1, a+width); b++ {
+			w := weight(int32(a), int32(b)) - far
 			degree[a] += w * count[b]
 			for j := range q.Cols {
 				pull[a*q.Cols+j] += w * sums[b*q.Cols+j]
@@ -76,4 +83,19 @@ func signal(query Query, q blas64.General) (float64, error) {
 		}
 	}
 	return largest * math.Sqrt(squares/float64(q.Rows*q.Cols)), nil
+}
+
+// bandOf returns how far apart classes can be and still have a weight of their
+// own, and the weight of those further apart. A Gaussian weight beyond 9 Sigma
+// is below 1e-17.
+func bandOf(t Table, classes int) (width int, far float64) {
+	switch t := t.(type) {
+	case Equal:
+		return 0, 0
+	case Different:
+		return 0, 1
+	case Gaussian:
+		return int(min(float64(classes), math.Ceil(9*t.Sigma))), 0
+	}
+	return classes, 0
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -21,7 +22,10 @@ func normalQ(n, k int, scale float64, seed uint64) blas64.General {
 func TestSignalAgainstTheStepItself(t *testing.T) {
 	const n, k, alpha = 23, 3, -0.7
 	q := normalQ(n, k, 1e-200, 3)
-	for _, table := range []Table{Gaussian{Classes: 5, Sigma: 2}, Equal{4}, Different{7}} {
+	for _, table := range []Table{
+		Gaussian{Classes: 5, Sigma: 2}, Gaussian{Classes: 40, Sigma: 0.5}, Gaussian{Classes: 40, Sigma: 1e9}, Equal{4}, Different{7}, Different{40},
+		Values{Classes: 3, Weight: func(a, b int32) float64 { return float64(a + b) }},
+	} {
 		got, err := Signal(Query{Operator: Full{}, Sigma: 2, Alpha: alpha, Table: table}, q)
 		if err != nil {
 			t.Fatal(err)
@@ -63,6 +67,20 @@ func TestSignalRefuses(t *testing.T) {
 		var e *Error
 		if _, err := Signal(query, normalQ(4, 1, 1, 1)); !errors.As(err, &e) {
 			t.Errorf("%v: %v", query, err)
+		}
+	}
+}
+
+// A table of many classes costs no more than one of few.
+func TestSignalOfManyClasses(t *testing.T) {
+	q := normalQ(200_000, 2, 1e-8, 1)
+	for _, table := range []Table{Gaussian{1 << 16, 6}, Equal{1 << 16}, Different{1 << 16}} {
+		began := time.Now()
+		if _, err := Signal(Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: table}, q); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%v took %v", table, took)
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -37,7 +37,7 @@ of the last record somewhere else: a ledger restored from an old copy has forgot
 spent since, and nothing in the file can tell.`,
 		examples: []string{
 			"privatemail budget create me.ledger -epsilon 1 -delta 1e-6",
-			"privatemail budget show me.ledger -unit photo-17",
+			"privatemail budget show me.ledger -unit birds",
 		},
 		prints: printsJSON,
 		define: func(fs *flag.FlagSet) action {
@@ -92,6 +92,11 @@ func (f *budgetFlags) create(e *env, path string, set map[string]bool) error {
 	case kind != mechanism.Pure && f.delta == 0:
 		return usagef("-delta D is missing: the probability with which the guarantee may fail, far below 1/(number of people)")
 	}
+	if !fileExists(path) { // otherwise it is left as it is, and that is said below
+		if err := checkPlace(path); err != nil {
+			return err
+		}
+	}
 	total := mechanism.Total{Kind: kind, Epsilon: f.epsilon, Delta: f.delta}
 	if err := mechanism.CreateLedger(path, total); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s: exists already and is left as it is; a ledger is never overwritten", path)
@@ -114,6 +119,7 @@ type budgetReport struct {
 	Records uint64          `json:"records"`
 	Head    string          `json:"head"`
 	Units   []balanceReport `json:"units"`
+	Spends  []spendReport   `json:"spends"`
 	Ledger  string          `json:"ledger"`
 }
 
@@ -125,18 +131,33 @@ type balanceReport struct {
 	EpsilonSpent float64 `json:"epsilon_spent"`
 }
 
+// spendReport is one spend: what it was stated as, what it was charged, and the
+// release it was for.
+type spendReport struct {
+	Sequence     uint64  `json:"sequence"`
+	Unit         string  `json:"unit"`
+	Release      string  `json:"release"`
+	Epsilon      float64 `json:"epsilon"` // of the noise, 0 when stated as rho
+	Delta        float64 `json:"delta"`
+	Rho          float64 `json:"rho"`
+	LabelEpsilon float64 `json:"label_epsilon"`
+	Amount       float64 `json:"amount"` // in rho; epsilon in a pure ledger
+	Released     bool    `json:"released"`
+}
+
 func (f *budgetFlags) show(e *env, path string) error {
 	s, err := mechanism.ReadLedger(path)
 	if err != nil {
 		return ledgerTrouble(path, err)
 	}
-	balances := s.Balances
+	balances, entries := s.Balances, s.Entries
 	if f.unit != "" {
 		one, err := s.Balance(mechanism.Unit{Kind: f.unitKind, Name: f.unit})
 		if err != nil {
 			return err
 		}
 		balances = []mechanism.Balance{one}
+		entries = slices.DeleteFunc(slices.Clone(entries), func(s mechanism.Entry) bool { return s.Unit != one.Unit })
 	}
 	if e.json {
 		r := budgetReport{
@@ -146,11 +167,17 @@ func (f *budgetFlags) show(e *env, path string) error {
 		for i, b := range balances {
 			r.Units[i] = balanceReport{b.Unit, b.UnitKind, b.Spent.Float(), b.Remaining.Float(), b.Epsilon}
 		}
+		r.Spends = []spendReport{}
+		for _, s := range entries {
+			r.Spends = append(r.Spends, spendReport{
+				s.Sequence, s.Unit, hex.EncodeToString(s.ReleaseID[:]), s.Spend.Epsilon, s.Spend.Delta, s.Spend.Rho, s.Spend.PureEpsilon, s.Amount.Float(), s.Committed,
+			})
+		}
 		return e.object(r)
 	}
 	t := facts(e.stdout)
 	fmt.Fprintf(t, "budget\tepsilon %g, delta %g for every unit (%s)\n", s.Total.Epsilon, s.Total.Delta, s.Total.Kind)
-	fmt.Fprintf(t, "records\t%d, the last with hash %x\n", s.Sequence, s.Hash[:8])
+	fmt.Fprintf(t, "spends\t%d, in %d records, the last with hash %x\n", len(s.Entries), s.Sequence, s.Hash[:8])
 	t.Flush()
 	if len(balances) == 0 {
 		fmt.Fprintln(e.stdout, "nothing has been spent")
@@ -162,6 +189,20 @@ func (f *budgetFlags) show(e *env, path string) error {
 	whole := s.Whole.Float()
 	for _, b := range balances {
 		fmt.Fprintf(table, "%s\t%s\t%.3f %%\t%.3f %%\t%.4g\n", b.Unit, b.UnitKind, 100*b.Spent.Float()/whole, 100*b.Remaining.Float()/whole, b.Epsilon)
+	}
+	if err := table.Flush(); err != nil || f.unit == "" {
+		return err
+	}
+	// Of one unit all spends, too.
+	fmt.Fprintln(e.stdout)
+	table = tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "spend\trelease\tepsilon\tdelta\tlabels\t")
+	for _, s := range entries {
+		note := ""
+		if !s.Committed {
+			note = "no release was finished"
+		}
+		fmt.Fprintf(table, "%d\t%x\t%g\t%g\t%g\t%s\n", s.Sequence, s.ReleaseID, s.Spend.Epsilon, s.Spend.Delta, s.Spend.PureEpsilon, note)
 	}
 	return table.Flush()
 }
@@ -196,6 +237,3 @@ func writeRemaining(w io.Writer, ledger *mechanism.Ledger, unit mechanism.Unit) 
 	}
 	fmt.Fprintf(w, "this unit has spent epsilon %.4g of %g\n", spent, total.Epsilon)
 }
-
-// odds is the factor by which a suspicion may become likelier.
-func odds(epsilon float64) float64 { return math.Exp(epsilon) }

@@ -22,7 +22,8 @@ func continueVerb() verb {
 		synopsis: []string{"RELEASE -out FILE [-sigma S | -degree G] [-labels FILE] [-steps T] [FLAGS]"},
 		about: `
 RELEASE is what 'privatemail privatize' wrote. The graph is rebuilt from the released points,
-so nothing private is needed or read, and the step costs no privacy. Labels may be given only
+so nothing private is needed or read, and the steps cost no privacy. What the release is worth
+is printed too. Labels may be given only
 when the release says they are public; randomised labels come with the release.
 
 Without -sigma and -degree the bandwidth of the first step is used, as in the paper. Released
@@ -52,7 +53,7 @@ type continueFlags struct {
 
 func (f *continueFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
-	f.graph.define(fs)
+	f.graph.define(fs, " (default: that of the first step, or by -degree)")
 	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "coefficient `A` of the label term (default: that of the first step)")
 	wholeVar(fs, &f.steps, "steps", 4, "number of further steps `T`; 0 writes the released points")
 	numberVar(fs, &f.stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T` (default: take all steps)")
@@ -95,6 +96,12 @@ func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map
 	labels, err := f.publicLabels(ctx, r)
 	if err != nil {
 		return err
+	}
+	if set["alpha"] && f.alpha != 0 && labels == nil && r.Labels.Mode != release.ModeRandomised {
+		if r.Labels.Mode == release.ModePublic {
+			return usagef("-alpha needs labels: add -labels FILE, or leave it out")
+		}
+		return usagef("-alpha needs labels, and those of this release are %s; leave the flag out", r.Labels.Mode)
 	}
 	embedding, err := f.embed(ctx, e, r, labels, s)
 	if err != nil {
@@ -156,7 +163,7 @@ func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*
 	if mode := r.Labels.Mode; mode != release.ModePublic {
 		return nil, usagef("-labels: the labels of this release are %s, not public; leave the flag out", mode)
 	}
-	y, err := readLabels(ctx, input{labels: f.labels}, r.Rows)
+	y, err := readLabels(ctx, input{features: "the release", labels: f.labels}, r.Rows, "")
 	if err != nil {
 		return nil, err
 	}
@@ -192,10 +199,13 @@ func (f *continueFlags) export(ctx context.Context, e *env, r *release.Release) 
 	if e.json {
 		return e.object(continueReport{N: r.Rows, K: r.Columns, Labels: "unused", Out: f.out})
 	}
-	if !e.quiet {
-		fmt.Fprintf(e.stdout, "wrote %s, %d x %d: the released points\n", f.out, r.Rows, r.Columns)
+	if e.quiet {
+		return nil
 	}
-	return nil
+	t := facts(e.stdout)
+	writeWorth(t, r)
+	fmt.Fprintf(t, "wrote\t%s, %d x %d: the released points\n", f.out, r.Rows, r.Columns)
+	return t.Flush()
 }
 
 // continueReport is the object of continue -json.
@@ -224,11 +234,24 @@ func (f *continueFlags) show(e *env, r *release.Release, labels *release.PublicL
 	if e.quiet {
 		return nil
 	}
-	writeGraph(e.stdout, r.Rows, &m.Graph)
 	t := facts(e.stdout)
-	fmt.Fprintf(t, "labels\t%s\n", used)
+	writeWorth(t, r)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	writeGraph(e.stdout, r.Rows, &m.Graph)
+	t = facts(e.stdout)
+	fmt.Fprintf(t, "used\t%s\n", usedLabels(used))
 	last := m.Trace[len(m.Trace)-1]
 	fmt.Fprintf(t, "steps\t%d after the released one (%v), last change %.3g\n", last.Step, m.Status, last.Change)
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, r.Rows, r.Columns)
 	return t.Flush()
+}
+
+// usedLabels says which labels the steps went with.
+func usedLabels(used string) string {
+	if used == "none" {
+		return "no labels"
+	}
+	return used + " labels"
 }

@@ -52,7 +52,7 @@
 //
 //	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
 //	privatemail budget create me.ledger -epsilon 1 -delta 1e-6
-//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit photo-17 -out x.release
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -out x.release
 //	privatemail continue x.release -degree 20 -out z.npy
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the
@@ -83,11 +83,14 @@
 //	          paper{M_ii M_ij M delta valid proved why} epsilon delta e_to_epsilon
 //	          sensitivity_total sigma_analytic sigma_classical mu rho signal_rms
 //	          noise_to_signal cautions[id text]
-//	privatize n d k id relation operator derivation epsilon delta rule sensitivity
-//	          sigma mu rho label_mode label_epsilon ledger sha256 cautions out
+//	privatize n d k id relation operator derivation epsilon epsilon_total delta
+//	          rule sensitivity sigma mu rho records label_mode label_epsilon ledger
+//	          sha256 cautions out
 //	continue  n k labels status trace out, and those of embed about the graph
 //	budget    kind epsilon delta rho records head ledger
 //	          units[unit kind spent remaining epsilon_spent]
+//	          spends[sequence unit release epsilon delta rho label_epsilon amount
+//	          released]
 //	version   version revision modified go platform
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build

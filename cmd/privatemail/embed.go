@@ -53,7 +53,7 @@ type embedFlags struct {
 
 func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
-	f.graph.define(fs)
+	f.graph.define(fs, "; this or -degree is required")
 	f.graph.defineRows(fs)
 	f.size.define(fs)
 	f.step.define(fs)
@@ -170,7 +170,7 @@ func (f *embedFlags) embed(ctx context.Context, e *env, in input, s *privatemail
 	defer release()
 	var y []int32
 	if in.labels != "" {
-		if y, err = readLabels(ctx, in, x.Rows); err != nil {
+		if y, err = readLabels(ctx, in, x.Rows, " (-1 for none, with -unlabelled)"); err != nil {
 			return 0, nil, err
 		}
 	}

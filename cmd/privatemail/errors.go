@@ -54,7 +54,7 @@ func (e *env) finish(ctx context.Context, err error) int {
 // plain drops the names of packages from the front of a message and keeps it
 // on one line.
 func plain(message string) string {
-	packages := []string{"privatemail: ", "embed: ", "plan: ", "privatize: ", "continue: ", "sensitivity: ", "mechanism: ", "release: ", "post: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "formats: ", "sparse: ", "par: "}
+	packages := []string{"privatemail: ", "embed: ", "plan: ", "privatize: ", "continue: ", "sensitivity: ", "tight: ", "known: ", "paper: ", "mechanism: ", "release: ", "post: ", "kernel: ", "unit rows: ", "iterate: ", "points: ", "evaluate: ", "formats: ", "sparse: ", "par: "}
 	for again := true; again; {
 		again = false
 		for _, p := range packages {

@@ -76,14 +76,14 @@ func readFeatures(ctx context.Context, path string) (blas32.General, func(), err
 	return x, func() { m.Close() }, nil // only read from: nothing is lost when closing fails
 }
 
-// readLabels returns the labels for n rows.
-func readLabels(ctx context.Context, in input, n int) ([]int32, error) {
+// readLabels returns the labels for n rows; advice says more about missing ones.
+func readLabels(ctx context.Context, in input, n int, advice string) ([]int32, error) {
 	y, err := await(ctx, func() ([]int32, error) { return formats.ReadLabels(in.labels) })
 	if err != nil {
 		return nil, missing(in.labels, err)
 	}
 	if len(y) != n {
-		return nil, fmt.Errorf("%s: %d labels, but %s has %d rows; every row needs one label (-1 for none, with -unlabelled)", in.labels, len(y), in.features, n)
+		return nil, fmt.Errorf("%s: %d labels, but %s has %d rows; every row needs one label%s", in.labels, len(y), in.features, n, advice)
 	}
 	return y, nil
 }

@@ -83,11 +83,6 @@ func TestKilledPrivatize(t *testing.T) {
 	}
 }
 
-func fileExists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // spent is what the only unit has spent.
 func spent(t *testing.T, path string) float64 {
 	t.Helper()

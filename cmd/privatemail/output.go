@@ -34,9 +34,16 @@ func checkFile(path string, write func(ended context.Context) error) error {
 	return checkPlace(path)
 }
 
+// standardOutput as the name of a file: package formats writes to the stream
+// itself then.
+const standardOutput = "/dev/stdout"
+
 // checkPlace tells whether a file can be created at path or replace the one
 // that is there.
 func checkPlace(path string) error {
+	if path == standardOutput {
+		return nil
+	}
 	target := followLinks(path)
 	info, err := os.Stat(target)
 	switch {
@@ -62,6 +69,12 @@ func checkPlace(path string) error {
 		return fmt.Errorf("%s: cannot write to the folder %s: %w", path, folder, err)
 	}
 	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// fileExists tells whether there is anything at path.
+func fileExists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // followLinks returns what path finally points to, which need not exist.

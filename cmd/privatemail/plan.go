@@ -28,7 +28,7 @@ than their values. With -json there is one object per operator, the best first.`
 		define: func(fs *flag.FlagSet) action {
 			f := new(planFlags)
 			f.work.define(fs)
-			f.graph.define(fs)
+			f.graph.define(fs, "; this or -degree is required")
 			f.graph.defineRows(fs)
 			f.size.define(fs)
 			f.rest.define(fs)

@@ -209,9 +209,18 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	}
 	with := readFile(t, z)
 	stdout, _ = succeed(t, "continue", out, "-degree", "8", "-out", z)
-	if !strings.Contains(stdout, "none") || readFile(t, z) == with {
+	if !strings.Contains(stdout, "no labels") || readFile(t, z) == with {
 		t.Errorf("the labels had no effect: %s", stdout)
 	}
+	if !strings.Contains(stdout, "epsilon 1, delta 1e-06") {
+		t.Errorf("nothing about the guarantee: %s", stdout)
+	}
+	refuse(t, exitUsage, []string{"continue", out, "-out", z, "-alpha", "1"}, "-labels FILE")
+	short := filepath.Join(temp, "short.csv")
+	if err := os.WriteFile(short, []byte("0\n1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, exitFailed, []string{"continue", out, "-out", z, "-labels", short}, "2 labels, but the release has 300 rows")
 	// The bandwidth of the first step does not suit a start of 1e-8.
 	if _, stderr := succeed(t, "continue", out, "-out", z); !strings.Contains(stderr, "-degree 20") {
 		t.Errorf("no note on a graph without information: %q", stderr)
@@ -300,6 +309,7 @@ func TestPrivatizeRefusals(t *testing.T) {
 		{"NaN", private(nan, ledger, out, "-labels", labels), exitFailed, "row 1, column 3"},
 		{"not of unit norm", private(long, ledger, out, "-labels", labels), exitFailed, "-normalize-rows"},
 		{"no labels", private(bad, ledger, out), exitUsage, "-labels"},
+		{"no labels to randomise", private(bad, ledger, out, "-alpha", "0", "-label-mode", "randomised", "-label-epsilon", "1"), exitUsage, "randomise"},
 		{"rest public without a row", private(folder, ledger, out, "-rest-public"), exitUsage, "-private-rows"},
 		{"private row outside", private(folder, ledger, out, "-private-rows", "300"), exitFailed, "300"},
 	} {
@@ -340,6 +350,8 @@ func TestContinueRefusals(t *testing.T) {
 		{[]string{"continue", r}, exitUsage, "-out"},
 		{[]string{"continue", r, "-out", r}, exitUsage, "replace"},
 		{[]string{"continue", r, "-out", z, "-labels", labels}, exitUsage, "dropped"},
+		{[]string{"continue", r, "-out", z, "-alpha", "1"}, exitUsage, "dropped"},
+		{[]string{"continue", filepath.Join(folder, featuresName), "-out", z}, exitFailed, "do not begin like a release"},
 		{[]string{"continue", r, "-out", z, "-sigma", "1", "-degree", "2"}, exitUsage, "exclude"},
 		{[]string{"continue", r, "-out", z, "-steps", "-1"}, exitUsage, "0 or more"},
 		{[]string{"continue", r, "-out", filepath.Join(temp, "z.png")}, exitUsage, "png"},
@@ -362,13 +374,21 @@ func TestBudget(t *testing.T) {
 	if !strings.Contains(stdout, "nothing has been spent") || !strings.Contains(stdout, "epsilon 5") {
 		t.Errorf("%s", stdout)
 	}
+	stdout, _ = succeed(t, "budget", "create", filepath.Join(temp, "b.ledger"), "-epsilon", "5", "-delta", "1e-6", "-json")
+	if v := object(t, stdout); v["records"] != 0. || len(v["head"].(string)) != 64 || !(v["rho"].(float64) > 0) {
+		t.Errorf("%v", v)
+	}
 	folder := toy(t)
 	for i := range 2 {
 		succeed(t, private(folder, ledger, filepath.Join(temp, fmt.Sprint("r", i)))...)
 	}
 	stdout, _ = succeed(t, "budget", "show", ledger, "-json")
 	v := object(t, stdout)
-	wantKeys(t, v, "kind epsilon delta rho records head units ledger")
+	wantKeys(t, v, "kind epsilon delta rho records head units spends ledger")
+	spends := v["spends"].([]any)
+	if len(spends) != 2 || spends[1].(map[string]any)["epsilon"] != 1. || spends[1].(map[string]any)["released"] != true {
+		t.Errorf("spends %v", spends)
+	}
 	units := v["units"].([]any)
 	if len(units) != 1 || v["records"] != 4. { // reserve and commit, twice
 		t.Fatalf("%v", v)
@@ -388,7 +408,7 @@ func TestBudget(t *testing.T) {
 		t.Error("the name is shown")
 	}
 	stdout, _ = succeed(t, "budget", "show", ledger, "-unit", "secret-name")
-	if !strings.Contains(stdout, one["unit"].(string)) {
+	if !strings.Contains(stdout, one["unit"].(string)) || !strings.Contains(stdout, spends[0].(map[string]any)["release"].(string)) {
 		t.Errorf("%s", stdout)
 	}
 	stdout, _ = succeed(t, "budget", "show", ledger, "-unit", "nobody", "-json")
@@ -404,6 +424,7 @@ func TestBudget(t *testing.T) {
 		{"create x -epsilon 1 -delta 1e-6 -unit a", "-unit", exitUsage},
 		{"create x -kind pure -epsilon 1 -delta 1e-6", "delta 0", exitUsage},
 		{"create x -epsilon 1e9 -delta 1e-6", "Epsilon", exitFailed},
+		{"create no/x -epsilon 1 -delta 1e-6", "no folder", exitFailed},
 		{"show x -epsilon 1", "fixed", exitUsage}, {"show absent", "budget create", exitFailed},
 		{"show " + filepath.Join(folder, featuresName), "ledger", exitFailed},
 	} {

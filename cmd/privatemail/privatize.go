@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
 	"strings"
 
@@ -34,13 +35,17 @@ What happens to labels after the release has to be said: public (they are known 
 dropped (later steps go without), or randomised (each is replaced at random, at the price
 -label-epsilon, and put into the release).
 
+The release protects every row alike, and costs each of them its price. -unit is therefore the
+name of the whole set, the same in every release with these rows; only with one private row
+(-private-rows) is it the name of that row.
+
 The spend is written to the ledger ('privatemail budget create') before noise is drawn, and is
 never given back: not after an error, not after Ctrl-C. -ledger none counts nothing.
 
 Epsilon, delta, label mode and ledger have no default. Labels are 0 to C-1 with a public C
 (-classes); without it the constant 65536 is published instead.`,
 		examples: []string{
-			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit photo-17 -out birds.release",
+			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -out birds.release",
 			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
 		},
 		prints: printsJSON | printsProgress,
@@ -76,7 +81,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.labelMode, "label-mode", "", []string{release.ModePublic, release.ModeDropped, release.ModeRandomised}, "labels after the release: `MODE` is public, dropped or randomised; no default")
 	numberVar(fs, &f.labelEpsilon, "label-epsilon", 0, positive(), "price `E` of randomised labels, on top of -epsilon")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
-	fs.StringVar(&f.unit, "unit", "", "`NAME` of the record or client whose budget is spent; the ledger keeps a keyed hash of it")
+	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a keyed hash")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
 	countVar(fs, &f.records, "records", 0, "there are at most `J` rows of the unit, and the noise is for all of them; a public number (default 1 for a record; required for a client)")
 	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
@@ -146,6 +151,9 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 	if err := checkPlace(f.out); err != nil {
 		return err
 	}
+	if f.out == standardOutput {
+		e.stdout = e.stderr // the release goes there, and nothing else
+	}
 	s.Ledger = mechanism.NoLedger
 	var ledger *mechanism.Ledger
 	if f.ledger != noLedger {
@@ -186,6 +194,8 @@ func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (inp
 	}
 	if s.Alpha == 0 && s.LabelMode != release.ModeRandomised {
 		in.labels = ""
+	} else if in.labels == "" && s.LabelMode == release.ModeRandomised {
+		return in, usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode", name)
 	} else if in.labels == "" {
 		return in, usagef("%s comes without labels: add -labels FILE, or leave out -alpha", name)
 	}
@@ -201,7 +211,7 @@ func (f *privatizeFlags) release(ctx context.Context, e *env, in input, s *priva
 	defer unmap()
 	var y []int32
 	if in.labels != "" {
-		if y, err = readLabels(ctx, in, x.Rows); err != nil {
+		if y, err = readLabels(ctx, in, x.Rows, ""); err != nil {
 			return 0, nil, err
 		}
 	}
@@ -280,7 +290,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 	sum := sha256.Sum256(compact)
 	stake := stake{
 		epsilon: s.Epsilon, delta: s.Delta, relation: s.Relation, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
-		unit: r.Unit, records: r.Sensitivity.Records, noLedger: ledger == nil,
+		unit: r.Unit, records: r.Sensitivity.Records, noLedger: ledger == nil, rows: r.Rows,
 		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r, s),
 	}
 	cautions := stake.cautions()
@@ -297,18 +307,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 		return nil
 	}
 	t := facts(e.stdout)
-	fmt.Fprintf(t, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
-	whose := "one " + r.Unit
-	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
-		whose = fmt.Sprintf("one %s of at most %d rows", r.Unit, r.Sensitivity.Records)
-	}
-	fmt.Fprintf(t, "guarantee\tepsilon %g, delta %g for %s, relation %s (odds x %.4g at most)\n", stake.total(), r.Privacy.Delta, whose, r.Sensitivity.Relation, odds(stake.total()))
-	fmt.Fprintf(t, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, r.Sensitivity.Operator)
-	if r.Labels.Mode == release.ModeRandomised {
-		fmt.Fprintf(t, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)
-	} else {
-		fmt.Fprintf(t, "labels\t%s\n", r.Labels.Mode)
-	}
+	writeWorth(t, r)
 	if ledger != nil {
 		fmt.Fprintf(t, "ledger\tspend %d of %s; ", r.Ledger, f.ledger)
 		writeRemaining(t, ledger, s.Unit)
@@ -321,4 +320,24 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 	}
 	e.warn(cautions)
 	return nil
+}
+
+// writeWorth says what a release is and what it promises.
+func writeWorth(w io.Writer, r *release.Release) {
+	fmt.Fprintf(w, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
+	whose := "one " + r.Unit
+	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
+		whose = fmt.Sprintf("one %s of at most %d rows", r.Unit, r.Sensitivity.Records)
+	}
+	total := stake{epsilon: r.Privacy.Epsilon, mode: r.Labels.Mode, labelEpsilon: r.Labels.Epsilon, records: r.Sensitivity.Records}.total()
+	fmt.Fprintf(w, "guarantee\tepsilon %g, delta %g for %s, relation %s (odds x %.4g at most)\n", total, r.Privacy.Delta, whose, r.Sensitivity.Relation, math.Exp(total))
+	if p := r.Sensitivity.Private; p > 0 {
+		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
+	}
+	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, r.Sensitivity.Operator)
+	if r.Labels.Mode == release.ModeRandomised {
+		fmt.Fprintf(w, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)
+	} else {
+		fmt.Fprintf(w, "labels\t%s\n", r.Labels.Mode)
+	}
 }

@@ -168,7 +168,7 @@ func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport 
 	if c := a.Corrected; c != nil {
 		r.Corrected = &correctedReport{M: c.M, Delta: c.Frobenius, Spectral: c.Value(), Relation: c.Relation().String()}
 	}
-	at := stake{epsilon: f.price.epsilon, delta: f.price.delta, relation: a.Tight.Relation(), signal: a.Signal}
+	at := stake{epsilon: f.price.epsilon, delta: f.price.delta, relation: a.Tight.Relation(), signal: a.Signal, rows: f.n}
 	if c := a.Calibration; c != nil {
 		total, sigma, mu, rho := c.L2Sensitivity(), c.Sigma(), c.Mu(), c.Rho()
 		odds := jsonNumber(math.Exp(f.price.epsilon))

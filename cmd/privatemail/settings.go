@@ -31,8 +31,8 @@ type graphFlags struct {
 	normalizeRows                          bool
 }
 
-func (f *graphFlags) define(fs *flag.FlagSet) {
-	numberVar(fs, &f.sigma, "sigma", 0, positive(), "bandwidth `S` of the Gaussian weights; this or -degree is required")
+func (f *graphFlags) define(fs *flag.FlagSet, otherwise string) {
+	numberVar(fs, &f.sigma, "sigma", 0, positive(), "bandwidth `S` of the Gaussian weights"+otherwise)
 	numberVar(fs, &f.degree, "degree", 0, positive(), "find the bandwidth at which rows have `G` neighbours on average")
 	choiceVar(fs, &f.convention, "convention", "appendix", conventionNames(), "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
 	numberVar(fs, &f.cutoffWeight, "cutoff-weight", 0, fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -degree; with -sigma by -tolerance)")

@@ -25,6 +25,7 @@ type stake struct {
 	records        int     // of the unit, 0 for one
 	noLedger       bool
 	noise, signal  float64
+	rows           int
 }
 
 // cautions returns what applies, the same words wherever they are printed.
@@ -79,14 +80,17 @@ func (s stake) total() float64 {
 
 // worth says what epsilon means.
 func (s stake) worth() string {
-	strength := "That is a strong promise."
+	strength := ""
 	switch {
 	case s.total() > 10 || s.delta > 1e-3:
-		strength = "That is no meaningful formal protection."
+		strength = " That is no meaningful formal protection."
 	case s.total() > 1:
-		strength = "That is weak."
+		strength = " That is weak."
 	}
-	return fmt.Sprintf("Whatever anybody suspects about the record, its odds change by a factor of at most e^epsilon = %.4g, except with probability %g, under the relation %v, for one release. %s", math.Exp(s.total()), s.delta, s.relation, strength)
+	if s.delta*float64(s.rows) > 0.1 {
+		strength += fmt.Sprintf(" Delta should be far below 1/(number of people), and there are %d rows.", s.rows)
+	}
+	return fmt.Sprintf("Whatever anybody suspects about the record, its odds change by a factor of at most e^epsilon = %.4g, except with probability %g, under the relation %v, for one release.%s", math.Exp(s.total()), s.delta, s.relation, strength)
 }
 
 // warn prints the cautions for a person.

@@ -154,10 +154,13 @@ func Read(src io.Reader) (*Release, error) {
 		return nil, readError(err)
 	}
 	r := new(Release)
-	if first[0] == magic[0] {
+	switch first[0] {
+	case magic[0]:
 		err = r.readBinary(in, -1)
-	} else {
+	case '{', ' ', '\t', '\r', '\n':
 		err = r.readJSON(in)
+	default:
+		err = refuse("", "the data do not begin like a release")
 	}
 	if err != nil {
 		return nil, err

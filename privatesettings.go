@@ -1,0 +1,153 @@
+package privatemail
+
+import (
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// PrivateSettings say what to release and at what price. All of them are
+// public, and must have been chosen without looking at a private record. What
+// concerns privacy has no default: Epsilon, Delta, Relation, LabelMode, Ledger
+// and Unit are required.
+type PrivateSettings struct {
+	// Epsilon and Delta are the guarantee for one record.
+	Epsilon, Delta float64
+	// Relation says what one record may change. sensitivity.ReplaceOne is the
+	// one under which "which record was it" is protected.
+	Relation sensitivity.Relation
+	// LabelMode says what happens to labels after the release:
+	// release.ModePublic, release.ModeDropped or release.ModeRandomised.
+	LabelMode string
+	// LabelEpsilon is the price of randomised labels, on top of Epsilon.
+	LabelEpsilon float64
+	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	Ledger mechanism.Budget
+	// Unit is whose budget is spent. A ledger keeps a keyed hash of its name,
+	// a release only its kind. Rows that are released together share one unit;
+	// see mechanism.Unit. NoLedger wants a name too, and forgets it.
+	Unit mechanism.Unit
+	// Records is how many rows of the unit there may be, a public number: the
+	// noise is for all of them changing together. Default 1 for a record;
+	// required for a client.
+	Records int
+	// Rule chooses the noise. Default mechanism.Analytic.
+	Rule mechanism.Rule
+
+	// Bandwidth is that of the Gaussian weights between features. Required.
+	Bandwidth kernel.Bandwidth
+	// Alpha is the coefficient of the label term, of either sign. Default 0.
+	Alpha float64
+	// Table is the weight between labels: "equal" (default), "different" or
+	// "gaussian" with the bandwidth of the features. No bound covers others.
+	Table string
+	// Classes is the public number of classes: labels are 0 .. Classes-1.
+	// Required unless Alpha is 0 and no labels are released.
+	Classes int
+	// Columns, SigmaQ and Seed describe the public random start, as in
+	// Settings.
+	Columns int
+	SigmaQ  float64
+	Seed    uint64
+
+	// NormalizeRows divides every row by its norm first; otherwise rows must be
+	// of unit norm within 1e-6. Under the relations with a null record one row
+	// may be zero, and is then the private one.
+	NormalizeRows bool
+	// Operator is "dense", the exact kernel, or "background", the kernel cut at
+	// Radius with a constant weight beyond, which is sparse. Default, from
+	// public numbers alone: dense up to 65,536 rows, and above where a weight
+	// of 1e-3 is beyond a distance of 1.
+	Operator string
+	// Radius of the operator background. Default: where a weight is 1e-3.
+	Radius float64
+
+	// PrivateRows lists the rows that may be private, which must be public
+	// knowledge. Default: any row.
+	PrivateRows []int
+	// RestPublic says that one row is private, named by PrivateRows, and that
+	// all others, their labels and their number are public and do not depend on
+	// it. The noise is then much smaller.
+	RestPublic bool
+}
+
+// withDefaults returns a copy with the defaults of the query.
+func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
+	if s == nil {
+		return PrivateSettings{}, fmt.Errorf("privatemail: %w: no settings", ErrSettings)
+	}
+	out := *s
+	if out.Columns < 0 {
+		return out, fmt.Errorf("privatemail: %w: %d columns", ErrSettings, out.Columns)
+	}
+	if out.Columns == 0 {
+		out.Columns = 2
+	}
+	if out.Records < 0 {
+		return out, fmt.Errorf("privatemail: %w: %d records", ErrSettings, out.Records)
+	}
+	if out.SigmaQ == 0 {
+		out.SigmaQ = 1e-8
+	}
+	if out.Table == "" {
+		out.Table = "equal"
+	}
+	if out.Classes == 0 && out.Alpha == 0 && out.LabelMode != release.ModeRandomised {
+		out.Classes = 1 // no label is read
+	}
+	if err := out.Bandwidth.Check(); err != nil {
+		return out, fmt.Errorf("privatemail: %w", err)
+	}
+	return out, nil
+}
+
+// query returns the public numbers of the first step for n rows.
+func (s *PrivateSettings) query(n int) (sensitivity.Query, error) {
+	q := sensitivity.Query{Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha}
+	switch s.Table {
+	case "equal":
+		q.Table = sensitivity.Equal{Classes: s.Classes}
+	case "different":
+		q.Table = sensitivity.Different{Classes: s.Classes}
+	case "gaussian":
+		q.Table = sensitivity.Gaussian{Classes: s.Classes, Sigma: q.Sigma}
+	default:
+		if _, err := kernel.TableByName(s.Table, s.Bandwidth); err != nil {
+			return q, fmt.Errorf("privatemail: %w", err)
+		}
+		q.Table = sensitivity.DataDependent{Name: s.Table} // refused by every bound
+	}
+	name := s.Operator
+	if name == "" {
+		name = "dense"
+		if n > denseRows && s.Radius == 0 && s.Bandwidth.Radius(edgeWeight) <= 1 {
+			name = "background"
+		}
+	}
+	if s.Radius != 0 && name != "background" {
+		return q, fmt.Errorf("privatemail: %w: a radius goes with the operator background, not with %s", ErrSettings, name)
+	}
+	switch name {
+	case "dense":
+		q.Operator = sensitivity.Full{}
+	case "background":
+		radius := s.Radius
+		if radius == 0 {
+			radius = min(2, s.Bandwidth.Radius(edgeWeight))
+		}
+		q.Operator = sensitivity.Midpoint(q.Sigma, radius)
+	case "csr":
+		q.Operator = sensitivity.Truncated{Radius: s.Bandwidth.Radius(edgeWeight)} // refused by every bound
+	default:
+		return q, fmt.Errorf("privatemail: %w: no operator %q for a private step; there are dense and background", ErrSettings, name)
+	}
+	return q, nil
+}
+
+const (
+	denseRows  = 1 << 16
+	edgeWeight = 1e-3
+)
