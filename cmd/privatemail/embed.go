@@ -7,6 +7,7 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -163,27 +164,13 @@ func (f *embedFlags) input(e *env, name string, s *privatemail.Settings) (input,
 
 // embed reads the files and does the work; d is the dimension of the features.
 func (f *embedFlags) embed(ctx context.Context, e *env, in input, s *privatemail.Settings) (d int, _ *privatemail.Embedding, _ error) {
-	x, release, err := readFeatures(ctx, in.features)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer release()
-	var y []int32
-	if in.labels != "" {
-		if y, err = readLabels(ctx, in, x.Rows, " (-1 for none, with -unlabelled)"); err != nil {
-			return 0, nil, err
-		}
-	}
-	engine, stop, err := e.engine(f.work)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer stop()
-	embedding, err := engine.Embed(ctx, x, y, s)
-	if err != nil {
-		return 0, nil, explain(err, in)
-	}
-	return x.Cols, embedding, nil
+	var embedding *privatemail.Embedding
+	err := e.withRows(ctx, f.work, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+		d = x.Cols
+		embedding, err = engine.Embed(ctx, x, y, s)
+		return err
+	})
+	return d, embedding, err
 }
 
 // writeEmbedding writes float32, in which the rows were computed.

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail"
 )
 
@@ -65,6 +67,31 @@ func (e *env) engine(w workFlags) (*privatemail.Engine, func(), error) {
 		engine.Close() // always nil
 		m.close()
 	}, nil
+}
+
+// withRows reads the files, starts an engine and lets use work with them. more is
+// what to say to wrong labels beyond their number.
+func (e *env) withRows(ctx context.Context, w workFlags, in input, more string, use func(engine *privatemail.Engine, x blas32.General, y []int32) error) error {
+	x, release, err := readFeatures(ctx, in.features)
+	if err != nil {
+		return err
+	}
+	defer release()
+	var y []int32
+	if in.labels != "" {
+		if y, err = readLabels(ctx, in, x.Rows, more); err != nil {
+			return err
+		}
+	}
+	engine, stop, err := e.engine(w)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := use(engine, x, y); err != nil {
+		return explain(err, in)
+	}
+	return nil
 }
 
 // await waits for work that knows nothing of contexts and gives up waiting when

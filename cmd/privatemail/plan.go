@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"text/tabwriter"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail"
 )
 
@@ -96,21 +98,13 @@ type plan struct {
 }
 
 func (f *planFlags) plan(ctx context.Context, e *env, in input, s *privatemail.Settings) (*plan, error) {
-	x, release, err := readFeatures(ctx, in.features)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	engine, stop, err := e.engine(f.work)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	p, err := engine.Plan(ctx, x, s)
-	if err != nil {
-		return nil, explain(err, in)
-	}
-	return &plan{in.features, x.Rows, x.Cols, p}, nil
+	var out *plan
+	err := e.withRows(ctx, f.work, input{features: in.features}, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
+		p, err := engine.Plan(ctx, x, s)
+		out = &plan{in.features, x.Rows, x.Cols, p}
+		return err
+	})
+	return out, err
 }
 
 // candidateReport is an object of plan -json.

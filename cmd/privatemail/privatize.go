@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
@@ -189,7 +192,7 @@ func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (inp
 	if err := refuseInput(f.out, in); err != nil {
 		return in, err
 	}
-	if _, err := readRelease(f.out); err == nil {
+	if isRelease(f.out) {
 		return in, fmt.Errorf("%s: is a release, and was paid for; name another file", f.out)
 	}
 	if s.Alpha == 0 && s.LabelMode != release.ModeRandomised {
@@ -204,27 +207,22 @@ func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (inp
 
 // release reads the files and does the work; d is the dimension of the features.
 func (f *privatizeFlags) release(ctx context.Context, e *env, in input, s *privatemail.PrivateSettings) (d int, _ *release.Release, _ error) {
-	x, unmap, err := readFeatures(ctx, in.features)
-	if err != nil {
-		return 0, nil, err
+	var out *release.Release
+	err := e.withRows(ctx, f.work, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+		d = x.Cols
+		out, err = engine.Privatize(ctx, x, y, s)
+		return err
+	})
+	return d, out, err
+}
+
+// isRelease tells whether a file holds a release. A pipe or a device is not asked.
+func isRelease(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
 	}
-	defer unmap()
-	var y []int32
-	if in.labels != "" {
-		if y, err = readLabels(ctx, in, x.Rows, ""); err != nil {
-			return 0, nil, err
-		}
-	}
-	engine, stop, err := e.engine(f.work)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer stop()
-	out, err := engine.Privatize(ctx, x, y, s)
-	if err != nil {
-		return 0, out, explain(err, in)
-	}
-	return x.Cols, out, nil
+	_, err := readRelease(path)
+	return err == nil
 }
 
 // writeRelease writes the readable form to names ending in .json, the compact
