@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 )
@@ -102,8 +103,8 @@ func TestPipes(t *testing.T) {
 // TestWriteFileDiskFull uses a device that refuses every write.
 func TestWriteFileDiskFull(t *testing.T) {
 	const full = "/dev/full"
-	if info, err := os.Stat(full); err != nil || info.Mode().IsRegular() {
-		t.Skip("this system has no such device")
+	if runtime.GOOS != "linux" {
+		t.Skip("the device is Linux's")
 	}
 	wantError(t, WriteFile(t.Context(), full, text("x")), syscall.ENOSPC, full)
 	err := WriteFile(t.Context(), full, func(w io.Writer) error {

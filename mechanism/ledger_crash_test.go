@@ -205,12 +205,15 @@ const (
 	ledgerChildFrom = "PRIVATEMAIL_TEST_LEDGER_FROM"
 )
 
-// TestLedgerChild is not a test: it is the other process of those below.
-func TestLedgerChild(t *testing.T) {
-	mode := os.Getenv(ledgerChildMode)
-	if mode == "" {
-		t.Skip("for other tests")
+// TestMain lets the test binary be the other process of the tests below.
+func TestMain(m *testing.M) {
+	if mode := os.Getenv(ledgerChildMode); mode != "" {
+		beLedgerChild(mode)
 	}
+	os.Exit(m.Run())
+}
+
+func beLedgerChild(mode string) {
 	l, err := OpenLedger(os.Getenv(ledgerChildPath))
 	switch {
 	case errors.Is(err, ErrLocked):
@@ -241,7 +244,7 @@ func TestLedgerChild(t *testing.T) {
 
 func ledgerChild(t *testing.T, mode, path, from string) (*exec.Cmd, *bufio.Scanner) {
 	t.Helper()
-	c := exec.Command(os.Args[0], "-test.run=^TestLedgerChild$")
+	c := exec.Command(os.Args[0])
 	c.Env = append(os.Environ(), ledgerChildMode+"="+mode, ledgerChildPath+"="+path, ledgerChildFrom+"="+from)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()

@@ -499,13 +499,16 @@ func TestOpenLedgerAt(t *testing.T) {
 
 // What is written after the file lost its name would be lost.
 func TestLedgerMovedAway(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be moved there")
+	}
 	for _, replace := range []bool{false, true} {
 		path := newLedgerFile(t, ledgerTotal)
 		old, _ := os.ReadFile(path)
 		l := mustOpen(t, path)
 		mustReserve(t, l, alice, 0, oneUnit)
 		if err := os.Rename(path, path+".old"); err != nil {
-			t.Skip("an open file cannot be moved here:", err)
+			t.Fatal(err)
 		}
 		if replace {
 			if err := os.WriteFile(path, old, 0o600); err != nil {
