@@ -21,6 +21,7 @@ var allowed = map[string][]string{
 	"internal/digits":   {},
 	"formats":           {},
 	"sensitivity":       {},
+	"simd":              {},
 	"sparse":            {"internal/par", "internal/points"},
 	"kernel":            {"sparse", "internal/par", "internal/mem", "internal/points"},
 	"iterate":           {"kernel", "internal/par", "internal/points"},

@@ -1,0 +1,291 @@
+package simd
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// curve returns a matrix whose columns lie as those of points in curve order:
+// near the diagonal in a few runs.
+var curve = sync.OnceValues(func() ([]uint64, []uint32) {
+	const n, m = 1_000_000, 32
+	r := rand.New(rand.NewPCG(3, 4))
+	ptr, ind := make([]uint64, n+1), make([]uint32, 0, n*m)
+	for i := range n {
+		for run := range 4 {
+			at := i + (run-2)*1024 + r.IntN(16)
+			for e := range m / 4 {
+				ind = append(ind, uint32(min(max(at+e*2, 0), n-1)))
+			}
+		}
+		ptr[i+1] = uint64(len(ind))
+	}
+	return ptr, ind
+})
+
+var scatter = sync.OnceValues(func() ([]uint64, []uint32) {
+	const n, m = 1_000_000, 32
+	r := rand.New(rand.NewPCG(3, 4))
+	ptr, ind := make([]uint64, n+1), make([]uint32, n*m)
+	for i := range ind {
+		ind[i] = uint32(r.IntN(n))
+	}
+	for i := range ptr {
+		ptr[i] = uint64(i * m)
+	}
+	return ptr, ind
+})
+
+var ones = sync.OnceValue(func() []float32 {
+	v := make([]float32, 32_000_000)
+	for i := range v {
+		v[i] = 1 + float32(i&7)
+	}
+	return v
+})
+
+var sink float32
+
+// A stopwatch times the pieces of a pass and keeps the best of each over all
+// passes: what the pass would take undisturbed, on machines that never are.
+type stopwatch struct {
+	best  []float64
+	piece int
+	from  time.Time
+}
+
+func (w *stopwatch) begin() { w.piece, w.from = 0, time.Now() }
+
+func (w *stopwatch) lap() {
+	now := time.Now()
+	seconds := now.Sub(w.from).Seconds()
+	if w.piece == len(w.best) {
+		w.best = append(w.best, seconds)
+	}
+	w.best[w.piece] = min(w.best[w.piece], seconds)
+	w.piece, w.from = w.piece+1, now
+}
+
+func (w *stopwatch) seconds() (sum float64) {
+	for _, v := range w.best {
+		sum += v
+	}
+	return sum
+}
+
+// streamRate is the bandwidth of a sequential read of 128 MB in bytes per
+// second.
+var streamRate = sync.OnceValue(func() float64 {
+	v := ones()
+	var w stopwatch
+	for range 20 {
+		w.begin()
+		for lo := 0; lo < len(v); lo += 1 << 17 {
+			sink += streamRead(v[lo:min(lo+1<<17, len(v))])
+			w.lap()
+		}
+	}
+	return float64(4*len(v)) / w.seconds()
+})
+
+func normals(r *rand.Rand, n int) []float32 {
+	s := make([]float32, n)
+	for i := range s {
+		s[i] = float32(r.NormFloat64())
+	}
+	return s
+}
+
+// BenchmarkMulRows compares the products with a sequential read of memory: the
+// model is that every entry, row pointer and number of x is read once and every
+// float32 sum is written once. Form float64 leaves its sums in a tile of 64 rows,
+// as a step does that goes on with them. In random order the limit is how fast
+// rows of x can be fetched, which form gather shows: one number of each.
+func BenchmarkMulRows(b *testing.B) {
+	const n, m = 1_000_000, 32
+	run := func(form, order string, k int, level Level) {
+		b.Run(fmt.Sprintf("n=%d/nnz=%d/k=%d/order=%s/form=%s/level=%v", n, m, k, order, form, level), func(b *testing.B) {
+			ptr, ind := curve()
+			if order == "random" {
+				ptr, ind = scatter()
+			}
+			val := ones()[:len(ind)]
+			x, dst, tile := make([]float32, n*k), make([]float32, n*k), make([]float64, 64*k)
+			for i := range x {
+				x[i], dst[i] = 1, 1 // pages that are there
+			}
+			s := At(level)
+			const chunk = 2048
+			multiply := map[string]func(lo, hi int){
+				"float32": func(lo, hi int) { s.MulRowsF32(dst[lo*k:], k, k, ptr[lo:hi+1], ind, val, x, k) },
+				"float64": func(lo, hi int) {
+					for ; lo < hi; lo += 64 {
+						s.MulRows(tile, k, k, ptr[lo:min(lo+64, hi)+1], ind, val, x, k)
+					}
+				},
+				"gather": func(lo, hi int) { s.MulRowsF32(dst[lo:], 1, 1, ptr[lo:hi+1], ind, val, x, k) },
+			}[form]
+			bytes := 8*len(ind) + 8*n + 8*n*k
+			if form != "float32" {
+				bytes -= 4 * n * k
+			}
+			b.SetBytes(int64(bytes))
+			var w stopwatch
+			for b.Loop() {
+				w.begin()
+				for lo := 0; lo < n; lo += chunk {
+					multiply(lo, min(lo+chunk, n))
+					w.lap()
+				}
+			}
+			best, roof := w.seconds(), streamRate()
+			b.ReportMetric(float64(len(ind))/best/1e9, "bestGnnz/s")
+			b.ReportMetric(float64(bytes)/best/1e9, "bestGB/s")
+			b.ReportMetric(roof/1e9, "streamGB/s")
+			b.ReportMetric(float64(bytes)/best/roof, "roof")
+		})
+	}
+	for _, level := range Levels() {
+		if level == AVX512VNNI {
+			continue
+		}
+		for _, k := range []int{1, 2, 3, 4, 8, 16, 32} {
+			run("float32", "curve", k, level)
+			run("float64", "curve", k, level)
+		}
+		run("float32", "random", 8, level)
+		run("float64", "random", 8, level)
+		run("gather", "random", 8, level)
+	}
+}
+
+func BenchmarkNear(b *testing.B) {
+	const n = 1 << 12
+	for _, d := range []int{2, 3, 5} {
+		r := rand.New(rand.NewPCG(7, 8))
+		coords := normals(r, d*n)
+		q := make([]float64, d)
+		ind, d2, weights := make([]uint32, n), make([]float64, n), make([]float32, n)
+		// Spans of a stencil row each; about a third of the points are near.
+		spans := []uint32{0, 31, 100, 131, 200, 231, 300, 331, 400, 431}
+		const pairs = 5 * 31
+		r2 := []float64{2: 0.8, 3: 1.4, 5: 3}[d]
+		for _, level := range Levels() {
+			if level == AVX512VNNI {
+				continue
+			}
+			s := At(level)
+			rate := func(b *testing.B) {
+				b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpairs/s")
+			}
+			b.Run(fmt.Sprintf("form=count/d=%d/level=%v", d, level), func(b *testing.B) {
+				for b.Loop() {
+					s.CountNear(q, coords, n, spans, 5, r2)
+				}
+				rate(b)
+			})
+			b.Run(fmt.Sprintf("form=fill/d=%d/level=%v", d, level), func(b *testing.B) {
+				for b.Loop() {
+					s.Near(ind, d2, q, coords, n, spans, 5, r2)
+				}
+				rate(b)
+			})
+			b.Run(fmt.Sprintf("form=weights/d=%d/level=%v", d, level), func(b *testing.B) {
+				m := 0
+				for b.Loop() {
+					m = s.Near(ind, d2, q, coords, n, spans, 5, r2)
+					s.Weights(weights[:m], d2[:m], 1)
+				}
+				rate(b)
+				b.ReportMetric(float64(m)/pairs, "share")
+			})
+		}
+	}
+}
+
+func BenchmarkExpNeg(b *testing.B) {
+	const n = 1 << 12
+	r := rand.New(rand.NewPCG(7, 8))
+	x, dst, d2 := make([]float32, n), make([]float32, n), make([]float64, n)
+	for i := range x {
+		d2[i] = 20 * r.Float64()
+		x[i] = float32(d2[i])
+	}
+	for _, level := range Levels() {
+		if level == AVX512VNNI {
+			continue
+		}
+		s := At(level)
+		b.Run(fmt.Sprintf("kernel=expneg/level=%v", level), func(b *testing.B) {
+			for b.Loop() {
+				s.ExpNeg(dst, x)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/elt")
+		})
+		b.Run(fmt.Sprintf("kernel=weights/level=%v", level), func(b *testing.B) {
+			for b.Loop() {
+				s.Weights(dst, d2, 0.7)
+			}
+			b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/elt")
+		})
+	}
+}
+
+func BenchmarkFinishRows(b *testing.B) {
+	const n = 64
+	for _, k := range []int{2, 4, 8, 32} {
+		c := newFinishCase(rand.New(rand.NewPCG(1, 1)), b, n, k)
+		for _, level := range Levels() {
+			if level > AVX2 {
+				continue // the same function
+			}
+			b.Run(fmt.Sprintf("rows=%d/k=%d/level=%v", n, k, level), func(b *testing.B) {
+				dst, sums, class := make([]float32, n*c.dstStride), make([]float64, k), make([]float64, c.classes*k)
+				var acc FinishSums
+				// Away from the guards, next to which masked loads are slow.
+				wx, mean, targets, x := slices.Clone(c.wx), slices.Clone(c.mean), slices.Clone(c.targets), slices.Clone(c.x)
+				for b.Loop() {
+					At(level).FinishRows(dst, c.dstStride, x, c.stride, wx, c.rows, mean, c.pull, targets, sums, class, &acc)
+				}
+				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/row")
+			})
+		}
+	}
+}
+
+func BenchmarkDist(b *testing.B) {
+	const n = 64
+	for _, d := range []int{16, 128, 1280} {
+		r := rand.New(rand.NewPCG(2, 2))
+		rows, dst := normals(r, n*d), make([]float32, n*n)
+		for _, na := range []int{1, n} {
+			for _, level := range Levels() {
+				if level == AVX512VNNI {
+					continue
+				}
+				s := At(level)
+				for name, kernel := range map[string]func([]float32, int, []float32, int, int, []float32, int, int, int){"dot": s.Dots, "sqdist": s.SqDists} {
+					b.Run(fmt.Sprintf("kernel=%s/rows=%dx%d/d=%d/level=%v", name, na, n, d, level), func(b *testing.B) {
+						for b.Loop() {
+							kernel(dst, n, rows, d, na, rows, d, n, d)
+						}
+						b.ReportMetric(2*float64(na*n*d)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+					})
+				}
+			}
+		}
+	}
+}
+
+// streamRead reads one number of each cache line.
+func streamRead(v []float32) (sum float32) {
+	for len(v) >= 16 {
+		sum += v[0]
+		v = v[16:]
+	}
+	return sum
+}

@@ -1,0 +1,36 @@
+package simd_test
+
+import (
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// A sparse matrix of two rows times a matrix of two columns.
+func Example() {
+	s := simd.At(simd.Best())
+	ptr, ind, val := []uint64{0, 2, 3}, []uint32{0, 2, 1}, []float32{1, 2, 3}
+	x := []float32{
+		1, 10,
+		2, 20,
+		3, 30,
+	}
+	dst := make([]float32, 4)
+	s.MulRowsF32(dst, 2, 2, ptr, ind, val, x, 2)
+	fmt.Println(dst)
+	// Output: [7 70 6 60]
+}
+
+// The neighbours of the first of four points and their weights.
+func ExampleKernels_Near() {
+	s := simd.At(simd.Best())
+	coords := []float32{
+		0, 1, 0, 3, // first coordinates
+		0, 0, 2, 4, // second coordinates
+	}
+	ind, d2, weights := make([]uint32, 4), make([]float64, 4), make([]float32, 4)
+	n := s.Near(ind, d2, []float64{0, 0}, coords, 4, []uint32{0, 4}, 0, 4)
+	s.Weights(weights[:n], d2[:n], 0.5)
+	fmt.Println(ind[:n], d2[:n], weights[:n])
+	// Output: [1 2] [1 4] [0.60653067 0.13533528]
+}

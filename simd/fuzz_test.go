@@ -1,0 +1,99 @@
+package simd
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// numbers reads float32 numbers of any kind from bytes.
+func numbers(t testing.TB, data []byte) []float32 {
+	s := guarded[float32](t, len(data)/4)
+	for i := range s {
+		s[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
+	return s
+}
+
+func FuzzMulRows(f *testing.F) {
+	f.Add(uint8(8), []byte{0, 1, 2, 3, 4, 5, 32, 0, 7}, uint64(1))
+	f.Add(uint8(1), []byte{255, 255}, uint64(2))
+	f.Add(uint8(33), []byte{1}, uint64(3))
+	f.Fuzz(func(t *testing.T, k uint8, lengths []byte, seed uint64) {
+		if len(lengths) > 200 {
+			return
+		}
+		rows := make([]int, len(lengths))
+		for i, m := range lengths {
+			rows[i] = int(m)
+		}
+		r := rand.New(rand.NewPCG(seed, 0))
+		c := newSparseCase(r, t, rows, 1+r.IntN(50), 1+int(k)%70)
+		for _, s := range [][]float32{c.val, c.x} {
+			for i := range s {
+				if r.IntN(64) == 0 {
+					s[i] = math.Float32frombits(r.Uint32())
+				}
+			}
+		}
+		for _, level := range Levels() {
+			c.compare(t, level, 1+r.IntN(20))
+		}
+	})
+}
+
+func FuzzNear(f *testing.F) {
+	f.Add(uint8(2), make([]byte, 200), uint16(3), uint16(17), uint16(5), 1.0)
+	f.Add(uint8(3), make([]byte, 444), uint16(0), uint16(37), uint16(37), 0.0)
+	f.Fuzz(func(t *testing.T, d uint8, data []byte, from, to, self uint16, r2 float64) {
+		axes := 1 + int(d)%9
+		coords := numbers(t, data)
+		n := len(coords) / axes
+		coords = coords[len(coords)-axes*n:]
+		q := make([]float64, axes)
+		if n > 0 {
+			for a := range q {
+				q[a] = float64(coords[a*n+int(self)%n])
+			}
+		}
+		lo, hi := uint32(min(int(from), n)), uint32(min(int(to), n))
+		for _, level := range Levels() {
+			checkNearAt(t, level, q, coords, n, []uint32{lo, hi, 0, lo}, uint32(self), r2)
+		}
+	})
+}
+
+func FuzzExpNeg(f *testing.F) {
+	f.Add([]byte{0, 0, 0, 0, 0, 0, 0x80, 0x7f, 0, 0, 0xc0, 0x7f})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		x := numbers(t, data)
+		want, got := make([]float32, len(x)), guarded[float32](t, len(x))
+		expNegF32Go(want, x)
+		for _, level := range Levels() {
+			At(level).ExpNeg(got, x)
+			for i, v := range got {
+				if v != want[i] && !(v != v && want[i] != want[i]) {
+					t.Fatalf("%v: exp(-%g) = %g, want %g", level, x[i], v, want[i])
+				}
+			}
+		}
+	})
+}
+
+func FuzzFinishRows(f *testing.F) {
+	f.Add(uint8(2), uint8(9), uint64(1))
+	f.Fuzz(func(t *testing.T, k, rows uint8, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		c := newFinishCase(r, t, int(rows), 1+int(k)%40)
+		for i := range c.x {
+			if r.IntN(64) == 0 {
+				c.x[i] = math.Float32frombits(r.Uint32())
+			}
+		}
+		want := c.at(t, Generic, 1000)
+		for _, level := range Levels() {
+			c.at(t, level, 1+r.IntN(30)).compare(t, want)
+		}
+	})
+}

@@ -1,0 +1,82 @@
+package simd
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"testing"
+)
+
+// The same bits on every architecture: hashes of results of inputs that are
+// multiples of 2^-20, recorded with plain Go on amd64. A compiler that fuses a
+// product and a sum where the contracts forbid it changes them.
+func TestSameBitsEverywhere(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	single := func(n int) []float32 {
+		s := make([]float32, n)
+		for i := range s {
+			s[i] = float32(int32(r.Uint32())>>11) * 0x1p-20
+		}
+		return s
+	}
+	wide := func(n int) []float64 {
+		s := make([]float64, n)
+		for i, v := range single(n) {
+			s[i] = float64(v) / 3
+		}
+		return s
+	}
+	const n, k, cols = 40, 19, 50
+	ptr, ind := make([]uint64, n+1), make([]uint32, 0, n*n)
+	for i := range n {
+		for range i {
+			ind = append(ind, uint32(r.IntN(cols)))
+		}
+		ptr[i+1] = uint64(len(ind))
+	}
+	val, x, mean, targets := single(len(ind)), single(cols*k), wide(k), wide(3*k)
+	rows := make([]FinishRow, n)
+	for i := range rows {
+		v := wide(4)
+		rows[i] = FinishRow{Degree: 1 + v[0]*v[0], Laplace: v[1], Spring: 0.5 * v[1], Tie: v[2], Weight: v[3], Target: uint32(i % 3), Slot: uint32(i % 2)}
+	}
+	for _, level := range Levels() {
+		s := At(level)
+		h := fnv.New64a()
+		put := func(v any) {
+			if err := binary.Write(h, binary.LittleEndian, v); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sums, sums32 := make([]float64, n*k), make([]float32, n*k)
+		s.MulRows(sums, k, k, ptr, ind, val, x, k)
+		s.MulRowsF32(sums32, k, k, ptr, ind, val, x, k)
+		put(sums)
+		put(sums32)
+		s.ExpNeg(sums32, x[:n*k])
+		put(sums32)
+		distances := make([]float64, n*k)
+		for i, v := range sums {
+			distances[i] = v * v
+		}
+		s.Weights(sums32, distances, 0.3)
+		put(sums32)
+		found, d2 := make([]uint32, cols), make([]float64, cols)
+		m := s.Near(found, d2, mean[:3], x, cols, []uint32{1, cols}, 7, 0.9)
+		put(found[:m])
+		put(d2[:m])
+		var acc FinishSums
+		columns, class := make([]float64, k), make([]float64, 2*k)
+		s.FinishRows(sums32, k, x, k, sums, rows, mean, 0.7, targets, columns, class, &acc)
+		put(sums32)
+		put(columns)
+		put(class)
+		put(acc)
+		if got := fmt.Sprintf("%016x", h.Sum64()); got != golden {
+			t.Errorf("%v: hash %s, want %s", level, got, golden)
+		}
+	}
+}
+
+const golden = "740b7143b32e631c"

@@ -1,0 +1,36 @@
+package simd
+
+// Kernels are the functions of one level. They are immutable and safe for
+// concurrent use; an engine keeps the table it was made with, so that two
+// engines of one program may run at different levels.
+type Kernels struct {
+	level         Level
+	mulRows       func(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
+	mulRowsF32    func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
+	expNeg        func(dst, x []float32)
+	weights       func(dst []float32, d2 []float64, gamma float64)
+	near          func(ind []uint32, d2 []float64, q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int
+	countNear     func(q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int
+	finishRows    func(dst []float32, dstStride int, x []float32, stride int, wx []float64, rows []FinishRow, mean []float64, pull float64, targets, sums, class []float64, acc *FinishSums)
+	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
+}
+
+// At returns the kernels of a level, or of the highest below it that Best
+// allows here. At(Best()) is the usual call.
+func At(level Level) *Kernels { return tableOf(lower(level, Best())) }
+
+// Level returns the level the kernels are of.
+func (s *Kernels) Level() Level { return s.level }
+
+var genericKernels = Kernels{
+	level:      Generic,
+	mulRows:    mulRowsGo,
+	mulRowsF32: mulRowsF32Go,
+	expNeg:     expNegF32Go,
+	weights:    weightsF32Go,
+	near:       nearGo,
+	countNear:  countNearGo,
+	finishRows: finishRowsGo,
+	dots:       dotsGo,
+	sqDists:    sqDistsGo,
+}

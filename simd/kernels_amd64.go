@@ -1,0 +1,45 @@
+//go:build gc && !noasm && !purego
+
+package simd
+
+func tableOf(level Level) *Kernels { return &tables[level] }
+
+var tables = [...]Kernels{
+	Generic: genericKernels,
+	AVX2: {
+		level:      AVX2,
+		mulRows:    mulRowsAVX2,
+		mulRowsF32: mulRowsF32AVX2,
+		expNeg:     expNegAVX2,
+		weights:    weightsAVX2,
+		near:       nearAVX2,
+		countNear:  countNearAVX2,
+		finishRows: finishRowsAVX2,
+		dots:       dotsAVX2,
+		sqDists:    sqDistsAVX2,
+	},
+	AVX512: {
+		level:      AVX512,
+		mulRows:    mulRowsAVX512,
+		mulRowsF32: mulRowsF32AVX512,
+		expNeg:     expNegAVX512,
+		weights:    weightsAVX512,
+		near:       nearAVX512,
+		countNear:  countNearAVX512,
+		finishRows: finishRowsAVX2,
+		dots:       dotsAVX512,
+		sqDists:    sqDistsAVX512,
+	},
+	AVX512VNNI: {
+		level:      AVX512VNNI,
+		mulRows:    mulRowsAVX512,
+		mulRowsF32: mulRowsF32AVX512,
+		expNeg:     expNegAVX512,
+		weights:    weightsAVX512,
+		near:       nearAVX512,
+		countNear:  countNearAVX512,
+		finishRows: finishRowsAVX2,
+		dots:       dotsAVX512,
+		sqDists:    sqDistsAVX512,
+	},
+}

@@ -1,0 +1,103 @@
+package simd
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestLevelNames(t *testing.T) {
+	for l := Generic; l <= NEON; l++ {
+		got, err := ParseLevel(l.String())
+		if err != nil || got != l {
+			t.Errorf("ParseLevel(%q) = %v, %v", l, got, err)
+		}
+	}
+	if _, err := ParseLevel("sse2"); err == nil {
+		t.Error("sse2 is a level")
+	}
+	if got := Level(9).String(); got != "Level(9)" {
+		t.Error(got)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	for _, c := range []struct {
+		value string
+		host  Level
+		want  Level
+		noted bool
+	}{
+		{"", AVX512, AVX512, false},
+		{"generic", AVX512, Generic, false},
+		{"avx2", AVX512VNNI, AVX2, false},
+		{"avx512", AVX512VNNI, AVX512, false},
+		{"avx512vnni", AVX2, AVX2, true},
+		{"avx2", Generic, Generic, true},
+		{"neon", AVX2, Generic, true},
+		{"neon", NEON, NEON, false},
+		{"generic", NEON, Generic, false},
+		{"avx2", NEON, Generic, true},
+		{"AVX2", AVX512, AVX512, true},
+		{"fast", AVX2, AVX2, true},
+	} {
+		got := choose(c.value, c.host)
+		if got.level != c.want || (got.note != "") != c.noted {
+			t.Errorf("PM_SIMD=%q on %v: %v, note %q", c.value, c.host, got.level, got.note)
+		}
+		if c.noted && !strings.Contains(got.note, "PM_SIMD") {
+			t.Errorf("note %q does not say what it is about", got.note)
+		}
+	}
+}
+
+func TestAt(t *testing.T) {
+	levels := Levels()
+	if levels[0] != Generic || levels[len(levels)-1] != Best() {
+		t.Errorf("levels %v, best %v", levels, Best())
+	}
+	for l := Generic - 1; l <= NEON+1; l++ {
+		got := At(l).Level()
+		if slices.Contains(levels, l) {
+			if got != l {
+				t.Errorf("At(%v) is of level %v", l, got)
+			}
+		} else if !slices.Contains(levels, got) {
+			t.Errorf("At(%v) is of level %v, which this machine does not have", l, got)
+		}
+	}
+	if Best() > Detect() {
+		t.Errorf("best %v is above %v", Best(), Detect())
+	}
+}
+
+func TestKernelsDoNotAllocate(t *testing.T) {
+	const n, k = 50, 19
+	ptr, ind := make([]uint64, n+1), make([]uint32, n)
+	for i := range ind {
+		ptr[i+1] = uint64(i + 1)
+	}
+	single, wide := make([]float32, n*k), make([]float64, n*k)
+	x, rows, out := make([]float32, n*k), make([]FinishRow, n), make([]uint32, n)
+	for i := range rows {
+		rows[i].Degree = 1
+	}
+	var sums FinishSums
+	q, spans := make([]float64, 2), []uint32{0, n}
+	for _, level := range Levels() {
+		s := At(level)
+		if got := testing.AllocsPerRun(10, func() {
+			s.MulRows(wide, k, k, ptr, ind, x[:n], x, k)
+			s.MulRowsF32(single, k, k, ptr, ind, x[:n], x, k)
+			s.ExpNeg(single, x)
+			s.Weights(single[:n], wide[:n], 1)
+			s.Near(out, wide, q, x, n, spans, 1, 1)
+			s.CountNear(q, x, n, spans, 1, 1)
+			s.FinishRows(single, k, x, k, wide, rows, wide[:k], 1, wide, wide, wide[:k], &sums)
+			s.Dots(single, 3, x, k, 3, x, k, 3, k)
+			s.SqDists(single, 3, x, k, 3, x, k, 3, k)
+		}); got != 0 {
+			t.Errorf("%v: %v allocations", level, got)
+		}
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !amd64 || !gc || noasm || purego
+
+package simd
+
+func detect() Level { return Generic }
+
+func tableOf(Level) *Kernels { return &genericKernels }

@@ -1,0 +1,30 @@
+//go:build race
+
+package simd
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// The race detector does not see what assembly reads and writes.
+
+func reads[T any](s []T) {
+	if len(s) > 0 {
+		runtime.RaceReadRange(unsafe.Pointer(&s[0]), len(s)*int(unsafe.Sizeof(s[0])))
+	}
+}
+
+func writes[T any](s []T) {
+	if len(s) > 0 {
+		runtime.RaceWriteRange(unsafe.Pointer(&s[0]), len(s)*int(unsafe.Sizeof(s[0])))
+	}
+}
+
+func readsSpans(d int, coords []float32, stride int, spans []uint32) {
+	for p := 0; p+2 <= len(spans); p += 2 {
+		for a := range d {
+			reads(coords[a*stride+int(spans[p]) : a*stride+int(max(spans[p], spans[p+1]))])
+		}
+	}
+}
