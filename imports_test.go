@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"post":              {"mechanism/release", "kernel", "iterate", "internal/mem", "internal/pipeline"},
 	".":                 {"kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "internal/par", "internal/mem", "internal/points", "internal/pipeline"},
 	"evaluate":          {"internal/par", "internal/points"},
+	"cmd/pmbench":       {".", "kernel", "iterate", "sensitivity", "sparse", "mechanism", "mechanism/release", "internal/mem", "internal/par", "internal/points"},
 	"cmd/privatemail":   {".", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
 }
 
@@ -76,6 +77,9 @@ func TestImportsFollowThePicture(t *testing.T) {
 		for _, path := range p.Imports {
 			if ours := short(path); ours != "" && !slices.Contains(may, ours) {
 				t.Errorf("%s imports %s", name, ours)
+			}
+			if strings.HasPrefix(path, "golang.org/x/perf/") && name != "cmd/pmbench" {
+				t.Errorf("%s imports %s", name, path)
 			}
 		}
 	}

@@ -45,7 +45,7 @@ func TestGenerateIsFrozen(t *testing.T) {
 	}
 }
 
-func TestKinds(t *testing.T) {
+func TestKindNamed(t *testing.T) {
 	all := Kinds()
 	if !slices.IsSortedFunc(all, func(a, b Kind) int {
 		if a.Name < b.Name {
@@ -56,9 +56,13 @@ func TestKinds(t *testing.T) {
 		t.Error("kinds are not sorted")
 	}
 	for _, k := range all {
-		if k.Law == "" || k.Make == nil {
-			t.Errorf("%+v says too little", k.Name)
+		got, err := KindNamed(k.Name)
+		if err != nil || got.Name != k.Name || got.Law == "" {
+			t.Errorf("%s: %+v, %v", k.Name, got, err)
 		}
+	}
+	if _, err := KindNamed("spiral"); !errors.Is(err, ErrKind) {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -1,7 +1,9 @@
 package points
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -59,4 +61,17 @@ var kinds = []Kind{
 // Kinds returns all synthetic sets in the order of their names.
 func Kinds() []Kind {
 	return slices.Clone(kinds)
+}
+
+// KindNamed returns the set of that name. The error is ErrKind and lists the
+// names there are.
+func KindNamed(name string) (Kind, error) {
+	var names []string
+	for _, k := range kinds {
+		if k.Name == name {
+			return k, nil
+		}
+		names = append(names, k.Name)
+	}
+	return Kind{}, fmt.Errorf("points: %w: %q, want one of %s", ErrKind, name, strings.Join(names, ", "))
 }

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func abVerb() verb {
+	return verb{
+		name: "ab", summary: "compare the working tree with a revision, interleaved",
+		synopsis: "REV -suite NAME [-case PATTERN] [-count N] [-threshold PERCENT]",
+		about: `
+Builds pmbench from the revision REV, in a worktree of its own in a temporary folder,
+and from the working tree, and lets them take turns: REV, working tree, REV, ... Then
+compares as compare does, with the same exit code. The worktree is removed in the end,
+after Ctrl-C too. A revision from before there was a pmbench is measured with the
+present one.
+`,
+		examples: []string{"pmbench ab HEAD -suite spmm -case 'k=8/'", "pmbench ab v1.0 -suite step -count 20 -keep runs/"},
+		define: func(fs *flag.FlagSet) action {
+			f := new(abFlags)
+			fs.StringVar(&f.suite, "suite", "", "measure the suite `NAME`; required")
+			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
+			countVar(fs, &f.count, "count", minRuns, "take `N` turns each, at least 10")
+			fs.StringVar(&f.keep, "keep", "", "keep the recordings old.txt and new.txt in `FOLDER`")
+			f.compare.define(fs)
+			return f.run
+		},
+	}
+}
+
+type abFlags struct {
+	suite, pattern, keep string
+	count                int
+	compare              compareFlags
+}
+
+// benchPackage is the package of this command within the module.
+const benchPackage = "cmd/pmbench"
+
+func (f *abFlags) run(ctx context.Context, e *env, names []string) (err error) {
+	switch {
+	case len(names) != 1:
+		return usagef("one revision is wanted, got %d names", len(names))
+	case f.suite == "":
+		return usagef("-suite is missing: there are %s", strings.Join(suiteNames(), ", "))
+	case f.count < minRuns:
+		return usagef("-count %d is too few to compare: want at least %d", f.count, minRuns)
+	}
+	if err := f.compare.check(); err != nil {
+		return err
+	}
+	if f.keep != "" {
+		if err := os.MkdirAll(f.keep, 0o777); err != nil {
+			return err
+		}
+	}
+	temp, err := os.MkdirTemp("", "pmbench-ab-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	root, err := command(ctx, "", "git", "rev-parse", "--show-toplevel")
+	if err != nil {
+		return fmt.Errorf("ab works within a git repository: %w", err)
+	}
+	root = strings.TrimSpace(root)
+
+	m := newMeter(e)
+	defer m.clear()
+	m.show("building "+names[0], 0)
+	tree := filepath.Join(temp, "tree")
+	if _, err := command(ctx, root, "git", "worktree", "add", "--detach", tree, names[0]); err != nil {
+		return fmt.Errorf("revision %s: %w", names[0], err)
+	}
+	defer func() {
+		// Not with ctx: it may have ended.
+		_, removeErr := command(context.Background(), root, "git", "worktree", "remove", "--force", tree)
+		err = errors.Join(err, removeErr)
+	}()
+	if err := lendBench(root, tree); err != nil {
+		return err
+	}
+	sides := []*side{{name: "old", folder: tree}, {name: "new", folder: root}}
+	for _, s := range sides {
+		s.program = filepath.Join(temp, "pmbench-"+s.name+exeSuffix())
+		if _, err := command(ctx, s.folder, "go", "build", "-o", s.program, "./"+benchPackage); err != nil {
+			return fmt.Errorf("building the %s side: %w", s.name, err)
+		}
+	}
+	for turn := range f.count {
+		for i, s := range sides {
+			m.show(fmt.Sprintf("turn %d of %d, %s", turn+1, f.count, s.name), float64(2*turn+i)/float64(2*f.count))
+			if err := s.measure(ctx, f, temp); err != nil {
+				return err
+			}
+		}
+	}
+	m.clear()
+	var recordings []*recording
+	for _, s := range sides {
+		if f.keep != "" {
+			path := filepath.Join(f.keep, s.name+".txt")
+			if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(s.text.Bytes()); return err }); err != nil {
+				return err
+			}
+		}
+		rec := &recording{path: s.name, cases: map[string]map[string][]float64{}}
+		if err := rec.read(&s.text); err != nil {
+			return err
+		}
+		recordings = append(recordings, rec)
+	}
+	return f.compare.show(e, recordings[0], recordings[1])
+}
+
+// side is one of the two programs that take turns.
+type side struct {
+	name, folder, program string
+	text                  bytes.Buffer // all it has recorded
+}
+
+// measure takes one turn: a fresh process that measures each case once.
+func (s *side) measure(ctx context.Context, f *abFlags, temp string) error {
+	out := filepath.Join(temp, s.name+".txt")
+	args := []string{"run", "-suite", f.suite, "-count", "1", "-no-limits", "-quiet", "-out", out}
+	if f.pattern != "" {
+		args = append(args, "-case", f.pattern)
+	}
+	if _, err := command(ctx, s.folder, s.program, args...); err != nil {
+		return fmt.Errorf("%s side: %w", s.name, err)
+	}
+	text, err := os.ReadFile(out)
+	if err != nil {
+		return err
+	}
+	s.text.Write(text)
+	s.text.WriteByte('\n')
+	return os.Remove(out)
+}
+
+// lendBench gives a tree without this command the present one, and the module
+// files that know what it imports.
+func lendBench(root, tree string) error {
+	target := filepath.Join(tree, filepath.FromSlash(benchPackage))
+	if _, err := os.Stat(target); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.CopyFS(target, os.DirFS(filepath.Join(root, filepath.FromSlash(benchPackage)))); err != nil {
+		return err
+	}
+	for _, name := range []string{"go.mod", "go.sum"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(tree, name), text, 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func exeSuffix() string {
+	if filepath.Separator == '\\' {
+		return ".exe"
+	}
+	return ""
+}
+
+// command runs a program to its end and returns what it printed; an error
+// carries the telling line of its messages. When ctx ends the program is asked to
+// end, and made to a little later.
+func command(ctx context.Context, folder, name string, args ...string) (string, error) {
+	var out, messages bytes.Buffer
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Stdout, c.Stderr = folder, &out, &messages
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = 5 * time.Second
+	if err := c.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if text := tellingLine(messages.String()); text != "" {
+			return "", fmt.Errorf("%s: %s", strconv.Quote(filepath.Base(name)), text)
+		}
+		return "", fmt.Errorf("%s: %w", strconv.Quote(filepath.Base(name)), err)
+	}
+	return out.String(), nil
+}
+
+// tellingLine returns the line of a program's messages that says most: the
+// first about an error, as compilers print it, or the last.
+func tellingLine(text string) string {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "error: ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}

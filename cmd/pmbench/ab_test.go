@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fakeBench is a pmbench that measures nothing and records the time it is told
+// to; %TIME% is its place.
+const fakeBench = `package main
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+)
+
+func main() {
+	fs := flag.NewFlagSet("run", flag.ExitOnError)
+	out := fs.String("out", "", "")
+	suite := fs.String("suite", "", "")
+	fs.String("case", "", "")
+	fs.Int("count", 0, "")
+	fs.Bool("no-limits", false, "")
+	fs.Bool("quiet", false, "")
+	fs.Parse(os.Args[2:])
+	text := fmt.Sprintf("BenchmarkFake/suite=%s 1 %g ns/op\n", *suite, TIME*(1+0.001*rand.Float64()))
+	if err := os.WriteFile(*out, []byte(text), 0o644); err != nil {
+		panic(err)
+	}
+	SLEEP
+}
+`
+
+// repository makes a git repository whose first revision takes 100 ns and whose
+// working tree takes what is asked for.
+func repository(t *testing.T, withBench bool, now, sleep string) string {
+	t.Helper()
+	for _, tool := range []string{"git", "go"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skip(err)
+		}
+	}
+	folder := t.TempDir()
+	write := func(name, text string) {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	program := func(time, sleep string) string {
+		text := strings.ReplaceAll(strings.ReplaceAll(fakeBench, "TIME", time), "SLEEP", sleep)
+		if sleep != "" {
+			text = strings.Replace(text, "\t\"os\"\n", "\t\"os\"\n\t\"time\"\n", 1)
+		}
+		return text
+	}
+	git := func(args ...string) {
+		args = append([]string{"-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"}, args...)
+		if _, err := command(t.Context(), folder, "git", args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git("init", "-q")
+	write("go.mod", "module fake\n\ngo 1.26.0\n")
+	write("go.sum", "")
+	if withBench {
+		write("cmd/pmbench/main.go", program("100.0", ""))
+	}
+	git("add", ".")
+	git("commit", "-q", "-m", "first")
+	write("cmd/pmbench/main.go", program(now, sleep))
+	t.Chdir(folder)
+	t.Setenv("TMPDIR", t.TempDir())
+	t.Setenv("GOFLAGS", "-buildvcs=false -mod=mod")
+	return folder
+}
+
+// tidy wants no worktree and no temporary file left.
+func tidy(t *testing.T, folder string) {
+	t.Helper()
+	out, err := command(context.Background(), folder, "git", "worktree", "list")
+	if err != nil || strings.Count(out, "\n") != 1 {
+		t.Errorf("worktrees are left: %s %v", out, err)
+	}
+	left, err := os.ReadDir(os.Getenv("TMPDIR"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range left {
+		if strings.HasPrefix(f.Name(), "pmbench") {
+			t.Errorf("%s is left", f.Name())
+		}
+	}
+}
+
+func TestAB(t *testing.T) {
+	for _, c := range []struct {
+		name, now string
+		code      int
+	}{{"same", "100.0", exitOK}, {"slower", "120.0", exitFailed}} {
+		t.Run(c.name, func(t *testing.T) {
+			folder := repository(t, true, c.now, "")
+			code, stdout, stderr := call("ab", "-suite", "spmm", "HEAD", "-keep", "runs", "-case", "x")
+			if code != c.code || !strings.Contains(stdout, "Fake/suite=spmm") || !strings.Contains(stdout, "10+10") {
+				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+			}
+			for _, name := range []string{"old.txt", "new.txt"} {
+				rec, err := readBenchmarks(filepath.Join(folder, "runs", name))
+				if err != nil || len(rec.cases[rec.order[0]]["sec/op"]) != minRuns {
+					t.Errorf("%s: %+v %v", name, rec, err)
+				}
+			}
+			tidy(t, folder)
+		})
+	}
+}
+
+// A revision from before there was a pmbench borrows the present one.
+func TestABLendsTheBench(t *testing.T) {
+	folder := repository(t, false, "100.0", "")
+	if code, stdout, stderr := call("ab", "HEAD", "-suite", "spmm", "-quiet"); code != exitOK {
+		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
+	}
+	tidy(t, folder)
+}
+
+func TestABRefuses(t *testing.T) {
+	folder := repository(t, true, "100.0", "")
+	refuse(t, exitFailed, []string{"ab", "nowhere", "-suite", "spmm", "-quiet"}, "nowhere")
+	tidy(t, folder)
+	if err := os.WriteFile(filepath.Join(folder, "cmd/pmbench/main.go"), []byte("package main\nfunc main() { x }\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, exitFailed, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, "building the new side")
+	tidy(t, folder)
+	t.Chdir(t.TempDir())
+	refuse(t, exitFailed, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, "git repository")
+}
+
+func TestTellingLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"":           "",
+		"one\ntwo\n": "two",
+		"x.cpp:1:10: fatal error: a.h: No such file\n   1 | #include\ncompilation terminated.\n": "x.cpp:1:10: fatal error: a.h: No such file",
+	} {
+		if got := tellingLine(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Ctrl-C leaves nothing behind.
+func TestABInterrupted(t *testing.T) {
+	folder := repository(t, true, "100.0", "time.Sleep(time.Hour)")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var out, messages bytes.Buffer
+	done := make(chan int)
+	go func() { done <- run(ctx, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, &out, &messages) }()
+	// The old side takes its turn, then the new one sleeps.
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		found, _ := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "pmbench-ab-*", "new.txt"))
+		if len(found) > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Error("the new side never began")
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	cancel()
+	if code := <-done; code != exitInterrupted {
+		t.Errorf("exit code %d: %s", code, messages.String())
+	}
+	tidy(t, folder)
+}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// neighbours is the mean number of neighbours of the graphs measured here.
+const neighbours = 32
+
+// block returns an n x k matrix whose entries are a function of their place
+// that any language computes exactly: the peers make the same.
+func block(n, k int) blas32.General {
+	x := blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
+	for e := range x.Data {
+		x.Data[e] = float32((uint32(e)*2654435761)>>8)*0x1p-24 - 0.5
+	}
+	return x
+}
+
+func zeros(n, k int) blas32.General {
+	return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
+}
+
+// curveGraph returns the Gaussian graph of n uniform points of the unit square
+// with about 32 neighbours each, points in the order of a Morton curve. It is
+// made here and not by package kernel so that the matrix under test is the
+// same in every revision.
+func curveGraph(n int) (*sparse.CSR, error) {
+	radius := math.Sqrt(neighbours / (math.Pi * float64(n)))
+	side := 1 << bits.Len(uint(0.5/radius)) // cells an axis: about half a radius wide or more
+	reach := int(math.Ceil(radius * float64(side)))
+	pts, err := points.Uniform(n, 2, 1)
+	if err != nil {
+		return nil, err
+	}
+	cellOf := func(i int) int {
+		return interleave(uint32(pts.Data[2*i]*float32(side))) | interleave(uint32(pts.Data[2*i+1]*float32(side)))<<1
+	}
+	// Counting sort by cell; cells in curve order, so rows are too.
+	start := make([]int, side*side+1)
+	for i := range n {
+		start[cellOf(i)+1]++
+	}
+	for c := range side * side {
+		start[c+1] += start[c]
+	}
+	next := slices.Clone(start)
+	sorted := make([]float32, 2*n)
+	for i := range n {
+		at := &next[cellOf(i)]
+		copy(sorted[2**at:], pts.Data[2*i:2*i+2])
+		*at++
+	}
+	ptr := make([]uint64, 1, n+1)
+	ind := make([]uint32, 0, n*(neighbours+1))
+	val := make([]float32, 0, n*(neighbours+1))
+	gamma := -math.Log(kernel.DegreeCutoff) / (radius * radius)
+	var near []int
+	for cell := range side * side {
+		if start[cell] == start[cell+1] {
+			continue
+		}
+		cx, cy := deinterleave(cell), deinterleave(cell>>1)
+		near = near[:0]
+		for y := max(cy-reach, 0); y <= min(cy+reach, side-1); y++ {
+			for x := max(cx-reach, 0); x <= min(cx+reach, side-1); x++ {
+				near = append(near, interleave(uint32(x))|interleave(uint32(y))<<1)
+			}
+		}
+		slices.Sort(near)
+		for i := start[cell]; i < start[cell+1]; i++ {
+			for _, c := range near {
+				for j := start[c]; j < start[c+1]; j++ {
+					dx, dy := float64(sorted[2*i]-sorted[2*j]), float64(sorted[2*i+1]-sorted[2*j+1])
+					if d2 := dx*dx + dy*dy; d2 <= radius*radius && j != i {
+						ind, val = append(ind, uint32(j)), append(val, float32(math.Exp(-gamma*d2)))
+					}
+				}
+			}
+			ptr = append(ptr, uint64(len(ind)))
+		}
+	}
+	return sparse.New(n, n, ptr, ind, val)
+}
+
+// interleave spreads the bits of v to the even places.
+func interleave(v uint32) int {
+	out := 0
+	for b := range 31 {
+		out |= int(v>>b&1) << (2 * b)
+	}
+	return out
+}
+
+// deinterleave collects the even bits of v.
+func deinterleave(v int) int {
+	out := 0
+	for b := range 31 {
+		out |= v >> (2 * b) & 1 << b
+	}
+	return out
+}
+
+// shuffled returns the graph with its rows and columns in random order.
+func shuffled(a *sparse.CSR) (*sparse.CSR, error) {
+	order := make([]uint32, a.Rows())
+	for i, j := range rand.New(rand.NewPCG(3, 4)).Perm(len(order)) {
+		order[i] = uint32(j)
+	}
+	return a.Permute(order)
+}
+
+// pointSet are points with a bandwidth and radius that give them about 32
+// neighbours.
+type pointSet struct {
+	points blas32.General
+	sigma  kernel.Bandwidth
+	radius float64
+}
+
+func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, error) {
+	return shared(l, fmt.Sprint("points ", kind, n, " ", d), func() (*pointSet, error) {
+		k, err := points.KindNamed(kind)
+		if err != nil {
+			return nil, err
+		}
+		x, _, err := k.Make(points.Request{N: n, D: d, Seed: 1})
+		if err != nil {
+			return nil, err
+		}
+		s := &pointSet{points: x}
+		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, neighbours, 0, &kernel.Options{Workers: l.workers(workerCounts()[0])})
+		return s, err
+	})
+}
+
+// operator returns the truncated graph of uniform points.
+func (l *lab) operator(ctx context.Context, n, d, workers int) (*kernel.CSR, error) {
+	return shared(l, operatorKey(n, d, workers), func() (*kernel.CSR, error) {
+		s, err := l.pointSet(ctx, "uniform", n, d)
+		if err != nil {
+			return nil, err
+		}
+		return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: l.workers(workers)})
+	})
+}
+
+func operatorKey(n, d, workers int) string { return fmt.Sprint("operator ", n, d, workers) }
+
+// labelsOf returns random labels of ten classes.
+func labelsOf(n int) []int32 {
+	rng := rand.New(rand.NewPCG(5, 6))
+	y := make([]int32, n)
+	for i := range y {
+		y[i] = rng.Int32N(10)
+	}
+	return y
+}

@@ -1,0 +1,82 @@
+// Pmbench measures the engine: against the limits of the machine it runs on,
+// against an earlier revision, and against other libraries.
+//
+//	pmbench VERB [FLAGS] [FILES]
+//
+//	run       measure a suite
+//	compare   tell whether one recording is slower than another
+//	ab        compare the working tree with a revision, interleaved
+//	roofline  hold products and steps against bandwidth and arithmetic
+//	peers     measure others on the same data, in the same minute
+//	report    write BENCHMARKS.md and a page with plots from recordings
+//	help      explain a verb
+//
+// Every verb has -h with its flags, their defaults and an example. Flags may
+// stand before or behind names.
+//
+//	pmbench run -suite spmm -case 'k=8/'
+//	pmbench run -suite spmm -count 10 -json -out new.txt > spmm.jsonl
+//	pmbench compare old.txt new.txt
+//	pmbench ab HEAD -suite step
+//	pmbench peers
+//
+// # Suites
+//
+//	cells    building the graph of a million points in 2 and 3 dimensions
+//	spmm     the sparse product of a million rows with k columns
+//	step     the fused step beside the product it contains
+//	iterate  whole runs: five steps, and an embedding from points to result
+//	private  the private first step: bound, kernel and noise
+//	scale    graph and step from 10^5 to 10^7 points
+//
+// A suite is a table of cases, one file each. Cases are measured in rounds, each
+// once a round, so that slow changes of the machine meet all of them alike; a
+// measurement is the median of as many operations as fit into 0.2 s, at least
+// one. By default a suite takes at most 45 s on a server with two cores; -count
+// fixes the number of rounds, -full is the long form with all cases.
+//
+// # Limits
+//
+// Before a suite the limits of the machine are measured with one and with all
+// workers, the best of five passes each: the bandwidth of reading an array four
+// times the last cache (at most 2 GiB), random rows of 64 bytes of it, and scalar
+// multiply-adds. The fraction of the limit a case reaches is beside every figure:
+//
+//	product   8 bytes an entry, 8 a row, x and y once, over the bandwidth
+//	step      8 bytes an entry, 8 k + 12 a row, over the bandwidth
+//	random    entries over the rate of random rows, of a table of the size of x
+//	private   multiply-adds of all pairs over scalar multiply-adds
+//
+// A fraction can exceed 1: where caches hold a part of the data, and where
+// matrix products of gonum use vector instructions, which portable Go cannot.
+//
+// # Output
+//
+// Results go to standard output, progress to standard error. With -json results
+// are one object per line; numbers that do not exist are null.
+//
+//	run       suite case n d k nnz workers level seconds iterations spread
+//	          cpu_seconds bytes gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
+//	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
+//	          peak_bytes_per_nnz instructions commit time machine{cpu cores goos goarch go level
+//	          l1_bytes l2_bytes l3_bytes memory_bytes huge_pages kernel governor
+//	          load counters commit limits}
+//	compare   case metric old new old_runs new_runs spread change p p_holm worse better
+//	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
+//	          scalar_limit_madd_per_s read_fraction
+//	peers     suite case n d k nnz workers level peer version rounds seconds
+//	          peer_seconds ratio ratio_low ratio_high difference missing commit
+//	          time machine
+//
+// Seconds are medians, spread is the distance of the quartiles relative to it.
+// Pairs are directed: each is found from both ends. run -out writes the Go
+// benchmark format, which benchstat reads too.
+//
+// # Exit codes
+//
+//	0    success
+//	1    the request was refused or failed, or compare and ab found a metric
+//	     that is worse
+//	2    wrong usage
+//	130  interrupted by Ctrl-C or SIGTERM
+package main

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A lab holds what cases share: the machine, workers and data made once.
+type lab struct {
+	machine *Machine
+	meter   *meter
+	limits  bool
+	sets    map[int]*sparse.Workers
+	made    map[string]any
+	small   bool // sizes for a test of the suites themselves
+
+	from, span float64 // of all work, this part's
+}
+
+func newLab(m *Machine, p *meter) *lab {
+	return &lab{machine: m, meter: p, sets: map[int]*sparse.Workers{}, made: map[string]any{}, span: 1}
+}
+
+// show tells how far this lab's part of the work has come.
+func (l *lab) show(what string, share float64) { l.meter.show(what, l.from+l.span*share) }
+
+// workers returns a set of so many workers.
+func (l *lab) workers(n int) *sparse.Workers {
+	if l.sets[n] == nil {
+		l.sets[n] = sparse.NewWorkers(n)
+	}
+	return l.sets[n]
+}
+
+func (l *lab) close() {
+	for _, s := range l.sets {
+		s.Close()
+	}
+}
+
+// size returns n, or a small number in tests.
+func (l *lab) size(n int) int {
+	if l.small {
+		return max(n/1000, 200)
+	}
+	return n
+}
+
+// workerCounts are the numbers of workers cases are measured with.
+func workerCounts() []int {
+	if all := runtime.GOMAXPROCS(0); all > 1 {
+		return []int{1, all}
+	}
+	return []int{1}
+}
+
+// shared returns what make makes, made once for a key.
+func shared[T any](l *lab, key string, make func() (T, error)) (T, error) {
+	if v, ok := l.made[key]; ok {
+		return v.(T), nil
+	}
+	v, err := make()
+	if err == nil {
+		l.made[key] = v
+	}
+	return v, err
+}
+
+// gatherLimit returns rows of 64 bytes per second read in random order from a
+// table of that many bytes, 0 without limits.
+func (l *lab) gatherLimit(ctx context.Context, bytes int64, workers int) (float64, error) {
+	if !l.limits {
+		return 0, nil
+	}
+	return shared(l, fmt.Sprint("gather ", bytes, workers), func() (float64, error) {
+		array := make([]uint64, min(bytes, mem.Available()/4)/8)
+		for i := range array {
+			array[i] = 1
+		}
+		return gatherRate(ctx, l.workers(workers), array)
+	})
+}

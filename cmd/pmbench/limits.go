@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// passes is how often a limit is measured; the best pass is the limit.
+const passes = 5
+
+// measureLimits measures what one worker and all of them can do.
+func measureLimits(ctx context.Context, m *Machine, workers int) error {
+	words := int(arrayBytes(m.L3, mem.Available()) / 8)
+	array := make([]uint64, words)
+	for i := range array {
+		array[i] = uint64(i) // so that every page exists
+	}
+	m.Limits.ArrayBytes = int64(words) * 8
+	for i, w := range []int{1, workers} {
+		set := par.New(w)
+		read, err := readRate(ctx, set, array)
+		if err == nil {
+			m.Limits.Read[i] = read
+			m.Limits.Gather[i], err = gatherRate(ctx, set, array)
+		}
+		if err == nil {
+			m.Limits.Madd[i], err = maddRate(ctx, set)
+		}
+		set.Close()
+		if err != nil {
+			return err
+		}
+	}
+	array = nil
+	debug.FreeOSMemory()
+	return nil
+}
+
+// arrayBytes is the size of an array that the last cache cannot hold, within
+// what memory there is.
+func arrayBytes(cache, available int64) int64 {
+	return max(min(max(4*cache, 256<<20), 2<<30, available/4, math.MaxInt/8), 1<<20)
+}
+
+// bestRate returns the amount done per second in the best pass.
+func bestRate(ctx context.Context, amount float64, pass func() error) (float64, error) {
+	best := 0.0
+	for range passes {
+		began := time.Now()
+		if err := pass(); err != nil {
+			return 0, err
+		}
+		best = max(best, amount/time.Since(began).Seconds())
+	}
+	return best, ctx.Err()
+}
+
+// sink keeps what is computed from being left out.
+var sink [64]struct {
+	v uint64
+	_ [7]uint64
+}
+
+// readRate returns bytes per second of a sum over the array.
+func readRate(ctx context.Context, set *par.Set, array []uint64) (float64, error) {
+	const piece = 1 << 17
+	return bestRate(ctx, float64(len(array))*8, func() error {
+		return set.Do(ctx, par.Blocks(len(array), piece), par.Func(func(worker, b int) {
+			lo, hi := par.Block(b, len(array), piece)
+			var s0, s1, s2, s3, s4, s5, s6, s7 uint64
+			for a := array[lo:hi]; len(a) >= 8; a = a[8:] {
+				s0 += a[0]
+				s1 += a[1]
+				s2 += a[2]
+				s3 += a[3]
+				s4 += a[4]
+				s5 += a[5]
+				s6 += a[6]
+				s7 += a[7]
+			}
+			sink[worker%len(sink)].v += s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7
+		}))
+	})
+}
+
+// gatherRate returns rows of 64 bytes per second, read in random order from the
+// array.
+func gatherRate(ctx context.Context, set *par.Set, array []uint64) (float64, error) {
+	const rows, piece = 1 << 21, 1 << 14
+	rng := rand.New(rand.NewPCG(1, 2))
+	index := make([]uint32, rows)
+	for i := range index {
+		index[i] = rng.Uint32N(uint32(len(array) / 8))
+	}
+	return bestRate(ctx, rows, func() error {
+		return set.Do(ctx, rows/piece, par.Func(func(worker, b int) {
+			lo, hi := par.Block(b, rows, piece)
+			var s0, s1, s2, s3 uint64
+			for _, j := range index[lo:hi] {
+				r := array[int(j)*8:][:8]
+				s0 += r[0] + r[4]
+				s1 += r[1] + r[5]
+				s2 += r[2] + r[6]
+				s3 += r[3] + r[7]
+			}
+			sink[worker%len(sink)].v += s0 + s1 + s2 + s3
+		}))
+	})
+}
+
+// maddRate returns multiply-adds per second of independent chains.
+func maddRate(ctx context.Context, set *par.Set) (float64, error) {
+	const chains, rounds = 12, 1 << 20
+	pieces := 16 * set.Workers()
+	return bestRate(ctx, float64(pieces)*chains*rounds, func() error {
+		return set.Do(ctx, pieces, par.Func(func(worker, _ int) {
+			a, b := 0.999999, 1e-6+float64(worker)*1e-9
+			var s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb float64
+			for range rounds {
+				s0 = s0*a + b
+				s1 = s1*a + b
+				s2 = s2*a + b
+				s3 = s3*a + b
+				s4 = s4*a + b
+				s5 = s5*a + b
+				s6 = s6*a + b
+				s7 = s7*a + b
+				s8 = s8*a + b
+				s9 = s9*a + b
+				sa = sa*a + b
+				sb = sb*a + b
+			}
+			sink[worker%len(sink)].v += uint64(s0 + s1 + s2 + s3 + s4 + s5 + s6 + s7 + s8 + s9 + sa + sb)
+		}))
+	})
+}

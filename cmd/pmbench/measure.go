@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"time"
+)
+
+// A benchCase is one line of a suite's table.
+type benchCase struct {
+	name    string // key=value pairs, the same in every revision
+	n, d, k int
+	workers int
+	full    bool // only in the long form
+	// setup makes what the operation needs. It is called once, untimed, when
+	// the cases before it have been measured for the first time.
+	setup func(ctx context.Context, l *lab) (*subject, error)
+}
+
+// A subject is what a case measures.
+type subject struct {
+	// run is the operation.
+	run func(ctx context.Context) error
+	// nnz and bytes are those of one operation; they, eta and etaP99 are read
+	// after it, so run may set them.
+	nnz, bytes  int64
+	eta, etaP99 float64 // NaN: none
+	pairs       bool    // the rate is one of pairs found, not of entries used
+	madds       float64 // multiply-adds, 0: not counted
+	roof        roof
+	// memory asks for fresh memory before each measurement, so that the peak
+	// is the operation's own.
+	memory bool
+	stores bool    // the entries stay: peak memory is given per entry
+	gather float64 // rows per second of this case's table, for roofGather
+}
+
+// A roof is the limit a case is held against.
+type roof string
+
+const (
+	roofRead   roof = "read"        // bytes over the bandwidth of reading
+	roofGather roof = "gather"      // entries over the rate of random rows
+	roofMadd   roof = "scalar madd" // multiply-adds over that of scalar Go
+)
+
+// schedule says how long to measure.
+type schedule struct {
+	rounds int           // exactly so many; 0: as many as the budget allows, at most maxRounds
+	budget time.Duration // of all rounds, with setup
+	slice  time.Duration // of one measurement, at least one operation
+}
+
+// maxRounds is enough for compare, which asks for 10.
+const maxRounds = 10
+
+// defaultBudget keeps a suite within 45 s, limits of the machine included.
+const defaultBudget = 34 * time.Second
+
+// measure runs the cases in rounds, one measurement of each per round, so that
+// slow changes of the machine meet all cases alike.
+func measure(ctx context.Context, l *lab, suite string, cases []benchCase, s schedule, emit func(*Record) error) error {
+	began := time.Now()
+	running := make([]*trial, len(cases))
+	for round := 0; !s.ends(began, round, running); round++ {
+		for i := range cases {
+			l.show(suite+": "+cases[i].name, s.share(began, round, i, len(cases)))
+			if running[i] == nil {
+				sub, err := cases[i].setup(ctx, l)
+				if err != nil {
+					return fmt.Errorf("%s/%s: %w", suite, cases[i].name, err)
+				}
+				running[i] = &trial{c: &cases[i], sub: sub}
+			}
+			r, err := running[i].measure(ctx, l, s.slice)
+			if err != nil {
+				return fmt.Errorf("%s/%s: %w", suite, cases[i].name, err)
+			}
+			r.Suite = suite
+			if err := emit(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ends tells before a round whether the one before it was the last: the number
+// was given, or another of the same length would exceed the budget.
+func (s schedule) ends(began time.Time, round int, running []*trial) bool {
+	switch {
+	case s.rounds > 0:
+		return round == s.rounds
+	case round == 0:
+		return false
+	}
+	next := time.Since(began)
+	for _, t := range running {
+		next += t.took
+	}
+	return round == maxRounds || next > s.budget
+}
+
+// share estimates what part of the suite is done: by rounds when their number is
+// given, otherwise by the budget.
+func (s schedule) share(began time.Time, round, i, of int) float64 {
+	if s.rounds > 0 {
+		return (float64(round) + float64(i)/float64(of)) / float64(s.rounds)
+	}
+	return min(float64(time.Since(began))/float64(s.budget), 0.99)
+}
+
+// trial is a case being measured.
+type trial struct {
+	c      *benchCase
+	sub    *subject
+	warmed bool
+	took   time.Duration // of the last measurement
+}
+
+// measure makes one measurement: the operation again and again for a slice of
+// time. The first measurement of a short operation warms up first.
+func (t *trial) measure(ctx context.Context, l *lab, slice time.Duration) (*Record, error) {
+	began := time.Now()
+	defer func() { t.took = time.Since(began) }()
+	runtime.GC()
+	if t.sub.memory {
+		debug.FreeOSMemory()
+	}
+	resident := resetPeak()
+	count, countErr := openCounters()
+	if countErr == nil {
+		defer count.close()
+	}
+	var seconds []float64
+	instructions, cpu := 0.0, 0.0
+	for total := time.Duration(0); total < slice || len(seconds) == 0; {
+		before := 0.0
+		if countErr == nil {
+			before = count.read()
+		}
+		busy, from := cpuSeconds(), time.Now()
+		if err := t.sub.run(ctx); err != nil {
+			return nil, err
+		}
+		took := time.Since(from)
+		busy = cpuSeconds() - busy
+		if !t.warmed && took < slice {
+			t.warmed = true
+			continue
+		}
+		t.warmed = true
+		if countErr == nil {
+			instructions += count.read() - before
+		}
+		seconds = append(seconds, took.Seconds())
+		total += took
+		cpu += busy
+	}
+	r := t.record(l, seconds)
+	r.RSSBytes = peakMemory()
+	r.PeakBytes = max(0, r.RSSBytes-resident)
+	if t.sub.stores && r.NNZ > 0 {
+		r.PeakPerNNZ = finite(float64(r.PeakBytes) / float64(r.NNZ))
+	}
+	if cpu > 0 {
+		r.CPUSeconds = finite(cpu / float64(len(seconds)))
+	}
+	if countErr == nil && instructions > 0 {
+		r.Instructions = finite(instructions / float64(len(seconds)))
+	}
+	return r, nil
+}
+
+// record turns times into a record.
+func (t *trial) record(l *lab, seconds []float64) *Record {
+	c, sub := t.c, t.sub
+	r := &Record{
+		Case: c.name, N: c.n, D: c.d, K: c.k, NNZ: sub.nnz, Workers: c.workers, Level: level(), Bytes: sub.bytes,
+		Iterations: len(seconds), Eta: finite(sub.eta), EtaP99: finite(sub.etaP99), Commit: l.machine.Commit, Time: now(), Machine: l.machine,
+	}
+	r.Seconds = median(seconds)
+	r.Spread = (quantile(seconds, 0.75) - quantile(seconds, 0.25)) / r.Seconds
+	r.NsPerPoint = r.Seconds * 1e9 / float64(c.n)
+	if sub.nnz > 0 {
+		r.NsPerNNZ = finite(r.Seconds * 1e9 / float64(sub.nnz))
+		if sub.pairs {
+			r.PairsPerS = finite(float64(sub.nnz) / r.Seconds)
+		} else {
+			r.GnnzPerS = finite(float64(sub.nnz) / r.Seconds / 1e9)
+		}
+	}
+	if sub.madds > 0 {
+		r.MaddPerS = finite(sub.madds / r.Seconds)
+	}
+	r.Roof = string(sub.roof)
+	at := 0
+	if c.workers > 1 {
+		at = 1
+	}
+	limit := 0.0
+	switch limits := &l.machine.Limits; sub.roof {
+	case roofRead:
+		limit = float64(sub.bytes) / limits.Read[at]
+	case roofGather:
+		limit = float64(sub.nnz) / sub.gather
+	case roofMadd:
+		limit = sub.madds / limits.Madd[at]
+	}
+	r.RoofFraction = finite(limit / r.Seconds) // Inf without limits
+	return r
+}

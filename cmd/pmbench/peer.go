@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	jbsparse "github.com/james-bowman/sparse"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+//go:embed peers
+var peerSources embed.FS
+
+// A peer is another program or library that does the same.
+type peer struct {
+	name     string
+	suite    string
+	source   string   // under peers
+	compile  []string // flags; nil: a Python program
+	pairing  func(workers int) bool
+	packages string // what to install
+}
+
+func peerTable() []peer {
+	any := func(int) bool { return true }
+	return []peer{
+		{name: "GraphBLAS", suite: "spmm", source: "graphblas.cpp", compile: []string{"-lgraphblas"}, pairing: any, packages: "g++ libgraphblas-dev"},
+		{name: "Eigen", suite: "spmm", source: "eigen.cpp", compile: []string{"-fopenmp", "-I/usr/include/eigen3"}, pairing: any, packages: "g++ libeigen3-dev"},
+		{name: "scipy", suite: "spmm", source: "scipy_spmm.py", pairing: serial, packages: "python3-scipy"},
+		{name: "cKDTree", suite: "cells", source: "ckdtree.py", pairing: serial, packages: "python3-scipy"},
+		{name: "nanoflann", suite: "cells", source: "nanoflann.cpp", compile: []string{"-pthread"}, pairing: any, packages: "g++ libnanoflann-dev"},
+	}
+}
+
+// serial pairs a peer that knows one thread with one worker.
+func serial(workers int) bool { return workers == 1 }
+
+// opponent is a peer that is ready: it has the data and does rounds.
+type opponent interface {
+	// round repeats the operation for some seconds, at least once, and returns
+	// the seconds of each. With a file name it does the operation once and
+	// writes the result there.
+	round(k, workers int, budget float64, check string) ([]float64, error)
+	version() string
+	close() error
+}
+
+// build compiles the peer or finds its interpreter and returns the command to
+// start it with. An error says what is missing.
+func (p *peer) build(ctx context.Context, folder string) ([]string, error) {
+	source := filepath.Join(folder, "peers", p.source)
+	if p.compile == nil {
+		python, err := findPython(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return []string{python, source}, nil
+	}
+	compiler := os.Getenv("CXX")
+	if compiler == "" {
+		compiler = "g++"
+	}
+	program := filepath.Join(folder, p.name+exeSuffix())
+	args := append([]string{"-O3", "-march=native", "-std=c++17", "-o", program, source}, p.compile...)
+	if _, err := command(ctx, folder, compiler, args...); err != nil {
+		return nil, err
+	}
+	return []string{program}, nil
+}
+
+// findPython returns a Python that has scipy: that of PYTHON, the system's, or
+// the first of the path.
+func findPython(ctx context.Context) (string, error) {
+	var err error
+	for _, python := range []string{os.Getenv("PYTHON"), "/usr/bin/python3", "python3"} {
+		if python == "" {
+			continue
+		}
+		if _, err = command(ctx, "", python, "-c", "import scipy.sparse, scipy.spatial"); err == nil {
+			return python, nil
+		}
+	}
+	return "", err
+}
+
+// unpackSources writes the programs of the peers to a folder.
+func unpackSources(folder string) error { return os.CopyFS(folder, peerSources) }
+
+// child is a peer in a process of its own. It reads questions and answers with
+// lines of JSON; between them it waits and costs nothing.
+type child struct {
+	process *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	said    bytes.Buffer // messages
+	v       string
+}
+
+// startChild starts a peer on the data file and waits until it has read it.
+func startChild(ctx context.Context, args []string, data string) (*child, error) {
+	c := &child{process: exec.CommandContext(ctx, args[0], append(args[1:], data)...)}
+	c.process.Stderr = &c.said
+	// Threads that wait must not take the other side's time.
+	c.process.Env = append(os.Environ(), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false")
+	in, err := c.process.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.process.Start(); err != nil {
+		return nil, err
+	}
+	c.in, c.out = in, bufio.NewReader(out)
+	var hello struct{ Version string }
+	if err := c.answer(&hello); err != nil {
+		return nil, err
+	}
+	c.v = hello.Version
+	return c, nil
+}
+
+// answer reads a line. A peer that has none to give has ended.
+func (c *child) answer(v any) error {
+	line, err := c.out.ReadBytes('\n')
+	if err != nil {
+		err = c.close()
+		if said := tellingLine(c.said.String()); said != "" {
+			return errors.New(said)
+		}
+		return fmt.Errorf("ended without an answer: %w", err)
+	}
+	return json.Unmarshal(line, v)
+}
+
+func (c *child) version() string { return c.v }
+
+func (c *child) round(k, workers int, budget float64, check string) ([]float64, error) {
+	question := strings.TrimSpace(fmt.Sprintf("%d %d %g %s", k, workers, budget, check))
+	if _, err := fmt.Fprintln(c.in, question); err != nil {
+		return nil, err
+	}
+	var a struct{ Seconds []float64 }
+	if err := c.answer(&a); err != nil {
+		return nil, err
+	}
+	if len(a.Seconds) == 0 {
+		return nil, errors.New("measured nothing")
+	}
+	return a.Seconds, nil
+}
+
+// close ends the process: without questions there is nothing left to do.
+func (c *child) close() error { return errors.Join(c.in.Close(), c.process.Wait()) }
+
+// jamesBowman is the peer within this process.
+type jamesBowman struct {
+	a    *jbsparse.CSR
+	x, y *mat.Dense
+}
+
+func (*jamesBowman) version() string { return moduleVersion("github.com/james-bowman/sparse") }
+func (*jamesBowman) close() error    { return nil }
+
+func (j *jamesBowman) round(k, _ int, budget float64, check string) ([]float64, error) {
+	n, _ := j.a.Dims()
+	if j.x == nil || j.x.RawMatrix().Cols != k || check != "" {
+		x := block(n, k)
+		j.x, j.y = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
+		for e, v := range x.Data {
+			j.x.RawMatrix().Data[e] = float64(v)
+		}
+	}
+	if check != "" {
+		budget = 0
+	}
+	seconds, err := repeat(budget, func() error {
+		jbsparse.MulMatMat(false, 1, j.a, j.x, j.y)
+		return nil
+	})
+	if err != nil || check == "" {
+		return seconds, err
+	}
+	y := make([]float32, n*k)
+	for e, v := range j.y.RawMatrix().Data {
+		y[e] = float32(v)
+	}
+	return seconds, writeFloats(check, y)
+}
+
+func writeFloats(path string, v []float32) error {
+	return writeFile(path, func(w io.Writer) error { return writeLittle(w, v) })
+}
+
+func readFloats(path string, count int) ([]float32, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(b) != 4*count {
+		return nil, fmt.Errorf("%s: %d bytes, want %d", filepath.Base(path), len(b), 4*count)
+	}
+	v := make([]float32, count)
+	for i := range v {
+		v[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
+	}
+	return v, nil
+}
+
+// writeGraph writes a matrix as peer.hpp reads it.
+func writeGraph(path string, a *sparse.CSR) error {
+	ptr := make([]uint64, 1, a.Rows()+1)
+	ind := make([]uint32, 0, a.NNZ())
+	val := make([]float32, 0, a.NNZ())
+	for i := range a.Rows() {
+		columns, values := a.Row(i)
+		ind, val = append(ind, columns...), append(val, values...)
+		ptr = append(ptr, uint64(len(ind)))
+	}
+	return writeFile(path, func(w io.Writer) error {
+		return writeLittle(w, []uint64{uint64(a.Rows()), uint64(a.NNZ())}, ptr, ind, val)
+	})
+}
+
+// writePoints writes points and a radius as the peers read them.
+func writePoints(path string, s *pointSet) error {
+	return writeFile(path, func(w io.Writer) error {
+		return writeLittle(w, []uint64{uint64(s.points.Rows), uint64(s.points.Cols)}, []float64{s.radius}, s.points.Data)
+	})
+}
+
+func writeLittle(w io.Writer, parts ...any) error {
+	b := bufio.NewWriterSize(w, 1<<20)
+	for _, p := range parts {
+		if err := binary.Write(b, binary.LittleEndian, p); err != nil {
+			return err
+		}
+	}
+	return b.Flush()
+}

@@ -1,0 +1,347 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+func peersVerb() verb {
+	return verb{
+		name: "peers", summary: "measure others on the same data, in the same minute",
+		synopsis: "[-suite spmm,cells] [-case PATTERN] [-count N] [-json]",
+		about: `
+Builds the peers that are installed and lets them and us take turns on the same data,
+first checking that the results are the same. A ratio is their time over ours, the
+median of at least 5 rounds: above 1 we are faster. No ratio is given for a result
+that differs. A peer that is not installed is named, and is no error.
+
+  spmm   Y += A X, a million rows of 32 entries in curve order, k = 1, 2, 8, 32:
+         SuiteSparse:GraphBLAS, Eigen (row-major), james-bowman/sparse, scipy
+  cells  all neighbours within a radius, a million points with 32 neighbours on
+         average: scipy's cKDTree.query_pairs, nanoflann. Theirs is the time of the
+         tree and the search; ours has the weights and the certificate in it too
+
+CXX and PYTHON name another compiler and interpreter.
+`,
+		examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl"},
+		define: func(fs *flag.FlagSet) action {
+			f := new(peersFlags)
+			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: spmm, cells or both with a comma")
+			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
+			countVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
+			countVar(fs, &f.n, "n", 1_000_000, "number of rows `N`")
+			fs.DurationVar(&f.slice, "slice", 150*time.Millisecond, "in a round either side repeats its operation for the `TIME`, at least once")
+			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine")
+			return f.run
+		},
+	}
+}
+
+// minRounds is the least number of rounds a ratio is made of.
+const minRounds = 5
+
+type peersFlags struct {
+	suite, pattern string
+	count, n       int
+	slice          time.Duration
+	noLimits       bool
+}
+
+// A Ratio is a peer beside us, the object of peers -json.
+type Ratio struct {
+	Suite   string `json:"suite"`
+	Case    string `json:"case"`
+	N       int    `json:"n"`
+	D       int    `json:"d"`
+	K       int    `json:"k"`
+	NNZ     int64  `json:"nnz"`
+	Workers int    `json:"workers"`
+	Level   string `json:"level"`
+	Peer    string `json:"peer"`
+	Version string `json:"version,omitempty"`
+	Rounds  int    `json:"rounds,omitempty"`
+	// Seconds are ours, PeerSeconds theirs; medians of the rounds.
+	Seconds     float64 `json:"seconds,omitempty"`
+	PeerSeconds float64 `json:"peer_seconds,omitempty"`
+	// Ratio is theirs over ours, the median of the rounds' own ratios, in which
+	// a slow minute of the machine cancels; null where the results differ or the
+	// peer is missing. RatioLow and RatioHigh are their quartiles.
+	Ratio     *float64 `json:"ratio"`
+	RatioLow  *float64 `json:"ratio_low,omitempty"`
+	RatioHigh *float64 `json:"ratio_high,omitempty"`
+	// Difference between the results: of products the largest, relative to
+	// sum_j |a_ij x_j|; of neighbours the number of rows that differ.
+	Difference *float64 `json:"difference"`
+	Missing    string   `json:"missing,omitempty"`
+	Commit     string   `json:"commit"`
+	Time       string   `json:"time"`
+	Machine    *Machine `json:"machine,omitempty"`
+}
+
+// maxDifference is what float32 sums in another order may differ by.
+const maxDifference = 1e-5
+
+func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error) {
+	if len(names) > 0 {
+		return usagef("names are not wanted, got %q", names[0])
+	}
+	if f.count < minRounds {
+		return usagef("-count %d is too few for a ratio: want at least %d", f.count, minRounds)
+	}
+	wanted := strings.Split(f.suite, ",")
+	for _, s := range wanted {
+		if s != "spmm" && s != "cells" {
+			return usagef("there are no peers for %q; there are some for spmm and cells", s)
+		}
+	}
+	var pattern *regexp.Regexp
+	if f.pattern != "" {
+		if pattern, err = regexp.Compile(f.pattern); err != nil {
+			return usagef("-case: %v", err)
+		}
+	}
+	folder, err := os.MkdirTemp("", "pmbench-peers-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	if err := unpackSources(folder); err != nil {
+		return err
+	}
+	m := describeMachine()
+	l := newLab(m, newMeter(e))
+	defer l.close()
+	defer l.meter.clear()
+	if m.busy() {
+		e.note("the machine is busy (load %s on %d cores): ratios will vary", m.Load, m.Cores)
+	}
+	if !f.noLimits {
+		l.show("limits of the machine", 0)
+		if err := measureLimits(ctx, m, runtime.GOMAXPROCS(0)); err != nil {
+			return err
+		}
+	}
+	c := &contest{lab: l, e: e, folder: folder, rounds: f.count, slice: f.slice.Seconds(), pattern: pattern, built: map[string]built{}}
+	for i, s := range wanted {
+		l.from, l.span = float64(i)/float64(len(wanted)), 1/float64(len(wanted))
+		switch s {
+		case "spmm":
+			err = c.spmm(ctx, f.n)
+		case "cells":
+			err = c.cells(ctx, f.n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(c.ratios) == 0 {
+		return usagef("no case matches %q", f.pattern)
+	}
+	if e.json {
+		return nil
+	}
+	l.meter.clear()
+	fmt.Fprintln(e.stdout, m)
+	return writeRatios(e.stdout, c.ratios)
+}
+
+// contest is a run of peers.
+type contest struct {
+	lab     *lab
+	e       *env
+	folder  string
+	rounds  int
+	slice   float64 // seconds of either side in a round
+	pattern *regexp.Regexp
+	ratios  []*Ratio
+	built   map[string]built // by the peer's name
+}
+
+// built is how to start a peer, or why it cannot be.
+type built struct {
+	args []string
+	err  error
+}
+
+// rival is an opponent with the peer it is.
+type rival struct {
+	peer
+	opponent
+	missing string
+}
+
+// rivals prepares the peers of a suite on a data file.
+func (c *contest) rivals(ctx context.Context, suite, data string) (out []*rival, err error) {
+	for _, p := range peerTable() {
+		if p.suite != suite {
+			continue
+		}
+		r := &rival{peer: p}
+		out = append(out, r)
+		b, known := c.built[p.name]
+		if !known {
+			c.lab.show("building "+p.name, 0)
+			b.args, b.err = p.build(ctx, c.folder)
+			if ctx.Err() != nil {
+				return out, ctx.Err()
+			}
+			c.built[p.name] = b
+		}
+		if b.err != nil {
+			r.missing = fmt.Sprintf("%v; install %s", b.err, p.packages)
+			if !known {
+				c.lab.meter.clear()
+				c.e.note("%s is missing: %s", p.name, r.missing)
+			}
+			continue
+		}
+		if r.opponent, err = startChild(ctx, b.args, data); err != nil {
+			r.opponent = nil
+			return out, fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return out, nil
+}
+
+func closeRivals(rivals []*rival) {
+	for _, r := range rivals {
+		if r.opponent != nil {
+			r.close() // it was only waiting; how it ended does not matter
+		}
+	}
+}
+
+// match is one case against all rivals.
+type match struct {
+	ratio Ratio // the fields they share
+	k     int
+	ours  func(ctx context.Context) error
+	// differ returns how far a rival's result is from ours.
+	differ func(file string) (float64, error)
+	most   float64 // difference allowed
+}
+
+// play checks the rivals' results, then measures in turns: ours, theirs, ours...
+func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share func(round int) float64) error {
+	type score struct {
+		*rival
+		Ratio
+		ours, theirs, ratios []float64
+	}
+	var scores []*score
+	if err := m.ours(ctx); err != nil { // warms up and makes the result
+		return err
+	}
+	for _, r := range rivals {
+		if !r.pairing(m.ratio.Workers) {
+			continue
+		}
+		s := &score{rival: r, Ratio: m.ratio}
+		s.Peer, s.Missing = r.name, r.missing
+		scores = append(scores, s)
+		if r.opponent == nil {
+			continue
+		}
+		s.Version = r.version()
+		file := filepath.Join(c.folder, "result")
+		if _, err := r.round(m.k, m.ratio.Workers, 0, file); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		difference, err := m.differ(file)
+		if err := errors.Join(err, os.Remove(file)); err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		s.Difference = finite(difference)
+	}
+	for round := range c.rounds {
+		c.lab.show(m.ratio.Suite+": "+m.ratio.Case, share(round))
+		for _, s := range scores {
+			if s.opponent == nil || s.Difference == nil || *s.Difference > m.most {
+				continue
+			}
+			ours, err := repeat(c.slice, func() error { return m.ours(ctx) })
+			if err != nil {
+				return err
+			}
+			theirs, err := s.round(m.k, m.ratio.Workers, c.slice, "")
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			s.ours, s.theirs = append(s.ours, median(ours)), append(s.theirs, median(theirs))
+			s.ratios = append(s.ratios, median(theirs)/median(ours))
+		}
+	}
+	for _, s := range scores {
+		if len(s.ours) > 0 {
+			s.Rounds, s.Seconds, s.PeerSeconds = len(s.ours), median(s.ours), median(s.theirs)
+			s.Ratio.Ratio = finite(median(s.ratios))
+			s.RatioLow, s.RatioHigh = finite(quantile(s.ratios, 0.25)), finite(quantile(s.ratios, 0.75))
+		}
+		s.Commit, s.Time, s.Machine = c.lab.machine.Commit, now(), c.lab.machine
+		c.ratios = append(c.ratios, &s.Ratio)
+		c.lab.meter.clear()
+		if c.e.json {
+			if err := c.e.object(&s.Ratio); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// repeat does an operation until the budget is spent, at least once.
+func repeat(budget float64, operation func() error) (seconds []float64, err error) {
+	for total := 0.0; total < budget || len(seconds) == 0; {
+		from := time.Now()
+		if err := operation(); err != nil {
+			return nil, err
+		}
+		took := time.Since(from).Seconds()
+		seconds, total = append(seconds, took), total+took
+	}
+	return seconds, nil
+}
+
+func writeRatios(w io.Writer, all []*Ratio) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "suite\tcase\tpeer\tours\ttheirs\tratio\tquartiles\trounds\tresult\t")
+	for _, r := range all {
+		switch {
+		case r.Missing != "":
+			fmt.Fprintf(t, "%s\t%s\t%s\t\t\t\t\t\tmissing\t\n", r.Suite, r.Case, r.Peer)
+		case r.Ratio == nil:
+			fmt.Fprintf(t, "%s\t%s\t%s %s\t\t\t\t\t\tdiffers: %s\t\n", r.Suite, r.Case, r.Peer, r.Version, optional(r.Difference, "%.2g"))
+		default:
+			fmt.Fprintf(t, "%s\t%s\t%s %s\t%s\t%s\t%.2f\t%.2f..%.2f\t%d\tsame (%.1g)\t\n", r.Suite, r.Case, r.Peer, r.Version,
+				duration(r.Seconds), duration(r.PeerSeconds), *r.Ratio, *r.RatioLow, *r.RatioHigh, r.Rounds, *r.Difference)
+		}
+	}
+	return t.Flush()
+}
+
+// moduleVersion returns the version of a module this program was linked with.
+func moduleVersion(path string) string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				version := m.Version
+				if at := strings.LastIndexByte(version, '-'); at >= 0 {
+					version = version[at+1:] // of a pseudo-version the commit
+				}
+				return version
+			}
+		}
+	}
+	return ""
+}

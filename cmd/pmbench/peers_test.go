@@ -1,0 +1,195 @@
+package main
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// The peers that are installed give our results, and a ratio.
+func TestPeersOnSmallData(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles the peers")
+	}
+	code, stdout, stderr := call("peers", "-n", "3000", "-no-limits", "-slice", "1ms", "-json", "-case", "k=[18]/workers=1|kind=[a-z]*/n=3000/d=[23]/workers=1")
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	seen := map[string]int{}
+	for line := range strings.Lines(stdout) {
+		v := object(t, line)
+		name := v["peer"].(string)
+		if why, ok := v["missing"]; ok {
+			t.Logf("%s is missing: %v", name, why)
+			continue
+		}
+		if v["ratio"] == nil || v["rounds"].(float64) < minRounds || v["version"] == "" {
+			t.Errorf("%s", line)
+		}
+		seen[name]++
+	}
+	if seen["james-bowman/sparse"] != 2 { // it comes with this program
+		t.Errorf("%v\n%s", seen, stdout)
+	}
+	t.Log(seen)
+}
+
+// A peer that is not installed is named and is no error.
+func TestMissingPeer(t *testing.T) {
+	t.Setenv("CXX", filepath.Join(t.TempDir(), "no-compiler"))
+	code, stdout, stderr := call("peers", "-suite", "spmm", "-n", "500", "-no-limits", "-slice", "1ms", "-case", "k=2/workers=1")
+	if code != exitOK || !strings.Contains(stderr, "GraphBLAS is missing") || !strings.Contains(stderr, "libgraphblas-dev") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	for _, peer := range []string{"GraphBLAS", "Eigen"} {
+		found := false
+		for line := range strings.Lines(stdout) {
+			found = found || strings.Contains(line, peer) && strings.Contains(line, "missing")
+		}
+		if !found {
+			t.Errorf("%s is not in the table:\n%s", peer, stdout)
+		}
+	}
+	if !strings.Contains(stdout, "james-bowman/sparse") {
+		t.Errorf("%s", stdout)
+	}
+}
+
+func TestPeersWithoutACase(t *testing.T) {
+	refuse(t, exitUsage, []string{"peers", "-no-limits", "-quiet", "-case", "zebra"}, "zebra")
+}
+
+// fake is an opponent that takes a given time and has a given result.
+type fake struct {
+	seconds float64
+	result  []float32
+	rounds  int
+}
+
+func (f *fake) round(_, _ int, _ float64, check string) ([]float64, error) {
+	if check != "" {
+		return []float64{0}, writeFloats(check, f.result)
+	}
+	f.rounds++
+	return []float64{f.seconds}, nil
+}
+func (*fake) version() string { return "1" }
+func (*fake) close() error    { return nil }
+
+func TestNoRatioForAWrongResult(t *testing.T) {
+	right, wrong, noNumber := &fake{0.01, []float32{1, 2}, 0}, &fake{0.01, []float32{1, 3}, 0}, &fake{0.01, []float32{1, float32(math.NaN())}, 0}
+	c := &contest{lab: testLab(t), e: &env{quiet: true}, folder: t.TempDir(), rounds: 5}
+	rivals := []*rival{
+		{peer: peer{name: "right", pairing: serial}, opponent: right}, {peer: peer{name: "wrong", pairing: serial}, opponent: wrong},
+		{peer: peer{name: "no number", pairing: serial}, opponent: noNumber}, {peer: peer{name: "absent", pairing: serial}, missing: "gone"},
+	}
+	m := &match{
+		ratio: Ratio{Suite: "spmm", Workers: 1}, most: 0.1,
+		ours: func(context.Context) error { time.Sleep(time.Millisecond); return nil },
+		differ: func(file string) (float64, error) {
+			v, err := readFloats(file, 2)
+			if err != nil {
+				return 0, err
+			}
+			return math.Abs(float64(v[1]) - 2), nil
+		},
+	}
+	if err := c.play(t.Context(), m, rivals, func(int) float64 { return 0 }); err != nil {
+		t.Fatal(err)
+	}
+	if len(c.ratios) != 4 || c.ratios[0].Ratio == nil || c.ratios[0].Rounds != 5 || right.rounds != 5 {
+		t.Fatalf("%+v", c.ratios[0])
+	}
+	for _, r := range c.ratios[1:] {
+		if r.Ratio != nil {
+			t.Errorf("%s has the ratio %g", r.Peer, *r.Ratio)
+		}
+	}
+	if wrong.rounds != 0 || noNumber.rounds != 0 || c.ratios[3].Missing != "gone" {
+		t.Errorf("%d and %d rounds of wrong results", wrong.rounds, noNumber.rounds)
+	}
+	// With two workers nobody here plays.
+	m.ratio.Workers, c.ratios = 2, nil
+	if err := c.play(t.Context(), m, rivals, func(int) float64 { return 0 }); err != nil || len(c.ratios) != 0 {
+		t.Errorf("%v, %v", c.ratios, err)
+	}
+}
+
+func TestProductDifference(t *testing.T) {
+	a, err := sparse.New(2, 2, []uint64{0, 2, 2}, []uint32{0, 1}, []float32{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := block(2, 1), zeros(2, 1)
+	x.Data[0], x.Data[1] = -1, 1
+	if err := a.MulTo(t.Context(), nil, y, x); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		theirs []float32
+		want   float64
+	}{
+		{[]float32{1, 0}, 0}, {[]float32{1.5, 0}, 0.5 / 3}, {[]float32{1, 1}, math.Inf(1)}, {[]float32{float32(math.NaN()), 0}, math.NaN()},
+	} {
+		got, err := productDifference(t.Context(), a, x, y, c.theirs)
+		if err != nil || got != c.want && !(math.IsNaN(got) && math.IsNaN(c.want)) {
+			t.Errorf("%v: %g, want %g, %v", c.theirs, got, c.want, err)
+		}
+	}
+}
+
+// The fingerprint of neighbours is the one a plain search gives.
+func TestFingerprint(t *testing.T) {
+	for _, kind := range []string{"uniform", "clustered"} {
+		for _, d := range []int{2, 3} {
+			l := testLab(t)
+			s, err := l.pointSet(t.Context(), kind, 700, d)
+			if err != nil {
+				t.Fatal(err)
+			}
+			copy(s.points.Data[:d], s.points.Data[d:]) // two equal points
+			got, nnz, err := fingerprint(t.Context(), l, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, pairs := make([]float32, 3*700), int64(0)
+			for i := range uint32(700) {
+				for j := range uint32(700) {
+					d2 := 0.0
+					for c := range d {
+						v := float64(s.points.Data[int(i)*d+c]) - float64(s.points.Data[int(j)*d+c])
+						d2 += v * v
+					}
+					if i != j && math.Sqrt(d2) <= s.radius {
+						want[3*i]++
+						want[3*i+1] += float32((j * 2654435761) >> 20)
+						want[3*i+2] += float32((j * 2246822519) >> 20)
+						pairs++
+					}
+				}
+			}
+			if rows := rowsThatDiffer(got, want); rows != 0 || nnz != pairs {
+				t.Errorf("%s in %d dimensions: %d rows differ, %d pairs, want %d", kind, d, rows, nnz, pairs)
+			}
+		}
+	}
+	if rowsThatDiffer([]float32{1, 2, 3, 1, 2, 3}, []float32{1, 2, 3, 1, 2, 4}) != 1 {
+		t.Error("one row differs")
+	}
+}
+
+func TestReadFloatsRefusesAnotherLength(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, make([]byte, 10), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readFloats(path, 3); err == nil {
+		t.Error("10 bytes are no 3 numbers")
+	}
+}

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// linePause is the least time between two lines about unfinished work.
+const linePause = 2 * time.Second
+
+// A meter shows how far long work has come: one line that is written over on a
+// terminal, plain lines elsewhere, nothing with -quiet.
+type meter struct {
+	w        io.Writer // nil: silent
+	verb     string
+	terminal bool
+	now      func() time.Time
+	began    time.Time
+	last     time.Time
+	width    int // of what stands on the terminal
+}
+
+func newMeter(e *env) *meter {
+	m := &meter{w: e.stderr, verb: e.verb, now: time.Now, began: time.Now()}
+	if e.quiet {
+		m.w = nil
+	}
+	if f, ok := e.stderr.(*os.File); ok {
+		m.terminal = os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
+	}
+	return m
+}
+
+// show says what is being done and what share of all work is behind it; from
+// the share follows the estimate of the time left.
+func (m *meter) show(what string, share float64) {
+	now := m.now()
+	if m.w == nil || !m.terminal && !m.last.IsZero() && now.Sub(m.last) < linePause {
+		return
+	}
+	m.last = now
+	elapsed := now.Sub(m.began)
+	line := fmt.Sprintf("%s: %3.0f%% %s, %.0f s", m.verb, 100*min(max(share, 0), 1), what, elapsed.Seconds())
+	if share > 0.02 && elapsed > time.Second {
+		line += fmt.Sprintf(", %.0f s left", max(0, elapsed.Seconds()*(1/share-1)))
+	}
+	if !m.terminal {
+		fmt.Fprintln(m.w, line)
+		return
+	}
+	fmt.Fprint(m.w, "\r", line, strings.Repeat(" ", max(0, m.width-len(line))))
+	m.width = len(line)
+}
+
+// clear removes the line from a terminal; call it before anything is printed.
+func (m *meter) clear() {
+	if m.terminal && m.w != nil && m.width > 0 {
+		fmt.Fprint(m.w, "\r", strings.Repeat(" ", m.width), "\r")
+		m.width = 0
+	}
+}

@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Record is one measurement, the object of run -json. Numbers that do not
+// exist for a case are null.
+type Record struct {
+	Suite   string `json:"suite"`
+	Case    string `json:"case"`
+	N       int    `json:"n"`
+	D       int    `json:"d"`
+	K       int    `json:"k"`
+	NNZ     int64  `json:"nnz"`
+	Workers int    `json:"workers"`
+	Level   string `json:"level"`
+	// Seconds of one operation, the median of Iterations; Spread is the
+	// distance between their quartiles relative to it.
+	Seconds    float64 `json:"seconds"`
+	Iterations int     `json:"iterations"`
+	Spread     float64 `json:"spread"`
+	// CPUSeconds of one operation, all workers together, the mean; null where
+	// the system does not tell.
+	CPUSeconds *float64 `json:"cpu_seconds"`
+	// Bytes the model of the case says are moved.
+	Bytes      int64    `json:"bytes"`
+	GnnzPerS   *float64 `json:"gnnz_per_s,omitempty"`
+	PairsPerS  *float64 `json:"pairs_per_s,omitempty"`
+	NsPerPoint float64  `json:"ns_per_point"`
+	NsPerNNZ   *float64 `json:"ns_per_nnz"`
+	// RoofFraction is the time the limit named by Roof allows over Seconds.
+	Roof         string   `json:"roof"`
+	RoofFraction *float64 `json:"roof_fraction"`
+	// MaddPerS are multiply-adds per second.
+	MaddPerS *float64 `json:"madd_per_s"`
+	// Eta is the certified error of the worst row; EtaP99 is that of all but one
+	// in a hundred.
+	Eta    *float64 `json:"eta"`
+	EtaP99 *float64 `json:"eta_p99"`
+	// RSSBytes is the largest resident memory of the process while it measured,
+	// PeakBytes what of it was not there before.
+	RSSBytes  int64 `json:"rss_bytes"`
+	PeakBytes int64 `json:"peak_bytes"`
+	// PeakPerNNZ is PeakBytes of a build per entry built.
+	PeakPerNNZ   *float64 `json:"peak_bytes_per_nnz"`
+	Instructions *float64 `json:"instructions"`
+	Commit       string   `json:"commit"`
+	Time         string   `json:"time"`
+	Machine      *Machine `json:"machine,omitempty"`
+}
+
+// finite returns a pointer for JSON, nil for what is no number.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// benchmarkName is the record's name in the Go benchmark format. The level is
+// a line of the file and no part of the name, so that levels compare.
+func (r *Record) benchmarkName() string {
+	return "Benchmark" + strings.ToUpper(r.Suite[:1]) + r.Suite[1:] + "/" + r.Case
+}
+
+// writeBenchmarks writes records in the Go benchmark format.
+func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
+	b := bufio.NewWriter(w)
+	fmt.Fprintf(b, "goos: %s\ngoarch: %s\npkg: github.com/seed-64e14a55/privatemail/cmd/pmbench\n", runtime.GOOS, runtime.GOARCH)
+	for _, line := range m.lines() {
+		fmt.Fprintln(b, line)
+	}
+	fmt.Fprintf(b, "Unit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
+	for _, r := range records {
+		fmt.Fprintf(b, "%s-%d %d %s ns/op", r.benchmarkName(), runtime.GOMAXPROCS(0), r.Iterations, number(r.Seconds*1e9))
+		if r.Bytes > 0 {
+			fmt.Fprintf(b, " %s MB/s", number(float64(r.Bytes)/r.Seconds/1e6))
+		}
+		for _, v := range []struct {
+			value *float64
+			scale float64
+			unit  string
+		}{
+			{r.CPUSeconds, 1, "cpu-sec/op"}, {r.GnnzPerS, 1, "Gnnz/s"}, {r.PairsPerS, 1e-9, "Gpairs/s"}, {r.RoofFraction, 100, "%roof"},
+			{r.Eta, 1, "eta"}, {r.Instructions, 1, "instructions/op"},
+		} {
+			if v.value != nil {
+				fmt.Fprintf(b, " %s %s", number(*v.value*v.scale), v.unit)
+			}
+		}
+		if r.PeakBytes > 0 {
+			fmt.Fprintf(b, " %d peak-B", r.PeakBytes)
+		}
+		fmt.Fprintln(b)
+	}
+	return b.Flush()
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+
+// writeFile writes a file as a whole or not at all.
+func writeFile(path string, write func(io.Writer) error) error {
+	folder := filepath.Dir(path)
+	f, err := os.CreateTemp(folder, ".pmbench-*.tmp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no folder %s; create it first", path, folder)
+	}
+	if err != nil {
+		return err
+	}
+	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+	}
+	return err
+}
+
+// checkPlace tells before long work whether path can be written.
+func checkPlace(path string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s: is a folder; name a file in it", path)
+	}
+	probe, err := os.CreateTemp(filepath.Dir(path), ".pmbench-*.tmp")
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no folder %s; create it first", path, filepath.Dir(path))
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// readLines reads a recording: objects of run -json and of peers -json.
+func readLines(path string) (records []*Record, ratios []*Ratio, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	d := json.NewDecoder(f)
+	for line := 1; ; line++ {
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err == io.EOF {
+			return records, ratios, nil
+		} else if err != nil {
+			return nil, nil, fmt.Errorf("%s: object %d: %w", path, line, err)
+		}
+		var kind struct{ Suite, Peer string }
+		if err := json.Unmarshal(raw, &kind); err != nil || kind.Suite == "" {
+			return nil, nil, fmt.Errorf("%s: object %d is no measurement of run or peers", path, line)
+		}
+		if kind.Peer != "" {
+			r := new(Ratio)
+			err, ratios = json.Unmarshal(raw, r), append(ratios, r)
+		} else {
+			r := new(Record)
+			err, records = json.Unmarshal(raw, r), append(records, r)
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: object %d: %w", path, line, err)
+		}
+	}
+}
+
+// now is the time of a record.
+func now() string { return time.Now().UTC().Format(time.RFC3339) }
+
+// median returns the middle of the values, which it sorts.
+func median(v []float64) float64 { return quantile(v, 0.5) }
+
+// quantile returns a quantile of the values, which it sorts, by linear
+// interpolation; NaN of none.
+func quantile(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	at := q * float64(len(v)-1)
+	i := int(at)
+	if i+1 == len(v) {
+		return v[i]
+	}
+	return v[i] + (at-float64(i))*(v[i+1]-v[i])
+}
+
+// summary is what several measurements of a case come to.
+type summary struct {
+	*Record           // the first, with medians in the fields that vary
+	Rounds    int     // how many there were
+	Low, High float64 // quartiles of seconds
+}
+
+// summarise groups records by case, in order of appearance.
+func summarise(records []*Record) []summary {
+	var order []string
+	groups := map[string][]*Record{}
+	for _, r := range records {
+		key := r.Suite + " " + r.Case + " " + r.Level
+		if groups[key] == nil {
+			order = append(order, key)
+		}
+		groups[key] = append(groups[key], r)
+	}
+	out := make([]summary, 0, len(order))
+	for _, key := range order {
+		group := groups[key]
+		collect := func(f func(*Record) *float64) []float64 {
+			var v []float64
+			for _, r := range group {
+				if p := f(r); p != nil {
+					v = append(v, *p)
+				}
+			}
+			return v
+		}
+		one := *group[0]
+		seconds := collect(func(r *Record) *float64 { return &r.Seconds })
+		s := summary{Record: &one, Rounds: len(group), Low: quantile(seconds, 0.25), High: quantile(seconds, 0.75)}
+		scale := one.Seconds / median(seconds) // rates follow from the seconds
+		one.Seconds = median(seconds)
+		for _, p := range []**float64{&one.GnnzPerS, &one.PairsPerS, &one.MaddPerS} {
+			if *p != nil {
+				*p = finite(**p * scale)
+			}
+		}
+		one.NsPerPoint /= scale
+		if one.NsPerNNZ != nil {
+			one.NsPerNNZ = finite(*one.NsPerNNZ / scale)
+		}
+		one.RoofFraction = finite(median(collect(func(r *Record) *float64 { return r.RoofFraction })))
+		one.PeakBytes = int64(median(collect(func(r *Record) *float64 { return finite(float64(r.PeakBytes)) })))
+		one.PeakPerNNZ = finite(median(collect(func(r *Record) *float64 { return r.PeakPerNNZ })))
+		out = append(out, s)
+	}
+	return out
+}

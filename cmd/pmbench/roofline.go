@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+)
+
+func rooflineVerb() verb {
+	return verb{
+		name: "roofline", summary: "hold products and steps against bandwidth and arithmetic",
+		synopsis: "[RECORDING...] [-suite NAMES] [-case PATTERN] [-svg FILE]",
+		about: `
+For each case: multiply-adds per byte of the model, the rate reached, and what the
+bandwidth of reading and scalar arithmetic would allow at most, each measured in the
+same run. Recordings are files of run -json; without one the suites spmm and step are
+measured. A share of the bandwidth above 1 means that caches held a part of the data.
+`,
+		examples: []string{"pmbench roofline", "pmbench roofline spmm.jsonl -svg roofline.svg"},
+		define: func(fs *flag.FlagSet) action {
+			f := new(runFlags)
+			f.define(fs, " (default: spmm,step, or all of the recordings)")
+			svg := fs.String("svg", "", "write the picture to `FILE`")
+			return func(ctx context.Context, e *env, names []string) error {
+				if err := checkPlace(*svg); err != nil {
+					return err
+				}
+				records, err := f.gather(ctx, e, names)
+				if err != nil {
+					return err
+				}
+				rows := rooflines(summarise(records))
+				if len(rows) == 0 {
+					return fmt.Errorf("no measurement of multiply-adds with limits beside it: use suites spmm, step or iterate")
+				}
+				if *svg != "" {
+					if err := writeFile(*svg, func(w io.Writer) error { return plotRoofline(w, rows) }); err != nil {
+						return err
+					}
+				}
+				if e.json {
+					for _, r := range rows {
+						if err := e.object(r); err != nil {
+							return err
+						}
+					}
+					return nil
+				}
+				return writeRooflines(e.stdout, rows)
+			}
+		},
+	}
+}
+
+// gather reads recordings, or measures when there are none.
+func (f *runFlags) gather(ctx context.Context, e *env, names []string) ([]*Record, error) {
+	if len(names) == 0 {
+		if f.suite == "" {
+			f.suite = "spmm,step"
+		}
+		records, _, err := f.measure(ctx, e, func(*Record) error { return nil })
+		return records, err
+	}
+	if f.suite == "" {
+		f.suite = "all"
+	}
+	wanted, pattern, err := f.chosen()
+	if err != nil {
+		return nil, err
+	}
+	var all []*Record
+	for _, name := range names {
+		records, _, err := readLines(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range records {
+			in := slices.ContainsFunc(wanted, func(s suite) bool { return s.name == r.Suite })
+			if in && (pattern == nil || pattern.MatchString(r.Case)) {
+				all = append(all, r)
+			}
+		}
+	}
+	return all, nil
+}
+
+// A roofPoint is a case in the roofline's terms, the object of roofline -json.
+type roofPoint struct {
+	Suite     string  `json:"suite"`
+	Case      string  `json:"case"`
+	Workers   int     `json:"workers"`
+	Intensity float64 `json:"madd_per_byte"`
+	Reached   float64 `json:"madd_per_s"`
+	ByRead    float64 `json:"read_limit_madd_per_s"`
+	ByMadd    float64 `json:"scalar_limit_madd_per_s"`
+	// Fraction is what was reached of the bandwidth's limit.
+	Fraction float64 `json:"read_fraction"`
+	all      bool    // workers
+	machine  *Machine
+}
+
+func rooflines(all []summary) (out []*roofPoint) {
+	for _, s := range all {
+		if s.MaddPerS == nil || s.Bytes == 0 || s.Machine == nil || s.Machine.Limits.Read[0] == 0 {
+			continue
+		}
+		at := 0
+		if s.Workers > 1 {
+			at = 1
+		}
+		p := &roofPoint{Suite: s.Suite, Case: s.Case, Workers: s.Workers, Reached: *s.MaddPerS, all: at == 1, machine: s.Machine}
+		p.Intensity = p.Reached * s.Seconds / float64(s.Bytes)
+		p.ByRead = p.Intensity * s.Machine.Limits.Read[at]
+		p.ByMadd = s.Machine.Limits.Madd[at]
+		p.Fraction = p.Reached / p.ByRead
+		out = append(out, p)
+	}
+	return out
+}
+
+func writeRooflines(w io.Writer, rows []*roofPoint) error {
+	fmt.Fprintln(w, rows[0].machine)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "suite\tcase\tmadd/B\treached G/s\tby bandwidth\tby scalar madd\tof bandwidth\tbound by\t")
+	for _, r := range rows {
+		bound := "bandwidth"
+		if r.ByMadd < r.ByRead {
+			bound = "arithmetic"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.3f\t%.3g\t%.3g\t%.3g\t%.2f\t%s\t\n", r.Suite, r.Case, r.Intensity, r.Reached/1e9, r.ByRead/1e9, r.ByMadd/1e9, r.Fraction, bound)
+	}
+	return t.Flush()
+}

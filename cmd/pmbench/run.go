@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"regexp"
+	"runtime"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+func runVerb() verb {
+	about := "Measures a suite and prints a table, or with -json one object per measurement. Suites:\n"
+	for _, s := range suites() {
+		about += fmt.Sprintf("  %-8s %s\n", s.name, s.about)
+	}
+	about += `
+Cases are measured in rounds, each once a round, so that slow changes of the machine
+meet all alike. By default there are as many rounds as fit, at least one and at most
+10, and a suite takes at most 45 s on a current server with two cores. The limits of
+the machine are measured first; roof_fraction is the share of them a case reaches.
+`
+	return verb{
+		name: "run", summary: "measure a suite", synopsis: "-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE]", about: about,
+		examples: []string{
+			"pmbench run -suite spmm -case 'k=8/'",
+			"pmbench run -suite cells -count 10 -json -out new.txt > cells.jsonl",
+		},
+		define: func(fs *flag.FlagSet) action {
+			f := new(runFlags)
+			f.define(fs, "; required")
+			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
+			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
+			return f.run
+		},
+	}
+}
+
+type runFlags struct {
+	suite, pattern, out string
+	count               int
+	full, noLimits      bool
+}
+
+// define declares the flags that choose what to measure; missing says what it
+// means not to name a suite.
+func (f *runFlags) define(fs *flag.FlagSet, missing string) {
+	fs.StringVar(&f.suite, "suite", "", "the suite `NAME`: "+strings.Join(suiteNames(), ", ")+"; several with commas, or all"+missing)
+	fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
+	countVar(fs, &f.count, "count", 0, "measure every case `N` times (default: as often as fits)")
+	fs.BoolVar(&f.full, "full", false, "the long form: all cases, 10 rounds, however long it takes")
+}
+
+// chosen returns the suites that were asked for.
+func (f *runFlags) chosen() (out []suite, pattern *regexp.Regexp, err error) {
+	if f.suite == "" {
+		return nil, nil, usagef("-suite is missing: there are %s, and all", strings.Join(suiteNames(), ", "))
+	}
+	names := strings.Split(f.suite, ",")
+	if f.suite == "all" {
+		names = suiteNames()
+	}
+	for _, name := range names {
+		s, ok := findSuite(name)
+		if !ok {
+			return nil, nil, usagef("there is no suite %q; there are %s, and all", name, strings.Join(suiteNames(), ", "))
+		}
+		out = append(out, s)
+	}
+	if f.pattern != "" {
+		if pattern, err = regexp.Compile(f.pattern); err != nil {
+			return nil, nil, usagef("-case: %v", err)
+		}
+	}
+	return out, pattern, nil
+}
+
+func (f *runFlags) schedule() schedule {
+	s := schedule{rounds: f.count, budget: defaultBudget, slice: 200 * time.Millisecond}
+	if f.full {
+		s.slice = time.Second
+		if s.rounds == 0 {
+			s.rounds = maxRounds
+		}
+	}
+	return s
+}
+
+func (f *runFlags) run(ctx context.Context, e *env, names []string) error {
+	if len(names) > 0 {
+		return usagef("names are not wanted, got %q: a suite is named by -suite", names[0])
+	}
+	if err := checkPlace(f.out); err != nil {
+		return err
+	}
+	records, m, err := f.measure(ctx, e, func(r *Record) error {
+		if e.json {
+			return e.object(r)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if f.out != "" {
+		if err := writeFile(f.out, func(w io.Writer) error { return writeBenchmarks(w, m, records) }); err != nil {
+			return err
+		}
+	}
+	if e.json {
+		return nil
+	}
+	fmt.Fprintln(e.stdout, m)
+	return writeTable(e.stdout, summarise(records))
+}
+
+// measure runs the chosen suites, one after the other.
+func (f *runFlags) measure(ctx context.Context, e *env, emit func(*Record) error) ([]*Record, *Machine, error) {
+	chosen, pattern, err := f.chosen()
+	if err != nil {
+		return nil, nil, err
+	}
+	m := describeMachine()
+	p := newMeter(e)
+	defer p.clear()
+	any := false
+	for _, s := range chosen {
+		any = any || len(s.pick(newLab(m, p), pattern, f.full)) > 0
+	}
+	if !any {
+		return nil, nil, usagef("no case matches %q%s", f.pattern, map[bool]string{false: "; -full has more cases"}[f.full])
+	}
+	if m.busy() {
+		e.note("the machine is busy (load %s on %d cores): figures will vary", m.Load, m.Cores)
+	}
+	if !f.noLimits {
+		p.show("limits of the machine", 0)
+		if err := measureLimits(ctx, m, runtime.GOMAXPROCS(0)); err != nil {
+			return nil, nil, err
+		}
+	}
+	var records []*Record
+	for i, s := range chosen {
+		l := newLab(m, p)
+		l.limits, l.span = !f.noLimits, 1/float64(len(chosen))
+		l.from = float64(i) * l.span
+		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(), func(r *Record) error {
+			records = append(records, r)
+			p.clear()
+			return emit(r)
+		})
+		l.close()
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return records, m, nil
+}
+
+// writeTable prints a line per case.
+func writeTable(w io.Writer, all []summary) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "suite\tcase\tmedian\tquartiles\trounds\trate\tns/nnz\tof limit\teta p99\tpeak\tB/nnz\t")
+	for _, s := range all {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s..%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Suite, s.Case,
+			duration(s.Seconds), duration(s.Low), duration(s.High), s.Rounds, rate(s.Record), optional(s.NsPerNNZ, "%.2f"),
+			fraction(s.Record), optional(s.EtaP99, "%.1e"), size(s.PeakBytes), optional(s.PeakPerNNZ, "%.1f"))
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return writeStepRatios(w, all)
+}
+
+// writeStepRatios prints what a fused step costs relative to its product.
+func writeStepRatios(w io.Writer, all []summary) error {
+	for _, r := range stepRatios(all) {
+		if _, err := fmt.Fprintf(w, "step / product at %s: %.2f\n", r.name, r.ratio); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type stepRatio struct {
+	name  string
+	ratio float64
+}
+
+// stepRatios pairs the steps of suite step with their products.
+func stepRatios(all []summary) (out []stepRatio) {
+	product := map[string]float64{}
+	for _, s := range all {
+		if name, ok := strings.CutPrefix(s.Case, "op=product/"); ok && s.Suite == "step" {
+			product[name] = s.Seconds
+		}
+	}
+	for _, s := range all {
+		if name, ok := strings.CutPrefix(s.Case, "op=step/"); ok && s.Suite == "step" && product[name] > 0 {
+			out = append(out, stepRatio{name, s.Seconds / product[name]})
+		}
+	}
+	return out
+}
+
+func duration(seconds float64) string {
+	switch {
+	case seconds >= 1:
+		return fmt.Sprintf("%.3g s", seconds)
+	case seconds >= 1e-3:
+		return fmt.Sprintf("%.3g ms", seconds*1e3)
+	}
+	return fmt.Sprintf("%.3g us", seconds*1e6)
+}
+
+func rate(r *Record) string {
+	switch {
+	case r.GnnzPerS != nil:
+		return fmt.Sprintf("%.3g Gnnz/s", *r.GnnzPerS)
+	case r.PairsPerS != nil:
+		return fmt.Sprintf("%.3g Mpairs/s", *r.PairsPerS/1e6)
+	}
+	return ""
+}
+
+func fraction(r *Record) string {
+	if r.RoofFraction == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2g %s", *r.RoofFraction, r.Roof)
+}
+
+func optional(v *float64, format string) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf(format, *v)
+}
+
+func size(bytes int64) string {
+	if bytes < 1<<20 {
+		return ""
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// privateCases measure the private first step without a ledger: the bound, the
+// kernel in float64 and the noise.
+func privateCases(*lab) (out []benchCase) {
+	const d, k = 64, 2
+	for _, operator := range []string{"dense", "background"} {
+		for _, n := range []int{1000, 4000, 10_000} {
+			for _, w := range workerCounts() {
+				out = append(out, benchCase{
+					name: fmt.Sprintf("operator=%s/n=%d/d=%d/k=%d/workers=%d", operator, n, d, k, w), n: n, d: d, k: k, workers: w, full: n == 10_000 || operator == "background",
+					setup: func(context.Context, *lab) (*subject, error) { return privateSubject(operator, n, d, k, w) },
+				})
+			}
+		}
+	}
+	return out
+}
+
+func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
+	x, y, err := points.Classes(n, d, 10, 1)
+	if err != nil {
+		return nil, err
+	}
+	settings := &privatemail.PrivateSettings{
+		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.ReplaceOne, LabelMode: release.ModePublic, Ledger: mechanism.NoLedger,
+		Unit: mechanism.Unit{Kind: "record", Name: "benchmark"}, Bandwidth: kernel.Sigma(0.35), Alpha: 0.5, Classes: 10,
+		Columns: k, Seed: 1, NormalizeRows: true, Operator: operator,
+	}
+	pairs := int64(n) * int64(n-1) / 2
+	sub := &subject{
+		nnz: pairs, pairs: true, roof: roofMadd, madds: float64(pairs) * float64(d+2*k), memory: true, eta: math.NaN(), etaP99: math.NaN(),
+		bytes: 8 * int64(n) * int64(d+2*k),
+	}
+	sub.run = func(ctx context.Context) error {
+		e, err := privatemail.New(privatemail.WithWorkers(workers))
+		if err != nil {
+			return err
+		}
+		defer e.Close()
+		_, err = e.Privatize(ctx, x, y, settings)
+		return err
+	}
+	return sub, nil
+}

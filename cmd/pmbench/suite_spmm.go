@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// spmmColumns are the widths products are measured with.
+func spmmColumns() []int { return []int{1, 2, 8, 32} }
+
+// spmmCases multiply a graph of 32 neighbours a row with k columns.
+func spmmCases(l *lab) (out []benchCase) {
+	n := l.size(1_000_000)
+	for _, order := range []string{"curve", "random"} {
+		for _, k := range spmmColumns() {
+			for _, w := range workerCounts() {
+				out = append(out, benchCase{
+					name: fmt.Sprintf("order=%s/n=%d/nnz=%d/k=%d/workers=%d", order, n, neighbours, k, w), n: n, d: 2, k: k, workers: w,
+					full:  order == "random" && k != 8,
+					setup: func(ctx context.Context, l *lab) (*subject, error) { return spmmSubject(ctx, l, order, n, k, w) },
+				})
+			}
+		}
+	}
+	return out
+}
+
+func (l *lab) graph(order string, n int) (*sparse.CSR, error) {
+	a, err := shared(l, fmt.Sprint("graph ", n), func() (*sparse.CSR, error) { return curveGraph(n) })
+	if err != nil || order == "curve" {
+		return a, err
+	}
+	return shared(l, fmt.Sprint("shuffled graph ", n), func() (*sparse.CSR, error) { return shuffled(a) })
+}
+
+// spmmBytes is the model of a product in 32-bit compressed rows: 8 bytes an
+// entry and 8 a row pointer, x read and y written once.
+func spmmBytes(n int, nnz int64, k int) int64 { return 8*nnz + 8*int64(n+1) + 8*int64(n)*int64(k) }
+
+func spmmSubject(ctx context.Context, l *lab, order string, n, k, workers int) (*subject, error) {
+	a, err := l.graph(order, n)
+	if err != nil {
+		return nil, err
+	}
+	x, dst, set := block(n, k), zeros(n, k), l.workers(workers)
+	nnz := int64(a.NNZ())
+	sub := &subject{
+		nnz: nnz, bytes: spmmBytes(n, nnz, k), madds: float64(nnz) * float64(k), roof: roofRead, eta: math.NaN(), etaP99: math.NaN(),
+		run: func(ctx context.Context) error { return a.MulTo(ctx, set, dst, x) },
+	}
+	if order == "random" {
+		// Every entry reads a row of x from anywhere in it.
+		sub.roof = roofGather
+		sub.gather, err = l.gatherLimit(ctx, 4*int64(n)*int64(k), workers)
+	}
+	return sub, err
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"regexp"
+	"slices"
+)
+
+// A suite is a table of cases.
+type suite struct {
+	name, about string
+	cases       func(l *lab) []benchCase
+}
+
+// suites lists what run can measure.
+func suites() []suite {
+	return []suite{
+		{"cells", "building the graph of a million points in 2 and 3 dimensions", cellsCases},
+		{"spmm", "the sparse product of a million rows with k columns", spmmCases},
+		{"step", "the fused step beside the product it contains", stepCases},
+		{"iterate", "whole runs: five steps, and an embedding from points to result", iterateCases},
+		{"private", "the private first step: bound, kernel and noise", privateCases},
+		{"scale", "graph and step from 10^5 to 10^7 points", scaleCases},
+	}
+}
+
+func findSuite(name string) (suite, bool) {
+	all := suites()
+	i := slices.IndexFunc(all, func(s suite) bool { return s.name == name })
+	if i < 0 {
+		return suite{}, false
+	}
+	return all[i], true
+}
+
+func suiteNames() (names []string) {
+	for _, s := range suites() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// pick returns the cases of the suite that match.
+func (s suite) pick(l *lab, pattern *regexp.Regexp, full bool) (out []benchCase) {
+	for _, c := range s.cases(l) {
+		if (full || !c.full) && (pattern == nil || pattern.MatchString(c.name)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
