@@ -241,7 +241,7 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (_ blas32.General, _ *kernel.Options, bytes int64, _ error) {
 	o := &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: s.Steps, Columns: s.Columns,
-		Workers: e.set, Progress: e.report(),
+		Workers: e.set, Kernels: e.kernels, Progress: e.report(),
 	}
 	budget := e.budget()
 	// The start, two iterates, random numbers or the result in float64, and

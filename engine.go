@@ -9,6 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // ErrClosed reports the use of an Engine after Close.
@@ -25,9 +26,16 @@ type ZeroRowError = points.ZeroRowError
 
 // An Engine owns a fixed set of worker goroutines, from New to Close. Its
 // methods are safe for concurrent use; concurrent calls share the workers.
+//
+// The inner loops of the truncated graph are written for several sets of
+// processor instructions, the levels of package simd. An Engine runs at the
+// highest one the machine has, or at the one the environment variable PM_SIMD
+// or WithLevel lowers it to. The level changes the time a call takes and no bit
+// of its result.
 type Engine struct {
 	options options
 	set     *par.Set
+	kernels *simd.Kernels
 
 	mu     sync.RWMutex // held for reading by running calls
 	closed bool
@@ -37,6 +45,7 @@ const maxWorkers = 4096
 
 type options struct {
 	workers  int
+	level    simd.Level
 	budget   int64
 	progress func(Progress)
 }
@@ -53,6 +62,16 @@ func WithWorkers(n int) Option {
 			return fmt.Errorf("privatemail: %w: %d workers, want 1 to %d", ErrSettings, n, maxWorkers)
 		}
 		o.workers = n
+		return nil
+	}
+}
+
+// WithLevel lowers the level of the inner loops: to the given one, or to the
+// highest below it that the machine has and PM_SIMD allows. It never raises it.
+// Default: simd.Best.
+func WithLevel(level simd.Level) Option {
+	return func(o *options) error {
+		o.level = level
 		return nil
 	}
 }
@@ -88,18 +107,22 @@ func WithProgress(report func(Progress)) Option {
 
 // New starts an Engine. Close it when done.
 func New(opts ...Option) (*Engine, error) {
-	e := new(Engine)
+	e := &Engine{options: options{level: simd.Best()}}
 	for _, opt := range opts {
 		if err := opt(&e.options); err != nil {
 			return nil, err
 		}
 	}
 	e.set = par.New(e.options.workers)
+	e.kernels = simd.At(e.options.level)
 	return e, nil
 }
 
 // Workers returns the number of workers.
 func (e *Engine) Workers() int { return e.set.Workers() }
+
+// Level returns the level of the inner loops.
+func (e *Engine) Level() simd.Level { return e.kernels.Level() }
 
 // Close waits for running calls and stops the workers. It is idempotent; calls
 // made later return ErrClosed.

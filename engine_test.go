@@ -14,6 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -153,6 +154,37 @@ func TestEmbedIsReproducible(t *testing.T) {
 		} else if !slices.Equal(got.Points.RawMatrix().Data, want) {
 			t.Errorf("%d workers change the embedding", workers)
 		}
+	}
+}
+
+// The level of the inner loops changes no bit, with equal rows and without, in
+// few dimensions and in many.
+func TestEmbedAtEveryLevel(t *testing.T) {
+	for _, c := range []struct{ n, d, equal int }{{5000, 3, 0}, {3000, 2, 40}, {600, 12, 0}} {
+		x, y := classes(t, c.n, c.d)
+		copy(x.Data[c.n/2*c.d:], x.Data[:c.equal*c.d])
+		var want []float64
+		for _, level := range simd.Levels() {
+			e := engine(t, WithLevel(level))
+			if e.Level() != level {
+				t.Fatalf("level %v, want %v", e.Level(), level)
+			}
+			got, err := e.Embed(t.Context(), x, y, &Settings{MeanDegree: 10, Coefficient: 0.01, Operator: "csr"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got.Points.RawMatrix().Data
+			} else if !slices.Equal(got.Points.RawMatrix().Data, want) {
+				t.Errorf("n=%d d=%d: %v changes the embedding", c.n, c.d, level)
+			}
+		}
+	}
+	if e := engine(t); e.Level() != simd.Best() {
+		t.Errorf("the default is %v, not %v", e.Level(), simd.Best())
+	}
+	if e := engine(t, WithLevel(simd.AVX512VNNI)); e.Level() > simd.Best() {
+		t.Errorf("the level was raised to %v", e.Level())
 	}
 }
 

@@ -22,17 +22,17 @@ var allowed = map[string][]string{
 	"formats":           {},
 	"sensitivity":       {},
 	"simd":              {},
-	"sparse":            {"internal/par", "internal/points"},
-	"kernel":            {"sparse", "internal/par", "internal/mem", "internal/points"},
+	"sparse":            {"simd", "internal/par", "internal/points"},
+	"kernel":            {"sparse", "simd", "internal/par", "internal/mem", "internal/points"},
 	"iterate":           {"kernel", "internal/par", "internal/points"},
 	"mechanism/release": {},
 	"mechanism":         {"sensitivity", "mechanism/release", "internal/par"},
 	"internal/pipeline": {"kernel", "iterate"},
 	"post":              {"mechanism/release", "kernel", "iterate", "internal/mem", "internal/pipeline"},
-	".":                 {"kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "internal/par", "internal/mem", "internal/points", "internal/pipeline"},
+	".":                 {"simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "internal/par", "internal/mem", "internal/points", "internal/pipeline"},
 	"evaluate":          {"internal/par", "internal/points"},
-	"cmd/pmbench":       {".", "kernel", "iterate", "sensitivity", "sparse", "mechanism", "mechanism/release", "internal/mem", "internal/par", "internal/points"},
-	"cmd/privatemail":   {".", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
+	"cmd/pmbench":       {".", "simd", "kernel", "iterate", "sensitivity", "sparse", "mechanism", "mechanism/release", "internal/mem", "internal/par", "internal/points"},
+	"cmd/privatemail":   {".", "simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
 }
 
 // heavy must not reach a program that links the engine.

@@ -312,7 +312,7 @@ func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []
 			return blas64.General{}, fmt.Errorf("privatemail: privatize: %w", err)
 		}
 	}
-	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.set, Progress: e.report()}
+	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.set, Kernels: e.kernels, Progress: e.report()}
 	var op kernel.Operator64
 	var err error
 	if background, ok := p.query.Operator.(sensitivity.Background); ok {
@@ -344,7 +344,7 @@ func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []
 
 // Continue takes a release further: it rebuilds the graph from the released
 // points and takes the later steps (package post). Nothing private goes in, so
-// it may run anywhere. Workers, budget and progress are the engine's.
+// it may run anywhere. Workers, level, budget and progress are the engine's.
 func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*Embedding, error) {
 	if err := e.enter(); err != nil {
 		return nil, err
@@ -354,7 +354,7 @@ func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *relea
 	if settings != nil {
 		s = *settings
 	}
-	s.Workers, s.BudgetBytes, s.Progress = e.set, e.budget(), e.report()
+	s.Workers, s.Kernels, s.BudgetBytes, s.Progress = e.set, e.kernels, e.budget(), e.report()
 	out, err := post.Continue(ctx, r, labels, &s)
 	if err != nil {
 		return nil, fmt.Errorf("privatemail: continue: %w", err)

@@ -91,7 +91,7 @@ func (op *Background) certify(gap, entryRel float64) {
 	op.degrees = make([]float64, n)
 	eta := make([]float64, n)
 	op.cert = Certificate{Kind: Replaced, EntryRel: entryRel + 0x1p-53} // a stored value is rounded once
-	all := float64(op.constant * float64(n-1))                          // rounded, as in a product
+	all := float64(op.constant * float64(n-1))                          // not fused into the sums below
 	for i := range op.degrees {
 		_, val := op.row(i)
 		sum := 0.0

@@ -36,6 +36,7 @@ type cellList struct {
 	d      int
 	n      int       // distinct points
 	coords []float32 // n x d in sorted order
+	axis   []float32 // the same d x n, as simd.Near wants them
 	order  []uint32  // given row of each sorted point, duplicates included
 	group  []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
 
@@ -176,7 +177,15 @@ func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set)
 	}
 	cl.collapse(starts)
 	cl.makeClusters(starts)
-	return cl, nil
+	cl.axis = make([]float32, cl.n*cl.d)
+	return cl, set.Do(ctx, par.Blocks(cl.n, tileRows*16), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, cl.n, tileRows*16)
+		for a := range cl.d {
+			for i := lo; i < hi; i++ {
+				cl.axis[a*cl.n+i] = cl.coords[i*cl.d+a]
+			}
+		}
+	}))
 }
 
 // radixSort sorts order by key, stably, and returns the sorted keys. Keys are

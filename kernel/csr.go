@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -26,6 +27,7 @@ type CSR struct {
 	cert    Certificate
 	cost    Cost
 	set     *par.Set
+	kernels *Kernels
 }
 
 // NewCSR builds the truncated operator. The points are not needed afterwards.
@@ -58,7 +60,7 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	if err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
-	op := &CSR{set: o.Workers, radius: g.radius}
+	op := &CSR{set: o.Workers, kernels: o.Kernels, radius: g.radius}
 	if err := op.adopt(ctx, g, p.n); err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
@@ -112,37 +114,26 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 		lo, hi := op.weights.Chunk(c)
 		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
 	}
-	counts := make([]float64, op.weights.Rows())
+	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel}
+	op.degrees = make([]float64, n)
+	if err := op.sumRows(ctx); err != nil {
+		return err
+	}
 	longest := 0
-	for i := range counts {
-		counts[i] = g.multiplicity(i)
+	eta := make([]float64, n)
+	for i := range op.weights.Rows() {
 		ind, _ := op.weights.Row(i)
 		longest = max(longest, len(ind))
-	}
-	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel + 0x1p-24}
-	op.cert.Rounding = float64(longest+4) * 0x1p-53
-	if op.group != nil {
-		op.cert.Rounding += float64(n) * 0x1p-53
-	}
-	op.degrees = make([]float64, n)
-	eta := make([]float64, n)
-	if err := op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
-		lo, hi := op.weights.Chunk(chunk)
-		for i := lo; i < hi; i++ {
-			var sum [1]float64
-			ind, val := op.weights.Row(i)
-			sparse.MulRow(sum[:], ind, val, counts, 1)
-			degree := sum[0] + (counts[i] - 1) // as Apply adds them up
-			bound := math.Inf(1)
-			if degree > 0 {
-				bound = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
-			}
-			for row := op.first(i); row < op.first(i+1); row++ {
-				op.degrees[row], eta[row] = degree, bound
+		for row := op.first(i); row < op.first(i+1); row++ {
+			eta[row] = math.Inf(1)
+			if degree := op.degrees[row]; degree > 0 {
+				eta[row] = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
 			}
 		}
-	})); err != nil {
-		return err
+	}
+	op.cert.Rounding = (float64(longest)/4 + 3) * 0x1p-53 // sparse.CSR.MulRows
+	if op.group != nil {
+		op.cert.Rounding = float64(longest+4+n) * 0x1p-53
 	}
 	for _, d := range op.degrees {
 		if d == 0 {
@@ -151,6 +142,36 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	}
 	op.cert.setRows(eta)
 	return nil
+}
+
+// sumRows sets the degrees to W 1, summed as Apply and Step do it.
+func (op *CSR) sumRows(ctx context.Context) error {
+	rows := op.weights.Rows()
+	if op.group == nil {
+		ones := make([]float32, rows)
+		for i := range ones {
+			ones[i] = 1
+		}
+		return op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
+			lo, hi := op.weights.Chunk(chunk)
+			op.weights.MulRows(op.kernels, op.degrees[lo:hi], lo, hi, 1, ones, 1)
+		}))
+	}
+	counts := make([]float64, rows)
+	for g := range counts {
+		counts[g] = float64(op.group[g+1] - op.group[g])
+	}
+	return op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
+		lo, hi := op.weights.Chunk(chunk)
+		for g := lo; g < hi; g++ {
+			var sum [1]float64
+			ind, val := op.weights.Row(g)
+			sparse.MulRow(sum[:], ind, val, counts, 1)
+			for row := op.first(g); row < op.first(g+1); row++ {
+				op.degrees[row] = sum[0] + (counts[g] - 1)
+			}
+		}
+	}))
 }
 
 // first returns the first row of distinct point g.
@@ -163,9 +184,9 @@ func (op *CSR) first(g int) int {
 
 // csrCost estimates the cost for a number of stored weights.
 func csrCost(n, d int, nnz float64, o *Options) Cost {
-	c := Cost{StepSeconds: nnz*(entrySeconds+float64(o.Columns)*axpySeconds) + float64(n)*float64(o.Columns)*finishSeconds, Flops: 2 * nnz * float64(o.Columns)}
+	c := Cost{StepSeconds: nnz*(entrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
 	if d <= maxDirect {
-		c.BuildSeconds = float64(n)*sortSeconds + nnz*(cellPairSeconds*float64(min(int(1)<<d, 64))+denseExpSeconds)
+		c.BuildSeconds = float64(n)*sortSeconds + nnz*(cellPairSeconds*float64(min(int(1)<<d, 64))+weightSeconds)
 	} else {
 		pairs, passes := float64(n)*float64(n)/2, 2.0
 		if nnz >= float64(n)*float64(n-1) {
@@ -257,15 +278,34 @@ type csrPass struct {
 	k      int
 	dst, x block[float32]
 	stats  *Stats    // nil: dst = W x
-	rows   []float64 // two rows of k for each worker
+	room   []csrRoom // of each worker
 	sums   []float64 // of x over equal points, distinct points x k; nil if none are
 	adding bool      // first half, where points are equal: fill sums
 }
 
+// csrTile is the number of rows whose products are made before they are used:
+// with few columns they stay in the first-level cache.
+const csrTile = 64
+
+// csrRoom is the scratch memory of a worker.
+type csrRoom struct {
+	wx   []float64 // csrTile rows of W x; where points are equal, two
+	rows []simd.FinishRow
+	sums simd.FinishSums
+}
+
 func newCSRPass(op *CSR, k int) *csrPass {
-	pass := &csrPass{op: op, k: k, rows: make([]float64, 2*op.set.Workers()*k)}
+	pass := &csrPass{op: op, k: k, room: make([]csrRoom, op.set.Workers())}
 	if op.group != nil {
 		pass.sums = make([]float64, op.weights.Rows()*k)
+	}
+	for i := range pass.room {
+		room := &pass.room[i]
+		if op.group != nil {
+			room.wx = make([]float64, 2*k)
+			continue
+		}
+		room.wx, room.rows = make([]float64, csrTile*k), make([]simd.FinishRow, csrTile)
 	}
 	return pass
 }
@@ -290,47 +330,94 @@ func (pass *csrPass) run(ctx context.Context, dst, x block[float32], st *Stats) 
 
 // Run does one chunk of weights.
 func (pass *csrPass) Run(worker, chunk int) {
+	switch {
+	case pass.sums == nil:
+		pass.multiply(&pass.room[worker], chunk)
+	case pass.adding:
+		pass.addEqual(chunk)
+	default:
+		pass.multiplyEqual(&pass.room[worker], chunk)
+	}
+}
+
+// multiply does a chunk where no points are equal.
+func (pass *csrPass) multiply(room *csrRoom, chunk int) {
+	op, k := pass.op, pass.k
+	room.sums = simd.FinishSums{}
+	lo, hi := op.weights.Chunk(chunk)
+	for from := lo; from < hi; from += csrTile {
+		to := min(from+csrTile, hi)
+		op.weights.MulRows(op.kernels, room.wx, from, to, k, pass.x.data, pass.x.stride)
+		if pass.stats != nil {
+			pass.finishTile(room, chunk, from, to)
+			continue
+		}
+		for i := from; i < to; i++ {
+			pass.put(i, room.wx[(i-from)*k:][:k])
+		}
+	}
+	if pass.stats != nil {
+		p := &pass.stats.partials.chunk[chunk]
+		p.objective, p.change, p.spread, p.maxAbs = room.sums.Total()
+	}
+}
+
+// finishTile writes rows from to to-1 of the next iterate.
+func (pass *csrPass) finishTile(room *csrRoom, chunk, from, to int) {
+	f, p := &pass.stats.finish, &pass.stats.partials.chunk[chunk]
+	rows := room.rows[:to-from]
+	for r := range rows {
+		f.row(&rows[r], p, from+r, pass.op.degrees[from+r])
+	}
+	dst, x := pass.dst, pass.x
+	pass.op.kernels.FinishRows(dst.data[from*dst.stride:], dst.stride, x.data[from*x.stride:], x.stride,
+		room.wx, rows, f.mean, f.pull, f.target, p.sums, p.class, &room.sums)
+}
+
+// addEqual sums x over the points equal to each distinct one of a chunk.
+func (pass *csrPass) addEqual(chunk int) {
 	op, k := pass.op, pass.k
 	lo, hi := op.weights.Chunk(chunk)
-	wx, others := pass.rows[2*worker*k:][:k], pass.rows[(2*worker+1)*k:][:k]
 	for g := lo; g < hi; g++ {
-		ind, val := op.weights.Row(g)
-		switch {
-		case pass.adding:
-			sum := pass.sums[g*k:][:k]
-			clear(sum)
-			for i := op.first(g); i < op.first(g+1); i++ {
-				for c, v := range pass.x.row(i) {
-					sum[c] += float64(v)
-				}
-			}
-		case pass.sums == nil:
-			sparse.MulRow(wx, ind, val, pass.x.data, pass.x.stride)
-			pass.finish(chunk, g, wx)
-		default:
-			sparse.MulRow(others, ind, val, pass.sums, k)
-			equal := pass.sums[g*k:][:k]
-			for i := op.first(g); i < op.first(g+1); i++ {
-				for c, v := range pass.x.row(i) {
-					// In this order a point without equals adds exactly zero.
-					wx[c] = others[c] + (equal[c] - float64(v))
-				}
-				pass.finish(chunk, i, wx)
+		sum := pass.sums[g*k:][:k]
+		clear(sum)
+		for i := op.first(g); i < op.first(g+1); i++ {
+			for c, v := range pass.x.row(i) {
+				sum[c] += float64(v)
 			}
 		}
 	}
 }
 
-// finish writes row i of dst, given (W x)_i.
-func (pass *csrPass) finish(chunk, i int, wx []float64) {
-	dst := pass.dst.row(i)
-	if pass.stats == nil {
-		for c, v := range wx {
-			dst[c] = float32(v)
+// multiplyEqual does a chunk where points are equal, given their sums.
+func (pass *csrPass) multiplyEqual(room *csrRoom, chunk int) {
+	op, k := pass.op, pass.k
+	wx, others := room.wx[:k], room.wx[k:]
+	lo, hi := op.weights.Chunk(chunk)
+	for g := lo; g < hi; g++ {
+		ind, val := op.weights.Row(g)
+		sparse.MulRow(others, ind, val, pass.sums, k)
+		equal := pass.sums[g*k:][:k]
+		for i := op.first(g); i < op.first(g+1); i++ {
+			for c, v := range pass.x.row(i) {
+				// In this order a point without equals adds exactly zero.
+				wx[c] = others[c] + (equal[c] - float64(v))
+			}
+			if pass.stats == nil {
+				pass.put(i, wx)
+				continue
+			}
+			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.row(i), pass.dst.row(i))
 		}
-		return
 	}
-	finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, pass.op.degrees[i], wx, pass.x.row(i), dst)
+}
+
+// put rounds (W x)_i to row i of dst.
+func (pass *csrPass) put(i int, wx []float64) {
+	dst := pass.dst.row(i)
+	for c, v := range wx {
+		dst[c] = float32(v)
+	}
 }
 
 // Neighbours returns the mean number of neighbours of a point, equal points

@@ -83,5 +83,8 @@
 // Operators and Labels are immutable once built and safe for concurrent use; a
 // [Stats] belongs to one run. Every row is summed by one worker in a fixed
 // order and sums over rows are made per fixed chunk and added in chunk order:
-// the same bits for any number of workers.
+// the same bits for any number of workers. csr adds up a row in the order of
+// sparse.CSR.MulRows, or in stored order where points are equal, and takes its
+// inner loops from package simd ([Options].Kernels), whose levels agree on every
+// bit.
 package kernel

@@ -27,7 +27,7 @@ func ExampleNewCSR() {
 	// Output:
 	// point 0: degree 0.7419, eta <= 0.01
 	// point 1: degree 1.2131, eta <= 0.009
-	// point 2: degree 0.7530, eta <= 6e-08
+	// point 2: degree 0.7530, eta <= 7e-08
 	// point 3: degree 0.0111, eta <= 2
 }
 

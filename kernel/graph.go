@@ -18,8 +18,8 @@ type graph struct {
 	group    []uint32  // internal rows of each distinct point; nil when all are distinct
 	radius   float64   // beyond which no pair is; +Inf where every pair is kept
 	tail     []float64 // bounds the weight left out, for each distinct point
-	entryRel float64
-	peak     int64 // bytes held at most while building
+	entryRel float64   // bounds the relative error of a stored weight
+	peak     int64     // bytes held at most while building
 	distance func(i, j int) float64
 }
 
@@ -59,12 +59,13 @@ func (o *Options) allocate(counts []uint64, held int64) (ptr []uint64, ind []uin
 }
 
 // searchBytes is what a search takes beside the weights. Cell lists: sorted and
-// unsorted keys and order, coordinates, and at worst a cell, a cluster and a
-// box for every point; counts, tails, degrees and bounds of all rows.
+// unsorted keys and order, coordinates twice, and at worst a cell, a cluster and
+// a box for every point; counts, tails, degrees and bounds of all rows; the
+// scratch memory of the workers.
 func searchBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 4 + 4
 	if d <= maxDirect {
-		return int64(n) * int64(perRow+2*(8+4)+2*(8+4+4+4)+8+3*4*d)
+		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes
 	}
 	return int64(n)*(perRow+8+4+4) + int64(o.Workers.Workers())*tileBytes(d)
 }

@@ -6,12 +6,17 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Workers is a set of goroutines work is shared out to, started by
 // sparse.NewWorkers. The nil set is the caller alone.
 type Workers = sparse.Workers
+
+// Kernels are the inner loops for one set of processor instructions, as
+// simd.At returns them.
+type Kernels = sparse.Kernels
 
 // IsolatedPolicy says what becomes of rows that the cutoff leaves without
 // neighbours or, when it follows from a tolerance, with a bound that misses it.
@@ -70,6 +75,9 @@ type Options struct {
 	BudgetBytes int64
 	// Workers share the work. Default: the caller alone.
 	Workers *Workers
+	// Kernels do the inner loops of csr; no bit of it depends on which. Default:
+	// the best this machine has, or PM_SIMD allows.
+	Kernels *Kernels
 	// Progress, if set, is told of long work: done out of total pieces of a
 	// stage, the products of the dense operator included. It is called from the
 	// workers, one call at a time, and should be quick.
@@ -105,6 +113,9 @@ func (opt *Options) withDefaults() (*Options, error) {
 	}
 	if o.BudgetBytes == 0 {
 		o.BudgetBytes = mem.Available() / 4 * 3
+	}
+	if o.Kernels == nil {
+		o.Kernels = simd.At(simd.Best())
 	}
 	return &o, nil
 }

@@ -1,15 +1,14 @@
 package kernel
 
-import "math"
-
 // partials are the sums of one step, kept per chunk of rows. A chunk has class
 // sums only for the classes that occur in it, so all together never take more
-// than one float64 row per row of x, however many classes there are.
+// than one float64 row per row of x and one per chunk, however many classes
+// there are.
 type partials struct {
 	labels *Labels
 	bounds []int
 	k      int
-	slot   []uint32 // of each row: index of its class among the chunk's classes
+	slot   []uint32 // of each row: index of its class among the chunk's classes, or one behind
 	chunk  []partial
 }
 
@@ -20,19 +19,15 @@ type partial struct {
 	slot    []uint32  // of the chunk's rows; nil without labels
 	classes []uint32  // classes in the chunk, in order of appearance
 	sums    []float64 // k column sums
-	class   []float64 // len(classes) x k
+	class   []float64 // len(classes)+1 x k; the last row, of rows without a class, is not read
 }
 
-const noSlot = math.MaxUint32
-
-func (p *partial) classSums(i, k int) []float64 {
+// slotOf returns the row of class that row i is added to.
+func (p *partial) slotOf(i int) uint32 {
 	if p.slot == nil {
-		return nil
+		return 0
 	}
-	if s := p.slot[i-p.first]; s != noSlot {
-		return p.class[int(s)*k:][:k]
-	}
-	return nil
+	return p.slot[i-p.first]
 }
 
 // prepare lays out the chunks, or clears them if the layout is still right.
@@ -56,24 +51,26 @@ func (ps *partials) prepare(labels *Labels, bounds []int, k int) {
 		p.first = bounds[i]
 		p.sums = make([]float64, k)
 		if labels == nil {
+			p.class = make([]float64, k)
 			continue
 		}
 		p.slot = ps.slot[bounds[i]:bounds[i+1]]
 		for r := range p.slot {
 			class := labels.class[p.first+r]
-			if class == noClass {
-				p.slot[r] = noSlot
-				continue
-			}
-			if seen[class] == 0 {
+			if class != noClass && seen[class] == 0 {
 				p.classes = append(p.classes, class)
 				seen[class] = uint32(len(p.classes))
 			}
-			p.slot[r] = seen[class] - 1
+		}
+		for r := range p.slot {
+			p.slot[r] = uint32(len(p.classes))
+			if class := labels.class[p.first+r]; class != noClass {
+				p.slot[r] = seen[class] - 1
+			}
 		}
 		for _, class := range p.classes {
 			seen[class] = 0
 		}
-		p.class = make([]float64, len(p.classes)*k)
+		p.class = make([]float64, (len(p.classes)+1)*k)
 	}
 }

@@ -130,7 +130,7 @@ func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
 	}
 	f.mean = append(f.mean[:0], st.Mean...)
 	f.sums = append(f.sums[:0], st.classSums...)
-	f.target = resize(f.target, len(f.sums))
+	f.target = resize(f.target, len(f.sums)+k)
 	f.total = resize(f.total, k)
 	if s.Labels != nil {
 		for class, count := range s.Labels.counts {

@@ -14,10 +14,15 @@ type stencil struct {
 func newStencil(cl *cellList, reach int64) *stencil {
 	side := 2*reach + 1
 	s := &stencil{cl: cl, reach: reach, cursor: make([]int, side*side)}
+	s.restart()
+	return s
+}
+
+// restart begins another sequence of cells.
+func (s *stencil) restart() {
 	for i := range s.cursor {
 		s.cursor[i] = -1
 	}
-	return s
 }
 
 // around calls visit with each range [from, to) of occupied cells that are

@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A Form is one of the two ways the label term enters the step; the package
@@ -67,23 +69,22 @@ type finish struct {
 	attract bool      // the label degree enters the diagonal
 	mean    []float64 // of the input
 	sums    []float64 // centred class sums of the input
-	target  []float64 // K times sums
+	target  []float64 // K times sums, and a row of zeros for rows without a label
 	total   []float64 // scratch of k
 }
 
-// finishRow writes row i of the next iterate to dst, given (W x)_i in wx, and
-// adds what it sees to the partial sums of its chunk.
+// row sets r to what row i of the step brings beside (W x)_i, given its degree.
 //
 // No d_i x_i is formed and subtracted from (W x)_i: x_i - m_i is small where
 // the graph is smooth, and is computed as just that.
-func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float64, x, dst []T) {
+func (f *finish) row(r *simd.FinishRow, p *partial, i int, degree float64) {
 	laplace := degree * f.scale // diagonal of the scaled L_X
-	diagonal, weight, class := laplace, 0.0, uint32(noClass)
-	var target []float64
+	diagonal, pull := laplace, 0.0
+	r.Weight, r.Target, r.Slot = 0, 0, p.slotOf(i)
 	if f.labels != nil {
-		if class = f.labels.class[i]; class != noClass {
-			weight = f.labels.weight[class]
-			target = f.target[int(class)*len(x):][:len(x)]
+		r.Target = uint32(len(f.labels.values)) // the row of zeros
+		if class := f.labels.class[i]; class != noClass && f.pull != 0 {
+			r.Target, r.Weight, pull = class, f.labels.weight[class], f.pull
 			if f.attract {
 				diagonal -= f.pull * f.labels.degree[class]
 			}
@@ -93,32 +94,36 @@ func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float
 	// multiplied: a tiny degree must not underflow or overflow on the way.
 	spring, tie := 0.0, 0.0
 	if diagonal > 0 {
-		spring, tie = 0.5*(laplace/diagonal), 0.5*(f.pull/diagonal)
+		spring, tie = 0.5*(laplace/diagonal), 0.5*(pull/diagonal)
 	}
-	classSums := p.classSums(i, len(x))
+	if degree == 0 {
+		degree = 1 // of a row without neighbours, which W does not move
+	}
+	r.Degree, r.Laplace, r.Spring, r.Tie = degree, laplace, spring, tie
+}
+
+// finishRow writes row i of the next iterate to dst, given (W x)_i in wx, and
+// adds what it sees to the partial sums of its chunk. It is simd.FinishRows for
+// one row of either type.
+func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float64, x, dst []T) {
+	var r simd.FinishRow
+	f.row(&r, p, i, degree)
+	k := len(x)
+	target, class := f.target[int(r.Target)*k:][:k], p.class[int(r.Slot)*k:][:k]
 	for c, v := range x {
 		value := float64(v)
 		centred := value - f.mean[c]
-		away, label := 0.0, 0.0 // x_i - m_i and l_i
-		if degree > 0 {
-			away = value - wx[c]/degree
-		}
-		next := value - spring*away
-		if class != noClass && f.pull != 0 {
-			label = weight*centred - target[c]
-			next += tie * label
-		}
-		rounded := T(next)
+		away := value - wx[c]/r.Degree        // x_i - m_i
+		label := r.Weight*centred - target[c] // l_i
+		rounded := T(value - r.Spring*away + r.Tie*label)
 		dst[c] = rounded
 		moved := float64(rounded)
-		p.objective += centred * (laplace*away - f.pull*label)
+		p.objective += centred * (r.Laplace*away - f.pull*label)
 		p.change += (moved - value) * (moved - value)
 		shifted := moved - f.mean[c]
 		p.spread += shifted * shifted
 		p.maxAbs = max(p.maxAbs, math.Abs(moved)) // max keeps a NaN
 		p.sums[c] += moved
-		if classSums != nil {
-			classSums[c] += moved
-		}
+		class[c] += moved
 	}
 }

@@ -5,16 +5,17 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// tails bounds, for every occupied cell, the weight of all points that may be
-// farther than the radius r from a point of the cell, plus w(r) for each point
-// that is not: whoever knows how many neighbours a point has subtracts w(r)
-// for each of them and for itself.
+// tails bounds, for every distinct point, the weight of all points farther than
+// the radius r from it, given the graph of those that are not.
 //
 // Points in cells up to twice the radius away are taken at the distance of
-// their cell, r at least; all others at twice the radius.
-func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, set *par.Set) ([]float64, error) {
+// their cell, r at least; all others at twice the radius. These weights, which
+// are the same for all points of a cell, include w(r) for the point itself and
+// each of its neighbours, which is subtracted.
+func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *sparse.CSR, set *par.Set) ([]float64, error) {
 	reach := 2 * cl.reach
 	// Distances between cells, rounded down: cells are half open and their
 	// numbers are rounded.
@@ -31,21 +32,34 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, set *par.
 	}
 	beyond := max(r, apart(reach+1))
 	rest := b.Weight(beyond * beyond)
-	points := func(cell int) float64 {
-		from, to := cl.first[cl.cluster[cell]], cl.first[cl.cluster[cell+1]]
+	// Given points before each cell.
+	before := make([]uint32, len(cl.keys)+1)
+	for cell, c := range cl.cluster {
+		before[cell] = cl.first[c]
 		if cl.group != nil {
-			from, to = cl.group[from], cl.group[to]
+			before[cell] = cl.group[cl.first[c]]
 		}
-		return float64(to - from)
 	}
-	total := float64(len(cl.order))
-	tails := make([]float64, len(cl.keys))
+	within := func(i int) float64 { // the radius of point i, itself included
+		ind, _ := near.Row(i)
+		count := len(ind) + 1
+		if cl.group != nil {
+			count = cl.multiplicity(i)
+			for _, j := range ind {
+				count += cl.multiplicity(int(j))
+			}
+		}
+		return float64(count)
+	}
+	total := uint32(len(cl.order))
+	atRadius := b.Weight(r * r)
+	tails := make([]float64, cl.n)
 	const cellsPerPiece = 512
 	err := set.Do(ctx, par.Blocks(len(cl.keys), cellsPerPiece), par.Func(func(_, piece int) {
 		around := newStencil(cl, reach)
 		from, to := par.Block(piece, len(cl.keys), cellsPerPiece)
 		for cell := from; cell < to; cell++ {
-			sum, seen := 0.0, 0.0
+			sum, seen := 0.0, uint32(0)
 			own := cl.keys[cell]
 			around.around(cell, func(a, e int, da, db int64) {
 				table := weight[(abs(da)*width+abs(db))*width:][:width]
@@ -53,12 +67,14 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, set *par.
 				shift := (da*cl.stride(0) + db*cl.stride(1))
 				for other := a; other < e; other++ {
 					dc := int64(cl.keys[other]-own) - shift
-					count := points(other)
-					sum += count * table[abs(dc)]
-					seen += count
+					sum += float64(before[other+1]-before[other]) * table[abs(dc)]
 				}
+				seen += before[e] - before[a]
 			})
-			tails[cell] = sum + (total-seen)*rest
+			sum += float64(total-seen) * rest
+			for i := cl.first[cl.cluster[cell]]; i < cl.first[cl.cluster[cell+1]]; i++ {
+				tails[i] = max(sum*(1+1e-9)-atRadius*within(int(i)), 0)
+			}
 		}
 	}))
 	return tails, err

@@ -21,7 +21,7 @@ func tiledGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o
 	var rows []uint32
 	rows, g.order, g.group = distinctRows(p)
 	q := newDistancer(p, rows)
-	g.entryRel = q.entryRel(b)
+	g.entryRel = q.entryRel(b) + 0x1p-24 // the stored format
 	g.distance = q.exact
 	g.tail = make([]float64, q.n)
 	counts := make([]uint64, q.n+1)

@@ -63,10 +63,12 @@ type Settings struct {
 	StopTolerance float64
 	Normalize     iterate.Normalization
 
-	// Workers share the work, BudgetBytes limits what is taken, Progress is
-	// told of long work. Defaults: the caller alone, three quarters of what
-	// the machine has available, nobody.
+	// Workers share the work, Kernels do its inner loops, BudgetBytes limits
+	// what is taken, Progress is told of long work. Defaults: the caller alone,
+	// the best kernels there are, three quarters of what the machine has
+	// available, nobody.
 	Workers     *kernel.Workers
+	Kernels     *kernel.Kernels
 	BudgetBytes int64
 	Progress    func(stage string, done, total int)
 }
@@ -138,7 +140,7 @@ func Continue(ctx context.Context, r *release.Release, labels *release.PublicLab
 	}
 	o := &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: steps, Columns: r.Columns,
-		Workers: s.Workers, Progress: s.Progress,
+		Workers: s.Workers, Kernels: s.Kernels, Progress: s.Progress,
 	}
 	if o.BudgetBytes, err = rest(s.BudgetBytes, r, step.Labels); err != nil {
 		return nil, fmt.Errorf("post: %w", err)

@@ -77,7 +77,7 @@ func check(rows, cols int, ptr []uint64, ind []uint32, val []float32) error {
 				return fmt.Errorf("sparse: %w: row %d has column %d, want %d to %d (ascending, no repeats)", ErrStructure, i, c, next, cols-1)
 			}
 			next = c + 1
-			if v := float64(val[p]); math.IsNaN(v) || math.IsInf(v, 0) {
+			if v := val[p]; v-v != 0 { // NaN or infinite
 				return fmt.Errorf("sparse: %w: row %d, column %d", ErrNonFinite, i, c)
 			}
 		}

@@ -15,11 +15,18 @@
 // # Products
 //
 // [CSR.MulTo] computes A X for a row-major X of any number of columns k. Each
-// output row is summed in float64, in stored order, by one worker, and rounded
-// once to float32, whatever k is. The relative error of entry (i, c) is
-// therefore at most 2^-24 + m 2^-53 of sum_j |A_ij X_jc| with m nonzeros in
-// the row, and the result has the same bits for any number of workers. Work is
-// cut into chunks of about equal numbers of nonzeros.
+// output row is made by one worker: products v = A_ij X_jc are rounded to
+// float32 and added four at a time, in stored order,
+//
+//	sum += float64((v0 + v1) + (v2 + v3))   v in float32, sum in float64,
+//
+// and sum is rounded to float32 once. The error of entry (i, c) is at most
+// 2^-24 of itself plus 3.1 2^-24 of sum_j |A_ij X_jc|, however many nonzeros
+// the row has, as long as no four products exceed the range of float32.
+// [CSR.MulRows] has float64 sums of exact products instead, for those who go on
+// with them. Both have the same bits for any number of workers, any k and any
+// set of processor instructions. Work is cut into chunks of about equal numbers
+// of nonzeros.
 //
 // # Concurrency
 //

@@ -20,7 +20,7 @@ func ExampleCSR_MulTo() {
 	}
 	x := blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: []float32{1, 2, 3, 4, 5, 6}}
 	y := blas32.General{Rows: 3, Cols: 2, Stride: 2, Data: make([]float32, 6)}
-	if err := a.MulTo(context.Background(), nil, y, x); err != nil {
+	if err := a.MulTo(context.Background(), nil, nil, y, x); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // drawCSR draws a matrix with empty rows, full rows and everything between.
@@ -63,7 +64,7 @@ func TestMulToEqualsTheOracles(t *testing.T) {
 		x := randomBlock(rng, cols, k, k+rapid.IntRange(0, 3).Draw(t, "padding"))
 		dst := randomBlock(rng, rows, k, k+rapid.IntRange(0, 3).Draw(t, "dst padding"))
 		guard := slices.Clone(dst.Data)
-		if err := a.MulTo(t.Context(), set, dst, x); err != nil {
+		if err := a.MulTo(t.Context(), set, nil, dst, x); err != nil {
 			t.Fatalf("%v", err)
 		}
 		dense := mat.NewDense(cols, k, nil)
@@ -76,6 +77,8 @@ func TestMulToEqualsTheOracles(t *testing.T) {
 		byGonum.Mul(a.ToDense(), dense)
 		var byJB mat.Dense
 		byJB.Mul(a.ToJB(), dense)
+		var size mat.Dense
+		size.Mul(absolute(a.ToDense()), absolute(dense))
 		for i := range rows {
 			for c := range dst.Stride {
 				got := dst.Data[i*dst.Stride+c]
@@ -86,7 +89,7 @@ func TestMulToEqualsTheOracles(t *testing.T) {
 					continue
 				}
 				for oracle, m := range map[string]*mat.Dense{"gonum": &byGonum, "james-bowman": &byJB} {
-					if want := m.At(i, c); math.Abs(float64(got)-want) > 1e-6*(1+math.Abs(want)) {
+					if want := m.At(i, c); math.Abs(float64(got)-want) > 0x1p-24*math.Abs(want)+3.1*0x1p-24*size.At(i, c)+1e-40 {
 						t.Fatalf("(%d, %d) = %g, %s has %g", i, c, got, oracle, want)
 					}
 				}
@@ -95,9 +98,16 @@ func TestMulToEqualsTheOracles(t *testing.T) {
 	})
 }
 
-// A column of the product does not depend on its neighbours, nor on the
-// number of workers, to the last bit.
-func TestSameBitsForAnyWidthAndWorkers(t *testing.T) {
+// absolute returns the matrix of absolute values.
+func absolute(m *mat.Dense) *mat.Dense {
+	var out mat.Dense
+	out.Apply(func(_, _ int, v float64) float64 { return math.Abs(v) }, m)
+	return &out
+}
+
+// A column of the product does not depend on its neighbours, on the number of
+// workers or on the level, to the last bit.
+func TestSameBitsForAnyWidthWorkersAndLevel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 3))
 	a := randomCSR(rng, 900, 900, 0.3) // several chunks
 	if a.Chunks() < 3 {
@@ -108,7 +118,7 @@ func TestSameBitsForAnyWidthAndWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 8} {
 		set := par.New(workers)
 		dst := randomBlock(rng, 900, 21, 21)
-		if err := a.MulTo(t.Context(), set, dst, x); err != nil {
+		if err := a.MulTo(t.Context(), set, nil, dst, x); err != nil {
 			t.Fatal(err)
 		}
 		set.Close()
@@ -121,13 +131,22 @@ func TestSameBitsForAnyWidthAndWorkers(t *testing.T) {
 	for c := range 21 {
 		one := blas32.General{Rows: 900, Cols: 1, Stride: 21, Data: x.Data[c:]}
 		dst := randomBlock(rng, 900, 1, 1)
-		if err := a.MulTo(t.Context(), nil, dst, one); err != nil {
+		if err := a.MulTo(t.Context(), nil, nil, dst, one); err != nil {
 			t.Fatal(err)
 		}
 		for i, v := range dst.Data {
 			if v != want[i*21+c] {
 				t.Fatalf("column %d alone differs in row %d", c, i)
 			}
+		}
+	}
+	for _, level := range simd.Levels() {
+		dst := randomBlock(rng, 900, 21, 21)
+		if err := a.MulTo(t.Context(), nil, simd.At(level), dst, x); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(dst.Data, want) {
+			t.Errorf("%v changes the product", level)
 		}
 	}
 	wide := make([]float64, len(x.Data))
@@ -143,6 +162,34 @@ func TestSameBitsForAnyWidthAndWorkers(t *testing.T) {
 			t.Fatalf("row %d differs between float32 and float64 x", i)
 		}
 	}
+}
+
+// MulRows adds up in the order it documents, for any range of rows and level.
+func TestMulRowsSumsInFourChains(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rows, cols := rapid.IntRange(1, 30).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "cols")
+		k := rapid.IntRange(1, 37).Draw(t, "k")
+		a := drawCSR(t, rows, cols)
+		x := randomBlock(rand.New(rand.NewPCG(1, 3)), cols, k, k+rapid.IntRange(0, 3).Draw(t, "padding"))
+		lo := rapid.IntRange(0, rows).Draw(t, "lo")
+		hi := rapid.IntRange(lo, rows).Draw(t, "hi")
+		for _, level := range simd.Levels() {
+			dst := make([]float64, (hi-lo)*k)
+			a.MulRows(simd.At(level), dst, lo, hi, k, x.Data, x.Stride)
+			for i := lo; i < hi; i++ {
+				ind, val := a.Row(i)
+				for c := range k {
+					var chain [4]float64
+					for e, j := range ind {
+						chain[e%4] += float64(val[e]) * float64(x.Data[int(j)*x.Stride+c])
+					}
+					if got, want := dst[(i-lo)*k+c], (chain[0]+chain[2])+(chain[1]+chain[3]); got != want {
+						t.Fatalf("%v: (%d, %d) = %v, want %v", level, i, c, got, want)
+					}
+				}
+			}
+		}
+	})
 }
 
 func TestConversionsRoundTrip(t *testing.T) {
@@ -403,7 +450,7 @@ func FuzzNew(f *testing.F) {
 		if cols > 0 && cols < 1000 {
 			x := blas32.General{Rows: cols, Cols: 1, Stride: 1, Data: make([]float32, cols)}
 			dst := blas32.General{Rows: rows, Cols: 1, Stride: 1, Data: make([]float32, rows)}
-			if err := a.MulTo(t.Context(), nil, dst, x); err != nil {
+			if err := a.MulTo(t.Context(), nil, nil, dst, x); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -424,17 +471,17 @@ func TestMulToRefusesWrongShapes(t *testing.T) {
 		{block(4, 2, 2, 8), block(3, 2, 2, 5)},
 		{block(4, 0, 0, 0), block(3, 0, 0, 0)},
 	} {
-		if err := a.MulTo(t.Context(), nil, c.dst, c.x); !errors.Is(err, ErrShape) {
+		if err := a.MulTo(t.Context(), nil, nil, c.dst, c.x); !errors.Is(err, ErrShape) {
 			t.Errorf("dst %+v, x %+v: err = %v", c.dst, c.x, err)
 		}
 	}
 	shared := make([]float32, 8)
-	if err := a.MulTo(t.Context(), nil, blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: shared[:4]}, blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: shared[3:6]}); !errors.Is(err, ErrAlias) {
+	if err := a.MulTo(t.Context(), nil, nil, blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: shared[:4]}, blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: shared[3:6]}); !errors.Is(err, ErrAlias) {
 		t.Errorf("err = %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := a.MulTo(ctx, nil, block(4, 1, 1, 4), block(3, 1, 1, 3)); !errors.Is(err, context.Canceled) {
+	if err := a.MulTo(ctx, nil, nil, block(4, 1, 1, 4), block(3, 1, 1, 3)); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
 	}
 }

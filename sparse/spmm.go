@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Workers is a fixed set of goroutines that share out work, from NewWorkers to
@@ -15,13 +16,18 @@ import (
 // take turns.
 type Workers = par.Set
 
+// Kernels are the inner loops for one set of processor instructions, as
+// simd.At returns them. Products have the same bits with all of them.
+type Kernels = simd.Kernels
+
 // NewWorkers starts a set of n workers; 0 means GOMAXPROCS. Close it when done.
 func NewWorkers(n int) *Workers { return par.New(n) }
 
-// MulTo sets dst = A x on the workers of set (nil: the caller alone). x has
-// Cols rows and any number of columns, dst has Rows rows and as many columns;
-// they must not overlap. MulTo allocates a row of scratch per worker.
-func (a *CSR) MulTo(ctx context.Context, set *Workers, dst, x blas32.General) error {
+// MulTo sets dst = A x on the workers of set (nil: the caller alone) with the
+// given kernels (nil: the best there are). x has Cols rows and any number of
+// columns, dst has Rows rows and as many columns; they must not overlap. The
+// package comment has the error of the product.
+func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
 		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
 	}
@@ -33,27 +39,33 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, dst, x blas32.General) er
 	if points.Overlap(dst.Data, x.Data) {
 		return fmt.Errorf("sparse: %w", ErrAlias)
 	}
-	scratch := make([]float64, set.Workers()*x.Cols)
-	return set.Do(ctx, a.Chunks(), par.Func(func(worker, chunk int) {
-		acc := scratch[worker*x.Cols : (worker+1)*x.Cols]
+	if s == nil {
+		s = simd.At(simd.Best())
+	}
+	return set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
 		lo, hi := a.Chunk(chunk)
-		for i := lo; i < hi; i++ {
-			ind, val := a.Row(i)
-			MulRow(acc, ind, val, x.Data, x.Stride)
-			out := dst.Data[i*dst.Stride:]
-			for c, v := range acc {
-				out[c] = float32(v)
-			}
-		}
+		s.MulRowsF32(dst.Data[lo*dst.Stride:], dst.Stride, x.Cols, a.ptr[lo:hi+1], a.ind, a.val, x.Data, x.Stride)
 	}))
 }
 
-// MulRow sets acc to the product of a sparse row, given by its columns and
-// values, with the first len(acc) columns of the row-major x. Each column is
-// summed in float64 in stored order, so a column's sum does not depend on how
-// many others are computed with it. It is the inner kernel for callers that do
-// more with a row than store it; they have checked the shapes, and it panics
-// where they have not.
+// MulRows sets the rows of dst, k numbers each and one after the other, to rows
+// lo to hi-1 of the product with the first k columns of the row-major x. Sums
+// are float64, of exact products, in four chains: entry e of a row is added to
+// chain e mod 4, and the sum is (c0 + c2) + (c1 + c3). So a number has the same
+// bits for every level of s, whatever else is computed with it, and an error of
+// at most (m/4 + 3) 2^-53 times the sum of |A_ij x_jc| for a row of m entries.
+//
+// It is for callers that do more with a row than store it. They have checked
+// that x has a row for every column; MulRows panics where dst is too short.
+func (a *CSR) MulRows(s *Kernels, dst []float64, lo, hi, k int, x []float32, stride int) {
+	s.MulRows(dst, k, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
+}
+
+// MulRow is MulRows for one row, given by its columns and values, where x or
+// the values are float64. It sets acc to the product with the first len(acc)
+// columns of x, each summed in float64 in stored order and not in chains, so a
+// column's sum does not depend on how many others are computed with it. Its
+// callers have checked the shapes, and it panics where they have not.
 func MulRow[V, X float32 | float64](acc []float64, ind []uint32, val []V, x []X, stride int) {
 	val = val[:len(ind)]
 	c := 0

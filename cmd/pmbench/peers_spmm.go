@@ -50,7 +50,7 @@ func (c *contest) spmm(ctx context.Context, n int) error {
 		m := &match{
 			ratio: Ratio{Suite: "spmm", Case: name(s), N: n, D: 2, K: s.k, NNZ: int64(a.NNZ()), Workers: s.workers, Level: level()},
 			k:     s.k, most: maxDifference,
-			ours: func(ctx context.Context) error { return a.MulTo(ctx, set, y, x) },
+			ours: func(ctx context.Context) error { return a.MulTo(ctx, set, nil, y, x) },
 			differ: func(file string) (float64, error) {
 				theirs, err := readFloats(file, len(y.Data))
 				if err != nil {
@@ -77,7 +77,7 @@ func productDifference(ctx context.Context, a *sparse.CSR, x, y blas32.General, 
 		absolute.Data[e] = float32(math.Abs(float64(v)))
 	}
 	// The weights are positive.
-	if err := a.MulTo(ctx, nil, scale, absolute); err != nil {
+	if err := a.MulTo(ctx, nil, nil, scale, absolute); err != nil {
 		return 0, err
 	}
 	worst := 0.0

@@ -128,7 +128,7 @@ func TestProductDifference(t *testing.T) {
 	}
 	x, y := block(2, 1), zeros(2, 1)
 	x.Data[0], x.Data[1] = -1, 1
-	if err := a.MulTo(t.Context(), nil, y, x); err != nil {
+	if err := a.MulTo(t.Context(), nil, nil, y, x); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

@@ -49,7 +49,7 @@ func spmmSubject(ctx context.Context, l *lab, order string, n, k, workers int) (
 	nnz := int64(a.NNZ())
 	sub := &subject{
 		nnz: nnz, bytes: spmmBytes(n, nnz, k), madds: float64(nnz) * float64(k), roof: roofRead, eta: math.NaN(), etaP99: math.NaN(),
-		run: func(ctx context.Context) error { return a.MulTo(ctx, set, dst, x) },
+		run: func(ctx context.Context) error { return a.MulTo(ctx, set, nil, dst, x) },
 	}
 	if order == "random" {
 		// Every entry reads a row of x from anywhere in it.

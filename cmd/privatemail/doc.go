@@ -91,10 +91,16 @@
 //	          units[unit kind spent remaining epsilon_spent]
 //	          spends[sequence unit release epsilon delta rho label_epsilon amount
 //	          released]
-//	version   version revision modified go platform
+//	version   version revision modified go platform simd
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build
 // it. The same input gives the same output file for any number of workers.
+//
+// # Processor instructions
+//
+// Inner loops use the best instructions the processor has; 'privatemail version'
+// names them. The environment variable PM_SIMD asks for less: generic (plain Go),
+// avx2, avx512 or avx512vnni. No number of the output depends on it.
 //
 // # Exit codes
 //

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // env is what a verb has around it: where results and messages go, and how the
@@ -37,6 +38,13 @@ func (e *env) note(format string, args ...any) {
 	}
 }
 
+// noteLevel says where the variable PM_SIMD could not be followed.
+func (e *env) noteLevel() {
+	if text := simd.Note(); text != "" {
+		e.note("%s", text)
+	}
+}
+
 // object prints a line of JSON.
 func (e *env) object(v any) error {
 	line, err := json.Marshal(v)
@@ -50,6 +58,7 @@ func (e *env) object(v any) error {
 // engine starts an Engine that shows its progress. The returned function stops
 // both; call it before anything else is printed.
 func (e *env) engine(w workFlags) (*privatemail.Engine, func(), error) {
+	e.noteLevel()
 	m := newMeter(e)
 	options := []privatemail.Option{privatemail.WithProgress(m.report)}
 	if w.workers > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // asCommand is the variable that makes the test binary be the command itself.
@@ -199,12 +200,12 @@ func TestExamples(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	for _, arg := range []string{"version", "-version", "--version"} {
-		if stdout, _ := succeed(t, arg); !strings.HasPrefix(stdout, "privatemail ") {
+		if stdout, _ := succeed(t, arg); !strings.HasPrefix(stdout, "privatemail ") || !strings.HasSuffix(stdout, " "+simd.Best().String()+"\n") {
 			t.Errorf("%s prints %q", arg, stdout)
 		}
 	}
 	stdout, _ := succeed(t, "version", "-json")
-	wantKeys(t, object(t, stdout), "version go platform")
+	wantKeys(t, object(t, stdout), "version go platform simd")
 	refuse(t, exitUsage, []string{"version", "x"}, "names are not wanted")
 }
 

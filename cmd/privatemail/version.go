@@ -6,15 +6,19 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// versionReport says what this program was built from.
+// versionReport says what this program was built from, and which instructions
+// of the processor it uses.
 type versionReport struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
 	Modified bool   `json:"modified,omitempty"`
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
+	SIMD     string `json:"simd"`
 }
 
 func versionVerb() verb {
@@ -33,6 +37,7 @@ func versionVerb() verb {
 }
 
 func (e *env) version() error {
+	e.noteLevel()
 	r := readVersion()
 	if e.json {
 		return e.object(r)
@@ -44,12 +49,12 @@ func (e *env) version() error {
 	if r.Modified {
 		line += " (modified)"
 	}
-	_, err := fmt.Fprintf(e.stdout, "%s %s %s\n", line, r.Go, r.Platform)
+	_, err := fmt.Fprintf(e.stdout, "%s %s %s %s\n", line, r.Go, r.Platform, r.SIMD)
 	return err
 }
 
 func readVersion() versionReport {
-	r := versionReport{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	r := versionReport{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: simd.Best().String()}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return r

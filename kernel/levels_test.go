@@ -1,0 +1,231 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// What csr builds and computes has the same bits at every level, and stored
+// weights are as near to the Gaussian as the certificate says.
+func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
+	for _, kind := range []string{"uniform", "clustered", "lattice", "outlier", "far away"} {
+		for _, d := range []int{1, 2, 3, 5, 8, 11} {
+			t.Run(fmt.Sprintf("kind=%s/d=%d", kind, d), func(t *testing.T) {
+				p := makePoints(kind, 300, d, 5)
+				if kind == "clustered" { // equal points, too
+					copy(p.Data[100*d:], p.Data[:30*d])
+				}
+				radius := typicalDistance(p, rngOf(3)) / 2
+				b := Sigma(radius / 3)
+				var want *levelRun
+				for _, level := range simd.Levels() {
+					op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: simd.At(level)})
+					if err != nil {
+						t.Fatal(err)
+					}
+					checkWeights(t, op, p, b)
+					got := runLevel(t, op)
+					if want == nil {
+						want = got
+					} else if !got.equals(want) {
+						t.Errorf("%v differs from %v", level, simd.Generic)
+					}
+				}
+			})
+		}
+	}
+}
+
+// checkWeights compares every stored weight with its definition.
+func checkWeights(t *testing.T, op *CSR, p blas32.General, b Bandwidth) {
+	t.Helper()
+	order, points := orderOf(op), mustPoints(t, p)
+	for g := range op.weights.Rows() {
+		ind, val := op.weights.Row(g)
+		for e, j := range ind {
+			d2 := points.dist2(int(order[op.first(g)]), int(order[op.first(int(j))]))
+			want := b.Weight(d2)
+			if math.Abs(float64(val[e])-want) > op.cert.EntryRel*want {
+				t.Fatalf("(%d, %d): weight %g, want %g", g, j, val[e], want)
+			}
+		}
+	}
+}
+
+// levelRun is what an operator computes.
+type levelRun struct {
+	degrees []float64
+	blocks  [][]float32
+	stats   []float64
+}
+
+func runLevel(t *testing.T, op *CSR) *levelRun {
+	t.Helper()
+	run := &levelRun{degrees: op.Degrees(), blocks: [][]float32{op.cert.Row}}
+	rng := rngOf(4)
+	labels, err := NewLabels(randomLabels(rng, op.N(), 7, true), EqualTable(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []int{1, 2, 3, 8, 35} {
+		x, dst := randomBlock(rng, op.N(), k), zeros32(op.N(), k)
+		run.blocks = append(run.blocks, apply(t, op, x).Data)
+		for _, s := range []Step{{Coefficient: 0.1, Labels: labels}, {Form: Attract, Coefficient: 2, Labels: labels}, {}} {
+			var st Stats
+			if err := st.Gather(x, s.Labels); err != nil {
+				t.Fatal(err)
+			}
+			if err := op.Step(t.Context(), dst, x, &s, &st); err != nil {
+				t.Fatal(err)
+			}
+			run.blocks = append(run.blocks, slices.Clone(dst.Data))
+			run.stats = append(run.stats, st.Objective, st.Change, st.Spread, st.MaxAbs)
+			run.stats = append(append(run.stats, st.Mean...), st.classSums...)
+		}
+	}
+	return run
+}
+
+func (r *levelRun) equals(other *levelRun) bool {
+	return slices.Equal(r.degrees, other.degrees) && slices.Equal(r.stats, other.stats) &&
+		slices.EqualFunc(r.blocks, other.blocks, slices.Equal[[]float32])
+}
+
+// The tiles of a step are rows finished one by one: labelled, without a label
+// and without neighbours, in both forms, with a coefficient and without. Where
+// the compiler fuses products the last bit may differ.
+func TestTilesEqualSingleRows(t *testing.T) {
+	p := makePoints("uniform", 300, 2, 9)
+	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op.cert.Isolated == 0 || op.cert.Isolated == p.Rows {
+		t.Fatalf("%d isolated rows", op.cert.Isolated)
+	}
+	rng := rngOf(2)
+	labels, err := NewLabels(randomLabels(rng, p.Rows, 4, true), EqualTable(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range []int{1, 2, 5, 32} {
+		x, dst := randomBlock(rng, p.Rows, k), zeros32(p.Rows, k)
+		for _, s := range []Step{{}, {Coefficient: 0.1}, {Labels: labels}, {Labels: labels, Coefficient: -0.1}, {Labels: labels, Form: Attract, Coefficient: 3}} {
+			var st, plain Stats
+			for _, stats := range []*Stats{&st, &plain} {
+				if err := stats.Gather(x, s.Labels); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := op.Step(t.Context(), dst, x, &s, &st); err != nil {
+				t.Fatal(err)
+			}
+			if err := plain.begin(&s, op.degrees, op.bounds, k); err != nil {
+				t.Fatal(err)
+			}
+			wx, row := make([]float64, k), make([]float32, k)
+			for i := range p.Rows {
+				op.weights.MulRows(op.kernels, wx, i, i+1, k, x.Data, k)
+				finishRow(&plain.finish, &plain.partials.chunk[0], i, op.degrees[i], wx, x.Data[i*k:][:k], row)
+				for c, want := range row {
+					if got := dst.Data[i*k+c]; math.Abs(float64(got-want)) > 0x1p-23*math.Abs(float64(want))+1e-12 {
+						t.Fatalf("k=%d, %+v: row %d is %v, want %v", k, s, i, dst.Data[i*k:][:k], row)
+					}
+				}
+			}
+			plain.end()
+			got := append([]float64{st.Objective, st.Change, st.Spread, st.MaxAbs}, append(st.Mean, st.classSums...)...)
+			want := append([]float64{plain.Objective, plain.Change, plain.Spread, plain.MaxAbs}, append(plain.Mean, plain.classSums...)...)
+			for e := range want {
+				if math.Abs(got[e]-want[e]) > 1e-11*(1+math.Abs(want[e])) {
+					t.Errorf("k=%d, %+v: sums %v, want %v", k, s, got, want)
+					break
+				}
+			}
+		}
+	}
+}
+
+// More candidates and more spans than a batch holds.
+func TestCandidatesInBatches(t *testing.T) {
+	const n = 3 * batchPoints
+	p := makePoints("uniform", n, 1, 3)
+	cl, err := newCellList(t.Context(), mustPoints(t, p), 0.4, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels := simd.At(simd.Best())
+	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
+		var spans []uint32
+		pass := &cellPass{cl: cl, kernels: kernels, counts: make([]uint64, cl.n)}
+		room := newCellRoom(cl)
+		for from := uint32(0); from+c.points <= uint32(cl.n); from += c.step {
+			spans = append(spans, from, from+c.points)
+			pass.add(room, 0, from, from+c.points)
+			if room.points > batchPoints || len(room.spans) > 2*batchSpans {
+				t.Fatalf("a batch of %d points and %d spans", room.points, len(room.spans)/2)
+			}
+		}
+		pass.test(room, 0)
+		for i := cl.first[0]; i < cl.first[1]; i++ {
+			q := []float64{float64(cl.point(int(i))[0])}
+			want := kernels.CountNear(q, cl.axis, cl.n, spans, i, cl.radius2)
+			if pass.counts[i] != uint64(want) {
+				t.Errorf("spans of %d points: point %d has %d neighbours, want %d", c.points, i, pass.counts[i], want)
+			}
+		}
+	}
+}
+
+// Rows of cells with more points than a batch.
+func TestNeighboursOfManyCandidates(t *testing.T) {
+	const radius = 0.6
+	p := makePoints("uniform", 3*batchPoints/2, 1, 8)
+	op, err := NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < p.Rows; i += 40 {
+		ind, _ := op.weights.Row(i)
+		own, want := float64(p.Data[op.order[i]]), 0
+		for j, row := range op.order {
+			if j != i && math.Abs(own-float64(p.Data[row])) <= radius {
+				if want < len(ind) && int(ind[want]) != j {
+					t.Fatalf("row %d: neighbour %d is %d, want %d", i, want, ind[want], j)
+				}
+				want++
+			}
+		}
+		if len(ind) != want {
+			t.Fatalf("row %d has %d neighbours, want %d", i, len(ind), want)
+		}
+	}
+}
+
+func TestRanked(t *testing.T) {
+	rng := rngOf(6)
+	for range 50 {
+		v := make([]float32, 1+rng.IntN(300))
+		for i := range v {
+			v[i] = float32(math.Exp2(10 * rng.NormFloat64()))
+			switch rng.IntN(10) {
+			case 0:
+				v[i] = 0
+			case 1:
+				v[i] = float32(math.Inf(1))
+			}
+		}
+		sorted := slices.Sorted(slices.Values(v))
+		for place, want := range sorted {
+			if got := ranked(v, place); got != want {
+				t.Fatalf("place %d of %v: %g, want %g", place, sorted, got, want)
+			}
+		}
+	}
+}
