@@ -31,10 +31,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err := o.Workers.Do(ctx, cl.pieces(), pass); err != nil {
 		return nil, err
 	}
-	weights, err := sparse.New(cl.n, cl.n, ptr, ind, val)
-	if err != nil {
-		return nil, err
-	}
+	weights := sparse.Assume(cl.n, cl.n, ptr, ind, val)
 	tail, err := cl.tails(ctx, b, radius, weights, o.Workers)
 	if err != nil {
 		return nil, err
@@ -44,6 +41,6 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 		weights: weights, order: cl.order, group: cl.group, tail: tail, radius: radius,
 		entryRel: directRel(p.d) + 1.18*0x1p-24, // simd.Weights
 		peak:     held + size,
-		distance: func(i, j int) float64 { return dist2(cl.point(i), cl.point(j)) },
+		distance: cl.dist2,
 	}, nil
 }

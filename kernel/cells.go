@@ -3,12 +3,16 @@ package kernel
 import (
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -33,25 +37,32 @@ import (
 // cost what the tests saved. Distances are differences of the given float32
 // coordinates in float64, which are exact or nearly so whatever the offset.
 type cellList struct {
-	d      int
-	n      int       // distinct points
-	coords []float32 // n x d in sorted order
-	axis   []float32 // the same d x n, as simd.Near wants them
-	order  []uint32  // given row of each sorted point, duplicates included
-	group  []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
+	d     int
+	n     int       // distinct points
+	axis  []float32 // coordinates d x n in sorted order, and what simd wants behind them
+	order []uint32  // given row of each sorted point, duplicates included
+	group []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
 
 	radius2 float64 // largest squared distance of neighbours
 	grid
 
-	keys    []uint64 // of each occupied cell, ascending
-	cluster []uint32 // first cluster of each cell, and the end
-	first   []uint32 // first point of each cluster, and the end
-	lo, hi  []float32
+	start []uint32 // first point of each cell, and the end
+	// Where there are too many cells, only the occupied ones are listed.
+	fast     []uint32 // number of each along the last grid axis
+	rowKey   []uint64 // rows of cells along that axis that hold one, ascending
+	rowStart []uint32 // first cell of each row, and the end
+
+	first []uint32 // first point of each cluster, and the end
+	boxes *boxes   // of the clusters; nil where they would not prune
 }
 
 const (
 	maxGridAxes   = 3
-	clusterPoints = 32
+	clusterPoints = 32 // of a cluster
+	// Cells are joined to clusters up to so many points.
+	runPoints = 12
+	// Up to so many cells for a point all are listed.
+	cellsPerPoint = 4
 	// sideSafety makes cells a little larger than radius/reach, by more than
 	// the rounding of a cell number: points within the radius are never more
 	// than reach cells apart, as computed.
@@ -67,27 +78,62 @@ type grid struct {
 	size   [maxGridAxes]int64 // cells along each axis, 1 where there is none
 	side   float64
 	reach  int64 // cells within the radius along an axis
+
+	slowSize          [2]int64           // cells along the axes before the last
+	cells             int64              // of the whole grid where all are listed, 0 where only some are
+	midBits, lastBits int                // of a key where only some are: of the second of three axes, and the last
+	step              [maxGridAxes]int64 // of a key along each axis
+	perSide           float64
 }
 
 // newGrid chooses the grid for a radius.
 func newGrid(p *pointSet, radius float64) grid {
+	// Half the radius in the plane, where the smaller cells waste less; the
+	// whole in space, where they would be too many.
+	if g := gridOf(p, radius, 2, 1); g.dense() {
+		return g
+	}
+	// Points are sparse, or crowded in few places: larger cells, or most would
+	// hold a point or none.
+	return gridOf(p, radius, 1, 1)
+}
+
+// gridOf returns a grid with so many cells in a radius with two axes or fewer,
+// and with three.
+func gridOf(p *pointSet, radius, plane, space float64) grid {
 	g := grid{size: [maxGridAxes]int64{1, 1, 1}}
 	low, high := p.lo, p.hi
-	if g.choose(low, high, radius); g.side*float64(g.reach) > radius*sideSafety*sideSafety {
+	if g.choose(low, high, radius, plane, space); g.side*float64(g.reach) > max(radius, g.side)*sideSafety*sideSafety {
 		// The radius is so small against the extent that cells must be larger
 		// than wanted. If outliers are to blame, let them share the last cells.
 		low, high = bulk(p)
-		g.choose(low, high, radius)
+		g.choose(low, high, radius, plane, space)
 	}
+	g.number(p.n, low, high)
+	return g
+}
+
+// number sets the numbers of cells for a box.
+func (g *grid) number(n int, low, high []float64) {
 	for i, a := range g.axes {
 		g.lo[i], g.hi[i] = low[a], high[a]
 		g.size[i] = int64((high[a]-low[a])/g.side) + 1
 	}
-	return g
+	last := len(g.axes) - 1
+	g.slowSize = [2]int64{1, 1}
+	copy(g.slowSize[:], g.size[:last])
+	g.lastBits = bits.Len64(uint64(g.size[last] - 1))
+	g.midBits = bits.Len64(uint64(g.slowSize[1] - 1))
+	g.perSide = 1 / g.side
+	slow, mid := int64(1)<<(g.midBits+g.lastBits), int64(1)<<g.lastBits
+	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= cellsPerPoint*float64(n) {
+		g.cells, slow, mid = int64(cells), g.slowSize[1]*g.size[last], g.size[last]
+	}
+	g.step[0], g.step[1], g.step[last] = slow, mid, 1
 }
 
 // choose sets axes, side and reach for points in the box from low to high.
-func (g *grid) choose(low, high []float64, radius float64) {
+func (g *grid) choose(low, high []float64, radius, plane, space float64) {
 	extent := func(a int) float64 { return high[a] - low[a] }
 	axes := make([]int, len(low))
 	for a := range axes {
@@ -98,13 +144,11 @@ func (g *grid) choose(low, high []float64, radius float64) {
 	for len(axes) > 1 && extent(axes[len(axes)-1]) <= radius/2 {
 		axes = axes[:len(axes)-1] // one or two cells would not prune
 	}
-	// Half the radius in the plane, where the smaller cells waste less; the
-	// whole in space, where they would be too many.
-	reach := int64(2)
+	inRadius := plane
 	if len(axes) == maxGridAxes {
-		reach = 1
+		inRadius = space
 	}
-	side := radius / float64(reach) * sideSafety
+	side, reach := radius/inRadius*sideSafety, int64(math.Ceil(inRadius))
 	// Keys must fit 60 bits, cell numbers 30 for the safety above.
 	if least := extent(axes[0]) / float64(int64(1)<<(60/max(len(axes), 2))-2); side < least {
 		side = least
@@ -136,15 +180,79 @@ func bulk(p *pointSet) (low, high []float64) {
 	return low, high
 }
 
-// key returns the number of the cell of a point.
+// A key is the number of a cell. Where all cells are listed it is their number in
+// the order of the axes; otherwise the numbers along the axes have bits of their
+// own, and without those of the last axis it is the key of a row.
+
+// keyBits is the number of bits of a key.
+func (g *grid) keyBits() int {
+	if g.cells > 0 {
+		return bits.Len64(uint64(g.cells - 1))
+	}
+	return bits.Len64(uint64(g.slowSize[0]-1)) + g.midBits + g.lastBits
+}
+
+// key returns the key of the cell of a point.
 func (g *grid) key(row []float32) uint64 {
-	key := uint64(0)
+	key := int64(0)
 	for i, a := range g.axes {
 		v := min(max(float64(row[a]), g.lo[i]), g.hi[i])
-		cell := min(int64((v-g.lo[i])/g.side), g.size[i]-1)
-		key = key*uint64(g.size[i]) + uint64(cell)
+		key += min(int64((v-g.lo[i])*g.perSide), g.size[i]-1) * g.step[i]
 	}
-	return key
+	return uint64(key)
+}
+
+// dense tells whether all cells are listed.
+func (g *grid) dense() bool { return g.cells > 0 }
+
+// rows returns the number of rows of cells.
+func (cl *cellList) rows() int {
+	if cl.dense() {
+		return int(cl.slowSize[0] * cl.slowSize[1])
+	}
+	return len(cl.rowKey)
+}
+
+// cellsOf returns the range of cells of a row.
+func (cl *cellList) cellsOf(row int) (from, to int) {
+	if cl.dense() {
+		size := int(cl.size[len(cl.axes)-1])
+		return row * size, (row + 1) * size
+	}
+	return int(cl.rowStart[row]), int(cl.rowStart[row+1])
+}
+
+// rowOf returns the row of a cell.
+func (cl *cellList) rowOf(cell int) int {
+	if cl.dense() {
+		return cell / int(cl.size[len(cl.axes)-1])
+	}
+	return sort.Search(len(cl.rowKey), func(r int) bool { return int(cl.rowStart[r+1]) > cell })
+}
+
+// number returns the number of a cell of a row along the last axis.
+func (cl *cellList) number(cell, row int) uint32 {
+	if cl.dense() {
+		return uint32(cell - row*int(cl.size[len(cl.axes)-1]))
+	}
+	return cl.fast[cell]
+}
+
+// slowKey returns the key of a row.
+func (g *grid) slowKey(a, b int64) uint64 { return uint64(a)<<g.midBits | uint64(b) }
+
+// slow returns the numbers of a row along the slower two axes.
+func (cl *cellList) slow(row int) (a, b int64) {
+	if cl.dense() {
+		return int64(row) / cl.slowSize[1], int64(row) % cl.slowSize[1]
+	}
+	key := cl.rowKey[row]
+	return int64(key >> cl.midBits), int64(key & (1<<cl.midBits - 1))
+}
+
+// cellOf returns the cell of a point.
+func (cl *cellList) cellOf(point uint32) int {
+	return sort.Search(len(cl.start)-1, func(c int) bool { return cl.start[c+1] > point })
 }
 
 // newCellList sorts the points for searches within the radius.
@@ -152,176 +260,227 @@ func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set)
 	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), grid: newGrid(p, radius)}
 	keys := make([]uint64, p.n)
 	cl.order = make([]uint32, p.n)
-	blocks := par.Blocks(p.n, tileRows*16)
-	if err := set.Do(ctx, blocks, par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.n, tileRows*16)
+	const pointsPerPiece = 1 << 14
+	if err := set.Do(ctx, par.Blocks(p.n, pointsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, p.n, pointsPerPiece)
 		for i := lo; i < hi; i++ {
 			keys[i], cl.order[i] = cl.grid.key(p.single.row(i)), uint32(i)
 		}
 	})); err != nil {
 		return nil, err
 	}
-	keys = radixSort(keys, cl.order, uint64(cl.size[0])*uint64(cl.size[1])*uint64(cl.size[2]))
-	if err := ctx.Err(); err != nil {
+	keys, err := radixSort(ctx, keys, cl.order, cl.keyBits(), set)
+	if err != nil {
 		return nil, err
 	}
-	var starts []uint32 // first sorted point of each cell
-	for i, key := range keys {
-		if i == 0 || key != keys[i-1] {
-			cl.keys, starts = append(cl.keys, key), append(starts, uint32(i))
-		}
-	}
-	starts = append(starts, uint32(p.n))
-	if err := cl.sortWithinCells(ctx, p, starts, set); err != nil {
+	cl.makeCells(keys)
+	equal, err := cl.sortWithinCells(ctx, p, set)
+	if err != nil {
 		return nil, err
 	}
-	cl.collapse(starts)
-	cl.makeClusters(starts)
-	cl.axis = make([]float32, cl.n*cl.d)
-	return cl, set.Do(ctx, par.Blocks(cl.n, tileRows*16), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, cl.n, tileRows*16)
-		for a := range cl.d {
-			for i := lo; i < hi; i++ {
-				cl.axis[a*cl.n+i] = cl.coords[i*cl.d+a]
-			}
-		}
-	}))
+	if equal {
+		cl.collapse()
+	}
+	cl.makeClusters()
+	if cl.prunes() {
+		cl.boxes, err = newBoxes(ctx, cl, set)
+	}
+	return cl, err
 }
 
-// radixSort sorts order by key, stably, and returns the sorted keys. Keys are
-// below limit; only the digits that takes are looked at.
-func radixSort(keys []uint64, order []uint32, limit uint64) []uint64 {
-	const digit = 11
-	spareKeys, spareOrder := make([]uint64, len(keys)), make([]uint32, len(order))
-	from, fromOrder := keys, order
-	for shift := 0; shift == 0 || (limit-1)>>shift > 0; shift += digit {
-		var start [1<<digit + 1]uint32
-		for _, k := range from {
-			start[k>>shift&(1<<digit-1)+1]++
+// makeCells finds the cells and their rows in the sorted keys.
+func (cl *cellList) makeCells(keys []uint64) {
+	if cl.dense() {
+		cl.start = make([]uint32, cl.cells+1)
+		next := 0 // cell whose start is not known
+		for i, key := range keys {
+			for ; next <= int(key); next++ {
+				cl.start[next] = uint32(i)
+			}
 		}
-		for i := range 1 << digit {
-			start[i+1] += start[i]
+		for ; next < len(cl.start); next++ {
+			cl.start[next] = uint32(len(keys))
 		}
-		for i, k := range from {
-			at := &start[k>>shift&(1<<digit-1)]
-			spareKeys[*at], spareOrder[*at] = k, fromOrder[i]
-			*at++
-		}
-		from, spareKeys = spareKeys, from
-		fromOrder, spareOrder = spareOrder, fromOrder
-		if shift+digit >= 64 {
-			break
+		return
+	}
+	cells, rows := 0, 0
+	last := ^uint64(0) // no key
+	for _, key := range keys {
+		if key != last {
+			cells++
+			if key>>cl.lastBits != last>>cl.lastBits {
+				rows++
+			}
+			last = key
 		}
 	}
-	if &fromOrder[0] != &order[0] {
-		copy(order, fromOrder)
+	cl.fast, cl.start = make([]uint32, 0, cells), make([]uint32, 0, cells+1)
+	cl.rowKey, cl.rowStart = make([]uint64, 0, rows), make([]uint32, 0, rows+1)
+	mask := uint64(1)<<cl.lastBits - 1
+	last = ^uint64(0)
+	for i, key := range keys {
+		if key == last {
+			continue
+		}
+		if key>>cl.lastBits != last>>cl.lastBits {
+			cl.rowKey, cl.rowStart = append(cl.rowKey, key>>cl.lastBits), append(cl.rowStart, uint32(len(cl.fast)))
+		}
+		cl.fast, cl.start = append(cl.fast, uint32(key&mask)), append(cl.start, uint32(i))
+		last = key
 	}
-	return from
+	cl.start, cl.rowStart = append(cl.start, uint32(len(keys))), append(cl.rowStart, uint32(len(cl.fast)))
 }
 
 // sortWithinCells fetches the coordinates in sorted order and orders each cell
-// so that equal points are adjacent and, in large cells, near points are.
-func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, starts []uint32, set *par.Set) error {
-	d := cl.d
-	cl.coords = make([]float32, p.n*d)
-	const cellsPerPiece = 512
-	return set.Do(ctx, par.Blocks(len(cl.keys), cellsPerPiece), par.Func(func(_, piece int) {
-		from, to := par.Block(piece, len(cl.keys), cellsPerPiece)
+// so that equal points are adjacent and, in large cells, near points are. It
+// tells whether any are equal.
+func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, set *par.Set) (equal bool, err error) {
+	d, n := cl.d, p.n
+	cl.axis = make([]float32, n*d+simd.CoordinatePad)
+	mem.Huge(cl.axis)
+	const cellsPerPiece = 4096
+	var found atomic.Bool
+	err = set.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
+		for i := cl.start[from]; i < cl.start[to]; i++ {
+			for a, v := range p.single.row(int(cl.order[i])) {
+				cl.axis[a*n+int(i)] = v
+			}
+		}
 		for cell := from; cell < to; cell++ {
-			members := cl.order[starts[cell]:starts[cell+1]]
-			if len(members) <= clusterPoints {
-				slices.SortFunc(members, func(a, b uint32) int {
-					if c := slices.Compare(p.single.row(int(a)), p.single.row(int(b))); c != 0 {
-						return c
-					}
-					return int(int64(a) - int64(b))
-				})
-			}
-			out := cl.coords[int(starts[cell])*d:]
-			for i, row := range members {
-				copy(out[i*d:][:d], p.single.row(int(row)))
-			}
-			if len(members) > clusterPoints {
-				alongCurve(members, out[:len(members)*d], d)
+			lo, hi := int(cl.start[cell]), int(cl.start[cell+1])
+			switch {
+			case hi-lo > clusterPoints:
+				if cl.alongCurve(lo, hi) {
+					found.Store(true)
+				}
+			case hi-lo > 1:
+				if cl.gatherEqual(lo, hi) {
+					found.Store(true)
+				}
 			}
 		}
 	}))
+	return found.Load(), err
 }
 
-// alongCurve reorders the points of a large cell along a Morton curve.
-func alongCurve(members []uint32, coords []float32, d int) {
-	order, err := sparse.MortonOrder(blas32.General{Rows: len(members), Cols: d, Stride: d, Data: coords})
+// gatherEqual moves equal points among those from lo to hi-1 together and tells
+// whether there are any. Cells hold few points, and equal ones are rare.
+func (cl *cellList) gatherEqual(lo, hi int) (equal bool) {
+	x := cl.axis[lo:hi]
+	for i, v := range x {
+		for j := i + 1; j < len(x); j++ {
+			if x[j] != v || cl.compare(lo+i, lo+j) != 0 {
+				continue
+			}
+			equal = true
+			// Behind point i, in the order they have.
+			if k := lo + i + 1; k < lo+j {
+				cl.rotate(k, lo+j)
+			}
+			break
+		}
+	}
+	return equal
+}
+
+// rotate moves point j to place i < j and those between one place on.
+func (cl *cellList) rotate(i, j int) {
+	order := cl.order[j]
+	copy(cl.order[i+1:j+1], cl.order[i:j])
+	cl.order[i] = order
+	for a := range cl.d {
+		axis := cl.axis[a*cl.n:][:cl.n]
+		v := axis[j]
+		copy(axis[i+1:j+1], axis[i:j])
+		axis[i] = v
+	}
+}
+
+// compare orders sorted points by their coordinates.
+func (cl *cellList) compare(i, j int) int {
+	for a := range cl.d {
+		if x, y := cl.axis[a*cl.n+i], cl.axis[a*cl.n+j]; x < y {
+			return -1
+		} else if x > y {
+			return 1
+		}
+	}
+	return 0
+}
+
+// alongCurve orders the points from lo to hi-1 along a Morton curve. It tells
+// whether any are equal.
+func (cl *cellList) alongCurve(lo, hi int) (equal bool) {
+	d, m := cl.d, hi-lo
+	coords := blas32.General{Rows: m, Cols: d, Stride: d, Data: make([]float32, m*d)}
+	for i := range m {
+		for a := range d {
+			coords.Data[i*d+a] = cl.axis[a*cl.n+lo+i]
+		}
+	}
+	order, err := sparse.MortonOrder(coords)
 	if err != nil {
 		panic(err) // the points have been checked
 	}
-	oldMembers, oldCoords := slices.Clone(members), slices.Clone(coords)
+	members := slices.Clone(cl.order[lo:hi])
 	for i, from := range order {
-		members[i] = oldMembers[from]
-		copy(coords[i*d:][:d], oldCoords[int(from)*d:])
+		cl.order[lo+i] = members[from]
+		for a := range d {
+			cl.axis[a*cl.n+lo+i] = coords.Data[int(from)*d+a]
+		}
+		equal = equal || i > 0 && cl.compare(lo+i-1, lo+i) == 0
 	}
+	return equal
 }
 
-// collapse replaces runs of equal points by one, and moves the cell starts.
-func (cl *cellList) collapse(starts []uint32) {
-	d := cl.d
-	same := func(i int) bool { // as the point before
-		return slices.Equal(cl.coords[i*d:][:d], cl.coords[(i-1)*d:][:d])
-	}
-	distinct := 0
-	for i := range cl.n {
-		if i == 0 || !same(i) {
-			distinct++
-		}
-	}
-	if distinct == cl.n {
-		return
-	}
-	cl.group = make([]uint32, 0, distinct+1)
-	cell := 0
-	for i := range cl.n {
-		first := i == 0 || !same(i)
-		for cell < len(starts) && int(starts[cell]) == i {
-			// Equal points share a cell, so a cell begins with a new point.
-			starts[cell] = uint32(len(cl.group))
-			cell++
-		}
-		if first {
-			cl.group = append(cl.group, uint32(i))
-		}
-	}
-	starts[len(starts)-1] = uint32(len(cl.group))
-	unique := make([]float32, len(cl.group)*d)
-	for g, i := range cl.group {
-		copy(unique[g*d:][:d], cl.coords[int(i)*d:])
-	}
-	cl.coords, cl.group, cl.n = unique, append(cl.group, uint32(cl.n)), distinct
-}
-
-// makeClusters cuts the cells into clusters and boxes them.
-func (cl *cellList) makeClusters(starts []uint32) {
-	for cell := range cl.keys {
-		cl.cluster = append(cl.cluster, uint32(len(cl.first)))
-		for i := starts[cell]; i < starts[cell+1]; i += clusterPoints {
-			cl.first = append(cl.first, i)
-		}
-	}
-	cl.cluster = append(cl.cluster, uint32(len(cl.first)))
-	cl.first = append(cl.first, uint32(cl.n))
-	clusters, d := len(cl.first)-1, cl.d
-	cl.lo, cl.hi = make([]float32, clusters*d), make([]float32, clusters*d)
-	for c := range clusters {
-		lo, hi := cl.lo[c*d:][:d], cl.hi[c*d:][:d]
-		copy(lo, cl.point(int(cl.first[c])))
-		copy(hi, lo)
-		for i := int(cl.first[c]) + 1; i < int(cl.first[c+1]); i++ {
-			for a, v := range cl.point(i) {
-				lo[a], hi[a] = min(lo[a], v), max(hi[a], v)
+// collapse replaces runs of equal points, which share a cell, by one.
+func (cl *cellList) collapse() {
+	cl.group = make([]uint32, 0, cl.n+1)
+	for cell := range len(cl.start) - 1 {
+		from, to := cl.start[cell], cl.start[cell+1]
+		cl.start[cell] = uint32(len(cl.group))
+		for i := from; i < to; i++ {
+			if i == from || cl.compare(int(i-1), int(i)) != 0 {
+				cl.group = append(cl.group, i)
 			}
 		}
 	}
+	distinct := len(cl.group)
+	cl.start[len(cl.start)-1] = uint32(distinct)
+	axis := make([]float32, distinct*cl.d+simd.CoordinatePad)
+	for a := range cl.d {
+		for g, i := range cl.group {
+			axis[a*distinct+g] = cl.axis[a*cl.n+int(i)]
+		}
+	}
+	cl.axis, cl.group, cl.n = axis, append(cl.group, uint32(cl.n)), distinct
 }
 
-func (cl *cellList) point(i int) []float32 { return cl.coords[i*cl.d:][:cl.d] }
+// makeClusters cuts the points into clusters: runs of cells of a row that are as
+// close as the radius, or parts of a cell that holds many points.
+func (cl *cellList) makeClusters() {
+	for row := range cl.rows() {
+		points, begin := uint32(clusterPoints), uint32(0) // of the cluster at hand, and the number of its first cell
+		first, last := cl.cellsOf(row)
+		for cell := first; cell < last; cell++ {
+			from, to := cl.start[cell], cl.start[cell+1]
+			if from == to {
+				continue
+			}
+			number := cl.number(cell, row)
+			if points+to-from <= runPoints && number-begin <= uint32(cl.reach) {
+				points += to - from
+				continue
+			}
+			points, begin = to-from, number
+			for ; from < to; from += clusterPoints {
+				cl.first = append(cl.first, from)
+			}
+		}
+	}
+	cl.first = append(cl.first, uint32(cl.n))
+}
 
 // multiplicity returns how many given points distinct point i stands for.
 func (cl *cellList) multiplicity(i int) int {
@@ -331,11 +490,12 @@ func (cl *cellList) multiplicity(i int) int {
 	return int(cl.group[i+1] - cl.group[i])
 }
 
-// coordinates returns the grid coordinates of a key.
-func (cl *cellList) coordinates(key uint64) (at [3]int64) {
-	for i := maxGridAxes - 1; i >= 0; i-- {
-		at[i] = int64(key % uint64(cl.size[i]))
-		key /= uint64(cl.size[i])
+// dist2 returns the squared distance of distinct points i and j.
+func (cl *cellList) dist2(i, j int) float64 {
+	sum := 0.0
+	for a := range cl.d {
+		e := float64(cl.axis[a*cl.n+i]) - float64(cl.axis[a*cl.n+j])
+		sum += float64(e * e)
 	}
-	return at
+	return sum
 }

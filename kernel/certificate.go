@@ -76,36 +76,50 @@ func (c Certificate) String() string {
 func (c *Certificate) setRows(eta []float64) {
 	c.Row = make([]float32, len(eta))
 	for i, e := range eta {
-		r := float32(e)
-		if float64(r) < e {
-			r = math.Nextafter32(r, float32(math.Inf(1)))
-		}
-		c.Row[i] = r
+		c.Row[i] = roundUp(e)
 	}
+	c.rankRows()
+}
+
+// rankRows fills in RowMax and RowP99 from Row.
+func (c *Certificate) rankRows() {
 	c.RowMax = float64(slices.Max(c.Row))
 	c.RowP99 = float64(ranked(c.Row, (len(c.Row)-1)*99/100))
 }
 
+// roundUp returns the smallest float32 that is not below v >= 0.
+func roundUp(v float64) float32 {
+	r := float32(v)
+	if float64(r) < v {
+		r = math.Float32frombits(math.Float32bits(r) + 1)
+	}
+	return r
+}
+
 // ranked returns the number that would be at the given place if v, which has no
-// negative numbers, were sorted. They are ordered as their bits are: counting
-// those that agree with the bits found so far gives eight more at a time.
+// negative numbers, were sorted. They are ordered as their bits are: counting the
+// upper halves, and then the lower halves of those that agree in the upper,
+// finds it.
 func ranked(v []float32, place int) float32 {
-	found := uint32(0)
-	for shift := 24; shift >= 0; shift -= 8 {
-		var counts [256]int
-		for _, e := range v {
-			if bits := math.Float32bits(e) >> shift; bits>>8 == found {
-				counts[bits&255]++
-			}
-		}
-		digit := uint32(0)
-		for place >= counts[digit] {
-			place -= counts[digit]
+	counts := make([]int32, 1<<16)
+	for _, e := range v {
+		counts[math.Float32bits(e)>>16]++
+	}
+	find := func() (digit uint32) {
+		for place >= int(counts[digit]) {
+			place -= int(counts[digit])
 			digit++
 		}
-		found = found<<8 | digit
+		return digit
 	}
-	return math.Float32frombits(found)
+	upper := find()
+	clear(counts)
+	for _, e := range v {
+		if bits := math.Float32bits(e); bits>>16 == upper {
+			counts[bits&0xffff]++
+		}
+	}
+	return math.Float32frombits(upper<<16 | find())
 }
 
 // worstConnected returns the largest eta_i of the rows that have a neighbour.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -114,64 +115,72 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 		lo, hi := op.weights.Chunk(c)
 		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
 	}
-	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel}
+	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
 	op.degrees = make([]float64, n)
-	if err := op.sumRows(ctx); err != nil {
-		return err
-	}
-	longest := 0
-	eta := make([]float64, n)
-	for i := range op.weights.Rows() {
-		ind, _ := op.weights.Row(i)
-		longest = max(longest, len(ind))
-		for row := op.first(i); row < op.first(i+1); row++ {
-			eta[row] = math.Inf(1)
-			if degree := op.degrees[row]; degree > 0 {
-				eta[row] = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
+	counts, ones := op.counts()
+	longest, isolated := make([]int, op.weights.Chunks()), make([]int64, op.weights.Chunks())
+	if err := op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
+		op.sumRows(chunk, counts, ones)
+		lo, hi := op.weights.Chunk(chunk)
+		for i := lo; i < hi; i++ {
+			longest[chunk] = max(longest[chunk], op.weights.RowLen(i))
+			for row := op.first(i); row < op.first(i+1); row++ {
+				eta := math.Inf(1)
+				if degree := op.degrees[row]; degree > 0 {
+					eta = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
+				} else {
+					isolated[chunk]++
+				}
+				op.cert.Row[row] = roundUp(eta)
 			}
 		}
+	})); err != nil {
+		return err
 	}
-	op.cert.Rounding = (float64(longest)/4 + 3) * 0x1p-53 // sparse.CSR.MulRows
+	most := float64(slices.Max(append(longest, 0)))
+	op.cert.Rounding = (most/4 + 3) * 0x1p-53 // sparse.CSR.MulRows
 	if op.group != nil {
-		op.cert.Rounding = float64(longest+4+n) * 0x1p-53
+		op.cert.Rounding = (most + 4 + float64(n)) * 0x1p-53
 	}
-	for _, d := range op.degrees {
-		if d == 0 {
-			op.cert.Isolated++
-		}
+	for _, count := range isolated {
+		op.cert.Isolated += int(count)
 	}
-	op.cert.setRows(eta)
+	op.cert.rankRows()
 	return nil
 }
 
-// sumRows sets the degrees to W 1, summed as Apply and Step do it.
-func (op *CSR) sumRows(ctx context.Context) error {
+// counts returns how many points each distinct one stands for, or as many ones.
+func (op *CSR) counts() (counts []float64, ones []float32) {
 	rows := op.weights.Rows()
 	if op.group == nil {
-		ones := make([]float32, rows)
+		ones = make([]float32, rows)
 		for i := range ones {
 			ones[i] = 1
 		}
-		return op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
-			lo, hi := op.weights.Chunk(chunk)
-			op.weights.MulRows(op.kernels, op.degrees[lo:hi], lo, hi, 1, ones, 1)
-		}))
+		return nil, ones
 	}
-	counts := make([]float64, rows)
+	counts = make([]float64, rows)
 	for g := range counts {
 		counts[g] = float64(op.group[g+1] - op.group[g])
 	}
-	return op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
-		lo, hi := op.weights.Chunk(chunk)
-		for g := lo; g < hi; g++ {
-			var sum [1]float64
-			ind, val := op.weights.Row(g)
-			sparse.MulRow(sum[:], ind, val, counts, 1)
-			for row := op.first(g); row < op.first(g+1); row++ {
-				op.degrees[row] = sum[0] + (counts[g] - 1)
-			}
+	return counts, nil
+}
+
+// sumRows sets the degrees of a chunk to W 1, summed as Apply and Step do it.
+func (op *CSR) sumRows(chunk int, counts []float64, ones []float32) {
+	lo, hi := op.weights.Chunk(chunk)
+	if op.group == nil {
+		op.weights.MulRows(op.kernels, op.degrees[lo:hi], lo, hi, 1, ones, 1)
+		return
+	}
+	for g := lo; g < hi; g++ {
+		var sum [1]float64
+		ind, val := op.weights.Row(g)
+		sparse.MulRow(sum[:], ind, val, counts, 1)
+		for row := op.first(g); row < op.first(g+1); row++ {
+			op.degrees[row] = sum[0] + (counts[g] - 1)
 		}
-	}))
+	}
 }
 
 // first returns the first row of distinct point g.

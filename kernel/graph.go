@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -55,7 +56,10 @@ func (o *Options) allocate(counts []uint64, held int64) (ptr []uint64, ind []uin
 			Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 		}
 	}
-	return ptr, make([]uint32, nnz), make([]float32, nnz), nil
+	ind, val = make([]uint32, nnz), make([]float32, nnz)
+	mem.Huge(ind)
+	mem.Huge(val)
+	return ptr, ind, val, nil
 }
 
 // searchBytes is what a search takes beside the weights. Cell lists: sorted and
@@ -65,7 +69,7 @@ func (o *Options) allocate(counts []uint64, held int64) (ptr []uint64, ind []uin
 func searchBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 4 + 4
 	if d <= maxDirect {
-		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes
+		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes(d)
 	}
 	return int64(n)*(perRow+8+4+4) + int64(o.Workers.Workers())*tileBytes(d)
 }

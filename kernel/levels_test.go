@@ -164,19 +164,25 @@ func TestCandidatesInBatches(t *testing.T) {
 	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
 		var spans []uint32
 		pass := &cellPass{cl: cl, kernels: kernels, counts: make([]uint64, cl.n)}
-		room := newCellRoom(cl)
+		room, whole := newCellRoom(cl), true
 		for from := uint32(0); from+c.points <= uint32(cl.n); from += c.step {
 			spans = append(spans, from, from+c.points)
-			pass.add(room, 0, from, from+c.points)
+			whole = pass.add(room, 0, from, from+c.points, whole)
 			if room.points > batchPoints || len(room.spans) > 2*batchSpans {
 				t.Fatalf("a batch of %d points and %d spans", room.points, len(room.spans)/2)
 			}
 		}
-		pass.test(room, 0)
+		pass.test(room, 0, whole)
 		for i := cl.first[0]; i < cl.first[1]; i++ {
-			q := []float64{float64(cl.point(int(i))[0])}
-			want := kernels.CountNear(q, cl.axis, cl.n, spans, i, cl.radius2)
-			if pass.counts[i] != uint64(want) {
+			want := uint64(0)
+			for e := 0; e < len(spans); e += 2 {
+				for j := spans[e]; j < spans[e+1]; j++ {
+					if j != i && cl.dist2(int(i), int(j)) <= cl.radius2 {
+						want++
+					}
+				}
+			}
+			if pass.counts[i] != want {
 				t.Errorf("spans of %d points: point %d has %d neighbours, want %d", c.points, i, pass.counts[i], want)
 			}
 		}

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -15,7 +16,7 @@ type pointSet struct {
 	single block[float32] // one of the two has data
 	double block[float64]
 	lo, hi []float64 // bounding box
-	radius float64   // largest distance from its centre
+	radius float64   // largest distance from its centre in many dimensions, else +Inf
 }
 
 func points32(p blas32.General) (*pointSet, error) {
@@ -36,18 +37,33 @@ func inspect[T float](p *pointSet, b block[T]) error {
 	if uint64(b.rows) >= math.MaxUint32 {
 		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, b.rows)
 	}
-	if err := checkFinite("points", b); err != nil {
-		return err
-	}
 	p.lo, p.hi = make([]float64, b.cols), make([]float64, b.cols)
-	for c, v := range b.row(0) {
-		p.lo[c], p.hi[c] = float64(v), float64(v)
-	}
+	lo, hi := slices.Clone(b.row(0)), slices.Clone(b.row(0))
 	for i := range b.rows {
 		for c, v := range b.row(i) {
-			p.lo[c], p.hi[c] = min(p.lo[c], float64(v)), max(p.hi[c], float64(v))
+			if v < lo[c] {
+				lo[c] = v
+			}
+			if v > hi[c] {
+				hi[c] = v
+			}
+			if v-v != 0 {
+				return fmt.Errorf("kernel: %w", &NonFiniteError{What: "points", Row: i, Col: c})
+			}
 		}
 	}
+	for c := range lo {
+		p.lo[c], p.hi[c] = float64(lo[c]), float64(hi[c])
+	}
+	p.radius = math.Inf(1)
+	if b.cols > maxDirect {
+		p.radius = radiusAround(p, b)
+	}
+	return nil
+}
+
+// radiusAround returns the largest distance of a point from the centre of the box.
+func radiusAround[T float](p *pointSet, b block[T]) float64 {
 	most := 0.0
 	for i := range b.rows {
 		sum := 0.0
@@ -57,8 +73,7 @@ func inspect[T float](p *pointSet, b block[T]) error {
 		}
 		most = max(most, sum)
 	}
-	p.radius = math.Sqrt(most)
-	return nil
+	return math.Sqrt(most)
 }
 
 // extent2 returns the squared diagonal of the bounding box: no squared

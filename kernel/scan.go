@@ -1,19 +1,18 @@
 package kernel
 
 import (
-	"sort"
-
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 const (
 	// clustersPerPiece is how many clusters a worker takes at a time.
-	clustersPerPiece = 64
+	clustersPerPiece = 512
 	// Candidates are tested in batches of so many points and spans at most,
 	// which bounds the scratch memory whatever the points are. Neighbours come
 	// out the same however the candidates are cut.
-	batchPoints = 4096
-	batchSpans  = 512
+	batchPoints = 1024
+	batchSpans  = 256
 	// Up to so many points of a row of cells are tested without a look at their
 	// boxes, which would cost more than it saved.
 	openPoints = 64
@@ -23,8 +22,8 @@ const (
 // is set, stores them with their weights.
 //
 // All points of a cluster are tested against the same candidates: the points of
-// the cells around it, but for clusters with boxes beyond the radius. Clusters
-// next to each other make one span.
+// the cells around it, but for clusters with boxes beyond the radius. Candidates
+// come in ascending order, so columns do.
 type cellPass struct {
 	cl       *cellList
 	kernels  *Kernels
@@ -39,24 +38,28 @@ type cellPass struct {
 
 // cellRoom is the scratch memory of a worker.
 type cellRoom struct {
-	around *stencil
-	near   []uint32 // clusters in the cells around: the ends of ranges, in pairs
-	spans  []uint32 // points of a batch: the ends of spans, in pairs
-	points int      // how many these are
-	ind    []uint32 // neighbours among them
-	d2     []float64
-	point  []float64
-	next   [clusterPoints]uint64 // where the next neighbour of each point goes
+	sweep      *sweep
+	spans      []uint32 // points of a batch: the ends of spans, in pairs
+	points     int      // how many these are
+	candidates *simd.Candidates
+	ind        []uint32 // neighbours among them, of all points of a cluster
+	d2         []float64
+	counts     [clusterPoints]uint32
+	next       [clusterPoints]uint64 // where the next neighbour of each point goes
 }
 
-// cellRoomBytes is what a worker takes, but for the ranges of clusters, which
-// are as many as there are rows of cells around one.
-const cellRoomBytes = 2*4*batchSpans + (4+8)*batchPoints + 8*clusterPoints + 512
+// cellRoomBytes is what a worker takes in d dimensions, but for the windows of
+// the sweep, which are as many as there are rows of cells around one.
+func cellRoomBytes(d int) int64 {
+	const out = clusterPoints*batchPoints + 2*simd.CoordinatePad
+	return 2*4*batchSpans + int64(8*d+4)*(batchPoints+32) + (4+8)*out + 12*clusterPoints + 512
+}
 
 func newCellRoom(cl *cellList) *cellRoom {
+	const out = clusterPoints*batchPoints + simd.CoordinatePad
 	return &cellRoom{
-		around: newStencil(cl, cl.reach), spans: make([]uint32, 0, 2*batchSpans),
-		ind: make([]uint32, batchPoints), d2: make([]float64, batchPoints), point: make([]float64, cl.d),
+		sweep: newSweep(cl, cl.searchBands()), spans: make([]uint32, 0, 2*batchSpans),
+		candidates: simd.NewCandidates(cl.d, batchPoints), ind: make([]uint32, out), d2: make([]float64, out),
 	}
 }
 
@@ -69,17 +72,32 @@ func (p *cellPass) Run(worker, piece int) {
 		p.rooms[worker] = newCellRoom(p.cl)
 	}
 	cl, room := p.cl, p.rooms[worker]
-	room.around.restart()
+	sweep := room.sweep
+	sweep.restart()
 	from, to := par.Block(piece, len(cl.first)-1, clustersPerPiece)
-	cell := cl.cellOf(from) - 1 // the loop moves on to the first cell
+	cell := cl.cellOf(cl.first[from])
+	row := cl.rowOf(cell)
+	_, rowEnd := cl.cellsOf(row)
 	for c := from; c < to; c++ {
-		if c == from || int(cl.cluster[cell+1]) == c {
-			cell++ // every cell has a cluster
-			room.near = room.near[:0]
-			room.around.around(cell, func(a, b int, _, _ int64) {
-				room.near = append(room.near, cl.cluster[a], cl.cluster[b])
-			})
+		if p.ptr != nil && p.ptr[cl.first[c]] == p.ptr[cl.first[c+1]] {
+			continue // no neighbours, as was counted
 		}
+		for cl.start[cell+1] <= cl.first[c] {
+			cell++
+		}
+		for rowEnd <= cell {
+			row++
+			_, rowEnd = cl.cellsOf(row)
+		}
+		lo := cl.number(cell, row)
+		if row != sweep.row {
+			sweep.enter(row, lo)
+		}
+		last := cell // of the cluster
+		for cl.start[last+1] < cl.first[c+1] {
+			last++
+		}
+		sweep.around(lo, cl.number(last, row))
 		p.search(room, c)
 	}
 	p.progress.add()
@@ -88,32 +106,35 @@ func (p *cellPass) Run(worker, piece int) {
 // search does one cluster.
 func (p *cellPass) search(room *cellRoom, c int) {
 	cl := p.cl
-	if p.ptr != nil {
-		copy(room.next[:], p.ptr[cl.first[c]:cl.first[c+1]])
-	}
-	for e := 0; e < len(room.near); e += 2 {
-		a, b := room.near[e], room.near[e+1]
-		if cl.first[b]-cl.first[a] <= openPoints {
-			p.add(room, c, cl.first[a], cl.first[b])
+	whole := true // all candidates in one batch
+	for i := range room.sweep.windows {
+		w := &room.sweep.windows[i]
+		from, to := cl.start[w.from], cl.start[w.to]
+		if cl.boxes == nil || to-from <= openPoints {
+			whole = p.add(room, c, from, to, whole)
 			continue
 		}
-		for k := a; k < b; k++ {
-			if cl.boxDistance2(c, int(k)) <= cl.radius2 {
-				p.add(room, c, cl.first[k], cl.first[k+1])
+		for k := int(cl.boxes.of[w.from]); k < len(cl.first)-1 && cl.first[k] < to; k++ {
+			if cl.boxes.distance2(c, k) <= cl.radius2 {
+				whole = p.add(room, c, max(from, cl.first[k]), min(to, cl.first[k+1]), whole)
 			}
 		}
 	}
-	p.test(room, c)
+	p.test(room, c, whole)
 }
 
 // add makes the points from to to-1 candidates of cluster c, and tests those it
-// has where they are enough.
-func (p *cellPass) add(room *cellRoom, c int, from, to uint32) {
+// has where they are enough. It returns whole, or false if it did.
+func (p *cellPass) add(room *cellRoom, c int, from, to uint32, whole bool) bool {
 	for from < to {
 		last := len(room.spans) - 1
 		join := last > 0 && room.spans[last] == from
 		if room.points == batchPoints || !join && len(room.spans) == cap(room.spans) {
-			p.test(room, c)
+			if whole { // the first of several batches
+				p.begin(room, c)
+				whole = false
+			}
+			p.test(room, c, false)
 			join = false
 		}
 		end := min(to, from+uint32(batchPoints-room.points))
@@ -125,44 +146,55 @@ func (p *cellPass) add(room *cellRoom, c int, from, to uint32) {
 		room.points += int(end - from)
 		from = end
 	}
+	return whole
 }
 
-// test looks for neighbours of the points of cluster c among its candidates.
-func (p *cellPass) test(room *cellRoom, c int) {
+// begin prepares for a cluster whose candidates come in several batches.
+func (p *cellPass) begin(room *cellRoom, c int) {
+	from, to := p.cl.first[c], p.cl.first[c+1]
+	if p.ptr == nil {
+		clear(p.counts[from:to])
+		return
+	}
+	copy(room.next[:], p.ptr[from:to])
+}
+
+// test looks for neighbours of the points of cluster c among its candidates,
+// which are all of them or a batch.
+func (p *cellPass) test(room *cellRoom, c int, whole bool) {
 	cl := p.cl
-	for i := cl.first[c]; i < cl.first[c+1]; i++ {
-		for a, v := range cl.point(int(i)) {
-			room.point[a] = float64(v)
-		}
-		if p.ptr == nil {
-			p.counts[i] += uint64(p.kernels.CountNear(room.point, cl.axis, cl.n, room.spans, i, cl.radius2))
-			continue
-		}
-		n := p.kernels.Near(room.ind, room.d2, room.point, cl.axis, cl.n, room.spans, i, cl.radius2)
-		next := &room.next[i-cl.first[c]]
-		copy(p.ind[*next:], room.ind[:n])
-		p.kernels.Weights(p.val[*next:*next+uint64(n)], room.d2[:n], p.gamma)
-		*next += uint64(n)
+	from, to := int(cl.first[c]), int(cl.first[c+1])
+	counts := room.counts[:to-from]
+	if room.points == 1 && whole { // the point itself
+		p.counts[from] = 0
+		room.spans, room.points = room.spans[:0], 0
+		return
 	}
+	p.kernels.Collect(room.candidates, cl.axis, cl.n, room.spans)
 	room.spans, room.points = room.spans[:0], 0
-}
-
-// cellOf returns the cell of a cluster.
-func (cl *cellList) cellOf(cluster int) int {
-	return sort.Search(len(cl.keys), func(c int) bool { return int(cl.cluster[c+1]) > cluster })
-}
-
-// boxDistance2 is at most the squared distance, as simd.Near and dist2 compute
-// it, of any point of cluster a from any of cluster b: rounding is monotone, so
-// the same operations on smaller differences give a smaller or equal result.
-func (cl *cellList) boxDistance2(a, b int) float64 {
-	sum := 0.0
-	d := cl.d
-	alo, ahi, blo, bhi := cl.lo[a*d:][:d], cl.hi[a*d:][:d], cl.lo[b*d:][:d], cl.hi[b*d:][:d]
-	for i := range alo {
-		if gap := max(float64(blo[i])-float64(ahi[i]), float64(alo[i])-float64(bhi[i])); gap > 0 {
-			sum += float64(gap * gap)
+	if p.ptr == nil {
+		p.kernels.CountNear(counts, room.candidates, cl.axis, cl.n, from, cl.radius2)
+		for i, count := range counts {
+			if whole {
+				p.counts[from+i] = 0
+			}
+			p.counts[from+i] += uint64(count)
 		}
+		return
 	}
-	return sum
+	total := p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, from, cl.radius2)
+	if whole { // rows one behind the other, as they will be in the matrix
+		at := p.ptr[from]
+		copy(p.ind[at:], room.ind[:total])
+		p.kernels.Weights(p.val[at:at+uint64(total)], room.d2[:total], p.gamma)
+		return
+	}
+	found := 0
+	for i, count := range counts {
+		at, n := room.next[i], int(count)
+		copy(p.ind[at:], room.ind[found:found+n])
+		p.kernels.Weights(p.val[at:at+uint64(n)], room.d2[found:found+n], p.gamma)
+		room.next[i] += uint64(n)
+		found += n
+	}
 }

@@ -16,34 +16,18 @@ import (
 // are the same for all points of a cell, include w(r) for the point itself and
 // each of its neighbours, which is subtracted.
 func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *sparse.CSR, set *par.Set) ([]float64, error) {
-	reach := 2 * cl.reach
-	// Distances between cells, rounded down: cells are half open and their
-	// numbers are rounded.
-	apart := func(cells int64) float64 { return float64(max(cells-1, 0)) * cl.side / sideSafety / sideSafety }
-	width := reach + 1
-	weight := make([]float64, width*width*width)
-	for i := range width {
-		for j := range width {
-			for k := range width {
-				d2 := apart(i)*apart(i) + apart(j)*apart(j) + apart(k)*apart(k)
-				weight[(i*width+j)*width+k] = b.Weight(max(d2, r*r))
-			}
-		}
-	}
-	beyond := max(r, apart(reach+1))
-	rest := b.Weight(beyond * beyond)
-	// Given points before each cell.
-	before := make([]uint32, len(cl.keys)+1)
-	for cell, c := range cl.cluster {
-		before[cell] = cl.first[c]
-		if cl.group != nil {
-			before[cell] = cl.group[cl.first[c]]
+	bands, rest := cl.tailBands(b, r)
+	before := cl.start // given points before each cell
+	if cl.group != nil {
+		before = make([]uint32, len(cl.start))
+		for cell, i := range cl.start {
+			before[cell] = cl.group[i]
 		}
 	}
 	within := func(i int) float64 { // the radius of point i, itself included
-		ind, _ := near.Row(i)
-		count := len(ind) + 1
+		count := near.RowLen(i) + 1
 		if cl.group != nil {
+			ind, _ := near.Row(i)
 			count = cl.multiplicity(i)
 			for _, j := range ind {
 				count += cl.multiplicity(int(j))
@@ -51,28 +35,37 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 		}
 		return float64(count)
 	}
-	total := uint32(len(cl.order))
+	total := float64(len(cl.order))
 	atRadius := b.Weight(r * r)
 	tails := make([]float64, cl.n)
-	const cellsPerPiece = 512
-	err := set.Do(ctx, par.Blocks(len(cl.keys), cellsPerPiece), par.Func(func(_, piece int) {
-		around := newStencil(cl, reach)
-		from, to := par.Block(piece, len(cl.keys), cellsPerPiece)
+	const cellsPerPiece = 4096
+	err := set.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+		sweep := newSweep(cl, bands)
+		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
+		row := cl.rowOf(from)
+		_, rowEnd := cl.cellsOf(row)
 		for cell := from; cell < to; cell++ {
-			sum, seen := 0.0, uint32(0)
-			own := cl.keys[cell]
-			around.around(cell, func(a, e int, da, db int64) {
-				table := weight[(abs(da)*width+abs(db))*width:][:width]
-				// Keys along the row differ by the number of cells between.
-				shift := (da*cl.stride(0) + db*cl.stride(1))
-				for other := a; other < e; other++ {
-					dc := int64(cl.keys[other]-own) - shift
-					sum += float64(before[other+1]-before[other]) * table[abs(dc)]
+			if cl.isolated(cell, near) {
+				for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
+					tails[i] = total * atRadius // no bound would be of use
 				}
-				seen += before[e] - before[a]
-			})
-			sum += float64(total-seen) * rest
-			for i := cl.first[cl.cluster[cell]]; i < cl.first[cl.cluster[cell+1]]; i++ {
+				continue
+			}
+			for rowEnd <= cell {
+				row++
+				_, rowEnd = cl.cellsOf(row)
+			}
+			number := cl.number(cell, row)
+			if row != sweep.row {
+				sweep.enter(row, number)
+			}
+			sweep.around(number, number)
+			sum := total * rest
+			for i := range sweep.windows {
+				w := &sweep.windows[i]
+				sum += float64(before[w.to]-before[w.from]) * w.weight
+			}
+			for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
 				tails[i] = max(sum*(1+1e-9)-atRadius*within(int(i)), 0)
 			}
 		}
@@ -80,18 +73,45 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 	return tails, err
 }
 
-// stride returns the difference of keys between cells next to each other along
-// a slower grid axis.
-func (cl *cellList) stride(axis int) int64 {
-	last := len(cl.axes) - 1
-	if axis >= last {
-		return 0
+// isolated tells whether no point of a cell has a neighbour.
+func (cl *cellList) isolated(cell int, near *sparse.CSR) bool {
+	for i := int(cl.start[cell]); i < int(cl.start[cell+1]); i++ {
+		if near.RowLen(i) > 0 || cl.multiplicity(i) > 1 {
+			return false
+		}
 	}
-	s := int64(1)
-	for _, size := range cl.size[axis+1 : last+1] {
-		s *= size
-	}
-	return s
+	return true
+}
+
+// tailBands returns windows around a cell and, for each, by how much the weight of
+// its cells may exceed what the wider window of its row and the rest of the space
+// have counted already. Two in a row are enough, the cells that may be as near as
+// the radius and all within twice the radius: beyond the first the weight falls by
+// an order of magnitude.
+func (cl *cellList) tailBands(b Bandwidth, r float64) (out bands, rest float64) {
+	// Distances between cells, rounded down: cells are half open and their
+	// numbers are rounded.
+	apart := func(cells int64) float64 { return float64(max(cells-1, 0)) * cl.side / sideSafety / sideSafety }
+	reach := 2 * cl.reach
+	beyond := max(r, apart(reach+1))
+	rest = b.Weight(beyond * beyond)
+	return cl.newBands(2, func(da, db int64) (out []band) {
+		weight := func(dc int64) float64 {
+			d2 := apart(da)*apart(da) + apart(db)*apart(db) + apart(dc)*apart(dc)
+			return b.Weight(max(d2, r*r))
+		}
+		// The inner window ends where the weight first falls.
+		inner := int64(0)
+		for inner < reach && weight(inner+1) == weight(0) {
+			inner++
+		}
+		outer := 0.0
+		if inner < reach {
+			outer = max(weight(inner+1)-rest, 0)
+			out = append(out, band{reach, outer})
+		}
+		return append(out, band{inner, max(weight(0)-rest, 0) - outer})
+	}), rest
 }
 
 func abs(v int64) int64 {

@@ -163,46 +163,47 @@ func BenchmarkMulRows(b *testing.B) {
 	}
 }
 
+// A cluster of eight points and the candidates of a cell list around it, of which
+// about a third are near.
 func BenchmarkNear(b *testing.B) {
-	const n = 1 << 12
+	const n, m = 1 << 12, 8
 	for _, d := range []int{2, 3, 5} {
 		r := rand.New(rand.NewPCG(7, 8))
-		coords := normals(r, d*n)
-		q := make([]float64, d)
-		ind, d2, weights := make([]uint32, n), make([]float64, n), make([]float32, n)
-		// Spans of a stencil row each; about a third of the points are near.
-		spans := []uint32{0, 31, 100, 131, 200, 231, 300, 331, 400, 431}
-		const pairs = 5 * 31
+		coords := normals(r, d*n+CoordinatePad)
+		for a := range d {
+			for i := range m {
+				coords[a*n+1000+i] *= 0.1
+			}
+		}
+		spans := []uint32{0, 15, 100, 115, 200, 215, 300, 315, 400, 415}
+		const pairs = 5 * 15 * m
+		ind, d2, weights, counts := make([]uint32, pairs+8), make([]float64, pairs+8), make([]float32, pairs), make([]uint32, m)
 		r2 := []float64{2: 0.8, 3: 1.4, 5: 3}[d]
 		for _, level := range Levels() {
 			if level == AVX512VNNI {
 				continue
 			}
 			s := At(level)
-			rate := func(b *testing.B) {
-				b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpairs/s")
+			c := NewCandidates(d, pairs/m)
+			s.Collect(c, coords, n, spans)
+			total := s.Near(ind, d2, counts, c, coords, n, 1000, r2)
+			for _, form := range []struct {
+				name string
+				run  func()
+			}{
+				{"collect", func() { s.Collect(c, coords, n, spans) }},
+				{"count", func() { s.CountNear(counts, c, coords, n, 1000, r2) }},
+				{"fill", func() { s.Near(ind, d2, counts, c, coords, n, 1000, r2) }},
+				{"weights", func() { s.Weights(weights[:total], d2[:total], 1) }},
+			} {
+				b.Run(fmt.Sprintf("form=%s/d=%d/level=%v", form.name, d, level), func(b *testing.B) {
+					for b.Loop() {
+						form.run()
+					}
+					b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mpairs/s")
+					b.ReportMetric(float64(total)/pairs, "share")
+				})
 			}
-			b.Run(fmt.Sprintf("form=count/d=%d/level=%v", d, level), func(b *testing.B) {
-				for b.Loop() {
-					s.CountNear(q, coords, n, spans, 5, r2)
-				}
-				rate(b)
-			})
-			b.Run(fmt.Sprintf("form=fill/d=%d/level=%v", d, level), func(b *testing.B) {
-				for b.Loop() {
-					s.Near(ind, d2, q, coords, n, spans, 5, r2)
-				}
-				rate(b)
-			})
-			b.Run(fmt.Sprintf("form=weights/d=%d/level=%v", d, level), func(b *testing.B) {
-				m := 0
-				for b.Loop() {
-					m = s.Near(ind, d2, q, coords, n, spans, 5, r2)
-					s.Weights(weights[:m], d2[:m], 1)
-				}
-				rate(b)
-				b.ReportMetric(float64(m)/pairs, "share")
-			})
 		}
 	}
 }

@@ -49,17 +49,14 @@ func FuzzNear(f *testing.F) {
 	f.Fuzz(func(t *testing.T, d uint8, data []byte, from, to, self uint16, r2 float64) {
 		axes := 1 + int(d)%9
 		coords := numbers(t, data)
-		n := len(coords) / axes
-		coords = coords[len(coords)-axes*n:]
-		q := make([]float64, axes)
-		if n > 0 {
-			for a := range q {
-				q[a] = float64(coords[a*n+int(self)%n])
-			}
+		if len(coords) < CoordinatePad+axes {
+			return
 		}
+		n := (len(coords) - CoordinatePad) / axes
 		lo, hi := uint32(min(int(from), n)), uint32(min(int(to), n))
+		first := int(self) % n
 		for _, level := range Levels() {
-			checkNearAt(t, level, q, coords, n, []uint32{lo, hi, 0, lo}, uint32(self), r2)
+			checkNearAt(t, level, axes, coords, n, []uint32{lo, hi, 0, lo}, first, min(n-first, 3), r2)
 		}
 	})
 }

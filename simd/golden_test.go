@@ -62,8 +62,11 @@ func TestSameBitsEverywhere(t *testing.T) {
 		}
 		s.Weights(sums32, distances, 0.3)
 		put(sums32)
-		found, d2 := make([]uint32, cols), make([]float64, cols)
-		m := s.Near(found, d2, mean[:3], x, cols, []uint32{1, cols}, 7, 0.9)
+		found, d2, counts := make([]uint32, 3*cols), make([]float64, 3*cols), make([]uint32, 2)
+		c := NewCandidates(3, cols)
+		s.Collect(c, x, cols, []uint32{1, cols})
+		m := s.Near(found, d2, counts, c, x, cols, 7, 0.9)
+		put(counts)
 		put(found[:m])
 		put(d2[:m])
 		var acc FinishSums
@@ -79,4 +82,4 @@ func TestSameBitsEverywhere(t *testing.T) {
 	}
 }
 
-const golden = "740b7143b32e631c"
+const golden = "77a0bdfb4dc12d66"

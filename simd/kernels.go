@@ -9,8 +9,9 @@ type Kernels struct {
 	mulRowsF32    func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
 	expNeg        func(dst, x []float32)
 	weights       func(dst []float32, d2 []float64, gamma float64)
-	near          func(ind []uint32, d2 []float64, q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int
-	countNear     func(q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int
+	collect       func(c *Candidates, coords []float32, stride int, spans []uint32)
+	near          func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
+	countNear     func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
 	finishRows    func(dst []float32, dstStride int, x []float32, stride int, wx []float64, rows []FinishRow, mean []float64, pull float64, targets, sums, class []float64, acc *FinishSums)
 	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
 }
@@ -28,6 +29,7 @@ var genericKernels = Kernels{
 	mulRowsF32: mulRowsF32Go,
 	expNeg:     expNegF32Go,
 	weights:    weightsF32Go,
+	collect:    collectGo,
 	near:       nearGo,
 	countNear:  countNearGo,
 	finishRows: finishRowsGo,

@@ -78,12 +78,13 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		ptr[i+1] = uint64(i + 1)
 	}
 	single, wide := make([]float32, n*k), make([]float64, n*k)
-	x, rows, out := make([]float32, n*k), make([]FinishRow, n), make([]uint32, n)
+	x, rows, out := make([]float32, n*k), make([]FinishRow, n), make([]uint32, n+10)
 	for i := range rows {
 		rows[i].Degree = 1
 	}
 	var sums FinishSums
-	q, spans := make([]float64, 2), []uint32{0, n}
+	spans, counts := []uint32{0, 2}, make([]uint32, 1)
+	candidates := NewCandidates(1, 2)
 	for _, level := range Levels() {
 		s := At(level)
 		if got := testing.AllocsPerRun(10, func() {
@@ -91,8 +92,9 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.MulRowsF32(single, k, k, ptr, ind, x[:n], x, k)
 			s.ExpNeg(single, x)
 			s.Weights(single[:n], wide[:n], 1)
-			s.Near(out, wide, q, x, n, spans, 1, 1)
-			s.CountNear(q, x, n, spans, 1, 1)
+			s.Collect(candidates, x, 2, spans)
+			s.Near(out, wide, counts, candidates, x, 2, 1, 1)
+			s.CountNear(counts, candidates, x, 2, 1, 1)
 			s.FinishRows(single, k, x, k, wide, rows, wide[:k], 1, wide, wide, wide[:k], &sums)
 			s.Dots(single, 3, x, k, 3, x, k, 3, k)
 			s.SqDists(single, 3, x, k, 3, x, k, 3, k)

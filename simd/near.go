@@ -1,52 +1,114 @@
 package simd
 
-// Near finds the points of some spans that are within a distance of q and
-// returns how many there are. Coordinate a of point j is coords[a*stride+j], for
-// a from 0 to len(q)-1. spans holds pairs of numbers: the span of a pair is the
-// points from the first to one before the second. Points are tested in the
-// order of the spans,
+import "math"
+
+// Candidates are points that may be near to others, and the scratch memory of a
+// worker that searches: points close together share their candidates, which are
+// collected once for all of them.
+type Candidates struct {
+	d, room, n int
+	at         []float64 // coordinate a of candidate c at a*stride + c
+	ind        []uint32
+	stride     int
+}
+
+// candidatePad is how far whole vectors reach beyond the last candidate.
+const candidatePad = 8
+
+// NewCandidates returns room for so many points in d dimensions.
+func NewCandidates(d, room int) *Candidates {
+	stride := (room+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
+	return &Candidates{d: d, room: room, stride: stride, at: make([]float64, d*stride), ind: make([]uint32, stride)}
+}
+
+// Len returns the number of candidates.
+func (c *Candidates) Len() int { return c.n }
+
+// CoordinatePad is the number of entries that must follow the last coordinate of
+// what Collect reads: it reads whole vectors. They may be anything.
+const CoordinatePad = candidatePad
+
+// Collect sets the candidates to the points of some spans. Coordinate a of point
+// j is coords[a*stride+j]. spans holds pairs of numbers: the span of a pair is the
+// points from the first to one before the second.
 //
-//	d2 = (q[0] - x_0)^2 + (q[1] - x_1)^2 + ...   in float64, from left to right,
+// Coordinates are converted to float64, in which everything is computed: so
+// whether a point is near has the same answer at every level, no band around the
+// radius has to be looked at again, and coordinates may be far from the origin.
 //
-// and those with d2 <= r2 are written to the beginnings of ind and d2, except
-// for the point self, which is a number no point has where there is none to
-// leave out. What is behind them in ind and d2, which need room for every point
-// of the spans, is overwritten.
+// Collect panics where a slice is too short or there are more points than room.
+func (s *Kernels) Collect(c *Candidates, coords []float32, stride int, spans []uint32) {
+	n := checkSpans(c.d, len(coords), stride, spans)
+	if n > c.room {
+		panic("simd: collect: no room")
+	}
+	if c.n = n; n == 0 || c.d == 0 {
+		return
+	}
+	readsSpans(c.d, coords, stride, spans)
+	s.collect(c, coords, stride, spans)
+	// Up to a whole vector of candidates that are never near.
+	for a := range c.d {
+		pad := c.at[a*c.stride+n:][:candidatePad]
+		for i := range pad {
+			pad[i] = math.NaN()
+		}
+	}
+}
+
+// padded is the number of candidates with those that are never near.
+func (c *Candidates) padded() int { return (c.n + candidatePad - 1) / candidatePad * candidatePad }
+
+// Near finds, for each of len(counts) points from first on, the candidates that
+// are near to it, with
 //
-// Coordinates are converted to float64 before anything is computed, so whether
-// a point is found is decided in float64 as written above, with the same bits at
-// every level: no band around the radius has to be looked at again, and
-// coordinates may be far from the origin. A NaN is never near.
+//	d2 = (x_0 - c_0)^2 + (x_1 - c_1)^2 + ...   in float64, from left to right,
 //
-// Near panics where a slice is too short. It allocates nothing.
-func (s *Kernels) Near(ind []uint32, d2 []float64, q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int {
-	n := checkNear(len(q), len(coords), stride, spans)
-	if n > len(ind) || n > len(d2) {
+// at most r2 and not zero: a candidate at the point's own place counts as the
+// point itself. Those of the first point come first in ind and d2, in the order
+// of the candidates, and counts[i] is the number of those of point i. Near returns
+// their total. Points are in coords as for Collect.
+//
+// ind and d2 need room for every candidate of every point and 8 more numbers,
+// which are overwritten. Near panics where a slice is too short. It allocates
+// nothing, and has the same bits at every level. A NaN is never near.
+func (s *Kernels) Near(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
+	checkNear(c, len(counts), len(coords), stride, first)
+	if need := len(counts)*c.n + candidatePad; len(ind) < need || len(d2) < need {
 		panic("simd: near: short destination")
 	}
-	if n == 0 || len(q) == 0 {
+	if c.n == 0 || c.d == 0 || len(counts) == 0 {
+		clear(counts)
 		return 0
 	}
-	readsSpans(len(q), coords, stride, spans)
-	writes(ind[:n])
-	writes(d2[:n])
-	return s.near(ind, d2, q, coords, stride, spans, self, r2)
+	total := s.near(ind, d2, counts, c, coords[first:], stride, r2)
+	writes(ind[:total])
+	writes(d2[:total])
+	return total
 }
 
-// CountNear returns what Near does and writes nothing.
-func (s *Kernels) CountNear(q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int {
-	if checkNear(len(q), len(coords), stride, spans) == 0 || len(q) == 0 {
+// CountNear sets the counts that Near does, and returns their total.
+func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
+	checkNear(c, len(counts), len(coords), stride, first)
+	if c.n == 0 || c.d == 0 || len(counts) == 0 {
+		clear(counts)
 		return 0
 	}
-	readsSpans(len(q), coords, stride, spans)
-	return s.countNear(q, coords, stride, spans, self, r2)
+	return s.countNear(counts, c, coords[first:], stride, r2)
 }
 
-// checkNear panics where a span lies beyond the coordinates and returns the
-// number of points of all spans.
-func checkNear(d, coords, stride int, spans []uint32) (n int) {
+// checkNear panics where the points lie beyond the coordinates.
+func checkNear(c *Candidates, m, coords, stride, first int) {
+	if m > 0 && c.d > 0 && (first < 0 || m > stride-first || c.d-1 > coords/max(stride, 1) || (c.d-1)*stride+first+m > coords) {
+		panic("simd: near: points beyond the coordinates")
+	}
+}
+
+// checkSpans panics where a span, with the pad, lies beyond the coordinates and
+// returns the number of points of all spans.
+func checkSpans(d, coords, stride int, spans []uint32) (n int) {
 	if len(spans)%2 != 0 {
-		panic("simd: near: odd number of span ends")
+		panic("simd: collect: odd number of span ends")
 	}
 	last := 0
 	for p := 0; p+2 <= len(spans); p += 2 {
@@ -56,61 +118,73 @@ func checkNear(d, coords, stride int, spans []uint32) (n int) {
 			last = max(last, to)
 		}
 	}
-	if n > 0 && d > 0 && (last > stride || d-1 > coords/stride || (d-1)*stride+last > coords) {
-		panic("simd: near: span beyond the coordinates")
+	if n > 0 && d > 0 && (last > stride || d-1 > coords/stride || (d-1)*stride+last+CoordinatePad > coords) {
+		panic("simd: collect: span beyond the coordinates")
 	}
 	return n
+}
+
+// collectGo is the reference.
+func collectGo(c *Candidates, coords []float32, stride int, spans []uint32) {
+	n := 0
+	for p := 0; p+2 <= len(spans); p += 2 {
+		for j := spans[p]; j < spans[p+1]; j++ {
+			for a := range c.d {
+				c.at[a*c.stride+n] = float64(coords[a*stride+int(j)])
+			}
+			c.ind[n] = j
+			n++
+		}
+	}
 }
 
 // nearGo is the reference. Whether a candidate is near is a coin toss to the
 // branch predictor, so every candidate is written down and the end of the list
 // moves past those that are.
-func nearGo(ind []uint32, d2 []float64, q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int {
-	n := 0
-	for p := 0; p+2 <= len(spans); p += 2 {
-		for j := spans[p]; j < spans[p+1]; j++ {
-			sum := distance2Go(q, coords, stride, int(j))
-			ind[n], d2[n] = j, sum
-			if sum <= r2 {
-				n++
-			}
-			if j == self && sum <= r2 {
-				n--
+func nearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
+	total := 0
+	for i := range counts {
+		before := total
+		for k := range c.n {
+			sum := distance2Go(c, k, coords[i:], stride)
+			ind[total], d2[total] = c.ind[k], sum
+			if sum <= r2 && sum != 0 {
+				total++
 			}
 		}
+		counts[i] = uint32(total - before)
 	}
-	return n
+	return total
 }
 
-func countNearGo(q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) int {
-	n := 0
-	for p := 0; p+2 <= len(spans); p += 2 {
-		for j := spans[p]; j < spans[p+1]; j++ {
-			sum := distance2Go(q, coords, stride, int(j))
-			if sum <= r2 {
-				n++
-			}
-			if j == self && sum <= r2 {
-				n--
+func countNearGo(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
+	total := 0
+	for i := range counts {
+		count := uint32(0)
+		for k := range c.n {
+			if sum := distance2Go(c, k, coords[i:], stride); sum <= r2 && sum != 0 {
+				count++
 			}
 		}
+		counts[i] = count
+		total += int(count)
 	}
-	return n
+	return total
 }
 
-// distance2Go returns the squared distance of q from point j. The conversions
-// around products keep the compiler from fusing them. The first two axes, which
-// most points have, are written out.
-func distance2Go(q []float64, coords []float32, stride, j int) float64 {
-	e := q[0] - float64(coords[j])
+// distance2Go returns the squared distance of the first point of coords from
+// candidate k. The conversions around products keep the compiler from fusing
+// them. The first two axes, which most points have, are written out.
+func distance2Go(c *Candidates, k int, coords []float32, stride int) float64 {
+	e := float64(coords[0]) - c.at[k]
 	sum := float64(e * e)
-	if len(q) == 1 {
+	if c.d == 1 {
 		return sum
 	}
-	e = q[1] - float64(coords[stride+j])
+	e = float64(coords[stride]) - c.at[c.stride+k]
 	sum += float64(e * e)
-	for a := 2; a < len(q); a++ {
-		e = q[a] - float64(coords[a*stride+j])
+	for a := 2; a < c.d; a++ {
+		e = float64(coords[a*stride]) - c.at[a*c.stride+k]
 		sum += float64(e * e)
 	}
 	return sum

@@ -4,127 +4,162 @@
 
 package simd
 
-// nearCount2F32AVX2 counts the points of some spans within a distance of q.
+// collectF32AVX2 copies the points of some spans.
 //
 //	for s := range nspans {
 //		for j := spans[2*s]; j < spans[2*s+1]; j++ {
-//			sum := 0.0
 //			for a := range d {
-//				e := q[a] - float64(coords[a*stride+j])
-//				sum += e * e
+//				at[a*room+n] = float64(coords[a*stride+j])
 //			}
-//			if sum <= r2 && j != self {
-//				n++
-//			}
+//			ind[n] = j
+//			n++
 //		}
 //	}
 //
+// It reads up to seven numbers behind a span and writes as many behind the last
+// candidate.
+//
+//go:noescape
+func collectF32AVX2(at *float64, room uintptr, ind *uint32, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
+
+// nearCount2F32AVX2 counts the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
+//				sum += e * e
+//			}
+//			if sum <= r2 && sum != 0 {
+//				total++
+//			}
+//		}
+//		counts[i] = uint32(total - before)
+//	}
+//
+// n is a positive multiple of eight.
 // It is for d = 2, whatever the argument says.
 //
 //go:noescape
-func nearCount2F32AVX2(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
+func nearCount2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// near2F32AVX2 finds the points of some spans within a distance of q.
+// near2F32AVX2 finds the candidates within a distance of m points.
 //
-//	for s := range nspans {
-//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
+//	for i := range m {
+//		before := total
+//		for c := range n {
 //			sum := 0.0
 //			for a := range d {
-//				e := q[a] - float64(coords[a*stride+j])
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if sum <= r2 && j != self {
-//				ind[n], d2[n] = j, sum
-//				n++
+//			if sum <= r2 && sum != 0 {
+//				ind[total], d2[total] = indices[c], sum
+//				total++
 //			}
 //		}
+//		counts[i] = uint32(total - before)
 //	}
 //
+// n is a positive multiple of eight.
 // It is for d = 2, whatever the argument says.
-//
-// ind and d2 have room for every point of the spans.
+// Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func near2F32AVX2(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
+func near2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// nearCount3F32AVX2 counts the points of some spans within a distance of q.
+// nearCount3F32AVX2 counts the candidates within a distance of m points.
 //
-//	for s := range nspans {
-//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
+//	for i := range m {
+//		before := total
+//		for c := range n {
 //			sum := 0.0
 //			for a := range d {
-//				e := q[a] - float64(coords[a*stride+j])
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if sum <= r2 && j != self {
-//				n++
+//			if sum <= r2 && sum != 0 {
+//				total++
 //			}
 //		}
+//		counts[i] = uint32(total - before)
 //	}
 //
+// n is a positive multiple of eight.
 // It is for d = 3, whatever the argument says.
 //
 //go:noescape
-func nearCount3F32AVX2(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
+func nearCount3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// near3F32AVX2 finds the points of some spans within a distance of q.
+// near3F32AVX2 finds the candidates within a distance of m points.
 //
-//	for s := range nspans {
-//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
+//	for i := range m {
+//		before := total
+//		for c := range n {
 //			sum := 0.0
 //			for a := range d {
-//				e := q[a] - float64(coords[a*stride+j])
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if sum <= r2 && j != self {
-//				ind[n], d2[n] = j, sum
-//				n++
+//			if sum <= r2 && sum != 0 {
+//				ind[total], d2[total] = indices[c], sum
+//				total++
 //			}
 //		}
+//		counts[i] = uint32(total - before)
 //	}
 //
+// n is a positive multiple of eight.
 // It is for d = 3, whatever the argument says.
-//
-// ind and d2 have room for every point of the spans.
+// Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func near3F32AVX2(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
+func near3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// nearCountF32AVX2 counts the points of some spans within a distance of q.
+// nearCountF32AVX2 counts the candidates within a distance of m points.
 //
-//	for s := range nspans {
-//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
+//	for i := range m {
+//		before := total
+//		for c := range n {
 //			sum := 0.0
 //			for a := range d {
-//				e := q[a] - float64(coords[a*stride+j])
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if sum <= r2 && j != self {
-//				n++
+//			if sum <= r2 && sum != 0 {
+//				total++
 //			}
 //		}
+//		counts[i] = uint32(total - before)
 //	}
 //
-//go:noescape
-func nearCountF32AVX2(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-
-// nearF32AVX2 finds the points of some spans within a distance of q.
+// n is a positive multiple of eight.
 //
-//	for s := range nspans {
-//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
+//go:noescape
+func nearCountF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+
+// nearF32AVX2 finds the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
 //			sum := 0.0
 //			for a := range d {
-//				e := q[a] - float64(coords[a*stride+j])
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if sum <= r2 && j != self {
-//				ind[n], d2[n] = j, sum
-//				n++
+//			if sum <= r2 && sum != 0 {
+//				ind[total], d2[total] = indices[c], sum
+//				total++
 //			}
 //		}
+//		counts[i] = uint32(total - before)
 //	}
 //
-// ind and d2 have room for every point of the spans.
+// n is a positive multiple of eight.
+// Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func nearF32AVX2(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
+func nearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)

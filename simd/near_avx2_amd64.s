@@ -212,631 +212,450 @@ DATA nearSingleAVX2<>+248(SB)/4, $0x0b0a0908
 DATA nearSingleAVX2<>+252(SB)/4, $0x0f0e0d0c
 GLOBL nearSingleAVX2<>(SB), RODATA|NOPTR, $256
 
-// func nearCount2F32AVX2(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·nearCount2F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ         coords+16(FP), AX
-	MOVQ         stride+24(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+0(FP), DX
-	XORQ         BX, BX
-	VBROADCASTSD r2+56(FP), Y0
-	MOVL         self+48(FP), SI
-	VMOVD        SI, X1
-	VPBROADCASTD X1, X1
-	VBROADCASTSD (DX), Y2
-	VBROADCASTSD 8(DX), Y3
-	MOVQ         spans+32(FP), SI
-	MOVQ         nspans+40(FP), DI
-
-span:
-	DECQ         DI
-	JL           done
-	MOVL         (SI), DX
-	MOVL         4(SI), R8
-	ADDQ         $0x08, SI
-	SUBQ         DX, R8
-	JLE          span
-	VMOVD        DX, X4
-	VPBROADCASTD X4, X4
-	VPADDD       nearIotaAVX2<>+0(SB), X4, X4
-	SUBQ         $0x04, R8
-	JL           tail
-
-loop:
-	VCVTPS2PD (AX)(DX*4), Y5
-	VSUBPD    Y2, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	LEAQ      (AX)(CX*1), R9
-	VCVTPS2PD (R9)(DX*4), Y6
-	VSUBPD    Y3, Y6, Y6
-	VMULPD    Y6, Y6, Y6
-	VADDPD    Y6, Y5, Y5
-	VCMPPD    $0x12, Y0, Y5, Y5
-	VPCMPEQD  X1, X4, X6
-	VMOVMSKPD Y5, R9
-	VMOVMSKPS X6, R10
-	ANDNL     R9, R10, R9
-	POPCNTL   R9, R9
-	ADDQ      R9, BX
-	ADDQ      $0x04, DX
-	VPADDD    nearStepAVX2<>+0(SB), X4, X4
-	SUBQ      $0x04, R8
-	JGE       loop
-
-tail:
-	ADDQ       $0x04, R8
-	JZ         span
-	LEAQ       nearWindowAVX2<>+32(SB), R9
-	NEGQ       R8
-	VMOVUPD    (R9)(R8*8), Y5
-	VMOVUPS    (R9)(R8*4), X5
-	VMASKMOVPS (AX)(DX*4), X5, X6
-	VCVTPS2PD  X6, Y6
-	VSUBPD     Y2, Y6, Y6
-	VMULPD     Y6, Y6, Y6
-	LEAQ       (AX)(CX*1), R8
-	VMASKMOVPS (R8)(DX*4), X5, X7
-	VCVTPS2PD  X7, Y7
-	VSUBPD     Y3, Y7, Y7
-	VMULPD     Y7, Y7, Y7
-	VADDPD     Y7, Y6, Y6
-	VCMPPD     $0x12, Y0, Y6, Y6
-	VPCMPEQD   X1, X4, X4
-	VMOVMSKPD  Y6, DX
-	VMOVMSKPS  X4, R8
-	ANDNL      DX, R8, DX
-	VMOVMSKPS  X5, R8
-	ANDL       R8, DX
-	POPCNTL    DX, DX
-	ADDQ       DX, BX
-	JMP        span
-
-done:
-	MOVQ BX, n+64(FP)
-	VZEROUPPER
-	RET
-
-DATA nearWindowAVX2<>+0(SB)/8, $0xffffffffffffffff
-DATA nearWindowAVX2<>+8(SB)/8, $0xffffffffffffffff
-DATA nearWindowAVX2<>+16(SB)/8, $0xffffffffffffffff
-DATA nearWindowAVX2<>+24(SB)/8, $0xffffffffffffffff
-DATA nearWindowAVX2<>+32(SB)/8, $0x0000000000000000
-DATA nearWindowAVX2<>+40(SB)/8, $0x0000000000000000
-DATA nearWindowAVX2<>+48(SB)/8, $0x0000000000000000
-DATA nearWindowAVX2<>+56(SB)/8, $0x0000000000000000
-GLOBL nearWindowAVX2<>(SB), RODATA|NOPTR, $64
-
-// func near2F32AVX2(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·near2F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ         coords+32(FP), AX
-	MOVQ         stride+40(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+16(FP), DX
-	MOVQ         ind+0(FP), BX
-	MOVQ         d2+8(FP), SI
-	LEAQ         nearWideAVX2<>+0(SB), DI
-	LEAQ         nearSingleAVX2<>+0(SB), R8
-	XORQ         R9, R9
-	VBROADCASTSD r2+72(FP), Y0
-	MOVL         self+64(FP), R10
-	VMOVD        R10, X1
-	VPBROADCASTD X1, X1
-	VBROADCASTSD (DX), Y2
-	VBROADCASTSD 8(DX), Y3
-	MOVQ         spans+48(FP), R10
-	MOVQ         nspans+56(FP), R11
-
-span:
-	DECQ         R11
-	JL           done
-	MOVL         (R10), DX
-	MOVL         4(R10), R12
-	ADDQ         $0x08, R10
-	SUBQ         DX, R12
-	JLE          span
-	VMOVD        DX, X4
-	VPBROADCASTD X4, X4
-	VPADDD       nearIotaAVX2<>+0(SB), X4, X4
-	SUBQ         $0x04, R12
-	JL           tail
-
-loop:
-	VCVTPS2PD (AX)(DX*4), Y5
-	VSUBPD    Y2, Y5, Y5
-	VMULPD    Y5, Y5, Y5
-	LEAQ      (AX)(CX*1), R13
-	VCVTPS2PD (R13)(DX*4), Y6
-	VSUBPD    Y3, Y6, Y6
-	VMULPD    Y6, Y6, Y6
-	VADDPD    Y6, Y5, Y5
-	VCMPPD    $0x12, Y0, Y5, Y6
-	VPCMPEQD  X1, X4, X7
-	VMOVMSKPD Y6, R13
-	VMOVMSKPS X7, R14
-	ANDNL     R13, R14, R13
-	POPCNTL   R13, R14
-	SHLL      $0x04, R13
-	VMOVDQU   (DI)(R13*2), Y6
-	VPERMD    Y5, Y6, Y6
-	VPSHUFB   (R8)(R13*1), X4, X5
-	VMOVUPS   X5, (BX)(R9*4)
-	VMOVUPD   Y6, (SI)(R9*8)
-	ADDQ      R14, R9
-	ADDQ      $0x04, DX
-	VPADDD    nearStepAVX2<>+0(SB), X4, X4
-	SUBQ      $0x04, R12
-	JGE       loop
-
-tail:
-	ADDQ       $0x04, R12
-	JZ         span
-	LEAQ       nearWindowAVX2<>+32(SB), R13
-	NEGQ       R12
-	VMOVUPD    (R13)(R12*8), Y5
-	VMOVUPS    (R13)(R12*4), X5
-	VMASKMOVPS (AX)(DX*4), X5, X6
-	VCVTPS2PD  X6, Y6
-	VSUBPD     Y2, Y6, Y6
-	VMULPD     Y6, Y6, Y6
-	LEAQ       (AX)(CX*1), R12
-	VMASKMOVPS (R12)(DX*4), X5, X7
-	VCVTPS2PD  X7, Y7
-	VSUBPD     Y3, Y7, Y7
-	VMULPD     Y7, Y7, Y7
-	VADDPD     Y7, Y6, Y6
-	VCMPPD     $0x12, Y0, Y6, Y7
-	VPCMPEQD   X1, X4, X8
-	VMOVMSKPD  Y7, DX
-	VMOVMSKPS  X8, R12
-	ANDNL      DX, R12, DX
-	VMOVMSKPS  X5, R12
-	ANDL       R12, DX
-	POPCNTL    DX, R12
-	SHLL       $0x04, DX
-	VMOVDQU    (DI)(DX*2), Y5
-	VPERMD     Y6, Y5, Y5
-	VPSHUFB    (R8)(DX*1), X4, X4
-	LEAQ       nearWindowAVX2<>+32(SB), DX
-	MOVQ       R12, R13
-	NEGQ       R13
-	VMOVUPD    (DX)(R13*8), Y7
-	VMOVUPS    (DX)(R13*4), X6
-	VMASKMOVPS X4, X6, (BX)(R9*4)
-	VMASKMOVPD Y5, Y7, (SI)(R9*8)
-	ADDQ       R12, R9
-	JMP        span
-
-done:
-	MOVQ R9, n+80(FP)
-	VZEROUPPER
-	RET
-
-// func nearCount3F32AVX2(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·nearCount3F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ         coords+16(FP), AX
-	MOVQ         stride+24(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+0(FP), DX
-	XORQ         BX, BX
-	VBROADCASTSD r2+56(FP), Y0
-	MOVL         self+48(FP), SI
-	VMOVD        SI, X1
-	VPBROADCASTD X1, X1
-	VBROADCASTSD (DX), Y2
-	VBROADCASTSD 8(DX), Y3
-	VBROADCASTSD 16(DX), Y4
-	MOVQ         spans+32(FP), SI
-	MOVQ         nspans+40(FP), DI
-
-span:
-	DECQ         DI
-	JL           done
-	MOVL         (SI), DX
-	MOVL         4(SI), R8
-	ADDQ         $0x08, SI
-	SUBQ         DX, R8
-	JLE          span
-	VMOVD        DX, X5
-	VPBROADCASTD X5, X5
-	VPADDD       nearIotaAVX2<>+0(SB), X5, X5
-	SUBQ         $0x04, R8
-	JL           tail
-
-loop:
-	VCVTPS2PD (AX)(DX*4), Y6
-	VSUBPD    Y2, Y6, Y6
-	VMULPD    Y6, Y6, Y6
-	LEAQ      (AX)(CX*1), R9
-	VCVTPS2PD (R9)(DX*4), Y7
-	VSUBPD    Y3, Y7, Y7
-	VMULPD    Y7, Y7, Y7
-	VADDPD    Y7, Y6, Y6
-	ADDQ      CX, R9
-	VCVTPS2PD (R9)(DX*4), Y7
-	VSUBPD    Y4, Y7, Y7
-	VMULPD    Y7, Y7, Y7
-	VADDPD    Y7, Y6, Y6
-	VCMPPD    $0x12, Y0, Y6, Y6
-	VPCMPEQD  X1, X5, X7
-	VMOVMSKPD Y6, R9
-	VMOVMSKPS X7, R10
-	ANDNL     R9, R10, R9
-	POPCNTL   R9, R9
-	ADDQ      R9, BX
-	ADDQ      $0x04, DX
-	VPADDD    nearStepAVX2<>+0(SB), X5, X5
-	SUBQ      $0x04, R8
-	JGE       loop
-
-tail:
-	ADDQ       $0x04, R8
-	JZ         span
-	LEAQ       nearWindowAVX2<>+32(SB), R9
-	NEGQ       R8
-	VMOVUPD    (R9)(R8*8), Y6
-	VMOVUPS    (R9)(R8*4), X6
-	VMASKMOVPS (AX)(DX*4), X6, X7
-	VCVTPS2PD  X7, Y7
-	VSUBPD     Y2, Y7, Y7
-	VMULPD     Y7, Y7, Y7
-	LEAQ       (AX)(CX*1), R8
-	VMASKMOVPS (R8)(DX*4), X6, X8
-	VCVTPS2PD  X8, Y8
-	VSUBPD     Y3, Y8, Y8
-	VMULPD     Y8, Y8, Y8
-	VADDPD     Y8, Y7, Y7
-	ADDQ       CX, R8
-	VMASKMOVPS (R8)(DX*4), X6, X8
-	VCVTPS2PD  X8, Y8
-	VSUBPD     Y4, Y8, Y8
-	VMULPD     Y8, Y8, Y8
-	VADDPD     Y8, Y7, Y7
-	VCMPPD     $0x12, Y0, Y7, Y7
-	VPCMPEQD   X1, X5, X5
-	VMOVMSKPD  Y7, DX
-	VMOVMSKPS  X5, R8
-	ANDNL      DX, R8, DX
-	VMOVMSKPS  X6, R8
-	ANDL       R8, DX
-	POPCNTL    DX, DX
-	ADDQ       DX, BX
-	JMP        span
-
-done:
-	MOVQ BX, n+64(FP)
-	VZEROUPPER
-	RET
-
-// func near3F32AVX2(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·near3F32AVX2(SB), NOSPLIT, $0-88
-	MOVQ         coords+32(FP), AX
-	MOVQ         stride+40(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+16(FP), DX
-	MOVQ         ind+0(FP), BX
-	MOVQ         d2+8(FP), SI
-	LEAQ         nearWideAVX2<>+0(SB), DI
-	LEAQ         nearSingleAVX2<>+0(SB), R8
-	XORQ         R9, R9
-	VBROADCASTSD r2+72(FP), Y0
-	MOVL         self+64(FP), R10
-	VMOVD        R10, X1
-	VPBROADCASTD X1, X1
-	VBROADCASTSD (DX), Y2
-	VBROADCASTSD 8(DX), Y3
-	VBROADCASTSD 16(DX), Y4
-	MOVQ         spans+48(FP), R10
-	MOVQ         nspans+56(FP), R11
-
-span:
-	DECQ         R11
-	JL           done
-	MOVL         (R10), DX
-	MOVL         4(R10), R12
-	ADDQ         $0x08, R10
-	SUBQ         DX, R12
-	JLE          span
-	VMOVD        DX, X5
-	VPBROADCASTD X5, X5
-	VPADDD       nearIotaAVX2<>+0(SB), X5, X5
-	SUBQ         $0x04, R12
-	JL           tail
-
-loop:
-	VCVTPS2PD (AX)(DX*4), Y6
-	VSUBPD    Y2, Y6, Y6
-	VMULPD    Y6, Y6, Y6
-	LEAQ      (AX)(CX*1), R13
-	VCVTPS2PD (R13)(DX*4), Y7
-	VSUBPD    Y3, Y7, Y7
-	VMULPD    Y7, Y7, Y7
-	VADDPD    Y7, Y6, Y6
-	ADDQ      CX, R13
-	VCVTPS2PD (R13)(DX*4), Y7
-	VSUBPD    Y4, Y7, Y7
-	VMULPD    Y7, Y7, Y7
-	VADDPD    Y7, Y6, Y6
-	VCMPPD    $0x12, Y0, Y6, Y7
-	VPCMPEQD  X1, X5, X8
-	VMOVMSKPD Y7, R13
-	VMOVMSKPS X8, R14
-	ANDNL     R13, R14, R13
-	POPCNTL   R13, R14
-	SHLL      $0x04, R13
-	VMOVDQU   (DI)(R13*2), Y7
-	VPERMD    Y6, Y7, Y7
-	VPSHUFB   (R8)(R13*1), X5, X6
-	VMOVUPS   X6, (BX)(R9*4)
-	VMOVUPD   Y7, (SI)(R9*8)
-	ADDQ      R14, R9
-	ADDQ      $0x04, DX
-	VPADDD    nearStepAVX2<>+0(SB), X5, X5
-	SUBQ      $0x04, R12
-	JGE       loop
-
-tail:
-	ADDQ       $0x04, R12
-	JZ         span
-	LEAQ       nearWindowAVX2<>+32(SB), R13
-	NEGQ       R12
-	VMOVUPD    (R13)(R12*8), Y6
-	VMOVUPS    (R13)(R12*4), X6
-	VMASKMOVPS (AX)(DX*4), X6, X7
-	VCVTPS2PD  X7, Y7
-	VSUBPD     Y2, Y7, Y7
-	VMULPD     Y7, Y7, Y7
-	LEAQ       (AX)(CX*1), R12
-	VMASKMOVPS (R12)(DX*4), X6, X8
-	VCVTPS2PD  X8, Y8
-	VSUBPD     Y3, Y8, Y8
-	VMULPD     Y8, Y8, Y8
-	VADDPD     Y8, Y7, Y7
-	ADDQ       CX, R12
-	VMASKMOVPS (R12)(DX*4), X6, X8
-	VCVTPS2PD  X8, Y8
-	VSUBPD     Y4, Y8, Y8
-	VMULPD     Y8, Y8, Y8
-	VADDPD     Y8, Y7, Y7
-	VCMPPD     $0x12, Y0, Y7, Y8
-	VPCMPEQD   X1, X5, X9
-	VMOVMSKPD  Y8, DX
-	VMOVMSKPS  X9, R12
-	ANDNL      DX, R12, DX
-	VMOVMSKPS  X6, R12
-	ANDL       R12, DX
-	POPCNTL    DX, R12
-	SHLL       $0x04, DX
-	VMOVDQU    (DI)(DX*2), Y6
-	VPERMD     Y7, Y6, Y6
-	VPSHUFB    (R8)(DX*1), X5, X5
-	LEAQ       nearWindowAVX2<>+32(SB), DX
-	MOVQ       R12, R13
-	NEGQ       R13
-	VMOVUPD    (DX)(R13*8), Y8
-	VMOVUPS    (DX)(R13*4), X7
-	VMASKMOVPS X5, X7, (BX)(R9*4)
-	VMASKMOVPD Y6, Y8, (SI)(R9*8)
-	ADDQ       R12, R9
-	JMP        span
-
-done:
-	MOVQ R9, n+80(FP)
-	VZEROUPPER
-	RET
-
-// func nearCountF32AVX2(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·nearCountF32AVX2(SB), NOSPLIT, $0-72
-	MOVQ         coords+16(FP), AX
-	MOVQ         stride+24(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+0(FP), DX
-	XORQ         BX, BX
-	VBROADCASTSD r2+56(FP), Y0
-	MOVL         self+48(FP), SI
-	VMOVD        SI, X1
-	VPBROADCASTD X1, X1
-	MOVQ         spans+32(FP), DI
-	MOVQ         nspans+40(FP), R8
+// func collectF32AVX2(at *float64, room uintptr, ind *uint32, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
+// Requires: AVX, AVX2
+TEXT ·collectF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ at+0(FP), AX
+	MOVQ room+8(FP), CX
+	MOVQ ind+16(FP), DX
+	MOVQ coords+24(FP), BX
+	MOVQ stride+32(FP), SI
+	MOVQ spans+48(FP), DI
+	MOVQ nspans+56(FP), R8
+	SHLQ $0x03, CX
+	SHLQ $0x02, SI
+	XORQ R9, R9
 
 span:
 	DECQ         R8
 	JL           done
-	MOVL         (DI), SI
-	MOVL         4(DI), R9
+	MOVL         (DI), R10
+	MOVL         4(DI), R11
 	ADDQ         $0x08, DI
-	SUBQ         SI, R9
-	JLE          span
-	VMOVD        SI, X2
-	VPBROADCASTD X2, X2
-	VPADDD       nearIotaAVX2<>+0(SB), X2, X2
-	SUBQ         $0x04, R9
-	JL           tail
+	CMPQ         R10, R11
+	JGE          span
+	VMOVD        R10, X0
+	VPBROADCASTD X0, X0
+	VPADDD       nearIotaAVX2<>+0(SB), X0, X0
+	MOVQ         R9, R12
+	ADDQ         R11, R9
+	SUBQ         R10, R9
 
-loop:
-	MOVQ   d+8(FP), R11
-	MOVQ   AX, R10
-	MOVQ   DX, R12
-	VXORPD Y3, Y3, Y3
+points:
+	VMOVDQU X0, (DX)(R12*4)
+	VPADDD  nearStepAVX2<>+0(SB), X0, X0
+	LEAQ    (BX)(R10*4), R13
+	LEAQ    (AX)(R12*8), R14
+	MOVQ    d+40(FP), R15
 
 axis:
-	VBROADCASTSD (R12), Y4
-	VCVTPS2PD    (R10)(SI*4), Y5
-	VSUBPD       Y4, Y5, Y5
-	VMULPD       Y5, Y5, Y5
-	VADDPD       Y5, Y3, Y3
-	ADDQ         CX, R10
-	ADDQ         $0x08, R12
-	DECQ         R11
-	JNZ          axis
-	VCMPPD       $0x12, Y0, Y3, Y3
-	VPCMPEQD     X1, X2, X4
-	VMOVMSKPD    Y3, R10
-	VMOVMSKPS    X4, R11
-	ANDNL        R10, R11, R10
-	POPCNTL      R10, R10
-	ADDQ         R10, BX
-	ADDQ         $0x04, SI
-	VPADDD       nearStepAVX2<>+0(SB), X2, X2
-	SUBQ         $0x04, R9
-	JGE          loop
-
-tail:
-	ADDQ    $0x04, R9
-	JZ      span
-	LEAQ    nearWindowAVX2<>+32(SB), R10
-	NEGQ    R9
-	VMOVUPD (R10)(R9*8), Y3
-	VMOVUPS (R10)(R9*4), X3
-	MOVQ    d+8(FP), R10
-	MOVQ    AX, R9
-	MOVQ    DX, R11
-	VXORPD  Y4, Y4, Y4
-
-tailAxis:
-	VBROADCASTSD (R11), Y5
-	VMASKMOVPS   (R9)(SI*4), X3, X6
-	VCVTPS2PD    X6, Y6
-	VSUBPD       Y5, Y6, Y6
-	VMULPD       Y6, Y6, Y6
-	VADDPD       Y6, Y4, Y4
-	ADDQ         CX, R9
-	ADDQ         $0x08, R11
-	DECQ         R10
-	JNZ          tailAxis
-	VCMPPD       $0x12, Y0, Y4, Y4
-	VPCMPEQD     X1, X2, X2
-	VMOVMSKPD    Y4, SI
-	VMOVMSKPS    X2, R9
-	ANDNL        SI, R9, SI
-	VMOVMSKPS    X3, R9
-	ANDL         R9, SI
-	POPCNTL      SI, SI
-	ADDQ         SI, BX
-	JMP          span
+	VCVTPS2PD (R13), Y1
+	VMOVUPD   Y1, (R14)
+	ADDQ      SI, R13
+	ADDQ      CX, R14
+	DECQ      R15
+	JNZ       axis
+	ADDQ      $0x04, R12
+	ADDQ      $0x04, R10
+	CMPQ      R10, R11
+	JLT       points
+	JMP       span
 
 done:
-	MOVQ BX, n+64(FP)
+	MOVQ R9, n+64(FP)
 	VZEROUPPER
 	RET
 
-// func nearF32AVX2(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, BMI, POPCNT
-TEXT ·nearF32AVX2(SB), NOSPLIT, $8-88
-	MOVQ         coords+32(FP), AX
-	MOVQ         stride+40(FP), CX
+// func nearCount2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·nearCount2F32AVX2(SB), NOSPLIT, $0-88
+	MOVQ         coords+48(FP), AX
+	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
-	MOVQ         q+16(FP), DX
-	MOVQ         ind+0(FP), BX
-	MOVQ         d2+8(FP), SI
-	LEAQ         nearWideAVX2<>+0(SB), DI
-	LEAQ         nearSingleAVX2<>+0(SB), R8
-	XORQ         R9, R9
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x03, BX
 	VBROADCASTSD r2+72(FP), Y0
-	MOVL         self+64(FP), R10
-	VMOVD        R10, X1
-	VPBROADCASTD X1, X1
-	MOVQ         spans+48(FP), R11
-	MOVQ         nspans+56(FP), R12
+	VXORPD       Y1, Y1, Y1
+	XORQ         SI, SI
 
-span:
-	DECQ         R12
-	JL           done
-	MOVL         (R11), R10
-	MOVL         4(R11), R13
-	ADDQ         $0x08, R11
-	SUBQ         R10, R13
-	JLE          span
-	VMOVD        R10, X2
-	VPBROADCASTD X2, X2
-	VPADDD       nearIotaAVX2<>+0(SB), X2, X2
-	SUBQ         $0x04, R13
-	JL           tail
+point:
+	MOVQ         AX, DI
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (DI), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         CX, DI
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (DI), X3, X3
+	VBROADCASTSD X3, Y3
+	MOVQ         SI, total+80(FP)
+	XORQ         DI, DI
 
-loop:
-	MOVQ   d+24(FP), R15
-	MOVQ   AX, R14
-	MOVQ   DX, BP
-	VXORPD Y3, Y3, Y3
+candidates:
+	VMOVUPD   (DX)(DI*8), Y4
+	VSUBPD    Y2, Y4, Y4
+	VMULPD    Y4, Y4, Y4
+	LEAQ      (DX)(BX*1), R8
+	VMOVUPD   (R8)(DI*8), Y5
+	VSUBPD    Y3, Y5, Y5
+	VMULPD    Y5, Y5, Y5
+	VADDPD    Y5, Y4, Y4
+	VCMPPD    $0x12, Y0, Y4, Y5
+	VCMPPD    $0x0c, Y1, Y4, Y4
+	VANDPD    Y5, Y4, Y5
+	VMOVMSKPD Y5, R8
+	POPCNTL   R8, R8
+	ADDQ      R8, SI
+	ADDQ      $0x04, DI
+	CMPQ      DI, n+40(FP)
+	JLT       candidates
+	ADDQ      $0x04, AX
+	MOVQ      counts+0(FP), DI
+	MOVQ      SI, R8
+	SUBQ      total+80(FP), R8
+	MOVL      R8, (DI)
+	ADDQ      $0x04, DI
+	MOVQ      DI, counts+0(FP)
+	DECQ      m+8(FP)
+	JNZ       point
+	MOVQ      SI, total+80(FP)
+	VZEROUPPER
+	RET
+
+// func near2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·near2F32AVX2(SB), NOSPLIT, $0-104
+	MOVQ         coords+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+32(FP), DX
+	MOVQ         room+40(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         indices+48(FP), SI
+	MOVQ         ind+0(FP), DI
+	MOVQ         d2+8(FP), R8
+	VBROADCASTSD r2+88(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         R9, R9
+
+point:
+	MOVQ         AX, R10
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R10), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         CX, R10
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R10), X3, X3
+	VBROADCASTSD X3, Y3
+	MOVQ         R9, total+96(FP)
+	XORQ         R10, R10
+
+candidates:
+	VMOVUPD   (DX)(R10*8), Y4
+	VSUBPD    Y2, Y4, Y4
+	VMULPD    Y4, Y4, Y4
+	LEAQ      (DX)(BX*1), R11
+	VMOVUPD   (R11)(R10*8), Y5
+	VSUBPD    Y3, Y5, Y5
+	VMULPD    Y5, Y5, Y5
+	VADDPD    Y5, Y4, Y4
+	VCMPPD    $0x12, Y0, Y4, Y5
+	VCMPPD    $0x0c, Y1, Y4, Y6
+	VANDPD    Y5, Y6, Y5
+	VMOVMSKPD Y5, R11
+	POPCNTL   R11, R12
+	SHLL      $0x04, R11
+	LEAQ      nearWideAVX2<>+0(SB), R13
+	VMOVDQU   (R13)(R11*2), Y5
+	VPERMD    Y4, Y5, Y5
+	VMOVDQU   (SI)(R10*4), X4
+	LEAQ      nearSingleAVX2<>+0(SB), R13
+	VPSHUFB   (R13)(R11*1), X4, X4
+	VMOVDQU   X4, (DI)(R9*4)
+	VMOVUPD   Y5, (R8)(R9*8)
+	ADDQ      R12, R9
+	ADDQ      $0x04, R10
+	CMPQ      R10, n+56(FP)
+	JLT       candidates
+	ADDQ      $0x04, AX
+	MOVQ      counts+16(FP), R10
+	MOVQ      R9, R11
+	SUBQ      total+96(FP), R11
+	MOVL      R11, (R10)
+	ADDQ      $0x04, R10
+	MOVQ      R10, counts+16(FP)
+	DECQ      m+24(FP)
+	JNZ       point
+	MOVQ      R9, total+96(FP)
+	VZEROUPPER
+	RET
+
+// func nearCount3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·nearCount3F32AVX2(SB), NOSPLIT, $0-88
+	MOVQ         coords+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x03, BX
+	VBROADCASTSD r2+72(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         SI, SI
+
+point:
+	MOVQ         AX, DI
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (DI), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         CX, DI
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (DI), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         CX, DI
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (DI), X4, X4
+	VBROADCASTSD X4, Y4
+	MOVQ         SI, total+80(FP)
+	XORQ         DI, DI
+
+candidates:
+	VMOVUPD   (DX)(DI*8), Y5
+	VSUBPD    Y2, Y5, Y5
+	VMULPD    Y5, Y5, Y5
+	LEAQ      (DX)(BX*1), R8
+	VMOVUPD   (R8)(DI*8), Y6
+	VSUBPD    Y3, Y6, Y6
+	VMULPD    Y6, Y6, Y6
+	VADDPD    Y6, Y5, Y5
+	ADDQ      BX, R8
+	VMOVUPD   (R8)(DI*8), Y6
+	VSUBPD    Y4, Y6, Y6
+	VMULPD    Y6, Y6, Y6
+	VADDPD    Y6, Y5, Y5
+	VCMPPD    $0x12, Y0, Y5, Y6
+	VCMPPD    $0x0c, Y1, Y5, Y5
+	VANDPD    Y6, Y5, Y6
+	VMOVMSKPD Y6, R8
+	POPCNTL   R8, R8
+	ADDQ      R8, SI
+	ADDQ      $0x04, DI
+	CMPQ      DI, n+40(FP)
+	JLT       candidates
+	ADDQ      $0x04, AX
+	MOVQ      counts+0(FP), DI
+	MOVQ      SI, R8
+	SUBQ      total+80(FP), R8
+	MOVL      R8, (DI)
+	ADDQ      $0x04, DI
+	MOVQ      DI, counts+0(FP)
+	DECQ      m+8(FP)
+	JNZ       point
+	MOVQ      SI, total+80(FP)
+	VZEROUPPER
+	RET
+
+// func near3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·near3F32AVX2(SB), NOSPLIT, $0-104
+	MOVQ         coords+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+32(FP), DX
+	MOVQ         room+40(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         indices+48(FP), SI
+	MOVQ         ind+0(FP), DI
+	MOVQ         d2+8(FP), R8
+	VBROADCASTSD r2+88(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         R9, R9
+
+point:
+	MOVQ         AX, R10
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R10), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         CX, R10
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R10), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         CX, R10
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (R10), X4, X4
+	VBROADCASTSD X4, Y4
+	MOVQ         R9, total+96(FP)
+	XORQ         R10, R10
+
+candidates:
+	VMOVUPD   (DX)(R10*8), Y5
+	VSUBPD    Y2, Y5, Y5
+	VMULPD    Y5, Y5, Y5
+	LEAQ      (DX)(BX*1), R11
+	VMOVUPD   (R11)(R10*8), Y6
+	VSUBPD    Y3, Y6, Y6
+	VMULPD    Y6, Y6, Y6
+	VADDPD    Y6, Y5, Y5
+	ADDQ      BX, R11
+	VMOVUPD   (R11)(R10*8), Y6
+	VSUBPD    Y4, Y6, Y6
+	VMULPD    Y6, Y6, Y6
+	VADDPD    Y6, Y5, Y5
+	VCMPPD    $0x12, Y0, Y5, Y6
+	VCMPPD    $0x0c, Y1, Y5, Y7
+	VANDPD    Y6, Y7, Y6
+	VMOVMSKPD Y6, R11
+	POPCNTL   R11, R12
+	SHLL      $0x04, R11
+	LEAQ      nearWideAVX2<>+0(SB), R13
+	VMOVDQU   (R13)(R11*2), Y6
+	VPERMD    Y5, Y6, Y6
+	VMOVDQU   (SI)(R10*4), X5
+	LEAQ      nearSingleAVX2<>+0(SB), R13
+	VPSHUFB   (R13)(R11*1), X5, X5
+	VMOVDQU   X5, (DI)(R9*4)
+	VMOVUPD   Y6, (R8)(R9*8)
+	ADDQ      R12, R9
+	ADDQ      $0x04, R10
+	CMPQ      R10, n+56(FP)
+	JLT       candidates
+	ADDQ      $0x04, AX
+	MOVQ      counts+16(FP), R10
+	MOVQ      R9, R11
+	SUBQ      total+96(FP), R11
+	MOVL      R11, (R10)
+	ADDQ      $0x04, R10
+	MOVQ      R10, counts+16(FP)
+	DECQ      m+24(FP)
+	JNZ       point
+	MOVQ      R9, total+96(FP)
+	VZEROUPPER
+	RET
+
+// func nearCountF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·nearCountF32AVX2(SB), NOSPLIT, $0-88
+	MOVQ         coords+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x03, BX
+	VBROADCASTSD r2+72(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         SI, SI
+
+point:
+	MOVQ AX, DI
+	MOVQ SI, total+80(FP)
+	XORQ DI, DI
+
+candidates:
+	MOVQ   d+64(FP), R9
+	LEAQ   (DX)(DI*8), R8
+	MOVQ   AX, R10
+	VXORPD Y2, Y2, Y2
 
 axis:
-	VBROADCASTSD (BP), Y4
-	VCVTPS2PD    (R14)(R10*4), Y5
-	VSUBPD       Y4, Y5, Y5
-	VMULPD       Y5, Y5, Y5
-	VADDPD       Y5, Y3, Y3
-	ADDQ         CX, R14
-	ADDQ         $0x08, BP
-	DECQ         R15
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R10), X3, X3
+	VBROADCASTSD X3, Y3
+	VMOVUPD      (R8), Y4
+	VSUBPD       Y3, Y4, Y4
+	VMULPD       Y4, Y4, Y4
+	VADDPD       Y4, Y2, Y2
+	ADDQ         CX, R10
+	ADDQ         BX, R8
+	DECQ         R9
 	JNZ          axis
-	VCMPPD       $0x12, Y0, Y3, Y4
-	VPCMPEQD     X1, X2, X5
-	VMOVMSKPD    Y4, R14
-	VMOVMSKPS    X5, R15
-	ANDNL        R14, R15, R14
-	POPCNTL      R14, R15
-	SHLL         $0x04, R14
-	VMOVDQU      (DI)(R14*2), Y4
-	VPERMD       Y3, Y4, Y4
-	VPSHUFB      (R8)(R14*1), X2, X3
-	VMOVUPS      X3, (BX)(R9*4)
-	VMOVUPD      Y4, (SI)(R9*8)
-	ADDQ         R15, R9
-	ADDQ         $0x04, R10
-	VPADDD       nearStepAVX2<>+0(SB), X2, X2
-	SUBQ         $0x04, R13
-	JGE          loop
+	VCMPPD       $0x12, Y0, Y2, Y3
+	VCMPPD       $0x0c, Y1, Y2, Y2
+	VANDPD       Y3, Y2, Y3
+	VMOVMSKPD    Y3, R8
+	POPCNTL      R8, R8
+	ADDQ         R8, SI
+	ADDQ         $0x04, DI
+	CMPQ         DI, n+40(FP)
+	JLT          candidates
+	ADDQ         $0x04, AX
+	MOVQ         counts+0(FP), DI
+	MOVQ         SI, R8
+	SUBQ         total+80(FP), R8
+	MOVL         R8, (DI)
+	ADDQ         $0x04, DI
+	MOVQ         DI, counts+0(FP)
+	DECQ         m+8(FP)
+	JNZ          point
+	MOVQ         SI, total+80(FP)
+	VZEROUPPER
+	RET
 
-tail:
-	ADDQ    $0x04, R13
-	JZ      span
-	LEAQ    nearWindowAVX2<>+32(SB), R14
-	NEGQ    R13
-	VMOVUPD (R14)(R13*8), Y3
-	VMOVUPS (R14)(R13*4), X3
-	MOVQ    d+24(FP), R14
-	MOVQ    AX, R13
-	MOVQ    DX, R15
-	VXORPD  Y4, Y4, Y4
+// func nearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX2, POPCNT
+TEXT ·nearF32AVX2(SB), NOSPLIT, $0-104
+	MOVQ         coords+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+32(FP), DX
+	MOVQ         room+40(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         indices+48(FP), SI
+	MOVQ         ind+0(FP), DI
+	MOVQ         d2+8(FP), R8
+	VBROADCASTSD r2+88(FP), Y0
+	VXORPD       Y1, Y1, Y1
+	XORQ         R9, R9
 
-tailAxis:
-	VBROADCASTSD (R15), Y5
-	VMASKMOVPS   (R13)(R10*4), X3, X6
-	VCVTPS2PD    X6, Y6
-	VSUBPD       Y5, Y6, Y6
-	VMULPD       Y6, Y6, Y6
-	VADDPD       Y6, Y4, Y4
+point:
+	MOVQ AX, R10
+	MOVQ R9, total+96(FP)
+	XORQ R10, R10
+
+candidates:
+	MOVQ   d+80(FP), R12
+	LEAQ   (DX)(R10*8), R11
+	MOVQ   AX, R13
+	VXORPD Y2, Y2, Y2
+
+axis:
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R13), X3, X3
+	VBROADCASTSD X3, Y3
+	VMOVUPD      (R11), Y4
+	VSUBPD       Y3, Y4, Y4
+	VMULPD       Y4, Y4, Y4
+	VADDPD       Y4, Y2, Y2
 	ADDQ         CX, R13
-	ADDQ         $0x08, R15
-	DECQ         R14
-	JNZ          tailAxis
-	VCMPPD       $0x12, Y0, Y4, Y5
-	VPCMPEQD     X1, X2, X6
-	VMOVMSKPD    Y5, R10
-	VMOVMSKPS    X6, R13
-	ANDNL        R10, R13, R10
-	VMOVMSKPS    X3, R13
-	ANDL         R13, R10
-	POPCNTL      R10, R13
-	SHLL         $0x04, R10
-	VMOVDQU      (DI)(R10*2), Y3
-	VPERMD       Y4, Y3, Y3
-	VPSHUFB      (R8)(R10*1), X2, X2
-	LEAQ         nearWindowAVX2<>+32(SB), R10
-	MOVQ         R13, R14
-	NEGQ         R14
-	VMOVUPD      (R10)(R14*8), Y5
-	VMOVUPS      (R10)(R14*4), X4
-	VMASKMOVPS   X2, X4, (BX)(R9*4)
-	VMASKMOVPD   Y3, Y5, (SI)(R9*8)
-	ADDQ         R13, R9
-	JMP          span
-
-done:
-	MOVQ R9, n+80(FP)
+	ADDQ         BX, R11
+	DECQ         R12
+	JNZ          axis
+	VCMPPD       $0x12, Y0, Y2, Y3
+	VCMPPD       $0x0c, Y1, Y2, Y4
+	VANDPD       Y3, Y4, Y3
+	VMOVMSKPD    Y3, R11
+	POPCNTL      R11, R12
+	SHLL         $0x04, R11
+	LEAQ         nearWideAVX2<>+0(SB), R13
+	VMOVDQU      (R13)(R11*2), Y3
+	VPERMD       Y2, Y3, Y3
+	VMOVDQU      (SI)(R10*4), X2
+	LEAQ         nearSingleAVX2<>+0(SB), R13
+	VPSHUFB      (R13)(R11*1), X2, X2
+	VMOVDQU      X2, (DI)(R9*4)
+	VMOVUPD      Y3, (R8)(R9*8)
+	ADDQ         R12, R9
+	ADDQ         $0x04, R10
+	CMPQ         R10, n+56(FP)
+	JLT          candidates
+	ADDQ         $0x04, AX
+	MOVQ         counts+16(FP), R10
+	MOVQ         R9, R11
+	SUBQ         total+96(FP), R11
+	MOVL         R11, (R10)
+	ADDQ         $0x04, R10
+	MOVQ         R10, counts+16(FP)
+	DECQ         m+24(FP)
+	JNZ          point
+	MOVQ         R9, total+96(FP)
 	VZEROUPPER
 	RET

@@ -24,555 +24,432 @@ DATA nearStepAVX512<>+24(SB)/4, $0x00000008
 DATA nearStepAVX512<>+28(SB)/4, $0x00000008
 GLOBL nearStepAVX512<>(SB), RODATA|NOPTR, $32
 
-// func nearCount2F32AVX512(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·nearCount2F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ         coords+16(FP), AX
-	MOVQ         stride+24(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+0(FP), DX
-	XORQ         BX, BX
-	VBROADCASTSD r2+56(FP), Z0
-	MOVL         self+48(FP), SI
-	VMOVD        SI, X1
-	VPBROADCASTD X1, Y1
-	VBROADCASTSD (DX), Z2
-	VBROADCASTSD 8(DX), Z3
-	MOVQ         spans+32(FP), SI
-	MOVQ         nspans+40(FP), DI
-
-span:
-	DECQ         DI
-	JL           done
-	MOVL         (SI), DX
-	MOVL         4(SI), R8
-	ADDQ         $0x08, SI
-	SUBQ         DX, R8
-	JLE          span
-	VMOVD        DX, X4
-	VPBROADCASTD X4, Y4
-	VPADDD       nearIotaAVX512<>+0(SB), Y4, Y4
-	SUBQ         $0x08, R8
-	JL           tail
-
-loop:
-	VCVTPS2PD (AX)(DX*4), Z5
-	VSUBPD    Z2, Z5, Z5
-	VMULPD    Z5, Z5, Z5
-	LEAQ      (AX)(CX*1), R9
-	VCVTPS2PD (R9)(DX*4), Z6
-	VSUBPD    Z3, Z6, Z6
-	VMULPD    Z6, Z6, Z6
-	VADDPD    Z6, Z5, Z5
-	VCMPPD    $0x12, Z0, Z5, K1
-	VPCMPUD   $0x04, Y1, Y4, K1, K1
-	KMOVB     K1, R9
-	POPCNTL   R9, R9
-	ADDQ      R9, BX
-	ADDQ      $0x08, DX
-	VPADDD    nearStepAVX512<>+0(SB), Y4, Y4
-	SUBQ      $0x08, R8
-	JGE       loop
-
-tail:
-	ADDQ      $0x08, R8
-	JZ        span
-	MOVL      $0x000000ff, R9
-	BZHIL     R8, R9, R9
-	KMOVW     R9, K1
-	VMOVUPS.Z (AX)(DX*4), K1, Y5
-	VCVTPS2PD Y5, Z5
-	VSUBPD    Z2, Z5, Z5
-	VMULPD    Z5, Z5, Z5
-	LEAQ      (AX)(CX*1), R8
-	VMOVUPS.Z (R8)(DX*4), K1, Y6
-	VCVTPS2PD Y6, Z6
-	VSUBPD    Z3, Z6, Z6
-	VMULPD    Z6, Z6, Z6
-	VADDPD    Z6, Z5, Z5
-	VCMPPD    $0x12, Z0, Z5, K1, K1
-	VPCMPUD   $0x04, Y1, Y4, K1, K1
-	KMOVB     K1, DX
-	POPCNTL   DX, DX
-	ADDQ      DX, BX
-	JMP       span
-
-done:
-	MOVQ BX, n+64(FP)
-	VZEROUPPER
-	RET
-
-// func near2F32AVX512(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·near2F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ         coords+32(FP), AX
-	MOVQ         stride+40(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+16(FP), DX
-	MOVQ         ind+0(FP), BX
-	MOVQ         d2+8(FP), SI
-	XORQ         DI, DI
-	VBROADCASTSD r2+72(FP), Z0
-	MOVL         self+64(FP), R8
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VBROADCASTSD (DX), Z2
-	VBROADCASTSD 8(DX), Z3
-	MOVQ         spans+48(FP), R8
-	MOVQ         nspans+56(FP), R9
-
-span:
-	DECQ         R9
-	JL           done
-	MOVL         (R8), DX
-	MOVL         4(R8), R10
-	ADDQ         $0x08, R8
-	SUBQ         DX, R10
-	JLE          span
-	VMOVD        DX, X4
-	VPBROADCASTD X4, Y4
-	VPADDD       nearIotaAVX512<>+0(SB), Y4, Y4
-	SUBQ         $0x08, R10
-	JL           tail
-
-loop:
-	VCVTPS2PD     (AX)(DX*4), Z5
-	VSUBPD        Z2, Z5, Z5
-	VMULPD        Z5, Z5, Z5
-	LEAQ          (AX)(CX*1), R11
-	VCVTPS2PD     (R11)(DX*4), Z6
-	VSUBPD        Z3, Z6, Z6
-	VMULPD        Z6, Z6, Z6
-	VADDPD        Z6, Z5, Z5
-	VCMPPD        $0x12, Z0, Z5, K1
-	VPCMPUD       $0x04, Y1, Y4, K1, K1
-	KMOVB         K1, R11
-	POPCNTL       R11, R11
-	VPCOMPRESSD.Z Y4, K1, Y6
-	VCOMPRESSPD.Z Z5, K1, Z5
-	VMOVUPS       Y6, (BX)(DI*4)
-	VMOVUPD       Z5, (SI)(DI*8)
-	ADDQ          R11, DI
-	ADDQ          $0x08, DX
-	VPADDD        nearStepAVX512<>+0(SB), Y4, Y4
-	SUBQ          $0x08, R10
-	JGE           loop
-
-tail:
-	ADDQ          $0x08, R10
-	JZ            span
-	MOVL          $0x000000ff, R11
-	BZHIL         R10, R11, R11
-	KMOVW         R11, K1
-	VMOVUPS.Z     (AX)(DX*4), K1, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z2, Z5, Z5
-	VMULPD        Z5, Z5, Z5
-	LEAQ          (AX)(CX*1), R10
-	VMOVUPS.Z     (R10)(DX*4), K1, Y6
-	VCVTPS2PD     Y6, Z6
-	VSUBPD        Z3, Z6, Z6
-	VMULPD        Z6, Z6, Z6
-	VADDPD        Z6, Z5, Z5
-	VCMPPD        $0x12, Z0, Z5, K1, K1
-	VPCMPUD       $0x04, Y1, Y4, K1, K1
-	KMOVB         K1, DX
-	POPCNTL       DX, DX
-	VPCOMPRESSD.Z Y4, K1, Y4
-	VCOMPRESSPD.Z Z5, K1, Z5
-	MOVL          $0x000000ff, R10
-	BZHIL         DX, R10, R10
-	KMOVW         R10, K1
-	VMOVUPS       Y4, K1, (BX)(DI*4)
-	VMOVUPD       Z5, K1, (SI)(DI*8)
-	ADDQ          DX, DI
-	JMP           span
-
-done:
-	MOVQ DI, n+80(FP)
-	VZEROUPPER
-	RET
-
-// func nearCount3F32AVX512(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·nearCount3F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ         coords+16(FP), AX
-	MOVQ         stride+24(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+0(FP), DX
-	XORQ         BX, BX
-	VBROADCASTSD r2+56(FP), Z0
-	MOVL         self+48(FP), SI
-	VMOVD        SI, X1
-	VPBROADCASTD X1, Y1
-	VBROADCASTSD (DX), Z2
-	VBROADCASTSD 8(DX), Z3
-	VBROADCASTSD 16(DX), Z4
-	MOVQ         spans+32(FP), SI
-	MOVQ         nspans+40(FP), DI
-
-span:
-	DECQ         DI
-	JL           done
-	MOVL         (SI), DX
-	MOVL         4(SI), R8
-	ADDQ         $0x08, SI
-	SUBQ         DX, R8
-	JLE          span
-	VMOVD        DX, X5
-	VPBROADCASTD X5, Y5
-	VPADDD       nearIotaAVX512<>+0(SB), Y5, Y5
-	SUBQ         $0x08, R8
-	JL           tail
-
-loop:
-	VCVTPS2PD (AX)(DX*4), Z6
-	VSUBPD    Z2, Z6, Z6
-	VMULPD    Z6, Z6, Z6
-	LEAQ      (AX)(CX*1), R9
-	VCVTPS2PD (R9)(DX*4), Z7
-	VSUBPD    Z3, Z7, Z7
-	VMULPD    Z7, Z7, Z7
-	VADDPD    Z7, Z6, Z6
-	ADDQ      CX, R9
-	VCVTPS2PD (R9)(DX*4), Z7
-	VSUBPD    Z4, Z7, Z7
-	VMULPD    Z7, Z7, Z7
-	VADDPD    Z7, Z6, Z6
-	VCMPPD    $0x12, Z0, Z6, K1
-	VPCMPUD   $0x04, Y1, Y5, K1, K1
-	KMOVB     K1, R9
-	POPCNTL   R9, R9
-	ADDQ      R9, BX
-	ADDQ      $0x08, DX
-	VPADDD    nearStepAVX512<>+0(SB), Y5, Y5
-	SUBQ      $0x08, R8
-	JGE       loop
-
-tail:
-	ADDQ      $0x08, R8
-	JZ        span
-	MOVL      $0x000000ff, R9
-	BZHIL     R8, R9, R9
-	KMOVW     R9, K1
-	VMOVUPS.Z (AX)(DX*4), K1, Y6
-	VCVTPS2PD Y6, Z6
-	VSUBPD    Z2, Z6, Z6
-	VMULPD    Z6, Z6, Z6
-	LEAQ      (AX)(CX*1), R8
-	VMOVUPS.Z (R8)(DX*4), K1, Y7
-	VCVTPS2PD Y7, Z7
-	VSUBPD    Z3, Z7, Z7
-	VMULPD    Z7, Z7, Z7
-	VADDPD    Z7, Z6, Z6
-	ADDQ      CX, R8
-	VMOVUPS.Z (R8)(DX*4), K1, Y7
-	VCVTPS2PD Y7, Z7
-	VSUBPD    Z4, Z7, Z7
-	VMULPD    Z7, Z7, Z7
-	VADDPD    Z7, Z6, Z6
-	VCMPPD    $0x12, Z0, Z6, K1, K1
-	VPCMPUD   $0x04, Y1, Y5, K1, K1
-	KMOVB     K1, DX
-	POPCNTL   DX, DX
-	ADDQ      DX, BX
-	JMP       span
-
-done:
-	MOVQ BX, n+64(FP)
-	VZEROUPPER
-	RET
-
-// func near3F32AVX512(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·near3F32AVX512(SB), NOSPLIT, $0-88
-	MOVQ         coords+32(FP), AX
-	MOVQ         stride+40(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+16(FP), DX
-	MOVQ         ind+0(FP), BX
-	MOVQ         d2+8(FP), SI
-	XORQ         DI, DI
-	VBROADCASTSD r2+72(FP), Z0
-	MOVL         self+64(FP), R8
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	VBROADCASTSD (DX), Z2
-	VBROADCASTSD 8(DX), Z3
-	VBROADCASTSD 16(DX), Z4
-	MOVQ         spans+48(FP), R8
-	MOVQ         nspans+56(FP), R9
-
-span:
-	DECQ         R9
-	JL           done
-	MOVL         (R8), DX
-	MOVL         4(R8), R10
-	ADDQ         $0x08, R8
-	SUBQ         DX, R10
-	JLE          span
-	VMOVD        DX, X5
-	VPBROADCASTD X5, Y5
-	VPADDD       nearIotaAVX512<>+0(SB), Y5, Y5
-	SUBQ         $0x08, R10
-	JL           tail
-
-loop:
-	VCVTPS2PD     (AX)(DX*4), Z6
-	VSUBPD        Z2, Z6, Z6
-	VMULPD        Z6, Z6, Z6
-	LEAQ          (AX)(CX*1), R11
-	VCVTPS2PD     (R11)(DX*4), Z7
-	VSUBPD        Z3, Z7, Z7
-	VMULPD        Z7, Z7, Z7
-	VADDPD        Z7, Z6, Z6
-	ADDQ          CX, R11
-	VCVTPS2PD     (R11)(DX*4), Z7
-	VSUBPD        Z4, Z7, Z7
-	VMULPD        Z7, Z7, Z7
-	VADDPD        Z7, Z6, Z6
-	VCMPPD        $0x12, Z0, Z6, K1
-	VPCMPUD       $0x04, Y1, Y5, K1, K1
-	KMOVB         K1, R11
-	POPCNTL       R11, R11
-	VPCOMPRESSD.Z Y5, K1, Y7
-	VCOMPRESSPD.Z Z6, K1, Z6
-	VMOVUPS       Y7, (BX)(DI*4)
-	VMOVUPD       Z6, (SI)(DI*8)
-	ADDQ          R11, DI
-	ADDQ          $0x08, DX
-	VPADDD        nearStepAVX512<>+0(SB), Y5, Y5
-	SUBQ          $0x08, R10
-	JGE           loop
-
-tail:
-	ADDQ          $0x08, R10
-	JZ            span
-	MOVL          $0x000000ff, R11
-	BZHIL         R10, R11, R11
-	KMOVW         R11, K1
-	VMOVUPS.Z     (AX)(DX*4), K1, Y6
-	VCVTPS2PD     Y6, Z6
-	VSUBPD        Z2, Z6, Z6
-	VMULPD        Z6, Z6, Z6
-	LEAQ          (AX)(CX*1), R10
-	VMOVUPS.Z     (R10)(DX*4), K1, Y7
-	VCVTPS2PD     Y7, Z7
-	VSUBPD        Z3, Z7, Z7
-	VMULPD        Z7, Z7, Z7
-	VADDPD        Z7, Z6, Z6
-	ADDQ          CX, R10
-	VMOVUPS.Z     (R10)(DX*4), K1, Y7
-	VCVTPS2PD     Y7, Z7
-	VSUBPD        Z4, Z7, Z7
-	VMULPD        Z7, Z7, Z7
-	VADDPD        Z7, Z6, Z6
-	VCMPPD        $0x12, Z0, Z6, K1, K1
-	VPCMPUD       $0x04, Y1, Y5, K1, K1
-	KMOVB         K1, DX
-	POPCNTL       DX, DX
-	VPCOMPRESSD.Z Y5, K1, Y5
-	VCOMPRESSPD.Z Z6, K1, Z6
-	MOVL          $0x000000ff, R10
-	BZHIL         DX, R10, R10
-	KMOVW         R10, K1
-	VMOVUPS       Y5, K1, (BX)(DI*4)
-	VMOVUPD       Z6, K1, (SI)(DI*8)
-	ADDQ          DX, DI
-	JMP           span
-
-done:
-	MOVQ DI, n+80(FP)
-	VZEROUPPER
-	RET
-
-// func nearCountF32AVX512(q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·nearCountF32AVX512(SB), NOSPLIT, $0-72
-	MOVQ         coords+16(FP), AX
-	MOVQ         stride+24(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         q+0(FP), DX
-	XORQ         BX, BX
-	VBROADCASTSD r2+56(FP), Z0
-	MOVL         self+48(FP), SI
-	VMOVD        SI, X1
-	VPBROADCASTD X1, Y1
-	MOVQ         spans+32(FP), DI
-	MOVQ         nspans+40(FP), R8
+// func collectF32AVX512(at *float64, room uintptr, ind *uint32, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
+// Requires: AVX, AVX2, AVX512F
+TEXT ·collectF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ at+0(FP), AX
+	MOVQ room+8(FP), CX
+	MOVQ ind+16(FP), DX
+	MOVQ coords+24(FP), BX
+	MOVQ stride+32(FP), SI
+	MOVQ spans+48(FP), DI
+	MOVQ nspans+56(FP), R8
+	SHLQ $0x03, CX
+	SHLQ $0x02, SI
+	XORQ R9, R9
 
 span:
 	DECQ         R8
 	JL           done
-	MOVL         (DI), SI
-	MOVL         4(DI), R9
+	MOVL         (DI), R10
+	MOVL         4(DI), R11
 	ADDQ         $0x08, DI
-	SUBQ         SI, R9
-	JLE          span
-	VMOVD        SI, X2
-	VPBROADCASTD X2, Y2
-	VPADDD       nearIotaAVX512<>+0(SB), Y2, Y2
-	SUBQ         $0x08, R9
-	JL           tail
+	CMPQ         R10, R11
+	JGE          span
+	VMOVD        R10, X0
+	VPBROADCASTD X0, Y0
+	VPADDD       nearIotaAVX512<>+0(SB), Y0, Y0
+	MOVQ         R9, R12
+	ADDQ         R11, R9
+	SUBQ         R10, R9
 
-loop:
-	MOVQ   d+8(FP), R11
-	MOVQ   AX, R10
-	MOVQ   DX, R12
-	VPXORQ Z3, Z3, Z3
+points:
+	VMOVDQU Y0, (DX)(R12*4)
+	VPADDD  nearStepAVX512<>+0(SB), Y0, Y0
+	LEAQ    (BX)(R10*4), R13
+	LEAQ    (AX)(R12*8), R14
+	MOVQ    d+40(FP), R15
 
 axis:
-	VBROADCASTSD (R12), Z4
-	VCVTPS2PD    (R10)(SI*4), Z5
-	VSUBPD       Z4, Z5, Z5
-	VMULPD       Z5, Z5, Z5
-	VADDPD       Z5, Z3, Z3
-	ADDQ         CX, R10
-	ADDQ         $0x08, R12
-	DECQ         R11
-	JNZ          axis
-	VCMPPD       $0x12, Z0, Z3, K1
-	VPCMPUD      $0x04, Y1, Y2, K1, K1
-	KMOVB        K1, R10
-	POPCNTL      R10, R10
-	ADDQ         R10, BX
-	ADDQ         $0x08, SI
-	VPADDD       nearStepAVX512<>+0(SB), Y2, Y2
-	SUBQ         $0x08, R9
-	JGE          loop
-
-tail:
-	ADDQ   $0x08, R9
-	JZ     span
-	MOVL   $0x000000ff, R10
-	BZHIL  R9, R10, R10
-	KMOVW  R10, K1
-	MOVQ   d+8(FP), R10
-	MOVQ   AX, R9
-	MOVQ   DX, R11
-	VPXORQ Z6, Z6, Z6
-
-tailAxis:
-	VBROADCASTSD (R11), Z4
-	VMOVUPS.Z    (R9)(SI*4), K1, Y5
-	VCVTPS2PD    Y5, Z5
-	VSUBPD       Z4, Z5, Z5
-	VMULPD       Z5, Z5, Z5
-	VADDPD       Z5, Z6, Z6
-	ADDQ         CX, R9
-	ADDQ         $0x08, R11
-	DECQ         R10
-	JNZ          tailAxis
-	VCMPPD       $0x12, Z0, Z6, K1, K1
-	VPCMPUD      $0x04, Y1, Y2, K1, K1
-	KMOVB        K1, SI
-	POPCNTL      SI, SI
-	ADDQ         SI, BX
-	JMP          span
+	VCVTPS2PD (R13), Z1
+	VMOVUPD   Z1, (R14)
+	ADDQ      SI, R13
+	ADDQ      CX, R14
+	DECQ      R15
+	JNZ       axis
+	ADDQ      $0x08, R12
+	ADDQ      $0x08, R10
+	CMPQ      R10, R11
+	JLT       points
+	JMP       span
 
 done:
-	MOVQ BX, n+64(FP)
+	MOVQ R9, n+64(FP)
 	VZEROUPPER
 	RET
 
-// func nearF32AVX512(ind *uint32, d2 *float64, q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL, BMI2, POPCNT
-TEXT ·nearF32AVX512(SB), NOSPLIT, $0-88
-	MOVQ         coords+32(FP), AX
-	MOVQ         stride+40(FP), CX
+// func nearCount2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·nearCount2F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ         coords+48(FP), AX
+	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
-	MOVQ         q+16(FP), DX
-	MOVQ         ind+0(FP), BX
-	MOVQ         d2+8(FP), SI
-	XORQ         DI, DI
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x03, BX
 	VBROADCASTSD r2+72(FP), Z0
-	MOVL         self+64(FP), R8
-	VMOVD        R8, X1
-	VPBROADCASTD X1, Y1
-	MOVQ         spans+48(FP), R9
-	MOVQ         nspans+56(FP), R10
+	VPXORQ       Z1, Z1, Z1
+	XORQ         SI, SI
 
-span:
-	DECQ         R10
-	JL           done
-	MOVL         (R9), R8
-	MOVL         4(R9), R11
-	ADDQ         $0x08, R9
-	SUBQ         R8, R11
-	JLE          span
-	VMOVD        R8, X2
-	VPBROADCASTD X2, Y2
-	VPADDD       nearIotaAVX512<>+0(SB), Y2, Y2
-	SUBQ         $0x08, R11
-	JL           tail
+point:
+	MOVQ         AX, DI
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (DI), X2, X2
+	VBROADCASTSD X2, Z2
+	ADDQ         CX, DI
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (DI), X3, X3
+	VBROADCASTSD X3, Z3
+	MOVQ         SI, total+80(FP)
+	XORQ         DI, DI
 
-loop:
-	MOVQ   d+24(FP), R13
-	MOVQ   AX, R12
-	MOVQ   DX, R14
-	VPXORQ Z3, Z3, Z3
+candidates:
+	VMOVUPD (DX)(DI*8), Z4
+	VSUBPD  Z2, Z4, Z4
+	VMULPD  Z4, Z4, Z4
+	LEAQ    (DX)(BX*1), R8
+	VMOVUPD (R8)(DI*8), Z5
+	VSUBPD  Z3, Z5, Z5
+	VMULPD  Z5, Z5, Z5
+	VADDPD  Z5, Z4, Z4
+	VCMPPD  $0x12, Z0, Z4, K1
+	VCMPPD  $0x0c, Z1, Z4, K1, K1
+	KMOVB   K1, R8
+	POPCNTL R8, R8
+	ADDQ    R8, SI
+	ADDQ    $0x08, DI
+	CMPQ    DI, n+40(FP)
+	JLT     candidates
+	ADDQ    $0x04, AX
+	MOVQ    counts+0(FP), DI
+	MOVQ    SI, R8
+	SUBQ    total+80(FP), R8
+	MOVL    R8, (DI)
+	ADDQ    $0x04, DI
+	MOVQ    DI, counts+0(FP)
+	DECQ    m+8(FP)
+	JNZ     point
+	MOVQ    SI, total+80(FP)
+	VZEROUPPER
+	RET
+
+// func near2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·near2F32AVX512(SB), NOSPLIT, $0-104
+	MOVQ         coords+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+32(FP), DX
+	MOVQ         room+40(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         indices+48(FP), SI
+	MOVQ         ind+0(FP), DI
+	MOVQ         d2+8(FP), R8
+	VBROADCASTSD r2+88(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+	XORQ         R9, R9
+
+point:
+	MOVQ         AX, R10
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R10), X2, X2
+	VBROADCASTSD X2, Z2
+	ADDQ         CX, R10
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R10), X3, X3
+	VBROADCASTSD X3, Z3
+	MOVQ         R9, total+96(FP)
+	XORQ         R10, R10
+
+candidates:
+	VMOVUPD       (DX)(R10*8), Z4
+	VSUBPD        Z2, Z4, Z4
+	VMULPD        Z4, Z4, Z4
+	LEAQ          (DX)(BX*1), R11
+	VMOVUPD       (R11)(R10*8), Z5
+	VSUBPD        Z3, Z5, Z5
+	VMULPD        Z5, Z5, Z5
+	VADDPD        Z5, Z4, Z4
+	VCMPPD        $0x12, Z0, Z4, K1
+	VCMPPD        $0x0c, Z1, Z4, K1, K1
+	KMOVB         K1, R11
+	POPCNTL       R11, R11
+	VMOVDQU       (SI)(R10*4), Y5
+	VPCOMPRESSD.Z Y5, K1, Y5
+	VCOMPRESSPD.Z Z4, K1, Z4
+	VMOVDQU       Y5, (DI)(R9*4)
+	VMOVUPD       Z4, (R8)(R9*8)
+	ADDQ          R11, R9
+	ADDQ          $0x08, R10
+	CMPQ          R10, n+56(FP)
+	JLT           candidates
+	ADDQ          $0x04, AX
+	MOVQ          counts+16(FP), R10
+	MOVQ          R9, R11
+	SUBQ          total+96(FP), R11
+	MOVL          R11, (R10)
+	ADDQ          $0x04, R10
+	MOVQ          R10, counts+16(FP)
+	DECQ          m+24(FP)
+	JNZ           point
+	MOVQ          R9, total+96(FP)
+	VZEROUPPER
+	RET
+
+// func nearCount3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·nearCount3F32AVX512(SB), NOSPLIT, $0-88
+	MOVQ         coords+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x03, BX
+	VBROADCASTSD r2+72(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+	XORQ         SI, SI
+
+point:
+	MOVQ         AX, DI
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (DI), X2, X2
+	VBROADCASTSD X2, Z2
+	ADDQ         CX, DI
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (DI), X3, X3
+	VBROADCASTSD X3, Z3
+	ADDQ         CX, DI
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (DI), X4, X4
+	VBROADCASTSD X4, Z4
+	MOVQ         SI, total+80(FP)
+	XORQ         DI, DI
+
+candidates:
+	VMOVUPD (DX)(DI*8), Z5
+	VSUBPD  Z2, Z5, Z5
+	VMULPD  Z5, Z5, Z5
+	LEAQ    (DX)(BX*1), R8
+	VMOVUPD (R8)(DI*8), Z6
+	VSUBPD  Z3, Z6, Z6
+	VMULPD  Z6, Z6, Z6
+	VADDPD  Z6, Z5, Z5
+	ADDQ    BX, R8
+	VMOVUPD (R8)(DI*8), Z6
+	VSUBPD  Z4, Z6, Z6
+	VMULPD  Z6, Z6, Z6
+	VADDPD  Z6, Z5, Z5
+	VCMPPD  $0x12, Z0, Z5, K1
+	VCMPPD  $0x0c, Z1, Z5, K1, K1
+	KMOVB   K1, R8
+	POPCNTL R8, R8
+	ADDQ    R8, SI
+	ADDQ    $0x08, DI
+	CMPQ    DI, n+40(FP)
+	JLT     candidates
+	ADDQ    $0x04, AX
+	MOVQ    counts+0(FP), DI
+	MOVQ    SI, R8
+	SUBQ    total+80(FP), R8
+	MOVL    R8, (DI)
+	ADDQ    $0x04, DI
+	MOVQ    DI, counts+0(FP)
+	DECQ    m+8(FP)
+	JNZ     point
+	MOVQ    SI, total+80(FP)
+	VZEROUPPER
+	RET
+
+// func near3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·near3F32AVX512(SB), NOSPLIT, $0-104
+	MOVQ         coords+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+32(FP), DX
+	MOVQ         room+40(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         indices+48(FP), SI
+	MOVQ         ind+0(FP), DI
+	MOVQ         d2+8(FP), R8
+	VBROADCASTSD r2+88(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+	XORQ         R9, R9
+
+point:
+	MOVQ         AX, R10
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R10), X2, X2
+	VBROADCASTSD X2, Z2
+	ADDQ         CX, R10
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R10), X3, X3
+	VBROADCASTSD X3, Z3
+	ADDQ         CX, R10
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (R10), X4, X4
+	VBROADCASTSD X4, Z4
+	MOVQ         R9, total+96(FP)
+	XORQ         R10, R10
+
+candidates:
+	VMOVUPD       (DX)(R10*8), Z5
+	VSUBPD        Z2, Z5, Z5
+	VMULPD        Z5, Z5, Z5
+	LEAQ          (DX)(BX*1), R11
+	VMOVUPD       (R11)(R10*8), Z6
+	VSUBPD        Z3, Z6, Z6
+	VMULPD        Z6, Z6, Z6
+	VADDPD        Z6, Z5, Z5
+	ADDQ          BX, R11
+	VMOVUPD       (R11)(R10*8), Z6
+	VSUBPD        Z4, Z6, Z6
+	VMULPD        Z6, Z6, Z6
+	VADDPD        Z6, Z5, Z5
+	VCMPPD        $0x12, Z0, Z5, K1
+	VCMPPD        $0x0c, Z1, Z5, K1, K1
+	KMOVB         K1, R11
+	POPCNTL       R11, R11
+	VMOVDQU       (SI)(R10*4), Y6
+	VPCOMPRESSD.Z Y6, K1, Y6
+	VCOMPRESSPD.Z Z5, K1, Z5
+	VMOVDQU       Y6, (DI)(R9*4)
+	VMOVUPD       Z5, (R8)(R9*8)
+	ADDQ          R11, R9
+	ADDQ          $0x08, R10
+	CMPQ          R10, n+56(FP)
+	JLT           candidates
+	ADDQ          $0x04, AX
+	MOVQ          counts+16(FP), R10
+	MOVQ          R9, R11
+	SUBQ          total+96(FP), R11
+	MOVL          R11, (R10)
+	ADDQ          $0x04, R10
+	MOVQ          R10, counts+16(FP)
+	DECQ          m+24(FP)
+	JNZ           point
+	MOVQ          R9, total+96(FP)
+	VZEROUPPER
+	RET
+
+// func nearCountF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, POPCNT
+TEXT ·nearCountF32AVX512(SB), NOSPLIT, $0-88
+	MOVQ         coords+48(FP), AX
+	MOVQ         stride+56(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x03, BX
+	VBROADCASTSD r2+72(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+	XORQ         SI, SI
+
+point:
+	MOVQ AX, DI
+	MOVQ SI, total+80(FP)
+	XORQ DI, DI
+
+candidates:
+	MOVQ   d+64(FP), R9
+	LEAQ   (DX)(DI*8), R8
+	MOVQ   AX, R10
+	VPXORQ Z2, Z2, Z2
 
 axis:
-	VBROADCASTSD  (R14), Z4
-	VCVTPS2PD     (R12)(R8*4), Z5
-	VSUBPD        Z4, Z5, Z5
-	VMULPD        Z5, Z5, Z5
-	VADDPD        Z5, Z3, Z3
-	ADDQ          CX, R12
-	ADDQ          $0x08, R14
-	DECQ          R13
-	JNZ           axis
-	VCMPPD        $0x12, Z0, Z3, K1
-	VPCMPUD       $0x04, Y1, Y2, K1, K1
-	KMOVB         K1, R12
-	POPCNTL       R12, R12
-	VPCOMPRESSD.Z Y2, K1, Y4
-	VCOMPRESSPD.Z Z3, K1, Z5
-	VMOVUPS       Y4, (BX)(DI*4)
-	VMOVUPD       Z5, (SI)(DI*8)
-	ADDQ          R12, DI
-	ADDQ          $0x08, R8
-	VPADDD        nearStepAVX512<>+0(SB), Y2, Y2
-	SUBQ          $0x08, R11
-	JGE           loop
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R10), X3, X3
+	VBROADCASTSD X3, Z3
+	VMOVUPD      (R8), Z4
+	VSUBPD       Z3, Z4, Z4
+	VMULPD       Z4, Z4, Z4
+	VADDPD       Z4, Z2, Z2
+	ADDQ         CX, R10
+	ADDQ         BX, R8
+	DECQ         R9
+	JNZ          axis
+	VCMPPD       $0x12, Z0, Z2, K1
+	VCMPPD       $0x0c, Z1, Z2, K1, K1
+	KMOVB        K1, R8
+	POPCNTL      R8, R8
+	ADDQ         R8, SI
+	ADDQ         $0x08, DI
+	CMPQ         DI, n+40(FP)
+	JLT          candidates
+	ADDQ         $0x04, AX
+	MOVQ         counts+0(FP), DI
+	MOVQ         SI, R8
+	SUBQ         total+80(FP), R8
+	MOVL         R8, (DI)
+	ADDQ         $0x04, DI
+	MOVQ         DI, counts+0(FP)
+	DECQ         m+8(FP)
+	JNZ          point
+	MOVQ         SI, total+80(FP)
+	VZEROUPPER
+	RET
 
-tail:
-	ADDQ   $0x08, R11
-	JZ     span
-	MOVL   $0x000000ff, R12
-	BZHIL  R11, R12, R12
-	KMOVW  R12, K1
-	MOVQ   d+24(FP), R12
-	MOVQ   AX, R11
-	MOVQ   DX, R13
-	VPXORQ Z6, Z6, Z6
+// func nearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
+TEXT ·nearF32AVX512(SB), NOSPLIT, $0-104
+	MOVQ         coords+64(FP), AX
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+32(FP), DX
+	MOVQ         room+40(FP), BX
+	SHLQ         $0x03, BX
+	MOVQ         indices+48(FP), SI
+	MOVQ         ind+0(FP), DI
+	MOVQ         d2+8(FP), R8
+	VBROADCASTSD r2+88(FP), Z0
+	VPXORQ       Z1, Z1, Z1
+	XORQ         R9, R9
 
-tailAxis:
-	VBROADCASTSD  (R13), Z4
-	VMOVUPS.Z     (R11)(R8*4), K1, Y5
-	VCVTPS2PD     Y5, Z5
-	VSUBPD        Z4, Z5, Z5
-	VMULPD        Z5, Z5, Z5
-	VADDPD        Z5, Z6, Z6
-	ADDQ          CX, R11
-	ADDQ          $0x08, R13
+point:
+	MOVQ AX, R10
+	MOVQ R9, total+96(FP)
+	XORQ R10, R10
+
+candidates:
+	MOVQ   d+80(FP), R12
+	LEAQ   (DX)(R10*8), R11
+	MOVQ   AX, R13
+	VPXORQ Z2, Z2, Z2
+
+axis:
+	VXORPS        X3, X3, X3
+	VCVTSS2SD     (R13), X3, X3
+	VBROADCASTSD  X3, Z3
+	VMOVUPD       (R11), Z4
+	VSUBPD        Z3, Z4, Z4
+	VMULPD        Z4, Z4, Z4
+	VADDPD        Z4, Z2, Z2
+	ADDQ          CX, R13
+	ADDQ          BX, R11
 	DECQ          R12
-	JNZ           tailAxis
-	VCMPPD        $0x12, Z0, Z6, K1, K1
-	VPCMPUD       $0x04, Y1, Y2, K1, K1
-	KMOVB         K1, R8
-	POPCNTL       R8, R8
-	VPCOMPRESSD.Z Y2, K1, Y2
-	VCOMPRESSPD.Z Z6, K1, Z4
-	MOVL          $0x000000ff, R11
-	BZHIL         R8, R11, R11
-	KMOVW         R11, K1
-	VMOVUPS       Y2, K1, (BX)(DI*4)
-	VMOVUPD       Z4, K1, (SI)(DI*8)
-	ADDQ          R8, DI
-	JMP           span
-
-done:
-	MOVQ DI, n+80(FP)
+	JNZ           axis
+	VCMPPD        $0x12, Z0, Z2, K1
+	VCMPPD        $0x0c, Z1, Z2, K1, K1
+	KMOVB         K1, R11
+	POPCNTL       R11, R11
+	VMOVDQU       (SI)(R10*4), Y3
+	VPCOMPRESSD.Z Y3, K1, Y3
+	VCOMPRESSPD.Z Z2, K1, Z4
+	VMOVDQU       Y3, (DI)(R9*4)
+	VMOVUPD       Z4, (R8)(R9*8)
+	ADDQ          R11, R9
+	ADDQ          $0x08, R10
+	CMPQ          R10, n+56(FP)
+	JLT           candidates
+	ADDQ          $0x04, AX
+	MOVQ          counts+16(FP), R10
+	MOVQ          R9, R11
+	SUBQ          total+96(FP), R11
+	MOVL          R11, (R10)
+	ADDQ          $0x04, R10
+	MOVQ          R10, counts+16(FP)
+	DECQ          m+24(FP)
+	JNZ           point
+	MOVQ          R9, total+96(FP)
 	VZEROUPPER
 	RET

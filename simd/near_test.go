@@ -8,23 +8,58 @@ import (
 	"testing"
 )
 
-// checkNearAt compares Near and CountNear of every level with the reference.
-func checkNearAt(t *testing.T, level Level, q []float64, coords []float32, stride int, spans []uint32, self uint32, r2 float64) {
+// nearReference is the definition, for each point from first on.
+func nearReference(d int, coords []float32, stride int, spans []uint32, first, m int, r2 float64) (ind []uint32, d2 []float64, counts []uint32) {
+	counts = make([]uint32, m)
+	for i := range m {
+		for p := 0; p+2 <= len(spans); p += 2 {
+			for j := spans[p]; j < spans[p+1]; j++ {
+				sum := 0.0
+				for a := range d {
+					e := float64(coords[a*stride+first+i]) - float64(coords[a*stride+int(j)])
+					sum += float64(e * e)
+				}
+				if sum <= r2 && sum != 0 {
+					ind, d2 = append(ind, j), append(d2, sum)
+					counts[i]++
+				}
+			}
+		}
+	}
+	return ind, d2, counts
+}
+
+// checkNearAt compares Near and CountNear of a level with the definition.
+func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int, spans []uint32, first, m int, r2 float64) {
 	t.Helper()
-	room := checkNear(len(q), len(coords), stride, spans)
-	wantInd, wantD2 := make([]uint32, room), make([]float64, room)
-	want := nearGo(wantInd, wantD2, q, coords, stride, spans, self, r2)
-	ind, d2 := guarded[uint32](t, room), guarded[float64](t, room)
-	s := At(level)
-	if got := s.Near(ind, d2, q, coords, stride, spans, self, r2); got != want {
-		t.Fatalf("found %d, want %d", got, want)
+	s, n := At(level), checkSpans(d, len(coords), stride, spans)
+	c := guardedCandidates(t, d, n)
+	s.Collect(c, coords, stride, spans)
+	if c.Len() != n {
+		t.Fatalf("%d candidates, want %d", c.Len(), n)
 	}
-	if !slices.Equal(ind[:want], wantInd[:want]) || !slices.Equal(d2[:want], wantD2[:want]) {
-		t.Fatalf("found %v %v, want %v %v", ind[:want], d2[:want], wantInd[:want], wantD2[:want])
+	wantInd, wantD2, wantCounts := nearReference(d, coords, stride, spans, first, m, r2)
+	room := m*n + candidatePad
+	ind, d2, counts := guarded[uint32](t, room), guarded[float64](t, room), guarded[uint32](t, m)
+	if got := s.Near(ind, d2, counts, c, coords, stride, first, r2); got != len(wantInd) {
+		t.Fatalf("found %d, want %d", got, len(wantInd))
 	}
-	if got := s.CountNear(q, coords, stride, spans, self, r2); got != want {
-		t.Fatalf("counted %d, want %d", got, want)
+	if !slices.Equal(counts, wantCounts) || !slices.Equal(ind[:len(wantInd)], wantInd) || !slices.Equal(d2[:len(wantInd)], wantD2) {
+		t.Fatalf("found %v %v %v, want %v %v %v", counts, ind[:len(wantInd)], d2[:len(wantInd)], wantCounts, wantInd, wantD2)
 	}
+	for i := range counts {
+		counts[i] = 77
+	}
+	if got := s.CountNear(counts, c, coords, stride, first, r2); got != len(wantInd) || !slices.Equal(counts, wantCounts) {
+		t.Fatalf("counted %d %v, want %d %v", got, counts, len(wantInd), wantCounts)
+	}
+}
+
+// guardedCandidates are candidates whose memory ends where they say it does.
+func guardedCandidates(t *testing.T, d, room int) *Candidates {
+	c := NewCandidates(d, room)
+	c.at, c.ind = guarded[float64](t, len(c.at)), guarded[uint32](t, len(c.ind))
+	return c
 }
 
 func TestNear(t *testing.T) {
@@ -32,24 +67,26 @@ func TestNear(t *testing.T) {
 	for _, level := range Levels() {
 		for d := 1; d <= 9; d++ {
 			t.Run(fmt.Sprintf("level=%v/d=%d", level, d), func(t *testing.T) {
-				for n := range 68 {
-					coords := guarded[float32](t, d*n)
+				for n := 1; n < 68; n++ {
+					coords := guarded[float32](t, d*n+CoordinatePad)
 					for i := range coords {
 						coords[i] = float32(r.NormFloat64())
+					}
+					for i := range CoordinatePad { // whatever it is
+						coords[d*n+i] = float32(math.NaN())
 					}
 					if n > 10 {
 						coords[7], coords[8], coords[9] = float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1))
 					}
-					q := make([]float64, d)
-					if n > 0 {
-						for a := range q {
-							q[a] = float64(coords[a*n+n/2]) // of one of the points
+					if n > 3 {
+						for a := range d { // two points in one place
+							coords[a*n+2] = coords[a*n+1]
 						}
 					}
-					checkNearAt(t, level, q, coords, n, []uint32{0, uint32(n)}, uint32(n/2), float64(d))
-					checkNearAt(t, level, q, coords, n, []uint32{0, uint32(n)}, math.MaxUint32, float64(d))
+					checkNearAt(t, level, d, coords, n, []uint32{0, uint32(n)}, n/2, min(3, n-n/2), float64(d))
+					checkNearAt(t, level, d, coords, n, nil, 0, 1, float64(d))
 					a, b := uint32(n/3), uint32(n/2)
-					checkNearAt(t, level, q, coords, n, []uint32{a, b, b, a, b, uint32(n), 0, a}, a, float64(d))
+					checkNearAt(t, level, d, coords, n, []uint32{a, b, b, a, b, uint32(n), 0, a}, 0, n, float64(d))
 				}
 			})
 		}
@@ -59,37 +96,48 @@ func TestNear(t *testing.T) {
 // Points exactly at the radius are near, those one unit beyond are not, far
 // from the origin too.
 func TestNearAtTheRadius(t *testing.T) {
-	const n, at = 40, 1 << 20
-	coords := make([]float32, 2*n)
+	const n, at = 41, 1 << 20
+	coords := make([]float32, 2*n+CoordinatePad)
 	for i := range n {
 		coords[i], coords[n+i] = at+3, at+4
 		if i%3 == 1 {
 			coords[i] = math.Nextafter32(at+3, at+4)
 		}
 	}
+	coords[n-1], coords[2*n-1] = at, at
 	for _, level := range Levels() {
-		ind, d2 := make([]uint32, n), make([]float64, n)
-		got := At(level).Near(ind, d2, []float64{at, at}, coords, n, []uint32{0, n}, math.MaxUint32, 25)
+		ind, d2, counts := make([]uint32, n+8), make([]float64, n+8), make([]uint32, 1)
+		c := NewCandidates(2, n)
+		At(level).Collect(c, coords, n, []uint32{0, n})
+		got := At(level).Near(ind, d2, counts, c, coords, n, n-1, 25)
 		for _, j := range ind[:got] {
 			if j%3 == 1 {
 				t.Errorf("%v: point %d is beyond the radius", level, j)
 			}
 		}
-		if got != n-n/3 {
-			t.Errorf("%v: %d points, want %d", level, got, n-n/3)
+		if want := n - 1 - (n-1)/3; got != want {
+			t.Errorf("%v: %d points, want %d", level, got, want)
 		}
 	}
 }
 
 func TestNearPanics(t *testing.T) {
-	ind, d2, q, coords := make([]uint32, 9), make([]float64, 9), make([]float64, 2), make([]float32, 20)
+	s, coords := At(Best()), make([]float32, 20+CoordinatePad)
+	ind, d2, counts := make([]uint32, 28), make([]float64, 28), make([]uint32, 2)
 	odd := make([]uint32, 1)
+	full := NewCandidates(2, 10)
+	s.Collect(full, coords, 10, []uint32{0, 10})
 	for name, f := range map[string]func(){
-		"span":   func() { At(Best()).Near(ind, d2, q, coords, 10, []uint32{5, 11}, 0, 1) },
-		"coords": func() { At(Best()).CountNear(q, coords[:19], 10, []uint32{5, 10}, 0, 1) },
-		"room":   func() { At(Best()).Near(ind, d2, q, coords, 10, []uint32{0, 10}, 0, 1) },
-		"odd":    func() { At(Best()).CountNear(q, coords, 10, odd, 0, 1) },
-		"stride": func() { At(Best()).CountNear(q, coords, 0, []uint32{0, 1}, 0, 1) },
+		"span":   func() { s.Collect(NewCandidates(2, 10), coords, 10, []uint32{5, 11}) },
+		"coords": func() { s.Collect(NewCandidates(2, 10), coords[:27], 10, []uint32{5, 10}) },
+		"odd":    func() { s.Collect(NewCandidates(2, 10), coords, 10, odd) },
+		"stride": func() { s.Collect(NewCandidates(2, 10), coords, 0, []uint32{0, 1}) },
+		"room":   func() { s.Collect(NewCandidates(2, 9), coords, 10, []uint32{0, 10}) },
+		"ind":    func() { s.Near(ind[:27], d2, counts, full, coords, 10, 0, 1) },
+		"d2":     func() { s.Near(ind, d2[:27], counts, full, coords, 10, 0, 1) },
+		"points": func() { s.Near(ind, d2, counts, full, coords, 10, 9, 1) },
+		"count":  func() { s.CountNear(counts, full, coords, 10, 9, 1) },
+		"first":  func() { s.CountNear(counts, full, coords, 10, -1, 1) },
 	} {
 		func() {
 			defer func() {
@@ -99,5 +147,8 @@ func TestNearPanics(t *testing.T) {
 			}()
 			f()
 		}()
+	}
+	if got := s.Near(ind, d2, counts, full, coords, 10, 0, 1); got != 0 {
+		t.Errorf("%d neighbours among points in one place", got)
 	}
 }

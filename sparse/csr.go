@@ -27,6 +27,11 @@ func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error
 	return &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}, nil
 }
 
+// Assume is New without the check, for builders that make what New asks for.
+func Assume(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
+	return &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}
+}
+
 // Rows returns the number of rows.
 func (a *CSR) Rows() int { return a.rows }
 
@@ -42,6 +47,9 @@ func (a *CSR) Row(i int) (ind []uint32, val []float32) {
 	lo, hi := a.ptr[i], a.ptr[i+1]
 	return a.ind[lo:hi:hi], a.val[lo:hi:hi]
 }
+
+// RowLen returns the number of entries of row i.
+func (a *CSR) RowLen(i int) int { return int(a.ptr[i+1] - a.ptr[i]) }
 
 // Bytes returns the memory a CSR of the given shape takes, and false when the
 // number does not fit an int64. Builders call it before they allocate.

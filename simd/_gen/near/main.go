@@ -1,13 +1,13 @@
-// Command near writes the search of a point's neighbours among runs of points.
+// Command near writes the search for neighbours of a few points among many.
 //
-// Coordinates are float32 in one array for each axis, and are converted to
-// float64 before anything is computed, so the decision is that of plain Go to
-// the last bit: float32 arithmetic would test twice as many candidates at a
-// time, but every pair near the radius would have to be tested again.
+// Candidates are collected once for all points that share them, as float64, so
+// the decision is that of plain Go to the last bit: float32 arithmetic would test
+// twice as many at a time, but every pair near the radius would have to be tested
+// again. Their number is rounded up with candidates that are NaN and so never near:
+// there are no short vectors.
 //
 // Neighbours are written by moving the lanes that pass to the front of a vector
-// and storing it whole: what lies behind them is overwritten by the next
-// vector. Only the last vector of a run is stored in part.
+// and storing it whole: what lies behind them is overwritten by the next vector.
 package main
 
 import (
@@ -28,6 +28,7 @@ func main() {
 	ConstraintExpr("gc,!noasm,!purego")
 	l := vec.Named(*level)
 	t := newTables(l)
+	collect(l, t)
 	for _, d := range []int{2, 3, 0} {
 		for _, fill := range []bool{false, true} {
 			generate(l, t, d, fill)
@@ -36,8 +37,9 @@ func main() {
 	Generate()
 }
 
-// tables move lanes to the front on AVX2: for each mask of four lanes the order
-// of the 32-bit halves of float64 lanes, and of the bytes of 32-bit lanes.
+// tables hold the lane numbers and, for AVX2, what moves lanes to the front: for
+// each mask of four lanes the order of the 32-bit halves of float64 lanes, and of
+// the bytes of 32-bit lanes.
 type tables struct {
 	wide, single Mem
 	iota, step   Mem // 0, 1, 2, ... and the number of lanes everywhere
@@ -81,6 +83,89 @@ func newTables(l *vec.Level) (t tables) {
 	return t
 }
 
+// overCandidates writes a loop over the candidates from 0 to n-1, n a multiple of eight,
+// one vector at a time.
+func overCandidates(l *vec.Level, name string, n Op, body func(at reg.GPVirtual)) {
+	at := GP64()
+	XORQ(at, at)
+	Label(name)
+	body(at)
+	ADDQ(U8(l.Lanes), at)
+	CMPQ(at, n)
+	JLT(LabelRef(name))
+}
+
+// collect writes the copy of spans of points to candidates. Whole vectors are
+// read and written: what is too much is overwritten by the next span.
+func collect(l *vec.Level, t tables) {
+	name := "collectF32" + l.Suffix
+	TEXT(name, NOSPLIT, "func(at *float64, room uintptr, ind *uint32, coords *float32, stride, d uintptr, spans *uint32, nspans uintptr) (n uintptr)")
+	Pragma("noescape")
+	Doc(name+" copies the points of some spans.", "",
+		"\tfor s := range nspans {",
+		"\t\tfor j := spans[2*s]; j < spans[2*s+1]; j++ {",
+		"\t\t\tfor a := range d {",
+		"\t\t\t\tat[a*room+n] = float64(coords[a*stride+j])",
+		"\t\t\t}",
+		"\t\t\tind[n] = j",
+		"\t\t\tn++",
+		"\t\t}",
+		"\t}", "",
+		"It reads up to seven numbers behind a span and writes as many behind the last",
+		"candidate.")
+	at := Load(Param("at"), GP64()).(reg.GPVirtual)
+	room := Load(Param("room"), GP64()).(reg.GPVirtual)
+	ind := Load(Param("ind"), GP64()).(reg.GPVirtual)
+	coords := Load(Param("coords"), GP64()).(reg.GPVirtual)
+	stride := Load(Param("stride"), GP64()).(reg.GPVirtual)
+	spans := Load(Param("spans"), GP64()).(reg.GPVirtual)
+	nspans := Load(Param("nspans"), GP64()).(reg.GPVirtual)
+	SHLQ(U8(3), room)
+	SHLQ(U8(2), stride)
+	n, j, end, put := GP64(), GP64(), GP64(), GP64()
+	XORQ(n, n)
+	index := l.Half()
+	Label("span")
+	DECQ(nspans)
+	JL(LabelRef("done"))
+	MOVL(Mem{Base: spans}, j.As32())
+	MOVL(Mem{Base: spans, Disp: 4}, end.As32())
+	ADDQ(U8(8), spans)
+	CMPQ(j, end)
+	JGE(LabelRef("span"))
+	first := XMM()
+	VMOVD(j.As32(), first)
+	VPBROADCASTD(first, index)
+	VPADDD(t.iota, index, index)
+	MOVQ(n, put)
+	ADDQ(end, n)
+	SUBQ(j, n)
+	Label("points")
+	VMOVDQU(index, Mem{Base: ind, Index: put, Scale: 4})
+	VPADDD(t.step, index, index)
+	from, to, axes := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: coords, Index: j, Scale: 4}, from)
+	LEAQ(Mem{Base: at, Index: put, Scale: 8}, to)
+	Load(Param("d"), axes)
+	Label("axis")
+	v := l.Wide()
+	VCVTPS2PD(Mem{Base: from}, v)
+	VMOVUPD(v, Mem{Base: to})
+	ADDQ(stride, from)
+	ADDQ(room, to)
+	DECQ(axes)
+	JNZ(LabelRef("axis"))
+	ADDQ(U8(l.Lanes), put)
+	ADDQ(U8(l.Lanes), j)
+	CMPQ(j, end)
+	JLT(LabelRef("points"))
+	JMP(LabelRef("span"))
+	Label("done")
+	Store(n, Return("n"))
+	VZEROUPPER()
+	RET()
+}
+
 // A search holds the registers of one function.
 type search struct {
 	l    *vec.Level
@@ -88,13 +173,14 @@ type search struct {
 	d    int // 0: any
 	fill bool
 
-	coords, stride, q, axes reg.GPVirtual
-	ind, d2, found          reg.GPVirtual
-	at                      reg.GPVirtual    // candidate
-	index                   reg.VecVirtual   // numbers of the candidates at hand
-	self, r2                reg.VecVirtual   // broadcast
-	point                   []reg.VecVirtual // broadcast coordinates where d is fixed
-	wide, single            reg.GPVirtual    // addresses of the tables on AVX2
+	at, room reg.GPVirtual // candidates
+	coords   reg.GPVirtual // of the point at hand
+	stride   reg.GPVirtual
+	indices  reg.GPVirtual
+	ind, d2  reg.GPVirtual
+	found    reg.GPVirtual
+	r2, zero reg.VecVirtual   // broadcast
+	point    []reg.VecVirtual // broadcast coordinates where d is fixed
 }
 
 func generate(l *vec.Level, t tables, d int, fill bool) {
@@ -111,27 +197,28 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 	if fill {
 		output = "ind *uint32, d2 *float64, "
 	}
-	TEXT(name, NOSPLIT, "func("+output+"q *float64, d uintptr, coords *float32, stride uintptr, spans *uint32, nspans uintptr, self uint32, r2 float64) (n uintptr)")
+	TEXT(name, NOSPLIT, "func("+output+"counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride, d uintptr, r2 float64) (total uintptr)")
 	Pragma("noescape")
-	doc := []string{name + " " + what + " the points of some spans within a distance of q.", ""}
+	doc := []string{name + " " + what + " the candidates within a distance of m points.", ""}
 	doc = append(doc,
-		"\tfor s := range nspans {",
-		"\t\tfor j := spans[2*s]; j < spans[2*s+1]; j++ {",
+		"\tfor i := range m {",
+		"\t\tbefore := total",
+		"\t\tfor c := range n {",
 		"\t\t\tsum := 0.0",
 		"\t\t\tfor a := range d {",
-		"\t\t\t\te := q[a] - float64(coords[a*stride+j])",
+		"\t\t\t\te := float64(coords[a*stride+i]) - at[a*room+c]",
 		"\t\t\t\tsum += e * e",
 		"\t\t\t}",
-		"\t\t\tif sum <= r2 && j != self {")
+		"\t\t\tif sum <= r2 && sum != 0 {")
 	if fill {
-		doc = append(doc, "\t\t\t\tind[n], d2[n] = j, sum")
+		doc = append(doc, "\t\t\t\tind[total], d2[total] = indices[c], sum")
 	}
-	doc = append(doc, "\t\t\t\tn++", "\t\t\t}", "\t\t}", "\t}")
+	doc = append(doc, "\t\t\t\ttotal++", "\t\t\t}", "\t\t}", "\t\tcounts[i] = uint32(total - before)", "\t}", "", "n is a positive multiple of eight.")
 	if d > 0 {
-		doc = append(doc, "", fmt.Sprintf("It is for d = %d, whatever the argument says.", d))
+		doc = append(doc, fmt.Sprintf("It is for d = %d, whatever the argument says.", d))
 	}
 	if fill {
-		doc = append(doc, "", "ind and d2 have room for every point of the spans.")
+		doc = append(doc, "Up to seven numbers behind the last neighbour are overwritten.")
 	}
 	Doc(doc...)
 
@@ -139,63 +226,56 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 	s.coords = Load(Param("coords"), GP64()).(reg.GPVirtual)
 	s.stride = Load(Param("stride"), GP64()).(reg.GPVirtual)
 	SHLQ(U8(2), s.stride)
-	s.q = Load(Param("q"), GP64()).(reg.GPVirtual)
+	s.at = Load(Param("at"), GP64()).(reg.GPVirtual)
+	s.room = Load(Param("room"), GP64()).(reg.GPVirtual)
+	SHLQ(U8(3), s.room)
 	if fill {
+		s.indices = Load(Param("indices"), GP64()).(reg.GPVirtual)
 		s.ind = Load(Param("ind"), GP64()).(reg.GPVirtual)
 		s.d2 = Load(Param("d2"), GP64()).(reg.GPVirtual)
-		if l.Lanes == 4 {
-			s.wide, s.single = GP64(), GP64()
-			LEAQ(t.wide, s.wide)
-			LEAQ(t.single, s.single)
-		}
 	}
-	s.found, s.at = GP64(), GP64()
-	XORQ(s.found, s.found)
-	s.r2 = l.Wide()
+	s.r2, s.zero = l.Wide(), l.Wide()
 	VBROADCASTSD(address("r2"), s.r2)
-	s.self = l.Half()
-	self := XMM()
-	VMOVD(Load(Param("self"), GP32()), self)
-	VPBROADCASTD(self, s.self)
-	for a := range d {
-		v := l.Wide()
-		VBROADCASTSD(Mem{Base: s.q, Disp: 8 * a}, v)
-		s.point = append(s.point, v)
+	if l.Lanes == 8 {
+		VPXORQ(s.zero, s.zero, s.zero)
+	} else {
+		VXORPD(s.zero, s.zero, s.zero)
 	}
-	s.index = l.Half()
-	spans := Load(Param("spans"), GP64()).(reg.GPVirtual)
-	nspans := Load(Param("nspans"), GP64()).(reg.GPVirtual)
-	left, first := GP64(), l.Half()
+	for range d {
+		s.point = append(s.point, l.Wide())
+	}
+	s.found = GP64()
+	XORQ(s.found, s.found)
 
-	Label("span")
-	DECQ(nspans)
-	JL(LabelRef("done"))
-	MOVL(Mem{Base: spans}, s.at.As32())
-	MOVL(Mem{Base: spans, Disp: 4}, left.As32())
-	ADDQ(U8(8), spans)
-	SUBQ(s.at, left)
-	JLE(LabelRef("span"))
-	from := XMM()
-	VMOVD(s.at.As32(), from)
-	VPBROADCASTD(from, first)
-	VPADDD(t.iota, first, s.index)
-	SUBQ(U8(l.Lanes), left)
-	JL(LabelRef("tail"))
-	Label("loop")
-	s.vector(nil)
-	ADDQ(U8(l.Lanes), s.at)
-	VPADDD(t.step, s.index, s.index)
-	SUBQ(U8(l.Lanes), left)
-	JGE(LabelRef("loop"))
-	Label("tail")
-	ADDQ(U8(l.Lanes), left)
-	JZ(LabelRef("span"))
-	tail := l.Tail("near", left)
-	s.vector(&tail)
-	JMP(LabelRef("span"))
-
-	Label("done")
-	Store(s.found, Return("n"))
+	Label("point")
+	from := GP64()
+	MOVQ(s.coords, from)
+	for a, v := range s.point {
+		if a > 0 {
+			ADDQ(s.stride, from)
+		}
+		x := XMM()
+		VXORPS(x, x, x) // the conversion keeps the upper half
+		VCVTSS2SD(Mem{Base: from}, x, x)
+		VBROADCASTSD(x, v)
+	}
+	total, err := Return("total").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	Store(s.found, Return("total")) // before this point
+	overCandidates(l, "candidates", address("n"), s.vector)
+	ADDQ(U8(4), s.coords)
+	counts := Load(Param("counts"), GP64()).(reg.GPVirtual)
+	count := GP64()
+	MOVQ(s.found, count)
+	SUBQ(total.Addr, count)
+	MOVL(count.As32(), Mem{Base: counts})
+	ADDQ(U8(4), counts)
+	MOVQ(counts, address("counts"))
+	DECQ(address("m"))
+	JNZ(LabelRef("point"))
+	Store(s.found, Return("total"))
 	VZEROUPPER()
 	RET()
 }
@@ -208,19 +288,14 @@ func address(name string) Mem {
 	return b.Addr
 }
 
-// vector tests the candidates from at on, up to the tail if there is one.
-func (s *search) vector(tail *vec.Tail) {
+// vector tests the candidates from at on.
+func (s *search) vector(at reg.GPVirtual) {
 	l := s.l
 	sum := l.Wide()
 	square := func(a int, point Op, from Mem) {
-		e, half := l.Wide(), l.Half()
-		if tail == nil {
-			VCVTPS2PD(from, e)
-		} else {
-			tail.LoadSingle(from, half)
-			VCVTPS2PD(half, e)
-		}
+		e := l.Wide()
 		// The sign of the difference does not matter to its square.
+		VMOVUPD(from, e)
 		VSUBPD(point, e, e)
 		if a == 0 {
 			VMULPD(e, e, sum)
@@ -234,105 +309,88 @@ func (s *search) vector(tail *vec.Tail) {
 		for a, point := range s.point {
 			switch a {
 			case 0:
-				square(a, point, Mem{Base: s.coords, Index: s.at, Scale: 4})
+				square(a, point, Mem{Base: s.at, Index: at, Scale: 8})
 			case 1:
-				LEAQ(Mem{Base: s.coords, Index: s.stride, Scale: 1}, axis)
-				square(a, point, Mem{Base: axis, Index: s.at, Scale: 4})
+				LEAQ(Mem{Base: s.at, Index: s.room, Scale: 1}, axis)
+				square(a, point, Mem{Base: axis, Index: at, Scale: 8})
 			default:
-				ADDQ(s.stride, axis)
-				square(a, point, Mem{Base: axis, Index: s.at, Scale: 4})
+				ADDQ(s.room, axis)
+				square(a, point, Mem{Base: axis, Index: at, Scale: 8})
 			}
 		}
 	} else {
-		label := "axis"
-		if tail != nil {
-			label = "tailAxis"
-		}
-		a, point := Load(Param("d"), GP64()).(reg.GPVirtual), GP64()
-		MOVQ(s.coords, axis)
-		MOVQ(s.q, point)
+		a, from := GP64(), GP64()
+		Load(Param("d"), a)
+		LEAQ(Mem{Base: s.at, Index: at, Scale: 8}, axis)
+		MOVQ(s.coords, from)
 		if l.Lanes == 8 {
 			VPXORQ(sum, sum, sum)
 		} else {
 			VXORPD(sum, sum, sum)
 		}
-		Label(label)
-		q := l.Wide()
-		VBROADCASTSD(Mem{Base: point}, q)
-		square(1, q, Mem{Base: axis, Index: s.at, Scale: 4})
-		ADDQ(s.stride, axis)
-		ADDQ(U8(8), point)
+		Label("axis")
+		x, q := XMM(), l.Wide()
+		VXORPS(x, x, x)
+		VCVTSS2SD(Mem{Base: from}, x, x)
+		VBROADCASTSD(x, q)
+		square(1, q, Mem{Base: axis})
+		ADDQ(s.stride, from)
+		ADDQ(s.room, axis)
 		DECQ(a)
-		JNZ(LabelRef(label))
+		JNZ(LabelRef("axis"))
 	}
 	if l.Lanes == 8 {
-		s.keep512(sum, tail)
+		s.keep512(at, sum)
 	} else {
-		s.keep256(sum, tail)
+		s.keep256(at, sum)
 	}
 }
 
 const (
-	lessOrEqual = 0x12 // of floating point numbers, false for NaN, quiet
-	notEqual    = 4    // of integers
+	lessOrEqual = 0x12 // false for NaN, quiet
+	notEqual    = 0x0c // false for NaN, quiet
 )
 
 // keep512 counts and stores the candidates that pass.
-func (s *search) keep512(sum reg.VecVirtual, tail *vec.Tail) {
+func (s *search) keep512(at reg.GPVirtual, sum reg.VecVirtual) {
 	near, pass := K(), K()
-	if tail == nil {
-		VCMPPD(U8(lessOrEqual), s.r2, sum, near)
-	} else {
-		VCMPPD(U8(lessOrEqual), s.r2, sum, tail.Mask(), near)
-	}
-	VPCMPUD(U8(notEqual), s.self, s.index, near, pass)
+	VCMPPD(U8(lessOrEqual), s.r2, sum, near)
+	VCMPPD(U8(notEqual), s.zero, sum, near, pass)
 	count := GP64()
 	KMOVB(pass, count.As32())
 	POPCNTL(count.As32(), count.As32())
 	if s.fill {
-		ind, d2 := s.l.Half(), s.l.Wide()
-		VPCOMPRESSD_Z(s.index, pass, ind)
+		ind, d2 := YMM(), ZMM()
+		VMOVDQU(Mem{Base: s.indices, Index: at, Scale: 4}, ind)
+		VPCOMPRESSD_Z(ind, pass, ind)
 		VCOMPRESSPD_Z(sum, pass, d2)
-		s.store(ind, d2, count, tail)
+		VMOVDQU(ind, Mem{Base: s.ind, Index: s.found, Scale: 4})
+		VMOVUPD(d2, Mem{Base: s.d2, Index: s.found, Scale: 8})
 	}
 	ADDQ(count, s.found)
 }
 
-func (s *search) keep256(sum reg.VecVirtual, tail *vec.Tail) {
-	near, same := YMM(), XMM()
-	pass, itself := GP64(), GP32()
+func (s *search) keep256(at reg.GPVirtual, sum reg.VecVirtual) {
+	near, other := YMM(), YMM()
+	pass := GP64()
 	VCMPPD(U8(lessOrEqual), s.r2, sum, near)
-	VPCMPEQD(s.self, s.index, same)
+	VCMPPD(U8(notEqual), s.zero, sum, other)
+	VANDPD(near, other, near)
 	VMOVMSKPD(near, pass.As32())
-	VMOVMSKPS(same, itself)
-	ANDNL(pass.As32(), itself, pass.As32())
-	if tail != nil {
-		valid := GP32()
-		VMOVMSKPS(tail.Single(), valid)
-		ANDL(valid, pass.As32())
-	}
 	count := GP64()
 	POPCNTL(pass.As32(), count.As32())
 	if s.fill {
 		order, ind, d2 := YMM(), XMM(), YMM()
 		SHLL(U8(4), pass.As32())
-		VMOVDQU(Mem{Base: s.wide, Index: pass, Scale: 2}, order)
+		table := GP64()
+		LEAQ(s.t.wide, table)
+		VMOVDQU(Mem{Base: table, Index: pass, Scale: 2}, order)
 		VPERMD(sum, order, d2)
-		VPSHUFB(Mem{Base: s.single, Index: pass, Scale: 1}, s.index, ind)
-		s.store(ind, d2, count, tail)
+		VMOVDQU(Mem{Base: s.indices, Index: at, Scale: 4}, ind)
+		LEAQ(s.t.single, table)
+		VPSHUFB(Mem{Base: table, Index: pass, Scale: 1}, ind, ind)
+		VMOVDQU(ind, Mem{Base: s.ind, Index: s.found, Scale: 4})
+		VMOVUPD(d2, Mem{Base: s.d2, Index: s.found, Scale: 8})
 	}
 	ADDQ(count, s.found)
-}
-
-// store writes the first lanes behind what was found before.
-func (s *search) store(ind, d2 reg.VecVirtual, count reg.GPVirtual, tail *vec.Tail) {
-	toInd, toD2 := Mem{Base: s.ind, Index: s.found, Scale: 4}, Mem{Base: s.d2, Index: s.found, Scale: 8}
-	if tail == nil {
-		VMOVUPS(ind, toInd)
-		VMOVUPD(d2, toD2)
-		return
-	}
-	part := s.l.Tail("near", count)
-	part.StoreSingle(ind, toInd)
-	part.StoreWide(d2, toD2)
 }

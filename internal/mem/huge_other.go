@@ -1,0 +1,6 @@
+//go:build !linux
+
+package mem
+
+// Huge does nothing here.
+func Huge[T any]([]T) {}

@@ -1,0 +1,78 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// radixSort sorts order by key, stably, and returns the sorted keys, which are
+// below 2^bits. Workers sort a piece each: a digit's points go where those of
+// smaller digits, and those of the same digit in earlier pieces, end.
+func radixSort(ctx context.Context, keys []uint64, order []uint32, bits int, set *par.Set) ([]uint64, error) {
+	const most = 11 // bits of a digit: its counters stay in the first-level cache
+	passes := max((bits+most-1)/most, 1)
+	r := &radix{
+		digit: (max(bits, 1) + passes - 1) / passes, from: keys, fromOrder: order,
+		to: make([]uint64, len(keys)), toOrder: make([]uint32, len(order)),
+		counts: make([][1 << most]uint32, set.Workers()),
+	}
+	for pass := range passes {
+		r.shift = pass * r.digit
+		for _, r.scatter = range []bool{false, true} {
+			if err := set.Do(ctx, len(r.counts), r); err != nil {
+				return nil, err
+			}
+			if !r.scatter {
+				r.place()
+			}
+		}
+		r.from, r.to = r.to, r.from
+		r.fromOrder, r.toOrder = r.toOrder, r.fromOrder
+	}
+	if &r.fromOrder[0] != &order[0] {
+		copy(order, r.fromOrder)
+	}
+	return r.from, nil
+}
+
+// radix is one pass: it counts digits, then scatters by them.
+type radix struct {
+	digit, shift       int
+	scatter            bool
+	from, to           []uint64
+	fromOrder, toOrder []uint32
+	counts             [][1 << 11]uint32 // of each piece; later, where its next point of a digit goes
+}
+
+// Run does one piece.
+func (r *radix) Run(_, piece int) {
+	n, pieces := len(r.from), len(r.counts)
+	lo, hi := n*piece/pieces, n*(piece+1)/pieces
+	counts, mask := &r.counts[piece], uint64(1)<<r.digit-1
+	from, shift := r.from[lo:hi], r.shift&63
+	if !r.scatter {
+		clear(counts[:])
+		for _, k := range from {
+			counts[k>>shift&mask&(1<<11-1)]++
+		}
+		return
+	}
+	order := r.fromOrder[lo:hi]
+	for i, k := range from {
+		at := &counts[k>>shift&mask&(1<<11-1)]
+		r.to[*at], r.toOrder[*at] = k, order[i]
+		*at++
+	}
+}
+
+// place turns counts into places.
+func (r *radix) place() {
+	next := uint32(0)
+	for digit := range 1 << r.digit {
+		for piece := range r.counts {
+			count := &r.counts[piece][digit]
+			next, *count = next+*count, next
+		}
+	}
+}

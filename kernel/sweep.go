@@ -1,0 +1,169 @@
+package kernel
+
+import "sort"
+
+// A sweep finds the cells around a cell, in windows: the cells of a row whose
+// numbers along the last axis are within half of its own. Cells must be asked for
+// in ascending order, for then windows only ever move forward: a sweep over all
+// cells passes each a few times.
+type sweep struct {
+	cl      *cellList
+	bands   bands
+	row     int      // of the cells at hand; -1 before the first
+	planes  []plane  // of rows around it, where not all cells are listed
+	windows []window // of the rows around it that hold points
+}
+
+// bands are the windows to open in the rows around a row: those at offsets da and
+// db along the slower two axes are at[|da|][|db|].
+type bands struct {
+	at [][][]band
+}
+
+type band struct {
+	half   int64
+	weight float64 // for the user
+}
+
+// A plane is the run of rows within reach of the row at hand whose offset along
+// the first axis is da.
+type plane struct {
+	da       int64
+	from, to int // rows; -1 before the first
+}
+
+// A window is a range of cells, from to to-1, in a row that ends before end.
+type window struct {
+	band
+	from, to, end int
+}
+
+// searchBands cover the cells within reach.
+func (g *grid) searchBands() bands {
+	return g.newBands(1, func(_, _ int64) []band { return []band{{half: g.reach}} })
+}
+
+// newBands asks for the bands of all rows within a multiple of the reach. With
+// fewer than three axes some rows have no neighbours along the slower ones.
+func (g *grid) newBands(multiple int64, of func(da, db int64) []band) (b bands) {
+	slow := func(axis int) int64 {
+		if axis >= len(g.axes)-1 {
+			return 0
+		}
+		return multiple * g.reach
+	}
+	b.at = make([][][]band, slow(0)+1)
+	for da := range b.at {
+		b.at[da] = make([][]band, slow(1)+1)
+		for db := range b.at[da] {
+			b.at[da][db] = of(int64(da), int64(db))
+		}
+	}
+	return b
+}
+
+func newSweep(cl *cellList, b bands) *sweep {
+	s := &sweep{cl: cl, bands: b}
+	reach := int64(len(b.at) - 1)
+	for da := -reach; da <= reach; da++ {
+		s.planes = append(s.planes, plane{da: da})
+	}
+	s.restart()
+	return s
+}
+
+// restart begins another sequence of cells.
+func (s *sweep) restart() {
+	s.row = -1
+	for i := range s.planes {
+		s.planes[i].from = -1
+	}
+}
+
+// enter moves on to a row of cells, of which those from number lo on will be
+// asked for.
+func (s *sweep) enter(row int, lo uint32) {
+	cl := s.cl
+	begins := s.row < 0
+	a, b := cl.slow(row)
+	s.row, s.windows = row, s.windows[:0]
+	reach := int64(len(s.bands.at[0]) - 1)
+	least, most := max(b-reach, 0), min(b+reach, cl.slowSize[1]-1)
+	for i := range s.planes {
+		p := &s.planes[i]
+		at := a + p.da
+		if at < 0 || at >= cl.slowSize[0] {
+			continue
+		}
+		bands := s.bands.at[abs(p.da)]
+		if cl.dense() {
+			for c := least; c <= most; c++ {
+				s.open(int(at*cl.slowSize[1]+c), bands[abs(c-b)])
+			}
+			continue
+		}
+		p.move(cl.rowKey, cl.slowKey(at, least), cl.slowKey(at, most))
+		for r := p.from; r < p.to; r++ {
+			_, c := cl.slow(r)
+			s.open(r, bands[abs(c-b)])
+		}
+	}
+	if begins && !cl.dense() { // anywhere in rows, which may be long
+		for i := range s.windows {
+			w := &s.windows[i]
+			w.from += sort.Search(w.end-w.from, func(c int) bool { return int64(cl.fast[w.from+c]) >= int64(lo)-w.half })
+			w.to = w.from
+		}
+	}
+}
+
+// move moves the run to the rows with keys from least to most.
+func (p *plane) move(rowKey []uint64, least, most uint64) {
+	if p.from < 0 {
+		p.from = sort.Search(len(rowKey), func(r int) bool { return rowKey[r] >= least })
+		p.to = p.from
+	}
+	for p.from < len(rowKey) && rowKey[p.from] < least {
+		p.from++
+	}
+	p.to = max(p.to, p.from)
+	for p.to < len(rowKey) && rowKey[p.to] <= most {
+		p.to++
+	}
+}
+
+// open opens windows at the beginning of a row.
+func (s *sweep) open(row int, bands []band) {
+	from, end := s.cl.cellsOf(row)
+	for _, b := range bands {
+		s.windows = append(s.windows, window{band: b, from: from, to: from, end: end})
+	}
+}
+
+// around moves the windows to the cells within half of those from number lo to hi
+// of the row entered last.
+func (s *sweep) around(lo, hi uint32) {
+	if s.cl.dense() {
+		size := int(s.cl.size[len(s.cl.axes)-1])
+		for i := range s.windows {
+			w := &s.windows[i]
+			begin := w.end - size
+			w.from, w.to = begin+max(int(lo)-int(w.half), 0), begin+min(int(hi)+int(w.half)+1, size)
+		}
+		return
+	}
+	fast := s.cl.fast
+	for i := range s.windows {
+		w := &s.windows[i]
+		least, most := int64(lo)-w.half, int64(hi)+w.half
+		from, to, end := w.from, w.to, w.end
+		for from < end && int64(fast[from]) < least {
+			from++
+		}
+		to = max(to, from)
+		for to < end && int64(fast[to]) <= most {
+			to++
+		}
+		w.from, w.to = from, to
+	}
+}
