@@ -2,15 +2,6 @@
 
 package simd
 
-import "unsafe"
-
-// distKernels are the generated functions of a level: a tile of tall rows of a
-// and 4 of b, one row against 4, and one pair.
-type distKernels struct {
-	tall            int
-	tile, row, pair func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
-}
-
 var (
 	dotsOfAVX2      = distKernels{2, dot2x4F32AVX2, dot1x4F32AVX2, dot1x1F32AVX2}
 	dotsOfAVX512    = distKernels{4, dot4x4F32AVX512, dot1x4F32AVX512, dot1x1F32AVX512}
@@ -32,24 +23,4 @@ func sqDistsAVX2(dst []float32, dstStride int, a []float32, aStride, na int, b [
 
 func sqDistsAVX512(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
 	sqDistsOfAVX512.run(dst, dstStride, a, aStride, na, b, bStride, nb, d)
-}
-
-func (t *distKernels) run(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
-	for i := 0; i < na; {
-		kernel, rows := t.tile, t.tall
-		if na-i < t.tall {
-			kernel, rows = t.row, 1
-		}
-		from := unsafe.SliceData(a[i*aStride:])
-		j := 0
-		for ; j+4 <= nb; j += 4 {
-			kernel(&dst[i*dstStride+j], uintptr(dstStride), from, uintptr(aStride), unsafe.SliceData(b[j*bStride:]), uintptr(bStride), uintptr(d))
-		}
-		for ; j < nb; j++ {
-			for r := i; r < i+rows; r++ {
-				t.pair(&dst[r*dstStride+j], uintptr(dstStride), unsafe.SliceData(a[r*aStride:]), uintptr(aStride), unsafe.SliceData(b[j*bStride:]), uintptr(bStride), uintptr(d))
-			}
-		}
-		i += rows
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -70,6 +71,29 @@ func TestExpNegSpecial(t *testing.T) {
 			if At(level).ExpNeg(got, []float32{c.x}); got[0] != c.want {
 				t.Errorf("%v: exp(-%g) = %g, want %g", level, c.x, got[0], c.want)
 			}
+		}
+	}
+}
+
+// Blocks of any length, in place and not, touch nothing else.
+func TestExpNegLengths(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	for _, level := range Levels() {
+		for n := range 68 {
+			t.Run(fmt.Sprintf("level=%v/n=%d", level, n), func(t *testing.T) {
+				x, got, want := guarded[float32](t, n), guarded[float32](t, n), make([]float32, n)
+				for i := range x {
+					x[i] = float32(r.NormFloat64() * 30)
+				}
+				expNegF32Go(want, x)
+				At(level).ExpNeg(got, x)
+				if !slices.Equal(got, want) {
+					t.Fatalf("%v, want %v", got, want)
+				}
+				if At(level).ExpNeg(x, x); !slices.Equal(x, want) {
+					t.Fatalf("in place: %v, want %v", x, want)
+				}
+			})
 		}
 	}
 }

@@ -156,6 +156,11 @@ func TestMulRowsFarColumns(t *testing.T) {
 		if got[0] != 12 {
 			t.Errorf("%v: %v, want 12", level, got[0])
 		}
+		single := make([]float32, 1)
+		At(level).MulRowsF32(single, 1, 1, []uint64{0, 6}, []uint32{0, 1, far, far, far, far}, []float32{1, 1, 1, 1, 2, 1}, base, 1)
+		if single[0] != 15 {
+			t.Errorf("%v: float32: %v, want 15", level, single[0])
+		}
 	}
 }
 

@@ -1,0 +1,24 @@
+//go:build gc && !noasm && !purego
+
+package simd
+
+func tableOf(level Level) *Kernels {
+	if level == NEON {
+		return &neonKernels
+	}
+	return &genericKernels
+}
+
+var neonKernels = Kernels{
+	level:      NEON,
+	mulRows:    mulRowsGo,
+	mulRowsF32: mulRowsF32NEON,
+	expNeg:     expNegNEON,
+	weights:    weightsNEON,
+	collect:    collectGo,
+	near:       nearGo,
+	countNear:  countNearGo,
+	finishRows: finishRowsGo,
+	dots:       dotsNEON,
+	sqDists:    sqDistsNEON,
+}

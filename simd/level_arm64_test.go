@@ -1,0 +1,23 @@
+//go:build gc && !noasm && !purego
+
+package simd
+
+import (
+	"os"
+	"slices"
+	"testing"
+)
+
+// Without this, tests of every level would pass with plain Go alone.
+func TestLevelsHaveNEON(t *testing.T) {
+	if got := Detect(); got != NEON {
+		t.Errorf("this processor has level %v", got)
+	}
+	want := []Level{Generic, NEON}
+	if choose(os.Getenv("PM_SIMD"), NEON).level == Generic {
+		want = want[:1]
+	}
+	if got := Levels(); !slices.Equal(got, want) {
+		t.Errorf("levels %v, want %v", got, want)
+	}
+}
