@@ -258,22 +258,15 @@ func (cl *cellList) cellOf(point uint32) int {
 // newCellList sorts the points for searches within the radius.
 func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set) (*cellList, error) {
 	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), grid: newGrid(p, radius)}
-	keys := make([]uint64, p.n)
-	cl.order = make([]uint32, p.n)
-	const pointsPerPiece = 1 << 14
-	if err := set.Do(ctx, par.Blocks(p.n, pointsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.n, pointsPerPiece)
-		for i := lo; i < hi; i++ {
-			keys[i], cl.order[i] = cl.grid.key(p.single.row(i)), uint32(i)
-		}
-	})); err != nil {
-		return nil, err
+	var err error
+	if cl.dense() && cl.cells <= math.MaxUint32 {
+		err = sortByCell[uint32](ctx, cl, p, set)
+	} else {
+		err = sortByCell[uint64](ctx, cl, p, set)
 	}
-	keys, err := radixSort(ctx, keys, cl.order, cl.keyBits(), set)
 	if err != nil {
 		return nil, err
 	}
-	cl.makeCells(keys)
 	equal, err := cl.sortWithinCells(ctx, p, set)
 	if err != nil {
 		return nil, err
@@ -288,23 +281,49 @@ func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set)
 	return cl, err
 }
 
-// makeCells finds the cells and their rows in the sorted keys.
-func (cl *cellList) makeCells(keys []uint64) {
-	if cl.dense() {
-		cl.start = make([]uint32, cl.cells+1)
-		next := 0 // cell whose start is not known
-		for i, key := range keys {
-			for ; next <= int(key); next++ {
-				cl.start[next] = uint32(i)
-			}
+// sortByCell orders the points by the keys of their cells and finds these.
+func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSet, set *par.Set) error {
+	keys := make([]K, p.n)
+	cl.order = make([]uint32, p.n)
+	const pointsPerPiece = 1 << 14
+	if err := set.Do(ctx, par.Blocks(p.n, pointsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, p.n, pointsPerPiece)
+		for i := lo; i < hi; i++ {
+			keys[i], cl.order[i] = K(cl.key(p.single.row(i))), uint32(i)
 		}
-		for ; next < len(cl.start); next++ {
-			cl.start[next] = uint32(len(keys))
-		}
-		return
+	})); err != nil {
+		return err
 	}
+	keys, err := radixSort(ctx, keys, cl.order, cl.keyBits(), set)
+	if err != nil {
+		return err
+	}
+	if cl.dense() {
+		listAll(cl, keys)
+	} else {
+		listOccupied(cl, keys)
+	}
+	return nil
+}
+
+// listAll finds where each cell begins in the sorted keys.
+func listAll[K uint32 | uint64](cl *cellList, keys []K) {
+	cl.start = make([]uint32, cl.cells+1)
+	next := 0 // cell whose start is not known
+	for i, key := range keys {
+		for ; next <= int(key); next++ {
+			cl.start[next] = uint32(i)
+		}
+	}
+	for ; next < len(cl.start); next++ {
+		cl.start[next] = uint32(len(keys))
+	}
+}
+
+// listOccupied finds the occupied cells and their rows in the sorted keys.
+func listOccupied[K uint32 | uint64](cl *cellList, keys []K) {
 	cells, rows := 0, 0
-	last := ^uint64(0) // no key
+	last := ^K(0) // no key
 	for _, key := range keys {
 		if key != last {
 			cells++
@@ -316,14 +335,14 @@ func (cl *cellList) makeCells(keys []uint64) {
 	}
 	cl.fast, cl.start = make([]uint32, 0, cells), make([]uint32, 0, cells+1)
 	cl.rowKey, cl.rowStart = make([]uint64, 0, rows), make([]uint32, 0, rows+1)
-	mask := uint64(1)<<cl.lastBits - 1
-	last = ^uint64(0)
+	mask := K(1)<<cl.lastBits - 1
+	last = ^K(0)
 	for i, key := range keys {
 		if key == last {
 			continue
 		}
 		if key>>cl.lastBits != last>>cl.lastBits {
-			cl.rowKey, cl.rowStart = append(cl.rowKey, key>>cl.lastBits), append(cl.rowStart, uint32(len(cl.fast)))
+			cl.rowKey, cl.rowStart = append(cl.rowKey, uint64(key>>cl.lastBits)), append(cl.rowStart, uint32(len(cl.fast)))
 		}
 		cl.fast, cl.start = append(cl.fast, uint32(key&mask)), append(cl.start, uint32(i))
 		last = key
@@ -342,9 +361,11 @@ func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, set *par.S
 	var found atomic.Bool
 	err = set.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
-		for i := cl.start[from]; i < cl.start[to]; i++ {
-			for a, v := range p.single.row(int(cl.order[i])) {
-				cl.axis[a*n+int(i)] = v
+		members := cl.order[cl.start[from]:cl.start[to]]
+		for a := range d {
+			out := cl.axis[a*n+int(cl.start[from]):][:len(members)]
+			for i, row := range members {
+				out[i] = p.single.data[int(row)*p.single.stride+a]
 			}
 		}
 		for cell := from; cell < to; cell++ {

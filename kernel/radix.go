@@ -9,12 +9,12 @@ import (
 // radixSort sorts order by key, stably, and returns the sorted keys, which are
 // below 2^bits. Workers sort a piece each: a digit's points go where those of
 // smaller digits, and those of the same digit in earlier pieces, end.
-func radixSort(ctx context.Context, keys []uint64, order []uint32, bits int, set *par.Set) ([]uint64, error) {
+func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, set *par.Set) ([]K, error) {
 	const most = 11 // bits of a digit: its counters stay in the first-level cache
 	passes := max((bits+most-1)/most, 1)
-	r := &radix{
+	r := &radix[K]{
 		digit: (max(bits, 1) + passes - 1) / passes, from: keys, fromOrder: order,
-		to: make([]uint64, len(keys)), toOrder: make([]uint32, len(order)),
+		to: make([]K, len(keys)), toOrder: make([]uint32, len(order)),
 		counts: make([][1 << most]uint32, set.Workers()),
 	}
 	for pass := range passes {
@@ -37,19 +37,19 @@ func radixSort(ctx context.Context, keys []uint64, order []uint32, bits int, set
 }
 
 // radix is one pass: it counts digits, then scatters by them.
-type radix struct {
+type radix[K uint32 | uint64] struct {
 	digit, shift       int
 	scatter            bool
-	from, to           []uint64
+	from, to           []K
 	fromOrder, toOrder []uint32
 	counts             [][1 << 11]uint32 // of each piece; later, where its next point of a digit goes
 }
 
 // Run does one piece.
-func (r *radix) Run(_, piece int) {
+func (r *radix[K]) Run(_, piece int) {
 	n, pieces := len(r.from), len(r.counts)
 	lo, hi := n*piece/pieces, n*(piece+1)/pieces
-	counts, mask := &r.counts[piece], uint64(1)<<r.digit-1
+	counts, mask := &r.counts[piece], K(1)<<r.digit-1
 	from, shift := r.from[lo:hi], r.shift&63
 	if !r.scatter {
 		clear(counts[:])
@@ -67,7 +67,7 @@ func (r *radix) Run(_, piece int) {
 }
 
 // place turns counts into places.
-func (r *radix) place() {
+func (r *radix[K]) place() {
 	next := uint32(0)
 	for digit := range 1 << r.digit {
 		for piece := range r.counts {

@@ -40,42 +40,64 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 	tails := make([]float64, cl.n)
 	const cellsPerPiece = 4096
 	err := set.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
-		sweep := newSweep(cl, bands)
+		sweep, sums := newSweep(cl, bands), make([]float64, cellsPerPiece)
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
-		row := cl.rowOf(from)
-		_, rowEnd := cl.cellsOf(row)
-		for cell := from; cell < to; cell++ {
-			if cl.isolated(cell, near) {
-				for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
-					tails[i] = total * atRadius // no bound would be of use
+		for row := cl.rowOf(from); from < to; row++ {
+			_, end := cl.cellsOf(row)
+			end = min(end, to)
+			if cl.allIsolated(from, end, near) {
+				// Rows without neighbours have no bound: any will do.
+				for c := range sums[:end-from] {
+					sums[c] = total * atRadius
 				}
-				continue
+			} else {
+				sweep.enter(row, cl.number(from, row))
+				sweep.weigh(sums[:end-from], from, before)
 			}
-			for rowEnd <= cell {
-				row++
-				_, rowEnd = cl.cellsOf(row)
+			for cell := from; cell < end; cell++ {
+				sum := (total*rest + sums[cell-from]) * (1 + 1e-9)
+				for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
+					tails[i] = max(sum-atRadius*within(int(i)), 0)
+				}
 			}
-			number := cl.number(cell, row)
-			if row != sweep.row {
-				sweep.enter(row, number)
-			}
-			sweep.around(number, number)
-			sum := total * rest
-			for i := range sweep.windows {
-				w := &sweep.windows[i]
-				sum += float64(before[w.to]-before[w.from]) * w.weight
-			}
-			for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
-				tails[i] = max(sum*(1+1e-9)-atRadius*within(int(i)), 0)
-			}
+			from = end
 		}
 	}))
 	return tails, err
 }
 
-// isolated tells whether no point of a cell has a neighbour.
-func (cl *cellList) isolated(cell int, near *sparse.CSR) bool {
-	for i := int(cl.start[cell]); i < int(cl.start[cell+1]); i++ {
+// weigh sets sums to the points of the windows around the cells from the first on,
+// all of the row entered last, times the weights of the windows. before holds the
+// number of points before each cell.
+func (s *sweep) weigh(sums []float64, first int, before []uint32) {
+	cl := s.cl
+	clear(sums)
+	if cl.dense() {
+		size := int(cl.size[len(cl.axes)-1])
+		offset := first - s.row*size
+		for i := range s.windows {
+			w := &s.windows[i]
+			half, row := int(w.half), before[w.end-size:][:size+1]
+			for c := range sums {
+				from, to := max(offset+c-half, 0), min(offset+c+half+1, size)
+				sums[c] += float64(row[to]-row[from]) * w.weight
+			}
+		}
+		return
+	}
+	for c := range sums {
+		number := cl.fast[first+c]
+		s.around(number, number)
+		for i := range s.windows {
+			w := &s.windows[i]
+			sums[c] += float64(before[w.to]-before[w.from]) * w.weight
+		}
+	}
+}
+
+// allIsolated tells whether no point of some cells has a neighbour.
+func (cl *cellList) allIsolated(from, to int, near *sparse.CSR) bool {
+	for i := int(cl.start[from]); i < int(cl.start[to]); i++ {
 		if near.RowLen(i) > 0 || cl.multiplicity(i) > 1 {
 			return false
 		}
