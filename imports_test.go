@@ -22,7 +22,7 @@ var allowed = map[string][]string{
 	"formats":           {},
 	"sensitivity":       {},
 	"simd":              {},
-	"sparse":            {"simd", "internal/par", "internal/points"},
+	"sparse":            {"simd", "internal/mem", "internal/par", "internal/points"},
 	"kernel":            {"sparse", "simd", "internal/par", "internal/mem", "internal/points"},
 	"iterate":           {"kernel", "internal/par", "internal/points"},
 	"mechanism/release": {},

@@ -31,7 +31,10 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err := o.Workers.Do(ctx, cl.pieces(), pass); err != nil {
 		return nil, err
 	}
-	weights := sparse.Assume(cl.n, cl.n, ptr, ind, val)
+	weights, err := sparse.Adopt(ctx, o.Workers, o.exact(), cl.n, cl.n, ptr, ind, val)
+	if err != nil {
+		return nil, err
+	}
 	tail, err := cl.tails(ctx, b, radius, weights, o.Workers)
 	if err != nil {
 		return nil, err

@@ -73,12 +73,17 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
 		}
 	}
+	if err := op.halve(ctx, g, p.n, o); err != nil {
+		return nil, fmt.Errorf("kernel: build csr: %w", err)
+	}
 	if err := op.checkPolicy(o); err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
 	op.cost = csrCost(p.n, p.d, float64(op.weights.NNZ()), o)
 	op.cost.PeakBytes = g.peak
 	op.cost.NNZ = int64(op.weights.NNZ())
+	op.cost.StreamedBytes += op.weights.Streamed() - 8*op.cost.NNZ - 8*int64(op.weights.Rows()+1)
+	op.cost.ResidentBytes += op.weights.Size() - 8*op.cost.NNZ - 8*int64(op.weights.Rows()+1)
 	return op, nil
 }
 
@@ -173,9 +178,10 @@ func (op *CSR) sumRows(chunk int, counts []float64, ones []float32) {
 		op.weights.MulRows(op.kernels, op.degrees[lo:hi], lo, hi, 1, ones, 1)
 		return
 	}
+	var buffer sparse.RowBuffer
 	for g := lo; g < hi; g++ {
 		var sum [1]float64
-		ind, val := op.weights.Row(g)
+		ind, val := op.weights.Row(g, &buffer)
 		sparse.MulRow(sum[:], ind, val, counts, 1)
 		for row := op.first(g); row < op.first(g+1); row++ {
 			op.degrees[row] = sum[0] + (counts[g] - 1)
@@ -301,6 +307,7 @@ type csrRoom struct {
 	wx   []float64 // csrTile rows of W x; where points are equal, two
 	rows []simd.FinishRow
 	sums simd.FinishSums
+	row  sparse.RowBuffer // where points are equal
 }
 
 func newCSRPass(op *CSR, k int) *csrPass {
@@ -404,7 +411,7 @@ func (pass *csrPass) multiplyEqual(room *csrRoom, chunk int) {
 	wx, others := room.wx[:k], room.wx[k:]
 	lo, hi := op.weights.Chunk(chunk)
 	for g := lo; g < hi; g++ {
-		ind, val := op.weights.Row(g)
+		ind, val := op.weights.Row(g, &room.row)
 		sparse.MulRow(others, ind, val, pass.sums, k)
 		equal := pass.sums[g*k:][:k]
 		for i := op.first(g); i < op.first(g+1); i++ {
@@ -436,10 +443,11 @@ func (op *CSR) Neighbours() float64 {
 		return float64(op.weights.NNZ()) / float64(op.N())
 	}
 	sum := 0.0
+	var buffer sparse.RowBuffer
 	for g := range op.weights.Rows() {
 		size := float64(op.first(g+1) - op.first(g))
 		near := size - 1
-		ind, _ := op.weights.Row(g)
+		ind, _ := op.weights.Row(g, &buffer)
 		for _, j := range ind {
 			near += float64(op.first(int(j)+1) - op.first(int(j)))
 		}

@@ -140,7 +140,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 		t.Errorf("the repaired row has eta %g", eta)
 	}
 	// The graph was to be cut: nothing else is added to it.
-	added, _ := op.weights.Row(at)
+	added, _ := op.weights.Row(at, nil)
 	if got, want := op.weights.NNZ(), kept.weights.NNZ()+2*len(added); got != want || len(added) == 0 {
 		t.Errorf("%d weights, want %d", got, want)
 	}
@@ -365,7 +365,7 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range 40 {
-			_, val := op.weights.Row(i)
+			_, val := op.weights.Row(i, nil)
 			for _, v := range val {
 				if v < 0x1p-126 {
 					t.Fatalf("row %d has the weight %g", i, v)

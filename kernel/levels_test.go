@@ -47,7 +47,7 @@ func checkWeights(t *testing.T, op *CSR, p blas32.General, b Bandwidth) {
 	t.Helper()
 	order, points := orderOf(op), mustPoints(t, p)
 	for g := range op.weights.Rows() {
-		ind, val := op.weights.Row(g)
+		ind, val := op.weights.Row(g, nil)
 		for e, j := range ind {
 			d2 := points.dist2(int(order[op.first(g)]), int(order[op.first(int(j))]))
 			want := b.Weight(d2)
@@ -198,7 +198,7 @@ func TestNeighboursOfManyCandidates(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := 0; i < p.Rows; i += 40 {
-		ind, _ := op.weights.Row(i)
+		ind, _ := op.weights.Row(i, nil)
 		own, want := float64(p.Data[op.order[i]]), 0
 		for j, row := range op.order {
 			if j != i && math.Abs(own-float64(p.Data[row])) <= radius {

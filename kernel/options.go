@@ -70,6 +70,11 @@ type Options struct {
 	// Steps and Columns say how the operator will be used, for the choice:
 	// number of products and k. Defaults 5 and 2.
 	Steps, Columns int
+	// Layout says how csr keeps its weights. Default sparse.Plain, the fastest;
+	// sparse.Compact takes 6 bytes a weight in place of 8, with the same bits, and
+	// sparse.Compact16 takes 4, with an error of 2^-11 a weight that is part of
+	// the certificate.
+	Layout sparse.Layout
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
 	BudgetBytes int64
@@ -101,6 +106,9 @@ func (opt *Options) withDefaults() (*Options, error) {
 	}
 	if o.Isolated < Keep || o.Isolated > Fail {
 		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Isolated)
+	}
+	if o.Layout < sparse.Auto || o.Layout > sparse.Compact16 {
+		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Layout)
 	}
 	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 {
 		return nil, fmt.Errorf("kernel: %w: steps %d, columns %d and budget %d must not be negative", ErrOption, o.Steps, o.Columns, o.BudgetBytes)

@@ -55,8 +55,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 	}
 	counts := make([]uint64, n+1)
 	for i := range n {
-		row, _ := g.weights.Row(i)
-		counts[i+1] = uint64(len(row))
+		counts[i+1] = uint64(g.weights.RowLen(i))
 	}
 	if err := pass(func(piece, i int) {
 		r.missing(i, func(j int, w float64, own, both bool) {
@@ -77,8 +76,9 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 		return nil, err
 	}
 	next := slices.Clone(ptr[:n])
+	var buffer sparse.RowBuffer
 	for i := range n {
-		oldInd, oldVal := g.weights.Row(i)
+		oldInd, oldVal := g.weights.Row(i, &buffer)
 		copy(ind[ptr[i]:], oldInd)
 		copy(val[ptr[i]:], oldVal)
 		next[i] += uint64(len(oldInd))
@@ -108,7 +108,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 	for piece, i := range r.missed {
 		repaired.tail[i] = r.tail[piece]
 	}
-	if repaired.weights, err = sparse.New(n, n, ptr, ind, val); err != nil {
+	if repaired.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), n, n, ptr, ind, val); err != nil {
 		return nil, err
 	}
 	size, _ := sparse.Bytes(n, uint64(len(ind)))
@@ -131,7 +131,7 @@ func (r *repair) degree(i int) float64 {
 // row's threshold asks for the weight; both, whether the partner's does too
 // and will add the pair from its side.
 func (r *repair) missing(i int, visit func(j int, w float64, own, both bool)) {
-	stored, _ := r.g.weights.Row(i)
+	stored, _ := r.g.weights.Row(i, nil)
 	for j := range r.g.weights.Rows() {
 		if len(stored) > 0 && int(stored[0]) == j {
 			stored = stored[1:]

@@ -49,7 +49,7 @@ func graphNeighbours(op *CSR) [][]int {
 					list = append(list, given(j))
 				}
 			}
-			ind, _ := w.Row(g)
+			ind, _ := w.Row(g, nil)
 			for _, h := range ind {
 				for j := op.first(int(h)); j < op.first(int(h)+1); j++ {
 					list = append(list, given(j))

@@ -27,8 +27,8 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 	within := func(i int) float64 { // the radius of point i, itself included
 		count := near.RowLen(i) + 1
 		if cl.group != nil {
-			ind, _ := near.Row(i)
 			count = cl.multiplicity(i)
+			ind, _ := near.Row(i, nil)
 			for _, j := range ind {
 				count += cl.multiplicity(int(j))
 			}

@@ -50,7 +50,7 @@ func tiledGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o
 			return nil, err
 		}
 	}
-	if g.weights, err = sparse.New(q.n, q.n, ptr, ind, val); err != nil {
+	if g.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), q.n, q.n, ptr, ind, val); err != nil {
 		return nil, err
 	}
 	size, _ := sparse.Bytes(q.n, uint64(len(ind)))

@@ -163,6 +163,34 @@ func BenchmarkMulRows(b *testing.B) {
 	}
 }
 
+// BenchmarkDecode decodes a panel of columns, one in 64 of them far.
+func BenchmarkDecode(b *testing.B) {
+	r := rand.New(rand.NewPCG(9, 10))
+	c := &Deltas{Words: make([]int16, panelEntries), Far: make([]uint32, panelEntries), Rows: make([]DeltaRow, 1)}
+	half := make([]uint16, panelEntries)
+	for p := range c.Words {
+		if c.Words[p] = int16(r.IntN(100)); r.IntN(64) == 0 {
+			c.Words[p] = FarDelta
+		}
+		half[p] = Float16(r.Float32())
+	}
+	ind, val := make([]uint32, panelEntries+16)[:panelEntries], make([]float32, panelEntries)
+	for _, level := range Levels() {
+		s := At(level)
+		for name, run := range map[string]func(){
+			"columns": func() { s.columns(ind, c, 0, c.Rows[0]) },
+			"values":  func() { s.singles(val, half) },
+		} {
+			b.Run(fmt.Sprintf("what=%s/level=%v", name, level), func(b *testing.B) {
+				for b.Loop() {
+					run()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/panelEntries, "ns/entry")
+			})
+		}
+	}
+}
+
 // A cluster of eight points and the candidates of a cell list around it, of which
 // about a third are near.
 func BenchmarkNear(b *testing.B) {

@@ -7,6 +7,7 @@
 // # Kernels
 //
 //	MulRows, MulRowsF32   rows of a sparse matrix times a thin dense one
+//	MulDeltas             the same where columns, and maybe values, take 16 bits
 //	Near, CountNear       the points of some runs within a distance of a point
 //	Weights, ExpNeg       exp(-gamma d2) and exp(-x) over a block
 //	FinishRows            rows of W x to rows of the next iterate, with its sums
@@ -68,6 +69,9 @@
 // destination. A step calls MulRows for a tile of 64 rows at a time, which leaves
 // 64 x k float64 sums in the first-level cache, fills 64 FinishRows, and calls
 // FinishRows; the FinishSums of a chunk go on from tile to tile.
+//
+// MulDeltas decodes panels of some 2000 entries into the first-level cache and
+// hands each to the kernels of MulRowsF32.
 //
 // Widths 1, 2, 4, 8, 16 and 32 are single kernels. Others are put together from
 // them, at the cost of a pass over a cached piece of the matrix for each: with 3

@@ -39,6 +39,7 @@ func FuzzMulRows(f *testing.F) {
 		}
 		for _, level := range Levels() {
 			c.compare(t, level, 1+r.IntN(20))
+			c.compareDeltas(t, level, 1+r.IntN(20), r.IntN(1<<17))
 		}
 	})
 }

@@ -7,6 +7,8 @@ type Kernels struct {
 	level         Level
 	mulRows       func(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
 	mulRowsF32    func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
+	columns       func(ind []uint32, c *Deltas, p uint64, at DeltaRow)
+	singles       func(dst []float32, half []uint16)
 	expNeg        func(dst, x []float32)
 	weights       func(dst []float32, d2 []float64, gamma float64)
 	collect       func(c *Candidates, coords []float32, stride int, spans []uint32)
@@ -27,6 +29,8 @@ var genericKernels = Kernels{
 	level:      Generic,
 	mulRows:    mulRowsGo,
 	mulRowsF32: mulRowsF32Go,
+	columns:    columnsGo,
+	singles:    singlesGo,
 	expNeg:     expNegF32Go,
 	weights:    weightsF32Go,
 	collect:    collectGo,

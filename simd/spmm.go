@@ -194,6 +194,23 @@ func mulRow1Go(ind []uint32, val, x []float32, stride int) float64 {
 
 func mulFours8Go(out *[8]float32, ind []uint32, val, x []float32, stride int) {
 	var sum [8]float64
+	addFours8Go(&sum, ind, val, x, stride)
+	for c, v := range sum {
+		out[c] = float32(v)
+	}
+}
+
+func mulFours2Go(out *[2]float32, ind []uint32, val, x []float32, stride int) {
+	var sum [2]float64
+	addFours2Go(&sum, ind, val, x, stride)
+	out[0], out[1] = float32(sum[0]), float32(sum[1])
+}
+
+func mulFours1Go(ind []uint32, val, x []float32, stride int) float32 {
+	return float32(addFours1Go(0, ind, val, x, stride))
+}
+
+func addFours8Go(sum *[8]float64, ind []uint32, val, x []float32, stride int) {
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
@@ -216,13 +233,10 @@ func mulFours8Go(out *[8]float32, ind []uint32, val, x []float32, stride int) {
 			sum[c] += float64(part[c])
 		}
 	}
-	for c, v := range sum {
-		out[c] = float32(v)
-	}
 }
 
-func mulFours2Go(out *[2]float32, ind []uint32, val, x []float32, stride int) {
-	var a, b float64
+func addFours2Go(sum *[2]float64, ind []uint32, val, x []float32, stride int) {
+	a, b := sum[0], sum[1]
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
@@ -238,11 +252,10 @@ func mulFours2Go(out *[2]float32, ind []uint32, val, x []float32, stride int) {
 		s += float32(val[p] * row[0])
 		t += float32(val[p] * row[1])
 	}
-	out[0], out[1] = float32(a+float64(s)), float32(b+float64(t))
+	sum[0], sum[1] = a+float64(s), b+float64(t)
 }
 
-func mulFours1Go(ind []uint32, val, x []float32, stride int) float32 {
-	sum := 0.0
+func addFours1Go(sum float64, ind []uint32, val, x []float32, stride int) float64 {
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
@@ -254,5 +267,5 @@ func mulFours1Go(ind []uint32, val, x []float32, stride int) float32 {
 	for ; p < len(ind); p++ {
 		s += float32(val[p] * x[int(ind[p])*stride])
 	}
-	return float32(sum + float64(s))
+	return sum + float64(s)
 }

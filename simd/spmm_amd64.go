@@ -15,10 +15,8 @@ type spmmKernels[T float32 | float64] [6]func(dst *T, dstStride uintptr, ptr *ui
 // The kernels for few columns fill no more than a 256-bit register, so AVX-512
 // has nothing to add to them.
 var (
-	sumsAVX2    = spmmKernels[float64]{spmm1F32AVX2, spmm2F32AVX2, spmm4F32AVX2, spmm8F32AVX2}
-	sumsAVX512  = spmmKernels[float64]{spmm1F32AVX2, spmm2F32AVX2, spmm4F32AVX2, spmm8F32AVX512, spmm16F32AVX512, spmm32F32AVX512}
-	foursAVX2   = spmmKernels[float32]{spmmFours1F32AVX2, spmmFours2F32AVX2, spmmFours4F32AVX2, spmmFours8F32AVX2, spmmFours16F32AVX2}
-	foursAVX512 = spmmKernels[float32]{spmmFours1F32AVX2, spmmFours2F32AVX2, spmmFours4F32AVX2, spmmFours8F32AVX2, spmmFours16F32AVX512, spmmFours32F32AVX512}
+	sumsAVX2   = spmmKernels[float64]{spmm1F32AVX2, spmm2F32AVX2, spmm4F32AVX2, spmm8F32AVX2}
+	sumsAVX512 = spmmKernels[float64]{spmm1F32AVX2, spmm2F32AVX2, spmm4F32AVX2, spmm8F32AVX512, spmm16F32AVX512, spmm32F32AVX512}
 )
 
 func mulRowsAVX2(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
@@ -28,18 +26,6 @@ func mulRowsAVX2(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, va
 func mulRowsAVX512(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
 	sumsAVX512.mulRows(dst, dstStride, k, ptr, ind, val, x, stride)
 }
-
-func mulRowsF32AVX2(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
-	foursAVX2.mulRows(dst, dstStride, k, ptr, ind, val, x, stride)
-}
-
-func mulRowsF32AVX512(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
-	foursAVX512.mulRows(dst, dstStride, k, ptr, ind, val, x, stride)
-}
-
-// panelEntries is the number of entries whose columns and values, 16 KiB, stay
-// in the first-level cache from one group of columns of x to the next.
-const panelEntries = 1 << 11
 
 // mulRows covers the columns with the widths there are. Where that takes more
 // than one group the rows are cut into panels, so that the matrix is read from

@@ -52,6 +52,86 @@ func spmm16F32AVX512(dst *float64, dstStride uintptr, ptr *uint64, rows uintptr,
 //go:noescape
 func spmm32F32AVX512(dst *float64, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
+// spmmFours1F32AVX512 computes 1 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// ind and val have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmFours1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmFours2F32AVX512 computes 2 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// ind and val have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmFours2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmFours4F32AVX512 computes 4 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// ind and val have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmFours4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmFours8F32AVX512 computes 8 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// ind and val have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmFours8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
 // spmmFours16F32AVX512 computes 16 columns of the product of sparse rows with x.
 //
 //	for r := range rows {

@@ -124,8 +124,8 @@ row:
 	VPXORQ  Z5, Z5, Z5
 	VPXORQ  Z6, Z6, Z6
 	VPXORQ  Z7, Z7, Z7
-	LEAQ    16(R13), R12
-	LEAQ    64(SI), R11
+	LEAQ    64(R13), R12
+	LEAQ    256(SI), R11
 	CMPQ    R12, nnz+48(FP)
 	CMOVQHI SI, R11
 	SUBQ    $0x04, R13
@@ -264,8 +264,8 @@ row:
 	VPXORQ  Z13, Z13, Z13
 	VPXORQ  Z14, Z14, Z14
 	VPXORQ  Z15, Z15, Z15
-	LEAQ    16(R13), R12
-	LEAQ    64(SI), R11
+	LEAQ    64(R13), R12
+	LEAQ    256(SI), R11
 	CMPQ    R12, nnz+48(FP)
 	CMOVQHI SI, R11
 	SUBQ    $0x04, R13
@@ -410,6 +410,410 @@ store:
 	VZEROUPPER
 	RET
 
+// func spmmFours1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·spmmFours1F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         ptr+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         ind+32(FP), SI
+	MOVQ         val+40(FP), DI
+	MOVQ         x+56(FP), R8
+	MOVQ         stride+64(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         (DX), R10
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x00000010, R11
+	VMOVDQU64    spmmSpread1<>+0(SB), Z2
+
+row:
+	MOVQ   8(DX), R9
+	ADDQ   $0x08, DX
+	VXORPD X1, X1, X1
+	CMPQ   R10, R9
+	JGE    store
+
+block:
+	MOVQ          R9, R12
+	SUBQ          R10, R12
+	CMPQ          R12, R11
+	CMOVQGT       R11, R12
+	MOVL          $-1, R13
+	BZHIL         R12, R13, R13
+	KMOVW         R13, K1
+	VMOVDQU32.Z   (SI)(R10*4), K1, Z5
+	VMOVUPS.Z     (DI)(R10*4), K1, Z3
+	VPMULUDQ      Z0, Z5, Z4
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R14
+	PEXTL         R14, R13, R14
+	KMOVW         R14, K1
+	VPXORQ        Z6, Z6, Z6
+	VGATHERQPS    (R8)(Z4*1), K1, Y6
+	MOVL          $0x0000aaaa, R14
+	PEXTL         R14, R13, R14
+	KMOVW         R14, K1
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPS    (R8)(Z5*1), K1, Y7
+	VPERMPS       Z3, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMULPS        Y3, Y6, Y6
+	VMULPS        Y4, Y7, Y7
+	VADDPS        Y7, Y6, Y6
+	VMOVSHDUP     Y6, Y3
+	VADDPS        Y3, Y6, Y6
+	VCVTPS2PD     Y6, Z3
+	VADDSD        X3, X1, X1
+	VEXTRACTF64X2 $0x01, Z3, X4
+	VADDSD        X4, X1, X1
+	VEXTRACTF64X2 $0x02, Z3, X4
+	VADDSD        X4, X1, X1
+	VEXTRACTF64X2 $0x03, Z3, X3
+	VADDSD        X3, X1, X1
+	ADDQ          R12, R10
+	CMPQ          R10, R9
+	JLT           block
+
+store:
+	VCVTSD2SS X1, X1, X1
+	VMOVSS    X1, (AX)
+	ADDQ      CX, AX
+	DECQ      BX
+	JNZ       row
+	VZEROUPPER
+	RET
+
+DATA spmmSpread1<>+0(SB)/4, $0x00000000
+DATA spmmSpread1<>+4(SB)/4, $0x00000002
+DATA spmmSpread1<>+8(SB)/4, $0x00000004
+DATA spmmSpread1<>+12(SB)/4, $0x00000006
+DATA spmmSpread1<>+16(SB)/4, $0x00000008
+DATA spmmSpread1<>+20(SB)/4, $0x0000000a
+DATA spmmSpread1<>+24(SB)/4, $0x0000000c
+DATA spmmSpread1<>+28(SB)/4, $0x0000000e
+DATA spmmSpread1<>+32(SB)/4, $0x00000001
+DATA spmmSpread1<>+36(SB)/4, $0x00000003
+DATA spmmSpread1<>+40(SB)/4, $0x00000005
+DATA spmmSpread1<>+44(SB)/4, $0x00000007
+DATA spmmSpread1<>+48(SB)/4, $0x00000009
+DATA spmmSpread1<>+52(SB)/4, $0x0000000b
+DATA spmmSpread1<>+56(SB)/4, $0x0000000d
+DATA spmmSpread1<>+60(SB)/4, $0x0000000f
+GLOBL spmmSpread1<>(SB), RODATA|NOPTR, $64
+
+// func spmmFours2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+TEXT ·spmmFours2F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         ptr+16(FP), DX
+	MOVQ         rows+24(FP), BX
+	MOVQ         ind+32(FP), SI
+	MOVQ         val+40(FP), DI
+	MOVQ         x+56(FP), R8
+	MOVQ         stride+64(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         (DX), R10
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x00000010, R11
+	VMOVDQU64    spmmSpread2<>+0(SB), Z2
+
+row:
+	MOVQ   8(DX), R9
+	ADDQ   $0x08, DX
+	VXORPD X1, X1, X1
+	CMPQ   R10, R9
+	JGE    store
+
+block:
+	MOVQ          R9, R12
+	SUBQ          R10, R12
+	CMPQ          R12, R11
+	CMOVQGT       R11, R12
+	MOVL          $-1, R13
+	BZHIL         R12, R13, R13
+	KMOVW         R13, K1
+	VMOVDQU32.Z   (SI)(R10*4), K1, Z5
+	VMOVUPS.Z     (DI)(R10*4), K1, Z3
+	VPMULUDQ      Z0, Z5, Z4
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R14
+	PEXTL         R14, R13, R14
+	KMOVW         R14, K1
+	VPXORQ        Z6, Z6, Z6
+	VGATHERQPD    (R8)(Z4*1), K1, Z6
+	MOVL          $0x0000aaaa, R14
+	PEXTL         R14, R13, R14
+	KMOVW         R14, K1
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPD    (R8)(Z5*1), K1, Z7
+	VMOVSLDUP     Z3, Z4
+	VMULPS        Z4, Z6, Z6
+	VMOVSHDUP     Z3, Z3
+	VMULPS        Z3, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VPERMILPD     $0x55, Z6, Z4
+	VADDPS        Z4, Z6, Z6
+	VPERMPD       Z6, Z2, Z4
+	VCVTPS2PD     Y4, Z3
+	VADDPD        X3, X1, X1
+	VEXTRACTF64X2 $0x01, Z3, X4
+	VADDPD        X4, X1, X1
+	VEXTRACTF64X2 $0x02, Z3, X4
+	VADDPD        X4, X1, X1
+	VEXTRACTF64X2 $0x03, Z3, X3
+	VADDPD        X3, X1, X1
+	ADDQ          R12, R10
+	CMPQ          R10, R9
+	JLT           block
+
+store:
+	VCVTPD2PSX X1, X1
+	VMOVSD     X1, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+DATA spmmSpread2<>+0(SB)/8, $0x0000000000000000
+DATA spmmSpread2<>+8(SB)/8, $0x0000000000000002
+DATA spmmSpread2<>+16(SB)/8, $0x0000000000000004
+DATA spmmSpread2<>+24(SB)/8, $0x0000000000000006
+DATA spmmSpread2<>+32(SB)/8, $0x0000000000000001
+DATA spmmSpread2<>+40(SB)/8, $0x0000000000000003
+DATA spmmSpread2<>+48(SB)/8, $0x0000000000000005
+DATA spmmSpread2<>+56(SB)/8, $0x0000000000000007
+GLOBL spmmSpread2<>(SB), RODATA|NOPTR, $64
+
+// func spmmFours4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512F, AVX512VL, CMOV
+TEXT ·spmmFours4F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ val+40(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ stride+64(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (DX), R10
+
+row:
+	MOVQ   8(DX), R12
+	ADDQ   $0x08, DX
+	VXORPD Y0, Y0, Y0
+	CMPQ   R10, R12
+	JGE    store
+	SUBQ   $0x04, R12
+	CMPQ   R10, R12
+	JGE    last
+
+four:
+	MOVL         (SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R10*4), X1
+	VMULPS       (R8)(R11*1), X1, X1
+	MOVL         4(SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS 4(DI)(R10*4), X2
+	VMULPS       (R8)(R11*1), X2, X2
+	VADDPS       X2, X1, X1
+	MOVL         8(SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS 8(DI)(R10*4), X2
+	VMULPS       (R8)(R11*1), X2, X2
+	MOVL         12(SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS 12(DI)(R10*4), X3
+	VMULPS       (R8)(R11*1), X3, X3
+	VADDPS       X3, X2, X2
+	VADDPS       X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         $0x04, R10
+	CMPQ         R10, R12
+	JL           four
+
+last:
+	ADDQ         $0x04, R12
+	LEAQ         -1(R12), R13
+	MOVL         (SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R10*4), X1
+	VMULPS       (R8)(R11*1), X1, X1
+	LEAQ         1(R10), R14
+	MOVQ         R14, R11
+	SUBQ         R12, R11
+	SARQ         $0x3f, R11
+	KMOVW        R11, K1
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVL         (SI)(R14*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R14*4), X2
+	VMULPS.Z     (R8)(R11*1), X2, K1, X2
+	VADDPS       X2, X1, X1
+	LEAQ         2(R10), R14
+	MOVQ         R14, R11
+	SUBQ         R12, R11
+	SARQ         $0x3f, R11
+	KMOVW        R11, K1
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVL         (SI)(R14*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R14*4), X2
+	VMULPS.Z     (R8)(R11*1), X2, K1, X2
+	LEAQ         3(R10), R10
+	MOVQ         R10, R11
+	SUBQ         R12, R11
+	SARQ         $0x3f, R11
+	KMOVW        R11, K1
+	CMPQ         R10, R13
+	CMOVQGT      R13, R10
+	MOVL         (SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R10*4), X3
+	VMULPS.Z     (R8)(R11*1), X3, K1, X3
+	VADDPS       X3, X2, X2
+	VADDPS       X2, X1, X1
+	MOVQ         R12, R10
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+
+store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func spmmFours8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512F, AVX512VL, CMOV
+TEXT ·spmmFours8F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ rows+24(FP), BX
+	MOVQ ind+32(FP), SI
+	MOVQ val+40(FP), DI
+	MOVQ x+56(FP), R8
+	MOVQ stride+64(FP), R9
+	SHLQ $0x02, R9
+	MOVQ (DX), R10
+
+row:
+	MOVQ   8(DX), R12
+	ADDQ   $0x08, DX
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	CMPQ   R10, R12
+	JGE    store
+	SUBQ   $0x04, R12
+	CMPQ   R10, R12
+	JGE    last
+
+four:
+	MOVL         (SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VMULPS       (R8)(R11*1), Y2, Y2
+	MOVL         4(SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS 4(DI)(R10*4), Y3
+	VMULPS       (R8)(R11*1), Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	MOVL         8(SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS 8(DI)(R10*4), Y3
+	VMULPS       (R8)(R11*1), Y3, Y3
+	MOVL         12(SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS 12(DI)(R10*4), Y4
+	VMULPS       (R8)(R11*1), Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	ADDQ         $0x04, R10
+	CMPQ         R10, R12
+	JL           four
+
+last:
+	ADDQ         $0x04, R12
+	LEAQ         -1(R12), R13
+	MOVL         (SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R10*4), Y2
+	VMULPS       (R8)(R11*1), Y2, Y2
+	LEAQ         1(R10), R14
+	MOVQ         R14, R11
+	SUBQ         R12, R11
+	SARQ         $0x3f, R11
+	KMOVW        R11, K1
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVL         (SI)(R14*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R14*4), Y3
+	VMULPS.Z     (R8)(R11*1), Y3, K1, Y3
+	VADDPS       Y3, Y2, Y2
+	LEAQ         2(R10), R14
+	MOVQ         R14, R11
+	SUBQ         R12, R11
+	SARQ         $0x3f, R11
+	KMOVW        R11, K1
+	CMPQ         R14, R13
+	CMOVQGT      R13, R14
+	MOVL         (SI)(R14*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R14*4), Y3
+	VMULPS.Z     (R8)(R11*1), Y3, K1, Y3
+	LEAQ         3(R10), R10
+	MOVQ         R10, R11
+	SUBQ         R12, R11
+	SARQ         $0x3f, R11
+	KMOVW        R11, K1
+	CMPQ         R10, R13
+	CMOVQGT      R13, R10
+	MOVL         (SI)(R10*4), R11
+	IMULQ        R9, R11
+	VBROADCASTSS (DI)(R10*4), Y4
+	VMULPS.Z     (R8)(R11*1), Y4, K1, Y4
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	MOVQ         R12, R10
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+
+store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	VCVTPD2PSY Y1, X0
+	VMOVUPS    X0, 16(AX)
+	ADDQ       CX, AX
+	DECQ       BX
+	JNZ        row
+	VZEROUPPER
+	RET
+
 // func spmmFours16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·spmmFours16F32AVX512(SB), NOSPLIT, $0-72
@@ -430,13 +834,15 @@ row:
 	ADDQ    $0x08, DX
 	VPXORQ  Z0, Z0, Z0
 	VPXORQ  Z1, Z1, Z1
-	LEAQ    16(R13), R12
-	LEAQ    64(SI), R11
+	LEAQ    64(R13), R12
+	LEAQ    256(SI), R11
 	CMPQ    R12, nnz+48(FP)
 	CMOVQHI SI, R11
+	CMPQ    R10, R13
+	JGE     store
 	SUBQ    $0x04, R13
 	CMPQ    R10, R13
-	JG      tail
+	JGE     last
 
 four:
 	MOVL          (R11)(R10*4), R12
@@ -477,35 +883,52 @@ four:
 	VADDPD        Z3, Z1, Z1
 	ADDQ          $0x04, R10
 	CMPQ          R10, R13
-	JLE           four
-
-tail:
-	ADDQ         $0x04, R13
-	CMPQ         R10, R13
-	JGE          store
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Z2
-	VMULPS       (R8)(R12*1), Z2, Z2
-	INCQ         R10
-	CMPQ         R10, R13
-	JGE          last
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Z3
-	VMULPS       (R8)(R12*1), Z3, Z3
-	INCQ         R10
-	VADDPS       Z3, Z2, Z2
-	CMPQ         R10, R13
-	JGE          last
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Z3
-	VMULPS       (R8)(R12*1), Z3, Z3
-	INCQ         R10
-	VADDPS       Z3, Z2, Z2
+	JL            four
 
 last:
+	ADDQ          $0x04, R13
+	LEAQ          -1(R13), R11
+	MOVL          (SI)(R10*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R10*4), Z2
+	VMULPS        (R8)(R12*1), Z2, Z2
+	LEAQ          1(R10), R14
+	MOVQ          R14, R12
+	SUBQ          R13, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R14, R11
+	CMOVQGT       R11, R14
+	MOVL          (SI)(R14*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R14*4), Z3
+	VMULPS.Z      (R8)(R12*1), Z3, K1, Z3
+	VADDPS        Z3, Z2, Z2
+	LEAQ          2(R10), R14
+	MOVQ          R14, R12
+	SUBQ          R13, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R14, R11
+	CMOVQGT       R11, R14
+	MOVL          (SI)(R14*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R14*4), Z3
+	VMULPS.Z      (R8)(R12*1), Z3, K1, Z3
+	LEAQ          3(R10), R10
+	MOVQ          R10, R12
+	SUBQ          R13, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R10, R11
+	CMOVQGT       R11, R10
+	MOVL          (SI)(R10*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R10*4), Z4
+	VMULPS.Z      (R8)(R12*1), Z4, K1, Z4
+	VADDPS        Z4, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	MOVQ          R13, R10
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
 	VCVTPS2PD     Y3, Z3
@@ -545,13 +968,15 @@ row:
 	VPXORQ  Z1, Z1, Z1
 	VPXORQ  Z2, Z2, Z2
 	VPXORQ  Z3, Z3, Z3
-	LEAQ    16(R13), R12
-	LEAQ    64(SI), R11
+	LEAQ    64(R13), R12
+	LEAQ    256(SI), R11
 	CMPQ    R12, nnz+48(FP)
 	CMOVQHI SI, R11
+	CMPQ    R10, R13
+	JGE     store
 	SUBQ    $0x04, R13
 	CMPQ    R10, R13
-	JG      tail
+	JGE     last
 
 four:
 	MOVL          (R11)(R10*4), R12
@@ -608,40 +1033,59 @@ four:
 	VADDPD        Z5, Z3, Z3
 	ADDQ          $0x04, R10
 	CMPQ          R10, R13
-	JLE           four
-
-tail:
-	ADDQ         $0x04, R13
-	CMPQ         R10, R13
-	JGE          store
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Z4
-	VMULPS       (R8)(R12*1), Z4, Z5
-	VMULPS       64(R8)(R12*1), Z4, Z4
-	INCQ         R10
-	CMPQ         R10, R13
-	JGE          last
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Z6
-	VMULPS       (R8)(R12*1), Z6, Z7
-	VMULPS       64(R8)(R12*1), Z6, Z6
-	INCQ         R10
-	VADDPS       Z7, Z5, Z5
-	VADDPS       Z6, Z4, Z4
-	CMPQ         R10, R13
-	JGE          last
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Z6
-	VMULPS       (R8)(R12*1), Z6, Z7
-	VMULPS       64(R8)(R12*1), Z6, Z6
-	INCQ         R10
-	VADDPS       Z7, Z5, Z5
-	VADDPS       Z6, Z4, Z4
+	JL            four
 
 last:
+	ADDQ          $0x04, R13
+	LEAQ          -1(R13), R11
+	MOVL          (SI)(R10*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R10*4), Z4
+	VMULPS        (R8)(R12*1), Z4, Z5
+	VMULPS        64(R8)(R12*1), Z4, Z4
+	LEAQ          1(R10), R14
+	MOVQ          R14, R12
+	SUBQ          R13, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R14, R11
+	CMOVQGT       R11, R14
+	MOVL          (SI)(R14*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R14*4), Z6
+	VMULPS.Z      (R8)(R12*1), Z6, K1, Z7
+	VMULPS.Z      64(R8)(R12*1), Z6, K1, Z6
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z6, Z4, Z4
+	LEAQ          2(R10), R14
+	MOVQ          R14, R12
+	SUBQ          R13, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R14, R11
+	CMOVQGT       R11, R14
+	MOVL          (SI)(R14*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R14*4), Z6
+	VMULPS.Z      (R8)(R12*1), Z6, K1, Z7
+	VMULPS.Z      64(R8)(R12*1), Z6, K1, Z6
+	LEAQ          3(R10), R10
+	MOVQ          R10, R12
+	SUBQ          R13, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R10, R11
+	CMOVQGT       R11, R10
+	MOVL          (SI)(R10*4), R12
+	IMULQ         R9, R12
+	VBROADCASTSS  (DI)(R10*4), Z8
+	VMULPS.Z      (R8)(R12*1), Z8, K1, Z9
+	VMULPS.Z      64(R8)(R12*1), Z8, K1, Z8
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z6, Z4, Z4
+	MOVQ          R13, R10
 	VEXTRACTF64X4 $0x01, Z5, Y6
 	VCVTPS2PD     Y5, Z5
 	VCVTPS2PD     Y6, Z6

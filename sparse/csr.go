@@ -1,35 +1,64 @@
 package sparse
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"sort"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A CSR is a sparse matrix in compressed row storage; the package comment
-// shows the layout. The zero value is an empty 0 x 0 matrix.
+// shows the layouts. The zero value is an empty 0 x 0 matrix.
 type CSR struct {
 	rows, cols int
 	ptr        []uint64
-	ind        []uint32
-	val        []float32
-	chunks     []int // row boundaries, see partition.go
+	ind        []uint32     // Plain
+	deltas     *simd.Deltas // else
+	val        []float32    // but in Compact16
+	half       []uint16     // Compact16
+	chunks     []int        // row boundaries, see partition.go
 }
 
 // New makes a CSR of the given arrays, which it keeps and which must not be
-// changed afterwards. It validates everything in one pass and allocates only
-// the chunk table: row pointers start at 0, never decrease and end at len(ind),
-// columns ascend strictly within a row and are below cols, values are finite.
+// changed afterwards. It validates everything in one pass: row pointers start at
+// 0, never decrease and end at len(ind), columns ascend strictly within a row and
+// are below cols, values are finite. Large matrices are checked on all
+// processors. The layout is Plain; Convert makes others.
 func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
-	if err := check(rows, cols, ptr, ind, val); err != nil {
+	if err := checkShape(rows, cols, ptr, ind, val); err != nil {
 		return nil, err
 	}
-	return &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}, nil
+	a := &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}
+	var set *Workers
+	if len(ind) >= parallelEntries {
+		set = NewWorkers(0)
+		defer set.Close()
+	}
+	if err := a.check(set); err != nil {
+		return nil, err
+	}
+	return a, nil
 }
 
-// Assume is New without the check, for builders that make what New asks for.
-func Assume(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
-	return &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}
+// parallelEntries is the size from which New starts workers to check.
+const parallelEntries = 1 << 19
+
+// Adopt is New for builders whose way of building makes the matrix valid, on
+// workers they have (nil: the caller alone). It looks at nothing but lengths, and
+// panics if they do not fit. What they promise is what New checks: row pointers
+// from 0 to len(ind) that never decrease, columns below cols that ascend strictly
+// within each row, finite values. Where that is not so, products read memory that
+// is not theirs. In a compact layout ind is not kept; at most 14 bytes an entry
+// are held while converting, those of the arguments included.
+func Adopt(ctx context.Context, set *Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
+	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
+		panic(fmt.Sprintf("sparse: adopt: %d row pointers to %d for %d rows, %d columns and %d values", len(ptr), ptr[len(ptr)-1], rows, len(ind), len(val)))
+	}
+	a := &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}
+	return a.Convert(ctx, set, layout)
 }
 
 // Rows returns the number of rows.
@@ -39,20 +68,68 @@ func (a *CSR) Rows() int { return a.rows }
 func (a *CSR) Cols() int { return a.cols }
 
 // NNZ returns the number of stored entries.
-func (a *CSR) NNZ() int { return len(a.ind) }
+func (a *CSR) NNZ() int {
+	if a.deltas != nil {
+		return len(a.deltas.Words)
+	}
+	return len(a.ind)
+}
 
-// Row returns the columns and values of row i. Both alias the matrix and must
-// not be changed. Like every index it panics when i is out of range.
-func (a *CSR) Row(i int) (ind []uint32, val []float32) {
+// A RowBuffer holds a row that is decoded; the zero value is ready for use. It
+// is for one goroutine at a time.
+type RowBuffer struct {
+	ind []uint32
+	val []float32
+}
+
+// Row returns the columns and values of row i. They alias the matrix or the
+// buffer, must not be changed, and are good until the buffer is used again; a nil
+// buffer stands for a new one. Like every index it panics when i is out of range.
+func (a *CSR) Row(i int, buffer *RowBuffer) (ind []uint32, val []float32) {
 	lo, hi := a.ptr[i], a.ptr[i+1]
-	return a.ind[lo:hi:hi], a.val[lo:hi:hi]
+	if a.deltas == nil {
+		return a.ind[lo:hi:hi], a.val[lo:hi:hi]
+	}
+	if buffer == nil {
+		buffer = new(RowBuffer)
+	}
+	buffer.ind = a.deltas.Columns(buffer.ind[:0], i, lo, hi)
+	if a.half == nil {
+		return buffer.ind, a.val[lo:hi:hi]
+	}
+	buffer.val = buffer.val[:0]
+	for _, h := range a.half[lo:hi] {
+		buffer.val = append(buffer.val, simd.Float32(h))
+	}
+	return buffer.ind, buffer.val
 }
 
 // RowLen returns the number of entries of row i.
 func (a *CSR) RowLen(i int) int { return int(a.ptr[i+1] - a.ptr[i]) }
 
-// Bytes returns the memory a CSR of the given shape takes, and false when the
-// number does not fit an int64. Builders call it before they allocate.
+// Size returns the memory the matrix takes in its layout, in bytes.
+func (a *CSR) Size() int64 {
+	size := 8*int64(len(a.ptr)) + 4*int64(len(a.ind)) + 4*int64(len(a.val)) + 2*int64(len(a.half)) + 8*int64(len(a.chunks))
+	if d := a.deltas; d != nil {
+		size += 2*int64(len(d.Words)) + 4*int64(len(d.Far)) + 8*int64(len(d.Rows))
+	}
+	return size
+}
+
+// Streamed returns the bytes of the matrix that a product reads: in a compact
+// layout less than Size, because the places where rows begin are not read but at
+// the start of a panel of them.
+func (a *CSR) Streamed() int64 {
+	size := a.Size() - 8*int64(len(a.chunks))
+	if a.deltas != nil {
+		size -= 8 * int64(len(a.deltas.Rows))
+	}
+	return size
+}
+
+// Bytes returns the memory a CSR of the given shape takes in layout Plain, which
+// is what builders fill, and false when the number does not fit an int64. They
+// call it before they allocate.
 func Bytes(rows int, nnz uint64) (int64, bool) {
 	const perEntry = 4 + 4
 	if rows < 0 || nnz > math.MaxInt64/perEntry {
@@ -62,7 +139,7 @@ func Bytes(rows int, nnz uint64) (int64, bool) {
 	return int64(total), total <= math.MaxInt64
 }
 
-func check(rows, cols int, ptr []uint64, ind []uint32, val []float32) error {
+func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error {
 	switch {
 	case rows < 0 || cols < 0 || uint64(rows) > math.MaxUint32 || uint64(cols) > math.MaxUint32:
 		return fmt.Errorf("sparse: %w: %d x %d, want sizes from 0 to 2^32-1", ErrShape, rows, cols)
@@ -74,18 +151,62 @@ func check(rows, cols int, ptr []uint64, ind []uint32, val []float32) error {
 		return fmt.Errorf("sparse: %w: row pointers run from %d to %d, want 0 to %d", ErrStructure, ptr[0], ptr[rows], len(ind))
 	}
 	for i := range rows {
-		lo, hi := ptr[i], ptr[i+1]
-		if lo > hi || hi > uint64(len(ind)) {
+		if lo, hi := ptr[i], ptr[i+1]; lo > hi || hi > uint64(len(ind)) {
 			return fmt.Errorf("sparse: %w: row %d runs from %d to %d of %d entries", ErrStructure, i, lo, hi, len(ind))
 		}
+	}
+	return nil
+}
+
+// check validates the entries. Workers only find out whether all is well, in
+// loops without a way out; if not, the caller looks for the first fault.
+func (a *CSR) check(set *Workers) error {
+	bad := make([]bool, a.Chunks())
+	err := set.Do(context.Background(), a.Chunks(), par.Func(func(_, chunk int) {
+		lo, hi := a.Chunk(chunk)
+		bad[chunk] = !a.valid(lo, hi)
+	}))
+	if err != nil {
+		return err
+	}
+	for chunk, b := range bad {
+		if b {
+			lo, hi := a.Chunk(chunk)
+			return a.firstFault(lo, hi)
+		}
+	}
+	return nil
+}
+
+// valid tells whether the entries of some rows are.
+func (a *CSR) valid(lo, hi int) bool {
+	wrong := uint32(0)
+	for i := lo; i < hi; i++ {
 		next := uint64(0) // smallest column allowed next
-		for p := lo; p < hi; p++ {
-			c := uint64(ind[p])
-			if c < next || c >= uint64(cols) {
-				return fmt.Errorf("sparse: %w: row %d has column %d, want %d to %d (ascending, no repeats)", ErrStructure, i, c, next, cols-1)
+		for _, c := range a.ind[a.ptr[i]:a.ptr[i+1]] {
+			wrong |= uint32((uint64(c) - next) >> 63)
+			next = uint64(c) + 1
+		}
+		wrong |= uint32((uint64(a.cols) - next) >> 63)
+	}
+	for _, v := range a.val[a.ptr[lo]:a.ptr[hi]] {
+		// The exponent of a NaN or an infinity is all ones: adding one to it
+		// reaches the sign bit.
+		wrong |= (math.Float32bits(v)&0x7f800000 + 0x00800000) >> 31
+	}
+	return wrong == 0
+}
+
+func (a *CSR) firstFault(lo, hi int) error {
+	for i := lo; i < hi; i++ {
+		next := uint64(0)
+		for p := a.ptr[i]; p < a.ptr[i+1]; p++ {
+			c := uint64(a.ind[p])
+			if c < next || c >= uint64(a.cols) {
+				return fmt.Errorf("sparse: %w: row %d has column %d, want %d to %d (ascending, no repeats)", ErrStructure, i, c, next, a.cols-1)
 			}
 			next = c + 1
-			if v := val[p]; v-v != 0 { // NaN or infinite
+			if v := a.val[p]; v-v != 0 { // NaN or infinite
 				return fmt.Errorf("sparse: %w: row %d, column %d", ErrNonFinite, i, c)
 			}
 		}
@@ -100,24 +221,59 @@ func (a *CSR) IsSymmetric() bool {
 	}
 	// Rows are visited in ascending order, so the entries (j, i) that must
 	// answer (i, j) come in storage order for each j: one cursor per row.
-	cursor := make([]uint64, a.rows)
-	copy(cursor, a.ptr)
+	cursor := make([]cursor, a.rows)
+	for j := range cursor {
+		cursor[j].p = a.ptr[j]
+		if a.deltas != nil {
+			cursor[j].at = a.deltas.Rows[j]
+		}
+	}
+	var buffer RowBuffer
 	for i := range a.rows {
-		ind, val := a.Row(i)
+		ind, val := a.Row(i, &buffer)
 		for p, j := range ind {
-			q := cursor[j]
-			if q == a.ptr[j+1] || a.ind[q] != uint32(i) || a.val[q] != val[p] {
+			if cursor[j].p == a.ptr[j+1] {
 				return false
 			}
-			cursor[j]++
+			if column, v := a.entry(&cursor[j]); column != uint32(i) || v != val[p] {
+				return false
+			}
 		}
 	}
 	return true
 }
 
-// find returns the position of column j in row i, or false.
-func (a *CSR) find(i, j int) (uint64, bool) {
-	ind, _ := a.Row(i)
+// A cursor stands before an entry.
+type cursor struct {
+	p  uint64
+	at simd.DeltaRow
+}
+
+// entry returns the entry behind a cursor and moves it on.
+func (a *CSR) entry(c *cursor) (column uint32, val float32) {
+	p := c.p
+	c.p++
+	if a.deltas == nil {
+		return a.ind[p], a.val[p]
+	}
+	w := a.deltas.Words[p]
+	c.at.Column += uint32(int32(w))
+	if w == simd.FarDelta {
+		c.at.Column += a.deltas.Far[c.at.Far]
+		c.at.Far++
+	}
+	if a.half != nil {
+		return c.at.Column, simd.Float32(a.half[p])
+	}
+	return c.at.Column, a.val[p]
+}
+
+// find returns the value of column j in row i, or false.
+func (a *CSR) find(i, j int) (float32, bool) {
+	ind, val := a.Row(i, nil)
 	p := sort.Search(len(ind), func(p int) bool { return ind[p] >= uint32(j) })
-	return a.ptr[i] + uint64(p), p < len(ind) && ind[p] == uint32(j)
+	if p == len(ind) || ind[p] != uint32(j) {
+		return 0, false
+	}
+	return val[p], true
 }

@@ -12,6 +12,21 @@
 // Eight bytes a nonzero and eight a row. Row pointers are 64 bits wide, so
 // more than 2^32 nonzeros are in order; rows and columns stay below 2^32.
 //
+// That is the [Layout] called Plain, and what New makes. Convert and Adopt make
+// others, for matrices whose columns lie near each other because the rows are
+// those of points along a curve:
+//
+//	          columns                      values    bytes a nonzero  a row
+//	Plain     uint32                       float32   8                8
+//	Compact   differences of 16 bits       float32   6                16
+//	Compact16 differences of 16 bits       float16   4                16
+//
+// A difference that does not fit takes 4 bytes more. Compact is exact: products
+// have the same bits. The values of Compact16 are within 2^-11 of those given, or
+// within 2^-25 if they are below 2^-14. They save memory, not time: with 32
+// nonzeros a row decoding takes 0.3 ns a nonzero on a core that multiplies one
+// in 1 ns.
+//
 // # Products
 //
 // [CSR.MulTo] computes A X for a row-major X of any number of columns k. Each

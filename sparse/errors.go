@@ -15,6 +15,8 @@ var (
 	ErrAlias = errors.New("dst overlaps x")
 	// ErrStructure reports row pointers or columns that describe no matrix.
 	ErrStructure = errors.New("malformed sparse structure")
+	// ErrRange reports numbers that a layout cannot hold.
+	ErrRange = errors.New("out of the range of the layout")
 	// ErrNonFinite reports a NaN or an infinity.
 	ErrNonFinite = points.ErrNonFinite
 )

@@ -13,7 +13,7 @@ var _ mat.Matrix = (*CSR)(nil)
 func (a *CSR) Dims() (rows, cols int) { return a.rows, a.cols }
 
 // At returns entry (i, j), 0 where nothing is stored, by binary search in the
-// row. Like every gonum matrix it panics when the indices are out of range.
+// row, which a compact layout decodes first. Like every gonum matrix it panics when the indices are out of range.
 func (a *CSR) At(i, j int) float64 {
 	if uint(i) >= uint(a.rows) {
 		panic(mat.ErrRowAccess)
@@ -21,8 +21,8 @@ func (a *CSR) At(i, j int) float64 {
 	if uint(j) >= uint(a.cols) {
 		panic(mat.ErrColAccess)
 	}
-	if p, ok := a.find(i, j); ok {
-		return float64(a.val[p])
+	if v, ok := a.find(i, j); ok {
+		return float64(v)
 	}
 	return 0
 }
@@ -34,8 +34,9 @@ func (a *CSR) T() mat.Matrix { return mat.Transpose{Matrix: a} }
 // no columns, which mat.Dense cannot hold.
 func (a *CSR) ToDense() *mat.Dense {
 	dense := mat.NewDense(a.rows, a.cols, nil)
+	var buffer RowBuffer
 	for i := range a.rows {
-		ind, val := a.Row(i)
+		ind, val := a.Row(i, &buffer)
 		for p, j := range ind {
 			dense.Set(i, int(j), float64(val[p]))
 		}

@@ -12,10 +12,14 @@ func (a *CSR) ToJB() *jbsparse.CSR {
 	for i, p := range a.ptr {
 		ptr[i] = int(p)
 	}
-	ind := make([]int, len(a.ind))
-	val := make([]float64, len(a.val))
-	for p := range a.ind {
-		ind[p], val[p] = int(a.ind[p]), float64(a.val[p])
+	ind := make([]int, 0, a.NNZ())
+	val := make([]float64, 0, a.NNZ())
+	var buffer RowBuffer
+	for i := range a.rows {
+		columns, values := a.Row(i, &buffer)
+		for e, j := range columns {
+			ind, val = append(ind, int(j)), append(val, float64(values[e]))
+		}
 	}
 	return jbsparse.NewCSR(a.rows, a.cols, ptr, ind, val)
 }

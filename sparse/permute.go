@@ -1,13 +1,14 @@
 package sparse
 
 import (
+	"context"
 	"fmt"
 	"slices"
 )
 
 // Permute returns the matrix whose row and column i are row and column
 // order[i] of a, which must be square. order must hold each of 0 to Rows-1
-// once.
+// once. Its layout is Plain, with values as they are stored in a.
 func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	if a.rows != a.cols || len(order) != a.rows {
 		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", ErrShape, a.rows, a.cols, len(order))
@@ -20,11 +21,12 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	for i, old := range order {
 		ptr[i+1] = ptr[i] + a.ptr[old+1] - a.ptr[old]
 	}
-	ind := make([]uint32, len(a.ind))
-	val := make([]float32, len(a.val))
+	ind := make([]uint32, a.NNZ())
+	val := make([]float32, a.NNZ())
+	var buffer RowBuffer
 	var row []uint64 // column and position in one word, so that sorting moves both
 	for i, old := range order {
-		oldInd, oldVal := a.Row(int(old))
+		oldInd, oldVal := a.Row(int(old), &buffer)
 		row = row[:0]
 		for p, j := range oldInd {
 			row = append(row, uint64(place[j])<<32|uint64(p))
@@ -36,7 +38,7 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 			val[out+uint64(e)] = oldVal[uint32(key)]
 		}
 	}
-	return &CSR{rows: a.rows, cols: a.cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}, nil
+	return Adopt(context.Background(), nil, Auto, a.rows, a.cols, ptr, ind, val)
 }
 
 // Inverse returns the order that undoes the given one: inverse[order[i]] = i.

@@ -155,7 +155,7 @@ func TestSameBitsForAnyWidthWorkersAndLevel(t *testing.T) {
 	}
 	acc, acc64 := make([]float64, 21), make([]float64, 21)
 	for i := range 900 {
-		ind, val := a.Row(i)
+		ind, val := a.Row(i, nil)
 		MulRow(acc, ind, val, x.Data, 21)
 		MulRow(acc64, ind, val, wide, 21)
 		if !slices.Equal(acc, acc64) {
@@ -177,7 +177,7 @@ func TestMulRowsSumsInFourChains(t *testing.T) {
 			dst := make([]float64, (hi-lo)*k)
 			a.MulRows(simd.At(level), dst, lo, hi, k, x.Data, x.Stride)
 			for i := lo; i < hi; i++ {
-				ind, val := a.Row(i)
+				ind, val := a.Row(i, nil)
 				for c := range k {
 					var chain [4]float64
 					for e, j := range ind {
@@ -252,7 +252,7 @@ func TestPermute(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		if err := check(p.rows, p.cols, p.ptr, p.ind, p.val); err != nil {
+		if _, err := New(p.rows, p.cols, p.ptr, p.ind, p.val); err != nil {
 			t.Fatalf("%v", err)
 		}
 		for i := range n {

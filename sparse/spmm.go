@@ -44,8 +44,20 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32
 	}
 	return set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
 		lo, hi := a.Chunk(chunk)
-		s.MulRowsF32(dst.Data[lo*dst.Stride:], dst.Stride, x.Cols, a.ptr[lo:hi+1], a.ind, a.val, x.Data, x.Stride)
+		a.MulRowsF32(s, dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, x.Cols, x.Data, x.Stride)
 	}))
+}
+
+// MulRowsF32 sets rows of dst, dstStride numbers apart, to rows lo to hi-1 of
+// the product with the first k columns of the row-major x: MulTo for callers that
+// do more with a row than store it, with the same bits. They have checked that x
+// has a row for every column; it panics where dst is too short.
+func (a *CSR) MulRowsF32(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+	if a.deltas == nil {
+		s.MulRowsF32(dst, dstStride, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
+		return
+	}
+	s.MulDeltas(dst, dstStride, k, a.ptr[lo:hi+1], a.deltas, lo, a.val, a.half, x, stride)
 }
 
 // MulRows sets the rows of dst, k numbers each and one after the other, to rows
@@ -58,7 +70,13 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32
 // It is for callers that do more with a row than store it. They have checked
 // that x has a row for every column; MulRows panics where dst is too short.
 func (a *CSR) MulRows(s *Kernels, dst []float64, lo, hi, k int, x []float32, stride int) {
-	s.MulRows(dst, k, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
+	if a.deltas == nil {
+		s.MulRows(dst, k, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
+		return
+	}
+	s.Decode(a.ptr[lo:hi+1], a.deltas, lo, a.val, a.half, func(row int, ptr []uint64, ind []uint32, val []float32) {
+		s.MulRows(dst[row*k:], k, k, ptr, ind, val, x, stride)
+	})
 }
 
 // MulRow is MulRows for one row, given by its columns and values, where x or

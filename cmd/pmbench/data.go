@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -21,7 +22,7 @@ const neighbours = 32
 // block returns an n x k matrix whose entries are a function of their place
 // that any language computes exactly: the peers make the same.
 func block(n, k int) blas32.General {
-	x := blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
+	x := zeros(n, k)
 	for e := range x.Data {
 		x.Data[e] = float32((uint32(e)*2654435761)>>8)*0x1p-24 - 0.5
 	}
@@ -29,7 +30,9 @@ func block(n, k int) blas32.General {
 }
 
 func zeros(n, k int) blas32.General {
-	return blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
+	x := blas32.General{Rows: n, Cols: k, Stride: k, Data: make([]float32, n*k)}
+	mem.Huge(x.Data) // as every engine's own blocks
+	return x
 }
 
 // curveGraph returns the Gaussian graph of n uniform points of the unit square

@@ -198,7 +198,7 @@ func TestCurveGraph(t *testing.T) {
 	}
 	near := 0
 	for i := range n {
-		ind, _ := a.Row(i)
+		ind, _ := a.Row(i, nil)
 		for _, j := range ind {
 			if d := int(j) - i; -200 < d && d < 200 {
 				near++

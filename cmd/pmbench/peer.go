@@ -228,8 +228,9 @@ func writeGraph(path string, a *sparse.CSR) error {
 	ptr := make([]uint64, 1, a.Rows()+1)
 	ind := make([]uint32, 0, a.NNZ())
 	val := make([]float32, 0, a.NNZ())
+	var buffer sparse.RowBuffer
 	for i := range a.Rows() {
-		columns, values := a.Row(i)
+		columns, values := a.Row(i, &buffer)
 		ind, val = append(ind, columns...), append(val, values...)
 		ptr = append(ptr, uint64(len(ind)))
 	}

@@ -13,15 +13,20 @@ import (
 
 // spmm plays the products.
 func (c *contest) spmm(ctx context.Context, n int) error {
-	type size struct{ k, workers int }
+	type size struct {
+		k, workers int
+		layout     sparse.Layout
+	}
 	var sizes []size
 	name := func(s size) string {
-		return fmt.Sprintf("order=curve/n=%d/nnz=%d/k=%d/workers=%d", n, neighbours, s.k, s.workers)
+		return fmt.Sprintf("order=curve/n=%d/nnz=%d/k=%d/layout=%v/workers=%d", n, neighbours, s.k, s.layout, s.workers)
 	}
 	for _, k := range spmmColumns() {
-		for _, w := range workerCounts() {
-			if s := (size{k, w}); c.pattern == nil || c.pattern.MatchString(name(s)) {
-				sizes = append(sizes, s)
+		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
+			for _, w := range workerCounts() {
+				if s := (size{k, w, layout}); c.pattern == nil || c.pattern.MatchString(name(s)) {
+					sizes = append(sizes, s)
+				}
 			}
 		}
 	}
@@ -46,6 +51,10 @@ func (c *contest) spmm(ctx context.Context, n int) error {
 		opponent: &jamesBowman{a: a.ToJB()},
 	})
 	for i, s := range sizes {
+		a, err := c.lab.graphIn(ctx, "curve", n, s.layout)
+		if err != nil {
+			return err
+		}
 		x, y, set := block(n, s.k), zeros(n, s.k), c.lab.workers(s.workers)
 		m := &match{
 			ratio: Ratio{Suite: "spmm", Case: name(s), N: n, D: 2, K: s.k, NNZ: int64(a.NNZ()), Workers: s.workers, Level: level()},
@@ -59,7 +68,7 @@ func (c *contest) spmm(ctx context.Context, n int) error {
 				return productDifference(ctx, a, x, y, theirs)
 			},
 		}
-		err := c.play(ctx, m, rivals, func(round int) float64 {
+		err = c.play(ctx, m, rivals, func(round int) float64 {
 			return (float64(i) + float64(round)/float64(c.rounds)) / float64(len(sizes))
 		})
 		if err != nil {

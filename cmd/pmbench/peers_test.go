@@ -17,7 +17,7 @@ func TestPeersOnSmallData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the peers")
 	}
-	code, stdout, stderr := call("peers", "-n", "3000", "-no-limits", "-slice", "1ms", "-json", "-case", "k=[18]/workers=1|kind=[a-z]*/n=3000/d=[23]/workers=1")
+	code, stdout, stderr := call("peers", "-n", "3000", "-no-limits", "-slice", "1ms", "-json", "-case", "k=[18]/layout=plain/workers=1|kind=[a-z]*/n=3000/d=[23]/workers=1")
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
@@ -43,7 +43,7 @@ func TestPeersOnSmallData(t *testing.T) {
 // A peer that is not installed is named and is no error.
 func TestMissingPeer(t *testing.T) {
 	t.Setenv("CXX", filepath.Join(t.TempDir(), "no-compiler"))
-	code, stdout, stderr := call("peers", "-suite", "spmm", "-n", "500", "-no-limits", "-slice", "1ms", "-case", "k=2/workers=1")
+	code, stdout, stderr := call("peers", "-suite", "spmm", "-n", "500", "-no-limits", "-slice", "1ms", "-case", "k=2/layout=plain/workers=1")
 	if code != exitOK || !strings.Contains(stderr, "GraphBLAS is missing") || !strings.Contains(stderr, "libgraphblas-dev") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}

@@ -8,7 +8,7 @@ generate() { # family level
   go run "./$1" -level "$2" -pkg simd -out "../$1_$2_amd64.s" -stubs "../$1_$2_amd64.go"
 }
 
-for family in dist expneg near spmm; do
+for family in delta dist expneg near spmm; do
   generate $family avx2
   generate $family avx512
 done

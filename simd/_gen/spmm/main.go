@@ -14,8 +14,9 @@
 //
 // Four entries are taken at a time. Columns are loaded one by one into an
 // address, which beats a gather because a row of x is one vector load. Widths 1
-// and 2 put several entries in one register; widths 16 and 32 in float64 need
-// the 32 registers of AVX-512. Rows of x are asked for ahead of time from 16
+// and 2 put several entries in one register, with AVX-512 16 by gathers; widths
+// 16 and 32 in float64 need the 32 registers of AVX-512. Masks of AVX-512 end a
+// float32 row without branches on its length, which are hard to predict. Rows of x are asked for ahead of time from 16
 // columns on, where it gains up to 1.8 times in random order; with fewer it
 // costs a tenth and gains nothing, since enough loads are in flight.
 package main
@@ -31,8 +32,9 @@ import (
 
 var level = flag.String("level", "avx2", "avx2 or avx512")
 
-// prefetch is how many entries ahead rows of x are asked for.
-const prefetch = 16
+// prefetch is how many entries ahead rows of x are asked for: two rows of the
+// matrix or so, longer than memory takes to answer.
+const prefetch = 64
 
 func main() {
 	flag.Parse()
@@ -49,8 +51,11 @@ func main() {
 		for _, k := range []int{8, 16, 32} {
 			sums(k, "AVX512", 8)
 		}
-		for _, k := range []int{16, 32} {
-			fours(k, "AVX512", 16)
+		for _, k := range []int{1, 2} {
+			gathered(k)
+		}
+		for _, k := range []int{4, 8, 16, 32} {
+			fours(k, "AVX512", min(k, 16))
 		}
 	}
 	Generate()
@@ -190,25 +195,7 @@ func sums(k int, suffix string, lanes int) {
 // fours writes a kernel that adds four products in float32 at a time. lanes is
 // the number of float32 lanes of a vector.
 func fours(k int, suffix string, lanes int) {
-	name := fmt.Sprintf("spmmFours%dF32%s", k, suffix)
-	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s computes %d columns of the product of sparse rows with x.", name, k),
-		"",
-		"\tfor r := range rows {",
-		"\t\tsum := 0.0 // for each column",
-		"\t\tfor p := ptr[r]; p < ptr[r+1]; p += 4 {",
-		"\t\t\tvar v [4]float32",
-		"\t\t\tfor e := range min(4, ptr[r+1]-p) {",
-		"\t\t\t\tv[e] = val[p+e] * x[ind[p+e]*stride+column]",
-		"\t\t\t}",
-		"\t\t\tsum += float64((v[0] + v[1]) + (v[2] + v[3]))",
-		"\t\t}",
-		"\t\tdst[r*dstStride+column] = float32(sum)",
-		"\t}",
-		"",
-		"ind and val have nnz entries, of which none but the rows' own and those to",
-		"prefetch are read.")
+	signFours(k, suffix)
 	f := &foursRows{rows: rows{k: k, lanes: lanes / 2}, single: lanes}
 	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
 	dstStride := Load(Param("dstStride"), GP64()).(reg.GPVirtual)
@@ -228,6 +215,16 @@ func fours(k int, suffix string, lanes int) {
 
 	Label("row")
 	f.begin(ptr, end)
+	if suffix == "AVX512" {
+		CMPQ(f.p, end)
+		JGE(LabelRef("store"))
+		f.whole(end)
+		f.add(f.lastFour(end))
+		Label("store")
+		f.store(dst)
+		f.next(dst, dstStride, n)
+		return
+	}
 	f.each(end, func() { f.add(f.sumOfFour()) })
 	// Up to three more.
 	CMPQ(f.p, end)
@@ -244,11 +241,106 @@ func fours(k int, suffix string, lanes int) {
 	f.add(v)
 	Label("store")
 	f.store(dst)
+	f.next(dst, dstStride, n)
+}
+
+// next goes on to the next row, if there is one.
+func (f *foursRows) next(dst, dstStride, n reg.GPVirtual) {
 	ADDQ(dstStride, dst)
 	DECQ(n)
 	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()
+}
+
+// whole adds four entries at a time while more than four are left.
+func (f *foursRows) whole(end reg.GPVirtual) {
+	SUBQ(U8(4), end)
+	CMPQ(f.p, end)
+	JGE(LabelRef("last"))
+	Label("four")
+	f.add(f.sumOfFour())
+	ADDQ(U8(4), f.p)
+	CMPQ(f.p, end)
+	JL(LabelRef("four"))
+	Label("last")
+	ADDQ(U8(4), end)
+}
+
+// lastFour returns the sums of the last one to four entries, and leaves p behind
+// them. Masks stand for those that are not there, in place of branches that
+// rows of all lengths would make unpredictable.
+func (f *foursRows) lastFour(end reg.GPVirtual) []reg.VecVirtual {
+	last := GP64()
+	LEAQ(Mem{Base: end, Disp: -1}, last)
+	var v [4][]reg.VecVirtual
+	for u := range v {
+		at, mask := f.p, reg.OpmaskVirtual(nil)
+		if u > 0 {
+			// An entry that is not there has the address of the last.
+			at, mask = GP64(), K()
+			t := GP64()
+			LEAQ(Mem{Base: f.p, Disp: u}, at)
+			MOVQ(at, t)
+			SUBQ(end, t)
+			SARQ(U8(63), t)
+			KMOVW(t.As32(), mask)
+			CMPQ(at, last)
+			CMOVQGT(last, at)
+		}
+		MOVL(Mem{Base: f.ind, Index: at, Scale: 4}, f.j.As32())
+		IMULQ(f.stride, f.j)
+		v[u] = f.times(Mem{Base: f.val, Index: at, Scale: 4}, mask)
+		if u%2 == 1 {
+			for g, w := range v[u] {
+				VADDPS(w, v[u-1][g], v[u-1][g])
+			}
+		}
+	}
+	for g, w := range v[2] {
+		VADDPS(w, v[0][g], v[0][g])
+	}
+	MOVQ(end, f.p)
+	return v[0]
+}
+
+// times returns the products of a value with the row of x at j, zeros where a
+// mask says so.
+func (f *foursRows) times(value Mem, mask reg.OpmaskVirtual) (v []reg.VecVirtual) {
+	w := f.products()
+	VBROADCASTSS(value, w)
+	for g := range f.k / f.single {
+		r := f.products()
+		if mask != nil {
+			VMULPS_Z(f.row(4*f.single*g), w, mask, r)
+		} else {
+			VMULPS(f.row(4*f.single*g), w, r)
+		}
+		v = append(v, r)
+	}
+	return v
+}
+
+func signFours(k int, suffix string) {
+	name := fmt.Sprintf("spmmFours%dF32%s", k, suffix)
+	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s computes %d columns of the product of sparse rows with x.", name, k),
+		"",
+		"\tfor r := range rows {",
+		"\t\tsum := 0.0 // for each column",
+		"\t\tfor p := ptr[r]; p < ptr[r+1]; p += 4 {",
+		"\t\t\tvar v [4]float32",
+		"\t\t\tfor e := range min(4, ptr[r+1]-p) {",
+		"\t\t\t\tv[e] = val[p+e] * x[ind[p+e]*stride+column]",
+		"\t\t\t}",
+		"\t\t\tsum += float64((v[0] + v[1]) + (v[2] + v[3]))",
+		"\t\t}",
+		"\t\tdst[r*dstStride+column] = float32(sum)",
+		"\t}",
+		"",
+		"ind and val have nnz entries, of which none but the rows' own and those to",
+		"prefetch are read.")
 }
 
 // foursRows are rows whose products are vectors of single float32 lanes.
@@ -322,15 +414,8 @@ func (f *foursRows) sumOfFour() []reg.VecVirtual {
 }
 
 // multiply returns the products of entry p+u with the row of x at j.
-func (f *foursRows) multiply(u int) (v []reg.VecVirtual) {
-	w := f.products()
-	VBROADCASTSS(Mem{Base: f.val, Index: f.p, Scale: 4, Disp: 4 * u}, w)
-	for g := range f.k / f.single {
-		r := f.products()
-		VMULPS(f.row(4*f.single*g), w, r)
-		v = append(v, r)
-	}
-	return v
+func (f *foursRows) multiply(u int) []reg.VecVirtual {
+	return f.times(Mem{Base: f.val, Index: f.p, Scale: 4, Disp: 4 * u}, nil)
 }
 
 // product returns the products of entry p and moves on.
@@ -416,6 +501,120 @@ func (f *foursRows) store(dst reg.GPVirtual) {
 			VMOVUPS(s, Mem{Base: dst, Disp: 16 * g})
 		}
 	}
+}
+
+// gathered writes a kernel for one or two columns with AVX-512, 16 entries at a
+// time: rows of x fit a lane of a gather, even and odd entries give the pairs
+// that are added first, and masks end a row without a branch.
+func gathered(k int) {
+	signFours(k, "AVX512")
+	r := &rows{k: k}
+	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
+	dstStride := Load(Param("dstStride"), GP64()).(reg.GPVirtual)
+	SHLQ(U8(2), dstStride)
+	ptr, n := r.load()
+	stride, sum, spread, end, sixteen := ZMM(), XMM(), ZMM(), GP64(), GP64()
+	VPBROADCASTQ(r.stride, stride)
+	MOVQ(U32(16), sixteen)
+	// Puts even entries before odd ones, or sums before what is between them.
+	table := GLOBL(fmt.Sprintf("spmmSpread%d", k), RODATA|NOPTR)
+	for i := range 16 {
+		if k == 1 {
+			DATA(4*i, U32(2*i%16+i/8))
+		} else if i < 8 {
+			DATA(8*i, U64(2*i%8+i/4))
+		}
+	}
+	VMOVDQU64(table, spread)
+
+	Label("row")
+	MOVQ(Mem{Base: ptr, Disp: 8}, end)
+	ADDQ(U8(8), ptr)
+	VXORPD(sum, sum, sum)
+	CMPQ(r.p, end)
+	JGE(LabelRef("store"))
+	Label("block")
+	count, bits, there := GP64(), GP32(), K()
+	MOVQ(end, count)
+	SUBQ(r.p, count)
+	CMPQ(count, sixteen)
+	CMOVQGT(sixteen, count)
+	MOVL(I32(-1), bits)
+	BZHIL(count.As32(), bits, bits)
+	KMOVW(bits, there)
+	w, even, odd := ZMM(), ZMM(), ZMM()
+	VMOVDQU32_Z(Mem{Base: r.ind, Index: r.p, Scale: 4}, there, odd)
+	VMOVUPS_Z(Mem{Base: r.val, Index: r.p, Scale: 4}, there, w)
+	VPMULUDQ(stride, odd, even)
+	VPSRLQ(U8(32), odd, odd)
+	VPMULUDQ(stride, odd, odd)
+	var x [2]reg.VecVirtual
+	for h, at := range []reg.VecVirtual{even, odd} {
+		t, half := GP32(), K()
+		MOVL(U32(0x5555<<h), t)
+		PEXTL(t, bits, t)
+		KMOVW(t, half)
+		x[h] = ZMM()
+		VPXORQ(x[h], x[h], x[h])
+		if k == 1 {
+			x[h] = x[h].AsY().(reg.VecVirtual)
+			VGATHERQPS(Mem{Base: r.x, Index: at, Scale: 1}, half, x[h])
+		} else {
+			VGATHERQPD(Mem{Base: r.x, Index: at, Scale: 1}, half, x[h])
+		}
+	}
+	wide := ZMM()
+	if k == 1 {
+		high, t := YMM(), YMM()
+		VPERMPS(w, spread, w)
+		VEXTRACTF64X4(U8(1), w, high)
+		VMULPS(w.AsY(), x[0], x[0])
+		VMULPS(high, x[1], x[1])
+		VADDPS(x[1], x[0], x[0]) // p0 + p1, p2 + p3, ...
+		VMOVSHDUP(x[0], t)
+		VADDPS(t, x[0], x[0]) // sums of four, ., ...
+		VCVTPS2PD(x[0], wide)
+	} else {
+		t := ZMM()
+		VMOVSLDUP(w, t)
+		VMULPS(t, x[0], x[0])
+		VMOVSHDUP(w, w)
+		VMULPS(w, x[1], x[1])
+		VADDPS(x[1], x[0], x[0]) // p0 + p1, p2 + p3, ...
+		VPERMILPD(U8(0x55), x[0], t)
+		VADDPS(t, x[0], x[0]) // sums of four, ., ...
+		VPERMPD(x[0], spread, t)
+		VCVTPS2PD(t.AsY(), wide)
+	}
+	for g := range 4 {
+		part := wide.AsX().(reg.VecVirtual)
+		if g > 0 {
+			part = XMM()
+			VEXTRACTF64X2(U8(g), wide, part)
+		}
+		if k == 1 {
+			VADDSD(part, sum, sum)
+		} else {
+			VADDPD(part, sum, sum)
+		}
+	}
+	ADDQ(count, r.p)
+	CMPQ(r.p, end)
+	JLT(LabelRef("block"))
+	Label("store")
+	single := XMM()
+	if k == 1 {
+		VCVTSD2SS(sum, sum, single)
+		VMOVSS(single, Mem{Base: dst})
+	} else {
+		VCVTPD2PSX(sum, single)
+		VMOVSD(single, Mem{Base: dst})
+	}
+	ADDQ(dstStride, dst)
+	DECQ(n)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
 }
 
 // address leaves the byte offset of the row of x of entry p+u in j.

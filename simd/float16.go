@@ -1,0 +1,35 @@
+package simd
+
+import "math"
+
+// Float16 returns the IEEE number of 16 bits nearest to v, ties to even, as its
+// bits. It is within 2^-11 of v relative to it where 2^-14 <= |v| < 65520, and
+// within 2^-25 where |v| is less; what is larger becomes infinite.
+func Float16(v float32) uint16 {
+	bits := math.Float32bits(v)
+	sign, size := uint16(bits>>16&0x8000), bits&0x7fffffff
+	switch {
+	case size > 0x7f800000:
+		return sign | 0x7e00 // no number
+	case size >= 0x477ff000: // 65520, halfway between the largest and 65536
+		return sign | 0x7c00
+	case size < 0x38800000: // 2^-14
+		// Adding 1/2 leaves multiples of 2^-24, rounded to even, in the last
+		// ten bits. A carry into the exponent of float16 is as it should be.
+		return sign | uint16(math.Float32bits(math.Float32frombits(size)+0.5)-0x3f000000)
+	}
+	size += 0xfff + size>>13&1 // half a unit of the last place kept, less one for ties to even
+	return sign | uint16((size-0x38000000)>>13)
+}
+
+// Float32 returns the number whose IEEE format of 16 bits is given.
+func Float32(h uint16) float32 {
+	sign, size := uint32(h&0x8000)<<16, uint32(h&0x7fff)
+	switch {
+	case size >= 0x7c00:
+		return math.Float32frombits(sign | 0x7f800000 | size<<13&0x7fffff)
+	case size < 0x400:
+		return math.Float32frombits(sign | math.Float32bits(float32(size)*0x1p-24))
+	}
+	return math.Float32frombits(sign | (size<<13 + 0x38000000))
+}
