@@ -30,8 +30,8 @@ type subject struct {
 	pairs       bool    // the rate is one of pairs found, not of entries used
 	madds       float64 // multiply-adds, 0: not counted
 	roof        roof
-	// memory asks for fresh memory before each measurement, so that the peak
-	// is the operation's own.
+	// memory asks for a run of its own on fresh memory, whose peak is the
+	// operation's.
 	memory bool
 	stores bool    // the entries stay: peak memory is given per entry
 	gather float64 // rows per second of this case's table, for roofGather
@@ -118,6 +118,8 @@ type trial struct {
 	sub    *subject
 	warmed bool
 	took   time.Duration // of the last measurement
+	// The most memory of the process in a run, and how much more than before it.
+	resident, peak int64
 }
 
 // measure makes one measurement: the operation again and again for a slice of
@@ -125,11 +127,15 @@ type trial struct {
 func (t *trial) measure(ctx context.Context, l *lab, slice time.Duration) (*Record, error) {
 	began := time.Now()
 	defer func() { t.took = time.Since(began) }()
-	runtime.GC()
-	if t.sub.memory {
-		debug.FreeOSMemory()
+	if t.sub.memory && !t.warmed {
+		if err := t.weigh(ctx); err != nil {
+			return nil, err
+		}
 	}
-	resident := resetPeak()
+	runtime.GC()
+	if !t.sub.memory {
+		resetPeak()
+	}
 	count, countErr := openCounters()
 	if countErr == nil {
 		defer count.close()
@@ -160,8 +166,10 @@ func (t *trial) measure(ctx context.Context, l *lab, slice time.Duration) (*Reco
 		cpu += busy
 	}
 	r := t.record(l, seconds)
-	r.RSSBytes = peakMemory()
-	r.PeakBytes = max(0, r.RSSBytes-resident)
+	r.RSSBytes, r.PeakBytes = t.resident, t.peak
+	if !t.sub.memory {
+		r.RSSBytes = peakMemory()
+	}
 	if t.sub.stores && r.NNZ > 0 {
 		r.PeakPerNNZ = finite(float64(r.PeakBytes) / float64(r.NNZ))
 	}
@@ -172,6 +180,21 @@ func (t *trial) measure(ctx context.Context, l *lab, slice time.Duration) (*Reco
 		r.Instructions = finite(instructions / float64(len(seconds)))
 	}
 	return r, nil
+}
+
+// weigh runs the operation once to see how much memory it takes. The time does not
+// count: memory that the process has given back comes slowly from the system, and
+// more slowly the more there is of it.
+func (t *trial) weigh(ctx context.Context) error {
+	debug.FreeOSMemory()
+	before := resetPeak()
+	if err := t.sub.run(ctx); err != nil {
+		return err
+	}
+	t.warmed = true
+	t.resident = peakMemory()
+	t.peak = max(0, t.resident-before)
+	return nil
 }
 
 // record turns times into a record.
