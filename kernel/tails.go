@@ -24,14 +24,11 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 			before[cell] = cl.group[i]
 		}
 	}
+	doubles := cl.doubles(near)
 	within := func(i int) float64 { // the radius of point i, itself included
-		count := near.RowLen(i) + 1
-		if cl.group != nil {
-			count = cl.multiplicity(i)
-			ind, _ := near.Row(i, nil)
-			for _, j := range ind {
-				count += cl.multiplicity(int(j))
-			}
+		count := uint64(near.RowLen(i) + 1)
+		if doubles != nil {
+			count += doubles[i]
 		}
 		return float64(count)
 	}
@@ -64,6 +61,29 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 		}
 	}))
 	return tails, err
+}
+
+// doubles returns how many more points there are around each distinct point, and at
+// its place, than distinct ones; nil where all are distinct. Mostly few are not, and
+// it is they who tell their neighbours.
+func (cl *cellList) doubles(near *sparse.CSR) []uint64 {
+	if cl.group == nil {
+		return nil
+	}
+	out := make([]uint64, cl.n)
+	var buffer sparse.RowBuffer
+	for i := range cl.n {
+		more := uint64(cl.multiplicity(i) - 1)
+		if more == 0 {
+			continue
+		}
+		out[i] += more
+		ind, _ := near.Row(i, &buffer)
+		for _, j := range ind {
+			out[j] += more
+		}
+	}
+	return out
 }
 
 // weigh sets sums to the points of the windows around the cells from the first on,
