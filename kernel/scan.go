@@ -170,14 +170,19 @@ func (p *cellPass) test(room *cellRoom, c int, whole bool) {
 		room.spans, room.points = room.spans[:0], 0
 		return
 	}
+	if p.ptr == nil && whole {
+		p.kernels.CountAll(counts, room.candidates, cl.axis, cl.n, room.spans, from, cl.radius2)
+		for i, count := range counts {
+			p.counts[from+i] = uint64(count)
+		}
+		room.spans, room.points = room.spans[:0], 0
+		return
+	}
 	p.kernels.Collect(room.candidates, cl.axis, cl.n, room.spans)
 	room.spans, room.points = room.spans[:0], 0
 	if p.ptr == nil {
 		p.kernels.CountNear(counts, room.candidates, cl.axis, cl.n, from, cl.radius2)
 		for i, count := range counts {
-			if whole {
-				p.counts[from+i] = 0
-			}
 			p.counts[from+i] += uint64(count)
 		}
 		return

@@ -205,14 +205,14 @@ func BenchmarkNear(b *testing.B) {
 		}
 		spans := []uint32{0, 15, 100, 115, 200, 215, 300, 315, 400, 415}
 		const pairs = 5 * 15 * m
-		ind, d2, weights, counts := make([]uint32, pairs+8), make([]float64, pairs+8), make([]float32, pairs), make([]uint32, m)
+		ind, d2, weights, counts := make([]uint32, pairs+CoordinatePad), make([]float64, pairs+CoordinatePad), make([]float32, pairs), make([]uint32, m)
 		r2 := []float64{2: 0.8, 3: 1.4, 5: 3}[d]
 		for _, level := range Levels() {
 			if level == AVX512VNNI {
 				continue
 			}
 			s := At(level)
-			c := NewCandidates(d, pairs/m)
+			c, all := NewCandidates(d, pairs/m), NewCandidates(d, pairs/m)
 			s.Collect(c, coords, n, spans)
 			total := s.Near(ind, d2, counts, c, coords, n, 1000, r2)
 			for _, form := range []struct {
@@ -220,6 +220,7 @@ func BenchmarkNear(b *testing.B) {
 				run  func()
 			}{
 				{"collect", func() { s.Collect(c, coords, n, spans) }},
+				{"all", func() { s.CountAll(counts, all, coords, n, spans, 1000, r2) }},
 				{"count", func() { s.CountNear(counts, c, coords, n, 1000, r2) }},
 				{"fill", func() { s.Near(ind, d2, counts, c, coords, n, 1000, r2) }},
 				{"weights", func() { s.Weights(weights[:total], d2[:total], 1) }},

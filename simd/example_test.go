@@ -27,11 +27,11 @@ func ExampleKernels_Near() {
 	coords := []float32{
 		0, 1, 0, 3, // first coordinates
 		0, 0, 2, 4, // second coordinates
-		0, 0, 0, 0, 0, 0, 0, 0, // simd.CoordinatePad
+		8 + simd.CoordinatePad - 1: 0,
 	}
 	candidates := simd.NewCandidates(2, 4)
 	s.Collect(candidates, coords, 4, []uint32{0, 4})
-	ind, d2, weights := make([]uint32, 12), make([]float64, 12), make([]float32, 4)
+	ind, d2, weights := make([]uint32, 20), make([]float64, 20), make([]float32, 4)
 	n := s.Near(ind, d2, make([]uint32, 1), candidates, coords, 4, 0, 4) // of the first point
 	s.Weights(weights[:n], d2[:n], 0.5)
 	fmt.Println(ind[:n], d2[:n], weights[:n])

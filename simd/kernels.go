@@ -4,15 +4,18 @@ package simd
 // concurrent use; an engine keeps the table it was made with, so that two
 // engines of one program may run at different levels.
 type Kernels struct {
-	level         Level
-	mulRows       func(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
-	mulRowsF32    func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
-	columns       func(ind []uint32, c *Deltas, p uint64, at DeltaRow)
-	singles       func(dst []float32, half []uint16)
-	expNeg        func(dst, x []float32)
-	weights       func(dst []float32, d2 []float64, gamma float64)
-	collect       func(c *Candidates, coords []float32, stride int, spans []uint32)
-	near          func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
+	level      Level
+	mulRows    func(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
+	mulRowsF32 func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
+	columns    func(ind []uint32, c *Deltas, p uint64, at DeltaRow)
+	singles    func(dst []float32, half []uint16)
+	expNeg     func(dst, x []float32)
+	weights    func(dst []float32, d2 []float64, gamma float64)
+	collect    func(c *Candidates, coords []float32, stride int, spans []uint32)
+	near       func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
+	// countSingle counts what CountAll does in float32 and returns how many it could
+	// not decide; nil where that is not faster.
+	countSingle   func(counts []uint32, c *Candidates, n int, coords []float32, stride int, spans []uint32, first int, low, high float32) int
 	countNear     func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
 	finishRows    func(dst []float32, dstStride int, x []float32, stride int, wx []float64, rows []FinishRow, mean []float64, pull float64, targets, sums, class []float64, acc *FinishSums)
 	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)

@@ -78,7 +78,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		ptr[i+1] = uint64(i + 1)
 	}
 	single, wide := make([]float32, n*k), make([]float64, n*k)
-	x, rows, out := make([]float32, n*k), make([]FinishRow, n), make([]uint32, n+10)
+	x, rows, out := make([]float32, n*k), make([]FinishRow, n), make([]uint32, 2+CoordinatePad)
 	for i := range rows {
 		rows[i].Degree = 1
 	}
@@ -95,6 +95,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.Collect(candidates, x, 2, spans)
 			s.Near(out, wide, counts, candidates, x, 2, 1, 1)
 			s.CountNear(counts, candidates, x, 2, 1, 1)
+			s.CountAll(counts, candidates, x, 2, spans, 1, 1)
 			s.FinishRows(single, k, x, k, wide, rows, wide[:k], 1, wide, wide, wide[:k], &sums)
 			s.Dots(single, 3, x, k, 3, x, k, 3, k)
 			s.SqDists(single, 3, x, k, 3, x, k, 3, k)

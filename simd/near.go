@@ -8,17 +8,21 @@ import "math"
 type Candidates struct {
 	d, room, n int
 	at         []float64 // coordinate a of candidate c at a*stride + c
+	single     []float32 // the same, of CountAll
 	ind        []uint32
 	stride     int
 }
 
 // candidatePad is how far whole vectors reach beyond the last candidate.
-const candidatePad = 8
+const candidatePad = 16
 
 // NewCandidates returns room for so many points in d dimensions.
 func NewCandidates(d, room int) *Candidates {
 	stride := (room+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
-	return &Candidates{d: d, room: room, stride: stride, at: make([]float64, d*stride), ind: make([]uint32, stride)}
+	return &Candidates{
+		d: d, room: room, stride: stride,
+		at: make([]float64, d*stride), single: make([]float32, d*stride), ind: make([]uint32, stride),
+	}
 }
 
 // Len returns the number of candidates.
@@ -49,7 +53,7 @@ func (s *Kernels) Collect(c *Candidates, coords []float32, stride int, spans []u
 	s.collect(c, coords, stride, spans)
 	// Up to a whole vector of candidates that are never near.
 	for a := range c.d {
-		pad := c.at[a*c.stride+n:][:candidatePad]
+		pad := c.at[a*c.stride+n:][:8]
 		for i := range pad {
 			pad[i] = math.NaN()
 		}
@@ -57,7 +61,7 @@ func (s *Kernels) Collect(c *Candidates, coords []float32, stride int, spans []u
 }
 
 // padded is the number of candidates with those that are never near.
-func (c *Candidates) padded() int { return (c.n + candidatePad - 1) / candidatePad * candidatePad }
+func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 
 // Near finds, for each of len(counts) points from first on, the candidates that
 // are near to it, with
@@ -69,8 +73,8 @@ func (c *Candidates) padded() int { return (c.n + candidatePad - 1) / candidateP
 // of the candidates, and counts[i] is the number of those of point i. Near returns
 // their total. Points are in coords as for Collect.
 //
-// ind and d2 need room for every candidate of every point and 8 more numbers,
-// which are overwritten. Near panics where a slice is too short. It allocates
+// ind and d2 need room for every candidate of every point and 16 more numbers,
+// which may be overwritten. Near panics where a slice is too short. It allocates
 // nothing, and has the same bits at every level. A NaN is never near.
 func (s *Kernels) Near(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
 	checkNear(c, len(counts), len(coords), stride, first)
@@ -95,6 +99,52 @@ func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords []float32, st
 		return 0
 	}
 	return s.countNear(counts, c, coords[first:], stride, r2)
+}
+
+// CountAll is Collect and CountNear for points that are among the candidates
+// themselves, each in a place of its own. It leaves c without candidates.
+//
+// Most are counted in float32. A difference of float32 numbers has a relative error
+// of u = 2^-24 there, whatever the numbers are, and the sum of d squares, products
+// fused, one of at most (d+3) u: what is within (d+4) u of r2 is not decided by it,
+// and then all is counted again in float64.
+func (s *Kernels) CountAll(counts []uint32, c *Candidates, coords []float32, stride int, spans []uint32, first int, r2 float64) int {
+	// Away from the ends of the range nothing of the order of r2 underflows, and
+	// what overflows is farther than that.
+	if s.countSingle != nil && (c.d == 2 || c.d == 3) && r2 > 0x1p-100 && r2 < 0x1p100 {
+		n := checkSpans(c.d, len(coords), stride, spans)
+		checkNear(c, len(counts), len(coords), stride, first)
+		if n > c.room {
+			panic("simd: count all: no room")
+		}
+		if n > 0 && len(counts) > 0 {
+			readsSpans(c.d, coords, stride, spans)
+			slack := float64(c.d+5) * 0x1p-24 // and a rounding of the bounds
+			if s.countSingle(counts, c, n, coords, stride, spans, first, float32(r2*(1-slack)), float32(r2*(1+slack))) == 0 {
+				total := 0
+				for i := range counts {
+					counts[i]-- // itself
+					total += int(counts[i])
+				}
+				c.n = 0
+				return total
+			}
+		}
+	}
+	s.Collect(c, coords, stride, spans)
+	total := s.CountNear(counts, c, coords, stride, first, r2)
+	c.n = 0
+	return total
+}
+
+// padSingle makes the candidates behind n such that are never near.
+func (c *Candidates) padSingle(n int) {
+	for a := range c.d {
+		pad := c.single[a*c.stride+n:][:candidatePad]
+		for i := range pad {
+			pad[i] = float32(math.NaN())
+		}
+	}
 }
 
 // checkNear panics where the points lie beyond the coordinates.

@@ -78,6 +78,54 @@ done:
 	VZEROUPPER
 	RET
 
+// func collectSingleF32AVX512(at *float32, room uintptr, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
+// Requires: AVX, AVX512F
+TEXT ·collectSingleF32AVX512(SB), NOSPLIT, $0-64
+	MOVQ at+0(FP), AX
+	MOVQ room+8(FP), CX
+	MOVQ coords+16(FP), DX
+	MOVQ stride+24(FP), BX
+	MOVQ spans+40(FP), SI
+	MOVQ nspans+48(FP), DI
+	SHLQ $0x02, CX
+	SHLQ $0x02, BX
+	XORQ R8, R8
+
+span:
+	DECQ DI
+	JL   done
+	MOVL (SI), R9
+	MOVL 4(SI), R10
+	ADDQ $0x08, SI
+	CMPQ R9, R10
+	JGE  span
+	MOVQ R8, R11
+	ADDQ R10, R8
+	SUBQ R9, R8
+
+points:
+	LEAQ (DX)(R9*4), R12
+	LEAQ (AX)(R11*4), R13
+	MOVQ d+32(FP), R14
+
+axis:
+	VMOVUPS (R12), Z0
+	VMOVUPS Z0, (R13)
+	ADDQ    BX, R12
+	ADDQ    CX, R13
+	DECQ    R14
+	JNZ     axis
+	ADDQ    $0x10, R11
+	ADDQ    $0x10, R9
+	CMPQ    R9, R10
+	JLT     points
+	JMP     span
+
+done:
+	MOVQ R8, n+56(FP)
+	VZEROUPPER
+	RET
+
 // func nearCount2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
 TEXT ·nearCount2F32AVX512(SB), NOSPLIT, $0-88
@@ -451,5 +499,110 @@ axis:
 	DECQ          m+24(FP)
 	JNZ           point
 	MOVQ          R9, total+96(FP)
+	VZEROUPPER
+	RET
+
+// func nearSingle2F32AVX512(counts *uint32, m uintptr, at *float32, room uintptr, n uintptr, coords *float32, stride uintptr, low float32, high float32) (open uintptr)
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·nearSingle2F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         coords+40(FP), AX
+	MOVQ         stride+48(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         counts+0(FP), SI
+	MOVQ         m+8(FP), DI
+	VBROADCASTSS low+56(FP), Z0
+	VBROADCASTSS high+60(FP), Z1
+	XORQ         R8, R8
+	LEAQ         (DX)(BX*1), BX
+
+point:
+	MOVQ         AX, R9
+	VBROADCASTSS (R9), Z2
+	ADDQ         CX, R9
+	VBROADCASTSS (R9), Z3
+	XORQ         R9, R9
+	XORQ         R10, R10
+
+candidates:
+	VSUBPS      (DX)(R10*4), Z2, Z4
+	VMULPS      Z4, Z4, Z4
+	VSUBPS      (BX)(R10*4), Z3, Z5
+	VFMADD231PS Z5, Z5, Z4
+	VCMPPS      $0x12, Z0, Z4, K1
+	VCMPPS      $0x12, Z1, Z4, K2
+	KMOVW       K1, R11
+	KMOVW       K2, R12
+	POPCNTL     R11, R11
+	POPCNTL     R12, R12
+	ADDQ        R11, R9
+	SUBQ        R11, R12
+	ADDQ        R12, R8
+	ADDQ        $0x10, R10
+	CMPQ        R10, n+32(FP)
+	JLT         candidates
+	MOVL        R9, (SI)
+	ADDQ        $0x04, SI
+	ADDQ        $0x04, AX
+	DECQ        DI
+	JNZ         point
+	MOVQ        R8, open+64(FP)
+	VZEROUPPER
+	RET
+
+// func nearSingle3F32AVX512(counts *uint32, m uintptr, at *float32, room uintptr, n uintptr, coords *float32, stride uintptr, low float32, high float32) (open uintptr)
+// Requires: AVX, AVX512F, POPCNT
+TEXT ·nearSingle3F32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         coords+40(FP), AX
+	MOVQ         stride+48(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         at+16(FP), DX
+	MOVQ         room+24(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         counts+0(FP), SI
+	MOVQ         m+8(FP), DI
+	VBROADCASTSS low+56(FP), Z0
+	VBROADCASTSS high+60(FP), Z1
+	XORQ         R8, R8
+	LEAQ         (DX)(BX*1), R9
+	LEAQ         (R9)(BX*1), BX
+
+point:
+	MOVQ         AX, R10
+	VBROADCASTSS (R10), Z2
+	ADDQ         CX, R10
+	VBROADCASTSS (R10), Z3
+	ADDQ         CX, R10
+	VBROADCASTSS (R10), Z4
+	XORQ         R10, R10
+	XORQ         R11, R11
+
+candidates:
+	VSUBPS      (DX)(R11*4), Z2, Z5
+	VMULPS      Z5, Z5, Z5
+	VSUBPS      (R9)(R11*4), Z3, Z6
+	VFMADD231PS Z6, Z6, Z5
+	VSUBPS      (BX)(R11*4), Z4, Z6
+	VFMADD231PS Z6, Z6, Z5
+	VCMPPS      $0x12, Z0, Z5, K1
+	VCMPPS      $0x12, Z1, Z5, K2
+	KMOVW       K1, R12
+	KMOVW       K2, R13
+	POPCNTL     R12, R12
+	POPCNTL     R13, R13
+	ADDQ        R12, R10
+	SUBQ        R12, R13
+	ADDQ        R13, R8
+	ADDQ        $0x10, R11
+	CMPQ        R11, n+32(FP)
+	JLT         candidates
+	MOVL        R10, (SI)
+	ADDQ        $0x04, SI
+	ADDQ        $0x04, AX
+	DECQ        DI
+	JNZ         point
+	MOVQ        R8, open+64(FP)
 	VZEROUPPER
 	RET

@@ -58,7 +58,7 @@ func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int,
 // guardedCandidates are candidates whose memory ends where they say it does.
 func guardedCandidates(t *testing.T, d, room int) *Candidates {
 	c := NewCandidates(d, room)
-	c.at, c.ind = guarded[float64](t, len(c.at)), guarded[uint32](t, len(c.ind))
+	c.at, c.ind, c.single = guarded[float64](t, len(c.at)), guarded[uint32](t, len(c.ind)), guarded[float32](t, len(c.single))
 	return c
 }
 
@@ -106,7 +106,7 @@ func TestNearAtTheRadius(t *testing.T) {
 	}
 	coords[n-1], coords[2*n-1] = at, at
 	for _, level := range Levels() {
-		ind, d2, counts := make([]uint32, n+8), make([]float64, n+8), make([]uint32, 1)
+		ind, d2, counts := make([]uint32, n+CoordinatePad), make([]float64, n+CoordinatePad), make([]uint32, 1)
 		c := NewCandidates(2, n)
 		At(level).Collect(c, coords, n, []uint32{0, n})
 		got := At(level).Near(ind, d2, counts, c, coords, n, n-1, 25)
@@ -123,20 +123,22 @@ func TestNearAtTheRadius(t *testing.T) {
 
 func TestNearPanics(t *testing.T) {
 	s, coords := At(Best()), make([]float32, 20+CoordinatePad)
-	ind, d2, counts := make([]uint32, 28), make([]float64, 28), make([]uint32, 2)
+	ind, d2, counts := make([]uint32, 36), make([]float64, 36), make([]uint32, 2)
 	odd := make([]uint32, 1)
 	full := NewCandidates(2, 10)
 	s.Collect(full, coords, 10, []uint32{0, 10})
 	for name, f := range map[string]func(){
 		"span":   func() { s.Collect(NewCandidates(2, 10), coords, 10, []uint32{5, 11}) },
-		"coords": func() { s.Collect(NewCandidates(2, 10), coords[:27], 10, []uint32{5, 10}) },
+		"coords": func() { s.Collect(NewCandidates(2, 10), coords[:35], 10, []uint32{5, 10}) },
 		"odd":    func() { s.Collect(NewCandidates(2, 10), coords, 10, odd) },
 		"stride": func() { s.Collect(NewCandidates(2, 10), coords, 0, []uint32{0, 1}) },
 		"room":   func() { s.Collect(NewCandidates(2, 9), coords, 10, []uint32{0, 10}) },
-		"ind":    func() { s.Near(ind[:27], d2, counts, full, coords, 10, 0, 1) },
-		"d2":     func() { s.Near(ind, d2[:27], counts, full, coords, 10, 0, 1) },
+		"ind":    func() { s.Near(ind[:35], d2, counts, full, coords, 10, 0, 1) },
+		"d2":     func() { s.Near(ind, d2[:35], counts, full, coords, 10, 0, 1) },
 		"points": func() { s.Near(ind, d2, counts, full, coords, 10, 9, 1) },
 		"count":  func() { s.CountNear(counts, full, coords, 10, 9, 1) },
+		"all":    func() { s.CountAll(counts, NewCandidates(2, 9), coords, 10, []uint32{0, 10}, 0, 1) },
+		"at all": func() { s.CountAll(counts, NewCandidates(2, 10), coords, 10, []uint32{0, 10}, 9, 1) },
 		"first":  func() { s.CountNear(counts, full, coords, 10, -1, 1) },
 	} {
 		func() {
@@ -150,5 +152,47 @@ func TestNearPanics(t *testing.T) {
 	}
 	if got := s.Near(ind, d2, counts, full, coords, 10, 0, 1); got != 0 {
 		t.Errorf("%d neighbours among points in one place", got)
+	}
+}
+
+// Counted in float32 or not, near is what float64 says: radii are distances of the
+// set, where float32 cannot tell, those beside them, and from one end of the range of
+// numbers to the other.
+func TestCountAll(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for _, level := range Levels() {
+		s := At(level)
+		for d := 1; d <= 5; d++ {
+			t.Run(fmt.Sprintf("level=%v/d=%d", level, d), func(t *testing.T) {
+				for n := 1; n < 90; n += 1 + r.IntN(4) {
+					scale := math.Exp2([]float64{0, 0, -30, -70, 30, 55}[r.IntN(6)])
+					coords := guarded[float32](t, d*n+CoordinatePad)
+					for i := range coords {
+						coords[i] = float32((10 + r.NormFloat64()) * scale)
+					}
+					a, b := r.IntN(n), r.IntN(n)
+					r2 := 0.0
+					for axis := range d {
+						e := float64(coords[axis*n+a]) - float64(coords[axis*n+b])
+						r2 += float64(e * e)
+					}
+					half := uint32(n / 2)
+					spans := []uint32{0, half, half, uint32(n)}
+					for _, radius2 := range []float64{r2, math.Nextafter(r2, 0), math.Nextafter(r2, math.Inf(1)), r2 * (1 - 0x1p-22), r2 * (1 + 0x1p-22), 1.5 * r2} {
+						first := r.IntN(n)
+						m := 1 + r.IntN(n-first)
+						_, _, want := nearReference(d, coords, n, spans, first, m, radius2)
+						counts, c := guarded[uint32](t, m), guardedCandidates(t, d, n)
+						total := 0
+						for _, count := range want {
+							total += int(count)
+						}
+						if got := s.CountAll(counts, c, coords, n, spans, first, radius2); got != total || !slices.Equal(counts, want) {
+							t.Fatalf("n=%d, r2=%g: %d %v, want %d %v", n, radius2, got, counts, total, want)
+						}
+					}
+				}
+			})
+		}
 	}
 }

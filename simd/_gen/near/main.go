@@ -29,10 +29,14 @@ func main() {
 	l := vec.Named(*level)
 	t := newTables(l)
 	collect(l, t)
+	collectSingle(l)
 	for _, d := range []int{2, 3, 0} {
 		for _, fill := range []bool{false, true} {
 			generate(l, t, d, fill)
 		}
+	}
+	for _, d := range []int{2, 3} {
+		countSingle(l, d)
 	}
 	Generate()
 }
@@ -162,6 +166,178 @@ func collect(l *vec.Level, t tables) {
 	JMP(LabelRef("span"))
 	Label("done")
 	Store(n, Return("n"))
+	VZEROUPPER()
+	RET()
+}
+
+// collectSingle writes the copy of spans of points in float32, without numbers.
+func collectSingle(l *vec.Level) {
+	name := "collectSingleF32" + l.Suffix
+	lanes := 2 * l.Lanes
+	TEXT(name, NOSPLIT, "func(at *float32, room uintptr, coords *float32, stride, d uintptr, spans *uint32, nspans uintptr) (n uintptr)")
+	Pragma("noescape")
+	Doc(name+" copies the points of some spans.", "",
+		"\tfor s := range nspans {",
+		"\t\tfor j := spans[2*s]; j < spans[2*s+1]; j++ {",
+		"\t\t\tfor a := range d {",
+		"\t\t\t\tat[a*room+n] = coords[a*stride+j]",
+		"\t\t\t}",
+		"\t\t\tn++",
+		"\t\t}",
+		"\t}", "",
+		"It reads up to 15 numbers behind a span and writes as many behind the last",
+		"candidate.")
+	at := Load(Param("at"), GP64()).(reg.GPVirtual)
+	room := Load(Param("room"), GP64()).(reg.GPVirtual)
+	coords := Load(Param("coords"), GP64()).(reg.GPVirtual)
+	stride := Load(Param("stride"), GP64()).(reg.GPVirtual)
+	spans := Load(Param("spans"), GP64()).(reg.GPVirtual)
+	nspans := Load(Param("nspans"), GP64()).(reg.GPVirtual)
+	SHLQ(U8(2), room)
+	SHLQ(U8(2), stride)
+	n, j, end, put := GP64(), GP64(), GP64(), GP64()
+	XORQ(n, n)
+	Label("span")
+	DECQ(nspans)
+	JL(LabelRef("done"))
+	MOVL(Mem{Base: spans}, j.As32())
+	MOVL(Mem{Base: spans, Disp: 4}, end.As32())
+	ADDQ(U8(8), spans)
+	CMPQ(j, end)
+	JGE(LabelRef("span"))
+	MOVQ(n, put)
+	ADDQ(end, n)
+	SUBQ(j, n)
+	Label("points")
+	from, to, axes := GP64(), GP64(), GP64()
+	LEAQ(Mem{Base: coords, Index: j, Scale: 4}, from)
+	LEAQ(Mem{Base: at, Index: put, Scale: 4}, to)
+	Load(Param("d"), axes)
+	Label("axis")
+	v := l.Wide()
+	VMOVUPS(Mem{Base: from}, v)
+	VMOVUPS(v, Mem{Base: to})
+	ADDQ(stride, from)
+	ADDQ(room, to)
+	DECQ(axes)
+	JNZ(LabelRef("axis"))
+	ADDQ(U8(lanes), put)
+	ADDQ(U8(lanes), j)
+	CMPQ(j, end)
+	JLT(LabelRef("points"))
+	JMP(LabelRef("span"))
+	Label("done")
+	Store(n, Return("n"))
+	VZEROUPPER()
+	RET()
+}
+
+// countSingle writes the count in float32, twice as many candidates at a time. What
+// is too close to the radius to be decided so is counted apart.
+func countSingle(l *vec.Level, d int) {
+	lanes := 2 * l.Lanes
+	name := fmt.Sprintf("nearSingle%dF32%s", d, l.Suffix)
+	TEXT(name, NOSPLIT, "func(counts *uint32, m uintptr, at *float32, room uintptr, n uintptr, coords *float32, stride uintptr, low, high float32) (open uintptr)")
+	Pragma("noescape")
+	Doc(name+" counts the candidates that are surely within a distance of m points.", "",
+		"\tfor i := range m {",
+		"\t\tcounts[i] = 0",
+		"\t\tfor c := range n {",
+		"\t\t\tvar sum float32",
+		"\t\t\tfor a := range d {",
+		"\t\t\t\te := coords[a*stride+i] - at[a*room+c]",
+		"\t\t\t\tsum += e * e // fused",
+		"\t\t\t}",
+		"\t\t\tswitch {",
+		"\t\t\tcase sum <= low:",
+		"\t\t\t\tcounts[i]++",
+		"\t\t\tcase sum <= high:",
+		"\t\t\t\topen++",
+		"\t\t\t}",
+		"\t\t}",
+		"\t}", "",
+		fmt.Sprintf("n is a positive multiple of 16, and d is %d.", d))
+	wide := func() reg.VecVirtual {
+		if l.Lanes == 8 {
+			return ZMM()
+		}
+		return YMM()
+	}
+	coords := Load(Param("coords"), GP64()).(reg.GPVirtual)
+	stride := Load(Param("stride"), GP64()).(reg.GPVirtual)
+	SHLQ(U8(2), stride)
+	at := Load(Param("at"), GP64()).(reg.GPVirtual)
+	room := Load(Param("room"), GP64()).(reg.GPVirtual)
+	SHLQ(U8(2), room)
+	counts := Load(Param("counts"), GP64()).(reg.GPVirtual)
+	m := Load(Param("m"), GP64()).(reg.GPVirtual)
+	low, high := wide(), wide()
+	VBROADCASTSS(address("low"), low)
+	VBROADCASTSS(address("high"), high)
+	open := GP64()
+	XORQ(open, open)
+	axes := []reg.GPVirtual{at}
+	for a := 1; a < d; a++ {
+		axis := GP64()
+		LEAQ(Mem{Base: axes[a-1], Index: room, Scale: 1}, axis)
+		axes = append(axes, axis)
+	}
+	Label("point")
+	from := GP64()
+	MOVQ(coords, from)
+	var point []reg.VecVirtual
+	for a := range d {
+		if a > 0 {
+			ADDQ(stride, from)
+		}
+		v := wide()
+		VBROADCASTSS(Mem{Base: from}, v)
+		point = append(point, v)
+	}
+	found := GP64()
+	XORQ(found, found)
+	c := GP64()
+	XORQ(c, c)
+	Label("candidates")
+	sum := wide()
+	for a, v := range point {
+		e := wide()
+		// The sign of the difference does not matter to its square.
+		VSUBPS(Mem{Base: axes[a], Index: c, Scale: 4}, v, e)
+		if a == 0 {
+			VMULPS(e, e, sum)
+		} else {
+			VFMADD231PS(e, e, sum)
+		}
+	}
+	near, maybe := GP64(), GP64()
+	if l.Lanes == 8 {
+		k1, k2 := K(), K()
+		VCMPPS(U8(lessOrEqual), low, sum, k1)
+		VCMPPS(U8(lessOrEqual), high, sum, k2)
+		KMOVW(k1, near.As32())
+		KMOVW(k2, maybe.As32())
+	} else {
+		a, b := wide(), wide()
+		VCMPPS(U8(lessOrEqual), low, sum, a)
+		VCMPPS(U8(lessOrEqual), high, sum, b)
+		VMOVMSKPS(a, near.As32())
+		VMOVMSKPS(b, maybe.As32())
+	}
+	POPCNTL(near.As32(), near.As32())
+	POPCNTL(maybe.As32(), maybe.As32())
+	ADDQ(near, found)
+	SUBQ(near, maybe)
+	ADDQ(maybe, open)
+	ADDQ(U8(lanes), c)
+	CMPQ(c, address("n"))
+	JLT(LabelRef("candidates"))
+	MOVL(found.As32(), Mem{Base: counts})
+	ADDQ(U8(4), counts)
+	ADDQ(U8(4), coords)
+	DECQ(m)
+	JNZ(LabelRef("point"))
+	Store(open, Return("open"))
 	VZEROUPPER()
 	RET()
 }
