@@ -371,8 +371,12 @@ func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, set *par.S
 		for cell := from; cell < to; cell++ {
 			lo, hi := int(cl.start[cell]), int(cl.start[cell+1])
 			switch {
-			case hi-lo > clusterPoints:
+			case hi-lo > clusterPoints && (hi-lo > quarterPoints || d > maxGridAxes):
 				if cl.alongCurve(lo, hi) {
+					found.Store(true)
+				}
+			case hi-lo > clusterPoints:
+				if cl.byQuarters(lo, hi) {
 					found.Store(true)
 				}
 			case hi-lo > 1:
@@ -416,6 +420,62 @@ func (cl *cellList) rotate(i, j int) {
 		copy(axis[i+1:j+1], axis[i:j])
 		axis[i] = v
 	}
+}
+
+// quarterPoints is the most points a cell is ordered by quarters with.
+const quarterPoints = 512
+
+// byQuarters orders the points from lo to hi-1 by quarters of their extent along
+// each axis, in the order of a Morton curve, which takes a fraction of the time of
+// a sort and makes clusters nearly as small. It tells whether any points are equal.
+func (cl *cellList) byQuarters(lo, hi int) (equal bool) {
+	const buckets = 1 << (2 * maxGridAxes)
+	m := hi - lo
+	var code [quarterPoints]uint8
+	for a := range cl.d {
+		x := cl.axis[a*cl.n+lo:][:m]
+		low, high := slices.Min(x), slices.Max(x)
+		if low == high {
+			continue
+		}
+		scale := 4 / (float64(high) - float64(low))
+		for i, v := range x {
+			quarter := min(uint8((float64(v)-float64(low))*scale), 3)
+			code[i] |= quarter>>1<<(cl.d+a) | quarter&1<<a
+		}
+	}
+	var start [buckets + 1]int
+	for _, c := range code[:m] {
+		start[c+1]++
+	}
+	for c := range buckets {
+		start[c+1] += start[c]
+	}
+	next := start
+	var place [quarterPoints]uint16
+	for i, c := range code[:m] {
+		place[i] = uint16(next[c])
+		next[c]++
+	}
+	var oldOrder [quarterPoints]uint32
+	copy(oldOrder[:], cl.order[lo:hi])
+	for i, at := range place[:m] {
+		cl.order[lo+int(at)] = oldOrder[i]
+	}
+	var old [quarterPoints]float32
+	for a := range cl.d {
+		x := cl.axis[a*cl.n+lo:][:m]
+		copy(old[:], x)
+		for i, at := range place[:m] {
+			x[at] = old[i]
+		}
+	}
+	for c := range buckets {
+		if start[c+1]-start[c] > 1 && cl.gatherEqual(lo+start[c], lo+start[c+1]) {
+			equal = true
+		}
+	}
+	return equal
 }
 
 // compare orders sorted points by their coordinates.
