@@ -19,15 +19,17 @@ import (
 // A cellList finds all neighbours within a radius of points in few dimensions.
 //
 // The points are sorted by the cell of a grid on up to three of their widest
-// axes. Only occupied cells are stored, in the order of their keys, so neither
-// a tiny radius nor a distant outlier costs memory. Cells next to each other
-// along the last grid axis are next to each other in memory: the cells around
-// a point are a few ranges of the sorted points.
+// axes. Cells next to each other along the last of these are next to each other in
+// memory: the cells around a point are a few ranges of the sorted points. Where the
+// grid has few cells for a point, all are listed, and a range is found by its place
+// in the list. Otherwise only the occupied cells are, in the order of their keys, so
+// neither a tiny radius nor a distant outlier costs memory, and ranges are found by
+// sweeping over them in that order (sweep.go).
 //
-// Within a cell points are ordered so that short runs of them are close
-// together, and each run of at most clusterPoints has a bounding box in all
-// dimensions. Boxes farther apart than the radius are passed over, which
-// prunes the axes without a grid and the cells that hold many points.
+// A cluster is a run of at most clusterPoints points that are close together: those
+// of a few small cells in a row, or some of a cell that holds many. All points of a
+// cluster are tested against the same candidates. Where it prunes, clusters have
+// bounding boxes in all dimensions (boxes.go).
 //
 // Equal points are collapsed to one with a multiplicity.
 //
@@ -113,7 +115,7 @@ func gridOf(p *pointSet, radius, plane, space float64) grid {
 	return g
 }
 
-// number sets the numbers of cells for a box.
+// number numbers the cells of n points in a box.
 func (g *grid) number(n int, low, high []float64) {
 	for i, a := range g.axes {
 		g.lo[i], g.hi[i] = low[a], high[a]

@@ -63,9 +63,9 @@ func (o *Options) allocate(counts []uint64, held int64) (ptr []uint64, ind []uin
 }
 
 // searchBytes is what a search takes beside the weights. Cell lists: sorted and
-// unsorted keys and order, coordinates twice, and at worst a cell, a cluster and
-// a box for every point; counts, tails, degrees and bounds of all rows; the
-// scratch memory of the workers.
+// unsorted keys and order, coordinates twice, and at worst cellsPerPoint cells, or a
+// cell and its row, and a cluster and its box for every point; counts, tails,
+// degrees and bounds of all rows; the scratch memory of the workers.
 func searchBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 4 + 4
 	if d <= maxDirect {

@@ -8,7 +8,8 @@
 //
 //	MulRows, MulRowsF32   rows of a sparse matrix times a thin dense one
 //	MulDeltas             the same where columns, and maybe values, take 16 bits
-//	Near, CountNear       the points of some runs within a distance of a point
+//	Collect, Near,        the points of some runs within a distance of points
+//	CountNear, CountAll   that are close together
 //	Weights, ExpNeg       exp(-gamma d2) and exp(-x) over a block
 //	FinishRows            rows of W x to rows of the next iterate, with its sums
 //	Dots, SqDists         dot products and squared distances between rows
@@ -62,8 +63,8 @@
 // # Calling
 //
 // A call costs a few nanoseconds and cannot be inlined, so it should do much: a
-// chunk of rows, or all candidates of a point. Slices handed to a kernel count as
-// escaping: keep small ones, such as the point of Near, in a workspace.
+// chunk of rows, or all candidates of a few points. Slices handed to a kernel count as
+// escaping: keep small ones in a workspace.
 //
 // A product A x calls MulRowsF32 once for each chunk of rows, straight into its
 // destination. A step calls MulRows for a tile of 64 rows at a time, which leaves
@@ -77,10 +78,11 @@
 // them, at the cost of a pass over a cached piece of the matrix for each: with 3
 // columns a stride of 4 and k = 4 is faster than k = 3.
 //
-// A cell list keeps its coordinates twice: by point to fetch one, by axis to be
-// searched. Clusters next to each other are best joined to one span and tested
-// together: the last vector of a span is slower, and a bounding box tested for
-// every point costs as much as a few vectors of candidates. Near writes to scratch that has room for all candidates, not to
-// the matrix, because it overwrites what is behind the last neighbour; columns
-// are then copied and Weights writes the values in place.
+// A cell list keeps its coordinates by axis. Points close together share their
+// candidates, which Collect copies once for all of them: then a point takes one loop
+// without a short vector at the end, where spans of a dozen points each would end in
+// one. Near writes to scratch that has room for all candidates, not to the matrix,
+// because it overwrites what is behind the last neighbour. The rows of a cluster of
+// points are next to each other in the matrix: columns are copied and Weights writes
+// the values for all of them at once.
 package simd
