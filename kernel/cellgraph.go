@@ -22,7 +22,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err := o.Workers.Do(ctx, cl.pieces(), pass); err != nil {
 		return nil, err
 	}
-	ptr, ind, val, err := o.allocate(counts, held)
+	ptr, ind, val, err := o.allocate(ctx, counts, held)
 	if err != nil {
 		return nil, err
 	}

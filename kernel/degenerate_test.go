@@ -296,7 +296,7 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 func TestMoreThan32BitsOfWeights(t *testing.T) {
 	counts := []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}
 	o := &Options{BudgetBytes: 1 << 30}
-	_, _, _, err := o.allocate(counts, 1000)
+	_, _, _, err := o.allocate(t.Context(), counts, 1000)
 	var m *MemoryError
 	if !errors.As(err, &m) {
 		t.Fatalf("err = %v", err)
@@ -307,12 +307,12 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 	if counts[4] != 3<<31+5 {
 		t.Errorf("row pointers %v", counts)
 	}
-	if _, _, _, err := o.allocate([]uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
+	if _, _, _, err := o.allocate(t.Context(), []uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
 		t.Errorf("err = %v", err)
 	}
 	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
 	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
-		if _, _, _, err := (&Options{BudgetBytes: budget}).allocate([]uint64{0, 10}, 1000); !errors.Is(err, want) {
+		if _, _, _, err := (&Options{BudgetBytes: budget}).allocate(t.Context(), []uint64{0, 10}, 1000); !errors.Is(err, want) {
 			t.Errorf("budget %d: err = %v", budget, err)
 		}
 	}

@@ -39,7 +39,7 @@ func searchGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 
 // allocate turns the counts of a first pass, which it overwrites, into row
 // pointers, and makes room for the entries if the budget allows.
-func (o *Options) allocate(counts []uint64, held int64) (ptr []uint64, ind []uint32, val []float32, err error) {
+func (o *Options) allocate(ctx context.Context, counts []uint64, held int64) (ptr []uint64, ind []uint32, val []float32, err error) {
 	// counts[i+1] is the count of row i.
 	ptr = counts
 	for i := 1; i < len(ptr); i++ {
@@ -56,10 +56,17 @@ func (o *Options) allocate(counts []uint64, held int64) (ptr []uint64, ind []uin
 			Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 		}
 	}
-	ind, val = make([]uint32, nnz), make([]float32, nnz)
-	mem.Huge(ind)
-	mem.Huge(val)
-	return ptr, ind, val, nil
+	// Memory that is used again is cleared first, which takes its time.
+	err = o.Workers.Do(ctx, 2, par.Func(func(_, piece int) {
+		if piece == 0 {
+			ind = make([]uint32, nnz)
+			mem.Huge(ind)
+		} else {
+			val = make([]float32, nnz)
+			mem.Huge(val)
+		}
+	}))
+	return ptr, ind, val, err
 }
 
 // searchBytes is what a search takes beside the weights. Cell lists: sorted and

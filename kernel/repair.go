@@ -71,7 +71,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 	}); err != nil {
 		return nil, err
 	}
-	ptr, ind, val, err := o.allocate(counts, g.peak)
+	ptr, ind, val, err := o.allocate(ctx, counts, g.peak)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func tiledGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o
 	} else if err := pass.run(ctx, o, "count neighbours"); err != nil {
 		return nil, err
 	}
-	ptr, ind, val, err := o.allocate(counts, held)
+	ptr, ind, val, err := o.allocate(ctx, counts, held)
 	if err != nil {
 		return nil, err
 	}
