@@ -4,12 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -24,6 +22,7 @@ type CSR struct {
 	group   []uint32 // rows group[g] to group[g+1]-1 are equal; nil if none are
 	bounds  []int    // rows of each chunk of weights
 	degrees []float64
+	faint   []uint32 // rows of faint degree, ascending
 	radius  float64
 	cert    Certificate
 	cost    Cost
@@ -122,13 +121,12 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	}
 	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
 	op.degrees = make([]float64, n)
-	counts, ones := op.counts()
-	longest, isolated := make([]int, op.weights.Chunks()), make([]int64, op.weights.Chunks())
+	counts := op.counts()
+	isolated := make([]int, op.weights.Chunks())
 	if err := op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
-		op.sumRows(chunk, counts, ones)
+		op.sumRows(chunk, counts)
 		lo, hi := op.weights.Chunk(chunk)
 		for i := lo; i < hi; i++ {
-			longest[chunk] = max(longest[chunk], op.weights.RowLen(i))
 			for row := op.first(i); row < op.first(i+1); row++ {
 				eta := math.Inf(1)
 				if degree := op.degrees[row]; degree > 0 {
@@ -142,40 +140,38 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	})); err != nil {
 		return err
 	}
-	most := float64(slices.Max(append(longest, 0)))
-	op.cert.Rounding = (most/4 + 3) * 0x1p-53 // sparse.CSR.MulRows
+	// simd.MulRowsF32 and the rounding of its result; where points are equal their
+	// sums, in float64, are rounded too, and so is what is added to the product.
+	op.cert.Rounding = 4.2 * 0x1p-24
 	if op.group != nil {
-		op.cert.Rounding = (most + 4 + float64(n)) * 0x1p-53
+		op.cert.Rounding = 6.2*0x1p-24 + float64(n)*0x1p-53
 	}
+	op.faint = faintRows(op.degrees)
 	for _, count := range isolated {
-		op.cert.Isolated += int(count)
+		op.cert.Isolated += count
 	}
 	op.cert.rankRows()
 	return nil
 }
 
-// counts returns how many points each distinct one stands for, or as many ones.
-func (op *CSR) counts() (counts []float64, ones []float32) {
+// counts returns how many points each distinct one stands for, nil where all are.
+func (op *CSR) counts() (counts []float64) {
 	rows := op.weights.Rows()
 	if op.group == nil {
-		ones = make([]float32, rows)
-		for i := range ones {
-			ones[i] = 1
-		}
-		return nil, ones
+		return nil
 	}
 	counts = make([]float64, rows)
 	for g := range counts {
 		counts[g] = float64(op.group[g+1] - op.group[g])
 	}
-	return counts, nil
+	return counts
 }
 
-// sumRows sets the degrees of a chunk to W 1, summed as Apply and Step do it.
-func (op *CSR) sumRows(chunk int, counts []float64, ones []float32) {
+// sumRows sets the degrees of a chunk to W 1, summed in float64.
+func (op *CSR) sumRows(chunk int, counts []float64) {
 	lo, hi := op.weights.Chunk(chunk)
 	if op.group == nil {
-		op.weights.MulRows(op.kernels, op.degrees[lo:hi], lo, hi, 1, ones, 1)
+		op.weights.SumRows(op.kernels, op.degrees[lo:hi], lo, hi)
 		return
 	}
 	var buffer sparse.RowBuffer
@@ -259,11 +255,14 @@ func (op *CSR) Apply(ctx context.Context, dst, x blas32.General) error {
 	if err := checkPair(op.N(), d, in); err != nil {
 		return err
 	}
-	if err := checkFinite("x", in); err != nil {
+	pass := newCSRPass(op, in.cols)
+	if err := pass.run(ctx, d, in, nil); err != nil {
 		return err
 	}
-	pass := newCSRPass(op, in.cols)
-	return pass.run(ctx, d, in, nil)
+	if pass.nonFinite.Load() {
+		return checkFinite("x", in)
+	}
+	return nil
 }
 
 // Step sets dst to the iterate after x.
@@ -280,160 +279,13 @@ func (op *CSR) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Sta
 		pass = newCSRPass(op, in.cols)
 		st.operator = pass
 	}
+	pass.tables.set(st)
+	pass.grow(&st.partials)
 	if err := pass.run(ctx, d, in, st); err != nil {
 		return err
 	}
 	st.end()
 	return nil
-}
-
-// csrPass is the state of one product; it is reused from step to step.
-type csrPass struct {
-	op     *CSR
-	k      int
-	dst, x block[float32]
-	stats  *Stats    // nil: dst = W x
-	room   []csrRoom // of each worker
-	sums   []float64 // of x over equal points, distinct points x k; nil if none are
-	adding bool      // first half, where points are equal: fill sums
-}
-
-// csrTile is the number of rows whose products are made before they are used:
-// with few columns they stay in the first-level cache.
-const csrTile = 64
-
-// csrRoom is the scratch memory of a worker.
-type csrRoom struct {
-	wx   []float64 // csrTile rows of W x; where points are equal, two
-	rows []simd.FinishRow
-	sums simd.FinishSums
-	row  sparse.RowBuffer // where points are equal
-}
-
-func newCSRPass(op *CSR, k int) *csrPass {
-	pass := &csrPass{op: op, k: k, room: make([]csrRoom, op.set.Workers())}
-	if op.group != nil {
-		pass.sums = make([]float64, op.weights.Rows()*k)
-	}
-	for i := range pass.room {
-		room := &pass.room[i]
-		if op.group != nil {
-			room.wx = make([]float64, 2*k)
-			continue
-		}
-		room.wx, room.rows = make([]float64, csrTile*k), make([]simd.FinishRow, csrTile)
-	}
-	return pass
-}
-
-func (pass *csrPass) run(ctx context.Context, dst, x block[float32], st *Stats) (err error) {
-	pass.dst, pass.x, pass.stats = dst, x, st
-	chunks := pass.op.weights.Chunks()
-	if pass.sums != nil {
-		pass.adding = true
-		err = pass.op.set.Do(ctx, chunks, pass)
-		pass.adding = false
-	}
-	if err == nil {
-		err = pass.op.set.Do(ctx, chunks, pass)
-	}
-	pass.dst, pass.x, pass.stats = block[float32]{}, block[float32]{}, nil
-	if err != nil {
-		return fmt.Errorf("kernel: csr: %w", err)
-	}
-	return nil
-}
-
-// Run does one chunk of weights.
-func (pass *csrPass) Run(worker, chunk int) {
-	switch {
-	case pass.sums == nil:
-		pass.multiply(&pass.room[worker], chunk)
-	case pass.adding:
-		pass.addEqual(chunk)
-	default:
-		pass.multiplyEqual(&pass.room[worker], chunk)
-	}
-}
-
-// multiply does a chunk where no points are equal.
-func (pass *csrPass) multiply(room *csrRoom, chunk int) {
-	op, k := pass.op, pass.k
-	room.sums = simd.FinishSums{}
-	lo, hi := op.weights.Chunk(chunk)
-	for from := lo; from < hi; from += csrTile {
-		to := min(from+csrTile, hi)
-		op.weights.MulRows(op.kernels, room.wx, from, to, k, pass.x.data, pass.x.stride)
-		if pass.stats != nil {
-			pass.finishTile(room, chunk, from, to)
-			continue
-		}
-		for i := from; i < to; i++ {
-			pass.put(i, room.wx[(i-from)*k:][:k])
-		}
-	}
-	if pass.stats != nil {
-		p := &pass.stats.partials.chunk[chunk]
-		p.objective, p.change, p.spread, p.maxAbs = room.sums.Total()
-	}
-}
-
-// finishTile writes rows from to to-1 of the next iterate.
-func (pass *csrPass) finishTile(room *csrRoom, chunk, from, to int) {
-	f, p := &pass.stats.finish, &pass.stats.partials.chunk[chunk]
-	rows := room.rows[:to-from]
-	for r := range rows {
-		f.row(&rows[r], p, from+r, pass.op.degrees[from+r])
-	}
-	dst, x := pass.dst, pass.x
-	pass.op.kernels.FinishRows(dst.data[from*dst.stride:], dst.stride, x.data[from*x.stride:], x.stride,
-		room.wx, rows, f.mean, f.pull, f.target, p.sums, p.class, &room.sums)
-}
-
-// addEqual sums x over the points equal to each distinct one of a chunk.
-func (pass *csrPass) addEqual(chunk int) {
-	op, k := pass.op, pass.k
-	lo, hi := op.weights.Chunk(chunk)
-	for g := lo; g < hi; g++ {
-		sum := pass.sums[g*k:][:k]
-		clear(sum)
-		for i := op.first(g); i < op.first(g+1); i++ {
-			for c, v := range pass.x.row(i) {
-				sum[c] += float64(v)
-			}
-		}
-	}
-}
-
-// multiplyEqual does a chunk where points are equal, given their sums.
-func (pass *csrPass) multiplyEqual(room *csrRoom, chunk int) {
-	op, k := pass.op, pass.k
-	wx, others := room.wx[:k], room.wx[k:]
-	lo, hi := op.weights.Chunk(chunk)
-	for g := lo; g < hi; g++ {
-		ind, val := op.weights.Row(g, &room.row)
-		sparse.MulRow(others, ind, val, pass.sums, k)
-		equal := pass.sums[g*k:][:k]
-		for i := op.first(g); i < op.first(g+1); i++ {
-			for c, v := range pass.x.row(i) {
-				// In this order a point without equals adds exactly zero.
-				wx[c] = others[c] + (equal[c] - float64(v))
-			}
-			if pass.stats == nil {
-				pass.put(i, wx)
-				continue
-			}
-			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.row(i), pass.dst.row(i))
-		}
-	}
-}
-
-// put rounds (W x)_i to row i of dst.
-func (pass *csrPass) put(i int, wx []float64) {
-	dst := pass.dst.row(i)
-	for c, v := range wx {
-		dst[c] = float32(v)
-	}
 }
 
 // Neighbours returns the mean number of neighbours of a point, equal points

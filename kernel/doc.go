@@ -84,7 +84,20 @@
 // [Stats] belongs to one run. Every row is summed by one worker in a fixed
 // order and sums over rows are made per fixed chunk and added in chunk order:
 // the same bits for any number of workers. csr adds up a row in the order of
-// sparse.CSR.MulRows, or in stored order where points are equal, and takes its
-// inner loops from package simd ([Options].Kernels), whose levels agree on every
-// bit.
+// sparse.CSR.MulTo and takes its inner loops from package simd ([Options].Kernels),
+// whose levels agree on every bit.
+//
+// # Precision
+//
+// dense and background sum in float64, with iterates of either type. csr has float32
+// weights and iterates, and so are its products, as sparse.CSR.MulTo makes them; the
+// rest of a step, and all its sums, are float64 (simd.FinishRows). Beside what the
+// certificate says of the weights, a row of its step errs by at most
+//
+//	2^-24 |x'_i| + Rounding/2 max_j |x_j|
+//
+// column by column, and Stats.Objective by Rounding d_i max_j |x_j| |x_i - mean| for
+// each row, Rounding being that of the certificate. The products must be in the
+// range of float32: where d_i max_j |x_j| is beyond it x' is Inf or NaN, and
+// Stats.MaxAbs says so. Rows of a degree below 2^-64 have products in float64.
 package kernel

@@ -22,8 +22,8 @@ type Operator interface {
 	// Order returns, for each row of the operator, the row of the points it
 	// was built from; nil when they are the same. It must not be changed.
 	Order() []uint32
-	// Degrees returns W 1, made by the same arithmetic as Apply. It must not
-	// be changed.
+	// Degrees returns W 1, summed in float64: Apply has it but for its own
+	// rounding. It must not be changed.
 	Degrees() []float64
 	// Apply sets dst = W x, n x k row-major, for any k. dst must not overlap x.
 	Apply(ctx context.Context, dst, x blas32.General) error

@@ -119,15 +119,18 @@ func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
 	f.scale, f.pull, f.attract = 1, s.Coefficient, s.Form == Attract
 	if f.attract {
 		f.pull = -s.Coefficient
-		sum := 0.0
-		for _, d := range degrees {
-			sum += d
+		if f.degreeSum == 0 || len(f.degrees) != len(degrees) || &f.degrees[0] != &degrees[0] {
+			f.degreeSum = 0
+			for _, d := range degrees {
+				f.degreeSum += d
+			}
 		}
 		f.scale = 0
-		if sum > 0 {
-			f.scale = float64(len(degrees)) / sum
+		if f.degreeSum > 0 {
+			f.scale = float64(len(degrees)) / f.degreeSum
 		}
 	}
+	f.degrees = degrees
 	f.mean = append(f.mean[:0], st.Mean...)
 	f.sums = append(f.sums[:0], st.classSums...)
 	f.target = resize(f.target, len(f.sums)+k)

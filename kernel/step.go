@@ -3,8 +3,6 @@ package kernel
 import (
 	"fmt"
 	"math"
-
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A Form is one of the two ways the label term enters the step; the package
@@ -63,62 +61,73 @@ func (s *Step) Check(n int) error {
 // finish turns a row of W x into a row of the next iterate. It is the same for
 // every operator: they differ in how they get W x.
 type finish struct {
-	labels  *Labels
-	scale   float64   // of L_X: 1, or 1/dbar in form Attract
-	pull    float64   // factor of l_i: alpha, or -beta
-	attract bool      // the label degree enters the diagonal
-	mean    []float64 // of the input
-	sums    []float64 // centred class sums of the input
-	target  []float64 // K times sums, and a row of zeros for rows without a label
-	total   []float64 // scratch of k
+	labels    *Labels
+	degrees   []float64
+	scale     float64   // of L_X: 1, or 1/dbar in form Attract
+	degreeSum float64   // of degrees, once form Attract has asked for it
+	pull      float64   // factor of l_i: alpha, or -beta
+	attract   bool      // the label degree enters the diagonal
+	mean      []float64 // of the input
+	sums      []float64 // centred class sums of the input
+	target    []float64 // K times sums, and a row of zeros for rows without a label
+	total     []float64 // scratch of k
 }
 
-// row sets r to what row i of the step brings beside (W x)_i, given its degree.
+// rowFactors is what a row of the step brings beside (W x)_i.
+type rowFactors struct {
+	degree   float64 // (W 1)_i, 1 for a row without neighbours
+	laplace  float64 // diagonal of the scaled L_X
+	diagonal float64 // of the whole Laplacian
+	spring   float64 // factor of x_i - m_i in the step
+	tie      float64 // factor of the label term in the step
+	weight   float64 // factor of x_i in the label term
+	target   int     // row of finish.target
+}
+
+// row returns the factors of row i, given its degree.
 //
 // No d_i x_i is formed and subtracted from (W x)_i: x_i - m_i is small where
 // the graph is smooth, and is computed as just that.
-func (f *finish) row(r *simd.FinishRow, p *partial, i int, degree float64) {
-	laplace := degree * f.scale // diagonal of the scaled L_X
-	diagonal, pull := laplace, 0.0
-	r.Weight, r.Target, r.Slot = 0, 0, p.slotOf(i)
+func (f *finish) row(i int, degree float64) (r rowFactors) {
+	r.laplace = degree * f.scale
+	pull := 0.0
+	r.diagonal = r.laplace
 	if f.labels != nil {
-		r.Target = uint32(len(f.labels.values)) // the row of zeros
+		r.target = len(f.labels.values) // the row of zeros
 		if class := f.labels.class[i]; class != noClass && f.pull != 0 {
-			r.Target, r.Weight, pull = class, f.labels.weight[class], f.pull
+			r.target, r.weight, pull = int(class), f.labels.weight[class], f.pull
 			if f.attract {
-				diagonal -= f.pull * f.labels.degree[class]
+				r.diagonal -= f.pull * f.labels.degree[class]
 			}
 		}
 	}
 	// The two parts of the step, each divided by the diagonal before it is
 	// multiplied: a tiny degree must not underflow or overflow on the way.
-	spring, tie := 0.0, 0.0
-	if diagonal > 0 {
-		spring, tie = 0.5*(laplace/diagonal), 0.5*(pull/diagonal)
+	if r.diagonal > 0 {
+		r.spring, r.tie = 0.5*(r.laplace/r.diagonal), 0.5*(pull/r.diagonal)
 	}
+	r.degree = degree
 	if degree == 0 {
-		degree = 1 // of a row without neighbours, which W does not move
+		r.degree = 1 // W does not move it
 	}
-	r.Degree, r.Laplace, r.Spring, r.Tie = degree, laplace, spring, tie
+	return r
 }
 
 // finishRow writes row i of the next iterate to dst, given (W x)_i in wx, and
-// adds what it sees to the partial sums of its chunk. It is simd.FinishRows for
-// one row of either type.
+// adds what it sees to the partial sums of its chunk, all in float64.
 func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float64, x, dst []T) {
-	var r simd.FinishRow
-	f.row(&r, p, i, degree)
+	r := f.row(i, degree)
 	k := len(x)
-	target, class := f.target[int(r.Target)*k:][:k], p.class[int(r.Slot)*k:][:k]
+	target, class := f.target[r.target*k:][:k], p.class[int(p.slotOf(i))*k:][:k]
 	for c, v := range x {
 		value := float64(v)
 		centred := value - f.mean[c]
-		away := value - wx[c]/r.Degree        // x_i - m_i
-		label := r.Weight*centred - target[c] // l_i
-		rounded := T(value - r.Spring*away + r.Tie*label)
+		away := value - wx[c]/r.degree        // x_i - m_i
+		label := r.weight*centred - target[c] // l_i
+		rounded := T(value - r.spring*away + r.tie*label)
 		dst[c] = rounded
 		moved := float64(rounded)
-		p.objective += centred * (r.Laplace*away - f.pull*label)
+		p.objective += centred * (r.laplace*away - f.pull*label)
 		p.change += (moved - value) * (moved - value)
 		shifted := moved - f.mean[c]
 		p.spread += shifted * shifted

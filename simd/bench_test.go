@@ -102,9 +102,9 @@ func normals(r *rand.Rand, n int) []float32 {
 
 // BenchmarkMulRows compares the products with a sequential read of memory: the
 // model is that every entry, row pointer and number of x is read once and every
-// float32 sum is written once. Form float64 leaves its sums in a tile of 64 rows,
-// as a step does that goes on with them. In random order the limit is how fast
-// rows of x can be fetched, which form gather shows: one number of each.
+// sum is written once. Form tile leaves its sums in a tile of 64 rows, as a step
+// does that goes on with them. In random order the limit is how fast rows of x can
+// be fetched, which form gather shows: one number of each.
 func BenchmarkMulRows(b *testing.B) {
 	const n, m = 1_000_000, 32
 	run := func(form, order string, k int, level Level) {
@@ -114,23 +114,23 @@ func BenchmarkMulRows(b *testing.B) {
 				ptr, ind = scatter()
 			}
 			val := ones()[:len(ind)]
-			x, dst, tile := make([]float32, n*k), make([]float32, n*k), make([]float64, 64*k)
+			x, dst, tile := make([]float32, n*k), make([]float32, n*k), make([]float32, 64*k)
 			for i := range x {
 				x[i], dst[i] = 1, 1 // pages that are there
 			}
 			s := At(level)
 			const chunk = 2048
 			multiply := map[string]func(lo, hi int){
-				"float32": func(lo, hi int) { s.MulRowsF32(dst[lo*k:], k, k, ptr[lo:hi+1], ind, val, x, k) },
-				"float64": func(lo, hi int) {
+				"whole": func(lo, hi int) { s.MulRowsF32(dst[lo*k:], k, k, ptr[lo:hi+1], ind, val, x, k) },
+				"tile": func(lo, hi int) {
 					for ; lo < hi; lo += 64 {
-						s.MulRows(tile, k, k, ptr[lo:min(lo+64, hi)+1], ind, val, x, k)
+						s.MulRowsF32(tile, k, k, ptr[lo:min(lo+64, hi)+1], ind, val, x, k)
 					}
 				},
 				"gather": func(lo, hi int) { s.MulRowsF32(dst[lo:], 1, 1, ptr[lo:hi+1], ind, val, x, k) },
 			}[form]
 			bytes := 8*len(ind) + 8*n + 8*n*k
-			if form != "float32" {
+			if form != "whole" {
 				bytes -= 4 * n * k
 			}
 			b.SetBytes(int64(bytes))
@@ -154,11 +154,11 @@ func BenchmarkMulRows(b *testing.B) {
 			continue
 		}
 		for _, k := range []int{1, 2, 3, 4, 8, 16, 32} {
-			run("float32", "curve", k, level)
-			run("float64", "curve", k, level)
+			run("whole", "curve", k, level)
+			run("tile", "curve", k, level)
 		}
-		run("float32", "random", 8, level)
-		run("float64", "random", 8, level)
+		run("whole", "random", 8, level)
+		run("tile", "random", 8, level)
 		run("gather", "random", 8, level)
 	}
 }
@@ -267,23 +267,40 @@ func BenchmarkExpNeg(b *testing.B) {
 
 func BenchmarkFinishRows(b *testing.B) {
 	const n = 64
-	for _, k := range []int{2, 4, 8, 32} {
-		c := newFinishCase(rand.New(rand.NewPCG(1, 1)), b, n, k)
+	for _, k := range []int{1, 2, 3, 4, 8, 16, 32, 48} {
+		c := newFinishCase(rand.New(rand.NewPCG(1, 1)), b, n, k, false)
 		for _, level := range Levels() {
-			if level > AVX2 {
-				continue // the same function
+			if level == AVX512VNNI {
+				continue
 			}
 			b.Run(fmt.Sprintf("rows=%d/k=%d/level=%v", n, k, level), func(b *testing.B) {
-				dst, sums, class := make([]float32, n*c.dstStride), make([]float64, k), make([]float64, c.classes*k)
-				var acc FinishSums
+				f := c.tables
+				f.Mean, f.Weight, f.Extra, f.Target = slices.Clone(f.Mean), slices.Clone(f.Weight), slices.Clone(f.Extra), slices.Clone(f.Target)
+				f.Class = make([]float64, c.classes*FinishWidth(k))
 				// Away from the guards, next to which masked loads are slow.
-				wx, mean, targets, x := slices.Clone(c.wx), slices.Clone(c.mean), slices.Clone(c.targets), slices.Clone(c.x)
+				dst, wx, x, degrees, slots := make([]float32, n*k), slices.Clone(c.wx), slices.Clone(c.x), slices.Clone(c.degrees), slices.Clone(c.slots)
 				for b.Loop() {
-					At(level).FinishRows(dst, c.dstStride, x, c.stride, wx, c.rows, mean, c.pull, targets, sums, class, &acc)
+					At(level).FinishRows(&f, dst, k, x, k, wx, degrees, slots)
 				}
 				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/row")
 			})
 		}
+	}
+}
+
+func BenchmarkSumRows(b *testing.B) {
+	ptr, ind := curve()
+	val, dst := ones()[:len(ind)], make([]float64, len(ptr)-1)
+	for _, level := range Levels() {
+		if level > AVX2 {
+			continue // the same function
+		}
+		b.Run(fmt.Sprintf("rows=%d/nnz=32/level=%v", len(dst), level), func(b *testing.B) {
+			b.SetBytes(int64(4*len(val) + 16*len(dst)))
+			for b.Loop() {
+				At(level).SumRows(dst, ptr, val)
+			}
+		})
 	}
 }
 

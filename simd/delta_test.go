@@ -41,8 +41,8 @@ func (c *sparseCase) compareDeltas(t *testing.T, level Level, piece, lo int) {
 	}
 	rounded := *c
 	rounded.val = singles
-	_, want := c.at(t, Generic, c.rows()+1)
-	_, want16 := rounded.at(t, Generic, c.rows()+1)
+	want := c.at(t, Generic, c.rows()+1)
+	want16 := rounded.at(t, Generic, c.rows()+1)
 	deltas := deltasOf(t, c.ptr, c.ind, lo)
 	for i := range c.rows() {
 		row := c.ind[c.ptr[i]:c.ptr[i+1]]

@@ -2,113 +2,144 @@ package simd
 
 import "math"
 
-// A FinishRow is what a row brings to FinishRows beside W x. A row without a
-// label has Tie and Weight zero and refers to a row of zeros of targets and to
-// a row of class that nobody reads; a row without neighbours has Degree 1 and
-// Laplace and Spring zero.
-type FinishRow struct {
-	Degree  float64 // (W 1)_i, positive
-	Laplace float64 // diagonal of the scaled Laplacian
-	Spring  float64 // factor of x_i - m_i in the step
-	Tie     float64 // factor of the label term in the step
-	Weight  float64 // factor of x_i in the label term
-	Target  uint32  // its row of targets
-	Slot    uint32  // its row of class
+// A Finish is what FinishRows needs beside the rows themselves: it stays the same
+// over a chunk of rows. k is len(Mean). Tables by slot have a number, or a row of
+// numbers, for each slot, one after the other; a slot stands for a class of labels.
+type Finish struct {
+	Mean []float64 // of the input, k
+	// The label term of a row in slot s is Weight[s] (x - Mean) - Target[s], and
+	// Extra[s] >= 0 is its part of the diagonal.
+	Weight, Extra []float64
+	Target        []float64 // rows of k
+	// Class takes the sums of the next iterate over the rows of a slot. Its rows
+	// are of FinishWidth(k) numbers, ClassSum adds up those of a column.
+	Class []float64
+	Sums  FinishSums
 }
 
-// FinishSums are sums over the numbers that FinishRows has seen, in four lanes:
-// that of column c is c mod 4.
+// FinishSums are sums over the numbers that FinishRows has seen, in eight lanes:
+// that of column c of row r of a call is c mod 8, and (r k + c) mod 8 where k is 1
+// or 2.
 type FinishSums struct {
-	Objective, Change, Spread [4]float64
-	MaxAbs                    [4]float32
+	Objective, Change, Spread [8]float64
+	MaxAbs                    [8]float32
 }
 
 // Total returns the sums over the lanes.
 func (s *FinishSums) Total() (objective, change, spread, maxAbs float64) {
-	add := func(l *[4]float64) float64 { return (l[0] + l[2]) + (l[1] + l[3]) }
-	for _, v := range s.MaxAbs {
-		maxAbs = max(maxAbs, float64(v)) // max keeps a NaN
+	for l := range s.Spread {
+		objective += s.Objective[l]
+		change += s.Change[l]
+		spread += s.Spread[l]
+		maxAbs = max(maxAbs, float64(s.MaxAbs[l])) // max keeps a NaN
 	}
-	return add(&s.Objective), add(&s.Change), add(&s.Spread), maxAbs
+	return objective, change, spread, maxAbs
 }
 
-// FinishRows turns rows of W x into rows of the next iterate. For row r and
-// column c from 0 to k-1, k = len(mean), with x, wx and target those of the row,
+// finishLanes is the number of lanes.
+const finishLanes = 8
+
+// packed tells whether vectors hold several rows of k columns.
+func packed(k int) bool { return k == 1 || k == 2 }
+
+// FinishWidth returns the length of a row of Finish.Class: k, or, for 1 and 2
+// columns, a number for each lane, so that no sum waits for the row before.
+func FinishWidth(k int) int {
+	if packed(k) {
+		return finishLanes
+	}
+	return k
+}
+
+// ClassSum returns the sum over the rows of a slot in column c.
+func (f *Finish) ClassSum(slot, c int) (sum float64) {
+	k := len(f.Mean)
+	width := FinishWidth(k)
+	for l := c; l < width; l += k {
+		sum += f.Class[slot*width+l]
+	}
+	return sum
+}
+
+// FinishRows turns rows of W x into rows of the next iterate. For row r, of slot s,
+// and column c, with x, wx and the degree those of the row,
 //
-//	centred = x - mean
-//	away    = x - wx/Degree
-//	label   = Weight centred - target
-//	next    = x - Spring away + Tie label,   rounded to float32
+//	centred  = x - Mean
+//	gradient = (degree x - wx) - (Weight centred - Target)
+//	step     = 1/2 / (degree + Extra),   0 where the sum is 0
+//	next     = x - step gradient,        rounded to float32
 //
-// next is written to dst, and the sums go on by
+// in float64, products and sums fused where both are there. next is written to dst, and the sums go on by
 //
-//	acc.Objective += centred (Laplace away - pull label)
-//	acc.Change    += (next - x)^2
-//	acc.Spread    += (next - mean)^2
-//	acc.MaxAbs     = max(acc.MaxAbs, |next|)    NaN counts as the largest
-//	sums[c]       += next
-//	class[Slot][c] += next
+//	Objective += centred gradient
+//	Change    += (next - x)^2
+//	Spread    += (next - Mean)^2
+//	MaxAbs     = max(MaxAbs, |next|)    NaN counts as the largest
+//	Class[s]  += next
 //
-// all in float64 and in the order of the rows. wx, targets and class have rows
-// of k numbers one after the other; x and dst have strides, and may be the same
-// memory with the same stride. So the results do not depend on how the rows are cut into calls that follow
-// each other, and have the same bits at every level.
+// lane by lane in the order of the rows. The numbers do not depend on the level.
 //
-// FinishRows panics where a slice is too short or a Target or Slot is out of
-// range. It allocates nothing.
-func (s *Kernels) FinishRows(dst []float32, dstStride int, x []float32, stride int, wx []float64, rows []FinishRow, mean []float64, pull float64, targets, sums, class []float64, acc *FinishSums) {
-	k := len(mean)
+// wx has rows of k numbers one after the other; x and dst have strides, and may be
+// the same memory with the same stride. There are as many rows as slots. FinishRows
+// panics where a slice is too short or a slot is out of range. It allocates nothing.
+func (s *Kernels) FinishRows(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+	k, rows := len(f.Mean), len(slots)
 	switch {
 	case dstStride < k || stride < k:
 		panic("simd: finish rows: bad stride")
-	case len(rows) == 0 || k == 0:
+	case rows == 0 || k == 0:
 		return
-	case len(dst) < (len(rows)-1)*dstStride+k:
+	case len(dst) < (rows-1)*dstStride+k:
 		panic("simd: finish rows: short destination")
-	case len(x) < (len(rows)-1)*stride+k || len(wx) < len(rows)*k:
+	case len(x) < (rows-1)*stride+k || len(wx) < rows*k:
 		panic("simd: finish rows: short x")
-	case len(sums) < k:
-		panic("simd: finish rows: short sums")
+	case len(degrees) < rows:
+		panic("simd: finish rows: short degrees")
 	}
-	var target, slot uint32 // the last ones
-	for i := range rows {
-		target, slot = max(target, rows[i].Target), max(slot, rows[i].Slot)
+	last := uint32(0)
+	for _, slot := range slots {
+		last = max(last, slot)
 	}
-	if int(target) >= len(targets)/k || int(slot) >= len(class)/k {
-		panic("simd: finish rows: target or slot out of range")
+	if int(last) >= min(len(f.Weight), len(f.Extra), len(f.Target)/k, len(f.Class)/FinishWidth(k)) {
+		panic("simd: finish rows: slot out of range")
 	}
-	reads(x[:(len(rows)-1)*stride+k])
-	reads(wx[:len(rows)*k])
-	writes(dst[:(len(rows)-1)*dstStride+k])
-	writes(sums[:k])
-	s.finishRows(dst, dstStride, x, stride, wx, rows, mean, pull, targets, sums, class, acc)
+	reads(x[:(rows-1)*stride+k])
+	reads(wx[:rows*k])
+	writes(dst[:(rows-1)*dstStride+k])
+	s.finishRows(f, dst, dstStride, x, stride, wx, degrees, slots)
 }
 
-// finishRowsGo is the reference. The conversions around products keep the
-// compiler from fusing them.
-func finishRowsGo(dst []float32, dstStride int, x []float32, stride int, wx []float64, rows []FinishRow, mean []float64, pull float64, targets, sums, class []float64, acc *FinishSums) {
-	k := len(mean)
-	sums = sums[:k]
-	for r := range rows {
-		row := &rows[r]
+// finishRowsGo is the reference.
+func finishRowsGo(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+	k := len(f.Mean)
+	acc := &f.Sums
+	width, mask := FinishWidth(k), 0 // mask of the lanes that rows differ in
+	if packed(k) {
+		mask = finishLanes - 1
+	}
+	for r, slot := range slots {
+		degree, weight := degrees[r], f.Weight[slot]
+		step := 0.0
+		if diagonal := degree + f.Extra[slot]; diagonal > 0 {
+			step = 0.5 / diagonal
+		}
+		first := r * k & mask
 		in, out, product := x[r*stride:][:k], dst[r*dstStride:][:k], wx[r*k:][:k]
-		target, slot := targets[int(row.Target)*k:][:k], class[int(row.Slot)*k:][:k]
-		for c, m := range mean {
+		target, class := f.Target[int(slot)*k:][:k], f.Class[int(slot)*width+first:][:k]
+		for c, m := range f.Mean {
 			value := float64(in[c])
 			centred := value - m
-			away := value - product[c]/row.Degree
-			label := float64(row.Weight*centred) - target[c]
-			next := value - float64(row.Spring*away)
-			rounded := float32(next + float64(row.Tie*label))
+			gradient := math.FMA(degree, value, -float64(product[c])) - math.FMA(weight, centred, -target[c])
+			rounded := float32(math.FMA(-step, gradient, value))
 			out[c] = rounded
 			moved := float64(rounded)
-			lane := c & 3
-			acc.Objective[lane] += float64(centred * (float64(row.Laplace*away) - float64(pull*label)))
-			acc.Change[lane] += float64((moved - value) * (moved - value))
-			acc.Spread[lane] += float64((moved - m) * (moved - m))
+			lane := (first + c) & (finishLanes - 1)
+			change, spread := moved-value, moved-m
+			acc.Objective[lane] = math.FMA(centred, gradient, acc.Objective[lane])
+			acc.Change[lane] = math.FMA(change, change, acc.Change[lane])
+			acc.Spread[lane] = math.FMA(spread, spread, acc.Spread[lane])
 			acc.MaxAbs[lane] = math.Float32frombits(max(math.Float32bits(acc.MaxAbs[lane]), math.Float32bits(rounded)&^(1<<31)))
-			sums[c] += moved
-			slot[c] += moved
+			class[c] += moved
 		}
 	}
 }

@@ -2,7 +2,70 @@
 
 package simd
 
-func finishRowsAVX2(dst []float32, dstStride int, x []float32, stride int, wx []float64, rows []FinishRow, mean []float64, pull float64, targets, sums, class []float64, acc *FinishSums) {
-	finishRowsF32AVX2(&dst[0], uintptr(dstStride), &x[0], uintptr(stride), &wx[0], uintptr(len(mean)), &rows[0].Degree, uintptr(len(rows)),
-		&mean[0], pull, &targets[0], &sums[0], &class[0], &acc.Objective[0])
+// finishArgs are the arguments of the generated functions, which read them from
+// here as they need them.
+type finishArgs struct {
+	dst, x, wx                           *float32
+	degrees                              *float64
+	slots                                *uint32
+	mean, weight, extra, target, classes *float64
+	sums                                 *FinishSums
+	dstStride, stride                    uintptr // in bytes
+	k, rows                              uintptr
+}
+
+// finishParts returns how many rows the generated functions do, and their
+// arguments. The rest, less than a vector, is left to plain Go.
+func finishParts(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
+	k := len(f.Mean)
+	rows = len(slots)
+	if packed(k) {
+		if stride != k || dstStride != k {
+			return a, 0 // rows with gaps fill no vector
+		}
+		rows &^= finishLanes/k - 1
+	}
+	if rows == 0 {
+		return a, 0
+	}
+	a = finishArgs{
+		dst: &dst[0], x: &x[0], wx: &wx[0], degrees: &degrees[0], slots: &slots[0],
+		mean: &f.Mean[0], weight: &f.Weight[0], extra: &f.Extra[0], target: &f.Target[0], classes: &f.Class[0], sums: &f.Sums,
+		dstStride: 4 * uintptr(dstStride), stride: 4 * uintptr(stride), k: uintptr(k), rows: uintptr(rows),
+	}
+	return a, rows
+}
+
+func finishRowsAVX2(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+	a, rows := finishParts(f, dst, dstStride, x, stride, wx, degrees, slots)
+	if rows > 0 {
+		switch a.k {
+		case 1:
+			finishRows1F32AVX2(&a.dst)
+		case 2:
+			finishRows2F32AVX2(&a.dst)
+		default:
+			finishRowsF32AVX2(&a.dst)
+		}
+	}
+	if rows < len(slots) {
+		finishRowsGo(f, dst[rows*dstStride:], dstStride, x[rows*stride:], stride, wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
+	}
+}
+
+func finishRowsAVX512(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+	a, rows := finishParts(f, dst, dstStride, x, stride, wx, degrees, slots)
+	if rows > 0 {
+		switch a.k {
+		case 1:
+			finishRows1F32AVX512(&a.dst)
+		case 2:
+			finishRows2F32AVX512(&a.dst)
+		default:
+			finishRowsF32AVX512(&a.dst)
+		}
+	}
+	if rows < len(slots) {
+		finishRowsGo(f, dst[rows*dstStride:], dstStride, x[rows*stride:], stride, wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
+	}
 }

@@ -4,8 +4,20 @@
 
 package simd
 
-// finishRowsF32AVX2 is finishRowsGo on rows rows of k columns. row and acc point to the
-// first fields of a FinishRow and a FinishSums.
+// finishRows1F32AVX2 is finishRowsGo for k = 1 and strides of as much, in whole groups. args points to the first
+// field of a finishArgs.
 //
 //go:noescape
-func finishRowsF32AVX2(dst *float32, dstStride uintptr, x *float32, stride uintptr, wx *float64, k uintptr, row *float64, rows uintptr, mean *float64, pull float64, targets *float64, sums *float64, class *float64, acc *float64)
+func finishRows1F32AVX2(args **float32)
+
+// finishRows2F32AVX2 is finishRowsGo for k = 2 and strides of as much, in whole groups. args points to the first
+// field of a finishArgs.
+//
+//go:noescape
+func finishRows2F32AVX2(args **float32)
+
+// finishRowsF32AVX2 is finishRowsGo for any k but 1 and 2. args points to the first
+// field of a finishArgs.
+//
+//go:noescape
+func finishRowsF32AVX2(args **float32)

@@ -4,207 +4,616 @@
 
 #include "textflag.h"
 
-// func finishRowsF32AVX2(dst *float32, dstStride uintptr, x *float32, stride uintptr, wx *float64, k uintptr, row *float64, rows uintptr, mean *float64, pull float64, targets *float64, sums *float64, class *float64, acc *float64)
-// Requires: AVX
-TEXT ·finishRowsF32AVX2(SB), NOSPLIT, $0-112
-	MOVQ    dst+0(FP), AX
-	MOVQ    x+16(FP), CX
-	MOVQ    wx+32(FP), DX
-	MOVQ    row+48(FP), BX
-	MOVQ    mean+64(FP), SI
-	MOVQ    sums+88(FP), DI
-	MOVQ    class+96(FP), R8
-	MOVQ    targets+80(FP), R9
-	MOVQ    acc+104(FP), R10
-	VMOVUPD (R10), Y0
-	VMOVUPD 32(R10), Y1
-	VMOVUPD 64(R10), Y2
-	VMOVUPS 96(R10), X3
-	MOVQ    k+40(FP), R10
-	ANDQ    $0x03, R10
-	LEAQ    finishWindowAVX2<>+32(SB), R11
-	NEGQ    R10
-	VMOVUPD (R11)(R10*8), Y5
-	VMOVUPS (R11)(R10*4), X4
+DATA finishAbsAVX2<>+0(SB)/4, $0x7fffffff
+DATA finishAbsAVX2<>+4(SB)/4, $0x7fffffff
+DATA finishAbsAVX2<>+8(SB)/4, $0x7fffffff
+DATA finishAbsAVX2<>+12(SB)/4, $0x7fffffff
+GLOBL finishAbsAVX2<>(SB), RODATA|NOPTR, $16
+
+DATA finishHalfAVX2<>+0(SB)/8, $(0.5)
+GLOBL finishHalfAVX2<>(SB), RODATA|NOPTR, $8
+
+// func finishRows1F32AVX2(args **float32)
+// Requires: AVX, FMA3
+TEXT ·finishRows1F32AVX2(SB), NOSPLIT, $64-8
+	MOVQ         args+0(FP), AX
+	MOVQ         40(AX), CX
+	VBROADCASTSD (CX), Y0
+	MOVQ         8(AX), CX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         112(AX), R8
+	XORQ         R9, R9
+
+group:
+	MOVL         (DI), R10
+	MOVL         4(DI), R11
+	MOVL         8(DI), R12
+	MOVL         12(DI), R13
+	MOVQ         48(AX), R14
+	VMOVSD       (R14)(R10*8), X1
+	VMOVHPD      (R14)(R11*8), X1, X1
+	VMOVSD       (R14)(R12*8), X3
+	VMOVHPD      (R14)(R13*8), X3, X3
+	VXORPD       Y2, Y2, Y2
+	VMOVAPD      X1, X2
+	VINSERTF128  $0x01, X3, Y2, Y2
+	VMOVUPD      (SI), Y1
+	MOVQ         56(AX), R14
+	VMOVSD       (R14)(R10*8), X3
+	VMOVHPD      (R14)(R11*8), X3, X3
+	VMOVSD       (R14)(R12*8), X4
+	VMOVHPD      (R14)(R13*8), X4, X4
+	VXORPD       Y5, Y5, Y5
+	VMOVAPD      X3, X5
+	VINSERTF128  $0x01, X4, Y5, Y5
+	VADDPD       Y1, Y5, Y5
+	VBROADCASTSD finishHalfAVX2<>+0(SB), Y4
+	VXORPD       Y3, Y3, Y3
+	VCMPPD       $0x1e, Y3, Y5, Y3
+	VDIVPD       Y5, Y4, Y4
+	VANDPD       Y3, Y4, Y4
+	MOVQ         64(AX), R14
+	VMOVSD       (R14)(R10*8), X3
+	VMOVHPD      (R14)(R11*8), X3, X3
+	VMOVSD       (R14)(R12*8), X5
+	VMOVHPD      (R14)(R13*8), X5, X5
+	VXORPD       Y6, Y6, Y6
+	VMOVAPD      X3, X6
+	VINSERTF128  $0x01, X5, Y6, Y6
+	VCVTPS2PD    (CX)(R9*1), Y3
+	VCVTPS2PD    (BX)(R9*1), Y5
+	VSUBPD       Y0, Y3, Y7
+	VFMSUB231PD  Y3, Y1, Y5
+	VFMSUB231PD  Y7, Y2, Y6
+	VSUBPD       Y6, Y5, Y5
+	MOVQ         80(AX), R10
+	VMOVUPD      (R10), Y1
+	VFMADD231PD  Y5, Y7, Y1
+	VMOVUPD      Y1, (R10)
+	VFNMADD213PD Y3, Y4, Y5
+	VCVTPD2PSY   Y5, X1
+	VMOVUPS      X1, (DX)(R9*1)
+	VCVTPS2PD    X1, Y2
+	MOVQ         80(AX), R10
+	VPAND        finishAbsAVX2<>+0(SB), X1, X1
+	VPMAXUD      192(R10), X1, X1
+	VMOVDQU      X1, 192(R10)
+	VSUBPD       Y3, Y2, Y3
+	VSUBPD       Y0, Y2, Y1
+	MOVQ         80(AX), R10
+	VMOVUPD      64(R10), Y4
+	VFMADD231PD  Y3, Y3, Y4
+	VMOVUPD      Y4, 64(R10)
+	MOVQ         80(AX), R10
+	VMOVUPD      128(R10), Y3
+	VFMADD231PD  Y1, Y1, Y3
+	VMOVUPD      Y3, 128(R10)
+	VMOVUPD      Y2, (SP)
+	MOVL         16(DI), R10
+	MOVL         20(DI), R11
+	MOVL         24(DI), R12
+	MOVL         28(DI), R13
+	MOVQ         48(AX), R14
+	VMOVSD       (R14)(R10*8), X1
+	VMOVHPD      (R14)(R11*8), X1, X1
+	VMOVSD       (R14)(R12*8), X3
+	VMOVHPD      (R14)(R13*8), X3, X3
+	VXORPD       Y2, Y2, Y2
+	VMOVAPD      X1, X2
+	VINSERTF128  $0x01, X3, Y2, Y2
+	VMOVUPD      32(SI), Y1
+	MOVQ         56(AX), R14
+	VMOVSD       (R14)(R10*8), X3
+	VMOVHPD      (R14)(R11*8), X3, X3
+	VMOVSD       (R14)(R12*8), X4
+	VMOVHPD      (R14)(R13*8), X4, X4
+	VXORPD       Y5, Y5, Y5
+	VMOVAPD      X3, X5
+	VINSERTF128  $0x01, X4, Y5, Y5
+	VADDPD       Y1, Y5, Y5
+	VBROADCASTSD finishHalfAVX2<>+0(SB), Y4
+	VXORPD       Y3, Y3, Y3
+	VCMPPD       $0x1e, Y3, Y5, Y3
+	VDIVPD       Y5, Y4, Y4
+	VANDPD       Y3, Y4, Y4
+	MOVQ         64(AX), R14
+	VMOVSD       (R14)(R10*8), X3
+	VMOVHPD      (R14)(R11*8), X3, X3
+	VMOVSD       (R14)(R12*8), X5
+	VMOVHPD      (R14)(R13*8), X5, X5
+	VXORPD       Y6, Y6, Y6
+	VMOVAPD      X3, X6
+	VINSERTF128  $0x01, X5, Y6, Y6
+	VCVTPS2PD    16(CX)(R9*1), Y3
+	VCVTPS2PD    16(BX)(R9*1), Y5
+	VSUBPD       Y0, Y3, Y7
+	VFMSUB231PD  Y3, Y1, Y5
+	VFMSUB231PD  Y7, Y2, Y6
+	VSUBPD       Y6, Y5, Y5
+	MOVQ         80(AX), R10
+	VMOVUPD      32(R10), Y1
+	VFMADD231PD  Y5, Y7, Y1
+	VMOVUPD      Y1, 32(R10)
+	VFNMADD213PD Y3, Y4, Y5
+	VCVTPD2PSY   Y5, X1
+	VMOVUPS      X1, 16(DX)(R9*1)
+	VCVTPS2PD    X1, Y2
+	MOVQ         80(AX), R10
+	VPAND        finishAbsAVX2<>+0(SB), X1, X1
+	VPMAXUD      208(R10), X1, X1
+	VMOVDQU      X1, 208(R10)
+	VSUBPD       Y3, Y2, Y3
+	VSUBPD       Y0, Y2, Y1
+	MOVQ         80(AX), R10
+	VMOVUPD      96(R10), Y4
+	VFMADD231PD  Y3, Y3, Y4
+	VMOVUPD      Y4, 96(R10)
+	MOVQ         80(AX), R10
+	VMOVUPD      160(R10), Y3
+	VFMADD231PD  Y1, Y1, Y3
+	VMOVUPD      Y3, 160(R10)
+	VMOVUPD      Y2, 32(SP)
+	MOVQ         72(AX), R10
+	MOVL         (DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       (SP), X1
+	VADDSD       (R10)(R11*8), X1, X1
+	VMOVSD       X1, (R10)(R11*8)
+	MOVL         4(DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       8(SP), X1
+	VADDSD       8(R10)(R11*8), X1, X1
+	VMOVSD       X1, 8(R10)(R11*8)
+	MOVL         8(DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       16(SP), X1
+	VADDSD       16(R10)(R11*8), X1, X1
+	VMOVSD       X1, 16(R10)(R11*8)
+	MOVL         12(DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       24(SP), X1
+	VADDSD       24(R10)(R11*8), X1, X1
+	VMOVSD       X1, 24(R10)(R11*8)
+	MOVL         16(DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       32(SP), X1
+	VADDSD       32(R10)(R11*8), X1, X1
+	VMOVSD       X1, 32(R10)(R11*8)
+	MOVL         20(DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       40(SP), X1
+	VADDSD       40(R10)(R11*8), X1, X1
+	VMOVSD       X1, 40(R10)(R11*8)
+	MOVL         24(DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       48(SP), X1
+	VADDSD       48(R10)(R11*8), X1, X1
+	VMOVSD       X1, 48(R10)(R11*8)
+	MOVL         28(DI), R11
+	SHLQ         $0x03, R11
+	VMOVSD       56(SP), X1
+	VADDSD       56(R10)(R11*8), X1, X1
+	VMOVSD       X1, 56(R10)(R11*8)
+	ADDQ         $0x20, R9
+	ADDQ         $0x40, SI
+	ADDQ         $0x20, DI
+	SUBQ         $0x08, R8
+	JNZ          group
+	VZEROUPPER
+	RET
+
+// func finishRows2F32AVX2(args **float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·finishRows2F32AVX2(SB), NOSPLIT, $64-8
+	MOVQ           args+0(FP), AX
+	MOVQ           40(AX), CX
+	VBROADCASTF128 (CX), Y0
+	MOVQ           8(AX), CX
+	MOVQ           (AX), DX
+	MOVQ           16(AX), BX
+	MOVQ           24(AX), SI
+	MOVQ           32(AX), DI
+	MOVQ           112(AX), R8
+	XORQ           R9, R9
+
+group:
+	MOVL         (DI), R10
+	MOVL         4(DI), R11
+	MOVQ         56(AX), R12
+	VMOVSD       (R12)(R10*8), X2
+	VMOVHPD      (R12)(R11*8), X2, X2
+	VMOVUPD      (SI), X1
+	VADDPD       X1, X2, X2
+	MOVQ         48(AX), R12
+	VMOVSD       (R12)(R10*8), X3
+	VMOVHPD      (R12)(R11*8), X3, X3
+	VXORPD       Y4, Y4, Y4
+	VMOVAPD      X3, X4
+	VINSERTF128  $0x01, X3, Y4, Y4
+	VPERMPD      $0x50, Y4, Y4
+	VXORPD       Y3, Y3, Y3
+	VMOVAPD      X1, X3
+	VINSERTF128  $0x01, X1, Y3, Y3
+	VPERMPD      $0x50, Y3, Y3
+	VMOVDDUP     finishHalfAVX2<>+0(SB), X5
+	VXORPD       X1, X1, X1
+	VCMPPD       $0x1e, X1, X2, X1
+	VDIVPD       X2, X5, X2
+	VANDPD       X1, X2, X2
+	VXORPD       Y1, Y1, Y1
+	VMOVAPD      X2, X1
+	VINSERTF128  $0x01, X2, Y1, Y1
+	VPERMPD      $0x50, Y1, Y1
+	MOVQ         64(AX), R12
+	SHLQ         $0x04, R10
+	SHLQ         $0x04, R11
+	VMOVUPD      (R12)(R10*1), X2
+	VXORPD       Y5, Y5, Y5
+	VMOVAPD      X2, X5
+	VINSERTF128  $0x01, (R12)(R11*1), Y5, Y5
+	VCVTPS2PD    (CX)(R9*1), Y2
+	VCVTPS2PD    (BX)(R9*1), Y6
+	VSUBPD       Y0, Y2, Y7
+	VFMSUB231PD  Y2, Y3, Y6
+	VFMSUB231PD  Y7, Y4, Y5
+	VSUBPD       Y5, Y6, Y6
+	MOVQ         80(AX), R10
+	VMOVUPD      (R10), Y3
+	VFMADD231PD  Y6, Y7, Y3
+	VMOVUPD      Y3, (R10)
+	VFNMADD213PD Y2, Y1, Y6
+	VCVTPD2PSY   Y6, X1
+	VMOVUPS      X1, (DX)(R9*1)
+	VCVTPS2PD    X1, Y3
+	MOVQ         80(AX), R10
+	VPAND        finishAbsAVX2<>+0(SB), X1, X1
+	VPMAXUD      192(R10), X1, X1
+	VMOVDQU      X1, 192(R10)
+	VSUBPD       Y2, Y3, Y2
+	VSUBPD       Y0, Y3, Y1
+	MOVQ         80(AX), R10
+	VMOVUPD      64(R10), Y4
+	VFMADD231PD  Y2, Y2, Y4
+	VMOVUPD      Y4, 64(R10)
+	MOVQ         80(AX), R10
+	VMOVUPD      128(R10), Y2
+	VFMADD231PD  Y1, Y1, Y2
+	VMOVUPD      Y2, 128(R10)
+	VMOVUPD      Y3, (SP)
+	MOVL         8(DI), R10
+	MOVL         12(DI), R11
+	MOVQ         56(AX), R12
+	VMOVSD       (R12)(R10*8), X2
+	VMOVHPD      (R12)(R11*8), X2, X2
+	VMOVUPD      16(SI), X1
+	VADDPD       X1, X2, X2
+	MOVQ         48(AX), R12
+	VMOVSD       (R12)(R10*8), X3
+	VMOVHPD      (R12)(R11*8), X3, X3
+	VXORPD       Y4, Y4, Y4
+	VMOVAPD      X3, X4
+	VINSERTF128  $0x01, X3, Y4, Y4
+	VPERMPD      $0x50, Y4, Y4
+	VXORPD       Y3, Y3, Y3
+	VMOVAPD      X1, X3
+	VINSERTF128  $0x01, X1, Y3, Y3
+	VPERMPD      $0x50, Y3, Y3
+	VMOVDDUP     finishHalfAVX2<>+0(SB), X5
+	VXORPD       X1, X1, X1
+	VCMPPD       $0x1e, X1, X2, X1
+	VDIVPD       X2, X5, X2
+	VANDPD       X1, X2, X2
+	VXORPD       Y1, Y1, Y1
+	VMOVAPD      X2, X1
+	VINSERTF128  $0x01, X2, Y1, Y1
+	VPERMPD      $0x50, Y1, Y1
+	MOVQ         64(AX), R12
+	SHLQ         $0x04, R10
+	SHLQ         $0x04, R11
+	VMOVUPD      (R12)(R10*1), X2
+	VXORPD       Y5, Y5, Y5
+	VMOVAPD      X2, X5
+	VINSERTF128  $0x01, (R12)(R11*1), Y5, Y5
+	VCVTPS2PD    16(CX)(R9*1), Y2
+	VCVTPS2PD    16(BX)(R9*1), Y6
+	VSUBPD       Y0, Y2, Y7
+	VFMSUB231PD  Y2, Y3, Y6
+	VFMSUB231PD  Y7, Y4, Y5
+	VSUBPD       Y5, Y6, Y6
+	MOVQ         80(AX), R10
+	VMOVUPD      32(R10), Y3
+	VFMADD231PD  Y6, Y7, Y3
+	VMOVUPD      Y3, 32(R10)
+	VFNMADD213PD Y2, Y1, Y6
+	VCVTPD2PSY   Y6, X1
+	VMOVUPS      X1, 16(DX)(R9*1)
+	VCVTPS2PD    X1, Y3
+	MOVQ         80(AX), R10
+	VPAND        finishAbsAVX2<>+0(SB), X1, X1
+	VPMAXUD      208(R10), X1, X1
+	VMOVDQU      X1, 208(R10)
+	VSUBPD       Y2, Y3, Y2
+	VSUBPD       Y0, Y3, Y1
+	MOVQ         80(AX), R10
+	VMOVUPD      96(R10), Y4
+	VFMADD231PD  Y2, Y2, Y4
+	VMOVUPD      Y4, 96(R10)
+	MOVQ         80(AX), R10
+	VMOVUPD      160(R10), Y2
+	VFMADD231PD  Y1, Y1, Y2
+	VMOVUPD      Y2, 160(R10)
+	VMOVUPD      Y3, 32(SP)
+	MOVQ         72(AX), R10
+	MOVL         (DI), R11
+	SHLQ         $0x03, R11
+	VMOVUPD      (SP), X1
+	VADDPD       (R10)(R11*8), X1, X1
+	VMOVUPD      X1, (R10)(R11*8)
+	MOVL         4(DI), R11
+	SHLQ         $0x03, R11
+	VMOVUPD      16(SP), X1
+	VADDPD       16(R10)(R11*8), X1, X1
+	VMOVUPD      X1, 16(R10)(R11*8)
+	MOVL         8(DI), R11
+	SHLQ         $0x03, R11
+	VMOVUPD      32(SP), X1
+	VADDPD       32(R10)(R11*8), X1, X1
+	VMOVUPD      X1, 32(R10)(R11*8)
+	MOVL         12(DI), R11
+	SHLQ         $0x03, R11
+	VMOVUPD      48(SP), X1
+	VADDPD       48(R10)(R11*8), X1, X1
+	VMOVUPD      X1, 48(R10)(R11*8)
+	ADDQ         $0x20, R9
+	ADDQ         $0x20, SI
+	ADDQ         $0x10, DI
+	SUBQ         $0x04, R8
+	JNZ          group
+	VZEROUPPER
+	RET
+
+// func finishRowsF32AVX2(args **float32)
+// Requires: AVX, AVX2, FMA3
+TEXT ·finishRowsF32AVX2(SB), NOSPLIT, $0-8
+	MOVQ    args+0(FP), AX
+	MOVQ    8(AX), CX
+	MOVQ    (AX), DX
+	MOVQ    16(AX), BX
+	MOVQ    24(AX), SI
+	MOVQ    32(AX), DI
+	MOVQ    104(AX), R8
+	ANDQ    $0x03, R8
+	LEAQ    finishWindowAVX2<>+32(SB), R9
+	NEGQ    R8
+	VMOVUPD (R9)(R8*8), Y1
+	VMOVUPS (R9)(R8*4), X0
 
 row:
-	MOVQ  k+40(FP), R13
-	MOVL  40(BX), R11
-	IMULQ R13, R11
-	LEAQ  (R9)(R11*8), R11
-	MOVL  44(BX), R12
-	IMULQ R13, R12
-	LEAQ  (R8)(R12*8), R12
-	XORQ  R10, R10
-	SUBQ  $0x04, R13
-	JL    tail
+	MOVL         (DI), R8
+	VBROADCASTSD (SI), Y2
+	MOVQ         48(AX), R9
+	VBROADCASTSD (R9)(R8*8), Y3
+	MOVQ         56(AX), R9
+	VMOVSD       (SI), X4
+	VADDSD       (R9)(R8*8), X4, X4
+	VMOVSD       finishHalfAVX2<>+0(SB), X6
+	VXORPD       X5, X5, X5
+	VCMPSD       $0x1e, X5, X4, X5
+	VDIVSD       X4, X6, X4
+	VANDPD       X5, X4, X4
+	VBROADCASTSD X4, Y4
+	IMULQ        104(AX), R8
+	MOVQ         64(AX), R9
+	MOVQ         72(AX), R10
+	MOVQ         40(AX), R11
+	LEAQ         (R9)(R8*8), R9
+	LEAQ         (R10)(R8*8), R10
+	XORQ         R8, R8
+	MOVQ         104(AX), R12
+	SUBQ         $0x08, R12
+	JL           tail
 
 columns:
-	VCVTPS2PD    (CX)(R10*4), Y6
-	VMOVUPD      (SI)(R10*8), Y7
-	VSUBPD       Y7, Y6, Y8
-	VMOVUPD      (DX)(R10*8), Y9
-	VBROADCASTSD (BX), Y10
-	VDIVPD       Y10, Y9, Y9
-	VSUBPD       Y9, Y6, Y9
-	VBROADCASTSD 32(BX), Y10
-	VMULPD       Y8, Y10, Y10
-	VMOVUPD      (R11)(R10*8), Y11
-	VSUBPD       Y11, Y10, Y10
-	VBROADCASTSD 16(BX), Y11
-	VBROADCASTSD 24(BX), Y12
-	VMULPD       Y9, Y11, Y11
-	VSUBPD       Y11, Y6, Y11
-	VMULPD       Y10, Y12, Y12
-	VADDPD       Y12, Y11, Y11
-	VCVTPD2PSY   Y11, X11
-	VMOVUPS      X11, (AX)(R10*4)
-	VCVTPS2PD    X11, Y12
-	VPSLLD       $0x01, X11, X11
-	VPSRLD       $0x01, X11, X11
-	VPMAXUD      X11, X3, X3
-	VBROADCASTSD pull+72(FP), Y11
-	VMULPD       Y10, Y11, Y11
-	VBROADCASTSD 8(BX), Y10
-	VMULPD       Y9, Y10, Y10
-	VSUBPD       Y11, Y10, Y10
-	VMULPD       Y10, Y8, Y8
-	VADDPD       Y8, Y0, Y0
-	VSUBPD       Y6, Y12, Y6
-	VMULPD       Y6, Y6, Y6
-	VADDPD       Y6, Y1, Y1
-	VSUBPD       Y7, Y12, Y7
-	VMULPD       Y7, Y7, Y7
-	VADDPD       Y7, Y2, Y2
-	VMOVUPD      (DI)(R10*8), Y6
-	VADDPD       Y12, Y6, Y6
-	VMOVUPD      Y6, (DI)(R10*8)
-	VMOVUPD      (R12)(R10*8), Y6
-	VADDPD       Y12, Y6, Y6
-	VMOVUPD      Y6, (R12)(R10*8)
-	ADDQ         $0x04, R10
-	SUBQ         $0x04, R13
+	VMOVUPD      (R11)(R8*8), Y5
+	VCVTPS2PD    (CX)(R8*4), Y6
+	VCVTPS2PD    (BX)(R8*4), Y7
+	VMOVUPD      (R9)(R8*8), Y8
+	VSUBPD       Y5, Y6, Y9
+	VFMSUB231PD  Y6, Y2, Y7
+	VFMSUB231PD  Y9, Y3, Y8
+	VSUBPD       Y8, Y7, Y7
+	MOVQ         80(AX), R13
+	VMOVUPD      (R13), Y8
+	VFMADD231PD  Y7, Y9, Y8
+	VMOVUPD      Y8, (R13)
+	VFNMADD213PD Y6, Y4, Y7
+	VCVTPD2PSY   Y7, X7
+	VMOVUPS      X7, (DX)(R8*4)
+	VCVTPS2PD    X7, Y8
+	MOVQ         80(AX), R13
+	VPAND        finishAbsAVX2<>+0(SB), X7, X7
+	VPMAXUD      192(R13), X7, X7
+	VMOVDQU      X7, 192(R13)
+	VSUBPD       Y6, Y8, Y6
+	VSUBPD       Y5, Y8, Y5
+	MOVQ         80(AX), R13
+	VMOVUPD      64(R13), Y7
+	VFMADD231PD  Y6, Y6, Y7
+	VMOVUPD      Y7, 64(R13)
+	MOVQ         80(AX), R13
+	VMOVUPD      128(R13), Y6
+	VFMADD231PD  Y5, Y5, Y6
+	VMOVUPD      Y6, 128(R13)
+	VMOVUPD      (R10)(R8*8), Y5
+	VADDPD       Y8, Y5, Y5
+	VMOVUPD      Y5, (R10)(R8*8)
+	VMOVUPD      32(R11)(R8*8), Y5
+	VCVTPS2PD    16(CX)(R8*4), Y6
+	VCVTPS2PD    16(BX)(R8*4), Y7
+	VMOVUPD      32(R9)(R8*8), Y8
+	VSUBPD       Y5, Y6, Y9
+	VFMSUB231PD  Y6, Y2, Y7
+	VFMSUB231PD  Y9, Y3, Y8
+	VSUBPD       Y8, Y7, Y7
+	MOVQ         80(AX), R13
+	VMOVUPD      32(R13), Y8
+	VFMADD231PD  Y7, Y9, Y8
+	VMOVUPD      Y8, 32(R13)
+	VFNMADD213PD Y6, Y4, Y7
+	VCVTPD2PSY   Y7, X7
+	VMOVUPS      X7, 16(DX)(R8*4)
+	VCVTPS2PD    X7, Y8
+	MOVQ         80(AX), R13
+	VPAND        finishAbsAVX2<>+0(SB), X7, X7
+	VPMAXUD      208(R13), X7, X7
+	VMOVDQU      X7, 208(R13)
+	VSUBPD       Y6, Y8, Y6
+	VSUBPD       Y5, Y8, Y5
+	MOVQ         80(AX), R13
+	VMOVUPD      96(R13), Y7
+	VFMADD231PD  Y6, Y6, Y7
+	VMOVUPD      Y7, 96(R13)
+	MOVQ         80(AX), R13
+	VMOVUPD      160(R13), Y6
+	VFMADD231PD  Y5, Y5, Y6
+	VMOVUPD      Y6, 160(R13)
+	VMOVUPD      32(R10)(R8*8), Y5
+	VADDPD       Y8, Y5, Y5
+	VMOVUPD      Y5, 32(R10)(R8*8)
+	ADDQ         $0x08, R8
+	SUBQ         $0x08, R12
 	JGE          columns
 
 tail:
-	ADDQ         $0x04, R13
+	ADDQ         $0x08, R12
 	JZ           next
-	CMPQ         R13, $0x02
-	JE           pair
-	VMASKMOVPS   (CX)(R10*4), X4, X6
+	CMPQ         R12, $0x04
+	JL           first
+	VMOVUPD      (R11)(R8*8), Y5
+	VCVTPS2PD    (CX)(R8*4), Y6
+	VCVTPS2PD    (BX)(R8*4), Y7
+	VMOVUPD      (R9)(R8*8), Y8
+	VSUBPD       Y5, Y6, Y9
+	VFMSUB231PD  Y6, Y2, Y7
+	VFMSUB231PD  Y9, Y3, Y8
+	VSUBPD       Y8, Y7, Y7
+	MOVQ         80(AX), R13
+	VMOVUPD      (R13), Y8
+	VFMADD231PD  Y7, Y9, Y8
+	VMOVUPD      Y8, (R13)
+	VFNMADD213PD Y6, Y4, Y7
+	VCVTPD2PSY   Y7, X7
+	VMOVUPS      X7, (DX)(R8*4)
+	VCVTPS2PD    X7, Y8
+	MOVQ         80(AX), R13
+	VPAND        finishAbsAVX2<>+0(SB), X7, X7
+	VPMAXUD      192(R13), X7, X7
+	VMOVDQU      X7, 192(R13)
+	VSUBPD       Y6, Y8, Y6
+	VSUBPD       Y5, Y8, Y5
+	MOVQ         80(AX), R13
+	VMOVUPD      64(R13), Y7
+	VFMADD231PD  Y6, Y6, Y7
+	VMOVUPD      Y7, 64(R13)
+	MOVQ         80(AX), R13
+	VMOVUPD      128(R13), Y6
+	VFMADD231PD  Y5, Y5, Y6
+	VMOVUPD      Y6, 128(R13)
+	VMOVUPD      (R10)(R8*8), Y5
+	VADDPD       Y8, Y5, Y5
+	VMOVUPD      Y5, (R10)(R8*8)
+	CMPQ         R12, $0x04
+	JE           next
+	VMASKMOVPD   32(R11)(R8*8), Y1, Y5
+	VMASKMOVPS   16(CX)(R8*4), X0, X6
 	VCVTPS2PD    X6, Y6
-	VMASKMOVPD   (SI)(R10*8), Y5, Y7
-	VSUBPD       Y7, Y6, Y8
-	VMASKMOVPD   (DX)(R10*8), Y5, Y9
-	VBROADCASTSD (BX), Y10
-	VDIVPD       Y10, Y9, Y9
-	VSUBPD       Y9, Y6, Y9
-	VBROADCASTSD 32(BX), Y10
-	VMULPD       Y8, Y10, Y10
-	VMASKMOVPD   (R11)(R10*8), Y5, Y11
-	VSUBPD       Y11, Y10, Y10
-	VBROADCASTSD 16(BX), Y11
-	VBROADCASTSD 24(BX), Y12
-	VMULPD       Y9, Y11, Y11
-	VSUBPD       Y11, Y6, Y11
-	VMULPD       Y10, Y12, Y12
-	VADDPD       Y12, Y11, Y11
-	VCVTPD2PSY   Y11, X11
-	VANDPS       X4, X11, X11
-	VMASKMOVPS   X11, X4, (AX)(R10*4)
-	VCVTPS2PD    X11, Y12
-	VPSLLD       $0x01, X11, X11
-	VPSRLD       $0x01, X11, X11
-	VPMAXUD      X11, X3, X3
-	VBROADCASTSD pull+72(FP), Y11
-	VMULPD       Y10, Y11, Y11
-	VBROADCASTSD 8(BX), Y10
-	VMULPD       Y9, Y10, Y10
-	VSUBPD       Y11, Y10, Y10
-	VMULPD       Y10, Y8, Y8
-	VADDPD       Y8, Y0, Y0
-	VSUBPD       Y6, Y12, Y6
-	VMULPD       Y6, Y6, Y6
-	VADDPD       Y6, Y1, Y1
-	VSUBPD       Y7, Y12, Y7
-	VMULPD       Y7, Y7, Y7
-	VADDPD       Y7, Y2, Y2
-	VMASKMOVPD   (DI)(R10*8), Y5, Y6
-	VADDPD       Y12, Y6, Y6
-	VMASKMOVPD   Y6, Y5, (DI)(R10*8)
-	VMASKMOVPD   (R12)(R10*8), Y5, Y6
-	VADDPD       Y12, Y6, Y6
-	VMASKMOVPD   Y6, Y5, (R12)(R10*8)
+	VMASKMOVPS   16(BX)(R8*4), X0, X7
+	VCVTPS2PD    X7, Y7
+	VMASKMOVPD   32(R9)(R8*8), Y1, Y8
+	VSUBPD       Y5, Y6, Y9
+	VFMSUB231PD  Y6, Y2, Y7
+	VFMSUB231PD  Y9, Y3, Y8
+	VSUBPD       Y8, Y7, Y7
+	VANDPD       Y1, Y7, Y7
+	MOVQ         80(AX), R9
+	VMOVUPD      32(R9), Y2
+	VFMADD231PD  Y7, Y9, Y2
+	VMOVUPD      Y2, 32(R9)
+	VFNMADD213PD Y6, Y4, Y7
+	VCVTPD2PSY   Y7, X2
+	VANDPS       X0, X2, X2
+	VMASKMOVPS   X2, X0, 16(DX)(R8*4)
+	VCVTPS2PD    X2, Y3
+	MOVQ         80(AX), R9
+	VPAND        finishAbsAVX2<>+0(SB), X2, X2
+	VPMAXUD      208(R9), X2, X2
+	VMOVDQU      X2, 208(R9)
+	VSUBPD       Y6, Y3, Y6
+	VSUBPD       Y5, Y3, Y2
+	MOVQ         80(AX), R9
+	VMOVUPD      96(R9), Y4
+	VFMADD231PD  Y6, Y6, Y4
+	VMOVUPD      Y4, 96(R9)
+	MOVQ         80(AX), R9
+	VMOVUPD      160(R9), Y4
+	VFMADD231PD  Y2, Y2, Y4
+	VMOVUPD      Y4, 160(R9)
+	VMASKMOVPD   32(R10)(R8*8), Y1, Y2
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y1, 32(R10)(R8*8)
 	JMP          next
 
-pair:
-	VMOVSD       (CX)(R10*4), X6
+first:
+	VMASKMOVPD   (R11)(R8*8), Y1, Y5
+	VMASKMOVPS   (CX)(R8*4), X0, X6
 	VCVTPS2PD    X6, Y6
-	VXORPD       Y7, Y7, Y7
-	VMOVUPD      (SI)(R10*8), X7
-	VSUBPD       Y7, Y6, Y8
-	VXORPD       Y9, Y9, Y9
-	VMOVUPD      (DX)(R10*8), X9
-	VBROADCASTSD (BX), Y10
-	VDIVPD       Y10, Y9, Y9
-	VSUBPD       Y9, Y6, Y9
-	VBROADCASTSD 32(BX), Y10
-	VMULPD       Y8, Y10, Y10
-	VXORPD       Y11, Y11, Y11
-	VMOVUPD      (R11)(R10*8), X11
-	VSUBPD       Y11, Y10, Y10
-	VBROADCASTSD 16(BX), Y11
-	VBROADCASTSD 24(BX), Y12
-	VMULPD       Y9, Y11, Y11
-	VSUBPD       Y11, Y6, Y11
-	VMULPD       Y10, Y12, Y12
-	VADDPD       Y12, Y11, Y11
-	VCVTPD2PSY   Y11, X11
-	VMOVQ        X11, X11
-	VMOVSD       X11, (AX)(R10*4)
-	VCVTPS2PD    X11, Y12
-	VPSLLD       $0x01, X11, X11
-	VPSRLD       $0x01, X11, X11
-	VPMAXUD      X11, X3, X3
-	VBROADCASTSD pull+72(FP), Y11
-	VMULPD       Y10, Y11, Y11
-	VBROADCASTSD 8(BX), Y10
-	VMULPD       Y9, Y10, Y10
-	VSUBPD       Y11, Y10, Y10
-	VMULPD       Y10, Y8, Y8
-	VADDPD       Y8, Y0, Y0
-	VSUBPD       Y6, Y12, Y6
-	VMULPD       Y6, Y6, Y6
-	VADDPD       Y6, Y1, Y1
-	VSUBPD       Y7, Y12, Y7
-	VMULPD       Y7, Y7, Y7
-	VADDPD       Y7, Y2, Y2
-	VXORPD       Y6, Y6, Y6
-	VMOVUPD      (DI)(R10*8), X6
-	VADDPD       Y12, Y6, Y6
-	VMOVUPD      X6, (DI)(R10*8)
-	VXORPD       Y6, Y6, Y6
-	VMOVUPD      (R12)(R10*8), X6
-	VADDPD       Y12, Y6, Y6
-	VMOVUPD      X6, (R12)(R10*8)
+	VMASKMOVPS   (BX)(R8*4), X0, X7
+	VCVTPS2PD    X7, Y7
+	VMASKMOVPD   (R9)(R8*8), Y1, Y8
+	VSUBPD       Y5, Y6, Y9
+	VFMSUB231PD  Y6, Y2, Y7
+	VFMSUB231PD  Y9, Y3, Y8
+	VSUBPD       Y8, Y7, Y7
+	VANDPD       Y1, Y7, Y7
+	MOVQ         80(AX), R9
+	VMOVUPD      (R9), Y2
+	VFMADD231PD  Y7, Y9, Y2
+	VMOVUPD      Y2, (R9)
+	VFNMADD213PD Y6, Y4, Y7
+	VCVTPD2PSY   Y7, X2
+	VANDPS       X0, X2, X2
+	VMASKMOVPS   X2, X0, (DX)(R8*4)
+	VCVTPS2PD    X2, Y3
+	MOVQ         80(AX), R9
+	VPAND        finishAbsAVX2<>+0(SB), X2, X2
+	VPMAXUD      192(R9), X2, X2
+	VMOVDQU      X2, 192(R9)
+	VSUBPD       Y6, Y3, Y6
+	VSUBPD       Y5, Y3, Y2
+	MOVQ         80(AX), R9
+	VMOVUPD      64(R9), Y4
+	VFMADD231PD  Y6, Y6, Y4
+	VMOVUPD      Y4, 64(R9)
+	MOVQ         80(AX), R9
+	VMOVUPD      128(R9), Y4
+	VFMADD231PD  Y2, Y2, Y4
+	VMOVUPD      Y4, 128(R9)
+	VMASKMOVPD   (R10)(R8*8), Y1, Y2
+	VADDPD       Y3, Y2, Y2
+	VMASKMOVPD   Y2, Y1, (R10)(R8*8)
 
 next:
-	MOVQ    k+40(FP), R13
-	LEAQ    (DX)(R13*8), DX
-	MOVQ    dstStride+8(FP), R13
-	LEAQ    (AX)(R13*4), AX
-	MOVQ    stride+24(FP), R13
-	LEAQ    (CX)(R13*4), CX
-	ADDQ    $0x30, BX
-	MOVQ    rows+56(FP), R10
-	DECQ    R10
-	MOVQ    R10, rows+56(FP)
-	JNZ     row
-	MOVQ    acc+104(FP), R10
-	VMOVUPD Y0, (R10)
-	VMOVUPD Y1, 32(R10)
-	VMOVUPD Y2, 64(R10)
-	VMOVUPS X3, 96(R10)
+	MOVQ 104(AX), R8
+	LEAQ (BX)(R8*4), BX
+	ADDQ 96(AX), CX
+	ADDQ 88(AX), DX
+	ADDQ $0x08, SI
+	ADDQ $0x04, DI
+	DECQ 112(AX)
+	JNZ  row
 	VZEROUPPER
 	RET
 

@@ -40,6 +40,7 @@ func FuzzMulRows(f *testing.F) {
 		for _, level := range Levels() {
 			c.compare(t, level, 1+r.IntN(20))
 			c.compareDeltas(t, level, 1+r.IntN(20), r.IntN(1<<17))
+			c.compareSums(t, level, 1+r.IntN(20))
 		}
 	})
 }
@@ -83,15 +84,25 @@ func FuzzFinishRows(f *testing.F) {
 	f.Add(uint8(2), uint8(9), uint64(1))
 	f.Fuzz(func(t *testing.T, k, rows uint8, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		c := newFinishCase(r, t, int(rows), 1+int(k)%40)
-		for i := range c.x {
-			if r.IntN(64) == 0 {
-				c.x[i] = math.Float32frombits(r.Uint32())
+		c := newFinishCase(r, t, int(rows), 1+int(k)%70, r.IntN(2) == 0)
+		for _, s := range [][]float32{c.x, c.wx} {
+			for i := range s {
+				if r.IntN(64) == 0 {
+					s[i] = math.Float32frombits(r.Uint32())
+				}
 			}
 		}
-		want := c.at(t, Generic, 1000)
+		for _, s := range [][]float64{c.degrees, c.tables.Weight, c.tables.Extra, c.tables.Target} {
+			for i := range s {
+				if r.IntN(64) == 0 {
+					s[i] = math.Float64frombits(r.Uint64())
+				}
+			}
+		}
+		piece := 1 + r.IntN(100)
+		want := c.at(t, Generic, piece)
 		for _, level := range Levels() {
-			c.at(t, level, 1+r.IntN(30)).compare(t, want)
+			c.at(t, level, piece).compare(t, want)
 		}
 	})
 }

@@ -35,11 +35,15 @@ func TestSameBitsEverywhere(t *testing.T) {
 		}
 		ptr[i+1] = uint64(len(ind))
 	}
-	val, x, mean, targets := single(len(ind)), single(cols*k), wide(k), wide(3*k)
-	rows := make([]FinishRow, n)
-	for i := range rows {
-		v := wide(4)
-		rows[i] = FinishRow{Degree: 1 + v[0]*v[0], Laplace: v[1], Spring: 0.5 * v[1], Tie: v[2], Weight: v[3], Target: uint32(i % 3), Slot: uint32(i % 2)}
+	val, x := single(len(ind)), single(cols*k)
+	finish := Finish{Mean: wide(k), Weight: wide(3), Extra: wide(3), Target: wide(3 * k)}
+	degrees, slots := wide(n), make([]uint32, n)
+	distances := wide(n * k)
+	for i := range distances {
+		distances[i] *= distances[i]
+	}
+	for i := range slots {
+		slots[i] = uint32(i % 3)
 	}
 	for _, level := range Levels() {
 		s := At(level)
@@ -49,17 +53,13 @@ func TestSameBitsEverywhere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		sums, sums32 := make([]float64, n*k), make([]float32, n*k)
-		s.MulRows(sums, k, k, ptr, ind, val, x, k)
-		s.MulRowsF32(sums32, k, k, ptr, ind, val, x, k)
+		sums, sums32, product := make([]float64, n), make([]float32, n*k), make([]float32, n*k)
+		s.SumRows(sums, ptr, val)
+		s.MulRowsF32(product, k, k, ptr, ind, val, x, k)
 		put(sums)
-		put(sums32)
+		put(product)
 		s.ExpNeg(sums32, x[:n*k])
 		put(sums32)
-		distances := make([]float64, n*k)
-		for i, v := range sums {
-			distances[i] = v * v
-		}
 		s.Weights(sums32, distances, 0.3)
 		put(sums32)
 		found, d2, counts := make([]uint32, 3*cols), make([]float64, 3*cols), make([]uint32, 2)
@@ -69,17 +69,18 @@ func TestSameBitsEverywhere(t *testing.T) {
 		put(counts)
 		put(found[:m])
 		put(d2[:m])
-		var acc FinishSums
-		columns, class := make([]float64, k), make([]float64, 2*k)
-		s.FinishRows(sums32, k, x, k, sums, rows, mean, 0.7, targets, columns, class, &acc)
-		put(sums32)
-		put(columns)
-		put(class)
-		put(acc)
+		for _, columns := range []int{k, 2, 1} { // rows in vectors of their own and packed
+			f := finish
+			f.Mean, f.Class = f.Mean[:columns], make([]float64, 3*k)
+			s.FinishRows(&f, sums32, columns, x, columns, product, degrees, slots)
+			put(sums32)
+			put(f.Class)
+			put(f.Sums)
+		}
 		if got := fmt.Sprintf("%016x", h.Sum64()); got != golden {
 			t.Errorf("%v: hash %s, want %s", level, got, golden)
 		}
 	}
 }
 
-const golden = "77a0bdfb4dc12d66"
+const golden = "a418bbf88916c1c9"

@@ -5,7 +5,8 @@ package simd
 // engines of one program may run at different levels.
 type Kernels struct {
 	level      Level
-	mulRows    func(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
+	sumRows    func(dst []float64, ptr []uint64, val []float32)
+	finite     func(x []float32) bool
 	mulRowsF32 func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
 	columns    func(ind []uint32, c *Deltas, p uint64, at DeltaRow)
 	singles    func(dst []float32, half []uint16)
@@ -17,7 +18,7 @@ type Kernels struct {
 	// not decide; nil where that is not faster.
 	countSingle   func(counts []uint32, c *Candidates, n int, coords []float32, stride int, spans []uint32, first int, low, high float32) int
 	countNear     func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
-	finishRows    func(dst []float32, dstStride int, x []float32, stride int, wx []float64, rows []FinishRow, mean []float64, pull float64, targets, sums, class []float64, acc *FinishSums)
+	finishRows    func(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
 	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
 }
 
@@ -30,10 +31,11 @@ func (s *Kernels) Level() Level { return s.level }
 
 var genericKernels = Kernels{
 	level:      Generic,
-	mulRows:    mulRowsGo,
 	mulRowsF32: mulRowsF32Go,
 	columns:    columnsGo,
 	singles:    singlesGo,
+	sumRows:    sumRowsGo,
+	finite:     finiteGo,
 	expNeg:     expNegF32Go,
 	weights:    weightsF32Go,
 	collect:    collectGo,

@@ -11,7 +11,8 @@ func tableOf(level Level) *Kernels {
 
 var neonKernels = Kernels{
 	level:      NEON,
-	mulRows:    mulRowsGo,
+	sumRows:    sumRowsGo,
+	finite:     finiteGo,
 	mulRowsF32: mulRowsF32NEON,
 	expNeg:     expNegNEON,
 	weights:    weightsNEON,

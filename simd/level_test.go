@@ -78,17 +78,17 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		ptr[i+1] = uint64(i + 1)
 	}
 	single, wide := make([]float32, n*k), make([]float64, n*k)
-	x, rows, out := make([]float32, n*k), make([]FinishRow, n), make([]uint32, 2+CoordinatePad)
-	for i := range rows {
-		rows[i].Degree = 1
-	}
-	var sums FinishSums
+	x, out := make([]float32, n*k), make([]uint32, 2+CoordinatePad)
+	finish := &Finish{Mean: wide[:k], Weight: wide, Extra: wide, Target: wide, Class: make([]float64, k)}
+	packed := *finish
+	packed.Mean = wide[:2]
+	slots := make([]uint32, n)
 	spans, counts := []uint32{0, 2}, make([]uint32, 1)
 	candidates := NewCandidates(1, 2)
 	for _, level := range Levels() {
 		s := At(level)
 		if got := testing.AllocsPerRun(10, func() {
-			s.MulRows(wide, k, k, ptr, ind, x[:n], x, k)
+			s.SumRows(wide[:n], ptr, x[:n])
 			s.MulRowsF32(single, k, k, ptr, ind, x[:n], x, k)
 			s.ExpNeg(single, x)
 			s.Weights(single[:n], wide[:n], 1)
@@ -96,7 +96,8 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.Near(out, wide, counts, candidates, x, 2, 1, 1)
 			s.CountNear(counts, candidates, x, 2, 1, 1)
 			s.CountAll(counts, candidates, x, 2, spans, 1, 1)
-			s.FinishRows(single, k, x, k, wide, rows, wide[:k], 1, wide, wide, wide[:k], &sums)
+			s.FinishRows(finish, single, k, x, k, x, wide, slots)
+			s.FinishRows(&packed, single, 2, x, 2, x, wide, slots)
 			s.Dots(single, 3, x, k, 3, x, k, 3, k)
 			s.SqDists(single, 3, x, k, 3, x, k, 3, k)
 		}); got != 0 {

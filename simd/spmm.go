@@ -2,44 +2,28 @@ package simd
 
 import "math"
 
-// MulRows multiplies a run of rows of a compressed sparse matrix with the first
-// k columns of the row-major x and writes float64 sums:
+// MulRowsF32 multiplies a run of rows of a compressed sparse matrix with the first
+// k columns of the row-major x:
 //
 //	dst[r*dstStride+c] = sum over p from ptr[r] to ptr[r+1]-1 of val[p] x[ind[p]*stride+c]
 //
 // for r from 0 to len(ptr)-2. ptr is the run's piece of the row pointers, one
 // longer than the run, and points into the whole of ind and val.
 //
-// Each column of a row is summed in float64 in four chains, entry e of the row
-// in chain e mod 4, as (c0 + c2) + (c1 + c3). Products of float32 numbers are
-// exact in float64. So the result has the same bits at every level, for any k,
-// and however the rows are cut into runs, and its error is at most
-// (m/4 + 3) 2^-53 times the sum of |val x| for a row of m entries.
+// Products are rounded to float32 and added four at a time, in stored order,
+//
+//	sum += float64((v0 + v1) + (v2 + v3)),   v = val x in float32,
+//
+// before the sum is rounded to float32. Its error is at most 3.1 2^-24 times the
+// sum of |val x|, however long the row is, before the last rounding, and 2^-150 for
+// each product below the float32 range. It has the same bits at every level, for
+// any k, and however the rows are cut into runs.
 //
 // The row pointers must ascend and x must have a row for every column: they are
 // those of a matrix that was checked when it was made, and are not looked at
 // again. What is checked, with a panic, are the ends of the slices.
-// dst must not overlap x. MulRows allocates nothing and is safe for concurrent
+// dst must not overlap x. MulRowsF32 allocates nothing and is safe for concurrent
 // use on runs that write different rows.
-func (s *Kernels) MulRows(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
-	if checkMulRows(len(dst), dstStride, k, ptr, len(ind), len(val), len(x), stride) {
-		reads(ind[ptr[0]:ptr[len(ptr)-1]])
-		reads(val[ptr[0]:ptr[len(ptr)-1]])
-		writes(dst[:(len(ptr)-2)*dstStride+k])
-		s.mulRows(dst, dstStride, k, ptr, ind, val, x, stride)
-	}
-}
-
-// MulRowsF32 is MulRows with a float32 destination and products of float32
-// precision, which are added four at a time,
-//
-//	sum += float64((v0 + v1) + (v2 + v3)),   v = val x in float32,
-//
-// before the sum is rounded to float32. It keeps up with the memory where
-// MulRows does not. Its error is at most 3.1 2^-24 times the sum of |val x|,
-// however long the row is, before the last rounding, and 2^-150 for each product
-// below the float32 range. It too has the same bits at every level, for any k
-// and any runs.
 func (s *Kernels) MulRowsF32(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
 	if checkMulRows(len(dst), dstStride, k, ptr, len(ind), len(val), len(x), stride) {
 		reads(ind[ptr[0]:ptr[len(ptr)-1]])
@@ -68,13 +52,7 @@ func checkMulRows(dst, dstStride, k int, ptr []uint64, ind, val, x, stride int) 
 	return true
 }
 
-// mulRowsGo is the reference.
-func mulRowsGo(dst []float64, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
-	for r, hi := range ptr[1:] {
-		mulRowGo(dst[r*dstStride:][:k], ind[ptr[r]:hi], val[ptr[r]:hi], x, stride)
-	}
-}
-
+// mulRowsF32Go is the reference.
 func mulRowsF32Go(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
 	for r, hi := range ptr[1:] {
 		columns, values := ind[ptr[r]:hi], val[ptr[r]:hi]
@@ -90,104 +68,6 @@ func mulRowsF32Go(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, v
 			out[c] = mulFours1Go(columns, values, x[min(c, len(x)):], stride)
 		}
 	}
-}
-
-// mulRowGo computes a row. Columns are taken in groups whose sums fit the
-// registers; eight columns leave room for one chain at a time.
-func mulRowGo(out []float64, ind []uint32, val, x []float32, stride int) {
-	c := 0
-	for ; c+8 <= len(out); c += 8 {
-		var sums [4][8]float64
-		for chain := range sums {
-			sums[chain] = mulChain8Go(chain, ind, val, x[min(c, len(x)):], stride)
-		}
-		for i := range 8 {
-			out[c+i] = (sums[0][i] + sums[2][i]) + (sums[1][i] + sums[3][i])
-		}
-	}
-	for ; c+2 <= len(out); c += 2 {
-		out[c], out[c+1] = mulRow2Go(ind, val, x[min(c, len(x)):], stride)
-	}
-	if c < len(out) {
-		out[c] = mulRow1Go(ind, val, x[min(c, len(x)):], stride)
-	}
-}
-
-func mulChain8Go(chain int, ind []uint32, val, x []float32, stride int) [8]float64 {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float64
-	val = val[:len(ind)]
-	for p := chain; p < len(ind); p += 4 {
-		w := float64(val[p])
-		r := x[int(ind[p])*stride:][:8]
-		s0 += w * float64(r[0])
-		s1 += w * float64(r[1])
-		s2 += w * float64(r[2])
-		s3 += w * float64(r[3])
-		s4 += w * float64(r[4])
-		s5 += w * float64(r[5])
-		s6 += w * float64(r[6])
-		s7 += w * float64(r[7])
-	}
-	return [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
-}
-
-func mulRow2Go(ind []uint32, val, x []float32, stride int) (float64, float64) {
-	var a0, a1, a2, a3, b0, b1, b2, b3 float64
-	val = val[:len(ind)]
-	p := 0
-	for ; p+4 <= len(ind); p += 4 {
-		j, w := (*[4]uint32)(ind[p:]), (*[4]float32)(val[p:])
-		x0, x1 := (*[2]float32)(x[int(j[0])*stride:]), (*[2]float32)(x[int(j[1])*stride:])
-		x2, x3 := (*[2]float32)(x[int(j[2])*stride:]), (*[2]float32)(x[int(j[3])*stride:])
-		a0 += float64(w[0]) * float64(x0[0])
-		b0 += float64(w[0]) * float64(x0[1])
-		a1 += float64(w[1]) * float64(x1[0])
-		b1 += float64(w[1]) * float64(x1[1])
-		a2 += float64(w[2]) * float64(x2[0])
-		b2 += float64(w[2]) * float64(x2[1])
-		a3 += float64(w[3]) * float64(x3[0])
-		b3 += float64(w[3]) * float64(x3[1])
-	}
-	for e, j := range ind[p:] {
-		w, row := float64(val[p+e]), (*[2]float32)(x[int(j)*stride:])
-		switch e {
-		case 0:
-			a0 += w * float64(row[0])
-			b0 += w * float64(row[1])
-		case 1:
-			a1 += w * float64(row[0])
-			b1 += w * float64(row[1])
-		case 2:
-			a2 += w * float64(row[0])
-			b2 += w * float64(row[1])
-		}
-	}
-	return (a0 + a2) + (a1 + a3), (b0 + b2) + (b1 + b3)
-}
-
-func mulRow1Go(ind []uint32, val, x []float32, stride int) float64 {
-	var a0, a1, a2, a3 float64
-	val = val[:len(ind)]
-	p := 0
-	for ; p+4 <= len(ind); p += 4 {
-		j, w := (*[4]uint32)(ind[p:]), (*[4]float32)(val[p:])
-		a0 += float64(w[0]) * float64(x[int(j[0])*stride])
-		a1 += float64(w[1]) * float64(x[int(j[1])*stride])
-		a2 += float64(w[2]) * float64(x[int(j[2])*stride])
-		a3 += float64(w[3]) * float64(x[int(j[3])*stride])
-	}
-	for e, j := range ind[p:] {
-		v := float64(val[p+e]) * float64(x[int(j)*stride])
-		switch e {
-		case 0:
-			a0 += v
-		case 1:
-			a1 += v
-		case 2:
-			a2 += v
-		}
-	}
-	return (a0 + a2) + (a1 + a3)
 }
 
 // The conversions around products keep the compiler from fusing them.

@@ -4,54 +4,6 @@
 
 package simd
 
-// spmm8F32AVX512 computes 8 columns of the product of sparse rows with x.
-//
-//	for r := range rows {
-//		var c [4]float64 // for each column
-//		for e, p := 0, ptr[r]; p < ptr[r+1]; e, p = e+1, p+1 {
-//			c[e%4] += float64(val[p]) * float64(x[ind[p]*stride+column])
-//		}
-//		dst[r*dstStride+column] = (c[0] + c[2]) + (c[1] + c[3])
-//	}
-//
-// ind and val have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
-//
-//go:noescape
-func spmm8F32AVX512(dst *float64, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-
-// spmm16F32AVX512 computes 16 columns of the product of sparse rows with x.
-//
-//	for r := range rows {
-//		var c [4]float64 // for each column
-//		for e, p := 0, ptr[r]; p < ptr[r+1]; e, p = e+1, p+1 {
-//			c[e%4] += float64(val[p]) * float64(x[ind[p]*stride+column])
-//		}
-//		dst[r*dstStride+column] = (c[0] + c[2]) + (c[1] + c[3])
-//	}
-//
-// ind and val have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
-//
-//go:noescape
-func spmm16F32AVX512(dst *float64, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-
-// spmm32F32AVX512 computes 32 columns of the product of sparse rows with x.
-//
-//	for r := range rows {
-//		var c [4]float64 // for each column
-//		for e, p := 0, ptr[r]; p < ptr[r+1]; e, p = e+1, p+1 {
-//			c[e%4] += float64(val[p]) * float64(x[ind[p]*stride+column])
-//		}
-//		dst[r*dstStride+column] = (c[0] + c[2]) + (c[1] + c[3])
-//	}
-//
-// ind and val have nnz entries, of which none but the rows' own and those to
-// prefetch are read.
-//
-//go:noescape
-func spmm32F32AVX512(dst *float64, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-
 // spmmFours1F32AVX512 computes 1 columns of the product of sparse rows with x.
 //
 //	for r := range rows {

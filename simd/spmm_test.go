@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A sparseCase is a random input of MulRows, every slice in guarded memory.
+// A sparseCase is a random input of MulRowsF32, every slice in guarded memory.
 type sparseCase struct {
 	k, stride, dstStride int
 	ptr                  []uint64
@@ -40,37 +40,30 @@ func newSparseCase(r *rand.Rand, t testing.TB, lengths []int, cols, k int) *spar
 
 func (c *sparseCase) rows() int { return len(c.ptr) - 1 }
 
-// at computes both products in pieces of some rows each.
-func (c *sparseCase) at(t testing.TB, level Level, piece int) (wide []float64, single []float32) {
+// at computes the product in pieces of some rows each.
+func (c *sparseCase) at(t testing.TB, level Level, piece int) []float32 {
 	size := 0
 	if c.rows() > 0 {
 		size = (c.rows()-1)*c.dstStride + c.k
 	}
-	wide, single = guarded[float64](t, size), guarded[float32](t, size)
-	for i := range wide {
-		wide[i], single[i] = -7, -7 // the gaps between rows must stay
+	dst := guarded[float32](t, size)
+	for i := range dst {
+		dst[i] = -7 // the gaps between rows must stay
 	}
 	s := At(level)
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
-		s.MulRows(wide[lo*c.dstStride:], c.dstStride, c.k, c.ptr[lo:hi+1], c.ind, c.val, c.x, c.stride)
-		s.MulRowsF32(single[lo*c.dstStride:], c.dstStride, c.k, c.ptr[lo:hi+1], c.ind, c.val, c.x, c.stride)
+		s.MulRowsF32(dst[lo*c.dstStride:], c.dstStride, c.k, c.ptr[lo:hi+1], c.ind, c.val, c.x, c.stride)
 	}
-	return wide, single
+	return dst
 }
 
 func (c *sparseCase) compare(t *testing.T, level Level, piece int) {
 	t.Helper()
-	wantWide, wantSingle := c.at(t, Generic, c.rows()+1)
-	wide, single := c.at(t, level, piece)
-	for i, want := range wantWide {
-		if math.Float64bits(wide[i]) != math.Float64bits(want) && !(wide[i] != wide[i] && want != want) {
-			t.Fatalf("row %d column %d: %v, want %v", i/c.dstStride, i%c.dstStride, wide[i], want)
-		}
-	}
-	for i, want := range wantSingle {
-		if math.Float32bits(single[i]) != math.Float32bits(want) && !(single[i] != single[i] && want != want) {
-			t.Fatalf("float32: row %d column %d: %v, want %v", i/c.dstStride, i%c.dstStride, single[i], want)
+	got := c.at(t, level, piece)
+	for i, want := range c.at(t, Generic, c.rows()+1) {
+		if math.Float32bits(got[i]) != math.Float32bits(want) && !(got[i] != got[i] && want != want) {
+			t.Fatalf("row %d column %d: %v, want %v", i/c.dstStride, i%c.dstStride, got[i], want)
 		}
 	}
 }
@@ -78,7 +71,7 @@ func (c *sparseCase) compare(t *testing.T, level Level, piece int) {
 // withinBounds compares the reference with sums in higher precision.
 func (c *sparseCase) withinBounds(t *testing.T) {
 	t.Helper()
-	wide, single := c.at(t, Generic, c.rows()+1)
+	got := c.at(t, Generic, c.rows()+1)
 	for r := range c.rows() {
 		for column := range c.k {
 			sum, size := new(big.Float).SetPrec(300), 0.0
@@ -87,17 +80,10 @@ func (c *sparseCase) withinBounds(t *testing.T) {
 				sum.Add(sum, big.NewFloat(v))
 				size += math.Abs(v)
 			}
-			m := float64(c.ptr[r+1] - c.ptr[r])
-			off := func(v float64) float64 {
-				e, _ := new(big.Float).Sub(sum, big.NewFloat(v)).Float64()
-				return math.Abs(e)
-			}
-			if e := off(wide[r*c.dstStride+column]); e > (m/4+3)*0x1p-53*size {
-				t.Fatalf("row %d column %d is off by %g of %g", r, column, e, size)
-			}
-			last := 0x1p-24 * math.Abs(float64(single[r*c.dstStride+column]))
-			if e := off(float64(single[r*c.dstStride+column])); e > 3.1*0x1p-24*size+last {
-				t.Fatalf("float32: row %d column %d is off by %g of %g", r, column, e, size)
+			v := float64(got[r*c.dstStride+column])
+			off, _ := new(big.Float).Sub(sum, big.NewFloat(v)).Float64()
+			if math.Abs(off) > 3.1*0x1p-24*size+0x1p-24*math.Abs(v) {
+				t.Fatalf("row %d column %d is off by %g of %g", r, column, off, size)
 			}
 		}
 	}
@@ -151,8 +137,8 @@ func TestMulRowsFarColumns(t *testing.T) {
 	base := lazily(t, 4*(uint64(far)+1))
 	base[far] = 3
 	for _, level := range Levels() {
-		got := make([]float64, 1)
-		At(level).MulRows(got, 1, 1, []uint64{0, 5}, []uint32{0, 1, far, far, far}, []float32{1, 1, 1, 1, 2}, base, 1)
+		got := make([]float32, 1)
+		At(level).MulRowsF32(got, 1, 1, []uint64{0, 5}, []uint32{0, 1, far, far, far}, []float32{1, 1, 1, 1, 2}, base, 1)
 		if got[0] != 12 {
 			t.Errorf("%v: %v, want 12", level, got[0])
 		}
@@ -192,15 +178,14 @@ func TestMulRowsColumnsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	for _, level := range Levels() {
 		c := newSparseCase(r, t, []int{0, 3, 17, 40, 129}, 50, 47)
-		wide, single := c.at(t, level, 10)
+		all := c.at(t, level, 10)
 		s := At(level)
 		for column := range c.k {
-			one, one32 := make([]float64, c.rows()), make([]float32, c.rows())
-			s.MulRows(one, 1, 1, c.ptr, c.ind, c.val, c.x[column:], c.stride)
-			s.MulRowsF32(one32, 1, 1, c.ptr, c.ind, c.val, c.x[column:], c.stride)
+			one := make([]float32, c.rows())
+			s.MulRowsF32(one, 1, 1, c.ptr, c.ind, c.val, c.x[column:], c.stride)
 			for i := range one {
-				if at := i*c.dstStride + column; one[i] != wide[at] || one32[i] != single[at] {
-					t.Fatalf("%v: row %d column %d: alone %v and %v, else %v and %v", level, i, column, one[i], one32[i], wide[at], single[at])
+				if want := all[i*c.dstStride+column]; one[i] != want {
+					t.Fatalf("%v: row %d column %d: alone %v, else %v", level, i, column, one[i], want)
 				}
 			}
 		}
@@ -211,14 +196,14 @@ func TestMulRowsPanics(t *testing.T) {
 	s := At(Best())
 	ptr, ind, val, x := []uint64{0, 2, 3}, []uint32{0, 1, 0}, make([]float32, 3), make([]float32, 8)
 	for name, f := range map[string]func(){
-		"short dst":    func() { s.MulRows(make([]float64, 7), 4, 4, ptr, ind, val, x, 4) },
-		"stride":       func() { s.MulRows(make([]float64, 8), 4, 4, ptr, ind, val, x, 3) },
+		"short dst":    func() { s.MulRowsF32(make([]float32, 7), 4, 4, ptr, ind, val, x, 4) },
+		"stride":       func() { s.MulRowsF32(make([]float32, 8), 4, 4, ptr, ind, val, x, 3) },
 		"dst stride":   func() { s.MulRowsF32(make([]float32, 8), 3, 4, ptr, ind, val, x, 4) },
-		"short val":    func() { s.MulRows(make([]float64, 8), 4, 4, ptr, ind, val[:2], x, 4) },
-		"short ind":    func() { s.MulRows(make([]float64, 8), 4, 4, ptr, ind[:2], val, x, 4) },
-		"short x":      func() { s.MulRows(make([]float64, 8), 4, 4, ptr, ind, val, x[:3], 4) },
-		"negative k":   func() { s.MulRows(nil, 0, -1, ptr, ind, val, x, 4) },
-		"huge strides": func() { s.MulRows(make([]float64, 8), math.MaxInt, 4, ptr, ind, val, x, 4) },
+		"short val":    func() { s.MulRowsF32(make([]float32, 8), 4, 4, ptr, ind, val[:2], x, 4) },
+		"short ind":    func() { s.MulRowsF32(make([]float32, 8), 4, 4, ptr, ind[:2], val, x, 4) },
+		"short x":      func() { s.MulRowsF32(make([]float32, 8), 4, 4, ptr, ind, val, x[:3], 4) },
+		"negative k":   func() { s.MulRowsF32(nil, 0, -1, ptr, ind, val, x, 4) },
+		"huge strides": func() { s.MulRowsF32(make([]float32, 8), math.MaxInt, 4, ptr, ind, val, x, 4) },
 	} {
 		func() {
 			defer func() {

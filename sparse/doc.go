@@ -38,9 +38,9 @@
 // and sum is rounded to float32 once. The error of entry (i, c) is at most
 // 2^-24 of itself plus 3.1 2^-24 of sum_j |A_ij X_jc|, however many nonzeros
 // the row has, as long as no four products exceed the range of float32.
-// [CSR.MulRows] has float64 sums of exact products instead, for those who go on
-// with them. Both have the same bits for any number of workers, any k and any
-// set of processor instructions. Work is cut into chunks of about equal numbers
+// [CSR.MulRows] is the same for a run of rows, and [MulRow] has float64 sums of
+// exact products. Products have the same bits for any number of workers, any k and
+// any set of processor instructions. Work is cut into chunks of about equal numbers
 // of nonzeros.
 //
 // # Concurrency

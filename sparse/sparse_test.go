@@ -164,8 +164,9 @@ func TestSameBitsForAnyWidthWorkersAndLevel(t *testing.T) {
 	}
 }
 
-// MulRows adds up in the order it documents, for any range of rows and level.
-func TestMulRowsSumsInFourChains(t *testing.T) {
+// MulRows adds up in the order it documents, for any range of rows and level, and
+// so does SumRows.
+func TestMulRowsAddsFours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 30).Draw(t, "rows"), rapid.IntRange(1, 60).Draw(t, "cols")
 		k := rapid.IntRange(1, 37).Draw(t, "k")
@@ -173,18 +174,31 @@ func TestMulRowsSumsInFourChains(t *testing.T) {
 		x := randomBlock(rand.New(rand.NewPCG(1, 3)), cols, k, k+rapid.IntRange(0, 3).Draw(t, "padding"))
 		lo := rapid.IntRange(0, rows).Draw(t, "lo")
 		hi := rapid.IntRange(lo, rows).Draw(t, "hi")
+		stride := k + rapid.IntRange(0, 3).Draw(t, "gap")
 		for _, level := range simd.Levels() {
-			dst := make([]float64, (hi-lo)*k)
-			a.MulRows(simd.At(level), dst, lo, hi, k, x.Data, x.Stride)
+			dst, sums := make([]float32, (hi-lo)*stride), make([]float64, hi-lo)
+			a.MulRows(simd.At(level), dst, stride, lo, hi, k, x.Data, x.Stride)
+			a.SumRows(simd.At(level), sums, lo, hi)
 			for i := lo; i < hi; i++ {
 				ind, val := a.Row(i, nil)
+				var chain [4]float64
+				for e, v := range val {
+					chain[e%4] += float64(v)
+				}
+				if got, want := sums[i-lo], (chain[0]+chain[2])+(chain[1]+chain[3]); got != want {
+					t.Fatalf("%v: row %d sums to %v, want %v", level, i, got, want)
+				}
 				for c := range k {
-					var chain [4]float64
-					for e, j := range ind {
-						chain[e%4] += float64(val[e]) * float64(x.Data[int(j)*x.Stride+c])
+					sum := 0.0
+					for p := 0; p < len(ind); p += 4 {
+						var v [4]float32
+						for e := range min(4, len(ind)-p) {
+							v[e] = val[p+e] * x.Data[int(ind[p+e])*x.Stride+c]
+						}
+						sum += float64((v[0] + v[1]) + (v[2] + v[3]))
 					}
-					if got, want := dst[(i-lo)*k+c], (chain[0]+chain[2])+(chain[1]+chain[3]); got != want {
-						t.Fatalf("%v: (%d, %d) = %v, want %v", level, i, c, got, want)
+					if got := dst[(i-lo)*stride+c]; got != float32(sum) {
+						t.Fatalf("%v: (%d, %d) = %v, want %v", level, i, c, got, float32(sum))
 					}
 				}
 			}

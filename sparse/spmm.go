@@ -44,15 +44,17 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32
 	}
 	return set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
 		lo, hi := a.Chunk(chunk)
-		a.MulRowsF32(s, dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, x.Cols, x.Data, x.Stride)
+		a.MulRows(s, dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, x.Cols, x.Data, x.Stride)
 	}))
 }
 
-// MulRowsF32 sets rows of dst, dstStride numbers apart, to rows lo to hi-1 of
-// the product with the first k columns of the row-major x: MulTo for callers that
-// do more with a row than store it, with the same bits. They have checked that x
-// has a row for every column; it panics where dst is too short.
-func (a *CSR) MulRowsF32(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+// MulRows sets the rows of dst, dstStride numbers apart, to rows lo to hi-1 of the
+// product with the first k columns of the row-major x, as MulTo computes them: a
+// number has the same bits for every level of s, whatever else is computed with it.
+//
+// It is for callers that do more with a row than store it. They have checked
+// that x has a row for every column; MulRows panics where dst is too short.
+func (a *CSR) MulRows(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	if a.deltas == nil {
 		s.MulRowsF32(dst, dstStride, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
 		return
@@ -60,29 +62,23 @@ func (a *CSR) MulRowsF32(s *Kernels, dst []float32, dstStride, lo, hi, k int, x 
 	s.MulDeltas(dst, dstStride, k, a.ptr[lo:hi+1], a.deltas, lo, a.val, a.half, x, stride)
 }
 
-// MulRows sets the rows of dst, k numbers each and one after the other, to rows
-// lo to hi-1 of the product with the first k columns of the row-major x. Sums
-// are float64, of exact products, in four chains: entry e of a row is added to
-// chain e mod 4, and the sum is (c0 + c2) + (c1 + c3). So a number has the same
-// bits for every level of s, whatever else is computed with it, and an error of
-// at most (m/4 + 3) 2^-53 times the sum of |A_ij x_jc| for a row of m entries.
-//
-// It is for callers that do more with a row than store it. They have checked
-// that x has a row for every column; MulRows panics where dst is too short.
-func (a *CSR) MulRows(s *Kernels, dst []float64, lo, hi, k int, x []float32, stride int) {
-	if a.deltas == nil {
-		s.MulRows(dst, k, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
+// SumRows sets dst to the sums of rows lo to hi-1 in float64, in the order of
+// simd.Kernels.SumRows.
+func (a *CSR) SumRows(s *Kernels, dst []float64, lo, hi int) {
+	if a.half == nil {
+		s.SumRows(dst, a.ptr[lo:hi+1], a.val)
 		return
 	}
-	s.Decode(a.ptr[lo:hi+1], a.deltas, lo, a.val, a.half, func(row int, ptr []uint64, ind []uint32, val []float32) {
-		s.MulRows(dst[row*k:], k, k, ptr, ind, val, x, stride)
-	})
+	var buffer RowBuffer
+	for i := lo; i < hi; i++ {
+		_, val := a.Row(i, &buffer)
+		s.SumRows(dst[i-lo:], []uint64{0, uint64(len(val))}, val)
+	}
 }
 
-// MulRow is MulRows for one row, given by its columns and values, where x or
-// the values are float64. It sets acc to the product with the first len(acc)
-// columns of x, each summed in float64 in stored order and not in chains, so a
-// column's sum does not depend on how many others are computed with it. Its
+// MulRow multiplies one row, given by its columns and values, in float64. It sets
+// acc to the product with the first len(acc) columns of x, each summed in float64
+// in stored order, so a column's sum does not depend on how many others are computed with it. Its
 // callers have checked the shapes, and it panics where they have not.
 func MulRow[V, X float32 | float64](acc []float64, ind []uint32, val []V, x []X, stride int) {
 	val = val[:len(ind)]

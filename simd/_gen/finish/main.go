@@ -1,16 +1,16 @@
 // Command finish writes the end of a step: rows of W x become rows of the next
 // iterate, and what a run of steps needs to know is added up on the way.
 //
-// Four columns are taken at a time; with fewer the other lanes hold zeros,
-// which add nothing. A vector of eight lanes would add up in another order, and
-// the division takes as long for eight as for two times four, so there is one
-// function for all levels from AVX2 on. Numbers of a row are broadcast where
-// they are used: loads are not what this waits for. Products and sums are not
-// fused, so that plain Go has the same bits.
+// Arithmetic is float64. Eight lanes make a group, one vector of AVX-512 or two of
+// AVX2: eight columns of a row, or, with 1 or 2 columns, several rows. Products and
+// sums are fused: this waits for arithmetic, and with a quarter fewer operations 32
+// columns take a quarter less time. Two vectors at a time, or the divisions of eight
+// rows at once, gain nothing.
 package main
 
 import (
 	"flag"
+	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -19,202 +19,493 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2")
+var level = flag.String("level", "avx2", "avx2 or avx512")
 
-// Offsets in a FinishRow and a FinishSums.
+// Offsets in finishArgs and FinishSums.
 const (
-	degree, laplace, spring, tie, weight = 0, 8, 16, 24, 32
-	target, slot                         = 40, 44
-	rowSize                              = 48
+	dst = 8 * iota
+	x
+	wx
+	degrees
+	slots
+	mean
+	weight
+	extra
+	target
+	class
+	sums
+	dstStride
+	stride
+	columns
+	rows
 
-	objective, change, spread, maxAbs = 0, 32, 64, 96
+	objective, change, spread, maxAbs = 0, 64, 128, 192
 )
 
 type finish struct {
-	l *vec.Level
+	l    *vec.Level
+	args reg.GPVirtual
 
-	dst, x, wx, row, mean, sums, class, targets reg.GPVirtual
-	at                                          reg.GPVirtual // column
-	target, slot                                reg.GPVirtual // addresses of the row's
-	objective, change, spread, maxAbs           reg.VecVirtual
+	// AVX-512 keeps its sums in registers, AVX2 has too few.
+	objective, change, spread, maxAbs, sign reg.VecVirtual
+	abs, half                               Mem
+}
+
+// lanes is where the numbers of a vector are.
+type lanes struct {
+	half                 int // which of the group, for AVX2
+	x, wx, dst           Mem
+	mean, target         Op // memory, or a vector
+	degree, weight, step reg.VecVirtual
+	tail                 *vec.Tail // of a short vector
 }
 
 func main() {
 	flag.Parse()
 	ConstraintExpr("gc,!noasm,!purego")
 	l := vec.Named(*level)
-	TEXT("finishRowsF32"+l.Suffix, NOSPLIT, "func(dst *float32, dstStride uintptr, x *float32, stride uintptr, wx *float64, k uintptr, row *float64, rows uintptr, mean *float64, pull float64, targets, sums, class *float64, acc *float64)")
-	Pragma("noescape")
-	Doc("finishRowsF32"+l.Suffix+" is finishRowsGo on rows rows of k columns. row and acc point to the",
-		"first fields of a FinishRow and a FinishSums.")
-	f := &finish{l: l}
-	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	f.dst, f.x, f.wx, f.row = load("dst"), load("x"), load("wx"), load("row")
-	f.mean, f.sums, f.class, f.targets = load("mean"), load("sums"), load("class"), load("targets")
-	f.at, f.target, f.slot = GP64(), GP64(), GP64()
-	f.objective, f.change, f.spread, f.maxAbs = YMM(), YMM(), YMM(), XMM()
-	acc := load("acc")
-	VMOVUPD(Mem{Base: acc, Disp: objective}, f.objective)
-	VMOVUPD(Mem{Base: acc, Disp: change}, f.change)
-	VMOVUPD(Mem{Base: acc, Disp: spread}, f.spread)
-	VMOVUPS(Mem{Base: acc, Disp: maxAbs}, f.maxAbs)
-	left := GP64()
-	MOVQ(address("k"), left)
-	ANDQ(U8(3), left)
-	tail := l.Tail("finish", left)
-	n := GP64()
-
-	Label("row")
-	k := GP64()
-	MOVQ(address("k"), k)
-	MOVL(Mem{Base: f.row, Disp: target}, f.target.As32())
-	IMULQ(k, f.target)
-	LEAQ(Mem{Base: f.targets, Index: f.target, Scale: 8}, f.target)
-	MOVL(Mem{Base: f.row, Disp: slot}, f.slot.As32())
-	IMULQ(k, f.slot)
-	LEAQ(Mem{Base: f.class, Index: f.slot, Scale: 8}, f.slot)
-	XORQ(f.at, f.at)
-	SUBQ(U8(4), k)
-	JL(LabelRef("tail"))
-	Label("columns")
-	f.columns(false, nil)
-	ADDQ(U8(4), f.at)
-	SUBQ(U8(4), k)
-	JGE(LabelRef("columns"))
-	Label("tail")
-	ADDQ(U8(4), k)
-	JZ(LabelRef("next"))
-	// Two columns, the usual number, need no masks.
-	CMPQ(k, U8(2))
-	JE(LabelRef("pair"))
-	f.columns(false, &tail)
-	JMP(LabelRef("next"))
-	Label("pair")
-	f.columns(true, nil)
-	Label("next")
-	MOVQ(address("k"), k)
-	LEAQ(Mem{Base: f.wx, Index: k, Scale: 8}, f.wx)
-	MOVQ(address("dstStride"), k)
-	LEAQ(Mem{Base: f.dst, Index: k, Scale: 4}, f.dst)
-	MOVQ(address("stride"), k)
-	LEAQ(Mem{Base: f.x, Index: k, Scale: 4}, f.x)
-	ADDQ(U8(rowSize), f.row)
-	MOVQ(address("rows"), n)
-	DECQ(n)
-	MOVQ(n, address("rows"))
-	JNZ(LabelRef("row"))
-
-	MOVQ(address("acc"), n)
-	VMOVUPD(f.objective, Mem{Base: n, Disp: objective})
-	VMOVUPD(f.change, Mem{Base: n, Disp: change})
-	VMOVUPD(f.spread, Mem{Base: n, Disp: spread})
-	VMOVUPS(f.maxAbs, Mem{Base: n, Disp: maxAbs})
-	VZEROUPPER()
-	RET()
+	abs := GLOBL("finishAbs"+l.Suffix, RODATA|NOPTR)
+	for i := range 4 {
+		DATA(4*i, U32(1<<31-1))
+	}
+	half := GLOBL("finishHalf"+l.Suffix, RODATA|NOPTR)
+	DATA(0, F64(0.5))
+	for _, k := range []int{1, 2} {
+		packed(l, k, abs, half)
+	}
+	wide(l, abs, half)
 	Generate()
 }
 
-func address(name string) Mem {
-	b, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
+func begin(l *vec.Level, name, doc string, abs, half Mem) *finish {
+	TEXT(name, NOSPLIT, "func(args **float32)")
+	Pragma("noescape")
+	Doc(name+" is finishRowsGo for "+doc+". args points to the first", "field of a finishArgs.")
+	f := &finish{l: l, args: Load(Param("args"), GP64()).(reg.GPVirtual), abs: abs, half: half}
+	if l.Lanes == 8 {
+		f.objective, f.change, f.spread, f.maxAbs, f.sign = ZMM(), ZMM(), ZMM(), YMM(), YMM()
+		s := f.pointer(sums)
+		VMOVUPD(Mem{Base: s, Disp: objective}, f.objective)
+		VMOVUPD(Mem{Base: s, Disp: change}, f.change)
+		VMOVUPD(Mem{Base: s, Disp: spread}, f.spread)
+		VMOVDQU32(Mem{Base: s, Disp: maxAbs}, f.maxAbs)
+		VPBROADCASTD(abs, f.sign)
 	}
-	return b.Addr
+	return f
 }
 
-// columns does four columns of a row, the last two, or as many as the tail has.
-func (f *finish) columns(pair bool, tail *vec.Tail) {
-	wide := func(base reg.GPVirtual) (reg.VecVirtual, Mem) {
-		m, v := Mem{Base: base, Index: f.at, Scale: 8}, YMM()
-		switch {
-		case pair:
-			VXORPD(v, v, v) // so that all of v is known to be set here
-			VMOVUPD(m, v.AsX())
-		case tail == nil:
-			VMOVUPD(m, v)
-		default:
-			tail.LoadWide(m, v)
-		}
-		return v, m
+// end writes the sums back and returns.
+func (f *finish) end() {
+	if f.l.Lanes == 8 {
+		s := f.pointer(sums)
+		VMOVUPD(f.objective, Mem{Base: s, Disp: objective})
+		VMOVUPD(f.change, Mem{Base: s, Disp: change})
+		VMOVUPD(f.spread, Mem{Base: s, Disp: spread})
+		VMOVDQU32(f.maxAbs, Mem{Base: s, Disp: maxAbs})
 	}
-	ofRow := func(disp int) reg.VecVirtual {
-		v := YMM()
-		VBROADCASTSD(Mem{Base: f.row, Disp: disp}, v)
+	VZEROUPPER()
+	RET()
+}
+
+func (f *finish) at(field int) Mem { return Mem{Base: f.args, Disp: field} }
+
+func (f *finish) pointer(field int) reg.GPVirtual {
+	p := GP64()
+	MOVQ(f.at(field), p)
+	return p
+}
+
+// load returns an operand in a register of its own.
+func (f *finish) load(o Op, tail *vec.Tail) reg.VecVirtual {
+	m, ok := o.(Mem)
+	if !ok {
+		return o.(reg.VecVirtual)
+	}
+	v := f.l.Wide()
+	if tail == nil {
+		VMOVUPD(m, v)
+	} else {
+		tail.LoadWide(m, v)
+	}
+	return v
+}
+
+// wideOf returns float32 numbers in memory as float64.
+func (f *finish) wideOf(m Mem, tail *vec.Tail) reg.VecVirtual {
+	v := f.l.Wide()
+	if tail == nil {
+		VCVTPS2PD(m, v)
 		return v
 	}
-	value := YMM()
-	from, half := Mem{Base: f.x, Index: f.at, Scale: 4}, XMM()
-	switch {
-	case pair:
-		VMOVSD(from, half)
-		VCVTPS2PD(half, value)
-	case tail == nil:
-		VCVTPS2PD(from, value)
-	default:
-		tail.LoadSingle(from, half)
-		VCVTPS2PD(half, value)
-	}
-	mean, _ := wide(f.mean)
-	centred := YMM()
-	VSUBPD(mean, value, centred)
-	away, _ := wide(f.wx)
-	VDIVPD(ofRow(degree), away, away)
-	VSUBPD(away, value, away) // value - wx/degree
-	label := ofRow(weight)
-	VMULPD(centred, label, label)
-	target, _ := wide(f.target)
-	VSUBPD(target, label, label)
+	half := f.l.Half()
+	tail.LoadSingle(m, half)
+	VCVTPS2PD(half, v)
+	return v
+}
 
-	next, term := ofRow(spring), ofRow(tie)
-	VMULPD(away, next, next)
-	VSUBPD(next, value, next) // value - spring*away
-	VMULPD(label, term, term)
-	VADDPD(term, next, next)
-	rounded := XMM()
-	VCVTPD2PSY(next, rounded)
-	// Lanes that are not in use are zero, unless Tie is infinite.
-	to := Mem{Base: f.dst, Index: f.at, Scale: 4}
-	switch {
-	case pair:
-		VMOVQ(rounded, rounded)
-		VMOVSD(rounded, to)
-	case tail == nil:
-		VMOVUPS(rounded, to)
-	default:
-		VANDPS(tail.Single(), rounded, rounded)
-		tail.StoreSingle(rounded, to)
+// add adds products to the sums.
+func (f *finish) add(a, b, to reg.VecVirtual, field, half int) {
+	if f.l.Lanes == 8 {
+		VFMADD231PD(a, b, to)
+		return
 	}
-	moved := YMM()
+	m, sum := Mem{Base: f.pointer(sums), Disp: field + 32*half}, YMM()
+	VMOVUPD(m, sum)
+	VFMADD231PD(a, b, sum)
+	VMOVUPD(sum, m)
+}
+
+// next computes a vector of the next iterate, stores it, adds what it says to the
+// sums, and returns it in float64.
+func (f *finish) next(e *lanes) (moved reg.VecVirtual) {
+	means, value := f.load(e.mean, e.tail), f.wideOf(e.x, e.tail)
+	gradient, label := f.wideOf(e.wx, e.tail), f.load(e.target, e.tail)
+	centred := f.l.Wide()
+	VSUBPD(means, value, centred)
+	VFMSUB231PD(value, e.degree, gradient) // degree value - wx
+	VFMSUB231PD(centred, e.weight, label)  // weight centred - target
+	// Lanes that are not in use hold zeros, unless a factor is infinite.
+	switch {
+	case e.tail == nil:
+		VSUBPD(label, gradient, gradient)
+	case f.l.Lanes == 8:
+		VSUBPD_Z(label, gradient, e.tail.Mask(), gradient)
+	default:
+		VSUBPD(label, gradient, gradient)
+		VANDPD(e.tail.Wide(), gradient, gradient)
+	}
+	f.add(gradient, centred, f.objective, objective, e.half)
+	VFNMADD213PD(value, e.step, gradient) // value - step gradient
+	rounded := f.l.Half()
+	switch {
+	case e.tail == nil:
+		f.l.Float32(gradient, rounded)
+		VMOVUPS(rounded, e.dst)
+	case f.l.Lanes == 8:
+		VCVTPD2PS_Z(gradient, e.tail.Mask(), rounded)
+		e.tail.StoreSingle(rounded, e.dst)
+	default:
+		f.l.Float32(gradient, rounded)
+		VANDPS(e.tail.Single(), rounded, rounded)
+		e.tail.StoreSingle(rounded, e.dst)
+	}
+	moved = f.l.Wide()
 	VCVTPS2PD(rounded, moved)
 	// As integers without their signs, NaN is the largest of numbers.
-	VPSLLD(U8(1), rounded, rounded)
-	VPSRLD(U8(1), rounded, rounded)
-	VPMAXUD(rounded, f.maxAbs, f.maxAbs)
-
-	pull := YMM()
-	VBROADCASTSD(address("pull"), pull)
-	VMULPD(label, pull, pull)
-	slope := ofRow(laplace)
-	VMULPD(away, slope, slope)
-	VSUBPD(pull, slope, slope)
-	VMULPD(slope, centred, centred)
-	VADDPD(centred, f.objective, f.objective)
+	if f.l.Lanes == 8 {
+		VPANDD(f.sign, rounded, rounded)
+		VPMAXUD(rounded, f.maxAbs, f.maxAbs)
+	} else {
+		m := Mem{Base: f.pointer(sums), Disp: maxAbs + 16*e.half}
+		VPAND(f.abs, rounded, rounded)
+		VPMAXUD(m, rounded, rounded)
+		VMOVDQU(rounded, m)
+	}
+	off := f.l.Wide()
 	VSUBPD(value, moved, value)
-	VMULPD(value, value, value)
-	VADDPD(value, f.change, f.change)
-	VSUBPD(mean, moved, mean)
-	VMULPD(mean, mean, mean)
-	VADDPD(mean, f.spread, f.spread)
-	for _, base := range []reg.GPVirtual{f.sums, f.slot} {
-		sum, m := wide(base)
-		VADDPD(moved, sum, sum)
-		switch {
-		case pair:
-			VMOVUPD(sum.AsX(), m)
-		case tail == nil:
-			VMOVUPD(sum, m)
-		default:
-			tail.StoreWide(sum, m)
+	VSUBPD(means, moved, off)
+	f.add(value, value, f.change, change, e.half)
+	f.add(off, off, f.spread, spread, e.half)
+	return moved
+}
+
+// stepOf returns 1/2 over the diagonals, a vector of them or one, and 0 where they
+// are not positive.
+func (f *finish) stepOf(diagonal reg.VecVirtual, like func() reg.VecVirtual, one bool) reg.VecVirtual {
+	compare, divide, divideZ := VCMPPD, VDIVPD, VDIVPD_Z
+	if one {
+		compare, divide, divideZ = VCMPSD, VDIVSD, VDIVSD_Z
+	}
+	zero, half, step := like(), like(), like()
+	switch {
+	case one:
+		VMOVSD(f.half, half)
+	case half.Size() == 16:
+		VMOVDDUP(f.half, half)
+	default:
+		VBROADCASTSD(f.half, half)
+	}
+	const greater = 30
+	if f.l.Lanes == 8 {
+		VPXORD(zero, zero, zero)
+		mask := K()
+		compare(U8(greater), zero, diagonal, mask)
+		divideZ(diagonal, half, mask, step)
+		return step
+	}
+	VXORPD(zero, zero, zero)
+	compare(U8(greater), zero, diagonal, zero)
+	divide(diagonal, half, step)
+	VANDPD(zero, step, step)
+	return step
+}
+
+func xmm() reg.VecVirtual { return XMM() }
+
+// packed writes the function for k columns in rows without gaps, several to a
+// vector.
+func packed(l *vec.Level, k int, abs, half Mem) {
+	f := begin(l, fmt.Sprintf("finishRows%dF32%s", k, l.Suffix), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
+	q := 8 / k // rows of a group
+	means := l.Wide()
+	p := f.pointer(mean)
+	switch {
+	case k == 1:
+		VBROADCASTSD(Mem{Base: p}, means)
+	case l.Lanes == 8:
+		VBROADCASTF64X2(Mem{Base: p}, means)
+	default:
+		VBROADCASTF128(Mem{Base: p}, means)
+	}
+	in, out, product := f.pointer(x), f.pointer(dst), f.pointer(wx)
+	degree, slot, n := f.pointer(degrees), f.pointer(slots), f.pointer(rows)
+	at := GP64()
+	XORQ(at, at)
+	next := AllocLocal(64) // the group in float64
+	var expand reg.VecVirtual
+	if l.Lanes == 8 && k == 2 {
+		order := GLOBL("finishExpand"+l.Suffix, RODATA|NOPTR)
+		for i := range 8 {
+			DATA(8*i, U64(i/2))
+		}
+		expand = ZMM()
+		VMOVDQU64(order, expand)
+	}
+
+	Label("group")
+	for h := range 8 / l.Lanes {
+		e := &lanes{half: h, mean: means}
+		from := func(p reg.GPVirtual) Mem { return Mem{Base: p, Index: at, Scale: 1, Disp: 16 * h} }
+		e.x, e.wx, e.dst = from(in), from(product), from(out)
+		if l.Lanes == 8 {
+			f.factors512(e, k, degree, slot, expand)
+		} else {
+			f.factors2(e, k, h, degree, slot)
+		}
+		VMOVUPD(f.next(e), next.Offset(32*h))
+	}
+	// A row of the sums by class has a number for each lane: none waits for the
+	// row before.
+	p = f.pointer(class)
+	for r := range q {
+		s := GP64()
+		MOVL(Mem{Base: slot, Disp: 4 * r}, s.As32())
+		SHLQ(U8(3), s)
+		sum := Mem{Base: p, Index: s, Scale: 8, Disp: 8 * k * r}
+		v := XMM()
+		if k == 1 {
+			VMOVSD(next.Offset(8*r), v)
+			VADDSD(sum, v, v)
+			VMOVSD(v, sum)
+		} else {
+			VMOVUPD(next.Offset(16*r), v)
+			VADDPD(sum, v, v)
+			VMOVUPD(v, sum)
 		}
 	}
+	ADDQ(U8(32), at)
+	ADDQ(U8(8*q), degree)
+	ADDQ(U8(4*q), slot)
+	SUBQ(U8(q), n)
+	JNZ(LabelRef("group"))
+	f.end()
+}
+
+// gather sets v to the numbers of slots in a table.
+func (f *finish) gather(field int, index, v reg.VecVirtual) {
+	mask := K()
+	KXNORW(mask, mask, mask)
+	VGATHERDPD(Mem{Base: f.pointer(field), Index: index, Scale: 8}, mask, v)
+}
+
+// slotsOf returns n slots from the given one on.
+func slotsOf(slot reg.GPVirtual, first, n int) (s []reg.GPVirtual) {
+	for r := range n {
+		s = append(s, GP64())
+		MOVL(Mem{Base: slot, Disp: 4 * (first + r)}, s[r].As32())
+	}
+	return s
+}
+
+// pick returns the numbers of four slots in a table.
+func (f *finish) pick(field int, s []reg.GPVirtual) reg.VecVirtual {
+	p := f.pointer(field)
+	return join(pair(p, s[0], s[1]), pair(p, s[2], s[3]))
+}
+
+// pair returns the numbers of two slots.
+func pair(p, a, b reg.GPVirtual) reg.VecVirtual {
+	v := XMM()
+	VMOVSD(Mem{Base: p, Index: a, Scale: 8}, v)
+	VMOVHPD(Mem{Base: p, Index: b, Scale: 8}, v, v)
+	return v
+}
+
+// join makes one vector of two.
+func join(low reg.VecVirtual, high Op) reg.VecVirtual {
+	v := YMM()
+	VXORPD(v, v, v) // so that all of v is known to be set here
+	VMOVAPD(low, v.AsX())
+	VINSERTF128(U8(1), high, v, v)
+	return v
+}
+
+// factors512 sets the factors of a group, and its targets.
+func (f *finish) factors512(e *lanes, k int, degree, slot reg.GPVirtual, expand reg.VecVirtual) {
+	if k == 1 {
+		index := YMM()
+		VMOVDQU32(Mem{Base: slot}, index)
+		diagonal, targets := ZMM(), ZMM()
+		e.degree, e.weight = ZMM(), ZMM()
+		for _, v := range []reg.VecVirtual{diagonal, targets, e.weight} {
+			VPXORD(v, v, v)
+		}
+		VMOVUPD(Mem{Base: degree}, e.degree)
+		f.gather(weight, index, e.weight)
+		f.gather(extra, index, diagonal)
+		f.gather(target, index, targets)
+		VADDPD(e.degree, diagonal, diagonal)
+		e.step, e.target = f.stepOf(diagonal, f.l.Wide, false), targets
+		return
+	}
+	index := XMM()
+	VMOVDQU32(Mem{Base: slot}, index)
+	// Vectors of four, of which all eight lanes are set.
+	four := func() reg.VecVirtual {
+		v := ZMM()
+		VPXORD(v, v, v)
+		return v
+	}
+	spread := func(v reg.VecVirtual) reg.VecVirtual {
+		lanes := ZMM()
+		VPERMPD(v, expand, lanes)
+		return lanes
+	}
+	d, w, diagonal := four(), four(), four()
+	VMOVUPD(Mem{Base: degree}, d.AsY())
+	f.gather(weight, index, w.AsY().(reg.VecVirtual))
+	f.gather(extra, index, diagonal.AsY().(reg.VecVirtual))
+	VADDPD(d.AsY(), diagonal.AsY(), diagonal.AsY())
+	e.degree, e.weight, e.step = spread(d), spread(w), spread(f.stepOf(diagonal, f.l.Wide, false))
+	targets, p := four(), f.pointer(target)
+	for r := range 4 {
+		s := GP64()
+		MOVL(Mem{Base: slot, Disp: 4 * r}, s.As32())
+		SHLQ(U8(4), s)
+		if m := (Mem{Base: p, Index: s, Scale: 1}); r == 0 {
+			VMOVUPD(m, targets.AsX())
+		} else {
+			VINSERTF64X2(U8(r), m, targets, targets)
+		}
+	}
+	e.target = targets
+}
+
+// factors2 sets the factors of half a group, and its targets.
+func (f *finish) factors2(e *lanes, k, h int, degree, slot reg.GPVirtual) {
+	n := 4 / k // rows
+	s := slotsOf(slot, h*n, n)
+	if k == 1 {
+		e.degree, e.weight = YMM(), f.pick(weight, s)
+		VMOVUPD(Mem{Base: degree, Disp: 32 * h}, e.degree)
+		diagonal := f.pick(extra, s)
+		VADDPD(e.degree, diagonal, diagonal)
+		e.step, e.target = f.stepOf(diagonal, f.l.Wide, false), f.pick(target, s)
+		return
+	}
+	spread := func(v reg.VecVirtual) reg.VecVirtual {
+		lanes := join(v, v)
+		VPERMPD(U8(0x50), lanes, lanes)
+		return lanes
+	}
+	d, diagonal := XMM(), pair(f.pointer(extra), s[0], s[1])
+	VMOVUPD(Mem{Base: degree, Disp: 16 * h}, d)
+	VADDPD(d, diagonal, diagonal)
+	e.weight = spread(pair(f.pointer(weight), s[0], s[1]))
+	e.degree, e.step = spread(d), spread(f.stepOf(diagonal, xmm, false))
+	p, low := f.pointer(target), XMM()
+	for _, r := range s {
+		SHLQ(U8(4), r)
+	}
+	VMOVUPD(Mem{Base: p, Index: s[0], Scale: 1}, low)
+	e.target = join(low, Mem{Base: p, Index: s[1], Scale: 1})
+}
+
+// wide writes the function for any number of columns, every row in vectors of its
+// own.
+func wide(l *vec.Level, abs, half Mem) {
+	f := begin(l, "finishRowsF32"+l.Suffix, "any k but 1 and 2", abs, half)
+	in, out, product := f.pointer(x), f.pointer(dst), f.pointer(wx)
+	degree, slot := f.pointer(degrees), f.pointer(slots)
+	left := f.pointer(columns)
+	ANDQ(U8(l.Lanes-1), left)
+	tail := l.Tail("finish", left)
+
+	Label("row")
+	s := GP64()
+	MOVL(Mem{Base: slot}, s.As32())
+	e := &lanes{degree: l.Wide(), weight: l.Wide(), step: l.Wide()}
+	VBROADCASTSD(Mem{Base: degree}, e.degree)
+	p := f.pointer(weight)
+	VBROADCASTSD(Mem{Base: p, Index: s, Scale: 8}, e.weight)
+	p = f.pointer(extra)
+	diagonal := XMM()
+	VMOVSD(Mem{Base: degree}, diagonal)
+	VADDSD(Mem{Base: p, Index: s, Scale: 8}, diagonal, diagonal)
+	VBROADCASTSD(f.stepOf(diagonal, xmm, true), e.step)
+	IMULQ(f.at(columns), s)
+	targets, classes, means := f.pointer(target), f.pointer(class), f.pointer(mean)
+	LEAQ(Mem{Base: targets, Index: s, Scale: 8}, targets)
+	LEAQ(Mem{Base: classes, Index: s, Scale: 8}, classes)
+	at := GP64()
+	XORQ(at, at)
+	body := func(h int, tail *vec.Tail) {
+		single := func(p reg.GPVirtual) Mem { return Mem{Base: p, Index: at, Scale: 4, Disp: 16 * h} }
+		double := func(p reg.GPVirtual) Mem { return Mem{Base: p, Index: at, Scale: 8, Disp: 32 * h} }
+		e := *e
+		e.half, e.tail = h, tail
+		e.x, e.wx, e.dst, e.mean, e.target = single(in), single(product), single(out), double(means), double(targets)
+		moved := f.next(&e)
+		sum := f.load(double(classes), tail)
+		VADDPD(moved, sum, sum)
+		if tail == nil {
+			VMOVUPD(sum, double(classes))
+		} else {
+			tail.StoreWide(sum, double(classes))
+		}
+	}
+	left = f.pointer(columns)
+	SUBQ(U8(8), left)
+	JL(LabelRef("tail"))
+	Label("columns")
+	for h := range 8 / l.Lanes {
+		body(h, nil)
+	}
+	ADDQ(U8(8), at)
+	SUBQ(U8(8), left)
+	JGE(LabelRef("columns"))
+	Label("tail")
+	ADDQ(U8(8), left)
+	JZ(LabelRef("next"))
+	if l.Lanes == 4 {
+		CMPQ(left, U8(4))
+		JL(LabelRef("first"))
+		body(0, nil)
+		CMPQ(left, U8(4))
+		JE(LabelRef("next"))
+		body(1, &tail)
+		JMP(LabelRef("next"))
+		Label("first")
+	}
+	body(0, &tail)
+	Label("next")
+	k := f.pointer(columns)
+	LEAQ(Mem{Base: product, Index: k, Scale: 4}, product)
+	ADDQ(f.at(stride), in)
+	ADDQ(f.at(dstStride), out)
+	ADDQ(U8(8), degree)
+	ADDQ(U8(4), slot)
+	DECQ(f.at(rows))
+	JNZ(LabelRef("row"))
+	f.end()
 }

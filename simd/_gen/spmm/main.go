@@ -1,23 +1,16 @@
 // Command spmm writes the kernels of the product of sparse rows with a dense
 // matrix, one function for each number of columns.
 //
-// With a float64 destination a row is summed in four float64 chains, entry p of
-// the row in chain p mod 4, and the result is (c0 + c2) + (c1 + c3). The product
-// of two float32 numbers is exact in float64, so fused and unfused code agree.
-//
-// With a float32 destination four products are added in float32, as
-// (p0 + p1) + (p2 + p3), before the sum goes on in float64: converting every
-// number of x takes 1.2 times as long with 8 columns and 1.8 times with 32.
-// These do not fuse, so that plain Go has the same bits.
-//
-// Either order is the same for every width and level, and so are the bits.
+// Four products are added in float32, as (p0 + p1) + (p2 + p3), before the sum goes
+// on in float64: converting every number of x takes 1.2 times as long with 8
+// columns and 1.8 times with 32. Nothing is fused, so that plain Go has the same
+// bits. The order is the same for every width and level, and so are the bits.
 //
 // Four entries are taken at a time. Columns are loaded one by one into an
 // address, which beats a gather because a row of x is one vector load. Widths 1
-// and 2 put several entries in one register, with AVX-512 16 by gathers; widths
-// 16 and 32 in float64 need the 32 registers of AVX-512. Masks of AVX-512 end a
-// float32 row without branches on its length, which are hard to predict. Rows of x are asked for ahead of time from 16
-// columns on, where it gains up to 1.8 times in random order; with fewer it
+// and 2 put several entries in one register, with AVX-512 16 by gathers. Masks of AVX-512 end a row
+// without branches on its length, which are hard to predict. Rows of x are asked
+// for ahead of time from 16 columns on, where it gains up to 1.8 times in random order; with fewer it
 // costs a tenth and gains nothing, since enough loads are in flight.
 package main
 
@@ -41,16 +34,10 @@ func main() {
 	ConstraintExpr("gc,!noasm,!purego")
 	switch *level {
 	case "avx2":
-		for _, k := range []int{1, 2, 4, 8} {
-			sums(k, "AVX2", 4)
-		}
 		for _, k := range []int{1, 2, 4, 8, 16} {
 			fours(k, "AVX2", min(max(k, 4), 8))
 		}
 	case "avx512":
-		for _, k := range []int{8, 16, 32} {
-			sums(k, "AVX512", 8)
-		}
 		for _, k := range []int{1, 2} {
 			gathered(k)
 		}
@@ -70,9 +57,8 @@ type rows struct {
 	p                   reg.GPVirtual // entry of the matrix
 	ahead               reg.GPVirtual // ind, moved by the prefetch distance
 	j                   reg.GPVirtual // byte offset of a row of x
-	values              Mem           // four converted values, AVX-512 only
 
-	chains [4][]reg.VecVirtual // accumulators; narrow widths use fewer
+	sums []reg.VecVirtual // accumulators
 }
 
 func (r *rows) vector() reg.VecVirtual {
@@ -99,13 +85,11 @@ func (r *rows) load() (ptr, n reg.GPVirtual) {
 func (r *rows) begin(ptr, end reg.GPVirtual) {
 	MOVQ(Mem{Base: ptr, Disp: 8}, end)
 	ADDQ(U8(8), ptr)
-	for _, chain := range r.chains {
-		for _, acc := range chain {
-			if r.lanes == 8 {
-				VPXORQ(acc, acc, acc)
-			} else {
-				VXORPD(acc, acc, acc)
-			}
+	for _, acc := range r.sums {
+		if r.lanes == 8 {
+			VPXORQ(acc, acc, acc)
+		} else {
+			VXORPD(acc, acc, acc)
 		}
 	}
 	if r.k >= 16 {
@@ -138,60 +122,6 @@ func (r *rows) each(end reg.GPVirtual, body func()) {
 	ADDQ(U8(4), end)
 }
 
-// sums writes a kernel that sums in float64.
-func sums(k int, suffix string, lanes int) {
-	name := fmt.Sprintf("spmm%dF32%s", k, suffix)
-	TEXT(name, NOSPLIT, "func(dst *float64, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)")
-	Pragma("noescape")
-	Doc(fmt.Sprintf("%s computes %d columns of the product of sparse rows with x.", name, k),
-		"",
-		"\tfor r := range rows {",
-		"\t\tvar c [4]float64 // for each column",
-		"\t\tfor e, p := 0, ptr[r]; p < ptr[r+1]; e, p = e+1, p+1 {",
-		"\t\t\tc[e%4] += float64(val[p]) * float64(x[ind[p]*stride+column])",
-		"\t\t}",
-		"\t\tdst[r*dstStride+column] = (c[0] + c[2]) + (c[1] + c[3])",
-		"\t}",
-		"",
-		"ind and val have nnz entries, of which none but the rows' own and those to",
-		"prefetch are read.")
-	r := &rows{k: k, lanes: lanes}
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
-	dstStride := Load(Param("dstStride"), GP64()).(reg.GPVirtual)
-	SHLQ(U8(3), dstStride)
-	ptr, n := r.load()
-	if lanes == 8 {
-		r.values = AllocLocal(32)
-	}
-	switch {
-	case k == 1:
-		r.chains[0] = []reg.VecVirtual{YMM()}
-	case k == 2:
-		r.chains[0], r.chains[2] = []reg.VecVirtual{YMM()}, []reg.VecVirtual{YMM()}
-	default:
-		for c := range r.chains {
-			for range k / lanes {
-				r.chains[c] = append(r.chains[c], r.vector())
-			}
-		}
-	}
-	end := GP64()
-
-	Label("row")
-	r.begin(ptr, end)
-	r.each(end, r.four)
-	r.tail(end)
-
-	Label("store")
-	r.reduce()
-	r.store(dst)
-	ADDQ(dstStride, dst)
-	DECQ(n)
-	JNZ(LabelRef("row"))
-	VZEROUPPER()
-	RET()
-}
-
 // fours writes a kernel that adds four products in float32 at a time. lanes is
 // the number of float32 lanes of a vector.
 func fours(k int, suffix string, lanes int) {
@@ -203,12 +133,12 @@ func fours(k int, suffix string, lanes int) {
 	ptr, n := f.load()
 	switch {
 	case k <= 2:
-		f.chains[0] = []reg.VecVirtual{XMM()}
+		f.sums = []reg.VecVirtual{XMM()}
 	case k == 4:
-		f.chains[0] = []reg.VecVirtual{YMM()}
+		f.sums = []reg.VecVirtual{YMM()}
 	default:
 		for range 2 * k / lanes {
-			f.chains[0] = append(f.chains[0], f.vector())
+			f.sums = append(f.sums, f.vector())
 		}
 	}
 	end := GP64()
@@ -443,7 +373,7 @@ func (f *foursRows) product() (v []reg.VecVirtual) {
 
 // add adds float32 sums to the float64 ones.
 func (f *foursRows) add(v []reg.VecVirtual) {
-	acc := f.chains[0]
+	acc := f.sums
 	switch f.k {
 	case 1:
 		t := XMM()
@@ -479,7 +409,7 @@ func (f *foursRows) add(v []reg.VecVirtual) {
 
 func (f *foursRows) store(dst reg.GPVirtual) {
 	half := XMM()
-	acc := f.chains[0]
+	acc := f.sums
 	switch f.k {
 	case 1:
 		VCVTSD2SS(acc[0], acc[0], half)
@@ -638,152 +568,3 @@ func (r *rows) tailAddress() {
 }
 
 func (r *rows) row(disp int) Mem { return Mem{Base: r.x, Index: r.j, Scale: 1, Disp: disp} }
-
-func (r *rows) four() {
-	val := Mem{Base: r.val, Index: r.p, Scale: 4}
-	switch {
-	case r.k == 1:
-		// One lane for each chain.
-		x, w, xw := XMM(), YMM(), YMM()
-		r.address(0)
-		VMOVSS(r.row(0), x)
-		for u := 1; u < 4; u++ {
-			r.address(u)
-			VINSERTPS(U8(u<<4), r.row(0), x, x)
-		}
-		VCVTPS2PD(x, xw)
-		VCVTPS2PD(val, w)
-		VFMADD231PD(w, xw, r.chains[0][0])
-	case r.k == 2:
-		// Two chains of two columns in each register.
-		w := YMM()
-		VCVTPS2PD(val, w)
-		for u := 0; u < 4; u += 2 {
-			x, xw, ww := XMM(), YMM(), YMM()
-			r.address(u)
-			VMOVSD(r.row(0), x)
-			r.address(u + 1)
-			VMOVHPS(r.row(0), x, x)
-			VCVTPS2PD(x, xw)
-			VPERMPD(U8([]int{0x50, 0, 0xfa}[u]), w, ww)
-			VFMADD231PD(ww, xw, r.chains[u][0])
-		}
-	case r.lanes == 4:
-		w := YMM()
-		VCVTPS2PD(val, w)
-		for u := range 4 {
-			r.address(u)
-			ww := YMM()
-			VPERMPD(U8(0x55*u), w, ww)
-			r.multiply(u, ww)
-		}
-	default:
-		// Through memory: a broadcast from there takes no shuffle.
-		w := YMM()
-		VCVTPS2PD(val, w)
-		VMOVUPD(w, r.values)
-		for u := range 4 {
-			r.address(u)
-			ww := ZMM()
-			VBROADCASTSD(r.values.Offset(8*u), ww)
-			r.multiply(u, ww)
-		}
-	}
-}
-
-// multiply adds the row of x at j, times the broadcast value w, to a chain.
-func (r *rows) multiply(chain int, w reg.VecVirtual) {
-	for g, acc := range r.chains[chain] {
-		x := r.vector()
-		VCVTPS2PD(r.row(4*r.lanes*g), x)
-		VFMADD231PD(w, x, acc)
-	}
-}
-
-// tail takes up to three entries, which belong to the chains 0, 1 and 2.
-func (r *rows) tail(end reg.GPVirtual) {
-	for u := range 3 {
-		CMPQ(r.p, end)
-		JGE(LabelRef("store"))
-		r.tailAddress()
-		val := Mem{Base: r.val, Index: r.p, Scale: 4}
-		switch {
-		case r.k == 1:
-			// The vector is zero but for the chain's lane.
-			x, w, xw, ww := XMM(), XMM(), YMM(), YMM()
-			keep := 0xf &^ (1 << u)
-			VMOVSS(val, w)
-			VINSERTPS(U8(u<<4|keep), w, w, w)
-			VMOVSS(r.row(0), x)
-			VINSERTPS(U8(u<<4|keep), x, x, x)
-			VCVTPS2PD(w, ww)
-			VCVTPS2PD(x, xw)
-			VFMADD231PD(ww, xw, r.chains[0][0])
-		case r.k == 2:
-			x, w, xw, ww := XMM(), XMM(), YMM(), YMM()
-			VMOVSD(r.row(0), x)
-			VMOVSS(val, w)
-			if u%2 == 0 {
-				VSHUFPS(U8(0x50), w, w, w) // value, value, 0, 0
-			} else {
-				VSHUFPS(U8(0x05), w, w, w) // 0, 0, value, value
-				VSHUFPS(U8(0x4e), x, x, x)
-			}
-			VCVTPS2PD(w, ww)
-			VCVTPS2PD(x, xw)
-			VFMADD231PD(ww, xw, r.chains[u&^1][0])
-		default:
-			w, ww := YMM(), r.vector()
-			if r.lanes == 4 {
-				narrow := XMM()
-				VBROADCASTSS(val, narrow)
-				VCVTPS2PD(narrow, ww)
-			} else {
-				VBROADCASTSS(val, w)
-				VCVTPS2PD(w, ww)
-			}
-			r.multiply(u, ww)
-		}
-		if u < 2 {
-			INCQ(r.p)
-		}
-	}
-	MOVQ(end, r.p)
-}
-
-// reduce leaves the sums in the first registers of chain 0.
-func (r *rows) reduce() {
-	c := r.chains
-	switch r.k {
-	case 1:
-		high := XMM()
-		VEXTRACTF128(U8(1), c[0][0], high)
-		VADDPD(high, c[0][0].AsX(), c[0][0].AsX())
-		VPERMILPD(U8(1), c[0][0].AsX(), high)
-		VADDSD(high, c[0][0].AsX(), c[0][0].AsX())
-	case 2:
-		high := XMM()
-		VADDPD(c[2][0], c[0][0], c[0][0])
-		VEXTRACTF128(U8(1), c[0][0], high)
-		VADDPD(high, c[0][0].AsX(), c[0][0].AsX())
-	default:
-		for g := range c[0] {
-			VADDPD(c[2][g], c[0][g], c[0][g])
-			VADDPD(c[3][g], c[1][g], c[1][g])
-			VADDPD(c[1][g], c[0][g], c[0][g])
-		}
-	}
-}
-
-func (r *rows) store(dst reg.GPVirtual) {
-	switch r.k {
-	case 1:
-		VMOVSD(r.chains[0][0].AsX(), Mem{Base: dst})
-	case 2:
-		VMOVUPD(r.chains[0][0].AsX(), Mem{Base: dst})
-	default:
-		for g, acc := range r.chains[0] {
-			VMOVUPD(acc, Mem{Base: dst, Disp: 8 * r.lanes * g})
-		}
-	}
-}

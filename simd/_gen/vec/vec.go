@@ -166,6 +166,9 @@ func (t Tail) Mask() reg.Register { return t.k }
 // Single returns the mask of 32-bit lanes of AVX2.
 func (t Tail) Single() reg.VecVirtual { return t.single }
 
+// Wide returns the mask of 64-bit lanes of AVX2.
+func (t Tail) Wide() reg.VecVirtual { return t.wide }
+
 // Float32 rounds a vector of float64 numbers.
 func (l *Level) Float32(wide, single reg.VecVirtual) {
 	if l.Lanes == 8 {

@@ -1,0 +1,233 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// csrPass is the state of one product of csr; it is reused from step to step.
+type csrPass struct {
+	op        *CSR
+	k, tile   int // columns, rows of a tile
+	dst, x    block[float32]
+	stats     *Stats // nil: dst = W x
+	tables    finishTables
+	room      []csrRoom // of each worker
+	sums      []float32 // of x over equal points, distinct points x k; nil if none are
+	adding    bool      // first half, where points are equal: fill sums
+	nonFinite atomic.Bool
+}
+
+// csrTile is the most rows whose products are made before they are used. They stay
+// in the second-level cache. Products and the rest of a step wait for different
+// things, memory and arithmetic, and every change from one to the other costs: with
+// 32 columns tiles of 64 rows take a tenth longer.
+const csrTile = 1024
+
+// csrTileRows is the number of rows of a tile of k columns.
+func csrTileRows(k int) int { return max(64, min(csrTile, 1<<15/k&^15)) }
+
+// csrRoom is the scratch memory of a worker.
+type csrRoom struct {
+	wx     []float32 // a tile of W x
+	wide   []float64 // a row
+	row    sparse.RowBuffer
+	finish simd.Finish
+	equal  equalRows
+}
+
+// equalRows are products of distinct points, from one tile to the next.
+type equalRows struct {
+	at            int // distinct point of the next row
+	first, behind int // distinct points whose products are in wx
+	wx            []float32
+}
+
+func newCSRPass(op *CSR, k int) *csrPass {
+	pass := &csrPass{op: op, k: k, tile: csrTileRows(k), room: make([]csrRoom, op.set.Workers())}
+	if op.group != nil {
+		pass.sums = make([]float32, op.weights.Rows()*k)
+	}
+	for i := range pass.room {
+		room := &pass.room[i]
+		room.wx, room.wide = make([]float32, pass.tile*k), make([]float64, k)
+		if op.group != nil {
+			room.equal.wx = make([]float32, pass.tile*k)
+		}
+	}
+	return pass
+}
+
+// grow makes room for the classes of any chunk, so that no later step allocates,
+// whichever worker takes which chunk.
+func (pass *csrPass) grow(ps *partials) {
+	slots := 0
+	for i := range ps.chunk {
+		slots = max(slots, len(ps.chunk[i].classes)+1)
+	}
+	for i := range pass.room {
+		f := &pass.room[i].finish
+		f.Weight, f.Extra = slices.Grow(f.Weight[:0], slots), slices.Grow(f.Extra[:0], slots)
+		f.Target = slices.Grow(f.Target[:0], slots*pass.k)
+		f.Class = slices.Grow(f.Class[:0], slots*simd.FinishWidth(pass.k))
+	}
+}
+
+func (pass *csrPass) run(ctx context.Context, dst, x block[float32], st *Stats) (err error) {
+	pass.dst, pass.x, pass.stats = dst, x, st
+	pass.nonFinite.Store(false)
+	chunks := pass.op.weights.Chunks()
+	if pass.sums != nil {
+		pass.adding = true
+		err = pass.op.set.Do(ctx, chunks, pass)
+		pass.adding = false
+	}
+	if err == nil {
+		err = pass.op.set.Do(ctx, chunks, pass)
+	}
+	pass.dst, pass.x, pass.stats = block[float32]{}, block[float32]{}, nil
+	if err != nil {
+		return fmt.Errorf("kernel: csr: %w", err)
+	}
+	return nil
+}
+
+// Run does one chunk of weights.
+func (pass *csrPass) Run(worker, chunk int) {
+	room := &pass.room[worker]
+	switch {
+	case pass.adding:
+		pass.addEqual(room, chunk)
+	case pass.stats == nil:
+		pass.multiply(room, chunk)
+	default:
+		pass.step(room, chunk)
+	}
+}
+
+// multiply writes a chunk of W x to dst, and tells of numbers that are not finite
+// among its rows of x, which the product has just read.
+func (pass *csrPass) multiply(room *csrRoom, chunk int) {
+	op, k, x, dst := pass.op, pass.k, pass.x, pass.dst
+	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
+	if pass.sums == nil {
+		op.weights.MulRows(op.kernels, dst.data[lo*dst.stride:], dst.stride, lo, hi, k, x.data, x.stride)
+	} else {
+		pass.beginEqual(room, chunk)
+		for from := lo; from < hi; from += pass.tile {
+			to := min(from+pass.tile, hi)
+			pass.product(room, chunk, from, to)
+			for i := from; i < to; i++ {
+				copy(dst.row(i), room.wx[(i-from)*k:][:k])
+			}
+		}
+	}
+	if !op.kernels.Finite(x.data[lo*x.stride:(hi-1)*x.stride+k]) && checkFinite("x", block[float32]{hi - lo, k, x.stride, x.data[lo*x.stride:]}) != nil {
+		pass.nonFinite.Store(true)
+	}
+}
+
+// step makes a chunk of the next iterate.
+func (pass *csrPass) step(room *csrRoom, chunk int) {
+	op, p, dst, x := pass.op, &pass.stats.partials.chunk[chunk], pass.dst, pass.x
+	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
+	if pass.sums != nil {
+		pass.beginEqual(room, chunk)
+	}
+	pass.tables.begin(&room.finish, p)
+	faint, _ := slices.BinarySearch(op.faint, uint32(lo))
+	for from := lo; from < hi; {
+		to := min(from+pass.tile, hi)
+		if faint < len(op.faint) {
+			at := int(op.faint[faint])
+			if at == from {
+				pass.faintRow(room, chunk, from)
+				from, faint = from+1, faint+1
+				continue
+			}
+			to = min(to, at)
+		}
+		pass.product(room, chunk, from, to)
+		op.kernels.FinishRows(&room.finish, dst.data[from*dst.stride:], dst.stride, x.data[from*x.stride:], x.stride,
+			room.wx, op.degrees[from:to], pass.tables.slots(p, from, to))
+		from = to
+	}
+	pass.tables.end(&room.finish, p)
+}
+
+// faintRow makes row i of the next iterate with a product in float64.
+func (pass *csrPass) faintRow(room *csrRoom, chunk, i int) {
+	op, wx := pass.op, room.wide
+	g := i
+	if pass.sums == nil {
+		ind, val := op.weights.Row(i, &room.row)
+		sparse.MulRow(wx, ind, val, pass.x.data, pass.x.stride)
+	} else {
+		g = room.equal.find(op, i)
+		ind, val := op.weights.Row(g, &room.row)
+		sparse.MulRow(wx, ind, val, pass.sums, pass.k)
+		for c, v := range pass.x.row(i) {
+			wx[c] += float64(pass.sums[g*pass.k+c]) - float64(v)
+		}
+	}
+	finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.row(i), pass.dst.row(i))
+}
+
+// product leaves rows from to to-1 of W x in room.wx.
+func (pass *csrPass) product(room *csrRoom, chunk, from, to int) {
+	op, k, e := pass.op, pass.k, &room.equal
+	if pass.sums == nil {
+		op.weights.MulRows(op.kernels, room.wx, k, from, to, k, pass.x.data, pass.x.stride)
+		return
+	}
+	_, end := op.weights.Chunk(chunk)
+	for i := from; i < to; i++ {
+		g := e.find(op, i)
+		if g >= e.behind {
+			e.first, e.behind = g, min(g+pass.tile, end)
+			op.weights.MulRows(op.kernels, e.wx, k, g, e.behind, k, pass.sums, k)
+		}
+		others, equal, wx := e.wx[(g-e.first)*k:][:k], pass.sums[g*k:][:k], room.wx[(i-from)*k:][:k]
+		for c, v := range pass.x.row(i) {
+			// In this order a point without equals adds exactly zero.
+			wx[c] = float32(float64(others[c]) + (float64(equal[c]) - float64(v)))
+		}
+	}
+}
+
+// beginEqual starts a chunk where points are equal.
+func (pass *csrPass) beginEqual(room *csrRoom, chunk int) {
+	lo, _ := pass.op.weights.Chunk(chunk)
+	room.equal.at, room.equal.first, room.equal.behind = lo, lo, lo
+}
+
+// find returns the distinct point of row i, which is not before the last one.
+func (e *equalRows) find(op *CSR, i int) int {
+	for op.first(e.at+1) <= i {
+		e.at++
+	}
+	return e.at
+}
+
+// addEqual sums x over the points equal to each distinct one of a chunk.
+func (pass *csrPass) addEqual(room *csrRoom, chunk int) {
+	op, k := pass.op, pass.k
+	lo, hi := op.weights.Chunk(chunk)
+	for g := lo; g < hi; g++ {
+		sum := room.wide
+		clear(sum)
+		for i := op.first(g); i < op.first(g+1); i++ {
+			for c, v := range pass.x.row(i) {
+				sum[c] += float64(v)
+			}
+		}
+		for c, v := range sum {
+			pass.sums[g*k+c] = float32(v)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package kernel
+
+import "github.com/seed-64e14a55/privatemail/simd"
+
+// finishTables are what simd.FinishRows needs of a step, once for all its chunks.
+//
+// Form Attract is form Paper with other numbers: its Laplacian divided by the scale
+// has the degrees as they are, and the label term, its share of the diagonal and the
+// objective are divided too.
+type finishTables struct {
+	f             *finish
+	k             int
+	scale         float64   // that was divided by
+	weight, extra []float64 // by class, the last for rows without a label
+	target        []float64 // by class and column
+	none          []uint32  // slots of a tile without labels
+}
+
+// set takes over the step that st has begun.
+func (t *finishTables) set(st *Stats) {
+	f, k := &st.finish, st.k
+	classes := f.labels.classes()
+	t.f, t.k, t.scale = f, k, f.scale
+	if t.scale == 0 {
+		t.scale = 1 // no row has neighbours, and W x is zero
+	}
+	t.weight, t.extra = resize(t.weight, classes+1), resize(t.extra, classes+1)
+	t.target = resize(t.target, (classes+1)*k)
+	if t.none == nil {
+		t.none = make([]uint32, csrTile)
+	}
+	if f.pull == 0 {
+		return
+	}
+	pull := f.pull / t.scale
+	for class := range classes {
+		t.weight[class] = pull * f.labels.weight[class]
+		if f.attract {
+			t.extra[class] = -pull * f.labels.degree[class]
+		}
+		for c := range k {
+			t.target[class*k+c] = pull * f.target[class*k+c]
+		}
+	}
+}
+
+// begin sets up the finish of a chunk: its tables have the classes that occur in
+// it, in the order of p.
+func (t *finishTables) begin(to *simd.Finish, p *partial) {
+	to.Mean = t.f.mean
+	to.Weight, to.Extra, to.Target = to.Weight[:0], to.Extra[:0], to.Target[:0]
+	add := func(class int) {
+		to.Weight, to.Extra = append(to.Weight, t.weight[class]), append(to.Extra, t.extra[class])
+		to.Target = append(to.Target, t.target[class*t.k:][:t.k]...)
+	}
+	for _, class := range p.classes {
+		add(int(class))
+	}
+	add(len(t.weight) - 1)
+	to.Class = resize(to.Class, len(to.Weight)*simd.FinishWidth(t.k))
+	to.Sums = simd.FinishSums{}
+}
+
+// slots returns the slots of rows from to to-1 of a chunk.
+func (t *finishTables) slots(p *partial, from, to int) []uint32 {
+	if p.slot == nil {
+		return t.none[:to-from]
+	}
+	return p.slot[from-p.first : to-p.first]
+}
+
+// end adds the sums of a chunk to those that faint rows have left there. Every row
+// is in a slot, so the column sums are those of the slots.
+func (t *finishTables) end(from *simd.Finish, p *partial) {
+	objective, change, spread, maxAbs := from.Sums.Total()
+	p.objective += objective * t.scale
+	p.change += change
+	p.spread += spread
+	p.maxAbs = max(p.maxAbs, maxAbs)
+	for slot := range from.Weight {
+		for c := range t.k {
+			sum := from.ClassSum(slot, c)
+			p.class[slot*t.k+c] += sum
+			p.sums[c] += sum
+		}
+	}
+}
+
+// faintDegree is the degree from which on products of float32 numbers are precise:
+// below it those with a weight may be below the normal range. Rows with a smaller
+// degree, other than 0, are rare.
+const faintDegree = 0x1p-64
+
+// faintRows returns the rows of faint degree.
+func faintRows(degrees []float64) (rows []uint32) {
+	for i, d := range degrees {
+		if d > 0 && d < faintDegree {
+			rows = append(rows, uint32(i))
+		}
+	}
+	return rows
+}
