@@ -121,10 +121,10 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	}
 	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
 	op.degrees = make([]float64, n)
-	counts := op.counts()
+	doubles := op.doubles()
 	isolated := make([]int, op.weights.Chunks())
 	if err := op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
-		op.sumRows(chunk, counts)
+		op.sumRows(chunk, doubles)
 		lo, hi := op.weights.Chunk(chunk)
 		for i := lo; i < hi; i++ {
 			for row := op.first(i); row < op.first(i+1); row++ {
@@ -154,33 +154,42 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	return nil
 }
 
-// counts returns how many points each distinct one stands for, nil where all are.
-func (op *CSR) counts() (counts []float64) {
-	rows := op.weights.Rows()
+// doubles returns what equal points add to the degrees of distinct ones: the weights
+// of all but one of each group. nil where no points are equal. Mostly few are, and it
+// is they who tell their neighbours.
+func (op *CSR) doubles() []float64 {
 	if op.group == nil {
 		return nil
 	}
-	counts = make([]float64, rows)
-	for g := range counts {
-		counts[g] = float64(op.group[g+1] - op.group[g])
+	out := make([]float64, op.weights.Rows())
+	var buffer sparse.RowBuffer
+	for g := range out {
+		more := float64(op.first(g+1)-op.first(g)) - 1
+		if more == 0 {
+			continue
+		}
+		out[g] += more
+		ind, val := op.weights.Row(g, &buffer)
+		for e, j := range ind {
+			out[j] += more * float64(val[e])
+		}
 	}
-	return counts
+	return out
 }
 
 // sumRows sets the degrees of a chunk to W 1, summed in float64.
-func (op *CSR) sumRows(chunk int, counts []float64) {
+func (op *CSR) sumRows(chunk int, doubles []float64) {
 	lo, hi := op.weights.Chunk(chunk)
-	if op.group == nil {
-		op.weights.SumRows(op.kernels, op.degrees[lo:hi], lo, hi)
+	first := op.first(lo)
+	op.weights.SumRows(op.kernels, op.degrees[first:][:hi-lo], lo, hi)
+	if doubles == nil {
 		return
 	}
-	var buffer sparse.RowBuffer
-	for g := lo; g < hi; g++ {
-		var sum [1]float64
-		ind, val := op.weights.Row(g, &buffer)
-		sparse.MulRow(sum[:], ind, val, counts, 1)
+	// From the last to the first: a group has no fewer rows than one.
+	for g := hi - 1; g >= lo; g-- {
+		degree := op.degrees[first+g-lo] + doubles[g]
 		for row := op.first(g); row < op.first(g+1); row++ {
-			op.degrees[row] = sum[0] + (counts[g] - 1)
+			op.degrees[row] = degree
 		}
 	}
 }

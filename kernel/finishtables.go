@@ -10,7 +10,8 @@ import "github.com/seed-64e14a55/privatemail/simd"
 type finishTables struct {
 	f             *finish
 	k             int
-	scale         float64   // that was divided by
+	scale         float64 // that was divided by
+	pull          float64
 	weight, extra []float64 // by class, the last for rows without a label
 	target        []float64 // by class and column
 	none          []uint32  // slots of a tile without labels
@@ -29,25 +30,23 @@ func (t *finishTables) set(st *Stats) {
 	if t.none == nil {
 		t.none = make([]uint32, csrTile)
 	}
+	t.pull = f.pull / t.scale
 	if f.pull == 0 {
 		return
 	}
-	pull := f.pull / t.scale
 	for class := range classes {
-		t.weight[class] = pull * f.labels.weight[class]
+		t.weight[class] = f.labels.weight[class]
 		if f.attract {
-			t.extra[class] = -pull * f.labels.degree[class]
-		}
-		for c := range k {
-			t.target[class*k+c] = pull * f.target[class*k+c]
+			t.extra[class] = -t.pull * f.labels.degree[class]
 		}
 	}
+	copy(t.target, f.target[:classes*k])
 }
 
 // begin sets up the finish of a chunk: its tables have the classes that occur in
 // it, in the order of p.
 func (t *finishTables) begin(to *simd.Finish, p *partial) {
-	to.Mean = t.f.mean
+	to.Mean, to.Pull = t.f.mean, t.pull
 	to.Weight, to.Extra, to.Target = to.Weight[:0], to.Extra[:0], to.Target[:0]
 	add := func(class int) {
 		to.Weight, to.Extra = append(to.Weight, t.weight[class]), append(to.Extra, t.extra[class])

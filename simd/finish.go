@@ -7,8 +7,9 @@ import "math"
 // numbers, for each slot, one after the other; a slot stands for a class of labels.
 type Finish struct {
 	Mean []float64 // of the input, k
-	// The label term of a row in slot s is Weight[s] (x - Mean) - Target[s], and
-	// Extra[s] >= 0 is its part of the diagonal.
+	// The label term of a row in slot s is Weight[s] (x - Mean) - Target[s], Pull its
+	// factor, and Extra[s] >= 0 its part of the diagonal.
+	Pull          float64
 	Weight, Extra []float64
 	Target        []float64 // rows of k
 	// Class takes the sums of the next iterate over the rows of a slot. Its rows
@@ -65,11 +66,14 @@ func (f *Finish) ClassSum(slot, c int) (sum float64) {
 // and column c, with x, wx and the degree those of the row,
 //
 //	centred  = x - Mean
-//	gradient = (degree x - wx) - (Weight centred - Target)
+//	label    = Weight centred - Target
+//	gradient = (degree x - wx) - Pull label
 //	step     = 1/2 / (degree + Extra),   0 where the sum is 0
 //	next     = x - step gradient,        rounded to float32
 //
-// in float64, products and sums fused where both are there. next is written to dst, and the sums go on by
+// in float64, products and sums fused but in the label: for a class of one the two
+// parts of that are the same numbers, and what is left of them would be divided by a
+// degree that may be tiny. next is written to dst, and the sums go on by
 //
 //	Objective += centred gradient
 //	Change    += (next - x)^2
@@ -129,7 +133,8 @@ func finishRowsGo(f *Finish, dst []float32, dstStride int, x []float32, stride i
 		for c, m := range f.Mean {
 			value := float64(in[c])
 			centred := value - m
-			gradient := math.FMA(degree, value, -float64(product[c])) - math.FMA(weight, centred, -target[c])
+			label := float64(weight*centred) - target[c] // the conversion keeps it from being fused
+			gradient := math.FMA(-f.Pull, label, math.FMA(degree, value, -float64(product[c])))
 			rounded := float32(math.FMA(-step, gradient, value))
 			out[c] = rounded
 			moved := float64(rounded)

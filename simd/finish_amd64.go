@@ -12,6 +12,7 @@ type finishArgs struct {
 	sums                                 *FinishSums
 	dstStride, stride                    uintptr // in bytes
 	k, rows                              uintptr
+	pull                                 float64
 }
 
 // finishParts returns how many rows the generated functions do, and their
@@ -31,7 +32,7 @@ func finishParts(f *Finish, dst []float32, dstStride int, x []float32, stride in
 	a = finishArgs{
 		dst: &dst[0], x: &x[0], wx: &wx[0], degrees: &degrees[0], slots: &slots[0],
 		mean: &f.Mean[0], weight: &f.Weight[0], extra: &f.Extra[0], target: &f.Target[0], classes: &f.Class[0], sums: &f.Sums,
-		dstStride: 4 * uintptr(dstStride), stride: 4 * uintptr(stride), k: uintptr(k), rows: uintptr(rows),
+		dstStride: 4 * uintptr(dstStride), stride: 4 * uintptr(stride), k: uintptr(k), rows: uintptr(rows), pull: f.Pull,
 	}
 	return a, rows
 }

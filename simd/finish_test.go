@@ -44,7 +44,7 @@ func newFinishCase(r *rand.Rand, t testing.TB, rows, k int, gaps bool) *finishCa
 		c.degrees[i] = max(v*v-0.1, 0) // some have no neighbours
 		c.slots[i] = uint32(r.IntN(c.classes))
 	}
-	c.tables = Finish{Mean: double(k), Weight: double(c.classes), Extra: double(c.classes), Target: double(c.classes * k)}
+	c.tables = Finish{Mean: double(k), Pull: 0.7, Weight: double(c.classes), Extra: double(c.classes), Target: double(c.classes * k)}
 	for i, v := range c.tables.Extra {
 		c.tables.Extra[i] = max(v, 0)
 	}
@@ -181,7 +181,7 @@ func TestFinishRowsError(t *testing.T) {
 					v, m, wx := float64(c.x[row*k+column]), c.tables.Mean[column], float64(c.wx[row*k+column])
 					spring := sub(mul(number(degree), number(v)), number(wx))
 					label := sub(mul(number(c.tables.Weight[slot]), sub(number(v), number(m))), number(c.tables.Target[at]))
-					gradient := sub(spring, label)
+					gradient := sub(spring, mul(number(c.tables.Pull), label))
 					terms := math.Abs(degree*v) + math.Abs(wx) + math.Abs(c.tables.Weight[slot])*(math.Abs(v)+math.Abs(m)) + math.Abs(c.tables.Target[at])
 					next := number(v)
 					if diagonal > 0 {
@@ -243,5 +243,38 @@ func TestFinishRowsPanics(t *testing.T) {
 			}()
 			At(Best()).FinishRows(&f, dst, c.dstStride, c.x, c.stride, c.wx, c.degrees, c.slots)
 		}()
+	}
+}
+
+// A row that is alone in its class has no label term, however small its degree.
+func TestFinishRowsOfAClassOfOne(t *testing.T) {
+	for _, level := range Levels() {
+		for _, k := range []int{1, 2, 3, 8, 19} {
+			r := rand.New(rand.NewPCG(3, uint64(k)))
+			x, mean, target := make([]float32, 8*k), make([]float64, k), make([]float64, 8*k)
+			weight := make([]float64, 8)
+			slots, degrees := make([]uint32, 8), make([]float64, 8)
+			for i := range x {
+				x[i] = float32(r.NormFloat64())
+				mean[i%k] += float64(x[i]) / 8
+			}
+			for row := range slots {
+				slots[row], degrees[row], weight[row] = uint32(row), 1e-12, 0.1+r.Float64()
+				for c := range k {
+					target[row*k+c] = weight[row] * (float64(x[row*k+c]) - mean[c])
+				}
+			}
+			f := &Finish{Mean: mean, Pull: 0.6, Weight: weight, Extra: make([]float64, 8), Target: target, Class: make([]float64, 8*FinishWidth(k))}
+			wx, dst := make([]float32, 8*k), make([]float32, 8*k)
+			for i, v := range x {
+				wx[i] = float32(1e-12 * float64(v))
+			}
+			At(level).FinishRows(f, dst, k, x, k, wx, degrees, slots)
+			for i, v := range x {
+				if math.Abs(float64(dst[i]-v)) > 0x1p-22*math.Abs(float64(v)) {
+					t.Fatalf("%v, k=%d: %g moved to %g", level, k, v, dst[i])
+				}
+			}
+		}
 	}
 }

@@ -36,7 +36,7 @@ func TestSameBitsEverywhere(t *testing.T) {
 		ptr[i+1] = uint64(len(ind))
 	}
 	val, x := single(len(ind)), single(cols*k)
-	finish := Finish{Mean: wide(k), Weight: wide(3), Extra: wide(3), Target: wide(3 * k)}
+	finish := Finish{Mean: wide(k), Pull: 0.7, Weight: wide(3), Extra: wide(3), Target: wide(3 * k)}
 	degrees, slots := wide(n), make([]uint32, n)
 	distances := wide(n * k)
 	for i := range distances {
@@ -83,4 +83,4 @@ func TestSameBitsEverywhere(t *testing.T) {
 	}
 }
 
-const golden = "a418bbf88916c1c9"
+const golden = "db327916d08a30b9"

@@ -38,6 +38,7 @@ const (
 	stride
 	columns
 	rows
+	pull
 
 	objective, change, spread, maxAbs = 0, 64, 128, 192
 )
@@ -48,6 +49,7 @@ type finish struct {
 
 	// AVX-512 keeps its sums in registers, AVX2 has too few.
 	objective, change, spread, maxAbs, sign reg.VecVirtual
+	pull                                    reg.VecVirtual
 	abs, half                               Mem
 }
 
@@ -90,6 +92,8 @@ func begin(l *vec.Level, name, doc string, abs, half Mem) *finish {
 		VMOVUPD(Mem{Base: s, Disp: spread}, f.spread)
 		VMOVDQU32(Mem{Base: s, Disp: maxAbs}, f.maxAbs)
 		VPBROADCASTD(abs, f.sign)
+		f.pull = ZMM()
+		VBROADCASTSD(f.at(pull), f.pull)
 	}
 	return f
 }
@@ -163,15 +167,22 @@ func (f *finish) next(e *lanes) (moved reg.VecVirtual) {
 	centred := f.l.Wide()
 	VSUBPD(means, value, centred)
 	VFMSUB231PD(value, e.degree, gradient) // degree value - wx
-	VFMSUB231PD(centred, e.weight, label)  // weight centred - target
+	// Not fused: for a class of one the two parts are the same numbers.
+	product := f.l.Wide()
+	VMULPD(e.weight, centred, product)
+	VSUBPD(label, product, product) // weight centred - target
+	factor := f.pull
+	if factor == nil {
+		factor = f.l.Wide()
+		VBROADCASTSD(f.at(pull), factor)
+	}
+	VFNMADD231PD(product, factor, gradient)
 	// Lanes that are not in use hold zeros, unless a factor is infinite.
 	switch {
 	case e.tail == nil:
-		VSUBPD(label, gradient, gradient)
 	case f.l.Lanes == 8:
-		VSUBPD_Z(label, gradient, e.tail.Mask(), gradient)
+		VMOVAPD_Z(gradient, e.tail.Mask(), gradient)
 	default:
-		VSUBPD(label, gradient, gradient)
 		VANDPD(e.tail.Wide(), gradient, gradient)
 	}
 	f.add(gradient, centred, f.objective, objective, e.half)
