@@ -73,7 +73,9 @@ type Options struct {
 	// Layout says how csr keeps its weights. Default sparse.Plain, the fastest;
 	// sparse.Compact takes 6 bytes a weight in place of 8, with the same bits, and
 	// sparse.Compact16 takes 4, with an error of 2^-11 a weight that is part of
-	// the certificate.
+	// the certificate. Both fail with sparse.ErrRange if many points have
+	// neighbours more than 65535 rows apart, as with millions of points in three
+	// dimensions.
 	Layout sparse.Layout
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
 	// what the machine has available.

@@ -163,31 +163,20 @@ func BenchmarkMulRows(b *testing.B) {
 	}
 }
 
-// BenchmarkDecode decodes a panel of columns, one in 64 of them far.
-func BenchmarkDecode(b *testing.B) {
-	r := rand.New(rand.NewPCG(9, 10))
-	c := &Deltas{Words: make([]int16, panelEntries), Far: make([]uint32, panelEntries), Rows: make([]DeltaRow, 1)}
-	half := make([]uint16, panelEntries)
-	for p := range c.Words {
-		if c.Words[p] = int16(r.IntN(100)); r.IntN(64) == 0 {
-			c.Words[p] = FarDelta
-		}
-		half[p] = Float16(r.Float32())
+// BenchmarkSingles converts the values of a panel.
+func BenchmarkSingles(b *testing.B) {
+	half, val := make([]uint16, panelEntries), make([]float32, panelEntries)
+	for p := range half {
+		half[p] = Float16(float32(p) / panelEntries)
 	}
-	ind, val := make([]uint32, panelEntries+16)[:panelEntries], make([]float32, panelEntries)
 	for _, level := range Levels() {
 		s := At(level)
-		for name, run := range map[string]func(){
-			"columns": func() { s.columns(ind, c, 0, c.Rows[0]) },
-			"values":  func() { s.singles(val, half) },
-		} {
-			b.Run(fmt.Sprintf("what=%s/level=%v", name, level), func(b *testing.B) {
-				for b.Loop() {
-					run()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/panelEntries, "ns/entry")
-			})
-		}
+		b.Run(fmt.Sprintf("level=%v", level), func(b *testing.B) {
+			for b.Loop() {
+				s.Singles(val, half)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/panelEntries, "ns/entry")
+		})
 	}
 }
 

@@ -7,8 +7,10 @@
 // # Kernels
 //
 //	MulRowsF32            rows of a sparse matrix times a thin dense one
-//	MulDeltas             the same where columns, and maybe values, take 16 bits
+//	MulOffsets            the same where columns take 16 bits; MulOffsets16: and values
+//	Pack, Singles         columns to such offsets, such values to float32
 //	SumRows               sums of rows
+//	Finite                whether numbers are
 //	Collect, Near,        the points of some runs within a distance of points
 //	CountNear, CountAll   that are close together
 //	Weights, ExpNeg       exp(-gamma d2) and exp(-x) over a block
@@ -75,8 +77,10 @@
 // chunk go on from tile to tile. To fetch entries of the next tile while a tile is
 // finished gains 1 to 3 percent at best, so nothing is fetched.
 //
-// MulDeltas decodes panels of some 2000 entries into the first-level cache and
-// hands each to the kernels of MulRowsF32.
+// MulOffsets moves x to the base of a row and reads offsets where MulRowsF32 reads
+// columns. MulOffsets16 converts values on the way with one or two columns and
+// AVX-512, else panels of some 2000 of them into the first-level cache. Pack has
+// assembly for AVX-512 only.
 //
 // Widths 1, 2, 4, 8, 16 and 32 are single kernels. Others are put together from
 // them, at the cost of a pass over a cached piece of the matrix for each: with 3

@@ -55,24 +55,30 @@ func checkMulRows(dst, dstStride, k int, ptr []uint64, ind, val, x, stride int) 
 // mulRowsF32Go is the reference.
 func mulRowsF32Go(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
 	for r, hi := range ptr[1:] {
-		columns, values := ind[ptr[r]:hi], val[ptr[r]:hi]
-		out := dst[r*dstStride:][:k]
-		c := 0
-		for ; c+8 <= k; c += 8 {
-			mulFours8Go((*[8]float32)(out[c:]), columns, values, x[min(c, len(x)):], stride)
-		}
-		for ; c+2 <= k; c += 2 {
-			mulFours2Go((*[2]float32)(out[c:]), columns, values, x[min(c, len(x)):], stride)
-		}
-		if c < k {
-			out[c] = mulFours1Go(columns, values, x[min(c, len(x)):], stride)
-		}
+		mulRowF32Go(dst[r*dstStride:][:k], ind[ptr[r]:hi], val[ptr[r]:hi], x, stride)
 	}
 }
 
+// mulRowF32Go computes a row whose columns may be offsets into a piece of x.
+func mulRowF32Go[I column](out []float32, ind []I, val, x []float32, stride int) {
+	c := 0
+	for ; c+8 <= len(out); c += 8 {
+		mulFours8Go((*[8]float32)(out[c:]), ind, val, x[min(c, len(x)):], stride)
+	}
+	for ; c+2 <= len(out); c += 2 {
+		mulFours2Go((*[2]float32)(out[c:]), ind, val, x[min(c, len(x)):], stride)
+	}
+	if c < len(out) {
+		out[c] = mulFours1Go(ind, val, x[min(c, len(x)):], stride)
+	}
+}
+
+// A column of a matrix, or its offset from the base of a row.
+type column interface{ uint16 | uint32 }
+
 // The conversions around products keep the compiler from fusing them.
 
-func mulFours8Go(out *[8]float32, ind []uint32, val, x []float32, stride int) {
+func mulFours8Go[I column](out *[8]float32, ind []I, val, x []float32, stride int) {
 	var sum [8]float64
 	addFours8Go(&sum, ind, val, x, stride)
 	for c, v := range sum {
@@ -80,21 +86,21 @@ func mulFours8Go(out *[8]float32, ind []uint32, val, x []float32, stride int) {
 	}
 }
 
-func mulFours2Go(out *[2]float32, ind []uint32, val, x []float32, stride int) {
+func mulFours2Go[I column](out *[2]float32, ind []I, val, x []float32, stride int) {
 	var sum [2]float64
 	addFours2Go(&sum, ind, val, x, stride)
 	out[0], out[1] = float32(sum[0]), float32(sum[1])
 }
 
-func mulFours1Go(ind []uint32, val, x []float32, stride int) float32 {
+func mulFours1Go[I column](ind []I, val, x []float32, stride int) float32 {
 	return float32(addFours1Go(0, ind, val, x, stride))
 }
 
-func addFours8Go(sum *[8]float64, ind []uint32, val, x []float32, stride int) {
+func addFours8Go[I column](sum *[8]float64, ind []I, val, x []float32, stride int) {
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
-		j, w := (*[4]uint32)(ind[p:]), (*[4]float32)(val[p:])
+		j, w := (*[4]I)(ind[p:]), (*[4]float32)(val[p:])
 		x0, x1 := (*[8]float32)(x[int(j[0])*stride:]), (*[8]float32)(x[int(j[1])*stride:])
 		x2, x3 := (*[8]float32)(x[int(j[2])*stride:]), (*[8]float32)(x[int(j[3])*stride:])
 		for c := range sum {
@@ -115,12 +121,12 @@ func addFours8Go(sum *[8]float64, ind []uint32, val, x []float32, stride int) {
 	}
 }
 
-func addFours2Go(sum *[2]float64, ind []uint32, val, x []float32, stride int) {
+func addFours2Go[I column](sum *[2]float64, ind []I, val, x []float32, stride int) {
 	a, b := sum[0], sum[1]
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
-		j, w := (*[4]uint32)(ind[p:]), (*[4]float32)(val[p:])
+		j, w := (*[4]I)(ind[p:]), (*[4]float32)(val[p:])
 		x0, x1 := (*[2]float32)(x[int(j[0])*stride:]), (*[2]float32)(x[int(j[1])*stride:])
 		x2, x3 := (*[2]float32)(x[int(j[2])*stride:]), (*[2]float32)(x[int(j[3])*stride:])
 		a += float64((float32(w[0]*x0[0]) + float32(w[1]*x1[0])) + (float32(w[2]*x2[0]) + float32(w[3]*x3[0])))
@@ -135,11 +141,11 @@ func addFours2Go(sum *[2]float64, ind []uint32, val, x []float32, stride int) {
 	sum[0], sum[1] = a+float64(s), b+float64(t)
 }
 
-func addFours1Go(sum float64, ind []uint32, val, x []float32, stride int) float64 {
+func addFours1Go[I column](sum float64, ind []I, val, x []float32, stride int) float64 {
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
-		j, w := (*[4]uint32)(ind[p:]), (*[4]float32)(val[p:])
+		j, w := (*[4]I)(ind[p:]), (*[4]float32)(val[p:])
 		sum += float64((float32(w[0]*x[int(j[0])*stride]) + float32(w[1]*x[int(j[1])*stride])) +
 			(float32(w[2]*x[int(j[2])*stride]) + float32(w[3]*x[int(j[3])*stride])))
 	}

@@ -5,42 +5,138 @@
 #include "textflag.h"
 
 // func spmmFours1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·spmmFours1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
+
+row:
+	MOVQ       8(DX), R11
+	ADDQ       $0x08, DX
+	VXORPD     X0, X0, X0
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	SUBQ       $0x04, R11
+	CMPQ       R9, R11
+	JG         tail
+
+four:
+	MOVL      (BX)(R9*4), R10
+	IMULQ     R8, R10
+	VMOVSS    (SI)(R10*1), X1
+	MOVL      4(BX)(R9*4), R10
+	IMULQ     R8, R10
+	VINSERTPS $0x10, (SI)(R10*1), X1, X1
+	MOVL      8(BX)(R9*4), R10
+	IMULQ     R8, R10
+	VINSERTPS $0x20, (SI)(R10*1), X1, X1
+	MOVL      12(BX)(R9*4), R10
+	IMULQ     R8, R10
+	VINSERTPS $0x30, (SI)(R10*1), X1, X1
+	VMULPS    (DI)(R9*4), X1, X1
+	VMOVSHDUP X1, X2
+	VADDPS    X2, X1, X1
+	VPERMILPS $0x4e, X1, X2
+	VADDPS    X2, X1, X1
+	VCVTSS2SD X1, X1, X1
+	VADDSD    X1, X0, X0
+	ADDQ      $0x04, R9
+	CMPQ      R9, R11
+	JLE       four
+
+tail:
+	ADDQ   $0x04, R11
+	CMPQ   R9, R11
+	JGE    store
+	MOVL   (BX)(R9*4), R10
+	IMULQ  R8, R10
+	VMOVSS (SI)(R10*1), X1
+	VMULSS (DI)(R9*4), X1, X1
+	INCQ   R9
+	CMPQ   R9, R11
+	JGE    last
+	MOVL   (BX)(R9*4), R10
+	IMULQ  R8, R10
+	VMOVSS (SI)(R10*1), X2
+	VMULSS (DI)(R9*4), X2, X2
+	INCQ   R9
+	VADDPS X2, X1, X1
+	CMPQ   R9, R11
+	JGE    last
+	MOVL   (BX)(R9*4), R10
+	IMULQ  R8, R10
+	VMOVSS (SI)(R10*1), X2
+	VMULSS (DI)(R9*4), X2, X2
+	INCQ   R9
+	VADDPS X2, X1, X1
+
+last:
+	VCVTSS2SD X1, X1, X1
+	VADDSD    X1, X0, X0
+
+store:
+	VCVTSD2SS X0, X0, X0
+	VMOVSS    X0, (AX)
+	ADDQ      CX, AX
+	DECQ      rows+24(FP)
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func spmmShort1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, MMX+
+TEXT ·spmmShort1F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), DI
+	MOVQ val+48(FP), R8
+	MOVQ stride+72(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (DX), R10
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD X0, X0, X0
-	SUBQ   $0x04, R12
-	CMPQ   R10, R12
-	JG     tail
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VXORPD     X0, X0, X0
+	MOVL       (BX), R11
+	ADDQ       $0x04, BX
+	IMULQ      R9, R11
+	MOVQ       x+64(FP), SI
+	ADDQ       R11, SI
+	PREFETCHT0 1024(DI)(R10*2)
+	PREFETCHT0 2048(R8)(R10*4)
+	PREFETCHT0 2112(R8)(R10*4)
+	SUBQ       $0x04, R12
+	CMPQ       R10, R12
+	JG         tail
 
 four:
-	MOVL      (SI)(R10*4), R11
+	MOVWLZX   (DI)(R10*2), R11
 	IMULQ     R9, R11
-	VMOVSS    (R8)(R11*1), X1
-	MOVL      4(SI)(R10*4), R11
+	VMOVSS    (SI)(R11*1), X1
+	MOVWLZX   2(DI)(R10*2), R11
 	IMULQ     R9, R11
-	VINSERTPS $0x10, (R8)(R11*1), X1, X1
-	MOVL      8(SI)(R10*4), R11
+	VINSERTPS $0x10, (SI)(R11*1), X1, X1
+	MOVWLZX   4(DI)(R10*2), R11
 	IMULQ     R9, R11
-	VINSERTPS $0x20, (R8)(R11*1), X1, X1
-	MOVL      12(SI)(R10*4), R11
+	VINSERTPS $0x20, (SI)(R11*1), X1, X1
+	MOVWLZX   6(DI)(R10*2), R11
 	IMULQ     R9, R11
-	VINSERTPS $0x30, (R8)(R11*1), X1, X1
-	VMULPS    (DI)(R10*4), X1, X1
+	VINSERTPS $0x30, (SI)(R11*1), X1, X1
+	VMULPS    (R8)(R10*4), X1, X1
 	VMOVSHDUP X1, X2
 	VADDPS    X2, X1, X1
 	VPERMILPS $0x4e, X1, X2
@@ -52,30 +148,30 @@ four:
 	JLE       four
 
 tail:
-	ADDQ   $0x04, R12
-	CMPQ   R10, R12
-	JGE    store
-	MOVL   (SI)(R10*4), R11
-	IMULQ  R9, R11
-	VMOVSS (R8)(R11*1), X1
-	VMULSS (DI)(R10*4), X1, X1
-	INCQ   R10
-	CMPQ   R10, R12
-	JGE    last
-	MOVL   (SI)(R10*4), R11
-	IMULQ  R9, R11
-	VMOVSS (R8)(R11*1), X2
-	VMULSS (DI)(R10*4), X2, X2
-	INCQ   R10
-	VADDPS X2, X1, X1
-	CMPQ   R10, R12
-	JGE    last
-	MOVL   (SI)(R10*4), R11
-	IMULQ  R9, R11
-	VMOVSS (R8)(R11*1), X2
-	VMULSS (DI)(R10*4), X2, X2
-	INCQ   R10
-	VADDPS X2, X1, X1
+	ADDQ    $0x04, R12
+	CMPQ    R10, R12
+	JGE     store
+	MOVWLZX (DI)(R10*2), R11
+	IMULQ   R9, R11
+	VMOVSS  (SI)(R11*1), X1
+	VMULSS  (R8)(R10*4), X1, X1
+	INCQ    R10
+	CMPQ    R10, R12
+	JGE     last
+	MOVWLZX (DI)(R10*2), R11
+	IMULQ   R9, R11
+	VMOVSS  (SI)(R11*1), X2
+	VMULSS  (R8)(R10*4), X2, X2
+	INCQ    R10
+	VADDPS  X2, X1, X1
+	CMPQ    R10, R12
+	JGE     last
+	MOVWLZX (DI)(R10*2), R11
+	IMULQ   R9, R11
+	VMOVSS  (SI)(R11*1), X2
+	VMULSS  (R8)(R10*4), X2, X2
+	INCQ    R10
+	VADDPS  X2, X1, X1
 
 last:
 	VCVTSS2SD X1, X1, X1
@@ -85,50 +181,154 @@ store:
 	VCVTSD2SS X0, X0, X0
 	VMOVSS    X0, (AX)
 	ADDQ      CX, AX
-	DECQ      BX
+	DECQ      rows+24(FP)
 	JNZ       row
 	VZEROUPPER
 	RET
 
 // func spmmFours2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·spmmFours2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
+
+row:
+	MOVQ       8(DX), R11
+	ADDQ       $0x08, DX
+	VXORPD     X0, X0, X0
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	SUBQ       $0x04, R11
+	CMPQ       R9, R11
+	JG         tail
+
+four:
+	VMOVUPS   (DI)(R9*4), X1
+	MOVL      (BX)(R9*4), R10
+	IMULQ     R8, R10
+	VMOVSD    (SI)(R10*1), X3
+	MOVL      4(BX)(R9*4), R10
+	IMULQ     R8, R10
+	VMOVHPS   (SI)(R10*1), X3, X3
+	VPERMILPS $0x50, X1, X2
+	VMULPS    X2, X3, X3
+	MOVL      8(BX)(R9*4), R10
+	IMULQ     R8, R10
+	VMOVSD    (SI)(R10*1), X2
+	MOVL      12(BX)(R9*4), R10
+	IMULQ     R8, R10
+	VMOVHPS   (SI)(R10*1), X2, X2
+	VPERMILPS $0xfa, X1, X1
+	VMULPS    X1, X2, X2
+	VUNPCKLPD X2, X3, X1
+	VUNPCKHPD X2, X3, X2
+	VADDPS    X2, X1, X1
+	VPERMILPS $0x4e, X1, X2
+	VADDPS    X2, X1, X1
+	VCVTPS2PD X1, X1
+	VADDPD    X1, X0, X0
+	ADDQ      $0x04, R9
+	CMPQ      R9, R11
+	JLE       four
+
+tail:
+	ADDQ         $0x04, R11
+	CMPQ         R9, R11
+	JGE          store
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VMOVSD       (SI)(R10*1), X1
+	VBROADCASTSS (DI)(R9*4), X2
+	VMULPS       X2, X1, X1
+	INCQ         R9
+	CMPQ         R9, R11
+	JGE          last
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VMOVSD       (SI)(R10*1), X2
+	VBROADCASTSS (DI)(R9*4), X3
+	VMULPS       X3, X2, X2
+	INCQ         R9
+	VADDPS       X2, X1, X1
+	CMPQ         R9, R11
+	JGE          last
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VMOVSD       (SI)(R10*1), X2
+	VBROADCASTSS (DI)(R9*4), X3
+	VMULPS       X3, X2, X2
+	INCQ         R9
+	VADDPS       X2, X1, X1
+
+last:
+	VCVTPS2PD X1, X1
+	VADDPD    X1, X0, X0
+
+store:
+	VCVTPD2PSX X0, X0
+	VMOVSD     X0, (AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func spmmShort2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, MMX+
+TEXT ·spmmShort2F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), DI
+	MOVQ val+48(FP), R8
+	MOVQ stride+72(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (DX), R10
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD X0, X0, X0
-	SUBQ   $0x04, R12
-	CMPQ   R10, R12
-	JG     tail
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VXORPD     X0, X0, X0
+	MOVL       (BX), R11
+	ADDQ       $0x04, BX
+	IMULQ      R9, R11
+	MOVQ       x+64(FP), SI
+	ADDQ       R11, SI
+	PREFETCHT0 1024(DI)(R10*2)
+	PREFETCHT0 2048(R8)(R10*4)
+	PREFETCHT0 2112(R8)(R10*4)
+	SUBQ       $0x04, R12
+	CMPQ       R10, R12
+	JG         tail
 
 four:
-	VMOVUPS   (DI)(R10*4), X1
-	MOVL      (SI)(R10*4), R11
+	VMOVUPS   (R8)(R10*4), X1
+	MOVWLZX   (DI)(R10*2), R11
 	IMULQ     R9, R11
-	VMOVSD    (R8)(R11*1), X3
-	MOVL      4(SI)(R10*4), R11
+	VMOVSD    (SI)(R11*1), X3
+	MOVWLZX   2(DI)(R10*2), R11
 	IMULQ     R9, R11
-	VMOVHPS   (R8)(R11*1), X3, X3
+	VMOVHPS   (SI)(R11*1), X3, X3
 	VPERMILPS $0x50, X1, X2
 	VMULPS    X2, X3, X3
-	MOVL      8(SI)(R10*4), R11
+	MOVWLZX   4(DI)(R10*2), R11
 	IMULQ     R9, R11
-	VMOVSD    (R8)(R11*1), X2
-	MOVL      12(SI)(R10*4), R11
+	VMOVSD    (SI)(R11*1), X2
+	MOVWLZX   6(DI)(R10*2), R11
 	IMULQ     R9, R11
-	VMOVHPS   (R8)(R11*1), X2, X2
+	VMOVHPS   (SI)(R11*1), X2, X2
 	VPERMILPS $0xfa, X1, X1
 	VMULPS    X1, X2, X2
 	VUNPCKLPD X2, X3, X1
@@ -146,27 +346,27 @@ tail:
 	ADDQ         $0x04, R12
 	CMPQ         R10, R12
 	JGE          store
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VMOVSD       (R8)(R11*1), X1
-	VBROADCASTSS (DI)(R10*4), X2
+	VMOVSD       (SI)(R11*1), X1
+	VBROADCASTSS (R8)(R10*4), X2
 	VMULPS       X2, X1, X1
 	INCQ         R10
 	CMPQ         R10, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VMOVSD       (R8)(R11*1), X2
-	VBROADCASTSS (DI)(R10*4), X3
+	VMOVSD       (SI)(R11*1), X2
+	VBROADCASTSS (R8)(R10*4), X3
 	VMULPS       X3, X2, X2
 	INCQ         R10
 	VADDPS       X2, X1, X1
 	CMPQ         R10, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VMOVSD       (R8)(R11*1), X2
-	VBROADCASTSS (DI)(R10*4), X3
+	VMOVSD       (SI)(R11*1), X2
+	VBROADCASTSS (R8)(R10*4), X3
 	VMULPS       X3, X2, X2
 	INCQ         R10
 	VADDPS       X2, X1, X1
@@ -179,52 +379,150 @@ store:
 	VCVTPD2PSX X0, X0
 	VMOVSD     X0, (AX)
 	ADDQ       CX, AX
-	DECQ       BX
+	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
 
 // func spmmFours4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·spmmFours4F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
+
+row:
+	MOVQ       8(DX), R11
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	SUBQ       $0x04, R11
+	CMPQ       R9, R11
+	JG         tail
+
+four:
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), X1
+	VMULPS       (SI)(R10*1), X1, X1
+	MOVL         4(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 4(DI)(R9*4), X2
+	VMULPS       (SI)(R10*1), X2, X2
+	VADDPS       X2, X1, X1
+	MOVL         8(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 8(DI)(R9*4), X2
+	VMULPS       (SI)(R10*1), X2, X2
+	MOVL         12(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 12(DI)(R9*4), X3
+	VMULPS       (SI)(R10*1), X3, X3
+	VADDPS       X3, X2, X2
+	VADDPS       X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         $0x04, R9
+	CMPQ         R9, R11
+	JLE          four
+
+tail:
+	ADDQ         $0x04, R11
+	CMPQ         R9, R11
+	JGE          store
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), X1
+	VMULPS       (SI)(R10*1), X1, X1
+	INCQ         R9
+	CMPQ         R9, R11
+	JGE          last
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), X2
+	VMULPS       (SI)(R10*1), X2, X2
+	INCQ         R9
+	VADDPS       X2, X1, X1
+	CMPQ         R9, R11
+	JGE          last
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), X2
+	VMULPS       (SI)(R10*1), X2, X2
+	INCQ         R9
+	VADDPS       X2, X1, X1
+
+last:
+	VCVTPS2PD X1, Y1
+	VADDPD    Y1, Y0, Y0
+
+store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func spmmShort4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, MMX+
+TEXT ·spmmShort4F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), DI
+	MOVQ val+48(FP), R8
+	MOVQ stride+72(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (DX), R10
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD Y0, Y0, Y0
-	SUBQ   $0x04, R12
-	CMPQ   R10, R12
-	JG     tail
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	MOVL       (BX), R11
+	ADDQ       $0x04, BX
+	IMULQ      R9, R11
+	MOVQ       x+64(FP), SI
+	ADDQ       R11, SI
+	PREFETCHT0 1024(DI)(R10*2)
+	PREFETCHT0 2048(R8)(R10*4)
+	PREFETCHT0 2112(R8)(R10*4)
+	SUBQ       $0x04, R12
+	CMPQ       R10, R12
+	JG         tail
 
 four:
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), X1
-	VMULPS       (R8)(R11*1), X1, X1
-	MOVL         4(SI)(R10*4), R11
+	VBROADCASTSS (R8)(R10*4), X1
+	VMULPS       (SI)(R11*1), X1, X1
+	MOVWLZX      2(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 4(DI)(R10*4), X2
-	VMULPS       (R8)(R11*1), X2, X2
+	VBROADCASTSS 4(R8)(R10*4), X2
+	VMULPS       (SI)(R11*1), X2, X2
 	VADDPS       X2, X1, X1
-	MOVL         8(SI)(R10*4), R11
+	MOVWLZX      4(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 8(DI)(R10*4), X2
-	VMULPS       (R8)(R11*1), X2, X2
-	MOVL         12(SI)(R10*4), R11
+	VBROADCASTSS 8(R8)(R10*4), X2
+	VMULPS       (SI)(R11*1), X2, X2
+	MOVWLZX      6(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 12(DI)(R10*4), X3
-	VMULPS       (R8)(R11*1), X3, X3
+	VBROADCASTSS 12(R8)(R10*4), X3
+	VMULPS       (SI)(R11*1), X3, X3
 	VADDPS       X3, X2, X2
 	VADDPS       X2, X1, X1
 	VCVTPS2PD    X1, Y1
@@ -237,25 +535,25 @@ tail:
 	ADDQ         $0x04, R12
 	CMPQ         R10, R12
 	JGE          store
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), X1
-	VMULPS       (R8)(R11*1), X1, X1
+	VBROADCASTSS (R8)(R10*4), X1
+	VMULPS       (SI)(R11*1), X1, X1
 	INCQ         R10
 	CMPQ         R10, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), X2
-	VMULPS       (R8)(R11*1), X2, X2
+	VBROADCASTSS (R8)(R10*4), X2
+	VMULPS       (SI)(R11*1), X2, X2
 	INCQ         R10
 	VADDPS       X2, X1, X1
 	CMPQ         R10, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), X2
-	VMULPS       (R8)(R11*1), X2, X2
+	VBROADCASTSS (R8)(R10*4), X2
+	VMULPS       (SI)(R11*1), X2, X2
 	INCQ         R10
 	VADDPS       X2, X1, X1
 
@@ -267,53 +565,160 @@ store:
 	VCVTPD2PSY Y0, X0
 	VMOVUPS    X0, (AX)
 	ADDQ       CX, AX
-	DECQ       BX
+	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
 
 // func spmmFours8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX
+// Requires: AVX, MMX+
 TEXT ·spmmFours8F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
+
+row:
+	MOVQ       8(DX), R11
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	SUBQ       $0x04, R11
+	CMPQ       R9, R11
+	JG         tail
+
+four:
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), Y2
+	VMULPS       (SI)(R10*1), Y2, Y2
+	MOVL         4(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 4(DI)(R9*4), Y3
+	VMULPS       (SI)(R10*1), Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	MOVL         8(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 8(DI)(R9*4), Y3
+	VMULPS       (SI)(R10*1), Y3, Y3
+	MOVL         12(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 12(DI)(R9*4), Y4
+	VMULPS       (SI)(R10*1), Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	ADDQ         $0x04, R9
+	CMPQ         R9, R11
+	JLE          four
+
+tail:
+	ADDQ         $0x04, R11
+	CMPQ         R9, R11
+	JGE          store
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), Y2
+	VMULPS       (SI)(R10*1), Y2, Y2
+	INCQ         R9
+	CMPQ         R9, R11
+	JGE          last
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), Y3
+	VMULPS       (SI)(R10*1), Y3, Y3
+	INCQ         R9
+	VADDPS       Y3, Y2, Y2
+	CMPQ         R9, R11
+	JGE          last
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), Y3
+	VMULPS       (SI)(R10*1), Y3, Y3
+	INCQ         R9
+	VADDPS       Y3, Y2, Y2
+
+last:
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+
+store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	VCVTPD2PSY Y1, X0
+	VMOVUPS    X0, 16(AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func spmmShort8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, MMX+
+TEXT ·spmmShort8F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), DI
+	MOVQ val+48(FP), R8
+	MOVQ stride+72(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (DX), R10
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	SUBQ   $0x04, R12
-	CMPQ   R10, R12
-	JG     tail
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVL       (BX), R11
+	ADDQ       $0x04, BX
+	IMULQ      R9, R11
+	MOVQ       x+64(FP), SI
+	ADDQ       R11, SI
+	PREFETCHT0 1024(DI)(R10*2)
+	PREFETCHT0 2048(R8)(R10*4)
+	PREFETCHT0 2112(R8)(R10*4)
+	SUBQ       $0x04, R12
+	CMPQ       R10, R12
+	JG         tail
 
 four:
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), Y2
-	VMULPS       (R8)(R11*1), Y2, Y2
-	MOVL         4(SI)(R10*4), R11
+	VBROADCASTSS (R8)(R10*4), Y2
+	VMULPS       (SI)(R11*1), Y2, Y2
+	MOVWLZX      2(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 4(DI)(R10*4), Y3
-	VMULPS       (R8)(R11*1), Y3, Y3
+	VBROADCASTSS 4(R8)(R10*4), Y3
+	VMULPS       (SI)(R11*1), Y3, Y3
 	VADDPS       Y3, Y2, Y2
-	MOVL         8(SI)(R10*4), R11
+	MOVWLZX      4(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 8(DI)(R10*4), Y3
-	VMULPS       (R8)(R11*1), Y3, Y3
-	MOVL         12(SI)(R10*4), R11
+	VBROADCASTSS 8(R8)(R10*4), Y3
+	VMULPS       (SI)(R11*1), Y3, Y3
+	MOVWLZX      6(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 12(DI)(R10*4), Y4
-	VMULPS       (R8)(R11*1), Y4, Y4
+	VBROADCASTSS 12(R8)(R10*4), Y4
+	VMULPS       (SI)(R11*1), Y4, Y4
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
@@ -329,25 +734,25 @@ tail:
 	ADDQ         $0x04, R12
 	CMPQ         R10, R12
 	JGE          store
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), Y2
-	VMULPS       (R8)(R11*1), Y2, Y2
+	VBROADCASTSS (R8)(R10*4), Y2
+	VMULPS       (SI)(R11*1), Y2, Y2
 	INCQ         R10
 	CMPQ         R10, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), Y3
-	VMULPS       (R8)(R11*1), Y3, Y3
+	VBROADCASTSS (R8)(R10*4), Y3
+	VMULPS       (SI)(R11*1), Y3, Y3
 	INCQ         R10
 	VADDPS       Y3, Y2, Y2
 	CMPQ         R10, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), Y3
-	VMULPS       (R8)(R11*1), Y3, Y3
+	VBROADCASTSS (R8)(R10*4), Y3
+	VMULPS       (SI)(R11*1), Y3, Y3
 	INCQ         R10
 	VADDPS       Y3, Y2, Y2
 
@@ -364,7 +769,7 @@ store:
 	VCVTPD2PSY Y1, X0
 	VMOVUPS    X0, 16(AX)
 	ADDQ       CX, AX
-	DECQ       BX
+	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
@@ -376,64 +781,67 @@ TEXT ·spmmFours16F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
 
 row:
-	MOVQ    8(DX), R13
-	ADDQ    $0x08, DX
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	LEAQ    64(R13), R12
-	LEAQ    256(SI), R11
-	CMPQ    R12, nnz+48(FP)
-	CMOVQHI SI, R11
-	SUBQ    $0x04, R13
-	CMPQ    R10, R13
-	JG      tail
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	LEAQ       64(R12), R11
+	LEAQ       256(BX), R10
+	CMPQ       R11, nnz+48(FP)
+	CMOVQHI    BX, R10
+	SUBQ       $0x04, R12
+	CMPQ       R9, R12
+	JG         tail
 
 four:
-	MOVL         (R11)(R10*4), R12
-	IMULQ        R9, R12
-	PREFETCHT0   (R8)(R12*1)
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Y4
-	VMULPS       (R8)(R12*1), Y4, Y5
-	VMULPS       32(R8)(R12*1), Y4, Y4
-	MOVL         4(R11)(R10*4), R12
-	IMULQ        R9, R12
-	PREFETCHT0   (R8)(R12*1)
-	MOVL         4(SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS 4(DI)(R10*4), Y6
-	VMULPS       (R8)(R12*1), Y6, Y7
-	VMULPS       32(R8)(R12*1), Y6, Y6
+	MOVL         (R10)(R9*4), R11
+	IMULQ        R8, R11
+	PREFETCHT0   (SI)(R11*1)
+	MOVL         (BX)(R9*4), R11
+	IMULQ        R8, R11
+	VBROADCASTSS (DI)(R9*4), Y4
+	VMULPS       (SI)(R11*1), Y4, Y5
+	VMULPS       32(SI)(R11*1), Y4, Y4
+	MOVL         4(R10)(R9*4), R11
+	IMULQ        R8, R11
+	PREFETCHT0   (SI)(R11*1)
+	MOVL         4(BX)(R9*4), R11
+	IMULQ        R8, R11
+	VBROADCASTSS 4(DI)(R9*4), Y6
+	VMULPS       (SI)(R11*1), Y6, Y7
+	VMULPS       32(SI)(R11*1), Y6, Y6
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y6, Y4, Y4
-	MOVL         8(R11)(R10*4), R12
-	IMULQ        R9, R12
-	PREFETCHT0   (R8)(R12*1)
-	MOVL         8(SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS 8(DI)(R10*4), Y6
-	VMULPS       (R8)(R12*1), Y6, Y7
-	VMULPS       32(R8)(R12*1), Y6, Y6
-	MOVL         12(R11)(R10*4), R12
-	IMULQ        R9, R12
-	PREFETCHT0   (R8)(R12*1)
-	MOVL         12(SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS 12(DI)(R10*4), Y8
-	VMULPS       (R8)(R12*1), Y8, Y9
-	VMULPS       32(R8)(R12*1), Y8, Y8
+	MOVL         8(R10)(R9*4), R11
+	IMULQ        R8, R11
+	PREFETCHT0   (SI)(R11*1)
+	MOVL         8(BX)(R9*4), R11
+	IMULQ        R8, R11
+	VBROADCASTSS 8(DI)(R9*4), Y6
+	VMULPS       (SI)(R11*1), Y6, Y7
+	VMULPS       32(SI)(R11*1), Y6, Y6
+	MOVL         12(R10)(R9*4), R11
+	IMULQ        R8, R11
+	PREFETCHT0   (SI)(R11*1)
+	MOVL         12(BX)(R9*4), R11
+	IMULQ        R8, R11
+	VBROADCASTSS 12(DI)(R9*4), Y8
+	VMULPS       (SI)(R11*1), Y8, Y9
+	VMULPS       32(SI)(R11*1), Y8, Y8
 	VADDPS       Y9, Y7, Y7
 	VADDPS       Y8, Y6, Y6
 	VADDPS       Y7, Y5, Y5
@@ -448,38 +856,38 @@ four:
 	VCVTPS2PD    X5, Y5
 	VADDPD       Y4, Y2, Y2
 	VADDPD       Y5, Y3, Y3
-	ADDQ         $0x04, R10
-	CMPQ         R10, R13
+	ADDQ         $0x04, R9
+	CMPQ         R9, R12
 	JLE          four
 
 tail:
-	ADDQ         $0x04, R13
-	CMPQ         R10, R13
+	ADDQ         $0x04, R12
+	CMPQ         R9, R12
 	JGE          store
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Y4
-	VMULPS       (R8)(R12*1), Y4, Y5
-	VMULPS       32(R8)(R12*1), Y4, Y4
-	INCQ         R10
-	CMPQ         R10, R13
+	MOVL         (BX)(R9*4), R11
+	IMULQ        R8, R11
+	VBROADCASTSS (DI)(R9*4), Y4
+	VMULPS       (SI)(R11*1), Y4, Y5
+	VMULPS       32(SI)(R11*1), Y4, Y4
+	INCQ         R9
+	CMPQ         R9, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Y6
-	VMULPS       (R8)(R12*1), Y6, Y7
-	VMULPS       32(R8)(R12*1), Y6, Y6
-	INCQ         R10
+	MOVL         (BX)(R9*4), R11
+	IMULQ        R8, R11
+	VBROADCASTSS (DI)(R9*4), Y6
+	VMULPS       (SI)(R11*1), Y6, Y7
+	VMULPS       32(SI)(R11*1), Y6, Y6
+	INCQ         R9
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y6, Y4, Y4
-	CMPQ         R10, R13
+	CMPQ         R9, R12
 	JGE          last
-	MOVL         (SI)(R10*4), R12
-	IMULQ        R9, R12
-	VBROADCASTSS (DI)(R10*4), Y6
-	VMULPS       (R8)(R12*1), Y6, Y7
-	VMULPS       32(R8)(R12*1), Y6, Y6
-	INCQ         R10
+	MOVL         (BX)(R9*4), R11
+	IMULQ        R8, R11
+	VBROADCASTSS (DI)(R9*4), Y6
+	VMULPS       (SI)(R11*1), Y6, Y7
+	VMULPS       32(SI)(R11*1), Y6, Y6
+	INCQ         R9
 	VADDPS       Y7, Y5, Y5
 	VADDPS       Y6, Y4, Y4
 
@@ -505,7 +913,167 @@ store:
 	VCVTPD2PSY Y3, X0
 	VMOVUPS    X0, 48(AX)
 	ADDQ       CX, AX
-	DECQ       BX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func spmmShort16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, MMX+
+TEXT ·spmmShort16F32AVX2(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), R8
+	MOVQ val+48(FP), R9
+	MOVQ stride+72(FP), R10
+	SHLQ $0x02, R10
+	MOVQ (DX), R11
+
+row:
+	MOVQ       8(DX), R14
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	VXORPD     Y2, Y2, Y2
+	VXORPD     Y3, Y3, Y3
+	MOVL       (BX), R13
+	ADDQ       $0x04, BX
+	IMULQ      R10, R13
+	MOVQ       x+64(FP), DI
+	ADDQ       R13, DI
+	PREFETCHT0 1024(R8)(R11*2)
+	PREFETCHT0 2048(R9)(R11*4)
+	PREFETCHT0 2112(R9)(R11*4)
+	MOVQ       R8, R12
+	MOVQ       DI, SI
+	CMPQ       rows+24(FP), $0x03
+	JL         begun
+	MOVQ       8(DX), R13
+	SUBQ       R11, R13
+	LEAQ       (R14)(R13*1), R15
+	CMPQ       R15, nnz+56(FP)
+	JHI        begun
+	LEAQ       (R8)(R13*2), R12
+	MOVL       4(BX), R13
+	IMULQ      R10, R13
+	MOVQ       x+64(FP), SI
+	ADDQ       R13, SI
+
+begun:
+	SUBQ $0x04, R14
+	CMPQ R11, R14
+	JG   tail
+
+four:
+	MOVWLZX      (R12)(R11*2), R13
+	IMULQ        R10, R13
+	PREFETCHT0   (SI)(R13*1)
+	MOVWLZX      (R8)(R11*2), R13
+	IMULQ        R10, R13
+	VBROADCASTSS (R9)(R11*4), Y4
+	VMULPS       (DI)(R13*1), Y4, Y5
+	VMULPS       32(DI)(R13*1), Y4, Y4
+	MOVWLZX      2(R12)(R11*2), R13
+	IMULQ        R10, R13
+	PREFETCHT0   (SI)(R13*1)
+	MOVWLZX      2(R8)(R11*2), R13
+	IMULQ        R10, R13
+	VBROADCASTSS 4(R9)(R11*4), Y6
+	VMULPS       (DI)(R13*1), Y6, Y7
+	VMULPS       32(DI)(R13*1), Y6, Y6
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y6, Y4, Y4
+	MOVWLZX      4(R12)(R11*2), R13
+	IMULQ        R10, R13
+	PREFETCHT0   (SI)(R13*1)
+	MOVWLZX      4(R8)(R11*2), R13
+	IMULQ        R10, R13
+	VBROADCASTSS 8(R9)(R11*4), Y6
+	VMULPS       (DI)(R13*1), Y6, Y7
+	VMULPS       32(DI)(R13*1), Y6, Y6
+	MOVWLZX      6(R12)(R11*2), R13
+	IMULQ        R10, R13
+	PREFETCHT0   (SI)(R13*1)
+	MOVWLZX      6(R8)(R11*2), R13
+	IMULQ        R10, R13
+	VBROADCASTSS 12(R9)(R11*4), Y8
+	VMULPS       (DI)(R13*1), Y8, Y9
+	VMULPS       32(DI)(R13*1), Y8, Y8
+	VADDPS       Y9, Y7, Y7
+	VADDPS       Y8, Y6, Y6
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y6, Y4, Y4
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y6, Y1, Y1
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+	ADDQ         $0x04, R11
+	CMPQ         R11, R14
+	JLE          four
+
+tail:
+	ADDQ         $0x04, R14
+	CMPQ         R11, R14
+	JGE          store
+	MOVWLZX      (R8)(R11*2), R13
+	IMULQ        R10, R13
+	VBROADCASTSS (R9)(R11*4), Y4
+	VMULPS       (DI)(R13*1), Y4, Y5
+	VMULPS       32(DI)(R13*1), Y4, Y4
+	INCQ         R11
+	CMPQ         R11, R14
+	JGE          last
+	MOVWLZX      (R8)(R11*2), R13
+	IMULQ        R10, R13
+	VBROADCASTSS (R9)(R11*4), Y6
+	VMULPS       (DI)(R13*1), Y6, Y7
+	VMULPS       32(DI)(R13*1), Y6, Y6
+	INCQ         R11
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y6, Y4, Y4
+	CMPQ         R11, R14
+	JGE          last
+	MOVWLZX      (R8)(R11*2), R13
+	IMULQ        R10, R13
+	VBROADCASTSS (R9)(R11*4), Y6
+	VMULPS       (DI)(R13*1), Y6, Y7
+	VMULPS       32(DI)(R13*1), Y6, Y6
+	INCQ         R11
+	VADDPS       Y7, Y5, Y5
+	VADDPS       Y6, Y4, Y4
+
+last:
+	VEXTRACTF128 $0x01, Y5, X6
+	VCVTPS2PD    X5, Y5
+	VCVTPS2PD    X6, Y6
+	VADDPD       Y5, Y0, Y0
+	VADDPD       Y6, Y1, Y1
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VCVTPS2PD    X5, Y5
+	VADDPD       Y4, Y2, Y2
+	VADDPD       Y5, Y3, Y3
+
+store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	VCVTPD2PSY Y1, X0
+	VMOVUPS    X0, 16(AX)
+	VCVTPD2PSY Y2, X0
+	VMOVUPS    X0, 32(AX)
+	VCVTPD2PSY Y3, X0
+	VMOVUPS    X0, 48(AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET

@@ -18,11 +18,51 @@ package simd
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// ind and val have nnz entries, of which none but the rows' own and those to
+// Columns and values have nnz entries, of which none but the rows' own and those to
 // prefetch are read.
 //
 //go:noescape
 func spmmFours1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort1F32AVX512 computes 1 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort1F16AVX512 computes 1 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort1F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
 
 // spmmFours2F32AVX512 computes 2 columns of the product of sparse rows with x.
 //
@@ -38,11 +78,51 @@ func spmmFours1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// ind and val have nnz entries, of which none but the rows' own and those to
+// Columns and values have nnz entries, of which none but the rows' own and those to
 // prefetch are read.
 //
 //go:noescape
 func spmmFours2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort2F32AVX512 computes 2 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort2F16AVX512 computes 2 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort2F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
 
 // spmmFours4F32AVX512 computes 4 columns of the product of sparse rows with x.
 //
@@ -58,11 +138,31 @@ func spmmFours2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// ind and val have nnz entries, of which none but the rows' own and those to
+// Columns and values have nnz entries, of which none but the rows' own and those to
 // prefetch are read.
 //
 //go:noescape
 func spmmFours4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort4F32AVX512 computes 4 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
 // spmmFours8F32AVX512 computes 8 columns of the product of sparse rows with x.
 //
@@ -78,11 +178,31 @@ func spmmFours4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// ind and val have nnz entries, of which none but the rows' own and those to
+// Columns and values have nnz entries, of which none but the rows' own and those to
 // prefetch are read.
 //
 //go:noescape
 func spmmFours8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort8F32AVX512 computes 8 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
 // spmmFours16F32AVX512 computes 16 columns of the product of sparse rows with x.
 //
@@ -98,11 +218,31 @@ func spmmFours8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// ind and val have nnz entries, of which none but the rows' own and those to
+// Columns and values have nnz entries, of which none but the rows' own and those to
 // prefetch are read.
 //
 //go:noescape
 func spmmFours16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort16F32AVX512 computes 16 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
 // spmmFours32F32AVX512 computes 32 columns of the product of sparse rows with x.
 //
@@ -118,8 +258,28 @@ func spmmFours16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uin
 //		dst[r*dstStride+column] = float32(sum)
 //	}
 //
-// ind and val have nnz entries, of which none but the rows' own and those to
+// Columns and values have nnz entries, of which none but the rows' own and those to
 // prefetch are read.
 //
 //go:noescape
 func spmmFours32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// spmmShort32F32AVX512 computes 32 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
+//			var v [4]float32
+//			for e := range min(4, ptr[r+1]-p) {
+//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//			}
+//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func spmmShort32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)

@@ -5,53 +5,54 @@
 #include "textflag.h"
 
 // func spmmFours1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·spmmFours1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         dstStride+8(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         ptr+16(FP), DX
-	MOVQ         rows+24(FP), BX
-	MOVQ         ind+32(FP), SI
+	MOVQ         ind+32(FP), BX
+	MOVQ         x+56(FP), SI
 	MOVQ         val+40(FP), DI
-	MOVQ         x+56(FP), R8
-	MOVQ         stride+64(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         (DX), R10
-	VPBROADCASTQ R9, Z0
-	MOVQ         $0x00000010, R11
-	VMOVDQU64    spmmSpread1<>+0(SB), Z2
+	MOVQ         stride+64(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         (DX), R9
+	VPBROADCASTQ R8, Z0
+	MOVQ         $0x00000010, R10
+	VMOVDQU64    spmmSpreadFours1F32<>+0(SB), Z2
 
 row:
-	MOVQ   8(DX), R9
+	MOVQ   8(DX), R8
 	ADDQ   $0x08, DX
 	VXORPD X1, X1, X1
-	CMPQ   R10, R9
+	CMPQ   R9, R8
 	JGE    store
 
 block:
-	MOVQ          R9, R12
-	SUBQ          R10, R12
-	CMPQ          R12, R11
-	CMOVQGT       R11, R12
-	MOVL          $-1, R13
-	BZHIL         R12, R13, R13
-	KMOVW         R13, K1
-	VMOVDQU32.Z   (SI)(R10*4), K1, Z5
-	VMOVUPS.Z     (DI)(R10*4), K1, Z3
+	MOVQ          R8, R11
+	SUBQ          R9, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K1
+	PREFETCHT0    2048(BX)(R9*4)
+	PREFETCHT0    2048(DI)(R9*4)
+	VMOVDQU32.Z   (BX)(R9*4), K1, Z5
+	VMOVUPS.Z     (DI)(R9*4), K1, Z3
 	VPMULUDQ      Z0, Z5, Z4
 	VPSRLQ        $0x20, Z5, Z5
 	VPMULUDQ      Z0, Z5, Z5
-	MOVL          $0x00005555, R14
-	PEXTL         R14, R13, R14
-	KMOVW         R14, K1
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z6, Z6, Z6
-	VGATHERQPS    (R8)(Z4*1), K1, Y6
-	MOVL          $0x0000aaaa, R14
-	PEXTL         R14, R13, R14
-	KMOVW         R14, K1
+	VGATHERQPS    (SI)(Z4*1), K1, Y6
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z7, Z7, Z7
-	VGATHERQPS    (R8)(Z5*1), K1, Y7
+	VGATHERQPS    (SI)(Z5*1), K1, Y7
 	VPERMPS       Z3, Z2, Z3
 	VEXTRACTF64X4 $0x01, Z3, Y4
 	VMULPS        Y3, Y6, Y6
@@ -67,85 +68,286 @@ block:
 	VADDSD        X4, X1, X1
 	VEXTRACTF64X2 $0x03, Z3, X3
 	VADDSD        X3, X1, X1
-	ADDQ          R12, R10
-	CMPQ          R10, R9
+	ADDQ          R11, R9
+	CMPQ          R9, R8
 	JLT           block
 
 store:
 	VCVTSD2SS X1, X1, X1
 	VMOVSS    X1, (AX)
 	ADDQ      CX, AX
-	DECQ      BX
+	DECQ      rows+24(FP)
 	JNZ       row
 	VZEROUPPER
 	RET
 
-DATA spmmSpread1<>+0(SB)/4, $0x00000000
-DATA spmmSpread1<>+4(SB)/4, $0x00000002
-DATA spmmSpread1<>+8(SB)/4, $0x00000004
-DATA spmmSpread1<>+12(SB)/4, $0x00000006
-DATA spmmSpread1<>+16(SB)/4, $0x00000008
-DATA spmmSpread1<>+20(SB)/4, $0x0000000a
-DATA spmmSpread1<>+24(SB)/4, $0x0000000c
-DATA spmmSpread1<>+28(SB)/4, $0x0000000e
-DATA spmmSpread1<>+32(SB)/4, $0x00000001
-DATA spmmSpread1<>+36(SB)/4, $0x00000003
-DATA spmmSpread1<>+40(SB)/4, $0x00000005
-DATA spmmSpread1<>+44(SB)/4, $0x00000007
-DATA spmmSpread1<>+48(SB)/4, $0x00000009
-DATA spmmSpread1<>+52(SB)/4, $0x0000000b
-DATA spmmSpread1<>+56(SB)/4, $0x0000000d
-DATA spmmSpread1<>+60(SB)/4, $0x0000000f
-GLOBL spmmSpread1<>(SB), RODATA|NOPTR, $64
+DATA spmmSpreadFours1F32<>+0(SB)/4, $0x00000000
+DATA spmmSpreadFours1F32<>+4(SB)/4, $0x00000002
+DATA spmmSpreadFours1F32<>+8(SB)/4, $0x00000004
+DATA spmmSpreadFours1F32<>+12(SB)/4, $0x00000006
+DATA spmmSpreadFours1F32<>+16(SB)/4, $0x00000008
+DATA spmmSpreadFours1F32<>+20(SB)/4, $0x0000000a
+DATA spmmSpreadFours1F32<>+24(SB)/4, $0x0000000c
+DATA spmmSpreadFours1F32<>+28(SB)/4, $0x0000000e
+DATA spmmSpreadFours1F32<>+32(SB)/4, $0x00000001
+DATA spmmSpreadFours1F32<>+36(SB)/4, $0x00000003
+DATA spmmSpreadFours1F32<>+40(SB)/4, $0x00000005
+DATA spmmSpreadFours1F32<>+44(SB)/4, $0x00000007
+DATA spmmSpreadFours1F32<>+48(SB)/4, $0x00000009
+DATA spmmSpreadFours1F32<>+52(SB)/4, $0x0000000b
+DATA spmmSpreadFours1F32<>+56(SB)/4, $0x0000000d
+DATA spmmSpreadFours1F32<>+60(SB)/4, $0x0000000f
+GLOBL spmmSpreadFours1F32<>(SB), RODATA|NOPTR, $64
+
+// func spmmShort1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmShort1F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         ptr+16(FP), DX
+	MOVQ         base+32(FP), BX
+	MOVQ         off+40(FP), DI
+	MOVQ         val+48(FP), R8
+	MOVQ         stride+72(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         (DX), R10
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x00000010, R13
+	VMOVDQU64    spmmSpreadShort1F32<>+0(SB), Z2
+
+row:
+	MOVQ   8(DX), R12
+	ADDQ   $0x08, DX
+	VXORPD X1, X1, X1
+	MOVL   (BX), R11
+	ADDQ   $0x04, BX
+	IMULQ  R9, R11
+	MOVQ   x+64(FP), SI
+	ADDQ   R11, SI
+	CMPQ   R10, R12
+	JGE    store
+
+block:
+	MOVQ          R12, R11
+	SUBQ          R10, R11
+	CMPQ          R11, R13
+	CMOVQGT       R13, R11
+	MOVL          $-1, R14
+	BZHIL         R11, R14, R14
+	KMOVW         R14, K1
+	PREFETCHT0    1024(DI)(R10*2)
+	PREFETCHT0    2048(R8)(R10*4)
+	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
+	VMOVUPS.Z     (R8)(R10*4), K1, Z3
+	VPMULUDQ      Z0, Z5, Z4
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z6, Z6, Z6
+	VGATHERQPS    (SI)(Z4*1), K1, Y6
+	MOVL          $0x0000aaaa, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPS    (SI)(Z5*1), K1, Y7
+	VPERMPS       Z3, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMULPS        Y3, Y6, Y6
+	VMULPS        Y4, Y7, Y7
+	VADDPS        Y7, Y6, Y6
+	VMOVSHDUP     Y6, Y3
+	VADDPS        Y3, Y6, Y6
+	VCVTPS2PD     Y6, Z3
+	VADDSD        X3, X1, X1
+	VEXTRACTF64X2 $0x01, Z3, X4
+	VADDSD        X4, X1, X1
+	VEXTRACTF64X2 $0x02, Z3, X4
+	VADDSD        X4, X1, X1
+	VEXTRACTF64X2 $0x03, Z3, X3
+	VADDSD        X3, X1, X1
+	ADDQ          R11, R10
+	CMPQ          R10, R12
+	JLT           block
+
+store:
+	VCVTSD2SS X1, X1, X1
+	VMOVSS    X1, (AX)
+	ADDQ      CX, AX
+	DECQ      rows+24(FP)
+	JNZ       row
+	VZEROUPPER
+	RET
+
+DATA spmmSpreadShort1F32<>+0(SB)/4, $0x00000000
+DATA spmmSpreadShort1F32<>+4(SB)/4, $0x00000002
+DATA spmmSpreadShort1F32<>+8(SB)/4, $0x00000004
+DATA spmmSpreadShort1F32<>+12(SB)/4, $0x00000006
+DATA spmmSpreadShort1F32<>+16(SB)/4, $0x00000008
+DATA spmmSpreadShort1F32<>+20(SB)/4, $0x0000000a
+DATA spmmSpreadShort1F32<>+24(SB)/4, $0x0000000c
+DATA spmmSpreadShort1F32<>+28(SB)/4, $0x0000000e
+DATA spmmSpreadShort1F32<>+32(SB)/4, $0x00000001
+DATA spmmSpreadShort1F32<>+36(SB)/4, $0x00000003
+DATA spmmSpreadShort1F32<>+40(SB)/4, $0x00000005
+DATA spmmSpreadShort1F32<>+44(SB)/4, $0x00000007
+DATA spmmSpreadShort1F32<>+48(SB)/4, $0x00000009
+DATA spmmSpreadShort1F32<>+52(SB)/4, $0x0000000b
+DATA spmmSpreadShort1F32<>+56(SB)/4, $0x0000000d
+DATA spmmSpreadShort1F32<>+60(SB)/4, $0x0000000f
+GLOBL spmmSpreadShort1F32<>(SB), RODATA|NOPTR, $64
+
+// func spmmShort1F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmShort1F16AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         ptr+16(FP), DX
+	MOVQ         base+32(FP), BX
+	MOVQ         off+40(FP), DI
+	MOVQ         val+48(FP), R8
+	MOVQ         stride+72(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         (DX), R10
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x00000010, R13
+	VMOVDQU64    spmmSpreadShort1F16<>+0(SB), Z2
+
+row:
+	MOVQ   8(DX), R12
+	ADDQ   $0x08, DX
+	VXORPD X1, X1, X1
+	MOVL   (BX), R11
+	ADDQ   $0x04, BX
+	IMULQ  R9, R11
+	MOVQ   x+64(FP), SI
+	ADDQ   R11, SI
+	CMPQ   R10, R12
+	JGE    store
+
+block:
+	MOVQ          R12, R11
+	SUBQ          R10, R11
+	CMPQ          R11, R13
+	CMOVQGT       R13, R11
+	MOVL          $-1, R14
+	BZHIL         R11, R14, R14
+	KMOVW         R14, K1
+	PREFETCHT0    1024(DI)(R10*2)
+	PREFETCHT0    1024(R8)(R10*2)
+	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
+	VCVTPH2PS.Z   (R8)(R10*2), K1, Z3
+	VPMULUDQ      Z0, Z5, Z4
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z6, Z6, Z6
+	VGATHERQPS    (SI)(Z4*1), K1, Y6
+	MOVL          $0x0000aaaa, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPS    (SI)(Z5*1), K1, Y7
+	VPERMPS       Z3, Z2, Z3
+	VEXTRACTF64X4 $0x01, Z3, Y4
+	VMULPS        Y3, Y6, Y6
+	VMULPS        Y4, Y7, Y7
+	VADDPS        Y7, Y6, Y6
+	VMOVSHDUP     Y6, Y3
+	VADDPS        Y3, Y6, Y6
+	VCVTPS2PD     Y6, Z3
+	VADDSD        X3, X1, X1
+	VEXTRACTF64X2 $0x01, Z3, X4
+	VADDSD        X4, X1, X1
+	VEXTRACTF64X2 $0x02, Z3, X4
+	VADDSD        X4, X1, X1
+	VEXTRACTF64X2 $0x03, Z3, X3
+	VADDSD        X3, X1, X1
+	ADDQ          R11, R10
+	CMPQ          R10, R12
+	JLT           block
+
+store:
+	VCVTSD2SS X1, X1, X1
+	VMOVSS    X1, (AX)
+	ADDQ      CX, AX
+	DECQ      rows+24(FP)
+	JNZ       row
+	VZEROUPPER
+	RET
+
+DATA spmmSpreadShort1F16<>+0(SB)/4, $0x00000000
+DATA spmmSpreadShort1F16<>+4(SB)/4, $0x00000002
+DATA spmmSpreadShort1F16<>+8(SB)/4, $0x00000004
+DATA spmmSpreadShort1F16<>+12(SB)/4, $0x00000006
+DATA spmmSpreadShort1F16<>+16(SB)/4, $0x00000008
+DATA spmmSpreadShort1F16<>+20(SB)/4, $0x0000000a
+DATA spmmSpreadShort1F16<>+24(SB)/4, $0x0000000c
+DATA spmmSpreadShort1F16<>+28(SB)/4, $0x0000000e
+DATA spmmSpreadShort1F16<>+32(SB)/4, $0x00000001
+DATA spmmSpreadShort1F16<>+36(SB)/4, $0x00000003
+DATA spmmSpreadShort1F16<>+40(SB)/4, $0x00000005
+DATA spmmSpreadShort1F16<>+44(SB)/4, $0x00000007
+DATA spmmSpreadShort1F16<>+48(SB)/4, $0x00000009
+DATA spmmSpreadShort1F16<>+52(SB)/4, $0x0000000b
+DATA spmmSpreadShort1F16<>+56(SB)/4, $0x0000000d
+DATA spmmSpreadShort1F16<>+60(SB)/4, $0x0000000f
+GLOBL spmmSpreadShort1F16<>(SB), RODATA|NOPTR, $64
 
 // func spmmFours2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·spmmFours2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
 	MOVQ         dstStride+8(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         ptr+16(FP), DX
-	MOVQ         rows+24(FP), BX
-	MOVQ         ind+32(FP), SI
+	MOVQ         ind+32(FP), BX
+	MOVQ         x+56(FP), SI
 	MOVQ         val+40(FP), DI
-	MOVQ         x+56(FP), R8
-	MOVQ         stride+64(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         (DX), R10
-	VPBROADCASTQ R9, Z0
-	MOVQ         $0x00000010, R11
-	VMOVDQU64    spmmSpread2<>+0(SB), Z2
+	MOVQ         stride+64(FP), R8
+	SHLQ         $0x02, R8
+	MOVQ         (DX), R9
+	VPBROADCASTQ R8, Z0
+	MOVQ         $0x00000010, R10
+	VMOVDQU64    spmmSpreadFours2F32<>+0(SB), Z2
 
 row:
-	MOVQ   8(DX), R9
+	MOVQ   8(DX), R8
 	ADDQ   $0x08, DX
 	VXORPD X1, X1, X1
-	CMPQ   R10, R9
+	CMPQ   R9, R8
 	JGE    store
 
 block:
-	MOVQ          R9, R12
-	SUBQ          R10, R12
-	CMPQ          R12, R11
-	CMOVQGT       R11, R12
-	MOVL          $-1, R13
-	BZHIL         R12, R13, R13
-	KMOVW         R13, K1
-	VMOVDQU32.Z   (SI)(R10*4), K1, Z5
-	VMOVUPS.Z     (DI)(R10*4), K1, Z3
+	MOVQ          R8, R11
+	SUBQ          R9, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K1
+	PREFETCHT0    2048(BX)(R9*4)
+	PREFETCHT0    2048(DI)(R9*4)
+	VMOVDQU32.Z   (BX)(R9*4), K1, Z5
+	VMOVUPS.Z     (DI)(R9*4), K1, Z3
 	VPMULUDQ      Z0, Z5, Z4
 	VPSRLQ        $0x20, Z5, Z5
 	VPMULUDQ      Z0, Z5, Z5
-	MOVL          $0x00005555, R14
-	PEXTL         R14, R13, R14
-	KMOVW         R14, K1
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z6, Z6, Z6
-	VGATHERQPD    (R8)(Z4*1), K1, Z6
-	MOVL          $0x0000aaaa, R14
-	PEXTL         R14, R13, R14
-	KMOVW         R14, K1
+	VGATHERQPD    (SI)(Z4*1), K1, Z6
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z7, Z7, Z7
-	VGATHERQPD    (R8)(Z5*1), K1, Z7
+	VGATHERQPD    (SI)(Z5*1), K1, Z7
 	VMOVSLDUP     Z3, Z4
 	VMULPS        Z4, Z6, Z6
 	VMOVSHDUP     Z3, Z3
@@ -162,72 +364,375 @@ block:
 	VADDPD        X4, X1, X1
 	VEXTRACTF64X2 $0x03, Z3, X3
 	VADDPD        X3, X1, X1
-	ADDQ          R12, R10
-	CMPQ          R10, R9
+	ADDQ          R11, R9
+	CMPQ          R9, R8
 	JLT           block
 
 store:
 	VCVTPD2PSX X1, X1
 	VMOVSD     X1, (AX)
 	ADDQ       CX, AX
-	DECQ       BX
+	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
 
-DATA spmmSpread2<>+0(SB)/8, $0x0000000000000000
-DATA spmmSpread2<>+8(SB)/8, $0x0000000000000002
-DATA spmmSpread2<>+16(SB)/8, $0x0000000000000004
-DATA spmmSpread2<>+24(SB)/8, $0x0000000000000006
-DATA spmmSpread2<>+32(SB)/8, $0x0000000000000001
-DATA spmmSpread2<>+40(SB)/8, $0x0000000000000003
-DATA spmmSpread2<>+48(SB)/8, $0x0000000000000005
-DATA spmmSpread2<>+56(SB)/8, $0x0000000000000007
-GLOBL spmmSpread2<>(SB), RODATA|NOPTR, $64
+DATA spmmSpreadFours2F32<>+0(SB)/8, $0x0000000000000000
+DATA spmmSpreadFours2F32<>+8(SB)/8, $0x0000000000000002
+DATA spmmSpreadFours2F32<>+16(SB)/8, $0x0000000000000004
+DATA spmmSpreadFours2F32<>+24(SB)/8, $0x0000000000000006
+DATA spmmSpreadFours2F32<>+32(SB)/8, $0x0000000000000001
+DATA spmmSpreadFours2F32<>+40(SB)/8, $0x0000000000000003
+DATA spmmSpreadFours2F32<>+48(SB)/8, $0x0000000000000005
+DATA spmmSpreadFours2F32<>+56(SB)/8, $0x0000000000000007
+GLOBL spmmSpreadFours2F32<>(SB), RODATA|NOPTR, $64
+
+// func spmmShort2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmShort2F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         ptr+16(FP), DX
+	MOVQ         base+32(FP), BX
+	MOVQ         off+40(FP), DI
+	MOVQ         val+48(FP), R8
+	MOVQ         stride+72(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         (DX), R10
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x00000010, R13
+	VMOVDQU64    spmmSpreadShort2F32<>+0(SB), Z2
+
+row:
+	MOVQ   8(DX), R12
+	ADDQ   $0x08, DX
+	VXORPD X1, X1, X1
+	MOVL   (BX), R11
+	ADDQ   $0x04, BX
+	IMULQ  R9, R11
+	MOVQ   x+64(FP), SI
+	ADDQ   R11, SI
+	CMPQ   R10, R12
+	JGE    store
+
+block:
+	MOVQ          R12, R11
+	SUBQ          R10, R11
+	CMPQ          R11, R13
+	CMOVQGT       R13, R11
+	MOVL          $-1, R14
+	BZHIL         R11, R14, R14
+	KMOVW         R14, K1
+	PREFETCHT0    1024(DI)(R10*2)
+	PREFETCHT0    2048(R8)(R10*4)
+	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
+	VMOVUPS.Z     (R8)(R10*4), K1, Z3
+	VPMULUDQ      Z0, Z5, Z4
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z6, Z6, Z6
+	VGATHERQPD    (SI)(Z4*1), K1, Z6
+	MOVL          $0x0000aaaa, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPD    (SI)(Z5*1), K1, Z7
+	VMOVSLDUP     Z3, Z4
+	VMULPS        Z4, Z6, Z6
+	VMOVSHDUP     Z3, Z3
+	VMULPS        Z3, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VPERMILPD     $0x55, Z6, Z4
+	VADDPS        Z4, Z6, Z6
+	VPERMPD       Z6, Z2, Z4
+	VCVTPS2PD     Y4, Z3
+	VADDPD        X3, X1, X1
+	VEXTRACTF64X2 $0x01, Z3, X4
+	VADDPD        X4, X1, X1
+	VEXTRACTF64X2 $0x02, Z3, X4
+	VADDPD        X4, X1, X1
+	VEXTRACTF64X2 $0x03, Z3, X3
+	VADDPD        X3, X1, X1
+	ADDQ          R11, R10
+	CMPQ          R10, R12
+	JLT           block
+
+store:
+	VCVTPD2PSX X1, X1
+	VMOVSD     X1, (AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+DATA spmmSpreadShort2F32<>+0(SB)/8, $0x0000000000000000
+DATA spmmSpreadShort2F32<>+8(SB)/8, $0x0000000000000002
+DATA spmmSpreadShort2F32<>+16(SB)/8, $0x0000000000000004
+DATA spmmSpreadShort2F32<>+24(SB)/8, $0x0000000000000006
+DATA spmmSpreadShort2F32<>+32(SB)/8, $0x0000000000000001
+DATA spmmSpreadShort2F32<>+40(SB)/8, $0x0000000000000003
+DATA spmmSpreadShort2F32<>+48(SB)/8, $0x0000000000000005
+DATA spmmSpreadShort2F32<>+56(SB)/8, $0x0000000000000007
+GLOBL spmmSpreadShort2F32<>(SB), RODATA|NOPTR, $64
+
+// func spmmShort2F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+TEXT ·spmmShort2F16AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         dstStride+8(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         ptr+16(FP), DX
+	MOVQ         base+32(FP), BX
+	MOVQ         off+40(FP), DI
+	MOVQ         val+48(FP), R8
+	MOVQ         stride+72(FP), R9
+	SHLQ         $0x02, R9
+	MOVQ         (DX), R10
+	VPBROADCASTQ R9, Z0
+	MOVQ         $0x00000010, R13
+	VMOVDQU64    spmmSpreadShort2F16<>+0(SB), Z2
+
+row:
+	MOVQ   8(DX), R12
+	ADDQ   $0x08, DX
+	VXORPD X1, X1, X1
+	MOVL   (BX), R11
+	ADDQ   $0x04, BX
+	IMULQ  R9, R11
+	MOVQ   x+64(FP), SI
+	ADDQ   R11, SI
+	CMPQ   R10, R12
+	JGE    store
+
+block:
+	MOVQ          R12, R11
+	SUBQ          R10, R11
+	CMPQ          R11, R13
+	CMOVQGT       R13, R11
+	MOVL          $-1, R14
+	BZHIL         R11, R14, R14
+	KMOVW         R14, K1
+	PREFETCHT0    1024(DI)(R10*2)
+	PREFETCHT0    1024(R8)(R10*2)
+	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
+	VCVTPH2PS.Z   (R8)(R10*2), K1, Z3
+	VPMULUDQ      Z0, Z5, Z4
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z6, Z6, Z6
+	VGATHERQPD    (SI)(Z4*1), K1, Z6
+	MOVL          $0x0000aaaa, R15
+	PEXTL         R15, R14, R15
+	KMOVW         R15, K1
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPD    (SI)(Z5*1), K1, Z7
+	VMOVSLDUP     Z3, Z4
+	VMULPS        Z4, Z6, Z6
+	VMOVSHDUP     Z3, Z3
+	VMULPS        Z3, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VPERMILPD     $0x55, Z6, Z4
+	VADDPS        Z4, Z6, Z6
+	VPERMPD       Z6, Z2, Z4
+	VCVTPS2PD     Y4, Z3
+	VADDPD        X3, X1, X1
+	VEXTRACTF64X2 $0x01, Z3, X4
+	VADDPD        X4, X1, X1
+	VEXTRACTF64X2 $0x02, Z3, X4
+	VADDPD        X4, X1, X1
+	VEXTRACTF64X2 $0x03, Z3, X3
+	VADDPD        X3, X1, X1
+	ADDQ          R11, R10
+	CMPQ          R10, R12
+	JLT           block
+
+store:
+	VCVTPD2PSX X1, X1
+	VMOVSD     X1, (AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+DATA spmmSpreadShort2F16<>+0(SB)/8, $0x0000000000000000
+DATA spmmSpreadShort2F16<>+8(SB)/8, $0x0000000000000002
+DATA spmmSpreadShort2F16<>+16(SB)/8, $0x0000000000000004
+DATA spmmSpreadShort2F16<>+24(SB)/8, $0x0000000000000006
+DATA spmmSpreadShort2F16<>+32(SB)/8, $0x0000000000000001
+DATA spmmSpreadShort2F16<>+40(SB)/8, $0x0000000000000003
+DATA spmmSpreadShort2F16<>+48(SB)/8, $0x0000000000000005
+DATA spmmSpreadShort2F16<>+56(SB)/8, $0x0000000000000007
+GLOBL spmmSpreadShort2F16<>(SB), RODATA|NOPTR, $64
 
 // func spmmFours4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, CMOV
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·spmmFours4F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
+
+row:
+	MOVQ       8(DX), R11
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	CMPQ       R9, R11
+	JGE        store
+	SUBQ       $0x04, R11
+	CMPQ       R9, R11
+	JGE        last
+
+four:
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), X1
+	VMULPS       (SI)(R10*1), X1, X1
+	MOVL         4(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 4(DI)(R9*4), X2
+	VMULPS       (SI)(R10*1), X2, X2
+	VADDPS       X2, X1, X1
+	MOVL         8(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 8(DI)(R9*4), X2
+	VMULPS       (SI)(R10*1), X2, X2
+	MOVL         12(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 12(DI)(R9*4), X3
+	VMULPS       (SI)(R10*1), X3, X3
+	VADDPS       X3, X2, X2
+	VADDPS       X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	ADDQ         $0x04, R9
+	CMPQ         R9, R11
+	JL           four
+
+last:
+	ADDQ         $0x04, R11
+	LEAQ         -1(R11), R12
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), X1
+	VMULPS       (SI)(R10*1), X1, X1
+	LEAQ         1(R9), R13
+	MOVQ         R13, R10
+	SUBQ         R11, R10
+	SARQ         $0x3f, R10
+	KMOVW        R10, K1
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (BX)(R13*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R13*4), X2
+	VMULPS.Z     (SI)(R10*1), X2, K1, X2
+	VADDPS       X2, X1, X1
+	LEAQ         2(R9), R13
+	MOVQ         R13, R10
+	SUBQ         R11, R10
+	SARQ         $0x3f, R10
+	KMOVW        R10, K1
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (BX)(R13*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R13*4), X2
+	VMULPS.Z     (SI)(R10*1), X2, K1, X2
+	LEAQ         3(R9), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
+	SARQ         $0x3f, R10
+	KMOVW        R10, K1
+	CMPQ         R9, R12
+	CMOVQGT      R12, R9
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), X3
+	VMULPS.Z     (SI)(R10*1), X3, K1, X3
+	VADDPS       X3, X2, X2
+	VADDPS       X2, X1, X1
+	MOVQ         R11, R9
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+
+store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func spmmShort4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·spmmShort4F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), DI
+	MOVQ val+48(FP), R8
+	MOVQ stride+72(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (DX), R10
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD Y0, Y0, Y0
-	CMPQ   R10, R12
-	JGE    store
-	SUBQ   $0x04, R12
-	CMPQ   R10, R12
-	JGE    last
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	MOVL       (BX), R11
+	ADDQ       $0x04, BX
+	IMULQ      R9, R11
+	MOVQ       x+64(FP), SI
+	ADDQ       R11, SI
+	PREFETCHT0 1024(DI)(R10*2)
+	PREFETCHT0 2048(R8)(R10*4)
+	PREFETCHT0 2112(R8)(R10*4)
+	CMPQ       R10, R12
+	JGE        store
+	SUBQ       $0x04, R12
+	CMPQ       R10, R12
+	JGE        last
 
 four:
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), X1
-	VMULPS       (R8)(R11*1), X1, X1
-	MOVL         4(SI)(R10*4), R11
+	VBROADCASTSS (R8)(R10*4), X1
+	VMULPS       (SI)(R11*1), X1, X1
+	MOVWLZX      2(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 4(DI)(R10*4), X2
-	VMULPS       (R8)(R11*1), X2, X2
+	VBROADCASTSS 4(R8)(R10*4), X2
+	VMULPS       (SI)(R11*1), X2, X2
 	VADDPS       X2, X1, X1
-	MOVL         8(SI)(R10*4), R11
+	MOVWLZX      4(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 8(DI)(R10*4), X2
-	VMULPS       (R8)(R11*1), X2, X2
-	MOVL         12(SI)(R10*4), R11
+	VBROADCASTSS 8(R8)(R10*4), X2
+	VMULPS       (SI)(R11*1), X2, X2
+	MOVWLZX      6(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 12(DI)(R10*4), X3
-	VMULPS       (R8)(R11*1), X3, X3
+	VBROADCASTSS 12(R8)(R10*4), X3
+	VMULPS       (SI)(R11*1), X3, X3
 	VADDPS       X3, X2, X2
 	VADDPS       X2, X1, X1
 	VCVTPS2PD    X1, Y1
@@ -239,10 +744,10 @@ four:
 last:
 	ADDQ         $0x04, R12
 	LEAQ         -1(R12), R13
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), X1
-	VMULPS       (R8)(R11*1), X1, X1
+	VBROADCASTSS (R8)(R10*4), X1
+	VMULPS       (SI)(R11*1), X1, X1
 	LEAQ         1(R10), R14
 	MOVQ         R14, R11
 	SUBQ         R12, R11
@@ -250,10 +755,10 @@ last:
 	KMOVW        R11, K1
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
-	MOVL         (SI)(R14*4), R11
+	MOVWLZX      (DI)(R14*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R14*4), X2
-	VMULPS.Z     (R8)(R11*1), X2, K1, X2
+	VBROADCASTSS (R8)(R14*4), X2
+	VMULPS.Z     (SI)(R11*1), X2, K1, X2
 	VADDPS       X2, X1, X1
 	LEAQ         2(R10), R14
 	MOVQ         R14, R11
@@ -262,10 +767,10 @@ last:
 	KMOVW        R11, K1
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
-	MOVL         (SI)(R14*4), R11
+	MOVWLZX      (DI)(R14*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R14*4), X2
-	VMULPS.Z     (R8)(R11*1), X2, K1, X2
+	VBROADCASTSS (R8)(R14*4), X2
+	VMULPS.Z     (SI)(R11*1), X2, K1, X2
 	LEAQ         3(R10), R10
 	MOVQ         R10, R11
 	SUBQ         R12, R11
@@ -273,10 +778,10 @@ last:
 	KMOVW        R11, K1
 	CMPQ         R10, R13
 	CMOVQGT      R13, R10
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), X3
-	VMULPS.Z     (R8)(R11*1), X3, K1, X3
+	VBROADCASTSS (R8)(R10*4), X3
+	VMULPS.Z     (SI)(R11*1), X3, K1, X3
 	VADDPS       X3, X2, X2
 	VADDPS       X2, X1, X1
 	MOVQ         R12, R10
@@ -287,55 +792,181 @@ store:
 	VCVTPD2PSY Y0, X0
 	VMOVUPS    X0, (AX)
 	ADDQ       CX, AX
-	DECQ       BX
+	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
 
 // func spmmFours8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, CMOV
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
 TEXT ·spmmFours8F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dst+0(FP), AX
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
+
+row:
+	MOVQ       8(DX), R11
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	CMPQ       R9, R11
+	JGE        store
+	SUBQ       $0x04, R11
+	CMPQ       R9, R11
+	JGE        last
+
+four:
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), Y2
+	VMULPS       (SI)(R10*1), Y2, Y2
+	MOVL         4(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 4(DI)(R9*4), Y3
+	VMULPS       (SI)(R10*1), Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	MOVL         8(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 8(DI)(R9*4), Y3
+	VMULPS       (SI)(R10*1), Y3, Y3
+	MOVL         12(BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS 12(DI)(R9*4), Y4
+	VMULPS       (SI)(R10*1), Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+	ADDQ         $0x04, R9
+	CMPQ         R9, R11
+	JL           four
+
+last:
+	ADDQ         $0x04, R11
+	LEAQ         -1(R11), R12
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), Y2
+	VMULPS       (SI)(R10*1), Y2, Y2
+	LEAQ         1(R9), R13
+	MOVQ         R13, R10
+	SUBQ         R11, R10
+	SARQ         $0x3f, R10
+	KMOVW        R10, K1
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (BX)(R13*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R13*4), Y3
+	VMULPS.Z     (SI)(R10*1), Y3, K1, Y3
+	VADDPS       Y3, Y2, Y2
+	LEAQ         2(R9), R13
+	MOVQ         R13, R10
+	SUBQ         R11, R10
+	SARQ         $0x3f, R10
+	KMOVW        R10, K1
+	CMPQ         R13, R12
+	CMOVQGT      R12, R13
+	MOVL         (BX)(R13*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R13*4), Y3
+	VMULPS.Z     (SI)(R10*1), Y3, K1, Y3
+	LEAQ         3(R9), R9
+	MOVQ         R9, R10
+	SUBQ         R11, R10
+	SARQ         $0x3f, R10
+	KMOVW        R10, K1
+	CMPQ         R9, R12
+	CMOVQGT      R12, R9
+	MOVL         (BX)(R9*4), R10
+	IMULQ        R8, R10
+	VBROADCASTSS (DI)(R9*4), Y4
+	VMULPS.Z     (SI)(R10*1), Y4, K1, Y4
+	VADDPS       Y4, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	MOVQ         R11, R9
+	VEXTRACTF128 $0x01, Y2, X3
+	VCVTPS2PD    X2, Y2
+	VCVTPS2PD    X3, Y3
+	VADDPD       Y2, Y0, Y0
+	VADDPD       Y3, Y1, Y1
+
+store:
+	VCVTPD2PSY Y0, X0
+	VMOVUPS    X0, (AX)
+	VCVTPD2PSY Y1, X0
+	VMOVUPS    X0, 16(AX)
+	ADDQ       CX, AX
+	DECQ       rows+24(FP)
+	JNZ        row
+	VZEROUPPER
+	RET
+
+// func spmmShort8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·spmmShort8F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), DI
+	MOVQ val+48(FP), R8
+	MOVQ stride+72(FP), R9
 	SHLQ $0x02, R9
 	MOVQ (DX), R10
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	CMPQ   R10, R12
-	JGE    store
-	SUBQ   $0x04, R12
-	CMPQ   R10, R12
-	JGE    last
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VXORPD     Y0, Y0, Y0
+	VXORPD     Y1, Y1, Y1
+	MOVL       (BX), R11
+	ADDQ       $0x04, BX
+	IMULQ      R9, R11
+	MOVQ       x+64(FP), SI
+	ADDQ       R11, SI
+	PREFETCHT0 1024(DI)(R10*2)
+	PREFETCHT0 2048(R8)(R10*4)
+	PREFETCHT0 2112(R8)(R10*4)
+	CMPQ       R10, R12
+	JGE        store
+	SUBQ       $0x04, R12
+	CMPQ       R10, R12
+	JGE        last
 
 four:
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), Y2
-	VMULPS       (R8)(R11*1), Y2, Y2
-	MOVL         4(SI)(R10*4), R11
+	VBROADCASTSS (R8)(R10*4), Y2
+	VMULPS       (SI)(R11*1), Y2, Y2
+	MOVWLZX      2(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 4(DI)(R10*4), Y3
-	VMULPS       (R8)(R11*1), Y3, Y3
+	VBROADCASTSS 4(R8)(R10*4), Y3
+	VMULPS       (SI)(R11*1), Y3, Y3
 	VADDPS       Y3, Y2, Y2
-	MOVL         8(SI)(R10*4), R11
+	MOVWLZX      4(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 8(DI)(R10*4), Y3
-	VMULPS       (R8)(R11*1), Y3, Y3
-	MOVL         12(SI)(R10*4), R11
+	VBROADCASTSS 8(R8)(R10*4), Y3
+	VMULPS       (SI)(R11*1), Y3, Y3
+	MOVWLZX      6(DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS 12(DI)(R10*4), Y4
-	VMULPS       (R8)(R11*1), Y4, Y4
+	VBROADCASTSS 12(R8)(R10*4), Y4
+	VMULPS       (SI)(R11*1), Y4, Y4
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
@@ -350,10 +981,10 @@ four:
 last:
 	ADDQ         $0x04, R12
 	LEAQ         -1(R12), R13
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), Y2
-	VMULPS       (R8)(R11*1), Y2, Y2
+	VBROADCASTSS (R8)(R10*4), Y2
+	VMULPS       (SI)(R11*1), Y2, Y2
 	LEAQ         1(R10), R14
 	MOVQ         R14, R11
 	SUBQ         R12, R11
@@ -361,10 +992,10 @@ last:
 	KMOVW        R11, K1
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
-	MOVL         (SI)(R14*4), R11
+	MOVWLZX      (DI)(R14*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R14*4), Y3
-	VMULPS.Z     (R8)(R11*1), Y3, K1, Y3
+	VBROADCASTSS (R8)(R14*4), Y3
+	VMULPS.Z     (SI)(R11*1), Y3, K1, Y3
 	VADDPS       Y3, Y2, Y2
 	LEAQ         2(R10), R14
 	MOVQ         R14, R11
@@ -373,10 +1004,10 @@ last:
 	KMOVW        R11, K1
 	CMPQ         R14, R13
 	CMOVQGT      R13, R14
-	MOVL         (SI)(R14*4), R11
+	MOVWLZX      (DI)(R14*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R14*4), Y3
-	VMULPS.Z     (R8)(R11*1), Y3, K1, Y3
+	VBROADCASTSS (R8)(R14*4), Y3
+	VMULPS.Z     (SI)(R11*1), Y3, K1, Y3
 	LEAQ         3(R10), R10
 	MOVQ         R10, R11
 	SUBQ         R12, R11
@@ -384,10 +1015,10 @@ last:
 	KMOVW        R11, K1
 	CMPQ         R10, R13
 	CMOVQGT      R13, R10
-	MOVL         (SI)(R10*4), R11
+	MOVWLZX      (DI)(R10*2), R11
 	IMULQ        R9, R11
-	VBROADCASTSS (DI)(R10*4), Y4
-	VMULPS.Z     (R8)(R11*1), Y4, K1, Y4
+	VBROADCASTSS (R8)(R10*4), Y4
+	VMULPS.Z     (SI)(R11*1), Y4, K1, Y4
 	VADDPS       Y4, Y3, Y3
 	VADDPS       Y3, Y2, Y2
 	MOVQ         R12, R10
@@ -403,7 +1034,7 @@ store:
 	VCVTPD2PSY Y1, X0
 	VMOVUPS    X0, 16(AX)
 	ADDQ       CX, AX
-	DECQ       BX
+	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
@@ -415,59 +1046,62 @@ TEXT ·spmmFours16F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
 
 row:
-	MOVQ    8(DX), R13
-	ADDQ    $0x08, DX
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	LEAQ    64(R13), R12
-	LEAQ    256(SI), R11
-	CMPQ    R12, nnz+48(FP)
-	CMOVQHI SI, R11
-	CMPQ    R10, R13
-	JGE     store
-	SUBQ    $0x04, R13
-	CMPQ    R10, R13
-	JGE     last
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	LEAQ       64(R12), R11
+	LEAQ       256(BX), R10
+	CMPQ       R11, nnz+48(FP)
+	CMOVQHI    BX, R10
+	CMPQ       R9, R12
+	JGE        store
+	SUBQ       $0x04, R12
+	CMPQ       R9, R12
+	JGE        last
 
 four:
-	MOVL          (R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	MOVL          (SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R10*4), Z2
-	VMULPS        (R8)(R12*1), Z2, Z2
-	MOVL          4(R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	MOVL          4(SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  4(DI)(R10*4), Z3
-	VMULPS        (R8)(R12*1), Z3, Z3
+	MOVL          (R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	MOVL          (BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R9*4), Z2
+	VMULPS        (SI)(R11*1), Z2, Z2
+	MOVL          4(R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	MOVL          4(BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  4(DI)(R9*4), Z3
+	VMULPS        (SI)(R11*1), Z3, Z3
 	VADDPS        Z3, Z2, Z2
-	MOVL          8(R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	MOVL          8(SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  8(DI)(R10*4), Z3
-	VMULPS        (R8)(R12*1), Z3, Z3
-	MOVL          12(R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	MOVL          12(SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  12(DI)(R10*4), Z4
-	VMULPS        (R8)(R12*1), Z4, Z4
+	MOVL          8(R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	MOVL          8(BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  8(DI)(R9*4), Z3
+	VMULPS        (SI)(R11*1), Z3, Z3
+	MOVL          12(R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	MOVL          12(BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  12(DI)(R9*4), Z4
+	VMULPS        (SI)(R11*1), Z4, Z4
 	VADDPS        Z4, Z3, Z3
 	VADDPS        Z3, Z2, Z2
 	VEXTRACTF64X4 $0x01, Z2, Y3
@@ -475,54 +1109,54 @@ four:
 	VCVTPS2PD     Y3, Z3
 	VADDPD        Z2, Z0, Z0
 	VADDPD        Z3, Z1, Z1
-	ADDQ          $0x04, R10
-	CMPQ          R10, R13
+	ADDQ          $0x04, R9
+	CMPQ          R9, R12
 	JL            four
 
 last:
-	ADDQ          $0x04, R13
-	LEAQ          -1(R13), R11
-	MOVL          (SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R10*4), Z2
-	VMULPS        (R8)(R12*1), Z2, Z2
-	LEAQ          1(R10), R14
-	MOVQ          R14, R12
-	SUBQ          R13, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R14, R11
-	CMOVQGT       R11, R14
-	MOVL          (SI)(R14*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R14*4), Z3
-	VMULPS.Z      (R8)(R12*1), Z3, K1, Z3
+	ADDQ          $0x04, R12
+	LEAQ          -1(R12), R10
+	MOVL          (BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R9*4), Z2
+	VMULPS        (SI)(R11*1), Z2, Z2
+	LEAQ          1(R9), R13
+	MOVQ          R13, R11
+	SUBQ          R12, R11
+	SARQ          $0x3f, R11
+	KMOVW         R11, K1
+	CMPQ          R13, R10
+	CMOVQGT       R10, R13
+	MOVL          (BX)(R13*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R13*4), Z3
+	VMULPS.Z      (SI)(R11*1), Z3, K1, Z3
 	VADDPS        Z3, Z2, Z2
-	LEAQ          2(R10), R14
-	MOVQ          R14, R12
-	SUBQ          R13, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R14, R11
-	CMOVQGT       R11, R14
-	MOVL          (SI)(R14*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R14*4), Z3
-	VMULPS.Z      (R8)(R12*1), Z3, K1, Z3
-	LEAQ          3(R10), R10
-	MOVQ          R10, R12
-	SUBQ          R13, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
-	MOVL          (SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R10*4), Z4
-	VMULPS.Z      (R8)(R12*1), Z4, K1, Z4
+	LEAQ          2(R9), R13
+	MOVQ          R13, R11
+	SUBQ          R12, R11
+	SARQ          $0x3f, R11
+	KMOVW         R11, K1
+	CMPQ          R13, R10
+	CMOVQGT       R10, R13
+	MOVL          (BX)(R13*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R13*4), Z3
+	VMULPS.Z      (SI)(R11*1), Z3, K1, Z3
+	LEAQ          3(R9), R9
+	MOVQ          R9, R11
+	SUBQ          R12, R11
+	SARQ          $0x3f, R11
+	KMOVW         R11, K1
+	CMPQ          R9, R10
+	CMOVQGT       R10, R9
+	MOVL          (BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R9*4), Z4
+	VMULPS.Z      (SI)(R11*1), Z4, K1, Z4
 	VADDPS        Z4, Z3, Z3
 	VADDPS        Z3, Z2, Z2
-	MOVQ          R13, R10
+	MOVQ          R12, R9
 	VEXTRACTF64X4 $0x01, Z2, Y3
 	VCVTPS2PD     Y2, Z2
 	VCVTPS2PD     Y3, Z3
@@ -535,7 +1169,158 @@ store:
 	VCVTPD2PS Z1, Y2
 	VMOVUPS   Y2, 32(AX)
 	ADDQ      CX, AX
-	DECQ      BX
+	DECQ      rows+24(FP)
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func spmmShort16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·spmmShort16F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), R8
+	MOVQ val+48(FP), R9
+	MOVQ stride+72(FP), R10
+	SHLQ $0x02, R10
+	MOVQ (DX), R11
+
+row:
+	MOVQ       8(DX), R14
+	ADDQ       $0x08, DX
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	MOVL       (BX), R13
+	ADDQ       $0x04, BX
+	IMULQ      R10, R13
+	MOVQ       x+64(FP), DI
+	ADDQ       R13, DI
+	PREFETCHT0 1024(R8)(R11*2)
+	PREFETCHT0 2048(R9)(R11*4)
+	PREFETCHT0 2112(R9)(R11*4)
+	MOVQ       R8, R12
+	MOVQ       DI, SI
+	CMPQ       rows+24(FP), $0x03
+	JL         begun
+	MOVQ       8(DX), R13
+	SUBQ       R11, R13
+	LEAQ       (R14)(R13*1), R15
+	CMPQ       R15, nnz+56(FP)
+	JHI        begun
+	LEAQ       (R8)(R13*2), R12
+	MOVL       4(BX), R13
+	IMULQ      R10, R13
+	MOVQ       x+64(FP), SI
+	ADDQ       R13, SI
+
+begun:
+	CMPQ R11, R14
+	JGE  store
+	SUBQ $0x04, R14
+	CMPQ R11, R14
+	JGE  last
+
+four:
+	MOVWLZX       (R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	MOVWLZX       (R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R11*4), Z2
+	VMULPS        (DI)(R13*1), Z2, Z2
+	MOVWLZX       2(R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	MOVWLZX       2(R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  4(R9)(R11*4), Z3
+	VMULPS        (DI)(R13*1), Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	MOVWLZX       4(R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	MOVWLZX       4(R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  8(R9)(R11*4), Z3
+	VMULPS        (DI)(R13*1), Z3, Z3
+	MOVWLZX       6(R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	MOVWLZX       6(R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  12(R9)(R11*4), Z4
+	VMULPS        (DI)(R13*1), Z4, Z4
+	VADDPS        Z4, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+	ADDQ          $0x04, R11
+	CMPQ          R11, R14
+	JL            four
+
+last:
+	ADDQ          $0x04, R14
+	LEAQ          -1(R14), SI
+	MOVWLZX       (R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R11*4), Z2
+	VMULPS        (DI)(R13*1), Z2, Z2
+	LEAQ          1(R11), R12
+	MOVQ          R12, R13
+	SUBQ          R14, R13
+	SARQ          $0x3f, R13
+	KMOVW         R13, K1
+	CMPQ          R12, SI
+	CMOVQGT       SI, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R12*4), Z3
+	VMULPS.Z      (DI)(R13*1), Z3, K1, Z3
+	VADDPS        Z3, Z2, Z2
+	LEAQ          2(R11), R12
+	MOVQ          R12, R13
+	SUBQ          R14, R13
+	SARQ          $0x3f, R13
+	KMOVW         R13, K1
+	CMPQ          R12, SI
+	CMOVQGT       SI, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R12*4), Z3
+	VMULPS.Z      (DI)(R13*1), Z3, K1, Z3
+	LEAQ          3(R11), R11
+	MOVQ          R11, R12
+	SUBQ          R14, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R11, SI
+	CMOVQGT       SI, R11
+	MOVWLZX       (R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R11*4), Z4
+	VMULPS.Z      (DI)(R13*1), Z4, K1, Z4
+	VADDPS        Z4, Z3, Z3
+	VADDPS        Z3, Z2, Z2
+	MOVQ          R14, R11
+	VEXTRACTF64X4 $0x01, Z2, Y3
+	VCVTPS2PD     Y2, Z2
+	VCVTPS2PD     Y3, Z3
+	VADDPD        Z2, Z0, Z0
+	VADDPD        Z3, Z1, Z1
+
+store:
+	VCVTPD2PS Z0, Y2
+	VMOVUPS   Y2, (AX)
+	VCVTPD2PS Z1, Y2
+	VMOVUPS   Y2, 32(AX)
+	ADDQ      CX, AX
+	DECQ      rows+24(FP)
 	JNZ       row
 	VZEROUPPER
 	RET
@@ -547,70 +1332,73 @@ TEXT ·spmmFours32F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ dstStride+8(FP), CX
 	SHLQ $0x02, CX
 	MOVQ ptr+16(FP), DX
-	MOVQ rows+24(FP), BX
-	MOVQ ind+32(FP), SI
+	MOVQ ind+32(FP), BX
+	MOVQ x+56(FP), SI
 	MOVQ val+40(FP), DI
-	MOVQ x+56(FP), R8
-	MOVQ stride+64(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+	MOVQ stride+64(FP), R8
+	SHLQ $0x02, R8
+	MOVQ (DX), R9
 
 row:
-	MOVQ    8(DX), R13
-	ADDQ    $0x08, DX
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	LEAQ    64(R13), R12
-	LEAQ    256(SI), R11
-	CMPQ    R12, nnz+48(FP)
-	CMOVQHI SI, R11
-	CMPQ    R10, R13
-	JGE     store
-	SUBQ    $0x04, R13
-	CMPQ    R10, R13
-	JGE     last
+	MOVQ       8(DX), R12
+	ADDQ       $0x08, DX
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 2048(BX)(R9*4)
+	PREFETCHT0 2112(BX)(R9*4)
+	PREFETCHT0 2048(DI)(R9*4)
+	PREFETCHT0 2112(DI)(R9*4)
+	LEAQ       64(R12), R11
+	LEAQ       256(BX), R10
+	CMPQ       R11, nnz+48(FP)
+	CMOVQHI    BX, R10
+	CMPQ       R9, R12
+	JGE        store
+	SUBQ       $0x04, R12
+	CMPQ       R9, R12
+	JGE        last
 
 four:
-	MOVL          (R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	PREFETCHT0    64(R8)(R12*1)
-	MOVL          (SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R10*4), Z4
-	VMULPS        (R8)(R12*1), Z4, Z5
-	VMULPS        64(R8)(R12*1), Z4, Z4
-	MOVL          4(R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	PREFETCHT0    64(R8)(R12*1)
-	MOVL          4(SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  4(DI)(R10*4), Z6
-	VMULPS        (R8)(R12*1), Z6, Z7
-	VMULPS        64(R8)(R12*1), Z6, Z6
+	MOVL          (R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	PREFETCHT0    64(SI)(R11*1)
+	MOVL          (BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R9*4), Z4
+	VMULPS        (SI)(R11*1), Z4, Z5
+	VMULPS        64(SI)(R11*1), Z4, Z4
+	MOVL          4(R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	PREFETCHT0    64(SI)(R11*1)
+	MOVL          4(BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  4(DI)(R9*4), Z6
+	VMULPS        (SI)(R11*1), Z6, Z7
+	VMULPS        64(SI)(R11*1), Z6, Z6
 	VADDPS        Z7, Z5, Z5
 	VADDPS        Z6, Z4, Z4
-	MOVL          8(R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	PREFETCHT0    64(R8)(R12*1)
-	MOVL          8(SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  8(DI)(R10*4), Z6
-	VMULPS        (R8)(R12*1), Z6, Z7
-	VMULPS        64(R8)(R12*1), Z6, Z6
-	MOVL          12(R11)(R10*4), R12
-	IMULQ         R9, R12
-	PREFETCHT0    (R8)(R12*1)
-	PREFETCHT0    64(R8)(R12*1)
-	MOVL          12(SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  12(DI)(R10*4), Z8
-	VMULPS        (R8)(R12*1), Z8, Z9
-	VMULPS        64(R8)(R12*1), Z8, Z8
+	MOVL          8(R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	PREFETCHT0    64(SI)(R11*1)
+	MOVL          8(BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  8(DI)(R9*4), Z6
+	VMULPS        (SI)(R11*1), Z6, Z7
+	VMULPS        64(SI)(R11*1), Z6, Z6
+	MOVL          12(R10)(R9*4), R11
+	IMULQ         R8, R11
+	PREFETCHT0    (SI)(R11*1)
+	PREFETCHT0    64(SI)(R11*1)
+	MOVL          12(BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  12(DI)(R9*4), Z8
+	VMULPS        (SI)(R11*1), Z8, Z9
+	VMULPS        64(SI)(R11*1), Z8, Z8
 	VADDPS        Z9, Z7, Z7
 	VADDPS        Z8, Z6, Z6
 	VADDPS        Z7, Z5, Z5
@@ -625,61 +1413,61 @@ four:
 	VCVTPS2PD     Y5, Z5
 	VADDPD        Z4, Z2, Z2
 	VADDPD        Z5, Z3, Z3
-	ADDQ          $0x04, R10
-	CMPQ          R10, R13
+	ADDQ          $0x04, R9
+	CMPQ          R9, R12
 	JL            four
 
 last:
-	ADDQ          $0x04, R13
-	LEAQ          -1(R13), R11
-	MOVL          (SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R10*4), Z4
-	VMULPS        (R8)(R12*1), Z4, Z5
-	VMULPS        64(R8)(R12*1), Z4, Z4
-	LEAQ          1(R10), R14
-	MOVQ          R14, R12
-	SUBQ          R13, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R14, R11
-	CMOVQGT       R11, R14
-	MOVL          (SI)(R14*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R14*4), Z6
-	VMULPS.Z      (R8)(R12*1), Z6, K1, Z7
-	VMULPS.Z      64(R8)(R12*1), Z6, K1, Z6
+	ADDQ          $0x04, R12
+	LEAQ          -1(R12), R10
+	MOVL          (BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R9*4), Z4
+	VMULPS        (SI)(R11*1), Z4, Z5
+	VMULPS        64(SI)(R11*1), Z4, Z4
+	LEAQ          1(R9), R13
+	MOVQ          R13, R11
+	SUBQ          R12, R11
+	SARQ          $0x3f, R11
+	KMOVW         R11, K1
+	CMPQ          R13, R10
+	CMOVQGT       R10, R13
+	MOVL          (BX)(R13*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R13*4), Z6
+	VMULPS.Z      (SI)(R11*1), Z6, K1, Z7
+	VMULPS.Z      64(SI)(R11*1), Z6, K1, Z6
 	VADDPS        Z7, Z5, Z5
 	VADDPS        Z6, Z4, Z4
-	LEAQ          2(R10), R14
-	MOVQ          R14, R12
-	SUBQ          R13, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R14, R11
-	CMOVQGT       R11, R14
-	MOVL          (SI)(R14*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R14*4), Z6
-	VMULPS.Z      (R8)(R12*1), Z6, K1, Z7
-	VMULPS.Z      64(R8)(R12*1), Z6, K1, Z6
-	LEAQ          3(R10), R10
-	MOVQ          R10, R12
-	SUBQ          R13, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R10, R11
-	CMOVQGT       R11, R10
-	MOVL          (SI)(R10*4), R12
-	IMULQ         R9, R12
-	VBROADCASTSS  (DI)(R10*4), Z8
-	VMULPS.Z      (R8)(R12*1), Z8, K1, Z9
-	VMULPS.Z      64(R8)(R12*1), Z8, K1, Z8
+	LEAQ          2(R9), R13
+	MOVQ          R13, R11
+	SUBQ          R12, R11
+	SARQ          $0x3f, R11
+	KMOVW         R11, K1
+	CMPQ          R13, R10
+	CMOVQGT       R10, R13
+	MOVL          (BX)(R13*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R13*4), Z6
+	VMULPS.Z      (SI)(R11*1), Z6, K1, Z7
+	VMULPS.Z      64(SI)(R11*1), Z6, K1, Z6
+	LEAQ          3(R9), R9
+	MOVQ          R9, R11
+	SUBQ          R12, R11
+	SARQ          $0x3f, R11
+	KMOVW         R11, K1
+	CMPQ          R9, R10
+	CMOVQGT       R10, R9
+	MOVL          (BX)(R9*4), R11
+	IMULQ         R8, R11
+	VBROADCASTSS  (DI)(R9*4), Z8
+	VMULPS.Z      (SI)(R11*1), Z8, K1, Z9
+	VMULPS.Z      64(SI)(R11*1), Z8, K1, Z8
 	VADDPS        Z9, Z7, Z7
 	VADDPS        Z8, Z6, Z6
 	VADDPS        Z7, Z5, Z5
 	VADDPS        Z6, Z4, Z4
-	MOVQ          R13, R10
+	MOVQ          R12, R9
 	VEXTRACTF64X4 $0x01, Z5, Y6
 	VCVTPS2PD     Y5, Z5
 	VCVTPS2PD     Y6, Z6
@@ -701,7 +1489,192 @@ store:
 	VCVTPD2PS Z3, Y4
 	VMOVUPS   Y4, 96(AX)
 	ADDQ      CX, AX
-	DECQ      BX
+	DECQ      rows+24(FP)
+	JNZ       row
+	VZEROUPPER
+	RET
+
+// func spmmShort32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·spmmShort32F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ dst+0(FP), AX
+	MOVQ dstStride+8(FP), CX
+	SHLQ $0x02, CX
+	MOVQ ptr+16(FP), DX
+	MOVQ base+32(FP), BX
+	MOVQ off+40(FP), R8
+	MOVQ val+48(FP), R9
+	MOVQ stride+72(FP), R10
+	SHLQ $0x02, R10
+	MOVQ (DX), R11
+
+row:
+	MOVQ       8(DX), R14
+	ADDQ       $0x08, DX
+	VPXORQ     Z0, Z0, Z0
+	VPXORQ     Z1, Z1, Z1
+	VPXORQ     Z2, Z2, Z2
+	VPXORQ     Z3, Z3, Z3
+	MOVL       (BX), R13
+	ADDQ       $0x04, BX
+	IMULQ      R10, R13
+	MOVQ       x+64(FP), DI
+	ADDQ       R13, DI
+	PREFETCHT0 1024(R8)(R11*2)
+	PREFETCHT0 2048(R9)(R11*4)
+	PREFETCHT0 2112(R9)(R11*4)
+	MOVQ       R8, R12
+	MOVQ       DI, SI
+	CMPQ       rows+24(FP), $0x03
+	JL         begun
+	MOVQ       8(DX), R13
+	SUBQ       R11, R13
+	LEAQ       (R14)(R13*1), R15
+	CMPQ       R15, nnz+56(FP)
+	JHI        begun
+	LEAQ       (R8)(R13*2), R12
+	MOVL       4(BX), R13
+	IMULQ      R10, R13
+	MOVQ       x+64(FP), SI
+	ADDQ       R13, SI
+
+begun:
+	CMPQ R11, R14
+	JGE  store
+	SUBQ $0x04, R14
+	CMPQ R11, R14
+	JGE  last
+
+four:
+	MOVWLZX       (R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	PREFETCHT0    64(SI)(R13*1)
+	MOVWLZX       (R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R11*4), Z4
+	VMULPS        (DI)(R13*1), Z4, Z5
+	VMULPS        64(DI)(R13*1), Z4, Z4
+	MOVWLZX       2(R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	PREFETCHT0    64(SI)(R13*1)
+	MOVWLZX       2(R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  4(R9)(R11*4), Z6
+	VMULPS        (DI)(R13*1), Z6, Z7
+	VMULPS        64(DI)(R13*1), Z6, Z6
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z6, Z4, Z4
+	MOVWLZX       4(R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	PREFETCHT0    64(SI)(R13*1)
+	MOVWLZX       4(R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  8(R9)(R11*4), Z6
+	VMULPS        (DI)(R13*1), Z6, Z7
+	VMULPS        64(DI)(R13*1), Z6, Z6
+	MOVWLZX       6(R12)(R11*2), R13
+	IMULQ         R10, R13
+	PREFETCHT0    (SI)(R13*1)
+	PREFETCHT0    64(SI)(R13*1)
+	MOVWLZX       6(R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  12(R9)(R11*4), Z8
+	VMULPS        (DI)(R13*1), Z8, Z9
+	VMULPS        64(DI)(R13*1), Z8, Z8
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z6, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z5, Z0, Z0
+	VADDPD        Z6, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z5, Z3, Z3
+	ADDQ          $0x04, R11
+	CMPQ          R11, R14
+	JL            four
+
+last:
+	ADDQ          $0x04, R14
+	LEAQ          -1(R14), SI
+	MOVWLZX       (R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R11*4), Z4
+	VMULPS        (DI)(R13*1), Z4, Z5
+	VMULPS        64(DI)(R13*1), Z4, Z4
+	LEAQ          1(R11), R12
+	MOVQ          R12, R13
+	SUBQ          R14, R13
+	SARQ          $0x3f, R13
+	KMOVW         R13, K1
+	CMPQ          R12, SI
+	CMOVQGT       SI, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R12*4), Z6
+	VMULPS.Z      (DI)(R13*1), Z6, K1, Z7
+	VMULPS.Z      64(DI)(R13*1), Z6, K1, Z6
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z6, Z4, Z4
+	LEAQ          2(R11), R12
+	MOVQ          R12, R13
+	SUBQ          R14, R13
+	SARQ          $0x3f, R13
+	KMOVW         R13, K1
+	CMPQ          R12, SI
+	CMOVQGT       SI, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R12*4), Z6
+	VMULPS.Z      (DI)(R13*1), Z6, K1, Z7
+	VMULPS.Z      64(DI)(R13*1), Z6, K1, Z6
+	LEAQ          3(R11), R11
+	MOVQ          R11, R12
+	SUBQ          R14, R12
+	SARQ          $0x3f, R12
+	KMOVW         R12, K1
+	CMPQ          R11, SI
+	CMOVQGT       SI, R11
+	MOVWLZX       (R8)(R11*2), R13
+	IMULQ         R10, R13
+	VBROADCASTSS  (R9)(R11*4), Z8
+	VMULPS.Z      (DI)(R13*1), Z8, K1, Z9
+	VMULPS.Z      64(DI)(R13*1), Z8, K1, Z8
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z8, Z6, Z6
+	VADDPS        Z7, Z5, Z5
+	VADDPS        Z6, Z4, Z4
+	MOVQ          R14, R11
+	VEXTRACTF64X4 $0x01, Z5, Y6
+	VCVTPS2PD     Y5, Z5
+	VCVTPS2PD     Y6, Z6
+	VADDPD        Z5, Z0, Z0
+	VADDPD        Z6, Z1, Z1
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VCVTPS2PD     Y4, Z4
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z4, Z2, Z2
+	VADDPD        Z5, Z3, Z3
+
+store:
+	VCVTPD2PS Z0, Y4
+	VMOVUPS   Y4, (AX)
+	VCVTPD2PS Z1, Y4
+	VMOVUPS   Y4, 32(AX)
+	VCVTPD2PS Z2, Y4
+	VMOVUPS   Y4, 64(AX)
+	VCVTPD2PS Z3, Y4
+	VMOVUPS   Y4, 96(AX)
+	ADDQ      CX, AX
+	DECQ      rows+24(FP)
 	JNZ       row
 	VZEROUPPER
 	RET

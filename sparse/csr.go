@@ -15,11 +15,11 @@ import (
 type CSR struct {
 	rows, cols int
 	ptr        []uint64
-	ind        []uint32     // Plain
-	deltas     *simd.Deltas // else
-	val        []float32    // but in Compact16
-	half       []uint16     // Compact16
-	chunks     []int        // row boundaries, see partition.go
+	ind        []uint32  // Plain
+	short      *offsets  // else
+	val        []float32 // but in Compact16
+	half       []uint16  // Compact16
+	chunks     []int     // row boundaries, see partition.go
 }
 
 // New makes a CSR of the given arrays, which it keeps and which must not be
@@ -51,8 +51,9 @@ const parallelEntries = 1 << 19
 // panics if they do not fit. What they promise is what New checks: row pointers
 // from 0 to len(ind) that never decrease, columns below cols that ascend strictly
 // within each row, finite values. Where that is not so, products read memory that
-// is not theirs. In a compact layout ind is not kept; at most 14 bytes an entry
-// are held while converting, those of the arguments included.
+// is not theirs. In a compact layout ind is not kept; at most 11 bytes an entry, 13
+// for Compact16, and 12 a row are held while converting, those of the arguments
+// included.
 func Adopt(ctx context.Context, set *Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
 		panic(fmt.Sprintf("sparse: adopt: %d row pointers to %d for %d rows, %d columns and %d values", len(ptr), ptr[len(ptr)-1], rows, len(ind), len(val)))
@@ -69,8 +70,8 @@ func (a *CSR) Cols() int { return a.cols }
 
 // NNZ returns the number of stored entries.
 func (a *CSR) NNZ() int {
-	if a.deltas != nil {
-		return len(a.deltas.Words)
+	if a.short != nil {
+		return len(a.short.off)
 	}
 	return len(a.ind)
 }
@@ -87,13 +88,16 @@ type RowBuffer struct {
 // buffer stands for a new one. Like every index it panics when i is out of range.
 func (a *CSR) Row(i int, buffer *RowBuffer) (ind []uint32, val []float32) {
 	lo, hi := a.ptr[i], a.ptr[i+1]
-	if a.deltas == nil {
+	if a.short == nil {
 		return a.ind[lo:hi:hi], a.val[lo:hi:hi]
+	}
+	if run := a.run(i); run != nil {
+		return run.row(i)
 	}
 	if buffer == nil {
 		buffer = new(RowBuffer)
 	}
-	buffer.ind = a.deltas.Columns(buffer.ind[:0], i, lo, hi)
+	buffer.ind = a.columns(buffer.ind[:0], i)
 	if a.half == nil {
 		return buffer.ind, a.val[lo:hi:hi]
 	}
@@ -110,19 +114,30 @@ func (a *CSR) RowLen(i int) int { return int(a.ptr[i+1] - a.ptr[i]) }
 // Size returns the memory the matrix takes in its layout, in bytes.
 func (a *CSR) Size() int64 {
 	size := 8*int64(len(a.ptr)) + 4*int64(len(a.ind)) + 4*int64(len(a.val)) + 2*int64(len(a.half)) + 8*int64(len(a.chunks))
-	if d := a.deltas; d != nil {
-		size += 2*int64(len(d.Words)) + 4*int64(len(d.Far)) + 8*int64(len(d.Rows))
+	if c := a.short; c != nil {
+		size += 4*int64(len(c.base)) + 2*int64(len(c.off))
+		for _, run := range c.runs {
+			size += wideRunBytes + 8*int64(len(run.ptr)-2) + 4*int64(len(run.ind))
+			if a.half != nil {
+				size += 4 * int64(len(run.val))
+			}
+		}
 	}
 	return size
 }
 
 // Streamed returns the bytes of the matrix that a product reads: in a compact
-// layout less than Size, because the places where rows begin are not read but at
-// the start of a panel of them.
+// layout less than Size, because the offsets of rows whose columns are kept
+// elsewhere are not read.
 func (a *CSR) Streamed() int64 {
 	size := a.Size() - 8*int64(len(a.chunks))
-	if a.deltas != nil {
-		size -= 8 * int64(len(a.deltas.Rows))
+	if a.short != nil {
+		for _, run := range a.short.runs {
+			size -= 2 * int64(len(run.ind))
+			if a.half != nil {
+				size -= 2 * int64(len(run.ind))
+			}
+		}
 	}
 	return size
 }
@@ -221,51 +236,28 @@ func (a *CSR) IsSymmetric() bool {
 	}
 	// Rows are visited in ascending order, so the entries (j, i) that must
 	// answer (i, j) come in storage order for each j: one cursor per row.
-	cursor := make([]cursor, a.rows)
-	for j := range cursor {
-		cursor[j].p = a.ptr[j]
-		if a.deltas != nil {
-			cursor[j].at = a.deltas.Rows[j]
-		}
-	}
+	cursor := make([]uint64, a.rows)
+	copy(cursor, a.ptr)
 	var buffer RowBuffer
 	for i := range a.rows {
 		ind, val := a.Row(i, &buffer)
-		for p, j := range ind {
-			if cursor[j].p == a.ptr[j+1] {
+		for e, j := range ind {
+			p := cursor[j]
+			if p == a.ptr[j+1] || a.column(int(j), p) != uint32(i) || a.value(p) != val[e] {
 				return false
 			}
-			if column, v := a.entry(&cursor[j]); column != uint32(i) || v != val[p] {
-				return false
-			}
+			cursor[j]++
 		}
 	}
 	return true
 }
 
-// A cursor stands before an entry.
-type cursor struct {
-	p  uint64
-	at simd.DeltaRow
-}
-
-// entry returns the entry behind a cursor and moves it on.
-func (a *CSR) entry(c *cursor) (column uint32, val float32) {
-	p := c.p
-	c.p++
-	if a.deltas == nil {
-		return a.ind[p], a.val[p]
-	}
-	w := a.deltas.Words[p]
-	c.at.Column += uint32(int32(w))
-	if w == simd.FarDelta {
-		c.at.Column += a.deltas.Far[c.at.Far]
-		c.at.Far++
-	}
+// value returns the value of entry p.
+func (a *CSR) value(p uint64) float32 {
 	if a.half != nil {
-		return c.at.Column, simd.Float32(a.half[p])
+		return simd.Float32(a.half[p])
 	}
-	return c.at.Column, a.val[p]
+	return a.val[p]
 }
 
 // find returns the value of column j in row i, or false.

@@ -18,14 +18,21 @@
 //
 //	          columns                      values    bytes a nonzero  a row
 //	Plain     uint32                       float32   8                8
-//	Compact   differences of 16 bits       float32   6                16
-//	Compact16 differences of 16 bits       float16   4                16
+//	Compact   uint16 from a base of a row  float32   6                12
+//	Compact16 uint16 from a base of a row  float16   4                12
 //
-// A difference that does not fit takes 4 bytes more. Compact is exact: products
-// have the same bits. The values of Compact16 are within 2^-11 of those given, or
-// within 2^-25 if they are below 2^-14. They save memory, not time: with 32
-// nonzeros a row decoding takes 0.3 ns a nonzero on a core that multiplies one
-// in 1 ns.
+// The base is the first column of a row, and products add it to the address of X
+// once a row: nothing is decoded. A row whose columns span more than 65535 is
+// kept in Plain beside the others, which takes 4 bytes a nonzero more and some
+// 100 a run of such rows; a matrix with many of them is refused. Compact is exact:
+// products have the same bits. The values of Compact16 are within 2^-11 of those
+// given, or within 2^-25 if they are below 2^-14.
+//
+// They save memory, and some time. With a million rows of 32 nonzeros in row-major
+// order of cells, where no row is wide, products in Compact take 0.9 of the time
+// they take in Plain, and as long in Compact16 with one or two columns, but 1.2
+// times as long as in Plain with more. In Morton order, where some rows are wide,
+// Compact takes as long as Plain.
 //
 // # Products
 //

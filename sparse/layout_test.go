@@ -13,22 +13,35 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// spread returns a matrix with columns near each other and far apart, and rows
-// of all lengths.
+// spread returns a matrix with rows of all lengths and spans: empty, of one
+// column, as wide as an offset reaches and one wider. Of its rows one in 64 is
+// wide, and so are the first, the last and some next to each other.
 func spread(t testing.TB, rows, cols int) *CSR {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
 	ptr, ind, val := []uint64{0}, []uint32(nil), []float32(nil)
+	add := func(column int) {
+		ind, val = append(ind, uint32(column)), append(val, float32(r.NormFloat64()))
+	}
 	for i := range rows {
-		column := r.IntN(cols)
-		for range r.IntN(80) * (i % 3) {
-			if column >= cols {
-				break
-			}
-			ind, val = append(ind, uint32(column)), append(val, float32(r.NormFloat64()))
-			column += 1 + r.IntN(20)
-			if r.IntN(9) == 0 {
-				column += r.IntN(100_000)
+		column := r.IntN(cols - 70_000)
+		switch {
+		case i == 0 || i == rows-1 || i%64 == 5 || i >= 500 && i < 505:
+			add(column)
+			add(column + 7)
+			add(column + 1<<16)
+		case i%64 == 9:
+			add(column)
+			add(column + 1<<16 - 1)
+		case i%64 == 11:
+			add(column)
+		default:
+			for range r.IntN(80) * (i % 3) {
+				add(column)
+				column += 1 + r.IntN(20)
+				if r.IntN(9) == 0 {
+					column += r.IntN(500)
+				}
 			}
 		}
 		ptr = append(ptr, uint64(len(ind)))
@@ -98,13 +111,116 @@ func TestLayouts(t *testing.T) {
 			}
 			sums, sumsWant := make([]float64, 100), make([]float64, 100)
 			s := simd.At(simd.Best())
-			b.SumRows(s, sums, 700, 800)
-			back.SumRows(s, sumsWant, 700, 800)
+			b.SumRows(s, sums, 450, 550)
+			back.SumRows(s, sumsWant, 450, 550)
 			if !slices.Equal(sums, sumsWant) {
 				t.Fatalf("%v: other sums than plain", layout)
 			}
+			// Runs that begin and end between wide rows.
+			for lo := 498; lo < 508; lo++ {
+				for hi := lo; hi < 508; hi++ {
+					piece := make([]float32, max(hi-lo, 1)*k)
+					b.MulRows(s, piece, k, lo, hi, k, x.Data, k)
+					if !slices.Equal(piece[:(hi-lo)*k], want.Data[lo*k:hi*k]) {
+						t.Fatalf("%v: rows %d to %d are others than plain", layout, lo, hi)
+					}
+				}
+			}
 		}
 	}
+}
+
+// Rows are wide from a span of 2^16 on, and no others.
+func TestWideRows(t *testing.T) {
+	a := spread(t, 3000, 200_000)
+	b, err := a.Convert(context.Background(), nil, Compact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range a.Rows() {
+		row, _ := a.Row(i, nil)
+		want := len(row) > 0 && row[len(row)-1]-row[0] >= 1<<16
+		if run := b.run(i); (run != nil) != want || want && (i < run.lo || i >= run.hi) {
+			t.Fatalf("row %d with the columns %v is in %v", i, row, run)
+		}
+		for e, j := range row {
+			if got := b.column(i, a.ptr[i]+uint64(e)); got != j {
+				t.Fatalf("row %d: column %d, want %d", i, got, j)
+			}
+		}
+	}
+	if last := b.short.runs[len(b.short.runs)-1]; b.short.runs[0].lo != 0 || last.hi != a.Rows() || b.run(500).hi != 505 {
+		t.Errorf("runs %v", b.short.runs)
+	}
+}
+
+// A matrix most of whose rows are wide has no compact layout, and Auto knows.
+func TestNoCompactLayout(t *testing.T) {
+	ctx := context.Background()
+	const rows, m, cols = 3000, 16, 200_000
+	ptr, ind := make([]uint64, rows+1), make([]uint32, rows*m)
+	for i := range rows {
+		for e := range m {
+			ind[i*m+e] = uint32(i + 9000*e)
+		}
+		ptr[i+1] = uint64((i + 1) * m)
+	}
+	a := mustNew(t, rows, cols, ptr, ind, make([]float32, rows*m))
+	for _, layout := range []Layout{Compact, Compact16} {
+		if _, err := a.Convert(ctx, nil, layout); !errors.Is(err, ErrRange) {
+			t.Errorf("%v: %v", layout, err)
+		}
+	}
+	if b, err := a.Convert(ctx, nil, Auto); err != nil || b.Layout() != Plain || b.NNZ() != a.NNZ() {
+		t.Errorf("auto: %v, %v", b, err)
+	}
+}
+
+// Layouts agree with Plain for any shape.
+func FuzzLayouts(f *testing.F) {
+	f.Add(uint64(1), []byte{0, 3, 200, 255, 1}, uint8(2))
+	f.Add(uint64(2), []byte{255}, uint8(9))
+	f.Fuzz(func(t *testing.T, seed uint64, shape []byte, columns uint8) {
+		ctx := context.Background()
+		r := rand.New(rand.NewPCG(seed, 3))
+		const cols = 1 << 17
+		ptr, ind, val := []uint64{0}, []uint32(nil), []float32(nil)
+		for _, s := range shape {
+			// The high bits are the length of a row, the low ones its steps.
+			column := r.IntN(1 << 15)
+			for range s >> 3 {
+				if column >= cols {
+					break
+				}
+				ind, val = append(ind, uint32(column)), append(val, r.Float32()-0.5)
+				column += 1 + r.IntN(1<<(2*(s&7)))
+			}
+			ptr = append(ptr, uint64(len(ind)))
+		}
+		a := mustNew(t, len(shape), cols, ptr, ind, val)
+		k := 1 + int(columns)%40
+		x := dense(cols, k)
+		for _, layout := range []Layout{Auto, Compact, Compact16} {
+			b, err := a.Convert(ctx, nil, layout)
+			if err != nil {
+				if layout == Auto || !errors.Is(err, ErrRange) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			back, err := b.Convert(ctx, nil, Plain)
+			if err != nil || !slices.Equal(back.ind, a.ind) || layout != Compact16 && !slices.Equal(back.val, a.val) {
+				t.Fatalf("%v does not come back: %v", layout, err)
+			}
+			got, want := dense(a.Rows(), k), dense(a.Rows(), k)
+			if err := errors.Join(b.MulTo(ctx, nil, nil, got, x), back.MulTo(ctx, nil, nil, want, x)); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Data, want.Data) {
+				t.Fatalf("%v: another product than plain", layout)
+			}
+		}
+	})
 }
 
 // What is built on Row works in every layout.

@@ -38,7 +38,7 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 			val[out+uint64(e)] = oldVal[uint32(key)]
 		}
 	}
-	return Adopt(context.Background(), nil, Auto, a.rows, a.cols, ptr, ind, val)
+	return Adopt(context.Background(), nil, Plain, a.rows, a.cols, ptr, ind, val)
 }
 
 // Inverse returns the order that undoes the given one: inverse[order[i]] = i.

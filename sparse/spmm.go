@@ -55,11 +55,21 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32
 // It is for callers that do more with a row than store it. They have checked
 // that x has a row for every column; MulRows panics where dst is too short.
 func (a *CSR) MulRows(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
-	if a.deltas == nil {
+	if a.short == nil {
 		s.MulRowsF32(dst, dstStride, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
 		return
 	}
-	s.MulDeltas(dst, dstStride, k, a.ptr[lo:hi+1], a.deltas, lo, a.val, a.half, x, stride)
+	a.short.pieces(lo, hi, func(from, to int, run *wideRun) {
+		dst, ptr, base, off := dst[(from-lo)*dstStride:], a.ptr[from:to+1], a.short.base[from:to], a.short.off
+		switch {
+		case run != nil:
+			s.MulRowsF32(dst, dstStride, k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, x, stride)
+		case a.half != nil:
+			s.MulOffsets16(dst, dstStride, k, ptr, base, off, a.half, x, stride)
+		default:
+			s.MulOffsets(dst, dstStride, k, ptr, base, off, a.val, x, stride)
+		}
+	})
 }
 
 // SumRows sets dst to the sums of rows lo to hi-1 in float64, in the order of

@@ -8,12 +8,13 @@ generate() { # family level
   go run "./$1" -level "$2" -pkg simd -out "../$1_$2_amd64.s" -stubs "../$1_$2_amd64.go"
 }
 
-for family in delta dist expneg finish near spmm; do
+for family in dist expneg finish half near spmm; do
   generate $family avx2
   generate $family avx512
 done
 generate sums avx2
 generate finite avx2
+generate pack avx512
 
 # Vector registers from 16 on belong to AVX-512.
 if grep -nE '\b[XY](1[6-9]|2[0-9]|3[01])\b|\b[ZK][0-9]' ../*_avx2_amd64.s; then
