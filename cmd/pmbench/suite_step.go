@@ -60,14 +60,14 @@ func stepSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, erro
 		return nil, err
 	}
 	x, dst := block(n, k), zeros(n, k)
-	st, step := new(kernel.Stats), &kernel.Step{Labels: labels, Coefficient: 0.1}
+	st, step := new(kernel.Stats), &kernel.Step{Labels: labels, Coefficient: 0.1 / float64(n)}
 	if err := st.Gather(x, labels); err != nil {
 		return nil, err
 	}
 	sub := ofOperator(op, k)
 	sub.bytes = stepBytes(n, sub.nnz, k)
-	// The sums in st are those of the last iterate and not of x again; they do
-	// not change the work.
+	// The sums in st are those of the last iterate and not of x again; with this
+	// coefficient they stay where they are.
 	sub.run = func(ctx context.Context) error { return op.Step(ctx, dst, x, step, st) }
 	return sub, nil
 }
