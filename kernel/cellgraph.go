@@ -39,7 +39,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(cl.n, uint64(len(ind)))
+	size, _ := sparse.Bytes(o.exact(), cl.n, uint64(len(ind)))
 	return &graph{
 		weights: weights, order: cl.order, group: cl.group, tail: tail, radius: radius,
 		entryRel: directRel(p.d) + 1.18*0x1p-24, // simd.Weights

@@ -217,7 +217,11 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	rows := float64(n)
 	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
 	c.ResidentBytes = saturate(8*nnz + rows*(8+4+8+4+4))
-	c.PeakBytes = saturate(8*nnz + float64(searchBytes(n, d, o)) + 8*rows)
+	entry, row := 8.0, 8.0 // sparse.Bytes
+	if o.exact() == sparse.Compact {
+		entry, row = 11, 12
+	}
+	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows)
 	c.NNZ = saturate(nnz)
 	return c
 }

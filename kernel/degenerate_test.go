@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Every kind of input an operator cannot work with gives its error, from every
@@ -315,6 +317,18 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 		if _, _, _, err := (&Options{BudgetBytes: budget}).allocate(t.Context(), []uint64{0, 10}, 1000); !errors.Is(err, want) {
 			t.Errorf("budget %d: err = %v", budget, err)
 		}
+	}
+	// And 34 more to convert them.
+	for budget, want := range map[int64]error{1130: nil, 1129: ErrMemory} {
+		for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
+			if _, _, _, err := (&Options{BudgetBytes: budget, Layout: layout}).allocate(t.Context(), []uint64{0, 10}, 1000); !errors.Is(err, want) {
+				t.Errorf("%v, budget %d: err = %v", layout, budget, err)
+			}
+		}
+	}
+	plain, compact := csrCost(1000, 2, 1e6, &Options{}), csrCost(1000, 2, 1e6, &Options{Layout: sparse.Compact})
+	if compact.PeakBytes != plain.PeakBytes+3e6+4000 {
+		t.Errorf("plain takes %d bytes at most and compact %d", plain.PeakBytes, compact.PeakBytes)
 	}
 	huge := &Options{Columns: math.MaxInt / 4}
 	for name, c := range map[string]Cost{

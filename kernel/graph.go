@@ -46,7 +46,7 @@ func (o *Options) allocate(ctx context.Context, counts []uint64, held int64) (pt
 		ptr[i] += ptr[i-1]
 	}
 	nnz := ptr[len(ptr)-1]
-	need, ok := sparse.Bytes(len(ptr)-1, nnz)
+	need, ok := sparse.Bytes(o.exact(), len(ptr)-1, nnz)
 	if !ok || need > o.BudgetBytes-held {
 		if !ok {
 			need = math.MaxInt64 - held

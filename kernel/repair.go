@@ -111,7 +111,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 	if repaired.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), n, n, ptr, ind, val); err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(n, uint64(len(ind)))
+	size, _ := sparse.Bytes(o.exact(), n, uint64(len(ind)))
 	repaired.peak = g.peak + size
 	return &repaired, nil
 }

@@ -52,7 +52,7 @@ type cellRoom struct {
 // the sweep, which are as many as there are rows of cells around one.
 func cellRoomBytes(d int) int64 {
 	const out = clusterPoints*batchPoints + 2*simd.CoordinatePad
-	return 2*4*batchSpans + int64(8*d+4)*(batchPoints+32) + (4+8)*out + 12*clusterPoints + 512
+	return 2*4*batchSpans + int64((8+4)*d+4)*(batchPoints+32) + (4+8)*out + 12*clusterPoints + 512
 }
 
 func newCellRoom(cl *cellList) *cellRoom {

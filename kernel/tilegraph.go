@@ -53,7 +53,7 @@ func tiledGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o
 	if g.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), q.n, q.n, ptr, ind, val); err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(q.n, uint64(len(ind)))
+	size, _ := sparse.Bytes(o.exact(), q.n, uint64(len(ind)))
 	g.peak = held + size
 	return g, nil
 }

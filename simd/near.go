@@ -1,6 +1,9 @@
 package simd
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Candidates are points that may be near to others, and the scratch memory of a
 // worker that searches: points close together share their candidates, which are
@@ -36,9 +39,9 @@ const CoordinatePad = candidatePad
 // j is coords[a*stride+j]. spans holds pairs of numbers: the span of a pair is the
 // points from the first to one before the second.
 //
-// Coordinates are converted to float64, in which everything is computed: so
-// whether a point is near has the same answer at every level, no band around the
-// radius has to be looked at again, and coordinates may be far from the origin.
+// Coordinates are converted to float64, in which Near and CountNear compute: so
+// whether a point is near has the same answer at every level, and coordinates may be
+// far from the origin.
 //
 // Collect panics where a slice is too short or there are more points than room.
 func (s *Kernels) Collect(c *Candidates, coords []float32, stride int, spans []uint32) {
@@ -120,7 +123,9 @@ func (s *Kernels) CountAll(counts []uint32, c *Candidates, coords []float32, str
 		if n > 0 && len(counts) > 0 {
 			readsSpans(c.d, coords, stride, spans)
 			slack := float64(c.d+5) * 0x1p-24 // and a rounding of the bounds
-			if s.countSingle(counts, c, n, coords, stride, spans, first, float32(r2*(1-slack)), float32(r2*(1+slack))) == 0 {
+			open := s.countSingle(counts, c, n, coords, stride, spans, first, float32(r2*(1-slack)), float32(r2*(1+slack)))
+			// A point that is not near to itself has a coordinate that is not finite.
+			if open == 0 && !slices.Contains(counts, 0) {
 				total := 0
 				for i := range counts {
 					counts[i]-- // itself

@@ -155,6 +155,27 @@ func TestNearPanics(t *testing.T) {
 	}
 }
 
+// A point that is no number is not near to itself either, at any level.
+func TestCountAllNonFinite(t *testing.T) {
+	const n = 20
+	for _, level := range Levels() {
+		for d := 1; d <= 4; d++ {
+			for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				coords := make([]float32, d*n+CoordinatePad)
+				for i := range coords {
+					coords[i] = float32(i % n)
+				}
+				coords[(d-1)*n+7] = float32(v)
+				spans, counts := []uint32{0, n}, make([]uint32, n)
+				_, _, want := nearReference(d, coords, n, spans, 0, n, 10.5)
+				if At(level).CountAll(counts, NewCandidates(d, n), coords, n, spans, 0, 10.5); !slices.Equal(counts, want) {
+					t.Errorf("%v, d=%d, %v: %v, want %v", level, d, v, counts, want)
+				}
+			}
+		}
+	}
+}
+
 // Counted in float32 or not, near is what float64 says: radii are distances of the
 // set, where float32 cannot tell, those beside them, and from one end of the range of
 // numbers to the other.
@@ -165,7 +186,7 @@ func TestCountAll(t *testing.T) {
 		for d := 1; d <= 5; d++ {
 			t.Run(fmt.Sprintf("level=%v/d=%d", level, d), func(t *testing.T) {
 				for n := 1; n < 90; n += 1 + r.IntN(4) {
-					scale := math.Exp2([]float64{0, 0, -30, -70, 30, 55}[r.IntN(6)])
+					scale := math.Exp2([]float64{0, 0, -30, -70, 30, 55, 64, 100}[r.IntN(8)])
 					coords := guarded[float32](t, d*n+CoordinatePad)
 					for i := range coords {
 						coords[i] = float32((10 + r.NormFloat64()) * scale)
@@ -189,6 +210,9 @@ func TestCountAll(t *testing.T) {
 						}
 						if got := s.CountAll(counts, c, coords, n, spans, first, radius2); got != total || !slices.Equal(counts, want) {
 							t.Fatalf("n=%d, r2=%g: %d %v, want %d %v", n, radius2, got, counts, total, want)
+						}
+						if c.Len() != 0 {
+							t.Fatalf("%d candidates are left", c.Len())
 						}
 					}
 				}

@@ -19,6 +19,10 @@ func mulOffsetsAVX2(dst []float32, dstStride, k int, ptr []uint64, base []uint32
 }
 
 func mulOffsetsAVX512(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
+	if stride > gatherStride {
+		mulOffsetsAVX2(dst, dstStride, k, ptr, base, off, val, x, stride)
+		return
+	}
 	mulShorts(shortsAVX512[:], dst, dstStride, k, ptr, base, off, val, x, stride)
 }
 
@@ -39,13 +43,15 @@ func mulShorts(t []shorts, dst []float32, dstStride, k int, ptr []uint64, base [
 	}
 }
 
-// mulOffsets16AVX512 tells whether it has a kernel for k columns: the gathers of
-// few columns convert their values on the way.
+// mulOffsets16AVX512 tells whether it has a kernel for k columns and the stride:
+// the gathers of few columns convert their values on the way.
 func mulOffsets16AVX512(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) bool {
 	kernel := spmmShort1F16AVX512
-	switch k {
-	case 1:
-	case 2:
+	switch {
+	case stride > gatherStride:
+		return false
+	case k == 1:
+	case k == 2:
 		kernel = spmmShort2F16AVX512
 	default:
 		return false

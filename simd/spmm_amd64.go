@@ -3,6 +3,7 @@
 package simd
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -21,7 +22,15 @@ func mulRowsF32AVX2(dst []float32, dstStride, k int, ptr []uint64, ind []uint32,
 	mulFours(foursAVX2[:], dst, dstStride, k, ptr, ind, val, x, stride)
 }
 
+// gatherStride is the largest stride of x that the gathers of AVX-512 take: they
+// multiply 32 bits, in bytes.
+const gatherStride = math.MaxUint32 / 4
+
 func mulRowsF32AVX512(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
+	if stride > gatherStride {
+		mulRowsF32AVX2(dst, dstStride, k, ptr, ind, val, x, stride)
+		return
+	}
 	mulFours(foursAVX512[:], dst, dstStride, k, ptr, ind, val, x, stride)
 }
 

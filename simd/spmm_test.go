@@ -150,6 +150,30 @@ func TestMulRowsFarColumns(t *testing.T) {
 	}
 }
 
+// Rows of x may be more than 4 GiB apart.
+func TestMulRowsFarStride(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("no room")
+	}
+	stride := 1<<30 + 5
+	x := lazily(t, 4*(uint64(stride)+64))
+	ptr, ind, val := []uint64{0, 2}, []uint32{0, 1}, []float32{1, 2}
+	base, off, half := []uint32{0}, []uint16{0, 1}, []uint16{Float16(1), Float16(2)}
+	for _, k := range []int{1, 2, 3, 4, 8, 16, 32} {
+		x[stride+k-1] = 3
+		for _, level := range Levels() {
+			plain, short, short16 := make([]float32, k), make([]float32, k), make([]float32, k)
+			At(level).MulRowsF32(plain, k, k, ptr, ind, val, x, stride)
+			At(level).MulOffsets(short, k, k, ptr, base, off, val, x, stride)
+			At(level).MulOffsets16(short16, k, k, ptr, base, off, half, x, stride)
+			if plain[k-1] != 6 || short[k-1] != 6 || short16[k-1] != 6 {
+				t.Errorf("%v, k = %d: %v, %v and %v, want 6", level, k, plain[k-1], short[k-1], short16[k-1])
+			}
+		}
+		x[stride+k-1] = 0
+	}
+}
+
 func TestMulRowsNonFinite(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	r := rand.New(rand.NewPCG(5, 6))

@@ -51,9 +51,9 @@ const parallelEntries = 1 << 19
 // panics if they do not fit. What they promise is what New checks: row pointers
 // from 0 to len(ind) that never decrease, columns below cols that ascend strictly
 // within each row, finite values. Where that is not so, products read memory that
-// is not theirs. In a compact layout ind is not kept; at most 11 bytes an entry, 13
+// is not theirs. In a compact layout ind is not kept; at most 11 bytes an entry, 14
 // for Compact16, and 12 a row are held while converting, those of the arguments
-// included.
+// included, as Bytes has them.
 func Adopt(ctx context.Context, set *Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
 		panic(fmt.Sprintf("sparse: adopt: %d row pointers to %d for %d rows, %d columns and %d values", len(ptr), ptr[len(ptr)-1], rows, len(ind), len(val)))
@@ -142,15 +142,21 @@ func (a *CSR) Streamed() int64 {
 	return size
 }
 
-// Bytes returns the memory a CSR of the given shape takes in layout Plain, which
-// is what builders fill, and false when the number does not fit an int64. They
-// call it before they allocate.
-func Bytes(rows int, nnz uint64) (int64, bool) {
-	const perEntry = 4 + 4
-	if rows < 0 || nnz > math.MaxInt64/perEntry {
+// Bytes returns the memory that is held at most while Adopt makes a CSR of the
+// given shape, its arguments included, and false when there is no such matrix or
+// the number does not fit an int64. Builders call it before they allocate.
+func Bytes(layout Layout, rows int, nnz uint64) (int64, bool) {
+	perEntry, perRow := uint64(4+4), uint64(8)
+	switch layout {
+	case Compact:
+		perEntry, perRow = perEntry+3, perRow+4
+	case Compact16:
+		perEntry, perRow = perEntry+6, perRow+4
+	}
+	if rows < 0 || uint64(rows) > math.MaxUint32 || nnz > math.MaxInt64/perEntry {
 		return 0, false
 	}
-	total := nnz*perEntry + 8*(uint64(rows)+1)
+	total := nnz*perEntry + uint64(rows)*perRow + 8
 	return int64(total), total <= math.MaxInt64
 }
 

@@ -136,7 +136,7 @@ func (a *CSR) expand(ctx context.Context, set *Workers) (*CSR, error) {
 		b.val = make([]float32, a.NNZ())
 		mem.Huge(b.val)
 	}
-	return &b, set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
+	err := set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
 		lo, hi := a.Chunk(chunk)
 		for i := lo; i < hi; i++ {
 			a.columns(b.ind[a.ptr[i]:a.ptr[i]:a.ptr[i+1]], i)
@@ -146,6 +146,10 @@ func (a *CSR) expand(ctx context.Context, set *Workers) (*CSR, error) {
 			simd.At(simd.Best()).Singles(b.val[from:to], a.half[from:to])
 		}
 	}))
+	if err != nil {
+		return nil, err
+	}
+	return &b, nil
 }
 
 // halve rounds the values to 16 bits.

@@ -29,7 +29,7 @@ func spread(t testing.TB, rows, cols int) *CSR {
 		case i == 0 || i == rows-1 || i%64 == 5 || i >= 500 && i < 505:
 			add(column)
 			add(column + 7)
-			add(column + 1<<16)
+			add(column + 1<<16 + i%3)
 		case i%64 == 9:
 			add(column)
 			add(column + 1<<16 - 1)
@@ -176,6 +176,42 @@ func TestNoCompactLayout(t *testing.T) {
 	}
 }
 
+// Sums take a buffer for all rows, not one for each.
+func TestSumRowsAllocations(t *testing.T) {
+	a := spread(t, 3000, 200_000)
+	sums := make([]float64, a.Rows())
+	for _, layout := range []Layout{Plain, Compact, Compact16} {
+		b, err := a.Convert(context.Background(), nil, layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := testing.AllocsPerRun(3, func() { b.SumRows(simd.At(simd.Best()), sums, 0, b.Rows()) }); got > 100 {
+			t.Errorf("%v: %v allocations for %d rows", layout, got, b.Rows())
+		}
+	}
+}
+
+// What is cancelled has no result, half of which would be zeros.
+func TestConvertCancelled(t *testing.T) {
+	a := spread(t, 3000, 200_000)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, from := range []Layout{Plain, Compact, Compact16} {
+		b, err := a.Convert(context.Background(), nil, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range []Layout{Plain, Compact, Compact16} {
+			if from == to {
+				continue
+			}
+			if c, err := b.Convert(cancelled, nil, to); c != nil || !errors.Is(err, context.Canceled) {
+				t.Errorf("%v to %v: a matrix is %v, %v", from, to, c != nil, err)
+			}
+		}
+	}
+}
+
 // Layouts agree with Plain for any shape.
 func FuzzLayouts(f *testing.F) {
 	f.Add(uint64(1), []byte{0, 3, 200, 255, 1}, uint8(2))
@@ -248,8 +284,10 @@ func TestLayoutsElsewhere(t *testing.T) {
 	if c, err := skew.Convert(ctx, nil, Compact); err != nil || c.IsSymmetric() {
 		t.Errorf("symmetric, %v", err)
 	}
-	if _, err := mustNew(t, 1, 1, []uint64{0, 1}, []uint32{0}, []float32{70000}).Convert(ctx, nil, Compact16); !errors.Is(err, ErrRange) {
-		t.Errorf("70000 fits 16 bits: %v", err)
+	for v, want := range map[float32]error{65519: nil, -65519: nil, 65520: ErrRange, -65520: ErrRange, 70000: ErrRange} {
+		if _, err := mustNew(t, 1, 1, []uint64{0, 1}, []uint32{0}, []float32{v}).Convert(ctx, nil, Compact16); !errors.Is(err, want) {
+			t.Errorf("%g in 16 bits: %v, want %v", v, err, want)
+		}
 	}
 	if _, err := a.Convert(ctx, nil, Layout(9)); err == nil {
 		t.Error("there is a layout 9")

@@ -387,14 +387,18 @@ func TestPartition(t *testing.T) {
 			t.Errorf("%s: %v, want %v", c.name, got, c.want)
 		}
 	}
-	if b, ok := Bytes(10, 1<<33); !ok || b != 8<<33+88 {
-		t.Errorf("Bytes(10, 2^33) = %d, %v", b, ok)
-	}
-	if _, ok := Bytes(10, math.MaxUint64/4); ok {
-		t.Error("an impossible size has a number of bytes")
-	}
-	if _, ok := Bytes(-1, 0); ok {
-		t.Error("negative rows have a number of bytes")
+	for layout, want := range map[Layout]int64{Auto: 8<<33 + 88, Plain: 8<<33 + 88, Compact: 11<<33 + 128, Compact16: 14<<33 + 128} {
+		if b, ok := Bytes(layout, 10, 1<<33); !ok || b != want {
+			t.Errorf("Bytes(%v, 10, 2^33) = %d, %v", layout, b, ok)
+		}
+		if _, ok := Bytes(layout, 10, math.MaxUint64/4); ok {
+			t.Error("an impossible size has a number of bytes")
+		}
+		for _, rows := range []int{-1, math.MaxInt, math.MinInt} {
+			if b, ok := Bytes(layout, rows, 0); ok && uint64(rows) > math.MaxUint32 {
+				t.Errorf("%d rows take %d bytes", rows, b)
+			}
+		}
 	}
 }
 

@@ -80,16 +80,19 @@ func (a *CSR) SumRows(s *Kernels, dst []float64, lo, hi int) {
 		return
 	}
 	var buffer RowBuffer
+	ptr := make([]uint64, 2) // kernels make slices escape: one for all rows
 	for i := lo; i < hi; i++ {
 		_, val := a.Row(i, &buffer)
-		s.SumRows(dst[i-lo:], []uint64{0, uint64(len(val))}, val)
+		ptr[1] = uint64(len(val))
+		s.SumRows(dst[i-lo:], ptr, val)
 	}
 }
 
 // MulRow multiplies one row, given by its columns and values, in float64. It sets
 // acc to the product with the first len(acc) columns of x, each summed in float64
-// in stored order, so a column's sum does not depend on how many others are computed with it. Its
-// callers have checked the shapes, and it panics where they have not.
+// in stored order, so a column's sum does not depend on how many others are
+// computed with it. Its callers have checked the shapes, and it panics where they
+// have not.
 func MulRow[V, X float32 | float64](acc []float64, ind []uint32, val []V, x []X, stride int) {
 	val = val[:len(ind)]
 	c := 0
