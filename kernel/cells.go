@@ -105,7 +105,7 @@ func newGrid(p *pointSet, radius float64) grid {
 func gridOf(p *pointSet, radius, plane, space float64) grid {
 	g := grid{size: [maxGridAxes]int64{1, 1, 1}}
 	low, high := p.lo, p.hi
-	if g.choose(low, high, radius, plane, space); g.side*float64(g.reach) > max(radius, g.side)*sideSafety*sideSafety {
+	if g.choose(low, high, radius, plane, space); g.side*float64(g.reach) > radius*sideSafety*sideSafety {
 		// The radius is so small against the extent that cells must be larger
 		// than wanted. If outliers are to blame, let them share the last cells.
 		low, high = bulk(p)

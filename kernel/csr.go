@@ -42,15 +42,16 @@ func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*
 		if err != nil {
 			return nil, err
 		}
-		radius = pr.cutoff(b, o.Tolerance, farBoundOf(pts.d))
+		radius = pr.cutoff(b, o.Tolerance, farBoundOf(pts))
 	}
 	return newCSR(ctx, pts, b, radius, o)
 }
 
-// farBoundOf returns what the search in d dimensions knows of dropped points.
-func farBoundOf(d int) farBound {
-	if d <= maxDirect {
-		return cellFar(d)
+// farBoundOf returns what the search among points knows of those dropped. It is for
+// one goroutine.
+func farBoundOf(p *pointSet) farBound {
+	if p.d <= maxDirect {
+		return cellFar(p)
 	}
 	return func(_, distance float64) float64 { return distance } // all pairs are measured
 }
@@ -221,7 +222,7 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	if o.exact() == sparse.Compact {
 		entry, row = 11, 12
 	}
-	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows)
+	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows + 8)
 	c.NNZ = saturate(nnz)
 	return c
 }

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"math"
 	"testing"
 
@@ -52,5 +53,34 @@ func TestLayoutsOfWeights(t *testing.T) {
 	}
 	if _, err := NewCSR(ctx, p, Sigma(0.02), &Options{Layout: 9}); err == nil {
 		t.Error("there is a layout 9")
+	}
+}
+
+// Columns are there twice while they are converted: the budget has room for that, or
+// the build is refused.
+func TestPeakOfLayouts(t *testing.T) {
+	p, err := points.Uniform(2000, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const radius = 0.2
+	peaks := map[sparse.Layout]int64{}
+	for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16} {
+		op, err := NewCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius})
+		if err != nil {
+			t.Fatal(err)
+		}
+		peaks[layout] = op.cost.PeakBytes
+		if more := op.cost.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.cost.NNZ {
+			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.cost.NNZ)
+		}
+		if got := csrCost(p.Rows, 2, float64(op.cost.NNZ), &Options{Layout: layout}).PeakBytes; got < op.cost.PeakBytes {
+			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.cost.PeakBytes)
+		}
+		var refused *MemoryError
+		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.cost.PeakBytes - 1}
+		if _, err := NewCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
+			t.Errorf("%v: built with a byte less than it takes: %v", layout, err)
+		}
 	}
 }

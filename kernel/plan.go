@@ -133,8 +133,9 @@ func denseCandidate(p *pointSet, _ Bandwidth, _ *profile, o *Options) Candidate 
 
 func csrCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := Candidate{Feasible: true, Radius: o.CutoffRadius}
+	far := farBoundOf(p)
 	if c.Radius == 0 {
-		c.Radius = pr.cutoff(b, o.Tolerance, farBoundOf(p.d))
+		c.Radius = pr.cutoff(b, o.Tolerance, far)
 	}
 	mean, upper := pr.neighbours(c.Radius)
 	c.Neighbours = mean
@@ -143,7 +144,7 @@ func csrCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 	for i := range eta {
 		eta[i] = math.Inf(1)
 		if degree := pr.degree(i, b); degree > 0 {
-			eta[i] = pr.tail(i, b, c.Radius, farBoundOf(p.d)) / degree
+			eta[i] = pr.tail(i, b, c.Radius, far) / degree
 		}
 	}
 	slices.Sort(eta)

@@ -163,16 +163,16 @@ func abs(v int64) int64 {
 	return v
 }
 
-// cellFar is the farBound of the tails above for points in d dimensions.
-func cellFar(d int) farBound {
-	if d > maxGridAxes {
+// cellFar is the farBound of the tails above.
+func cellFar(p *pointSet) farBound {
+	if p.d > maxGridAxes {
 		return func(r, _ float64) float64 { return r } // axes without a grid give no bound
 	}
+	at, side := -1.0, 0.0 // the last radius, and the side of its cells
 	return func(r, distance float64) float64 {
-		side := r // of a cell, the larger of the two choices
-		if d < maxGridAxes {
-			side = r / 2
+		if r != at {
+			at, side = r, newGrid(p, r).side
 		}
-		return min(distance-2*side*math.Sqrt(float64(d)), 2*r)
+		return min(distance-2*side*math.Sqrt(float64(p.d)), 2*r)
 	}
 }

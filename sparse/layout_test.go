@@ -154,7 +154,7 @@ func TestWideRows(t *testing.T) {
 	}
 }
 
-// A matrix most of whose rows are wide has no compact layout, and Auto knows.
+// A matrix most of whose rows are wide has no compact layout.
 func TestNoCompactLayout(t *testing.T) {
 	ctx := context.Background()
 	const rows, m, cols = 3000, 16, 200_000

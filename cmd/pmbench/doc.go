@@ -39,10 +39,12 @@
 //
 // Before a suite the limits of the machine are measured with one and with all
 // workers, the best of five passes each: the bandwidth of reading an array four
-// times the last cache (at most 2 GiB), random rows of 64 bytes of it, and scalar
+// times the last cache (at most 2 GiB), by all its words or by one of each line of 64
+// bytes, whichever is faster; random rows of 64 bytes of it; and scalar
 // multiply-adds. The fraction of the limit a case reaches is beside every figure:
 //
-//	product   8 bytes an entry, 8 a row, x and y once, over the bandwidth
+//	product   the bytes of the layout, 8 an entry and 8 a row in the plain one, x and
+//	          y once, over the bandwidth
 //	step      8 bytes an entry, 8 k + 12 a row, over the bandwidth
 //	random    entries over the rate of random rows, of a table of the size of x
 //	private   multiply-adds of all pairs over scalar multiply-adds

@@ -78,6 +78,7 @@ func (l *lab) gatherLimit(ctx context.Context, bytes int64, workers int) (float6
 	}
 	return shared(l, fmt.Sprint("gather ", bytes, workers), func() (float64, error) {
 		array := make([]uint64, min(bytes, mem.Available()/4)/8)
+		mem.Huge(array) // as the table itself
 		for i := range array {
 			array[i] = 1
 		}

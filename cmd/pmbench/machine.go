@@ -36,8 +36,9 @@ type Machine struct {
 // Limits are what the machine can do at most. Index 0 is one worker, index 1
 // all of them.
 type Limits struct {
-	// Read is bytes per second of a sum over an array much larger than the
-	// caches, of ArrayBytes.
+	// Read is bytes per second of reading an array much larger than the caches,
+	// of ArrayBytes: all its words or one of each line of 64 bytes, whichever is
+	// faster.
 	Read       [2]float64 `json:"read_bytes_per_s"`
 	ArrayBytes int64      `json:"array_bytes"`
 	// Gather is rows per second of 64 bytes each, read in random order from

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // testLab measures nothing real: small sizes, made-up limits, no progress.
@@ -132,6 +134,40 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// A peak that was measured once and recorded ten times would pass for ten
+// measurements that agree.
+func TestEveryPeakIsMeasured(t *testing.T) {
+	runs := 0
+	build := benchCase{name: "build", n: 1, workers: 1, setup: func(context.Context, *lab) (*subject, error) {
+		return &subject{roof: roofRead, memory: true, run: func(context.Context) error { runs++; return nil }}, nil
+	}}
+	err := measure(t.Context(), testLab(t), "s", []benchCase{build}, schedule{rounds: 3}, func(*Record) error { return nil })
+	if err != nil || runs != 6 {
+		t.Errorf("%d runs, want 3 that are weighed and 3 that are timed, %v", runs, err)
+	}
+}
+
+// The model of a product is what its layout reads.
+func TestLayoutBytes(t *testing.T) {
+	const n, k = 3000, 2
+	l := testLab(t)
+	last := int64(math.MaxInt64)
+	for _, layout := range spmmLayouts("curve") {
+		a, err := l.graphIn(t.Context(), "curve", n, layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := layoutBytes(a, k)
+		if want := spmmBytes(n, int64(a.NNZ()), k); layout == sparse.Plain && got != want {
+			t.Errorf("%v: %d bytes, want %d", layout, got, want)
+		}
+		if got >= last {
+			t.Errorf("%v: %d bytes, no fewer than the layout before it", layout, got)
+		}
+		last = got
+	}
+}
+
 // What run -out writes, compare reads.
 func TestBenchmarkFormat(t *testing.T) {
 	r := &Record{Suite: "spmm", Case: "k=8/workers=1", Seconds: 0.25, Iterations: 3, Bytes: 1e9, GnnzPerS: finite(2), RoofFraction: finite(0.5), PeakBytes: 77, CPUSeconds: finite(0.5)}
@@ -237,6 +273,32 @@ func TestLimits(t *testing.T) {
 	} {
 		if got := arrayBytes(c.cache, c.available); got != c.want {
 			t.Errorf("array for a cache of %d and memory of %d: %d, want %d", c.cache, c.available, got, c.want)
+		}
+	}
+}
+
+func TestReadLoops(t *testing.T) {
+	a := make([]uint64, 3*32+7)
+	for i := range a {
+		a[i] = 1 << (i % 8 * 8)
+	}
+	if got, want := sumWords(a), uint64(12*0x0101010101010101); got != want {
+		t.Errorf("sum of all words %#x, want %#x", got, want)
+	}
+	if got := sumLines(a); got != 12 {
+		t.Errorf("sum over %#x lines, want 12", got)
+	}
+}
+
+// A step is measured many times over, with the sums of the one before.
+func TestStepsStayFinite(t *testing.T) {
+	sub, err := stepSubject(t.Context(), testLab(t), 20_000, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 60 {
+		if err := sub.run(t.Context()); err != nil {
+			t.Fatalf("step %d: %v", i, err)
 		}
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -60,14 +62,24 @@ func stepSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, erro
 		return nil, err
 	}
 	x, dst := block(n, k), zeros(n, k)
+	// The label term grows with the size of a class. Its sums go from step to step
+	// below: with a larger coefficient they would grow until they overflow.
 	st, step := new(kernel.Stats), &kernel.Step{Labels: labels, Coefficient: 0.1 / float64(n)}
 	if err := st.Gather(x, labels); err != nil {
 		return nil, err
 	}
 	sub := ofOperator(op, k)
 	sub.bytes = stepBytes(n, sub.nnz, k)
-	// The sums in st are those of the last iterate and not of x again; with this
-	// coefficient they stay where they are.
-	sub.run = func(ctx context.Context) error { return op.Step(ctx, dst, x, step, st) }
+	// The sums in st are those of the last iterate and not of x again; they do
+	// not change the work.
+	sub.run = func(ctx context.Context) error {
+		if err := op.Step(ctx, dst, x, step, st); err != nil {
+			return err
+		}
+		if math.IsInf(st.MaxAbs, 1) {
+			return errors.New("the iterate is not finite any more")
+		}
+		return nil
+	}
 	return sub, nil
 }
