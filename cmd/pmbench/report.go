@@ -266,7 +266,7 @@ func (r *report) peers() (section, error) {
 }
 
 const reportIntro = "Made by `pmbench report` from recorded runs; do not edit. Times are medians over rounds. \"Of limit\" is the time the named limit of the machine allows over the time taken: " +
-	"the bytes of the model (8 a nonzero, 8 a row, x and y once) at the measured bandwidth of reading, or rows gathered in random order, or scalar multiply-adds. " +
+	"the bytes of the model (8 a nonzero and 8 a row, less in compact layouts, x and y once) at the measured bandwidth of reading, or rows gathered in random order, or scalar multiply-adds. " +
 	"It can exceed 1 where caches hold a part of the data. B/nnz is the peak of memory while building, per entry."
 
 // markdown writes the report as BENCHMARKS.md.
