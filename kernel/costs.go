@@ -10,9 +10,10 @@ const (
 	axpySeconds      = 0.7e-9  // one multiply-add of a weight and an entry of x
 	entrySeconds     = 1.0e-9  // reading one stored weight and its column
 	finishSeconds    = 4e-9    // one entry of the next iterate
-	csrAxpySeconds   = 0.12e-9 // axpySeconds and finishSeconds of csr
+	csrEntrySeconds  = 0.53e-9 // the same three of csr
+	csrAxpySeconds   = 0.047e-9
 	csrFinishSeconds = 1e-9
-	sortSeconds      = 500e-9 // cell list, per point
-	cellPairSeconds  = 1e-9   // testing one candidate pair, both passes
-	weightSeconds    = 5e-9   // one weight of the cell list, stored and checked
+	sortSeconds      = 80e-9  // cell list, per point
+	cellPairSeconds  = 1.2e-9 // testing one candidate pair, both passes
+	weightSeconds    = 3e-9   // one weight of the cell list, stored
 )

@@ -205,7 +205,7 @@ func (op *CSR) first(g int) int {
 
 // csrCost estimates the cost for a number of stored weights.
 func csrCost(n, d int, nnz float64, o *Options) Cost {
-	c := Cost{StepSeconds: nnz*(entrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
+	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
 	if d <= maxDirect {
 		c.BuildSeconds = float64(n)*sortSeconds + nnz*(cellPairSeconds*float64(min(int(1)<<d, 64))+weightSeconds)
 	} else {

@@ -21,27 +21,22 @@ func (op *CSR) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	if o.Layout != sparse.Compact16 {
 		return nil
 	}
+	weights, err := g.weights.Convert(ctx, o.Workers, sparse.Compact16)
+	if err != nil {
+		return err
+	}
+	relative, absolute := weights.ValueError()
 	rounded := *g
-	rounded.entryRel += halfRelative
+	rounded.weights = weights
+	rounded.entryRel += relative * (1 + 2*relative) // of the rounded weight, not of the weight
 	rounded.tail = make([]float64, len(g.tail))
 	for i := range rounded.tail {
 		// A weight below the normal range is off by an absolute number, and there
 		// are as many of them as neighbours at most, equal points included.
-		rounded.tail[i] = g.tail[i] + halfAbsolute*op.neighboursOf(i)
-	}
-	var err error
-	if rounded.weights, err = g.weights.Convert(ctx, o.Workers, sparse.Compact16); err != nil {
-		return err
+		rounded.tail[i] = g.tail[i] + absolute*op.neighboursOf(i)
 	}
 	return op.adopt(ctx, &rounded, n)
 }
-
-// halfRelative and halfAbsolute are sparse.CSR.ValueError of Compact16; the
-// first relative to the rounded weight, not to the weight.
-const (
-	halfRelative = 0x1p-11 * (1 + 0x1p-10)
-	halfAbsolute = 0x1p-25
-)
 
 // neighboursOf returns how many points have a weight with distinct point i.
 func (op *CSR) neighboursOf(i int) float64 {

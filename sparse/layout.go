@@ -46,16 +46,6 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", int(l))
 }
 
-// LayoutNamed returns the layout with the given name.
-func LayoutNamed(name string) (Layout, error) {
-	for l := Auto; l <= Compact16; l++ {
-		if l.String() == name {
-			return l, nil
-		}
-	}
-	return Auto, fmt.Errorf("sparse: no layout %q; there are auto, plain, compact and compact16", name)
-}
-
 // The largest errors of Compact16: relative to a value from 2^-14 to 65519, and
 // absolute below.
 const (
