@@ -263,7 +263,7 @@ func TestProgressCoversTheStages(t *testing.T) {
 	if _, err := e.Embed(t.Context(), x, y, &Settings{MeanDegree: 10, Coefficient: 0.1}); err != nil {
 		t.Fatal(err)
 	}
-	for _, stage := range []string{"profile", "count neighbours", "fill weights", "steps"} {
+	for _, stage := range []string{"profile", "find neighbours", "steps"} {
 		if p, ok := last[stage]; !ok || p.Done != p.Total {
 			t.Errorf("stage %q ended at %+v", stage, p)
 		}

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -16,34 +17,38 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]uint64, cl.n+1)
-	pass := &cellPass{cl: cl, kernels: o.Kernels, gamma: b.gamma, rooms: make([]*cellRoom, o.Workers.Workers()), counts: counts[1:]}
-	pass.progress = o.progress("count neighbours", cl.pieces())
-	if err := o.Workers.Do(ctx, cl.pieces(), pass); err != nil {
+	pass := newCellPass(cl, b, o)
+	// Weights are stored as they are found, so a sample must tell beforehand whether
+	// there is any hope for them.
+	if need := entryBytes * pass.expect(); need > 4*float64(o.BudgetBytes-held) {
+		return nil, o.tooManyWeights(need + float64(held))
+	}
+	pass.memory.left.Store(o.BudgetBytes - held)
+	pass.progress = o.progress("find neighbours", cl.workPieces())
+	if err := o.Workers.Do(ctx, cl.workPieces(), pass); err != nil {
 		return nil, err
 	}
-	ptr, ind, val, err := o.allocate(ctx, counts, held)
+	if pass.memory.short.Load() {
+		return nil, o.tooManyWeights(max(entryBytes*pass.expect()+float64(held), float64(o.BudgetBytes)+entryBytes))
+	}
+	// What converting takes beside them.
+	size, _ := sparse.Bytes(o.exact(), cl.n, pass.entries())
+	more := size - entryBytes*int64(pass.entries())
+	if taken := held + pass.memory.taken.Load() + more; taken > o.BudgetBytes {
+		return nil, o.tooManyWeights(float64(taken))
+	}
+	weights, err := sparse.AdoptRows(ctx, o.Workers, o.exact(), cl.n, slices.Concat(pass.pieces...))
 	if err != nil {
 		return nil, err
 	}
-	pass.ptr, pass.ind, pass.val = ptr, ind, val
-	pass.progress = o.progress("fill weights", cl.pieces())
-	if err := o.Workers.Do(ctx, cl.pieces(), pass); err != nil {
-		return nil, err
-	}
-	weights, err := sparse.Adopt(ctx, o.Workers, o.exact(), cl.n, cl.n, ptr, ind, val)
+	tail, err := cl.tails(ctx, b, radius, pass.counts, weights, o.Workers)
 	if err != nil {
 		return nil, err
 	}
-	tail, err := cl.tails(ctx, b, radius, weights, o.Workers)
-	if err != nil {
-		return nil, err
-	}
-	size, _ := sparse.Bytes(o.exact(), cl.n, uint64(len(ind)))
 	return &graph{
-		weights: weights, order: cl.order, group: cl.group, tail: tail, radius: radius,
+		weights: weights, sums: pass.sums, order: cl.order, group: cl.group, tail: tail, radius: radius,
 		entryRel: directRel(p.d) + 1.18*0x1p-24, // simd.Weights
-		peak:     held + size,
+		peak:     held + pass.memory.taken.Load() + more,
 		distance: cl.dist2,
 	}, nil
 }

@@ -22,9 +22,10 @@ import (
 // axes. Cells next to each other along the last of these are next to each other in
 // memory: the cells around a point are a few ranges of the sorted points. Where the
 // grid has few cells for a point, all are listed, and a range is found by its place
-// in the list. Otherwise only the occupied cells are, in the order of their keys, so
-// neither a tiny radius nor a distant outlier costs memory, and ranges are found by
-// sweeping over them in that order (sweep.go).
+// in the list. Otherwise only the occupied cells are, in the order of their keys, and
+// so are rows of cells if they are too many themselves: neither a tiny radius nor a
+// distant outlier costs memory. Ranges are then found by sweeping over the cells in
+// that order (sweep.go).
 //
 // A cluster is a run of at most clusterPoints points that are close together: those
 // of a few small cells in a row, or some of a cell that holds many. All points of a
@@ -51,7 +52,7 @@ type cellList struct {
 	start []uint32 // first point of each cell, and the end
 	// Where there are too many cells, only the occupied ones are listed.
 	fast     []uint32 // number of each along the last grid axis
-	rowKey   []uint64 // rows of cells along that axis that hold one, ascending
+	rowKey   []uint64 // rows of cells along that axis that hold one, ascending; nil where all rows are listed
 	rowStart []uint32 // first cell of each row, and the end
 
 	first []uint32 // first point of each cluster, and the end
@@ -83,6 +84,7 @@ type grid struct {
 
 	slowSize          [2]int64           // cells along the axes before the last
 	cells             int64              // of the whole grid where all are listed, 0 where only some are
+	allRows           bool               // all rows are listed
 	midBits, lastBits int                // of a key where only some are: of the second of three axes, and the last
 	step              [maxGridAxes]int64 // of a key along each axis
 	perSide           float64
@@ -128,6 +130,9 @@ func (g *grid) number(n int, low, high []float64) {
 	g.midBits = bits.Len64(uint64(g.slowSize[1] - 1))
 	g.perSide = 1 / g.side
 	slow, mid := int64(1)<<(g.midBits+g.lastBits), int64(1)<<g.lastBits
+	if rows := float64(g.slowSize[0]) * float64(g.slowSize[1]); rows <= cellsPerPoint*float64(n) {
+		g.allRows, slow = true, g.slowSize[1]<<g.lastBits
+	}
 	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= cellsPerPoint*float64(n) {
 		g.cells, slow, mid = int64(cells), g.slowSize[1]*g.size[last], g.size[last]
 	}
@@ -183,13 +188,17 @@ func bulk(p *pointSet) (low, high []float64) {
 }
 
 // A key is the number of a cell. Where all cells are listed it is their number in
-// the order of the axes; otherwise the numbers along the axes have bits of their
-// own, and without those of the last axis it is the key of a row.
+// the order of the axes; otherwise the number along the last axis has bits of its
+// own, and without them it is the number of a row or, where not all rows are listed,
+// its key, in which the numbers along the other axes have theirs.
 
 // keyBits is the number of bits of a key.
 func (g *grid) keyBits() int {
 	if g.cells > 0 {
 		return bits.Len64(uint64(g.cells - 1))
+	}
+	if g.allRows {
+		return bits.Len64(uint64(g.slowSize[0]*g.slowSize[1]-1)) + g.lastBits
 	}
 	return bits.Len64(uint64(g.slowSize[0]-1)) + g.midBits + g.lastBits
 }
@@ -209,7 +218,7 @@ func (g *grid) dense() bool { return g.cells > 0 }
 
 // rows returns the number of rows of cells.
 func (cl *cellList) rows() int {
-	if cl.dense() {
+	if cl.allRows {
 		return int(cl.slowSize[0] * cl.slowSize[1])
 	}
 	return len(cl.rowKey)
@@ -229,7 +238,7 @@ func (cl *cellList) rowOf(cell int) int {
 	if cl.dense() {
 		return cell / int(cl.size[len(cl.axes)-1])
 	}
-	return sort.Search(len(cl.rowKey), func(r int) bool { return int(cl.rowStart[r+1]) > cell })
+	return sort.Search(cl.rows(), func(r int) bool { return int(cl.rowStart[r+1]) > cell })
 }
 
 // number returns the number of a cell of a row along the last axis.
@@ -245,7 +254,7 @@ func (g *grid) slowKey(a, b int64) uint64 { return uint64(a)<<g.midBits | uint64
 
 // slow returns the numbers of a row along the slower two axes.
 func (cl *cellList) slow(row int) (a, b int64) {
-	if cl.dense() {
+	if cl.allRows {
 		return int64(row) / cl.slowSize[1], int64(row) % cl.slowSize[1]
 	}
 	key := cl.rowKey[row]
@@ -261,7 +270,7 @@ func (cl *cellList) cellOf(point uint32) int {
 func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set) (*cellList, error) {
 	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), grid: newGrid(p, radius)}
 	var err error
-	if cl.dense() && cl.cells <= math.MaxUint32 {
+	if cl.keyBits() <= 32 {
 		err = sortByCell[uint32](ctx, cl, p, set)
 	} else {
 		err = sortByCell[uint64](ctx, cl, p, set)
@@ -325,31 +334,45 @@ func listAll[K uint32 | uint64](cl *cellList, keys []K) {
 // listOccupied finds the occupied cells and their rows in the sorted keys.
 func listOccupied[K uint32 | uint64](cl *cellList, keys []K) {
 	cells, rows := 0, 0
+	if cl.allRows {
+		rows = cl.rows()
+	}
 	last := ^K(0) // no key
 	for _, key := range keys {
 		if key != last {
 			cells++
-			if key>>cl.lastBits != last>>cl.lastBits {
+			if !cl.allRows && key>>cl.lastBits != last>>cl.lastBits {
 				rows++
 			}
 			last = key
 		}
 	}
 	cl.fast, cl.start = make([]uint32, 0, cells), make([]uint32, 0, cells+1)
-	cl.rowKey, cl.rowStart = make([]uint64, 0, rows), make([]uint32, 0, rows+1)
+	cl.rowStart = make([]uint32, 0, rows+1)
+	if !cl.allRows {
+		cl.rowKey = make([]uint64, 0, rows)
+	}
 	mask := K(1)<<cl.lastBits - 1
 	last = ^K(0)
 	for i, key := range keys {
 		if key == last {
 			continue
 		}
-		if key>>cl.lastBits != last>>cl.lastBits {
-			cl.rowKey, cl.rowStart = append(cl.rowKey, uint64(key>>cl.lastBits)), append(cl.rowStart, uint32(len(cl.fast)))
+		switch row := key >> cl.lastBits; {
+		case cl.allRows:
+			for uint64(len(cl.rowStart)) <= uint64(row) {
+				cl.rowStart = append(cl.rowStart, uint32(len(cl.fast)))
+			}
+		case row != last>>cl.lastBits:
+			cl.rowKey, cl.rowStart = append(cl.rowKey, uint64(row)), append(cl.rowStart, uint32(len(cl.fast)))
 		}
 		cl.fast, cl.start = append(cl.fast, uint32(key&mask)), append(cl.start, uint32(i))
 		last = key
 	}
-	cl.start, cl.rowStart = append(cl.start, uint32(len(keys))), append(cl.rowStart, uint32(len(cl.fast)))
+	cl.start = append(cl.start, uint32(len(keys)))
+	for len(cl.rowStart) <= rows {
+		cl.rowStart = append(cl.rowStart, uint32(len(cl.fast)))
+	}
 }
 
 // sortWithinCells fetches the coordinates in sorted order and orders each cell

@@ -125,7 +125,7 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	doubles := op.doubles()
 	isolated := make([]int, op.weights.Chunks())
 	if err := op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
-		op.sumRows(chunk, doubles)
+		op.sumRows(chunk, g.sums, doubles)
 		lo, hi := op.weights.Chunk(chunk)
 		for i := lo; i < hi; i++ {
 			for row := op.first(i); row < op.first(i+1); row++ {
@@ -178,11 +178,16 @@ func (op *CSR) doubles() []float64 {
 	return out
 }
 
-// sumRows sets the degrees of a chunk to W 1, summed in float64.
-func (op *CSR) sumRows(chunk int, doubles []float64) {
+// sumRows sets the degrees of a chunk to W 1, summed in float64, from the sums over
+// distinct points where they are known.
+func (op *CSR) sumRows(chunk int, sums, doubles []float64) {
 	lo, hi := op.weights.Chunk(chunk)
 	first := op.first(lo)
-	op.weights.SumRows(op.kernels, op.degrees[first:][:hi-lo], lo, hi)
+	if sums != nil {
+		copy(op.degrees[first:], sums[lo:hi])
+	} else {
+		op.weights.SumRows(op.kernels, op.degrees[first:][:hi-lo], lo, hi)
+	}
 	if doubles == nil {
 		return
 	}
@@ -222,7 +227,11 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	if o.exact() == sparse.Compact {
 		entry, row = 11, 12
 	}
-	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows + 8)
+	if d <= maxDirect { // slabs that are not full
+		entry += entryBytes * min(1, float64(mostSlab*o.Workers.Workers())/max(nnz, 1))
+		entry += entryBytes * float64(pieceEntries) / mostSlab
+	}
+	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows + leastSlab*entryBytes)
 	c.NNZ = saturate(nnz)
 	return c
 }

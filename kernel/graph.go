@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -15,6 +14,7 @@ import (
 // points and what is known of those left out.
 type graph struct {
 	weights  *sparse.CSR
+	sums     []float64 // of the rows of weights; nil where they are not known
 	order    []uint32  // given row of each internal row; nil when equal
 	group    []uint32  // internal rows of each distinct point; nil when all are distinct
 	radius   float64   // beyond which no pair is; +Inf where every pair is kept
@@ -24,8 +24,7 @@ type graph struct {
 	distance func(i, j int) float64
 }
 
-// searchGraph finds all pairs within the radius, in two passes: the first
-// counts, so that the memory is known before the second fills it.
+// searchGraph finds all pairs within the radius.
 func searchGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
 	if radius >= p.farthest() && p.farthest() <= maxRadius(b) {
 		return tiledGraph(ctx, p, b, math.Inf(1), o) // every pair: nothing to find
@@ -49,12 +48,9 @@ func (o *Options) allocate(ctx context.Context, counts []uint64, held int64) (pt
 	need, ok := sparse.Bytes(o.exact(), len(ptr)-1, nnz)
 	if !ok || need > o.BudgetBytes-held {
 		if !ok {
-			need = math.MaxInt64 - held
+			need = math.MaxInt64
 		}
-		return nil, nil, nil, &MemoryError{
-			What: fmt.Sprintf("build csr of %d weights", nnz), Need: need + held, Budget: o.BudgetBytes,
-			Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
-		}
+		return nil, nil, nil, o.tooManyWeights(float64(need) + float64(held))
 	}
 	// Memory that is used again is cleared first, which takes its time.
 	err = o.Workers.Do(ctx, 2, par.Func(func(_, piece int) {
@@ -69,12 +65,20 @@ func (o *Options) allocate(ctx context.Context, counts []uint64, held int64) (pt
 	return ptr, ind, val, err
 }
 
+// tooManyWeights refuses a graph that takes so many bytes.
+func (o *Options) tooManyWeights(bytes float64) error {
+	return &MemoryError{
+		What: "build csr", Need: saturate(bytes), Budget: o.BudgetBytes,
+		Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
+	}
+}
+
 // searchBytes is what a search takes beside the weights. Cell lists: sorted and
 // unsorted keys and order, coordinates twice, and at worst cellsPerPoint cells, or a
 // cell and its row, and a cluster and its box for every point; counts, tails,
 // degrees and bounds of all rows; the scratch memory of the workers.
 func searchBytes(n, d int, o *Options) int64 {
-	const perRow = 8 + 8 + 8 + 8 + 4 + 4
+	const perRow = 8 + 8 + 8 + 8 + 4 + 4 + 4
 	if d <= maxDirect {
 		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes(d)
 	}

@@ -27,7 +27,7 @@ func (op *CSR) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	}
 	relative, absolute := weights.ValueError()
 	rounded := *g
-	rounded.weights = weights
+	rounded.weights, rounded.sums = weights, nil
 	rounded.entryRel += relative * (1 + 2*relative) // of the rounded weight, not of the weight
 	rounded.tail = make([]float64, len(g.tail))
 	for i := range rounded.tail {

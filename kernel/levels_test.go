@@ -166,18 +166,19 @@ func TestCandidatesInBatches(t *testing.T) {
 	kernels := simd.At(simd.Best())
 	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
 		var spans []uint32
-		pass := &cellPass{cl: cl, kernels: kernels, counts: make([]uint64, cl.n)}
-		room, whole := newCellRoom(cl), true
+		pass := newCellPass(cl, Sigma(1), &Options{Kernels: kernels})
+		pass.memory.left.Store(math.MaxInt64)
+		room := newCellRoom(pass)
 		for from := uint32(0); from+c.points <= uint32(cl.n); from += c.step {
 			spans = append(spans, from, from+c.points)
-			whole = pass.add(room, 0, from, from+c.points, whole)
+			pass.add(room, 0, from, from+c.points)
 			if room.points > batchPoints || len(room.spans) > 2*batchSpans {
 				t.Fatalf("a batch of %d points and %d spans", room.points, len(room.spans)/2)
 			}
 		}
-		pass.test(room, 0, whole)
+		pass.test(room, 0)
 		for i := cl.first[0]; i < cl.first[1]; i++ {
-			want := uint64(0)
+			want := uint32(0)
 			for e := 0; e < len(spans); e += 2 {
 				for j := spans[e]; j < spans[e+1]; j++ {
 					if j != i && cl.dist2(int(i), int(j)) <= cl.radius2 {

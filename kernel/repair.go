@@ -104,6 +104,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 		return nil, err
 	}
 	repaired := *g
+	repaired.sums = nil
 	repaired.tail = slices.Clone(g.tail)
 	for piece, i := range r.missed {
 		repaired.tail[i] = r.tail[piece]

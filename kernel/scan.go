@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 const (
@@ -18,8 +19,8 @@ const (
 	openPoints = 64
 )
 
-// A cellPass visits every distinct point and counts its neighbours or, when ptr
-// is set, stores them with their weights.
+// A cellPass visits every distinct point and stores its neighbours with their
+// weights.
 //
 // All points of a cluster are tested against the same candidates: the points of
 // the cells around it, but for clusters with boxes beyond the radius. Candidates
@@ -30,14 +31,15 @@ type cellPass struct {
 	gamma    float64
 	rooms    []*cellRoom
 	progress *progress
-	counts   []uint64 // of neighbours
-	ptr      []uint64
-	ind      []uint32
-	val      []float32
+	memory   memory
+	pieces   [][]sparse.Rows // of each piece of work
+	counts   []uint32        // of the neighbours of each point
+	sums     []float64       // of their weights
 }
 
 // cellRoom is the scratch memory of a worker.
 type cellRoom struct {
+	rowWriter
 	sweep      *sweep
 	spans      []uint32 // points of a batch: the ends of spans, in pairs
 	points     int      // how many these are
@@ -45,43 +47,95 @@ type cellRoom struct {
 	ind        []uint32 // neighbours among them, of all points of a cluster
 	d2         []float64
 	counts     [clusterPoints]uint32
-	next       [clusterPoints]uint64 // where the next neighbour of each point goes
+	stage      stage
+	outInd     []uint32 // of a cluster whose candidates come in batches
+	outVal     []float32
+	next       [clusterPoints]int // where in them the next neighbour of each point goes
+}
+
+// stage is what is done with the candidates of a cluster. Mostly they are one batch,
+// and the neighbours among them are stored at once. If not, those of all batches are
+// counted first, so that each row has its place.
+type stage int
+
+const (
+	oneBatch stage = iota
+	counting
+	filling
+)
+
+func newCellPass(cl *cellList, b Bandwidth, o *Options) *cellPass {
+	return &cellPass{
+		cl: cl, kernels: o.Kernels, gamma: b.gamma, rooms: make([]*cellRoom, o.Workers.Workers()),
+		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.n), sums: make([]float64, cl.n),
+	}
+}
+
+// entries returns how many neighbours were found in all.
+func (p *cellPass) entries() (total uint64) {
+	for _, rows := range p.pieces {
+		for _, r := range rows {
+			total += uint64(len(r.Ind))
+		}
+	}
+	return total
+}
+
+// expect returns how many neighbours will be found, as a sample of clusters has it.
+func (p *cellPass) expect() float64 {
+	const sample = 64
+	cl, room := p.cl, newCellRoom(p)
+	clusters := len(cl.first) - 1
+	sum, stride := 0.0, max(clusters/sample, 1)
+	for c := stride / 2; c < clusters; c += stride {
+		cell := cl.cellOf(cl.first[c])
+		room.sweep.restart()
+		p.enter(room, c, cell, cl.rowOf(cell))
+		counts := p.counts[cl.first[c]:cl.first[c+1]]
+		clear(counts)
+		room.stage = counting
+		p.visit(room, c)
+		for _, n := range counts {
+			sum += float64(n)
+		}
+	}
+	return sum * float64(stride)
 }
 
 // cellRoomBytes is what a worker takes in d dimensions, but for the windows of
-// the sweep, which are as many as there are rows of cells around one.
+// the sweep, which are as many as there are rows of cells around one, and for what
+// it stores.
 func cellRoomBytes(d int) int64 {
 	const out = clusterPoints*batchPoints + 2*simd.CoordinatePad
-	return 2*4*batchSpans + int64((8+4)*d+4)*(batchPoints+32) + (4+8)*out + 12*clusterPoints + 512
+	return 2*4*batchSpans + int64((8+4)*d+4)*(batchPoints+32) + (4+8)*out + 16*clusterPoints + 8*pieceRows + 512
 }
 
-func newCellRoom(cl *cellList) *cellRoom {
+func newCellRoom(p *cellPass) *cellRoom {
 	const out = clusterPoints*batchPoints + simd.CoordinatePad
+	cl := p.cl
 	return &cellRoom{
-		sweep: newSweep(cl, cl.searchBands()), spans: make([]uint32, 0, 2*batchSpans),
+		rowWriter: rowWriter{memory: &p.memory, ptr: make([]uint64, 0, pieceRows+clusterPoints)},
+		sweep:     newSweep(cl, cl.searchBands()), spans: make([]uint32, 0, 2*batchSpans),
 		candidates: simd.NewCandidates(cl.d, batchPoints), ind: make([]uint32, out), d2: make([]float64, out),
 	}
 }
 
-// pieces returns the number of pieces of work a pass is cut into.
-func (cl *cellList) pieces() int { return par.Blocks(len(cl.first)-1, clustersPerPiece) }
+// workPieces returns the number of pieces of work a pass is cut into.
+func (cl *cellList) workPieces() int { return par.Blocks(len(cl.first)-1, clustersPerPiece) }
 
 // Run does one piece.
 func (p *cellPass) Run(worker, piece int) {
 	if p.rooms[worker] == nil {
-		p.rooms[worker] = newCellRoom(p.cl)
+		p.rooms[worker] = newCellRoom(p)
 	}
 	cl, room := p.cl, p.rooms[worker]
-	sweep := room.sweep
-	sweep.restart()
+	room.sweep.restart()
 	from, to := par.Block(piece, len(cl.first)-1, clustersPerPiece)
 	cell := cl.cellOf(cl.first[from])
 	row := cl.rowOf(cell)
 	_, rowEnd := cl.cellsOf(row)
-	for c := from; c < to; c++ {
-		if p.ptr != nil && p.ptr[cl.first[c]] == p.ptr[cl.first[c+1]] {
-			continue // no neighbours, as was counted
-		}
+	begin := cl.first[from]
+	for c := from; c < to && !p.memory.short.Load(); c++ {
 		for cl.start[cell+1] <= cl.first[c] {
 			cell++
 		}
@@ -89,52 +143,85 @@ func (p *cellPass) Run(worker, piece int) {
 			row++
 			_, rowEnd = cl.cellsOf(row)
 		}
-		lo := cl.number(cell, row)
-		if row != sweep.row {
-			sweep.enter(row, lo)
-		}
-		last := cell // of the cluster
-		for cl.start[last+1] < cl.first[c+1] {
-			last++
-		}
-		sweep.around(lo, cl.number(last, row))
+		p.enter(room, c, cell, row)
 		p.search(room, c)
+		if room.full() || c == to-1 {
+			rows := room.cut()
+			// While they are in the cache.
+			end := cl.first[c+1]
+			p.kernels.SumRows(p.sums[begin:end], rows.Ptr, rows.Val)
+			p.pieces[piece], begin = append(p.pieces[piece], rows), end
+		}
 	}
 	p.progress.add()
 }
 
+// enter moves the windows to the cells around cluster c, whose first cell is in the
+// given row.
+func (p *cellPass) enter(room *cellRoom, c, cell, row int) {
+	cl, sweep := p.cl, room.sweep
+	lo := cl.number(cell, row)
+	if row != sweep.row {
+		sweep.enter(row, lo)
+	}
+	last := cell // of the cluster
+	for cl.start[last+1] < cl.first[c+1] {
+		last++
+	}
+	sweep.around(lo, cl.number(last, row))
+}
+
 // search does one cluster.
 func (p *cellPass) search(room *cellRoom, c int) {
+	first, end := p.cl.first[c], p.cl.first[c+1]
+	counts := p.counts[first:end]
+	room.stage = oneBatch
+	p.visit(room, c)
+	if room.stage == counting {
+		total := 0
+		for i, n := range counts {
+			room.next[i], total = total, total+int(n)
+		}
+		if room.outInd, room.outVal = room.room(total); len(room.outInd) < total {
+			return
+		}
+		room.stage = filling
+		p.visit(room, c)
+	}
+	room.rows(counts)
+}
+
+// visit collects the candidates of a cluster and tests them.
+func (p *cellPass) visit(room *cellRoom, c int) {
 	cl := p.cl
-	whole := true // all candidates in one batch
 	for i := range room.sweep.windows {
 		w := &room.sweep.windows[i]
 		from, to := cl.start[w.from], cl.start[w.to]
 		if cl.boxes == nil || to-from <= openPoints {
-			whole = p.add(room, c, from, to, whole)
+			p.add(room, c, from, to)
 			continue
 		}
 		for k := int(cl.boxes.of[w.from]); k < len(cl.first)-1 && cl.first[k] < to; k++ {
 			if cl.boxes.distance2(c, k) <= cl.radius2 {
-				whole = p.add(room, c, max(from, cl.first[k]), min(to, cl.first[k+1]), whole)
+				p.add(room, c, max(from, cl.first[k]), min(to, cl.first[k+1]))
 			}
 		}
 	}
-	p.test(room, c, whole)
+	p.test(room, c)
 }
 
 // add makes the points from to to-1 candidates of cluster c, and tests those it
-// has where they are enough. It returns whole, or false if it did.
-func (p *cellPass) add(room *cellRoom, c int, from, to uint32, whole bool) bool {
+// has where they are enough.
+func (p *cellPass) add(room *cellRoom, c int, from, to uint32) {
 	for from < to {
 		last := len(room.spans) - 1
 		join := last > 0 && room.spans[last] == from
 		if room.points == batchPoints || !join && len(room.spans) == cap(room.spans) {
-			if whole { // the first of several batches
-				p.begin(room, c)
-				whole = false
+			if room.stage == oneBatch { // not the only one
+				room.stage = counting
+				clear(p.counts[p.cl.first[c]:p.cl.first[c+1]])
 			}
-			p.test(room, c, false)
+			p.test(room, c)
 			join = false
 		}
 		end := min(to, from+uint32(batchPoints-room.points))
@@ -146,60 +233,47 @@ func (p *cellPass) add(room *cellRoom, c int, from, to uint32, whole bool) bool 
 		room.points += int(end - from)
 		from = end
 	}
-	return whole
-}
-
-// begin prepares for a cluster whose candidates come in several batches.
-func (p *cellPass) begin(room *cellRoom, c int) {
-	from, to := p.cl.first[c], p.cl.first[c+1]
-	if p.ptr == nil {
-		clear(p.counts[from:to])
-		return
-	}
-	copy(room.next[:], p.ptr[from:to])
 }
 
 // test looks for neighbours of the points of cluster c among its candidates,
 // which are all of them or a batch.
-func (p *cellPass) test(room *cellRoom, c int, whole bool) {
+func (p *cellPass) test(room *cellRoom, c int) {
 	cl := p.cl
-	from, to := int(cl.first[c]), int(cl.first[c+1])
-	counts := room.counts[:to-from]
-	if room.points == 1 && whole { // the point itself
-		p.counts[from] = 0
-		room.spans, room.points = room.spans[:0], 0
-		return
+	first, end := int(cl.first[c]), int(cl.first[c+1])
+	counts := room.counts[:end-first]
+	alone := room.points == 1 && room.stage == oneBatch // the point itself
+	if !alone {
+		p.kernels.Collect(room.candidates, cl.axis, cl.n, room.spans)
 	}
-	if p.ptr == nil && whole {
-		p.kernels.CountAll(counts, room.candidates, cl.axis, cl.n, room.spans, from, cl.radius2)
-		for i, count := range counts {
-			p.counts[from+i] = uint64(count)
-		}
-		room.spans, room.points = room.spans[:0], 0
-		return
-	}
-	p.kernels.Collect(room.candidates, cl.axis, cl.n, room.spans)
 	room.spans, room.points = room.spans[:0], 0
-	if p.ptr == nil {
-		p.kernels.CountNear(counts, room.candidates, cl.axis, cl.n, from, cl.radius2)
+	if room.stage == counting {
+		p.kernels.CountNear(counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
 		for i, count := range counts {
-			p.counts[from+i] += uint64(count)
+			p.counts[first+i] += count
 		}
 		return
 	}
-	total := p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, from, cl.radius2)
-	if whole { // rows one behind the other, as they will be in the matrix
-		at := p.ptr[from]
-		copy(p.ind[at:], room.ind[:total])
-		p.kernels.Weights(p.val[at:at+uint64(total)], room.d2[:total], p.gamma)
+	if alone {
+		p.counts[first] = 0
+		return
+	}
+	total := p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+	if room.stage == oneBatch { // rows one behind the other, as they will be in the matrix
+		copy(p.counts[first:end], counts)
+		ind, val := room.room(total)
+		if len(ind) < total {
+			return
+		}
+		copy(ind, room.ind[:total])
+		p.kernels.Weights(val, room.d2[:total], p.gamma)
 		return
 	}
 	found := 0
 	for i, count := range counts {
 		at, n := room.next[i], int(count)
-		copy(p.ind[at:], room.ind[found:found+n])
-		p.kernels.Weights(p.val[at:at+uint64(n)], room.d2[found:found+n], p.gamma)
-		room.next[i] += uint64(n)
+		copy(room.outInd[at:], room.ind[found:found+n])
+		p.kernels.Weights(room.outVal[at:at+n], room.d2[found:found+n], p.gamma)
+		room.next[i] += n
 		found += n
 	}
 }

@@ -10,7 +10,7 @@ type sweep struct {
 	cl      *cellList
 	bands   bands
 	row     int      // of the cells at hand; -1 before the first
-	planes  []plane  // of rows around it, where not all cells are listed
+	planes  []plane  // of rows around it, where not all rows are listed
 	windows []window // of the rows around it that hold points
 }
 
@@ -96,7 +96,7 @@ func (s *sweep) enter(row int, lo uint32) {
 			continue
 		}
 		bands := s.bands.at[abs(p.da)]
-		if cl.dense() {
+		if cl.allRows {
 			for c := least; c <= most; c++ {
 				s.open(int(at*cl.slowSize[1]+c), bands[abs(c-b)])
 			}
@@ -135,6 +135,9 @@ func (p *plane) move(rowKey []uint64, least, most uint64) {
 // open opens windows at the beginning of a row.
 func (s *sweep) open(row int, bands []band) {
 	from, end := s.cl.cellsOf(row)
+	if from == end {
+		return
+	}
 	for _, b := range bands {
 		s.windows = append(s.windows, window{band: b, from: from, to: from, end: end})
 	}

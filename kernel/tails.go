@@ -9,13 +9,13 @@ import (
 )
 
 // tails bounds, for every distinct point, the weight of all points farther than
-// the radius r from it, given the graph of those that are not.
+// the radius r from it, given the number and the graph of those that are not.
 //
 // Points in cells up to twice the radius away are taken at the distance of
 // their cell, r at least; all others at twice the radius. These weights, which
 // are the same for all points of a cell, include w(r) for the point itself and
 // each of its neighbours, which is subtracted.
-func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *sparse.CSR, set *par.Set) ([]float64, error) {
+func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []uint32, near *sparse.CSR, set *par.Set) ([]float64, error) {
 	bands, rest := cl.tailBands(b, r)
 	before := cl.start // given points before each cell
 	if cl.group != nil {
@@ -26,7 +26,7 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 	}
 	doubles := cl.doubles(near)
 	within := func(i int) float64 { // the radius of point i, itself included
-		count := uint64(near.RowLen(i) + 1)
+		count := uint64(counts[i]) + 1
 		if doubles != nil {
 			count += doubles[i]
 		}
@@ -42,14 +42,10 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, near *spa
 		for row := cl.rowOf(from); from < to; row++ {
 			_, end := cl.cellsOf(row)
 			end = min(end, to)
-			if cl.allIsolated(from, end, near) {
-				// Rows without neighbours have no bound: any will do.
-				for c := range sums[:end-from] {
-					sums[c] = total * atRadius
-				}
-			} else {
+			clear(sums[:end-from])
+			if !cl.allIsolated(from, end, counts) { // rows without neighbours have no bound: any will do
 				sweep.enter(row, cl.number(from, row))
-				sweep.weigh(sums[:end-from], from, before)
+				sweep.weigh(sums[:end-from], from, before, counts)
 			}
 			for cell := from; cell < end; cell++ {
 				sum := (total*rest + sums[cell-from]) * (1 + 1e-9)
@@ -86,12 +82,12 @@ func (cl *cellList) doubles(near *sparse.CSR) []uint64 {
 	return out
 }
 
-// weigh sets sums to the points of the windows around the cells from the first on,
+// weigh adds to sums the points of the windows around the cells from the first on,
 // all of the row entered last, times the weights of the windows. before holds the
-// number of points before each cell.
-func (s *sweep) weigh(sums []float64, first int, before []uint32) {
+// number of points before each cell. Cells all of whose points are isolated may be
+// left out.
+func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
 	cl := s.cl
-	clear(sums)
 	if cl.dense() {
 		size := int(cl.size[len(cl.axes)-1])
 		offset := first - s.row*size
@@ -106,6 +102,9 @@ func (s *sweep) weigh(sums []float64, first int, before []uint32) {
 		return
 	}
 	for c := range sums {
+		if cl.allIsolated(first+c, first+c+1, counts) {
+			continue
+		}
 		number := cl.fast[first+c]
 		s.around(number, number)
 		for i := range s.windows {
@@ -116,9 +115,9 @@ func (s *sweep) weigh(sums []float64, first int, before []uint32) {
 }
 
 // allIsolated tells whether no point of some cells has a neighbour.
-func (cl *cellList) allIsolated(from, to int, near *sparse.CSR) bool {
+func (cl *cellList) allIsolated(from, to int, counts []uint32) bool {
 	for i := int(cl.start[from]); i < int(cl.start[to]); i++ {
-		if near.RowLen(i) > 0 || cl.multiplicity(i) > 1 {
+		if counts[i] > 0 || cl.multiplicity(i) > 1 {
 			return false
 		}
 	}

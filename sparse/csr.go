@@ -7,19 +7,14 @@ import (
 	"sort"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A CSR is a sparse matrix in compressed row storage; the package comment
 // shows the layouts. The zero value is an empty 0 x 0 matrix.
 type CSR struct {
-	rows, cols int
-	ptr        []uint64
-	ind        []uint32  // Plain
-	short      *offsets  // else
-	val        []float32 // but in Compact16
-	half       []uint16  // Compact16
-	chunks     []int     // row boundaries, see partition.go
+	rows, cols, nnz int
+	layout          Layout
+	parts           []part // of consecutive rows, each a chunk of work
 }
 
 // New makes a CSR of the given arrays, which it keeps and which must not be
@@ -31,7 +26,7 @@ func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error
 	if err := checkShape(rows, cols, ptr, ind, val); err != nil {
 		return nil, err
 	}
-	a := &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}
+	a := whole(rows, cols, ptr, ind, val)
 	var set *Workers
 	if len(ind) >= parallelEntries {
 		set = NewWorkers(0)
@@ -56,9 +51,42 @@ const parallelEntries = 1 << 19
 // included, as Bytes has them.
 func Adopt(ctx context.Context, set *Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
-		panic(fmt.Sprintf("sparse: adopt: %d row pointers to %d for %d rows, %d columns and %d values", len(ptr), ptr[len(ptr)-1], rows, len(ind), len(val)))
+		panic(fmt.Sprintf("sparse: adopt: %d row pointers for %d rows, %d columns and %d values", len(ptr), rows, len(ind), len(val)))
 	}
-	a := &CSR{rows: rows, cols: cols, ptr: ptr, ind: ind, val: val, chunks: partition(ptr)}
+	return whole(rows, cols, ptr, ind, val).Convert(ctx, set, layout)
+}
+
+// whole cuts a matrix in one piece into parts that share its arrays.
+func whole(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
+	bounds := partition(ptr)
+	a := &CSR{rows: rows, cols: cols, nnz: len(ind), layout: Plain, parts: make([]part, len(bounds)-1)}
+	for c := range a.parts {
+		lo, hi := bounds[c], bounds[c+1]
+		a.parts[c] = part{lo: lo, hi: hi, ptr: ptr[lo : hi+1], ind: ind, val: val}
+	}
+	return a
+}
+
+// Rows are some consecutive rows of a matrix: row i of them has the entries Ptr[i]
+// to Ptr[i+1]-1 of Ind and Val.
+type Rows struct {
+	Ptr []uint64
+	Ind []uint32
+	Val []float32
+}
+
+// AdoptRows is Adopt for builders that make a matrix in several pieces, which stay
+// where they are. Each is a chunk of work.
+func AdoptRows(ctx context.Context, set *Workers, layout Layout, cols int, pieces []Rows) (*CSR, error) {
+	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(pieces))}
+	for c, r := range pieces {
+		last := len(r.Ptr) - 1
+		if last < 1 || len(r.Ind) != len(r.Val) || r.Ptr[last] > uint64(len(r.Ind)) {
+			panic(fmt.Sprintf("sparse: adopt: piece %d has %d row pointers, %d columns and %d values", c, len(r.Ptr), len(r.Ind), len(r.Val)))
+		}
+		a.parts[c] = part{lo: a.rows, hi: a.rows + last, ptr: r.Ptr, ind: r.Ind, val: r.Val}
+		a.rows, a.nnz = a.rows+last, a.nnz+a.parts[c].nnz()
+	}
 	return a.Convert(ctx, set, layout)
 }
 
@@ -69,12 +97,7 @@ func (a *CSR) Rows() int { return a.rows }
 func (a *CSR) Cols() int { return a.cols }
 
 // NNZ returns the number of stored entries.
-func (a *CSR) NNZ() int {
-	if a.short != nil {
-		return len(a.short.off)
-	}
-	return len(a.ind)
-}
+func (a *CSR) NNZ() int { return a.nnz }
 
 // A RowBuffer holds a row that is decoded; the zero value is ready for use. It
 // is for one goroutine at a time.
@@ -87,41 +110,25 @@ type RowBuffer struct {
 // buffer, must not be changed, and are good until the buffer is used again; a nil
 // buffer stands for a new one. Like every index it panics when i is out of range.
 func (a *CSR) Row(i int, buffer *RowBuffer) (ind []uint32, val []float32) {
-	lo, hi := a.ptr[i], a.ptr[i+1]
-	if a.short == nil {
-		return a.ind[lo:hi:hi], a.val[lo:hi:hi]
-	}
-	if run := a.run(i); run != nil {
-		return run.row(i)
-	}
-	if buffer == nil {
-		buffer = new(RowBuffer)
-	}
-	buffer.ind = a.columns(buffer.ind[:0], i)
-	if a.half == nil {
-		return buffer.ind, a.val[lo:hi:hi]
-	}
-	buffer.val = buffer.val[:0]
-	for _, h := range a.half[lo:hi] {
-		buffer.val = append(buffer.val, simd.Float32(h))
-	}
-	return buffer.ind, buffer.val
+	return a.partOf(i).row(i, buffer)
 }
 
 // RowLen returns the number of entries of row i.
-func (a *CSR) RowLen(i int) int { return int(a.ptr[i+1] - a.ptr[i]) }
+func (a *CSR) RowLen(i int) int {
+	lo, hi := a.partOf(i).entries(i)
+	return int(hi - lo)
+}
+
+// partOf returns the part that holds row i.
+func (a *CSR) partOf(i int) *part {
+	return &a.parts[sort.Search(len(a.parts), func(c int) bool { return a.parts[c].hi > i })]
+}
 
 // Size returns the memory the matrix takes in its layout, in bytes.
 func (a *CSR) Size() int64 {
-	size := 8*int64(len(a.ptr)) + 4*int64(len(a.ind)) + 4*int64(len(a.val)) + 2*int64(len(a.half)) + 8*int64(len(a.chunks))
-	if c := a.short; c != nil {
-		size += 4*int64(len(c.base)) + 2*int64(len(c.off))
-		for _, run := range c.runs {
-			size += wideRunBytes + 8*int64(len(run.ptr)-2) + 4*int64(len(run.ind))
-			if a.half != nil {
-				size += 4 * int64(len(run.val))
-			}
-		}
+	size := int64(8)
+	for c := range a.parts {
+		size += a.parts[c].size()
 	}
 	return size
 }
@@ -130,14 +137,9 @@ func (a *CSR) Size() int64 {
 // layout less than Size, because the offsets of rows whose columns are kept
 // elsewhere are not read.
 func (a *CSR) Streamed() int64 {
-	size := a.Size() - 8*int64(len(a.chunks))
-	if a.short != nil {
-		for _, run := range a.short.runs {
-			size -= 2 * int64(len(run.ind))
-			if a.half != nil {
-				size -= 2 * int64(len(run.ind))
-			}
-		}
+	size := int64(8)
+	for c := range a.parts {
+		size += a.parts[c].streamed()
 	}
 	return size
 }
@@ -182,54 +184,14 @@ func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error
 // check validates the entries. Workers only find out whether all is well, in
 // loops without a way out; if not, the caller looks for the first fault.
 func (a *CSR) check(set *Workers) error {
-	bad := make([]bool, a.Chunks())
-	err := set.Do(context.Background(), a.Chunks(), par.Func(func(_, chunk int) {
-		lo, hi := a.Chunk(chunk)
-		bad[chunk] = !a.valid(lo, hi)
-	}))
+	bad := make([]bool, len(a.parts))
+	err := set.Do(context.Background(), len(a.parts), par.Func(func(_, c int) { bad[c] = !a.parts[c].valid(a.cols) }))
 	if err != nil {
 		return err
 	}
-	for chunk, b := range bad {
+	for c, b := range bad {
 		if b {
-			lo, hi := a.Chunk(chunk)
-			return a.firstFault(lo, hi)
-		}
-	}
-	return nil
-}
-
-// valid tells whether the entries of some rows are.
-func (a *CSR) valid(lo, hi int) bool {
-	wrong := uint32(0)
-	for i := lo; i < hi; i++ {
-		next := uint64(0) // smallest column allowed next
-		for _, c := range a.ind[a.ptr[i]:a.ptr[i+1]] {
-			wrong |= uint32((uint64(c) - next) >> 63)
-			next = uint64(c) + 1
-		}
-		wrong |= uint32((uint64(a.cols) - next) >> 63)
-	}
-	for _, v := range a.val[a.ptr[lo]:a.ptr[hi]] {
-		// The exponent of a NaN or an infinity is all ones: adding one to it
-		// reaches the sign bit.
-		wrong |= (math.Float32bits(v)&0x7f800000 + 0x00800000) >> 31
-	}
-	return wrong == 0
-}
-
-func (a *CSR) firstFault(lo, hi int) error {
-	for i := lo; i < hi; i++ {
-		next := uint64(0)
-		for p := a.ptr[i]; p < a.ptr[i+1]; p++ {
-			c := uint64(a.ind[p])
-			if c < next || c >= uint64(a.cols) {
-				return fmt.Errorf("sparse: %w: row %d has column %d, want %d to %d (ascending, no repeats)", ErrStructure, i, c, next, a.cols-1)
-			}
-			next = c + 1
-			if v := a.val[p]; v-v != 0 { // NaN or infinite
-				return fmt.Errorf("sparse: %w: row %d, column %d", ErrNonFinite, i, c)
-			}
+			return a.parts[c].firstFault(a.cols)
 		}
 	}
 	return nil
@@ -242,28 +204,20 @@ func (a *CSR) IsSymmetric() bool {
 	}
 	// Rows are visited in ascending order, so the entries (j, i) that must
 	// answer (i, j) come in storage order for each j: one cursor per row.
-	cursor := make([]uint64, a.rows)
-	copy(cursor, a.ptr)
-	var buffer RowBuffer
+	cursor := make([]uint32, a.rows)
+	var row, answer RowBuffer
 	for i := range a.rows {
-		ind, val := a.Row(i, &buffer)
+		ind, val := a.Row(i, &row)
 		for e, j := range ind {
+			columns, values := a.Row(int(j), &answer)
 			p := cursor[j]
-			if p == a.ptr[j+1] || a.column(int(j), p) != uint32(i) || a.value(p) != val[e] {
+			if int(p) == len(columns) || columns[p] != uint32(i) || values[p] != val[e] {
 				return false
 			}
 			cursor[j]++
 		}
 	}
 	return true
-}
-
-// value returns the value of entry p.
-func (a *CSR) value(p uint64) float32 {
-	if a.half != nil {
-		return simd.Float32(a.half[p])
-	}
-	return a.val[p]
 }
 
 // find returns the value of column j in row i, or false.

@@ -8,10 +8,7 @@ import (
 
 // ToJB returns a copy as a matrix of james-bowman/sparse.
 func (a *CSR) ToJB() *jbsparse.CSR {
-	ptr := make([]int, len(a.ptr))
-	for i, p := range a.ptr {
-		ptr[i] = int(p)
-	}
+	ptr := make([]int, a.rows+1)
 	ind := make([]int, 0, a.NNZ())
 	val := make([]float64, 0, a.NNZ())
 	var buffer RowBuffer
@@ -20,6 +17,7 @@ func (a *CSR) ToJB() *jbsparse.CSR {
 		for e, j := range columns {
 			ind, val = append(ind, int(j)), append(val, float64(values[e]))
 		}
+		ptr[i+1] = len(ind)
 	}
 	return jbsparse.NewCSR(a.rows, a.cols, ptr, ind, val)
 }

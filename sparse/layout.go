@@ -55,21 +55,13 @@ const (
 )
 
 // Layout returns how the entries are kept: Plain, Compact or Compact16.
-func (a *CSR) Layout() Layout {
-	switch {
-	case a.short == nil:
-		return Plain
-	case a.half != nil:
-		return Compact16
-	}
-	return Compact
-}
+func (a *CSR) Layout() Layout { return max(a.layout, Plain) }
 
 // ValueError bounds what the layout adds to the error of values: a stored value
 // v' of a given one v has |v' - v| <= max(relative |v|, absolute). Both are 0 but
 // in Compact16, where they are 2^-11 and 2^-25.
 func (a *CSR) ValueError() (relative, absolute float64) {
-	if a.half == nil {
+	if a.layout != Compact16 {
 		return 0, 0
 	}
 	return halfRelative, halfAbsolute
@@ -87,106 +79,108 @@ func (a *CSR) Convert(ctx context.Context, set *Workers, layout Layout) (*CSR, e
 	case layout == Auto || layout == Plain:
 		return a.expand(ctx, set)
 	}
-	b := *a
-	if b.short == nil {
-		if err := b.compress(ctx, set); err != nil {
-			return nil, err
-		}
-	}
+	b := a
 	var err error
+	if b.Layout() == Plain {
+		b, err = b.compress(ctx, set)
+	}
 	switch {
-	case layout == Compact16 && b.half == nil:
-		err = b.halve(ctx, set)
-	case layout == Compact && b.half != nil:
-		err = b.widen(ctx, set)
+	case err != nil:
+	case layout == Compact16 && b.layout == Compact:
+		b, err = b.halve(ctx, set)
+	case layout == Compact && b.layout == Compact16:
+		b, err = b.widen(ctx, set)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &b, nil
+	return b, nil
 }
 
-// each runs f on the entries of every chunk.
-func (a *CSR) each(ctx context.Context, set *Workers, f func(lo, hi uint64)) error {
-	return set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
-		lo, hi := a.Chunk(chunk)
-		f(a.ptr[lo], a.ptr[hi])
-	}))
+// change returns a matrix of parts that f makes of those of a. It is told where the
+// entries of a part begin if those of all parts lie one behind the other.
+func (a *CSR) change(ctx context.Context, set *Workers, layout Layout, f func(p *part, begin int)) (*CSR, error) {
+	b := *a
+	b.layout, b.parts = layout, slices.Clone(a.parts)
+	begin := make([]int, len(b.parts)+1)
+	for c := range b.parts {
+		begin[c+1] = begin[c] + b.parts[c].nnz()
+	}
+	if err := set.Do(ctx, len(b.parts), par.Func(func(_, c int) { f(&b.parts[c], begin[c]) })); err != nil {
+		return nil, err
+	}
+	return &b, nil
 }
 
 // expand returns the matrix in layout Plain.
 func (a *CSR) expand(ctx context.Context, set *Workers) (*CSR, error) {
-	b := *a
-	if a.short == nil {
-		return &b, nil
+	if a.Layout() == Plain {
+		return a, nil
 	}
-	b.ind, b.short, b.half = make([]uint32, a.NNZ()), nil, nil
-	mem.Huge(b.ind)
-	if a.half != nil {
-		b.val = make([]float32, a.NNZ())
-		mem.Huge(b.val)
-	}
-	err := set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
-		lo, hi := a.Chunk(chunk)
-		for i := lo; i < hi; i++ {
-			a.columns(b.ind[a.ptr[i]:a.ptr[i]:a.ptr[i+1]], i)
+	if a.layout == Compact16 {
+		var err error
+		if a, err = a.widen(ctx, set); err != nil {
+			return nil, err
 		}
-		if a.half != nil {
-			from, to := a.ptr[lo], a.ptr[hi]
-			simd.At(simd.Best()).Singles(b.val[from:to], a.half[from:to])
-		}
-	}))
-	if err != nil {
-		return nil, err
 	}
-	return &b, nil
+	ind := make([]uint32, a.nnz)
+	mem.Huge(ind)
+	return a.change(ctx, set, Plain, func(p *part, begin int) {
+		columns := ind[begin:][:p.nnz()]
+		for i := p.lo; i < p.hi; i++ {
+			lo, hi := p.entries(i)
+			p.columns(columns[lo:lo:hi], i)
+		}
+		p.ind, p.short = columns, nil
+	})
 }
 
 // halve rounds the values to 16 bits.
-func (a *CSR) halve(ctx context.Context, set *Workers) error {
-	half := make([]uint16, len(a.val))
+func (a *CSR) halve(ctx context.Context, set *Workers) (*CSR, error) {
+	half := make([]uint16, a.nnz)
 	mem.Huge(half)
 	var large atomic.Bool
-	err := a.each(ctx, set, func(lo, hi uint64) {
-		for p := lo; p < hi; p++ {
-			v := a.val[p]
+	b, err := a.change(ctx, set, Compact16, func(p *part, begin int) {
+		p.half = half[begin:][:p.nnz()]
+		for e, v := range p.val {
 			if v > halfMost || v < -halfMost {
 				large.Store(true)
 			}
-			half[p] = simd.Float16(v)
+			p.half[e] = simd.Float16(v)
 		}
+		p.val = nil
+		p.eachRun(func(run *wideRun, lo, hi uint64) {
+			// Products take them as they are, so they are kept in 32 bits.
+			run.val = make([]float32, len(run.ind))
+			simd.At(simd.Best()).Singles(run.val, p.half[lo:hi])
+		})
 	})
 	if err == nil && large.Load() {
-		err = fmt.Errorf("sparse: compact16: %w: a value exceeds %d", ErrRange, halfMost)
+		return nil, fmt.Errorf("sparse: compact16: %w: a value exceeds %d", ErrRange, halfMost)
 	}
-	if err != nil {
-		return err
-	}
-	a.val, a.half = nil, half
-	a.eachRun(func(run *wideRun) {
-		// Products take them as they are, so they are kept in 32 bits.
-		run.val = make([]float32, len(run.ind))
-		simd.At(simd.Best()).Singles(run.val, half[a.ptr[run.lo]:a.ptr[run.hi]])
-	})
-	return nil
+	return b, err
 }
 
 // widen keeps rounded values in 32 bits.
-func (a *CSR) widen(ctx context.Context, set *Workers) error {
-	half := a.half
-	a.val, a.half = make([]float32, len(half)), nil
-	mem.Huge(a.val)
-	err := a.each(ctx, set, func(lo, hi uint64) { simd.At(simd.Best()).Singles(a.val[lo:hi], half[lo:hi]) })
-	a.eachRun(func(run *wideRun) { run.val = a.val[a.ptr[run.lo]:a.ptr[run.hi]] })
-	return err
+func (a *CSR) widen(ctx context.Context, set *Workers) (*CSR, error) {
+	val := make([]float32, a.nnz)
+	mem.Huge(val)
+	return a.change(ctx, set, Compact, func(p *part, begin int) {
+		p.val = val[begin:][:p.nnz()]
+		simd.At(simd.Best()).Singles(p.val, p.half)
+		p.half = nil
+		p.eachRun(func(run *wideRun, lo, hi uint64) { run.val = p.val[lo:hi] })
+	})
 }
 
-// eachRun changes the wide rows of a matrix that shares them with another.
-func (a *CSR) eachRun(f func(run *wideRun)) {
-	short := *a.short
+// eachRun changes the wide rows of a part that shares them with another. f is
+// given the range of their entries.
+func (p *part) eachRun(f func(run *wideRun, lo, hi uint64)) {
+	short := *p.short
 	short.runs = slices.Clone(short.runs)
 	for r := range short.runs {
-		f(&short.runs[r])
+		run := &short.runs[r]
+		f(run, p.ptr[run.lo-p.lo], p.ptr[run.hi-p.lo])
 	}
-	a.short = &short
+	p.short = &short
 }

@@ -95,7 +95,7 @@ func TestLayouts(t *testing.T) {
 			}
 		}
 		back, err := b.Convert(ctx, nil, Plain)
-		if err != nil || !slices.Equal(back.ind, a.ind) || layout != Compact16 && !slices.Equal(back.val, a.val) {
+		if err != nil || !sameEntries(back, a, layout != Compact16) {
 			t.Fatalf("%v does not come back: %v", layout, err)
 		}
 		for _, k := range []int{1, 2, 3, 8, 32} {
@@ -140,17 +140,15 @@ func TestWideRows(t *testing.T) {
 	for i := range a.Rows() {
 		row, _ := a.Row(i, nil)
 		want := len(row) > 0 && row[len(row)-1]-row[0] >= 1<<16
-		if run := b.run(i); (run != nil) != want || want && (i < run.lo || i >= run.hi) {
+		if run := b.partOf(i).run(i); (run != nil) != want || want && (i < run.lo || i >= run.hi) {
 			t.Fatalf("row %d with the columns %v is in %v", i, row, run)
 		}
-		for e, j := range row {
-			if got := b.column(i, a.ptr[i]+uint64(e)); got != j {
-				t.Fatalf("row %d: column %d, want %d", i, got, j)
-			}
+		if got := b.partOf(i).columns(nil, i); !slices.Equal(got, row) {
+			t.Fatalf("row %d: columns %v, want %v", i, got, row)
 		}
 	}
-	if last := b.short.runs[len(b.short.runs)-1]; b.short.runs[0].lo != 0 || last.hi != a.Rows() || b.run(500).hi != 505 {
-		t.Errorf("runs %v", b.short.runs)
+	if first, last := b.partOf(0).run(0), b.partOf(a.Rows()-1).run(a.Rows()-1); first.lo != 0 || last.hi != a.Rows() || b.partOf(500).run(500).hi != 505 {
+		t.Errorf("runs from %d to %d", first.lo, last.hi)
 	}
 }
 
@@ -245,7 +243,7 @@ func FuzzLayouts(f *testing.F) {
 				continue
 			}
 			back, err := b.Convert(ctx, nil, Plain)
-			if err != nil || !slices.Equal(back.ind, a.ind) || layout != Compact16 && !slices.Equal(back.val, a.val) {
+			if err != nil || !sameEntries(back, a, layout != Compact16) {
 				t.Fatalf("%v does not come back: %v", layout, err)
 			}
 			got, want := dense(a.Rows(), k), dense(a.Rows(), k)

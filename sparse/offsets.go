@@ -9,11 +9,10 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// offsets are the columns of a matrix in a compact layout. Entry p of row i is in
+// offsets are the columns of a part in a compact layout. Entry p of row i is in
 // column base[i] + off[p], where base[i] is the first column of the row, unless
 // the row is wide: its columns reach further than 16 bits do. Then base[i] is the
 // number of the run it belongs to and its offsets are 0, which no row of two
@@ -36,12 +35,11 @@ type wideRun struct {
 const wideRunBytes = 2*8 + 3*24 + 2*8
 
 // run returns the run of row i, nil if the row is not wide.
-func (a *CSR) run(i int) *wideRun {
-	c := a.short
-	if lo, hi := a.ptr[i], a.ptr[i+1]; hi < lo+2 || c.off[hi-1] != 0 {
+func (p *part) run(i int) *wideRun {
+	if lo, hi := p.entries(i); hi < lo+2 || p.short.off[hi-1] != 0 {
 		return nil
 	}
-	return &c.runs[c.base[i]]
+	return &p.short.runs[p.short.base[i-p.lo]]
 }
 
 // row returns the columns and values of a row of the run.
@@ -51,27 +49,17 @@ func (r *wideRun) row(i int) (ind []uint32, val []float32) {
 }
 
 // columns appends the columns of row i to ind.
-func (a *CSR) columns(ind []uint32, i int) []uint32 {
-	if run := a.run(i); run != nil {
+func (p *part) columns(ind []uint32, i int) []uint32 {
+	if run := p.run(i); run != nil {
 		columns, _ := run.row(i)
 		return append(ind, columns...)
 	}
-	base := a.short.base[i]
-	for _, o := range a.short.off[a.ptr[i]:a.ptr[i+1]] {
+	lo, hi := p.entries(i)
+	base := p.short.base[i-p.lo]
+	for _, o := range p.short.off[lo:hi] {
 		ind = append(ind, base+uint32(o))
 	}
 	return ind
-}
-
-// column returns the column of entry p, which is one of row i.
-func (a *CSR) column(i int, p uint64) uint32 {
-	if a.short == nil {
-		return a.ind[p]
-	}
-	if run := a.run(i); run != nil {
-		return run.ind[run.ptr[i-run.lo]+p-a.ptr[i]]
-	}
-	return a.short.base[i] + uint32(a.short.off[p])
 }
 
 // pieces cuts rows lo to hi-1 where wide rows begin and end, and calls f with
@@ -101,78 +89,78 @@ func (c *offsets) pieces(lo, hi int, f func(lo, hi int, run *wideRun)) {
 // compress turns the columns into offsets, in one pass. It takes 2 bytes an entry
 // and 4 a row, and at most 1 byte an entry more for wide rows: where they take
 // more there is little to gain, and it returns ErrRange.
-func (a *CSR) compress(ctx context.Context, set *Workers) error {
-	c := &offsets{base: make([]uint32, a.rows), off: make([]uint16, len(a.ind))}
-	mem.Huge(c.base)
-	mem.Huge(c.off)
-	runs := make([][]wideRun, a.Chunks())
-	var extra atomic.Int64
-	err := set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
-		if extra.Load() <= int64(len(a.ind)) {
-			runs[chunk] = a.compressChunk(c, chunk, &extra)
+func (a *CSR) compress(ctx context.Context, set *Workers) (*CSR, error) {
+	base, off := make([]uint32, a.rows), make([]uint16, a.nnz)
+	mem.Huge(base)
+	mem.Huge(off)
+	var extra atomic.Int64 // bytes of wide rows
+	most := int64(a.nnz)
+	b, err := a.change(ctx, set, Compact, func(p *part, begin int) {
+		if extra.Load() <= most {
+			p.compress(&offsets{base: base[p.lo:p.hi], off: off[begin:][:p.nnz()]}, &extra, most)
 		}
-	}))
-	if err != nil {
-		return err
+	})
+	if err == nil && extra.Load() > most {
+		return nil, fmt.Errorf("sparse: compact: %w: too many rows have columns more than %d apart", ErrRange, math.MaxUint16)
 	}
-	if extra.Load() > int64(len(a.ind)) {
-		return fmt.Errorf("sparse: compact: %w: too many rows have columns more than %d apart", ErrRange, math.MaxUint16)
-	}
-	c.runs = slices.Concat(runs...)
-	for r, run := range c.runs {
-		for i := run.lo; i < run.hi; i++ {
-			c.base[i] = uint32(r)
-		}
-	}
-	a.ind, a.short = nil, c
-	return nil
+	return b, err
 }
 
-// compressChunk fills in the rows of a chunk and returns its wide ones. extra
-// counts what those take.
-func (a *CSR) compressChunk(c *offsets, chunk int, extra *atomic.Int64) (runs []wideRun) {
-	lo, hi := a.Chunk(chunk)
+// compress turns the columns into offsets, for which c has room. extra counts what
+// wide rows take; with more than the most allowed it gives up.
+func (p *part) compress(c *offsets, extra *atomic.Int64, most int64) {
+	// Entries begin at 0 from here on.
+	first, end := p.ptr[0], p.ptr[p.hi-p.lo]
+	p.ind, p.val = p.ind[first:end:end], p.val[first:end:end]
+	if first != 0 {
+		p.ptr = slices.Clone(p.ptr)
+		for i := range p.ptr {
+			p.ptr[i] -= first
+		}
+	}
 	s := simd.At(simd.Best())
-	next := lo // the first row that is not packed yet
-	pack := func(end int) { s.Pack(c.off, a.ptr[next:end+1], c.base[next:end], a.ind) }
-	// The wide rows of a chunk lie one behind the other, so that reading them is
-	// no leap through memory.
+	next := p.lo // the first row that is not packed yet
+	pack := func(end int) { s.Pack(c.off, p.ptr[next-p.lo:end-p.lo+1], c.base[next-p.lo:end-p.lo], p.ind) }
+	// The wide rows lie one behind the other, so that reading them is no leap
+	// through memory.
 	var ptr []uint64
 	var ind []uint32
 	type place struct{ ptr, ind int }
 	var begins []place
-	for i := lo; i < hi; i++ {
-		row := a.ind[a.ptr[i]:a.ptr[i+1]]
+	for i := p.lo; i < p.hi; i++ {
+		lo, hi := p.entries(i)
+		row := p.ind[lo:hi]
 		if len(row) == 0 {
 			continue
 		}
-		c.base[i] = row[0]
+		c.base[i-p.lo] = row[0]
 		if row[len(row)-1]-row[0] <= math.MaxUint16 {
 			continue
 		}
 		pack(i)
 		next = i + 1
 		size := int64(4*len(row) + 8)
-		if n := len(runs); n == 0 || runs[n-1].hi != i {
-			runs, begins, ptr = append(runs, wideRun{lo: i}), append(begins, place{len(ptr), len(ind)}), append(ptr, 0)
+		if n := len(c.runs); n == 0 || c.runs[n-1].hi != i {
+			c.runs, begins, ptr = append(c.runs, wideRun{lo: i}), append(begins, place{len(ptr), len(ind)}), append(ptr, 0)
 			size += wideRunBytes - 8
 		}
-		if extra.Add(size) > int64(len(a.ind)) {
-			return nil
+		if extra.Add(size) > most {
+			return
 		}
-		last := len(runs) - 1
+		last := len(c.runs) - 1
+		c.base[i-p.lo] = uint32(last)
 		ind = append(ind, row...)
 		ptr = append(ptr, uint64(len(ind)-begins[last].ind))
-		runs[last].hi = i + 1
+		c.runs[last].hi = i + 1
 	}
-	pack(hi)
+	pack(p.hi)
 	begins = append(begins, place{len(ptr), len(ind)})
 	ptr, ind = slices.Clip(ptr), slices.Clip(ind)
-	for r := range runs {
-		run := &runs[r]
+	for r := range c.runs {
+		run := &c.runs[r]
 		run.ptr = ptr[begins[r].ptr:begins[r+1].ptr]
 		run.ind = ind[begins[r].ind:begins[r+1].ind]
-		run.val = a.val[a.ptr[run.lo]:a.ptr[run.hi]:a.ptr[run.hi]]
+		run.val = p.val[p.ptr[run.lo-p.lo]:p.ptr[run.hi-p.lo]]
 	}
-	return runs
+	p.ind, p.short = nil, c
 }

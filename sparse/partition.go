@@ -27,7 +27,7 @@ func partition(ptr []uint64) (bounds []int) {
 }
 
 // Chunks returns the number of chunks the rows are cut into.
-func (a *CSR) Chunks() int { return max(len(a.chunks)-1, 0) }
+func (a *CSR) Chunks() int { return len(a.parts) }
 
 // Chunk returns the half-open range of rows of chunk c.
-func (a *CSR) Chunk(c int) (lo, hi int) { return a.chunks[c], a.chunks[c+1] }
+func (a *CSR) Chunk(c int) (lo, hi int) { return a.parts[c].lo, a.parts[c].hi }

@@ -19,7 +19,7 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	}
 	ptr := make([]uint64, a.rows+1)
 	for i, old := range order {
-		ptr[i+1] = ptr[i] + a.ptr[old+1] - a.ptr[old]
+		ptr[i+1] = ptr[i] + uint64(a.RowLen(int(old)))
 	}
 	ind := make([]uint32, a.NNZ())
 	val := make([]float32, a.NNZ())

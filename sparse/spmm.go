@@ -55,36 +55,24 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32
 // It is for callers that do more with a row than store it. They have checked
 // that x has a row for every column; MulRows panics where dst is too short.
 func (a *CSR) MulRows(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
-	if a.short == nil {
-		s.MulRowsF32(dst, dstStride, k, a.ptr[lo:hi+1], a.ind, a.val, x, stride)
-		return
-	}
-	a.short.pieces(lo, hi, func(from, to int, run *wideRun) {
-		dst, ptr, base, off := dst[(from-lo)*dstStride:], a.ptr[from:to+1], a.short.base[from:to], a.short.off
-		switch {
-		case run != nil:
-			s.MulRowsF32(dst, dstStride, k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, x, stride)
-		case a.half != nil:
-			s.MulOffsets16(dst, dstStride, k, ptr, base, off, a.half, x, stride)
-		default:
-			s.MulOffsets(dst, dstStride, k, ptr, base, off, a.val, x, stride)
-		}
+	a.split(lo, hi, func(p *part, from, to int) {
+		p.mul(s, dst[(from-lo)*dstStride:], dstStride, from, to, k, x, stride)
 	})
 }
 
 // SumRows sets dst to the sums of rows lo to hi-1 in float64, in the order of
 // simd.Kernels.SumRows.
 func (a *CSR) SumRows(s *Kernels, dst []float64, lo, hi int) {
-	if a.half == nil {
-		s.SumRows(dst, a.ptr[lo:hi+1], a.val)
-		return
-	}
-	var buffer RowBuffer
-	ptr := make([]uint64, 2) // kernels make slices escape: one for all rows
-	for i := lo; i < hi; i++ {
-		_, val := a.Row(i, &buffer)
-		ptr[1] = uint64(len(val))
-		s.SumRows(dst[i-lo:], ptr, val)
+	a.split(lo, hi, func(p *part, from, to int) { p.sum(s, dst[from-lo:], from, to) })
+}
+
+// split calls f with the rows of each part among lo to hi-1.
+func (a *CSR) split(lo, hi int, f func(p *part, lo, hi int)) {
+	for lo < hi {
+		p := a.partOf(lo)
+		end := min(hi, p.hi)
+		f(p, lo, end)
+		lo = end
 	}
 }
 

@@ -82,8 +82,8 @@ func TestBar(t *testing.T) {
 			}
 		}
 	}
-	show(privatemail.Progress{Stage: "count neighbours", Done: 1, Total: 4}, "count neighbours", " 25%", "[=")
-	show(privatemail.Progress{Stage: "count neighbours", Done: 4, Total: 4}, "100%")
+	show(privatemail.Progress{Stage: "find neighbours", Done: 1, Total: 4}, "find neighbours", " 25%", "[=")
+	show(privatemail.Progress{Stage: "find neighbours", Done: 4, Total: 4}, "100%")
 	show(privatemail.Progress{Stage: "steps", Done: 1, Total: 5}, "steps", " 20%")
 	b.close()
 }

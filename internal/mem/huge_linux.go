@@ -13,15 +13,16 @@ const madvHugepage = 14
 // address cache. Slices of less than 4 MiB are left alone, and so is everything
 // where the system has no such advice; nothing but time depends on it.
 func Huge[T any](s []T) {
-	const least, large = 4 << 20, 2 << 20
+	const least, page = 4 << 20, 4 << 10
 	var zero T
 	size := uintptr(cap(s)) * unsafe.Sizeof(zero)
 	if size < least {
 		return
 	}
 	base := unsafe.Pointer(unsafe.SliceData(s))
-	skip := -uintptr(base) % large
-	whole := (size - skip) / large * large
+	// Whole small pages: a large one may lie under two slices that both ask.
+	skip := -uintptr(base) % page
+	whole := (size - skip) / page * page
 	inside := unsafe.Slice((*byte)(unsafe.Add(base, skip)), whole)
 	// An error means that there are no large pages: that is all right.
 	_ = syscall.Madvise(inside, madvHugepage)

@@ -1,0 +1,97 @@
+package kernel
+
+import (
+	"slices"
+	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A rowWriter stores rows of a graph as they are found: how many entries there will
+// be is not known before. They go into slabs of memory, one behind the other, and are
+// handed over in pieces whose ends depend on the rows alone, so that the graph does
+// not depend on who wrote which.
+type rowWriter struct {
+	memory *memory
+	ind    []uint32 // slab; what is behind its length is free
+	val    []float32
+	begin  int      // of the piece at hand
+	ptr    []uint64 // of its rows
+}
+
+// memory is what writers may still take, and whether they wanted more.
+type memory struct {
+	left, taken atomic.Int64
+	short       atomic.Bool
+}
+
+// take takes the memory of so many entries, if there is as much.
+func (m *memory) take(entries int) bool {
+	bytes := int64(entries) * entryBytes
+	if m.left.Add(-bytes) < 0 {
+		m.left.Add(bytes)
+		return false
+	}
+	m.taken.Add(bytes)
+	return true
+}
+
+const (
+	entryBytes = 4 + 4
+	// Slabs grow to the second of these.
+	leastSlab, mostSlab = 1 << 14, 1 << 22
+	// A piece ends with the row that has it reach one of these.
+	pieceEntries, pieceRows = 3 << 14, 1 << 12
+)
+
+// room makes room for so many entries behind those written and returns it; nil if
+// there is no memory.
+func (w *rowWriter) room(n int) (ind []uint32, val []float32) {
+	at := len(w.ind)
+	if cap(w.ind)-at < n {
+		piece := at - w.begin
+		size := max(min(2*cap(w.ind), mostSlab), piece+n, leastSlab)
+		if !w.memory.take(size) {
+			size = piece + n + leastSlab
+			if !w.memory.take(size) {
+				w.memory.short.Store(true)
+				return nil, nil
+			}
+		}
+		slab, values := make([]uint32, size), make([]float32, size)
+		mem.Huge(slab)
+		mem.Huge(values)
+		// The piece at hand moves along.
+		copy(slab, w.ind[w.begin:])
+		copy(values, w.val[w.begin:])
+		w.ind, w.val, w.begin, at = slab[:piece], values[:piece], 0, piece
+	}
+	w.ind, w.val = w.ind[:at+n], w.val[:at+n]
+	return w.ind[at:], w.val[at:]
+}
+
+// rows ends rows with so many entries each, for which there was room.
+func (w *rowWriter) rows(counts []uint32) {
+	if len(w.ptr) == 0 {
+		w.ptr = append(w.ptr, 0)
+	}
+	end := w.ptr[len(w.ptr)-1]
+	for _, n := range counts {
+		end += uint64(n)
+		w.ptr = append(w.ptr, end)
+	}
+}
+
+// full tells whether the piece at hand has enough.
+func (w *rowWriter) full() bool {
+	return len(w.ind)-w.begin >= pieceEntries || len(w.ptr) > pieceRows
+}
+
+// cut returns the piece at hand and begins another.
+func (w *rowWriter) cut() sparse.Rows {
+	end := len(w.ind)
+	piece := sparse.Rows{Ptr: slices.Clone(w.ptr), Ind: w.ind[w.begin:end:end], Val: w.val[w.begin:end:end]}
+	w.begin, w.ptr = end, w.ptr[:0]
+	return piece
+}
