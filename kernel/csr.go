@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -206,6 +207,16 @@ func (op *CSR) first(g int) int {
 		return g
 	}
 	return int(op.group[g])
+}
+
+// point returns the distinct point of row i of a chunk, where points are equal.
+func (op *CSR) point(chunk, i int) int {
+	lo, hi := op.weights.Chunk(chunk)
+	at, found := slices.BinarySearch(op.group[lo:hi], uint32(i))
+	if !found {
+		at-- // a row of the point before
+	}
+	return lo + at
 }
 
 // csrCost estimates the cost for a number of stored weights.

@@ -38,14 +38,6 @@ type csrRoom struct {
 	wide   []float64 // a row
 	row    sparse.RowBuffer
 	finish simd.Finish
-	equal  equalRows
-}
-
-// equalRows are products of distinct points, from one tile to the next.
-type equalRows struct {
-	at            int // distinct point of the next row
-	first, behind int // distinct points whose products are in wx
-	wx            []float32
 }
 
 func newCSRPass(op *CSR, k int) *csrPass {
@@ -56,9 +48,6 @@ func newCSRPass(op *CSR, k int) *csrPass {
 	for i := range pass.room {
 		room := &pass.room[i]
 		room.wx, room.wide = make([]float32, pass.tile*k), make([]float64, k)
-		if op.group != nil {
-			room.equal.wx = make([]float32, pass.tile*k)
-		}
 	}
 	return pass
 }
@@ -102,7 +91,7 @@ func (pass *csrPass) Run(worker, chunk int) {
 	room := &pass.room[worker]
 	switch {
 	case pass.adding:
-		pass.addEqual(room, chunk)
+		pass.addChunk(room, chunk)
 	case pass.stats == nil:
 		pass.multiply(room, chunk)
 	default:
@@ -118,7 +107,6 @@ func (pass *csrPass) multiply(room *csrRoom, chunk int) {
 	if pass.sums == nil {
 		op.weights.MulRows(op.kernels, dst.data[lo*dst.stride:], dst.stride, lo, hi, k, x.data, x.stride)
 	} else {
-		pass.beginEqual(room, chunk)
 		for from := lo; from < hi; from += pass.tile {
 			to := min(from+pass.tile, hi)
 			pass.product(room, chunk, from, to)
@@ -136,9 +124,6 @@ func (pass *csrPass) multiply(room *csrRoom, chunk int) {
 func (pass *csrPass) step(room *csrRoom, chunk int) {
 	op, p, dst, x := pass.op, &pass.stats.partials.chunk[chunk], pass.dst, pass.x
 	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
-	if pass.sums != nil {
-		pass.beginEqual(room, chunk)
-	}
 	pass.tables.begin(&room.finish, p)
 	faint, _ := slices.BinarySearch(op.faint, uint32(lo))
 	for from := lo; from < hi; {
@@ -163,12 +148,11 @@ func (pass *csrPass) step(room *csrRoom, chunk int) {
 // faintRow makes row i of the next iterate with a product in float64.
 func (pass *csrPass) faintRow(room *csrRoom, chunk, i int) {
 	op, wx := pass.op, room.wide
-	g := i
 	if pass.sums == nil {
 		ind, val := op.weights.Row(i, &room.row)
 		sparse.MulRow(wx, ind, val, pass.x.data, pass.x.stride)
 	} else {
-		g = room.equal.find(op, i)
+		g := op.point(chunk, i)
 		ind, val := op.weights.Row(g, &room.row)
 		sparse.MulRow(wx, ind, val, pass.sums, pass.k)
 		for c, v := range pass.x.row(i) {
@@ -180,19 +164,25 @@ func (pass *csrPass) faintRow(room *csrRoom, chunk, i int) {
 
 // product leaves rows from to to-1 of W x in room.wx.
 func (pass *csrPass) product(room *csrRoom, chunk, from, to int) {
-	op, k, e := pass.op, pass.k, &room.equal
+	op, k := pass.op, pass.k
 	if pass.sums == nil {
 		op.weights.MulRows(op.kernels, room.wx, k, from, to, k, pass.x.data, pass.x.stride)
 		return
 	}
-	_, end := op.weights.Chunk(chunk)
-	for i := from; i < to; i++ {
-		g := e.find(op, i)
-		if g >= e.behind {
-			e.first, e.behind = g, min(g+pass.tile, end)
-			op.weights.MulRows(op.kernels, e.wx, k, g, e.behind, k, pass.sums, k)
+	first, last := op.point(chunk, from), op.point(chunk, to-1)
+	op.weights.MulRows(op.kernels, room.wx, k, first, last+1, k, pass.sums, k)
+	// The products of distinct points become those of rows, from the last on: there
+	// are no fewer rows, and none is written before its place has been read. Rows
+	// before which no point has an equal one are in their places.
+	whole := op.first(first) == from && op.first(last+1) == to
+	if whole && last-first == to-1-from {
+		return
+	}
+	for i, g := to-1, last; i >= from; i-- {
+		if op.first(g) > i {
+			g--
 		}
-		others, equal, wx := e.wx[(g-e.first)*k:][:k], pass.sums[g*k:][:k], room.wx[(i-from)*k:][:k]
+		others, equal, wx := room.wx[(g-first)*k:][:k], pass.sums[g*k:][:k], room.wx[(i-from)*k:][:k]
 		for c, v := range pass.x.row(i) {
 			// In this order a point without equals adds exactly zero.
 			wx[c] = float32(float64(others[c]) + (float64(equal[c]) - float64(v)))
@@ -200,34 +190,38 @@ func (pass *csrPass) product(room *csrRoom, chunk, from, to int) {
 	}
 }
 
-// beginEqual starts a chunk where points are equal.
-func (pass *csrPass) beginEqual(room *csrRoom, chunk int) {
-	lo, _ := pass.op.weights.Chunk(chunk)
-	room.equal.at, room.equal.first, room.equal.behind = lo, lo, lo
-}
-
-// find returns the distinct point of row i, which is not before the last one.
-func (e *equalRows) find(op *CSR, i int) int {
-	for op.first(e.at+1) <= i {
-		e.at++
-	}
-	return e.at
-}
-
-// addEqual sums x over the points equal to each distinct one of a chunk.
-func (pass *csrPass) addEqual(room *csrRoom, chunk int) {
-	op, k := pass.op, pass.k
+// addChunk sums x over the points equal to each distinct one of a chunk. Mostly few
+// are, and tiles without them are copied.
+func (pass *csrPass) addChunk(room *csrRoom, chunk int) {
+	op, k, x := pass.op, pass.k, pass.x
 	lo, hi := op.weights.Chunk(chunk)
-	for g := lo; g < hi; g++ {
-		sum := room.wide
-		clear(sum)
-		for i := op.first(g); i < op.first(g+1); i++ {
-			for c, v := range pass.x.row(i) {
-				sum[c] += float64(v)
+	for from := lo; from < hi; from += pass.tile {
+		to := min(from+pass.tile, hi)
+		first, behind := op.first(from), op.first(to)
+		switch {
+		case behind-first > to-from:
+			for g := from; g < to; g++ {
+				pass.addEqual(room.wide, g)
+			}
+		case x.stride == k:
+			copy(pass.sums[from*k:], x.data[first*k:behind*k])
+		default:
+			for g := from; g < to; g++ {
+				copy(pass.sums[g*k:], x.row(first+g-from))
 			}
 		}
-		for c, v := range sum {
-			pass.sums[g*k+c] = float32(v)
+	}
+}
+
+// addEqual sums x over the points equal to distinct point g, in float64.
+func (pass *csrPass) addEqual(sum []float64, g int) {
+	clear(sum)
+	for i := pass.op.first(g); i < pass.op.first(g+1); i++ {
+		for c, v := range pass.x.row(i) {
+			sum[c] += float64(v)
 		}
+	}
+	for c, v := range sum {
+		pass.sums[g*pass.k+c] = float32(v)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // plainWeights is the definition of W, entry by entry.
@@ -534,6 +535,84 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 			checkAgainstDense(t, op, p, Sigma(0.3))
 		}
 	}
+}
+
+// A few equal points among many: most tiles have none, some begin or end among
+// them, and one group is larger than a tile.
+func TestFewEqualPointsAmongMany(t *testing.T) {
+	rng := rngOf(12)
+	p := makePoints("uniform", 6*csrTile, 2, 11)
+	for i := range csrTile + 100 {
+		copy(p.Data[2*i:][:2], p.Data[:2])
+	}
+	for range 40 {
+		copy(p.Data[2*rng.IntN(p.Rows):][:2], p.Data[2*rng.IntN(p.Rows):][:2])
+	}
+	op, err := NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alone := op.weights.Rows(); alone == op.N() || alone < 4*csrTile {
+		t.Fatalf("%d distinct points of %d", alone, op.N())
+	}
+	point := make([]int, op.N()) // of each row
+	for g := range op.weights.Rows() {
+		for i := op.first(g); i < op.first(g+1); i++ {
+			point[i] = g
+		}
+	}
+	for _, k := range []int{1, 2, 5, 40} {
+		for _, gap := range []int{0, 3} {
+			x, wx, next := gapped(op.N(), k, gap), gapped(op.N(), k, gap), gapped(op.N(), k, gap)
+			for i := range x.Data {
+				x.Data[i] = float32(rng.NormFloat64())
+			}
+			if err := op.Apply(t.Context(), wx, x); err != nil {
+				t.Fatal(err)
+			}
+			st := new(Stats)
+			if err := st.Gather(x, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := op.Step(t.Context(), next, x, new(Step), st); err != nil {
+				t.Fatal(err)
+			}
+			sums := make([]float64, op.weights.Rows()*k)
+			for i, g := range point {
+				for c := range k {
+					sums[g*k+c] += float64(x.Data[i*x.Stride+c])
+				}
+			}
+			var buffer sparse.RowBuffer
+			for i, g := range point {
+				ind, val := op.weights.Row(g, &buffer)
+				for c := range k {
+					v := float64(x.Data[i*x.Stride+c])
+					want, size := sums[g*k+c]-v, math.Abs(sums[g*k+c])+math.Abs(v)
+					for e, j := range ind {
+						want += float64(val[e]) * sums[int(j)*k+c]
+						size += math.Abs(float64(val[e]) * sums[int(j)*k+c])
+					}
+					got := float64(wx.Data[i*x.Stride+c])
+					if math.Abs(got-want) > 1e-6*size {
+						t.Fatalf("k=%d, row %d, point %d: (W x)[%d] = %v, want %v", k, i, g, c, got, want)
+					}
+					moved := v
+					if d := op.degrees[i]; d > 0 {
+						moved = v - 0.5*(v-got/d)
+					}
+					if got := float64(next.Data[i*x.Stride+c]); math.Abs(got-moved) > 1e-6*(math.Abs(v)+math.Abs(moved)) {
+						t.Fatalf("k=%d, row %d: next[%d] = %v, want %v", k, i, c, got, moved)
+					}
+				}
+			}
+		}
+	}
+}
+
+// gapped returns zeros in rows with a gap between them.
+func gapped(rows, cols, gap int) blas32.General {
+	return blas32.General{Rows: rows, Cols: cols, Stride: cols + gap, Data: make([]float32, rows*(cols+gap))}
 }
 
 func TestAllEqualIsLinear(t *testing.T) {

@@ -15,7 +15,7 @@ GLOBL finishHalfAVX2<>(SB), RODATA|NOPTR, $8
 
 // func finishRows1F32AVX2(args **float32)
 // Requires: AVX, FMA3
-TEXT ·finishRows1F32AVX2(SB), NOSPLIT, $64-8
+TEXT ·finishRows1F32AVX2(SB), NOSPLIT, $0-8
 	MOVQ         args+0(FP), AX
 	MOVQ         40(AX), CX
 	VBROADCASTSD (CX), Y0
@@ -93,7 +93,26 @@ group:
 	VMOVUPD      128(R10), Y3
 	VFMADD231PD  Y1, Y1, Y3
 	VMOVUPD      Y3, 128(R10)
-	VMOVUPD      Y2, (SP)
+	MOVQ         72(AX), R10
+	MOVL         (DI), R11
+	SHLQ         $0x03, R11
+	VADDSD       (R10)(R11*8), X2, X1
+	VMOVSD       X1, (R10)(R11*8)
+	MOVL         4(DI), R11
+	SHLQ         $0x03, R11
+	VPERMILPD    $0x01, X2, X1
+	VADDSD       8(R10)(R11*8), X1, X1
+	VMOVSD       X1, 8(R10)(R11*8)
+	VEXTRACTF128 $0x01, Y2, X1
+	MOVL         8(DI), R11
+	SHLQ         $0x03, R11
+	VADDSD       16(R10)(R11*8), X1, X2
+	VMOVSD       X2, 16(R10)(R11*8)
+	MOVL         12(DI), R11
+	SHLQ         $0x03, R11
+	VPERMILPD    $0x01, X1, X1
+	VADDSD       24(R10)(R11*8), X1, X1
+	VMOVSD       X1, 24(R10)(R11*8)
 	MOVL         16(DI), R10
 	MOVL         20(DI), R11
 	MOVL         24(DI), R12
@@ -159,46 +178,24 @@ group:
 	VMOVUPD      160(R10), Y3
 	VFMADD231PD  Y1, Y1, Y3
 	VMOVUPD      Y3, 160(R10)
-	VMOVUPD      Y2, 32(SP)
 	MOVQ         72(AX), R10
-	MOVL         (DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       (SP), X1
-	VADDSD       (R10)(R11*8), X1, X1
-	VMOVSD       X1, (R10)(R11*8)
-	MOVL         4(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       8(SP), X1
-	VADDSD       8(R10)(R11*8), X1, X1
-	VMOVSD       X1, 8(R10)(R11*8)
-	MOVL         8(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       16(SP), X1
-	VADDSD       16(R10)(R11*8), X1, X1
-	VMOVSD       X1, 16(R10)(R11*8)
-	MOVL         12(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       24(SP), X1
-	VADDSD       24(R10)(R11*8), X1, X1
-	VMOVSD       X1, 24(R10)(R11*8)
 	MOVL         16(DI), R11
 	SHLQ         $0x03, R11
-	VMOVSD       32(SP), X1
-	VADDSD       32(R10)(R11*8), X1, X1
+	VADDSD       32(R10)(R11*8), X2, X1
 	VMOVSD       X1, 32(R10)(R11*8)
 	MOVL         20(DI), R11
 	SHLQ         $0x03, R11
-	VMOVSD       40(SP), X1
+	VPERMILPD    $0x01, X2, X1
 	VADDSD       40(R10)(R11*8), X1, X1
 	VMOVSD       X1, 40(R10)(R11*8)
+	VEXTRACTF128 $0x01, Y2, X1
 	MOVL         24(DI), R11
 	SHLQ         $0x03, R11
-	VMOVSD       48(SP), X1
-	VADDSD       48(R10)(R11*8), X1, X1
-	VMOVSD       X1, 48(R10)(R11*8)
+	VADDSD       48(R10)(R11*8), X1, X2
+	VMOVSD       X2, 48(R10)(R11*8)
 	MOVL         28(DI), R11
 	SHLQ         $0x03, R11
-	VMOVSD       56(SP), X1
+	VPERMILPD    $0x01, X1, X1
 	VADDSD       56(R10)(R11*8), X1, X1
 	VMOVSD       X1, 56(R10)(R11*8)
 	ADDQ         $0x20, R9
@@ -211,7 +208,7 @@ group:
 
 // func finishRows2F32AVX2(args **float32)
 // Requires: AVX, AVX2, FMA3
-TEXT ·finishRows2F32AVX2(SB), NOSPLIT, $64-8
+TEXT ·finishRows2F32AVX2(SB), NOSPLIT, $0-8
 	MOVQ           args+0(FP), AX
 	MOVQ           40(AX), CX
 	VBROADCASTF128 (CX), Y0
@@ -288,7 +285,16 @@ group:
 	VMOVUPD      128(R10), Y2
 	VFMADD231PD  Y1, Y1, Y2
 	VMOVUPD      Y2, 128(R10)
-	VMOVUPD      Y3, (SP)
+	MOVQ         72(AX), R10
+	MOVL         (DI), R11
+	SHLQ         $0x03, R11
+	VADDPD       (R10)(R11*8), X3, X1
+	VMOVUPD      X1, (R10)(R11*8)
+	VEXTRACTF128 $0x01, Y3, X1
+	MOVL         4(DI), R11
+	SHLQ         $0x03, R11
+	VADDPD       16(R10)(R11*8), X1, X1
+	VMOVUPD      X1, 16(R10)(R11*8)
 	MOVL         8(DI), R10
 	MOVL         12(DI), R11
 	MOVQ         56(AX), R12
@@ -353,26 +359,14 @@ group:
 	VMOVUPD      160(R10), Y2
 	VFMADD231PD  Y1, Y1, Y2
 	VMOVUPD      Y2, 160(R10)
-	VMOVUPD      Y3, 32(SP)
 	MOVQ         72(AX), R10
-	MOVL         (DI), R11
-	SHLQ         $0x03, R11
-	VMOVUPD      (SP), X1
-	VADDPD       (R10)(R11*8), X1, X1
-	VMOVUPD      X1, (R10)(R11*8)
-	MOVL         4(DI), R11
-	SHLQ         $0x03, R11
-	VMOVUPD      16(SP), X1
-	VADDPD       16(R10)(R11*8), X1, X1
-	VMOVUPD      X1, 16(R10)(R11*8)
 	MOVL         8(DI), R11
 	SHLQ         $0x03, R11
-	VMOVUPD      32(SP), X1
-	VADDPD       32(R10)(R11*8), X1, X1
+	VADDPD       32(R10)(R11*8), X3, X1
 	VMOVUPD      X1, 32(R10)(R11*8)
+	VEXTRACTF128 $0x01, Y3, X1
 	MOVL         12(DI), R11
 	SHLQ         $0x03, R11
-	VMOVUPD      48(SP), X1
 	VADDPD       48(R10)(R11*8), X1, X1
 	VMOVUPD      X1, 48(R10)(R11*8)
 	ADDQ         $0x20, R9

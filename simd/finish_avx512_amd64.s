@@ -14,8 +14,8 @@ DATA finishHalfAVX512<>+0(SB)/8, $(0.5)
 GLOBL finishHalfAVX512<>(SB), RODATA|NOPTR, $8
 
 // func finishRows1F32AVX512(args **float32)
-// Requires: AVX, AVX2, AVX512F, AVX512VL
-TEXT ·finishRows1F32AVX512(SB), NOSPLIT, $64-8
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
+TEXT ·finishRows1F32AVX512(SB), NOSPLIT, $0-8
 	MOVQ         args+0(FP), AX
 	MOVQ         80(AX), CX
 	VMOVUPD      (CX), Z0
@@ -35,101 +35,99 @@ TEXT ·finishRows1F32AVX512(SB), NOSPLIT, $64-8
 	XORQ         R9, R9
 
 group:
-	VMOVDQU32    (DI), Y7
-	VPXORD       Z8, Z8, Z8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z11, Z11, Z11
-	VMOVUPD      (SI), Z10
-	KXNORW       K1, K1, K1
-	MOVQ         48(AX), R10
-	VGATHERDPD   (R10)(Y7*8), K1, Z11
-	KXNORW       K2, K2, K2
-	MOVQ         56(AX), R10
-	VGATHERDPD   (R10)(Y7*8), K2, Z8
-	KXNORW       K3, K3, K3
-	MOVQ         64(AX), R10
-	VGATHERDPD   (R10)(Y7*8), K3, Z9
-	VADDPD       Z10, Z8, Z8
-	VBROADCASTSD finishHalfAVX512<>+0(SB), Z7
-	VPXORD       Z12, Z12, Z12
-	VCMPPD       $0x1e, Z12, Z8, K4
-	VDIVPD.Z     Z8, Z7, K4, Z7
-	VCVTPS2PD    (CX)(R9*1), Z13
-	VCVTPS2PD    (BX)(R9*1), Z14
-	VSUBPD       Z6, Z13, Z15
-	VFMSUB231PD  Z13, Z10, Z14
-	VMULPD       Z11, Z15, Z10
-	VSUBPD       Z9, Z10, Z10
-	VFNMADD231PD Z10, Z5, Z14
-	VFMADD231PD  Z14, Z15, Z0
-	VFNMADD213PD Z13, Z7, Z14
-	VCVTPD2PS    Z14, Y7
-	VMOVUPS      Y7, (DX)(R9*1)
-	VCVTPS2PD    Y7, Z10
-	VPANDD       Y4, Y7, Y7
-	VPMAXUD      Y7, Y3, Y3
-	VSUBPD       Z13, Z10, Z13
-	VSUBPD       Z6, Z10, Z7
-	VFMADD231PD  Z13, Z13, Z1
-	VFMADD231PD  Z7, Z7, Z2
-	VMOVUPD      Z10, (SP)
-	MOVQ         72(AX), R10
-	MOVL         (DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       (SP), X7
-	VADDSD       (R10)(R11*8), X7, X7
-	VMOVSD       X7, (R10)(R11*8)
-	MOVL         4(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       8(SP), X7
-	VADDSD       8(R10)(R11*8), X7, X7
-	VMOVSD       X7, 8(R10)(R11*8)
-	MOVL         8(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       16(SP), X7
-	VADDSD       16(R10)(R11*8), X7, X7
-	VMOVSD       X7, 16(R10)(R11*8)
-	MOVL         12(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       24(SP), X7
-	VADDSD       24(R10)(R11*8), X7, X7
-	VMOVSD       X7, 24(R10)(R11*8)
-	MOVL         16(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       32(SP), X7
-	VADDSD       32(R10)(R11*8), X7, X7
-	VMOVSD       X7, 32(R10)(R11*8)
-	MOVL         20(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       40(SP), X7
-	VADDSD       40(R10)(R11*8), X7, X7
-	VMOVSD       X7, 40(R10)(R11*8)
-	MOVL         24(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       48(SP), X7
-	VADDSD       48(R10)(R11*8), X7, X7
-	VMOVSD       X7, 48(R10)(R11*8)
-	MOVL         28(DI), R11
-	SHLQ         $0x03, R11
-	VMOVSD       56(SP), X7
-	VADDSD       56(R10)(R11*8), X7, X7
-	VMOVSD       X7, 56(R10)(R11*8)
-	ADDQ         $0x20, R9
-	ADDQ         $0x40, SI
-	ADDQ         $0x20, DI
-	SUBQ         $0x08, R8
-	JNZ          group
-	MOVQ         80(AX), AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVDQU32    Y3, 192(AX)
+	VMOVDQU32     (DI), Y7
+	VPXORD        Z8, Z8, Z8
+	VPXORD        Z9, Z9, Z9
+	VPXORD        Z11, Z11, Z11
+	VMOVUPD       (SI), Z10
+	KXNORW        K1, K1, K1
+	MOVQ          48(AX), R10
+	VGATHERDPD    (R10)(Y7*8), K1, Z11
+	KXNORW        K2, K2, K2
+	MOVQ          56(AX), R10
+	VGATHERDPD    (R10)(Y7*8), K2, Z8
+	KXNORW        K3, K3, K3
+	MOVQ          64(AX), R10
+	VGATHERDPD    (R10)(Y7*8), K3, Z9
+	VADDPD        Z10, Z8, Z8
+	VBROADCASTSD  finishHalfAVX512<>+0(SB), Z7
+	VPXORD        Z12, Z12, Z12
+	VCMPPD        $0x1e, Z12, Z8, K4
+	VDIVPD.Z      Z8, Z7, K4, Z7
+	VCVTPS2PD     (CX)(R9*1), Z13
+	VCVTPS2PD     (BX)(R9*1), Z14
+	VSUBPD        Z6, Z13, Z15
+	VFMSUB231PD   Z13, Z10, Z14
+	VMULPD        Z11, Z15, Z10
+	VSUBPD        Z9, Z10, Z10
+	VFNMADD231PD  Z10, Z5, Z14
+	VFMADD231PD   Z14, Z15, Z0
+	VFNMADD213PD  Z13, Z7, Z14
+	VCVTPD2PS     Z14, Y7
+	VMOVUPS       Y7, (DX)(R9*1)
+	VCVTPS2PD     Y7, Z10
+	VPANDD        Y4, Y7, Y7
+	VPMAXUD       Y7, Y3, Y3
+	VSUBPD        Z13, Z10, Z13
+	VSUBPD        Z6, Z10, Z7
+	VFMADD231PD   Z13, Z13, Z1
+	VFMADD231PD   Z7, Z7, Z2
+	MOVQ          72(AX), R10
+	MOVL          (DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        (R10)(R11*8), X10, X7
+	VMOVSD        X7, (R10)(R11*8)
+	MOVL          4(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X10, X7
+	VADDSD        8(R10)(R11*8), X7, X7
+	VMOVSD        X7, 8(R10)(R11*8)
+	VEXTRACTF64X2 $0x01, Z10, X7
+	MOVL          8(DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        16(R10)(R11*8), X7, X13
+	VMOVSD        X13, 16(R10)(R11*8)
+	MOVL          12(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X7, X7
+	VADDSD        24(R10)(R11*8), X7, X7
+	VMOVSD        X7, 24(R10)(R11*8)
+	VEXTRACTF64X2 $0x02, Z10, X7
+	MOVL          16(DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        32(R10)(R11*8), X7, X13
+	VMOVSD        X13, 32(R10)(R11*8)
+	MOVL          20(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X7, X7
+	VADDSD        40(R10)(R11*8), X7, X7
+	VMOVSD        X7, 40(R10)(R11*8)
+	VEXTRACTF64X2 $0x03, Z10, X7
+	MOVL          24(DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        48(R10)(R11*8), X7, X10
+	VMOVSD        X10, 48(R10)(R11*8)
+	MOVL          28(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X7, X7
+	VADDSD        56(R10)(R11*8), X7, X7
+	VMOVSD        X7, 56(R10)(R11*8)
+	ADDQ          $0x20, R9
+	ADDQ          $0x40, SI
+	ADDQ          $0x20, DI
+	SUBQ          $0x08, R8
+	JNZ           group
+	MOVQ          80(AX), AX
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVDQU32     Y3, 192(AX)
 	VZEROUPPER
 	RET
 
 // func finishRows2F32AVX512(args **float32)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
-TEXT ·finishRows2F32AVX512(SB), NOSPLIT, $64-8
+TEXT ·finishRows2F32AVX512(SB), NOSPLIT, $0-8
 	MOVQ            args+0(FP), AX
 	MOVQ            80(AX), CX
 	VMOVUPD         (CX), Z0
@@ -150,89 +148,87 @@ TEXT ·finishRows2F32AVX512(SB), NOSPLIT, $64-8
 	VMOVDQU64       finishExpandAVX512<>+0(SB), Z7
 
 group:
-	VMOVDQU32    (DI), X8
-	VPXORD       Z9, Z9, Z9
-	VPXORD       Z10, Z10, Z10
-	VPXORD       Z11, Z11, Z11
-	VMOVUPD      (SI), Y9
-	KXNORW       K1, K1, K1
-	MOVQ         48(AX), R10
-	VGATHERDPD   (R10)(X8*8), K1, Y10
-	KXNORW       K2, K2, K2
-	MOVQ         56(AX), R10
-	VGATHERDPD   (R10)(X8*8), K2, Y11
-	VADDPD       Y9, Y11, Y11
-	VPERMPD      Z9, Z7, Z8
-	VPERMPD      Z10, Z7, Z14
-	VBROADCASTSD finishHalfAVX512<>+0(SB), Z15
-	VPXORD       Z12, Z12, Z12
-	VCMPPD       $0x1e, Z12, Z11, K3
-	VDIVPD.Z     Z11, Z15, K3, Z15
-	VPERMPD      Z15, Z7, Z15
-	VPXORD       Z13, Z13, Z13
-	MOVQ         64(AX), R10
-	MOVL         (DI), R11
-	SHLQ         $0x04, R11
-	VMOVUPD      (R10)(R11*1), X13
-	MOVL         4(DI), R11
-	SHLQ         $0x04, R11
-	VINSERTF64X2 $0x01, (R10)(R11*1), Z13, Z13
-	MOVL         8(DI), R11
-	SHLQ         $0x04, R11
-	VINSERTF64X2 $0x02, (R10)(R11*1), Z13, Z13
-	MOVL         12(DI), R11
-	SHLQ         $0x04, R11
-	VINSERTF64X2 $0x03, (R10)(R11*1), Z13, Z13
-	VCVTPS2PD    (CX)(R9*1), Z16
-	VCVTPS2PD    (BX)(R9*1), Z17
-	VSUBPD       Z6, Z16, Z18
-	VFMSUB231PD  Z16, Z8, Z17
-	VMULPD       Z14, Z18, Z8
-	VSUBPD       Z13, Z8, Z8
-	VFNMADD231PD Z8, Z5, Z17
-	VFMADD231PD  Z17, Z18, Z0
-	VFNMADD213PD Z16, Z15, Z17
-	VCVTPD2PS    Z17, Y8
-	VMOVUPS      Y8, (DX)(R9*1)
-	VCVTPS2PD    Y8, Z14
-	VPANDD       Y4, Y8, Y8
-	VPMAXUD      Y8, Y3, Y3
-	VSUBPD       Z16, Z14, Z16
-	VSUBPD       Z6, Z14, Z8
-	VFMADD231PD  Z16, Z16, Z1
-	VFMADD231PD  Z8, Z8, Z2
-	VMOVUPD      Z14, (SP)
-	MOVQ         72(AX), R10
-	MOVL         (DI), R11
-	SHLQ         $0x03, R11
-	VMOVUPD      (SP), X8
-	VADDPD       (R10)(R11*8), X8, X8
-	VMOVUPD      X8, (R10)(R11*8)
-	MOVL         4(DI), R11
-	SHLQ         $0x03, R11
-	VMOVUPD      16(SP), X8
-	VADDPD       16(R10)(R11*8), X8, X8
-	VMOVUPD      X8, 16(R10)(R11*8)
-	MOVL         8(DI), R11
-	SHLQ         $0x03, R11
-	VMOVUPD      32(SP), X8
-	VADDPD       32(R10)(R11*8), X8, X8
-	VMOVUPD      X8, 32(R10)(R11*8)
-	MOVL         12(DI), R11
-	SHLQ         $0x03, R11
-	VMOVUPD      48(SP), X8
-	VADDPD       48(R10)(R11*8), X8, X8
-	VMOVUPD      X8, 48(R10)(R11*8)
-	ADDQ         $0x20, R9
-	ADDQ         $0x20, SI
-	ADDQ         $0x10, DI
-	SUBQ         $0x04, R8
-	JNZ          group
-	MOVQ         80(AX), AX
-	VMOVUPD      Z0, (AX)
-	VMOVUPD      Z1, 64(AX)
-	VMOVUPD      Z2, 128(AX)
-	VMOVDQU32    Y3, 192(AX)
+	VMOVDQU32     (DI), X8
+	VPXORD        Z9, Z9, Z9
+	VPXORD        Z10, Z10, Z10
+	VPXORD        Z11, Z11, Z11
+	VMOVUPD       (SI), Y9
+	KXNORW        K1, K1, K1
+	MOVQ          48(AX), R10
+	VGATHERDPD    (R10)(X8*8), K1, Y10
+	KXNORW        K2, K2, K2
+	MOVQ          56(AX), R10
+	VGATHERDPD    (R10)(X8*8), K2, Y11
+	VADDPD        Y9, Y11, Y11
+	VPERMPD       Z9, Z7, Z8
+	VPERMPD       Z10, Z7, Z14
+	VBROADCASTSD  finishHalfAVX512<>+0(SB), Z15
+	VPXORD        Z12, Z12, Z12
+	VCMPPD        $0x1e, Z12, Z11, K3
+	VDIVPD.Z      Z11, Z15, K3, Z15
+	VPERMPD       Z15, Z7, Z15
+	VPXORD        Z13, Z13, Z13
+	MOVQ          64(AX), R10
+	MOVL          (DI), R11
+	SHLQ          $0x04, R11
+	VMOVUPD       (R10)(R11*1), X13
+	MOVL          4(DI), R11
+	SHLQ          $0x04, R11
+	VINSERTF64X2  $0x01, (R10)(R11*1), Z13, Z13
+	MOVL          8(DI), R11
+	SHLQ          $0x04, R11
+	VINSERTF64X2  $0x02, (R10)(R11*1), Z13, Z13
+	MOVL          12(DI), R11
+	SHLQ          $0x04, R11
+	VINSERTF64X2  $0x03, (R10)(R11*1), Z13, Z13
+	VCVTPS2PD     (CX)(R9*1), Z16
+	VCVTPS2PD     (BX)(R9*1), Z17
+	VSUBPD        Z6, Z16, Z18
+	VFMSUB231PD   Z16, Z8, Z17
+	VMULPD        Z14, Z18, Z8
+	VSUBPD        Z13, Z8, Z8
+	VFNMADD231PD  Z8, Z5, Z17
+	VFMADD231PD   Z17, Z18, Z0
+	VFNMADD213PD  Z16, Z15, Z17
+	VCVTPD2PS     Z17, Y8
+	VMOVUPS       Y8, (DX)(R9*1)
+	VCVTPS2PD     Y8, Z14
+	VPANDD        Y4, Y8, Y8
+	VPMAXUD       Y8, Y3, Y3
+	VSUBPD        Z16, Z14, Z16
+	VSUBPD        Z6, Z14, Z8
+	VFMADD231PD   Z16, Z16, Z1
+	VFMADD231PD   Z8, Z8, Z2
+	MOVQ          72(AX), R10
+	MOVL          (DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        (R10)(R11*8), X14, X8
+	VMOVUPD       X8, (R10)(R11*8)
+	VEXTRACTF64X2 $0x01, Z14, X8
+	MOVL          4(DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        16(R10)(R11*8), X8, X8
+	VMOVUPD       X8, 16(R10)(R11*8)
+	VEXTRACTF64X2 $0x02, Z14, X8
+	MOVL          8(DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        32(R10)(R11*8), X8, X8
+	VMOVUPD       X8, 32(R10)(R11*8)
+	VEXTRACTF64X2 $0x03, Z14, X8
+	MOVL          12(DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        48(R10)(R11*8), X8, X8
+	VMOVUPD       X8, 48(R10)(R11*8)
+	ADDQ          $0x20, R9
+	ADDQ          $0x20, SI
+	ADDQ          $0x10, DI
+	SUBQ          $0x04, R8
+	JNZ           group
+	MOVQ          80(AX), AX
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVDQU32     Y3, 192(AX)
 	VZEROUPPER
 	RET
 
