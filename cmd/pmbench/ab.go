@@ -123,6 +123,7 @@ func (f *abFlags) run(ctx context.Context, e *env, names []string) (err error) {
 		}
 		recordings = append(recordings, rec)
 	}
+	f.compare.interleaved = true
 	return f.compare.show(e, recordings[0], recordings[1])
 }
 

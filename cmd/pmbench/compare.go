@@ -34,11 +34,24 @@ Compares two files of run -out, or of go test -bench, case by case: medians, and
 Mann-Whitney U test with Holm's correction over all metrics compared. Every case needs
 at least 10 measurements on either side. The exit code is 1 when a metric is worse by
 more than the threshold and the corrected p is below 0.05, and when the comparison is
-refused. Two files that were recorded one after the other differ by whatever else the
-machine did; ab interleaves. -metric cpu-sec/op compares the time of the processors.
+refused.
+
+Time is compared in yards: run times a yardstick, a millisecond of exponentials on as
+many workers, before and after the operation, and records the operation in units of it
+(yards/op) and the slower of the two readings (yard-sec). A moment is calm when that is
+within 10% of the least reading of either recording. With 10 calm measurements on
+either side only these are compared. With fewer all are, and a change has to exceed the
+threshold by as much as the yardstick itself varied (9th over 1st decile). Files
+without yards are compared by sec/op; -metric sec/op does so always.
+
+A metric is unclear when a change of the size of the threshold could not have been
+seen: the table says what could (with a chance of 80%), and the lines below it why.
+That is no failure, and the exit code stays 0. Take more measurements, on a machine
+at rest, or let ab interleave them; operations of more than a tenth of a second seldom
+fit into a calm moment of a shared machine.
 `,
 		examples: []string{
-			"pmbench run -suite spmm -count 10 -out old.txt",
+			"pmbench run -suite spmm -case 'k=2/' -count 14 -out old.txt",
 			"pmbench compare old.txt new.txt -threshold 3",
 		},
 		define: func(fs *flag.FlagSet) action {
@@ -57,11 +70,13 @@ machine did; ab interleaves. -metric cpu-sec/op compares the time of the process
 type compareFlags struct {
 	threshold float64
 	metrics   string
+	// interleaved recordings met the same machine: its drift is in both.
+	interleaved bool
 }
 
 func (f *compareFlags) define(fs *flag.FlagSet) {
 	fs.Float64Var(&f.threshold, "threshold", 5, "a metric may get worse by `PERCENT`")
-	fs.StringVar(&f.metrics, "metric", "sec/op,peak-B", "compare these `UNITS`, separated by commas; rates are better when they are higher")
+	fs.StringVar(&f.metrics, "metric", yardsUnit+",peak-B", "compare these `UNITS`, separated by commas; rates are better when they are higher")
 }
 
 func (f *compareFlags) check() error {
@@ -69,7 +84,7 @@ func (f *compareFlags) check() error {
 		return usagef("-threshold: want 0 or more percent")
 	}
 	if f.metrics == "" {
-		return usagef("-metric: name a unit, such as sec/op")
+		return usagef("-metric: name a unit, such as yards/op")
 	}
 	return nil
 }
@@ -92,27 +107,16 @@ func (f *compareFlags) compareFiles(e *env, oldPath, newPath string) error {
 // show compares two recordings, prints the table, and returns errWorse when
 // something got worse.
 func (f *compareFlags) show(e *env, before, after *recording) error {
-	all, err := compareRecordings(before, after, strings.Split(f.metrics, ","), f.threshold/100)
+	metrics := strings.Split(f.metrics, ",")
+	all, err := compareRecordings(before, after, metrics, f.threshold/100, f.interleaved)
 	if err != nil {
 		return err
 	}
-	for _, name := range before.onlyHere(after) {
+	for _, name := range before.onlyHere(after, metrics) {
 		e.note("%s is only in the first recording", name)
 	}
-	for _, name := range after.onlyHere(before) {
+	for _, name := range after.onlyHere(before, metrics) {
 		e.note("%s is only in the second recording", name)
-	}
-	worse, restless := 0, 0
-	for _, c := range all {
-		if c.Worse {
-			worse++
-		}
-		if c.Spread > f.threshold/100 {
-			restless++
-		}
-	}
-	if restless > 0 {
-		e.note("%d of %d metrics vary by more than %g%% within a recording: take more measurements, interleaved by ab, on a machine at rest", restless, len(all), f.threshold)
 	}
 	if e.json {
 		for _, c := range all {
@@ -120,10 +124,10 @@ func (f *compareFlags) show(e *env, before, after *recording) error {
 				return err
 			}
 		}
-	} else if err := writeComparison(e.stdout, all, f.threshold, worse); err != nil {
+	} else if err := writeComparison(e.stdout, all, f.threshold); err != nil {
 		return err
 	}
-	if worse > 0 {
+	if slices.ContainsFunc(all, func(c *comparison) bool { return c.Worse }) {
 		return errWorse
 	}
 	return nil
@@ -135,17 +139,29 @@ type comparison struct {
 	Metric string  `json:"metric"`
 	Old    float64 `json:"old"` // medians
 	New    float64 `json:"new"`
-	OldN   int     `json:"old_runs"`
+	OldN   int     `json:"old_runs"` // that are compared
 	NewN   int     `json:"new_runs"`
 	// Spread is the distance of the quartiles within a recording, relative to
 	// the median; of the two the larger.
 	Spread float64 `json:"spread"`
+	// Drift is by how much the yardstick varied while the measurements compared
+	// were made, 0 where they were calm or have no yardstick; OldCalm and NewCalm
+	// are how many calm ones there were.
+	Drift   float64 `json:"drift"`
+	OldCalm int     `json:"old_calm"`
+	NewCalm int     `json:"new_calm"`
 	// Change is how much worse the new one is, relative; negative: better.
-	Change float64 `json:"change"`
-	P      float64 `json:"p"`
-	PHolm  float64 `json:"p_holm"`
-	Worse  bool    `json:"worse"`
-	Better bool    `json:"better"`
+	// Detectable is how much it must be to be seen.
+	Change     float64 `json:"change"`
+	Detectable float64 `json:"detectable"`
+	P          float64 `json:"p"`
+	PHolm      float64 `json:"p_holm"`
+	Worse      bool    `json:"worse"`
+	Better     bool    `json:"better"`
+	// Unclear is why a change of the size of the threshold could be there all the
+	// same, empty where it could not.
+	Unclear string  `json:"unclear,omitempty"`
+	noise   float64 // standard error of Change
 }
 
 // recording holds the values of a benchmark file: by case, by unit.
@@ -196,31 +212,42 @@ func (rec *recording) read(r io.Reader) error {
 	return nil
 }
 
-// onlyHere returns the cases that the other recording does not have.
-func (rec *recording) onlyHere(other *recording) (names []string) {
+// onlyHere returns the cases that the other recording does not have, and of those
+// that it has the metrics it lacks.
+func (rec *recording) onlyHere(other *recording, metrics []string) (names []string) {
 	for _, name := range rec.order {
 		if other.cases[name] == nil {
 			names = append(names, name)
+			continue
+		}
+		for _, unit := range metrics {
+			if rec.cases[name][unit] != nil && other.cases[name][unit] == nil {
+				names = append(names, name+" "+unit)
+			}
 		}
 	}
 	return names
 }
 
 // compareRecordings compares the cases that both recordings have. A metric is
-// worse when it changed by more than the threshold for the worse and the
-// change is significant after Holm's correction.
-func compareRecordings(before, after *recording, metrics []string, threshold float64) ([]*comparison, error) {
+// worse when it changed for the worse by more than the threshold, and by more than
+// the drift of the machine on top of it, and the change is significant after Holm's
+// correction.
+func compareRecordings(before, after *recording, metrics []string, threshold float64, interleaved bool) ([]*comparison, error) {
 	var all []*comparison
 	for _, name := range before.order {
 		for _, unit := range metrics {
-			o, n := before.cases[name][unit], after.cases[name][unit]
-			if len(o) == 0 || len(n) == 0 {
+			old, now := before.cases[name], after.cases[name]
+			if unit == yardsUnit && (old[unit] == nil || now[unit] == nil) && !slices.Contains(metrics, "sec/op") {
+				unit = "sec/op"
+			}
+			if len(old[unit]) == 0 || len(now[unit]) == 0 {
 				continue
 			}
-			if len(o) < minRuns || len(n) < minRuns {
-				return nil, fmt.Errorf("%s has %d and %d measurements, want at least %d each; measure with -count %d", name, len(o), len(n), minRuns, minRuns)
+			if o, n := len(old[unit]), len(now[unit]); o < minRuns || n < minRuns {
+				return nil, fmt.Errorf("%s has %d and %d measurements, want at least %d each; measure with -count %d", name, o, n, minRuns, minRuns)
 			}
-			all = append(all, compareSamples(name, unit, o, n))
+			all = append(all, compareMetric(name, unit, old, now))
 		}
 	}
 	if len(all) == 0 {
@@ -231,25 +258,81 @@ func compareRecordings(before, after *recording, metrics []string, threshold flo
 		p[i] = c.P
 	}
 	for i, corrected := range holm(p) {
-		c := all[i]
-		c.PHolm = corrected
-		c.Worse = c.Change > threshold && corrected < significance
-		c.Better = c.Change < -threshold && corrected < significance
+		if interleaved {
+			all[i].Drift = 0
+		}
+		all[i].PHolm = corrected
+		all[i].judge(threshold, len(all))
 	}
 	return all, nil
 }
 
-func compareSamples(name, unit string, o, n []float64) *comparison {
-	first := benchmath.NewSample(o, &benchmath.DefaultThresholds)
-	second := benchmath.NewSample(n, &benchmath.DefaultThresholds)
-	c := &comparison{Case: strings.TrimPrefix(name, "Benchmark"), Metric: unit, OldN: len(o), NewN: len(n)}
+// judge says what a change means: one of several metrics that are compared.
+func (c *comparison) judge(threshold float64, metrics int) {
+	margin := threshold + c.Drift
+	significant := c.PHolm < significance
+	c.Worse = c.Change > margin && significant
+	c.Better = c.Change < -margin && significant
+	// A shift of so many standard errors is found with a chance of 80%.
+	c.Detectable = (normalQuantile(1-significance/2/float64(metrics)) + normalQuantile(0.8)) * c.noise
+	switch {
+	case c.Worse || c.Better:
+	case c.Drift > 0 && margin > c.Detectable:
+		c.Detectable = margin
+		c.Unclear = fmt.Sprintf("the machine was not calm: its own speed varied by %.0f%%, and only %d and %d measurements were made in calm moments, want %d each", 100*c.Drift, c.OldCalm, c.NewCalm, minRuns)
+	case c.Detectable > threshold:
+		c.Unclear = fmt.Sprintf("too noisy: the quartiles within a recording are %.0f%% apart", 100*c.Spread)
+	case c.Change > threshold && !significant:
+		c.Unclear = "the change exceeds the threshold and may be chance"
+	}
+}
+
+// compareMetric compares one metric of one case, given all its metrics by unit.
+func compareMetric(name, unit string, old, now map[string][]float64) *comparison {
+	c := &comparison{Case: strings.TrimPrefix(name, "Benchmark"), Metric: unit}
+	o, n := old[unit], now[unit]
+	if unit == yardsUnit && len(old[yardUnit]) == len(o) && len(now[yardUnit]) == len(n) && len(old[leastYardUnit])*len(now[leastYardUnit]) > 0 {
+		limit := calmLimit * min(slices.Min(old[leastYardUnit]), slices.Min(now[leastYardUnit]))
+		oldCalm, newCalm := calmOnly(o, old[yardUnit], limit), calmOnly(n, now[yardUnit], limit)
+		c.OldCalm, c.NewCalm = len(oldCalm), len(newCalm)
+		if c.OldCalm >= minRuns && c.NewCalm >= minRuns {
+			o, n = oldCalm, newCalm
+		} else {
+			yards := slices.Concat(old[yardUnit], now[yardUnit])
+			c.Drift = quantile(yards, 0.9)/quantile(yards, 0.1) - 1
+		}
+	}
+	c.compareSamples(o, n)
+	return c
+}
+
+// calmOnly returns the values whose readings of the yardstick are within the limit.
+func calmOnly(values, yards []float64, limit float64) (out []float64) {
+	for i, v := range values {
+		if yards[i] <= limit {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (c *comparison) compareSamples(o, n []float64) {
+	// Samples sort their values; those of the recording stay beside their yards.
+	first := benchmath.NewSample(slices.Clone(o), &benchmath.DefaultThresholds)
+	second := benchmath.NewSample(slices.Clone(n), &benchmath.DefaultThresholds)
+	c.OldN, c.NewN = len(o), len(n)
 	c.Old = benchmath.AssumeNothing.Summary(first, 0.95).Center
 	c.New = benchmath.AssumeNothing.Summary(second, 0.95).Center
 	c.P = benchmath.AssumeNothing.Compare(first, second).P
 	for _, v := range [][]float64{first.Values, second.Values} {
-		if m := median(v); m > 0 {
-			c.Spread = max(c.Spread, (quantile(v, 0.75)-quantile(v, 0.25))/m)
+		spread := (quantile(v, 0.75) - quantile(v, 0.25)) / median(v)
+		if !(spread > 0) { // of zeros, too
+			continue
 		}
+		c.Spread = max(c.Spread, spread)
+		// Of normal values the quartiles are 1.35 standard deviations apart, and
+		// the error of the median is 1.25 times that of the mean.
+		c.noise = math.Hypot(c.noise, spread/1.349*math.Sqrt(math.Pi/2/float64(len(v))))
 	}
 	switch {
 	case c.Old == c.New:
@@ -258,11 +341,13 @@ func compareSamples(name, unit string, o, n []float64) *comparison {
 	default:
 		c.Change = c.New/c.Old - 1
 	}
-	if higherIsBetter(unit) {
+	if higherIsBetter(c.Metric) {
 		c.Change = -c.Change
 	}
-	return c
 }
+
+// normalQuantile is the inverse of the normal distribution function.
+func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
 // higherIsBetter tells rates from costs by their units.
 func higherIsBetter(unit string) bool { return strings.HasSuffix(unit, "/s") || unit == "%roof" }
@@ -284,22 +369,32 @@ func holm(p []float64) []float64 {
 	return out
 }
 
-func writeComparison(w io.Writer, all []*comparison, threshold float64, worse int) error {
+func writeComparison(w io.Writer, all []*comparison, threshold float64) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "case\tmetric\told\tnew\tworse by\tp (Holm)\truns\t\t")
+	fmt.Fprintln(t, "case\tmetric\told\tnew\tworse by\tp (Holm)\truns\tcan see\t\t")
+	worse, unclear := 0, 0
 	for _, c := range all {
 		verdict := ""
 		switch {
 		case c.Worse:
 			verdict = "WORSE"
+			worse++
 		case c.Better:
 			verdict = "better"
+		case c.Unclear != "":
+			verdict = "unclear"
+			unclear++
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.4g\t%.4g\t%+.1f%%\t%.3g\t%d+%d\t%s\t\n", c.Case, c.Metric, c.Old, c.New, 100*c.Change, c.PHolm, c.OldN, c.NewN, verdict)
+		fmt.Fprintf(t, "%s\t%s\t%.4g\t%.4g\t%+.1f%%\t%.3g\t%d+%d\t%.1f%%\t%s\t\n", c.Case, c.Metric, c.Old, c.New, 100*c.Change, c.PHolm, c.OldN, c.NewN, 100*c.Detectable, verdict)
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "%d of %d metrics worse by more than %g%% with p < %g\n", worse, len(all), threshold, significance)
+	for _, c := range all {
+		if c.Unclear != "" {
+			fmt.Fprintf(w, "unclear: %s %s: %s; a change of less than %.1f%% would not be seen\n", c.Case, c.Metric, c.Unclear, 100*c.Detectable)
+		}
+	}
+	_, err := fmt.Fprintf(w, "%d of %d metrics worse by more than %g%% with p < %g, %d unclear\n", worse, len(all), threshold, significance, unclear)
 	return err
 }

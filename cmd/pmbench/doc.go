@@ -15,7 +15,7 @@
 // stand before or behind names.
 //
 //	pmbench run -suite spmm -case 'k=8/'
-//	pmbench run -suite spmm -count 10 -json -out new.txt > spmm.jsonl
+//	pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl
 //	pmbench compare old.txt new.txt
 //	pmbench ab HEAD -suite step
 //	pmbench peers
@@ -52,18 +52,46 @@
 // A fraction can exceed 1: where caches hold a part of the data, and where
 // matrix products of gonum use vector instructions, which portable Go cannot.
 //
+// # Comparing
+//
+// A machine with neighbours takes half as long again for the same work while the
+// other half of a core is in use, for milliseconds or for minutes. Two recordings of
+// one commit then differ by more than any change worth finding. So operations are
+// measured between two readings of a yardstick, a millisecond of exponentials of
+// package math on as many workers as the case has, and a recording holds
+//
+//	yards/op        seconds of the operation over the mean of the two readings
+//	yard-sec        the slower of them
+//	least-yard-sec  the least reading of the process so far
+//
+// of one stretch of each measurement: the fastest of those between calm readings, or
+// of all when there is none. A reading is calm within 10% of the least. With -count a
+// measurement waits for calm moments and goes on until it has met three of them, or
+// until it took four times as long as without. The other figures are of all operations.
+//
+// compare takes the measurements whose yard-sec is within 10% of the least of both
+// recordings, and compares their yards/op: neighbours are left out by the first, and
+// the clock of the processor by the second. It needs 10 of them on either side;
+// otherwise it takes all, and allows for the drift of the yardstick on top of the
+// threshold. The yardstick does not see neighbours that only use the bandwidth of the
+// memory: with all workers at once products differ by 4% (standard deviation) between
+// recordings where they differ by 2% with one. Yards of different processors or versions of Go are different units.
+// testdata/compare.sh counts how often the verdict is right.
+//
 // # Output
 //
 // Results go to standard output, progress to standard error. With -json results
 // are one object per line; numbers that do not exist are null.
 //
 //	run       suite case n d k nnz workers level seconds iterations spread
-//	          cpu_seconds bytes gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
+//	          yards_per_op yard_seconds least_yard_seconds cpu_seconds bytes
+//	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions commit time machine{cpu cores goos goarch go level
 //	          l1_bytes l2_bytes l3_bytes memory_bytes huge_pages kernel governor
 //	          load counters commit limits}
-//	compare   case metric old new old_runs new_runs spread change p p_holm worse better
+//	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
+//	          change detectable p p_holm worse better unclear
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
 //	          scalar_limit_madd_per_s read_fraction
 //	peers     suite case n d k nnz workers level peer version rounds seconds
@@ -76,7 +104,7 @@
 //
 // # Exit codes
 //
-//	0    success
+//	0    success, also of a comparison that is unclear
 //	1    the request was refused or failed, or compare and ab found a metric
 //	     that is worse
 //	2    wrong usage

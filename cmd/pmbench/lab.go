@@ -15,6 +15,7 @@ type lab struct {
 	meter   *meter
 	limits  bool
 	sets    map[int]*sparse.Workers
+	yards   map[int]*yardstick // by workers
 	made    map[string]any
 	small   bool // sizes for a test of the suites themselves
 
@@ -22,7 +23,7 @@ type lab struct {
 }
 
 func newLab(m *Machine, p *meter) *lab {
-	return &lab{machine: m, meter: p, sets: map[int]*sparse.Workers{}, made: map[string]any{}, span: 1}
+	return &lab{machine: m, meter: p, sets: map[int]*sparse.Workers{}, yards: map[int]*yardstick{}, made: map[string]any{}, span: 1}
 }
 
 // show tells how far this lab's part of the work has come.
@@ -34,6 +35,18 @@ func (l *lab) workers(n int) *sparse.Workers {
 		l.sets[n] = sparse.NewWorkers(n)
 	}
 	return l.sets[n]
+}
+
+// yardstick returns the yardstick for so many workers.
+func (l *lab) yardstick(ctx context.Context, workers int) (*yardstick, error) {
+	if l.yards[workers] == nil {
+		y, err := newYardstick(ctx, l.workers(workers))
+		if err != nil {
+			return nil, err
+		}
+		l.yards[workers] = y
+	}
+	return l.yards[workers], nil
 }
 
 func (l *lab) close() {

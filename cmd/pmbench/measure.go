@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -51,7 +52,18 @@ type schedule struct {
 	rounds int           // exactly so many; 0: as many as the budget allows, at most maxRounds
 	budget time.Duration // of all rounds, with setup
 	slice  time.Duration // of one measurement, at least one operation
+	// patience is how much longer a measurement may take to meet calm moments; what
+	// one does not need the next ones of the case may.
+	patience time.Duration
 }
+
+// calmStretches is how many calm stretches a measurement waits for. A stretch can be
+// disturbed in its middle, where no reading sees it; of three one is hardly.
+const calmStretches = 3
+
+// shortestStretch is the least time between two readings of the yardstick, so that
+// short operations are not measured for the yardstick's sake.
+const shortestStretch = 5 * time.Millisecond
 
 // maxRounds is enough for compare, which asks for 10.
 const maxRounds = 10
@@ -74,7 +86,7 @@ func measure(ctx context.Context, l *lab, suite string, cases []benchCase, s sch
 				}
 				running[i] = &trial{c: &cases[i], sub: sub}
 			}
-			r, err := running[i].measure(ctx, l, s.slice)
+			r, err := running[i].measure(ctx, l, s)
 			if err != nil {
 				return fmt.Errorf("%s/%s: %w", suite, cases[i].name, err)
 			}
@@ -118,15 +130,22 @@ type trial struct {
 	sub    *subject
 	warmed bool
 	took   time.Duration // of the last measurement
+	// patience is what is left of it.
+	patience time.Duration
 	// The most memory of the process in a run, and how much more than before it.
 	resident, peak int64
 }
 
-// measure makes one measurement: the operation again and again for a slice of
-// time. The first measurement of a short operation warms up first.
-func (t *trial) measure(ctx context.Context, l *lab, slice time.Duration) (*Record, error) {
+// measure makes one measurement: the operation again and again for a slice of time,
+// in stretches between readings of the yardstick, and on until enough of them were
+// calm or patience is over. The first measurement of a short operation warms up first.
+func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error) {
 	began := time.Now()
 	defer func() { t.took = time.Since(began) }()
+	yard, err := l.yardstick(ctx, t.c.workers)
+	if err != nil {
+		return nil, err
+	}
 	if t.sub.memory { // every time: compare takes each peak for a measurement
 		if err := t.weigh(ctx); err != nil {
 			return nil, err
@@ -136,36 +155,30 @@ func (t *trial) measure(ctx context.Context, l *lab, slice time.Duration) (*Reco
 	if !t.sub.memory {
 		resetPeak()
 	}
-	count, countErr := openCounters()
-	if countErr == nil {
+	var sum tally
+	if count, err := openCounters(); err == nil {
+		sum.count = count
 		defer count.close()
 	}
-	var seconds []float64
-	instructions, cpu := 0.0, 0.0
-	for total := time.Duration(0); total < slice || len(seconds) == 0; {
-		before := 0.0
-		if countErr == nil {
-			before = count.read()
-		}
-		busy, from := cpuSeconds(), time.Now()
-		if err := t.sub.run(ctx); err != nil {
+	best, calm := stretch{seconds: math.Inf(1)}, 0
+	t.patience += s.patience
+	start := time.Now()
+	end := start.Add(t.patience)
+	for len(sum.seconds) == 0 || sum.total < s.slice || calm < calmStretches && time.Now().Before(end) {
+		here, err := t.stretch(ctx, yard, s.slice, end, &sum)
+		if err != nil {
 			return nil, err
 		}
-		took := time.Since(from)
-		busy = cpuSeconds() - busy
-		if !t.warmed && took < slice {
-			t.warmed = true
-			continue
+		if here.calm {
+			calm++
 		}
-		t.warmed = true
-		if countErr == nil {
-			instructions += count.read() - before
+		if here.betterThan(best) {
+			best = here
 		}
-		seconds = append(seconds, took.Seconds())
-		total += took
-		cpu += busy
 	}
-	r := t.record(l, seconds)
+	t.patience = max(0, t.patience-max(0, time.Since(start)-s.slice))
+	r := t.record(l, sum.seconds)
+	r.YardsPerOp, r.YardSeconds, r.LeastYardSeconds = finite(best.yards()), finite(best.disturbed()), finite(yard.least)
 	r.RSSBytes, r.PeakBytes = t.resident, t.peak
 	if !t.sub.memory {
 		r.RSSBytes = peakMemory()
@@ -173,13 +186,66 @@ func (t *trial) measure(ctx context.Context, l *lab, slice time.Duration) (*Reco
 	if t.sub.stores && r.NNZ > 0 {
 		r.PeakPerNNZ = finite(float64(r.PeakBytes) / float64(r.NNZ))
 	}
-	if cpu > 0 {
-		r.CPUSeconds = finite(cpu / float64(len(seconds)))
+	each := 1 / float64(r.Iterations)
+	if sum.cpu > 0 {
+		r.CPUSeconds = finite(sum.cpu * each)
 	}
-	if countErr == nil && instructions > 0 {
-		r.Instructions = finite(instructions / float64(len(seconds)))
+	if sum.instructions > 0 {
+		r.Instructions = finite(sum.instructions * each)
 	}
 	return r, nil
+}
+
+// tally is what the operations of a measurement took together.
+type tally struct {
+	seconds           []float64 // one by one
+	total             time.Duration
+	cpu, instructions float64
+	count             *counters // nil: none
+}
+
+// add runs the operation once and adds what it took.
+func (s *tally) add(ctx context.Context, run func(context.Context) error) error {
+	instructions := 0.0
+	if s.count != nil {
+		instructions = s.count.read()
+	}
+	busy, from := cpuSeconds(), time.Now()
+	if err := run(ctx); err != nil {
+		return err
+	}
+	took := time.Since(from)
+	s.cpu += cpuSeconds() - busy
+	if s.count != nil {
+		s.instructions += s.count.read() - instructions
+	}
+	s.seconds = append(s.seconds, took.Seconds())
+	s.total += took
+	return nil
+}
+
+// stretch waits for a calm moment, until end at the latest, and runs the operation
+// a few times between two readings of the yardstick.
+func (t *trial) stretch(ctx context.Context, yard *yardstick, slice time.Duration, end time.Time, sum *tally) (here stretch, err error) {
+	if here.before, err = yard.wait(ctx, end); err != nil {
+		return here, err
+	}
+	count, total := len(sum.seconds), sum.total
+	for enough := time.Now().Add(shortestStretch); len(sum.seconds) == count || time.Now().Before(enough); {
+		if err := sum.add(ctx, t.sub.run); err != nil {
+			return here, err
+		}
+		if !t.warmed && sum.total < slice {
+			*sum = tally{count: sum.count} // the very first was to warm up
+		}
+		t.warmed = true
+	}
+	if here.after, err = yard.read(ctx); err != nil {
+		return here, err
+	}
+	here.seconds = (sum.total - total).Seconds() / float64(len(sum.seconds)-count)
+	here.calm = yard.calm(here.disturbed())
+	return here, nil
 }
 
 // weigh runs the operation once to see how much memory it takes. The time does not

@@ -139,7 +139,11 @@ func TestSchedule(t *testing.T) {
 func TestEveryPeakIsMeasured(t *testing.T) {
 	runs := 0
 	build := benchCase{name: "build", n: 1, workers: 1, setup: func(context.Context, *lab) (*subject, error) {
-		return &subject{roof: roofRead, memory: true, run: func(context.Context) error { runs++; return nil }}, nil
+		return &subject{roof: roofRead, memory: true, run: func(context.Context) error {
+			runs++
+			time.Sleep(shortestStretch) // or there are several in a stretch
+			return nil
+		}}, nil
 	}}
 	err := measure(t.Context(), testLab(t), "s", []benchCase{build}, schedule{rounds: 3}, func(*Record) error { return nil })
 	if err != nil || runs != 6 {
@@ -170,7 +174,7 @@ func TestLayoutBytes(t *testing.T) {
 
 // What run -out writes, compare reads.
 func TestBenchmarkFormat(t *testing.T) {
-	r := &Record{Suite: "spmm", Case: "k=8/workers=1", Seconds: 0.25, Iterations: 3, Bytes: 1e9, GnnzPerS: finite(2), RoofFraction: finite(0.5), PeakBytes: 77, CPUSeconds: finite(0.5)}
+	r := &Record{Suite: "spmm", Case: "k=8/workers=1", Seconds: 0.25, Iterations: 3, Bytes: 1e9, GnnzPerS: finite(2), RoofFraction: finite(0.5), PeakBytes: 77, CPUSeconds: finite(0.5), YardsPerOp: finite(200), YardSeconds: finite(0.00125), LeastYardSeconds: finite(0.001)}
 	m := &Machine{CPU: "Some CPU", Level: "generic", Commit: "abc", Cores: 2, Limits: Limits{Read: [2]float64{1e10, 2e10}}}
 	path := filepath.Join(t.TempDir(), "x.txt")
 	if err := writeFile(path, func(w io.Writer) error { return writeBenchmarks(w, m, []*Record{r, r}) }); err != nil {
@@ -183,7 +187,7 @@ func TestBenchmarkFormat(t *testing.T) {
 	if len(rec.order) != 1 || !strings.HasPrefix(rec.order[0], "Spmm/k=8/workers=1-") {
 		t.Fatalf("%q", rec.order)
 	}
-	for unit, want := range map[string]float64{"sec/op": 0.25, "B/s": 4e9, "Gnnz/s": 2, "%roof": 50, "peak-B": 77, "cpu-sec/op": 0.5} {
+	for unit, want := range map[string]float64{"sec/op": 0.25, "B/s": 4e9, "Gnnz/s": 2, "%roof": 50, "peak-B": 77, "cpu-sec/op": 0.5, yardsUnit: 200, yardUnit: 0.00125, leastYardUnit: 0.001} {
 		if got := rec.cases[rec.order[0]][unit]; len(got) != 2 || math.Abs(got[0]-want) > 1e-6*want {
 			t.Errorf("%s: %v, want %g twice", unit, got, want)
 		}

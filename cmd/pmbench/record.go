@@ -33,6 +33,13 @@ type Record struct {
 	Seconds    float64 `json:"seconds"`
 	Iterations int     `json:"iterations"`
 	Spread     float64 `json:"spread"`
+	// YardsPerOp is the time of one operation in units of the yardstick, in the
+	// calmest stretch of the measurement: its fastest one where both readings beside
+	// it were near the least. YardSeconds is the slower of these two readings,
+	// LeastYardSeconds the least so far in this process.
+	YardsPerOp       *float64 `json:"yards_per_op"`
+	YardSeconds      *float64 `json:"yard_seconds"`
+	LeastYardSeconds *float64 `json:"least_yard_seconds"`
 	// CPUSeconds of one operation, all workers together, the mean; null where
 	// the system does not tell.
 	CPUSeconds *float64 `json:"cpu_seconds"`
@@ -77,6 +84,13 @@ func (r *Record) benchmarkName() string {
 	return "Benchmark" + strings.ToUpper(r.Suite[:1]) + r.Suite[1:] + "/" + r.Case
 }
 
+// The units of the yardstick in the Go benchmark format.
+const (
+	yardsUnit     = "yards/op"
+	yardUnit      = "yard-sec"
+	leastYardUnit = "least-yard-sec"
+)
+
 // writeBenchmarks writes records in the Go benchmark format.
 func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 	b := bufio.NewWriter(w)
@@ -84,7 +98,7 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 	for _, line := range m.lines() {
 		fmt.Fprintln(b, line)
 	}
-	fmt.Fprintf(b, "Unit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
+	fmt.Fprintf(b, "Unit yards/op better=lower\nUnit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
 	for _, r := range records {
 		fmt.Fprintf(b, "%s-%d %d %s ns/op", r.benchmarkName(), runtime.GOMAXPROCS(0), r.Iterations, number(r.Seconds*1e9))
 		if r.Bytes > 0 {
@@ -95,6 +109,7 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 			scale float64
 			unit  string
 		}{
+			{r.YardsPerOp, 1, yardsUnit}, {r.YardSeconds, 1, yardUnit}, {r.LeastYardSeconds, 1, leastYardUnit},
 			{r.CPUSeconds, 1, "cpu-sec/op"}, {r.GnnzPerS, 1, "Gnnz/s"}, {r.PairsPerS, 1e-9, "Gpairs/s"}, {r.RoofFraction, 100, "%roof"},
 			{r.Eta, 1, "eta"}, {r.Instructions, 1, "instructions/op"},
 		} {

@@ -22,12 +22,14 @@ Cases are measured in rounds, each once a round, so that slow changes of the mac
 meet all alike. By default there are as many rounds as fit, at least one and at most
 10, and a suite takes at most 45 s on a current server with two cores. The limits of
 the machine are measured first; roof_fraction is the share of them a case reaches.
+With -count a measurement waits for a calm moment, up to four times as long as it takes
+without: see compare -h. -count 14 is a good recording for it.
 `
 	return verb{
 		name: "run", summary: "measure a suite", synopsis: "-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE]", about: about,
 		examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
-			"pmbench run -suite cells -count 10 -json -out new.txt > cells.jsonl",
+			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
 		},
 		define: func(fs *flag.FlagSet) action {
 			f := new(runFlags)
@@ -50,7 +52,7 @@ type runFlags struct {
 func (f *runFlags) define(fs *flag.FlagSet, missing string) {
 	fs.StringVar(&f.suite, "suite", "", "the suite `NAME`: "+strings.Join(suiteNames(), ", ")+"; several with commas, or all"+missing)
 	fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
-	countVar(fs, &f.count, "count", 0, "measure every case `N` times (default: as often as fits)")
+	countVar(fs, &f.count, "count", 0, "measure every case `N` times, in calm moments if there are any (default: as often as fits)")
 	fs.BoolVar(&f.full, "full", false, "the long form: all cases, 10 rounds, however long it takes")
 }
 
@@ -85,6 +87,9 @@ func (f *runFlags) schedule() schedule {
 		if s.rounds == 0 {
 			s.rounds = maxRounds
 		}
+	}
+	if f.count > 0 { // for a comparison
+		s.patience = 3 * s.slice
 	}
 	return s
 }

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// A yardstick is a fixed piece of work of about a millisecond that is timed beside
+// what is measured. On a machine with neighbours the same work takes half as long
+// again while the other half of a core is in use, for milliseconds or for minutes;
+// a reading near the least there was says that right now it is not.
+type yardstick struct {
+	set   *par.Set
+	least float64 // of all readings, in seconds
+}
+
+const (
+	// yardLength is the number of exponentials in a yard. They keep a core as busy
+	// as it can be, so they feel at once when it is shared, and they are no code of
+	// this module, whose changes are to be seen.
+	yardLength = 120_000
+	// calmLimit is how much more than the least a reading may be in a calm moment.
+	// A shared core adds half and more.
+	calmLimit = 1.10
+	// yardReadings is how many readings a new yardstick takes to know its least.
+	yardReadings = 50
+)
+
+func newYardstick(ctx context.Context, set *par.Set) (*yardstick, error) {
+	y := &yardstick{set: set, least: math.Inf(1)}
+	for range yardReadings {
+		if _, err := y.read(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return y, nil
+}
+
+// read returns the seconds the work takes now, on all workers at once.
+func (y *yardstick) read(ctx context.Context) (float64, error) {
+	from := time.Now()
+	err := y.set.Do(ctx, y.set.Workers(), par.Func(func(worker, _ int) {
+		sum := 0.0
+		for i := range yardLength {
+			sum += math.Exp(float64(i) * (-1.0 / yardLength))
+		}
+		sink[worker%len(sink)].v += uint64(sum)
+	}))
+	took := time.Since(from).Seconds()
+	y.least = min(y.least, took)
+	return took, err
+}
+
+// wait reads until the moment is calm, or the time is over, at least once.
+func (y *yardstick) wait(ctx context.Context, until time.Time) (float64, error) {
+	for {
+		took, err := y.read(ctx)
+		if err != nil || y.calm(took) || !time.Now().Before(until) {
+			return took, err
+		}
+	}
+}
+
+func (y *yardstick) calm(seconds float64) bool { return seconds <= calmLimit*y.least }
+
+// A stretch is a few operations in a row with a reading of the yardstick on
+// either side.
+type stretch struct {
+	seconds       float64 // of one operation, the mean
+	before, after float64
+	calm          bool
+}
+
+// yards is the time of an operation in units of the yardstick.
+func (s stretch) yards() float64 { return 2 * s.seconds / (s.before + s.after) }
+
+// disturbed is the worse of the two readings.
+func (s stretch) disturbed() float64 { return max(s.before, s.after) }
+
+// betterThan tells which of two stretches says more about the operation: a calm
+// one, and of these the faster. Disturbances only ever add time, and the readings
+// do not see those between them.
+func (s stretch) betterThan(t stretch) bool {
+	if s.calm != t.calm {
+		return s.calm
+	}
+	return s.seconds < t.seconds
+}

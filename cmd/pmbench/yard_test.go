@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+)
+
+func TestYardstick(t *testing.T) {
+	l := testLab(t)
+	y, err := l.yardstick(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := l.yardstick(t.Context(), 2); err != nil || again != y {
+		t.Errorf("another yardstick for the same workers, %v", err)
+	}
+	if !(y.least > 0) || math.IsInf(y.least, 1) {
+		t.Errorf("the least reading is %g", y.least)
+	}
+	y.least = 1
+	for seconds, calm := range map[float64]bool{1: true, 1.05: true, 1.2: false} {
+		if y.calm(seconds) != calm {
+			t.Errorf("%g times the least: calm is %v", seconds, !calm)
+		}
+	}
+	// Nothing is as fast as this: the time is over before it is calm.
+	y.least = 1e-12
+	began := time.Now()
+	took, err := y.wait(t.Context(), began.Add(20*time.Millisecond))
+	if err != nil || y.calm(took) || time.Since(began) < 20*time.Millisecond {
+		t.Errorf("waited %v for a reading of %g, %v", time.Since(began), took, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newYardstick(ctx, l.workers(1)); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestStretch(t *testing.T) {
+	s := stretch{seconds: 6, before: 1, after: 2}
+	if s.yards() != 4 || s.disturbed() != 2 {
+		t.Errorf("%g yards, disturbed %g", s.yards(), s.disturbed())
+	}
+	calm, slowCalm, fast := stretch{seconds: 2, calm: true}, stretch{seconds: 3, calm: true}, stretch{seconds: 1}
+	for _, c := range []struct{ better, worse stretch }{{calm, slowCalm}, {calm, fast}, {slowCalm, fast}, {fast, stretch{seconds: 2}}} {
+		if !c.better.betterThan(c.worse) || c.worse.betterThan(c.better) {
+			t.Errorf("%+v and %+v", c.better, c.worse)
+		}
+	}
+}
+
+// A measurement that meets no calm moment ends when patience is over, and what a
+// short one leaves the next may use.
+func TestPatience(t *testing.T) {
+	l := testLab(t)
+	y, err := l.yardstick(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := 0
+	one := &trial{c: &benchCase{name: "x", n: 1, workers: 1}, sub: &subject{roof: roofRead, run: func(context.Context) error {
+		runs++
+		time.Sleep(time.Millisecond)
+		return nil
+	}}}
+	s := schedule{slice: time.Millisecond, patience: 100 * time.Millisecond}
+	y.least = math.Inf(1) // every reading is calm
+	r, err := one.measure(t.Context(), l, s)
+	if err != nil || runs < calmStretches {
+		t.Fatalf("%d runs, %v", runs, err)
+	}
+	if r.YardsPerOp == nil || *r.YardsPerOp <= 0 || r.YardSeconds == nil || *r.YardSeconds < *r.LeastYardSeconds {
+		t.Errorf("%+v", r)
+	}
+	left := one.patience
+	if left >= s.patience {
+		t.Errorf("%v of %v is left after %v", left, s.patience, one.took)
+	}
+	y.least = 1e-12 // none is
+	if _, err := one.measure(t.Context(), l, s); err != nil {
+		t.Fatal(err)
+	}
+	if one.took < left+s.patience || one.patience > s.slice {
+		t.Errorf("took %v with a patience of %v; %v is left", one.took, left+s.patience, one.patience)
+	}
+}
