@@ -201,7 +201,7 @@ func BenchmarkNear(b *testing.B) {
 				continue
 			}
 			s := At(level)
-			c, all := NewCandidates(d, pairs/m), NewCandidates(d, pairs/m)
+			c := NewCandidates(d, pairs/m)
 			s.Collect(c, coords, n, spans)
 			total := s.Near(ind, d2, counts, c, coords, n, 1000, r2)
 			for _, form := range []struct {
@@ -209,7 +209,6 @@ func BenchmarkNear(b *testing.B) {
 				run  func()
 			}{
 				{"collect", func() { s.Collect(c, coords, n, spans) }},
-				{"all", func() { s.CountAll(counts, all, coords, n, spans, 1000, r2) }},
 				{"count", func() { s.CountNear(counts, c, coords, n, 1000, r2) }},
 				{"fill", func() { s.Near(ind, d2, counts, c, coords, n, 1000, r2) }},
 				{"weights", func() { s.Weights(weights[:total], d2[:total], 1) }},

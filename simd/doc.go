@@ -12,7 +12,7 @@
 //	SumRows               sums of rows
 //	Finite                whether all numbers are
 //	Collect, Near,        the points of some runs within a distance of points
-//	CountNear, CountAll   that are close together
+//	CountNear             that are close together
 //	Weights, ExpNeg       exp(-gamma d2) and exp(-x) over a block
 //	FinishRows            rows of W x to rows of the next iterate, with its sums
 //	Dots, SqDists         dot products and squared distances between rows

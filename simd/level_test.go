@@ -95,7 +95,6 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.Collect(candidates, x, 2, spans)
 			s.Near(out, wide, counts, candidates, x, 2, 1, 1)
 			s.CountNear(counts, candidates, x, 2, 1, 1)
-			s.CountAll(counts, candidates, x, 2, spans, 1, 1)
 			s.FinishRows(finish, single, k, x, k, x, wide, slots)
 			s.FinishRows(&packed, single, 2, x, 2, x, wide, slots)
 			s.Dots(single, 3, x, k, 3, x, k, 3, k)

@@ -2,7 +2,6 @@ package simd
 
 import (
 	"math"
-	"slices"
 )
 
 // Candidates are points that may be near to others, and the scratch memory of a
@@ -11,7 +10,6 @@ import (
 type Candidates struct {
 	d, room, n int
 	at         []float64 // coordinate a of candidate c at a*stride + c
-	single     []float32 // the same, of CountAll
 	ind        []uint32
 	stride     int
 }
@@ -24,7 +22,7 @@ func NewCandidates(d, room int) *Candidates {
 	stride := (room+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
 	return &Candidates{
 		d: d, room: room, stride: stride,
-		at: make([]float64, d*stride), single: make([]float32, d*stride), ind: make([]uint32, stride),
+		at: make([]float64, d*stride), ind: make([]uint32, stride),
 	}
 }
 
@@ -102,54 +100,6 @@ func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords []float32, st
 		return 0
 	}
 	return s.countNear(counts, c, coords[first:], stride, r2)
-}
-
-// CountAll is Collect and CountNear for points that are among the candidates
-// themselves, each in a place of its own. It leaves c without candidates.
-//
-// Most are counted in float32. A difference of float32 numbers has a relative error
-// of u = 2^-24 there, whatever the numbers are, and the sum of d squares, products
-// fused, one of at most (d+3) u: what is within (d+4) u of r2 is not decided by it,
-// and then all is counted again in float64.
-func (s *Kernels) CountAll(counts []uint32, c *Candidates, coords []float32, stride int, spans []uint32, first int, r2 float64) int {
-	// Away from the ends of the range nothing of the order of r2 underflows, and
-	// what overflows is farther than that.
-	if s.countSingle != nil && (c.d == 2 || c.d == 3) && r2 > 0x1p-100 && r2 < 0x1p100 {
-		n := checkSpans(c.d, len(coords), stride, spans)
-		checkNear(c, len(counts), len(coords), stride, first)
-		if n > c.room {
-			panic("simd: count all: no room")
-		}
-		if n > 0 && len(counts) > 0 {
-			readsSpans(c.d, coords, stride, spans)
-			slack := float64(c.d+5) * 0x1p-24 // and a rounding of the bounds
-			open := s.countSingle(counts, c, n, coords, stride, spans, first, float32(r2*(1-slack)), float32(r2*(1+slack)))
-			// A point that is not near to itself has a coordinate that is not finite.
-			if open == 0 && !slices.Contains(counts, 0) {
-				total := 0
-				for i := range counts {
-					counts[i]-- // itself
-					total += int(counts[i])
-				}
-				c.n = 0
-				return total
-			}
-		}
-	}
-	s.Collect(c, coords, stride, spans)
-	total := s.CountNear(counts, c, coords, stride, first, r2)
-	c.n = 0
-	return total
-}
-
-// padSingle makes the candidates behind n such that are never near.
-func (c *Candidates) padSingle(n int) {
-	for a := range c.d {
-		pad := c.single[a*c.stride+n:][:candidatePad]
-		for i := range pad {
-			pad[i] = float32(math.NaN())
-		}
-	}
 }
 
 // checkNear panics where the points lie beyond the coordinates.

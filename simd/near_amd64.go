@@ -53,23 +53,3 @@ func countNearAVX512(counts []uint32, c *Candidates, coords []float32, stride in
 	}
 	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
 }
-
-func countSingleAVX2(counts []uint32, c *Candidates, n int, coords []float32, stride int, spans []uint32, first int, low, high float32) int {
-	collectSingleF32AVX2(&c.single[0], uintptr(c.stride), &coords[0], uintptr(stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
-	c.padSingle(n)
-	kernel := nearSingle2F32AVX2
-	if c.d == 3 {
-		kernel = nearSingle3F32AVX2
-	}
-	return int(kernel(&counts[0], uintptr(len(counts)), &c.single[0], uintptr(c.stride), uintptr((n+15)&^15), &coords[first], uintptr(stride), low, high))
-}
-
-func countSingleAVX512(counts []uint32, c *Candidates, n int, coords []float32, stride int, spans []uint32, first int, low, high float32) int {
-	collectSingleF32AVX512(&c.single[0], uintptr(c.stride), &coords[0], uintptr(stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
-	c.padSingle(n)
-	kernel := nearSingle2F32AVX512
-	if c.d == 3 {
-		kernel = nearSingle3F32AVX512
-	}
-	return int(kernel(&counts[0], uintptr(len(counts)), &c.single[0], uintptr(c.stride), uintptr((n+15)&^15), &coords[first], uintptr(stride), low, high))
-}

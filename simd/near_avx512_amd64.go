@@ -22,23 +22,6 @@ package simd
 //go:noescape
 func collectF32AVX512(at *float64, room uintptr, ind *uint32, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
 
-// collectSingleF32AVX512 copies the points of some spans.
-//
-//	for s := range nspans {
-//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
-//			for a := range d {
-//				at[a*room+n] = coords[a*stride+j]
-//			}
-//			n++
-//		}
-//	}
-//
-// It reads up to 15 numbers behind a span and writes as many behind the last
-// candidate.
-//
-//go:noescape
-func collectSingleF32AVX512(at *float32, room uintptr, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
-
 // nearCount2F32AVX512 counts the candidates within a distance of m points.
 //
 //	for i := range m {
@@ -180,51 +163,3 @@ func nearCountF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, in
 //
 //go:noescape
 func nearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
-
-// nearSingle2F32AVX512 counts the candidates that are surely within a distance of m points.
-//
-//	for i := range m {
-//		counts[i] = 0
-//		for c := range n {
-//			var sum float32
-//			for a := range d {
-//				e := coords[a*stride+i] - at[a*room+c]
-//				sum += e * e // fused
-//			}
-//			switch {
-//			case sum <= low:
-//				counts[i]++
-//			case sum <= high:
-//				open++
-//			}
-//		}
-//	}
-//
-// n is a positive multiple of 16, and d is 2.
-//
-//go:noescape
-func nearSingle2F32AVX512(counts *uint32, m uintptr, at *float32, room uintptr, n uintptr, coords *float32, stride uintptr, low float32, high float32) (open uintptr)
-
-// nearSingle3F32AVX512 counts the candidates that are surely within a distance of m points.
-//
-//	for i := range m {
-//		counts[i] = 0
-//		for c := range n {
-//			var sum float32
-//			for a := range d {
-//				e := coords[a*stride+i] - at[a*room+c]
-//				sum += e * e // fused
-//			}
-//			switch {
-//			case sum <= low:
-//				counts[i]++
-//			case sum <= high:
-//				open++
-//			}
-//		}
-//	}
-//
-// n is a positive multiple of 16, and d is 3.
-//
-//go:noescape
-func nearSingle3F32AVX512(counts *uint32, m uintptr, at *float32, room uintptr, n uintptr, coords *float32, stride uintptr, low float32, high float32) (open uintptr)

@@ -58,7 +58,7 @@ func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int,
 // guardedCandidates are candidates whose memory ends where they say it does.
 func guardedCandidates(t *testing.T, d, room int) *Candidates {
 	c := NewCandidates(d, room)
-	c.at, c.ind, c.single = guarded[float64](t, len(c.at)), guarded[uint32](t, len(c.ind)), guarded[float32](t, len(c.single))
+	c.at, c.ind = guarded[float64](t, len(c.at)), guarded[uint32](t, len(c.ind))
 	return c
 }
 
@@ -137,8 +137,6 @@ func TestNearPanics(t *testing.T) {
 		"d2":     func() { s.Near(ind, d2[:35], counts, full, coords, 10, 0, 1) },
 		"points": func() { s.Near(ind, d2, counts, full, coords, 10, 9, 1) },
 		"count":  func() { s.CountNear(counts, full, coords, 10, 9, 1) },
-		"all":    func() { s.CountAll(counts, NewCandidates(2, 9), coords, 10, []uint32{0, 10}, 0, 1) },
-		"at all": func() { s.CountAll(counts, NewCandidates(2, 10), coords, 10, []uint32{0, 10}, 9, 1) },
 		"first":  func() { s.CountNear(counts, full, coords, 10, -1, 1) },
 	} {
 		func() {
@@ -156,7 +154,7 @@ func TestNearPanics(t *testing.T) {
 }
 
 // A point that is no number is not near to itself either, at any level.
-func TestCountAllNonFinite(t *testing.T) {
+func TestNearNonFinite(t *testing.T) {
 	const n = 20
 	for _, level := range Levels() {
 		for d := 1; d <= 4; d++ {
@@ -168,7 +166,9 @@ func TestCountAllNonFinite(t *testing.T) {
 				coords[(d-1)*n+7] = float32(v)
 				spans, counts := []uint32{0, n}, make([]uint32, n)
 				_, _, want := nearReference(d, coords, n, spans, 0, n, 10.5)
-				if At(level).CountAll(counts, NewCandidates(d, n), coords, n, spans, 0, 10.5); !slices.Equal(counts, want) {
+				s, c := At(level), NewCandidates(d, n)
+				s.Collect(c, coords, n, spans)
+				if s.CountNear(counts, c, coords, n, 0, 10.5); !slices.Equal(counts, want) {
 					t.Errorf("%v, d=%d, %v: %v, want %v", level, d, v, counts, want)
 				}
 			}
@@ -176,10 +176,9 @@ func TestCountAllNonFinite(t *testing.T) {
 	}
 }
 
-// Counted in float32 or not, near is what float64 says: radii are distances of the
-// set, where float32 cannot tell, those beside them, and from one end of the range of
-// numbers to the other.
-func TestCountAll(t *testing.T) {
+// Near is what float64 says: radii are distances of the set, where float32 could not
+// tell, those beside them, and from one end of the range of numbers to the other.
+func TestCountsAcrossTheRange(t *testing.T) {
 	r := rand.New(rand.NewPCG(19, 20))
 	for _, level := range Levels() {
 		s := At(level)
@@ -208,11 +207,9 @@ func TestCountAll(t *testing.T) {
 						for _, count := range want {
 							total += int(count)
 						}
-						if got := s.CountAll(counts, c, coords, n, spans, first, radius2); got != total || !slices.Equal(counts, want) {
+						s.Collect(c, coords, n, spans)
+						if got := s.CountNear(counts, c, coords, n, first, radius2); got != total || !slices.Equal(counts, want) {
 							t.Fatalf("n=%d, r2=%g: %d %v, want %d %v", n, radius2, got, counts, total, want)
-						}
-						if c.Len() != 0 {
-							t.Fatalf("%d candidates are left", c.Len())
 						}
 					}
 				}
