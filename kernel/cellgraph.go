@@ -41,7 +41,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, err
 	}
-	tail, err := cl.tails(ctx, b, radius, pass.counts, weights, o.Workers)
+	tail, err := cl.tails(ctx, b, radius, pass.counts, weights, o)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func newCellRoom(p *cellPass) *cellRoom {
 	cl := p.cl
 	return &cellRoom{
 		rowWriter: rowWriter{memory: &p.memory, ptr: make([]uint64, 0, pieceRows+clusterPoints)},
-		sweep:     newSweep(cl, cl.searchBands()), spans: make([]uint32, 0, 2*batchSpans),
+		sweep:     newSweep(cl, p.kernels, cl.searchBands()), spans: make([]uint32, 0, 2*batchSpans),
 		candidates: simd.NewCandidates(cl.d, batchPoints), ind: make([]uint32, out), d2: make([]float64, out),
 	}
 }
@@ -196,12 +196,12 @@ func (p *cellPass) visit(room *cellRoom, c int) {
 	cl := p.cl
 	for i := range room.sweep.windows {
 		w := &room.sweep.windows[i]
-		from, to := cl.start[w.from], cl.start[w.to]
+		from, to := cl.start[w.From], cl.start[w.To]
 		if cl.boxes == nil || to-from <= openPoints {
 			p.add(room, c, from, to)
 			continue
 		}
-		for k := int(cl.boxes.of[w.from]); k < len(cl.first)-1 && cl.first[k] < to; k++ {
+		for k := int(cl.boxes.of[w.From]); k < len(cl.first)-1 && cl.first[k] < to; k++ {
 			if cl.boxes.distance2(c, k) <= cl.radius2 {
 				p.add(room, c, max(from, cl.first[k]), min(to, cl.first[k+1]))
 			}

@@ -1,6 +1,10 @@
 package kernel
 
-import "sort"
+import (
+	"sort"
+
+	"github.com/seed-64e14a55/privatemail/simd"
+)
 
 // A sweep finds the cells around a cell, in windows: the cells of a row whose
 // numbers along the last axis are within half of its own. Cells must be asked for
@@ -8,10 +12,12 @@ import "sort"
 // cells passes each a few times.
 type sweep struct {
 	cl      *cellList
+	kernels *Kernels
 	bands   bands
-	row     int      // of the cells at hand; -1 before the first
-	planes  []plane  // of rows around it, where not all rows are listed
-	windows []window // of the rows around it that hold points
+	row     int           // of the cells at hand; -1 before the first
+	planes  []plane       // of rows around it, where not all rows are listed
+	windows []simd.Window // of cells, in the rows around it that hold points
+	weights []float64     // of the windows
 }
 
 // bands are the windows to open in the rows around a row: those at offsets da and
@@ -21,7 +27,7 @@ type bands struct {
 }
 
 type band struct {
-	half   int64
+	half   int
 	weight float64 // for the user
 }
 
@@ -32,15 +38,9 @@ type plane struct {
 	from, to int // rows; -1 before the first
 }
 
-// A window is a range of cells, from to to-1, in a row that ends before end.
-type window struct {
-	band
-	from, to, end int
-}
-
 // searchBands cover the cells within reach.
 func (g *grid) searchBands() bands {
-	return g.newBands(1, func(_, _ int64) []band { return []band{{half: g.reach}} })
+	return g.newBands(1, func(_, _ int64) []band { return []band{{half: int(g.reach)}} })
 }
 
 // newBands asks for the bands of all rows within a multiple of the reach. With
@@ -62,8 +62,8 @@ func (g *grid) newBands(multiple int64, of func(da, db int64) []band) (b bands) 
 	return b
 }
 
-func newSweep(cl *cellList, b bands) *sweep {
-	s := &sweep{cl: cl, bands: b}
+func newSweep(cl *cellList, kernels *Kernels, b bands) *sweep {
+	s := &sweep{cl: cl, kernels: kernels, bands: b}
 	reach := int64(len(b.at) - 1)
 	for da := -reach; da <= reach; da++ {
 		s.planes = append(s.planes, plane{da: da})
@@ -86,7 +86,7 @@ func (s *sweep) enter(row int, lo uint32) {
 	cl := s.cl
 	begins := s.row < 0
 	a, b := cl.slow(row)
-	s.row, s.windows = row, s.windows[:0]
+	s.row, s.windows, s.weights = row, s.windows[:0], s.weights[:0]
 	reach := int64(len(s.bands.at[0]) - 1)
 	least, most := max(b-reach, 0), min(b+reach, cl.slowSize[1]-1)
 	for i := range s.planes {
@@ -111,8 +111,8 @@ func (s *sweep) enter(row int, lo uint32) {
 	if begins && !cl.dense() { // anywhere in rows, which may be long
 		for i := range s.windows {
 			w := &s.windows[i]
-			w.from += sort.Search(w.end-w.from, func(c int) bool { return int64(cl.fast[w.from+c]) >= int64(lo)-w.half })
-			w.to = w.from
+			w.From += sort.Search(w.End-w.From, func(c int) bool { return int64(cl.fast[w.From+c]) >= int64(lo)-int64(w.Half) })
+			w.To = w.From
 		}
 	}
 }
@@ -139,34 +139,22 @@ func (s *sweep) open(row int, bands []band) {
 		return
 	}
 	for _, b := range bands {
-		s.windows = append(s.windows, window{band: b, from: from, to: from, end: end})
+		s.windows = append(s.windows, simd.Window{From: from, To: from, End: end, Half: b.half})
+		s.weights = append(s.weights, b.weight)
 	}
 }
 
 // around moves the windows to the cells within half of those from number lo to hi
 // of the row entered last.
 func (s *sweep) around(lo, hi uint32) {
-	if s.cl.dense() {
-		size := int(s.cl.size[len(s.cl.axes)-1])
-		for i := range s.windows {
-			w := &s.windows[i]
-			begin := w.end - size
-			w.from, w.to = begin+max(int(lo)-int(w.half), 0), begin+min(int(hi)+int(w.half)+1, size)
-		}
+	if !s.cl.dense() {
+		s.kernels.Slide(s.windows, s.cl.fast, int(lo), int(hi))
 		return
 	}
-	fast := s.cl.fast
+	size := int(s.cl.size[len(s.cl.axes)-1])
 	for i := range s.windows {
 		w := &s.windows[i]
-		least, most := int64(lo)-w.half, int64(hi)+w.half
-		from, to, end := w.from, w.to, w.end
-		for from < end && int64(fast[from]) < least {
-			from++
-		}
-		to = max(to, from)
-		for to < end && int64(fast[to]) <= most {
-			to++
-		}
-		w.from, w.to = from, to
+		begin := w.End - size
+		w.From, w.To = begin+max(int(lo)-w.Half, 0), begin+min(int(hi)+w.Half+1, size)
 	}
 }

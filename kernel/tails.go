@@ -15,7 +15,7 @@ import (
 // their cell, r at least; all others at twice the radius. These weights, which
 // are the same for all points of a cell, include w(r) for the point itself and
 // each of its neighbours, which is subtracted.
-func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []uint32, near *sparse.CSR, set *par.Set) ([]float64, error) {
+func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []uint32, near *sparse.CSR, o *Options) ([]float64, error) {
 	bands, rest := cl.tailBands(b, r)
 	before := cl.start // given points before each cell
 	if cl.group != nil {
@@ -36,8 +36,8 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 	atRadius := b.Weight(r * r)
 	tails := make([]float64, cl.n)
 	const cellsPerPiece = 4096
-	err := set.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
-		sweep, sums := newSweep(cl, bands), make([]float64, cellsPerPiece)
+	err := o.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+		sweep, sums := newSweep(cl, o.Kernels, bands), make([]float64, cellsPerPiece)
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
 		for row := cl.rowOf(from); from < to; row++ {
 			_, end := cl.cellsOf(row)
@@ -93,10 +93,10 @@ func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
 		offset := first - s.row*size
 		for i := range s.windows {
 			w := &s.windows[i]
-			half, row := int(w.half), before[w.end-size:][:size+1]
+			half, weight, row := w.Half, s.weights[i], before[w.End-size:][:size+1]
 			for c := range sums {
 				from, to := max(offset+c-half, 0), min(offset+c+half+1, size)
-				sums[c] += float64(row[to]-row[from]) * w.weight
+				sums[c] += float64(row[to]-row[from]) * weight
 			}
 		}
 		return
@@ -109,7 +109,7 @@ func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
 		s.around(number, number)
 		for i := range s.windows {
 			w := &s.windows[i]
-			sums[c] += float64(before[w.to]-before[w.from]) * w.weight
+			sums[c] += float64(before[w.To]-before[w.From]) * s.weights[i]
 		}
 	}
 }
@@ -149,9 +149,9 @@ func (cl *cellList) tailBands(b Bandwidth, r float64) (out bands, rest float64) 
 		outer := 0.0
 		if inner < reach {
 			outer = max(weight(inner+1)-rest, 0)
-			out = append(out, band{reach, outer})
+			out = append(out, band{int(reach), outer})
 		}
-		return append(out, band{inner, max(weight(0)-rest, 0) - outer})
+		return append(out, band{int(inner), max(weight(0)-rest, 0) - outer})
 	}), rest
 }
 

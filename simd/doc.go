@@ -13,6 +13,7 @@
 //	Finite                whether all numbers are
 //	Collect, Near,        the points of some runs within a distance of points
 //	CountNear             that are close together
+//	Slide                 windows over ascending numbers
 //	Weights, ExpNeg       exp(-gamma d2) and exp(-x) over a block
 //	FinishRows            rows of W x to rows of the next iterate, with its sums
 //	Dots, SqDists         dot products and squared distances between rows

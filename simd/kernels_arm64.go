@@ -22,6 +22,7 @@ var neonKernels = Kernels{
 	collect:    collectGo,
 	near:       nearGo,
 	countNear:  countNearGo,
+	slide:      slideGo,
 	finishRows: finishRowsGo,
 	dots:       dotsNEON,
 	sqDists:    sqDistsNEON,

@@ -15,6 +15,7 @@ done
 generate sums avx2
 generate finite avx2
 generate pack avx512
+generate slide avx512
 
 # Vector registers from 16 on belong to AVX-512.
 if grep -nE '\b[XY](1[6-9]|2[0-9]|3[01])\b|\b[ZK][0-9]' ../*_avx2_amd64.s; then
