@@ -15,6 +15,9 @@
 //	features, bandwidth ──> kernel.Build ──> Operator (L_X) ─┐
 //	labels ──────────────> kernel.NewLabels ──> L_Y ─────────┴─> iterate.Run ──> embedding
 //
+// [Engine.Converge] takes such steps to their end, the leading eigenvectors of the
+// graph: for maps and clusters.
+//
 // The first step can be released with differential privacy. Only it touches
 // private data; the later steps are made from the release and public numbers,
 // anywhere:

@@ -167,18 +167,8 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 	if err != nil {
 		return nil, err
 	}
-	step := kernel.Step{Form: s.Form, Coefficient: s.Coefficient}
-	if labels != nil {
-		if len(labels) != features.Rows {
-			return nil, fmt.Errorf("privatemail: embed: %w: %d labels for %d rows", kernel.ErrLabels, len(labels), features.Rows)
-		}
-		if step.Labels, err = kernel.NewLabels(labels, s.Table, s.AllowUnlabelled); err != nil {
-			return nil, fmt.Errorf("privatemail: embed: %w", err)
-		}
-	} else if s.Coefficient != 0 {
-		return nil, fmt.Errorf("privatemail: embed: %w: a coefficient of %g needs labels", kernel.ErrLabels, s.Coefficient)
-	}
-	if err := step.Check(features.Rows); err != nil {
+	step, err := s.step(features.Rows, labels)
+	if err != nil {
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
 	}
 	p, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
@@ -199,6 +189,22 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 		return nil, fmt.Errorf("privatemail: embed: %w", err)
 	}
 	return out, nil
+}
+
+// step returns the step for n rows with labels, which may be nil.
+func (s *Settings) step(n int, labels []int32) (step kernel.Step, err error) {
+	step = kernel.Step{Form: s.Form, Coefficient: s.Coefficient}
+	if labels != nil {
+		if len(labels) != n {
+			return step, fmt.Errorf("%w: %d labels for %d rows", kernel.ErrLabels, len(labels), n)
+		}
+		if step.Labels, err = kernel.NewLabels(labels, s.Table, s.AllowUnlabelled); err != nil {
+			return step, err
+		}
+	} else if s.Coefficient != 0 {
+		return step, fmt.Errorf("%w: a coefficient of %g needs labels", kernel.ErrLabels, s.Coefficient)
+	}
+	return step, step.Check(n)
 }
 
 // A Plan is what Embed would do.

@@ -15,24 +15,34 @@ const module = "github.com/seed-64e14a55/privatemail"
 // allowed is the picture of the packages: what each may import of ours. "."
 // is the root package. A package that is not listed may not exist.
 var allowed = map[string][]string{
-	"internal/par":      {},
-	"internal/mem":      {},
-	"internal/points":   {},
-	"internal/digits":   {},
-	"formats":           {},
-	"sensitivity":       {},
-	"simd":              {},
-	"sparse":            {"simd", "internal/mem", "internal/par", "internal/points"},
-	"kernel":            {"sparse", "simd", "internal/par", "internal/mem", "internal/points"},
-	"iterate":           {"kernel", "internal/par", "internal/points"},
-	"mechanism/release": {},
-	"mechanism":         {"sensitivity", "mechanism/release", "internal/par"},
-	"internal/pipeline": {"kernel", "iterate"},
-	"post":              {"mechanism/release", "kernel", "iterate", "internal/mem", "internal/pipeline"},
-	".":                 {"simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "internal/par", "internal/mem", "internal/points", "internal/pipeline"},
-	"evaluate":          {"internal/par", "internal/points"},
-	"cmd/pmbench":       {".", "simd", "kernel", "iterate", "sensitivity", "sparse", "mechanism", "mechanism/release", "internal/mem", "internal/par", "internal/points"},
-	"cmd/privatemail":   {".", "simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "evaluate", "formats", "internal/points", "internal/digits", "internal/mem"},
+	"internal/par":         {},
+	"internal/mem":         {},
+	"internal/points":      {"internal/par"},
+	"internal/digits":      {},
+	"formats":              {},
+	"sensitivity":          {},
+	"simd":                 {},
+	"sparse":               {"simd", "internal/mem", "internal/par", "internal/points"},
+	"kernel":               {"sparse", "simd", "internal/par", "internal/mem", "internal/points"},
+	"iterate":              {"kernel", "simd", "internal/mem", "internal/par", "internal/points"},
+	"mechanism/release":    {},
+	"mechanism":            {"sensitivity", "mechanism/release", "internal/par"},
+	"internal/pipeline":    {"kernel", "iterate"},
+	"post":                 {"mechanism/release", "kernel", "iterate", "internal/mem", "internal/pipeline"},
+	".":                    {"simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "internal/par", "internal/mem", "internal/points", "internal/pipeline"},
+	"retrieval/wire":       {"mechanism/release"},
+	"retrieval":            {"kernel", "retrieval/wire", "internal/points"},
+	"retrieval/supervised": {".", "kernel", "iterate", "internal/points"},
+	"retrieval/client":     {".", "sensitivity", "retrieval", "retrieval/wire", "mechanism", "mechanism/release", "internal/points"},
+	"retrieval/server":     {".", "kernel", "post", "retrieval", "retrieval/wire", "mechanism/release", "internal/par", "internal/points"},
+	"retrieval/published":  {"kernel", "iterate", "sensitivity", "retrieval", "internal/par", "internal/points"},
+	"evaluate":             {"mechanism", "retrieval", "retrieval/client", "retrieval/server", "retrieval/wire", "internal/par", "internal/points"},
+	"evaluate/ablation":    {".", "kernel", "retrieval/supervised", "evaluate"},
+	"evaluate/baseline":    {".", "kernel", "iterate", "mechanism", "mechanism/release", "evaluate", "internal/par", "internal/points"},
+	"evaluate/modes":       {".", "kernel", "sensitivity", "mechanism", "mechanism/release", "retrieval", "retrieval/client", "retrieval/server", "retrieval/wire", "retrieval/published", "retrieval/supervised", "evaluate", "evaluate/baseline", "internal/points"},
+	"evaluate/report":      {"evaluate"},
+	"cmd/pmbench":          {".", "evaluate", "formats", "simd", "kernel", "iterate", "sensitivity", "sparse", "mechanism", "mechanism/release", "internal/mem", "internal/par", "internal/points"},
+	"cmd/privatemail":      {".", "simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "retrieval", "retrieval/supervised", "evaluate", "evaluate/modes", "evaluate/report", "formats", "internal/points", "internal/digits", "internal/mem"},
 }
 
 // heavy must not reach a program that links the engine.
@@ -86,6 +96,23 @@ func TestImportsFollowThePicture(t *testing.T) {
 	for name := range allowed {
 		if !seen[name] {
 			t.Errorf("package %s is in the picture and nowhere else", name)
+		}
+	}
+}
+
+// The two sides of a query share only what crosses the wire, and what compares the
+// published method cannot make a release.
+func TestTheSidesOfAQueryDoNotMeet(t *testing.T) {
+	for name, never := range map[string]string{
+		"retrieval/client":    "retrieval/server",
+		"retrieval/server":    "retrieval/client",
+		"retrieval/wire":      "mechanism",
+		"retrieval/published": "mechanism",
+	} {
+		for _, p := range list(t, "./"+name) {
+			if slices.Contains(p.Deps, module+"/"+never) {
+				t.Errorf("%s reaches %s", name, never)
+			}
 		}
 	}
 }

@@ -10,10 +10,11 @@
 //	R@K        share of queries with a row of their class in N_K(q)
 //	P@K        mean of |{g in N_K(q): y_g = y_q}| / K
 //	overlap@K  mean of |N_K(q) in one space and N_K(q) in the other| / K
+//	mAP@K      mean of the average precision of the first K
 //
 // R@K asks whether one answer is right, P@K how pure the list is, overlap@K
 // whether the neighbourhoods of the first space survived; the three move
-// independently, so print all of them.
+// independently, so print all of them. [Ranking.AveragePrecision] defines mAP@K.
 //
 // The search comes first and the figures follow from its result:
 //
@@ -40,6 +41,37 @@
 // which rows are public, gallery and queries, and how raw features become the
 // unit rows that are searched. No label enters either of them.
 //
+// # Mode cells
+//
+// A [CellsTable] holds what each list of a codebook is worth to each query, from
+// which the expected figures at every epsilon follow without drawing anything:
+// with p the probability that a query's own cell is reported,
+//
+//	p o_own + (1-p) (mean of o over the other cells).
+//
+// Beside them stand those of a random sample of the same size, for which no query
+// is needed, and how well a server guesses the class of a query. [CellsTask.Ask]
+// runs the protocol itself to check them. What can be had without over-fetch is
+// in [CellsTask.SubsetRecall], GaussianRecall and PrivUnitRecall.
+//
+// # Modes and sweeps
+//
+// A [Mode] is a way to answer queries, with what it protects in words. It gets a
+// [Task], in which the labels of the queries are missing unless the mode says
+// that it sees them, and returns an [Answer], from which the figures are scored
+// here. A [Sweep] measures the [Cell]s of a [Grid] of data sets, seeds, modes and
+// parameters, several at a time, and writes each to a [Journal] as it is finished:
+// a sweep that was interrupted goes on where it stopped. [Summarize] joins the
+// seeds.
+//
+// Intervals have the coverage [Level]: Student's over seeds, Wilson's over the
+// queries of a single seed. [Ceiling] is what no private mode can exceed; where a
+// client downloads more rows than it keeps, an [Answer] also has what a random
+// sample of the same size gives without a query.
+//
+// Packages evaluate/baseline and evaluate/modes have the modes, evaluate/report
+// makes the page.
+//
 // # Pictures
 //
 // [Scatter] draws a two-dimensional embedding as PNG or SVG.
@@ -52,6 +84,8 @@
 // # References
 //
 // Jegou, Douze, Schmid, "Product quantization for nearest neighbor search"
-// (2011), section V, for R@K; Tol, "Colour schemes", SRON/EPS/TN/09-002 (2021),
+// (2011), section V, for R@K; Bhowmick, Duchi, Freudiger, Kapoor, Rogers,
+// "Protection against reconstruction and its applications in private federated
+// learning" (2018), for PrivUnit; Tol, "Colour schemes", SRON/EPS/TN/09-002 (2021),
 // for the colours.
 package evaluate

@@ -18,5 +18,16 @@
 // operator's product and the label Laplacian alone. It is what the fused steps
 // are tested against.
 //
+// [Converge] goes where the steps of form Attract lead when the columns are kept
+// apart: to the leading eigenvectors of the graph, by subspace iteration with a
+// Chebyshev filter instead of thousands of steps.
+//
 // [RandomStart] makes the random start Q, the same for a seed wherever it runs.
+//
+// # References
+//
+// Zhou, Saad, "A Chebyshev-Davidson algorithm for large symmetric eigenproblems"
+// (2007), section 3, for the filter; Stathopoulos, Wu, "A block orthogonalization
+// procedure with constant synchronization requirements" (2002), for the basis of
+// a block.
 package iterate

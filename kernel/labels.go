@@ -127,6 +127,26 @@ func (l *Labels) Degree(i int) float64 {
 	return l.degree[l.class[i]]
 }
 
+// Class returns the number of row i's class, from 0 on in the order of the
+// label values, and -1 for an unlabelled row.
+func (l *Labels) Class(i int) int {
+	if l.class[i] == noClass {
+		return -1
+	}
+	return int(l.class[i])
+}
+
+// PullTo sets dst = K sums, where sums holds a row of k values for each class:
+// with the sums of x over the classes, row c of dst is what a row of class c is
+// pulled towards. Both have Classes() k values; they must not overlap.
+func (l *Labels) PullTo(dst, sums []float64, k int) error {
+	if size := l.Classes() * k; k < 1 || len(dst) != size || len(sums) != size {
+		return fmt.Errorf("kernel: pull: %w: %d and %d values for %d classes of %d columns", ErrShape, len(dst), len(sums), l.Classes(), k)
+	}
+	l.weights.mulTo(dst, sums, make([]float64, k), k)
+	return nil
+}
+
 // Permute returns the labels of rows order[0], order[1], ... A nil order
 // returns l itself.
 func (l *Labels) Permute(order []uint32) (*Labels, error) {

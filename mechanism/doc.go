@@ -47,9 +47,18 @@
 // The matrix that is released is f - Q, small numbers around zero. Q is public,
 // and the reader adds it back.
 //
+// # Selection
+//
+// A record that falls in one of m cells need not be released with noise at all.
+// Select reports w cells, its own among them with probability
+// w r/(w r + m - w), r <= e^epsilon rational: purely epsilon-private, drawn with
+// whole numbers, and the best there is where the answer is a few items out of
+// many (package retrieval, mode cells). It spends from the same ledger: epsilon
+// in a Pure one, mu(epsilon)^2/2 in a GDP one, epsilon^2/2 in a ZCDP one.
+//
 // # Order
 //
-// Privatize checks everything and draws its seeds, then the Budget writes the
+// Privatize, and Select likewise, checks everything and draws its seeds, then the Budget writes the
 // spend down, and only then is noise made. A crash or a cancelled context in
 // between leaves the budget spent; nothing is ever given back.
 //

@@ -174,17 +174,11 @@ func describe(c Calibration, r Request, id [16]byte) *release.Release {
 // checkRequest looks at everything a release can fail for, except entropy, the budget
 // and the context.
 func checkRequest(c Calibration, budget Budget, r Request) error {
-	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
-		return fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
+	if err := checkPayer(budget, r.Unit); err != nil {
+		return err
 	}
 	if c.multiple == 0 {
 		return fmt.Errorf("mechanism: the calibration was not made by Calibrate: %w", ErrSensitivity)
-	}
-	if r.Unit.Kind != release.UnitRecord && r.Unit.Kind != release.UnitClient {
-		return fmt.Errorf("mechanism: unit kind %q, want %q or %q: %w", r.Unit.Kind, release.UnitRecord, release.UnitClient, ErrParam)
-	}
-	if r.Unit.Name == "" {
-		return fmt.Errorf("mechanism: the unit has no name: %w", ErrParam)
 	}
 	if err := checkQuery(c.Bound().Query(), r.Query); err != nil {
 		return err
@@ -193,6 +187,20 @@ func checkRequest(c Calibration, budget Budget, r Request) error {
 		return err
 	}
 	return checkMatrix(c.Bound(), r.Displacement)
+}
+
+// checkPayer looks at who pays: a budget, and a unit of it.
+func checkPayer(budget Budget, unit Unit) error {
+	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
+		return fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
+	}
+	if unit.Kind != release.UnitRecord && unit.Kind != release.UnitClient {
+		return fmt.Errorf("mechanism: unit kind %q, want %q or %q: %w", unit.Kind, release.UnitRecord, release.UnitClient, ErrParam)
+	}
+	if unit.Name == "" {
+		return fmt.Errorf("mechanism: the unit has no name: %w", ErrParam)
+	}
+	return nil
 }
 
 // checkMatrix compares the matrix with the one the bound is for.

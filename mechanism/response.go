@@ -61,24 +61,34 @@ func randomisedResponse(dst, labels []int32, classes int, epsilon float64, word 
 // quotient less than 1: then p/q is at most (2^64-1)(classes-1), still below
 // e^epsilon.
 func keepThreshold(classes int, epsilon float64) uint64 {
-	const digits = 256 // behind the binary point; epsilon ends before 2^-72
-	fraction, exponent := math.Frexp(epsilon)
+	e := expDown(epsilon)
+	others := new(big.Int).Lsh(big.NewInt(int64(classes-1)), expDigits)
+	t := new(big.Int).Lsh(e, 64)
+	return t.Quo(t, others.Add(others, e)).Uint64()
+}
+
+// expDigits is the number of binary digits of expDown behind the point.
+const expDigits = 256
+
+// expDown returns 2^256 e^epsilon, rounded down, for epsilon in [1e-6, 100]. It
+// is never above it, because each term of the series is positive and each
+// operation rounds down; it is at least 2^256, the first term; and less than a
+// part in 2^200 is lost. No property of math.Exp is used.
+func expDown(epsilon float64) *big.Int {
+	fraction, exponent := math.Frexp(epsilon) // epsilon ends before 2^-72
 	x := big.NewInt(int64(math.Ldexp(fraction, 53)))
-	x.Lsh(x, uint(digits+exponent-53))
+	x.Lsh(x, uint(expDigits+exponent-53))
 
 	// e^epsilon = 1 + x (1 + x/2 (1 + x/3 ...)), term by term.
-	term := new(big.Int).Lsh(big.NewInt(1), digits)
+	term := new(big.Int).Lsh(big.NewInt(1), expDigits)
 	e := new(big.Int).Set(term)
 	for i := int64(1); term.Sign() > 0; i++ {
 		term.Mul(term, x)
-		term.Rsh(term, digits)
+		term.Rsh(term, expDigits)
 		term.Quo(term, big.NewInt(i))
 		e.Add(e, term)
 	}
-
-	others := new(big.Int).Lsh(big.NewInt(int64(classes-1)), digits)
-	t := new(big.Int).Lsh(e, 64)
-	return t.Quo(t, others.Add(others, e)).Uint64()
+	return e
 }
 
 // below returns a number in 0 .. n-1, all exactly equally likely, n > 0. The

@@ -25,9 +25,12 @@
 //	cells    building the graph of a million points in 2 and 3 dimensions
 //	spmm     the sparse product of a million rows with k columns
 //	step     the fused step beside the product it contains
-//	iterate  whole runs: five steps, and an embedding from points to result
+//	iterate  whole runs: five steps, an embedding from points to result, eigenvectors
 //	private  the private first step: bound, kernel and noise
 //	scale    graph and step from 10^5 to 10^7 points
+//
+// The eigenvectors of suite iterate are those of a graph of generated points; with
+// PM_FEATURES=FOLDER they are those of the first rows of features.npy in it.
 //
 // A suite is a table of cases, one file each. Cases are measured in rounds, each
 // once a round, so that slow changes of the machine meet all of them alike; a
@@ -84,7 +87,7 @@
 // are one object per line; numbers that do not exist are null.
 //
 //	run       suite case n d k nnz workers level seconds iterations spread
-//	          yards_per_op yard_seconds least_yard_seconds cpu_seconds bytes
+//	          yards_per_op yard_seconds least_yard_seconds cpu_seconds products bytes
 //	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions commit time machine{cpu cores goos goarch go level

@@ -28,6 +28,7 @@ type subject struct {
 	// after it, so run may set them.
 	nnz, bytes  int64
 	eta, etaP99 float64 // NaN: none
+	products    int     // of a method that takes as many as it needs
 	pairs       bool    // the rate is one of pairs found, not of entries used
 	madds       float64 // multiply-adds, 0: not counted
 	roof        roof
@@ -268,7 +269,7 @@ func (t *trial) record(l *lab, seconds []float64) *Record {
 	c, sub := t.c, t.sub
 	r := &Record{
 		Case: c.name, N: c.n, D: c.d, K: c.k, NNZ: sub.nnz, Workers: c.workers, Level: level(), Bytes: sub.bytes,
-		Iterations: len(seconds), Eta: finite(sub.eta), EtaP99: finite(sub.etaP99), Commit: l.machine.Commit, Time: now(), Machine: l.machine,
+		Iterations: len(seconds), Products: sub.products, Eta: finite(sub.eta), EtaP99: finite(sub.etaP99), Commit: l.machine.Commit, Time: now(), Machine: l.machine,
 	}
 	r.Seconds = median(seconds)
 	r.Spread = (quantile(seconds, 0.75) - quantile(seconds, 0.25)) / r.Seconds

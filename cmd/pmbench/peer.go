@@ -31,6 +31,7 @@ type peer struct {
 	suite    string
 	source   string   // under peers
 	compile  []string // flags; nil: a Python program
+	modules  string   // that a Python program imports
 	pairing  func(workers int) bool
 	packages string // what to install
 }
@@ -40,9 +41,10 @@ func peerTable() []peer {
 	return []peer{
 		{name: "GraphBLAS", suite: "spmm", source: "graphblas.cpp", compile: []string{"-lgraphblas"}, pairing: any, packages: "g++ libgraphblas-dev"},
 		{name: "Eigen", suite: "spmm", source: "eigen.cpp", compile: []string{"-fopenmp", "-I/usr/include/eigen3"}, pairing: any, packages: "g++ libeigen3-dev"},
-		{name: "scipy", suite: "spmm", source: "scipy_spmm.py", pairing: serial, packages: "python3-scipy"},
-		{name: "cKDTree", suite: "cells", source: "ckdtree.py", pairing: serial, packages: "python3-scipy"},
+		{name: "scipy", suite: "spmm", source: "scipy_spmm.py", modules: "scipy.sparse", pairing: serial, packages: "python3-scipy"},
+		{name: "cKDTree", suite: "cells", source: "ckdtree.py", modules: "scipy.spatial", pairing: serial, packages: "python3-scipy"},
 		{name: "nanoflann", suite: "cells", source: "nanoflann.cpp", compile: []string{"-pthread"}, pairing: any, packages: "g++ libnanoflann-dev"},
+		{name: "scikit-learn", suite: "iterate", source: "sklearn_spectral.py", modules: "sklearn.manifold, threadpoolctl", pairing: any, packages: "python3-sklearn"},
 	}
 }
 
@@ -64,7 +66,7 @@ type opponent interface {
 func (p *peer) build(ctx context.Context, folder string) ([]string, error) {
 	source := filepath.Join(folder, "peers", p.source)
 	if p.compile == nil {
-		python, err := findPython(ctx)
+		python, err := findPython(ctx, p.modules)
 		if err != nil {
 			return nil, err
 		}
@@ -82,15 +84,15 @@ func (p *peer) build(ctx context.Context, folder string) ([]string, error) {
 	return []string{program}, nil
 }
 
-// findPython returns a Python that has scipy: that of PYTHON, the system's, or
-// the first of the path.
-func findPython(ctx context.Context) (string, error) {
+// findPython returns a Python that has the modules: that of PYTHON, the
+// system's, or the first of the path.
+func findPython(ctx context.Context, modules string) (string, error) {
 	var err error
 	for _, python := range []string{os.Getenv("PYTHON"), "/usr/bin/python3", "python3"} {
 		if python == "" {
 			continue
 		}
-		if _, err = command(ctx, "", python, "-c", "import scipy.sparse, scipy.spatial"); err == nil {
+		if _, err = command(ctx, "", python, "-c", "import "+modules); err == nil {
 			return python, nil
 		}
 	}

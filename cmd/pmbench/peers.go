@@ -19,7 +19,7 @@ import (
 func peersVerb() verb {
 	return verb{
 		name: "peers", summary: "measure others on the same data, in the same minute",
-		synopsis: "[-suite spmm,cells] [-case PATTERN] [-count N] [-json]",
+		synopsis: "[-suite spmm,cells,iterate] [-case PATTERN] [-count N] [-json]",
 		about: `
 Builds the peers that are installed and lets them and us take turns on the same data,
 first checking that the results are the same. A ratio is their time over ours, the
@@ -31,13 +31,16 @@ that differs. A peer that is not installed is named, and is no error.
   cells  all neighbours within a radius, a million points with 32 neighbours on
          average: scipy's cKDTree.query_pairs, nanoflann. Theirs is the time of the
          tree and the search; ours has the weights and the certificate in it too
+  iterate  the 32 leading eigenvectors of a graph of 10,000 points to a residual of
+         1e-5: scikit-learn's SpectralEmbedding by LOBPCG, on the same weights. It
+         takes minutes; not among the default suites
 
 CXX and PYTHON name another compiler and interpreter.
 `,
 		examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl"},
 		define: func(fs *flag.FlagSet) action {
 			f := new(peersFlags)
-			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: spmm, cells or both with a comma")
+			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: spmm, cells, iterate, with commas")
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
 			countVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
 			countVar(fs, &f.n, "n", 1_000_000, "number of rows `N`")
@@ -81,7 +84,8 @@ type Ratio struct {
 	RatioLow  *float64 `json:"ratio_low,omitempty"`
 	RatioHigh *float64 `json:"ratio_high,omitempty"`
 	// Difference between the results: of products the largest, relative to
-	// sum_j |a_ij x_j|; of neighbours the number of rows that differ.
+	// sum_j |a_ij x_j|; of neighbours the number of rows that differ; of
+	// eigenvectors how far a Rayleigh quotient is from the eigenvalue.
 	Difference *float64 `json:"difference"`
 	Missing    string   `json:"missing,omitempty"`
 	Commit     string   `json:"commit"`
@@ -101,8 +105,8 @@ func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error
 	}
 	wanted := strings.Split(f.suite, ",")
 	for _, s := range wanted {
-		if s != "spmm" && s != "cells" {
-			return usagef("there are no peers for %q; there are some for spmm and cells", s)
+		if s != "spmm" && s != "cells" && s != "iterate" {
+			return usagef("there are no peers for %q; there are some for spmm, cells and iterate", s)
 		}
 	}
 	var pattern *regexp.Regexp
@@ -140,6 +144,8 @@ func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error
 			err = c.spmm(ctx, f.n)
 		case "cells":
 			err = c.cells(ctx, f.n)
+		case "iterate":
+			err = c.eigenvectors(ctx, min(f.n, mostEigenRows))
 		}
 		if err != nil {
 			return err

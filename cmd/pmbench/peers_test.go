@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -41,6 +43,58 @@ func TestPeersOnSmallData(t *testing.T) {
 		t.Errorf("%v\n%s", seen, stdout)
 	}
 	t.Log(seen)
+}
+
+// Rayleigh quotients of our own eigenvectors are the eigenvalues; those of other
+// vectors are not.
+func TestEigenDifference(t *testing.T) {
+	l := testLab(t)
+	op, err := l.convergeOperator(t.Context(), 300, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := iterate.Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &iterate.ConvergeSettings{Columns: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := zeros(300, 4)
+	for i := range 300 { // to the operator's order
+		given := i
+		if order := op.Order(); order != nil {
+			given = int(order[i])
+		}
+		copy(y.Data[4*i:4*i+4], out.Points.Data[4*given:])
+	}
+	if got, err := eigenDifference(t.Context(), op, y.Data, out.Values); err != nil || got > 1e-6 {
+		t.Errorf("%g, %v", got, err)
+	}
+	y.Data[0] += 1
+	if got, err := eigenDifference(t.Context(), op, y.Data, out.Values); err != nil || got < 1e-2 {
+		t.Errorf("with another vector %g, %v", got, err)
+	}
+	a, err := weightsOf(t.Context(), op)
+	if err != nil || int64(a.NNZ()) != op.Cost().NNZ {
+		t.Errorf("%d weights, want %d: %v", a.NNZ(), op.Cost().NNZ, err)
+	}
+}
+
+// scikit-learn finds our eigenvalues where it is installed.
+func TestEigenvectorsAgainstAPeer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a peer")
+	}
+	code, stdout, stderr := call("peers", "-suite", "iterate", "-n", "400", "-no-limits", "-slice", "1ms", "-json", "-case", "workers=1")
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	v := object(t, stdout)
+	why, missing := v["missing"]
+	switch {
+	case missing && os.Getenv("PM_PEERS") == "":
+		t.Logf("%v is missing: %v", v["peer"], why)
+	case missing || v["ratio"] == nil:
+		t.Errorf("%s", stdout)
+	}
 }
 
 // A peer that is not installed is named and is no error.

@@ -43,6 +43,8 @@ type Record struct {
 	// CPUSeconds of one operation, all workers together, the mean; null where
 	// the system does not tell.
 	CPUSeconds *float64 `json:"cpu_seconds"`
+	// Products is how many an iterative method took.
+	Products int `json:"products,omitempty"`
 	// Bytes the model of the case says are moved.
 	Bytes      int64    `json:"bytes"`
 	GnnzPerS   *float64 `json:"gnnz_per_s,omitempty"`

@@ -177,6 +177,13 @@ func writeTable(w io.Writer, all []summary) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
+	for _, s := range all {
+		if s.Products > 0 {
+			if _, err := fmt.Fprintf(w, "%s: %d products, %s for each\n", s.Case, s.Products, duration(s.Seconds/float64(s.Products))); err != nil {
+				return err
+			}
+		}
+	}
 	return writeStepRatios(w, all)
 }
 

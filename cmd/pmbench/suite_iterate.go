@@ -4,9 +4,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -14,8 +20,8 @@ import (
 
 const iterateSteps = 5
 
-// iterateCases measure runs of five steps on a graph that is there, and whole
-// embeddings, from points to result.
+// iterateCases measure runs of five steps on a graph that is there, whole
+// embeddings, from points to result, and the eigenvectors of a graph.
 func iterateCases(l *lab) (out []benchCase) {
 	for _, w := range workerCounts() {
 		n := l.size(1_000_000)
@@ -36,8 +42,113 @@ func iterateCases(l *lab) (out []benchCase) {
 				},
 			})
 		}
+		sizes := []int{l.size(10_000), 20_000}
+		if l.small {
+			sizes = sizes[:1]
+		}
+		for _, n := range sizes {
+			out = append(out, benchCase{
+				name: convergeName(n, w), n: n, d: convergeDimension, k: convergeColumns(n), workers: w, full: n > 10_000,
+				setup: func(ctx context.Context, l *lab) (*subject, error) { return convergeSubject(ctx, l, n, w) },
+			})
+		}
 	}
 	return out
+}
+
+// The eigenvectors that are measured: of uniform points with 60 neighbours on
+// average, or of the features in the folder that PM_FEATURES names.
+const (
+	convergeDimension = 6
+	convergeTolerance = 1e-5
+	convergeDegree    = 60
+)
+
+// convergeColumns is the number of eigenvectors, fewer where points are few.
+func convergeColumns(n int) int { return min(32, n/20) }
+
+func convergeName(n, workers int) string {
+	kind, d := "uniform", convergeDimension
+	if folder := os.Getenv("PM_FEATURES"); folder != "" {
+		kind, d = filepath.Base(folder), featureDimension
+	}
+	return fmt.Sprintf("op=converge/kind=%s/n=%d/d=%d/degree=%d/k=%d/workers=%d", kind, n, d, convergeDegree, convergeColumns(n), workers)
+}
+
+// featureDimension is that of features of a folder once they are prepared.
+const featureDimension = 64
+
+// convergePoints returns the points whose graph is taken apart: n uniform ones,
+// or the first n of a folder's features.npy as package evaluate prepares them.
+func (l *lab) convergePoints(n int) (blas32.General, error) {
+	folder := os.Getenv("PM_FEATURES")
+	if folder == "" {
+		return points.Uniform(n, convergeDimension, 1)
+	}
+	return shared(l, fmt.Sprint("features ", n), func() (blas32.General, error) {
+		m, err := formats.ReadMatrix(filepath.Join(folder, "features.npy"))
+		if err != nil {
+			return blas32.General{}, err
+		}
+		defer m.Close()
+		if m.Rows < n {
+			return blas32.General{}, fmt.Errorf("%s has %d rows, want %d", folder, m.Rows, n)
+		}
+		all := make([]int, n)
+		for i := range all {
+			all[i] = i
+		}
+		f, err := evaluate.Features(blas32.General{Rows: n, Cols: m.Cols, Stride: m.Cols, Data: m.Data}, all, featureDimension)
+		if err != nil {
+			return blas32.General{}, err
+		}
+		x := zeros(n, featureDimension)
+		for i, v := range f.RawMatrix().Data {
+			x.Data[i] = float32(v)
+		}
+		return x, nil
+	})
+}
+
+// convergeOperator returns the graph whose eigenvectors are wanted.
+func (l *lab) convergeOperator(ctx context.Context, n, workers int) (*kernel.CSR, error) {
+	return shared(l, fmt.Sprint("converge ", n, " ", workers), func() (*kernel.CSR, error) {
+		x, err := l.convergePoints(n)
+		if err != nil {
+			return nil, err
+		}
+		o := &kernel.Options{Workers: l.workers(workers)}
+		sigma, radius, err := kernel.BandwidthForDegree(ctx, x, convergeDegree, 0, o)
+		if err != nil {
+			return nil, err
+		}
+		o.CutoffRadius = radius
+		return kernel.NewCSR(ctx, x, sigma, o)
+	})
+}
+
+func convergeSubject(ctx context.Context, l *lab, n, workers int) (*subject, error) {
+	op, err := l.convergeOperator(ctx, n, workers)
+	if err != nil {
+		return nil, err
+	}
+	cost, cert := op.Cost(), op.Certificate()
+	sub := &subject{roof: roofRead, eta: cert.RowMax, etaP99: cert.RowP99}
+	settings := &iterate.ConvergeSettings{Columns: convergeColumns(n), Tolerance: convergeTolerance, Workers: l.workers(workers)}
+	sub.run = func(ctx context.Context) error {
+		out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, settings)
+		if err != nil {
+			return err
+		}
+		if out.Status != iterate.Converged {
+			return fmt.Errorf("the eigenvectors did not converge in %d products", out.Products)
+		}
+		sub.nnz = int64(out.Products) * cost.NNZ
+		sub.bytes = int64(out.Products) * spmmBytes(n, cost.NNZ, convergeColumns(n))
+		sub.products = out.Products
+		return nil
+	}
+	return sub, nil
 }
 
 func runSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, error) {

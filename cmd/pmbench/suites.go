@@ -17,7 +17,7 @@ func suites() []suite {
 		{"cells", "building the graph of a million points in 2 and 3 dimensions", cellsCases},
 		{"spmm", "the sparse product of a million rows with k columns", spmmCases},
 		{"step", "the fused step beside the product it contains", stepCases},
-		{"iterate", "whole runs: five steps, and an embedding from points to result", iterateCases},
+		{"iterate", "whole runs: five steps, an embedding from points to result, eigenvectors", iterateCases},
 		{"private", "the private first step: bound, kernel and noise", privateCases},
 		{"scale", "graph and step from 10^5 to 10^7 points", scaleCases},
 	}

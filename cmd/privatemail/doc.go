@@ -3,7 +3,8 @@
 //
 //	privatemail VERB [FLAGS] [FILES]
 //
-//	demo         embed 1797 handwritten digits and measure the result; no files needed
+//	demo         private retrieval on 1797 handwritten digits, end to end; no files needed
+//	evaluate     measure retrieval under privacy: modes against epsilon, with a report
 //	embed        embed a file of feature vectors
 //	plan         list the operators that could embed a file, with their cost
 //	generate     write synthetic feature vectors, or the digits of the demo
@@ -46,6 +47,13 @@
 //	privatemail plan x.npy -sigma 0.35 -tolerance 1e-3
 //	privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/
 //
+// # Retrieval
+//
+// How well queries find their class and their neighbours in a gallery, mode by
+// mode and epsilon by epsilon, with tables and pictures in report.html:
+//
+//	privatemail evaluate birds/ -modes raw,supervised,cells -epsilon 1,2,4,8 -seeds 1..5 -out birds-report
+//
 // # Privacy
 //
 // What a guarantee costs, a budget, a release, and what anybody can make of it:
@@ -74,9 +82,10 @@
 //	          build_seconds seconds_per_step bytes peak_bytes nnz eta radius
 //	          neighbours reason n d sigma gamma
 //	generate  kind n d classes seed out labels
-//	demo      n d gallery held_out seed beta steps
-//	          raw{recall_at_1 recall_at_8 precision_at_8} embedding{the same}
-//	          seconds out, and those of embed about the graph
+//	demo, evaluate  per configuration: data mode title epsilon delta k alpha sigma
+//	          steps protects warning seeds queries classes gallery ceiling download
+//	          base figures{"R@1" "R@8" "P@8" "mAP@100" "overlap@8" and others, each
+//	          mean low high} facts seconds
 //	sensitivity  n k sigma alpha table classes sigma_q seed operator relation
 //	          tight{delta operator_error derivation assumptions}
 //	          relations[relation delta] corrected{M delta delta_spectral relation}

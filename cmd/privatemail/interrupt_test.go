@@ -78,7 +78,8 @@ func TestCancelledBefore(t *testing.T) {
 		{"embed", toy(t), "-sigma", "1", "-out", filepath.Join(temp, "z.npy")},
 		{"plan", toy(t), "-sigma", "1"},
 		{"generate", "-n", "1000", "-d", "10", "-out", filepath.Join(temp, "new") + "/"},
-		{"demo", "-out", filepath.Join(temp, "z.png")},
+		{"demo", "-out", filepath.Join(temp, "demo")},
+		{"evaluate", "-out", filepath.Join(temp, "report")},
 	} {
 		var stdout, stderr bytes.Buffer
 		if code := run(ended, args, &stdout, &stderr); code != exitInterrupted || stderr.String() != "privatemail: "+args[0]+": interrupted\n" {

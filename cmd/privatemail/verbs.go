@@ -37,7 +37,7 @@ const (
 // verbs lists all verbs in the order of the help.
 func verbs() []verb {
 	return []verb{
-		demoVerb(), embedVerb(), planVerb(), generateVerb(),
+		demoVerb(), evaluateVerb(), embedVerb(), planVerb(), generateVerb(),
 		sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
 		helpVerb(), versionVerb(),
 	}

@@ -70,7 +70,7 @@ func Embed(ctx context.Context, p blas32.General, b kernel.Bandwidth, o *kernel.
 		return nil, err
 	}
 	defer op.Close()
-	out := &Embedding{Graph: describe(op, b)}
+	out := &Embedding{Graph: Describe(op, b)}
 	out.Graph.BuildTime = time.Since(began)
 
 	began = time.Now()
@@ -88,8 +88,8 @@ func Embed(ctx context.Context, p blas32.General, b kernel.Bandwidth, o *kernel.
 	return out, nil
 }
 
-// describe summarises an operator.
-func describe(op kernel.Operator, b kernel.Bandwidth) Graph {
+// Describe summarises an operator.
+func Describe(op kernel.Operator, b kernel.Bandwidth) Graph {
 	g := Graph{Operator: op.Name(), Bandwidth: b, Radius: math.Inf(1), Neighbours: float64(op.N() - 1), Certificate: op.Certificate(), Cost: op.Cost()}
 	for _, d := range op.Degrees() {
 		g.MeanDegree += d / float64(op.N())

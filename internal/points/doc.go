@@ -1,5 +1,6 @@
 // Package points holds what several packages need on plain points: a
-// reproducible order of rows, synthetic sets, principal components, unit rows.
+// reproducible order of rows, synthetic sets, principal components, centres of
+// clusters, unit rows.
 //
 // A set of n points in d dimensions is an n x d matrix, one point a row, stored
 // row-major as [blas32.General] or [blas64.General]: entry (i, j) is
@@ -31,6 +32,11 @@
 // here the entry of largest magnitude is positive, so that two runs and two
 // machines agree.
 //
+// # Clusters
+//
+// [KMeans] returns centres c that make sum_i min_c |x_i - c|^2 small, with the
+// same bits for any number of workers.
+//
 // # Concurrency
 //
 // All functions may be called concurrently as long as no call writes rows that
@@ -40,5 +46,7 @@
 //
 // Steele, Lea, Flood, "Fast splittable pseudorandom number generators" (2014);
 // Durstenfeld, "Algorithm 235: Random permutation" (1964); Jolliffe,
-// "Principal Component Analysis" (2002), sections 1 and 3.
+// "Principal Component Analysis" (2002), sections 1 and 3; Arthur, Vassilvitskii,
+// "k-means++: the advantages of careful seeding" (2007); Lloyd, "Least squares
+// quantization in PCM" (1982).
 package points

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+)
+
+// squares writes a folder with 300 rows of 12 classes without negative entries.
+func squares(t *testing.T) string {
+	t.Helper()
+	folder := filepath.Join(t.TempDir(), "squares")
+	x, y, err := points.Classes(300, 16, 12, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range x.Data {
+		x.Data[i] = v * v
+	}
+	if err := os.Mkdir(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeMatrix(t, filepath.Join(folder, featuresName), 300, 16, x.Data)
+	writeLabels(t, filepath.Join(folder, labelsName), y)
+	return folder
+}
+
+func TestEvaluate(t *testing.T) {
+	folder, out := squares(t), filepath.Join(t.TempDir(), "new", "report")
+	args := []string{"evaluate", "-modes", "raw,supervised,cells,gaussian,pca,smlq", folder, "-epsilon", "4,1,4", "-seeds", "1..2", "-out", out}
+	stdout, stderr := succeed(t, args...)
+	for _, words := range []string{"squares: 180 gallery rows of 12 classes, 2 seeds", "ceiling", "epsilon 1", "epsilon 4", "raw features", "overlap@8 of cells", "no query", "report.html"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
+		}
+	}
+	if !strings.Contains(stderr, "measurements 100%") {
+		t.Errorf("no progress in %q", stderr)
+	}
+	wantFiles(t, out, "report.html", "report.json", "records.csv", "records.jsonl")
+	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, "Algorithm 1 before and after noise") || strings.Contains(page, folder) {
+		t.Error("the page lacks its pictures, or tells where the data lie")
+	}
+
+	// Again: nothing is measured, and the page is the same but for its pictures
+	// of noise.
+	before := readFile(t, filepath.Join(out, journal))
+	stdout, _ = succeed(t, append(args, "-json", "-quiet")...)
+	if after := readFile(t, filepath.Join(out, journal)); after != before {
+		t.Error("a repeated run measured again")
+	}
+	for line := range strings.Lines(stdout) {
+		var v map[string]any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatalf("%v in %s", err, line)
+		}
+		wantKeys(t, v, "data mode protects seeds queries classes gallery figures")
+	}
+	succeed(t, append(args, "-quiet", "-resume=false", "-effects=false")...)
+	if after := readFile(t, filepath.Join(out, journal)); len(after) >= len(before) {
+		t.Error("-resume=false kept the records")
+	}
+}
+
+func TestEvaluateRefuses(t *testing.T) {
+	folder := squares(t)
+	out := filepath.Join(t.TempDir(), "report")
+	refuse(t, exitUsage, []string{"evaluate", "-modes", "rwa"}, "did you mean raw?")
+	refuse(t, exitUsage, []string{"evaluate", "-epsilon", "1,-2"}, "above 0")
+	refuse(t, exitUsage, []string{"evaluate", "-seeds", "5..1"}, "1..5")
+	refuse(t, exitUsage, []string{"evaluate", "-split", "1"}, "two or three")
+	refuse(t, exitUsage, []string{"evaluate", folder, "-data", folder, "-out", out}, "two folders")
+	refuse(t, exitFailed, []string{"evaluate", filepath.Join(folder, "none")}, "no such file")
+	refuse(t, exitFailed, []string{"evaluate", filepath.Join(folder, featuresName)}, labelsName)
+	refuse(t, exitFailed, []string{"evaluate", toy(t), "-out", out, "-modes", "raw"}, "negative")
+	refuse(t, exitFailed, []string{"evaluate", folder, "-split", "100,300", "-out", out}, "gallery rows")
+	refuse(t, exitFailed, []string{"evaluate", folder, "-out", filepath.Join(folder, featuresName)}, featuresName)
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/post"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// pictures draws embeddings of the first data set under the first seed.
+func (s *study) pictures(ctx context.Context) ([]report.Group, error) {
+	p, err := evaluate.NewProblem(s.data[0], s.seeds[0])
+	if err != nil {
+		return nil, err
+	}
+	var options []privatemail.Option
+	if s.workers > 0 {
+		options = append(options, privatemail.WithWorkers(s.workers))
+	}
+	engine, err := privatemail.New(options...)
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	embedding, err := supervisedPictures(ctx, engine, p)
+	if err != nil {
+		return nil, err
+	}
+	algorithm, err := algorithmPictures(ctx, engine, p, slices.Max(s.epsilons))
+	if err != nil {
+		return nil, err
+	}
+	return []report.Group{*embedding, *algorithm}, nil
+}
+
+// drawnRows is how many rows a picture has at most.
+const drawnRows = 1000
+
+// firstRows returns the first n rows of x, or all.
+func firstRows(x *mat.Dense, n int) *mat.Dense {
+	rows, d := x.Dims()
+	return x.Slice(0, min(rows, n), 0, d).(*mat.Dense)
+}
+
+// plane returns the two leading principal components.
+func plane(x *mat.Dense) (*mat.Dense, error) {
+	c, err := points.PCA(x.RawMatrix(), 2)
+	if err != nil {
+		return nil, err
+	}
+	return points.Project(c, x.RawMatrix())
+}
+
+// supervisedPictures shows the gallery before and after the embedding.
+func supervisedPictures(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem) (*report.Group, error) {
+	fit, err := supervised.Fit(ctx, engine, p.Gallery.RawMatrix(), p.GalleryLabels, nil)
+	if err != nil {
+		return nil, err
+	}
+	g := &report.Group{
+		Title: "The supervised embedding, " + p.Name,
+		Text:  "The gallery, two leading principal components each, a colour for each class. One step towards the class draws rows together and leaves them near their neighbours.",
+	}
+	for _, one := range []struct {
+		title, caption string
+		x              *mat.Dense
+	}{
+		{"Features", "What the server has.", p.Gallery},
+		{"Map", "Directions in which rows of a class differ are shrunk. A query is placed by this map alone.", fit.Z},
+		{"Embedding", "After the step, which uses the labels of the gallery.", fit.X},
+	} {
+		drawn, err := plane(firstRows(one.x, drawnRows))
+		if err != nil {
+			return nil, err
+		}
+		n, _ := drawn.Dims()
+		g.Pictures = append(g.Pictures, report.Picture{Title: one.title, Caption: one.caption, Points: drawn, Labels: p.GalleryLabels[:n]})
+	}
+	return g, nil
+}
+
+// algorithmPictures shows the public rows and a query in Algorithm 1: at the
+// server, at the client before and after noise, and aligned. Dummies are left
+// out.
+func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem, epsilon float64) (*report.Group, error) {
+	const delta, steps = 1e-5, 5
+	method := retrieval.PaperMethod()
+	public := firstRows(p.Public, drawnRows)
+	n, _ := public.Dims()
+	labels := p.PublicLabels[:n]
+	embed := func(x *mat.Dense, y []int32, seed uint64) (*mat.Dense, error) {
+		out, err := engine.Embed(ctx, float32Rows(x), y, &privatemail.Settings{
+			Bandwidth: method.Bandwidth, Coefficient: method.Alpha, Table: kernel.GaussianTable(method.Bandwidth),
+			AllowUnlabelled: true, Columns: 2, SigmaQ: method.SigmaQ, Seed: seed, Steps: steps,
+		})
+		if err != nil {
+			return nil, err
+		}
+		return out.Points, nil
+	}
+	var client, server mat.Dense
+	client.Stack(firstRows(p.Queries, 1), public)
+	server.Stack(public, firstRows(p.Gallery, drawnRows))
+	g := len(p.GalleryLabels[:min(len(p.GalleryLabels), drawnRows)])
+	there, err := embed(&server, append(slices.Clone(labels), p.GalleryLabels[:g]...), p.Seed+1)
+	if err != nil {
+		return nil, err
+	}
+	there = firstRows(there, n)
+	withQuery := append([]int32{kernel.Unlabelled}, labels...)
+	before, err := embed(&client, withQuery, p.Seed)
+	if err != nil {
+		return nil, err
+	}
+	after, err := released(ctx, engine, &client, method, p.Seed, epsilon, delta, steps)
+	if err != nil {
+		return nil, err
+	}
+	similarity, err := retrieval.Align(tail(after).RawMatrix(), there.RawMatrix(), retrieval.Proper)
+	if err != nil {
+		return nil, err
+	}
+	aligned := similarity.Apply(after.RawMatrix())
+	return &report.Group{
+		Title: fmt.Sprintf("Algorithm 1 before and after noise and alignment, %s", p.Name),
+		Text:  fmt.Sprintf("Public rows, a colour for each class, in the two-dimensional embeddings of the paper (sigma 6, alpha 0.6, T = 5); the ring is the query. Noise at epsilon %g, delta %g for the whole record. Two random starts that were averaged a few times share little for an alignment to find.", epsilon, delta),
+		Pictures: []report.Picture{
+			{Title: "Server", Caption: "The public rows, embedded with the gallery.", Points: there, Labels: labels},
+			{Title: "Client, no noise", Caption: "The same rows, embedded with the query.", Points: before, Labels: withQuery, Marked: []int{0}},
+			{Title: "Client, after noise", Caption: "The release, and the steps that follow from it.", Points: after, Labels: withQuery, Marked: []int{0}},
+			{Title: "Aligned", Caption: "The client's rows where the server looks for neighbours.", Points: mat.NewDense(aligned.Rows, aligned.Cols, aligned.Data), Labels: withQuery, Marked: []int{0}},
+		},
+	}, nil
+}
+
+// released makes a release of the first step, in which only row 0 is private,
+// and goes on from it without labels.
+func released(ctx context.Context, engine *privatemail.Engine, x *mat.Dense, m retrieval.Method, seed uint64, epsilon, delta float64, steps int) (*mat.Dense, error) {
+	r, err := engine.Privatize64(ctx, x.RawMatrix(), nil, &privatemail.PrivateSettings{
+		Epsilon: epsilon, Delta: delta, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped,
+		Ledger: mechanism.NoLedger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "query"},
+		Bandwidth: m.Bandwidth, Columns: 2, SigmaQ: m.SigmaQ, Seed: seed, NormalizeRows: true, PrivateRows: []int{0},
+	})
+	if err != nil {
+		return nil, err
+	}
+	out, err := engine.Continue(ctx, r, nil, &post.Settings{Steps: steps})
+	if err != nil {
+		return nil, err
+	}
+	return out.Points, nil
+}
+
+// tail returns all rows but the first.
+func tail(x *mat.Dense) *mat.Dense {
+	n, d := x.Dims()
+	return x.Slice(1, n, 0, d).(*mat.Dense)
+}
+
+// float32Rows converts rows to what Embed takes.
+func float32Rows(x *mat.Dense) blas32.General {
+	n, d := x.Dims()
+	out := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, 0, n*d)}
+	for i := range n {
+		for _, v := range x.RawRowView(i) {
+			out.Data = append(out.Data, float32(v))
+		}
+	}
+	return out
+}

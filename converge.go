@@ -1,0 +1,89 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// An Eigenmap is the outcome of Converge.
+type Eigenmap struct {
+	// Points has a row for each row of the features and Settings.Columns
+	// columns.
+	Points *mat.Dense
+	Graph  Graph
+	// Values are the eigenvalues of the columns, falling, Residuals how well
+	// each was found.
+	Values, Residuals []float64
+	// Products is how often the graph was multiplied with a block.
+	Products int
+	// Status is iterate.Converged, or iterate.StepLimit after 1000 products.
+	Status iterate.Status
+}
+
+// Converge returns where the steps of form Attract lead: the leading
+// eigenvectors of the graph of features and labels, as iterate.Converge defines
+// them, rows of unit length. It is for maps and clusters; to search, stop early
+// (Embed).
+//
+// Of the settings it uses those of the graph, Form, which must be kernel.Attract,
+// Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
+// and StopTolerance for the residual (default 1e-5). Labels may be nil when
+// Coefficient is 0.
+func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
+	if err := e.enter(); err != nil {
+		return nil, err
+	}
+	defer e.leave()
+	s, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	if s.Columns = settings.Columns; s.Columns == 0 { // not that of a start: there is none
+		s.Columns = 2
+	}
+	step, err := s.step(features.Rows, labels)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: converge: %w", err)
+	}
+	p, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	op, err := kernel.Build(ctx, p, s.Bandwidth, graphOptions)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: converge: %w", err)
+	}
+	defer op.Close()
+	out := &Eigenmap{Graph: pipeline.Describe(op, s.Bandwidth)}
+	out.Graph.BuildTime = time.Since(began)
+
+	began = time.Now()
+	run := &iterate.ConvergeSettings{
+		Columns: s.Columns, Tolerance: s.StopTolerance, UnitRows: true,
+		BudgetBytes: max(graphOptions.BudgetBytes-op.Cost().ResidentBytes, 1), Workers: e.set, Kernels: e.kernels,
+	}
+	if report := e.report(); report != nil {
+		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }
+	}
+	found, err := iterate.Converge(ctx, op, step, run)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: converge: %w", err)
+	}
+	out.Graph.StepTime = time.Since(began)
+	out.Values, out.Residuals, out.Products, out.Status = found.Values, found.Residuals, found.Products, found.Status
+	out.Points = mat.NewDense(found.Points.Rows, found.Points.Cols, nil)
+	raw := out.Points.RawMatrix()
+	for i, v := range found.Points.Data { // both are contiguous
+		raw.Data[i] = float64(v)
+	}
+	return out, nil
+}

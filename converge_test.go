@@ -1,0 +1,83 @@
+package privatemail
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// The eigenvectors tell classes apart that the graph keeps apart: rows of one
+// class fall on one place, those of others elsewhere.
+func TestConvergeSeparatesClasses(t *testing.T) {
+	x, y, err := points.Classes(300, 32, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want *mat.Dense
+	for _, workers := range []int{1, 3} {
+		e, err := New(WithWorkers(workers))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		out, err := e.Converge(t.Context(), x, y, &Settings{MeanDegree: 20, Form: kernel.Attract, Coefficient: 1, Columns: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out.Status != iterate.Converged || len(out.Values) != 3 || out.Values[2] < 0.9 || out.Residuals[0] > 1e-5 || out.Graph.Neighbours < 10 {
+			t.Errorf("%v, eigenvalues %.4f, residuals %.1g, %.1f neighbours", out.Status, out.Values, out.Residuals, out.Graph.Neighbours)
+		}
+		for i := range 300 {
+			for j := range i {
+				var away mat.VecDense
+				away.SubVec(out.Points.RowView(i), out.Points.RowView(j))
+				if d := mat.Norm(&away, 2); (d < 0.3) != (y[i] == y[j]) {
+					t.Fatalf("rows %d and %d of classes %d and %d are %g apart", i, j, y[i], y[j], d)
+				}
+			}
+		}
+		if want == nil {
+			want = out.Points
+		} else if !mat.Equal(want, out.Points) {
+			t.Errorf("%d workers make other bits", workers)
+		}
+	}
+}
+
+func TestConvergeRefuses(t *testing.T) {
+	x, y, err := points.Classes(50, 8, 4, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(WithWorkers(1), WithBudget(10<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		labels []int32
+		s      *Settings
+		want   error
+	}{
+		{"settings", y, nil, ErrSettings},
+		{"form", y, &Settings{MeanDegree: 5, Columns: 2}, ErrSettings},
+		{"columns", y, &Settings{MeanDegree: 5, Form: kernel.Attract, Columns: 50}, kernel.ErrShape},
+		{"labels", y[1:], &Settings{MeanDegree: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
+		{"labels missing", nil, &Settings{MeanDegree: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
+		{"tolerance", y, &Settings{MeanDegree: 5, Form: kernel.Attract, StopTolerance: math.NaN()}, ErrSettings},
+	} {
+		if _, err := e.Converge(t.Context(), x, c.labels, c.s); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+	e.Close()
+	if _, err := e.Converge(t.Context(), x, y, &Settings{MeanDegree: 5, Form: kernel.Attract}); !errors.Is(err, ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}

@@ -1,0 +1,67 @@
+package baseline
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+)
+
+// Raw searches with the features themselves.
+func Raw() evaluate.Mode {
+	return evaluate.Mode{
+		Name: "raw", Title: "raw features",
+		Protects: "Nothing: the server sees the query's features.",
+		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
+			r, err := search(ctx, t, t.Queries, t.Gallery)
+			if err != nil {
+				return nil, err
+			}
+			return &evaluate.Answer{Ranking: r, Exact: r}, nil
+		},
+	}
+}
+
+// search ranks the gallery for each query, as deep as mAP asks for.
+func search(ctx context.Context, t *evaluate.Task, queries, gallery *mat.Dense) (*evaluate.Ranking, error) {
+	n, _ := gallery.Dims()
+	return evaluate.Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), min(evaluate.DeepLength, n), &evaluate.SearchSettings{Workers: t.Workers})
+}
+
+// compare answers with noisy queries and knows what the true ones find.
+func compare(ctx context.Context, t *evaluate.Task, noisy, queries, gallery *mat.Dense) (*evaluate.Answer, error) {
+	ranking, err := search(ctx, t, noisy, gallery)
+	if err != nil {
+		return nil, err
+	}
+	exact, err := search(ctx, t, queries, gallery)
+	if err != nil {
+		return nil, err
+	}
+	return &evaluate.Answer{Ranking: ranking, Exact: exact}, nil
+}
+
+// stack puts the rows of matrices of one width below each other.
+func stack(parts ...*mat.Dense) *mat.Dense {
+	n := 0
+	_, d := parts[0].Dims()
+	for _, p := range parts {
+		rows, _ := p.Dims()
+		n += rows
+	}
+	out := mat.NewDense(n, d, nil)
+	at := 0
+	for _, p := range parts {
+		rows, _ := p.Dims()
+		out.Slice(at, at+rows, 0, d).(*mat.Dense).Copy(p)
+		at += rows
+	}
+	return out
+}
+
+// rows returns rows lo to hi of x.
+func rows(x *mat.Dense, lo, hi int) *mat.Dense {
+	_, d := x.Dims()
+	return x.Slice(lo, hi, 0, d).(*mat.Dense)
+}

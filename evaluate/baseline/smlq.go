@@ -1,0 +1,72 @@
+package baseline
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// SMLQ is the paper's iteration without noise: all rows in one run from a random
+// start, with the labels of public and gallery rows and none of the queries'.
+func SMLQ() evaluate.Mode {
+	return evaluate.Mode{
+		Name: "smlq", Title: "paper's iteration, no noise",
+		Protects: "Nothing: the server iterates on the queries' features.",
+		Uses:     evaluate.UsesColumns | evaluate.UsesAlpha | evaluate.UsesSigma | evaluate.UsesSteps,
+		Defaults: evaluate.Params{Columns: 2, Alpha: 0.6, Sigma: 6, Steps: 5},
+		Run:      runSMLQ,
+	}
+}
+
+func runSMLQ(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
+	all := stack(t.Gallery, t.Queries, t.Public)
+	n, _ := t.Gallery.Dims()
+	q, _ := t.Queries.Dims()
+	labels := append([]int32{}, t.GalleryLabels...)
+	for range q {
+		labels = append(labels, kernel.Unlabelled)
+	}
+	labels = append(labels, t.PublicLabels...)
+	engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)))
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	embedding, err := engine.Embed(ctx, single(all), labels, &privatemail.Settings{
+		Bandwidth: kernel.Sigma(t.Sigma), Coefficient: t.Alpha, Table: kernel.GaussianTable(kernel.Sigma(t.Sigma)),
+		AllowUnlabelled: true, Columns: t.Columns, Steps: t.Steps, SigmaQ: 1, Seed: t.Seed,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("baseline: smlq: %w", err)
+	}
+	r, err := search(ctx, t, rows(embedding.Points, n, n+q), rows(embedding.Points, 0, n))
+	if err != nil {
+		return nil, err
+	}
+	exact, err := search(ctx, t, t.Queries, t.Gallery)
+	if err != nil {
+		return nil, err
+	}
+	first, last := embedding.Trace[0], embedding.Trace[len(embedding.Trace)-1]
+	return &evaluate.Answer{Ranking: r, Exact: exact, Facts: map[string]float64{
+		"objective before the first step": first.Objective, "objective before the last step": last.Objective,
+	}}, nil
+}
+
+// single converts rows to the float32 of the engine.
+func single(x *mat.Dense) blas32.General {
+	n, d := x.Dims()
+	out := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, 0, n*d)}
+	for i := range n {
+		for _, v := range x.RawRowView(i) {
+			out.Data = append(out.Data, float32(v))
+		}
+	}
+	return out
+}

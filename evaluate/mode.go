@@ -1,0 +1,214 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Mode is a way to answer queries, with everything a reader of its figures has
+// to know.
+type Mode struct {
+	// Name on the command line and in files.
+	Name string
+	// Title in tables and pictures.
+	Title string
+	// Protects says what its epsilon covers, in a sentence.
+	Protects string
+	// Warning stands beside every figure of a mode whose guarantee does not
+	// hold; usually empty.
+	Warning string
+	// Bounded is true when the release covers the query's class and the server
+	// sends only what is kept: then Ceiling bounds its recall.
+	Bounded bool
+	// SeesQueryLabels is true for a mode that works with the label of the query.
+	// No other mode can get at it.
+	SeesQueryLabels bool
+	// Uses lists the parameters that change its figures; Defaults holds their
+	// values where nothing else is asked for.
+	Uses     Axes
+	Defaults Params
+	// Queries is how many are asked unless the caller says otherwise, 0 for all:
+	// some modes iterate once for each.
+	Queries int
+	// Run answers the queries of a task.
+	Run func(ctx context.Context, t *Task) (*Answer, error)
+}
+
+// Axes is a set of parameters.
+type Axes uint
+
+// The parameters a mode may have.
+const (
+	UsesEpsilon Axes = 1 << iota // and Delta, where it is not pure
+	UsesColumns
+	UsesAlpha
+	UsesSigma
+	UsesSteps
+)
+
+// Has tells whether all of a are in the set.
+func (s Axes) Has(a Axes) bool { return s&a == a }
+
+// Params are the parameters of one measurement. Those that the mode does not use
+// are zero.
+type Params struct {
+	Epsilon float64 `json:"epsilon,omitempty"`
+	Delta   float64 `json:"delta,omitempty"`
+	// Columns is the dimension k of the embedding.
+	Columns int `json:"k,omitempty"`
+	// Alpha is the coefficient of the label term, Sigma the bandwidth.
+	Alpha float64 `json:"alpha,omitempty"`
+	Sigma float64 `json:"sigma,omitempty"`
+	// Steps is the number T of iterations.
+	Steps int `json:"steps,omitempty"`
+}
+
+// only returns the parameters of a set.
+func (p Params) only(a Axes) Params {
+	var out Params
+	if a.Has(UsesEpsilon) {
+		out.Epsilon, out.Delta = p.Epsilon, p.Delta
+	}
+	if a.Has(UsesColumns) {
+		out.Columns = p.Columns
+	}
+	if a.Has(UsesAlpha) {
+		out.Alpha = p.Alpha
+	}
+	if a.Has(UsesSigma) {
+		out.Sigma = p.Sigma
+	}
+	if a.Has(UsesSteps) {
+		out.Steps = p.Steps
+	}
+	return out
+}
+
+// At returns the parameters of the mode at its defaults and an epsilon, which is
+// 0 for a mode that has none.
+func (m *Mode) At(epsilon float64) Params {
+	p := m.Defaults
+	p.Epsilon = epsilon
+	return p.only(m.Uses)
+}
+
+// A Task is a problem as a mode gets it.
+type Task struct {
+	*Problem
+	Params
+	// Queries are the rows to answer, which may be fewer than the problem has.
+	Queries *mat.Dense
+	// QueryLabels is nil unless the mode says that it sees them.
+	QueryLabels []int32
+	// Workers is how many goroutines the mode may use.
+	Workers int
+}
+
+// An Answer is what came back for the queries of a task.
+type Answer struct {
+	// Ranking holds gallery rows, best first, at least ListLength places a
+	// query.
+	Ranking *Ranking
+	// Exact is the exact search of the whole gallery in the same ranking space
+	// and with the true query, for overlap@8; nil where there is no such space.
+	Exact *Ranking
+	// NoQuery ranks a random sample of as many rows as were downloaded, the
+	// same for every query: what the client gets without asking. It is wanted
+	// whenever more rows travel than are kept.
+	NoQuery *Ranking
+	// Download is the mean number of rows that travel for a query, Base how many
+	// the client fetches once; 0 where only the answers travel.
+	Download, Base float64
+	// Scored holds the figures instead, of a mode that sees the labels of the
+	// queries anyway and counts for itself.
+	Scored map[Metric]float64
+	// Facts are further numbers by name, such as the standard deviation of the
+	// noise.
+	Facts map[string]float64
+}
+
+// ListLength is the K of R@K, P@K and overlap@K in sweeps, and DeepLength that
+// of mAP@K.
+const (
+	ListLength = 8
+	DeepLength = 100
+)
+
+// A Metric names a figure.
+type Metric string
+
+// The figures of a sweep. Those behind "no query" are of a random sample of the
+// same size, ranked by the client alone.
+const (
+	RecallAt1       Metric = "R@1"
+	RecallAt8       Metric = "R@8"
+	PrecisionAt8    Metric = "P@8"
+	MAP             Metric = "mAP@100"
+	OverlapAt8      Metric = "overlap@8"
+	NoQueryRecall1  Metric = "no query R@1"
+	NoQueryRecall8  Metric = "no query R@8"
+	NoQueryOverlap8 Metric = "no query overlap@8"
+	// WrongClassAt8 is for modes that give queries a wrong label: the share that
+	// gets a row of that label's class.
+	WrongClassAt8 Metric = "wrong class@8"
+)
+
+// Metrics lists all figures in the order of tables.
+func Metrics() []Metric {
+	return []Metric{RecallAt1, RecallAt8, PrecisionAt8, MAP, OverlapAt8, NoQueryRecall1, NoQueryRecall8, NoQueryOverlap8, WrongClassAt8}
+}
+
+// figures scores the answer to the queries with the given labels. Exact answers
+// need not be as deep as DeepLength.
+func (a *Answer) figures(queryLabels, galleryLabels []int32) (map[Metric]float64, error) {
+	if a != nil && a.Scored != nil {
+		return a.Scored, nil
+	}
+	if a == nil || a.Ranking == nil || a.Ranking.K < ListLength {
+		return nil, fmt.Errorf("%w: no ranking of %d places", ErrShape, ListLength)
+	}
+	out := make(map[Metric]float64)
+	score := func(r *Ranking, one, eight, overlap Metric) error {
+		s, err := r.Score(queryLabels, galleryLabels, 1, ListLength)
+		if err != nil {
+			return err
+		}
+		out[one], out[eight] = s.At[0].Recall, s.At[1].Recall
+		if r == a.Ranking {
+			out[PrecisionAt8] = s.At[1].Precision
+		}
+		if a.Exact != nil {
+			out[overlap], err = Overlap(a.Exact, r, ListLength)
+		}
+		return err
+	}
+	if err := score(a.Ranking, RecallAt1, RecallAt8, OverlapAt8); err != nil {
+		return nil, err
+	}
+	if a.NoQuery != nil {
+		if err := score(a.NoQuery, NoQueryRecall1, NoQueryRecall8, NoQueryOverlap8); err != nil {
+			return nil, err
+		}
+	}
+	if a.Ranking.K >= DeepLength {
+		var err error
+		if out[MAP], err = a.Ranking.first(DeepLength).AveragePrecision(queryLabels, galleryLabels); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// first returns the ranking cut to k places.
+func (r *Ranking) first(k int) *Ranking {
+	if r.K == k {
+		return r
+	}
+	out := &Ranking{K: k, Index: make([]int, 0, k*r.Queries())}
+	for q := range r.Queries() {
+		out.Index = append(out.Index, r.Row(q)[:k]...)
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package modes
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+const cellsProtects = "The whole record of the query, pure epsilon (delta = 0), replace-one: the server learns one cell, drawn by randomised response. The gallery is the server's own."
+
+// Cells asks for a list of an eighth of the gallery and ranks it, with a base
+// sample fetched once, in the supervised embedding.
+func Cells() evaluate.Mode {
+	return evaluate.Mode{
+		Name: "cells", Title: "cells, supervised, with base sample", Protects: cellsProtects,
+		Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1},
+		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
+			s, err := fitted(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			queries, err := s.fit.Map.Apply(t.Queries.RawMatrix())
+			if err != nil {
+				return nil, err
+			}
+			return askCells(ctx, t, &cellSpaces{space: s.z, ranking: s.x, queries: queries, withBase: true})
+		},
+	}
+}
+
+// CellsRaw is Cells on the features themselves and without the base sample.
+func CellsRaw() evaluate.Mode {
+	return evaluate.Mode{
+		Name: "cells-raw", Title: "cells, features, list only", Protects: cellsProtects,
+		Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1},
+		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
+			return askCells(ctx, t, &cellSpaces{space: t.Gallery, ranking: t.Gallery, queries: t.Queries})
+		},
+	}
+}
+
+// cellSpaces says where cells are cut and where lists are ranked. Queries have
+// one row for both.
+type cellSpaces struct {
+	space, ranking, queries *mat.Dense
+	withBase                bool
+}
+
+// askCells puts every query through client, wire and server.
+func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.Answer, error) {
+	cells, err := server.NewCells(ctx, s.space.RawMatrix(), s.ranking.RawMatrix(), server.CellsSettings{Epsilon: t.Epsilon, Seed: t.Seed})
+	if err != nil {
+		return nil, err
+	}
+	hash, err := cells.Codebook().Hash()
+	if err != nil {
+		return nil, err
+	}
+	asker, err := client.NewCells(cells.Codebook(), client.CellsSettings{
+		Codebook: hash, Epsilon: t.Epsilon, Ledger: mechanism.NoLedger, Memory: client.NewMemory(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var base *wire.Base
+	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.DeepLength}}
+	if s.withBase {
+		base = cells.Base()
+		a.Base = float64(len(base.IDs))
+	}
+	n, _ := s.queries.Dims()
+	for q := range n {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		row := s.queries.RawRowView(q)
+		request, err := asker.Ask(fmt.Sprintf("query %d", q), row)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := cells.Answer(request)
+		if err != nil {
+			return nil, err
+		}
+		for i := range answer.Cells {
+			a.Download += float64(len(answer.List(i))) / float64(n)
+		}
+		matches, err := asker.Rank(row, evaluate.DeepLength, request, answer, base)
+		if err != nil {
+			return nil, err
+		}
+		for i := range evaluate.DeepLength {
+			id := -1
+			if i < len(matches) {
+				id = int(matches[i].ID)
+			}
+			a.Ranking.Index = append(a.Ranking.Index, id)
+		}
+	}
+	search := &evaluate.SearchSettings{Workers: t.Workers}
+	if a.Exact, err = evaluate.Nearest(ctx, s.queries.RawMatrix(), s.ranking.RawMatrix(), evaluate.ListLength, search); err != nil {
+		return nil, err
+	}
+	if a.NoQuery, err = sample(ctx, s, int(a.Download+a.Base+0.5), t.Seed, search); err != nil {
+		return nil, err
+	}
+	terms, err := asker.Terms()
+	if err != nil {
+		return nil, err
+	}
+	gallery, _ := s.ranking.Dims()
+	a.Facts = map[string]float64{
+		"cells": float64(terms.Cells), "probability of the own cell": terms.Inclusion,
+		"largest answer": terms.Share, "mean list": cells.ListLength() / float64(gallery),
+	}
+	return a, nil
+}
+
+// sample ranks as many random rows of the gallery as were downloaded.
+func sample(ctx context.Context, s *cellSpaces, size int, seed uint64, settings *evaluate.SearchSettings) (*evaluate.Ranking, error) {
+	n, d := s.ranking.Dims()
+	chosen := points.Permutation(n, ^seed)[:min(max(size, evaluate.ListLength), n)]
+	rows := mat.NewDense(len(chosen), d, nil)
+	for i, row := range chosen {
+		rows.SetRow(i, s.ranking.RawRowView(row))
+	}
+	r, err := evaluate.Nearest(ctx, s.queries.RawMatrix(), rows.RawMatrix(), evaluate.ListLength, settings)
+	if err != nil {
+		return nil, err
+	}
+	for i, at := range r.Index {
+		r.Index[i] = chosen[at]
+	}
+	return r, nil
+}

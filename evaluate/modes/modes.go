@@ -1,0 +1,23 @@
+// Package modes lists every way to answer queries that this project can measure:
+// its own modes, the published method taken apart, and the baselines of the
+// paper.
+//
+// Each mode goes the way its users go: the client asks, the server answers, and
+// only messages of package retrieval/wire pass between them.
+package modes
+
+import (
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/evaluate/baseline"
+)
+
+// All returns the modes in the order of tables.
+func All() []evaluate.Mode {
+	all := []evaluate.Mode{
+		baseline.Raw(), Supervised(), baseline.SMLQ(), baseline.TSNEMode(),
+		Cells(), CellsRaw(), Subset(), Response(),
+		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), baseline.DSNE(),
+		Authors(),
+	}
+	return append(all, Published()...)
+}

@@ -1,0 +1,111 @@
+package modes
+
+import (
+	"slices"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rows returns generated rows of many classes, so that ceilings are low.
+func rows(t *testing.T) *evaluate.Data {
+	t.Helper()
+	x, y, err := points.Classes(1500, 24, 40, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range x.Data {
+		x.Data[i] = v * v
+	}
+	return &evaluate.Data{Name: "rows", Features: x, Labels: y, Division: evaluate.Division{Public: 400, Gallery: 900}, Dimensions: 16}
+}
+
+func measure(t *testing.T, d *evaluate.Data, modes []evaluate.Mode, queries int, epsilons ...float64) []evaluate.Record {
+	t.Helper()
+	g := evaluate.Grid{Data: []*evaluate.Data{d}, Modes: modes, Seeds: []uint64{1}, Queries: queries, Epsilons: epsilons}
+	cells, err := g.Cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := (&evaluate.Sweep{Data: g.Data, Modes: modes}).Run(t.Context(), cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+func TestEveryModeExplainsItself(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, m := range All() {
+		if seen[m.Name] || m.Name == "" || m.Title == "" || m.Protects == "" || m.Run == nil {
+			t.Errorf("%+v", m)
+		}
+		seen[m.Name] = true
+		if m.Bounded && !m.Uses.Has(evaluate.UsesEpsilon) {
+			t.Errorf("%s is bounded by an epsilon that it does not have", m.Name)
+		}
+		if m.SeesQueryLabels && m.Warning == "" && m.Name != "paper" {
+			t.Errorf("%s sees labels and says nothing", m.Name)
+		}
+	}
+}
+
+// No mode whose label is protected exceeds the ceiling by more than chance: the
+// lower end of its interval stays below. 8 of 40 classes make the ceiling bind.
+func TestCeilingHolds(t *testing.T) {
+	bounded := slices.DeleteFunc(All(), func(m evaluate.Mode) bool { return !m.Bounded || m.Name == "dsne" })
+	for _, r := range measure(t, rows(t), bounded, 60, 0.5, 2) {
+		low := evaluate.ShareInterval(r.Figures[evaluate.RecallAt8], r.Asked).Low
+		if ceiling := evaluate.Ceiling(r.Classes, r.Epsilon, r.Delta); low > ceiling {
+			t.Errorf("%s at epsilon %g: R@8 %.3f, at least %.3f, above the ceiling %.3f", r.Mode, r.Epsilon, r.Figures[evaluate.RecallAt8], low, ceiling)
+		}
+	}
+}
+
+// Where features say nothing about labels, no mode that hides the label may
+// retrieve the class: otherwise there is a path around the features.
+func TestShuffledFeatures(t *testing.T) {
+	d := rows(t)
+	order := points.Permutation(d.Features.Rows, 9)
+	d.Labels = evaluate.Pick(d.Labels, order)
+	honest := slices.DeleteFunc(All(), func(m evaluate.Mode) bool {
+		return m.Warning != "" || m.Name == "dsne" || m.Name == "tsne" || m.Name == "smlq"
+	})
+	for _, r := range measure(t, d, honest, 100, 8) {
+		if v, ok := r.Figures[evaluate.RecallAt1]; !ok || v > 0.12 { // chance is 1/40
+			t.Errorf("%s: R@1 %.3f of classes that features know nothing of", r.Mode, v)
+		}
+	}
+}
+
+// The whole protocol of mode cells on the digits, with room for what is drawn:
+// 397 queries leave a standard error of about 0.02.
+func TestCellsOnDigits(t *testing.T) {
+	x, y := digits.Load()
+	d := &evaluate.Data{Name: "digits", Features: x, Labels: y, Division: evaluate.DivisionOf("digits", x.Rows)}
+	least := map[string]map[float64]float64{
+		"cells-raw": {2: .32, 8: .92},
+		"cells":     {2: .36, 8: .92},
+	}
+	for _, r := range measure(t, d, []evaluate.Mode{Cells(), CellsRaw()}, 0, 2, 8) {
+		overlap, without := r.Figures[evaluate.OverlapAt8], r.Figures[evaluate.NoQueryOverlap8]
+		if overlap < least[r.Mode][r.Epsilon] || overlap < without {
+			t.Errorf("%s at epsilon %g: overlap %.3f, %.3f without a query", r.Mode, r.Epsilon, overlap, without)
+		}
+		if share := r.Download / float64(r.Gallery); share < 0.12 || share > 1.1/8 {
+			t.Errorf("%s at epsilon %g downloads %.4f", r.Mode, r.Epsilon, share)
+		}
+	}
+	s := measure(t, d, []evaluate.Mode{Supervised()}, 0)[0]
+	for m, want := range map[evaluate.Metric]float64{evaluate.RecallAt1: .975, evaluate.RecallAt8: .99, evaluate.PrecisionAt8: .955} {
+		if s.Figures[m] < want-.005 {
+			t.Errorf("supervised: %s %.3f", m, s.Figures[m])
+		}
+	}
+}

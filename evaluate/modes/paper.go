@@ -1,0 +1,83 @@
+package modes
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// Paper is Algorithm 1 with a valid mechanism: the proven sensitivity, dummies
+// of every class, and no label after the release.
+func Paper() evaluate.Mode {
+	return evaluate.Mode{
+		Name: "paper", Title: "Algorithm 1, valid noise",
+		Protects: "The whole record of the query, label included, (epsilon, delta), replace-one; labels are dropped after the release. The gallery is the server's own.",
+		Bounded:  true, SeesQueryLabels: true, Queries: 40,
+		Uses:     evaluate.UsesEpsilon | evaluate.UsesColumns | evaluate.UsesAlpha | evaluate.UsesSigma | evaluate.UsesSteps,
+		Defaults: evaluate.Params{Epsilon: 0.1, Delta: 1e-5, Columns: 2, Alpha: 0.6, Sigma: 6, Steps: 5},
+		Run:      runPaper,
+	}
+}
+
+func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
+	engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)))
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	method := retrieval.PaperMethod()
+	method.Bandwidth, method.Alpha, method.Columns, method.Steps = kernel.Sigma(t.Sigma), t.Alpha, t.Columns, t.Steps
+	rows, d := t.Public.Dims()
+	rows = min(rows, anchorRows)
+	own, shown := numbers(t.PublicLabels), numbers(t.GalleryLabels)
+	public, err := retrieval.NewPublic(t.Public.Slice(0, rows, 0, d).(*mat.Dense).RawMatrix(), own.of(t.PublicLabels[:rows]), max(len(own), len(shown)))
+	if err != nil {
+		return nil, err
+	}
+	n, _ := t.Gallery.Dims()
+	gallery := server.Gallery{Features: t.Gallery.RawMatrix(), Labels: shown.of(t.GalleryLabels)}
+	there, err := server.NewPaper(ctx, engine, gallery, public, method, min(evaluate.ListLength, n), t.Seed)
+	if err != nil {
+		return nil, err
+	}
+	here, err := client.NewPaper(engine, public, method, client.PaperSettings{
+		Epsilon: t.Epsilon, Delta: t.Delta, Relation: sensitivity.ReplaceOne,
+		LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
+	for q, label := range shown.of(t.QueryLabels) {
+		question, err := here.Ask(ctx, client.Record{Features: t.Queries.RawRowView(q), Label: label},
+			mechanism.Unit{Kind: release.UnitRecord, Name: fmt.Sprintf("query %d", q)})
+		if err != nil {
+			return nil, err
+		}
+		answer, err := there.Answer(ctx, question.Message())
+		if err != nil {
+			return nil, err
+		}
+		matches, err := question.Read(answer)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range matches {
+			a.Ranking.Index = append(a.Ranking.Index, int(m.ID))
+		}
+		// The query itself moves its row by some 1e-4 of the random start.
+		a.Facts = map[string]float64{"noise over the random start": question.Message().Release.Privacy.Sigma / method.SigmaQ}
+	}
+	return a, nil
+}

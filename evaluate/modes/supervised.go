@@ -1,0 +1,67 @@
+package modes
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// Supervised searches the embedding that the labels of public and gallery rows
+// have shaped; a query is embedded by the published map alone.
+func Supervised() evaluate.Mode {
+	return evaluate.Mode{
+		Name: "supervised", Title: "supervised embedding",
+		Protects: "Nothing by itself: the server sees where the query's features lie. Labels of queries are never used.",
+		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
+			s, err := fitted(ctx, t)
+			if err != nil {
+				return nil, err
+			}
+			queries, err := s.fit.Map.Apply(t.Queries.RawMatrix())
+			if err != nil {
+				return nil, err
+			}
+			n, _ := s.x.Dims()
+			r, err := evaluate.Nearest(ctx, queries.RawMatrix(), s.x.RawMatrix(), min(evaluate.DeepLength, n), &evaluate.SearchSettings{Workers: t.Workers})
+			if err != nil {
+				return nil, err
+			}
+			return &evaluate.Answer{Ranking: r, Exact: r}, nil
+		},
+	}
+}
+
+// space is the supervised embedding of a problem: z and x are the rows of the
+// gallery.
+type space struct {
+	fit  *supervised.Model
+	z, x *mat.Dense
+}
+
+// fitted returns the embedding, which all tasks of a problem share.
+func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
+	return evaluate.Shared(ctx, t.Problem, "supervised", func() (*space, error) {
+		engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)))
+		if err != nil {
+			return nil, err
+		}
+		defer engine.Close()
+		var all mat.Dense
+		all.Stack(t.Public, t.Gallery)
+		labels := append(append([]int32(nil), t.PublicLabels...), t.GalleryLabels...)
+		fit, err := supervised.Fit(ctx, engine, all.RawMatrix(), labels, nil)
+		if err != nil {
+			return nil, err
+		}
+		public, _ := t.Public.Dims()
+		below := func(x *mat.Dense) *mat.Dense {
+			n, d := x.Dims()
+			return x.Slice(public, n, 0, d).(*mat.Dense)
+		}
+		return &space{fit: fit, z: below(fit.Z), x: below(fit.X)}, nil
+	})
+}

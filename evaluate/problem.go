@@ -1,0 +1,123 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Problem is a data set under one seed, ready to be searched: unit rows, and
+// the labels that a server may have. The labels of the queries are kept back;
+// only scoring sees them. A Problem is read-only and safe for concurrent use.
+type Problem struct {
+	Name string
+	Seed uint64
+	// Public, Gallery and Queries are unit rows of one dimension.
+	Public, Gallery, Queries    *mat.Dense
+	PublicLabels, GalleryLabels []int32
+	// Classes is how many classes the gallery has.
+	Classes int
+
+	queryLabels []int32
+	mu          sync.Mutex
+	made        map[string]*making
+}
+
+// Part is unit rows with a label each, -1 for none.
+type Part struct {
+	Rows   *mat.Dense
+	Labels []int32
+}
+
+// NewProblem splits the data by the seed and computes the features. Errors are
+// those of Split, Features and Assemble.
+func NewProblem(d *Data, seed uint64) (*Problem, error) {
+	if d.Generate != nil {
+		return d.Generate(seed)
+	}
+	split, err := d.Division.Split(d.Labels, seed)
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s)", err, d.Name)
+	}
+	f, err := Features(d.Features, split.Public, d.dimensions())
+	if err != nil {
+		return nil, fmt.Errorf("%w (%s)", err, d.Name)
+	}
+	part := func(rows []int) Part { return Part{chooseRows(f, rows), Pick(d.Labels, rows)} }
+	return Assemble(d.Name, seed, part(split.Public), part(split.Gallery), part(split.Queries))
+}
+
+// Assemble makes a problem of rows that are ready to be searched. The error is
+// ErrShape where sizes do not fit and ErrLabel for a query without a class.
+func Assemble(name string, seed uint64, public, gallery, queries Part) (*Problem, error) {
+	_, d := gallery.Rows.Dims()
+	for _, p := range []Part{public, gallery, queries} {
+		if n, cols := p.Rows.Dims(); n == 0 || n != len(p.Labels) || cols != d {
+			return nil, fmt.Errorf("evaluate: %s: %w: %d x %d rows, %d labels", name, ErrShape, n, cols, len(p.Labels))
+		}
+	}
+	for q, label := range queries.Labels {
+		if label < 0 {
+			return nil, fmt.Errorf("evaluate: %s: %w: query %d", name, ErrLabel, q)
+		}
+	}
+	return &Problem{
+		Name: name, Seed: seed, Public: public.Rows, Gallery: gallery.Rows, Queries: queries.Rows,
+		PublicLabels: public.Labels, GalleryLabels: gallery.Labels, queryLabels: queries.Labels,
+		Classes: len(classesOf(gallery.Labels)), made: make(map[string]*making),
+	}, nil
+}
+
+func chooseRows(x *mat.Dense, rows []int) *mat.Dense {
+	_, d := x.Dims()
+	out := mat.NewDense(len(rows), d, nil)
+	for i, row := range rows {
+		out.SetRow(i, x.RawRowView(row))
+	}
+	return out
+}
+
+// making is a value that is made once.
+type making struct {
+	done  chan struct{}
+	value any
+	err   error
+}
+
+// Shared returns what several cells of a sweep need of one problem, such as a
+// fitted map: build runs once for each key, others wait for it. A failure is not
+// kept.
+func Shared[T any](ctx context.Context, p *Problem, key string, build func() (T, error)) (T, error) {
+	var none T
+	p.mu.Lock()
+	m, ok := p.made[key]
+	if !ok {
+		m = &making{done: make(chan struct{})}
+		p.made[key] = m
+	}
+	p.mu.Unlock()
+	if ok {
+		select {
+		case <-m.done:
+		case <-ctx.Done():
+			return none, ctx.Err()
+		}
+	} else {
+		func() {
+			defer close(m.done)
+			m.err = fmt.Errorf("evaluate: making %s panicked", key) // unless it returns
+			m.value, m.err = build()
+		}()
+		if m.err != nil {
+			p.mu.Lock()
+			delete(p.made, key)
+			p.mu.Unlock()
+		}
+	}
+	if m.err != nil {
+		return none, m.err
+	}
+	return m.value.(T), nil
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// chart is a line chart. Series with one point at x = NaN are horizontal lines:
+// modes that the axis does not concern. All values are shares, 0 to 1.
+type chart struct {
+	title, xLabel, yLabel string
+	logX                  bool
+	series                []series
+}
+
+type series struct {
+	name   string
+	color  int // of the palette; negative is ink
+	dashed bool
+	at     []sample
+}
+
+// sample is a value with its interval.
+type sample struct{ x, y, low, high float64 }
+
+// The picture in units of its view box. The names of the series stand below the
+// plot, which adds to the height.
+const (
+	chartWidth          = 560.0
+	leftRoom, rightRoom = 52.0, 12.0
+	topRoom, bottomRoom = 36.0, 46.0
+	plotWidth           = chartWidth - leftRoom - rightRoom
+	plotHeight          = 250.0
+	legendLine          = 20.0
+)
+
+// svg draws the chart.
+func (c *chart) svg() string {
+	var b strings.Builder
+	places, lines := c.legend()
+	height := topRoom + plotHeight + bottomRoom + legendLine*float64(lines)
+	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="%s">`, chartWidth, height, html.EscapeString(c.title))
+	fmt.Fprintf(&b, `<text class="title" x="%g" y="20">%s</text>`, leftRoom, html.EscapeString(c.title))
+	xs := c.positions()
+	x := c.xScale(xs)
+	c.grid(&b, xs, x, yScale)
+	for i, s := range c.series {
+		s.draw(&b, i, x, yScale)
+	}
+	for i, s := range c.series {
+		s.key(&b, i, places[i])
+	}
+	b.WriteString("</svg>")
+	return b.String()
+}
+
+// legend returns where the name of each series stands and how many lines that
+// takes. Letters are about 6.7 wide.
+func (c *chart) legend() (places []place, lines int) {
+	at := place{leftRoom, topRoom + plotHeight + bottomRoom + 10}
+	lines = 1
+	for _, s := range c.series {
+		width := 44 + 6.7*float64(len([]rune(s.name)))
+		if at.x > leftRoom && at.x+width > chartWidth {
+			at = place{leftRoom, at.y + legendLine}
+			lines++
+		}
+		places = append(places, at)
+		at.x += width
+	}
+	return places, lines
+}
+
+// place is a point of the picture.
+type place struct{ x, y float64 }
+
+// positions returns the distinct x values that were measured, sorted.
+func (c *chart) positions() []float64 {
+	var xs []float64
+	for _, s := range c.series {
+		if s.color < 0 {
+			continue
+		}
+		for _, p := range s.at {
+			if !math.IsNaN(p.x) {
+				xs = append(xs, p.x)
+			}
+		}
+	}
+	slices.Sort(xs)
+	return slices.Compact(xs)
+}
+
+// scale maps a value to a place in the picture.
+type scale func(float64) float64
+
+func (c *chart) xScale(xs []float64) scale {
+	transform := func(v float64) float64 { return v }
+	if c.logX {
+		transform = math.Log
+	}
+	lo, hi := 0.0, 1.0
+	if len(xs) > 0 {
+		lo, hi = transform(xs[0]), transform(xs[len(xs)-1])
+	}
+	if hi == lo {
+		lo, hi = lo-1, hi+1
+	}
+	return func(v float64) float64 {
+		return leftRoom + 14 + (plotWidth-28)*(transform(v)-lo)/(hi-lo)
+	}
+}
+
+// yScale cuts off what leaves the picture.
+func yScale(v float64) float64 { return topRoom + plotHeight*(1-min(max(v, 0), 1)) }
+
+func (c *chart) grid(b *strings.Builder, xs []float64, x, y scale) {
+	for i := range 6 {
+		v := float64(i) / 5
+		fmt.Fprintf(b, `<line class="grid" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/>`, leftRoom, leftRoom+plotWidth, y(v), y(v))
+		fmt.Fprintf(b, `<text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`, leftRoom-8, y(v)+4, strconv.FormatFloat(v, 'g', 3, 64))
+	}
+	last := math.Inf(-1)
+	for _, v := range xs {
+		at := x(v)
+		fmt.Fprintf(b, `<line class="axis" x1="%.1f" x2="%.1f" y1="%g" y2="%g"/>`, at, at, topRoom+plotHeight, topRoom+plotHeight+5)
+		if at-last < 26 { // a label would touch the one before
+			continue
+		}
+		last = at
+		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%g" text-anchor="middle">%s</text>`, at, topRoom+plotHeight+19, strconv.FormatFloat(v, 'g', 4, 64))
+	}
+	fmt.Fprintf(b, `<line class="axis" x1="%g" x2="%g" y1="%g" y2="%g"/>`, leftRoom, leftRoom+plotWidth, topRoom+plotHeight, topRoom+plotHeight)
+	fmt.Fprintf(b, `<text class="label" x="%g" y="%g" text-anchor="middle">%s</text>`, leftRoom+plotWidth/2, topRoom+plotHeight+38, html.EscapeString(c.xLabel))
+	fmt.Fprintf(b, `<text class="label" transform="translate(15 %g) rotate(-90)" text-anchor="middle">%s</text>`, topRoom+plotHeight/2, html.EscapeString(c.yLabel))
+}
+
+// class returns the CSS classes of a series.
+func (s *series) class() string {
+	class := "ink"
+	if s.color >= 0 {
+		class = "c" + strconv.Itoa(s.color%paletteSize)
+	}
+	if s.dashed {
+		class += " dashed"
+	}
+	return class
+}
+
+// paletteSize is how many colours the style sheet has.
+const paletteSize = 12
+
+// isFlat tells whether the series is a horizontal line.
+func (s *series) isFlat() bool { return len(s.at) == 1 && math.IsNaN(s.at[0].x) }
+
+// measured tells whether the series has markers: a bound and a flat line have
+// none.
+func (s *series) measured() bool { return s.color >= 0 && !s.isFlat() }
+
+// draw draws line, intervals and markers.
+func (s *series) draw(b *strings.Builder, shape int, x, y scale) {
+	fmt.Fprintf(b, `<g class="%s">`, s.class())
+	defer b.WriteString(`</g>`)
+	if s.isFlat() {
+		at := y(s.at[0].y)
+		fmt.Fprintf(b, `<line class="line flat" x1="%g" x2="%g" y1="%.1f" y2="%.1f"><title>%s: %.3f</title></line>`,
+			leftRoom, leftRoom+plotWidth, at, at, html.EscapeString(s.name), s.at[0].y)
+		return
+	}
+	var line strings.Builder
+	for _, p := range s.at {
+		fmt.Fprintf(&line, "%.1f,%.1f ", x(p.x), y(p.y))
+	}
+	fmt.Fprintf(b, `<polyline class="line" points="%s"/>`, strings.TrimSpace(line.String()))
+	if !s.measured() {
+		return
+	}
+	for _, p := range s.at {
+		if p.high > p.low {
+			fmt.Fprintf(b, `<line class="bar" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, x(p.x), x(p.x), y(p.low), y(p.high))
+		}
+		title := fmt.Sprintf("%s at %g: %.3f", s.name, p.x, p.y)
+		if p.high > p.low {
+			title += fmt.Sprintf(" (%.3f to %.3f)", p.low, p.high)
+		}
+		marker(b, shape, x(p.x), y(p.y), 4, title)
+	}
+}
+
+// key draws the name of the series with a piece of its line.
+func (s *series) key(b *strings.Builder, shape int, at place) {
+	class := "line"
+	if s.isFlat() {
+		class += " flat"
+	}
+	fmt.Fprintf(b, `<g class="%s"><line class="%s" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, s.class(), class, at.x, at.x+24, at.y, at.y)
+	if s.measured() {
+		marker(b, shape, at.x+12, at.y, 4, "")
+	}
+	fmt.Fprintf(b, `<text class="name" x="%.1f" y="%.1f">%s</text></g>`, at.x+30, at.y+4, html.EscapeString(s.name))
+}
+
+// marker draws one of four shapes, so that series differ without colour too.
+func marker(b *strings.Builder, shape int, x, y, r float64, title string) {
+	if title != "" {
+		title = "<title>" + html.EscapeString(title) + "</title>"
+	}
+	switch shape % 4 {
+	case 0:
+		fmt.Fprintf(b, `<circle class="mark" cx="%.1f" cy="%.1f" r="%g">%s</circle>`, x, y, r, title)
+	case 1:
+		fmt.Fprintf(b, `<rect class="mark" x="%.1f" y="%.1f" width="%g" height="%g">%s</rect>`, x-r*.9, y-r*.9, r*1.8, r*1.8, title)
+	case 2:
+		fmt.Fprintf(b, `<path class="mark" d="M%.1f %.1fl%g %gh%gz">%s</path>`, x, y-1.2*r, 1.15*r, 2*r, -2.3*r, title)
+	case 3:
+		fmt.Fprintf(b, `<path class="mark" d="M%.1f %.1fl%g %gl%g %gl%g %gz">%s</path>`, x, y-1.3*r, 1.3*r, 1.3*r, -1.3*r, 1.3*r, -1.3*r, -1.3*r, title)
+	}
+}

@@ -1,0 +1,11 @@
+// Package report turns the records of a sweep into a page that can be mailed
+// around: one HTML file with tables and SVG pictures, no script and nothing to
+// load, readable on paper and on dark screens; beside it the same figures as CSV
+// and JSON.
+//
+// Every picture over epsilon has the ceiling of evaluate.Ceiling in it, and every
+// figure of a mode that downloads more than it keeps stands beside what a random
+// sample of the same size gives without a query.
+//
+// The same records give the same bytes.
+package report

@@ -1,0 +1,117 @@
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+)
+
+// A Report is what a page is made of.
+type Report struct {
+	Title string
+	// Command is how to make the page again.
+	Command string
+	// Modes explain the records, in the order of tables.
+	Modes   []evaluate.Mode
+	Records []evaluate.Record
+	// Groups are rows of pictures.
+	Groups []Group
+	// Footer stands at the end, such as where data come from.
+	Footer string
+}
+
+// A Group is pictures that belong together.
+type Group struct {
+	Title, Text string
+	Pictures    []Picture
+}
+
+//go:embed page.html
+var pageText string
+
+//go:embed style.css
+var styleText string
+
+var page = template.Must(template.New("page").Parse(pageText))
+
+// WriteHTML writes the page. The error is evaluate.ErrShape for a picture that
+// is not n x 2 with n labels, and what w returns.
+func (r *Report) WriteHTML(w io.Writer) error {
+	v, err := r.view()
+	if err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if err := page.Execute(w, v); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	return nil
+}
+
+// view is what the template sees.
+type view struct {
+	Title, Command, Intervals, Footer string
+	Style                             template.CSS
+	Data                              []dataView
+	Groups                            []groupView
+	Modes                             []evaluate.Mode
+}
+
+type groupView struct {
+	Title, Text string
+	Pictures    []figure
+}
+
+// figure is a picture with its words.
+type figure struct {
+	Title, Caption string
+	SVG            template.HTML // made by this package, all text escaped
+}
+
+func (r *Report) view() (*view, error) {
+	v := &view{
+		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText),
+		Intervals: fmt.Sprintf("Intervals have a coverage of %g %%: Student's over the seeds; for a single seed Wilson's over the queries for recalls, and none for the other figures.", 100*evaluate.Level),
+	}
+	summaries := evaluate.Summarize(r.Records)
+	used := make(map[string]bool)
+	for _, s := range summaries {
+		used[s.Mode] = true
+	}
+	for _, m := range r.Modes {
+		if used[m.Name] {
+			v.Modes = append(v.Modes, m)
+		}
+	}
+	for _, name := range dataNames(summaries) {
+		d := newDataset(name, v.Modes, summaries)
+		v.Data = append(v.Data, d.view())
+	}
+	for _, g := range r.Groups {
+		out := groupView{Title: g.Title, Text: g.Text}
+		for _, p := range g.Pictures {
+			if p.Points == nil || p.Points.IsEmpty() {
+				return nil, fmt.Errorf("%w: picture %q has no points", evaluate.ErrShape, p.Title)
+			}
+			if n, d := p.Points.Dims(); d != 2 || len(p.Labels) != n {
+				return nil, fmt.Errorf("%w: picture %q of %d x %d points with %d labels", evaluate.ErrShape, p.Title, n, d, len(p.Labels))
+			}
+			out.Pictures = append(out.Pictures, figure{Title: p.Title, Caption: p.Caption, SVG: template.HTML(p.svg())})
+		}
+		v.Groups = append(v.Groups, out)
+	}
+	return v, nil
+}
+
+func dataNames(summaries []evaluate.Summary) (names []string) {
+	seen := make(map[string]bool)
+	for _, s := range summaries {
+		if !seen[s.Data] {
+			seen[s.Data] = true
+			names = append(names, s.Data)
+		}
+	}
+	return names
+}

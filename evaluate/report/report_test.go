@@ -1,0 +1,192 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+)
+
+var testModes = []evaluate.Mode{
+	{Name: "open", Title: "open <search>", Protects: "Nothing."},
+	{Name: "noisy", Title: "noisy & small", Protects: "The query.", Bounded: true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5, Columns: 4}},
+	{Name: "lists", Title: "lists", Protects: "The query.", Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1}},
+	{Name: "leaky", Title: "leaky", Protects: "Nothing.", Warning: "label disclosed", Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5}},
+	{Name: "steps", Title: "steps", Protects: "Nothing.", Uses: evaluate.UsesSteps, Defaults: evaluate.Params{Steps: 5}},
+	{Name: "unused", Title: "never measured"},
+}
+
+func testReport() *Report {
+	r := &Report{Title: "A <title>", Command: "privatemail evaluate x && y", Modes: testModes, Footer: "The end."}
+	add := func(mode string, p evaluate.Params, figures map[evaluate.Metric]float64) {
+		for seed := range uint64(3) {
+			moved := make(map[evaluate.Metric]float64)
+			for m, v := range figures {
+				moved[m] = v + 0.01*float64(seed)
+			}
+			c := evaluate.Cell{Data: "birds", Mode: mode, Seed: seed, Params: p}
+			r.Records = append(r.Records, evaluate.Record{
+				Key: c.Key(), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: 125, Base: 62,
+				Facts: map[string]float64{noiseFact: 3 / (p.Epsilon + 1), objectiveFirst: 10, objectiveLast: 10 / float64(p.Steps+1)}, Seconds: 0.5,
+			})
+		}
+	}
+	add("open", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.PrecisionAt8: .4, evaluate.OverlapAt8: .98})
+	for _, epsilon := range []float64{0.5, 2, 8} {
+		add("noisy", evaluate.Params{Epsilon: epsilon, Delta: 1e-5, Columns: 4}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1 + epsilon/100})
+		add("leaky", evaluate.Params{Epsilon: epsilon, Delta: 1e-5}, map[evaluate.Metric]float64{evaluate.RecallAt8: .84})
+		add("lists", evaluate.Params{Epsilon: epsilon}, map[evaluate.Metric]float64{
+			evaluate.RecallAt1: .3, evaluate.RecallAt8: .6, evaluate.OverlapAt8: .1 * epsilon,
+			evaluate.NoQueryRecall1: .2, evaluate.NoQueryRecall8: .71, evaluate.NoQueryOverlap8: .18,
+		})
+	}
+	for _, k := range []int{2, 16} {
+		add("noisy", evaluate.Params{Epsilon: 8, Delta: 1e-5, Columns: k}, map[evaluate.Metric]float64{evaluate.RecallAt8: .15})
+	}
+	for _, steps := range []int{1, 5, 9} {
+		add("steps", evaluate.Params{Steps: steps}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1})
+	}
+	r.Groups = []Group{{Title: "Pictures", Text: "Two.", Pictures: []Picture{
+		{Title: "a", Points: mat.NewDense(3, 2, []float64{0, 0, 1, 1, 2, 0}), Labels: []int32{0, 40, -1}, Marked: []int{1}},
+		{Title: "b", Points: mat.NewDense(2, 2, nil), Labels: []int32{5, 5}},
+	}}}
+	return r
+}
+
+func page1(t *testing.T, r *Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestPage(t *testing.T) {
+	text := page1(t, testReport())
+	if again := page1(t, testReport()); again != text {
+		t.Error("the same records gave another page")
+	}
+	for _, words := range []string{
+		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
+		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
+	} {
+		if !strings.Contains(text, words) {
+			t.Errorf("no %q", words)
+		}
+	}
+	for _, words := range []string{"never measured", "NaN", "Inf", "<script", "<link", "src=", "url(", "@import", "ZgotmplZ"} {
+		if strings.Contains(text, words) {
+			t.Errorf("the page has %q", words)
+		}
+	}
+}
+
+var svgs = regexp.MustCompile(`(?s)<svg.*?</svg>`)
+
+// Every picture is well-formed, and every one over epsilon has the ceiling.
+func TestPictures(t *testing.T) {
+	all := svgs.FindAllString(page1(t, testReport()), -1)
+	overEpsilon := 0
+	for _, s := range all {
+		d := xml.NewDecoder(strings.NewReader(s))
+		for {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("%v in\n%s", err, s)
+			}
+		}
+		if strings.Contains(s, "against epsilon") {
+			overEpsilon++
+			if !strings.Contains(s, ">ceiling") {
+				t.Errorf("no ceiling in\n%s", s)
+			}
+		}
+	}
+	// R@8 and overlap over epsilon, k, steps, objective, and two scatters.
+	if len(all) != 7 || overEpsilon != 2 {
+		t.Errorf("%d pictures, %d over epsilon", len(all), overEpsilon)
+	}
+}
+
+// Columns without a query stand beside each figure of lists.
+func TestNoQueryColumns(t *testing.T) {
+	r := testReport()
+	d := newDataset("birds", r.Modes, evaluate.Summarize(r.Records))
+	table := d.fetch()
+	if table == nil || len(table.Rows) != 3 {
+		t.Fatalf("%+v", table)
+	}
+	for i, head := range table.Head {
+		if strings.Contains(head, "@") && table.Head[i+1] != "no query" {
+			t.Errorf("%s stands beside %s", head, table.Head[i+1])
+		}
+	}
+	if got := fmt.Sprint(table.Rows[0].Cells); !strings.Contains(got, ".125 + .062 once") || !strings.Contains(got, ".190") {
+		t.Errorf("%s", got)
+	}
+	if d.recall() == nil || len(d.recall().Rows) != 4 || len(d.open().Rows) != 2 {
+		t.Error("rows of recall")
+	}
+}
+
+func TestFiles(t *testing.T) {
+	r := testReport()
+	var b bytes.Buffer
+	if err := WriteCSV(&b, r.Records); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(&b).ReadAll()
+	if err != nil || len(lines) != len(r.Records)+1 {
+		t.Errorf("%d lines, %v", len(lines), err)
+	}
+	b.Reset()
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var back []Line
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range back {
+		if (l.Mode == "noisy") != (l.Ceiling != nil) {
+			t.Errorf("%s has the ceiling %v", l.Mode, l.Ceiling)
+		}
+		if f := l.Figures["R@8"]; f.Low == nil || *f.Low >= f.Mean {
+			t.Errorf("%s: %+v", l.Mode, f)
+		}
+	}
+}
+
+func TestRefuses(t *testing.T) {
+	for _, p := range []Picture{
+		{}, {Points: mat.NewDense(2, 3, nil), Labels: []int32{0, 0}}, {Points: mat.NewDense(2, 2, nil), Labels: []int32{0}},
+	} {
+		r := &Report{Groups: []Group{{Pictures: []Picture{p}}}}
+		if err := r.WriteHTML(io.Discard); !errors.Is(err, evaluate.ErrShape) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	broken := errors.New("full")
+	if err := testReport().WriteHTML(failing{broken}); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	if err := WriteCSV(failing{broken}, nil); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

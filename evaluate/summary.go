@@ -1,0 +1,76 @@
+package evaluate
+
+// A Summary is what the seeds of one configuration say together.
+type Summary struct {
+	Cell         // of the first seed
+	Asked    int // queries of one seed
+	Seeds    int
+	Classes  int
+	Gallery  int
+	Figures  map[Metric]Interval
+	Facts    map[string]float64 // means
+	Download float64            // mean share of the gallery that travels for a query
+	Base     float64            // and once
+	Seconds  float64            // in all
+}
+
+// Summarize groups records that differ in nothing but the seed, in the order in
+// which they come first. Intervals are Student's over the seeds. For a single
+// seed recalls have Wilson's interval over its queries, and the other figures
+// one without width.
+func Summarize(records []Record) []Summary {
+	place := make(map[Cell]int)
+	var groups [][]Record
+	for _, r := range records {
+		c := r.Cell
+		c.Seed = 0
+		i, ok := place[c]
+		if !ok {
+			i = len(groups)
+			place[c] = i
+			groups = append(groups, nil)
+		}
+		groups[i] = append(groups[i], r)
+	}
+	out := make([]Summary, len(groups))
+	for i, g := range groups {
+		out[i] = summarize(g)
+	}
+	return out
+}
+
+func summarize(group []Record) Summary {
+	first := group[0]
+	s := Summary{
+		Cell: first.Cell, Asked: first.Asked, Seeds: len(group), Classes: first.Classes, Gallery: first.Gallery,
+		Figures: make(map[Metric]Interval), Facts: make(map[string]float64),
+	}
+	for metric := range first.Figures {
+		values := make([]float64, 0, len(group))
+		for _, r := range group {
+			values = append(values, r.Figures[metric])
+		}
+		s.Figures[metric] = interval(metric, values, first.Asked)
+	}
+	n := float64(len(group))
+	for _, r := range group {
+		s.Download += r.Download / float64(r.Gallery) / n
+		s.Base += r.Base / float64(r.Gallery) / n
+		s.Seconds += r.Seconds
+		for name, v := range r.Facts {
+			s.Facts[name] += v / n
+		}
+	}
+	return s
+}
+
+func interval(m Metric, values []float64, asked int) Interval {
+	if len(values) > 1 {
+		return MeanInterval(values)
+	}
+	switch m {
+	case RecallAt1, RecallAt8, NoQueryRecall1, NoQueryRecall8:
+		return ShareInterval(values[0], asked)
+	}
+	return Interval{Mean: values[0], Low: values[0], High: values[0], Values: 1}
+}

@@ -1,0 +1,202 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// A Sweep measures cells, several at a time.
+type Sweep struct {
+	// Data and Modes are what the cells name.
+	Data  []*Data
+	Modes []Mode
+	// Journal has the cells of earlier runs and gets those of this one; nil
+	// measures everything and keeps nothing.
+	Journal *Journal
+	// Workers is how many cells are measured at a time, at most and by default
+	// GOMAXPROCS.
+	Workers int
+	// Progress is told of every finished cell, one call at a time; may be nil.
+	// The cells that the journal has come first.
+	Progress func(done, total int)
+}
+
+// Run returns a record for each cell, in their order. It stops at the first
+// error, which names the cell; what was finished is in the journal. Cells should
+// come sorted by data set and seed, as Grid makes them: rows and maps are kept
+// only as long as a cell may still need them.
+func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
+	run, err := s.prepare(cells)
+	if err != nil {
+		return nil, err
+	}
+	if len(run.todo) == 0 {
+		return run.records, ctx.Err()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	set := par.New(min(run.workers, len(run.todo)))
+	defer set.Close()
+	err = set.Do(ctx, len(run.todo), par.Func(func(_, piece int) {
+		if err := run.measure(ctx, run.todo[piece]); err != nil {
+			cancel(err) // only the first counts
+		}
+	}))
+	if cause := context.Cause(ctx); cause != nil {
+		return nil, cause
+	}
+	if err != nil {
+		return nil, err
+	}
+	return run.records, nil
+}
+
+// sweeping is a running sweep.
+type sweeping struct {
+	*Sweep
+	cells   []Cell
+	records []Record
+	todo    []int // cells to measure
+	workers int
+	modes   map[string]Mode
+	data    map[string]*Data
+
+	mu       sync.Mutex
+	done     int
+	problems map[problemKey]*sharedProblem
+}
+
+type problemKey struct {
+	data string
+	seed uint64
+}
+
+// sharedProblem is made by the first cell that needs it and dropped by the last.
+type sharedProblem struct {
+	once    sync.Once
+	users   int
+	problem *Problem
+	err     error
+}
+
+func (s *Sweep) prepare(cells []Cell) (*sweeping, error) {
+	run := &sweeping{
+		Sweep: s, cells: cells, records: make([]Record, len(cells)), workers: runtime.GOMAXPROCS(0),
+		modes: make(map[string]Mode), data: make(map[string]*Data), problems: make(map[problemKey]*sharedProblem),
+	}
+	if s.Workers > 0 {
+		run.workers = min(run.workers, s.Workers)
+	}
+	for _, m := range s.Modes {
+		run.modes[m.Name] = m
+	}
+	for _, d := range s.Data {
+		run.data[d.Name] = d
+	}
+	for i, c := range cells {
+		if _, ok := run.modes[c.Mode]; !ok {
+			return nil, fmt.Errorf("evaluate: sweep: there is no mode %q", c.Mode)
+		}
+		if run.data[c.Data] == nil {
+			return nil, fmt.Errorf("evaluate: sweep: there is no data set %q", c.Data)
+		}
+		for _, v := range []float64{c.Epsilon, c.Delta, c.Alpha, c.Sigma} {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, fmt.Errorf("evaluate: sweep: %w among the parameters of %s", ErrNonFinite, c.Mode)
+			}
+		}
+		if s.Journal != nil {
+			if r, ok := s.Journal.Find(c); ok {
+				run.records[i] = r
+				run.done++
+				continue
+			}
+		}
+		run.todo = append(run.todo, i)
+		key := problemKey{c.Data, c.Seed}
+		if run.problems[key] == nil {
+			run.problems[key] = new(sharedProblem)
+		}
+		run.problems[key].users++
+	}
+	if run.done > 0 {
+		run.report()
+	}
+	return run, nil
+}
+
+// report tells of progress; the lock is held, or nobody else runs yet.
+func (s *sweeping) report() {
+	if s.Progress != nil {
+		s.Progress(s.done, len(s.cells))
+	}
+}
+
+// measure does cell i.
+func (s *sweeping) measure(ctx context.Context, i int) error {
+	c := s.cells[i]
+	key := problemKey{c.Data, c.Seed}
+	s.mu.Lock()
+	shared := s.problems[key]
+	s.mu.Unlock()
+	shared.once.Do(func() { shared.problem, shared.err = NewProblem(s.data[c.Data], c.Seed) })
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if shared.users--; shared.users == 0 {
+			delete(s.problems, key)
+		}
+	}()
+	if shared.err != nil {
+		return shared.err
+	}
+	r, err := measure(ctx, shared.problem, s.modes[c.Mode], c, max(1, s.workers/len(s.todo)))
+	if err != nil {
+		return err
+	}
+	if s.Journal != nil {
+		if err := s.Journal.Append(*r); err != nil {
+			return err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.records[i] = *r
+	s.done++
+	s.report()
+	return nil
+}
+
+// measure lets the mode answer and scores the answer.
+func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers int) (*Record, error) {
+	began := time.Now()
+	t := &Task{Problem: p, Params: c.Params, Queries: p.Queries, Workers: workers}
+	labels := p.queryLabels
+	if n, d := p.Queries.Dims(); c.Queries > 0 && c.Queries < n {
+		t.Queries = p.Queries.Slice(0, c.Queries, 0, d).(*mat.Dense)
+		labels = labels[:c.Queries]
+	}
+	if m.SeesQueryLabels {
+		t.QueryLabels = labels
+	}
+	answer, err := m.Run(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s, seed %d: %w", m.Name, c.Data, c.Seed, err)
+	}
+	figures, err := answer.figures(labels, p.GalleryLabels)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s, seed %d: %w", m.Name, c.Data, c.Seed, err)
+	}
+	return &Record{
+		Key: c.Key(), Cell: c, Asked: len(labels), Classes: p.Classes, Gallery: len(p.GalleryLabels), Figures: figures,
+		Download: answer.Download, Base: answer.Base, Facts: answer.Facts, Seconds: time.Since(began).Seconds(),
+	}, nil
+}

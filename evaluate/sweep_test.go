@@ -1,0 +1,330 @@
+package evaluate
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+)
+
+func digitsData() *Data {
+	x, y := digits.Load()
+	return &Data{Name: "digits", Features: x, Labels: y, Division: DivisionOf("digits", x.Rows)}
+}
+
+// toyData is 200 rows of 5 classes.
+func toyData(t *testing.T) *Data {
+	t.Helper()
+	x, y, err := points.Classes(200, 8, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range x.Data {
+		x.Data[i] = v * v // not negative
+	}
+	return &Data{Name: "toy", Features: x, Labels: y, Division: Division{Public: 60, Gallery: 120}}
+}
+
+// exactMode answers with the exact neighbours and counts how often it runs.
+func exactMode(runs *atomic.Int64) Mode {
+	return Mode{
+		Name: "exact", Title: "exact", Uses: UsesEpsilon, Defaults: Params{Epsilon: 1, Delta: 1e-5, Sigma: 6},
+		Run: func(ctx context.Context, t *Task) (*Answer, error) {
+			runs.Add(1)
+			r, err := Nearest(ctx, t.Queries.RawMatrix(), t.Gallery.RawMatrix(), DeepLength, nil)
+			return &Answer{Ranking: r, Exact: r, NoQuery: r}, err
+		},
+	}
+}
+
+func TestZeroShotDivision(t *testing.T) {
+	labels := make([]int32, 100)
+	for i := range labels {
+		labels[i] = int32(i % 10)
+	}
+	s, err := Division{Public: 30, KnownClasses: 5, Queries: 10}.Split(labels, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Public) != 30 || len(s.Queries) != 10 || len(s.Gallery) != 40 {
+		t.Fatalf("%d public, %d gallery, %d queries", len(s.Public), len(s.Gallery), len(s.Queries))
+	}
+	seen := make(map[int]bool)
+	for i, row := range slices.Concat(s.Public, s.Gallery, s.Queries) {
+		if seen[row] || (labels[row] < 5) != (i < 30) {
+			t.Errorf("row %d of class %d at place %d", row, labels[row], i)
+		}
+		seen[row] = true
+	}
+	for _, d := range []Division{{Public: 51, KnownClasses: 5, Queries: 1}, {Public: 1, KnownClasses: 5, Queries: 50}, {KnownClasses: 5, Queries: 5}} {
+		if _, err := d.Split(labels, 1); !errors.Is(err, ErrShape) {
+			t.Errorf("%+v: %v", d, err)
+		}
+	}
+}
+
+// The figures of raw features under seed 1, as published.
+func TestRawDigits(t *testing.T) {
+	var runs atomic.Int64
+	mode := exactMode(&runs)
+	d := digitsData()
+	cells, err := Grid{Data: []*Data{d}, Modes: []Mode{mode}, Seeds: []uint64{1}}.Cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := (&Sweep{Data: []*Data{d}, Modes: []Mode{mode}}).Run(t.Context(), cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m, want := range map[Metric]float64{RecallAt1: .980, RecallAt8: 1, PrecisionAt8: .942, OverlapAt8: 1, NoQueryOverlap8: 1} {
+		if got := records[0].Figures[m]; got < want-.004 || got > want+.004 {
+			t.Errorf("%s %.4f, want %.3f", m, got, want)
+		}
+	}
+	if r := records[0]; r.Asked != 397 || r.Classes != 10 || r.Gallery != 1000 || r.Sigma != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A mode that does not say that it sees labels gets none.
+func TestQueryLabelsAreKeptBack(t *testing.T) {
+	d := toyData(t)
+	for _, sees := range []bool{false, true} {
+		mode := Mode{Name: "m", SeesQueryLabels: sees, Run: func(ctx context.Context, task *Task) (*Answer, error) {
+			if (task.QueryLabels != nil) != sees {
+				t.Errorf("sees %v, got %d labels", sees, len(task.QueryLabels))
+			}
+			if n, _ := task.Queries.Dims(); n != 7 {
+				t.Errorf("%d queries", n)
+			}
+			r, err := Nearest(ctx, task.Queries.RawMatrix(), task.Gallery.RawMatrix(), 8, nil)
+			return &Answer{Ranking: r}, err
+		}}
+		cells, err := Grid{Data: []*Data{d}, Modes: []Mode{mode}, Seeds: []uint64{1}, Queries: 7}.Cells()
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, err := (&Sweep{Data: []*Data{d}, Modes: []Mode{mode}}).Run(t.Context(), cells)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := records[0].Figures[OverlapAt8]; ok || records[0].Asked != 7 {
+			t.Errorf("%+v", records[0])
+		}
+	}
+}
+
+func TestSweepResumes(t *testing.T) {
+	var runs atomic.Int64
+	mode, d := exactMode(&runs), toyData(t)
+	grid := Grid{Data: []*Data{d}, Modes: []Mode{mode}, Seeds: []uint64{1, 2}, Epsilons: []float64{1, 2}}
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	sweep := func(cells []Cell) ([]Record, error) {
+		j, err := OpenJournal(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer j.Close()
+		return (&Sweep{Data: grid.Data, Modes: grid.Modes, Journal: j}).Run(t.Context(), cells)
+	}
+	cells, err := grid.Cells()
+	if err != nil || len(cells) != 4 {
+		t.Fatal(len(cells), err)
+	}
+	first, err := sweep(cells[:3])
+	if err != nil || runs.Load() != 3 {
+		t.Fatal(runs.Load(), err)
+	}
+	// A line that was cut off is measured again, the others are not.
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data[:len(data)-5], 0o666); err != nil {
+		t.Fatal(err)
+	}
+	second, err := sweep(cells)
+	if err != nil || runs.Load() != 5 {
+		t.Fatal(runs.Load(), err)
+	}
+	for i := range first {
+		first[i].Seconds, second[i].Seconds = 0, 0
+		if !reflect.DeepEqual(first[i], second[i]) {
+			t.Errorf("record %d:\n%+v\n%+v", i, first[i], second[i])
+		}
+	}
+	if _, err := sweep(cells); err != nil || runs.Load() != 5 {
+		t.Errorf("all there: %d runs, %v", runs.Load(), err)
+	}
+	// Other rows are another data set, whatever the name.
+	d.Labels = slices.Clone(d.Labels)
+	d.Labels[0] = (d.Labels[0] + 1) % 5
+	if cells, err = grid.Cells(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sweep(cells); err != nil || runs.Load() != 9 {
+		t.Errorf("another label: %d runs, %v", runs.Load(), err)
+	}
+}
+
+func TestJournalRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	for _, text := range []string{"hello\n", "{}\n", `{"key":"00","data":"x"}` + "\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := OpenJournal(path); !errors.Is(err, ErrJournal) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if after, _ := os.ReadFile(path); string(after) != text {
+			t.Errorf("%q became %q", text, after)
+		}
+	}
+}
+
+// What was finished before a failure or a cancellation is in the journal.
+func TestSweepStops(t *testing.T) {
+	d := toyData(t)
+	broken := errors.New("broken")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for name, stop := range map[string]func() error{
+		"error":  func() error { return broken },
+		"panic":  func() error { panic("no") },
+		"cancel": func() error { cancel(); return ctx.Err() },
+	} {
+		var runs atomic.Int64
+		mode := exactMode(&runs)
+		answer := mode.Run
+		mode.Run = func(ctx context.Context, task *Task) (*Answer, error) {
+			if task.Epsilon == 3 {
+				return nil, stop()
+			}
+			return answer(ctx, task)
+		}
+		j, err := OpenJournal(filepath.Join(t.TempDir(), "records.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sweep := &Sweep{Data: []*Data{d}, Modes: []Mode{mode}, Journal: j, Workers: 1}
+		cells, err := Grid{Data: sweep.Data, Modes: sweep.Modes, Seeds: []uint64{1}, Epsilons: []float64{1, 2, 3, 4}}.Cells()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = sweep.Run(ctx, cells)
+		switch {
+		case err == nil:
+			t.Errorf("%s: no error", name)
+		case name == "error" && !(errors.Is(err, broken) && strings.Contains(err.Error(), "exact on toy, seed 1")):
+			t.Errorf("%s: %v", name, err)
+		case name == "cancel" && !errors.Is(err, context.Canceled):
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "cancel" {
+			ctx, cancel = context.WithCancel(t.Context())
+		}
+		for i, want := range []bool{true, true, false} {
+			if _, ok := j.Find(cells[i]); ok != want && ctx.Err() == nil {
+				t.Errorf("%s: cell %d in the journal: %v", name, i, ok)
+			}
+		}
+		j.Close()
+	}
+	cancel()
+}
+
+func TestSweepRefuses(t *testing.T) {
+	d := toyData(t)
+	var runs atomic.Int64
+	sweep := &Sweep{Data: []*Data{d}, Modes: []Mode{exactMode(&runs)}}
+	for _, c := range []Cell{{Data: "toy", Mode: "other"}, {Data: "other", Mode: "exact"}} {
+		if _, err := sweep.Run(t.Context(), []Cell{c}); err == nil {
+			t.Errorf("%+v was measured", c)
+		}
+	}
+	d.Labels = d.Labels[1:]
+	if _, err := (Grid{Data: []*Data{d}}).Cells(); !errors.Is(err, ErrShape) {
+		t.Errorf("a label too few: %v", err)
+	}
+}
+
+func TestSharedMakesOnce(t *testing.T) {
+	p, err := NewProblem(toyData(t), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	for range 2 {
+		if _, err := Shared(t.Context(), p, "fails", func() (int, error) { calls++; return 0, ErrShape }); !errors.Is(err, ErrShape) {
+			t.Error(err)
+		}
+		if v, err := Shared(t.Context(), p, "works", func() (int, error) { calls++; return 5, nil }); v != 5 || err != nil {
+			t.Error(v, err)
+		}
+	}
+	if calls != 3 {
+		t.Errorf("%d calls, want 2 that fail and 1 that works", calls)
+	}
+}
+
+func TestGridCrossesWhatTheModeUses(t *testing.T) {
+	all := UsesEpsilon | UsesColumns | UsesAlpha | UsesSigma | UsesSteps
+	g := Grid{
+		Data: []*Data{toyData(t)}, Seeds: []uint64{1, 2}, Queries: 5,
+		Epsilons: []float64{1, 2}, Columns: []int{2, 4, 8}, Alphas: []float64{0.5}, Sigmas: []float64{1, 6}, Steps: []int{1, 5},
+		Modes: []Mode{{Name: "all", Uses: all}, {Name: "none", Defaults: Params{Sigma: 3}, Queries: 9}},
+	}
+	cells, err := g.Cells()
+	if err != nil || len(cells) != 2*(2*3*1*2*2+1) {
+		t.Errorf("%d cells, %v", len(cells), err)
+	}
+	keys := make(map[string]bool)
+	for _, c := range cells {
+		keys[c.Key()] = true
+		if c.Queries != 5 || c.Mode == "none" && c.Params != (Params{}) {
+			t.Errorf("%+v", c)
+		}
+	}
+	if len(keys) != len(cells) || len(Unique(append(cells, cells...))) != len(cells) {
+		t.Errorf("%d keys of %d cells", len(keys), len(cells))
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	record := func(seed uint64, epsilon, recall float64) Record {
+		return Record{
+			Cell: Cell{Data: "d", Mode: "m", Seed: seed, Params: Params{Epsilon: epsilon}}, Asked: 100, Gallery: 50, Download: 10,
+			Figures: map[Metric]float64{RecallAt8: recall, OverlapAt8: recall / 2}, Facts: map[string]float64{"x": recall}, Seconds: 1,
+		}
+	}
+	s := Summarize([]Record{record(1, 1, .4), record(1, 2, .9), record(2, 1, .6)})
+	if len(s) != 2 || s[0].Seeds != 2 || s[0].Figures[RecallAt8] != MeanInterval([]float64{.4, .6}) || s[0].Facts["x"] != .5 || s[0].Download != .2 || s[0].Seconds != 2 {
+		t.Errorf("%+v", s)
+	}
+	if s[1].Figures[RecallAt8] != ShareInterval(.9, 100) || s[1].Figures[OverlapAt8].Low != .45 {
+		t.Errorf("one seed: %+v", s[1].Figures)
+	}
+}
+
+// Vectors of the design page: C = 98, K = 8.
+func TestCeiling(t *testing.T) {
+	for epsilon, want := range map[float64]float64{.01: .082, 1: .195, 2: .396, 4: .829, 5: .930, 8: .996} {
+		if got := Ceiling(98, epsilon, 0); got < want-.0006 || got > want+.0006 {
+			t.Errorf("epsilon %g: %.4f, want %.3f", epsilon, got, want)
+		}
+	}
+	if got := Ceiling(5, 1, 1e-5); got != 1 {
+		t.Errorf("5 classes: %g", got)
+	}
+	if got := OverlapCeiling(0.125, 0); got < .125-1e-12 || got > .125+1e-12 {
+		t.Errorf("a sample that knows nothing: %g", got)
+	}
+}

@@ -1,0 +1,421 @@
+package iterate
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// Converge returns where the steps of form Attract lead when the columns are
+// kept apart: the eigenvectors of the k largest eigenvalues of
+//
+//	M = D^(-1/2) (W/dbar + beta W_Y) D^(-1/2),   D = Diag(L), L as in Run,
+//
+// without the constant one. With M u = lambda u, |u| = 1, column j of the
+// result is lambda_j D^(-1/2) u_j, rows in the order of the points; its entry of
+// largest magnitude is positive. A row without neighbours is zero. step.Form
+// must be kernel.Attract, and step.Labels are in the order of the points, as in
+// Run; where a component of the graph is not connected to the rest, lambda = 1
+// is repeated and its eigenvectors tell the components apart.
+//
+// It is a map of clusters, for pictures and for k-means. For retrieval it is
+// worse than the points themselves: it keeps who belongs together and forgets
+// who is near whom.
+//
+// The method is subspace iteration on a block of k + 8 columns. A Chebyshev
+// polynomial of M makes the wanted directions grow, a Rayleigh-Ritz projection
+// sorts them, until |M u - lambda u| <= Tolerance for each of the k: up to 20
+// products for a projection, in float32 with sums over rows in float64. Every
+// operator will do: all it is asked for is its product. The bits are the same
+// for any number of workers; they depend on the level of Kernels.
+//
+// It lives on the distance of the wanted eigenvalues from the next but seven.
+// Where they are part of a larger cluster, as small eigenvalues often are, it
+// takes long, and ends with StepLimit and the residuals reached.
+func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, settings *ConvergeSettings) (*Eigenmap, error) {
+	s, err := settings.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if step.Form != kernel.Attract {
+		return nil, fmt.Errorf("iterate: converge: %w: form %v, want %v", ErrSettings, step.Form, kernel.Attract)
+	}
+	if s.Columns >= op.N() {
+		return nil, tooManyColumns(s.Columns, op.N())
+	}
+	c, err := newConvergence(op, step, s)
+	if err != nil {
+		return nil, fmt.Errorf("iterate: converge: %w", err)
+	}
+	for {
+		if err := c.project(ctx); err != nil {
+			return nil, fmt.Errorf("iterate: converge: %w", err)
+		}
+		done := c.report()
+		if degree := c.chooseFilter(); !done && c.walk.products+degree <= s.MaxProducts {
+			if err := c.filter(ctx, degree); err != nil {
+				return nil, fmt.Errorf("iterate: converge: %w", err)
+			}
+			continue
+		}
+		out := c.result()
+		if done {
+			out.Status = Converged
+		}
+		return out, nil
+	}
+}
+
+// ConvergeSettings steer Converge. Columns is required; the zero value of every
+// other field means its default.
+type ConvergeSettings struct {
+	// Columns is the number of eigenvectors k, at most the number of rows with
+	// neighbours less one.
+	Columns int
+	// Tolerance is the largest residual |M u - lambda u| of a unit vector u.
+	// Products are float32, so that little below 1e-6 is reached. Default 1e-5.
+	Tolerance float64
+	// MaxProducts ends a run that does not converge. Default 1000.
+	MaxProducts int
+	// UnitRows divides the rows of the result by their norm.
+	UnitRows bool
+	// BudgetBytes is the memory that may be taken. Default: three quarters of
+	// what the machine has available.
+	BudgetBytes int64
+	// Workers share the work. Default: the caller alone.
+	Workers *kernel.Workers
+	// Kernels do the inner loops. Default: the best this machine has.
+	Kernels *kernel.Kernels
+	// Progress, if set, is called after each projection.
+	Progress func(ConvergeRecord)
+}
+
+// A ConvergeRecord says how far Converge has come.
+type ConvergeRecord struct {
+	Products  int     // of the operator with the block
+	Converged int     // columns whose residual is at most the tolerance
+	Residual  float64 // the largest of the wanted columns
+}
+
+// An Eigenmap is the outcome of Converge.
+type Eigenmap struct {
+	// Points has a row for each point and a column for each eigenvalue.
+	Points blas32.General
+	// Values are the eigenvalues, falling; Residuals belong to them.
+	Values, Residuals []float64
+	// Products counts the products of the operator with a block.
+	Products int
+	// Isolated rows have no neighbours and no equals, and zeros in Points.
+	Isolated int
+	// Status is Converged, or StepLimit after MaxProducts.
+	Status Status
+}
+
+const (
+	guardColumns   = 8    // columns beyond the wanted ones: they settle last
+	highestDegree  = 20   // of the filter
+	mostGrowth     = 1e3  // of a direction against another in one filter: float32 must still see both
+	leastGrowth    = 4    // of the last wanted direction against those to be damped
+	bestCondition  = 1e-3 // of the block, from which a projection can be made
+	worstCondition = 1e-6 // below this a direction is rounding
+)
+
+func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
+	var out ConvergeSettings
+	if s != nil {
+		out = *s
+	}
+	if out.Columns < 1 {
+		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", ErrSettings, out.Columns)
+	}
+	if out.Tolerance == 0 {
+		out.Tolerance = 1e-5
+	}
+	if !(out.Tolerance > 0) || math.IsInf(out.Tolerance, 0) {
+		return out, fmt.Errorf("iterate: converge: %w: tolerance %g, want a positive number", ErrSettings, out.Tolerance)
+	}
+	if out.MaxProducts == 0 {
+		out.MaxProducts = 1000
+	}
+	if out.MaxProducts < 1 || out.BudgetBytes < 0 {
+		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", ErrSettings, out.MaxProducts, out.BudgetBytes)
+	}
+	if out.BudgetBytes == 0 {
+		out.BudgetBytes = mem.Available() / 4 * 3
+	}
+	if out.Kernels == nil {
+		out.Kernels = simd.At(simd.Best())
+	}
+	return out, nil
+}
+
+func tooManyColumns(columns, rows int) error {
+	return fmt.Errorf("iterate: converge: %w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, columns, rows, max(rows-1, 0))
+}
+
+// convergence is the state of a run.
+type convergence struct {
+	settings ConvergeSettings
+	walk     *walk
+	blocks   *blocks
+	random   *rand.PCG
+	// y spans the subspace; after a projection its columns are D-orthonormal
+	// approximate eigenvectors, and py = P y. spare is room for one more.
+	y, py, spare      blas32.General
+	values, residuals []float64
+	lo, hi            float64 // eigenvalues to be damped
+}
+
+func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*convergence, error) {
+	n, m := op.N(), min(s.Columns+guardColumns, op.N()-1)
+	// Four blocks and the result, partial sums, small matrices.
+	need := 4*float64(n)*float64(4*m+s.Columns) + 8*(mostPieces+8)*float64(m)*float64(m) + 32*float64(n)
+	if need > float64(s.BudgetBytes) {
+		return nil, &kernel.MemoryError{What: fmt.Sprintf("eigenvectors of %d x %d", n, m), Need: int64(min(need, math.MaxInt64/2)), Budget: s.BudgetBytes}
+	}
+	w, err := newWalk(op, step, s.Workers)
+	if err != nil {
+		return nil, err
+	}
+	if s.Columns > w.rows-1 {
+		return nil, tooManyColumns(s.Columns, w.rows)
+	}
+	m = min(m, w.rows-1)
+	w.reserve(m)
+	c := &convergence{settings: s, walk: w, blocks: newBlocks(w, m, s.Kernels), random: rand.NewPCG(1, 2)}
+	c.y, c.py, c.spare = newBlock(n, m), newBlock(n, m), newBlock(n, m)
+	for j := range m {
+		c.refill(j)
+	}
+	return c, nil
+}
+
+// refill makes column j of u = D^(1/2) y random, so that rows of small degree
+// have their share.
+func (c *convergence) refill(j int) {
+	for i, root := range c.walk.root {
+		u := float32(c.random.Uint64()>>40)*0x1p-23 - 1
+		row(c.y, i)[j] = 0
+		if root > 0 {
+			row(c.y, i)[j] = u / root
+		}
+	}
+}
+
+// project turns the subspace into approximate eigenvectors (Rayleigh-Ritz): with
+// G = y'D y and H = y'D P y it solves H a = lambda G a and sets y to y a.
+func (c *convergence) project(ctx context.Context) error {
+	basis, err := c.independent(ctx)
+	if err != nil {
+		return err
+	}
+	if err := c.walk.mulAdd(ctx, c.py, c.y, 1, 0, 0); err != nil {
+		return err
+	}
+	h, err := c.blocks.gram(ctx, c.y, c.py)
+	if err != nil {
+		return err
+	}
+	m := c.blocks.m
+	var inner, outer mat.Dense
+	inner.Mul(h, basis)
+	outer.Mul(basis.T(), &inner)
+	values, vectors, err := falling(symmetric(&outer))
+	if err != nil {
+		return err
+	}
+	var a mat.Dense
+	a.Mul(basis, vectors)
+	if err := c.blocks.rotateTo(ctx, c.spare, c.y, &a); err != nil {
+		return err
+	}
+	c.y, c.spare = c.spare, c.y
+	if err := c.blocks.rotateTo(ctx, c.spare, c.py, &a); err != nil {
+		return err
+	}
+	c.py, c.spare = c.spare, c.py
+	c.values = values[:m]
+	c.residuals, err = c.blocks.residuals(ctx, c.py, c.y, c.values)
+	return err
+}
+
+// independent returns a basis b of the subspace, (y b)'D (y b) = I, after it has
+// made y well conditioned: with the eigenvectors V of the Gram matrix of the
+// columns at unit length, b = S V Lambda^(-1/2) (Stathopoulos and Wu 2002).
+func (c *convergence) independent(ctx context.Context) (*mat.Dense, error) {
+	const tries = 8
+	m := c.blocks.m
+	for range tries {
+		if err := c.blocks.center(ctx, c.y); err != nil {
+			return nil, err
+		}
+		g, err := c.blocks.gram(ctx, c.y, c.y)
+		if err != nil {
+			return nil, err
+		}
+		scale := make([]float64, m)
+		for j := range m {
+			if d := g.At(j, j); d > 0 {
+				scale[j] = 1 / math.Sqrt(d)
+			}
+		}
+		for i := range m {
+			for j := i; j < m; j++ {
+				g.SetSym(i, j, g.At(i, j)*scale[i]*scale[j])
+			}
+		}
+		values, b, err := falling(g)
+		if err != nil {
+			return nil, err
+		}
+		least := worstCondition * values[0]
+		for i := range m {
+			for j := range m {
+				b.Set(i, j, b.At(i, j)*scale[i]/math.Sqrt(max(values[j], least)))
+			}
+		}
+		if values[m-1] >= bestCondition*values[0] {
+			return b, nil
+		}
+		if err := c.blocks.rotateTo(ctx, c.spare, c.y, b); err != nil {
+			return nil, err
+		}
+		c.y, c.spare = c.spare, c.y
+		for j, v := range values {
+			if v <= least {
+				c.refill(j)
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: no %d independent directions", ErrDiverged, m)
+}
+
+// report tells of a projection, and whether it is the last.
+func (c *convergence) report() (done bool) {
+	r := ConvergeRecord{Products: c.walk.products}
+	for _, e := range c.residuals[:c.settings.Columns] {
+		if e <= c.settings.Tolerance {
+			r.Converged++
+		}
+		r.Residual = max(r.Residual, e)
+	}
+	if c.settings.Progress != nil {
+		c.settings.Progress(r)
+	}
+	return r.Converged == c.settings.Columns
+}
+
+// chooseFilter sets the interval that is damped and returns the degree.
+//
+// Everything below the block's smallest value goes. Where that leaves the last
+// wanted direction too little to grow by, as with an eigenvalue repeated more
+// often than the block has columns, the interval ends further down: nothing that
+// is wanted is lost by it, it only separates more slowly what is within.
+func (c *convergence) chooseFilter() (degree int) {
+	c.lo, c.hi = -1, c.values[len(c.values)-1]
+	wanted := c.values[c.settings.Columns-1]
+	// T_q(x) = cosh(q acosh x); x is where the interval is mapped to [-1, 1].
+	far := math.Cosh(math.Acosh(leastGrowth) / highestDegree)
+	// (wanted - (hi+lo)/2) / ((hi-lo)/2) >= far
+	c.hi = min(c.hi, (2*wanted+(far-1)*c.lo)/(far+1))
+	c.hi = max(c.hi, c.lo+1e-3)
+	x := (1 - (c.hi+c.lo)/2) / ((c.hi - c.lo) / 2)
+	return max(1, min(highestDegree, int(math.Acosh(mostGrowth)/math.Acosh(x))))
+}
+
+// filter sets y to T(P) y, T the Chebyshev polynomial of the interval, scaled to
+// T(1) = 1 (Zhou and Saad 2007). Its first product is there already.
+func (c *convergence) filter(ctx context.Context, degree int) error {
+	half, mid := (c.hi-c.lo)/2, (c.hi+c.lo)/2
+	first := half / (1 - mid)
+	ratio := first
+	if err := c.blocks.combine(ctx, c.py, c.y, first/half, -mid*first/half); err != nil {
+		return err
+	}
+	previous, current := c.y, c.py
+	for range degree - 1 {
+		next := 1 / (2/first - ratio)
+		if err := c.walk.mulAdd(ctx, previous, current, 2*next/half, -mid*2*next/half, -ratio*next); err != nil {
+			return err
+		}
+		previous, current, ratio = current, previous, next
+	}
+	c.y, c.py = current, previous
+	return nil
+}
+
+// result copies the wanted columns out, in the order of the points.
+func (c *convergence) result() *Eigenmap {
+	n, k, order := c.y.Rows, c.settings.Columns, c.walk.op.Order()
+	out := &Eigenmap{
+		Points: newBlock(n, k), Values: c.values[:k], Residuals: c.residuals[:k],
+		Products: c.walk.products, Isolated: n - c.walk.rows,
+	}
+	factor, largest := make([]float64, k), make([]float32, k)
+	for i := range n {
+		for j, v := range row(c.y, i)[:k] {
+			if v > largest[j] || -v > largest[j] {
+				largest[j] = max(v, -v)
+				factor[j] = math.Copysign(c.values[j], float64(v))
+			}
+		}
+	}
+	for i := range n {
+		to := i
+		if order != nil {
+			to = int(order[i])
+		}
+		dst, norm := row(out.Points, to), 0.0
+		for j, v := range row(c.y, i)[:k] {
+			value := factor[j] * float64(v)
+			dst[j] = float32(value)
+			norm += value * value
+		}
+		if c.settings.UnitRows && norm > 0 {
+			for j, v := range row(c.y, i)[:k] {
+				dst[j] = float32(factor[j] * float64(v) / math.Sqrt(norm))
+			}
+		}
+	}
+	return out
+}
+
+// falling returns the eigenvalues of a symmetric matrix from the largest on, and
+// its eigenvectors in columns.
+func falling(g *mat.SymDense) ([]float64, *mat.Dense, error) {
+	m := g.SymmetricDim()
+	var e mat.EigenSym
+	if !e.Factorize(g, true) {
+		return nil, nil, fmt.Errorf("%w: eigenvalues of a projection", ErrDiverged)
+	}
+	rising := e.Values(nil)
+	var v mat.Dense
+	e.VectorsTo(&v)
+	values, vectors := make([]float64, m), mat.NewDense(m, m, nil)
+	for j := range m {
+		values[j] = rising[m-1-j]
+		for i := range m {
+			vectors.Set(i, j, v.At(i, m-1-j))
+		}
+	}
+	return values, vectors, nil
+}
+
+func symmetric(a *mat.Dense) *mat.SymDense {
+	m, _ := a.Dims()
+	s := mat.NewSymDense(m, nil)
+	for i := range m {
+		for j := i; j < m; j++ {
+			s.SetSym(i, j, (a.At(i, j)+a.At(j, i))/2)
+		}
+	}
+	return s
+}

@@ -1,0 +1,141 @@
+package mechanism
+
+import (
+	"fmt"
+	"io"
+	"math"
+	chacha "math/rand/v2"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// SeriesParams describe vectors that are released one after the other, such as
+// the steps of an iteration on private rows, or a single one. Nothing in it has
+// a default, and nothing in it may depend on private data.
+type SeriesParams struct {
+	// Epsilon, in [1e-6, 100], and Delta, in [1e-100, 0.1], are for all vectors
+	// together.
+	Epsilon, Delta float64
+	// L2Sensitivity bounds how far one record can move any one of the vectors,
+	// as computed, whatever was released before it. It is the caller's to prove:
+	// clipping the computed vector to a ball makes it the ball's diameter.
+	L2Sensitivity float64
+	// Vectors is how many there are and Coordinates the length of each; their
+	// product is at most 2^24.
+	Vectors, Coordinates int
+}
+
+const maxSeries = 1 << 24
+
+// noise is a grid step and the standard deviation in steps.
+type noise struct {
+	step     float64
+	multiple int64
+}
+
+func (n noise) sigma() float64 { return float64(n.multiple) * n.step }
+
+// calibrate returns the noise of each vector. Gaussian releases compose exactly
+// even when later ones are chosen by what came before: T of them at sensitivity
+// D are worth one at sqrt(T) D (Dong, Roth and Su 2019).
+func (p SeriesParams) calibrate() (noise, error) {
+	multiplier, err := Analytic.Multiplier(p.Epsilon, p.Delta)
+	if err != nil {
+		return noise{}, err
+	}
+	if p.Vectors < 1 || p.Coordinates < 1 || p.Vectors > maxSeries/p.Coordinates {
+		return noise{}, &ParamError{Field: "Vectors", Value: float64(p.Vectors) * float64(p.Coordinates), Allowed: "1 to 2^24 coordinates in all"}
+	}
+	if !(p.L2Sensitivity >= 1e-100 && p.L2Sensitivity <= 1e100) {
+		return noise{}, &ParamError{Field: "L2Sensitivity", Value: p.L2Sensitivity, Allowed: "1e-100 to 1e100"}
+	}
+	multiplier = up(multiplier * up(math.Sqrt(float64(p.Vectors))))
+	_, exponent := math.Frexp(multiplier * p.L2Sensitivity)
+	n := noise{step: math.Ldexp(1, exponent-41)} // as in Calibrate
+	gridError := n.step * up(math.Sqrt(float64(p.Coordinates)))
+	if gridError > p.L2Sensitivity*maxGridShare {
+		return noise{}, &ParamError{Field: "Coordinates", Value: float64(p.Coordinates), Allowed: "fewer at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
+	}
+	n.multiple = int64(math.Ceil(deviation(multiplier, up(p.L2Sensitivity+gridError)) / n.step))
+	return n, nil
+}
+
+// Sigma returns the standard deviation of the noise on each coordinate. It
+// touches no data and draws nothing.
+func (p SeriesParams) Sigma() (float64, error) {
+	n, err := p.calibrate()
+	return n.sigma(), err
+}
+
+// A Series has been paid for and releases vectors, exactly as many as its
+// parameters say. It is not safe for concurrent use.
+type Series struct {
+	params SeriesParams
+	noise  noise
+	words  *chacha.ChaCha8
+	left   int
+}
+
+// NewSeries draws a seed, lets the budget write the spend of all vectors down,
+// and returns the series. Errors are a *ParamError, ErrLedger without a budget,
+// ErrEntropy, and what the budget says.
+func NewSeries(budget Budget, unit Unit, p SeriesParams) (*Series, error) {
+	return newSeries(budget, unit, p, system)
+}
+
+func newSeries(budget Budget, unit Unit, p SeriesParams, source io.Reader) (*Series, error) {
+	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
+		return nil, fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
+	}
+	if unit.Kind != release.UnitRecord && unit.Kind != release.UnitClient || unit.Name == "" {
+		return nil, fmt.Errorf("mechanism: a unit of kind %q or %q with a name is wanted: %w", release.UnitRecord, release.UnitClient, ErrParam)
+	}
+	s := &Series{params: p, left: p.Vectors}
+	var err error
+	if s.noise, err = p.calibrate(); err != nil {
+		return nil, err
+	}
+	secret, err := drawSecrets(source, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	defer secret.forget()
+	_, err = spendFirst(budget, unit, secret.id, Spend{Epsilon: p.Epsilon, Delta: p.Delta}, func() error {
+		s.words = chacha.NewChaCha8(*seedOf(secret.chunks, 0))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Sigma is the standard deviation of the noise on each coordinate.
+func (s *Series) Sigma() float64 { return s.noise.sigma() }
+
+// Release returns x with noise: a new slice on the grid. The number of
+// coordinates is that of the parameters, and coordinates are cut to 2^51 grid
+// steps, more than 500 Sigma. Errors are ErrParam for another length or one
+// vector too many and ErrNonFinite; neither costs a vector.
+func (s *Series) Release(x []float64) ([]float64, error) {
+	if s.left == 0 {
+		return nil, fmt.Errorf("mechanism: all %d vectors of the series are released: %w", s.params.Vectors, ErrParam)
+	}
+	if len(x) != s.params.Coordinates {
+		return nil, fmt.Errorf("mechanism: a vector of %d coordinates in a series of %d: %w", len(x), s.params.Coordinates, ErrParam)
+	}
+	for _, v := range x {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return nil, fmt.Errorf("mechanism: the vector to be released: %w", ErrNonFinite)
+		}
+	}
+	out := make([]float64, len(x))
+	normal := &sampler{s.words}
+	for i, v := range x {
+		out[i] = float64(onGrid(nearest(v, s.noise.step), normal.draw(s.noise.multiple))) * s.noise.step
+	}
+	if s.left--; s.left == 0 {
+		s.words.Seed(seed{}) // forget the stream
+	}
+	return out, nil
+}

@@ -1,0 +1,156 @@
+package mechanism
+
+import (
+	"errors"
+	"io"
+	"math"
+	"path/filepath"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+var testUnit = Unit{Kind: release.UnitRecord, Name: "row"}
+
+// The noise of T vectors is sqrt(T) times that of one, up to the grid, and that
+// of one is the vector of the design page: 2.5 at (1, 1e-6) is 10.5616972233.
+func TestSeriesSigma(t *testing.T) {
+	one := SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 1, Coordinates: 3}
+	sigma, err := one.Sigma()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 10.5616972233; sigma < want*(1-1e-11) || sigma > want*(1+1e-9) {
+		t.Errorf("sigma %.12g, want %.12g", sigma, want)
+	}
+	many := one
+	many.Vectors = 100
+	if got, err := many.Sigma(); err != nil || got < 10*sigma*(1-1e-11) || got > 10*sigma*(1+1e-9) {
+		t.Errorf("100 vectors: sigma %.12g, %v; one: %.12g", got, err, sigma)
+	}
+}
+
+// Composition read back: the mu of all vectors together is worth no more than
+// (epsilon, delta).
+func TestSeriesComposes(t *testing.T) {
+	p := SeriesParams{Epsilon: 3, Delta: 1e-5, L2Sensitivity: 0.7, Vectors: 37, Coordinates: 2}
+	sigma, err := p.Sigma()
+	if err != nil {
+		t.Fatal(err)
+	}
+	epsilon, err := EpsilonAt(math.Sqrt(37)*0.7/sigma, 1e-5)
+	if err != nil || epsilon > 3 || epsilon < 2.999999 {
+		t.Errorf("37 vectors are worth epsilon %.9g, %v", epsilon, err)
+	}
+}
+
+// Mean and variance of the released coordinates, and no noise used twice.
+func TestSeriesNoise(t *testing.T) {
+	const n = 40000
+	p := SeriesParams{Epsilon: 0.5, Delta: 1e-5, L2Sensitivity: 1, Vectors: 2, Coordinates: n}
+	s, err := newSeries(NoLedger, testUnit, p, entropy("series"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = 1000
+	}
+	first, err := s.Release(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Release(x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sigma, sum, squares, cross := s.Sigma(), 0.0, 0.0, 0.0
+	for i := range x {
+		a, b := (first[i]-1000)/sigma, (second[i]-1000)/sigma
+		sum += a
+		squares += a * a
+		cross += a * b
+	}
+	// Each is normal to good accuracy; 6.11 has a false alarm in 1e9.
+	root := math.Sqrt(n)
+	for name, z := range map[string]float64{"mean": sum / root, "variance": (squares - n) / (root * math.Sqrt2), "independence": cross / root} {
+		if math.Abs(z) > 6.11 {
+			t.Errorf("%s: z = %.2f", name, z)
+		}
+	}
+}
+
+func TestSeriesRefuses(t *testing.T) {
+	good := SeriesParams{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
+	for name, change := range map[string]func(*SeriesParams){
+		"epsilon":     func(p *SeriesParams) { p.Epsilon = 0 },
+		"delta":       func(p *SeriesParams) { p.Delta = math.NaN() },
+		"sensitivity": func(p *SeriesParams) { p.L2Sensitivity = 0 },
+		"infinite":    func(p *SeriesParams) { p.L2Sensitivity = math.Inf(1) },
+		"vectors":     func(p *SeriesParams) { p.Vectors = 0 },
+		"coordinates": func(p *SeriesParams) { p.Coordinates = -1 },
+		"too many":    func(p *SeriesParams) { p.Vectors, p.Coordinates = math.MaxInt/2, 4 },
+	} {
+		p := good
+		change(&p)
+		if _, err := NewSeries(NoLedger, testUnit, p); !errors.Is(err, ErrParam) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := NewSeries(nil, testUnit, good); !errors.Is(err, ErrLedger) {
+		t.Errorf("no budget: %v", err)
+	}
+	if _, err := NewSeries(NoLedger, Unit{}, good); !errors.Is(err, ErrParam) {
+		t.Errorf("no unit: %v", err)
+	}
+	for _, source := range []io.Reader{iotest.ErrReader(io.ErrClosedPipe), io.LimitReader(fixed("short"), 31)} {
+		if s, err := newSeries(NoLedger, testUnit, good, source); !errors.Is(err, ErrEntropy) || s != nil {
+			t.Errorf("without entropy: %v", err)
+		}
+	}
+	s, err := NewSeries(NoLedger, testUnit, good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Release([]float64{1}); !errors.Is(err, ErrParam) {
+		t.Errorf("another length: %v", err)
+	}
+	if _, err := s.Release([]float64{1, math.Inf(1)}); !errors.Is(err, ErrNonFinite) {
+		t.Errorf("infinite: %v", err)
+	}
+	if _, err := s.Release([]float64{1, 2}); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Release([]float64{1, 2}); !errors.Is(err, ErrParam) {
+		t.Errorf("one vector too many: %v", err)
+	}
+}
+
+// All vectors are paid for before the first is released, and a series that does
+// not fit is refused.
+func TestSeriesSpends(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	if err := CreateLedger(path, Total{Kind: GDP, Epsilon: 1, Delta: 1e-6}); err != nil {
+		t.Fatal(err)
+	}
+	ledger, err := OpenLedger(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Close()
+	p := SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 5, Coordinates: 2}
+	if _, err := NewSeries(ledger, testUnit, p); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewSeries(ledger, testUnit, p); !errors.Is(err, ErrBudgetExceeded) {
+		t.Errorf("a second series: %v", err)
+	}
+	if _, err := NewSeries(ledger, Unit{Kind: release.UnitRecord, Name: "another"}, p); err != nil {
+		t.Errorf("another record: %v", err)
+	}
+	var none *Ledger
+	if _, err := NewSeries(none, testUnit, p); !errors.Is(err, ErrLedger) {
+		t.Errorf("a ledger that is nil: %v", err)
+	}
+}

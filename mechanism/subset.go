@@ -1,0 +1,179 @@
+package mechanism
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// A Subset is w-subset selection: of m items, one of which is private, it
+// reports a set of w. A set with the private item in it is r times as likely as
+// a set without, so the item is reported with probability
+//
+//	p = w r / (w r + m - w),
+//
+// and the rest of the set is drawn uniformly from the others. For w = 1 this is
+// randomised response.
+//
+// It is purely epsilon-private, whatever the item was computed from: a set z has
+// the probability p/C(m-1, w-1) for the items in it and (1-p)/C(m-1, w) for all
+// others, and the ratio of the two is p (m-w) / ((1-p) w) = r. Here r is a
+// rational number a/2^256 with 1 <= r <= e^epsilon, short of it by less than a
+// part in 2^200, and sets are drawn with exactly the probabilities that follow
+// from it.
+type Subset struct {
+	Items   int     // m, 2 to 2^20
+	Size    int     // w, 1 to m-1
+	Epsilon float64 // 1e-6 to 100
+}
+
+const maxItems = 1 << 20
+
+// Check returns nil, or a *ParamError for the first field that is out of range.
+func (s Subset) Check() error {
+	if s.Items < 2 || s.Items > maxItems {
+		return &ParamError{Field: "Items", Value: float64(s.Items), Allowed: "2 to 2^20"}
+	}
+	if s.Size < 1 || s.Size >= s.Items {
+		return &ParamError{Field: "Size", Value: float64(s.Size), Allowed: "at least 1, below Items"}
+	}
+	return checkEpsilon(s.Epsilon)
+}
+
+// Inclusion returns p, the probability that the private item is reported,
+// rounded to the nearest float64. The error is that of Check.
+func (s Subset) Inclusion() (float64, error) {
+	if err := s.Check(); err != nil {
+		return 0, err
+	}
+	p, _ := new(big.Rat).SetFrac(s.odds()).Float64()
+	return p, nil
+}
+
+// odds returns p as a fraction of whole numbers, w a / (w a + (m-w) 2^256).
+func (s Subset) odds() (favourable, all *big.Int) {
+	favourable = expDown(s.Epsilon)
+	favourable.Mul(favourable, big.NewInt(int64(s.Size)))
+	all = new(big.Int).Lsh(big.NewInt(int64(s.Items-s.Size)), expDigits)
+	return favourable, all.Add(all, favourable)
+}
+
+// A Selection is a released set.
+type Selection struct {
+	ID       [16]byte // a number that names the release
+	Sequence uint64   // of the spend in its ledger, 0 for NoLedger
+	Items    []int    // in rising order, which tells nothing of the private one
+}
+
+// Select spends s.Epsilon, as a pure epsilon, from the budget of a unit and then
+// reports a set for the private item, which is in 0 .. s.Items-1.
+//
+// The order is that of Privatize: everything is checked and entropy drawn first,
+// then the budget writes the spend down, then the set is drawn. An error before
+// the spend leaves the budget untouched; if only noting the hash of the set
+// fails, the selection comes with the error, which matches ErrSpent.
+//
+// Each call is a new spend, also for the same item. Whoever must answer for one
+// record several times keeps the selection and sends it again.
+//
+// Errors are ErrParam, ErrLedger without a budget, ErrEntropy and what the
+// budget says (ErrBudgetExceeded among it); none tells the item. Select is safe
+// for concurrent use. How much is drawn and how long it takes does not depend on
+// the item, sorting w numbers aside.
+func Select(budget Budget, unit Unit, s Subset, item int) (*Selection, error) {
+	return selectSubset(budget, unit, s, item, system)
+}
+
+// selectSubset is Select with the source of randomness as a parameter.
+func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reader) (*Selection, error) {
+	if err := checkPayer(budget, unit); err != nil {
+		return nil, err
+	}
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	if item < 0 || item >= s.Items {
+		return nil, fmt.Errorf("mechanism: the private item is not one of the %d: %w", s.Items, ErrParam)
+	}
+	secret, err := drawSecrets(entropy, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	defer secret.forget()
+	out := &Selection{ID: secret.id}
+	receipt, err := spendFirst(budget, unit, out.ID, Spend{PureEpsilon: s.Epsilon}, func() error {
+		stream(seedOf(secret.chunks, 0), func(words source) {
+			favourable, all := s.odds()
+			included := belowBig(all, words.Uint64).Cmp(favourable) < 0
+			out.Items = s.fill(item, included, words.Uint64)
+		})
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out.Sequence = receipt.Sequence()
+	if err := budget.commit(receipt, s.hash(out.Items)); err != nil {
+		return out, fmt.Errorf("mechanism: the hash of the selection is not in the ledger: %w: %w", err, ErrSpent)
+	}
+	return out, nil
+}
+
+// fill returns a set with or without the item, all of them equally likely. The
+// others are numbered 1 .. m-1 by their distance from it, in a circle, and w of
+// them are drawn. To include the item the first gives way to it: the w-1 left
+// are a uniform choice still.
+func (s Subset) fill(item int, included bool, word func() uint64) []int {
+	others := make([]int, s.Items-1)
+	for i := range others {
+		others[i] = i + 1
+	}
+	for i := range s.Size {
+		j := i + int(below(uint64(len(others)-i), word))
+		others[i], others[j] = others[j], others[i]
+	}
+	set := others[:s.Size:s.Size]
+	if included {
+		set[0] = 0
+	}
+	for i := range set {
+		set[i] = (item + set[i]) % s.Items
+	}
+	slices.Sort(set)
+	return set
+}
+
+// belowBig returns a number in 0 .. n-1, all exactly equally likely, n > 0. As
+// many bits as n has are drawn until they are below it, twice on average at
+// most.
+func belowBig(n *big.Int, word func() uint64) *big.Int {
+	size := n.BitLen()
+	buffer := make([]byte, (size+63)/64*8)
+	mask := new(big.Int).Lsh(big.NewInt(1), uint(size))
+	mask.Sub(mask, big.NewInt(1))
+	for x := new(big.Int); ; {
+		for i := 0; i < len(buffer); i += 8 {
+			binary.BigEndian.PutUint64(buffer[i:], word())
+		}
+		if x.And(x.SetBytes(buffer), mask).Cmp(n) < 0 {
+			return x
+		}
+	}
+}
+
+// hash returns what a ledger keeps of a set: SHA-256 of a name, m, w, epsilon
+// and the items, 8 bytes each, little-endian.
+func (s Subset) hash(items []int) [sha256.Size]byte {
+	b := []byte("privatemail subset 1")
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.Items))
+	b = binary.LittleEndian.AppendUint64(b, uint64(s.Size))
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.Epsilon))
+	for _, item := range items {
+		b = binary.LittleEndian.AppendUint64(b, uint64(item))
+	}
+	return sha256.Sum256(b)
+}

@@ -1,0 +1,61 @@
+package retrieval
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+var (
+	// ErrCells reports numbers from which no codebook can be made.
+	ErrCells = errors.New("no codebook for these numbers")
+	// ErrCodebook reports a message that goes with another codebook than the
+	// one at hand, or a codebook that is not the one expected.
+	ErrCodebook = errors.New("another codebook")
+)
+
+// Centres returns the number m of cells that mode cells has for lists of the
+// given share of the gallery (0 to 1/2) and clients that spend epsilon a query
+// and name one cell:
+//
+//	m = max(round(1.5/share), round(e^(epsilon/2))).
+//
+// The true cell is reported with probability p = e^epsilon/(e^epsilon + m - 1),
+// so few cells are reported rightly and many describe the gallery better. With
+// the lists of one length, not a partition, the best number hardly depends on the
+// gallery: m grows with epsilon only where p stays near 1.
+func Centres(share, epsilon float64) (int, error) {
+	if !(share > 0 && share <= 0.5) || !(epsilon > 0) {
+		return 0, fmt.Errorf("retrieval: %w: share %g, want 0 to 1/2; epsilon %g", ErrCells, share, epsilon)
+	}
+	m := max(math.Round(1.5/share), math.Round(math.Exp(epsilon/2)))
+	if m > wire.MaxCells {
+		return 0, fmt.Errorf("retrieval: %w: share %g and epsilon %g ask for %g cells", ErrCells, share, epsilon, m)
+	}
+	return int(m), nil
+}
+
+// NearestCentre returns the number of the centre nearest to a row, the lowest
+// among equals. The row has the dimension of the centres.
+func NearestCentre(book *wire.Codebook, row []float64) int {
+	best, least := 0, math.Inf(1)
+	for c := range book.Cells() {
+		if d := SquaredDistance(row, book.Centres[c*book.Dimension:(c+1)*book.Dimension]); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// SquaredDistance returns |a - b|^2 in float64, summed from the first coordinate
+// to the last. b has the length of a.
+func SquaredDistance(a []float64, b []float32) (sum float64) {
+	b = b[:len(a)]
+	for j, v := range a {
+		e := v - float64(b[j])
+		sum += float64(e * e) // the conversion forbids a fused product: same bits everywhere
+	}
+	return sum
+}

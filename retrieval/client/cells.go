@@ -1,0 +1,260 @@
+package client
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// CellsSettings say what a query is worth. None of these has a default.
+type CellsSettings struct {
+	// Codebook is the hash of the codebook, from where the client trusts it.
+	Codebook wire.Hash
+	// Epsilon is what a record spends when it is first asked for: pure
+	// privacy, delta = 0, for the record as a whole. 1e-6 to 100.
+	Epsilon float64
+	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	Ledger mechanism.Budget
+	// Client, if not empty, names whose budget pays for all records; otherwise
+	// each record has its own.
+	Client string
+	// Memory of what was released, such as NewMemory or OpenFolder return.
+	Memory Memory
+}
+
+// Cells asks in mode cells. It is safe for concurrent use.
+type Cells struct {
+	book     *wire.Codebook
+	settings CellsSettings
+	subset   mechanism.Subset
+	turn     sync.Mutex // a record is released once
+}
+
+// NewCells returns a client of a codebook, which is not changed afterwards.
+// Errors are wire.ErrMessage for a codebook that is none, retrieval.ErrCodebook
+// for one that does not have the hash expected, and mechanism.ErrParam,
+// mechanism.ErrLedger and ErrMemory for settings that are missing or out of
+// range.
+func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
+	if book == nil {
+		return nil, fmt.Errorf("client: %w: there is none", retrieval.ErrCodebook)
+	}
+	hash, err := book.Hash()
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if hash != settings.Codebook {
+		return nil, fmt.Errorf("client: %w than the one expected", retrieval.ErrCodebook)
+	}
+	c := &Cells{book: book, settings: settings, subset: mechanism.Subset{Items: book.Cells(), Size: book.Size, Epsilon: settings.Epsilon}}
+	if err := c.subset.Check(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if settings.Ledger == nil {
+		return nil, fmt.Errorf("client: neither a ledger nor NoLedger: %w", mechanism.ErrLedger)
+	}
+	if settings.Memory == nil {
+		return nil, fmt.Errorf("client: %w: there is none", ErrMemory)
+	}
+	return c, nil
+}
+
+// Ask returns the request for a record. name is the identity of the record, and
+// row its features in the space of the centres.
+//
+// The first time, the cell of the row is released by w-subset selection, which
+// spends Epsilon, and what came out is remembered. Every later call for that name
+// returns the same request and spends nothing, whatever the row: what is
+// remembered goes by the name of the record, and not by its cell or contents,
+// because a memory that two records share would disclose that they are alike. A
+// record under a new codebook or another epsilon is a new spend. That the same
+// request is sent again shows that the same record was asked for.
+//
+// Errors are ErrRecord, points.ErrNonFinite's for a row with a NaN, ErrMemory,
+// and those of mechanism.Select. After an error nothing may be sent; if it
+// matches mechanism.ErrSpent the budget is spent all the same. None of them holds
+// anything of the row.
+func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
+	if name == "" || len(row) != c.book.Dimension {
+		return nil, fmt.Errorf("client: %w: a name of %d letters and %d features, want %d", ErrRecord, len(name), len(row), c.book.Dimension)
+	}
+	if err := checkFinite(row); err != nil {
+		return nil, err
+	}
+	key := c.key(name)
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	kept, err := c.settings.Memory.Recall(key)
+	if err != nil {
+		return nil, err
+	}
+	if kept == nil {
+		if kept, err = c.release(key, name, row); err != nil {
+			return nil, err
+		}
+	}
+	request := new(wire.CellsRequest)
+	if err := request.UnmarshalBinary(kept); err != nil {
+		return nil, memoryError(err)
+	}
+	if w := len(request.Cells); request.Codebook != c.settings.Codebook || w != c.subset.Size || int(request.Cells[w-1]) >= c.subset.Items {
+		return nil, fmt.Errorf("client: %w: it holds a request of another codebook", ErrMemory)
+	}
+	return request, nil
+}
+
+// release draws a set for a record that has none, and returns the request that
+// is kept.
+func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
+	unit := mechanism.Unit{Kind: release.UnitRecord, Name: name}
+	if c.settings.Client != "" {
+		unit = mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client}
+	}
+	selection, err := mechanism.Select(c.settings.Ledger, unit, c.subset, retrieval.NearestCentre(c.book, row))
+	if err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	request := wire.CellsRequest{Codebook: c.settings.Codebook}
+	for _, cell := range selection.Items {
+		request.Cells = append(request.Cells, uint32(cell))
+	}
+	message, err := request.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("client: %w: %w", err, mechanism.ErrSpent)
+	}
+	kept, err := c.settings.Memory.Keep(key, message)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", err, mechanism.ErrSpent)
+	}
+	return kept, nil
+}
+
+// key returns SHA-256 of a name for its purpose, the codebook's hash, m, w,
+// epsilon and the record's name.
+func (c *Cells) key(name string) Key {
+	b := []byte("privatemail cells 1")
+	b = append(b, c.settings.Codebook[:]...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Items))
+	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Size))
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.subset.Epsilon))
+	return sha256.Sum256(append(b, name...))
+}
+
+// Rank returns the k rows nearest to a record among the lists of an answer and
+// those of the base sample, nearest first, fewer if there are not as many. row is
+// the record in the space of the returned rows. This happens at the client: row
+// may be anything, and nothing is disclosed. base may be nil.
+//
+// Errors are ErrRecord, wire.ErrMessage for messages that are none, and ErrAnswer
+// for those of another request or codebook.
+func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *wire.CellsAnswer, base *wire.Base) ([]Match, error) {
+	if len(row) != c.book.Ranking || k < 1 {
+		return nil, fmt.Errorf("client: %w: the %d nearest to %d features, want %d", ErrRecord, k, len(row), c.book.Ranking)
+	}
+	if err := checkFinite(row); err != nil {
+		return nil, err
+	}
+	if err := c.checkAnswer(request, answer); err != nil {
+		return nil, err
+	}
+	var all []Match
+	collect := func(ids []uint32, rows []float32) {
+		for i, id := range ids {
+			all = append(all, Match{ID: int64(id), Distance: retrieval.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])})
+		}
+	}
+	for i := range answer.Cells {
+		ids := answer.List(i)
+		if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows {
+			return nil, fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
+		}
+		collect(ids, answer.Rows[i*answer.Length*len(row):])
+	}
+	if base != nil {
+		if err := base.Check(); err != nil {
+			return nil, fmt.Errorf("client: %w", err)
+		}
+		if base.Codebook != c.settings.Codebook || base.Dimension != len(row) {
+			return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
+		}
+		collect(base.IDs, base.Rows)
+	}
+	return nearest(all, k), nil
+}
+
+func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer) error {
+	if request == nil || answer == nil {
+		return fmt.Errorf("client: %w: there is none", ErrAnswer)
+	}
+	if err := answer.Check(); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	if answer.Codebook != c.settings.Codebook || request.Codebook != c.settings.Codebook || !slices.Equal(answer.Cells, request.Cells) ||
+		answer.Length != c.book.Length || answer.Dimension != c.book.Ranking {
+		return fmt.Errorf("client: %w", ErrAnswer)
+	}
+	return nil
+}
+
+// nearest returns the k nearest of all, each row once. Distances come squared.
+func nearest(all []Match, k int) []Match {
+	slices.SortFunc(all, func(a, b Match) int {
+		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
+	})
+	var out []Match
+	seen := make(map[int64]bool, k)
+	for _, m := range all {
+		if len(out) == k {
+			break
+		}
+		if !seen[m.ID] {
+			seen[m.ID] = true
+			out = append(out, Match{ID: m.ID, Distance: math.Sqrt(m.Distance)})
+		}
+	}
+	return out
+}
+
+// Terms are what a client can know before it asks.
+type Terms struct {
+	Epsilon   float64 // pure; delta is 0
+	Cells     int     // m
+	Size      int     // w
+	Inclusion float64 // probability p that the record's own cell is reported
+	Share     float64 // of the gallery that an answer has room for
+	Bytes     int     // of an answer
+}
+
+// Terms returns the terms of a query.
+func (c *Cells) Terms() (Terms, error) {
+	p, err := c.subset.Inclusion()
+	if err != nil {
+		return Terms{}, fmt.Errorf("client: %w", err)
+	}
+	places := c.book.Size * c.book.Length
+	return Terms{
+		Epsilon: c.subset.Epsilon, Cells: c.subset.Items, Size: c.subset.Size, Inclusion: p,
+		Share: float64(places) / float64(c.book.Rows),
+		Bytes: 4 * places * (1 + c.book.Ranking),
+	}, nil
+}
+
+// checkFinite does not say where, or what.
+func checkFinite(row []float64) error {
+	for _, v := range row {
+		if v-v != 0 {
+			return fmt.Errorf("client: the record: %w", points.ErrNonFinite)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,330 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// testBook has many centres on a line, so that two draws hardly ever agree.
+func testBook(t *testing.T, version uint64) (*wire.Codebook, wire.Hash) {
+	t.Helper()
+	book := &wire.Codebook{Version: version, Rows: 1000, Size: 4, Length: 3, Dimension: 2, Ranking: 1}
+	for c := range 1000 {
+		book.Centres = append(book.Centres, float32(c), 0)
+	}
+	hash, err := book.Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return book, hash
+}
+
+// pureLedger has room for epsilon 3 a unit.
+func pureLedger(t *testing.T) *mechanism.Ledger {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ledger")
+	if err := mechanism.CreateLedger(path, mechanism.Total{Kind: mechanism.Pure, Epsilon: 3}); err != nil {
+		t.Fatal(err)
+	}
+	ledger, err := mechanism.OpenLedger(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ledger.Close() })
+	return ledger
+}
+
+func newClient(t *testing.T, version uint64, epsilon float64, budget mechanism.Budget, memory Memory) *Cells {
+	t.Helper()
+	book, hash := testBook(t, version)
+	c, err := NewCells(book, CellsSettings{Codebook: hash, Epsilon: epsilon, Ledger: budget, Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func ask(t *testing.T, c *Cells, name string, x float64) []uint32 {
+	t.Helper()
+	request, err := c.Ask(name, []float64{x, 0.5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return request.Cells
+}
+
+// A record is released once: again with another row, in another client, after
+// the program was started anew; and spent once. Another name, codebook or
+// epsilon is another release.
+func TestCellsAskedOnce(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "memory")
+	open := func() Memory {
+		m, err := OpenFolder(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	kept := NewMemory()
+	for name, memory := range map[string]func() Memory{"volatile": func() Memory { return kept }, "folder": open} {
+		ledger := pureLedger(t)
+		first := ask(t, newClient(t, 1, 1, ledger, memory()), "a", 3)
+		for _, x := range []float64{3, 500} {
+			if again := ask(t, newClient(t, 1, 1, ledger, memory()), "a", x); !slices.Equal(again, first) {
+				t.Errorf("%s: %v after %v", name, again, first)
+			}
+		}
+		spent := func(unit string, want float64) {
+			t.Helper()
+			amount, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: unit})
+			if err != nil || amount.Float() != want {
+				t.Errorf("%s: %s spent %v, want %g: %v", name, unit, amount, want, err)
+			}
+		}
+		spent("a", 1)
+		// The row is that of a, and nothing is shared with it.
+		if b := ask(t, newClient(t, 1, 1, ledger, memory()), "b", 3); slices.Equal(b, first) {
+			t.Errorf("%s: two records share a release", name)
+		}
+		spent("b", 1)
+		ask(t, newClient(t, 2, 1, ledger, memory()), "a", 3)
+		spent("a", 2)
+		ask(t, newClient(t, 1, 0.5, ledger, memory()), "a", 3)
+		spent("a", 2.5)
+		// The budget is exhausted, and what was released stays free.
+		if request, err := newClient(t, 3, 1, ledger, memory()).Ask("a", []float64{3, 0}); !errors.Is(err, mechanism.ErrBudgetExceeded) || request != nil {
+			t.Errorf("%s: %v, %v", name, request, err)
+		}
+		if again := ask(t, newClient(t, 1, 1, ledger, memory()), "a", 3); !slices.Equal(again, first) {
+			t.Errorf("%s: %v after %v", name, again, first)
+		}
+	}
+}
+
+func TestCellsAskedAtOnce(t *testing.T) {
+	ledger := pureLedger(t)
+	folder, err := OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClient(t, 1, 1, ledger, folder)
+	results := make([][]uint32, 16)
+	var wait sync.WaitGroup
+	for i := range results {
+		wait.Go(func() {
+			if request, err := c.Ask("a", []float64{1, 1}); err == nil {
+				results[i] = request.Cells
+			}
+		})
+	}
+	wait.Wait()
+	for _, r := range results {
+		if r == nil || !slices.Equal(r, results[0]) {
+			t.Fatalf("%v and %v", r, results[0])
+		}
+	}
+	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "a"}); err != nil || spent.Float() != 1 {
+		t.Errorf("spent %v: %v", spent, err)
+	}
+}
+
+func TestCellsPaidByClient(t *testing.T) {
+	ledger := pureLedger(t)
+	book, hash := testBook(t, 1)
+	c, err := NewCells(book, CellsSettings{Codebook: hash, Epsilon: 2, Ledger: ledger, Client: "carol", Memory: NewMemory()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask(t, c, "a", 1)
+	if _, err := c.Ask("b", []float64{1, 1}); !errors.Is(err, mechanism.ErrBudgetExceeded) {
+		t.Errorf("error %v", err)
+	}
+	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitClient, Name: "carol"}); err != nil || spent.Float() != 2 {
+		t.Errorf("spent %v: %v", spent, err)
+	}
+}
+
+// At a large epsilon the nearest centre is in the set.
+func TestCellsNameTheNearest(t *testing.T) {
+	c := newClient(t, 1, 60, mechanism.NoLedger, NewMemory())
+	for _, x := range []float64{0, 7.2, 998.6} {
+		if cells := ask(t, c, fmt.Sprint(x), x); !slices.Contains(cells, uint32(math.Round(x))) {
+			t.Errorf("%g: %v", x, cells)
+		}
+	}
+}
+
+// A memory that is damaged is an error and not a reason to draw again.
+func TestCellsDamagedMemory(t *testing.T) {
+	ledger := pureLedger(t)
+	memory := NewMemory()
+	c := newClient(t, 1, 1, ledger, memory)
+	other := newClient(t, 2, 1, mechanism.NoLedger, NewMemory())
+	request, err := other.Ask("a", []float64{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := request.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kept := range map[string][]byte{"garbage": []byte("garbage"), "foreign": foreign} {
+		if _, err := memory.Keep(c.key(name), kept); err != nil {
+			t.Fatal(err)
+		}
+		if request, err := c.Ask(name, []float64{1, 1}); !errors.Is(err, ErrMemory) || request != nil {
+			t.Errorf("%s: %v, %v", name, request, err)
+		}
+		if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: name}); err != nil || spent.Float() != 0 {
+			t.Errorf("%s: spent %v: %v", name, spent, err)
+		}
+	}
+}
+
+type failing struct{ Memory }
+
+func (failing) Keep(Key, []byte) ([]byte, error) { return nil, memoryError(errors.New("full")) }
+
+func TestCellsFullMemory(t *testing.T) {
+	request, err := newClient(t, 1, 1, mechanism.NoLedger, failing{NewMemory()}).Ask("a", []float64{1, 1})
+	if !errors.Is(err, ErrMemory) || !errors.Is(err, mechanism.ErrSpent) || request != nil {
+		t.Errorf("%v, %v", request, err)
+	}
+}
+
+func TestCellsRefuseRecords(t *testing.T) {
+	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
+	for name, test := range map[string]struct {
+		record string
+		row    []float64
+		want   error
+	}{
+		"nameless":  {"", []float64{1, 1}, ErrRecord},
+		"short":     {"a", []float64{1}, ErrRecord},
+		"nan":       {"a", []float64{1, math.NaN()}, points.ErrNonFinite},
+		"infinite":  {"a", []float64{math.Inf(1), 0}, points.ErrNonFinite},
+		"no record": {"a", nil, ErrRecord},
+	} {
+		if request, err := c.Ask(test.record, test.row); !errors.Is(err, test.want) || request != nil {
+			t.Errorf("%s: %v, %v", name, request, err)
+		}
+	}
+}
+
+func TestNewCellsRefuses(t *testing.T) {
+	book, hash := testBook(t, 1)
+	good := CellsSettings{Codebook: hash, Epsilon: 1, Ledger: mechanism.NoLedger, Memory: NewMemory()}
+	for name, c := range map[string]struct {
+		book   *wire.Codebook
+		change func(*CellsSettings)
+		want   error
+	}{
+		"no book":    {nil, func(*CellsSettings) {}, retrieval.ErrCodebook},
+		"bad book":   {&wire.Codebook{}, func(*CellsSettings) {}, wire.ErrMessage},
+		"other hash": {book, func(s *CellsSettings) { s.Codebook[0]++ }, retrieval.ErrCodebook},
+		"no epsilon": {book, func(s *CellsSettings) { s.Epsilon = 0 }, mechanism.ErrParam},
+		"nan":        {book, func(s *CellsSettings) { s.Epsilon = math.NaN() }, mechanism.ErrParam},
+		"no ledger":  {book, func(s *CellsSettings) { s.Ledger = nil }, mechanism.ErrLedger},
+		"no memory":  {book, func(s *CellsSettings) { s.Memory = nil }, ErrMemory},
+	} {
+		settings := good
+		c.change(&settings)
+		if _, err := NewCells(c.book, settings); !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// answerTo is an answer with three lists of which members are shared.
+func answerTo(hash wire.Hash) (*wire.CellsRequest, *wire.CellsAnswer, *wire.Base) {
+	request := &wire.CellsRequest{Codebook: hash, Cells: []uint32{1, 2, 5, 9}}
+	const none = wire.Padding
+	answer := &wire.CellsAnswer{
+		Codebook: hash, Cells: slices.Clone(request.Cells), Length: 3, Dimension: 1,
+		IDs:  []uint32{4, 5, none, 5, 7, 999, none, none, none, 4, none, none},
+		Rows: []float32{40, 50, 0, 50, 70, 90, 0, 0, 0, 40, 0, 0},
+	}
+	return request, answer, &wire.Base{Codebook: hash, Dimension: 1, IDs: []uint32{5, 6}, Rows: []float32{50, 60}}
+}
+
+func TestCellsRank(t *testing.T) {
+	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
+	request, answer, base := answerTo(c.settings.Codebook)
+	for _, test := range []struct {
+		base *wire.Base
+		k    int
+		want []Match
+	}{
+		{nil, 2, []Match{{5, 2}, {4, 8}}},
+		{nil, 9, []Match{{5, 2}, {4, 8}, {7, 22}, {999, 42}}}, // never the padding, which is at 0
+		{base, 3, []Match{{5, 2}, {4, 8}, {6, 12}}},
+	} {
+		got, err := c.Rank([]float64{48}, test.k, request, answer, test.base)
+		if err != nil || !slices.Equal(got, test.want) {
+			t.Errorf("the %d nearest: %v, %v, want %v", test.k, got, err, test.want)
+		}
+	}
+}
+
+func TestCellsRankRefuses(t *testing.T) {
+	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
+	for name, test := range map[string]struct {
+		change func(*wire.CellsRequest, *wire.CellsAnswer, *wire.Base)
+		want   error
+	}{
+		"other book":      {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) { a.Codebook[0]++ }, ErrAnswer},
+		"old request":     {func(r *wire.CellsRequest, _ *wire.CellsAnswer, _ *wire.Base) { r.Codebook[0]++ }, ErrAnswer},
+		"other cells":     {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) { a.Cells[0]-- }, ErrAnswer},
+		"row beyond":      {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) { a.IDs[5] = 1000 }, ErrAnswer},
+		"not finite":      {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) { a.Rows[1] = float32(math.NaN()) }, wire.ErrMessage},
+		"rows missing":    {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) { a.Rows = a.Rows[:3] }, wire.ErrMessage},
+		"a list twice":    {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) { a.IDs[1] = 4 }, wire.ErrMessage},
+		"base of another": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.Codebook[0]++ }, ErrAnswer},
+		"base not rising": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = 5 }, wire.ErrMessage},
+		"base of other d": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.Dimension, b.IDs = 2, b.IDs[:1] }, ErrAnswer},
+		"other dimension": {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) {
+			a.Dimension, a.Rows = 2, append(a.Rows, a.Rows...)
+		}, ErrAnswer},
+		"base row missing": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.Rows = b.Rows[:1] }, wire.ErrMessage},
+	} {
+		request, answer, base := answerTo(c.settings.Codebook)
+		test.change(request, answer, base)
+		if got, err := c.Rank([]float64{1}, 2, request, answer, base); !errors.Is(err, test.want) || got != nil {
+			t.Errorf("%s: %v, %v, want %v", name, got, err, test.want)
+		}
+	}
+	request, answer, _ := answerTo(c.settings.Codebook)
+	if _, err := c.Rank([]float64{1}, 2, nil, answer, nil); !errors.Is(err, ErrAnswer) {
+		t.Errorf("no request: error %v", err)
+	}
+	if _, err := c.Rank([]float64{1, 2}, 2, request, answer, nil); !errors.Is(err, ErrRecord) {
+		t.Errorf("other row: error %v", err)
+	}
+	if _, err := c.Rank([]float64{1}, 0, request, answer, nil); !errors.Is(err, ErrRecord) {
+		t.Errorf("k = 0: error %v", err)
+	}
+	if _, err := c.Rank([]float64{math.NaN()}, 1, request, answer, nil); !errors.Is(err, points.ErrNonFinite) || strings.Contains(err.Error(), "NaN") {
+		t.Errorf("nan: error %v", err)
+	}
+}
+
+func TestCellsTerms(t *testing.T) {
+	terms, err := newClient(t, 1, 2, mechanism.NoLedger, NewMemory()).Terms()
+	e := 4 * math.Exp(2)
+	want := Terms{Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Bytes: 96}
+	if err != nil || terms != want || math.Abs(terms.Inclusion-e/(e+996)) > 1e-15 {
+		t.Errorf("%+v, %v", terms, err)
+	}
+}

@@ -1,0 +1,14 @@
+package client
+
+import "errors"
+
+// Sentinels, matched with errors.Is.
+var (
+	// ErrRecord reports a record of the wrong shape, or without a name.
+	ErrRecord = errors.New("record does not fit")
+	// ErrAnswer reports an answer to another question.
+	ErrAnswer = errors.New("answer does not belong to the question")
+	// ErrMemory reports that what was released cannot be remembered, or that
+	// what was remembered cannot be read. Nothing is released then.
+	ErrMemory = errors.New("memory of releases not usable")
+)

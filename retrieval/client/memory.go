@@ -1,0 +1,137 @@
+package client
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+)
+
+// A Key stands for one record under one codebook and one price.
+type Key [sha256.Size]byte
+
+// A Memory keeps what was released. A record that is asked for again gets the
+// same message, which discloses nothing new but that it was asked again; a fresh
+// one would spend its budget again.
+//
+// Implementations are safe for concurrent use.
+type Memory interface {
+	// Recall returns what is kept under a key, nil if nothing is.
+	Recall(key Key) ([]byte, error)
+	// Keep stores a message unless one is there already, durably if that is the
+	// memory's kind, and returns the one that is there.
+	Keep(key Key, message []byte) ([]byte, error)
+}
+
+// NewMemory returns a memory that lasts as long as the program.
+func NewMemory() Memory { return &volatile{kept: make(map[Key][]byte)} }
+
+type volatile struct {
+	mutex sync.Mutex
+	kept  map[Key][]byte
+}
+
+func (v *volatile) Recall(key Key) ([]byte, error) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	return bytes.Clone(v.kept[key]), nil
+}
+
+func (v *volatile) Keep(key Key, message []byte) ([]byte, error) {
+	v.mutex.Lock()
+	defer v.mutex.Unlock()
+	if _, there := v.kept[key]; !there {
+		v.kept[key] = bytes.Clone(message)
+	}
+	return bytes.Clone(v.kept[key]), nil
+}
+
+// A Folder is a memory in files, one for each key, that several processes may
+// share. A file is complete on the disk before it has its name, and never
+// changes afterwards. Names are hashes, but who can read the folder can test
+// whether a record of a guessed name was asked for: keep it as private as the
+// names.
+type Folder struct{ path string }
+
+// OpenFolder returns the memory in a folder, which is made if it is not there.
+// Removing it, or a file of it, makes the next release of a record a new spend.
+func OpenFolder(path string) (*Folder, error) {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return nil, memoryError(err)
+	}
+	return &Folder{path: path}, nil
+}
+
+// maxKept is more than any message that is kept.
+const maxKept = 1 << 24
+
+func (f *Folder) file(key Key) string {
+	return filepath.Join(f.path, hex.EncodeToString(key[:])+".release")
+}
+
+// Recall implements Memory.
+func (f *Folder) Recall(key Key) ([]byte, error) {
+	info, err := os.Lstat(f.file(key))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, memoryError(err)
+	case !info.Mode().IsRegular() || info.Size() == 0 || info.Size() > maxKept:
+		return nil, memoryError(errors.New("a file of it is damaged"))
+	}
+	message, err := os.ReadFile(f.file(key))
+	if err != nil {
+		return nil, memoryError(err)
+	}
+	return message, nil
+}
+
+// Keep implements Memory.
+func (f *Folder) Keep(key Key, message []byte) ([]byte, error) {
+	temporary, err := os.CreateTemp(f.path, "new-*")
+	if err != nil {
+		return nil, memoryError(err)
+	}
+	defer os.Remove(temporary.Name())
+	_, err = temporary.Write(message)
+	if err == nil {
+		err = temporary.Sync()
+	}
+	if err = errors.Join(err, temporary.Close()); err != nil {
+		return nil, memoryError(err)
+	}
+	// A link, unlike a rename, does not replace what another process has kept
+	// in the meantime.
+	switch err := os.Link(temporary.Name(), f.file(key)); {
+	case errors.Is(err, fs.ErrExist):
+		return f.Recall(key)
+	case err != nil:
+		return nil, memoryError(err)
+	}
+	if err := syncFolder(f.path); err != nil {
+		return nil, memoryError(err)
+	}
+	return bytes.Clone(message), nil
+}
+
+func memoryError(err error) error { return fmt.Errorf("client: %w: %w", ErrMemory, err) }
+
+// syncFolder makes a new name in a folder last, where the system has a way.
+func syncFolder(path string) error {
+	switch runtime.GOOS {
+	case "windows", "plan9", "js", "wasip1":
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,176 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// ErrLabelDisclosed reports settings that would show a label which the relation
+// says is protected.
+var ErrLabelDisclosed = errors.New("the label is protected and would be disclosed")
+
+// A Record is what is private: a row of features, of any length but 0, and its
+// class.
+type Record struct {
+	Features []float64
+	Label    int32
+}
+
+// PaperSettings say what a question is worth. None of these has a default.
+type PaperSettings struct {
+	// Epsilon and Delta are the guarantee for the record under Relation.
+	Epsilon, Delta float64
+	Relation       sensitivity.Relation
+	// LabelMode says what the server gets of the labels of hidden rows:
+	// release.ModeDropped or release.ModeRandomised, the latter at
+	// LabelEpsilon on top. release.ModePublic goes only with a relation that
+	// takes the label to be public.
+	LabelMode    string
+	LabelEpsilon float64
+	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	Ledger mechanism.Budget
+
+	// SkipOwnClass draws no dummy of the record's own class, as the paper has
+	// it. Who is missing is then a function of the label: it goes only with a
+	// relation that takes the label to be public. Default: one of every class.
+	SkipOwnClass bool
+}
+
+// Paper asks questions as Algorithm 1 does. It is safe for concurrent use.
+type Paper struct {
+	engine   *privatemail.Engine
+	public   *retrieval.Public
+	method   retrieval.Method
+	settings PaperSettings
+}
+
+// NewPaper checks that the settings keep what they promise. The engine must stay
+// open while questions are asked.
+func NewPaper(engine *privatemail.Engine, public *retrieval.Public, method retrieval.Method, settings PaperSettings) (*Paper, error) {
+	if err := method.Check(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if settings.Relation.LabelPrivate() {
+		if settings.LabelMode == release.ModePublic {
+			return nil, fmt.Errorf("client: %w: relation %v with public labels; drop or randomise them", ErrLabelDisclosed, settings.Relation)
+		}
+		if settings.SkipOwnClass {
+			return nil, fmt.Errorf("client: %w: relation %v without a dummy of the record's own class", ErrLabelDisclosed, settings.Relation)
+		}
+	}
+	return &Paper{engine: engine, public: public, method: method, settings: settings}, nil
+}
+
+// A Question is asked, and waits for its answer. What it knows besides the
+// message, the place of the record among the hidden rows, stays here.
+type Question struct {
+	message wire.Question
+	hidden  int
+	place   int
+}
+
+// Message returns what is sent.
+func (q *Question) Message() *wire.Question { return &q.message }
+
+// Ask makes a question about the record. unit is whose budget pays for it. The
+// start of the iteration is drawn anew for every question. Errors are
+// ErrRecord, mechanism.ErrEntropy and those of privatemail.Engine.Privatize, of
+// which mechanism.ErrSpent means that the budget is spent; none of them holds a
+// value of the record.
+func (p *Paper) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {
+	if len(record.Features) != p.public.Dimension() {
+		return nil, fmt.Errorf("client: %w: %d features, want %d", ErrRecord, len(record.Features), p.public.Dimension())
+	}
+	if record.Label < 0 || int(record.Label) >= p.public.Classes() {
+		return nil, fmt.Errorf("client: %w: the label is not in 0 .. %d", ErrRecord, p.public.Classes()-1)
+	}
+	row := append([]float64(nil), record.Features...)
+	for _, v := range row {
+		if v-v != 0 {
+			return nil, fmt.Errorf("client: the record: %w", points.ErrNonFinite)
+		}
+	}
+	if points.Normalize(row) == 0 {
+		return nil, fmt.Errorf("client: the record: %w", points.ErrZeroRow)
+	}
+	skip := -1
+	if p.settings.SkipOwnClass {
+		skip = int(record.Label)
+	}
+	crowd, err := hide(p.public, skip)
+	if err != nil {
+		return nil, err
+	}
+	features, labels := crowd.rows(p.public, row, record.Label)
+	out, err := p.engine.Privatize64(ctx, features, labels, &privatemail.PrivateSettings{
+		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Relation: p.settings.Relation,
+		LabelMode: p.settings.LabelMode, LabelEpsilon: p.settings.LabelEpsilon,
+		Ledger: p.settings.Ledger, Unit: unit,
+		Bandwidth: p.method.Bandwidth, Alpha: p.method.Alpha, Table: p.method.Table, Classes: p.public.Classes(),
+		Columns: p.method.Columns, SigmaQ: p.method.SigmaQ, Seed: crowd.seed,
+		PrivateRows: crowd.places(),
+	})
+	if err != nil {
+		// Where only the hash of the release could not be noted there is one,
+		// but no ledger that knows it.
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	q := &Question{
+		message: wire.Question{Public: p.public.Hash(), Release: out},
+		hidden:  len(crowd.dummies) + 1, place: crowd.place,
+	}
+	if p.settings.LabelMode == release.ModePublic {
+		q.message.Labels = labels
+	}
+	return q, nil
+}
+
+// rows returns the hidden rows and behind them the public ones.
+func (c *crowd) rows(public *retrieval.Public, row []float64, label int32) (blas64.General, []int32) {
+	own, d := public.Features(), len(row)
+	n := len(c.dummies) + 1 + own.Rows
+	out := blas64.General{Rows: n, Cols: d, Stride: d, Data: make([]float64, 0, n*d)}
+	labels := make([]int32, 0, n)
+	for i, next := 0, 0; i <= len(c.dummies); i++ {
+		if i == c.place {
+			out.Data, labels = append(out.Data, row...), append(labels, label)
+			continue
+		}
+		dummy := c.dummies[next]
+		next++
+		out.Data, labels = append(out.Data, own.Data[dummy*own.Stride:][:d]...), append(labels, public.Labels()[dummy])
+	}
+	out.Data = append(out.Data, own.Data...)
+	return out, append(labels, public.Labels()...)
+}
+
+// Read returns the matches of the record, nearest first. The error is ErrAnswer
+// or that of wire.Matches.Check.
+func (q *Question) Read(answer *wire.Matches) ([]Match, error) {
+	if answer == nil {
+		return nil, fmt.Errorf("client: %w: there is none", ErrAnswer)
+	}
+	if err := answer.Check(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if answer.Question != q.message.Release.ID || answer.Hidden != q.hidden {
+		return nil, fmt.Errorf("client: %w", ErrAnswer)
+	}
+	ids, distances := answer.Row(q.place)
+	out := make([]Match, len(ids))
+	for i, id := range ids {
+		out[i] = Match{ID: id, Distance: distances[i]}
+	}
+	return out, nil
+}

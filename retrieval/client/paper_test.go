@@ -1,0 +1,296 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const testClasses = 5
+
+// publicRows returns rows of the classes 0 to 3 of five.
+func publicRows(t testing.TB) *retrieval.Public {
+	t.Helper()
+	const n = 24
+	x := blas64.General{Rows: n, Cols: 3, Stride: 3, Data: make([]float64, 3*n)}
+	y := make([]int32, n)
+	for i := range n {
+		y[i] = int32(i % (testClasses - 1))
+		for j := range 3 {
+			x.Data[3*i+j] = math.Sin(float64(7*i + 3*j + 1))
+		}
+	}
+	p, err := retrieval.NewPublic(x, y, testClasses)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func newEngine(t testing.TB) *privatemail.Engine {
+	t.Helper()
+	e, err := privatemail.New(privatemail.WithWorkers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+var (
+	unit   = mechanism.Unit{Kind: release.UnitRecord, Name: "x"}
+	record = Record{Features: []float64{3, 0, 4}, Label: 2}
+	sound  = PaperSettings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
+)
+
+func newPaper(t testing.TB, s PaperSettings) *Paper {
+	t.Helper()
+	p, err := NewPaper(newEngine(t), publicRows(t), retrieval.PaperMethod(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The dummies are one of every class with rows, whatever the record is, and
+// every order is possible.
+func TestHide(t *testing.T) {
+	public := publicRows(t)
+	places, firsts, chosen := map[int]int{}, map[int32]int{}, map[int]int{}
+	const draws = 2000
+	for range draws {
+		c, err := hide(public, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var classes []int32
+		for _, d := range c.dummies {
+			classes = append(classes, public.Labels()[d])
+			chosen[d]++
+		}
+		firsts[classes[0]]++
+		slices.Sort(classes)
+		if !slices.Equal(classes, []int32{0, 1, 2, 3}) {
+			t.Fatalf("classes %v", classes)
+		}
+		places[c.place]++
+	}
+	// Six standard deviations of a uniform choice.
+	uniform := func(what string, n, choices int) {
+		expected := draws / float64(choices)
+		if math.Abs(float64(n)-expected) > 6*math.Sqrt(expected) {
+			t.Errorf("%s: %d of %d, want about %.0f", what, n, draws, expected)
+		}
+	}
+	for place := range 5 {
+		uniform("a place", places[place], 5)
+	}
+	for class := range int32(4) {
+		uniform("a class first", firsts[class], 4)
+	}
+	for row := range public.Rows() {
+		uniform("a row", chosen[row], 6)
+	}
+}
+
+func TestHideSkips(t *testing.T) {
+	public := publicRows(t)
+	c, err := hide(public, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(c.dummies) != 3 || slices.ContainsFunc(c.dummies, func(d int) bool { return public.Labels()[d] == 1 }) {
+		t.Errorf("dummies %v", c.dummies)
+	}
+}
+
+// A question holds the hidden rows and the public set, and the place of the
+// record is nowhere in it.
+func TestAsk(t *testing.T) {
+	p := newPaper(t, sound)
+	q, err := p.Ask(t.Context(), record, unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := q.Message()
+	if err := m.Check(); err != nil {
+		t.Fatal(err)
+	}
+	r := m.Release
+	if r.Rows != 4+1+24 || m.Public != p.public.Hash() || m.Labels != nil || r.Labels.Mode != release.ModeDropped {
+		t.Errorf("%d rows, labels %v in mode %s", r.Rows, m.Labels, r.Labels.Mode)
+	}
+	if s := r.Sensitivity; !slices.Equal(s.PrivateRows, []int32{0, 1, 2, 3, 4}) || s.Relation != "replace-one" {
+		t.Errorf("private rows %v under %s", s.PrivateRows, s.Relation)
+	}
+	answer := &wire.Matches{Question: r.ID, Hidden: 5, K: 2, IDs: make([]int64, 10), Distances: make([]float64, 10)}
+	for i := range answer.IDs {
+		answer.IDs[i], answer.Distances[i] = int64(i), float64(i%2)
+	}
+	found, err := q.Read(answer)
+	if want := []Match{{int64(2 * q.place), 0}, {int64(2*q.place + 1), 1}}; err != nil || !slices.Equal(found, want) {
+		t.Errorf("read %v, want %v, %v", found, want, err)
+	}
+	other := *answer
+	other.Question[0]++
+	fewer := wire.Matches{Question: r.ID, Hidden: 4, K: 2, IDs: answer.IDs[:8], Distances: answer.Distances[:8]}
+	for name, wrong := range map[string]*wire.Matches{"none": nil, "other question": &other, "other rows": &fewer} {
+		if _, err := q.Read(wrong); !errors.Is(err, ErrAnswer) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := q.Read(new(wire.Matches)); !errors.Is(err, wire.ErrMessage) {
+		t.Errorf("empty answer: %v", err)
+	}
+}
+
+// The rows are the hidden ones in their order, the record in its place, and
+// then the public ones.
+func TestRows(t *testing.T) {
+	public := publicRows(t)
+	c := &crowd{dummies: []int{5, 0, 3}, place: 1}
+	x, y := c.rows(public, []float64{1, 0, 0}, 4)
+	if x.Rows != 28 || len(x.Data) != 28*3 || len(y) != 28 {
+		t.Fatalf("%d rows, %d labels", x.Rows, len(y))
+	}
+	own := public.Features()
+	want := slices.Concat(own.Data[15:18], []float64{1, 0, 0}, own.Data[0:3], own.Data[9:12], own.Data)
+	if !slices.Equal(x.Data, want) || !slices.Equal(y, append([]int32{1, 4, 0, 3}, public.Labels()...)) {
+		t.Errorf("rows %v, labels %v", x.Data[:12], y[:4])
+	}
+}
+
+func TestPublicLabelsGoAlong(t *testing.T) {
+	p := newPaper(t, PaperSettings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic, SkipOwnClass: true, Ledger: mechanism.NoLedger})
+	q, err := p.Ask(t.Context(), record, unit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden := slices.Clone(q.Message().Labels[:4])
+	if hidden[q.place] != record.Label {
+		t.Errorf("the record's label is %d", hidden[q.place])
+	}
+	slices.Sort(hidden)
+	if !slices.Equal(hidden, []int32{0, 1, 2, 3}) {
+		t.Errorf("hidden labels %v", hidden)
+	}
+}
+
+func TestNewPaperRefuses(t *testing.T) {
+	change := func(f func(*PaperSettings, *retrieval.Method)) error {
+		s, m := sound, retrieval.PaperMethod()
+		f(&s, &m)
+		_, err := NewPaper(newEngine(t), publicRows(t), m, s)
+		return err
+	}
+	for name, c := range map[string]struct {
+		f    func(*PaperSettings, *retrieval.Method)
+		want error
+	}{
+		"public labels":     {func(s *PaperSettings, _ *retrieval.Method) { s.LabelMode = release.ModePublic }, ErrLabelDisclosed},
+		"own class skipped": {func(s *PaperSettings, _ *retrieval.Method) { s.SkipOwnClass = true }, ErrLabelDisclosed},
+		"no bandwidth":      {func(_ *PaperSettings, m *retrieval.Method) { m.Bandwidth = kernel.Bandwidth{} }, retrieval.ErrMethod},
+		"no table":          {func(_ *PaperSettings, m *retrieval.Method) { m.Table = "x" }, retrieval.ErrMethod},
+		"no steps":          {func(_ *PaperSettings, m *retrieval.Method) { m.Steps = 0 }, retrieval.ErrMethod},
+		"no columns":        {func(_ *PaperSettings, m *retrieval.Method) { m.Columns = 0 }, retrieval.ErrMethod},
+		"sigma_q no number": {func(_ *PaperSettings, m *retrieval.Method) { m.SigmaQ = math.NaN() }, retrieval.ErrMethod},
+		"alpha not finite":  {func(_ *PaperSettings, m *retrieval.Method) { m.Alpha = math.Inf(1) }, retrieval.ErrMethod},
+	} {
+		if err := change(c.f); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestAskRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings func(*PaperSettings)
+		record   Record
+		want     error
+	}{
+		"short record":   {nil, Record{Features: []float64{1}}, ErrRecord},
+		"label":          {nil, Record{Features: record.Features, Label: 5}, ErrRecord},
+		"negative label": {nil, Record{Features: record.Features, Label: -1}, ErrRecord},
+		"zero record":    {nil, Record{Features: make([]float64, 3)}, points.ErrZeroRow},
+		"no number":      {nil, Record{Features: []float64{1, math.NaN(), 0}}, points.ErrNonFinite},
+		"no epsilon":     {func(s *PaperSettings) { s.Epsilon = 0 }, record, mechanism.ErrParam},
+		"no relation":    {func(s *PaperSettings) { s.Relation = 0 }, record, sensitivity.ErrRelation},
+		"no ledger":      {func(s *PaperSettings) { s.Ledger = nil }, record, mechanism.ErrLedger},
+		"no label mode":  {func(s *PaperSettings) { s.LabelMode = "" }, record, privatemail.ErrSettings},
+	} {
+		s := sound
+		if c.settings != nil {
+			c.settings(&s)
+		}
+		q, err := newPaper(t, s).Ask(t.Context(), c.record, unit)
+		if !errors.Is(err, c.want) || q != nil {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := newPaper(t, sound).Ask(ctx, record, unit); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A ledger pays for a question, and refuses one it has no budget for.
+func TestAskSpends(t *testing.T) {
+	s := sound
+	path := filepath.Join(t.TempDir(), "ledger")
+	if err := mechanism.CreateLedger(path, mechanism.Total{Kind: mechanism.GDP, Epsilon: 1.2, Delta: 1e-5}); err != nil {
+		t.Fatal(err)
+	}
+	ledger, err := mechanism.OpenLedger(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ledger.Close()
+	s.Ledger = ledger
+	p := newPaper(t, s)
+	if _, err := p.Ask(t.Context(), record, unit); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrBudgetExceeded) {
+		t.Errorf("a second question: %v", err)
+	}
+}
+
+// Without entropy there is no question.
+func TestNoEntropyNoQuestion(t *testing.T) {
+	before := system
+	defer func() { system = before }()
+	for _, bytes := range []int64{0, 1, 4, 8, 12} { // fewer than a question takes
+		system = io.LimitReader(before, bytes)
+		if q, err := newPaper(t, sound).Ask(t.Context(), record, unit); !errors.Is(err, mechanism.ErrEntropy) || q != nil {
+			t.Errorf("%d bytes: %v", bytes, err)
+		}
+	}
+}
+
+// Errors name no value of the record.
+func TestErrorsHoldNoValues(t *testing.T) {
+	_, err := newPaper(t, sound).Ask(t.Context(), Record{Features: []float64{0.123456, math.Inf(1), 0}, Label: 3}, unit)
+	if err == nil || strings.Contains(err.Error(), "123") || strings.Contains(err.Error(), "Inf") {
+		t.Errorf("%v", err)
+	}
+}

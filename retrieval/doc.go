@@ -1,0 +1,76 @@
+// Package retrieval is private retrieval: a client has a labelled row of features
+// that it will not show, a server a gallery of such rows, and the client wants
+// those nearest to its own.
+//
+// # The two sides
+//
+// What runs at the client is package retrieval/client, what runs at the server
+// package retrieval/server. Neither imports the other. They meet in package
+// retrieval/wire, whose messages are all that is disclosed, so that no call can
+// pass a client's features or label to the server's code. This package holds
+// what both need.
+//
+//	record ──> client ──> wire message ──> server ──> wire message ──> client ──> matches
+//	             └──── public rows, known to both ────┘
+//
+// # Mode paper
+//
+// Algorithm 1 of the paper with a guarantee that holds. The query is hidden
+// among dummies and joined by the [Public] rows; the first step of the iteration
+// over all of them is released with noise (privatemail.Engine.Privatize64); the
+// server takes the release further, aligns it with its own embedding on the
+// public rows ([Align]) and answers for every hidden row. [Method] has the
+// numbers both sides use.
+//
+// It is here because it was published, and it retrieves nothing: where the label
+// is protected recall is at chance for every epsilon. With the label term of the
+// text even the iteration without noise is at chance.
+//
+// # Mode authors
+//
+// What the authors' program does instead, which reaches a recall of 0.8 through
+// the query's label, is in package retrieval/published, for comparison only: it
+// takes no budget, makes no release and cannot be mistaken for one.
+//
+// # Mode supervised
+//
+// The embedding people should use, in package retrieval/supervised: a published map
+// that shrinks what rows of one class do not share, and a gallery drawn one step
+// towards its labels. A query is embedded by the map alone, at the client; what is
+// then asked of the server goes through mode cells.
+//
+// # Mode cells
+//
+// Private retrieval that works. The server cuts its gallery into cells, lists of
+// rows around published centres, of one length and overlapping (wire.Codebook;
+// [Centres] has their number). The client finds the centre nearest to its row and
+// reports a set of cells by w-subset selection (mechanism.Select), purely
+// epsilon-private for the record as a whole, whatever its features and label are.
+// The server returns the lists, and the client ranks their rows by its true
+// features, at home, together with a base sample of the gallery that it has taken
+// once. What was reported for a record is kept and sent again when the record is
+// asked for again, which spends nothing.
+//
+// Random rows of the gallery ranked at home already find the class of a query; what
+// epsilon buys is the query's own neighbours.
+//
+// # The ceiling
+//
+// If a release is (eps, delta)-private for the whole record and the server
+// returns rows of at most K of C equally likely classes,
+//
+//	Recall@K <= (K e^eps + (C-1) delta) / (K e^eps + C - K).
+//
+// A recall above it is an error or a leak.
+//
+// # Concurrency
+//
+// All functions may be called concurrently; they only read their arguments. The
+// same input gives the same bits for any number of workers.
+//
+// # References
+//
+// Kabsch, "A solution for the best rotation to relate two sets of vectors"
+// (1976); Umeyama, "Least-squares estimation of transformation parameters
+// between two point patterns" (1991).
+package retrieval

@@ -1,0 +1,163 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// Cells answers requests of mode cells: the lists of the cells a client names.
+// It learns those names and nothing else. It is safe for concurrent use.
+type Cells struct {
+	book  wire.Codebook
+	hash  wire.Hash
+	lists [][]uint32 // rows of each cell
+	rows  []float32  // of the ranking space, all n
+	base  wire.Base
+}
+
+// NewCells cuts a gallery into cells. The cells follow from the rows of space,
+// the lists hold the rows of ranking, in which clients search; the two may be the
+// same. They have a row each for the same item, and both are copied, as float32.
+// Build on features that were not yet drawn to their classes, and rank in the
+// embedding: lists of pure classes help less.
+//
+// It takes 25 steps of k-means and sorts the distances from each centre. Errors
+// are ErrGallery, also for numbers that are not finite, retrieval.ErrCells, and
+// that of the context.
+func NewCells[M points.Matrix](ctx context.Context, space, ranking M, settings CellsSettings) (*Cells, error) {
+	n, d, err := points.Dims(space)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
+	}
+	rankingRows, rankingD, err := points.Dims(ranking)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w: ranking: %w", ErrGallery, err)
+	}
+	if n != rankingRows || n < 2 || n > wire.MaxRows || max(d, rankingD) > wire.MaxDimension || min(d, rankingD) < 1 {
+		return nil, fmt.Errorf("server: %w: %d x %d to build on and %d x %d to rank", ErrGallery, n, d, rankingRows, rankingD)
+	}
+	rows, err := singleRows(ranking, n, rankingD)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w: ranking: %w", ErrGallery, err)
+	}
+	if err := points.CheckFinite(space); err != nil {
+		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
+	}
+	if settings, err = settings.withDefaults(n); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	centres, lists, err := newLists(ctx, space, settings)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	c := &Cells{lists: lists, rows: rows, book: wire.Codebook{
+		Version: settings.Version, Rows: n, Size: settings.Size, Dimension: d, Ranking: rankingD, Centres: centres,
+	}}
+	for _, list := range lists {
+		c.book.Length = max(c.book.Length, len(list))
+	}
+	if bytes := 4 * float64(settings.Size) * float64(c.book.Length) * float64(1+rankingD); bytes > math.MaxInt32/2 {
+		return nil, fmt.Errorf("server: %w: an answer of %.3g bytes; make the share smaller", ErrGallery, bytes)
+	}
+	if c.hash, err = c.book.Hash(); err != nil {
+		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
+	}
+	c.base = c.sample(max(1, int(math.Round(settings.Base*float64(n)))), settings.Seed)
+	return c, nil
+}
+
+// singleRows returns the entries of x as float32, all of them finite.
+func singleRows[M points.Matrix](x M, n, d int) ([]float32, error) {
+	if int64(n) > math.MaxInt/8/int64(d) {
+		return nil, points.ErrShape
+	}
+	out := make([]float32, 0, n*d)
+	row := make([]float64, d)
+	for i := range n {
+		points.ReadRow(row, x, i)
+		for j, v := range row {
+			s := float32(v)
+			if s-s != 0 {
+				return nil, &points.EntryError{What: "points", Row: i, Col: j}
+			}
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+// sample returns that many rows, drawn by the seed.
+func (c *Cells) sample(count int, seed uint64) wire.Base {
+	base := wire.Base{Codebook: c.hash, Dimension: c.book.Ranking}
+	for _, row := range points.Permutation(c.book.Rows, seed)[:count] {
+		base.IDs = append(base.IDs, uint32(row))
+	}
+	slices.Sort(base.IDs)
+	base.Rows = make([]float32, 0, count*c.book.Ranking)
+	for _, id := range base.IDs {
+		base.Rows = append(base.Rows, c.row(id)...)
+	}
+	return base
+}
+
+func (c *Cells) row(id uint32) []float32 {
+	d := c.book.Ranking
+	return c.rows[int(id)*d : (int(id)+1)*d]
+}
+
+// Codebook returns what is published. It must not be changed.
+func (c *Cells) Codebook() *wire.Codebook { return &c.book }
+
+// Base returns the sample that all clients may have. It must not be changed.
+func (c *Cells) Base() *wire.Base { return &c.base }
+
+// ListLength returns the mean length of a list, without padding.
+func (c *Cells) ListLength() float64 {
+	sum := 0
+	for _, list := range c.lists {
+		sum += len(list)
+	}
+	return float64(sum) / float64(len(c.lists))
+}
+
+// Answer returns the lists of the cells of a request. Errors are
+// retrieval.ErrCodebook for a request that was made with another codebook,
+// wire.ErrMessage, and ErrQuestion for a number of cells that is not the
+// codebook's, or a cell it does not have.
+func (c *Cells) Answer(request *wire.CellsRequest) (*wire.CellsAnswer, error) {
+	if request == nil {
+		return nil, fmt.Errorf("server: %w: there is none", ErrQuestion)
+	}
+	if err := request.Check(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	if request.Codebook != c.hash {
+		return nil, fmt.Errorf("server: the request: %w; the current version is %d", retrieval.ErrCodebook, c.book.Version)
+	}
+	if w := len(request.Cells); w != c.book.Size || int(request.Cells[w-1]) >= len(c.lists) {
+		return nil, fmt.Errorf("server: %w: %d cells up to %d, want %d below %d",
+			ErrQuestion, w, request.Cells[w-1], c.book.Size, len(c.lists))
+	}
+	count := len(request.Cells) * c.book.Length
+	out := &wire.CellsAnswer{
+		Codebook: c.hash, Cells: slices.Clone(request.Cells), Length: c.book.Length, Dimension: c.book.Ranking,
+		IDs:  make([]uint32, 0, count),
+		Rows: make([]float32, count*c.book.Ranking),
+	}
+	for i, cell := range request.Cells {
+		for _, id := range c.lists[cell] {
+			copy(out.Rows[len(out.IDs)*out.Dimension:], c.row(id))
+			out.IDs = append(out.IDs, id)
+		}
+		for len(out.IDs) < (i+1)*out.Length {
+			out.IDs = append(out.IDs, wire.Padding)
+		}
+	}
+	return out, nil
+}

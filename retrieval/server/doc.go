@@ -1,0 +1,16 @@
+// Package server is what runs where the gallery is. All it gets to know of a
+// query is a message of package retrieval/wire; it does not know package
+// retrieval/client, and nothing of a client's features or label can be passed to
+// it.
+//
+// # Mode paper
+//
+// [Paper] answers as Algorithm 1 says:
+//
+//	gallery u public rows, labels ──> T steps without noise ──> embedding       (once)
+//	wire.Question ──> T steps over the released points ──> embedding of the client
+//	the two are aligned on the public rows they share (retrieval.Align)
+//	the K gallery rows nearest to every hidden row ──> wire.Matches
+//
+// The server cannot tell which hidden row is the query and answers for all.
+package server

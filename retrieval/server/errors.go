@@ -1,0 +1,11 @@
+package server
+
+import "errors"
+
+// Sentinels, matched with errors.Is.
+var (
+	// ErrGallery reports a gallery that cannot be searched as asked.
+	ErrGallery = errors.New("gallery not usable")
+	// ErrQuestion reports a question that cannot be answered.
+	ErrQuestion = errors.New("question not answerable")
+)

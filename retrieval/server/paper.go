@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/post"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A Gallery is what is searched: rows of features with their labels.
+type Gallery struct {
+	Features blas64.General
+	Labels   []int32
+}
+
+// Paper answers questions as Algorithm 1 does. It is safe for concurrent use.
+type Paper struct {
+	engine  *privatemail.Engine
+	public  *retrieval.Public
+	method  retrieval.Method
+	matches int
+	anchors blas64.General // the public rows in the server's embedding
+	gallery *grid          // the gallery's rows in it
+}
+
+// NewPaper embeds the gallery and the public rows, from the start of the given
+// seed; that is the long work, and the engine reports it. matches is the number
+// of answers for a hidden row. The engine must stay open while questions are
+// answered. The gallery is not kept.
+//
+// Errors are ErrGallery, retrieval.ErrMethod and those of
+// privatemail.Engine.Embed.
+func NewPaper(ctx context.Context, engine *privatemail.Engine, gallery Gallery, public *retrieval.Public, method retrieval.Method, matches int, seed uint64) (*Paper, error) {
+	if err := method.Check(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	n, d, err := points.Dims(gallery.Features)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
+	}
+	if d != public.Dimension() || len(gallery.Labels) != n || matches < 1 || matches > n || n > math.MaxInt32 {
+		return nil, fmt.Errorf("server: %w: %d rows of %d features, want %d, with %d labels, for %d matches",
+			ErrGallery, n, d, public.Dimension(), len(gallery.Labels), matches)
+	}
+	table, err := kernel.TableByName(method.Table, method.Bandwidth)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	all := blas32.General{Rows: n + public.Rows(), Cols: d, Stride: d, Data: make([]float32, 0, (n+public.Rows())*d)}
+	for _, x := range []blas64.General{gallery.Features, public.Features()} {
+		for i := range x.Rows {
+			for _, v := range x.Data[i*x.Stride:][:d] {
+				all.Data = append(all.Data, float32(v))
+			}
+		}
+	}
+	labels := append(append([]int32(nil), gallery.Labels...), public.Labels()...)
+	out, err := engine.Embed(ctx, all, labels, &privatemail.Settings{
+		Bandwidth: method.Bandwidth, NormalizeRows: true,
+		Coefficient: method.Alpha, Table: table,
+		Columns: method.Columns, SigmaQ: method.SigmaQ, Seed: seed, Steps: method.Steps,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	x := out.Points.RawMatrix()
+	return &Paper{
+		engine: engine, public: public, method: method, matches: matches,
+		anchors: rows(x, n, x.Rows), gallery: newGrid(rows(x, 0, n)),
+	}, nil
+}
+
+// rows returns the rows lo to hi-1 of x, sharing memory.
+func rows(x blas64.General, lo, hi int) blas64.General {
+	return blas64.General{Rows: hi - lo, Cols: x.Cols, Stride: x.Stride, Data: x.Data[lo*x.Stride:]}
+}
+
+// Answer finds the nearest rows of the gallery for every hidden row of the
+// question. Errors are ErrQuestion, retrieval.ErrMethod where the two sides use
+// different numbers, retrieval.ErrDegenerate where the public rows do not
+// determine an alignment, and those of wire.Question.Check and
+// privatemail.Engine.Continue.
+func (p *Paper) Answer(ctx context.Context, question *wire.Question) (*wire.Matches, error) {
+	if question == nil {
+		return nil, fmt.Errorf("server: %w: there is none", ErrQuestion)
+	}
+	if err := question.Check(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	r := question.Release
+	hidden := r.Rows - p.public.Rows()
+	switch {
+	case question.Public != p.public.Hash():
+		return nil, fmt.Errorf("server: %w: it is about another public set", ErrQuestion)
+	case hidden < 1 || hidden > p.public.Classes()+1:
+		return nil, fmt.Errorf("server: %w: %d hidden rows, want 1 to %d", ErrQuestion, hidden, p.public.Classes()+1)
+	case r.Columns != p.method.Columns || r.Query.Alpha != p.method.Alpha || r.Query.Table != p.method.Table ||
+		math.Abs(r.Query.Sigma/p.method.Bandwidth.Sigma()-1) > 1e-12:
+		return nil, fmt.Errorf("server: %w: the release has other numbers", retrieval.ErrMethod)
+	}
+	var labels *release.PublicLabels
+	if r.Labels.Mode == release.ModePublic {
+		var err error
+		if labels, err = release.Declare(question.Labels, r.Query.Classes); err != nil {
+			return nil, fmt.Errorf("server: %w", err)
+		}
+	}
+	out, err := p.engine.Continue(ctx, r, labels, &post.Settings{Steps: p.method.Steps})
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	x := out.Points.RawMatrix()
+	similarity, err := retrieval.Align(rows(x, hidden, x.Rows), p.anchors, retrieval.Proper)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	answer := &wire.Matches{Question: r.ID, Hidden: hidden, K: p.matches}
+	asked := similarity.Apply(rows(x, 0, hidden))
+	if err := points.CheckFinite(asked); err != nil {
+		return nil, fmt.Errorf("server: aligned rows: %w", err)
+	}
+	for i := range hidden {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		for _, c := range p.gallery.nearest(asked.Data[i*asked.Stride:][:asked.Cols], p.matches) {
+			answer.IDs = append(answer.IDs, int64(c.row))
+			answer.Distances = append(answer.Distances, math.Sqrt(c.squaredDistance))
+		}
+	}
+	return answer, nil
+}

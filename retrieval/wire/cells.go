@@ -1,0 +1,311 @@
+package wire
+
+import (
+	"crypto/sha256"
+	"math"
+)
+
+// The messages of mode cells, in the order in which they travel.
+const (
+	KindCodebook Kind = 16 + iota
+	KindBase
+	KindCellsRequest
+	KindCellsAnswer
+)
+
+// Limits of the messages of mode cells.
+const (
+	MaxCells     = 1 << 20       // centres of a codebook
+	MaxDimension = 1 << 16       // of a space
+	MaxRows      = math.MaxInt32 // of a gallery
+)
+
+// Padding is the number of no row. It fills a list up to the length that all
+// lists have, so that the size of an answer does not tell which were sent.
+const Padding = math.MaxUint32
+
+// A Hash is a SHA-256.
+type Hash = [sha256.Size]byte
+
+// A Codebook is what a server publishes about its gallery before any query: the
+// centres of its cells and how much an answer holds. Clients choose among the
+// centres, so one codebook goes to all of them, and a change of it is a new
+// version with another hash.
+type Codebook struct {
+	Version   uint64    // counts up
+	Rows      int       // of the gallery
+	Size      int       // how many cells a request names, 1 to Cells()-1
+	Length    int       // of the list of each cell, padded
+	Dimension int       // of the centres
+	Ranking   int       // dimension of the rows that are returned
+	Centres   []float32 // one centre a row
+}
+
+// Cells returns the number of centres.
+func (c *Codebook) Cells() int {
+	if c.Dimension < 1 {
+		return 0
+	}
+	return len(c.Centres) / c.Dimension
+}
+
+// Check returns nil, or an *Error for the first field that is wrong.
+func (c *Codebook) Check() error {
+	switch cells := c.Cells(); {
+	case c.Rows < 1 || c.Rows > MaxRows:
+		return refuse("rows", "%d, want 1 to %d", c.Rows, MaxRows)
+	case c.Dimension < 1 || c.Dimension > MaxDimension:
+		return refuse("dimension", "%d, want 1 to %d", c.Dimension, MaxDimension)
+	case c.Ranking < 1 || c.Ranking > MaxDimension:
+		return refuse("ranking", "%d, want 1 to %d", c.Ranking, MaxDimension)
+	case cells < 2 || cells > MaxCells || cells*c.Dimension != len(c.Centres):
+		return refuse("centres", "%d numbers of dimension %d, want 2 to %d centres", len(c.Centres), c.Dimension, MaxCells)
+	case c.Size < 1 || c.Size >= cells:
+		return refuse("size", "%d of %d cells", c.Size, cells)
+	case c.Length < 1 || c.Length > c.Rows:
+		return refuse("length", "%d of %d rows", c.Length, c.Rows)
+	case !allFinite(c.Centres):
+		return refuse("centres", "a number is not finite")
+	}
+	return nil
+}
+
+// Hash returns the SHA-256 that identifies the codebook, the one its binary form
+// ends with, and the error of Check when there is one.
+func (c *Codebook) Hash() (h Hash, err error) {
+	frame, err := c.MarshalBinary()
+	if err != nil {
+		return h, err
+	}
+	return Hash(frame[len(frame)-len(h):]), nil
+}
+
+// MarshalBinary returns the binary form, and the error of Check when there is
+// one.
+func (c *Codebook) MarshalBinary() ([]byte, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	var e encoder
+	e.uint64(c.Version)
+	for _, v := range c.sizes() {
+		e.uint64(uint64(*v.at))
+	}
+	e.float32s(c.Centres)
+	return seal(KindCodebook, 1, e.body)
+}
+
+// UnmarshalBinary reads the binary form. When it fails, c stays as it was.
+func (c *Codebook) UnmarshalBinary(frame []byte) error {
+	d, err := open(KindCodebook, 1, frame)
+	if err != nil {
+		return err
+	}
+	out := Codebook{Version: d.uint64("version")}
+	for _, v := range out.sizes() {
+		*v.at = d.whole(v.name, MaxRows)
+	}
+	out.Centres = d.float32s("centres")
+	return finish(d, c, &out, out.Check)
+}
+
+type size struct {
+	name string
+	at   *int
+}
+
+func (c *Codebook) sizes() []size {
+	return []size{{"rows", &c.Rows}, {"size", &c.Size}, {"length", &c.Length}, {"dimension", &c.Dimension}, {"ranking", &c.Ranking}}
+}
+
+// finish sets dst to a message that was read whole and holds what it must.
+func finish[T any](d *decoder, dst, out *T, check func() error) error {
+	if err := d.done(); err != nil {
+		return err
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	*dst = *out
+	return nil
+}
+
+// A Base is a random sample of the gallery, the same for every client and every
+// query. It says nothing about a query, so clients take it once and keep it.
+type Base struct {
+	Codebook  Hash      // of the codebook it goes with
+	Dimension int       // of the rows
+	IDs       []uint32  // of the rows, rising
+	Rows      []float32 // one a row
+}
+
+// Check returns nil, or an *Error for the first field that is wrong.
+func (b *Base) Check() error {
+	if !rising(b.IDs) {
+		return refuse("ids", "not in rising order")
+	}
+	return checkRows(b.Dimension, len(b.IDs), b.Rows)
+}
+
+// MarshalBinary returns the binary form, and the error of Check when there is
+// one.
+func (b *Base) MarshalBinary() ([]byte, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	var e encoder
+	e.fixed(b.Codebook[:])
+	e.uint64(uint64(b.Dimension))
+	e.uint32s(b.IDs)
+	e.float32s(b.Rows)
+	return seal(KindBase, 1, e.body)
+}
+
+// UnmarshalBinary reads the binary form. When it fails, b stays as it was.
+func (b *Base) UnmarshalBinary(frame []byte) error {
+	d, err := open(KindBase, 1, frame)
+	if err != nil {
+		return err
+	}
+	var out Base
+	d.fixed("codebook", out.Codebook[:])
+	out.Dimension = d.whole("dimension", MaxDimension)
+	out.IDs = d.uint32s("ids")
+	out.Rows = d.float32s("rows")
+	return finish(d, b, &out, out.Check)
+}
+
+// A CellsRequest is a query: the set of cells that a client has released. There
+// is nothing else in it, and two requests for one record are equal.
+type CellsRequest struct {
+	Codebook Hash     // of the codebook that was chosen from
+	Cells    []uint32 // rising
+}
+
+// Check returns nil, or an *Error for the first field that is wrong.
+func (r *CellsRequest) Check() error { return checkCells(r.Cells) }
+
+// MarshalBinary returns the binary form, and the error of Check when there is
+// one.
+func (r *CellsRequest) MarshalBinary() ([]byte, error) {
+	if err := r.Check(); err != nil {
+		return nil, err
+	}
+	var e encoder
+	e.fixed(r.Codebook[:])
+	e.uint32s(r.Cells)
+	return seal(KindCellsRequest, 1, e.body)
+}
+
+// UnmarshalBinary reads the binary form. When it fails, r stays as it was.
+func (r *CellsRequest) UnmarshalBinary(frame []byte) error {
+	d, err := open(KindCellsRequest, 1, frame)
+	if err != nil {
+		return err
+	}
+	var out CellsRequest
+	d.fixed("codebook", out.Codebook[:])
+	out.Cells = d.uint32s("cells")
+	return finish(d, r, &out, out.Check)
+}
+
+// A CellsAnswer holds the lists of the cells of a request, one after the other:
+// the number and the row of each member, in rising order of the numbers, then
+// padding up to the length of all lists.
+type CellsAnswer struct {
+	Codebook  Hash
+	Cells     []uint32  // those of the request
+	Length    int       // of each list
+	Dimension int       // of the rows
+	IDs       []uint32  // len(Cells) x Length numbers of rows, or Padding
+	Rows      []float32 // one a number; zero beside Padding
+}
+
+// Check returns nil, or an *Error for the first field that is wrong.
+func (a *CellsAnswer) Check() error {
+	if err := checkCells(a.Cells); err != nil {
+		return err
+	}
+	if a.Length < 1 || a.Length > MaxRows || uint64(len(a.IDs)) != uint64(len(a.Cells))*uint64(a.Length) {
+		return refuse("ids", "%d for %d lists of %d", len(a.IDs), len(a.Cells), a.Length)
+	}
+	for i := range a.Cells {
+		if !rising(a.List(i)) {
+			return refuse("ids", "list %d is not in rising order", i)
+		}
+	}
+	return checkRows(a.Dimension, len(a.IDs), a.Rows)
+}
+
+// List returns the numbers of the rows of list i, without the padding. The slice
+// belongs to a.
+func (a *CellsAnswer) List(i int) []uint32 {
+	list := a.IDs[i*a.Length : (i+1)*a.Length]
+	for len(list) > 0 && list[len(list)-1] == Padding {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+// MarshalBinary returns the binary form, and the error of Check when there is
+// one.
+func (a *CellsAnswer) MarshalBinary() ([]byte, error) {
+	if err := a.Check(); err != nil {
+		return nil, err
+	}
+	e := encoder{body: make([]byte, 0, 128+4*(len(a.Cells)+len(a.IDs)+len(a.Rows)))}
+	e.fixed(a.Codebook[:])
+	e.uint32s(a.Cells)
+	e.uint64(uint64(a.Length))
+	e.uint64(uint64(a.Dimension))
+	e.uint32s(a.IDs)
+	e.float32s(a.Rows)
+	return seal(KindCellsAnswer, 1, e.body)
+}
+
+// UnmarshalBinary reads the binary form. When it fails, a stays as it was.
+func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
+	d, err := open(KindCellsAnswer, 1, frame)
+	if err != nil {
+		return err
+	}
+	var out CellsAnswer
+	d.fixed("codebook", out.Codebook[:])
+	out.Cells = d.uint32s("cells")
+	out.Length = d.whole("length", MaxRows)
+	out.Dimension = d.whole("dimension", MaxDimension)
+	out.IDs = d.uint32s("ids")
+	out.Rows = d.float32s("rows")
+	return finish(d, a, &out, out.Check)
+}
+
+// checkCells is for a set of cells, which has no order of its own: any other
+// order than the rising one could tell which was the private one.
+func checkCells(cells []uint32) error {
+	if len(cells) < 1 || len(cells) >= MaxCells || !rising(cells) || cells[len(cells)-1] >= MaxCells {
+		return refuse("cells", "%d numbers, want at least one, in rising order, below %d", len(cells), MaxCells)
+	}
+	return nil
+}
+
+func checkRows(dimension, n int, rows []float32) error {
+	switch {
+	case dimension < 1 || dimension > MaxDimension:
+		return refuse("dimension", "%d, want 1 to %d", dimension, MaxDimension)
+	case uint64(len(rows)) != uint64(n)*uint64(dimension):
+		return refuse("rows", "%d numbers for %d rows of dimension %d", len(rows), n, dimension)
+	case !allFinite(rows):
+		return refuse("rows", "a number is not finite")
+	}
+	return nil
+}
+
+// rising tells whether each number is above the one before it.
+func rising(v []uint32) bool {
+	for i := 1; i < len(v); i++ {
+		if v[i] <= v[i-1] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"bytes"
+	"encoding"
+	"errors"
+	"math"
+	"reflect"
+	"testing"
+)
+
+// message is what all types of this package have.
+type message interface {
+	encoding.BinaryMarshaler
+	encoding.BinaryUnmarshaler
+	Check() error
+}
+
+func testCodebook() *Codebook {
+	return &Codebook{Version: 3, Rows: 10, Size: 1, Length: 4, Dimension: 2, Ranking: 3, Centres: []float32{0, 1, 2, 3, 4, 5}}
+}
+
+func testBase() *Base {
+	return &Base{Codebook: Hash{1}, Dimension: 2, IDs: []uint32{2, 9}, Rows: []float32{1, 2, 3, 4}}
+}
+
+func testRequest() *CellsRequest { return &CellsRequest{Codebook: Hash{1}, Cells: []uint32{0, 7}} }
+
+func testAnswer() *CellsAnswer {
+	return &CellsAnswer{
+		Codebook: Hash{1}, Cells: []uint32{0, 7}, Length: 3, Dimension: 1,
+		IDs:  []uint32{4, 5, Padding, 0, Padding, Padding},
+		Rows: []float32{1, 2, 0, 3, 0, 0},
+	}
+}
+
+// cellsMessages returns valid messages, each with an empty one of its type.
+func cellsMessages() map[string][2]message {
+	return map[string][2]message{
+		"codebook": {testCodebook(), new(Codebook)},
+		"base":     {testBase(), new(Base)},
+		"request":  {testRequest(), new(CellsRequest)},
+		"answer":   {testAnswer(), new(CellsAnswer)},
+	}
+}
+
+func TestCellsMessagesComeBack(t *testing.T) {
+	for name, m := range cellsMessages() {
+		frame, err := m[0].MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := m[1].UnmarshalBinary(frame); err != nil || !reflect.DeepEqual(m[0], m[1]) {
+			t.Errorf("%s: %+v became %+v: %v", name, m[0], m[1], err)
+		}
+		// Cut anywhere, it is refused and leaves the message as it was.
+		for n := range frame {
+			if err := m[1].UnmarshalBinary(frame[:n]); !errors.Is(err, ErrMessage) {
+				t.Fatalf("%s: %d of %d bytes: error %v", name, n, len(frame), err)
+			}
+		}
+		// So is a body with one byte more or less, rightly sealed.
+		kind, _ := KindOf(frame)
+		body := frame[headSize : len(frame)-32]
+		for _, wrong := range [][]byte{append(bytes.Clone(body), 0), body[:len(body)-1]} {
+			sealed, err := seal(kind, 1, wrong)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := m[1].UnmarshalBinary(sealed); !errors.Is(err, ErrMessage) {
+				t.Errorf("%s: another length: error %v", name, err)
+			}
+		}
+		if !reflect.DeepEqual(m[0], m[1]) {
+			t.Errorf("%s: an error changed the message", name)
+		}
+	}
+}
+
+func TestCellsMessagesRefuse(t *testing.T) {
+	nan := float32(math.NaN())
+	change := func(f func(*Codebook)) message { c := testCodebook(); f(c); return c }
+	base := func(f func(*Base)) message { b := testBase(); f(b); return b }
+	request := func(cells ...uint32) message { return &CellsRequest{Cells: cells} }
+	answer := func(f func(*CellsAnswer)) message { a := testAnswer(); f(a); return a }
+	for name, m := range map[string]message{
+		"no rows":              change(func(c *Codebook) { c.Rows = 0 }),
+		"negative dimension":   change(func(c *Codebook) { c.Dimension = -2 }),
+		"no dimension":         change(func(c *Codebook) { c.Dimension = 0 }),
+		"huge dimension":       change(func(c *Codebook) { c.Dimension = MaxDimension + 1 }),
+		"no ranking":           change(func(c *Codebook) { c.Ranking = 0 }),
+		"one centre":           change(func(c *Codebook) { c.Centres = c.Centres[:2] }),
+		"half a centre":        change(func(c *Codebook) { c.Centres = c.Centres[:5] }),
+		"centre not finite":    change(func(c *Codebook) { c.Centres[3] = nan }),
+		"size zero":            change(func(c *Codebook) { c.Size = 0 }),
+		"size of all":          change(func(c *Codebook) { c.Size = 3 }),
+		"no length":            change(func(c *Codebook) { c.Length = 0 }),
+		"length above rows":    change(func(c *Codebook) { c.Length = 11 }),
+		"base ids twice":       base(func(b *Base) { b.IDs[0] = 9 }),
+		"base rows missing":    base(func(b *Base) { b.Rows = b.Rows[:3] }),
+		"base not finite":      base(func(b *Base) { b.Rows[0] = nan }),
+		"base dimension":       base(func(b *Base) { b.Dimension = 0 }),
+		"no cells":             request(),
+		"falling cells":        request(3, 2),
+		"a cell twice":         request(2, 2),
+		"a cell beyond":        request(MaxCells),
+		"answer without cells": answer(func(a *CellsAnswer) { a.Cells = nil }),
+		"answer length":        answer(func(a *CellsAnswer) { a.Length = 2 }),
+		"answer huge length":   answer(func(a *CellsAnswer) { a.Length = math.MaxInt }),
+		"answer list falls":    answer(func(a *CellsAnswer) { a.IDs[0] = 6 }),
+		"answer hole":          answer(func(a *CellsAnswer) { a.IDs[0] = Padding }),
+		"answer rows":          answer(func(a *CellsAnswer) { a.Rows = a.Rows[:5] }),
+		"answer not finite":    answer(func(a *CellsAnswer) { a.Rows[0] = nan }),
+	} {
+		if _, err := m.MarshalBinary(); !errors.Is(err, ErrMessage) || m.Check() == nil {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
+// The hash is that of the content: every field changes it, and it survives the
+// line.
+func TestCodebookHash(t *testing.T) {
+	hash := func(c *Codebook) Hash {
+		t.Helper()
+		h, err := c.Hash()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	want := hash(testCodebook())
+	for name, f := range map[string]func(*Codebook){
+		"version":   func(c *Codebook) { c.Version++ },
+		"rows":      func(c *Codebook) { c.Rows++ },
+		"size":      func(c *Codebook) { c.Size++ },
+		"length":    func(c *Codebook) { c.Length++ },
+		"dimension": func(c *Codebook) { c.Dimension = 3; c.Centres = c.Centres[:6] },
+		"ranking":   func(c *Codebook) { c.Ranking++ },
+		"centres":   func(c *Codebook) { c.Centres[5] = 6 },
+	} {
+		c := testCodebook()
+		if f(c); name == "dimension" {
+			c.Size = 1
+		}
+		if hash(c) == want {
+			t.Errorf("%s does not change the hash", name)
+		}
+	}
+	frame, err := testCodebook().MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there Codebook
+	if err := there.UnmarshalBinary(frame); err != nil || hash(&there) != want {
+		t.Errorf("another hash at the other end: %v", err)
+	}
+	if _, err := new(Codebook).Hash(); !errors.Is(err, ErrMessage) {
+		t.Errorf("nothing has a hash: %v", err)
+	}
+}
+
+// FuzzCells reads any body as each of the messages: no panic, no memory beyond
+// what the bytes account for, and what is accepted is written back as it was.
+func FuzzCells(f *testing.F) {
+	for _, m := range cellsMessages() {
+		frame, err := m[0].MarshalBinary()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(frame[headSize : len(frame)-32])
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		for name, m := range cellsMessages() {
+			valid, err := m[0].MarshalBinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kind, _ := KindOf(valid)
+			frame, err := seal(kind, 1, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m[1].UnmarshalBinary(frame) != nil {
+				continue
+			}
+			again, err := m[1].MarshalBinary()
+			if err != nil || !bytes.Equal(again, frame) {
+				t.Errorf("%s: %x became %x: %v", name, frame, again, err)
+			}
+		}
+	})
+}

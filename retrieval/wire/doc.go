@@ -1,0 +1,26 @@
+// Package wire holds what crosses the line between the client and the server of
+// a retrieval, and nothing else: plain types, each with a binary form.
+//
+// The packages retrieval/client and retrieval/server do not know each other.
+// What one learns of the other is a value of a type in this package, so reading
+// the types is reading everything that is disclosed.
+//
+// # Binary form
+//
+// Every message is one frame: the letters PMW1, the kind of message, the version
+// of its format, the length of its body, the body, and a SHA-256 over all of it.
+// Whole numbers are little-endian, slices begin with their length.
+// UnmarshalBinary refuses what MarshalBinary would not have written: sizes are
+// compared with the bytes that are there before memory is taken, fields are
+// checked against each other, and nothing may follow. The checksum finds
+// accidents; whoever must not be able to change a message needs a transport that
+// prevents it.
+//
+// A message that is decoded is as good as one that is checked: MarshalBinary and
+// UnmarshalBinary both call Check.
+//
+// # Concurrency
+//
+// Messages are values; they may be read from several goroutines while nobody
+// changes them.
+package wire
