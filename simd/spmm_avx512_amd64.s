@@ -574,1107 +574,1197 @@ DATA spmmSpreadShort2F16<>+56(SB)/8, $0x0000000000000007
 GLOBL spmmSpreadShort2F16<>(SB), RODATA|NOPTR, $64
 
 // func spmmFours4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
 TEXT ·spmmFours4F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+64(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+40(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         ind+32(FP), R10
+	SUBQ         SI, R10
+	MOVQ         x+56(FP), R11
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R9
+	ADDQ         R11, R9
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, X0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, X1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, X2
 
 row:
-	MOVQ       8(DX), R11
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	CMPQ       R9, R11
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+40(FP), DI
+	VPXORQ     Y3, Y3, Y3
+	PREFETCHT0 2048(SI)(R10*1)
+	PREFETCHT0 2112(SI)(R10*1)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
 	JGE        store
-	SUBQ       $0x04, R11
-	CMPQ       R9, R11
+	MOVL       (SI)(R10*1), R8
+	IMULQ      BX, R8
+	PREFETCHT1 (R9)(R8*1)
+	SUBQ       $0x10, DI
+	CMPQ       SI, DI
 	JGE        last
 
 four:
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), X1
-	VMULPS       (SI)(R10*1), X1, X1
-	MOVL         4(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 4(DI)(R9*4), X2
-	VMULPS       (SI)(R10*1), X2, X2
-	VADDPS       X2, X1, X1
-	MOVL         8(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 8(DI)(R9*4), X2
-	VMULPS       (SI)(R10*1), X2, X2
-	MOVL         12(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 12(DI)(R9*4), X3
-	VMULPS       (SI)(R10*1), X3, X3
-	VADDPS       X3, X2, X2
-	VADDPS       X2, X1, X1
-	VCVTPS2PD    X1, Y1
-	VADDPD       Y1, Y0, Y0
-	ADDQ         $0x04, R9
-	CMPQ         R9, R11
-	JL           four
+	MOVL        (SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), X4
+	VMULPS.BCST (SI), X4, X4
+	MOVL        4(SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), X5
+	VMULPS.BCST 4(SI), X5, X5
+	VADDPS      X5, X4, X4
+	MOVL        8(SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), X5
+	VMULPS.BCST 8(SI), X5, X5
+	MOVL        12(SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), X6
+	VMULPS.BCST 12(SI), X6, X6
+	VADDPS      X6, X5, X5
+	VADDPS      X5, X4, X4
+	VCVTPS2PD   X4, Y4
+	VADDPD      Y4, Y3, Y3
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLT         four
 
 last:
-	ADDQ         $0x04, R11
-	LEAQ         -1(R11), R12
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), X1
-	VMULPS       (SI)(R10*1), X1, X1
-	LEAQ         1(R9), R13
-	MOVQ         R13, R10
-	SUBQ         R11, R10
-	SARQ         $0x3f, R10
-	KMOVW        R10, K1
-	CMPQ         R13, R12
-	CMOVQGT      R12, R13
-	MOVL         (BX)(R13*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R13*4), X2
-	VMULPS.Z     (SI)(R10*1), X2, K1, X2
-	VADDPS       X2, X1, X1
-	LEAQ         2(R9), R13
-	MOVQ         R13, R10
-	SUBQ         R11, R10
-	SARQ         $0x3f, R10
-	KMOVW        R10, K1
-	CMPQ         R13, R12
-	CMOVQGT      R12, R13
-	MOVL         (BX)(R13*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R13*4), X2
-	VMULPS.Z     (SI)(R10*1), X2, K1, X2
-	LEAQ         3(R9), R9
-	MOVQ         R9, R10
-	SUBQ         R11, R10
-	SARQ         $0x3f, R10
-	KMOVW        R10, K1
-	CMPQ         R9, R12
-	CMOVQGT      R12, R9
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), X3
-	VMULPS.Z     (SI)(R10*1), X3, K1, X3
-	VADDPS       X3, X2, X2
-	VADDPS       X2, X1, X1
-	MOVQ         R11, R9
-	VCVTPS2PD    X1, Y1
-	VADDPD       Y1, Y0, Y0
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R12
+	BZHIL         R8, R12, R12
+	KMOVW         R12, K1
+	VPBROADCASTD  R8, X4
+	VMOVDQU32.Z   (SI)(R10*1), K1, X5
+	VMOVQ         X5, R12
+	MOVL          R12, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R11)(R8*1), X6
+	VMULPS.BCST   (SI), X6, X6
+	SHRQ          $0x20, R12
+	MOVQ          R12, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, X0, X4, K1
+	VMOVUPS       (R11)(R8*1), X7
+	VMULPS.BCST.Z 4(SI), X7, K1, X7
+	VADDPS        X7, X6, X6
+	VPEXTRQ       $0x01, X5, R12
+	MOVL          R12, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, X1, X4, K1
+	VMOVUPS       (R11)(R8*1), X5
+	VMULPS.BCST.Z 8(SI), X5, K1, X5
+	SHRQ          $0x20, R12
+	MOVQ          R12, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, X2, X4, K1
+	VMOVUPS       (R11)(R8*1), X4
+	VMULPS.BCST.Z 12(SI), X4, K1, X4
+	VADDPS        X4, X5, X5
+	VADDPS        X5, X6, X6
+	LEAQ          16(DI), SI
+	VCVTPS2PD     X6, Y4
+	VADDPD        Y4, Y3, Y3
 
 store:
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VCVTPD2PSY Y3, X4
+	VMOVUPS    X4, (AX)
+	MOVQ       dstStride+8(FP), R8
+	LEAQ       (AX)(R8*4), AX
+	CMPQ       CX, DX
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func spmmShort4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
 TEXT ·spmmShort4F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), DI
-	MOVQ val+48(FP), R8
-	MOVQ stride+72(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+48(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         base+32(FP), R10
+	MOVQ         off+40(FP), R11
+	LEAQ         (R11)(R8*2), R11
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R9
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, X0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, X1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, X2
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	MOVL       (BX), R11
-	ADDQ       $0x04, BX
-	IMULQ      R9, R11
-	MOVQ       x+64(FP), SI
-	ADDQ       R11, SI
-	PREFETCHT0 1024(DI)(R10*2)
-	PREFETCHT0 2048(R8)(R10*4)
-	PREFETCHT0 2112(R8)(R10*4)
-	CMPQ       R10, R12
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+48(FP), DI
+	VPXORQ     Y3, Y3, Y3
+	MOVL       (R10), R8
+	ADDQ       $0x04, R10
+	IMULQ      BX, R8
+	MOVQ       x+64(FP), R12
+	ADDQ       R8, R12
+	PREFETCHT0 1024(R11)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
 	JGE        store
-	SUBQ       $0x04, R12
-	CMPQ       R10, R12
+	PREFETCHT1 (R12)(R9*1)
+	SUBQ       $0x10, DI
+	CMPQ       SI, DI
 	JGE        last
 
 four:
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), X1
-	VMULPS       (SI)(R11*1), X1, X1
-	MOVWLZX      2(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 4(R8)(R10*4), X2
-	VMULPS       (SI)(R11*1), X2, X2
-	VADDPS       X2, X1, X1
-	MOVWLZX      4(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 8(R8)(R10*4), X2
-	VMULPS       (SI)(R11*1), X2, X2
-	MOVWLZX      6(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 12(R8)(R10*4), X3
-	VMULPS       (SI)(R11*1), X3, X3
-	VADDPS       X3, X2, X2
-	VADDPS       X2, X1, X1
-	VCVTPS2PD    X1, Y1
-	VADDPD       Y1, Y0, Y0
-	ADDQ         $0x04, R10
-	CMPQ         R10, R12
-	JL           four
+	MOVWLZX     (R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), X4
+	VMULPS.BCST (SI), X4, X4
+	MOVWLZX     2(R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), X5
+	VMULPS.BCST 4(SI), X5, X5
+	VADDPS      X5, X4, X4
+	MOVWLZX     4(R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), X5
+	VMULPS.BCST 8(SI), X5, X5
+	MOVWLZX     6(R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), X6
+	VMULPS.BCST 12(SI), X6, X6
+	VADDPS      X6, X5, X5
+	VADDPS      X5, X4, X4
+	VCVTPS2PD   X4, Y4
+	VADDPD      Y4, Y3, Y3
+	ADDQ        $0x10, SI
+	ADDQ        $0x08, R11
+	CMPQ        SI, DI
+	JLT         four
 
 last:
-	ADDQ         $0x04, R12
-	LEAQ         -1(R12), R13
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), X1
-	VMULPS       (SI)(R11*1), X1, X1
-	LEAQ         1(R10), R14
-	MOVQ         R14, R11
-	SUBQ         R12, R11
-	SARQ         $0x3f, R11
-	KMOVW        R11, K1
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVWLZX      (DI)(R14*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R14*4), X2
-	VMULPS.Z     (SI)(R11*1), X2, K1, X2
-	VADDPS       X2, X1, X1
-	LEAQ         2(R10), R14
-	MOVQ         R14, R11
-	SUBQ         R12, R11
-	SARQ         $0x3f, R11
-	KMOVW        R11, K1
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVWLZX      (DI)(R14*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R14*4), X2
-	VMULPS.Z     (SI)(R11*1), X2, K1, X2
-	LEAQ         3(R10), R10
-	MOVQ         R10, R11
-	SUBQ         R12, R11
-	SARQ         $0x3f, R11
-	KMOVW        R11, K1
-	CMPQ         R10, R13
-	CMOVQGT      R13, R10
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), X3
-	VMULPS.Z     (SI)(R11*1), X3, K1, X3
-	VADDPS       X3, X2, X2
-	VADDPS       X2, X1, X1
-	MOVQ         R12, R10
-	VCVTPS2PD    X1, Y1
-	VADDPD       Y1, Y0, Y0
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R13
+	BZHIL         R8, R13, R13
+	KMOVW         R13, K1
+	VPBROADCASTD  R8, X4
+	VPMOVZXWD.Z   (R11), K1, X5
+	LEAQ          (R11)(R8*2), R11
+	VMOVQ         X5, R13
+	MOVL          R13, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), X6
+	VMULPS.BCST   (SI), X6, X6
+	SHRQ          $0x20, R13
+	MOVQ          R13, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, X0, X4, K1
+	VMOVUPS       (R12)(R8*1), X7
+	VMULPS.BCST.Z 4(SI), X7, K1, X7
+	VADDPS        X7, X6, X6
+	VPEXTRQ       $0x01, X5, R13
+	MOVL          R13, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, X1, X4, K1
+	VMOVUPS       (R12)(R8*1), X5
+	VMULPS.BCST.Z 8(SI), X5, K1, X5
+	SHRQ          $0x20, R13
+	MOVQ          R13, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, X2, X4, K1
+	VMOVUPS       (R12)(R8*1), X4
+	VMULPS.BCST.Z 12(SI), X4, K1, X4
+	VADDPS        X4, X5, X5
+	VADDPS        X5, X6, X6
+	LEAQ          16(DI), SI
+	VCVTPS2PD     X6, Y4
+	VADDPD        Y4, Y3, Y3
 
 store:
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VCVTPD2PSY Y3, X4
+	VMOVUPS    X4, (AX)
+	MOVQ       dstStride+8(FP), R8
+	LEAQ       (AX)(R8*4), AX
+	CMPQ       CX, DX
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func spmmFours8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
 TEXT ·spmmFours8F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+64(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+40(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         ind+32(FP), R10
+	SUBQ         SI, R10
+	MOVQ         x+56(FP), R11
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R9
+	ADDQ         R11, R9
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, Y0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, Y1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, Y2
 
 row:
-	MOVQ       8(DX), R11
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	VXORPD     Y1, Y1, Y1
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	CMPQ       R9, R11
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+40(FP), DI
+	VPXORQ     Z3, Z3, Z3
+	PREFETCHT0 2048(SI)(R10*1)
+	PREFETCHT0 2112(SI)(R10*1)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
 	JGE        store
-	SUBQ       $0x04, R11
-	CMPQ       R9, R11
+	MOVL       (SI)(R10*1), R8
+	IMULQ      BX, R8
+	PREFETCHT1 (R9)(R8*1)
+	SUBQ       $0x10, DI
+	CMPQ       SI, DI
 	JGE        last
 
 four:
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), Y2
-	VMULPS       (SI)(R10*1), Y2, Y2
-	MOVL         4(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 4(DI)(R9*4), Y3
-	VMULPS       (SI)(R10*1), Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	MOVL         8(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 8(DI)(R9*4), Y3
-	VMULPS       (SI)(R10*1), Y3, Y3
-	MOVL         12(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 12(DI)(R9*4), Y4
-	VMULPS       (SI)(R10*1), Y4, Y4
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	ADDQ         $0x04, R9
-	CMPQ         R9, R11
-	JL           four
+	MOVL        (SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), Y4
+	VMULPS.BCST (SI), Y4, Y4
+	MOVL        4(SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), Y5
+	VMULPS.BCST 4(SI), Y5, Y5
+	VADDPS      Y5, Y4, Y4
+	MOVL        8(SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), Y5
+	VMULPS.BCST 8(SI), Y5, Y5
+	MOVL        12(SI)(R10*1), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R11)(R8*1), Y6
+	VMULPS.BCST 12(SI), Y6, Y6
+	VADDPS      Y6, Y5, Y5
+	VADDPS      Y5, Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VADDPD      Z4, Z3, Z3
+	ADDQ        $0x10, SI
+	CMPQ        SI, DI
+	JLT         four
 
 last:
-	ADDQ         $0x04, R11
-	LEAQ         -1(R11), R12
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), Y2
-	VMULPS       (SI)(R10*1), Y2, Y2
-	LEAQ         1(R9), R13
-	MOVQ         R13, R10
-	SUBQ         R11, R10
-	SARQ         $0x3f, R10
-	KMOVW        R10, K1
-	CMPQ         R13, R12
-	CMOVQGT      R12, R13
-	MOVL         (BX)(R13*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R13*4), Y3
-	VMULPS.Z     (SI)(R10*1), Y3, K1, Y3
-	VADDPS       Y3, Y2, Y2
-	LEAQ         2(R9), R13
-	MOVQ         R13, R10
-	SUBQ         R11, R10
-	SARQ         $0x3f, R10
-	KMOVW        R10, K1
-	CMPQ         R13, R12
-	CMOVQGT      R12, R13
-	MOVL         (BX)(R13*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R13*4), Y3
-	VMULPS.Z     (SI)(R10*1), Y3, K1, Y3
-	LEAQ         3(R9), R9
-	MOVQ         R9, R10
-	SUBQ         R11, R10
-	SARQ         $0x3f, R10
-	KMOVW        R10, K1
-	CMPQ         R9, R12
-	CMOVQGT      R12, R9
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), Y4
-	VMULPS.Z     (SI)(R10*1), Y4, K1, Y4
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	MOVQ         R11, R9
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R12
+	BZHIL         R8, R12, R12
+	KMOVW         R12, K1
+	VPBROADCASTD  R8, Y4
+	VMOVDQU32.Z   (SI)(R10*1), K1, X5
+	VMOVQ         X5, R12
+	MOVL          R12, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R11)(R8*1), Y6
+	VMULPS.BCST   (SI), Y6, Y6
+	SHRQ          $0x20, R12
+	MOVQ          R12, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Y0, Y4, K1
+	VMOVUPS       (R11)(R8*1), Y7
+	VMULPS.BCST.Z 4(SI), Y7, K1, Y7
+	VADDPS        Y7, Y6, Y6
+	VPEXTRQ       $0x01, X5, R12
+	MOVL          R12, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Y1, Y4, K1
+	VMOVUPS       (R11)(R8*1), Y5
+	VMULPS.BCST.Z 8(SI), Y5, K1, Y5
+	SHRQ          $0x20, R12
+	MOVQ          R12, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Y2, Y4, K1
+	VMOVUPS       (R11)(R8*1), Y4
+	VMULPS.BCST.Z 12(SI), Y4, K1, Y4
+	VADDPS        Y4, Y5, Y5
+	VADDPS        Y5, Y6, Y6
+	LEAQ          16(DI), SI
+	VCVTPS2PD     Y6, Z4
+	VADDPD        Z4, Z3, Z3
 
 store:
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
-	VCVTPD2PSY Y1, X0
-	VMOVUPS    X0, 16(AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VCVTPD2PS Z3, Y4
+	VMOVUPS   Y4, (AX)
+	MOVQ      dstStride+8(FP), R8
+	LEAQ      (AX)(R8*4), AX
+	CMPQ      CX, DX
+	JNE       row
 	VZEROUPPER
 	RET
 
 // func spmmShort8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
 TEXT ·spmmShort8F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), DI
-	MOVQ val+48(FP), R8
-	MOVQ stride+72(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+48(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         base+32(FP), R10
+	MOVQ         off+40(FP), R11
+	LEAQ         (R11)(R8*2), R11
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R9
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, Y0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, Y1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, Y2
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	VXORPD     Y1, Y1, Y1
-	MOVL       (BX), R11
-	ADDQ       $0x04, BX
-	IMULQ      R9, R11
-	MOVQ       x+64(FP), SI
-	ADDQ       R11, SI
-	PREFETCHT0 1024(DI)(R10*2)
-	PREFETCHT0 2048(R8)(R10*4)
-	PREFETCHT0 2112(R8)(R10*4)
-	CMPQ       R10, R12
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+48(FP), DI
+	VPXORQ     Z3, Z3, Z3
+	MOVL       (R10), R8
+	ADDQ       $0x04, R10
+	IMULQ      BX, R8
+	MOVQ       x+64(FP), R12
+	ADDQ       R8, R12
+	PREFETCHT0 1024(R11)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
 	JGE        store
-	SUBQ       $0x04, R12
-	CMPQ       R10, R12
+	PREFETCHT1 (R12)(R9*1)
+	SUBQ       $0x10, DI
+	CMPQ       SI, DI
 	JGE        last
 
 four:
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), Y2
-	VMULPS       (SI)(R11*1), Y2, Y2
-	MOVWLZX      2(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 4(R8)(R10*4), Y3
-	VMULPS       (SI)(R11*1), Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	MOVWLZX      4(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 8(R8)(R10*4), Y3
-	VMULPS       (SI)(R11*1), Y3, Y3
-	MOVWLZX      6(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 12(R8)(R10*4), Y4
-	VMULPS       (SI)(R11*1), Y4, Y4
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	ADDQ         $0x04, R10
-	CMPQ         R10, R12
-	JL           four
+	MOVWLZX     (R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), Y4
+	VMULPS.BCST (SI), Y4, Y4
+	MOVWLZX     2(R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), Y5
+	VMULPS.BCST 4(SI), Y5, Y5
+	VADDPS      Y5, Y4, Y4
+	MOVWLZX     4(R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), Y5
+	VMULPS.BCST 8(SI), Y5, Y5
+	MOVWLZX     6(R11), R8
+	IMULQ       BX, R8
+	VMOVUPS     (R12)(R8*1), Y6
+	VMULPS.BCST 12(SI), Y6, Y6
+	VADDPS      Y6, Y5, Y5
+	VADDPS      Y5, Y4, Y4
+	VCVTPS2PD   Y4, Z4
+	VADDPD      Z4, Z3, Z3
+	ADDQ        $0x10, SI
+	ADDQ        $0x08, R11
+	CMPQ        SI, DI
+	JLT         four
 
 last:
-	ADDQ         $0x04, R12
-	LEAQ         -1(R12), R13
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), Y2
-	VMULPS       (SI)(R11*1), Y2, Y2
-	LEAQ         1(R10), R14
-	MOVQ         R14, R11
-	SUBQ         R12, R11
-	SARQ         $0x3f, R11
-	KMOVW        R11, K1
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVWLZX      (DI)(R14*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R14*4), Y3
-	VMULPS.Z     (SI)(R11*1), Y3, K1, Y3
-	VADDPS       Y3, Y2, Y2
-	LEAQ         2(R10), R14
-	MOVQ         R14, R11
-	SUBQ         R12, R11
-	SARQ         $0x3f, R11
-	KMOVW        R11, K1
-	CMPQ         R14, R13
-	CMOVQGT      R13, R14
-	MOVWLZX      (DI)(R14*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R14*4), Y3
-	VMULPS.Z     (SI)(R11*1), Y3, K1, Y3
-	LEAQ         3(R10), R10
-	MOVQ         R10, R11
-	SUBQ         R12, R11
-	SARQ         $0x3f, R11
-	KMOVW        R11, K1
-	CMPQ         R10, R13
-	CMOVQGT      R13, R10
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), Y4
-	VMULPS.Z     (SI)(R11*1), Y4, K1, Y4
-	VADDPS       Y4, Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	MOVQ         R12, R10
-	VEXTRACTF128 $0x01, Y2, X3
-	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
-	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R13
+	BZHIL         R8, R13, R13
+	KMOVW         R13, K1
+	VPBROADCASTD  R8, Y4
+	VPMOVZXWD.Z   (R11), K1, X5
+	LEAQ          (R11)(R8*2), R11
+	VMOVQ         X5, R13
+	MOVL          R13, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Y6
+	VMULPS.BCST   (SI), Y6, Y6
+	SHRQ          $0x20, R13
+	MOVQ          R13, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Y0, Y4, K1
+	VMOVUPS       (R12)(R8*1), Y7
+	VMULPS.BCST.Z 4(SI), Y7, K1, Y7
+	VADDPS        Y7, Y6, Y6
+	VPEXTRQ       $0x01, X5, R13
+	MOVL          R13, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Y1, Y4, K1
+	VMOVUPS       (R12)(R8*1), Y5
+	VMULPS.BCST.Z 8(SI), Y5, K1, Y5
+	SHRQ          $0x20, R13
+	MOVQ          R13, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Y2, Y4, K1
+	VMOVUPS       (R12)(R8*1), Y4
+	VMULPS.BCST.Z 12(SI), Y4, K1, Y4
+	VADDPS        Y4, Y5, Y5
+	VADDPS        Y5, Y6, Y6
+	LEAQ          16(DI), SI
+	VCVTPS2PD     Y6, Z4
+	VADDPD        Z4, Z3, Z3
 
 store:
-	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
-	VCVTPD2PSY Y1, X0
-	VMOVUPS    X0, 16(AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VCVTPD2PS Z3, Y4
+	VMOVUPS   Y4, (AX)
+	MOVQ      dstStride+8(FP), R8
+	LEAQ      (AX)(R8*4), AX
+	CMPQ      CX, DX
+	JNE       row
 	VZEROUPPER
 	RET
 
 // func spmmFours16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·spmmFours16F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+64(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+40(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         ind+32(FP), R11
+	SUBQ         SI, R11
+	MOVQ         x+56(FP), R12
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R10
+	ADDQ         R12, R10
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, Z0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, Z1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, Z2
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	LEAQ       64(R12), R11
-	LEAQ       256(BX), R10
-	CMPQ       R11, nnz+48(FP)
-	CMOVQHI    BX, R10
-	CMPQ       R9, R12
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+40(FP), DI
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	PREFETCHT0 2048(SI)(R11*1)
+	PREFETCHT0 2112(SI)(R11*1)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
 	JGE        store
-	SUBQ       $0x04, R12
-	CMPQ       R9, R12
+	MOVL       (SI)(R11*1), R8
+	IMULQ      BX, R8
+	PREFETCHT1 (R10)(R8*1)
+	MOVQ       nnz+48(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       val+40(FP), R13
+	MOVQ       R11, R9
+	SUBQ       $0x00000100, R13
+	LEAQ       256(R11), R8
+	CMPQ       DI, R13
+	CMOVQLS    R8, R9
+	SUBQ       $0x10, DI
+	CMPQ       SI, DI
 	JGE        last
 
 four:
-	MOVL          (R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	MOVL          (BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R9*4), Z2
-	VMULPS        (SI)(R11*1), Z2, Z2
-	MOVL          4(R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	MOVL          4(BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  4(DI)(R9*4), Z3
-	VMULPS        (SI)(R11*1), Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	MOVL          8(R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	MOVL          8(BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  8(DI)(R9*4), Z3
-	VMULPS        (SI)(R11*1), Z3, Z3
-	MOVL          12(R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	MOVL          12(BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  12(DI)(R9*4), Z4
-	VMULPS        (SI)(R11*1), Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VCVTPS2PD     Y2, Z2
-	VCVTPS2PD     Y3, Z3
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
-	ADDQ          $0x04, R9
-	CMPQ          R9, R12
-	JL            four
+	MOVL          (SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	MOVL          (SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z5
+	VMULPS.BCST   (SI), Z5, Z5
+	MOVL          4(SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	MOVL          4(SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z6
+	VMULPS.BCST   4(SI), Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	MOVL          8(SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	MOVL          8(SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z6
+	VMULPS.BCST   8(SI), Z6, Z6
+	MOVL          12(SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	MOVL          12(SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z7
+	VMULPS.BCST   12(SI), Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VCVTPS2PD     Y5, Z6
+	VADDPD        Z6, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z5, Z4, Z4
+	ADDQ          $0x10, SI
+	CMPQ          SI, DI
+	JLT           four
 
 last:
-	ADDQ          $0x04, R12
-	LEAQ          -1(R12), R10
-	MOVL          (BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R9*4), Z2
-	VMULPS        (SI)(R11*1), Z2, Z2
-	LEAQ          1(R9), R13
-	MOVQ          R13, R11
-	SUBQ          R12, R11
-	SARQ          $0x3f, R11
-	KMOVW         R11, K1
-	CMPQ          R13, R10
-	CMOVQGT       R10, R13
-	MOVL          (BX)(R13*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R13*4), Z3
-	VMULPS.Z      (SI)(R11*1), Z3, K1, Z3
-	VADDPS        Z3, Z2, Z2
-	LEAQ          2(R9), R13
-	MOVQ          R13, R11
-	SUBQ          R12, R11
-	SARQ          $0x3f, R11
-	KMOVW         R11, K1
-	CMPQ          R13, R10
-	CMOVQGT       R10, R13
-	MOVL          (BX)(R13*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R13*4), Z3
-	VMULPS.Z      (SI)(R11*1), Z3, K1, Z3
-	LEAQ          3(R9), R9
-	MOVQ          R9, R11
-	SUBQ          R12, R11
-	SARQ          $0x3f, R11
-	KMOVW         R11, K1
-	CMPQ          R9, R10
-	CMOVQGT       R10, R9
-	MOVL          (BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R9*4), Z4
-	VMULPS.Z      (SI)(R11*1), Z4, K1, Z4
-	VADDPS        Z4, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	MOVQ          R12, R9
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VCVTPS2PD     Y2, Z2
-	VCVTPS2PD     Y3, Z3
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R9
+	BZHIL         R8, R9, R9
+	KMOVW         R9, K1
+	VPBROADCASTD  R8, Z5
+	VMOVDQU32.Z   (SI)(R11*1), K1, X6
+	VMOVQ         X6, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z7
+	VMULPS.BCST   (SI), Z7, Z7
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z0, Z5, K1
+	VMOVUPS       (R12)(R8*1), Z8
+	VMULPS.BCST.Z 4(SI), Z8, K1, Z8
+	VADDPS        Z8, Z7, Z7
+	VPEXTRQ       $0x01, X6, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z1, Z5, K1
+	VMOVUPS       (R12)(R8*1), Z6
+	VMULPS.BCST.Z 8(SI), Z6, K1, Z6
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z2, Z5, K1
+	VMOVUPS       (R12)(R8*1), Z5
+	VMULPS.BCST.Z 12(SI), Z5, K1, Z5
+	VADDPS        Z5, Z6, Z6
+	VADDPS        Z6, Z7, Z7
+	LEAQ          16(DI), SI
+	VCVTPS2PD     Y7, Z5
+	VADDPD        Z5, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z7, Y5
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z5, Z4, Z4
 
 store:
-	VCVTPD2PS Z0, Y2
-	VMOVUPS   Y2, (AX)
-	VCVTPD2PS Z1, Y2
-	VMOVUPS   Y2, 32(AX)
-	ADDQ      CX, AX
-	DECQ      rows+24(FP)
-	JNZ       row
+	VCVTPD2PS Z3, Y5
+	VMOVUPS   Y5, (AX)
+	VCVTPD2PS Z4, Y5
+	VMOVUPS   Y5, 32(AX)
+	MOVQ      dstStride+8(FP), R8
+	LEAQ      (AX)(R8*4), AX
+	CMPQ      CX, DX
+	JNE       row
 	VZEROUPPER
 	RET
 
 // func spmmShort16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·spmmShort16F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), R8
-	MOVQ val+48(FP), R9
-	MOVQ stride+72(FP), R10
-	SHLQ $0x02, R10
-	MOVQ (DX), R11
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·spmmShort16F32AVX512(SB), NOSPLIT, $8-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+48(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         base+32(FP), R12
+	MOVQ         off+40(FP), R13
+	LEAQ         (R13)(R8*2), R13
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R11
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, Z0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, Z1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, Z2
 
 row:
-	MOVQ       8(DX), R14
-	ADDQ       $0x08, DX
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	MOVL       (BX), R13
-	ADDQ       $0x04, BX
-	IMULQ      R10, R13
-	MOVQ       x+64(FP), DI
-	ADDQ       R13, DI
-	PREFETCHT0 1024(R8)(R11*2)
-	PREFETCHT0 2048(R9)(R11*4)
-	PREFETCHT0 2112(R9)(R11*4)
-	MOVQ       R8, R12
-	MOVQ       DI, SI
-	CMPQ       rows+24(FP), $0x03
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+48(FP), DI
+	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Z4, Z4, Z4
+	MOVL       (R12), R8
+	ADDQ       $0x04, R12
+	IMULQ      BX, R8
+	MOVQ       x+64(FP), R14
+	ADDQ       R8, R14
+	PREFETCHT0 1024(R13)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
+	JGE        store
+	PREFETCHT1 (R14)(R11*1)
+	MOVQ       nnz+56(FP), BP
+	SHLQ       $0x02, BP
+	ADDQ       val+48(FP), BP
+	MOVQ       R13, R9
+	MOVQ       R14, R10
+	MOVQ       DX, R8
+	SUBQ       CX, R8
+	CMPQ       R8, $0x10
 	JL         begun
-	MOVQ       8(DX), R13
-	SUBQ       R11, R13
-	LEAQ       (R14)(R13*1), R15
-	CMPQ       R15, nnz+56(FP)
+	MOVQ       8(CX), R15
+	SHLQ       $0x02, R15
+	ADDQ       val+48(FP), R15
+	SUBQ       SI, R15
+	LEAQ       (DI)(R15*1), R8
+	CMPQ       R8, BP
 	JHI        begun
-	LEAQ       (R8)(R13*2), R12
-	MOVL       4(BX), R13
-	IMULQ      R10, R13
-	MOVQ       x+64(FP), SI
-	ADDQ       R13, SI
+	SHRQ       $0x01, R15
+	ADDQ       R15, R9
+	MOVL       4(R12), R8
+	IMULQ      BX, R8
+	MOVQ       x+64(FP), R10
+	ADDQ       R8, R10
 
 begun:
-	CMPQ R11, R14
-	JGE  store
-	SUBQ $0x04, R14
-	CMPQ R11, R14
+	SUBQ $0x10, DI
+	CMPQ SI, DI
 	JGE  last
 
 four:
-	MOVWLZX       (R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	MOVWLZX       (R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R11*4), Z2
-	VMULPS        (DI)(R13*1), Z2, Z2
-	MOVWLZX       2(R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	MOVWLZX       2(R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  4(R9)(R11*4), Z3
-	VMULPS        (DI)(R13*1), Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	MOVWLZX       4(R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	MOVWLZX       4(R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  8(R9)(R11*4), Z3
-	VMULPS        (DI)(R13*1), Z3, Z3
-	MOVWLZX       6(R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	MOVWLZX       6(R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  12(R9)(R11*4), Z4
-	VMULPS        (DI)(R13*1), Z4, Z4
-	VADDPS        Z4, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VCVTPS2PD     Y2, Z2
-	VCVTPS2PD     Y3, Z3
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
-	ADDQ          $0x04, R11
-	CMPQ          R11, R14
-	JL            four
+	MOVWLZX       (R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	MOVWLZX       (R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z5
+	VMULPS.BCST   (SI), Z5, Z5
+	MOVWLZX       2(R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	MOVWLZX       2(R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z6
+	VMULPS.BCST   4(SI), Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	MOVWLZX       4(R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	MOVWLZX       4(R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z6
+	VMULPS.BCST   8(SI), Z6, Z6
+	MOVWLZX       6(R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	MOVWLZX       6(R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z7
+	VMULPS.BCST   12(SI), Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	VADDPS        Z6, Z5, Z5
+	VCVTPS2PD     Y5, Z6
+	VADDPD        Z6, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z5, Y5
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z5, Z4, Z4
+	ADDQ          $0x10, SI
+	ADDQ          $0x08, R13
+	CMPQ          SI, DI
+	JLT           four
 
 last:
-	ADDQ          $0x04, R14
-	LEAQ          -1(R14), SI
-	MOVWLZX       (R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R11*4), Z2
-	VMULPS        (DI)(R13*1), Z2, Z2
-	LEAQ          1(R11), R12
-	MOVQ          R12, R13
-	SUBQ          R14, R13
-	SARQ          $0x3f, R13
-	KMOVW         R13, K1
-	CMPQ          R12, SI
-	CMOVQGT       SI, R12
-	MOVWLZX       (R8)(R12*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R12*4), Z3
-	VMULPS.Z      (DI)(R13*1), Z3, K1, Z3
-	VADDPS        Z3, Z2, Z2
-	LEAQ          2(R11), R12
-	MOVQ          R12, R13
-	SUBQ          R14, R13
-	SARQ          $0x3f, R13
-	KMOVW         R13, K1
-	CMPQ          R12, SI
-	CMOVQGT       SI, R12
-	MOVWLZX       (R8)(R12*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R12*4), Z3
-	VMULPS.Z      (DI)(R13*1), Z3, K1, Z3
-	LEAQ          3(R11), R11
-	MOVQ          R11, R12
-	SUBQ          R14, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R11, SI
-	CMOVQGT       SI, R11
-	MOVWLZX       (R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R11*4), Z4
-	VMULPS.Z      (DI)(R13*1), Z4, K1, Z4
-	VADDPS        Z4, Z3, Z3
-	VADDPS        Z3, Z2, Z2
-	MOVQ          R14, R11
-	VEXTRACTF64X4 $0x01, Z2, Y3
-	VCVTPS2PD     Y2, Z2
-	VCVTPS2PD     Y3, Z3
-	VADDPD        Z2, Z0, Z0
-	VADDPD        Z3, Z1, Z1
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R9
+	BZHIL         R8, R9, R9
+	KMOVW         R9, K1
+	VPBROADCASTD  R8, Z5
+	VPMOVZXWD.Z   (R13), K1, X6
+	LEAQ          (R13)(R8*2), R13
+	VMOVQ         X6, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z7
+	VMULPS.BCST   (SI), Z7, Z7
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z0, Z5, K1
+	VMOVUPS       (R14)(R8*1), Z8
+	VMULPS.BCST.Z 4(SI), Z8, K1, Z8
+	VADDPS        Z8, Z7, Z7
+	VPEXTRQ       $0x01, X6, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z1, Z5, K1
+	VMOVUPS       (R14)(R8*1), Z6
+	VMULPS.BCST.Z 8(SI), Z6, K1, Z6
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z2, Z5, K1
+	VMOVUPS       (R14)(R8*1), Z5
+	VMULPS.BCST.Z 12(SI), Z5, K1, Z5
+	VADDPS        Z5, Z6, Z6
+	VADDPS        Z6, Z7, Z7
+	LEAQ          16(DI), SI
+	VCVTPS2PD     Y7, Z5
+	VADDPD        Z5, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z7, Y5
+	VCVTPS2PD     Y5, Z5
+	VADDPD        Z5, Z4, Z4
 
 store:
-	VCVTPD2PS Z0, Y2
-	VMOVUPS   Y2, (AX)
-	VCVTPD2PS Z1, Y2
-	VMOVUPS   Y2, 32(AX)
-	ADDQ      CX, AX
-	DECQ      rows+24(FP)
-	JNZ       row
+	VCVTPD2PS Z3, Y5
+	VMOVUPS   Y5, (AX)
+	VCVTPD2PS Z4, Y5
+	VMOVUPS   Y5, 32(AX)
+	MOVQ      dstStride+8(FP), R8
+	LEAQ      (AX)(R8*4), AX
+	CMPQ      CX, DX
+	JNE       row
 	VZEROUPPER
 	RET
 
 // func spmmFours32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·spmmFours32F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+64(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+40(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         ind+32(FP), R11
+	SUBQ         SI, R11
+	MOVQ         x+56(FP), R12
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R10
+	ADDQ         R12, R10
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, Z0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, Z1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, Z2
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+40(FP), DI
 	VPXORQ     Z3, Z3, Z3
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	LEAQ       64(R12), R11
-	LEAQ       256(BX), R10
-	CMPQ       R11, nnz+48(FP)
-	CMOVQHI    BX, R10
-	CMPQ       R9, R12
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	PREFETCHT0 2048(SI)(R11*1)
+	PREFETCHT0 2112(SI)(R11*1)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
 	JGE        store
-	SUBQ       $0x04, R12
-	CMPQ       R9, R12
+	MOVL       (SI)(R11*1), R8
+	IMULQ      BX, R8
+	PREFETCHT1 (R10)(R8*1)
+	MOVQ       nnz+48(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       val+40(FP), R13
+	MOVQ       R11, R9
+	SUBQ       $0x00000100, R13
+	LEAQ       256(R11), R8
+	CMPQ       DI, R13
+	CMOVQLS    R8, R9
+	SUBQ       $0x10, DI
+	CMPQ       SI, DI
 	JGE        last
 
 four:
-	MOVL          (R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	PREFETCHT0    64(SI)(R11*1)
-	MOVL          (BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R9*4), Z4
-	VMULPS        (SI)(R11*1), Z4, Z5
-	VMULPS        64(SI)(R11*1), Z4, Z4
-	MOVL          4(R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	PREFETCHT0    64(SI)(R11*1)
-	MOVL          4(BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  4(DI)(R9*4), Z6
-	VMULPS        (SI)(R11*1), Z6, Z7
-	VMULPS        64(SI)(R11*1), Z6, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	MOVL          8(R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	PREFETCHT0    64(SI)(R11*1)
-	MOVL          8(BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  8(DI)(R9*4), Z6
-	VMULPS        (SI)(R11*1), Z6, Z7
-	VMULPS        64(SI)(R11*1), Z6, Z6
-	MOVL          12(R10)(R9*4), R11
-	IMULQ         R8, R11
-	PREFETCHT0    (SI)(R11*1)
-	PREFETCHT0    64(SI)(R11*1)
-	MOVL          12(BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  12(DI)(R9*4), Z8
-	VMULPS        (SI)(R11*1), Z8, Z9
-	VMULPS        64(SI)(R11*1), Z8, Z8
+	MOVL          (SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    64(R12)(R8*1)
+	MOVL          (SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z7
+	VMULPS.BCST   (SI), Z7, Z7
+	VMOVUPS       64(R12)(R8*1), Z8
+	VMULPS.BCST   (SI), Z8, Z8
+	MOVL          4(SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    64(R12)(R8*1)
+	MOVL          4(SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z9
+	VMULPS.BCST   4(SI), Z9, Z9
+	VMOVUPS       64(R12)(R8*1), Z10
+	VMULPS.BCST   4(SI), Z10, Z10
 	VADDPS        Z9, Z7, Z7
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTPS2PD     Y5, Z5
-	VCVTPS2PD     Y6, Z6
-	VADDPD        Z5, Z0, Z0
-	VADDPD        Z6, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y4, Z4
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z5, Z3, Z3
-	ADDQ          $0x04, R9
-	CMPQ          R9, R12
-	JL            four
+	VADDPS        Z10, Z8, Z8
+	MOVL          8(SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    64(R12)(R8*1)
+	MOVL          8(SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z9
+	VMULPS.BCST   8(SI), Z9, Z9
+	VMOVUPS       64(R12)(R8*1), Z10
+	VMULPS.BCST   8(SI), Z10, Z10
+	MOVL          12(SI)(R9*1), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R12)(R8*1)
+	PREFETCHT0    64(R12)(R8*1)
+	MOVL          12(SI)(R11*1), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z11
+	VMULPS.BCST   12(SI), Z11, Z11
+	VMOVUPS       64(R12)(R8*1), Z12
+	VMULPS.BCST   12(SI), Z12, Z12
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z12, Z10, Z10
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z10, Z8, Z8
+	VCVTPS2PD     Y7, Z9
+	VADDPD        Z9, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VCVTPS2PD     Y8, Z7
+	VADDPD        Z7, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z8, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z6, Z6
+	ADDQ          $0x10, SI
+	CMPQ          SI, DI
+	JLT           four
 
 last:
-	ADDQ          $0x04, R12
-	LEAQ          -1(R12), R10
-	MOVL          (BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R9*4), Z4
-	VMULPS        (SI)(R11*1), Z4, Z5
-	VMULPS        64(SI)(R11*1), Z4, Z4
-	LEAQ          1(R9), R13
-	MOVQ          R13, R11
-	SUBQ          R12, R11
-	SARQ          $0x3f, R11
-	KMOVW         R11, K1
-	CMPQ          R13, R10
-	CMOVQGT       R10, R13
-	MOVL          (BX)(R13*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R13*4), Z6
-	VMULPS.Z      (SI)(R11*1), Z6, K1, Z7
-	VMULPS.Z      64(SI)(R11*1), Z6, K1, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	LEAQ          2(R9), R13
-	MOVQ          R13, R11
-	SUBQ          R12, R11
-	SARQ          $0x3f, R11
-	KMOVW         R11, K1
-	CMPQ          R13, R10
-	CMOVQGT       R10, R13
-	MOVL          (BX)(R13*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R13*4), Z6
-	VMULPS.Z      (SI)(R11*1), Z6, K1, Z7
-	VMULPS.Z      64(SI)(R11*1), Z6, K1, Z6
-	LEAQ          3(R9), R9
-	MOVQ          R9, R11
-	SUBQ          R12, R11
-	SARQ          $0x3f, R11
-	KMOVW         R11, K1
-	CMPQ          R9, R10
-	CMOVQGT       R10, R9
-	MOVL          (BX)(R9*4), R11
-	IMULQ         R8, R11
-	VBROADCASTSS  (DI)(R9*4), Z8
-	VMULPS.Z      (SI)(R11*1), Z8, K1, Z9
-	VMULPS.Z      64(SI)(R11*1), Z8, K1, Z8
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	MOVQ          R12, R9
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTPS2PD     Y5, Z5
-	VCVTPS2PD     Y6, Z6
-	VADDPD        Z5, Z0, Z0
-	VADDPD        Z6, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y4, Z4
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z5, Z3, Z3
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R9
+	BZHIL         R8, R9, R9
+	KMOVW         R9, K1
+	VPBROADCASTD  R8, Z7
+	VMOVDQU32.Z   (SI)(R11*1), K1, X8
+	VMOVQ         X8, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R12)(R8*1), Z9
+	VMULPS.BCST   (SI), Z9, Z9
+	VMOVUPS       64(R12)(R8*1), Z10
+	VMULPS.BCST   (SI), Z10, Z10
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z0, Z7, K1
+	VMOVUPS       (R12)(R8*1), Z11
+	VMULPS.BCST.Z 4(SI), Z11, K1, Z11
+	VMOVUPS       64(R12)(R8*1), Z12
+	VMULPS.BCST.Z 4(SI), Z12, K1, Z12
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z12, Z10, Z10
+	VPEXTRQ       $0x01, X8, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z1, Z7, K1
+	VMOVUPS       (R12)(R8*1), Z8
+	VMULPS.BCST.Z 8(SI), Z8, K1, Z8
+	VMOVUPS       64(R12)(R8*1), Z11
+	VMULPS.BCST.Z 8(SI), Z11, K1, Z11
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z2, Z7, K1
+	VMOVUPS       (R12)(R8*1), Z7
+	VMULPS.BCST.Z 12(SI), Z7, K1, Z7
+	VMOVUPS       64(R12)(R8*1), Z12
+	VMULPS.BCST.Z 12(SI), Z12, K1, Z12
+	VADDPS        Z7, Z8, Z8
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z8, Z9, Z9
+	VADDPS        Z11, Z10, Z10
+	LEAQ          16(DI), SI
+	VCVTPS2PD     Y9, Z7
+	VADDPD        Z7, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z9, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VCVTPS2PD     Y10, Z7
+	VADDPD        Z7, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z10, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z6, Z6
 
 store:
-	VCVTPD2PS Z0, Y4
-	VMOVUPS   Y4, (AX)
-	VCVTPD2PS Z1, Y4
-	VMOVUPS   Y4, 32(AX)
-	VCVTPD2PS Z2, Y4
-	VMOVUPS   Y4, 64(AX)
-	VCVTPD2PS Z3, Y4
-	VMOVUPS   Y4, 96(AX)
-	ADDQ      CX, AX
-	DECQ      rows+24(FP)
-	JNZ       row
+	VCVTPD2PS Z3, Y7
+	VMOVUPS   Y7, (AX)
+	VCVTPD2PS Z4, Y7
+	VMOVUPS   Y7, 32(AX)
+	VCVTPD2PS Z5, Y7
+	VMOVUPS   Y7, 64(AX)
+	VCVTPD2PS Z6, Y7
+	VMOVUPS   Y7, 96(AX)
+	MOVQ      dstStride+8(FP), R8
+	LEAQ      (AX)(R8*4), AX
+	CMPQ      CX, DX
+	JNE       row
 	VZEROUPPER
 	RET
 
 // func spmmShort32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·spmmShort32F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), R8
-	MOVQ val+48(FP), R9
-	MOVQ stride+72(FP), R10
-	SHLQ $0x02, R10
-	MOVQ (DX), R11
+// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
+TEXT ·spmmShort32F32AVX512(SB), NOSPLIT, $8-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         rows+24(FP), DX
+	LEAQ         (CX)(DX*8), DX
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	MOVQ         val+48(FP), SI
+	MOVQ         (CX), R8
+	MOVQ         base+32(FP), R12
+	MOVQ         off+40(FP), R13
+	LEAQ         (R13)(R8*2), R13
+	LEAQ         (SI)(R8*4), SI
+	IMUL3Q       $0x00001000, BX, R11
+	MOVL         $0x00000001, R8
+	VPBROADCASTD R8, Z0
+	MOVL         $0x00000002, R8
+	VPBROADCASTD R8, Z1
+	MOVL         $0x00000003, R8
+	VPBROADCASTD R8, Z2
 
 row:
-	MOVQ       8(DX), R14
-	ADDQ       $0x08, DX
-	VPXORQ     Z0, Z0, Z0
-	VPXORQ     Z1, Z1, Z1
-	VPXORQ     Z2, Z2, Z2
+	MOVQ       8(CX), DI
+	ADDQ       $0x08, CX
+	SHLQ       $0x02, DI
+	ADDQ       val+48(FP), DI
 	VPXORQ     Z3, Z3, Z3
-	MOVL       (BX), R13
-	ADDQ       $0x04, BX
-	IMULQ      R10, R13
-	MOVQ       x+64(FP), DI
-	ADDQ       R13, DI
-	PREFETCHT0 1024(R8)(R11*2)
-	PREFETCHT0 2048(R9)(R11*4)
-	PREFETCHT0 2112(R9)(R11*4)
-	MOVQ       R8, R12
-	MOVQ       DI, SI
-	CMPQ       rows+24(FP), $0x03
+	VPXORQ     Z4, Z4, Z4
+	VPXORQ     Z5, Z5, Z5
+	VPXORQ     Z6, Z6, Z6
+	MOVL       (R12), R8
+	ADDQ       $0x04, R12
+	IMULQ      BX, R8
+	MOVQ       x+64(FP), R14
+	ADDQ       R8, R14
+	PREFETCHT0 1024(R13)
+	PREFETCHT0 2048(SI)
+	PREFETCHT0 2112(SI)
+	CMPQ       SI, DI
+	JGE        store
+	PREFETCHT1 (R14)(R11*1)
+	MOVQ       nnz+56(FP), BP
+	SHLQ       $0x02, BP
+	ADDQ       val+48(FP), BP
+	MOVQ       R13, R9
+	MOVQ       R14, R10
+	MOVQ       DX, R8
+	SUBQ       CX, R8
+	CMPQ       R8, $0x10
 	JL         begun
-	MOVQ       8(DX), R13
-	SUBQ       R11, R13
-	LEAQ       (R14)(R13*1), R15
-	CMPQ       R15, nnz+56(FP)
+	MOVQ       8(CX), R15
+	SHLQ       $0x02, R15
+	ADDQ       val+48(FP), R15
+	SUBQ       SI, R15
+	LEAQ       (DI)(R15*1), R8
+	CMPQ       R8, BP
 	JHI        begun
-	LEAQ       (R8)(R13*2), R12
-	MOVL       4(BX), R13
-	IMULQ      R10, R13
-	MOVQ       x+64(FP), SI
-	ADDQ       R13, SI
+	SHRQ       $0x01, R15
+	ADDQ       R15, R9
+	MOVL       4(R12), R8
+	IMULQ      BX, R8
+	MOVQ       x+64(FP), R10
+	ADDQ       R8, R10
 
 begun:
-	CMPQ R11, R14
-	JGE  store
-	SUBQ $0x04, R14
-	CMPQ R11, R14
+	SUBQ $0x10, DI
+	CMPQ SI, DI
 	JGE  last
 
 four:
-	MOVWLZX       (R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	PREFETCHT0    64(SI)(R13*1)
-	MOVWLZX       (R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R11*4), Z4
-	VMULPS        (DI)(R13*1), Z4, Z5
-	VMULPS        64(DI)(R13*1), Z4, Z4
-	MOVWLZX       2(R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	PREFETCHT0    64(SI)(R13*1)
-	MOVWLZX       2(R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  4(R9)(R11*4), Z6
-	VMULPS        (DI)(R13*1), Z6, Z7
-	VMULPS        64(DI)(R13*1), Z6, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	MOVWLZX       4(R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	PREFETCHT0    64(SI)(R13*1)
-	MOVWLZX       4(R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  8(R9)(R11*4), Z6
-	VMULPS        (DI)(R13*1), Z6, Z7
-	VMULPS        64(DI)(R13*1), Z6, Z6
-	MOVWLZX       6(R12)(R11*2), R13
-	IMULQ         R10, R13
-	PREFETCHT0    (SI)(R13*1)
-	PREFETCHT0    64(SI)(R13*1)
-	MOVWLZX       6(R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  12(R9)(R11*4), Z8
-	VMULPS        (DI)(R13*1), Z8, Z9
-	VMULPS        64(DI)(R13*1), Z8, Z8
+	MOVWLZX       (R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	PREFETCHT0    64(R10)(R8*1)
+	MOVWLZX       (R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z7
+	VMULPS.BCST   (SI), Z7, Z7
+	VMOVUPS       64(R14)(R8*1), Z8
+	VMULPS.BCST   (SI), Z8, Z8
+	MOVWLZX       2(R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	PREFETCHT0    64(R10)(R8*1)
+	MOVWLZX       2(R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z9
+	VMULPS.BCST   4(SI), Z9, Z9
+	VMOVUPS       64(R14)(R8*1), Z10
+	VMULPS.BCST   4(SI), Z10, Z10
 	VADDPS        Z9, Z7, Z7
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTPS2PD     Y5, Z5
-	VCVTPS2PD     Y6, Z6
-	VADDPD        Z5, Z0, Z0
-	VADDPD        Z6, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y4, Z4
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z5, Z3, Z3
-	ADDQ          $0x04, R11
-	CMPQ          R11, R14
-	JL            four
+	VADDPS        Z10, Z8, Z8
+	MOVWLZX       4(R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	PREFETCHT0    64(R10)(R8*1)
+	MOVWLZX       4(R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z9
+	VMULPS.BCST   8(SI), Z9, Z9
+	VMOVUPS       64(R14)(R8*1), Z10
+	VMULPS.BCST   8(SI), Z10, Z10
+	MOVWLZX       6(R9), R8
+	IMULQ         BX, R8
+	PREFETCHT0    (R10)(R8*1)
+	PREFETCHT0    64(R10)(R8*1)
+	MOVWLZX       6(R13), R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z11
+	VMULPS.BCST   12(SI), Z11, Z11
+	VMOVUPS       64(R14)(R8*1), Z12
+	VMULPS.BCST   12(SI), Z12, Z12
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z12, Z10, Z10
+	VADDPS        Z9, Z7, Z7
+	VADDPS        Z10, Z8, Z8
+	VCVTPS2PD     Y7, Z9
+	VADDPD        Z9, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z7, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VCVTPS2PD     Y8, Z7
+	VADDPD        Z7, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z8, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z6, Z6
+	ADDQ          $0x10, SI
+	ADDQ          $0x08, R13
+	CMPQ          SI, DI
+	JLT           four
 
 last:
-	ADDQ          $0x04, R14
-	LEAQ          -1(R14), SI
-	MOVWLZX       (R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R11*4), Z4
-	VMULPS        (DI)(R13*1), Z4, Z5
-	VMULPS        64(DI)(R13*1), Z4, Z4
-	LEAQ          1(R11), R12
-	MOVQ          R12, R13
-	SUBQ          R14, R13
-	SARQ          $0x3f, R13
-	KMOVW         R13, K1
-	CMPQ          R12, SI
-	CMOVQGT       SI, R12
-	MOVWLZX       (R8)(R12*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R12*4), Z6
-	VMULPS.Z      (DI)(R13*1), Z6, K1, Z7
-	VMULPS.Z      64(DI)(R13*1), Z6, K1, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	LEAQ          2(R11), R12
-	MOVQ          R12, R13
-	SUBQ          R14, R13
-	SARQ          $0x3f, R13
-	KMOVW         R13, K1
-	CMPQ          R12, SI
-	CMOVQGT       SI, R12
-	MOVWLZX       (R8)(R12*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R12*4), Z6
-	VMULPS.Z      (DI)(R13*1), Z6, K1, Z7
-	VMULPS.Z      64(DI)(R13*1), Z6, K1, Z6
-	LEAQ          3(R11), R11
-	MOVQ          R11, R12
-	SUBQ          R14, R12
-	SARQ          $0x3f, R12
-	KMOVW         R12, K1
-	CMPQ          R11, SI
-	CMOVQGT       SI, R11
-	MOVWLZX       (R8)(R11*2), R13
-	IMULQ         R10, R13
-	VBROADCASTSS  (R9)(R11*4), Z8
-	VMULPS.Z      (DI)(R13*1), Z8, K1, Z9
-	VMULPS.Z      64(DI)(R13*1), Z8, K1, Z8
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z8, Z6, Z6
-	VADDPS        Z7, Z5, Z5
-	VADDPS        Z6, Z4, Z4
-	MOVQ          R14, R11
-	VEXTRACTF64X4 $0x01, Z5, Y6
-	VCVTPS2PD     Y5, Z5
-	VCVTPS2PD     Y6, Z6
-	VADDPD        Z5, Z0, Z0
-	VADDPD        Z6, Z1, Z1
-	VEXTRACTF64X4 $0x01, Z4, Y5
-	VCVTPS2PD     Y4, Z4
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z4, Z2, Z2
-	VADDPD        Z5, Z3, Z3
+	MOVQ          DI, R8
+	SUBQ          SI, R8
+	SARQ          $0x02, R8
+	ADDQ          $0x04, R8
+	MOVL          $0x0000000f, R9
+	BZHIL         R8, R9, R9
+	KMOVW         R9, K1
+	VPBROADCASTD  R8, Z7
+	VPMOVZXWD.Z   (R13), K1, X8
+	LEAQ          (R13)(R8*2), R13
+	VMOVQ         X8, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VMOVUPS       (R14)(R8*1), Z9
+	VMULPS.BCST   (SI), Z9, Z9
+	VMOVUPS       64(R14)(R8*1), Z10
+	VMULPS.BCST   (SI), Z10, Z10
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z0, Z7, K1
+	VMOVUPS       (R14)(R8*1), Z11
+	VMULPS.BCST.Z 4(SI), Z11, K1, Z11
+	VMOVUPS       64(R14)(R8*1), Z12
+	VMULPS.BCST.Z 4(SI), Z12, K1, Z12
+	VADDPS        Z11, Z9, Z9
+	VADDPS        Z12, Z10, Z10
+	VPEXTRQ       $0x01, X8, R9
+	MOVL          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z1, Z7, K1
+	VMOVUPS       (R14)(R8*1), Z8
+	VMULPS.BCST.Z 8(SI), Z8, K1, Z8
+	VMOVUPS       64(R14)(R8*1), Z11
+	VMULPS.BCST.Z 8(SI), Z11, K1, Z11
+	SHRQ          $0x20, R9
+	MOVQ          R9, R8
+	IMULQ         BX, R8
+	VPCMPUD       $0x06, Z2, Z7, K1
+	VMOVUPS       (R14)(R8*1), Z7
+	VMULPS.BCST.Z 12(SI), Z7, K1, Z7
+	VMOVUPS       64(R14)(R8*1), Z12
+	VMULPS.BCST.Z 12(SI), Z12, K1, Z12
+	VADDPS        Z7, Z8, Z8
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z8, Z9, Z9
+	VADDPS        Z11, Z10, Z10
+	LEAQ          16(DI), SI
+	VCVTPS2PD     Y9, Z7
+	VADDPD        Z7, Z3, Z3
+	VEXTRACTF64X4 $0x01, Z9, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VCVTPS2PD     Y10, Z7
+	VADDPD        Z7, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z10, Y7
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z6, Z6
 
 store:
-	VCVTPD2PS Z0, Y4
-	VMOVUPS   Y4, (AX)
-	VCVTPD2PS Z1, Y4
-	VMOVUPS   Y4, 32(AX)
-	VCVTPD2PS Z2, Y4
-	VMOVUPS   Y4, 64(AX)
-	VCVTPD2PS Z3, Y4
-	VMOVUPS   Y4, 96(AX)
-	ADDQ      CX, AX
-	DECQ      rows+24(FP)
-	JNZ       row
+	VCVTPD2PS Z3, Y7
+	VMOVUPS   Y7, (AX)
+	VCVTPD2PS Z4, Y7
+	VMOVUPS   Y7, 32(AX)
+	VCVTPD2PS Z5, Y7
+	VMOVUPS   Y7, 64(AX)
+	VCVTPD2PS Z6, Y7
+	VMOVUPS   Y7, 96(AX)
+	MOVQ      dstStride+8(FP), R8
+	LEAQ      (AX)(R8*4), AX
+	CMPQ      CX, DX
+	JNE       row
 	VZEROUPPER
 	RET

@@ -68,6 +68,8 @@ func curveGraph(n int) (*sparse.CSR, error) {
 	ptr := make([]uint64, 1, n+1)
 	ind := make([]uint32, 0, n*(neighbours+1))
 	val := make([]float32, 0, n*(neighbours+1))
+	mem.Huge(ind) // as package kernel does
+	mem.Huge(val)
 	gamma := -math.Log(kernel.DegreeCutoff) / (radius * radius)
 	var near []int
 	for cell := range side * side {

@@ -8,11 +8,11 @@
 //
 // Four entries are taken at a time. Columns are loaded one by one into an
 // address, which beats a gather because a row of x is one vector load. Widths 1
-// and 2 put several entries in one register, with AVX-512 16 by gathers. Masks of AVX-512 end a
-// row without branches on its length, which are hard to predict. Rows of
-// x are asked for ahead of time from 16 columns on, where it gains up to 1.8
-// times in random order; with fewer it costs a tenth and gains nothing, since
-// enough loads are in flight.
+// and 2 put several entries in one register, with AVX-512 16 by gathers. Masks of
+// AVX-512 end a row without branches on its length, which are hard to predict. The
+// row of x of every entry is asked for ahead of time from 16 columns on, where it
+// gains up to 1.8 times in random order; with fewer it costs a tenth and gains
+// nothing, since enough loads are in flight.
 //
 // The kernels named Short have offsets of 16 bits for columns, from a column of
 // each row. They move x there once a row, and are the same otherwise: nothing is
@@ -43,8 +43,8 @@ func main() {
 	switch *level {
 	case "avx2":
 		for _, k := range []int{1, 2, 4, 8, 16} {
-			fours(k, "AVX2", min(max(k, 4), 8), false)
-			fours(k, "AVX2", min(max(k, 4), 8), true)
+			fours(k, plain)
+			fours(k, short)
 		}
 	case "avx512":
 		for _, k := range []int{1, 2} {
@@ -53,8 +53,8 @@ func main() {
 			gathered(k, shortHalf)
 		}
 		for _, k := range []int{4, 8, 16, 32} {
-			fours(k, "AVX512", min(k, 16), false)
-			fours(k, "AVX512", min(k, 16), true)
+			maskedFours(k, plain)
+			maskedFours(k, short)
 		}
 	}
 	Generate()
@@ -63,11 +63,8 @@ func main() {
 // rows holds what the loops of a function share.
 type rows struct {
 	k     int
-	lanes int  // float64 lanes of a vector
 	short bool // columns are offsets of 16 bits
 	half  bool // and values float16
-
-	streams bool // columns and values are asked for at the start of a row
 
 	ind, val, x, stride reg.GPVirtual // x moved to a row's base if short
 	p                   reg.GPVirtual // entry of the matrix
@@ -76,13 +73,6 @@ type rows struct {
 	base, xAhead        reg.GPVirtual // if short: the row's base, x for ahead
 
 	sums []reg.VecVirtual // accumulators
-}
-
-func (r *rows) vector() reg.VecVirtual {
-	if r.lanes == 8 {
-		return ZMM()
-	}
-	return YMM()
 }
 
 // param is the place of a parameter that is left in memory, for want of
@@ -186,18 +176,12 @@ func (r *rows) begin(ptr, end reg.GPVirtual) {
 	MOVQ(Mem{Base: ptr, Disp: 8}, end)
 	ADDQ(U8(8), ptr)
 	for _, acc := range r.sums {
-		if r.lanes == 8 {
-			VPXORQ(acc, acc, acc)
-		} else {
-			VXORPD(acc, acc, acc)
-		}
+		VXORPD(acc, acc, acc)
 	}
 	if r.short {
 		r.moveX()
 	}
-	if r.streams {
-		r.stream(32)
-	}
+	r.stream(32)
 	switch {
 	case r.k >= 16 && r.short:
 		r.lookAhead(ptr, end)
@@ -227,15 +211,11 @@ func (r *rows) each(end reg.GPVirtual, body func()) {
 	ADDQ(U8(4), end)
 }
 
-// fours writes a kernel that adds four products in float32 at a time. lanes is
-// the number of float32 lanes of a vector.
-func fours(k int, suffix string, lanes int, isShort bool) {
-	v := plain
-	if isShort {
-		v = short
-	}
-	signFours(k, v, suffix)
-	f := &foursRows{rows: rows{k: k, lanes: lanes / 2, short: isShort, streams: true}, single: lanes}
+// fours writes a kernel for AVX2 that adds four products in float32 at a time.
+func fours(k int, v variant) {
+	signFours(k, v, "AVX2")
+	lanes := min(max(k, 4), 8)
+	f := &foursRows{rows: rows{k: k, short: v != plain}, single: lanes}
 	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
 	dstStride := Load(Param("dstStride"), GP64()).(reg.GPVirtual)
 	SHLQ(U8(2), dstStride)
@@ -247,23 +227,13 @@ func fours(k int, suffix string, lanes int, isShort bool) {
 		f.sums = []reg.VecVirtual{YMM()}
 	default:
 		for range 2 * k / lanes {
-			f.sums = append(f.sums, f.vector())
+			f.sums = append(f.sums, YMM())
 		}
 	}
 	end := GP64()
 
 	Label("row")
 	f.begin(ptr, end)
-	if suffix == "AVX512" {
-		CMPQ(f.p, end)
-		JGE(LabelRef("store"))
-		f.whole(end)
-		f.add(f.lastFour(end))
-		Label("store")
-		f.store(dst)
-		f.next(dst, dstStride)
-		return
-	}
 	f.each(end, func() { f.add(f.sumOfFour()) })
 	// Up to three more.
 	CMPQ(f.p, end)
@@ -280,83 +250,11 @@ func fours(k int, suffix string, lanes int, isShort bool) {
 	f.add(sum)
 	Label("store")
 	f.store(dst)
-	f.next(dst, dstStride)
-}
-
-// next goes on to the next row, if there is one.
-func (f *foursRows) next(dst, dstStride reg.GPVirtual) {
 	ADDQ(dstStride, dst)
 	DECQ(param("rows"))
 	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()
-}
-
-// whole adds four entries at a time while more than four are left.
-func (f *foursRows) whole(end reg.GPVirtual) {
-	SUBQ(U8(4), end)
-	CMPQ(f.p, end)
-	JGE(LabelRef("last"))
-	Label("four")
-	f.add(f.sumOfFour())
-	ADDQ(U8(4), f.p)
-	CMPQ(f.p, end)
-	JL(LabelRef("four"))
-	Label("last")
-	ADDQ(U8(4), end)
-}
-
-// lastFour returns the sums of the last one to four entries, and leaves p behind
-// them. Masks stand for those that are not there, in place of branches that
-// rows of all lengths would make unpredictable.
-func (f *foursRows) lastFour(end reg.GPVirtual) []reg.VecVirtual {
-	last := GP64()
-	LEAQ(Mem{Base: end, Disp: -1}, last)
-	var v [4][]reg.VecVirtual
-	for u := range v {
-		at, mask := f.p, reg.OpmaskVirtual(nil)
-		if u > 0 {
-			// An entry that is not there has the address of the last.
-			at, mask = GP64(), K()
-			t := GP64()
-			LEAQ(Mem{Base: f.p, Disp: u}, at)
-			MOVQ(at, t)
-			SUBQ(end, t)
-			SARQ(U8(63), t)
-			KMOVW(t.As32(), mask)
-			CMPQ(at, last)
-			CMOVQGT(last, at)
-		}
-		f.column(f.ind, at, 0)
-		v[u] = f.times(Mem{Base: f.val, Index: at, Scale: 4}, mask)
-		if u%2 == 1 {
-			for g, w := range v[u] {
-				VADDPS(w, v[u-1][g], v[u-1][g])
-			}
-		}
-	}
-	for g, w := range v[2] {
-		VADDPS(w, v[0][g], v[0][g])
-	}
-	MOVQ(end, f.p)
-	return v[0]
-}
-
-// times returns the products of a value with the row of x at j, zeros where a
-// mask says so.
-func (f *foursRows) times(value Mem, mask reg.OpmaskVirtual) (v []reg.VecVirtual) {
-	w := f.products()
-	VBROADCASTSS(value, w)
-	for g := range f.k / f.single {
-		r := f.products()
-		if mask != nil {
-			VMULPS_Z(f.row(4*f.single*g), w, mask, r)
-		} else {
-			VMULPS(f.row(4*f.single*g), w, r)
-		}
-		v = append(v, r)
-	}
-	return v
 }
 
 // A variant is a way in which columns and values are kept.
@@ -400,10 +298,7 @@ type foursRows struct {
 }
 
 func (f *foursRows) products() reg.VecVirtual {
-	switch f.single {
-	case 16:
-		return ZMM()
-	case 8:
+	if f.single == 8 {
 		return YMM()
 	}
 	return XMM()
@@ -464,8 +359,15 @@ func (f *foursRows) sumOfFour() []reg.VecVirtual {
 }
 
 // multiply returns the products of entry p+u with the row of x at j.
-func (f *foursRows) multiply(u int) []reg.VecVirtual {
-	return f.times(Mem{Base: f.val, Index: f.p, Scale: 4, Disp: 4 * u}, nil)
+func (f *foursRows) multiply(u int) (v []reg.VecVirtual) {
+	w := f.products()
+	VBROADCASTSS(Mem{Base: f.val, Index: f.p, Scale: 4, Disp: 4 * u}, w)
+	for g := range f.k / f.single {
+		r := f.products()
+		VMULPS(f.row(4*f.single*g), w, r)
+		v = append(v, r)
+	}
+	return v
 }
 
 // product returns the products of entry p and moves on.
@@ -510,18 +412,10 @@ func (f *foursRows) add(v []reg.VecVirtual) {
 		return
 	}
 	for g := range v {
-		low, high := f.vector(), f.vector()
-		if f.single == 16 {
-			half := YMM()
-			VEXTRACTF64X4(U8(1), v[g], half)
-			VCVTPS2PD(v[g].AsY(), low)
-			VCVTPS2PD(half, high)
-		} else {
-			half := XMM()
-			VEXTRACTF128(U8(1), v[g], half)
-			VCVTPS2PD(v[g].AsX(), low)
-			VCVTPS2PD(half, high)
-		}
+		low, high, half := YMM(), YMM(), XMM()
+		VEXTRACTF128(U8(1), v[g], half)
+		VCVTPS2PD(v[g].AsX(), low)
+		VCVTPS2PD(half, high)
 		VADDPD(low, acc[2*g], acc[2*g])
 		VADDPD(high, acc[2*g+1], acc[2*g+1])
 	}
@@ -541,15 +435,9 @@ func (f *foursRows) store(dst reg.GPVirtual) {
 		return
 	}
 	for g, sum := range acc {
-		if f.single == 16 {
-			s := YMM()
-			VCVTPD2PS(sum, s)
-			VMOVUPS(s, Mem{Base: dst, Disp: 32 * g})
-		} else {
-			s := XMM()
-			VCVTPD2PSY(sum, s)
-			VMOVUPS(s, Mem{Base: dst, Disp: 16 * g})
-		}
+		s := XMM()
+		VCVTPD2PSY(sum, s)
+		VMOVUPS(s, Mem{Base: dst, Disp: 16 * g})
 	}
 }
 
@@ -688,9 +576,6 @@ func (r *rows) address(u int) {
 		}
 		r.column(r.ahead, r.p, u)
 		PREFETCHT0(Mem{Base: x, Index: r.j, Scale: 1})
-		if r.k == 32 {
-			PREFETCHT0(Mem{Base: x, Index: r.j, Scale: 1, Disp: 64})
-		}
 	}
 	r.column(r.ind, r.p, u)
 }
