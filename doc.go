@@ -34,8 +34,8 @@
 //
 // # Guarantees
 //
-// The same input gives the same bits for any number of workers and at every
-// level of processor instructions. Every graph comes with a certificate of its
+// The same input gives the same bits for any number of workers and, but for
+// Engine.Converge, at every level of processor instructions. Every graph comes with a certificate of its
 // distance from the full Gaussian kernel. Memory is estimated before it is
 // taken and refused with kernel.ErrMemory if it exceeds the budget. Every call
 // takes a context, looked at between pieces of work that are short against a

@@ -32,8 +32,8 @@ that differs. A peer that is not installed is named, and is no error.
          average: scipy's cKDTree.query_pairs, nanoflann. Theirs is the time of the
          tree and the search; ours has the weights and the certificate in it too
   iterate  the 32 leading eigenvectors of a graph of 10,000 points to a residual of
-         1e-5: scikit-learn's SpectralEmbedding by LOBPCG, on the same weights. It
-         takes minutes; not among the default suites
+         1e-5: scikit-learn's spectral_embedding by LOBPCG, on the same weights.
+         Not among the default suites: on features (PM_FEATURES) it takes minutes
 
 CXX and PYTHON name another compiler and interpreter.
 `,

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// mostEigenRows keeps the peer within minutes.
+	// mostEigenRows keeps a round of the peer within seconds on generated points.
 	mostEigenRows = 10_000
 	// maxEigenDifference is what a Rayleigh quotient may be off by: with a
 	// residual of r it is off by r^2 over a gap.
