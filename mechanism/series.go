@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
-	chacha "math/rand/v2"
-
-	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"sync/atomic"
 )
 
 // SeriesParams describe vectors that are released one after the other, such as
@@ -68,40 +66,37 @@ func (p SeriesParams) Sigma() (float64, error) {
 }
 
 // A Series has been paid for and releases vectors, exactly as many as its
-// parameters say. It is not safe for concurrent use.
+// parameters say, its copies and all callers taken together. It is safe for
+// concurrent use.
 type Series struct {
 	params SeriesParams
 	noise  noise
-	words  *chacha.ChaCha8
-	left   int
+	source io.Reader
+	left   *atomic.Int64
 }
 
-// NewSeries draws a seed, lets the budget write the spend of all vectors down,
-// and returns the series. Errors are a *ParamError, ErrLedger without a budget,
-// ErrEntropy, and what the budget says.
+// NewSeries makes sure that there is entropy, lets the budget write the spend of
+// all vectors down, and returns the series. Errors are a *ParamError, ErrLedger
+// without a budget, ErrEntropy, and what the budget says.
 func NewSeries(budget Budget, unit Unit, p SeriesParams) (*Series, error) {
 	return newSeries(budget, unit, p, system)
 }
 
 func newSeries(budget Budget, unit Unit, p SeriesParams, source io.Reader) (*Series, error) {
-	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
-		return nil, fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
-	}
-	if unit.Kind != release.UnitRecord && unit.Kind != release.UnitClient || unit.Name == "" {
-		return nil, fmt.Errorf("mechanism: a unit of kind %q or %q with a name is wanted: %w", release.UnitRecord, release.UnitClient, ErrParam)
-	}
-	s := &Series{params: p, left: p.Vectors}
-	var err error
-	if s.noise, err = p.calibrate(); err != nil {
+	if err := checkPayer(budget, unit); err != nil {
 		return nil, err
 	}
-	secret, err := drawSecrets(source, 1, false)
+	n, err := p.calibrate()
 	if err != nil {
 		return nil, err
 	}
-	defer secret.forget()
+	secret, err := drawSecrets(source, 0, false)
+	if err != nil {
+		return nil, err
+	}
+	s := &Series{params: p, noise: n, source: source, left: new(atomic.Int64)}
 	_, err = spendFirst(budget, unit, secret.id, Spend{Epsilon: p.Epsilon, Delta: p.Delta}, func() error {
-		s.words = chacha.NewChaCha8(*seedOf(secret.chunks, 0))
+		s.left.Store(int64(p.Vectors))
 		return nil
 	})
 	if err != nil {
@@ -116,11 +111,11 @@ func (s *Series) Sigma() float64 { return s.noise.sigma() }
 // Release returns x with noise: a new slice on the grid. The number of
 // coordinates is that of the parameters, and coordinates are cut to 2^51 grid
 // steps, more than 500 Sigma. Errors are ErrParam for another length or one
-// vector too many and ErrNonFinite; neither costs a vector.
+// vector too many, ErrNonFinite and ErrEntropy; none of them costs a vector.
+//
+// Each vector has a stream of its own, seeded now: one that lived from vector to
+// vector could be copied with the process, and noise be used twice.
 func (s *Series) Release(x []float64) ([]float64, error) {
-	if s.left == 0 {
-		return nil, fmt.Errorf("mechanism: all %d vectors of the series are released: %w", s.params.Vectors, ErrParam)
-	}
 	if len(x) != s.params.Coordinates {
 		return nil, fmt.Errorf("mechanism: a vector of %d coordinates in a series of %d: %w", len(x), s.params.Coordinates, ErrParam)
 	}
@@ -129,13 +124,23 @@ func (s *Series) Release(x []float64) ([]float64, error) {
 			return nil, fmt.Errorf("mechanism: the vector to be released: %w", ErrNonFinite)
 		}
 	}
+	if s.left == nil {
+		return nil, fmt.Errorf("mechanism: the series was not made by NewSeries: %w", ErrParam)
+	}
+	secret, err := drawSecrets(s.source, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	defer secret.forget()
+	if s.left.Add(-1) < 0 {
+		return nil, fmt.Errorf("mechanism: all %d vectors of the series are released: %w", s.params.Vectors, ErrParam)
+	}
 	out := make([]float64, len(x))
-	normal := &sampler{s.words}
-	for i, v := range x {
-		out[i] = float64(onGrid(nearest(v, s.noise.step), normal.draw(s.noise.multiple))) * s.noise.step
-	}
-	if s.left--; s.left == 0 {
-		s.words.Seed(seed{}) // forget the stream
-	}
+	stream(seedOf(secret.chunks, 0), func(words source) {
+		normal := &sampler{words}
+		for i, v := range x {
+			out[i] = float64(onGrid(nearest(v, s.noise.step), normal.draw(s.noise.multiple))) * s.noise.step
+		}
+	})
 	return out, nil
 }

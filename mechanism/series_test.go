@@ -5,6 +5,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"sync"
 	"testing"
 	"testing/iotest"
 
@@ -104,7 +105,7 @@ func TestSeriesRefuses(t *testing.T) {
 	if _, err := NewSeries(NoLedger, Unit{}, good); !errors.Is(err, ErrParam) {
 		t.Errorf("no unit: %v", err)
 	}
-	for _, source := range []io.Reader{iotest.ErrReader(io.ErrClosedPipe), io.LimitReader(fixed("short"), 31)} {
+	for _, source := range []io.Reader{iotest.ErrReader(io.ErrClosedPipe), io.LimitReader(fixed("short"), 15)} {
 		if s, err := newSeries(NoLedger, testUnit, good, source); !errors.Is(err, ErrEntropy) || s != nil {
 			t.Errorf("without entropy: %v", err)
 		}
@@ -124,6 +125,55 @@ func TestSeriesRefuses(t *testing.T) {
 	}
 	if _, err := s.Release([]float64{1, 2}); !errors.Is(err, ErrParam) {
 		t.Errorf("one vector too many: %v", err)
+	}
+}
+
+// Noise comes from entropy that is drawn when a vector is released: what is kept
+// in between, and may be copied with a process or a machine, holds none. Without
+// entropy nothing comes out, and the vector that was paid for can be had later.
+func TestSeriesDrawsWhenItReleases(t *testing.T) {
+	p := SeriesParams{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
+	short := io.LimitReader(fixed("late"), 16+31).(*io.LimitedReader)
+	s, err := newSeries(NoLedger, testUnit, p, short)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := s.Release([]float64{1, 2}); !errors.Is(err, ErrEntropy) || out != nil {
+		t.Errorf("without entropy: %v, %v", out, err)
+	}
+	short.N = 32 + 16
+	if _, err := s.Release([]float64{1, 2}); err != nil {
+		t.Errorf("with entropy again: %v", err)
+	}
+}
+
+// A series is paid for once, however many copies of it there are and whoever
+// uses them at the same time.
+func TestSeriesCopies(t *testing.T) {
+	const vectors, callers = 5, 16
+	p := SeriesParams{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: vectors, Coordinates: 2}
+	s, err := NewSeries(NoLedger, testUnit, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := make([][]float64, callers)
+	var wait sync.WaitGroup
+	for i := range released {
+		own := *s
+		wait.Go(func() { released[i], _ = own.Release([]float64{0, 0}) })
+	}
+	wait.Wait()
+	seen := make(map[[2]float64]bool)
+	for _, x := range released {
+		if x != nil {
+			seen[[2]float64(x)] = true
+		}
+	}
+	if len(seen) != vectors {
+		t.Errorf("%d different vectors of %d", len(seen), vectors)
+	}
+	if x, err := new(Series).Release(nil); !errors.Is(err, ErrParam) || x != nil {
+		t.Errorf("a series nobody paid for: %v, %v", x, err)
 	}
 }
 

@@ -60,7 +60,7 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 	if err := c.subset.Check(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	if settings.Ledger == nil {
+	if ledger, ok := settings.Ledger.(*mechanism.Ledger); settings.Ledger == nil || ok && ledger == nil {
 		return nil, fmt.Errorf("client: neither a ledger nor NoLedger: %w", mechanism.ErrLedger)
 	}
 	if settings.Memory == nil {
@@ -85,8 +85,11 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 // matches mechanism.ErrSpent the budget is spent all the same. None of them holds
 // anything of the row.
 func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
-	if name == "" || len(row) != c.book.Dimension {
-		return nil, fmt.Errorf("client: %w: a name of %d letters and %d features, want %d", ErrRecord, len(name), len(row), c.book.Dimension)
+	if name == "" {
+		return nil, fmt.Errorf("client: %w: it has no name", ErrRecord)
+	}
+	if len(row) != c.book.Dimension {
+		return nil, fmt.Errorf("client: %w: %d features, want %d", ErrRecord, len(row), c.book.Dimension)
 	}
 	if err := checkFinite(row); err != nil {
 		return nil, err
@@ -168,17 +171,19 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 		return nil, err
 	}
 	var all []Match
-	collect := func(ids []uint32, rows []float32) {
+	collect := func(ids []uint32, rows []float32) error {
+		if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows { // they rise
+			return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
+		}
 		for i, id := range ids {
 			all = append(all, Match{ID: int64(id), Distance: retrieval.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])})
 		}
+		return nil
 	}
 	for i := range answer.Cells {
-		ids := answer.List(i)
-		if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows {
-			return nil, fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
+		if err := collect(answer.List(i), answer.Rows[i*answer.Length*len(row):]); err != nil {
+			return nil, err
 		}
-		collect(ids, answer.Rows[i*answer.Length*len(row):])
 	}
 	if base != nil {
 		if err := base.Check(); err != nil {
@@ -187,7 +192,9 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 		if base.Codebook != c.settings.Codebook || base.Dimension != len(row) {
 			return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
 		}
-		collect(base.IDs, base.Rows)
+		if err := collect(base.IDs, base.Rows); err != nil {
+			return nil, err
+		}
 	}
 	return nearest(all, k), nil
 }

@@ -237,6 +237,7 @@ func TestNewCellsRefuses(t *testing.T) {
 		"no epsilon": {book, func(s *CellsSettings) { s.Epsilon = 0 }, mechanism.ErrParam},
 		"nan":        {book, func(s *CellsSettings) { s.Epsilon = math.NaN() }, mechanism.ErrParam},
 		"no ledger":  {book, func(s *CellsSettings) { s.Ledger = nil }, mechanism.ErrLedger},
+		"nil ledger": {book, func(s *CellsSettings) { s.Ledger = (*mechanism.Ledger)(nil) }, mechanism.ErrLedger},
 		"no memory":  {book, func(s *CellsSettings) { s.Memory = nil }, ErrMemory},
 	} {
 		settings := good
@@ -297,6 +298,8 @@ func TestCellsRankRefuses(t *testing.T) {
 		"other dimension": {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) {
 			a.Dimension, a.Rows = 2, append(a.Rows, a.Rows...)
 		}, ErrAnswer},
+		"base beyond":      {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = 1000 }, ErrAnswer},
+		"base padded":      {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = wire.Padding }, wire.ErrMessage},
 		"base row missing": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.Rows = b.Rows[:1] }, wire.ErrMessage},
 	} {
 		request, answer, base := answerTo(c.settings.Codebook)

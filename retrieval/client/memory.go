@@ -63,7 +63,7 @@ type Folder struct{ path string }
 // Removing it, or a file of it, makes the next release of a record a new spend.
 func OpenFolder(path string) (*Folder, error) {
 	if err := os.MkdirAll(path, 0o700); err != nil {
-		return nil, memoryError(err)
+		return nil, fmt.Errorf("client: %w: %w", ErrMemory, err)
 	}
 	return &Folder{path: path}, nil
 }
@@ -121,7 +121,19 @@ func (f *Folder) Keep(key Key, message []byte) ([]byte, error) {
 	return bytes.Clone(message), nil
 }
 
-func memoryError(err error) error { return fmt.Errorf("client: %w: %w", ErrMemory, err) }
+// memoryError leaves the names of files out: they are hashes of the names of
+// records, which whoever reads the error could guess and test.
+func memoryError(err error) error {
+	var named *fs.PathError
+	var linked *os.LinkError
+	switch {
+	case errors.As(err, &named):
+		err = fmt.Errorf("%s: %w", named.Op, named.Err)
+	case errors.As(err, &linked):
+		err = fmt.Errorf("%s: %w", linked.Op, linked.Err)
+	}
+	return fmt.Errorf("client: %w: %w", ErrMemory, err)
+}
 
 // syncFolder makes a new name in a folder last, where the system has a way.
 func syncFolder(path string) error {

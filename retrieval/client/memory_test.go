@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +39,30 @@ func TestFolder(t *testing.T) {
 	info, err := files[0].Info()
 	if err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others may read it: %v, %v", info.Mode(), err)
+	}
+}
+
+// The name of a file is a hash of the name of a record, which can be guessed and
+// tested: no error holds it.
+func TestFolderErrorsHoldNoNames(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory")
+	folder, err := OpenFolder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("a file in its place"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	key := Key{0xab, 0xcd}
+	_, recalled := folder.Recall(key)
+	linked := memoryError(os.Link(path, folder.file(key)))
+	for _, err := range []error{recalled, linked} {
+		if !errors.Is(err, ErrMemory) || strings.Contains(err.Error(), "abcd") {
+			t.Errorf("error %v", err)
+		}
 	}
 }
 

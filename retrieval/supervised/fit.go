@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -48,7 +49,8 @@ type Model struct {
 // neighbours alone, one without both stays.
 //
 // Errors: those of NewMap and Map.Apply, kernel.ErrLabels for a label below -1,
-// privatemail.ErrSettings, those of Engine.Embed, and that of ctx.
+// privatemail.ErrSettings, those of Engine.Embed, points.ErrZeroRow for a row
+// that ends at zero, and that of ctx.
 func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels []int32, settings *Settings) (*Model, error) {
 	var s Settings
 	if settings != nil {
@@ -78,6 +80,19 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels
 		return nil, fmt.Errorf("supervised: fit: %w", err)
 	}
 	return &Model{Map: m, Z: z, X: out.Points, Graph: out.Graph, Trace: out.Trace}, nil
+}
+
+func normalizeRows(x *mat.Dense) error {
+	n, _ := x.Dims()
+	for i := range n {
+		switch norm := points.Normalize(x.RawRowView(i)); {
+		case norm == 0:
+			return &points.ZeroRowError{Row: i}
+		case norm-norm != 0:
+			return &points.EntryError{What: "image", Row: i}
+		}
+	}
+	return nil
 }
 
 // single rounds to float32.

@@ -257,10 +257,29 @@ func TestMapRefuses(t *testing.T) {
 		{"overflow", supervised.Map{Mean: good.Mean, A: mat.NewDense(2, 1, []float64{huge, huge})}, row(9, 9), points.ErrNonFinite},
 		{"dimension", good, row(1, 2, 3), points.ErrShape},
 		{"no number", good, row(1, nan), points.ErrNonFinite},
-		{"the mean itself", good, row(1, 2), points.ErrZeroRow},
+		{"large mean", supervised.Map{Mean: []float64{huge, 1}, A: good.A}, row(1, 2), points.ErrNonFinite},
 	} {
 		if _, err := c.m.Apply(c.rows); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+	}
+}
+
+// Whoever publishes a map must not learn from whether a query comes at all: no
+// map that passes Check fails for one query and not for another.
+func TestMapFailsForNobodyAlone(t *testing.T) {
+	queries := mat.NewDense(4, 2, []float64{0.6, 0.8, 1, 0, 0, 1, -0.6, 0.8})
+	for name, m := range map[string]supervised.Map{
+		"overflow above a half":   {Mean: []float64{0, 0}, A: mat.NewDense(2, 1, []float64{1.6e154, 0})},
+		"underflow below a half":  {Mean: []float64{0, 0}, A: mat.NewDense(2, 1, []float64{5e-324, 0})},
+		"zero where a feature is": {Mean: []float64{0, 1}, A: mat.NewDense(2, 1, []float64{0, 1})},
+		"zero at one query":       {Mean: []float64{0.6, 0.8}, A: mat.NewDense(2, 2, []float64{1, 0, 0, 1})},
+	} {
+		for i := range 4 {
+			z, err := m.Apply(queries.Slice(i, i+1, 0, 2).(*mat.Dense).RawMatrix())
+			if (err == nil) != (m.Check() == nil) {
+				t.Errorf("%s: query %d: %v, %v", name, i, z, err)
+			}
 		}
 	}
 }

@@ -99,8 +99,13 @@ func NewMap(rows blas64.General, labels []int32, k int) (*Map, error) {
 	return m, nil
 }
 
+// largest is the most an entry of a map may be: no row whose entries are not
+// larger themselves has an image, or a norm of it, that overflows.
+const largest = 1e50
+
 // Check refuses a map that cannot be applied, such as one that came from
-// elsewhere: points.ErrShape, points.ErrNonFinite.
+// elsewhere: points.ErrShape, and points.ErrNonFinite, also for an entry beyond
+// 1e50.
 func (m *Map) Check() error {
 	if m.A == nil || m.A.IsEmpty() {
 		return fmt.Errorf("supervised: map: %w: no matrix", points.ErrShape)
@@ -108,20 +113,25 @@ func (m *Map) Check() error {
 	if d, _ := m.A.Dims(); d != len(m.Mean) {
 		return fmt.Errorf("supervised: map: %w: a mean of %d values and a matrix of %d rows", points.ErrShape, len(m.Mean), d)
 	}
-	if err := points.CheckFinite(m.A.RawMatrix()); err != nil {
-		return fmt.Errorf("supervised: map: matrix: %w", err)
-	}
-	for j, v := range m.Mean {
-		if v-v != 0 {
-			return fmt.Errorf("supervised: map: %w", &points.EntryError{What: "mean", Col: j})
+	d, k := m.A.Dims()
+	for i := range d {
+		for j := range k {
+			if !(math.Abs(m.A.At(i, j)) <= largest) {
+				return fmt.Errorf("supervised: map: %w", &points.EntryError{What: "matrix", Row: i, Col: j})
+			}
+		}
+		if !(math.Abs(m.Mean[i]) <= largest) {
+			return fmt.Errorf("supervised: map: %w", &points.EntryError{What: "mean", Col: i})
 		}
 	}
 	return nil
 }
 
-// Apply returns the images of rows, unit rows. Errors: points.ErrShape when rows
-// do not have the map's dimension, points.ErrNonFinite, and points.ErrZeroRow
-// for a row that the map takes to zero, as it does the mean.
+// Apply returns the images of rows, unit rows. A row that the map takes to zero,
+// as it does the mean, stays there: a client that failed for some queries, and
+// sent nothing, would tell whoever made the map which ones. Errors:
+// points.ErrShape when rows do not have the map's dimension, and
+// points.ErrNonFinite, also where a row with entries beyond 1e50 overflows.
 func (m *Map) Apply(rows blas64.General) (*mat.Dense, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -133,23 +143,13 @@ func (m *Map) Apply(rows blas64.General) (*mat.Dense, error) {
 	if err != nil {
 		return nil, fmt.Errorf("supervised: map: %w", err)
 	}
-	if err := normalizeRows(z); err != nil {
-		return nil, fmt.Errorf("supervised: map: %w", err)
-	}
-	return z, nil
-}
-
-func normalizeRows(x *mat.Dense) error {
-	n, _ := x.Dims()
+	n, _ := z.Dims()
 	for i := range n {
-		switch norm := points.Normalize(x.RawRowView(i)); {
-		case norm == 0:
-			return &points.ZeroRowError{Row: i}
-		case norm-norm != 0: // entries of a hostile map may overflow
-			return &points.EntryError{What: "image", Row: i}
+		if norm := points.Normalize(z.RawRowView(i)); norm-norm != 0 {
+			return nil, fmt.Errorf("supervised: map: %w", &points.EntryError{What: "image", Row: i})
 		}
 	}
-	return nil
+	return z, nil
 }
 
 // classRows returns the rows of each class of two or more, by label.

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/seed-64e14a55/privatemail/mechanism/release"
+import (
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
 
 // The messages of Algorithm 1.
 const (
@@ -122,6 +126,12 @@ func (m *Matches) Check() error {
 		}
 		if d < 0 || i%m.K > 0 && d < m.Distances[i-1] {
 			return refuse("distances", "entry %d: want the nearest first", i)
+		}
+	}
+	for hidden := range m.Hidden {
+		ids, _ := m.Row(hidden)
+		if sorted := slices.Sorted(slices.Values(ids)); len(slices.Compact(sorted)) < m.K {
+			return refuse("ids", "one is there twice for row %d", hidden)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func question(t testing.TB) *Question {
 }
 
 func matches() *Matches {
-	return &Matches{Question: [16]byte{9}, Hidden: 2, K: 3, IDs: []int64{5, 0, math.MaxInt64, 1, 1, 2}, Distances: []float64{0, 0, 1.5, 0.25, 0.5, 1e300}}
+	return &Matches{Question: [16]byte{9}, Hidden: 2, K: 3, IDs: []int64{5, 0, math.MaxInt64, 1, 5, 2}, Distances: []float64{0, 0, 1.5, 0.25, 0.5, 1e300}}
 }
 
 func TestAlgorithm1ComesBack(t *testing.T) {
@@ -116,6 +116,7 @@ func TestQuestionRefuses(t *testing.T) {
 func TestMatchesRefuse(t *testing.T) {
 	for name, change := range map[string]func(*Matches){
 		"no rows":              func(m *Matches) { m.Hidden = 0 },
+		"an id twice":          func(m *Matches) { m.IDs[5] = 1 },
 		"no matches":           func(m *Matches) { m.K = 0 },
 		"a product too large":  func(m *Matches) { m.Hidden, m.K = math.MaxInt32, math.MaxInt32 },
 		"too few ids":          func(m *Matches) { m.IDs = m.IDs[1:] },

@@ -64,10 +64,19 @@ func (c *Codebook) Check() error {
 		return refuse("size", "%d of %d cells", c.Size, cells)
 	case c.Length < 1 || c.Length > c.Rows:
 		return refuse("length", "%d of %d rows", c.Length, c.Rows)
+	case c.answerSize() > maxMessage:
+		return refuse("length", "%d for each of %d cells, of dimension %d: an answer is no message", c.Length, c.Size, c.Ranking)
 	case !allFinite(c.Centres):
 		return refuse("centres", "a number is not finite")
 	}
 	return nil
+}
+
+// answerSize returns the length of the body of a CellsAnswer. It is exact far
+// beyond what a message may hold.
+func (c *Codebook) answerSize() float64 {
+	const fixed = sha256.Size + 5*8
+	return fixed + 4*float64(c.Size)*(1+float64(c.Length)*(1+float64(c.Ranking)))
 }
 
 // Hash returns the SHA-256 that identifies the codebook, the one its binary form
@@ -141,8 +150,8 @@ type Base struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (b *Base) Check() error {
-	if !rising(b.IDs) {
-		return refuse("ids", "not in rising order")
+	if !risingRows(b.IDs) {
+		return refuse("ids", "want rising numbers below %d", MaxRows)
 	}
 	return checkRows(b.Dimension, len(b.IDs), b.Rows)
 }
@@ -230,8 +239,8 @@ func (a *CellsAnswer) Check() error {
 		return refuse("ids", "%d for %d lists of %d", len(a.IDs), len(a.Cells), a.Length)
 	}
 	for i := range a.Cells {
-		if !rising(a.List(i)) {
-			return refuse("ids", "list %d is not in rising order", i)
+		if !risingRows(a.List(i)) {
+			return refuse("ids", "list %d: want rising numbers below %d", i, MaxRows)
 		}
 	}
 	return checkRows(a.Dimension, len(a.IDs), a.Rows)
@@ -298,6 +307,11 @@ func checkRows(dimension, n int, rows []float32) error {
 		return refuse("rows", "a number is not finite")
 	}
 	return nil
+}
+
+// risingRows tells whether these can be the numbers of rows, each once.
+func risingRows(ids []uint32) bool {
+	return rising(ids) && (len(ids) == 0 || ids[len(ids)-1] < MaxRows)
 }
 
 // rising tells whether each number is above the one before it.
