@@ -23,6 +23,25 @@
 // it. The labels of the hidden rows are therefore dropped or randomised, and
 // release.ModePublic is refused with [ErrLabelDisclosed].
 //
+// # Mode cells
+//
+// [Cells] knows the codebook of a server and finds the centre t nearest to its row.
+// It reports w of the m cells by w-subset selection, t among them with probability
+//
+//	p = w e^epsilon / (w e^epsilon + m - w),
+//
+// and ranks what comes back by its true features, with the base sample it took once:
+//
+//	row ──> nearest centre ──> mechanism.Select ──> Memory ──> wire.CellsRequest
+//	wire.CellsAnswer, wire.Base, row ──> Rank ──> matches
+//
+// The request is epsilon-private for the whole record, features and label, with
+// delta 0. A record is released once: what was reported is kept in a [Memory], by
+// the record's name, and sent again when it is asked for again. That it was asked
+// again shows.
+//
+// # Randomness
+//
 // Randomness comes from the operating system. When there is none, nothing is
 // asked.
 package client

@@ -13,4 +13,17 @@
 //	the K gallery rows nearest to every hidden row ──> wire.Matches
 //
 // The server cannot tell which hidden row is the query and answers for all.
+//
+// # Mode cells
+//
+// [Cells] cuts a gallery of n rows into m cells around the centres of k-means. The
+// list of a cell is the round(phi n) rows nearest to its centre; a row in no list
+// joins that of its nearest centre. Lists overlap, and answers are padded to the
+// longest, so that their size tells nothing:
+//
+//	gallery ──> wire.Codebook (centres), wire.Base (a random sample), published   (once)
+//	wire.CellsRequest ──> wire.CellsAnswer: the lists of the cells it names
+//
+// The server learns which cells were named. docs/paper.md has how well it can guess
+// from them.
 package server
