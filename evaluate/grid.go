@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -16,6 +17,15 @@ type Cell struct {
 	// Queries is how many are asked, 0 for all.
 	Queries int `json:"queries,omitempty"`
 	Params
+}
+
+// String says which measurement it is, for messages.
+func (c Cell) String() string {
+	text := fmt.Sprintf("%s on %s, seed %d", c.Mode, c.Data, c.Seed)
+	if c.Epsilon > 0 {
+		text += fmt.Sprintf(", epsilon %g", c.Epsilon)
+	}
+	return text
 }
 
 // cellVersion is part of every key. It changes when figures change their

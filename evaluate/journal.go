@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/lock"
 )
 
 // A Record is the outcome of one cell.
@@ -28,32 +30,54 @@ type Record struct {
 	Seconds  float64            `json:"seconds"`
 }
 
-// ErrJournal reports a journal with a line that is no record.
-var ErrJournal = errors.New("evaluate: journal not usable")
+// Errors of journals, matched with errors.Is.
+var (
+	// ErrJournal reports a journal with a line that is no record.
+	ErrJournal = errors.New("evaluate: journal not usable")
+	// ErrJournalInUse reports a journal that another sweep writes to.
+	ErrJournalInUse = errors.New("evaluate: another run is writing to this file")
+)
 
 // A Journal is a file of finished cells, a JSON object a line. Each is appended
 // by a single write and synced, so an interrupted sweep loses nothing that was
 // finished; a last line without its end is cut off when the file is opened. It
-// is safe for concurrent use; another process should not write to the file.
+// is safe for concurrent use, and locked against other processes until Close.
 type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
 	records map[string]Record
+	failed  error // of the first write that failed: half a line may be at the end
 }
 
-// OpenJournal opens or creates the file and reads the records it has.
-func OpenJournal(path string) (*Journal, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o666)
+// OpenJournal opens or creates the file and reads the records it has. Errors are
+// ErrJournal, ErrJournalInUse, and those of the file system.
+func OpenJournal(path string) (*Journal, error) { return newJournal(path, (*Journal).read) }
+
+// CreateJournal is OpenJournal for an empty journal: what the file has is dropped.
+func CreateJournal(path string) (*Journal, error) {
+	return newJournal(path, func(j *Journal) error { return j.file.Truncate(0) })
+}
+
+func newJournal(path string, begin func(*Journal) error) (*Journal, error) {
+	f, err := lock.Open(path, os.O_CREATE)
+	if errors.Is(err, lock.ErrHeld) {
+		return nil, fmt.Errorf("%s: %w", path, ErrJournalInUse)
+	}
 	if err != nil {
 		return nil, err
 	}
 	j := &Journal{file: f, records: make(map[string]Record)}
-	if err := j.read(); err != nil {
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		// A device may have no end.
+		return nil, errors.Join(fmt.Errorf("%s: %w: not a regular file", path, ErrJournal), err, f.Close())
+	}
+	if err := begin(j); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
 	return j, nil
 }
 
+// read leaves the file at the end of its last whole line.
 func (j *Journal) read() error {
 	data, err := io.ReadAll(j.file)
 	if err != nil {
@@ -69,10 +93,14 @@ func (j *Journal) read() error {
 		}
 		j.records[r.Key] = r
 	}
-	if len(whole) < len(data) {
-		return j.file.Truncate(int64(len(whole)))
+	if len(whole) == len(data) {
+		return nil
 	}
-	return nil
+	if err := j.file.Truncate(int64(len(whole))); err != nil {
+		return err
+	}
+	_, err = j.file.Seek(int64(len(whole)), io.SeekStart)
+	return err
 }
 
 // Find returns the record of a cell.
@@ -83,7 +111,8 @@ func (j *Journal) Find(c Cell) (Record, bool) {
 	return r, ok
 }
 
-// Append writes a record down; it is on disk when Append returns.
+// Append writes a record down; it is on disk when Append returns. After a failure
+// all further calls fail: a line behind half a line would spoil both.
 func (j *Journal) Append(r Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
@@ -91,15 +120,20 @@ func (j *Journal) Append(r Record) error {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if _, err := j.file.Write(append(line, '\n')); err != nil {
-		return err
+	if j.failed != nil {
+		return j.failed
 	}
-	if err := j.file.Sync(); err != nil {
+	_, err = j.file.Write(append(line, '\n'))
+	if err == nil {
+		err = j.file.Sync()
+	}
+	if err != nil {
+		j.failed = err
 		return err
 	}
 	j.records[r.Key] = r
 	return nil
 }
 
-// Close closes the file.
+// Close closes the file and gives it free.
 func (j *Journal) Close() error { return j.file.Close() }

@@ -189,11 +189,11 @@ func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers int) (*Rec
 	}
 	answer, err := m.Run(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("%s on %s, seed %d: %w", m.Name, c.Data, c.Seed, err)
+		return nil, fmt.Errorf("%v: %w", c, err)
 	}
 	figures, err := answer.figures(labels, p.GalleryLabels)
 	if err != nil {
-		return nil, fmt.Errorf("%s on %s, seed %d: %w", m.Name, c.Data, c.Seed, err)
+		return nil, fmt.Errorf("%v: %w", c, err)
 	}
 	return &Record{
 		Key: c.Key(), Cell: c, Asked: len(labels), Classes: p.Classes, Gallery: len(p.GalleryLabels), Figures: figures,

@@ -190,6 +190,65 @@ func TestJournalRefuses(t *testing.T) {
 	}
 }
 
+func TestJournalHasOneWriter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	cell := Cell{Data: "toy", Mode: "exact"}
+	j, err := OpenJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, open := range map[string]func(string) (*Journal, error){"OpenJournal": OpenJournal, "CreateJournal": CreateJournal} {
+		if _, err := open(path); !errors.Is(err, ErrJournalInUse) {
+			t.Errorf("%s while in use: %v", name, err)
+		}
+	}
+	if err := errors.Join(j.Append(Record{Key: cell.Key(), Cell: cell}), j.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = OpenJournal(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := j.Find(cell); !ok {
+		t.Error("the record is gone")
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = CreateJournal(path); err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if _, ok := j.Find(cell); ok {
+		t.Error("CreateJournal kept a record")
+	}
+}
+
+// Behind a line that may be half written there must be no other.
+func TestJournalStopsAtAFailedWrite(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "records.jsonl")
+	j, err := OpenJournal(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	good := j.file
+	if j.file, err = os.Open(path); err != nil { // cannot be written to
+		t.Fatal(err)
+	}
+	cell := Cell{Data: "toy", Mode: "exact"}
+	first := j.Append(Record{Key: cell.Key(), Cell: cell})
+	if err := j.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j.file = good
+	if again := j.Append(Record{Key: cell.Key(), Cell: cell}); first == nil || again != first {
+		t.Errorf("%v, then %v", first, again)
+	}
+	if _, ok := j.Find(cell); ok {
+		t.Error("a record that was not written is found")
+	}
+}
+
 // What was finished before a failure or a cancellation is in the journal.
 func TestSweepStops(t *testing.T) {
 	d := toyData(t)
@@ -223,7 +282,7 @@ func TestSweepStops(t *testing.T) {
 		switch {
 		case err == nil:
 			t.Errorf("%s: no error", name)
-		case name == "error" && !(errors.Is(err, broken) && strings.Contains(err.Error(), "exact on toy, seed 1")):
+		case name == "error" && !(errors.Is(err, broken) && strings.Contains(err.Error(), "exact on toy, seed 1, epsilon 3")):
 			t.Errorf("%s: %v", name, err)
 		case name == "cancel" && !errors.Is(err, context.Canceled):
 			t.Errorf("%s: %v", name, err)

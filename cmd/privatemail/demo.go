@@ -51,7 +51,7 @@ type demoFlags struct {
 }
 
 func (f *demoFlags) define(fs *flag.FlagSet) {
-	numbersVar(fs, &f.epsilons, "epsilon", []float64{1, 2, 4, 8}, "measure at each epsilon of `LIST`")
+	epsilonsVar(fs, &f.epsilons, "epsilon", []float64{1, 2, 4, 8}, "measure at each epsilon of `LIST`")
 	seedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3}, "measure under each seed of `LIST`, such as 1..5 or 1,7")
 	countVar(fs, &f.workers, "workers", 0, "use `W` worker goroutines (default: one per processor)")
 	fs.StringVar(&f.out, "out", "privatemail-demo", "write to `FOLDER`, which is made if it does not exist")

@@ -11,7 +11,7 @@ func TestDemo(t *testing.T) {
 	stdout, _ := succeed(t, "demo", "-epsilon", "2", "-seeds", "1")
 	for _, words := range []string{
 		"digits: 1000 gallery rows of 10 classes", "ceiling", "raw features", "supervised", "cells", "no query", "Algorithm 1",
-		"what each mode protects", "QUERY LABEL DISCLOSED", "pure epsilon", filepath.Join("privatemail-demo", "report.html"),
+		"what each mode protects", "! authors' program", "! query label disclosed", "QUERY LABEL DISCLOSED", "1 seed;", "pure epsilon", filepath.Join("privatemail-demo", "report.html"),
 	} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -51,17 +52,22 @@ func (e *env) finish(ctx context.Context, err error) int {
 	return exitFailed
 }
 
-// plain drops the names of packages from the front of a message and keeps it
-// on one line.
+// plain drops the names of packages from a message and keeps it on one line:
+// those at the front with the operations of packages behind them, and those in
+// the middle, where one package tells what another said.
 func plain(message string) string {
-	packages := []string{"privatemail: ", "embed: ", "plan: ", "privatize: ", "continue: ", "sensitivity: ", "tight: ", "known: ", "paper: ", "mechanism: ", "release: ", "post: ", "kernel: ", "unit rows: ", "iterate: ", "points: ", "evaluate: ", "formats: ", "sparse: ", "par: "}
+	packages := []string{"privatemail: ", "mechanism: ", "release: ", "post: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "retrieval: ", "formats: ", "sparse: ", "par: "}
+	operations := []string{"embed: ", "plan: ", "privatize: ", "continue: ", "sensitivity: ", "tight: ", "known: ", "paper: ", "unit rows: "}
 	for again := true; again; {
 		again = false
-		for _, p := range packages {
+		for _, p := range slices.Concat(packages, operations) {
 			if rest, ok := strings.CutPrefix(message, p); ok {
 				message, again = rest, true
 			}
 		}
+	}
+	for _, p := range packages {
+		message = strings.ReplaceAll(message, ": "+p, ": ")
 	}
 	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
 }

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
@@ -79,4 +82,75 @@ func TestEvaluateRefuses(t *testing.T) {
 	refuse(t, exitFailed, []string{"evaluate", toy(t), "-out", out, "-modes", "raw"}, "negative")
 	refuse(t, exitFailed, []string{"evaluate", folder, "-split", "100,300", "-out", out}, "gallery rows")
 	refuse(t, exitFailed, []string{"evaluate", folder, "-out", filepath.Join(folder, featuresName)}, featuresName)
+	refuse(t, exitUsage, []string{"evaluate", "-epsilon", "101"}, "1e-6 to 100")
+	refuse(t, exitUsage, []string{"evaluate", "-seeds", "1..99999"}, "10000")
+	refuse(t, exitUsage, []string{"evaluate", folder, "-out", ""}, "-out")
+	refuse(t, exitFailed, []string{"evaluate", folder, "-out", out, "-modes", "raw,cells", "-seeds", "1", "-epsilon", "40"}, "cells on squares, seed 1, epsilon 40")
+}
+
+// Whether the report can be written is found out before anything is measured.
+func TestEvaluateChecksItsFolder(t *testing.T) {
+	out := t.TempDir()
+	args := []string{"evaluate", squares(t), "-modes", "raw", "-seeds", "1", "-out", out}
+	page := filepath.Join(out, reportPage)
+	if err := os.Mkdir(page, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, exitFailed, args, page, "is a folder")
+	wantFiles(t, out, reportPage)
+
+	if err := os.Remove(page); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(out, journal), []byte("mine\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	refuse(t, exitFailed, args, "line 1 is no record", "-out")
+	succeed(t, append(args, "-resume=false")...)
+}
+
+func TestEvaluateHasTheFolderForItself(t *testing.T) {
+	out := t.TempDir()
+	j, err := evaluate.OpenJournal(filepath.Join(out, journal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"evaluate", squares(t), "-modes", "raw", "-seeds", "1", "-out", out}
+	refuse(t, exitFailed, args, "another run", "-out")
+	refuse(t, exitFailed, append(args, "-resume=false"), "another run", "-out")
+	wantFiles(t, out, journal)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	succeed(t, args...)
+}
+
+// Rows that cannot be embedded with their labels have figures all the same.
+func TestEvaluateWithoutPictures(t *testing.T) {
+	folder := squares(t)
+	labels := make([]int32, 300)
+	for i := range labels {
+		labels[i] = int32(i)
+	}
+	writeLabels(t, filepath.Join(folder, labelsName), labels)
+	out := filepath.Join(t.TempDir(), "report")
+	_, stderr := succeed(t, "evaluate", folder, "-modes", "raw", "-seeds", "1", "-out", out)
+	if !strings.Contains(stderr, "lacks pictures") {
+		t.Errorf("not a word in %q", stderr)
+	}
+	wantFiles(t, out, "report.html", "report.json", "records.csv", "records.jsonl")
+}
+
+func TestEvaluateInterrupted(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "report")
+	args := []string{"evaluate", squares(t), "-modes", "raw,supervised,pca", "-seeds", "1..400", "-workers", "1", "-effects=false", "-out", out}
+	ctx, cancel := context.WithCancel(t.Context())
+	var stdout bytes.Buffer
+	stderr := &trigger{text: "measurements", call: cancel}
+	if code := run(ctx, args, &stdout, stderr); code != exitInterrupted || !strings.Contains(stderr.String(), "are kept in "+filepath.Join(out, journal)) {
+		t.Errorf("exit code %d, messages\n%s", code, stderr)
+	}
+	if records := readFile(t, filepath.Join(out, journal)); !strings.HasSuffix(records, "}\n") {
+		t.Errorf("journal of %d bytes", len(records))
+	}
 }

@@ -4,39 +4,41 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// numbersVar defines a flag for a list of numbers above 0, sorted.
-func numbersVar(fs *flag.FlagSet, p *[]float64, name string, value []float64, usage string) {
+// epsilonsVar defines the flag for a list of epsilons, sorted.
+func epsilonsVar(fs *flag.FlagSet, p *[]float64, name string, value []float64, usage string) {
 	*p = value
-	fs.Var(&numbers{p}, name, usage)
+	fs.Var(&epsilons{p}, name, usage)
 }
 
-type numbers struct{ p *[]float64 }
+type epsilons struct{ p *[]float64 }
 
-func (n *numbers) Set(s string) error {
+// What the mechanisms can be calibrated to.
+const minEpsilon, maxEpsilon = 1e-6, 100
+
+func (v *epsilons) Set(s string) error {
 	var list []float64
 	for _, word := range strings.Split(s, ",") {
-		v, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
-		if err != nil || !(v > 0 && v <= math.MaxFloat64) {
-			return errors.New("want numbers above 0 with commas between, such as 0.5,1,2")
+		epsilon, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
+		if err != nil || !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
+			return errors.New("want numbers above 0, from 1e-6 to 100, with commas between, such as 0.5,1,2")
 		}
-		list = append(list, v)
+		list = append(list, epsilon)
 	}
 	slices.Sort(list)
-	*n.p = slices.Compact(list)
+	*v.p = slices.Compact(list)
 	return nil
 }
 
-func (n *numbers) String() string {
-	if n.p == nil {
+func (v *epsilons) String() string {
+	if v.p == nil {
 		return ""
 	}
-	return join(*n.p)
+	return join(*v.p)
 }
 
 // seedsVar defines a flag for a list of seeds; a..b are all from a to b.
@@ -51,7 +53,7 @@ type seeds struct{ p *[]uint64 }
 const maxSeeds = 10000
 
 func (v *seeds) Set(s string) error {
-	bad := errors.New("want whole numbers with commas between, or a range such as 1..5")
+	bad := fmt.Errorf("want whole numbers with commas between, or a range such as 1..5 of at most %d", maxSeeds)
 	var list []uint64
 	for _, word := range strings.Split(s, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(word), "..")

@@ -21,8 +21,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// pictures draws embeddings of the first data set under the first seed.
-func (s *study) pictures(ctx context.Context) ([]report.Group, error) {
+// pictures draws embeddings of the first data set under the first seed. Those that
+// cannot be made, say of rows without two of one class, are left out with a note:
+// the figures of a long run do not depend on them.
+func (s *study) pictures(ctx context.Context, e *env) (groups []report.Group, err error) {
 	p, err := evaluate.NewProblem(s.data[0], s.seeds[0])
 	if err != nil {
 		return nil, err
@@ -36,15 +38,21 @@ func (s *study) pictures(ctx context.Context) ([]report.Group, error) {
 		return nil, err
 	}
 	defer engine.Close()
-	embedding, err := supervisedPictures(ctx, engine, p)
-	if err != nil {
-		return nil, err
+	for _, draw := range []func() (*report.Group, error){
+		func() (*report.Group, error) { return supervisedPictures(ctx, engine, p) },
+		func() (*report.Group, error) { return algorithmPictures(ctx, engine, p, slices.Max(s.epsilons)) },
+	} {
+		g, err := draw()
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			e.note("the report lacks pictures: %s", plain(err.Error()))
+		default:
+			groups = append(groups, *g)
+		}
 	}
-	algorithm, err := algorithmPictures(ctx, engine, p, slices.Max(s.epsilons))
-	if err != nil {
-		return nil, err
-	}
-	return []report.Group{*embedding, *algorithm}, nil
+	return groups, nil
 }
 
 // drawnRows is how many rows a picture has at most.
@@ -97,7 +105,7 @@ func supervisedPictures(ctx context.Context, engine *privatemail.Engine, p *eval
 // server, at the client before and after noise, and aligned. Dummies are left
 // out.
 func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem, epsilon float64) (*report.Group, error) {
-	const delta, steps = 1e-5, 5
+	const delta, steps = 1e-5, 5 // as the text below says
 	method := retrieval.PaperMethod()
 	public := firstRows(p.Public, drawnRows)
 	n, _ := public.Dims()
@@ -137,7 +145,7 @@ func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evalu
 	aligned := similarity.Apply(after.RawMatrix())
 	return &report.Group{
 		Title: fmt.Sprintf("Algorithm 1 before and after noise and alignment, %s", p.Name),
-		Text:  fmt.Sprintf("Public rows, a colour for each class, in the two-dimensional embeddings of the paper (sigma 6, alpha 0.6, T = 5); the ring is the query. Noise at epsilon %g, delta %g for the whole record. Two random starts that were averaged a few times share little for an alignment to find.", epsilon, delta),
+		Text:  fmt.Sprintf("Public rows, a colour for each class, in the two-dimensional embeddings of the paper (sigma 6, alpha 0.6, T = 5); the ring is the query. Noise at epsilon %g, delta 1e-5 for the whole record. Two random starts that were averaged a few times share little for an alignment to find.", epsilon),
 		Pictures: []report.Picture{
 			{Title: "Server", Caption: "The public rows, embedded with the gallery.", Points: there, Labels: labels},
 			{Title: "Client, no noise", Caption: "The same rows, embedded with the query.", Points: before, Labels: withQuery, Marked: []int{0}},

@@ -18,10 +18,11 @@ type chart struct {
 }
 
 type series struct {
-	name   string
-	color  int // of the palette; negative is ink
-	dashed bool
-	at     []sample
+	name    string
+	color   int // of the palette; negative is ink
+	dashed  bool
+	epsilon float64 // at which all of it was measured, 0 where there is none
+	at      []sample
 }
 
 // sample is a value with its interval.

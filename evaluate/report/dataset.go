@@ -96,7 +96,15 @@ func (d *dataset) facts() string {
 	if low := slices.Min(asked); low < slices.Max(asked) {
 		queries = fmt.Sprintf("%d to %s", low, queries)
 	}
-	return fmt.Sprintf("%d gallery rows of %d classes, %s queries for each of %d seeds.", s.Gallery, s.Classes, queries, s.Seeds)
+	return fmt.Sprintf("%d gallery rows of %d classes, %s queries for each of %s.", s.Gallery, s.Classes, queries, count(s.Seeds, "seed"))
+}
+
+// count prints a number of things, such as "1 seed" and "3 seeds".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
 }
 
 // show prints a figure with half of its interval.
@@ -109,8 +117,8 @@ func show(s *evaluate.Summary, m evaluate.Metric) cell {
 		return cell{Text: "–"}
 	}
 	c := cell{Text: share(v.Mean)}
-	// All figures are shares: what lies outside of 0 to 1 is no part of it.
-	if half := (min(v.High, 1) - max(v.Low, 0)) / 2; half > 0 && v.High > v.Low {
+	// Not cut to 0..1: the width would no longer be that of the interval.
+	if half := (v.High - v.Low) / 2; half > 0 && !math.IsInf(half, 0) {
 		c.Half = share(half)
 	}
 	return c
@@ -258,17 +266,21 @@ func (d *dataset) recall() *table {
 	}
 	t.Rows = append(t.Rows, bound, random)
 	for _, m := range modes {
-		title := m.Title
-		if m.Warning != "" {
-			title += " (" + m.Warning + ")"
-		}
-		r := row{Cells: []cell{{Text: title}}}
+		r := row{Cells: []cell{{Text: titleOf(m)}}}
 		for _, e := range d.epsilons {
 			r.Cells = append(r.Cells, show(d.find(m.Name, e), evaluate.RecallAt8))
 		}
 		t.Rows = append(t.Rows, r)
 	}
 	return t
+}
+
+// titleOf is the title of a mode with its warning, which no figure goes without.
+func titleOf(m evaluate.Mode) string {
+	if m.Warning == "" {
+		return m.Title
+	}
+	return m.Title + " (" + m.Warning + ")"
 }
 
 // chance is R@8 of rows drawn at random from classes of one size.
@@ -310,7 +322,7 @@ func (d *dataset) fetch() *table {
 
 // line returns the series of a mode over epsilon.
 func (d *dataset) line(m evaluate.Mode, metric evaluate.Metric) (series, bool) {
-	s := series{name: m.Title, color: d.color[m.Name]}
+	s := series{name: titleOf(m), color: d.color[m.Name]}
 	for _, e := range d.epsilons {
 		if found := d.find(m.Name, e); found != nil {
 			if v, ok := found.Figures[metric]; ok {

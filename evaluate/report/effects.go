@@ -38,9 +38,9 @@ func (d *dataset) effects() (out []figure) {
 			continue
 		}
 		caption := "All other parameters at their defaults."
-		if top := d.topEpsilon(c); top > 0 {
-			s := flat(fmt.Sprintf("ceiling at epsilon %g", top), -1, d.ceiling(top))
-			c.series = append(c.series, s)
+		top := slices.MaxFunc(c.series, func(a, b series) int { return cmp.Compare(a.epsilon, b.epsilon) }).epsilon
+		if top > 0 {
+			c.series = append(c.series, flat(fmt.Sprintf("ceiling at epsilon %g", top), -1, d.ceiling(top)))
 		}
 		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: caption})
 		if a.uses == evaluate.UsesSteps {
@@ -67,11 +67,11 @@ func (d *dataset) varied(m evaluate.Mode, a axis) (out []series) {
 		if !ok {
 			i = len(out)
 			place[s.Epsilon] = i
-			name := m.Title
+			name := titleOf(m)
 			if s.Epsilon > 0 {
 				name += fmt.Sprintf(", epsilon %g", s.Epsilon)
 			}
-			out = append(out, series{name: name, color: d.color[m.Name]})
+			out = append(out, series{name: name, color: d.color[m.Name], epsilon: s.Epsilon})
 		}
 		out[i].at = append(out[i].at, sampleOf(a.get(s.Params), s.Figures[evaluate.RecallAt8]))
 	}
@@ -91,20 +91,6 @@ func onlyDiffers(p, q evaluate.Params, a axis) bool {
 	a.clear(&p)
 	a.clear(&q)
 	return p == q
-}
-
-// topEpsilon returns the largest epsilon among the lines of a picture.
-func (d *dataset) topEpsilon(c *chart) (top float64) {
-	for _, s := range c.series {
-		for _, e := range d.epsilons {
-			for _, m := range d.modes {
-				if s.name == fmt.Sprintf("%s, epsilon %g", m.Title, e) {
-					top = max(top, e)
-				}
-			}
-		}
-	}
-	return top
 }
 
 // The facts from which the objective is drawn.

@@ -78,6 +78,7 @@ func TestPage(t *testing.T) {
 		t.Error("the same records gave another page")
 	}
 	for _, words := range []string{
+		"leaky (label disclosed)</text>", // in the picture, not only in the table
 		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
 		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
 	} {
@@ -138,6 +139,21 @@ func TestNoQueryColumns(t *testing.T) {
 	}
 	if d.recall() == nil || len(d.recall().Rows) != 4 || len(d.open().Rows) != 2 {
 		t.Error("rows of recall")
+	}
+}
+
+// Half the width is that of Student's interval, also where it leaves 0..1.
+func TestShowInterval(t *testing.T) {
+	s := &evaluate.Summary{Figures: map[evaluate.Metric]evaluate.Interval{
+		evaluate.RecallAt1: {Mean: .5, Low: .5, High: .5},
+		evaluate.RecallAt8: {Mean: .965, Low: .913, High: 1.017},
+	}}
+	for metric, want := range map[evaluate.Metric]cell{
+		evaluate.RecallAt1: {Text: ".500"}, evaluate.RecallAt8: {Text: ".965", Half: ".052"}, evaluate.MAP: {Text: "–"},
+	} {
+		if got := show(s, metric); got != want {
+			t.Errorf("%s: %+v", metric, got)
+		}
 	}
 }
 
