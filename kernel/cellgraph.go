@@ -9,7 +9,10 @@ import (
 
 // cellGraph searches with a cell list.
 func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	held := searchBytes(p.n, p.d, o)
+	// What rows and entries take until the matrix is made.
+	rows, _ := sparse.Bytes(o.exact(), p.n, 0)
+	one, _ := sparse.Bytes(o.exact(), p.n, 1)
+	entry, held := one-rows, searchBytes(p.n, p.d, o)+rows
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "cell list", Need: held, Budget: o.BudgetBytes}
 	}
@@ -18,24 +21,27 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 		return nil, err
 	}
 	pass := newCellPass(cl, b, o)
+	left := o.BudgetBytes - held
 	// Weights are stored as they are found, so a sample must tell beforehand whether
 	// there is any hope for them.
-	if need := entryBytes * pass.expect(); need > 4*float64(o.BudgetBytes-held) {
-		return nil, o.tooManyWeights(need + float64(held))
+	need := 0.0
+	if n := float64(cl.n); n*(n-1)*float64(entry) > float64(left) {
+		entries, err := pass.expect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if need = entries * float64(entry); need > 4*float64(left) {
+			return nil, o.tooManyWeights(need + float64(held))
+		}
 	}
-	pass.memory.left.Store(o.BudgetBytes - held)
+	pass.memory.entry, pass.memory.writers = entry, int64(o.Workers.Workers())
+	pass.memory.left.Store(left)
 	pass.progress = o.progress("find neighbours", cl.workPieces())
 	if err := o.Workers.Do(ctx, cl.workPieces(), pass); err != nil {
 		return nil, err
 	}
 	if pass.memory.short.Load() {
-		return nil, o.tooManyWeights(max(entryBytes*pass.expect()+float64(held), float64(o.BudgetBytes)+entryBytes))
-	}
-	// What converting takes beside them.
-	size, _ := sparse.Bytes(o.exact(), cl.n, pass.entries())
-	more := size - entryBytes*int64(pass.entries())
-	if taken := held + pass.memory.taken.Load() + more; taken > o.BudgetBytes {
-		return nil, o.tooManyWeights(float64(taken))
+		return nil, o.tooManyWeights(max(need, float64(left+entry)) + float64(held))
 	}
 	weights, err := sparse.AdoptRows(ctx, o.Workers, o.exact(), cl.n, slices.Concat(pass.pieces...))
 	if err != nil {
@@ -48,7 +54,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	return &graph{
 		weights: weights, sums: pass.sums, order: cl.order, group: cl.group, tail: tail, radius: radius,
 		entryRel: directRel(p.d) + 1.18*0x1p-24, // simd.Weights
-		peak:     held + pass.memory.taken.Load() + more,
+		peak:     held + pass.memory.taken.Load(),
 		distance: cl.dist2,
 	}, nil
 }

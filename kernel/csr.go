@@ -238,11 +238,13 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	if o.exact() == sparse.Compact {
 		entry, row = 11, 12
 	}
-	if d <= maxDirect { // slabs that are not full
-		entry += entryBytes * min(1, float64(mostSlab*o.Workers.Workers())/max(nnz, 1))
-		entry += entryBytes * float64(pieceEntries) / mostSlab
+	slack := 0.0
+	if d <= maxDirect { // slabs that are not full, and pieces that moved from one to the next
+		workers := float64(o.Workers.Workers())
+		slack = pieceEntries * entry * workers
+		entry *= 1 + min(1, mostSlab*workers/max(nnz, 1)) + float64(pieceEntries)/mostSlab
 	}
-	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows + leastSlab*entryBytes)
+	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows + slack)
 	c.NNZ = saturate(nnz)
 	return c
 }

@@ -167,8 +167,8 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 		return nil, err
 	}
 	if o.CutoffRadius > 0 && (o.Force == "" || o.Force == "csr") {
-		// Nothing to choose: the first pass of the search counts exactly what
-		// a sample could only guess.
+		// Nothing to choose: the search finds out exactly what a sample could
+		// only guess.
 		return newCSR(ctx, pts, b, o.CutoffRadius, o)
 	}
 	candidates, err := plan(ctx, pts, b, o)

@@ -16,7 +16,7 @@ import (
 // both rows of a pair, so the graph stays symmetric and no row's bound gets
 // worse. Full degrees come from direct sums over all points; outliers are few.
 //
-// Like the search it counts before it fills, so the memory is known first.
+// It counts before it fills, so the memory is known first.
 type repair struct {
 	g         *graph
 	b         Bandwidth

@@ -22,20 +22,32 @@ type rowWriter struct {
 
 // memory is what writers may still take, and whether they wanted more.
 type memory struct {
+	entry       int64 // bytes of an entry, until the matrix is made
+	writers     int64
 	left, taken atomic.Int64
 	short       atomic.Bool
 }
 
-// take takes the memory of so many entries, if there is as much.
+// take takes the memory of so many entries, if there is as much. It is never less
+// than nothing in between, or writers that ask for little would be refused beside
+// one that asks for too much.
 func (m *memory) take(entries int) bool {
-	bytes := int64(entries) * entryBytes
-	if m.left.Add(-bytes) < 0 {
-		m.left.Add(bytes)
-		return false
+	bytes := int64(entries) * m.entry
+	for {
+		left := m.left.Load()
+		if bytes > left {
+			return false
+		}
+		if m.left.CompareAndSwap(left, left-bytes) {
+			m.taken.Add(bytes)
+			return true
+		}
 	}
-	m.taken.Add(bytes)
-	return true
 }
+
+// share is how many entries a writer may take without need: as memory runs out slabs
+// get smaller, so that none lies idle with one writer while another wants it.
+func (m *memory) share() int { return int(m.left.Load() / (2 * m.writers * m.entry)) }
 
 const (
 	entryBytes = 4 + 4
@@ -51,9 +63,9 @@ func (w *rowWriter) room(n int) (ind []uint32, val []float32) {
 	at := len(w.ind)
 	if cap(w.ind)-at < n {
 		piece := at - w.begin
-		size := max(min(2*cap(w.ind), mostSlab), piece+n, leastSlab)
+		size := max(min(2*cap(w.ind), mostSlab, w.memory.share()), piece+n+leastSlab)
 		if !w.memory.take(size) {
-			size = piece + n + leastSlab
+			size = piece + n
 			if !w.memory.take(size) {
 				w.memory.short.Store(true)
 				return nil, nil

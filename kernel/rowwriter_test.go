@@ -4,15 +4,19 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Rows come back as they were written, whatever slabs they went through, and pieces
 // end where the rows say.
 func TestRowWriter(t *testing.T) {
-	var m memory
+	m := memory{entry: entryBytes, writers: 1}
 	m.left.Store(math.MaxInt64)
 	w := &rowWriter{memory: &m}
 	rng := rngOf(4)
@@ -88,5 +92,90 @@ func TestSearchWithinBudget(t *testing.T) {
 				t.Errorf("with %d of %d bytes: %v", budget, peak, err)
 			}
 		}
+	}
+}
+
+// Memory that runs out with the last points of a piece of work is an error like any
+// other.
+func TestMemoryEndsWithAPiece(t *testing.T) {
+	p := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{0, 0.6, 1.1}}
+	for budget := searchBytes(3, 1, &Options{}); ; budget += entryBytes {
+		op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: budget})
+		if err == nil {
+			if op.Cost().PeakBytes > budget {
+				t.Errorf("%d bytes held, budget %d", op.Cost().PeakBytes, budget)
+			}
+			return
+		}
+		var memory *MemoryError
+		if !errors.As(err, &memory) {
+			t.Fatalf("%d bytes: %v", budget, err)
+		}
+	}
+}
+
+// A crowd among many that have no neighbours is not refused for what there would be
+// if all were crowds, wherever it is.
+func TestBudgetForACrowd(t *testing.T) {
+	const n, crowd, stride = 20_000, 500, 300
+	for begin := 0; begin < stride; begin += crowd / clusterPoints {
+		p := blas32.General{Rows: n, Cols: 1, Stride: 1, Data: fill(n, func(i int) float64 {
+			if at := i - begin; at < 0 || at >= crowd {
+				return 10 * float64(at)
+			}
+			return float64(i-begin) / crowd
+		})}
+		need := entryBytes * int64(n+crowd*(crowd-1))
+		_, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: searchBytes(n, 1, &Options{}) + 3*need})
+		if err != nil {
+			t.Errorf("from %d on: %v", begin, err)
+		}
+	}
+}
+
+// What the cost says is enough, for any number of writers, and more is no worse.
+func TestBudgetOfTheCost(t *testing.T) {
+	p := makePoints("uniform", 6000, 2, 6)
+	b, radius, err := BandwidthForDegree(t.Context(), p, 30, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{1, 3} {
+		set := par.New(workers)
+		defer set.Close()
+		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
+			o := Options{CutoffRadius: radius, Workers: set, Layout: layout}
+			cost := csrCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &o).PeakBytes
+			for o.BudgetBytes = cost; o.BudgetBytes < 2*cost; o.BudgetBytes += cost / 16 {
+				op, err := NewCSR(t.Context(), p, b, &o)
+				if err != nil {
+					t.Errorf("%d workers, %v, %d bytes: %v", workers, layout, o.BudgetBytes, err)
+				} else if op.Cost().PeakBytes > o.BudgetBytes {
+					t.Errorf("%d workers, %v: %d bytes held, budget %d", workers, layout, op.Cost().PeakBytes, o.BudgetBytes)
+				}
+			}
+		}
+	}
+}
+
+// Writers that ask for little get it beside those that ask for too much.
+func TestMemoryIsNeverOverdrawn(t *testing.T) {
+	m := memory{entry: entryBytes, writers: 2}
+	const entries = 1 << 16
+	m.left.Store(entries * entryBytes)
+	set := par.New(2)
+	defer set.Close()
+	var refused atomic.Int64
+	err := set.Do(t.Context(), 2*entries, par.Func(func(_, piece int) {
+		if piece%2 == 0 && m.take(2*entries) || piece%2 == 1 && !m.take(1) {
+			refused.Add(1)
+		}
+	}))
+	if err != nil || refused.Load() != 0 || m.left.Load() != 0 || m.taken.Load() != entries*entryBytes {
+		t.Errorf("%d wrong answers, %d left, %v", refused.Load(), m.left.Load(), err)
 	}
 }

@@ -1,6 +1,9 @@
 package kernel
 
 import (
+	"context"
+	"slices"
+
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -71,23 +74,19 @@ func newCellPass(cl *cellList, b Bandwidth, o *Options) *cellPass {
 	}
 }
 
-// entries returns how many neighbours were found in all.
-func (p *cellPass) entries() (total uint64) {
-	for _, rows := range p.pieces {
-		for _, r := range rows {
-			total += uint64(len(r.Ind))
-		}
-	}
-	return total
-}
-
-// expect returns how many neighbours will be found, as a sample of clusters has it.
-func (p *cellPass) expect() float64 {
+// expect returns how many neighbours will be found at least, as a sample of clusters
+// has it. The largest eighth of it is left out: a crowd that the sample meets by
+// chance says nothing of the other clusters.
+func (p *cellPass) expect(ctx context.Context) (float64, error) {
 	const sample = 64
-	cl, room := p.cl, newCellRoom(p)
+	cl, room := p.cl, p.room(0)
 	clusters := len(cl.first) - 1
-	sum, stride := 0.0, max(clusters/sample, 1)
+	stride := max(clusters/sample, 1)
+	var found []float64
 	for c := stride / 2; c < clusters; c += stride {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		cell := cl.cellOf(cl.first[c])
 		room.sweep.restart()
 		p.enter(room, c, cell, cl.rowOf(cell))
@@ -95,11 +94,18 @@ func (p *cellPass) expect() float64 {
 		clear(counts)
 		room.stage = counting
 		p.visit(room, c)
+		sum := 0.0
 		for _, n := range counts {
 			sum += float64(n)
 		}
+		found = append(found, sum)
 	}
-	return sum * float64(stride)
+	slices.Sort(found)
+	sum := 0.0
+	for _, v := range found[:len(found)-len(found)/8] {
+		sum += v
+	}
+	return sum * float64(stride), nil
 }
 
 // cellRoomBytes is what a worker takes in d dimensions, but for the windows of
@@ -108,6 +114,14 @@ func (p *cellPass) expect() float64 {
 func cellRoomBytes(d int) int64 {
 	const out = clusterPoints*batchPoints + 2*simd.CoordinatePad
 	return 2*4*batchSpans + int64((8+4)*d+4)*(batchPoints+32) + (4+8)*out + 16*clusterPoints + 8*pieceRows + 512
+}
+
+// room returns the scratch memory of a worker.
+func (p *cellPass) room(worker int) *cellRoom {
+	if p.rooms[worker] == nil {
+		p.rooms[worker] = newCellRoom(p)
+	}
+	return p.rooms[worker]
 }
 
 func newCellRoom(p *cellPass) *cellRoom {
@@ -125,17 +139,14 @@ func (cl *cellList) workPieces() int { return par.Blocks(len(cl.first)-1, cluste
 
 // Run does one piece.
 func (p *cellPass) Run(worker, piece int) {
-	if p.rooms[worker] == nil {
-		p.rooms[worker] = newCellRoom(p)
-	}
-	cl, room := p.cl, p.rooms[worker]
+	cl, room := p.cl, p.room(worker)
 	room.sweep.restart()
 	from, to := par.Block(piece, len(cl.first)-1, clustersPerPiece)
 	cell := cl.cellOf(cl.first[from])
 	row := cl.rowOf(cell)
 	_, rowEnd := cl.cellsOf(row)
 	begin := cl.first[from]
-	for c := from; c < to && !p.memory.short.Load(); c++ {
+	for c := from; c < to; c++ {
 		for cl.start[cell+1] <= cl.first[c] {
 			cell++
 		}
@@ -144,7 +155,9 @@ func (p *cellPass) Run(worker, piece int) {
 			_, rowEnd = cl.cellsOf(row)
 		}
 		p.enter(room, c, cell, row)
-		p.search(room, c)
+		if !p.search(room, c) {
+			return
+		}
 		if room.full() || c == to-1 {
 			rows := room.cut()
 			// While they are in the cache.
@@ -171,8 +184,8 @@ func (p *cellPass) enter(room *cellRoom, c, cell, row int) {
 	sweep.around(lo, cl.number(last, row))
 }
 
-// search does one cluster.
-func (p *cellPass) search(room *cellRoom, c int) {
+// search does one cluster, if there is memory for what it finds.
+func (p *cellPass) search(room *cellRoom, c int) bool {
 	first, end := p.cl.first[c], p.cl.first[c+1]
 	counts := p.counts[first:end]
 	room.stage = oneBatch
@@ -183,12 +196,13 @@ func (p *cellPass) search(room *cellRoom, c int) {
 			room.next[i], total = total, total+int(n)
 		}
 		if room.outInd, room.outVal = room.room(total); len(room.outInd) < total {
-			return
+			return false
 		}
 		room.stage = filling
 		p.visit(room, c)
 	}
 	room.rows(counts)
+	return !p.memory.short.Load()
 }
 
 // visit collects the candidates of a cluster and tests them.

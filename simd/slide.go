@@ -7,20 +7,20 @@ type Window struct{ From, To, End, Half int }
 // Slide moves windows on to the numbers that are within Half of the range from lo
 // to hi: From goes to the first from From on that is not below lo-Half, To behind
 // the last that is not above hi+Half, neither of them back. Numbers must ascend from
-// From to End-1, and lo and hi be less than 2^62 in size, like Half.
+// From to End-1, and Half be less than 2^62.
 //
-// Slide panics where a window is not one of numbers.
-func (s *Kernels) Slide(windows []Window, numbers []uint32, lo, hi int) {
+// Slide panics where a window is not one of numbers, or Half is negative.
+func (s *Kernels) Slide(windows []Window, numbers []uint32, lo, hi uint32) {
 	if len(windows) == 0 {
 		return
 	}
 	for i := range windows {
-		if w := &windows[i]; uint(w.From) > uint(w.To) || uint(w.To) > uint(w.End) || w.End > len(numbers) {
+		if w := &windows[i]; uint(w.From) > uint(w.To) || uint(w.To) > uint(w.End) || w.End > len(numbers) || w.Half < 0 {
 			panic("simd: slide: a window beyond the numbers")
 		}
 	}
 	reads(numbers)
-	s.slide(windows, numbers, lo, hi)
+	s.slide(windows, numbers, int(lo), int(hi))
 }
 
 // slideGo is the reference.

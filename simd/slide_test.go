@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -33,29 +34,31 @@ func TestSlide(t *testing.T) {
 					windows[i] = Window{From: begins[i], To: begins[i], End: begins[i+1], Half: r.IntN(3 * int(step))}
 				}
 				want := slices.Clone(windows)
-				lo := 0
+				lo := uint32(0)
 				for range 12 {
-					hi := lo + r.IntN(4)
+					hi := lo + r.Uint32N(4)
 					At(level).Slide(windows, numbers, lo, hi)
-					slideGo(want, numbers, lo, hi)
+					slideGo(want, numbers, int(lo), int(hi))
 					if !slices.Equal(windows, want) {
 						t.Fatalf("%v, want %v", windows, want)
 					}
-					lo = hi + r.IntN(4*int(step))
+					lo = hi + r.Uint32N(4*step)
 				}
-				for _, far := range []int{1 << 33, 1<<62 - 1} {
-					windows[0].Half, want[0].Half = far, far
-					At(level).Slide(windows, numbers, lo, lo)
-					slideGo(want, numbers, lo, lo)
-					if !slices.Equal(windows, want) {
-						t.Fatalf("half %d: %v, want %v", far, windows, want)
+				for _, far := range []int{0, 1 << 33, 1<<62 - 1} {
+					for _, at := range []uint32{lo, math.MaxUint32} {
+						windows[0].Half, want[0].Half = far, far
+						At(level).Slide(windows, numbers, at, at)
+						slideGo(want, numbers, int(at), int(at))
+						if !slices.Equal(windows, want) {
+							t.Fatalf("half %d: %v, want %v", far, windows, want)
+						}
 					}
 				}
 			})
 		}
 	}
 	numbers := make([]uint32, 10)
-	for name, w := range map[string]Window{"end": {End: 11}, "to": {To: 5, End: 4}, "from": {From: 3, To: 2, End: 5}, "negative": {From: -1, End: 2}} {
+	for name, w := range map[string]Window{"end": {End: 11}, "to": {To: 5, End: 4}, "from": {From: 3, To: 2, End: 5}, "negative": {From: -1, End: 2}, "half": {End: 2, Half: -1}} {
 		func() {
 			defer func() {
 				if recover() == nil {

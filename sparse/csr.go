@@ -68,7 +68,7 @@ func whole(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
 }
 
 // Rows are some consecutive rows of a matrix: row i of them has the entries Ptr[i]
-// to Ptr[i+1]-1 of Ind and Val.
+// to Ptr[i+1]-1 of Ind and Val, and Ptr[0] is 0.
 type Rows struct {
 	Ptr []uint64
 	Ind []uint32
@@ -81,7 +81,7 @@ func AdoptRows(ctx context.Context, set *Workers, layout Layout, cols int, piece
 	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(pieces))}
 	for c, r := range pieces {
 		last := len(r.Ptr) - 1
-		if last < 1 || len(r.Ind) != len(r.Val) || r.Ptr[last] > uint64(len(r.Ind)) {
+		if last < 1 || len(r.Ind) != len(r.Val) || r.Ptr[0] != 0 || r.Ptr[last] > uint64(len(r.Ind)) {
 			panic(fmt.Sprintf("sparse: adopt: piece %d has %d row pointers, %d columns and %d values", c, len(r.Ptr), len(r.Ind), len(r.Val)))
 		}
 		a.parts[c] = part{lo: a.rows, hi: a.rows + last, ptr: r.Ptr, ind: r.Ind, val: r.Val}

@@ -97,16 +97,19 @@ func (a *CSR) Convert(ctx context.Context, set *Workers, layout Layout) (*CSR, e
 	return b, nil
 }
 
-// change returns a matrix of parts that f makes of those of a. It is told where the
-// entries of a part begin if those of all parts lie one behind the other.
-func (a *CSR) change(ctx context.Context, set *Workers, layout Layout, f func(p *part, begin int)) (*CSR, error) {
+// change returns a matrix of parts that f makes of those of a. New arrays hold the
+// entries of all parts one behind the other, and f is told where in them the entry
+// is that row pointers of the part call 0.
+func (a *CSR) change(ctx context.Context, set *Workers, layout Layout, f func(p *part, zero int)) (*CSR, error) {
 	b := *a
 	b.layout, b.parts = layout, slices.Clone(a.parts)
-	begin := make([]int, len(b.parts)+1)
+	zero, begin := make([]int, len(b.parts)), 0
 	for c := range b.parts {
-		begin[c+1] = begin[c] + b.parts[c].nnz()
+		p := &b.parts[c]
+		zero[c] = begin - int(p.ptr[0]) // which is either
+		begin += p.nnz()
 	}
-	if err := set.Do(ctx, len(b.parts), par.Func(func(_, c int) { f(&b.parts[c], begin[c]) })); err != nil {
+	if err := set.Do(ctx, len(b.parts), par.Func(func(_, c int) { f(&b.parts[c], zero[c]) })); err != nil {
 		return nil, err
 	}
 	return &b, nil
@@ -125,8 +128,8 @@ func (a *CSR) expand(ctx context.Context, set *Workers) (*CSR, error) {
 	}
 	ind := make([]uint32, a.nnz)
 	mem.Huge(ind)
-	return a.change(ctx, set, Plain, func(p *part, begin int) {
-		columns := ind[begin:][:p.nnz()]
+	return a.change(ctx, set, Plain, func(p *part, zero int) {
+		columns := ind[zero:][:p.end()]
 		for i := p.lo; i < p.hi; i++ {
 			lo, hi := p.entries(i)
 			p.columns(columns[lo:lo:hi], i)
@@ -140,9 +143,10 @@ func (a *CSR) halve(ctx context.Context, set *Workers) (*CSR, error) {
 	half := make([]uint16, a.nnz)
 	mem.Huge(half)
 	var large atomic.Bool
-	b, err := a.change(ctx, set, Compact16, func(p *part, begin int) {
-		p.half = half[begin:][:p.nnz()]
-		for e, v := range p.val {
+	b, err := a.change(ctx, set, Compact16, func(p *part, zero int) {
+		p.half = half[zero:][:p.end()]
+		for e := p.ptr[0]; e < p.end(); e++ {
+			v := p.val[e]
 			if v > halfMost || v < -halfMost {
 				large.Store(true)
 			}
@@ -165,9 +169,9 @@ func (a *CSR) halve(ctx context.Context, set *Workers) (*CSR, error) {
 func (a *CSR) widen(ctx context.Context, set *Workers) (*CSR, error) {
 	val := make([]float32, a.nnz)
 	mem.Huge(val)
-	return a.change(ctx, set, Compact, func(p *part, begin int) {
-		p.val = val[begin:][:p.nnz()]
-		simd.At(simd.Best()).Singles(p.val, p.half)
+	return a.change(ctx, set, Compact, func(p *part, zero int) {
+		p.val = val[zero:][:p.end()]
+		simd.At(simd.Best()).Singles(p.val[p.ptr[0]:], p.half[p.ptr[0]:])
 		p.half = nil
 		p.eachRun(func(run *wideRun, lo, hi uint64) { run.val = p.val[lo:hi] })
 	})

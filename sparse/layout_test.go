@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -305,6 +306,32 @@ func TestAdopt(t *testing.T) {
 		}
 	}()
 	_, _ = Adopt(context.Background(), nil, Plain, 3, 2, ptr, ind, val)
+}
+
+// Converting takes no more memory than Bytes says, rows without entries and all.
+func TestAdoptTakesNoMoreThanBytes(t *testing.T) {
+	const rows = 300_000
+	for _, nnz := range []int{0, rows} {
+		ptr, ind, val := make([]uint64, rows+1), make([]uint32, nnz), make([]float32, nnz)
+		for i := range rows {
+			ptr[i+1] = uint64(min(i+1, nnz))
+		}
+		for _, layout := range []Layout{Plain, Compact, Compact16} {
+			given, _ := Bytes(Plain, rows, uint64(nnz))
+			most, _ := Bytes(layout, rows, uint64(nnz))
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if _, err := Adopt(context.Background(), nil, layout, rows, 1, ptr, ind, val); err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			const chunk = 1 << 10 // what a chunk takes beside its rows
+			took := int64(after.TotalAlloc - before.TotalAlloc)
+			if took > most-given+chunk*(rows/chunkRows+1) {
+				t.Errorf("%v with %d entries: %d bytes, want %d", layout, nnz, took, most-given)
+			}
+		}
+	}
 }
 
 // A fault is found in a matrix that is large enough to be checked in parallel.

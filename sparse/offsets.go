@@ -95,9 +95,9 @@ func (a *CSR) compress(ctx context.Context, set *Workers) (*CSR, error) {
 	mem.Huge(off)
 	var extra atomic.Int64 // bytes of wide rows
 	most := int64(a.nnz)
-	b, err := a.change(ctx, set, Compact, func(p *part, begin int) {
+	b, err := a.change(ctx, set, Compact, func(p *part, zero int) {
 		if extra.Load() <= most {
-			p.compress(&offsets{base: base[p.lo:p.hi], off: off[begin:][:p.nnz()]}, &extra, most)
+			p.compress(&offsets{base: base[p.lo:p.hi], off: off[zero:][:p.end()]}, &extra, most)
 		}
 	})
 	if err == nil && extra.Load() > most {
@@ -109,15 +109,6 @@ func (a *CSR) compress(ctx context.Context, set *Workers) (*CSR, error) {
 // compress turns the columns into offsets, for which c has room. extra counts what
 // wide rows take; with more than the most allowed it gives up.
 func (p *part) compress(c *offsets, extra *atomic.Int64, most int64) {
-	// Entries begin at 0 from here on.
-	first, end := p.ptr[0], p.ptr[p.hi-p.lo]
-	p.ind, p.val = p.ind[first:end:end], p.val[first:end:end]
-	if first != 0 {
-		p.ptr = slices.Clone(p.ptr)
-		for i := range p.ptr {
-			p.ptr[i] -= first
-		}
-	}
 	s := simd.At(simd.Best())
 	next := p.lo // the first row that is not packed yet
 	pack := func(end int) { s.Pack(c.off, p.ptr[next-p.lo:end-p.lo+1], c.base[next-p.lo:end-p.lo], p.ind) }

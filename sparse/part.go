@@ -8,7 +8,7 @@ import (
 )
 
 // A part is the rows lo to hi-1 of a matrix. Parts made from one piece share its
-// arrays, so row pointers need not begin at 0.
+// arrays, so row pointers begin at 0 or at the number of entries before the part.
 type part struct {
 	lo, hi int
 	ptr    []uint64  // of hi-lo rows, and the end
@@ -19,7 +19,10 @@ type part struct {
 }
 
 // nnz returns the number of entries.
-func (p *part) nnz() int { return int(p.ptr[p.hi-p.lo] - p.ptr[0]) }
+func (p *part) nnz() int { return int(p.end() - p.ptr[0]) }
+
+// end returns the end of the last row.
+func (p *part) end() uint64 { return p.ptr[p.hi-p.lo] }
 
 // entries returns the range of entries of row i.
 func (p *part) entries(i int) (lo, hi uint64) { return p.ptr[i-p.lo], p.ptr[i-p.lo+1] }
@@ -128,7 +131,7 @@ func (p *part) valid(cols int) bool {
 		}
 		wrong |= uint32((uint64(cols) - next) >> 63)
 	}
-	for _, v := range p.val[p.ptr[0]:p.ptr[p.hi-p.lo]] {
+	for _, v := range p.val[p.ptr[0]:p.end()] {
 		// The exponent of a NaN or an infinity is all ones: adding one to it
 		// reaches the sign bit.
 		wrong |= (math.Float32bits(v)&0x7f800000 + 0x00800000) >> 31

@@ -293,12 +293,16 @@ func TestAdoptRows(t *testing.T) {
 			t.Errorf("%v: other products", layout)
 		}
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("a piece that does not fit was taken")
-		}
-	}()
-	_, _ = AdoptRows(ctx, nil, Plain, 3, []Rows{{Ptr: []uint64{0, 2}, Ind: []uint32{1}, Val: []float32{1}}})
+	for _, ptr := range [][]uint64{{0, 2}, {1, 1}, {0}, nil} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("a piece that does not fit was taken: %v", ptr)
+				}
+			}()
+			_, _ = AdoptRows(ctx, nil, Plain, 3, []Rows{{Ptr: ptr, Ind: []uint32{1}, Val: []float32{1}}})
+		}()
+	}
 }
 
 func TestFromJBSortsAndAdds(t *testing.T) {

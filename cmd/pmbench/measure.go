@@ -53,6 +53,7 @@ type schedule struct {
 	rounds int           // exactly so many; 0: as many as the budget allows, at most maxRounds
 	budget time.Duration // of all rounds, with setup
 	slice  time.Duration // of one measurement, at least one operation
+	long   time.Duration // operations of this and more are not warmed up
 	// patience is how much longer a measurement may take to meet calm moments; what
 	// one does not need the next ones of the case may.
 	patience time.Duration
@@ -139,7 +140,8 @@ type trial struct {
 
 // measure makes one measurement: the operation again and again for a slice of time,
 // in stretches between readings of the yardstick, and on until enough of them were
-// calm or patience is over. The first measurement of a short operation warms up first.
+// calm or patience is over. The very first stretch of a case is to warm up and does
+// not count, unless its operation is long.
 func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error) {
 	began := time.Now()
 	defer func() { t.took = time.Since(began) }()
@@ -166,9 +168,17 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 	start := time.Now()
 	end := start.Add(t.patience)
 	for len(sum.seconds) == 0 || sum.total < s.slice || calm < calmStretches && time.Now().Before(end) {
-		here, err := t.stretch(ctx, yard, s.slice, end, &sum)
+		here, err := t.stretch(ctx, yard, end, &sum)
 		if err != nil {
 			return nil, err
+		}
+		cold := !t.warmed
+		t.warmed = true
+		if cold && sum.total < s.long {
+			sum = tally{count: sum.count}
+			start = time.Now()
+			end = start.Add(t.patience)
+			continue
 		}
 		if here.calm {
 			calm++
@@ -227,7 +237,7 @@ func (s *tally) add(ctx context.Context, run func(context.Context) error) error 
 
 // stretch waits for a calm moment, until end at the latest, and runs the operation
 // a few times between two readings of the yardstick.
-func (t *trial) stretch(ctx context.Context, yard *yardstick, slice time.Duration, end time.Time, sum *tally) (here stretch, err error) {
+func (t *trial) stretch(ctx context.Context, yard *yardstick, end time.Time, sum *tally) (here stretch, err error) {
 	if here.before, err = yard.wait(ctx, end); err != nil {
 		return here, err
 	}
@@ -236,10 +246,6 @@ func (t *trial) stretch(ctx context.Context, yard *yardstick, slice time.Duratio
 		if err := sum.add(ctx, t.sub.run); err != nil {
 			return here, err
 		}
-		if !t.warmed && sum.total < slice {
-			*sum = tally{count: sum.count} // the very first was to warm up
-		}
-		t.warmed = true
 	}
 	if here.after, err = yard.read(ctx); err != nil {
 		return here, err

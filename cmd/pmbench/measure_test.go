@@ -134,6 +134,33 @@ func TestSchedule(t *testing.T) {
 	}
 }
 
+// The first operation of a case is cold and no part of a record, however long it takes
+// beside a slice, unless it is so long that another would take too much time.
+func TestColdOperationsAreNotRecorded(t *testing.T) {
+	l := testLab(t)
+	for _, c := range []struct {
+		long time.Duration
+		want int // runs of two measurements
+	}{{time.Hour, 3}, {time.Nanosecond, 2}} {
+		runs := 0
+		cold := benchCase{name: "cold", n: 1, workers: 1, setup: func(context.Context, *lab) (*subject, error) {
+			return &subject{roof: roofRead, run: func(context.Context) error {
+				runs++
+				time.Sleep(shortestStretch) // or there are several in a stretch
+				return nil
+			}}, nil
+		}}
+		recorded := 0
+		err := measure(t.Context(), l, "s", []benchCase{cold}, schedule{rounds: 2, slice: time.Nanosecond, long: c.long}, func(r *Record) error {
+			recorded += r.Iterations
+			return nil
+		})
+		if err != nil || runs != c.want || recorded != 2 {
+			t.Errorf("long from %v on: %d runs, %d of them recorded, want %d and 2, %v", c.long, runs, recorded, c.want, err)
+		}
+	}
+}
+
 // A peak that was measured once and recorded ten times would pass for ten
 // measurements that agree.
 func TestEveryPeakIsMeasured(t *testing.T) {

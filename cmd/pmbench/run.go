@@ -81,7 +81,7 @@ func (f *runFlags) chosen() (out []suite, pattern *regexp.Regexp, err error) {
 }
 
 func (f *runFlags) schedule() schedule {
-	s := schedule{rounds: f.count, budget: defaultBudget, slice: 200 * time.Millisecond}
+	s := schedule{rounds: f.count, budget: defaultBudget, slice: 200 * time.Millisecond, long: 3 * time.Second}
 	if f.full {
 		s.slice = time.Second
 		if s.rounds == 0 {
