@@ -52,7 +52,7 @@
 // Beside them stand those of a random sample of the same size, for which no query
 // is needed, and how well a server guesses the class of a query. [CellsTask.Ask]
 // runs the protocol itself to check them. What can be had without over-fetch is
-// in [CellsTask.SubsetRecall], GaussianRecall and PrivUnitRecall.
+// in [CellsTask.SubsetRecall].
 //
 // # Modes and sweeps
 //
@@ -84,8 +84,6 @@
 // # References
 //
 // Jegou, Douze, Schmid, "Product quantization for nearest neighbor search"
-// (2011), section V, for R@K; Bhowmick, Duchi, Freudiger, Kapoor, Rogers,
-// "Protection against reconstruction and its applications in private federated
-// learning" (2018), for PrivUnit; Tol, "Colour schemes", SRON/EPS/TN/09-002 (2021),
-// for the colours.
+// (2011), section V, for R@K; Tol, "Colour schemes", SRON/EPS/TN/09-002 (2021), for
+// the colours.
 package evaluate

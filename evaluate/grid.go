@@ -30,7 +30,7 @@ func (c Cell) String() string {
 
 // cellVersion is part of every key. It changes when figures change their
 // meaning, so that old records are not taken for new ones.
-const cellVersion = 1
+const cellVersion = 2
 
 // Key identifies the cell: a hash of all its fields.
 func (c Cell) Key() string {

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -92,6 +93,19 @@ func (m *Mode) At(epsilon float64) Params {
 	p := m.Defaults
 	p.Epsilon = epsilon
 	return p.only(m.Uses)
+}
+
+// With returns the mode with other defaults: the parameters of p that are not 0,
+// as far as the mode uses them.
+func (m Mode) With(p Params) Mode {
+	p = p.only(m.Uses)
+	m.Defaults = Params{
+		Epsilon: cmp.Or(p.Epsilon, m.Defaults.Epsilon), Delta: cmp.Or(p.Delta, m.Defaults.Delta),
+		Columns: cmp.Or(p.Columns, m.Defaults.Columns),
+		Alpha:   cmp.Or(p.Alpha, m.Defaults.Alpha), Sigma: cmp.Or(p.Sigma, m.Defaults.Sigma),
+		Steps: cmp.Or(p.Steps, m.Defaults.Steps),
+	}
+	return m
 }
 
 // A Task is a problem as a mode gets it.

@@ -54,7 +54,7 @@ func TestNewPublicRefuses(t *testing.T) {
 		want    error
 	}{
 		"none":           {blas64.General{}, nil, 1, points.ErrShape},
-		"storage":        {blas64.General{Rows: 1 << 40, Cols: 2, Stride: 2}, nil, 1, points.ErrShape},
+		"storage":        {blas64.General{Rows: 1 << 30, Cols: 2, Stride: 2}, nil, 1, points.ErrShape},
 		"labels":         {square(1, 0, 0, 1), []int32{0}, 1, points.ErrShape},
 		"no classes":     {square(1, 0, 0, 1), []int32{0, 0}, 0, points.ErrShape},
 		"zero row":       {square(1, 0, 0, 0), []int32{0, 0}, 1, points.ErrZeroRow},

@@ -17,7 +17,7 @@ type Kernels struct {
 	collect       func(c *Candidates, coords []float32, stride int, spans []uint32)
 	near          func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
 	countNear     func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
-	slide         func(windows []Window, numbers []uint32, lo, hi int)
+	slide         func(windows []Window, numbers []uint32, lo, hi uint32)
 	finishRows    func(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
 	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
 }

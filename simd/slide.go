@@ -20,11 +20,11 @@ func (s *Kernels) Slide(windows []Window, numbers []uint32, lo, hi uint32) {
 		}
 	}
 	reads(numbers)
-	s.slide(windows, numbers, int(lo), int(hi))
+	s.slide(windows, numbers, lo, hi)
 }
 
 // slideGo is the reference.
-func slideGo(windows []Window, numbers []uint32, lo, hi int) {
+func slideGo(windows []Window, numbers []uint32, lo, hi uint32) {
 	for i := range windows {
 		w := &windows[i]
 		least, most := int64(lo)-int64(w.Half), int64(hi)+int64(w.Half)

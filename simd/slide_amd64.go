@@ -4,6 +4,6 @@ package simd
 
 import "unsafe"
 
-func slideWindowsAVX512(windows []Window, numbers []uint32, lo, hi int) {
-	slideAVX512(&windows[0].From, uintptr(len(windows)), unsafe.SliceData(numbers), lo, hi)
+func slideWindowsAVX512(windows []Window, numbers []uint32, lo, hi uint32) {
+	slideAVX512(&windows[0].From, uintptr(len(windows)), unsafe.SliceData(numbers), int(lo), int(hi))
 }

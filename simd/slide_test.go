@@ -38,17 +38,17 @@ func TestSlide(t *testing.T) {
 				for range 12 {
 					hi := lo + r.Uint32N(4)
 					At(level).Slide(windows, numbers, lo, hi)
-					slideGo(want, numbers, int(lo), int(hi))
+					slideGo(want, numbers, lo, hi)
 					if !slices.Equal(windows, want) {
 						t.Fatalf("%v, want %v", windows, want)
 					}
 					lo = hi + r.Uint32N(4*step)
 				}
-				for _, far := range []int{0, 1 << 33, 1<<62 - 1} {
+				for _, far := range []int{0, math.MaxInt32, math.MaxInt / 2} {
 					for _, at := range []uint32{lo, math.MaxUint32} {
 						windows[0].Half, want[0].Half = far, far
 						At(level).Slide(windows, numbers, at, at)
-						slideGo(want, numbers, int(at), int(at))
+						slideGo(want, numbers, at, at)
 						if !slices.Equal(windows, want) {
 							t.Fatalf("half %d: %v, want %v", far, windows, want)
 						}

@@ -64,9 +64,11 @@ type evaluateFlags struct {
 	out      string
 	resume   bool
 	effects  bool
+	params   evaluate.Params // in place of the defaults of modes, where not 0
 }
 
 func (f *evaluateFlags) define(fs *flag.FlagSet) {
+	const byMode = " (default: that of the mode)"
 	fs.Func("data", "measure on `FOLDER`; may be repeated, and a name without -data means the same (default: the embedded digits)", func(s string) error {
 		f.data = append(f.data, s)
 		return nil
@@ -74,6 +76,10 @@ func (f *evaluateFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.modes, "modes", "all", "measure the modes of `LIST`, names with commas between")
 	epsilonsVar(fs, &f.epsilons, "epsilon", []float64{0.5, 1, 2, 4, 8}, "measure at each epsilon of `LIST`")
 	seedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3, 4, 5}, "measure under each seed of `LIST`, such as 1..5 or 1,7")
+	countVar(fs, &f.params.Columns, "k", 0, "`K` dimensions, of modes that have them"+byMode)
+	numberVar(fs, &f.params.Sigma, "sigma", 0, positive(), "bandwidth `S` of modes that have one"+byMode)
+	numberVar(fs, &f.params.Alpha, "alpha", 0, positive(), "coefficient `A` of the label term of modes that have one"+byMode)
+	countVar(fs, &f.params.Steps, "steps", 0, "number of steps `T` of modes that have them"+byMode)
 	wholeVar(fs, &f.queries, "queries", 0, "ask the first `N` queries, 0 for as many as the mode is made for")
 	countVar(fs, &f.workers, "workers", 0, "measure `W` cells at a time (default: one per processor)")
 	fs.StringVar(&f.split, "split", "", "divide the rows: `P,G` are the public and gallery rows, the rest are queries; P,Q,C is zero-shot with C known classes and Q queries")
@@ -87,6 +93,14 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, names []string) error {
 	if err != nil {
 		return err
 	}
+	for _, p := range f.parameters() {
+		if p.value > 0 && !slices.ContainsFunc(chosen, func(m evaluate.Mode) bool { return m.Uses.Has(p.axis) }) {
+			return usagef("%s: none of the modes %s has it", p.flag, f.modes)
+		}
+	}
+	for i, m := range chosen {
+		chosen[i] = m.With(f.params)
+	}
 	data, err := f.read(ctx, append(f.data, names...))
 	if err != nil {
 		return err
@@ -99,13 +113,39 @@ func (f *evaluateFlags) run(ctx context.Context, e *env, names []string) error {
 	return s.run(ctx, e)
 }
 
+// parameter is a flag that takes the place of a default of modes, 0 when it was
+// not given.
+type parameter struct {
+	flag  string
+	axis  evaluate.Axes
+	value float64
+}
+
+func (f *evaluateFlags) parameters() []parameter {
+	p := &f.params
+	return []parameter{
+		{"-k", evaluate.UsesColumns, float64(p.Columns)},
+		{"-sigma", evaluate.UsesSigma, p.Sigma},
+		{"-alpha", evaluate.UsesAlpha, p.Alpha},
+		{"-steps", evaluate.UsesSteps, float64(p.Steps)},
+	}
+}
+
 // command is how to make the report again.
 func (f *evaluateFlags) command(names []string) string {
 	words := []string{"privatemail evaluate"}
 	for _, d := range append(f.data, names...) {
-		words = append(words, filepath.Base(filepath.Clean(d))+"/") // where it lies is nobody's business
+		if d != modes.CarsSize {
+			d = filepath.Base(filepath.Clean(d)) + "/" // where it lies is nobody's business
+		}
+		words = append(words, d)
 	}
 	words = append(words, "-modes", f.modes, "-epsilon", join(f.epsilons), "-seeds", join(f.seeds))
+	for _, p := range f.parameters() {
+		if p.value > 0 {
+			words = append(words, p.flag, fmt.Sprint(p.value))
+		}
+	}
 	if f.queries > 0 {
 		words = append(words, "-queries", strconv.Itoa(f.queries))
 	}

@@ -69,12 +69,29 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
+// Flags take the place of what a mode has as default, in the figures and in the
+// command that the page shows.
+func TestEvaluateParameters(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "report")
+	stdout, _ := succeed(t, "evaluate", squares(t), "-modes", "smlq,raw", "-k", "3", "-sigma", "5", "-alpha", "0.5", "-steps", "2", "-seeds", "1", "-effects=false", "-out", out)
+	if !strings.Contains(stdout, "paper's iteration") {
+		t.Errorf("not shown:\n%s", stdout)
+	}
+	if r := readFile(t, filepath.Join(out, journal)); !strings.Contains(r, `"k":3,"alpha":0.5,"sigma":5,"steps":2`) {
+		t.Errorf("measured was\n%s", r)
+	}
+	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, "-k 3 -sigma 5 -alpha 0.5 -steps 2") {
+		t.Error("the page does not say how it was made")
+	}
+}
+
 func TestEvaluateRefuses(t *testing.T) {
 	folder := squares(t)
 	out := filepath.Join(t.TempDir(), "report")
 	refuse(t, exitUsage, []string{"evaluate", "-modes", "rwa"}, "did you mean raw?")
 	refuse(t, exitUsage, []string{"evaluate", "-epsilon", "1,-2"}, "above 0")
 	refuse(t, exitUsage, []string{"evaluate", "-seeds", "5..1"}, "1..5")
+	refuse(t, exitUsage, []string{"evaluate", "-modes", "raw,pca", "-sigma", "5"}, "none of the modes")
 	refuse(t, exitUsage, []string{"evaluate", "-split", "1"}, "two or three")
 	refuse(t, exitUsage, []string{"evaluate", folder, "-data", folder, "-out", out}, "two folders")
 	refuse(t, exitFailed, []string{"evaluate", filepath.Join(folder, "none")}, "no such file")

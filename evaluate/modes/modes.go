@@ -15,8 +15,8 @@ import (
 func All() []evaluate.Mode {
 	all := []evaluate.Mode{
 		baseline.Raw(), Supervised(), baseline.SMLQ(), baseline.TSNEMode(),
-		Cells(), CellsRaw(), Subset(), Response(),
-		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), baseline.DSNE(),
+		Cells(), CellsRaw(), Subset(), Response(), SubsetRaw(), ResponseRaw(),
+		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), baseline.PrivUnit(), baseline.DSNE(),
 		Authors(),
 	}
 	return append(all, Published()...)

@@ -1,6 +1,7 @@
 package modes
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -81,6 +82,53 @@ func TestShuffledFeatures(t *testing.T) {
 		if v, ok := r.Figures[evaluate.RecallAt1]; !ok || v > 0.12 { // chance is 1/40
 			t.Errorf("%s: R@1 %.3f of classes that features know nothing of", r.Mode, v)
 		}
+	}
+}
+
+// Parameters reach the published method: without steps to outgrow the start the
+// label carries nothing, and with many the place of a row is its label.
+func TestPublishedFollowsItsParameters(t *testing.T) {
+	authors := Published()[0]
+	steps := func(n int) float64 {
+		m := authors.With(evaluate.Params{Steps: n, Alpha: 2})
+		return measure(t, rows(t), []evaluate.Mode{m}, 40)[0].Figures[evaluate.RecallAt8]
+	}
+	if few, many := steps(1), steps(12); few > 0.5 || many < 0.9 {
+		t.Errorf("R@8 %.3f after a step, %.3f after 12", few, many)
+	}
+}
+
+// At a large epsilon the nearest class mean is told as it is. Then 8-subset
+// selection finds the class when that mean is its own, and randomised response,
+// which gets the 8 rows around the mean, at least nearly as often.
+func TestClassesAtLargeEpsilon(t *testing.T) {
+	d := rows(t)
+	p, err := evaluate.NewProblem(d, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := &evaluate.Task{Problem: p, Params: evaluate.Params{Epsilon: 30}, Queries: p.Queries}
+	c, err := newClassMeans(t.Context(), task, p.Gallery, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exact, err := evaluate.Nearest(t.Context(), c.means.RawMatrix(), p.Gallery.RawMatrix(), evaluate.ListLength, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, got := range c.rows {
+		if !slices.Equal(got, exact.Row(class)) {
+			t.Fatalf("class %d: rows %v, nearest are %v", class, got, exact.Row(class))
+		}
+	}
+	r := measure(t, d, []evaluate.Mode{SubsetRaw(), ResponseRaw()}, 0, 30)
+	subset, response := r[0].Figures[evaluate.RecallAt8], r[1].Figures[evaluate.RecallAt8]
+	if subset < 0.5 || response < subset-0.05 {
+		t.Errorf("8-subset selection %.3f, randomised response %.3f", subset, response)
+	}
+	p.GalleryLabels = slices.Repeat([]int32{-1}, len(p.GalleryLabels))
+	if _, err := newClassMeans(t.Context(), task, p.Gallery, 1); !errors.Is(err, evaluate.ErrShape) {
+		t.Errorf("a gallery without labels: %v", err)
 	}
 }
 

@@ -20,13 +20,14 @@ import (
 // Paper is Algorithm 1 with a valid mechanism: the proven sensitivity, dummies
 // of every class, and no label after the release.
 func Paper() evaluate.Mode {
+	defaults := paperParams()
+	defaults.Epsilon, defaults.Delta = 0.1, 1e-5
 	return evaluate.Mode{
 		Name: "paper", Title: "Algorithm 1, valid noise",
 		Protects: "The whole record of the query, label included, (epsilon, delta), replace-one; labels are dropped after the release. The gallery is the server's own.",
 		Bounded:  true, SeesQueryLabels: true, Queries: 40,
-		Uses:     evaluate.UsesEpsilon | evaluate.UsesColumns | evaluate.UsesAlpha | evaluate.UsesSigma | evaluate.UsesSteps,
-		Defaults: evaluate.Params{Epsilon: 0.1, Delta: 1e-5, Columns: 2, Alpha: 0.6, Sigma: 6, Steps: 5},
-		Run:      runPaper,
+		Uses: evaluate.UsesEpsilon | paperAxes, Defaults: defaults,
+		Run: runPaper,
 	}
 }
 

@@ -23,7 +23,8 @@ const publishedProtects = "Nothing: the query's label enters every step after th
 // Authors repeats the authors' program at an epsilon of its own meaning.
 func Authors() evaluate.Mode {
 	m := publishedMode("authors", "authors' program", published.Variant{Source: published.Program, Noise: published.ProgramNoise})
-	m.Uses, m.Defaults = evaluate.UsesEpsilon, evaluate.Params{Epsilon: 0.1, Delta: 1e-5}
+	m.Uses |= evaluate.UsesEpsilon
+	m.Defaults.Epsilon, m.Defaults.Delta = 0.1, 1e-5
 	return m
 }
 
@@ -53,7 +54,7 @@ func Published() []evaluate.Mode {
 func publishedMode(name, title string, v published.Variant) evaluate.Mode {
 	return evaluate.Mode{
 		Name: name, Title: title, Protects: publishedProtects, Warning: published.Notice,
-		SeesQueryLabels: true, Queries: publishedQueries,
+		SeesQueryLabels: true, Queries: publishedQueries, Uses: paperAxes, Defaults: paperParams(),
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			c, err := comparison(ctx, t)
 			if err != nil {
@@ -76,11 +77,21 @@ func publishedMode(name, title string, v published.Variant) evaluate.Mode {
 	}
 }
 
-// comparison returns what all variants of a problem and a number of queries
-// share.
+// paperAxes are the parameters of the paper's iteration.
+const paperAxes = evaluate.UsesColumns | evaluate.UsesAlpha | evaluate.UsesSigma | evaluate.UsesSteps
+
+// paperParams are the paper's numbers. For CUB it has sigma 5 and alpha 0.5.
+func paperParams() evaluate.Params {
+	p := published.PaperSettings(0)
+	return evaluate.Params{Columns: p.Columns, Alpha: p.Alpha, Sigma: p.Sigma, Steps: p.Steps}
+}
+
+// comparison returns what all variants of a problem, its parameters and a number
+// of queries share.
 func comparison(ctx context.Context, t *evaluate.Task) (*published.Comparison, error) {
 	n, _ := t.Queries.Dims()
-	return evaluate.Shared(ctx, t.Problem, fmt.Sprintf("published %d", n), func() (*published.Comparison, error) {
+	key := fmt.Sprintf("published %d %d %g %g %d", n, t.Columns, t.Alpha, t.Sigma, t.Steps)
+	return evaluate.Shared(ctx, t.Problem, key, func() (*published.Comparison, error) {
 		rows, _ := t.Public.Dims()
 		rows = min(rows, anchorRows)
 		_, d := t.Public.Dims()
@@ -93,6 +104,7 @@ func comparison(ctx context.Context, t *evaluate.Task) (*published.Comparison, e
 			Classes: max(len(own), len(shown)),
 		}
 		settings := published.PaperSettings(t.Seed)
+		settings.Columns, settings.Alpha, settings.Sigma, settings.Steps = t.Columns, t.Alpha, t.Sigma, t.Steps
 		settings.Workers = t.Workers
 		return published.New(ctx, data, settings)
 	})

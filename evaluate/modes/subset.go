@@ -17,46 +17,82 @@ const subsetProtects = "The whole record of the query, pure epsilon (delta = 0),
 
 // Subset releases 8 classes by subset selection around the class mean nearest to
 // the query and gets one row of each: the mechanism that attains the ceiling when
-// the nearest mean is always the right one.
+// the nearest mean is always the right one. Rows and means are those of the
+// supervised embedding.
 func Subset() evaluate.Mode {
-	return subsetMode("subset", "8-subset selection on class means", evaluate.ListLength)
+	return classMode("subset", "8-subset selection on class means", evaluate.ListLength, embeddedRows)
 }
 
-// Response is randomised response: one class, and 8 rows of it.
+// SubsetRaw is Subset on the features themselves.
+func SubsetRaw() evaluate.Mode {
+	return classMode("subset-raw", "8-subset selection, features", evaluate.ListLength, featureRows)
+}
+
+// Response is randomised response: one class mean, and the 8 rows nearest to it,
+// which may be of other classes. Where the nearest mean is often the wrong one,
+// these find more than rows of its class do.
 func Response() evaluate.Mode {
-	return subsetMode("response", "randomised response on class means", 1)
+	return classMode("response", "randomised response on class means", 1, embeddedRows)
 }
 
-func subsetMode(name, title string, size int) evaluate.Mode {
+// ResponseRaw is Response on the features themselves.
+func ResponseRaw() evaluate.Mode {
+	return classMode("response-raw", "randomised response, features", 1, featureRows)
+}
+
+// classMode releases size classes; rows says where gallery and queries lie.
+func classMode(name, title string, size int, rows func(context.Context, *evaluate.Task) (gallery, queries *mat.Dense, err error)) evaluate.Mode {
 	return evaluate.Mode{
 		Name: name, Title: title, Protects: subsetProtects, Bounded: true,
 		Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1},
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-			s, err := fitted(ctx, t)
+			gallery, queries, err := rows(ctx, t)
 			if err != nil {
 				return nil, err
 			}
-			queries, err := s.fit.Map.Apply(t.Queries.RawMatrix())
+			c, err := newClassMeans(ctx, t, gallery, size)
 			if err != nil {
 				return nil, err
 			}
-			return askClasses(ctx, t, newClassMeans(s.x, t.GalleryLabels), queries, size)
+			return c.ask(ctx, t, queries)
 		},
 	}
 }
 
-// classMeans is what a server publishes, and the rows of each class, those
-// nearest to its mean first.
+func featureRows(_ context.Context, t *evaluate.Task) (gallery, queries *mat.Dense, err error) {
+	return t.Gallery, t.Queries, nil
+}
+
+func embeddedRows(ctx context.Context, t *evaluate.Task) (gallery, queries *mat.Dense, err error) {
+	s, err := fitted(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	queries, err = s.fit.Map.Apply(t.Queries.RawMatrix())
+	return s.x, queries, err
+}
+
+// classMeans is what a server publishes, and the rows it sends for each class.
 type classMeans struct {
 	x, means *mat.Dense
+	size     int // classes in a release
 	rows     [][]int
 }
 
-func newClassMeans(x *mat.Dense, labels []int32) *classMeans {
-	classes := numbers(slices.DeleteFunc(slices.Clone(labels), func(l int32) bool { return l < 0 }))
-	_, d := x.Dims()
-	c := &classMeans{x: x, means: mat.NewDense(len(classes), d, nil), rows: make([][]int, len(classes))}
-	for i, class := range classes.of(labels) {
+// newClassMeans takes the means of the labelled rows of x. The 8 rows of an
+// answer are shared out evenly among the classes released, those nearest to the
+// mean first; with a single class all rows of x are candidates, not only its own.
+func newClassMeans(ctx context.Context, t *evaluate.Task, x *mat.Dense, size int) (*classMeans, error) {
+	classes := numbers(slices.DeleteFunc(slices.Clone(t.GalleryLabels), func(l int32) bool { return l < 0 }))
+	if len(classes) < 2 {
+		return nil, fmt.Errorf("%w: %d classes in the gallery", evaluate.ErrShape, len(classes))
+	}
+	n, d := x.Dims()
+	c := &classMeans{
+		x: x, means: mat.NewDense(len(classes), d, nil), rows: make([][]int, len(classes)),
+		size: min(size, len(classes)-1), // of few classes, all but one
+	}
+	for i, class := range classes.of(t.GalleryLabels) {
 		if class >= 0 {
 			c.rows[class] = append(c.rows[class], i)
 		}
@@ -68,9 +104,22 @@ func newClassMeans(x *mat.Dense, labels []int32) *classMeans {
 				mean[j] += v / float64(len(rows))
 			}
 		}
-		c.sortByDistance(rows, mean)
+		if size > 1 {
+			c.sortByDistance(rows, mean)
+			c.rows[class] = rows[:min(len(rows), evaluate.ListLength/c.size)]
+		}
 	}
-	return c
+	if size > 1 {
+		return c, nil
+	}
+	near, err := evaluate.Nearest(ctx, c.means.RawMatrix(), x.RawMatrix(), min(evaluate.ListLength, n), &evaluate.SearchSettings{Workers: t.Workers})
+	if err != nil {
+		return nil, err
+	}
+	for class := range c.rows {
+		c.rows[class] = near.Row(class)
+	}
+	return c, nil
 }
 
 // sortByDistance puts the rows nearest to a point first.
@@ -87,11 +136,9 @@ func squaredDistance(a, b []float64) (s float64) {
 	return s
 }
 
-// askClasses releases classes for each query; the 8 rows that come back are
-// shared out evenly among them.
-func askClasses(ctx context.Context, t *evaluate.Task, c *classMeans, queries *mat.Dense, size int) (*evaluate.Answer, error) {
-	size = min(size, len(c.rows)-1) // of few classes, all but one
-	subset := mechanism.Subset{Items: len(c.rows), Size: size, Epsilon: t.Epsilon}
+// ask releases classes for each query and ranks the rows that come back.
+func (c *classMeans) ask(ctx context.Context, t *evaluate.Task, queries *mat.Dense) (*evaluate.Answer, error) {
+	subset := mechanism.Subset{Items: len(c.rows), Size: c.size, Epsilon: t.Epsilon}
 	if err := subset.Check(); err != nil {
 		return nil, err
 	}
@@ -108,12 +155,11 @@ func askClasses(ctx context.Context, t *evaluate.Task, c *classMeans, queries *m
 		}
 		answers := make([]int, 0, evaluate.ListLength)
 		for _, class := range chosen.Items {
-			rows := c.rows[class]
-			answers = append(answers, rows[:min(len(rows), evaluate.ListLength/size)]...)
+			answers = append(answers, c.rows[class]...)
 		}
 		c.sortByDistance(answers, queries.RawRowView(q)) // the client knows its features
 		for len(answers) < evaluate.ListLength {
-			answers = append(answers, -1) // a class with few rows
+			answers = append(answers, -1) // classes with few rows
 		}
 		a.Ranking.Index = append(a.Ranking.Index, answers...)
 	}

@@ -216,7 +216,7 @@ func TestRefuses(t *testing.T) {
 		"label":           func(d *Data, _ *Settings) { d.Classes = 2 },
 		"labels":          func(d *Data, _ *Settings) { d.Gallery.Labels = d.Gallery.Labels[1:] },
 		"no queries":      func(d *Data, _ *Settings) { d.Queries = Set{} },
-		"storage":         func(d *Data, _ *Settings) { d.Public.Features.Rows = 1 << 40 },
+		"storage":         func(d *Data, _ *Settings) { d.Public.Features.Rows = 1 << 30 },
 		"no number":       func(d *Data, _ *Settings) { d.Queries.Features.Data = slices.Repeat([]float64{math.NaN()}, 80) },
 		"zero row":        func(d *Data, _ *Settings) { d.Queries.Features.Data = make([]float64, 80) },
 	} {

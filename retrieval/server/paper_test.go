@@ -167,7 +167,7 @@ func TestNewPaperRefuses(t *testing.T) {
 		"too many matches": {Gallery{one, []int32{0}}, p.method, 2, ErrGallery},
 		"no matches":       {Gallery{one, []int32{0}}, p.method, 0, ErrGallery},
 		"dimension":        {Gallery{blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 0}}, []int32{0}}, p.method, 1, ErrGallery},
-		"storage":          {Gallery{blas64.General{Rows: 1 << 40, Cols: 6, Stride: 6}, nil}, p.method, 1, ErrGallery},
+		"storage":          {Gallery{blas64.General{Rows: 1 << 30, Cols: 6, Stride: 6}, nil}, p.method, 1, ErrGallery},
 		"no method":        {Gallery{one, []int32{0}}, none, 1, retrieval.ErrMethod},
 	} {
 		if _, err := NewPaper(t.Context(), p.engine, c.gallery, p.public, c.method, c.matches, 1); !errors.Is(err, c.want) {
