@@ -38,15 +38,15 @@ func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(run.todo) == 0 {
+	if len(run.missing) == 0 {
 		return run.records, ctx.Err()
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	set := par.New(min(run.workers, len(run.todo)))
+	set := par.New(min(run.workers, len(run.missing)))
 	defer set.Close()
-	err = set.Do(ctx, len(run.todo), par.Func(func(_, piece int) {
-		if err := run.measure(ctx, run.todo[piece]); err != nil {
+	err = set.Do(ctx, len(run.missing), par.Func(func(_, piece int) {
+		if err := run.measure(ctx, run.missing[piece]); err != nil {
 			cancel(err) // only the first counts
 		}
 	}))
@@ -64,7 +64,7 @@ type sweeping struct {
 	*Sweep
 	cells   []Cell
 	records []Record
-	todo    []int // cells to measure
+	missing []int // cells that the journal does not have
 	workers int
 	modes   map[string]Mode
 	data    map[string]*Data
@@ -120,7 +120,7 @@ func (s *Sweep) prepare(cells []Cell) (*sweeping, error) {
 				continue
 			}
 		}
-		run.todo = append(run.todo, i)
+		run.missing = append(run.missing, i)
 		key := problemKey{c.Data, c.Seed}
 		if run.problems[key] == nil {
 			run.problems[key] = new(sharedProblem)
@@ -158,7 +158,7 @@ func (s *sweeping) measure(ctx context.Context, i int) error {
 	if shared.err != nil {
 		return shared.err
 	}
-	r, err := measure(ctx, shared.problem, s.modes[c.Mode], c, max(1, s.workers/len(s.todo)))
+	r, err := measure(ctx, shared.problem, s.modes[c.Mode], c, max(1, s.workers/len(s.missing)))
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func TestEigenDifference(t *testing.T) {
 	}
 }
 
-// scikit-learn finds our eigenvalues where it is installed.
+// scikit-learn finds our eigenvalues where it is installed; CI sees to it that it is.
 func TestEigenvectorsAgainstAPeer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a peer")

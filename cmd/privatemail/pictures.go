@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -111,7 +110,7 @@ func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evalu
 	n, _ := public.Dims()
 	labels := p.PublicLabels[:n]
 	embed := func(x *mat.Dense, y []int32, seed uint64) (*mat.Dense, error) {
-		out, err := engine.Embed(ctx, float32Rows(x), y, &privatemail.Settings{
+		out, err := engine.Embed(ctx, points.Single(x.RawMatrix()), y, &privatemail.Settings{
 			Bandwidth: method.Bandwidth, Coefficient: method.Alpha, Table: kernel.GaussianTable(method.Bandwidth),
 			AllowUnlabelled: true, Columns: 2, SigmaQ: method.SigmaQ, Seed: seed, Steps: steps,
 		})
@@ -177,16 +176,4 @@ func released(ctx context.Context, engine *privatemail.Engine, x *mat.Dense, m r
 func tail(x *mat.Dense) *mat.Dense {
 	n, d := x.Dims()
 	return x.Slice(1, n, 0, d).(*mat.Dense)
-}
-
-// float32Rows converts rows to what Embed takes.
-func float32Rows(x *mat.Dense) blas32.General {
-	n, d := x.Dims()
-	out := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, 0, n*d)}
-	for i := range n {
-		for _, v := range x.RawRowView(i) {
-			out.Data = append(out.Data, float32(v))
-		}
-	}
-	return out
 }

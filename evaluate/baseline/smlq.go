@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -38,7 +36,7 @@ func runSMLQ(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 		return nil, err
 	}
 	defer engine.Close()
-	embedding, err := engine.Embed(ctx, single(all), labels, &privatemail.Settings{
+	embedding, err := engine.Embed(ctx, points.Single(all.RawMatrix()), labels, &privatemail.Settings{
 		Bandwidth: kernel.Sigma(t.Sigma), Coefficient: t.Alpha, Table: kernel.GaussianTable(kernel.Sigma(t.Sigma)),
 		AllowUnlabelled: true, Columns: t.Columns, Steps: t.Steps, SigmaQ: 1, Seed: t.Seed,
 	})
@@ -57,16 +55,4 @@ func runSMLQ(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	return &evaluate.Answer{Ranking: r, Exact: exact, Facts: map[string]float64{
 		"objective before the first step": first.Objective, "objective before the last step": last.Objective,
 	}}, nil
-}
-
-// single converts rows to the float32 of the engine.
-func single(x *mat.Dense) blas32.General {
-	n, d := x.Dims()
-	out := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, 0, n*d)}
-	for i := range n {
-		for _, v := range x.RawRowView(i) {
-			out.Data = append(out.Data, float32(v))
-		}
-	}
-	return out
 }

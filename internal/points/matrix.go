@@ -69,6 +69,17 @@ func ReadRow[M Matrix](dst []float64, x M, i int) {
 	}
 }
 
+// Single returns a copy of x in float32, each entry rounded.
+func Single(x blas64.General) blas32.General {
+	out := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, 0, x.Rows*x.Cols)}
+	for i := range x.Rows {
+		for _, v := range x.Data[i*x.Stride:][:x.Cols] {
+			out.Data = append(out.Data, float32(v))
+		}
+	}
+	return out
+}
+
 func firstNonFinite(v []float64) int {
 	for j, e := range v {
 		// e-e is 0 for every finite e and NaN for the rest.

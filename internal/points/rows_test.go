@@ -148,3 +148,13 @@ func TestCheckFiniteIgnoresPadding(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// Each entry is rounded, and what lies behind a row stays behind.
+func TestSingle(t *testing.T) {
+	x := blas64.General{Rows: 2, Cols: 2, Stride: 3, Data: []float64{1, 0.1, 7, -2, 1e300}}
+	got := Single(x)
+	want := []float32{1, 0.1, -2, float32(math.Inf(1))}
+	if got.Rows != 2 || got.Cols != 2 || got.Stride != 2 || !slices.Equal(got.Data, want) {
+		t.Errorf("%+v, want %v", got, want)
+	}
+}

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
@@ -94,7 +92,7 @@ func newLists[M points.Matrix](ctx context.Context, x M, s CellsSettings) (centr
 		return nil, nil, err
 	}
 	// What is published decides, on both sides.
-	centres = single(clusters.Centres)
+	centres = points.Single(clusters.Centres.RawMatrix()).Data
 	length := int(math.Round(s.Share * float64(n) / float64(s.Size)))
 	if s.Partition {
 		length = 0
@@ -171,14 +169,4 @@ func joinRest[M points.Matrix](ctx context.Context, x M, book *wire.Codebook, li
 		slices.Sort(list)
 	}
 	return nil
-}
-
-// single returns the entries of x as float32.
-func single(x *mat.Dense) []float32 {
-	raw := x.RawMatrix()
-	out := make([]float32, len(raw.Data)) // a centre's row has no padding
-	for i, v := range raw.Data {
-		out[i] = float32(v)
-	}
-	return out
 }

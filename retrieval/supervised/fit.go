@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
@@ -70,7 +69,7 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels
 	if err != nil {
 		return nil, err
 	}
-	out, err := e.Embed(ctx, single(z), labels, &privatemail.Settings{
+	out, err := e.Embed(ctx, points.Single(z.RawMatrix()), labels, &privatemail.Settings{
 		MeanDegree: s.MeanDegree, Form: kernel.Attract, Coefficient: s.Beta, AllowUnlabelled: true, Steps: s.Steps,
 	})
 	if err != nil {
@@ -93,16 +92,4 @@ func normalizeRows(x *mat.Dense) error {
 		}
 	}
 	return nil
-}
-
-// single rounds to float32.
-func single(x *mat.Dense) blas32.General {
-	n, d := x.Dims()
-	out := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, 0, n*d)}
-	for i := range n {
-		for _, v := range x.RawRowView(i) {
-			out.Data = append(out.Data, float32(v))
-		}
-	}
-	return out
 }
