@@ -9,19 +9,17 @@
 //	r, err := evaluate.Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), 8, nil)
 //	figures, err := r.Score(queryLabels, galleryLabels, 1, 8)
 //
-// [Row.Scores] does all three. The labels of queries are no part of a [Set].
+// The labels of queries are no part of a [Set].
 package ablation
 
 import (
 	"context"
-	"fmt"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
@@ -40,19 +38,6 @@ type Row struct {
 	Place func(ctx context.Context, e *privatemail.Engine, s *Set) (queries, gallery *mat.Dense, err error)
 }
 
-// Scores returns R@1, R@8 and P@8 of the row.
-func (r *Row) Scores(ctx context.Context, e *privatemail.Engine, s *Set, queryLabels []int32) (*evaluate.Scores, error) {
-	queries, gallery, err := r.Place(ctx, e, s)
-	if err != nil {
-		return nil, fmt.Errorf("ablation: %s: %w", r.Name, err)
-	}
-	ranking, err := evaluate.Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), 8, &evaluate.SearchSettings{Workers: e.Workers()})
-	if err != nil {
-		return nil, err
-	}
-	return ranking.Score(queryLabels, s.GalleryLabels, 1, 8)
-}
-
 // Rows returns the table.
 func Rows() []Row {
 	return []Row{
@@ -66,9 +51,9 @@ func Rows() []Row {
 		{"no labels", noLabels},
 		{"two steps", fitted(allLabels, &supervised.Settings{Steps: 2})},
 		{"labels only", labelsOnly},
-		{"8 dimensions", fitted(allLabels, &supervised.Settings{Columns: 8})},
-		{"16 dimensions", fitted(allLabels, &supervised.Settings{Columns: 16})},
-		{"32 dimensions", fitted(allLabels, &supervised.Settings{Columns: 32})},
+		{"8 dimensions", dimensions(8)},
+		{"16 dimensions", dimensions(16)},
+		{"32 dimensions", dimensions(32)},
 		{"converged, all labels", converged(1)},
 		{"converged, no labels", converged(0)},
 	}
@@ -122,7 +107,7 @@ func mapOnly(_ context.Context, _ *privatemail.Engine, s *Set) (queries, gallery
 	return queries, gallery, err
 }
 
-// supervised returns mode supervised with some of the labels.
+// fitted returns mode supervised with some of the labels.
 func fitted(labels func(*Set) []int32, settings *supervised.Settings) func(context.Context, *privatemail.Engine, *Set) (queries, gallery *mat.Dense, err error) {
 	return func(ctx context.Context, e *privatemail.Engine, s *Set) (queries, gallery *mat.Dense, err error) {
 		fit, err := supervised.Fit(ctx, e, s.rows().RawMatrix(), labels(s), settings)
@@ -134,9 +119,17 @@ func fitted(labels func(*Set) []int32, settings *supervised.Settings) func(conte
 	}
 }
 
+// dimensions returns mode supervised with at most k of them.
+func dimensions(k int) func(context.Context, *privatemail.Engine, *Set) (queries, gallery *mat.Dense, err error) {
+	return func(ctx context.Context, e *privatemail.Engine, s *Set) (queries, gallery *mat.Dense, err error) {
+		_, d := s.Gallery.Dims()
+		return fitted(allLabels, &supervised.Settings{Columns: min(k, d)})(ctx, e, s)
+	}
+}
+
 // noLabels takes one step over the graph of the features.
 func noLabels(ctx context.Context, e *privatemail.Engine, s *Set) (queries, gallery *mat.Dense, err error) {
-	out, err := e.Embed(ctx, single(s.rows().RawMatrix()), nil, &privatemail.Settings{MeanDegree: 20, Form: kernel.Attract})
+	out, err := e.Embed(ctx, points.Single(s.rows().RawMatrix()), nil, &privatemail.Settings{MeanDegree: 20, Form: kernel.Attract})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -174,7 +167,7 @@ func labelsOnly(_ context.Context, _ *privatemail.Engine, s *Set) (queries, gall
 func converged(beta float64) func(context.Context, *privatemail.Engine, *Set) (queries, gallery *mat.Dense, err error) {
 	return func(ctx context.Context, e *privatemail.Engine, s *Set) (queries, gallery *mat.Dense, err error) {
 		rows := s.rows()
-		out, err := e.Converge(ctx, single(rows.RawMatrix()), allLabels(s), &privatemail.Settings{
+		out, err := e.Converge(ctx, points.Single(rows.RawMatrix()), allLabels(s), &privatemail.Settings{
 			MeanDegree: 20, Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: 64, StopTolerance: 1e-3, Isolated: kernel.Repair,
 		})
 		if err != nil {
@@ -202,15 +195,4 @@ func unit(x *mat.Dense) *mat.Dense {
 		}
 	}
 	return x
-}
-
-// single rounds to float32.
-func single(x blas64.General) blas32.General {
-	out := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, 0, x.Rows*x.Cols)}
-	for i := range x.Rows {
-		for _, v := range x.Data[i*x.Stride:][:x.Cols] {
-			out.Data = append(out.Data, float32(v))
-		}
-	}
-	return out
 }

@@ -2,6 +2,7 @@ package ablation_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -83,7 +84,7 @@ func TestTableOnDigits(t *testing.T) {
 			} else if seed > 1 {
 				continue
 			}
-			s, err := row.Scores(t.Context(), e, set, queryLabels)
+			s, err := scores(t.Context(), &row, e, set, queryLabels)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +125,7 @@ func TestQueryLabelsOnlyScore(t *testing.T) {
 			return queries, gallery
 		}
 		queries, gallery := place()
-		before, err := row.Scores(t.Context(), e, set, permuted)
+		before, err := scores(t.Context(), &row, e, set, permuted)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,4 +137,17 @@ func TestQueryLabelsOnlyScore(t *testing.T) {
 			t.Errorf("R@1 %.3f with labels of other queries, want chance", before.At[0].Recall)
 		}
 	}
+}
+
+// scores returns R@1, R@8 and P@8 of a row.
+func scores(ctx context.Context, r *ablation.Row, e *privatemail.Engine, s *ablation.Set, queryLabels []int32) (*evaluate.Scores, error) {
+	queries, gallery, err := r.Place(ctx, e, s)
+	if err != nil {
+		return nil, fmt.Errorf("ablation: %s: %w", r.Name, err)
+	}
+	ranking, err := evaluate.Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), 8, &evaluate.SearchSettings{Workers: e.Workers()})
+	if err != nil {
+		return nil, err
+	}
+	return ranking.Score(queryLabels, s.GalleryLabels, 1, 8)
 }

@@ -10,7 +10,6 @@
 //	            projected query (Dwork, Talwar, Thakurta and Zhang 2014)
 //	projection  a public random projection of the query with noise
 //	            (Kenthapadi, Korolova, Mironov and Mishra 2013)
-//	privunit    a direction drawn around the query's (Bhowmick et al. 2018)
 //	dsne        the query finds its place in a public t-SNE map by noisy,
 //	            clipped gradient steps (Saha et al. 2021)
 //
@@ -32,7 +31,7 @@
 //
 // Noise is that of mechanism.Series: exact, calibrated by the analytic rule.
 // It comes from the system's entropy, so figures of private modes differ from
-// run to run within their intervals. PrivUnit draws in float64 from the seed.
+// run to run within their intervals.
 //
 // # t-SNE
 //

@@ -1,12 +1,14 @@
 // Package modes lists every way to answer queries that this project can measure:
-// its own modes, the published method taken apart, and the baselines of the
-// paper.
+// its own modes, the baselines of the paper, and both the published method and
+// mode supervised taken apart.
 //
 // Each mode goes the way its users go: the client asks, the server answers, and
 // only messages of package retrieval/wire pass between them.
 package modes
 
 import (
+	"slices"
+
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/baseline"
 )
@@ -16,8 +18,8 @@ func All() []evaluate.Mode {
 	all := []evaluate.Mode{
 		baseline.Raw(), Supervised(), baseline.SMLQ(), baseline.TSNEMode(),
 		Cells(), CellsRaw(), Subset(), Response(), SubsetRaw(), ResponseRaw(),
-		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), baseline.PrivUnit(), baseline.DSNE(),
+		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), PrivUnit(), PrivUnitRaw(), baseline.DSNE(),
 		Authors(),
 	}
-	return append(all, Published()...)
+	return slices.Concat(all, Published(), Ablation())
 }

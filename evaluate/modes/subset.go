@@ -136,6 +136,20 @@ func squaredDistance(a, b []float64) (s float64) {
 	return s
 }
 
+// answers returns the rows sent for some classes, ranked by the client, who knows
+// the features of its query.
+func (c *classMeans) answers(classes []int, query []float64) []int {
+	answers := make([]int, 0, evaluate.ListLength)
+	for _, class := range classes {
+		answers = append(answers, c.rows[class]...)
+	}
+	c.sortByDistance(answers, query)
+	for len(answers) < evaluate.ListLength {
+		answers = append(answers, -1) // classes with few rows
+	}
+	return answers
+}
+
 // ask releases classes for each query and ranks the rows that come back.
 func (c *classMeans) ask(ctx context.Context, t *evaluate.Task, queries *mat.Dense) (*evaluate.Answer, error) {
 	subset := mechanism.Subset{Items: len(c.rows), Size: c.size, Epsilon: t.Epsilon}
@@ -153,15 +167,7 @@ func (c *classMeans) ask(ctx context.Context, t *evaluate.Task, queries *mat.Den
 		if err != nil {
 			return nil, err
 		}
-		answers := make([]int, 0, evaluate.ListLength)
-		for _, class := range chosen.Items {
-			answers = append(answers, c.rows[class]...)
-		}
-		c.sortByDistance(answers, queries.RawRowView(q)) // the client knows its features
-		for len(answers) < evaluate.ListLength {
-			answers = append(answers, -1) // classes with few rows
-		}
-		a.Ranking.Index = append(a.Ranking.Index, answers...)
+		a.Ranking.Index = append(a.Ranking.Index, c.answers(chosen.Items, queries.RawRowView(q))...)
 	}
 	p, err := subset.Inclusion()
 	if err != nil {

@@ -2,7 +2,9 @@ package modes
 
 import (
 	"context"
+	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -50,10 +52,7 @@ func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 			return nil, err
 		}
 		defer engine.Close()
-		var all mat.Dense
-		all.Stack(t.Public, t.Gallery)
-		labels := append(append([]int32(nil), t.PublicLabels...), t.GalleryLabels...)
-		fit, err := supervised.Fit(ctx, engine, all.RawMatrix(), labels, nil)
+		fit, err := supervised.Fit(ctx, engine, labelledRows(t), labelsOf(t), nil)
 		if err != nil {
 			return nil, err
 		}
@@ -64,4 +63,15 @@ func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 		}
 		return &space{fit: fit, z: below(fit.Z), x: below(fit.X)}, nil
 	})
+}
+
+// labelledRows are the rows whose labels the server has: public rows, then gallery.
+func labelledRows(t *evaluate.Task) blas64.General {
+	var all mat.Dense
+	all.Stack(t.Public, t.Gallery)
+	return all.RawMatrix()
+}
+
+func labelsOf(t *evaluate.Task) []int32 {
+	return slices.Concat(t.PublicLabels, t.GalleryLabels)
 }

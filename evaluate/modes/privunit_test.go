@@ -1,4 +1,4 @@
-package baseline
+package modes
 
 import (
 	"errors"
@@ -54,7 +54,7 @@ func TestPrivUnit(t *testing.T) {
 }
 
 func TestPrivUnitRefuses(t *testing.T) {
-	p, err := evaluate.NewProblem(digitsData(), 1)
+	p, err := evaluate.NewProblem(rows(t), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,8 +67,18 @@ func TestPrivUnitRefuses(t *testing.T) {
 		"a dimension": {evaluate.Params{Epsilon: 1, Columns: 1}, evaluate.ErrShape},
 	} {
 		task := &evaluate.Task{Problem: p, Params: c.Params, Queries: p.Queries}
-		if _, err := runPrivUnit(t.Context(), task); !errors.Is(err, c.want) {
+		if _, err := askDirections(t.Context(), task, components); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+// At a large epsilon the direction is that of the query, and the 8 nearest means
+// nearly always hold that of its class; both places tell the classes apart.
+func TestDirectionsAtLargeEpsilon(t *testing.T) {
+	for _, r := range measure(t, rows(t), []evaluate.Mode{PrivUnit(), PrivUnitRaw()}, 0, 30) {
+		if v := r.Figures[evaluate.RecallAt8]; v < 0.8 {
+			t.Errorf("%s: R@8 %.3f", r.Mode, v)
 		}
 	}
 }
