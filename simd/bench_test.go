@@ -150,7 +150,7 @@ func BenchmarkMulRows(b *testing.B) {
 		})
 	}
 	for _, level := range Levels() {
-		if level == AVX512VNNI {
+		if level == AVX512VNNI || level == AMX {
 			continue
 		}
 		for _, k := range []int{1, 2, 3, 4, 8, 16, 32} {
@@ -197,7 +197,7 @@ func BenchmarkNear(b *testing.B) {
 		ind, d2, weights, counts := make([]uint32, pairs+CoordinatePad), make([]float64, pairs+CoordinatePad), make([]float32, pairs), make([]uint32, m)
 		r2 := []float64{2: 0.8, 3: 1.4, 5: 3}[d]
 		for _, level := range Levels() {
-			if level == AVX512VNNI {
+			if level == AVX512VNNI || level == AMX {
 				continue
 			}
 			s := At(level)
@@ -234,7 +234,7 @@ func BenchmarkExpNeg(b *testing.B) {
 		x[i] = float32(d2[i])
 	}
 	for _, level := range Levels() {
-		if level == AVX512VNNI {
+		if level == AVX512VNNI || level == AMX {
 			continue
 		}
 		s := At(level)
@@ -258,7 +258,7 @@ func BenchmarkFinishRows(b *testing.B) {
 	for _, k := range []int{1, 2, 3, 4, 8, 16, 32, 48} {
 		c := newFinishCase(rand.New(rand.NewPCG(1, 1)), b, n, k, false)
 		for _, level := range Levels() {
-			if level == AVX512VNNI {
+			if level == AVX512VNNI || level == AMX {
 				continue
 			}
 			b.Run(fmt.Sprintf("rows=%d/k=%d/level=%v", n, k, level), func(b *testing.B) {
@@ -299,7 +299,7 @@ func BenchmarkDist(b *testing.B) {
 		rows, dst := normals(r, n*d), make([]float32, n*n)
 		for _, na := range []int{1, n} {
 			for _, level := range Levels() {
-				if level == AVX512VNNI {
+				if level == AVX512VNNI || level == AMX {
 					continue
 				}
 				s := At(level)
@@ -323,4 +323,66 @@ func streamRead(v []float32) (sum float32) {
 		v = v[16:]
 	}
 	return sum
+}
+
+// A tile of points against another, as a search for neighbours compares them. Pairs
+// are counted with their thresholds.
+func BenchmarkAbove8(b *testing.B) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for _, depth := range []int{64, 128, 512} {
+		for _, shape := range [][2]int{{128, 128}, {128, 1024}, {100, 128}} {
+			rows, columns := shape[0], shape[1]
+			a, panel := make([]int8, rows*depth), make([]uint8, columns*depth)
+			for i := range a {
+				a[i] = int8(r.Uint32())
+			}
+			for i := range panel {
+				panel[i] = uint8(r.Uint32())
+			}
+			mask, bias, threshold := make([]uint64, rows*columns/64), make([]int32, columns), make([]int32, rows)
+			for _, level := range Levels() {
+				s := At(level)
+				b.Run(fmt.Sprintf("depth=%d/rows=%d/columns=%d/level=%v", depth, rows, columns, level), func(b *testing.B) {
+					var w stopwatch
+					for b.Loop() {
+						w.begin()
+						s.Above8(mask, a, panel, depth, bias, threshold)
+						w.lap()
+					}
+					pairs := float64(rows * columns)
+					b.ReportMetric(pairs*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gpairs/s")
+					b.ReportMetric(pairs/w.seconds()/1e9, "bestGpairs/s")
+				})
+			}
+		}
+	}
+}
+
+// Rows that passed a filter: most are near, and rows lie anywhere.
+func BenchmarkSqDistsTo(b *testing.B) {
+	const n, m = 4096, 64
+	r := rand.New(rand.NewPCG(5, 5))
+	for _, d := range []int{64, 512, 1280} {
+		rows, dst, index := normals(r, n*d), make([]float32, m), make([]uint32, m)
+		for i := range index {
+			index[i] = uint32(r.IntN(n))
+		}
+		for _, level := range Levels() {
+			if level == AVX512VNNI || level == AMX {
+				continue
+			}
+			s := At(level)
+			for name, limit := range map[string]float32{"whole": float32(4 * d), "half": float32(d)} {
+				b.Run(fmt.Sprintf("d=%d/sum=%s/level=%v", d, name, level), func(b *testing.B) {
+					var w stopwatch
+					for b.Loop() {
+						w.begin()
+						s.SqDistsTo(dst, rows[:d], rows, d, index, limit)
+						w.lap()
+					}
+					b.ReportMetric(w.seconds()/m*1e9, "best-ns/row")
+				})
+			}
+		}
+	}
 }

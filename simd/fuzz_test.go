@@ -106,3 +106,30 @@ func FuzzFinishRows(f *testing.F) {
 		}
 	})
 }
+
+func FuzzAbove8(f *testing.F) {
+	f.Add(uint8(1), uint8(1), uint8(1), uint64(1))
+	f.Add(uint8(47), uint8(2), uint8(3), uint64(2))
+	f.Add(uint8(32), uint8(1), uint8(2), uint64(3))
+	f.Fuzz(func(t *testing.T, rows, words, deep uint8, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		newBytesCase(r, t, 1+int(rows)%70, 64*(1+int(words)%4), 64*(1+int(deep)%5)).check(t)
+	})
+}
+
+func FuzzSqDistsTo(f *testing.F) {
+	f.Add(uint16(64), uint8(3), float32(100), uint64(1))
+	f.Add(uint16(131), uint8(20), float32(200), uint64(2))
+	f.Fuzz(func(t *testing.T, d uint16, m uint8, limit float32, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		c := newToCase(r, t, int(d)%600, 1+r.IntN(20), 1+int(m))
+		for _, s := range [][]float32{c.x, c.rows} {
+			for i := range s {
+				if r.IntN(256) == 0 {
+					s[i] = math.Float32frombits(r.Uint32())
+				}
+			}
+		}
+		c.check(t, limit)
+	})
+}

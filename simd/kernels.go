@@ -19,6 +19,8 @@ type Kernels struct {
 	countNear     func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
 	slide         func(windows []Window, numbers []uint32, lo, hi uint32)
 	finishRows    func(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
+	sqDistsTo     func(dst, x, rows []float32, stride int, index []uint32, limit float32)
+	above8        func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
 	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
 }
 
@@ -46,4 +48,6 @@ var genericKernels = Kernels{
 	finishRows: finishRowsGo,
 	dots:       dotsGo,
 	sqDists:    sqDistsGo,
+	sqDistsTo:  sqDistsToGo,
+	above8:     above8Go,
 }

@@ -26,4 +26,6 @@ var neonKernels = Kernels{
 	finishRows: finishRowsGo,
 	dots:       dotsNEON,
 	sqDists:    sqDistsNEON,
+	sqDistsTo:  sqDistsToGo,
+	above8:     above8Go,
 }

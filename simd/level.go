@@ -15,10 +15,11 @@ const (
 	AVX2                    // with FMA, F16C, BMI1, BMI2 and POPCNT
 	AVX512                  // F, BW, DQ and VL
 	AVX512VNNI              // with the dot products of bytes
+	AMX                     // with tiles of bytes, which the operating system permits
 	NEON                    // of arm64
 )
 
-var levelNames = [...]string{"generic", "avx2", "avx512", "avx512vnni", "neon"}
+var levelNames = [...]string{"generic", "avx2", "avx512", "avx512vnni", "amx", "neon"}
 
 // String returns the name PM_SIMD uses.
 func (l Level) String() string {
@@ -35,11 +36,12 @@ func ParseLevel(name string) (Level, error) {
 			return Level(l), nil
 		}
 	}
-	return Generic, fmt.Errorf("simd: no level %q; there are generic, avx2, avx512, avx512vnni and neon", name)
+	return Generic, fmt.Errorf("simd: no level %q; there are generic, avx2, avx512, avx512vnni, amx and neon", name)
 }
 
 // Detect returns the highest level this processor and its operating system can
-// run and this build has kernels for, whatever PM_SIMD says.
+// run and this build has kernels for, whatever PM_SIMD says. Where the processor has
+// tiles it asks the operating system for them, once in the life of a process.
 func Detect() Level { return host() }
 
 // host asks the processor once.

@@ -15,6 +15,8 @@ func detect() Level {
 		return AVX2
 	case !cpu.Supports(cpuid.AVX512VNNI):
 		return AVX512
+	case !cpu.Supports(cpuid.AMXTILE, cpuid.AMXINT8) || !tilesPermitted():
+		return AVX512VNNI
 	}
-	return AVX512VNNI
+	return AMX
 }

@@ -33,6 +33,11 @@ func TestChoose(t *testing.T) {
 		{"avx2", AVX512VNNI, AVX2, false},
 		{"avx512", AVX512VNNI, AVX512, false},
 		{"avx512vnni", AVX2, AVX2, true},
+		{"avx512vnni", AMX, AVX512VNNI, false},
+		{"amx", AMX, AMX, false},
+		{"amx", AVX512VNNI, AVX512VNNI, true},
+		{"neon", AMX, Generic, true},
+		{"amx", NEON, Generic, true},
 		{"avx2", Generic, Generic, true},
 		{"neon", AVX2, Generic, true},
 		{"neon", NEON, NEON, false},
@@ -85,6 +90,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	slots := make([]uint32, n)
 	spans, counts := []uint32{0, 2}, make([]uint32, 1)
 	candidates := NewCandidates(1, 2)
+	mask, bytes, panel, bias := make([]uint64, 17), make([]int8, 17*64), make([]uint8, 64*64), make([]int32, 64)
 	for _, level := range Levels() {
 		s := At(level)
 		if got := testing.AllocsPerRun(10, func() {
@@ -99,6 +105,8 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.FinishRows(&packed, single, 2, x, 2, x, wide, slots)
 			s.Dots(single, 3, x, k, 3, x, k, 3, k)
 			s.SqDists(single, 3, x, k, 3, x, k, 3, k)
+			s.SqDistsTo(single, x[:k], x, k, ind, 1)
+			s.Above8(mask, bytes, panel, 64, bias, bias[:17])
 		}); got != 0 {
 			t.Errorf("%v: %v allocations", level, got)
 		}

@@ -28,3 +28,9 @@ func readsSpans(d int, coords []float32, stride int, spans []uint32) {
 		}
 	}
 }
+
+func readsRows(rows []float32, stride, width int, index []uint32) {
+	for _, i := range index {
+		reads(rows[int(i)*stride:][:width])
+	}
+}

@@ -8,10 +8,12 @@ generate() { # family level
   go run "./$1" -level "$2" -pkg simd -out "../$1_$2_amd64.s" -stubs "../$1_$2_amd64.go"
 }
 
-for family in dist expneg finish half near spmm; do
+for family in above8 dist distto expneg finish half near spmm; do
   generate $family avx2
   generate $family avx512
 done
+generate above8 avx512vnni
+generate above8 amx
 generate sums avx2
 generate finite avx2
 generate pack avx512

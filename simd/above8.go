@@ -1,0 +1,104 @@
+package simd
+
+import "encoding/binary"
+
+// Above8 finds the columns whose integer product with a row is large: bit j%64
+// of mask[i*words+j/64] is set where
+//
+//	sum over t < depth of a[i*depth+t] * b(j, t)  +  bias[j]  >=  threshold[i]
+//
+// and cleared elsewhere, for len(threshold) rows i and len(bias) columns j, with
+// words = len(bias)/64. The bytes of a are signed, those of b are not: Pack8 lays
+// them out and adds 128 to signed ones, which makes up for itself where the caller
+// adds 128 times the sum of row i of a to threshold[i].
+//
+// The number of columns is a multiple of 64, depth one from 64 to 4096, for which
+// products are less than 2^27 in size. Sums are exact; where the bias takes
+// them beyond int32 they wrap, the same way at every level. Above8 panics where a
+// slice is too short and allocates nothing. A call is not interrupted, not by the
+// garbage collector either, so it should be of thousands of pairs, not of billions.
+//
+// The byte at place t of column j is
+//
+//	b(j, t) = panel[(j/16)*16*depth + (t/4)*64 + (j%16)*4 + t%4]
+//
+// that is, in lines of four places of 16 columns, which are a vector for the
+// processors that multiply bytes; and 16 of them are a tile for those that multiply
+// tiles.
+func (s *Kernels) Above8(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
+	rows, columns := len(threshold), len(bias)
+	switch {
+	case columns%64 != 0 || depth%64 != 0 || depth < 64 || depth > 4096:
+		panic("simd: above8: bad shape")
+	case rows == 0 || columns == 0:
+		return
+	case len(mask)/(columns/64) < rows || len(a)/depth < rows || len(panel)/depth < columns:
+		panic("simd: above8: short slice")
+	}
+	reads(a[:rows*depth])
+	reads(panel[:columns*depth])
+	reads(bias)
+	reads(threshold)
+	writes(mask[:rows*columns/64])
+	s.above8(mask, a, panel, depth, bias, threshold)
+}
+
+// Pack8 lays rows of signed bytes out as the columns of a panel for Above8, with
+// 128 added to each. There are len(rows)/depth of them; the panel has at least as
+// many, and a multiple of 16. What it has beyond them becomes columns of zeros, with
+// 128 added, which a bias keeps out of the mask. depth is a multiple of 4. Pack8
+// panics where shapes do not fit.
+func Pack8(panel []uint8, rows []int8, depth int) {
+	if depth <= 0 || depth%4 != 0 || len(rows)%depth != 0 || len(panel)%depth != 0 || len(panel)/depth%16 != 0 || len(panel) < len(rows) {
+		panic("simd: pack8: bad shape")
+	}
+	const signs = 0x80808080 // adds 128 to four bytes
+	for ; len(panel) > 0; panel = panel[16*depth:] {
+		for j := range 16 {
+			row := rows[:min(depth, len(rows))]
+			rows = rows[len(row):]
+			for line := 0; line < depth; line += 4 {
+				v := uint32(signs)
+				if len(row) > 0 {
+					v ^= uint32(uint8(row[line])) | uint32(uint8(row[line+1]))<<8 | uint32(uint8(row[line+2]))<<16 | uint32(uint8(row[line+3]))<<24
+				}
+				binary.LittleEndian.PutUint32(panel[line*16+j*4:], v)
+			}
+		}
+	}
+}
+
+// above8Go is the reference.
+func above8Go(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
+	words := len(bias) / 64
+	for i, least := range threshold {
+		row := a[i*depth:][:depth]
+		for w := range words {
+			bits := uint64(0)
+			for g := range 4 {
+				first := w*64 + g*16
+				sums := products8(row, panel[first*depth:], [16]int32(bias[first:]))
+				for j, sum := range sums {
+					if sum >= least {
+						bits |= 1 << (g*16 + j)
+					}
+				}
+			}
+			mask[i*words+w] = bits
+		}
+	}
+}
+
+// products8 adds the products of a row with 16 columns to sums.
+func products8(row []int8, group []uint8, sums [16]int32) [16]int32 {
+	group = group[:16*len(row)]
+	for j := range sums {
+		sum := sums[j]
+		for t := 0; t+4 <= len(row); t += 4 {
+			x, y := (*[4]int8)(row[t:]), (*[4]uint8)(group[16*t+4*j:])
+			sum += int32(x[0])*int32(y[0]) + int32(x[1])*int32(y[1]) + int32(x[2])*int32(y[2]) + int32(x[3])*int32(y[3])
+		}
+		sums[j] = sum
+	}
+	return sums
+}
