@@ -22,7 +22,8 @@ type Settings struct {
 	Bandwidth kernel.Bandwidth
 	// MeanDegree asks instead for the bandwidth at which rows have this many
 	// neighbours on average, found by sampling. The graph is then the one cut
-	// at CutoffWeight.
+	// at CutoffWeight, unless Operator names one that does not cut: then it is
+	// the full kernel of that bandwidth.
 	MeanDegree float64
 	// CutoffWeight, if set, cuts the graph where a weight is below it: the
 	// graph within is what is wanted, and the certificate says how far it is
@@ -33,8 +34,8 @@ type Settings struct {
 	// met by 99 in 100 rows of a sample; the certificate has every row and
 	// Isolated says what becomes of the rest. Default 1e-4.
 	Tolerance float64
-	// Operator forces an operator by name, "dense" or "csr". Default: the one
-	// Plan lists first.
+	// Operator forces an operator by name, one of kernel.OperatorNames. Default:
+	// the first of those Plan lists that keeps the tolerance.
 	Operator string
 	// Isolated says what becomes of rows without neighbours and of those that
 	// miss the tolerance. Default kernel.Keep.
@@ -145,7 +146,7 @@ type Embedding = pipeline.Embedding
 
 // Graph describes the graph an embedding was made with:
 //
-//	Operator    string              // "dense" or "csr"
+//	Operator    string              // one of kernel.OperatorNames
 //	Bandwidth   kernel.Bandwidth
 //	Radius      float64             // cutoff; +Inf where every pair has a weight
 //	Neighbours  float64             // mean number of neighbours a row has a weight for

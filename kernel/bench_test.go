@@ -105,3 +105,40 @@ func BenchmarkProfile(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkStepPairs makes weights anew: time for each of them and for each distance
+// taken, beside the share of distances within the radius.
+func BenchmarkStepPairs(b *testing.B) {
+	for _, c := range []struct {
+		n, d       int
+		neighbours float64
+	}{{100_000, 2, 32}, {100_000, 2, 128}, {30_000, 2, 1000}, {20_000, 2, 10_000}, {100_000, 3, 32}, {100_000, 3, 128}, {30_000, 3, 1000}, {20_000, 5, 100}, {10_000, 8, 1000}, {100_000, 1, 100}} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/nnz=%g", c.n, c.d, c.neighbours), func(b *testing.B) {
+			p := makePoints("uniform", c.n, c.d, 1)
+			bandwidth, radius, err := BandwidthForDegree(b.Context(), p, c.neighbours, 0, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			op, err := NewPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius})
+			if err != nil {
+				b.Fatal(err)
+			}
+			x, dst := randomBlock(rngOf(1), c.n, 2), zeros32(c.n, 2)
+			var st Stats
+			if err := st.Gather(x, nil); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := op.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+					b.Fatal(err)
+				}
+			}
+			nnz, tested := op.Neighbours()*float64(c.n), op.list.tested()
+			ns := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
+			b.ReportMetric(ns/nnz, "ns/nnz")
+			b.ReportMetric(ns/tested, "ns/test")
+			b.ReportMetric(nnz/tested, "fill")
+			b.ReportMetric(float64(op.list.bytes())/nnz, "B/nnz")
+		})
+	}
+}

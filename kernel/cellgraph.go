@@ -47,7 +47,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, err
 	}
-	tail, err := cl.tails(ctx, b, radius, pass.counts, weights, o)
+	tail, err := cl.tails(ctx, b, radius, pass.counts, storedRows{weights, o.Kernels}, o)
 	if err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ type Certificate struct {
 	// Rounding bounds the accumulation: a computed sum over j of what_ij x_j
 	// is within Rounding of the exact one, relative to sum_j |what_ij x_j|,
 	// plus |x_i| and its like where points are equal. For dense and background
-	// the final rounding to the iterate's type is not part of it; for csr, whose
-	// products are float32, it is, and a product below the range of float32 may
+	// the final rounding to the iterate's type is not part of it; for csr and pairs,
+	// whose products are float32, it is, and a product below the range of float32 may
 	// be off by another 2^-150.
 	Rounding float64
 	// Isolated is the number of rows whose weights were all left out. The step

@@ -4,32 +4,37 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // CSR is the Gaussian kernel truncated at a radius, weights stored as float32.
-//
-// Equal points share one row of weights: with S the sums of x over the points
-// equal to each distinct one, (W x)_i = (W_distinct S)_g + (S_g - x_i) for a
-// point i of group g, so any number of equal points costs O(n).
+// Any number of equal points costs O(n): they share one row of weights.
 type CSR struct {
+	truncated
 	weights *sparse.CSR // between distinct points
-	order   []uint32
-	group   []uint32 // rows group[g] to group[g+1]-1 are equal; nil if none are
-	bounds  []int    // rows of each chunk of weights
-	degrees []float64
-	faint   []uint32 // rows of faint degree, ascending
-	radius  float64
-	cert    Certificate
-	cost    Cost
-	set     *par.Set
+}
+
+// storedRows are the rows of a matrix.
+type storedRows struct {
+	*sparse.CSR
 	kernels *Kernels
 }
+
+func (s storedRows) reader(int) rowReader { return &storedReader{storedRows: s} }
+
+type storedReader struct {
+	storedRows
+	buffer sparse.RowBuffer
+}
+
+func (s *storedReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+	s.MulRows(s.kernels, dst, dstStride, lo, hi, k, x, stride)
+}
+
+func (s *storedReader) row(i int) ([]uint32, []float32) { return s.Row(i, &s.buffer) }
 
 // NewCSR builds the truncated operator. The points are not needed afterwards.
 func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*CSR, error) {
@@ -43,7 +48,7 @@ func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*
 		if err != nil {
 			return nil, err
 		}
-		radius = pr.cutoff(b, o.Tolerance, farBoundOf(pts))
+		radius = truncationRadius(pts, b, pr, o)
 	}
 	return newCSR(ctx, pts, b, radius, o)
 }
@@ -62,12 +67,12 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	if err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
-	op := &CSR{set: o.Workers, kernels: o.Kernels, radius: g.radius}
+	op := &CSR{truncated: truncated{set: o.Workers, kernels: o.Kernels, radius: g.radius}}
 	if err := op.adopt(ctx, g, p.n); err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
 	if o.Isolated == Repair {
-		if g, err = g.repair(ctx, b, op, o); err != nil {
+		if g, err = g.repair(ctx, b, &op.truncated, o); err != nil {
 			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
 		}
 		if err := op.adopt(ctx, g, p.n); err != nil {
@@ -88,148 +93,30 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	return op, nil
 }
 
-// checkPolicy refuses a graph that the options do not allow.
-func (op *CSR) checkPolicy(o *Options) error {
-	switch {
-	case o.Isolated == Fail && op.cert.Isolated > 0:
-		return fmt.Errorf("%w: %d of %d rows have no neighbour within %.4g", ErrIsolated, op.cert.Isolated, op.N(), op.radius)
-	case o.Isolated == Fail && o.CutoffRadius == 0 && op.cert.RowMax > o.Tolerance:
-		return fmt.Errorf("%w: a row has eta %.2g, asked for %.2g", ErrTolerance, op.cert.RowMax, o.Tolerance)
-	case o.Isolated == Repair && o.CutoffRadius == 0 && op.worstRepairable(o.Tolerance) > o.Tolerance:
-		return fmt.Errorf("repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, op.worstRepairable(o.Tolerance), o.Tolerance)
-	}
-	return nil
-}
-
-// worstRepairable returns the largest eta_i of the rows whose weights are not
-// so small that those below the float32 range matter at the tolerance.
-func (op *CSR) worstRepairable(tolerance float64) float64 {
-	worst, least := 0.0, 0x1p-125*float64(op.N())/tolerance
-	for i, d := range op.degrees {
-		if d >= least {
-			worst = max(worst, op.cert.Eta(i))
-		}
-	}
-	return worst
-}
-
-// adopt takes over a graph: degrees, chunks and certificate follow from it.
+// adopt takes over a graph.
 func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
-	op.weights, op.order, op.group = g.weights, g.order, g.group
-	op.bounds = make([]int, op.weights.Chunks()+1)
-	for c := range op.weights.Chunks() {
-		lo, hi := op.weights.Chunk(c)
-		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
-	}
-	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
-	op.degrees = make([]float64, n)
-	doubles := op.doubles()
-	isolated := make([]int, op.weights.Chunks())
-	if err := op.set.Do(ctx, op.weights.Chunks(), par.Func(func(_, chunk int) {
-		op.sumRows(chunk, g.sums, doubles)
-		lo, hi := op.weights.Chunk(chunk)
-		for i := lo; i < hi; i++ {
-			for row := op.first(i); row < op.first(i+1); row++ {
-				eta := math.Inf(1)
-				if degree := op.degrees[row]; degree > 0 {
-					eta = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
-				} else {
-					isolated[chunk]++
-				}
-				op.cert.Row[row] = roundUp(eta)
-			}
+	op.weights = g.weights
+	g.rows = storedRows{g.weights, op.kernels}
+	// simd.MulRowsF32 and the rounding of its result.
+	return op.settle(ctx, g, n, 4.2*0x1p-24, func(dst []float64, lo, hi int) {
+		if g.sums != nil {
+			copy(dst, g.sums[lo:hi])
+		} else {
+			op.weights.SumRows(op.kernels, dst, lo, hi)
 		}
-	})); err != nil {
-		return err
-	}
-	// simd.MulRowsF32 and the rounding of its result; where points are equal their
-	// sums, in float64, are rounded too, and so is what is added to the product.
-	op.cert.Rounding = 4.2 * 0x1p-24
-	if op.group != nil {
-		op.cert.Rounding = 6.2*0x1p-24 + float64(n)*0x1p-53
-	}
-	op.faint = faintRows(op.degrees)
-	for _, count := range isolated {
-		op.cert.Isolated += count
-	}
-	op.cert.rankRows()
-	return nil
-}
-
-// doubles returns what equal points add to the degrees of distinct ones: the weights
-// of all but one of each group. nil where no points are equal. Mostly few are, and it
-// is they who tell their neighbours.
-func (op *CSR) doubles() []float64 {
-	if op.group == nil {
-		return nil
-	}
-	out := make([]float64, op.weights.Rows())
-	var buffer sparse.RowBuffer
-	for g := range out {
-		more := float64(op.first(g+1)-op.first(g)) - 1
-		if more == 0 {
-			continue
-		}
-		out[g] += more
-		ind, val := op.weights.Row(g, &buffer)
-		for e, j := range ind {
-			out[j] += more * float64(val[e])
-		}
-	}
-	return out
-}
-
-// sumRows sets the degrees of a chunk to W 1, summed in float64, from the sums over
-// distinct points where they are known.
-func (op *CSR) sumRows(chunk int, sums, doubles []float64) {
-	lo, hi := op.weights.Chunk(chunk)
-	first := op.first(lo)
-	if sums != nil {
-		copy(op.degrees[first:], sums[lo:hi])
-	} else {
-		op.weights.SumRows(op.kernels, op.degrees[first:][:hi-lo], lo, hi)
-	}
-	if doubles == nil {
-		return
-	}
-	// From the last to the first: a group has no fewer rows than one.
-	for g := hi - 1; g >= lo; g-- {
-		degree := op.degrees[first+g-lo] + doubles[g]
-		for row := op.first(g); row < op.first(g+1); row++ {
-			op.degrees[row] = degree
-		}
-	}
-}
-
-// first returns the first row of distinct point g.
-func (op *CSR) first(g int) int {
-	if op.group == nil {
-		return g
-	}
-	return int(op.group[g])
-}
-
-// point returns the distinct point of row i of a chunk, where points are equal.
-func (op *CSR) point(chunk, i int) int {
-	lo, hi := op.weights.Chunk(chunk)
-	at, found := slices.BinarySearch(op.group[lo:hi], uint32(i))
-	if !found {
-		at-- // a row of the point before
-	}
-	return lo + at
+	})
 }
 
 // csrCost estimates the cost for a number of stored weights.
 func csrCost(n, d int, nnz float64, o *Options) Cost {
 	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
-	if d <= maxDirect {
-		c.BuildSeconds = float64(n)*sortSeconds + nnz*(cellPairSeconds*float64(min(int(1)<<d, 64))+weightSeconds)
-	} else {
-		pairs, passes := float64(n)*float64(n)/2, 2.0
-		if nnz >= float64(n)*float64(n-1) {
-			passes = 1 // every pair: nothing to count
-		}
-		c.BuildSeconds = pairs*(passes*float64(d)*distanceSeconds+denseExpSeconds) + nnz*entrySeconds
+	switch pairs := float64(n) * float64(n) / 2; {
+	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
+		c.BuildSeconds = pairs*(float64(d)*distanceSeconds+denseExpSeconds) + nnz*(entrySeconds+storeSeconds)
+	case d <= maxDirect:
+		c.BuildSeconds = float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
+	default:
+		c.BuildSeconds = pairs*(2*float64(d)*distanceSeconds+denseExpSeconds) + nnz*entrySeconds
 	}
 	rows := float64(n)
 	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
@@ -261,66 +148,9 @@ func saturate(v float64) int64 {
 // Name returns "csr".
 func (op *CSR) Name() string { return "csr" }
 
-// N returns the number of points.
-func (op *CSR) N() int { return len(op.degrees) }
-
-// Order returns the given row of each row of the operator.
-func (op *CSR) Order() []uint32 { return op.order }
-
-// Degrees returns W 1.
-func (op *CSR) Degrees() []float64 { return op.degrees }
-
-// Radius returns the cutoff, +Inf where every pair has a weight.
-func (op *CSR) Radius() float64 { return op.radius }
-
-// Certificate bounds the weight beyond the cutoff.
-func (op *CSR) Certificate() Certificate { return op.cert }
-
-// Cost returns what the operator takes.
-func (op *CSR) Cost() Cost { return op.cost }
-
 // Close releases the weights.
 func (op *CSR) Close() error {
 	*op = CSR{}
-	return nil
-}
-
-// Apply sets dst = W x.
-func (op *CSR) Apply(ctx context.Context, dst, x blas32.General) error {
-	d, in := block32(dst), block32(x)
-	if err := checkPair(op.N(), d, in); err != nil {
-		return err
-	}
-	pass := newCSRPass(op, in.cols)
-	if err := pass.run(ctx, d, in, nil); err != nil {
-		return err
-	}
-	if pass.nonFinite.Load() {
-		return checkFinite("x", in)
-	}
-	return nil
-}
-
-// Step sets dst to the iterate after x.
-func (op *CSR) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	d, in := block32(dst), block32(x)
-	if err := checkPair(op.N(), d, in); err != nil {
-		return err
-	}
-	if err := st.begin(s, op.degrees, op.bounds, in.cols); err != nil {
-		return err
-	}
-	pass, ok := st.operator.(*csrPass)
-	if !ok || pass.op != op || pass.k != in.cols {
-		pass = newCSRPass(op, in.cols)
-		st.operator = pass
-	}
-	pass.tables.set(st)
-	pass.grow(&st.partials)
-	if err := pass.run(ctx, d, in, st); err != nil {
-		return err
-	}
-	st.end()
 	return nil
 }
 

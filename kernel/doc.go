@@ -31,9 +31,16 @@
 //	       the reference for the others and the choice for small n
 //	csr    pairs within a cutoff radius, stored; found by a cell list in 1 to 8
 //	       dimensions and by blocked exact distances above
+//	pairs  what csr has in 1 to 8 dimensions, weights made anew for each product:
+//	       a few bytes a row in place of 8 a weight
+//	background  for unit rows: pairs within a radius stored, a constant beyond
 //
 // [Plan] lists what can serve with its cost, [Build] builds the best or the
-// one asked for. A cutoff by weight alone bounds nothing: at n = 10^6 and
+// one asked for. Costs are those of a sample of rows and of constants that are
+// scaled by the speed of the machine ([Calibration]); the number of workers does
+// not change their order, so it does not change the choice. Where a certificate
+// misses the tolerance after all, the operator is built once more with a larger
+// radius, and if that does not help the next one is taken. A cutoff by weight alone bounds nothing: at n = 10^6 and
 // degree 20, dropping every w < 1e-6 may drop mass 1, five percent of the
 // degree. So the tolerance is on the sum:
 //
@@ -55,7 +62,9 @@
 //	background  the kernel within a radius and one constant beyond it, at the
 //	            cost of csr and without small degrees
 //
-// Neither is for [Plan] to choose, which looks at the data.
+// [Plan] chooses by the data, so a release with a bound must not rest on its choice.
+// It may take a background for its own sake, with the radius and the constant that
+// meet the tolerance.
 //
 // # Exactness
 //
@@ -84,13 +93,13 @@
 // [Stats] belongs to one run. Every row is summed by one worker in a fixed
 // order and sums over rows are made per fixed chunk and added in chunk order:
 // the same bits for any number of workers. csr adds up a row in the order of
-// sparse.CSR.MulTo and takes its inner loops from package simd ([Options].Kernels),
-// whose levels agree on every bit.
+// sparse.CSR.MulTo, pairs in batches of candidates; both take their inner loops from
+// package simd ([Options].Kernels), whose levels agree on every bit.
 //
 // # Precision
 //
-// dense and background sum in float64, with iterates of either type. csr has float32
-// weights and iterates, and so are its products, as sparse.CSR.MulTo makes them; the
+// dense and background sum in float64, with iterates of either type. csr and pairs have
+// float32 weights and iterates, and so are their products, as sparse.CSR.MulTo makes them; the
 // rest of a step, and all its sums, are float64 (simd.FinishRows). Beside what the
 // certificate says of the weights, a row of its step errs by at most
 //

@@ -30,7 +30,8 @@ var (
 	ErrAlias = errors.New("dst overlaps x")
 	// ErrIsolated reports rows without neighbours under the policy Fail.
 	ErrIsolated = errors.New("isolated rows")
-	// ErrTolerance reports that no operator reaches the tolerance.
+	// ErrTolerance reports that no operator reaches the tolerance; see
+	// ToleranceError.
 	ErrTolerance = errors.New("tolerance out of reach")
 	// ErrOperator reports an operator that does not exist or that cannot serve
 	// the request.
@@ -67,6 +68,23 @@ func (e *MemoryError) Error() string {
 }
 
 func (e *MemoryError) Unwrap() error { return ErrMemory }
+
+// A ToleranceError says that no operator meets the tolerance, and which comes closest
+// at what cost.
+type ToleranceError struct {
+	Tolerance float64 // asked for
+	Eta       float64 // the best that can be reached by 99 in 100 rows
+	Operator  string  // that reaches it
+	Seconds   float64 // what building it and the steps would take
+	Bytes     int64
+}
+
+func (e *ToleranceError) Error() string {
+	return fmt.Sprintf("kernel: %v: asked for eta %.2g; the operator %s reaches %.2g in about %.2g s and %s",
+		ErrTolerance, e.Tolerance, e.Operator, e.Eta, e.Seconds, byteCount(e.Bytes))
+}
+
+func (e *ToleranceError) Unwrap() error { return ErrTolerance }
 
 // byteCount formats a number of bytes for a person.
 func byteCount(b int64) string {

@@ -13,14 +13,15 @@ import (
 // A graph is the outcome of a neighbour search: the weights between distinct
 // points and what is known of those left out.
 type graph struct {
-	weights  *sparse.CSR
-	sums     []float64 // of the rows of weights; nil where they are not known
-	order    []uint32  // given row of each internal row; nil when equal
-	group    []uint32  // internal rows of each distinct point; nil when all are distinct
-	radius   float64   // beyond which no pair is; +Inf where every pair is kept
-	tail     []float64 // bounds the weight left out, for each distinct point
-	entryRel float64   // bounds the relative error of a stored weight
-	peak     int64     // bytes held at most while building
+	rows     weightRows  // between distinct points
+	weights  *sparse.CSR // the same where they are stored, else nil
+	sums     []float64   // of the rows of weights; nil where they are not known
+	order    []uint32    // given row of each internal row; nil when equal
+	group    []uint32    // internal rows of each distinct point; nil when all are distinct
+	radius   float64     // beyond which no pair is; +Inf where every pair is kept
+	tail     []float64   // bounds the weight left out, for each distinct point
+	entryRel float64     // bounds the relative error of a stored weight
+	peak     int64       // bytes held at most while building
 	distance func(i, j int) float64
 }
 

@@ -313,7 +313,15 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, set *par.Set) []Operat
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	return []Operator{dense, csr}
+	all := []Operator{dense, csr}
+	if p.Cols <= maxDirect {
+		pairs, err := NewPairs(t.Context(), p, b, opt)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		all = append(all, pairs)
+	}
+	return all
 }
 
 func apply(t tester, op Operator, x blas32.General) blas32.General {

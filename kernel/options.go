@@ -56,10 +56,11 @@ type Options struct {
 	// Tolerance is the wanted eta, the error of a row's weights relative to its
 	// degree. The cutoff is chosen so that 99 in 100 rows of a sample meet it;
 	// the certificate has every row, and Isolated says what becomes of the rest.
-	// Default 1e-4; range (0, 1).
+	// Build takes another operator where more than 4 in 100 rows miss it after
+	// all, unless one is forced. Default 1e-4; range (0, 1).
 	Tolerance float64
 	// CutoffRadius, if positive, fixes the radius of the truncated graph: the
-	// graph within it is then what is wanted, only csr can serve, and the
+	// graph within it is then what is wanted, only csr and pairs can serve, and the
 	// certificate says how far it is from the full kernel. By default the
 	// radius follows from Tolerance.
 	CutoffRadius float64
@@ -82,9 +83,13 @@ type Options struct {
 	BudgetBytes int64
 	// Workers share the work. Default: the caller alone.
 	Workers *Workers
-	// Kernels do the inner loops of csr; no bit of it depends on which. Default:
+	// Kernels do the inner loops of csr and pairs; no bit of them depends on which. Default:
 	// the best this machine has, or PM_SIMD allows.
 	Kernels *Kernels
+	// Calibration is the speed of the machine, for the choice. Default: that of
+	// this one, which HostCalibration measures. A fixed one, such as the zero
+	// value, makes the same choice everywhere.
+	Calibration *Calibration
 	// Progress, if set, is told of long work: done out of total pieces of a
 	// stage, the products of the dense operator included. It is called from the
 	// workers, one call at a time, and should be quick.

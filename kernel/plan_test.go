@@ -3,53 +3,219 @@ package kernel
 import (
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 func TestPlanPicks(t *testing.T) {
 	small := makePoints("uniform", 500, 2, 1)
 	large := makePoints("uniform", 6000, 2, 1)
+	high := makePoints("uniform", 6000, 12, 1)
+	unit := zeros32(2000, 12)
+	if err := points.NormalizeRows(unit, makePoints("uniform", 2000, 12, 1)); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
-		name     string
-		opt      *Options
-		large    bool
-		sigma    float64
-		want     string
-		feasible int
+		name  string
+		opt   Options
+		p     blas32.General
+		sigma float64
+		want  string
+		serve string // the feasible ones, in the order of OperatorNames
 	}{
-		{"small: dense", nil, false, 0.05, "dense", 2},
-		{"large and narrow: csr", nil, true, 0.004, "csr", 2},
-		{"a cutoff is a graph of its own", &Options{CutoffRadius: 0.01}, false, 0.05, "csr", 1},
-		{"forced", &Options{Force: "csr"}, false, 0.05, "csr", 1},
-		{"wide, little memory: dense", &Options{BudgetBytes: 64 << 20}, true, 10, "dense", 1},
+		{"small: dense", Options{}, small, 0.05, "dense", "dense csr pairs"},
+		{"large and narrow: csr", Options{}, large, 0.004, "csr", "dense csr pairs"},
+		{"a cutoff is a graph of its own", Options{CutoffRadius: 0.01}, small, 0.05, "csr", "csr pairs"},
+		{"forced", Options{Force: "csr"}, small, 0.05, "csr", "csr"},
+		{"forced pairs", Options{Force: "pairs"}, small, 0.05, "pairs", "pairs"},
+		{"many neighbours, little memory: pairs", Options{BudgetBytes: 16 << 20}, large, 0.02, "pairs", "dense pairs"},
+		{"many dimensions, wide, little memory: dense", Options{BudgetBytes: 64 << 20}, high, 10, "dense", "dense"},
+		{"finer than float32: dense", Options{Tolerance: 1e-9}, large, 0.004, "dense", "dense"},
+		{"unit rows", Options{}, unit, 0.2, "csr", "dense csr background"},
 	} {
-		p := small
-		if c.large {
-			p = large
-		}
-		plan, err := Plan(t.Context(), p, Sigma(c.sigma), c.opt)
+		c.opt.Calibration = new(Calibration)
+		plan, err := Plan(t.Context(), c.p, Sigma(c.sigma), &c.opt)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
-		feasible := 0
-		for _, cand := range plan {
-			if cand.Feasible {
-				feasible++
+		var serve []string
+		for _, name := range OperatorNames() {
+			for _, cand := range plan {
+				if cand.Name == name && cand.Feasible {
+					serve = append(serve, name)
+				}
 			}
-			if cand.Reason == "" || !(cand.Seconds > 0) || cand.Cost.PeakBytes <= 0 {
+		}
+		for _, cand := range plan {
+			if cand.Reason == "" || cand.Feasible && (!(cand.Seconds > 0) || cand.Cost.PeakBytes <= 0 || cand.Eta > 1e-4 && c.opt.CutoffRadius == 0) {
 				t.Errorf("%s: %+v", c.name, cand)
 			}
 		}
-		if plan[0].Name != c.want || feasible != c.feasible {
-			t.Errorf("%s: %d feasible, first %+v", c.name, feasible, plan[0])
+		if plan[0].Name != c.want || strings.Join(serve, " ") != c.serve {
+			t.Errorf("%s: %v can serve, want %s; first %+v", c.name, serve, c.serve, plan[0])
 		}
-		op, err := Build(t.Context(), p, Sigma(c.sigma), c.opt)
+		op, err := Build(t.Context(), c.p, Sigma(c.sigma), &c.opt)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		if op.Name() != c.want {
 			t.Errorf("%s: built %s", c.name, op.Name())
 		}
+	}
+}
+
+// The choice does not depend on the number of workers, the estimate does.
+func TestPlanAndWorkers(t *testing.T) {
+	set := par.New(4)
+	defer set.Close()
+	p := makePoints("uniform", 6000, 2, 1)
+	one, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	four, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration), Workers: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range one {
+		if one[i].Name != four[i].Name || one[i].Reason != four[i].Reason || math.Abs(one[i].Seconds-4*four[i].Seconds) > 1e-9*one[i].Seconds {
+			t.Errorf("one worker %+v, four %+v", one[i], four[i])
+		}
+	}
+}
+
+// A machine that is slow at one class of work chooses another.
+func TestCalibrationDecides(t *testing.T) {
+	p := makePoints("uniform", 6000, 2, 1)
+	for want, c := range map[string]Calibration{"csr": {}, "pairs": {Sparse: 1e4, Scalar: 1e4}, "dense": {Vector: 1e4}} {
+		plan, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: &c})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan[0].Name != want {
+			t.Errorf("%+v: %s, want %s", c, plan[0].Name, want)
+		}
+	}
+}
+
+func TestPlanReasons(t *testing.T) {
+	p := makePoints("uniform", 6000, 2, 1)
+	plan, err := Plan(t.Context(), p, Sigma(0.05), &Options{Calibration: new(Calibration), BudgetBytes: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range plan {
+		words := map[string]string{
+			"csr":        "of weights, budget 16.0 MiB: about",
+			"dense":      "exact, every pair at every step; takes",
+			"pairs":      "weights made anew",
+			"background": "rows of unit norm",
+		}[c.Name]
+		if !strings.Contains(c.Reason, words) {
+			t.Errorf("%s: %s", c.Name, c.Reason)
+		}
+	}
+}
+
+// The degrees that a plan expects are those of the graph.
+func TestPlanDegrees(t *testing.T) {
+	p := makePoints("uniform", 4000, 2, 3)
+	for _, opt := range []*Options{{Force: "csr"}, {Force: "dense"}, {CutoffRadius: 0.015}} {
+		plan, err := Plan(t.Context(), p, Sigma(0.01), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		op, err := Build(t.Context(), p, Sigma(0.01), opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		degrees := slices.Sorted(slices.Values(op.Degrees()))
+		mean, isolated := 0.0, 0
+		for _, d := range degrees {
+			mean += d / float64(len(degrees))
+			if d == 0 {
+				isolated++
+			}
+		}
+		got := plan[0].Degrees
+		if math.Abs(got.Mean-mean) > 0.1*mean || math.Abs(got.Isolated-float64(isolated)) > 0.05*float64(p.Rows) {
+			t.Errorf("%+v: %+v, want mean %g, %d isolated", opt, got, mean, isolated)
+		}
+		if median := degrees[len(degrees)/2]; math.Abs(got.Quantiles[2]-median) > 0.2*median {
+			t.Errorf("%+v: %+v, want median %g", opt, got, median)
+		}
+		if !slices.IsSorted(got.Quantiles[:]) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// Where the rows that no sample meets are of another kind, the radius is raised; where
+// that does not help another operator is taken.
+func TestBuildEscalates(t *testing.T) {
+	const n = 6000
+	p := zeros32(n, 2)
+	sampled := map[int]bool{}
+	for _, i := range sampledRows(n, 2) {
+		sampled[i] = true
+	}
+	// Most rows are a crowd. The others are groups of two at 4.5 sigma and one at 5.5
+	// from both, which the radius of the crowd leaves out.
+	const sigma = 0.01
+	group := [3][2]float64{{0, 0}, {4.5 * sigma, 0}, {2.25 * sigma, math.Sqrt(5.5*5.5-2.25*2.25) * sigma}}
+	rng, thin := rngOf(1), 0
+	for i := range n {
+		x, y := 0.1*rng.Float64(), 0.1*rng.Float64()
+		if !sampled[i] && thin < n/10 {
+			x, y = 1+0.5*float64(thin/3)+group[thin%3][0], group[thin%3][1]
+			thin++
+		}
+		p.Data[2*i], p.Data[2*i+1] = float32(x), float32(y)
+	}
+	b, opt := Sigma(sigma), &Options{Calibration: new(Calibration)}
+	plain, err := NewCSR(t.Context(), p, b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missed, _ := shortfall(plain, 1e-4); !missed {
+		t.Fatalf("the sample is like the rows: nothing is tested (radius %g, %v)", plain.Radius(), plain.Certificate())
+	}
+	op, err := Build(t.Context(), p, b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if missed, eta := shortfall(op, 1e-4); missed {
+		t.Errorf("%s misses the tolerance: %g", op.Name(), eta)
+	}
+	checkAgainstDense(t, op, p, b)
+}
+
+func TestBuildNamesTheBestReachable(t *testing.T) {
+	p := makePoints("uniform", 300, 2, 1)
+	_, err := Build(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-17})
+	var e *ToleranceError
+	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !(e.Seconds > 0) {
+		t.Errorf("%v", err)
+	}
+	_, err = Build(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1})
+	if !errors.Is(err, ErrMemory) {
+		t.Errorf("%v", err)
+	}
+	_, err = Build(t.Context(), p, Sigma(0.1), &Options{Force: "background"})
+	if !errors.Is(err, ErrOperator) || !strings.Contains(err.Error(), "unit norm") {
+		t.Errorf("%v", err)
+	}
+	// A cut graph whose weights do not fit is served without them.
+	p = makePoints("uniform", 20000, 2, 1)
+	op, err := Build(t.Context(), p, Sigma(0.1), &Options{CutoffRadius: 0.1, BudgetBytes: 16 << 20})
+	if err != nil || op.Name() != "pairs" {
+		t.Errorf("%v, %v", op, err)
 	}
 }
 

@@ -16,6 +16,12 @@ type profile struct {
 	points   int
 	farthest float64         // no two points are farther apart
 	rows     [][]distanceBin // nearest first
+
+	cut struct { // the last answer of cutoff: several operators ask the same
+		b         Bandwidth
+		tolerance float64
+		radius    float64
+	}
 }
 
 // distanceBin counts squared distances from lo up to, not including, hi.
@@ -56,6 +62,22 @@ func sampleRows(n, d int) int {
 	return min(n, int(max(64, min(256, rows))))
 }
 
+// sampledRows returns the sampled rows, ascending.
+func sampledRows(n, d int) []int {
+	sample := make([]int, sampleRows(n, d))
+	for i := range sample {
+		sample[i] = i
+		if len(sample) < n {
+			// The golden ratio spreads any number of rows evenly and avoids the
+			// periods that data in some order may have.
+			_, fraction := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
+			sample[i] = int(fraction * float64(n))
+		}
+	}
+	slices.Sort(sample)
+	return slices.Compact(sample)
+}
+
 // sampleGroup is how many sampled rows a worker takes at a time; each piece of
 // work has its histograms to itself.
 const sampleGroup = 32
@@ -74,19 +96,7 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 		return nil, &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
 	}
 	q := newDistancer(p, nil)
-	sample := make([]int, sampleRows(p.n, p.d))
-	for i := range sample {
-		sample[i] = i
-		if len(sample) < p.n {
-			// The golden ratio spreads any number of rows evenly and avoids the
-			// periods that data in some order may have.
-			_, fraction := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
-			sample[i] = int(fraction * float64(p.n))
-		}
-	}
-	slices.Sort(sample)
-	sample = slices.Compact(sample)
-
+	sample := sampledRows(p.n, p.d)
 	scale := 1.0 // a power of two: binning does not round
 	if e2 := p.extent2(); e2 > 0 {
 		scale = math.Ldexp(1, -math.Ilogb(e2)-2)
@@ -219,6 +229,60 @@ func (pr *profile) degree(i int, b Bandwidth) float64 {
 	return sum
 }
 
+// dropped returns the error that 99 in 100 rows of the sample do not exceed when
+// weights beyond r are dropped, as the certificate will have it, rows aside that are
+// isolated or nearly so.
+func (pr *profile) dropped(b Bandwidth, r, tolerance float64, far farBound) float64 {
+	if math.IsInf(r, 1) {
+		return 0
+	}
+	var eta []float64
+	for i := range pr.rows {
+		if degree := pr.degree(i, b); degree >= faintest(pr.points, tolerance) {
+			eta = append(eta, pr.tail(i, b, r, far)/degree)
+		}
+	}
+	if len(eta) == 0 {
+		return 0
+	}
+	slices.Sort(eta)
+	return eta[(len(eta)-1)*99/100]
+}
+
+// Degrees tells, by a sample of rows, what the degrees of a graph are like.
+type Degrees struct {
+	// Mean is the mean degree, and Quantiles are the degrees that 1, 10, 50, 90
+	// and 99 in 100 rows do not exceed.
+	Mean      float64
+	Quantiles [5]float64
+	// Isolated is the number of rows expected to have no neighbour: none within
+	// the radius, or none whose weight is in the range of float32.
+	Isolated float64
+}
+
+// degrees describes the degrees of a graph cut at a radius.
+func (pr *profile) degrees(b Bandwidth, radius float64) (out Degrees) {
+	radius = min(radius, maxRadius(b))
+	degree, isolated := make([]float64, len(pr.rows)), 0
+	for i, bins := range pr.rows {
+		for _, bin := range bins {
+			if middle := (bin.lo + bin.hi) / 2; middle <= radius*radius {
+				degree[i] += bin.count * b.Weight(middle)
+			}
+		}
+		out.Mean += degree[i] / float64(len(pr.rows))
+		if degree[i] == 0 {
+			isolated++
+		}
+	}
+	slices.Sort(degree)
+	for q, percent := range [...]int{1, 10, 50, 90, 99} {
+		out.Quantiles[q] = degree[(len(degree)-1)*percent/100]
+	}
+	out.Isolated = float64(pr.points) * float64(isolated) / float64(len(pr.rows))
+	return out
+}
+
 // A farBound returns a lower bound of the distance that a certificate for
 // cutoff r will know of a point that is really at the given distance.
 type farBound func(r, distance float64) float64
@@ -228,6 +292,13 @@ type farBound func(r, distance float64) float64
 // the radius beyond which no weight is kept. Where most pairs are within it
 // the answer is +Inf: all pairs cost little more and drop nothing.
 func (pr *profile) cutoff(b Bandwidth, tolerance float64, far farBound) float64 {
+	if pr.cut.tolerance != tolerance || pr.cut.b != b {
+		pr.cut.b, pr.cut.tolerance, pr.cut.radius = b, tolerance, pr.findCutoff(b, tolerance, far)
+	}
+	return pr.cut.radius
+}
+
+func (pr *profile) findCutoff(b Bandwidth, tolerance float64, far farBound) float64 {
 	degrees := make([]float64, len(pr.rows))
 	for i := range degrees {
 		degrees[i] = pr.degree(i, b)

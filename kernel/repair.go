@@ -20,16 +20,18 @@ import (
 type repair struct {
 	g         *graph
 	b         Bandwidth
-	missed    []int     // rows to be repaired
-	threshold []float64 // of every row; +Inf for those that are not
-	tail      []float64 // weight still left out, for the missed rows
+	readers   []rowReader // of the workers
+	missed    []int       // rows to be repaired
+	threshold []float64   // of every row; +Inf for those that are not
+	tail      []float64   // weight still left out, for the missed rows
 }
 
 // repair returns a graph in which the rows that need it are repaired, g itself
-// if none are.
-func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*graph, error) {
-	n := g.weights.Rows()
-	r := &repair{g: g, b: b, threshold: make([]float64, n)}
+// if none are. Where g stores no weights, those of the graph returned are the
+// weights that were added.
+func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Options) (*graph, error) {
+	n := g.rows.Rows()
+	r := &repair{g: g, b: b, threshold: make([]float64, n), readers: make([]rowReader, o.Workers.Workers())}
 	for i := range n {
 		r.threshold[i] = math.Inf(1)
 		eta := op.cert.Eta(op.first(i))
@@ -42,23 +44,26 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 	}
 	r.tail = make([]float64, len(r.missed))
 	progress := o.progress("repair rows", 3*len(r.missed))
-	pass := func(do func(piece, i int)) error {
-		return o.Workers.Do(ctx, len(r.missed), par.Func(func(_, piece int) {
-			do(piece, r.missed[piece])
+	pass := func(do func(worker, piece, i int)) error {
+		return o.Workers.Do(ctx, len(r.missed), par.Func(func(worker, piece int) {
+			if r.readers[worker] == nil {
+				r.readers[worker] = g.rows.reader(1)
+			}
+			do(worker, piece, r.missed[piece])
 			progress.add()
 		}))
 	}
 	// Half of the tolerance leaves room for the stored format.
 	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
-	if err := pass(func(_, i int) { r.threshold[i] = max(share*r.degree(i), 0x1p-126) }); err != nil {
+	if err := pass(func(_, _, i int) { r.threshold[i] = max(share*r.degree(i), 0x1p-126) }); err != nil {
 		return nil, err
 	}
 	counts := make([]uint64, n+1)
-	for i := range n {
+	for i := 0; g.weights != nil && i < n; i++ {
 		counts[i+1] = uint64(g.weights.RowLen(i))
 	}
-	if err := pass(func(piece, i int) {
-		r.missing(i, func(j int, w float64, own, both bool) {
+	if err := pass(func(worker, piece, i int) {
+		r.missing(r.readers[worker], i, func(j int, w float64, own, both bool) {
 			if !own {
 				r.tail[piece] += w * g.multiplicity(j)
 				return
@@ -77,7 +82,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 	}
 	next := slices.Clone(ptr[:n])
 	var buffer sparse.RowBuffer
-	for i := range n {
+	for i := 0; g.weights != nil && i < n; i++ {
 		oldInd, oldVal := g.weights.Row(i, &buffer)
 		copy(ind[ptr[i]:], oldInd)
 		copy(val[ptr[i]:], oldVal)
@@ -87,8 +92,8 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 		at := atomic.AddUint64(&next[i], 1) - 1
 		ind[at], val[at] = uint32(j), float32(w)
 	}
-	if err := pass(func(_, i int) {
-		r.missing(i, func(j int, w float64, own, both bool) {
+	if err := pass(func(worker, _, i int) {
+		r.missing(r.readers[worker], i, func(j int, w float64, own, both bool) {
 			if own {
 				put(i, j, w)
 				if !both {
@@ -120,7 +125,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *CSR, o *Options) (*
 // degree is the full degree of row i.
 func (r *repair) degree(i int) float64 {
 	sum := r.g.multiplicity(i) - 1
-	for j := range r.g.weights.Rows() {
+	for j := range r.g.rows.Rows() {
 		if j != i {
 			sum += r.b.Weight(r.g.distance(i, j)) * r.g.multiplicity(j)
 		}
@@ -128,12 +133,12 @@ func (r *repair) degree(i int) float64 {
 	return sum
 }
 
-// missing visits the pairs of row i that are not stored. own says whether the
+// missing visits the pairs of row i that the graph does not have. own says whether the
 // row's threshold asks for the weight; both, whether the partner's does too
 // and will add the pair from its side.
-func (r *repair) missing(i int, visit func(j int, w float64, own, both bool)) {
-	stored, _ := r.g.weights.Row(i, nil)
-	for j := range r.g.weights.Rows() {
+func (r *repair) missing(reader rowReader, i int, visit func(j int, w float64, own, both bool)) {
+	stored, _ := reader.row(i)
+	for j := range r.g.rows.Rows() {
 		if len(stored) > 0 && int(stored[0]) == j {
 			stored = stored[1:]
 			continue

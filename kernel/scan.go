@@ -17,9 +17,6 @@ const (
 	// out the same however the candidates are cut.
 	batchPoints = 1024
 	batchSpans  = 256
-	// Up to so many points of a row of cells are tested without a look at their
-	// boxes, which would cost more than it saved.
-	openPoints = 64
 )
 
 // A cellPass visits every distinct point and stores its neighbours with their
@@ -87,9 +84,7 @@ func (p *cellPass) expect(ctx context.Context) (float64, error) {
 		if err := ctx.Err(); err != nil {
 			return 0, err
 		}
-		cell := cl.cellOf(cl.first[c])
-		room.sweep.restart()
-		p.enter(room, c, cell, cl.rowOf(cell))
+		room.sweep.clusters(c, c+1, func(int) bool { return true })
 		counts := p.counts[cl.first[c]:cl.first[c+1]]
 		clear(counts)
 		room.stage = counting
@@ -140,23 +135,11 @@ func (cl *cellList) workPieces() int { return par.Blocks(len(cl.first)-1, cluste
 // Run does one piece.
 func (p *cellPass) Run(worker, piece int) {
 	cl, room := p.cl, p.room(worker)
-	room.sweep.restart()
 	from, to := par.Block(piece, len(cl.first)-1, clustersPerPiece)
-	cell := cl.cellOf(cl.first[from])
-	row := cl.rowOf(cell)
-	_, rowEnd := cl.cellsOf(row)
 	begin := cl.first[from]
-	for c := from; c < to; c++ {
-		for cl.start[cell+1] <= cl.first[c] {
-			cell++
-		}
-		for rowEnd <= cell {
-			row++
-			_, rowEnd = cl.cellsOf(row)
-		}
-		p.enter(room, c, cell, row)
+	if !room.sweep.clusters(from, to, func(c int) bool {
 		if !p.search(room, c) {
-			return
+			return false
 		}
 		if room.full() || c == to-1 {
 			rows := room.cut()
@@ -165,23 +148,11 @@ func (p *cellPass) Run(worker, piece int) {
 			p.kernels.SumRows(p.sums[begin:end], rows.Ptr, rows.Val)
 			p.pieces[piece], begin = append(p.pieces[piece], rows), end
 		}
+		return true
+	}) {
+		return
 	}
 	p.progress.add()
-}
-
-// enter moves the windows to the cells around cluster c, whose first cell is in the
-// given row.
-func (p *cellPass) enter(room *cellRoom, c, cell, row int) {
-	cl, sweep := p.cl, room.sweep
-	lo := cl.number(cell, row)
-	if row != sweep.row {
-		sweep.enter(row, lo)
-	}
-	last := cell // of the cluster
-	for cl.start[last+1] < cl.first[c+1] {
-		last++
-	}
-	sweep.around(lo, cl.number(last, row))
 }
 
 // search does one cluster, if there is memory for what it finds.
@@ -207,20 +178,7 @@ func (p *cellPass) search(room *cellRoom, c int) bool {
 
 // visit collects the candidates of a cluster and tests them.
 func (p *cellPass) visit(room *cellRoom, c int) {
-	cl := p.cl
-	for i := range room.sweep.windows {
-		w := &room.sweep.windows[i]
-		from, to := cl.start[w.From], cl.start[w.To]
-		if cl.boxes == nil || to-from <= openPoints {
-			p.add(room, c, from, to)
-			continue
-		}
-		for k := int(cl.boxes.of[w.From]); k < len(cl.first)-1 && cl.first[k] < to; k++ {
-			if cl.boxes.distance2(c, k) <= cl.radius2 {
-				p.add(room, c, max(from, cl.first[k]), min(to, cl.first[k+1]))
-			}
-		}
-	}
+	room.sweep.candidates(c, func(from, to uint32) { p.add(room, c, from, to) })
 	p.test(room, c)
 }
 

@@ -158,3 +158,59 @@ func (s *sweep) around(lo, hi uint32) {
 		w.From, w.To = begin+max(int(lo)-w.Half, 0), begin+min(int(hi)+w.Half+1, size)
 	}
 }
+
+// clusters moves the windows from one cluster to the next, of those from from to
+// to-1, as long as visit wants it, and tells whether it always did.
+func (s *sweep) clusters(from, to int, visit func(c int) bool) bool {
+	cl := s.cl
+	s.restart()
+	cell := cl.cellOf(cl.first[from])
+	row := cl.rowOf(cell)
+	_, rowEnd := cl.cellsOf(row)
+	for c := from; c < to; c++ {
+		for cl.start[cell+1] <= cl.first[c] {
+			cell++
+		}
+		for rowEnd <= cell {
+			row++
+			_, rowEnd = cl.cellsOf(row)
+		}
+		lo := cl.number(cell, row)
+		if row != s.row {
+			s.enter(row, lo)
+		}
+		last := cell // of the cluster
+		for cl.start[last+1] < cl.first[c+1] {
+			last++
+		}
+		s.around(lo, cl.number(last, row))
+		if !visit(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// Up to so many points of a row of cells are candidates without a look at their
+// boxes, which would cost more than it saved.
+const openPoints = 64
+
+// candidates adds the points, in ascending spans, that may be within the radius of
+// those of cluster c: the points of the windows, but for clusters with boxes beyond
+// the radius.
+func (s *sweep) candidates(c int, add func(from, to uint32)) {
+	cl := s.cl
+	for i := range s.windows {
+		w := &s.windows[i]
+		from, to := cl.start[w.From], cl.start[w.To]
+		if cl.boxes == nil || to-from <= openPoints {
+			add(from, to)
+			continue
+		}
+		for k := int(cl.boxes.of[w.From]); k < len(cl.first)-1 && cl.first[k] < to; k++ {
+			if cl.boxes.distance2(c, k) <= cl.radius2 {
+				add(max(from, cl.first[k]), min(to, cl.first[k+1]))
+			}
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // tails bounds, for every distinct point, the weight of all points farther than
@@ -15,7 +14,7 @@ import (
 // their cell, r at least; all others at twice the radius. These weights, which
 // are the same for all points of a cell, include w(r) for the point itself and
 // each of its neighbours, which is subtracted.
-func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []uint32, near *sparse.CSR, o *Options) ([]float64, error) {
+func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []uint32, near weightRows, o *Options) ([]float64, error) {
 	bands, rest := cl.tailBands(b, r)
 	before := cl.start // given points before each cell
 	if cl.group != nil {
@@ -62,19 +61,18 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 // doubles returns how many more points there are around each distinct point, and at
 // its place, than distinct ones; nil where all are distinct. Mostly few are not, and
 // it is they who tell their neighbours.
-func (cl *cellList) doubles(near *sparse.CSR) []uint64 {
+func (cl *cellList) doubles(near weightRows) []uint64 {
 	if cl.group == nil {
 		return nil
 	}
-	out := make([]uint64, cl.n)
-	var buffer sparse.RowBuffer
+	out, reader := make([]uint64, cl.n), near.reader(1)
 	for i := range cl.n {
 		more := uint64(cl.multiplicity(i) - 1)
 		if more == 0 {
 			continue
 		}
 		out[i] += more
-		ind, _ := near.Row(i, &buffer)
+		ind, _ := reader.row(i)
 		for _, j := range ind {
 			out[j] += more
 		}

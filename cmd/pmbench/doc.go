@@ -27,6 +27,7 @@
 //	step     the fused step beside the product it contains
 //	iterate  whole runs: five steps, an embedding from points to result, eigenvectors
 //	private  the private first step: bound, kernel and noise
+//	plan     the operator that is picked beside all that can serve, over kinds of points and bandwidths
 //	scale    graph and step from 10^5 to 10^7 points
 //
 // The eigenvectors of suite iterate are those of a graph of generated points; with

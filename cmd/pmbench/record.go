@@ -67,6 +67,7 @@ type Record struct {
 	// PeakPerNNZ is PeakBytes of a build per entry built.
 	PeakPerNNZ   *float64 `json:"peak_bytes_per_nnz"`
 	Instructions *float64 `json:"instructions"`
+	Plan         *Choice  `json:"plan,omitempty"` // suite plan
 	Commit       string   `json:"commit"`
 	Time         string   `json:"time"`
 	Machine      *Machine `json:"machine,omitempty"`

@@ -184,7 +184,10 @@ func writeTable(w io.Writer, all []summary) error {
 			}
 		}
 	}
-	return writeStepRatios(w, all)
+	if err := writeStepRatios(w, all); err != nil {
+		return err
+	}
+	return writeChoices(w, all)
 }
 
 // writeStepRatios prints what a fused step costs relative to its product.

@@ -80,7 +80,8 @@
 //	          steps_seconds status trace[step objective scale change] out
 //	plan      per operator, best first: operator picked feasible seconds
 //	          build_seconds seconds_per_step bytes peak_bytes nnz eta radius
-//	          neighbours reason n d sigma gamma
+//	          neighbours degree{mean p1 p10 p50 p90 p99 isolated} reason n d sigma
+//	          gamma
 //	generate  kind n d classes seed out labels
 //	demo, evaluate  per configuration: data mode title epsilon delta k alpha sigma
 //	          steps protects warning seeds queries classes gallery ceiling download

@@ -222,6 +222,7 @@ func TestEmbedFlags(t *testing.T) {
 		"-sigma 0.3 -beta 3 -operator csr -tolerance 0.5",
 		"-degree 10 -beta 3",
 		"-degree 10 -beta 3 -isolated repair",
+		"-degree 10 -beta 3 -operator dense",
 		"-degree 10 -beta 3 -table gaussian -label-sigma 2",
 	} {
 		out := filepath.Join(temp, fmt.Sprint(i, ".npy"))
@@ -253,7 +254,6 @@ func TestEmbedUsage(t *testing.T) {
 		{"x -sigma 1 -beta 1 -label-sigma 1 -out z.npy", []string{"-table gaussian"}},
 		{"x -degree 9 -beta 1 -table gaussian -out z.npy", []string{"-label-sigma"}},
 		{"x -degree 9 -convention program -out z.npy", []string{"-convention"}},
-		{"x -degree 9 -operator dense -out z.npy", []string{"-operator dense", "-operator csr"}},
 		{"x -sigma 9 -cutoff-weight 0.1 -operator dense -out z.npy", []string{"-operator dense", "-cutoff-weight"}},
 		{"x -sigma", []string{"needs an argument", "-sigma"}},
 	} {

@@ -75,7 +75,7 @@ func TestNumberFlags(t *testing.T) {
 		{"convention", "appendix main-text program", "paper"},
 		{"isolated", "keep repair fail", "drop"},
 		{"normalize", "none frobenius centred", "centered"},
-		{"operator", "dense csr", "sparse"},
+		{"operator", strings.Join(kernel.OperatorNames(), " "), "sparse"},
 		{"table", "equal different balanced gaussian centred", "gauss"},
 		{"budget", "1 512M", "0 lots"},
 	} {

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 func planVerb() verb {
@@ -19,9 +20,12 @@ func planVerb() verb {
 		synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
 		about: `
 Looks at a sample of rows and builds nothing. The operator marked * is the one embed would
-take with the same flags, all of which are accepted. Memory is what is built, the embedding
-included. Seconds are estimates for one worker; their ratios matter more
-than their values. With -json there is one object per operator, the best first.`,
+take with the same flags, all of which are accepted; where the certificate of what was
+built misses -tolerance after all, embed goes on to the next. Memory is what is built, the
+embedding included. Seconds are estimates for the workers at hand: constants that are scaled
+by how fast this machine is, which is measured once and kept in the user's cache folder.
+Degrees are those of a sample of rows. With -json there is one object per operator, the best
+first.`,
 		examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
@@ -109,23 +113,40 @@ func (f *planFlags) plan(ctx context.Context, e *env, in input, s *privatemail.S
 
 // candidateReport is an object of plan -json.
 type candidateReport struct {
-	Operator     string     `json:"operator"`
-	Picked       bool       `json:"picked"`
-	Feasible     bool       `json:"feasible"`
-	Seconds      jsonNumber `json:"seconds"`
-	BuildSeconds jsonNumber `json:"build_seconds"`
-	StepSeconds  jsonNumber `json:"seconds_per_step"`
-	Bytes        int64      `json:"bytes"`
-	PeakBytes    int64      `json:"peak_bytes"`
-	NNZ          int64      `json:"nnz"`
-	Eta          jsonNumber `json:"eta"`
-	Radius       jsonNumber `json:"radius"` // null: no cutoff
-	Neighbours   jsonNumber `json:"neighbours"`
-	Reason       string     `json:"reason"`
-	N            int        `json:"n"`
-	D            int        `json:"d"`
-	Sigma        jsonNumber `json:"sigma"`
-	Gamma        jsonNumber `json:"gamma"`
+	Operator     string       `json:"operator"`
+	Picked       bool         `json:"picked"`
+	Feasible     bool         `json:"feasible"`
+	Seconds      jsonNumber   `json:"seconds"`
+	BuildSeconds jsonNumber   `json:"build_seconds"`
+	StepSeconds  jsonNumber   `json:"seconds_per_step"`
+	Bytes        int64        `json:"bytes"`
+	PeakBytes    int64        `json:"peak_bytes"`
+	NNZ          int64        `json:"nnz"`
+	Eta          jsonNumber   `json:"eta"`
+	Radius       jsonNumber   `json:"radius"` // null: no cutoff
+	Neighbours   jsonNumber   `json:"neighbours"`
+	Degree       degreeReport `json:"degree"`
+	Reason       string       `json:"reason"`
+	N            int          `json:"n"`
+	D            int          `json:"d"`
+	Sigma        jsonNumber   `json:"sigma"`
+	Gamma        jsonNumber   `json:"gamma"`
+}
+
+// degreeReport says what a sample tells of the degrees.
+type degreeReport struct {
+	Mean     jsonNumber `json:"mean"`
+	P1       jsonNumber `json:"p1"` // 1 in 100 rows do not exceed it
+	P10      jsonNumber `json:"p10"`
+	P50      jsonNumber `json:"p50"`
+	P90      jsonNumber `json:"p90"`
+	P99      jsonNumber `json:"p99"`
+	Isolated jsonNumber `json:"isolated"` // rows expected to have no neighbour
+}
+
+func reportDegrees(d kernel.Degrees) degreeReport {
+	q := d.Quantiles
+	return degreeReport{jsonNumber(d.Mean), jsonNumber(q[0]), jsonNumber(q[1]), jsonNumber(q[2]), jsonNumber(q[3]), jsonNumber(q[4]), jsonNumber(d.Isolated)}
 }
 
 func (p *plan) show(e *env) error {
@@ -137,7 +158,7 @@ func (p *plan) show(e *env) error {
 			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
 			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
-			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.Neighbours), Reason: c.Reason,
+			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.Neighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
 			N: p.n, D: p.d, Sigma: jsonNumber(p.Bandwidth.Sigma()), Gamma: jsonNumber(p.Bandwidth.Gamma()),
 		})
 		if err != nil {
@@ -161,5 +182,12 @@ func (p *plan) table(e *env) error {
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.3g\t%s\t%.2g\t%.4g\t%s\n", mark, c.Name, c.Seconds, formatSize(c.Cost.PeakBytes), c.Eta, c.Neighbours, reason)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	d := p.Candidates[0].Degrees
+	q := d.Quantiles
+	_, err := fmt.Fprintf(e.stdout, "\ndegrees: mean %.4g; 1%% of rows up to %.3g, 10%% %.3g, half %.3g, 90%% %.3g, 99%% %.3g; about %.0f isolated rows\n",
+		d.Mean, q[0], q[1], q[2], q[3], q[4], d.Isolated)
+	return err
 }

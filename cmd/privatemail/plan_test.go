@@ -10,7 +10,7 @@ import (
 func TestPlan(t *testing.T) {
 	folder := toy(t)
 	stdout, _ := succeed(t, "plan", folder, "-sigma", "6")
-	for _, words := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr"} {
+	for _, words := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr", "degrees: mean"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
@@ -29,7 +29,7 @@ func TestPlanJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &v); err != nil {
 			t.Fatal(err)
 		}
-		wantKeys(t, v, "operator picked feasible seconds build_seconds seconds_per_step bytes peak_bytes nnz eta radius neighbours reason n d sigma gamma")
+		wantKeys(t, v, "operator picked feasible seconds build_seconds seconds_per_step bytes peak_bytes nnz eta radius neighbours degree reason n d sigma gamma")
 		if v["picked"] == true {
 			picked++
 			if i != 0 || v["operator"] != "csr" || v["radius"] == nil {

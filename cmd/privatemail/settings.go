@@ -33,7 +33,7 @@ type graphFlags struct {
 
 func (f *graphFlags) define(fs *flag.FlagSet, otherwise string) {
 	numberVar(fs, &f.sigma, "sigma", 0, positive(), "bandwidth `S` of the Gaussian weights"+otherwise)
-	numberVar(fs, &f.degree, "degree", 0, positive(), "find the bandwidth at which rows have `G` neighbours on average")
+	numberVar(fs, &f.degree, "degree", 0, positive(), "find the bandwidth at which rows have `G` neighbours on average, of -cutoff-weight or more")
 	choiceVar(fs, &f.convention, "convention", "appendix", conventionNames(), "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
 	numberVar(fs, &f.cutoffWeight, "cutoff-weight", 0, fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -degree; with -sigma by -tolerance)")
 	numberVar(fs, &f.tolerance, "tolerance", 1e-4, fraction(), "wanted error `T` of a row's weights relative to their sum")
@@ -70,10 +70,8 @@ func (f *graphFlags) check(set map[string]bool) error {
 		return usagef("-sigma and -degree exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
 	case !set["sigma"] && !set["degree"]:
 		return usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start)")
-	case f.operator == "dense" && set["degree"]:
-		return usagef("-operator dense has every pair and -degree cuts the graph: use -operator csr, or give -sigma")
-	case f.operator == "dense" && set["cutoff-weight"]:
-		return usagef("-operator dense has every pair and -cutoff-weight cuts the graph: leave out one of them")
+	case !kernel.Truncates(f.operator) && set["cutoff-weight"] && !set["degree"]:
+		return usagef("-operator %s does not cut and -cutoff-weight cuts the graph: leave out one of them", f.operator)
 	case set["convention"] && !set["sigma"] && !set["label-sigma"]:
 		return usagef("-convention says what -sigma means: give -sigma, or leave it out")
 	}

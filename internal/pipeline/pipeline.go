@@ -46,11 +46,16 @@ type Reach struct {
 	CutoffWeight float64
 }
 
-// Settle returns the bandwidth and puts the cutoff into the options.
+// Settle returns the bandwidth and puts the cutoff into the options, unless they
+// force an operator without one: then a mean degree decides the bandwidth alone, and
+// weights below the cutoff have their place in the full kernel.
 func (r *Reach) Settle(ctx context.Context, p blas32.General, o *kernel.Options) (b kernel.Bandwidth, err error) {
 	switch {
 	case r.MeanDegree > 0:
-		b, o.CutoffRadius, err = kernel.BandwidthForDegree(ctx, p, r.MeanDegree, r.CutoffWeight, o)
+		b, radius, err := kernel.BandwidthForDegree(ctx, p, r.MeanDegree, r.CutoffWeight, o)
+		if kernel.Truncates(o.Force) {
+			o.CutoffRadius = radius
+		}
 		return b, err
 	case r.CutoffWeight > 0:
 		if err := r.Bandwidth.Check(); err != nil {
@@ -94,8 +99,11 @@ func Describe(op kernel.Operator, b kernel.Bandwidth) Graph {
 	for _, d := range op.Degrees() {
 		g.MeanDegree += d / float64(op.N())
 	}
-	if csr, ok := op.(*kernel.CSR); ok {
-		g.Radius, g.Neighbours = csr.Radius(), csr.Neighbours()
+	if cut, ok := op.(interface{ Radius() float64 }); ok {
+		g.Radius = cut.Radius()
+	}
+	if cut, ok := op.(interface{ Neighbours() float64 }); ok {
+		g.Neighbours = cut.Neighbours()
 	}
 	if order := op.Order(); order != nil && g.Certificate.Row != nil {
 		row := make([]float32, len(order))

@@ -10,16 +10,16 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// csrPass is the state of one product of csr; it is reused from step to step.
-type csrPass struct {
-	op        *CSR
+// truncatedPass is the state of one product of csr or pairs; it is reused from step to step.
+type truncatedPass struct {
+	op        *truncated
 	k, tile   int // columns, rows of a tile
 	dst, x    block[float32]
 	stats     *Stats // nil: dst = W x
 	tables    finishTables
-	room      []csrRoom // of each worker
-	sums      []float32 // of x over equal points, distinct points x k; nil if none are
-	adding    bool      // first half, where points are equal: fill sums
+	room      []passRoom // of each worker
+	sums      []float32  // of x over equal points, distinct points x k; nil if none are
+	adding    bool       // first half, where points are equal: fill sums
 	nonFinite atomic.Bool
 }
 
@@ -29,32 +29,32 @@ type csrPass struct {
 // 32 columns tiles of 64 rows take a tenth longer.
 const csrTile = 1024
 
-// csrTileRows is the number of rows of a tile of k columns.
-func csrTileRows(k int) int { return max(64, min(csrTile, 1<<15/k&^15)) }
+// passTileRows is the number of rows of a tile of k columns.
+func passTileRows(k int) int { return max(64, min(csrTile, 1<<15/k&^15)) }
 
-// csrRoom is the scratch memory of a worker.
-type csrRoom struct {
+// passRoom is the scratch memory of a worker.
+type passRoom struct {
 	wx     []float32 // a tile of W x
 	wide   []float64 // a row
-	row    sparse.RowBuffer
+	rows   rowReader
 	finish simd.Finish
 }
 
-func newCSRPass(op *CSR, k int) *csrPass {
-	pass := &csrPass{op: op, k: k, tile: csrTileRows(k), room: make([]csrRoom, op.set.Workers())}
+func newTruncatedPass(op *truncated, k int) *truncatedPass {
+	pass := &truncatedPass{op: op, k: k, tile: passTileRows(k), room: make([]passRoom, op.set.Workers())}
 	if op.group != nil {
-		pass.sums = make([]float32, op.weights.Rows()*k)
+		pass.sums = make([]float32, op.rows.Rows()*k)
 	}
 	for i := range pass.room {
 		room := &pass.room[i]
-		room.wx, room.wide = make([]float32, pass.tile*k), make([]float64, k)
+		room.wx, room.wide, room.rows = make([]float32, pass.tile*k), make([]float64, k), op.rows.reader(k)
 	}
 	return pass
 }
 
 // grow makes room for the classes of any chunk, so that no later step allocates,
 // whichever worker takes which chunk.
-func (pass *csrPass) grow(ps *partials) {
+func (pass *truncatedPass) grow(ps *partials) {
 	slots := 0
 	for i := range ps.chunk {
 		slots = max(slots, len(ps.chunk[i].classes)+1)
@@ -67,10 +67,10 @@ func (pass *csrPass) grow(ps *partials) {
 	}
 }
 
-func (pass *csrPass) run(ctx context.Context, dst, x block[float32], st *Stats) (err error) {
+func (pass *truncatedPass) run(ctx context.Context, dst, x block[float32], st *Stats) (err error) {
 	pass.dst, pass.x, pass.stats = dst, x, st
 	pass.nonFinite.Store(false)
-	chunks := pass.op.weights.Chunks()
+	chunks := pass.op.rows.Chunks()
 	if pass.sums != nil {
 		pass.adding = true
 		err = pass.op.set.Do(ctx, chunks, pass)
@@ -81,13 +81,13 @@ func (pass *csrPass) run(ctx context.Context, dst, x block[float32], st *Stats) 
 	}
 	pass.dst, pass.x, pass.stats = block[float32]{}, block[float32]{}, nil
 	if err != nil {
-		return fmt.Errorf("kernel: csr: %w", err)
+		return fmt.Errorf("kernel: product: %w", err)
 	}
 	return nil
 }
 
 // Run does one chunk of weights.
-func (pass *csrPass) Run(worker, chunk int) {
+func (pass *truncatedPass) Run(worker, chunk int) {
 	room := &pass.room[worker]
 	switch {
 	case pass.adding:
@@ -101,11 +101,11 @@ func (pass *csrPass) Run(worker, chunk int) {
 
 // multiply writes a chunk of W x to dst, and tells of numbers that are not finite
 // among its rows of x, which the product has just read.
-func (pass *csrPass) multiply(room *csrRoom, chunk int) {
+func (pass *truncatedPass) multiply(room *passRoom, chunk int) {
 	op, k, x, dst := pass.op, pass.k, pass.x, pass.dst
 	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
 	if pass.sums == nil {
-		op.weights.MulRows(op.kernels, dst.data[lo*dst.stride:], dst.stride, lo, hi, k, x.data, x.stride)
+		room.rows.mul(dst.data[lo*dst.stride:], dst.stride, lo, hi, k, x.data, x.stride)
 	} else {
 		for from := lo; from < hi; from += pass.tile {
 			to := min(from+pass.tile, hi)
@@ -121,7 +121,7 @@ func (pass *csrPass) multiply(room *csrRoom, chunk int) {
 }
 
 // step makes a chunk of the next iterate.
-func (pass *csrPass) step(room *csrRoom, chunk int) {
+func (pass *truncatedPass) step(room *passRoom, chunk int) {
 	op, p, dst, x := pass.op, &pass.stats.partials.chunk[chunk], pass.dst, pass.x
 	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
 	pass.tables.begin(&room.finish, p)
@@ -146,14 +146,14 @@ func (pass *csrPass) step(room *csrRoom, chunk int) {
 }
 
 // faintRow makes row i of the next iterate with a product in float64.
-func (pass *csrPass) faintRow(room *csrRoom, chunk, i int) {
+func (pass *truncatedPass) faintRow(room *passRoom, chunk, i int) {
 	op, wx := pass.op, room.wide
 	if pass.sums == nil {
-		ind, val := op.weights.Row(i, &room.row)
+		ind, val := room.rows.row(i)
 		sparse.MulRow(wx, ind, val, pass.x.data, pass.x.stride)
 	} else {
 		g := op.point(chunk, i)
-		ind, val := op.weights.Row(g, &room.row)
+		ind, val := room.rows.row(g)
 		sparse.MulRow(wx, ind, val, pass.sums, pass.k)
 		for c, v := range pass.x.row(i) {
 			wx[c] += float64(pass.sums[g*pass.k+c]) - float64(v)
@@ -163,14 +163,14 @@ func (pass *csrPass) faintRow(room *csrRoom, chunk, i int) {
 }
 
 // product leaves rows from to to-1 of W x in room.wx.
-func (pass *csrPass) product(room *csrRoom, chunk, from, to int) {
+func (pass *truncatedPass) product(room *passRoom, chunk, from, to int) {
 	op, k := pass.op, pass.k
 	if pass.sums == nil {
-		op.weights.MulRows(op.kernels, room.wx, k, from, to, k, pass.x.data, pass.x.stride)
+		room.rows.mul(room.wx, k, from, to, k, pass.x.data, pass.x.stride)
 		return
 	}
 	first, last := op.point(chunk, from), op.point(chunk, to-1)
-	op.weights.MulRows(op.kernels, room.wx, k, first, last+1, k, pass.sums, k)
+	room.rows.mul(room.wx, k, first, last+1, k, pass.sums, k)
 	// The products of distinct points become those of rows, from the last on: there
 	// are no fewer rows, and none is written before its place has been read. Rows
 	// before which no point has an equal one are in their places.
@@ -192,9 +192,9 @@ func (pass *csrPass) product(room *csrRoom, chunk, from, to int) {
 
 // addChunk sums x over the points equal to each distinct one of a chunk. Mostly few
 // are, and tiles without them are copied.
-func (pass *csrPass) addChunk(room *csrRoom, chunk int) {
+func (pass *truncatedPass) addChunk(room *passRoom, chunk int) {
 	op, k, x := pass.op, pass.k, pass.x
-	lo, hi := op.weights.Chunk(chunk)
+	lo, hi := op.rows.Chunk(chunk)
 	for from := lo; from < hi; from += pass.tile {
 		to := min(from+pass.tile, hi)
 		first, behind := op.first(from), op.first(to)
@@ -214,7 +214,7 @@ func (pass *csrPass) addChunk(room *csrRoom, chunk int) {
 }
 
 // addEqual sums x over the points equal to distinct point g, in float64.
-func (pass *csrPass) addEqual(sum []float64, g int) {
+func (pass *truncatedPass) addEqual(sum []float64, g int) {
 	clear(sum)
 	for i := pass.op.first(g); i < pass.op.first(g+1); i++ {
 		for c, v := range pass.x.row(i) {

@@ -1,0 +1,262 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// planCase is one use of a graph: points, bandwidth, columns and steps.
+type planCase struct {
+	data     string // uniform in a cube, or unit: bundles on the sphere
+	n, d     int
+	sigma    float64 // 0: by degree
+	degree   float64 // mean degree, uniform points only
+	k, steps int
+	full     bool
+}
+
+// planGrid goes from a few neighbours to every pair, in few and many dimensions.
+func planGrid() []planCase {
+	return []planCase{
+		{data: "uniform", n: 20_000, d: 1, degree: 20, k: 2, steps: 5},
+		{data: "uniform", n: 4000, d: 1, sigma: 5, k: 2, steps: 5},
+		{data: "uniform", n: 2000, d: 2, degree: 5, k: 2, steps: 5},
+		{data: "uniform", n: 2000, d: 2, degree: 100, k: 2, steps: 5},
+		{data: "uniform", n: 2000, d: 2, sigma: 5, k: 2, steps: 5},
+		{data: "uniform", n: 10_000, d: 2, degree: 5, k: 2, steps: 1},
+		{data: "uniform", n: 10_000, d: 2, degree: 5, k: 16, steps: 20},
+		{data: "uniform", n: 10_000, d: 2, degree: 100, k: 2, steps: 1},
+		{data: "uniform", n: 6000, d: 2, degree: 100, k: 2, steps: 20},
+		{data: "uniform", n: 6000, d: 2, sigma: 0.3, k: 2, steps: 1},
+		{data: "uniform", n: 6000, d: 2, sigma: 5, k: 2, steps: 1},
+		{data: "uniform", n: 30_000, d: 2, degree: 20, k: 2, steps: 5},
+		{data: "uniform", n: 100_000, d: 2, degree: 3, k: 2, steps: 5},
+		{data: "uniform", n: 100_000, d: 2, degree: 3, k: 8, steps: 20},
+		{data: "uniform", n: 100_000, d: 2, degree: 20, k: 2, steps: 5},
+		{data: "uniform", n: 2000, d: 3, degree: 20, k: 2, steps: 5},
+		{data: "uniform", n: 10_000, d: 3, degree: 2, k: 2, steps: 5},
+		{data: "uniform", n: 10_000, d: 3, degree: 20, k: 2, steps: 1},
+		{data: "uniform", n: 6000, d: 3, degree: 20, k: 2, steps: 20},
+		{data: "uniform", n: 6000, d: 3, sigma: 5, k: 2, steps: 1},
+		{data: "uniform", n: 50_000, d: 3, degree: 1, k: 2, steps: 5},
+		{data: "uniform", n: 3000, d: 5, degree: 5, k: 2, steps: 5},
+		{data: "uniform", n: 3000, d: 5, sigma: 5, k: 2, steps: 5},
+		{data: "uniform", n: 3000, d: 8, sigma: 0.1, k: 2, steps: 5},
+		{data: "uniform", n: 3000, d: 8, sigma: 1, k: 2, steps: 5},
+		{data: "unit", n: 2000, d: 16, sigma: 0.05, k: 2, steps: 5},
+		{data: "unit", n: 2000, d: 16, sigma: 0.2, k: 2, steps: 5},
+		{data: "unit", n: 2000, d: 16, sigma: 1, k: 2, steps: 1},
+		{data: "unit", n: 2000, d: 16, sigma: 6, k: 2, steps: 5},
+		{data: "unit", n: 1500, d: 64, sigma: 0.1, k: 2, steps: 5},
+		{data: "unit", n: 1500, d: 64, sigma: 0.35, k: 16, steps: 10},
+		{data: "unit", n: 1500, d: 64, sigma: 2, k: 2, steps: 5},
+		{data: "unit", n: 1500, d: 64, sigma: 6, k: 2, steps: 5},
+		{data: "unit", n: 700, d: 512, sigma: 0.2, k: 2, steps: 5},
+		{data: "unit", n: 700, d: 512, sigma: 6, k: 2, steps: 5},
+		{data: "uniform", n: 1_000_000, d: 2, degree: 3, k: 2, steps: 5, full: true},
+		{data: "uniform", n: 1_000_000, d: 2, degree: 100, k: 2, steps: 5, full: true},
+		{data: "uniform", n: 100_000, d: 2, sigma: 0.3, k: 2, steps: 5, full: true},
+		{data: "uniform", n: 1_000_000, d: 3, degree: 2, k: 2, steps: 5, full: true},
+		{data: "uniform", n: 30_000, d: 8, sigma: 0.2, k: 2, steps: 5, full: true},
+		{data: "unit", n: 20_000, d: 64, sigma: 0.2, k: 2, steps: 5, full: true},
+		{data: "unit", n: 20_000, d: 64, sigma: 6, k: 2, steps: 5, full: true},
+		{data: "unit", n: 10_000, d: 512, sigma: 6, k: 2, steps: 5, full: true},
+	}
+}
+
+// planCases measure what Build chooses, from points to the last step, and beside it
+// every operator that can serve.
+func planCases(l *lab) (out []benchCase) {
+	workers := slices.Max(workerCounts())
+	for _, c := range planGrid() {
+		if l.small {
+			c.n = c.n/1000 + 60 // cases that differ in n still do
+		}
+		if c.sigma == 0 { // the integral of the kernel times the density
+			c.sigma = math.Pow(c.degree/float64(c.n), 1/float64(c.d)) / math.Sqrt(2*math.Pi)
+		}
+		out = append(out, benchCase{
+			name: fmt.Sprintf("data=%s/n=%d/d=%d/sigma=%.3g/k=%d/steps=%d", c.data, c.n, c.d, c.sigma, c.k, c.steps),
+			n:    c.n, d: c.d, k: c.k, workers: workers, full: c.full,
+			setup: func(ctx context.Context, l *lab) (*subject, error) { return c.subject(ctx, l, workers) },
+		})
+	}
+	return out
+}
+
+// A Choice says how the operator that was picked compares with the others.
+type Choice struct {
+	Pick string `json:"pick"` // "" where none was built
+	Best string `json:"best"`
+	// Ratio is the time of the pick over that of the fastest operator.
+	Ratio float64 `json:"ratio"`
+	// Seconds are those of each operator forced, from points to the last step,
+	// but for those that cannot serve or were estimated to take too long.
+	Seconds map[string]float64 `json:"seconds"`
+	// Failed: no operator was built though another serves when forced.
+	Failed bool `json:"failed"`
+}
+
+// Operators that are expected to take longer than this, in seconds, are not run unless
+// picked.
+const planLimit, planLimitFull = 0.5, 60
+
+func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, error) {
+	p, err := c.points()
+	if err != nil {
+		return nil, err
+	}
+	b := kernel.Sigma(c.sigma)
+	opt := kernel.Options{Steps: c.steps, Columns: c.k, Workers: l.workers(workers)}
+	candidates, err := kernel.Plan(ctx, p, b, &opt)
+	if err != nil {
+		return nil, err
+	}
+	limit := float64(planLimit)
+	if c.full {
+		limit = planLimitFull
+	}
+	choice := &Choice{Seconds: map[string]float64{}}
+	// All pairs that have a weight, at every step, whether it is stored or not.
+	weights := candidates[0].Neighbours * float64(c.n) * float64(c.steps)
+	sub := &subject{choice: choice, nnz: int64(weights), madds: weights * float64(c.k), roof: roofMadd}
+	x, dst := block(c.n, c.k), zeros(c.n, c.k)
+	run := func(ctx context.Context, force string) (name string, err error) {
+		o := opt
+		o.Force = force
+		op, err := kernel.Build(ctx, p, b, &o)
+		if err != nil {
+			return "", err
+		}
+		defer op.Close()
+		cert := op.Certificate()
+		sub.bytes, sub.eta, sub.etaP99 = op.Cost().StreamedBytes, cert.RowMax, cert.RowP99
+		from, to := blas32.General{Rows: c.n, Cols: c.k, Stride: c.k, Data: slices.Clone(x.Data)}, dst
+		var st kernel.Stats
+		if err := st.Gather(from, nil); err != nil {
+			return "", err
+		}
+		for range c.steps {
+			if err := op.Step(ctx, to, from, &kernel.Step{}, &st); err != nil {
+				return "", err
+			}
+			from, to = to, from
+		}
+		return op.Name(), nil
+	}
+	for _, cand := range candidates {
+		if !cand.Feasible || cand.Seconds > limit && cand.Name != candidates[0].Name {
+			continue
+		}
+		seconds, err := leastTime(l, func() error { _, err := run(ctx, cand.Name); return err })
+		switch {
+		case err == nil:
+			choice.Seconds[cand.Name] = seconds
+		case ctx.Err() != nil:
+			return nil, err
+		}
+	}
+	for name, seconds := range choice.Seconds {
+		if choice.Best == "" || seconds < choice.Seconds[choice.Best] {
+			choice.Best = name
+		}
+	}
+	choice.Pick, err = run(ctx, "")
+	if err != nil {
+		if ctx.Err() != nil || choice.Best == "" {
+			return nil, errors.Join(errors.New("no operator can serve"), err)
+		}
+		choice.Failed = true
+		sub.run = func(ctx context.Context) error { _, err := run(ctx, choice.Best); return err }
+		return sub, nil
+	}
+	if _, ok := choice.Seconds[choice.Pick]; !ok { // not the first of the plan
+		if choice.Seconds[choice.Pick], err = leastTime(l, func() error { _, err := run(ctx, ""); return err }); err != nil {
+			return nil, err
+		}
+	}
+	if choice.Best == "" {
+		choice.Best = choice.Pick
+	}
+	choice.Ratio = choice.Seconds[choice.Pick] / choice.Seconds[choice.Best]
+	sub.run = func(ctx context.Context) error { _, err := run(ctx, ""); return err }
+	return sub, nil
+}
+
+// leastTime runs something once, or a few times if it is quick, and returns the least
+// time it took in seconds.
+func leastTime(l *lab, run func() error) (float64, error) {
+	least := math.Inf(1)
+	for began, times := time.Now(), 0; times == 0 || times < 3 && !l.small && time.Since(began) < 100*time.Millisecond; times++ {
+		from := time.Now()
+		if err := run(); err != nil {
+			return 0, err
+		}
+		least = min(least, time.Since(from).Seconds())
+	}
+	return least, nil
+}
+
+// points returns the points of the case. Bundles are 20 directions with rows around
+// each, at angles of about a third.
+func (c planCase) points() (blas32.General, error) {
+	if c.data == "uniform" {
+		return points.Uniform(c.n, c.d, 1)
+	}
+	const bundles = 20
+	rng := rand.New(rand.NewPCG(1, 2))
+	p := zeros(c.n, c.d)
+	for i := range c.n {
+		row := p.Data[i*c.d:][:c.d]
+		for a := range row {
+			row[a] = float32(rng.NormFloat64())
+			if i >= bundles {
+				row[a] = p.Data[i%bundles*c.d+a] + 0.3*row[a]
+			}
+		}
+	}
+	return p, points.NormalizeRows(p, p)
+}
+
+// writeChoices prints the choices of suite plan and what they come to.
+func writeChoices(w io.Writer, all []summary) error {
+	count, near, failed := 0, 0, 0
+	for _, s := range all {
+		c := s.Plan
+		if c == nil {
+			continue
+		}
+		count++
+		if c.Failed {
+			failed++
+		} else if c.Ratio <= 1.5 {
+			near++
+		}
+		var others []string
+		for name, seconds := range c.Seconds {
+			others = append(others, fmt.Sprintf("%s %s", name, duration(seconds)))
+		}
+		slices.Sort(others)
+		if _, err := fmt.Fprintf(w, "%s: picked %s, best %s, ratio %.2f (%s)\n", s.Case, c.Pick, c.Best, c.Ratio, strings.Join(others, ", ")); err != nil {
+			return err
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(w, "the pick is within 1.5x of the best operator in %d of %d cases (%.0f%%); it failed in %d where another serves\n",
+		near, count, 100*float64(near)/float64(count), failed)
+	return err
+}

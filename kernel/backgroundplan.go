@@ -1,0 +1,103 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// backgroundCandidate plans the kernel with a constant background for rows of unit
+// norm: the least radius at which the constant halfway between the weights at the
+// radius and of opposite rows is close enough for all pairs beyond it.
+func backgroundCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
+	off, ok := offUnit(p)
+	switch {
+	case o.CutoffRadius > 0:
+		c.Reason = "the graph asked for is cut at a radius; background has a constant beyond it"
+		return c
+	case !ok:
+		c.Reason = "for rows of unit norm"
+		return c
+	case 4*b.gamma > maxUnitExponent:
+		c.Reason = "for a sigma of at least 0.0535"
+		return c
+	}
+	rel := rescaledRel(b, off) + (&unitWeights{bandwidth: b}).entryRel(p.d)
+	eta := func(r float64) float64 {
+		constant, gap := backgroundWeight(b, r)
+		var rows []float64
+		for i := range pr.rows {
+			beyond := max(float64(pr.points-1)-pr.within(i, r), 0)
+			rows = append(rows, beyond*gap/max(pr.degree(i, b), constant*float64(pr.points-1)))
+		}
+		slices.Sort(rows)
+		return rows[(len(rows)-1)*99/100] + rel
+	}
+	c.Radius = bisect(2, func(r float64) bool { return eta(r) <= o.Tolerance })
+	c.Eta = eta(c.Radius)
+	mean, upper := pr.neighbours(c.Radius)
+	c.Neighbours = mean
+	c.Cost = backgroundCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
+	c.Cost.PeakBytes = saturate(float64(c.Cost.PeakBytes) + 8*float64(p.n)*float64(p.d)) // the rows in float64
+	c.Feasible = true
+	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g and a constant beyond", mean, c.Radius)
+	return c
+}
+
+// backgroundWeight returns the constant for a radius, and how far from it the weights
+// of unit rows beyond the radius are at most.
+func backgroundWeight(b Bandwidth, radius float64) (constant, gap float64) {
+	edge, low := b.Weight(radius*radius), b.Weight(4)
+	return (edge + low) / 2, (edge - low) / 2
+}
+
+// offUnit tells whether all rows are of unit norm, and by how much they are not.
+func offUnit(p *pointSet) (off float64, ok bool) {
+	for i := range p.n {
+		sum := 0.0
+		for _, v := range p.single.row(i) {
+			sum += float64(v) * float64(v)
+		}
+		off = max(off, math.Abs(math.Sqrt(sum)-1))
+		if !(off <= UnitTolerance) {
+			return off, false
+		}
+	}
+	return off + float64(p.d+4)*0x1p-53, true
+}
+
+// rescaledRel bounds the relative error of a weight between rows that were divided by
+// their norms, which are off 1 by so much: the distance, at most 2 with all rounding,
+// changes by twice that and its square by 8 off + 4 off^2.
+func rescaledRel(b Bandwidth, off float64) float64 {
+	return math.Expm1(b.gamma * (8*off*(1+off) + 4*off*off))
+}
+
+func buildBackground(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+	rows, err := NewUnitRows(blas32.General{Rows: p.n, Cols: p.d, Stride: p.single.stride, Data: p.single.data}, UnitOptions{BudgetBytes: o.BudgetBytes})
+	if err != nil {
+		return nil, err
+	}
+	left := *o
+	left.BudgetBytes -= 8 * int64(p.n) * int64(p.d)
+	constant, _ := backgroundWeight(b, c.Radius)
+	op, err := NewBackground(ctx, rows, b, c.Radius, constant, &left)
+	if err != nil {
+		return nil, err
+	}
+	// Relative to the rows as they were given.
+	off, _ := offUnit(p)
+	rel := rescaledRel(b, off)
+	op.cert.EntryRel += rel
+	eta := make([]float64, p.n)
+	for i := range eta {
+		eta[i] = op.cert.Eta(i)
+		eta[i] += rel * (1 + eta[i])
+	}
+	op.cert.setRows(eta)
+	return op, nil
+}

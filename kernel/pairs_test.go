@@ -1,0 +1,183 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// pairs has what csr stores: order, rows, weights bit by bit, certificate.
+func TestPairsEqualsCSR(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawPoints(t, 200, []int{1, 2, 3, 5, 8})
+		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
+		scale := typicalDistance(p, rng)
+		b := Sigma(scale * math.Exp2(rapid.Float64Range(-5, 2).Draw(t, "octaves")))
+		opt := &Options{
+			CutoffRadius: b.Sigma() * rapid.Float64Range(0.3, 5).Draw(t, "radius"),
+			Isolated:     rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
+		}
+		pts := mustOpen(t, p)
+		if opt.CutoffRadius >= pts.farthest() {
+			opt.CutoffRadius = pts.farthest() / 2 // csr has another order where every pair is near
+		}
+		if opt.CutoffRadius == 0 {
+			return // all points are equal
+		}
+		stored, err := NewCSR(t.Context(), p, b, opt)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		op, err := NewPairs(t.Context(), p, b, opt)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		comparePairs(t, op, stored)
+		checkAgainstDense(t, op, p, b)
+	})
+}
+
+func mustOpen(t tester, p blas32.General) *pointSet {
+	t.Helper()
+	pts, err := points32(p)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return pts
+}
+
+func comparePairs(t tester, op *Pairs, stored *CSR) {
+	t.Helper()
+	if !slices.Equal(op.Order(), stored.Order()) || op.Radius() != stored.Radius() || !slices.Equal(op.group, stored.group) {
+		t.Fatalf("another order, radius or other groups")
+	}
+	if a, b := op.Neighbours(), stored.Neighbours(); math.Abs(a-b) > 1e-9*b && op.list.added == nil {
+		t.Fatalf("%g neighbours, csr has %g", a, b)
+	}
+	reader, buffer := op.rows.reader(1), sparse.RowBuffer{}
+	for g := range stored.weights.Rows() {
+		ind, val := reader.row(g)
+		wantInd, wantVal := stored.weights.Row(g, &buffer)
+		if !slices.Equal(ind, wantInd) || !slices.Equal(val, wantVal) {
+			t.Fatalf("row %d: %v %v, csr has %v %v", g, ind, val, wantInd, wantVal)
+		}
+	}
+	for i, d := range stored.Degrees() {
+		if math.Abs(op.Degrees()[i]-d) > 1e-13*d {
+			t.Fatalf("degree %d is %g, csr has %g", i, op.Degrees()[i], d)
+		}
+		a, b := op.Certificate().Eta(i), stored.Certificate().Eta(i)
+		if a != b && math.Abs(a-b) > 1e-6*b {
+			t.Fatalf("eta %d is %g, csr has %g", i, a, b)
+		}
+	}
+}
+
+// The same at sizes with several chunks and batches of candidates, any number of
+// columns, equal points and rows of faint degree; and no bit depends on the workers
+// or the level.
+func TestPairsAtSize(t *testing.T) {
+	three := par.New(3)
+	defer three.Close()
+	for _, c := range []struct {
+		kind   string
+		n, d   int
+		sigma  float64
+		policy IsolatedPolicy
+	}{
+		{"uniform", 4000, 2, 0.01, Keep},
+		{"uniform", 1500, 2, 0.2, Keep}, // most pairs, many batches
+		{"uniform", 2000, 1, 0.003, Keep},
+		{"uniform", 2000, 3, 0.05, Repair},
+		{"clustered", 1500, 3, 0.02, Repair},
+		{"lattice", 2000, 3, 0.4, Keep},
+		{"collinear", 1500, 5, 0.01, Keep},
+	} {
+		p, b := makePoints(c.kind, c.n, c.d, 5), Sigma(c.sigma)
+		opt := Options{CutoffRadius: 3 * c.sigma, Isolated: c.policy}
+		stored, err := NewCSR(t.Context(), p, b, &opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first *Pairs
+		for _, set := range []*par.Set{nil, three} {
+			for _, level := range simd.Levels() {
+				if set != nil && level != simd.Best() {
+					continue
+				}
+				opt.Workers, opt.Kernels = set, simd.At(level)
+				op, err := NewPairs(t.Context(), p, b, &opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if first == nil {
+					first = op
+					comparePairs(t, op, stored)
+					checkAgainstDense(t, op, p, b)
+					continue
+				}
+				if !slices.Equal(op.Degrees(), first.Degrees()) || !slices.Equal(op.Certificate().Row, first.Certificate().Row) {
+					t.Fatalf("%+v: degrees or certificate depend on workers or level %v", c, level)
+				}
+				for _, k := range []int{1, 2, 5} {
+					x := randomBlock(rngOf(uint64(k)), c.n, k)
+					if !slices.Equal(apply(t, op, x).Data, apply(t, first, x).Data) {
+						t.Fatalf("%+v: the product depends on workers or level %v", c, level)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Where no cluster has more candidates than a batch, products are those of csr.
+func TestPairsProductIsThatOfCSR(t *testing.T) {
+	p := makePoints("uniform", 5000, 2, 3)
+	opt := &Options{CutoffRadius: 0.03}
+	stored, err := NewCSR(t.Context(), p, Sigma(0.01), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op, err := NewPairs(t.Context(), p, Sigma(0.01), opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := randomBlock(rngOf(1), p.Rows, 3)
+	if !slices.Equal(apply(t, op, x).Data, apply(t, stored, x).Data) {
+		t.Error("products differ")
+	}
+	if op.Cost().ResidentBytes > stored.Cost().ResidentBytes/2 || op.Cost().NNZ != 0 {
+		t.Errorf("pairs keeps %d bytes, csr %d", op.Cost().ResidentBytes, stored.Cost().ResidentBytes)
+	}
+}
+
+func TestPairsRefuses(t *testing.T) {
+	p := makePoints("uniform", 2000, 2, 3)
+	if _, err := NewPairs(t.Context(), makePoints("uniform", 50, maxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
+		t.Errorf("many dimensions: %v", err)
+	}
+	if _, err := NewPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {
+		t.Errorf("little memory: %v", err)
+	}
+	held := searchBytes(p.Rows, 2, &Options{}) + pairReaderBytes(2)
+	if _, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2}); !errors.Is(err, ErrMemory) {
+		t.Errorf("no memory for the list: %v", err)
+	}
+	if _, err := NewPairs(t.Context(), p, Sigma(1e-4), &Options{Isolated: Fail, CutoffRadius: 1e-3}); !errors.Is(err, ErrIsolated) {
+		t.Errorf("isolated rows: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := NewPairs(ctx, p, Sigma(0.1), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

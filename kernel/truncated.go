@@ -1,0 +1,234 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// truncated is what csr and pairs share: the Gaussian kernel cut at a radius, float32
+// weights, products of rows of weights with x in float32, and everything around them.
+//
+// Equal points share one row of weights: with S the sums of x over the points
+// equal to each distinct one, (W x)_i = (W_distinct S)_g + (S_g - x_i) for a
+// point i of group g, so any number of equal points costs O(n).
+type truncated struct {
+	rows    weightRows // between distinct points
+	order   []uint32
+	group   []uint32 // rows group[g] to group[g+1]-1 are equal; nil if none are
+	bounds  []int    // rows of each chunk of weights
+	degrees []float64
+	faint   []uint32 // rows of faint degree, ascending
+	radius  float64
+	cert    Certificate
+	cost    Cost
+	set     *par.Set
+	kernels *Kernels
+}
+
+// weightRows are the rows of weights between distinct points: stored, or made anew
+// whenever they are asked for. They come in chunks, one for a worker at a time.
+type weightRows interface {
+	Rows() int
+	Chunks() int
+	Chunk(c int) (lo, hi int)
+	// reader returns what one worker reads rows and makes products of k columns with.
+	reader(k int) rowReader
+}
+
+// A rowReader belongs to one worker.
+type rowReader interface {
+	// mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
+	mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int)
+	// row returns the weights of row i, columns ascending, until it is called again.
+	row(i int) (ind []uint32, val []float32)
+}
+
+// settle takes over what a graph says of its rows: degrees, chunks and certificate
+// follow from it. sum sets dst to the sums of rows lo to hi-1, and a product of rows
+// has an error of rounding of the sum of its terms.
+func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
+	op.rows, op.order, op.group = g.rows, g.order, g.group
+	op.bounds = make([]int, op.rows.Chunks()+1)
+	for c := range op.rows.Chunks() {
+		lo, hi := op.rows.Chunk(c)
+		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
+	}
+	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
+	op.degrees = make([]float64, n)
+	doubles := op.doubles()
+	isolated := make([]int, op.rows.Chunks())
+	if err := op.set.Do(ctx, op.rows.Chunks(), par.Func(func(_, chunk int) {
+		op.sumRows(chunk, sum, doubles)
+		lo, hi := op.rows.Chunk(chunk)
+		for i := lo; i < hi; i++ {
+			for row := op.first(i); row < op.first(i+1); row++ {
+				eta := math.Inf(1)
+				if degree := op.degrees[row]; degree > 0 {
+					eta = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
+				} else {
+					isolated[chunk]++
+				}
+				op.cert.Row[row] = roundUp(eta)
+			}
+		}
+	})); err != nil {
+		return err
+	}
+	// Where points are equal their sums, in float64, are rounded too, and so is what
+	// is added to the product.
+	op.cert.Rounding = rounding
+	if op.group != nil {
+		op.cert.Rounding += 2*0x1p-24 + float64(n)*0x1p-53
+	}
+	op.faint = faintRows(op.degrees)
+	for _, count := range isolated {
+		op.cert.Isolated += count
+	}
+	op.cert.rankRows()
+	return nil
+}
+
+// checkPolicy refuses a graph that the options do not allow.
+func (op *truncated) checkPolicy(o *Options) error {
+	switch {
+	case o.Isolated == Fail && op.cert.Isolated > 0:
+		return fmt.Errorf("%w: %d of %d rows have no neighbour within %.4g", ErrIsolated, op.cert.Isolated, op.N(), op.radius)
+	case o.Isolated == Fail && o.CutoffRadius == 0 && op.cert.RowMax > o.Tolerance:
+		return fmt.Errorf("%w: a row has eta %.2g, asked for %.2g", ErrTolerance, op.cert.RowMax, o.Tolerance)
+	case o.Isolated == Repair && o.CutoffRadius == 0 && op.worstRepairable(o.Tolerance) > o.Tolerance:
+		return fmt.Errorf("repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, op.worstRepairable(o.Tolerance), o.Tolerance)
+	}
+	return nil
+}
+
+// worstRepairable returns the largest eta_i of the rows whose weights are not
+// so small that those below the float32 range matter at the tolerance.
+func (op *truncated) worstRepairable(tolerance float64) float64 {
+	worst, least := 0.0, faintest(op.N(), tolerance)
+	for i, d := range op.degrees {
+		if d >= least {
+			worst = max(worst, op.cert.Eta(i))
+		}
+	}
+	return worst
+}
+
+// doubles returns what equal points add to the degrees of distinct ones: the weights
+// of all but one of each group. nil where no points are equal. Mostly few are, and it
+// is they who tell their neighbours.
+func (op *truncated) doubles() []float64 {
+	if op.group == nil {
+		return nil
+	}
+	out, reader := make([]float64, op.rows.Rows()), op.rows.reader(1)
+	for g := range out {
+		more := float64(op.first(g+1)-op.first(g)) - 1
+		if more == 0 {
+			continue
+		}
+		out[g] += more
+		ind, val := reader.row(g)
+		for e, j := range ind {
+			out[j] += more * float64(val[e])
+		}
+	}
+	return out
+}
+
+// sumRows sets the degrees of a chunk to W 1, summed in float64.
+func (op *truncated) sumRows(chunk int, sum func(dst []float64, lo, hi int), doubles []float64) {
+	lo, hi := op.rows.Chunk(chunk)
+	first := op.first(lo)
+	sum(op.degrees[first:][:hi-lo], lo, hi)
+	if doubles == nil {
+		return
+	}
+	// From the last to the first: a group has no fewer rows than one.
+	for g := hi - 1; g >= lo; g-- {
+		degree := op.degrees[first+g-lo] + doubles[g]
+		for row := op.first(g); row < op.first(g+1); row++ {
+			op.degrees[row] = degree
+		}
+	}
+}
+
+// first returns the first row of distinct point g.
+func (op *truncated) first(g int) int {
+	if op.group == nil {
+		return g
+	}
+	return int(op.group[g])
+}
+
+// point returns the distinct point of row i of a chunk, where points are equal.
+func (op *truncated) point(chunk, i int) int {
+	lo, hi := op.rows.Chunk(chunk)
+	at, found := slices.BinarySearch(op.group[lo:hi], uint32(i))
+	if !found {
+		at-- // a row of the point before
+	}
+	return lo + at
+}
+
+// N returns the number of points.
+func (op *truncated) N() int { return len(op.degrees) }
+
+// Order returns the given row of each row of the operator.
+func (op *truncated) Order() []uint32 { return op.order }
+
+// Degrees returns W 1.
+func (op *truncated) Degrees() []float64 { return op.degrees }
+
+// Radius returns the cutoff, +Inf where every pair has a weight.
+func (op *truncated) Radius() float64 { return op.radius }
+
+// Certificate bounds the weight beyond the cutoff.
+func (op *truncated) Certificate() Certificate { return op.cert }
+
+// Cost returns what the operator takes.
+func (op *truncated) Cost() Cost { return op.cost }
+
+// Apply sets dst = W x.
+func (op *truncated) Apply(ctx context.Context, dst, x blas32.General) error {
+	d, in := block32(dst), block32(x)
+	if err := checkPair(op.N(), d, in); err != nil {
+		return err
+	}
+	pass := newTruncatedPass(op, in.cols)
+	if err := pass.run(ctx, d, in, nil); err != nil {
+		return err
+	}
+	if pass.nonFinite.Load() {
+		return checkFinite("x", in)
+	}
+	return nil
+}
+
+// Step sets dst to the iterate after x.
+func (op *truncated) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
+	d, in := block32(dst), block32(x)
+	if err := checkPair(op.N(), d, in); err != nil {
+		return err
+	}
+	if err := st.begin(s, op.degrees, op.bounds, in.cols); err != nil {
+		return err
+	}
+	pass, ok := st.operator.(*truncatedPass)
+	if !ok || pass.op != op || pass.k != in.cols {
+		pass = newTruncatedPass(op, in.cols)
+		st.operator = pass
+	}
+	pass.tables.set(st)
+	pass.grow(&st.partials)
+	if err := pass.run(ctx, d, in, st); err != nil {
+		return err
+	}
+	st.end()
+	return nil
+}
