@@ -16,8 +16,8 @@ func backgroundCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Cand
 	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
 	off, ok := offUnit(p)
 	switch {
-	case o.CutoffRadius > 0:
-		c.Reason = "the graph asked for is cut at a radius; background has a constant beyond it"
+	case o.fixed():
+		c.Reason = "the graph asked for is cut; background has a constant beyond its radius"
 		return c
 	case !ok:
 		c.Reason = "for rows of unit norm"

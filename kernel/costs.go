@@ -19,4 +19,8 @@ const (
 	pairRowSeconds    = 75e-9   // pairs: a row, with its share of its cluster
 	pairTestSeconds   = 0.19e-9 // testing one candidate, a coordinate
 	pairWeightSeconds = 2.3e-9  // and one weight, with its share of the product
+	encodeSeconds     = 15e-9   // one coordinate of one point: what precedes a search by codes
+	codeSeconds       = 0.4e-9  // one pair of codes
+	foundSeconds      = 80e-9   // one pair that is near: its distance, weight and place
+	foundSecondsBy    = 0.3e-9  // and dimension
 )

@@ -15,6 +15,7 @@ import (
 type CSR struct {
 	truncated
 	weights *sparse.CSR // between distinct points
+	stats   SearchStats
 }
 
 // storedRows are the rows of a matrix.
@@ -43,7 +44,7 @@ func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*
 		return nil, err
 	}
 	radius := o.CutoffRadius
-	if radius == 0 {
+	if !o.fixed() {
 		pr, err := takeProfile(ctx, pts, o)
 		if err != nil {
 			return nil, err
@@ -59,15 +60,21 @@ func farBoundOf(p *pointSet) farBound {
 	if p.d <= maxDirect {
 		return cellFar(p)
 	}
-	return func(_, distance float64) float64 { return distance } // all pairs are measured
+	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
 }
 
 func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*CSR, error) {
-	g, err := searchGraph(ctx, p, b, radius, o)
+	var g *graph
+	var err error
+	if o.Neighbours > 0 && p.n > 1 {
+		g, err = nearestGraph(ctx, p, b, o.Neighbours, o)
+	} else {
+		g, err = searchGraph(ctx, p, b, radius, o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
-	op := &CSR{truncated: truncated{set: o.Workers, kernels: o.Kernels, radius: g.radius}}
+	op := &CSR{truncated: truncated{set: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
 	if err := op.adopt(ctx, g, p.n); err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
@@ -116,7 +123,7 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	case d <= maxDirect:
 		c.BuildSeconds = float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
 	default:
-		c.BuildSeconds = pairs*(2*float64(d)*distanceSeconds+denseExpSeconds) + nnz*entrySeconds
+		c.BuildSeconds = float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
 	}
 	rows := float64(n)
 	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
@@ -126,6 +133,9 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		entry, row = 11, 12
 	}
 	slack := 0.0
+	if d > maxDirect && nnz < float64(n)*float64(n-1) { // half of the graph, until the other is made
+		entry += entryBytes
+	}
 	if d <= maxDirect { // slabs that are not full, and pieces that moved from one to the next
 		workers := float64(o.Workers.Workers())
 		slack = pieceEntries * entry * workers
@@ -147,6 +157,10 @@ func saturate(v float64) int64 {
 
 // Name returns "csr".
 func (op *CSR) Name() string { return "csr" }
+
+// Search returns what the filters of the search left, in more than 8 dimensions;
+// elsewhere it has nothing but zeros.
+func (op *CSR) Search() SearchStats { return op.stats }
 
 // Close releases the weights.
 func (op *CSR) Close() error {

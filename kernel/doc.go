@@ -29,8 +29,9 @@
 //
 //	dense  every pair, weights made anew for each product, nothing stored:
 //	       the reference for the others and the choice for small n
-//	csr    pairs within a cutoff radius, stored; found by a cell list in 1 to 8
-//	       dimensions and by blocked exact distances above
+//	csr    pairs within a cutoff radius, stored, or the nearest neighbours of
+//	       every point ([Options].Neighbours); found by a cell list in 1 to 8
+//	       dimensions and by filters on codes of 8 bits above
 //	pairs  what csr has in 1 to 8 dimensions, weights made anew for each product:
 //	       a few bytes a row in place of 8 a weight
 //	background  for unit rows: pairs within a radius stored, a constant beyond
@@ -73,6 +74,26 @@
 // boxes, matrix products) only ever discard pairs that cannot qualify or hand
 // doubtful ones to that test, so the neighbour sets equal those of a float64
 // brute force, whatever the offset or the scale of the points.
+//
+// # Search in many dimensions
+//
+// Nothing prunes pairs of features well but arithmetic, so most of the search is
+// made of products of integers of 8 bits (simd.Above8). A point x becomes a code q, the
+// rounded coordinates of x, or those along the principal directions of a sample and
+// the norm of the rest, with a bound e of what that loses: |x - x'| <= r implies
+//
+//	|q - q'| <= r/unit + e + e',
+//
+// which one comparison of q.q' with a sum of a term of q and one of q' decides.
+// Points that are near to each other share a tile, with a ball around it that other
+// points need not be compared with when they are far from it. What is left is measured
+// in float32, then in float64, and next to the radius by the definition. No filter loses
+// a pair; [CSR].Search says how many they left. Projection, depth of the codes and
+// balls are chosen by what they cost on a sample.
+//
+// Weights of pairs that codes reject are not known, only that they are below the
+// weight at the radius, or below that at the distance of a ball: the certificate adds
+// these bounds up.
 //
 // # Order of rows
 //

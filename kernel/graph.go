@@ -23,18 +23,19 @@ type graph struct {
 	entryRel float64     // bounds the relative error of a stored weight
 	peak     int64       // bytes held at most while building
 	distance func(i, j int) float64
+	search   SearchStats
 }
 
 // searchGraph finds all pairs within the radius.
 func searchGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
 	if radius >= p.farthest() && p.farthest() <= maxRadius(b) {
-		return tiledGraph(ctx, p, b, math.Inf(1), o) // every pair: nothing to find
+		return completeGraph(ctx, p, b, o)
 	}
 	radius = min(radius, maxRadius(b))
 	if p.d <= maxDirect {
 		return cellGraph(ctx, p, b, radius, o)
 	}
-	return tiledGraph(ctx, p, b, radius, o)
+	return filterGraph(ctx, p, b, radius, o)
 }
 
 // allocate turns the counts of a first pass, which it overwrites, into row
@@ -83,7 +84,8 @@ func searchBytes(n, d int, o *Options) int64 {
 	if d <= maxDirect {
 		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes(d)
 	}
-	return int64(n)*(perRow+8+4+4) + int64(o.Workers.Workers())*tileBytes(d)
+	workers, depth := int64(o.Workers.Workers()), fullDepth(d)
+	return int64(n)*(perRow+8+4+4) + max(workers*tileBytes(d), filterBytes(n, d, depth)+workers*(filterRoomBytes(n, depth)+projectRoomBytes(d)+arrangeRoomBytes(depth)))
 }
 
 // sortRows orders rows that were filled in the order of the rounds.

@@ -28,7 +28,7 @@ const (
 	Keep IsolatedPolicy = iota
 	// Repair adds the weights these rows need to meet the tolerance, found by
 	// direct sums over all points, to them and to their partners. With a
-	// CutoffRadius only isolated rows are repaired: the others are as asked for.
+	// CutoffRadius or Neighbours only isolated rows are repaired: the others are as asked for.
 	// Beyond help are rows so far out that weights below the smallest normal
 	// float32, 1.2e-38, matter to them; they keep their bound and, without any
 	// weight, stay isolated.
@@ -64,6 +64,11 @@ type Options struct {
 	// certificate says how far it is from the full kernel. By default the
 	// radius follows from Tolerance.
 	CutoffRadius float64
+	// Neighbours, if positive, asks for the graph of nearest neighbours in place of
+	// one cut at a radius: two points have a weight if one is among so many nearest of
+	// the other, by distance and, where distances are equal, by row. As with a
+	// CutoffRadius, beside which it is not allowed, only csr can serve.
+	Neighbours int
 	// Isolated is the policy for rows that miss the tolerance. Default Keep.
 	Isolated IsolatedPolicy
 	// Force names the operator to build. Default: the first Plan lists.
@@ -111,6 +116,9 @@ func (opt *Options) withDefaults() (*Options, error) {
 	if !(o.CutoffRadius >= 0) || math.IsInf(o.CutoffRadius, 0) {
 		return nil, fmt.Errorf("kernel: %w: cutoff radius %g, want a positive number", ErrOption, o.CutoffRadius)
 	}
+	if o.Neighbours < 0 || o.Neighbours > 0 && o.CutoffRadius > 0 {
+		return nil, fmt.Errorf("kernel: %w: %d neighbours and a cutoff radius of %g, want one of the two", ErrOption, o.Neighbours, o.CutoffRadius)
+	}
 	if o.Isolated < Keep || o.Isolated > Fail {
 		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Isolated)
 	}
@@ -135,6 +143,9 @@ func (opt *Options) withDefaults() (*Options, error) {
 	return &o, nil
 }
 
+// fixed tells whether the graph is what is wanted, whatever the tolerance.
+func (o *Options) fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
+
 // progress counts the pieces of one stage; the nil progress is silent.
 type progress struct {
 	mu          sync.Mutex
@@ -150,13 +161,15 @@ func (o *Options) progress(stage string, total int) *progress {
 	return &progress{report: o.Progress, stage: stage, total: total}
 }
 
-func (p *progress) add() {
+func (p *progress) add() { p.advance(1) }
+
+func (p *progress) advance(pieces int) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done++
+	p.done += pieces
 	p.report(p.stage, p.done, p.total)
 }
 

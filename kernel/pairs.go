@@ -54,6 +54,9 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	if p.d > maxDirect {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", ErrOperator, p.d, maxDirect)
 	}
+	if o.Neighbours > 0 {
+		return nil, fmt.Errorf("kernel: build pairs: %w: %s", ErrOperator, pairsHaveARadius)
+	}
 	op := &Pairs{truncated: truncated{set: o.Workers, kernels: o.Kernels, radius: radius}}
 	radius = min(radius, maxRadius(b))
 	complete := radius >= p.farthest()
@@ -427,10 +430,16 @@ func (r *pairReader) row(i int) (ind []uint32, val []float32) {
 }
 
 // pairsCandidate plans the graph of csr without its weights.
+const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pairs are cut at a radius"
+
 func pairsCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := csrCandidate(p, b, pr, o)
 	if p.d > maxDirect {
 		return Candidate{Radius: c.Radius, Neighbours: c.Neighbours, Eta: c.Eta, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
+	}
+	if o.Neighbours > 0 {
+		c.Feasible, c.Reason = false, pairsHaveARadius
+		return c
 	}
 	nnz := c.Neighbours * float64(p.n)
 	c.Cost = pairsCost(p.n, p.d, nnz, testedPairs(p.n, p.d, nnz), o)

@@ -130,7 +130,7 @@ func (c *Candidate) check(o *Options) {
 			what += " of weights"
 		}
 		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, budget %s: %s", what, byteCount(o.BudgetBytes), c.Reason)
-	case c.Eta > o.Tolerance && o.CutoffRadius == 0 && o.Force == "":
+	case c.Eta > o.Tolerance && !o.fixed() && o.Force == "":
 		c.Feasible, c.limit, c.Reason = false, byTolerance, fmt.Sprintf("reaches eta %.2g, asked for %.2g: %s", c.Eta, o.Tolerance, c.Reason)
 	}
 }
@@ -141,7 +141,7 @@ func (c *Candidate) check(o *Options) {
 func rank(all []Candidate, o *Options) {
 	seconds := func(c *Candidate) float64 { return c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds }
 	preferred := func(c *Candidate) bool {
-		if o.CutoffRadius > 0 {
+		if o.fixed() {
 			return c.Name == "csr" // as Build does, which takes no sample then
 		}
 		return c.Name == "dense" && seconds(c) <= quickEnough
@@ -154,7 +154,7 @@ func rank(all []Candidate, o *Options) {
 		)
 	})
 	best := &all[0]
-	if best.Feasible && preferred(best) && o.CutoffRadius == 0 {
+	if best.Feasible && preferred(best) && !o.fixed() {
 		best.Reason += ", and quick"
 	}
 	for i := range all[1:] {
@@ -179,8 +179,8 @@ func denseCandidate(p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate 
 		Cost: denseCost(p.n, p.d, o), Radius: math.Inf(1), Neighbours: float64(p.n - 1), Eta: newDistancer(p, nil).entryRel(b),
 		Feasible: true, Reason: "exact, every pair at every step",
 	}
-	if o.CutoffRadius > 0 {
-		c.Feasible, c.Reason = false, "the graph asked for is cut at a radius; dense has every pair"
+	if o.fixed() {
+		c.Feasible, c.Reason = false, "the graph asked for is cut; dense has every pair"
 	}
 	return c
 }
@@ -192,6 +192,9 @@ func buildDense(ctx context.Context, p *pointSet, b Bandwidth, _ *Candidate, o *
 func csrCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := Candidate{Feasible: true, Radius: truncationRadius(p, b, pr, o)}
 	mean, upper := pr.neighbours(c.Radius)
+	if o.Neighbours > 0 { // of each point, and of some others
+		upper = 2 * min(float64(o.Neighbours), float64(p.n-1))
+	}
 	c.Neighbours = mean
 	c.Cost = csrCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
 	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b)
@@ -209,8 +212,11 @@ func csrCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 // truncationRadius returns the radius of a truncated kernel: the one asked for, or the
 // one at which what is dropped and the error of float32 weights meet the tolerance.
 func truncationRadius(p *pointSet, b Bandwidth, pr *profile, o *Options) float64 {
-	if o.CutoffRadius > 0 {
+	switch {
+	case o.CutoffRadius > 0:
 		return o.CutoffRadius
+	case o.Neighbours > 0:
+		return pr.radiusFor(min(float64(o.Neighbours), float64(p.n-1)))
 	}
 	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b), o.Tolerance/2), farBoundOf(p))
 }
@@ -235,7 +241,7 @@ func buildPairs(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *
 // the sample that the first was chosen by was not like the rows.
 func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius float64) (Operator, error)) (Operator, error) {
 	op, err := build(radius)
-	if err != nil || o.CutoffRadius > 0 || math.IsInf(radius, 1) {
+	if err != nil || o.fixed() || math.IsInf(radius, 1) {
 		return op, err
 	}
 	missed, eta := shortfall(op, o.Tolerance)
@@ -293,11 +299,11 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 	if err != nil {
 		return nil, err
 	}
-	if o.CutoffRadius > 0 && (o.Force == "" || o.Force == "csr") {
+	if o.fixed() && (o.Force == "" || o.Force == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
 		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
-		if errors.Is(err, ErrMemory) && o.Force == "" && pts.d <= maxDirect {
+		if errors.Is(err, ErrMemory) && o.Force == "" && o.CutoffRadius > 0 && pts.d <= maxDirect {
 			return buildOr(newPairs(ctx, pts, b, o.CutoffRadius, o))
 		}
 		return buildOr(op, err)
@@ -326,7 +332,7 @@ func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate
 		}
 		op, err := c.method.build(ctx, p, b, c, o)
 		switch {
-		case err == nil && (o.Force != "" || o.CutoffRadius > 0):
+		case err == nil && (o.Force != "" || o.fixed()):
 			return op, nil // what was asked for
 		case err == nil:
 			missed, eta := shortfall(op, o.Tolerance)
@@ -373,7 +379,7 @@ func infeasible(candidates []Candidate, o *Options) error {
 		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
 		if least.Name == "csr" {
 			e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
-			if o.CutoffRadius == 0 {
+			if !o.fixed() {
 				e.Instead += "; the operator dense stores none"
 			}
 		}

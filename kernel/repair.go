@@ -35,7 +35,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 	for i := range n {
 		r.threshold[i] = math.Inf(1)
 		eta := op.cert.Eta(op.first(i))
-		if math.IsInf(eta, 1) || (o.CutoffRadius == 0 && eta > o.Tolerance) {
+		if math.IsInf(eta, 1) || (!o.fixed() && eta > o.Tolerance) {
 			r.missed = append(r.missed, i)
 		}
 	}

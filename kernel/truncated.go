@@ -99,9 +99,9 @@ func (op *truncated) checkPolicy(o *Options) error {
 	switch {
 	case o.Isolated == Fail && op.cert.Isolated > 0:
 		return fmt.Errorf("%w: %d of %d rows have no neighbour within %.4g", ErrIsolated, op.cert.Isolated, op.N(), op.radius)
-	case o.Isolated == Fail && o.CutoffRadius == 0 && op.cert.RowMax > o.Tolerance:
+	case o.Isolated == Fail && !o.fixed() && op.cert.RowMax > o.Tolerance:
 		return fmt.Errorf("%w: a row has eta %.2g, asked for %.2g", ErrTolerance, op.cert.RowMax, o.Tolerance)
-	case o.Isolated == Repair && o.CutoffRadius == 0 && op.worstRepairable(o.Tolerance) > o.Tolerance:
+	case o.Isolated == Repair && !o.fixed() && op.worstRepairable(o.Tolerance) > o.Tolerance:
 		return fmt.Errorf("repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, op.worstRepairable(o.Tolerance), o.Tolerance)
 	}
 	return nil

@@ -20,6 +20,7 @@ type Kernels struct {
 	slide         func(windows []Window, numbers []uint32, lo, hi uint32)
 	finishRows    func(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
 	sqDistsTo     func(dst, x, rows []float32, stride int, index []uint32, limit float32)
+	wideDistsTo   func(dst []float64, x, rows []float32, stride int, index []uint32)
 	above8        func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
 	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
 }
@@ -32,22 +33,23 @@ func At(level Level) *Kernels { return tableOf(lower(level, Best())) }
 func (s *Kernels) Level() Level { return s.level }
 
 var genericKernels = Kernels{
-	level:      Generic,
-	mulRowsF32: mulRowsF32Go,
-	mulOffsets: mulOffsetsGo,
-	pack:       packGo,
-	singles:    singlesGo,
-	sumRows:    sumRowsGo,
-	finite:     finiteGo,
-	expNeg:     expNegF32Go,
-	weights:    weightsF32Go,
-	collect:    collectGo,
-	near:       nearGo,
-	countNear:  countNearGo,
-	slide:      slideGo,
-	finishRows: finishRowsGo,
-	dots:       dotsGo,
-	sqDists:    sqDistsGo,
-	sqDistsTo:  sqDistsToGo,
-	above8:     above8Go,
+	level:       Generic,
+	mulRowsF32:  mulRowsF32Go,
+	mulOffsets:  mulOffsetsGo,
+	pack:        packGo,
+	singles:     singlesGo,
+	sumRows:     sumRowsGo,
+	finite:      finiteGo,
+	expNeg:      expNegF32Go,
+	weights:     weightsF32Go,
+	collect:     collectGo,
+	near:        nearGo,
+	countNear:   countNearGo,
+	slide:       slideGo,
+	finishRows:  finishRowsGo,
+	dots:        dotsGo,
+	sqDists:     sqDistsGo,
+	sqDistsTo:   sqDistsToGo,
+	wideDistsTo: wideDistsToGo,
+	above8:      above8Go,
 }

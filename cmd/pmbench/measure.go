@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // A benchCase is one line of a suite's table.
@@ -35,9 +37,10 @@ type subject struct {
 	// memory asks for a run of its own on fresh memory, whose peak is the
 	// operation's.
 	memory bool
-	stores bool    // the entries stay: peak memory is given per entry
-	gather float64 // rows per second of this case's table, for roofGather
-	choice *Choice // suite plan
+	search kernel.SearchStats // what filters left, of a search in many dimensions
+	stores bool               // the entries stay: peak memory is given per entry
+	gather float64            // rows per second of this case's table, for roofGather
+	choice *Choice            // suite plan
 }
 
 // A roof is the limit a case is held against.
@@ -291,6 +294,10 @@ func (t *trial) record(l *lab, seconds []float64) *Record {
 	}
 	if sub.madds > 0 {
 		r.MaddPerS = finite(sub.madds / r.Seconds)
+	}
+	if s := sub.search; s.Pairs > 0 {
+		share := func(pairs int64) *float64 { return finite(float64(pairs) / float64(s.Pairs)) }
+		r.Depth, r.Compared, r.Measured, r.Found = s.Depth, share(s.Compared), share(s.Measured), share(s.Found)
 	}
 	r.Roof = string(sub.roof)
 	at := 0

@@ -32,8 +32,11 @@ type peer struct {
 	source   string   // under peers
 	compile  []string // flags; nil: a Python program
 	modules  string   // that a Python program imports
-	pairing  func(workers int) bool
-	packages string // what to install
+	argument string   // of a program that is several peers
+	// approximate says that the result may differ: its share is given.
+	approximate bool
+	pairing     func(workers int) bool
+	packages    string // what to install
 }
 
 func peerTable() []peer {
@@ -45,6 +48,10 @@ func peerTable() []peer {
 		{name: "cKDTree", suite: "cells", source: "ckdtree.py", modules: "scipy.spatial", pairing: serial, packages: "python3-scipy"},
 		{name: "nanoflann", suite: "cells", source: "nanoflann.cpp", compile: []string{"-pthread"}, pairing: any, packages: "g++ libnanoflann-dev"},
 		{name: "scikit-learn", suite: "iterate", source: "sklearn_spectral.py", modules: "sklearn.manifold, threadpoolctl", pairing: any, packages: "python3-sklearn"},
+		{name: "FAISS", suite: "search", source: "search.py", argument: "faiss", modules: "faiss, threadpoolctl", pairing: any, packages: "python3-faiss python3-threadpoolctl"},
+		{name: "numpy", suite: "search", source: "search.py", argument: "numpy", modules: "numpy, threadpoolctl", pairing: any, packages: "python3-numpy python3-threadpoolctl"},
+		{name: "scikit-learn brute", suite: "search", source: "search.py", argument: "sklearn", modules: "sklearn.neighbors, threadpoolctl", pairing: any, packages: "python3-sklearn"},
+		{name: "FAISS IVFFlat", suite: "search", source: "search.py", argument: "faiss_ivf", modules: "faiss, threadpoolctl", approximate: true, pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 	}
 }
 
@@ -70,7 +77,11 @@ func (p *peer) build(ctx context.Context, folder string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []string{python, source}, nil
+		args := []string{python, source}
+		if p.argument != "" {
+			args = append(args, p.argument)
+		}
+		return args, nil
 	}
 	compiler := os.Getenv("CXX")
 	if compiler == "" {

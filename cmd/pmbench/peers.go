@@ -19,7 +19,7 @@ import (
 func peersVerb() verb {
 	return verb{
 		name: "peers", summary: "measure others on the same data, in the same minute",
-		synopsis: "[-suite spmm,cells,iterate] [-case PATTERN] [-count N] [-json]",
+		synopsis: "[-suite spmm,cells,iterate,search] [-case PATTERN] [-count N] [-json]",
 		about: `
 Builds the peers that are installed and lets them and us take turns on the same data,
 first checking that the results are the same. A ratio is their time over ours, the
@@ -34,13 +34,20 @@ that differs. A peer that is not installed is named, and is no error.
   iterate  the 32 leading eigenvectors of a graph of 10,000 points to a residual of
          1e-5: scikit-learn's spectral_embedding by LOBPCG, on the same weights.
          Not among the default suites: on features (PM_FEATURES) it takes minutes
+  search  all neighbours within a radius, 20,000 and 100,000 features of 200 classes
+         in 64 and 512 dimensions with 48 neighbours on average (or PM_FEATURES):
+         FAISS IndexFlatL2.range_search, numpy by symmetric blocks, scikit-learn's
+         brute force, and FAISS IVFFlat with nprobe 4, whose recall is given. They
+         decide in float32; up to 1 in 100 rows may differ. Ours has the weights and
+         the certificate in it too. Not among the default suites: the largest takes
+         minutes a round; -n 20000 leaves it out
 
 CXX and PYTHON name another compiler and interpreter.
 `,
 		examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl"},
 		define: func(fs *flag.FlagSet) action {
 			f := new(peersFlags)
-			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: spmm, cells, iterate, with commas")
+			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: spmm, cells, iterate, search, with commas")
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
 			countVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
 			countVar(fs, &f.n, "n", 1_000_000, "number of rows `N`")
@@ -87,10 +94,12 @@ type Ratio struct {
 	// sum_j |a_ij x_j|; of neighbours the number of rows that differ; of
 	// eigenvectors how far a Rayleigh quotient is from the eigenvalue.
 	Difference *float64 `json:"difference"`
-	Missing    string   `json:"missing,omitempty"`
-	Commit     string   `json:"commit"`
-	Time       string   `json:"time"`
-	Machine    *Machine `json:"machine,omitempty"`
+	// Recall is the share of neighbours an approximate peer finds.
+	Recall  *float64 `json:"recall,omitempty"`
+	Missing string   `json:"missing,omitempty"`
+	Commit  string   `json:"commit"`
+	Time    string   `json:"time"`
+	Machine *Machine `json:"machine,omitempty"`
 }
 
 // maxDifference is what float32 sums in another order may differ by.
@@ -105,8 +114,8 @@ func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error
 	}
 	wanted := strings.Split(f.suite, ",")
 	for _, s := range wanted {
-		if s != "spmm" && s != "cells" && s != "iterate" {
-			return usagef("there are no peers for %q; there are some for spmm, cells and iterate", s)
+		if s != "spmm" && s != "cells" && s != "iterate" && s != "search" {
+			return usagef("there are no peers for %q; there are some for spmm, cells, iterate and search", s)
 		}
 	}
 	var pattern *regexp.Regexp
@@ -146,6 +155,8 @@ func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error
 			err = c.cells(ctx, f.n)
 		case "iterate":
 			err = c.eigenvectors(ctx, min(f.n, mostEigenRows))
+		case "search":
+			err = c.search(ctx, f.n)
 		}
 		if err != nil {
 			return err
@@ -236,6 +247,8 @@ type match struct {
 	// differ returns how far a rival's result is from ours.
 	differ func(file string) (float64, error)
 	most   float64 // difference allowed
+	// recall returns the share that an approximate rival has of ours; it may be nil.
+	recall func(file string) (float64, error)
 }
 
 // play checks the rivals' results, then measures in turns: ours, theirs, ours...
@@ -265,6 +278,11 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share fun
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		difference, err := m.differ(file)
+		if m.recall != nil && r.approximate && err == nil {
+			var recall float64
+			recall, err = m.recall(file)
+			s.Recall = finite(recall)
+		}
 		if err := errors.Join(err, os.Remove(file)); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
@@ -273,7 +291,7 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share fun
 	for round := range c.rounds {
 		c.lab.show(m.ratio.Suite+": "+m.ratio.Case, share(round))
 		for _, s := range scores {
-			if s.opponent == nil || s.Difference == nil || *s.Difference > m.most {
+			if s.opponent == nil || s.Difference == nil || *s.Difference > m.most && !s.approximate {
 				continue
 			}
 			ours, err := repeat(c.slice, func() error { return m.ours(ctx) })
@@ -329,8 +347,12 @@ func writeRatios(w io.Writer, all []*Ratio) error {
 		case r.Ratio == nil:
 			fmt.Fprintf(t, "%s\t%s\t%s %s\t\t\t\t\t\tdiffers: %s\t\n", r.Suite, r.Case, r.Peer, r.Version, optional(r.Difference, "%.2g"))
 		default:
-			fmt.Fprintf(t, "%s\t%s\t%s %s\t%s\t%s\t%.2f\t%.2f..%.2f\t%d\tsame (%.1g)\t\n", r.Suite, r.Case, r.Peer, r.Version,
-				duration(r.Seconds), duration(r.PeerSeconds), *r.Ratio, *r.RatioLow, *r.RatioHigh, r.Rounds, *r.Difference)
+			result := fmt.Sprintf("same (%.1g)", *r.Difference)
+			if r.Recall != nil {
+				result = fmt.Sprintf("recall %.4f", *r.Recall)
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s %s\t%s\t%s\t%.2f\t%.2f..%.2f\t%d\t%s\t\n", r.Suite, r.Case, r.Peer, r.Version,
+				duration(r.Seconds), duration(r.PeerSeconds), *r.Ratio, *r.RatioLow, *r.RatioHigh, r.Rounds, result)
 		}
 	}
 	return t.Flush()

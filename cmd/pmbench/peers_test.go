@@ -97,6 +97,28 @@ func TestEigenvectorsAgainstAPeer(t *testing.T) {
 	}
 }
 
+// Other searches find our neighbours where they are installed; CI sees to it that
+// they are.
+func TestSearchesAgainstPeers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts peers")
+	}
+	code, stdout, stderr := call("peers", "-suite", "search", "-n", "1500", "-no-limits", "-slice", "1ms", "-json", "-case", "d=64/.*workers=1")
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	for line := range strings.Lines(stdout) {
+		v := object(t, line)
+		why, missing := v["missing"]
+		switch {
+		case missing && os.Getenv("PM_PEERS") == "":
+			t.Logf("%v is missing: %v", v["peer"], why)
+		case missing || v["ratio"] == nil:
+			t.Errorf("%s", line)
+		}
+	}
+}
+
 // A peer that is not installed is named and is no error.
 func TestMissingPeer(t *testing.T) {
 	t.Setenv("CXX", filepath.Join(t.TempDir(), "no-compiler"))

@@ -67,10 +67,16 @@ type Record struct {
 	// PeakPerNNZ is PeakBytes of a build per entry built.
 	PeakPerNNZ   *float64 `json:"peak_bytes_per_nnz"`
 	Instructions *float64 `json:"instructions"`
-	Plan         *Choice  `json:"plan,omitempty"` // suite plan
-	Commit       string   `json:"commit"`
-	Time         string   `json:"time"`
-	Machine      *Machine `json:"machine,omitempty"`
+	// Depth of the codes of a search in many dimensions, and the shares of pairs whose
+	// codes were compared, whose distance was measured, and that are neighbours.
+	Depth    int      `json:"depth,omitempty"`
+	Compared *float64 `json:"compared,omitempty"`
+	Measured *float64 `json:"measured,omitempty"`
+	Found    *float64 `json:"found,omitempty"`
+	Plan     *Choice  `json:"plan,omitempty"` // suite plan
+	Commit   string   `json:"commit"`
+	Time     string   `json:"time"`
+	Machine  *Machine `json:"machine,omitempty"`
 }
 
 // finite returns a pointer for JSON, nil for what is no number.

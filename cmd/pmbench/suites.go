@@ -18,6 +18,7 @@ func suites() []suite {
 		{"spmm", "the sparse product of a million rows with k columns", spmmCases},
 		{"step", "the fused step beside the product it contains", stepCases},
 		{"iterate", "whole runs: five steps, an embedding from points to result, eigenvectors", iterateCases},
+		{"search", "building the graph of features in 64 and 512 dimensions", searchCases},
 		{"private", "the private first step: bound, kernel and noise", privateCases},
 		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases},
 		{"scale", "graph and step from 10^5 to 10^7 points", scaleCases},

@@ -1,0 +1,102 @@
+package kernel
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// completeGraph has every pair: there is nothing to find, and the place of every
+// entry is known.
+func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*graph, error) {
+	held := searchBytes(p.n, p.d, o)
+	if held > o.BudgetBytes {
+		return nil, &MemoryError{What: "blocked search", Need: held, Budget: o.BudgetBytes}
+	}
+	g := &graph{radius: math.Inf(1)}
+	rows, order, group, err := distinctRows(ctx, p, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	g.order, g.group = order, group
+	q := newDistancer(p, rows)
+	g.entryRel = q.entryRel(b) + 0x1p-24 // the stored format
+	g.distance = q.exact
+	g.tail = make([]float64, q.n)
+	counts := make([]uint64, q.n+1)
+	for i := range q.n {
+		counts[i+1] = uint64(q.n - 1)
+	}
+	ptr, ind, val, err := o.allocate(ctx, counts, held)
+	if err != nil {
+		return nil, err
+	}
+	pass := &tilePass{q: q, b: b, blocks: tournament{par.Blocks(q.n, tileRows)}, tiles: make([]*tile, o.Workers.Workers()), ind: ind, val: val}
+	if err := pass.run(ctx, o); err != nil {
+		return nil, err
+	}
+	if g.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), q.n, q.n, ptr, ind, val); err != nil {
+		return nil, err
+	}
+	size, _ := sparse.Bytes(o.exact(), q.n, uint64(len(ind)))
+	g.peak = held + size
+	return g, nil
+}
+
+// tilePass visits all pairs of distinct points once, block against block, and stores
+// their weights. The blocks of a round belong to one game each, so rows have one
+// writer.
+type tilePass struct {
+	q      *distancer
+	b      Bandwidth
+	blocks tournament
+	round  int
+	tiles  []*tile
+	ind    []uint32 // n-1 of each row
+	val    []float32
+}
+
+func (t *tilePass) run(ctx context.Context, o *Options) error {
+	progress := o.progress("fill weights", t.blocks.rounds())
+	for t.round = range t.blocks.rounds() {
+		if err := o.Workers.Do(ctx, t.blocks.games(t.round), t); err != nil {
+			return err
+		}
+		progress.add()
+	}
+	return nil
+}
+
+// Run plays one game.
+func (t *tilePass) Run(worker, game int) {
+	a, b, ok := t.blocks.game(t.round, game)
+	if !ok {
+		return
+	}
+	if t.tiles[worker] == nil {
+		t.tiles[worker] = newTile(t.q.p.d)
+	}
+	room, q := t.tiles[worker], t.q
+	alo, ahi := par.Block(a, q.n, tileRows)
+	blo, bhi := par.Block(b, q.n, tileRows)
+	q.fill(room, alo, ahi, blo, bhi)
+	for i := alo; i < ahi; i++ {
+		first := blo
+		if a == b {
+			first = i + 1
+		}
+		row := room.d2[(i-alo)*room.stride:]
+		for j := first; j < bhi; j++ {
+			// Row i has all columns but i, and j > i.
+			w := float32(q.weight(t.b, i, j, row[j-blo]))
+			t.put(i*(q.n-1)+j-1, j, w)
+			t.put(j*(q.n-1)+i, i, w)
+		}
+	}
+}
+
+func (t *tilePass) put(at, column int, w float32) {
+	t.ind[at], t.val[at] = uint32(column), w
+}

@@ -1,0 +1,155 @@
+package kernel
+
+import (
+	"context"
+	"math"
+	"math/bits"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+const (
+	// leaderReach is the reach of a leader, in radii: so far from a point most of
+	// those are that are a radius away from each other.
+	leaderReach = 1.3
+	// leaderSample are looked at, and more than mostLeaders are too many.
+	leaderSample = 2048
+	mostLeaders  = 512
+	// Where points are near to a larger share of leaders these make no groups.
+	mostOverlap = 0.25
+)
+
+// leaders are codes in the middle of groups of points that are near to each other.
+type leaders struct {
+	count int // those of them that were looked for; too many is all that is known beyond mostLeaders
+	reach float64
+	codes *codes
+}
+
+// findLeaders looks at some points, one after the other: one that is within reach of
+// a leader follows it, and one that is not is a leader itself. Then leaders move to
+// the middle of those that follow them. Features of classes make as many leaders as
+// there are classes, if points of a class are nearer to each other than to others;
+// points that do not form groups make one, too many, or some that most are near to,
+// which count as one.
+func findLeaders(c *codes, reach float64) *leaders {
+	l := &leaders{reach: bounded(reach), codes: newCodes(mostLeaders, c.depth, c.unit)}
+	limit := int64(l.reach * l.reach)
+	sums, sizes := make([][]int64, 0, mostLeaders), make([]int64, 0, mostLeaders)
+	n := len(c.norm2)
+	for _, i := range spread(min(n, leaderSample), n) {
+		code := c.row(i)
+		follows := -1
+		for p := range l.count {
+			// |q - p|^2, which is at most 2^28.
+			if d2 := int64(c.norm2[i]) + int64(l.codes.norm2[p]) - 2*dot8(code, l.codes.row(p)); d2 <= limit {
+				follows = p
+				break
+			}
+		}
+		if follows < 0 {
+			if l.count == mostLeaders {
+				l.count++
+				return l
+			}
+			follows = l.count
+			copy(l.codes.row(follows), code)
+			l.codes.measure(follows)
+			l.count++
+			sums, sizes = append(sums, make([]int64, c.depth)), append(sizes, 0)
+		}
+		for t, v := range code {
+			sums[follows][t] += int64(v)
+		}
+		sizes[follows]++
+	}
+	for p, sum := range sums {
+		for t, v := range sum {
+			l.codes.row(p)[t] = int8(math.RoundToEven(float64(v) / float64(sizes[p])))
+		}
+		l.codes.measure(p)
+	}
+	if l.overlap(c) > mostOverlap {
+		l.count = 1
+	}
+	return l
+}
+
+// overlap returns the share of leaders that are within reach of a point, by a sample.
+func (l *leaders) overlap(c *codes) float64 {
+	rows := spread(min(len(c.norm2), 64), len(c.norm2))
+	near := 0
+	for _, i := range rows {
+		for p := range l.count {
+			if c.distance(i, l.codes.row(p)) <= l.reach {
+				near++
+			}
+		}
+	}
+	return float64(near) / float64(len(rows)*l.count)
+}
+
+// assign orders points by the nearest leader, of the lowest number among equals, and
+// its distance. Those that none is near come last.
+func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uint32, groups []group, err error) {
+	n := len(c.norm2)
+	columns := (l.count + panelColumns - 1) / panelColumns * panelColumns
+	r := reach{usual: l.reach}
+	panel, bias := make([]uint8, columns*c.depth), make([]int32, columns)
+	l.codes.panel(panel, 0, l.count)
+	for p := range bias {
+		bias[p] = padBias
+		if p < l.count {
+			bias[p] = r.bias(l.codes.norm2[p], 0)
+		}
+	}
+	keys := make([]uint64, n)
+	order = make([]uint32, n)
+	const distanceBits = 28 // of a squared distance of codes
+	words := columns / 64
+	if err := o.Workers.Do(ctx, par.Blocks(n, panelColumns), par.Func(func(_, block int) {
+		lo, hi := par.Block(block, n, panelColumns)
+		mask, threshold := make([]uint64, (hi-lo)*words), make([]int32, hi-lo)
+		for i := range threshold {
+			threshold[i] = r.threshold(c.norm2[lo+i], c.sum[lo+i], l.reach)
+		}
+		o.Kernels.Above8(mask, c.code[lo*c.depth:], panel, c.depth, bias, threshold)
+		for i := lo; i < hi; i++ {
+			nearest, least := l.count, int64(0)
+			for w, word := range mask[(i-lo)*words:][:words] {
+				for ; word != 0; word &= word - 1 {
+					p := w*64 + bits.TrailingZeros64(word)
+					d2 := int64(c.norm2[i]) + int64(l.codes.norm2[p]) - 2*dot8(c.row(i), l.codes.row(p))
+					if nearest == l.count || d2 < least {
+						nearest, least = p, d2
+					}
+				}
+			}
+			keys[i], order[i] = uint64(nearest)<<distanceBits|uint64(least), uint32(i)
+		}
+	})); err != nil {
+		return nil, nil, err
+	}
+	if keys, err = radixSort(ctx, keys, order, distanceBits+bits.Len(uint(l.count)), o.Workers); err != nil {
+		return nil, nil, err
+	}
+	for lo := 0; lo < n; {
+		hi := lo + 1
+		for hi < n && keys[hi]>>distanceBits == keys[lo]>>distanceBits {
+			hi++
+		}
+		groups = append(groups, group{lo, hi, hi-lo <= leafPoints})
+		lo = hi
+	}
+	return order, groups, nil
+}
+
+// dot8 returns the product of two codes.
+func dot8(a, b []int8) int64 {
+	sum := int32(0) // below 2^26
+	b = b[:len(a)]
+	for t, v := range a {
+		sum += int32(v) * int32(b[t])
+	}
+	return int64(sum)
+}

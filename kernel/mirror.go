@@ -1,0 +1,67 @@
+package kernel
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// mirror makes a symmetric matrix of its upper half, whose rows come in pieces;
+// lower holds the number of entries of each column of it. held is the memory taken
+// already.
+//
+// Row j of the result is column j of the half, from the first row on, and then row
+// j. So a worker that makes some rows of the result reads all rows of the half before
+// their end, each from the first of its columns that is one of them.
+func mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64, o *Options) (*sparse.CSR, error) {
+	n := len(lower)
+	counts := make([]uint64, n+1)
+	row := 0
+	for _, piece := range half {
+		for i := range len(piece.Ptr) - 1 {
+			counts[row+1] = piece.Ptr[i+1] - piece.Ptr[i] + uint64(lower[row])
+			row++
+		}
+	}
+	ptr, ind, val, err := o.allocate(ctx, counts, held)
+	if err != nil {
+		return nil, err
+	}
+	next := slices.Clone(ptr[:n])
+	blocks := 1
+	if workers := o.Workers.Workers(); workers > 1 {
+		blocks = 4 * workers
+	}
+	size := max((n+blocks-1)/blocks, 1)
+	if err := o.Workers.Do(ctx, par.Blocks(n, size), par.Func(func(_, block int) {
+		lo, hi := par.Block(block, n, size)
+		row := 0
+		for _, piece := range half {
+			for e := range len(piece.Ptr) - 1 {
+				from, to := piece.Ptr[e], piece.Ptr[e+1]
+				columns, values := piece.Ind[from:to], piece.Val[from:to]
+				at := 0
+				if len(columns) > 0 && columns[0] < uint32(lo) {
+					at, _ = slices.BinarySearch(columns, uint32(lo))
+				}
+				for ; at < len(columns) && columns[at] < uint32(hi); at++ {
+					j := columns[at]
+					ind[next[j]], val[next[j]] = uint32(row), values[at]
+					next[j]++
+				}
+				if row >= lo { // of this block: its own entries follow, all of those before are there
+					copy(ind[next[row]:], columns)
+					copy(val[next[row]:], values)
+				}
+				if row++; row >= hi {
+					return
+				}
+			}
+		}
+	})); err != nil {
+		return nil, err
+	}
+	return sparse.Adopt(ctx, o.Workers, o.exact(), n, n, ptr, ind, val)
+}

@@ -1,0 +1,418 @@
+package kernel
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// nearestGraph finds the k nearest neighbours of every point, nearer ones first and,
+// of those at the same distance by dist2, the ones of lower given rows. Two points
+// have a weight if one of them is among the nearest of the other.
+//
+// Equal points are at distance 0 and count like any others, so rows are not shared
+// by them as they are in a graph cut at a radius.
+func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Options) (*graph, error) {
+	k = min(k, p.n-1)
+	held := saturate(float64(searchBytes(p.n, max(p.d, maxDirect+1), o)) + float64(p.n)*float64(k)*nearestBytes)
+	entries := 2 * uint64(p.n) * uint64(k)
+	if size, ok := sparse.Bytes(o.exact(), p.n, entries); held > o.BudgetBytes || !ok || size > o.BudgetBytes-held {
+		return nil, o.tooManyWeights(float64(held) + 8*float64(entries))
+	}
+	s := newSearch(p, nil)
+	radius := typicalRadius(s, k)
+	sv := takeSurvey(s.n, p.d, s.row, radius, o.Kernels)
+	if err := s.encode(ctx, sv.projection, o); err != nil {
+		return nil, err
+	}
+	if err := s.arrange(ctx, radius, o); err != nil {
+		return nil, err
+	}
+	pass := newNearestPass(ctx, s, k, radius, o)
+	pass.progress = o.progress("find nearest neighbours", s.tiles.count())
+	if err := o.Workers.Do(ctx, s.tiles.count(), pass); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // a piece may have been left half done
+	}
+	g := &graph{order: s.at, entryRel: directRel(p.d) + 1.18*0x1p-24, tail: make([]float64, s.n)}
+	g.distance = func(i, j int) float64 { return p.dist2(s.given(i), s.given(j)) }
+	lists, err := pass.lists(ctx, b, o)
+	if err != nil {
+		return nil, err
+	}
+	if g.weights, err = lists.union(ctx, held, o); err != nil {
+		return nil, err
+	}
+	size, _ := sparse.Bytes(o.exact(), s.n, uint64(g.weights.NNZ()))
+	g.peak = held + size
+	for i := range g.tail {
+		// Whatever has no weight is at least as far as the last of the nearest.
+		farthest := min(pass.d2[(i+1)*k-1:][:1][0], lists.most)
+		g.radius = max(g.radius, math.Sqrt(farthest))
+		g.tail[i] = float64(s.n-1-g.weights.RowLen(i)) * b.Weight(farthest) * (1 + 1e-9)
+	}
+	pairs := int64(s.n) * int64(s.n-1)
+	g.search = SearchStats{
+		Depth: s.codes.depth, Tiles: s.tiles.count(), Balls: s.tiles.balls != nil, Pairs: pairs,
+		Compared: pass.compared.Load(), Measured: pass.left.Load(), Found: int64(s.n) * int64(k),
+	}
+	return g, nil
+}
+
+// nearestBytes is what a neighbour takes until the matrix is made: its distance, its
+// place and weight, and these once more for the point it is a neighbour of.
+const nearestBytes = 8 + 4 + 4 + 4 + 4
+
+// typicalRadius returns about the distance of the k-th neighbour, by a sample.
+func typicalRadius(s *search, k int) float64 {
+	rows := spread(min(s.n, surveyRows), s.n)
+	at := min(k*len(rows)/s.n, len(rows)-2)
+	var radii []float64
+	for _, q := range spread(min(len(rows), 64), len(rows)) {
+		var d2 []float64
+		for _, j := range rows {
+			if j != rows[q] {
+				d2 = append(d2, dist2(s.row(rows[q]), s.row(j)))
+			}
+		}
+		slices.Sort(d2)
+		radii = append(radii, math.Sqrt(d2[max(at, 0)]))
+	}
+	return quantile(radii, 0.5)
+}
+
+// A nearestPass finds the nearest neighbours of every point. Of each it keeps the
+// nearest seen so far; the farthest of these is the radius within which the filters
+// of filterPass look for others. Tiles next to the point's own come first, which
+// makes the radius small early. The neighbours do not depend on the order.
+type nearestPass struct {
+	ctx            context.Context
+	s              *search
+	k              int
+	kernels        *Kernels
+	reach          reach
+	bias           []int32
+	ballReach      reach
+	ballThreshold  []int32
+	place          []uint32  // of neighbours: k for each point, nearest first
+	d2             []float64 // and their squared distances
+	rooms          []*nearestRoom
+	progress       *progress
+	compared, left atomic.Int64
+}
+
+// nearestRoom is the scratch memory of a worker.
+type nearestRoom struct {
+	near      []uint64
+	ballBias  []int32
+	mask      []uint64
+	threshold []int32
+	list      []uint32
+	d32       []float32
+	wide      []float64
+	count     []int // neighbours so far, of each point of the tile
+}
+
+func newNearestPass(ctx context.Context, s *search, k int, radius float64, o *Options) *nearestPass {
+	r := searchReach(s.codes, radius)
+	f := &nearestPass{
+		ctx: ctx, s: s, k: k, kernels: o.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
+		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestRoom, o.Workers.Workers()),
+	}
+	if balls := s.tiles.balls; balls != nil {
+		// With the largest radius as the usual one the thresholds of balls do not
+		// depend on the points.
+		f.ballReach = reach{usual: balls.widest}
+		f.ballThreshold = make([]int32, s.tiles.count())
+		for ball := range f.ballThreshold {
+			f.ballThreshold[ball] = f.ballReach.threshold(balls.norm2[ball], balls.sum[ball], balls.slack[ball])
+		}
+	}
+	return f
+}
+
+func (f *nearestPass) room(worker int) *nearestRoom {
+	if f.rooms[worker] == nil {
+		f.rooms[worker] = &nearestRoom{
+			near: make([]uint64, f.s.tiles.count()), ballBias: make([]int32, panelColumns), mask: make([]uint64, panelColumns*runTiles),
+			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
+		}
+	}
+	return f.rooms[worker]
+}
+
+// Run does one tile.
+func (f *nearestPass) Run(worker, tile int) {
+	room, t, c := f.room(worker), f.s.tiles, f.s.codes
+	lo, hi := t.start[tile], t.start[tile+1]
+	clear(room.count)
+	count := t.count()
+	// The tile and as many around it as have k points.
+	from, to := tile, tile+1
+	for t.start[to]-t.start[from] <= f.k {
+		from, to = max(from-1, 0), min(to+1, count)
+	}
+	for i := lo; i < hi; i++ {
+		room.list = room.list[:0]
+		for j := t.start[from]; j < t.start[to]; j++ {
+			if j != i {
+				room.list = append(room.list, uint32(j))
+			}
+		}
+		f.check(room, lo, i-lo)
+	}
+	if t.balls != nil {
+		for j := range room.ballBias {
+			room.ballBias[j] = padBias
+			if i := lo + j; i < hi {
+				room.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(i)+c.slack[i]))
+			}
+		}
+		f.kernels.Above8(room.near, t.balls.code, t.panel(tile, tile+1), c.depth, room.ballBias, f.ballThreshold)
+	}
+	// Outwards: before is the end of the tiles not seen to the left.
+	for before, behind := from, to; before > 0 || behind < count; {
+		if f.ctx.Err() != nil {
+			return
+		}
+		if behind < count {
+			end := min(behind+runTiles, count)
+			f.visit(room, tile, behind, end)
+			behind = end
+		}
+		if before > 0 {
+			begin := max(before-runTiles, 0)
+			f.visit(room, tile, begin, before)
+			before = begin
+		}
+	}
+	f.progress.add()
+}
+
+// radius returns the distance of the farthest neighbour of point i, rounded up, in
+// units of codes. There are k of them.
+func (f *nearestPass) radius(i int) float64 {
+	return bounded(math.Sqrt(f.d2[(i+1)*f.k-1]) * (1 + 0x1p-30) / f.s.codes.unit)
+}
+
+// visit looks for neighbours of the points of a tile in the tiles from to to-1.
+func (f *nearestPass) visit(room *nearestRoom, tile, from, to int) {
+	t, c := f.s.tiles, f.s.codes
+	lo, hi := t.start[tile], t.start[tile+1]
+	if t.balls != nil {
+		for from < to && room.near[from] == 0 {
+			from++
+		}
+		for from < to && room.near[to-1] == 0 {
+			to--
+		}
+		if from == to {
+			return
+		}
+	}
+	threshold := room.threshold[:hi-lo]
+	for i := range threshold {
+		threshold[i] = f.reach.threshold(c.norm2[lo+i], c.sum[lo+i], bounded(f.radius(lo+i)+c.slack[lo+i]))
+	}
+	words := to - from
+	f.kernels.Above8(room.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
+	left := 0
+	for i := range hi - lo {
+		room.list = room.list[:0]
+		for w, word := range room.mask[i*words:][:words] {
+			if t.balls != nil && room.near[from+w]>>i&1 == 0 {
+				continue
+			}
+			first := uint32(t.start[from+w])
+			for ; word != 0; word &= word - 1 {
+				room.list = append(room.list, first+uint32(bits.TrailingZeros64(word)))
+			}
+		}
+		left += len(room.list)
+		f.check(room, lo, i)
+	}
+	f.compared.Add(int64(hi-lo) * int64(t.start[to]-t.start[from]))
+	f.left.Add(int64(left))
+}
+
+// check keeps those in the list that are nearer to point lo+i than others.
+func (f *nearestPass) check(room *nearestRoom, lo, i int) {
+	if len(room.list) == 0 {
+		return
+	}
+	d, at := f.s.p.d, lo+i
+	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
+	x := f.s.x[at*d:][:d]
+	limit := checker{radius2: math.Inf(1), limit: float32(math.Inf(1))}
+	if room.count[i] == f.k {
+		limit = newChecker(math.Sqrt(d2[f.k-1]), d)
+	}
+	room.d32 = slices.Grow(room.d32[:0], len(room.list))[:len(room.list)]
+	f.kernels.SqDistsTo(room.d32, x, f.s.x, d, room.list, limit.limit)
+	near := room.list[:0]
+	for e, j := range room.list {
+		if room.d32[e] <= limit.limit {
+			near = append(near, j)
+		}
+	}
+	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
+	f.kernels.WideDistsTo(room.wide, x, f.s.x, d, near)
+	for e, j := range near {
+		// Both distances of simd are off by much less.
+		if room.count[i] == f.k && room.wide[e] > d2[f.k-1]*(1+float64(2*d+16)*0x1p-53) {
+			continue
+		}
+		v := dist2(x, f.s.x[int(j)*d:][:d])
+		n := room.count[i]
+		// Where it belongs: behind those that are nearer.
+		to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
+			if a < b {
+				return -1
+			}
+			return 1
+		})
+		for to < n && d2[to] == v && f.s.given(int(place[to])) < f.s.given(int(j)) {
+			to++
+		}
+		if to == f.k {
+			continue
+		}
+		if n < f.k {
+			room.count[i]++
+			n++
+		}
+		copy(place[to+1:n], place[to:])
+		copy(d2[to+1:n], d2[to:])
+		place[to], d2[to] = j, v
+	}
+}
+
+// nearestLists are the neighbours of every point by place, with their weights. Those
+// whose weight is below the range of float32 are left out.
+type nearestLists struct {
+	ptr  []uint64
+	ind  []uint32
+	val  []float32
+	most float64 // squared distance of those left out, at least
+}
+
+// lists puts the neighbours of each point in order and makes their weights.
+func (f *nearestPass) lists(ctx context.Context, b Bandwidth, o *Options) (*nearestLists, error) {
+	n := f.s.n
+	l := &nearestLists{ptr: make([]uint64, n+1), ind: f.place, val: make([]float32, n*f.k), most: radiusSquared(maxRadius(b))}
+	counts := make([]uint64, n)
+	const rowsPerPiece = 256
+	if err := o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, rowsPerPiece)
+		var entries []uint64
+		for i := lo; i < hi; i++ {
+			d2, place, val := f.d2[i*f.k:][:f.k], f.place[i*f.k:][:f.k], l.val[i*f.k:][:f.k]
+			kept, _ := slices.BinarySearchFunc(d2, l.most, func(a, b float64) int {
+				if a <= b {
+					return -1
+				}
+				return 1
+			})
+			f.kernels.Weights(val[:kept], d2[:kept], b.gamma)
+			entries = entries[:0]
+			for e, j := range place[:kept] {
+				entries = append(entries, uint64(j)<<32|uint64(math.Float32bits(val[e])))
+			}
+			slices.Sort(entries)
+			for e, v := range entries {
+				place[e], val[e] = uint32(v>>32), math.Float32frombits(uint32(v))
+			}
+			counts[i] = uint64(kept)
+		}
+	})); err != nil {
+		return nil, err
+	}
+	// Close the gaps.
+	end := uint64(0)
+	for i, count := range counts {
+		copy(l.ind[end:], l.ind[i*f.k:][:count])
+		copy(l.val[end:], l.val[i*f.k:][:count])
+		end += count
+		l.ptr[i+1] = end
+	}
+	l.ind, l.val = l.ind[:end], l.val[:end]
+	return l, nil
+}
+
+// union returns the matrix that has an entry where one of two points has the other
+// in its list. Weights of a pair are the same from both sides.
+func (l *nearestLists) union(ctx context.Context, held int64, o *Options) (*sparse.CSR, error) {
+	n := len(l.ptr) - 1
+	// The lists that each point is in, by point: a transposed matrix.
+	from := make([]uint64, n+1)
+	for _, j := range l.ind {
+		from[j+1]++
+	}
+	for i := range n {
+		from[i+1] += from[i]
+	}
+	next := slices.Clone(from[:n])
+	ind, val := make([]uint32, len(l.ind)), make([]float32, len(l.ind))
+	for i := range n {
+		for e := l.ptr[i]; e < l.ptr[i+1]; e++ {
+			j := l.ind[e]
+			ind[next[j]], val[next[j]] = uint32(i), l.val[e]
+			next[j]++
+		}
+	}
+	counts := make([]uint64, n+1)
+	var outInd []uint32
+	var outVal []float32
+	merge := func(i int, at uint64) (count uint64) {
+		a, b := l.ptr[i], from[i]
+		for a < l.ptr[i+1] || b < from[i+1] {
+			column, w := uint32(math.MaxUint32), float32(0)
+			if a < l.ptr[i+1] {
+				column, w = l.ind[a], l.val[a]
+			}
+			if b < from[i+1] && ind[b] <= column {
+				if ind[b] == column {
+					a++
+				}
+				column, w = ind[b], val[b]
+				b++
+			} else {
+				a++
+			}
+			if outInd != nil {
+				outInd[at+count], outVal[at+count] = column, w
+			}
+			count++
+		}
+		return count
+	}
+	const rowsPerPiece = 1024
+	rows := func(do func(i int)) error {
+		return o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+			lo, hi := par.Block(piece, n, rowsPerPiece)
+			for i := lo; i < hi; i++ {
+				do(i)
+			}
+		}))
+	}
+	if err := rows(func(i int) { counts[i+1] = merge(i, 0) }); err != nil {
+		return nil, err
+	}
+	ptr, ei, ev, err := o.allocate(ctx, counts, held)
+	if err != nil {
+		return nil, err
+	}
+	if outInd, outVal = ei, ev; len(ei) > 0 {
+		if err := rows(func(i int) { merge(i, ptr[i]) }); err != nil {
+			return nil, err
+		}
+	}
+	return sparse.Adopt(ctx, o.Workers, o.exact(), n, n, ptr, ei, ev)
+}

@@ -1,0 +1,133 @@
+package kernel
+
+import (
+	"math"
+	"math/bits"
+)
+
+// tailBounds bounds the weight of the points that are not within the radius r of
+// one. Those that codes reject are known to be farther than r and no more, so each
+// counts with w(r) unless the ball around its group of tiles is known to be farther:
+// with radii r = r_0 < r_1 < .. < r_K, and N_k given points in groups that are not
+// beyond r_k, those left out weigh at most
+//
+//	N_1 w(r_0) + (N_2 - N_1) w(r_1) + .. + (N - N_K) w(r_K),
+//
+// from which w(r_0) is subtracted for every point within the radius, all of which
+// are among the N_1.
+type tailBounds struct {
+	c      *codes
+	groups *codes // balls; nil: nothing is known of them
+	panel  []uint8
+	size   []float64 // given points in the largest group of each 64
+	levels []tailLevel
+	weight float64 // w(r_0)
+	total  float64 // w(r_K) N
+	sum    []float64
+}
+
+// tailLevel is one of r_1 .. r_K.
+type tailLevel struct {
+	radius float64 // in units
+	drop   float64 // of the weight, from the radius before
+	reach  reach
+	bias   []int32
+}
+
+const (
+	tailLevels = 4
+	// tailStep is the logarithm of the weight from one radius to the next.
+	tailStep = 3.5
+	// tailGroups are all groups at most: then what they cost is little beside the
+	// search.
+	tailGroups = 256
+)
+
+// newTailBounds prepares bounds for the points of tiles, each of which stands for
+// some given points of n.
+func newTailBounds(t *tiles, b Bandwidth, radius float64, n int, multiplicity func(i int) float64) *tailBounds {
+	points := len(t.c.norm2)
+	tb := &tailBounds{c: t.c, weight: b.Weight(radius * radius), sum: make([]float64, points)}
+	if t.balls == nil {
+		tb.total = tb.weight * float64(n)
+		return tb
+	}
+	each := (t.count() + tailGroups - 1) / tailGroups
+	count := (t.count() + each - 1) / each
+	padded := (count + panelColumns - 1) / panelColumns * panelColumns
+	tb.groups = newCodes(count, t.c.depth, t.c.unit)
+	tb.size = make([]float64, padded/64)
+	for g := range count {
+		lo, hi := t.start[g*each], t.start[min((g+1)*each, t.count())]
+		tb.groups.enclose(g, t.c, lo, hi)
+		size := 0.0
+		for i := lo; i < hi; i++ {
+			size += multiplicity(i)
+		}
+		tb.size[g/64] = max(tb.size[g/64], size)
+		tb.groups.widest = max(tb.groups.widest, tb.groups.slack[g])
+	}
+	tb.panel = make([]uint8, padded*t.c.depth)
+	tb.groups.panel(tb.panel, 0, count)
+	usual := quantile(t.c.slack, 0.9)
+	before := tb.weight
+	for k := 1; k <= tailLevels; k++ {
+		r2 := radius*radius + tailStep*float64(k)/b.gamma
+		w := b.Weight(r2)
+		// A radius rounded up is for points that are farther than it.
+		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / t.c.unit, drop: before - w, bias: make([]int32, padded)}
+		level.reach = reach{usual: bounded(level.radius + usual), most: tb.groups.widest}
+		for g := range level.bias {
+			level.bias[g] = padBias
+			if g < count {
+				level.bias[g] = level.reach.bias(tb.groups.norm2[g], tb.groups.slack[g])
+			}
+		}
+		tb.levels, before = append(tb.levels, level), w
+	}
+	tb.total = before * float64(n)
+	return tb
+}
+
+func tailBytes(n, depth int) int64 {
+	return int64(n)*8 + (tailGroups+panelColumns)*(2*codeBytes(depth)+4*tailLevels)
+}
+
+// tailRoom is the scratch memory of a worker.
+type tailRoom struct {
+	mask      []uint64
+	threshold []int32
+}
+
+func (tb *tailBounds) room() tailRoom {
+	return tailRoom{make([]uint64, panelColumns*len(tb.size)), make([]int32, panelColumns)}
+}
+
+// bound sets the sums of the points lo to hi-1, of a tile.
+func (tb *tailBounds) bound(room *tailRoom, k *Kernels, lo, hi int) {
+	for i := lo; i < hi; i++ {
+		tb.sum[i] = tb.total
+	}
+	c, words := tb.c, len(tb.size)
+	for l := range tb.levels {
+		level := &tb.levels[l]
+		threshold := room.threshold[:hi-lo]
+		for i := range threshold {
+			threshold[i] = level.reach.threshold(c.norm2[lo+i], c.sum[lo+i], bounded(level.radius+c.slack[lo+i]))
+		}
+		k.Above8(room.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
+		for i := range hi - lo {
+			near := 0.0
+			for w, word := range room.mask[i*words:][:words] {
+				near += float64(bits.OnesCount64(word)) * tb.size[w]
+			}
+			tb.sum[lo+i] += near * level.drop
+		}
+	}
+}
+
+// tail returns the bound for point i with so many given points within the radius,
+// itself and its equals included.
+func (tb *tailBounds) tail(i int, within float64) float64 {
+	return max(tb.sum[i]*(1+1e-9)-tb.weight*within, 0)
+}

@@ -1,0 +1,142 @@
+package kernel
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// tiles are runs of at most panelColumns points, next to each other in the order of
+// a search, whose codes are laid out for simd.Above8. Each has a ball around it:
+// with a code as its centre, which is exact, and the radius
+//
+//	rho = max over its points of |q - centre| + e,
+//
+// no point x within r of one of its points has |q_x - centre| > r/unit + e_x + rho.
+type tiles struct {
+	c      *codes
+	start  []int // of each, and the end
+	panels []uint8
+	balls  *codes // centres, their radius as the slack
+}
+
+// leastTile is how many points a tile has at least when it ends with a group: a tile
+// of two groups is a large ball.
+const leastTile = 40
+
+// newTiles makes tiles of points in groups that end at the given places. Without
+// balls it does not matter what is in a tile, and all are full.
+func newTiles(ctx context.Context, c *codes, ends []int, balls bool, set *par.Set) (*tiles, error) {
+	n := len(c.norm2)
+	t := &tiles{c: c, start: []int{0}}
+	begin, next := 0, 0
+	for begin < n {
+		end := min(begin+panelColumns, n)
+		if balls {
+			for next < len(ends) && ends[next] < begin+leastTile {
+				next++
+			}
+			if next < len(ends) {
+				end = min(end, ends[next])
+			}
+		}
+		t.start = append(t.start, end)
+		begin = end
+	}
+	t.panels = make([]uint8, t.count()*panelColumns*c.depth)
+	if balls {
+		t.balls = newCodes(t.count(), c.depth, c.unit)
+	}
+	err := set.Do(ctx, t.count(), par.Func(func(_, tile int) {
+		c.panel(t.panel(tile, tile+1), t.start[tile], t.start[tile+1])
+		if balls {
+			t.balls.enclose(tile, c, t.start[tile], t.start[tile+1])
+		}
+	}))
+	if balls {
+		t.balls.widest = slices.Max(t.balls.slack)
+	}
+	return t, err
+}
+
+// tilesBytes is what tiles of n points take at most.
+func tilesBytes(n, depth int) int64 {
+	count := int64(n)/leastTile + 2
+	return count * (panelColumns*int64(depth) + codeBytes(depth) + 8 + 8*panelColumns)
+}
+
+func (t *tiles) count() int { return len(t.start) - 1 }
+
+// panel returns the codes of some tiles.
+func (t *tiles) panel(from, to int) []uint8 {
+	return t.panels[from*panelColumns*t.c.depth : to*panelColumns*t.c.depth]
+}
+
+// enclose makes code i the middle of the codes lo to hi-1 of c, and its slack the
+// radius around them.
+func (c *codes) enclose(i int, of *codes, lo, hi int) {
+	sums := make([]int64, c.depth)
+	for j := lo; j < hi; j++ {
+		for t, v := range of.row(j) {
+			sums[t] += int64(v)
+		}
+	}
+	centre := c.row(i)
+	for t, v := range sums {
+		centre[t] = int8(math.RoundToEven(float64(v) / float64(hi-lo)))
+	}
+	c.measure(i)
+	for j := lo; j < hi; j++ {
+		c.slack[i] = max(c.slack[i], bounded(of.distance(j, centre)+of.slack[j]))
+	}
+}
+
+// biases returns those of all columns of the panels, for reaches b of the points.
+func (t *tiles) biases(r reach, b []float64) []int32 {
+	out := make([]int32, t.count()*panelColumns)
+	for tile := range t.count() {
+		column := out[tile*panelColumns:][:panelColumns]
+		for j := range column {
+			column[j] = padBias
+			if i := t.start[tile] + j; i < t.start[tile+1] {
+				column[j] = r.bias(t.c.norm2[i], b[i])
+			}
+		}
+	}
+	return out
+}
+
+// ballTerms returns the thresholds of balls, as rows of simd.Above8, and the biases
+// of points as its columns, for the question whether a point is so near to a ball
+// that points of the tile may be within the radius.
+func (t *tiles) ballTerms(radius float64) (threshold, bias []int32) {
+	near := searchReach(t.c, radius).radius
+	r := reach{usual: bounded(near + quantile(t.balls.slack, 0.9)), most: t.c.widest}
+	threshold = make([]int32, t.count())
+	for ball := range threshold {
+		threshold[ball] = r.threshold(t.balls.norm2[ball], t.balls.sum[ball], bounded(near+t.balls.slack[ball]))
+	}
+	return threshold, t.biases(r, t.c.slack)
+}
+
+// Balls are left out where more than this share of points is near to them: what they
+// save is then less than what they cost.
+const ballShare = 0.85
+
+// share returns the share of balls that points of some tiles are near to.
+func (t *tiles) share(radius float64, k *Kernels) float64 {
+	threshold, bias := t.ballTerms(radius)
+	near, points := make([]uint64, t.count()), 0
+	left := 0
+	for _, tile := range spread(min(t.count(), 32), t.count()) {
+		k.Above8(near, t.balls.code, t.panel(tile, tile+1), t.c.depth, bias[tile*panelColumns:][:panelColumns], threshold)
+		for _, word := range near {
+			left += bits.OnesCount64(word)
+		}
+		points += t.start[tile+1] - t.start[tile]
+	}
+	return float64(left) / (float64(points) * float64(t.count()))
+}

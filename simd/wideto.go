@@ -1,0 +1,48 @@
+package simd
+
+// WideDistsTo is SqDistsTo in float64, without a limit. Differences of float32 are
+// rounded to float64, squared, rounded and added in 16 lanes: column c to lane c%16.
+// Lanes are added in halves: 0 to 7 and 8 to 15, down to one. So the bits are the same
+// at every level, and the error is at most (d/16 + 8) 2^-53 times the squared distance.
+//
+// WideDistsTo panics where dst or a row of the first or last index is too short; it
+// allocates nothing.
+func (s *Kernels) WideDistsTo(dst []float64, x, rows []float32, stride int, index []uint32) {
+	if len(dst) < len(index) || stride < len(x) {
+		panic("simd: wide distances to: bad shape")
+	}
+	if len(index) == 0 {
+		return
+	}
+	for _, i := range []uint32{index[0], index[len(index)-1]} {
+		if !holds(len(rows), int(i)+1, stride, len(x)) {
+			panic("simd: wide distances to: short slice")
+		}
+	}
+	reads(x)
+	reads(index)
+	readsRows(rows, stride, len(x), index)
+	writes(dst[:len(index)])
+	s.wideDistsTo(dst, x, rows, stride, index)
+}
+
+// wideDistsToGo is the reference.
+func wideDistsToGo(dst []float64, x, rows []float32, stride int, index []uint32) {
+	for m, i := range index {
+		dst[m] = wideDistToGo(x, rows[int(i)*stride:][:len(x)])
+	}
+}
+
+func wideDistToGo(x, y []float32) float64 {
+	var lanes [16]float64
+	for c, v := range x {
+		e := float64(v) - float64(y[c])
+		lanes[c%16] += float64(e * e)
+	}
+	for width := 8; width > 0; width /= 2 {
+		for l, v := range lanes[width : 2*width] {
+			lanes[l] += v
+		}
+	}
+	return lanes[0]
+}
