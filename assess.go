@@ -11,8 +11,11 @@ import (
 // An Assessment is what a private first step would be worth and cost, known
 // before any data is read.
 type Assessment struct {
-	// Tight is the bound Privatize calibrates to, with the rounding error.
+	// Tight is the bound Privatize calibrates to, with the error of the computed
+	// step: that of rounding and, for the operator poly, of its polynomial.
 	Tight sensitivity.Bound
+	// Computed says how the step would be computed.
+	Computed string
 	// Corrected is the paper's constant with its errors repaired, nil where its
 	// proof does not reach: it needs the exact kernel, alpha >= 0 and a table in
 	// [0, 1]. It is for the relation null, whatever was asked for.
@@ -57,7 +60,7 @@ func Sensitivity(ctx context.Context, n, d int, settings *PrivateSettings) (*Ass
 	} else if err := p.inflate(d); err != nil {
 		return nil, err
 	}
-	out.Tight = p.bound
+	out.Tight, out.Computed = p.bound, p.computed()
 	if c, err := sensitivity.Corrected(sensitivity.Null, p.query, p.q); err == nil {
 		out.Corrected = &c
 	}

@@ -42,14 +42,14 @@ func TestNeighboursStayWithinTheBound(t *testing.T) {
 			f.Data[i] -= v
 		}
 		ratio := blas64.Nrm2(blas64.Vector{N: len(f.Data), Inc: 1, Data: f.Data}) / bound.Value()
-		name := fmt.Sprintf("%v, %s", c.settings.Relation, bound.Derivation())
+		name := fmt.Sprintf("%v, %s %s", c.settings.Relation, bound.Derivation(), c.settings.Operator)
 		worst[name] = max(worst[name], ratio)
 		if !(ratio <= 1) {
 			t.Errorf("case %d: %g times the bound: %+v", seed, ratio, c.settings)
 		}
 	}
 	t.Logf("%d of %d refused; largest parts of the bound %v", refused, cases, worst)
-	if refused > cases/3 || len(worst) < 12 {
+	if refused > cases/3 || len(worst) < 16 {
 		t.Errorf("%d of %d refused, %d kinds", refused, cases, len(worst))
 	}
 }
@@ -74,7 +74,7 @@ func drawNeighbours(rng *rand.Rand) *neighbours {
 		Bandwidth: kernel.Sigma(pick(0.06, 0.1, 0.3, 1, 6, 100)), Alpha: pick(0, 0.6, -0.6, 5, -50), SigmaQ: pick(1e-8, 1, 1e8),
 		Table: []string{"equal", "different", "gaussian"}[rng.IntN(3)], Classes: 1 + rng.IntN(4), Columns: k, Seed: rng.Uint64(), NormalizeRows: true,
 	}
-	switch rng.IntN(5) {
+	switch rng.IntN(7) {
 	case 0:
 		s.PrivateRows = []int{row}
 	case 1:
@@ -83,6 +83,8 @@ func drawNeighbours(rng *rand.Rand) *neighbours {
 		s.Operator, s.Radius = "background", pick(0.1, 0.9, 1, 1.5, 2)
 	case 3:
 		s.Classes = 65536
+	case 4, 5:
+		s.Operator, s.Bandwidth = "poly", kernel.Sigma(pick(0.4, 1, 2, 6, 100))
 	}
 	record := func() []float64 {
 		v, scale := make([]float64, d), pick(1, 1e-300, 1e300)

@@ -141,6 +141,8 @@ func (e *Engine) privatize(ctx context.Context, n, d int, labels []int32, settin
 type private struct {
 	settings    *PrivateSettings
 	query       sensitivity.Query
+	operator    string // that makes the step: dense, background or poly
+	order       int    // of poly
 	q           blas64.General
 	bound       sensitivity.Bound
 	calibration mechanism.Calibration
@@ -149,7 +151,8 @@ type private struct {
 // draw fixes the query and draws the public start.
 func (p *private) draw(ctx context.Context, n int) (err error) {
 	s := p.settings
-	if p.query, err = s.query(n); err != nil {
+	p.operator = s.operator(n)
+	if p.query, err = s.query(p.operator); err != nil {
 		return err
 	}
 	if p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ); err != nil {
@@ -172,9 +175,19 @@ func (s *PrivateSettings) group(b sensitivity.Bound, err error) (sensitivity.Bou
 	return b.Group(s.Records)
 }
 
-// inflate adds the rounding error of features in d dimensions to the bound.
+// inflate adds the error of the computed step, for features in d dimensions, to the
+// bound: that of rounding and, for poly, that of its polynomial.
 func (p *private) inflate(d int) error {
 	eta, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
+	if err == nil && p.operator == "poly" {
+		var polynomial sensitivity.Eta
+		switch polynomial, err = p.chooseOrder(d); {
+		case err == nil:
+			eta = polynomial
+		case errors.Is(err, kernel.ErrTolerance) && p.settings.Operator == "":
+			p.operator, err = "dense", nil
+		}
+	}
 	if err == nil {
 		p.bound, err = p.bound.Inflate(eta)
 	}
@@ -182,6 +195,51 @@ func (p *private) inflate(d int) error {
 		return fmt.Errorf("privatemail: %w", err)
 	}
 	return nil
+}
+
+// polyShare is the most that the error of poly may add to the sensitivity, as a
+// part of it: the noise is larger by as much.
+const polyShare = 0.01
+
+// computed says how the step is computed.
+func (p *private) computed() string {
+	switch p.operator {
+	case "poly":
+		return fmt.Sprintf("float64, a polynomial of degree %d", p.order)
+	case "background":
+		return "float64, pairs within the radius"
+	}
+	return "float64, every pair"
+}
+
+// chooseOrder finds the least order of poly whose error, counted twice, is below
+// polyShare of the bound, and returns that error. It uses public numbers alone: the
+// range of weights between unit rows, the bound, and Q. kernel.ErrTolerance is
+// returned where no order will do.
+func (p *private) chooseOrder(d int) (sensitivity.Eta, error) {
+	for p.order = 0; ; p.order++ {
+		entry, rounding, err := kernel.UnitPolyError(p.settings.Bandwidth, p.q.Rows, d, p.order)
+		if errors.Is(err, kernel.ErrTolerance) && p.order < kernel.MaxUnitPolyOrder(d) {
+			continue // too low
+		}
+		if err != nil {
+			return sensitivity.Eta{}, err
+		}
+		eta, err := sensitivity.EntryError(p.query, p.q, entry)
+		if err != nil {
+			return sensitivity.Eta{}, err
+		}
+		computed, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
+		if err != nil {
+			return sensitivity.Eta{}, err
+		}
+		if eta, err = eta.Plus(computed); err != nil {
+			return sensitivity.Eta{}, err
+		}
+		if 2*eta.Value() <= polyShare*p.bound.Exact() {
+			return eta, nil
+		}
+	}
 }
 
 // calibrate chooses the noise.
@@ -193,6 +251,7 @@ func (p *private) calibrate(d int) error {
 	if err != nil {
 		return fmt.Errorf("privatemail: %w", err)
 	}
+	reach += p.bound.Eta() // no entry is further off than all together
 	p.calibration, err = mechanism.Calibrate(mechanism.Params{
 		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Sensitivity: p.bound, Reach: reach, Rule: p.settings.Rule,
 	})
@@ -315,13 +374,17 @@ func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []
 	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.set, Kernels: e.kernels, Progress: e.report()}
 	var op kernel.Operator64
 	var err error
-	if background, ok := p.query.Operator.(sensitivity.Background); ok {
+	switch p.operator {
+	case "background":
+		background := p.query.Operator.(sensitivity.Background)
 		op, err = kernel.NewBackground(ctx, rows, s.Bandwidth, background.Radius, background.Weight, o)
 		if errors.Is(err, kernel.ErrMemory) {
 			// How much it would take is a fact about private rows.
 			err = fmt.Errorf("%w: the budget is too small for this radius", kernel.ErrMemory)
 		}
-	} else {
+	case "poly":
+		op, err = kernel.NewUnitPoly(ctx, rows, s.Bandwidth, p.order, o)
+	default:
 		op, err = kernel.NewUnitDense(ctx, rows, s.Bandwidth, o)
 	}
 	if err != nil {

@@ -130,6 +130,13 @@ func TestPrivatizeIsTheStepPlusNoise(t *testing.T) {
 			}
 			return background.Weight
 		}, background.Weight},
+		{"poly", func(s *PrivateSettings) { s.Operator = "poly" }, gauss(1), 0},
+		{"poly, null record", func(s *PrivateSettings) {
+			s.Operator, s.Relation = "poly", sensitivity.Null
+		}, gauss(1), math.Exp(-0.5)},
+		{"poly, rest public", func(s *PrivateSettings) {
+			s.Operator, s.PrivateRows, s.RestPublic = "poly", []int{4}, true
+		}, gauss(1), 0},
 		{"classical", func(s *PrivateSettings) { s.Rule, s.Epsilon = mechanism.Classical, 0.9 }, gauss(1), 0},
 		{"main text", func(s *PrivateSettings) { s.Bandwidth = kernel.SigmaMainText(2) }, gauss(1), 0},
 	}
@@ -412,7 +419,7 @@ func TestPrivateOperatorFromPublicNumbers(t *testing.T) {
 		want  string
 	}{{1000, 0.1, "full"}, {denseRows, 0.1, "full"}, {denseRows + 1, 0.1, "background"}, {denseRows + 1, 6, "full"}} {
 		s := PrivateSettings{Bandwidth: kernel.Sigma(c.sigma), Table: "equal", Classes: 2}
-		q, err := s.query(c.n)
+		q, err := s.query(s.operator(c.n))
 		if err != nil || q.Operator.Kind() != c.want {
 			t.Errorf("n = %d, sigma %g: %v, %v", c.n, c.sigma, q.Operator, err)
 		}
@@ -546,5 +553,55 @@ func TestClientOfSeveralRows(t *testing.T) {
 		if _, err := engine(t).Privatize(t.Context(), x, y, s); !errors.Is(err, ErrSettings) && !errors.Is(err, sensitivity.ErrGroup) {
 			t.Errorf("%+v: %v", s, err)
 		}
+	}
+}
+
+// Above the rows that dense is for, a wide bandwidth is poly with the least order
+// whose error adds no more than a hundredth; where none will do it is dense, unless
+// poly was asked for. The error is in the bound.
+func TestPolyFromPublicNumbers(t *testing.T) {
+	assess := func(n, d int, sigma float64, operator string) (*private, error) {
+		s, err := (&PrivateSettings{Bandwidth: kernel.Sigma(sigma), Alpha: 0.6, Relation: sensitivity.ReplaceOne, Table: "equal", Classes: 10, Operator: operator, Seed: 1}).withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &private{settings: &s}
+		if err := p.draw(t.Context(), n); err != nil {
+			t.Fatal(err)
+		}
+		if p.bound, err = p.tight(); err != nil {
+			t.Fatal(err)
+		}
+		return p, p.inflate(d)
+	}
+	for _, c := range []struct {
+		n, d     int
+		sigma    float64
+		operator string
+		want     string
+		order    int
+	}{
+		{denseRows, 64, 6, "", "dense", 0},
+		{denseRows + 1, 64, 6, "", "poly", 2},
+		{denseRows + 1, 64, 0.1, "", "background", 0},
+		{denseRows + 1, 64, 0.5, "", "dense", 0},
+		{denseRows + 1, 2, 0.5, "", "poly", 15},
+		{1000, 64, 6, "poly", "poly", 2},
+		{1000, 64, 1000, "poly", "poly", 0},
+		{1000, 64, 20, "poly", "poly", 1},
+	} {
+		p, err := assess(c.n, c.d, c.sigma, c.operator)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.operator != c.want || p.order != c.order && c.want == "poly" {
+			t.Errorf("n = %d, d = %d, sigma %g: %s of order %d, want %s of order %d", c.n, c.d, c.sigma, p.operator, p.order, c.want, c.order)
+		}
+		if extra := 2 * p.bound.Eta() / p.bound.Exact(); extra > 0.01 || p.operator == "poly" && extra < 1e-9 {
+			t.Errorf("n = %d, d = %d, sigma %g: the error adds %g", c.n, c.d, c.sigma, extra)
+		}
+	}
+	if _, err := assess(1000, 64, 0.5, "poly"); !errors.Is(err, kernel.ErrTolerance) {
+		t.Errorf("poly at sigma 0.5: %v", err)
 	}
 }

@@ -57,10 +57,12 @@ type PrivateSettings struct {
 	// of unit norm within 1e-6. Under the relations with a null record one row
 	// may be zero, and is then the private one.
 	NormalizeRows bool
-	// Operator is "dense", the exact kernel, or "background", the kernel cut at
-	// Radius with a constant weight beyond, which is sparse. Default, from
-	// public numbers alone: dense up to 65,536 rows, and above where a weight
-	// of 1e-3 is beyond a distance of 1.
+	// Operator is "dense", the exact kernel; "poly", a polynomial of the least order
+	// whose error adds no more than a hundredth to the sensitivity, for wide
+	// bandwidths; or "background", the kernel cut at Radius with a constant weight
+	// beyond, which is sparse. Default, from public numbers alone: dense up to
+	// 65,536 rows; above, background where a weight of 1e-3 is within a distance of
+	// 1, else poly where an order will do, else dense.
 	Operator string
 	// Radius of the operator background. Default: where a weight is 1e-3.
 	Radius float64
@@ -104,8 +106,21 @@ func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 	return out, nil
 }
 
-// query returns the public numbers of the first step for n rows.
-func (s *PrivateSettings) query(n int) (sensitivity.Query, error) {
+// operator returns the name of the operator for n rows.
+func (s *PrivateSettings) operator(n int) string {
+	switch {
+	case s.Operator != "":
+		return s.Operator
+	case n <= denseRows || s.Radius != 0:
+		return "dense"
+	case s.Bandwidth.Radius(edgeWeight) <= 1:
+		return "background"
+	}
+	return "poly"
+}
+
+// query returns the public numbers of the first step with an operator.
+func (s *PrivateSettings) query(name string) (sensitivity.Query, error) {
 	q := sensitivity.Query{Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha}
 	switch s.Table {
 	case "equal":
@@ -120,18 +135,11 @@ func (s *PrivateSettings) query(n int) (sensitivity.Query, error) {
 		}
 		q.Table = sensitivity.DataDependent{Name: s.Table} // refused by every bound
 	}
-	name := s.Operator
-	if name == "" {
-		name = "dense"
-		if n > denseRows && s.Radius == 0 && s.Bandwidth.Radius(edgeWeight) <= 1 {
-			name = "background"
-		}
-	}
 	if s.Radius != 0 && name != "background" {
 		return q, fmt.Errorf("privatemail: %w: a radius goes with the operator background, not with %s", ErrSettings, name)
 	}
 	switch name {
-	case "dense":
+	case "dense", "poly":
 		q.Operator = sensitivity.Full{}
 	case "background":
 		radius := s.Radius
@@ -142,7 +150,7 @@ func (s *PrivateSettings) query(n int) (sensitivity.Query, error) {
 	case "csr":
 		q.Operator = sensitivity.Truncated{Radius: s.Bandwidth.Radius(edgeWeight)} // refused by every bound
 	default:
-		return q, fmt.Errorf("privatemail: %w: no operator %q for a private step; there are dense and background", ErrSettings, name)
+		return q, fmt.Errorf("privatemail: %w: no operator %q for a private step; there are dense, poly and background", ErrSettings, name)
 	}
 	return q, nil
 }

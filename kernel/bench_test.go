@@ -142,3 +142,29 @@ func BenchmarkStepPairs(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkPolyStep(b *testing.B) {
+	for _, c := range []struct {
+		n, d  int
+		sigma float64
+	}{{200_000, 64, 6}, {50_000, 512, 6}, {20_000, 64, 2}} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/sigma=%g", c.n, c.d, c.sigma), func(b *testing.B) {
+			op, err := NewPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3})
+			if err != nil {
+				b.Fatal(err)
+			}
+			x, dst := randomBlock(rngOf(1), c.n, 2), zeros32(c.n, 2)
+			var st Stats
+			if err := st.Gather(x, nil); err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(8 * int64(c.n) * int64(c.d))
+			for b.Loop() {
+				if err := op.Step(b.Context(), dst, x, &Step{}, &st); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(op.Degree()), "degree")
+		})
+	}
+}

@@ -14,6 +14,8 @@ const (
 	Exact       Kind = iota // nothing but rounding
 	DroppedMass             // weights beyond a cutoff are left out
 	Replaced                // weights beyond a cutoff are a constant
+	Relative                // every weight is off by at most EntryRel of itself
+	Absolute                // every weight is off by at most EntryAbs
 )
 
 func (k Kind) String() string {
@@ -24,6 +26,10 @@ func (k Kind) String() string {
 		return "dropped mass"
 	case Replaced:
 		return "replaced"
+	case Relative:
+		return "relative"
+	case Absolute:
+		return "absolute"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }
@@ -36,15 +42,18 @@ type Certificate struct {
 	// EntryRel bounds |what_ij - w_ij| / w_ij for the weights that are kept:
 	// distances, exponential and the stored format together.
 	EntryRel float64
+	// EntryAbs bounds |what_ij - w_ij| itself, where weights are approximated and
+	// not left out.
+	EntryAbs float64
 	// RowMax is the largest eta_i, +Inf when a row is isolated; RowP99 is the
 	// value that 99 in 100 of all rows do not exceed.
 	RowMax, RowP99 float64
 	// Rounding bounds the accumulation: a computed sum over j of what_ij x_j
 	// is within Rounding of the exact one, relative to sum_j |what_ij x_j|,
 	// plus |x_i| and its like where points are equal. For dense and background
-	// the final rounding to the iterate's type is not part of it; for csr and pairs,
-	// whose products are float32, it is, and a product below the range of float32 may
-	// be off by another 2^-150.
+	// the final rounding to the iterate's type is not part of it; for csr, pairs, and
+	// poly in float32, whose products are float32, it is, and a product below the
+	// range of float32 may be off by another 2^-150.
 	Rounding float64
 	// Isolated is the number of rows whose weights were all left out. The step
 	// leaves them where they are; the full kernel would move them, so nothing

@@ -103,8 +103,8 @@ func TestUnderflowIsolatesRows(t *testing.T) {
 			t.Errorf("%s: RowMax = %g with an isolated row", op.Name(), cert.RowMax)
 		}
 	}
-	for _, name := range OperatorNames() {
-		if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: name, Isolated: Fail}); !errors.Is(err, ErrIsolated) && !errors.Is(err, ErrOperator) { // background is for unit rows
+	for _, name := range []string{"dense", "csr", "pairs"} { // it is out of reach of the others
+		if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: name, Isolated: Fail}); !errors.Is(err, ErrIsolated) {
 			t.Errorf("%s, policy fail: err = %v", name, err)
 		}
 	}

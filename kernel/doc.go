@@ -35,6 +35,9 @@
 //	pairs  what csr has in 1 to 8 dimensions, weights made anew for each product:
 //	       a few bytes a row in place of 8 a weight
 //	background  for unit rows: pairs within a radius stored, a constant beyond
+//	poly   every pair, by a polynomial in the inner product of the points: for
+//	       bandwidths that are wide against their extent, two passes over the
+//	       points a product in place of n^2 pairs, in any dimension
 //
 // [Plan] lists what can serve with its cost, [Build] builds the best or the
 // one asked for. Costs are those of a sample of rows and of constants that are
@@ -56,10 +59,12 @@
 // A bound on what one record can change in the first step rests on the range
 // of the weights, and that on rows of unit norm. [UnitRows] are such rows in
 // float64; the operators built from them have weights in [exp(-4 Gamma), 1]
-// whatever rounding does, and a constant weight for a null record. [NewUnitDense]
-// and [NewBackground] make them:
+// whatever rounding does, and a constant weight for a null record. [NewUnitDense],
+// [NewUnitPoly] and [NewBackground] make them:
 //
 //	dense       the full kernel
+//	poly        the full kernel by a polynomial whose error, for any rows, is told
+//	            beforehand by [UnitPolyError]
 //	background  the kernel within a radius and one constant beyond it, at the
 //	            cost of csr and without small degrees
 //
@@ -115,12 +120,16 @@
 // order and sums over rows are made per fixed chunk and added in chunk order:
 // the same bits for any number of workers. csr adds up a row in the order of
 // sparse.CSR.MulTo, pairs in batches of candidates; both take their inner loops from
-// package simd ([Options].Kernels), whose levels agree on every bit.
+// package simd ([Options].Kernels), whose levels agree on every bit. The dot products
+// of poly in float32 are those of simd.Dots, whose bits depend on the level.
 //
 // # Precision
 //
-// dense and background sum in float64, with iterates of either type. csr and pairs have
-// float32 weights and iterates, and so are their products, as sparse.CSR.MulTo makes them; the
+// dense and background sum in float64, with iterates of either type. poly has moments
+// in float64 and products in float32, where their rounding, which is part of its
+// certificate, is below the tolerance, and float64 products otherwise and in
+// Apply64 and Step64. csr and pairs have float32 weights and iterates, and so are
+// their products, as sparse.CSR.MulTo makes them; the
 // rest of a step, and all its sums, are float64 (simd.FinishRows). Beside what the
 // certificate says of the weights, a row of its step errs by at most
 //

@@ -39,6 +39,7 @@ type Candidate struct {
 
 	method method
 	limit  limit
+	poly   *polyPlan // of the operator poly
 }
 
 // A limit is what makes a candidate infeasible.
@@ -65,6 +66,9 @@ func methods() []method {
 		{"csr", csrCandidate, buildCSR, searchWork, sparseWork},
 		{"pairs", pairsCandidate, buildPairs, vectorWork, vectorWork},
 		{"background", backgroundCandidate, buildBackground, scalarWork, scalarWork},
+		{"poly", polyCandidate, func(ctx context.Context, _ *pointSet, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
+			return buildOr(newPoly(ctx, c.poly, o))
+		}, vectorWork, vectorWork},
 	}
 }
 

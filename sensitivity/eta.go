@@ -97,6 +97,10 @@ type Arithmetic struct {
 	UnitRoundoff float64
 	// Dimension is the number of columns of the features.
 	Dimension int
+	// Relative is a further error of sums over weights, where they are not made of
+	// computed weights but of moments: a degree is off by this much more of itself,
+	// a product (W q)_i by as much of D_i max_j |q_j|. Default 0.
+	Relative float64
 }
 
 // RoundingError returns the error of evaluating the step in floating point, and
@@ -104,7 +108,7 @@ type Arithmetic struct {
 // the dimension of the features and gamma_m = m u0/(1 - m u0),
 //
 //	eta = (1 + |alpha| U/l) (4 th + 32 gamma_{N+16}) sqrt(N) M,
-//	th  = expm1(4 x (dim+8) (3+sqrt(dim))^2 u0) + 8 u0,
+//	th  = expm1(4 x (dim+8) (3+sqrt(dim))^2 u0) + 8 u0 + Relative,
 //
 // and n/tau in place of 1/l for Floor. In float64 it is about 1e-9 of Delta at a
 // thousand rows and grows like N^(3/2); errors that occur are far smaller.
@@ -167,6 +171,12 @@ type Arithmetic struct {
 // factor of M is at most 3.2 th + 20.2 g for the features, and 1.1 th + 22.3 g for the
 // labels times |alpha| U/l. There are N rows. QED
 //
+// Sums by moments have the error Relative, which adds to th: a weight that is off by
+// th relatively changes D_i and (W q)_i by no more than th D_i and th D_i M, and that
+// is all that is used of it. Where the weights are approximations, as in EntryError,
+// within a sixteenth of l, D_i >= 15/16 n l, and what was rounded up above has room for
+// that: 3.2 16/15 < 4, 22.3 16/15 < 32.
+//
 // Numbers that over- or underflow on the way are not covered: ErrUnrepresentable
 // is returned for 2/sigma^2 > 640, where package kernel may take a degree for zero,
 // and for magnitudes of Q, alpha and the table whose products leave the range of
@@ -192,8 +202,8 @@ func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 	if err != nil {
 		return Eta{}, err
 	}
-	if !(a.UnitRoundoff > 0) || a.UnitRoundoff > 0x1p-8 || a.Dimension < 1 {
-		return Eta{}, refuse(ErrEntryError, "unit roundoff %g, %d dimensions", a.UnitRoundoff, a.Dimension)
+	if !(a.UnitRoundoff > 0) || a.UnitRoundoff > 0x1p-8 || a.Dimension < 1 || !(a.Relative >= 0) {
+		return Eta{}, refuse(ErrEntryError, "unit roundoff %g, %d dimensions, relative error %g", a.UnitRoundoff, a.Dimension, a.Relative)
 	}
 	x, err := halfInverseSquare(query.Sigma)
 	if err != nil {
@@ -201,7 +211,7 @@ func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 	}
 	rows, dim := float64(g.rows), float64(a.Dimension)
 	long := 3 + math.Sqrt(dim)
-	th := math.Expm1(4*x*(dim+8)*long*long*a.UnitRoundoff) + 8*a.UnitRoundoff
+	th := math.Expm1(4*x*(dim+8)*long*long*a.UnitRoundoff) + 8*a.UnitRoundoff + a.Relative
 	steps := (rows + 16) * a.UnitRoundoff
 	sums := steps / (1 - steps)
 	if !(th <= 0x1p-7) || !(steps < 0.5) || !(sums <= 0x1p-7) {

@@ -332,13 +332,22 @@ func TestRoundingError(t *testing.T) {
 			t.Errorf("unit roundoff %g: %g, the estimate is %g", u, eta.Value(), first)
 		}
 	}
+	// A relative error of the sums adds to that of the weights.
+	base, _ := RoundingError(query, q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim})
+	more, err := RoundingError(query, q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim, Relative: 1e-6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := more.Value()-base.Value(), (1+0.6*math.Exp(2.0/36))*4e-6*math.Sqrt(rows)*3.8; math.Abs(got/want-1) > 1e-6 {
+		t.Errorf("a relative error of 1e-6 adds %g, want %g", got, want)
+	}
 	// Against Delta it is next to nothing.
 	eta, _ := RoundingError(query, q, Arithmetic{UnitRoundoff: 0x1p-53, Dimension: dim})
 	if v := 2 * eta.Value() / mustTight(t, FeaturesReplace, query, q, Rows{}); v > 1e-7 {
 		t.Errorf("2 eta is %g of Delta", v)
 	}
 	d := exampleData(exampleQuery)
-	eta, err := RoundingError(exampleQuery, exampleQ, Arithmetic{UnitRoundoff: 0x1p-24, Dimension: 2})
+	eta, err = RoundingError(exampleQuery, exampleQ, Arithmetic{UnitRoundoff: 0x1p-24, Dimension: 2})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,9 @@
 //	Slide                 windows over ascending numbers
 //	Weights, ExpNeg       exp(-gamma d2) and exp(-x) over a block
 //	FinishRows            rows of W x to rows of the next iterate, with its sums
+//	MulTrans, Centre,     sums of rows times thin rows, rows less a centre, and both
+//	CentredSums,          at once
+//	CentredDots
 //	Dots, SqDists         dot products and squared distances between rows
 //	SqDistsTo             squared distances of a row from some of many, up to a limit
 //	Above8, Pack8         pairs of rows of bytes whose product is large

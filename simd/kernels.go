@@ -22,6 +22,10 @@ type Kernels struct {
 	sqDistsTo     func(dst, x, rows []float32, stride int, index []uint32, limit float32)
 	wideDistsTo   func(dst []float64, x, rows []float32, stride int, index []uint32)
 	above8        func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
+	mulTrans      func(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int)
+	centredSums   func(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
+	centredDots   func(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
+	centre        func(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32)
 	dots, sqDists func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
 }
 
@@ -52,4 +56,8 @@ var genericKernels = Kernels{
 	sqDistsTo:   sqDistsToGo,
 	wideDistsTo: wideDistsToGo,
 	above8:      above8Go,
+	mulTrans:    mulTransGo,
+	centre:      centreGo,
+	centredSums: centredSumsGo,
+	centredDots: centredDotsGo,
 }

@@ -107,6 +107,10 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.SqDists(single, 3, x, k, 3, x, k, 3, k)
 			s.SqDistsTo(single, x[:k], x, k, ind, 1)
 			s.Above8(mask, bytes, panel, 64, bias, bias[:17])
+			s.MulTrans(single, k, x, 1, 1, x, k, 3, k)
+			s.Centre(single, k, x, k, 3, x[:k], 1)
+			s.CentredSums(single, k, x, 1, 1, x, k, 3, x[:k], 1)
+			s.CentredDots(single, 3, x, k, 1, x, k, 3, x[:k], 1)
 		}); got != 0 {
 			t.Errorf("%v: %v allocations", level, got)
 		}

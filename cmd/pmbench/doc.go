@@ -25,6 +25,7 @@
 //	cells    building the graph of a million points in 2 and 3 dimensions
 //	spmm     the sparse product of a million rows with k columns
 //	step     the fused step beside the product it contains
+//	wide     a step of the full kernel of unit features at a wide bandwidth, by its polynomial
 //	iterate  whole runs: five steps, an embedding from points to result, eigenvectors
 //	search   building the graph of features in 64 and 512 dimensions
 //	private  the private first step: bound, kernel and noise
@@ -52,6 +53,7 @@
 //	product   the bytes of the layout, 8 an entry and 8 a row in the plain one, x and
 //	          y once, over the bandwidth
 //	step      8 bytes an entry, 8 k + 12 a row, over the bandwidth
+//	wide      8 bytes a feature, 12 k + 40 a row, over the bandwidth
 //	random    entries over the rate of random rows, of a table of the size of x
 //	private   multiply-adds of all pairs over scalar multiply-adds
 //
@@ -101,8 +103,8 @@
 //	          change detectable p p_holm worse better unclear
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
 //	          scalar_limit_madd_per_s read_fraction
-//	peers     suite case n d k nnz workers level peer version rounds seconds
-//	          peer_seconds ratio ratio_low ratio_high difference recall missing
+//	peers     suite case n d k nnz workers level peer version rounds peer_n
+//	          seconds peer_seconds ratio ratio_low ratio_high difference recall missing
 //	          commit time machine
 //
 // Seconds are medians, spread is the distance of the quartiles relative to it.

@@ -47,6 +47,7 @@ func peerTable() []peer {
 		{name: "scipy", suite: "spmm", source: "scipy_spmm.py", modules: "scipy.sparse", pairing: serial, packages: "python3-scipy"},
 		{name: "cKDTree", suite: "cells", source: "ckdtree.py", modules: "scipy.spatial", pairing: serial, packages: "python3-scipy"},
 		{name: "nanoflann", suite: "cells", source: "nanoflann.cpp", compile: []string{"-pthread"}, pairing: any, packages: "g++ libnanoflann-dev"},
+		{name: "numpy", suite: "wide", source: "numpy_wide.py", modules: "numpy", pairing: any, packages: "python3-numpy"},
 		{name: "scikit-learn", suite: "iterate", source: "sklearn_spectral.py", modules: "sklearn.manifold, threadpoolctl", pairing: any, packages: "python3-sklearn"},
 		{name: "FAISS", suite: "search", source: "search.py", argument: "faiss", modules: "faiss, threadpoolctl", pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 		{name: "numpy", suite: "search", source: "search.py", argument: "numpy", modules: "numpy, threadpoolctl", pairing: any, packages: "python3-numpy python3-threadpoolctl"},

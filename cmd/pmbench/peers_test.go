@@ -272,3 +272,22 @@ func TestReadFloatsRefusesAnotherLength(t *testing.T) {
 		t.Error("10 bytes are no 3 numbers")
 	}
 }
+
+// numpy's step is ours where it is installed, and its time is extrapolated.
+func TestWideAgainstAPeer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a peer")
+	}
+	code, stdout, stderr := call("peers", "-suite", "wide", "-n", "600", "-no-limits", "-slice", "1ms", "-json", "-case", "d=64/.*workers=1")
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	v := object(t, stdout)
+	why, missing := v["missing"]
+	switch {
+	case missing && os.Getenv("PM_PEERS") == "":
+		t.Logf("%v is missing: %v", v["peer"], why)
+	case missing || v["ratio"] == nil || v["peer_n"] != 600.0:
+		t.Errorf("%s", stdout)
+	}
+}

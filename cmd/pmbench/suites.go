@@ -17,6 +17,7 @@ func suites() []suite {
 		{"cells", "building the graph of a million points in 2 and 3 dimensions", cellsCases},
 		{"spmm", "the sparse product of a million rows with k columns", spmmCases},
 		{"step", "the fused step beside the product it contains", stepCases},
+		{"wide", "a step of the full kernel of unit features at a wide bandwidth, by its polynomial", wideCases},
 		{"iterate", "whole runs: five steps, an embedding from points to result, eigenvectors", iterateCases},
 		{"search", "building the graph of features in 64 and 512 dimensions", searchCases},
 		{"private", "the private first step: bound, kernel and noise", privateCases},

@@ -87,8 +87,8 @@
 //	          steps protects warning seeds queries classes gallery ceiling download
 //	          base figures{"R@1" "R@8" "P@8" "mAP@100" "overlap@8" and others, each
 //	          mean low high} facts seconds
-//	sensitivity  n k sigma alpha table classes sigma_q seed operator relation
-//	          tight{delta operator_error derivation assumptions}
+//	sensitivity  n k sigma alpha table classes sigma_q seed operator computed
+//	          relation tight{delta operator_error derivation assumptions}
 //	          relations[relation delta] corrected{M delta delta_spectral relation}
 //	          paper{M_ii M_ij M delta valid proved why} epsilon delta e_to_epsilon
 //	          sensitivity_total sigma_analytic sigma_classical mu rho signal_rms

@@ -51,7 +51,7 @@ func (f *queryFlags) define(fs *flag.FlagSet, table string) {
 	countVar(fs, &f.columns, "k", 2, "`K` columns of the random start, and so of the release")
 	numberVar(fs, &f.sigmaQ, "sigma-q", 1e-8, positive(), "standard deviation `SQ` of the random start")
 	seedVar(fs, &f.seed, "seed `Q` of the random start, which is public")
-	choiceVar(fs, &f.operator, "operator", "", []string{"dense", "background", "csr"}, "feature weights: `NAME` is dense (exact), background (constant beyond -radius) or csr (truncated, for which there is no bound: refused) (default: by the number of rows and sigma)")
+	choiceVar(fs, &f.operator, "operator", "", []string{"dense", "poly", "background", "csr"}, "feature weights: `NAME` is dense (exact), poly (a polynomial, for wide bandwidths), background (constant beyond -radius) or csr (truncated, for which there is no bound: refused) (default: by the number of rows and sigma)")
 	numberVar(fs, &f.radius, "radius", 0, positive(), "cut the weights at distance `R` (default: where a weight is 0.001; only for the operator background)")
 }
 

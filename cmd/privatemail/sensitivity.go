@@ -105,6 +105,7 @@ type sensitivityReport struct {
 	SigmaQ         float64          `json:"sigma_q"`
 	Seed           uint64           `json:"seed"`
 	Operator       string           `json:"operator"`
+	Computed       string           `json:"computed"` // how, which makes the operator error
 	Relation       string           `json:"relation"`
 	Tight          tightReport      `json:"tight"`
 	Relations      []relationReport `json:"relations"`
@@ -158,7 +159,7 @@ func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport 
 	q := a.Tight.Query()
 	r := &sensitivityReport{
 		N: f.n, K: f.query.columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.query.table, Classes: f.query.classes,
-		SigmaQ: f.query.sigmaQ, Seed: f.query.seed, Operator: q.Operator.String(), Relation: a.Tight.Relation().String(),
+		SigmaQ: f.query.sigmaQ, Seed: f.query.seed, Operator: q.Operator.String(), Computed: a.Computed, Relation: a.Tight.Relation().String(),
 		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
 		Paper: reportPaper(a), SignalRMS: a.Signal,
 	}
@@ -230,7 +231,7 @@ func (f *sensitivityFlags) show(e *env, r *sensitivityReport) error {
 	} else {
 		fmt.Fprintf(t, "paper\tundefined\t%s\n", p.Why)
 	}
-	fmt.Fprintf(t, "rounding\t%.3g\thow far float64 may be from the exact step; counted twice\n", r.Tight.OperatorError)
+	fmt.Fprintf(t, "error\t%.3g\thow far the computed step may be from the exact one: %s; counted twice\n", r.Tight.OperatorError, r.Computed)
 	t.Flush()
 	if r.Epsilon != nil {
 		fmt.Fprintf(e.stdout, "\nFor epsilon %g and delta %g:\n\n", *r.Epsilon, *r.Delta)

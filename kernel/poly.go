@@ -1,0 +1,332 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// Poly is the kernel of a bandwidth that is wide against the extent of the
+// points. With y_i = sqrt(2 Gamma) (p_i - centre) and f_i = exp(-|y_i|^2/2),
+//
+//	w_ij = f_i f_j exp(u_ij),   u_ij = y_i.y_j,   |u_ij| <= t = max |y_i|^2,
+//
+// and a polynomial p of low degree P stands for exp:
+//
+//	what_ij = f_i f_j p(u_ij)  for i != j,   what_ii = 0.
+//
+// A product is then two passes over the points, the first for the moments of x,
+// sums of f_j x_j times monomials of y_j, the second for the rows. There are d
+// monomials of degree 1, d(d+1)/2 of degree 2 and C(P+d, d) up to degree P, and a
+// product costs 4 n k flops for each.
+//
+// # The bound
+//
+// The coefficients are those of the interpolant at the Chebyshev nodes of [-t, t],
+// or of Taylor's polynomial at 0. The first has
+//
+//	|what_ij - w_ij| <= f_i f_j e^t 2 (t/2)^(P+1)/(P+1)!
+//
+// and the sum over j of f_j is known. The second has |what_ij - w_ij| <= t_i^(P-1)
+// u_ij^2/(P+1)! with t_i = |y_i| max |y_j|, because f_i f_j and w_ij are at most 1, and
+//
+//	sum over j != i of u_ij^2 = y_i' C y_i - |y_i|^4,   C = sum_j y_j y_j',
+//
+// which for centred features in many dimensions is far below n t^2: with unit rows
+// at sigma 5 degree 1 is good for 2e-5. C costs n d^2 flops, and so do the bounds
+// of all rows; it is made only where the first bound does not do. A polynomial that
+// may be zero or negative somewhere in [-t, t] is not used.
+//
+// In many dimensions terms of degree 2 and more are made of coordinates along some
+// axes only, where the rest of the points, which adds to the bound, is short; see
+// polyProjection.
+//
+// In float32 a sum is off by at most Rounding, which grows with e^2t: where it would be
+// above the tolerance the panels are float64.
+//
+// The points are read during the operator's life and must not change.
+type Poly struct {
+	frame        *polyFrame
+	low          *polyProjection // nil: degrees 2 and more are of all coordinates
+	series       series
+	coefficients []float64 // of the monomials, in the order of the segments
+	factor       []float64 // f_i
+	self         []float64 // f_i^2 p(|y_i|^2), the diagonal that the moments have
+	degrees      []float64
+	bounds       []int // chunks of rows
+	set          *par.Set
+	cert         Certificate
+	cost         Cost
+	single       *polyArithmetic[float32] // nil where float32 does not do
+	double       *polyArithmetic[float64]
+}
+
+// NewPoly makes the operator of float32 points, with the least order whose
+// certificate meets the tolerance in every row. Errors: ErrTolerance where no order
+// does, and those of NewDense.
+func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Poly, error) {
+	pts, o, err := open(p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	return planAndBuildPoly(ctx, pts, b, o)
+}
+
+// NewPoly64 makes the operator of float64 points.
+func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Poly, error) {
+	pts, err := points64(p)
+	if err != nil {
+		return nil, err
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := pts.checkBandwidth(b); err != nil {
+		return nil, err
+	}
+	return planAndBuildPoly(ctx, pts, b, o)
+}
+
+func planAndBuildPoly(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Poly, error) {
+	plan, err := planPoly(ctx, p, b, o)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: build poly: %w", err)
+	}
+	return newPoly(ctx, plan, o)
+}
+
+func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*Poly, error) {
+	if plan.choice.terms == 0 {
+		return nil, fmt.Errorf("kernel: build poly: %w: %s", ErrTolerance, plan.why)
+	}
+	// The plan has looked at a sample. Where the certificate of all rows misses the
+	// tolerance, the next order is tried, once.
+	best := math.Inf(1)
+	for range 2 {
+		op, err := buildPoly(ctx, plan, o)
+		switch {
+		case err == nil && op.cert.worstConnected() <= o.Tolerance:
+			return op, nil
+		case err == nil:
+			best = min(best, op.cert.worstConnected())
+		case !errors.Is(err, ErrTolerance):
+			return nil, fmt.Errorf("kernel: build poly: %w", err)
+		}
+		if plan.choice = plan.next(plan.choice.series.order()+1, o); plan.choice.terms == 0 {
+			break
+		}
+	}
+	return nil, fmt.Errorf("kernel: build poly: %w: eta = %.2g at best, tolerance %g", ErrTolerance, best, o.Tolerance)
+}
+
+// buildPoly builds the operator a plan has chosen, and certifies it.
+func buildPoly(ctx context.Context, plan *polyPlan, o *Options) (_ *Poly, err error) {
+	cost := polyCost(plan.frame.p, plan.choice, o)
+	if cost.PeakBytes > o.BudgetBytes {
+		return nil, &MemoryError{What: "build poly", Need: cost.PeakBytes, Budget: o.BudgetBytes}
+	}
+	if m := plan.choice.axes; m > 0 {
+		if plan.choice.low, err = plan.frame.project(ctx, plan.axes, m, o); err != nil {
+			return nil, err
+		}
+	}
+	op := assemblePoly(plan.frame, plan.choice, o)
+	op.cost = cost
+	for i, v := range plan.frame.norm2 {
+		op.factor[i] = math.Exp(-v / 2)
+		op.self[i] = op.factor[i] * op.factor[i] * op.diagonal(i, v)
+	}
+	if err := op.sumDegrees(ctx); err != nil {
+		return nil, err
+	}
+	return op, op.certify(ctx, plan, o)
+}
+
+// assemblePoly returns an operator without factors and degrees.
+func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *Poly {
+	n := fr.p.n
+	op := &Poly{
+		frame: fr, low: c.low, series: c.series, factor: make([]float64, n), self: make([]float64, n),
+		bounds: polyBounds(n, c.terms), set: o.Workers, double: polyDouble(fr),
+	}
+	if c.single {
+		op.single = polySingle(fr)
+	}
+	op.setCoefficients()
+	return op
+}
+
+// sumDegrees sets the degrees, the product with ones.
+func (op *Poly) sumDegrees(ctx context.Context) error {
+	n := op.N()
+	ones := block[float64]{n, 1, 1, make([]float64, n)}
+	for i := range ones.data {
+		ones.data[i] = 1
+	}
+	out := block[float64]{n, 1, 1, make([]float64, n)}
+	if err := newPolyPass[float64, float64](op, op.double, 1).run(ctx, out, ones, nil); err != nil {
+		return err
+	}
+	op.degrees = out.data
+	if n == 1 {
+		op.degrees[0] = 0
+	}
+	return nil
+}
+
+// diagonal returns p(y_i.y_i), given |y_i|^2.
+func (op *Poly) diagonal(i int, norm2 float64) float64 {
+	if op.low == nil {
+		return op.series.at(norm2)
+	}
+	return op.series.a[0] + op.series.a[1]*norm2 + op.series.from(2, op.low.norm2[i])
+}
+
+// terms is the number of monomials of degree 1 and more.
+func (op *Poly) terms() int { return len(op.coefficients) }
+
+// eachSegment visits the segments of monomials in the order of polyPass.
+func (op *Poly) eachSegment(visit func(first, width int)) {
+	order, d := op.series.order(), op.frame.p.d
+	if order > 0 {
+		visit(0, d)
+	}
+	if order > 1 {
+		first, m := d, op.axes()
+		for b := range m {
+			first = eachPolySegment(m, b, order-1, first, visit)
+		}
+	}
+}
+
+// axes is the number of coordinates that degrees 2 and more are of.
+func (op *Poly) axes() int {
+	if op.low != nil {
+		return op.low.m
+	}
+	return op.frame.p.d
+}
+
+func eachPolySegment(d, coordinate, order, first int, visit func(first, width int)) int {
+	width := d - coordinate
+	visit(first, width)
+	first += width
+	if order > 1 {
+		for b := coordinate; b < d; b++ {
+			first = eachPolySegment(d, b, order-1, first, visit)
+		}
+	}
+	return first
+}
+
+// polyTerms returns the number of monomials of degrees 1 to order in d variables,
+// math.MaxInt32 where there are more.
+func polyTerms(d, order int) int {
+	count := 1.0 // C(order+d, d)
+	for r := 1; r <= order; r++ {
+		count *= float64(d+r) / float64(r)
+		if count > math.MaxInt32 {
+			return math.MaxInt32
+		}
+	}
+	return int(math.Round(count)) - 1
+}
+
+// setCoefficients sets the factor of each monomial in p(y_i.y_j): a_r times the
+// number of ways to order its r coordinates.
+func (op *Poly) setCoefficients() {
+	if op.series.order() == 0 {
+		return
+	}
+	m := op.axes()
+	op.coefficients = make([]float64, 0, op.frame.p.d+polyTerms(m, op.series.order())-m)
+	// ways is that number for the monomial so far, which ends with run times the
+	// coordinate before the next.
+	var visit func(coordinate, run, degree int, ways float64)
+	visit = func(coordinate, run, degree int, ways float64) {
+		step := func(b int) (int, float64) {
+			if b == coordinate {
+				return run + 1, ways * float64(degree+1) / float64(run+1)
+			}
+			return 1, ways * float64(degree+1)
+		}
+		for b := coordinate; b < m; b++ {
+			_, w := step(b)
+			op.coefficients = append(op.coefficients, w*op.series.a[degree+1])
+		}
+		if degree+1 < op.series.order() {
+			for b := coordinate; b < m; b++ {
+				r, w := step(b)
+				visit(b, r, degree+1, w)
+			}
+		}
+	}
+	for range op.frame.p.d {
+		op.coefficients = append(op.coefficients, op.series.a[1])
+	}
+	if op.series.order() > 1 {
+		for b := range m {
+			visit(b, 1, 1, 1)
+		}
+	}
+}
+
+// Name returns "poly".
+func (op *Poly) Name() string { return "poly" }
+
+// Degree returns the degree P of the polynomial.
+func (op *Poly) Degree() int { return op.series.order() }
+
+// N returns the number of points.
+func (op *Poly) N() int { return op.frame.p.n }
+
+// Order returns nil: rows are in the order given.
+func (op *Poly) Order() []uint32 { return nil }
+
+// Degrees returns W 1.
+func (op *Poly) Degrees() []float64 { return op.degrees }
+
+// Certificate bounds each row by the smaller of the bounds above.
+func (op *Poly) Certificate() Certificate { return op.cert }
+
+// Cost returns what the operator takes.
+func (op *Poly) Cost() Cost { return op.cost }
+
+// Close lets go of the points.
+func (op *Poly) Close() error {
+	*op = Poly{}
+	return nil
+}
+
+// Apply sets dst = W x.
+func (op *Poly) Apply(ctx context.Context, dst, x blas32.General) error {
+	if op.single != nil {
+		return polyApply(ctx, op, op.single, block32(dst), block32(x))
+	}
+	return polyApply(ctx, op, op.double, block32(dst), block32(x))
+}
+
+// Apply64 sets dst = W x in float64 throughout.
+func (op *Poly) Apply64(ctx context.Context, dst, x blas64.General) error {
+	return polyApply(ctx, op, op.double, block64(dst), block64(x))
+}
+
+// Step sets dst to the iterate after x.
+func (op *Poly) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
+	if op.single != nil {
+		return polyStep(ctx, op, op.single, block32(dst), block32(x), s, st)
+	}
+	return polyStep(ctx, op, op.double, block32(dst), block32(x), s, st)
+}
+
+// Step64 sets dst to the iterate after x in float64 throughout.
+func (op *Poly) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
+	return polyStep(ctx, op, op.double, block64(dst), block64(x), s, st)
+}

@@ -1,0 +1,161 @@
+package simd
+
+// MulTrans multiplies the transpose of a thin block with a wide one:
+//
+//	dst[c*dstStride+t] = sum over r < rows of w[r*wStride+c] a[r*aStride+t]
+//
+// for c < k and t < cols. Products are rounded to float32 and added in the order of
+// the rows, in float32: the error is at most (rows+1) 2^-24 times the sum of
+// |w a|, so blocks are to be short, and sums over many of them float64. It has the
+// same bits at every level. MulTrans panics where a slice is too short; it allocates
+// nothing. dst must not overlap w or a.
+func (s *Kernels) MulTrans(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
+	switch {
+	case k < 0 || rows < 0 || cols < 0 || dstStride < cols || wStride < k || aStride < cols:
+		panic("simd: mul trans: bad shape")
+	case k == 0 || cols == 0:
+		return
+	case !holds(len(dst), k, dstStride, cols):
+		panic("simd: mul trans: short destination")
+	case rows > 0 && (!holds(len(w), rows, wStride, k) || !holds(len(a), rows, aStride, cols)):
+		panic("simd: mul trans: short slice")
+	}
+	if rows > 0 {
+		reads(w[:(rows-1)*wStride+k])
+		reads(a[:(rows-1)*aStride+cols])
+	}
+	writes(dst[:(k-1)*dstStride+cols])
+	s.mulTrans(dst, dstStride, w, wStride, k, a, aStride, rows, cols)
+}
+
+func mulTransGo(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
+	for c := range k {
+		out := dst[c*dstStride:][:cols]
+		clear(out)
+		for r := range rows {
+			f, row := w[r*wStride+c], a[r*aStride:][:cols]
+			for t, v := range row {
+				out[t] += float32(f * v)
+			}
+		}
+	}
+}
+
+// Centre moves and scales rows:
+//
+//	dst[r*dstStride+t] = (x[r*stride+t] - centre[t]) scale,   t < len(centre),
+//
+// for r < rows, the difference rounded to float32 before it is multiplied. It has
+// the same bits at every level, panics where a slice is too short and allocates
+// nothing.
+func (s *Kernels) Centre(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32) {
+	d := len(centre)
+	switch {
+	case rows < 0 || dstStride < d || stride < d:
+		panic("simd: centre: bad shape")
+	case rows == 0 || d == 0:
+		return
+	case !holds(len(dst), rows, dstStride, d):
+		panic("simd: centre: short destination")
+	case !holds(len(x), rows, stride, d):
+		panic("simd: centre: short x")
+	}
+	reads(x[:(rows-1)*stride+d])
+	reads(centre)
+	writes(dst[:(rows-1)*dstStride+d])
+	s.centre(dst, dstStride, x, stride, rows, centre, scale)
+}
+
+func centreGo(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32) {
+	for r := range rows {
+		out, in := dst[r*dstStride:][:len(centre)], x[r*stride:][:len(centre)]
+		for t, c := range centre {
+			out[t] = float32(in[t]-c) * scale
+		}
+	}
+}
+
+// CentredSums is MulTrans of the rows that Centre would make of x, which are not
+// stored:
+//
+//	dst[c*dstStride+t] = sum over r < rows of w[r*wStride+c] (x[r*stride+t] - centre[t]) scale
+//
+// for c < k and t < len(centre), with the same bits. x is read once for two columns
+// of w, in the order of memory.
+func (s *Kernels) CentredSums(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+	d := len(centre)
+	switch {
+	case k < 0 || rows < 0 || dstStride < d || wStride < k || stride < d:
+		panic("simd: centred sums: bad shape")
+	case k == 0 || d == 0:
+		return
+	case !holds(len(dst), k, dstStride, d):
+		panic("simd: centred sums: short destination")
+	}
+	for c := range k {
+		clear(dst[c*dstStride:][:d])
+	}
+	if rows == 0 {
+		return
+	}
+	if !holds(len(w), rows, wStride, k) || !holds(len(x), rows, stride, d) {
+		panic("simd: centred sums: short slice")
+	}
+	reads(w[:(rows-1)*wStride+k])
+	reads(x[:(rows-1)*stride+d])
+	writes(dst[:(k-1)*dstStride+d])
+	s.centredSums(dst, dstStride, w, wStride, k, x, stride, rows, centre, scale)
+}
+
+func centredSumsGo(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+	d := len(centre)
+	for r := range rows {
+		row := x[r*stride:][:d]
+		for c := range k {
+			f, out := w[r*wStride+c], dst[c*dstStride:][:d]
+			for t, m := range centre {
+				v := float32(row[t]-m) * scale
+				out[t] += float32(f * v)
+			}
+		}
+	}
+}
+
+// CentredDots is Dots of k rows of b with the rows that Centre would make of x, which
+// are not stored:
+//
+//	dst[c*dstStride+r] = sum over t of b[c*bStride+t] (x[r*stride+t] - centre[t]) scale
+//
+// for c < k and r < rows. Its error is that of Dots, and its bits depend on the
+// level. x is read once for two rows of b, in the order of memory.
+func (s *Kernels) CentredDots(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+	d := len(centre)
+	switch {
+	case k < 0 || rows < 0 || dstStride < rows || bStride < d || stride < d:
+		panic("simd: centred dots: bad shape")
+	case k == 0 || rows == 0:
+		return
+	case !holds(len(dst), k, dstStride, rows):
+		panic("simd: centred dots: short destination")
+	case !holds(len(b), k, bStride, d) || !holds(len(x), rows, stride, d):
+		panic("simd: centred dots: short slice")
+	}
+	reads(b[:(k-1)*bStride+d])
+	reads(x[:(rows-1)*stride+d])
+	writes(dst[:(k-1)*dstStride+rows])
+	s.centredDots(dst, dstStride, b, bStride, k, x, stride, rows, centre, scale)
+}
+
+func centredDotsGo(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+	d := len(centre)
+	for r := range rows {
+		row := x[r*stride:][:d]
+		for c := range k {
+			var sums [4]float32
+			for t, v := range b[c*bStride:][:d] {
+				sums[t&3] += float32(v * float32(float32(row[t]-centre[t])*scale))
+			}
+			dst[c*dstStride+r] = (sums[0] + sums[2]) + (sums[1] + sums[3])
+		}
+	}
+}
