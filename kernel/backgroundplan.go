@@ -12,7 +12,7 @@ import (
 // backgroundCandidate plans the kernel with a constant background for rows of unit
 // norm: the least radius at which the constant halfway between the weights at the
 // radius and of opposite rows is close enough for all pairs beyond it.
-func backgroundCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+func backgroundCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
 	off, ok := offUnit(p)
 	switch {

@@ -47,7 +47,7 @@ type cellList struct {
 	group []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
 
 	radius2 float64 // largest squared distance of neighbours
-	grid
+	cellGrid
 
 	start []uint32 // first point of each cell, and the end
 	// Where there are too many cells, only the occupied ones are listed.
@@ -72,10 +72,10 @@ const (
 	sideSafety = 1 + 0x1p-18
 )
 
-// A grid numbers cells on up to three axes. Coordinates outside the range of an
+// A cellGrid numbers cells on up to three axes. Coordinates outside the range of an
 // axis count as its ends: that brings points closer together, never farther
 // apart, so cells still bound distances from below.
-type grid struct {
+type cellGrid struct {
 	axes   []int // slowest first
 	lo, hi [maxGridAxes]float64
 	size   [maxGridAxes]int64 // cells along each axis, 1 where there is none
@@ -90,22 +90,22 @@ type grid struct {
 	perSide           float64
 }
 
-// newGrid chooses the grid for a radius.
-func newGrid(p *pointSet, radius float64) grid {
+// newCellGrid chooses the grid for a radius.
+func newCellGrid(p *pointSet, radius float64) cellGrid {
 	// Half the radius in the plane, where the smaller cells waste less; the
 	// whole in space, where they would be too many.
-	if g := gridOf(p, radius, 2, 1); g.dense() {
+	if g := cellGridOf(p, radius, 2, 1); g.dense() {
 		return g
 	}
 	// Points are sparse, or crowded in few places: larger cells, or most would
 	// hold a point or none.
-	return gridOf(p, radius, 1, 1)
+	return cellGridOf(p, radius, 1, 1)
 }
 
-// gridOf returns a grid with so many cells in a radius with two axes or fewer,
+// cellGridOf returns a grid with so many cells in a radius with two axes or fewer,
 // and with three.
-func gridOf(p *pointSet, radius, plane, space float64) grid {
-	g := grid{size: [maxGridAxes]int64{1, 1, 1}}
+func cellGridOf(p *pointSet, radius, plane, space float64) cellGrid {
+	g := cellGrid{size: [maxGridAxes]int64{1, 1, 1}}
 	low, high := p.lo, p.hi
 	if g.choose(low, high, radius, plane, space); g.side*float64(g.reach) > radius*sideSafety*sideSafety {
 		// The radius is so small against the extent that cells must be larger
@@ -118,7 +118,7 @@ func gridOf(p *pointSet, radius, plane, space float64) grid {
 }
 
 // number numbers the cells of n points in a box.
-func (g *grid) number(n int, low, high []float64) {
+func (g *cellGrid) number(n int, low, high []float64) {
 	for i, a := range g.axes {
 		g.lo[i], g.hi[i] = low[a], high[a]
 		g.size[i] = int64((high[a]-low[a])/g.side) + 1
@@ -140,7 +140,7 @@ func (g *grid) number(n int, low, high []float64) {
 }
 
 // choose sets axes, side and reach for points in the box from low to high.
-func (g *grid) choose(low, high []float64, radius, plane, space float64) {
+func (g *cellGrid) choose(low, high []float64, radius, plane, space float64) {
 	extent := func(a int) float64 { return high[a] - low[a] }
 	axes := make([]int, len(low))
 	for a := range axes {
@@ -193,7 +193,7 @@ func bulk(p *pointSet) (low, high []float64) {
 // its key, in which the numbers along the other axes have theirs.
 
 // keyBits is the number of bits of a key.
-func (g *grid) keyBits() int {
+func (g *cellGrid) keyBits() int {
 	if g.cells > 0 {
 		return bits.Len64(uint64(g.cells - 1))
 	}
@@ -204,7 +204,7 @@ func (g *grid) keyBits() int {
 }
 
 // key returns the key of the cell of a point.
-func (g *grid) key(row []float32) uint64 {
+func (g *cellGrid) key(row []float32) uint64 {
 	key := int64(0)
 	for i, a := range g.axes {
 		v := min(max(float64(row[a]), g.lo[i]), g.hi[i])
@@ -214,7 +214,7 @@ func (g *grid) key(row []float32) uint64 {
 }
 
 // dense tells whether all cells are listed.
-func (g *grid) dense() bool { return g.cells > 0 }
+func (g *cellGrid) dense() bool { return g.cells > 0 }
 
 // rows returns the number of rows of cells.
 func (cl *cellList) rows() int {
@@ -250,7 +250,7 @@ func (cl *cellList) number(cell, row int) uint32 {
 }
 
 // slowKey returns the key of a row.
-func (g *grid) slowKey(a, b int64) uint64 { return uint64(a)<<g.midBits | uint64(b) }
+func (g *cellGrid) slowKey(a, b int64) uint64 { return uint64(a)<<g.midBits | uint64(b) }
 
 // slow returns the numbers of a row along the slower two axes.
 func (cl *cellList) slow(row int) (a, b int64) {
@@ -268,7 +268,7 @@ func (cl *cellList) cellOf(point uint32) int {
 
 // newCellList sorts the points for searches within the radius.
 func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set) (*cellList, error) {
-	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), grid: newGrid(p, radius)}
+	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), cellGrid: newCellGrid(p, radius)}
 	var err error
 	if cl.keyBits() <= 32 {
 		err = sortByCell[uint32](ctx, cl, p, set)

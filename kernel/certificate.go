@@ -50,10 +50,11 @@ type Certificate struct {
 	RowMax, RowP99 float64
 	// Rounding bounds the accumulation: a computed sum over j of what_ij x_j
 	// is within Rounding of the exact one, relative to sum_j |what_ij x_j|,
-	// plus |x_i| and its like where points are equal. For dense and background
-	// the final rounding to the iterate's type is not part of it; for csr, pairs, and
-	// poly in float32, whose products are float32, it is, and a product below the
-	// range of float32 may be off by another 2^-150.
+	// plus |x_i| and its like where points are equal; for grid, whose terms are not
+	// those of the sum, relative to dhat_i max_j |x_j|, in rows of eta_i < 1. For
+	// dense, background and grid the final rounding to the iterate's type is not
+	// part of it; for csr, pairs, and poly in float32, whose products are float32, it
+	// is, and a product below the range of float32 may be off by another 2^-150.
 	Rounding float64
 	// Isolated is the number of rows whose weights were all left out. The step
 	// leaves them where they are; the full kernel would move them, so nothing

@@ -62,7 +62,8 @@ func TestDegenerateInput(t *testing.T) {
 					_, err := NewDense(t.Context(), c.p, c.b, c.opt)
 					return err
 				},
-				"NewCSR": func() error { _, err := NewCSR(t.Context(), c.p, c.b, c.opt); return err },
+				"NewCSR":  func() error { _, err := NewCSR(t.Context(), c.p, c.b, c.opt); return err },
+				"NewGrid": func() error { _, err := NewGrid(t.Context(), c.p, c.b, c.opt); return err },
 			}
 			if c.want != ErrMemory { // a plan says what does not fit and is no failure
 				build["Plan"] = func() error { _, err := Plan(t.Context(), c.p, c.b, c.opt); return err }

@@ -38,6 +38,10 @@
 //	poly   every pair, by a polynomial in the inner product of the points: for
 //	       bandwidths that are wide against their extent, two passes over the
 //	       points a product in place of n^2 pairs, in any dimension
+//	grid   every pair in 1 to 4 dimensions, interpolated from Chebyshev nodes in
+//	       cells: O(n) whatever the number of neighbours, nothing stored but for
+//	       outliers. A product takes as long as some 500 neighbours a point do in
+//	       csr in the plane, and more in space, where nodes are more
 //
 // [Plan] lists what can serve with its cost, [Build] builds the best or the
 // one asked for. Costs are those of a sample of rows and of constants that are
@@ -125,7 +129,7 @@
 //
 // # Precision
 //
-// dense and background sum in float64, with iterates of either type. poly has moments
+// dense, background and grid sum in float64, with iterates of either type. poly has moments
 // in float64 and products in float32, where their rounding, which is part of its
 // certificate, is below the tolerance, and float64 products otherwise and in
 // Apply64 and Step64. csr and pairs have float32 weights and iterates, and so are

@@ -432,8 +432,8 @@ func (r *pairReader) row(i int) (ind []uint32, val []float32) {
 // pairsCandidate plans the graph of csr without its weights.
 const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pairs are cut at a radius"
 
-func pairsCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := csrCandidate(p, b, pr, o)
+func pairsCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+	c := csrCandidate(ctx, p, b, pr, o)
 	if p.d > maxDirect {
 		return Candidate{Radius: c.Radius, Neighbours: c.Neighbours, Eta: c.Eta, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
 	}

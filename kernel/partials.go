@@ -74,3 +74,23 @@ func (ps *partials) prepare(labels *Labels, bounds []int, k int) {
 		p.class = make([]float64, (len(p.classes)+1)*k)
 	}
 }
+
+// borrow makes p, which is memory of a worker, stand for the sums of a chunk: chunks
+// that are next to each other share cache lines, and every row writes to its sums.
+func (p *partial) borrow(chunk *partial) {
+	sums, class := p.sums[:len(chunk.sums)], p.class[:len(chunk.class)]
+	copy(sums, chunk.sums)
+	copy(class, chunk.class)
+	*p = *chunk
+	p.sums, p.class = sums, class
+}
+
+// giveBack is the end of borrow.
+func (p *partial) giveBack(chunk *partial) {
+	copy(chunk.sums, p.sums)
+	copy(chunk.class, p.class)
+	sums, class := chunk.sums, chunk.class
+	*chunk = *p
+	chunk.sums, chunk.class = sums, class
+	p.slot, p.classes = nil, nil
+}

@@ -39,7 +39,8 @@ type Candidate struct {
 
 	method method
 	limit  limit
-	poly   *polyPlan // of the operator poly
+	poly   *polyPlan   // of the operator poly
+	grid   *gridChoice // of the operator grid
 }
 
 // A limit is what makes a candidate infeasible.
@@ -54,7 +55,7 @@ const (
 // A method is an operator the plan can choose.
 type method struct {
 	name     string
-	estimate func(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate
+	estimate func(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate
 	build    func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error)
 	// What building and stepping mostly consist of, for the calibration.
 	building, stepping workClass
@@ -69,6 +70,9 @@ func methods() []method {
 		{"poly", polyCandidate, func(ctx context.Context, _ *pointSet, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
 			return buildOr(newPoly(ctx, c.poly, o))
 		}, vectorWork, vectorWork},
+		{"grid", gridCandidate, func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+			return buildOr(newGrid(ctx, p, b, c.grid, o))
+		}, scalarWork, scalarWork},
 	}
 }
 
@@ -109,7 +113,13 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 	}
 	var all []Candidate
 	for _, m := range methods() {
-		c := m.estimate(p, b, pr, o)
+		c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
+		if o.Force == "" || o.Force == m.name {
+			c = m.estimate(ctx, p, b, pr, o)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("kernel: plan: %w", err)
+		}
 		c.Name, c.method = m.name, m
 		c.Cost.BuildSeconds *= m.building(calibration, p.d)
 		c.Cost.StepSeconds *= m.stepping(calibration, p.d)
@@ -178,7 +188,7 @@ func falseLast(x, y bool) int {
 	return 1
 }
 
-func denseCandidate(p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
+func denseCandidate(_ context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
 	c := Candidate{
 		Cost: denseCost(p.n, p.d, o), Radius: math.Inf(1), Neighbours: float64(p.n - 1), Eta: newDistancer(p, nil).entryRel(b),
 		Feasible: true, Reason: "exact, every pair at every step",
@@ -193,7 +203,7 @@ func buildDense(ctx context.Context, p *pointSet, b Bandwidth, _ *Candidate, o *
 	return newDense(ctx, p, nil, b, o)
 }
 
-func csrCandidate(p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+func csrCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := Candidate{Feasible: true, Radius: truncationRadius(p, b, pr, o)}
 	mean, upper := pr.neighbours(c.Radius)
 	if o.Neighbours > 0 { // of each point, and of some others

@@ -285,14 +285,14 @@ func polyCost(p *pointSet, c polyChoice, o *Options) Cost {
 	return cost
 }
 
-func polyCandidate(p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
+func polyCandidate(ctx context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
 	// What cannot serve has the cost of degree 1.
 	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1), Cost: polyCost(p, polyChoice{series: taylorSeries(0, 0, 1), terms: p.d + 1}, o)}
-	if o.CutoffRadius > 0 {
-		c.Reason = "the graph asked for is cut at a radius; poly has every pair"
+	if o.fixed() {
+		c.Reason = "the graph asked for is cut; poly has every pair"
 		return c
 	}
-	plan, err := planPoly(context.Background(), p, b, o)
+	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
 		c.Reason = err.Error()
 		return c

@@ -39,13 +39,13 @@ type plane struct {
 }
 
 // searchBands cover the cells within reach.
-func (g *grid) searchBands() bands {
+func (g *cellGrid) searchBands() bands {
 	return g.newBands(1, func(_, _ int64) []band { return []band{{half: int(g.reach)}} })
 }
 
 // newBands asks for the bands of all rows within a multiple of the reach. With
 // fewer than three axes some rows have no neighbours along the slower ones.
-func (g *grid) newBands(multiple int64, of func(da, db int64) []band) (b bands) {
+func (g *cellGrid) newBands(multiple int64, of func(da, db int64) []band) (b bands) {
 	slow := func(axis int) int64 {
 		if axis >= len(g.axes)-1 {
 			return 0

@@ -168,7 +168,7 @@ func cellFar(p *pointSet) farBound {
 	at, side := -1.0, 0.0 // the last radius, and the side of its cells
 	return func(r, distance float64) float64 {
 		if r != at {
-			at, side = r, newGrid(p, r).side
+			at, side = r, newCellGrid(p, r).side
 		}
 		return min(distance-2*side*math.Sqrt(float64(p.d)), 2*r)
 	}

@@ -31,6 +31,7 @@
 //	private  the private first step: bound, kernel and noise
 //	plan     the operator that is picked beside all that can serve, over kinds of points and bandwidths
 //	scale    graph and step from 10^5 to 10^7 points
+//	grid     the interpolated kernel of points with a tenth of all others as neighbours
 //
 // The eigenvectors of suite iterate are those of a graph of generated points; with
 // PM_FEATURES=FOLDER they are those of the first rows of features.npy in it. Suite

@@ -23,6 +23,7 @@ func suites() []suite {
 		{"private", "the private first step: bound, kernel and noise", privateCases},
 		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases},
 		{"scale", "graph and step from 10^5 to 10^7 points", scaleCases},
+		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases},
 	}
 }
 

@@ -1,0 +1,381 @@
+package kernel
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// drawGrid makes the operator of hard points, tolerances and policies. It is nil
+// where there are more cells than can be numbered, or so many that they blur.
+func drawGrid(t *rapid.T, most int) (*Grid, blas32.General, Bandwidth) {
+	p := drawPoints(t, most, []int{1, 2, 2, 3, 4})
+	rng := rngOf(rapid.Uint64().Draw(t, "seed"))
+	b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-8, 8).Draw(t, "octaves")))
+	opt := &Options{
+		Isolated:  rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
+		Tolerance: math.Pow(10, rapid.Float64Range([]float64{-10, -9, -6, -3}[p.Cols-1], -0.5).Draw(t, "tolerance")),
+	}
+	op, err := NewGrid(t.Context(), p, b, opt)
+	if errors.Is(err, ErrOperator) || opt.Isolated == Repair && errors.Is(err, ErrTolerance) {
+		return nil, p, b
+	}
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return op, p, b
+}
+
+// The certificate of every row is searched for violations: degrees, step and
+// objective against the exact operator.
+func TestGridWithinItsCertificate(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		if op, p, b := drawGrid(t, 120); op != nil {
+			checkAgainstDense(t, op, p, b)
+		}
+	})
+}
+
+// entries returns the matrix of an operator.
+func entries(t tester, op Operator64) [][]float64 {
+	t.Helper()
+	n := op.N()
+	one, out := zeros64(n, n), zeros64(n, n)
+	for i := range n {
+		one.Data[i*n+i] = 1
+	}
+	if err := op.Apply64(t.Context(), out, one); err != nil {
+		t.Fatalf("%v", err)
+	}
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = out.Data[i*n:][:n]
+	}
+	return rows
+}
+
+// The same for the weights themselves: symmetric, zero on the diagonal, each within
+// EntryAbs and each row within its bound.
+func TestGridEntries(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		op, p, b := drawGrid(t, 40)
+		if op == nil {
+			return
+		}
+		cert := op.Certificate()
+		got, want := entries(t, op), plainWeights(permuteRows(p, op.Order()), b)
+		for i := range got {
+			sum, degree := 0.0, 0.0
+			for j, w := range got[i] {
+				e := math.Abs(w - want[i][j])
+				sum += e
+				degree += w
+				if i == j && math.Abs(w) > 1e-12 {
+					t.Fatalf("diagonal entry %d is %g", i, w)
+				}
+				if math.Abs(w-got[j][i]) > 1e-12 {
+					t.Fatalf("entries %d, %d: %g and %g", i, j, w, got[j][i])
+				}
+				if !op.outside(i) && !op.outside(j) && e > cert.EntryAbs+1e-12 {
+					t.Fatalf("entry %d, %d is off by %g, bound %g", i, j, e, cert.EntryAbs)
+				}
+			}
+			if eta := cert.Eta(i); !math.IsInf(eta, 1) && sum > eta*op.Degrees()[i]+1e-13 {
+				t.Fatalf("row %d is off by %g, bound %g of %g", i, sum, eta, op.Degrees()[i])
+			}
+			if math.Abs(degree-op.Degrees()[i]) > 1e-12*(1+degree) {
+				t.Fatalf("row %d sums to %g, degree %g", i, degree, op.Degrees()[i])
+			}
+		}
+	})
+}
+
+// gridOf makes the operator of given cells and nodes, with no row out of it.
+func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, set *par.Set) *Grid {
+	t.Helper()
+	o, err := (&Options{Tolerance: 0.999, Workers: set}).withDefaults()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	pts, err := points32(p)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	choice := &gridChoice{nodes: nodes, all: all}
+	var ok bool
+	if choice.lattice, ok = newLattice(pts, b.Sigma(), width); !ok {
+		t.Fatalf("no lattice")
+	}
+	choice.lattice.setReach(reach)
+	op, err := newGrid(t.Context(), pts, b, choice, o)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return op
+}
+
+// The table of one-sided errors: 2 K (rho/2)^p / sqrt(p!). The actual error is below
+// it, by a factor of two or so.
+func TestInterpolationError(t *testing.T) {
+	for _, c := range []struct {
+		rho  float64
+		p    int
+		want float64
+	}{
+		{0.25, 6, 3.1e-7}, {0.25, 8, 6.4e-10}, {0.25, 10, 1.1e-12},
+		{0.5, 6, 2.0e-5}, {0.5, 8, 1.7e-7}, {0.5, 10, 1.1e-9}, {0.5, 12, 5.9e-12},
+		{1, 6, 1.3e-3}, {1, 8, 4.2e-5}, {1, 10, 1.1e-6}, {1, 12, 2.4e-8},
+		{2, 6, 8.1e-2}, {2, 8, 1.1e-2}, {2, 10, 1.1e-3}, {2, 12, 9.9e-5},
+	} {
+		bound := interpolationError(c.rho, c.p)
+		if math.Abs(bound/c.want-1) > 0.06 {
+			t.Errorf("rho=%g p=%d: bound %.2g, want %.2g", c.rho, c.p, bound, c.want)
+		}
+		i, basis := newChebyshev(c.p), make([]float64, c.p)
+		worst, lam := 0.0, 0.0
+		for at := -1.0; at <= 1; at += 0.01 {
+			i.basis(basis, at)
+			size := 0.0
+			for _, v := range basis {
+				size += math.Abs(v)
+			}
+			lam = max(lam, size)
+			for apart := -2 * c.rho; apart < 6; apart += 0.05 { // below zero the other point is inside
+				sum := 0.0
+				for a, v := range basis {
+					x := apart + c.rho*(1+i.nodes[a])
+					sum += v * math.Exp(-x*x/2)
+				}
+				x := apart + c.rho*(1+at)
+				e := math.Abs(sum - math.Exp(-x*x/2))
+				worst = max(worst, e)
+				if least := max(apart, 0); e > bound*math.Exp(-least*least/4)+1e-15 {
+					t.Fatalf("rho=%g p=%d: %g apart the error is %g, bound %g", c.rho, c.p, apart, e, bound*math.Exp(-least*least/4))
+				}
+			}
+		}
+		if worst < 0.15*bound-1e-15 {
+			t.Errorf("rho=%g p=%d: error %.2g, bound %.2g", c.rho, c.p, worst, bound)
+		}
+		if lam > lebesgue(c.p) || lam < 0.8*lebesgue(c.p) {
+			t.Errorf("p=%d: sum of the basis %g, bound %g", c.p, lam, lebesgue(c.p))
+		}
+	}
+}
+
+// The largest errors of entries that were measured when the bound was found, at
+// rho = 1/2.
+func TestEntryBounds(t *testing.T) {
+	for _, c := range []struct {
+		d, p        int
+		most, bound float64
+	}{{2, 8, 3.0e-7, 1.1e-6}, {2, 6, 3.7e-5, 1.2e-4}, {3, 8, 4.1e-7, 1.7e-6}} {
+		p := makePoints("uniform", 200, c.d, 5)
+		op := gridOf(t, p, Sigma(0.25), 1, 7, c.p, true, nil)
+		if rho := op.lattice.width[0] / 2; rho < 0.49 || rho > 0.5 {
+			t.Fatalf("rho = %g", rho)
+		}
+		cert := op.Certificate()
+		if cert.Kind != Absolute || cert.EntryAbs > 1.05*c.bound || cert.EntryAbs < 0.8*c.bound {
+			t.Errorf("d=%d p=%d: EntryAbs %.3g, want about %.2g", c.d, c.p, cert.EntryAbs, c.bound)
+		}
+		got, want := entries(t, op), plainWeights(permuteRows(p, op.Order()), Sigma(0.25))
+		worst := 0.0
+		for i := range got {
+			for j := range got[i] {
+				worst = max(worst, math.Abs(got[i][j]-want[i][j]))
+			}
+		}
+		if worst > 1.1*c.most || worst < 0.2*c.most {
+			t.Errorf("d=%d p=%d: an entry is off by %.2g, measured before %.2g", c.d, c.p, worst, c.most)
+		}
+	}
+}
+
+// Sweeps over all cells and transfers between occupied ones are the same sums.
+func TestGridFormsAgree(t *testing.T) {
+	set := par.New(2)
+	defer set.Close()
+	for d := 1; d <= 4; d++ {
+		for _, kind := range []string{"uniform", "collinear", "lattice", "identical"} {
+			p := makePoints(kind, 200>>d, d, 3)
+			b := Sigma(typicalDistance(p, rngOf(4)) / 3)
+			x := widen(randomBlock(rngOf(5), p.Rows, 3))
+			var want []float64
+			for _, all := range []bool{true, false} {
+				op := gridOf(t, p, b, 1.5, 3, 4, all, set)
+				if (op.cells.keys == nil) != all {
+					t.Fatal("the other form was built")
+				}
+				got := zeros64(p.Rows, 3)
+				if err := op.Apply64(t.Context(), got, x); err != nil {
+					t.Fatal(err)
+				}
+				if all {
+					want = got.Data
+					continue
+				}
+				for i, v := range got.Data {
+					if math.Abs(v-want[i]) > 1e-11 {
+						t.Fatalf("d=%d %s: %g by transfers, %g by sweeps", d, kind, v, want[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// Cells with so many points that they are taken apart, and chunks of many cells.
+func TestGridCrowds(t *testing.T) {
+	set := par.New(2)
+	defer set.Close()
+	p := makePoints("uniform", gridMostPoints+500, 2, 7)
+	for i := range gridMostPoints + 5 {
+		p.Data[2*i], p.Data[2*i+1] = p.Data[2*i]*0.01, p.Data[2*i+1]*0.01
+	}
+	op, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op.slots < 2 {
+		t.Errorf("%d slots", op.slots)
+	}
+	if cert := op.Certificate(); cert.RowMax > 1e-6 || cert.RowMax < 1e-9 {
+		t.Errorf("%v", cert)
+	}
+	checkAgainstDense(t, op, p, Sigma(0.1))
+}
+
+// Larger sets meet the tolerance in 99 of 100 rows, and the rest by Repair.
+func TestGridMeetsTheTolerance(t *testing.T) {
+	set := par.New(2)
+	defer set.Close()
+	for _, c := range []struct {
+		kind      string
+		n, d      int
+		sigma     float64
+		tolerance float64
+	}{
+		{"uniform", 1200, 1, 0.01, 1e-10},
+		{"uniform", 1200, 2, 0.1, 1e-9},
+		{"uniform", 1200, 2, 0.03, 1e-5},
+		{"uniform", 1200, 2, 10, 1e-8},
+		{"uniform", 1200, 3, 0.2, 1e-5},
+		{"uniform", 1200, 4, 0.5, 1e-2},
+		{"clustered", 1200, 2, 2, 1e-5},
+		{"collinear", 1200, 2, 0.01, 1e-6},
+		{"lattice", 1200, 2, 0.5, 1e-6},
+		{"far away", 1200, 2, 0.2, 1e-5},
+		{"one thin axis", 1200, 3, 0.1, 1e-5},
+		{"identical", 1200, 3, 1, 1e-10},
+	} {
+		for _, policy := range []IsolatedPolicy{Keep, Repair} {
+			t.Run(fmt.Sprintf("kind=%s/d=%d/sigma=%g/policy=%v", c.kind, c.d, c.sigma, policy), func(t *testing.T) {
+				p := makePoints(c.kind, c.n, c.d, 11)
+				op, err := NewGrid(t.Context(), p, Sigma(c.sigma), &Options{Workers: set, Tolerance: c.tolerance, Isolated: policy})
+				if err != nil {
+					t.Fatal(err)
+				}
+				cert := op.Certificate()
+				if cert.RowP99 > c.tolerance || policy == Repair && cert.RowMax > c.tolerance {
+					t.Errorf("%v, asked for %g", cert, c.tolerance)
+				}
+				checkAgainstDense(t, op, p, Sigma(c.sigma))
+			})
+		}
+	}
+}
+
+// Outliers that only see others by tiny weights: isolated, repaired or refused.
+func TestGridOutliers(t *testing.T) {
+	p := makePoints("uniform", 2000, 2, 2)
+	for i, x := range []float32{5, 9, -4, 30, 60} { // at sigma 1/2: weights down to exp(-7000)
+		p.Data[2*i*100], p.Data[2*i*100+1] = x, 0.5
+	}
+	b, opt := Sigma(0.5), &Options{Tolerance: 1e-6}
+	kept, err := NewGrid(t.Context(), p, b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cert := kept.Certificate(); cert.Isolated != 5 || !math.IsInf(cert.RowMax, 1) || cert.RowP99 > 1e-6 {
+		t.Errorf("kept: %v", cert)
+	}
+	checkAgainstDense(t, kept, p, b)
+	opt.Isolated = Repair
+	op, err := NewGrid(t.Context(), p, b, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert := op.Certificate()
+	if cert.Isolated != 2 || cert.worstConnected() > 1e-6 { // the last two have no weight above 1e-280
+		t.Errorf("repaired: %v", cert)
+	}
+	out := 0
+	for _, v := range op.out {
+		if v {
+			out++
+		}
+	}
+	if out != 5 || op.Cost().NNZ == 0 || op.Cost().NNZ > 2*5*2000 {
+		t.Errorf("%d rows out of the grid with %d direct weights", out, op.Cost().NNZ)
+	}
+	checkAgainstDense(t, op, p, b)
+	opt.Isolated = Fail
+	if _, err := NewGrid(t.Context(), p, b, opt); !errors.Is(err, ErrIsolated) {
+		t.Errorf("fail: %v", err)
+	}
+	opt.Isolated, opt.BudgetBytes = Repair, kept.Cost().PeakBytes+1000
+	if _, err := NewGrid(t.Context(), p, b, opt); !errors.Is(err, ErrMemory) {
+		t.Errorf("repair without memory: %v", err)
+	}
+}
+
+// A tiny sigma in a huge box: memory follows the points, not the box.
+func TestGridInAHugeBox(t *testing.T) {
+	p := makePoints("clustered", 1200, 2, 4)
+	p.Data[0], p.Data[1] = 1e6, -1e6
+	b := Sigma(0.02)
+	op, err := NewGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if op.cells.keys == nil || op.lattice.cells < 1e13 {
+		t.Errorf("%g cells, all kept: %v", op.lattice.cells, op.cells.keys == nil)
+	}
+	checkAgainstDense(t, op, p, b)
+}
+
+func TestGridRefuses(t *testing.T) {
+	p := makePoints("uniform", 1000, 2, 1)
+	if _, err := NewGrid(t.Context(), makePoints("uniform", 10, 5, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
+		t.Errorf("five dimensions: %v", err)
+	}
+	if _, err := NewGrid(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
+		t.Errorf("a cutoff: %v", err)
+	}
+	if _, err := NewGrid(t.Context(), p, Sigma(1e-12), nil); !errors.Is(err, ErrOperator) {
+		t.Errorf("more cells than numbers: %v", err)
+	}
+	if _, err := NewGrid(t.Context(), p, Sigma(1), &Options{Tolerance: 1e-17, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
+		t.Errorf("beyond float64: %v", err)
+	}
+	if _, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 100_000}); !errors.Is(err, ErrMemory) {
+		t.Errorf("budget: %v", err)
+	}
+	op, err := Build(t.Context(), p, Sigma(0.1), &Options{Force: "grid"})
+	if err != nil || op.Name() != "grid" {
+		t.Errorf("forced: %v", err)
+	}
+	if p, rho, reach := op.(*Grid).Nodes(); p < 2 || rho <= 0 || rho > 2 || reach < 3 {
+		t.Errorf("%d nodes, half-width %g, reach %g", p, rho, reach)
+	}
+	if err := op.Close(); err != nil || op.(*Grid).place != nil {
+		t.Errorf("close: %v", err)
+	}
+}

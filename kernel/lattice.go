@@ -1,0 +1,197 @@
+package kernel
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// latticeAxes is the largest number of dimensions a lattice has cells in.
+const latticeAxes = 4
+
+// A lattice cuts the bounding box of the points into equal cells. Lengths are in
+// units of sigma, so that along an axis the kernel is exp(-x^2/2).
+type lattice struct {
+	d       int
+	lo      [latticeAxes]float64 // of the box, as given
+	perCell [latticeAxes]float64 // cells in a unit of the given coordinates
+	extent  [latticeAxes]float64 // of the box
+	width   [latticeAxes]float64 // of a cell
+	size    [latticeAxes]int     // cells along each axis
+	reach   [latticeAxes]int     // cells along each axis a transfer goes
+	radius  float64              // points farther apart than this along an axis may have no transfer; +Inf where all have
+	cells   float64              // of the whole box
+}
+
+// newLattice returns the lattice with cells of at most the given width. ok is
+// false where their numbers would be too large for a key.
+func newLattice(p *pointSet, sigma, width float64) (l lattice, ok bool) {
+	l = lattice{d: p.d, cells: 1, radius: math.Inf(1)}
+	most := math.Exp2(float64(min(60/p.d, 30)))
+	for a := range p.d {
+		span := p.hi[a] - p.lo[a]
+		l.lo[a], l.extent[a], l.size[a] = p.lo[a], span/sigma, 1
+		if l.extent[a] > 0 {
+			size := math.Ceil(l.extent[a] / width)
+			if !(size <= most) {
+				return l, false
+			}
+			l.size[a] = max(int(size), 1)
+			l.width[a], l.perCell[a] = l.extent[a]/float64(l.size[a]), float64(l.size[a])/span
+		}
+		if math.IsInf(l.perCell[a], 1) || math.IsInf(span, 1) {
+			return l, false
+		}
+		l.cells *= float64(l.size[a])
+	}
+	return l, true
+}
+
+// setReach makes transfers go at least as far as radius along each axis.
+func (l *lattice) setReach(radius float64) {
+	l.radius = math.Inf(1)
+	for a := range l.d {
+		l.reach[a] = l.size[a] - 1
+		if l.reach[a] == 0 {
+			continue
+		}
+		if far := math.Ceil(radius / l.width[a]); far < float64(l.reach[a]) {
+			l.reach[a] = int(far)
+			l.radius = min(l.radius, far*l.width[a])
+		}
+	}
+}
+
+// locate returns the cell of a coordinate along axis a and its place in it, from
+// -1 to 1.
+func (l *lattice) locate(a int, v float64) (cell int, place float64) {
+	at := (v - l.lo[a]) * l.perCell[a]
+	cell = min(int(at), l.size[a]-1)
+	return cell, min(2*(at-float64(cell))-1, 1)
+}
+
+// positionError bounds how far off the difference of two located coordinates is.
+func (l *lattice) positionError() float64 {
+	return 0x1p-49 * (slices.Max(l.extent[:]) + slices.Max(l.width[:]))
+}
+
+// key returns the number of a cell in the order of the axes, the last one fastest.
+func (l *lattice) key(row []float64) (key uint64) {
+	for a, v := range row {
+		cell, _ := l.locate(a, v)
+		key = key*uint64(l.size[a]) + uint64(cell)
+	}
+	return key
+}
+
+// coordinates returns the numbers of a cell along the axes.
+func (l *lattice) coordinates(key uint64) (at [latticeAxes]int) {
+	for a := l.d - 1; a >= 0; a-- {
+		at[a] = int(key % uint64(l.size[a]))
+		key /= uint64(l.size[a])
+	}
+	return at
+}
+
+// apart returns a lower bound of the distance along axis a of points whose cells
+// are k apart.
+func (l *lattice) apart(a, k int) float64 { return float64(max(max(k, -k)-1, 0)) * l.width[a] }
+
+// between2 returns bounds of the squared distance of a located point and those of a
+// cell. at and cell are numbers of cells, place is that of the point.
+func (l *lattice) between2(at [latticeAxes]int, place []float64, cell [latticeAxes]int) (least, most float64) {
+	blur := l.positionError()
+	for a, t := range place {
+		k := float64(cell[a] - at[a])
+		near, far := math.Abs(k-(1+t)/2), math.Abs(k+1-(1+t)/2)
+		if near > far {
+			near, far = far, near
+		}
+		if k == 0 {
+			near = 0
+		}
+		near, far = max(near*l.width[a]-blur, 0), far*l.width[a]+blur
+		least, most = least+near*near, most+far*far
+	}
+	return least, most
+}
+
+// cellOrder is a set of points sorted by the cells of a lattice.
+type cellOrder struct {
+	order []uint32 // given row of each sorted point
+	start []uint32 // first sorted point of each cell that is kept, and the end
+	keys  []uint64 // of the cells that are kept, ascending; nil where all are
+}
+
+// count returns the number of cells that are kept.
+func (c *cellOrder) count() int { return len(c.start) - 1 }
+
+// key returns the number of kept cell i.
+func (c *cellOrder) key(i int) uint64 {
+	if c.keys == nil {
+		return uint64(i)
+	}
+	return c.keys[i]
+}
+
+// sortPoints sorts every skip-th point by cell. All cells are kept, or those that
+// hold a point.
+func (l *lattice) sortPoints(ctx context.Context, p *pointSet, skip int, all bool, set *par.Set) (*cellOrder, error) {
+	if l.cells < 1<<32 {
+		return sortLattice[uint32](ctx, l, p, skip, all, set)
+	}
+	return sortLattice[uint64](ctx, l, p, skip, all, set)
+}
+
+func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet, skip int, all bool, set *par.Set) (*cellOrder, error) {
+	n := par.Blocks(p.n, skip)
+	c := &cellOrder{order: make([]uint32, n)}
+	keys := make([]K, n)
+	const pointsPerPiece = 1 << 14
+	if err := set.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, pointsPerPiece)
+		var row [latticeAxes]float64
+		for i := lo; i < hi; i++ {
+			p.copyRow(row[:l.d], i*skip)
+			keys[i], c.order[i] = K(l.key(row[:l.d])), uint32(i*skip)
+		}
+	})); err != nil {
+		return nil, err
+	}
+	keys, err := radixSort(ctx, keys, c.order, bits.Len64(uint64(l.cells)-1), set)
+	if err != nil {
+		return nil, err
+	}
+	if all {
+		c.start = make([]uint32, int(l.cells)+1)
+		next := 0
+		for i, key := range keys {
+			for ; next <= int(key); next++ {
+				c.start[next] = uint32(i)
+			}
+		}
+		for ; next < len(c.start); next++ {
+			c.start[next] = uint32(n)
+		}
+		return c, nil
+	}
+	for i, key := range keys {
+		if i == 0 || key != keys[i-1] {
+			c.keys, c.start = append(c.keys, uint64(key)), append(c.start, uint32(i))
+		}
+	}
+	c.start = append(c.start, uint32(n))
+	return c, nil
+}
+
+// counts returns the number of points in each kept cell.
+func (c *cellOrder) counts() []float64 {
+	out := make([]float64, c.count())
+	for i := range out {
+		out[i] = float64(c.start[i+1] - c.start[i])
+	}
+	return out
+}

@@ -1,0 +1,315 @@
+package kernel
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// A transfer multiplies numbers in the nodes of a lattice, p along each axis of a
+// cell, by a kernel that is a product over the axes and reaches some cells far.
+//
+// Where all cells are kept the nodes are one tensor and the axes are swept one
+// after the other, each with a band of the kernel. Where only occupied ones are, the
+// nodes of a cell are together, and a cell takes from each it can reach.
+type transfer struct {
+	*lattice
+	*cellOrder
+	p     int
+	nodes int // of all kept cells
+	// table has the kernel along each axis between the nodes of a cell and those of
+	// the cells from reach before it to reach behind: rows of band(a) numbers.
+	table [latticeAxes][]float64
+}
+
+// newTransfer makes the tables of the kernel, given as a function of two nodes of
+// cells that are k apart along axis a.
+func newTransfer(l *lattice, cells *cellOrder, p int, kernel func(a, k, from, to int) float64) *transfer {
+	t := &transfer{lattice: l, cellOrder: cells, p: p, nodes: cells.count() * power(p, l.d)}
+	for a := range l.d {
+		t.table[a] = make([]float64, 0, p*t.band(a))
+		for from := range p {
+			for k := -l.reach[a]; k <= l.reach[a]; k++ {
+				for to := range p {
+					t.table[a] = append(t.table[a], kernel(a, k, from, to))
+				}
+			}
+		}
+	}
+	return t
+}
+
+// gaussTransfer is the transfer of the kernel itself.
+func gaussTransfer(l *lattice, cells *cellOrder, c chebyshev) *transfer {
+	return newTransfer(l, cells, len(c.nodes), func(a, k, from, to int) float64 {
+		x := (float64(k) + (c.nodes[to]-c.nodes[from])/2) * l.width[a]
+		return math.Exp(-x * x / 2)
+	})
+}
+
+// boundTransfer is the transfer of numbers of points to what bounds the error of
+// the kernel: exp(-apart^2/4) along each axis.
+func boundTransfer(l *lattice, cells *cellOrder) *transfer {
+	return newTransfer(l, cells, 1, func(a, k, _, _ int) float64 {
+		x := l.apart(a, k)
+		return math.Exp(-x * x / 4)
+	})
+}
+
+func (t *transfer) band(a int) int { return (2*t.reach[a] + 1) * t.p }
+
+// tileSize is the number of nodes of a cell.
+func (t *transfer) tileSize() int { return power(t.p, t.d) }
+
+func power(p, d int) int {
+	out := 1
+	for range d {
+		out *= p
+	}
+	return out
+}
+
+// axisNodes is the number of nodes along axis a of the whole lattice.
+func (t *transfer) axisNodes(a int) int { return t.size[a] * t.p }
+
+// base returns where the nodes of a kept cell begin among those of a column.
+func (t *transfer) base(cell int) int {
+	if t.keys != nil {
+		return cell * t.tileSize()
+	}
+	first, at := 0, t.coordinates(uint64(cell))
+	for a := range t.d {
+		first = first*t.axisNodes(a) + at[a]*t.p
+	}
+	return first
+}
+
+// runs returns where, counted from the base of a cell, its runs of p nodes along the
+// last axis begin.
+func (t *transfer) runs() []int {
+	out := make([]int, t.tileSize()/t.p)
+	for r := range out {
+		if t.keys != nil {
+			out[r] = r * t.p
+			continue
+		}
+		rest, step := r, t.axisNodes(t.d-1)
+		for a := t.d - 2; a >= 0; a-- {
+			out[r] += rest % t.p * step
+			rest /= t.p
+			step *= t.axisNodes(a)
+		}
+	}
+	return out
+}
+
+// transferPass is a product in the making: k columns of t.nodes numbers each.
+type transferPass struct {
+	*transfer
+	k       int
+	in, out []float64
+	axis    int
+	room    [][]float64 // of each worker, where only occupied cells are kept
+}
+
+func newTransferPass(t *transfer, k, workers int) *transferPass {
+	pass := &transferPass{transfer: t, k: k, in: make([]float64, k*t.nodes), out: make([]float64, k*t.nodes)}
+	if t.keys != nil {
+		pass.room = make([][]float64, workers)
+		for w := range pass.room {
+			pass.room[w] = make([]float64, t.d*t.tileSize())
+		}
+	}
+	return pass
+}
+
+// run replaces the numbers in pass.in.
+func (pass *transferPass) run(ctx context.Context, set *par.Set) error {
+	axes := pass.d
+	if pass.keys != nil {
+		axes = 1
+	}
+	for pass.axis = range axes {
+		if err := set.Do(ctx, pass.pieces(), pass); err != nil {
+			return err
+		}
+		pass.in, pass.out = pass.out, pass.in
+	}
+	return nil
+}
+
+const (
+	sweepRows  = 16  // lines along the last axis of a piece
+	sweepInner = 256 // nodes beside each other of a piece along another axis
+	cellsPiece = 16  // cells of a piece where only occupied ones are kept
+)
+
+// shape returns how many blocks of nodes there are before the axis at hand and how
+// many nodes are behind it.
+func (pass *transferPass) shape() (outer, inner int) {
+	outer, inner = pass.k, 1
+	for a := range pass.d {
+		switch {
+		case a < pass.axis:
+			outer *= pass.axisNodes(a)
+		case a > pass.axis:
+			inner *= pass.axisNodes(a)
+		}
+	}
+	return outer, inner
+}
+
+func (pass *transferPass) pieces() int {
+	if pass.keys != nil {
+		return par.Blocks(pass.count(), cellsPiece)
+	}
+	outer, inner := pass.shape()
+	if inner == 1 {
+		return par.Blocks(outer, sweepRows)
+	}
+	return outer * pass.size[pass.axis] * par.Blocks(inner, sweepInner)
+}
+
+// Run does one piece.
+func (pass *transferPass) Run(worker, piece int) {
+	if pass.keys != nil {
+		lo, hi := par.Block(piece, pass.count(), cellsPiece)
+		for cell := lo; cell < hi; cell++ {
+			pass.collect(pass.room[worker], cell)
+		}
+		return
+	}
+	outer, inner := pass.shape()
+	if inner == 1 {
+		lo, hi := par.Block(piece, outer, sweepRows)
+		for line := lo; line < hi; line++ {
+			pass.sweepLine(line)
+		}
+		return
+	}
+	blocks := par.Blocks(inner, sweepInner)
+	lo, hi := par.Block(piece%blocks, inner, sweepInner)
+	piece /= blocks
+	pass.sweepCell(piece/pass.size[pass.axis], piece%pass.size[pass.axis], inner, lo, hi)
+}
+
+// sweepLine sweeps a line of nodes along the last axis: each adds its row of the
+// table to the band around it.
+func (pass *transferPass) sweepLine(line int) {
+	a, p := pass.axis, pass.p
+	n, reach, band := pass.axisNodes(a), pass.reach[a]*p, pass.band(a)
+	in, out := pass.in[line*n:][:n], pass.out[line*n:][:n]
+	clear(out)
+	for first := 0; first < n; first += p {
+		from, to := max(first-reach, 0), min(first+p+reach, n)
+		target := out[from:to]
+		skip := from - (first - reach)
+		for j, v := range in[first : first+p] {
+			if v != 0 {
+				addScaled(target, v, pass.table[a][j*band+skip:])
+			}
+		}
+	}
+}
+
+// sweepCell makes nodes lo to hi-1 behind the p nodes of a cell along the axis at
+// hand, for one block before it.
+func (pass *transferPass) sweepCell(block, cell, inner, lo, hi int) {
+	a, p := pass.axis, pass.p
+	n, reach, band := pass.axisNodes(a), pass.reach[a], pass.band(a)
+	in, out := pass.in[block*n*inner:][:n*inner], pass.out[block*n*inner:][:n*inner]
+	first, last := max(cell-reach, 0)*p, min(cell+reach+1, pass.size[a])*p
+	skip := first - (cell-reach)*p
+	for i := range p {
+		target := out[(cell*p+i)*inner+lo:][:hi-lo]
+		clear(target)
+		row := pass.table[a][i*band+skip:][:last-first]
+		j := 0
+		for ; j+4 <= len(row); j += 4 {
+			source := in[(first+j)*inner+lo:]
+			addScaled4(target, row[j:], source, source[inner:], source[2*inner:], source[3*inner:])
+		}
+		for ; j < len(row); j++ {
+			addScaled(target, row[j], in[(first+j)*inner+lo:])
+		}
+	}
+}
+
+// addScaled sets dst += v x. The conversion keeps compilers from fusing.
+func addScaled(dst []float64, v float64, x []float64) {
+	x = x[:len(dst)]
+	for i, e := range x {
+		dst[i] += float64(v * e)
+	}
+}
+
+// addScaled4 sets dst += v[0] x0 + v[1] x1 + v[2] x2 + v[3] x3.
+func addScaled4(dst, v, x0, x1, x2, x3 []float64) {
+	v0, v1, v2, v3 := v[0], v[1], v[2], v[3]
+	x0, x1, x2, x3 = x0[:len(dst)], x1[:len(dst)], x2[:len(dst)], x3[:len(dst)]
+	for i := range dst {
+		dst[i] += (float64(v0*x0[i]) + float64(v1*x1[i])) + (float64(v2*x2[i]) + float64(v3*x3[i]))
+	}
+}
+
+// collect makes the nodes of a cell from those of the occupied cells in reach.
+func (pass *transferPass) collect(room []float64, cell int) {
+	at := pass.coordinates(pass.keys[cell])
+	tile := pass.tileSize()
+	for c := range pass.k {
+		clear(room)
+		pass.collectAxis(room, at, 0, 0, pass.in[c*pass.nodes:])
+		copy(pass.out[c*pass.nodes+cell*tile:][:tile], room)
+	}
+}
+
+// collectAxis adds to the first tile of room what comes from the cells in reach
+// whose numbers along the axes before a make the given beginning of a key.
+func (pass *transferPass) collectAxis(room []float64, at [latticeAxes]int, a int, key uint64, in []float64) {
+	tile, reach, size := pass.tileSize(), pass.reach[a], uint64(pass.size[a])
+	span := uint64(1) // of keys that agree up to this axis
+	for _, more := range pass.size[a+1 : pass.d] {
+		span *= uint64(more)
+	}
+	first, behind := max(at[a]-reach, 0), min(at[a]+reach+1, pass.size[a])
+	for v := first; v < behind; v++ {
+		// Straight to the next occupied cell: most may be empty.
+		next, _ := slices.BinarySearch(pass.keys, (key*size+uint64(v))*span)
+		if next == len(pass.keys) || pass.keys[next] >= (key*size+uint64(behind))*span {
+			break
+		}
+		v = int(pass.keys[next]/span - key*size)
+		if a == pass.d-1 {
+			pass.contract(room, in[next*tile:], a, v-at[a])
+		} else {
+			pass.collectAxis(room[tile:], at, a+1, key*size+uint64(v), in)
+			pass.contract(room, room[tile:], a, v-at[a])
+			clear(room[tile:][:tile])
+		}
+	}
+}
+
+// contract adds the nodes of a tile, from k cells ahead along axis a, to another.
+func (pass *transferPass) contract(out, in []float64, a, k int) {
+	p, inner, band := pass.p, power(pass.p, pass.d-1-a), pass.band(a)
+	skip := (k + pass.reach[a]) * p
+	for first := 0; first < pass.tileSize(); first += p * inner {
+		for i := range p {
+			row := pass.table[a][i*band+skip:][:p]
+			if inner == 1 {
+				sum := 0.0
+				for j, v := range in[first:][:p] {
+					sum += float64(row[j] * v)
+				}
+				out[first+i] += sum
+				continue
+			}
+			target := out[first+i*inner:][:inner]
+			for j, v := range row {
+				addScaled(target, v, in[first+j*inner:])
+			}
+		}
+	}
+}
