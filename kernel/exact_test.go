@@ -159,7 +159,7 @@ func TestLargerSearchesAreExact(t *testing.T) {
 	for _, d := range []int{20, 96, 300} {
 		for seed := range uint64(2) {
 			rng := rngOf(seed + 5)
-			p, what := exactSet(rng, 1500, d)
+			p, what := exactSet(rng, 1000, d)
 			radius := typicalDistance(p, rng) / 1.5
 			op, err := NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius, Workers: set})
 			if err != nil {
