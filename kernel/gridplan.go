@@ -290,7 +290,7 @@ func (c *gridChoice) raise(op *Grid, near []float64, o *Options) bool {
 
 // gridCandidate estimates grid for a plan.
 func gridCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := Candidate{Cost: Cost{BuildSeconds: math.Inf(1)}, Radius: math.Inf(1), Neighbours: float64(p.n - 1), Reason: gridRefusal(p, b, o)}
+	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1), Reason: gridRefusal(p, b, o)}
 	if c.Reason != "" {
 		return c
 	}
@@ -300,14 +300,11 @@ func gridCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o
 		return c
 	}
 	c.grid = choice
-	c.Cost, c.Eta, c.Feasible = choice.cost(p, o), choice.eta, choice.eta <= o.Tolerance
+	c.Cost, c.Eta, c.Feasible = choice.cost(p, o), choice.eta, true
 	if r := choice.lattice.radius * b.Sigma(); !math.IsInf(r, 1) {
 		c.Radius = r
 		c.Neighbours, _ = pr.neighbours(r)
 	}
 	c.Reason = fmt.Sprintf("%d nodes an axis in %.4g cells, whatever the number of neighbours", choice.nodes, choice.occupied)
-	if !c.Feasible {
-		c.Reason = fmt.Sprintf("reaches eta %.2g, not %.2g, on points so far apart", c.Eta, o.Tolerance)
-	}
 	return c
 }

@@ -33,7 +33,8 @@ type Candidate struct {
 	// Degrees says what the degrees of the rows will be like.
 	Degrees Degrees
 	// Feasible is false when the candidate cannot serve; Reason says why, or
-	// what speaks for it and against it.
+	// what speaks for it and against it. One that does not do what is asked for, or
+	// was not asked for, has no cost, and NaN for Seconds and Eta.
 	Feasible bool
 	Reason   string
 
@@ -124,6 +125,9 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 		c.Cost.BuildSeconds *= m.building(calibration, p.d)
 		c.Cost.StepSeconds *= m.stepping(calibration, p.d)
 		c.Seconds = (c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds) / float64(o.Workers.Workers())
+		if !c.Feasible { // it has no cost
+			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()
+		}
 		c.Degrees = pr.degrees(b, c.Radius)
 		c.check(o)
 		all = append(all, c)

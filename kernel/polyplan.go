@@ -244,8 +244,9 @@ func polyRounding(s series, n, d int, single bool) float64 {
 // Seconds of one core: a term of one row in one pass, and preparing a row.
 const (
 	polyTermSeconds   = 0.05e-9 // of degree 1, float32, with the kernels of the level avx512
-	polyHighSeconds   = 0.35e-9 // of degree 2 and more, whose segments are short
+	polyHighSeconds   = 0.35e-9 // of degree 2 and more
 	polyTerm64Seconds = 0.5e-9
+	polyRunSeconds    = 5e-9 // a run of terms that differ in one coordinate only
 	polyRowSeconds    = 12e-9
 	polyLoadSeconds   = 0.4e-9 // reading one coordinate
 	polyPairSeconds   = 0.03e-9
@@ -261,11 +262,19 @@ func polyCost(p *pointSet, c polyChoice, o *Options) Cost {
 			perTerm = polyHighSeconds
 		}
 	}
+	runs := 0.0 // beside that of degree 1
+	if order := c.series.order(); order > 1 {
+		width := p.d
+		if c.axes > 0 {
+			width = c.axes
+		}
+		runs = float64(polyTerms(width, order-1))
+	}
 	chunks := float64(len(polyBounds(p.n, c.terms)) - 1)
 	workers := float64(o.Workers.Workers())
 	cost := Cost{
-		BuildSeconds:  n * (d*polyFrameSeconds + 2*(terms*polyTerm64Seconds+d*polyLoadSeconds+polyRowSeconds)),
-		StepSeconds:   2 * n * (k*terms*perTerm + d*polyLoadSeconds + k*polyRowSeconds),
+		BuildSeconds:  n * (d*polyFrameSeconds + 2*(terms*polyTerm64Seconds+runs*polyRunSeconds+d*polyLoadSeconds+polyRowSeconds)),
+		StepSeconds:   2 * n * (k*terms*perTerm + k*runs*polyRunSeconds + d*polyLoadSeconds + k*polyRowSeconds),
 		ResidentBytes: saturate(n*(8+8+8+8+4) + 8*terms),
 		StreamedBytes: saturate(n * (8*d + 16*k + 24)),
 		Flops:         4 * n * terms * k,
@@ -286,8 +295,7 @@ func polyCost(p *pointSet, c polyChoice, o *Options) Cost {
 }
 
 func polyCandidate(ctx context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
-	// What cannot serve has the cost of degree 1.
-	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1), Cost: polyCost(p, polyChoice{series: taylorSeries(0, 0, 1), terms: p.d + 1}, o)}
+	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
 	if o.fixed() {
 		c.Reason = "the graph asked for is cut; poly has every pair"
 		return c

@@ -26,6 +26,8 @@ const (
 	filterSeconds  = 0.25e-9
 	checkSeconds   = 15e-9
 	checkSecondsBy = 0.06e-9 // and dimension
+	// What directions must be able to save to be worth looking for.
+	directionSeconds = 20e-3
 )
 
 // takeSurvey samples n points.
@@ -54,7 +56,7 @@ func takeSurvey(n, d int, row func(i int) []float32, radius float64, k *Kernels)
 		return cost
 	}
 	full := coordinates(centre)
-	if full.depth == 64 || len(s.rows) < 256 {
+	if whole := float64(n) * float64(n) / 2 * float64(full.depth/64) * filterSeconds; full.depth == 64 || whole < directionSeconds {
 		try(full)
 		return s
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -116,7 +117,7 @@ type candidateReport struct {
 	Operator     string       `json:"operator"`
 	Picked       bool         `json:"picked"`
 	Feasible     bool         `json:"feasible"`
-	Seconds      jsonNumber   `json:"seconds"`
+	Seconds      jsonNumber   `json:"seconds"` // null, as eta is, for an operator that does not do what is asked for
 	BuildSeconds jsonNumber   `json:"build_seconds"`
 	StepSeconds  jsonNumber   `json:"seconds_per_step"`
 	Bytes        int64        `json:"bytes"`
@@ -179,6 +180,10 @@ func (p *plan) table(e *env) error {
 		reason := c.Reason
 		if !c.Feasible {
 			reason = "cannot serve: " + reason
+		}
+		if math.IsNaN(c.Seconds) { // it has no cost
+			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t-\t%s\n", mark, c.Name, reason)
+			continue
 		}
 		fmt.Fprintf(t, "%s\t%s\t%.3g\t%s\t%.2g\t%.4g\t%s\n", mark, c.Name, c.Seconds, formatSize(c.Cost.PeakBytes), c.Eta, c.Neighbours, reason)
 	}
