@@ -326,12 +326,25 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 		}
 		return buildOr(op, err)
 	}
+	if o.Force == "" && !o.fixed() && pts.n > surveyedAtOnce {
+		// Where a polynomial of degree 1 does, nothing else comes near it, and the
+		// sample that all the others need would take longer than the rest.
+		poly, err := planPoly(ctx, pts, b, o)
+		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
+			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil {
+				return buildOr(op, err)
+			}
+		}
+	}
 	candidates, err := plan(ctx, pts, b, o)
 	if err != nil {
 		return nil, err
 	}
 	return build(ctx, pts, b, candidates, o)
 }
+
+// surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
+const surveyedAtOnce = 1 << 16
 
 // buildOr returns an operator that is nil if there is an error.
 func buildOr[T Operator](op T, err error) (Operator, error) {
