@@ -29,7 +29,7 @@ const (
 // same at every level of the kernels.
 func arrange(ctx context.Context, c *codes, radius float64, o *Options) (order []uint32, ends []int, err error) {
 	n := len(c.norm2)
-	l := findLeaders(c, leaderReach*radius/c.unit)
+	l := findLeaders(c, leaderReach*radius/c.unit, o.Kernels)
 	if l.count == 1 {
 		return nil, nil, nil
 	}

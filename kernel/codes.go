@@ -55,7 +55,10 @@ func (c *codes) measure(i int) {
 // set makes the code of point i from z, of which lost bounds the error.
 func (c *codes) set(i int, z []float64, lost float64) {
 	inverse, code := 1/c.unit, c.row(i)
+	clear(code[len(z):])
+	code = code[:len(z)]
 	missed, size := 0.0, 0.0
+	norm2, sum := int32(0), int32(0)
 	for t, v := range z {
 		v *= inverse
 		q := v
@@ -65,13 +68,15 @@ func (c *codes) set(i int, z []float64, lost float64) {
 			q = -127
 		}
 		q = (q + toInteger) - toInteger
-		code[t] = int8(q)
 		e := v - q
 		missed += float64(e * e)
 		size += float64(v * v)
+		n := int32(q)
+		code[t] = int8(n)
+		norm2 += n * n
+		sum += n
 	}
-	clear(code[len(z):])
-	c.measure(i)
+	c.norm2[i], c.sum[i] = norm2, sum
 	// Rounding in the sums above, and that of z/unit itself.
 	tiny := float64(len(z)+64) * 0x1p-50
 	c.slack[i] = bounded((math.Sqrt(missed)+lost*inverse)*(1+tiny) + tiny*math.Sqrt(size))

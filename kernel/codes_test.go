@@ -24,10 +24,7 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 		n := rapid.IntRange(2, 40).Draw(t, "n")
 		p, _ := exactSet(rng, n, d)
 		points := block32(p)
-		centre := make([]float64, d)
-		for c := range centre {
-			centre[c] = float64(points.row(0)[c])
-		}
+		centre := slices.Clone(points.row(0))
 		pr := coordinates(centre)
 		if d > 64 && rapid.Bool().Draw(t, "directions") {
 			basis := mat.NewDense(63, d, nil)
@@ -36,12 +33,16 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 					basis.Set(i, c, rng.NormFloat64())
 				}
 			}
-			grid := positive(typicalDistance(p, rng), 1) / 1000
-			pr = along(centre, basis, 64, grid)
+			pr = along(centre, basis, 64, positive(typicalDistance(p, rng), 1)*math.Exp2(float64(rng.IntN(5)-3)))
 		}
-		k := simd.At(simd.Best())
-		pr.fit(points.row, n, k)
-		c, near, found := pr.sample(points.row, n, 1, 1, k)
+		o := &Options{Kernels: simd.At(simd.Best())}
+		if err := pr.fit(context.Background(), points.row, n, o); err != nil {
+			t.Fatal(err)
+		}
+		c, near, found, err := pr.sample(context.Background(), points.row, n, 1, 1, o)
+		if err != nil {
+			t.Fatal(err)
+		}
 		if found > near {
 			t.Fatalf("%g of pairs are near and %g found", near, found)
 		}

@@ -18,11 +18,11 @@ const DegreeCutoff = 1e-3
 // sigma is a poor control: on unit features the way from "every row isolated"
 // to "every pair a neighbour" is a factor of two of sigma.
 func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
-	pts, err := points32(p)
+	o, err := opt.withDefaults()
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}
-	o, err := opt.withDefaults()
+	pts, err := points32(p, o.Workers)
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}

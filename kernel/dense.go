@@ -42,11 +42,11 @@ func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 
 // NewDense64 makes the operator of float64 points.
 func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Dense, error) {
-	pts, err := points64(p)
+	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	o, err := opt.withDefaults()
+	pts, err := points64(p, o.Workers)
 	if err != nil {
 		return nil, err
 	}

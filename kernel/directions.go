@@ -1,53 +1,149 @@
 package kernel
 
 import (
+	"context"
+	"math"
+
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// directionSteps is how often sampled points are multiplied by their covariance.
-// Beginning with points, two are enough for directions whose variance is half as
-// large as that of others to play no part.
-const directionSteps = 2
+const (
+	// directionRows are sampled for directions.
+	directionRows = 512
+	// directionSteps is how often sampled points are multiplied by their covariance.
+	// Beginning with points, two are enough for directions whose variance is half as
+	// large as that of others to play no part.
+	directionSteps = 2
+	// directionNorm is the norm of most sampled points, as vectors of integers.
+	directionNorm = 4096
+)
 
-// principalDirections returns m orthonormal rows that span nearly the directions in
-// which the rows of u vary most, by orthogonal iteration: all that a filter asks for
-// is that they hold most of the points, at a small part of the cost of principal
-// components.
-func principalDirections(u *mat.Dense, m int) *mat.Dense {
+// A covariance multiplies vectors by that of a sample of points. It works with
+// integers that are so small that all sums are exact in float32 (projection): the
+// products do not depend on the level of the kernels, and directions ask for no more
+// than the first few bits.
+type covariance struct {
+	n, d      int
+	rows      []float32 // n of d integers
+	columns   []float32 // the same, d of n
+	rowNorm   float64
+	columnMax float64
+	k         *Kernels
+	set       *par.Set
+}
+
+// newCovariance takes the points u, most of which have the norm size or less.
+func newCovariance(u *mat.Dense, size float64, k *Kernels, set *par.Set) *covariance {
 	n, d := u.Dims()
-	words := points.NewSplitMix64(uint64(m))
-	z := mat.NewDense(m, d, nil)
-	for t := range m {
-		if t < n {
-			z.SetRow(t, u.RawRowView(t*n/min(m, n)))
+	c := &covariance{n: n, d: d, rows: make([]float32, n*d), columns: make([]float32, n*d), k: k, set: set}
+	sums := make([]float64, d)
+	for i := range n {
+		row := u.RawRowView(i)
+		norm := mat.Norm(u.RowView(i), 2)
+		c.rowNorm = max(c.rowNorm, integers(c.rows[i*d:][:d], row, directionNorm/max(size, norm)))
+		for t, v := range c.rows[i*d:][:d] {
+			c.columns[t*n+i] = v
+			sums[t] += float64(v) * float64(v)
 		}
 	}
-	var y mat.Dense
+	for _, sum := range sums {
+		c.columnMax = max(c.columnMax, math.Sqrt(sum))
+	}
+	return c
+}
+
+// integers rounds a row times a factor, and returns the norm of that.
+func integers(dst []float32, row []float64, factor float64) float64 {
+	sum := 0.0
+	for c, v := range row {
+		v = math.RoundToEven(v * factor)
+		dst[c] = float32(v)
+		sum += v * v
+	}
+	return math.Sqrt(sum)
+}
+
+// shortened sets the rows of dst to integers in the direction of those of z, with a
+// norm of at most that with which products with vectors of the given norm are exact.
+func shortened(dst []float32, z *mat.Dense, norm float64) {
+	m, d := z.Dims()
+	most := mostExact/max(norm, 1)*(1-0x1p-40) - math.Sqrt(float64(d))
+	for t := range m {
+		row := z.RawRowView(t)
+		integers(dst[t*d:][:d], row, max(most, 0)/positive(blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: row}), 1))
+	}
+}
+
+// mul replaces the rows of z by their products with the covariance, each times some
+// factor.
+func (c *covariance) mul(ctx context.Context, z *mat.Dense) error {
+	m, _ := z.Dims()
+	y := mat.NewDense(m, c.n, nil)
+	if err := c.products(ctx, y, z, c.rows, c.rowNorm); err != nil {
+		return err
+	}
+	return c.products(ctx, z, y, c.columns, c.columnMax)
+}
+
+// products sets dst to the products of rows of z with those of b, whose norm is at
+// most the given one.
+func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float32, norm float64) error {
+	m, width := z.Dims()
+	count := len(b) / width
+	a, out := make([]float32, m*width), make([]float32, m*count)
+	shortened(a, z, norm)
+	const rows = 16
+	return c.set.Do(ctx, par.Blocks(m, rows), par.Func(func(_, block int) {
+		lo, hi := par.Block(block, m, rows)
+		c.k.Dots(out[lo*count:], count, a[lo*width:], width, hi-lo, b, width, count, width)
+		for t := lo; t < hi; t++ {
+			to := dst.RawRowView(t)
+			for i, v := range out[t*count:][:count] {
+				to[i] = float64(v)
+			}
+		}
+	}))
+}
+
+// principal returns m orthonormal rows that span nearly the directions in which the
+// points vary most, by orthogonal iteration: all that a filter asks for is that they
+// hold most of the points, at a small part of the cost of principal components.
+func (c *covariance) principal(ctx context.Context, m int) (*mat.Dense, error) {
+	words := points.NewSplitMix64(uint64(m))
+	z := mat.NewDense(m, c.d, nil)
+	for t := range min(m, c.n) {
+		to := z.RawRowView(t)
+		for i, v := range c.rows[t*c.n/min(m, c.n)*c.d:][:c.d] {
+			to[i] = float64(v)
+		}
+	}
 	for step := range directionSteps {
 		if step > 0 {
-			y.Reset()
+			orthonormalise(z, 1, words)
 		}
-		orthonormalise(z, words)
-		y.Mul(z, u.T())
-		z.Mul(&y, u)
+		if err := c.mul(ctx, z); err != nil {
+			return nil, err
+		}
 	}
-	orthonormalise(z, words)
-	return z
+	orthonormalise(z, 2, words) // once is not enough for rows that nearly depend
+	return z, nil
 }
 
 // orthonormalise replaces rows by orthonormal ones that span as much, by the method
-// of Gram and Schmidt. A row that depends on those before it becomes a random one.
-func orthonormalise(z *mat.Dense, words *points.SplitMix64) {
+// of Gram and Schmidt, so many times. A row that depends on those before it becomes a
+// random one.
+func orthonormalise(z *mat.Dense, times int, words *points.SplitMix64) {
 	m, d := z.Dims()
 	row := func(t int) blas64.Vector { return blas64.Vector{N: d, Inc: 1, Data: z.RawRowView(t)} }
 	for t := range m {
 		v := row(t)
 		for {
 			before := blas64.Nrm2(v)
-			for range 2 { // once is not enough for rows that nearly depend
+			for range times {
 				for s := range t {
 					blas64.Axpy(-blas64.Dot(row(s), v), row(s), v)
 				}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -19,13 +20,14 @@ import (
 //	float64 those within rounding of the radius, by the definition of a distance
 //
 // It visits each pair once, from the point that comes first, and stores half of the
-// graph. A tile of points meets the others in order, so columns ascend.
+// graph. Tiles of points meet the others in order, so columns ascend. A few tiles go
+// together, and meet some others at a time: so few that these stay in the cache.
 type filterPass struct {
 	ctx            context.Context
 	t              *tiles
+	together       int // tiles
 	k              *Kernels
-	d              int
-	x              []float32 // the points
+	s              *search
 	checker        checker
 	gamma          float64
 	threshold      []int32 // of points, and
@@ -36,7 +38,6 @@ type filterPass struct {
 	rooms          []*filterRoom
 	memory         memory
 	pieces         []sparse.Rows // of each tile
-	lower          []uint32      // how many pairs each point is the second of
 	progress       *progress
 	compared, left atomic.Int64 // pairs after balls, and after codes
 }
@@ -44,10 +45,12 @@ type filterPass struct {
 func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, multiplicity func(i int) float64, o *Options) *filterPass {
 	t, c := s.tiles, s.codes
 	f := &filterPass{
-		ctx: ctx, t: t, k: o.Kernels, d: s.p.d, x: s.x, checker: newChecker(radius, s.p.d), gamma: b.gamma,
+		ctx: ctx, t: t, k: o.Kernels, s: s, checker: newChecker(radius, s.p.d), gamma: b.gamma,
 		threshold: make([]int32, s.n), rooms: make([]*filterRoom, o.Workers.Workers()),
-		pieces: make([]sparse.Rows, t.count()), lower: make([]uint32, s.n),
+		pieces: make([]sparse.Rows, t.count()),
 	}
+	// As many pieces as keep all workers busy to the end.
+	f.together = min(max(t.count()/(16*o.Workers.Workers()), 1), mostTogether)
 	r := searchReach(c, radius)
 	for i := range f.threshold {
 		f.threshold[i] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
@@ -60,74 +63,103 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 	return f
 }
 
-// filterRoom is the scratch memory of a worker.
+// pieceCount is the number of pieces of the pass.
+func (f *filterPass) pieceCount() int { return par.Blocks(f.t.count(), f.together) }
+
+// filterRoom is the scratch memory of a worker. Points are those of the tiles that go
+// together.
 type filterRoom struct {
 	rowWriter
-	near      []uint64 // points of the tile that are near to each ball
+	near      []uint64 // points of each tile that are near to each ball
 	mask      []uint64
-	code      []int8 // of some points of a tile
+	words     [panelColumns * runTiles]uint16 // of the mask that are not zero
+	code      []int8                          // of some points of a tile
 	threshold []int32
 	which     []int // points of the tile
-	list      [panelColumns][]uint32
+	list      [mostTogether * panelColumns][]uint32
+	given     []uint32
 	d32       []float32
 	wide      []float64
-	ind       [panelColumns][]uint32 // found
-	d2        [panelColumns][]float64
+	ind       [mostTogether * panelColumns][]uint32 // found
+	d2        [mostTogether * panelColumns][]float64
 	found     int
 	granted   int // how many there is memory for
 	counts    []uint32
+	lower     []uint32 // how many pairs each point is the second of
 	tail      tailRoom
 }
 
 const (
+	// mostTogether tiles meet others at a time: their codes and the points of as many
+	// tiles as they meet before points are looked at, chunkTiles, fit the cache.
+	mostTogether = 8
+	chunkTiles   = 64
 	// runTiles are compared at a time.
 	runTiles = 16
 	// A list of this many points is checked.
 	listPoints = 256
-	// What a worker may find in a tile without asking for memory.
-	freeFound = 1 << 14
+	// What a worker may find in a piece without asking for memory.
+	freeFound = 1 << 15
 )
 
 func filterRoomBytes(n, depth int) int64 {
-	return int64(n)/leastTile*8 + panelColumns*(8*runTiles+int64(depth)+4+8+2*4*listPoints) + 4*2*listPoints + freeFound*24 + 8*pieceRows + 1024
+	const points = mostTogether * panelColumns
+	return int64(n)/leastTile*8*mostTogether + 4*int64(n) + panelColumns*((8+2)*runTiles+int64(depth)+4+8) +
+		points*(3*24+2*4*listPoints) + 4*3*listPoints + freeFound*24 + 8*pieceRows + 1024
 }
 
 func (f *filterPass) room(worker int) *filterRoom {
 	if f.rooms[worker] == nil {
 		f.rooms[worker] = &filterRoom{
-			rowWriter: rowWriter{memory: &f.memory}, near: make([]uint64, f.t.count()), mask: make([]uint64, panelColumns*runTiles),
+			rowWriter: rowWriter{memory: &f.memory}, mask: make([]uint64, panelColumns*runTiles),
 			code: make([]int8, panelColumns*f.t.c.depth), threshold: make([]int32, panelColumns), granted: freeFound,
 			d32: make([]float32, listPoints+panelColumns*runTiles), tail: f.tails.room(),
+			lower: make([]uint32, f.s.n),
+		}
+		if f.t.balls != nil {
+			f.rooms[worker].near = make([]uint64, f.together*f.t.count())
 		}
 	}
 	return f.rooms[worker]
 }
 
-// Run does one tile.
-func (f *filterPass) Run(worker, tile int) {
+// Run does the tiles of one piece.
+func (f *filterPass) Run(worker, piece int) {
 	room, t := f.room(worker), f.t
-	lo, hi := t.start[tile], t.start[tile+1]
+	count := t.count()
+	first, last := par.Block(piece, count, f.together)
+	base := t.start[first]
+	points := t.start[last] - base
 	if f.memory.short.Load() {
 		return
 	}
-	f.tails.bound(&room.tail, f.k, lo, hi)
-	for i := range hi - lo {
+	for tile := first; tile < last; tile++ {
+		f.tails.bound(&room.tail, f.k, t.start[tile], t.start[tile+1])
+		if t.balls != nil {
+			f.approach(room, tile, f.nearOf(room, tile, first))
+		}
+	}
+	for i := range points {
 		room.ind[i], room.d2[i] = room.ind[i][:0], room.d2[i][:0]
 	}
 	room.found = 0
-	count := t.count()
-	if t.balls == nil {
-		for from := tile; from < count && f.alive(); from += runTiles {
-			f.compare(room, tile, from, min(from+runTiles, count), nil)
+	for from := first; from < count && f.alive(); from += chunkTiles {
+		to := min(from+chunkTiles, count)
+		for tile := first; tile < last; tile++ {
+			if t.balls != nil {
+				f.meet(room, tile, max(from, tile), to, f.nearOf(room, tile, first), base)
+				continue
+			}
+			for run := max(from, tile); run < to; run += runTiles {
+				f.compare(room, tile, run, min(run+runTiles, to), nil, base)
+			}
 		}
-	} else {
-		f.meet(room, tile)
+		for i := range points {
+			f.check(room, base, i)
+		}
 	}
-	for i := range hi - lo {
-		f.check(room, lo, i)
-	}
-	if f.alive() {
-		f.store(room, tile)
+	for tile := first; tile < last && f.alive(); tile++ {
+		f.store(room, tile, base)
 		f.progress.advance(count - tile)
 	}
 }
@@ -135,15 +167,25 @@ func (f *filterPass) Run(worker, tile int) {
 // alive tells whether it makes sense to go on.
 func (f *filterPass) alive() bool { return !f.memory.short.Load() && f.ctx.Err() == nil }
 
-// meet compares the points of a tile with the tiles whose balls they are near to.
-func (f *filterPass) meet(room *filterRoom, tile int) {
-	t, count, depth := f.t, f.t.count(), f.t.c.depth
-	size := t.start[tile+1] - t.start[tile]
-	near := room.near[tile:count]
-	f.k.Above8(near, t.balls.code[tile*depth:], t.panel(tile, tile+1), depth, f.ballBias[tile*panelColumns:][:panelColumns], f.ballThreshold[tile:count])
+// nearOf returns which points of a tile are near to each ball from its own on.
+func (f *filterPass) nearOf(room *filterRoom, tile, first int) []uint64 {
+	count := f.t.count()
+	return room.near[(tile-first)*count:][:count-tile]
+}
+
+// approach finds the balls that points of a tile are near to.
+func (f *filterPass) approach(room *filterRoom, tile int, near []uint64) {
+	t, depth := f.t, f.t.c.depth
+	f.k.Above8(near, t.balls.code[tile*depth:], t.panel(tile, tile+1), depth, f.ballBias[tile*panelColumns:][:panelColumns], f.ballThreshold[tile:])
+	near[0] = uint64(1)<<(t.start[tile+1]-t.start[tile]) - 1 // itself, whatever the ball
+}
+
+// meet compares the points of a tile with those of the tiles from to to-1 whose balls
+// they are near to.
+func (f *filterPass) meet(room *filterRoom, tile, from, to int, near []uint64, base int) {
+	size := f.t.start[tile+1] - f.t.start[tile]
 	few := func(other int) bool { return bits.OnesCount64(near[other-tile]) <= size*3/4 }
-	near[0] = uint64(1)<<size - 1 // itself, whatever the ball
-	for from := tile; from < count; {
+	for from < to {
 		switch {
 		case near[from-tile] == 0:
 			from++
@@ -152,25 +194,22 @@ func (f *filterPass) meet(room *filterRoom, tile int) {
 			for word := near[from-tile]; word != 0; word &= word - 1 {
 				room.which = append(room.which, bits.TrailingZeros64(word))
 			}
-			f.compare(room, tile, from, from+1, room.which)
+			f.compare(room, tile, from, from+1, room.which, base)
 			from++
 		default:
-			to := from + 1
-			for to < min(from+runTiles, count) && !few(to) {
-				to++
+			end := from + 1
+			for end < min(from+runTiles, to) && !few(end) {
+				end++
 			}
-			f.compare(room, tile, from, to, nil)
-			from = to
-		}
-		if from%64 == 0 && !f.alive() {
-			return
+			f.compare(room, tile, from, end, nil, base)
+			from = end
 		}
 	}
 }
 
 // compare looks for pairs of points of a tile, those given or all, with points of
-// the tiles from to to-1.
-func (f *filterPass) compare(room *filterRoom, tile, from, to int, which []int) {
+// the tiles from to to-1. Point base is the first in the room.
+func (f *filterPass) compare(room *filterRoom, tile, from, to int, which []int, base int) {
 	t, depth := f.t, f.t.c.depth
 	lo, size := t.start[tile], t.start[tile+1]-t.start[tile]
 	code, threshold := t.c.code[lo*depth:], f.threshold[lo:][:size]
@@ -183,56 +222,76 @@ func (f *filterPass) compare(room *filterRoom, tile, from, to int, which []int) 
 	}
 	words := to - from
 	f.k.Above8(room.mask, code, t.panel(from, to), depth, f.bias[from*panelColumns:to*panelColumns], threshold)
-	left := 0
-	for r := range size {
-		i := r
+	mask := room.mask[:size*words]
+	if from == tile { // only those that come later
+		for i := range size {
+			mask[i*words] &= math.MaxUint64 << i << 1
+		}
+	}
+	// Most words are zero, or most are not: a branch would not know which.
+	count := 0
+	for at, word := range mask {
+		room.words[count&(panelColumns*runTiles-1)] = uint16(at)
+		count += int((word | -word) >> 63)
+	}
+	left, row, end := 0, 0, words
+	for _, at := range room.words[:count] {
+		for int(at) >= end {
+			row, end = row+1, end+words
+		}
+		i := row
 		if which != nil {
-			i = which[r]
+			i = which[row]
 		}
-		mask := room.mask[r*words:][:words]
-		if from == tile { // only those that come later
-			mask[0] &= math.MaxUint64 << i << 1
-		}
-		list := room.list[i]
-		before := len(list)
-		for w, word := range mask {
-			first := uint32(t.start[from+w])
-			for ; word != 0; word &= word - 1 {
-				list = append(list, first+uint32(bits.TrailingZeros64(word)))
-			}
+		i += lo - base
+		list, first := room.list[i], uint32(t.start[from+int(at)-(end-words)])
+		for word := mask[at]; word != 0; word &= word - 1 {
+			list = append(list, first+uint32(bits.TrailingZeros64(word)))
+			left++
 		}
 		room.list[i] = list
-		left += len(list) - before
 		if len(list) >= listPoints {
-			f.check(room, lo, i)
+			f.check(room, base, i)
 		}
 	}
 	f.compared.Add(int64(size) * int64(t.start[to]-t.start[from]))
 	f.left.Add(int64(left))
 }
 
-// check measures the distances of point lo+i from those in its list.
-func (f *filterPass) check(room *filterRoom, lo, i int) {
-	list, d := room.list[i], f.d
+// Rows of so few columns are read at once: a distance in float64 costs little more
+// than one in float32, and both cost more than that.
+const wideColumns = 64
+
+// check measures the distances of point base+i from those in its list.
+func (f *filterPass) check(room *filterRoom, base, i int) {
+	list, rows := room.list[i], f.s.p.single
 	if len(list) == 0 {
 		return
 	}
-	x := f.x[(lo+i)*d:][:d]
-	room.d32 = slices.Grow(room.d32[:0], len(list))[:len(list)]
-	f.k.SqDistsTo(room.d32, x, f.x, d, list, f.checker.limit)
-	near := list[:0]
-	for e, j := range list {
-		if room.d32[e] <= f.checker.limit {
-			near = append(near, j)
+	x := f.s.row(base + i)
+	given := f.s.near(list, &room.given)
+	if rows.cols > wideColumns {
+		room.d32 = slices.Grow(room.d32[:0], len(list))[:len(list)]
+		f.k.SqDistsTo(room.d32, x, rows.data, rows.stride, given, f.checker.limit)
+		near := 0
+		for e, v := range room.d32 {
+			if v <= f.checker.limit {
+				list[near], given[near] = list[e], given[e]
+				near++
+			}
 		}
+		list, given = list[:near], given[:near]
 	}
-	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.k.WideDistsTo(room.wide, x, f.x, d, near)
+	room.wide = slices.Grow(room.wide[:0], len(list))[:len(list)]
+	f.k.WideDistsTo(room.wide, x, rows.data, rows.stride, given)
 	ind, d2 := room.ind[i], room.d2[i]
 	before := len(ind)
-	for e, j := range near {
-		if v := room.wide[e]; f.checker.within(v, x, f.x[int(j)*d:][:d]) {
-			ind, d2 = append(ind, j), append(d2, v)
+	low, high := f.checker.radius2-f.checker.band, f.checker.radius2+f.checker.band
+	for e, v := range room.wide {
+		// Next to the radius the distance by dist2 decides: simd.WideDistsTo is off by
+		// (d/16 + 8) 2^-53 and dist2 by (d + 2) 2^-53.
+		if v <= high && (v < low || dist2(x, rows.row(int(given[e]))) <= f.checker.radius2) {
+			ind, d2 = append(ind, list[e]), append(d2, v)
 		}
 	}
 	room.ind[i], room.d2[i], room.list[i] = ind, d2, list[:0]
@@ -247,25 +306,42 @@ func (f *filterPass) check(room *filterRoom, lo, i int) {
 }
 
 // store hands over what was found from the points of a tile.
-func (f *filterPass) store(room *filterRoom, tile int) {
-	size := f.t.start[tile+1] - f.t.start[tile]
-	ind, val := room.room(room.found)
-	if len(ind) < room.found {
+func (f *filterPass) store(room *filterRoom, tile, base int) {
+	lo, hi := f.t.start[tile]-base, f.t.start[tile+1]-base
+	found := 0
+	for i := lo; i < hi; i++ {
+		found += len(room.ind[i])
+	}
+	ind, val := room.room(found)
+	if len(ind) < found {
 		return
 	}
 	room.counts = room.counts[:0]
-	for i := range size {
+	for i := lo; i < hi; i++ {
 		n := len(room.ind[i])
 		copy(ind, room.ind[i])
 		f.k.Weights(val[:n], room.d2[i], f.gamma)
 		for _, j := range room.ind[i] {
-			atomic.AddUint32(&f.lower[j], 1)
+			room.lower[j]++
 		}
 		ind, val = ind[n:], val[n:]
 		room.counts = append(room.counts, uint32(n))
 	}
 	room.rows(room.counts)
 	f.pieces[tile] = room.cut()
+}
+
+// lower returns how many pairs each point is the second of.
+func (f *filterPass) lower() []uint32 {
+	sum := make([]uint32, f.s.n)
+	for _, room := range f.rooms {
+		if room != nil {
+			for i, count := range room.lower {
+				sum[i] += count
+			}
+		}
+	}
+	return sum
 }
 
 // A checker decides whether two points are within a radius of each other.
@@ -285,13 +361,4 @@ func newChecker(radius float64, d int) checker {
 		c.limit = roundUp(limit)
 	}
 	return c
-}
-
-// within tells whether x and y, whose squared distance is d2 by simd.WideDistsTo, are
-// within the radius by dist2. The two are off by (d/16 + 8) and by (d + 2) 2^-53.
-func (c *checker) within(d2 float64, x, y []float32) bool {
-	if math.Abs(d2-c.radius2) <= c.band {
-		d2 = dist2(x, y)
-	}
-	return d2 <= c.radius2
 }

@@ -2,10 +2,7 @@ package kernel
 
 import (
 	"context"
-	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -32,7 +29,10 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 		return nil, err
 	}
 	s := newSearch(p, rows)
-	sv := takeSurvey(s.n, p.d, s.row, radius, o.Kernels)
+	sv, err := takeSurvey(ctx, s.n, p.d, s.row, radius, o)
+	if err != nil {
+		return nil, err
+	}
 	one, _ := sparse.Bytes(o.exact(), s.n, 1)
 	none, _ := sparse.Bytes(o.exact(), s.n, 0)
 	entry := entryBytes + 2*(one-none) // of a pair: once in the half, twice in the whole
@@ -41,7 +41,7 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 	if need > 4*float64(max(left, 0)) {
 		return nil, o.tooManyWeights(need + float64(held))
 	}
-	if err := s.encode(ctx, sv.projection, o); err != nil {
+	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, o); err != nil {
 		return nil, err
 	}
 	if err := s.arrange(ctx, radius, o); err != nil {
@@ -56,7 +56,7 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 	pass.memory.left.Store(left)
 	count := s.tiles.count()
 	pass.progress = o.progress("find neighbours", count*(count+1)/2)
-	if err := o.Workers.Do(ctx, count, pass); err != nil {
+	if err := o.Workers.Do(ctx, pass.pieceCount(), pass); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -66,7 +66,7 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 		return nil, o.tooManyWeights(max(need, float64(left+entry)) + float64(held))
 	}
 	half := pass.memory.taken.Load() / entry * entryBytes
-	if g.weights, err = mirror(ctx, pass.pieces, pass.lower, held+half, o); err != nil {
+	if g.weights, err = mirror(ctx, pass.pieces, pass.lower(), held+half, o); err != nil {
 		return nil, err
 	}
 	size, _ := sparse.Bytes(o.exact(), s.n, uint64(g.weights.NNZ()))
@@ -95,11 +95,11 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 type search struct {
 	p     *pointSet
 	n     int
-	rows  []uint32  // given row of each point; nil where all take part
-	at    []uint32  // point at each place; nil where they are in their order
-	codes *codes    // by place
-	x     []float32 // the points, by place
+	rows  []uint32 // given row of each point; nil where all take part
+	at    []uint32 // point at each place; nil where they are in their order
+	codes *codes   // by place
 	tiles *tiles
+	index []uint32 // given row at each place; nil where that is its number
 }
 
 func newSearch(p *pointSet, rows []uint32) *search {
@@ -124,21 +124,6 @@ func (s *search) given(i int) int {
 // row returns the numbers of the point at a place.
 func (s *search) row(i int) []float32 { return s.p.single.row(s.given(i)) }
 
-// encode makes the codes.
-func (s *search) encode(ctx context.Context, pr *projection, o *Options) error {
-	s.codes = newCodes(s.n, pr.depth, pr.unit)
-	rooms := make([]*projectRoom, o.Workers.Workers())
-	err := o.Workers.Do(ctx, par.Blocks(s.n, projectionRows), par.Func(func(worker, block int) {
-		if rooms[worker] == nil {
-			rooms[worker] = newProjectRoom(pr)
-		}
-		lo, hi := par.Block(block, s.n, projectionRows)
-		pr.encode(s.codes, rooms[worker], o.Kernels, func(i int) []float32 { return s.row(lo + i) }, lo, hi)
-	}))
-	s.codes.widest = slices.Max(s.codes.slack)
-	return err
-}
-
 // arrange orders the points and makes the tiles, with balls if they save work.
 func (s *search) arrange(ctx context.Context, radius float64, o *Options) error {
 	order, ends, err := arrange(ctx, s.codes, radius, o)
@@ -157,16 +142,26 @@ func (s *search) arrange(ctx context.Context, radius float64, o *Options) error 
 			return err
 		}
 	}
-	d := s.p.d
-	s.x = make([]float32, s.n*d)
-	mem.Huge(s.x)
-	const rowsPerPiece = 256
-	return o.Workers.Do(ctx, par.Blocks(s.n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, s.n, rowsPerPiece)
-		for i := lo; i < hi; i++ {
-			copy(s.x[i*d:][:d], s.row(i))
+	if s.at != nil || s.rows != nil {
+		s.index = make([]uint32, s.n)
+		for i := range s.index {
+			s.index[i] = uint32(s.given(i))
 		}
-	}))
+	}
+	return nil
+}
+
+// near returns the given rows at some places, in a buffer if need be.
+func (s *search) near(places []uint32, buffer *[]uint32) []uint32 {
+	if s.index == nil {
+		return places
+	}
+	out := (*buffer)[:0]
+	for _, i := range places {
+		out = append(out, s.index[i])
+	}
+	*buffer = out
+	return out
 }
 
 // orders returns the order of given rows, and the bounds of the points in it, from
@@ -188,10 +183,10 @@ func (s *search) orders(order, group []uint32) (given, bounds []uint32) {
 }
 
 // filterBytes is what a search by codes of the given depth takes beside the rooms of
-// the workers: codes twice while they are put in order, points and tiles, with the
-// terms of rows and columns, and the sample.
+// the workers: codes twice while they are put in order, and tiles, with the terms of
+// rows and columns, and the sample.
 func filterBytes(n, d, depth int) int64 {
 	const sampled = 8 + 8 + 4 + 1
-	return int64(n)*(2*codeBytes(depth)+4*int64(d)+4*4+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
+	return int64(n)*(2*codeBytes(depth)+4*4+4+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
 		min(int64(n), surveyRows)*(sampled*int64(d)+2*codeBytes(depth))
 }

@@ -103,7 +103,7 @@ func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	pts, err := points32(p)
+	pts, err := points32(p, nil)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

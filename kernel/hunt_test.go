@@ -76,7 +76,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 }
 
 func mustInspect(p blas32.General) *pointSet {
-	pts, err := points32(p)
+	pts, err := points32(p, nil)
 	if err != nil {
 		panic(err)
 	}

@@ -32,17 +32,23 @@ type leaders struct {
 // there are classes, if points of a class are nearer to each other than to others;
 // points that do not form groups make one, too many, or some that most are near to,
 // which count as one.
-func findLeaders(c *codes, reach float64) *leaders {
+func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 	l := &leaders{reach: bounded(reach), codes: newCodes(mostLeaders, c.depth, c.unit)}
-	limit := int64(l.reach * l.reach)
+	limit := float32(l.reach * l.reach)
 	sums, sizes := make([][]int64, 0, mostLeaders), make([]int64, 0, mostLeaders)
-	n := len(c.norm2)
+	n, places := len(c.norm2), min(c.depth, exactPlaces)
+	row, products := make([]float32, places), make([]float32, mostLeaders)
+	var rows, norms []float32 // of leaders
 	for _, i := range spread(min(n, leaderSample), n) {
-		code := c.row(i)
+		code, norm := c.row(i), float32(0)
+		for t, v := range code[:places] {
+			row[t] = float32(v)
+			norm += float32(v) * float32(v)
+		}
+		k.Dots(products, 1, rows, places, l.count, row, places, 1, places)
 		follows := -1
-		for p := range l.count {
-			// |q - p|^2, which is at most 2^28.
-			if d2 := int64(c.norm2[i]) + int64(l.codes.norm2[p]) - 2*dot8(code, l.codes.row(p)); d2 <= limit {
+		for p, v := range products[:l.count] {
+			if norm+norms[p]-2*v <= limit {
 				follows = p
 				break
 			}
@@ -53,8 +59,7 @@ func findLeaders(c *codes, reach float64) *leaders {
 				return l
 			}
 			follows = l.count
-			copy(l.codes.row(follows), code)
-			l.codes.measure(follows)
+			rows, norms = append(rows, row...), append(norms, norm)
 			l.count++
 			sums, sizes = append(sums, make([]int64, c.depth)), append(sizes, 0)
 		}

@@ -8,6 +8,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
+const (
+	// mirrorEntries are few enough to be written in any order.
+	mirrorEntries = 1 << 17
+	mirrorBlocks  = 16
+)
+
 // mirror makes a symmetric matrix of its upper half, whose rows come in pieces;
 // lower holds the number of entries of each column of it. held is the memory taken
 // already.
@@ -30,9 +36,11 @@ func mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64,
 		return nil, err
 	}
 	next := slices.Clone(ptr[:n])
-	blocks := 1
+	// As many blocks as make a block fit a cache, or nearly so: all of them read the
+	// half up to their end.
+	blocks := min(1+len(ind)/mirrorEntries, mirrorBlocks)
 	if workers := o.Workers.Workers(); workers > 1 {
-		blocks = 4 * workers
+		blocks = max(blocks, 4*workers)
 	}
 	size := max((n+blocks-1)/blocks, 1)
 	if err := o.Workers.Do(ctx, par.Blocks(n, size), par.Func(func(_, block int) {

@@ -26,8 +26,11 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	}
 	s := newSearch(p, nil)
 	radius := typicalRadius(s, k)
-	sv := takeSurvey(s.n, p.d, s.row, radius, o.Kernels)
-	if err := s.encode(ctx, sv.projection, o); err != nil {
+	sv, err := takeSurvey(ctx, s.n, p.d, s.row, radius, o)
+	if err != nil {
+		return nil, err
+	}
+	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, o); err != nil {
 		return nil, err
 	}
 	if err := s.arrange(ctx, radius, o); err != nil {
@@ -115,6 +118,7 @@ type nearestRoom struct {
 	mask      []uint64
 	threshold []int32
 	list      []uint32
+	given     []uint32
 	d32       []float32
 	wide      []float64
 	count     []int // neighbours so far, of each point of the tile
@@ -247,29 +251,32 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 	if len(room.list) == 0 {
 		return
 	}
-	d, at := f.s.p.d, lo+i
+	rows, at := f.s.p.single, lo+i
+	d := rows.cols
 	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
-	x := f.s.x[at*d:][:d]
+	x := f.s.row(at)
 	limit := checker{radius2: math.Inf(1), limit: float32(math.Inf(1))}
 	if room.count[i] == f.k {
 		limit = newChecker(math.Sqrt(d2[f.k-1]), d)
 	}
+	given := f.s.near(room.list, &room.given)
 	room.d32 = slices.Grow(room.d32[:0], len(room.list))[:len(room.list)]
-	f.kernels.SqDistsTo(room.d32, x, f.s.x, d, room.list, limit.limit)
+	f.kernels.SqDistsTo(room.d32, x, rows.data, rows.stride, given, limit.limit)
 	near := room.list[:0]
 	for e, j := range room.list {
 		if room.d32[e] <= limit.limit {
+			given[len(near)] = given[e]
 			near = append(near, j)
 		}
 	}
 	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.kernels.WideDistsTo(room.wide, x, f.s.x, d, near)
+	f.kernels.WideDistsTo(room.wide, x, rows.data, rows.stride, given[:len(near)])
 	for e, j := range near {
 		// Both distances of simd are off by much less.
 		if room.count[i] == f.k && room.wide[e] > d2[f.k-1]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}
-		v := dist2(x, f.s.x[int(j)*d:][:d])
+		v := dist2(x, rows.row(int(given[e])))
 		n := room.count[i]
 		// Where it belongs: behind those that are nearer.
 		to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
@@ -278,7 +285,7 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 			}
 			return 1
 		})
-		for to < n && d2[to] == v && f.s.given(int(place[to])) < f.s.given(int(j)) {
+		for to < n && d2[to] == v && f.s.given(int(place[to])) < int(given[e]) {
 			to++
 		}
 		if to == f.k {

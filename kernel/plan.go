@@ -89,11 +89,11 @@ func Plan(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) ([]C
 
 // open validates what every builder is given and fills in the defaults.
 func open(p blas32.General, b Bandwidth, opt *Options) (*pointSet, *Options, error) {
-	pts, err := points32(p)
+	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, nil, err
 	}
-	o, err := opt.withDefaults()
+	pts, err := points32(p, o.Workers)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,12 +1,15 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
 )
 
 // pointSet is a read-only view of n points in d dimensions, given in float32 or
@@ -19,61 +22,107 @@ type pointSet struct {
 	radius float64   // largest distance from its centre in many dimensions, else +Inf
 }
 
-func points32(p blas32.General) (*pointSet, error) {
+func points32(p blas32.General, set *par.Set) (*pointSet, error) {
 	pts := &pointSet{n: p.Rows, d: p.Cols, single: block32(p)}
-	return pts, inspect(pts, pts.single)
+	return pts, inspect(pts, pts.single, set)
 }
 
-func points64(p blas64.General) (*pointSet, error) {
+func points64(p blas64.General, set *par.Set) (*pointSet, error) {
 	pts := &pointSet{n: p.Rows, d: p.Cols, double: block64(p)}
-	return pts, inspect(pts, pts.double)
+	return pts, inspect(pts, pts.double, set)
 }
+
+// inspectBlocks are inspected on their own, at most.
+const inspectBlocks = 64
 
 // inspect validates the points and finds their bounding box.
-func inspect[T float](p *pointSet, b block[T]) error {
+func inspect[T float](p *pointSet, b block[T], set *par.Set) error {
 	if err := b.check("points"); err != nil {
 		return err
 	}
 	if uint64(b.rows) >= math.MaxUint32 {
 		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, b.rows)
 	}
-	p.lo, p.hi = make([]float64, b.cols), make([]float64, b.cols)
-	lo, hi := slices.Clone(b.row(0)), slices.Clone(b.row(0))
-	for i := range b.rows {
-		for c, v := range b.row(i) {
-			if v < lo[c] {
-				lo[c] = v
-			}
-			if v > hi[c] {
-				hi[c] = v
-			}
-			if v-v != 0 {
-				return fmt.Errorf("kernel: %w", &NonFiniteError{What: "points", Row: i, Col: c})
-			}
+	size := max(par.Blocks(b.rows, inspectBlocks), 256)
+	blocks := par.Blocks(b.rows, size)
+	var lo, hi [inspectBlocks][]T
+	var errs [inspectBlocks]error
+	if err := set.Do(context.Background(), blocks, par.Func(func(_, i int) {
+		from, to := par.Block(i, b.rows, size)
+		lo[i], hi[i], errs[i] = b.box(from, to)
+	})); err != nil {
+		return err
+	}
+	for _, err := range errs {
+		if err != nil {
+			return fmt.Errorf("kernel: %w", err)
 		}
 	}
-	for c := range lo {
-		p.lo[c], p.hi[c] = float64(lo[c]), float64(hi[c])
+	p.lo, p.hi = make([]float64, b.cols), make([]float64, b.cols)
+	for c := range b.cols {
+		p.lo[c], p.hi[c] = math.Inf(1), math.Inf(-1)
+		for i := range blocks {
+			p.lo[c], p.hi[c] = min(p.lo[c], float64(lo[i][c])), max(p.hi[c], float64(hi[i][c]))
+		}
 	}
 	p.radius = math.Inf(1)
-	if b.cols > maxDirect {
-		p.radius = radiusAround(p, b)
+	if b.cols <= maxDirect {
+		return nil
 	}
-	return nil
+	centre := make([]float64, b.cols)
+	for c := range centre {
+		centre[c] = p.lo[c] + (p.hi[c]-p.lo[c])/2
+	}
+	var farthest [inspectBlocks]float64
+	err := set.Do(context.Background(), blocks, par.Func(func(_, i int) {
+		from, to := par.Block(i, b.rows, size)
+		for row := from; row < to; row++ {
+			farthest[i] = max(farthest[i], distanceFrom(centre, b.row(row)))
+		}
+	}))
+	p.radius = math.Sqrt(slices.Max(farthest[:]))
+	return err
 }
 
-// radiusAround returns the largest distance of a point from the centre of the box.
-func radiusAround[T float](p *pointSet, b block[T]) float64 {
-	most := 0.0
-	for i := range b.rows {
-		sum := 0.0
-		for c, v := range b.row(i) {
-			e := float64(v) - (p.lo[c] + (p.hi[c]-p.lo[c])/2)
-			sum += e * e
+// box returns the bounds of the rows from to to-1, all of which must be finite.
+func (b block[T]) box(from, to int) (lo, hi []T, err error) {
+	lo, hi = slices.Clone(b.row(from)), slices.Clone(b.row(from))
+	for c, v := range lo {
+		if v-v != 0 {
+			return nil, nil, &NonFiniteError{What: "points", Row: from, Col: c}
 		}
-		most = max(most, sum)
 	}
-	return math.Sqrt(most)
+	for i := from + 1; i < to; i++ {
+		row := b.row(i)
+		lo, hi := lo[:len(row)], hi[:len(row)]
+		for c, v := range row {
+			if v >= lo[c] && v <= hi[c] {
+				continue
+			}
+			if v-v != 0 {
+				return nil, nil, &NonFiniteError{What: "points", Row: i, Col: c}
+			}
+			lo[c], hi[c] = min(lo[c], v), max(hi[c], v)
+		}
+	}
+	return lo, hi, nil
+}
+
+// distanceFrom returns the squared distance of a row from a centre.
+func distanceFrom[T float](centre []float64, row []T) float64 {
+	var s0, s1, s2, s3 float64
+	centre = centre[:len(row)]
+	c := 0
+	for ; c+4 <= len(row); c += 4 {
+		x, y := (*[4]T)(row[c:]), (*[4]float64)(centre[c:])
+		e0, e1, e2, e3 := float64(x[0])-y[0], float64(x[1])-y[1], float64(x[2])-y[2], float64(x[3])-y[3]
+		s0, s1, s2, s3 = s0+e0*e0, s1+e1*e1, s2+e2*e2, s3+e3*e3
+	}
+	for ; c < len(row); c++ {
+		e := float64(row[c]) - centre[c]
+		s0 += e * e
+	}
+	return s0 + s1 + s2 + s3
 }
 
 // extent2 returns the squared diagonal of the bounding box: no squared

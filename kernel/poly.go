@@ -80,11 +80,11 @@ func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 
 // NewPoly64 makes the operator of float64 points.
 func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Poly, error) {
-	pts, err := points64(p)
+	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, err
 	}
-	o, err := opt.withDefaults()
+	pts, err := points64(p, o.Workers)
 	if err != nil {
 		return nil, err
 	}

@@ -158,7 +158,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 17} {
 		for order := range 6 {
 			p := makePoints("uniform", 70, d, uint64(order))
-			pts, err := points32(p)
+			pts, err := points32(p, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,17 +17,21 @@ import (
 //	|u - u'|^2 = |y - y'|^2 + |sqrt(M)(u - u')|^2 >= |y - y'|^2 + (|rest| - |rest'|)^2.
 //
 // Directions are the principal ones of a sample, nearly. Their entries are integers,
-// divided by a bound of the norm of the integer matrix, and u is rounded to integers
-// for them too: all products are exact, so that codes do not depend on the level of
-// the kernels. As z is not farther from z' than x from x', the rounding of u costs no
-// more than its own size, which is part of what is lost.
+// divided by a bound of the norm of the integer matrix, and u is rounded to a vector
+// of integers a for them too. No sum of some of the products of a and a direction v is
+// larger than |a||v|, and a is kept so short that this is at most 2^24: all sums are
+// exact in float32, in any order, so that codes do not depend on the level of the
+// kernels. As z is not farther from z' than x from x', the rounding of u costs no more
+// than its own size, which is part of what is lost.
 type projection struct {
 	depth, kept int
-	centre      []float64
+	centre      []float32
 	directions  []float32 // kept rows of integers, stride apart; nil: coordinates
 	stride      int
 	scale       float64 // of products with directions
 	grid        float64 // step of the integers of u
+	inverse     float32 // of the grid; NaN where float32 has none
+	most        float64 // norm of the integers of u
 	middle      float64 // of the norms of rests: what is subtracted from all changes no distance
 	unit        float64
 }
@@ -35,15 +39,15 @@ type projection struct {
 const (
 	// mostDepth is the largest depth of simd.Above8.
 	mostDepth = 4096
-	// Sums of so many products of integers of these sizes are exact in float32.
-	exactRun      = 128
-	mostDirection = 511
-	mostDigit     = 255
-	// Integers of two digits, from -mostDigit to mostDigit.
-	digitBase = 2*mostDigit + 1
-	mostGrid  = mostDigit * (digitBase + 1)
+	// Integers up to it are exact in float32.
+	mostExact = 1 << 24
+	// mostDirection is the largest entry of a direction, in less than mostDirected
+	// dimensions, for which vectors of integers may be long enough.
+	mostDirection = 255
+	mostDirected  = 1 << 14
 	// Adding it and taking it away again rounds to an integer.
-	toInteger = 0x1.8p52
+	toInteger   = 0x1.8p52
+	toInteger32 = 0x1.8p23
 	// projectionRows are projected at a time.
 	projectionRows = 64
 )
@@ -55,7 +59,7 @@ func fullDepth(d int) int { return min((d+63)/64*64, mostDepth) }
 func (p *projection) rest() bool { return p.kept < len(p.centre) }
 
 // coordinates returns the projection on the first coordinates, mostly all of them.
-func coordinates(centre []float64) *projection {
+func coordinates(centre []float32) *projection {
 	p := &projection{depth: fullDepth(len(centre)), kept: len(centre), centre: centre}
 	if p.kept > p.depth {
 		p.kept = p.depth - 1
@@ -63,11 +67,11 @@ func coordinates(centre []float64) *projection {
 	return p
 }
 
-// along returns the projection on the first directions of a basis, with rows of
-// numbers.
-func along(centre []float64, basis *mat.Dense, depth int, grid float64) *projection {
+// along returns the projection on the first directions of a basis, for points whose
+// distance from the centre is mostly below size.
+func along(centre []float32, basis *mat.Dense, depth int, size float64) *projection {
 	_, d := basis.Dims()
-	p := &projection{depth: depth, kept: depth - 1, centre: centre, grid: grid, stride: (d + exactRun - 1) / exactRun * exactRun}
+	p := &projection{depth: depth, kept: depth - 1, centre: centre, stride: (d + 15) / 16 * 16}
 	// The coordinates along principal directions are of very different size; mixed
 	// by a cosine transform, which is orthonormal, they share it, and codes are finer.
 	mix := mat.NewDense(p.kept, p.kept, nil)
@@ -86,14 +90,27 @@ func along(centre []float64, basis *mat.Dense, depth int, grid float64) *project
 	largest := mat.Max(&mixed)
 	largest = max(largest, -mat.Min(&mixed))
 	integers := mat.NewDense(p.kept, d, nil)
+	longest := 1.0
 	for t := range p.kept {
-		for c := range d {
-			v := math.RoundToEven(mixed.At(t, c) * (mostDirection / largest))
+		sum := 0.0
+		for c, v := range mixed.RawRowView(t) {
+			v = math.RoundToEven(v * (mostDirection / largest))
 			integers.Set(t, c, v)
 			p.directions[t*p.stride+c] = float32(v)
+			sum += v * v
 		}
+		longest = max(longest, math.Sqrt(sum))
 	}
-	p.scale = grid / normBound(integers)
+	p.most = math.Floor(mostExact / longest * (1 - 0x1p-50))
+	p.grid = size / (p.most - math.Sqrt(float64(d)))
+	// The grid is the inverse of a float32, or there is no short way.
+	p.inverse = float32(1 / p.grid)
+	if grid := 1 / float64(p.inverse); grid > 0 && !math.IsInf(grid, 0) {
+		p.grid = grid
+	} else {
+		p.inverse = float32(math.NaN())
+	}
+	p.scale = p.grid / normBound(integers)
 	return p
 }
 
@@ -102,13 +119,14 @@ func along(centre []float64, basis *mat.Dense, depth int, grid float64) *project
 // is sqrt(g (1 + |E|)), and |E| <= |E^4|_F^(1/4).
 func normBound(a *mat.Dense) float64 {
 	rows, _ := a.Dims()
-	var e, e2 mat.Dense
-	e.Mul(a, a.T()) // integers, exact
-	g := mat.Trace(&e) / float64(rows)
+	var gram mat.SymDense
+	gram.SymOuterK(1, a) // integers, exact
+	g := mat.Trace(&gram) / float64(rows)
 	if g == 0 {
 		return 1
 	}
-	e.Scale(1/g, &e)
+	var e, e2 mat.Dense
+	e.Scale(1/g, &gram)
 	for i := range rows {
 		e.Set(i, i, e.At(i, i)-1)
 	}
@@ -122,24 +140,26 @@ func normBound(a *mat.Dense) float64 {
 type projectRoom struct {
 	z        []float64
 	lost     []float64
-	whole    []float64
-	digits   [2][]float32
+	whole    []float64 // |a|^2
+	integers []float32 // a
+	index    []uint32
 	products []float32
 }
 
 func newProjectRoom(p *projection) *projectRoom {
 	r := &projectRoom{z: make([]float64, projectionRows*p.depth), lost: make([]float64, projectionRows), whole: make([]float64, projectionRows)}
 	if p.directions != nil {
-		for i := range r.digits {
-			r.digits[i] = make([]float32, projectionRows*p.stride)
-		}
+		r.integers = make([]float32, (projectionRows+1)*p.stride) // and a row of zeros
 		r.products = make([]float32, projectionRows*p.kept)
+		for i := range projectionRows {
+			r.index = append(r.index, uint32(i))
+		}
 	}
 	return r
 }
 
 func projectRoomBytes(d int) int64 {
-	return projectionRows * (8*int64(fullDepth(d)) + 16 + 8*int64(d+exactRun) + 4*int64(d))
+	return projectionRows * (8*int64(fullDepth(d)) + 16 + 2*4*int64(d+16) + 4*int64(d) + 4)
 }
 
 // width is how many numbers of z there are.
@@ -160,23 +180,20 @@ func (p *projection) project(room *projectRoom, k *Kernels, rows func(i int) []f
 		return
 	}
 	for i := range n {
-		p.round(room, i, rows(i))
+		p.round(room.integers[i*p.stride:], rows(i))
 	}
-	width := p.width()
-	for i := range n {
-		clear(room.z[i*p.depth:][:width])
-	}
-	for which, size := range []float64{digitBase, 1} {
-		for from := 0; from < p.stride; from += exactRun {
-			k.Dots(room.products, p.kept, room.digits[which][from:], p.stride, n, p.directions[from:], p.stride, p.kept, exactRun)
-			for i := range n {
-				z := room.z[i*p.depth:][:p.kept]
-				for t, v := range room.products[i*p.kept:][:p.kept] {
-					z[t] += size * float64(v)
-				}
-			}
+	zeros := room.integers[projectionRows*p.stride:][:p.stride]
+	k.WideDistsTo(room.whole, zeros, room.integers, p.stride, room.index[:n])
+	root := math.Sqrt(float64(len(p.centre)))
+	for i, whole := range room.whole[:n] {
+		if whole <= p.most*p.most {
+			// u and u/grid are rounded to float32 before they are to integers.
+			room.lost[i] = p.grid * (0.5*root + 0x1p-22*(math.Sqrt(whole)+root)) * (1 + 0x1p-40)
+		} else {
+			p.shorten(room, i, rows(i))
 		}
 	}
+	k.Dots(room.products, p.kept, room.integers, p.stride, n, p.directions, p.stride, p.kept, p.stride)
 	for i := range n {
 		p.finish(room, i)
 	}
@@ -186,13 +203,13 @@ func (p *projection) project(room *projectRoom, k *Kernels, rows func(i int) []f
 func (p *projection) pick(room *projectRoom, i int, row []float32) {
 	z := room.z[i*p.depth:][:p.width()]
 	for c, v := range row[:p.kept] {
-		z[c] = float64(v) - p.centre[c]
+		z[c] = float64(v) - float64(p.centre[c])
 	}
 	room.lost[i] = 0
 	if p.rest() {
 		sum := 0.0
 		for c := p.kept; c < len(row); c++ {
-			e := float64(row[c]) - p.centre[c]
+			e := float64(row[c]) - float64(p.centre[c])
 			sum += float64(e * e)
 		}
 		norm := math.Sqrt(sum)
@@ -201,26 +218,32 @@ func (p *projection) pick(room *projectRoom, i int, row []float32) {
 	}
 }
 
-// round leaves the digits of the integers nearest to u/grid in the room, the sum of
-// their squares, and what rounding has lost.
-func (p *projection) round(room *projectRoom, i int, row []float32) {
-	high, low := room.digits[0][i*p.stride:][:len(row)], room.digits[1][i*p.stride:][:len(row)]
-	inverse := 1 / p.grid
-	missed, size, whole := 0.0, 0.0, 0.0
+// round sets a to the integers nearest to u/grid where these are small, as they
+// mostly are.
+func (p *projection) round(a, row []float32) {
+	centre, inverse := p.centre[:len(row)], p.inverse
+	a = a[:len(row)]
 	for c, v := range row {
-		u := (float64(v) - p.centre[c]) * inverse
-		q := u
-		if q > mostGrid {
-			q = mostGrid
-		} else if q < -mostGrid {
-			q = -mostGrid
-		}
-		q = (q + toInteger) - toInteger
-		h := (float64(q*(1.0/digitBase)) + toInteger) - toInteger
-		high[c], low[c] = float32(h), float32(q-h*digitBase)
-		e := u - q
+		a[c] = (float32((v-centre[c])*inverse) + toInteger32) - toInteger32
+	}
+}
+
+// shorten makes integers of a vector along u that is as long as it may be, or of u
+// itself.
+func (p *projection) shorten(room *projectRoom, i int, row []float32) {
+	a := room.integers[i*p.stride:][:len(row)]
+	size := 0.0
+	u := func(c int) float64 { return (float64(row[c]) - float64(p.centre[c])) / p.grid }
+	for c := range row {
+		size += float64(u(c) * u(c))
+	}
+	factor := min((p.most-math.Sqrt(float64(len(row))))/math.Sqrt(size), 1)
+	missed, whole := 0.0, 0.0
+	for c := range row {
+		q := (float64(u(c)*factor) + toInteger) - toInteger
+		a[c] = float32(q)
+		e := u(c) - q
 		missed += float64(e * e)
-		size += float64(u * u)
 		whole += q * q
 	}
 	tiny := float64(len(row)+64) * 0x1p-50
@@ -228,12 +251,12 @@ func (p *projection) round(room *projectRoom, i int, row []float32) {
 	room.whole[i] = whole
 }
 
-// finish makes z of row i from sums of products.
+// finish makes z of row i from its products.
 func (p *projection) finish(room *projectRoom, i int) {
 	z := room.z[i*p.depth:][:p.kept+1]
 	sum := 0.0
-	for t, v := range z[:p.kept] {
-		v *= p.scale
+	for t, product := range room.products[i*p.kept:][:p.kept] {
+		v := float64(product) * p.scale
 		z[t] = v
 		sum += float64(v * v)
 	}

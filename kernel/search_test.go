@@ -175,7 +175,7 @@ func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 
 func mustPoints(t *testing.T, p blas32.General) *pointSet {
 	t.Helper()
-	pts, err := points32(p)
+	pts, err := points32(p, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

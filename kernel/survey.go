@@ -1,11 +1,14 @@
 package kernel
 
 import (
+	"context"
 	"math"
 	"math/bits"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
 )
 
 // A survey is what a sample of points says about a search among all of them: which
@@ -31,60 +34,73 @@ const (
 )
 
 // takeSurvey samples n points.
-func takeSurvey(n, d int, row func(i int) []float32, radius float64, k *Kernels) *survey {
+func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius float64, o *Options) (*survey, error) {
 	s := &survey{rows: spread(min(n, surveyRows), n)}
-	centre := make([]float64, d)
+	sums := make([]float64, d)
 	for _, i := range s.rows {
 		for c, v := range row(i) {
-			centre[c] += float64(v)
+			sums[c] += float64(v)
 		}
 	}
-	for c := range centre {
-		centre[c] /= float64(len(s.rows))
+	centre := make([]float32, d)
+	for c, sum := range sums {
+		centre[c] = float32(sum / float64(len(s.rows)))
 	}
 	sampled := func(i int) []float32 { return row(s.rows[i]) }
 	radius2 := radiusSquared(radius)
 	best := math.Inf(1)
-	try := func(p *projection) (cost float64) {
-		p.fit(sampled, len(s.rows), k)
-		_, near, found := p.sample(sampled, len(s.rows), radius, radius2, k)
+	try := func(p *projection) (cost float64, err error) {
+		if err := p.fit(ctx, sampled, len(s.rows), o); err != nil {
+			return 0, err
+		}
+		_, near, found, err := p.sample(ctx, sampled, len(s.rows), radius, radius2, o)
 		filter := float64(p.depth/64) * filterSeconds
 		cost = filter + near*(checkSeconds+checkSecondsBy*float64(d))
 		if cost < best {
 			best, s.projection, s.near, s.found = cost, p, near, found
 		}
-		return cost
+		return cost, err
 	}
 	full := coordinates(centre)
-	if whole := float64(n) * float64(n) / 2 * float64(full.depth/64) * filterSeconds; full.depth == 64 || whole < directionSeconds {
-		try(full)
-		return s
+	whole := float64(n) * float64(n) / 2 * float64(full.depth/64) * filterSeconds
+	if full.depth == 64 || whole < directionSeconds || d > mostDirected {
+		_, err := try(full)
+		return s, err
 	}
-	u := mat.NewDense(len(s.rows), d, nil)
-	largest := make([]float64, len(s.rows))
-	for i := range s.rows {
+	u := mat.NewDense(min(len(s.rows), directionRows), d, nil)
+	norms := make([]float64, u.RawMatrix().Rows)
+	for i := range norms {
 		to := u.RawRowView(i)
-		for c, v := range sampled(i) {
-			to[c] = float64(v) - centre[c]
-			largest[i] = max(largest[i], math.Abs(to[c]))
+		for c, v := range sampled(i * len(s.rows) / len(norms)) {
+			to[c] = float64(v) - float64(centre[c])
 		}
+		norms[i] = mat.Norm(u.RowView(i), 2)
 	}
-	grid := positive(4*quantile(largest, 0.5), slices.Max(largest)) / mostGrid
-	half := mat.DenseCopyOf(u.Slice(0, min(len(s.rows), surveyRows/2), 0, d))
+	size := 1.25 * positive(quantile(norms, 0.99), slices.Max(norms))
+	points := newCovariance(u, size, o.Kernels, o.Workers)
 	for depth := 64; depth <= 256 && depth < full.depth; depth *= 2 {
-		cost := try(along(centre, principalDirections(half, depth-1), depth, grid))
+		basis, err := points.principal(ctx, depth-1)
+		if err != nil {
+			return nil, err
+		}
+		cost, err := try(along(centre, basis, depth, size))
+		if err != nil {
+			return nil, err
+		}
 		filter := float64(depth/64) * filterSeconds
 		if cost < 2*filter {
-			return s // twice as deep costs more whatever it leaves
+			return s, nil // twice as deep costs more whatever it leaves
 		}
 		if s.near > 0.5 && depth == 64 {
 			break // nothing but all coordinates will do
 		}
 	}
 	if float64(full.depth/64)*filterSeconds < best {
-		try(full)
+		if _, err := try(full); err != nil {
+			return nil, err
+		}
 	}
-	return s
+	return s, nil
 }
 
 // spread returns count numbers below n, ascending but for none that come twice: the
@@ -103,14 +119,25 @@ func spread(count, n int) []int {
 	return slices.Compact(out)
 }
 
+// blocks calls a function for blocks of projectionRows of n points, with room.
+func (p *projection) blocks(ctx context.Context, n int, o *Options, do func(room *projectRoom, lo, hi int)) error {
+	rooms := make([]*projectRoom, o.Workers.Workers())
+	return o.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
+		if rooms[worker] == nil {
+			rooms[worker] = newProjectRoom(p)
+		}
+		lo, hi := par.Block(block, n, projectionRows)
+		do(rooms[worker], lo, hi)
+	}))
+}
+
 // fit sets the middle of the rests and the unit of the codes for a sample.
-func (p *projection) fit(row func(i int) []float32, n int, k *Kernels) {
-	room, width := newProjectRoom(p), p.width()
+func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, o *Options) error {
+	width := p.width()
 	largest, rests := make([]float64, n), make([]float64, n)
-	for lo := 0; lo < n; lo += projectionRows {
-		count := min(projectionRows, n-lo)
-		p.project(room, k, func(i int) []float32 { return row(lo + i) }, count)
-		for i := range count {
+	if err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
+		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+		for i := range hi - lo {
 			z := room.z[i*p.depth:][:width]
 			if p.rest() {
 				rests[lo+i] = z[p.kept]
@@ -119,21 +146,21 @@ func (p *projection) fit(row func(i int) []float32, n int, k *Kernels) {
 				largest[lo+i] = max(largest[lo+i], math.Abs(v))
 			}
 		}
+	}); err != nil {
+		return err
 	}
 	low, high := quantile(rests, 0.01), quantile(rests, 0.99)
 	p.middle = low + (high-low)/2
 	p.unit = positive(max(quantile(largest, 0.99), (high-low)/2), slices.Max(largest)) / 127
+	return nil
 }
 
 // sample returns the codes of a sample, the share of pairs they leave, and the share
 // of those within the radius.
-func (p *projection) sample(row func(i int) []float32, n int, radius, radius2 float64, k *Kernels) (c *codes, near, found float64) {
-	c = newCodes(n, p.depth, p.unit)
-	room := newProjectRoom(p)
-	for lo := 0; lo < n; lo += projectionRows {
-		p.encode(c, room, k, func(i int) []float32 { return row(lo + i) }, lo, min(lo+projectionRows, n))
+func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius, radius2 float64, o *Options) (c *codes, near, found float64, err error) {
+	if c, err = p.encode(ctx, row, n, o); err != nil {
+		return nil, 0, 0, err
 	}
-	c.widest = slices.Max(c.slack)
 	queries := min(n, surveyQueries)
 	columns := (n + panelColumns - 1) / panelColumns * panelColumns
 	r := searchReach(c, radius)
@@ -150,7 +177,7 @@ func (p *projection) sample(row func(i int) []float32, n int, radius, radius2 fl
 	for q := range queries {
 		i := q * n / queries
 		threshold[0] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
-		k.Above8(mask, c.row(i), panel, p.depth, bias, threshold)
+		o.Kernels.Above8(mask, c.row(i), panel, p.depth, bias, threshold)
 		for w, word := range mask {
 			for ; word != 0; word &= word - 1 {
 				j := w*64 + bits.TrailingZeros64(word)
@@ -165,16 +192,20 @@ func (p *projection) sample(row func(i int) []float32, n int, radius, radius2 fl
 		}
 	}
 	pairs := float64(queries) * float64(max(n-1, 1))
-	return c, near / pairs, found / pairs
+	return c, near / pairs, found / pairs, nil
 }
 
-// encode sets the codes lo to hi-1, of at most projectionRows points.
-func (p *projection) encode(c *codes, room *projectRoom, k *Kernels, row func(i int) []float32, lo, hi int) {
-	p.project(room, k, row, hi-lo)
-	width := p.width()
-	for i := range hi - lo {
-		c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])
-	}
+// encode returns the codes of n points.
+func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, o *Options) (*codes, error) {
+	c, width := newCodes(n, p.depth, p.unit), p.width()
+	err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
+		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+		for i := range hi - lo {
+			c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])
+		}
+	})
+	c.widest = slices.Max(c.slack)
+	return c, err
 }
 
 // quantile returns the value that a share of v, or of a sample of it, does not exceed.
