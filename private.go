@@ -181,7 +181,7 @@ func (p *private) inflate(d int) error {
 	eta, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
 	if err == nil && p.operator == "poly" {
 		var polynomial sensitivity.Eta
-		switch polynomial, err = p.chooseOrder(d); {
+		switch polynomial, err = p.chooseOrder(d, eta); {
 		case err == nil:
 			eta = polynomial
 		case errors.Is(err, kernel.ErrTolerance) && p.settings.Operator == "":
@@ -197,8 +197,8 @@ func (p *private) inflate(d int) error {
 	return nil
 }
 
-// polyShare is the most that the error of poly may add to the sensitivity, as a
-// part of it: the noise is larger by as much.
+// polyShare is the most that the error of poly may add to the sensitivity beside the
+// rounding that every operator has, as a part of it: the noise is larger by as much.
 const polyShare = 0.01
 
 // computed says how the step is computed.
@@ -212,11 +212,11 @@ func (p *private) computed() string {
 	return "float64, every pair"
 }
 
-// chooseOrder finds the least order of poly whose error, counted twice, is below
-// polyShare of the bound, and returns that error. It uses public numbers alone: the
+// chooseOrder finds the least order of poly whose error, counted twice, is at most
+// polyShare of the bound above that of computing every pair, and returns that error. It uses public numbers alone: the
 // range of weights between unit rows, the bound, and Q. kernel.ErrTolerance is
 // returned where no order will do.
-func (p *private) chooseOrder(d int) (sensitivity.Eta, error) {
+func (p *private) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta, error) {
 	for p.order = 0; ; p.order++ {
 		entry, rounding, err := kernel.UnitPolyError(p.settings.Bandwidth, p.q.Rows, d, p.order)
 		if errors.Is(err, kernel.ErrTolerance) && p.order < kernel.MaxUnitPolyOrder(d) {
@@ -230,13 +230,17 @@ func (p *private) chooseOrder(d int) (sensitivity.Eta, error) {
 			return sensitivity.Eta{}, err
 		}
 		computed, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
+		if errors.Is(err, sensitivity.ErrEntryError) {
+			// Its sums are rounded too coarsely, and those of higher orders more so.
+			return sensitivity.Eta{}, fmt.Errorf("%w: poly: %w", kernel.ErrTolerance, err)
+		}
 		if err != nil {
 			return sensitivity.Eta{}, err
 		}
 		if eta, err = eta.Plus(computed); err != nil {
 			return sensitivity.Eta{}, err
 		}
-		if 2*eta.Value() <= polyShare*p.bound.Exact() {
+		if 2*(eta.Value()-dense.Value()) <= polyShare*p.bound.Exact() {
 			return eta, nil
 		}
 	}

@@ -129,7 +129,7 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 			}
 		}
 	}
-	progress := o.progress("repair rows", 2*len(r.rows))
+	progress := o.progress("repair rows", 3*len(r.rows))
 	each := func(do func(row *repairRow)) error {
 		return op.set.Do(ctx, len(r.rows), par.Func(func(_, piece int) {
 			do(&r.rows[piece])
@@ -139,10 +139,12 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	if err := each(func(row *repairRow) { r.measure(row, o.Tolerance) }); err != nil {
 		return err
 	}
+	if err := each(r.count); err != nil {
+		return err
+	}
 	total := 0
 	starts := make([]int, len(r.rows)+1)
 	for i := range r.rows {
-		r.count(&r.rows[i])
 		r.dropped += r.rows[i].lost
 		total += r.rows[i].entries
 		starts[i+1] = total

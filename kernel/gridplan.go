@@ -182,6 +182,9 @@ func chooseGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*gri
 			}
 		}
 	}
+	if c.ratio >= hopeless && o.Isolated != Repair {
+		best.eta = math.Inf(1) // too many would be cut off
+	}
 	return best, nil
 }
 
@@ -249,7 +252,8 @@ func (c *gridChoice) cost(p *pointSet, o *Options) Cost {
 	resident := n*(4+8*d+8+8+4) + c.occupied*12
 	work := 16 * all * k
 	cost.ResidentBytes = saturate(resident)
-	cost.PeakBytes = saturate(resident + n*(8*3+12) + work + 16*all)
+	// Crowded cells have a set of nodes for every 4096 points, and every worker has one.
+	cost.PeakBytes = saturate(resident + n*(8*3+12) + work + 16*all + 8*k*tile*(n/2048+float64(o.Workers.Workers())))
 	cost.StreamedBytes = saturate(n*(16*d+16+8*k) + work*d)
 	return cost
 }

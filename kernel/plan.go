@@ -287,6 +287,9 @@ func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if cert.Row == nil {
 		return cert.RowMax > tolerance, cert.RowMax
 	}
+	if grid, ok := op.(*Grid); ok && float64(grid.cert.Isolated) > missedShare*float64(grid.N()) {
+		return true, math.Inf(1) // it has cut them off, they have neighbours
+	}
 	least := faintest(op.N(), tolerance)
 	var connected []float32
 	above := 0
@@ -356,6 +359,7 @@ func buildOr[T Operator](op T, err error) (Operator, error) {
 
 // build builds the first candidate that keeps what it promised.
 func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
+	var isolated error
 	for i := range candidates {
 		c := &candidates[i]
 		if !c.Feasible {
@@ -374,6 +378,8 @@ func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate
 			op.Close()
 		case o.Force != "":
 			return nil, err
+		case errors.Is(err, ErrIsolated):
+			isolated = err // another may see farther
 		case errors.Is(err, ErrTolerance):
 			c.limit = byTolerance
 			if e := (*ToleranceError)(nil); errors.As(err, &e) {
@@ -388,6 +394,9 @@ func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate
 			return nil, err
 		}
 		c.Feasible, c.Reason = false, "tried: "+c.Reason
+	}
+	if isolated != nil {
+		return nil, isolated
 	}
 	return nil, infeasible(candidates, o)
 }

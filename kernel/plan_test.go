@@ -310,3 +310,30 @@ func TestBandwidthConventions(t *testing.T) {
 		}
 	}
 }
+
+// Rows that grid would cut off have neighbours: where they are many, or where none may
+// be isolated, another operator serves.
+func TestBuildCutsNobodyOff(t *testing.T) {
+	p := makePoints("uniform", 4000, 2, 3)
+	for i := range p.Data {
+		p.Data[i] *= 10
+	}
+	far := func(i int) (x, y float32) { return float32(100 + 8*(i%20)), float32(8 * (i / 20)) }
+	for _, c := range []struct {
+		name     string
+		lattice  int
+		isolated IsolatedPolicy
+	}{{"many", 400, Keep}, {"a few, none may be isolated", 2, Fail}} {
+		q := blas32.General{Rows: p.Rows, Cols: 2, Stride: 2, Data: slices.Clone(p.Data)}
+		for i := range c.lattice {
+			q.Data[2*i], q.Data[2*i+1] = far(i)
+		}
+		op, err := Build(t.Context(), q, Sigma(1), &Options{Isolated: c.isolated, Calibration: new(Calibration)})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if cert := op.Certificate(); cert.Isolated > 0 {
+			t.Errorf("%s: %s has cut off %d rows", c.name, op.Name(), cert.Isolated)
+		}
+	}
+}

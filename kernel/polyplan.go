@@ -43,7 +43,7 @@ type polySample struct {
 // dimension up to which second moments are made.
 const (
 	maxPolyReach   = 16
-	maxPolyOrder   = 48
+	maxPolyOrder   = 32 // beyond it the powers of T_k cost more digits than series.slack allows for
 	maxPolyTerms   = 1 << 21
 	fewPolyTerms   = 1 << 12 // up to which nothing is projected
 	maxPolyMoments = 4096

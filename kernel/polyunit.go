@@ -57,7 +57,10 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 //
 // in exact arithmetic, what being symmetric and its degrees its own row sums; and a
 // degree as it is computed in float64 is off by at most rounding of itself, a sum of
-// what_ij x_j by rounding max_j |x_j| times the degree. entry is
+// what_ij x_j by rounding max_j |x_j| times the degree. (Step64 sums x less its mean,
+// which is up to twice as large, and adds the mean times the degree: divided by the
+// degree that is off by no more than 4 rounding max_j |x_j|, twice what is said here,
+// and half of it enters the step.) entry is
 // 2 (t/2)^(P+1)/(P+1)! with t = 2 Gamma = 1/sigma^2, and the rounding of the
 // coefficients; it is at most a sixteenth of exp(-4 Gamma), the smallest weight there is.
 // Errors: ErrBandwidth, ErrShape, and ErrTolerance for an order that is too low for
@@ -76,7 +79,8 @@ func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err e
 	square := b.Weight(2)
 	entry = square * s.error() * (1 + 0x1p-50)
 	low := b.Weight(4) - entry // unitSeries has seen to it that it is positive
-	// The moments have the row itself, whose weight is at most 1 + entry. Rows are of
+	// The moments have the row itself, whose weight is at most 1 + entry, or within the
+	// hundredth that polyRounding adds of it for the null record. Rows are of
 	// unit norm but for (2 d + 8) 2^-53, and scaled with two roundings more, which moves
 	// u by as much twice and p(u) by no more than its slope. The factors are rounded too.
 	rounding = polyRounding(s, n, d, false) * (1 + (1+entry)/(float64(n-1)*low))

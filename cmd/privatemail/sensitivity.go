@@ -52,7 +52,7 @@ func (f *sensitivityFlags) define(fs *flag.FlagSet) {
 	f.query.define(fs, "gaussian")
 	countVar(fs, &f.query.classes, "classes", publicClasses, "number of classes `C`: labels are 0 to C-1")
 	countVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
-	countVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error only")
+	countVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error, and the degree of poly")
 }
 
 func (f *sensitivityFlags) run(ctx context.Context, e *env, names []string) error {
@@ -82,6 +82,9 @@ func (f *sensitivityFlags) run(ctx context.Context, e *env, names []string) erro
 			return err
 		}
 		s.Epsilon, s.Delta = 0, 0
+		if s.Operator == "poly" {
+			s.Operator = "dense" // the same bound, where poly may not do
+		}
 		other, err := privatemail.Sensitivity(ctx, f.n, f.dim, &s)
 		if err != nil {
 			return err
