@@ -111,7 +111,7 @@ type Choice struct {
 
 // Operators that are expected to take longer than this, in seconds, are not run unless
 // picked.
-const planLimit, planLimitFull = 0.5, 60
+const planLimit, planLimitFull = 0.25, 60
 
 func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, error) {
 	p, err := c.points()
