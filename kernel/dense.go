@@ -42,15 +42,8 @@ func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 
 // NewDense64 makes the operator of float64 points.
 func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Dense, error) {
-	o, err := opt.withDefaults()
+	pts, o, err := open64(p, b, opt)
 	if err != nil {
-		return nil, err
-	}
-	pts, err := points64(p, o.Workers)
-	if err != nil {
-		return nil, err
-	}
-	if err := pts.checkBandwidth(b); err != nil {
 		return nil, err
 	}
 	return newDense(ctx, pts, nil, b, o)

@@ -230,8 +230,8 @@ func (op *Grid) newErrors() gridErrors {
 	return e
 }
 
-// certify bounds the rows in the grid, all of them for now. near is the sum around
-// each cell.
+// certify bounds all rows, before exclude takes any out of the grid. near is the sum
+// around each cell.
 func (op *Grid) certify(ctx context.Context, near []float64) error {
 	op.errs = op.newErrors()
 	op.cert = Certificate{Kind: Absolute, EntryAbs: op.errs.entry, Row: make([]float32, len(op.degrees))}

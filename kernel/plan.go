@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -94,6 +95,19 @@ func open(p blas32.General, b Bandwidth, opt *Options) (*pointSet, *Options, err
 		return nil, nil, err
 	}
 	pts, err := points32(p, o.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pts, o, pts.checkBandwidth(b)
+}
+
+// open64 is open for float64 points.
+func open64(p blas64.General, b Bandwidth, opt *Options) (*pointSet, *Options, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	pts, err := points64(p, o.Workers)
 	if err != nil {
 		return nil, nil, err
 	}

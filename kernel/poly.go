@@ -80,15 +80,8 @@ func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 
 // NewPoly64 makes the operator of float64 points.
 func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Poly, error) {
-	o, err := opt.withDefaults()
+	pts, o, err := open64(p, b, opt)
 	if err != nil {
-		return nil, err
-	}
-	pts, err := points64(p, o.Workers)
-	if err != nil {
-		return nil, err
-	}
-	if err := pts.checkBandwidth(b); err != nil {
 		return nil, err
 	}
 	return planAndBuildPoly(ctx, pts, b, o)
