@@ -59,7 +59,7 @@ func ExampleEngine_Plan() {
 		return
 	}
 	defer engine.Close()
-	plan, err := engine.Plan(context.Background(), features, &privatemail.Settings{Bandwidth: kernel.Sigma(2)})
+	plan, err := engine.Plan(context.Background(), features, &privatemail.Settings{Bandwidth: kernel.Sigma(0.3)})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -67,5 +67,5 @@ func ExampleEngine_Plan() {
 	best := plan.Candidates[0]
 	fmt.Printf("%s: %s\n", best.Name, best.Reason)
 	// Output:
-	// csr: about 17.96 stored neighbours a row within 9.306
+	// csr: about 1.996 stored neighbours a row within 1.687
 }
