@@ -51,19 +51,24 @@ func orOne(factor float64) float64 {
 
 var hosts struct {
 	sync.Mutex
-	known map[simd.Level]*Calibration
+	known map[simd.Level]Calibration
 }
 
 // HostCalibration returns the calibration of this machine at the level of the
 // kernels. It is measured once, in about 30 ms, and kept in the user's cache folder
 // (os.UserCacheDir); where there is none it is measured once per process.
 func HostCalibration(kernels *Kernels) *Calibration {
+	c := hostCalibration(kernels)
+	return &c
+}
+
+func hostCalibration(kernels *Kernels) Calibration {
 	hosts.Lock()
 	defer hosts.Unlock()
 	level := kernels.Level()
-	if hosts.known[level] == nil {
+	if _, ok := hosts.known[level]; !ok {
 		if hosts.known == nil {
-			hosts.known = map[simd.Level]*Calibration{}
+			hosts.known = map[simd.Level]Calibration{}
 		}
 		folder, err := os.UserCacheDir()
 		if err != nil {
@@ -87,22 +92,22 @@ type calibrationFile struct {
 
 // cachedCalibration reads the calibration from a folder, or measures it and writes it
 // there. Nothing depends on whether that is possible but the time it takes.
-func cachedCalibration(folder string, kernels *Kernels) *Calibration {
+func cachedCalibration(folder string, kernels *Kernels) Calibration {
 	want := calibrationFile{Version: calibrationVersion, CPU: runtime.GOARCH + " " + cpuid.CPU.BrandName, Level: kernels.Level().String()}
 	path := filepath.Join(folder, "privatemail", "calibration-"+want.Level+".json")
 	if folder != "" {
 		var got calibrationFile
 		if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &got) == nil {
-			if want.Factors = got.Factors; got == want {
-				return &got.Factors
+			if want.Factors = got.Factors; got == want && got.Factors.measured() {
+				return got.Factors
 			}
 		}
 	}
-	want.Factors = *calibrate(kernels)
+	want.Factors = calibrate(kernels)
 	if data, err := json.Marshal(want); err == nil && folder != "" {
 		writeCache(path, data)
 	}
-	return &want.Factors
+	return want.Factors
 }
 
 // writeCache writes a file that another process may be reading, if it can.
@@ -129,8 +134,8 @@ const (
 )
 
 // calibrate measures.
-func calibrate(kernels *Kernels) *Calibration {
-	return &Calibration{
+func calibrate(kernels *Kernels) Calibration {
+	return Calibration{
 		Scalar: quantised(scalarSample().seconds() / scalarReference),
 		Vector: quantised(vectorSample(kernels).seconds() / vectorReference),
 		Sparse: quantised(sparseSample(kernels).seconds() / sparseReference),
@@ -163,6 +168,16 @@ func (w workSample) seconds() float64 {
 // quantised returns the nearest power of the square root of two, within reason.
 func quantised(ratio float64) float64 {
 	return math.Exp2(min(max(math.Round(2*math.Log2(ratio)), -8), 16) / 2)
+}
+
+// measured tells whether the factors are such as calibrate returns.
+func (c Calibration) measured() bool {
+	for _, factor := range []float64{c.Scalar, c.Vector, c.Sparse} {
+		if !(factor > 0) || quantised(factor) != factor {
+			return false
+		}
+	}
+	return true
 }
 
 // scalarSample is the inner loop of dense.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -13,7 +14,7 @@ import (
 func TestCalibrationIsCached(t *testing.T) {
 	kernels := simd.At(simd.Generic)
 	folder := t.TempDir()
-	first := *cachedCalibration(folder, kernels)
+	first := cachedCalibration(folder, kernels)
 	for name, factor := range map[string]float64{"scalar": first.Scalar, "vector": first.Vector, "sparse": first.Sparse} {
 		if steps := 2 * math.Log2(factor); !(factor > 0) || math.Abs(steps-math.Round(steps)) > 1e-9 {
 			t.Errorf("%s: factor %g", name, factor)
@@ -30,23 +31,28 @@ func TestCalibrationIsCached(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	read := func() Calibration { return *cachedCalibration(folder, kernels) }
-	marked := Calibration{Scalar: 181, Vector: 1, Sparse: 1}
+	read := func() Calibration { return cachedCalibration(folder, kernels) }
+	marked := Calibration{Scalar: 128, Vector: 1, Sparse: 1}
 	mark := func(version, level string) string {
-		return `{"version":` + version + `,"cpu":` + cpuOf(t, data) + `,"level":"` + level + `","factors":{"scalar":181,"vector":1,"sparse":1}}`
+		return `{"version":` + version + `,"cpu":` + cpuOf(t, data) + `,"level":"` + level + `","factors":{"scalar":128,"vector":1,"sparse":1}}`
 	}
 	write(mark("1", "generic"))
 	if read() != marked {
 		t.Error("the cache is not read")
 	}
-	for _, text := range []string{mark("0", "generic"), mark("1", "avx2"), "", "{", `{"version":1}`} {
+	for _, text := range []string{mark("0", "generic"), mark("1", "avx2"), "", "{", `{"version":1}`, strings.Replace(mark("1", "generic"), "128", "181", 1)} {
 		write(text)
-		if read() == marked {
+		if got := read(); got.Scalar == 128 || got.Scalar == 181 {
 			t.Errorf("believed %q", text)
 		}
 		if again, err := os.ReadFile(path); err != nil || len(again) < 20 {
 			t.Errorf("%q was not replaced: %q, %v", text, again, err)
 		}
+	}
+	// What is handed out is the caller's.
+	HostCalibration(kernels).Scalar = -1
+	if got := HostCalibration(kernels).Scalar; !(got > 0) {
+		t.Errorf("factor %g after somebody changed it", got)
 	}
 	// No folder, or one that cannot be made.
 	file := filepath.Join(folder, "file")

@@ -89,8 +89,8 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	if err := op.halve(ctx, g, p.n, o); err != nil {
 		return nil, fmt.Errorf("kernel: build csr: %w", err)
 	}
-	if err := op.checkPolicy(o); err != nil {
-		return nil, fmt.Errorf("kernel: build csr: %w", err)
+	if err := op.checkPolicy("csr", o); err != nil {
+		return nil, err
 	}
 	op.cost = csrCost(p.n, p.d, float64(op.weights.NNZ()), o)
 	op.cost.PeakBytes = g.peak

@@ -63,6 +63,9 @@ func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options
 }
 
 func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, o *Options) (*Dense, error) {
+	if err := o.refuseCut("dense"); err != nil {
+		return nil, err
+	}
 	cost := denseCost(p.n, p.d, o)
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}

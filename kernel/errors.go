@@ -73,15 +73,18 @@ func (e *MemoryError) Unwrap() error { return ErrMemory }
 // at what cost.
 type ToleranceError struct {
 	Tolerance float64 // asked for
-	Eta       float64 // the best that can be reached by 99 in 100 rows
+	Eta       float64 // the best that can be reached by 99 in 100 rows, or by all under the policy Fail
 	Operator  string  // that reaches it
-	Seconds   float64 // what building it and the steps would take
+	Seconds   float64 // what building it and the steps would take; 0 where only it was asked for
 	Bytes     int64
 }
 
 func (e *ToleranceError) Error() string {
-	return fmt.Sprintf("kernel: %v: asked for eta %.2g; the operator %s reaches %.2g in about %.2g s and %s",
-		ErrTolerance, e.Tolerance, e.Operator, e.Eta, e.Seconds, byteCount(e.Bytes))
+	s := fmt.Sprintf("kernel: %v: asked for eta %.2g; the operator %s reaches %.2g", ErrTolerance, e.Tolerance, e.Operator, e.Eta)
+	if e.Seconds > 0 {
+		s += fmt.Sprintf(" in about %.2g s and %s", e.Seconds, byteCount(e.Bytes))
+	}
+	return s
 }
 
 func (e *ToleranceError) Unwrap() error { return ErrTolerance }

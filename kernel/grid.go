@@ -271,7 +271,7 @@ func (op *Grid) checkPolicy(o *Options) error {
 	case o.Isolated == Fail && op.cert.Isolated > 0:
 		return fmt.Errorf("kernel: build grid: %w: %d of %d rows are too far from all others", ErrIsolated, op.cert.Isolated, op.N())
 	case o.Isolated != Keep && op.cert.worstConnected() > o.Tolerance:
-		return fmt.Errorf("kernel: build grid: %w: a row has eta %.2g, asked for %.2g", ErrTolerance, op.cert.worstConnected(), o.Tolerance)
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: op.cert.worstConnected(), Operator: op.Name()}
 	}
 	return nil
 }

@@ -146,6 +146,14 @@ func (opt *Options) withDefaults() (*Options, error) {
 // fixed tells whether the graph is what is wanted, whatever the tolerance.
 func (o *Options) fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
 
+// refuseCut reports a cut graph asked of an operator that has every pair.
+func (o *Options) refuseCut(name string) error {
+	if o.fixed() {
+		return fmt.Errorf("kernel: build %s: %w: the graph asked for is cut, and %s has every pair", name, ErrOperator, name)
+	}
+	return nil
+}
+
 // progress counts the pieces of one stage; the nil progress is silent.
 type progress struct {
 	mu          sync.Mutex

@@ -107,8 +107,8 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 			}
 		}
 	}
-	if err := op.checkPolicy(o); err != nil {
-		return nil, fmt.Errorf("kernel: build pairs: %w", err)
+	if err := op.checkPolicy("pairs", o); err != nil {
+		return nil, err
 	}
 	op.neighbours = op.meanNeighbours(counts)
 	op.cost = pairsCost(p.n, p.d, op.neighbours*float64(p.n), op.list.tested(), o)

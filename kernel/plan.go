@@ -286,7 +286,11 @@ func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius 
 		return op, nil
 	}
 	op.Close()
-	return build(raised)
+	wider, err := build(raised)
+	if errors.Is(err, ErrMemory) && o.Force != "" {
+		return build(radius) // what was asked for, and its certificate tells what it misses
+	}
+	return wider, err
 }
 
 // missedShare is the share of rows that may miss the tolerance: it is to be met by 99

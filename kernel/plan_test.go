@@ -195,6 +195,33 @@ func TestBuildEscalates(t *testing.T) {
 		t.Errorf("%s misses the tolerance: %g", op.Name(), eta)
 	}
 	checkAgainstDense(t, op, p, b)
+	// Where memory does not allow the larger radius, what is forced has the first.
+	for force, want := range map[string]error{"csr": nil, "": ErrMemory} {
+		o := Options{Tolerance: 1e-4, Force: force}
+		op, err := withinTolerance(b, plain.Radius(), &o, func(radius float64) (Operator, error) {
+			if radius > plain.Radius() {
+				return nil, &MemoryError{}
+			}
+			return NewCSR(t.Context(), p, b, opt)
+		})
+		if !errors.Is(err, want) || (op == nil) != (want != nil) {
+			t.Errorf("forced %q: built %v, %v", force, op != nil, err)
+		}
+	}
+}
+
+func TestCutGraphsAreRefused(t *testing.T) {
+	p := makePoints("uniform", 50, 2, 1)
+	for _, opt := range []*Options{{CutoffRadius: 0.1}, {Neighbours: 5}} {
+		_, dense := NewDense(t.Context(), p, Sigma(1), opt)
+		_, poly := NewPoly(t.Context(), p, Sigma(1), opt)
+		_, grid := NewGrid(t.Context(), p, Sigma(1), opt)
+		for _, err := range []error{dense, poly, grid} {
+			if !errors.Is(err, ErrOperator) {
+				t.Errorf("%+v: %v", opt, err)
+			}
+		}
+	}
 }
 
 func TestBuildNamesTheBestReachable(t *testing.T) {
@@ -210,6 +237,11 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 	}
 	_, err = Build(t.Context(), p, Sigma(0.1), &Options{Force: "background"})
 	if !errors.Is(err, ErrOperator) || !strings.Contains(err.Error(), "unit norm") {
+		t.Errorf("%v", err)
+	}
+	// Rows that miss the tolerance are refused with what they reach.
+	_, err = NewCSR(t.Context(), makePoints("clustered", 3000, 2, 1), Sigma(0.01), &Options{Isolated: Fail})
+	if errors.Is(err, ErrTolerance) && (!errors.As(err, &e) || e.Operator != "csr" || !(e.Eta > 1e-4)) || err == nil {
 		t.Errorf("%v", err)
 	}
 	// A cut graph whose weights do not fit is served without them.

@@ -88,6 +88,9 @@ func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options)
 }
 
 func planAndBuildPoly(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Poly, error) {
+	if err := o.refuseCut("poly"); err != nil {
+		return nil, err
+	}
 	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: build poly: %w", err)
@@ -116,7 +119,7 @@ func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*Poly, error) {
 			break
 		}
 	}
-	return nil, fmt.Errorf("kernel: build poly: %w: eta = %.2g at best, tolerance %g", ErrTolerance, best, o.Tolerance)
+	return nil, &ToleranceError{Tolerance: o.Tolerance, Eta: best, Operator: "poly"}
 }
 
 // buildPoly builds the operator a plan has chosen, and certifies it.

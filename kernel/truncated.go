@@ -95,14 +95,14 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 }
 
 // checkPolicy refuses a graph that the options do not allow.
-func (op *truncated) checkPolicy(o *Options) error {
+func (op *truncated) checkPolicy(name string, o *Options) error {
 	switch {
 	case o.Isolated == Fail && op.cert.Isolated > 0:
-		return fmt.Errorf("%w: %d of %d rows have no neighbour within %.4g", ErrIsolated, op.cert.Isolated, op.N(), op.radius)
+		return fmt.Errorf("kernel: build %s: %w: %d of %d rows have no neighbour within %.4g", name, ErrIsolated, op.cert.Isolated, op.N(), op.radius)
 	case o.Isolated == Fail && !o.fixed() && op.cert.RowMax > o.Tolerance:
-		return fmt.Errorf("%w: a row has eta %.2g, asked for %.2g", ErrTolerance, op.cert.RowMax, o.Tolerance)
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: op.cert.RowMax, Operator: name}
 	case o.Isolated == Repair && !o.fixed() && op.worstRepairable(o.Tolerance) > o.Tolerance:
-		return fmt.Errorf("repair: %w: eta %.2g is the best float32 weights allow, asked for %.2g", ErrTolerance, op.worstRepairable(o.Tolerance), o.Tolerance)
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: op.worstRepairable(o.Tolerance), Operator: name}
 	}
 	return nil
 }
