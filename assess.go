@@ -14,8 +14,8 @@ type Assessment struct {
 	// Tight is the bound Privatize calibrates to, with the error of the computed
 	// step: that of rounding and, for the operator poly, of its polynomial.
 	Tight sensitivity.Bound
-	// Computed says how the step would be computed.
-	Computed string
+	// Operator makes the step: dense, poly or background. Computed says how.
+	Operator, Computed string
 	// Corrected is the paper's constant with its errors repaired, nil where its
 	// proof does not reach: it needs the exact kernel, alpha >= 0 and a table in
 	// [0, 1]. It is for the relation null, whatever was asked for.
@@ -60,7 +60,7 @@ func Sensitivity(ctx context.Context, n, d int, settings *PrivateSettings) (*Ass
 	} else if err := p.inflate(d); err != nil {
 		return nil, err
 	}
-	out.Tight, out.Computed = p.bound, p.computed()
+	out.Tight, out.Operator, out.Computed = p.bound, p.operator, p.computed()
 	if c, err := sensitivity.Corrected(sensitivity.Null, p.query, p.q); err == nil {
 		out.Corrected = &c
 	}

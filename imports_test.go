@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"retrieval/client":     {".", "sensitivity", "retrieval", "retrieval/wire", "mechanism", "mechanism/release", "internal/points"},
 	"retrieval/server":     {".", "kernel", "post", "retrieval", "retrieval/wire", "mechanism/release", "internal/par", "internal/points"},
 	"retrieval/published":  {"kernel", "iterate", "sensitivity", "retrieval", "internal/par", "internal/points"},
-	"evaluate":             {"mechanism", "retrieval", "retrieval/client", "retrieval/server", "retrieval/wire", "internal/lock", "internal/par", "internal/points"},
+	"evaluate":             {"retrieval", "internal/lock", "internal/par", "internal/points"},
 	"evaluate/ablation":    {".", "kernel", "retrieval/supervised", "evaluate", "internal/points"},
 	"evaluate/baseline":    {".", "kernel", "iterate", "mechanism", "mechanism/release", "evaluate", "internal/par", "internal/points"},
 	"evaluate/modes":       {".", "kernel", "sensitivity", "mechanism", "mechanism/release", "retrieval", "retrieval/client", "retrieval/server", "retrieval/wire", "retrieval/published", "retrieval/supervised", "evaluate", "evaluate/ablation", "evaluate/baseline", "internal/points"},

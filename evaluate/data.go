@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// Data is a labelled set of non-negative features before any of the protocol.
+// Data is a labelled set of features before any of the protocol.
 type Data struct {
 	Name     string
 	Features blas32.General

@@ -1,6 +1,6 @@
 // Package evaluate measures embeddings: how well nearest neighbours retrieve
 // rows of the same class, how much two spaces agree on who is near, and what
-// the points look like.
+// either is worth under privacy.
 //
 // # Figures
 //
@@ -41,19 +41,6 @@
 // which rows are public, gallery and queries, and how raw features become the
 // unit rows that are searched. No label enters either of them.
 //
-// # Mode cells
-//
-// A [CellsTable] holds what each list of a codebook is worth to each query, from
-// which the expected figures at every epsilon follow without drawing anything:
-// with p the probability that a query's own cell is reported,
-//
-//	p o_own + (1-p) (mean of o over the other cells).
-//
-// Beside them stand those of a random sample of the same size, for which no query
-// is needed, and how well a server guesses the class of a query. [CellsTask.Ask]
-// runs the protocol itself to check them. What can be had without over-fetch is
-// in [CellsTask.SubsetRecall].
-//
 // # Modes and sweeps
 //
 // A [Mode] is a way to answer queries, with what it protects in words. It gets a
@@ -72,10 +59,6 @@
 // Packages evaluate/baseline and evaluate/modes have the modes, evaluate/report
 // makes the page.
 //
-// # Pictures
-//
-// [Scatter] draws a two-dimensional embedding as PNG or SVG.
-//
 // # Concurrency
 //
 // All functions may be called concurrently; they only read their arguments.
@@ -84,6 +67,5 @@
 // # References
 //
 // Jegou, Douze, Schmid, "Product quantization for nearest neighbor search"
-// (2011), section V, for R@K; Tol, "Colour schemes", SRON/EPS/TN/09-002 (2021), for
-// the colours.
+// (2011), section V, for R@K.
 package evaluate

@@ -19,8 +19,14 @@ var (
 	ErrRow = errors.New("evaluate: wrong row number")
 	// ErrLabel reports a query without a class: nothing can match it.
 	ErrLabel = errors.New("evaluate: query has no label")
-	// ErrNegative reports a negative entry among features that must not have any.
-	ErrNegative = errors.New("evaluate: negative feature")
-	// ErrFormat reports a picture format other than png and svg.
-	ErrFormat = errors.New("evaluate: unknown picture format")
 )
+
+// An UnavailableError is what a mode returns that has no answer with these
+// parameters on these data, though nothing is wrong with either. A sweep writes
+// the reason down and goes on.
+type UnavailableError struct {
+	Reason string
+}
+
+// Error implements error.
+func (e *UnavailableError) Error() string { return "not available: " + e.Reason }

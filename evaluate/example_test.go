@@ -1,7 +1,6 @@
 package evaluate_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"log"
@@ -92,19 +91,4 @@ func ExampleNewSplit() {
 	// Output:
 	// 400 1000 397
 	// [1002 1544 81 54 613]
-}
-
-func ExampleScatter() {
-	points := mat.NewDense(4, 2, []float64{0, 0, 0.2, 0.1, 1, 1, 0.9, 1.2})
-	var picture bytes.Buffer
-	err := evaluate.Scatter(&picture, "svg", points, []int32{0, 0, 1, 1}, &evaluate.ScatterOptions{
-		Title:      "Two classes",
-		ClassNames: []string{"left", "right"},
-		Hollow:     []int{3},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(bytes.Contains(picture.Bytes(), []byte("<svg")))
-	// Output: true
 }

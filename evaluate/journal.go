@@ -23,6 +23,8 @@ type Record struct {
 	Gallery int `json:"gallery"`
 	// Figures holds what was measured; a figure that does not apply is absent.
 	Figures map[Metric]float64 `json:"figures"`
+	// Unavailable says why there are no figures at all; usually empty.
+	Unavailable string `json:"unavailable,omitempty"`
 	// Download and Base are numbers of rows, as in Answer.
 	Download float64            `json:"download,omitempty"`
 	Base     float64            `json:"base,omitempty"`

@@ -33,7 +33,8 @@ type Mode struct {
 	// Queries is how many are asked unless the caller says otherwise, 0 for all:
 	// some modes iterate once for each.
 	Queries int
-	// Run answers the queries of a task.
+	// Run answers the queries of a task. The error is an UnavailableError where
+	// the mode has no answer to such a task.
 	Run func(ctx context.Context, t *Task) (*Answer, error)
 }
 

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"gonum.org/v1/gonum/mat"
@@ -77,6 +78,14 @@ func chooseRows(x *mat.Dense, rows []int) *mat.Dense {
 		out.SetRow(i, x.RawRowView(row))
 	}
 	return out
+}
+
+// classesOf returns the classes among labels, rising.
+func classesOf(labels []int32) []int32 {
+	classes := slices.Clone(labels)
+	slices.Sort(classes)
+	classes = slices.Compact(classes)
+	return slices.DeleteFunc(classes, func(c int32) bool { return c < 0 })
 }
 
 // making is a value that is made once.

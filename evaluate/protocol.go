@@ -43,10 +43,10 @@ func Pick[T any](v []T, rows []int) []T {
 	return out
 }
 
-// Features turns non-negative features into the unit rows of dimension m that
-// are searched, in float64:
+// Features turns features into the unit rows of dimension m that are searched, in
+// float64:
 //
-//	x <- sqrt(x) entry by entry     tames large entries (Hellinger)
+//	x <- sign(x) sqrt|x|            entry by entry, tames large ones (Hellinger)
 //	x <- x / |x|
 //	x <- V'(x - mean)               mean and the m leading principal
 //	                                components V of the public rows
@@ -54,8 +54,8 @@ func Pick[T any](v []T, rows []int) []T {
 //
 // Only public rows shape the map, so a row's image does not depend on the other
 // gallery rows and queries. Errors: ErrShape, ErrRow for a public row that does
-// not exist, ErrNonFinite, ErrNegative, and ErrZeroRow for a row without
-// direction before or after the projection.
+// not exist, ErrNonFinite, and ErrZeroRow for a row without direction before or
+// after the projection.
 func Features(x blas32.General, public []int, m int) (*mat.Dense, error) {
 	n, d, err := points.Dims(x)
 	if err != nil {
@@ -72,10 +72,7 @@ func Features(x blas32.General, public []int, m int) (*mat.Dense, error) {
 		row := roots.RawRowView(i)
 		points.ReadRow(row, x, i)
 		for j, v := range row {
-			if v < 0 {
-				return nil, fmt.Errorf("evaluate: features: %w: row %d, column %d", ErrNegative, i, j)
-			}
-			row[j] = math.Sqrt(v)
+			row[j] = math.Copysign(math.Sqrt(math.Abs(v)), v)
 		}
 	}
 	if err := normalizeRows(roots); err != nil {

@@ -2,32 +2,38 @@ package evaluate
 
 // A Summary is what the seeds of one configuration say together.
 type Summary struct {
-	Cell         // of the first seed
-	Asked    int // queries of one seed
-	Seeds    int
-	Classes  int
-	Gallery  int
-	Figures  map[Metric]Interval
-	Facts    map[string]float64 // means
-	Download float64            // mean share of the gallery that travels for a query
-	Base     float64            // and once
-	Seconds  float64            // in all
+	Cell        // of the first seed
+	Asked   int // queries of one seed
+	Seeds   int
+	Classes int
+	Gallery int
+	Figures map[Metric]Interval
+	// Unavailable says why there are no figures; usually empty.
+	Unavailable string
+	Facts       map[string]float64 // means
+	Download    float64            // mean share of the gallery that travels for a query
+	Base        float64            // and once
+	Seconds     float64            // in all
 }
 
 // Summarize groups records that differ in nothing but the seed, in the order in
-// which they come first. Intervals are Student's over the seeds. For a single
+// which they come first. Seeds without figures are a group of their own. Intervals are Student's over the seeds. For a single
 // seed recalls have Wilson's interval over its queries, and the other figures
 // one without width.
 func Summarize(records []Record) []Summary {
-	place := make(map[Cell]int)
+	type group struct {
+		Cell
+		unavailable string
+	}
+	place := make(map[group]int)
 	var groups [][]Record
 	for _, r := range records {
-		c := r.Cell
-		c.Seed = 0
-		i, ok := place[c]
+		g := group{r.Cell, r.Unavailable}
+		g.Seed = 0
+		i, ok := place[g]
 		if !ok {
 			i = len(groups)
-			place[c] = i
+			place[g] = i
 			groups = append(groups, nil)
 		}
 		groups[i] = append(groups[i], r)
@@ -43,7 +49,7 @@ func summarize(group []Record) Summary {
 	first := group[0]
 	s := Summary{
 		Cell: first.Cell, Asked: first.Asked, Seeds: len(group), Classes: first.Classes, Gallery: first.Gallery,
-		Figures: make(map[Metric]Interval), Facts: make(map[string]float64),
+		Unavailable: first.Unavailable, Figures: make(map[Metric]Interval), Facts: make(map[string]float64),
 	}
 	for metric := range first.Figures {
 		values := make([]float64, 0, len(group))

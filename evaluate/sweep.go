@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -30,7 +31,8 @@ type Sweep struct {
 }
 
 // Run returns a record for each cell, in their order. It stops at the first
-// error, which names the cell; what was finished is in the journal. Cells should
+// error, which names the cell, an UnavailableError apart, which becomes part of
+// the record; what was finished is in the journal. Cells should
 // come sorted by data set and seed, as Grid makes them: rows and maps are kept
 // only as long as a cell may still need them.
 func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
@@ -187,16 +189,18 @@ func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers int) (*Rec
 	if m.SeesQueryLabels {
 		t.QueryLabels = labels
 	}
+	r := &Record{Key: c.Key(), Cell: c, Asked: len(labels), Classes: p.Classes, Gallery: len(p.GalleryLabels)}
 	answer, err := m.Run(ctx, t)
+	if missing := (*UnavailableError)(nil); errors.As(err, &missing) {
+		r.Unavailable = missing.Reason
+		return r, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w", c, err)
 	}
-	figures, err := answer.figures(labels, p.GalleryLabels)
-	if err != nil {
+	if r.Figures, err = answer.figures(labels, p.GalleryLabels); err != nil {
 		return nil, fmt.Errorf("%v: %w", c, err)
 	}
-	return &Record{
-		Key: c.Key(), Cell: c, Asked: len(labels), Classes: p.Classes, Gallery: len(p.GalleryLabels), Figures: figures,
-		Download: answer.Download, Base: answer.Base, Facts: answer.Facts, Seconds: time.Since(began).Seconds(),
-	}, nil
+	r.Download, r.Base, r.Facts, r.Seconds = answer.Download, answer.Base, answer.Facts, time.Since(began).Seconds()
+	return r, nil
 }

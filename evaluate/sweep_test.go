@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -119,6 +120,40 @@ func TestQueryLabelsAreKeptBack(t *testing.T) {
 		if _, ok := records[0].Figures[OverlapAt8]; ok || records[0].Asked != 7 {
 			t.Errorf("%+v", records[0])
 		}
+	}
+}
+
+// A mode that is not available somewhere leaves the other cells alone, and its
+// seeds are not mixed with those that have figures.
+func TestSweepNotesWhatIsUnavailable(t *testing.T) {
+	var runs atomic.Int64
+	mode, d := exactMode(&runs), toyData(t)
+	exact := mode.Run
+	mode.Run = func(ctx context.Context, task *Task) (*Answer, error) {
+		if task.Epsilon == 2 && task.Seed == 1 {
+			return nil, fmt.Errorf("wrapped: %w", &UnavailableError{Reason: "too few rows"})
+		}
+		return exact(ctx, task)
+	}
+	grid := Grid{Data: []*Data{d}, Modes: []Mode{mode}, Seeds: []uint64{1, 2}, Epsilons: []float64{1, 2}}
+	cells, err := grid.Cells()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := (&Sweep{Data: grid.Data, Modes: grid.Modes}).Run(t.Context(), cells)
+	if err != nil || runs.Load() != 3 {
+		t.Fatalf("%d cells measured: %v", runs.Load(), err)
+	}
+	if r := records[1]; r.Unavailable != "too few rows" || len(r.Figures) > 0 || r.Gallery != 120 {
+		t.Errorf("%+v", r)
+	}
+	var got []string
+	for _, s := range Summarize(records) {
+		got = append(got, fmt.Sprintf("epsilon %g: %d seeds, %d figures%s", s.Epsilon, s.Seeds, min(len(s.Figures), 1), s.Unavailable))
+	}
+	want := []string{"epsilon 1: 2 seeds, 1 figures", "epsilon 2: 1 seeds, 0 figurestoo few rows", "epsilon 2: 1 seeds, 1 figures"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -1,6 +1,12 @@
 package mechanism
 
-import "crypto/sha256"
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
 
 // A Unit is whose privacy a release costs: one record, or one client with all
 // its records. A ledger keeps a keyed hash of it, never the name.
@@ -12,6 +18,16 @@ import "crypto/sha256"
 type Unit struct {
 	Kind string // release.UnitRecord or release.UnitClient
 	Name string // not empty
+}
+
+func (u Unit) check() error {
+	if !slices.Contains(unitKinds[:], u.Kind) {
+		return fmt.Errorf("mechanism: unit kind %q, want %q or %q: %w", u.Kind, release.UnitRecord, release.UnitClient, ErrParam)
+	}
+	if u.Name == "" {
+		return fmt.Errorf("mechanism: the unit has no name: %w", ErrParam)
+	}
+	return nil
 }
 
 // A Spend is what one release costs. Its parts add up: a Gaussian part, stated

@@ -15,7 +15,8 @@ import (
 // before anything is released for it, and nothing is ever given back, so a
 // crash can lose budget but never gain any. One process at a time holds a
 // ledger; its methods are safe for concurrent use. It takes about 50 bytes of
-// memory for each release and each unit.
+// memory for each release and each unit. The zero value is a closed ledger that
+// holds nothing: whatever is asked of it is ErrLedger.
 //
 // The file holds keyed hashes in place of the names of units. The key is in it
 // too: who has the file can test whether a guessed name is in it. Keep it as
@@ -248,7 +249,7 @@ func (l *Ledger) Covers(unit Unit, spend Spend) error {
 // price returns what stands for the unit and what a spend costs it, or why it
 // cannot pay.
 func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost Amount, err error) {
-	header := l.state.header
+	header := l.header()
 	if hash, kind, err = header.hash(unit); err != nil {
 		return
 	}
@@ -320,11 +321,24 @@ func writeBlock(f ledgerFile, b *block, at int64) error {
 }
 
 // Total returns what the ledger holds for each unit.
-func (l *Ledger) Total() Total { return l.state.header.total }
+func (l *Ledger) Total() Total {
+	if h := l.header(); h != nil {
+		return h.total
+	}
+	return Total{}
+}
+
+// header is nil for a ledger that was not opened.
+func (l *Ledger) header() *ledgerHeader {
+	if l.state == nil {
+		return nil
+	}
+	return l.state.header
+}
 
 // Spent returns what a unit has spent.
 func (l *Ledger) Spent(unit Unit) (Amount, error) {
-	hash, _, err := l.state.header.hash(unit)
+	hash, _, err := l.header().hash(unit)
 	if err != nil {
 		return Amount{}, err
 	}
@@ -348,12 +362,12 @@ func (l *Ledger) Remaining(unit Unit) (Amount, error) {
 // one holds too; if their sizes were chosen by looking at earlier releases it
 // is an estimate.
 func (l *Ledger) EpsilonAt(unit Unit, delta float64) (float64, error) {
-	total := l.Total()
-	if err := total.Kind.checkDelta(delta); err != nil {
-		return 0, err
-	}
 	spent, err := l.Spent(unit)
 	if err != nil {
+		return 0, err
+	}
+	total := l.Total()
+	if err := total.Kind.checkDelta(delta); err != nil {
 		return 0, err
 	}
 	return total.epsilonWithin(spent, delta), nil
@@ -364,6 +378,9 @@ func (l *Ledger) EpsilonAt(unit Unit, delta float64) (float64, error) {
 func (l *Ledger) Head() (sequence uint64, hash [sha256.Size]byte) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
+	if l.state == nil {
+		return 0, hash
+	}
 	return l.state.sequence, l.state.sum
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
@@ -137,17 +138,13 @@ func decodeLedgerHeader(b *block) (*ledgerHeader, error) {
 
 // hash returns what stands for the unit in the file.
 func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
-	for i, name := range unitKinds {
-		if u.Kind == name {
-			kind = byte(i + 1)
-		}
+	if h == nil {
+		return hash, 0, ledgerError("it was not opened")
 	}
-	if kind == 0 {
-		return hash, 0, fmt.Errorf("mechanism: %w: unit kind %q, want %q or %q", ErrParam, u.Kind, release.UnitRecord, release.UnitClient)
+	if err := u.check(); err != nil {
+		return hash, 0, err
 	}
-	if u.Name == "" {
-		return hash, 0, fmt.Errorf("mechanism: %w: the unit has no name", ErrParam)
-	}
+	kind = byte(slices.Index(unitKinds[:], u.Kind) + 1)
 	mac := hmac.New(sha256.New, h.key[:])
 	mac.Write([]byte{kind})
 	io.WriteString(mac, u.Name)

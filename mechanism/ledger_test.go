@@ -308,6 +308,35 @@ func TestLedgerRefuses(t *testing.T) {
 	}
 }
 
+// Values that no function of this package made are refused, and nothing panics.
+func TestZeroLedger(t *testing.T) {
+	l := new(Ledger)
+	_, reserve := l.Reserve(alice, releaseID(0), oneUnit)
+	_, spent := l.Spent(alice)
+	_, remaining := l.Remaining(alice)
+	_, epsilon := l.EpsilonAt(alice, 1e-6)
+	_, pure := l.EpsilonAt(alice, 0)
+	_, selected := Select(l, alice, Subset{Items: 5, Size: 1, Epsilon: 1}, 2)
+	_, series := NewSeries(l, alice, SeriesParams{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6})
+	_, balance := new(Snapshot).Balance(alice)
+	for i, err := range []error{
+		reserve, l.Covers(alice, oneUnit), l.Commit(Receipt{}, [32]byte{}), spent, remaining, epsilon, pure, selected, series, balance,
+	} {
+		if !errors.Is(err, ErrLedger) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if n, hash := l.Head(); n != 0 || hash != ([32]byte{}) || l.Total() != (Total{}) {
+		t.Errorf("head %d %x, total %+v", n, hash, l.Total())
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := new(Series).Release([]float64{1, 2}); !errors.Is(err, ErrParam) || !strings.Contains(err.Error(), "NewSeries") {
+		t.Errorf("zero series: %v", err)
+	}
+}
+
 func TestLedgerIsABudget(t *testing.T) {
 	l, _ := newLedgerDisk(t, ledgerTotal)
 	var b Budget = l

@@ -194,13 +194,7 @@ func checkPayer(budget Budget, unit Unit) error {
 	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
 		return fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
 	}
-	if unit.Kind != release.UnitRecord && unit.Kind != release.UnitClient {
-		return fmt.Errorf("mechanism: unit kind %q, want %q or %q: %w", unit.Kind, release.UnitRecord, release.UnitClient, ErrParam)
-	}
-	if unit.Name == "" {
-		return fmt.Errorf("mechanism: the unit has no name: %w", ErrParam)
-	}
-	return nil
+	return unit.check()
 }
 
 // checkMatrix compares the matrix with the one the bound is for.

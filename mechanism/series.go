@@ -116,6 +116,9 @@ func (s *Series) Sigma() float64 { return s.noise.sigma() }
 // Each vector has a stream of its own, seeded now: one that lived from vector to
 // vector could be copied with the process, and noise be used twice.
 func (s *Series) Release(x []float64) ([]float64, error) {
+	if s.left == nil {
+		return nil, fmt.Errorf("mechanism: the series was not made by NewSeries: %w", ErrParam)
+	}
 	if len(x) != s.params.Coordinates {
 		return nil, fmt.Errorf("mechanism: a vector of %d coordinates in a series of %d: %w", len(x), s.params.Coordinates, ErrParam)
 	}
@@ -123,9 +126,6 @@ func (s *Series) Release(x []float64) ([]float64, error) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("mechanism: the vector to be released: %w", ErrNonFinite)
 		}
-	}
-	if s.left == nil {
-		return nil, fmt.Errorf("mechanism: the series was not made by NewSeries: %w", ErrParam)
 	}
 	secret, err := drawSecrets(s.source, 1, false)
 	if err != nil {

@@ -69,6 +69,13 @@ func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map
 	if f.out == "" {
 		return usagef("-out FILE is missing: where should the embedding go?")
 	}
+	if f.steps == 0 {
+		for _, name := range []string{"sigma", "degree", "convention", "cutoff-weight", "tolerance", "operator", "isolated", "alpha", "labels", "stop", "normalize"} {
+			if set[name] {
+				return usagef("-steps 0 writes the released points as they are, and -%s is about further steps: leave out one of them", name)
+			}
+		}
+	}
 	if set["sigma"] || set["degree"] || set["convention"] {
 		if err := f.graph.check(set); err != nil {
 			return err

@@ -31,12 +31,13 @@ seed, and writes to the output folder
   records.csv     a measurement per line
   records.jsonl   the same as it was finished; a run that is repeated skips what is there
 
-A FOLDER has %s and %s, features not negative; without one the embedded
-digits are used. Rows are divided into public rows, gallery and queries by a shuffle of the
-seed: by default 30 %%, 60 %% and 10 %%, for the folders digits, cifar100-mobilenetv2 and
-cub200-mobilenetv2 as in the published figures, or as -split says. Epsilon has values here
-because nothing is released: it is measured what each of them would cost. The name %s
-stands for generated rows of the size of Cars196.
+A FOLDER has %s and %s; without one the embedded digits are used. Rows
+are divided into public rows, gallery and queries by a shuffle of the seed: by default 30 %%,
+60 %% and 10 %%, for the folders digits, cifar100-mobilenetv2 and cub200-mobilenetv2 as in the
+published figures, or as -split says. Epsilon has values here because nothing is released: it
+is measured what each of them would cost. A mode that cannot work at one of them is said to
+be not available there, with the reason. The name %s stands for generated rows of the
+size of Cars196.
 
 Modes:
 %s`, featuresName, labelsName, modes.CarsSize, modeList()),

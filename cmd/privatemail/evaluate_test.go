@@ -96,13 +96,45 @@ func TestEvaluateRefuses(t *testing.T) {
 	refuse(t, exitUsage, []string{"evaluate", folder, "-data", folder, "-out", out}, "two folders")
 	refuse(t, exitFailed, []string{"evaluate", filepath.Join(folder, "none")}, "no such file")
 	refuse(t, exitFailed, []string{"evaluate", filepath.Join(folder, featuresName)}, labelsName)
-	refuse(t, exitFailed, []string{"evaluate", toy(t), "-out", out, "-modes", "raw"}, "negative")
 	refuse(t, exitFailed, []string{"evaluate", folder, "-split", "100,300", "-out", out}, "gallery rows")
 	refuse(t, exitFailed, []string{"evaluate", folder, "-out", filepath.Join(folder, featuresName)}, featuresName)
 	refuse(t, exitUsage, []string{"evaluate", "-epsilon", "101"}, "1e-6 to 100")
 	refuse(t, exitUsage, []string{"evaluate", "-seeds", "1..99999"}, "10000")
 	refuse(t, exitUsage, []string{"evaluate", folder, "-out", ""}, "-out")
-	refuse(t, exitFailed, []string{"evaluate", folder, "-out", out, "-modes", "raw,cells", "-seeds", "1", "-epsilon", "40"}, "cells on squares, seed 1, epsilon 40")
+}
+
+// Where a mode cannot work at an epsilon, everything else is measured and each
+// file says what is missing and why.
+func TestEvaluateUnavailable(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "report")
+	args := []string{"evaluate", squares(t), "-out", out, "-modes", "raw,cells,gaussian", "-seeds", "1,2", "-epsilon", "4,16,40", "-effects=false"}
+	stdout, _ := succeed(t, args...)
+	for _, words := range []string{"not available: cells at epsilon 16: ", "not available: cells at epsilon 40: ", "overlap@8 of cells"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
+		}
+	}
+	const why = "2981 cells, and 180 rows allow at most 180"
+	for _, name := range []string{reportPage, reportJSON, recordsCSV, journal} {
+		if text := readFile(t, filepath.Join(out, name)); !strings.Contains(text, why) {
+			t.Errorf("%s does not say %q", name, why)
+		}
+	}
+	// Nothing but what is missing.
+	stdout, _ = succeed(t, "evaluate", squares(t), "-out", filepath.Join(t.TempDir(), "none"), "-modes", "cells", "-seeds", "1", "-epsilon", "16")
+	if !strings.Contains(stdout, why) {
+		t.Errorf("not a word in\n%s", stdout)
+	}
+}
+
+// What generate writes can be measured, negative entries and all.
+func TestEvaluateGenerated(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "toy") + "/"
+	succeed(t, "generate", "-kind", "classes", "-n", "400", "-d", "16", "-classes", "12", "-out", folder)
+	stdout, _ := succeed(t, "evaluate", folder, "-out", filepath.Join(t.TempDir(), "report"), "-modes", "raw,supervised,cells,gaussian", "-seeds", "1", "-epsilon", "2", "-effects=false")
+	if !strings.Contains(stdout, "toy: 240 gallery rows of 12 classes") {
+		t.Errorf("no figures in\n%s", stdout)
+	}
 }
 
 // Whether the report can be written is found out before anything is measured.

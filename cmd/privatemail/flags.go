@@ -31,8 +31,8 @@ func parse(fs *flag.FlagSet, args []string) (names []string, err error) {
 	}
 }
 
-// explainFlag turns an error of package flag into a usage error, with the flag
-// that may have been meant.
+// explainFlag turns an error of package flag into a usage error, with the
+// reason why there is no such flag, or the one that may have been meant.
 func explainFlag(fs *flag.FlagSet, err error) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err
@@ -40,6 +40,9 @@ func explainFlag(fs *flag.FlagSet, err error) error {
 	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
 	if !ok {
 		return usagef("%v", err)
+	}
+	if v, ok := findVerb(fs.Name()); ok && v.without[name] != "" {
+		return usagef("there is no flag -%s here: %s", name, v.without[name])
 	}
 	var known []string
 	fs.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })

@@ -15,3 +15,19 @@ func TestDiskFull(t *testing.T) {
 	refuse(t, exitFailed, []string{"generate", "-n", "1000", "-d", "10", "-out", out}, out, "no space left")
 	refuse(t, exitFailed, []string{"embed", toy(t), "-sigma", "1", "-out", out}, out, "no space left")
 }
+
+// A release that was paid for is not lost when there is no room for it.
+func TestReleaseOnFullDisk(t *testing.T) {
+	temp, rescue := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", rescue)
+	out := filepath.Join(temp, "r.release")
+	if err := os.Symlink("/dev/full", out); err != nil {
+		t.Fatal(err)
+	}
+	args := private(toy(t), newLedger(t, temp), out)
+	refuse(t, exitFailed, args, "budget is spent", "no space left", "it is kept in "+rescue)
+	wantRescued(t, rescue)
+
+	t.Setenv("TMPDIR", filepath.Join(rescue, "nowhere"))
+	refuse(t, exitFailed, args, "budget is spent", "no space left", "nor kept", "no such file")
+}

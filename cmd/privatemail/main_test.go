@@ -222,6 +222,11 @@ func TestUnknownVerbAndFlag(t *testing.T) {
 		{"embed x.npy -sigm 3", []string{"-sigm", "did you mean -sigma?", "embed -h"}},
 		{"embed x.npy --normalise-rows", []string{"did you mean -normalize-rows?"}},
 		{"plan -outt z.npy", []string{"there is no flag -outt"}},
+		{"privatize x.npy -degree 20", []string{"no flag -degree", "private rows", "-sigma S"}},
+		{"privatize x.npy -steps 3", []string{"no flag -steps", "privatemail continue"}},
+		{"privatize x.npy -beta 3", []string{"no flag -beta", "no bound", "-alpha A"}},
+		{"privatize x.npy -cutoff-weight 0.1", []string{"no flag -cutoff-weight", "-radius R"}},
+		{"sensitivity -n 5 -steps 3", []string{"no flag -steps"}},
 		{"generate -kind unifrom", []string{"did you mean uniform?"}},
 		{"demo -json=perhaps", []string{"-json"}},
 	} {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -30,5 +31,39 @@ func TestReleaseToStandardOutput(t *testing.T) {
 	}
 	if !bytes.Contains(messages.Bytes(), []byte("guarantee")) {
 		t.Errorf("no summary: %s", &messages)
+	}
+}
+
+// A reader that goes away before the release comes does not take it along.
+func TestReleaseToClosedPipe(t *testing.T) {
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer write.Close()
+	if err := read.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rescue := t.TempDir()
+	cmd := exec.Command(program, private(toy(t), "none", standardOutput)...)
+	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+rescue)
+	var messages bytes.Buffer
+	cmd.Stdout, cmd.Stderr = write, &messages
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(messages.Bytes(), []byte("it is kept in "+rescue)) {
+		t.Errorf("%v: %s", err, &messages)
+	}
+	wantRescued(t, rescue)
+}
+
+// wantRescued looks for the one release in a folder.
+func wantRescued(t *testing.T, folder string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
+	if err != nil || len(files) != 1 || !isRelease(files[0]) {
+		t.Errorf("%q are no release: %v", files, err)
 	}
 }

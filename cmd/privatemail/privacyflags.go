@@ -55,6 +55,16 @@ func (f *queryFlags) define(fs *flag.FlagSet, table string) {
 	numberVar(fs, &f.radius, "radius", 0, positive(), "cut the weights at distance `R` (default: where a weight is 0.001; only for the operator background)")
 }
 
+// notPrivate are flags of embed that a private first step cannot have.
+func notPrivate() map[string]string {
+	return map[string]string{
+		"degree":        "it would find the bandwidth from the private rows, and tell something about them; give a public one with -sigma S",
+		"cutoff-weight": "how many weights it leaves depends on the private rows; -operator background -radius R cuts at a public distance",
+		"steps":         "a release is the first step alone; 'privatemail continue RELEASE -steps T' takes the others, at no further cost",
+		"beta":          "no bound is proved for what one row changes in that form; -alpha A is the label term of private steps, and a negative A attracts",
+	}
+}
+
 // publicClasses is the number of classes that is published when none is given:
 // a constant, since the number in the data would tell something about it.
 const publicClasses = 1 << 16

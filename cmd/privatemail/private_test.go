@@ -86,6 +86,16 @@ func TestSensitivityInOtherCases(t *testing.T) {
 	if v = object(t, stdout); v["corrected"] != nil || !strings.Contains(fmt.Sprint(v["operator"]), "background") {
 		t.Errorf("%v", v)
 	}
+	// Operators go by the names of plan, also where they share a bound.
+	for _, name := range []string{"dense", "poly"} {
+		args := strings.Fields("sensitivity -n 500 -sigma 6 -operator " + name)
+		if stdout, _ = succeed(t, args...); !strings.Contains(stdout, "operator "+name+")") || strings.Contains(stdout, "full") {
+			t.Errorf("%s is called\n%s", name, stdout)
+		}
+		if stdout, _ = succeed(t, append(args, "-json")...); object(t, stdout)["operator"] != name {
+			t.Errorf("%s is called %s", name, stdout)
+		}
+	}
 	for _, c := range []struct {
 		args, words string
 		code        int
@@ -212,8 +222,8 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	if !strings.Contains(stdout, "no labels") || readFile(t, z) == with {
 		t.Errorf("the labels had no effect: %s", stdout)
 	}
-	if !strings.Contains(stdout, "epsilon 1, delta 1e-06") {
-		t.Errorf("nothing about the guarantee: %s", stdout)
+	if !strings.Contains(stdout, "epsilon 1, delta 1e-06") || !strings.Contains(stdout, "dense or poly)") {
+		t.Errorf("nothing about the guarantee and its operator: %s", stdout)
 	}
 	refuse(t, exitUsage, []string{"continue", out, "-out", z, "-alpha", "1"}, "-labels FILE")
 	short := filepath.Join(temp, "short.csv")
@@ -225,7 +235,10 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	if _, stderr := succeed(t, "continue", out, "-out", z); !strings.Contains(stderr, "-degree 20") {
 		t.Errorf("no note on a graph without information: %q", stderr)
 	}
-	// The released points themselves.
+	// The released points themselves, with flags that no step would follow.
+	for name, value := range map[string]string{"-degree": "8", "-sigma": "1", "-alpha": "1", "-labels": labels, "-operator": "dense", "-stop": "0.1", "-normalize": "centred"} {
+		refuse(t, exitUsage, []string{"continue", out, "-steps", "0", name, value, "-out", z}, "-steps 0", name)
+	}
 	succeed(t, "continue", out, "-steps", "0", "-out", z)
 	r, err := readRelease(out)
 	if err != nil {

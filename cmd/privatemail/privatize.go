@@ -10,8 +10,10 @@ import (
 	"io"
 	"math"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -19,6 +21,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 func privatizeVerb() verb {
@@ -51,7 +54,8 @@ Epsilon, delta, label mode and ledger have no default. Labels are 0 to C-1 with 
 			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -out birds.release",
 			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
 		},
-		prints: printsJSON | printsProgress,
+		prints:  printsJSON | printsProgress,
+		without: notPrivate(),
 		define: func(fs *flag.FlagSet) action {
 			f := new(privatizeFlags)
 			f.define(fs)
@@ -155,7 +159,8 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 		return err
 	}
 	if f.out == standardOutput {
-		e.stdout = e.stderr // the release goes there, and nothing else
+		e.stdout = e.stderr            // the release goes there, and nothing else
+		signal.Ignore(syscall.SIGPIPE) // a reader that has gone is an error, not the end
 	}
 	s.Ledger = mechanism.NoLedger
 	var ledger *mechanism.Ledger
@@ -171,8 +176,8 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 		return err
 	}
 	// The budget is spent: an interrupt does not take the release away now.
-	if err := writeRelease(context.WithoutCancel(ctx), f.out, out); err != nil {
-		return fmt.Errorf("the budget is spent, but the release could not be written: %w", err)
+	if err := f.deliver(context.WithoutCancel(ctx), out); err != nil {
+		return err
 	}
 	if err != nil {
 		return fmt.Errorf("%s is written and may be used, but: %w", f.out, bare(err))
@@ -214,6 +219,21 @@ func (f *privatizeFlags) release(ctx context.Context, e *env, in input, s *priva
 		return err
 	})
 	return d, out, err
+}
+
+// deliver writes the release. Whether a device or a pipe takes it shows only now,
+// and so does a full disk; what was paid for is then kept where temporary files
+// go, and the error says where.
+func (f *privatizeFlags) deliver(ctx context.Context, r *release.Release) error {
+	err := writeRelease(ctx, f.out, r)
+	if err == nil {
+		return nil
+	}
+	kept := filepath.Join(os.TempDir(), fmt.Sprintf("privatemail-%x.release", r.ID))
+	if lost := writeRelease(ctx, kept, r); lost != nil {
+		return fmt.Errorf("the budget is spent, but the release could not be written: %w; nor kept: %w", err, lost)
+	}
+	return fmt.Errorf("the budget is spent, but the release could not be written: %w; it is kept in %s: move it from there, another one costs again", err, kept)
 }
 
 // isRelease tells whether a file holds a release. A pipe or a device is not asked.
@@ -261,7 +281,7 @@ type privatizeReport struct {
 	K            int       `json:"k"`
 	ID           string    `json:"id"`
 	Relation     string    `json:"relation"`
-	Operator     string    `json:"operator"`
+	Operator     string    `json:"operator"` // as in the release
 	Derivation   string    `json:"derivation"`
 	Epsilon      float64   `json:"epsilon"`
 	EpsilonTotal float64   `json:"epsilon_total"` // with randomised labels
@@ -332,10 +352,20 @@ func writeWorth(w io.Writer, r *release.Release) {
 	if p := r.Sensitivity.Private; p > 0 {
 		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
 	}
-	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, r.Sensitivity.Operator)
+	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, operatorOf(r))
 	if r.Labels.Mode == release.ModeRandomised {
 		fmt.Fprintf(w, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)
 	} else {
 		fmt.Fprintf(w, "labels\t%s\n", r.Labels.Mode)
 	}
+}
+
+// operatorOf returns the operators that may have made a release, by the names of
+// -operator. A release says which weights its bound is for, not who computed them,
+// and calls all of them "full"; readers rely on that word, so it stays there.
+func operatorOf(r *release.Release) string {
+	if r.Sensitivity.Operator == (sensitivity.Full{}).Kind() {
+		return "dense or poly"
+	}
+	return r.Sensitivity.Operator
 }

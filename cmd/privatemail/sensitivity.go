@@ -32,7 +32,8 @@ records whose label is public.`,
 			"privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5",
 			"privatemail sensitivity -n 1001 -sigma 6 -alpha 0.6 -classes 98 -relation features-replace -epsilon 1 -delta 1e-6 -json",
 		},
-		prints: printsJSON,
+		prints:  printsJSON,
+		without: notPrivate(),
 		define: func(fs *flag.FlagSet) action {
 			f := new(sensitivityFlags)
 			f.define(fs)
@@ -160,9 +161,13 @@ type paperReport struct {
 
 func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport {
 	q := a.Tight.Query()
+	operator := q.Operator.String() // with the radius of background
+	if _, ok := q.Operator.(sensitivity.Full); ok {
+		operator = a.Operator
+	}
 	r := &sensitivityReport{
 		N: f.n, K: f.query.columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.query.table, Classes: f.query.classes,
-		SigmaQ: f.query.sigmaQ, Seed: f.query.seed, Operator: q.Operator.String(), Computed: a.Computed, Relation: a.Tight.Relation().String(),
+		SigmaQ: f.query.sigmaQ, Seed: f.query.seed, Operator: operator, Computed: a.Computed, Relation: a.Tight.Relation().String(),
 		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
 		Paper: reportPaper(a), SignalRMS: a.Signal,
 	}
@@ -217,7 +222,7 @@ func reportPaper(a *privatemail.Assessment) paperReport {
 
 // show explains the numbers in words.
 func (f *sensitivityFlags) show(e *env, r *sensitivityReport) error {
-	fmt.Fprintf(e.stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, %s)\nby at most, in Frobenius norm:\n\n",
+	fmt.Fprintf(e.stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, operator %s)\nby at most, in Frobenius norm:\n\n",
 		r.N, r.K, r.Sigma, r.Alpha, r.Table, r.Classes, r.Operator)
 	t := facts(e.stdout)
 	fmt.Fprintf(t, "tight\t%.5g\trelation %s, %s; this is what noise is calibrated to\n", r.Tight.Delta, r.Relation, r.Tight.Derivation)

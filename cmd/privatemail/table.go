@@ -68,6 +68,19 @@ func (s *study) showData(w io.Writer, name string, lines []report.Line) {
 	for _, warning := range warnings {
 		fmt.Fprintf(w, "\n! %s\n", warning)
 	}
+	for _, l := range lines {
+		if l.Unavailable != "" {
+			fmt.Fprintf(w, "\nnot available: %s%s: %s\n", l.Mode, atEpsilon(l.Epsilon), l.Unavailable)
+		}
+	}
+}
+
+// atEpsilon is empty for a mode without one.
+func atEpsilon(epsilon float64) string {
+	if epsilon == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" at epsilon %g", epsilon)
 }
 
 // isDefault tells whether a line has its mode's defaults but for epsilon.

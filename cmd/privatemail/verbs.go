@@ -22,6 +22,9 @@ type verb struct {
 	about    string   // paragraphs for -h
 	examples []string // whole commands
 	prints   prints
+	// without says of flags that users of other verbs expect here why there are
+	// none, and what to do instead.
+	without map[string]string
 	// define declares the flags and returns the action that uses them.
 	define func(*flag.FlagSet) action
 }

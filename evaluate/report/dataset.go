@@ -17,9 +17,9 @@ type dataset struct {
 	modes []evaluate.Mode
 	color map[string]int
 	// main has the summaries at the defaults of their modes, for any epsilon;
-	// all has the others as well.
-	main, all []evaluate.Summary
-	epsilons  []float64
+	// all has the others as well; missing has those without figures.
+	main, all, missing []evaluate.Summary
+	epsilons           []float64
 }
 
 // dataView is a data set as the template sees it.
@@ -27,6 +27,7 @@ type dataView struct {
 	Name, Facts                           string
 	Open, Published, Noise, Recall, Fetch *table
 	Charts, Effects                       []figure
+	Missing                               []string // which figures there are not, and why
 }
 
 type table struct {
@@ -52,6 +53,10 @@ func newDataset(name string, modes []evaluate.Mode, summaries []evaluate.Summary
 	}
 	for _, s := range summaries {
 		if s.Data != name {
+			continue
+		}
+		if s.Unavailable != "" {
+			d.missing = append(d.missing, s)
 			continue
 		}
 		d.all = append(d.all, s)
@@ -82,14 +87,27 @@ func (d *dataset) view() dataView {
 	return dataView{
 		Name: d.name, Facts: d.facts(),
 		Open: d.open(), Published: d.published(), Noise: d.noise(), Recall: d.recall(), Fetch: d.fetch(),
-		Charts: d.charts(), Effects: d.effects(),
+		Charts: d.charts(), Effects: d.effects(), Missing: d.reasons(),
 	}
 }
 
+// reasons says what was not available.
+func (d *dataset) reasons() (lines []string) {
+	for _, s := range d.missing {
+		what := s.Mode
+		if s.Epsilon > 0 {
+			what += fmt.Sprintf(" at epsilon %g", s.Epsilon)
+		}
+		lines = append(lines, what+": "+s.Unavailable)
+	}
+	return lines
+}
+
 func (d *dataset) facts() string {
-	s := d.all[0]
-	asked := make([]int, 0, len(d.all))
-	for _, one := range d.all {
+	all := slices.Concat(d.all, d.missing)
+	s := all[0]
+	asked := make([]int, 0, len(all))
+	for _, one := range all {
 		asked = append(asked, one.Asked)
 	}
 	queries := strconv.Itoa(slices.Max(asked))

@@ -11,14 +11,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/evaluate"
 )
 
-// WriteCSV writes a line for each record. Figures that do not apply are empty.
+// WriteCSV writes a line for each record. Figures that do not apply are empty; the
+// last field says why all of them are, for a mode that was not available.
 func WriteCSV(w io.Writer, records []evaluate.Record) error {
 	c := csv.NewWriter(w)
 	head := []string{"data", "mode", "seed", "epsilon", "delta", "k", "alpha", "sigma", "steps", "queries", "classes", "gallery"}
 	for _, m := range evaluate.Metrics() {
 		head = append(head, string(m))
 	}
-	head = append(head, "download rows", "base rows", "seconds", "key")
+	head = append(head, "download rows", "base rows", "seconds", "key", "unavailable")
 	if err := c.Write(head); err != nil {
 		return fmt.Errorf("report: csv: %w", err)
 	}
@@ -34,7 +35,7 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 			}
 			line = append(line, text)
 		}
-		line = append(line, number(r.Download), number(r.Base), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key)
+		line = append(line, number(r.Download), number(r.Base), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key, r.Unavailable)
 		if err := c.Write(line); err != nil {
 			return fmt.Errorf("report: csv: %w", err)
 		}
@@ -54,18 +55,20 @@ type Line struct {
 	Mode  string `json:"mode"`
 	Title string `json:"title"`
 	evaluate.Params
-	Protects string             `json:"protects"`
-	Warning  string             `json:"warning,omitempty"`
-	Seeds    int                `json:"seeds"`
-	Asked    int                `json:"queries"`
-	Classes  int                `json:"classes"`
-	Gallery  int                `json:"gallery"`
-	Ceiling  *float64           `json:"ceiling,omitempty"` // of R@8, where it applies
-	Download float64            `json:"download,omitempty"`
-	Base     float64            `json:"base,omitempty"`
-	Figures  map[string]Bounds  `json:"figures"`
-	Facts    map[string]float64 `json:"facts,omitempty"`
-	Seconds  float64            `json:"seconds"`
+	Protects string            `json:"protects"`
+	Warning  string            `json:"warning,omitempty"`
+	Seeds    int               `json:"seeds"`
+	Asked    int               `json:"queries"`
+	Classes  int               `json:"classes"`
+	Gallery  int               `json:"gallery"`
+	Ceiling  *float64          `json:"ceiling,omitempty"` // of R@8, where it applies
+	Download float64           `json:"download,omitempty"`
+	Base     float64           `json:"base,omitempty"`
+	Figures  map[string]Bounds `json:"figures"`
+	// Unavailable says why there are no figures.
+	Unavailable string             `json:"unavailable,omitempty"`
+	Facts       map[string]float64 `json:"facts,omitempty"`
+	Seconds     float64            `json:"seconds"`
 }
 
 // Bounds is an interval for JSON; one without width has only its mean.
@@ -87,7 +90,7 @@ func (r *Report) Lines() []Line {
 		l := Line{
 			Data: s.Data, Mode: s.Mode, Title: m.Title, Params: s.Params, Protects: m.Protects, Warning: m.Warning,
 			Seeds: s.Seeds, Asked: s.Asked, Classes: s.Classes, Gallery: s.Gallery, Download: s.Download, Base: s.Base,
-			Figures: make(map[string]Bounds), Facts: s.Facts, Seconds: s.Seconds,
+			Figures: make(map[string]Bounds), Unavailable: s.Unavailable, Facts: s.Facts, Seconds: s.Seconds,
 		}
 		if m.Bounded {
 			v := evaluate.Ceiling(s.Classes, s.Epsilon, s.Delta)

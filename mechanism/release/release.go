@@ -80,7 +80,8 @@ type Sensitivity struct {
 	// Norm is NormFrobenius.
 	Norm string
 	// Derivation names the proof, Relation the neighbouring relation, Operator
-	// the way the feature weights are made, as package sensitivity spells them.
+	// the weights that the proof is for, as package sensitivity spells them:
+	// "full" is for all operators that weigh every pair, dense and poly.
 	Derivation, Relation, Operator string
 	// Private is the number of rows that may be the private one, and PrivateRows
 	// lists them, ascending: the others get no protection. Zero and none mean

@@ -123,6 +123,9 @@ func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
 	if c.settings.Client != "" {
 		unit = mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client}
 	}
+	if err := c.settings.Memory.Ready(); err != nil {
+		return nil, err
+	}
 	selection, err := mechanism.Select(c.settings.Ledger, unit, c.subset, retrieval.NearestCentre(c.book, row))
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -201,6 +202,34 @@ func TestCellsFullMemory(t *testing.T) {
 	request, err := newClient(t, 1, 1, mechanism.NoLedger, failing{NewMemory()}).Ask("a", []float64{1, 1})
 	if !errors.Is(err, ErrMemory) || !errors.Is(err, mechanism.ErrSpent) || request != nil {
 		t.Errorf("%v, %v", request, err)
+	}
+}
+
+// A folder that cannot be written to is found out before anything is spent.
+func TestCellsLostFolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "memory")
+	memory, err := OpenFolder(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ledger := pureLedger(t)
+	c := newClient(t, 1, 1, ledger, memory)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	request, err := c.Ask("a", []float64{1, 1})
+	if !errors.Is(err, ErrMemory) || errors.Is(err, mechanism.ErrSpent) || request != nil {
+		t.Errorf("%v, %v", request, err)
+	}
+	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "a"}); err != nil || spent.Float() != 0 {
+		t.Errorf("spent %v: %v", spent, err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ask(t, c, "a", 1)
+	if files, err := os.ReadDir(path); err != nil || len(files) != 1 {
+		t.Errorf("%d files left: %v", len(files), err)
 	}
 }
 

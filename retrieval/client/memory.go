@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -24,6 +25,9 @@ type Key [sha256.Size]byte
 type Memory interface {
 	// Recall returns what is kept under a key, nil if nothing is.
 	Recall(key Key) ([]byte, error)
+	// Ready tries whether Keep can be expected to work. It is called before the
+	// budget is spent on a message to keep.
+	Ready() error
 	// Keep stores a message unless one is there already, durably if that is the
 	// memory's kind, and returns the one that is there.
 	Keep(key Key, message []byte) ([]byte, error)
@@ -42,6 +46,8 @@ func (v *volatile) Recall(key Key) ([]byte, error) {
 	defer v.mutex.Unlock()
 	return bytes.Clone(v.kept[key]), nil
 }
+
+func (v *volatile) Ready() error { return nil }
 
 func (v *volatile) Keep(key Key, message []byte) ([]byte, error) {
 	v.mutex.Lock()
@@ -95,9 +101,35 @@ func (f *Folder) Recall(key Key) ([]byte, error) {
 
 // Keep implements Memory.
 func (f *Folder) Keep(key Key, message []byte) ([]byte, error) {
-	temporary, err := os.CreateTemp(f.path, "new-*")
+	err := f.put(f.file(key), message)
+	if errors.Is(err, fs.ErrExist) {
+		return f.Recall(key)
+	}
 	if err != nil {
 		return nil, memoryError(err)
+	}
+	return bytes.Clone(message), nil
+}
+
+// Ready implements Memory: a file is put into the folder and removed. There may
+// be no room all the same for the next one.
+func (f *Folder) Ready() error {
+	trial := filepath.Join(f.path, "try-"+rand.Text())
+	if err := f.put(trial, make([]byte, 4096)); err != nil {
+		return memoryError(err)
+	}
+	if err := os.Remove(trial); err != nil {
+		return memoryError(err)
+	}
+	return nil
+}
+
+// put makes a file that is complete on the disk when it gets its name. The error
+// is fs.ErrExist when there is one of that name.
+func (f *Folder) put(name string, message []byte) error {
+	temporary, err := os.CreateTemp(f.path, "new-*")
+	if err != nil {
+		return err
 	}
 	defer os.Remove(temporary.Name())
 	_, err = temporary.Write(message)
@@ -105,20 +137,14 @@ func (f *Folder) Keep(key Key, message []byte) ([]byte, error) {
 		err = temporary.Sync()
 	}
 	if err = errors.Join(err, temporary.Close()); err != nil {
-		return nil, memoryError(err)
+		return err
 	}
 	// A link, unlike a rename, does not replace what another process has kept
 	// in the meantime.
-	switch err := os.Link(temporary.Name(), f.file(key)); {
-	case errors.Is(err, fs.ErrExist):
-		return f.Recall(key)
-	case err != nil:
-		return nil, memoryError(err)
+	if err := os.Link(temporary.Name(), name); err != nil {
+		return err
 	}
-	if err := syncFolder(f.path); err != nil {
-		return nil, memoryError(err)
-	}
-	return bytes.Clone(message), nil
+	return syncFolder(f.path)
 }
 
 // memoryError leaves the names of files out: they are hashes of the names of

@@ -21,10 +21,16 @@ import (
 var ErrLabelDisclosed = errors.New("the label is protected and would be disclosed")
 
 // A Record is what is private: a row of features, of any length but 0, and its
-// class.
+// class. Package fmt does not print it.
 type Record struct {
 	Features []float64
 	Label    int32
+}
+
+// Format implements fmt.Formatter: for all verbs the number of features and no
+// more, so that a record does not get into a log by mistake.
+func (r Record) Format(s fmt.State, _ rune) {
+	fmt.Fprintf(s, "private record of %d features", len(r.Features))
 }
 
 // PaperSettings say what a question is worth. None of these has a default.
@@ -77,7 +83,9 @@ func NewPaper(engine *privatemail.Engine, public *retrieval.Public, method retri
 type Question struct {
 	message wire.Question
 	hidden  int
-	place   int
+	// place is a function so that no verb of package fmt prints it, however deep
+	// in a value of the caller the question lies.
+	place func() int
 }
 
 // Message returns what is sent.
@@ -126,9 +134,10 @@ func (p *Paper) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Q
 		// but no ledger that knows it.
 		return nil, fmt.Errorf("client: %w", err)
 	}
+	place := crowd.place
 	q := &Question{
 		message: wire.Question{Public: p.public.Hash(), Release: out},
-		hidden:  len(crowd.dummies) + 1, place: crowd.place,
+		hidden:  len(crowd.dummies) + 1, place: func() int { return place },
 	}
 	if p.settings.LabelMode == release.ModePublic {
 		q.message.Labels = labels
@@ -158,7 +167,7 @@ func (c *crowd) rows(public *retrieval.Public, row []float64, label int32) (blas
 // Read returns the matches of the record, nearest first. The error is ErrAnswer
 // or that of wire.Matches.Check.
 func (q *Question) Read(answer *wire.Matches) ([]Match, error) {
-	if answer == nil {
+	if answer == nil || q.place == nil {
 		return nil, fmt.Errorf("client: %w: there is none", ErrAnswer)
 	}
 	if err := answer.Check(); err != nil {
@@ -167,7 +176,7 @@ func (q *Question) Read(answer *wire.Matches) ([]Match, error) {
 	if answer.Question != q.message.Release.ID || answer.Hidden != q.hidden {
 		return nil, fmt.Errorf("client: %w", ErrAnswer)
 	}
-	ids, distances := answer.Row(q.place)
+	ids, distances := answer.Row(q.place())
 	out := make([]Match, len(ids))
 	for i, id := range ids {
 		out[i] = Match{ID: id, Distance: distances[i]}

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
@@ -147,7 +148,7 @@ func TestAsk(t *testing.T) {
 		answer.IDs[i], answer.Distances[i] = int64(i), float64(i%2)
 	}
 	found, err := q.Read(answer)
-	if want := []Match{{int64(2 * q.place), 0}, {int64(2*q.place + 1), 1}}; err != nil || !slices.Equal(found, want) {
+	if want := []Match{{int64(2 * q.place()), 0}, {int64(2*q.place() + 1), 1}}; err != nil || !slices.Equal(found, want) {
 		t.Errorf("read %v, want %v, %v", found, want, err)
 	}
 	other := *answer
@@ -186,8 +187,8 @@ func TestPublicLabelsGoAlong(t *testing.T) {
 		t.Fatal(err)
 	}
 	hidden := slices.Clone(q.Message().Labels[:4])
-	if hidden[q.place] != record.Label {
-		t.Errorf("the record's label is %d", hidden[q.place])
+	if hidden[q.place()] != record.Label {
+		t.Errorf("the record's label is %d", hidden[q.place()])
 	}
 	slices.Sort(hidden)
 	if !slices.Equal(hidden, []int32{0, 1, 2, 3}) {
@@ -292,5 +293,26 @@ func TestErrorsHoldNoValues(t *testing.T) {
 	_, err := newPaper(t, sound).Ask(t.Context(), Record{Features: []float64{0.123456, math.Inf(1), 0}, Label: 3}, unit)
 	if err == nil || strings.Contains(err.Error(), "123") || strings.Contains(err.Error(), "Inf") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What is secret is not printed by any verb, in no depth.
+func TestSecretsAreNotPrinted(t *testing.T) {
+	place := 424242
+	secret := Record{Features: []float64{0.424242, 1}, Label: 424242}
+	question := Question{hidden: 5, place: func() int { return place }}
+	type holder struct {
+		Record   Record
+		question Question
+	}
+	for _, v := range []any{secret, &secret, []Record{secret}, question, &question, holder{secret, question}, &holder{secret, question}} {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%d", "%q", "%g"} {
+			if text := fmt.Sprintf(verb, v); strings.Contains(text, "424242") {
+				t.Errorf("%s of %T: %s", verb, v, text)
+			}
+		}
+	}
+	if _, err := new(Question).Read(&wire.Matches{}); !errors.Is(err, ErrAnswer) {
+		t.Errorf("a question that was not asked: %v", err)
 	}
 }

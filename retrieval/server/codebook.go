@@ -70,8 +70,11 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 		}
 		s.Cells = cells
 	}
-	if s.Size < 1 || s.Size >= s.Cells || s.Cells > min(n, wire.MaxCells) {
-		return s, fmt.Errorf("%w: %d of %d cells for %d rows", retrieval.ErrCells, s.Size, s.Cells, n)
+	if most := min(n, wire.MaxCells); s.Cells > most {
+		return s, fmt.Errorf("%w: %d cells, and %d rows allow at most %d", retrieval.ErrCells, s.Cells, n, most)
+	}
+	if s.Size < 1 || s.Size >= s.Cells {
+		return s, fmt.Errorf("%w: %d of %d cells in a request", retrieval.ErrCells, s.Size, s.Cells)
 	}
 	return s, nil
 }
