@@ -25,7 +25,7 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 		return nil, o.tooManyWeights(float64(held) + 8*float64(entries))
 	}
 	s := newSearch(p, nil)
-	radius := typicalRadius(s, k)
+	radius, wide := typicalRadii(s, k)
 	sv, err := takeSurvey(ctx, s.n, p.d, s.row, radius, o)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	if err := s.arrange(ctx, radius, o); err != nil {
 		return nil, err
 	}
-	pass := newNearestPass(ctx, s, k, radius, o)
+	pass := newNearestPass(ctx, s, k, radius, wide, o)
 	pass.progress = o.progress("find nearest neighbours", s.tiles.count())
 	if err := o.Workers.Do(ctx, s.tiles.count(), pass); err != nil {
 		return nil, err
@@ -73,11 +73,14 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 // place and weight, and these once more for the point it is a neighbour of.
 const nearestBytes = 8 + 4 + 4 + 4 + 4
 
-// typicalRadius returns about the distance of the k-th neighbour, by a sample.
-func typicalRadius(s *search, k int) float64 {
+// typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
+// median point, and one within which most points have k.
+func typicalRadii(s *search, k int) (median, wide float64) {
 	rows := spread(min(s.n, surveyRows), s.n)
-	at := min(k*len(rows)/s.n, len(rows)-2)
-	var radii []float64
+	at := k * len(rows) / s.n
+	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
+	sure := at + 1 + int(2*math.Sqrt(float64(at)))
+	var radii, wides []float64
 	for _, q := range spread(min(len(rows), 64), len(rows)) {
 		var d2 []float64
 		for _, j := range rows {
@@ -86,19 +89,24 @@ func typicalRadius(s *search, k int) float64 {
 			}
 		}
 		slices.Sort(d2)
-		radii = append(radii, math.Sqrt(d2[max(at, 0)]))
+		radii = append(radii, math.Sqrt(d2[min(at, len(d2)-1)]))
+		wides = append(wides, math.Sqrt(d2[min(sure, len(d2)-1)]))
 	}
-	return quantile(radii, 0.5)
+	return quantile(radii, 0.5), quantile(wides, 0.9)
 }
 
 // A nearestPass finds the nearest neighbours of every point. Of each it keeps the
 // nearest seen so far; the farthest of these is the radius within which the filters
-// of filterPass look for others. Tiles next to the point's own come first, which
-// makes the radius small early. The neighbours do not depend on the order.
+// of filterPass look for others, once there are k. Before, that is a radius within which
+// most points have k neighbours: all that are as near are found, so that k of them are
+// the nearest. A point that has fewer is looked at once more, beginning with k points
+// wherever they are. Tiles next to the point's own come first, which makes the radius
+// small early. The neighbours do not depend on the order.
 type nearestPass struct {
 	ctx            context.Context
 	s              *search
 	k              int
+	wide2          float64 // square of the radius to begin with
 	kernels        *Kernels
 	reach          reach
 	bias           []int32
@@ -121,13 +129,17 @@ type nearestRoom struct {
 	given     []uint32
 	d32       []float32
 	wide      []float64
-	count     []int // neighbours so far, of each point of the tile
+	// Of each point of the tile: neighbours so far, the squared distance that others
+	// must not exceed, and whether any are looked for.
+	count []int
+	most  []float64
+	open  []bool
 }
 
-func newNearestPass(ctx context.Context, s *search, k int, radius float64, o *Options) *nearestPass {
+func newNearestPass(ctx context.Context, s *search, k int, radius, wide float64, o *Options) *nearestPass {
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
-		ctx: ctx, s: s, k: k, kernels: o.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
+		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: o.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
 		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestRoom, o.Workers.Workers()),
 	}
 	if balls := s.tiles.balls; balls != nil {
@@ -147,6 +159,7 @@ func (f *nearestPass) room(worker int) *nearestRoom {
 		f.rooms[worker] = &nearestRoom{
 			near: make([]uint64, f.s.tiles.count()), ballBias: make([]int32, panelColumns), mask: make([]uint64, panelColumns*runTiles),
 			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
+			most: make([]float64, panelColumns), open: make([]bool, panelColumns),
 		}
 	}
 	return f.rooms[worker]
@@ -154,16 +167,37 @@ func (f *nearestPass) room(worker int) *nearestRoom {
 
 // Run does one tile.
 func (f *nearestPass) Run(worker, tile int) {
-	room, t, c := f.room(worker), f.s.tiles, f.s.codes
+	room, t := f.room(worker), f.s.tiles
+	points := t.start[tile+1] - t.start[tile]
+	for i := range points {
+		room.count[i], room.most[i], room.open[i] = 0, f.wide2, true
+	}
+	f.sweep(room, tile, tile, tile)
+	few := false
+	for i := range points {
+		room.open[i] = room.count[i] < f.k
+		few = few || room.open[i]
+	}
+	if few {
+		from, to := f.begin(room, tile)
+		f.sweep(room, tile, from, to)
+	}
+	f.progress.add()
+}
+
+// begin gives the open points of a tile the nearest of those in it and in as many tiles
+// around it as have k others, and returns which these are.
+func (f *nearestPass) begin(room *nearestRoom, tile int) (from, to int) {
+	t := f.s.tiles
 	lo, hi := t.start[tile], t.start[tile+1]
-	clear(room.count)
-	count := t.count()
-	// The tile and as many around it as have k points.
-	from, to := tile, tile+1
-	for t.start[to]-t.start[from] <= f.k {
-		from, to = max(from-1, 0), min(to+1, count)
+	for from, to = tile, tile+1; t.start[to]-t.start[from] <= f.k; {
+		from, to = max(from-1, 0), min(to+1, t.count())
 	}
 	for i := lo; i < hi; i++ {
+		if !room.open[i-lo] {
+			continue
+		}
+		room.count[i-lo], room.most[i-lo] = 0, math.Inf(1)
 		room.list = room.list[:0]
 		for j := t.start[from]; j < t.start[to]; j++ {
 			if j != i {
@@ -172,16 +206,24 @@ func (f *nearestPass) Run(worker, tile int) {
 		}
 		f.check(room, lo, i-lo)
 	}
+	return from, to
+}
+
+// sweep looks for neighbours of the open points of a tile in all tiles but those from
+// from to to-1, outwards.
+func (f *nearestPass) sweep(room *nearestRoom, tile, from, to int) {
+	t, c := f.s.tiles, f.s.codes
+	lo, hi, count := t.start[tile], t.start[tile+1], t.count()
 	if t.balls != nil {
 		for j := range room.ballBias {
 			room.ballBias[j] = padBias
-			if i := lo + j; i < hi {
-				room.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(i)+c.slack[i]))
+			if i := lo + j; i < hi && room.open[j] {
+				room.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(room, j)+c.slack[i]))
 			}
 		}
 		f.kernels.Above8(room.near, t.balls.code, t.panel(tile, tile+1), c.depth, room.ballBias, f.ballThreshold)
 	}
-	// Outwards: before is the end of the tiles not seen to the left.
+	// before is the end of the tiles not seen to the left.
 	for before, behind := from, to; before > 0 || behind < count; {
 		if f.ctx.Err() != nil {
 			return
@@ -197,13 +239,12 @@ func (f *nearestPass) Run(worker, tile int) {
 			before = begin
 		}
 	}
-	f.progress.add()
 }
 
-// radius returns the distance of the farthest neighbour of point i, rounded up, in
-// units of codes. There are k of them.
-func (f *nearestPass) radius(i int) float64 {
-	return bounded(math.Sqrt(f.d2[(i+1)*f.k-1]) * (1 + 0x1p-30) / f.s.codes.unit)
+// radius returns the distance that neighbours of point i of the tile must not exceed,
+// rounded up, in units of codes.
+func (f *nearestPass) radius(room *nearestRoom, i int) float64 {
+	return bounded(math.Sqrt(room.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
 }
 
 // visit looks for neighbours of the points of a tile in the tiles from to to-1.
@@ -222,17 +263,28 @@ func (f *nearestPass) visit(room *nearestRoom, tile, from, to int) {
 		}
 	}
 	threshold := room.threshold[:hi-lo]
+	open := 0
 	for i := range threshold {
-		threshold[i] = f.reach.threshold(c.norm2[lo+i], c.sum[lo+i], bounded(f.radius(lo+i)+c.slack[lo+i]))
+		threshold[i] = math.MaxInt32 // no sum is as large
+		if room.open[i] {
+			threshold[i] = f.reach.threshold(c.norm2[lo+i], c.sum[lo+i], bounded(f.radius(room, i)+c.slack[lo+i]))
+			open++
+		}
 	}
 	words := to - from
 	f.kernels.Above8(room.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
 	left := 0
 	for i := range hi - lo {
+		if !room.open[i] {
+			continue
+		}
 		room.list = room.list[:0]
 		for w, word := range room.mask[i*words:][:words] {
 			if t.balls != nil && room.near[from+w]>>i&1 == 0 {
 				continue
+			}
+			if from+w == tile {
+				word &^= 1 << i // itself
 			}
 			first := uint32(t.start[from+w])
 			for ; word != 0; word &= word - 1 {
@@ -242,7 +294,7 @@ func (f *nearestPass) visit(room *nearestRoom, tile, from, to int) {
 		left += len(room.list)
 		f.check(room, lo, i)
 	}
-	f.compared.Add(int64(hi-lo) * int64(t.start[to]-t.start[from]))
+	f.compared.Add(int64(open) * int64(t.start[to]-t.start[from]))
 	f.left.Add(int64(left))
 }
 
@@ -255,16 +307,16 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 	d := rows.cols
 	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
 	x := f.s.row(at)
-	limit := checker{radius2: math.Inf(1), limit: float32(math.Inf(1))}
-	if room.count[i] == f.k {
-		limit = newChecker(math.Sqrt(d2[f.k-1]), d)
+	limit := float32(math.Inf(1))
+	if most := room.most[i]; !math.IsInf(most, 1) {
+		limit = newChecker(math.Sqrt(most), d).limit
 	}
 	given := f.s.near(room.list, &room.given)
 	room.d32 = slices.Grow(room.d32[:0], len(room.list))[:len(room.list)]
-	f.kernels.SqDistsTo(room.d32, x, rows.data, rows.stride, given, limit.limit)
+	f.kernels.SqDistsTo(room.d32, x, rows.data, rows.stride, given, limit)
 	near := room.list[:0]
 	for e, j := range room.list {
-		if room.d32[e] <= limit.limit {
+		if room.d32[e] <= limit {
 			given[len(near)] = given[e]
 			near = append(near, j)
 		}
@@ -273,10 +325,13 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 	f.kernels.WideDistsTo(room.wide, x, rows.data, rows.stride, given[:len(near)])
 	for e, j := range near {
 		// Both distances of simd are off by much less.
-		if room.count[i] == f.k && room.wide[e] > d2[f.k-1]*(1+float64(2*d+16)*0x1p-53) {
+		if room.wide[e] > room.most[i]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}
 		v := dist2(x, rows.row(int(given[e])))
+		if v > room.most[i] {
+			continue
+		}
 		n := room.count[i]
 		// Where it belongs: behind those that are nearer.
 		to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
@@ -298,6 +353,9 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 		copy(place[to+1:n], place[to:])
 		copy(d2[to+1:n], d2[to:])
 		place[to], d2[to] = j, v
+		if n == f.k {
+			room.most[i] = d2[n-1]
+		}
 	}
 }
 

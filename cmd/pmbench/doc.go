@@ -35,7 +35,13 @@
 //
 // The eigenvectors of suite iterate are those of a graph of generated points; with
 // PM_FEATURES=FOLDER they are those of the first rows of features.npy in it. Suite
-// search takes all of its rows as they are, in place of generated ones.
+// search takes all of its rows as they are, in place of generated ones. Its cases
+// op=equality (-full) compare the pairs found within three radii, each the distance of a
+// pair, with those that the float64 distances of all pairs give, and fail if they differ:
+//
+//	PM_FEATURES=birds pmbench run -suite search -full -case equality -count 1
+//
+// Its largest case, a million rows, is part of the long form too.
 //
 // A suite is a table of cases, one file each. Cases are measured in rounds, each
 // once a round, so that slow changes of the machine meet all of them alike; a
@@ -96,8 +102,8 @@
 //	          yards_per_op yard_seconds least_yard_seconds cpu_seconds products bytes
 //	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
-//	          peak_bytes_per_nnz instructions depth compared measured found commit
-//	          time machine{cpu cores goos goarch go level
+//	          peak_bytes_per_nnz instructions depth compared measured found
+//	          equal[degree radius pairs] commit time machine{cpu cores goos goarch go level
 //	          l1_bytes l2_bytes l3_bytes memory_bytes huge_pages kernel governor
 //	          load counters commit limits}
 //	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
@@ -105,8 +111,8 @@
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
 //	          scalar_limit_madd_per_s read_fraction
 //	peers     suite case n d k nnz workers level peer version rounds peer_n
-//	          seconds peer_seconds ratio ratio_low ratio_high difference recall missing
-//	          commit time machine
+//	          seconds peer_seconds ratio ratio_low ratio_high difference recall
+//	          residual peer_residual missing commit time machine
 //
 // Seconds are medians, spread is the distance of the quartiles relative to it.
 // Pairs are directed: each is found from both ends. run -out writes the Go

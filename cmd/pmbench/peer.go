@@ -49,6 +49,7 @@ func peerTable() []peer {
 		{name: "nanoflann", suite: "cells", source: "nanoflann.cpp", compile: []string{"-pthread"}, pairing: any, packages: "g++ libnanoflann-dev"},
 		{name: "numpy", suite: "wide", source: "numpy_wide.py", modules: "numpy", pairing: any, packages: "python3-numpy"},
 		{name: "scikit-learn", suite: "iterate", source: "sklearn_spectral.py", modules: "sklearn.manifold, threadpoolctl", pairing: any, packages: "python3-sklearn"},
+		{name: "scikit-learn SpectralEmbedding", suite: "embedding", source: "sklearn_embedding.py", modules: "sklearn.manifold, threadpoolctl", pairing: any, packages: "python3-sklearn"},
 		{name: "FAISS", suite: "search", source: "search.py", argument: "faiss", modules: "faiss, threadpoolctl", pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 		{name: "numpy", suite: "search", source: "search.py", argument: "numpy", modules: "numpy, threadpoolctl", pairing: any, packages: "python3-numpy python3-threadpoolctl"},
 		{name: "scikit-learn brute", suite: "search", source: "search.py", argument: "sklearn", modules: "sklearn.neighbors, threadpoolctl", pairing: any, packages: "python3-sklearn"},

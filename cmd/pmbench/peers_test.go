@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,7 +79,8 @@ func TestEigenDifference(t *testing.T) {
 	}
 }
 
-// scikit-learn finds our eigenvalues where it is installed; CI sees to it that it is.
+// scikit-learn finds our eigenvalues, from a graph and from points, where it is installed;
+// CI sees to it that it is.
 func TestEigenvectorsAgainstAPeer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a peer")
@@ -87,13 +89,46 @@ func TestEigenvectorsAgainstAPeer(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	v := object(t, stdout)
-	why, missing := v["missing"]
-	switch {
-	case missing && os.Getenv("PM_PEERS") == "":
-		t.Logf("%v is missing: %v", v["peer"], why)
-	case missing || v["ratio"] == nil:
-		t.Errorf("%s", stdout)
+	cases := 0
+	for line := range strings.Lines(stdout) {
+		v := object(t, line)
+		why, missing := v["missing"]
+		switch {
+		case missing && os.Getenv("PM_PEERS") == "":
+			t.Logf("%v is missing: %v", v["peer"], why)
+		case missing || v["ratio"] == nil:
+			t.Errorf("%s", line)
+		case strings.HasPrefix(v["case"].(string), "op=embedding/") && (v["residual"].(float64) > 1e-5 || v["peer_residual"].(float64) > 1e-4):
+			t.Errorf("residuals %v and %v", v["residual"], v["peer_residual"])
+		}
+		cases++
+	}
+	if cases != 3 { // the weights of a graph, and two sets of points
+		t.Errorf("%d cases", cases)
+	}
+}
+
+// Rows in the order of the points come out in that of the operator.
+func TestInOrder(t *testing.T) {
+	l := testLab(t)
+	x, err := searchSet{"easy", 300, 20}.points()
+	if err != nil {
+		t.Fatal(err)
+	}
+	op, err := nearestGraph(t.Context(), x, l.workers(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close()
+	got := inOrder(op, x.Data, 20)
+	for row := range 300 {
+		given := row
+		if order := op.Order(); order != nil {
+			given = int(order[row])
+		}
+		if !slices.Equal(got[row*20:][:20], x.Data[given*20:][:20]) {
+			t.Fatalf("row %d", row)
+		}
 	}
 }
 

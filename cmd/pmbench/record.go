@@ -73,10 +73,12 @@ type Record struct {
 	Compared *float64 `json:"compared,omitempty"`
 	Measured *float64 `json:"measured,omitempty"`
 	Found    *float64 `json:"found,omitempty"`
-	Plan     *Choice  `json:"plan,omitempty"` // suite plan
-	Commit   string   `json:"commit"`
-	Time     string   `json:"time"`
-	Machine  *Machine `json:"machine,omitempty"`
+	// Equal are the radii at which the pairs of a search are those of all distances.
+	Equal   []Equality `json:"equal,omitempty"`
+	Plan    *Choice    `json:"plan,omitempty"` // suite plan
+	Commit  string     `json:"commit"`
+	Time    string     `json:"time"`
+	Machine *Machine   `json:"machine,omitempty"`
 }
 
 // finite returns a pointer for JSON, nil for what is no number.

@@ -24,12 +24,18 @@ meet all alike. By default there are as many rounds as fit, at least one and at 
 the machine are measured first; roof_fraction is the share of them a case reaches.
 With -count a measurement waits for a calm moment, up to four times as long as it takes
 without: see compare -h. -count 14 is a good recording for it.
+
+Suite search has cases op=equality in its long form (-full): the pairs found within three
+radii, each the distance of a pair, are compared with those that the float64 distances of
+all pairs give. The table says equal, or the command fails. PM_FEATURES=FOLDER takes the rows of
+features.npy there in place of generated ones.
 `
 	return verb{
 		name: "run", summary: "measure a suite", synopsis: "-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE]", about: about,
 		examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
 			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
+			"pmbench run -suite search -full -case equality -count 1",
 		},
 		define: func(fs *flag.FlagSet) action {
 			f := new(runFlags)
@@ -180,6 +186,18 @@ func writeTable(w io.Writer, all []summary) error {
 	for _, s := range all {
 		if s.Products > 0 {
 			if _, err := fmt.Fprintf(w, "%s: %d products, %s for each\n", s.Case, s.Products, duration(s.Seconds/float64(s.Products))); err != nil {
+				return err
+			}
+		}
+	}
+	for _, s := range all {
+		if s.Compared != nil {
+			if _, err := fmt.Fprintf(w, "%s: of all pairs %.3g%% compared by codes of %d bytes, %.3g%% measured, %.3g%% found\n", s.Case, 100**s.Compared, s.Depth, 100**s.Measured, 100**s.Found); err != nil {
+				return err
+			}
+		}
+		for _, e := range s.Equal {
+			if _, err := fmt.Fprintf(w, "%s: %d pairs within %.6g, %.4g neighbours on average: equal to those of all float64 distances\n", s.Case, e.Pairs, e.Radius, e.Degree); err != nil {
 				return err
 			}
 		}

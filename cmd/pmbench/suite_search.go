@@ -48,7 +48,9 @@ func searchSets(sizes ...int) (out []searchSet, err error) {
 	return out, nil
 }
 
-// searchCases build the graph of features: the search, the weights, the certificate.
+// searchCases build the graph of features: the search, the weights, the certificate. In
+// the long form pairs are compared with all distances, and there is a set too large for
+// that.
 func searchCases(l *lab) (out []benchCase) {
 	sizes := []int{l.size(20_000)}
 	if large := l.size(100_000); large > sizes[0] {
@@ -58,13 +60,27 @@ func searchCases(l *lab) (out []benchCase) {
 	if err != nil { // told when the case is set up
 		sets = []searchSet{{filepath.Base(os.Getenv("PM_FEATURES")), 0, 0}}
 	}
+	counts := workerCounts()
+	add := func(s searchSet, w int, full bool) {
+		out = append(out, benchCase{
+			name: s.name(w), n: s.n, d: s.d, workers: w, full: full,
+			setup: func(ctx context.Context, l *lab) (*subject, error) { return searchSubject(ctx, l, s, w) },
+		})
+	}
 	for i, s := range sets {
-		for _, w := range workerCounts() {
-			out = append(out, benchCase{
-				name: s.name(w), n: s.n, d: s.d, workers: w, full: i >= 3,
-				setup: func(ctx context.Context, l *lab) (*subject, error) { return searchSubject(ctx, l, s, w) },
-			})
+		for _, w := range counts {
+			add(s, w, i >= 3)
 		}
+	}
+	for _, s := range sets[:min(3, len(sets))] {
+		w := counts[len(counts)-1]
+		out = append(out, benchCase{
+			name: fmt.Sprintf("op=equality/kind=%s/n=%d/d=%d/workers=%d", s.kind, s.n, s.d, w), n: s.n, d: s.d, workers: w, full: true,
+			setup: func(ctx context.Context, l *lab) (*subject, error) { return equalitySubject(ctx, l, s, w) },
+		})
+	}
+	if os.Getenv("PM_FEATURES") == "" {
+		add(searchSet{"easy", l.size(1_000_000), 64}, counts[len(counts)-1], true)
 	}
 	return out
 }

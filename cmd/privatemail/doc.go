@@ -6,6 +6,7 @@
 //	demo         private retrieval on 1797 handwritten digits, end to end; no files needed
 //	evaluate     measure retrieval under privacy: modes against epsilon, with a report
 //	embed        embed a file of feature vectors
+//	fit          make a labelled file searchable: the supervised embedding, and queries in it
 //	plan         list the operators that could embed a file, with their cost
 //	generate     write synthetic feature vectors, or the digits of the demo
 //	sensitivity  tell how much noise a private first step needs; no data needed
@@ -37,6 +38,11 @@
 // together; one step with -beta 3 is a good start for retrieval:
 //
 //	privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds.npy
+//
+// fit is the whole recipe for retrieval: it shrinks what differs within classes by a
+// linear map, takes that step, and places queries by the map alone:
+//
+//	privatemail fit birds/ -normalize-rows -out gallery.npy -queries new.npy -queries-out queries.npy
 //
 // Form paper (-alpha, or neither) starts at -k random columns:
 //
@@ -78,6 +84,8 @@
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
 //	          steps_seconds status trace[step objective scale change] out
+//	fit       n d k trace out queries queries_out map_out, and those of embed about
+//	          the graph
 //	plan      per operator, best first: operator picked feasible seconds
 //	          build_seconds seconds_per_step bytes peak_bytes nnz eta radius
 //	          neighbours degree{mean p1 p10 p50 p90 p99 isolated} reason n d sigma

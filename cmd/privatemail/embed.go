@@ -110,8 +110,8 @@ func (f *embedFlags) run(ctx context.Context, e *env, names []string, set map[st
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
 func (f *embedFlags) warn(e *env, g *privatemail.Graph) {
-	if asked := f.graph.degree; asked > 0 && math.Abs(g.Neighbours-asked) > 0.1*asked {
-		e.note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree, or -sigma", g.Neighbours, asked)
+	if f.graph.degree > 0 {
+		e.noteDegree(g, f.graph.degree, ", or -sigma")
 	}
 	if f.graph.degree > 0 || f.graph.cutoffWeight > 0 || g.Operator == "dense" {
 		return
@@ -125,6 +125,14 @@ func (f *embedFlags) warn(e *env, g *privatemail.Graph) {
 	}
 	if missed > 0 {
 		e.note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.graph.tolerance, c.RowMax)
+	}
+}
+
+// noteDegree tells about a graph with another number of neighbours than was asked for;
+// more is what to try beside another -degree.
+func (e *env) noteDegree(g *privatemail.Graph, asked float64, more string) {
+	if math.Abs(g.Neighbours-asked) > 0.1*asked {
+		e.note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.Neighbours, asked, more)
 	}
 }
 

@@ -76,6 +76,7 @@ func TestCancelledBefore(t *testing.T) {
 	temp := t.TempDir()
 	for _, args := range [][]string{
 		{"embed", toy(t), "-sigma", "1", "-out", filepath.Join(temp, "z.npy")},
+		{"fit", toy(t), "-out", filepath.Join(temp, "z.npy")},
 		{"plan", toy(t), "-sigma", "1"},
 		{"generate", "-n", "1000", "-d", "10", "-out", filepath.Join(temp, "new") + "/"},
 		{"demo", "-out", filepath.Join(temp, "demo")},

@@ -40,7 +40,7 @@ const (
 // verbs lists all verbs in the order of the help.
 func verbs() []verb {
 	return []verb{
-		demoVerb(), evaluateVerb(), embedVerb(), planVerb(), generateVerb(),
+		demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), planVerb(), generateVerb(),
 		sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
 		helpVerb(), versionVerb(),
 	}

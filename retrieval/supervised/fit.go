@@ -65,6 +65,9 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels
 	if err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil { // of many rows a map takes seconds
+		return nil, fmt.Errorf("supervised: fit: %w", err)
+	}
 	z, err := m.Apply(rows)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,289 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"path/filepath"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+func fitVerb() verb {
+	return verb{
+		name:     "fit",
+		summary:  "make a labelled file searchable: the supervised embedding, and queries in it",
+		synopsis: []string{"FEATURES -out FILE [-labels FILE] [-queries FILE -queries-out FILE] [-map-out FILE] [FLAGS]"},
+		about: `
+Makes the embedding of mode supervised, the one to search in. A linear map shrinks what
+differs within classes, rows are divided by their norm, and a step over the graph of their
+neighbours draws rows of a class together a little. FEATURES and labels are those of embed;
+rows with the label -1 have none.
+
+Queries are placed by the map alone, without labels: -queries names their features and
+-queries-out where their rows go. What is nearest to them in -out is the answer. -map-out
+writes the map for others to use, a matrix M of one row more than features have columns: the
+image of a row f is (f 1) M, divided by its norm. Files are .npy (float32), .fvecs, .fbin or
+.idx; each is replaced as a whole or not at all.`,
+		examples: []string{
+			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy",
+			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
+		},
+		prints: printsJSON | printsProgress,
+		define: func(fs *flag.FlagSet) action {
+			f := new(fitFlags)
+			f.define(fs)
+			return f.run
+		},
+	}
+}
+
+type fitFlags struct {
+	work                  workFlags
+	settings              supervised.Settings
+	normalizeRows         bool
+	labels, out           string
+	queries, queriesOut   string
+	mapOut                string
+	rows, columns, placed int // of FEATURES, and queries placed
+}
+
+func (f *fitFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every row of features and queries by its norm first")
+	numberVar(fs, &f.settings.MeanDegree, "degree", 20, positive(), "mean number of neighbours `G` in the graph; 5 to 60 change little")
+	numberVar(fs, &f.settings.Beta, "beta", 3, positive(), "weight `B` of the labels against the neighbours")
+	countVar(fs, &f.settings.Steps, "steps", 1, "number of steps `T`; 2 make purer lists and lose a little recall")
+	countVar(fs, &f.settings.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as many)")
+	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
+	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
+	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
+	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
+	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
+}
+
+func (f *fitFlags) run(ctx context.Context, e *env, names []string) error {
+	name, err := oneName(names)
+	if err != nil {
+		return err
+	}
+	in, err := f.input(name)
+	if err != nil {
+		return err
+	}
+	if err := f.checkOutputs(in); err != nil {
+		return err
+	}
+	fit, queries, err := f.fit(ctx, e, in)
+	if err != nil {
+		return err
+	}
+	if err := f.write(ctx, fit, queries); err != nil {
+		return err
+	}
+	e.noteDegree(&fit.Graph, min(f.settings.MeanDegree, float64(f.rows-1)), "")
+	return f.show(e, fit)
+}
+
+// input finds the files.
+func (f *fitFlags) input(name string) (input, error) {
+	in, err := resolve(name)
+	if err != nil {
+		return in, err
+	}
+	if f.labels != "" {
+		in.labels = f.labels
+	}
+	if in.labels == "" {
+		return in, usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
+	}
+	return in, nil
+}
+
+// checkOutputs tells before long work whether everything can be written.
+func (f *fitFlags) checkOutputs(in input) error {
+	switch {
+	case f.out == "":
+		return usagef("-out FILE is missing: where should the embedding go?")
+	case (f.queries == "") != (f.queriesOut == ""):
+		return usagef("-queries and -queries-out go together: what to place, and where it goes")
+	}
+	var seen []string
+	for _, out := range []string{f.out, f.queriesOut, f.mapOut} {
+		if out == "" {
+			continue
+		}
+		if err := errors.Join(refuseInput(out, in), refuseInput(out, input{features: f.queries})); err != nil {
+			return err
+		}
+		for _, other := range seen {
+			if filepath.Clean(out) == filepath.Clean(other) || sameFile(out, other) {
+				return usagef("two results would go to %s: name another file for one", out)
+			}
+		}
+		seen = append(seen, out)
+		if err := checkMatrixFile(out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fit reads the files and does the work; queries is nil where there are none.
+func (f *fitFlags) fit(ctx context.Context, e *env, in input) (fit *supervised.Model, queries *mat.Dense, err error) {
+	err = e.withRows(ctx, f.work, in, " (-1 for none)", func(engine *privatemail.Engine, x blas32.General, y []int32) error {
+		f.rows, f.columns = x.Rows, x.Cols
+		s := f.settings
+		s.MeanDegree = min(s.MeanDegree, float64(max(x.Rows-1, 1)))
+		if s.Columns > x.Cols {
+			return usagef("-k %d is more than the %d columns of %s", s.Columns, x.Cols, in.features)
+		}
+		if err := f.checkMemory(x); err != nil {
+			return err
+		}
+		rows, err := f.double(x)
+		if err != nil {
+			return err
+		}
+		// The map takes no context.
+		fit, err = await(ctx, func() (*supervised.Model, error) { return supervised.Fit(ctx, engine, rows, y, &s) })
+		return f.explain(err, in)
+	})
+	if err != nil || f.queries == "" {
+		return fit, nil, err
+	}
+	q, release, err := readFeatures(ctx, f.queries)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
+	if q.Cols != f.columns {
+		return nil, nil, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, f.columns)
+	}
+	f.placed = q.Rows
+	queries, err = await(ctx, func() (*mat.Dense, error) {
+		rows, err := f.double(q)
+		if err != nil {
+			return nil, err
+		}
+		return fit.Map.Apply(rows)
+	})
+	return fit, queries, explain(err, input{features: f.queries})
+}
+
+// checkMemory refuses rows whose copies do not fit beside what the engine counts: the
+// rows and their images in float64, and the images in float32.
+func (f *fitFlags) checkMemory(x blas32.General) error {
+	budget := f.work.budget
+	if budget == 0 {
+		budget = mem.Available() / 4 * 3
+	}
+	k := f.settings.Columns
+	if k == 0 {
+		k = x.Cols
+	}
+	need := float64(x.Rows) * (8*float64(x.Cols) + (8+4)*float64(k))
+	if need > float64(budget) {
+		return &kernel.MemoryError{What: fmt.Sprintf("supervised embedding of %d x %d", x.Rows, x.Cols), Need: int64(min(need, math.MaxInt64/2)), Budget: budget}
+	}
+	return nil
+}
+
+// double returns the rows in float64, divided by their norm if that is wanted.
+func (f *fitFlags) double(x blas32.General) (blas64.General, error) {
+	out := blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: max(x.Cols, 1), Data: make([]float64, x.Rows*x.Cols)}
+	for i := range x.Rows {
+		row := out.Data[i*out.Stride:][:x.Cols]
+		points.ReadRow(row, x, i)
+		if f.normalizeRows && points.Normalize(row) == 0 {
+			return out, &points.ZeroRowError{Row: i}
+		}
+	}
+	return out, nil
+}
+
+// explain is for errors that have another cause here than elsewhere.
+func (f *fitFlags) explain(err error, in input) error {
+	if zero, ok := errors.AsType[*points.ZeroRowError](err); ok {
+		return fmt.Errorf("%s: row %d (counted from 0) has no direction once it is embedded: it is at the mean of all rows, and nothing draws it away; remove it", in.features, zero.Row)
+	}
+	if errors.Is(err, supervised.ErrNoPairs) {
+		return fmt.Errorf("%s: %w; 'privatemail embed' works without labels", in.labels, supervised.ErrNoPairs)
+	}
+	return err
+}
+
+// write writes the files.
+func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries *mat.Dense) error {
+	if err := writeEmbedding(ctx, f.out, fit.X); err != nil {
+		return err
+	}
+	if queries != nil {
+		if err := writeEmbedding(ctx, f.queriesOut, queries); err != nil {
+			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
+		}
+	}
+	if f.mapOut != "" {
+		if err := writeEmbedding(ctx, f.mapOut, affine(fit.Map)); err != nil {
+			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
+		}
+	}
+	return nil
+}
+
+// affine returns the matrix M with (f - mean) A = (f 1) M.
+func affine(m *supervised.Map) *mat.Dense {
+	d, k := m.A.Dims()
+	out := mat.NewDense(d+1, k, nil)
+	out.Slice(0, d, 0, k).(*mat.Dense).Copy(m.A)
+	last := mat.NewVecDense(k, nil)
+	last.MulVec(m.A.T(), mat.NewVecDense(d, m.Mean))
+	for j := range k {
+		out.Set(d, j, -last.AtVec(j))
+	}
+	return out
+}
+
+// fitReport is the object of fit -json.
+type fitReport struct {
+	N int `json:"n"`
+	D int `json:"d"`
+	K int `json:"k"`
+	graphReport
+	Trace      []stepReport `json:"trace"`
+	Out        string       `json:"out"`
+	Queries    int          `json:"queries,omitempty"`
+	QueriesOut string       `json:"queries_out,omitempty"`
+	MapOut     string       `json:"map_out,omitempty"`
+}
+
+func (f *fitFlags) show(e *env, fit *supervised.Model) error {
+	_, k := fit.X.Dims()
+	if e.json {
+		return e.object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut})
+	}
+	if e.quiet {
+		return nil
+	}
+	writeGraph(e.stdout, f.rows, &fit.Graph)
+	t := facts(e.stdout)
+	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", fit.Graph.BuildTime.Seconds(), fit.Graph.StepTime.Seconds())
+	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, f.rows, k)
+	if f.queriesOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d queries\n", f.queriesOut, f.placed, k)
+	}
+	if f.mapOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, the map from %d columns and a 1 to %d\n", f.mapOut, f.columns, k)
+	}
+	return t.Flush()
+}

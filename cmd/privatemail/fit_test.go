@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// What is written is what package supervised makes of the rows: the gallery, the queries,
+// and a map that places the queries.
+func TestFit(t *testing.T) {
+	folder, temp := toy(t), t.TempDir()
+	q, _, err := points.Classes(40, 16, 8, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := filepath.Join(temp, "q.npy")
+	writeMatrix(t, queries, 40, 16, q.Data)
+	out, placed, matrix := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy"), filepath.Join(temp, "m.npy")
+	stdout, stderr := succeed(t, "fit", folder, "-k", "5", "-steps", "2", "-beta", "2", "-degree", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
+	for _, words := range []string{"csr", "neighbours", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the map from 16 columns"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("no %q in\n%s", words, stdout)
+		}
+	}
+	if !strings.Contains(stderr, "fit: steps 100% (2 of 2)") {
+		t.Errorf("no progress in\n%s", stderr)
+	}
+
+	x, y, err := points.Classes(300, 16, 8, 1) // toy
+	if err != nil {
+		t.Fatal(err)
+	}
+	double := func(v []float32, rows int) blas64.General {
+		out := blas64.General{Rows: rows, Cols: 16, Stride: 16}
+		for _, e := range v {
+			out.Data = append(out.Data, float64(e))
+		}
+		return out
+	}
+	engine, err := privatemail.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer engine.Close()
+	want, err := supervised.Fit(t.Context(), engine, double(x.Data, 300), y, &supervised.Settings{Columns: 5, Steps: 2, Beta: 2, MeanDegree: 15})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := want.Map.Apply(double(q.Data, 40))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string, rows int) []float32 {
+		m, err := formats.ReadMatrix(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer m.Close()
+		if m.Rows != rows || m.Cols != 5 {
+			t.Fatalf("%s: %d x %d", path, m.Rows, m.Cols)
+		}
+		return append([]float32(nil), m.Data...)
+	}
+	for i, v := range read(out, 300) {
+		if v != float32(want.X.At(i/5, i%5)) {
+			t.Fatalf("embedding, entry (%d, %d): %g, want %g", i/5, i%5, v, want.X.At(i/5, i%5))
+		}
+	}
+	m := read(matrix, 17)
+	for i, v := range read(placed, 40) {
+		if v != float32(z.At(i/5, i%5)) {
+			t.Fatalf("queries, entry (%d, %d): %g, want %g", i/5, i%5, v, z.At(i/5, i%5))
+		}
+	}
+	for i := range 40 { // (f 1) M over its norm
+		var image [5]float64
+		norm := 0.0
+		for j := range image {
+			image[j] = float64(m[16*5+j])
+			for c := range 16 {
+				image[j] += float64(q.Data[16*i+c]) * float64(m[5*c+j])
+			}
+			norm = math.Hypot(norm, image[j])
+		}
+		for j, v := range image {
+			if math.Abs(v/norm-z.At(i, j)) > 1e-5 {
+				t.Fatalf("map, query %d, column %d: %g, want %g", i, j, v/norm, z.At(i, j))
+			}
+		}
+	}
+}
+
+func TestFitJSON(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "x.fbin")
+	stdout, stderr := succeed(t, "fit", toy(t), "-normalize-rows", "-json", "-quiet", "-out", out)
+	if stderr != "" {
+		t.Errorf("messages with -quiet: %s", stderr)
+	}
+	v := object(t, stdout)
+	wantKeys(t, v, "n d k operator sigma radius neighbours isolated nnz build_seconds steps_seconds trace out")
+	if v["n"] != 300. || v["d"] != 16. || v["k"] != 16. || v["out"] != out || v["queries"] != nil {
+		t.Errorf("object %v", v)
+	}
+}
+
+func TestFitRefuses(t *testing.T) {
+	folder, temp := toy(t), t.TempDir()
+	features, labels := filepath.Join(folder, featuresName), filepath.Join(folder, labelsName)
+	narrow, alone := filepath.Join(temp, "narrow.npy"), filepath.Join(temp, "alone.npy")
+	writeMatrix(t, narrow, 2, 3, make([]float32, 6))
+	different := make([]int32, 300)
+	for i := range different {
+		different[i] = int32(i)
+	}
+	writeLabels(t, alone, different)
+	nan, zeros := filepath.Join(temp, "nan.npy"), filepath.Join(temp, "zeros.npy")
+	rows := make([]float32, 300*16)
+	writeMatrix(t, zeros, 300, 16, rows)
+	rows[17*16+3] = float32(math.NaN())
+	writeMatrix(t, nan, 300, 16, rows)
+	out := filepath.Join(temp, "x.npy")
+	for _, c := range []struct {
+		args  string
+		code  int
+		words string
+	}{
+		{"", exitUsage, "FEATURES is missing"},
+		{folder, exitUsage, "-out FILE is missing"},
+		{features + " -out " + out, exitUsage, "comes without labels"},
+		{folder + " -out " + features, exitUsage, "would replace the input"},
+		{folder + " -out " + labels, exitUsage, "would replace the input"},
+		{folder + " -out " + out + " -queries " + narrow, exitUsage, "go together"},
+		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + narrow, exitUsage, "would replace the input"},
+		{folder + " -out " + out + " -map-out " + out, exitUsage, "two results"},
+		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), exitFailed, "rows of 3 values"},
+		{folder + " -out " + out + " -k 17", exitUsage, "-k 17"},
+		{folder + " -out " + out + " -budget 1K", exitFailed, "-budget allows more"},
+		{folder + " -out " + out + " -labels " + alone, exitFailed, "share a label"},
+		{nan + " -out " + out + " -labels " + labels, exitFailed, "row 17, column 3"},
+		{zeros + " -out " + out + " -labels " + labels + " -normalize-rows", exitFailed, "row 0"},
+		{filepath.Join(temp, "absent.npy") + " -out " + out, exitFailed, "no such file"},
+		{folder + " -out " + filepath.Join(temp, "no", "x.npy"), exitFailed, "there is no folder"},
+		{folder + " -beta 0 -out " + out, exitUsage, "beta"},
+	} {
+		refuse(t, c.code, append([]string{"fit"}, strings.Fields(c.args)...), c.words)
+	}
+	wantFiles(t, temp, "narrow.npy", "alone.npy", "nan.npy", "zeros.npy")
+}
+
+// A file that is there stays as it is when the work is interrupted.
+func TestCancelledFit(t *testing.T) {
+	folder := t.TempDir()
+	x, y, err := points.Classes(20_000, 40, 10, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	features, labels, out := filepath.Join(folder, "x.npy"), filepath.Join(folder, "y.npy"), filepath.Join(folder, "z.npy")
+	writeMatrix(t, features, x.Rows, x.Cols, x.Data)
+	writeLabels(t, labels, y)
+	if err := os.WriteFile(out, []byte("previous"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var stdout bytes.Buffer
+	var cancelled time.Time
+	stderr := &trigger{text: "steps", call: func() { cancelled = time.Now(); cancel() }}
+	code := run(ctx, []string{"fit", features, "-labels", labels, "-steps", "100000", "-out", out}, &stdout, stderr)
+	if code != exitInterrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), "privatemail: fit: interrupted\n") {
+		t.Errorf("exit code %d, output %q, messages\n%s", code, stdout.String(), stderr.String())
+	}
+	if took := time.Since(cancelled); took > 5*time.Second {
+		t.Errorf("ended %v after it was cancelled", took)
+	}
+	if got := readFile(t, out); got != "previous" {
+		t.Errorf("the previous output became %d bytes", len(got))
+	}
+	wantFiles(t, folder, "x.npy", "y.npy", "z.npy")
+}

@@ -1,0 +1,64 @@
+package kernel
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// The search begins within a radius that is typical. Points far from all others have
+// fewer neighbours in it than are wanted, and among equal points it is zero: both are
+// found all the same.
+func TestNearestOfUnevenPoints(t *testing.T) {
+	const n, d = 400, 24
+	for _, c := range []struct {
+		name   string
+		centre func(i int) float32 // of row i
+		scale  func(i int) float32
+		balls  bool // are worth their while
+	}{
+		{"a few far out", nowhere, oneIn(50, 100, 0.01), false},
+		{"a few between clumps", func(i int) float32 { return float32(i % 6) }, oneIn(40, 2, 1e-3), true},
+		{"near and far alike", nowhere, func(i int) float32 { return []float32{1e-3, 1, 1e3}[i%3] }, true},
+		{"most of them equal", nowhere, oneIn(10, 1, 0), false},
+		{"all of them equal", nowhere, oneIn(1, 0, 0), false},
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		p := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
+		for i := range n {
+			for j := range d {
+				p.Data[i*d+j] = c.centre(i) + c.scale(i)*float32(rng.NormFloat64())
+			}
+		}
+		for _, k := range []int{1, 12, 90} {
+			want := bruteNearest(p, k)
+			for _, workers := range []int{1, 3} {
+				set := par.New(workers)
+				op, err := NewCSR(t.Context(), p, Gamma(1e-9), &Options{Neighbours: k, Workers: set})
+				set.Close()
+				if err != nil {
+					t.Fatal(err)
+				}
+				compareLists(t, c.name, graphNeighbours(op), want)
+				if c.balls && !op.Search().Balls {
+					t.Errorf("%s: no balls", c.name)
+				}
+			}
+		}
+	}
+}
+
+func nowhere(int) float32 { return 3 }
+
+// oneIn returns a scale that is one value for every so-manieth row and another for others.
+func oneIn(every int, this, others float32) func(i int) float32 {
+	return func(i int) float32 {
+		if i%every == 0 {
+			return this
+		}
+		return others
+	}
+}
