@@ -27,7 +27,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 			t.Errorf("%s\n%v\n%s", line, err, out)
 		}
 	}
-	shell(t, "privatemail generate -kind digits -out cub/; cp cub/features.npy cub/labels.npy .")
+	shell(t, "privatemail generate -kind digits -out cub/; cp -r cub gallery; cp -r cub c; cp cub/*.npy .; cp features.npy new.npy")
 	pages, err := filepath.Glob("docs/*.md")
 	if err != nil {
 		t.Fatal(err)
