@@ -1,9 +1,11 @@
 package privatemail
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -11,40 +13,6 @@ import (
 )
 
 const module = "github.com/seed-64e14a55/privatemail"
-
-// allowed is the picture of the packages: what each may import of ours. "."
-// is the root package. A package that is not listed may not exist.
-var allowed = map[string][]string{
-	"internal/par":         {},
-	"internal/mem":         {},
-	"internal/lock":        {},
-	"internal/points":      {"internal/par"},
-	"internal/digits":      {},
-	"formats":              {},
-	"sensitivity":          {},
-	"simd":                 {},
-	"sparse":               {"simd", "internal/mem", "internal/par", "internal/points"},
-	"kernel":               {"sparse", "simd", "internal/par", "internal/mem", "internal/points"},
-	"iterate":              {"kernel", "simd", "internal/mem", "internal/par", "internal/points"},
-	"mechanism/release":    {},
-	"mechanism":            {"sensitivity", "mechanism/release", "internal/lock", "internal/par"},
-	"internal/pipeline":    {"kernel", "iterate"},
-	"post":                 {"mechanism/release", "kernel", "iterate", "internal/mem", "internal/pipeline"},
-	".":                    {"simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "internal/par", "internal/mem", "internal/points", "internal/pipeline"},
-	"retrieval/wire":       {"mechanism/release"},
-	"retrieval":            {"kernel", "retrieval/wire", "internal/points"},
-	"retrieval/supervised": {".", "kernel", "iterate", "internal/points"},
-	"retrieval/client":     {".", "sensitivity", "retrieval", "retrieval/wire", "mechanism", "mechanism/release", "internal/points"},
-	"retrieval/server":     {".", "kernel", "post", "retrieval", "retrieval/wire", "mechanism/release", "internal/par", "internal/points"},
-	"retrieval/published":  {"kernel", "iterate", "sensitivity", "retrieval", "internal/par", "internal/points"},
-	"evaluate":             {"retrieval", "internal/lock", "internal/par", "internal/points"},
-	"evaluate/ablation":    {".", "kernel", "retrieval/supervised", "evaluate", "internal/points"},
-	"evaluate/baseline":    {".", "kernel", "iterate", "mechanism", "mechanism/release", "evaluate", "internal/par", "internal/points"},
-	"evaluate/modes":       {".", "kernel", "sensitivity", "mechanism", "mechanism/release", "retrieval", "retrieval/client", "retrieval/server", "retrieval/wire", "retrieval/published", "retrieval/supervised", "evaluate", "evaluate/ablation", "evaluate/baseline", "internal/points"},
-	"evaluate/report":      {"evaluate"},
-	"cmd/pmbench":          {".", "evaluate", "formats", "simd", "kernel", "iterate", "sensitivity", "sparse", "mechanism", "mechanism/release", "internal/mem", "internal/par", "internal/points"},
-	"cmd/privatemail":      {".", "simd", "kernel", "iterate", "sensitivity", "mechanism", "mechanism/release", "post", "retrieval", "retrieval/supervised", "evaluate", "evaluate/modes", "evaluate/report", "formats", "internal/points", "internal/digits", "internal/mem"},
-}
 
 // heavy must not reach a program that links the engine.
 var heavy = []string{"runtime/cgo", "C", "gonum.org/v1/netlib", "gonum.org/v1/plot", "golang.org/x/perf", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/vbauerster/mpb", "testing"}
@@ -75,31 +43,50 @@ func list(t *testing.T, args ...string) (packages []listed) {
 	}
 }
 
+// CONTRIBUTING.md has a line "package ─> imports" for every package, those it imports
+// above it.
 func TestImportsFollowThePicture(t *testing.T) {
-	seen := make(map[string]bool)
-	for _, p := range list(t, "./...") {
-		name := short(p.ImportPath)
-		may, ok := allowed[name]
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, imports, ok := strings.Cut(strings.TrimSpace(line), "─>")
 		if !ok {
-			t.Errorf("package %s is not in the picture", name)
 			continue
 		}
-		seen[name] = true
+		name, imports = strings.TrimSpace(name), strings.TrimSpace(imports)
+		for _, other := range strings.Fields(imports) {
+			if _, above := picture[other]; !above && imports != nothing {
+				t.Errorf("%s imports %s, which is not above it", name, other)
+			}
+		}
+		picture[name] = imports
+	}
+	for _, p := range list(t, "./...") {
+		name, ours := short(p.ImportPath), []string(nil)
 		for _, path := range p.Imports {
-			if ours := short(path); ours != "" && !slices.Contains(may, ours) {
-				t.Errorf("%s imports %s", name, ours)
+			if other := short(path); other != "" {
+				ours = append(ours, other)
 			}
 			if strings.HasPrefix(path, "golang.org/x/perf/") && name != "cmd/pmbench" {
 				t.Errorf("%s imports %s", name, path)
 			}
 		}
-	}
-	for name := range allowed {
-		if !seen[name] {
-			t.Errorf("package %s is in the picture and nowhere else", name)
+		slices.Sort(ours)
+		if line := cmp.Or(strings.Join(ours, " "), nothing); picture[name] != line {
+			t.Errorf("CONTRIBUTING.md should have the line %q", name+" ─> "+line)
 		}
+		delete(picture, name)
+	}
+	for name := range picture {
+		t.Errorf("package %s is in the picture and nowhere else", name)
 	}
 }
+
+// nothing stands for no imports.
+const nothing = "nothing of ours"
 
 // The two sides of a query share only what crosses the wire, and what compares the
 // published method cannot make a release.
