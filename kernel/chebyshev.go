@@ -1,12 +1,20 @@
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
 
 // maxNodes is the largest number of nodes a cell has along an axis. Rounding has
 // the better of more nodes in cells of any useful width.
 const maxNodes = 24
 
-// chebyshev is the interpolation on -1..1 in the nodes cos((2a+1) pi / 2p).
+// chebyshev is the interpolation on -1..1 in the nodes cos((2a+1) pi / 2p). Its basis,
+// the polynomials that are 1 in one node and 0 in the others, are products of
+// differences as simd's Lagrange makes them, so that the relative error of each is at
+// most (4p + 4) 2^-53 wherever it is taken.
 type chebyshev struct {
 	nodes  []float64
 	factor []float64 // 1 / prod_{b != a} (node_a - node_b)
@@ -27,35 +35,6 @@ func newChebyshev(p int) chebyshev {
 		c.factor[a] = 1 / product
 	}
 	return c
-}
-
-// basis sets dst to the values at t of the polynomials that are 1 in one node and
-// 0 in the others. They are products of differences, so that the relative error of
-// each is at most (4p + 4) 2^-53 wherever t is.
-func (c *chebyshev) basis(dst []float64, t float64) {
-	p := len(dst)
-	nodes, factor := c.nodes[:p], c.factor[:p]
-	// The products from both ends at once: neither waits for the other.
-	left, right := 1.0, 1.0
-	for a := range p / 2 {
-		b := p - 1 - a
-		dst[a], dst[b] = left*factor[a], right*factor[b]
-		left *= t - nodes[a]
-		right *= t - nodes[b]
-	}
-	a := p / 2
-	if p%2 == 1 {
-		dst[a] = left * right * factor[a]
-		left, right = left*(t-nodes[a]), right*(t-nodes[a])
-		a++
-	}
-	for ; a < p; a++ {
-		b := p - 1 - a
-		dst[a] *= left
-		dst[b] *= right
-		left *= t - nodes[a]
-		right *= t - nodes[b]
-	}
 }
 
 // interpolationError bounds the error of interpolating exp(-x^2/2) in p nodes of an
@@ -92,4 +71,25 @@ func (l *lattice) axisError(p int) float64 {
 		worst = max(worst, interpolationError(l.width[a]/2, p))
 	}
 	return worst*(1+lam) + 0.86*l.positionError() + lam*lam*float64(8*p+16)*0x1p-53
+}
+
+// sumError bounds the roundings of the sums on the way from a point to another, divided
+// by exp(-apart^2/4) as in axisError: the number of roundings that a term meets, times
+// 2^-53 and the largest that terms can be together, the basis on both sides with the
+// kernel in between. A term meets
+//
+//	batch/8 + 3, and one for each batch    in the chains of simd's ToNodes
+//	one for each slot                      where the points of a cell are taken apart
+//	a band of nodes along each axis        in a transfer
+//	p and p^(d-1)                          in FromNodes
+//	2p along each axis                     in the weight of a point and itself, which is subtracted
+//
+// and some roundings of products, not more than 8 d in all.
+func (l *lattice) sumError(p, slots int) float64 {
+	batch := l.batch(p)
+	roundings := batch/simd.NodeLanes + 3 + par.Blocks(gridMostPoints, batch) + slots + p + power(p, l.d-1) + 8*l.d
+	for a := range l.d {
+		roundings += (2*l.reach[a] + 3) * p
+	}
+	return float64(roundings) * 0x1p-53 * math.Pow(lebesgue(p), float64(2*l.d))
 }

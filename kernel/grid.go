@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Grid is the Gaussian kernel in 1 to 4 dimensions, interpolated. The box of the
@@ -52,8 +53,8 @@ type Grid struct {
 	lattice       *lattice
 	transfer      *transfer
 	interpolation chebyshev
-	place         []float64 // of each sorted point in its cell, d numbers from -1 to 1
-	self          []float64 // weight of each point and itself, as interpolated
+	place         [latticeAxes][]float64 // of each sorted point in its cell, from -1 to 1, and zeros that fill the lanes
+	self          []float64              // weight of each point and itself, as interpolated
 	degrees       []float64
 	out           []bool // rows out of the grid; nil if there are none
 	direct        directRows
@@ -64,6 +65,7 @@ type Grid struct {
 	cert          Certificate
 	cost          Cost
 	set           *par.Set
+	kernels       *simd.Kernels
 }
 
 // NewGrid makes the operator. The points are not needed afterwards. Cells and nodes
@@ -91,7 +93,7 @@ func buildGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Grid
 // newGrid makes the operator of the given cells and nodes, or of some more nodes if
 // these miss the tolerance.
 func newGrid(ctx context.Context, p *pointSet, b Bandwidth, choice *gridChoice, o *Options) (*Grid, error) {
-	op := &Grid{lattice: &choice.lattice, set: o.Workers}
+	op := &Grid{lattice: &choice.lattice, set: o.Workers, kernels: o.Kernels}
 	if need := choice.cost(p, o).PeakBytes; need > o.BudgetBytes {
 		return nil, &MemoryError{What: "build grid", Need: need, Budget: o.BudgetBytes}
 	}
@@ -136,14 +138,17 @@ func newGrid(ctx context.Context, p *pointSet, b Bandwidth, choice *gridChoice, 
 // locate finds the place of each point in its cell.
 func (op *Grid) locate(ctx context.Context, p *pointSet) error {
 	d := op.lattice.d
-	op.place = make([]float64, p.n*d)
-	mem.Huge(op.place)
+	for a := range d {
+		op.place[a] = make([]float64, p.n+simd.NodeLanes)
+		mem.Huge(op.place[a])
+	}
 	return op.set.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
-		var row [latticeAxes]float64
-		for i := op.pieces[piece].lo; i < op.pieces[piece].hi; i++ {
-			p.copyRow(row[:d], int(op.cells.order[i]))
-			for a, v := range row[:d] {
-				_, op.place[i*d+a] = op.lattice.locate(a, v)
+		lo, hi := op.pieces[piece].lo, op.pieces[piece].hi
+		for a := range d {
+			place := op.place[a][lo:hi]
+			p.column(place, op.cells.order[lo:hi], a)
+			for i, v := range place {
+				_, place[i] = op.lattice.locate(a, v)
 			}
 		}
 	}))
@@ -160,7 +165,7 @@ func (op *Grid) fill(ctx context.Context, p int) (near []float64, err error) {
 	if err := op.sum(ctx, pass); err != nil {
 		return nil, err
 	}
-	bound := newTransferPass(boundTransfer(op.lattice, op.cells), 1, op.set.Workers())
+	bound := newTransferPass(boundTransfer(op.lattice, op.cells), 1, op.set.Workers(), op.kernels)
 	copy(bound.in, op.cells.counts())
 	if err := bound.run(ctx, op.set); err != nil {
 		return nil, err
@@ -168,23 +173,22 @@ func (op *Grid) fill(ctx context.Context, p int) (near []float64, err error) {
 	return bound.in, nil
 }
 
-// selfWeight returns the interpolated weight of the point whose basis is in room and
-// itself.
-func (op *Grid) selfWeight(room *gridRoom) float64 {
-	t, weight := op.transfer, 1.0
-	for a := range t.d {
-		basis, band, here := room.basis[a], t.band(a), t.reach[a]*t.p
-		sum := 0.0
-		for s, v := range basis {
-			inner := 0.5 * v // the kernel of a node and itself is 1, and those of two are the same
-			for e, w := range t.table[a][s*band+here:][:s] {
-				inner += float64(w * basis[e])
-			}
-			sum += float64(2 * v * inner)
-		}
-		weight *= sum
+// weighSelf sets the interpolated weights of n points, from lo on, and themselves, given
+// their basis in room: along each axis they are interpolated back and forth within
+// their cell.
+func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
+	t, m := op.transfer, filled(n)
+	self, along := op.self[lo:][:n], room.wx[:m]
+	for i := range self {
+		self[i] = 1
 	}
-	return weight
+	for a := range t.d {
+		basis := room.basis[a][:t.p*m]
+		op.kernels.FromNodes(along, basis, basis, t.within[a], n)
+		for i := range self {
+			self[i] *= along[i]
+		}
+	}
 }
 
 // sum sets the degrees.
@@ -216,16 +220,11 @@ type gridErrors struct {
 func (op *Grid) newErrors() gridErrors {
 	t, n := op.transfer, float64(len(op.cells.order))
 	d, delta, r := float64(t.d), op.lattice.axisError(t.p), op.lattice.radius-op.lattice.positionError()
-	terms := float64(gridMostPoints + op.slots + 16)
-	for a := range t.d {
-		terms += float64(t.band(a) + 2*t.p)
-	}
 	beyond := math.Exp(-r * r / 2)
 	e := gridErrors{entry: max(math.Pow(1+delta, d)-1, beyond), far: (n - 1) * beyond}
-	// Every term on the way from a row to another is below the basis on both sides
-	// and the kernel in between. A step sees differences from a mean, which may be
-	// twice as large as those from the weighted mean that the certificate speaks of.
-	e.accumulated = terms * 0x1p-53 * math.Pow(lebesgue(t.p), 2*d)
+	// A step sees differences from a mean, which may be twice as large as those from the
+	// weighted mean that the certificate speaks of.
+	e.accumulated = op.lattice.sumError(t.p, op.slots)
 	e.near = d*delta*math.Pow(1+delta, d-1) + 2*e.accumulated
 	return e
 }

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // drawGrid makes the operator of hard points, tolerances and policies. It is nil
@@ -137,20 +139,20 @@ func TestInterpolationError(t *testing.T) {
 		if math.Abs(bound/c.want-1) > 0.06 {
 			t.Errorf("rho=%g p=%d: bound %.2g, want %.2g", c.rho, c.p, bound, c.want)
 		}
-		i, basis := newChebyshev(c.p), make([]float64, c.p)
+		i, kernels, basis := newChebyshev(c.p), simd.At(simd.Best()), make([]float64, c.p*simd.NodeLanes)
 		worst, lam := 0.0, 0.0
 		for at := -1.0; at <= 1; at += 0.01 {
-			i.basis(basis, at)
+			kernels.Lagrange(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.nodes, i.factor)
 			size := 0.0
-			for _, v := range basis {
-				size += math.Abs(v)
+			for a := range i.nodes {
+				size += math.Abs(basis[a*simd.NodeLanes])
 			}
 			lam = max(lam, size)
 			for apart := -2 * c.rho; apart < 6; apart += 0.05 { // below zero the other point is inside
 				sum := 0.0
-				for a, v := range basis {
-					x := apart + c.rho*(1+i.nodes[a])
-					sum += v * math.Exp(-x*x/2)
+				for a, node := range i.nodes {
+					x := apart + c.rho*(1+node)
+					sum += basis[a*simd.NodeLanes] * math.Exp(-x*x/2)
 				}
 				x := apart + c.rho*(1+at)
 				e := math.Abs(sum - math.Exp(-x*x/2))
@@ -375,7 +377,7 @@ func TestGridRefuses(t *testing.T) {
 	if p, rho, reach := op.(*Grid).Nodes(); p < 2 || rho <= 0 || rho > 2 || reach < 3 {
 		t.Errorf("%d nodes, half-width %g, reach %g", p, rho, reach)
 	}
-	if err := op.Close(); err != nil || op.(*Grid).place != nil {
+	if err := op.Close(); err != nil || op.(*Grid).place[0] != nil {
 		t.Errorf("close: %v", err)
 	}
 }

@@ -36,6 +36,7 @@ func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []fl
 		limit = min(limit, o.Tolerance)
 	}
 	all := op.degrees // with every row in the grid
+	peak := op.cost.PeakBytes
 	for {
 		found := false
 		for i, eta := range op.cert.Row {
@@ -47,12 +48,14 @@ func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []fl
 			}
 		}
 		if !found {
-			op.cert.rankRows()
+			if op.out != nil {
+				op.cert.rankRows()
+			}
 			return nil
 		}
 		var r *gridRepair
 		if o.Isolated == Repair {
-			r = &gridRepair{op: op, p: p, b: b}
+			r = &gridRepair{op: op, p: p, b: b, peak: peak}
 			if err := r.run(ctx, o); err != nil {
 				return fmt.Errorf("repair: %w", err)
 			}
@@ -75,7 +78,8 @@ func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []fl
 					op.degrees[i] = 0
 					op.cert.Row[i] = float32(math.Inf(1))
 				case r != nil:
-					bound(i, near[cell], r.dropped)
+					// A direct weight with every row out of the grid is added to what the grid has.
+					bound(i, near[cell], r.dropped+float64(len(r.rows))*0x1p-52*op.degrees[i])
 				default:
 					// What was lost with the other rows is known as the grid had it.
 					bound(i, near[cell], max(all[i]-op.degrees[i], 0)+op.errs.near*near[cell]+op.errs.far)
@@ -98,6 +102,7 @@ type gridRepair struct {
 	rows    []repairRow
 	cells   []repairCell
 	dropped float64 // at most, from any row in the grid
+	peak    int64   // bytes of the grid
 }
 
 type repairRow struct {
@@ -116,6 +121,7 @@ type repairCell struct {
 
 func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	op := r.op
+	op.direct = directRows{} // those of the round before have no use
 	for cell := range op.cells.count() {
 		lo, hi := int(op.cells.start[cell]), int(op.cells.start[cell+1])
 		if lo == hi {
@@ -149,7 +155,7 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 		total += r.rows[i].entries
 		starts[i+1] = total
 	}
-	need := op.cost.PeakBytes + saturate(36*float64(total)+24*float64(op.N()))
+	need := r.peak + saturate(36*float64(total)+24*float64(op.N()))
 	if need > o.BudgetBytes {
 		return &MemoryError{What: "direct rows", Need: need, Budget: o.BudgetBytes}
 	}
@@ -167,9 +173,11 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 }
 
 // place returns where the point of a row is in its cell.
-func (r *gridRepair) place(row *repairRow) []float64 {
-	d := r.op.lattice.d
-	return r.op.place[row.row*d:][:d]
+func (r *gridRepair) place(row *repairRow) (place [latticeAxes]float64) {
+	for a := range r.op.lattice.d {
+		place[a] = r.op.place[a][row.row]
+	}
+	return place
 }
 
 // measure finds the radius of a row.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A gridPiece is a run of sorted points that one worker spreads and finishes: those
@@ -60,20 +61,36 @@ type gridPass[T float] struct {
 	first     bool // the weights of points and themselves are to be made
 }
 
-// gridRoom is the scratch memory of a worker.
+// gridRoom is the scratch memory of a worker. Points are done a batch at a time, m of
+// them with those that fill the lanes.
 type gridRoom struct {
-	basis [latticeAxes][]float64
-	rows  []float64 // products of the basis along all axes but the last
-	tile  []float64 // k tiles
-	wx    []float64 // a row of k
-	sums  partial   // of the piece at hand
+	basis   [latticeAxes][]float64 // p rows of m numbers each
+	rows    []float64              // products of the basis along all axes but the last, rows of m
+	tile    []float64              // k tiles
+	x       []float64              // k rows of m: the numbers of points, less the centre
+	wx      []float64              // k rows of m
+	product []float64              // m rows of k
+	sums    partial                // of the piece at hand
 }
+
+// batchNumbers is how many numbers of the basis a batch has at most, as far as the
+// lanes allow: they stay in the first-level cache.
+const batchNumbers = 4096
+
+// batch returns the number of points of a batch, with p nodes along each axis.
+func (l *lattice) batch(p int) int {
+	most := batchNumbers / (power(p, l.d-1) + l.d*p)
+	return min(max(most/simd.NodeLanes, 1), 16) * simd.NodeLanes
+}
+
+// filled returns n rounded up to what fills the lanes.
+func filled(n int) int { return par.Blocks(n, simd.NodeLanes) * simd.NodeLanes }
 
 func newGridPass[T float](op *Grid, k int) *gridPass[T] {
 	t := op.transfer
 	workers := op.set.Workers()
 	pass := &gridPass[T]{
-		op: op, k: k, nodes: newTransferPass(t, k, workers), runs: t.runs(),
+		op: op, k: k, nodes: newTransferPass(t, k, workers, op.kernels), runs: t.runs(),
 		slots: make([]float64, op.slots*k*t.tileSize()), room: make([]gridRoom, workers), centre: make([]float64, k),
 	}
 	for w := range pass.room {
@@ -86,17 +103,18 @@ func newGridPass[T float](op *Grid, k int) *gridPass[T] {
 // these numbers all the time and must not share a cache line.
 func newGridRoom(t *transfer, k int) (room gridRoom) {
 	const gap = 16
-	rows := t.tileSize() / t.p
-	memory := make([]float64, gap+t.d*t.p+rows+k*t.tileSize()+k+gap)[gap:]
+	m, rows := t.batch(t.p), t.tileSize()/t.p
+	memory := make([]float64, gap+(t.d*t.p+rows+3*k)*m+k*t.tileSize()+gap)[gap:]
 	take := func(n int) []float64 {
 		part := memory[:n:n]
 		memory = memory[n:]
 		return part
 	}
 	for a := range t.d {
-		room.basis[a] = take(t.p)
+		room.basis[a] = take(t.p * m)
 	}
-	room.rows, room.tile, room.wx = take(rows), take(k*t.tileSize()), take(k)
+	room.rows, room.tile = take(rows*m), take(k*t.tileSize())
+	room.x, room.wx, room.product = take(k*m), take(k*m), take(k*m)
 	return room
 }
 
@@ -155,31 +173,56 @@ func (pass *gridPass[T]) Run(worker, piece int) {
 	pass.collect(&pass.room[worker], piece)
 }
 
-// weigh leaves the basis of point i in room.
-func (op *Grid) weigh(room *gridRoom, i int) (rows, last []float64) {
+// weigh leaves the basis of a batch of points, from lo on, in room.
+func (op *Grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
 	t := op.transfer
-	for a, place := range op.place[i*t.d:][:t.d] {
-		op.interpolation.basis(room.basis[a], place)
+	for a := range t.d {
+		op.kernels.Lagrange(room.basis[a], op.place[a][lo:][:m], op.interpolation.nodes, op.interpolation.factor)
 	}
-	last = room.basis[t.d-1]
+	last = room.basis[t.d-1][:t.p*m]
 	switch t.d {
 	case 1:
-		room.rows[0] = 1
-		return room.rows, last
+		rows = room.rows[:m]
+		for i := range rows {
+			rows[i] = 1
+		}
+		return rows, last
 	case 2:
-		return room.basis[0], last
+		return room.basis[0][:t.p*m], last
 	}
-	rows = append(room.rows[:0], room.basis[0]...)
+	rows = append(room.rows[:0], room.basis[0][:t.p*m]...)
 	for _, basis := range room.basis[1 : t.d-1] {
 		rows = rows[:len(rows)*t.p]
-		for r := len(rows)/t.p - 1; r >= 0; r-- { // from the last on: none is written before it is read
-			v := rows[r]
-			for b, l := range basis {
-				rows[r*t.p+b] = v * l
+		for r := len(rows)/(t.p*m) - 1; r >= 0; r-- { // from the last on: none is written before it is read
+			for b := t.p - 1; b >= 0; b-- {
+				product, row, factor := rows[(r*t.p+b)*m:][:m], rows[r*m:][:m], basis[b*m:][:m]
+				for i, v := range row {
+					product[i] = v * factor[i]
+				}
 			}
 		}
 	}
 	return rows, last
+}
+
+// centred leaves rows lo to hi-1 of x, less the centre, in room: columns of m numbers,
+// zeros for rows out of the grid and behind the last.
+func (pass *gridPass[T]) centred(room *gridRoom, lo, hi, m int) {
+	for c, centre := range pass.centre {
+		column := room.x[c*m:][:m]
+		clear(column[hi-lo:])
+		for i := range column[:hi-lo] {
+			column[i] = float64(pass.x.data[(lo+i)*pass.x.stride+c]) - centre
+		}
+		if pass.op.out == nil {
+			continue
+		}
+		for i, out := range pass.op.out[lo:hi] {
+			if out {
+				column[i] = 0
+			}
+		}
+	}
 }
 
 // spread interpolates the rows of x of a piece to the nodes of their cells.
@@ -200,23 +243,17 @@ func (pass *gridPass[T]) spread(room *gridRoom, piece *gridPiece) {
 
 // spreadRows adds rows lo to hi-1 of x to the tiles of their cell.
 func (pass *gridPass[T]) spreadRows(room *gridRoom, tiles []float64, lo, hi int) {
-	op := pass.op
-	size, p := op.transfer.tileSize(), op.transfer.p
-	for i := lo; i < hi; i++ {
-		if op.outside(i) {
-			continue
-		}
-		rows, last := op.weigh(room, i)
+	op, size := pass.op, pass.op.transfer.tileSize()
+	for batch := op.lattice.batch(op.transfer.p); lo < hi; lo += batch {
+		n := min(batch, hi-lo)
+		m := filled(n)
+		rows, last := op.weigh(room, lo, m)
 		if pass.first {
-			op.self[i] = op.selfWeight(room)
+			op.weighSelf(room, lo, n)
 		}
-		for c, v := range pass.x.row(i) {
-			centred := float64(v) - pass.centre[c]
-			tile := tiles[c*size:][:size]
-			for _, w := range rows {
-				addScaled(tile[:p], w*centred, last)
-				tile = tile[p:]
-			}
+		pass.centred(room, lo, lo+n, m)
+		for c := range pass.k {
+			op.kernels.ToNodes(tiles[c*size:][:size], rows, last, room.x[c*m:][:m])
 		}
 	}
 }
@@ -260,7 +297,9 @@ func (pass *gridPass[T]) joinSlots() {
 		if piece.lo == int(pass.op.cells.start[piece.cell]) {
 			clear(tiles)
 		}
-		addScaled(tiles, 1, part)
+		for i, v := range part {
+			tiles[i] += v
+		}
 		if at+1 == len(pass.op.pieces) || pass.op.pieces[at+1].cell != piece.cell {
 			pass.store(piece.cell, tiles)
 		}
@@ -281,52 +320,65 @@ func (pass *gridPass[T]) collect(room *gridRoom, piece int) {
 			continue
 		}
 		pass.load(cell, room.tile)
-		for i := lo; i < hi; i++ {
-			clear(room.wx)
-			if !op.outside(i) {
-				pass.collectRow(room, i)
-			}
-			if next < len(op.direct.rows) && int(op.direct.rows[next]) == i {
-				addDirect(&op.direct, room.wx, next, pass.x, pass.centre)
-				next++
-			}
-			pass.finishRow(room, i)
+		for batch := op.lattice.batch(op.transfer.p); lo < hi; lo += batch {
+			next = pass.collectRows(room, lo, min(lo+batch, hi), next)
 		}
 	}
 }
 
-// collectRow leaves row i of W (x - centre), the weights in the grid, in room.wx.
-func (pass *gridPass[T]) collectRow(room *gridRoom, i int) {
-	op := pass.op
-	size, p := op.transfer.tileSize(), op.transfer.p
-	rows, last := op.weigh(room, i)
-	for c, v := range pass.x.row(i) {
-		tile := room.tile[c*size:][:size]
-		sum := 0.0
-		for _, w := range rows {
-			inner := 0.0
-			for b, l := range last {
-				inner += float64(l * tile[b])
-			}
-			sum += float64(w * inner)
-			tile = tile[p:]
+// collectRows makes rows lo to hi-1, of one cell, and finishes them. next is the first
+// direct row that is not before them; the one behind them is returned.
+func (pass *gridPass[T]) collectRows(room *gridRoom, lo, hi, next int) int {
+	op, size, m := pass.op, pass.op.transfer.tileSize(), filled(hi-lo)
+	rows, last := op.weigh(room, lo, m)
+	pass.centred(room, lo, hi, m)
+	for c := range pass.k {
+		wx, x := room.wx[c*m:][:m], room.x[c*m:][:m]
+		op.kernels.FromNodes(wx, rows, last, room.tile[c*size:][:size], hi-lo)
+		for i, self := range op.self[lo:hi] {
+			wx[i] -= float64(self * x[i])
 		}
-		room.wx[c] = sum - float64(op.self[i]*(float64(v)-pass.centre[c]))
 	}
+	k, product := pass.k, room.product[:(hi-lo)*pass.k]
+	for c := range k {
+		for i, v := range room.wx[c*m:][:hi-lo] {
+			product[i*k+c] = v
+		}
+	}
+	for i := lo; op.out != nil && i < hi; i++ {
+		row := product[(i-lo)*k:][:k]
+		if op.out[i] {
+			clear(row)
+		}
+		if next < len(op.direct.rows) && int(op.direct.rows[next]) == i {
+			addDirect(&op.direct, row, next, pass.x, pass.centre)
+			next++
+		}
+	}
+	pass.finishRows(product, &room.sums, lo, hi)
+	return next
 }
 
-// finishRow writes row i of the product or of the next iterate.
-func (pass *gridPass[T]) finishRow(room *gridRoom, i int) {
-	op, out := pass.op, pass.dst.row(i)
-	degree := op.degrees[i]
+// finishRows writes rows lo to hi-1 of the product or of the next iterate, given those
+// of W (x - centre).
+func (pass *gridPass[T]) finishRows(wx []float64, sums *partial, lo, hi int) {
+	x, dst := pass.x, pass.dst
+	x.data, dst.data = x.data[lo*x.stride:], dst.data[lo*dst.stride:]
 	if pass.stats == nil {
-		for c, v := range room.wx {
-			out[c] = T(v)
+		for i := range hi - lo {
+			out := dst.row(i)
+			for c, v := range wx[i*pass.k:][:pass.k] {
+				out[c] = T(v)
+			}
 		}
 		return
 	}
-	for c, m := range pass.centre {
-		room.wx[c] += float64(degree * m)
+	degrees := pass.op.degrees[lo:hi]
+	for i, degree := range degrees {
+		row := wx[i*pass.k:][:pass.k]
+		for c, m := range pass.centre {
+			row[c] += float64(degree * m)
+		}
 	}
-	finishRow(&pass.stats.finish, &room.sums, i, degree, room.wx, pass.x.row(i), out)
+	finishRows(&pass.stats.finish, sums, lo, degrees, wx, x, dst)
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/par"
 )
 
-// Seconds of one Emerald Rapids core for the elementary operations of grid, as its
-// benchmarks show them.
+// Seconds of one Emerald Rapids core with AVX-512 for the elementary operations of grid,
+// as its benchmarks show them. They are the same at every level, so that cells and nodes
+// are, and with them the bits of results.
 const (
 	gridSortSeconds   = 80e-9  // a point sorted and placed
-	gridBasisSeconds  = 2.5e-9 // a number of the basis of a point
-	gridSpreadSeconds = 1.2e-9 // a node that a number of x is added to or taken from
-	gridSweepSeconds  = 0.5e-9 // a product of a sweep
+	gridBasisSeconds  = 0.3e-9 // a number of the basis of a point
+	gridSpreadSeconds = 0.1e-9 // a node that a number of x is added to or taken from
+	gridSweepSeconds  = 0.1e-9 // a product of a sweep
 	gridCellSeconds   = 0.7e-9 // a product of a transfer between two cells
 	gridDirectSeconds = 40e-9  // a direct weight, stored twice
 	gridBoxSeconds    = 40e-9  // distances of a row and a cell
@@ -60,7 +61,7 @@ const widestCell = 4.0
 // planPoints is the largest number of points a choice looks at.
 const planPoints = 1 << 17
 
-func lookAtCrowd(ctx context.Context, p *pointSet, sigma float64, set *par.Set) (*crowd, error) {
+func lookAtCrowd(ctx context.Context, p *pointSet, sigma float64, o *Options) (*crowd, error) {
 	skip := par.Blocks(p.n, planPoints)
 	var l lattice
 	all := false
@@ -72,7 +73,7 @@ func lookAtCrowd(ctx context.Context, p *pointSet, sigma float64, set *par.Set) 
 		}
 	}
 	l.setReach(7)
-	cells, err := l.sortPoints(ctx, p, skip, all, set)
+	cells, err := l.sortPoints(ctx, p, skip, all, o.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -87,9 +88,9 @@ func lookAtCrowd(ctx context.Context, p *pointSet, sigma float64, set *par.Set) 
 		for a := range l.d {
 			self *= value(a, 0)
 		}
-		pass := newTransferPass(newTransfer(&l, cells, 1, func(a, k, _, _ int) float64 { return value(a, k) }), 1, set.Workers())
+		pass := newTransferPass(newTransfer(&l, cells, 1, func(a, k, _, _ int) float64 { return value(a, k) }), 1, o.Workers.Workers(), o.Kernels)
 		copy(pass.in, cells.counts())
-		err = pass.run(ctx, set)
+		err = pass.run(ctx, o.Workers)
 		return pass.in, self, err
 	}
 	degree, self, err := smooth(1)
@@ -140,7 +141,7 @@ func chooseGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*gri
 		return nil, fmt.Errorf("%w: %s", ErrOperator, why)
 	}
 	sigma := b.Sigma()
-	c, err := lookAtCrowd(ctx, p, sigma, o.Workers)
+	c, err := lookAtCrowd(ctx, p, sigma, o)
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +175,7 @@ func chooseGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*gri
 				total += 1e12 // only where nothing fits
 			}
 			if choice.eta > o.Tolerance {
-				total += 1e9 * choice.eta // the best there is where none will do
+				total += 1e9 * choice.eta / o.Tolerance // the best there is where none will do
 			}
 			if total < seconds {
 				copied := *choice
@@ -201,7 +202,7 @@ func (l *lattice) nodesFor(tolerance, ratio float64) (best int, least float64) {
 	}
 	least = math.Inf(1)
 	for p := 1; p <= maxNodes && least > tolerance; p++ {
-		if eta := float64(l.d) * l.axisError(p) * ratio; eta < least {
+		if eta := (float64(l.d)*l.axisError(p) + 2*l.sumError(p, 0)) * ratio; eta < least {
 			best, least = p, eta
 		}
 	}
@@ -243,7 +244,7 @@ func (c *gridChoice) cost(p *pointSet, o *Options) Cost {
 	}
 	cost := Cost{
 		StepSeconds:  product(k),
-		BuildSeconds: n*(gridSortSeconds+d*nodes*(nodes+1)*gridBasisSeconds) + product(1),
+		BuildSeconds: n*(gridSortSeconds+d*nodes*nodes*gridSpreadSeconds) + product(1),
 		Flops:        k * 2 * (2*n*tile + transfer),
 	}
 	// At worst a row that is repaired has weights with all others.

@@ -70,21 +70,15 @@ func (l *lattice) setReach(radius float64) {
 func (l *lattice) locate(a int, v float64) (cell int, place float64) {
 	at := (v - l.lo[a]) * l.perCell[a]
 	cell = min(int(at), l.size[a]-1)
-	return cell, min(2*(at-float64(cell))-1, 1)
+	if place = 2*(at-float64(cell)) - 1; place > 1 {
+		place = 1
+	}
+	return cell, place
 }
 
 // positionError bounds how far off the difference of two located coordinates is.
 func (l *lattice) positionError() float64 {
 	return 0x1p-49 * (slices.Max(l.extent[:]) + slices.Max(l.width[:]))
-}
-
-// key returns the number of a cell in the order of the axes, the last one fastest.
-func (l *lattice) key(row []float64) (key uint64) {
-	for a, v := range row {
-		cell, _ := l.locate(a, v)
-		key = key*uint64(l.size[a]) + uint64(cell)
-	}
-	return key
 }
 
 // coordinates returns the numbers of a cell along the axes.
@@ -102,9 +96,9 @@ func (l *lattice) apart(a, k int) float64 { return float64(max(max(k, -k)-1, 0))
 
 // between2 returns bounds of the squared distance of a located point and those of a
 // cell. at and cell are numbers of cells, place is that of the point.
-func (l *lattice) between2(at [latticeAxes]int, place []float64, cell [latticeAxes]int) (least, most float64) {
+func (l *lattice) between2(at [latticeAxes]int, place [latticeAxes]float64, cell [latticeAxes]int) (least, most float64) {
 	blur := l.positionError()
-	for a, t := range place {
+	for a, t := range place[:l.d] {
 		k := float64(cell[a] - at[a])
 		near, far := math.Abs(k-(1+t)/2), math.Abs(k+1-(1+t)/2)
 		if near > far {
@@ -150,13 +144,20 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet
 	n := par.Blocks(p.n, skip)
 	c := &cellOrder{order: make([]uint32, n)}
 	keys := make([]K, n)
-	const pointsPerPiece = 1 << 14
-	if err := set.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(_, piece int) {
+	const pointsPerPiece = 1 << 12
+	room := make([][pointsPerPiece]float64, set.Workers())
+	if err := set.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
 		lo, hi := par.Block(piece, n, pointsPerPiece)
-		var row [latticeAxes]float64
 		for i := lo; i < hi; i++ {
-			p.copyRow(row[:l.d], i*skip)
-			keys[i], c.order[i] = K(l.key(row[:l.d])), uint32(i*skip)
+			c.order[i] = uint32(i * skip)
+		}
+		column, keys := room[worker][:hi-lo], keys[lo:hi]
+		for a := range l.d { // in the order of the axes, the last one fastest
+			p.column(column, c.order[lo:hi], a)
+			for i, v := range column {
+				cell, _ := l.locate(a, v)
+				keys[i] = keys[i]*K(l.size[a]) + K(cell)
+			}
 		}
 	})); err != nil {
 		return nil, err

@@ -42,6 +42,36 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 	}
 }
 
+// So has what grid computes, whether its cells are all kept or only the occupied ones.
+func TestEveryLevelInterpolatesTheSame(t *testing.T) {
+	for d := 1; d <= 4; d++ {
+		for _, all := range []bool{true, false} {
+			t.Run(fmt.Sprintf("d=%d/all=%v", d, all), func(t *testing.T) {
+				p := makePoints("uniform", 500, d, 5)
+				b := Sigma(typicalDistance(p, rngOf(3)) / 4)
+				x := widen(randomBlock(rngOf(4), p.Rows, 3))
+				var want, wantDegrees []float64
+				for _, level := range simd.Levels() {
+					op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
+					op.kernels = simd.At(level)
+					if _, err := op.fill(t.Context(), 9-d); err != nil {
+						t.Fatal(err)
+					}
+					got := zeros64(p.Rows, 3)
+					if err := op.Apply64(t.Context(), got, x); err != nil {
+						t.Fatal(err)
+					}
+					if want == nil {
+						want, wantDegrees = got.Data, op.Degrees()
+					} else if !slices.Equal(got.Data, want) || !slices.Equal(op.Degrees(), wantDegrees) {
+						t.Errorf("%v differs from %v", level, simd.Generic)
+					}
+				}
+			})
+		}
+	}
+}
+
 // checkWeights compares every stored weight with its definition.
 func checkWeights(t *testing.T, op *CSR, p blas32.General, b Bandwidth) {
 	t.Helper()

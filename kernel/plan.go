@@ -74,7 +74,7 @@ func methods() []method {
 		}, vectorWork, vectorWork},
 		{"grid", gridCandidate, func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
 			return buildOr(newGrid(ctx, p, b, c.grid, o))
-		}, scalarWork, scalarWork},
+		}, vectorWork, vectorWork},
 	}
 }
 

@@ -34,10 +34,11 @@ func TestPlanPicks(t *testing.T) {
 		{"a cutoff is a graph of its own", Options{CutoffRadius: 0.01}, small, 0.05, "csr", "csr pairs"},
 		{"forced", Options{Force: "csr"}, small, 0.05, "csr", "csr"},
 		{"forced pairs", Options{Force: "pairs"}, small, 0.05, "pairs", "pairs"},
-		{"many neighbours, little memory: pairs", Options{BudgetBytes: 16 << 20}, large, 0.02, "pairs", "dense pairs grid"},
+		{"some neighbours, little memory: pairs", Options{BudgetBytes: 5 << 20}, large, 0.01, "pairs", "dense pairs grid"},
+		{"many neighbours, little memory: grid", Options{BudgetBytes: 16 << 20}, large, 0.02, "grid", "dense pairs grid"},
 		{"most are neighbours: grid", Options{}, large, 0.2, "grid", "dense csr pairs grid"},
 		{"many dimensions, wide: poly", Options{BudgetBytes: 64 << 20}, high, 10, "poly", "dense poly"},
-		{"finer than float32: dense", Options{Tolerance: 1e-9}, large, 0.004, "dense", "dense"},
+		{"finer than float32: dense", Options{Tolerance: 1e-9}, large, 0.004, "dense", "dense grid"},
 		{"unit rows", Options{}, unit, 0.2, "csr", "dense csr background"},
 	} {
 		c.opt.Calibration = new(Calibration)
@@ -94,7 +95,7 @@ func TestPlanAndWorkers(t *testing.T) {
 // A machine that is slow at one class of work chooses another.
 func TestCalibrationDecides(t *testing.T) {
 	p := makePoints("uniform", 6000, 2, 1)
-	for want, c := range map[string]Calibration{"csr": {}, "pairs": {Sparse: 1e4, Scalar: 1e4}, "grid": {Vector: 1e4}} {
+	for want, c := range map[string]Calibration{"csr": {}, "pairs": {Sparse: 1e4, Scalar: 1e4}, "dense": {Vector: 1e4}} {
 		plan, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: &c})
 		if err != nil {
 			t.Fatal(err)

@@ -154,6 +154,23 @@ func (p *pointSet) checkBandwidth(b Bandwidth) error {
 	return nil
 }
 
+// column sets dst to coordinate c of some rows, exactly. It does nothing else with
+// them: rows come from anywhere in memory, and what is done with a number would keep
+// the next ones from being fetched.
+func (p *pointSet) column(dst []float64, rows []uint32, c int) {
+	dst = dst[:len(rows)]
+	if p.double.data != nil {
+		for i, row := range rows {
+			dst[i] = p.double.data[int(row)*p.double.stride+c]
+		}
+		return
+	}
+	data, stride := p.single.data, p.single.stride
+	for i, row := range rows {
+		dst[i] = float64(data[int(row)*stride+c])
+	}
+}
+
 // copyRow copies row i to dst, exactly.
 func (p *pointSet) copyRow(dst []float64, i int) {
 	if p.double.data != nil {

@@ -84,12 +84,12 @@ type rowFactors struct {
 	target   int     // row of finish.target
 }
 
-// row returns the factors of row i, given its degree.
+// row sets the factors of row i, given its degree.
 //
 // No d_i x_i is formed and subtracted from (W x)_i: x_i - m_i is small where
 // the graph is smooth, and is computed as just that.
-func (f *finish) row(i int, degree float64) (r rowFactors) {
-	r.laplace = degree * f.scale
+func (f *finish) row(r *rowFactors, i int, degree float64) {
+	*r = rowFactors{laplace: degree * f.scale}
 	pull := 0.0
 	r.diagonal = r.laplace
 	if f.labels != nil {
@@ -110,29 +110,45 @@ func (f *finish) row(i int, degree float64) (r rowFactors) {
 	if degree == 0 {
 		r.degree = 1 // W does not move it
 	}
-	return r
 }
 
 // finishRow writes row i of the next iterate to dst, given (W x)_i in wx, and
 // adds what it sees to the partial sums of its chunk, all in float64.
 func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float64, x, dst []T) {
-	r := f.row(i, degree)
 	k := len(x)
-	target, class := f.target[r.target*k:][:k], p.class[int(p.slotOf(i))*k:][:k]
-	for c, v := range x {
-		value := float64(v)
-		centred := value - f.mean[c]
-		away := value - wx[c]/r.degree        // x_i - m_i
-		label := r.weight*centred - target[c] // l_i
-		rounded := T(value - r.spring*away + r.tie*label)
-		dst[c] = rounded
-		moved := float64(rounded)
-		p.objective += centred * (r.laplace*away - f.pull*label)
-		p.change += (moved - value) * (moved - value)
-		shifted := moved - f.mean[c]
-		p.spread += shifted * shifted
-		p.maxAbs = max(p.maxAbs, math.Abs(moved)) // max keeps a NaN
-		p.sums[c] += moved
-		class[c] += moved
+	finishRows(f, p, i, []float64{degree}, wx, block[T]{1, k, k, x}, block[T]{1, k, k, dst})
+}
+
+// finishRows is finishRow for some rows, from i on, of a chunk: x and dst begin with
+// the first of them, and wx has rows without gaps.
+func finishRows[T float](f *finish, p *partial, i int, degrees, wx []float64, x, dst block[T]) {
+	k := x.cols
+	mean, sums := f.mean[:k], p.sums[:k]
+	// Sums in memory would have every row wait for the one before.
+	objective, change, spread, maxAbs := p.objective, p.change, p.spread, p.maxAbs
+	var r rowFactors
+	for j, degree := range degrees {
+		f.row(&r, i+j, degree)
+		target, class := f.target[r.target*k:][:k], p.class[int(p.slotOf(i+j))*k:][:k]
+		in, out, product := x.data[j*x.stride:][:k], dst.data[j*dst.stride:][:k], wx[j*k:][:k]
+		for c, v := range in {
+			value := float64(v)
+			centred := value - mean[c]
+			away := value - product[c]/r.degree   // x_i - m_i
+			label := r.weight*centred - target[c] // l_i
+			rounded := T(value - r.spring*away + r.tie*label)
+			out[c] = rounded
+			moved := float64(rounded)
+			objective += centred * (r.laplace*away - f.pull*label)
+			change += (moved - value) * (moved - value)
+			shifted := moved - mean[c]
+			spread += shifted * shifted
+			if size := math.Abs(moved); !(size <= maxAbs) { // also a NaN, which stays
+				maxAbs = max(maxAbs, size)
+			}
+			sums[c] += moved
+			class[c] += moved
+		}
 	}
+	p.objective, p.change, p.spread, p.maxAbs = objective, change, spread, maxAbs
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A transfer multiplies numbers in the nodes of a lattice, p along each axis of a
@@ -21,7 +22,8 @@ type transfer struct {
 	nodes int // of all kept cells
 	// table has the kernel along each axis between the nodes of a cell and those of
 	// the cells from reach before it to reach behind: rows of band(a) numbers.
-	table [latticeAxes][]float64
+	table  [latticeAxes][]float64
+	within [latticeAxes][]float64 // the same between the nodes of one cell: p rows of p
 }
 
 // newTransfer makes the tables of the kernel, given as a function of two nodes of
@@ -36,6 +38,7 @@ func newTransfer(l *lattice, cells *cellOrder, p int, kernel func(a, k, from, to
 					t.table[a] = append(t.table[a], kernel(a, k, from, to))
 				}
 			}
+			t.within[a] = append(t.within[a], t.table[a][from*t.band(a)+l.reach[a]*p:][:p]...)
 		}
 	}
 	return t
@@ -109,13 +112,14 @@ func (t *transfer) runs() []int {
 type transferPass struct {
 	*transfer
 	k       int
+	kernels *simd.Kernels
 	in, out []float64
 	axis    int
 	room    [][]float64 // of each worker, where only occupied cells are kept
 }
 
-func newTransferPass(t *transfer, k, workers int) *transferPass {
-	pass := &transferPass{transfer: t, k: k, in: make([]float64, k*t.nodes), out: make([]float64, k*t.nodes)}
+func newTransferPass(t *transfer, k, workers int, kernels *simd.Kernels) *transferPass {
+	pass := &transferPass{transfer: t, k: k, kernels: kernels, in: make([]float64, k*t.nodes), out: make([]float64, k*t.nodes)}
 	if t.keys != nil {
 		pass.room = make([][]float64, workers)
 		for w := range pass.room {
@@ -195,8 +199,8 @@ func (pass *transferPass) Run(worker, piece int) {
 	pass.sweepCell(piece/pass.size[pass.axis], piece%pass.size[pass.axis], inner, lo, hi)
 }
 
-// sweepLine sweeps a line of nodes along the last axis: each adds its row of the
-// table to the band around it.
+// sweepLine sweeps a line of nodes along the last axis: those of a cell add their rows
+// of the table to the band around it.
 func (pass *transferPass) sweepLine(line int) {
 	a, p := pass.axis, pass.p
 	n, reach, band := pass.axisNodes(a), pass.reach[a]*p, pass.band(a)
@@ -204,13 +208,8 @@ func (pass *transferPass) sweepLine(line int) {
 	clear(out)
 	for first := 0; first < n; first += p {
 		from, to := max(first-reach, 0), min(first+p+reach, n)
-		target := out[from:to]
 		skip := from - (first - reach)
-		for j, v := range in[first : first+p] {
-			if v != 0 {
-				addScaled(target, v, pass.table[a][j*band+skip:])
-			}
-		}
+		pass.kernels.AddRows(out[from:to], in[first:first+p], pass.table[a][skip:], band)
 	}
 }
 
@@ -226,31 +225,7 @@ func (pass *transferPass) sweepCell(block, cell, inner, lo, hi int) {
 		target := out[(cell*p+i)*inner+lo:][:hi-lo]
 		clear(target)
 		row := pass.table[a][i*band+skip:][:last-first]
-		j := 0
-		for ; j+4 <= len(row); j += 4 {
-			source := in[(first+j)*inner+lo:]
-			addScaled4(target, row[j:], source, source[inner:], source[2*inner:], source[3*inner:])
-		}
-		for ; j < len(row); j++ {
-			addScaled(target, row[j], in[(first+j)*inner+lo:])
-		}
-	}
-}
-
-// addScaled sets dst += v x. The conversion keeps compilers from fusing.
-func addScaled(dst []float64, v float64, x []float64) {
-	x = x[:len(dst)]
-	for i, e := range x {
-		dst[i] += float64(v * e)
-	}
-}
-
-// addScaled4 sets dst += v[0] x0 + v[1] x1 + v[2] x2 + v[3] x3.
-func addScaled4(dst, v, x0, x1, x2, x3 []float64) {
-	v0, v1, v2, v3 := v[0], v[1], v[2], v[3]
-	x0, x1, x2, x3 = x0[:len(dst)], x1[:len(dst)], x2[:len(dst)], x3[:len(dst)]
-	for i := range dst {
-		dst[i] += (float64(v0*x0[i]) + float64(v1*x1[i])) + (float64(v2*x2[i]) + float64(v3*x3[i]))
+		pass.kernels.AddRows(target, row, in[first*inner+lo:], inner)
 	}
 }
 
@@ -306,10 +281,7 @@ func (pass *transferPass) contract(out, in []float64, a, k int) {
 				out[first+i] += sum
 				continue
 			}
-			target := out[first+i*inner:][:inner]
-			for j, v := range row {
-				addScaled(target, v, in[first+j*inner:])
-			}
+			pass.kernels.AddRows(out[first+i*inner:][:inner], row, in[first:], inner)
 		}
 	}
 }

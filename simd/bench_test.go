@@ -386,3 +386,30 @@ func BenchmarkSqDistsTo(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkNodes is the interpolation of a column of points in the plane.
+func BenchmarkNodes(b *testing.B) {
+	const m = 128
+	for _, level := range Levels() {
+		for _, p := range []int{5, 8, 12} {
+			s := At(level)
+			basis, t, x, nodes := make([]float64, p*m), make([]float64, m), make([]float64, m), make([]float64, p*p)
+			for i := range t {
+				t[i], x[i] = float64(i)/m, 1
+			}
+			for name, f := range map[string]func(){
+				"basis": func() { s.Lagrange(basis, t, nodes[:p], nodes[:p]) },
+				"to":    func() { s.ToNodes(nodes, basis, basis, x) },
+				"from":  func() { s.FromNodes(x, basis, basis, nodes, m) },
+			} {
+				b.Run(fmt.Sprintf("level=%v/p=%d/%s", level, p, name), func(b *testing.B) {
+					clear(nodes)
+					for b.Loop() {
+						f()
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/m, "ns/point")
+				})
+			}
+		}
+	}
+}

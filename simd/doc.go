@@ -15,6 +15,9 @@
 //	CountNear             that are close together
 //	Slide                 windows over ascending numbers
 //	Weights, ExpNeg       exp(-gamma d2) and exp(-x) over a block
+//	Lagrange, ToNodes,    interpolation between points and the nodes of a grid
+//	FromNodes
+//	AddRows               sums of multiples of rows
 //	FinishRows            rows of W x to rows of the next iterate, with its sums
 //	MulTrans, Centre,     sums of rows times thin rows, rows less a centre, and both
 //	CentredSums,          at once

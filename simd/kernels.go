@@ -21,6 +21,10 @@ type Kernels struct {
 	finishRows    func(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
 	sqDistsTo     func(dst, x, rows []float32, stride int, index []uint32, limit float32)
 	wideDistsTo   func(dst []float64, x, rows []float32, stride int, index []uint32)
+	addRows       func(dst, v, x []float64, stride int)
+	lagrange      func(dst, t, nodes, factor []float64)
+	toNodes       func(dst, rows, last, x []float64)
+	fromNodes     func(dst, rows, last, nodes []float64, n int)
 	above8        func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
 	mulTrans      func(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int)
 	centredSums   func(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
@@ -55,6 +59,10 @@ var genericKernels = Kernels{
 	sqDists:     sqDistsGo,
 	sqDistsTo:   sqDistsToGo,
 	wideDistsTo: wideDistsToGo,
+	addRows:     addRowsGo,
+	lagrange:    lagrangeGo,
+	toNodes:     toNodesGo,
+	fromNodes:   fromNodesGo,
 	above8:      above8Go,
 	mulTrans:    mulTransGo,
 	centre:      centreGo,

@@ -29,6 +29,10 @@ var tables = [...]Kernels{
 		sqDists:     sqDistsAVX2,
 		sqDistsTo:   sqDistsToAVX2,
 		wideDistsTo: wideDistsToAVX2,
+		addRows:     addRowsAVX2,
+		lagrange:    lagrangeAVX2,
+		toNodes:     toNodesAVX2,
+		fromNodes:   fromNodesAVX2,
 		above8:      above8AVX2,
 	},
 	AVX512:     avx512Kernels,
@@ -60,6 +64,10 @@ var avx512Kernels = Kernels{
 	sqDists:      sqDistsAVX512,
 	sqDistsTo:    sqDistsToAVX512,
 	wideDistsTo:  wideDistsToAVX512,
+	addRows:      addRowsAVX512,
+	lagrange:     lagrangeAVX512,
+	toNodes:      toNodesAVX512,
+	fromNodes:    fromNodesAVX512,
 	above8:       above8AVX512,
 }
 

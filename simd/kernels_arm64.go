@@ -32,5 +32,9 @@ var neonKernels = Kernels{
 	sqDists:     sqDistsNEON,
 	sqDistsTo:   sqDistsToGo,
 	wideDistsTo: wideDistsToGo,
+	addRows:     addRowsGo,
+	lagrange:    lagrangeGo,
+	toNodes:     toNodesGo,
+	fromNodes:   fromNodesGo,
 	above8:      above8Go,
 }

@@ -111,6 +111,10 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.Centre(single, k, x, k, 3, x[:k], 1)
 			s.CentredSums(single, k, x, 1, 1, x, k, 3, x[:k], 1)
 			s.CentredDots(single, 3, x, k, 1, x, k, 3, x[:k], 1)
+			s.AddRows(wide[:n], wide[:2], wide, n)
+			s.Lagrange(wide[:16], wide[:8], wide[:2], wide[:2])
+			s.ToNodes(wide[:4], wide[:16], wide[:16], wide[:8])
+			s.FromNodes(wide[:8], wide[:16], wide[:16], wide[:4], 8)
 		}); got != 0 {
 			t.Errorf("%v: %v allocations", level, got)
 		}
