@@ -16,6 +16,7 @@ type profile struct {
 	points   int
 	farthest float64         // no two points are farther apart
 	rows     [][]distanceBin // nearest first
+	used     []distanceBin   // that any row has, each once
 
 	cut struct { // the last answer of cutoff: several operators ask the same
 		b         Bandwidth
@@ -28,6 +29,7 @@ type profile struct {
 type distanceBin struct {
 	lo, hi float64
 	count  float64
+	bin    int
 }
 
 // Bins are relative to the extent of the points: the last ends at a power of
@@ -137,7 +139,7 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 		for i := range to - from {
 			for bin, count := range counts[i*profileBins:][:profileBins] {
 				if count > 0 {
-					pr.rows[from+i] = append(pr.rows[from+i], distanceBin{binEdge(bin) / scale, binEdge(bin+1) / scale, float64(count)})
+					pr.rows[from+i] = append(pr.rows[from+i], distanceBin{binEdge(bin) / scale, binEdge(bin+1) / scale, float64(count), bin})
 				}
 			}
 		}
@@ -147,6 +149,15 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 	}
 	if err != nil {
 		return nil, err
+	}
+	var seen [profileBins]bool
+	for _, row := range pr.rows {
+		for _, bin := range row {
+			if !seen[bin.bin] {
+				seen[bin.bin] = true
+				pr.used = append(pr.used, bin)
+			}
+		}
 	}
 	return pr, nil
 }
@@ -237,9 +248,10 @@ func (pr *profile) dropped(b Bandwidth, r, tolerance float64, far farBound) floa
 		return 0
 	}
 	var eta []float64
+	tails := pr.tailsBeyond(b, r, far)
 	for i := range pr.rows {
 		if degree := pr.degree(i, b); degree >= faintest(pr.points, tolerance) {
-			eta = append(eta, pr.tail(i, b, r, far)/degree)
+			eta = append(eta, tails.of(pr.rows[i])/degree)
 		}
 	}
 	if len(eta) == 0 {
@@ -309,8 +321,9 @@ func (pr *profile) findCutoff(b Bandwidth, tolerance float64, far farBound) floa
 	}
 	radius := bisect(most, func(r float64) bool {
 		missed := 0
+		tails := pr.tailsBeyond(b, r, far)
 		for i, degree := range degrees {
-			if degree > 0 && pr.tail(i, b, r, far) > tolerance*degree {
+			if degree > 0 && tails.of(pr.rows[i]) > tolerance*degree {
 				missed++
 			}
 		}
@@ -322,15 +335,30 @@ func (pr *profile) findCutoff(b Bandwidth, tolerance float64, far farBound) floa
 	return radius
 }
 
-// tail bounds the weight beyond r of sampled row i as the certificate will.
-func (pr *profile) tail(i int, b Bandwidth, r float64, far farBound) float64 {
-	sum := 0.0
-	for _, bin := range slices.Backward(pr.rows[i]) {
-		if bin.hi <= r*r {
+// profileTails bound the weight beyond a radius as the certificate will.
+type profileTails struct {
+	radius2 float64
+	weight  [profileBins]float64 // of a point in each bin: rows share them
+}
+
+func (pr *profile) tailsBeyond(b Bandwidth, r float64, far farBound) *profileTails {
+	t := &profileTails{radius2: r * r}
+	for _, bin := range pr.used {
+		if bin.hi > t.radius2 {
+			d := max(r, far(r, math.Sqrt(bin.lo)))
+			t.weight[bin.bin] = b.Weight(d * d)
+		}
+	}
+	return t
+}
+
+// of returns the bound of a sampled row.
+func (t *profileTails) of(row []distanceBin) (sum float64) {
+	for _, bin := range slices.Backward(row) {
+		if bin.hi <= t.radius2 {
 			break
 		}
-		d := max(r, far(r, math.Sqrt(bin.lo)))
-		sum += bin.count * b.Weight(d*d)
+		sum += bin.count * t.weight[bin.bin]
 	}
 	return sum
 }
