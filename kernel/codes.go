@@ -82,6 +82,17 @@ func (c *codes) set(i int, z []float64, lost float64) {
 	c.slack[i] = bounded((math.Sqrt(missed)+lost*inverse)*(1+tiny) + tiny*math.Sqrt(size))
 }
 
+// round makes the code of point i from its coordinates.
+func (c *codes) round(i int, row, centre []float32, k *Kernels) {
+	code := c.row(i)
+	clear(code[len(row):])
+	missed, norm2, sum := k.Round8(code[:len(row)], row, centre, 1/c.unit)
+	c.norm2[i], c.sum[i] = norm2, sum
+	// Rounding as in set; z/unit is no longer than its code and what that misses.
+	off, tiny := math.Sqrt(missed), float64(len(row)+64)*0x1p-50
+	c.slack[i] = bounded(off*(1+2*tiny) + 2*tiny*math.Sqrt(float64(norm2)))
+}
+
 // bounded returns a reach or slack that means the same and with which one can
 // calculate: no two codes are farther apart than 254 sqrt(4096).
 func bounded(v float64) float64 {

@@ -39,12 +39,16 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 		if err := pr.fit(context.Background(), points.row, n, o); err != nil {
 			t.Fatal(err)
 		}
-		c, near, found, err := pr.sample(context.Background(), points.row, n, 1, 1, o)
+		near, found, err := pr.sample(context.Background(), points.row, n, 1, 1, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if found > near {
 			t.Fatalf("%g of pairs are near and %g found", near, found)
+		}
+		c, err := pr.encode(context.Background(), points.row, n, o)
+		if err != nil {
+			t.Fatal(err)
 		}
 		for i := range n {
 			for j := range i {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -12,8 +13,6 @@ import (
 )
 
 const (
-	// directionRows are sampled for directions.
-	directionRows = 512
 	// directionSteps is how often sampled points are multiplied by their covariance.
 	// Beginning with points, two are enough for directions whose variance is half as
 	// large as that of others to play no part.
@@ -36,15 +35,23 @@ type covariance struct {
 	set       *par.Set
 }
 
-// newCovariance takes the points u, most of which have the norm size or less.
-func newCovariance(u *mat.Dense, size float64, k *Kernels, set *par.Set) *covariance {
-	n, d := u.Dims()
-	c := &covariance{n: n, d: d, rows: make([]float32, n*d), columns: make([]float32, n*d), k: k, set: set}
+// newCovariance takes some rows as points. It also returns a size that few points
+// exceed, as vectors from the centre.
+func newCovariance(row func(i int) []float32, rows []int, centre []float32, o *Options) (*covariance, float64) {
+	n, d := len(rows), len(centre)
+	u, norms := mat.NewDense(n, d, nil), make([]float64, n)
+	for i, r := range rows {
+		to := u.RawRowView(i)
+		for c, v := range row(r) {
+			to[c] = float64(v) - float64(centre[c])
+		}
+		norms[i] = mat.Norm(u.RowView(i), 2)
+	}
+	size := 1.25 * positive(quantile(norms, 0.99), slices.Max(norms))
+	c := &covariance{n: n, d: d, rows: make([]float32, n*d), columns: make([]float32, n*d), k: o.Kernels, set: o.Workers}
 	sums := make([]float64, d)
-	for i := range n {
-		row := u.RawRowView(i)
-		norm := mat.Norm(u.RowView(i), 2)
-		c.rowNorm = max(c.rowNorm, integers(c.rows[i*d:][:d], row, directionNorm/max(size, norm)))
+	for i, norm := range norms {
+		c.rowNorm = max(c.rowNorm, integers(c.rows[i*d:][:d], u.RawRowView(i), directionNorm/max(size, norm)))
 		for t, v := range c.rows[i*d:][:d] {
 			c.columns[t*n+i] = v
 			sums[t] += float64(v) * float64(v)
@@ -53,7 +60,7 @@ func newCovariance(u *mat.Dense, size float64, k *Kernels, set *par.Set) *covari
 	for _, sum := range sums {
 		c.columnMax = max(c.columnMax, math.Sqrt(sum))
 	}
-	return c
+	return c, size
 }
 
 // integers rounds a row times a factor, and returns the norm of that.

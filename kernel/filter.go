@@ -26,6 +26,7 @@ type filterPass struct {
 	ctx            context.Context
 	t              *tiles
 	together       int // tiles
+	chunk          int // of tiles they meet before points are looked at
 	k              *Kernels
 	s              *search
 	checker        checker
@@ -42,7 +43,7 @@ type filterPass struct {
 	compared, left atomic.Int64 // pairs after balls, and after codes
 }
 
-func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, multiplicity func(i int) float64, o *Options) *filterPass {
+func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, multiplicity func(i int) float64, o *Options) (*filterPass, error) {
 	t, c := s.tiles, s.codes
 	f := &filterPass{
 		ctx: ctx, t: t, k: o.Kernels, s: s, checker: newChecker(radius, s.p.d), gamma: b.gamma,
@@ -51,6 +52,7 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 	}
 	// As many pieces as keep all workers busy to the end.
 	f.together = min(max(t.count()/(16*o.Workers.Workers()), 1), mostTogether)
+	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.d)), leastChunk), mostChunk)
 	r := searchReach(c, radius)
 	for i := range f.threshold {
 		f.threshold[i] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
@@ -59,8 +61,9 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 	if t.balls != nil {
 		f.ballThreshold, f.ballBias = t.ballTerms(radius)
 	}
-	f.tails = newTailBounds(t, b, radius, s.p.n, multiplicity)
-	return f
+	var err error
+	f.tails, err = newTailBounds(ctx, t, b, radius, s.p.n, multiplicity, o.Workers)
+	return f, err
 }
 
 // pieceCount is the number of pieces of the pass.
@@ -90,10 +93,12 @@ type filterRoom struct {
 }
 
 const (
-	// mostTogether tiles meet others at a time: their codes and the points of as many
-	// tiles as they meet before points are looked at, chunkTiles, fit the cache.
+	// mostTogether tiles meet others at a time: at most mostChunk, and no more than have
+	// codes and points that stay in a cache of chunkBytes, before points are looked at.
 	mostTogether = 8
-	chunkTiles   = 64
+	leastChunk   = 4
+	mostChunk    = 64
+	chunkBytes   = 1 << 20
 	// runTiles are compared at a time.
 	runTiles = 16
 	// A list of this many points is checked.
@@ -143,8 +148,8 @@ func (f *filterPass) Run(worker, piece int) {
 		room.ind[i], room.d2[i] = room.ind[i][:0], room.d2[i][:0]
 	}
 	room.found = 0
-	for from := first; from < count && f.alive(); from += chunkTiles {
-		to := min(from+chunkTiles, count)
+	for from := first; from < count && f.alive(); from += f.chunk {
+		to := min(from+f.chunk, count)
 		for tile := first; tile < last; tile++ {
 			if t.balls != nil {
 				f.meet(room, tile, max(from, tile), to, f.nearOf(room, tile, first), base)

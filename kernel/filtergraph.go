@@ -51,7 +51,10 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 	g.order, g.group = s.orders(order, group)
 	g.distance = func(i, j int) float64 { return p.dist2(s.given(i), s.given(j)) }
 
-	pass := newFilterPass(ctx, s, b, radius, g.multiplicity, o)
+	pass, err := newFilterPass(ctx, s, b, radius, g.multiplicity, o)
+	if err != nil {
+		return nil, err
+	}
 	pass.memory.entry, pass.memory.writers = entry, int64(o.Workers.Workers())
 	pass.memory.left.Store(left)
 	count := s.tiles.count()

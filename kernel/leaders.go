@@ -14,9 +14,10 @@ const (
 	leaderReach = 1.3
 	// leaderSample are looked at, and more than mostLeaders are too many.
 	leaderSample = 2048
+	leaderBatch  = 16 // at a time
 	mostLeaders  = 512
 	// Where points are near to a larger share of leaders these make no groups.
-	mostOverlap = 0.25
+	mostOverlap = 0.1
 )
 
 // leaders are codes in the middle of groups of points that are near to each other.
@@ -37,36 +38,47 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 	limit := float32(l.reach * l.reach)
 	sums, sizes := make([][]int64, 0, mostLeaders), make([]int64, 0, mostLeaders)
 	n, places := len(c.norm2), min(c.depth, exactPlaces)
-	row, products := make([]float32, places), make([]float32, mostLeaders)
+	batch, norm := make([]float32, leaderBatch*places), make([]float32, leaderBatch)
+	products := make([]float32, leaderBatch*mostLeaders)
 	var rows, norms []float32 // of leaders
-	for _, i := range spread(min(n, leaderSample), n) {
-		code, norm := c.row(i), float32(0)
-		for t, v := range code[:places] {
-			row[t] = float32(v)
-			norm += float32(v) * float32(v)
-		}
-		k.Dots(products, 1, rows, places, l.count, row, places, 1, places)
-		follows := -1
-		for p, v := range products[:l.count] {
-			if norm+norms[p]-2*v <= limit {
-				follows = p
-				break
+	sample := spread(min(n, leaderSample), n)
+	for lo := 0; lo < len(sample); lo += leaderBatch {
+		some := sample[lo:min(lo+leaderBatch, len(sample))]
+		for b, i := range some {
+			norm[b] = 0
+			for t, v := range c.row(i)[:places] {
+				batch[b*places+t] = float32(v)
+				norm[b] += float32(v) * float32(v)
 			}
 		}
-		if follows < 0 {
-			if l.count == mostLeaders {
+		known := l.count
+		k.Dots(products, mostLeaders, batch, places, len(some), rows, places, known, places)
+		for b, i := range some {
+			row, with := batch[b*places:][:places], products[b*mostLeaders:]
+			// With those that joined since.
+			k.Dots(with[known:], 1, rows[known*places:], places, l.count-known, row, places, 1, places)
+			follows := -1
+			for p, v := range with[:l.count] {
+				if norm[b]+norms[p]-2*v <= limit {
+					follows = p
+					break
+				}
+			}
+			if follows < 0 {
+				if l.count == mostLeaders {
+					l.count++
+					return l
+				}
+				follows = l.count
+				rows, norms = append(rows, row...), append(norms, norm[b])
 				l.count++
-				return l
+				sums, sizes = append(sums, make([]int64, c.depth)), append(sizes, 0)
 			}
-			follows = l.count
-			rows, norms = append(rows, row...), append(norms, norm)
-			l.count++
-			sums, sizes = append(sums, make([]int64, c.depth)), append(sizes, 0)
+			for t, v := range c.row(i) {
+				sums[follows][t] += int64(v)
+			}
+			sizes[follows]++
 		}
-		for t, v := range code {
-			sums[follows][t] += int64(v)
-		}
-		sizes[follows]++
 	}
 	for p, sum := range sums {
 		for t, v := range sum {

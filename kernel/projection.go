@@ -202,8 +202,9 @@ func (p *projection) project(room *projectRoom, k *Kernels, rows func(i int) []f
 // pick takes the coordinates of row i.
 func (p *projection) pick(room *projectRoom, i int, row []float32) {
 	z := room.z[i*p.depth:][:p.width()]
+	to, centre := z[:p.kept], p.centre[:p.kept]
 	for c, v := range row[:p.kept] {
-		z[c] = float64(v) - float64(p.centre[c])
+		to[c] = float64(v) - float64(centre[c])
 	}
 	room.lost[i] = 0
 	if p.rest() {

@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/seed-64e14a55/privatemail/internal/par"
 )
 
@@ -15,92 +13,109 @@ import (
 // projection costs least, and what will be found.
 type survey struct {
 	projection *projection
-	rows       []int   // of the sample, of the points that take part
-	near       float64 // share of pairs that the codes leave
 	found      float64 // share of pairs within the radius
 }
 
 const (
-	// surveyRows are projected, and surveyQueries of them are searched for among them.
-	surveyRows, surveyQueries = 1024, 256
+	// surveyRows are sampled at most. One in directionShare of them gives directions
+	// and the others, of which surveyQueries are searched for among them, say what these
+	// leave: of the points they were made of directions leave less than of others.
+	surveyRows, surveyQueries = 1536, 256
+	directionShare            = 3
 	// What a pair costs: 64 places of a product of codes, as AVX512VNNI has it, and
 	// for those that are left a distance. The choice must not depend on the machine:
 	// bounds of what is dropped follow from it.
 	filterSeconds  = 0.25e-9
 	checkSeconds   = 15e-9
-	checkSecondsBy = 0.06e-9 // and dimension
-	// What directions must be able to save to be worth looking for.
-	directionSeconds = 20e-3
+	checkSecondsBy = 0.12e-9 // and dimension
+	// What directions cost by place and dimension, those for the sample and for every
+	// point. They are looked for where they may save directionGain times as much.
+	directionSeconds = 600e-9
+	projectSeconds   = 0.04e-9
+	directionGain    = 2
+	// deeperLeaves is the least share that twice as many directions are expected to
+	// leave of what the codes left.
+	deeperLeaves = 0.25
 )
+
+// filterCost is what codes of some depth cost, by pair.
+func filterCost(depth int) float64 { return float64(depth/64) * filterSeconds }
+
+// checkCost is what a pair costs that codes leave.
+func checkCost(d int) float64 { return checkSeconds + checkSecondsBy*float64(d) }
 
 // takeSurvey samples n points.
 func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius float64, o *Options) (*survey, error) {
-	s := &survey{rows: spread(min(n, surveyRows), n)}
+	s := &survey{}
 	sums := make([]float64, d)
-	for _, i := range s.rows {
+	var makerRows, rows []int
+	for at, i := range spread(min(n, surveyRows), n) {
 		for c, v := range row(i) {
 			sums[c] += float64(v)
+		}
+		if at%directionShare == directionShare-1 {
+			makerRows = append(makerRows, i)
+		} else {
+			rows = append(rows, i)
 		}
 	}
 	centre := make([]float32, d)
 	for c, sum := range sums {
-		centre[c] = float32(sum / float64(len(s.rows)))
+		centre[c] = float32(sum / float64(len(makerRows)+len(rows)))
 	}
-	sampled := func(i int) []float32 { return row(s.rows[i]) }
+	sampled := func(i int) []float32 { return row(rows[i]) }
 	radius2 := radiusSquared(radius)
 	best := math.Inf(1)
-	try := func(p *projection) (cost float64, err error) {
-		if err := p.fit(ctx, sampled, len(s.rows), o); err != nil {
+	try := func(p *projection) (near float64, err error) {
+		if err := p.fit(ctx, sampled, len(rows), o); err != nil {
 			return 0, err
 		}
-		_, near, found, err := p.sample(ctx, sampled, len(s.rows), radius, radius2, o)
-		filter := float64(p.depth/64) * filterSeconds
-		cost = filter + near*(checkSeconds+checkSecondsBy*float64(d))
-		if cost < best {
-			best, s.projection, s.near, s.found = cost, p, near, found
+		near, found, err := p.sample(ctx, sampled, len(rows), radius, radius2, o)
+		if cost := filterCost(p.depth) + near*checkCost(d); cost < best {
+			best, s.projection, s.found = cost, p, found
 		}
-		return cost, err
+		return near, err
 	}
 	full := coordinates(centre)
-	whole := float64(n) * float64(n) / 2 * float64(full.depth/64) * filterSeconds
-	if full.depth == 64 || whole < directionSeconds || d > mostDirected {
-		_, err := try(full)
+	if _, err := try(full); err != nil || full.depth == 64 || d > mostDirected {
 		return s, err
 	}
-	u := mat.NewDense(min(len(s.rows), directionRows), d, nil)
-	norms := make([]float64, u.RawMatrix().Rows)
-	for i := range norms {
-		to := u.RawRowView(i)
-		for c, v := range sampled(i * len(s.rows) / len(norms)) {
-			to[c] = float64(v) - float64(centre[c])
+	// What directions of some depth save at most, if they leave a share of pairs or
+	// more, and beyond what they cost.
+	gain := func(depth int, leave float64) float64 {
+		if depth >= full.depth {
+			return 0
 		}
-		norms[i] = mat.Norm(u.RowView(i), 2)
+		saved := (best - filterCost(depth) - max(leave, s.found)*checkCost(d)) * float64(n) * float64(n) / 2
+		return saved - directionGain*float64(d)*float64(depth)*(directionSeconds+projectSeconds*float64(n))
 	}
-	size := 1.25 * positive(quantile(norms, 0.99), slices.Max(norms))
-	points := newCovariance(u, size, o.Kernels, o.Workers)
-	for depth := 64; depth <= 256 && depth < full.depth; depth *= 2 {
-		basis, err := points.principal(ctx, depth-1)
+	first := 128
+	if full.depth < 2*first {
+		first = 64
+	}
+	if gain(first, 0) <= 0 {
+		return s, nil
+	}
+	makers, size := newCovariance(row, makerRows, centre, o)
+	directed := func(depth int) (near float64, err error) {
+		basis, err := makers.principal(ctx, depth-1)
 		if err != nil {
-			return nil, err
+			return 0, err
 		}
-		cost, err := try(along(centre, basis, depth, size))
-		if err != nil {
-			return nil, err
-		}
-		filter := float64(depth/64) * filterSeconds
-		if cost < 2*filter {
-			return s, nil // twice as deep costs more whatever it leaves
-		}
-		if s.near > 0.5 && depth == 64 {
-			break // nothing but all coordinates will do
-		}
+		return try(along(centre, basis, depth, size))
 	}
-	if float64(full.depth/64)*filterSeconds < best {
-		if _, err := try(full); err != nil {
-			return nil, err
-		}
+	near, err := directed(first)
+	if err != nil {
+		return nil, err
 	}
-	return s, nil
+	less, more := gain(first/2, near), gain(first*2, deeperLeaves*near)
+	switch {
+	case less > max(more, 0) && first > 64:
+		_, err = directed(first / 2)
+	case more > 0:
+		_, err = directed(first * 2)
+	}
+	return s, err
 }
 
 // spread returns count numbers below n, ascending but for none that come twice: the
@@ -155,11 +170,12 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 	return nil
 }
 
-// sample returns the codes of a sample, the share of pairs they leave, and the share
+// sample returns the share of pairs of a sample that its codes leave, and the share
 // of those within the radius.
-func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius, radius2 float64, o *Options) (c *codes, near, found float64, err error) {
-	if c, err = p.encode(ctx, row, n, o); err != nil {
-		return nil, 0, 0, err
+func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius, radius2 float64, o *Options) (near, found float64, err error) {
+	c, err := p.encode(ctx, row, n, o)
+	if err != nil {
+		return 0, 0, err
 	}
 	queries := min(n, surveyQueries)
 	columns := (n + panelColumns - 1) / panelColumns * panelColumns
@@ -192,13 +208,19 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 		}
 	}
 	pairs := float64(queries) * float64(max(n-1, 1))
-	return c, near / pairs, found / pairs, nil
+	return near / pairs, found / pairs, nil
 }
 
 // encode returns the codes of n points.
 func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, o *Options) (*codes, error) {
 	c, width := newCodes(n, p.depth, p.unit), p.width()
 	err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
+		if p.directions == nil && !p.rest() {
+			for i := lo; i < hi; i++ {
+				c.round(i, row(i), p.centre, o.Kernels)
+			}
+			return
+		}
 		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
 			c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])

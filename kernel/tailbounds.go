@@ -1,8 +1,12 @@
 package kernel
 
 import (
+	"context"
 	"math"
 	"math/bits"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
 )
 
 // tailBounds bounds the weight of the points that are not within the radius r of
@@ -45,27 +49,31 @@ const (
 
 // newTailBounds prepares bounds for the points of tiles, each of which stands for
 // some given points of n.
-func newTailBounds(t *tiles, b Bandwidth, radius float64, n int, multiplicity func(i int) float64) *tailBounds {
+func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n int, multiplicity func(i int) float64, set *par.Set) (*tailBounds, error) {
 	points := len(t.c.norm2)
 	tb := &tailBounds{c: t.c, weight: b.Weight(radius * radius), sum: make([]float64, points)}
 	if t.balls == nil {
 		tb.total = tb.weight * float64(n)
-		return tb
+		return tb, nil
 	}
 	each := (t.count() + tailGroups - 1) / tailGroups
 	count := (t.count() + each - 1) / each
 	padded := (count + panelColumns - 1) / panelColumns * panelColumns
 	tb.groups = newCodes(count, t.c.depth, t.c.unit)
 	tb.size = make([]float64, padded/64)
-	for g := range count {
+	sizes := make([]float64, count)
+	if err := set.Do(ctx, count, par.Func(func(_, g int) {
 		lo, hi := t.start[g*each], t.start[min((g+1)*each, t.count())]
 		tb.groups.enclose(g, t.c, lo, hi)
-		size := 0.0
 		for i := lo; i < hi; i++ {
-			size += multiplicity(i)
+			sizes[g] += multiplicity(i)
 		}
+	})); err != nil {
+		return nil, err
+	}
+	tb.groups.widest = slices.Max(tb.groups.slack)
+	for g, size := range sizes {
 		tb.size[g/64] = max(tb.size[g/64], size)
-		tb.groups.widest = max(tb.groups.widest, tb.groups.slack[g])
 	}
 	tb.panel = make([]uint8, padded*t.c.depth)
 	tb.groups.panel(tb.panel, 0, count)
@@ -86,7 +94,7 @@ func newTailBounds(t *tiles, b Bandwidth, radius float64, n int, multiplicity fu
 		tb.levels, before = append(tb.levels, level), w
 	}
 	tb.total = before * float64(n)
-	return tb
+	return tb, nil
 }
 
 func tailBytes(n, depth int) int64 {

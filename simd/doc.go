@@ -23,7 +23,9 @@
 //	CentredSums,          at once
 //	CentredDots
 //	Dots, SqDists         dot products and squared distances between rows
-//	SqDistsTo             squared distances of a row from some of many, up to a limit
+//	SqDistsTo,            squared distances of a row from some of many, up to a limit
+//	WideDistsTo           or in float64
+//	Round8                a point rounded to a code of bytes, and what that misses
 //	Above8, Pack8         pairs of rows of bytes whose product is large
 //
 // # Levels

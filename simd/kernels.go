@@ -26,6 +26,7 @@ type Kernels struct {
 	toNodes       func(dst, rows, last, x []float64)
 	fromNodes     func(dst, rows, last, nodes []float64, n int)
 	above8        func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
+	round8        func(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32)
 	mulTrans      func(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int)
 	centredSums   func(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
 	centredDots   func(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
@@ -64,6 +65,7 @@ var genericKernels = Kernels{
 	toNodes:     toNodesGo,
 	fromNodes:   fromNodesGo,
 	above8:      above8Go,
+	round8:      round8Go,
 	mulTrans:    mulTransGo,
 	centre:      centreGo,
 	centredSums: centredSumsGo,

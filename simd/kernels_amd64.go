@@ -34,6 +34,7 @@ var tables = [...]Kernels{
 		toNodes:     toNodesAVX2,
 		fromNodes:   fromNodesAVX2,
 		above8:      above8AVX2,
+		round8:      round8AVX2,
 	},
 	AVX512:     avx512Kernels,
 	AVX512VNNI: avx512Kernels.with(AVX512VNNI, above8AVX512VNNI),
@@ -69,6 +70,7 @@ var avx512Kernels = Kernels{
 	toNodes:      toNodesAVX512,
 	fromNodes:    fromNodesAVX512,
 	above8:       above8AVX512,
+	round8:       round8AVX2,
 }
 
 // with returns the kernels of a level that has but one of its own.

@@ -37,4 +37,5 @@ var neonKernels = Kernels{
 	toNodes:     toNodesGo,
 	fromNodes:   fromNodesGo,
 	above8:      above8Go,
+	round8:      round8Go,
 }

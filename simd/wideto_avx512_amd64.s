@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func wideDistsToF32AVX512(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
-// Requires: AVX, AVX512F, BMI2
+// Requires: AVX, AVX512F, BMI2, MMX+
 TEXT ·wideDistsToF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ  dst+0(FP), AX
 	MOVQ  x+8(FP), CX
@@ -17,6 +17,7 @@ TEXT ·wideDistsToF32AVX512(SB), NOSPLIT, $0-56
 	MOVQ  d+16(FP), R8
 	MOVQ  d+16(FP), R9
 	SHRQ  $0x04, R8
+	SHLQ  $0x06, R8
 	ANDQ  $0x0f, R9
 	MOVQ  $-1, R10
 	BZHIQ R9, R10, R10
@@ -24,60 +25,236 @@ TEXT ·wideDistsToF32AVX512(SB), NOSPLIT, $0-56
 	SHRQ  $0x08, R10
 	KMOVW R10, K2
 	SHRQ  $0x08, R10
+	CMPQ  SI, $0x04
+	JL    rowsDone
 
-row:
-	MOVL   (BX), R10
-	IMULQ  DI, R10
-	ADDQ   DX, R10
+rows:
+	CMPQ       SI, $0x10
+	JL         rowsFetched
+	MOVL       48(BX), R10
+	IMULQ      DI, R10
+	PREFETCHT0 (DX)(R10*1)
+	PREFETCHT0 64(DX)(R10*1)
+	PREFETCHT0 128(DX)(R10*1)
+	PREFETCHT0 192(DX)(R10*1)
+	MOVL       52(BX), R10
+	IMULQ      DI, R10
+	PREFETCHT0 (DX)(R10*1)
+	PREFETCHT0 64(DX)(R10*1)
+	PREFETCHT0 128(DX)(R10*1)
+	PREFETCHT0 192(DX)(R10*1)
+	MOVL       56(BX), R10
+	IMULQ      DI, R10
+	PREFETCHT0 (DX)(R10*1)
+	PREFETCHT0 64(DX)(R10*1)
+	PREFETCHT0 128(DX)(R10*1)
+	PREFETCHT0 192(DX)(R10*1)
+	MOVL       60(BX), R10
+	IMULQ      DI, R10
+	PREFETCHT0 (DX)(R10*1)
+	PREFETCHT0 64(DX)(R10*1)
+	PREFETCHT0 128(DX)(R10*1)
+	PREFETCHT0 192(DX)(R10*1)
+
+rowsFetched:
+	MOVL   (BX), R11
+	IMULQ  DI, R11
+	ADDQ   DX, R11
 	VXORPS X0, X0, X0
 	VXORPS X1, X1, X1
-	MOVQ   CX, R11
-	MOVQ   R8, R12
-	TESTQ  R12, R12
-	JZ     tail
+	MOVL   4(BX), R12
+	IMULQ  DI, R12
+	ADDQ   DX, R12
+	VXORPS X2, X2, X2
+	VXORPS X3, X3, X3
+	MOVL   8(BX), R13
+	IMULQ  DI, R13
+	ADDQ   DX, R13
+	VXORPS X4, X4, X4
+	VXORPS X5, X5, X5
+	MOVL   12(BX), R14
+	IMULQ  DI, R14
+	ADDQ   DX, R14
+	VXORPS X6, X6, X6
+	VXORPS X7, X7, X7
+	XORQ   R10, R10
+	TESTQ  R8, R8
+	JZ     rowsTail
 
-block:
-	VCVTPS2PD (R11), Z2
-	VCVTPS2PD (R10), Z3
-	VSUBPD    Z3, Z2, Z2
-	VMULPD    Z2, Z2, Z2
-	VADDPD    Z2, Z0, Z0
-	VCVTPS2PD 32(R11), Z2
-	VCVTPS2PD 32(R10), Z3
-	VSUBPD    Z3, Z2, Z2
-	VMULPD    Z2, Z2, Z2
-	VADDPD    Z2, Z1, Z1
-	ADDQ      $0x00000040, R11
-	ADDQ      $0x00000040, R10
-	DECQ      R12
-	JNZ       block
+rowsBlock:
+	VCVTPS2PD (CX)(R10*1), Z8
+	VCVTPS2PD (R11)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z0, Z0
+	VCVTPS2PD (R12)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z2, Z2
+	VCVTPS2PD (R13)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z4, Z4
+	VCVTPS2PD (R14)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z6, Z6
+	VCVTPS2PD 32(CX)(R10*1), Z8
+	VCVTPS2PD 32(R11)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z1, Z1
+	VCVTPS2PD 32(R12)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z3, Z3
+	VCVTPS2PD 32(R13)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z5, Z5
+	VCVTPS2PD 32(R14)(R10*1), Z9
+	VSUBPD    Z9, Z8, Z9
+	VMULPD    Z9, Z9, Z9
+	VADDPD    Z9, Z7, Z7
+	ADDQ      $0x40, R10
+	CMPQ      R10, R8
+	JNE       rowsBlock
 
-tail:
+rowsTail:
 	TESTQ       R9, R9
-	JZ          store
-	VCVTPS2PD.Z (R11), K1, Z2
-	VCVTPS2PD.Z (R10), K1, Z3
-	VSUBPD      Z3, Z2, Z2
-	VMULPD      Z2, Z2, Z2
-	VADDPD      Z2, Z0, Z0
-	VCVTPS2PD.Z 32(R11), K2, Z2
-	VCVTPS2PD.Z 32(R10), K2, Z3
-	VSUBPD      Z3, Z2, Z2
-	VMULPD      Z2, Z2, Z2
-	VADDPD      Z2, Z1, Z1
+	JZ          rowsStore
+	VCVTPS2PD.Z (CX)(R10*1), K1, Z8
+	VCVTPS2PD.Z (R11)(R10*1), K1, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z0, Z0
+	VCVTPS2PD.Z (R12)(R10*1), K1, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z2, Z2
+	VCVTPS2PD.Z (R13)(R10*1), K1, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z4, Z4
+	VCVTPS2PD.Z (R14)(R10*1), K1, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z6, Z6
+	VCVTPS2PD.Z 32(CX)(R10*1), K2, Z8
+	VCVTPS2PD.Z 32(R11)(R10*1), K2, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z1, Z1
+	VCVTPS2PD.Z 32(R12)(R10*1), K2, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z3, Z3
+	VCVTPS2PD.Z 32(R13)(R10*1), K2, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z5, Z5
+	VCVTPS2PD.Z 32(R14)(R10*1), K2, Z9
+	VSUBPD      Z9, Z8, Z9
+	VMULPD      Z9, Z9, Z9
+	VADDPD      Z9, Z7, Z7
 
-store:
+rowsStore:
 	VADDPD        Z1, Z0, Z0
-	VEXTRACTF64X4 $0x01, Z0, Y2
-	VADDPD        Y2, Y0, Y0
-	VEXTRACTF128  $0x01, Y0, X2
-	VADDPD        X2, X0, X0
-	VPERMILPD     $0x01, X0, X2
-	VADDPD        X2, X0, X0
+	VEXTRACTF64X4 $0x01, Z0, Y8
+	VADDPD        Y8, Y0, Y0
+	VEXTRACTF128  $0x01, Y0, X8
+	VADDPD        X8, X0, X0
+	VPERMILPD     $0x01, X0, X8
+	VADDPD        X8, X0, X0
 	VMOVSD        X0, (AX)
+	VADDPD        Z3, Z2, Z2
+	VEXTRACTF64X4 $0x01, Z2, Y8
+	VADDPD        Y8, Y2, Y2
+	VEXTRACTF128  $0x01, Y2, X8
+	VADDPD        X8, X2, X2
+	VPERMILPD     $0x01, X2, X8
+	VADDPD        X8, X2, X2
+	VMOVSD        X2, 8(AX)
+	VADDPD        Z5, Z4, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y8
+	VADDPD        Y8, Y4, Y4
+	VEXTRACTF128  $0x01, Y4, X8
+	VADDPD        X8, X4, X4
+	VPERMILPD     $0x01, X4, X8
+	VADDPD        X8, X4, X4
+	VMOVSD        X4, 16(AX)
+	VADDPD        Z7, Z6, Z6
+	VEXTRACTF64X4 $0x01, Z6, Y8
+	VADDPD        Y8, Y6, Y6
+	VEXTRACTF128  $0x01, Y6, X8
+	VADDPD        X8, X6, X6
+	VPERMILPD     $0x01, X6, X8
+	VADDPD        X8, X6, X6
+	VMOVSD        X6, 24(AX)
+	ADDQ          $0x20, AX
+	ADDQ          $0x10, BX
+	SUBQ          $0x04, SI
+	CMPQ          SI, $0x04
+	JGE           rows
+
+rowsDone:
+	CMPQ SI, $0x01
+	JL   rowDone
+
+row:
+	MOVL   (BX), R11
+	IMULQ  DI, R11
+	ADDQ   DX, R11
+	VXORPS X10, X10, X10
+	VXORPS X11, X11, X11
+	XORQ   R10, R10
+	TESTQ  R8, R8
+	JZ     rowTail
+
+rowBlock:
+	VCVTPS2PD (CX)(R10*1), Z0
+	VCVTPS2PD (R11)(R10*1), Z1
+	VSUBPD    Z1, Z0, Z1
+	VMULPD    Z1, Z1, Z1
+	VADDPD    Z1, Z10, Z10
+	VCVTPS2PD 32(CX)(R10*1), Z0
+	VCVTPS2PD 32(R11)(R10*1), Z1
+	VSUBPD    Z1, Z0, Z1
+	VMULPD    Z1, Z1, Z1
+	VADDPD    Z1, Z11, Z11
+	ADDQ      $0x40, R10
+	CMPQ      R10, R8
+	JNE       rowBlock
+
+rowTail:
+	TESTQ       R9, R9
+	JZ          rowStore
+	VCVTPS2PD.Z (CX)(R10*1), K1, Z0
+	VCVTPS2PD.Z (R11)(R10*1), K1, Z1
+	VSUBPD      Z1, Z0, Z1
+	VMULPD      Z1, Z1, Z1
+	VADDPD      Z1, Z10, Z10
+	VCVTPS2PD.Z 32(CX)(R10*1), K2, Z0
+	VCVTPS2PD.Z 32(R11)(R10*1), K2, Z1
+	VSUBPD      Z1, Z0, Z1
+	VMULPD      Z1, Z1, Z1
+	VADDPD      Z1, Z11, Z11
+
+rowStore:
+	VADDPD        Z11, Z10, Z10
+	VEXTRACTF64X4 $0x01, Z10, Y0
+	VADDPD        Y0, Y10, Y10
+	VEXTRACTF128  $0x01, Y10, X0
+	VADDPD        X0, X10, X10
+	VPERMILPD     $0x01, X10, X0
+	VADDPD        X0, X10, X10
+	VMOVSD        X10, (AX)
 	ADDQ          $0x08, AX
 	ADDQ          $0x04, BX
-	DECQ          SI
-	JNZ           row
+	SUBQ          $0x01, SI
+	CMPQ          SI, $0x01
+	JGE           row
+
+rowDone:
 	VZEROUPPER
 	RET

@@ -1,7 +1,8 @@
 // Command wideto writes squared distances, in float64, of a row from some of many.
 //
-// Sums are in 16 lanes, two registers of AVX-512 or four of AVX2. The columns that
-// do not fill them go through masks.
+// Sums are in 16 lanes, two registers of AVX-512 or four of AVX2. A few rows go
+// together, so that sums do not wait for each other and x is read and converted once
+// for all. The columns that do not fill lanes go through masks.
 package main
 
 import (
@@ -14,7 +15,10 @@ import (
 
 var level = flag.String("level", "avx2", "avx2 or avx512")
 
-const lanes = 16
+const (
+	lanes = 16
+	ahead = 12 // rows to fetch ahead: they lie anywhere
+)
 
 func main() {
 	flag.Parse()
@@ -44,8 +48,9 @@ func main() {
 	dst, x, rows, index, n := load("dst"), load("x"), load("rows"), load("index"), load("n")
 	stride := load("stride")
 	SHLQ(U8(2), stride)
-	blocks, tail := load("d"), load("d")
-	SHRQ(U8(4), blocks)
+	whole, tail := load("d"), load("d") // bytes of the columns that fill lanes, and the others
+	SHRQ(U8(4), whole)
+	SHLQ(U8(6), whole)
 	ANDQ(U8(lanes-1), tail)
 	vectors := 8 * lanes / bytes
 	// masked returns a load of the numbers of vector v that are in the tail.
@@ -74,52 +79,77 @@ func main() {
 		}
 	}
 
-	Label("row")
-	y := GP64()
-	MOVL(Mem{Base: index}, y.As32())
-	IMULQ(stride, y)
-	ADDQ(rows, y)
-	sums := make([]reg.VecVirtual, vectors)
-	for v := range sums {
-		sums[v] = vector(bytes)
-		VXORPS(sums[v].AsX(), sums[v].AsX(), sums[v].AsX())
-	}
-	from, left := GP64(), GP64()
-	MOVQ(x, from)
-	MOVQ(blocks, left)
-	TESTQ(left, left)
-	JZ(LabelRef("tail"))
+	// Registers for the sums of some rows, and of AVX2 but half as many.
+	together := bytes / 16
+	group := func(label string, count int) {
+		CMPQ(n, U8(count))
+		JL(LabelRef(label + "Done"))
+		Label(label)
+		y, sums := make([]reg.GPVirtual, count), make([][]reg.VecVirtual, count)
+		at := GP64()
+		if count > 1 {
+			CMPQ(n, U8(count+ahead))
+			JL(LabelRef(label + "Fetched"))
+			for r := range count {
+				MOVL(Mem{Base: index, Disp: 4 * (r + ahead)}, at.As32())
+				IMULQ(stride, at)
+				for line := range 4 {
+					PREFETCHT0(Mem{Base: rows, Index: at, Scale: 1, Disp: 64 * line})
+				}
+			}
+			Label(label + "Fetched")
+		}
+		for r := range y {
+			y[r] = GP64()
+			MOVL(Mem{Base: index, Disp: 4 * r}, y[r].As32())
+			IMULQ(stride, y[r])
+			ADDQ(rows, y[r])
+			for range vectors {
+				sum := vector(bytes)
+				VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
+				sums[r] = append(sums[r], sum)
+			}
+		}
+		add := func(read func(v int, m Mem, r reg.VecVirtual)) {
+			for v := range vectors {
+				e := vector(bytes)
+				read(v, Mem{Base: x, Index: at, Scale: 1, Disp: v * bytes / 2}, e)
+				for r := range y {
+					f := vector(bytes)
+					read(v, Mem{Base: y[r], Index: at, Scale: 1, Disp: v * bytes / 2}, f)
+					VSUBPD(f, e, f)
+					VMULPD(f, f, f)
+					VADDPD(f, sums[r][v], sums[r][v])
+				}
+			}
+		}
+		XORQ(at, at)
+		TESTQ(whole, whole)
+		JZ(LabelRef(label + "Tail"))
+		Label(label + "Block")
+		add(func(_ int, m Mem, r reg.VecVirtual) { VCVTPS2PD(m, r) })
+		ADDQ(U8(4*lanes), at)
+		CMPQ(at, whole)
+		JNE(LabelRef(label + "Block"))
 
-	Label("block")
-	add := func(v int, read func(v int, m Mem, r reg.VecVirtual)) {
-		e, f := vector(bytes), vector(bytes)
-		read(v, Mem{Base: from, Disp: v * bytes / 2}, e)
-		read(v, Mem{Base: y, Disp: v * bytes / 2}, f)
-		VSUBPD(f, e, e)
-		VMULPD(e, e, e)
-		VADDPD(e, sums[v], sums[v])
-	}
-	for v := range sums {
-		add(v, func(_ int, m Mem, r reg.VecVirtual) { VCVTPS2PD(m, r) })
-	}
-	ADDQ(U32(4*lanes), from)
-	ADDQ(U32(4*lanes), y)
-	DECQ(left)
-	JNZ(LabelRef("block"))
+		Label(label + "Tail")
+		TESTQ(tail, tail)
+		JZ(LabelRef(label + "Store"))
+		add(masked)
 
-	Label("tail")
-	TESTQ(tail, tail)
-	JZ(LabelRef("store"))
-	for v := range sums {
-		add(v, masked)
+		Label(label + "Store")
+		for r := range y {
+			VMOVSD(reduce(sums[r]).AsX(), Mem{Base: dst, Disp: 8 * r})
+		}
+		ADDQ(U8(8*count), dst)
+		ADDQ(U8(4*count), index)
+		SUBQ(U8(count), n)
+		CMPQ(n, U8(count))
+		JGE(LabelRef(label))
+		Label(label + "Done")
 	}
-
-	Label("store")
-	VMOVSD(reduce(sums).AsX(), Mem{Base: dst})
-	ADDQ(U8(8), dst)
-	ADDQ(U8(4), index)
-	DECQ(n)
-	JNZ(LabelRef("row"))
+	group("rows", together)
+	group("row", 1)
 	VZEROUPPER()
 	RET()
 	Generate()
