@@ -64,8 +64,8 @@ func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []fl
 			return err
 		}
 		op.cert.Isolated, op.cert.Rounding = 0, 0
-		bound := func(i int, near, dropped float64) {
-			op.cert.Rounding = max(op.cert.Rounding, op.certifyRow(i, near, dropped))
+		bound := func(i int, near, dropped, more float64) {
+			op.cert.Rounding = max(op.cert.Rounding, op.certifyRow(i, near, dropped)+more)
 		}
 		repaired := 0
 		for cell := range op.cells.count() {
@@ -79,10 +79,11 @@ func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []fl
 					op.cert.Row[i] = float32(math.Inf(1))
 				case r != nil:
 					// A direct weight with every row out of the grid is added to what the grid has.
-					bound(i, near[cell], r.dropped+float64(len(r.rows))*0x1p-52*op.degrees[i])
+					sums := float64(len(r.rows)) * 0x1p-52
+					bound(i, near[cell], r.dropped+sums*op.degrees[i], sums)
 				default:
 					// What was lost with the other rows is known as the grid had it.
-					bound(i, near[cell], max(all[i]-op.degrees[i], 0)+op.errs.near*near[cell]+op.errs.far)
+					bound(i, near[cell], max(all[i]-op.degrees[i], 0)+op.errs.near*near[cell]+op.errs.far, 0)
 				}
 				if op.degrees[i] <= 0 && op.outside(i) {
 					op.cert.Isolated++

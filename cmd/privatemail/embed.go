@@ -156,7 +156,7 @@ func (f *embedFlags) input(e *env, name string, s *privatemail.Settings) (input,
 	if f.labels != "" {
 		in.labels = f.labels
 	}
-	if err := refuseInput(f.out, in); err != nil {
+	if err := refuseInput("-out", f.out, in); err != nil {
 		return in, err // labels that have no effect are not to be lost either
 	}
 	if s.Coefficient == 0 {

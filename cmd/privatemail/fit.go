@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -32,9 +33,10 @@ rows with the label -1 have none.
 
 Queries are placed by the map alone, without labels: -queries names their features and
 -queries-out where their rows go. What is nearest to them in -out is the answer. -map-out
-writes the map for others to use, a matrix M of one row more than features have columns: the
-image of a row f is (f 1) M, divided by its norm. Files are .npy (float32), .fvecs, .fbin or
-.idx; each is replaced as a whole or not at all.`,
+writes the map for others to use, a .npy of float64 with a matrix M of one row more than
+features have columns: the image of a row f, divided by its norm first with -normalize-rows,
+is (f 1) M, divided by its norm. Other files are .npy (float32), .fvecs, .fbin or .idx; each
+is replaced as a whole or not at all.`,
 		examples: []string{
 			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
@@ -49,13 +51,14 @@ image of a row f is (f 1) M, divided by its norm. Files are .npy (float32), .fve
 }
 
 type fitFlags struct {
-	work                  workFlags
-	settings              supervised.Settings
-	normalizeRows         bool
-	labels, out           string
-	queries, queriesOut   string
-	mapOut                string
-	rows, columns, placed int // of FEATURES, and queries placed
+	work                workFlags
+	settings            supervised.Settings
+	normalizeRows       bool
+	labels, out         string
+	queries, queriesOut string
+	mapOut              string
+	rows, columns       int // of FEATURES
+	placed, nowhere     int // queries, and those whose row is zeros
 }
 
 func (f *fitFlags) define(fs *flag.FlagSet) {
@@ -84,12 +87,20 @@ func (f *fitFlags) run(ctx context.Context, e *env, names []string) error {
 	if err := f.checkOutputs(in); err != nil {
 		return err
 	}
-	fit, queries, err := f.fit(ctx, e, in)
+	q, release, err := f.openQueries(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	fit, queries, err := f.fit(ctx, e, in, q)
 	if err != nil {
 		return err
 	}
 	if err := f.write(ctx, fit, queries); err != nil {
 		return err
+	}
+	if f.nowhere > 0 {
+		e.note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
 	}
 	e.noteDegree(&fit.Graph, min(f.settings.MeanDegree, float64(f.rows-1)), "")
 	return f.show(e, fit)
@@ -119,39 +130,84 @@ func (f *fitFlags) checkOutputs(in input) error {
 		return usagef("-queries and -queries-out go together: what to place, and where it goes")
 	}
 	var seen []string
-	for _, out := range []string{f.out, f.queriesOut, f.mapOut} {
-		if out == "" {
+	for _, c := range []struct {
+		flag, out string
+		check     func(path string) error
+	}{{"-out", f.out, checkMatrixFile}, {"-queries-out", f.queriesOut, checkMatrixFile}, {"-map-out", f.mapOut, checkMapFile}} {
+		if c.out == "" {
 			continue
 		}
-		if err := errors.Join(refuseInput(out, in), refuseInput(out, input{features: f.queries})); err != nil {
+		if err := errors.Join(refuseInput(c.flag, c.out, in), refuseInput(c.flag, c.out, f.queryFiles())); err != nil {
+			return err
+		}
+		target, err := filepath.Abs(followLinks(c.out))
+		if err != nil {
 			return err
 		}
 		for _, other := range seen {
-			if filepath.Clean(out) == filepath.Clean(other) || sameFile(out, other) {
-				return usagef("two results would go to %s: name another file for one", out)
+			if target == other || sameFile(target, other) {
+				return usagef("two results would go to %s: name another file for one", c.out)
 			}
 		}
-		seen = append(seen, out)
-		if err := checkMatrixFile(out); err != nil {
+		seen = append(seen, target)
+		if err := c.check(c.out); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fit reads the files and does the work; queries is nil where there are none.
-func (f *fitFlags) fit(ctx context.Context, e *env, in input) (fit *supervised.Model, queries *mat.Dense, err error) {
+// checkMapFile is checkMatrixFile for float64.
+func checkMapFile(path string) error {
+	return checkFile(path, func(ended context.Context) error { return formats.WriteMatrix64(ended, path, 1, 1, []float64{0}) })
+}
+
+// queryFiles are the files that -queries stands for, as FEATURES does.
+func (f *fitFlags) queryFiles() input {
+	in, err := resolve(f.queries)
+	if err != nil {
+		return input{features: f.queries}
+	}
+	return in
+}
+
+// openQueries returns the features of the queries, none if there are no queries, and a
+// function that releases them.
+func (f *fitFlags) openQueries(ctx context.Context) (q blas32.General, release func(), err error) {
+	if f.queries == "" {
+		return q, func() {}, nil
+	}
+	in, err := resolve(f.queries)
+	if err != nil {
+		return q, nil, err
+	}
+	if q, release, err = readFeatures(ctx, in.features); err != nil {
+		return q, nil, err
+	}
+	if q.Rows == 0 {
+		release()
+		return q, nil, fmt.Errorf("%s: no queries in it", in.features)
+	}
+	return q, release, nil
+}
+
+// fit reads FEATURES and does the work, and places the queries q; the second result is
+// nil where there are none.
+func (f *fitFlags) fit(ctx context.Context, e *env, in input, q blas32.General) (fit *supervised.Model, queries *mat.Dense, err error) {
 	err = e.withRows(ctx, f.work, in, " (-1 for none)", func(engine *privatemail.Engine, x blas32.General, y []int32) error {
-		f.rows, f.columns = x.Rows, x.Cols
+		f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 		s := f.settings
 		s.MeanDegree = min(s.MeanDegree, float64(max(x.Rows-1, 1)))
-		if s.Columns > x.Cols {
+		switch {
+		case s.Columns > x.Cols:
 			return usagef("-k %d is more than the %d columns of %s", s.Columns, x.Cols, in.features)
+		case q.Rows > 0 && q.Cols != x.Cols:
+			return fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 		}
-		if err := f.checkMemory(x); err != nil {
+		if err := f.checkMemory(x, q); err != nil {
 			return err
 		}
-		rows, err := f.double(x)
+		rows, err := f.double(ctx, x)
 		if err != nil {
 			return err
 		}
@@ -159,31 +215,28 @@ func (f *fitFlags) fit(ctx context.Context, e *env, in input) (fit *supervised.M
 		fit, err = await(ctx, func() (*supervised.Model, error) { return supervised.Fit(ctx, engine, rows, y, &s) })
 		return f.explain(err, in)
 	})
-	if err != nil || f.queries == "" {
+	if err != nil || q.Rows == 0 {
 		return fit, nil, err
 	}
-	q, release, err := readFeatures(ctx, f.queries)
+	// A copy, not q: who gives up waiting releases that.
+	rows, err := f.double(ctx, q)
+	if err == nil {
+		queries, err = await(ctx, func() (*mat.Dense, error) { return fit.Map.Apply(rows) })
+	}
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, explain(err, f.queryFiles())
 	}
-	defer release()
-	if q.Cols != f.columns {
-		return nil, nil, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, f.columns)
-	}
-	f.placed = q.Rows
-	queries, err = await(ctx, func() (*mat.Dense, error) {
-		rows, err := f.double(q)
-		if err != nil {
-			return nil, err
+	for i := range q.Rows {
+		if mat.Norm(queries.RowView(i), 1) == 0 {
+			f.nowhere++
 		}
-		return fit.Map.Apply(rows)
-	})
-	return fit, queries, explain(err, input{features: f.queries})
+	}
+	return fit, queries, nil
 }
 
-// checkMemory refuses rows whose copies do not fit beside what the engine counts: the
-// rows and their images in float64, and the images in float32.
-func (f *fitFlags) checkMemory(x blas32.General) error {
+// checkMemory refuses rows whose copies do not fit beside what the engine counts: rows
+// and queries and their images in float64, and the images in float32.
+func (f *fitFlags) checkMemory(x, q blas32.General) error {
 	budget := f.work.budget
 	if budget == 0 {
 		budget = mem.Available() / 4 * 3
@@ -192,17 +245,20 @@ func (f *fitFlags) checkMemory(x blas32.General) error {
 	if k == 0 {
 		k = x.Cols
 	}
-	need := float64(x.Rows) * (8*float64(x.Cols) + (8+4)*float64(k))
+	need := (float64(x.Rows) + float64(q.Rows)) * (8*float64(x.Cols) + (8+4)*float64(k))
 	if need > float64(budget) {
-		return &kernel.MemoryError{What: fmt.Sprintf("supervised embedding of %d x %d", x.Rows, x.Cols), Need: int64(min(need, math.MaxInt64/2)), Budget: budget}
+		return &kernel.MemoryError{What: fmt.Sprintf("supervised embedding of %d x %d and %d queries", x.Rows, x.Cols, q.Rows), Need: int64(min(need, math.MaxInt64/2)), Budget: budget}
 	}
 	return nil
 }
 
 // double returns the rows in float64, divided by their norm if that is wanted.
-func (f *fitFlags) double(x blas32.General) (blas64.General, error) {
+func (f *fitFlags) double(ctx context.Context, x blas32.General) (blas64.General, error) {
 	out := blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: max(x.Cols, 1), Data: make([]float64, x.Rows*x.Cols)}
 	for i := range x.Rows {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return out, ctx.Err()
+		}
 		row := out.Data[i*out.Stride:][:x.Cols]
 		points.ReadRow(row, x, i)
 		if f.normalizeRows && points.Normalize(row) == 0 {
@@ -234,7 +290,8 @@ func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries *ma
 		}
 	}
 	if f.mapOut != "" {
-		if err := writeEmbedding(ctx, f.mapOut, affine(fit.Map)); err != nil {
+		m := affine(fit.Map).RawMatrix()
+		if err := formats.WriteMatrix64(ctx, f.mapOut, m.Rows, m.Cols, m.Data); err != nil {
 			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 		}
 	}

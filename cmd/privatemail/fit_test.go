@@ -26,8 +26,11 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries := filepath.Join(temp, "q.npy")
-	writeMatrix(t, queries, 40, 16, q.Data)
+	queries := filepath.Join(temp, "queries")
+	if err := os.Mkdir(queries, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	writeMatrix(t, filepath.Join(queries, featuresName), 40, 16, q.Data)
 	out, placed, matrix := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy"), filepath.Join(temp, "m.npy")
 	stdout, stderr := succeed(t, "fit", folder, "-k", "5", "-steps", "2", "-beta", "2", "-degree", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
 	for _, words := range []string{"csr", "neighbours", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the map from 16 columns"} {
@@ -132,6 +135,14 @@ func TestFitRefuses(t *testing.T) {
 	rows[17*16+3] = float32(math.NaN())
 	writeMatrix(t, nan, 300, 16, rows)
 	out := filepath.Join(temp, "x.npy")
+	link, none, many, strange := filepath.Join(temp, "link.npy"), filepath.Join(temp, "none.npy"), filepath.Join(temp, "many.npy"), filepath.Join(temp, "strange.npy")
+	if err := os.Symlink("x.npy", link); err != nil {
+		t.Fatal(err)
+	}
+	writeMatrix(t, none, 0, 16, nil)
+	writeMatrix(t, many, 5000, 16, make([]float32, 5000*16))
+	different[7] = -5
+	writeLabels(t, strange, different)
 	for _, c := range []struct {
 		args  string
 		code  int
@@ -145,6 +156,13 @@ func TestFitRefuses(t *testing.T) {
 		{folder + " -out " + out + " -queries " + narrow, exitUsage, "go together"},
 		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + narrow, exitUsage, "would replace the input"},
 		{folder + " -out " + out + " -map-out " + out, exitUsage, "two results"},
+		{folder + " -out " + filepath.Join(temp, "..", filepath.Base(temp), "x.npy") + " -map-out " + out, exitUsage, "two results"},
+		{folder + " -out " + out + " -map-out " + link, exitUsage, "two results"},
+		{folder + " -out " + out + " -map-out " + features, exitUsage, "-map-out " + features + " would replace"},
+		{folder + " -out " + out + " -map-out " + filepath.Join(temp, "m.fvecs"), exitUsage, "m.fvecs"},
+		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), exitFailed, "no queries"},
+		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -budget 1M", exitFailed, "-budget allows more"},
+		{folder + " -out " + out + " -labels " + strange, exitFailed, "label -5"},
 		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), exitFailed, "rows of 3 values"},
 		{folder + " -out " + out + " -k 17", exitUsage, "-k 17"},
 		{folder + " -out " + out + " -budget 1K", exitFailed, "-budget allows more"},
@@ -157,7 +175,7 @@ func TestFitRefuses(t *testing.T) {
 	} {
 		refuse(t, c.code, append([]string{"fit"}, strings.Fields(c.args)...), c.words)
 	}
-	wantFiles(t, temp, "narrow.npy", "alone.npy", "nan.npy", "zeros.npy")
+	wantFiles(t, temp, "narrow.npy", "alone.npy", "nan.npy", "zeros.npy", "link.npy", "none.npy", "many.npy", "strange.npy")
 }
 
 // A file that is there stays as it is when the work is interrupted.

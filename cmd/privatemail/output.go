@@ -100,10 +100,10 @@ func sameFile(a, b string) bool {
 }
 
 // refuseInput keeps an output from replacing what it is made from.
-func refuseInput(out string, in input) error {
+func refuseInput(flag, out string, in input) error {
 	for _, path := range []string{in.features, in.labels} {
 		if path != "" && sameFile(out, path) {
-			return usagef("-out %s would replace the input %s; name another file", out, path)
+			return usagef("%s %s would replace the input %s; name another file", flag, out, path)
 		}
 	}
 	return nil

@@ -64,6 +64,9 @@ func wantRescued(t *testing.T, folder string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(files) != 1 || !isRelease(files[0]) {
-		t.Errorf("%q are no release: %v", files, err)
+		t.Fatalf("%q are no release: %v", files, err)
+	}
+	if info, err := os.Stat(files[0]); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v: others may read it", info.Mode(), err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -176,8 +177,8 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 		return err
 	}
 	// The budget is spent: an interrupt does not take the release away now.
-	if err := f.deliver(context.WithoutCancel(ctx), out); err != nil {
-		return err
+	if lost := f.deliver(context.WithoutCancel(ctx), out); lost != nil {
+		return errors.Join(lost, err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s is written and may be used, but: %w", f.out, bare(err))
@@ -194,7 +195,7 @@ func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (inp
 	if f.labels != "" {
 		in.labels = f.labels
 	}
-	if err := refuseInput(f.out, in); err != nil {
+	if err := refuseInput("-out", f.out, in); err != nil {
 		return in, err
 	}
 	if isRelease(f.out) {
@@ -230,10 +231,31 @@ func (f *privatizeFlags) deliver(ctx context.Context, r *release.Release) error 
 		return nil
 	}
 	kept := filepath.Join(os.TempDir(), fmt.Sprintf("privatemail-%x.release", r.ID))
-	if lost := writeRelease(ctx, kept, r); lost != nil {
+	if lost := keepRelease(kept, r); lost != nil {
 		return fmt.Errorf("the budget is spent, but the release could not be written: %w; nor kept: %w", err, lost)
 	}
 	return fmt.Errorf("the budget is spent, but the release could not be written: %w; it is kept in %s: move it from there, another one costs again", err, kept)
+}
+
+// keepRelease writes a release to a new file that only its owner can read: where it was
+// to go fewer people may be allowed to look than here.
+func keepRelease(path string, r *release.Release) error {
+	data, err := r.MarshalBinary()
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		os.Remove(path)
+	}
+	return err
 }
 
 // isRelease tells whether a file holds a release. A pipe or a device is not asked.

@@ -115,10 +115,11 @@ func (f *Folder) Keep(key Key, message []byte) ([]byte, error) {
 // be no room all the same for the next one.
 func (f *Folder) Ready() error {
 	trial := filepath.Join(f.path, "try-"+rand.Text())
-	if err := f.put(trial, make([]byte, 4096)); err != nil {
-		return memoryError(err)
+	err := f.put(trial, make([]byte, 4096))
+	if gone := os.Remove(trial); err == nil {
+		err = gone
 	}
-	if err := os.Remove(trial); err != nil {
+	if err != nil {
 		return memoryError(err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -21,7 +22,8 @@ import (
 var ErrLabelDisclosed = errors.New("the label is protected and would be disclosed")
 
 // A Record is what is private: a row of features, of any length but 0, and its
-// class. Package fmt does not print it.
+// class. Packages fmt and slog do not print it, unless it lies in an unexported field of
+// another value; encoding/json does.
 type Record struct {
 	Features []float64
 	Label    int32
@@ -32,6 +34,9 @@ type Record struct {
 func (r Record) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "private record of %d features", len(r.Features))
 }
+
+// LogValue implements slog.LogValuer, as Format does for fmt.
+func (r Record) LogValue() slog.Value { return slog.StringValue(fmt.Sprint(r)) }
 
 // PaperSettings say what a question is worth. None of these has a default.
 type PaperSettings struct {

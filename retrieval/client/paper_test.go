@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"path/filepath"
 	"slices"
@@ -311,6 +312,11 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 				t.Errorf("%s of %T: %s", verb, v, text)
 			}
 		}
+	}
+	var log strings.Builder
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "record", secret)
+	if strings.Contains(log.String(), "424242") {
+		t.Errorf("a log has %s", log.String())
 	}
 	if _, err := new(Question).Read(&wire.Matches{}); !errors.Is(err, ErrAnswer) {
 		t.Errorf("a question that was not asked: %v", err)

@@ -61,6 +61,11 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels
 	if s.Beta == 0 {
 		s.Beta = 3
 	}
+	for i, label := range labels {
+		if label < -1 {
+			return nil, fmt.Errorf("supervised: fit: %w: row %d has label %d, want 0 or more, or -1 for none", kernel.ErrLabels, i, label)
+		}
+	}
 	m, err := NewMap(rows, labels, s.Columns)
 	if err != nil {
 		return nil, err
