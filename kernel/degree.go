@@ -22,7 +22,7 @@ func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}
-	pts, err := points32(p, o.Workers)
+	pts, err := points32(p, o.Kernels, o.Workers)
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}

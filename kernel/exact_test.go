@@ -176,6 +176,57 @@ func TestLargerSearchesAreExact(t *testing.T) {
 	}
 }
 
+// Long rows that make one group are put in order nevertheless, the same at every level
+// and for any number of workers.
+func TestOneGroupOfLongRows(t *testing.T) {
+	const n, d, clusters = 1100, 960, 8
+	rng := rngOf(8)
+	centres := fill(clusters*d, func(int) float64 { return 0.4 * rng.NormFloat64() })
+	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: fill(n*d, func(i int) float64 {
+		return float64(centres[i/d%clusters*d+i%d]) + rng.NormFloat64()
+	})}
+	var distances []float64
+	for j := range n - 1 {
+		distances = append(distances, math.Sqrt(dist2(block32(p).row(0), block32(p).row(j+1))))
+	}
+	slices.Sort(distances)
+	radius := distances[n/10]
+	want := bruteNeighbours(p, radius)
+	var order []uint32
+	for workers := 1; workers <= 2; workers++ {
+		set := par.New(workers)
+		defer set.Close()
+		levels := simd.Levels()
+		if workers > 1 {
+			levels = []simd.Level{simd.Best()}
+		}
+		for _, level := range levels {
+			op, err := NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius, Workers: set, Kernels: simd.At(level)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if op.Search().Balls || op.Order() == nil {
+				t.Fatalf("%v: balls %v, in order: %v", level, op.Search().Balls, op.Order() != nil)
+			}
+			compareLists(t, fmt.Sprint(level, ", workers ", workers), graphNeighbours(op), want)
+			if order == nil {
+				order = slices.Clone(op.Order())
+				same := 0
+				for i := range n - 1 {
+					if order[i]%clusters == order[i+1]%clusters {
+						same++
+					}
+				}
+				if same < n/2 {
+					t.Errorf("%d of %d neighbours in the order are of a cluster", same, n)
+				}
+			} else if !slices.Equal(op.Order(), order) {
+				t.Errorf("%v, %d workers: another order", level, workers)
+			}
+		}
+	}
+}
+
 func compareLists(t *testing.T, name string, got, want [][]int) {
 	t.Helper()
 	for i := range want {

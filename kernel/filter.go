@@ -16,7 +16,8 @@ import (
 //
 //	balls   points against balls around tiles: no tile beyond the radius is looked at
 //	codes   integer products of the codes of points (reach)
-//	float32 squared distances, given up as soon as they exceed the radius
+//	float32 squared distances, given up as soon as they exceed the radius, where
+//	        codes leave many that do
 //	float64 those within rounding of the radius, by the definition of a distance
 //
 // It visits each pair once, from the point that comes first, and stores half of the
@@ -101,8 +102,10 @@ const (
 	chunkBytes   = 1 << 20
 	// runTiles are compared at a time.
 	runTiles = 16
-	// A list of this many points is checked.
+	// A list of this many points is checked, and one of leastList once the tiles have
+	// met: a few distances are measured at a time.
 	listPoints = 256
+	leastList  = 4
 	// What a worker may find in a piece without asking for memory.
 	freeFound = 1 << 15
 )
@@ -160,7 +163,9 @@ func (f *filterPass) Run(worker, piece int) {
 			}
 		}
 		for i := range points {
-			f.check(room, base, i)
+			if len(room.list[i]) >= leastList || to == count {
+				f.check(room, base, i)
+			}
 		}
 	}
 	for tile := first; tile < last && f.alive(); tile++ {
@@ -263,9 +268,13 @@ func (f *filterPass) compare(room *filterRoom, tile, from, to int, which []int, 
 	f.left.Add(int64(left))
 }
 
-// Rows of so few columns are read at once: a distance in float64 costs little more
-// than one in float32, and both cost more than that.
-const wideColumns = 64
+// To read a row takes most of the time of a distance, so that one in float64 costs little
+// more than one in float32. The latter comes first where rows have more than wideColumns
+// columns and less than roughShare of the pairs that codes leave are within the radius.
+const (
+	wideColumns = 64
+	roughShare  = 0.4
+)
 
 // check measures the distances of point base+i from those in its list.
 func (f *filterPass) check(room *filterRoom, base, i int) {
@@ -275,7 +284,7 @@ func (f *filterPass) check(room *filterRoom, base, i int) {
 	}
 	x := f.s.row(base + i)
 	given := f.s.near(list, &room.given)
-	if rows.cols > wideColumns {
+	if f.s.rough {
 		room.d32 = slices.Grow(room.d32[:0], len(list))[:len(list)]
 		f.k.SqDistsTo(room.d32, x, rows.data, rows.stride, given, f.checker.limit)
 		near := 0

@@ -44,9 +44,10 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, o); err != nil {
 		return nil, err
 	}
-	if err := s.arrange(ctx, radius, o); err != nil {
+	if err := s.arrange(ctx, radius, sv.near, o); err != nil {
 		return nil, err
 	}
+	s.rough = p.d > wideColumns && sv.found < roughShare*sv.near
 	g := &graph{radius: radius, entryRel: directRel(p.d) + 1.18*0x1p-24} // simd.Weights
 	g.order, g.group = s.orders(order, group)
 	g.distance = func(i, j int) float64 { return p.dist2(s.given(i), s.given(j)) }
@@ -103,6 +104,7 @@ type search struct {
 	codes *codes   // by place
 	tiles *tiles
 	index []uint32 // given row at each place; nil where that is its number
+	rough bool     // distances are measured in float32 first
 }
 
 func newSearch(p *pointSet, rows []uint32) *search {
@@ -127,9 +129,18 @@ func (s *search) given(i int) int {
 // row returns the numbers of the point at a place.
 func (s *search) row(i int) []float32 { return s.p.single.row(s.given(i)) }
 
-// arrange orders the points and makes the tiles, with balls if they save work.
-func (s *search) arrange(ctx context.Context, radius float64, o *Options) error {
-	order, ends, err := arrange(ctx, s.codes, radius, o)
+// Rows of this many bytes, together, do not stay in a cache. They are put in order where
+// so many of each are read.
+const (
+	farBytes = 4 << 20
+	farReads = 16
+)
+
+// arrange orders the points and makes the tiles, with balls if they save work. Codes
+// leave a share of pairs.
+func (s *search) arrange(ctx context.Context, radius, near float64, o *Options) error {
+	glance := s.p.d > wideColumns && 4*s.n*s.p.d > farBytes && near*float64(s.n) > farReads
+	order, ends, err := arrange(ctx, s.codes, radius, glance, o)
 	if err != nil {
 		return err
 	}

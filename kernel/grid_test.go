@@ -105,7 +105,7 @@ func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	pts, err := points32(p, nil)
+	pts, err := points32(p, simd.At(simd.Best()), nil)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

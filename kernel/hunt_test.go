@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // The hunt looks for a row of any operator whose weights are farther from the kernel
@@ -76,7 +77,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 }
 
 func mustInspect(p blas32.General) *pointSet {
-	pts, err := points32(p, nil)
+	pts, err := points32(p, simd.At(simd.Best()), nil)
 	if err != nil {
 		panic(err)
 	}

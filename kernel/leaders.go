@@ -16,8 +16,11 @@ const (
 	leaderSample = 2048
 	leaderBatch  = 16 // at a time
 	mostLeaders  = 512
-	// Where points are near to a larger share of leaders these make no groups.
-	mostOverlap = 0.1
+	// Where points are near to a larger share of leaders these make no groups. Some points
+	// say so already where each is near to severalLeaders, as in no groups there are.
+	mostOverlap    = 0.1
+	overlapSample  = 256
+	severalLeaders = 3
 )
 
 // leaders are codes in the middle of groups of points that are near to each other.
@@ -42,6 +45,7 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 	products := make([]float32, leaderBatch*mostLeaders)
 	var rows, norms []float32 // of leaders
 	sample := spread(min(n, leaderSample), n)
+	near, all := 0, 0 // leaders of points, of those that they were compared with
 	for lo := 0; lo < len(sample); lo += leaderBatch {
 		some := sample[lo:min(lo+leaderBatch, len(sample))]
 		for b, i := range some {
@@ -58,10 +62,11 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 			// With those that joined since.
 			k.Dots(with[known:], 1, rows[known*places:], places, l.count-known, row, places, 1, places)
 			follows := -1
-			for p, v := range with[:l.count] {
-				if norm[b]+norms[p]-2*v <= limit {
+			all += l.count
+			for p := l.count - 1; p >= 0; p-- {
+				if norm[b]+norms[p]-2*with[p] <= limit {
 					follows = p
-					break
+					near++
 				}
 			}
 			if follows < 0 {
@@ -78,6 +83,11 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 				sums[follows][t] += int64(v)
 			}
 			sizes[follows]++
+		}
+		if lo+leaderBatch == overlapSample && near > severalLeaders*overlapSample && float64(near) > mostOverlap*float64(all) {
+			// Those that are left would make other leaders, and as near.
+			l.count = 1
+			return l
 		}
 	}
 	for p, sum := range sums {

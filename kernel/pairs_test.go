@@ -48,7 +48,7 @@ func TestPairsEqualsCSR(t *testing.T) {
 
 func mustOpen(t tester, p blas32.General) *pointSet {
 	t.Helper()
-	pts, err := points32(p, nil)
+	pts, err := points32(p, simd.At(simd.Best()), nil)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -94,7 +94,7 @@ func open(p blas32.General, b Bandwidth, opt *Options) (*pointSet, *Options, err
 	if err != nil {
 		return nil, nil, err
 	}
-	pts, err := points32(p, o.Workers)
+	pts, err := points32(p, o.Kernels, o.Workers)
 	if err != nil {
 		return nil, nil, err
 	}

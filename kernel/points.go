@@ -22,21 +22,68 @@ type pointSet struct {
 	radius float64   // largest distance from its centre in many dimensions, else +Inf
 }
 
-func points32(p blas32.General, set *par.Set) (*pointSet, error) {
-	pts := &pointSet{n: p.Rows, d: p.Cols, single: block32(p)}
-	return pts, inspect(pts, pts.single, set)
+func points32(p blas32.General, k *Kernels, set *par.Set) (*pointSet, error) {
+	b := block32(p)
+	pts := &pointSet{n: p.Rows, d: p.Cols, single: b}
+	return pts, inspect(pts, b, set,
+		func(lo, hi, row []float32) bool {
+			if !k.Finite(row) {
+				return false
+			}
+			k.Widen(lo, hi, row)
+			return true
+		},
+		func(centre []float64, from, to int) (most float64) {
+			single := make([]float32, len(centre))
+			for c, v := range centre {
+				single[c] = float32(v)
+			}
+			const together = 64
+			var index [together]uint32
+			var d2 [together]float64
+			for ; from < to; from += together {
+				rows := min(together, to-from)
+				for i := range rows {
+					index[i] = uint32(from + i)
+				}
+				k.WideDistsTo(d2[:], single, b.data, b.stride, index[:rows])
+				most = max(most, slices.Max(d2[:rows]))
+			}
+			return most
+		})
 }
 
 func points64(p blas64.General, set *par.Set) (*pointSet, error) {
-	pts := &pointSet{n: p.Rows, d: p.Cols, double: block64(p)}
-	return pts, inspect(pts, pts.double, set)
+	b := block64(p)
+	pts := &pointSet{n: p.Rows, d: p.Cols, double: b}
+	return pts, inspect(pts, b, set,
+		func(lo, hi, row []float64) bool {
+			for c, v := range row {
+				if v >= lo[c] && v <= hi[c] {
+					continue
+				}
+				if v-v != 0 {
+					return false
+				}
+				lo[c], hi[c] = min(lo[c], v), max(hi[c], v)
+			}
+			return true
+		},
+		func(centre []float64, from, to int) (most float64) {
+			for i := from; i < to; i++ {
+				most = max(most, dist2(centre, b.row(i)))
+			}
+			return most
+		})
 }
 
 // inspectBlocks are inspected on their own, at most.
 const inspectBlocks = 64
 
-// inspect validates the points and finds their bounding box.
-func inspect[T float](p *pointSet, b block[T], set *par.Set) error {
+// inspect validates the points and finds their bounding box. It is given functions that
+// widen a box by a row, or say that it is not finite, and that return the largest squared
+// distance of the rows from to to-1 from a centre, or from one next to it.
+func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, row []T) bool, farthestOf func(centre []float64, from, to int) float64) error {
 	if err := b.check("points"); err != nil {
 		return err
 	}
@@ -49,7 +96,17 @@ func inspect[T float](p *pointSet, b block[T], set *par.Set) error {
 	var errs [inspectBlocks]error
 	if err := set.Do(context.Background(), blocks, par.Func(func(_, i int) {
 		from, to := par.Block(i, b.rows, size)
-		lo[i], hi[i], errs[i] = b.box(from, to)
+		lo[i], hi[i] = make([]T, b.cols), make([]T, b.cols)
+		for c := range b.cols {
+			lo[i][c], hi[i][c] = T(math.Inf(1)), T(math.Inf(-1))
+		}
+		for row := from; row < to; row++ {
+			if !widen(lo[i], hi[i], b.row(row)) {
+				c := slices.IndexFunc(b.row(row), func(v T) bool { return v-v != 0 })
+				errs[i] = &NonFiniteError{What: "points", Row: row, Col: c}
+				return
+			}
+		}
 	})); err != nil {
 		return err
 	}
@@ -76,53 +133,10 @@ func inspect[T float](p *pointSet, b block[T], set *par.Set) error {
 	var farthest [inspectBlocks]float64
 	err := set.Do(context.Background(), blocks, par.Func(func(_, i int) {
 		from, to := par.Block(i, b.rows, size)
-		for row := from; row < to; row++ {
-			farthest[i] = max(farthest[i], distanceFrom(centre, b.row(row)))
-		}
+		farthest[i] = farthestOf(centre, from, to)
 	}))
 	p.radius = math.Sqrt(slices.Max(farthest[:]))
 	return err
-}
-
-// box returns the bounds of the rows from to to-1, all of which must be finite.
-func (b block[T]) box(from, to int) (lo, hi []T, err error) {
-	lo, hi = slices.Clone(b.row(from)), slices.Clone(b.row(from))
-	for c, v := range lo {
-		if v-v != 0 {
-			return nil, nil, &NonFiniteError{What: "points", Row: from, Col: c}
-		}
-	}
-	for i := from + 1; i < to; i++ {
-		row := b.row(i)
-		lo, hi := lo[:len(row)], hi[:len(row)]
-		for c, v := range row {
-			if v >= lo[c] && v <= hi[c] {
-				continue
-			}
-			if v-v != 0 {
-				return nil, nil, &NonFiniteError{What: "points", Row: i, Col: c}
-			}
-			lo[c], hi[c] = min(lo[c], v), max(hi[c], v)
-		}
-	}
-	return lo, hi, nil
-}
-
-// distanceFrom returns the squared distance of a row from a centre.
-func distanceFrom[T float](centre []float64, row []T) float64 {
-	var s0, s1, s2, s3 float64
-	centre = centre[:len(row)]
-	c := 0
-	for ; c+4 <= len(row); c += 4 {
-		x, y := (*[4]T)(row[c:]), (*[4]float64)(centre[c:])
-		e0, e1, e2, e3 := float64(x[0])-y[0], float64(x[1])-y[1], float64(x[2])-y[2], float64(x[3])-y[3]
-		s0, s1, s2, s3 = s0+e0*e0, s1+e1*e1, s2+e2*e2, s3+e3*e3
-	}
-	for ; c < len(row); c++ {
-		e := float64(row[c]) - centre[c]
-		s0 += e * e
-	}
-	return s0 + s1 + s2 + s3
 }
 
 // extent2 returns the squared diagonal of the bounding box: no squared

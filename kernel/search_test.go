@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // bruteNeighbours is the definition: distances in float64, true L2 radius.
@@ -175,7 +176,7 @@ func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 
 func mustPoints(t *testing.T, p blas32.General) *pointSet {
 	t.Helper()
-	pts, err := points32(p, nil)
+	pts, err := points32(p, simd.At(simd.Best()), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

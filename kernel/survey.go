@@ -13,7 +13,8 @@ import (
 // projection costs least, and what will be found.
 type survey struct {
 	projection *projection
-	found      float64 // share of pairs within the radius
+	near       float64 // share of pairs that its codes leave
+	found      float64 // and of those within the radius
 }
 
 const (
@@ -72,7 +73,7 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 		}
 		near, found, err := p.sample(ctx, sampled, len(rows), radius, radius2, o)
 		if cost := filterCost(p.depth) + near*checkCost(d); cost < best {
-			best, s.projection, s.found = cost, p, found
+			best, s.projection, s.near, s.found = cost, p, near, found
 		}
 		return near, err
 	}
@@ -157,9 +158,13 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 			if p.rest() {
 				rests[lo+i] = z[p.kept]
 			}
+			most := 0.0
 			for _, v := range z[:p.kept] {
-				largest[lo+i] = max(largest[lo+i], math.Abs(v))
+				if size := math.Abs(v); size > most { // max would look for NaN too
+					most = size
+				}
 			}
+			largest[lo+i] = most
 		}
 	}); err != nil {
 		return err

@@ -1,6 +1,9 @@
 package simd
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"unsafe"
+)
 
 // Above8 finds the columns whose integer product with a row is large: bit j%64
 // of mask[i*words+j/64] is set where
@@ -55,14 +58,18 @@ func Pack8(panel []uint8, rows []int8, depth int) {
 	const signs = 0x80808080 // adds 128 to four bytes
 	for ; len(panel) > 0; panel = panel[16*depth:] {
 		for j := range 16 {
-			row := rows[:min(depth, len(rows))]
-			rows = rows[len(row):]
-			for line := 0; line < depth; line += 4 {
-				v := uint32(signs)
-				if len(row) > 0 {
-					v ^= uint32(uint8(row[line])) | uint32(uint8(row[line+1]))<<8 | uint32(uint8(row[line+2]))<<16 | uint32(uint8(row[line+3]))<<24
+			to := panel[j*4 : 16*depth]
+			if len(rows) == 0 {
+				for line := 0; line < depth; line += 4 {
+					binary.LittleEndian.PutUint32(to[line*16:], signs)
 				}
-				binary.LittleEndian.PutUint32(panel[line*16+j*4:], v)
+				continue
+			}
+			// The same bytes, of the type that encoding/binary takes.
+			row := unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(rows))), depth)
+			rows = rows[depth:]
+			for line := 0; line < depth; line += 4 {
+				binary.LittleEndian.PutUint32(to[line*16:], binary.LittleEndian.Uint32(row[line:])^signs)
 			}
 		}
 	}

@@ -11,6 +11,7 @@
 //	Pack, Singles         columns to such offsets, such values to float32
 //	SumRows               sums of rows
 //	Finite                whether all numbers are
+//	Widen                 the box around rows
 //	Collect, Near,        the points of some runs within a distance of points
 //	CountNear             that are close together
 //	Slide                 windows over ascending numbers

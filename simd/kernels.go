@@ -7,6 +7,7 @@ type Kernels struct {
 	level         Level
 	sumRows       func(dst []float64, ptr []uint64, val []float32)
 	finite        func(x []float32) bool
+	widen         func(lo, hi, x []float32)
 	mulRowsF32    func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
 	mulOffsets    func(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int)
 	mulOffsets16  func(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) bool // may be nil
@@ -49,6 +50,7 @@ var genericKernels = Kernels{
 	singles:     singlesGo,
 	sumRows:     sumRowsGo,
 	finite:      finiteGo,
+	widen:       widenGo,
 	expNeg:      expNegF32Go,
 	weights:     weightsF32Go,
 	collect:     collectGo,

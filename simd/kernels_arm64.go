@@ -13,6 +13,7 @@ var neonKernels = Kernels{
 	level:       NEON,
 	sumRows:     sumRowsGo,
 	finite:      finiteGo,
+	widen:       widenGo,
 	mulRowsF32:  mulRowsF32NEON,
 	mulOffsets:  mulOffsetsGo,
 	pack:        packGo,

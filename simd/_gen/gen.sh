@@ -16,6 +16,7 @@ generate above8 avx512vnni
 generate above8 amx
 generate sums avx2
 generate finite avx2
+generate widen avx2
 generate round8 avx2
 generate pack avx512
 generate slide avx512

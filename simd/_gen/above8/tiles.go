@@ -117,10 +117,10 @@ func strip(name string, tall int, fewer reg.Register) {
 			VPBROADCASTD(Mem{Base: thresholdR, Disp: 4 * i}, v)
 		}
 	}
-	multiply(name+"First", tall)
+	multiply(name+"First", tall, false)
 	JMP(LabelRef(name + "Store"))
 	Label(name + "Columns")
-	multiply(name+"Next", tall)
+	multiply(name+"Next", tall, true)
 	compareRows(name+"Before", tall, fewer)
 	ADDQ(U8(4), maskR)
 	Label(name + "Store")
@@ -143,8 +143,9 @@ func strip(name string, tall int, fewer reg.Register) {
 	}
 }
 
-// multiply makes the sums of 32 columns and moves on to the next.
-func multiply(name string, tall int) {
+// multiply makes the sums of 32 columns and moves on to the next. Where it does so again
+// and one tile of places is all, tiles of rows are still there.
+func multiply(name string, tall int, again bool) {
 	MOVQ(depthR, right)
 	SHLQ(U8(4), right)
 	LEAQ(Mem{Base: aR, Index: right, Scale: 1}, second)
@@ -153,6 +154,19 @@ func multiply(name string, tall int) {
 		for v, sum := range sums {
 			tileLoad(Mem{Base: biasR, Disp: 64 * v}, sum)
 		}
+	}
+	if again { // of the least depth
+		CMPQ(depthR, U8(64))
+		JNE(LabelRef(name + "Deep"))
+		for v, from := range []Mem{{Base: panelR, Index: line}, {Base: right, Index: line}} {
+			tileLoad(from, columnTiles[v])
+			for i, sums := range sumTiles[:tall] {
+				tileMultiply(sums[v], rowTiles[i], columnTiles[v])
+			}
+		}
+		ADDQ(U32(tileBytes), right)
+		JMP(LabelRef(name + "Done"))
+		Label(name + "Deep")
 	}
 	MOVQ(depthR, count)
 	Label(name + "Places")
@@ -175,6 +189,9 @@ func multiply(name string, tall int) {
 	SUBQ(U8(64), count)
 	JNZ(LabelRef(name + "Places"))
 	SUBQ(depthR, aR)
+	if again {
+		Label(name + "Done")
+	}
 	MOVQ(right, panelR) // the third group of columns begins where the second ends
 	ADDQ(U8(128), biasR)
 }
@@ -188,8 +205,9 @@ func compareRows(name string, tall int, fewer reg.Register) {
 	row := func(threshold reg.VecPhysical, sums Mem) {
 		for v, k := range []reg.Register{reg.K1, reg.K2} {
 			VPCMPD(U8(lessOrEqual), sums.Offset(v*tileBytes), threshold, k)
-			KMOVW(k, Mem{Base: count, Disp: 2 * v})
 		}
+		KUNPCKWD(reg.K1, reg.K2, reg.K1)
+		KMOVD(reg.K1, Mem{Base: count})
 		ADDQ(stride, count)
 	}
 	if fewer == nil {

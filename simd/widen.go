@@ -1,0 +1,25 @@
+package simd
+
+// Widen makes the box from lo to hi hold x: lo[c] becomes x[c] where that is less, and
+// hi[c] where it is more. Zeros of either sign are equal, and a NaN is neither less nor
+// more. It panics where lo or hi is shorter than x.
+func (s *Kernels) Widen(lo, hi, x []float32) {
+	lo, hi = lo[:len(x)], hi[:len(x)]
+	reads(x)
+	writes(lo)
+	writes(hi)
+	s.widen(lo, hi, x)
+}
+
+// widenGo is the reference.
+func widenGo(lo, hi, x []float32) {
+	lo, hi = lo[:len(x)], hi[:len(x)]
+	for c, v := range x {
+		if v < lo[c] {
+			lo[c] = v
+		}
+		if v > hi[c] {
+			hi[c] = v
+		}
+	}
+}
