@@ -60,7 +60,7 @@ func (c *codes) set(i int, z []float64, lost float64) {
 	missed, size := 0.0, 0.0
 	norm2, sum := int32(0), int32(0)
 	for t, v := range z {
-		v *= inverse
+		v = float64(v * inverse)
 		q := v
 		if q > 127 {
 			q = 127

@@ -18,7 +18,8 @@ import (
 //	codes   integer products of the codes of points (reach)
 //	float32 squared distances, given up as soon as they exceed the radius, where
 //	        codes leave many that do
-//	float64 those within rounding of the radius, by the definition of a distance
+//	float64 all that are left, those within rounding of the radius by the definition
+//	        of a distance
 //
 // It visits each pair once, from the point that comes first, and stores half of the
 // graph. Tiles of points meet the others in order, so columns ascend. A few tiles go

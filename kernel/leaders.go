@@ -102,7 +102,8 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 	return l
 }
 
-// overlap returns the share of leaders that are within reach of a point, by a sample.
+// overlap returns the share of leaders that are within reach of a point beside its own,
+// by a sample.
 func (l *leaders) overlap(c *codes) float64 {
 	rows := spread(min(len(c.norm2), 64), len(c.norm2))
 	near := 0
@@ -113,7 +114,7 @@ func (l *leaders) overlap(c *codes) float64 {
 			}
 		}
 	}
-	return float64(near) / float64(len(rows)*l.count)
+	return float64(max(near-len(rows), 0)) / float64(len(rows)*max(l.count-1, 1))
 }
 
 // assign orders points by the nearest leader, of the lowest number among equals, and

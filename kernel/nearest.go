@@ -178,7 +178,7 @@ func (f *nearestPass) Run(worker, tile int) {
 		room.open[i] = room.count[i] < f.k
 		few = few || room.open[i]
 	}
-	if few {
+	if few && f.ctx.Err() == nil {
 		from, to := f.begin(room, tile)
 		f.sweep(room, tile, from, to)
 	}

@@ -71,9 +71,16 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 		if err := p.fit(ctx, sampled, len(rows), o); err != nil {
 			return 0, err
 		}
-		near, found, err := p.sample(ctx, sampled, len(rows), radius, radius2, o)
+		var within func(i, j int) bool
+		if s.projection == nil { // no codes lose a pair: the first tell how many there are
+			within = func(i, j int) bool { return dist2(sampled(i), sampled(j)) <= radius2 }
+		}
+		near, found, err := p.sample(ctx, sampled, len(rows), radius, within, o)
+		if within != nil {
+			s.found = found
+		}
 		if cost := filterCost(p.depth) + near*checkCost(d); cost < best {
-			best, s.projection, s.near, s.found = cost, p, near, found
+			best, s.projection, s.near = cost, p, near
 		}
 		return near, err
 	}
@@ -175,9 +182,9 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 	return nil
 }
 
-// sample returns the share of pairs of a sample that its codes leave, and the share
-// of those within the radius.
-func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius, radius2 float64, o *Options) (near, found float64, err error) {
+// sample returns the share of pairs of a sample that its codes leave, and the share of
+// those that are within the radius, 0 where nothing tells which are.
+func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius float64, within func(i, j int) bool, o *Options) (near, found float64, err error) {
 	c, err := p.encode(ctx, row, n, o)
 	if err != nil {
 		return 0, 0, err
@@ -196,6 +203,9 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	mask := make([]uint64, columns/64)
 	threshold := make([]int32, 1)
 	for q := range queries {
+		if ctx.Err() != nil {
+			return 0, 0, ctx.Err()
+		}
 		i := q * n / queries
 		threshold[0] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
 		o.Kernels.Above8(mask, c.row(i), panel, p.depth, bias, threshold)
@@ -206,7 +216,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 					continue
 				}
 				near++
-				if dist2(row(i), row(j)) <= radius2 {
+				if within != nil && within(i, j) {
 					found++
 				}
 			}

@@ -42,7 +42,7 @@ func (r *rounded8) add(code []int8, x, centre []float32, inverse float64) {
 	const toInteger = 0x1.8p52 // adding it and taking it away again rounds
 	centre, code = centre[:len(x)], code[:len(x)]
 	for c, v := range x {
-		u := float64(float64(v)-float64(centre[c])) * inverse
+		u := float64(float64(float64(v)-float64(centre[c])) * inverse)
 		q := u
 		if q > 127 {
 			q = 127

@@ -4,6 +4,9 @@ package simd
 // hi[c] where it is more. Zeros of either sign are equal, and a NaN is neither less nor
 // more. It panics where lo or hi is shorter than x.
 func (s *Kernels) Widen(lo, hi, x []float32) {
+	if len(lo) < len(x) || len(hi) < len(x) {
+		panic("simd: widen: short slice")
+	}
 	lo, hi = lo[:len(x)], hi[:len(x)]
 	reads(x)
 	writes(lo)

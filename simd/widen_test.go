@@ -40,3 +40,12 @@ func TestWiden(t *testing.T) {
 		}
 	}
 }
+
+func TestWidenRefuses(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a box with less columns than the row")
+		}
+	}()
+	At(Generic).Widen(make([]float32, 4, 8), make([]float32, 8), make([]float32, 6))
+}
