@@ -92,6 +92,13 @@ func TestEquality(t *testing.T) {
 	}
 }
 
+// Rows too few for any of the degrees are refused.
+func TestEqualityOfFewRows(t *testing.T) {
+	if _, err := equalitySubject(t.Context(), testLab(t), searchSet{"easy", 16, 9}, 1); err == nil {
+		t.Error("16 rows are compared")
+	}
+}
+
 // Found pairs are numbered as the rows were given, equal rows included.
 func TestFoundPairs(t *testing.T) {
 	l := testLab(t)

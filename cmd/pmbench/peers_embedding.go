@@ -116,6 +116,7 @@ func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*ma
 		err = c.play(ctx, m, rivals, func(round int) float64 {
 			return share(float64(j) + float64(round)/float64(c.rounds))
 		})
+		op.Close()
 		if err != nil {
 			return err
 		}
@@ -123,8 +124,8 @@ func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*ma
 	return nil
 }
 
-// nearestGraph returns the graph of nearest neighbours with weights that round to 1:
-// no two of the points measured here are farther apart than a few units.
+// nearestGraph returns the graph of nearest neighbours with weights that round to 1 where
+// neighbours are at most a few units apart, as in all sets measured here.
 func nearestGraph(ctx context.Context, x blas32.General, workers *kernel.Workers) (*kernel.CSR, error) {
 	return kernel.NewCSR(ctx, x, kernel.Gamma(1e-10), &kernel.Options{Neighbours: embeddingNeighbours, Workers: workers})
 }

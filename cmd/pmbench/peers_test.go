@@ -15,35 +15,45 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// The peers that are installed give our results, and a ratio.
-func TestPeersOnSmallData(t *testing.T) {
+// played runs the peers of a suite on small data and returns what is said of those that
+// are installed, each with a ratio. PM_PEERS says that all are: CI sets it. contests is
+// the number of cases times that of peers.
+func played(t *testing.T, contests int, args ...string) (out []map[string]any) {
+	t.Helper()
 	if testing.Short() {
-		t.Skip("compiles the peers")
+		t.Skip("starts peers")
 	}
-	code, stdout, stderr := call("peers", "-n", "3000", "-no-limits", "-slice", "1ms", "-json", "-case", "k=[18]/layout=plain/workers=1|kind=[a-z]*/n=3000/d=[23]/workers=1")
+	code, stdout, stderr := call(append([]string{"peers", "-no-limits", "-slice", "1ms", "-json"}, args...)...)
 	if code != exitOK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
-	seen := map[string]int{}
+	if lines := strings.Count(stdout, "\n"); lines != contests {
+		t.Errorf("%d contests, want %d:\n%s", lines, contests, stdout)
+	}
 	for line := range strings.Lines(stdout) {
 		v := object(t, line)
-		name := v["peer"].(string)
-		if why, ok := v["missing"]; ok {
-			t.Logf("%s is missing: %v", name, why)
-			if os.Getenv("PM_PEERS") != "" { // all are installed
-				t.Errorf("%s is missing: %v", name, why)
-			}
-			continue
-		}
-		if v["ratio"] == nil || v["rounds"].(float64) < minRounds || v["version"] == "" {
+		why, missing := v["missing"]
+		switch {
+		case missing && os.Getenv("PM_PEERS") == "":
+			t.Logf("%v is missing: %v", v["peer"], why)
+		case missing || v["ratio"] == nil || v["rounds"].(float64) < minRounds || v["version"] == "":
 			t.Errorf("%s", line)
+		default:
+			out = append(out, v)
 		}
-		seen[name]++
+	}
+	return out
+}
+
+// The peers that are installed give our results, and a ratio.
+func TestPeersOnSmallData(t *testing.T) {
+	seen := map[any]int{}
+	for _, v := range played(t, 16, "-n", "3000", "-case", "k=[18]/layout=plain/workers=1|kind=[a-z]*/n=3000/d=[23]/workers=1") {
+		seen[v["peer"]]++
 	}
 	if seen["james-bowman/sparse"] != 2 { // it comes with this program
-		t.Errorf("%v\n%s", seen, stdout)
+		t.Errorf("%v", seen)
 	}
-	t.Log(seen)
 }
 
 // Rayleigh quotients of our own eigenvectors are the eigenvalues; those of other
@@ -82,29 +92,11 @@ func TestEigenDifference(t *testing.T) {
 // scikit-learn finds our eigenvalues, from a graph and from points, where it is installed;
 // CI sees to it that it is.
 func TestEigenvectorsAgainstAPeer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a peer")
-	}
-	code, stdout, stderr := call("peers", "-suite", "iterate", "-n", "400", "-no-limits", "-slice", "1ms", "-json", "-case", "workers=1")
-	if code != exitOK {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	cases := 0
-	for line := range strings.Lines(stdout) {
-		v := object(t, line)
-		why, missing := v["missing"]
-		switch {
-		case missing && os.Getenv("PM_PEERS") == "":
-			t.Logf("%v is missing: %v", v["peer"], why)
-		case missing || v["ratio"] == nil:
-			t.Errorf("%s", line)
-		case strings.HasPrefix(v["case"].(string), "op=embedding/") && (v["residual"].(float64) > 1e-5 || v["peer_residual"].(float64) > 1e-4):
+	// The weights of a graph, and two sets of points.
+	for _, v := range played(t, 3, "-suite", "iterate", "-n", "400", "-case", "workers=1") {
+		if strings.HasPrefix(v["case"].(string), "op=embedding/") && (v["residual"].(float64) > 1e-5 || v["peer_residual"].(float64) > 1e-4) {
 			t.Errorf("residuals %v and %v", v["residual"], v["peer_residual"])
 		}
-		cases++
-	}
-	if cases != 3 { // the weights of a graph, and two sets of points
-		t.Errorf("%d cases", cases)
 	}
 }
 
@@ -135,23 +127,7 @@ func TestInOrder(t *testing.T) {
 // Other searches find our neighbours where they are installed; CI sees to it that
 // they are.
 func TestSearchesAgainstPeers(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts peers")
-	}
-	code, stdout, stderr := call("peers", "-suite", "search", "-n", "1500", "-no-limits", "-slice", "1ms", "-json", "-case", "d=64/.*workers=1")
-	if code != exitOK {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	for line := range strings.Lines(stdout) {
-		v := object(t, line)
-		why, missing := v["missing"]
-		switch {
-		case missing && os.Getenv("PM_PEERS") == "":
-			t.Logf("%v is missing: %v", v["peer"], why)
-		case missing || v["ratio"] == nil:
-			t.Errorf("%s", line)
-		}
-	}
+	played(t, 8, "-suite", "search", "-n", "1500", "-case", "d=64/.*workers=1")
 }
 
 // A peer that is not installed is named and is no error.
@@ -310,19 +286,9 @@ func TestReadFloatsRefusesAnotherLength(t *testing.T) {
 
 // numpy's step is ours where it is installed, and its time is extrapolated.
 func TestWideAgainstAPeer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a peer")
-	}
-	code, stdout, stderr := call("peers", "-suite", "wide", "-n", "600", "-no-limits", "-slice", "1ms", "-json", "-case", "d=64/.*workers=1")
-	if code != exitOK {
-		t.Fatalf("exit code %d: %s", code, stderr)
-	}
-	v := object(t, stdout)
-	why, missing := v["missing"]
-	switch {
-	case missing && os.Getenv("PM_PEERS") == "":
-		t.Logf("%v is missing: %v", v["peer"], why)
-	case missing || v["ratio"] == nil || v["peer_n"] != 600.0:
-		t.Errorf("%s", stdout)
+	for _, v := range played(t, 1, "-suite", "wide", "-n", "600", "-case", "d=64/.*workers=1") {
+		if v["peer_n"] != 600.0 {
+			t.Errorf("extrapolated from %v rows", v["peer_n"])
+		}
 	}
 }
