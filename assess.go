@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -37,19 +39,32 @@ type Assessment struct {
 // Epsilon and Delta there is no Calibration. RestPublic needs data and is
 // refused.
 func Sensitivity(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessment, error) {
+	out, err := assess(ctx, n, d, settings)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: sensitivity: %w", err)
+	}
+	return out, nil
+}
+
+func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessment, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
 		return nil, err
 	}
 	if s.RestPublic {
-		return nil, fmt.Errorf("privatemail: sensitivity: %w: the bound for one row among public ones needs these rows", ErrSettings)
+		return nil, fmt.Errorf("%w: the bound for one row among public ones needs these rows", ErrSettings)
+	}
+	// The start, its rows about their mean, class sums twice, and some numbers a row.
+	own := float64(n) * (float64(s.Columns)*(8+8+8+8) + 48)
+	if _, err := pipeline.Reserve(mem.Budget(), own, fmt.Sprintf("bound for %d x %d", n, s.Columns)); err != nil {
+		return nil, err
 	}
 	p := private{settings: &s}
 	if err := p.draw(ctx, n); err != nil {
 		return nil, err
 	}
 	if p.bound, err = p.tight(); err != nil {
-		return nil, fmt.Errorf("privatemail: sensitivity: %w", err)
+		return nil, err
 	}
 	out := new(Assessment)
 	if s.Epsilon != 0 || s.Delta != 0 {
@@ -69,8 +84,6 @@ func Sensitivity(ctx context.Context, n, d int, settings *PrivateSettings) (*Ass
 	} else {
 		out.PaperError = err
 	}
-	if out.Signal, err = sensitivity.Signal(p.query, p.q); err != nil {
-		return nil, fmt.Errorf("privatemail: sensitivity: %w", err)
-	}
-	return out, nil
+	out.Signal, err = sensitivity.Signal(p.query, p.q)
+	return out, err
 }

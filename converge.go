@@ -2,7 +2,6 @@ package privatemail
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -28,6 +27,10 @@ type Eigenmap struct {
 	Status iterate.Status
 }
 
+// plannedProducts is what the operator is chosen for. Between 30 and 250 products are
+// common: too many for one that is quick to build and slow to multiply with.
+const plannedProducts = 50
+
 // Converge returns where the steps of form Attract lead: the leading
 // eigenvectors of the graph of features and labels, as iterate.Converge defines
 // them, rows of unit length. It is for maps and clusters; to search, stop early
@@ -38,10 +41,10 @@ type Eigenmap struct {
 // and StopTolerance for the residual (default 1e-5). Labels may be nil when
 // Coefficient is 0.
 func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
-	if err := e.enter(); err != nil {
-		return nil, err
-	}
-	defer e.leave()
+	return call(e, "converge", func() (*Eigenmap, error) { return e.converge(ctx, features, labels, settings) })
+}
+
+func (e *Engine) converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
 	s, err := settings.withDefaults(features)
 	if err != nil {
 		return nil, err
@@ -49,9 +52,10 @@ func (e *Engine) Converge(ctx context.Context, features blas32.General, labels [
 	if s.Columns = settings.Columns; s.Columns == 0 { // not that of a start: there is none
 		s.Columns = 2
 	}
+	s.Steps = plannedProducts
 	step, err := s.step(features.Rows, labels)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: converge: %w", err)
+		return nil, err
 	}
 	p, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
 	if err != nil {
@@ -60,7 +64,7 @@ func (e *Engine) Converge(ctx context.Context, features blas32.General, labels [
 	began := time.Now()
 	op, err := kernel.Build(ctx, p, s.Bandwidth, graphOptions)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: converge: %w", err)
+		return nil, err
 	}
 	defer op.Close()
 	out := &Eigenmap{Graph: pipeline.Describe(op, s.Bandwidth)}
@@ -76,7 +80,7 @@ func (e *Engine) Converge(ctx context.Context, features blas32.General, labels [
 	}
 	found, err := iterate.Converge(ctx, op, step, run)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: converge: %w", err)
+		return nil, err
 	}
 	out.Graph.StepTime = time.Since(began)
 	out.Values, out.Residuals, out.Products, out.Status = found.Values, found.Residuals, found.Products, found.Status

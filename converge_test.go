@@ -81,3 +81,22 @@ func TestConvergeRefuses(t *testing.T) {
 		t.Errorf("closed: %v", err)
 	}
 }
+
+// The operator is chosen for the many products of Converge, not for the one step that
+// form Attract is otherwise meant for.
+func TestConvergePlansForManyProducts(t *testing.T) {
+	x, y := classes(t, 600, 16)
+	e := engine(t)
+	b := kernel.Sigma(0.25)
+	p, err := e.Plan(t.Context(), x, &Settings{Bandwidth: b, Columns: 4, Steps: plannedProducts})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := e.Converge(t.Context(), x, y, &Settings{Bandwidth: b, Form: kernel.Attract, Coefficient: 1, Columns: 4, Steps: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Graph.Operator != p.Candidates[0].Name {
+		t.Errorf("%s for %d products, where %s is quicker", out.Graph.Operator, out.Products, p.Candidates[0].Name)
+	}
+}

@@ -35,11 +35,10 @@
 // # Guarantees
 //
 // The same input gives the same bits for any number of workers and, but for
-// Engine.Converge, at every level of processor instructions. Every graph comes with a certificate of its
-// distance from the full Gaussian kernel. Memory is estimated before it is
-// taken, counted where it grows, and refused with kernel.ErrMemory where it would
-// exceed the budget. Every call
-// takes a context, looked at between pieces of work that are short against a
-// second per million rows. Bad input is an error that names the row, never a
-// panic.
+// [Engine.Converge], at every level of processor instructions. Every graph comes
+// with a certificate of its distance from the full Gaussian kernel. Memory is
+// estimated before it is taken, counted where it grows, and refused with
+// kernel.ErrMemory where it would exceed the budget. Every call takes a context,
+// looked at between pieces of work that are short against a second per million
+// rows. Bad input is an error that names the row, never a panic.
 package privatemail

@@ -77,26 +77,23 @@ type Settings struct {
 // withDefaults returns a copy with the defaults that depend on other settings.
 func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	if s == nil {
-		return Settings{}, fmt.Errorf("privatemail: %w: no settings: a bandwidth or a mean degree is required", ErrSettings)
+		return Settings{}, fmt.Errorf("%w: no settings: a bandwidth or a mean degree is required", ErrSettings)
 	}
 	if rows, cols, err := points.Dims(features); err != nil {
-		return Settings{}, fmt.Errorf("privatemail: features: %w", err)
+		return Settings{}, fmt.Errorf("features: %w", err)
 	} else if rows < 1 || cols < 1 {
-		return Settings{}, fmt.Errorf("privatemail: features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
+		return Settings{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
 	}
 	out := *s
-	given := out.Bandwidth != kernel.Bandwidth{}
-	switch {
-	case given && out.MeanDegree != 0:
-		return out, fmt.Errorf("privatemail: %w: both a bandwidth and a mean degree are given", ErrSettings)
-	case !given && out.MeanDegree == 0:
-		return out, fmt.Errorf("privatemail: %w: a bandwidth or a mean degree is required", ErrSettings)
-	case out.MeanDegree < 0 || math.IsNaN(out.MeanDegree):
-		return out, fmt.Errorf("privatemail: %w: mean degree %g", ErrSettings, out.MeanDegree)
-	case out.CutoffWeight != 0 && !(out.CutoffWeight > 0 && out.CutoffWeight < 1):
-		return out, fmt.Errorf("privatemail: %w: cutoff weight %g, want a number between 0 and 1", ErrSettings, out.CutoffWeight)
-	case out.Columns < 0 || out.Steps < 0:
-		return out, fmt.Errorf("privatemail: %w: %d columns, %d steps", ErrSettings, out.Columns, out.Steps)
+	reach := out.reach()
+	if reach.Bandwidth == (kernel.Bandwidth{}) && reach.MeanDegree == 0 {
+		return out, fmt.Errorf("%w: a bandwidth or a mean degree is required", ErrSettings)
+	}
+	if err := reach.Check(); err != nil {
+		return out, err
+	}
+	if out.Columns < 0 || out.Steps < 0 {
+		return out, fmt.Errorf("%w: %d columns, %d steps", ErrSettings, out.Columns, out.Steps)
 	}
 	if out.Columns == 0 {
 		out.Columns = 2
@@ -104,7 +101,7 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	if out.Start.Data != nil {
 		rows, cols, err := points.Dims(out.Start)
 		if err != nil || rows != features.Rows || cols < 1 {
-			return out, fmt.Errorf("privatemail: %w: a start of %d x %d for %d rows", kernel.ErrShape, out.Start.Rows, out.Start.Cols, features.Rows)
+			return out, fmt.Errorf("%w: a start of %d x %d for %d rows", kernel.ErrShape, out.Start.Rows, out.Start.Cols, features.Rows)
 		}
 		out.Columns = cols
 	} else if out.Form == kernel.Attract {
@@ -114,7 +111,7 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		out.SigmaQ = 1e-8
 	}
 	if !(out.SigmaQ >= 1e-30 && out.SigmaQ <= 1e30) { // well within float32
-		return out, fmt.Errorf("privatemail: %w: sigma_q %g, want a number from 1e-30 to 1e30", ErrSettings, out.SigmaQ)
+		return out, fmt.Errorf("%w: sigma_q %g, want a number from 1e-30 to 1e30", ErrSettings, out.SigmaQ)
 	}
 	if out.Table.IsZero() && out.Table.Name() == "" {
 		out.Table = kernel.EqualTable()
@@ -129,6 +126,11 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		}
 	}
 	return out, out.run(nil).Check()
+}
+
+// reach returns how far the weights of the graph go.
+func (s *Settings) reach() pipeline.Reach {
+	return pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
 }
 
 // run returns the settings of the loop.
@@ -160,36 +162,31 @@ type Graph = pipeline.Graph
 // Embed embeds the features, n rows of d values, with a label for each row;
 // labels may be nil when Coefficient is 0. Neither is changed.
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
-	if err := e.enter(); err != nil {
-		return nil, err
-	}
-	defer e.leave()
+	return call(e, "embed", func() (*Embedding, error) { return e.embed(ctx, features, labels, settings) })
+}
+
+func (e *Engine) embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
 	s, err := settings.withDefaults(features)
 	if err != nil {
 		return nil, err
 	}
 	step, err := s.step(features.Rows, labels)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: embed: %w", err)
+		return nil, err
 	}
 	p, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
-
 	x, err := start(ctx, p, &s)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: embed: %w", err)
+		return nil, err
 	}
 	run := s.run(e.set)
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
 	}
-	out, err := pipeline.Embed(ctx, p, s.Bandwidth, graphOptions, x, step, run)
-	if err != nil {
-		return nil, fmt.Errorf("privatemail: embed: %w", err)
-	}
-	return out, nil
+	return pipeline.Embed(ctx, p, s.Bandwidth, graphOptions, x, step, run)
 }
 
 // step returns the step for n rows with labels, which may be nil.
@@ -219,10 +216,10 @@ type Plan struct {
 // Plan says what Embed would do with the same arguments, and at what cost. It
 // looks at a sample of rows and builds nothing.
 func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
-	if err := e.enter(); err != nil {
-		return nil, err
-	}
-	defer e.leave()
+	return call(e, "plan", func() (*Plan, error) { return e.plan(ctx, features, settings) })
+}
+
+func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
 	s, err := settings.withDefaults(features)
 	if err != nil {
 		return nil, err
@@ -233,7 +230,7 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 	}
 	candidates, err := kernel.Plan(ctx, p, s.Bandwidth, graphOptions)
 	if err != nil {
-		return nil, fmt.Errorf("privatemail: plan: %w", err)
+		return nil, err
 	}
 	for i := range candidates { // the embedding's own memory comes on top
 		cost := &candidates[i].Cost
@@ -244,41 +241,31 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 
 // prepare returns the points of the graph, fills in the bandwidth, and leaves
 // the kernel what the iterates and the copy of the features, which it counts in
-// bytes, do not take.
-func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (_ blas32.General, _ *kernel.Options, bytes int64, _ error) {
-	o := &kernel.Options{
+// own bytes, do not take.
+func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, o *kernel.Options, own int64, err error) {
+	o = &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: s.Steps, Columns: s.Columns,
 		Workers: e.set, Kernels: e.kernels, Progress: e.report(),
 	}
-	budget := e.budget()
-	// The start, two iterates, random numbers or the result in float64, and
-	// with labels the class sums: all together, and of each chunk.
 	n, d, k := float64(features.Rows), float64(features.Cols), float64(s.Columns)
-	own := n * k * (4 + 4 + 4 + 8)
-	if labels != nil {
-		own += n*k*8 + 4*8*k*float64(labels.Classes()) + float64(labels.Bytes())
-	}
+	// The start, two iterates, random numbers or the result in float64.
+	bytes := n*k*(4+4+4+8) + pipeline.LabelBytes(features.Rows, s.Columns, labels)
 	if s.NormalizeRows {
-		own += n * d * 4
+		bytes += n * d * 4
 	}
-	if own >= float64(budget) {
-		return blas32.General{}, nil, 0, &kernel.MemoryError{What: fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns), Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
+	if o.BudgetBytes, err = pipeline.Reserve(e.budget(), bytes, fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)); err != nil {
+		return p, nil, 0, err
 	}
-	o.BudgetBytes = budget - int64(own)
-
-	p := features
+	p = features
 	if s.NormalizeRows {
 		p = blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
 		if err := points.NormalizeRows(p, features); err != nil {
-			return p, nil, 0, fmt.Errorf("privatemail: %w", err)
+			return p, nil, 0, err
 		}
 	}
-	var err error
-	reach := pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
-	if s.Bandwidth, err = reach.Settle(ctx, p, o); err != nil {
-		return p, nil, 0, fmt.Errorf("privatemail: %w", err)
-	}
-	return p, o, int64(own), nil
+	reach := s.reach()
+	s.Bandwidth, err = reach.Settle(ctx, p, o)
+	return p, o, int64(bytes), err
 }
 
 // start returns a fresh copy of the iterate the run begins with.

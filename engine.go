@@ -30,8 +30,8 @@ type ZeroRowError = points.ZeroRowError
 // The inner loops of the truncated graph are written for several sets of
 // processor instructions, the levels of package simd. An Engine runs at the
 // highest one the machine has, or at the one the environment variable PM_SIMD
-// or WithLevel lowers it to. The level changes the time a call takes and no bit
-// of its result.
+// or WithLevel lowers it to. The level changes the time a call takes and, but for
+// Converge, no bit of its result.
 type Engine struct {
 	options options
 	set     *par.Set
@@ -78,7 +78,8 @@ func WithLevel(level simd.Level) Option {
 
 // WithBudget sets the bytes a call may take for what it builds and returns.
 // Default: three quarters of what the machine has available when the call
-// begins.
+// begins. Only Linux says what that is; elsewhere the Go memory limit counts
+// alone, and without one there is no limit.
 func WithBudget(bytes int64) Option {
 	return func(o *options) error {
 		if bytes < 1 {
@@ -134,24 +135,29 @@ func (e *Engine) Close() error {
 	return nil
 }
 
-// enter begins a call; leave ends it.
-func (e *Engine) enter() error {
+// call is what the methods that work have in common: an Engine that stays open
+// until they return, and errors that begin with their name. What work returns
+// beside an error is passed on.
+func call[T any](e *Engine, name string, work func() (T, error)) (T, error) {
 	e.mu.RLock()
+	defer e.mu.RUnlock()
 	if e.closed {
-		e.mu.RUnlock()
-		return ErrClosed
+		var none T
+		return none, ErrClosed
 	}
-	return nil
+	out, err := work()
+	if err != nil {
+		err = fmt.Errorf("privatemail: %s: %w", name, err)
+	}
+	return out, err
 }
-
-func (e *Engine) leave() { e.mu.RUnlock() }
 
 // budget returns the bytes the call that begins now may take.
 func (e *Engine) budget() int64 {
 	if e.options.budget > 0 {
 		return e.options.budget
 	}
-	return mem.Available() / 4 * 3
+	return mem.Budget()
 }
 
 // report passes progress on; it is nil when nobody listens.

@@ -3,6 +3,7 @@ package privatemail_test
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -68,4 +69,39 @@ func ExampleEngine_Plan() {
 	fmt.Printf("%s: %s\n", best.Name, best.Reason)
 	// Output:
 	// csr: about 1.996 stored neighbours a row within 1.687
+}
+
+// Two classes end at two places, and rows without a label where their neighbours are.
+func ExampleEngine_Converge() {
+	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{
+		1, 0, .9, .1, .8, .3,
+		0, 1, .1, .9, .3, .8,
+	}}
+	labels := []int32{0, 0, -1, 1, 1, -1}
+	engine, err := privatemail.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+	m, err := engine.Converge(context.Background(), features, labels, &privatemail.Settings{
+		Bandwidth: kernel.Sigma(0.3), NormalizeRows: true,
+		Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true, Columns: 1,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(m.Status)
+	for i, label := range labels { // the sign of an eigenvector is nobody's choice
+		fmt.Printf("label %2d: %.2f from the first row\n", label, math.Abs(m.Points.At(i, 0)-m.Points.At(0, 0)))
+	}
+	// Output:
+	// converged
+	// label  0: 0.00 from the first row
+	// label  0: 0.00 from the first row
+	// label -1: 0.00 from the first row
+	// label  1: 2.00 from the first row
+	// label  1: 2.00 from the first row
+	// label -1: 2.00 from the first row
 }

@@ -147,7 +147,7 @@ func (c *neighbours) step(t *testing.T, e *Engine, x blas64.General, y []int32) 
 		t.Fatal(err)
 	}
 	if s.RestPublic {
-		p.bound, err = knownBound(t.Context(), rows, y, &p)
+		p.bound, err = p.known(t.Context(), rows, y)
 	} else {
 		p.bound, err = p.tight()
 	}

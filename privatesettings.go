@@ -3,6 +3,7 @@ package privatemail
 import (
 	"fmt"
 
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -79,17 +80,17 @@ type PrivateSettings struct {
 // withDefaults returns a copy with the defaults of the query.
 func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 	if s == nil {
-		return PrivateSettings{}, fmt.Errorf("privatemail: %w: no settings", ErrSettings)
+		return PrivateSettings{}, fmt.Errorf("%w: no settings", ErrSettings)
 	}
 	out := *s
 	if out.Columns < 0 {
-		return out, fmt.Errorf("privatemail: %w: %d columns", ErrSettings, out.Columns)
+		return out, fmt.Errorf("%w: %d columns", ErrSettings, out.Columns)
 	}
 	if out.Columns == 0 {
 		out.Columns = 2
 	}
 	if out.Records < 0 {
-		return out, fmt.Errorf("privatemail: %w: %d records", ErrSettings, out.Records)
+		return out, fmt.Errorf("%w: %d records", ErrSettings, out.Records)
 	}
 	if out.SigmaQ == 0 {
 		out.SigmaQ = 1e-8
@@ -101,7 +102,7 @@ func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 		out.Classes = 1 // no label is read
 	}
 	if err := out.Bandwidth.Check(); err != nil {
-		return out, fmt.Errorf("privatemail: %w", err)
+		return out, err
 	}
 	return out, nil
 }
@@ -131,12 +132,12 @@ func (s *PrivateSettings) query(name string) (sensitivity.Query, error) {
 		q.Table = sensitivity.Gaussian{Classes: s.Classes, Sigma: q.Sigma}
 	default:
 		if _, err := kernel.TableByName(s.Table, s.Bandwidth); err != nil {
-			return q, fmt.Errorf("privatemail: %w", err)
+			return q, err
 		}
 		q.Table = sensitivity.DataDependent{Name: s.Table} // refused by every bound
 	}
 	if s.Radius != 0 && name != "background" {
-		return q, fmt.Errorf("privatemail: %w: a radius goes with the operator background, not with %s", ErrSettings, name)
+		return q, fmt.Errorf("%w: a radius goes with the operator background, not with %s", ErrSettings, name)
 	}
 	switch name {
 	case "dense", "poly":
@@ -150,9 +151,49 @@ func (s *PrivateSettings) query(name string) (sensitivity.Query, error) {
 	case "csr":
 		q.Operator = sensitivity.Truncated{Radius: s.Bandwidth.Radius(edgeWeight)} // refused by every bound
 	default:
-		return q, fmt.Errorf("privatemail: %w: no operator %q for a private step; there are dense, poly and background", ErrSettings, name)
+		return q, fmt.Errorf("%w: no operator %q for a private step; there are dense, poly and background", ErrSettings, name)
 	}
 	return q, nil
+}
+
+// checkLabelMode refuses what package mechanism would refuse after the work.
+func (s *PrivateSettings) checkLabelMode() error {
+	switch s.LabelMode {
+	case release.ModePublic, release.ModeDropped, release.ModeRandomised:
+	case "":
+		return fmt.Errorf("%w: no label mode; name public, dropped or randomised", ErrSettings)
+	default:
+		return fmt.Errorf("%w: no label mode %q; there are public, dropped and randomised", ErrSettings, s.LabelMode)
+	}
+	if (s.LabelMode == release.ModeRandomised) != (s.LabelEpsilon != 0) {
+		return fmt.Errorf("%w: randomised labels and their epsilon go together", ErrSettings)
+	}
+	if s.LabelMode == release.ModeRandomised && s.Relation != 0 && !s.Relation.LabelPrivate() {
+		return fmt.Errorf("%w: the relation %v takes labels to be public, so randomising them would promise what it does not keep", mechanism.ErrLabels, s.Relation)
+	}
+	return nil
+}
+
+// checkTable refuses a Gaussian table that labels in 0 .. Classes-1 could make
+// too large. How many labels there are is private, so they do not decide it.
+func (s *PrivateSettings) checkTable(n int) error {
+	if s.Table != "gaussian" || s.Alpha == 0 {
+		return nil
+	}
+	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
+		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes; state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
+	}
+	return nil
+}
+
+// rest returns what unit rows, starts and results leave of the budget for the
+// operator, from public numbers alone.
+func (s *PrivateSettings) rest(budget int64, n, d int) (int64, error) {
+	own := float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
+	if s.RestPublic {
+		own += float64(n) * float64(d) * 16 // the public rows, and centred
+	}
+	return pipeline.Reserve(budget, own, fmt.Sprintf("private step of %d x %d", n, s.Columns))
 }
 
 const (

@@ -4,19 +4,18 @@
 // # Formats
 //
 //	name                             contents                                              read as                   written by
-//	.npy                             NumPy 1.0, 2.0, 3.0: f2 f4 f8 i1..i8 u1..u8 b1,       Matrix, Matrix64, labels  WriteArray (f4 f8 u1 i4 i8), WriteMatrix16 (f2),
+//	.npy                             NumPy 1.0, 2.0, 3.0: f2 f4 f8 i1..i8 u1..u8 b1,       Matrix, Matrix64, labels  WriteMatrix (f4 f8 u1 i4 i8), WriteMatrix16 (f2),
 //	                                 either byte order, C order, one or two dimensions                               WriteLabels (i4)
-//	.fvecs .bvecs .ivecs             int32 d, then d float32, uint8 or int32, per row      Matrix, Matrix64, labels  WriteArray, WriteLabels (.ivecs)
-//	.fbin .u8bin .i8bin .ibin        uint32 n, uint32 d, then n rows of d                  Matrix, Matrix64, labels  WriteArray (not .i8bin), WriteLabels (.ibin)
-//	.idx, -ubyte                     IDX (MNIST), any number of dimensions, big-endian     Matrix, Matrix64, labels  WriteArray (u1 i4 f4 f8), WriteLabels (.idx)
+//	.fvecs .bvecs .ivecs             int32 d, then d float32, uint8 or int32, per row      Matrix, Matrix64, labels  WriteMatrix, WriteLabels (.ivecs)
+//	.fbin .u8bin .i8bin .ibin        uint32 n, uint32 d, then n rows of d                  Matrix, Matrix64, labels  WriteMatrix (not .i8bin), WriteLabels (.ibin)
+//	.idx, -ubyte                     IDX (MNIST), any number of dimensions, big-endian     Matrix, Matrix64, labels  WriteMatrix (u1 i4 f4 f8), WriteLabels (.idx)
 //	.csv .tsv .txt                   one label per line, or a column of labels             labels                    WriteLabels (.csv)
 //	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
 //	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets
 //
 // Names count without regard to case. All but the vecs formats and .npz are also read with .gz
 // behind the name; IDX is also written so. A file of another name is taken for .npy or IDX if it
-// begins like one. Labels are arrays of integers with one dimension or one column. WriteMatrix and
-// WriteMatrix64 are WriteArray for float32 and float64.
+// begins like one. Labels are arrays of integers with one dimension or one column.
 //
 // # Guarantees
 //

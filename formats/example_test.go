@@ -95,7 +95,7 @@ func ExampleWriteFile() {
 	// true, the file still says complete
 }
 
-func ExampleWriteArray() {
+func ExampleWriteMatrix() {
 	dir, remove := tempDir()
 	defer remove()
 	ctx := context.Background()
@@ -103,7 +103,7 @@ func ExampleWriteArray() {
 	images := []uint8{0, 64, 128, 255}
 	for _, name := range []string{"images.bvecs", "images-idx2-ubyte.gz", "images.fvecs"} {
 		path := filepath.Join(dir, name)
-		err := formats.WriteArray(ctx, path, 2, 2, images)
+		err := formats.WriteMatrix(ctx, path, 2, 2, images)
 		if e, ok := errors.AsType[*formats.Error](err); ok {
 			fmt.Println(e.Err)
 			continue

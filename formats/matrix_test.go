@@ -167,7 +167,7 @@ func TestWriteMatrixRefused(t *testing.T) {
 	}{{2, 3, 5}, {-1, -6, 6}, {6, -1, 6}, {3, 0, 0}, {math.MaxInt, math.MaxInt, 1}, {math.MaxInt/2 + 1, 4, 0}} {
 		err := WriteMatrix(t.Context(), path, c.rows, c.cols, make([]float32, c.n))
 		wantError(t, err, ErrShape, path)
-		err = WriteMatrix64(t.Context(), path, c.rows, c.cols, make([]float64, c.n))
+		err = WriteMatrix(t.Context(), path, c.rows, c.cols, make([]float64, c.n))
 		wantError(t, err, ErrShape, path)
 	}
 	for _, name := range []string{"a.txt", "a.npy.gz", "npy", "a.bvecs"} {
@@ -176,11 +176,11 @@ func TestWriteMatrixRefused(t *testing.T) {
 		wantError(t, err, ErrUnsupported, path, ".fbin")
 		err = WriteLabels(t.Context(), path, []int32{1})
 		wantError(t, err, ErrUnsupported, path, ".csv")
-		err = WriteMatrix64(t.Context(), path, 1, 1, []float64{1})
+		err = WriteMatrix(t.Context(), path, 1, 1, []float64{1})
 		wantError(t, err, ErrUnsupported, path, ".npy")
 	}
 	path = filepath.Join(t.TempDir(), "a.fvecs")
-	wantError(t, WriteMatrix(t.Context(), path, 0, 3, nil), ErrShape, path)
+	wantError(t, WriteMatrix[float32](t.Context(), path, 0, 3, nil), ErrShape, path)
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a refused file exists: %v", err)
 	}

@@ -181,7 +181,7 @@ func TestParseDescr(t *testing.T) {
 func TestFloatOverflow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "wide.npy")
 	data := []float64{1, math.Inf(1), math.NaN(), math.MaxFloat32, -1e39, 1e-60}
-	if err := WriteMatrix64(t.Context(), path, 3, 2, data); err != nil {
+	if err := WriteMatrix(t.Context(), path, 3, 2, data); err != nil {
 		t.Fatal(err)
 	}
 	_, err := ReadMatrix(path)
@@ -197,7 +197,7 @@ func TestFloatOverflow(t *testing.T) {
 		}
 	}
 	data[4] = -1
-	if err := WriteMatrix64(t.Context(), path, 3, 2, data); err != nil {
+	if err := WriteMatrix(t.Context(), path, 3, 2, data); err != nil {
 		t.Fatal(err)
 	}
 	f, err := ReadMatrix(path)
@@ -217,12 +217,12 @@ func TestWriteNPY(t *testing.T) {
 		write func(path string) error
 	}{
 		{"f4", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, floats[float32]()) }},
-		{"f8", func(p string) error { return WriteMatrix64(t.Context(), p, 3, 4, floats[float64]()) }},
+		{"f8", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, floats[float64]()) }},
 		{"f2", func(p string) error { return WriteMatrix16(t.Context(), p, 3, 4, floats[float32]()) }},
-		{"u1", func(p string) error { return WriteArray(t.Context(), p, 3, 4, integers[uint8]()) }},
-		{"i4", func(p string) error { return WriteArray(t.Context(), p, 3, 4, integers[int32]()) }},
-		{"i8", func(p string) error { return WriteArray(t.Context(), p, 3, 4, integers[int64]()) }},
-		{"empty", func(p string) error { return WriteMatrix(t.Context(), p, 0, 4, nil) }},
+		{"u1", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, integers[uint8]()) }},
+		{"i4", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, integers[int32]()) }},
+		{"i8", func(p string) error { return WriteMatrix(t.Context(), p, 3, 4, integers[int64]()) }},
+		{"empty", func(p string) error { return WriteMatrix[float32](t.Context(), p, 0, 4, nil) }},
 		{"labels", func(p string) error { return WriteLabels(t.Context(), p, []int32{3, -1, 0, 7}) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

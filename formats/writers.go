@@ -53,7 +53,7 @@ func writerFor(table []format, path string, k kind) (format, error) {
 	return format{}, named(path, failf(ErrUnsupported, "%s; can be written: %s", why, suffixes(usable)))
 }
 
-// WriteArray writes rows x cols elements in row-major order, in the format that the ending of the
+// WriteMatrix writes rows x cols elements in row-major order, in the format that the ending of the
 // name says:
 //
 //	.npy                              any T
@@ -65,7 +65,7 @@ func writerFor(table []format, path string, k kind) (format, error) {
 // Another ending, or one that has no place for a T, is an ErrUnsupported that says what can be
 // written. A length of data other than rows*cols, or dimensions that the format cannot express,
 // are an ErrShape. The file appears as a whole or not at all, as with WriteFile.
-func WriteArray[T float32 | float64 | uint8 | int32 | int64](ctx context.Context, path string, rows, cols int, data []T) error {
+func WriteMatrix[T float32 | float64 | uint8 | int32 | int64](ctx context.Context, path string, rows, cols int, data []T) error {
 	f, err := writerFor(arrayWriters, path, native[T]().kind)
 	if err != nil {
 		return err
@@ -73,17 +73,7 @@ func WriteArray[T float32 | float64 | uint8 | int32 | int64](ctx context.Context
 	return writeArray(ctx, f, path, data, rows, cols)
 }
 
-// WriteMatrix is WriteArray of float32.
-func WriteMatrix(ctx context.Context, path string, rows, cols int, data []float32) error {
-	return WriteArray(ctx, path, rows, cols, data)
-}
-
-// WriteMatrix64 is WriteArray of float64.
-func WriteMatrix64(ctx context.Context, path string, rows, cols int, data []float64) error {
-	return WriteArray(ctx, path, rows, cols, data)
-}
-
-// WriteMatrix16 writes a .npy of float16 under the rules of WriteArray. Values are rounded to the
+// WriteMatrix16 writes a .npy of float16 under the rules of WriteMatrix. Values are rounded to the
 // nearest float16, to even on a tie; a finite one of which that would make an infinity (65520 and
 // more) is an ErrRange naming row and column. NaN and infinities pass through.
 func WriteMatrix16(ctx context.Context, path string, rows, cols int, data []float32) error {
@@ -108,7 +98,7 @@ func WriteMatrix16(ctx context.Context, path string, rows, cols int, data []floa
 }
 
 // WriteLabels writes class numbers as .npy, .idx or .idx.gz (one dimension of int32), .ivecs or
-// .ibin (one column), or .csv (a column under the header "label"), under the rules of WriteArray.
+// .ibin (one column), or .csv (a column under the header "label"), under the rules of WriteMatrix.
 func WriteLabels(ctx context.Context, path string, labels []int32) error {
 	f, err := writerFor(labelWriters, path, i4)
 	if err != nil {
@@ -163,7 +153,7 @@ func writeLabelText(w io.Writer, labels []int32) error {
 }
 
 // WriteCSR writes a .npz that ReadCSR and scipy.sparse.load_npz read, uncompressed, under the
-// rules of WriteArray. The lengths must be as ReadCSR promises.
+// rules of WriteMatrix. The lengths must be as ReadCSR promises.
 func WriteCSR(ctx context.Context, path string, m *CSR) error {
 	if _, err := writerFor(csrWriters, path, noKind); err != nil {
 		return err
@@ -183,7 +173,7 @@ func WriteCSR(ctx context.Context, path string, m *CSR) error {
 }
 
 // WriteTriplets writes a Matrix Market file (.mtx) of real values in general form that reads back
-// bit by bit, under the rules of WriteArray. Entries must lie within the matrix and be finite.
+// bit by bit, under the rules of WriteMatrix. Entries must lie within the matrix and be finite.
 func WriteTriplets(ctx context.Context, path string, t *Triplets) error {
 	if _, err := writerFor(mtxWriters, path, noKind); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 // idxEndings are the names that make an IDX file.
 var idxEndings = []string{".idx", "-ubyte", ".idx.gz", "-ubyte.gz"}
 
-// endings returns the endings under which WriteArray takes elements of a kind.
+// endings returns the endings under which WriteMatrix takes elements of a kind.
 func endings(k kind) []string {
 	return map[kind][]string{
 		f4: slices.Concat([]string{".npy", ".fvecs", ".fbin"}, idxEndings),
@@ -82,7 +82,7 @@ func testRoundTrip[T float32 | float64 | uint8 | int32 | int64](t *testing.T, sp
 			}
 			t.Run(fmt.Sprint(k, c.name, suffix), func(t *testing.T) {
 				path := filepath.Join(t.TempDir(), "A"+strings.ToUpper(suffix))
-				if err := WriteArray(t.Context(), path, c.rows, c.cols, c.data); err != nil {
+				if err := WriteMatrix(t.Context(), path, c.rows, c.cols, c.data); err != nil {
 					t.Fatal(err)
 				}
 				if got := stored[T](t, path); !bytes.Equal(asBytes(got), asBytes(c.data)) {
@@ -126,7 +126,7 @@ func testRoundTrip[T float32 | float64 | uint8 | int32 | int64](t *testing.T, sp
 		}
 		t.Run(fmt.Sprint(k, "refused", f.suffix), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "a"+f.suffix)
-			err := WriteArray(t.Context(), path, 1, len(special), special)
+			err := WriteMatrix(t.Context(), path, 1, len(special), special)
 			wantError(t, err, ErrUnsupported, path, "can be written: "+strings.Join(endings(k), ", "))
 			if known := slices.Contains(arrayWriters, f); known != strings.Contains(err.Error(), f.suffix+" takes ") {
 				t.Errorf("message %q", err)
@@ -138,7 +138,7 @@ func testRoundTrip[T float32 | float64 | uint8 | int32 | int64](t *testing.T, sp
 	}
 }
 
-func TestWriteArray(t *testing.T) {
+func TestWriteMatrix(t *testing.T) {
 	zero := math.Copysign(0, -1)
 	testRoundTrip(t, 0, float32(zero), 1, -2.5, math.MaxFloat32, 0x1p-149, float32(math.Inf(-1)), float32(math.NaN()))
 	testRoundTrip(t, 0, zero, 1, -2.5, math.MaxFloat64, 0x1p-1074, math.Inf(1), math.NaN())
@@ -147,33 +147,33 @@ func TestWriteArray(t *testing.T) {
 	testRoundTrip[int64](t, 0, 1, -1, 0x0102030405060708, math.MaxInt64, math.MinInt64)
 }
 
-// TestWriteArrayGolden compares with bytes written out by hand.
-func TestWriteArrayGolden(t *testing.T) {
+// TestWriteMatrixGolden compares with bytes written out by hand.
+func TestWriteMatrixGolden(t *testing.T) {
 	ctx := t.Context()
 	for _, c := range []struct {
 		name  string
 		write func(path string) error
 		want  string
 	}{
-		{"a.bvecs", func(p string) error { return WriteArray(ctx, p, 2, 3, []uint8{1, 2, 3, 253, 254, 255}) },
+		{"a.bvecs", func(p string) error { return WriteMatrix(ctx, p, 2, 3, []uint8{1, 2, 3, 253, 254, 255}) },
 			"\x03\x00\x00\x00\x01\x02\x03\x03\x00\x00\x00\xfd\xfe\xff"},
-		{"a.ivecs", func(p string) error { return WriteArray(ctx, p, 1, 2, []int32{0x01020304, -2}) },
+		{"a.ivecs", func(p string) error { return WriteMatrix(ctx, p, 1, 2, []int32{0x01020304, -2}) },
 			"\x02\x00\x00\x00\x04\x03\x02\x01\xfe\xff\xff\xff"},
-		{"a.fvecs", func(p string) error { return WriteArray(ctx, p, 2, 1, []float32{1, -2.5}) },
+		{"a.fvecs", func(p string) error { return WriteMatrix(ctx, p, 2, 1, []float32{1, -2.5}) },
 			"\x01\x00\x00\x00\x00\x00\x80\x3f\x01\x00\x00\x00\x00\x00\x20\xc0"},
-		{"a.fbin", func(p string) error { return WriteArray(ctx, p, 1, 2, []float32{1, -2.5}) },
+		{"a.fbin", func(p string) error { return WriteMatrix(ctx, p, 1, 2, []float32{1, -2.5}) },
 			"\x01\x00\x00\x00\x02\x00\x00\x00\x00\x00\x80\x3f\x00\x00\x20\xc0"},
-		{"a.u8bin", func(p string) error { return WriteArray(ctx, p, 1, 2, []uint8{7, 255}) },
+		{"a.u8bin", func(p string) error { return WriteMatrix(ctx, p, 1, 2, []uint8{7, 255}) },
 			"\x01\x00\x00\x00\x02\x00\x00\x00\x07\xff"},
-		{"a.ibin", func(p string) error { return WriteArray(ctx, p, 1, 1, []int32{0x01020304}) },
+		{"a.ibin", func(p string) error { return WriteMatrix(ctx, p, 1, 1, []int32{0x01020304}) },
 			"\x01\x00\x00\x00\x01\x00\x00\x00\x04\x03\x02\x01"},
-		{"a-idx2-ubyte", func(p string) error { return WriteArray(ctx, p, 2, 3, []uint8{1, 2, 3, 253, 254, 255}) },
+		{"a-idx2-ubyte", func(p string) error { return WriteMatrix(ctx, p, 2, 3, []uint8{1, 2, 3, 253, 254, 255}) },
 			"\x00\x00\x08\x02\x00\x00\x00\x02\x00\x00\x00\x03\x01\x02\x03\xfd\xfe\xff"},
-		{"a.idx", func(p string) error { return WriteArray(ctx, p, 1, 2, []int32{0x01020304, -2}) },
+		{"a.idx", func(p string) error { return WriteMatrix(ctx, p, 1, 2, []int32{0x01020304, -2}) },
 			"\x00\x00\x0c\x02\x00\x00\x00\x01\x00\x00\x00\x02\x01\x02\x03\x04\xff\xff\xff\xfe"},
-		{"a.idx", func(p string) error { return WriteArray(ctx, p, 1, 2, []float32{1, -2.5}) },
+		{"a.idx", func(p string) error { return WriteMatrix(ctx, p, 1, 2, []float32{1, -2.5}) },
 			"\x00\x00\x0d\x02\x00\x00\x00\x01\x00\x00\x00\x02\x3f\x80\x00\x00\xc0\x20\x00\x00"},
-		{"a.idx.gz", func(p string) error { return WriteArray(ctx, p, 1, 1, []float64{1.5}) },
+		{"a.idx.gz", func(p string) error { return WriteMatrix(ctx, p, 1, 1, []float64{1.5}) },
 			"\x00\x00\x0e\x02\x00\x00\x00\x01\x00\x00\x00\x01\x3f\xf8\x00\x00\x00\x00\x00\x00"},
 		{"labels.idx", func(p string) error { return WriteLabels(ctx, p, []int32{5, -1}) },
 			"\x00\x00\x0c\x01\x00\x00\x00\x02\x00\x00\x00\x05\xff\xff\xff\xff"},
@@ -198,20 +198,20 @@ func TestWriteArrayGolden(t *testing.T) {
 	}
 }
 
-func TestWriteArrayRefused(t *testing.T) {
+func TestWritersRefuse(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		write func(path string) error
 		kind  error
 		parts []string
 	}{
-		{"a.fvecs", func(p string) error { return WriteArray(t.Context(), p, 1, 1, []uint8{1}) }, ErrUnsupported,
+		{"a.fvecs", func(p string) error { return WriteMatrix(t.Context(), p, 1, 1, []uint8{1}) }, ErrUnsupported,
 			[]string{".fvecs takes float32, not uint8; can be written: .npy, .bvecs, .u8bin, .idx"}},
-		{"a.i8bin", func(p string) error { return WriteArray(t.Context(), p, 1, 1, []uint8{1}) }, ErrUnsupported,
+		{"a.i8bin", func(p string) error { return WriteMatrix(t.Context(), p, 1, 1, []uint8{1}) }, ErrUnsupported,
 			[]string{".i8bin takes int8, not uint8"}},
-		{"a.idx.gz", func(p string) error { return WriteArray(t.Context(), p, 1, 1, []int64{1}) }, ErrUnsupported,
+		{"a.idx.gz", func(p string) error { return WriteMatrix(t.Context(), p, 1, 1, []int64{1}) }, ErrUnsupported,
 			[]string{".idx.gz takes uint8, int32, float32, float64, not int64; can be written: .npy"}},
-		{"a.fbin", func(p string) error { return WriteMatrix64(t.Context(), p, 1, 1, []float64{1}) }, ErrUnsupported,
+		{"a.fbin", func(p string) error { return WriteMatrix(t.Context(), p, 1, 1, []float64{1}) }, ErrUnsupported,
 			[]string{".fbin takes float32, not float64"}},
 		{"a.fvecs", func(p string) error { return WriteMatrix16(t.Context(), p, 1, 1, []float32{1}) }, ErrUnsupported,
 			[]string{".fvecs takes float32, not float16; can be written: .npy"}},
@@ -220,9 +220,9 @@ func TestWriteArrayRefused(t *testing.T) {
 		{"a-ubyte", func(p string) error { return WriteLabels(t.Context(), p, []int32{1}) }, ErrUnsupported,
 			[]string{"can be written: .npy, .csv, .ivecs, .ibin, .idx, .idx.gz"}},
 		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 2, []float32{1}) }, ErrShape, nil},
-		{"a.bvecs", func(p string) error { return WriteArray(t.Context(), p, 0, 2, []uint8{}) }, ErrShape, []string{".bvecs", "without rows"}},
+		{"a.bvecs", func(p string) error { return WriteMatrix(t.Context(), p, 0, 2, []uint8{}) }, ErrShape, []string{".bvecs", "without rows"}},
 		{"a.ivecs", func(p string) error { return WriteLabels(t.Context(), p, nil) }, ErrShape, []string{"without rows"}},
-		{"a.idx", func(p string) error { return WriteArray(t.Context(), p, 2, 2, []uint8{1}) }, ErrShape, []string{"2 x 2", "1 values"}},
+		{"a.idx", func(p string) error { return WriteMatrix(t.Context(), p, 2, 2, []uint8{1}) }, ErrShape, []string{"2 x 2", "1 values"}},
 		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 2, []float32{1, 65504, -65520, 1}) }, ErrRange,
 			[]string{"row 1", "column 0", "float16"}},
 		{"a.npy", func(p string) error { return WriteMatrix16(t.Context(), p, 2, 1, []float32{1, math.MaxFloat32}) }, ErrRange,
@@ -271,14 +271,14 @@ func TestWriteMatrix16(t *testing.T) {
 	}
 }
 
-// TestWriteArrayCancelled checks that a cancelled write leaves nothing behind, compressed or not.
-func TestWriteArrayCancelled(t *testing.T) {
+// TestWriteMatrixCancelled checks that a cancelled write leaves nothing behind, compressed or not.
+func TestWriteMatrixCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := t.TempDir()
 	for _, suffix := range endings(u1) {
 		path := filepath.Join(dir, "a"+suffix)
-		wantError(t, WriteArray(ctx, path, 1, 1, []uint8{1}), context.Canceled, path)
+		wantError(t, WriteMatrix(ctx, path, 1, 1, []uint8{1}), context.Canceled, path)
 	}
 	path := filepath.Join(dir, "a.npy")
 	wantError(t, WriteMatrix16(ctx, path, 1, 1, []float32{1}), context.Canceled, path)

@@ -20,8 +20,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -80,22 +82,36 @@ type Embedding = pipeline.Embedding
 // Points returns the released matrix Q + Step Grid, or ErrScale where float64 does
 // not hold it.
 func Points(ctx context.Context, r *release.Release) (*mat.Dense, error) {
-	if r == nil {
-		return nil, fmt.Errorf("post: %w: there is none", release.ErrRelease)
-	}
-	if err := r.Check(); err != nil {
+	if err := check(r); err != nil {
 		return nil, fmt.Errorf("post: %w", err)
 	}
-	q, err := iterate.RandomStart(ctx, r.Rows, r.Columns, r.Query.Seed, r.Query.SigmaQ)
+	q, err := points(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("post: %w", err)
 	}
+	return mat.NewDense(q.Rows, q.Cols, q.Data), nil
+}
+
+// check refuses a release that is none, which may come from anywhere.
+func check(r *release.Release) error {
+	if r == nil {
+		return fmt.Errorf("%w: there is none", release.ErrRelease)
+	}
+	return r.Check()
+}
+
+// points is Points of a release that was checked.
+func points(ctx context.Context, r *release.Release) (blas64.General, error) {
+	q, err := iterate.RandomStart(ctx, r.Rows, r.Columns, r.Query.Seed, r.Query.SigmaQ)
+	if err != nil {
+		return q, err
+	}
 	for i, v := range r.Grid {
 		if q.Data[i] += float64(v) * r.Step; math.IsInf(q.Data[i], 0) {
-			return nil, fmt.Errorf("post: %w: row %d is beyond float64", ErrScale, i/r.Columns)
+			return q, fmt.Errorf("%w: row %d is beyond float64", ErrScale, i/r.Columns)
 		}
 	}
-	return mat.NewDense(r.Rows, r.Columns, q.Data), nil
+	return q, nil
 }
 
 // Continue rebuilds the graph from the released points and takes further steps.
@@ -103,62 +119,66 @@ func Points(ctx context.Context, r *release.Release) (*mat.Dense, error) {
 // randomised labels of the release. The embedding is centred; a shift of all
 // rows changes neither the graph nor the steps.
 func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*Embedding, error) {
+	out, err := embed(ctx, r, labels, s)
+	if err != nil {
+		return nil, fmt.Errorf("post: %w", err)
+	}
+	return out, nil
+}
+
+func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*Embedding, error) {
 	if s == nil {
 		s = new(Settings)
 	}
+	reach := pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
+	if err := reach.Check(); err != nil {
+		return nil, err
+	}
 	steps := s.Steps
 	switch {
-	case s.MeanDegree < 0 || math.IsNaN(s.MeanDegree):
-		return nil, fmt.Errorf("post: %w: mean degree %g", iterate.ErrSettings, s.MeanDegree)
-	case s.MeanDegree > 0 && s.Bandwidth != kernel.Bandwidth{}:
-		return nil, fmt.Errorf("post: %w: both a bandwidth and a mean degree are given", iterate.ErrSettings)
-	case s.CutoffWeight != 0 && !(s.CutoffWeight > 0 && s.CutoffWeight < 1):
-		return nil, fmt.Errorf("post: %w: cutoff weight %g, want a number between 0 and 1", iterate.ErrSettings, s.CutoffWeight)
 	case steps < 0:
-		return nil, fmt.Errorf("post: %w: %d steps", iterate.ErrSettings, steps)
+		return nil, fmt.Errorf("%w: %d steps", iterate.ErrSettings, steps)
 	case steps == 0:
 		steps = 4
 	}
 	run := &iterate.Settings{Steps: steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: s.Workers}
 	if err := run.Check(); err != nil {
-		return nil, fmt.Errorf("post: %w", err)
+		return nil, err
 	}
 	if s.Progress != nil {
 		run.Progress = func(record iterate.Record) { s.Progress("steps", record.Step, steps) }
 	}
-	released, err := Points(ctx, r)
-	if err != nil {
+	if err := check(r); err != nil {
 		return nil, err
 	}
 	step, err := stepOf(r, labels, s)
 	if err != nil {
-		return nil, fmt.Errorf("post: %w", err)
-	}
-	x, err := centred(released)
-	if err != nil {
-		return nil, fmt.Errorf("post: %w", err)
+		return nil, err
 	}
 	o := &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: steps, Columns: r.Columns,
 		Workers: s.Workers, Kernels: s.Kernels, Progress: s.Progress,
 	}
 	if o.BudgetBytes, err = rest(s.BudgetBytes, r, step.Labels); err != nil {
-		return nil, fmt.Errorf("post: %w", err)
+		return nil, err
 	}
-	reach := pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
+	released, err := points(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	x, err := centred(released)
+	if err != nil {
+		return nil, err
+	}
 	if reach.Bandwidth == (kernel.Bandwidth{}) {
 		reach.Bandwidth = kernel.Sigma(r.Query.Sigma)
 	}
 	b, err := reach.Settle(ctx, x, o)
 	if err != nil {
-		return nil, fmt.Errorf("post: %w", err)
+		return nil, err
 	}
-	start := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: append([]float32(nil), x.Data...)}
-	out, err := pipeline.Embed(ctx, x, b, o, start, step, run)
-	if err != nil {
-		return nil, fmt.Errorf("post: %w", err)
-	}
-	return out, nil
+	start := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: slices.Clone(x.Data)}
+	return pipeline.Embed(ctx, x, b, o, start, step, run)
 }
 
 // stepOf returns the step with the labels the mode of the release allows.
@@ -200,8 +220,7 @@ func stepOf(r *release.Release, labels *release.PublicLabels, s *Settings) (kern
 
 // centred subtracts the column means in float64, where they do not cost the
 // digits that tell the rows apart, before the points become float32.
-func centred(m *mat.Dense) (blas32.General, error) {
-	raw := m.RawMatrix()
+func centred(raw blas64.General) (blas32.General, error) {
 	mean := make([]float64, raw.Cols)
 	for i, v := range raw.Data {
 		mean[i%raw.Cols] += v / float64(raw.Rows)
@@ -223,15 +242,8 @@ func centred(m *mat.Dense) (blas32.General, error) {
 // leave of the budget.
 func rest(budget int64, r *release.Release, labels *kernel.Labels) (int64, error) {
 	if budget == 0 {
-		budget = mem.Available() / 4 * 3
+		budget = mem.Budget()
 	}
-	n, k := float64(r.Rows), float64(r.Columns)
-	own := n * k * (8 + 8 + 4 + 4 + 4 + 4 + 8)
-	if labels != nil {
-		own += n*k*8 + 4*8*k*float64(labels.Classes()) + float64(labels.Bytes())
-	}
-	if own >= float64(budget) {
-		return 0, &kernel.MemoryError{What: fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns), Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
-	}
-	return budget - int64(own), nil
+	own := float64(r.Rows)*float64(r.Columns)*(8+8+4+4+4+4+8) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
+	return pipeline.Reserve(budget, own, fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns))
 }

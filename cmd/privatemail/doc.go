@@ -118,7 +118,8 @@
 //
 // Inner loops use the best instructions the processor has; 'privatemail version'
 // names them. The environment variable PM_SIMD asks for less: generic (plain Go),
-// avx2, avx512, avx512vnni, amx or neon. No number of the output depends on it.
+// avx2, avx512, avx512vnni, amx or neon. No number of the output depends on it, the
+// last digits of evaluate's modes that iterate to the end apart.
 //
 // # Exit codes
 //

@@ -81,26 +81,17 @@ func (e *env) engine(w workFlags) (*privatemail.Engine, func(), error) {
 // withRows reads the files, starts an engine and lets use work with them. more is
 // what to say to wrong labels beyond their number.
 func (e *env) withRows(ctx context.Context, w workFlags, in input, more string, use func(engine *privatemail.Engine, x blas32.General, y []int32) error) error {
-	x, release, err := readFeatures(ctx, in.features)
+	x, y, release, err := readRows(ctx, in, more)
 	if err != nil {
 		return err
 	}
 	defer release()
-	var y []int32
-	if in.labels != "" {
-		if y, err = readLabels(ctx, in, x.Rows, more); err != nil {
-			return err
-		}
-	}
 	engine, stop, err := e.engine(w)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	if err := use(engine, x, y); err != nil {
-		return explain(err, in)
-	}
-	return nil
+	return explain(use(engine, x, y), in)
 }
 
 // await waits for work that knows nothing of contexts and gives up waiting when

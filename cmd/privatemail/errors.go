@@ -56,25 +56,41 @@ func (e *env) finish(ctx context.Context, err error) int {
 // those at the front with the operations of packages behind them, and those in
 // the middle, where one package tells what another said.
 func plain(message string) string {
-	packages := []string{"privatemail: ", "mechanism: ", "release: ", "post: ", "kernel: ", "iterate: ", "points: ", "evaluate: ", "retrieval: ", "formats: ", "sparse: ", "par: "}
-	operations := []string{"embed: ", "plan: ", "privatize: ", "continue: ", "sensitivity: ", "tight: ", "known: ", "paper: ", "unit rows: "}
 	for again := true; again; {
 		again = false
-		for _, p := range slices.Concat(packages, operations) {
-			if rest, ok := strings.CutPrefix(message, p); ok {
+		for _, name := range slices.Concat(packageNames(), operationNames()) {
+			if rest, ok := strings.CutPrefix(message, name+": "); ok {
 				message, again = rest, true
 			}
 		}
 	}
-	for _, p := range packages {
-		message = strings.ReplaceAll(message, ": "+p, ": ")
+	for _, name := range packageNames() {
+		message = strings.ReplaceAll(message, ": "+name+": ", ": ")
 	}
 	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
+}
+
+// packageNames are what errors of our packages begin with.
+func packageNames() []string {
+	return []string{
+		"privatemail", "kernel", "iterate", "sparse", "simd", "sensitivity", "mechanism", "release", "post", "formats",
+		"retrieval", "client", "server", "wire", "published", "supervised",
+		"evaluate", "ablation", "baseline", "modes", "report",
+		"digits", "lock", "mem", "par", "pipeline", "points",
+	}
+}
+
+// operationNames are what may follow, and says no more than the verb.
+func operationNames() []string {
+	return []string{"embed", "plan", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "fit", "map"}
 }
 
 // explain adds to an error of the engine what only the command knows: which
 // file the rows came from, and which flag helps.
 func explain(err error, in input) error {
+	if err == nil {
+		return nil
+	}
 	if entry, ok := errors.AsType[*kernel.NonFiniteError](err); ok && entry.What == "points" {
 		return fmt.Errorf("%s: row %d, column %d (both counted from 0) is NaN or infinite; remove the row or replace the value", in.features, entry.Row, entry.Col)
 	}

@@ -234,17 +234,13 @@ func readData(ctx context.Context, folder string) (*evaluate.Data, error) {
 	if in.labels == "" {
 		return nil, fmt.Errorf("%s: a folder with %s and %s is wanted", folder, featuresName, labelsName)
 	}
-	x, release, err := readFeatures(ctx, in.features)
+	x, y, release, err := readRows(ctx, in, "")
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	y, err := readLabels(ctx, in, x.Rows, "")
-	if err != nil {
-		return nil, err
-	}
 	name := filepath.Base(filepath.Clean(folder))
-	// The file may be mapped into memory and is released here.
+	// The file may be mapped, and hours of measuring should not end with it.
 	own := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: slices.Clone(x.Data)}
 	return &evaluate.Data{Name: name, Features: own, Labels: y, Division: evaluate.DivisionOf(name, x.Rows)}, nil
 }

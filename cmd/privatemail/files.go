@@ -76,6 +76,19 @@ func readFeatures(ctx context.Context, path string) (blas32.General, func(), err
 	return x, func() { m.Close() }, nil // only read from: nothing is lost when closing fails
 }
 
+// readRows returns the rows and their labels, nil where there are none, and a function
+// that releases the rows.
+func readRows(ctx context.Context, in input, advice string) (x blas32.General, y []int32, release func(), err error) {
+	if x, release, err = readFeatures(ctx, in.features); err != nil || in.labels == "" {
+		return x, nil, release, err
+	}
+	if y, err = readLabels(ctx, in, x.Rows, advice); err != nil {
+		release()
+		return blas32.General{}, nil, nil, err
+	}
+	return x, y, release, nil
+}
+
 // readLabels returns the labels for n rows; advice says more about missing ones.
 func readLabels(ctx context.Context, in input, n int, advice string) ([]int32, error) {
 	y, err := await(ctx, func() ([]int32, error) { return formats.ReadLabels(in.labels) })

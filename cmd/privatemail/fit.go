@@ -1,22 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
-	"math"
 	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/internal/points"
-	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -159,7 +158,7 @@ func (f *fitFlags) checkOutputs(in input) error {
 
 // checkMapFile is checkMatrixFile for float64.
 func checkMapFile(path string) error {
-	return checkFile(path, func(ended context.Context) error { return formats.WriteMatrix64(ended, path, 1, 1, []float64{0}) })
+	return checkFile(path, func(ended context.Context) error { return formats.WriteMatrix(ended, path, 1, 1, []float64{0}) })
 }
 
 // queryFiles are the files that -queries stands for, as FEATURES does.
@@ -194,29 +193,23 @@ func (f *fitFlags) openQueries(ctx context.Context) (q blas32.General, release f
 // fit reads FEATURES and does the work, and places the queries q; the second result is
 // nil where there are none.
 func (f *fitFlags) fit(ctx context.Context, e *env, in input, q blas32.General) (fit *supervised.Model, queries *mat.Dense, err error) {
-	err = e.withRows(ctx, f.work, in, " (-1 for none)", func(engine *privatemail.Engine, x blas32.General, y []int32) error {
-		f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
-		s := f.settings
-		s.MeanDegree = min(s.MeanDegree, float64(max(x.Rows-1, 1)))
-		switch {
-		case s.Columns > x.Cols:
-			return usagef("-k %d is more than the %d columns of %s", s.Columns, x.Cols, in.features)
-		case q.Rows > 0 && q.Cols != x.Cols:
-			return fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
-		}
-		if err := f.checkMemory(x, q); err != nil {
-			return err
-		}
-		rows, err := f.double(ctx, x)
-		if err != nil {
-			return err
-		}
-		// The map takes no context.
-		fit, err = await(ctx, func() (*supervised.Model, error) { return supervised.Fit(ctx, engine, rows, y, &s) })
-		return f.explain(err, in)
-	})
-	if err != nil || q.Rows == 0 {
-		return fit, nil, err
+	x, y, release, err := readRows(ctx, in, " (-1 for none)")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer release()
+	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
+	switch {
+	case f.settings.Columns > x.Cols:
+		return nil, nil, usagef("-k %d is more than the %d columns of %s", f.settings.Columns, x.Cols, in.features)
+	case q.Rows > 0 && q.Cols != x.Cols:
+		return nil, nil, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
+	}
+	if fit, err = f.model(ctx, e, in, x, y, q.Rows); err != nil {
+		return nil, nil, explain(err, in)
+	}
+	if q.Rows == 0 {
+		return fit, nil, nil
 	}
 	// A copy, not q: who gives up waiting releases that.
 	rows, err := f.double(ctx, q)
@@ -234,22 +227,43 @@ func (f *fitFlags) fit(ctx context.Context, e *env, in input, q blas32.General) 
 	return fit, queries, nil
 }
 
-// checkMemory refuses rows whose copies do not fit beside what the engine counts: rows
-// and queries and their images in float64, and the images in float32.
-func (f *fitFlags) checkMemory(x, q blas32.General) error {
-	budget := f.work.budget
-	if budget == 0 {
-		budget = mem.Available() / 4 * 3
+// model fits rows x with labels y, and leaves room for queries.
+func (f *fitFlags) model(ctx context.Context, e *env, in input, x blas32.General, y []int32, queries int) (*supervised.Model, error) {
+	work, err := f.engineWork(x, queries)
+	if err != nil {
+		return nil, err
 	}
+	engine, stop, err := e.engine(work)
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	rows, err := f.double(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	s := f.settings
+	s.MeanDegree = min(s.MeanDegree, float64(max(x.Rows-1, 1)))
+	// The map takes no context.
+	fit, err := await(ctx, func() (*supervised.Model, error) { return supervised.Fit(ctx, engine, rows, y, &s) })
+	return fit, f.explain(err, in)
+}
+
+// engineWork leaves the engine what the copies it does not count leave of the budget:
+// rows and queries and their images in float64, and the images in float32. Without a
+// budget the engine looks for itself once they are made.
+func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) {
+	work := f.work
 	k := f.settings.Columns
 	if k == 0 {
 		k = x.Cols
 	}
-	need := (float64(x.Rows) + float64(q.Rows)) * (8*float64(x.Cols) + (8+4)*float64(k))
-	if need > float64(budget) {
-		return &kernel.MemoryError{What: fmt.Sprintf("supervised embedding of %d x %d and %d queries", x.Rows, x.Cols, q.Rows), Need: int64(min(need, math.MaxInt64/2)), Budget: budget}
+	own := (float64(x.Rows) + float64(queries)) * (8*float64(x.Cols) + (8+4)*float64(k))
+	rest, err := pipeline.Reserve(cmp.Or(work.budget, mem.Budget()), own, fmt.Sprintf("supervised embedding of %d x %d and %d queries", x.Rows, x.Cols, queries))
+	if work.budget > 0 {
+		work.budget = rest
 	}
-	return nil
+	return work, err
 }
 
 // double returns the rows in float64, divided by their norm if that is wanted.
@@ -291,7 +305,7 @@ func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries *ma
 	}
 	if f.mapOut != "" {
 		m := affine(fit.Map).RawMatrix()
-		if err := formats.WriteMatrix64(ctx, f.mapOut, m.Rows, m.Cols, m.Data); err != nil {
+		if err := formats.WriteMatrix(ctx, f.mapOut, m.Rows, m.Cols, m.Data); err != nil {
 			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -10,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -162,13 +165,13 @@ func TestFitRefuses(t *testing.T) {
 		{folder + " -out " + out + " -map-out " + filepath.Join(temp, "m.fvecs"), exitUsage, "m.fvecs"},
 		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), exitFailed, "no queries"},
 		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -budget 1M", exitFailed, "-budget allows more"},
-		{folder + " -out " + out + " -labels " + strange, exitFailed, "label -5"},
+		{folder + " -out " + out + " -labels " + strange, exitFailed, "fit: " + strange + ": bad labels: row 7 has label -5"},
 		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), exitFailed, "rows of 3 values"},
 		{folder + " -out " + out + " -k 17", exitUsage, "-k 17"},
 		{folder + " -out " + out + " -budget 1K", exitFailed, "-budget allows more"},
 		{folder + " -out " + out + " -labels " + alone, exitFailed, "share a label"},
 		{nan + " -out " + out + " -labels " + labels, exitFailed, "row 17, column 3"},
-		{zeros + " -out " + out + " -labels " + labels + " -normalize-rows", exitFailed, "row 0"},
+		{zeros + " -out " + out + " -labels " + labels + " -normalize-rows", exitFailed, "row 0 (counted from 0) is zero and cannot be divided"},
 		{filepath.Join(temp, "absent.npy") + " -out " + out, exitFailed, "no such file"},
 		{folder + " -out " + filepath.Join(temp, "no", "x.npy"), exitFailed, "there is no folder"},
 		{folder + " -beta 0 -out " + out, exitUsage, "beta"},
@@ -176,6 +179,25 @@ func TestFitRefuses(t *testing.T) {
 		refuse(t, c.code, append([]string{"fit"}, strings.Fields(c.args)...), c.words)
 	}
 	wantFiles(t, temp, "narrow.npy", "alone.npy", "nan.npy", "zeros.npy", "link.npy", "none.npy", "many.npy", "strange.npy")
+}
+
+// What the engine may take and the copies beside it are one budget.
+func TestFitSharesItsBudget(t *testing.T) {
+	x := blas32.General{Rows: 100, Cols: 10}
+	const own = (100 + 50) * (8*10 + 12*4) // rows and queries, images of 4 columns
+	f := fitFlags{work: workFlags{workers: 3, budget: own + 1000}}
+	f.settings.Columns = 4
+	if work, err := f.engineWork(x, 50); err != nil || work != (workFlags{workers: 3, budget: 1000}) {
+		t.Errorf("%+v, %v", work, err)
+	}
+	f.work.budget = own
+	if _, err := f.engineWork(x, 50); !errors.Is(err, kernel.ErrMemory) {
+		t.Errorf("no byte for the engine: %v", err)
+	}
+	f.work.budget = 0
+	if work, err := f.engineWork(x, 50); err != nil || work.budget != 0 {
+		t.Errorf("without a budget: %+v, %v", work, err)
+	}
 }
 
 // A file that is there stays as it is when the work is interrupted.

@@ -82,151 +82,94 @@ func fraction() limits {
 	return limits{func(v float64) bool { return v > 0 && v < 1 }, "a number between 0 and 1"}
 }
 
-// numberVar defines a flag for a finite number within limits. A default of 0
-// stands for none.
-func numberVar(fs *flag.FlagSet, p *float64, name string, value float64, l limits, usage string) {
-	*p = value
-	fs.Var(&number{p, l}, name, usage)
+// value is a flag for a T: how it is read, and how its default is shown in the help,
+// "" for none.
+type value[T any] struct {
+	p    *T
+	read func(string) (T, error)
+	show func(T) string
 }
 
-type number struct {
-	p *float64
-	limits
-}
-
-func (n *number) Set(s string) error {
-	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || !n.ok(v) {
-		return fmt.Errorf("want %s", n.want)
+func (v *value[T]) Set(s string) error {
+	read, err := v.read(s)
+	if err == nil {
+		*v.p = read
 	}
-	*n.p = v
-	return nil
+	return err
 }
 
-func (n *number) String() string {
-	if n.p == nil || *n.p == 0 {
+func (v *value[T]) String() string {
+	if v.p == nil { // package flag asks a zero value, too
 		return ""
 	}
-	return strconv.FormatFloat(*n.p, 'g', -1, 64)
+	return v.show(*v.p)
+}
+
+// unlessZero shows a default; 0 stands for none.
+func unlessZero[T comparable](v T) string {
+	var zero T
+	if v == zero {
+		return ""
+	}
+	return fmt.Sprint(v)
+}
+
+// numberVar defines a flag for a finite number within limits. A default of 0
+// stands for none.
+func numberVar(fs *flag.FlagSet, p *float64, name string, initial float64, l limits, usage string) {
+	*p = initial
+	fs.Var(&value[float64]{p, func(s string) (float64, error) {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil || math.IsNaN(v) || math.IsInf(v, 0) || !l.ok(v) {
+			return 0, fmt.Errorf("want %s", l.want)
+		}
+		return v, nil
+	}, unlessZero[float64]}, name, usage)
 }
 
 // countVar defines a flag for a whole number of 1 or more. A default of 0
 // stands for none.
-func countVar(fs *flag.FlagSet, p *int, name string, value int, usage string) {
-	*p = value
-	fs.Var(&count{p}, name, usage)
-}
-
-type count struct{ p *int }
-
-func (c *count) Set(s string) error {
-	v, err := strconv.Atoi(s)
-	if err != nil || v < 1 {
-		return errors.New("want a whole number of 1 or more")
-	}
-	*c.p = v
-	return nil
-}
-
-func (c *count) String() string {
-	if c.p == nil || *c.p == 0 {
-		return ""
-	}
-	return strconv.Itoa(*c.p)
+func countVar(fs *flag.FlagSet, p *int, name string, initial int, usage string) {
+	*p = initial
+	fs.Var(&value[int]{p, wholeFrom(1), unlessZero[int]}, name, usage)
 }
 
 // wholeVar defines a flag for a whole number of 0 or more.
-func wholeVar(fs *flag.FlagSet, p *int, name string, value int, usage string) {
-	*p = value
-	fs.Var(&whole{p}, name, usage)
+func wholeVar(fs *flag.FlagSet, p *int, name string, initial int, usage string) {
+	*p = initial
+	fs.Var(&value[int]{p, wholeFrom(0), strconv.Itoa}, name, usage)
 }
 
-type whole struct{ p *int }
-
-func (w *whole) Set(s string) error {
-	v, err := strconv.Atoi(s)
-	if err != nil || v < 0 {
-		return errors.New("want a whole number of 0 or more")
-	}
-	*w.p = v
-	return nil
-}
-
-func (w *whole) String() string {
-	if w.p == nil {
-		return ""
-	}
-	return strconv.Itoa(*w.p)
-}
-
-// rowsVar defines a flag for a list of row numbers, none by default.
-func rowsVar(fs *flag.FlagSet, p *[]int, name, usage string) { fs.Var(&rows{p}, name, usage) }
-
-type rows struct{ p *[]int }
-
-func (r *rows) Set(s string) error {
-	*r.p = nil
-	for _, word := range strings.Split(s, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(word))
-		if err != nil || v < 0 {
-			return errors.New("want row numbers from 0, such as 0,17")
+// wholeFrom reads a whole number that is not below least.
+func wholeFrom(least int) func(string) (int, error) {
+	return func(s string) (int, error) {
+		v, err := strconv.Atoi(s)
+		if err != nil || v < least {
+			return 0, fmt.Errorf("want a whole number of %d or more", least)
 		}
-		*r.p = append(*r.p, v)
+		return v, nil
 	}
-	return nil
-}
-
-func (r *rows) String() string {
-	if r.p == nil || len(*r.p) == 0 {
-		return ""
-	}
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(*r.p), " ", ","), "[]")
 }
 
 // seedVar defines the flag -seed, 1 by default. Any number is a seed.
 func seedVar(fs *flag.FlagSet, p *uint64, usage string) {
 	*p = 1
-	fs.Var(&seed{p}, "seed", usage)
-}
-
-type seed struct{ p *uint64 }
-
-func (v *seed) Set(s string) (err error) {
-	if *v.p, err = strconv.ParseUint(s, 0, 64); err != nil {
-		return errors.New("want a whole number from 0 to 2^64-1")
-	}
-	return nil
-}
-
-func (v *seed) String() string {
-	if v.p == nil {
-		return ""
-	}
-	return strconv.FormatUint(*v.p, 10)
+	fs.Var(&value[uint64]{p, func(s string) (uint64, error) {
+		v, err := strconv.ParseUint(s, 0, 64)
+		if err != nil {
+			return 0, errors.New("want a whole number from 0 to 2^64-1")
+		}
+		return v, nil
+	}, func(v uint64) string { return strconv.FormatUint(v, 10) }}, "seed", usage)
 }
 
 // choiceVar defines a flag for one of several words.
-func choiceVar(fs *flag.FlagSet, p *string, name, value string, words []string, usage string) {
-	*p = value
-	fs.Var(&choice{p, words}, name, usage)
-}
-
-type choice struct {
-	p     *string
-	words []string
-}
-
-func (c *choice) Set(s string) error {
-	if !slices.Contains(c.words, s) {
-		return fmt.Errorf("want %s%s", strings.Join(c.words, ", "), didYouMean(s, c.words, ""))
-	}
-	*c.p = s
-	return nil
-}
-
-func (c *choice) String() string {
-	if c.p == nil {
-		return ""
-	}
-	return *c.p
+func choiceVar(fs *flag.FlagSet, p *string, name, initial string, words []string, usage string) {
+	*p = initial
+	fs.Var(&value[string]{p, func(s string) (string, error) {
+		if !slices.Contains(words, s) {
+			return "", fmt.Errorf("want %s%s", strings.Join(words, ", "), didYouMean(s, words, ""))
+		}
+		return s, nil
+	}, func(s string) string { return s }}, name, usage)
 }

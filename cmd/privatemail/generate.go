@@ -138,7 +138,7 @@ func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind,
 func (f *generateFlags) checkMemory(kind points.Kind) error {
 	budget := f.budget
 	if budget == 0 {
-		budget = mem.Available() / 4 * 3
+		budget = mem.Budget()
 	}
 	need, ok := product(uint64(f.n), uint64(f.d), 4)
 	if kind.Labelled {

@@ -9,52 +9,53 @@ import (
 	"strings"
 )
 
-// epsilonsVar defines the flag for a list of epsilons, sorted.
-func epsilonsVar(fs *flag.FlagSet, p *[]float64, name string, value []float64, usage string) {
-	*p = value
-	fs.Var(&epsilons{p}, name, usage)
+// rowsVar defines a flag for a list of row numbers, none by default.
+func rowsVar(fs *flag.FlagSet, p *[]int, name, usage string) {
+	fs.Var(&value[[]int]{p, parseRows, join[int]}, name, usage)
 }
 
-type epsilons struct{ p *[]float64 }
+func parseRows(s string) (list []int, err error) {
+	for _, word := range strings.Split(s, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || v < 0 {
+			return nil, errors.New("want row numbers from 0, such as 0,17")
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+// epsilonsVar defines the flag for a list of epsilons, sorted.
+func epsilonsVar(fs *flag.FlagSet, p *[]float64, name string, initial []float64, usage string) {
+	*p = initial
+	fs.Var(&value[[]float64]{p, parseEpsilons, join[float64]}, name, usage)
+}
 
 // What the mechanisms can be calibrated to.
 const minEpsilon, maxEpsilon = 1e-6, 100
 
-func (v *epsilons) Set(s string) error {
-	var list []float64
+func parseEpsilons(s string) (list []float64, err error) {
 	for _, word := range strings.Split(s, ",") {
 		epsilon, err := strconv.ParseFloat(strings.TrimSpace(word), 64)
 		if err != nil || !(epsilon >= minEpsilon && epsilon <= maxEpsilon) {
-			return errors.New("want numbers above 0, from 1e-6 to 100, with commas between, such as 0.5,1,2")
+			return nil, errors.New("want numbers above 0, from 1e-6 to 100, with commas between, such as 0.5,1,2")
 		}
 		list = append(list, epsilon)
 	}
 	slices.Sort(list)
-	*v.p = slices.Compact(list)
-	return nil
-}
-
-func (v *epsilons) String() string {
-	if v.p == nil {
-		return ""
-	}
-	return join(*v.p)
+	return slices.Compact(list), nil
 }
 
 // seedsVar defines a flag for a list of seeds; a..b are all from a to b.
-func seedsVar(fs *flag.FlagSet, p *[]uint64, name string, value []uint64, usage string) {
-	*p = value
-	fs.Var(&seeds{p}, name, usage)
+func seedsVar(fs *flag.FlagSet, p *[]uint64, name string, initial []uint64, usage string) {
+	*p = initial
+	fs.Var(&value[[]uint64]{p, parseSeeds, join[uint64]}, name, usage)
 }
-
-type seeds struct{ p *[]uint64 }
 
 // maxSeeds bounds what a..b may stand for.
 const maxSeeds = 10000
 
-func (v *seeds) Set(s string) error {
-	bad := fmt.Errorf("want whole numbers with commas between, or a range such as 1..5 of at most %d", maxSeeds)
-	var list []uint64
+func parseSeeds(s string) (list []uint64, err error) {
 	for _, word := range strings.Split(s, ",") {
 		from, to, isRange := strings.Cut(strings.TrimSpace(word), "..")
 		if !isRange {
@@ -63,22 +64,14 @@ func (v *seeds) Set(s string) error {
 		lo, err1 := strconv.ParseUint(from, 10, 64)
 		hi, err2 := strconv.ParseUint(to, 10, 64)
 		if err1 != nil || err2 != nil || hi < lo || hi-lo >= maxSeeds {
-			return bad
+			return nil, fmt.Errorf("want whole numbers with commas between, or a range such as 1..5 of at most %d", maxSeeds)
 		}
 		for i := range hi - lo + 1 {
 			list = append(list, lo+i)
 		}
 	}
 	slices.Sort(list)
-	*v.p = slices.Compact(list)
-	return nil
-}
-
-func (v *seeds) String() string {
-	if v.p == nil {
-		return ""
-	}
-	return join(*v.p)
+	return slices.Compact(list), nil
 }
 
 // join writes a list with commas between.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +98,15 @@ func TestSensitivityInOtherCases(t *testing.T) {
 			t.Errorf("%s is called %s", name, stdout)
 		}
 	}
+	// The bounds of other relations are those one gets by asking for them.
+	for _, name := range relationNames() {
+		stdout, _ = succeed(t, strings.Fields("sensitivity -n 500 -sigma 6 -alpha 0.5 -operator poly -json -relation "+name)...)
+		v = object(t, stdout)
+		same := map[string]any{"relation": name, "delta": v["tight"].(map[string]any)["delta"]}
+		if all := v["relations"].([]any); len(all) != len(relationNames()) || !slices.ContainsFunc(all, func(o any) bool { return reflect.DeepEqual(o, same) }) {
+			t.Errorf("%v is not among %v", same, all)
+		}
+	}
 	for _, c := range []struct {
 		args, words string
 		code        int
@@ -111,6 +122,7 @@ func TestSensitivityInOtherCases(t *testing.T) {
 		{"-n 10 -sigma 6 -rule classical -epsilon 1 -delta 1e-5", "analytic", exitFailed},
 		{"-n 10 -sigma 0.01", "representable", exitFailed},
 		{"-n 10 -sigma 6 -epsilon 1e-9 -delta 1e-5", "Epsilon", exitFailed},
+		{"-n 2000000000 -k 100000 -sigma 6", "memory budget exceeded", exitFailed},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			refuse(t, c.code, append([]string{"sensitivity"}, strings.Fields(c.args)...), c.words)

@@ -177,13 +177,17 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 		return err
 	}
 	// The budget is spent: an interrupt does not take the release away now.
-	if lost := f.deliver(context.WithoutCancel(ctx), out); lost != nil {
+	compact, lost := f.deliver(context.WithoutCancel(ctx), out)
+	if lost != nil {
 		return errors.Join(lost, err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s is written and may be used, but: %w", f.out, bare(err))
 	}
-	return f.show(ctx, e, s, d, out, ledger)
+	if e.quiet && !e.json {
+		return nil
+	}
+	return f.show(ctx, e, s, d, out, sha256.Sum256(compact), ledger)
 }
 
 // input finds the files. Labels are left out when nothing reads them.
@@ -222,33 +226,31 @@ func (f *privatizeFlags) release(ctx context.Context, e *env, in input, s *priva
 	return d, out, err
 }
 
-// deliver writes the release. Whether a device or a pipe takes it shows only now,
-// and so does a full disk; what was paid for is then kept where temporary files
-// go, and the error says where.
-func (f *privatizeFlags) deliver(ctx context.Context, r *release.Release) error {
-	err := writeRelease(ctx, f.out, r)
-	if err == nil {
-		return nil
+// deliver writes the release and returns its compact form. Whether a device or a
+// pipe takes it shows only now, and so does a full disk; what was paid for is then
+// kept where temporary files go, and the error says where.
+func (f *privatizeFlags) deliver(ctx context.Context, r *release.Release) (compact []byte, err error) {
+	if compact, err = r.MarshalBinary(); err != nil {
+		return nil, fmt.Errorf("the budget is spent, but the release has no compact form: %w", err)
+	}
+	if err = writeRelease(ctx, f.out, r, compact); err == nil {
+		return compact, nil
 	}
 	kept := filepath.Join(os.TempDir(), fmt.Sprintf("privatemail-%x.release", r.ID))
-	if lost := keepRelease(kept, r); lost != nil {
-		return fmt.Errorf("the budget is spent, but the release could not be written: %w; nor kept: %w", err, lost)
+	if lost := keepRelease(kept, compact); lost != nil {
+		return nil, fmt.Errorf("the budget is spent, but the release could not be written: %w; nor kept: %w", err, lost)
 	}
-	return fmt.Errorf("the budget is spent, but the release could not be written: %w; it is kept in %s: move it from there, another one costs again", err, kept)
+	return nil, fmt.Errorf("the budget is spent, but the release could not be written: %w; it is kept in %s: move it from there, another one costs again", err, kept)
 }
 
 // keepRelease writes a release to a new file that only its owner can read: where it was
 // to go fewer people may be allowed to look than here.
-func keepRelease(path string, r *release.Release) error {
-	data, err := r.MarshalBinary()
-	if err != nil {
-		return err
-	}
+func keepRelease(path string, compact []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(data)
+	_, err = file.Write(compact)
 	if err == nil {
 		err = file.Sync()
 	}
@@ -269,14 +271,14 @@ func isRelease(path string) bool {
 
 // writeRelease writes the readable form to names ending in .json, the compact
 // one to others.
-func writeRelease(ctx context.Context, path string, r *release.Release) error {
-	data, err := r.MarshalBinary()
+func writeRelease(ctx context.Context, path string, r *release.Release, compact []byte) error {
+	data := compact
 	if strings.EqualFold(filepath.Ext(path), ".json") {
-		data, err = json.MarshalIndent(r, "", "  ")
-		data = append(data, '\n')
-	}
-	if err != nil {
-		return err
+		readable, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return err
+		}
+		data = append(readable, '\n')
 	}
 	return formats.WriteFile(ctx, path, func(w io.Writer) error {
 		_, err := w.Write(data)
@@ -286,10 +288,10 @@ func writeRelease(ctx context.Context, path string, r *release.Release) error {
 
 // typicalEntry returns a typical entry of the first step, by public numbers, or 0 when
 // there is none to be had.
-func typicalEntry(ctx context.Context, r *release.Release, s *privatemail.PrivateSettings) float64 {
+func typicalEntry(ctx context.Context, n, d int, s *privatemail.PrivateSettings) float64 {
 	public := *s
 	public.Epsilon, public.Delta, public.PrivateRows, public.RestPublic = 0, 0, nil, false
-	a, err := privatemail.Sensitivity(ctx, r.Rows, 1, &public)
+	a, err := privatemail.Sensitivity(ctx, n, d, &public)
 	if err != nil {
 		return 0
 	}
@@ -322,16 +324,11 @@ type privatizeReport struct {
 	Out          string    `json:"out"`
 }
 
-func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.PrivateSettings, d int, r *release.Release, ledger *mechanism.Ledger) error {
-	compact, err := r.MarshalBinary()
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(compact)
+func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.PrivateSettings, d int, r *release.Release, sum [sha256.Size]byte, ledger *mechanism.Ledger) error {
 	stake := stake{
 		epsilon: s.Epsilon, delta: s.Delta, relation: s.Relation, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
 		unit: r.Unit, records: r.Sensitivity.Records, noLedger: ledger == nil, rows: r.Rows,
-		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r, s),
+		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r.Rows, d, s),
 	}
 	cautions := stake.cautions()
 	if e.json {
@@ -342,9 +339,6 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, SHA256: hex.EncodeToString(sum[:]),
 			Cautions: cautions, Out: f.out,
 		})
-	}
-	if e.quiet {
-		return nil
 	}
 	t := facts(e.stdout)
 	writeWorth(t, r)

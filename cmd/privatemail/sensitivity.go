@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -77,25 +78,33 @@ func (f *sensitivityFlags) run(ctx context.Context, e *env, names []string) erro
 		return err
 	}
 	r := f.report(a)
-	// The other relations beside the one asked for.
-	for _, name := range relationNames() {
-		if s.Relation, err = sensitivity.RelationByName(name); err != nil {
-			return err
-		}
-		s.Epsilon, s.Delta = 0, 0
-		if s.Operator == "poly" {
-			s.Operator = "dense" // the same bound, where poly may not do
-		}
-		other, err := privatemail.Sensitivity(ctx, f.n, f.dim, &s)
-		if err != nil {
-			return err
-		}
-		r.Relations = append(r.Relations, relationReport{name, other.Tight.Exact()})
+	if r.Relations, err = f.relations(ctx, a.Tight.Query()); err != nil {
+		return err
 	}
 	if e.json {
 		return e.object(r)
 	}
 	return f.show(e, r)
+}
+
+// relations returns the bounds of all relations, beside the one asked for.
+func (f *sensitivityFlags) relations(ctx context.Context, query sensitivity.Query) (all []relationReport, err error) {
+	q, err := iterate.RandomStart(ctx, f.n, f.query.columns, f.query.seed, f.query.sigmaQ)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range relationNames() {
+		relation, err := sensitivity.RelationByName(name)
+		if err != nil {
+			return nil, err
+		}
+		bound, err := sensitivity.Tight(relation, query, q, sensitivity.Rows{})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, relationReport{name, bound.Exact()})
+	}
+	return all, nil
 }
 
 // sensitivityReport is the object of sensitivity -json.

@@ -11,25 +11,12 @@ import (
 
 // sizeVar defines a flag for a number of bytes, none by default.
 func sizeVar(fs *flag.FlagSet, p *int64, name, usage string) {
-	fs.Var(&size{p}, name, usage)
-}
-
-type size struct{ p *int64 }
-
-func (s *size) Set(text string) error {
-	v, err := parseSize(text)
-	if err != nil {
-		return err
-	}
-	*s.p = v
-	return nil
-}
-
-func (s *size) String() string {
-	if s.p == nil || *s.p == 0 {
-		return ""
-	}
-	return formatSize(*s.p)
+	fs.Var(&value[int64]{p, parseSize, func(v int64) string {
+		if v == 0 {
+			return ""
+		}
+		return formatSize(v)
+	}}, name, usage)
 }
 
 // parseSize reads a number of bytes. K, M, G, T and KiB, MiB, GiB, TiB are

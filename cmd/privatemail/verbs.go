@@ -92,7 +92,8 @@ func helpVerb() verb {
 
 // writeOverview prints the short help of the whole command.
 func writeOverview(w io.Writer) {
-	fmt.Fprint(w, "privatemail embeds labelled feature vectors so that near rows stay near and classes move apart.\n\n"+
+	fmt.Fprint(w, "privatemail embeds labelled feature vectors so that near neighbours stay near and classes move\n"+
+		"apart, and releases the first step with differential privacy.\n\n"+
 		"usage: privatemail VERB [FLAGS] [FILES]\n\n")
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for _, v := range verbs() {

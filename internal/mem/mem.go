@@ -41,6 +41,10 @@ func Available() int64 {
 	return least
 }
 
+// Budget returns what work may take when nobody has set a limit: three quarters
+// of what is available.
+func Budget() int64 { return Available() / 4 * 3 }
+
 // field returns the number behind a name at the start of a line.
 func field(file []byte, name string) (int64, bool) {
 	for line := range strings.Lines(string(file)) {

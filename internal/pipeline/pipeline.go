@@ -5,6 +5,7 @@ package pipeline
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"time"
 
@@ -44,6 +45,20 @@ type Reach struct {
 	Bandwidth    kernel.Bandwidth
 	MeanDegree   float64
 	CutoffWeight float64
+}
+
+// Check refuses numbers outside their range; the error is iterate.ErrSettings.
+// That nothing is given is left to the caller, who may have a default.
+func (r *Reach) Check() error {
+	switch {
+	case r.Bandwidth != kernel.Bandwidth{} && r.MeanDegree != 0:
+		return fmt.Errorf("%w: both a bandwidth and a mean degree are given", iterate.ErrSettings)
+	case r.MeanDegree < 0 || math.IsNaN(r.MeanDegree):
+		return fmt.Errorf("%w: mean degree %g", iterate.ErrSettings, r.MeanDegree)
+	case r.CutoffWeight != 0 && !(r.CutoffWeight > 0 && r.CutoffWeight < 1):
+		return fmt.Errorf("%w: cutoff weight %g, want a number between 0 and 1", iterate.ErrSettings, r.CutoffWeight)
+	}
+	return nil
 }
 
 // Settle returns the bandwidth and puts the cutoff into the options, unless they

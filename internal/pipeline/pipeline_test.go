@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -50,6 +52,26 @@ func TestDescribe(t *testing.T) {
 	op.certificate.Row = nil
 	if g := Describe(op, b); g.Certificate.Row != nil {
 		t.Errorf("rows %v of none", g.Certificate.Row)
+	}
+}
+
+func TestReachCheck(t *testing.T) {
+	for name, r := range map[string]Reach{
+		"both":              {Bandwidth: kernel.Sigma(1), MeanDegree: 3},
+		"negative degree":   {MeanDegree: -1},
+		"degree NaN":        {MeanDegree: math.NaN()},
+		"cutoff of 1":       {MeanDegree: 3, CutoffWeight: 1},
+		"negative cutoff":   {Bandwidth: kernel.Sigma(1), CutoffWeight: -0.1},
+		"cutoff not number": {Bandwidth: kernel.Sigma(1), CutoffWeight: math.NaN()},
+	} {
+		if err := r.Check(); !errors.Is(err, iterate.ErrSettings) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, r := range []Reach{{}, {Bandwidth: kernel.Sigma(1), CutoffWeight: 0.5}, {MeanDegree: 3}} {
+		if err := r.Check(); err != nil {
+			t.Errorf("%+v: %v", r, err)
+		}
 	}
 }
 

@@ -15,8 +15,6 @@ var (
 	ErrNonFinite = errors.New("value is not finite")
 	// ErrZeroRow reports a row that has no direction; see ZeroRowError.
 	ErrZeroRow = errors.New("row is zero")
-	// ErrKind reports the name of a synthetic set nobody defined.
-	ErrKind = errors.New("unknown kind of set")
 )
 
 // EntryError tells where the first NaN or infinity stands. It carries the place

@@ -63,8 +63,7 @@ func Kinds() []Kind {
 	return slices.Clone(kinds)
 }
 
-// KindNamed returns the set of that name. The error is ErrKind and lists the
-// names there are.
+// KindNamed returns the set of that name. The error lists the names there are.
 func KindNamed(name string) (Kind, error) {
 	var names []string
 	for _, k := range kinds {
@@ -73,5 +72,5 @@ func KindNamed(name string) (Kind, error) {
 		}
 		names = append(names, k.Name)
 	}
-	return Kind{}, fmt.Errorf("points: %w: %q, want one of %s", ErrKind, name, strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("points: there is no kind of set %q, want one of %s", name, strings.Join(names, ", "))
 }

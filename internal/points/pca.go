@@ -28,7 +28,7 @@ type Components struct {
 // for a million rows is that of a few hundred.
 const blockRows = 256
 
-var errEigen = errors.New("points: eigenvalue iteration did not converge")
+var errEigen = errors.New("eigenvalue iteration did not converge")
 
 // PCA returns the m leading principal components of the rows of x, in float64
 // throughout. Directions of equal variance, such as those beyond the rank of

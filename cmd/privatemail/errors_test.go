@@ -1,0 +1,45 @@
+package main
+
+import (
+	"os/exec"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestPlain(t *testing.T) {
+	for message, want := range map[string]string{
+		"privatemail: embed: kernel: build csr: memory budget exceeded":             "build csr: memory budget exceeded",
+		"supervised: fit: privatemail: embed: kernel: build csr: no points":         "build csr: no points",
+		"sensitivity: tight: bad label table":                                       "bad label table",
+		"evaluate: paper on x, seed 1: server: privatemail: embed: kernel: no room": "paper on x, seed 1: embed: no room",
+		"x.npy: formats: truncated":                                                 "x.npy: truncated",
+		"first\nsecond":                                                             "first second",
+		"no such file":                                                              "no such file",
+	} {
+		if got := plain(message); got != want {
+			t.Errorf("%q became %q, want %q", message, got, want)
+		}
+	}
+}
+
+// A package that is added or renamed would show in messages.
+func TestPlainKnowsEveryPackage(t *testing.T) {
+	out, err := exec.Command("go", "list", "../../...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ours []string
+	for line := range strings.Lines(string(out)) {
+		if full := strings.TrimSpace(line); !strings.Contains(full, "/cmd/") {
+			ours = append(ours, path.Base(full))
+		}
+	}
+	names := packageNames()
+	slices.Sort(ours)
+	slices.Sort(names)
+	if !slices.Equal(names, ours) {
+		t.Errorf("known are\n%v, there are\n%v", names, ours)
+	}
+}

@@ -1,0 +1,22 @@
+package privatemail
+
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/post"
+)
+
+// Continue takes a release further: it rebuilds the graph from the released
+// points and takes the later steps (package post). Nothing private goes in, so
+// it may run anywhere. Workers, level, budget and progress are the engine's.
+func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*Embedding, error) {
+	return call(e, "continue", func() (*Embedding, error) {
+		var s post.Settings
+		if settings != nil {
+			s = *settings
+		}
+		s.Workers, s.Kernels, s.BudgetBytes, s.Progress = e.set, e.kernels, e.budget(), e.report()
+		return post.Continue(ctx, r, labels, &s)
+	})
+}

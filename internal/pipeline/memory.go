@@ -1,0 +1,31 @@
+package pipeline
+
+import (
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// addressSpace is more bytes than any machine has, whatever budget it is given:
+// from there on make panics.
+const addressSpace = min(1<<47, math.MaxInt)
+
+// Reserve sets own bytes of a budget aside for what is named and returns the
+// rest, or a *kernel.MemoryError where nothing would be left. Own is a float64
+// so that products of sizes nobody has checked do not wrap round.
+func Reserve(budget int64, own float64, what string) (rest int64, err error) {
+	budget = min(budget, addressSpace)
+	if own >= float64(budget) {
+		return 0, &kernel.MemoryError{What: what, Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
+	}
+	return budget - int64(own), nil
+}
+
+// LabelBytes is what labels, which may be nil, add to the memory of steps of n rows
+// and k columns: the class sums, of each chunk and of all together, and themselves.
+func LabelBytes(n, k int, labels *kernel.Labels) float64 {
+	if labels == nil {
+		return 0
+	}
+	return float64(n)*float64(k)*8 + 4*8*float64(k)*float64(labels.Classes()) + float64(labels.Bytes())
+}
