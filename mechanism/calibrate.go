@@ -18,7 +18,7 @@ const (
 	Analytic Rule = iota
 	// Classical is sqrt(2 ln(1.25/Delta))/Epsilon times the sensitivity (Dwork
 	// and Roth 2014), proved for Epsilon < 1 only and refused elsewhere: from
-	// about Epsilon = 7 on it is too little.
+	// Epsilon = 8.4 on it is too little at Delta = 1e-5, from 5.8 on at 0.1.
 	Classical
 )
 

@@ -103,6 +103,17 @@ func TestMultiplier(t *testing.T) {
 	}
 }
 
+// Where the classical rule is too little, as Classical and docs/privacy.md say.
+func TestClassicalFailsForLargeEpsilon(t *testing.T) {
+	for _, c := range []struct{ delta, from float64 }{{1e-5, 8.4}, {0.1, 5.8}} {
+		for epsilon, holds := range map[float64]bool{c.from - 0.1: true, c.from + 0.1: false} {
+			if classical := classicalMultiplier(epsilon, c.delta); (classical >= multiplier(epsilon, c.delta)) != holds {
+				t.Errorf("(%g, %g): classical %g, needed %g", epsilon, c.delta, classical, multiplier(epsilon, c.delta))
+			}
+		}
+	}
+}
+
 func TestCalibrateVectors(t *testing.T) {
 	for _, v := range vectors {
 		b := boundNear(t, 5, 3, v.sensitivity)

@@ -1,7 +1,8 @@
 // Package mechanism turns a computed first step into a differentially private
 // release: it calibrates Gaussian noise to a proved sensitivity, writes down
 // what the release costs, draws the noise exactly, and hands out a
-// release.Release and nothing else.
+// release.Release and nothing else. Two smaller mechanisms spend from
+// the same ledger: Select, for one item of many, and Series, for vectors.
 //
 // # What is promised
 //
@@ -56,21 +57,30 @@
 // many (package retrieval, mode cells). It spends from the same ledger: epsilon
 // in a Pure one, mu(epsilon)^2/2 in a GDP one, epsilon^2/2 in a ZCDP one.
 //
+// # Series
+//
+// Vectors that are released one after the other, each perhaps chosen by what came
+// before, are paid for together by NewSeries: T of them at sensitivity D are worth
+// one at sqrt(T) D. The noise is that of Privatize, but the sensitivity is a number
+// the caller has proved, and what comes out are plain numbers, not a
+// release.Release.
+//
 // # Order
 //
-// Privatize, and Select likewise, checks everything and draws its seeds, then the Budget writes the
-// spend down, and only then is noise made. A crash or a cancelled context in
-// between leaves the budget spent; nothing is ever given back.
+// Privatize and Select check everything and draw their seeds, then the Budget
+// writes the spend down, and only then is noise made. NewSeries checks and spends;
+// Series.Release makes noise. A crash or a cancelled context in between leaves the
+// budget spent; nothing is ever given back.
 //
 // # What is assumed
 //
 // The bound is one of the matrix at hand, with its assumptions
 // (sensitivity.Bound.Assumptions). The system's entropy is good and ChaCha8,
-// which stretches 32 bytes of it for each 65,536 coordinates, is a pseudorandom
-// generator. The machine is trusted: time, memory and the state of the process
-// are not protected, although noise is drawn without looking at the data. Q was
-// drawn from another stream. Labels are covered only as the label mode of the
-// release says.
+// which stretches 32 bytes of it for each 65,536 coordinates of a matrix, each
+// vector of a series and each selection, is a pseudorandom generator. The machine
+// is trusted: time, memory and the state of the process are not protected,
+// although noise is drawn without looking at the data. Q was drawn from another
+// stream. Labels are covered only as the label mode of the release says.
 //
 // # Cost
 //

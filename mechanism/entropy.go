@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"math/bits"
 	chacha "math/rand/v2"
 )
 
@@ -52,9 +53,25 @@ func (s *secrets) forget() {
 	clear(s.labels)
 }
 
+// A source gives independent uniform words.
+type source interface{ Uint64() uint64 }
+
 // stream runs use with the words of one seed and forgets them.
 func stream(s *seed, use func(source)) {
 	words := chacha.NewChaCha8(*s)
 	use(words)
 	words.Seed(seed{})
+}
+
+// below returns a number in 0 .. n-1, all exactly equally likely, n > 0. The
+// high word of n times a random word is one, and each comes up for 2^64/n
+// words, rounded up or down; the 2^64 mod n words with the smallest low words
+// are drawn again, which leaves as many for each (Lemire 2019).
+func below(n uint64, words source) uint64 {
+	for {
+		high, low := bits.Mul64(words.Uint64(), n)
+		if low >= n || low >= -n%n { // the first saves the division
+			return high
+		}
+	}
 }

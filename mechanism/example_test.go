@@ -96,3 +96,24 @@ func ExampleEpsilonAt() {
 	// Output:
 	// 1.0303 <nil>
 }
+
+// Vectors that are clipped to a ball of radius 1/2 have the sensitivity 1. Two of
+// them are paid for together, and there is no third.
+func ExampleNewSeries() {
+	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "image 17"},
+		mechanism.SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 2, Coordinates: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("noise %.4f\n", series.Sigma())
+	for range 3 {
+		noisy, err := series.Release([]float64{0.3, 0, -0.4})
+		fmt.Println(len(noisy), err)
+	}
+	// Output:
+	// noise 5.9746
+	// 3 <nil>
+	// 3 <nil>
+	// 0 mechanism: all 2 vectors of the series are released: parameter out of range
+}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // A Ledger keeps what each unit has spent, in a file. A spend is on the disk
@@ -59,7 +61,7 @@ func CreateLedger(path string, total Total) error {
 	}
 	err = errors.Join(err, f.Close())
 	if err == nil {
-		err = syncFolder(filepath.Dir(path))
+		err = disk.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
 		os.Remove(path)
@@ -117,7 +119,7 @@ func openLedger(path string, visit func(*ledgerState, *block) error) (*Ledger, e
 	info, err := f.inPlace()
 	if err == nil {
 		// Whoever put the file here may not have.
-		err = syncFolder(filepath.Dir(path))
+		err = disk.SyncFolder(filepath.Dir(path))
 	}
 	if err != nil {
 		f.Close()

@@ -13,9 +13,6 @@ type sampler struct {
 	source source
 }
 
-// A source gives independent uniform words.
-type source interface{ Uint64() uint64 }
-
 // A uniform is a number in [0, 1) of which the leading words are drawn, and
 // more when a comparison asks for them. What was drawn is kept.
 type uniform struct {
@@ -130,7 +127,7 @@ func (s *sampler) run(x *uniform, k int) bool {
 // thin succeeds with chance (2k+x)/(2k+2): of 2k+2 equal parts 2k count whole
 // and one counts x.
 func (s *sampler) thin(x *uniform, k int) bool {
-	switch part := s.below(uint64(2*k + 2)); {
+	switch part := below(uint64(2*k+2), s.source); {
 	case part < uint64(2*k):
 		return true
 	case part == uint64(2*k):
@@ -138,18 +135,6 @@ func (s *sampler) thin(x *uniform, k int) bool {
 		return s.less(&u, x)
 	}
 	return false
-}
-
-// below returns a uniform integer in [0, n). The low words that would favour
-// some results are drawn again (Lemire 2019).
-func (s *sampler) below(n uint64) uint64 {
-	high, low := bits.Mul64(s.source.Uint64(), n)
-	if low < n {
-		for least := -n % n; low < least; {
-			high, low = bits.Mul64(s.source.Uint64(), n)
-		}
-	}
-	return high
 }
 
 // round returns the nearest integer to S (k+x). S k is an integer; S x + 1/2 is

@@ -222,11 +222,10 @@ func TestRoundAgainstIntegers(t *testing.T) {
 func TestBelow(t *testing.T) {
 	// 2^64 mod 6 is 4: the products whose low word is below 4 are drawn again.
 	source := &script{t, []uint64{0, full, top + 1}}
-	normal := sampler{source}
-	if got := normal.below(6); got != 5 {
+	if got := below(6, source); got != 5 {
 		t.Errorf("%d, want 5", got)
 	}
-	if got := normal.below(6); got != 3 {
+	if got := below(6, source); got != 3 {
 		t.Errorf("%d, want 3", got)
 	}
 }

@@ -36,7 +36,7 @@ type Request struct {
 type LabelRequest struct {
 	// Mode is release.ModePublic, ModeDropped or ModeRandomised.
 	Mode string
-	// Values are the labels of all rows and Epsilon, in (0, 20], is what
+	// Values are the labels of all rows and Epsilon, in [1e-6, 20], is what
 	// randomising them costs each row. Both are for ModeRandomised only, which
 	// needs a relation that protects the label.
 	Values  []int32
@@ -81,7 +81,7 @@ func privatize(ctx context.Context, c Calibration, budget Budget, r Request, wor
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("mechanism: %w", err)
 	}
 	receipt, err := spendFirst(budget, r.Unit, out.ID, c.Spend(r.Labels.Epsilon), func() error {
 		if err := fill(ctx, out, c, r, workers, secret); err != nil {
@@ -116,7 +116,7 @@ func fill(ctx context.Context, out *release.Release, c Calibration, r Request, w
 	}
 	for i := range secret.labels {
 		stream(&secret.labels[i], func(words source) {
-			randomisedResponse(out.Labels.Values, r.Labels.Values, r.Query.Classes, r.Labels.Epsilon, words.Uint64)
+			randomisedResponse(out.Labels.Values, r.Labels.Values, r.Query.Classes, r.Labels.Epsilon, words)
 		})
 	}
 	return ctx.Err()
@@ -171,8 +171,8 @@ func describe(c Calibration, r Request, id [16]byte) *release.Release {
 	return out
 }
 
-// checkRequest looks at everything a release can fail for, except entropy, the budget
-// and the context.
+// checkRequest looks at everything a release can fail for, except entropy, the
+// budget and the context.
 func checkRequest(c Calibration, budget Budget, r Request) error {
 	if err := checkPayer(budget, r.Unit); err != nil {
 		return err
@@ -257,8 +257,8 @@ func checkLabels(b sensitivity.Bound, r Request) error {
 	if !b.Relation().LabelPrivate() {
 		return fmt.Errorf("mechanism: labels are public under %v, randomising them promises nothing: %w", b.Relation(), ErrLabels)
 	}
-	if !(r.Labels.Epsilon > 0 && r.Labels.Epsilon <= maxLabelEpsilon) {
-		return &ParamError{Field: "Labels.Epsilon", Value: r.Labels.Epsilon, Allowed: "above 0, at most 20"}
+	if !(r.Labels.Epsilon >= minEpsilon && r.Labels.Epsilon <= maxLabelEpsilon) {
+		return &ParamError{Field: "Labels.Epsilon", Value: r.Labels.Epsilon, Allowed: "1e-6 to 20"}
 	}
 	if len(r.Labels.Values) != r.Displacement.Rows {
 		return fmt.Errorf("mechanism: %d labels for %d rows: %w", len(r.Labels.Values), r.Displacement.Rows, ErrLabels)

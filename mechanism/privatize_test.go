@@ -150,6 +150,7 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"dropped labels priced", ErrLabels, func(_ *Calibration, r *Request) { r.Labels.Epsilon = 1 }},
 		{"randomised public labels", ErrLabels, func(c *Calibration, r *Request) { *c, r.Labels = features, randomised }},
 		{"label epsilon 0", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = 0 }},
+		{"label epsilon 1e-7", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = 1e-7 }},
 		{"label epsilon 21", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = 21 }},
 		{"label epsilon NaN", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = math.NaN() }},
 		{"too few labels", ErrLabels, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Values = labels[:5] }},

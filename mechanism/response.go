@@ -9,22 +9,22 @@ import (
 // randomisedResponse writes to dst the labels after k-ary randomised response:
 // each is kept with probability t/2^64, t of keepThreshold, and otherwise
 // becomes one of the other classes, all equally likely. Each label by itself is
-// then epsilon-private. Both probabilities are exact as long as word returns
-// uniform, independent numbers: nothing is rounded when a label is drawn.
+// then epsilon-private. Both probabilities are exact: nothing is rounded when a
+// label is drawn.
 //
 // The caller has checked that labels are in 0 .. classes-1, that dst is as long,
 // and that epsilon is in [1e-6, 100]. dst may be labels. Two words are drawn
 // for each row (a third with probability below classes/2^64), whatever the
 // label, and no branch depends on it; a single class takes none.
-func randomisedResponse(dst, labels []int32, classes int, epsilon float64, word func() uint64) {
+func randomisedResponse(dst, labels []int32, classes int, epsilon float64, words source) {
 	if classes == 1 {
 		clear(dst)
 		return
 	}
 	keep, c := keepThreshold(classes, epsilon), int64(classes)
 	for i, label := range labels {
-		_, kept := bits.Sub64(word(), keep, 0) // 1 when the word is below keep
-		other := int64(label) + 1 + int64(below(uint64(c-1), word))
+		_, kept := bits.Sub64(words.Uint64(), keep, 0) // 1 when the word is below keep
+		other := int64(label) + 1 + int64(below(uint64(c-1), words))
 		other -= c
 		other += c & (other >> 63) // modulo c
 		dst[i] = int32(other ^ (other^int64(label))&-int64(kept))
@@ -89,17 +89,4 @@ func expDown(epsilon float64) *big.Int {
 		e.Add(e, term)
 	}
 	return e
-}
-
-// below returns a number in 0 .. n-1, all exactly equally likely, n > 0. The
-// high word of n times a random word is one, and each comes up for 2^64/n
-// words, rounded up or down; the 2^64 mod n words with the smallest low words
-// are drawn again, which leaves as many for each (Lemire 2019).
-func below(n uint64, word func() uint64) uint64 {
-	for {
-		high, low := bits.Mul64(word(), n)
-		if low >= n || low >= -n%n { // the first saves the division
-			return high
-		}
-	}
 }

@@ -103,8 +103,13 @@ func TestResponseSaturates(t *testing.T) {
 	}
 }
 
-// script returns the words one after the other, and counts them.
-func wordScript(words ...uint64) (word func() uint64, used *int) {
+// wordFunc is a source of what a function returns.
+type wordFunc func() uint64
+
+func (f wordFunc) Uint64() uint64 { return f() }
+
+// wordScript returns the words one after the other, and counts them.
+func wordScript(words ...uint64) (word wordFunc, used *int) {
 	used = new(int)
 	return func() uint64 { *used++; return words[*used-1] }, used
 }
@@ -168,7 +173,7 @@ func TestResponseScripted(t *testing.T) {
 
 func TestResponseOneClass(t *testing.T) {
 	dst := []int32{4, 4, 4}
-	randomisedResponse(dst, []int32{0, 0, 0}, 1, 1, func() uint64 { t.Fatal("a word was drawn"); return 0 })
+	randomisedResponse(dst, []int32{0, 0, 0}, 1, 1, wordFunc(func() uint64 { t.Fatal("a word was drawn"); return 0 }))
 	if !slices.Equal(dst, []int32{0, 0, 0}) {
 		t.Fatal(dst)
 	}
@@ -179,11 +184,11 @@ func TestResponseStaysInRange(t *testing.T) {
 	for _, classes := range []int{1, 2, 3, 98, math.MaxInt32} {
 		labels := make([]int32, 3000)
 		for i := range labels {
-			labels[i] = int32(below(uint64(classes), stream.Uint64))
+			labels[i] = int32(below(uint64(classes), stream))
 		}
 		labels[0], labels[1] = 0, int32(classes-1)
 		dst := slices.Clone(labels)
-		randomisedResponse(dst, dst, classes, 1e-6, stream.Uint64) // in place
+		randomisedResponse(dst, dst, classes, 1e-6, stream) // in place
 		for i, v := range dst {
 			if v < 0 || int(v) >= classes {
 				t.Fatalf("%d classes: label %d became %d", classes, labels[i], v)
@@ -203,7 +208,7 @@ func TestResponseFrequencies(t *testing.T) {
 		for i := range labels {
 			labels[i] = label
 		}
-		randomisedResponse(dst, labels, classes, epsilon, stream.Uint64)
+		randomisedResponse(dst, labels, classes, epsilon, stream)
 		for _, v := range dst {
 			counts[label][v]++
 		}
@@ -234,7 +239,7 @@ func TestResponseAllocatesNothingPerRow(t *testing.T) {
 	stream := rand.NewChaCha8([32]byte{4})
 	allocations := func(rows int) float64 {
 		labels := make([]int32, rows)
-		return testing.AllocsPerRun(5, func() { randomisedResponse(labels, labels, 10, 1, stream.Uint64) })
+		return testing.AllocsPerRun(5, func() { randomisedResponse(labels, labels, 10, 1, stream) })
 	}
 	if few, many := allocations(1), allocations(10_000); many > few+50 { // some room for the runtime's own
 		t.Errorf("%v allocations for one row, %v for many", few, many)
@@ -248,7 +253,7 @@ func BenchmarkResponse(b *testing.B) {
 			labels := make([]int32, 100_000)
 			b.SetBytes(int64(4 * len(labels)))
 			for b.Loop() {
-				randomisedResponse(labels, labels, classes, 1, stream.Uint64)
+				randomisedResponse(labels, labels, classes, 1, stream)
 			}
 		})
 	}

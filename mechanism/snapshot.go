@@ -30,7 +30,9 @@ type Entry struct {
 	Amount    Amount
 	Spend     Spend
 	Committed bool
-	Sum       [sha256.Size]byte // of the release, once committed
+	// Sum, once committed, is the SHA-256 of the binary form of the release, or
+	// that of a selection. A series has none.
+	Sum [sha256.Size]byte
 }
 
 // A Balance is what one unit has spent and can still spend.

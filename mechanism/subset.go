@@ -108,8 +108,8 @@ func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reade
 	receipt, err := spendFirst(budget, unit, out.ID, Spend{PureEpsilon: s.Epsilon}, func() error {
 		stream(seedOf(secret.chunks, 0), func(words source) {
 			favourable, all := s.odds()
-			included := belowBig(all, words.Uint64).Cmp(favourable) < 0
-			out.Items = s.fill(item, included, words.Uint64)
+			included := belowBig(all, words).Cmp(favourable) < 0
+			out.Items = s.fill(item, included, words)
 		})
 		return nil
 	})
@@ -127,13 +127,13 @@ func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reade
 // others are numbered 1 .. m-1 by their distance from it, in a circle, and w of
 // them are drawn. To include the item the first gives way to it: the w-1 left
 // are a uniform choice still.
-func (s Subset) fill(item int, included bool, word func() uint64) []int {
+func (s Subset) fill(item int, included bool, words source) []int {
 	others := make([]int, s.Items-1)
 	for i := range others {
 		others[i] = i + 1
 	}
 	for i := range s.Size {
-		j := i + int(below(uint64(len(others)-i), word))
+		j := i + int(below(uint64(len(others)-i), words))
 		others[i], others[j] = others[j], others[i]
 	}
 	set := others[:s.Size:s.Size]
@@ -150,14 +150,14 @@ func (s Subset) fill(item int, included bool, word func() uint64) []int {
 // belowBig returns a number in 0 .. n-1, all exactly equally likely, n > 0. As
 // many bits as n has are drawn until they are below it, twice on average at
 // most.
-func belowBig(n *big.Int, word func() uint64) *big.Int {
+func belowBig(n *big.Int, words source) *big.Int {
 	size := n.BitLen()
 	buffer := make([]byte, (size+63)/64*8)
 	mask := new(big.Int).Lsh(big.NewInt(1), uint(size))
 	mask.Sub(mask, big.NewInt(1))
 	for x := new(big.Int); ; {
 		for i := 0; i < len(buffer); i += 8 {
-			binary.BigEndian.PutUint64(buffer[i:], word())
+			binary.BigEndian.PutUint64(buffer[i:], words.Uint64())
 		}
 		if x.And(x.SetBytes(buffer), mask).Cmp(n) < 0 {
 			return x

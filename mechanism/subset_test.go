@@ -124,13 +124,13 @@ func TestSubsetFrequencies(t *testing.T) {
 	}
 }
 
-func streamOf(t *testing.T, name string) func() uint64 {
+func streamOf(t *testing.T, name string) source {
 	t.Helper()
 	secret, err := drawSecrets(entropy(name), 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return rand.NewChaCha8(secret.chunks[0]).Uint64
+	return rand.NewChaCha8(secret.chunks[0])
 }
 
 func binomial(n, k int) float64 {
@@ -147,7 +147,7 @@ func TestBelowBig(t *testing.T) {
 		t.Errorf("%v after %d words", got, *used)
 	}
 	word, used = wordScript(math.MaxUint64)
-	if got := belowBig(big.NewInt(1), func() uint64 { return word() &^ 1 }); got.Sign() != 0 || *used != 1 {
+	if got := belowBig(big.NewInt(1), wordFunc(func() uint64 { return word() &^ 1 })); got.Sign() != 0 || *used != 1 {
 		t.Errorf("%v after %d words", got, *used)
 	}
 }
@@ -161,7 +161,7 @@ func TestSubsetDrawsAlikeForEveryItem(t *testing.T) {
 			firstUsed := 0
 			for item := range s.Items {
 				words, used := rand.NewChaCha8([32]byte{trial}), 0
-				set := s.fill(item, included, func() uint64 { used++; return words.Uint64() })
+				set := s.fill(item, included, wordFunc(func() uint64 { used++; return words.Uint64() }))
 				if slices.Contains(set, item) != included {
 					t.Fatalf("item %d, included %v: %v", item, included, set)
 				}

@@ -1,7 +1,6 @@
 package retrieval
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -11,22 +10,23 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// ErrDegenerate reports anchors that do not determine an alignment; see
-// DegenerateError.
-var ErrDegenerate = errors.New("the anchors do not determine an alignment")
-
 // A DegenerateError says what the anchors lack. It matches ErrDegenerate.
 type DegenerateError struct {
 	// Anchors is their number, Dimension that of the space.
 	Anchors, Dimension int
 	// Rank is how many directions the anchors of both sides share, Need how
-	// many the alignment takes. Where Rank is not below Need, the best
-	// rotation is not unique or the best scale is zero.
+	// many the alignment takes. Where Rank is not below Need, one side is nearly
+	// the mirror image of the other: the best rotation is not unique, or the best
+	// scale is zero.
 	Rank, Need int
 }
 
 // Error implements error.
 func (e *DegenerateError) Error() string {
+	if e.Rank >= e.Need {
+		return fmt.Sprintf("retrieval: align: %v: %d anchors in %d dimensions are mirrored, and no rotation is the best",
+			ErrDegenerate, e.Anchors, e.Dimension)
+	}
 	return fmt.Sprintf("retrieval: align: %v: %d anchors share %d directions of %d, at least %d are needed",
 		ErrDegenerate, e.Anchors, e.Rank, e.Dimension, e.Need)
 }
@@ -41,32 +41,23 @@ type Similarity struct {
 	Translation []float64
 }
 
-// Reflections says whether an alignment may turn the space inside out.
-type Reflections bool
-
-// The two choices.
-const (
-	Proper       Reflections = false // rotations only: the determinant is +1
-	WithMirrored Reflections = true  // whichever fits better
-)
-
 // Align returns the similarity that takes the rows of from nearest to those of
 // to, row by row, in the sum of squares (Kabsch 1976, Umeyama 1991). With both
 // centred and U S V' the singular values of from'to,
 //
 //	Rotation = U D V',   Scale = tr(D S) / |from|_F^2,   D = diag(1, .., 1, d),
 //
-// d = det(U V') for Proper, so that the determinant of the rotation is +1, and 1
-// for WithMirrored.
+// d = det(U V'), so that the determinant of the rotation is +1: space is turned,
+// never mirrored.
 //
 // A rotation of k dimensions is determined by k - 1 of them: the last follows
-// from the determinant, so collinear anchors will do in the plane. A reflection
-// needs all k. Where the best proper rotation has to give up the weakest
-// direction (d = -1), that direction has to be the only weakest one. Otherwise,
-// and where the best scale is zero, the error is a *DegenerateError; it is
-// points.ErrShape where the sizes differ and points.ErrNonFinite for NaN and
-// infinities. Ranks are counted above the rounding error of the sums.
-func Align(from, to blas64.General, reflections Reflections) (*Similarity, error) {
+// from the determinant, so collinear anchors will do in the plane. Where the best
+// rotation has to give up the weakest direction (d = -1), that direction has to be
+// the only weakest one. Otherwise, and where the best scale is zero, the error is
+// a *DegenerateError; it is kernel.ErrShape where the sizes differ and
+// kernel.ErrNonFinite for NaN and infinities. Ranks are counted above the rounding
+// error of the sums.
+func Align(from, to blas64.General) (*Similarity, error) {
 	n, k, err := points.Dims(from)
 	if err != nil {
 		return nil, fmt.Errorf("retrieval: align: %w", err)
@@ -81,10 +72,7 @@ func Align(from, to blas64.General, reflections Reflections) (*Similarity, error
 			return nil, fmt.Errorf("retrieval: align: %w", err)
 		}
 	}
-	need := k
-	if reflections == Proper {
-		need = max(k-1, 1) // one direction at least, for the scale
-	}
+	need := max(k-1, 1) // one direction at least, for the scale
 	degenerate := &DegenerateError{Anchors: n, Dimension: k, Need: need}
 	p, q := newCloud(from), newCloud(to)
 	if math.IsInf(p.norm, 0) || math.IsInf(q.norm, 0) {
@@ -116,7 +104,7 @@ func Align(from, to blas64.General, reflections Reflections) (*Similarity, error
 	for _, s := range values {
 		scale += s
 	}
-	if reflections == Proper && mat.Det(&u)*mat.Det(&v) < 0 {
+	if mat.Det(&u)*mat.Det(&v) < 0 {
 		last := values[k-1]
 		if scale -= 2 * last; scale <= rounding || k > 1 && values[k-2]-last <= rounding {
 			return nil, degenerate
@@ -135,10 +123,17 @@ func Align(from, to blas64.General, reflections Reflections) (*Similarity, error
 	return out, nil
 }
 
-// Apply returns the image of the rows of x, in new memory. It panics when x has
-// another dimension.
-func (s *Similarity) Apply(x blas64.General) blas64.General {
-	rows := mat.NewDense(x.Rows, x.Cols, nil)
+// Apply returns the image of the rows of x, in new memory. The error is
+// kernel.ErrShape when there are none, or they have another dimension.
+func (s *Similarity) Apply(x blas64.General) (blas64.General, error) {
+	n, k, err := points.Dims(x)
+	if err != nil {
+		return blas64.General{}, fmt.Errorf("retrieval: align: %w", err)
+	}
+	if n < 1 || k != len(s.Translation) {
+		return blas64.General{}, fmt.Errorf("retrieval: align: %w: %d x %d rows, want some of %d dimensions", points.ErrShape, n, k, len(s.Translation))
+	}
+	rows := mat.NewDense(n, k, nil)
 	var in mat.Dense
 	in.SetRawMatrix(x)
 	rows.Mul(&in, s.Rotation)
@@ -149,7 +144,7 @@ func (s *Similarity) Apply(x blas64.General) blas64.General {
 			row[j] = s.Scale*row[j] + s.Translation[j]
 		}
 	}
-	return out
+	return out, nil
 }
 
 // A cloud is points about their mean: mean + norm unit, where unit has Frobenius

@@ -4,12 +4,13 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 )
 
@@ -51,30 +52,25 @@ func flat(x *mat.Dense, columns int) *mat.Dense {
 func TestAlignRecoversASimilarity(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct {
-		name        string
-		n, k, rank  int
-		det, scale  float64
-		reflections retrieval.Reflections
+		name       string
+		n, k, rank int
+		det, scale float64
 	}{
-		{"line", 5, 1, 1, 1, 3, retrieval.Proper},
-		{"plane", 40, 2, 2, 1, 0.25, retrieval.Proper},
-		{"space", 40, 3, 3, 1, 1e-9, retrieval.Proper},
-		{"many dimensions", 400, 16, 16, 1, 1e9, retrieval.Proper},
-		{"plane, mirrored", 40, 2, 2, -1, 0.25, retrieval.WithMirrored},
-		{"space, mirrored", 40, 3, 3, -1, 2, retrieval.WithMirrored},
-		{"line, mirrored", 40, 1, 1, -1, 2, retrieval.WithMirrored},
-		{"mirrors allowed, none needed", 40, 3, 3, 1, 2, retrieval.WithMirrored},
-		{"collinear in the plane", 40, 2, 1, 1, 2, retrieval.Proper},
-		{"two anchors in the plane", 2, 2, 2, 1, 2, retrieval.Proper},
-		{"coplanar in space", 40, 3, 2, 1, 2, retrieval.Proper},
-		{"as many anchors as dimensions", 3, 3, 3, 1, 2, retrieval.Proper},
+		{"line", 5, 1, 1, 1, 3},
+		{"plane", 40, 2, 2, 1, 0.25},
+		{"space", 40, 3, 3, 1, 1e-9},
+		{"many dimensions", 400, 16, 16, 1, 1e9},
+		{"collinear in the plane", 40, 2, 1, 1, 2},
+		{"two anchors in the plane", 2, 2, 2, 1, 2},
+		{"coplanar in space", 40, 3, 2, 1, 2},
+		{"as many anchors as dimensions", 3, 3, 3, 1, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			from := flat(random(rng, c.n, c.k), c.rank)
 			rotation := orthogonal(rng, c.k, c.det)
 			shift := random(rng, 1, c.k).RawRowView(0)
 			to := moved(from, c.scale, rotation, shift)
-			s, err := retrieval.Align(from.RawMatrix(), to.RawMatrix(), c.reflections)
+			s, err := retrieval.Align(from.RawMatrix(), to.RawMatrix())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,8 +83,12 @@ func TestAlignRecoversASimilarity(t *testing.T) {
 				t.Errorf("rotation\n%v, want\n%v", mat.Formatted(s.Rotation), mat.Formatted(rotation))
 			}
 			fresh := random(rng, 7, c.k)
+			image, err := s.Apply(fresh.RawMatrix())
+			if err != nil {
+				t.Fatal(err)
+			}
 			var got mat.Dense
-			got.SetRawMatrix(s.Apply(fresh.RawMatrix()))
+			got.SetRawMatrix(image)
 			if want := moved(fresh, c.scale, rotation, shift); !mat.EqualApprox(&got, want, 1e-12*(1+c.scale)) {
 				t.Errorf("other points are\n%v, want\n%v", mat.Formatted(&got), mat.Formatted(want))
 			}
@@ -104,7 +104,7 @@ func TestAlignIsLeastSquares(t *testing.T) {
 		from := random(rng, 30, 3)
 		to := moved(from, 2, orthogonal(rng, 3, det), []float64{1, 2, 3})
 		to.Add(to, random(rng, 30, 3))
-		s, err := retrieval.Align(from.RawMatrix(), to.RawMatrix(), retrieval.Proper)
+		s, err := retrieval.Align(from.RawMatrix(), to.RawMatrix())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,35 +149,56 @@ func TestAlignRefuses(t *testing.T) {
 	square := mat.NewDense(4, 2, []float64{1, 0, 0, 1, -1, 0, 0, -1})
 	mirror := mat.NewDense(4, 2, []float64{1, 0, 0, -1, -1, 0, 0, 1})
 	for _, c := range []struct {
-		name        string
-		from, to    *mat.Dense
-		reflections retrieval.Reflections
-		want        error
+		name     string
+		from, to *mat.Dense
+		want     error
 	}{
-		{"collinear in space", flat(x, 1), flat(x, 1), retrieval.Proper, retrieval.ErrDegenerate},
-		{"collinear there", x, flat(x, 1), retrieval.Proper, retrieval.ErrDegenerate},
-		{"coplanar, a mirror allowed", flat(x, 2), flat(x, 2), retrieval.WithMirrored, retrieval.ErrDegenerate},
-		{"coincident", same, x, retrieval.Proper, retrieval.ErrDegenerate},
-		{"coincident there", x, same, retrieval.Proper, retrieval.ErrDegenerate},
-		{"zero", mat.NewDense(20, 3, nil), x, retrieval.Proper, retrieval.ErrDegenerate},
-		{"one anchor", random(rng, 1, 2), random(rng, 1, 2), retrieval.Proper, retrieval.ErrDegenerate},
-		{"two anchors in space", random(rng, 2, 3), random(rng, 2, 3), retrieval.Proper, retrieval.ErrDegenerate},
-		{"a line the wrong way round", line, back, retrieval.Proper, retrieval.ErrDegenerate},
-		{"a mirrored square: every rotation is as good", square, mirror, retrieval.Proper, retrieval.ErrDegenerate},
-		{"sizes", x, random(rng, 20, 2), retrieval.Proper, points.ErrShape},
-		{"numbers", x, random(rng, 19, 3), retrieval.Proper, points.ErrShape},
-		{"no number", broken, x, retrieval.Proper, points.ErrNonFinite},
-		{"too large", huge, x, retrieval.Proper, points.ErrNonFinite},
+		{"collinear in space", flat(x, 1), flat(x, 1), retrieval.ErrDegenerate},
+		{"collinear there", x, flat(x, 1), retrieval.ErrDegenerate},
+		{"coincident", same, x, retrieval.ErrDegenerate},
+		{"coincident there", x, same, retrieval.ErrDegenerate},
+		{"zero", mat.NewDense(20, 3, nil), x, retrieval.ErrDegenerate},
+		{"one anchor", random(rng, 1, 2), random(rng, 1, 2), retrieval.ErrDegenerate},
+		{"two anchors in space", random(rng, 2, 3), random(rng, 2, 3), retrieval.ErrDegenerate},
+		{"a line the wrong way round", line, back, retrieval.ErrDegenerate},
+		{"a mirrored square: every rotation is as good", square, mirror, retrieval.ErrDegenerate},
+		{"sizes", x, random(rng, 20, 2), kernel.ErrShape},
+		{"numbers", x, random(rng, 19, 3), kernel.ErrShape},
+		{"no number", broken, x, kernel.ErrNonFinite},
+		{"too large", huge, x, kernel.ErrNonFinite},
 	} {
-		if s, err := retrieval.Align(c.from.RawMatrix(), c.to.RawMatrix(), c.reflections); !errors.Is(err, c.want) || s != nil {
+		if s, err := retrieval.Align(c.from.RawMatrix(), c.to.RawMatrix()); !errors.Is(err, c.want) || s != nil {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
-	if _, err := retrieval.Align(blas64.General{}, blas64.General{}, retrieval.Proper); !errors.Is(err, points.ErrShape) {
+	if _, err := retrieval.Align(blas64.General{}, blas64.General{}); !errors.Is(err, kernel.ErrShape) {
 		t.Errorf("nothing: %v", err)
 	}
-	_, err := retrieval.Align(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix(), retrieval.Proper)
+	_, err := retrieval.Align(flat(x, 1).RawMatrix(), flat(x, 1).RawMatrix())
 	if e := new(retrieval.DegenerateError); !errors.As(err, &e) || *e != (retrieval.DegenerateError{Anchors: 20, Dimension: 3, Rank: 1, Need: 2}) {
 		t.Errorf("%#v", e)
+	}
+	// What is wrong here is not a lack of directions.
+	_, err = retrieval.Align(square.RawMatrix(), mirror.RawMatrix())
+	if err == nil || !strings.Contains(err.Error(), "mirrored") {
+		t.Errorf("a mirrored square: %v", err)
+	}
+}
+
+func TestApplyRefuses(t *testing.T) {
+	x := random(rand.New(rand.NewPCG(7, 8)), 20, 3).RawMatrix()
+	s, err := retrieval.Align(x, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, rows := range map[string]blas64.General{
+		"nothing":   {},
+		"no rows":   {Cols: 3, Stride: 3},
+		"dimension": {Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 2}},
+		"storage":   {Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 5)},
+	} {
+		if _, err := s.Apply(rows); !errors.Is(err, kernel.ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

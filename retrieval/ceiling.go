@@ -2,14 +2,10 @@ package retrieval
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 )
-
-// ErrCeiling reports a question about a ceiling that has no answer.
-var ErrCeiling = errors.New("no ceiling for these numbers")
 
 // A Ceiling bounds what any retrieval can do whose query is private as a whole,
 // features and label. If the release is (epsilon, delta)-private, the answer has

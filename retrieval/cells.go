@@ -1,19 +1,10 @@
 package retrieval
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
-)
-
-var (
-	// ErrCells reports numbers from which no codebook can be made.
-	ErrCells = errors.New("no codebook for these numbers")
-	// ErrCodebook reports a message that goes with another codebook than the
-	// one at hand, or a codebook that is not the one expected.
-	ErrCodebook = errors.New("another codebook")
 )
 
 // Centres returns the number m of cells that mode cells has for lists of the

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -21,16 +22,17 @@ import (
 func ExampleAlign() {
 	from := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 2}}
 	to := blas64.General{Rows: 3, Cols: 2, Stride: 2, Data: []float64{5, 1, 5, 3, 1, 1}}
-	s, err := retrieval.Align(from, to, retrieval.Proper)
+	s, err := retrieval.Align(from, to)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Printf("scale %.3f, translation %.3f\n", s.Scale, s.Translation)
-	fmt.Printf("%.3f\n", s.Apply(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 1}}).Data)
+	image, err := s.Apply(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 1}})
+	fmt.Printf("%.3f %v\n", image.Data, err)
 	// Output:
 	// scale 2.000, translation [5.000 1.000]
-	// [3.000 3.000]
+	// [3.000 3.000] <nil>
 }
 
 // One question of mode paper, from the record to its matches. What is sent is
@@ -93,4 +95,60 @@ func Example() {
 	fmt.Printf("%d rows are shown, %d of them hidden; %d matches\n", question.Message().Release.Rows, answer.Hidden, len(matches))
 	// Output:
 	// 34 rows are shown, 4 of them hidden; 4 matches
+}
+
+// One query of mode cells: the server publishes a codebook, the client names cells
+// and ranks what comes back at home. Asking again for the same record sends the
+// same request and spends nothing.
+func Example_cells() {
+	gallery := blas64.General{Rows: 96, Cols: 2, Stride: 2}
+	for i := range gallery.Rows {
+		angle := 2 * math.Pi * float64(i) / 96
+		gallery.Data = append(gallery.Data, math.Cos(angle), math.Sin(angle))
+	}
+	s, err := server.NewCells(context.Background(), gallery, gallery, server.CellsSettings{Epsilon: 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	hash, err := s.Codebook().Hash()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := client.NewCells(s.Codebook(), client.CellsSettings{
+		Codebook: hash, Epsilon: 4, Ledger: mechanism.NoLedger, Memory: client.NewMemory(),
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	terms, err := c.Terms()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%d of %d cells are named, the record's own with probability %.2f\n", terms.Size, terms.Cells, terms.Inclusion)
+
+	row := []float64{0.6, 0.8}
+	request, err := c.Ask("photo 7", row)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	answer, err := s.Answer(request)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	matches, err := c.Rank(row, 3, request, answer, s.Base())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	again, err := c.Ask("photo 7", row)
+	fmt.Println(len(matches), "matches; the same request again:", err == nil && slices.Equal(again.Cells, request.Cells))
+	// Output:
+	// 1 of 12 cells are named, the record's own with probability 0.83
+	// 3 matches; the same request again: true
 }

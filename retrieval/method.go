@@ -1,15 +1,10 @@
 package retrieval
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
-
-// ErrMethod reports numbers of the method that are out of range, or of which the
-// two sides have different ones.
-var ErrMethod = errors.New("the method does not fit")
 
 // Method holds the public numbers of Algorithm 1. Both sides need the same.
 type Method struct {

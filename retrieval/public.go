@@ -3,17 +3,14 @@ package retrieval
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
-
-// ErrLabel reports a label outside 0 .. classes-1.
-var ErrLabel = errors.New("label out of range")
 
 // Public is the labelled set both sides have before a query: its rows are the
 // anchors two embeddings are aligned on, and dummies are drawn from it. It is
@@ -26,15 +23,15 @@ type Public struct {
 }
 
 // NewPublic copies the rows, scaled to unit norm, and their labels, each in 0 ..
-// classes-1. The errors are points.ErrShape, points.ErrNonFinite,
-// points.ErrZeroRow and ErrLabel.
+// classes-1. The errors are kernel.ErrShape, kernel.ErrNonFinite,
+// kernel.ErrZeroRow and kernel.ErrLabels.
 func NewPublic(features blas64.General, labels []int32, classes int) (*Public, error) {
 	n, d, err := points.Dims(features)
 	if err != nil {
 		return nil, fmt.Errorf("retrieval: public rows: %w", err)
 	}
 	if n < 1 || d < 1 || len(labels) != n || classes < 1 || classes > math.MaxInt32 {
-		return nil, fmt.Errorf("retrieval: public rows: %w: %d x %d with %d labels of %d classes", points.ErrShape, n, d, len(labels), classes)
+		return nil, fmt.Errorf("retrieval: public rows: %w: %d x %d with %d labels of %d classes", kernel.ErrShape, n, d, len(labels), classes)
 	}
 	if err := points.CheckFinite(features); err != nil {
 		return nil, fmt.Errorf("retrieval: public rows: %w", err)
@@ -56,12 +53,12 @@ func NewPublic(features blas64.General, labels []int32, classes int) (*Public, e
 	}
 	for i, y := range labels {
 		if y < 0 || int(y) >= classes {
-			return nil, fmt.Errorf("retrieval: public rows: %w: row %d, want 0 to %d", ErrLabel, i, classes-1)
+			return nil, fmt.Errorf("retrieval: public rows: %w: row %d, want 0 to %d", kernel.ErrLabels, i, classes-1)
 		}
 		row := p.features.Data[i*d:][:d]
 		points.ReadRow(row, features, i)
 		if points.Normalize(row) == 0 {
-			return nil, fmt.Errorf("retrieval: public rows: %w", &points.ZeroRowError{Row: i})
+			return nil, fmt.Errorf("retrieval: public rows: %w", &kernel.ZeroRowError{Row: i})
 		}
 		p.byClass[y] = append(p.byClass[y], i)
 		add(uint64(y))
@@ -82,8 +79,7 @@ func (p *Public) Dimension() int { return p.features.Cols }
 // Classes returns the number of classes; some may have no row.
 func (p *Public) Classes() int { return len(p.byClass) }
 
-// Features returns the unit rows, and Labels their labels. They must not be
-// changed.
+// Features returns the unit rows, which must not be changed.
 func (p *Public) Features() blas64.General { return p.features }
 
 // Labels returns the labels of the rows, which must not be changed.

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 )
 
@@ -53,14 +53,14 @@ func TestNewPublicRefuses(t *testing.T) {
 		classes int
 		want    error
 	}{
-		"none":           {blas64.General{}, nil, 1, points.ErrShape},
-		"storage":        {blas64.General{Rows: 1 << 30, Cols: 2, Stride: 2}, nil, 1, points.ErrShape},
-		"labels":         {square(1, 0, 0, 1), []int32{0}, 1, points.ErrShape},
-		"no classes":     {square(1, 0, 0, 1), []int32{0, 0}, 0, points.ErrShape},
-		"zero row":       {square(1, 0, 0, 0), []int32{0, 0}, 1, points.ErrZeroRow},
-		"no number":      {square(1, 0, 0, math.NaN()), []int32{0, 0}, 1, points.ErrNonFinite},
-		"label":          {square(1, 0, 0, 1), []int32{0, 1}, 1, retrieval.ErrLabel},
-		"negative label": {square(1, 0, 0, 1), []int32{0, -1}, 1, retrieval.ErrLabel},
+		"none":           {blas64.General{}, nil, 1, kernel.ErrShape},
+		"storage":        {blas64.General{Rows: 1 << 30, Cols: 2, Stride: 2}, nil, 1, kernel.ErrShape},
+		"labels":         {square(1, 0, 0, 1), []int32{0}, 1, kernel.ErrShape},
+		"no classes":     {square(1, 0, 0, 1), []int32{0, 0}, 0, kernel.ErrShape},
+		"zero row":       {square(1, 0, 0, 0), []int32{0, 0}, 1, kernel.ErrZeroRow},
+		"no number":      {square(1, 0, 0, math.NaN()), []int32{0, 0}, 1, kernel.ErrNonFinite},
+		"label":          {square(1, 0, 0, 1), []int32{0, 1}, 1, kernel.ErrLabels},
+		"negative label": {square(1, 0, 0, 1), []int32{0, -1}, 1, kernel.ErrLabels},
 	} {
 		if p, err := retrieval.NewPublic(c.x, c.y, c.classes); !errors.Is(err, c.want) || p != nil {
 			t.Errorf("%s: %v, want %v", name, err, c.want)

@@ -13,13 +13,13 @@ type Derivation string
 
 // The derivations.
 const (
-	Theorem1       Derivation = "theorem-1"        // Tight, full kernel
-	Theorem1Scalar Derivation = "theorem-1-scalar" // Scalar, full kernel
-	Theorem1s      Derivation = "theorem-1s"       // Tight, class sizes that count the private row
-	Theorem2       Derivation = "theorem-2"        // Known
-	DegreeFloor    Derivation = "degree-floor"     // Tight with Floor (V1)
-	Constant       Derivation = "background"       // Tight with Background (V2)
-	CorrectedPaper Derivation = "corrected"        // Corrected
+	Theorem1           Derivation = "theorem-1"        // Tight, full kernel
+	Theorem1Scalar     Derivation = "theorem-1-scalar" // Scalar, full kernel
+	Theorem1s          Derivation = "theorem-1s"       // Tight, class sizes that count the private row
+	Theorem2           Derivation = "theorem-2"        // Known
+	DegreeFloor        Derivation = "degree-floor"     // Tight with Floor (V1)
+	ConstantBackground Derivation = "background"       // Tight with Background (V2)
+	CorrectedPaper     Derivation = "corrected"        // Corrected
 )
 
 // An Assumption is a condition of a bound that no number in it can ensure.

@@ -67,7 +67,7 @@ func TestBoundSaysWhatItIs(t *testing.T) {
 		{b, Theorem1, []Assumption{PublicParameters, UnitBall, FixedTable, LabelsInRange}},
 		{make1(Null, exampleQuery, subset), Theorem1, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicRows}},
 		{make1(FeaturesReplace, floor, Rows{}), DegreeFloor, []Assumption{PublicParameters, UnitBall, FixedTable, LabelsInRange, PublicLabel, PairwiseWeights}},
-		{make1(FeaturesNull, back, Rows{}), Constant, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicLabel, PairwiseWeights}},
+		{make1(FeaturesNull, back, Rows{}), ConstantBackground, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicLabel, PairwiseWeights}},
 		{make1(ReplaceOne, size, Rows{}), Theorem1s, []Assumption{PublicParameters, UnitBall}},
 		{known, Theorem2, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange, PublicLabel, PublicRest}},
 		{corrected.Bound, CorrectedPaper, []Assumption{PublicParameters, UnitOrNullRows, FixedTable, LabelsInRange}},

@@ -6,7 +6,7 @@ import (
 )
 
 // Sentinels, matched with errors.Is; every error of this package is an *Error
-// around one of them.
+// around one of them, but for that of a context that has ended.
 var (
 	// ErrRelation reports a neighbouring relation that is missing, unknown, or
 	// not the one a bound is proved for.
@@ -79,10 +79,17 @@ func refuse(err error, format string, args ...any) error {
 	return &Error{Err: err, Detail: fmt.Sprintf(format, args...)}
 }
 
-// named puts the name of the request into an error made by refuse.
+// named puts the name of the request into an error made by refuse, and before
+// that of a context.
 func named(op string, err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.Op == "" {
+	if err == nil {
+		return nil
+	}
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return fmt.Errorf("sensitivity: %s: %w", op, err)
+	}
+	if e.Op == "" {
 		e.Op = op
 	}
 	return err

@@ -230,8 +230,26 @@ func TestKnownStopsWithItsContext(t *testing.T) {
 	if _, err := Known(ctx, ReplaceOne, exampleQuery, exampleQ, examplePublic, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
+	// Millions of classes are tabulated before the first pair of rows.
+	s := &surroundings{n: 1, k: 1, apart: []float64{1}, length: []float64{1}}
+	one := func(a, b int32) float64 { return 1 }
+	if err := s.tabulate(ctx, []int32{0}, entries{weight: one, offset: one, classes: 1 << 20}); !errors.Is(err, context.Canceled) {
+		t.Errorf("tabulate: %v", err)
+	}
 	many := with(func(q *Query) { q.Table = Gaussian{Classes: math.MaxInt32, Sigma: 1} })
 	if _, err := Known(context.Background(), ReplaceOne, many, exampleQ, examplePublic, nil); !errors.Is(err, ErrTable) {
 		t.Errorf("two thousand million classes: %v", err)
+	}
+}
+
+func TestErrorsThatAddUpTooFar(t *testing.T) {
+	of := identity{rows: 2}
+	half := Eta{value: math.MaxFloat64 / 1.5, of: of}
+	for name, other := range map[string]Eta{"the sum": half, "its rounding": {value: math.MaxFloat64 - half.value, of: of}} {
+		sum, err := half.Plus(other)
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Op != "eta" || e.Err != ErrUnrepresentable || sum.Value() != 0 {
+			t.Errorf("%s overflows: %v, %v", name, sum.Value(), err)
+		}
 	}
 }

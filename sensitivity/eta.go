@@ -20,21 +20,21 @@ func (e Eta) stated() bool { return e.of.rows > 0 }
 // Value returns the bound, in the units of Q.
 func (e Eta) Value() float64 { return e.value }
 
-// Plus returns the error of both sources together, or ErrMismatch when they
-// belong to different queries.
+// Plus returns the error of both sources together, ErrMismatch when they belong
+// to different queries, and ErrUnrepresentable when the sum overflows.
 func (e Eta) Plus(other Eta) (Eta, error) {
 	if !e.stated() || !other.stated() || e.of != other.of {
 		return Eta{}, named("eta", refuse(ErrMismatch, "the errors are of different queries"))
 	}
-	e.value += other.value
-	return newEta(e.value, e.of)
+	sum, err := newEta(e.value+other.value, e.of)
+	return sum, named("eta", err)
 }
 
 func newEta(value float64, of identity) (Eta, error) {
-	if !finite(value) {
+	if value *= roundUp; !finite(value) {
 		return Eta{}, refuse(ErrUnrepresentable, "the error bound overflows")
 	}
-	return Eta{value: value * roundUp, of: of}, nil
+	return Eta{value: value, of: of}, nil
 }
 
 // EntryError returns the error of an approximation whose feature weights w^ are

@@ -154,16 +154,16 @@ func both(f form, r rowShape, q overall) float64 {
 // theorem1 holds the constants of Theorem 1; kS replaces kL and U/l the label
 // part for the table of Theorem 1s.
 type theorem1 struct {
-	alpha              float64 // absolute value
-	low                float64 // l
-	largest            float64 // U
-	kL, kF, kT, ku     float64
-	d0, chi, psi, kS   float64
-	classSize, noLabel bool
+	alpha            float64 // absolute value
+	low              float64 // l
+	largest          float64 // U
+	kL, kF, kT, ku   float64
+	d0, chi, psi, kS float64
+	classSize        bool
 }
 
 func newTheorem1(rel Relation, lv levels, t span, alpha, n float64) theorem1 {
-	c := theorem1{alpha: math.Abs(alpha), low: math.Exp(-lv.low), largest: t.largest(), classSize: t.classSize, noLabel: !rel.LabelPrivate()}
+	c := theorem1{alpha: math.Abs(alpha), low: math.Exp(-lv.low), largest: t.largest(), classSize: t.classSize}
 	c.chi = (n - 1) / (1 + (n-1)*c.low)
 	if rel.usesNull() {
 		rho := math.Exp(-lv.null)
@@ -192,7 +192,7 @@ func newTheorem1(rel Relation, lv levels, t span, alpha, n float64) theorem1 {
 		c.kL = c.largest * inverse
 		c.kS = inverse
 	}
-	if !c.noLabel {
+	if rel.LabelPrivate() {
 		c.ku = t.spread
 	}
 	return c

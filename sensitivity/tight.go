@@ -114,7 +114,7 @@ func formOf(relation Relation, query Query, rows int) (form, Derivation, span, e
 		}
 		return newFloorForm(relation, o, t, query.Alpha, n), DegreeFloor, t, nil
 	case Background:
-		derivation = Constant
+		derivation = ConstantBackground
 	}
 	lv, err := query.Operator.levels(query.Sigma)
 	if err != nil {

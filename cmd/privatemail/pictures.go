@@ -137,11 +137,14 @@ func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evalu
 	if err != nil {
 		return nil, err
 	}
-	similarity, err := retrieval.Align(tail(after).RawMatrix(), there.RawMatrix(), retrieval.Proper)
+	similarity, err := retrieval.Align(tail(after).RawMatrix(), there.RawMatrix())
 	if err != nil {
 		return nil, err
 	}
-	aligned := similarity.Apply(after.RawMatrix())
+	aligned, err := similarity.Apply(after.RawMatrix())
+	if err != nil {
+		return nil, err
+	}
 	return &report.Group{
 		Title: fmt.Sprintf("Algorithm 1 before and after noise and alignment, %s", p.Name),
 		Text:  fmt.Sprintf("Public rows, a colour for each class, in the two-dimensional embeddings of the paper (sigma 6, alpha 0.6, T = 5); the ring is the query. Noise at epsilon %g, delta 1e-5 for the whole record. Two random starts that were averaged a few times share little for an alignment to find.", epsilon),

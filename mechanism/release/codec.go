@@ -50,15 +50,7 @@ func (r *Release) WriteTo(w io.Writer) (int64, error) {
 	return c.n, err
 }
 
-// Checksum returns the SHA-256 checksum that both forms carry, and the error of
-// Check when there is one.
-func (r *Release) Checksum() ([sha256.Size]byte, error) {
-	if err := r.Check(); err != nil {
-		return [sha256.Size]byte{}, err
-	}
-	return r.checksum(), nil
-}
-
+// checksum returns the SHA-256 that both forms carry.
 func (r *Release) checksum() (out [sha256.Size]byte) {
 	sum := sha256.New()
 	r.writeBody(sum) // a hash never fails

@@ -80,8 +80,8 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 // record under a new codebook or another epsilon is a new spend. That the same
 // request is sent again shows that the same record was asked for.
 //
-// Errors are ErrRecord, points.ErrNonFinite's for a row with a NaN, ErrMemory,
-// and those of mechanism.Select. After an error nothing may be sent; if it
+// Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, and those of
+// mechanism.Select. After an error nothing may be sent; if it
 // matches mechanism.ErrSpent the budget is spent all the same. None of them holds
 // anything of the row.
 func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
@@ -161,8 +161,8 @@ func (c *Cells) key(name string) Key {
 // the record in the space of the returned rows. This happens at the client: row
 // may be anything, and nothing is disclosed. base may be nil.
 //
-// Errors are ErrRecord, wire.ErrMessage for messages that are none, and ErrAnswer
-// for those of another request or codebook.
+// Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for messages that are
+// none, and ErrAnswer for those of another request or codebook.
 func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *wire.CellsAnswer, base *wire.Base) ([]Match, error) {
 	if len(row) != c.book.Ranking || k < 1 {
 		return nil, fmt.Errorf("client: %w: the %d nearest to %d features, want %d", ErrRecord, k, len(row), c.book.Ranking)

@@ -10,8 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // A Key stands for one record under one codebook and one price.
@@ -145,7 +146,7 @@ func (f *Folder) put(name string, message []byte) error {
 	if err := os.Link(temporary.Name(), name); err != nil {
 		return err
 	}
-	return syncFolder(f.path)
+	return disk.SyncFolder(f.path)
 }
 
 // memoryError leaves the names of files out: they are hashes of the names of
@@ -160,17 +161,4 @@ func memoryError(err error) error {
 		err = fmt.Errorf("%s: %w", linked.Op, linked.Err)
 	}
 	return fmt.Errorf("client: %w: %w", ErrMemory, err)
-}
-
-// syncFolder makes a new name in a folder last, where the system has a way.
-func syncFolder(path string) error {
-	switch runtime.GOOS {
-	case "windows", "plan9", "js", "wasip1":
-		return nil
-	}
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -2,9 +2,9 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -17,13 +17,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// ErrLabelDisclosed reports settings that would show a label which the relation
-// says is protected.
-var ErrLabelDisclosed = errors.New("the label is protected and would be disclosed")
-
 // A Record is what is private: a row of features, of any length but 0, and its
-// class. Packages fmt and slog do not print it, unless it lies in an unexported field of
-// another value; encoding/json does.
+// class. Packages fmt and slog do not print it, unless it lies in an unexported
+// field of another value; encoding/json does.
 type Record struct {
 	Features []float64
 	Label    int32
@@ -98,9 +94,9 @@ func (q *Question) Message() *wire.Question { return &q.message }
 
 // Ask makes a question about the record. unit is whose budget pays for it. The
 // start of the iteration is drawn anew for every question. Errors are
-// ErrRecord, mechanism.ErrEntropy and those of privatemail.Engine.Privatize, of
-// which mechanism.ErrSpent means that the budget is spent; none of them holds a
-// value of the record.
+// ErrRecord, kernel.ErrNonFinite, kernel.ErrZeroRow, mechanism.ErrEntropy and those
+// of privatemail.Engine.Privatize64, of which mechanism.ErrSpent means that the
+// budget is spent; none of them holds a value of the record.
 func (p *Paper) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {
 	if len(record.Features) != p.public.Dimension() {
 		return nil, fmt.Errorf("client: %w: %d features, want %d", ErrRecord, len(record.Features), p.public.Dimension())
@@ -108,12 +104,10 @@ func (p *Paper) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Q
 	if record.Label < 0 || int(record.Label) >= p.public.Classes() {
 		return nil, fmt.Errorf("client: %w: the label is not in 0 .. %d", ErrRecord, p.public.Classes()-1)
 	}
-	row := append([]float64(nil), record.Features...)
-	for _, v := range row {
-		if v-v != 0 {
-			return nil, fmt.Errorf("client: the record: %w", points.ErrNonFinite)
-		}
+	if err := checkFinite(record.Features); err != nil {
+		return nil, err
 	}
+	row := slices.Clone(record.Features)
 	if points.Normalize(row) == 0 {
 		return nil, fmt.Errorf("client: the record: %w", points.ErrZeroRow)
 	}

@@ -27,7 +27,7 @@ const (
 // class centres in random directions of 64 dimensions and normal noise around
 // them. Public and gallery rows have different classes with the same numbers.
 // Rows of the gallery are taken out of it to be the queries. The error is
-// points.ErrShape where they are fewer than 1 or leave less than 1000.
+// kernel.ErrShape where they are fewer than 1 or leave less than 1000.
 func CarsSize(queries int, seed uint64) (Data, error) {
 	if queries < 1 || queries > carsGallery-1000 {
 		return Data{}, fmt.Errorf("published: cars: %w: %d queries", points.ErrShape, queries)

@@ -46,7 +46,8 @@ type prepared struct {
 }
 
 // New checks data and settings. Rows are scaled to unit norm; data is not
-// changed.
+// changed. Errors are ErrSettings, kernel.ErrShape, kernel.ErrNonFinite,
+// kernel.ErrZeroRow, kernel.ErrLabels and those of sensitivity.Paper.
 func New(ctx context.Context, data Data, settings Settings) (*Comparison, error) {
 	if err := data.check(); err != nil {
 		return nil, err
@@ -87,13 +88,6 @@ type Outcome struct {
 
 // Share returns the share of queries.
 func (o Outcome) Share() float64 { return float64(o.Hits) / float64(o.Queries) }
-
-// Raw searches with the features themselves.
-func (c *Comparison) Raw(ctx context.Context) (Outcome, error) {
-	return c.count(ctx, func(q int) (int32, []int, error) {
-		return c.data.Queries.Labels[q], nearest(c.data.Gallery.Features, row(c.data.Queries.Features, q), c.settings.Matches), nil
-	})
-}
 
 // Run asks every query. A hit is an answer of the class whose label was used,
 // which is the query's own unless that is dropped, where it is the query's, or
@@ -179,12 +173,16 @@ func (c *Comparison) ask(q int, v *Variant, p *prepared) (class int32, answers [
 			rescale(x)
 		}
 	}
-	similarity, err := retrieval.Align(below(x, 1), p.anchors, retrieval.Proper)
+	similarity, err := retrieval.Align(below(x, 1), p.anchors)
 	if err != nil {
 		return 0, nil, fmt.Errorf("published: %w", err)
 	}
 	first := blas64.General{Rows: 1, Cols: x.Cols, Stride: x.Stride, Data: x.Data}
-	return class, nearest(p.gallery, similarity.Apply(first).Data, c.settings.Matches), nil
+	found, err := similarity.Apply(first)
+	if err != nil {
+		return 0, nil, fmt.Errorf("published: %w", err)
+	}
+	return class, nearest(p.gallery, found.Data, c.settings.Matches), nil
 }
 
 // stream returns the random numbers of a query.

@@ -40,10 +40,11 @@
 // on the curve cos(pi y/C) of the label and 1/2 on what is orthogonal to all
 // labels, so for more than 2 pi^2/alpha classes (33 at alpha = 0.6) the label
 // outgrows the start, and a row's place is its label. The query's label goes in
-// without noise in every step after the release. [Table] shows it by taking
-// things away: features, kernel, and label in turn.
+// without noise in every step after the release. A [Variant] shows it by taking
+// things away: features, kernel, and label in turn (modes published-* of
+// "privatemail evaluate").
 //
-// Every outcome carries [Notice].
+// [Notice] belongs beside every [Outcome].
 //
 // # Concurrency
 //

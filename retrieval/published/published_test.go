@@ -117,29 +117,6 @@ func TestProgramNeedsManyClasses(t *testing.T) {
 	}
 }
 
-func TestTable(t *testing.T) {
-	c, err := New(t.Context(), generated(t, 300, 600, 30, 60, 1), PaperSettings(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	told := 0
-	rows, err := c.Table(t.Context(), func(string) { told++ })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 8+len(Epsilons) || told != len(rows) {
-		t.Errorf("%d rows, told of %d", len(rows), told)
-	}
-	for i, r := range rows {
-		if r.Queries != 30 || r.Hits < 0 || r.Hits > 30 || (r.Notice == Notice) != (i > 0) {
-			t.Errorf("row %+v", r)
-		}
-	}
-	if rows[0].Share() < 0.9 {
-		t.Errorf("raw features: %.3f", rows[0].Share())
-	}
-}
-
 // The step on the client's graph is the one the engine takes.
 func TestStepIsTheEngines(t *testing.T) {
 	data := generated(t, 40, 10, 1, 7, 3)
@@ -183,7 +160,14 @@ func TestStepIsTheEngines(t *testing.T) {
 
 func TestSameForAnyNumberOfWorkers(t *testing.T) {
 	data := generated(t, 100, 200, 20, 40, 1)
-	var first []Row
+	variants := []Variant{
+		{Source: Text},
+		{Source: Program, ConstantKernel: true},
+		{Source: Program, Feature: Other},
+		{Source: Program, Noise: ProgramNoise, Epsilon: 0.01, Label: Other},
+		{Source: Program, Noise: TextNoise, Epsilon: 1, Label: Nothing},
+	}
+	var first []Outcome
 	for _, workers := range []int{1, 2, 5} {
 		settings := PaperSettings(1)
 		settings.Workers = workers
@@ -191,14 +175,18 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, err := c.Table(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
+		var outcomes []Outcome
+		for _, v := range variants {
+			out, err := c.Run(t.Context(), v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			outcomes = append(outcomes, out)
 		}
 		if first == nil {
-			first = rows
-		} else if !slices.Equal(rows, first) {
-			t.Errorf("%d workers: %v, want %v", workers, rows, first)
+			first = outcomes
+		} else if !slices.Equal(outcomes, first) {
+			t.Errorf("%d workers: %v, want %v", workers, outcomes, first)
 		}
 	}
 }
@@ -239,7 +227,7 @@ func TestRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.Table(ctx, nil); !errors.Is(err, context.Canceled) {
+	if _, err := c.Run(ctx, Variant{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -256,7 +244,9 @@ func TestCarsSize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := c.Raw(t.Context())
+	out, err := c.count(t.Context(), func(q int) (int32, []int, error) {
+		return d.Queries.Labels[q], nearest(c.data.Gallery.Features, row(c.data.Queries.Features, q), 8), nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -264,7 +254,7 @@ func TestCarsSize(t *testing.T) {
 		t.Errorf("raw features: %.3f, want about 0.94", s)
 	}
 	for _, queries := range []int{0, 8041} {
-		if _, err := CarsSize(queries, 1); !errors.Is(err, points.ErrShape) {
+		if _, err := CarsSize(queries, 1); !errors.Is(err, kernel.ErrShape) {
 			t.Errorf("%d queries: %v", queries, err)
 		}
 	}

@@ -17,9 +17,6 @@ const Notice = "query label disclosed, noise not valid"
 // ErrSettings reports a number out of its range.
 var ErrSettings = errors.New("setting out of range")
 
-// ErrLabel reports a label outside 0 .. Classes-1.
-var ErrLabel = errors.New("label out of range")
-
 // A Set is rows of features with their labels.
 type Set struct {
 	Features blas64.General
@@ -55,7 +52,7 @@ func (d *Data) check() error {
 		}
 		for i, y := range s.Labels {
 			if y < 0 || int(y) >= d.Classes {
-				return fmt.Errorf("published: %s: %w: row %d, want 0 to %d", s.name, ErrLabel, i, d.Classes-1)
+				return fmt.Errorf("published: %s: %w: row %d, want 0 to %d", s.name, kernel.ErrLabels, i, d.Classes-1)
 			}
 		}
 	}

@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -30,7 +33,7 @@ type Cells struct {
 // It takes 25 steps of k-means and sorts the distances from each centre. Errors
 // are ErrGallery, also for numbers that are not finite, retrieval.ErrCells, and
 // that of the context.
-func NewCells[M points.Matrix](ctx context.Context, space, ranking M, settings CellsSettings) (*Cells, error) {
+func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ranking M, settings CellsSettings) (*Cells, error) {
 	n, d, err := points.Dims(space)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)

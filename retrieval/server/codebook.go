@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -37,9 +38,9 @@ type CellsSettings struct {
 	Version uint64
 	// Seed of the first centres and of the base sample. It is no secret.
 	Seed uint64
-	// Workers share the work; nil is the caller alone. Their number changes no
-	// bit of the codebook.
-	Workers *par.Set
+	// Workers share the work, such as sparse.NewWorkers starts; nil is the caller
+	// alone. Their number changes no bit of the codebook.
+	Workers *kernel.Workers
 	// Progress, if not nil, is called after each step of k-means.
 	Progress func(done, of int)
 }

@@ -120,18 +120,21 @@ func (p *Paper) Answer(ctx context.Context, question *wire.Question) (*wire.Matc
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	x := out.Points.RawMatrix()
-	similarity, err := retrieval.Align(rows(x, hidden, x.Rows), p.anchors, retrieval.Proper)
+	similarity, err := retrieval.Align(rows(x, hidden, x.Rows), p.anchors)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	answer := &wire.Matches{Question: r.ID, Hidden: hidden, K: p.matches}
-	asked := similarity.Apply(rows(x, 0, hidden))
+	asked, err := similarity.Apply(rows(x, 0, hidden))
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if err := points.CheckFinite(asked); err != nil {
 		return nil, fmt.Errorf("server: aligned rows: %w", err)
 	}
 	for i := range hidden {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return nil, fmt.Errorf("server: %w", err)
 		}
 		for _, c := range p.gallery.nearest(asked.Data[i*asked.Stride:][:asked.Cols], p.matches) {
 			answer.IDs = append(answer.IDs, int64(c.row))

@@ -94,11 +94,14 @@ func TestAnswerEqualsItsParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := out.Points.RawMatrix()
-		s, err := retrieval.Align(rows(x, hiddenRows, x.Rows), p.anchors, retrieval.Proper)
+		s, err := retrieval.Align(rows(x, hiddenRows, x.Rows), p.anchors)
 		if err != nil {
 			t.Fatal(err)
 		}
-		asked := s.Apply(rows(x, 0, hiddenRows))
+		asked, err := s.Apply(rows(x, 0, hiddenRows))
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range hiddenRows {
 			ids, distances := answer.Row(i)
 			for j, want := range plain(p.gallery.points, asked.Data[i*asked.Stride:][:2], 5) {

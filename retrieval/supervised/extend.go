@@ -18,8 +18,8 @@ import (
 // r the distance of the last neighbour: the scale is that of the place. Where
 // all k are at distance 0 they count alike. k = 10 is a good number.
 //
-// Errors: points.ErrShape for sizes that do not fit and row numbers that do not
-// exist, points.ErrNonFinite for a squared distance that is no number from 0 on.
+// Errors: kernel.ErrShape for sizes that do not fit and row numbers that do not
+// exist, kernel.ErrNonFinite for a squared distance that is no number from 0 on.
 func Extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, error) {
 	n, columns := x.Dims()
 	if k < 1 || len(index) == 0 || len(index)%k != 0 || len(squared) != len(index) {

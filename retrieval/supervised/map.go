@@ -36,8 +36,8 @@ type Map struct {
 // of all rows and R, the directions in which rows differ most relative to their
 // classes; k = d of them would give the same distances as R^(-1/2).
 //
-// Errors: points.ErrShape for sizes that do not fit and k outside 0..d,
-// points.ErrNonFinite, ErrNoPairs.
+// Errors: kernel.ErrShape for sizes that do not fit and k outside 0..d,
+// kernel.ErrNonFinite, ErrNoPairs.
 func NewMap(rows blas64.General, labels []int32, k int) (*Map, error) {
 	n, d, err := points.Dims(rows)
 	if err != nil {
@@ -104,7 +104,7 @@ func NewMap(rows blas64.General, labels []int32, k int) (*Map, error) {
 const largest = 1e50
 
 // Check refuses a map that cannot be applied, such as one that came from
-// elsewhere: points.ErrShape, and points.ErrNonFinite, also for an entry beyond
+// elsewhere: kernel.ErrShape, and kernel.ErrNonFinite, also for an entry beyond
 // 1e50.
 func (m *Map) Check() error {
 	if m.A == nil || m.A.IsEmpty() {
@@ -130,8 +130,8 @@ func (m *Map) Check() error {
 // Apply returns the images of rows, unit rows. A row that the map takes to zero,
 // as it does the mean, stays there: a client that failed for some queries, and
 // sent nothing, would tell whoever made the map which ones. Errors:
-// points.ErrShape when rows do not have the map's dimension, and
-// points.ErrNonFinite, also where a row with entries beyond 1e50 overflows.
+// kernel.ErrShape when rows do not have the map's dimension, and
+// kernel.ErrNonFinite, also where a row with entries beyond 1e50 overflows.
 func (m *Map) Apply(rows blas64.General) (*mat.Dense, error) {
 	if err := m.Check(); err != nil {
 		return nil, err

@@ -75,19 +75,14 @@ func (q *Question) UnmarshalBinary(frame []byte) error {
 	}
 	out := Question{Release: new(release.Release)}
 	d.fixed("public", out.Public[:])
-	body := d.items("release", 1)
+	body := d.bytes("release")
 	out.Labels = d.int32s("labels")
-	if err := d.done(); err != nil {
-		return err
-	}
-	if err := out.Release.UnmarshalBinary(body); err != nil {
-		return err
-	}
-	if err := out.Check(); err != nil {
-		return err
-	}
-	*q = out
-	return nil
+	return finish(d, q, &out, func() error {
+		if err := out.Release.UnmarshalBinary(body); err != nil {
+			return err
+		}
+		return out.Check()
+	})
 }
 
 // Matches is what the server answers: for every hidden row of the question the
@@ -173,12 +168,5 @@ func (m *Matches) UnmarshalBinary(frame []byte) error {
 		out.IDs[i] = int64(d.uint64("ids"))
 	}
 	out.Distances = d.float64s("distances")
-	if err := d.done(); err != nil {
-		return err
-	}
-	if err := out.Check(); err != nil {
-		return err
-	}
-	*m = out
-	return nil
+	return finish(d, m, &out, out.Check)
 }

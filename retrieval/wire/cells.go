@@ -13,6 +13,8 @@ const (
 	KindCellsAnswer
 )
 
+const cellsVersion = 1
+
 // Limits of the messages of mode cells.
 const (
 	MaxCells     = 1 << 20       // centres of a codebook
@@ -101,12 +103,12 @@ func (c *Codebook) MarshalBinary() ([]byte, error) {
 		e.uint64(uint64(*v.at))
 	}
 	e.float32s(c.Centres)
-	return seal(KindCodebook, 1, e.body)
+	return seal(KindCodebook, cellsVersion, e.body)
 }
 
 // UnmarshalBinary reads the binary form. When it fails, c stays as it was.
 func (c *Codebook) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindCodebook, 1, frame)
+	d, err := open(KindCodebook, cellsVersion, frame)
 	if err != nil {
 		return err
 	}
@@ -125,18 +127,6 @@ type size struct {
 
 func (c *Codebook) sizes() []size {
 	return []size{{"rows", &c.Rows}, {"size", &c.Size}, {"length", &c.Length}, {"dimension", &c.Dimension}, {"ranking", &c.Ranking}}
-}
-
-// finish sets dst to a message that was read whole and holds what it must.
-func finish[T any](d *decoder, dst, out *T, check func() error) error {
-	if err := d.done(); err != nil {
-		return err
-	}
-	if err := check(); err != nil {
-		return err
-	}
-	*dst = *out
-	return nil
 }
 
 // A Base is a random sample of the gallery, the same for every client and every
@@ -167,12 +157,12 @@ func (b *Base) MarshalBinary() ([]byte, error) {
 	e.uint64(uint64(b.Dimension))
 	e.uint32s(b.IDs)
 	e.float32s(b.Rows)
-	return seal(KindBase, 1, e.body)
+	return seal(KindBase, cellsVersion, e.body)
 }
 
 // UnmarshalBinary reads the binary form. When it fails, b stays as it was.
 func (b *Base) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindBase, 1, frame)
+	d, err := open(KindBase, cellsVersion, frame)
 	if err != nil {
 		return err
 	}
@@ -203,12 +193,12 @@ func (r *CellsRequest) MarshalBinary() ([]byte, error) {
 	var e encoder
 	e.fixed(r.Codebook[:])
 	e.uint32s(r.Cells)
-	return seal(KindCellsRequest, 1, e.body)
+	return seal(KindCellsRequest, cellsVersion, e.body)
 }
 
 // UnmarshalBinary reads the binary form. When it fails, r stays as it was.
 func (r *CellsRequest) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindCellsRequest, 1, frame)
+	d, err := open(KindCellsRequest, cellsVersion, frame)
 	if err != nil {
 		return err
 	}
@@ -269,12 +259,12 @@ func (a *CellsAnswer) MarshalBinary() ([]byte, error) {
 	e.uint64(uint64(a.Dimension))
 	e.uint32s(a.IDs)
 	e.float32s(a.Rows)
-	return seal(KindCellsAnswer, 1, e.body)
+	return seal(KindCellsAnswer, cellsVersion, e.body)
 }
 
 // UnmarshalBinary reads the binary form. When it fails, a stays as it was.
 func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindCellsAnswer, 1, frame)
+	d, err := open(KindCellsAnswer, cellsVersion, frame)
 	if err != nil {
 		return err
 	}

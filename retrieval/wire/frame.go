@@ -126,8 +126,6 @@ func (e *encoder) bytes(v []byte) {
 	e.fixed(v)
 }
 
-func (e *encoder) text(v string) { e.bytes([]byte(v)) }
-
 func (e *encoder) int32s(v []int32) {
 	e.uint64(uint64(len(v)))
 	for _, x := range v {
@@ -225,17 +223,8 @@ func (d *decoder) items(field string, size int) []byte {
 	return d.take(field, n*uint64(size))
 }
 
-func (d *decoder) bytes(field string) []byte { return bytes.Clone(d.items(field, 1)) }
-
-// text reads at most limit bytes of text.
-func (d *decoder) text(field string, limit int) string {
-	b := d.items(field, 1)
-	if len(b) > limit {
-		d.fail(refuse(field, "%d bytes of text, at most %d are allowed", len(b), limit))
-		return ""
-	}
-	return string(b)
-}
+// bytes returns what the encoder's bytes appended, without a copy.
+func (d *decoder) bytes(field string) []byte { return d.items(field, 1) }
 
 func (d *decoder) int32s(field string) []int32 {
 	b := d.items(field, 4)
@@ -279,6 +268,18 @@ func (d *decoder) done() error {
 		d.fail(refuse("", "%d bytes follow the last field", len(d.left)))
 	}
 	return d.err
+}
+
+// finish sets dst to a message that was read whole and holds what it must.
+func finish[T any](d *decoder, dst, out *T, check func() error) error {
+	if err := d.done(); err != nil {
+		return err
+	}
+	if err := check(); err != nil {
+		return err
+	}
+	*dst = *out
+	return nil
 }
 
 // allFinite tells whether no entry is NaN or infinite.

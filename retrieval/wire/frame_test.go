@@ -36,7 +36,6 @@ func TestFieldsComeBack(t *testing.T) {
 	e.float64(-0.5)
 	e.fixed([]byte{1, 2})
 	e.bytes([]byte{3})
-	e.text("name")
 	e.int32s([]int32{-1, math.MaxInt32})
 	e.uint32s([]uint32{math.MaxUint32})
 	e.float32s([]float32{1.5, -2})
@@ -48,8 +47,8 @@ func TestFieldsComeBack(t *testing.T) {
 	pair := make([]byte, 2)
 	got := []any{d.uint32("a"), d.uint64("b"), d.whole("c", 12), d.float64("d")}
 	d.fixed("e", pair)
-	got = append(got, pair, d.bytes("f"), d.text("g", 4), d.int32s("h"), d.uint32s("i"), d.float32s("j"), d.float64s("k"))
-	want := []any{uint32(7), uint64(math.MaxUint64), 12, -0.5, []byte{1, 2}, []byte{3}, "name",
+	got = append(got, pair, d.bytes("f"), d.int32s("h"), d.uint32s("i"), d.float32s("j"), d.float64s("k"))
+	want := []any{uint32(7), uint64(math.MaxUint64), 12, -0.5, []byte{1, 2}, []byte{3},
 		[]int32{-1, math.MaxInt32}, []uint32{math.MaxUint32}, []float32{1.5, -2}, []float64{math.Pi}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -74,7 +73,6 @@ func TestFieldsThatAreNotThere(t *testing.T) {
 		"more int32 items":   {long, func(d *decoder) { d.int32s("x") }},
 		"more uint32 items":  {long, func(d *decoder) { d.uint32s("x") }},
 		"more bytes":         {long, func(d *decoder) { d.bytes("x") }},
-		"text too long":      {append(binary.LittleEndian.AppendUint64(nil, 2), "ab"...), func(d *decoder) { d.text("x", 1) }},
 		"bytes follow":       {[]byte{1}, func(d *decoder) {}},
 	} {
 		d := &decoder{left: c.body}

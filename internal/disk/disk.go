@@ -1,0 +1,23 @@
+// Package disk makes names durable: a file that was synced can still lose its
+// name in a crash, because names belong to the folder.
+package disk
+
+import (
+	"errors"
+	"os"
+	"runtime"
+)
+
+// SyncFolder returns when the names in a folder are on the disk. It does nothing
+// where the system has no such call; Windows keeps names in a journal.
+func SyncFolder(path string) error {
+	switch runtime.GOOS {
+	case "windows", "plan9", "js", "wasip1":
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
