@@ -16,9 +16,9 @@ var (
 	ErrZeroRow = points.ErrZeroRow
 	// ErrRow reports a row number outside the matrix or the labels, or one that
 	// appears twice where rows must differ.
-	ErrRow = errors.New("evaluate: wrong row number")
+	ErrRow = errors.New("wrong row number")
 	// ErrLabel reports a query without a class: nothing can match it.
-	ErrLabel = errors.New("evaluate: query has no label")
+	ErrLabel = errors.New("query has no label")
 )
 
 // An UnavailableError is what a mode returns that has no answer with these

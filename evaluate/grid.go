@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -32,14 +33,19 @@ func (c Cell) String() string {
 // meaning, so that old records are not taken for new ones.
 const cellVersion = 2
 
-// Key identifies the cell: a hash of all its fields.
-func (c Cell) Key() string {
+// finite tells whether all parameters are numbers.
+func (c Cell) finite() bool {
+	return !slices.ContainsFunc([]float64{c.Epsilon, c.Delta, c.Alpha, c.Sigma}, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
+
+// key identifies a finite cell: a hash of all its fields.
+func (c Cell) key() string {
 	text, err := json.Marshal(struct {
 		Version int `json:"version"`
 		Cell
 	}{cellVersion, c})
 	if err != nil {
-		panic("evaluate: a cell cannot be encoded: " + err.Error()) // only NaN and infinity, refused by Sweep
+		panic("evaluate: a cell cannot be encoded: " + err.Error())
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])

@@ -20,7 +20,7 @@ type Interval struct {
 	Values int
 }
 
-// MeanInterval returns the mean of independent values, such as one figure under
+// meanInterval returns the mean of independent values, such as one figure under
 // several seeds, with Student's t interval
 //
 //	mean +- t s / sqrt(m),
@@ -28,7 +28,7 @@ type Interval struct {
 // s the standard deviation and t the quantile of m - 1 degrees of freedom. One
 // value has no such interval: Low and High are then infinite. No values give
 // NaN.
-func MeanInterval(values []float64) Interval {
+func meanInterval(values []float64) Interval {
 	m := len(values)
 	i := Interval{Mean: stat.Mean(values, nil), Values: m}
 	if m < 2 {
@@ -42,12 +42,12 @@ func MeanInterval(values []float64) Interval {
 	return i
 }
 
-// ShareInterval returns Wilson's interval for a share of n independent trials,
+// shareInterval returns Wilson's interval for a share of n independent trials,
 // such as the recall of n queries. Unlike the normal one it stays within [0, 1]
 // and does not shrink to a point when all trials agree. It is the set of p with
 //
 //	|share - p| <= z sqrt(p (1-p) / n).
-func ShareInterval(share float64, n int) Interval {
+func shareInterval(share float64, n int) Interval {
 	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
 	m := float64(n)
 	centre := (share + z*z/(2*m)) / (1 + z*z/m)

@@ -8,13 +8,13 @@ import (
 
 // The t quantile of 4 degrees of freedom is 2.776445, tabulated everywhere.
 func TestMeanInterval(t *testing.T) {
-	i := MeanInterval([]float64{1, 2, 3, 4, 5})
+	i := meanInterval([]float64{1, 2, 3, 4, 5})
 	half := 2.776445 * math.Sqrt(2.5) / math.Sqrt(5)
 	if i.Mean != 3 || i.Values != 5 || math.Abs(i.Deviation-math.Sqrt(2.5)) > 1e-15 ||
 		math.Abs(i.High-3-half) > 1e-6 || math.Abs(3-i.Low-half) > 1e-6 {
 		t.Errorf("%+v, want 3 +- %g", i, half)
 	}
-	if one := MeanInterval([]float64{7}); one.Mean != 7 || !math.IsInf(one.Low, -1) || !math.IsInf(one.High, 1) {
+	if one := meanInterval([]float64{7}); one.Mean != 7 || !math.IsInf(one.Low, -1) || !math.IsInf(one.High, 1) {
 		t.Errorf("one value: %+v", one)
 	}
 }
@@ -24,7 +24,7 @@ func TestShareInterval(t *testing.T) {
 	const z = 1.959963984540054
 	for _, n := range []int{1, 10, 397} {
 		for _, share := range []float64{0, 0.1, 0.5, 1} {
-			i := ShareInterval(share, n)
+			i := shareInterval(share, n)
 			for _, p := range []float64{i.Low, i.High} {
 				if p == 0 && share == 0 || p == 1 && share == 1 {
 					continue
@@ -50,7 +50,7 @@ func TestCoverage(t *testing.T) {
 		for j := range values {
 			values[j] = rng.NormFloat64()
 		}
-		if i := MeanInterval(values); i.Low <= 0 && i.High >= 0 {
+		if i := meanInterval(values); i.Low <= 0 && i.High >= 0 {
 			means++
 		}
 		hits := 0
@@ -59,7 +59,7 @@ func TestCoverage(t *testing.T) {
 				hits++
 			}
 		}
-		if i := ShareInterval(float64(hits)/100, 100); i.Low <= 0.3 && i.High >= 0.3 {
+		if i := shareInterval(float64(hits)/100, 100); i.Low <= 0.3 && i.High >= 0.3 {
 			shares++
 		}
 	}

@@ -35,9 +35,9 @@ type Record struct {
 // Errors of journals, matched with errors.Is.
 var (
 	// ErrJournal reports a journal with a line that is no record.
-	ErrJournal = errors.New("evaluate: journal not usable")
+	ErrJournal = errors.New("journal not usable")
 	// ErrJournalInUse reports a journal that another sweep writes to.
-	ErrJournalInUse = errors.New("evaluate: another run is writing to this file")
+	ErrJournalInUse = errors.New("another run is writing to this file")
 )
 
 // A Journal is a file of finished cells, a JSON object a line. Each is appended
@@ -63,7 +63,7 @@ func CreateJournal(path string) (*Journal, error) {
 func newJournal(path string, begin func(*Journal) error) (*Journal, error) {
 	f, err := lock.Open(path, os.O_CREATE)
 	if errors.Is(err, lock.ErrHeld) {
-		return nil, fmt.Errorf("%s: %w", path, ErrJournalInUse)
+		return nil, fmt.Errorf("evaluate: %s: %w", path, ErrJournalInUse)
 	}
 	if err != nil {
 		return nil, err
@@ -71,10 +71,10 @@ func newJournal(path string, begin func(*Journal) error) (*Journal, error) {
 	j := &Journal{file: f, records: make(map[string]Record)}
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
 		// A device may have no end.
-		return nil, errors.Join(fmt.Errorf("%s: %w: not a regular file", path, ErrJournal), err, f.Close())
+		return nil, errors.Join(fmt.Errorf("evaluate: %s: %w: not a regular file", path, ErrJournal), err, f.Close())
 	}
 	if err := begin(j); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("evaluate: %s: %w", path, err), f.Close())
 	}
 	return j, nil
 }
@@ -90,7 +90,7 @@ func (j *Journal) read() error {
 	for line := range bytes.Lines(whole) {
 		number++
 		var r Record
-		if err := json.Unmarshal(line, &r); err != nil || r.Key != r.Cell.Key() {
+		if err := json.Unmarshal(line, &r); err != nil || r.Key != r.Cell.key() {
 			return fmt.Errorf("%w: line %d is no record of this program", ErrJournal, number)
 		}
 		j.records[r.Key] = r
@@ -107,15 +107,18 @@ func (j *Journal) read() error {
 
 // Find returns the record of a cell.
 func (j *Journal) Find(c Cell) (Record, bool) {
+	if !c.finite() {
+		return Record{}, false
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r, ok := j.records[c.Key()]
+	r, ok := j.records[c.key()]
 	return r, ok
 }
 
-// Append writes a record down; it is on disk when Append returns. After a failure
+// add writes a record down; it is on disk when add returns. After a failure
 // all further calls fail: a line behind half a line would spoil both.
-func (j *Journal) Append(r Record) error {
+func (j *Journal) add(r Record) error {
 	line, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("evaluate: journal: %w", err)

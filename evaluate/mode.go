@@ -121,6 +121,13 @@ type Task struct {
 	Workers int
 }
 
+// Search ranks the rows of a gallery for each of some queries, as deep as
+// DeepLength where there are as many rows. The errors are those of Nearest.
+func (t *Task) Search(ctx context.Context, queries, gallery *mat.Dense) (*Ranking, error) {
+	n, _ := gallery.Dims()
+	return Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), min(DeepLength, n), &SearchSettings{Workers: t.Workers})
+}
+
 // An Answer is what came back for the queries of a task.
 type Answer struct {
 	// Ranking holds gallery rows, best first, at least ListLength places a

@@ -46,15 +46,19 @@ func NewProblem(d *Data, seed uint64) (*Problem, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, d.Name)
 	}
-	part := func(rows []int) Part { return Part{chooseRows(f, rows), Pick(d.Labels, rows)} }
+	part := func(rows []int) Part { return Part{chooseRows(f, rows), pick(d.Labels, rows)} }
 	return Assemble(d.Name, seed, part(split.Public), part(split.Gallery), part(split.Queries))
 }
 
 // Assemble makes a problem of rows that are ready to be searched. The error is
 // ErrShape where sizes do not fit and ErrLabel for a query without a class.
 func Assemble(name string, seed uint64, public, gallery, queries Part) (*Problem, error) {
+	parts := []Part{public, gallery, queries}
+	if slices.ContainsFunc(parts, func(p Part) bool { return p.Rows == nil }) {
+		return nil, fmt.Errorf("evaluate: %s: %w: a part without rows", name, ErrShape)
+	}
 	_, d := gallery.Rows.Dims()
-	for _, p := range []Part{public, gallery, queries} {
+	for _, p := range parts {
 		if n, cols := p.Rows.Dims(); n == 0 || n != len(p.Labels) || cols != d {
 			return nil, fmt.Errorf("evaluate: %s: %w: %d x %d rows, %d labels", name, ErrShape, n, cols, len(p.Labels))
 		}

@@ -19,7 +19,8 @@ type Split struct {
 }
 
 // NewSplit cuts the rows 0..n-1, shuffled by SplitMix64(seed), into the first
-// public ones, the next gallery ones, and the rest as queries. The error is ErrShape unless all three parts get at least one row.
+// public ones, the next gallery ones, and the rest as queries. The error is
+// ErrShape unless all three parts get at least one row.
 func NewSplit(n, public, gallery int, seed uint64) (*Split, error) {
 	// Written so that no sum can overflow.
 	if public < 1 || gallery < 1 || public >= n || gallery >= n-public {
@@ -33,9 +34,8 @@ func NewSplit(n, public, gallery int, seed uint64) (*Split, error) {
 	}, nil
 }
 
-// Pick returns v[rows[0]], v[rows[1]], ..: the labels of a list of rows, say. It
-// panics when a row number is out of range.
-func Pick[T any](v []T, rows []int) []T {
+// pick returns v[rows[0]], v[rows[1]], ..: the labels of the rows of a split, say.
+func pick[T any](v []T, rows []int) []T {
 	out := make([]T, len(rows))
 	for i, row := range rows {
 		out[i] = v[row]

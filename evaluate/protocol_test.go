@@ -40,7 +40,7 @@ func TestProtocolOnDigits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := r.Score(Pick(labels, split.Queries), labels, 1, 8)
+		s, err := r.Score(pick(labels, split.Queries), labels, 1, 8)
 		if err != nil {
 			t.Fatal(err)
 		}

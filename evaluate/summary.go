@@ -17,9 +17,9 @@ type Summary struct {
 }
 
 // Summarize groups records that differ in nothing but the seed, in the order in
-// which they come first. Seeds without figures are a group of their own. Intervals are Student's over the seeds. For a single
-// seed recalls have Wilson's interval over its queries, and the other figures
-// one without width.
+// which they come first. Seeds without figures are a group of their own.
+// Intervals are Student's over the seeds. For a single seed recalls have Wilson's
+// interval over its queries, and the other figures one without width.
 func Summarize(records []Record) []Summary {
 	type group struct {
 		Cell
@@ -72,11 +72,11 @@ func summarize(group []Record) Summary {
 
 func interval(m Metric, values []float64, asked int) Interval {
 	if len(values) > 1 {
-		return MeanInterval(values)
+		return meanInterval(values)
 	}
 	switch m {
 	case RecallAt1, RecallAt8, NoQueryRecall1, NoQueryRecall8:
-		return ShareInterval(values[0], asked)
+		return shareInterval(values[0], asked)
 	}
 	return Interval{Mean: values[0], Low: values[0], High: values[0], Values: 1}
 }

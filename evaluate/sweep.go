@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -32,9 +31,9 @@ type Sweep struct {
 
 // Run returns a record for each cell, in their order. It stops at the first
 // error, which names the cell, an UnavailableError apart, which becomes part of
-// the record; what was finished is in the journal. Cells should
-// come sorted by data set and seed, as Grid makes them: rows and maps are kept
-// only as long as a cell may still need them.
+// the record; what was finished is in the journal. Cells should come sorted by
+// data set and seed, as Grid makes them: rows and maps are kept only as long as a
+// cell may still need them.
 func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
 	run, err := s.prepare(cells)
 	if err != nil {
@@ -110,10 +109,8 @@ func (s *Sweep) prepare(cells []Cell) (*sweeping, error) {
 		if run.data[c.Data] == nil {
 			return nil, fmt.Errorf("evaluate: sweep: there is no data set %q", c.Data)
 		}
-		for _, v := range []float64{c.Epsilon, c.Delta, c.Alpha, c.Sigma} {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("evaluate: sweep: %w among the parameters of %s", ErrNonFinite, c.Mode)
-			}
+		if !c.finite() {
+			return nil, fmt.Errorf("evaluate: sweep: %w among the parameters of %s", ErrNonFinite, c.Mode)
 		}
 		if s.Journal != nil {
 			if r, ok := s.Journal.Find(c); ok {
@@ -165,7 +162,7 @@ func (s *sweeping) measure(ctx context.Context, i int) error {
 		return err
 	}
 	if s.Journal != nil {
-		if err := s.Journal.Append(*r); err != nil {
+		if err := s.Journal.add(*r); err != nil {
 			return err
 		}
 	}
@@ -189,7 +186,7 @@ func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers int) (*Rec
 	if m.SeesQueryLabels {
 		t.QueryLabels = labels
 	}
-	r := &Record{Key: c.Key(), Cell: c, Asked: len(labels), Classes: p.Classes, Gallery: len(p.GalleryLabels)}
+	r := &Record{Key: c.key(), Cell: c, Asked: len(labels), Classes: p.Classes, Gallery: len(p.GalleryLabels)}
 	answer, err := m.Run(ctx, t)
 	if missing := (*UnavailableError)(nil); errors.As(err, &missing) {
 		r.Unavailable = missing.Reason

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/points"
@@ -237,7 +240,7 @@ func TestJournalHasOneWriter(t *testing.T) {
 			t.Errorf("%s while in use: %v", name, err)
 		}
 	}
-	if err := errors.Join(j.Append(Record{Key: cell.Key(), Cell: cell}), j.Close()); err != nil {
+	if err := errors.Join(j.add(Record{Key: cell.key(), Cell: cell}), j.Close()); err != nil {
 		t.Fatal(err)
 	}
 	if j, err = OpenJournal(path); err != nil {
@@ -271,12 +274,12 @@ func TestJournalStopsAtAFailedWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	cell := Cell{Data: "toy", Mode: "exact"}
-	first := j.Append(Record{Key: cell.Key(), Cell: cell})
+	first := j.add(Record{Key: cell.key(), Cell: cell})
 	if err := j.file.Close(); err != nil {
 		t.Fatal(err)
 	}
 	j.file = good
-	if again := j.Append(Record{Key: cell.Key(), Cell: cell}); first == nil || again != first {
+	if again := j.add(Record{Key: cell.key(), Cell: cell}); first == nil || again != first {
 		t.Errorf("%v, then %v", first, again)
 	}
 	if _, ok := j.Find(cell); ok {
@@ -350,6 +353,35 @@ func TestSweepRefuses(t *testing.T) {
 	}
 }
 
+func TestAssembleRefuses(t *testing.T) {
+	rows := func(n, d int) Part { return Part{mat.NewDense(n, d, nil), make([]int32, n)} }
+	for name, c := range map[string]struct {
+		public, gallery, queries Part
+		want                     error
+	}{
+		"no rows":    {rows(2, 3), Part{}, rows(2, 3), ErrShape},
+		"dimensions": {rows(2, 3), rows(2, 3), rows(2, 4), ErrShape},
+		"labels":     {rows(2, 3), Part{mat.NewDense(2, 3, nil), []int32{1}}, rows(2, 3), ErrShape},
+		"no class":   {rows(2, 3), rows(2, 3), Part{mat.NewDense(1, 3, nil), []int32{-1}}, ErrLabel},
+	} {
+		if _, err := Assemble("x", 1, c.public, c.gallery, c.queries); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A cell that is no cell is in no journal.
+func TestJournalWithoutNumbers(t *testing.T) {
+	j, err := OpenJournal(filepath.Join(t.TempDir(), "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	if _, ok := j.Find(Cell{Params: Params{Sigma: math.NaN()}}); ok {
+		t.Error("found")
+	}
+}
+
 func TestSharedMakesOnce(t *testing.T) {
 	p, err := NewProblem(toyData(t), 1)
 	if err != nil {
@@ -382,7 +414,7 @@ func TestGridCrossesWhatTheModeUses(t *testing.T) {
 	}
 	keys := make(map[string]bool)
 	for _, c := range cells {
-		keys[c.Key()] = true
+		keys[c.key()] = true
 		if c.Queries != 5 || c.Mode == "none" && c.Params != (Params{}) {
 			t.Errorf("%+v", c)
 		}
@@ -408,10 +440,10 @@ func TestSummaries(t *testing.T) {
 		}
 	}
 	s := Summarize([]Record{record(1, 1, .4), record(1, 2, .9), record(2, 1, .6)})
-	if len(s) != 2 || s[0].Seeds != 2 || s[0].Figures[RecallAt8] != MeanInterval([]float64{.4, .6}) || s[0].Facts["x"] != .5 || s[0].Download != .2 || s[0].Seconds != 2 {
+	if len(s) != 2 || s[0].Seeds != 2 || s[0].Figures[RecallAt8] != meanInterval([]float64{.4, .6}) || s[0].Facts["x"] != .5 || s[0].Download != .2 || s[0].Seconds != 2 {
 		t.Errorf("%+v", s)
 	}
-	if s[1].Figures[RecallAt8] != ShareInterval(.9, 100) || s[1].Figures[OverlapAt8].Low != .45 {
+	if s[1].Figures[RecallAt8] != shareInterval(.9, 100) || s[1].Figures[OverlapAt8].Low != .45 {
 		t.Errorf("one seed: %+v", s[1].Figures)
 	}
 }

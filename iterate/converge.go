@@ -9,9 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Converge returns where the steps of form Attract lead when the columns are
@@ -48,9 +46,6 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 	if step.Form != kernel.Attract {
 		return nil, fmt.Errorf("iterate: converge: %w: form %v, want %v", ErrSettings, step.Form, kernel.Attract)
 	}
-	if s.Columns >= op.N() {
-		return nil, tooManyColumns(s.Columns, op.N())
-	}
 	c, err := newConvergence(op, step, s)
 	if err != nil {
 		return nil, fmt.Errorf("iterate: converge: %w", err)
@@ -74,51 +69,6 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 	}
 }
 
-// ConvergeSettings steer Converge. Columns is required; the zero value of every
-// other field means its default.
-type ConvergeSettings struct {
-	// Columns is the number of eigenvectors k, at most the number of rows with
-	// neighbours less one.
-	Columns int
-	// Tolerance is the largest residual |M u - lambda u| of a unit vector u.
-	// Products are float32, so that little below 1e-6 is reached. Default 1e-5.
-	Tolerance float64
-	// MaxProducts ends a run that does not converge. Default 1000.
-	MaxProducts int
-	// UnitRows divides the rows of the result by their norm.
-	UnitRows bool
-	// BudgetBytes is the memory that may be taken. Default: three quarters of
-	// what the machine has available.
-	BudgetBytes int64
-	// Workers share the work. Default: the caller alone.
-	Workers *kernel.Workers
-	// Kernels do the inner loops. Default: the best this machine has.
-	Kernels *kernel.Kernels
-	// Progress, if set, is called after each projection.
-	Progress func(ConvergeRecord)
-}
-
-// A ConvergeRecord says how far Converge has come.
-type ConvergeRecord struct {
-	Products  int     // of the operator with the block
-	Converged int     // columns whose residual is at most the tolerance
-	Residual  float64 // the largest of the wanted columns
-}
-
-// An Eigenmap is the outcome of Converge.
-type Eigenmap struct {
-	// Points has a row for each point and a column for each eigenvalue.
-	Points blas32.General
-	// Values are the eigenvalues, falling; Residuals belong to them.
-	Values, Residuals []float64
-	// Products counts the products of the operator with a block.
-	Products int
-	// Isolated rows have no neighbours and no equals, and zeros in Points.
-	Isolated int
-	// Status is Converged, or StepLimit after MaxProducts.
-	Status Status
-}
-
 const (
 	guardColumns   = 8    // columns beyond the wanted ones: they settle last
 	highestDegree  = 20   // of the filter
@@ -127,39 +77,6 @@ const (
 	bestCondition  = 1e-3 // of the block, from which a projection can be made
 	worstCondition = 1e-6 // below this a direction is rounding
 )
-
-func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
-	var out ConvergeSettings
-	if s != nil {
-		out = *s
-	}
-	if out.Columns < 1 {
-		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", ErrSettings, out.Columns)
-	}
-	if out.Tolerance == 0 {
-		out.Tolerance = 1e-5
-	}
-	if !(out.Tolerance > 0) || math.IsInf(out.Tolerance, 0) {
-		return out, fmt.Errorf("iterate: converge: %w: tolerance %g, want a positive number", ErrSettings, out.Tolerance)
-	}
-	if out.MaxProducts == 0 {
-		out.MaxProducts = 1000
-	}
-	if out.MaxProducts < 1 || out.BudgetBytes < 0 {
-		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", ErrSettings, out.MaxProducts, out.BudgetBytes)
-	}
-	if out.BudgetBytes == 0 {
-		out.BudgetBytes = mem.Available() / 4 * 3
-	}
-	if out.Kernels == nil {
-		out.Kernels = simd.At(simd.Best())
-	}
-	return out, nil
-}
-
-func tooManyColumns(columns, rows int) error {
-	return fmt.Errorf("iterate: converge: %w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, columns, rows, max(rows-1, 0))
-}
 
 // convergence is the state of a run.
 type convergence struct {
@@ -175,9 +92,19 @@ type convergence struct {
 }
 
 func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*convergence, error) {
-	n, m := op.N(), min(s.Columns+guardColumns, op.N()-1)
-	// Four blocks and the result, partial sums, small matrices.
-	need := 4*float64(n)*float64(4*m+s.Columns) + 8*(mostPieces+8)*float64(m)*float64(m) + 32*float64(n)
+	n := op.N()
+	tooMany := func(rows int) error {
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, s.Columns, rows, max(rows-1, 0))
+	}
+	if s.Columns >= n {
+		return nil, tooMany(n)
+	}
+	m, classes := min(s.Columns+guardColumns, n-1), 0
+	if step.Labels != nil {
+		classes = step.Labels.Classes()
+	}
+	// Four blocks and the result, partial sums, small matrices, rows, classes.
+	need := 4*float64(n)*float64(4*m+s.Columns) + 8*(mostPieces+8)*float64(m)*float64(m) + 32*float64(n) + float64(classes)*float64(20*m+64)
 	if need > float64(s.BudgetBytes) {
 		return nil, &kernel.MemoryError{What: fmt.Sprintf("eigenvectors of %d x %d", n, m), Need: int64(min(need, math.MaxInt64/2)), Budget: s.BudgetBytes}
 	}
@@ -186,7 +113,7 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 		return nil, err
 	}
 	if s.Columns > w.rows-1 {
-		return nil, tooManyColumns(s.Columns, w.rows)
+		return nil, tooMany(w.rows)
 	}
 	m = min(m, w.rows-1)
 	w.reserve(m)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -354,6 +355,14 @@ func TestConvergeRefuses(t *testing.T) {
 	step := kernel.Step{Form: kernel.Attract}
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
+	own := make([]int32, 60) // a class for each row
+	for i := range own {
+		own[i] = int32(i)
+	}
+	distinct, err := kernel.NewLabels(own, kernel.EqualTable(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		name string
 		ctx  context.Context
@@ -371,11 +380,14 @@ func TestConvergeRefuses(t *testing.T) {
 		{"too many for those with neighbours", t.Context(), newGiven(9, func(i, j int) float64 { return float64(min(1, 1/(i+j))) }), step, &ConvergeSettings{Columns: 2}, kernel.ErrShape},
 		{"no weights at all", t.Context(), newGiven(9, func(int, int) float64 { return 0 }), step, &ConvergeSettings{Columns: 1}, kernel.ErrShape},
 		{"memory", t.Context(), rings(9), step, &ConvergeSettings{Columns: 3, BudgetBytes: 1000}, kernel.ErrMemory},
+		{"memory for classes", t.Context(), rings(60), kernel.Step{Form: kernel.Attract, Labels: distinct, Coefficient: 1}, &ConvergeSettings{Columns: 3, BudgetBytes: 90_000}, kernel.ErrMemory},
 		{"labels", t.Context(), rings(9), kernel.Step{Form: kernel.Attract, Labels: labelsOf(t, rng, 8, kernel.BalancedTable()), Coefficient: 1}, &ConvergeSettings{Columns: 1}, kernel.ErrLabels},
 		{"cancelled", cancelled, rings(9), step, &ConvergeSettings{Columns: 1}, context.Canceled},
 	} {
 		if _, err := Converge(c.ctx, c.op, c.step, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		} else if text := err.Error(); strings.Count(text, "iterate: converge: ") != 1 || strings.Count(text, "iterate: ") != 1 {
+			t.Errorf("%s: %q does not name its origin once", c.name, text)
 		}
 	}
 }

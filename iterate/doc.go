@@ -14,10 +14,6 @@
 // grow without bound. [Settings.Normalize] rescales after each step; without
 // it a run that passes 1e30 ends with [ErrDiverged].
 //
-// [PlainStep] is the same step written down without any fusion, from the
-// operator's product and the label Laplacian alone. It is what the fused steps
-// are tested against.
-//
 // [Converge] goes where the steps of form Attract lead when the columns are kept
 // apart: to the leading eigenvectors of the graph, by subspace iteration with a
 // Chebyshev filter instead of thousands of steps.

@@ -63,7 +63,7 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 				t.Fatalf("%v", err)
 			}
 			if slices.ContainsFunc(op.Degrees(), func(d float64) bool { return d > 0 && d < 1e-30 }) {
-				continue // W x is not a normal float32, so PlainStep has no digits
+				continue // W x is not a normal float32, so plainStep has no digits
 			}
 			// In the operator's order any x and labels will do.
 			var st kernel.Stats
@@ -74,11 +74,11 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 			if err := op.Step(t.Context(), fused, x, &step, &st); err != nil {
 				t.Fatalf("%v", err)
 			}
-			v, err := PlainStep(t.Context(), op, plain, x, step)
+			v, err := plainStep(t.Context(), op, plain, x, step)
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
-			// PlainStep takes W x and L_Y x in float32: relative to their sizes,
+			// plainStep takes W x and L_Y x in float32: relative to their sizes,
 			// divided by the degree.
 			size := 0.0
 			for i, d := range op.Degrees() {
@@ -194,7 +194,7 @@ func TestRunTakesTheSteps(t *testing.T) {
 		copy(row(in, i), row(start, int(from)))
 	}
 	for s := range 4 {
-		v, err := PlainStep(t.Context(), op, out, in, inner)
+		v, err := plainStep(t.Context(), op, out, in, inner)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -272,7 +272,7 @@ func TestNormalisedSumsStayTrue(t *testing.T) {
 	for s := 1; s <= 3; s++ {
 		plain := newBlock(400, 2)
 		if s > 1 {
-			if _, err := PlainStep(t.Context(), op, plain, ws.x, ws.step); err != nil {
+			if _, err := plainStep(t.Context(), op, plain, ws.x, ws.step); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -449,20 +449,6 @@ func TestWorkspaceFollowsTheOperator(t *testing.T) {
 		}
 		if !slices.Equal(a.Data, b.Data) {
 			t.Error("labels in the order of another operator")
-		}
-	}
-}
-
-func TestPlainStepRefusesWrongShapes(t *testing.T) {
-	rng := rand.New(rand.NewPCG(11, 1))
-	op := build(t, random(rng, 10, 2), nil, "dense")
-	x := random(rng, 10, 2)
-	for _, c := range []struct{ dst, x blas32.General }{
-		{random(rng, 9, 2), x}, {random(rng, 10, 3), x}, {random(rng, 10, 2), random(rng, 11, 2)},
-		{blas32.General{Rows: 10, Cols: 2, Stride: math.MaxInt / 2, Data: x.Data}, x}, {x, blas32.General{Rows: -1, Cols: 2, Stride: 2}},
-	} {
-		if _, err := PlainStep(t.Context(), op, c.dst, c.x, kernel.Step{}); !errors.Is(err, kernel.ErrShape) {
-			t.Errorf("err = %v", err)
 		}
 	}
 }

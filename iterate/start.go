@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mathext"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -24,12 +25,19 @@ import (
 // keyed by SHA-256("privatemail Q 1", seed as 8 bytes little-endian).
 //
 // Q is public: it says nothing about the data, and it is never the noise.
+//
+// The error is kernel.ErrShape for an empty Q, kernel.ErrMemory for one that does
+// not fit into memory, ErrSettings for a sigma that is not positive, or that of ctx.
 func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (blas64.General, error) {
 	if n < 1 || k < 1 || k > math.MaxInt/8/n {
 		return blas64.General{}, fmt.Errorf("iterate: random start: %w: %d x %d", kernel.ErrShape, n, k)
 	}
 	if !(sigma > 0) || math.IsInf(sigma, 0) {
 		return blas64.General{}, fmt.Errorf("iterate: random start: %w: standard deviation %g, want a positive number", ErrSettings, sigma)
+	}
+	need := 8 * int64(n) * int64(k)
+	if most := min(mem.Available(), mostBytes); need > most {
+		return blas64.General{}, fmt.Errorf("iterate: %w", &kernel.MemoryError{What: fmt.Sprintf("random start of %d x %d", n, k), Need: need, Budget: most})
 	}
 	key := binary.LittleEndian.AppendUint64([]byte("privatemail Q 1"), seed)
 	stream := rand.NewChaCha8(sha256.Sum256(key))
@@ -43,3 +51,7 @@ func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (bla
 	}
 	return q, nil
 }
+
+// mostBytes is less than the runtime can address: beyond that make panics, which
+// matters where the system does not say how much memory there is.
+const mostBytes = 1 << 46

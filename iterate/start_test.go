@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -76,6 +77,16 @@ func TestRandomStartCanBeCancelled(t *testing.T) {
 	cancel()
 	if _, err := RandomStart(ctx, 10, 1, 1, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("err = %v", err)
+	}
+}
+
+// Absurd sizes are refused before anything is allocated for them.
+func TestRandomStartBeyondMemory(t *testing.T) {
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 20))
+	for _, n := range []int{1 << 20, math.MaxInt / 64} {
+		if _, err := RandomStart(t.Context(), n, 2, 1, 1); !errors.Is(err, kernel.ErrMemory) {
+			t.Errorf("%d rows: err = %v", n, err)
+		}
 	}
 }
 

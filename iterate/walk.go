@@ -2,7 +2,6 @@ package iterate
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -38,17 +37,17 @@ const faintDegree = 0x1p-64
 
 func newWalk(op kernel.Operator, step kernel.Step, set *kernel.Workers) (*walk, error) {
 	if err := step.Check(op.N()); err != nil {
-		return nil, fmt.Errorf("iterate: %w", err)
+		return nil, err
 	}
 	w := &walk{op: op, set: set, degree: make([]float64, op.N()), root: make([]float32, op.N())}
 	if step.Labels != nil && step.Coefficient > 0 {
 		var err error
 		if w.labels, err = step.Labels.Permute(op.Order()); err != nil {
-			return nil, fmt.Errorf("iterate: %w", err)
+			return nil, err
 		}
 		w.beta = step.Coefficient
 		if err := w.gatherClasses(); err != nil {
-			return nil, fmt.Errorf("iterate: %w", err)
+			return nil, err
 		}
 	}
 	sum := 0.0

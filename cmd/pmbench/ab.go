@@ -15,25 +15,28 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func abVerb() verb {
-	return verb{
-		name: "ab", summary: "compare the working tree with a revision, interleaved",
-		synopsis: "REV -suite NAME [-case PATTERN] [-count N] [-threshold PERCENT]",
-		about: `
+func abVerb() cli.Verb {
+	return cli.Verb{
+		Name: "ab", Summary: "compare the working tree with a revision, interleaved",
+		Synopsis: []string{"REV -suite NAME [-case PATTERN] [-count N] [-threshold PERCENT]"},
+		About: `
 Builds pmbench from the revision REV, in a worktree of its own in a temporary folder,
 and from the working tree, and lets them take turns: REV, working tree, REV, ... Then
 compares as compare does, with the same exit code. The worktree is removed in the end,
 after Ctrl-C too. A revision from before there was a pmbench is measured with the
 present one.
 `,
-		examples: []string{"pmbench ab HEAD -suite spmm -case 'k=8/'", "pmbench ab v1.0 -suite step -count 20 -keep runs/"},
-		define: func(fs *flag.FlagSet) action {
+		Prints:   cli.PrintsJSON | cli.PrintsProgress,
+		Examples: []string{"pmbench ab HEAD -suite spmm -case 'k=8/'", "pmbench ab v1.0 -suite step -count 20 -keep runs/"},
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(abFlags)
 			fs.StringVar(&f.suite, "suite", "", "measure the suite `NAME`; required")
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
-			countVar(fs, &f.count, "count", minRuns, "take `N` turns each, at least 10")
+			cli.CountVar(fs, &f.count, "count", minRuns, "take `N` turns each, at least 10")
 			fs.StringVar(&f.keep, "keep", "", "keep the recordings old.txt and new.txt in `FOLDER`")
 			f.compare.define(fs)
 			return f.run
@@ -50,14 +53,19 @@ type abFlags struct {
 // benchPackage is the package of this command within the module.
 const benchPackage = "cmd/pmbench"
 
-func (f *abFlags) run(ctx context.Context, e *env, names []string) (err error) {
+func (f *abFlags) run(ctx context.Context, e *cli.Env, names []string) (err error) {
 	switch {
 	case len(names) != 1:
-		return usagef("one revision is wanted, got %d names", len(names))
-	case f.suite == "":
-		return usagef("-suite is missing: there are %s", strings.Join(suiteNames(), ", "))
+		return cli.Usagef("one revision is wanted, got %d names", len(names))
 	case f.count < minRuns:
-		return usagef("-count %d is too few to compare: want at least %d", f.count, minRuns)
+		return cli.Usagef("-count %d is too few to compare: want at least %d", f.count, minRuns)
+	}
+	// Before anything is built: the sides would say the same minutes later.
+	if _, err := chooseSuites(f.suite); err != nil {
+		return err
+	}
+	if _, err := choosePattern(f.pattern); err != nil {
+		return err
 	}
 	if err := f.compare.check(); err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // fakeBench is a pmbench that measures nothing and records the time it is told
@@ -108,7 +110,7 @@ func TestAB(t *testing.T) {
 	for _, c := range []struct {
 		name, now string
 		code      int
-	}{{"same", "100.0", exitOK}, {"slower", "120.0", exitFailed}} {
+	}{{"same", "100.0", cli.OK}, {"slower", "120.0", cli.Failed}} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := repository(t, true, c.now, "")
 			code, stdout, stderr := call("ab", "-suite", "spmm", "HEAD", "-keep", "runs", "-case", "x")
@@ -129,7 +131,7 @@ func TestAB(t *testing.T) {
 // A revision from before there was a pmbench borrows the present one.
 func TestABLendsTheBench(t *testing.T) {
 	folder := repository(t, false, "100.0", "")
-	if code, stdout, stderr := call("ab", "HEAD", "-suite", "spmm", "-quiet"); code != exitOK {
+	if code, stdout, stderr := call("ab", "HEAD", "-suite", "spmm", "-quiet"); code != cli.OK {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 	tidy(t, folder)
@@ -137,15 +139,15 @@ func TestABLendsTheBench(t *testing.T) {
 
 func TestABRefuses(t *testing.T) {
 	folder := repository(t, true, "100.0", "")
-	refuse(t, exitFailed, []string{"ab", "nowhere", "-suite", "spmm", "-quiet"}, "nowhere")
+	refuse(t, cli.Failed, []string{"ab", "nowhere", "-suite", "spmm", "-quiet"}, "nowhere")
 	tidy(t, folder)
 	if err := os.WriteFile(filepath.Join(folder, "cmd/pmbench/main.go"), []byte("package main\nfunc main() { x }\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, exitFailed, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, "building the new side")
+	refuse(t, cli.Failed, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, "building the new side")
 	tidy(t, folder)
 	t.Chdir(t.TempDir())
-	refuse(t, exitFailed, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, "git repository")
+	refuse(t, cli.Failed, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, "git repository")
 }
 
 func TestTellingLine(t *testing.T) {
@@ -167,7 +169,9 @@ func TestABInterrupted(t *testing.T) {
 	defer cancel()
 	var out, messages bytes.Buffer
 	done := make(chan int)
-	go func() { done <- run(ctx, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, &out, &messages) }()
+	go func() {
+		done <- program().Run(ctx, []string{"ab", "HEAD", "-suite", "spmm", "-quiet"}, &out, &messages)
+	}()
 	// The old side takes its turn, then the new one sleeps.
 	deadline := time.Now().Add(20 * time.Second)
 	for {
@@ -182,7 +186,7 @@ func TestABInterrupted(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	cancel()
-	if code := <-done; code != exitInterrupted {
+	if code := <-done; code != cli.Interrupted {
 		t.Errorf("exit code %d: %s", code, messages.String())
 	}
 	tidy(t, folder)

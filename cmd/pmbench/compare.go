@@ -16,6 +16,8 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 	"golang.org/x/perf/benchmath"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // minRuns is the least number of measurements of a case on either side.
@@ -25,11 +27,11 @@ const minRuns = 10
 // comparison together.
 const significance = 0.05
 
-func compareVerb() verb {
-	return verb{
-		name: "compare", summary: "tell whether one recording is slower than another",
-		synopsis: "OLD NEW [-threshold PERCENT] [-metric UNITS]",
-		about: `
+func compareVerb() cli.Verb {
+	return cli.Verb{
+		Name: "compare", Summary: "tell whether one recording is slower than another",
+		Synopsis: []string{"OLD NEW [-threshold PERCENT] [-metric UNITS]"},
+		About: `
 Compares two files of run -out, or of go test -bench, case by case: medians, and the
 Mann-Whitney U test with Holm's correction over all metrics compared. Every case needs
 at least 10 measurements on either side. The exit code is 1 when a metric is worse by
@@ -50,16 +52,17 @@ That is no failure, and the exit code stays 0. Take more measurements, on a mach
 at rest, or let ab interleave them; operations of more than a tenth of a second seldom
 fit into a calm moment of a shared machine.
 `,
-		examples: []string{
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Examples: []string{
 			"pmbench run -suite spmm -case 'k=2/' -count 14 -out old.txt",
 			"pmbench compare old.txt new.txt -threshold 3",
 		},
-		define: func(fs *flag.FlagSet) action {
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(compareFlags)
 			f.define(fs)
-			return func(_ context.Context, e *env, names []string) error {
+			return func(_ context.Context, e *cli.Env, names []string) error {
 				if len(names) != 2 {
-					return usagef("two files are wanted, OLD and NEW, got %d", len(names))
+					return cli.Usagef("two files are wanted, OLD and NEW, got %d", len(names))
 				}
 				return f.compareFiles(e, names[0], names[1])
 			}
@@ -81,15 +84,15 @@ func (f *compareFlags) define(fs *flag.FlagSet) {
 
 func (f *compareFlags) check() error {
 	if !(f.threshold >= 0) || math.IsInf(f.threshold, 0) {
-		return usagef("-threshold: want 0 or more percent")
+		return cli.Usagef("-threshold: want 0 or more percent")
 	}
 	if f.metrics == "" {
-		return usagef("-metric: name a unit, such as yards/op")
+		return cli.Usagef("-metric: name a unit, such as yards/op")
 	}
 	return nil
 }
 
-func (f *compareFlags) compareFiles(e *env, oldPath, newPath string) error {
+func (f *compareFlags) compareFiles(e *cli.Env, oldPath, newPath string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -104,31 +107,31 @@ func (f *compareFlags) compareFiles(e *env, oldPath, newPath string) error {
 	return f.show(e, before, after)
 }
 
-// show compares two recordings, prints the table, and returns errWorse when
+// show compares two recordings, prints the table, and returns cli.ErrShown when
 // something got worse.
-func (f *compareFlags) show(e *env, before, after *recording) error {
+func (f *compareFlags) show(e *cli.Env, before, after *recording) error {
 	metrics := strings.Split(f.metrics, ",")
 	all, err := compareRecordings(before, after, metrics, f.threshold/100, f.interleaved)
 	if err != nil {
 		return err
 	}
 	for _, name := range before.onlyHere(after, metrics) {
-		e.note("%s is only in the first recording", name)
+		e.Note("%s is only in the first recording", name)
 	}
 	for _, name := range after.onlyHere(before, metrics) {
-		e.note("%s is only in the second recording", name)
+		e.Note("%s is only in the second recording", name)
 	}
-	if e.json {
+	if e.JSON {
 		for _, c := range all {
-			if err := e.object(c); err != nil {
+			if err := e.Object(c); err != nil {
 				return err
 			}
 		}
-	} else if err := writeComparison(e.stdout, all, f.threshold); err != nil {
+	} else if err := writeComparison(e.Stdout, all, f.threshold); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(all, func(c *comparison) bool { return c.Worse }) {
-		return errWorse
+		return cli.ErrShown
 	}
 	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestHolm(t *testing.T) {
@@ -294,23 +296,23 @@ func TestCompareCommand(t *testing.T) {
 	same := benchmarkFile(t, "same.txt", map[string]float64{"A/k=1": 100, "B/k=1": 101})
 	slow := benchmarkFile(t, "slow.txt", map[string]float64{"A/k=1": 115, "B/k=1": 100})
 	code, stdout, stderr := call("compare", old, same)
-	if code != exitOK || !strings.Contains(stdout, "0 of 2 metrics worse") || !strings.Contains(stderr, "Gone-2 is only in the first") {
+	if code != cli.OK || !strings.Contains(stdout, "0 of 2 metrics worse") || !strings.Contains(stderr, "Gone-2 is only in the first") {
 		t.Errorf("%d %s %s", code, stdout, stderr)
 	}
 	code, stdout, _ = call("compare", old, slow)
-	if code != exitFailed || !strings.Contains(stdout, "WORSE") || !strings.Contains(stdout, "1 of 2 metrics worse") {
+	if code != cli.Failed || !strings.Contains(stdout, "WORSE") || !strings.Contains(stdout, "1 of 2 metrics worse") {
 		t.Errorf("%d %s", code, stdout)
 	}
 	code, stdout, _ = call("compare", same, same, "-threshold", "0.1")
-	if code != exitOK || !strings.Contains(stdout, "unclear: A/k=1-2 sec/op: too noisy") || !strings.Contains(stdout, "would not be seen") || !strings.Contains(stdout, "2 unclear") {
+	if code != cli.OK || !strings.Contains(stdout, "unclear: A/k=1-2 sec/op: too noisy") || !strings.Contains(stdout, "would not be seen") || !strings.Contains(stdout, "2 unclear") {
 		t.Errorf("no word about the noise: %d %s", code, stdout)
 	}
-	if code, _, _ = call("compare", old, slow, "-threshold", "20"); code != exitOK {
+	if code, _, _ = call("compare", old, slow, "-threshold", "20"); code != cli.OK {
 		t.Errorf("within the threshold: exit code %d", code)
 	}
 	code, stdout, _ = call("compare", "-json", old, slow)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
-	if code != exitFailed || len(lines) != 2 {
+	if code != cli.Failed || len(lines) != 2 {
 		t.Fatalf("%d %s", code, stdout)
 	}
 	v := object(t, lines[0])

@@ -10,6 +10,7 @@
 //	peers     measure others on the same data, in the same minute
 //	report    write BENCHMARKS.md and a page with plots from recordings
 //	help      explain a verb
+//	version   tell what this program was built from
 //
 // Every verb has -h with its flags, their defaults and an example. Flags may
 // stand before or behind names.
@@ -113,6 +114,8 @@
 //	peers     suite case n d k nnz workers level peer version rounds peer_n
 //	          seconds peer_seconds ratio ratio_low ratio_high difference recall
 //	          residual peer_residual missing commit time machine
+//	report    out html measurements ratios
+//	version   version revision modified go platform simd
 //
 // Seconds are medians, spread is the distance of the quartiles relative to it.
 // Pairs are directed: each is found from both ends. run -out writes the Go

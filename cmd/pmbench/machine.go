@@ -5,9 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // A Machine says where a figure was measured and what that machine can do at
@@ -159,17 +160,8 @@ func parseSize(s string) int64 {
 // commit says what this program was built from: the revision stamped into it,
 // or that of the folder it runs in when there is no stamp (go run).
 func commit() string {
-	revision, modified := "", false
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			switch s.Key {
-			case "vcs.revision":
-				revision = s.Value
-			case "vcs.modified":
-				modified = s.Value == "true"
-			}
-		}
-	}
+	built := cli.ReadVersion()
+	revision, modified := built.Revision, built.Modified
 	if revision == "" {
 		out, err := exec.Command("git", "rev-parse", "HEAD").Output()
 		if err != nil {

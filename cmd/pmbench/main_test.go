@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -18,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // call runs the command in this process.
 func call(args ...string) (code int, stdout, stderr string) {
 	var out, messages bytes.Buffer
-	code = run(context.Background(), args, &out, &messages)
+	code = program().Run(context.Background(), args, &out, &messages)
 	return code, out.String(), messages.String()
 }
 
@@ -48,8 +50,13 @@ func TestWrongUsage(t *testing.T) {
 		words string
 	}{
 		{"fly", "verb"},
+		{"rnu", "did you mean run?"},
+		{"comparee a b", "did you mean compare?"},
 		{"run", "-suite"},
 		{"run -suite nothing", "nothing"},
+		{"run -suite smpm", "did you mean spmm?"},
+		{"run -suite spmm,iterat", "did you mean iterate?"},
+		{"run -suit spmm", "did you mean -suite?"},
 		{"run -suite spmm -case [", "-case"},
 		{"run -suite spmm -case zebra", "zebra"},
 		{"run -suite spmm -count 0", "count"},
@@ -60,17 +67,21 @@ func TestWrongUsage(t *testing.T) {
 		{"compare a b -metric=", "metric"},
 		{"ab", "revision"},
 		{"ab HEAD", "-suite"},
+		{"ab HEAD -suite stp", "did you mean step?"},
+		{"ab HEAD -suite step -case [", "-case"},
 		{"ab HEAD -suite spmm -count 9", "10"},
 		{"peers -count 4", "5"},
 		{"peers -suite step", "step"},
+		{"peers -suite serch", "did you mean search?"},
+		{"version 2", "2"},
 		{"peers x", "x"},
 		{"report", "folder"},
 		{"help fly", "fly"},
 		{"help run ab", "one"},
 	} {
-		refuse(t, exitUsage, strings.Fields(c.args), c.words)
+		refuse(t, cli.Usage, strings.Fields(c.args), c.words)
 	}
-	if code, stdout, stderr := call(); code != exitUsage || stdout != "" || !strings.Contains(stderr, "usage:") {
+	if code, stdout, stderr := call(); code != cli.Usage || stdout != "" || !strings.Contains(stderr, "usage:") {
 		t.Errorf("without arguments: exit code %d, %q, %q", code, stdout, stderr)
 	}
 }
@@ -86,57 +97,31 @@ func TestFilesThatAreMissing(t *testing.T) {
 		t.Fatal(err)
 	}
 	absent := filepath.Join(folder, "absent")
-	refuse(t, exitFailed, []string{"compare", absent, file}, "absent", "no such file")
-	refuse(t, exitFailed, []string{"compare", file, file}, "empty.txt", "no benchmark lines")
-	refuse(t, exitFailed, []string{"run", "-suite", "spmm", "-out", filepath.Join(absent, "x.txt")}, "there is no folder")
-	refuse(t, exitFailed, []string{"run", "-suite", "spmm", "-out", folder}, "is a folder")
-	refuse(t, exitFailed, []string{"roofline", broken}, "broken.jsonl", "object 2")
-	refuse(t, exitFailed, []string{"report", absent}, "no such folder")
-	refuse(t, exitFailed, []string{"report", folder}, "broken.jsonl")
+	refuse(t, cli.Failed, []string{"compare", absent, file}, "absent", "no such file")
+	refuse(t, cli.Failed, []string{"compare", file, file}, "empty.txt", "no benchmark lines")
+	refuse(t, cli.Failed, []string{"run", "-suite", "spmm", "-out", filepath.Join(absent, "x.txt")}, "there is no folder")
+	refuse(t, cli.Failed, []string{"run", "-suite", "spmm", "-out", folder}, "is a folder")
+	refuse(t, cli.Failed, []string{"roofline", broken}, "broken.jsonl", "object 2")
+	refuse(t, cli.Failed, []string{"report", absent}, "no such folder")
+	refuse(t, cli.Failed, []string{"report", folder}, "broken.jsonl")
 }
 
-// Every verb explains itself: all its flags, and an example that parses.
+// Every verb explains itself, in the package comment too, and its examples parse.
 func TestHelp(t *testing.T) {
-	code, overview, _ := call("help")
-	if code != exitOK {
-		t.Fatal(code)
-	}
 	documented, err := os.ReadFile("doc.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, v := range verbs() {
-		if !strings.Contains(overview, v.summary) || !strings.Contains(string(documented), v.summary) {
-			t.Errorf("%s: its summary is not in the overview and the package comment", v.name)
+	for _, v := range program().All() {
+		if !strings.Contains(string(documented), v.Summary) {
+			t.Errorf("%s: its summary is not in the package comment", v.Name)
 		}
-		_, one, _ := call(v.name, "-h")
-		_, other, _ := call("help", v.name)
-		if one != other || !strings.Contains(one, "example:") {
-			t.Errorf("%s: -h and help differ, or have no example", v.name)
-		}
-		fs := flag.NewFlagSet(v.name, flag.ContinueOnError)
-		v.define(fs)
-		new(env).define(fs, v)
-		fs.VisitAll(func(f *flag.Flag) {
-			if !strings.Contains(one, "-"+f.Name) {
-				t.Errorf("%s: flag -%s is not in the help", v.name, f.Name)
-			}
-		})
-		for _, line := range v.examples {
+		for _, line := range v.Examples {
+			line, _, _ = strings.Cut(line, ">")
 			words := strings.Fields(strings.ReplaceAll(line, "'", ""))
-			if at := strings.Index(line, ">"); at >= 0 {
-				words = strings.Fields(strings.ReplaceAll(line[:at], "'", ""))
-			}
-			verb, ok := findVerb(words[1])
-			if words[0] != "pmbench" || !ok {
-				t.Errorf("%s: example %q", v.name, line)
-				continue
-			}
-			fs := flag.NewFlagSet(verb.name, flag.ContinueOnError)
-			verb.define(fs)
-			new(env).define(fs, verb)
-			if _, err := parse(fs, words[2:]); err != nil {
-				t.Errorf("%s: example %q: %v", v.name, line, err)
+			// With -h a command is read to its end and not carried out.
+			if code, _, stderr := call(append(words[1:], "-h")...); words[0] != "pmbench" || code != cli.OK {
+				t.Errorf("%s: example %q: %s", v.Name, line, stderr)
 			}
 		}
 	}
@@ -147,25 +132,24 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestFlagsAndNamesInAnyOrder(t *testing.T) {
-	for _, args := range []string{"a b -threshold 3", "-threshold 3 a b", "a -threshold=3 b"} {
-		fs := flag.NewFlagSet("compare", flag.ContinueOnError)
-		f := new(compareFlags)
-		f.define(fs)
-		names, err := parse(fs, strings.Fields(args))
-		if err != nil || strings.Join(names, " ") != "a b" || f.threshold != 3 {
-			t.Errorf("%s: %q, threshold %g, %v", args, names, f.threshold, err)
-		}
-	}
-}
-
 func TestInterruptedBeforeItBegan(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	var out, messages bytes.Buffer
-	code := run(ctx, []string{"run", "-suite", "private", "-no-limits", "-quiet"}, &out, &messages)
-	if code != exitInterrupted || !strings.Contains(messages.String(), "interrupted") {
+	code := program().Run(ctx, []string{"run", "-suite", "private", "-no-limits", "-quiet"}, &out, &messages)
+	if code != cli.Interrupted || !strings.Contains(messages.String(), "interrupted") {
 		t.Errorf("exit code %d, %q", code, messages.String())
+	}
+}
+
+func TestVersion(t *testing.T) {
+	code, stdout, _ := call("version")
+	if code != cli.OK || !strings.HasPrefix(stdout, "pmbench ") || !strings.Contains(stdout, level()) {
+		t.Errorf("exit code %d, %q", code, stdout)
+	}
+	_, stdout, _ = call("version", "-json")
+	if v := object(t, stdout); v["go"] != runtime.Version() || v["simd"] != level() {
+		t.Errorf("%s", stdout)
 	}
 }
 

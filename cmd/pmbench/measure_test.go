@@ -380,11 +380,16 @@ func TestMeter(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	b.Reset()
-	m.terminal = true
-	m.show("long name", 0.5)
+	m.terminal, m.columns = true, 20
+	m.show("a name that is longer than the line", 0.5)
 	m.show("x", 0.5)
 	m.clear()
 	if s := b.String(); strings.Contains(s, "\n") || strings.Count(s, "\r") != 4 {
 		t.Errorf("%q", s)
+	}
+	for part := range strings.SplitSeq(b.String(), "\r") {
+		if len(part) >= m.columns {
+			t.Errorf("%q does not fit into a line of %d", part, m.columns)
+		}
 	}
 }

@@ -11,16 +11,19 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func peersVerb() verb {
-	return verb{
-		name: "peers", summary: "measure others on the same data, in the same minute",
-		synopsis: "[-suite spmm,cells,wide,iterate,search] [-case PATTERN] [-count N] [-json]",
-		about: `
+func peersVerb() cli.Verb {
+	return cli.Verb{
+		Name: "peers", Summary: "measure others on the same data, in the same minute",
+		Synopsis: []string{"[-suite spmm,cells,wide,iterate,search] [-case PATTERN] [-count N] [-json]"},
+		About: `
 Builds the peers that are installed and lets them and us take turns on the same data,
 first checking that the results are the same. A ratio is their time over ours, the
 median of at least 5 rounds: above 1 we are faster. No ratio is given for a result
@@ -51,13 +54,14 @@ that differs. A peer that is not installed is named, and is no error.
 
 CXX and PYTHON name another compiler and interpreter.
 `,
-		examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl"},
-		define: func(fs *flag.FlagSet) action {
+		Prints:   cli.PrintsJSON | cli.PrintsProgress,
+		Examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl"},
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(peersFlags)
-			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: spmm, cells, wide, iterate, search, with commas")
+			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: "+strings.Join(peerSuiteNames(), ", ")+", with commas")
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
-			countVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
-			countVar(fs, &f.n, "n", 1_000_000, "number of rows `N`")
+			cli.CountVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
+			cli.CountVar(fs, &f.n, "n", 1_000_000, "number of rows `N`")
 			fs.DurationVar(&f.slice, "slice", 150*time.Millisecond, "in a round either side repeats its operation for the `TIME`, at least once")
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine")
 			return f.run
@@ -119,24 +123,20 @@ type Ratio struct {
 // maxDifference is what float32 sums in another order may differ by.
 const maxDifference = 1e-5
 
-func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error) {
+func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err error) {
 	if len(names) > 0 {
-		return usagef("names are not wanted, got %q", names[0])
+		return cli.Usagef("names are not wanted, got %q", names[0])
 	}
 	if f.count < minRounds {
-		return usagef("-count %d is too few for a ratio: want at least %d", f.count, minRounds)
+		return cli.Usagef("-count %d is too few for a ratio: want at least %d", f.count, minRounds)
 	}
-	wanted := strings.Split(f.suite, ",")
-	for _, s := range wanted {
-		if s != "spmm" && s != "cells" && s != "wide" && s != "iterate" && s != "search" {
-			return usagef("there are no peers for %q; there are some for spmm, cells, wide, iterate and search", s)
-		}
+	wanted, err := choosePeerSuites(f.suite)
+	if err != nil {
+		return err
 	}
-	var pattern *regexp.Regexp
-	if f.pattern != "" {
-		if pattern, err = regexp.Compile(f.pattern); err != nil {
-			return usagef("-case: %v", err)
-		}
+	pattern, err := choosePattern(f.pattern)
+	if err != nil {
+		return err
 	}
 	folder, err := os.MkdirTemp("", "pmbench-peers-*")
 	if err != nil {
@@ -146,12 +146,13 @@ func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error
 	if err := unpackSources(folder); err != nil {
 		return err
 	}
+	e.NoteLevel()
 	m := describeMachine()
 	l := newLab(m, newMeter(e))
 	defer l.close()
 	defer l.meter.clear()
 	if m.busy() {
-		e.note("the machine is busy (load %s on %d cores): ratios will vary", m.Load, m.Cores)
+		e.Note("the machine is busy (load %s on %d cores): ratios will vary", m.Load, m.Cores)
 	}
 	if !f.noLimits {
 		l.show("limits of the machine", 0)
@@ -162,39 +163,59 @@ func (f *peersFlags) run(ctx context.Context, e *env, names []string) (err error
 	c := &contest{lab: l, e: e, folder: folder, rounds: f.count, slice: f.slice.Seconds(), pattern: pattern, built: map[string]built{}}
 	for i, s := range wanted {
 		l.from, l.span = float64(i)/float64(len(wanted)), 1/float64(len(wanted))
-		switch s {
-		case "spmm":
-			err = c.spmm(ctx, f.n)
-		case "cells":
-			err = c.cells(ctx, f.n)
-		case "wide":
-			err = c.wide(ctx, f.n)
-		case "iterate":
-			if err = c.eigenvectors(ctx, min(f.n, mostEigenRows)); err == nil {
-				err = c.embeddings(ctx, f.n)
-			}
-		case "search":
-			err = c.search(ctx, f.n)
-		}
-		if err != nil {
-			return err
+		if err := s.play(c, ctx, f.n); err != nil {
+			// Ctrl-C reaches the peers too: one that has ended is no failure of its own.
+			return errors.Join(ctx.Err(), err)
 		}
 	}
 	if len(c.ratios) == 0 {
-		return usagef("no case matches %q", f.pattern)
+		return cli.Usagef("no case matches %q", f.pattern)
 	}
-	if e.json {
+	if e.JSON {
 		return nil
 	}
 	l.meter.clear()
-	fmt.Fprintln(e.stdout, m)
-	return writeRatios(e.stdout, c.ratios)
+	fmt.Fprintln(e.Stdout, m)
+	return writeRatios(e.Stdout, c.ratios)
+}
+
+// A peerSuite is a suite that others can play, with up to n rows.
+type peerSuite struct {
+	name string
+	play func(c *contest, ctx context.Context, n int) error
+}
+
+func peerSuites() []peerSuite {
+	return []peerSuite{
+		{"spmm", (*contest).spmm}, {"cells", (*contest).cells}, {"wide", (*contest).wide},
+		{"iterate", (*contest).iterate}, {"search", (*contest).search},
+	}
+}
+
+func peerSuiteNames() (names []string) {
+	for _, s := range peerSuites() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// choosePeerSuites returns the suites that a flag names, separated by commas.
+func choosePeerSuites(names string) (out []peerSuite, err error) {
+	all, known := peerSuites(), peerSuiteNames()
+	for _, name := range strings.Split(names, ",") {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, cli.Usagef("there are no peers for %q%s; want one of %s", name, cli.DidYouMean(name, known, ""), strings.Join(known, ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
 }
 
 // contest is a run of peers.
 type contest struct {
 	lab     *lab
-	e       *env
+	e       *cli.Env
 	folder  string
 	rounds  int
 	slice   float64 // seconds of either side in a round
@@ -238,7 +259,7 @@ func (c *contest) rivals(ctx context.Context, suite, data string) (out []*rival,
 			r.missing = fmt.Sprintf("%v; install %s", b.err, p.packages)
 			if !known {
 				c.lab.meter.clear()
-				c.e.note("%s is missing: %s", p.name, r.missing)
+				c.e.Note("%s is missing: %s", p.name, r.missing)
 			}
 			continue
 		}
@@ -347,8 +368,8 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share fun
 		s.Commit, s.Time, s.Machine = c.lab.machine.Commit, now(), c.lab.machine
 		c.ratios = append(c.ratios, &s.Ratio)
 		c.lab.meter.clear()
-		if c.e.json {
-			if err := c.e.object(&s.Ratio); err != nil {
+		if c.e.JSON {
+			if err := c.e.Object(&s.Ratio); err != nil {
 				return err
 			}
 		}

@@ -21,6 +21,14 @@ const (
 	maxEigenDifference = 1e-4
 )
 
+// iterate plays the eigenvectors of a graph, and those of points.
+func (c *contest) iterate(ctx context.Context, n int) error {
+	if err := c.eigenvectors(ctx, min(n, mostEigenRows)); err != nil {
+		return err
+	}
+	return c.embeddings(ctx, n)
+}
+
 // eigenvectors plays the leading eigenvectors of a graph.
 func (c *contest) eigenvectors(ctx context.Context, n int) error {
 	var matches []*match

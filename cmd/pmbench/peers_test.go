@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -24,7 +25,7 @@ func played(t *testing.T, contests int, args ...string) (out []map[string]any) {
 		t.Skip("starts peers")
 	}
 	code, stdout, stderr := call(append([]string{"peers", "-no-limits", "-slice", "1ms", "-json"}, args...)...)
-	if code != exitOK {
+	if code != cli.OK {
 		t.Fatalf("exit code %d: %s", code, stderr)
 	}
 	if lines := strings.Count(stdout, "\n"); lines != contests {
@@ -134,7 +135,7 @@ func TestSearchesAgainstPeers(t *testing.T) {
 func TestMissingPeer(t *testing.T) {
 	t.Setenv("CXX", filepath.Join(t.TempDir(), "no-compiler"))
 	code, stdout, stderr := call("peers", "-suite", "spmm", "-n", "500", "-no-limits", "-slice", "1ms", "-case", "k=2/layout=plain/workers=1")
-	if code != exitOK || !strings.Contains(stderr, "GraphBLAS is missing") || !strings.Contains(stderr, "libgraphblas-dev") {
+	if code != cli.OK || !strings.Contains(stderr, "GraphBLAS is missing") || !strings.Contains(stderr, "libgraphblas-dev") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	for _, peer := range []string{"GraphBLAS", "Eigen"} {
@@ -152,7 +153,7 @@ func TestMissingPeer(t *testing.T) {
 }
 
 func TestPeersWithoutACase(t *testing.T) {
-	refuse(t, exitUsage, []string{"peers", "-no-limits", "-quiet", "-case", "zebra"}, "zebra")
+	refuse(t, cli.Usage, []string{"peers", "-no-limits", "-quiet", "-case", "zebra"}, "zebra")
 }
 
 // fake is an opponent that takes a given time and has a given result.
@@ -174,7 +175,7 @@ func (*fake) close() error    { return nil }
 
 func TestNoRatioForAWrongResult(t *testing.T) {
 	right, wrong, noNumber := &fake{0.01, []float32{1, 2}, 0}, &fake{0.01, []float32{1, 3}, 0}, &fake{0.01, []float32{1, float32(math.NaN())}, 0}
-	c := &contest{lab: testLab(t), e: &env{quiet: true}, folder: t.TempDir(), rounds: 5}
+	c := &contest{lab: testLab(t), e: &cli.Env{Quiet: true}, folder: t.TempDir(), rounds: 5}
 	rivals := []*rival{
 		{peer: peer{name: "right", pairing: serial}, opponent: right}, {peer: peer{name: "wrong", pairing: serial}, opponent: wrong},
 		{peer: peer{name: "no number", pairing: serial}, opponent: noNumber}, {peer: peer{name: "absent", pairing: serial}, missing: "gone"},

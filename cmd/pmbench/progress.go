@@ -3,11 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"golang.org/x/term"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // linePause is the least time between two lines about unfinished work.
@@ -22,17 +21,16 @@ type meter struct {
 	now      func() time.Time
 	began    time.Time
 	last     time.Time
-	width    int // of what stands on the terminal
+	columns  int // of the terminal
+	width    int // of what stands on it
 }
 
-func newMeter(e *env) *meter {
-	m := &meter{w: e.stderr, verb: e.verb, now: time.Now, began: time.Now()}
-	if e.quiet {
+func newMeter(e *cli.Env) *meter {
+	m := &meter{w: e.Stderr, verb: e.Verb, now: time.Now, began: time.Now()}
+	if e.Quiet {
 		m.w = nil
 	}
-	if f, ok := e.stderr.(*os.File); ok {
-		m.terminal = os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
-	}
+	m.columns, m.terminal = cli.IsTerminal(e.Stderr)
 	return m
 }
 
@@ -53,6 +51,8 @@ func (m *meter) show(what string, share float64) {
 		fmt.Fprintln(m.w, line)
 		return
 	}
+	// A line that goes on below cannot be written over.
+	line = line[:min(len(line), m.columns-1)]
 	fmt.Fprint(m.w, "\r", line, strings.Repeat(" ", max(0, m.width-len(line))))
 	m.width = len(line)
 }

@@ -15,20 +15,23 @@ import (
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func reportVerb() verb {
-	return verb{
-		name: "report", summary: "write BENCHMARKS.md and a page with plots from recordings",
-		synopsis: "FOLDER [-out FILE] [-html FILE]",
-		about: `
+func reportVerb() cli.Verb {
+	return cli.Verb{
+		Name: "report", Summary: "write BENCHMARKS.md and a page with plots from recordings",
+		Synopsis: []string{"FOLDER [-out FILE] [-html FILE]"},
+		About: `
 Reads all recordings (*.jsonl, of run -json and peers -json) in the folder and those
 below it and writes their medians as a table, with the machine, the commands and the
 versions, and the same as one HTML page with plots that needs no other file. The text
 of notes.md in the folder, such as what was tried and rejected, is put at the end.
 `,
-		examples: []string{"pmbench report cmd/pmbench/testdata/recordings -out BENCHMARKS.md -html report.html"},
-		define: func(fs *flag.FlagSet) action {
+		Prints:   cli.PrintsJSON | cli.PrintsProgress,
+		Examples: []string{"pmbench report cmd/pmbench/testdata/recordings -out BENCHMARKS.md -html report.html"},
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(reportFlags)
 			fs.StringVar(&f.out, "out", "BENCHMARKS.md", "write the tables to `FILE`")
 			fs.StringVar(&f.html, "html", "", "write the page to `FILE`")
@@ -42,9 +45,9 @@ type reportFlags struct{ out, html string }
 // notesName is the file of text that ends a report.
 const notesName = "notes.md"
 
-func (f *reportFlags) run(_ context.Context, e *env, names []string) error {
+func (f *reportFlags) run(_ context.Context, e *cli.Env, names []string) error {
 	if len(names) != 1 {
-		return usagef("one folder of recordings is wanted, got %d names", len(names))
+		return cli.Usagef("one folder of recordings is wanted, got %d names", len(names))
 	}
 	r, err := readReport(names[0])
 	if err != nil {
@@ -66,10 +69,13 @@ func (f *reportFlags) run(_ context.Context, e *env, names []string) error {
 			return err
 		}
 	}
-	if e.json {
-		return e.object(map[string]any{"out": f.out, "html": f.html, "measurements": len(r.records), "ratios": len(r.ratios)})
+	if e.JSON {
+		return e.Object(map[string]any{"out": f.out, "html": f.html, "measurements": len(r.records), "ratios": len(r.ratios)})
 	}
-	_, err = fmt.Fprintf(e.stdout, "%d measurements and %d ratios\n", len(r.records), len(r.ratios))
+	if e.Quiet {
+		return nil
+	}
+	_, err = fmt.Fprintf(e.Stdout, "%d measurements and %d ratios\n", len(r.records), len(r.ratios))
 	return err
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 var update = flag.Bool("update", false, "write the golden report anew")
@@ -15,7 +17,7 @@ func TestReport(t *testing.T) {
 	folder := t.TempDir()
 	out, page := filepath.Join(folder, "BENCHMARKS.md"), filepath.Join(folder, "report.html")
 	code, stdout, stderr := call("report", filepath.Join("testdata", "report"), "-out", out, "-html", page)
-	if code != exitOK || !strings.Contains(stdout, "11 measurements and 4 ratios") {
+	if code != cli.OK || !strings.Contains(stdout, "11 measurements and 4 ratios") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	got, err := os.ReadFile(out)
@@ -57,7 +59,7 @@ func TestRoofline(t *testing.T) {
 	svg := filepath.Join(t.TempDir(), "r.svg")
 	recording := filepath.Join("testdata", "report", "runs.jsonl")
 	code, stdout, stderr := call("roofline", recording, "-svg", svg)
-	if code != exitOK || !strings.Contains(stdout, "arithmetic") || !strings.Contains(stdout, "bandwidth") {
+	if code != cli.OK || !strings.Contains(stdout, "arithmetic") || !strings.Contains(stdout, "bandwidth") {
 		t.Errorf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	if text, err := os.ReadFile(svg); err != nil || !strings.Contains(string(text), "<svg") {
@@ -74,7 +76,7 @@ func TestRoofline(t *testing.T) {
 	if strings.Count(stdout, "\n") != 1 || !strings.Contains(stdout, "k=32/workers=2") {
 		t.Errorf("%s", stdout)
 	}
-	refuse(t, exitFailed, []string{"roofline", filepath.Join("testdata", "report", "peers.jsonl")}, "multiply-adds")
+	refuse(t, cli.Failed, []string{"roofline", filepath.Join("testdata", "report", "peers.jsonl")}, "multiply-adds")
 }
 
 func TestStepRatios(t *testing.T) {

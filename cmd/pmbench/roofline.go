@@ -7,24 +7,27 @@ import (
 	"io"
 	"slices"
 	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func rooflineVerb() verb {
-	return verb{
-		name: "roofline", summary: "hold products and steps against bandwidth and arithmetic",
-		synopsis: "[RECORDING...] [-suite NAMES] [-case PATTERN] [-svg FILE]",
-		about: `
+func rooflineVerb() cli.Verb {
+	return cli.Verb{
+		Name: "roofline", Summary: "hold products and steps against bandwidth and arithmetic",
+		Synopsis: []string{"[RECORDING...] [-suite NAMES] [-case PATTERN] [-svg FILE]"},
+		About: `
 For each case: multiply-adds per byte of the model, the rate reached, and what the
 bandwidth of reading and scalar arithmetic would allow at most, each measured in the
 same run. Recordings are files of run -json; without one the suites spmm and step are
 measured. A share of the bandwidth above 1 means that caches held a part of the data.
 `,
-		examples: []string{"pmbench roofline", "pmbench roofline spmm.jsonl -svg roofline.svg"},
-		define: func(fs *flag.FlagSet) action {
+		Prints:   cli.PrintsJSON | cli.PrintsProgress,
+		Examples: []string{"pmbench roofline", "pmbench roofline spmm.jsonl -svg roofline.svg"},
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(runFlags)
 			f.define(fs, " (default: spmm,step, or all of the recordings)")
 			svg := fs.String("svg", "", "write the picture to `FILE`")
-			return func(ctx context.Context, e *env, names []string) error {
+			return func(ctx context.Context, e *cli.Env, names []string) error {
 				if err := checkPlace(*svg); err != nil {
 					return err
 				}
@@ -41,22 +44,22 @@ measured. A share of the bandwidth above 1 means that caches held a part of the 
 						return err
 					}
 				}
-				if e.json {
+				if e.JSON {
 					for _, r := range rows {
-						if err := e.object(r); err != nil {
+						if err := e.Object(r); err != nil {
 							return err
 						}
 					}
 					return nil
 				}
-				return writeRooflines(e.stdout, rows)
+				return writeRooflines(e.Stdout, rows)
 			}
 		},
 	}
 }
 
 // gather reads recordings, or measures when there are none.
-func (f *runFlags) gather(ctx context.Context, e *env, names []string) ([]*Record, error) {
+func (f *runFlags) gather(ctx context.Context, e *cli.Env, names []string) ([]*Record, error) {
 	if len(names) == 0 {
 		if f.suite == "" {
 			f.suite = "spmm,step"

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func runVerb() verb {
+func runVerb() cli.Verb {
 	about := "Measures a suite and prints a table, or with -json one object per measurement. Suites:\n"
 	for _, s := range suites() {
 		about += fmt.Sprintf("  %-8s %s\n", s.name, s.about)
@@ -30,14 +32,15 @@ radii, each the distance of a pair, are compared with those that the float64 dis
 all pairs give. The table says equal, or the command fails. PM_FEATURES=FOLDER takes the rows of
 features.npy there in place of generated ones.
 `
-	return verb{
-		name: "run", summary: "measure a suite", synopsis: "-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE]", about: about,
-		examples: []string{
+	return cli.Verb{
+		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE]"}, About: about,
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
 			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
 			"pmbench run -suite search -full -case equality -count 1",
 		},
-		define: func(fs *flag.FlagSet) action {
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(runFlags)
 			f.define(fs, "; required")
 			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
@@ -58,32 +61,17 @@ type runFlags struct {
 func (f *runFlags) define(fs *flag.FlagSet, missing string) {
 	fs.StringVar(&f.suite, "suite", "", "the suite `NAME`: "+strings.Join(suiteNames(), ", ")+"; several with commas, or all"+missing)
 	fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
-	countVar(fs, &f.count, "count", 0, "measure every case `N` times, in calm moments if there are any (default: as often as fits)")
+	cli.CountVar(fs, &f.count, "count", 0, "measure every case `N` times, in calm moments if there are any (default: as often as fits)")
 	fs.BoolVar(&f.full, "full", false, "the long form: all cases, 10 rounds, however long it takes")
 }
 
-// chosen returns the suites that were asked for.
+// chosen returns the suites that were asked for, and the pattern of their cases.
 func (f *runFlags) chosen() (out []suite, pattern *regexp.Regexp, err error) {
-	if f.suite == "" {
-		return nil, nil, usagef("-suite is missing: there are %s, and all", strings.Join(suiteNames(), ", "))
+	if out, err = chooseSuites(f.suite); err != nil {
+		return nil, nil, err
 	}
-	names := strings.Split(f.suite, ",")
-	if f.suite == "all" {
-		names = suiteNames()
-	}
-	for _, name := range names {
-		s, ok := findSuite(name)
-		if !ok {
-			return nil, nil, usagef("there is no suite %q; there are %s, and all", name, strings.Join(suiteNames(), ", "))
-		}
-		out = append(out, s)
-	}
-	if f.pattern != "" {
-		if pattern, err = regexp.Compile(f.pattern); err != nil {
-			return nil, nil, usagef("-case: %v", err)
-		}
-	}
-	return out, pattern, nil
+	pattern, err = choosePattern(f.pattern)
+	return out, pattern, err
 }
 
 func (f *runFlags) schedule() schedule {
@@ -100,16 +88,16 @@ func (f *runFlags) schedule() schedule {
 	return s
 }
 
-func (f *runFlags) run(ctx context.Context, e *env, names []string) error {
+func (f *runFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) > 0 {
-		return usagef("names are not wanted, got %q: a suite is named by -suite", names[0])
+		return cli.Usagef("names are not wanted, got %q: a suite is named by -suite", names[0])
 	}
 	if err := checkPlace(f.out); err != nil {
 		return err
 	}
 	records, m, err := f.measure(ctx, e, func(r *Record) error {
-		if e.json {
-			return e.object(r)
+		if e.JSON {
+			return e.Object(r)
 		}
 		return nil
 	})
@@ -121,19 +109,20 @@ func (f *runFlags) run(ctx context.Context, e *env, names []string) error {
 			return err
 		}
 	}
-	if e.json {
+	if e.JSON {
 		return nil
 	}
-	fmt.Fprintln(e.stdout, m)
-	return writeTable(e.stdout, summarise(records))
+	fmt.Fprintln(e.Stdout, m)
+	return writeTable(e.Stdout, summarise(records))
 }
 
 // measure runs the chosen suites, one after the other.
-func (f *runFlags) measure(ctx context.Context, e *env, emit func(*Record) error) ([]*Record, *Machine, error) {
+func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) error) ([]*Record, *Machine, error) {
 	chosen, pattern, err := f.chosen()
 	if err != nil {
 		return nil, nil, err
 	}
+	e.NoteLevel()
 	m := describeMachine()
 	p := newMeter(e)
 	defer p.clear()
@@ -142,10 +131,10 @@ func (f *runFlags) measure(ctx context.Context, e *env, emit func(*Record) error
 		any = any || len(s.pick(newLab(m, p), pattern, f.full)) > 0
 	}
 	if !any {
-		return nil, nil, usagef("no case matches %q%s", f.pattern, map[bool]string{false: "; -full has more cases"}[f.full])
+		return nil, nil, cli.Usagef("no case matches %q%s", f.pattern, map[bool]string{false: "; -full has more cases"}[f.full])
 	}
 	if m.busy() {
-		e.note("the machine is busy (load %s on %d cores): figures will vary", m.Load, m.Cores)
+		e.Note("the machine is busy (load %s on %d cores): figures will vary", m.Load, m.Cores)
 	}
 	if !f.noLimits {
 		p.show("limits of the machine", 0)

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -53,11 +55,7 @@ func (l *lab) wideRows(n, d int) (blas32.General, error) {
 	if have, ok := l.made["wide"].(rows); ok && have.n == n && have.d == d {
 		return have.x, nil
 	}
-	for key := range l.made {
-		if len(key) >= 4 && key[:4] == "wide" {
-			delete(l.made, key)
-		}
-	}
+	maps.DeleteFunc(l.made, func(key string, _ any) bool { return strings.HasPrefix(key, "wide") })
 	kind, err := points.KindNamed("classes")
 	if err != nil {
 		return blas32.General{}, err

@@ -3,6 +3,9 @@ package main
 import (
 	"regexp"
 	"slices"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // A suite is a table of cases.
@@ -27,13 +30,36 @@ func suites() []suite {
 	}
 }
 
-func findSuite(name string) (suite, bool) {
-	all := suites()
-	i := slices.IndexFunc(all, func(s suite) bool { return s.name == name })
-	if i < 0 {
-		return suite{}, false
+// chooseSuites returns the suites that a flag names, separated by commas, or all.
+func chooseSuites(names string) (out []suite, err error) {
+	known := append(suiteNames(), "all")
+	switch names {
+	case "":
+		return nil, cli.Usagef("-suite is missing: want one of %s", strings.Join(known, ", "))
+	case "all":
+		return suites(), nil
 	}
-	return all[i], true
+	all := suites()
+	for _, name := range strings.Split(names, ",") {
+		i := slices.IndexFunc(all, func(s suite) bool { return s.name == name })
+		if i < 0 {
+			return nil, cli.Usagef("there is no suite %q%s; want one of %s", name, cli.DidYouMean(name, known, ""), strings.Join(known, ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// choosePattern returns the pattern of flag -case, nil for none.
+func choosePattern(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	pattern, err := regexp.Compile(text)
+	if err != nil {
+		return nil, cli.Usagef("-case: %v", err)
+	}
+	return pattern, nil
 }
 
 func suiteNames() (names []string) {

@@ -35,7 +35,7 @@
 //
 // # t-SNE
 //
-// TSNE minimises the divergence of van der Maaten and Hinton (2008) by the
+// The map minimises the divergence of van der Maaten and Hinton (2008) by the
 // scheme of Barnes and Hut (van der Maaten 2014): attraction along the
 // 3 perplexity nearest neighbours, repulsion by a quadtree. It begins with the
 // leading two principal components and is deterministic, with the same bits for

@@ -11,23 +11,23 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// TSNEMode maps gallery and queries together and searches in the plane.
-func TSNEMode() evaluate.Mode {
+// TSNE maps gallery and queries together and searches in the plane.
+func TSNE() evaluate.Mode {
 	return evaluate.Mode{
 		Name: "tsne", Title: "t-SNE",
 		Protects: "Nothing: the map is computed from the gallery and all queries together.",
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			n, _ := t.Gallery.Dims()
 			q, _ := t.Queries.Dims()
-			y, err := TSNE(ctx, stack(t.Gallery, t.Queries), &TSNESettings{Workers: t.Workers})
+			y, err := tsne(ctx, stack(t.Gallery, t.Queries), &tsneSettings{Workers: t.Workers})
 			if err != nil {
 				return nil, err
 			}
-			r, err := search(ctx, t, rows(y, n, n+q), rows(y, 0, n))
+			r, err := t.Search(ctx, rows(y, n, n+q), rows(y, 0, n))
 			if err != nil {
 				return nil, err
 			}
-			exact, err := search(ctx, t, t.Queries, t.Gallery)
+			exact, err := t.Search(ctx, t.Queries, t.Gallery)
 			if err != nil {
 				return nil, err
 			}
@@ -59,7 +59,7 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	p, _ := t.Public.Dims()
 	q, _ := t.Queries.Dims()
 	y, err := evaluate.Shared(ctx, t.Problem, "dsne map", func() (*mat.Dense, error) {
-		return TSNE(ctx, stack(t.Gallery, t.Public), &TSNESettings{Workers: t.Workers})
+		return tsne(ctx, stack(t.Gallery, t.Public), &tsneSettings{Workers: t.Workers})
 	})
 	if err != nil {
 		return nil, err

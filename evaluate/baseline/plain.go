@@ -14,7 +14,7 @@ func Raw() evaluate.Mode {
 		Name: "raw", Title: "raw features",
 		Protects: "Nothing: the server sees the query's features.",
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-			r, err := search(ctx, t, t.Queries, t.Gallery)
+			r, err := t.Search(ctx, t.Queries, t.Gallery)
 			if err != nil {
 				return nil, err
 			}
@@ -23,19 +23,13 @@ func Raw() evaluate.Mode {
 	}
 }
 
-// search ranks the gallery for each query, as deep as mAP asks for.
-func search(ctx context.Context, t *evaluate.Task, queries, gallery *mat.Dense) (*evaluate.Ranking, error) {
-	n, _ := gallery.Dims()
-	return evaluate.Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), min(evaluate.DeepLength, n), &evaluate.SearchSettings{Workers: t.Workers})
-}
-
 // compare answers with noisy queries and knows what the true ones find.
 func compare(ctx context.Context, t *evaluate.Task, noisy, queries, gallery *mat.Dense) (*evaluate.Answer, error) {
-	ranking, err := search(ctx, t, noisy, gallery)
+	ranking, err := t.Search(ctx, noisy, gallery)
 	if err != nil {
 		return nil, err
 	}
-	exact, err := search(ctx, t, queries, gallery)
+	exact, err := t.Search(ctx, queries, gallery)
 	if err != nil {
 		return nil, err
 	}

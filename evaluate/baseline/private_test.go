@@ -193,7 +193,7 @@ func TestNoiseHidesTheQuery(t *testing.T) {
 // class: ten steps that tell little more than a direction.
 func TestPlacing(t *testing.T) {
 	f, labels := someDigits(t, 400)
-	y, err := TSNE(t.Context(), f, &TSNESettings{Iterations: 250})
+	y, err := tsne(t.Context(), f, &tsneSettings{Iterations: 250})
 	if err != nil {
 		t.Fatal(err)
 	}

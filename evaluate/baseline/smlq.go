@@ -43,11 +43,11 @@ func runSMLQ(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("baseline: smlq: %w", err)
 	}
-	r, err := search(ctx, t, rows(embedding.Points, n, n+q), rows(embedding.Points, 0, n))
+	r, err := t.Search(ctx, rows(embedding.Points, n, n+q), rows(embedding.Points, 0, n))
 	if err != nil {
 		return nil, err
 	}
-	exact, err := search(ctx, t, t.Queries, t.Gallery)
+	exact, err := t.Search(ctx, t.Queries, t.Gallery)
 	if err != nil {
 		return nil, err
 	}

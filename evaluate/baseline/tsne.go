@@ -12,9 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// TSNESettings changes a t-SNE run. A nil pointer and zero values mean the
+// tsneSettings changes a t-SNE run. A nil pointer and zero values mean the
 // defaults.
-type TSNESettings struct {
+type tsneSettings struct {
 	// Perplexity is the effective number of neighbours, default 30 or a third of
 	// the rows.
 	Perplexity float64
@@ -34,11 +34,11 @@ const (
 	rowsPerPiece = 64
 )
 
-// TSNE returns a map of the rows of x in the plane. Errors are evaluate.ErrShape
+// tsne returns a map of the rows of x in the plane. Errors are evaluate.ErrShape
 // for fewer than four rows or a perplexity that is not above 1 and below the
 // number of rows less one, evaluate.ErrNonFinite, and that of ctx.
-func TSNE(ctx context.Context, x *mat.Dense, settings *TSNESettings) (*mat.Dense, error) {
-	var s TSNESettings
+func tsne(ctx context.Context, x *mat.Dense, settings *tsneSettings) (*mat.Dense, error) {
+	var s tsneSettings
 	if settings != nil {
 		s = *settings
 	}
@@ -89,7 +89,7 @@ type descent struct {
 	stacks                [][]int32 // one a worker
 }
 
-func newDescent(ctx context.Context, x *mat.Dense, s TSNESettings) (*descent, error) {
+func newDescent(ctx context.Context, x *mat.Dense, s tsneSettings) (*descent, error) {
 	n, _ := x.Dims()
 	k := min(int(3*s.Perplexity), n-1)
 	all := make([]int, n)

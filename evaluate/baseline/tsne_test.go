@@ -88,7 +88,7 @@ func TestGradient(t *testing.T) {
 			x.Set(i, j, rng.NormFloat64())
 		}
 	}
-	d, err := newDescent(t.Context(), x, TSNESettings{Perplexity: 9, Theta: -1})
+	d, err := newDescent(t.Context(), x, tsneSettings{Perplexity: 9, Theta: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func upTo(n int) []int {
 // the principal components, and classes stay together.
 func TestTSNEKeepsNeighbourhoods(t *testing.T) {
 	f, labels := someDigits(t, 500)
-	y, err := TSNE(t.Context(), f, &TSNESettings{Iterations: 300})
+	y, err := tsne(t.Context(), f, &tsneSettings{Iterations: 300})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func TestTSNESameBits(t *testing.T) {
 	f, _ := someDigits(t, 150)
 	var first *mat.Dense
 	for _, workers := range []int{1, 2, 5} {
-		y, err := TSNE(t.Context(), f, &TSNESettings{Iterations: 40, Workers: workers})
+		y, err := tsne(t.Context(), f, &tsneSettings{Iterations: 40, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -228,30 +228,30 @@ func TestTSNERefuses(t *testing.T) {
 	f, _ := someDigits(t, 50)
 	for name, c := range map[string]struct {
 		x *mat.Dense
-		s *TSNESettings
+		s *tsneSettings
 	}{
 		"too few rows":   {mat.NewDense(3, 2, nil), nil},
-		"perplexity":     {f, &TSNESettings{Perplexity: 60}},
-		"NaN perplexity": {f, &TSNESettings{Perplexity: math.NaN()}},
-		"iterations":     {f, &TSNESettings{Iterations: -1}},
+		"perplexity":     {f, &tsneSettings{Perplexity: 60}},
+		"NaN perplexity": {f, &tsneSettings{Perplexity: math.NaN()}},
+		"iterations":     {f, &tsneSettings{Iterations: -1}},
 	} {
-		if _, err := TSNE(t.Context(), c.x, c.s); !errors.Is(err, evaluate.ErrShape) {
+		if _, err := tsne(t.Context(), c.x, c.s); !errors.Is(err, evaluate.ErrShape) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	bad := mat.DenseCopyOf(f)
 	bad.Set(3, 3, math.Inf(1))
-	if _, err := TSNE(t.Context(), bad, nil); !errors.Is(err, evaluate.ErrNonFinite) {
+	if _, err := tsne(t.Context(), bad, nil); !errors.Is(err, evaluate.ErrNonFinite) {
 		t.Errorf("infinite: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := TSNE(ctx, f, nil); !errors.Is(err, context.Canceled) {
+	if _, err := tsne(ctx, f, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	// All rows equal: no neighbourhood to keep, and no panic.
 	same := mat.NewDense(20, 3, nil)
-	if y, err := TSNE(t.Context(), same, &TSNESettings{Iterations: 20}); err != nil || points.CheckFinite(y.RawMatrix()) != nil {
+	if y, err := tsne(t.Context(), same, &tsneSettings{Iterations: 20}); err != nil || points.CheckFinite(y.RawMatrix()) != nil {
 		t.Errorf("equal rows: %v", err)
 	}
 }

@@ -2,19 +2,25 @@ package modes
 
 import (
 	"context"
+	"slices"
 	"strings"
+
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/evaluate/ablation"
+	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// Ablation returns mode supervised taken apart, a mode for each line of package
-// evaluate/ablation.
+// Ablation returns mode supervised taken apart: what the map does, what the step
+// does, what labels do when fewer rows have them, and what becomes of it all when
+// the iteration is not stopped. Labels of queries are never used.
 func Ablation() (all []evaluate.Mode) {
-	for _, row := range ablation.Rows() {
+	for _, v := range variants() {
 		all = append(all, evaluate.Mode{
-			Name: "ablation-" + strings.ReplaceAll(strings.ReplaceAll(row.Name, ",", ""), " ", "-"), Title: "ablation: " + row.Name,
+			Name: "ablation-" + strings.ReplaceAll(strings.ReplaceAll(v.name, ",", ""), " ", "-"), Title: "ablation: " + v.name,
 			Protects: "Nothing: the server sees where the query's features lie. Labels of queries are never used.",
 			Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 				engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)))
@@ -22,15 +28,11 @@ func Ablation() (all []evaluate.Mode) {
 					return nil, err
 				}
 				defer engine.Close()
-				queries, gallery, err := row.Place(ctx, engine, &ablation.Set{
-					Public: t.Public, Gallery: t.Gallery, Queries: t.Queries,
-					PublicLabels: t.PublicLabels, GalleryLabels: t.GalleryLabels,
-				})
+				queries, gallery, err := v.place(ctx, engine, t)
 				if err != nil {
 					return nil, err
 				}
-				n, _ := gallery.Dims()
-				r, err := evaluate.Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), min(evaluate.DeepLength, n), &evaluate.SearchSettings{Workers: t.Workers})
+				r, err := t.Search(ctx, queries, gallery)
 				if err != nil {
 					return nil, err
 				}
@@ -39,4 +41,142 @@ func Ablation() (all []evaluate.Mode) {
 		})
 	}
 	return all
+}
+
+// A variant is one line of the table of mode supervised.
+type variant struct {
+	name  string
+	place placement
+}
+
+// A placement puts the queries and the gallery of a task into one space.
+type placement func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error)
+
+func variants() []variant {
+	return []variant{
+		{"raw features", func(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+			return t.Queries, t.Gallery, nil
+		}},
+		{"map only", mapOnly},
+		{"recipe", recipe(labelsOf, nil)},
+		{"labels on half of the gallery", recipe(halfLabels, nil)},
+		{"labels on public rows only", recipe(publicLabels, nil)},
+		{"no labels", noLabels},
+		{"two steps", recipe(labelsOf, &supervised.Settings{Steps: 2})},
+		{"labels only", labelsOnly},
+		{"8 dimensions", dimensions(8)},
+		{"16 dimensions", dimensions(16)},
+		{"32 dimensions", dimensions(32)},
+		{"converged, all labels", converged(1)},
+		{"converged, no labels", converged(0)},
+	}
+}
+
+// halfLabels forgets the labels of the second half of the gallery, whose order
+// is that of a shuffle.
+func halfLabels(t *evaluate.Task) []int32 {
+	return forget(labelsOf(t), len(t.PublicLabels)+len(t.GalleryLabels)/2)
+}
+
+func publicLabels(t *evaluate.Task) []int32 { return forget(labelsOf(t), len(t.PublicLabels)) }
+
+// forget drops the labels from a row on.
+func forget(labels []int32, from int) []int32 {
+	return append(labels[:from], slices.Repeat([]int32{kernel.Unlabelled}, len(labels)-from)...)
+}
+
+func mapOnly(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+	m, err := supervised.NewMap(labelledRows(t), labelsOf(t), 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	return apply(m, t)
+}
+
+// recipe is mode supervised with some of the labels.
+func recipe(labels func(*evaluate.Task) []int32, settings *supervised.Settings) placement {
+	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+		fit, err := supervised.Fit(ctx, e, labelledRows(t), labels(t), settings)
+		if err != nil {
+			return nil, nil, err
+		}
+		queries, err = fit.Map.Apply(t.Queries.RawMatrix())
+		return queries, galleryOf(t, fit.X), err
+	}
+}
+
+// dimensions is mode supervised with at most k of them.
+func dimensions(k int) placement {
+	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+		_, d := t.Gallery.Dims()
+		return recipe(labelsOf, &supervised.Settings{Columns: min(k, d)})(ctx, e, t)
+	}
+}
+
+// noLabels takes one step over the graph of the features.
+func noLabels(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+	out, err := e.Embed(ctx, points.Single(labelledRows(t)), nil, &privatemail.Settings{MeanDegree: 20, Form: kernel.Attract})
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.Queries, unit(galleryOf(t, out.Points)), nil
+}
+
+// labelsOnly takes the step without the graph of the rows, x - 1/2 D^+ L_same x
+// with D = 1: half-way to the mean of the others of the class.
+func labelsOnly(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+	rows := labelledRows(t)
+	m, err := supervised.NewMap(rows, labelsOf(t), 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	z, err := m.Apply(rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	labels, err := kernel.NewLabels(labelsOf(t), kernel.BalancedTable(), true)
+	if err != nil {
+		return nil, nil, err
+	}
+	var step mat.Dense
+	step.CloneFrom(z)
+	if err := labels.LaplacianTo64(step.RawMatrix(), z.RawMatrix()); err != nil {
+		return nil, nil, err
+	}
+	step.Scale(-0.5, &step)
+	step.Add(z, &step)
+	queries, err = m.Apply(t.Queries.RawMatrix())
+	return queries, unit(galleryOf(t, &step)), err
+}
+
+// converged takes the eigenvectors of the graph of the features, and of equal
+// labels with weight beta. Queries are placed among their ten neighbours.
+func converged(beta float64) placement {
+	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+		rows := labelledRows(t)
+		out, err := e.Converge(ctx, points.Single(rows), labelsOf(t), &privatemail.Settings{
+			MeanDegree: 20, Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: 64, StopTolerance: 1e-3, Isolated: kernel.Repair,
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, 10, &evaluate.SearchSettings{Workers: e.Workers()})
+		if err != nil {
+			return nil, nil, err
+		}
+		queries, err = supervised.Extend(out.Points, near.Index, near.SquaredDistance, near.K)
+		if err != nil {
+			return nil, nil, err
+		}
+		return unit(queries), galleryOf(t, out.Points), nil
+	}
+}
+
+// unit divides the rows of x by their norm, in place; rows of zeros stay.
+func unit(x *mat.Dense) *mat.Dense {
+	n, _ := x.Dims()
+	for i := range n {
+		points.Normalize(x.RawRowView(i))
+	}
+	return x
 }

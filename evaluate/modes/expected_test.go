@@ -31,7 +31,16 @@ func digitsTask(t *testing.T, seed uint64, epsilon float64) (*evaluate.Task, []i
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &evaluate.Task{Problem: p, Params: evaluate.Params{Epsilon: epsilon}, Queries: p.Queries, Workers: 1}, evaluate.Pick(y, split.Queries)
+	return &evaluate.Task{Problem: p, Params: evaluate.Params{Epsilon: epsilon}, Queries: p.Queries, Workers: 1}, pick(y, split.Queries)
+}
+
+// pick returns the labels of a list of rows.
+func pick(labels []int32, rows []int) []int32 {
+	out := make([]int32, len(rows))
+	for i, row := range rows {
+		out[i] = labels[row]
+	}
+	return out
 }
 
 // retrieved is what the first 8 answers to a query are worth: the share that a

@@ -16,7 +16,7 @@ import (
 // All returns the modes in the order of tables.
 func All() []evaluate.Mode {
 	all := []evaluate.Mode{
-		baseline.Raw(), Supervised(), baseline.SMLQ(), baseline.TSNEMode(),
+		baseline.Raw(), Supervised(), baseline.SMLQ(), baseline.TSNE(),
 		Cells(), CellsRaw(), Subset(), Response(), SubsetRaw(), ResponseRaw(),
 		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), PrivUnit(), PrivUnitRaw(), baseline.DSNE(),
 		Authors(),

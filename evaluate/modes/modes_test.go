@@ -78,7 +78,7 @@ func TestCeilingHolds(t *testing.T) {
 func TestShuffledFeatures(t *testing.T) {
 	d := rows(t)
 	order := points.Permutation(d.Features.Rows, 9)
-	d.Labels = evaluate.Pick(d.Labels, order)
+	d.Labels = pick(d.Labels, order)
 	honest := slices.DeleteFunc(All(), func(m evaluate.Mode) bool {
 		return m.Warning != "" || m.Name == "dsne" || m.Name == "tsne" || m.Name == "smlq"
 	})

@@ -116,10 +116,7 @@ func discriminants(t *evaluate.Task, k int) (gallery, queries *mat.Dense, err er
 	if err != nil {
 		return nil, nil, err
 	}
-	if gallery, err = m.Apply(t.Gallery.RawMatrix()); err != nil {
-		return nil, nil, err
-	}
-	queries, err = m.Apply(t.Queries.RawMatrix())
+	queries, gallery, err = apply(m, t)
 	return gallery, queries, err
 }
 

@@ -27,8 +27,7 @@ func Supervised() evaluate.Mode {
 			if err != nil {
 				return nil, err
 			}
-			n, _ := s.x.Dims()
-			r, err := evaluate.Nearest(ctx, queries.RawMatrix(), s.x.RawMatrix(), min(evaluate.DeepLength, n), &evaluate.SearchSettings{Workers: t.Workers})
+			r, err := t.Search(ctx, queries, s.x)
 			if err != nil {
 				return nil, err
 			}
@@ -56,12 +55,7 @@ func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 		if err != nil {
 			return nil, err
 		}
-		public, _ := t.Public.Dims()
-		below := func(x *mat.Dense) *mat.Dense {
-			n, d := x.Dims()
-			return x.Slice(public, n, 0, d).(*mat.Dense)
-		}
-		return &space{fit: fit, z: below(fit.Z), x: below(fit.X)}, nil
+		return &space{fit: fit, z: galleryOf(t, fit.Z), x: galleryOf(t, fit.X)}, nil
 	})
 }
 
@@ -74,4 +68,20 @@ func labelledRows(t *evaluate.Task) blas64.General {
 
 func labelsOf(t *evaluate.Task) []int32 {
 	return slices.Concat(t.PublicLabels, t.GalleryLabels)
+}
+
+// galleryOf returns what became of the gallery among labelledRows.
+func galleryOf(t *evaluate.Task, x *mat.Dense) *mat.Dense {
+	public, _ := t.Public.Dims()
+	n, d := x.Dims()
+	return x.Slice(public, n, 0, d).(*mat.Dense)
+}
+
+// apply returns where a map takes the queries and the gallery.
+func apply(m *supervised.Map, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+	if gallery, err = m.Apply(t.Gallery.RawMatrix()); err != nil {
+		return nil, nil, err
+	}
+	queries, err = m.Apply(t.Queries.RawMatrix())
+	return queries, gallery, err
 }

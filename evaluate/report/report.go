@@ -38,7 +38,8 @@ var styleText string
 var page = template.Must(template.New("page").Parse(pageText))
 
 // WriteHTML writes the page. The error is evaluate.ErrShape for a picture that
-// is not n x 2 with n labels, and what w returns.
+// is not n x 2 with n labels, evaluate.ErrNonFinite for one that cannot be drawn,
+// evaluate.ErrRow for a marked row that it does not have, and what w returns.
 func (r *Report) WriteHTML(w io.Writer) error {
 	v, err := r.view()
 	if err != nil {
@@ -92,11 +93,8 @@ func (r *Report) view() (*view, error) {
 	for _, g := range r.Groups {
 		out := groupView{Title: g.Title, Text: g.Text}
 		for _, p := range g.Pictures {
-			if p.Points == nil || p.Points.IsEmpty() {
-				return nil, fmt.Errorf("%w: picture %q has no points", evaluate.ErrShape, p.Title)
-			}
-			if n, d := p.Points.Dims(); d != 2 || len(p.Labels) != n {
-				return nil, fmt.Errorf("%w: picture %q of %d x %d points with %d labels", evaluate.ErrShape, p.Title, n, d, len(p.Labels))
+			if err := p.check(); err != nil {
+				return nil, fmt.Errorf("picture %q: %w", p.Title, err)
 			}
 			out.Pictures = append(out.Pictures, figure{Title: p.Title, Caption: p.Caption, SVG: template.HTML(p.svg())})
 		}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"regexp"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func testReport() *Report {
 			}
 			c := evaluate.Cell{Data: "birds", Mode: mode, Seed: seed, Params: p}
 			r.Records = append(r.Records, evaluate.Record{
-				Key: c.Key(), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: 125, Base: 62,
+				Key: fmt.Sprintf("%s-%d", mode, seed), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: 125, Base: 62,
 				Facts: map[string]float64{noiseFact: 3 / (p.Epsilon + 1), objectiveFirst: 10, objectiveLast: 10 / float64(p.Steps+1)}, Seconds: 0.5,
 			})
 		}
@@ -186,12 +187,21 @@ func TestFiles(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	for _, p := range []Picture{
-		{}, {Points: mat.NewDense(2, 3, nil), Labels: []int32{0, 0}}, {Points: mat.NewDense(2, 2, nil), Labels: []int32{0}},
+	two, labels := mat.NewDense(2, 2, nil), []int32{0, 0}
+	for _, c := range []struct {
+		p    Picture
+		want error
+	}{
+		{Picture{}, evaluate.ErrShape},
+		{Picture{Points: mat.NewDense(2, 3, nil), Labels: labels}, evaluate.ErrShape},
+		{Picture{Points: two, Labels: labels[:1]}, evaluate.ErrShape},
+		{Picture{Points: two, Labels: labels, Marked: []int{2}}, evaluate.ErrRow},
+		{Picture{Points: two, Labels: labels, Marked: []int{-1}}, evaluate.ErrRow},
+		{Picture{Points: mat.NewDense(2, 2, []float64{0, 1, 2, math.Inf(1)}), Labels: labels}, evaluate.ErrNonFinite},
 	} {
-		r := &Report{Groups: []Group{{Pictures: []Picture{p}}}}
-		if err := r.WriteHTML(io.Discard); !errors.Is(err, evaluate.ErrShape) {
-			t.Errorf("%+v: %v", p, err)
+		r := &Report{Groups: []Group{{Pictures: []Picture{c.p}}}}
+		if err := r.WriteHTML(io.Discard); !errors.Is(err, c.want) {
+			t.Errorf("%+v: %v", c.p, err)
 		}
 	}
 	broken := errors.New("full")

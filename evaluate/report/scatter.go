@@ -3,10 +3,13 @@ package report
 import (
 	"fmt"
 	"html"
+	"math"
 	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
 )
 
 // A Picture is points of the plane, coloured by class.
@@ -17,6 +20,28 @@ type Picture struct {
 	Labels  []int32    // -1 for none: pale
 	// Marked rows are drawn large and on top, such as the query.
 	Marked []int
+}
+
+// check returns what keeps the picture from being drawn.
+func (p *Picture) check() error {
+	if p.Points == nil || p.Points.IsEmpty() {
+		return fmt.Errorf("%w: no points", evaluate.ErrShape)
+	}
+	n, d := p.Points.Dims()
+	if d != 2 || len(p.Labels) != n {
+		return fmt.Errorf("%w: %d x %d points with %d labels", evaluate.ErrShape, n, d, len(p.Labels))
+	}
+	for i := range n {
+		if x, y := p.Points.At(i, 0), p.Points.At(i, 1); math.IsNaN(x-x) || math.IsNaN(y-y) {
+			return fmt.Errorf("%w: point %d", evaluate.ErrNonFinite, i)
+		}
+	}
+	for _, i := range p.Marked {
+		if i < 0 || i >= n {
+			return fmt.Errorf("%w: %d is marked, of %d", evaluate.ErrRow, i, n)
+		}
+	}
+	return nil
 }
 
 const (

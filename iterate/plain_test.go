@@ -2,29 +2,17 @@ package iterate
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// PlainStep sets dst to the iterate after x and returns v(x), both by their
+// plainStep sets dst to the iterate after x and returns v(x), both by their
 // definitions: W x from Operator.Apply, L_Y x from Labels, one pass for each
-// term. Rows of x, dst and step.Labels are in the operator's order. It
-// allocates freely and is several times slower than Operator.Step.
-func PlainStep(ctx context.Context, op kernel.Operator, dst, x blas32.General, step kernel.Step) (float64, error) {
-	if err := step.Check(op.N()); err != nil {
-		return 0, fmt.Errorf("iterate: %w", err)
-	}
-	for _, m := range []blas32.General{dst, x} {
-		if rows, cols, err := points.Dims(m); err != nil {
-			return 0, fmt.Errorf("iterate: %w", err)
-		} else if rows != op.N() || cols != x.Cols || cols < 1 {
-			return 0, fmt.Errorf("iterate: %w: dst %d x %d, x %d x %d, %d points", kernel.ErrShape, dst.Rows, dst.Cols, x.Rows, x.Cols, op.N())
-		}
-	}
+// term. Rows of x, dst and step.Labels are in the operator's order. The fused
+// steps are tested against it.
+func plainStep(ctx context.Context, op kernel.Operator, dst, x blas32.General, step kernel.Step) (float64, error) {
 	wx := newBlock(x.Rows, x.Cols)
 	if err := op.Apply(ctx, wx, x); err != nil {
 		return 0, err

@@ -1,0 +1,169 @@
+// Package cli is what the commands of this module have in common: verbs with flags
+// that may stand before or behind names, their help, one line for an error, and exit
+// codes.
+//
+//	NAME VERB [FLAGS] [NAMES]
+//
+// Every program has the verbs help and version beside its own, and every verb -h.
+// Results go to standard output; progress, notes and errors go to standard error.
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// Exit codes.
+const (
+	OK          = 0
+	Failed      = 1 // the request was refused or failed
+	Usage       = 2 // it made no sense
+	Interrupted = 130
+)
+
+// A Program is a command with verbs.
+type Program struct {
+	Name  string
+	About string // one line of what it does
+	Hint  string // the last lines of the overview
+	// Verbs are its own, in the order of the help.
+	Verbs []Verb
+	// Words returns what is printed of an error; interrupted says that a signal is
+	// its cause. Default: the error itself, or "interrupted".
+	Words func(err error, interrupted bool) string
+}
+
+// A Verb is one of the things a program can do.
+type Verb struct {
+	Name     string
+	Summary  string   // one line
+	Synopsis []string // what may stand behind the name
+	About    string   // paragraphs for -h
+	Examples []string // whole commands
+	Prints   Prints
+	// Without says of flags that users of other verbs expect here why there are
+	// none, and what to do instead.
+	Without map[string]string
+	// Define declares the flags and returns the action that uses them.
+	Define func(*flag.FlagSet) Action
+}
+
+// An Action is what a verb does once its flags are read; names are the arguments
+// that are not flags.
+type Action func(ctx context.Context, e *Env, names []string) error
+
+// Prints says which of the common flags a verb has.
+type Prints int
+
+// The common flags.
+const (
+	PrintsJSON     Prints = 1 << iota // -json
+	PrintsProgress                    // -quiet
+)
+
+// Main runs the program with the arguments of the process and ends it. The first
+// signal ends the context of the verb, a second one the process.
+func (p *Program) Main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop)
+	os.Exit(p.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// Run does what the arguments say and returns the exit code.
+func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	out := bufio.NewWriter(stdout)
+	e := &Env{Program: p.Name, Stdout: out, Stderr: stderr}
+	err := p.dispatch(ctx, e, args)
+	if flushErr := out.Flush(); err == nil && flushErr != nil {
+		err = fmt.Errorf("standard output: %w", flushErr)
+	}
+	return p.finish(ctx, e, err)
+}
+
+// dispatch finds the verb and lets it work.
+func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
+	if len(args) == 0 {
+		p.writeOverview(e.Stderr)
+		return errOverview
+	}
+	name := args[0]
+	switch name {
+	case "-h", "-help", "--help":
+		name = "help"
+	case "-version", "--version":
+		name = "version"
+	}
+	v, ok := p.find(name)
+	if !ok {
+		return Usagef("there is no verb %q%s; run '%s help' for the list", name, DidYouMean(name, p.names(), ""), p.Name)
+	}
+	e.Verb = v.Name
+	fs, act := v.flags(e)
+	names, err := Parse(fs, args[1:])
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		p.writeHelp(e.Stdout, v, fs)
+		return nil
+	case err != nil:
+		return p.explainFlag(v, fs, err)
+	}
+	return act(ctx, e, names)
+}
+
+// All returns the verbs of the program, help and version among them.
+func (p *Program) All() []Verb {
+	return append(slices.Clone(p.Verbs), p.help(), p.version())
+}
+
+// find returns a verb by its name.
+func (p *Program) find(name string) (Verb, bool) {
+	all := p.All()
+	if i := slices.IndexFunc(all, func(v Verb) bool { return v.Name == name }); i >= 0 {
+		return all[i], true
+	}
+	return Verb{}, false
+}
+
+func (p *Program) names() (names []string) {
+	for _, v := range p.All() {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// flags declares the flags of the verb, the common ones for e among them.
+func (v Verb) flags(e *Env) (*flag.FlagSet, Action) {
+	fs := flag.NewFlagSet(v.Name, flag.ContinueOnError)
+	act := v.Define(fs)
+	if v.Prints&PrintsJSON != 0 {
+		fs.BoolVar(&e.JSON, "json", false, "print one JSON object per line on standard output")
+	}
+	if v.Prints&PrintsProgress != 0 {
+		fs.BoolVar(&e.Quiet, "quiet", false, "no progress, no notes; without -json no summary of a written file either")
+	}
+	return fs, act
+}
+
+// explainFlag turns an error of package flag into a usage error, with the reason
+// why there is no such flag, or the one that may have been meant.
+func (p *Program) explainFlag(v Verb, fs *flag.FlagSet, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+	if !ok {
+		return Usagef("%v", err)
+	}
+	if why := v.Without[name]; why != "" {
+		return Usagef("there is no flag -%s here: %s", name, why)
+	}
+	var known []string
+	fs.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
+	return Usagef("there is no flag -%s%s; run '%s %s -h' for the list", name, DidYouMean(name, known, "-"), p.Name, v.Name)
+}

@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// An Env is what a verb has around it: where results and messages go, and how the
+// user wants them.
+type Env struct {
+	Program, Verb  string
+	Stdout, Stderr io.Writer
+	JSON, Quiet    bool
+}
+
+// Note tells the user something beside the result, unless that is to be quiet.
+func (e *Env) Note(format string, args ...any) {
+	if !e.Quiet {
+		fmt.Fprintf(e.Stderr, "%s: %s: %s\n", e.Program, e.Verb, fmt.Sprintf(format, args...))
+	}
+}
+
+// NoteLevel says where the variable PM_SIMD could not be followed.
+func (e *Env) NoteLevel() {
+	if text := simd.Note(); text != "" {
+		e.Note("%s", text)
+	}
+}
+
+// Object prints a line of JSON at once: the next one may be minutes away.
+func (e *Env) Object(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(e.Stdout, "%s\n", line)
+	if f, ok := e.Stdout.(interface{ Flush() error }); ok && err == nil {
+		err = f.Flush()
+	}
+	if err != nil {
+		return fmt.Errorf("standard output: %w", err)
+	}
+	return nil
+}
+
+// IsTerminal tells whether a line of w can be written over, and how many letters it
+// has room for: whether w is a terminal that knows how wide it is.
+func IsTerminal(w io.Writer) (columns int, ok bool) {
+	f, ok := w.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	return columns, err == nil && columns > 0
+}
+
+// usageError is a request that makes no sense, whatever the files hold.
+type usageError struct{ text string }
+
+func (e *usageError) Error() string { return e.text }
+
+// Usagef returns an error that ends the program with the code Usage.
+func Usagef(format string, args ...any) error {
+	return &usageError{fmt.Sprintf(format, args...)}
+}
+
+// errOverview is a usage error the overview was the answer to.
+var errOverview = &usageError{}
+
+// ErrShown ends the program with the code Failed and no message: what was printed
+// says what is wrong.
+var ErrShown = errors.New("shown")
+
+// finish reports an error in one line and returns the exit code.
+func (p *Program) finish(ctx context.Context, e *Env, err error) int {
+	switch {
+	case err == nil:
+		return OK
+	case err == errOverview:
+		return Usage
+	case err == ErrShown:
+		return Failed
+	}
+	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	text := err.Error()
+	switch {
+	case p.Words != nil:
+		text = p.Words(err, interrupted)
+	case interrupted:
+		text = "interrupted"
+	}
+	who := p.Name + ": "
+	if e.Verb != "" {
+		who += e.Verb + ": "
+	}
+	fmt.Fprintln(e.Stderr, who+strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+	if interrupted {
+		return Interrupted
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return Usage
+	}
+	return Failed
+}
