@@ -11,19 +11,20 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-func budgetVerb() verb {
-	return verb{
-		name:    "budget",
-		summary: "create or show the ledger that counts what releases have cost",
-		synopsis: []string{
+func budgetVerb() cli.Verb {
+	return cli.Verb{
+		Name:    "budget",
+		Summary: "create or show the ledger that counts what releases have cost",
+		Synopsis: []string{
 			"create LEDGER -epsilon E -delta D [-kind gdp|zcdp|pure]",
 			"show LEDGER [-unit NAME] [-unit-kind record|client]",
 		},
-		about: `
+		About: `
 A ledger holds the same budget for every unit: one record, or one client with all its
 records. What a unit has spent is never given back, and a request that does not fit is
 refused. The budget and the way it adds up are fixed when the ledger is created:
@@ -35,15 +36,15 @@ refused. The budget and the way it adds up are fixed when the ledger is created:
 Units are shown by a keyed hash; -unit NAME shows one by its name. Keep the number and the hash
 of the last record somewhere else: a ledger restored from an old copy has forgotten what was
 spent since, and nothing in the file can tell.`,
-		examples: []string{
+		Examples: []string{
 			"privatemail budget create me.ledger -epsilon 1 -delta 1e-6",
 			"privatemail budget show me.ledger -unit birds",
 		},
-		prints: printsJSON,
-		define: func(fs *flag.FlagSet) action {
+		Prints: cli.PrintsJSON,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(budgetFlags)
 			f.define(fs)
-			return func(_ context.Context, e *env, names []string) error { return f.run(e, names, given(fs)) }
+			return func(_ context.Context, e *cli.Env, names []string) error { return f.run(e, names, given(fs)) }
 		},
 	}
 }
@@ -61,24 +62,24 @@ func (f *budgetFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.unitKind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "show: `KIND` of -unit, record or client")
 }
 
-func (f *budgetFlags) run(e *env, names []string, set map[string]bool) error {
+func (f *budgetFlags) run(e *cli.Env, names []string, set map[string]bool) error {
 	if len(names) != 2 || names[0] != "create" && names[0] != "show" {
-		return usagef("want 'budget create LEDGER' or 'budget show LEDGER'; run 'privatemail budget -h'")
+		return cli.Usagef("want 'budget create LEDGER' or 'budget show LEDGER'; run 'privatemail budget -h'")
 	}
 	if names[0] == "create" {
 		return f.create(e, names[1], set)
 	}
 	for _, name := range []string{"epsilon", "delta", "kind"} {
 		if set[name] {
-			return usagef("-%s is fixed when a ledger is created; leave it out", name)
+			return cli.Usagef("-%s is fixed when a ledger is created; leave it out", name)
 		}
 	}
 	return f.show(e, names[1])
 }
 
-func (f *budgetFlags) create(e *env, path string, set map[string]bool) error {
+func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error {
 	if set["unit"] || set["unit-kind"] {
-		return usagef("-unit is for show: every unit has the whole budget when a ledger is created")
+		return cli.Usagef("-unit is for show: every unit has the whole budget when a ledger is created")
 	}
 	kind, err := mechanism.KindByName(f.kind)
 	if err != nil {
@@ -86,11 +87,11 @@ func (f *budgetFlags) create(e *env, path string, set map[string]bool) error {
 	}
 	switch {
 	case f.epsilon == 0:
-		return usagef("-epsilon E is missing: how much may each unit spend in all?")
+		return cli.Usagef("-epsilon E is missing: how much may each unit spend in all?")
 	case kind == mechanism.Pure && f.delta != 0:
-		return usagef("-kind pure has delta 0: leave out -delta, or choose another kind")
+		return cli.Usagef("-kind pure has delta 0: leave out -delta, or choose another kind")
 	case kind != mechanism.Pure && f.delta == 0:
-		return usagef("-delta D is missing: the probability with which the guarantee may fail, far below 1/(number of people)")
+		return cli.Usagef("-delta D is missing: the probability with which the guarantee may fail, far below 1/(number of people)")
 	}
 	if !fileExists(path) { // otherwise it is left as it is, and that is said below
 		if err := checkPlace(path); err != nil {
@@ -103,10 +104,10 @@ func (f *budgetFlags) create(e *env, path string, set map[string]bool) error {
 	} else if err != nil {
 		return err
 	}
-	if e.json {
+	if e.JSON {
 		return f.show(e, path)
 	}
-	fmt.Fprintf(e.stdout, "created %s: epsilon %g, delta %g for every unit (%s)\n", path, f.epsilon, f.delta, f.kind)
+	fmt.Fprintf(e.Stdout, "created %s: epsilon %g, delta %g for every unit (%s)\n", path, f.epsilon, f.delta, f.kind)
 	return nil
 }
 
@@ -145,7 +146,7 @@ type spendReport struct {
 	Released     bool    `json:"released"`
 }
 
-func (f *budgetFlags) show(e *env, path string) error {
+func (f *budgetFlags) show(e *cli.Env, path string) error {
 	s, err := mechanism.ReadLedger(path)
 	if err != nil {
 		return ledgerTrouble(path, err)
@@ -159,7 +160,7 @@ func (f *budgetFlags) show(e *env, path string) error {
 		balances = []mechanism.Balance{one}
 		entries = slices.DeleteFunc(slices.Clone(entries), func(s mechanism.Entry) bool { return s.Unit != one.Unit })
 	}
-	if e.json {
+	if e.JSON {
 		r := budgetReport{
 			Kind: s.Total.Kind.String(), Epsilon: s.Total.Epsilon, Delta: s.Total.Delta, Rho: s.Whole.Float(),
 			Records: s.Sequence, Head: hex.EncodeToString(s.Hash[:]), Units: make([]balanceReport, len(balances)), Ledger: path,
@@ -173,18 +174,18 @@ func (f *budgetFlags) show(e *env, path string) error {
 				s.Sequence, s.Unit, hex.EncodeToString(s.ReleaseID[:]), s.Spend.Epsilon, s.Spend.Delta, s.Spend.Rho, s.Spend.PureEpsilon, s.Amount.Float(), s.Committed,
 			})
 		}
-		return e.object(r)
+		return e.Object(r)
 	}
-	t := facts(e.stdout)
+	t := facts(e.Stdout)
 	fmt.Fprintf(t, "budget\tepsilon %g, delta %g for every unit (%s)\n", s.Total.Epsilon, s.Total.Delta, s.Total.Kind)
 	fmt.Fprintf(t, "spends\t%d, in %d records, the last with hash %x\n", len(s.Entries), s.Sequence, s.Hash[:8])
 	t.Flush()
 	if len(balances) == 0 {
-		fmt.Fprintln(e.stdout, "nothing has been spent")
+		fmt.Fprintln(e.Stdout, "nothing has been spent")
 		return nil
 	}
-	fmt.Fprintln(e.stdout)
-	table := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(e.Stdout)
+	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "unit\tkind\tspent\tleft\tepsilon so far")
 	whole := s.Whole.Float()
 	for _, b := range balances {
@@ -194,8 +195,8 @@ func (f *budgetFlags) show(e *env, path string) error {
 		return err
 	}
 	// Of one unit all spends, too.
-	fmt.Fprintln(e.stdout)
-	table = tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(e.Stdout)
+	table = tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "spend\trelease\tepsilon\tdelta\tlabels\t")
 	for _, s := range entries {
 		note := ""

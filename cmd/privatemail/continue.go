@@ -9,18 +9,19 @@ import (
 	"os"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
-func continueVerb() verb {
-	return verb{
-		name:     "continue",
-		summary:  "take a release further: rebuild the graph from it and iterate",
-		synopsis: []string{"RELEASE -out FILE [-sigma S | -degree G] [-labels FILE] [-steps T] [FLAGS]"},
-		about: `
+func continueVerb() cli.Verb {
+	return cli.Verb{
+		Name:     "continue",
+		Summary:  "take a release further: rebuild the graph from it and iterate",
+		Synopsis: []string{"RELEASE -out FILE [-sigma S | -degree G] [-labels FILE] [-steps T] [FLAGS]"},
+		About: `
 RELEASE is what 'privatemail privatize' wrote. The graph is rebuilt from the released points,
 so nothing private is needed or read, and the steps cost no privacy. What the release is worth
 is printed too. Labels may be given only
@@ -29,15 +30,15 @@ when the release says they are public; randomised labels come with the release.
 Without -sigma and -degree the bandwidth of the first step is used, as in the paper. Released
 points are about as far apart as the noise is large, so -degree 20 is the better start. -steps 0
 writes the released points as they are.`,
-		examples: []string{
+		Examples: []string{
 			"privatemail continue birds.release -labels public-labels.npy -degree 20 -steps 4 -out z.npy",
 			"privatemail continue x.release.json -steps 0 -out released.npy",
 		},
-		prints: printsJSON | printsProgress,
-		define: func(fs *flag.FlagSet) action {
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(continueFlags)
 			f.define(fs)
-			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 		},
 	}
 }
@@ -62,17 +63,17 @@ func (f *continueFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 }
 
-func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	if len(names) != 1 {
-		return usagef("one RELEASE is wanted, got %d names", len(names))
+		return cli.Usagef("one RELEASE is wanted, got %d names", len(names))
 	}
 	if f.out == "" {
-		return usagef("-out FILE is missing: where should the embedding go?")
+		return cli.Usagef("-out FILE is missing: where should the embedding go?")
 	}
 	if f.steps == 0 {
 		for _, name := range []string{"sigma", "degree", "convention", "cutoff-weight", "tolerance", "operator", "isolated", "alpha", "labels", "stop", "normalize"} {
 			if set[name] {
-				return usagef("-steps 0 writes the released points as they are, and -%s is about further steps: leave out one of them", name)
+				return cli.Usagef("-steps 0 writes the released points as they are, and -%s is about further steps: leave out one of them", name)
 			}
 		}
 	}
@@ -83,7 +84,7 @@ func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map
 	}
 	for _, input := range []string{names[0], f.labels} {
 		if input != "" && sameFile(f.out, input) {
-			return usagef("-out %s would replace the input %s; name another file", f.out, input)
+			return cli.Usagef("-out %s would replace the input %s; name another file", f.out, input)
 		}
 	}
 	if err := checkMatrixFile(f.out); err != nil {
@@ -106,9 +107,9 @@ func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map
 	}
 	if set["alpha"] && f.alpha != 0 && labels == nil && r.Labels.Mode != release.ModeRandomised {
 		if r.Labels.Mode == release.ModePublic {
-			return usagef("-alpha needs labels: add -labels FILE, or leave it out")
+			return cli.Usagef("-alpha needs labels: add -labels FILE, or leave it out")
 		}
-		return usagef("-alpha needs labels, and those of this release are %s; leave the flag out", r.Labels.Mode)
+		return cli.Usagef("-alpha needs labels, and those of this release are %s; leave the flag out", r.Labels.Mode)
 	}
 	embedding, err := f.embed(ctx, e, r, labels, s)
 	if err != nil {
@@ -118,10 +119,10 @@ func (f *continueFlags) run(ctx context.Context, e *env, names []string, set map
 		return err
 	}
 	if g := &embedding.Graph; g.MeanDegree > (1-1e-6)*float64(r.Rows-1) {
-		e.note("every weight is 1 to six digits: the graph says nothing about the points; try -degree 20, or a -sigma near the distance of released points")
+		e.Note("every weight is 1 to six digits: the graph says nothing about the points; try -degree 20, or a -sigma near the distance of released points")
 	}
 	if set["alpha"] && labels == nil && r.Labels.Mode != release.ModeRandomised {
-		e.note("-alpha has no effect without labels")
+		e.Note("-alpha has no effect without labels")
 	}
 	return f.show(e, r, labels, embedding)
 }
@@ -168,7 +169,7 @@ func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*
 		return nil, nil
 	}
 	if mode := r.Labels.Mode; mode != release.ModePublic {
-		return nil, usagef("-labels: the labels of this release are %s, not public; leave the flag out", mode)
+		return nil, cli.Usagef("-labels: the labels of this release are %s, not public; leave the flag out", mode)
 	}
 	y, err := readLabels(ctx, input{features: "the release", labels: f.labels}, r.Rows, "")
 	if err != nil {
@@ -181,8 +182,8 @@ func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*
 	return labels, nil
 }
 
-func (f *continueFlags) embed(ctx context.Context, e *env, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*privatemail.Embedding, error) {
-	engine, stop, err := e.engine(f.work)
+func (f *continueFlags) embed(ctx context.Context, e *cli.Env, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*privatemail.Embedding, error) {
+	engine, stop, err := engine(e, f.work)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +196,7 @@ func (f *continueFlags) embed(ctx context.Context, e *env, r *release.Release, l
 }
 
 // export writes the released points.
-func (f *continueFlags) export(ctx context.Context, e *env, r *release.Release) error {
+func (f *continueFlags) export(ctx context.Context, e *cli.Env, r *release.Release) error {
 	points, err := post.Points(ctx, r)
 	if err != nil {
 		return err
@@ -203,13 +204,13 @@ func (f *continueFlags) export(ctx context.Context, e *env, r *release.Release) 
 	if err := writeEmbedding(ctx, f.out, points); err != nil {
 		return err
 	}
-	if e.json {
-		return e.object(continueReport{N: r.Rows, K: r.Columns, Labels: "unused", Out: f.out})
+	if e.JSON {
+		return e.Object(continueReport{N: r.Rows, K: r.Columns, Labels: "unused", Out: f.out})
 	}
-	if e.quiet {
+	if e.Quiet {
 		return nil
 	}
-	t := facts(e.stdout)
+	t := facts(e.Stdout)
 	writeWorth(t, r)
 	fmt.Fprintf(t, "wrote\t%s, %d x %d: the released points\n", f.out, r.Rows, r.Columns)
 	return t.Flush()
@@ -226,7 +227,7 @@ type continueReport struct {
 	Out    string       `json:"out"`
 }
 
-func (f *continueFlags) show(e *env, r *release.Release, labels *release.PublicLabels, m *privatemail.Embedding) error {
+func (f *continueFlags) show(e *cli.Env, r *release.Release, labels *release.PublicLabels, m *privatemail.Embedding) error {
 	used := "none"
 	switch {
 	case labels != nil:
@@ -234,20 +235,20 @@ func (f *continueFlags) show(e *env, r *release.Release, labels *release.PublicL
 	case r.Labels.Mode == release.ModeRandomised:
 		used = release.ModeRandomised
 	}
-	if e.json {
+	if e.JSON {
 		g := reportGraph(&m.Graph)
-		return e.object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), reportTrace(m.Trace), f.out})
+		return e.Object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), reportTrace(m.Trace), f.out})
 	}
-	if e.quiet {
+	if e.Quiet {
 		return nil
 	}
-	t := facts(e.stdout)
+	t := facts(e.Stdout)
 	writeWorth(t, r)
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	writeGraph(e.stdout, r.Rows, &m.Graph)
-	t = facts(e.stdout)
+	writeGraph(e.Stdout, r.Rows, &m.Graph)
+	t = facts(e.Stdout)
 	fmt.Fprintf(t, "used\t%s\n", usedLabels(used))
 	last := m.Trace[len(m.Trace)-1]
 	fmt.Fprintf(t, "steps\t%d after the released one (%v), last change %.3g\n", last.Step, m.Status, last.Change)

@@ -8,15 +8,16 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 )
 
-func demoVerb() verb {
-	return verb{
-		name:     "demo",
-		summary:  "private retrieval on 1797 handwritten digits, end to end; no files needed",
-		synopsis: []string{"[-out FOLDER] [-epsilon LIST] [-seeds LIST] [FLAGS]"},
-		about: fmt.Sprintf(`
+func demoVerb() cli.Verb {
+	return cli.Verb{
+		Name:     "demo",
+		Summary:  "private retrieval on 1797 handwritten digits, end to end; no files needed",
+		Synopsis: []string{"[-out FOLDER] [-epsilon LIST] [-seeds LIST] [FLAGS]"},
+		About: fmt.Sprintf(`
 Cuts the %d images of the embedded UCI digits set into public rows, a gallery and queries, and
 lets every query look for its digit and its neighbours in the gallery, once for each mode,
 epsilon and seed. Prints
@@ -30,9 +31,9 @@ run goes on where the first one stopped. 'evaluate' measures other data and more
 
 Data: E. Alpaydin, C. Kaynak, Optical Recognition of Handwritten Digits (1998), UCI Machine
 Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0.`, digits.Images),
-		examples: []string{"privatemail demo", "privatemail demo -epsilon 1,3 -seeds 1..5 -out more"},
-		prints:   printsJSON | printsProgress,
-		define: func(fs *flag.FlagSet) action {
+		Examples: []string{"privatemail demo", "privatemail demo -epsilon 1,3 -seeds 1..5 -out more"},
+		Prints:   cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(demoFlags)
 			f.define(fs)
 			return f.run
@@ -53,13 +54,13 @@ type demoFlags struct {
 func (f *demoFlags) define(fs *flag.FlagSet) {
 	epsilonsVar(fs, &f.epsilons, "epsilon", []float64{1, 2, 4, 8}, "measure at each epsilon of `LIST`")
 	seedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3}, "measure under each seed of `LIST`, such as 1..5 or 1,7")
-	countVar(fs, &f.workers, "workers", 0, "use `W` worker goroutines (default: one per processor)")
+	cli.CountVar(fs, &f.workers, "workers", 0, "use `W` worker goroutines (default: one per processor)")
 	fs.StringVar(&f.out, "out", "privatemail-demo", "write to `FOLDER`, which is made if it does not exist")
 }
 
-func (f *demoFlags) run(ctx context.Context, e *env, names []string) error {
+func (f *demoFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) > 0 {
-		return usagef("names are not wanted, got %q: the demo brings its own data; use evaluate or embed for files", names[0])
+		return cli.Usagef("names are not wanted, got %q: the demo brings its own data; use evaluate or embed for files", names[0])
 	}
 	modes, err := chooseModes(demoModes)
 	if err != nil {
@@ -76,16 +77,16 @@ func (f *demoFlags) run(ctx context.Context, e *env, names []string) error {
 }
 
 // protection prints what each mode protects, with lines of readable length.
-func (s *study) protection(e *env) {
-	fmt.Fprintf(e.stdout, "\nwhat each mode protects\n\n")
+func (s *study) protection(e *cli.Env) {
+	fmt.Fprintf(e.Stdout, "\nwhat each mode protects\n\n")
 	for _, m := range s.modes {
 		text := m.Protects
 		if m.Warning != "" {
 			text = strings.ToUpper(m.Warning) + ". " + text
 		}
-		fmt.Fprintf(e.stdout, "  %s\n", m.Title)
+		fmt.Fprintf(e.Stdout, "  %s\n", m.Title)
 		for _, line := range wrap(text, 90) {
-			fmt.Fprintf(e.stdout, "      %s\n", line)
+			fmt.Fprintf(e.Stdout, "      %s\n", line)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestDemo(t *testing.T) {
@@ -21,6 +23,6 @@ func TestDemo(t *testing.T) {
 }
 
 func TestDemoRefuses(t *testing.T) {
-	refuse(t, exitUsage, []string{"demo", "x.npy"}, "use evaluate")
-	refuse(t, exitUsage, []string{"demo", "-epsilon", "none"}, "above 0")
+	refuse(t, cli.Usage, []string{"demo", "x.npy"}, "use evaluate")
+	refuse(t, cli.Usage, []string{"demo", "-epsilon", "none"}, "above 0")
 }

@@ -12,17 +12,18 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func embedVerb() verb {
-	return verb{
-		name:    "embed",
-		summary: "embed a file of feature vectors",
-		synopsis: []string{
+func embedVerb() cli.Verb {
+	return cli.Verb{
+		Name:    "embed",
+		Summary: "embed a file of feature vectors",
+		Synopsis: []string{
 			"FEATURES -out FILE (-sigma S | -degree G) [-labels FILE] -beta B [FLAGS]",
 			"FEATURES -out FILE (-sigma S | -degree G) [-labels FILE] [-alpha A] [-k K] [-sigma-q SQ] [-seed Q] [FLAGS]",
 		},
-		about: `
+		About: `
 FEATURES is a file (.npy, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin, .ibin, IDX) or a
 folder with features.npy and labels.npy. Labels are integers from 0, one per row, in .npy,
 .csv, .txt or another integer format; they are read only when a coefficient is not 0.
@@ -31,15 +32,15 @@ With -beta (form attract) the iteration starts at the feature rows and pulls row
 class together; the embedding has as many columns as the features. Otherwise (form paper)
 it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as
 a whole or not at all.`,
-		examples: []string{
+		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
 		},
-		prints: printsJSON | printsProgress,
-		define: func(fs *flag.FlagSet) action {
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(embedFlags)
 			f.define(fs)
-			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 		},
 	}
 }
@@ -71,7 +72,7 @@ func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error
 		return nil, err
 	}
 	if f.out == "" {
-		return nil, usagef("-out FILE is missing: where should the embedding go?")
+		return nil, cli.Usagef("-out FILE is missing: where should the embedding go?")
 	}
 	s := new(privatemail.Settings)
 	f.graph.apply(s)
@@ -79,7 +80,7 @@ func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error
 	return s, f.step.apply(s, &f.graph, set)
 }
 
-func (f *embedFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	name, err := oneName(names)
 	if err != nil {
 		return err
@@ -109,9 +110,9 @@ func (f *embedFlags) run(ctx context.Context, e *env, names []string, set map[st
 // warn tells about a graph that is not quite what was asked for: another number
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
-func (f *embedFlags) warn(e *env, g *privatemail.Graph) {
+func (f *embedFlags) warn(e *cli.Env, g *privatemail.Graph) {
 	if f.graph.degree > 0 {
-		e.noteDegree(g, f.graph.degree, ", or -sigma")
+		noteDegree(e, g, f.graph.degree, ", or -sigma")
 	}
 	if f.graph.degree > 0 || f.graph.cutoffWeight > 0 || g.Operator == "dense" {
 		return
@@ -124,15 +125,15 @@ func (f *embedFlags) warn(e *env, g *privatemail.Graph) {
 		}
 	}
 	if missed > 0 {
-		e.note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.graph.tolerance, c.RowMax)
+		e.Note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.graph.tolerance, c.RowMax)
 	}
 }
 
 // noteDegree tells about a graph with another number of neighbours than was asked for;
 // more is what to try beside another -degree.
-func (e *env) noteDegree(g *privatemail.Graph, asked float64, more string) {
+func noteDegree(e *cli.Env, g *privatemail.Graph, asked float64, more string) {
 	if math.Abs(g.Neighbours-asked) > 0.1*asked {
-		e.note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.Neighbours, asked, more)
+		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.Neighbours, asked, more)
 	}
 }
 
@@ -140,15 +141,15 @@ func (e *env) noteDegree(g *privatemail.Graph, asked float64, more string) {
 func oneName(names []string) (string, error) {
 	switch len(names) {
 	case 0:
-		return "", usagef("FEATURES is missing: name a file, or a folder with %s", featuresName)
+		return "", cli.Usagef("FEATURES is missing: name a file, or a folder with %s", featuresName)
 	case 1:
 		return names[0], nil
 	}
-	return "", usagef("one FEATURES is wanted, got %d: %s", len(names), strings.Join(names, " "))
+	return "", cli.Usagef("one FEATURES is wanted, got %d: %s", len(names), strings.Join(names, " "))
 }
 
 // input finds the files. Labels are left out when they have no effect.
-func (f *embedFlags) input(e *env, name string, s *privatemail.Settings) (input, error) {
+func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (input, error) {
 	in, err := resolve(name)
 	if err != nil {
 		return in, err
@@ -161,19 +162,19 @@ func (f *embedFlags) input(e *env, name string, s *privatemail.Settings) (input,
 	}
 	if s.Coefficient == 0 {
 		if f.labels != "" {
-			e.note("-labels has no effect without -beta or -alpha")
+			e.Note("-labels has no effect without -beta or -alpha")
 		}
 		in.labels = ""
 	} else if in.labels == "" {
-		return in, usagef("%s comes without labels: add -labels FILE, or leave out -beta and -alpha to embed without", name)
+		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -beta and -alpha to embed without", name)
 	}
 	return in, nil
 }
 
 // embed reads the files and does the work; d is the dimension of the features.
-func (f *embedFlags) embed(ctx context.Context, e *env, in input, s *privatemail.Settings) (d int, _ *privatemail.Embedding, _ error) {
+func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, _ *privatemail.Embedding, _ error) {
 	var embedding *privatemail.Embedding
-	err := e.withRows(ctx, f.work, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+	err := withRows(ctx, e, f.work, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err
@@ -205,17 +206,17 @@ type embedReport struct {
 	Out    string       `json:"out"`
 }
 
-func (f *embedFlags) show(e *env, s *privatemail.Settings, d int, m *privatemail.Embedding) error {
+func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *privatemail.Embedding) error {
 	n, k := m.Points.Dims()
-	if e.json {
-		return e.object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out})
+	if e.JSON {
+		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out})
 	}
-	if e.quiet {
+	if e.Quiet {
 		return nil
 	}
-	writeGraph(e.stdout, n, &m.Graph)
+	writeGraph(e.Stdout, n, &m.Graph)
 	first, last := m.Trace[0], m.Trace[len(m.Trace)-1]
-	t := facts(e.stdout)
+	t := facts(e.Stdout)
 	fmt.Fprintf(t, "steps\t%d in form %v (%v), objective %.6g before the first", last.Step, s.Form, m.Status, first.Objective)
 	if last.Step > 1 {
 		fmt.Fprintf(t, ", %.6g before the last", last.Objective)

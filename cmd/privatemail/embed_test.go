@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -105,9 +106,9 @@ func TestEmbedKeepsTheLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, exitUsage, []string{"embed", folder, "-sigma", "1", "-out", labels}, "would replace the input")
-	refuse(t, exitUsage, []string{"embed", folder, "-sigma", "1", "-beta", "1", "-out", labels}, "would replace the input")
-	refuse(t, exitUsage, []string{"embed", features, "-labels", labels, "-sigma", "1", "-out", labels}, "would replace the input")
+	refuse(t, cli.Usage, []string{"embed", folder, "-sigma", "1", "-out", labels}, "would replace the input")
+	refuse(t, cli.Usage, []string{"embed", folder, "-sigma", "1", "-beta", "1", "-out", labels}, "would replace the input")
+	refuse(t, cli.Usage, []string{"embed", features, "-labels", labels, "-sigma", "1", "-out", labels}, "would replace the input")
 	if after, err := os.ReadFile(labels); err != nil || !bytes.Equal(before, after) {
 		t.Error("the labels are gone")
 	}
@@ -148,7 +149,7 @@ func TestEmbedIsolated(t *testing.T) {
 	if !strings.Contains(stderr, "1 of 40 rows miss -tolerance 0.0001") {
 		t.Errorf("no note on the isolated row:\n%s", stderr)
 	}
-	refuse(t, exitFailed, append(args, "-isolated", "fail"), path, "isolated", "-isolated repair")
+	refuse(t, cli.Failed, append(args, "-isolated", "fail"), path, "isolated", "-isolated repair")
 }
 
 func TestEmbedWithoutLabels(t *testing.T) {
@@ -161,7 +162,7 @@ func TestEmbedWithoutLabels(t *testing.T) {
 	for _, args := range [][]string{{file}, {folder}, {file, "-beta", "0"}, {file, "-alpha", "0"}} {
 		succeed(t, append([]string{"embed", "-sigma", "1", "-out", out}, args...)...)
 	}
-	refuse(t, exitUsage, []string{"embed", file, "-sigma", "1", "-beta", "3", "-out", out}, file, "-labels")
+	refuse(t, cli.Usage, []string{"embed", file, "-sigma", "1", "-beta", "3", "-out", out}, file, "-labels")
 	_, stderr := succeed(t, "embed", file, "-sigma", "1", "-labels", "unread.npy", "-out", out)
 	if !strings.Contains(stderr, "-labels has no effect") {
 		t.Errorf("no note in %q", stderr)
@@ -192,7 +193,7 @@ func TestEmbedUnlabelled(t *testing.T) {
 	labels := filepath.Join(folder, "hidden.csv")
 	writeLabels(t, labels, y)
 	args := []string{"embed", folder, "-labels", labels, "-sigma", "1", "-beta", "3", "-out", filepath.Join(t.TempDir(), "z.npy")}
-	refuse(t, exitFailed, args, labels, "row 5", "-unlabelled")
+	refuse(t, cli.Failed, args, labels, "row 5", "-unlabelled")
 	succeed(t, append(args, "-unlabelled")...)
 }
 
@@ -258,7 +259,7 @@ func TestEmbedUsage(t *testing.T) {
 		{"x -sigma", []string{"needs an argument", "-sigma"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
-			refuse(t, exitUsage, append([]string{"embed"}, strings.Fields(c.args)...), append(c.words, "embed: ")...)
+			refuse(t, cli.Usage, append([]string{"embed"}, strings.Fields(c.args)...), append(c.words, "embed: ")...)
 		})
 	}
 }
@@ -328,7 +329,7 @@ func TestEmbedBadFiles(t *testing.T) {
 			if first := strings.Fields(c.args)[0]; first != "good.npy" {
 				words = append(words, at(first))
 			}
-			refuse(t, exitFailed, args, words...)
+			refuse(t, cli.Failed, args, words...)
 			if got := readFile(t, at("out.npy")); got != "previous" {
 				t.Errorf("the previous output became %q", got)
 			}
@@ -357,12 +358,12 @@ func TestEmbedOut(t *testing.T) {
 		code  int
 		words string
 	}{
-		{filepath.Join(temp, "z.txt"), exitUsage, "can be written: .npy"},
-		{filepath.Join(temp, "none", "z.npy"), exitFailed, "no folder"},
-		{filepath.Join(temp, "folder.npy"), exitFailed, "is a folder"},
-		{filepath.Join(x, "z.npy"), exitFailed, x},
-		{x, exitUsage, "would replace the input"},
-		{link, exitFailed, "no folder"},
+		{filepath.Join(temp, "z.txt"), cli.Usage, "can be written: .npy"},
+		{filepath.Join(temp, "none", "z.npy"), cli.Failed, "no folder"},
+		{filepath.Join(temp, "folder.npy"), cli.Failed, "is a folder"},
+		{filepath.Join(x, "z.npy"), cli.Failed, x},
+		{x, cli.Usage, "would replace the input"},
+		{link, cli.Failed, "no folder"},
 	} {
 		refuse(t, c.code, []string{"embed", x, "-sigma", "1", "-out", c.out}, c.words)
 	}

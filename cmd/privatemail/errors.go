@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,46 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/mechanism"
 )
-
-// usageError is a request that makes no sense, whatever the files hold.
-type usageError struct{ text string }
-
-func (e *usageError) Error() string { return e.text }
-
-func usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
-}
-
-// errShown is a usage error the user has been told about already.
-var errShown = &usageError{}
-
-// finish reports an error in one line and returns the exit code.
-func (e *env) finish(ctx context.Context, err error) int {
-	if err == nil {
-		return exitOK
-	}
-	if err == errShown {
-		return exitUsage
-	}
-	who := "privatemail: "
-	if e.verb != "" {
-		who += e.verb + ": "
-	}
-	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-		if errors.Is(err, mechanism.ErrSpent) {
-			who += "the budget is spent, and there is no release: "
-		}
-		fmt.Fprintln(e.stderr, who+"interrupted")
-		return exitInterrupted
-	}
-	fmt.Fprintln(e.stderr, who+plain(err.Error()))
-	if _, ok := errors.AsType[*usageError](err); ok {
-		return exitUsage
-	}
-	return exitFailed
-}
 
 // plain drops the names of packages from a message and keeps it on one line:
 // those at the front with the operations of packages behind them, and those in

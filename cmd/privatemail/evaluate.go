@@ -14,15 +14,16 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/modes"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 )
 
-func evaluateVerb() verb {
-	return verb{
-		name:     "evaluate",
-		summary:  "measure retrieval under privacy: modes against epsilon, with a report",
-		synopsis: []string{"[FOLDER...] [-modes LIST] [-epsilon LIST] [-seeds LIST] [-queries N] [-out FOLDER] [FLAGS]"},
-		about: fmt.Sprintf(`
+func evaluateVerb() cli.Verb {
+	return cli.Verb{
+		Name:     "evaluate",
+		Summary:  "measure retrieval under privacy: modes against epsilon, with a report",
+		Synopsis: []string{"[FOLDER...] [-modes LIST] [-epsilon LIST] [-seeds LIST] [-queries N] [-out FOLDER] [FLAGS]"},
+		About: fmt.Sprintf(`
 Measures how well queries find their class and their neighbours, for each mode, epsilon and
 seed, and writes to the output folder
 
@@ -41,12 +42,12 @@ size of Cars196.
 
 Modes:
 %s`, featuresName, labelsName, modes.CarsSize, modeList()),
-		examples: []string{
+		Examples: []string{
 			"privatemail evaluate -out digits-report",
 			"privatemail evaluate birds/ -modes raw,gaussian,pca -epsilon 1,4,16 -seeds 1..5 -out birds-report",
 		},
-		prints: printsJSON | printsProgress,
-		define: func(fs *flag.FlagSet) action {
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(evaluateFlags)
 			f.define(fs)
 			return f.run
@@ -77,26 +78,26 @@ func (f *evaluateFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.modes, "modes", "all", "measure the modes of `LIST`, names with commas between")
 	epsilonsVar(fs, &f.epsilons, "epsilon", []float64{0.5, 1, 2, 4, 8}, "measure at each epsilon of `LIST`")
 	seedsVar(fs, &f.seeds, "seeds", []uint64{1, 2, 3, 4, 5}, "measure under each seed of `LIST`, such as 1..5 or 1,7")
-	countVar(fs, &f.params.Columns, "k", 0, "`K` dimensions, of modes that have them"+byMode)
+	cli.CountVar(fs, &f.params.Columns, "k", 0, "`K` dimensions, of modes that have them"+byMode)
 	numberVar(fs, &f.params.Sigma, "sigma", 0, positive(), "bandwidth `S` of modes that have one"+byMode)
 	numberVar(fs, &f.params.Alpha, "alpha", 0, positive(), "coefficient `A` of the label term of modes that have one"+byMode)
-	countVar(fs, &f.params.Steps, "steps", 0, "number of steps `T` of modes that have them"+byMode)
+	cli.CountVar(fs, &f.params.Steps, "steps", 0, "number of steps `T` of modes that have them"+byMode)
 	wholeVar(fs, &f.queries, "queries", 0, "ask the first `N` queries, 0 for as many as the mode is made for")
-	countVar(fs, &f.workers, "workers", 0, "measure `W` cells at a time (default: one per processor)")
+	cli.CountVar(fs, &f.workers, "workers", 0, "measure `W` cells at a time (default: one per processor)")
 	fs.StringVar(&f.split, "split", "", "divide the rows: `P,G` are the public and gallery rows, the rest are queries; P,Q,C is zero-shot with C known classes and Q queries")
 	fs.StringVar(&f.out, "out", "privatemail-report", "write to `FOLDER`, which is made if it does not exist")
 	fs.BoolVar(&f.resume, "resume", true, "keep what records.jsonl of the output folder has; -resume=false begins again")
 	fs.BoolVar(&f.effects, "effects", true, "also vary k, alpha, sigma and the steps of modes that have them")
 }
 
-func (f *evaluateFlags) run(ctx context.Context, e *env, names []string) error {
+func (f *evaluateFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	chosen, err := chooseModes(f.modes)
 	if err != nil {
 		return err
 	}
 	for _, p := range f.parameters() {
 		if p.value > 0 && !slices.ContainsFunc(chosen, func(m evaluate.Mode) bool { return m.Uses.Has(p.axis) }) {
-			return usagef("%s: none of the modes %s has it", p.flag, f.modes)
+			return cli.Usagef("%s: none of the modes %s has it", p.flag, f.modes)
 		}
 	}
 	for i, m := range chosen {
@@ -187,7 +188,7 @@ func chooseModes(list string) ([]evaluate.Mode, error) {
 	for _, name := range strings.Split(list, ",") {
 		name = strings.TrimSpace(name)
 		if !slices.Contains(modeNames(), name) {
-			return nil, usagef("-modes: there is no mode %q%s", name, didYouMean(name, modeNames(), ""))
+			return nil, cli.Usagef("-modes: there is no mode %q%s", name, cli.DidYouMean(name, modeNames(), ""))
 		}
 		wanted[name] = true
 	}
@@ -211,7 +212,7 @@ func (f *evaluateFlags) read(ctx context.Context, folders []string) ([]*evaluate
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(o *evaluate.Data) bool { return o.Name == d.Name }) {
-			return nil, usagef("two folders are called %s: their figures could not be told apart", d.Name)
+			return nil, cli.Usagef("two folders are called %s: their figures could not be told apart", d.Name)
 		}
 		if err := f.divide(d); err != nil {
 			return nil, err
@@ -254,7 +255,7 @@ func (f *evaluateFlags) divide(d *evaluate.Data) error {
 	for _, word := range strings.Split(f.split, ",") {
 		v, err := strconv.Atoi(strings.TrimSpace(word))
 		if err != nil || v < 1 || v > 1<<30 {
-			return usagef("-split %s: want two or three whole numbers above 0", f.split)
+			return cli.Usagef("-split %s: want two or three whole numbers above 0", f.split)
 		}
 		n = append(n, v)
 	}
@@ -264,7 +265,7 @@ func (f *evaluateFlags) divide(d *evaluate.Data) error {
 	case 3:
 		d.Division = evaluate.Division{Public: n[0], Queries: n[1], KnownClasses: int32(n[2])}
 	default:
-		return usagef("-split %s: want two or three whole numbers above 0", f.split)
+		return cli.Usagef("-split %s: want two or three whole numbers above 0", f.split)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
@@ -88,19 +89,19 @@ func TestEvaluateParameters(t *testing.T) {
 func TestEvaluateRefuses(t *testing.T) {
 	folder := squares(t)
 	out := filepath.Join(t.TempDir(), "report")
-	refuse(t, exitUsage, []string{"evaluate", "-modes", "rwa"}, "did you mean raw?")
-	refuse(t, exitUsage, []string{"evaluate", "-epsilon", "1,-2"}, "above 0")
-	refuse(t, exitUsage, []string{"evaluate", "-seeds", "5..1"}, "1..5")
-	refuse(t, exitUsage, []string{"evaluate", "-modes", "raw,pca", "-sigma", "5"}, "none of the modes")
-	refuse(t, exitUsage, []string{"evaluate", "-split", "1"}, "two or three")
-	refuse(t, exitUsage, []string{"evaluate", folder, "-data", folder, "-out", out}, "two folders")
-	refuse(t, exitFailed, []string{"evaluate", filepath.Join(folder, "none")}, "no such file")
-	refuse(t, exitFailed, []string{"evaluate", filepath.Join(folder, featuresName)}, labelsName)
-	refuse(t, exitFailed, []string{"evaluate", folder, "-split", "100,300", "-out", out}, "gallery rows")
-	refuse(t, exitFailed, []string{"evaluate", folder, "-out", filepath.Join(folder, featuresName)}, featuresName)
-	refuse(t, exitUsage, []string{"evaluate", "-epsilon", "101"}, "1e-6 to 100")
-	refuse(t, exitUsage, []string{"evaluate", "-seeds", "1..99999"}, "10000")
-	refuse(t, exitUsage, []string{"evaluate", folder, "-out", ""}, "-out")
+	refuse(t, cli.Usage, []string{"evaluate", "-modes", "rwa"}, "did you mean raw?")
+	refuse(t, cli.Usage, []string{"evaluate", "-epsilon", "1,-2"}, "above 0")
+	refuse(t, cli.Usage, []string{"evaluate", "-seeds", "5..1"}, "1..5")
+	refuse(t, cli.Usage, []string{"evaluate", "-modes", "raw,pca", "-sigma", "5"}, "none of the modes")
+	refuse(t, cli.Usage, []string{"evaluate", "-split", "1"}, "two or three")
+	refuse(t, cli.Usage, []string{"evaluate", folder, "-data", folder, "-out", out}, "two folders")
+	refuse(t, cli.Failed, []string{"evaluate", filepath.Join(folder, "none")}, "no such file")
+	refuse(t, cli.Failed, []string{"evaluate", filepath.Join(folder, featuresName)}, labelsName)
+	refuse(t, cli.Failed, []string{"evaluate", folder, "-split", "100,300", "-out", out}, "gallery rows")
+	refuse(t, cli.Failed, []string{"evaluate", folder, "-out", filepath.Join(folder, featuresName)}, featuresName)
+	refuse(t, cli.Usage, []string{"evaluate", "-epsilon", "101"}, "1e-6 to 100")
+	refuse(t, cli.Usage, []string{"evaluate", "-seeds", "1..99999"}, "10000")
+	refuse(t, cli.Usage, []string{"evaluate", folder, "-out", ""}, "-out")
 }
 
 // Where a mode cannot work at an epsilon, everything else is measured and each
@@ -145,7 +146,7 @@ func TestEvaluateChecksItsFolder(t *testing.T) {
 	if err := os.Mkdir(page, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, exitFailed, args, page, "is a folder")
+	refuse(t, cli.Failed, args, page, "is a folder")
 	wantFiles(t, out, reportPage)
 
 	if err := os.Remove(page); err != nil {
@@ -154,7 +155,7 @@ func TestEvaluateChecksItsFolder(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(out, journal), []byte("mine\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, exitFailed, args, "line 1 is no record", "-out")
+	refuse(t, cli.Failed, args, "line 1 is no record", "-out")
 	succeed(t, append(args, "-resume=false")...)
 }
 
@@ -165,8 +166,8 @@ func TestEvaluateHasTheFolderForItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"evaluate", squares(t), "-modes", "raw", "-seeds", "1", "-out", out}
-	refuse(t, exitFailed, args, "another run", "-out")
-	refuse(t, exitFailed, append(args, "-resume=false"), "another run", "-out")
+	refuse(t, cli.Failed, args, "another run", "-out")
+	refuse(t, cli.Failed, append(args, "-resume=false"), "another run", "-out")
 	wantFiles(t, out, journal)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
@@ -196,7 +197,7 @@ func TestEvaluateInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout bytes.Buffer
 	stderr := &trigger{text: "measurements", call: cancel}
-	if code := run(ctx, args, &stdout, stderr); code != exitInterrupted || !strings.Contains(stderr.String(), "are kept in "+filepath.Join(out, journal)) {
+	if code := program().Run(ctx, args, &stdout, stderr); code != cli.Interrupted || !strings.Contains(stderr.String(), "are kept in "+filepath.Join(out, journal)) {
 		t.Errorf("exit code %d, messages\n%s", code, stderr)
 	}
 	if records := readFile(t, filepath.Join(out, journal)); !strings.HasSuffix(records, "}\n") {

@@ -13,18 +13,19 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-func fitVerb() verb {
-	return verb{
-		name:     "fit",
-		summary:  "make a labelled file searchable: the supervised embedding, and queries in it",
-		synopsis: []string{"FEATURES -out FILE [-labels FILE] [-queries FILE -queries-out FILE] [-map-out FILE] [FLAGS]"},
-		about: `
+func fitVerb() cli.Verb {
+	return cli.Verb{
+		Name:     "fit",
+		Summary:  "make a labelled file searchable: the supervised embedding, and queries in it",
+		Synopsis: []string{"FEATURES -out FILE [-labels FILE] [-queries FILE -queries-out FILE] [-map-out FILE] [FLAGS]"},
+		About: `
 Makes the embedding of mode supervised, the one to search in. A linear map shrinks what
 differs within classes, rows are divided by their norm, and a step over the graph of their
 neighbours draws rows of a class together a little. FEATURES and labels are those of embed;
@@ -36,12 +37,12 @@ writes the map for others to use, a .npy of float64 with a matrix M of one row m
 features have columns: the image of a row f, divided by its norm first with -normalize-rows,
 is (f 1) M, divided by its norm. Other files are .npy (float32), .fvecs, .fbin or .idx; each
 is replaced as a whole or not at all.`,
-		examples: []string{
+		Examples: []string{
 			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 		},
-		prints: printsJSON | printsProgress,
-		define: func(fs *flag.FlagSet) action {
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(fitFlags)
 			f.define(fs)
 			return f.run
@@ -65,8 +66,8 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every row of features and queries by its norm first")
 	numberVar(fs, &f.settings.MeanDegree, "degree", 20, positive(), "mean number of neighbours `G` in the graph; 5 to 60 change little")
 	numberVar(fs, &f.settings.Beta, "beta", 3, positive(), "weight `B` of the labels against the neighbours")
-	countVar(fs, &f.settings.Steps, "steps", 1, "number of steps `T`; 2 make purer lists and lose a little recall")
-	countVar(fs, &f.settings.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as many)")
+	cli.CountVar(fs, &f.settings.Steps, "steps", 1, "number of steps `T`; 2 make purer lists and lose a little recall")
+	cli.CountVar(fs, &f.settings.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as many)")
 	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
@@ -74,7 +75,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
 }
 
-func (f *fitFlags) run(ctx context.Context, e *env, names []string) error {
+func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	name, err := oneName(names)
 	if err != nil {
 		return err
@@ -99,9 +100,9 @@ func (f *fitFlags) run(ctx context.Context, e *env, names []string) error {
 		return err
 	}
 	if f.nowhere > 0 {
-		e.note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
+		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
 	}
-	e.noteDegree(&fit.Graph, min(f.settings.MeanDegree, float64(f.rows-1)), "")
+	noteDegree(e, &fit.Graph, min(f.settings.MeanDegree, float64(f.rows-1)), "")
 	return f.show(e, fit)
 }
 
@@ -115,7 +116,7 @@ func (f *fitFlags) input(name string) (input, error) {
 		in.labels = f.labels
 	}
 	if in.labels == "" {
-		return in, usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
+		return in, cli.Usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
 	}
 	return in, nil
 }
@@ -124,9 +125,9 @@ func (f *fitFlags) input(name string) (input, error) {
 func (f *fitFlags) checkOutputs(in input) error {
 	switch {
 	case f.out == "":
-		return usagef("-out FILE is missing: where should the embedding go?")
+		return cli.Usagef("-out FILE is missing: where should the embedding go?")
 	case (f.queries == "") != (f.queriesOut == ""):
-		return usagef("-queries and -queries-out go together: what to place, and where it goes")
+		return cli.Usagef("-queries and -queries-out go together: what to place, and where it goes")
 	}
 	var seen []string
 	for _, c := range []struct {
@@ -145,7 +146,7 @@ func (f *fitFlags) checkOutputs(in input) error {
 		}
 		for _, other := range seen {
 			if target == other || sameFile(target, other) {
-				return usagef("two results would go to %s: name another file for one", c.out)
+				return cli.Usagef("two results would go to %s: name another file for one", c.out)
 			}
 		}
 		seen = append(seen, target)
@@ -192,7 +193,7 @@ func (f *fitFlags) openQueries(ctx context.Context) (q blas32.General, release f
 
 // fit reads FEATURES and does the work, and places the queries q; the second result is
 // nil where there are none.
-func (f *fitFlags) fit(ctx context.Context, e *env, in input, q blas32.General) (fit *supervised.Model, queries *mat.Dense, err error) {
+func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in input, q blas32.General) (fit *supervised.Model, queries *mat.Dense, err error) {
 	x, y, release, err := readRows(ctx, in, " (-1 for none)")
 	if err != nil {
 		return nil, nil, err
@@ -201,7 +202,7 @@ func (f *fitFlags) fit(ctx context.Context, e *env, in input, q blas32.General) 
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	switch {
 	case f.settings.Columns > x.Cols:
-		return nil, nil, usagef("-k %d is more than the %d columns of %s", f.settings.Columns, x.Cols, in.features)
+		return nil, nil, cli.Usagef("-k %d is more than the %d columns of %s", f.settings.Columns, x.Cols, in.features)
 	case q.Rows > 0 && q.Cols != x.Cols:
 		return nil, nil, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
@@ -228,12 +229,12 @@ func (f *fitFlags) fit(ctx context.Context, e *env, in input, q blas32.General) 
 }
 
 // model fits rows x with labels y, and leaves room for queries.
-func (f *fitFlags) model(ctx context.Context, e *env, in input, x blas32.General, y []int32, queries int) (*supervised.Model, error) {
+func (f *fitFlags) model(ctx context.Context, e *cli.Env, in input, x blas32.General, y []int32, queries int) (*supervised.Model, error) {
 	work, err := f.engineWork(x, queries)
 	if err != nil {
 		return nil, err
 	}
-	engine, stop, err := e.engine(work)
+	engine, stop, err := engine(e, work)
 	if err != nil {
 		return nil, err
 	}
@@ -338,16 +339,16 @@ type fitReport struct {
 	MapOut     string       `json:"map_out,omitempty"`
 }
 
-func (f *fitFlags) show(e *env, fit *supervised.Model) error {
+func (f *fitFlags) show(e *cli.Env, fit *supervised.Model) error {
 	_, k := fit.X.Dims()
-	if e.json {
-		return e.object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut})
+	if e.JSON {
+		return e.Object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut})
 	}
-	if e.quiet {
+	if e.Quiet {
 		return nil
 	}
-	writeGraph(e.stdout, f.rows, &fit.Graph)
-	t := facts(e.stdout)
+	writeGraph(e.Stdout, f.rows, &fit.Graph)
+	t := facts(e.Stdout)
 	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", fit.Graph.BuildTime.Seconds(), fit.Graph.StepTime.Seconds())
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, f.rows, k)
 	if f.queriesOut != "" {

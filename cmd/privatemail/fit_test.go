@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -151,30 +152,30 @@ func TestFitRefuses(t *testing.T) {
 		code  int
 		words string
 	}{
-		{"", exitUsage, "FEATURES is missing"},
-		{folder, exitUsage, "-out FILE is missing"},
-		{features + " -out " + out, exitUsage, "comes without labels"},
-		{folder + " -out " + features, exitUsage, "would replace the input"},
-		{folder + " -out " + labels, exitUsage, "would replace the input"},
-		{folder + " -out " + out + " -queries " + narrow, exitUsage, "go together"},
-		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + narrow, exitUsage, "would replace the input"},
-		{folder + " -out " + out + " -map-out " + out, exitUsage, "two results"},
-		{folder + " -out " + filepath.Join(temp, "..", filepath.Base(temp), "x.npy") + " -map-out " + out, exitUsage, "two results"},
-		{folder + " -out " + out + " -map-out " + link, exitUsage, "two results"},
-		{folder + " -out " + out + " -map-out " + features, exitUsage, "-map-out " + features + " would replace"},
-		{folder + " -out " + out + " -map-out " + filepath.Join(temp, "m.fvecs"), exitUsage, "m.fvecs"},
-		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), exitFailed, "no queries"},
-		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -budget 1M", exitFailed, "-budget allows more"},
-		{folder + " -out " + out + " -labels " + strange, exitFailed, "fit: " + strange + ": bad labels: row 7 has label -5"},
-		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), exitFailed, "rows of 3 values"},
-		{folder + " -out " + out + " -k 17", exitUsage, "-k 17"},
-		{folder + " -out " + out + " -budget 1K", exitFailed, "-budget allows more"},
-		{folder + " -out " + out + " -labels " + alone, exitFailed, "share a label"},
-		{nan + " -out " + out + " -labels " + labels, exitFailed, "row 17, column 3"},
-		{zeros + " -out " + out + " -labels " + labels + " -normalize-rows", exitFailed, "row 0 (counted from 0) is zero and cannot be divided"},
-		{filepath.Join(temp, "absent.npy") + " -out " + out, exitFailed, "no such file"},
-		{folder + " -out " + filepath.Join(temp, "no", "x.npy"), exitFailed, "there is no folder"},
-		{folder + " -beta 0 -out " + out, exitUsage, "beta"},
+		{"", cli.Usage, "FEATURES is missing"},
+		{folder, cli.Usage, "-out FILE is missing"},
+		{features + " -out " + out, cli.Usage, "comes without labels"},
+		{folder + " -out " + features, cli.Usage, "would replace the input"},
+		{folder + " -out " + labels, cli.Usage, "would replace the input"},
+		{folder + " -out " + out + " -queries " + narrow, cli.Usage, "go together"},
+		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + narrow, cli.Usage, "would replace the input"},
+		{folder + " -out " + out + " -map-out " + out, cli.Usage, "two results"},
+		{folder + " -out " + filepath.Join(temp, "..", filepath.Base(temp), "x.npy") + " -map-out " + out, cli.Usage, "two results"},
+		{folder + " -out " + out + " -map-out " + link, cli.Usage, "two results"},
+		{folder + " -out " + out + " -map-out " + features, cli.Usage, "-map-out " + features + " would replace"},
+		{folder + " -out " + out + " -map-out " + filepath.Join(temp, "m.fvecs"), cli.Usage, "m.fvecs"},
+		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "no queries"},
+		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -budget 1M", cli.Failed, "-budget allows more"},
+		{folder + " -out " + out + " -labels " + strange, cli.Failed, "fit: " + strange + ": bad labels: row 7 has label -5"},
+		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "rows of 3 values"},
+		{folder + " -out " + out + " -k 17", cli.Usage, "-k 17"},
+		{folder + " -out " + out + " -budget 1K", cli.Failed, "-budget allows more"},
+		{folder + " -out " + out + " -labels " + alone, cli.Failed, "share a label"},
+		{nan + " -out " + out + " -labels " + labels, cli.Failed, "row 17, column 3"},
+		{zeros + " -out " + out + " -labels " + labels + " -normalize-rows", cli.Failed, "row 0 (counted from 0) is zero and cannot be divided"},
+		{filepath.Join(temp, "absent.npy") + " -out " + out, cli.Failed, "no such file"},
+		{folder + " -out " + filepath.Join(temp, "no", "x.npy"), cli.Failed, "there is no folder"},
+		{folder + " -beta 0 -out " + out, cli.Usage, "beta"},
 	} {
 		refuse(t, c.code, append([]string{"fit"}, strings.Fields(c.args)...), c.words)
 	}
@@ -217,8 +218,8 @@ func TestCancelledFit(t *testing.T) {
 	var stdout bytes.Buffer
 	var cancelled time.Time
 	stderr := &trigger{text: "steps", call: func() { cancelled = time.Now(); cancel() }}
-	code := run(ctx, []string{"fit", features, "-labels", labels, "-steps", "100000", "-out", out}, &stdout, stderr)
-	if code != exitInterrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), "privatemail: fit: interrupted\n") {
+	code := program().Run(ctx, []string{"fit", features, "-labels", labels, "-steps", "100000", "-out", out}, &stdout, stderr)
+	if code != cli.Interrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), "privatemail: fit: interrupted\n") {
 		t.Errorf("exit code %d, output %q, messages\n%s", code, stdout.String(), stderr.String())
 	}
 	if took := time.Since(cancelled); took > 5*time.Second {

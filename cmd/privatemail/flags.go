@@ -4,50 +4,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
-
-// parse reads flags and names in any order: package flag stops at the first
-// name, so it is asked again behind each. Behind "--" everything is a name.
-func parse(fs *flag.FlagSet, args []string) (names []string, err error) {
-	fs.SetOutput(io.Discard)
-	fs.Usage = func() {}
-	for {
-		if err := fs.Parse(args); err != nil {
-			return nil, explainFlag(fs, err)
-		}
-		rest := fs.Args()
-		if read := len(args) - len(rest); read > 0 && args[read-1] == "--" {
-			return append(names, rest...), nil
-		}
-		if len(rest) == 0 {
-			return names, nil
-		}
-		names, args = append(names, rest[0]), rest[1:]
-	}
-}
-
-// explainFlag turns an error of package flag into a usage error, with the
-// reason why there is no such flag, or the one that may have been meant.
-func explainFlag(fs *flag.FlagSet, err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return err
-	}
-	name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
-	if !ok {
-		return usagef("%v", err)
-	}
-	if v, ok := findVerb(fs.Name()); ok && v.without[name] != "" {
-		return usagef("there is no flag -%s here: %s", name, v.without[name])
-	}
-	var known []string
-	fs.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
-	return usagef("there is no flag -%s%s; run 'privatemail %s -h' for the list", name, didYouMean(name, known, "-"), fs.Name())
-}
 
 // given tells which flags the user wrote down.
 func given(fs *flag.FlagSet) map[string]bool {
@@ -63,7 +26,7 @@ type conflict struct{ one, other, advice string }
 func checkConflicts(set map[string]bool, conflicts []conflict) error {
 	for _, c := range conflicts {
 		if set[c.one] && set[c.other] {
-			return usagef("-%s and -%s exclude each other: %s", c.one, c.other, c.advice)
+			return cli.Usagef("-%s and -%s exclude each other: %s", c.one, c.other, c.advice)
 		}
 	}
 	return nil
@@ -127,13 +90,6 @@ func numberVar(fs *flag.FlagSet, p *float64, name string, initial float64, l lim
 	}, unlessZero[float64]}, name, usage)
 }
 
-// countVar defines a flag for a whole number of 1 or more. A default of 0
-// stands for none.
-func countVar(fs *flag.FlagSet, p *int, name string, initial int, usage string) {
-	*p = initial
-	fs.Var(&value[int]{p, wholeFrom(1), unlessZero[int]}, name, usage)
-}
-
 // wholeVar defines a flag for a whole number of 0 or more.
 func wholeVar(fs *flag.FlagSet, p *int, name string, initial int, usage string) {
 	*p = initial
@@ -168,7 +124,7 @@ func choiceVar(fs *flag.FlagSet, p *string, name, initial string, words []string
 	*p = initial
 	fs.Var(&value[string]{p, func(s string) (string, error) {
 		if !slices.Contains(words, s) {
-			return "", fmt.Errorf("want %s%s", strings.Join(words, ", "), didYouMean(s, words, ""))
+			return "", fmt.Errorf("want %s%s", strings.Join(words, ", "), cli.DidYouMean(s, words, ""))
 		}
 		return s, nil
 	}, func(s string) string { return s }}, name, usage)

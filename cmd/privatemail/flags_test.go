@@ -3,34 +3,13 @@ package main
 import (
 	"flag"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
-
-func TestParse(t *testing.T) {
-	for _, c := range []struct{ args, names, a string }{
-		{"", "", ""},
-		{"x -a 1 y", "x y", "1"},
-		{"-a 1 x y", "x y", "1"},
-		{"x y -a=1", "x y", "1"},
-		{"x --a 1 -b y", "x y", "1"},
-		{"x -a 1 -- -b -a", "x -b -a", "1"},
-		{"-a -1 x", "x", "-1"},
-		{"x -a 1 -a 2", "x", "2"},
-	} {
-		fs := flag.NewFlagSet("test", flag.ContinueOnError)
-		a := fs.String("a", "", "")
-		fs.Bool("b", false, "")
-		names, err := parse(fs, strings.Fields(c.args))
-		if err != nil || !slices.Equal(names, strings.Fields(c.names)) || *a != c.a {
-			t.Errorf("%q: names %q, a %q, error %v", c.args, names, *a, err)
-		}
-	}
-}
 
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{
@@ -82,12 +61,12 @@ func TestNumberFlags(t *testing.T) {
 		for value := range strings.FieldsSeq(c.good) {
 			fs := flag.NewFlagSet("test", flag.ContinueOnError)
 			new(embedFlags).define(fs)
-			if _, err := parse(fs, []string{"-" + c.flag, value}); err != nil {
+			if _, err := cli.Parse(fs, []string{"-" + c.flag, value}); err != nil {
 				t.Errorf("-%s %s: %v", c.flag, value, err)
 			}
 		}
 		for value := range strings.FieldsSeq(c.refused) {
-			refuse(t, exitUsage, []string{"embed", "-" + c.flag, value}, "-"+c.flag, "want ")
+			refuse(t, cli.Usage, []string{"embed", "-" + c.flag, value}, "-"+c.flag, "want ")
 		}
 	}
 }

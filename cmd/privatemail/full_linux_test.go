@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // TestDiskFull writes to the device on which there is never room.
@@ -12,8 +14,8 @@ func TestDiskFull(t *testing.T) {
 	if err := os.Symlink("/dev/full", out); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, exitFailed, []string{"generate", "-n", "1000", "-d", "10", "-out", out}, out, "no space left")
-	refuse(t, exitFailed, []string{"embed", toy(t), "-sigma", "1", "-out", out}, out, "no space left")
+	refuse(t, cli.Failed, []string{"generate", "-n", "1000", "-d", "10", "-out", out}, out, "no space left")
+	refuse(t, cli.Failed, []string{"embed", toy(t), "-sigma", "1", "-out", out}, out, "no space left")
 }
 
 // A release that was paid for is not lost when there is no room for it.
@@ -25,9 +27,9 @@ func TestReleaseOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := private(toy(t), newLedger(t, temp), out)
-	refuse(t, exitFailed, args, "budget is spent", "no space left", "it is kept in "+rescue)
+	refuse(t, cli.Failed, args, "budget is spent", "no space left", "it is kept in "+rescue)
 	wantRescued(t, rescue)
 
 	t.Setenv("TMPDIR", filepath.Join(rescue, "nowhere"))
-	refuse(t, exitFailed, args, "budget is spent", "no space left", "nor kept", "no such file")
+	refuse(t, cli.Failed, args, "budget is spent", "no space left", "nor kept", "no such file")
 }

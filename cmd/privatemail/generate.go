@@ -15,13 +15,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-func generateVerb() verb {
+func generateVerb() cli.Verb {
 	about := `
 Writes a synthetic set; the same flags give the same bytes. OUT is a file (.npy, .fvecs,
 .fbin), or a folder (one that exists, or a name ending in /) that gets features.npy, and
@@ -30,21 +31,21 @@ labels.npy when the kind has labels. Kinds:
 	for _, k := range setKinds() {
 		about += fmt.Sprintf("  %-10s %s\n", k.Name, k.Law)
 	}
-	return verb{
-		name:     "generate",
-		summary:  "write synthetic feature vectors, or the digits of the demo",
-		synopsis: []string{"-kind KIND -n N -d D -out OUT [-classes C] [-seed Q] [-labels-out FILE]"},
-		about:    about,
-		examples: []string{
+	return cli.Verb{
+		Name:     "generate",
+		Summary:  "write synthetic feature vectors, or the digits of the demo",
+		Synopsis: []string{"-kind KIND -n N -d D -out OUT [-classes C] [-seed Q] [-labels-out FILE]"},
+		About:    about,
+		Examples: []string{
 			"privatemail generate -kind uniform -n 1000000 -d 2 -out points.npy",
 			"privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/",
 			"privatemail generate -kind digits -out digits/",
 		},
-		prints: printsJSON | printsProgress,
-		define: func(fs *flag.FlagSet) action {
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(generateFlags)
 			f.define(fs)
-			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 		},
 	}
 }
@@ -78,16 +79,16 @@ func (f *generateFlags) define(fs *flag.FlagSet) {
 		kinds = append(kinds, k.Name)
 	}
 	choiceVar(fs, &f.kind, "kind", "uniform", kinds, "draw a set of this `KIND`: "+strings.Join(kinds, ", "))
-	countVar(fs, &f.n, "n", 0, "number of rows `N`; required")
-	countVar(fs, &f.d, "d", 0, "dimension `D`; required")
-	countVar(fs, &f.classes, "classes", 10, "number of classes `C`, for kinds with labels")
+	cli.CountVar(fs, &f.n, "n", 0, "number of rows `N`; required")
+	cli.CountVar(fs, &f.d, "d", 0, "dimension `D`; required")
+	cli.CountVar(fs, &f.classes, "classes", 10, "number of classes `C`, for kinds with labels")
 	seedVar(fs, &f.seed, "seed `Q` of the random numbers")
 	fs.StringVar(&f.out, "out", "", "write to the file or folder `OUT`; required")
 	fs.StringVar(&f.labelsOut, "labels-out", "", "write the labels to `FILE`, .npy, .csv or .ivecs (default: beside OUT)")
 	sizeVar(fs, &f.budget, "budget", budgetUsage())
 }
 
-func (f *generateFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+func (f *generateFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	kind, err := f.check(names, set)
 	if err != nil {
 		return err
@@ -114,22 +115,22 @@ func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind,
 	if f.kind == digitsKind {
 		for _, name := range []string{"n", "d", "classes", "seed"} {
 			if set[name] {
-				return kind, usagef("-kind digits is one fixed set: leave out -%s", name)
+				return kind, cli.Usagef("-kind digits is one fixed set: leave out -%s", name)
 			}
 		}
 		f.n, f.d, f.classes = digits.Images, digits.Pixels, digits.Classes
 	}
 	switch {
 	case len(names) > 0:
-		return kind, usagef("names are not wanted, got %q: the output goes to -out", names[0])
+		return kind, cli.Usagef("names are not wanted, got %q: the output goes to -out", names[0])
 	case f.n == 0 || f.d == 0:
-		return kind, usagef("the size is missing: give the number of rows -n N and the dimension -d D")
+		return kind, cli.Usagef("the size is missing: give the number of rows -n N and the dimension -d D")
 	case f.out == "":
-		return kind, usagef("-out is missing: where should the rows go?")
+		return kind, cli.Usagef("-out is missing: where should the rows go?")
 	case !kind.Labelled && set["labels-out"]:
-		return kind, usagef("-kind %s has no labels: leave out -labels-out, or use -kind classes", f.kind)
+		return kind, cli.Usagef("-kind %s has no labels: leave out -labels-out, or use -kind classes", f.kind)
 	case !kind.Labelled && set["classes"]:
-		return kind, usagef("-kind %s has no classes: leave out -classes, or use -kind classes", f.kind)
+		return kind, cli.Usagef("-kind %s has no classes: leave out -classes, or use -kind classes", f.kind)
 	}
 	return kind, nil
 }
@@ -197,7 +198,7 @@ func (f *generateFlags) targets(kind points.Kind) (t targets, err error) {
 		err = checkLabelFile(t.labels)
 	}
 	if err == nil && t.labels != "" && (filepath.Clean(t.labels) == filepath.Clean(t.features) || sameFile(t.labels, t.features)) {
-		err = usagef("features and labels would both go to %s: name another -labels-out", t.labels)
+		err = cli.Usagef("features and labels would both go to %s: name another -labels-out", t.labels)
 	}
 	if err != nil {
 		t.undo()
@@ -270,18 +271,18 @@ type generateReport struct {
 	Labels  string `json:"labels,omitempty"`
 }
 
-func (f *generateFlags) show(e *env, t targets) error {
+func (f *generateFlags) show(e *cli.Env, t targets) error {
 	r := generateReport{Kind: f.kind, N: f.n, D: f.d, Seed: f.seed, Out: t.features, Labels: t.labels}
 	if t.labels != "" {
 		r.Classes = f.classes
 	}
-	if e.json {
-		return e.object(r)
+	if e.JSON {
+		return e.Object(r)
 	}
-	if e.quiet {
+	if e.Quiet {
 		return nil
 	}
-	w := facts(e.stdout)
+	w := facts(e.Stdout)
 	fmt.Fprintf(w, "wrote\t%s, %d x %d %s\n", t.features, f.n, f.d, f.kind)
 	if t.labels != "" {
 		fmt.Fprintf(w, "wrote\t%s, labels of %d classes\n", t.labels, f.classes)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestGenerateKinds(t *testing.T) {
@@ -73,7 +74,7 @@ func TestGenerateUsage(t *testing.T) {
 		"-n 5 -d 5 -out no-such.npy -kind classes -labels-out no-such.npy": "both go to",
 		"-n 0 -d 5": "-n",
 	} {
-		refuse(t, exitUsage, append([]string{"generate"}, strings.Fields(args)...), words)
+		refuse(t, cli.Usage, append([]string{"generate"}, strings.Fields(args)...), words)
 	}
 }
 
@@ -93,7 +94,7 @@ func TestGenerateTooLarge(t *testing.T) {
 		})
 	}
 	for args, words := range cases {
-		refuse(t, exitFailed, append([]string{"generate", "-out", out}, strings.Fields(args)...), words)
+		refuse(t, cli.Failed, append([]string{"generate", "-out", out}, strings.Fields(args)...), words)
 	}
 	wantFiles(t, temp)
 }
@@ -102,18 +103,18 @@ func TestGenerateTooLarge(t *testing.T) {
 func TestGenerateBesideOldLabels(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "toy") + "/"
 	succeed(t, "generate", "-kind", "classes", "-n", "20", "-d", "2", "-out", folder)
-	refuse(t, exitFailed, []string{"generate", "-kind", "uniform", "-n", "20", "-d", "2", "-out", folder}, "labels of other rows")
+	refuse(t, cli.Failed, []string{"generate", "-kind", "uniform", "-n", "20", "-d", "2", "-out", folder}, "labels of other rows")
 }
 
 func TestGenerateFolder(t *testing.T) {
 	temp := t.TempDir()
-	refuse(t, exitFailed, []string{"generate", "-n", "2", "-d", "2", "-out", filepath.Join(temp, "a", "b") + "/"}, "no folder "+filepath.Join(temp, "a"))
+	refuse(t, cli.Failed, []string{"generate", "-n", "2", "-d", "2", "-out", filepath.Join(temp, "a", "b") + "/"}, "no folder "+filepath.Join(temp, "a"))
 	// A folder made for files that cannot be written does not stay.
-	refuse(t, exitFailed, []string{"generate", "-kind", "classes", "-n", "2", "-d", "2", "-out", filepath.Join(temp, "c") + "/", "-labels-out", filepath.Join(temp, "d", "y.npy")}, "no folder")
+	refuse(t, cli.Failed, []string{"generate", "-kind", "classes", "-n", "2", "-d", "2", "-out", filepath.Join(temp, "c") + "/", "-labels-out", filepath.Join(temp, "d", "y.npy")}, "no folder")
 	file := filepath.Join(temp, "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, exitFailed, []string{"generate", "-n", "2", "-d", "2", "-out", file + "/"}, file)
+	refuse(t, cli.Failed, []string{"generate", "-n", "2", "-d", "2", "-out", file + "/"}, file)
 	wantFiles(t, temp, "file")
 }

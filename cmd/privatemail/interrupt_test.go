@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
@@ -59,8 +60,8 @@ func TestCancelledEmbed(t *testing.T) {
 	var stdout bytes.Buffer
 	var cancelled time.Time
 	stderr := &trigger{text: "product", call: func() { cancelled = time.Now(); cancel() }}
-	code := run(ctx, args, &stdout, stderr)
-	if code != exitInterrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), "privatemail: embed: interrupted\n") {
+	code := program().Run(ctx, args, &stdout, stderr)
+	if code != cli.Interrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), "privatemail: embed: interrupted\n") {
 		t.Errorf("exit code %d, output %q, messages\n%s", code, stdout.String(), stderr.String())
 	}
 	if took := time.Since(cancelled); took > 5*time.Second {
@@ -83,7 +84,7 @@ func TestCancelledBefore(t *testing.T) {
 		{"evaluate", "-out", filepath.Join(temp, "report")},
 	} {
 		var stdout, stderr bytes.Buffer
-		if code := run(ended, args, &stdout, &stderr); code != exitInterrupted || stderr.String() != "privatemail: "+args[0]+": interrupted\n" {
+		if code := program().Run(ended, args, &stdout, &stderr); code != cli.Interrupted || stderr.String() != "privatemail: "+args[0]+": interrupted\n" {
 			t.Errorf("%s: exit code %d, messages %q", args[0], code, stderr.String())
 		}
 	}

@@ -1,70 +1,34 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"errors"
-	"flag"
-	"fmt"
-	"io"
-	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
-// Exit codes; the package comment promises them.
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = 130
-)
+func main() { program().Main() }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	context.AfterFunc(ctx, stop) // from then on a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+func program() *cli.Program {
+	return &cli.Program{
+		Name:  "privatemail",
+		About: "embeds labelled feature vectors so that near rows stay near and classes move apart.",
+		Hint:  "To see it work:    privatemail demo\nFlags of a verb:   privatemail VERB -h",
+		Verbs: []cli.Verb{
+			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), planVerb(), generateVerb(),
+			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
+		},
+		Words: words,
+	}
 }
 
-// run is the whole program: it does what the arguments say and returns the exit
-// code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	out := bufio.NewWriter(stdout)
-	e := &env{stdout: out, stderr: stderr}
-	err := dispatch(ctx, e, args)
-	if flushErr := out.Flush(); err == nil && flushErr != nil {
-		err = fmt.Errorf("standard output: %w", flushErr)
-	}
-	return e.finish(ctx, err)
-}
-
-// dispatch finds the verb and lets it work.
-func dispatch(ctx context.Context, e *env, args []string) error {
-	if len(args) == 0 {
-		writeOverview(e.stderr)
-		return errShown
-	}
-	switch args[0] {
-	case "-h", "-help", "--help":
-		args = append([]string{"help"}, args[1:]...)
-	case "-version", "--version":
-		args = append([]string{"version"}, args[1:]...)
-	}
-	v, ok := findVerb(args[0])
-	if !ok {
-		return usagef("there is no verb %q%s; run 'privatemail help' for the list", args[0], didYouMean(args[0], verbNames(), ""))
-	}
-	e.verb = v.name
-	fs := flag.NewFlagSet(v.name, flag.ContinueOnError)
-	act := v.define(fs)
-	e.define(fs, v)
-	names, err := parse(fs, args[1:])
+// words returns what is printed of an error, without the names of packages.
+func words(err error, interrupted bool) string {
 	switch {
-	case errors.Is(err, flag.ErrHelp):
-		v.writeHelp(e.stdout, fs)
-		return nil
-	case err != nil:
-		return err
+	case !interrupted:
+		return plain(err.Error())
+	case errors.Is(err, mechanism.ErrSpent):
+		return "the budget is spent, and there is no release: interrupted"
 	}
-	return act(ctx, e, names)
+	return "interrupted"
 }

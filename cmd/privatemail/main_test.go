@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 // call runs the command in this process.
 func call(args ...string) (code int, stdout, stderr string) {
 	var out, messages bytes.Buffer
-	code = run(context.Background(), args, &out, &messages)
+	code = program().Run(context.Background(), args, &out, &messages)
 	return code, out.String(), messages.String()
 }
 
@@ -39,7 +40,7 @@ func call(args ...string) (code int, stdout, stderr string) {
 func succeed(t *testing.T, args ...string) (stdout, stderr string) {
 	t.Helper()
 	code, stdout, stderr := call(args...)
-	if code != exitOK {
+	if code != cli.OK {
 		t.Fatalf("privatemail %s: exit code %d\n%s", strings.Join(args, " "), code, stderr)
 	}
 	return stdout, stderr
@@ -144,14 +145,14 @@ func wantFiles(t *testing.T, folder string, names ...string) {
 
 func TestOverview(t *testing.T) {
 	code, stdout, stderr := call()
-	if code != exitUsage || stdout != "" || !strings.Contains(stderr, "usage: privatemail VERB") {
+	if code != cli.Usage || stdout != "" || !strings.Contains(stderr, "usage: privatemail VERB") {
 		t.Errorf("no arguments: exit code %d, output %q, messages %q", code, stdout, stderr)
 	}
 	for _, arg := range []string{"help", "-h", "--help", "-help"} {
 		stdout, stderr := succeed(t, arg)
-		for _, name := range verbNames() {
-			if !strings.Contains(stdout, "\n  "+name+" ") {
-				t.Errorf("%s does not list %s", arg, name)
+		for _, v := range program().All() {
+			if !strings.Contains(stdout, "\n  "+v.Name+" ") {
+				t.Errorf("%s does not list %s", arg, v.Name)
 			}
 		}
 		if stderr != "" {
@@ -161,21 +162,21 @@ func TestOverview(t *testing.T) {
 }
 
 func TestHelpOfEveryVerb(t *testing.T) {
-	for _, v := range verbs() {
-		t.Run(v.name, func(t *testing.T) {
-			stdout, stderr := succeed(t, v.name, "-h")
-			if stderr != "" || !strings.Contains(stdout, "\nusage:\n  privatemail "+v.name) || !strings.Contains(stdout, "\nexample:\n  privatemail "+v.name) {
+	for _, v := range program().All() {
+		t.Run(v.Name, func(t *testing.T) {
+			stdout, stderr := succeed(t, v.Name, "-h")
+			if stderr != "" || !strings.Contains(stdout, "\nusage:\n  privatemail "+v.Name) || !strings.Contains(stdout, "\nexample:\n  privatemail "+v.Name) {
 				t.Errorf("help without usage or example:\n%s%s", stdout, stderr)
 			}
-			fs := flag.NewFlagSet(v.name, flag.ContinueOnError)
-			v.define(fs)
+			fs := flag.NewFlagSet(v.Name, flag.ContinueOnError)
+			v.Define(fs)
 			fs.VisitAll(func(f *flag.Flag) {
 				if n := strings.Count(stdout, "\n  -"+f.Name+" "); n != 1 {
 					t.Errorf("-%s has %d lines", f.Name, n)
 				}
 			})
-			if again, _ := succeed(t, "help", v.name); again != stdout {
-				t.Errorf("help %s differs from %s -h", v.name, v.name)
+			if again, _ := succeed(t, "help", v.Name); again != stdout {
+				t.Errorf("help %s differs from %s -h", v.Name, v.Name)
 			}
 		})
 	}
@@ -183,16 +184,14 @@ func TestHelpOfEveryVerb(t *testing.T) {
 
 // TestExamples keeps the examples of the help in step with the flags.
 func TestExamples(t *testing.T) {
-	for _, v := range verbs() {
-		for _, line := range v.examples {
+	for _, v := range program().All() {
+		for _, line := range v.Examples {
+			// With -h a command is read to its end and not carried out.
 			words := strings.Fields(line)
-			fs := flag.NewFlagSet(v.name, flag.ContinueOnError)
-			v.define(fs)
-			new(env).define(fs, v)
-			if words[0] != "privatemail" || words[1] != v.name {
-				t.Errorf("%q is no example of %s", line, v.name)
-			} else if _, err := parse(fs, words[2:]); err != nil {
-				t.Errorf("%q: %v", line, err)
+			if words[0] != "privatemail" || words[1] != v.Name {
+				t.Errorf("%q is no example of %s", line, v.Name)
+			} else if code, _, stderr := call(append(words[1:], "-h")...); code != cli.OK {
+				t.Errorf("%q: %s", line, stderr)
 			}
 		}
 	}
@@ -206,7 +205,7 @@ func TestVersion(t *testing.T) {
 	}
 	stdout, _ := succeed(t, "version", "-json")
 	wantKeys(t, object(t, stdout), "version go platform simd")
-	refuse(t, exitUsage, []string{"version", "x"}, "names are not wanted")
+	refuse(t, cli.Usage, []string{"version", "x"}, "names are not wanted")
 }
 
 func TestUnknownVerbAndFlag(t *testing.T) {
@@ -230,7 +229,7 @@ func TestUnknownVerbAndFlag(t *testing.T) {
 		{"generate -kind unifrom", []string{"did you mean uniform?"}},
 		{"demo -json=perhaps", []string{"-json"}},
 	} {
-		t.Run(c.args, func(t *testing.T) { refuse(t, exitUsage, strings.Fields(c.args), c.words...) })
+		t.Run(c.args, func(t *testing.T) { refuse(t, cli.Usage, strings.Fields(c.args), c.words...) })
 	}
 	_, _, stderr := call("xyzzy")
 	if strings.Contains(stderr, "did you mean") {
@@ -245,7 +244,7 @@ func (brokenWriter) Write([]byte) (int, error) { return 0, os.ErrClosed }
 
 func TestBrokenStandardOutput(t *testing.T) {
 	var stderr bytes.Buffer
-	if code := run(t.Context(), []string{"version"}, brokenWriter{}, &stderr); code != exitFailed || !strings.Contains(stderr.String(), "standard output") {
+	if code := program().Run(t.Context(), []string{"version"}, brokenWriter{}, &stderr); code != cli.Failed || !strings.Contains(stderr.String(), "standard output") {
 		t.Errorf("exit code %d, messages %q", code, stderr.String())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -29,7 +30,7 @@ func checkFile(path string, write func(ended context.Context) error) error {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := write(ended); err != nil && !errors.Is(err, context.Canceled) {
-		return usagef("%s", plain(err.Error()))
+		return cli.Usagef("%s", plain(err.Error()))
 	}
 	return checkPlace(path)
 }
@@ -103,7 +104,7 @@ func sameFile(a, b string) bool {
 func refuseInput(flag, out string, in input) error {
 	for _, path := range []string{in.features, in.labels} {
 		if path != "" && sameFile(out, path) {
-			return usagef("%s %s would replace the input %s; name another file", flag, out, path)
+			return cli.Usagef("%s %s would replace the input %s; name another file", flag, out, path)
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -23,7 +24,7 @@ import (
 // pictures draws embeddings of the first data set under the first seed. Those that
 // cannot be made, say of rows without two of one class, are left out with a note:
 // the figures of a long run do not depend on them.
-func (s *study) pictures(ctx context.Context, e *env) (groups []report.Group, err error) {
+func (s *study) pictures(ctx context.Context, e *cli.Env) (groups []report.Group, err error) {
 	p, err := evaluate.NewProblem(s.data[0], s.seeds[0])
 	if err != nil {
 		return nil, err
@@ -46,7 +47,7 @@ func (s *study) pictures(ctx context.Context, e *env) (groups []report.Group, er
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case err != nil:
-			e.note("the report lacks pictures: %s", plain(err.Error()))
+			e.Note("the report lacks pictures: %s", plain(err.Error()))
 		default:
 			groups = append(groups, *g)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
@@ -53,7 +54,7 @@ func TestReleaseToClosedPipe(t *testing.T) {
 	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+rescue)
 	var messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = write, &messages
-	if err := cmd.Run(); cmd.ProcessState.ExitCode() != exitFailed || !bytes.Contains(messages.Bytes(), []byte("it is kept in "+rescue)) {
+	if err := cmd.Run(); cmd.ProcessState.ExitCode() != cli.Failed || !bytes.Contains(messages.Bytes(), []byte("it is kept in "+rescue)) {
 		t.Errorf("%v: %s", err, &messages)
 	}
 	wantRescued(t, rescue)

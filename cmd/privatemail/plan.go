@@ -11,15 +11,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-func planVerb() verb {
-	return verb{
-		name:     "plan",
-		summary:  "list the operators that could embed a file, with their cost",
-		synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
-		about: `
+func planVerb() cli.Verb {
+	return cli.Verb{
+		Name:     "plan",
+		Summary:  "list the operators that could embed a file, with their cost",
+		Synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
+		About: `
 Looks at a sample of rows and builds nothing. The operator marked * is the one embed would
 take with the same flags, all of which are accepted; where the certificate of what was
 built misses -tolerance after all, embed goes on to the next. Memory is what is built, the
@@ -27,19 +28,19 @@ embedding included. Seconds are estimates for the workers at hand: constants tha
 by how fast this machine is, which is measured once and kept in the user's cache folder.
 Degrees are those of a sample of rows. With -json there is one object per operator, the best
 first.`,
-		examples: []string{
+		Examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
 		},
-		prints: printsJSON | printsProgress,
-		define: func(fs *flag.FlagSet) action {
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(planFlags)
 			f.work.define(fs)
 			f.graph.define(fs, "; this or -degree is required")
 			f.graph.defineRows(fs)
 			f.size.define(fs)
 			f.rest.define(fs)
-			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 		},
 	}
 }
@@ -64,7 +65,7 @@ func (f *restFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.out, "out", "", "as for embed; not written")
 }
 
-func (f *planFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	name, err := oneName(names)
 	if err != nil {
 		return err
@@ -102,9 +103,9 @@ type plan struct {
 	*privatemail.Plan
 }
 
-func (f *planFlags) plan(ctx context.Context, e *env, in input, s *privatemail.Settings) (*plan, error) {
+func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
-	err := e.withRows(ctx, f.work, input{features: in.features}, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
+	err := withRows(ctx, e, f.work, input{features: in.features}, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
 		p, err := engine.Plan(ctx, x, s)
 		out = &plan{in.features, x.Rows, x.Cols, p}
 		return err
@@ -150,12 +151,12 @@ func reportDegrees(d kernel.Degrees) degreeReport {
 	return degreeReport{jsonNumber(d.Mean), jsonNumber(q[0]), jsonNumber(q[1]), jsonNumber(q[2]), jsonNumber(q[3]), jsonNumber(q[4]), jsonNumber(d.Isolated)}
 }
 
-func (p *plan) show(e *env) error {
-	if !e.json {
+func (p *plan) show(e *cli.Env) error {
+	if !e.JSON {
 		return p.table(e)
 	}
 	for i, c := range p.Candidates {
-		err := e.object(candidateReport{
+		err := e.Object(candidateReport{
 			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
 			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
@@ -171,9 +172,9 @@ func (p *plan) show(e *env) error {
 
 func (p *plan) picked(i int) bool { return i == 0 && p.Candidates[0].Feasible }
 
-func (p *plan) table(e *env) error {
-	fmt.Fprintf(e.stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.Bandwidth.Sigma(), p.Bandwidth.Gamma())
-	t := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+func (p *plan) table(e *cli.Env) error {
+	fmt.Fprintf(e.Stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.Bandwidth.Sigma(), p.Bandwidth.Gamma())
+	t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\toperator\tseconds\tmemory\teta\tneighbours\treason")
 	for i, c := range p.Candidates {
 		mark := map[bool]string{true: "*"}[p.picked(i)]
@@ -192,7 +193,7 @@ func (p *plan) table(e *env) error {
 	}
 	d := p.Candidates[0].Degrees
 	q := d.Quantiles
-	_, err := fmt.Fprintf(e.stdout, "\ndegrees: mean %.4g; 1%% of rows up to %.3g, 10%% %.3g, half %.3g, 90%% %.3g, 99%% %.3g; about %.0f isolated rows\n",
+	_, err := fmt.Fprintf(e.Stdout, "\ndegrees: mean %.4g; 1%% of rows up to %.3g, 10%% %.3g, half %.3g, 90%% %.3g, 99%% %.3g; about %.0f isolated rows\n",
 		d.Mean, q[0], q[1], q[2], q[3], q[4], d.Isolated)
 	return err
 }

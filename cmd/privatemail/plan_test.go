@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestPlan(t *testing.T) {
@@ -46,16 +48,16 @@ func TestPlanJSON(t *testing.T) {
 func TestPlanNothing(t *testing.T) {
 	folder := toy(t)
 	code, stdout, stderr := call("plan", folder, "-degree", "20", "-budget", "11000", "-k", "1")
-	if code != exitFailed || !strings.Contains(stderr, "no operator can serve") || !strings.Contains(stdout, "cannot serve: needs") || strings.Contains(stdout, "*") {
+	if code != cli.Failed || !strings.Contains(stderr, "no operator can serve") || !strings.Contains(stdout, "cannot serve: needs") || strings.Contains(stdout, "*") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
 }
 
 func TestPlanRefuses(t *testing.T) {
-	refuse(t, exitUsage, []string{"plan"}, "FEATURES is missing")
-	refuse(t, exitUsage, []string{"plan", "x"}, "-sigma", "-degree")
-	refuse(t, exitUsage, []string{"plan", "x", "-sigma", "1", "-beta", "1", "-k", "2"}, "-beta and -k exclude")
+	refuse(t, cli.Usage, []string{"plan"}, "FEATURES is missing")
+	refuse(t, cli.Usage, []string{"plan", "x"}, "-sigma", "-degree")
+	refuse(t, cli.Usage, []string{"plan", "x", "-sigma", "1", "-beta", "1", "-k", "2"}, "-beta and -k exclude")
 	gone := filepath.Join(t.TempDir(), "x.npy")
-	refuse(t, exitFailed, []string{"plan", gone, "-sigma", "1"}, gone, "no such file")
-	refuse(t, exitFailed, []string{"plan", toy(t), "-degree", "300"}, "mean degree 300", "299")
+	refuse(t, cli.Failed, []string{"plan", gone, "-sigma", "1"}, gone, "no such file")
+	refuse(t, cli.Failed, []string{"plan", toy(t), "-degree", "300"}, "mean degree 300", "299")
 }

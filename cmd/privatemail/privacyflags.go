@@ -4,6 +4,7 @@ import (
 	"flag"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -48,7 +49,7 @@ func (f *queryFlags) define(fs *flag.FlagSet, table string) {
 	choiceVar(fs, &f.convention, "convention", "appendix", conventionNames(), "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
 	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "coefficient `A` of the label term; negative numbers attract (default: no label term)")
 	choiceVar(fs, &f.table, "table", table, tableNames(), "weights between labels: `T` is equal, different or gaussian; balanced and centred depend on the data and are refused")
-	countVar(fs, &f.columns, "k", 2, "`K` columns of the random start, and so of the release")
+	cli.CountVar(fs, &f.columns, "k", 2, "`K` columns of the random start, and so of the release")
 	numberVar(fs, &f.sigmaQ, "sigma-q", 1e-8, positive(), "standard deviation `SQ` of the random start")
 	seedVar(fs, &f.seed, "seed `Q` of the random start, which is public")
 	choiceVar(fs, &f.operator, "operator", "", []string{"dense", "poly", "background", "csr"}, "feature weights: `NAME` is dense (exact), poly (a polynomial, for wide bandwidths), background (constant beyond -radius) or csr (truncated, for which there is no bound: refused) (default: by the number of rows and sigma)")
@@ -71,7 +72,7 @@ const publicClasses = 1 << 16
 
 func (f *queryFlags) apply(s *privatemail.PrivateSettings) error {
 	if f.sigma == 0 {
-		return usagef("the bandwidth is missing: give -sigma S; it has to be public, so it cannot be found from private rows")
+		return cli.Usagef("the bandwidth is missing: give -sigma S; it has to be public, so it cannot be found from private rows")
 	}
 	s.Bandwidth, s.Alpha, s.Table = bandwidth(f.convention, f.sigma), f.alpha, f.table
 	s.Columns, s.SigmaQ, s.Seed, s.Classes = f.columns, f.sigmaQ, f.seed, f.classes

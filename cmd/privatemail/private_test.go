@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -111,18 +112,18 @@ func TestSensitivityInOtherCases(t *testing.T) {
 		args, words string
 		code        int
 	}{
-		{"-sigma 6", "-n", exitUsage},
-		{"-n 1 -sigma 6", "-n", exitUsage},
-		{"-n 10", "bandwidth is missing", exitUsage},
-		{"-n 10 -sigma 6 -epsilon 1", "go together", exitUsage},
-		{"-n 10 -sigma 6 x.npy", "names are not wanted", exitUsage},
-		{"-n 10 -sigma 6 -relation replce-one", "did you mean replace-one?", exitUsage},
-		{"-n 10 -sigma 6 -operator csr", "no bound is proved", exitFailed},
-		{"-n 10 -sigma 6 -table centred", "no bound is proved", exitFailed},
-		{"-n 10 -sigma 6 -rule classical -epsilon 1 -delta 1e-5", "analytic", exitFailed},
-		{"-n 10 -sigma 0.01", "representable", exitFailed},
-		{"-n 10 -sigma 6 -epsilon 1e-9 -delta 1e-5", "Epsilon", exitFailed},
-		{"-n 2000000000 -k 100000 -sigma 6", "memory budget exceeded", exitFailed},
+		{"-sigma 6", "-n", cli.Usage},
+		{"-n 1 -sigma 6", "-n", cli.Usage},
+		{"-n 10", "bandwidth is missing", cli.Usage},
+		{"-n 10 -sigma 6 -epsilon 1", "go together", cli.Usage},
+		{"-n 10 -sigma 6 x.npy", "names are not wanted", cli.Usage},
+		{"-n 10 -sigma 6 -relation replce-one", "did you mean replace-one?", cli.Usage},
+		{"-n 10 -sigma 6 -operator csr", "no bound is proved", cli.Failed},
+		{"-n 10 -sigma 6 -table centred", "no bound is proved", cli.Failed},
+		{"-n 10 -sigma 6 -rule classical -epsilon 1 -delta 1e-5", "analytic", cli.Failed},
+		{"-n 10 -sigma 0.01", "representable", cli.Failed},
+		{"-n 10 -sigma 6 -epsilon 1e-9 -delta 1e-5", "Epsilon", cli.Failed},
+		{"-n 2000000000 -k 100000 -sigma 6", "memory budget exceeded", cli.Failed},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			refuse(t, c.code, append([]string{"sensitivity"}, strings.Fields(c.args)...), c.words)
@@ -237,19 +238,19 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	if !strings.Contains(stdout, "epsilon 1, delta 1e-06") || !strings.Contains(stdout, "dense or poly)") {
 		t.Errorf("nothing about the guarantee and its operator: %s", stdout)
 	}
-	refuse(t, exitUsage, []string{"continue", out, "-out", z, "-alpha", "1"}, "-labels FILE")
+	refuse(t, cli.Usage, []string{"continue", out, "-out", z, "-alpha", "1"}, "-labels FILE")
 	short := filepath.Join(temp, "short.csv")
 	if err := os.WriteFile(short, []byte("0\n1\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, exitFailed, []string{"continue", out, "-out", z, "-labels", short}, "2 labels, but the release has 300 rows")
+	refuse(t, cli.Failed, []string{"continue", out, "-out", z, "-labels", short}, "2 labels, but the release has 300 rows")
 	// The bandwidth of the first step does not suit a start of 1e-8.
 	if _, stderr := succeed(t, "continue", out, "-out", z); !strings.Contains(stderr, "-degree 20") {
 		t.Errorf("no note on a graph without information: %q", stderr)
 	}
 	// The released points themselves, with flags that no step would follow.
 	for name, value := range map[string]string{"-degree": "8", "-sigma": "1", "-alpha": "1", "-labels": labels, "-operator": "dense", "-stop": "0.1", "-normalize": "centred"} {
-		refuse(t, exitUsage, []string{"continue", out, "-steps", "0", name, value, "-out", z}, "-steps 0", name)
+		refuse(t, cli.Usage, []string{"continue", out, "-steps", "0", name, value, "-out", z}, "-steps 0", name)
 	}
 	succeed(t, "continue", out, "-steps", "0", "-out", z)
 	r, err := readRelease(out)
@@ -307,36 +308,36 @@ func TestPrivatizeRefusals(t *testing.T) {
 		code int
 		word string
 	}{
-		{"no epsilon", without("-epsilon"), exitUsage, "-epsilon"},
-		{"no delta", without("-delta"), exitUsage, "-delta"},
-		{"no label mode", without("-label-mode"), exitUsage, "-label-mode"},
-		{"no ledger", without("-ledger"), exitUsage, "budget create"},
-		{"no unit", without("-unit"), exitUsage, "-unit"},
-		{"no out", without("-out"), exitUsage, "-out"},
-		{"no sigma", without("-sigma"), exitUsage, "-sigma"},
-		{"no features", append([]string{"privatize"}, private(folder, ledger, out)[2:]...), exitUsage, "FEATURES"},
-		{"unknown relation", private(folder, ledger, out, "-relation", "any"), exitUsage, "replace-one"},
-		{"truncated", private(folder, ledger, out, "-operator", "csr"), exitFailed, "no bound is proved"},
-		{"radius with dense", private(folder, ledger, out, "-operator", "dense", "-radius", "1"), exitFailed, "radius"},
-		{"centred table", private(folder, ledger, out, "-table", "centred"), exitFailed, "no bound is proved"},
-		{"classical at 1", private(folder, ledger, out, "-rule", "classical"), exitFailed, "analytic"},
-		{"epsilon too large", private(folder, ledger, out, "-epsilon", "101"), exitFailed, "Epsilon"},
-		{"budget exceeded", private(folder, ledger, out, "-epsilon", "6"), exitFailed, "exceeded"},
-		{"labels out of range", private(folder, ledger, out, "-classes", "3"), exitFailed, "0 .. 2"},
-		{"randomised without a price", private(folder, ledger, out, "-label-mode", "randomised"), exitUsage, "-label-epsilon"},
-		{"a price for nothing", private(folder, ledger, out, "-label-epsilon", "1"), exitUsage, "randomised"},
-		{"randomised public labels", private(folder, ledger, out, "-label-mode", "randomised", "-label-epsilon", "1", "-relation", "features-replace"), exitFailed, "label"},
-		{"missing ledger", private(folder, filepath.Join(temp, "none.ledger"), out), exitFailed, "budget create"},
-		{"ledger is features", private(folder, filepath.Join(folder, featuresName), out), exitFailed, "ledger"},
-		{"out is the ledger", private(folder, ledger, ledger), exitFailed, "ledger"},
-		{"out is the features", private(folder, ledger, filepath.Join(folder, featuresName)), exitUsage, "replace"},
-		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), exitFailed, "no folder"},
-		{"NaN", private(nan, ledger, out, "-labels", labels), exitFailed, "row 1, column 3"},
-		{"not of unit norm", private(long, ledger, out, "-labels", labels), exitFailed, "-normalize-rows"},
-		{"no labels", private(bad, ledger, out), exitUsage, "-labels"},
-		{"no labels to randomise", private(bad, ledger, out, "-alpha", "0", "-label-mode", "randomised", "-label-epsilon", "1"), exitUsage, "randomise"},
-		{"rest public without a row", private(folder, ledger, out, "-rest-public"), exitUsage, "-private-rows"},
-		{"private row outside", private(folder, ledger, out, "-private-rows", "300"), exitFailed, "300"},
+		{"no epsilon", without("-epsilon"), cli.Usage, "-epsilon"},
+		{"no delta", without("-delta"), cli.Usage, "-delta"},
+		{"no label mode", without("-label-mode"), cli.Usage, "-label-mode"},
+		{"no ledger", without("-ledger"), cli.Usage, "budget create"},
+		{"no unit", without("-unit"), cli.Usage, "-unit"},
+		{"no out", without("-out"), cli.Usage, "-out"},
+		{"no sigma", without("-sigma"), cli.Usage, "-sigma"},
+		{"no features", append([]string{"privatize"}, private(folder, ledger, out)[2:]...), cli.Usage, "FEATURES"},
+		{"unknown relation", private(folder, ledger, out, "-relation", "any"), cli.Usage, "replace-one"},
+		{"truncated", private(folder, ledger, out, "-operator", "csr"), cli.Failed, "no bound is proved"},
+		{"radius with dense", private(folder, ledger, out, "-operator", "dense", "-radius", "1"), cli.Failed, "radius"},
+		{"centred table", private(folder, ledger, out, "-table", "centred"), cli.Failed, "no bound is proved"},
+		{"classical at 1", private(folder, ledger, out, "-rule", "classical"), cli.Failed, "analytic"},
+		{"epsilon too large", private(folder, ledger, out, "-epsilon", "101"), cli.Failed, "Epsilon"},
+		{"budget exceeded", private(folder, ledger, out, "-epsilon", "6"), cli.Failed, "exceeded"},
+		{"labels out of range", private(folder, ledger, out, "-classes", "3"), cli.Failed, "0 .. 2"},
+		{"randomised without a price", private(folder, ledger, out, "-label-mode", "randomised"), cli.Usage, "-label-epsilon"},
+		{"a price for nothing", private(folder, ledger, out, "-label-epsilon", "1"), cli.Usage, "randomised"},
+		{"randomised public labels", private(folder, ledger, out, "-label-mode", "randomised", "-label-epsilon", "1", "-relation", "features-replace"), cli.Failed, "label"},
+		{"missing ledger", private(folder, filepath.Join(temp, "none.ledger"), out), cli.Failed, "budget create"},
+		{"ledger is features", private(folder, filepath.Join(folder, featuresName), out), cli.Failed, "ledger"},
+		{"out is the ledger", private(folder, ledger, ledger), cli.Failed, "ledger"},
+		{"out is the features", private(folder, ledger, filepath.Join(folder, featuresName)), cli.Usage, "replace"},
+		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), cli.Failed, "no folder"},
+		{"NaN", private(nan, ledger, out, "-labels", labels), cli.Failed, "row 1, column 3"},
+		{"not of unit norm", private(long, ledger, out, "-labels", labels), cli.Failed, "-normalize-rows"},
+		{"no labels", private(bad, ledger, out), cli.Usage, "-labels"},
+		{"no labels to randomise", private(bad, ledger, out, "-alpha", "0", "-label-mode", "randomised", "-label-epsilon", "1"), cli.Usage, "randomise"},
+		{"rest public without a row", private(folder, ledger, out, "-rest-public"), cli.Usage, "-private-rows"},
+		{"private row outside", private(folder, ledger, out, "-private-rows", "300"), cli.Failed, "300"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			refuse(t, c.code, c.args, c.word)
@@ -362,7 +363,7 @@ func TestContinueRefusals(t *testing.T) {
 		if err := os.WriteFile(path, []byte(data), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		refuse(t, exitFailed, []string{"continue", path, "-out", z}, path)
+		refuse(t, cli.Failed, []string{"continue", path, "-out", z}, path)
 	}
 	labels := filepath.Join(folder, labelsName)
 	for _, c := range []struct {
@@ -370,19 +371,19 @@ func TestContinueRefusals(t *testing.T) {
 		code int
 		word string
 	}{
-		{[]string{"continue", "-out", z}, exitUsage, "RELEASE"},
-		{[]string{"continue", r, r, "-out", z}, exitUsage, "one RELEASE"},
-		{[]string{"continue", r}, exitUsage, "-out"},
-		{[]string{"continue", r, "-out", r}, exitUsage, "replace"},
-		{[]string{"continue", r, "-out", z, "-labels", labels}, exitUsage, "dropped"},
-		{[]string{"continue", r, "-out", z, "-alpha", "1"}, exitUsage, "dropped"},
-		{[]string{"continue", filepath.Join(folder, featuresName), "-out", z}, exitFailed, "do not begin like a release"},
-		{[]string{"continue", r, "-out", z, "-sigma", "1", "-degree", "2"}, exitUsage, "exclude"},
-		{[]string{"continue", r, "-out", z, "-steps", "-1"}, exitUsage, "0 or more"},
-		{[]string{"continue", r, "-out", filepath.Join(temp, "z.png")}, exitUsage, "png"},
-		{[]string{"continue", temp, "-out", z}, exitFailed, "folder"},
-		{[]string{"continue", filepath.Join(temp, "absent"), "-out", z}, exitFailed, "no such file"},
-		{[]string{"continue", r, "-out", z, "-budget", "1K"}, exitFailed, "-budget"},
+		{[]string{"continue", "-out", z}, cli.Usage, "RELEASE"},
+		{[]string{"continue", r, r, "-out", z}, cli.Usage, "one RELEASE"},
+		{[]string{"continue", r}, cli.Usage, "-out"},
+		{[]string{"continue", r, "-out", r}, cli.Usage, "replace"},
+		{[]string{"continue", r, "-out", z, "-labels", labels}, cli.Usage, "dropped"},
+		{[]string{"continue", r, "-out", z, "-alpha", "1"}, cli.Usage, "dropped"},
+		{[]string{"continue", filepath.Join(folder, featuresName), "-out", z}, cli.Failed, "do not begin like a release"},
+		{[]string{"continue", r, "-out", z, "-sigma", "1", "-degree", "2"}, cli.Usage, "exclude"},
+		{[]string{"continue", r, "-out", z, "-steps", "-1"}, cli.Usage, "0 or more"},
+		{[]string{"continue", r, "-out", filepath.Join(temp, "z.png")}, cli.Usage, "png"},
+		{[]string{"continue", temp, "-out", z}, cli.Failed, "folder"},
+		{[]string{"continue", filepath.Join(temp, "absent"), "-out", z}, cli.Failed, "no such file"},
+		{[]string{"continue", r, "-out", z, "-budget", "1K"}, cli.Failed, "-budget"},
 	} {
 		refuse(t, c.code, c.args, c.word)
 	}
@@ -394,7 +395,7 @@ func TestContinueRefusals(t *testing.T) {
 func TestBudget(t *testing.T) {
 	temp := t.TempDir()
 	ledger := newLedger(t, temp)
-	refuse(t, exitFailed, []string{"budget", "create", ledger, "-epsilon", "9", "-delta", "1e-6"}, "exists already")
+	refuse(t, cli.Failed, []string{"budget", "create", ledger, "-epsilon", "9", "-delta", "1e-6"}, "exists already")
 	stdout, _ := succeed(t, "budget", "show", ledger)
 	if !strings.Contains(stdout, "nothing has been spent") || !strings.Contains(stdout, "epsilon 5") {
 		t.Errorf("%s", stdout)
@@ -444,14 +445,14 @@ func TestBudget(t *testing.T) {
 		args, words string
 		code        int
 	}{
-		{"", "create", exitUsage}, {"create", "LEDGER", exitUsage}, {"shwo x", "show", exitUsage},
-		{"create x -delta 1e-6", "-epsilon", exitUsage}, {"create x -epsilon 1", "-delta", exitUsage},
-		{"create x -epsilon 1 -delta 1e-6 -unit a", "-unit", exitUsage},
-		{"create x -kind pure -epsilon 1 -delta 1e-6", "delta 0", exitUsage},
-		{"create x -epsilon 1e9 -delta 1e-6", "Epsilon", exitFailed},
-		{"create no/x -epsilon 1 -delta 1e-6", "no folder", exitFailed},
-		{"show x -epsilon 1", "fixed", exitUsage}, {"show absent", "budget create", exitFailed},
-		{"show " + filepath.Join(folder, featuresName), "ledger", exitFailed},
+		{"", "create", cli.Usage}, {"create", "LEDGER", cli.Usage}, {"shwo x", "show", cli.Usage},
+		{"create x -delta 1e-6", "-epsilon", cli.Usage}, {"create x -epsilon 1", "-delta", cli.Usage},
+		{"create x -epsilon 1 -delta 1e-6 -unit a", "-unit", cli.Usage},
+		{"create x -kind pure -epsilon 1 -delta 1e-6", "delta 0", cli.Usage},
+		{"create x -epsilon 1e9 -delta 1e-6", "Epsilon", cli.Failed},
+		{"create no/x -epsilon 1 -delta 1e-6", "no folder", cli.Failed},
+		{"show x -epsilon 1", "fixed", cli.Usage}, {"show absent", "budget create", cli.Failed},
+		{"show " + filepath.Join(folder, featuresName), "ledger", cli.Failed},
 	} {
 		refuse(t, c.code, append([]string{"budget"}, strings.Fields(c.args)...), c.words)
 	}
@@ -464,7 +465,7 @@ func TestBudget(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer held.Close()
-	refuse(t, exitFailed, private(folder, ledger, filepath.Join(temp, "r9")), "another process")
+	refuse(t, cli.Failed, private(folder, ledger, filepath.Join(temp, "r9")), "another process")
 	succeed(t, "budget", "show", ledger)
 }
 
@@ -474,7 +475,7 @@ func TestOtherLedgers(t *testing.T) {
 	pure, zcdp := filepath.Join(temp, "pure"), filepath.Join(temp, "zcdp")
 	succeed(t, "budget", "create", pure, "-kind", "pure", "-epsilon", "3")
 	succeed(t, "budget", "create", zcdp, "-kind", "zcdp", "-epsilon", "3", "-delta", "1e-6")
-	refuse(t, exitFailed, private(folder, pure, filepath.Join(temp, "r")), "pure")
+	refuse(t, cli.Failed, private(folder, pure, filepath.Join(temp, "r")), "pure")
 	succeed(t, private(folder, zcdp, filepath.Join(temp, "r"))...)
 }
 
@@ -505,7 +506,7 @@ func defined(t *testing.T, define func(*flag.FlagSet), args ...string) map[strin
 	t.Helper()
 	fs := flag.NewFlagSet("test", flag.ContinueOnError)
 	define(fs)
-	if _, err := parse(fs, args); err != nil {
+	if _, err := cli.Parse(fs, args); err != nil {
 		t.Fatal(err)
 	}
 	return given(fs)
@@ -526,7 +527,7 @@ func TestPrintedGuarantee(t *testing.T) {
 	if v := object(t, stdout); v["epsilon"] != 0.5 || v["epsilon_total"] != 8.5 || v["records"] != 1. {
 		t.Errorf("%v", v)
 	}
-	refuse(t, exitUsage, args("b", "-label-mode", "dropped", "-unit-kind", "client"), "-records")
+	refuse(t, cli.Usage, args("b", "-label-mode", "dropped", "-unit-kind", "client"), "-records")
 	stdout, _ = succeed(t, args("many", "-label-mode", "dropped", "-unit-kind", "client", "-records", "20")...)
 	if !strings.Contains(stdout, "one client of at most 20 rows") {
 		t.Error(stdout)
@@ -540,11 +541,11 @@ func TestOutputIsPaidFor(t *testing.T) {
 	succeed(t, "budget", "create", ledger, "-epsilon", "1", "-delta", "1e-6")
 	succeed(t, private(folder, "none", made)...)
 	before, release := readFile(t, ledger), readFile(t, made)
-	refuse(t, exitFailed, private(folder, "none", ledger), "ledger")
-	refuse(t, exitFailed, private(folder, ledger, ledger), "ledger")
-	refuse(t, exitFailed, []string{"embed", folder, "-sigma", "1", "-out", ledger}, "ledger")
-	refuse(t, exitFailed, []string{"continue", made, "-degree", "5", "-out", ledger}, "ledger")
-	refuse(t, exitFailed, private(folder, "none", made), "paid for")
+	refuse(t, cli.Failed, private(folder, "none", ledger), "ledger")
+	refuse(t, cli.Failed, private(folder, ledger, ledger), "ledger")
+	refuse(t, cli.Failed, []string{"embed", folder, "-sigma", "1", "-out", ledger}, "ledger")
+	refuse(t, cli.Failed, []string{"continue", made, "-degree", "5", "-out", ledger}, "ledger")
+	refuse(t, cli.Failed, private(folder, "none", made), "paid for")
 	if readFile(t, ledger) != before || readFile(t, made) != release {
 		t.Error("a file has changed")
 	}

@@ -20,19 +20,20 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-func privatizeVerb() verb {
-	return verb{
-		name:    "privatize",
-		summary: "release the first step of a file with differential privacy",
-		synopsis: []string{
+func privatizeVerb() cli.Verb {
+	return cli.Verb{
+		Name:    "privatize",
+		Summary: "release the first step of a file with differential privacy",
+		Synopsis: []string{
 			"FEATURES -sigma S -epsilon E -delta D -label-mode MODE -ledger FILE|none -unit NAME -out FILE [-labels FILE] [-alpha A] [FLAGS]",
 		},
-		about: `
+		About: `
 Computes the first step of the iteration on rows of unit norm, adds noise calibrated to a
 proved bound, and writes a release: the only thing that may leave the machine. 'privatemail
 continue' takes it further, anywhere, without the features. FILE ending in .json gets the
@@ -51,16 +52,16 @@ never given back: not after an error, not after Ctrl-C. -ledger none counts noth
 
 Epsilon, delta, label mode and ledger have no default. Labels are 0 to C-1 with a public C
 (-classes); without it the constant 65536 is published instead.`,
-		examples: []string{
+		Examples: []string{
 			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -out birds.release",
 			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
 		},
-		prints:  printsJSON | printsProgress,
-		without: notPrivate(),
-		define: func(fs *flag.FlagSet) action {
+		Prints:  cli.PrintsJSON | cli.PrintsProgress,
+		Without: notPrivate(),
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(privatizeFlags)
 			f.define(fs)
-			return func(ctx context.Context, e *env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 		},
 	}
 }
@@ -84,14 +85,14 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
 	f.price.define(fs)
 	f.query.define(fs, "equal")
-	countVar(fs, &f.query.classes, "classes", 0, "public number of classes `C`: labels are 0 to C-1 (default: 65536; required for randomised labels)")
+	cli.CountVar(fs, &f.query.classes, "classes", 0, "public number of classes `C`: labels are 0 to C-1 (default: 65536; required for randomised labels)")
 	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first; otherwise rows must be of unit norm")
 	choiceVar(fs, &f.labelMode, "label-mode", "", []string{release.ModePublic, release.ModeDropped, release.ModeRandomised}, "labels after the release: `MODE` is public, dropped or randomised; no default")
 	numberVar(fs, &f.labelEpsilon, "label-epsilon", 0, positive(), "price `E` of randomised labels, on top of -epsilon")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a keyed hash")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
-	countVar(fs, &f.records, "records", 0, "there are at most `J` rows of the unit, and the noise is for all of them; a public number (default 1 for a record; required for a client)")
+	cli.CountVar(fs, &f.records, "records", 0, "there are at most `J` rows of the unit, and the noise is for all of them; a public number (default 1 for a record; required for a client)")
 	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
 	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
 	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
@@ -102,27 +103,27 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSettings, error) {
 	switch {
 	case f.price.epsilon == 0 || f.price.delta == 0:
-		return nil, usagef("-epsilon E and -delta D are required and have no default: 'privatemail sensitivity' shows what they mean for the noise")
+		return nil, cli.Usagef("-epsilon E and -delta D are required and have no default: 'privatemail sensitivity' shows what they mean for the noise")
 	case f.labelMode == "":
-		return nil, usagef("-label-mode is missing: say what happens to labels after the release, public, dropped or randomised")
+		return nil, cli.Usagef("-label-mode is missing: say what happens to labels after the release, public, dropped or randomised")
 	case f.ledger == "":
-		return nil, usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -epsilon E -delta D', or say -ledger none to count nothing")
+		return nil, cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -epsilon E -delta D', or say -ledger none to count nothing")
 	case f.unit == "" && f.ledger != noLedger:
-		return nil, usagef("-unit NAME is missing: whose budget is spent?")
+		return nil, cli.Usagef("-unit NAME is missing: whose budget is spent?")
 	case f.kind == release.UnitClient && f.records == 0:
-		return nil, usagef("-unit-kind client needs -records J: a client pays for all its rows, so how many may there be?")
+		return nil, cli.Usagef("-unit-kind client needs -records J: a client pays for all its rows, so how many may there be?")
 	case f.out == "":
-		return nil, usagef("-out FILE is missing: where should the release go?")
+		return nil, cli.Usagef("-out FILE is missing: where should the release go?")
 	case f.labelMode == release.ModeRandomised && !set["label-epsilon"]:
-		return nil, usagef("-label-mode randomised needs -label-epsilon E, the price of the labels")
+		return nil, cli.Usagef("-label-mode randomised needs -label-epsilon E, the price of the labels")
 	case f.labelMode != release.ModeRandomised && set["label-epsilon"]:
-		return nil, usagef("-label-epsilon belongs to -label-mode randomised: add that, or leave it out")
+		return nil, cli.Usagef("-label-epsilon belongs to -label-mode randomised: add that, or leave it out")
 	case f.labelMode == release.ModeRandomised && f.query.classes == 0:
-		return nil, usagef("-label-mode randomised needs -classes C: a label is replaced by one of the public classes")
+		return nil, cli.Usagef("-label-mode randomised needs -classes C: a label is replaced by one of the public classes")
 	case f.restPublic && len(f.privateRows) != 1:
-		return nil, usagef("-rest-public needs -private-rows with the one private row")
+		return nil, cli.Usagef("-rest-public needs -private-rows with the one private row")
 	case f.restPublic && set["alpha"] && f.query.classes == 0:
-		return nil, usagef("-rest-public needs -classes C: every class the private row may have is tried")
+		return nil, cli.Usagef("-rest-public needs -classes C: every class the private row may have is tried")
 	}
 	s := &privatemail.PrivateSettings{
 		LabelMode: f.labelMode, LabelEpsilon: f.labelEpsilon, Unit: mechanism.Unit{Kind: f.kind, Name: f.unit},
@@ -143,7 +144,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 	return s, nil
 }
 
-func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set map[string]bool) error {
+func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	name, err := oneName(names)
 	if err != nil {
 		return err
@@ -160,7 +161,7 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 		return err
 	}
 	if f.out == standardOutput {
-		e.stdout = e.stderr            // the release goes there, and nothing else
+		e.Stdout = e.Stderr            // the release goes there, and nothing else
 		signal.Ignore(syscall.SIGPIPE) // a reader that has gone is an error, not the end
 	}
 	s.Ledger = mechanism.NoLedger
@@ -184,7 +185,7 @@ func (f *privatizeFlags) run(ctx context.Context, e *env, names []string, set ma
 	if err != nil {
 		return fmt.Errorf("%s is written and may be used, but: %w", f.out, bare(err))
 	}
-	if e.quiet && !e.json {
+	if e.Quiet && !e.JSON {
 		return nil
 	}
 	return f.show(ctx, e, s, d, out, sha256.Sum256(compact), ledger)
@@ -208,17 +209,17 @@ func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (inp
 	if s.Alpha == 0 && s.LabelMode != release.ModeRandomised {
 		in.labels = ""
 	} else if in.labels == "" && s.LabelMode == release.ModeRandomised {
-		return in, usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode", name)
+		return in, cli.Usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode", name)
 	} else if in.labels == "" {
-		return in, usagef("%s comes without labels: add -labels FILE, or leave out -alpha", name)
+		return in, cli.Usagef("%s comes without labels: add -labels FILE, or leave out -alpha", name)
 	}
 	return in, nil
 }
 
 // release reads the files and does the work; d is the dimension of the features.
-func (f *privatizeFlags) release(ctx context.Context, e *env, in input, s *privatemail.PrivateSettings) (d int, _ *release.Release, _ error) {
+func (f *privatizeFlags) release(ctx context.Context, e *cli.Env, in input, s *privatemail.PrivateSettings) (d int, _ *release.Release, _ error) {
 	var out *release.Release
-	err := e.withRows(ctx, f.work, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+	err := withRows(ctx, e, f.work, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
 		out, err = engine.Privatize(ctx, x, y, s)
 		return err
@@ -324,15 +325,15 @@ type privatizeReport struct {
 	Out          string    `json:"out"`
 }
 
-func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.PrivateSettings, d int, r *release.Release, sum [sha256.Size]byte, ledger *mechanism.Ledger) error {
+func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.PrivateSettings, d int, r *release.Release, sum [sha256.Size]byte, ledger *mechanism.Ledger) error {
 	stake := stake{
 		epsilon: s.Epsilon, delta: s.Delta, relation: s.Relation, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
 		unit: r.Unit, records: r.Sensitivity.Records, noLedger: ledger == nil, rows: r.Rows,
 		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r.Rows, d, s),
 	}
 	cautions := stake.cautions()
-	if e.json {
-		return e.object(privatizeReport{
+	if e.JSON {
+		return e.Object(privatizeReport{
 			N: r.Rows, D: d, K: r.Columns, ID: hex.EncodeToString(r.ID[:]), Relation: r.Sensitivity.Relation, Operator: r.Sensitivity.Operator,
 			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta, Rule: r.Privacy.Rule,
 			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho, Records: r.Sensitivity.Records,
@@ -340,7 +341,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 			Cautions: cautions, Out: f.out,
 		})
 	}
-	t := facts(e.stdout)
+	t := facts(e.Stdout)
 	writeWorth(t, r)
 	if ledger != nil {
 		fmt.Fprintf(t, "ledger\tspend %d of %s; ", r.Ledger, f.ledger)
@@ -352,7 +353,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *env, s *privatemail.Privat
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	e.warn(cautions)
+	warn(e, cautions)
 	return nil
 }
 

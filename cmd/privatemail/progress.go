@@ -3,13 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/seed-64e14a55/privatemail"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // meter shows how far long work has come. Reports come from one goroutine at a
@@ -21,25 +20,14 @@ type meter interface {
 
 // newMeter chooses how to show progress: a bar on a terminal, plain lines
 // elsewhere, nothing with -quiet.
-func newMeter(e *env) meter {
-	switch {
-	case e.quiet:
+func newMeter(e *cli.Env) meter {
+	if e.Quiet {
 		return silent{}
-	case isTerminal(e.stderr):
-		return newBar(e.stderr)
 	}
-	return newLines(e.stderr, e.verb, time.Now)
-}
-
-// isTerminal tells whether a bar can be drawn on w: a terminal that knows how
-// wide it is.
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
-		return false
+	if _, ok := cli.IsTerminal(e.Stderr); ok {
+		return newBar(e.Stderr)
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	return err == nil && width > 0
+	return newLines(e.Stderr, e.Verb, time.Now)
 }
 
 type silent struct{}

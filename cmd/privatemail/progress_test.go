@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestLines(t *testing.T) {
@@ -89,10 +91,10 @@ func TestBar(t *testing.T) {
 }
 
 func TestQuietMeter(t *testing.T) {
-	if _, ok := newMeter(&env{quiet: true}).(silent); !ok {
+	if _, ok := newMeter(&cli.Env{Quiet: true}).(silent); !ok {
 		t.Error("-quiet is not quiet")
 	}
-	if _, ok := newMeter(&env{stderr: new(bytes.Buffer)}).(*lines); !ok {
+	if _, ok := newMeter(&cli.Env{Stderr: new(bytes.Buffer)}).(*lines); !ok {
 		t.Error("a pipe does not get plain lines")
 	}
 }

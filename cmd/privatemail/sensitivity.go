@@ -7,17 +7,18 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-func sensitivityVerb() verb {
-	return verb{
-		name:     "sensitivity",
-		summary:  "tell how much noise a private first step needs; no data needed",
-		synopsis: []string{"-n N -sigma S [-k K] [-alpha A] [-classes C] [-relation R] [-epsilon E -delta D] [FLAGS]"},
-		about: `
+func sensitivityVerb() cli.Verb {
+	return cli.Verb{
+		Name:     "sensitivity",
+		Summary:  "tell how much noise a private first step needs; no data needed",
+		Synopsis: []string{"-n N -sigma S [-k K] [-alpha A] [-classes C] [-relation R] [-epsilon E -delta D] [FLAGS]"},
+		About: `
 Prints how much one record can change the first step (its sensitivity, Delta) and the noise
 that hides the change. N counts all rows, C all classes. Everything printed follows from
 public numbers: the random start is the one drawn from -seed.
@@ -29,13 +30,13 @@ public numbers: the random start is the one drawn from -seed.
 Relations: replace-one hides which record it was, label included; null hides whether a
 record is there or an empty one; features-replace and features-null are the same for
 records whose label is public.`,
-		examples: []string{
+		Examples: []string{
 			"privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5",
 			"privatemail sensitivity -n 1001 -sigma 6 -alpha 0.6 -classes 98 -relation features-replace -epsilon 1 -delta 1e-6 -json",
 		},
-		prints:  printsJSON,
-		without: notPrivate(),
-		define: func(fs *flag.FlagSet) action {
+		Prints:  cli.PrintsJSON,
+		Without: notPrivate(),
+		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(sensitivityFlags)
 			f.define(fs)
 			return f.run
@@ -52,19 +53,19 @@ type sensitivityFlags struct {
 func (f *sensitivityFlags) define(fs *flag.FlagSet) {
 	f.price.define(fs)
 	f.query.define(fs, "gaussian")
-	countVar(fs, &f.query.classes, "classes", publicClasses, "number of classes `C`: labels are 0 to C-1")
-	countVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
-	countVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error, and the degree of poly")
+	cli.CountVar(fs, &f.query.classes, "classes", publicClasses, "number of classes `C`: labels are 0 to C-1")
+	cli.CountVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
+	cli.CountVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error, and the degree of poly")
 }
 
-func (f *sensitivityFlags) run(ctx context.Context, e *env, names []string) error {
+func (f *sensitivityFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	switch {
 	case len(names) > 0:
-		return usagef("names are not wanted, got %q: no data is read", names[0])
+		return cli.Usagef("names are not wanted, got %q: no data is read", names[0])
 	case f.n < 2:
-		return usagef("-n N is missing or below 2: the private row and at least one more")
+		return cli.Usagef("-n N is missing or below 2: the private row and at least one more")
 	case (f.price.epsilon == 0) != (f.price.delta == 0):
-		return usagef("-epsilon and -delta go together: give both for the noise, or neither for the bounds alone")
+		return cli.Usagef("-epsilon and -delta go together: give both for the noise, or neither for the bounds alone")
 	}
 	var s privatemail.PrivateSettings
 	if err := f.price.apply(&s); err != nil {
@@ -81,8 +82,8 @@ func (f *sensitivityFlags) run(ctx context.Context, e *env, names []string) erro
 	if r.Relations, err = f.relations(ctx, a.Tight.Query()); err != nil {
 		return err
 	}
-	if e.json {
-		return e.object(r)
+	if e.JSON {
+		return e.Object(r)
 	}
 	return f.show(e, r)
 }
@@ -230,10 +231,10 @@ func reportPaper(a *privatemail.Assessment) paperReport {
 }
 
 // show explains the numbers in words.
-func (f *sensitivityFlags) show(e *env, r *sensitivityReport) error {
-	fmt.Fprintf(e.stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, operator %s)\nby at most, in Frobenius norm:\n\n",
+func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport) error {
+	fmt.Fprintf(e.Stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, operator %s)\nby at most, in Frobenius norm:\n\n",
 		r.N, r.K, r.Sigma, r.Alpha, r.Table, r.Classes, r.Operator)
-	t := facts(e.stdout)
+	t := facts(e.Stdout)
 	fmt.Fprintf(t, "tight\t%.5g\trelation %s, %s; this is what noise is calibrated to\n", r.Tight.Delta, r.Relation, r.Tight.Derivation)
 	for _, o := range r.Relations {
 		if o.Relation != r.Relation {
@@ -251,8 +252,8 @@ func (f *sensitivityFlags) show(e *env, r *sensitivityReport) error {
 	fmt.Fprintf(t, "error\t%.3g\thow far the computed step may be from the exact one: %s; counted twice\n", r.Tight.OperatorError, r.Computed)
 	t.Flush()
 	if r.Epsilon != nil {
-		fmt.Fprintf(e.stdout, "\nFor epsilon %g and delta %g:\n\n", *r.Epsilon, *r.Delta)
-		t = facts(e.stdout)
+		fmt.Fprintf(e.Stdout, "\nFor epsilon %g and delta %g:\n\n", *r.Epsilon, *r.Delta)
+		t = facts(e.Stdout)
 		if r.SigmaAnalytic != nil {
 			fmt.Fprintf(t, "noise\t%.5g\tstandard deviation of an entry, analytic rule, for a total sensitivity of %.5g\n", *r.SigmaAnalytic, *r.Total)
 		}
@@ -269,9 +270,9 @@ func (f *sensitivityFlags) show(e *env, r *sensitivityReport) error {
 		fmt.Fprintf(t, "odds\tx %.5g\te^epsilon\n", float64(*r.EToEpsilon))
 		t.Flush()
 	}
-	fmt.Fprintln(e.stdout)
+	fmt.Fprintln(e.Stdout)
 	for _, c := range r.Cautions {
-		fmt.Fprintf(e.stdout, "%s  %s\n", c.ID, c.Text)
+		fmt.Fprintf(e.Stdout, "%s  %s\n", c.ID, c.Text)
 	}
 	return nil
 }

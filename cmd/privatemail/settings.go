@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -16,7 +17,7 @@ type workFlags struct {
 }
 
 func (f *workFlags) define(fs *flag.FlagSet) {
-	countVar(fs, &f.workers, "workers", 0, "use `W` worker goroutines; the result does not depend on it (default: one per processor)")
+	cli.CountVar(fs, &f.workers, "workers", 0, "use `W` worker goroutines; the result does not depend on it (default: one per processor)")
 	sizeVar(fs, &f.budget, "budget", budgetUsage())
 }
 
@@ -67,13 +68,13 @@ func bandwidth(convention string, sigma float64) kernel.Bandwidth {
 func (f *graphFlags) check(set map[string]bool) error {
 	switch {
 	case set["sigma"] && set["degree"]:
-		return usagef("-sigma and -degree exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
+		return cli.Usagef("-sigma and -degree exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
 	case !set["sigma"] && !set["degree"]:
-		return usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start)")
+		return cli.Usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start)")
 	case !kernel.Truncates(f.operator) && set["cutoff-weight"] && !set["degree"]:
-		return usagef("-operator %s does not cut and -cutoff-weight cuts the graph: leave out one of them", f.operator)
+		return cli.Usagef("-operator %s does not cut and -cutoff-weight cuts the graph: leave out one of them", f.operator)
 	case set["convention"] && !set["sigma"] && !set["label-sigma"]:
-		return usagef("-convention says what -sigma means: give -sigma, or leave it out")
+		return cli.Usagef("-convention says what -sigma means: give -sigma, or leave it out")
 	}
 	return nil
 }
@@ -101,8 +102,8 @@ type sizeFlags struct {
 
 func (f *sizeFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows")
-	countVar(fs, &f.columns, "k", 2, "form paper: `K` columns of the random start, and so of the embedding")
-	countVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
+	cli.CountVar(fs, &f.columns, "k", 2, "form paper: `K` columns of the random start, and so of the embedding")
+	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
 }
 
 func (f *sizeFlags) apply(s *privatemail.Settings, set map[string]bool) {
@@ -153,13 +154,13 @@ func (f *stepFlags) check(set map[string]bool) error {
 	}
 	switch {
 	case set["label-sigma"] && f.table != "gaussian":
-		return usagef("-label-sigma belongs to -table gaussian: add that, or leave it out")
+		return cli.Usagef("-label-sigma belongs to -table gaussian: add that, or leave it out")
 	case f.table == "gaussian" && !set["label-sigma"] && !set["sigma"]:
-		return usagef("-table gaussian needs -label-sigma S when the bandwidth of the features is found by -degree")
+		return cli.Usagef("-table gaussian needs -label-sigma S when the bandwidth of the features is found by -degree")
 	case f.table == "centred" && set["beta"]:
-		return usagef("-table centred has negative weights, which -beta cannot use: choose another table, or -alpha")
+		return cli.Usagef("-table centred has negative weights, which -beta cannot use: choose another table, or -alpha")
 	case set["table"] && !set["alpha"] && !set["beta"]:
-		return usagef("-table is about labels: add -beta B or -alpha A to use them")
+		return cli.Usagef("-table is about labels: add -beta B or -alpha A to use them")
 	}
 	return nil
 }

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // TestSignal runs the command as a process of its own and interrupts it in the
@@ -54,7 +56,7 @@ func TestSignal(t *testing.T) {
 				t.Errorf("ended %v after the signal", took)
 			}
 			exit, ok := errors.AsType[*exec.ExitError](err)
-			if !ok || exit.ExitCode() != exitInterrupted || !strings.HasSuffix(string(rest), "privatemail: embed: interrupted\n") {
+			if !ok || exit.ExitCode() != cli.Interrupted || !strings.HasSuffix(string(rest), "privatemail: embed: interrupted\n") {
 				t.Errorf("ended with %v and %q", err, rest)
 			}
 			wantUntouched(t, folder, out)

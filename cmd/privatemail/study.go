@@ -15,6 +15,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // study is what evaluate and demo do: measure, print, and write a report.
@@ -40,7 +41,7 @@ const (
 	journal    = "records.jsonl"
 )
 
-func (s *study) run(ctx context.Context, e *env) (err error) {
+func (s *study) run(ctx context.Context, e *cli.Env) (err error) {
 	began := time.Now()
 	cells, err := s.cells()
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *study) run(ctx context.Context, e *env) (err error) {
 	}
 	defer func() { // a second run is kept out until all is written
 		if done := found(j, cells); err != nil && done > 0 {
-			e.note("%d of %d measurements are kept in %s; another run with this folder goes on from there", done, len(cells), filepath.Join(s.out, journal))
+			e.Note("%d of %d measurements are kept in %s; another run with this folder goes on from there", done, len(cells), filepath.Join(s.out, journal))
 		}
 		err = errors.Join(err, j.Close())
 	}()
@@ -70,14 +71,14 @@ func (s *study) run(ctx context.Context, e *env) (err error) {
 	if err := s.write(ctx, r); err != nil {
 		return err
 	}
-	if err := s.show(e, r); err != nil || e.json || e.quiet {
+	if err := s.show(e, r); err != nil || e.JSON || e.Quiet {
 		return err
 	}
 	before := ""
 	if kept > 0 {
 		before = fmt.Sprintf(", %d of them from before", kept)
 	}
-	fmt.Fprintf(e.stdout, "\n%d measurements%s, %.1f s; see %s\n", len(r.Records), before, time.Since(began).Seconds(), filepath.Join(s.out, reportPage))
+	fmt.Fprintf(e.Stdout, "\n%d measurements%s, %.1f s; see %s\n", len(r.Records), before, time.Since(began).Seconds(), filepath.Join(s.out, reportPage))
 	return nil
 }
 
@@ -85,7 +86,7 @@ func (s *study) run(ctx context.Context, e *env) (err error) {
 // opens the journal.
 func (s *study) open() (*evaluate.Journal, error) {
 	if s.out == "" {
-		return nil, usagef("-out needs the name of a folder")
+		return nil, cli.Usagef("-out needs the name of a folder")
 	}
 	if err := os.MkdirAll(s.out, 0o777); err != nil {
 		return nil, fmt.Errorf("-out %s: %w", s.out, err)
@@ -182,8 +183,8 @@ func axisOf(g evaluate.Grid) evaluate.Axes {
 	return evaluate.UsesSteps
 }
 
-func (s *study) measure(ctx context.Context, e *env, j *evaluate.Journal, cells []evaluate.Cell) ([]evaluate.Record, error) {
-	e.noteLevel()
+func (s *study) measure(ctx context.Context, e *cli.Env, j *evaluate.Journal, cells []evaluate.Cell) ([]evaluate.Record, error) {
+	e.NoteLevel()
 	m := newMeter(e)
 	defer m.close()
 	sweep := &evaluate.Sweep{

@@ -9,22 +9,23 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 // show prints the lines for programs, or the tables of R@8 and overlap for
 // people.
-func (s *study) show(e *env, r *report.Report) error {
+func (s *study) show(e *cli.Env, r *report.Report) error {
 	lines := r.Lines()
-	if e.json {
+	if e.JSON {
 		for _, l := range lines {
-			if err := e.object(l); err != nil {
+			if err := e.Object(l); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	for _, d := range s.data {
-		s.showData(e.stdout, d.Name, lines)
+		s.showData(e.Stdout, d.Name, lines)
 	}
 	if s.explain {
 		s.protection(e)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -94,8 +95,8 @@ func (s stake) worth() string {
 }
 
 // warn prints the cautions for a person.
-func (e *env) warn(cautions []caution) {
+func warn(e *cli.Env, cautions []caution) {
 	for _, c := range cautions {
-		e.note("%s: %s", c.ID, c.Text)
+		e.Note("%s: %s", c.ID, c.Text)
 	}
 }
