@@ -55,32 +55,38 @@ func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	if err != nil {
 		return nil, err
 	}
+	if err := o.refuseCut("background"); err != nil {
+		return nil, buildError("background", err)
+	}
 	if !(radius > 0 && radius <= 2) {
-		return nil, fmt.Errorf("kernel: %w: radius %g, want one in (0, 2]", ErrBackground, radius)
+		return nil, fmt.Errorf("kernel: build background: %w: radius %g, want one in (0, 2]", ErrBackground, radius)
 	}
 	edge := b.Weight(radius * radius)
 	if !(weight >= unit.low*(1-1e-12) && weight <= edge*(1+1e-12)) {
-		return nil, fmt.Errorf("kernel: %w: weight %g, want one in [%g, %g]", ErrBackground, weight, unit.low, edge)
+		return nil, fmt.Errorf("kernel: build background: %w: weight %g, want one in [%g, %g]", ErrBackground, weight, unit.low, edge)
 	}
 	n, d := rows.N(), rows.Dim()
 	held := backgroundBytes(n, d, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build background", Need: held, Budget: o.BudgetBytes}
 	}
-	op := &Background{constant: weight, bounds: fixedChunks(n), set: o.Workers}
+	op := &Background{constant: weight, bounds: chunkBounds(n, chunkRows), set: o.Workers}
 	search := newBackgroundSearch(rows, unit, radius, weight, o)
 	if err := search.run(ctx, o, "count neighbours"); err != nil {
-		return nil, fmt.Errorf("kernel: build background: %w", err)
+		return nil, buildError("background", err)
 	}
 	if op.ptr, err = search.allocate(held, o); err != nil {
 		return nil, err
 	}
 	if err := search.run(ctx, o, "fill weights"); err != nil {
-		return nil, fmt.Errorf("kernel: build background: %w", err)
+		return nil, buildError("background", err)
 	}
 	op.ind, op.val = search.ind, search.val
 	op.cost = backgroundCost(n, d, float64(len(op.val)), o)
 	op.certify(max(edge-weight, weight-unit.low, 0), unit.entryRel(d))
+	if err := o.refuseIsolated(op.cert.Isolated, n, "have no neighbour"); err != nil {
+		return nil, buildError("background", err)
+	}
 	return op, nil
 }
 

@@ -13,12 +13,9 @@ import (
 // norm: the least radius at which the constant halfway between the weights at the
 // radius and of opposite rows is close enough for all pairs beyond it.
 func backgroundCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
+	c := everyPair(p)
 	off, ok := offUnit(p)
 	switch {
-	case o.fixed():
-		c.Reason = "the graph asked for is cut; background has a constant beyond its radius"
-		return c
 	case !ok:
 		c.Reason = "for rows of unit norm"
 		return c
@@ -63,7 +60,7 @@ func offUnit(p *pointSet) (off float64, ok bool) {
 			sum += float64(v) * float64(v)
 		}
 		off = max(off, math.Abs(math.Sqrt(sum)-1))
-		if !(off <= UnitTolerance) {
+		if !(off <= unitTolerance) {
 			return off, false
 		}
 	}
@@ -99,5 +96,8 @@ func buildBackground(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate
 		eta[i] += rel * (1 + eta[i])
 	}
 	op.cert.setRows(eta)
+	if worst := op.cert.worstConnected(); o.Isolated != Keep && worst > o.Tolerance { // nothing repairs a row
+		return nil, &ToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.Name()}
+	}
 	return op, nil
 }

@@ -26,6 +26,9 @@ func block64(m blas64.General) block[float64] {
 	return block[float64]{m.Rows, m.Cols, m.Stride, m.Data}
 }
 
+// ones is a column of n ones: the same row everywhere.
+func ones(n int) block[float64] { return block[float64]{n, 1, 0, []float64{1}} }
+
 func (b block[T]) row(i int) []T { return b.data[i*b.stride:][:b.cols] }
 
 // check refuses a block whose numbers do not fit its storage.

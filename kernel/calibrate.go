@@ -54,14 +54,9 @@ var hosts struct {
 	known map[simd.Level]Calibration
 }
 
-// HostCalibration returns the calibration of this machine at the level of the
+// hostCalibration returns the calibration of this machine at the level of the
 // kernels. It is measured once, in about 30 ms, and kept in the user's cache folder
 // (os.UserCacheDir); where there is none it is measured once per process.
-func HostCalibration(kernels *Kernels) *Calibration {
-	c := hostCalibration(kernels)
-	return &c
-}
-
 func hostCalibration(kernels *Kernels) Calibration {
 	hosts.Lock()
 	defer hosts.Unlock()

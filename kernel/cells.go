@@ -25,7 +25,7 @@ import (
 // in the list. Otherwise only the occupied cells are, in the order of their keys, and
 // so are rows of cells if they are too many themselves: neither a tiny radius nor a
 // distant outlier costs memory. Ranges are then found by sweeping over the cells in
-// that order (sweep.go).
+// that order (cellsweep.go).
 //
 // A cluster is a run of at most clusterPoints points that are close together: those
 // of a few small cells in a row, or some of a cell that holds many. All points of a

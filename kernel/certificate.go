@@ -117,7 +117,7 @@ func roundUp(v float64) float32 {
 // upper halves, and then the lower halves of those that agree in the upper,
 // finds it.
 func ranked(v []float32, place int) float32 {
-	counts := make([]int32, 1<<16)
+	counts := make([]uint32, 1<<16) // there are fewer rows than 2^32
 	for _, e := range v {
 		counts[math.Float32bits(e)>>16]++
 	}

@@ -1,9 +1,11 @@
 package kernel
 
 // Seconds of one Emerald Rapids core for the elementary operations of this
-// package, as its benchmarks show them (bench_test.go): those of csr at the
-// level avx512, the others in portable code. They rank the operators; nothing
-// else depends on them.
+// package, as its benchmarks show them (bench_test.go): those of csr, pairs, poly and
+// grid at the level avx512, the others in portable code. They rank the operators;
+// nothing else depends on them but where it is said.
+
+// Of dense, csr, pairs and background, and of the searches.
 const (
 	denseExpSeconds   = 14e-9   // one exponential, with the loop around it
 	distanceSeconds   = 0.32e-9 // one coordinate of one pair in a matrix product
@@ -23,4 +25,29 @@ const (
 	codeSeconds       = 0.4e-9  // one pair of codes
 	foundSeconds      = 80e-9   // one pair that is near: its distance, weight and place
 	foundSecondsBy    = 0.3e-9  // and dimension
+)
+
+// Of poly: a term of one row in one pass, and preparing a row.
+const (
+	polyTermSeconds   = 0.05e-9 // of degree 1, float32
+	polyHighSeconds   = 0.35e-9 // of degree 2 and more
+	polyTerm64Seconds = 0.5e-9
+	polyRunSeconds    = 5e-9 // a run of terms that differ in one coordinate only
+	polyRowSeconds    = 12e-9
+	polyLoadSeconds   = 0.4e-9 // reading one coordinate
+	polyPairSeconds   = 0.03e-9
+	polyFrameSeconds  = 2e-9 // both passes of the plan, a coordinate
+)
+
+// Of grid. Its cells and nodes are chosen by them, so they are the same at every level,
+// and with them the bits of results.
+const (
+	gridSortSeconds   = 80e-9  // a point sorted and placed
+	gridBasisSeconds  = 0.3e-9 // a number of the basis of a point
+	gridSpreadSeconds = 0.1e-9 // a node that a number of x is added to or taken from
+	gridSweepSeconds  = 0.1e-9 // a product of a sweep
+	gridCellSeconds   = 0.7e-9 // a product of a transfer between two cells
+	gridDirectSeconds = 40e-9  // a direct weight, stored twice
+	gridBoxSeconds    = 40e-9  // distances of a row and a cell
+	gridRowSeconds    = 30e-9  // a number of the next iterate
 )

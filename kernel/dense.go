@@ -64,7 +64,7 @@ func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options
 
 func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, o *Options) (*Dense, error) {
 	if err := o.refuseCut("dense"); err != nil {
-		return nil, err
+		return nil, buildError("dense", err)
 	}
 	cost := denseCost(p.n, p.d, o)
 	if cost.PeakBytes > o.BudgetBytes {
@@ -72,7 +72,7 @@ func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, 
 	}
 	op := &Dense{
 		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.n, tileRows)},
-		bounds: fixedChunks(p.n), set: o.Workers, cost: cost,
+		bounds: chunkBounds(p.n, chunkRows), set: o.Workers, cost: cost,
 	}
 	if unit != nil {
 		op.q = newUnitDistancer(p)
@@ -80,12 +80,8 @@ func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, 
 		op.q = newDistancer(p, nil)
 	}
 	op.progress = o.progress("degrees", op.blocks.rounds())
-	ones := block[float64]{p.n, 1, 1, make([]float64, p.n)}
-	for i := range ones.data {
-		ones.data[i] = 1
-	}
-	pass := newDensePass(op, ones)
-	if err := pass.run(ctx, ones); err != nil {
+	pass := newDensePass(op, ones(p.n))
+	if err := pass.run(ctx, ones(p.n)); err != nil {
 		return nil, err
 	}
 	op.degrees = pass.wx
@@ -96,20 +92,10 @@ func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, 
 	}
 	op.progress = o.progress("product", op.blocks.rounds())
 	op.certify()
-	if o.Isolated == Fail && op.cert.Isolated > 0 {
-		return nil, fmt.Errorf("kernel: build dense: %w: the weights of %d of %d rows underflow", ErrIsolated, op.cert.Isolated, p.n)
+	if err := o.refuseIsolated(op.cert.Isolated, p.n, "have no neighbour whose weight does not underflow"); err != nil {
+		return nil, buildError("dense", err)
 	}
 	return op, nil
-}
-
-// fixedChunks cuts n rows into chunks of 1024.
-func fixedChunks(n int) []int {
-	const rows = 1024
-	bounds := make([]int, par.Blocks(n, rows)+1)
-	for i := range bounds {
-		bounds[i] = min(i*rows, n)
-	}
-	return bounds
 }
 
 func denseCost(n, d int, o *Options) Cost {
@@ -122,6 +108,17 @@ func denseCost(n, d int, o *Options) Cost {
 		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
 		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: saturate(pairs / tileRows * float64(d) * 16), Flops: flops,
 	}
+}
+
+func denseCandidate(_ context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
+	c := everyPair(p)
+	c.Cost, c.Eta = denseCost(p.n, p.d, o), newDistancer(p, nil).entryRel(b)
+	c.Feasible, c.Reason = true, "exact, every pair at every step"
+	return c
+}
+
+func buildDense(ctx context.Context, p *pointSet, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
+	return newDense(ctx, p, nil, b, o)
 }
 
 // Name returns "dense".

@@ -27,36 +27,41 @@
 //
 // # Operators
 //
-//	dense  every pair, weights made anew for each product, nothing stored:
-//	       the reference for the others and the choice for small n
-//	csr    pairs within a cutoff radius, stored, or the nearest neighbours of
-//	       every point ([Options].Neighbours); found by a cell list in 1 to 8
-//	       dimensions and by filters on codes of 8 bits above
-//	pairs  what csr has in 1 to 8 dimensions, weights made anew for each product:
-//	       a few bytes a row in place of 8 a weight
+//	dense       every pair, weights made anew for each product, nothing stored:
+//	            the reference for the others and the choice for small n
+//	csr         pairs within a cutoff radius, stored, or the nearest neighbours of
+//	            every point (Options.Neighbours); found by a cell list in 1 to 8
+//	            dimensions and by filters on codes of 8 bits above
+//	pairs       what csr has in 1 to 8 dimensions, weights made anew for each
+//	            product: a few bytes a row in place of 8 a weight
 //	background  for unit rows: pairs within a radius stored, a constant beyond
-//	poly   every pair, by a polynomial in the inner product of the points: for
-//	       bandwidths that are wide against their extent, two passes over the
-//	       points a product in place of n^2 pairs, in any dimension
-//	grid   every pair in 1 to 4 dimensions, interpolated from Chebyshev nodes in
-//	       cells: O(n) whatever the number of neighbours, nothing stored but for
-//	       outliers. A product takes as long as some 500 neighbours a point do in
-//	       csr in the plane, and more in space, where nodes are more
+//	poly        every pair, by a polynomial in the inner product of the points: for
+//	            bandwidths that are wide against their extent, two passes over the
+//	            points a product in place of n^2 pairs, in any dimension
+//	grid        every pair in 1 to 4 dimensions, interpolated from Chebyshev nodes
+//	            in cells: O(n) whatever the number of neighbours, nothing stored
+//	            but for outliers. A product takes as long as some 500 neighbours a
+//	            point do in csr in the plane, and more in space, where nodes are more
 //
 // [Plan] lists what can serve with its cost, [Build] builds the best or the
 // one asked for. Costs are those of a sample of rows and of constants that are
 // scaled by the speed of the machine ([Calibration]); the number of workers does
 // not change their order, so it does not change the choice. Where a certificate
-// misses the tolerance after all, the operator is built once more with a larger
-// radius, and if that does not help the next one is taken. A cutoff by weight alone bounds nothing: at n = 10^6 and
-// degree 20, dropping every w < 1e-6 may drop mass 1, five percent of the
-// degree. So the tolerance is on the sum:
+// misses the tolerance after all, a truncated operator is built once more with a
+// larger radius, and if that does not help the next one is taken.
+//
+// # Tolerance
+//
+// A cutoff by weight alone bounds nothing: at n = 10^6 and degree 20, dropping
+// every w < 1e-6 may drop mass 1, five percent of the degree. So the tolerance is
+// on the sum:
 //
 //	eta_i = (sum_j |what_ij - w_ij|) / dhat_i
 //
 // and the [Certificate] reports it for every row. With it one step errs by at
 // most 1/2 eta_i R_i + |alpha|/2 eta_i/(1 - eta_i) |l_i|/dhat_i, where R_i is
-// the largest distance of a row of X from m_i, column by column.
+// the largest distance of a row of X from m_i, column by column. [IsolatedPolicy]
+// says what becomes of rows that miss it.
 //
 // # Unit rows
 //
@@ -68,7 +73,7 @@
 //
 //	dense       the full kernel
 //	poly        the full kernel by a polynomial whose error, for any rows, is told
-//	            beforehand by [UnitPolyError]
+//	            beforehand by UnitPolyError
 //	background  the kernel within a radius and one constant beyond it, at the
 //	            cost of csr and without small degrees
 //
@@ -110,13 +115,6 @@
 // methods speak that order throughout; Operator.Order translates. Package
 // iterate permutes once on the way in and once on the way out.
 //
-// # Build tags
-//
-// With the tag netlib (and cgo) the matrix products behind distances in more
-// than 8 dimensions go to the BLAS the program is linked with. If that is
-// OpenBLAS it is told, for the whole process, to use one thread: the workers
-// here are the threads.
-//
 // # Concurrency and determinism
 //
 // Operators and Labels are immutable once built and safe for concurrent use; a
@@ -143,4 +141,11 @@
 // each row, Rounding being that of the certificate. The products must be in the
 // range of float32: where d_i max_j |x_j| is beyond it x' is Inf or NaN, and
 // Stats.MaxAbs says so. Rows of a degree below 2^-64 have products in float64.
+//
+// # Build tags
+//
+// With the tag netlib (and cgo) the matrix products behind distances in more
+// than 8 dimensions go to the BLAS the program is linked with. If that is
+// OpenBLAS it is told, for the whole process, to use one thread: the workers
+// here are the threads.
 package kernel

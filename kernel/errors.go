@@ -89,6 +89,41 @@ func (e *ToleranceError) Error() string {
 
 func (e *ToleranceError) Unwrap() error { return ErrTolerance }
 
+// A UnitNormError tells which row is not of unit norm. It carries the place and
+// not the norm: rows may be private. It matches ErrUnitNorm.
+type UnitNormError struct {
+	Row int
+}
+
+func (e *UnitNormError) Error() string {
+	return fmt.Sprintf("%v: row %d (counted from 0)", ErrUnitNorm, e.Row)
+}
+
+func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }
+
+// A ZeroRowError tells which row of zeros may not be a null record. It matches
+// ErrZeroRow.
+type ZeroRowError = points.ZeroRowError
+
+// buildError says of which operator an error is, if there is one. A MemoryError and a
+// ToleranceError have said it.
+func buildError(name string, err error) error {
+	var memory *MemoryError
+	var tolerance *ToleranceError
+	if err == nil || errors.As(err, &memory) || errors.As(err, &tolerance) {
+		return err
+	}
+	return fmt.Errorf("kernel: build %s: %w", name, err)
+}
+
+// productError says of which operator the product was that failed, if it did.
+func productError(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("kernel: %s: %w", name, err)
+}
+
 // byteCount formats a number of bytes for a person.
 func byteCount(b int64) string {
 	const unit = 1024

@@ -3,6 +3,7 @@ package kernel_test
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -29,6 +30,64 @@ func ExampleNewCSR() {
 	// point 1: degree 1.2131, eta <= 0.009
 	// point 2: degree 0.7530, eta <= 7e-08
 	// point 3: degree 0.0111, eta <= 2
+}
+
+// One step of the iteration: four points of two classes, and how far the classes are
+// drawn together.
+func ExampleBuild() {
+	ctx := context.Background()
+	points := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1, 4, 5}}
+	op, err := kernel.Build(ctx, points, kernel.Sigma(1), &kernel.Options{Calibration: new(kernel.Calibration)})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer op.Close()
+	labels, err := kernel.NewLabels([]int32{0, 0, 1, 1}, kernel.BalancedTable(), false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	// Rows are in the operator's order throughout; that of dense is the given one.
+	if labels, err = labels.Permute(op.Order()); err != nil {
+		fmt.Println(err)
+		return
+	}
+	var stats kernel.Stats
+	if err := stats.Gather(points, labels); err != nil {
+		fmt.Println(err)
+		return
+	}
+	next := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: make([]float32, 4)}
+	step := &kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 2}
+	if err := op.Step(ctx, next, points, step, &stats); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: objective %.3f, next %.3f\n", op.Name(), stats.Objective, next.Data)
+	// Output:
+	// dense: objective 6.162, next [0.500 0.513 4.487 4.500]
+}
+
+// Labels that are grades: rows of grades next to each other have half the weight of
+// equal ones.
+func ExampleTableFunc() {
+	grades := kernel.TableFunc("grades", func(a, b int32) float64 {
+		return max(0, 1-math.Abs(float64(a)-float64(b))/2)
+	})
+	labels, err := kernel.NewLabels([]int32{1, 1, 2, 5}, grades, false)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range labels.N() {
+		fmt.Println(labels.Degree(i))
+	}
+	// Output:
+	// 1.5
+	// 1.5
+	// 1
+	// 0
 }
 
 func ExamplePlan() {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -75,24 +74,27 @@ func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	if err != nil {
 		return nil, err
 	}
-	return buildGrid(ctx, pts, b, o)
+	if err := o.refuseCut("grid"); err != nil {
+		return nil, buildError("grid", err)
+	}
+	choice, err := chooseGrid(ctx, pts, b, o)
+	if err != nil {
+		return nil, buildError("grid", err)
+	}
+	return newGrid(ctx, pts, b, choice, o)
 }
 
-func buildGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Grid, error) {
-	choice, err := chooseGrid(ctx, p, b, o)
+func newGrid(ctx context.Context, p *pointSet, b Bandwidth, choice *gridChoice, o *Options) (*Grid, error) {
+	op, err := choice.build(ctx, p, b, o)
 	if err != nil {
-		return nil, fmt.Errorf("kernel: build grid: %w", err)
-	}
-	op, err := newGrid(ctx, p, b, choice, o)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: build grid: %w", err)
+		return nil, buildError("grid", err)
 	}
 	return op, nil
 }
 
-// newGrid makes the operator of the given cells and nodes, or of some more nodes if
-// these miss the tolerance.
-func newGrid(ctx context.Context, p *pointSet, b Bandwidth, choice *gridChoice, o *Options) (*Grid, error) {
+// build makes the operator of the chosen cells and nodes, or of some more nodes if these
+// miss the tolerance.
+func (choice *gridChoice) build(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Grid, error) {
 	op := &Grid{lattice: &choice.lattice, set: o.Workers, kernels: o.Kernels}
 	if need := choice.cost(p, o).PeakBytes; need > o.BudgetBytes {
 		return nil, &MemoryError{What: "build grid", Need: need, Budget: o.BudgetBytes}
@@ -194,12 +196,11 @@ func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
 // sum sets the degrees.
 func (op *Grid) sum(ctx context.Context, pass *gridPass[float64]) error {
 	n := len(op.cells.order)
-	ones := block[float64]{n, 1, 0, []float64{1}} // the same row everywhere
 	degrees := make([]float64, n)
 	if op.degrees == nil {
 		op.degrees = degrees // none is read before it is written
 	}
-	if err := pass.run(ctx, block[float64]{n, 1, 1, degrees}, ones, nil); err != nil {
+	if err := pass.run(ctx, block[float64]{n, 1, 1, degrees}, ones(n), nil); err != nil {
 		return err
 	}
 	op.degrees = degrees
@@ -266,11 +267,11 @@ func (op *Grid) certifyRow(i int, near, dropped float64) (rounding float64) {
 
 // checkPolicy refuses what the options do not allow.
 func (op *Grid) checkPolicy(o *Options) error {
-	switch {
-	case o.Isolated == Fail && op.cert.Isolated > 0:
-		return fmt.Errorf("kernel: build grid: %w: %d of %d rows are too far from all others", ErrIsolated, op.cert.Isolated, op.N())
-	case o.Isolated != Keep && op.cert.worstConnected() > o.Tolerance:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: op.cert.worstConnected(), Operator: op.Name()}
+	if err := o.refuseIsolated(op.cert.Isolated, op.N(), "are too far from all others"); err != nil {
+		return err
+	}
+	if worst := op.cert.worstConnected(); o.Isolated != Keep && worst > o.Tolerance {
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.Name()}
 	}
 	return nil
 }
@@ -292,13 +293,6 @@ func (op *Grid) Certificate() Certificate { return op.cert }
 
 // Cost returns what the operator takes.
 func (op *Grid) Cost() Cost { return op.cost }
-
-// Nodes returns the number of nodes of a cell along an axis, the largest half-width
-// of a cell in units of sigma, and the distance cells reach along an axis, +Inf where
-// that is everywhere: what EntryAbs follows from, whatever the points.
-func (op *Grid) Nodes() (p int, rho, reach float64) {
-	return op.transfer.p, slices.Max(op.lattice.width[:]) / 2, op.lattice.radius
-}
 
 // Close releases the places of the points.
 func (op *Grid) Close() error {
@@ -333,7 +327,7 @@ func gridApply[T float](ctx context.Context, op *Grid, dst, x block[T]) error {
 	if err := checkFinite("x", x); err != nil {
 		return err
 	}
-	return newGridPass[T](op, x.cols).run(ctx, dst, x, nil)
+	return productError("grid", newGridPass[T](op, x.cols).run(ctx, dst, x, nil))
 }
 
 func gridStep[T float](ctx context.Context, op *Grid, dst, x block[T], s *Step, st *Stats) error {
@@ -350,7 +344,7 @@ func gridStep[T float](ctx context.Context, op *Grid, dst, x block[T], s *Step, 
 	}
 	pass.grow(&st.partials)
 	if err := pass.run(ctx, dst, x, st); err != nil {
-		return err
+		return productError("grid", err)
 	}
 	st.end()
 	return nil

@@ -374,7 +374,8 @@ func TestGridRefuses(t *testing.T) {
 	if err != nil || op.Name() != "grid" {
 		t.Errorf("forced: %v", err)
 	}
-	if p, rho, reach := op.(*Grid).Nodes(); p < 2 || rho <= 0 || rho > 2 || reach < 3 {
+	g := op.(*Grid)
+	if p, rho, reach := g.transfer.p, slices.Max(g.lattice.width[:])/2, g.lattice.radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
 		t.Errorf("%d nodes, half-width %g, reach %g", p, rho, reach)
 	}
 	if err := op.Close(); err != nil || op.(*Grid).place[0] != nil {

@@ -149,16 +149,19 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	if err := each(r.count); err != nil {
 		return err
 	}
-	total := 0
-	starts := make([]int, len(r.rows)+1)
+	entries := 0.0 // may be more than an int holds
 	for i := range r.rows {
 		r.dropped += r.rows[i].lost
+		entries += float64(r.rows[i].entries)
+	}
+	need := saturate(float64(r.peak) + 36*entries + 24*float64(op.N()))
+	if need > o.BudgetBytes || entries > math.MaxInt/36 {
+		return &MemoryError{What: "build grid: direct rows", Need: need, Budget: o.BudgetBytes}
+	}
+	total, starts := 0, make([]int, len(r.rows)+1)
+	for i := range r.rows {
 		total += r.rows[i].entries
 		starts[i+1] = total
-	}
-	need := r.peak + saturate(36*float64(total)+24*float64(op.N()))
-	if need > o.BudgetBytes {
-		return &MemoryError{What: "direct rows", Need: need, Budget: o.BudgetBytes}
 	}
 	ind, val := make([]uint32, total), make([]float64, total)
 	if err := op.set.Do(ctx, len(r.rows), par.Func(func(_, piece int) {

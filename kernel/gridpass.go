@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
@@ -144,10 +143,7 @@ func (pass *gridPass[T]) run(ctx context.Context, dst, x block[T], st *Stats) er
 	}
 	err := pass.multiply(ctx)
 	pass.x, pass.dst, pass.stats = block[T]{}, block[T]{}, nil
-	if err != nil {
-		return fmt.Errorf("kernel: grid: %w", err)
-	}
-	return nil
+	return err
 }
 
 func (pass *gridPass[T]) multiply(ctx context.Context) error {

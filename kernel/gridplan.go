@@ -8,20 +8,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/par"
 )
 
-// Seconds of one Emerald Rapids core with AVX-512 for the elementary operations of grid,
-// as its benchmarks show them. They are the same at every level, so that cells and nodes
-// are, and with them the bits of results.
-const (
-	gridSortSeconds   = 80e-9  // a point sorted and placed
-	gridBasisSeconds  = 0.3e-9 // a number of the basis of a point
-	gridSpreadSeconds = 0.1e-9 // a node that a number of x is added to or taken from
-	gridSweepSeconds  = 0.1e-9 // a product of a sweep
-	gridCellSeconds   = 0.7e-9 // a product of a transfer between two cells
-	gridDirectSeconds = 40e-9  // a direct weight, stored twice
-	gridBoxSeconds    = 40e-9  // distances of a row and a cell
-	gridRowSeconds    = 30e-9  // a number of the next iterate
-)
-
 // A gridChoice is a set of cells and nodes.
 type gridChoice struct {
 	lattice  lattice
@@ -121,12 +107,9 @@ func lookAtCrowd(ctx context.Context, p *pointSet, sigma float64, o *Options) (*
 }
 
 // gridRefusal says why grid cannot serve at all, or nothing.
-func gridRefusal(p *pointSet, b Bandwidth, o *Options) string {
-	switch {
-	case p.d > latticeAxes:
-		return fmt.Sprintf("grid is for 1 to %d dimensions, not %d", latticeAxes, p.d)
-	case o.fixed():
-		return "the graph asked for is cut; grid has every pair"
+func gridRefusal(p *pointSet, b Bandwidth) string {
+	if p.d > latticeAxes {
+		return fmt.Sprintf("for 1 to %d dimensions, not %d", latticeAxes, p.d)
 	}
 	if _, ok := newLattice(p, b.Sigma(), widestCell); !ok {
 		return "the points are spread over more cells than can be numbered"
@@ -137,7 +120,7 @@ func gridRefusal(p *pointSet, b Bandwidth, o *Options) string {
 // chooseGrid returns the cells and nodes that take the least time among those that
 // should meet the tolerance.
 func chooseGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*gridChoice, error) {
-	if why := gridRefusal(p, b, o); why != "" {
+	if why := gridRefusal(p, b); why != "" {
 		return nil, fmt.Errorf("%w: %s", ErrOperator, why)
 	}
 	sigma := b.Sigma()
@@ -295,8 +278,8 @@ func (c *gridChoice) raise(op *Grid, near []float64, o *Options) bool {
 
 // gridCandidate estimates grid for a plan.
 func gridCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1), Reason: gridRefusal(p, b, o)}
-	if c.Reason != "" {
+	c := everyPair(p)
+	if c.Reason = gridRefusal(p, b); c.Reason != "" {
 		return c
 	}
 	choice, err := chooseGrid(ctx, p, b, o)
@@ -312,4 +295,8 @@ func gridCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o
 	}
 	c.Reason = fmt.Sprintf("%d nodes an axis in %.4g cells, whatever the number of neighbours", choice.nodes, choice.occupied)
 	return c
+}
+
+func buildGrid(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+	return newGrid(ctx, p, b, c.grid, o)
 }

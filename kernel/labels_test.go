@@ -210,3 +210,17 @@ func TestPermutedLabels(t *testing.T) {
 		t.Errorf("err = %v", err)
 	}
 }
+
+// The size of a table is known before the time is spent, with an int of 32 bits too.
+func TestTooManyClasses(t *testing.T) {
+	y := make([]int32, 1<<16)
+	for i := range y {
+		y[i] = int32(i)
+	}
+	for _, table := range []Table{CentredDistanceTable(), TableFunc("one", func(_, _ int32) float64 { return 1 })} {
+		var e *MemoryError
+		if _, err := NewLabels(y, table, false); !errors.As(err, &e) || e.Need != 8<<32 {
+			t.Errorf("%s: %v", table.Name(), err)
+		}
+	}
+}

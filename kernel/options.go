@@ -3,7 +3,6 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -66,8 +65,8 @@ type Options struct {
 	CutoffRadius float64
 	// Neighbours, if positive, asks for the graph of nearest neighbours in place of
 	// one cut at a radius: two points have a weight if one is among so many nearest of
-	// the other, by distance and, where distances are equal, by row. As with a
-	// CutoffRadius, beside which it is not allowed, only csr can serve.
+	// the other, by distance and, where distances are equal, by row. Only csr can
+	// serve, and a CutoffRadius is not allowed beside it.
 	Neighbours int
 	// Isolated is the policy for rows that miss the tolerance. Default Keep.
 	Isolated IsolatedPolicy
@@ -92,8 +91,9 @@ type Options struct {
 	// the best this machine has, or PM_SIMD allows.
 	Kernels *Kernels
 	// Calibration is the speed of the machine, for the choice. Default: that of
-	// this one, which HostCalibration measures. A fixed one, such as the zero
-	// value, makes the same choice everywhere.
+	// this one, which is measured once, in about 30 ms, and kept in the user's cache
+	// folder (os.UserCacheDir). A fixed one, such as the zero value, makes the same
+	// choice everywhere.
 	Calibration *Calibration
 	// Progress, if set, is told of long work: done out of total pieces of a
 	// stage, the products of the dense operator included. It is called from the
@@ -116,7 +116,10 @@ func (opt *Options) withDefaults() (*Options, error) {
 	if !(o.CutoffRadius >= 0) || math.IsInf(o.CutoffRadius, 0) {
 		return nil, fmt.Errorf("kernel: %w: cutoff radius %g, want a positive number", ErrOption, o.CutoffRadius)
 	}
-	if o.Neighbours < 0 || o.Neighbours > 0 && o.CutoffRadius > 0 {
+	if o.Neighbours < 0 {
+		return nil, fmt.Errorf("kernel: %w: %d neighbours, want a positive number", ErrOption, o.Neighbours)
+	}
+	if o.Neighbours > 0 && o.CutoffRadius > 0 {
 		return nil, fmt.Errorf("kernel: %w: %d neighbours and a cutoff radius of %g, want one of the two", ErrOption, o.Neighbours, o.CutoffRadius)
 	}
 	if o.Isolated < Keep || o.Isolated > Fail {
@@ -149,44 +152,19 @@ func (o *Options) fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
 // refuseCut reports a cut graph asked of an operator that has every pair.
 func (o *Options) refuseCut(name string) error {
 	if o.fixed() {
-		return fmt.Errorf("kernel: build %s: %w: the graph asked for is cut, and %s has every pair", name, ErrOperator, name)
+		return fmt.Errorf("%w: %s", ErrOperator, refusedCut(name))
 	}
 	return nil
 }
 
-// progress counts the pieces of one stage; the nil progress is silent.
-type progress struct {
-	mu          sync.Mutex
-	report      func(stage string, done, total int)
-	stage       string
-	done, total int
+func refusedCut(name string) string {
+	return fmt.Sprintf("the graph asked for is cut; %s has every pair", name)
 }
 
-func (o *Options) progress(stage string, total int) *progress {
-	if o.Progress == nil {
-		return nil
+// refuseIsolated reports isolated rows to whom the policy is to fail.
+func (o *Options) refuseIsolated(isolated, n int, why string) error {
+	if o.Isolated == Fail && isolated > 0 {
+		return fmt.Errorf("%w: %d of %d rows %s", ErrIsolated, isolated, n, why)
 	}
-	return &progress{report: o.Progress, stage: stage, total: total}
-}
-
-func (p *progress) add() { p.advance(1) }
-
-func (p *progress) advance(pieces int) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done += pieces
-	p.report(p.stage, p.done, p.total)
-}
-
-func (p *progress) set(done int) {
-	if p == nil {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.done = done
-	p.report(p.stage, p.done, p.total)
+	return nil
 }

@@ -3,7 +3,6 @@ package kernel
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,8 +10,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
-
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // quickEnough is the time, in seconds of one worker, up to which the dense operator,
@@ -61,20 +58,17 @@ type method struct {
 	build    func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error)
 	// What building and stepping mostly consist of, for the calibration.
 	building, stepping workClass
+	cuts               bool // it can serve a graph that is cut
 }
 
 func methods() []method {
 	return []method{
-		{"dense", denseCandidate, buildDense, scalarWork, scalarWork},
-		{"csr", csrCandidate, buildCSR, searchWork, sparseWork},
-		{"pairs", pairsCandidate, buildPairs, vectorWork, vectorWork},
-		{"background", backgroundCandidate, buildBackground, scalarWork, scalarWork},
-		{"poly", polyCandidate, func(ctx context.Context, _ *pointSet, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
-			return buildOr(newPoly(ctx, c.poly, o))
-		}, vectorWork, vectorWork},
-		{"grid", gridCandidate, func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-			return buildOr(newGrid(ctx, p, b, c.grid, o))
-		}, vectorWork, vectorWork},
+		{"dense", denseCandidate, buildDense, scalarWork, scalarWork, false},
+		{"csr", csrCandidate, buildCSR, searchWork, sparseWork, true},
+		{"pairs", pairsCandidate, buildPairs, vectorWork, vectorWork, true},
+		{"background", backgroundCandidate, buildBackground, scalarWork, scalarWork, false},
+		{"poly", polyCandidate, buildPoly, vectorWork, vectorWork, false},
+		{"grid", gridCandidate, buildGrid, vectorWork, vectorWork, false},
 	}
 }
 
@@ -124,12 +118,18 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 	}
 	calibration := o.Calibration
 	if calibration == nil {
-		calibration = HostCalibration(o.Kernels)
+		host := hostCalibration(o.Kernels)
+		calibration = &host
 	}
 	var all []Candidate
 	for _, m := range methods() {
-		c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
-		if o.Force == "" || o.Force == m.name {
+		c := everyPair(p)
+		switch {
+		case o.Force != "" && o.Force != m.name:
+			c.Reason = fmt.Sprintf("operator %s was asked for", o.Force)
+		case o.fixed() && !m.cuts:
+			c.Reason = refusedCut(m.name)
+		default:
 			c = m.estimate(ctx, p, b, pr, o)
 		}
 		if err := ctx.Err(); err != nil {
@@ -150,11 +150,15 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 	return all, nil
 }
 
+// everyPair is the candidate of an operator with a weight for every pair, as long as
+// nothing speaks for it.
+func everyPair(p *pointSet) Candidate {
+	return Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
+}
+
 // check finds out whether the options allow what was estimated.
 func (c *Candidate) check(o *Options) {
 	switch {
-	case o.Force != "" && o.Force != c.Name:
-		c.Feasible, c.Reason = false, fmt.Sprintf("operator %s was asked for", o.Force)
 	case !c.Feasible:
 	case c.Cost.PeakBytes > o.BudgetBytes:
 		what := "needs " + byteCount(c.Cost.PeakBytes)
@@ -206,253 +210,6 @@ func falseLast(x, y bool) int {
 	return 1
 }
 
-func denseCandidate(_ context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
-	c := Candidate{
-		Cost: denseCost(p.n, p.d, o), Radius: math.Inf(1), Neighbours: float64(p.n - 1), Eta: newDistancer(p, nil).entryRel(b),
-		Feasible: true, Reason: "exact, every pair at every step",
-	}
-	if o.fixed() {
-		c.Feasible, c.Reason = false, "the graph asked for is cut; dense has every pair"
-	}
-	return c
-}
-
-func buildDense(ctx context.Context, p *pointSet, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
-	return newDense(ctx, p, nil, b, o)
-}
-
-func csrCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := Candidate{Feasible: true, Radius: truncationRadius(p, b, pr, o)}
-	mean, upper := pr.neighbours(c.Radius)
-	if o.Neighbours > 0 { // of each point, and of some others
-		upper = 2 * min(float64(o.Neighbours), float64(p.n-1))
-	}
-	c.Neighbours = mean
-	c.Cost = csrCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
-	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b)
-	if o.Layout == sparse.Compact16 {
-		c.Eta += 0x1p-11
-	}
-	if math.IsInf(c.Radius, 1) {
-		c.Reason = "every pair stored: most are within the radius the tolerance asks for"
-		return c
-	}
-	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g", mean, c.Radius)
-	return c
-}
-
-// truncationRadius returns the radius of a truncated kernel: the one asked for, or the
-// one at which what is dropped and the error of float32 weights meet the tolerance.
-func truncationRadius(p *pointSet, b Bandwidth, pr *profile, o *Options) float64 {
-	switch {
-	case o.CutoffRadius > 0:
-		return o.CutoffRadius
-	case o.Neighbours > 0:
-		return pr.radiusFor(min(float64(o.Neighbours), float64(p.n-1)))
-	}
-	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b), o.Tolerance/2), farBoundOf(p))
-}
-
-// truncatedRel is the error of a float32 weight.
-func truncatedRel(p *pointSet, b Bandwidth) float64 {
-	if p.d <= maxDirect {
-		return directRel(p.d) + 1.18*0x1p-24 // simd.Weights
-	}
-	return newDistancer(p, nil).entryRel(b) + 0x1p-24 // the stored format
-}
-
-func buildCSR(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newCSR(ctx, p, b, radius, o) })
-}
-
-func buildPairs(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newPairs(ctx, p, b, radius, o) })
-}
-
-// withinTolerance builds a truncated operator, and once more with a larger radius if
-// the sample that the first was chosen by was not like the rows.
-func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius float64) (Operator, error)) (Operator, error) {
-	op, err := build(radius)
-	if err != nil || o.fixed() || math.IsInf(radius, 1) {
-		return op, err
-	}
-	missed, eta := shortfall(op, o.Tolerance)
-	if !missed {
-		return op, nil
-	}
-	// A weight at the radius falls by the factor that is missing.
-	raised := math.Sqrt(radius*radius + math.Log(eta/o.Tolerance)/b.gamma)
-	if raised = min(raised, maxRadius(b)); !(raised > radius) {
-		return op, nil
-	}
-	op.Close()
-	wider, err := build(raised)
-	if errors.Is(err, ErrMemory) && o.Force != "" {
-		return build(radius) // what was asked for, and its certificate tells what it misses
-	}
-	return wider, err
-}
-
-// missedShare is the share of rows that may miss the tolerance: it is to be met by 99
-// in 100 rows, and a sample of some hundred knows that no better.
-const missedShare = 0.04
-
-// shortfall tells whether more rows miss the tolerance than may, isolated rows and
-// those whose weights are below the range of float32 aside, and which error 99 in 100
-// rows do not exceed.
-func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
-	cert := op.Certificate()
-	if cert.Row == nil {
-		return cert.RowMax > tolerance, cert.RowMax
-	}
-	if grid, ok := op.(*Grid); ok && float64(grid.cert.Isolated) > missedShare*float64(grid.N()) {
-		return true, math.Inf(1) // it has cut them off, they have neighbours
-	}
-	least := faintest(op.N(), tolerance)
-	var connected []float32
-	above := 0
-	for i, d := range op.Degrees() {
-		if d < least {
-			continue
-		}
-		connected = append(connected, cert.Row[i])
-		if float64(cert.Row[i]) > tolerance*(1+0x1p-23) {
-			above++
-		}
-	}
-	if len(connected) == 0 {
-		return false, 0
-	}
-	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, (len(connected)-1)*99/100))
-}
-
-// faintest is the degree below which weights beyond the range of float32 matter.
-func faintest(n int, tolerance float64) float64 { return 0x1p-125 * float64(n) / tolerance }
-
-// Build builds the first operator Plan lists that meets the tolerance once it is
-// built, or the one Options.Force names. Where the certificate of an operator misses
-// the tolerance on more than a few rows, or its memory exceeds the budget, the next
-// one is built. A *ToleranceError or *MemoryError says that none can serve.
-func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
-	pts, o, err := open(p, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	if o.fixed() && (o.Force == "" || o.Force == "csr") {
-		// Nothing to choose: the search finds out exactly what a sample could
-		// only guess.
-		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
-		if errors.Is(err, ErrMemory) && o.Force == "" && o.CutoffRadius > 0 && pts.d <= maxDirect {
-			return buildOr(newPairs(ctx, pts, b, o.CutoffRadius, o))
-		}
-		return buildOr(op, err)
-	}
-	if o.Force == "" && !o.fixed() && pts.n > surveyedAtOnce {
-		// Where a polynomial of degree 1 does, nothing else comes near it, and the
-		// sample that all the others need would take longer than the rest.
-		poly, err := planPoly(ctx, pts, b, o)
-		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
-			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil {
-				return buildOr(op, err)
-			}
-		}
-	}
-	candidates, err := plan(ctx, pts, b, o)
-	if err != nil {
-		return nil, err
-	}
-	return build(ctx, pts, b, candidates, o)
-}
-
-// surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
-const surveyedAtOnce = 1 << 16
-
-// buildOr returns an operator that is nil if there is an error.
-func buildOr[T Operator](op T, err error) (Operator, error) {
-	if err != nil {
-		return nil, err
-	}
-	return op, nil
-}
-
-// build builds the first candidate that keeps what it promised.
-func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
-	var isolated error
-	for i := range candidates {
-		c := &candidates[i]
-		if !c.Feasible {
-			break
-		}
-		op, err := c.method.build(ctx, p, b, c, o)
-		switch {
-		case err == nil && (o.Force != "" || o.fixed()):
-			return op, nil // what was asked for
-		case err == nil:
-			missed, eta := shortfall(op, o.Tolerance)
-			if !missed {
-				return op, nil
-			}
-			c.limit, c.Eta = byTolerance, eta
-			op.Close()
-		case o.Force != "":
-			return nil, err
-		case errors.Is(err, ErrIsolated):
-			isolated = err // another may see farther
-		case errors.Is(err, ErrTolerance):
-			c.limit = byTolerance
-			if e := (*ToleranceError)(nil); errors.As(err, &e) {
-				c.Eta = e.Eta
-			}
-		case errors.Is(err, ErrMemory):
-			c.limit = byMemory
-			if e := (*MemoryError)(nil); errors.As(err, &e) {
-				c.Cost.PeakBytes = e.Need
-			}
-		default:
-			return nil, err
-		}
-		c.Feasible, c.Reason = false, "tried: "+c.Reason
-	}
-	if isolated != nil {
-		return nil, isolated
-	}
-	return nil, infeasible(candidates, o)
-}
-
-// infeasible says why no candidate can serve: the one that would take the least memory
-// beyond the budget, or else the one that would come closest to the tolerance.
-func infeasible(candidates []Candidate, o *Options) error {
-	var least, closest *Candidate
-	for i := range candidates {
-		c := &candidates[i]
-		if c.limit == byMemory && (least == nil || c.Cost.PeakBytes < least.Cost.PeakBytes) {
-			least = c
-		}
-		if c.limit == byTolerance && (closest == nil || c.Eta < closest.Eta) {
-			closest = c
-		}
-	}
-	switch {
-	case least != nil:
-		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
-		if least.Name == "csr" {
-			e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
-			if !o.fixed() {
-				e.Instead += "; the operator dense stores none"
-			}
-		}
-		return e
-	case closest != nil:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, Seconds: closest.Seconds, Bytes: closest.Cost.PeakBytes}
-	}
-	for _, c := range candidates {
-		if o.Force == "" || o.Force == c.Name {
-			return fmt.Errorf("kernel: build: %w: %s: %s", ErrOperator, c.Name, c.Reason)
-		}
-	}
-	return unknownOperator(o.Force)
-}
-
 // OperatorNames returns the names Options.Force knows.
 func OperatorNames() (names []string) {
 	for _, m := range methods() {
@@ -463,7 +220,9 @@ func OperatorNames() (names []string) {
 
 // Truncates tells whether the operator of that name can serve a graph that is cut at a
 // radius; "", which leaves the choice to Plan, can.
-func Truncates(name string) bool { return name == "" || name == "csr" || name == "pairs" }
+func Truncates(name string) bool {
+	return name == "" || slices.ContainsFunc(methods(), func(m method) bool { return m.name == name && m.cuts })
+}
 
 func unknownOperator(name string) error {
 	return fmt.Errorf("kernel: %w: no operator %q; there are %s", ErrOperator, name, strings.Join(OperatorNames(), ", "))

@@ -75,7 +75,7 @@ func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	if err != nil {
 		return nil, err
 	}
-	return planAndBuildPoly(ctx, pts, b, o)
+	return polyOf(ctx, pts, b, o)
 }
 
 // NewPoly64 makes the operator of float64 points.
@@ -84,16 +84,16 @@ func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options)
 	if err != nil {
 		return nil, err
 	}
-	return planAndBuildPoly(ctx, pts, b, o)
+	return polyOf(ctx, pts, b, o)
 }
 
-func planAndBuildPoly(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Poly, error) {
+func polyOf(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Poly, error) {
 	if err := o.refuseCut("poly"); err != nil {
-		return nil, err
+		return nil, buildError("poly", err)
 	}
 	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
-		return nil, fmt.Errorf("kernel: build poly: %w", err)
+		return nil, buildError("poly", err)
 	}
 	return newPoly(ctx, plan, o)
 }
@@ -106,14 +106,14 @@ func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*Poly, error) {
 	// tolerance, the next order is tried, once.
 	best := math.Inf(1)
 	for range 2 {
-		op, err := buildPoly(ctx, plan, o)
+		op, err := plan.build(ctx, o)
 		switch {
 		case err == nil && op.cert.worstConnected() <= o.Tolerance:
 			return op, nil
 		case err == nil:
 			best = min(best, op.cert.worstConnected())
 		case !errors.Is(err, ErrTolerance):
-			return nil, fmt.Errorf("kernel: build poly: %w", err)
+			return nil, buildError("poly", err)
 		}
 		if plan.choice = plan.next(plan.choice.series.order()+1, o); plan.choice.terms == 0 {
 			break
@@ -122,8 +122,8 @@ func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*Poly, error) {
 	return nil, &ToleranceError{Tolerance: o.Tolerance, Eta: best, Operator: "poly"}
 }
 
-// buildPoly builds the operator a plan has chosen, and certifies it.
-func buildPoly(ctx context.Context, plan *polyPlan, o *Options) (_ *Poly, err error) {
+// build builds the operator a plan has chosen, and certifies it.
+func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *Poly, err error) {
 	cost := polyCost(plan.frame.p, plan.choice, o)
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build poly", Need: cost.PeakBytes, Budget: o.BudgetBytes}
@@ -162,12 +162,8 @@ func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *Poly {
 // sumDegrees sets the degrees, the product with ones.
 func (op *Poly) sumDegrees(ctx context.Context) error {
 	n := op.N()
-	ones := block[float64]{n, 1, 1, make([]float64, n)}
-	for i := range ones.data {
-		ones.data[i] = 1
-	}
 	out := block[float64]{n, 1, 1, make([]float64, n)}
-	if err := newPolyPass[float64, float64](op, op.double, 1).run(ctx, out, ones, nil); err != nil {
+	if err := newPolyPass[float64, float64](op, op.double, 1).run(ctx, out, ones(n), nil); err != nil {
 		return err
 	}
 	op.degrees = out.data
@@ -222,14 +218,15 @@ func eachPolySegment(d, coordinate, order, first int, visit func(first, width in
 	return first
 }
 
-// polyTerms returns the number of monomials of degrees 1 to order in d variables,
-// math.MaxInt32 where there are more.
+// polyTerms returns the number of monomials of degrees 1 to order in d variables, or
+// some number above maxPolyTerms where there are more, which an int of 32 bits holds
+// with something added.
 func polyTerms(d, order int) int {
 	count := 1.0 // C(order+d, d)
 	for r := 1; r <= order; r++ {
 		count *= float64(d+r) / float64(r)
-		if count > math.MaxInt32 {
-			return math.MaxInt32
+		if count > 2*maxPolyTerms {
+			return 2 * maxPolyTerms
 		}
 	}
 	return int(math.Round(count)) - 1

@@ -531,3 +531,21 @@ func TestPolyAlongAxes(t *testing.T) {
 		}
 	}
 }
+
+// A number of terms that is beyond an int of 32 bits must not come out small: on such
+// machines poly was chosen for it, and failed to make room.
+func TestTooManyTerms(t *testing.T) {
+	for _, d := range []int{1, 8, 1000, 100_000, 1 << 30} {
+		for order := range maxPolyOrder + 1 {
+			if few, more := polyTerms(d, order), int32(polyTerms(d, order+1)); few < order || int(more) < few || more+1 < 0 {
+				t.Fatalf("%d dimensions: %d terms of order %d, then %d", d, few, order, more)
+			}
+		}
+	}
+	if order := MaxUnitPolyOrder(100_000); order != 1 {
+		t.Errorf("order %d in 100,000 dimensions", order)
+	}
+	if _, err := NewPoly(t.Context(), makePoints("uniform", 40, 1000, 1), Sigma(4.5), &Options{Tolerance: 1e-7}); !errors.Is(err, ErrTolerance) {
+		t.Errorf("err = %v", err)
+	}
+}

@@ -17,9 +17,38 @@ func taylorRow(s series, reach, squares float64) float64 {
 	return powerOver(reach, order-1) / float64(order*(order+1)) * squares
 }
 
-// certify sets the certificate.
+// polyRounding bounds what computing a sum over j of what_ij x_j in float32, or in
+// float64, changes, relative to the sum of |what_ij x_j| with x_i itself among them,
+// at weight f_i^2 p. With e the rounding of moments and values that a term goes
+// through, it is e times the sum of f_i f_j |x_j| |a_r| (|y_i|.|y_j|)^r over r >= 1, which is at
+// most size/least of what is wanted; the constant term is always float64.
+func polyRounding(s series, n, d int, single bool) float64 {
+	if s.reach() == 0 {
+		return 0 // sums of x
+	}
+	order := s.order()
+	// fx, a chain of panel products, coefficient and value, a chain of d products;
+	// for each degree more two products and d additions.
+	inner := float64(polyPanel+1) + 3 + float64(d+6) + float64((order-1)*(d+4))
+	wide := float64(n) + 300 + inner
+	e := wide * 0x1p-53
+	if single {
+		e += inner * 0x1p-24
+	}
+	if order == 0 {
+		e = 0
+	}
+	return 1.01 * (e*s.size(1) + (float64(n)+16)*0x1p-53*s.size(0)) / s.least()
+}
+
+// certify sets the certificate, and refuses what the options do not allow.
 func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	fr, s, n := op.frame, op.series, op.N()
+	if n == 1 { // nothing to be relative to
+		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.d, op.single != nil)}
+		op.cert.setRows([]float64{math.Inf(1)})
+		return o.refuseIsolated(1, 1, "have no neighbour")
+	}
 	eta, rounding := make([]float64, n), polyRounding(s, n, fr.p.d, false)
 	sum, largest := 0.0, 0.0
 	for _, f := range op.factor {
@@ -70,11 +99,7 @@ func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	if op.single != nil {
 		op.cert.Rounding += 0x1p-24 // W x is float32 before a step is finished
 	}
-	switch {
-	case n == 1:
-		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: op.cert.Rounding}
-		eta[0] = math.Inf(1)
-	case fr.radius == 0:
+	if fr.radius == 0 {
 		op.cert = Certificate{Kind: Exact, Rounding: op.cert.Rounding}
 		clear(eta)
 	}

@@ -182,11 +182,7 @@ func (fr *polyFrame) load64(dst []float64, lo, hi int) {
 func polyBounds(n, terms int) []int {
 	chunks := max(8, min(256, 1<<22/terms))
 	rows := max(4*polyPanel, par.Blocks(par.Blocks(n, chunks), polyPanel)*polyPanel)
-	bounds := make([]int, par.Blocks(n, rows)+1)
-	for i := range bounds {
-		bounds[i] = min(i*rows, n)
-	}
-	return bounds
+	return chunkBounds(n, rows)
 }
 
 // polyPanel is the number of rows that are made and used together. Sums over a

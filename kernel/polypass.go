@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/gonum"
 )
@@ -129,10 +128,7 @@ func (pass *polyPass[E, T]) run(ctx context.Context, dst, x block[T], st *Stats)
 	if fast != nil {
 		fast.end()
 	}
-	if err != nil {
-		return fmt.Errorf("kernel: poly: %w", err)
-	}
-	return nil
+	return err
 }
 
 // combine adds the chunks and multiplies the moments with their coefficients.
@@ -331,7 +327,7 @@ func polyApply[E, T float](ctx context.Context, op *Poly, math *polyArithmetic[E
 	if err := checkFinite("x", x); err != nil {
 		return err
 	}
-	return newPolyPass[E, T](op, math, x.cols).run(ctx, dst, x, nil)
+	return productError("poly", newPolyPass[E, T](op, math, x.cols).run(ctx, dst, x, nil))
 }
 
 func polyStep[E, T float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x block[T], s *Step, st *Stats) error {
@@ -347,7 +343,7 @@ func polyStep[E, T float](ctx context.Context, op *Poly, math *polyArithmetic[E]
 		st.operator = pass
 	}
 	if err := pass.run(ctx, dst, x, st); err != nil {
-		return err
+		return productError("poly", err)
 	}
 	st.end()
 	return nil

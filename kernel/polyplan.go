@@ -14,7 +14,7 @@ type polyPlan struct {
 	choice polyChoice
 	why    string // why there is no choice
 
-	rows  []float64 // sampled rows, and their factors
+	rows  []float64 // sampled rows
 	axes  []float64 // principal axes of them, once they were asked for
 	forms []float64 // sums of u_ij^2 from above, once they were asked for
 }
@@ -170,7 +170,10 @@ func (plan *polyPlan) next(order int, o *Options) polyChoice {
 			}
 		}
 	}
-	plan.why = fmt.Sprintf("exponents of up to %.3g: eta = %.2g at best with up to %d terms", t, best, maxPolyTerms)
+	plan.why = fmt.Sprintf("exponents of up to %.3g take more than %d terms", t, maxPolyTerms)
+	if !math.IsInf(best, 1) {
+		plan.why = fmt.Sprintf("exponents of up to %.3g: eta = %.2g at best with up to %d terms", t, best, maxPolyTerms)
+	}
 	return polyChoice{}
 }
 
@@ -217,42 +220,6 @@ func (plan *polyPlan) expect(s series) float64 {
 	return 1.05*worst + plan.frame.move
 }
 
-// polyRounding bounds what computing a sum over j of what_ij x_j in float32, or in
-// float64, changes, relative to the sum of |what_ij x_j| with x_i itself among them,
-// at weight f_i^2 p. With e the rounding of moments and values that a term goes
-// through, it is e times the sum of f_i f_j |x_j| |a_r| (|y_i|.|y_j|)^r over r >= 1, which is at
-// most size/least of what is wanted; the constant term is always float64.
-func polyRounding(s series, n, d int, single bool) float64 {
-	if s.reach() == 0 {
-		return 0 // sums of x
-	}
-	order := s.order()
-	// fx, a chain of panel products, coefficient and value, a chain of d products;
-	// for each degree more two products and d additions.
-	inner := float64(polyPanel+1) + 3 + float64(d+6) + float64((order-1)*(d+4))
-	wide := float64(n) + 300 + inner
-	e := wide * 0x1p-53
-	if single {
-		e += inner * 0x1p-24
-	}
-	if order == 0 {
-		e = 0
-	}
-	return 1.01 * (e*s.size(1) + (float64(n)+16)*0x1p-53*s.size(0)) / s.least()
-}
-
-// Seconds of one core: a term of one row in one pass, and preparing a row.
-const (
-	polyTermSeconds   = 0.05e-9 // of degree 1, float32, with the kernels of the level avx512
-	polyHighSeconds   = 0.35e-9 // of degree 2 and more
-	polyTerm64Seconds = 0.5e-9
-	polyRunSeconds    = 5e-9 // a run of terms that differ in one coordinate only
-	polyRowSeconds    = 12e-9
-	polyLoadSeconds   = 0.4e-9 // reading one coordinate
-	polyPairSeconds   = 0.03e-9
-	polyFrameSeconds  = 2e-9 // both passes of the plan, a coordinate
-)
-
 func polyCost(p *pointSet, c polyChoice, o *Options) Cost {
 	n, d, k, terms := float64(p.n), float64(p.d), float64(o.Columns), float64(c.terms)
 	perTerm, entry := polyTerm64Seconds, 8.0
@@ -295,11 +262,7 @@ func polyCost(p *pointSet, c polyChoice, o *Options) Cost {
 }
 
 func polyCandidate(ctx context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
-	c := Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
-	if o.fixed() {
-		c.Reason = "the graph asked for is cut; poly has every pair"
-		return c
-	}
+	c := everyPair(p)
 	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
 		c.Reason = err.Error()
@@ -320,4 +283,8 @@ func polyCandidate(ctx context.Context, p *pointSet, b Bandwidth, _ *profile, o 
 	}
 	c.Reason = fmt.Sprintf("degree %d%s, %d terms: exponents up to %.3g", plan.choice.series.order(), along, plan.choice.terms, plan.reach())
 	return c
+}
+
+func buildPoly(ctx context.Context, _ *pointSet, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
+	return newPoly(ctx, c.poly, o)
 }

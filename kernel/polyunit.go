@@ -21,10 +21,21 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 	if err != nil {
 		return nil, err
 	}
+	op, err := newUnitPoly(ctx, rows, b, order, o)
+	if err != nil {
+		return nil, buildError("poly", err)
+	}
+	return op, nil
+}
+
+func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o *Options) (*Poly, error) {
+	if err := o.refuseCut("poly"); err != nil {
+		return nil, err
+	}
 	n, d := rows.N(), rows.Dim()
 	s, err := unitSeries(b, d, order)
 	if err != nil {
-		return nil, fmt.Errorf("kernel: build poly: %w", err)
+		return nil, err
 	}
 	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.gamma), kernels: o.Kernels}
 	plan := &polyPlan{frame: fr, choice: polyChoice{series: s, terms: polyTerms(d, order) + 1}}
@@ -33,7 +44,7 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 		return nil, &MemoryError{What: "build poly", Need: cost.PeakBytes, Budget: o.BudgetBytes}
 	}
 	if err := fr.measure(ctx, o); err != nil {
-		return nil, fmt.Errorf("kernel: build poly: %w", err)
+		return nil, err
 	}
 	op := assemblePoly(fr, plan.choice, o)
 	op.cost = cost
@@ -45,7 +56,7 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 		op.self[i] = op.factor[i] * op.factor[i] * s.at(fr.norm2[i])
 	}
 	if err := op.sumDegrees(ctx); err != nil {
-		return nil, fmt.Errorf("kernel: build poly: %w", err)
+		return nil, err
 	}
 	return op, op.certify(ctx, plan, o)
 }

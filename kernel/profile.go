@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
@@ -148,7 +149,7 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 		err = ctx.Err() // a piece may have been left half done
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("kernel: sample of distances: %w", err)
 	}
 	var seen [profileBins]bool
 	for _, row := range pr.rows {

@@ -8,12 +8,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
-// UnitTolerance is how far from 1 the norm of a row may be that is taken for a
+// unitTolerance is how far from 1 the norm of a row may be that is taken for a
 // unit row.
-const UnitTolerance = 1e-6
+const unitTolerance = 1e-6
 
 // UnitRows are feature rows rescaled to unit norm in float64, each record by
 // itself, and perhaps a null record, which has no direction. The operators
@@ -32,7 +31,7 @@ type UnitRows struct {
 // of unit norm only.
 type UnitOptions struct {
 	// Normalize accepts rows of any norm but zero. By default a norm must be
-	// within UnitTolerance of 1.
+	// within 1e-6 of 1.
 	Normalize bool
 	// Nulls is the number of rows that may be null records, rows of zeros: 0 or
 	// 1. Default 0.
@@ -91,7 +90,7 @@ func newUnitRows[T float](features block[T], o UnitOptions) (*UnitRows, error) {
 			return nil, fmt.Errorf("kernel: unit rows: %w", &ZeroRowError{Row: i})
 		case norm == 0:
 			r.null = i
-		case !o.Normalize && !(math.Abs(norm-1) <= UnitTolerance):
+		case !o.Normalize && !(math.Abs(norm-1) <= unitTolerance):
 			return nil, fmt.Errorf("kernel: unit rows: %w", &UnitNormError{Row: i})
 		}
 	}
@@ -132,6 +131,14 @@ func (r *UnitRows) Dim() int { return r.rows.cols }
 
 // Null tells whether row i is the null record.
 func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.null }
+
+// Except returns a copy of all rows but one, in order. The row is one of N.
+func (r *UnitRows) Except(row int) blas64.General {
+	d := r.rows.cols
+	out := make([]float64, 0, (r.rows.rows-1)*d)
+	out = append(append(out, r.rows.data[:row*d]...), r.rows.data[(row+1)*d:]...)
+	return blas64.General{Rows: r.rows.rows - 1, Cols: d, Stride: d, Data: out}
+}
 
 // open validates what the operators of unit rows are given and fills in the
 // defaults.
@@ -193,30 +200,4 @@ func (u *unitWeights) weight(i, j int, d2 float64) float64 {
 // additions of numbers up to 4; the product with Gamma rounds once more.
 func (u *unitWeights) entryRel(d int) float64 {
 	return u.bandwidth.gamma*float64(4*d+16)*0x1p-53 + 0x1p-51
-}
-
-// A UnitNormError tells which row is not of unit norm. It carries the place and
-// not the norm: rows may be private. It matches ErrUnitNorm.
-type UnitNormError struct {
-	Row int
-}
-
-// Error implements error.
-func (e *UnitNormError) Error() string {
-	return fmt.Sprintf("%v: row %d (counted from 0)", ErrUnitNorm, e.Row)
-}
-
-// Unwrap returns ErrUnitNorm.
-func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }
-
-// A ZeroRowError tells which row of zeros may not be a null record. It matches
-// ErrZeroRow.
-type ZeroRowError = points.ZeroRowError
-
-// Except returns a copy of all rows but one, in order.
-func (r *UnitRows) Except(row int) blas64.General {
-	d := r.rows.cols
-	out := make([]float64, 0, (r.rows.rows-1)*d)
-	out = append(append(out, r.rows.data[:row*d]...), r.rows.data[(row+1)*d:]...)
-	return blas64.General{Rows: r.rows.rows - 1, Cols: d, Stride: d, Data: out}
 }

@@ -52,8 +52,8 @@ func BalancedTable() Table {
 // GaussianTable is the paper's: exp(-Gamma (a-b)^2) of the integer labels.
 func GaussianTable(b Bandwidth) Table {
 	return Table{name: "gaussian", build: func(values []int32, _ []int) (*classWeights, error) {
-		if err := b.Check(); err != nil {
-			return nil, fmt.Errorf("gaussian table: %w", err)
+		if b.Check() != nil {
+			return nil, fmt.Errorf("kernel: table gaussian: %w: want a positive finite number", ErrBandwidth)
 		}
 		weight := func(x, y int32) float64 {
 			d := float64(x) - float64(y)
@@ -61,7 +61,7 @@ func GaussianTable(b Bandwidth) Table {
 		}
 		// Where the exponential underflows the table is zero, exactly as if
 		// every entry were kept: the values ascend, so each row is a band.
-		return bandWeights(values, func(c int) (lo, hi int) {
+		return bandWeights("gaussian", values, func(c int) (lo, hi int) {
 			lo = sort.Search(c, func(j int) bool { return weight(values[j], values[c]) > 0 })
 			hi = c + sort.Search(len(values)-c, func(j int) bool { return weight(values[c+j], values[c]) == 0 })
 			return lo, hi
@@ -75,7 +75,7 @@ func GaussianTable(b Bandwidth) Table {
 // the objective may rise and no privacy bound covers it.
 func CentredDistanceTable() Table {
 	return Table{name: "centred", build: func(values []int32, counts []int) (*classWeights, error) {
-		if err := checkTableSize(len(values), len(values)*len(values)); err != nil {
+		if err := checkTableSize(len(values), int64(len(values))*int64(len(values))); err != nil {
 			return nil, err // before the time is spent
 		}
 		// Row means of D by class, and the mean of all.
@@ -95,7 +95,7 @@ func CentredDistanceTable() Table {
 		for c, v := range values {
 			index[v] = c
 		}
-		return bandWeights(values, func(int) (int, int) { return 0, len(values) }, func(x, y int32) float64 {
+		return bandWeights("centred", values, func(int) (int, int) { return 0, len(values) }, func(x, y int32) float64 {
 			return -0.5 * (math.Abs(float64(x)-float64(y)) - mean[index[x]] - mean[index[y]] + grand)
 		})
 	}}
@@ -108,7 +108,7 @@ func TableFunc(name string, weight func(a, b int32) float64) Table {
 		return Table{name: name} // refused by NewLabels
 	}
 	return Table{name: name, build: func(values []int32, _ []int) (*classWeights, error) {
-		w, err := bandWeights(values, func(int) (int, int) { return 0, len(values) }, weight)
+		w, err := bandWeights(name, values, func(int) (int, int) { return 0, len(values) }, weight)
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +157,7 @@ func GaussianTableFits(b Bandwidth, classes int) bool {
 	return float64(classes)*float64(min(classes, 2*reach-1)) <= maxTableEntries
 }
 
-func checkTableSize(classes, entries int) error {
+func checkTableSize(classes int, entries int64) error {
 	if entries <= maxTableEntries {
 		return nil
 	}
@@ -176,12 +176,12 @@ func diagonalWeights(constant float64, classes int, diagonal func(c int) float64
 	return w
 }
 
-func bandWeights(values []int32, band func(c int) (lo, hi int), weight func(a, b int32) float64) (*classWeights, error) {
+func bandWeights(name string, values []int32, band func(c int) (lo, hi int), weight func(a, b int32) float64) (*classWeights, error) {
 	w := &classWeights{first: make([]int, len(values)), ptr: make([]int, len(values)+1)}
 	for c := range values {
 		lo, hi := band(c)
 		w.first[c], w.ptr[c+1] = lo, w.ptr[c]+hi-lo
-		if err := checkTableSize(len(values), w.ptr[c+1]); err != nil {
+		if err := checkTableSize(len(values), int64(w.ptr[c+1])); err != nil {
 			return nil, err
 		}
 	}
@@ -190,7 +190,7 @@ func bandWeights(values []int32, band func(c int) (lo, hi int), weight func(a, b
 		for e := range w.row(c) {
 			v := weight(values[c], values[w.first[c]+e])
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("kernel: %w: K(%d, %d) is not finite", ErrTable, values[c], values[w.first[c]+e])
+				return nil, fmt.Errorf("kernel: table %s: %w: K(%d, %d) is not finite", name, ErrTable, values[c], values[w.first[c]+e])
 			}
 			w.row(c)[e] = v
 			w.minimum = min(w.minimum, v)

@@ -1,5 +1,19 @@
 package kernel
 
+import "github.com/seed-64e14a55/privatemail/internal/par"
+
+// chunkRows is the number of rows of a chunk where nothing speaks for another.
+const chunkRows = 1024
+
+// chunkBounds cuts n rows into chunks of so many: the same for any number of workers.
+func chunkBounds(n, rows int) []int {
+	bounds := make([]int, par.Blocks(n, rows)+1)
+	for i := range bounds {
+		bounds[i] = min(i*rows, n)
+	}
+	return bounds
+}
+
 // partials are the sums of one step, kept per chunk of rows. A chunk has class
 // sums only for the classes that occur in it, so all together never take more
 // than one float64 row per row of x and one per chunk, however many classes

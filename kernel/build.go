@@ -1,0 +1,170 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+// Build builds the first operator Plan lists that meets the tolerance once it is
+// built, or the one Options.Force names. Where the certificate of an operator misses
+// the tolerance on more than a few rows, or its memory exceeds the budget, the next
+// one is built. A *ToleranceError or *MemoryError says that none can serve.
+func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
+	pts, o, err := open(p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	if o.fixed() && (o.Force == "" || o.Force == "csr") {
+		// Nothing to choose: the search finds out exactly what a sample could
+		// only guess.
+		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
+		if errors.Is(err, ErrMemory) && o.Force == "" && o.CutoffRadius > 0 && pts.d <= maxDirect {
+			return buildOr(newPairs(ctx, pts, b, o.CutoffRadius, o))
+		}
+		return buildOr(op, err)
+	}
+	if o.Force == "" && !o.fixed() && pts.n > surveyedAtOnce {
+		// Where a polynomial of degree 1 does, nothing else comes near it, and the
+		// sample that all the others need would take longer than the rest.
+		poly, err := planPoly(ctx, pts, b, o)
+		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
+			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil {
+				return buildOr(op, err)
+			}
+		}
+	}
+	candidates, err := plan(ctx, pts, b, o)
+	if err != nil {
+		return nil, err
+	}
+	return build(ctx, pts, b, candidates, o)
+}
+
+// surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
+const surveyedAtOnce = 1 << 16
+
+// buildOr returns an operator that is nil if there is an error.
+func buildOr[T Operator](op T, err error) (Operator, error) {
+	if err != nil {
+		return nil, err
+	}
+	return op, nil
+}
+
+// build builds the first candidate that keeps what it promised.
+func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
+	var isolated error
+	for i := range candidates {
+		c := &candidates[i]
+		if !c.Feasible {
+			break
+		}
+		op, err := c.method.build(ctx, p, b, c, o)
+		switch {
+		case err == nil && (o.Force != "" || o.fixed()):
+			return op, nil // what was asked for
+		case err == nil:
+			missed, eta := shortfall(op, o.Tolerance)
+			if !missed {
+				return op, nil
+			}
+			c.limit, c.Eta = byTolerance, eta
+			op.Close()
+		case o.Force != "":
+			return nil, err
+		case errors.Is(err, ErrIsolated):
+			isolated = err // another may see farther
+		case errors.Is(err, ErrTolerance):
+			c.limit = byTolerance
+			if e := (*ToleranceError)(nil); errors.As(err, &e) {
+				c.Eta = e.Eta
+			}
+		case errors.Is(err, ErrMemory):
+			c.limit = byMemory
+			if e := (*MemoryError)(nil); errors.As(err, &e) {
+				c.Cost.PeakBytes = e.Need
+			}
+		default:
+			return nil, err
+		}
+		c.Feasible, c.Reason = false, "tried: "+c.Reason
+	}
+	if isolated != nil {
+		return nil, isolated
+	}
+	return nil, infeasible(candidates, o)
+}
+
+// missedShare is the share of rows that may miss the tolerance: it is to be met by 99
+// in 100 rows, and a sample of some hundred knows that no better.
+const missedShare = 0.04
+
+// shortfall tells whether more rows miss the tolerance than may, isolated rows and
+// those whose weights are below the range of float32 aside, and which error 99 in 100
+// rows do not exceed.
+func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
+	cert := op.Certificate()
+	if cert.Row == nil {
+		return cert.RowMax > tolerance, cert.RowMax
+	}
+	if grid, ok := op.(*Grid); ok && float64(grid.cert.Isolated) > missedShare*float64(grid.N()) {
+		return true, math.Inf(1) // it has cut them off, they have neighbours
+	}
+	least := faintest(op.N(), tolerance)
+	var connected []float32
+	above := 0
+	for i, d := range op.Degrees() {
+		if d < least {
+			continue
+		}
+		connected = append(connected, cert.Row[i])
+		if float64(cert.Row[i]) > tolerance*(1+0x1p-23) {
+			above++
+		}
+	}
+	if len(connected) == 0 {
+		return false, 0
+	}
+	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, (len(connected)-1)*99/100))
+}
+
+// faintest is the degree below which weights beyond the range of float32 matter.
+func faintest(n int, tolerance float64) float64 { return 0x1p-125 * float64(n) / tolerance }
+
+// infeasible says why no candidate can serve: the one that would take the least memory
+// beyond the budget, or else the one that would come closest to the tolerance.
+func infeasible(candidates []Candidate, o *Options) error {
+	var least, closest *Candidate
+	for i := range candidates {
+		c := &candidates[i]
+		if c.limit == byMemory && (least == nil || c.Cost.PeakBytes < least.Cost.PeakBytes) {
+			least = c
+		}
+		if c.limit == byTolerance && (closest == nil || c.Eta < closest.Eta) {
+			closest = c
+		}
+	}
+	switch {
+	case least != nil:
+		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
+		if least.Name == "csr" {
+			e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
+			if !o.fixed() {
+				e.Instead += "; the operator dense stores none"
+			}
+		}
+		return e
+	case closest != nil:
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, Seconds: closest.Seconds, Bytes: closest.Cost.PeakBytes}
+	}
+	for _, c := range candidates {
+		if o.Force == "" || o.Force == c.Name {
+			return fmt.Errorf("kernel: build: %w: %s: %s", ErrOperator, c.Name, c.Reason)
+		}
+	}
+	return unknownOperator(o.Force)
+}

@@ -1,0 +1,189 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"math"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// constructors build every operator of some rows by its own function.
+var constructors = map[string]func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error){
+	"dense": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+		return buildOr(NewDense64(ctx, general(p), b, o))
+	},
+	"poly": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+		return buildOr(NewPoly64(ctx, general(p), b, o))
+	},
+	"grid": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+		return buildOr(NewGrid(ctx, narrow(general(p)), b, o))
+	},
+	"dense of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+		return buildOr(NewUnitDense(ctx, p, b, o))
+	},
+	"poly of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+		return buildOr(NewUnitPoly(ctx, p, b, 3, o))
+	},
+	"background": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+		return buildOr(NewBackground(ctx, p, b, 1, b.Weight(2), o))
+	},
+}
+
+func general(r *UnitRows) blas64.General {
+	return blas64.General{Rows: r.N(), Cols: r.Dim(), Stride: r.rows.stride, Data: r.rows.data}
+}
+
+func narrow(m blas64.General) blas32.General {
+	out := zeros32(m.Rows, m.Cols)
+	for i, v := range m.Data {
+		out.Data[i] = float32(v)
+	}
+	return out
+}
+
+// saysOnce checks that an error is of the wanted kind, and that its message names the
+// package once, at its beginning.
+func saysOnce(t *testing.T, what string, err, want error) {
+	t.Helper()
+	switch {
+	case !errors.Is(err, want):
+		t.Errorf("%s: err = %v, want %v", what, err, want)
+	case !strings.HasPrefix(err.Error(), "kernel: ") || strings.Count(err.Error(), "kernel:") != 1:
+		t.Errorf("%s: %v", what, err)
+	}
+}
+
+func TestErrorsNameThePackageOnce(t *testing.T) {
+	rows := unitRows(t, makeUnit("random", 60, 3, -1, 1))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, build := range constructors {
+		_, err := build(t.Context(), rows, Sigma(3), &Options{BudgetBytes: 100})
+		saysOnce(t, name+", memory", err, ErrMemory)
+		_, err = build(cancelled, rows, Sigma(3), nil)
+		saysOnce(t, name+", cancelled", err, context.Canceled)
+		_, err = build(t.Context(), rows, Sigma(3), &Options{CutoffRadius: 1})
+		saysOnce(t, name+", cut", err, ErrOperator)
+		_, err = build(t.Context(), rows, Bandwidth{}, nil)
+		saysOnce(t, name+", no bandwidth", err, ErrBandwidth)
+	}
+	p := narrow(general(rows))
+	_, err := NewGrid(t.Context(), p, Sigma(1), &Options{Tolerance: 1e-14, Isolated: Fail})
+	saysOnce(t, "grid, tolerance", err, ErrTolerance)
+	_, err = NewPoly(t.Context(), p, Sigma(0.01), nil)
+	saysOnce(t, "poly, tolerance", err, ErrTolerance)
+	_, err = NewUnitPoly(t.Context(), rows, Sigma(0.1), 3, nil)
+	saysOnce(t, "poly of unit rows, tolerance", err, ErrTolerance)
+	_, err = Plan(cancelled, p, Sigma(1), nil)
+	saysOnce(t, "plan, cancelled", err, context.Canceled)
+	for _, name := range OperatorNames() {
+		_, err = Build(cancelled, p, Sigma(1), &Options{Force: name})
+		saysOnce(t, "build "+name+", cancelled", err, context.Canceled)
+	}
+	_, _, err = BandwidthForDegree(cancelled, p, 3, 0, nil)
+	saysOnce(t, "bandwidth, cancelled", err, context.Canceled)
+	_, err = Plan(t.Context(), p, Sigma(1), &Options{Neighbours: -3})
+	saysOnce(t, "negative neighbours", err, ErrOption)
+
+	_, err = NewLabels([]int32{0, 1}, GaussianTable(Sigma(-1)), false)
+	saysOnce(t, "table, bandwidth", err, ErrBandwidth)
+	nan := TableFunc("nan", func(a, b int32) float64 { return math.NaN() })
+	_, err = NewLabels([]int32{0, 1}, nan, false)
+	saysOnce(t, "table, NaN", err, ErrTable)
+	_, err = NewLabels([]int32{0, -77}, EqualTable(), false)
+	saysOnce(t, "negative label", err, ErrLabels)
+	if strings.Contains(err.Error(), "77") {
+		t.Errorf("a label in an error: %v", err)
+	}
+}
+
+// A row without another is isolated whatever the operator, and has a certificate made of
+// numbers.
+func TestPolicyOfOneRow(t *testing.T) {
+	rows := unitRows(t, makeUnit("random", 1, 3, -1, 1))
+	for name, build := range constructors {
+		op, err := build(t.Context(), rows, Sigma(3), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if c := op.Certificate(); c.Isolated != 1 || !math.IsInf(c.RowMax, 1) || !(c.Rounding >= 0 && c.Rounding < 1e-3) {
+			t.Errorf("%s: %+v", name, c)
+		}
+		_, err = build(t.Context(), rows, Sigma(3), &Options{Isolated: Fail})
+		saysOnce(t, name+", policy fail", err, ErrIsolated)
+	}
+	for _, name := range OperatorNames() {
+		_, err := Build(t.Context(), narrow(general(rows)), Sigma(3), &Options{Force: name, Isolated: Fail})
+		saysOnce(t, "build "+name+", policy fail", err, ErrIsolated)
+	}
+}
+
+// A background that Plan has chosen may miss the tolerance in a row in a hundred, which
+// the policies fail and repair do not allow.
+func TestPolicyOfBackground(t *testing.T) {
+	p := narrow(general(unitRows(t, makeUnit("random", 400, 6, -1, 3))))
+	opt := Options{Force: "background", Tolerance: 1e-2}
+	op, err := Build(t.Context(), p, Sigma(0.6), &opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := op.Certificate(); !(c.RowMax > opt.Tolerance && c.RowP99 <= opt.Tolerance) {
+		t.Fatalf("RowMax %g, RowP99 %g: no row to be strict about", c.RowMax, c.RowP99)
+	}
+	for _, opt.Isolated = range []IsolatedPolicy{Repair, Fail} {
+		_, err := Build(t.Context(), p, Sigma(0.6), &opt)
+		saysOnce(t, opt.Isolated.String(), err, ErrTolerance)
+		opt.Force = ""
+		if op, err := Build(t.Context(), p, Sigma(0.6), &opt); err != nil || op.Certificate().RowMax > opt.Tolerance {
+			t.Errorf("%v: %v, %v", opt.Isolated, op, err)
+		}
+		opt.Force = "background"
+	}
+}
+
+// patience is a context that is cancelled when it has been asked so often.
+type patience struct {
+	context.Context
+	left int
+}
+
+func (p *patience) Err() error {
+	if p.left--; p.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Whenever a build is cancelled, it says so and hands out nothing.
+func TestCancelledAtAnyPoint(t *testing.T) {
+	rows := unitRows(t, makeUnit("random", 12, 3, -1, 1))
+	p := narrow(general(rows))
+	all := maps.Clone(constructors)
+	for _, name := range OperatorNames() {
+		all["build "+name] = func(ctx context.Context, _ *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+			return Build(ctx, p, b, &Options{Force: name})
+		}
+	}
+	for name, build := range all {
+		cancelled := 0
+		for {
+			op, err := build(&patience{t.Context(), cancelled}, rows, Sigma(1), nil)
+			if err == nil {
+				break
+			}
+			if saysOnce(t, name, err, context.Canceled); op != nil || t.Failed() {
+				t.Fatalf("%s: %v after %d questions", name, op, cancelled)
+			}
+			cancelled++
+		}
+		if cancelled < 2 {
+			t.Errorf("%s: the context was asked %d times", name, cancelled)
+		}
+	}
+}
