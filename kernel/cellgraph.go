@@ -52,7 +52,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 		return nil, err
 	}
 	return &graph{
-		weights: weights, sums: pass.sums, order: cl.order, group: cl.group, tail: tail, radius: radius,
+		weights: weights, slabs: pass.slabs(weights), sums: pass.sums, order: cl.order, group: cl.group, tail: tail, radius: radius,
 		entryRel: directRel(p.d) + 1.18*0x1p-24, // simd.Weights
 		peak:     held + pass.memory.taken.Load(),
 		distance: cl.dist2,

@@ -207,7 +207,12 @@ func (g *cellGrid) keyBits() int {
 func (g *cellGrid) key(row []float32) uint64 {
 	key := int64(0)
 	for i, a := range g.axes {
-		v := min(max(float64(row[a]), g.lo[i]), g.hi[i])
+		v := float64(row[a])
+		if v < g.lo[i] { // few are outside, so these are guessed right
+			v = g.lo[i]
+		} else if v > g.hi[i] {
+			v = g.hi[i]
+		}
 		key += min(int64((v-g.lo[i])*g.perSide), g.size[i]-1) * g.step[i]
 	}
 	return uint64(key)
@@ -270,9 +275,12 @@ func (cl *cellList) cellOf(point uint32) int {
 func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set) (*cellList, error) {
 	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), cellGrid: newCellGrid(p, radius)}
 	var err error
-	if cl.keyBits() <= 32 {
+	switch {
+	case cl.dense():
+		err = cl.countCells(ctx, p, set)
+	case cl.keyBits() <= 32:
 		err = sortByCell[uint32](ctx, cl, p, set)
-	} else {
+	default:
 		err = sortByCell[uint64](ctx, cl, p, set)
 	}
 	if err != nil {
@@ -292,7 +300,48 @@ func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set)
 	return cl, err
 }
 
-// sortByCell orders the points by the keys of their cells and finds these.
+// countCells orders the points by cell where all cells are listed: what is before a
+// point are the points of the cells before its own and those of its own that are given
+// earlier. Workers count and place a piece each.
+func (cl *cellList) countCells(ctx context.Context, p *pointSet, set *par.Set) error {
+	cells := int(cl.cells)
+	// No more counters than cellsPerPoint allows.
+	pieces := min(set.Workers(), cellsPerPoint*p.n/cells)
+	keys, next := make([]uint32, p.n), make([]uint32, pieces*cells)
+	cl.order, cl.start = make([]uint32, p.n), make([]uint32, cells+1)
+	piece := func(i int) (lo, hi int, counts []uint32) {
+		return p.n * i / pieces, p.n * (i + 1) / pieces, next[i*cells:][:cells]
+	}
+	if err := set.Do(ctx, pieces, par.Func(func(_, i int) {
+		lo, hi, counts := piece(i)
+		for i := lo; i < hi; i++ {
+			key := uint32(cl.key(p.single.row(i)))
+			keys[i] = key
+			counts[key]++
+		}
+	})); err != nil {
+		return err
+	}
+	before := uint32(0)
+	for c := range cells {
+		cl.start[c] = before
+		for i := c; i < len(next); i += cells {
+			before, next[i] = before+next[i], before
+		}
+	}
+	cl.start[cells] = before
+	return set.Do(ctx, pieces, par.Func(func(_, i int) {
+		lo, hi, place := piece(i)
+		for i, key := range keys[lo:hi] {
+			at := &place[key]
+			cl.order[*at] = uint32(lo + i)
+			*at++
+		}
+	}))
+}
+
+// sortByCell orders the points by the keys of their cells and finds these, where
+// only the occupied ones are listed.
 func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSet, set *par.Set) error {
 	keys := make([]K, p.n)
 	cl.order = make([]uint32, p.n)
@@ -309,26 +358,8 @@ func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSe
 	if err != nil {
 		return err
 	}
-	if cl.dense() {
-		listAll(cl, keys)
-	} else {
-		listOccupied(cl, keys)
-	}
+	listOccupied(cl, keys)
 	return nil
-}
-
-// listAll finds where each cell begins in the sorted keys.
-func listAll[K uint32 | uint64](cl *cellList, keys []K) {
-	cl.start = make([]uint32, cl.cells+1)
-	next := 0 // cell whose start is not known
-	for i, key := range keys {
-		for ; next <= int(key); next++ {
-			cl.start[next] = uint32(i)
-		}
-	}
-	for ; next < len(cl.start); next++ {
-		cl.start[next] = uint32(len(keys))
-	}
 }
 
 // listOccupied finds the occupied cells and their rows in the sorted keys.

@@ -202,6 +202,9 @@ func (s *sweep) candidates(c int, add func(from, to uint32)) {
 	cl := s.cl
 	for i := range s.windows {
 		w := &s.windows[i]
+		if w.From == w.To {
+			continue
+		}
 		from, to := cl.start[w.From], cl.start[w.To]
 		if cl.boxes == nil || to-from <= openPoints {
 			add(from, to)

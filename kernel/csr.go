@@ -15,6 +15,7 @@ import (
 type CSR struct {
 	truncated
 	weights *sparse.CSR // between distinct points
+	slabs   []*slab     // their memory, where others can use it afterwards
 	stats   SearchStats
 }
 
@@ -102,7 +103,7 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 
 // adopt takes over a graph.
 func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
-	op.weights = g.weights
+	op.weights, op.slabs = g.weights, g.slabs
 	g.rows = storedRows{g.weights, op.kernels}
 	// simd.MulRowsF32 and the rounding of its result.
 	return op.settle(ctx, g, n, 4.2*0x1p-24, func(dst []float64, lo, hi int) {
@@ -162,8 +163,11 @@ func (op *CSR) Name() string { return "csr" }
 // elsewhere it has nothing but zeros.
 func (op *CSR) Search() SearchStats { return op.stats }
 
-// Close releases the weights.
+// Close releases the weights, whose memory may be that of another graph at once.
 func (op *CSR) Close() error {
+	for _, s := range op.slabs {
+		slabs.Put(s)
+	}
 	*op = CSR{}
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 type graph struct {
 	rows     weightRows  // between distinct points
 	weights  *sparse.CSR // the same where they are stored, else nil
+	slabs    []*slab     // what they are stored in, for others to use when they are closed
 	sums     []float64   // of the rows of weights; nil where they are not known
 	order    []uint32    // given row of each internal row; nil when equal
 	group    []uint32    // internal rows of each distinct point; nil when all are distinct

@@ -81,8 +81,9 @@ func points64(p blas64.General, set *par.Set) (*pointSet, error) {
 const inspectBlocks = 64
 
 // inspect validates the points and finds their bounding box. It is given functions that
-// widen a box by a row, or say that it is not finite, and that return the largest squared
-// distance of the rows from to to-1 from a centre, or from one next to it.
+// widen a box by a row, or boxes by as many in one, or say that it is not finite, and
+// that return the largest squared distance of the rows from to to-1 from a centre, or
+// from one next to it.
 func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, row []T) bool, farthestOf func(centre []float64, from, to int) float64) error {
 	if err := b.check("points"); err != nil {
 		return err
@@ -92,18 +93,23 @@ func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, 
 	}
 	size := max(par.Blocks(b.rows, inspectBlocks), 256)
 	blocks := par.Blocks(b.rows, size)
+	together := 1
+	if b.stride == b.cols && b.cols <= maxDirect {
+		together = 16 // short rows with nothing between them are one long one
+	}
 	var lo, hi [inspectBlocks][]T
 	var errs [inspectBlocks]error
 	if err := set.Do(context.Background(), blocks, par.Func(func(_, i int) {
 		from, to := par.Block(i, b.rows, size)
-		lo[i], hi[i] = make([]T, b.cols), make([]T, b.cols)
-		for c := range b.cols {
+		lo[i], hi[i] = make([]T, together*b.cols), make([]T, together*b.cols)
+		for c := range lo[i] {
 			lo[i][c], hi[i][c] = T(math.Inf(1)), T(math.Inf(-1))
 		}
-		for row := from; row < to; row++ {
-			if !widen(lo[i], hi[i], b.row(row)) {
-				c := slices.IndexFunc(b.row(row), func(v T) bool { return v-v != 0 })
-				errs[i] = &NonFiniteError{What: "points", Row: row, Col: c}
+		for row := from; row < to; row += together {
+			run := b.data[row*b.stride:][:min(together, to-row)*b.cols]
+			if !widen(lo[i], hi[i], run) {
+				at := slices.IndexFunc(run, func(v T) bool { return v-v != 0 })
+				errs[i] = &NonFiniteError{What: "points", Row: row + at/b.cols, Col: at % b.cols}
 				return
 			}
 		}
@@ -119,7 +125,9 @@ func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, 
 	for c := range b.cols {
 		p.lo[c], p.hi[c] = math.Inf(1), math.Inf(-1)
 		for i := range blocks {
-			p.lo[c], p.hi[c] = min(p.lo[c], float64(lo[i][c])), max(p.hi[c], float64(hi[i][c]))
+			for at := c; at < len(lo[i]); at += b.cols {
+				p.lo[c], p.hi[c] = min(p.lo[c], float64(lo[i][at])), max(p.hi[c], float64(hi[i][at]))
+			}
 		}
 	}
 	p.radius = math.Inf(1)

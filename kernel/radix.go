@@ -10,12 +10,11 @@ import (
 // below 2^bits. Workers sort a piece each: a digit's points go where those of
 // smaller digits, and those of the same digit in earlier pieces, end.
 func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, set *par.Set) ([]K, error) {
-	const most = 11 // bits of a digit: its counters stay in the first-level cache
-	passes := max((bits+most-1)/most, 1)
+	passes := max((bits+mostDigit-1)/mostDigit, 1)
 	r := &radix[K]{
 		digit: (max(bits, 1) + passes - 1) / passes, from: keys, fromOrder: order,
 		to: make([]K, len(keys)), toOrder: make([]uint32, len(order)),
-		counts: make([][1 << most]uint32, set.Workers()),
+		counts: make([][1 << mostDigit]uint32, set.Workers()),
 	}
 	for pass := range passes {
 		r.shift = pass * r.digit
@@ -36,13 +35,16 @@ func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32,
 	return r.from, nil
 }
 
+// mostDigit is the most bits of a digit: its counters stay in the first-level cache.
+const mostDigit = 12
+
 // radix is one pass: it counts digits, then scatters by them.
 type radix[K uint32 | uint64] struct {
 	digit, shift       int
 	scatter            bool
 	from, to           []K
 	fromOrder, toOrder []uint32
-	counts             [][1 << 11]uint32 // of each piece; later, where its next point of a digit goes
+	counts             [][1 << mostDigit]uint32 // of each piece; later, where its next point of a digit goes
 }
 
 // Run does one piece.
@@ -54,13 +56,13 @@ func (r *radix[K]) Run(_, piece int) {
 	if !r.scatter {
 		clear(counts[:])
 		for _, k := range from {
-			counts[k>>shift&mask&(1<<11-1)]++
+			counts[k>>shift&mask&(1<<mostDigit-1)]++
 		}
 		return
 	}
 	order := r.fromOrder[lo:hi]
 	for i, k := range from {
-		at := &counts[k>>shift&mask&(1<<11-1)]
+		at := &counts[k>>shift&mask&(1<<mostDigit-1)]
 		r.to[*at], r.toOrder[*at] = k, order[i]
 		*at++
 	}

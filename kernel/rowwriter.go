@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -13,11 +14,34 @@ import (
 // handed over in pieces whose ends depend on the rows alone, so that the graph does
 // not depend on who wrote which.
 type rowWriter struct {
-	memory *memory
-	ind    []uint32 // slab; what is behind its length is free
-	val    []float32
-	begin  int      // of the piece at hand
-	ptr    []uint64 // of its rows
+	memory   *memory
+	slab              // what is behind its length is free
+	begin    int      // of the piece at hand
+	ptr      []uint64 // of its rows
+	reusable []*slab  // those of mostSlab entries so far, which can be used again
+}
+
+// A slab is memory for columns and weights.
+type slab struct {
+	ind []uint32
+	val []float32
+}
+
+// slabs are those of mostSlab entries that closed graphs have left. Fresh memory has
+// to be cleared, which takes longer than to find the weights that go there.
+var slabs sync.Pool
+
+// newSlab returns a slab of so many entries, which may be anything.
+func newSlab(size int) slab {
+	if size == mostSlab {
+		if s, ok := slabs.Get().(*slab); ok {
+			return *s
+		}
+	}
+	s := slab{make([]uint32, size), make([]float32, size)}
+	mem.Huge(s.ind)
+	mem.Huge(s.val)
+	return s
 }
 
 // memory is what writers may still take, and whether they wanted more.
@@ -71,17 +95,22 @@ func (w *rowWriter) room(n int) (ind []uint32, val []float32) {
 				return nil, nil
 			}
 		}
-		slab, values := make([]uint32, size), make([]float32, size)
-		mem.Huge(slab)
-		mem.Huge(values)
+		next := newSlab(size)
+		if size == mostSlab {
+			w.reusable = append(w.reusable, &slab{next.ind, next.val})
+		}
 		// The piece at hand moves along.
-		copy(slab, w.ind[w.begin:])
-		copy(values, w.val[w.begin:])
-		w.ind, w.val, w.begin, at = slab[:piece], values[:piece], 0, piece
+		copy(next.ind, w.ind[w.begin:])
+		copy(next.val, w.val[w.begin:])
+		w.ind, w.val, w.begin, at = next.ind[:piece], next.val[:piece], 0, piece
 	}
 	w.ind, w.val = w.ind[:at+n], w.val[:at+n]
 	return w.ind[at:], w.val[at:]
 }
+
+// free returns the memory behind the entries written. What is found there is taken by
+// room.
+func (w *rowWriter) free() (ind []uint32) { return w.ind[len(w.ind):cap(w.ind)] }
 
 // rows ends rows with so many entries each, for which there was room.
 func (w *rowWriter) rows(counts []uint32) {

@@ -179,3 +179,58 @@ func TestMemoryIsNeverOverdrawn(t *testing.T) {
 		t.Errorf("%d wrong answers, %d left, %v", refused.Load(), m.left.Load(), err)
 	}
 }
+
+// The memory of a closed graph is that of the next, whatever was left in it.
+func TestSlabsAreUsedAgain(t *testing.T) {
+	p := makePoints("uniform", 40_000, 2, 11)
+	b, radius, err := BandwidthForDegree(t.Context(), p, 250, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := makePoints("uniform", p.Rows, 2, 12)
+	var want blas32.General
+	for range 3 {
+		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(op.slabs) == 0 {
+			t.Fatalf("%d weights in no slab of %d", op.weights.NNZ(), mostSlab)
+		}
+		got := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: make([]float32, len(x.Data))}
+		if err := op.Apply(t.Context(), got, x); err != nil {
+			t.Fatal(err)
+		}
+		if want.Data == nil {
+			want = got
+		}
+		if !slices.Equal(got.Data, want.Data) {
+			t.Fatal("another product after the graph was built anew")
+		}
+		for _, s := range op.slabs {
+			for e := range s.ind {
+				s.ind[e], s.val[e] = math.MaxUint32, float32(math.NaN())
+			}
+		}
+		if err := op.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a compact layout does not keep, or keeps beyond the search, is nobody else's.
+func TestCompactGraphsKeepTheirMemory(t *testing.T) {
+	p := makePoints("uniform", 40_000, 2, 11)
+	b, radius, err := BandwidthForDegree(t.Context(), p, 250, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Layout: sparse.Compact})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close()
+	if len(op.slabs) > 0 {
+		t.Errorf("%d slabs of a compact graph to use again", len(op.slabs))
+	}
+}

@@ -15,7 +15,7 @@ const (
 	// Candidates are tested in batches of so many points and spans at most,
 	// which bounds the scratch memory whatever the points are. Neighbours come
 	// out the same however the candidates are cut.
-	batchPoints = 1024
+	batchPoints = 4096
 	batchSpans  = 256
 )
 
@@ -155,6 +155,19 @@ func (p *cellPass) Run(worker, piece int) {
 	p.progress.add()
 }
 
+// slabs returns the memory of a matrix of the rows found, if it keeps all of it.
+func (p *cellPass) slabs(weights *sparse.CSR) (all []*slab) {
+	if weights.Layout() != sparse.Plain {
+		return nil
+	}
+	for _, room := range p.rooms {
+		if room != nil {
+			all = append(all, room.reusable...)
+		}
+	}
+	return all
+}
+
 // search does one cluster, if there is memory for what it finds.
 func (p *cellPass) search(room *cellRoom, c int) bool {
 	first, end := p.cl.first[c], p.cl.first[c+1]
@@ -229,17 +242,26 @@ func (p *cellPass) test(room *cellRoom, c int) {
 		p.counts[first] = 0
 		return
 	}
-	total := p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
 	if room.stage == oneBatch { // rows one behind the other, as they will be in the matrix
-		copy(p.counts[first:end], counts)
+		// Mostly there is room for all candidates, so that nothing has to move.
+		out := room.free()
+		direct := len(out) >= len(counts)*room.candidates.Len()+simd.CoordinatePad
+		if !direct {
+			out = room.ind
+		}
+		counts = p.counts[first:end]
+		total := p.kernels.Near(out, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
 		ind, val := room.room(total)
 		if len(ind) < total {
 			return
 		}
-		copy(ind, room.ind[:total])
+		if !direct {
+			copy(ind, out)
+		}
 		p.kernels.Weights(val, room.d2[:total], p.gamma)
 		return
 	}
+	p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
 	found := 0
 	for i, count := range counts {
 		at, n := room.next[i], int(count)

@@ -24,13 +24,6 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 		}
 	}
 	doubles := cl.doubles(near)
-	within := func(i int) float64 { // the radius of point i, itself included
-		count := uint64(counts[i]) + 1
-		if doubles != nil {
-			count += doubles[i]
-		}
-		return float64(count)
-	}
 	total := float64(len(cl.order))
 	atRadius := b.Weight(r * r)
 	tails := make([]float64, cl.n)
@@ -49,7 +42,13 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 			for cell := from; cell < end; cell++ {
 				sum := (total*rest + sums[cell-from]) * (1 + 1e-9)
 				for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
-					tails[i] = max(sum-atRadius*within(int(i)), 0)
+					within := uint64(counts[i]) + 1 // the radius, the point itself included
+					if doubles != nil {
+						within += doubles[i]
+					}
+					if tail := sum - atRadius*float64(int64(within)); tail > 0 {
+						tails[i] = tail
+					}
 				}
 			}
 			from = end
@@ -92,10 +91,23 @@ func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
 		for i := range s.windows {
 			w := &s.windows[i]
 			half, weight, row := w.Half, s.weights[i], before[w.End-size:][:size+1]
-			for c := range sums {
-				from, to := max(offset+c-half, 0), min(offset+c+half+1, size)
-				sums[c] += float64(row[to]-row[from]) * weight
+			// Windows end with the row, but most of them within it.
+			inFrom := min(max(half-offset, 0), len(sums))
+			inTo := max(min(size-half-offset, len(sums)), inFrom)
+			add := func(from, to int) {
+				for c := from; c < to; c++ {
+					from, to := max(offset+c-half, 0), min(offset+c+half+1, size)
+					sums[c] += float64(row[to]-row[from]) * weight
+				}
 			}
+			add(0, inFrom)
+			if inner := sums[inFrom:inTo]; len(inner) > 0 {
+				from, to := row[offset+inFrom-half:][:len(inner)], row[offset+inFrom+half+1:][:len(inner)]
+				for c := range inner {
+					inner[c] += float64(int64(to[c]-from[c])) * weight
+				}
+			}
+			add(inTo, len(sums))
 		}
 		return
 	}
@@ -107,6 +119,9 @@ func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
 		s.around(number, number)
 		for i := range s.windows {
 			w := &s.windows[i]
+			if w.From == w.To { // as most are where cells are few
+				continue
+			}
 			sums[c] += float64(before[w.To]-before[w.From]) * s.weights[i]
 		}
 	}

@@ -277,6 +277,7 @@ TEXT ·nearCount2F32AVX2(SB), NOSPLIT, $0-88
 	SHLQ         $0x03, BX
 	VBROADCASTSD r2+72(FP), Y0
 	VXORPD       Y1, Y1, Y1
+	LEAQ         (DX)(BX*1), BX
 	XORQ         SI, SI
 
 point:
@@ -292,12 +293,9 @@ point:
 	XORQ         DI, DI
 
 candidates:
-	VMOVUPD   (DX)(DI*8), Y4
-	VSUBPD    Y2, Y4, Y4
+	VSUBPD    (DX)(DI*8), Y2, Y4
 	VMULPD    Y4, Y4, Y4
-	LEAQ      (DX)(BX*1), R8
-	VMOVUPD   (R8)(DI*8), Y5
-	VSUBPD    Y3, Y5, Y5
+	VSUBPD    (BX)(DI*8), Y3, Y5
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y4, Y4
 	VCMPPD    $0x12, Y0, Y4, Y5
@@ -336,6 +334,7 @@ TEXT ·near2F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         d2+8(FP), R8
 	VBROADCASTSD r2+88(FP), Y0
 	VXORPD       Y1, Y1, Y1
+	LEAQ         (DX)(BX*1), BX
 	XORQ         R9, R9
 
 point:
@@ -351,12 +350,9 @@ point:
 	XORQ         R10, R10
 
 candidates:
-	VMOVUPD   (DX)(R10*8), Y4
-	VSUBPD    Y2, Y4, Y4
+	VSUBPD    (DX)(R10*8), Y2, Y4
 	VMULPD    Y4, Y4, Y4
-	LEAQ      (DX)(BX*1), R11
-	VMOVUPD   (R11)(R10*8), Y5
-	VSUBPD    Y3, Y5, Y5
+	VSUBPD    (BX)(R10*8), Y3, Y5
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y4, Y4
 	VCMPPD    $0x12, Y0, Y4, Y5
@@ -401,57 +397,54 @@ TEXT ·nearCount3F32AVX2(SB), NOSPLIT, $0-88
 	SHLQ         $0x03, BX
 	VBROADCASTSD r2+72(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	XORQ         SI, SI
-
-point:
-	MOVQ         AX, DI
-	VXORPS       X2, X2, X2
-	VCVTSS2SD    (DI), X2, X2
-	VBROADCASTSD X2, Y2
-	ADDQ         CX, DI
-	VXORPS       X3, X3, X3
-	VCVTSS2SD    (DI), X3, X3
-	VBROADCASTSD X3, Y3
-	ADDQ         CX, DI
-	VXORPS       X4, X4, X4
-	VCVTSS2SD    (DI), X4, X4
-	VBROADCASTSD X4, Y4
-	MOVQ         SI, total+80(FP)
+	LEAQ         (DX)(BX*1), SI
+	LEAQ         (SI)(BX*1), BX
 	XORQ         DI, DI
 
+point:
+	MOVQ         AX, R8
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R8), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         CX, R8
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R8), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         CX, R8
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (R8), X4, X4
+	VBROADCASTSD X4, Y4
+	MOVQ         DI, total+80(FP)
+	XORQ         R8, R8
+
 candidates:
-	VMOVUPD   (DX)(DI*8), Y5
-	VSUBPD    Y2, Y5, Y5
+	VSUBPD    (DX)(R8*8), Y2, Y5
 	VMULPD    Y5, Y5, Y5
-	LEAQ      (DX)(BX*1), R8
-	VMOVUPD   (R8)(DI*8), Y6
-	VSUBPD    Y3, Y6, Y6
+	VSUBPD    (SI)(R8*8), Y3, Y6
 	VMULPD    Y6, Y6, Y6
 	VADDPD    Y6, Y5, Y5
-	ADDQ      BX, R8
-	VMOVUPD   (R8)(DI*8), Y6
-	VSUBPD    Y4, Y6, Y6
+	VSUBPD    (BX)(R8*8), Y4, Y6
 	VMULPD    Y6, Y6, Y6
 	VADDPD    Y6, Y5, Y5
 	VCMPPD    $0x12, Y0, Y5, Y6
 	VCMPPD    $0x0c, Y1, Y5, Y5
 	VANDPD    Y6, Y5, Y6
-	VMOVMSKPD Y6, R8
-	POPCNTL   R8, R8
-	ADDQ      R8, SI
-	ADDQ      $0x04, DI
-	CMPQ      DI, n+40(FP)
+	VMOVMSKPD Y6, R9
+	POPCNTL   R9, R9
+	ADDQ      R9, DI
+	ADDQ      $0x04, R8
+	CMPQ      R8, n+40(FP)
 	JLT       candidates
 	ADDQ      $0x04, AX
-	MOVQ      counts+0(FP), DI
-	MOVQ      SI, R8
-	SUBQ      total+80(FP), R8
-	MOVL      R8, (DI)
-	ADDQ      $0x04, DI
-	MOVQ      DI, counts+0(FP)
+	MOVQ      counts+0(FP), R8
+	MOVQ      DI, R9
+	SUBQ      total+80(FP), R9
+	MOVL      R9, (R8)
+	ADDQ      $0x04, R8
+	MOVQ      R8, counts+0(FP)
 	DECQ      m+8(FP)
 	JNZ       point
-	MOVQ      SI, total+80(FP)
+	MOVQ      DI, total+80(FP)
 	VZEROUPPER
 	RET
 
@@ -469,66 +462,63 @@ TEXT ·near3F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         d2+8(FP), R8
 	VBROADCASTSD r2+88(FP), Y0
 	VXORPD       Y1, Y1, Y1
-	XORQ         R9, R9
-
-point:
-	MOVQ         AX, R10
-	VXORPS       X2, X2, X2
-	VCVTSS2SD    (R10), X2, X2
-	VBROADCASTSD X2, Y2
-	ADDQ         CX, R10
-	VXORPS       X3, X3, X3
-	VCVTSS2SD    (R10), X3, X3
-	VBROADCASTSD X3, Y3
-	ADDQ         CX, R10
-	VXORPS       X4, X4, X4
-	VCVTSS2SD    (R10), X4, X4
-	VBROADCASTSD X4, Y4
-	MOVQ         R9, total+96(FP)
+	LEAQ         (DX)(BX*1), R9
+	LEAQ         (R9)(BX*1), BX
 	XORQ         R10, R10
 
+point:
+	MOVQ         AX, R11
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R11), X2, X2
+	VBROADCASTSD X2, Y2
+	ADDQ         CX, R11
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R11), X3, X3
+	VBROADCASTSD X3, Y3
+	ADDQ         CX, R11
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (R11), X4, X4
+	VBROADCASTSD X4, Y4
+	MOVQ         R10, total+96(FP)
+	XORQ         R11, R11
+
 candidates:
-	VMOVUPD   (DX)(R10*8), Y5
-	VSUBPD    Y2, Y5, Y5
+	VSUBPD    (DX)(R11*8), Y2, Y5
 	VMULPD    Y5, Y5, Y5
-	LEAQ      (DX)(BX*1), R11
-	VMOVUPD   (R11)(R10*8), Y6
-	VSUBPD    Y3, Y6, Y6
+	VSUBPD    (R9)(R11*8), Y3, Y6
 	VMULPD    Y6, Y6, Y6
 	VADDPD    Y6, Y5, Y5
-	ADDQ      BX, R11
-	VMOVUPD   (R11)(R10*8), Y6
-	VSUBPD    Y4, Y6, Y6
+	VSUBPD    (BX)(R11*8), Y4, Y6
 	VMULPD    Y6, Y6, Y6
 	VADDPD    Y6, Y5, Y5
 	VCMPPD    $0x12, Y0, Y5, Y6
 	VCMPPD    $0x0c, Y1, Y5, Y7
 	VANDPD    Y6, Y7, Y6
-	VMOVMSKPD Y6, R11
-	POPCNTL   R11, R12
-	SHLL      $0x04, R11
-	LEAQ      nearWideAVX2<>+0(SB), R13
-	VMOVDQU   (R13)(R11*2), Y6
+	VMOVMSKPD Y6, R12
+	POPCNTL   R12, R13
+	SHLL      $0x04, R12
+	LEAQ      nearWideAVX2<>+0(SB), R14
+	VMOVDQU   (R14)(R12*2), Y6
 	VPERMD    Y5, Y6, Y6
-	VMOVDQU   (SI)(R10*4), X5
-	LEAQ      nearSingleAVX2<>+0(SB), R13
-	VPSHUFB   (R13)(R11*1), X5, X5
-	VMOVDQU   X5, (DI)(R9*4)
-	VMOVUPD   Y6, (R8)(R9*8)
-	ADDQ      R12, R9
-	ADDQ      $0x04, R10
-	CMPQ      R10, n+56(FP)
+	VMOVDQU   (SI)(R11*4), X5
+	LEAQ      nearSingleAVX2<>+0(SB), R14
+	VPSHUFB   (R14)(R12*1), X5, X5
+	VMOVDQU   X5, (DI)(R10*4)
+	VMOVUPD   Y6, (R8)(R10*8)
+	ADDQ      R13, R10
+	ADDQ      $0x04, R11
+	CMPQ      R11, n+56(FP)
 	JLT       candidates
 	ADDQ      $0x04, AX
-	MOVQ      counts+16(FP), R10
-	MOVQ      R9, R11
-	SUBQ      total+96(FP), R11
-	MOVL      R11, (R10)
-	ADDQ      $0x04, R10
-	MOVQ      R10, counts+16(FP)
+	MOVQ      counts+16(FP), R11
+	MOVQ      R10, R12
+	SUBQ      total+96(FP), R12
+	MOVL      R12, (R11)
+	ADDQ      $0x04, R11
+	MOVQ      R11, counts+16(FP)
 	DECQ      m+24(FP)
 	JNZ       point
-	MOVQ      R9, total+96(FP)
+	MOVQ      R10, total+96(FP)
 	VZEROUPPER
 	RET
 
@@ -551,22 +541,21 @@ point:
 	XORQ DI, DI
 
 candidates:
-	MOVQ   d+64(FP), R9
-	LEAQ   (DX)(DI*8), R8
-	MOVQ   AX, R10
+	MOVQ   d+64(FP), R8
+	LEAQ   (DX)(DI*8), R10
+	MOVQ   AX, R9
 	VXORPD Y2, Y2, Y2
 
 axis:
 	VXORPS       X3, X3, X3
-	VCVTSS2SD    (R10), X3, X3
+	VCVTSS2SD    (R9), X3, X3
 	VBROADCASTSD X3, Y3
-	VMOVUPD      (R8), Y4
-	VSUBPD       Y3, Y4, Y4
-	VMULPD       Y4, Y4, Y4
-	VADDPD       Y4, Y2, Y2
-	ADDQ         CX, R10
-	ADDQ         BX, R8
-	DECQ         R9
+	VSUBPD       (R10), Y3, Y3
+	VMULPD       Y3, Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	ADDQ         CX, R9
+	ADDQ         BX, R10
+	DECQ         R8
 	JNZ          axis
 	VCMPPD       $0x12, Y0, Y2, Y3
 	VCMPPD       $0x0c, Y1, Y2, Y2
@@ -612,22 +601,21 @@ point:
 	XORQ R10, R10
 
 candidates:
-	MOVQ   d+80(FP), R12
-	LEAQ   (DX)(R10*8), R11
-	MOVQ   AX, R13
+	MOVQ   d+80(FP), R11
+	LEAQ   (DX)(R10*8), R13
+	MOVQ   AX, R12
 	VXORPD Y2, Y2, Y2
 
 axis:
 	VXORPS       X3, X3, X3
-	VCVTSS2SD    (R13), X3, X3
+	VCVTSS2SD    (R12), X3, X3
 	VBROADCASTSD X3, Y3
-	VMOVUPD      (R11), Y4
-	VSUBPD       Y3, Y4, Y4
-	VMULPD       Y4, Y4, Y4
-	VADDPD       Y4, Y2, Y2
-	ADDQ         CX, R13
-	ADDQ         BX, R11
-	DECQ         R12
+	VSUBPD       (R13), Y3, Y3
+	VMULPD       Y3, Y3, Y3
+	VADDPD       Y3, Y2, Y2
+	ADDQ         CX, R12
+	ADDQ         BX, R13
+	DECQ         R11
 	JNZ          axis
 	VCMPPD       $0x12, Y0, Y2, Y3
 	VCMPPD       $0x0c, Y1, Y2, Y4

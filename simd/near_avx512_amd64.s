@@ -89,6 +89,7 @@ TEXT ·nearCount2F32AVX512(SB), NOSPLIT, $0-88
 	SHLQ         $0x03, BX
 	VBROADCASTSD r2+72(FP), Z0
 	VPXORQ       Z1, Z1, Z1
+	LEAQ         (DX)(BX*1), BX
 	XORQ         SI, SI
 
 point:
@@ -104,12 +105,9 @@ point:
 	XORQ         DI, DI
 
 candidates:
-	VMOVUPD (DX)(DI*8), Z4
-	VSUBPD  Z2, Z4, Z4
+	VSUBPD  (DX)(DI*8), Z2, Z4
 	VMULPD  Z4, Z4, Z4
-	LEAQ    (DX)(BX*1), R8
-	VMOVUPD (R8)(DI*8), Z5
-	VSUBPD  Z3, Z5, Z5
+	VSUBPD  (BX)(DI*8), Z3, Z5
 	VMULPD  Z5, Z5, Z5
 	VADDPD  Z5, Z4, Z4
 	VCMPPD  $0x12, Z0, Z4, K1
@@ -147,6 +145,7 @@ TEXT ·near2F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         d2+8(FP), R8
 	VBROADCASTSD r2+88(FP), Z0
 	VPXORQ       Z1, Z1, Z1
+	LEAQ         (DX)(BX*1), BX
 	XORQ         R9, R9
 
 point:
@@ -162,12 +161,9 @@ point:
 	XORQ         R10, R10
 
 candidates:
-	VMOVUPD       (DX)(R10*8), Z4
-	VSUBPD        Z2, Z4, Z4
+	VSUBPD        (DX)(R10*8), Z2, Z4
 	VMULPD        Z4, Z4, Z4
-	LEAQ          (DX)(BX*1), R11
-	VMOVUPD       (R11)(R10*8), Z5
-	VSUBPD        Z3, Z5, Z5
+	VSUBPD        (BX)(R10*8), Z3, Z5
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z4, Z4
 	VCMPPD        $0x12, Z0, Z4, K1
@@ -207,56 +203,53 @@ TEXT ·nearCount3F32AVX512(SB), NOSPLIT, $0-88
 	SHLQ         $0x03, BX
 	VBROADCASTSD r2+72(FP), Z0
 	VPXORQ       Z1, Z1, Z1
-	XORQ         SI, SI
-
-point:
-	MOVQ         AX, DI
-	VXORPS       X2, X2, X2
-	VCVTSS2SD    (DI), X2, X2
-	VBROADCASTSD X2, Z2
-	ADDQ         CX, DI
-	VXORPS       X3, X3, X3
-	VCVTSS2SD    (DI), X3, X3
-	VBROADCASTSD X3, Z3
-	ADDQ         CX, DI
-	VXORPS       X4, X4, X4
-	VCVTSS2SD    (DI), X4, X4
-	VBROADCASTSD X4, Z4
-	MOVQ         SI, total+80(FP)
+	LEAQ         (DX)(BX*1), SI
+	LEAQ         (SI)(BX*1), BX
 	XORQ         DI, DI
 
+point:
+	MOVQ         AX, R8
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R8), X2, X2
+	VBROADCASTSD X2, Z2
+	ADDQ         CX, R8
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R8), X3, X3
+	VBROADCASTSD X3, Z3
+	ADDQ         CX, R8
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (R8), X4, X4
+	VBROADCASTSD X4, Z4
+	MOVQ         DI, total+80(FP)
+	XORQ         R8, R8
+
 candidates:
-	VMOVUPD (DX)(DI*8), Z5
-	VSUBPD  Z2, Z5, Z5
+	VSUBPD  (DX)(R8*8), Z2, Z5
 	VMULPD  Z5, Z5, Z5
-	LEAQ    (DX)(BX*1), R8
-	VMOVUPD (R8)(DI*8), Z6
-	VSUBPD  Z3, Z6, Z6
+	VSUBPD  (SI)(R8*8), Z3, Z6
 	VMULPD  Z6, Z6, Z6
 	VADDPD  Z6, Z5, Z5
-	ADDQ    BX, R8
-	VMOVUPD (R8)(DI*8), Z6
-	VSUBPD  Z4, Z6, Z6
+	VSUBPD  (BX)(R8*8), Z4, Z6
 	VMULPD  Z6, Z6, Z6
 	VADDPD  Z6, Z5, Z5
 	VCMPPD  $0x12, Z0, Z5, K1
 	VCMPPD  $0x0c, Z1, Z5, K1, K1
-	KMOVB   K1, R8
-	POPCNTL R8, R8
-	ADDQ    R8, SI
-	ADDQ    $0x08, DI
-	CMPQ    DI, n+40(FP)
+	KMOVB   K1, R9
+	POPCNTL R9, R9
+	ADDQ    R9, DI
+	ADDQ    $0x08, R8
+	CMPQ    R8, n+40(FP)
 	JLT     candidates
 	ADDQ    $0x04, AX
-	MOVQ    counts+0(FP), DI
-	MOVQ    SI, R8
-	SUBQ    total+80(FP), R8
-	MOVL    R8, (DI)
-	ADDQ    $0x04, DI
-	MOVQ    DI, counts+0(FP)
+	MOVQ    counts+0(FP), R8
+	MOVQ    DI, R9
+	SUBQ    total+80(FP), R9
+	MOVL    R9, (R8)
+	ADDQ    $0x04, R8
+	MOVQ    R8, counts+0(FP)
 	DECQ    m+8(FP)
 	JNZ     point
-	MOVQ    SI, total+80(FP)
+	MOVQ    DI, total+80(FP)
 	VZEROUPPER
 	RET
 
@@ -274,61 +267,58 @@ TEXT ·near3F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         d2+8(FP), R8
 	VBROADCASTSD r2+88(FP), Z0
 	VPXORQ       Z1, Z1, Z1
-	XORQ         R9, R9
-
-point:
-	MOVQ         AX, R10
-	VXORPS       X2, X2, X2
-	VCVTSS2SD    (R10), X2, X2
-	VBROADCASTSD X2, Z2
-	ADDQ         CX, R10
-	VXORPS       X3, X3, X3
-	VCVTSS2SD    (R10), X3, X3
-	VBROADCASTSD X3, Z3
-	ADDQ         CX, R10
-	VXORPS       X4, X4, X4
-	VCVTSS2SD    (R10), X4, X4
-	VBROADCASTSD X4, Z4
-	MOVQ         R9, total+96(FP)
+	LEAQ         (DX)(BX*1), R9
+	LEAQ         (R9)(BX*1), BX
 	XORQ         R10, R10
 
+point:
+	MOVQ         AX, R11
+	VXORPS       X2, X2, X2
+	VCVTSS2SD    (R11), X2, X2
+	VBROADCASTSD X2, Z2
+	ADDQ         CX, R11
+	VXORPS       X3, X3, X3
+	VCVTSS2SD    (R11), X3, X3
+	VBROADCASTSD X3, Z3
+	ADDQ         CX, R11
+	VXORPS       X4, X4, X4
+	VCVTSS2SD    (R11), X4, X4
+	VBROADCASTSD X4, Z4
+	MOVQ         R10, total+96(FP)
+	XORQ         R11, R11
+
 candidates:
-	VMOVUPD       (DX)(R10*8), Z5
-	VSUBPD        Z2, Z5, Z5
+	VSUBPD        (DX)(R11*8), Z2, Z5
 	VMULPD        Z5, Z5, Z5
-	LEAQ          (DX)(BX*1), R11
-	VMOVUPD       (R11)(R10*8), Z6
-	VSUBPD        Z3, Z6, Z6
+	VSUBPD        (R9)(R11*8), Z3, Z6
 	VMULPD        Z6, Z6, Z6
 	VADDPD        Z6, Z5, Z5
-	ADDQ          BX, R11
-	VMOVUPD       (R11)(R10*8), Z6
-	VSUBPD        Z4, Z6, Z6
+	VSUBPD        (BX)(R11*8), Z4, Z6
 	VMULPD        Z6, Z6, Z6
 	VADDPD        Z6, Z5, Z5
 	VCMPPD        $0x12, Z0, Z5, K1
 	VCMPPD        $0x0c, Z1, Z5, K1, K1
-	KMOVB         K1, R11
-	POPCNTL       R11, R11
-	VMOVDQU       (SI)(R10*4), Y6
+	KMOVB         K1, R12
+	POPCNTL       R12, R12
+	VMOVDQU       (SI)(R11*4), Y6
 	VPCOMPRESSD.Z Y6, K1, Y6
 	VCOMPRESSPD.Z Z5, K1, Z5
-	VMOVDQU       Y6, (DI)(R9*4)
-	VMOVUPD       Z5, (R8)(R9*8)
-	ADDQ          R11, R9
-	ADDQ          $0x08, R10
-	CMPQ          R10, n+56(FP)
+	VMOVDQU       Y6, (DI)(R10*4)
+	VMOVUPD       Z5, (R8)(R10*8)
+	ADDQ          R12, R10
+	ADDQ          $0x08, R11
+	CMPQ          R11, n+56(FP)
 	JLT           candidates
 	ADDQ          $0x04, AX
-	MOVQ          counts+16(FP), R10
-	MOVQ          R9, R11
-	SUBQ          total+96(FP), R11
-	MOVL          R11, (R10)
-	ADDQ          $0x04, R10
-	MOVQ          R10, counts+16(FP)
+	MOVQ          counts+16(FP), R11
+	MOVQ          R10, R12
+	SUBQ          total+96(FP), R12
+	MOVL          R12, (R11)
+	ADDQ          $0x04, R11
+	MOVQ          R11, counts+16(FP)
 	DECQ          m+24(FP)
 	JNZ           point
-	MOVQ          R9, total+96(FP)
+	MOVQ          R10, total+96(FP)
 	VZEROUPPER
 	RET
 
@@ -351,22 +341,21 @@ point:
 	XORQ DI, DI
 
 candidates:
-	MOVQ   d+64(FP), R9
-	LEAQ   (DX)(DI*8), R8
-	MOVQ   AX, R10
+	MOVQ   d+64(FP), R8
+	LEAQ   (DX)(DI*8), R10
+	MOVQ   AX, R9
 	VPXORQ Z2, Z2, Z2
 
 axis:
 	VXORPS       X3, X3, X3
-	VCVTSS2SD    (R10), X3, X3
+	VCVTSS2SD    (R9), X3, X3
 	VBROADCASTSD X3, Z3
-	VMOVUPD      (R8), Z4
-	VSUBPD       Z3, Z4, Z4
-	VMULPD       Z4, Z4, Z4
-	VADDPD       Z4, Z2, Z2
-	ADDQ         CX, R10
-	ADDQ         BX, R8
-	DECQ         R9
+	VSUBPD       (R10), Z3, Z3
+	VMULPD       Z3, Z3, Z3
+	VADDPD       Z3, Z2, Z2
+	ADDQ         CX, R9
+	ADDQ         BX, R10
+	DECQ         R8
 	JNZ          axis
 	VCMPPD       $0x12, Z0, Z2, K1
 	VCMPPD       $0x0c, Z1, Z2, K1, K1
@@ -411,22 +400,21 @@ point:
 	XORQ R10, R10
 
 candidates:
-	MOVQ   d+80(FP), R12
-	LEAQ   (DX)(R10*8), R11
-	MOVQ   AX, R13
+	MOVQ   d+80(FP), R11
+	LEAQ   (DX)(R10*8), R13
+	MOVQ   AX, R12
 	VPXORQ Z2, Z2, Z2
 
 axis:
 	VXORPS        X3, X3, X3
-	VCVTSS2SD     (R13), X3, X3
+	VCVTSS2SD     (R12), X3, X3
 	VBROADCASTSD  X3, Z3
-	VMOVUPD       (R11), Z4
-	VSUBPD        Z3, Z4, Z4
-	VMULPD        Z4, Z4, Z4
-	VADDPD        Z4, Z2, Z2
-	ADDQ          CX, R13
-	ADDQ          BX, R11
-	DECQ          R12
+	VSUBPD        (R13), Z3, Z3
+	VMULPD        Z3, Z3, Z3
+	VADDPD        Z3, Z2, Z2
+	ADDQ          CX, R12
+	ADDQ          BX, R13
+	DECQ          R11
 	JNZ           axis
 	VCMPPD        $0x12, Z0, Z2, K1
 	VCMPPD        $0x0c, Z1, Z2, K1, K1

@@ -4,6 +4,24 @@
 
 #include "textflag.h"
 
+DATA sumRowsMasks<>+0(SB)/4, $0x00000000
+DATA sumRowsMasks<>+4(SB)/4, $0x00000000
+DATA sumRowsMasks<>+8(SB)/4, $0x00000000
+DATA sumRowsMasks<>+12(SB)/4, $0x00000000
+DATA sumRowsMasks<>+16(SB)/4, $0xffffffff
+DATA sumRowsMasks<>+20(SB)/4, $0x00000000
+DATA sumRowsMasks<>+24(SB)/4, $0x00000000
+DATA sumRowsMasks<>+28(SB)/4, $0x00000000
+DATA sumRowsMasks<>+32(SB)/4, $0xffffffff
+DATA sumRowsMasks<>+36(SB)/4, $0xffffffff
+DATA sumRowsMasks<>+40(SB)/4, $0x00000000
+DATA sumRowsMasks<>+44(SB)/4, $0x00000000
+DATA sumRowsMasks<>+48(SB)/4, $0xffffffff
+DATA sumRowsMasks<>+52(SB)/4, $0xffffffff
+DATA sumRowsMasks<>+56(SB)/4, $0xffffffff
+DATA sumRowsMasks<>+60(SB)/4, $0x00000000
+GLOBL sumRowsMasks<>(SB), RODATA|NOPTR, $64
+
 // func sumRowsF32AVX2(dst *float64, ptr *uint64, rows uintptr, val *float32)
 // Requires: AVX
 TEXT ·sumRowsF32AVX2(SB), NOSPLIT, $0-32
@@ -29,22 +47,14 @@ four:
 	JLE       four
 
 tail:
-	ADDQ      $0x04, DI
-	VXORPS    X1, X1, X1
-	CMPQ      SI, DI
-	JGE       add
-	VINSERTPS $0x00, (BX)(SI*4), X1, X1
-	INCQ      SI
-	CMPQ      SI, DI
-	JGE       add
-	VINSERTPS $0x10, (BX)(SI*4), X1, X1
-	INCQ      SI
-	CMPQ      SI, DI
-	JGE       add
-	VINSERTPS $0x20, (BX)(SI*4), X1, X1
-	INCQ      SI
-
-add:
+	ADDQ         $0x04, DI
+	MOVQ         DI, R8
+	SUBQ         SI, R8
+	SHLQ         $0x04, R8
+	LEAQ         sumRowsMasks<>+0(SB), R9
+	VMOVDQU      (R9)(R8*1), X1
+	VMASKMOVPS   (BX)(SI*4), X1, X1
+	MOVQ         DI, SI
 	VCVTPS2PD    X1, Y1
 	VADDPD       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1

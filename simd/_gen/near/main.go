@@ -173,8 +173,9 @@ type search struct {
 	d    int // 0: any
 	fill bool
 
-	at, room reg.GPVirtual // candidates
-	coords   reg.GPVirtual // of the point at hand
+	at, room reg.GPVirtual   // candidates
+	axes     []reg.GPVirtual // their coordinates along each where d is fixed
+	coords   reg.GPVirtual   // of the point at hand
 	stride   reg.GPVirtual
 	indices  reg.GPVirtual
 	ind, d2  reg.GPVirtual
@@ -241,8 +242,13 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 	} else {
 		VXORPD(s.zero, s.zero, s.zero)
 	}
-	for range d {
-		s.point = append(s.point, l.Wide())
+	for a := range d {
+		axis := s.at
+		if a > 0 {
+			axis = GP64()
+			LEAQ(Mem{Base: s.axes[a-1], Index: s.room, Scale: 1}, axis)
+		}
+		s.axes, s.point = append(s.axes, axis), append(s.point, l.Wide())
 	}
 	s.found = GP64()
 	XORQ(s.found, s.found)
@@ -292,11 +298,10 @@ func address(name string) Mem {
 func (s *search) vector(at reg.GPVirtual) {
 	l := s.l
 	sum := l.Wide()
-	square := func(a int, point Op, from Mem) {
+	square := func(a int, point reg.VecVirtual, from Mem) {
 		e := l.Wide()
 		// The sign of the difference does not matter to its square.
-		VMOVUPD(from, e)
-		VSUBPD(point, e, e)
+		VSUBPD(from, point, e)
 		if a == 0 {
 			VMULPD(e, e, sum)
 			return
@@ -304,22 +309,12 @@ func (s *search) vector(at reg.GPVirtual) {
 		VMULPD(e, e, e)
 		VADDPD(e, sum, sum)
 	}
-	axis := GP64()
 	if s.d > 0 {
 		for a, point := range s.point {
-			switch a {
-			case 0:
-				square(a, point, Mem{Base: s.at, Index: at, Scale: 8})
-			case 1:
-				LEAQ(Mem{Base: s.at, Index: s.room, Scale: 1}, axis)
-				square(a, point, Mem{Base: axis, Index: at, Scale: 8})
-			default:
-				ADDQ(s.room, axis)
-				square(a, point, Mem{Base: axis, Index: at, Scale: 8})
-			}
+			square(a, point, Mem{Base: s.axes[a], Index: at, Scale: 8})
 		}
 	} else {
-		a, from := GP64(), GP64()
+		a, from, axis := GP64(), GP64(), GP64()
 		Load(Param("d"), a)
 		LEAQ(Mem{Base: s.at, Index: at, Scale: 8}, axis)
 		MOVQ(s.coords, from)

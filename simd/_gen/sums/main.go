@@ -18,6 +18,14 @@ func main() {
 		panic("no level " + *level)
 	}
 	ConstraintExpr("gc,!noasm,!purego")
+	masks := GLOBL("sumRowsMasks", RODATA|NOPTR) // of the lanes below 0, 1, 2 and 3
+	for lane := range 16 {
+		on := uint32(0)
+		if lane%4 < lane/4 {
+			on = 1<<32 - 1
+		}
+		DATA(4*lane, U32(on))
+	}
 	TEXT("sumRowsF32AVX2", NOSPLIT, "func(dst *float64, ptr *uint64, rows uintptr, val *float32)")
 	Pragma("noescape")
 	Doc("sumRowsF32AVX2 is sumRowsGo.")
@@ -43,16 +51,16 @@ func main() {
 	JLE(LabelRef("four"))
 	Label("tail")
 	ADDQ(U8(4), end)
-	// Up to three more, in lanes 0, 1 and 2; the others get zeros.
-	few := XMM()
-	VXORPS(few, few, few)
-	for lane := range 3 {
-		CMPQ(p, end)
-		JGE(LabelRef("add"))
-		VINSERTPS(U8(lane<<4), Mem{Base: val, Index: p, Scale: 4}, few, few)
-		INCQ(p)
-	}
-	Label("add")
+	// Up to three more, in lanes 0, 1 and 2; the others get zeros. How many they are
+	// cannot be foretold, so there is no branch.
+	rest, table, mask, few := GP64(), GP64(), XMM(), XMM()
+	MOVQ(end, rest)
+	SUBQ(p, rest)
+	SHLQ(U8(4), rest)
+	LEAQ(masks, table)
+	VMOVDQU(Mem{Base: table, Index: rest, Scale: 1}, mask)
+	VMASKMOVPS(Mem{Base: val, Index: p, Scale: 4}, mask, few)
+	MOVQ(end, p)
 	wide := YMM()
 	VCVTPS2PD(few, wide)
 	VADDPD(wide, sum, sum)
