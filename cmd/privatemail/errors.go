@@ -35,8 +35,8 @@ func packageNames() []string {
 	return []string{
 		"privatemail", "kernel", "iterate", "sparse", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
-		"evaluate", "ablation", "baseline", "modes", "report",
-		"digits", "lock", "mem", "par", "pipeline", "points",
+		"evaluate", "baseline", "modes", "report",
+		"cli", "digits", "disk", "lock", "mem", "par", "pipeline", "points",
 	}
 }
 
