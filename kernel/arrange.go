@@ -13,10 +13,6 @@ const (
 	// mostParts at a time.
 	leafPoints = 96
 	mostParts  = 16
-	// Points that are put in order for the sake of memory alone are looked at by so many
-	// places of their codes, and left in groups so large.
-	glancePlaces = 256
-	glancePoints = 256
 	// Centres of parts are sought among so many points each.
 	pointsPerPart = 24
 	partSteps     = 4
@@ -25,33 +21,26 @@ const (
 )
 
 // arrange orders points so that those next to each other are near. It returns the
-// order and the ends of groups of points that are, or no ends where there is but one
+// order and the ends of groups of points that are, or nothing where there is but one
 // such group. Groups of points nearer to a leader than to others come first (leaders);
 // those with many points are split by k-means of their codes, again and again.
 //
-// Points that are one group are put in order where that is worth a glance: the rows that
-// are read together are then mostly the same ones.
-//
 // All is done with integers, or with floats that stand for integers: the order is the
 // same at every level of the kernels.
-func arrange(ctx context.Context, c *codes, radius float64, glance bool, o *Options) (order []uint32, ends []int, err error) {
+func arrange(ctx context.Context, c *codes, radius float64, o *Options) (order []uint32, ends []int, err error) {
 	n := len(c.norm2)
 	l := findLeaders(c, leaderReach*radius/c.unit, o.Kernels)
-	if l.count == 1 && !glance {
+	if l.count == 1 {
 		return nil, nil, nil
 	}
-	a := &arrangement{c: c, k: o.Kernels, places: min(c.depth, exactPlaces), step: 1, leaf: leafPoints, part: make([]uint8, n), spare: make([]uint32, n)}
-	if l.count == 1 {
-		a.places, a.leaf = min(c.depth, glancePlaces), glancePoints
-		a.step = c.depth / a.places
-	}
+	a := &arrangement{c: c, k: o.Kernels, places: min(c.depth, exactPlaces), part: make([]uint8, n), spare: make([]uint32, n)}
 	var groups []group
-	if l.count == 1 || l.count > mostLeaders {
+	if l.count > mostLeaders {
 		a.order = make([]uint32, n)
 		for i := range a.order {
 			a.order[i] = uint32(i)
 		}
-		groups = []group{{0, n, n <= a.leaf}}
+		groups = []group{{0, n, n <= leafPoints}}
 	} else if a.order, groups, err = l.assign(ctx, c, o); err != nil {
 		return nil, nil, err
 	}
@@ -71,9 +60,6 @@ func arrange(ctx context.Context, c *codes, radius float64, glance bool, o *Opti
 			return nil, nil, err
 		}
 	}
-	if l.count == 1 {
-		return a.order, nil, nil
-	}
 	for _, g := range groups {
 		ends = append(ends, g.hi)
 	}
@@ -89,8 +75,7 @@ type group struct {
 type arrangement struct {
 	c            *codes
 	k            *Kernels
-	places, step int // those of a code that are looked at, and from one to the next
-	leaf         int // points of a group that is not split
+	places       int // of a code that are looked at
 	order, spare []uint32
 	part         []uint8 // of the point at each place
 	groups       []group
@@ -173,9 +158,9 @@ func (a *arrangement) split(ctx context.Context, set *par.Set) ([]group, error) 
 // load copies codes of points from place lo on, every step-th, to the room.
 func (a *arrangement) load(room *arrangeRoom, lo, count, step int) {
 	for i := range count {
-		to, code := room.rows[i*a.places:][:a.places], a.c.row(int(a.order[lo+i*step]))
-		for t := range to {
-			to[t] = float32(code[t*a.step])
+		to := room.rows[i*a.places:][:a.places]
+		for t, v := range a.c.row(int(a.order[lo+i*step]))[:len(to)] {
+			to[t] = float32(v)
 		}
 	}
 }
@@ -183,7 +168,7 @@ func (a *arrangement) load(room *arrangeRoom, lo, count, step int) {
 // seek returns centres for a group, by some steps of Lloyd from points of the group.
 func (a *arrangement) seek(room *arrangeRoom, g group) []float32 {
 	size := g.hi - g.lo
-	parts := min(mostParts, (2*size+a.leaf-1)/a.leaf)
+	parts := min(mostParts, (2*size+leafPoints-1)/leafPoints)
 	count := min(size, parts*pointsPerPart)
 	a.load(room, g.lo, count, size/count)
 	a.scatter(room, count, parts)
@@ -281,7 +266,7 @@ func (a *arrangement) sort(g group) (made []group) {
 			// A part that is the whole, of points that are the same to their codes, say,
 			// would be split for ever.
 			lo := g.lo + next[p]
-			made = append(made, group{lo, lo + size, size <= a.leaf || size == g.hi-g.lo})
+			made = append(made, group{lo, lo + size, size <= leafPoints || size == g.hi-g.lo})
 		}
 	}
 	copy(a.spare[g.lo:g.hi], a.order[g.lo:g.hi])

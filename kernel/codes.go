@@ -1,8 +1,10 @@
 package kernel
 
 import (
+	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -114,14 +116,19 @@ func (c *codes) distance(i int, code []int8) float64 {
 }
 
 // permuted returns the codes of the points in another order.
-func (c *codes) permuted(order []uint32) *codes {
+func (c *codes) permuted(ctx context.Context, order []uint32, set *par.Set) (*codes, error) {
 	out := newCodes(len(order), c.depth, c.unit)
 	out.widest = c.widest
-	for i, from := range order {
-		copy(out.row(i), c.row(int(from)))
-		out.norm2[i], out.sum[i], out.slack[i] = c.norm2[from], c.sum[from], c.slack[from]
-	}
-	return out
+	const rowsPerPiece = 256
+	err := set.Do(ctx, par.Blocks(len(order), rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, len(order), rowsPerPiece)
+		for i := lo; i < hi; i++ {
+			from := int(order[i])
+			copy(out.row(i), c.row(from))
+			out.norm2[i], out.sum[i], out.slack[i] = c.norm2[from], c.sum[from], c.slack[from]
+		}
+	}))
+	return out, err
 }
 
 // A reach turns the question whether two codes are near,

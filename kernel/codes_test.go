@@ -39,7 +39,7 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 		if err := pr.fit(context.Background(), points.row, n, o); err != nil {
 			t.Fatal(err)
 		}
-		near, found, err := pr.sample(context.Background(), points.row, n, 1, func(i, j int) bool { return dist2(points.row(i), points.row(j)) <= 1 }, o)
+		near, found, err := pr.sample(context.Background(), points.row, n, 1, true, o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,28 +15,37 @@ import (
 // otherwise three nils.
 //
 // Rows are sorted by a hash of their numbers, which equal rows share; only rows of
-// one hash are compared.
+// one hash are compared. Where there are many numbers a hash of a few comes first, and
+// only rows that share that one are read.
 func distinctRows(ctx context.Context, p *pointSet, set *par.Set) (rows, order, group []uint32, err error) {
-	keyBits := min(2*bits.Len(uint(p.n))+4, 63)
-	keys, sorted := make([]uint64, p.n), make([]uint32, p.n)
-	const rowsPerPiece = 1024
-	if err := set.Do(ctx, par.Blocks(p.n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.n, rowsPerPiece)
-		for i := lo; i < hi; i++ {
-			keys[i], sorted[i] = rowHash(p.single.row(i))>>(64-keyBits), uint32(i)
-		}
-	})); err != nil {
-		return nil, nil, nil, err
+	sorted := make([]uint32, p.n)
+	for i := range sorted {
+		sorted[i] = uint32(i)
 	}
-	if keys, err = radixSort(ctx, keys, sorted, keyBits, set); err != nil {
+	if p.d > glanceNumbers {
+		keys, err := sortByHash(ctx, p, sorted, glanceHash, set)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		shared := sorted[:0]
+		for at, key := range keys {
+			if at > 0 && keys[at-1] == key || at+1 < len(keys) && keys[at+1] == key {
+				shared = append(shared, sorted[at])
+			}
+		}
+		sorted = shared
+		slices.Sort(sorted)
+	}
+	keys, err := sortByHash(ctx, p, sorted, rowHash, set)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	row := func(i uint32) []float32 { return p.single.row(int(i)) }
 	first := make([]uint32, 0) // of the rows that are equal to an earlier one: that, and themselves
 	var again []uint32
-	for lo := 0; lo < p.n; {
+	for lo := 0; lo < len(keys); {
 		hi := lo + 1
-		for hi < p.n && keys[hi] == keys[lo] {
+		for hi < len(keys) && keys[hi] == keys[lo] {
 			hi++
 		}
 		if run := sorted[lo:hi]; len(run) > 1 {
@@ -57,7 +66,7 @@ func distinctRows(ctx context.Context, p *pointSet, set *par.Set) (rows, order, 
 		return nil, nil, nil, nil
 	}
 	// leader of every row, then a counting sort by it.
-	leader := sorted
+	leader := make([]uint32, p.n)
 	for i := range leader {
 		leader[i] = uint32(i)
 	}
@@ -81,6 +90,40 @@ func distinctRows(ctx context.Context, p *pointSet, set *par.Set) (rows, order, 
 		counts[l]++
 	}
 	return rows, order, append(group, uint32(p.n)), nil
+}
+
+// sortByHash sorts some rows by a hash, stably, and returns that of each.
+func sortByHash(ctx context.Context, p *pointSet, rows []uint32, hash func(row []float32) uint64, set *par.Set) ([]uint64, error) {
+	if len(rows) == 0 {
+		return nil, nil
+	}
+	keyBits := min(2*bits.Len(uint(len(rows)))+4, 63)
+	keys := make([]uint64, len(rows))
+	const rowsPerPiece = 1024
+	if err := set.Do(ctx, par.Blocks(len(rows), rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, len(rows), rowsPerPiece)
+		for at := lo; at < hi; at++ {
+			keys[at] = hash(p.single.row(int(rows[at]))) >> (64 - keyBits)
+		}
+	})); err != nil {
+		return nil, err
+	}
+	return radixSort(ctx, keys, rows, keyBits, set)
+}
+
+// A glance is at glanceNumbers numbers of a row, in runs of a line of the cache.
+const (
+	glanceNumbers = 64
+	glanceRun     = 16
+)
+
+// glanceHash is the hash of a few numbers of a row of more.
+func glanceHash(row []float32) uint64 {
+	var few [glanceNumbers]float32
+	for at := 0; at < glanceNumbers; at += glanceRun {
+		copy(few[at:at+glanceRun], row[at*(len(row)-glanceRun)/(glanceNumbers-glanceRun):])
+	}
+	return rowHash(few[:])
 }
 
 // rowHash mixes the numbers of a row, two at a time and in four chains, because a

@@ -176,8 +176,8 @@ func TestLargerSearchesAreExact(t *testing.T) {
 	}
 }
 
-// Long rows that make one group are put in order nevertheless, the same at every level
-// and for any number of workers.
+// Long rows that make one group stay in their order, and have the same neighbours at every
+// level and for any number of workers.
 func TestOneGroupOfLongRows(t *testing.T) {
 	const n, d, clusters = 1100, 960, 8
 	rng := rngOf(8)
@@ -192,7 +192,6 @@ func TestOneGroupOfLongRows(t *testing.T) {
 	slices.Sort(distances)
 	radius := distances[n/10]
 	want := bruteNeighbours(p, radius)
-	var order []uint32
 	for workers := 1; workers <= 2; workers++ {
 		set := par.New(workers)
 		defer set.Close()
@@ -205,25 +204,39 @@ func TestOneGroupOfLongRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if op.Search().Balls || op.Order() == nil {
+			if op.Search().Balls || op.Order() != nil {
 				t.Fatalf("%v: balls %v, in order: %v", level, op.Search().Balls, op.Order() != nil)
 			}
 			compareLists(t, fmt.Sprint(level, ", workers ", workers), graphNeighbours(op), want)
-			if order == nil {
-				order = slices.Clone(op.Order())
-				same := 0
-				for i := range n - 1 {
-					if order[i]%clusters == order[i+1]%clusters {
-						same++
-					}
-				}
-				if same < n/2 {
-					t.Errorf("%d of %d neighbours in the order are of a cluster", same, n)
-				}
-			} else if !slices.Equal(op.Order(), order) {
-				t.Errorf("%v, %d workers: another order", level, workers)
-			}
 		}
+	}
+}
+
+// Rows of many numbers may share those that are looked at first, and more of them.
+func TestDistinctRowsOfManyNumbers(t *testing.T) {
+	const n, d = 600, 300
+	// Row i is one of 200, zero but for a number of which no glance knows.
+	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: fill(n*d, func(i int) float64 {
+		if i%d == 20 {
+			return float64(i / d % 200)
+		}
+		return 0
+	})}
+	rows, order, group, err := distinctRows(t.Context(), mustPoints(t, p), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 200 || len(order) != n || len(group) != 201 {
+		t.Fatalf("%d points of %d rows, want 200 of %d", len(rows), len(order), n)
+	}
+	for point, first := range rows {
+		if want := []uint32{first, first + 200, first + 400}; int(first) != point || !slices.Equal(order[group[point]:group[point+1]], want) {
+			t.Errorf("point %d: rows %v, want %v", point, order[group[point]:group[point+1]], want)
+		}
+	}
+	p.Rows = 200
+	if rows, order, group, err = distinctRows(t.Context(), mustPoints(t, p), nil); rows != nil || order != nil || group != nil || err != nil {
+		t.Errorf("distinct rows: %v, %v, %v, %v", rows, order, group, err)
 	}
 }
 

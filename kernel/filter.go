@@ -29,6 +29,7 @@ type filterPass struct {
 	t              *tiles
 	together       int // tiles
 	chunk          int // of tiles they meet before points are looked at
+	least          int // points in a list that is checked then
 	k              *Kernels
 	s              *search
 	checker        checker
@@ -55,6 +56,10 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 	// As many pieces as keep all workers busy to the end.
 	f.together = min(max(t.count()/(16*o.Workers.Workers()), 1), mostTogether)
 	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.d)), leastChunk), mostChunk)
+	f.least = leastList
+	if s.p.d > wideColumns {
+		f.least = leastLongList
+	}
 	r := searchReach(c, radius)
 	for i := range f.threshold {
 		f.threshold[i] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
@@ -98,15 +103,17 @@ const (
 	// mostTogether tiles meet others at a time: at most mostChunk, and no more than have
 	// codes and points that stay in a cache of chunkBytes, before points are looked at.
 	mostTogether = 8
-	leastChunk   = 4
+	leastChunk   = 16
 	mostChunk    = 64
 	chunkBytes   = 1 << 20
 	// runTiles are compared at a time.
 	runTiles = 16
 	// A list of this many points is checked, and one of leastList once the tiles have
-	// met: a few distances are measured at a time.
-	listPoints = 256
-	leastList  = 4
+	// met: a few distances are measured at a time. Long rows are fetched while others are
+	// read, which asks for more of them.
+	listPoints    = 256
+	leastList     = 4
+	leastLongList = 16
 	// What a worker may find in a piece without asking for memory.
 	freeFound = 1 << 15
 )
@@ -164,7 +171,7 @@ func (f *filterPass) Run(worker, piece int) {
 			}
 		}
 		for i := range points {
-			if len(room.list[i]) >= leastList || to == count {
+			if len(room.list[i]) >= f.least || to == count {
 				f.check(room, base, i)
 			}
 		}

@@ -44,7 +44,7 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, o); err != nil {
 		return nil, err
 	}
-	if err := s.arrange(ctx, radius, sv.near, o); err != nil {
+	if err := s.arrange(ctx, radius, o); err != nil {
 		return nil, err
 	}
 	s.rough = p.d > wideColumns && sv.found < roughShare*sv.near
@@ -129,23 +129,17 @@ func (s *search) given(i int) int {
 // row returns the numbers of the point at a place.
 func (s *search) row(i int) []float32 { return s.p.single.row(s.given(i)) }
 
-// Rows of this many bytes, together, do not stay in a cache. They are put in order where
-// so many of each are read.
-const (
-	farBytes = 4 << 20
-	farReads = 16
-)
-
-// arrange orders the points and makes the tiles, with balls if they save work. Codes
-// leave a share of pairs.
-func (s *search) arrange(ctx context.Context, radius, near float64, o *Options) error {
-	glance := s.p.d > wideColumns && 4*s.n*s.p.d > farBytes && near*float64(s.n) > farReads
-	order, ends, err := arrange(ctx, s.codes, radius, glance, o)
+// arrange orders the points and makes the tiles, with balls if they save work.
+func (s *search) arrange(ctx context.Context, radius float64, o *Options) error {
+	order, ends, err := arrange(ctx, s.codes, radius, o)
 	if err != nil {
 		return err
 	}
 	if order != nil {
-		s.codes, s.at = s.codes.permuted(order), order
+		s.at = order
+		if s.codes, err = s.codes.permuted(ctx, order, o.Workers); err != nil {
+			return err
+		}
 	}
 	balls := ends != nil
 	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, o.Workers); err != nil {

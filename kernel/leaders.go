@@ -16,8 +16,9 @@ const (
 	leaderSample = 2048
 	leaderBatch  = 16 // at a time
 	mostLeaders  = 512
-	// Where points are near to a larger share of leaders these make no groups. Some points
-	// say so already where each is near to severalLeaders, as in no groups there are.
+	// Where points are near to a larger share of leaders these make no groups. Some points,
+	// overlapSample or twice as many, and so on, say so already where each is near to
+	// severalLeaders, as in no groups there are.
 	mostOverlap    = 0.1
 	overlapSample  = 256
 	severalLeaders = 3
@@ -46,6 +47,7 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 	var rows, norms []float32 // of leaders
 	sample := spread(min(n, leaderSample), n)
 	near, all := 0, 0 // leaders of points, of those that they were compared with
+	looks := overlapSample
 	for lo := 0; lo < len(sample); lo += leaderBatch {
 		some := sample[lo:min(lo+leaderBatch, len(sample))]
 		for b, i := range some {
@@ -84,10 +86,13 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 			}
 			sizes[follows]++
 		}
-		if lo+leaderBatch == overlapSample && near > severalLeaders*overlapSample && float64(near) > mostOverlap*float64(all) {
-			// Those that are left would make other leaders, and as near.
-			l.count = 1
-			return l
+		if seen := lo + leaderBatch; seen == looks {
+			looks *= 2
+			if near > severalLeaders*seen && float64(near) > mostOverlap*float64(all) {
+				// Those that are left would make other leaders, and as near.
+				l.count = 1
+				return l
+			}
 		}
 	}
 	for p, sum := range sums {
@@ -96,7 +101,7 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 		}
 		l.codes.measure(p)
 	}
-	if l.overlap(c) > mostOverlap {
+	if l.overlap(c, k) > mostOverlap {
 		l.count = 1
 	}
 	return l
@@ -104,26 +109,27 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 
 // overlap returns the share of leaders that are within reach of a point beside its own,
 // by a sample.
-func (l *leaders) overlap(c *codes) float64 {
+func (l *leaders) overlap(c *codes, k *Kernels) float64 {
 	rows := spread(min(len(c.norm2), 64), len(c.norm2))
+	r, panel, bias := l.panel()
+	mask, threshold, code := make([]uint64, len(rows)*len(bias)/64), make([]int32, len(rows)), make([]int8, 0, len(rows)*c.depth)
+	for at, i := range rows {
+		threshold[at] = r.threshold(c.norm2[i], c.sum[i], l.reach)
+		code = append(code, c.row(i)...)
+	}
+	k.Above8(mask, code, panel, c.depth, bias, threshold)
 	near := 0
-	for _, i := range rows {
-		for p := range l.count {
-			if c.distance(i, l.codes.row(p)) <= l.reach {
-				near++
-			}
-		}
+	for _, word := range mask {
+		near += bits.OnesCount64(word)
 	}
 	return float64(max(near-len(rows), 0)) / float64(len(rows)*max(l.count-1, 1))
 }
 
-// assign orders points by the nearest leader, of the lowest number among equals, and
-// its distance. Those that none is near come last.
-func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uint32, groups []group, err error) {
-	n := len(c.norm2)
+// panel lays leaders out as columns of simd.Above8 that points within reach are near to.
+func (l *leaders) panel() (r reach, panel []uint8, bias []int32) {
 	columns := (l.count + panelColumns - 1) / panelColumns * panelColumns
-	r := reach{usual: l.reach}
-	panel, bias := make([]uint8, columns*c.depth), make([]int32, columns)
+	r = reach{usual: l.reach}
+	panel, bias = make([]uint8, columns*l.codes.depth), make([]int32, columns)
 	l.codes.panel(panel, 0, l.count)
 	for p := range bias {
 		bias[p] = padBias
@@ -131,10 +137,18 @@ func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uin
 			bias[p] = r.bias(l.codes.norm2[p], 0)
 		}
 	}
+	return r, panel, bias
+}
+
+// assign orders points by the nearest leader, of the lowest number among equals, and
+// its distance. Those that none is near come last.
+func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uint32, groups []group, err error) {
+	n := len(c.norm2)
+	r, panel, bias := l.panel()
 	keys := make([]uint64, n)
 	order = make([]uint32, n)
 	const distanceBits = 28 // of a squared distance of codes
-	words := columns / 64
+	words := len(bias) / 64
 	if err := o.Workers.Do(ctx, par.Blocks(n, panelColumns), par.Func(func(_, block int) {
 		lo, hi := par.Block(block, n, panelColumns)
 		mask, threshold := make([]uint64, (hi-lo)*words), make([]int32, hi-lo)

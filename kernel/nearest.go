@@ -33,7 +33,7 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, o); err != nil {
 		return nil, err
 	}
-	if err := s.arrange(ctx, radius, sv.near, o); err != nil {
+	if err := s.arrange(ctx, radius, o); err != nil {
 		return nil, err
 	}
 	pass := newNearestPass(ctx, s, k, radius, wide, o)

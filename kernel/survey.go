@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
 )
@@ -34,6 +35,10 @@ const (
 	directionSeconds = 600e-9
 	projectSeconds   = 0.04e-9
 	directionGain    = 2
+	// cutShare is the share of the largest coordinate that codes of manyPlaces hold: a
+	// finer unit gains more, in all of them, than is lost where a few are cut off.
+	cutShare   = 0.85
+	manyPlaces = 512
 	// deeperLeaves is the least share that twice as many directions are expected to
 	// leave of what the codes left.
 	deeperLeaves = 0.25
@@ -48,35 +53,28 @@ func checkCost(d int) float64 { return checkSeconds + checkSecondsBy*float64(d) 
 // takeSurvey samples n points.
 func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius float64, o *Options) (*survey, error) {
 	s := &survey{}
-	sums := make([]float64, d)
 	var makerRows, rows []int
-	for at, i := range spread(min(n, surveyRows), n) {
-		for c, v := range row(i) {
-			sums[c] += float64(v)
-		}
+	all := spread(min(n, surveyRows), n)
+	for at, i := range all {
 		if at%directionShare == directionShare-1 {
 			makerRows = append(makerRows, i)
 		} else {
 			rows = append(rows, i)
 		}
 	}
-	centre := make([]float32, d)
-	for c, sum := range sums {
-		centre[c] = float32(sum / float64(len(makerRows)+len(rows)))
+	centre, err := mean(ctx, row, all, d, o.Workers)
+	if err != nil {
+		return nil, err
 	}
 	sampled := func(i int) []float32 { return row(rows[i]) }
-	radius2 := radiusSquared(radius)
 	best := math.Inf(1)
 	try := func(p *projection) (near float64, err error) {
 		if err := p.fit(ctx, sampled, len(rows), o); err != nil {
 			return 0, err
 		}
-		var within func(i, j int) bool
-		if s.projection == nil { // no codes lose a pair: the first tell how many there are
-			within = func(i, j int) bool { return dist2(sampled(i), sampled(j)) <= radius2 }
-		}
-		near, found, err := p.sample(ctx, sampled, len(rows), radius, within, o)
-		if within != nil {
+		first := s.projection == nil // no codes lose a pair: the first tell how many there are
+		near, found, err := p.sample(ctx, sampled, len(rows), radius, first, o)
+		if first {
 			s.found = found
 		}
 		if cost := filterCost(p.depth) + near*checkCost(d); cost < best {
@@ -124,6 +122,34 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 		_, err = directed(first * 2)
 	}
 	return s, err
+}
+
+// mean returns the mean of some rows. It is summed up in blocks, always the same.
+func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, set *par.Set) ([]float32, error) {
+	const each = 128
+	sums := make([][]float64, par.Blocks(len(rows), each))
+	err := set.Do(ctx, len(sums), par.Func(func(_, block int) {
+		lo, hi := par.Block(block, len(rows), each)
+		sum := make([]float64, d)
+		for _, i := range rows[lo:hi] {
+			for c, v := range row(i) {
+				sum[c] += float64(v)
+			}
+		}
+		sums[block] = sum
+	}))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float32, d)
+	for c := range out {
+		total := 0.0
+		for _, sum := range sums {
+			total += sum[c]
+		}
+		out[c] = float32(total / float64(len(rows)))
+	}
+	return out, nil
 }
 
 // spread returns count numbers below n, ascending but for none that come twice: the
@@ -178,20 +204,24 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 	}
 	low, high := quantile(rests, 0.01), quantile(rests, 0.99)
 	p.middle = low + (high-low)/2
-	p.unit = positive(max(quantile(largest, 0.99), (high-low)/2), slices.Max(largest)) / 127
+	reach := quantile(largest, 0.99)
+	if p.kept >= manyPlaces {
+		reach *= cutShare
+	}
+	p.unit = positive(max(reach, (high-low)/2), slices.Max(largest)) / 127
 	return nil
 }
 
-// sample returns the share of pairs of a sample that its codes leave, and the share of
-// those that are within the radius, 0 where nothing tells which are.
-func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius float64, within func(i, j int) bool, o *Options) (near, found float64, err error) {
+// sample returns the share of pairs of a sample that its codes leave, and, if that is
+// asked for, the share of those that are within the radius, or nearly so.
+func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius float64, measure bool, o *Options) (near, found float64, err error) {
 	c, err := p.encode(ctx, row, n, o)
 	if err != nil {
 		return 0, 0, err
 	}
 	queries := min(n, surveyQueries)
 	columns := (n + panelColumns - 1) / panelColumns * panelColumns
-	r := searchReach(c, radius)
+	r, radius2 := searchReach(c, radius), radiusSquared(radius)
 	panel, bias := make([]uint8, columns*p.depth), make([]int32, columns)
 	c.panel(panel, 0, n)
 	for j := range bias {
@@ -200,30 +230,41 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 			bias[j] = r.bias(c.norm2[j], c.slack[j])
 		}
 	}
-	mask := make([]uint64, columns/64)
-	threshold := make([]int32, 1)
-	for q := range queries {
-		if ctx.Err() != nil {
-			return 0, 0, ctx.Err()
+	const together = 32
+	var left, within atomic.Int64
+	err = o.Workers.Do(ctx, par.Blocks(queries, together), par.Func(func(_, block int) {
+		lo, hi := par.Block(block, queries, together)
+		words := columns / 64
+		mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*p.depth)
+		for q := lo; q < hi; q++ {
+			i := q * n / queries
+			threshold[q-lo] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
+			copy(code[(q-lo)*p.depth:], c.row(i))
 		}
-		i := q * n / queries
-		threshold[0] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
-		o.Kernels.Above8(mask, c.row(i), panel, p.depth, bias, threshold)
-		for w, word := range mask {
-			for ; word != 0; word &= word - 1 {
-				j := w*64 + bits.TrailingZeros64(word)
-				if j == i {
-					continue
-				}
-				near++
-				if within != nil && within(i, j) {
-					found++
+		o.Kernels.Above8(mask, code, panel, p.depth, bias, threshold)
+		d2, index := make([]float64, 1), make([]uint32, 1)
+		for q := lo; q < hi; q++ {
+			i := q * n / queries
+			for w, word := range mask[(q-lo)*words:][:words] {
+				for ; word != 0; word &= word - 1 {
+					j := w*64 + bits.TrailingZeros64(word)
+					if j == i {
+						continue
+					}
+					left.Add(1)
+					if !measure {
+						continue
+					}
+					y := row(j)
+					if o.Kernels.WideDistsTo(d2, row(i), y, len(y), index); d2[0] <= radius2 {
+						within.Add(1)
+					}
 				}
 			}
 		}
-	}
+	}))
 	pairs := float64(queries) * float64(max(n-1, 1))
-	return near / pairs, found / pairs, nil
+	return float64(left.Load()) / pairs, float64(within.Load()) / pairs, err
 }
 
 // encode returns the codes of n points.

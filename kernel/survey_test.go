@@ -61,7 +61,7 @@ func TestSurveyFindsDirections(t *testing.T) {
 			}
 			// What it expects holds for points it has not seen.
 			others := func(i int) []float32 { return row(n + i) }
-			near, _, err := p.sample(context.Background(), others, 512, radius, nil, o)
+			near, _, err := p.sample(context.Background(), others, 512, radius, false, o)
 			if err != nil {
 				t.Fatal(err)
 			}

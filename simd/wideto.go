@@ -1,9 +1,12 @@
 package simd
 
+import "math"
+
 // WideDistsTo is SqDistsTo in float64, without a limit. Differences of float32 are
-// rounded to float64, squared, rounded and added in 16 lanes: column c to lane c%16.
-// Lanes are added in halves: 0 to 7 and 8 to 15, down to one. So the bits are the same
-// at every level, and the error is at most (d/16 + 8) 2^-53 times the squared distance.
+// rounded to float64, and their squares, not rounded, are added in 16 lanes: column c to
+// lane c%16. Lanes are added in halves: 0 to 7 and 8 to 15, down to one. So the bits are
+// the same at every level, and the error is at most (d/16 + 8) 2^-53 times the squared
+// distance.
 //
 // WideDistsTo panics where dst or a row of the first or last index is too short; it
 // allocates nothing.
@@ -37,7 +40,7 @@ func wideDistToGo(x, y []float32) float64 {
 	var lanes [16]float64
 	for c, v := range x {
 		e := float64(v) - float64(y[c])
-		lanes[c%16] += float64(e * e)
+		lanes[c%16] = math.FMA(e, e, lanes[c%16])
 	}
 	for width := 8; width > 0; width /= 2 {
 		for l, v := range lanes[width : 2*width] {

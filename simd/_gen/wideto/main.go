@@ -17,7 +17,11 @@ var level = flag.String("level", "avx2", "avx2 or avx512")
 
 const (
 	lanes = 16
-	ahead = 12 // rows to fetch ahead: they lie anywhere
+	// Rows lie anywhere, and the processor does not know where: they are fetched ahead.
+	// Short ones, of a few lines, are fetched whole, so many rows before their turn, and of
+	// longer ones each line while that of the row before them is read.
+	shortLines = 4
+	ahead      = 12
 )
 
 func main() {
@@ -45,9 +49,8 @@ func main() {
 	TEXT(name, NOSPLIT, "func(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)")
 	Pragma("noescape")
 	Doc(name + " is wideDistsToGo for d columns and n rows, n at least one.")
-	dst, x, rows, index, n := load("dst"), load("x"), load("rows"), load("index"), load("n")
-	stride := load("stride")
-	SHLQ(U8(2), stride)
+	dst, x, index := load("dst"), load("x"), load("index")
+	n := param("n")                     // counted in memory: registers are few
 	whole, tail := load("d"), load("d") // bytes of the columns that fill lanes, and the others
 	SHRQ(U8(4), whole)
 	SHLQ(U8(6), whole)
@@ -81,35 +84,47 @@ func main() {
 
 	// Registers for the sums of some rows, and of AVX2 but half as many.
 	together := bytes / 16
-	group := func(label string, count int) {
+	group := func(label string, count int, short bool) {
 		CMPQ(n, U8(count))
 		JL(LabelRef(label + "Done"))
 		Label(label)
-		y, sums := make([]reg.GPVirtual, count), make([][]reg.VecVirtual, count)
-		at := GP64()
-		if count > 1 {
-			CMPQ(n, U8(count+ahead))
-			JL(LabelRef(label + "Fetched"))
-			for r := range count {
-				MOVL(Mem{Base: index, Disp: 4 * (r + ahead)}, at.As32())
-				IMULQ(stride, at)
-				for line := range 4 {
-					PREFETCHT0(Mem{Base: rows, Index: at, Scale: 1, Disp: 64 * line})
-				}
-			}
-			Label(label + "Fetched")
+		// The rows, and those that come next.
+		y, next, sums := make([]reg.GPVirtual, count), make([]reg.GPVirtual, count), make([][]reg.VecVirtual, count)
+		rows, stride := load("rows"), load("stride")
+		SHLQ(U8(2), stride)
+		find := func(r int, row reg.GPVirtual) {
+			MOVL(Mem{Base: index, Disp: 4 * r}, row.As32())
+			IMULQ(stride, row)
+			ADDQ(rows, row)
 		}
 		for r := range y {
-			y[r] = GP64()
-			MOVL(Mem{Base: index, Disp: 4 * r}, y[r].As32())
-			IMULQ(stride, y[r])
-			ADDQ(rows, y[r])
+			y[r], next[r] = GP64(), GP64()
+			find(r, y[r])
+			if !short {
+				MOVQ(y[r], next[r])
+			}
 			for range vectors {
 				sum := vector(bytes)
 				VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
 				sums[r] = append(sums[r], sum)
 			}
 		}
+		for r := range next {
+			if short {
+				CMPQ(n, U8(ahead+r))
+				JLE(LabelRef(label + "Found"))
+				find(ahead+r, next[r])
+				for line := range shortLines {
+					PREFETCHT0(Mem{Base: next[r], Disp: 64 * line})
+				}
+			} else {
+				CMPQ(n, U8(count+r))
+				JLE(LabelRef(label + "Found"))
+				find(count+r, next[r])
+			}
+		}
+		Label(label + "Found")
+		at := GP64()
 		add := func(read func(v int, m Mem, r reg.VecVirtual)) {
 			for v := range vectors {
 				e := vector(bytes)
@@ -118,8 +133,7 @@ func main() {
 					f := vector(bytes)
 					read(v, Mem{Base: y[r], Index: at, Scale: 1, Disp: v * bytes / 2}, f)
 					VSUBPD(f, e, f)
-					VMULPD(f, f, f)
-					VADDPD(f, sums[r][v], sums[r][v])
+					VFMADD231PD(f, f, sums[r][v])
 				}
 			}
 		}
@@ -127,13 +141,18 @@ func main() {
 		TESTQ(whole, whole)
 		JZ(LabelRef(label + "Tail"))
 		Label(label + "Block")
+		if !short {
+			for _, row := range next {
+				PREFETCHT0(Mem{Base: row, Index: at, Scale: 1})
+			}
+		}
 		add(func(_ int, m Mem, r reg.VecVirtual) { VCVTPS2PD(m, r) })
 		ADDQ(U8(4*lanes), at)
 		CMPQ(at, whole)
 		JNE(LabelRef(label + "Block"))
 
 		Label(label + "Tail")
-		TESTQ(tail, tail)
+		TESTQ(U32(lanes-1), param("d"))
 		JZ(LabelRef(label + "Store"))
 		add(masked)
 
@@ -148,14 +167,29 @@ func main() {
 		JGE(LabelRef(label))
 		Label(label + "Done")
 	}
-	group("rows", together)
-	group("row", 1)
+	CMPQ(whole, U32(64*shortLines))
+	JLE(LabelRef("short"))
+	group("rows", together, false)
+	JMP(LabelRef("rest"))
+	Label("short")
+	group("shortRows", together, true)
+	Label("rest")
+	group("row", 1, false)
 	VZEROUPPER()
 	RET()
 	Generate()
 }
 
 func load(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+
+// param returns where a parameter is in memory.
+func param(name string) Mem {
+	p, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return p.Addr
+}
 
 func vector(bytes int) reg.VecVirtual {
 	if bytes == 64 {
