@@ -72,7 +72,7 @@ var avx512Kernels = Kernels{
 	toNodes:      toNodesAVX512,
 	fromNodes:    fromNodesAVX512,
 	above8:       above8AVX512,
-	round8:       round8AVX2,
+	round8:       round8AVX512,
 }
 
 // with returns the kernels of a level that has but one of its own.

@@ -12,14 +12,14 @@ TEXT ·round8BlocksAVX2(SB), NOSPLIT, $0-56
 	MOVQ         centre+16(FP), DX
 	MOVQ         n+24(FP), BX
 	VBROADCASTSD inverse+32(FP), Y0
-	VBROADCASTSD round8Most<>+0(SB), Y1
-	VBROADCASTSD round8Least<>+0(SB), Y2
+	VBROADCASTSD round8BlocksAVX2Most<>+0(SB), Y1
+	VBROADCASTSD round8BlocksAVX2Least<>+0(SB), Y2
 	VPCMPEQW     X3, X3, X3
 	VPSRLW       $0x0f, X3, X3
-	VPXOR        X4, X4, X4
-	VPXOR        X5, X5, X5
 	VPXOR        X6, X6, X6
 	VPXOR        X7, X7, X7
+	VPXOR        X4, X4, X4
+	VPXOR        X5, X5, X5
 
 block:
 	VCVTPS2PD  (CX), Y8
@@ -31,7 +31,7 @@ block:
 	VROUNDPD   $0x08, Y9, Y9
 	VSUBPD     Y9, Y8, Y8
 	VMULPD     Y8, Y8, Y8
-	VADDPD     Y8, Y4, Y4
+	VADDPD     Y8, Y6, Y6
 	VCVTPD2DQY Y9, X8
 	VCVTPS2PD  16(CX), Y9
 	VCVTPS2PD  16(DX), Y10
@@ -42,13 +42,13 @@ block:
 	VROUNDPD   $0x08, Y10, Y10
 	VSUBPD     Y10, Y9, Y9
 	VMULPD     Y9, Y9, Y9
-	VADDPD     Y9, Y5, Y5
+	VADDPD     Y9, Y7, Y7
 	VCVTPD2DQY Y10, X9
 	VPACKSSDW  X9, X8, X8
 	VPMADDWD   X8, X8, X9
-	VPADDD     X9, X6, X6
+	VPADDD     X9, X4, X4
 	VPMADDWD   X3, X8, X9
-	VPADDD     X9, X7, X7
+	VPADDD     X9, X5, X5
 	VPACKSSWB  X8, X8, X8
 	VMOVQ      X8, (AX)
 	ADDQ       $0x20, CX
@@ -57,16 +57,16 @@ block:
 	SUBQ       $0x08, BX
 	JNZ        block
 	MOVQ       lanes+40(FP), AX
-	VMOVUPD    Y4, (AX)
-	VMOVUPD    Y5, 32(AX)
+	VMOVUPD    Y6, (AX)
+	VMOVUPD    Y7, 32(AX)
 	MOVQ       counts+48(FP), AX
-	VMOVDQU    X6, (AX)
-	VMOVDQU    X7, 16(AX)
+	VMOVDQU    X4, (AX)
+	VMOVDQU    X5, 16(AX)
 	VZEROUPPER
 	RET
 
-DATA round8Most<>+0(SB)/8, $(127.0)
-GLOBL round8Most<>(SB), RODATA|NOPTR, $8
+DATA round8BlocksAVX2Most<>+0(SB)/8, $(127.0)
+GLOBL round8BlocksAVX2Most<>(SB), RODATA|NOPTR, $8
 
-DATA round8Least<>+0(SB)/8, $(-127.0)
-GLOBL round8Least<>(SB), RODATA|NOPTR, $8
+DATA round8BlocksAVX2Least<>+0(SB)/8, $(-127.0)
+GLOBL round8BlocksAVX2Least<>(SB), RODATA|NOPTR, $8

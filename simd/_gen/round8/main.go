@@ -1,7 +1,8 @@
 // Command round8 writes the rounding of points to codes of bytes.
 //
-// Eight columns go at a time, two vectors of float64, whose sums are the lanes. Codes
-// are words on their way to bytes, and an instruction adds products of pairs of them.
+// Eight columns go at a time, one vector of float64 or two, whose sums are the lanes.
+// Codes are words on their way to bytes, and an instruction adds products of pairs of
+// them.
 package main
 
 import (
@@ -12,47 +13,69 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-var level = flag.String("level", "avx2", "avx2")
+var level = flag.String("level", "avx2", "avx2 or avx512")
 
 func main() {
 	flag.Parse()
 	ConstraintExpr("gc,!noasm,!purego")
-	TEXT("round8BlocksAVX2", NOSPLIT, "func(code *int8, x, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)")
+	name, vector, count, size := "round8BlocksAVX2", func() reg.VecVirtual { return YMM() }, 2, 32
+	if *level == "avx512" {
+		name, vector, count, size = "round8BlocksAVX512", func() reg.VecVirtual { return ZMM() }, 1, 64
+	}
+	TEXT(name, NOSPLIT, "func(code *int8, x, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)")
 	Pragma("noescape")
-	Doc("round8BlocksAVX2 is round8Go for n columns, n a multiple of 8 and not zero. It leaves",
+	Doc(name+" is round8Go for n columns, n a multiple of 8 and not zero. It leaves",
 		"the 8 lanes, four parts of the sum of squares of codes, and four of that of codes.")
 	code, x, centre, n := pointer("code"), pointer("x"), pointer("centre"), pointer("n")
-	inverse, most, least := YMM(), YMM(), YMM()
+	inverse, most, least := vector(), vector(), vector()
 	VBROADCASTSD(NewParamAddr("inverse", 32), inverse)
-	VBROADCASTSD(ConstData("round8Most", F64(127)), most)
-	VBROADCASTSD(ConstData("round8Least", F64(-127)), least)
+	VBROADCASTSD(ConstData(name+"Most", F64(127)), most)
+	VBROADCASTSD(ConstData(name+"Least", F64(-127)), least)
 	ones := XMM()
 	VPCMPEQW(ones, ones, ones)
 	VPSRLW(U8(15), ones, ones)
-	lanes := []reg.VecVirtual{YMM(), YMM()}
+	lanes := make([]reg.VecVirtual, count)
 	squares, sums := XMM(), XMM()
-	for _, r := range []reg.VecVirtual{lanes[0], lanes[1], squares, sums} {
-		VPXOR(r.AsX(), r.AsX(), r.AsX())
+	for v := range lanes {
+		lanes[v] = vector()
+		VPXOR(lanes[v].AsX(), lanes[v].AsX(), lanes[v].AsX())
 	}
+	VPXOR(squares, squares, squares)
+	VPXOR(sums, sums, sums)
 
 	Label("block")
-	words := []reg.VecVirtual{XMM(), XMM()}
+	var words []reg.VecVirtual
 	for v, lane := range lanes {
-		e, c, q := YMM(), YMM(), YMM()
-		VCVTPS2PD(Mem{Base: x, Disp: 16 * v}, e)
-		VCVTPS2PD(Mem{Base: centre, Disp: 16 * v}, c)
+		e, c, q := vector(), vector(), vector()
+		VCVTPS2PD(Mem{Base: x, Disp: size / 2 * v}, e)
+		VCVTPS2PD(Mem{Base: centre, Disp: size / 2 * v}, c)
 		VSUBPD(c, e, e)
 		VMULPD(inverse, e, e)
 		VMINPD(most, e, q)
 		VMAXPD(least, q, q)
-		VROUNDPD(U8(8), q, q) // to the nearest
+		if *level == "avx512" {
+			VRNDSCALEPD(U8(8), q, q) // to the nearest
+		} else {
+			VROUNDPD(U8(8), q, q)
+		}
 		VSUBPD(q, e, e)
 		VMULPD(e, e, e)
 		VADDPD(e, lane, lane)
-		VCVTPD2DQY(q, words[v])
+		if *level == "avx512" {
+			words = append(words, YMM())
+			VCVTPD2DQ(q, words[v])
+		} else {
+			words = append(words, XMM())
+			VCVTPD2DQY(q, words[v])
+		}
 	}
 	w, t := XMM(), XMM()
-	VPACKSSDW(words[1], words[0], w)
+	if *level == "avx512" {
+		VEXTRACTI128(U8(1), words[0], t)
+		VPACKSSDW(t, words[0].AsX(), w)
+	} else {
+		VPACKSSDW(words[1], words[0], w)
+	}
 	VPMADDWD(w, w, t)
 	VPADDD(t, squares, squares)
 	VPMADDWD(ones, w, t)
@@ -67,7 +90,7 @@ func main() {
 
 	to := pointer("lanes")
 	for v, lane := range lanes {
-		VMOVUPD(lane, Mem{Base: to, Disp: 32 * v})
+		VMOVUPD(lane, Mem{Base: to, Disp: size * v})
 	}
 	counts := pointer("counts")
 	VMOVDQU(squares, Mem{Base: counts})
