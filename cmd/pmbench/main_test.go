@@ -65,6 +65,8 @@ func TestWrongUsage(t *testing.T) {
 		{"compare one", "two"},
 		{"compare a b -threshold -1", "threshold"},
 		{"compare a b -metric=", "metric"},
+		{"peers -peer [", "-peer"},
+		{"peers -peer matlab", "Eigen"},
 		{"ab", "revision"},
 		{"ab HEAD", "-suite"},
 		{"ab HEAD -suite stp", "did you mean step?"},

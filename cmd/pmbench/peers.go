@@ -60,6 +60,7 @@ CXX and PYTHON name another compiler and interpreter.
 			f := new(peersFlags)
 			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: "+strings.Join(peerSuiteNames(), ", ")+", with commas")
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
+			fs.StringVar(&f.peer, "peer", "", "only peers whose name matches the regular expression `PATTERN`, whatever its case")
 			cli.CountVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
 			cli.CountVar(fs, &f.n, "n", 1_000_000, "number of rows `N`")
 			fs.DurationVar(&f.slice, "slice", 150*time.Millisecond, "in a round either side repeats its operation for the `TIME`, at least once")
@@ -73,10 +74,10 @@ CXX and PYTHON name another compiler and interpreter.
 const minRounds = 5
 
 type peersFlags struct {
-	suite, pattern string
-	count, n       int
-	slice          time.Duration
-	noLimits       bool
+	suite, pattern, peer string
+	count, n             int
+	slice                time.Duration
+	noLimits             bool
 }
 
 // A Ratio is a peer beside us, the object of peers -json.
@@ -138,6 +139,10 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	if err != nil {
 		return err
 	}
+	peers, err := choosePeers(f.peer)
+	if err != nil {
+		return err
+	}
 	folder, err := os.MkdirTemp("", "pmbench-peers-*")
 	if err != nil {
 		return err
@@ -160,13 +165,16 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 			return err
 		}
 	}
-	c := &contest{lab: l, e: e, folder: folder, rounds: f.count, slice: f.slice.Seconds(), pattern: pattern, built: map[string]built{}}
+	c := &contest{lab: l, e: e, folder: folder, rounds: f.count, slice: f.slice.Seconds(), pattern: pattern, peers: peers, built: map[string]built{}}
 	for i, s := range wanted {
 		l.from, l.span = float64(i)/float64(len(wanted)), 1/float64(len(wanted))
 		if err := s.play(c, ctx, f.n); err != nil {
 			// Ctrl-C reaches the peers too: one that has ended is no failure of its own.
 			return errors.Join(ctx.Err(), err)
 		}
+	}
+	if len(c.ratios) == 0 && f.peer != "" {
+		return cli.Usagef("no case matches %q with a peer that matches %q", f.pattern, f.peer)
 	}
 	if len(c.ratios) == 0 {
 		return cli.Usagef("no case matches %q", f.pattern)
@@ -212,6 +220,29 @@ func choosePeerSuites(names string) (out []peerSuite, err error) {
 	return out, nil
 }
 
+// choosePeers returns what the names of peers have to match, or nil for all of them.
+func choosePeers(pattern string) (*regexp.Regexp, error) {
+	if pattern == "" {
+		return nil, nil
+	}
+	peers, err := regexp.Compile("(?i)" + pattern)
+	if err != nil {
+		return nil, cli.Usagef("-peer: %v", err)
+	}
+	names := []string{ownPeer}
+	for _, p := range peerTable() {
+		names = append(names, p.name)
+	}
+	if slices.ContainsFunc(names, peers.MatchString) {
+		return peers, nil
+	}
+	slices.Sort(names)
+	return nil, cli.Usagef("no peer matches %q; there are %s", pattern, strings.Join(slices.Compact(names), ", "))
+}
+
+// ownPeer comes with this program, which the others do not.
+const ownPeer = "james-bowman/sparse"
+
 // contest is a run of peers.
 type contest struct {
 	lab     *lab
@@ -220,6 +251,7 @@ type contest struct {
 	rounds  int
 	slice   float64 // seconds of either side in a round
 	pattern *regexp.Regexp
+	peers   *regexp.Regexp // those that play; nil: all
 	ratios  []*Ratio
 	built   map[string]built // by suite and the peer's name
 }
@@ -240,7 +272,7 @@ type rival struct {
 // rivals prepares the peers of a suite on a data file.
 func (c *contest) rivals(ctx context.Context, suite, data string) (out []*rival, err error) {
 	for _, p := range peerTable() {
-		if p.suite != suite {
+		if p.suite != suite || c.peers != nil && !c.peers.MatchString(p.name) {
 			continue
 		}
 		r := &rival{peer: p}

@@ -46,10 +46,12 @@ func (c *contest) spmm(ctx context.Context, n int) error {
 	if err != nil {
 		return err
 	}
-	rivals = append(rivals, &rival{
-		peer:     peer{name: "james-bowman/sparse", pairing: serial},
-		opponent: &jamesBowman{a: a.ToJB()},
-	})
+	if c.peers == nil || c.peers.MatchString(ownPeer) {
+		rivals = append(rivals, &rival{
+			peer:     peer{name: ownPeer, pairing: serial},
+			opponent: &jamesBowman{a: a.ToJB()},
+		})
+	}
 	for i, s := range sizes {
 		a, err := c.lab.graphIn(ctx, "curve", n, s.layout)
 		if err != nil {

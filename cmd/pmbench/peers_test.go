@@ -57,6 +57,14 @@ func TestPeersOnSmallData(t *testing.T) {
 	}
 }
 
+// Only the peers asked for play.
+func TestChosenPeers(t *testing.T) {
+	all := played(t, 1, "-n", "3000", "-peer", "JAMES", "-case", "k=8/layout=plain/workers=1")
+	if len(all) != 1 || all[0]["peer"] != "james-bowman/sparse" {
+		t.Errorf("%v", all)
+	}
+}
+
 // Rayleigh quotients of our own eigenvectors are the eigenvalues; those of other
 // vectors are not.
 func TestEigenDifference(t *testing.T) {
