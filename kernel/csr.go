@@ -73,22 +73,22 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 		g, err = searchGraph(ctx, p, b, radius, o)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("kernel: build csr: %w", err)
+		return nil, buildError("csr", err)
 	}
 	op := &CSR{truncated: truncated{set: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
 	if err := op.adopt(ctx, g, p.n); err != nil {
-		return nil, fmt.Errorf("kernel: build csr: %w", err)
+		return nil, buildError("csr", err)
 	}
 	if o.Isolated == Repair {
 		if g, err = g.repair(ctx, b, &op.truncated, o); err != nil {
-			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
+			return nil, buildError("csr", fmt.Errorf("repair: %w", err))
 		}
 		if err := op.adopt(ctx, g, p.n); err != nil {
-			return nil, fmt.Errorf("kernel: build csr: repair: %w", err)
+			return nil, buildError("csr", fmt.Errorf("repair: %w", err))
 		}
 	}
 	if err := op.halve(ctx, g, p.n, o); err != nil {
-		return nil, fmt.Errorf("kernel: build csr: %w", err)
+		return nil, buildError("csr", err)
 	}
 	if err := op.checkPolicy("csr", o); err != nil {
 		return nil, err

@@ -85,6 +85,16 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		_, err = Build(cancelled, p, Sigma(1), &Options{Force: name})
 		saysOnce(t, "build "+name+", cancelled", err, context.Canceled)
 	}
+	for _, d := range []int{3, 20} {
+		few := &Options{CutoffRadius: 1, BudgetBytes: 5000}
+		x := narrow(general(unitRows(t, makeUnit("random", 200, d, -1, 1))))
+		_, err = NewCSR(t.Context(), x, Sigma(1), few)
+		saysOnce(t, "csr, memory", err, ErrMemory)
+		if d <= maxDirect {
+			_, err = NewPairs(t.Context(), x, Sigma(1), few)
+			saysOnce(t, "pairs, memory", err, ErrMemory)
+		}
+	}
 	_, _, err = BandwidthForDegree(cancelled, p, 3, 0, nil)
 	saysOnce(t, "bandwidth, cancelled", err, context.Canceled)
 	_, err = Plan(t.Context(), p, Sigma(1), &Options{Neighbours: -3})

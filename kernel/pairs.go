@@ -71,14 +71,14 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	}
 	cl, err := newCellList(ctx, p, radius, o.Workers)
 	if err != nil {
-		return nil, fmt.Errorf("kernel: build pairs: %w", err)
+		return nil, buildError("pairs", err)
 	}
 	if op.list, err = newPairList(ctx, cl, b, o.BudgetBytes-held, o); err != nil {
-		return nil, fmt.Errorf("kernel: build pairs: %w", err)
+		return nil, buildError("pairs", err)
 	}
 	sums, counts, err := op.list.weigh(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("kernel: build pairs: %w", err)
+		return nil, buildError("pairs", err)
 	}
 	g := &graph{
 		rows: op.list, sums: sums, order: cl.order, group: cl.group, radius: op.radius,
@@ -88,22 +88,22 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	if complete {
 		g.tail = make([]float64, cl.n)
 	} else if g.tail, err = cl.tails(ctx, b, radius, counts, op.list, o); err != nil {
-		return nil, fmt.Errorf("kernel: build pairs: %w", err)
+		return nil, buildError("pairs", err)
 	}
 	if err := op.adopt(ctx, g, p.n); err != nil {
-		return nil, fmt.Errorf("kernel: build pairs: %w", err)
+		return nil, buildError("pairs", err)
 	}
 	if o.Isolated == Repair {
 		repaired, err := g.repair(ctx, b, &op.truncated, o)
 		if err != nil {
-			return nil, fmt.Errorf("kernel: build pairs: repair: %w", err)
+			return nil, buildError("pairs", fmt.Errorf("repair: %w", err))
 		}
 		if repaired != g {
 			op.list.added = repaired.weights
 			g = repaired
 			g.sums = sums
 			if err := op.adopt(ctx, g, p.n); err != nil {
-				return nil, fmt.Errorf("kernel: build pairs: repair: %w", err)
+				return nil, buildError("pairs", fmt.Errorf("repair: %w", err))
 			}
 		}
 	}
