@@ -56,7 +56,7 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", ErrSettings, out.MaxProducts, out.BudgetBytes)
 	}
 	if out.BudgetBytes == 0 {
-		out.BudgetBytes = mem.Available() / 4 * 3
+		out.BudgetBytes = mem.Budget()
 	}
 	if out.Kernels == nil {
 		out.Kernels = simd.At(simd.Best())

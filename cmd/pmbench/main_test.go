@@ -56,6 +56,7 @@ func TestWrongUsage(t *testing.T) {
 		{"run -suite nothing", "nothing"},
 		{"run -suite smpm", "did you mean spmm?"},
 		{"run -suite spmm,iterat", "did you mean iterate?"},
+		{"run -suite spmm,all", "no suite \"all\"; want"},
 		{"run -suit spmm", "did you mean -suite?"},
 		{"run -suite spmm -case [", "-case"},
 		{"run -suite spmm -case zebra", "zebra"},

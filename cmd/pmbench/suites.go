@@ -43,7 +43,7 @@ func chooseSuites(names string) (out []suite, err error) {
 	for _, name := range strings.Split(names, ",") {
 		i := slices.IndexFunc(all, func(s suite) bool { return s.name == name })
 		if i < 0 {
-			return nil, cli.Usagef("there is no suite %q%s; want one of %s", name, cli.DidYouMean(name, known, ""), strings.Join(known, ", "))
+			return nil, cli.Usagef("there is no suite %q%s; want one of %s", name, cli.DidYouMean(name, suiteNames(), ""), strings.Join(known, ", "))
 		}
 		out = append(out, all[i])
 	}

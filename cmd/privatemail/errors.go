@@ -14,17 +14,23 @@ import (
 
 // plain drops the names of packages from a message and keeps it on one line:
 // those at the front with the operations of packages behind them, and those in
-// the middle, where one package tells what another said.
-func plain(message string) string {
+// the middle, where one package tells what another said. Names that are among the
+// arguments of the command, by themselves or behind "=", stay.
+func plain(message string, args ...string) string {
+	given := func(name string) bool {
+		return slices.ContainsFunc(args, func(arg string) bool { return arg == name || strings.HasSuffix(arg, "="+name) })
+	}
+	packages := slices.DeleteFunc(packageNames(), given)
+	operations := slices.DeleteFunc(operationNames(), given)
 	for again := true; again; {
 		again = false
-		for _, name := range slices.Concat(packageNames(), operationNames()) {
+		for _, name := range slices.Concat(packages, operations) {
 			if rest, ok := strings.CutPrefix(message, name+": "); ok {
 				message, again = rest, true
 			}
 		}
 	}
-	for _, name := range packageNames() {
+	for _, name := range packages {
 		message = strings.ReplaceAll(message, ": "+name+": ", ": ")
 	}
 	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\r' }), " ")
@@ -42,7 +48,7 @@ func packageNames() []string {
 
 // operationNames are what may follow, and says no more than the verb.
 func operationNames() []string {
-	return []string{"embed", "plan", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "fit", "map"}
+	return []string{"embed", "plan", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map"}
 }
 
 // explain adds to an error of the engine what only the command knows: which

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
 func TestPlain(t *testing.T) {
@@ -16,11 +18,25 @@ func TestPlain(t *testing.T) {
 		"evaluate: paper on x, seed 1: server: privatemail: embed: kernel: no room": "paper on x, seed 1: embed: no room",
 		"x.npy: formats: truncated":                                                 "x.npy: truncated",
 		"first\nsecond":                                                             "first second",
-		"no such file":                                                              "no such file",
+		"privatemail: embed: kernel: labels: bad labels: row 0":                     "bad labels: row 0",
+		"no such file": "no such file",
 	} {
 		if got := plain(message); got != want {
 			t.Errorf("%q became %q, want %q", message, got, want)
 		}
+	}
+}
+
+// A file may be called as a package is, and the message has to say which one it is about.
+func TestPlainKeepsNamesOfFiles(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"report", "client", "digits", "map", "release"} {
+		refuse(t, cli.Failed, []string{"embed", name, "-sigma", "1", "-out", "z.npy"}, "embed: "+name+": no such file")
+		refuse(t, cli.Failed, []string{"continue", name, "-out", "z.npy"}, "continue: "+name+": no such file")
+		refuse(t, cli.Failed, []string{"budget", "show", name}, "budget: "+name+": no such ledger")
+	}
+	if got := plain("mechanism: x: client: is a folder", "-ledger=client"); got != "x: client: is a folder" {
+		t.Errorf("%q", got)
 	}
 }
 

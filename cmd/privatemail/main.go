@@ -22,11 +22,12 @@ func program() *cli.Program {
 	}
 }
 
-// words returns what is printed of an error, without the names of packages.
-func words(err error, interrupted bool) string {
+// words returns what is printed of an error, without the names of packages. A word
+// of the user's is the name of a file, whatever our packages are called.
+func words(err error, args []string, interrupted bool) string {
 	switch {
 	case !interrupted:
-		return plain(err.Error())
+		return plain(err.Error(), args...)
 	case errors.Is(err, mechanism.ErrSpent):
 		return "the budget is spent, and there is no release: interrupted"
 	}

@@ -37,9 +37,10 @@ type Program struct {
 	Hint  string // the last lines of the overview
 	// Verbs are its own, in the order of the help.
 	Verbs []Verb
-	// Words returns what is printed of an error; interrupted says that a signal is
-	// its cause. Default: the error itself, or "interrupted".
-	Words func(err error, interrupted bool) string
+	// Words returns what is printed of an error; args are what stood behind the verb,
+	// interrupted says that a signal is its cause. Default: the error itself, or
+	// "interrupted".
+	Words func(err error, args []string, interrupted bool) string
 }
 
 // A Verb is one of the things a program can do.
@@ -86,7 +87,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writ
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("standard output: %w", flushErr)
 	}
-	return p.finish(ctx, e, err)
+	return p.finish(ctx, e, args, err)
 }
 
 // dispatch finds the verb and lets it work.

@@ -103,8 +103,10 @@ func TestInterrupted(t *testing.T) {
 	if code, _, stderr := call(ctx, p, "fail x"); code != Failed || !strings.Contains(stderr, "line one") {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
-	p.Words = func(err error, interrupted bool) string { return fmt.Sprint("in other words ", interrupted) }
-	if code, _, stderr := call(ctx, p, "fail wait"); code != Interrupted || stderr != "tool: fail: in other words true\n" {
+	p.Words = func(err error, args []string, interrupted bool) string {
+		return fmt.Sprint("in other words ", args, interrupted)
+	}
+	if code, _, stderr := call(ctx, p, "fail wait"); code != Interrupted || stderr != "tool: fail: in other words [wait] true\n" {
 		t.Errorf("exit code %d, %q", code, stderr)
 	}
 }

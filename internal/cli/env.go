@@ -81,7 +81,7 @@ var errOverview = &usageError{}
 var ErrShown = errors.New("shown")
 
 // finish reports an error in one line and returns the exit code.
-func (p *Program) finish(ctx context.Context, e *Env, err error) int {
+func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) int {
 	switch {
 	case err == nil:
 		return OK
@@ -94,7 +94,7 @@ func (p *Program) finish(ctx context.Context, e *Env, err error) int {
 	text := err.Error()
 	switch {
 	case p.Words != nil:
-		text = p.Words(err, interrupted)
+		text = p.Words(err, args[min(1, len(args)):], interrupted)
 	case interrupted:
 		text = "interrupted"
 	}
