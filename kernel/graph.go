@@ -83,7 +83,7 @@ func (o *Options) tooManyWeights(bytes float64) error {
 func searchBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 4 + 4 + 4
 	if d <= maxDirect {
-		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes(d)
+		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes(n, d)
 	}
 	workers, depth := int64(o.Workers.Workers()), fullDepth(d)
 	return int64(n)*(perRow+8+4+4) + max(workers*tileBytes(d), filterBytes(n, d, depth)+workers*(filterRoomBytes(n, depth)+projectRoomBytes(d)+arrangeRoomBytes(depth)))

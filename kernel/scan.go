@@ -103,12 +103,16 @@ func (p *cellPass) expect(ctx context.Context) (float64, error) {
 	return sum * float64(stride), nil
 }
 
-// cellRoomBytes is what a worker takes in d dimensions, but for the windows of
-// the sweep, which are as many as there are rows of cells around one, and for what
-// it stores.
-func cellRoomBytes(d int) int64 {
-	const out = clusterPoints*batchPoints + 2*simd.CoordinatePad
-	return 2*4*batchSpans + int64((8+4)*d+4)*(batchPoints+32) + (4+8)*out + 16*clusterPoints + 8*pieceRows + 512
+// batchOf returns the most of n points that are tested at a time.
+func batchOf(n int) int { return min(n, batchPoints) }
+
+// cellRoomBytes is what a worker takes with n points in d dimensions, but for the
+// windows of the sweep, which are as many as there are rows of cells around one, and
+// for what it stores.
+func cellRoomBytes(n, d int) int64 {
+	batch := int64(batchOf(n))
+	out := clusterPoints*batch + 2*simd.CoordinatePad
+	return 2*4*batchSpans + int64((8+4)*d+4)*(batch+32) + (4+8)*out + 16*clusterPoints + 8*pieceRows + 512
 }
 
 // room returns the scratch memory of a worker.
@@ -120,12 +124,13 @@ func (p *cellPass) room(worker int) *cellRoom {
 }
 
 func newCellRoom(p *cellPass) *cellRoom {
-	const out = clusterPoints*batchPoints + simd.CoordinatePad
 	cl := p.cl
+	batch := batchOf(cl.n)
+	out := clusterPoints*batch + simd.CoordinatePad
 	return &cellRoom{
 		rowWriter: rowWriter{memory: &p.memory, ptr: make([]uint64, 0, pieceRows+clusterPoints)},
 		sweep:     newSweep(cl, p.kernels, cl.searchBands()), spans: make([]uint32, 0, 2*batchSpans),
-		candidates: simd.NewCandidates(cl.d, batchPoints), ind: make([]uint32, out), d2: make([]float64, out),
+		candidates: simd.NewCandidates(cl.d, batch), ind: make([]uint32, out), d2: make([]float64, out),
 	}
 }
 
@@ -198,10 +203,11 @@ func (p *cellPass) visit(room *cellRoom, c int) {
 // add makes the points from to to-1 candidates of cluster c, and tests those it
 // has where they are enough.
 func (p *cellPass) add(room *cellRoom, c int, from, to uint32) {
+	batch := batchOf(p.cl.n)
 	for from < to {
 		last := len(room.spans) - 1
 		join := last > 0 && room.spans[last] == from
-		if room.points == batchPoints || !join && len(room.spans) == cap(room.spans) {
+		if room.points == batch || !join && len(room.spans) == cap(room.spans) {
 			if room.stage == oneBatch { // not the only one
 				room.stage = counting
 				clear(p.counts[p.cl.first[c]:p.cl.first[c+1]])
@@ -209,7 +215,7 @@ func (p *cellPass) add(room *cellRoom, c int, from, to uint32) {
 			p.test(room, c)
 			join = false
 		}
-		end := min(to, from+uint32(batchPoints-room.points))
+		end := min(to, from+uint32(batch-room.points))
 		if join {
 			room.spans[last] = end
 		} else {
