@@ -14,7 +14,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	one, _ := sparse.Bytes(o.exact(), p.n, 1)
 	entry, held := one-rows, searchBytes(p.n, p.d, o)+rows
 	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "cell list", Need: held, Budget: o.BudgetBytes}
+		return nil, &MemoryError{What: "build csr: cell list", Need: held, Budget: o.BudgetBytes}
 	}
 	cl, err := newCellList(ctx, p, radius, o.Workers)
 	if err != nil {

@@ -64,8 +64,10 @@ const (
 	clusterPoints = 32 // of a cluster
 	// Cells are joined to clusters up to so many points.
 	runPoints = 12
-	// Up to so many cells for a point all are listed.
+	// Up to so many cells for a point all are listed, and no more than have numbers of 32
+	// bits.
 	cellsPerPoint = 4
+	mostCells     = 1 << 32
 	// sideSafety makes cells a little larger than radius/reach, by more than
 	// the rounding of a cell number: points within the radius are never more
 	// than reach cells apart, as computed.
@@ -133,7 +135,7 @@ func (g *cellGrid) number(n int, low, high []float64) {
 	if rows := float64(g.slowSize[0]) * float64(g.slowSize[1]); rows <= cellsPerPoint*float64(n) {
 		g.allRows, slow = true, g.slowSize[1]<<g.lastBits
 	}
-	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= cellsPerPoint*float64(n) {
+	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= min(cellsPerPoint*float64(n), mostCells) {
 		g.cells, slow, mid = int64(cells), g.slowSize[1]*g.size[last], g.size[last]
 	}
 	g.step[0], g.step[1], g.step[last] = slow, mid, 1

@@ -13,7 +13,7 @@ import (
 func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*graph, error) {
 	held := searchBytes(p.n, p.d, o)
 	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "blocked search", Need: held, Budget: o.BudgetBytes}
+		return nil, &MemoryError{What: "build csr: blocked search", Need: held, Budget: o.BudgetBytes}
 	}
 	g := &graph{radius: math.Inf(1)}
 	rows, order, group, err := distinctRows(ctx, p, o.Workers)

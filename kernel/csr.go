@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -81,10 +80,10 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	}
 	if o.Isolated == Repair {
 		if g, err = g.repair(ctx, b, &op.truncated, o); err != nil {
-			return nil, buildError("csr", fmt.Errorf("repair: %w", err))
+			return nil, buildError("csr: repair", err)
 		}
 		if err := op.adopt(ctx, g, p.n); err != nil {
-			return nil, buildError("csr", fmt.Errorf("repair: %w", err))
+			return nil, buildError("csr: repair", err)
 		}
 	}
 	if err := op.halve(ctx, g, p.n, o); err != nil {

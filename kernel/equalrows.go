@@ -119,9 +119,10 @@ const (
 
 // glanceHash is the hash of a few numbers of a row of more.
 func glanceHash(row []float32) uint64 {
+	const runs = glanceNumbers / glanceRun
 	var few [glanceNumbers]float32
-	for at := 0; at < glanceNumbers; at += glanceRun {
-		copy(few[at:at+glanceRun], row[at*(len(row)-glanceRun)/(glanceNumbers-glanceRun):])
+	for run := range runs {
+		copy(few[run*glanceRun:][:glanceRun], row[run*(len(row)-glanceRun)/(runs-1):])
 	}
 	return rowHash(few[:])
 }

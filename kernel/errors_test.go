@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"strings"
@@ -109,6 +110,59 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 	saysOnce(t, "negative label", err, ErrLabels)
 	if strings.Contains(err.Error(), "77") {
 		t.Errorf("a label in an error: %v", err)
+	}
+}
+
+// The operators that are cut say it once, too, wherever the memory or the time ends.
+func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
+	build := map[string]func(ctx context.Context, p blas32.General, o *Options) (Operator, error){
+		"csr": func(ctx context.Context, p blas32.General, o *Options) (Operator, error) {
+			return buildOr(NewCSR(ctx, p, Sigma(0.3), o))
+		},
+		"pairs": func(ctx context.Context, p blas32.General, o *Options) (Operator, error) {
+			return buildOr(NewPairs(ctx, p, Sigma(0.3), o))
+		},
+	}
+	for _, c := range []struct {
+		name       string
+		d          int
+		radius     float64
+		neighbours int
+		policy     IsolatedPolicy
+	}{
+		{"csr", 2, 0.2, 0, Keep},
+		{"csr", 2, 0.01, 0, Repair},
+		{"csr", 2, 10, 0, Keep},
+		{"csr", 12, 0.8, 0, Keep},
+		{"csr", 12, 0, 3, Keep},
+		{"pairs", 2, 0.2, 0, Keep},
+		{"pairs", 2, 0.01, 0, Repair},
+	} {
+		p := makePoints("uniform", 300, c.d, 5)
+		what := fmt.Sprintf("%+v", c)
+		o := Options{CutoffRadius: c.radius, Neighbours: c.neighbours, Isolated: c.policy}
+		op, err := build[c.name](t.Context(), p, &o)
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		refused := 0
+		for o.BudgetBytes = op.Cost().PeakBytes; o.BudgetBytes > 1000; o.BudgetBytes = o.BudgetBytes * 9 / 10 {
+			if _, err := build[c.name](t.Context(), p, &o); err != nil {
+				saysOnce(t, what+", memory", err, ErrMemory)
+				refused++
+			}
+		}
+		if refused < 2 {
+			t.Errorf("%s: refused %d times", what, refused)
+		}
+		o.BudgetBytes = 0
+		for left := 0; ; left += 1 + left/4 {
+			if _, err := build[c.name](&patience{t.Context(), left}, p, &o); err == nil {
+				break
+			} else if saysOnce(t, what+", cancelled", err, context.Canceled); t.Failed() {
+				break
+			}
+		}
 	}
 }
 

@@ -109,7 +109,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 		return nil, err
 	}
 	repaired := *g
-	repaired.sums = nil
+	repaired.sums, repaired.slabs = nil, nil // the weights are others, and elsewhere
 	repaired.tail = slices.Clone(g.tail)
 	for piece, i := range r.missed {
 		repaired.tail[i] = r.tail[piece]

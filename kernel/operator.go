@@ -36,7 +36,8 @@ type Operator interface {
 	Certificate() Certificate
 	// Cost returns what the operator takes.
 	Cost() Cost
-	// Close releases the operator's memory. It must not be used afterwards.
+	// Close releases the operator's memory, which may be that of another at once: no
+	// other call may be under way, nor come afterwards.
 	Close() error
 }
 

@@ -96,14 +96,14 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	if o.Isolated == Repair {
 		repaired, err := g.repair(ctx, b, &op.truncated, o)
 		if err != nil {
-			return nil, buildError("pairs", fmt.Errorf("repair: %w", err))
+			return nil, buildError("pairs: repair", err)
 		}
 		if repaired != g {
 			op.list.added = repaired.weights
 			g = repaired
 			g.sums = sums
 			if err := op.adopt(ctx, g, p.n); err != nil {
-				return nil, buildError("pairs", fmt.Errorf("repair: %w", err))
+				return nil, buildError("pairs: repair", err)
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func newPairList(ctx context.Context, cl *cellList, b Bandwidth, budget int64, o
 		return nil, err
 	}
 	if taken.Load() > budget {
-		return nil, &MemoryError{What: "list of cluster pairs", Need: saturate(float64(o.BudgetBytes-budget) + float64(taken.Load())), Budget: o.BudgetBytes}
+		return nil, &MemoryError{What: "build pairs: list of cluster pairs", Need: saturate(float64(o.BudgetBytes-budget) + float64(taken.Load())), Budget: o.BudgetBytes}
 	}
 	return l, nil
 }

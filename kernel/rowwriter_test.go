@@ -189,7 +189,8 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 	}
 	x := makePoints("uniform", p.Rows, 2, 12)
 	var want blas32.General
-	for range 3 {
+	again := false // some weights are where others have been
+	for round := 0; round < 2 || round < 20 && !again; round++ {
 		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
 		if err != nil {
 			t.Fatal(err)
@@ -209,12 +210,36 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 		}
 		for _, s := range op.slabs {
 			for e := range s.ind {
+				again = again || s.val[e] != s.val[e] // left below, where no weight came
 				s.ind[e], s.val[e] = math.MaxUint32, float32(math.NaN())
 			}
 		}
 		if err := op.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if !again {
+		t.Error("no graph was stored where another had been")
+	}
+}
+
+// Weights that were repaired are elsewhere: nobody holds the memory of the others.
+func TestRepairedGraphsHoldNoSlabs(t *testing.T) {
+	p := makePoints("uniform", 40_000, 2, 11)
+	b, radius, err := BandwidthForDegree(t.Context(), p, 250, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for c := range p.Cols {
+		p.Data[c] = 1 + 2*float32(radius) // away from all others
+	}
+	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Isolated: Repair})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer op.Close()
+	if op.Certificate().Isolated > 0 || len(op.slabs) > 0 {
+		t.Errorf("%d isolated rows, %d slabs", op.Certificate().Isolated, len(op.slabs))
 	}
 }
 

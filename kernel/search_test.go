@@ -190,6 +190,17 @@ func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {
 	checkNeighbours(t, p, 1e-6, nil)
 }
 
+// Where all cells are listed their keys are counted in 32 bits.
+func TestKeysOfListedCells(t *testing.T) {
+	for _, side := range []float64{1 << 15, 1<<16 - 1, 1 << 16, 90_000} {
+		g := cellGrid{axes: []int{0, 1}, size: [maxGridAxes]int64{1, 1, 1}, side: 1, reach: 1}
+		g.number(math.MaxInt32, []float64{0, 0}, []float64{side, side})
+		if fits := (side+1)*(side+1) <= 1<<32; g.dense() != fits || fits && g.keyBits() > 32 {
+			t.Errorf("%g x %g cells: all are listed: %v, with keys of %d bits", side+1, side+1, g.dense(), g.keyBits())
+		}
+	}
+}
+
 // Around the radius at which cells cannot be as small as wanted, their number
 // within the radius changes.
 func TestCellsLargerThanWanted(t *testing.T) {

@@ -22,7 +22,7 @@ type SearchStats struct {
 func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
 	held := searchBytes(p.n, p.d, o)
 	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "search by codes", Need: held, Budget: o.BudgetBytes}
+		return nil, &MemoryError{What: "build csr: search by codes", Need: held, Budget: o.BudgetBytes}
 	}
 	rows, order, group, err := distinctRows(ctx, p, o.Workers)
 	if err != nil {
