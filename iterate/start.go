@@ -36,7 +36,7 @@ func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (bla
 		return blas64.General{}, fmt.Errorf("iterate: random start: %w: standard deviation %g, want a positive number", ErrSettings, sigma)
 	}
 	need := 8 * int64(n) * int64(k)
-	if most := min(mem.Available(), mostBytes); need > most {
+	if most := min(mem.Available(), mem.AddressSpace-1); need > most {
 		return blas64.General{}, fmt.Errorf("iterate: %w", &kernel.MemoryError{What: fmt.Sprintf("random start of %d x %d", n, k), Need: need, Budget: most})
 	}
 	key := binary.LittleEndian.AppendUint64([]byte("privatemail Q 1"), seed)
@@ -51,7 +51,3 @@ func RandomStart(ctx context.Context, n, k int, seed uint64, sigma float64) (bla
 	}
 	return q, nil
 }
-
-// mostBytes is less than the runtime can address: beyond that make panics, which
-// matters where the system does not say how much memory there is.
-const mostBytes = 1 << 46

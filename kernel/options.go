@@ -138,7 +138,7 @@ func (opt *Options) withDefaults() (*Options, error) {
 		o.Columns = 2
 	}
 	if o.BudgetBytes == 0 {
-		o.BudgetBytes = mem.Available() / 4 * 3
+		o.BudgetBytes = mem.Budget()
 	}
 	if o.Kernels == nil {
 		o.Kernels = simd.At(simd.Best())

@@ -67,7 +67,7 @@ func newUnitRows[T float](features block[T], o UnitOptions) (*UnitRows, error) {
 		return nil, fmt.Errorf("kernel: unit rows: %w: a budget of %d bytes", ErrOption, o.BudgetBytes)
 	}
 	if o.BudgetBytes == 0 {
-		o.BudgetBytes = mem.Available() / 4 * 3
+		o.BudgetBytes = mem.Budget()
 	}
 	need := saturate(8 * float64(features.rows) * float64(features.cols))
 	if need > o.BudgetBytes || need > math.MaxInt {

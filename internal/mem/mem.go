@@ -45,6 +45,10 @@ func Available() int64 {
 // of what is available.
 func Budget() int64 { return Available() / 4 * 3 }
 
+// AddressSpace is more bytes than any machine has, whatever budget it is given: from
+// there on make panics.
+const AddressSpace = min(1<<47, math.MaxInt)
+
 // field returns the number behind a name at the start of a line.
 func field(file []byte, name string) (int64, bool) {
 	for line := range strings.Lines(string(file)) {

@@ -3,18 +3,15 @@ package pipeline
 import (
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
-
-// addressSpace is more bytes than any machine has, whatever budget it is given:
-// from there on make panics.
-const addressSpace = min(1<<47, math.MaxInt)
 
 // Reserve sets own bytes of a budget aside for what is named and returns the
 // rest, or a *kernel.MemoryError where nothing would be left. Own is a float64
 // so that products of sizes nobody has checked do not wrap round.
 func Reserve(budget int64, own float64, what string) (rest int64, err error) {
-	budget = min(budget, addressSpace)
+	budget = min(budget, mem.AddressSpace)
 	if own >= float64(budget) {
 		return 0, &kernel.MemoryError{What: what, Need: int64(min(own, math.MaxInt64/2)), Budget: budget}
 	}

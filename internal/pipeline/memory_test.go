@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -15,7 +16,7 @@ func TestReserve(t *testing.T) {
 	for _, c := range []struct {
 		budget int64
 		own    float64
-	}{{100, 100}, {100, 1e30}, {math.MaxInt64, addressSpace}, {math.MaxInt64, math.Inf(1)}} {
+	}{{100, 100}, {100, 1e30}, {math.MaxInt64, mem.AddressSpace}, {math.MaxInt64, math.Inf(1)}} {
 		_, err := Reserve(c.budget, c.own, "x")
 		var m *kernel.MemoryError
 		if !errors.As(err, &m) || m.What != "x" || m.Need < m.Budget || m.Budget > c.budget {
