@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // bruteNeighbours is the definition: distances in float64, true L2 radius.
@@ -299,4 +300,16 @@ func TestRadixSort(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What a search takes beside the graph shrinks with the number of points.
+func TestSmallGraphsTakeLittle(t *testing.T) {
+	p := makePoints("uniform", 500, 2, 1)
+	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: sparse.NewWorkers(1)}
+	if _, err := NewCSR(t.Context(), p, Sigma(0.1), o); err != nil {
+		t.Error(err)
+	}
+	if _, err := NewPairs(t.Context(), p, Sigma(0.1), o); err != nil {
+		t.Error(err)
+	}
 }

@@ -240,6 +240,24 @@ func TestDistinctRowsOfManyNumbers(t *testing.T) {
 	}
 }
 
+// Rows whose zeros have other signs are equal, wherever the zeros are.
+func TestZerosOfEitherSignAreEqual(t *testing.T) {
+	negative := float32(math.Copysign(0, -1))
+	for _, d := range []int{9, 300} {
+		for c := range d {
+			p := blas32.General{Rows: 2, Cols: d, Stride: d, Data: make([]float32, 2*d)}
+			p.Data[d+c] = negative
+			rows, _, _, err := distinctRows(t.Context(), mustPoints(t, p), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(rows) != 1 {
+				t.Errorf("d = %d: rows with another zero in column %d are not equal", d, c)
+			}
+		}
+	}
+}
+
 func compareLists(t *testing.T, name string, got, want [][]int) {
 	t.Helper()
 	for i := range want {

@@ -59,9 +59,12 @@ func TestPeersOnSmallData(t *testing.T) {
 
 // Only the peers asked for play.
 func TestChosenPeers(t *testing.T) {
-	all := played(t, 1, "-n", "3000", "-peer", "JAMES", "-case", "k=8/layout=plain/workers=1")
-	if len(all) != 1 || all[0]["peer"] != "james-bowman/sparse" {
-		t.Errorf("%v", all)
+	for pattern, name := range map[string]string{"JAMES": ownPeer, "^eigen$": "Eigen"} {
+		for _, v := range played(t, 1, "-n", "3000", "-peer", pattern, "-case", "k=8/layout=plain/workers=1") {
+			if v["peer"] != name {
+				t.Errorf("%v plays for %s", v["peer"], pattern)
+			}
+		}
 	}
 }
 
