@@ -15,8 +15,8 @@ type Amount struct{ hi, lo uint64 }
 
 const amountBits = 96
 
-// Add returns a + b, and whether it can be represented.
-func (a Amount) Add(b Amount) (sum Amount, ok bool) {
+// add returns a + b, and whether it can be represented.
+func (a Amount) add(b Amount) (sum Amount, ok bool) {
 	lo, carry := bits.Add64(a.lo, b.lo, 0)
 	hi, carry := bits.Add64(a.hi, b.hi, carry)
 	if carry != 0 {
@@ -124,7 +124,7 @@ func roundUp(hi, lo uint64, e int) (Amount, bool) {
 		lost = lo<<(64-down) != 0
 	}
 	if lost {
-		out, _ = out.Add(Amount{0, 1}) // out was halved at least once
+		out, _ = out.add(Amount{0, 1}) // out was halved at least once
 	}
 	return out, true
 }

@@ -38,7 +38,7 @@ func TestAmountArithmetic(t *testing.T) {
 	for range 20000 {
 		a, b := randomAmount(r), randomAmount(r)
 		want := new(big.Int).Add(a.big(), b.big())
-		sum, ok := a.Add(b)
+		sum, ok := a.add(b)
 		if ok != (want.Cmp(limit) < 0) || ok && sum.big().Cmp(want) != 0 {
 			t.Fatalf("%v + %v = %v, %v", a.big(), b.big(), sum.big(), ok)
 		}

@@ -33,6 +33,16 @@ func (r Rule) String() string {
 	return fmt.Sprintf("Rule(%d)", int(r))
 }
 
+// RuleByName returns the rule of a name.
+func RuleByName(name string) (Rule, error) {
+	for r := Analytic; r <= Classical; r++ {
+		if r.String() == name {
+			return r, nil
+		}
+	}
+	return 0, fmt.Errorf("mechanism: %w: no rule %q; there are analytic and classical", ErrParam, name)
+}
+
 // Multiplier returns the standard deviation of the noise for a sensitivity of
 // one, rounded up: at most 2^-39 above the exact value and never below it. The
 // error is a *ParamError when epsilon is not in [1e-6, 100], or for Classical

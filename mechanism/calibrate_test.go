@@ -433,8 +433,8 @@ func TestSpend(t *testing.T) {
 	if got, want := c.Spend(0), (Spend{Rho: c.Rho()}); got != want {
 		t.Errorf("classical: %+v", got)
 	}
-	if c.Rule().String() != release.RuleClassical || Analytic.String() != release.RuleAnalytic {
-		t.Error("names of rules")
+	if c.Rule() != Classical {
+		t.Errorf("rule %v", c.Rule())
 	}
 	// Three records that change together pay for three labels.
 	q := blas64.General{Rows: 6, Cols: 2, Stride: 2, Data: matrix(6, 2, 1).Data}
@@ -456,5 +456,18 @@ func TestSpend(t *testing.T) {
 	p.Sensitivity = group
 	if got := calibrate(t, p).Spend(1.5).PureEpsilon; got != 4.5 {
 		t.Errorf("labels of a group cost %g", got)
+	}
+}
+
+func TestRuleNames(t *testing.T) {
+	for rule, name := range map[Rule]string{Analytic: release.RuleAnalytic, Classical: release.RuleClassical} {
+		if got, err := RuleByName(name); got != rule || err != nil || rule.String() != name {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"", "Classical", "Rule(2)"} {
+		if r, err := RuleByName(name); r != 0 || !errors.Is(err, ErrParam) {
+			t.Errorf("%q: %v, %v", name, r, err)
+		}
 	}
 }

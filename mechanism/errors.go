@@ -35,7 +35,7 @@ var (
 )
 
 // A ParamError names a parameter, what was given and what is allowed. No field
-// of it ever holds a value of the data.
+// of it ever holds a value of the data. It matches ErrParam.
 type ParamError struct {
 	Field   string
 	Value   float64
@@ -46,5 +46,4 @@ func (e *ParamError) Error() string {
 	return fmt.Sprintf("mechanism: %s = %g: want %s", e.Field, e.Value, e.Allowed)
 }
 
-// Is makes the error match ErrParam.
-func (e *ParamError) Is(target error) bool { return target == ErrParam }
+func (e *ParamError) Unwrap() error { return ErrParam }

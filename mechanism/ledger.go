@@ -412,5 +412,4 @@ func (e *BudgetError) Error() string {
 		e.UnitKind, e.Asked.Float(), t.Kind.epsilonAt(e.Asked, t.Delta), e.Remaining.Float(), t.epsilonWithin(e.Remaining, t.Delta), t.Epsilon, t.Delta)
 }
 
-// Is makes the error match ErrBudgetExceeded.
-func (e *BudgetError) Is(target error) bool { return target == ErrBudgetExceeded }
+func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }

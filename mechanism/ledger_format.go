@@ -204,7 +204,7 @@ func (s *ledgerState) add(b *block) error {
 		if b[1] == 0 || int(b[1]) > len(unitKinds) || !b.zero(2, 8) || used || cost == (Amount{}) || cost.Cmp(left) > 0 {
 			return s.damaged()
 		}
-		s.spent[unit], _ = s.spent[unit].Add(cost)
+		s.spent[unit], _ = s.spent[unit].add(cost)
 		s.releases[id] = b.word(8)
 	case commitRecord:
 		if of := b.word(64); of == 0 || s.releases[id] != of || !b.zero(1, 8) || !b.zero(72, bodySize) {

@@ -35,7 +35,7 @@ func FuzzLedger(f *testing.F) {
 			t.Fatal("open and read differ")
 		}
 		for _, b := range s.Balances {
-			if sum, ok := b.Spent.Add(b.Remaining); !ok || sum != s.Whole {
+			if sum, ok := b.Spent.add(b.Remaining); !ok || sum != s.Whole {
 				t.Fatalf("%+v", b)
 			}
 		}

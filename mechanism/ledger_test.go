@@ -666,7 +666,7 @@ func TestParallelSpends(t *testing.T) {
 		room := new(Amount)
 		fit := int32(0)
 		for { // how many fit
-			next, _ := room.Add(price)
+			next, _ := room.add(price)
 			if next.Cmp(whole) > 0 {
 				break
 			}

@@ -174,7 +174,7 @@ func describe(c Calibration, r Request, id [16]byte) *release.Release {
 // checkRequest looks at everything a release can fail for, except entropy, the
 // budget and the context.
 func checkRequest(c Calibration, budget Budget, r Request) error {
-	if err := checkPayer(budget, r.Unit); err != nil {
+	if err := CheckPayer(budget, r.Unit); err != nil {
 		return err
 	}
 	if c.multiple == 0 {
@@ -189,8 +189,9 @@ func checkRequest(c Calibration, budget Budget, r Request) error {
 	return checkMatrix(c.Bound(), r.Displacement)
 }
 
-// checkPayer looks at who pays: a budget, and a unit of it.
-func checkPayer(budget Budget, unit Unit) error {
+// CheckPayer tells before any work whether there is somebody to pay for a release: a
+// budget, and a unit of it. Errors are ErrLedger and ErrParam.
+func CheckPayer(budget Budget, unit Unit) error {
 	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
 		return fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
 	}
@@ -242,23 +243,38 @@ func checkQuery(bound sensitivity.Query, q release.Query) error {
 	return nil
 }
 
-// checkLabels checks the label mode and, without a word about them, the labels.
-func checkLabels(b sensitivity.Bound, r Request) error {
-	switch r.Labels.Mode {
+// Check tells before any work whether the mode and its price go with a relation; the
+// labels themselves are looked at by Privatize. Errors are ErrLabels and ErrParam.
+func (l LabelRequest) Check(relation sensitivity.Relation) error {
+	switch l.Mode {
 	case release.ModePublic, release.ModeDropped:
-		if r.Labels.Values != nil || r.Labels.Epsilon != 0 {
-			return fmt.Errorf("mechanism: labels or their epsilon given in mode %s: %w", r.Labels.Mode, ErrLabels)
+		if l.Epsilon != 0 {
+			return fmt.Errorf("mechanism: an epsilon of labels that are %s: %w", l.Mode, ErrLabels)
 		}
 		return nil
 	case release.ModeRandomised:
 	default:
-		return fmt.Errorf("mechanism: label mode %q, want %q, %q or %q: %w", r.Labels.Mode, release.ModePublic, release.ModeDropped, release.ModeRandomised, ErrLabels)
+		return fmt.Errorf("mechanism: label mode %q, want %q, %q or %q: %w", l.Mode, release.ModePublic, release.ModeDropped, release.ModeRandomised, ErrLabels)
 	}
-	if !b.Relation().LabelPrivate() {
-		return fmt.Errorf("mechanism: labels are public under %v, randomising them promises nothing: %w", b.Relation(), ErrLabels)
+	if !relation.LabelPrivate() {
+		return fmt.Errorf("mechanism: labels are public under %v, randomising them promises nothing: %w", relation, ErrLabels)
 	}
-	if !(r.Labels.Epsilon >= minEpsilon && r.Labels.Epsilon <= maxLabelEpsilon) {
-		return &ParamError{Field: "Labels.Epsilon", Value: r.Labels.Epsilon, Allowed: "1e-6 to 20"}
+	if !(l.Epsilon >= minEpsilon && l.Epsilon <= maxLabelEpsilon) {
+		return &ParamError{Field: "Labels.Epsilon", Value: l.Epsilon, Allowed: "1e-6 to 20"}
+	}
+	return nil
+}
+
+// checkLabels checks the label mode and, without a word about them, the labels.
+func checkLabels(b sensitivity.Bound, r Request) error {
+	if err := r.Labels.Check(b.Relation()); err != nil {
+		return err
+	}
+	if r.Labels.Mode != release.ModeRandomised {
+		if r.Labels.Values != nil {
+			return fmt.Errorf("mechanism: labels given in mode %s: %w", r.Labels.Mode, ErrLabels)
+		}
+		return nil
 	}
 	if len(r.Labels.Values) != r.Displacement.Rows {
 		return fmt.Errorf("mechanism: %d labels for %d rows: %w", len(r.Labels.Values), r.Displacement.Rows, ErrLabels)

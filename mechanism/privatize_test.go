@@ -604,3 +604,32 @@ func TestPrivatizeConcurrently(t *testing.T) {
 		}
 	}
 }
+
+// What can be told before any work is told by the same checks.
+func TestChecksBeforeWork(t *testing.T) {
+	unit := Unit{Kind: release.UnitRecord, Name: "photo"}
+	randomised := func(epsilon float64) LabelRequest {
+		return LabelRequest{Mode: release.ModeRandomised, Epsilon: epsilon}
+	}
+	for _, c := range []struct {
+		name string
+		err  error
+		want error
+	}{
+		{"payer", CheckPayer(NoLedger, unit), nil},
+		{"no budget", CheckPayer(nil, unit), ErrLedger},
+		{"no ledger", CheckPayer((*Ledger)(nil), unit), ErrLedger},
+		{"no unit", CheckPayer(NoLedger, Unit{}), ErrParam},
+		{"public", LabelRequest{Mode: release.ModePublic}.Check(sensitivity.FeaturesNull), nil},
+		{"randomised", randomised(1).Check(sensitivity.ReplaceOne), nil},
+		{"randomised, labels public", randomised(1).Check(sensitivity.FeaturesReplace), ErrLabels},
+		{"randomised, no relation", randomised(1).Check(0), ErrLabels},
+		{"randomised for nothing", randomised(0).Check(sensitivity.Null), ErrParam},
+		{"priced, dropped", LabelRequest{Mode: release.ModeDropped, Epsilon: 1}.Check(sensitivity.Null), ErrLabels},
+		{"no mode", LabelRequest{}.Check(sensitivity.Null), ErrLabels},
+	} {
+		if !errors.Is(c.err, c.want) || (c.err == nil) != (c.want == nil) {
+			t.Errorf("%s: %v, want %v", c.name, c.err, c.want)
+		}
+	}
+}

@@ -83,7 +83,7 @@ func NewSeries(budget Budget, unit Unit, p SeriesParams) (*Series, error) {
 }
 
 func newSeries(budget Budget, unit Unit, p SeriesParams, source io.Reader) (*Series, error) {
-	if err := checkPayer(budget, unit); err != nil {
+	if err := CheckPayer(budget, unit); err != nil {
 		return nil, err
 	}
 	n, err := p.calibrate()

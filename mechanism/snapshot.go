@@ -128,6 +128,9 @@ func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 // IsLedger tells whether the file at path begins like a ledger, sound or not:
 // whoever is about to replace a file had better ask.
 func IsLedger(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // to open a pipe would wait for its writer
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false

@@ -90,7 +90,7 @@ func Select(budget Budget, unit Unit, s Subset, item int) (*Selection, error) {
 
 // selectSubset is Select with the source of randomness as a parameter.
 func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reader) (*Selection, error) {
-	if err := checkPayer(budget, unit); err != nil {
+	if err := CheckPayer(budget, unit); err != nil {
 		return nil, err
 	}
 	if err := s.Check(); err != nil {

@@ -123,7 +123,7 @@ func (k Kind) price(s Spend) (Amount, error) {
 	case Pure:
 		pure, _ = amountOf(s.PureEpsilon)
 	}
-	sum, _ = sum.Add(pure) // both are far below the largest Amount
+	sum, _ = sum.add(pure) // both are far below the largest Amount
 	return sum, nil
 }
 

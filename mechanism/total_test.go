@@ -102,7 +102,7 @@ func TestCompositionOfAmounts(t *testing.T) {
 		}
 		var sum Amount
 		for range c.times {
-			sum, _ = sum.Add(price)
+			sum, _ = sum.add(price)
 		}
 		if !amountsAgree(sum.Float(), c.rho, 1e-11) {
 			t.Errorf("%+v: rho %.15g", c, sum.Float())
@@ -161,7 +161,7 @@ func TestEqualParts(t *testing.T) {
 		var sum Amount
 		fitted := 0
 		for {
-			next, ok := sum.Add(part)
+			next, ok := sum.add(part)
 			if !ok || next.Cmp(whole) > 0 {
 				break
 			}
@@ -191,7 +191,7 @@ func TestEpsilonOfAmounts(t *testing.T) {
 			}
 			last = e
 			var ok bool
-			if a, ok = a.Add(a); !ok {
+			if a, ok = a.add(a); !ok {
 				break
 			}
 		}

@@ -9,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The paper's constant is exceeded by data (and by the corrected bound and
-// Theorem 1 it is not): section 2 of sensitivity.md.
+// The paper's constant is exceeded by data; the corrected bound and Theorem 1 are not.
 func TestPaperConstantIsExceeded(t *testing.T) {
 	const n, s = 1000, 1000
 	query := Query{Operator: Full{}, Sigma: 30, Alpha: 0.005, Table: Gaussian{Classes: 501, Sigma: 30}}
@@ -220,7 +219,7 @@ func TestBackgroundRange(t *testing.T) {
 	}
 }
 
-// The figures of the audit in sensitivity.md, section 9, from its norms.
+// The figures of an audit of the published defaults, from the norms of its Q.
 func TestAudit(t *testing.T) {
 	query := Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{Classes: 98, Sigma: 6}}
 	norms := Norms{Rows: 1001, Frobenius: 4.4315e-7, Spectral: 3.1676e-7, Radius: 3.789e-8, Distance: 3.789e-8}

@@ -25,7 +25,7 @@
 //	           alpha, all rows or some of them released
 //	Scalar     the same from norms of Q alone
 //	Known      Theorem 2: the private row is known and all others are public
-//	Corrected  the paper's bound with its errors repaired; about N times larger
+//	Corrected  the paper's bound with its errors repaired; larger by a factor of order N
 //	Paper      the paper's constant, for comparison only: not a Bound
 //
 // A [Bound] is for exact arithmetic until [Bound.Inflate] adds the error of the
@@ -37,10 +37,12 @@
 // # Sizes
 //
 // With sigma 6, alpha 0.6, 98 classes, k = 2 and a standard normal Q of 1001 rows
-// the paper's constant is about 570, Corrected about 450, Tight about 1.3 for
-// ReplaceOne and 0.1 for FeaturesReplace. Tight does not grow with N, the other
-// two do. It is nearly attained: at 51 rows data are found that change f by
-// 0.97 of it (TestTightness), and weights free in their ranges reach 0.999.
+// the paper's constant is about 570, Corrected about 450 (640 with the Frobenius norm
+// of Q, as the paper writes it), Tight about 1.3 for ReplaceOne and 0.1 for
+// FeaturesReplace. Tight does not grow with N, the other two do. For ReplaceOne and Null
+// it is nearly attained: at 51 rows data are found that change f by 0.97 of it
+// (TestTightness), and weights free in their ranges reach 0.999; for relations of
+// features the search finds about half of it.
 //
 // # Proofs
 //

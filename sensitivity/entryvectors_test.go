@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// E of section 8 of sensitivity.md at the entry errors of polynomials (operators.md,
-// section 6), for the Q of the examples. The values come from 60-digit decimal
+// EntryError at the entry errors of polynomials, for the Q of the examples. The values come from 60-digit decimal
 // arithmetic: 1/2 e0 (N/(n l)) (1 + max(1+e0, alpha U)/(l-e0)) F with N = 4, n = 3, U = 1,
 // l = exp(-2/sigma^2), F = 2.25693376065847355652, and for alpha < 0 1+e0+|alpha| U in
 // place of the maximum.

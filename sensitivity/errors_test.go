@@ -16,8 +16,7 @@ func with(change func(q *Query)) Query {
 	return q
 }
 
-// The table of refusals of sensitivity.md, section 6, line by line, as far as it
-// concerns this package.
+// What is not proved is refused, each case with an error of its own.
 func TestRefusals(t *testing.T) {
 	ok := with(func(*Query) {})
 	nan, inf := math.NaN(), math.Inf(1)

@@ -108,8 +108,8 @@ func paper(query Query, q blas64.General) (Comparison, error) {
 
 // Corrected returns the repaired bound of the paper. It is proved for Null only,
 // the full kernel, alpha >= 0 and tables in [0, 1]; anything else is refused
-// with ErrRelation or ErrNoBound. It is valid for calibration, and about n times
-// larger than Tight.
+// with ErrRelation or ErrNoBound. It is valid for calibration, and larger
+// than Tight by a factor of order n.
 func Corrected(relation Relation, query Query, q blas64.General) (CorrectedBound, error) {
 	b, err := corrected(relation, query, q)
 	return b, named("corrected", err)

@@ -304,8 +304,8 @@ func TestRoundingErrorCoversTheStep(t *testing.T) {
 	t.Logf("largest error over bound: %.3g", largest)
 }
 
-// The figures: the formula, a step in float32, and the first-order estimate of
-// mechanism.md, item M-6, which has |Q|_F sqrt(n) where this bound has a factor 32.
+// The figures: the formula, a step in float32, and a first-order estimate,
+// which has |Q|_F sqrt(n) where this bound has a factor 32.
 func TestRoundingError(t *testing.T) {
 	query := Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{Classes: 98, Sigma: 6}}
 	rng := rand.New(rand.NewPCG(15, 15))

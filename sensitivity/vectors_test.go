@@ -10,8 +10,7 @@ import (
 )
 
 // The vectors of this file were computed with 50 digits from the formulas of
-// the package documentation; their source is sensitivity.md,
-// section 11. They hold before the final factor.
+// the package documentation. They hold before the final factor.
 
 const vectorTolerance = 1e-9
 
