@@ -46,7 +46,7 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	case "/dev/stderr":
 		return writeTo(ctx, os.Stderr, write)
 	}
-	target, err := followLinks(path)
+	target, err := FollowLinks(path)
 	if err != nil {
 		return err
 	}
@@ -72,31 +72,33 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	return err
 }
 
-// followLinks returns what the last element of path finally points to, which need not exist.
-func followLinks(path string) (string, error) {
+// FollowLinks returns what the last element of path finally points to, which need not exist: the
+// file that WriteFile replaces.
+func FollowLinks(path string) (string, error) {
+	target := path
 	for range maxLinks {
-		info, err := os.Lstat(path)
+		info, err := os.Lstat(target)
 		if errors.Is(err, fs.ErrNotExist) {
-			return path, nil
+			return target, nil
 		}
 		if err != nil {
-			return "", err
+			return "", named(path, err)
 		}
 		if info.Mode()&fs.ModeSymlink == 0 {
-			return path, nil
+			return target, nil
 		}
-		link, err := os.Readlink(path)
+		link, err := os.Readlink(target)
 		if err != nil {
-			return "", err
+			return "", named(path, err)
 		}
 		if filepath.IsAbs(link) {
-			path = link
+			target = link
 		} else { // not cleaned: a folder before ".." may be a link itself
-			dir, _ := filepath.Split(path)
-			path = dir + link
+			dir, _ := filepath.Split(target)
+			target = dir + link
 		}
 	}
-	return "", failf(ErrUnsupported, "more than %d symbolic links in a row", maxLinks)
+	return "", named(path, failf(ErrUnsupported, "more than %d symbolic links in a row", maxLinks))
 }
 
 // replaceFile writes a temporary file and renames it. old is nil for a new file.
