@@ -61,6 +61,7 @@ func TestSizesBeyondAnyMachine(t *testing.T) {
 	x, y := classes(t, 300, 8)
 	e := engine(t, WithBudget(math.MaxInt64))
 	columns := math.MaxInt / 1024
+	rows := max(columns, 1<<28) // of two columns: more than 32 bits of bytes
 	s := &Settings{Bandwidth: kernel.Sigma(1), Columns: columns}
 	attract := &Settings{Bandwidth: kernel.Sigma(1), Columns: columns, Form: kernel.Attract}
 	private, _ := paid(t)
@@ -72,7 +73,7 @@ func TestSizesBeyondAnyMachine(t *testing.T) {
 		"privatize": func() error { _, err := e.Privatize(t.Context(), x, y, private); return err },
 		"columns":   func() error { _, err := Sensitivity(t.Context(), 300, 8, private); return err },
 		"rows": func() error {
-			_, err := Sensitivity(t.Context(), columns, 8, &PrivateSettings{Bandwidth: kernel.Sigma(1)})
+			_, err := Sensitivity(t.Context(), rows, 8, &PrivateSettings{Bandwidth: kernel.Sigma(1)})
 			return err
 		},
 	} {

@@ -18,11 +18,13 @@ type Eigenmap struct {
 	// columns.
 	Points *mat.Dense
 	Graph  Graph
-	// Values are the eigenvalues of the columns, falling, Residuals how well
-	// each was found.
+	// Values are the eigenvalues lambda of the columns, falling, Residuals the
+	// |M u - lambda u| of each, M as in iterate.Converge.
 	Values, Residuals []float64
 	// Products is how often the graph was multiplied with a block.
 	Products int
+	// Isolated rows have no neighbours and no equals, and zeros in Points.
+	Isolated int
 	// Status is iterate.Converged, or iterate.StepLimit after 1000 products.
 	Status iterate.Status
 }
@@ -39,7 +41,7 @@ const plannedProducts = 50
 // Of the settings it uses those of the graph, Form, which must be kernel.Attract,
 // Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
 // and StopTolerance for the residual (default 1e-5). Labels may be nil when
-// Coefficient is 0.
+// Coefficient is 0. Errors: those of Embed.
 func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
 	return call(e, "converge", func() (*Eigenmap, error) { return e.converge(ctx, features, labels, settings) })
 }
@@ -83,7 +85,8 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 		return nil, err
 	}
 	out.Graph.StepTime = time.Since(began)
-	out.Values, out.Residuals, out.Products, out.Status = found.Values, found.Residuals, found.Products, found.Status
+	out.Values, out.Residuals = found.Values, found.Residuals
+	out.Products, out.Isolated, out.Status = found.Products, found.Isolated, found.Status
 	out.Points = mat.NewDense(found.Points.Rows, found.Points.Cols, nil)
 	raw := out.Points.RawMatrix()
 	for i, v := range found.Points.Data { // both are contiguous

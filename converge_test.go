@@ -100,3 +100,18 @@ func TestConvergePlansForManyProducts(t *testing.T) {
 		t.Errorf("%s for %d products, where %s is quicker", out.Graph.Operator, out.Products, p.Candidates[0].Name)
 	}
 }
+
+// A row without neighbours is counted, so that its zeros are not taken for a place.
+func TestConvergeCountsIsolatedRows(t *testing.T) {
+	x, _ := classes(t, 60, 4)
+	for _, row := range []int{7, 31} {
+		x.Data[row*x.Stride] = float32(1000 * (row + 1))
+	}
+	out, err := engine(t).Converge(t.Context(), x, nil, &Settings{Bandwidth: kernel.Sigma(1), CutoffWeight: 1e-3, Form: kernel.Attract})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if zeros := mat.Norm(out.Points.RowView(7), 2) + mat.Norm(out.Points.RowView(31), 2); out.Isolated != 2 || zeros != 0 {
+		t.Errorf("%d isolated rows, want 2; their norms add up to %g", out.Isolated, zeros)
+	}
+}

@@ -34,8 +34,10 @@
 //
 // # Guarantees
 //
-// The same input gives the same bits for any number of workers and, but for
-// [Engine.Converge], at every level of processor instructions. Every graph comes
+// The same input gives the same bits for any number of workers. The level of
+// processor instructions changes no bit of a release; of an embedding, with the
+// operator it was made by, the last digits of [Engine.Converge] and of poly in float32
+// alone, and it may change which operator is chosen. Every graph comes
 // with a certificate of its distance from the full Gaussian kernel. Memory is
 // estimated before it is taken, counted where it grows, and refused with
 // kernel.ErrMemory where it would exceed the budget. Every call takes a context,

@@ -161,6 +161,11 @@ type Graph = pipeline.Graph
 
 // Embed embeds the features, n rows of d values, with a label for each row;
 // labels may be nil when Coefficient is 0. Neither is changed.
+//
+// Errors: ErrSettings, ErrClosed, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite,
+// ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
+// ErrMemory, iterate.ErrDiverged, and that of ctx. Messages name rows and settings,
+// never values of rows.
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
 	return call(e, "embed", func() (*Embedding, error) { return e.embed(ctx, features, labels, settings) })
 }
@@ -214,7 +219,7 @@ type Plan struct {
 }
 
 // Plan says what Embed would do with the same arguments, and at what cost. It
-// looks at a sample of rows and builds nothing.
+// looks at a sample of rows and builds nothing. Errors: those of Embed.
 func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
 	return call(e, "plan", func() (*Plan, error) { return e.plan(ctx, features, settings) })
 }
@@ -244,7 +249,7 @@ func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Se
 // own bytes, do not take.
 func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, o *kernel.Options, own int64, err error) {
 	o = &kernel.Options{
-		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: s.Steps, Columns: s.Columns,
+		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
 		Workers: e.set, Kernels: e.kernels, Progress: e.report(),
 	}
 	n, d, k := float64(features.Rows), float64(features.Cols), float64(s.Columns)

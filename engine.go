@@ -21,17 +21,16 @@ var ErrSettings = iterate.ErrSettings
 // ErrZeroRow reports a row of zeros where rows are to be divided by their norm.
 var ErrZeroRow = points.ErrZeroRow
 
-// A ZeroRowError says which row is zero; it matches ErrZeroRow.
+// A ZeroRowError says which row is zero. Row counts from 0. It matches ErrZeroRow.
 type ZeroRowError = points.ZeroRowError
 
 // An Engine owns a fixed set of worker goroutines, from New to Close. Its
 // methods are safe for concurrent use; concurrent calls share the workers.
 //
-// The inner loops of the truncated graph are written for several sets of
-// processor instructions, the levels of package simd. An Engine runs at the
-// highest one the machine has, or at the one the environment variable PM_SIMD
-// or WithLevel lowers it to. The level changes the time a call takes and, but for
-// Converge, no bit of its result.
+// Inner loops are written for several sets of processor instructions, the levels of
+// package simd. An Engine runs at the highest one the machine has, or at the one the
+// environment variable PM_SIMD or WithLevel lowers it to. What the level changes
+// beside the time of a call is in the package comment.
 type Engine struct {
 	options options
 	set     *par.Set
@@ -90,7 +89,11 @@ func WithBudget(bytes int64) Option {
 	}
 }
 
-// Progress says how far a stage of long work has come.
+// Progress says how far a stage of long work has come. While a graph is built,
+// the stages are some of "profile", "find neighbours", "count neighbours", "fill
+// weights", "repair rows", "list pairs", "degrees", "grid", "projection", "second
+// moments" and "bounds"; then come "steps" or "eigenvectors" and, with the operator
+// dense, "product" between them. Others may be added.
 type Progress struct {
 	Stage       string
 	Done, Total int

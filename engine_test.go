@@ -308,8 +308,12 @@ func TestRefusals(t *testing.T) {
 		{"normalisation", x, y, &Settings{Bandwidth: sigma, Normalize: 9}, ErrSettings},
 		{"start rows", x, y, &Settings{Bandwidth: sigma, Start: blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: make([]float32, 3)}}, kernel.ErrShape},
 		{"operator", x, y, &Settings{Bandwidth: sigma, Operator: "magic"}, kernel.ErrOperator},
-		{"beta", x, y, &Settings{Bandwidth: sigma, Form: kernel.Attract, Coefficient: -1}, kernel.ErrOption},
-		{"sigma_q", x, y, &Settings{Bandwidth: sigma, SigmaQ: -1}, iterate.ErrSettings},
+		{"beta", x, y, &Settings{Bandwidth: sigma, Form: kernel.Attract, Coefficient: -1}, ErrSettings},
+		{"tolerance", x, y, &Settings{Bandwidth: sigma, Tolerance: 2}, ErrSettings},
+		{"isolated", x, y, &Settings{Bandwidth: sigma, Isolated: 9}, ErrSettings},
+		{"form", x, y, &Settings{Bandwidth: sigma, Form: 7}, ErrSettings},
+		{"too many neighbours", x, y, &Settings{MeanDegree: 1e9}, ErrSettings},
+		{"sigma_q", x, y, &Settings{Bandwidth: sigma, SigmaQ: -1}, ErrSettings},
 		{"diverges", x, y, &Settings{Bandwidth: sigma, Coefficient: 1e9, SigmaQ: 1, Steps: 50}, iterate.ErrDiverged},
 	} {
 		if _, err := e.Embed(t.Context(), c.x, c.y, c.s); !errors.Is(err, c.want) {

@@ -50,13 +50,21 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 	if err != nil {
 		return nil, err
 	}
-	// What needs no data comes first, so that a request that cannot be met is
+	// What needs no data comes first, so that most requests that cannot be met are
 	// refused before any is read.
-	if ledger, ok := s.Ledger.(*mechanism.Ledger); s.Ledger == nil || ok && ledger == nil {
-		return nil, fmt.Errorf("%w: name one, or mechanism.NoLedger", mechanism.ErrLedger)
-	}
-	if err := s.checkLabelMode(); err != nil {
+	if err := mechanism.CheckPayer(s.Ledger, s.Unit); err != nil {
 		return nil, err
+	}
+	request := mechanism.Request{
+		Unit: s.Unit, Labels: mechanism.LabelRequest{Mode: s.LabelMode, Epsilon: s.LabelEpsilon},
+		Query: release.Query{
+			Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha, Table: s.Table, Classes: s.Classes, SigmaQ: s.SigmaQ, Seed: s.Seed,
+		},
+	}
+	if s.Relation != 0 { // without one there is no bound, which says so
+		if err := request.Labels.Check(s.Relation); err != nil {
+			return nil, err
+		}
 	}
 	if s.Unit.Kind == release.UnitClient && s.Records == 0 {
 		return nil, fmt.Errorf("%w: a client pays for all its rows; say how many there may be", ErrSettings)
@@ -115,16 +123,8 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 			return nil, err
 		}
 	}
-	shift, err := e.firstStep(ctx, rows, labels, &p, rest)
-	if err != nil {
+	if request.Displacement, err = e.firstStep(ctx, rows, labels, &p, rest); err != nil {
 		return nil, err
-	}
-	request := mechanism.Request{
-		Displacement: shift, Unit: s.Unit,
-		Query: release.Query{
-			Sigma: p.query.Sigma, Alpha: s.Alpha, Table: s.Table, Classes: s.Classes, SigmaQ: s.SigmaQ, Seed: s.Seed,
-		},
-		Labels: mechanism.LabelRequest{Mode: s.LabelMode, Epsilon: s.LabelEpsilon},
 	}
 	if s.LabelMode == release.ModeRandomised {
 		request.Labels.Values = labels

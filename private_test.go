@@ -243,10 +243,13 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"no delta", func(s *PrivateSettings) { s.Delta = 0 }, x, y, mechanism.ErrParam},
 		{"epsilon NaN", func(s *PrivateSettings) { s.Epsilon = math.NaN() }, x, y, mechanism.ErrParam},
 		{"no relation", func(s *PrivateSettings) { s.Relation = 0 }, x, y, sensitivity.ErrRelation},
-		{"no label mode", func(s *PrivateSettings) { s.LabelMode = "" }, x, y, ErrSettings},
-		{"unknown label mode", func(s *PrivateSettings) { s.LabelMode = "hidden" }, x, y, ErrSettings},
-		{"randomised for nothing", func(s *PrivateSettings) { s.LabelMode = release.ModeRandomised }, x, y, ErrSettings},
-		{"label epsilon for nothing", func(s *PrivateSettings) { s.LabelEpsilon = 1 }, x, y, ErrSettings},
+		{"no label mode", func(s *PrivateSettings) { s.LabelMode = "" }, x, y, mechanism.ErrLabels},
+		{"unknown label mode", func(s *PrivateSettings) { s.LabelMode = "hidden" }, x, y, mechanism.ErrLabels},
+		{"randomised for nothing", func(s *PrivateSettings) { s.LabelMode = release.ModeRandomised }, x, y, mechanism.ErrParam},
+		{"label epsilon for nothing", func(s *PrivateSettings) { s.LabelEpsilon = 1 }, x, y, mechanism.ErrLabels},
+		{"label epsilon too large, before rows are read", func(s *PrivateSettings) {
+			s.LabelMode, s.LabelEpsilon = release.ModeRandomised, 50
+		}, at(17, nan), y, mechanism.ErrParam},
 		{"randomised where labels are public", func(s *PrivateSettings) {
 			s.LabelMode, s.LabelEpsilon, s.Relation = release.ModeRandomised, 1, sensitivity.FeaturesReplace
 		}, x, y, mechanism.ErrLabels},
@@ -255,6 +258,9 @@ func TestPrivatizeRefuses(t *testing.T) {
 		{"closed ledger", func(s *PrivateSettings) { s.Ledger = closed.Ledger }, x, y, mechanism.ErrLedger},
 		{"too expensive", func(s *PrivateSettings) { s.Epsilon = 51 }, x, y, mechanism.ErrBudgetExceeded},
 		{"no unit", func(s *PrivateSettings) { s.Unit = mechanism.Unit{} }, x, y, mechanism.ErrParam},
+		{"no unit, before rows are read", func(s *PrivateSettings) {
+			s.Ledger, s.Unit = mechanism.NoLedger, mechanism.Unit{}
+		}, at(17, nan), y, mechanism.ErrParam},
 		{"classical at 1", func(s *PrivateSettings) { s.Rule = mechanism.Classical }, x, y, mechanism.ErrParam},
 		{"no bandwidth", func(s *PrivateSettings) { s.Bandwidth = kernel.Bandwidth{} }, x, y, kernel.ErrBandwidth},
 		{"truncated", func(s *PrivateSettings) { s.Operator = "csr" }, x, y, sensitivity.ErrNoBound},
@@ -374,7 +380,7 @@ func TestPrivatizeTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// rho of the noise, and mu^2/2 of epsilon 0.5 (mechanism.md, A-2)
+	// rho of the noise, and mu^2/2 of epsilon 0.5, computed with 50 digits
 	if want := 2 * (1/(2*c*c) + 0.194620983238); math.Abs(spent.Float()-want) > 1e-9 {
 		t.Errorf("spent %v, want %v", spent, want)
 	}

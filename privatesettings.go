@@ -156,24 +156,6 @@ func (s *PrivateSettings) query(name string) (sensitivity.Query, error) {
 	return q, nil
 }
 
-// checkLabelMode refuses what package mechanism would refuse after the work.
-func (s *PrivateSettings) checkLabelMode() error {
-	switch s.LabelMode {
-	case release.ModePublic, release.ModeDropped, release.ModeRandomised:
-	case "":
-		return fmt.Errorf("%w: no label mode; name public, dropped or randomised", ErrSettings)
-	default:
-		return fmt.Errorf("%w: no label mode %q; there are public, dropped and randomised", ErrSettings, s.LabelMode)
-	}
-	if (s.LabelMode == release.ModeRandomised) != (s.LabelEpsilon != 0) {
-		return fmt.Errorf("%w: randomised labels and their epsilon go together", ErrSettings)
-	}
-	if s.LabelMode == release.ModeRandomised && s.Relation != 0 && !s.Relation.LabelPrivate() {
-		return fmt.Errorf("%w: the relation %v takes labels to be public, so randomising them would promise what it does not keep", mechanism.ErrLabels, s.Relation)
-	}
-	return nil
-}
-
 // checkTable refuses a Gaussian table that labels in 0 .. Classes-1 could make
 // too large. How many labels there are is private, so they do not decide it.
 func (s *PrivateSettings) checkTable(n int) error {

@@ -51,10 +51,10 @@
 // a sweep that was interrupted goes on where it stopped. [Summarize] joins the
 // seeds.
 //
-// Intervals have the coverage [Level]: Student's over seeds, Wilson's over the
-// queries of a single seed. [Ceiling] is what no private mode can exceed; where a
-// client downloads more rows than it keeps, an [Answer] also has what a random
-// sample of the same size gives without a query.
+// Intervals have a coverage of 95 % ([Coverage]): Student's over seeds, Wilson's
+// over the queries of a single seed. [Ceiling] is what no private mode can exceed;
+// where a client downloads more rows than it keeps, an [Answer] also has what a
+// random sample of the same size gives without a query.
 //
 // Packages evaluate/baseline and evaluate/modes have the modes, evaluate/report
 // makes the page.

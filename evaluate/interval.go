@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Level is the coverage of all intervals of this package.
-const Level = 0.95
+// Coverage is that of all intervals of this package.
+const Coverage = 0.95
 
-// An Interval is an estimate with its confidence interval at Level.
+// An Interval is an estimate with its confidence interval of that Coverage.
 type Interval struct {
 	Mean, Low, High float64
 	// Deviation is the standard deviation of the values behind the mean, 0 for
@@ -36,7 +36,7 @@ func meanInterval(values []float64) Interval {
 		return i
 	}
 	i.Deviation = stat.StdDev(values, nil)
-	t := distuv.StudentsT{Sigma: 1, Nu: float64(m - 1)}.Quantile((1 + Level) / 2)
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(m - 1)}.Quantile((1 + Coverage) / 2)
 	half := t * i.Deviation / math.Sqrt(float64(m))
 	i.Low, i.High = i.Mean-half, i.Mean+half
 	return i
@@ -48,7 +48,7 @@ func meanInterval(values []float64) Interval {
 //
 //	|share - p| <= z sqrt(p (1-p) / n).
 func shareInterval(share float64, n int) Interval {
-	z := distuv.UnitNormal.Quantile((1 + Level) / 2)
+	z := distuv.UnitNormal.Quantile((1 + Coverage) / 2)
 	m := float64(n)
 	centre := (share + z*z/(2*m)) / (1 + z*z/m)
 	half := z / (1 + z*z/m) * math.Sqrt(share*(1-share)/m+z*z/(4*m*m))

@@ -5,18 +5,13 @@ import (
 	"fmt"
 	"runtime"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 // Matrix is the two types in which rows travel: features are blas32.General,
 // embeddings the blas64.General of (*mat.Dense).RawMatrix.
-type Matrix interface {
-	blas32.General | blas64.General
-}
+type Matrix = points.Matrix
 
 // Ranking holds the answers of a search, nearest first.
 type Ranking struct {

@@ -38,6 +38,9 @@ import (
 // It lives on the distance of the wanted eigenvalues from the next but seven.
 // Where they are part of a larger cluster, as small eigenvalues often are, it
 // takes long, and ends with StepLimit and the residuals reached.
+//
+// Errors: ErrSettings, kernel.ErrShape for more columns than there are eigenvectors,
+// those of kernel.Step.Check, kernel.ErrMemory, ErrDiverged, and that of ctx.
 func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, settings *ConvergeSettings) (*Eigenmap, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
@@ -50,11 +53,14 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 	if err != nil {
 		return nil, fmt.Errorf("iterate: converge: %w", err)
 	}
-	for {
+	for first := true; ; first = false {
 		if err := c.project(ctx); err != nil {
 			return nil, fmt.Errorf("iterate: converge: %w", err)
 		}
-		done := c.report()
+		// A random block of nearly as many columns as rows has eigenvectors in it, which
+		// need not be the leading ones before a filter made those grow.
+		whole := c.blocks.m == c.walk.rows-1
+		done := c.report() && (whole || !first)
 		if degree := c.chooseFilter(); !done && c.walk.products+degree <= s.MaxProducts {
 			if err := c.filter(ctx, degree); err != nil {
 				return nil, fmt.Errorf("iterate: converge: %w", err)
@@ -225,7 +231,7 @@ func (c *convergence) independent(ctx context.Context) (*mat.Dense, error) {
 	return nil, fmt.Errorf("%w: no %d independent directions", ErrDiverged, m)
 }
 
-// report tells of a projection, and whether it is the last.
+// report tells of a projection, and whether all wanted columns have converged.
 func (c *convergence) report() (done bool) {
 	r := ConvergeRecord{Products: c.walk.products}
 	for _, e := range c.residuals[:c.settings.Columns] {

@@ -204,7 +204,7 @@ func TestConvergeAgainstDense(t *testing.T) {
 			}
 		}
 		name := rapid.SampledFrom([]string{"dense", "csr"}).Draw(t, "operator")
-		op, err := kernel.Build(t.Context(), p, kernel.Sigma(rapid.SampledFrom([]float64{0.3, 1}).Draw(t, "sigma")), &kernel.Options{Force: name})
+		op, err := kernel.Build(t.Context(), p, kernel.Sigma(rapid.SampledFrom([]float64{0.3, 1}).Draw(t, "sigma")), &kernel.Options{Operator: name})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -226,6 +226,31 @@ func TestConvergeAgainstDense(t *testing.T) {
 		}
 		checkEigenmap(t, got, m, degree, values, vectors, 1e-5)
 	})
+}
+
+// A block of ten columns for thirteen rows, in which two eigenvectors are found before
+// anything was filtered: those of 1 and of 0.99997, where 1 is there three times.
+func TestConvergeFindsTheLeading(t *testing.T) {
+	p := random(rand.New(rand.NewPCG(0, 1)), 13, 2)
+	copy(p.Data[16:], p.Data[:10])
+	op, err := kernel.NewCSR(t.Context(), p, kernel.Sigma(0.3), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, degree, values, vectors := reference(t, op, nil, 0)
+	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkEigenmap(t, got, m, degree, values, vectors, 1e-5)
+}
+
+// A block of all eigenvectors needs no filter, and so no more products than one.
+func TestConvergeInOneProjection(t *testing.T) {
+	got, err := Converge(t.Context(), rings(7), kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2, MaxProducts: 1})
+	if err != nil || got.Status != Converged || got.Products != 1 {
+		t.Errorf("%v after %d products, %v", got.Status, got.Products, err)
+	}
 }
 
 func rings(sizes ...int) *given {
@@ -300,7 +325,7 @@ func TestConvergeBitsDoNotDependOnWorkers(t *testing.T) {
 		var want []float32
 		for _, workers := range []int{1, 2, 5} {
 			set := par.New(workers)
-			op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.3), &kernel.Options{Force: "csr", Workers: set})
+			op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.3), &kernel.Options{Operator: "csr", Workers: set})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -58,6 +58,7 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 	if out.BudgetBytes == 0 {
 		out.BudgetBytes = mem.Budget()
 	}
+	out.BudgetBytes = min(out.BudgetBytes, mem.AddressSpace-1) // from there on make panics
 	if out.Kernels == nil {
 		out.Kernels = simd.At(simd.Best())
 	}
@@ -75,7 +76,7 @@ type ConvergeRecord struct {
 type Eigenmap struct {
 	// Points has a row for each point and a column for each eigenvalue.
 	Points blas32.General
-	// Values are the eigenvalues, falling; Residuals belong to them.
+	// Values are the eigenvalues lambda, falling, Residuals the |M u - lambda u| of each.
 	Values, Residuals []float64
 	// Products counts the products of the operator with a block.
 	Products int

@@ -18,7 +18,8 @@
 // apart: to the leading eigenvectors of the graph, by subspace iteration with a
 // Chebyshev filter instead of thousands of steps.
 //
-// [RandomStart] makes the random start Q, the same for a seed wherever it runs.
+// [RandomStart] makes the random start Q, the same for a seed wherever it
+// runs, up to the last bit of math.Log on another architecture.
 //
 // # References
 //

@@ -58,7 +58,7 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 		}
 		sigma := kernel.Sigma(rapid.SampledFrom([]float64{0.05, 0.5, 5}).Draw(t, "sigma"))
 		for _, name := range []string{"dense", "csr"} {
-			op, err := kernel.Build(t.Context(), p, sigma, &kernel.Options{Force: name})
+			op, err := kernel.Build(t.Context(), p, sigma, &kernel.Options{Operator: name})
 			if err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -126,7 +126,7 @@ func checkSums(t interface{ Fatalf(string, ...any) }, st *kernel.Stats, x blas32
 
 func build(t *testing.T, p blas32.General, set *par.Set, name string) kernel.Operator {
 	t.Helper()
-	op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.5), &kernel.Options{Force: name, Workers: set})
+	op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.5), &kernel.Options{Operator: name, Workers: set})
 	if err != nil {
 		t.Fatal(err)
 	}

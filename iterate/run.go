@@ -18,6 +18,9 @@ import (
 //
 // ws may be nil; a Workspace of the caller's makes repeated runs of the same
 // size reuse their memory.
+//
+// Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of
+// kernel.Step.Check, ErrDiverged, and that of ctx.
 func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.Step, settings *Settings, ws *Workspace) (*Result, error) {
 	s, err := settings.withDefaults()
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 // see DivergedError.
 var ErrDiverged = errors.New("the iterate diverges")
 
-// ErrSettings reports a setting outside its range.
-var ErrSettings = errors.New("setting out of range")
+// ErrSettings reports a setting outside its range, that of a graph or a step too.
+var ErrSettings = kernel.ErrOption
 
 // A DivergedError says in which step an iterate grew out of bounds.
 type DivergedError struct {

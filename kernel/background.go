@@ -71,7 +71,10 @@ func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 		return nil, &MemoryError{What: "build background", Need: held, Budget: o.BudgetBytes}
 	}
 	op := &Background{constant: weight, bounds: chunkBounds(n, chunkRows), set: o.Workers}
-	search := newBackgroundSearch(rows, unit, radius, weight, o)
+	search, err := newBackgroundSearch(ctx, rows, unit, radius, weight, o)
+	if err != nil {
+		return nil, buildError("background", err)
+	}
 	if err := search.run(ctx, o, "count neighbours"); err != nil {
 		return nil, buildError("background", err)
 	}
@@ -126,10 +129,10 @@ func (op *Background) row(i int) (ind []uint32, val []float64) {
 
 // backgroundBytes is what the operator takes beside the stored entries: counts
 // or pointers and their copy, norms, degrees, and the bounds of all rows,
-// which are sorted; a tile for each worker.
+// which are sorted; a distanceRoom for each worker.
 func backgroundBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 8 + 4 + 4
-	return saturate(perRow*float64(n) + float64(o.Workers.Workers())*float64(tileBytes(d)))
+	return saturate(perRow*float64(n) + float64(o.Workers.Workers())*float64(distanceRoomBytes(d)))
 }
 
 // backgroundEntry is the memory of a stored entry.

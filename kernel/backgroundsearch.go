@@ -15,42 +15,39 @@ type backgroundSearch struct {
 	q        *distancer
 	unit     *unitWeights
 	radius2  float64
-	limit    float64 // tile distances above it are beyond the radius for certain
+	limit    float64 // distances of the room above it are beyond the radius for certain
 	constant float64
 	nullNear bool // the null record is within the radius of everybody
 	blocks   tournament
 	round    int
-	tiles    []*tile
+	rooms    []*distanceRoom
 	counts   []uint64 // counts[i+1] is that of row i
 	next     []uint64 // where each row's next entry goes
 	ind      []uint32
 	val      []float64
 }
 
-func newBackgroundSearch(rows *UnitRows, unit *unitWeights, radius, weight float64, o *Options) *backgroundSearch {
+func newBackgroundSearch(ctx context.Context, rows *UnitRows, unit *unitWeights, radius, weight float64, o *Options) (*backgroundSearch, error) {
 	n := rows.N()
+	q, err := newUnitDistancer(ctx, rows.points(), o.Workers)
+	if err != nil {
+		return nil, err
+	}
 	s := &backgroundSearch{
-		q: newUnitDistancer(rows.points()), unit: unit, constant: weight,
+		q: q, unit: unit, constant: weight,
 		radius2: radiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
-		blocks: tournament{par.Blocks(n, tileRows)}, tiles: make([]*tile, o.Workers.Workers()), counts: make([]uint64, n+1),
+		blocks: tournament{par.Blocks(n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Workers()), counts: make([]uint64, n+1),
 	}
 	if s.radius2 < 4 {
-		// The tile's distance is off by at most (4 d + 8) 2^-53 (entryRel) and the
+		// The room's distance is off by at most (4 d + 8) 2^-53 (entryRel) and the
 		// distance by differences, which decides, by (d + 2) 2^-53 of at most 4.
 		s.limit = s.radius2 + float64(8*rows.Dim()+32)*0x1p-53
 	}
-	return s
+	return s, nil
 }
 
 func (s *backgroundSearch) run(ctx context.Context, o *Options, stage string) error {
-	progress := o.progress(stage, s.blocks.rounds())
-	for s.round = range s.blocks.rounds() {
-		if err := o.Workers.Do(ctx, s.blocks.games(s.round), s); err != nil {
-			return err
-		}
-		progress.add()
-	}
-	return nil
+	return s.blocks.play(ctx, o.Workers, s, &s.round, o.progress(stage, s.blocks.rounds()))
 }
 
 // allocate turns the counts into row pointers, which it returns, and makes room
@@ -79,12 +76,12 @@ func (s *backgroundSearch) Run(worker, game int) {
 	if !ok {
 		return
 	}
-	if s.tiles[worker] == nil {
-		s.tiles[worker] = newTile(s.q.p.d)
+	if s.rooms[worker] == nil {
+		s.rooms[worker] = newDistanceRoom(s.q.p.d)
 	}
-	room, n := s.tiles[worker], s.q.n
-	alo, ahi := par.Block(a, n, tileRows)
-	blo, bhi := par.Block(b, n, tileRows)
+	room, n := s.rooms[worker], s.q.n
+	alo, ahi := par.Block(a, n, blockRows)
+	blo, bhi := par.Block(b, n, blockRows)
 	s.q.fill(room, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo

@@ -46,6 +46,10 @@ func (b Bandwidth) Weight(d2 float64) float64 { return math.Exp(-b.gamma * d2) }
 // Radius returns the distance at which the weight is w, for 0 < w <= 1.
 func (b Bandwidth) Radius(w float64) float64 { return math.Sqrt(-math.Log(w) / b.gamma) }
 
+// maxRadius is where weights leave the normal float32 range; what lies beyond
+// counts as dropped.
+func maxRadius(b Bandwidth) float64 { return b.Radius(0x1p-126) }
+
 func (b Bandwidth) String() string { return fmt.Sprintf("sigma %.6g", b.Sigma()) }
 
 // Check returns ErrBandwidth unless Gamma is a positive finite number.

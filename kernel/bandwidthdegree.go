@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 )
 
-// DegreeCutoff is the weight, relative to 1, at which BandwidthForDegree cuts
-// the graph by default.
+// DegreeCutoff is the weight at which BandwidthForDegree cuts the graph by
+// default.
 const DegreeCutoff = 1e-3
 
 // BandwidthForDegree finds the bandwidth at which points have the given mean

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"sort"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
 )
@@ -16,8 +15,8 @@ type boxes struct {
 	of     []uint32  // the cluster that holds the first point of each cell, and the end
 }
 
-// prunes tells whether boxes would: the grid knows all axes, and clusters that are
-// whole cells.
+// prunes tells whether boxes would: where the grid has all axes and clusters are whole
+// cells, it has done what they could.
 func (cl *cellList) prunes() bool {
 	if cl.d > len(cl.axes) {
 		return true
@@ -36,7 +35,7 @@ func newBoxes(ctx context.Context, cl *cellList, set *par.Set) (*boxes, error) {
 	const perPiece = 4096
 	return b, set.Do(ctx, par.Blocks(len(cl.start), perPiece), par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(cl.start), perPiece)
-		c := sort.Search(clusters, func(c int) bool { return cl.first[c+1] > cl.start[from] })
+		c := cl.clusterOf(cl.start[from])
 		for cell := from; cell < to; cell++ {
 			for c < clusters && cl.first[c+1] <= cl.start[cell] {
 				c++

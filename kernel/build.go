@@ -10,7 +10,7 @@ import (
 )
 
 // Build builds the first operator Plan lists that meets the tolerance once it is
-// built, or the one Options.Force names. Where the certificate of an operator misses
+// built, or the one Options.Operator names. Where the certificate of an operator misses
 // the tolerance on more than a few rows, or its memory exceeds the budget, the next
 // one is built. A *ToleranceError or *MemoryError says that none can serve.
 func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
@@ -18,16 +18,16 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 	if err != nil {
 		return nil, err
 	}
-	if o.fixed() && (o.Force == "" || o.Force == "csr") {
+	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
 		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
-		if errors.Is(err, ErrMemory) && o.Force == "" && o.CutoffRadius > 0 && pts.d <= maxDirect {
+		if errors.Is(err, ErrMemory) && o.Operator == "" && o.CutoffRadius > 0 && pts.d <= maxDirect {
 			return buildOr(newPairs(ctx, pts, b, o.CutoffRadius, o))
 		}
 		return buildOr(op, err)
 	}
-	if o.Force == "" && !o.fixed() && pts.n > surveyedAtOnce {
+	if o.Operator == "" && !o.fixed() && pts.n > surveyedAtOnce {
 		// Where a polynomial of degree 1 does, nothing else comes near it, and the
 		// sample that all the others need would take longer than the rest.
 		poly, err := planPoly(ctx, pts, b, o)
@@ -65,7 +65,7 @@ func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate
 		}
 		op, err := c.method.build(ctx, p, b, c, o)
 		switch {
-		case err == nil && (o.Force != "" || o.fixed()):
+		case err == nil && (o.Operator != "" || o.fixed()):
 			return op, nil // what was asked for
 		case err == nil:
 			missed, eta := shortfall(op, o.Tolerance)
@@ -74,7 +74,7 @@ func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate
 			}
 			c.limit, c.Eta = byTolerance, eta
 			op.Close()
-		case o.Force != "":
+		case o.Operator != "":
 			return nil, err
 		case errors.Is(err, ErrIsolated):
 			isolated = err // another may see farther
@@ -114,7 +114,7 @@ func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if grid, ok := op.(*Grid); ok && float64(grid.cert.Isolated) > missedShare*float64(grid.N()) {
 		return true, math.Inf(1) // it has cut them off, they have neighbours
 	}
-	least := faintest(op.N(), tolerance)
+	least := underflowDegree(op.N(), tolerance)
 	var connected []float32
 	above := 0
 	for i, d := range op.Degrees() {
@@ -129,11 +129,11 @@ func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if len(connected) == 0 {
 		return false, 0
 	}
-	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, (len(connected)-1)*99/100))
+	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, partOf(len(connected)-1, 99, 100)))
 }
 
-// faintest is the degree below which weights beyond the range of float32 matter.
-func faintest(n int, tolerance float64) float64 { return 0x1p-125 * float64(n) / tolerance }
+// underflowDegree is the degree below which weights beyond the range of float32 matter.
+func underflowDegree(n int, tolerance float64) float64 { return 0x1p-125 * float64(n) / tolerance }
 
 // infeasible says why no candidate can serve: the one that would take the least memory
 // beyond the budget, or else the one that would come closest to the tolerance.
@@ -162,9 +162,9 @@ func infeasible(candidates []Candidate, o *Options) error {
 		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, Seconds: closest.Seconds, Bytes: closest.Cost.PeakBytes}
 	}
 	for _, c := range candidates {
-		if o.Force == "" || o.Force == c.Name {
+		if o.Operator == "" || o.Operator == c.Name {
 			return fmt.Errorf("kernel: build: %w: %s: %s", ErrOperator, c.Name, c.Reason)
 		}
 	}
-	return unknownOperator(o.Force)
+	return unknownOperator(o.Operator)
 }

@@ -9,10 +9,8 @@ import (
 
 // cellGraph searches with a cell list.
 func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	// What rows and entries take until the matrix is made.
-	rows, _ := sparse.Bytes(o.exact(), p.n, 0)
-	one, _ := sparse.Bytes(o.exact(), p.n, 1)
-	entry, held := one-rows, searchBytes(p.n, p.d, o)+rows
+	rows, entry := o.storedBytes(p.n)
+	held := searchBytes(p.n, p.d, o) + rows
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build csr: cell list", Need: held, Budget: o.BudgetBytes}
 	}
@@ -20,13 +18,13 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, err
 	}
-	pass := newCellPass(cl, b, o)
+	pass := newCellPass(ctx, cl, b, o)
 	left := o.BudgetBytes - held
 	// Weights are stored as they are found, so a sample must tell beforehand whether
 	// there is any hope for them.
 	need := 0.0
 	if n := float64(cl.n); n*(n-1)*float64(entry) > float64(left) {
-		entries, err := pass.expect(ctx)
+		entries, err := pass.expect()
 		if err != nil {
 			return nil, err
 		}
@@ -39,6 +37,9 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	pass.progress = o.progress("find neighbours", cl.workPieces())
 	if err := o.Workers.Do(ctx, cl.workPieces(), pass); err != nil {
 		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err // a piece may have been left half done
 	}
 	if pass.memory.short.Load() {
 		return nil, o.tooManyWeights(max(need, float64(left+entry)) + float64(held))
@@ -53,7 +54,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	}
 	return &graph{
 		weights: weights, slabs: pass.slabs(weights), sums: pass.sums, order: cl.order, group: cl.group, tail: tail, radius: radius,
-		entryRel: directRel(p.d) + 1.18*0x1p-24, // simd.Weights
+		entryRel: foundRel(p.d),
 		peak:     held + pass.memory.taken.Load(),
 		distance: cl.dist2,
 	}, nil

@@ -108,7 +108,7 @@ func (s *sweep) enter(row int, lo uint32) {
 			s.open(r, bands[abs(c-b)])
 		}
 	}
-	if begins && !cl.dense() { // anywhere in rows, which may be long
+	if begins && !cl.allCells() { // anywhere in rows, which may be long
 		for i := range s.windows {
 			w := &s.windows[i]
 			w.From += sort.Search(w.End-w.From, func(c int) bool { return int64(cl.fast[w.From+c]) >= int64(lo)-int64(w.Half) })
@@ -147,7 +147,7 @@ func (s *sweep) open(row int, bands []band) {
 // around moves the windows to the cells within half of those from number lo to hi
 // of the row entered last.
 func (s *sweep) around(lo, hi uint32) {
-	if !s.cl.dense() {
+	if !s.cl.allCells() {
 		s.kernels.Slide(s.windows, s.cl.fast, lo, hi)
 		return
 	}

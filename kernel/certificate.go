@@ -99,7 +99,7 @@ func (c *Certificate) rankRows() {
 		most = max(most, math.Float32bits(e))
 	}
 	c.RowMax = float64(math.Float32frombits(most))
-	c.RowP99 = float64(ranked(c.Row, (len(c.Row)-1)*99/100))
+	c.RowP99 = float64(ranked(c.Row, int(int64(len(c.Row)-1)*99/100)))
 }
 
 // roundUp returns the smallest float32 that is not below v >= 0.

@@ -13,7 +13,7 @@ import (
 func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*graph, error) {
 	held := searchBytes(p.n, p.d, o)
 	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "build csr: blocked search", Need: held, Budget: o.BudgetBytes}
+		return nil, &MemoryError{What: "build csr: every pair", Need: held, Budget: o.BudgetBytes}
 	}
 	g := &graph{radius: math.Inf(1)}
 	rows, order, group, err := distinctRows(ctx, p, o.Workers)
@@ -21,8 +21,11 @@ func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*
 		return nil, err
 	}
 	g.order, g.group = order, group
-	q := newDistancer(p, rows)
-	g.entryRel = q.entryRel(b) + 0x1p-24 // the stored format
+	q, err := newDistancer(ctx, p, rows, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	g.entryRel = weightRel(b, p.d, q.most) + 0x1p-24 // the stored format
 	g.distance = q.exact
 	g.tail = make([]float64, q.n)
 	counts := make([]uint64, q.n+1)
@@ -33,8 +36,8 @@ func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	pass := &tilePass{q: q, b: b, blocks: tournament{par.Blocks(q.n, tileRows)}, tiles: make([]*tile, o.Workers.Workers()), ind: ind, val: val}
-	if err := pass.run(ctx, o); err != nil {
+	pass := &completePass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Workers()), ind: ind, val: val}
+	if err := pass.blocks.play(ctx, o.Workers, pass, &pass.round, o.progress("fill weights", pass.blocks.rounds())); err != nil {
 		return nil, err
 	}
 	if g.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), q.n, q.n, ptr, ind, val); err != nil {
@@ -45,42 +48,31 @@ func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*
 	return g, nil
 }
 
-// tilePass visits all pairs of distinct points once, block against block, and stores
+// completePass visits all pairs of distinct points once, block against block, and stores
 // their weights. The blocks of a round belong to one game each, so rows have one
 // writer.
-type tilePass struct {
+type completePass struct {
 	q      *distancer
 	b      Bandwidth
 	blocks tournament
 	round  int
-	tiles  []*tile
+	rooms  []*distanceRoom
 	ind    []uint32 // n-1 of each row
 	val    []float32
 }
 
-func (t *tilePass) run(ctx context.Context, o *Options) error {
-	progress := o.progress("fill weights", t.blocks.rounds())
-	for t.round = range t.blocks.rounds() {
-		if err := o.Workers.Do(ctx, t.blocks.games(t.round), t); err != nil {
-			return err
-		}
-		progress.add()
-	}
-	return nil
-}
-
 // Run plays one game.
-func (t *tilePass) Run(worker, game int) {
+func (t *completePass) Run(worker, game int) {
 	a, b, ok := t.blocks.game(t.round, game)
 	if !ok {
 		return
 	}
-	if t.tiles[worker] == nil {
-		t.tiles[worker] = newTile(t.q.p.d)
+	if t.rooms[worker] == nil {
+		t.rooms[worker] = newDistanceRoom(t.q.p.d)
 	}
-	room, q := t.tiles[worker], t.q
-	alo, ahi := par.Block(a, q.n, tileRows)
-	blo, bhi := par.Block(b, q.n, tileRows)
+	room, q := t.rooms[worker], t.q
+	alo, ahi := par.Block(a, q.n, blockRows)
+	blo, bhi := par.Block(b, q.n, blockRows)
 	q.fill(room, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo
@@ -97,6 +89,6 @@ func (t *tilePass) Run(worker, game int) {
 	}
 }
 
-func (t *tilePass) put(at, column int, w float32) {
+func (t *completePass) put(at, column int, w float32) {
 	t.ind[at], t.val[at] = uint32(column), w
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -43,24 +42,11 @@ func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	radius := o.CutoffRadius
-	if !o.fixed() {
-		pr, err := takeProfile(ctx, pts, o)
-		if err != nil {
-			return nil, err
-		}
-		radius = truncationRadius(pts, b, pr, o)
+	radius, err := cutoffRadius(ctx, pts, b, o)
+	if err != nil {
+		return nil, err
 	}
 	return newCSR(ctx, pts, b, radius, o)
-}
-
-// farBoundOf returns what the search among points knows of those dropped. It is for
-// one goroutine.
-func farBoundOf(p *pointSet) farBound {
-	if p.d <= maxDirect {
-		return cellFar(p)
-	}
-	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
 }
 
 func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*CSR, error) {
@@ -74,7 +60,7 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	if err != nil {
 		return nil, buildError("csr", err)
 	}
-	op := &CSR{truncated: truncated{set: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
+	op := &CSR{truncated: truncated{name: "csr", set: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
 	if err := op.adopt(ctx, g, p.n); err != nil {
 		return nil, buildError("csr", err)
 	}
@@ -89,7 +75,7 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	if err := op.halve(ctx, g, p.n, o); err != nil {
 		return nil, buildError("csr", err)
 	}
-	if err := op.checkPolicy("csr", o); err != nil {
+	if err := op.checkPolicy(o); err != nil {
 		return nil, err
 	}
 	op.cost = csrCost(p.n, p.d, float64(op.weights.NNZ()), o)
@@ -114,52 +100,11 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	})
 }
 
-// csrCost estimates the cost for a number of stored weights.
-func csrCost(n, d int, nnz float64, o *Options) Cost {
-	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
-	switch pairs := float64(n) * float64(n) / 2; {
-	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
-		c.BuildSeconds = pairs*(float64(d)*distanceSeconds+denseExpSeconds) + nnz*(entrySeconds+storeSeconds)
-	case d <= maxDirect:
-		c.BuildSeconds = float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
-	default:
-		c.BuildSeconds = float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
-	}
-	rows := float64(n)
-	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
-	c.ResidentBytes = saturate(8*nnz + rows*(8+4+8+4+4))
-	entry, row := 8.0, 8.0 // sparse.Bytes
-	if o.exact() == sparse.Compact {
-		entry, row = 11, 12
-	}
-	slack := 0.0
-	if d > maxDirect && nnz < float64(n)*float64(n-1) { // half of the graph, until the other is made
-		entry += entryBytes
-	}
-	if d <= maxDirect { // slabs that are not full, and pieces that moved from one to the next
-		workers := float64(o.Workers.Workers())
-		slack = pieceEntries * entry * workers
-		entry *= 1 + min(1, mostSlab*workers/max(nnz, 1)) + float64(pieceEntries)/mostSlab
-	}
-	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + row*rows + slack)
-	c.NNZ = saturate(nnz)
-	return c
-}
-
-// saturate converts a size to an int64, the largest where it does not fit: an
-// impossible size must not come out small.
-func saturate(v float64) int64 {
-	if v >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(v)
-}
-
 // Name returns "csr".
 func (op *CSR) Name() string { return "csr" }
 
-// Search returns what the filters of the search left, in more than 8 dimensions;
-// elsewhere it has nothing but zeros.
+// Search returns what the filters of a search by codes left, in more than 8 dimensions
+// or for nearest neighbours; elsewhere it has nothing but zeros.
 func (op *CSR) Search() SearchStats { return op.stats }
 
 // Close releases the weights, whose memory may be that of another graph at once.
@@ -181,12 +126,7 @@ func (op *CSR) Neighbours() float64 {
 	var buffer sparse.RowBuffer
 	for g := range op.weights.Rows() {
 		size := float64(op.first(g+1) - op.first(g))
-		near := size - 1
-		ind, _ := op.weights.Row(g, &buffer)
-		for _, j := range ind {
-			near += float64(op.first(int(j)+1) - op.first(int(j)))
-		}
-		sum += size * near
+		sum += size * (size - 1 + op.neighboursOf(g, &buffer))
 	}
 	return sum / float64(op.N())
 }

@@ -15,6 +15,13 @@ func (o *Options) exact() sparse.Layout {
 	return o.Layout
 }
 
+// storedBytes is what n rows take until the matrix is made, and one entry of them.
+func (o *Options) storedBytes(n int) (rows, entry int64) {
+	rows, _ = sparse.Bytes(o.exact(), n, 0)
+	one, _ := sparse.Bytes(o.exact(), n, 1)
+	return rows, one - rows
+}
+
 // halve stores the weights of g in 16 bits if that is asked for. What rounding
 // can take from a row is bounded as the weights left out are.
 func (op *CSR) halve(ctx context.Context, g *graph, n int, o *Options) error {
@@ -30,20 +37,21 @@ func (op *CSR) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	rounded.weights, rounded.sums = weights, nil
 	rounded.entryRel += relative * (1 + 2*relative) // of the rounded weight, not of the weight
 	rounded.tail = make([]float64, len(g.tail))
+	var buffer sparse.RowBuffer
 	for i := range rounded.tail {
 		// A weight below the normal range is off by an absolute number, and there
 		// are as many of them as neighbours at most, equal points included.
-		rounded.tail[i] = g.tail[i] + absolute*op.neighboursOf(i)
+		rounded.tail[i] = g.tail[i] + absolute*op.neighboursOf(i, &buffer)
 	}
 	return op.adopt(ctx, &rounded, n)
 }
 
 // neighboursOf returns how many points have a weight with distinct point i.
-func (op *CSR) neighboursOf(i int) float64 {
+func (op *CSR) neighboursOf(i int, buffer *sparse.RowBuffer) float64 {
 	if op.group == nil {
 		return float64(op.weights.RowLen(i))
 	}
-	ind, _ := op.weights.Row(i, nil)
+	ind, _ := op.weights.Row(i, buffer)
 	count := 0
 	for _, j := range ind {
 		count += op.first(int(j)+1) - op.first(int(j))

@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -105,7 +106,7 @@ func TestUnderflowIsolatesRows(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"dense", "csr", "pairs"} { // it is out of reach of the others
-		if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: name, Isolated: Fail}); !errors.Is(err, ErrIsolated) {
+		if _, err := Build(t.Context(), p, Sigma(1), &Options{Operator: name, Isolated: Fail}); !errors.Is(err, ErrIsolated) {
 			t.Errorf("%s, policy fail: err = %v", name, err)
 		}
 	}
@@ -246,11 +247,11 @@ func TestBadCalls(t *testing.T) {
 		}
 	}
 	for _, cutoff := range []float64{0, 1} {
-		if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: "magic", CutoffRadius: cutoff}); !errors.Is(err, ErrOperator) {
+		if _, err := Build(t.Context(), p, Sigma(1), &Options{Operator: "magic", CutoffRadius: cutoff}); !errors.Is(err, ErrOperator) {
 			t.Errorf("err = %v", err)
 		}
 	}
-	if _, err := Plan(t.Context(), p, Sigma(1), &Options{Force: "magic"}); !errors.Is(err, ErrOperator) {
+	if _, err := Plan(t.Context(), p, Sigma(1), &Options{Operator: "magic"}); !errors.Is(err, ErrOperator) {
 		t.Errorf("err = %v", err)
 	}
 	if _, err := labels.Permute(make([]uint32, 29)); !errors.Is(err, ErrShape) {
@@ -274,7 +275,7 @@ func TestBadCalls(t *testing.T) {
 	if err := st.Transform([]float64{1}, 2); !errors.Is(err, ErrShape) {
 		t.Errorf("err = %v", err)
 	}
-	if _, err := Build(t.Context(), p, Sigma(1), &Options{Force: "dense", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
+	if _, err := Build(t.Context(), p, Sigma(1), &Options{Operator: "dense", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
 		t.Errorf("dense with a cutoff: err = %v", err)
 	}
 }
@@ -312,6 +313,16 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 	}
 	if _, _, _, err := o.allocate(t.Context(), []uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
 		t.Errorf("err = %v", err)
+	}
+	// Nor where the budget is more than any machine has.
+	for _, budget := range []int64{0, math.MaxInt64} {
+		o, err := (&Options{BudgetBytes: budget}).withDefaults()
+		if err != nil || o.BudgetBytes >= mem.AddressSpace {
+			t.Fatalf("budget %d: %d bytes, %v", budget, o.BudgetBytes, err)
+		}
+		if _, _, _, err := o.allocate(t.Context(), []uint64{0, mem.AddressSpace / 4}, 0); !errors.Is(err, ErrMemory) {
+			t.Errorf("budget %d: err = %v", budget, err)
+		}
 	}
 	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
 	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
@@ -422,6 +433,19 @@ func TestByteCount(t *testing.T) {
 	for b, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 20: "5.0 MiB", 3 << 40: "3.0 TiB", math.MaxInt64: "8192.0 PiB"} {
 		if got := byteCount(b); got != want {
 			t.Errorf("byteCount(%d) = %q, want %q", b, got, want)
+		}
+	}
+}
+
+func TestIsolatedNames(t *testing.T) {
+	for policy, name := range map[IsolatedPolicy]string{Keep: "keep", Repair: "repair", Fail: "fail"} {
+		if got, err := IsolatedByName(name); got != policy || err != nil || policy.String() != name {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	for _, name := range []string{"", "Keep", "IsolatedPolicy(3)"} {
+		if p, err := IsolatedByName(name); p != 0 || !errors.Is(err, ErrOption) {
+			t.Errorf("%q: %v, %v", name, p, err)
 		}
 	}
 }

@@ -71,13 +71,17 @@ func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, 
 		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}
 	}
 	op := &Dense{
-		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.n, tileRows)},
+		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.n, blockRows)},
 		bounds: chunkBounds(p.n, chunkRows), set: o.Workers, cost: cost,
 	}
+	var err error
 	if unit != nil {
-		op.q = newUnitDistancer(p)
+		op.q, err = newUnitDistancer(ctx, p, o.Workers)
 	} else {
-		op.q = newDistancer(p, nil)
+		op.q, err = newDistancer(ctx, p, nil, o.Workers)
+	}
+	if err != nil {
+		return nil, buildError("dense", err)
 	}
 	op.progress = o.progress("degrees", op.blocks.rounds())
 	pass := newDensePass(op, ones(p.n))
@@ -103,16 +107,16 @@ func denseCost(n, d int, o *Options) Cost {
 	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
 	flops := pairs * (2*float64(d) + 10 + 4*float64(o.Columns))
 	resident := int64(n) * 16
-	peak := saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Workers())*float64(tileBytes(d)))
+	peak := saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Workers())*float64(distanceRoomBytes(d)))
 	return Cost{
 		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
-		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: saturate(pairs / tileRows * float64(d) * 16), Flops: flops,
+		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: saturate(pairs / blockRows * float64(d) * 16), Flops: flops,
 	}
 }
 
-func denseCandidate(_ context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
+func denseCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := everyPair(p)
-	c.Cost, c.Eta = denseCost(p.n, p.d, o), newDistancer(p, nil).entryRel(b)
+	c.Cost, c.Eta = denseCost(p.n, p.d, o), weightRel(b, p.d, pr.most)
 	c.Feasible, c.Reason = true, "exact, every pair at every step"
 	return c
 }
@@ -176,7 +180,7 @@ func (op *Dense) entryRel() float64 {
 	if op.unit != nil {
 		return op.unit.entryRel(op.q.p.d)
 	}
-	return op.q.entryRel(op.bandwidth)
+	return weightRel(op.bandwidth, op.q.p.d, op.q.most)
 }
 
 // weight returns the weight of rows i and j whose filled squared distance is d2.
@@ -248,8 +252,8 @@ func denseStep[T float](ctx context.Context, op *Dense, dst, x block[T], s *Step
 type densePass[T float] struct {
 	op    *Dense
 	x     block[T]
-	wx    []float64 // n x k
-	tiles []*tile   // one per worker
+	wx    []float64       // n x k
+	rooms []*distanceRoom // one per worker
 	round int
 
 	finishing bool // second half of a step: rows of wx become rows of dst
@@ -258,9 +262,9 @@ type densePass[T float] struct {
 }
 
 func newDensePass[T float](op *Dense, x block[T]) *densePass[T] {
-	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.rows*x.cols), tiles: make([]*tile, op.set.Workers())}
-	for w := range pass.tiles {
-		pass.tiles[w] = newTile(op.q.p.d)
+	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.rows*x.cols), rooms: make([]*distanceRoom, op.set.Workers())}
+	for w := range pass.rooms {
+		pass.rooms[w] = newDistanceRoom(op.q.p.d)
 	}
 	return pass
 }
@@ -269,12 +273,8 @@ func newDensePass[T float](op *Dense, x block[T]) *densePass[T] {
 func (pass *densePass[T]) run(ctx context.Context, x block[T]) error {
 	pass.x = x
 	clear(pass.wx)
-	rounds := pass.op.blocks.rounds()
-	for pass.round = range rounds {
-		if err := pass.op.set.Do(ctx, pass.op.blocks.games(pass.round), pass); err != nil {
-			return fmt.Errorf("kernel: dense: %w", err)
-		}
-		pass.op.progress.set(pass.round + 1)
+	if err := pass.op.blocks.play(ctx, pass.op.set, pass, &pass.round, pass.op.progress); err != nil {
+		return fmt.Errorf("kernel: dense: %w", err)
 	}
 	return nil
 }
@@ -293,9 +293,9 @@ func (pass *densePass[T]) Run(worker, piece int) {
 	if !ok {
 		return
 	}
-	alo, ahi := par.Block(a, op.q.n, tileRows)
-	blo, bhi := par.Block(b, op.q.n, tileRows)
-	t := pass.tiles[worker]
+	alo, ahi := par.Block(a, op.q.n, blockRows)
+	blo, bhi := par.Block(b, op.q.n, blockRows)
+	t := pass.rooms[worker]
 	op.q.fill(t, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo

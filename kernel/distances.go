@@ -1,7 +1,14 @@
 package kernel
 
-// maxDirect is the largest dimension in which distances are computed by
-// differences throughout; above it a matrix product does most of the work.
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
+// maxDirect is the largest dimension in which points are searched by cells and all
+// distances are differences. Above it they are searched by codes, and a matrix product
+// does most of the work of a distancer.
 const maxDirect = 8
 
 // distancer computes squared distances between blocks of points.
@@ -22,53 +29,69 @@ type distancer struct {
 	direct bool
 	centre []float64
 	norm2  []float64 // |z_i|^2 of the rows that take part
+	most   float64   // the largest of them
 	slack  float64   // error of a squared distance, relative to |z_i|^2 + |z_j|^2
 }
 
-// tileRows is the number of rows of a block: 256 x 256 float64 distances are
+// blockRows is the number of rows of a block: 256 x 256 float64 distances are
 // 512 KiB, which stays in a second-level cache.
-const tileRows = 256
+const blockRows = 256
 
-func newDistancer(p *pointSet, rows []uint32) *distancer {
+func newDistancer(ctx context.Context, p *pointSet, rows []uint32, set *par.Set) (*distancer, error) {
 	q := &distancer{p: p, rows: rows, n: p.n, direct: p.d <= maxDirect}
 	if rows != nil {
 		q.n = len(rows)
 	}
 	if q.direct {
-		return q
+		return q, nil
 	}
 	q.centre = make([]float64, p.d)
 	for c := range q.centre {
 		q.centre[c] = p.lo[c] + (p.hi[c]-p.lo[c])/2
 	}
-	// Twice the sums of the product form and of the differences it is compared
-	// with: where they may disagree, differences decide.
-	q.slack = (4*float64(p.d) + 24) * 0x1p-53
-	q.setNorms()
-	return q
+	q.slack = productSlack(p.d)
+	return q, q.setNorms(ctx, set)
+}
+
+// productSlack is the error of a squared distance by products: twice their sums and
+// those of the differences it is compared with. Where they may disagree, differences
+// decide.
+func productSlack(d int) float64 {
+	if d <= maxDirect {
+		return 0
+	}
+	return (4*float64(d) + 24) * 0x1p-53
 }
 
 // newUnitDistancer is for rows of unit norm, with the origin as the centre: the
 // middle of their box may be as far as sqrt(d) from them, and the error of the
 // product form grows with the square of that. The weights of unit rows have an
 // error bound of their own, so slack is not set.
-func newUnitDistancer(p *pointSet) *distancer {
+func newUnitDistancer(ctx context.Context, p *pointSet, set *par.Set) (*distancer, error) {
 	q := &distancer{p: p, n: p.n, direct: p.d <= maxDirect}
-	if !q.direct {
-		q.setNorms()
+	if q.direct {
+		return q, nil
 	}
-	return q
+	return q, q.setNorms(ctx, set)
 }
 
-func (q *distancer) setNorms() {
+func (q *distancer) setNorms(ctx context.Context, set *par.Set) error {
 	q.norm2 = make([]float64, q.n)
-	z := make([]float64, q.p.d)
-	for i := range q.norm2 {
-		q.load(z, i, i+1)
-		for _, v := range z {
-			q.norm2[i] += v * v
+	const rowsPerPiece = 64
+	err := set.Do(ctx, par.Blocks(q.n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, q.n, rowsPerPiece)
+		z := make([]float64, q.p.d)
+		for i := lo; i < hi; i++ {
+			q.load(z, i, i+1)
+			for _, v := range z {
+				q.norm2[i] += v * v
+			}
 		}
+	}))
+	for _, v := range q.norm2 {
+		q.most = max(q.most, v)
 	}
+	return err
 }
 
 // given returns the row of the points that row i stands for.
@@ -95,22 +118,22 @@ func (q *distancer) load(dst []float64, lo, hi int) {
 	}
 }
 
-// A tile is one worker's room for the distances between two blocks.
-type tile struct {
+// A distanceRoom is one worker's room for the distances between two blocks.
+type distanceRoom struct {
 	a, b   []float64 // the points of the two blocks
 	d2     []float64 // squared distances, row i of a at i*stride
 	stride int
 }
 
-func newTile(d int) *tile {
-	return &tile{a: make([]float64, tileRows*d), b: make([]float64, tileRows*d), d2: make([]float64, tileRows*tileRows), stride: tileRows}
+func newDistanceRoom(d int) *distanceRoom {
+	return &distanceRoom{a: make([]float64, blockRows*d), b: make([]float64, blockRows*d), d2: make([]float64, blockRows*blockRows), stride: blockRows}
 }
 
-// tileBytes is the memory of a tile.
-func tileBytes(d int) int64 { return 8 * (2*tileRows*int64(d) + tileRows*tileRows) }
+// distanceRoomBytes is its memory.
+func distanceRoomBytes(d int) int64 { return 8 * (2*blockRows*int64(d) + blockRows*blockRows) }
 
 // fill computes the squared distances of the rows alo.. to the rows blo.. .
-func (q *distancer) fill(t *tile, alo, ahi, blo, bhi int) {
+func (q *distancer) fill(t *distanceRoom, alo, ahi, blo, bhi int) {
 	q.load(t.a, alo, ahi)
 	b := t.a
 	if blo != alo {
@@ -128,7 +151,7 @@ func (q *distancer) norms(lo, hi int) []float64 {
 }
 
 // measure computes the squared distances of na loaded rows to nb loaded rows.
-func (q *distancer) measure(t *tile, a, anorm2 []float64, na int, b, bnorm2 []float64, nb int) {
+func (q *distancer) measure(t *distanceRoom, a, anorm2 []float64, na int, b, bnorm2 []float64, nb int) {
 	d := q.p.d
 	if q.direct {
 		for i := range na {
@@ -183,14 +206,10 @@ func (q *distancer) weight(b Bandwidth, i, j int, d2 float64) float64 {
 	return b.Weight(d2)
 }
 
-// entryRel bounds the relative error of weight: the distance, the product
-// Gamma d2 (at most maxExponent) and the exponential.
-func (q *distancer) entryRel(b Bandwidth) float64 {
-	worst := 0.0
-	for _, v := range q.norm2 {
-		worst = max(worst, v)
-	}
-	return min(b.gamma*q.slack*2*worst, maxWeightError) + directRel(q.p.d)
+// weightRel bounds the relative error of weight where no squared norm is above most:
+// the distance, the product Gamma d2 (at most maxExponent) and the exponential.
+func weightRel(b Bandwidth, d int, most float64) float64 {
+	return min(b.gamma*productSlack(d)*2*most, maxWeightError) + directRel(d)
 }
 
 // directRel bounds the relative error of a weight whose distance was computed

@@ -29,9 +29,10 @@
 //
 //	dense       every pair, weights made anew for each product, nothing stored:
 //	            the reference for the others and the choice for small n
-//	csr         pairs within a cutoff radius, stored, or the nearest neighbours of
-//	            every point (Options.Neighbours); found by a cell list in 1 to 8
-//	            dimensions and by filters on codes of 8 bits above
+//	csr         pairs within a cutoff radius, stored, found by a cell list in 1 to 8
+//	            dimensions and by filters on codes of 8 bits above; or the nearest
+//	            neighbours of every point (Options.Neighbours), found by these filters
+//	            in any dimension
 //	pairs       what csr has in 1 to 8 dimensions, weights made anew for each
 //	            product: a few bytes a row in place of 8 a weight
 //	background  for unit rows: pairs within a radius stored, a constant beyond
@@ -123,7 +124,7 @@
 // the same bits for any number of workers. csr adds up a row in the order of
 // sparse.CSR.MulTo, pairs in batches of candidates; both take their inner loops from
 // package simd ([Options].Kernels), whose levels agree on every bit. The dot products
-// of poly in float32 are those of simd.Dots, whose bits depend on the level.
+// of poly in float32 are those of simd.Dots and CentredDots, whose bits depend on the level.
 //
 // # Precision
 //

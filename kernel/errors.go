@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Sentinels, matched with errors.Is; the errors returned add the numbers.
@@ -27,7 +28,7 @@ var (
 	// found out before the memory is taken; see MemoryError.
 	ErrMemory = errors.New("memory budget exceeded")
 	// ErrAlias reports that a destination overlaps its source.
-	ErrAlias = errors.New("dst overlaps x")
+	ErrAlias = sparse.ErrAlias
 	// ErrIsolated reports rows without neighbours under the policy Fail.
 	ErrIsolated = errors.New("isolated rows")
 	// ErrTolerance reports that no operator reaches the tolerance; see
@@ -37,11 +38,11 @@ var (
 	// the request.
 	ErrOperator = errors.New("operator not available")
 	// ErrOption reports an option outside its range.
-	ErrOption = errors.New("option out of range")
+	ErrOption = errors.New("setting out of range")
 	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
 	ErrUnitNorm = errors.New("row is not of unit norm")
-	// ErrZeroRow reports a row of zeros that may not be a null record; see
-	// ZeroRowError.
+	// ErrZeroRow reports a row of zeros where a direction is needed, or one null
+	// record too many; see ZeroRowError.
 	ErrZeroRow = points.ErrZeroRow
 	// ErrBackground reports a radius or a constant weight outside its range.
 	ErrBackground = errors.New("background out of range")
@@ -101,12 +102,12 @@ func (e *UnitNormError) Error() string {
 
 func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }
 
-// A ZeroRowError tells which row of zeros may not be a null record. It matches
+// A ZeroRowError tells which row of zeros it was. Row counts from 0. It matches
 // ErrZeroRow.
 type ZeroRowError = points.ZeroRowError
 
-// buildError says of which operator an error is, if there is one. A MemoryError and a
-// ToleranceError have said it.
+// buildError says of which operator an error is, if there is one. A MemoryError says
+// what the memory was for, and a ToleranceError names the operator.
 func buildError(name string, err error) error {
 	var memory *MemoryError
 	var tolerance *ToleranceError

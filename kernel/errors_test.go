@@ -83,7 +83,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 	_, err = Plan(cancelled, p, Sigma(1), nil)
 	saysOnce(t, "plan, cancelled", err, context.Canceled)
 	for _, name := range OperatorNames() {
-		_, err = Build(cancelled, p, Sigma(1), &Options{Force: name})
+		_, err = Build(cancelled, p, Sigma(1), &Options{Operator: name})
 		saysOnce(t, "build "+name+", cancelled", err, context.Canceled)
 	}
 	for _, d := range []int{3, 20} {
@@ -183,7 +183,7 @@ func TestPolicyOfOneRow(t *testing.T) {
 		saysOnce(t, name+", policy fail", err, ErrIsolated)
 	}
 	for _, name := range OperatorNames() {
-		_, err := Build(t.Context(), narrow(general(rows)), Sigma(3), &Options{Force: name, Isolated: Fail})
+		_, err := Build(t.Context(), narrow(general(rows)), Sigma(3), &Options{Operator: name, Isolated: Fail})
 		saysOnce(t, "build "+name+", policy fail", err, ErrIsolated)
 	}
 }
@@ -192,7 +192,7 @@ func TestPolicyOfOneRow(t *testing.T) {
 // the policies fail and repair do not allow.
 func TestPolicyOfBackground(t *testing.T) {
 	p := narrow(general(unitRows(t, makeUnit("random", 400, 6, -1, 3))))
-	opt := Options{Force: "background", Tolerance: 1e-2}
+	opt := Options{Operator: "background", Tolerance: 1e-2}
 	op, err := Build(t.Context(), p, Sigma(0.6), &opt)
 	if err != nil {
 		t.Fatal(err)
@@ -203,11 +203,11 @@ func TestPolicyOfBackground(t *testing.T) {
 	for _, opt.Isolated = range []IsolatedPolicy{Repair, Fail} {
 		_, err := Build(t.Context(), p, Sigma(0.6), &opt)
 		saysOnce(t, opt.Isolated.String(), err, ErrTolerance)
-		opt.Force = ""
+		opt.Operator = ""
 		if op, err := Build(t.Context(), p, Sigma(0.6), &opt); err != nil || op.Certificate().RowMax > opt.Tolerance {
 			t.Errorf("%v: %v, %v", opt.Isolated, op, err)
 		}
-		opt.Force = "background"
+		opt.Operator = "background"
 	}
 }
 
@@ -231,7 +231,7 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 	all := maps.Clone(constructors)
 	for _, name := range OperatorNames() {
 		all["build "+name] = func(ctx context.Context, _ *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-			return Build(ctx, p, b, &Options{Force: name})
+			return Build(ctx, p, b, &Options{Operator: name})
 		}
 	}
 	for name, build := range all {

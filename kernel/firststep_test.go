@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// The explicit example of sensitivity.md, section 11: four unit rows, of which
+// An explicit example: four unit rows, of which
 // the last is replaced by others. Its numbers come from 50-digit arithmetic.
 var firstStepQ = blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 0, .5, -1, -.25, .75, 2, 1}}
 

@@ -71,7 +71,7 @@ func (o *Options) allocate(ctx context.Context, counts []uint64, held int64) (pt
 // tooManyWeights refuses a graph that takes so many bytes.
 func (o *Options) tooManyWeights(bytes float64) error {
 	return &MemoryError{
-		What: "build csr", Need: saturate(bytes), Budget: o.BudgetBytes,
+		What: "store weights", Need: saturate(bytes), Budget: o.BudgetBytes,
 		Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 	}
 }
@@ -86,28 +86,21 @@ func searchBytes(n, d int, o *Options) int64 {
 		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes(n, d)
 	}
 	workers, depth := int64(o.Workers.Workers()), fullDepth(d)
-	return int64(n)*(perRow+8+4+4) + max(workers*tileBytes(d), filterBytes(n, d, depth)+workers*(filterRoomBytes(n, depth)+projectRoomBytes(d)+arrangeRoomBytes(depth)))
+	return int64(n)*(perRow+8+4+4) + max(workers*distanceRoomBytes(d), filterBytes(n, d, depth)+workers*(filterRoomBytes(n, depth)+projectRoomBytes(d)+arrangeRoomBytes(depth)))
 }
 
-// sortRows orders rows that were filled in the order of the rounds.
-func sortRows(ctx context.Context, ptr []uint64, ind []uint32, val []float32, set *par.Set) error {
-	const rowsPerPiece = 256
-	rows := len(ptr) - 1
-	return set.Do(ctx, par.Blocks(rows, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, rows, rowsPerPiece)
-		var entries []uint64 // column and value in one word
-		for i := lo; i < hi; i++ {
-			cols, vals := ind[ptr[i]:ptr[i+1]], val[ptr[i]:ptr[i+1]]
-			entries = entries[:0]
-			for e, j := range cols {
-				entries = append(entries, uint64(j)<<32|uint64(math.Float32bits(vals[e])))
-			}
-			slices.Sort(entries)
-			for e, v := range entries {
-				cols[e], vals[e] = uint32(v>>32), math.Float32frombits(uint32(v))
-			}
-		}
-	}))
+// sortRow orders the entries of a row by their columns, in a buffer that it returns for
+// the next row: column and value are one word.
+func sortRow(ind []uint32, val []float32, entries []uint64) []uint64 {
+	entries = entries[:0]
+	for e, j := range ind {
+		entries = append(entries, uint64(j)<<32|uint64(math.Float32bits(val[e])))
+	}
+	slices.Sort(entries)
+	for e, v := range entries {
+		ind[e], val[e] = uint32(v>>32), math.Float32frombits(uint32(v))
+	}
+	return entries
 }
 
 func (g *graph) multiplicity(i int) float64 {

@@ -81,12 +81,20 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 		return nil, err
 	}
 	next := slices.Clone(ptr[:n])
-	var buffer sparse.RowBuffer
-	for i := 0; g.weights != nil && i < n; i++ {
-		oldInd, oldVal := g.weights.Row(i, &buffer)
-		copy(ind[ptr[i]:], oldInd)
-		copy(val[ptr[i]:], oldVal)
-		next[i] += uint64(len(oldInd))
+	if g.weights != nil {
+		const rowsPerPiece = 1024
+		if err := o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+			var buffer sparse.RowBuffer
+			lo, hi := par.Block(piece, n, rowsPerPiece)
+			for i := lo; i < hi; i++ {
+				oldInd, oldVal := g.weights.Row(i, &buffer)
+				copy(ind[ptr[i]:], oldInd)
+				copy(val[ptr[i]:], oldVal)
+				next[i] += uint64(len(oldInd))
+			}
+		})); err != nil {
+			return nil, err
+		}
 	}
 	put := func(i, j int, w float64) {
 		at := atomic.AddUint64(&next[i], 1) - 1
@@ -148,4 +156,17 @@ func (r *repair) missing(reader rowReader, i int, visit func(j int, w float64, o
 			visit(j, w, w >= r.threshold[i], w >= r.threshold[j])
 		}
 	}
+}
+
+// sortRows orders rows to which workers added in any order.
+func sortRows(ctx context.Context, ptr []uint64, ind []uint32, val []float32, set *par.Set) error {
+	const rowsPerPiece = 256
+	rows := len(ptr) - 1
+	return set.Do(ctx, par.Blocks(rows, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, rows, rowsPerPiece)
+		var entries []uint64
+		for i := lo; i < hi; i++ {
+			entries = sortRow(ind[ptr[i]:ptr[i+1]], val[ptr[i]:ptr[i+1]], entries)
+		}
+	}))
 }

@@ -45,10 +45,10 @@ import (
 // that misses the tolerance, and all of these get direct rows: their weights with
 // all points that matter to them, exact and stored, for both points of a pair.
 //
-// A product costs 2 n (k + 1) p^D operations and what the nodes cost, which does not
-// depend on n, whatever the number of neighbours.
+// A product costs 2 n k p^D operations and what the nodes cost, which does not depend
+// on n, whatever the number of neighbours.
 type Grid struct {
-	cells         *cellOrder
+	cells         *latticeOrder
 	lattice       *lattice
 	transfer      *transfer
 	interpolation chebyshev

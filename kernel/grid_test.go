@@ -327,6 +327,9 @@ func TestGridOutliers(t *testing.T) {
 	if out != 5 || op.Cost().NNZ == 0 || op.Cost().NNZ > 2*5*2000 {
 		t.Errorf("%d rows out of the grid with %d direct weights", out, op.Cost().NNZ)
 	}
+	if more := op.Cost().ResidentBytes - kept.Cost().ResidentBytes; more < 12*op.Cost().NNZ {
+		t.Errorf("%d direct weights in %d bytes", op.Cost().NNZ, more)
+	}
 	checkAgainstDense(t, op, p, b)
 	opt.Isolated = Fail
 	if _, err := NewGrid(t.Context(), p, b, opt); !errors.Is(err, ErrIsolated) {
@@ -370,7 +373,7 @@ func TestGridRefuses(t *testing.T) {
 	if _, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 100_000}); !errors.Is(err, ErrMemory) {
 		t.Errorf("budget: %v", err)
 	}
-	op, err := Build(t.Context(), p, Sigma(0.1), &Options{Force: "grid"})
+	op, err := Build(t.Context(), p, Sigma(0.1), &Options{Operator: "grid"})
 	if err != nil || op.Name() != "grid" {
 		t.Errorf("forced: %v", err)
 	}
@@ -380,5 +383,39 @@ func TestGridRefuses(t *testing.T) {
 	}
 	if err := op.Close(); err != nil || op.(*Grid).place[0] != nil {
 		t.Errorf("close: %v", err)
+	}
+}
+
+// The number of cells is taken from their sizes: as a float64 that of 2^55 + 1 cells is
+// 2^55, whose numbers have a bit less.
+func TestLatticeKeyBits(t *testing.T) {
+	for _, c := range []struct {
+		size []int
+		want int
+	}{
+		{[]int{1}, 0},
+		{[]int{4, 2}, 3},
+		{[]int{3, 3}, 4},
+		{[]int{538037401, 66963369}, 56},
+	} {
+		l := lattice{d: len(c.size)}
+		copy(l.size[:], c.size)
+		if got := l.keyBits(); got != c.want {
+			t.Errorf("%v cells have numbers of %d bits, want %d", c.size, got, c.want)
+		}
+	}
+}
+
+// The scratch memory of the workers is part of the estimate.
+func TestGridCostHasTheWorkers(t *testing.T) {
+	p := mustPoints(t, makePoints("uniform", 300, 4, 1))
+	l, _ := newLattice(p, 0.2, 1)
+	l.setReach(3)
+	choice := gridChoice{lattice: l, nodes: 10, occupied: 100}
+	four := par.New(4)
+	defer four.Close()
+	one, more := choice.cost(p, &Options{Columns: 1}), choice.cost(p, &Options{Columns: 1, Workers: four})
+	if want := int64(3 * 8 * (4 + 1) * 10_000); more.PeakBytes-one.PeakBytes < want {
+		t.Errorf("three more workers take %d bytes, want at least %d", more.PeakBytes-one.PeakBytes, want)
 	}
 }

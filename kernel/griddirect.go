@@ -17,6 +17,10 @@ type directRows struct {
 	val  []float64
 }
 
+func (r *directRows) bytes() int64 {
+	return (4+8)*int64(len(r.val)) + 4*int64(len(r.rows)) + 8*int64(len(r.ptr))
+}
+
 // addDirect adds the product of the direct row at a place of r.rows to wx.
 func addDirect[T float](r *directRows, wx []float64, at int, x block[T], centre []float64) {
 	for e := r.ptr[at]; e < r.ptr[at+1]; e++ {
@@ -51,6 +55,7 @@ func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []fl
 			if op.out != nil {
 				op.cert.rankRows()
 			}
+			op.cost.ResidentBytes += op.direct.bytes() + int64(len(op.out))
 			return nil
 		}
 		var r *gridRepair

@@ -81,6 +81,15 @@ func (l *lattice) positionError() float64 {
 	return 0x1p-49 * (slices.Max(l.extent[:]) + slices.Max(l.width[:]))
 }
 
+// keyBits is the number of bits of the number of a cell. l.cells may be rounded.
+func (l *lattice) keyBits() int {
+	cells := uint64(1)
+	for _, size := range l.size[:l.d] {
+		cells *= uint64(size)
+	}
+	return bits.Len64(cells - 1)
+}
+
 // coordinates returns the numbers of a cell along the axes.
 func (l *lattice) coordinates(key uint64) (at [latticeAxes]int) {
 	for a := l.d - 1; a >= 0; a-- {
@@ -113,18 +122,18 @@ func (l *lattice) between2(at [latticeAxes]int, place [latticeAxes]float64, cell
 	return least, most
 }
 
-// cellOrder is a set of points sorted by the cells of a lattice.
-type cellOrder struct {
+// latticeOrder is a set of points sorted by the cells of a lattice.
+type latticeOrder struct {
 	order []uint32 // given row of each sorted point
 	start []uint32 // first sorted point of each cell that is kept, and the end
 	keys  []uint64 // of the cells that are kept, ascending; nil where all are
 }
 
 // count returns the number of cells that are kept.
-func (c *cellOrder) count() int { return len(c.start) - 1 }
+func (c *latticeOrder) count() int { return len(c.start) - 1 }
 
 // key returns the number of kept cell i.
-func (c *cellOrder) key(i int) uint64 {
+func (c *latticeOrder) key(i int) uint64 {
 	if c.keys == nil {
 		return uint64(i)
 	}
@@ -133,16 +142,16 @@ func (c *cellOrder) key(i int) uint64 {
 
 // sortPoints sorts every skip-th point by cell. All cells are kept, or those that
 // hold a point.
-func (l *lattice) sortPoints(ctx context.Context, p *pointSet, skip int, all bool, set *par.Set) (*cellOrder, error) {
+func (l *lattice) sortPoints(ctx context.Context, p *pointSet, skip int, all bool, set *par.Set) (*latticeOrder, error) {
 	if l.cells < 1<<32 {
 		return sortLattice[uint32](ctx, l, p, skip, all, set)
 	}
 	return sortLattice[uint64](ctx, l, p, skip, all, set)
 }
 
-func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet, skip int, all bool, set *par.Set) (*cellOrder, error) {
+func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet, skip int, all bool, set *par.Set) (*latticeOrder, error) {
 	n := par.Blocks(p.n, skip)
-	c := &cellOrder{order: make([]uint32, n)}
+	c := &latticeOrder{order: make([]uint32, n)}
 	keys := make([]K, n)
 	const pointsPerPiece = 1 << 12
 	room := make([][pointsPerPiece]float64, set.Workers())
@@ -162,7 +171,7 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet
 	})); err != nil {
 		return nil, err
 	}
-	keys, err := radixSort(ctx, keys, c.order, bits.Len64(uint64(l.cells)-1), set)
+	keys, err := radixSort(ctx, keys, c.order, l.keyBits(), set)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +198,7 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet
 }
 
 // counts returns the number of points in each kept cell.
-func (c *cellOrder) counts() []float64 {
+func (c *latticeOrder) counts() []float64 {
 	out := make([]float64, c.count())
 	for i := range out {
 		out[i] = float64(c.start[i+1] - c.start[i])

@@ -23,7 +23,7 @@ const (
 )
 
 // cutPieces cuts sorted points into pieces, and counts the slots.
-func cutPieces(cells *cellOrder) (pieces []gridPiece, slots int) {
+func cutPieces(cells *latticeOrder) (pieces []gridPiece, slots int) {
 	for cell := 0; cell < cells.count(); {
 		at, lo := cell, int(cells.start[cell])
 		for cell++; cell < cells.count() && cell-at < gridPieceCells && int(cells.start[cell+1])-lo <= gridPiecePoints; cell++ {
@@ -34,7 +34,7 @@ func cutPieces(cells *cellOrder) (pieces []gridPiece, slots int) {
 			parts = max(par.Blocks(hi-lo, gridMostPoints), 1)
 		}
 		for part := range parts {
-			piece := gridPiece{cell: at, cells: cell - at, lo: lo + (hi-lo)*part/parts, hi: lo + (hi-lo)*(part+1)/parts, slot: -1}
+			piece := gridPiece{cell: at, cells: cell - at, lo: lo + partOf(hi-lo, part, parts), hi: lo + partOf(hi-lo, part+1, parts), slot: -1}
 			if parts > 1 {
 				piece.slot, slots = slots, slots+1
 			}

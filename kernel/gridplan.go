@@ -236,8 +236,13 @@ func (c *gridChoice) cost(p *pointSet, o *Options) Cost {
 	resident := n*(4+8*d+8+8+4) + c.occupied*12
 	work := 16 * all * k
 	cost.ResidentBytes = saturate(resident)
-	// Crowded cells have a set of nodes for every 4096 points, and every worker has one.
-	cost.PeakBytes = saturate(resident + n*(8*3+12) + work + 16*all + 8*k*tile*(n/2048+float64(o.Workers.Workers())))
+	// A part of a crowded cell has at least half of gridMostPoints points, and nodes of its
+	// own; so has every worker.
+	slots, workers := k*n/(gridMostPoints/2), k*float64(o.Workers.Workers())
+	if !c.all { // sums over some of the axes
+		workers += d * float64(o.Workers.Workers())
+	}
+	cost.PeakBytes = saturate(resident + n*(8*3+12) + work + 16*all + 8*tile*(slots+workers))
 	cost.StreamedBytes = saturate(n*(16*d+16+8*k) + work*d)
 	return cost
 }

@@ -17,7 +17,7 @@ import (
 // nodes of a cell are together, and a cell takes from each it can reach.
 type transfer struct {
 	*lattice
-	*cellOrder
+	*latticeOrder
 	p     int
 	nodes int // of all kept cells
 	// table has the kernel along each axis between the nodes of a cell and those of
@@ -28,8 +28,8 @@ type transfer struct {
 
 // newTransfer makes the tables of the kernel, given as a function of two nodes of
 // cells that are k apart along axis a.
-func newTransfer(l *lattice, cells *cellOrder, p int, kernel func(a, k, from, to int) float64) *transfer {
-	t := &transfer{lattice: l, cellOrder: cells, p: p, nodes: cells.count() * power(p, l.d)}
+func newTransfer(l *lattice, cells *latticeOrder, p int, kernel func(a, k, from, to int) float64) *transfer {
+	t := &transfer{lattice: l, latticeOrder: cells, p: p, nodes: cells.count() * power(p, l.d)}
 	for a := range l.d {
 		t.table[a] = make([]float64, 0, p*t.band(a))
 		for from := range p {
@@ -45,7 +45,7 @@ func newTransfer(l *lattice, cells *cellOrder, p int, kernel func(a, k, from, to
 }
 
 // gaussTransfer is the transfer of the kernel itself.
-func gaussTransfer(l *lattice, cells *cellOrder, c chebyshev) *transfer {
+func gaussTransfer(l *lattice, cells *latticeOrder, c chebyshev) *transfer {
 	return newTransfer(l, cells, len(c.nodes), func(a, k, from, to int) float64 {
 		x := (float64(k) + (c.nodes[to]-c.nodes[from])/2) * l.width[a]
 		return math.Exp(-x * x / 2)
@@ -54,7 +54,7 @@ func gaussTransfer(l *lattice, cells *cellOrder, c chebyshev) *transfer {
 
 // boundTransfer is the transfer of numbers of points to what bounds the error of
 // the kernel: exp(-apart^2/4) along each axis.
-func boundTransfer(l *lattice, cells *cellOrder) *transfer {
+func boundTransfer(l *lattice, cells *latticeOrder) *transfer {
 	return newTransfer(l, cells, 1, func(a, k, _, _ int) float64 {
 		x := l.apart(a, k)
 		return math.Exp(-x * x / 4)

@@ -112,12 +112,9 @@ func (l *Labels) classes() int {
 	return len(l.values)
 }
 
-// Table returns the table the weights come from.
-func (l *Labels) Table() Table { return l.table }
-
-// Signed reports whether some weight is negative, as in the centred table:
+// signed reports whether some weight is negative, as in the centred table:
 // the objective may then rise.
-func (l *Labels) Signed() bool { return l.weights.minimum < 0 }
+func (l *Labels) signed() bool { return l.weights.minimum < 0 }
 
 // Degree returns L_Y,ii, 0 for an unlabelled row.
 func (l *Labels) Degree(i int) float64 {

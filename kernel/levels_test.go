@@ -196,7 +196,7 @@ func TestCandidatesInBatches(t *testing.T) {
 	kernels := simd.At(simd.Best())
 	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
 		var spans []uint32
-		pass := newCellPass(cl, Sigma(1), &Options{Kernels: kernels})
+		pass := newCellPass(t.Context(), cl, Sigma(1), &Options{Kernels: kernels})
 		pass.memory.left.Store(math.MaxInt64)
 		room := newCellRoom(pass)
 		for from := uint32(0); from+c.points <= uint32(cl.n); from += c.step {

@@ -15,7 +15,7 @@ import (
 // Operators are safe for concurrent use. Long calls check the context between
 // chunks of work and return its error; dst is then undefined.
 type Operator interface {
-	// Name says which operator this is, as Options.Force spells it.
+	// Name says which operator this is, as Options.Operator spells it.
 	Name() string
 	// N returns the number of points.
 	N() int

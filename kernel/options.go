@@ -49,6 +49,16 @@ func (p IsolatedPolicy) String() string {
 	return fmt.Sprintf("IsolatedPolicy(%d)", int(p))
 }
 
+// IsolatedByName returns the policy a command names.
+func IsolatedByName(name string) (IsolatedPolicy, error) {
+	for p := Keep; p <= Fail; p++ {
+		if p.String() == name {
+			return p, nil
+		}
+	}
+	return 0, fmt.Errorf("kernel: %w: no policy %q; there are keep, repair and fail", ErrOption, name)
+}
+
 // Options steer Plan and Build. The zero value of each field, and a nil
 // *Options, mean the default.
 type Options struct {
@@ -70,8 +80,8 @@ type Options struct {
 	Neighbours int
 	// Isolated is the policy for rows that miss the tolerance. Default Keep.
 	Isolated IsolatedPolicy
-	// Force names the operator to build. Default: the first Plan lists.
-	Force string
+	// Operator names the operator to build. Default: the first Plan lists.
+	Operator string
 	// Steps and Columns say how the operator will be used, for the choice:
 	// number of products and k. Defaults 5 and 2.
 	Steps, Columns int
@@ -87,8 +97,9 @@ type Options struct {
 	BudgetBytes int64
 	// Workers share the work. Default: the caller alone.
 	Workers *Workers
-	// Kernels do the inner loops of csr and pairs; no bit of them depends on which. Default:
-	// the best this machine has, or PM_SIMD allows.
+	// Kernels do the inner loops; no bit of an operator depends on which, the float32
+	// products of poly apart, but which operator is the fastest may. Default: the best
+	// this machine has, or PM_SIMD allows.
 	Kernels *Kernels
 	// Calibration is the speed of the machine, for the choice. Default: that of
 	// this one, which is measured once, in about 30 ms, and kept in the user's cache
@@ -140,6 +151,7 @@ func (opt *Options) withDefaults() (*Options, error) {
 	if o.BudgetBytes == 0 {
 		o.BudgetBytes = mem.Budget()
 	}
+	o.BudgetBytes = min(o.BudgetBytes, mem.AddressSpace-1) // from there on make panics
 	if o.Kernels == nil {
 		o.Kernels = simd.At(simd.Best())
 	}
@@ -161,7 +173,7 @@ func refusedCut(name string) string {
 	return fmt.Sprintf("the graph asked for is cut; %s has every pair", name)
 }
 
-// refuseIsolated reports isolated rows to whom the policy is to fail.
+// refuseIsolated reports isolated rows where the policy is Fail.
 func (o *Options) refuseIsolated(isolated, n int, why string) error {
 	if o.Isolated == Fail && isolated > 0 {
 		return fmt.Errorf("%w: %d of %d rows %s", ErrIsolated, isolated, n, why)

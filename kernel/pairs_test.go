@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -60,7 +61,7 @@ func comparePairs(t tester, op *Pairs, stored *CSR) {
 	if !slices.Equal(op.Order(), stored.Order()) || op.Radius() != stored.Radius() || !slices.Equal(op.group, stored.group) {
 		t.Fatalf("another order, radius or other groups")
 	}
-	if a, b := op.Neighbours(), stored.Neighbours(); math.Abs(a-b) > 1e-9*b && op.list.added == nil {
+	if a, b := op.Neighbours(), stored.Neighbours(); math.Abs(a-b) > 1e-9*b {
 		t.Fatalf("%g neighbours, csr has %g", a, b)
 	}
 	reader, buffer := op.rows.reader(1), sparse.RowBuffer{}
@@ -155,6 +156,9 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 	if !slices.Equal(apply(t, op, x).Data, apply(t, stored, x).Data) {
 		t.Error("products differ")
 	}
+	if cl := op.list.cl; cl.start != nil || cl.fast != nil || cl.rowKey != nil || cl.rowStart != nil || cl.boxes != nil {
+		t.Error("pairs keeps what no product reads")
+	}
 	if op.Cost().ResidentBytes > stored.Cost().ResidentBytes/2 || op.Cost().NNZ != 0 {
 		t.Errorf("pairs keeps %d bytes, csr %d", op.Cost().ResidentBytes, stored.Cost().ResidentBytes)
 	}
@@ -169,8 +173,16 @@ func TestPairsRefuses(t *testing.T) {
 		t.Errorf("little memory: %v", err)
 	}
 	held := searchBytes(p.Rows, 2, &Options{}) + pairReaderBytes(2)
-	if _, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2}); !errors.Is(err, ErrMemory) {
+	_, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2})
+	if m := (*MemoryError)(nil); !errors.As(err, &m) || m.Need > m.Budget+1000 { // it ends with the cluster
 		t.Errorf("no memory for the list: %v", err)
+	}
+	op, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02, Isolated: Repair, BudgetBytes: op.Cost().PeakBytes}); !errors.Is(err, ErrMemory) || strings.Contains(err.Error(), "csr") {
+		t.Errorf("no memory for repaired rows: %v", err)
 	}
 	if _, err := NewPairs(t.Context(), p, Sigma(1e-4), &Options{Isolated: Fail, CutoffRadius: 1e-3}); !errors.Is(err, ErrIsolated) {
 		t.Errorf("isolated rows: %v", err)

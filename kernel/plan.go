@@ -109,8 +109,8 @@ func open64(p blas64.General, b Bandwidth, opt *Options) (*pointSet, *Options, e
 }
 
 func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidate, error) {
-	if o.Force != "" && !slices.Contains(OperatorNames(), o.Force) {
-		return nil, unknownOperator(o.Force)
+	if o.Operator != "" && !slices.Contains(OperatorNames(), o.Operator) {
+		return nil, unknownOperator(o.Operator)
 	}
 	pr, err := takeProfile(ctx, p, o)
 	if err != nil {
@@ -125,8 +125,8 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 	for _, m := range methods() {
 		c := everyPair(p)
 		switch {
-		case o.Force != "" && o.Force != m.name:
-			c.Reason = fmt.Sprintf("operator %s was asked for", o.Force)
+		case o.Operator != "" && o.Operator != m.name:
+			c.Reason = fmt.Sprintf("operator %s was asked for", o.Operator)
 		case o.fixed() && !m.cuts:
 			c.Reason = refusedCut(m.name)
 		default:
@@ -166,7 +166,7 @@ func (c *Candidate) check(o *Options) {
 			what += " of weights"
 		}
 		c.Feasible, c.limit, c.Reason = false, byMemory, fmt.Sprintf("%s, budget %s: %s", what, byteCount(o.BudgetBytes), c.Reason)
-	case c.Eta > o.Tolerance && !o.fixed() && o.Force == "":
+	case c.Eta > o.Tolerance && !o.fixed() && o.Operator == "":
 		c.Feasible, c.limit, c.Reason = false, byTolerance, fmt.Sprintf("reaches eta %.2g, asked for %.2g: %s", c.Eta, o.Tolerance, c.Reason)
 	}
 }
@@ -210,7 +210,7 @@ func falseLast(x, y bool) int {
 	return 1
 }
 
-// OperatorNames returns the names Options.Force knows.
+// OperatorNames returns the names Options.Operator knows.
 func OperatorNames() (names []string) {
 	for _, m := range methods() {
 		names = append(names, m.name)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 func TestPlanPicks(t *testing.T) {
@@ -32,8 +33,8 @@ func TestPlanPicks(t *testing.T) {
 		{"small: dense", Options{}, small, 0.05, "dense", "dense csr pairs grid"},
 		{"large and narrow: csr", Options{}, large, 0.004, "csr", "dense csr pairs grid"},
 		{"a cutoff is a graph of its own", Options{CutoffRadius: 0.01}, small, 0.05, "csr", "csr pairs"},
-		{"forced", Options{Force: "csr"}, small, 0.05, "csr", "csr"},
-		{"forced pairs", Options{Force: "pairs"}, small, 0.05, "pairs", "pairs"},
+		{"forced", Options{Operator: "csr"}, small, 0.05, "csr", "csr"},
+		{"forced pairs", Options{Operator: "pairs"}, small, 0.05, "pairs", "pairs"},
 		{"some neighbours, little memory: pairs", Options{BudgetBytes: 5 << 20}, large, 0.01, "pairs", "dense pairs grid"},
 		{"many neighbours, little memory: grid", Options{BudgetBytes: 16 << 20}, large, 0.02, "grid", "dense pairs grid"},
 		{"most are neighbours: grid", Options{}, large, 0.2, "grid", "dense csr pairs grid"},
@@ -128,7 +129,7 @@ func TestPlanReasons(t *testing.T) {
 // The degrees that a plan expects are those of the graph.
 func TestPlanDegrees(t *testing.T) {
 	p := makePoints("uniform", 4000, 2, 3)
-	for _, opt := range []*Options{{Force: "csr"}, {Force: "dense"}, {CutoffRadius: 0.015}} {
+	for _, opt := range []*Options{{Operator: "csr"}, {Operator: "dense"}, {CutoffRadius: 0.015}} {
 		plan, err := Plan(t.Context(), p, Sigma(0.01), opt)
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +165,7 @@ func TestBuildEscalates(t *testing.T) {
 	const n = 6000
 	p := zeros32(n, 2)
 	sampled := map[int]bool{}
-	for _, i := range sampledRows(n, 2) {
+	for _, i := range spread(sampleRows(n, 2), n) {
 		sampled[i] = true
 	}
 	// Most rows are a crowd. The others are groups of two at 4.5 sigma and one at 5.5
@@ -198,7 +199,7 @@ func TestBuildEscalates(t *testing.T) {
 	checkAgainstDense(t, op, p, b)
 	// Where memory does not allow the larger radius, what is forced has the first.
 	for force, want := range map[string]error{"csr": nil, "": ErrMemory} {
-		o := Options{Tolerance: 1e-4, Force: force}
+		o := Options{Tolerance: 1e-4, Operator: force}
 		op, err := withinTolerance(b, plain.Radius(), &o, func(radius float64) (Operator, error) {
 			if radius > plain.Radius() {
 				return nil, &MemoryError{}
@@ -207,6 +208,32 @@ func TestBuildEscalates(t *testing.T) {
 		})
 		if !errors.Is(err, want) || (op == nil) != (want != nil) {
 			t.Errorf("forced %q: built %v, %v", force, op != nil, err)
+		}
+	}
+}
+
+// The graph of nearest neighbours is built in the memory that is planned, to the byte, in
+// few dimensions too.
+func TestPlanKnowsNearestNeighbours(t *testing.T) {
+	for _, d := range []int{2, 12} {
+		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
+			p, b := makePoints("uniform", 500, d, 1), Sigma(0.1)
+			opt := Options{Neighbours: 10, Layout: layout, Calibration: new(Calibration)}
+			all, err := Plan(t.Context(), p, b, &opt)
+			if err != nil {
+				t.Fatal(err)
+			}
+			peak := all[0].Cost.PeakBytes
+			for _, opt.BudgetBytes = range []int64{peak, peak - 1} {
+				planned, err := Plan(t.Context(), p, b, &opt)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, err = Build(t.Context(), p, b, &opt)
+				if fits := opt.BudgetBytes == peak; planned[0].Feasible != fits || errors.Is(err, ErrMemory) == fits {
+					t.Errorf("d=%d, %v: %d of %d bytes: feasible %v, built with %v", d, layout, opt.BudgetBytes, peak, planned[0].Feasible, err)
+				}
+			}
 		}
 	}
 }
@@ -236,7 +263,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 	if !errors.Is(err, ErrMemory) {
 		t.Errorf("%v", err)
 	}
-	_, err = Build(t.Context(), p, Sigma(0.1), &Options{Force: "background"})
+	_, err = Build(t.Context(), p, Sigma(0.1), &Options{Operator: "background"})
 	if !errors.Is(err, ErrOperator) || !strings.Contains(err.Error(), "unit norm") {
 		t.Errorf("%v", err)
 	}
@@ -258,7 +285,7 @@ func TestPlanEstimatesTheGraph(t *testing.T) {
 	for _, d := range []int{2, 3, 10} {
 		p := makePoints("uniform", 5000, d, 3)
 		b := Sigma(typicalDistance(p, rngOf(1)) / 20)
-		plan, err := Plan(t.Context(), p, b, &Options{Force: "csr"})
+		plan, err := Plan(t.Context(), p, b, &Options{Operator: "csr"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 )
 
 // pointSet is a read-only view of n points in d dimensions, given in float32 or
-// in float64. Distances are always computed in float64 from the given values.
+// in float64. Every decision rests on distances in float64 of the given values.
 type pointSet struct {
 	n, d   int
 	single block[float32] // one of the two has data

@@ -274,9 +274,6 @@ func (op *Poly) setCoefficients() {
 // Name returns "poly".
 func (op *Poly) Name() string { return "poly" }
 
-// Degree returns the degree P of the polynomial.
-func (op *Poly) Degree() int { return op.series.order() }
-
 // N returns the number of points.
 func (op *Poly) N() int { return op.frame.p.n }
 

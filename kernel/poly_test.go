@@ -61,7 +61,7 @@ func TestSeriesWithinTheirBounds(t *testing.T) {
 	}
 }
 
-// The table of operators.md, section 6, for unit rows: f_i f_j e^u_hi = 1 at a
+// The error of each order for unit rows, computed beforehand: f_i f_j e^u_hi = 1 at a
 // cosine of 1. The bounds are the printed ones to their two digits; the errors that
 // occur are below them, and near them.
 func TestSeriesTable(t *testing.T) {
@@ -208,7 +208,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 	}
 }
 
-// The vectors of operators.md, section 12 (b), at three tolerances.
+// The second of the vectors, at three tolerances.
 func TestPolyVectors(t *testing.T) {
 	v := vectors[1]
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-12} {
@@ -265,8 +265,8 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.Degree() != 1 || !op.series.taylor {
-		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.Degree(), op.series.taylor)
+	if op.series.order() != 1 || !op.series.taylor {
+		t.Errorf("degree %d, taylor %v; the row certificate should do with degree 1", op.series.order(), op.series.taylor)
 	}
 	checkAgainstDense(t, op, p, b)
 	w := plainWeights(p, b)
@@ -403,10 +403,10 @@ func TestPolyRefuses(t *testing.T) {
 	if _, err := NewPoly(t.Context(), p, Sigma(1e-3), nil); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a narrow bandwidth: %v", err)
 	}
-	if _, err := Build(t.Context(), p, Sigma(1e-3), &Options{Force: "poly"}); !errors.Is(err, ErrOperator) {
+	if _, err := Build(t.Context(), p, Sigma(1e-3), &Options{Operator: "poly"}); !errors.Is(err, ErrOperator) {
 		t.Errorf("a narrow bandwidth, forced: %v", err)
 	}
-	if _, err := Build(t.Context(), p, Sigma(3), &Options{Force: "poly", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
+	if _, err := Build(t.Context(), p, Sigma(3), &Options{Operator: "poly", CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
 		t.Errorf("with a cutoff: %v", err)
 	}
 	if _, err := NewPoly(t.Context(), p, Sigma(3), &Options{BudgetBytes: 1}); !errors.Is(err, ErrMemory) {
@@ -455,8 +455,8 @@ func TestPolyIsChosen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cert := poly.Certificate(); poly.Degree() != 0 || cert.RowMax != 0 || cert.Kind != Exact {
-		t.Errorf("equal points: degree %d, %v", poly.Degree(), cert)
+	if cert := poly.Certificate(); poly.series.order() != 0 || cert.RowMax != 0 || cert.Kind != Exact {
+		t.Errorf("equal points: degree %d, %v", poly.series.order(), cert)
 	}
 	for _, d := range poly.Degrees() {
 		if d != 8999 {
@@ -509,8 +509,8 @@ func TestPolyAlongAxes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if op.low == nil || op.Degree() < 2 {
-			t.Errorf("n = %d, d = %d: degree %d, projected %v", c.n, c.d, op.Degree(), op.low != nil)
+		if op.low == nil || op.series.order() < 2 {
+			t.Errorf("n = %d, d = %d: degree %d, projected %v", c.n, c.d, op.series.order(), op.low != nil)
 		}
 		if worst := op.Certificate().RowMax; worst > c.tolerance {
 			t.Errorf("n = %d, d = %d: eta %g", c.n, c.d, worst)

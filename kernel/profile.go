@@ -16,6 +16,7 @@ import (
 type profile struct {
 	points   int
 	farthest float64         // no two points are farther apart
+	most     float64         // the largest norm2 of a distancer
 	rows     [][]distanceBin // nearest first
 	used     []distanceBin   // that any row has, each once
 
@@ -65,22 +66,6 @@ func sampleRows(n, d int) int {
 	return min(n, int(max(64, min(256, rows))))
 }
 
-// sampledRows returns the sampled rows, ascending.
-func sampledRows(n, d int) []int {
-	sample := make([]int, sampleRows(n, d))
-	for i := range sample {
-		sample[i] = i
-		if len(sample) < n {
-			// The golden ratio spreads any number of rows evenly and avoids the
-			// periods that data in some order may have.
-			_, fraction := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
-			sample[i] = int(fraction * float64(n))
-		}
-	}
-	slices.Sort(sample)
-	return slices.Compact(sample)
-}
-
 // sampleGroup is how many sampled rows a worker takes at a time; each piece of
 // work has its histograms to itself.
 const sampleGroup = 32
@@ -89,7 +74,7 @@ const sampleGroup = 32
 func profileBytes(n, d int, o *Options) int64 {
 	s := int64(sampleRows(n, d))
 	workers := min(int64(o.Workers.Workers()), s/sampleGroup+1)
-	return s*profileBins*4 + s*int64(d)*8 + workers*tileBytes(d) + int64(n)*8
+	return s*profileBins*4 + workers*distanceRoomBytes(d) + int64(n)*8
 }
 
 // takeProfile measures the distances of a sample of rows to all points.
@@ -98,31 +83,34 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 	if need := profileBytes(p.n, p.d, o); need > max(o.BudgetBytes, 16<<20) {
 		return nil, &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
 	}
-	q := newDistancer(p, nil)
-	sample := sampledRows(p.n, p.d)
+	q, err := newDistancer(ctx, p, nil, o.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("kernel: sample of distances: %w", err)
+	}
+	sample := spread(sampleRows(p.n, p.d), p.n)
 	scale := 1.0 // a power of two: binning does not round
 	if e2 := p.extent2(); e2 > 0 {
 		scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}
-	pr := &profile{points: p.n, farthest: p.farthest(), rows: make([][]distanceBin, len(sample))}
+	pr := &profile{points: p.n, farthest: p.farthest(), most: q.most, rows: make([][]distanceBin, len(sample))}
 	groups := par.Blocks(len(sample), sampleGroup)
-	progress := o.progress("profile", groups*par.Blocks(p.n, tileRows))
-	err := o.Workers.Do(ctx, groups, par.Func(func(_, piece int) {
+	progress := o.progress("profile", groups*par.Blocks(p.n, blockRows))
+	err = o.Workers.Do(ctx, groups, par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(sample), sampleGroup)
-		t, panel := newTile(p.d), make([]float64, (to-from)*p.d)
+		t := newDistanceRoom(p.d)
 		var norm2 []float64
 		for i, row := range sample[from:to] {
-			q.load(panel[i*p.d:], row, row+1)
+			q.load(t.a[i*p.d:], row, row+1)
 			norm2 = append(norm2, q.norms(row, row+1)...)
 		}
 		counts := make([]uint32, (to-from)*profileBins)
-		for block := range par.Blocks(p.n, tileRows) {
+		for block := range par.Blocks(p.n, blockRows) {
 			if ctx.Err() != nil {
 				return
 			}
-			lo, hi := par.Block(block, p.n, tileRows)
+			lo, hi := par.Block(block, p.n, blockRows)
 			q.load(t.b, lo, hi)
-			q.measure(t, panel, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
+			q.measure(t, t.a, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
 			for i, self := range sample[from:to] {
 				row := counts[i*profileBins:][:profileBins]
 				for j, d2 := range t.d2[i*t.stride:][:hi-lo] {
@@ -251,7 +239,7 @@ func (pr *profile) dropped(b Bandwidth, r, tolerance float64, far farBound) floa
 	var eta []float64
 	tails := pr.tailsBeyond(b, r, far)
 	for i := range pr.rows {
-		if degree := pr.degree(i, b); degree >= faintest(pr.points, tolerance) {
+		if degree := pr.degree(i, b); degree >= underflowDegree(pr.points, tolerance) {
 			eta = append(eta, tails.of(pr.rows[i])/degree)
 		}
 	}
@@ -363,7 +351,3 @@ func (t *profileTails) of(row []distanceBin) (sum float64) {
 	}
 	return sum
 }
-
-// maxRadius is where weights leave the normal float32 range; what lies beyond
-// counts as dropped.
-func maxRadius(b Bandwidth) float64 { return b.Radius(0x1p-126) }

@@ -35,6 +35,10 @@ func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32,
 	return r.from, nil
 }
 
+// partOf returns where a part begins of n things that are cut into so many equal ones. An
+// int of 32 bits may have no room for the product.
+func partOf(n, part, parts int) int { return int(int64(n) * int64(part) / int64(parts)) }
+
 // mostDigit is the most bits of a digit: its counters stay in the first-level cache.
 const mostDigit = 12
 
@@ -50,7 +54,7 @@ type radix[K uint32 | uint64] struct {
 // Run does one piece.
 func (r *radix[K]) Run(_, piece int) {
 	n, pieces := len(r.from), len(r.counts)
-	lo, hi := n*piece/pieces, n*(piece+1)/pieces
+	lo, hi := partOf(n, piece, pieces), partOf(n, piece+1, pieces)
 	counts, mask := &r.counts[piece], K(1)<<r.digit-1
 	from, shift := r.from[lo:hi], r.shift&63
 	if !r.scatter {

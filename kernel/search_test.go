@@ -83,7 +83,7 @@ func checkNeighbours(t tester, p blas32.General, radius float64, set *par.Set) {
 	}
 }
 
-// searchDims are all dimensions of the cell list and some of the blocked search.
+// searchDims are all dimensions of the cell list and some of the search by codes.
 var searchDims = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}
 
 // Radii that are distances of the set are the hardest: a pair on the boundary
@@ -194,10 +194,10 @@ func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {
 // Where all cells are listed their keys are counted in 32 bits.
 func TestKeysOfListedCells(t *testing.T) {
 	for _, side := range []float64{1 << 15, 1<<16 - 1, 1 << 16, 90_000} {
-		g := cellGrid{axes: []int{0, 1}, size: [maxGridAxes]int64{1, 1, 1}, side: 1, reach: 1}
-		g.number(math.MaxInt32, []float64{0, 0}, []float64{side, side})
-		if fits := (side+1)*(side+1) <= 1<<32; g.dense() != fits || fits && g.keyBits() > 32 {
-			t.Errorf("%g x %g cells: all are listed: %v, with keys of %d bits", side+1, side+1, g.dense(), g.keyBits())
+		g := cellGrid{axes: []int{0, 1}, size: [maxCellAxes]int64{1, 1, 1}, side: 1, reach: 1}
+		g.layOut(math.MaxInt32, []float64{0, 0}, []float64{side, side})
+		if fits := (side+1)*(side+1) <= 1<<32; g.allCells() != fits || fits && g.keyBits() > 32 {
+			t.Errorf("%g x %g cells: all are listed: %v, with keys of %d bits", side+1, side+1, g.allCells(), g.keyBits())
 		}
 	}
 }
@@ -305,7 +305,9 @@ func TestRadixSort(t *testing.T) {
 // What a search takes beside the graph shrinks with the number of points.
 func TestSmallGraphsTakeLittle(t *testing.T) {
 	p := makePoints("uniform", 500, 2, 1)
-	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: sparse.NewWorkers(1)}
+	workers := sparse.NewWorkers(1)
+	defer workers.Close()
+	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: workers}
 	if _, err := NewCSR(t.Context(), p, Sigma(0.1), o); err != nil {
 		t.Error(err)
 	}

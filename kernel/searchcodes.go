@@ -115,6 +115,25 @@ func (c *codes) distance(i int, code []int8) float64 {
 	return math.Sqrt(float64(sum)) * (1 + 0x1p-50)
 }
 
+// enclose makes code i the middle of the codes lo to hi-1 of c, and its slack the
+// radius around them.
+func (c *codes) enclose(i int, of *codes, lo, hi int) {
+	sums := make([]int64, c.depth)
+	for j := lo; j < hi; j++ {
+		for t, v := range of.row(j) {
+			sums[t] += int64(v)
+		}
+	}
+	centre := c.row(i)
+	for t, v := range sums {
+		centre[t] = int8(math.RoundToEven(float64(v) / float64(hi-lo)))
+	}
+	c.measure(i)
+	for j := lo; j < hi; j++ {
+		c.slack[i] = max(c.slack[i], bounded(of.distance(j, centre)+of.slack[j]))
+	}
+}
+
 // permuted returns the codes of the points in another order.
 func (c *codes) permuted(ctx context.Context, order []uint32, set *par.Set) (*codes, error) {
 	out := newCodes(len(order), c.depth, c.unit)
@@ -168,6 +187,22 @@ func (r reach) threshold(norm2, sum int32, a float64) int32 {
 func (r reach) bias(norm2 int32, b float64) int32 {
 	near := (2*r.usual*b + b*b) * (1 + 0x1p-48)
 	return int32(min(math.Ceil(near/2), farTerm)) - norm2/2
+}
+
+// biases sets those of codes with the given norms and reaches. Columns behind them are
+// padding.
+func (r reach) biases(dst, norm2 []int32, b []float64) {
+	for i, n2 := range norm2 {
+		dst[i] = r.bias(n2, b[i])
+	}
+	for i := len(norm2); i < len(dst); i++ {
+		dst[i] = padBias
+	}
+}
+
+// threshold returns that of point i with a radius around it, in units.
+func (c *codes) threshold(r reach, i int, radius float64) int32 {
+	return r.threshold(c.norm2[i], c.sum[i], bounded(radius+c.slack[i]))
 }
 
 // panel lays codes out for Above8, in groups of simd's 64 columns.

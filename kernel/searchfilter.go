@@ -53,7 +53,8 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 		threshold: make([]int32, s.n), rooms: make([]*filterRoom, o.Workers.Workers()),
 		pieces: make([]sparse.Rows, t.count()),
 	}
-	// As many pieces as keep all workers busy to the end.
+	// As many pieces as keep all workers busy to the end. What is found is stored by
+	// tile, so the graph does not depend on the cut.
 	f.together = min(max(t.count()/(16*o.Workers.Workers()), 1), mostTogether)
 	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.d)), leastChunk), mostChunk)
 	f.least = leastList
@@ -62,7 +63,7 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 	}
 	r := searchReach(c, radius)
 	for i := range f.threshold {
-		f.threshold[i] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
+		f.threshold[i] = c.threshold(r.reach, i, r.radius)
 	}
 	f.bias = t.biases(r.reach, c.slack)
 	if t.balls != nil {
@@ -93,6 +94,7 @@ type filterRoom struct {
 	ind       [mostTogether * panelColumns][]uint32 // found
 	d2        [mostTogether * panelColumns][]float64
 	found     int
+	kept      int // that lists of pieces before have room for
 	granted   int // how many there is memory for
 	counts    []uint32
 	lower     []uint32 // how many pairs each point is the second of
@@ -121,7 +123,7 @@ const (
 func filterRoomBytes(n, depth int) int64 {
 	const points = mostTogether * panelColumns
 	return int64(n)/leastTile*8*mostTogether + 4*int64(n) + panelColumns*((8+2)*runTiles+int64(depth)+4+8) +
-		points*(3*24+2*4*listPoints) + 4*3*listPoints + freeFound*24 + 8*pieceRows + 1024
+		points*(3*24+2*4*listPoints) + (4+4+8)*(listPoints+panelColumns) + freeFound*24 + 8*pieceRows + 1024
 }
 
 func (f *filterPass) room(worker int) *filterRoom {
@@ -129,8 +131,7 @@ func (f *filterPass) room(worker int) *filterRoom {
 		f.rooms[worker] = &filterRoom{
 			rowWriter: rowWriter{memory: &f.memory}, mask: make([]uint64, panelColumns*runTiles),
 			code: make([]int8, panelColumns*f.t.c.depth), threshold: make([]int32, panelColumns), granted: freeFound,
-			d32: make([]float32, listPoints+panelColumns*runTiles), tail: f.tails.room(),
-			lower: make([]uint32, f.s.n),
+			tail: f.tails.room(), lower: make([]uint32, f.s.n),
 		}
 		if f.t.balls != nil {
 			f.rooms[worker].near = make([]uint64, f.together*f.t.count())
@@ -155,10 +156,7 @@ func (f *filterPass) Run(worker, piece int) {
 			f.approach(room, tile, f.nearOf(room, tile, first))
 		}
 	}
-	for i := range points {
-		room.ind[i], room.d2[i] = room.ind[i][:0], room.d2[i][:0]
-	}
-	room.found = 0
+	room.empty()
 	for from := first; from < count && f.alive(); from += f.chunk {
 		to := min(from+f.chunk, count)
 		for tile := first; tile < last; tile++ {
@@ -180,6 +178,23 @@ func (f *filterPass) Run(worker, piece int) {
 		f.store(room, tile, base)
 		f.progress.advance(count - tile)
 	}
+}
+
+// empty forgets what was found. Lists of pieces before keep their memory as far as it
+// was granted: a point with many neighbours may be anywhere in a piece. An entry of a
+// list takes half of what is granted for one, so that lists may be twice as long as
+// what is in them.
+func (r *filterRoom) empty() {
+	kept := 0
+	for i := range r.ind {
+		if size := cap(r.ind[i]); kept+size <= 2*r.granted {
+			kept += size
+		} else {
+			r.ind[i], r.d2[i] = nil, nil
+		}
+		r.ind[i], r.d2[i] = r.ind[i][:0], r.d2[i][:0]
+	}
+	r.found, r.kept = 0, kept/2
 }
 
 // alive tells whether it makes sense to go on.
@@ -291,18 +306,9 @@ func (f *filterPass) check(room *filterRoom, base, i int) {
 		return
 	}
 	x := f.s.row(base + i)
-	given := f.s.near(list, &room.given)
+	given := f.s.givenRows(list, &room.given)
 	if f.s.rough {
-		room.d32 = slices.Grow(room.d32[:0], len(list))[:len(list)]
-		f.k.SqDistsTo(room.d32, x, rows.data, rows.stride, given, f.checker.limit)
-		near := 0
-		for e, v := range room.d32 {
-			if v <= f.checker.limit {
-				list[near], given[near] = list[e], given[e]
-				near++
-			}
-		}
-		list, given = list[:near], given[:near]
+		list, given = f.s.sift(f.k, x, list, given, f.checker.limit, &room.d32)
 	}
 	room.wide = slices.Grow(room.wide[:0], len(list))[:len(list)]
 	f.k.WideDistsTo(room.wide, x, rows.data, rows.stride, given)
@@ -318,12 +324,13 @@ func (f *filterPass) check(room *filterRoom, base, i int) {
 	}
 	room.ind[i], room.d2[i], room.list[i] = ind, d2, list[:0]
 	room.found += len(ind) - before
-	if room.found > room.granted {
-		if !f.memory.take(room.found) {
+	if held := room.found + room.kept; held > room.granted {
+		more := max(room.found, held-room.granted)
+		if !f.memory.take(more) {
 			f.memory.short.Store(true)
 			return
 		}
-		room.granted += room.found
+		room.granted += more
 	}
 }
 

@@ -131,12 +131,7 @@ func (l *leaders) panel() (r reach, panel []uint8, bias []int32) {
 	r = reach{usual: l.reach}
 	panel, bias = make([]uint8, columns*l.codes.depth), make([]int32, columns)
 	l.codes.panel(panel, 0, l.count)
-	for p := range bias {
-		bias[p] = padBias
-		if p < l.count {
-			bias[p] = r.bias(l.codes.norm2[p], 0)
-		}
-	}
+	r.biases(bias, l.codes.norm2[:l.count], l.codes.slack) // they are what they are: no slack
 	return r, panel, bias
 }
 

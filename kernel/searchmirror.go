@@ -37,7 +37,8 @@ func mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64,
 	}
 	next := slices.Clone(ptr[:n])
 	// As many blocks as make a block fit a cache, or nearly so: all of them read the
-	// half up to their end.
+	// half up to their end. A row has the same entries whatever block it is in, so the
+	// matrix does not depend on the cut.
 	blocks := min(1+len(ind)/mirrorEntries, mirrorBlocks)
 	if workers := o.Workers.Workers(); workers > 1 {
 		blocks = max(blocks, 4*workers)

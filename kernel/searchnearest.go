@@ -21,11 +21,18 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	k = min(k, p.n-1)
 	held := saturate(float64(searchBytes(p.n, max(p.d, maxDirect+1), o)) + float64(p.n)*float64(k)*nearestBytes)
 	entries := 2 * uint64(p.n) * uint64(k)
-	if size, ok := sparse.Bytes(o.exact(), p.n, entries); held > o.BudgetBytes || !ok || size > o.BudgetBytes-held {
-		return nil, o.tooManyWeights(float64(held) + 8*float64(entries))
+	size, ok := sparse.Bytes(o.exact(), p.n, entries)
+	if !ok {
+		size = saturate(8 * float64(entries))
+	}
+	if held > o.BudgetBytes || !ok || size > o.BudgetBytes-held {
+		return nil, o.tooManyWeights(float64(held) + float64(size))
 	}
 	s := newSearch(p, nil)
-	radius, wide := typicalRadii(s, k)
+	radius, wide, err := typicalRadii(ctx, s, k, o)
+	if err != nil {
+		return nil, err
+	}
 	sv, err := takeSurvey(ctx, s.n, p.d, s.row, radius, o)
 	if err != nil {
 		return nil, err
@@ -44,7 +51,7 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	if err := ctx.Err(); err != nil {
 		return nil, err // a piece may have been left half done
 	}
-	g := &graph{order: s.at, entryRel: directRel(p.d) + 1.18*0x1p-24, tail: make([]float64, s.n)}
+	g := &graph{order: s.at, entryRel: foundRel(p.d), tail: make([]float64, s.n)}
 	g.distance = func(i, j int) float64 { return p.dist2(s.given(i), s.given(j)) }
 	lists, err := pass.lists(ctx, b, o)
 	if err != nil {
@@ -53,11 +60,11 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	if g.weights, err = lists.union(ctx, held, o); err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(o.exact(), s.n, uint64(g.weights.NNZ()))
+	size, _ = sparse.Bytes(o.exact(), s.n, uint64(g.weights.NNZ()))
 	g.peak = held + size
 	for i := range g.tail {
 		// Whatever has no weight is at least as far as the last of the nearest.
-		farthest := min(pass.d2[(i+1)*k-1:][:1][0], lists.most)
+		farthest := min(pass.d2[(i+1)*k-1], lists.most)
 		g.radius = max(g.radius, math.Sqrt(farthest))
 		g.tail[i] = float64(s.n-1-g.weights.RowLen(i)) * b.Weight(farthest) * (1 + 1e-9)
 	}
@@ -75,24 +82,26 @@ const nearestBytes = 8 + 4 + 4 + 4 + 4
 
 // typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
 // median point, and one within which most points have k.
-func typicalRadii(s *search, k int) (median, wide float64) {
+func typicalRadii(ctx context.Context, s *search, k int, o *Options) (median, wide float64, err error) {
 	rows := spread(min(s.n, surveyRows), s.n)
 	at := k * len(rows) / s.n
 	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
-	var radii, wides []float64
-	for _, q := range spread(min(len(rows), 64), len(rows)) {
+	queries := spread(min(len(rows), 64), len(rows))
+	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
+	if err := o.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
 		var d2 []float64
 		for _, j := range rows {
-			if j != rows[q] {
-				d2 = append(d2, dist2(s.row(rows[q]), s.row(j)))
+			if i := rows[queries[q]]; j != i {
+				d2 = append(d2, dist2(s.row(i), s.row(j)))
 			}
 		}
 		slices.Sort(d2)
-		radii = append(radii, math.Sqrt(d2[min(at, len(d2)-1)]))
-		wides = append(wides, math.Sqrt(d2[min(sure, len(d2)-1)]))
+		radii[q], wides[q] = math.Sqrt(d2[min(at, len(d2)-1)]), math.Sqrt(d2[min(sure, len(d2)-1)])
+	})); err != nil {
+		return 0, 0, err
 	}
-	return quantile(radii, 0.5), quantile(wides, 0.9)
+	return quantile(radii, 0.5), quantile(wides, 0.9), nil
 }
 
 // A nearestPass finds the nearest neighbours of every point. Of each it keeps the
@@ -148,7 +157,7 @@ func newNearestPass(ctx context.Context, s *search, k int, radius, wide float64,
 		f.ballReach = reach{usual: balls.widest}
 		f.ballThreshold = make([]int32, s.tiles.count())
 		for ball := range f.ballThreshold {
-			f.ballThreshold[ball] = f.ballReach.threshold(balls.norm2[ball], balls.sum[ball], balls.slack[ball])
+			f.ballThreshold[ball] = balls.threshold(f.ballReach, ball, 0)
 		}
 	}
 	return f
@@ -267,7 +276,7 @@ func (f *nearestPass) visit(room *nearestRoom, tile, from, to int) {
 	for i := range threshold {
 		threshold[i] = math.MaxInt32 // no sum is as large
 		if room.open[i] {
-			threshold[i] = f.reach.threshold(c.norm2[lo+i], c.sum[lo+i], bounded(f.radius(room, i)+c.slack[lo+i]))
+			threshold[i] = c.threshold(f.reach, lo+i, f.radius(room, i))
 			open++
 		}
 	}
@@ -311,20 +320,11 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 	if most := room.most[i]; !math.IsInf(most, 1) {
 		limit = newChecker(math.Sqrt(most), d).limit
 	}
-	given := f.s.near(room.list, &room.given)
-	room.d32 = slices.Grow(room.d32[:0], len(room.list))[:len(room.list)]
-	f.kernels.SqDistsTo(room.d32, x, rows.data, rows.stride, given, limit)
-	near := room.list[:0]
-	for e, j := range room.list {
-		if room.d32[e] <= limit {
-			given[len(near)] = given[e]
-			near = append(near, j)
-		}
-	}
+	near, given := f.s.sift(f.kernels, x, room.list, f.s.givenRows(room.list, &room.given), limit, &room.d32)
 	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.kernels.WideDistsTo(room.wide, x, rows.data, rows.stride, given[:len(near)])
+	f.kernels.WideDistsTo(room.wide, x, rows.data, rows.stride, given)
 	for e, j := range near {
-		// Both distances of simd are off by much less.
+		// simd.WideDistsTo and dist2 together are off by less (newChecker).
 		if room.wide[e] > room.most[i]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}
@@ -386,14 +386,7 @@ func (f *nearestPass) lists(ctx context.Context, b Bandwidth, o *Options) (*near
 				return 1
 			})
 			f.kernels.Weights(val[:kept], d2[:kept], b.gamma)
-			entries = entries[:0]
-			for e, j := range place[:kept] {
-				entries = append(entries, uint64(j)<<32|uint64(math.Float32bits(val[e])))
-			}
-			slices.Sort(entries)
-			for e, v := range entries {
-				place[e], val[e] = uint32(v>>32), math.Float32frombits(uint32(v))
-			}
+			entries = sortRow(place[:kept], val, entries)
 			counts[i] = uint64(kept)
 		}
 	})); err != nil {
@@ -425,7 +418,11 @@ func (l *nearestLists) union(ctx context.Context, held int64, o *Options) (*spar
 	}
 	next := slices.Clone(from[:n])
 	ind, val := make([]uint32, len(l.ind)), make([]float32, len(l.ind))
+	const rowsPerPiece = 1024
 	for i := range n {
+		if i%rowsPerPiece == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		for e := l.ptr[i]; e < l.ptr[i+1]; e++ {
 			j := l.ind[e]
 			ind[next[j]], val[next[j]] = uint32(i), l.val[e]
@@ -458,7 +455,6 @@ func (l *nearestLists) union(ctx context.Context, held int64, o *Options) (*spar
 		}
 		return count
 	}
-	const rowsPerPiece = 1024
 	rows := func(do func(i int)) error {
 		return o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
 			lo, hi := par.Block(piece, n, rowsPerPiece)

@@ -1,9 +1,13 @@
 package kernel
 
 import (
+	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
 )
 
 // A projection takes points to vectors of depth numbers whose distances are no
@@ -266,4 +270,67 @@ func (p *projection) finish(room *projectRoom, i int) {
 	size := room.whole[i] * p.grid * p.grid
 	z[p.kept] = math.Sqrt(max(size-sum, 0)) - p.middle
 	room.lost[i] += math.Sqrt(size*float64(p.kept+16)*0x1p-52) + math.Sqrt(size)*0x1p-48
+}
+
+// blocks calls a function for blocks of projectionRows of n points, with room.
+func (p *projection) blocks(ctx context.Context, n int, o *Options, do func(room *projectRoom, lo, hi int)) error {
+	rooms := make([]*projectRoom, o.Workers.Workers())
+	return o.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
+		if rooms[worker] == nil {
+			rooms[worker] = newProjectRoom(p)
+		}
+		lo, hi := par.Block(block, n, projectionRows)
+		do(rooms[worker], lo, hi)
+	}))
+}
+
+// fit sets the middle of the rests and the unit of the codes for a sample.
+func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, o *Options) error {
+	width := p.width()
+	largest, rests := make([]float64, n), make([]float64, n)
+	if err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
+		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+		for i := range hi - lo {
+			z := room.z[i*p.depth:][:width]
+			if p.rest() {
+				rests[lo+i] = z[p.kept]
+			}
+			most := 0.0
+			for _, v := range z[:p.kept] {
+				if size := math.Abs(v); size > most { // max would look for NaN too
+					most = size
+				}
+			}
+			largest[lo+i] = most
+		}
+	}); err != nil {
+		return err
+	}
+	low, high := quantile(rests, 0.01), quantile(rests, 0.99)
+	p.middle = low + (high-low)/2
+	most := quantile(largest, 0.99)
+	if p.kept >= manyPlaces {
+		most *= cutShare
+	}
+	p.unit = positive(max(most, (high-low)/2), slices.Max(largest)) / 127
+	return nil
+}
+
+// encode returns the codes of n points.
+func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, o *Options) (*codes, error) {
+	c, width := newCodes(n, p.depth, p.unit), p.width()
+	err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
+		if p.directions == nil && !p.rest() {
+			for i := lo; i < hi; i++ {
+				c.round(i, row(i), p.centre, o.Kernels)
+			}
+			return
+		}
+		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+		for i := range hi - lo {
+			c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])
+		}
+	})
+	c.widest = slices.Max(c.slack)
+	return c, err
 }

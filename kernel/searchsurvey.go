@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"slices"
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/par"
@@ -14,8 +13,8 @@ import (
 // projection costs least, and what will be found.
 type survey struct {
 	projection *projection
-	near       float64 // share of pairs that its codes leave
-	found      float64 // and of those within the radius
+	near       float64 // share of all pairs that its codes leave
+	found      float64 // and that are within the radius
 }
 
 const (
@@ -95,11 +94,11 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 		saved := (best - filterCost(depth) - max(leave, s.found)*checkCost(d)) * float64(n) * float64(n) / 2
 		return saved - directionGain*float64(d)*float64(depth)*(directionSeconds+projectSeconds*float64(n))
 	}
-	first := 128
-	if full.depth < 2*first {
-		first = 64
+	middle := 128 // of the depths that are tried
+	if full.depth < 2*middle {
+		middle = 64
 	}
-	if gain(first, 0) <= 0 {
+	if gain(middle, 0) <= 0 {
 		return s, nil
 	}
 	makers, size := newCovariance(row, makerRows, centre, o)
@@ -110,16 +109,16 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 		}
 		return try(along(centre, basis, depth, size))
 	}
-	near, err := directed(first)
+	near, err := directed(middle)
 	if err != nil {
 		return nil, err
 	}
-	less, more := gain(first/2, near), gain(first*2, deeperLeaves*near)
+	less, more := gain(middle/2, near), gain(middle*2, deeperLeaves*near)
 	switch {
-	case less > max(more, 0) && first > 64:
-		_, err = directed(first / 2)
+	case less > max(more, 0) && middle > 64:
+		_, err = directed(middle / 2)
 	case more > 0:
-		_, err = directed(first * 2)
+		_, err = directed(middle * 2)
 	}
 	return s, err
 }
@@ -152,68 +151,8 @@ func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, set
 	return out, nil
 }
 
-// spread returns count numbers below n, ascending but for none that come twice: the
-// golden ratio spreads any number of them evenly and avoids the periods that data in
-// some order may have.
-func spread(count, n int) []int {
-	out := make([]int, count)
-	for i := range out {
-		out[i] = i
-		if count < n {
-			_, fraction := math.Modf(float64(i) * (math.Sqrt(5) - 1) / 2)
-			out[i] = int(fraction * float64(n))
-		}
-	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// blocks calls a function for blocks of projectionRows of n points, with room.
-func (p *projection) blocks(ctx context.Context, n int, o *Options, do func(room *projectRoom, lo, hi int)) error {
-	rooms := make([]*projectRoom, o.Workers.Workers())
-	return o.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
-		if rooms[worker] == nil {
-			rooms[worker] = newProjectRoom(p)
-		}
-		lo, hi := par.Block(block, n, projectionRows)
-		do(rooms[worker], lo, hi)
-	}))
-}
-
-// fit sets the middle of the rests and the unit of the codes for a sample.
-func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, o *Options) error {
-	width := p.width()
-	largest, rests := make([]float64, n), make([]float64, n)
-	if err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
-		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
-		for i := range hi - lo {
-			z := room.z[i*p.depth:][:width]
-			if p.rest() {
-				rests[lo+i] = z[p.kept]
-			}
-			most := 0.0
-			for _, v := range z[:p.kept] {
-				if size := math.Abs(v); size > most { // max would look for NaN too
-					most = size
-				}
-			}
-			largest[lo+i] = most
-		}
-	}); err != nil {
-		return err
-	}
-	low, high := quantile(rests, 0.01), quantile(rests, 0.99)
-	p.middle = low + (high-low)/2
-	reach := quantile(largest, 0.99)
-	if p.kept >= manyPlaces {
-		reach *= cutShare
-	}
-	p.unit = positive(max(reach, (high-low)/2), slices.Max(largest)) / 127
-	return nil
-}
-
-// sample returns the share of pairs of a sample that its codes leave, and, if that is
-// asked for, the share of those that are within the radius, or nearly so.
+// sample returns the share of all pairs of a sample that its codes leave, and, if that
+// is asked for, the share that is within the radius, or nearly so.
 func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius float64, measure bool, o *Options) (near, found float64, err error) {
 	c, err := p.encode(ctx, row, n, o)
 	if err != nil {
@@ -224,12 +163,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	r, radius2 := searchReach(c, radius), radiusSquared(radius)
 	panel, bias := make([]uint8, columns*p.depth), make([]int32, columns)
 	c.panel(panel, 0, n)
-	for j := range bias {
-		bias[j] = padBias
-		if j < n {
-			bias[j] = r.bias(c.norm2[j], c.slack[j])
-		}
-	}
+	r.biases(bias, c.norm2, c.slack)
 	const together = 32
 	var left, within atomic.Int64
 	err = o.Workers.Do(ctx, par.Blocks(queries, together), par.Func(func(_, block int) {
@@ -238,7 +172,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 		mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*p.depth)
 		for q := lo; q < hi; q++ {
 			i := q * n / queries
-			threshold[q-lo] = r.threshold(c.norm2[i], c.sum[i], bounded(r.radius+c.slack[i]))
+			threshold[q-lo] = c.threshold(r.reach, i, r.radius)
 			copy(code[(q-lo)*p.depth:], c.row(i))
 		}
 		o.Kernels.Above8(mask, code, panel, p.depth, bias, threshold)
@@ -265,35 +199,6 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	}))
 	pairs := float64(queries) * float64(max(n-1, 1))
 	return float64(left.Load()) / pairs, float64(within.Load()) / pairs, err
-}
-
-// encode returns the codes of n points.
-func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, o *Options) (*codes, error) {
-	c, width := newCodes(n, p.depth, p.unit), p.width()
-	err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
-		if p.directions == nil && !p.rest() {
-			for i := lo; i < hi; i++ {
-				c.round(i, row(i), p.centre, o.Kernels)
-			}
-			return
-		}
-		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
-		for i := range hi - lo {
-			c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])
-		}
-	})
-	c.widest = slices.Max(c.slack)
-	return c, err
-}
-
-// quantile returns the value that a share of v, or of a sample of it, does not exceed.
-func quantile(v []float64, share float64) float64 {
-	var sorted []float64
-	for _, i := range spread(min(len(v), surveyRows), len(v)) {
-		sorted = append(sorted, v[i])
-	}
-	slices.Sort(sorted)
-	return sorted[int(share*float64(len(sorted)-1))]
 }
 
 // positive returns the first of two numbers that is, or 1. It is never so small

@@ -85,12 +85,7 @@ func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n
 		// A radius rounded up is for points that are farther than it.
 		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / t.c.unit, drop: before - w, bias: make([]int32, padded)}
 		level.reach = reach{usual: bounded(level.radius + usual), most: tb.groups.widest}
-		for g := range level.bias {
-			level.bias[g] = padBias
-			if g < count {
-				level.bias[g] = level.reach.bias(tb.groups.norm2[g], tb.groups.slack[g])
-			}
-		}
+		level.reach.biases(level.bias, tb.groups.norm2, tb.groups.slack)
 		tb.levels, before = append(tb.levels, level), w
 	}
 	tb.total = before * float64(n)
@@ -121,7 +116,7 @@ func (tb *tailBounds) bound(room *tailRoom, k *Kernels, lo, hi int) {
 		level := &tb.levels[l]
 		threshold := room.threshold[:hi-lo]
 		for i := range threshold {
-			threshold[i] = level.reach.threshold(c.norm2[lo+i], c.sum[lo+i], bounded(level.radius+c.slack[lo+i]))
+			threshold[i] = c.threshold(level.reach, lo+i, level.radius)
 		}
 		k.Above8(room.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
 		for i := range hi - lo {

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -75,36 +74,12 @@ func (t *tiles) panel(from, to int) []uint8 {
 	return t.panels[from*panelColumns*t.c.depth : to*panelColumns*t.c.depth]
 }
 
-// enclose makes code i the middle of the codes lo to hi-1 of c, and its slack the
-// radius around them.
-func (c *codes) enclose(i int, of *codes, lo, hi int) {
-	sums := make([]int64, c.depth)
-	for j := lo; j < hi; j++ {
-		for t, v := range of.row(j) {
-			sums[t] += int64(v)
-		}
-	}
-	centre := c.row(i)
-	for t, v := range sums {
-		centre[t] = int8(math.RoundToEven(float64(v) / float64(hi-lo)))
-	}
-	c.measure(i)
-	for j := lo; j < hi; j++ {
-		c.slack[i] = max(c.slack[i], bounded(of.distance(j, centre)+of.slack[j]))
-	}
-}
-
 // biases returns those of all columns of the panels, for reaches b of the points.
 func (t *tiles) biases(r reach, b []float64) []int32 {
 	out := make([]int32, t.count()*panelColumns)
 	for tile := range t.count() {
-		column := out[tile*panelColumns:][:panelColumns]
-		for j := range column {
-			column[j] = padBias
-			if i := t.start[tile] + j; i < t.start[tile+1] {
-				column[j] = r.bias(t.c.norm2[i], b[i])
-			}
-		}
+		lo, hi := t.start[tile], t.start[tile+1]
+		r.biases(out[tile*panelColumns:][:panelColumns], t.c.norm2[lo:hi], b[lo:hi])
 	}
 	return out
 }
@@ -117,7 +92,7 @@ func (t *tiles) ballTerms(radius float64) (threshold, bias []int32) {
 	r := reach{usual: bounded(near + quantile(t.balls.slack, 0.9)), most: t.c.widest}
 	threshold = make([]int32, t.count())
 	for ball := range threshold {
-		threshold[ball] = r.threshold(t.balls.norm2[ball], t.balls.sum[ball], bounded(near+t.balls.slack[ball]))
+		threshold[ball] = t.balls.threshold(r, ball, near)
 	}
 	return threshold, t.biases(r, t.c.slack)
 }

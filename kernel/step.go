@@ -52,8 +52,8 @@ func (s *Step) Check(n int) error {
 	if s.Labels.N() != n {
 		return fmt.Errorf("kernel: step: %w: %d labels for %d rows", ErrLabels, s.Labels.N(), n)
 	}
-	if s.Form == Attract && s.Labels.Signed() {
-		return fmt.Errorf("kernel: step: %w: form attract divides by the label degree and cannot use the table %s, which has negative weights", ErrTable, s.Labels.Table().Name())
+	if s.Form == Attract && s.Labels.signed() {
+		return fmt.Errorf("kernel: step: %w: form attract divides by the label degree and cannot use the table %s, which has negative weights", ErrTable, s.Labels.table.Name())
 	}
 	return nil
 }

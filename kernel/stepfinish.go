@@ -28,7 +28,7 @@ func (t *finishTables) set(st *Stats) {
 	t.weight, t.extra = resize(t.weight, classes+1), resize(t.extra, classes+1)
 	t.target = resize(t.target, (classes+1)*k)
 	if t.none == nil {
-		t.none = make([]uint32, csrTile)
+		t.none = make([]uint32, passTile)
 	}
 	t.pull = f.pull / t.scale
 	if f.pull == 0 {

@@ -1,5 +1,11 @@
 package kernel
 
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/internal/par"
+)
+
 // A tournament lets every block of rows meet every other once, and itself
 // once, in rounds in which no block plays twice. The games of a round can
 // therefore run at the same time and each add to both of its blocks: all pairs
@@ -41,4 +47,15 @@ func (t tournament) game(round, game int) (a, b int, ok bool) {
 		a, b = b, a
 	}
 	return a, b, b < t.blocks
+}
+
+// play plays all rounds: task runs the games of the one that round says.
+func (t tournament) play(ctx context.Context, set *par.Set, task par.Task, round *int, progress *progress) error {
+	for *round = range t.rounds() {
+		if err := set.Do(ctx, t.games(*round), task); err != nil {
+			return err
+		}
+		progress.set(*round + 1)
+	}
+	return nil
 }

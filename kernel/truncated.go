@@ -18,6 +18,7 @@ import (
 // equal to each distinct one, (W x)_i = (W_distinct S)_g + (S_g - x_i) for a
 // point i of group g, so any number of equal points costs O(n).
 type truncated struct {
+	name    string     // of the operator
 	rows    weightRows // between distinct points
 	order   []uint32
 	group   []uint32 // rows group[g] to group[g+1]-1 are equal; nil if none are
@@ -61,7 +62,10 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 	}
 	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
 	op.degrees = make([]float64, n)
-	doubles := op.doubles()
+	doubles, err := op.doubles(ctx)
+	if err != nil {
+		return err
+	}
 	isolated := make([]int, op.rows.Chunks())
 	if err := op.set.Do(ctx, op.rows.Chunks(), par.Func(func(_, chunk int) {
 		op.sumRows(chunk, sum, doubles)
@@ -95,22 +99,32 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 }
 
 // checkPolicy refuses a graph that the options do not allow.
-func (op *truncated) checkPolicy(name string, o *Options) error {
+func (op *truncated) checkPolicy(o *Options) error {
+	if err := o.refuseIsolated(op.cert.Isolated, op.N(), fmt.Sprintf("have no neighbour within %.4g", op.radius)); err != nil {
+		return buildError(op.name, err)
+	}
+	worst := 0.0
 	switch {
-	case o.Isolated == Fail && op.cert.Isolated > 0:
-		return fmt.Errorf("kernel: build %s: %w: %d of %d rows have no neighbour within %.4g", name, ErrIsolated, op.cert.Isolated, op.N(), op.radius)
-	case o.Isolated == Fail && !o.fixed() && op.cert.RowMax > o.Tolerance:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: op.cert.RowMax, Operator: name}
-	case o.Isolated == Repair && !o.fixed() && op.worstRepairable(o.Tolerance) > o.Tolerance:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: op.worstRepairable(o.Tolerance), Operator: name}
+	case o.fixed(): // whatever the tolerance
+	case o.Isolated == Fail:
+		worst = op.cert.RowMax
+	case o.Isolated == Repair:
+		worst = op.worstRepairable(o.Tolerance)
+	}
+	if worst > o.Tolerance {
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: worst, Operator: op.name}
 	}
 	return nil
 }
 
+// foundRel bounds the relative error of a weight by simd.Weights whose distance was
+// computed by differences.
+func foundRel(d int) float64 { return directRel(d) + 1.18*0x1p-24 }
+
 // worstRepairable returns the largest eta_i of the rows whose weights are not
 // so small that those below the float32 range matter at the tolerance.
 func (op *truncated) worstRepairable(tolerance float64) float64 {
-	worst, least := 0.0, faintest(op.N(), tolerance)
+	worst, least := 0.0, underflowDegree(op.N(), tolerance)
 	for i, d := range op.degrees {
 		if d >= least {
 			worst = max(worst, op.cert.Eta(i))
@@ -122,9 +136,9 @@ func (op *truncated) worstRepairable(tolerance float64) float64 {
 // doubles returns what equal points add to the degrees of distinct ones: the weights
 // of all but one of each group. nil where no points are equal. Mostly few are, and it
 // is they who tell their neighbours.
-func (op *truncated) doubles() []float64 {
+func (op *truncated) doubles(ctx context.Context) ([]float64, error) {
 	if op.group == nil {
-		return nil
+		return nil, nil
 	}
 	out, reader := make([]float64, op.rows.Rows()), op.rows.reader(1)
 	for g := range out {
@@ -132,13 +146,16 @@ func (op *truncated) doubles() []float64 {
 		if more == 0 {
 			continue
 		}
+		if err := ctx.Err(); err != nil { // a row may have a million candidates
+			return nil, err
+		}
 		out[g] += more
 		ind, val := reader.row(g)
 		for e, j := range ind {
 			out[j] += more * float64(val[e])
 		}
 	}
-	return out
+	return out, nil
 }
 
 // sumRows sets the degrees of a chunk to W 1, summed in float64.

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync/atomic"
 
@@ -23,14 +22,14 @@ type truncatedPass struct {
 	nonFinite atomic.Bool
 }
 
-// csrTile is the most rows whose products are made before they are used. They stay
+// passTile is the most rows whose products are made before they are used. They stay
 // in the second-level cache. Products and the rest of a step wait for different
 // things, memory and arithmetic, and every change from one to the other costs: with
 // 32 columns tiles of 64 rows take a tenth longer.
-const csrTile = 1024
+const passTile = 1024
 
 // passTileRows is the number of rows of a tile of k columns.
-func passTileRows(k int) int { return max(64, min(csrTile, 1<<15/k&^15)) }
+func passTileRows(k int) int { return max(64, min(passTile, 1<<15/k&^15)) }
 
 // passRoom is the scratch memory of a worker.
 type passRoom struct {
@@ -80,10 +79,7 @@ func (pass *truncatedPass) run(ctx context.Context, dst, x block[float32], st *S
 		err = pass.op.set.Do(ctx, chunks, pass)
 	}
 	pass.dst, pass.x, pass.stats = block[float32]{}, block[float32]{}, nil
-	if err != nil {
-		return fmt.Errorf("kernel: product: %w", err)
-	}
-	return nil
+	return productError(pass.op.name, err)
 }
 
 // Run does one chunk of weights.

@@ -17,7 +17,7 @@ func csrCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *O
 	}
 	c.Neighbours = mean
 	c.Cost = csrCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
-	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b)
+	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b, pr)
 	if o.Layout == sparse.Compact16 {
 		c.Eta += 0x1p-11
 	}
@@ -26,6 +26,27 @@ func csrCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *O
 		return c
 	}
 	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g", mean, c.Radius)
+	return c
+}
+
+const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pairs are cut at a radius"
+
+// pairsCandidate plans the graph of csr without its weights.
+func pairsCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+	c := csrCandidate(ctx, p, b, pr, o)
+	if p.d > maxDirect {
+		return Candidate{Radius: c.Radius, Neighbours: c.Neighbours, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
+	}
+	if o.Neighbours > 0 {
+		c.Feasible, c.Reason = false, pairsHaveARadius
+		return c
+	}
+	nnz := c.Neighbours * float64(p.n)
+	c.Cost = pairsCost(p.n, p.d, nnz, testedPairs(p.n, p.d, nnz), o)
+	c.Reason = fmt.Sprintf("about %.4g neighbours a row within %.4g, weights made anew at every step", c.Neighbours, c.Radius)
+	if math.IsInf(c.Radius, 1) {
+		c.Reason = "every pair, weights made anew at every step"
+	}
 	return c
 }
 
@@ -38,15 +59,96 @@ func truncationRadius(p *pointSet, b Bandwidth, pr *profile, o *Options) float64
 	case o.Neighbours > 0:
 		return pr.radiusFor(min(float64(o.Neighbours), float64(p.n-1)))
 	}
-	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b), o.Tolerance/2), farBoundOf(p))
+	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b, pr), o.Tolerance/2), farBoundOf(p))
+}
+
+// cutoffRadius is truncationRadius where no sample has been taken yet. One is needed only
+// if the radius is to follow from the tolerance.
+func cutoffRadius(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (float64, error) {
+	if o.fixed() {
+		return o.CutoffRadius, nil
+	}
+	pr, err := takeProfile(ctx, p, o)
+	if err != nil {
+		return 0, err
+	}
+	return truncationRadius(p, b, pr, o), nil
 }
 
 // truncatedRel is the error of a float32 weight.
-func truncatedRel(p *pointSet, b Bandwidth) float64 {
+func truncatedRel(p *pointSet, b Bandwidth, pr *profile) float64 {
 	if p.d <= maxDirect {
-		return directRel(p.d) + 1.18*0x1p-24 // simd.Weights
+		return foundRel(p.d)
 	}
-	return newDistancer(p, nil).entryRel(b) + 0x1p-24 // the stored format
+	return weightRel(b, p.d, pr.most) + 0x1p-24 // the stored format
+}
+
+// farBoundOf returns what the search among points knows of those dropped. It is for
+// one goroutine.
+func farBoundOf(p *pointSet) farBound {
+	if p.d <= maxDirect {
+		return cellFar(p)
+	}
+	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
+}
+
+// csrCost estimates the cost for a number of stored weights. Nearest neighbours are
+// found by codes in any dimension.
+func csrCost(n, d int, nnz float64, o *Options) Cost {
+	if o.Neighbours > 0 {
+		d = max(d, maxDirect+1)
+	}
+	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
+	switch pairs := float64(n) * float64(n) / 2; {
+	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
+		c.BuildSeconds = pairs*(float64(d)*distanceSeconds+denseExpSeconds) + nnz*(entrySeconds+storeSeconds)
+	case d <= maxDirect:
+		c.BuildSeconds = float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
+	default:
+		c.BuildSeconds = float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
+	}
+	rows := float64(n)
+	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
+	c.ResidentBytes = saturate(8*nnz + rows*(8+4+8+4+4))
+	none, one := o.storedBytes(n)
+	entry, slack := float64(one), 0.0
+	switch {
+	case o.Neighbours > 0: // those of each point, until the matrix is made
+		slack = float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
+	case d > maxDirect && nnz < float64(n)*float64(n-1): // half of the graph, until the other is made
+		entry += entryBytes
+	case d <= maxDirect: // slabs that are not full, and pieces that moved from one to the next
+		workers := float64(o.Workers.Workers())
+		slack = pieceEntries * entry * workers
+		entry *= 1 + min(1, mostSlab*workers/max(nnz, 1)) + float64(pieceEntries)/mostSlab
+	}
+	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + float64(none) + slack)
+	c.NNZ = saturate(nnz)
+	return c
+}
+
+// testedPairs estimates how many distances a cell list takes to find so many weights,
+// as the benchmarks show it: the more points there are around a cluster the better its
+// box fits, and the fewer in many dimensions.
+func testedPairs(n, d int, nnz float64) float64 {
+	neighbours := nnz / float64(n)
+	best := [...]float64{1: 0.8, 2: 0.6, 3: 0.27}[min(d, 3)] * math.Pow(0.35, float64(max(d-3, 0)))
+	within := best * math.Sqrt(neighbours/(neighbours+50*float64(d-1)+1)) // the share of them within the radius
+	return min(nnz/max(within, 1e-9), float64(n)*float64(n))
+}
+
+// pairsCost estimates the cost for a number of weights and of distances taken.
+func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
+	rows, columns := float64(n), float64(o.Columns)
+	step := rows*pairRowSeconds + tested*float64(d)*pairTestSeconds + nnz*(pairWeightSeconds+columns*csrAxpySeconds) + rows*columns*csrFinishSeconds
+	list := 8*tested/clusterPoints/clusterPoints + 8*rows // at most a span for each cluster that is tested
+	return Cost{
+		BuildSeconds: rows*sortSeconds + step, StepSeconds: step,
+		ResidentBytes: saturate(rows*(4*float64(d)+8+4+4+4) + list),
+		PeakBytes:     saturate(float64(searchBytes(n, d, o)) + float64(o.Workers.Workers())*float64(pairReaderBytes(o.Columns)) + list),
+		StreamedBytes: saturate(rows*(4*float64(d)+8*columns+12) + list),
+		Flops:         3*float64(d)*tested + nnz*(10+2*columns),
+	}
 }
 
 func buildCSR(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
@@ -75,7 +177,7 @@ func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius 
 	}
 	op.Close()
 	wider, err := build(raised)
-	if errors.Is(err, ErrMemory) && o.Force != "" {
+	if errors.Is(err, ErrMemory) && o.Operator != "" {
 		return build(radius) // what was asked for, and its certificate tells what it misses
 	}
 	return wider, err

@@ -283,7 +283,11 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 	above := 0
 	for seed := range uint64(200) {
 		p := unitRows(t, makeUnit("opposite", 2, 33, -1, seed)).points()
-		q, room := newUnitDistancer(p), newTile(33)
+		q, err := newUnitDistancer(t.Context(), p, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		room := newDistanceRoom(33)
 		q.fill(room, 0, 2, 0, 2)
 		if room.d2[1] > 4 || q.exact(0, 1) > 4 {
 			above++

@@ -8,7 +8,7 @@ import (
 )
 
 // The vectors were computed with 12 digits by a plain program for the
-// formulas of the package comment; their source is operators.md, section 12.
+// formulas of the package comment.
 var vectors = []struct {
 	name      string
 	points    blas64.General

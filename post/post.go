@@ -37,7 +37,7 @@ import (
 // shape than it has.
 var ErrLabelMode = errors.New("labels do not fit the release")
 
-// ErrScale reports a release whose numbers float32 cannot hold.
+// ErrScale reports released numbers beyond float32 (Continue) or float64 (Points).
 var ErrScale = errors.New("released numbers are out of range")
 
 // Settings say how to go on. The zero value of every field means its default.
@@ -61,7 +61,7 @@ type Settings struct {
 	Alpha *float64
 	// Steps is the number of further steps. Default 4.
 	Steps int
-	// StopTolerance and Normalize are those of iterate.Settings.
+	// StopTolerance and Normalize are those of privatemail.Settings.
 	StopTolerance float64
 	Normalize     iterate.Normalization
 
@@ -118,6 +118,11 @@ func points(ctx context.Context, r *release.Release) (blas64.General, error) {
 // labels may be nil: the label term is then left out, or made from the
 // randomised labels of the release. The embedding is centred; a shift of all
 // rows changes neither the graph nor the steps.
+//
+// Errors: *release.Error, release.ErrRelease for none, ErrLabelMode, ErrScale,
+// iterate.ErrSettings, kernel.ErrNonFinite for an Alpha that is no number,
+// kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
+// ErrMemory, iterate.ErrDiverged, and that of ctx.
 func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*Embedding, error) {
 	out, err := embed(ctx, r, labels, s)
 	if err != nil {
@@ -156,7 +161,7 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 		return nil, err
 	}
 	o := &kernel.Options{
-		Tolerance: s.Tolerance, Isolated: s.Isolated, Force: s.Operator, Steps: steps, Columns: r.Columns,
+		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: steps, Columns: r.Columns,
 		Workers: s.Workers, Kernels: s.Kernels, Progress: s.Progress,
 	}
 	if o.BudgetBytes, err = rest(s.BudgetBytes, r, step.Labels); err != nil {

@@ -27,26 +27,3 @@ func Centres(share, epsilon float64) (int, error) {
 	}
 	return int(m), nil
 }
-
-// NearestCentre returns the number of the centre nearest to a row, the lowest
-// among equals. The row has the dimension of the centres.
-func NearestCentre(book *wire.Codebook, row []float64) int {
-	best, least := 0, math.Inf(1)
-	for c := range book.Cells() {
-		if d := SquaredDistance(row, book.Centres[c*book.Dimension:(c+1)*book.Dimension]); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// SquaredDistance returns |a - b|^2 in float64, summed from the first coordinate
-// to the last. b has the length of a.
-func SquaredDistance(a []float64, b []float32) (sum float64) {
-	b = b[:len(a)]
-	for j, v := range a {
-		e := v - float64(b[j])
-		sum += float64(e * e) // the conversion forbids a fused product: same bits everywhere
-	}
-	return sum
-}

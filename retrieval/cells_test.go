@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 func TestCentres(t *testing.T) {
@@ -24,17 +22,5 @@ func TestCentres(t *testing.T) {
 		if _, err := Centres(c[0], c[1]); !errors.Is(err, ErrCells) {
 			t.Errorf("%v: error %v", c, err)
 		}
-	}
-}
-
-func TestNearestCentre(t *testing.T) {
-	book := &wire.Codebook{Dimension: 2, Centres: []float32{0, 0, 3, 4, 3, 4, -1, 0}}
-	for want, row := range map[int][]float64{0: {0.1, 0.5}, 1: {3, 3}, 3: {-2, 0}} {
-		if got := NearestCentre(book, row); got != want {
-			t.Errorf("%v: %d, want %d", row, got, want)
-		}
-	}
-	if got := SquaredDistance([]float64{1, 2}, []float32{4, 6}); got != 25 {
-		t.Errorf("distance %g", got)
 	}
 }

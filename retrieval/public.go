@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // Public is the labelled set both sides have before a query: its rows are the
@@ -19,7 +20,7 @@ type Public struct {
 	features blas64.General
 	labels   []int32
 	byClass  [][]int
-	hash     [sha256.Size]byte
+	hash     wire.Hash
 }
 
 // NewPublic copies the rows, scaled to unit norm, and their labels, each in 0 ..
@@ -90,4 +91,4 @@ func (p *Public) Labels() []int32 { return p.labels }
 func (p *Public) OfClass(class int) []int { return p.byClass[class] }
 
 // Hash tells two sets apart: the sides of a query must hold the same one.
-func (p *Public) Hash() [sha256.Size]byte { return p.hash }
+func (p *Public) Hash() wire.Hash { return p.hash }

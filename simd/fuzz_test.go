@@ -67,10 +67,13 @@ func FuzzExpNeg(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 0, 0, 0x80, 0x7f, 0, 0, 0xc0, 0x7f})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x := numbers(t, data)
+		if len(x) == 0 {
+			return
+		}
 		want, got := make([]float32, len(x)), guarded[float32](t, len(x))
 		expNegF32Go(want, x)
 		for _, level := range Levels() {
-			At(level).ExpNeg(got, x)
+			At(level).expNeg(got, x)
 			for i, v := range got {
 				if v != want[i] && !(v != v && want[i] != want[i]) {
 					t.Fatalf("%v: exp(-%g) = %g, want %g", level, x[i], v, want[i])

@@ -58,7 +58,7 @@ func TestSameBitsEverywhere(t *testing.T) {
 		s.MulRowsF32(product, k, k, ptr, ind, val, x, k)
 		put(sums)
 		put(product)
-		s.ExpNeg(sums32, x[:n*k])
+		s.expNeg(sums32, x[:n*k])
 		put(sums32)
 		s.Weights(sums32, distances, 0.3)
 		put(sums32)

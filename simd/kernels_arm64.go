@@ -30,7 +30,6 @@ var neonKernels = Kernels{
 	centredSums: centredSumsGo,
 	centredDots: centredDotsGo,
 	dots:        dotsNEON,
-	sqDists:     sqDistsNEON,
 	sqDistsTo:   sqDistsToGo,
 	wideDistsTo: wideDistsToGo,
 	addRows:     addRowsGo,

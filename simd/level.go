@@ -29,8 +29,8 @@ func (l Level) String() string {
 	return levelNames[l]
 }
 
-// ParseLevel returns the level of a name as String spells it.
-func ParseLevel(name string) (Level, error) {
+// LevelByName returns the level of a name as String spells it.
+func LevelByName(name string) (Level, error) {
 	for l, s := range levelNames {
 		if s == name {
 			return Level(l), nil
@@ -69,7 +69,7 @@ func choose(value string, host Level) choice {
 	if value == "" {
 		return choice{level: host}
 	}
-	asked, err := ParseLevel(value)
+	asked, err := LevelByName(value)
 	if err != nil {
 		return choice{host, fmt.Sprintf("PM_SIMD is ignored: %v", err)}
 	}

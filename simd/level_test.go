@@ -8,12 +8,12 @@ import (
 
 func TestLevelNames(t *testing.T) {
 	for l := Generic; l <= NEON; l++ {
-		got, err := ParseLevel(l.String())
+		got, err := LevelByName(l.String())
 		if err != nil || got != l {
-			t.Errorf("ParseLevel(%q) = %v, %v", l, got, err)
+			t.Errorf("LevelByName(%q) = %v, %v", l, got, err)
 		}
 	}
-	if _, err := ParseLevel("sse2"); err == nil {
+	if _, err := LevelByName("sse2"); err == nil {
 		t.Error("sse2 is a level")
 	}
 	if got := Level(9).String(); got != "Level(9)" {
@@ -96,7 +96,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		if got := testing.AllocsPerRun(10, func() {
 			s.SumRows(wide[:n], ptr, x[:n])
 			s.MulRowsF32(single, k, k, ptr, ind, x[:n], x, k)
-			s.ExpNeg(single, x)
+			s.expNeg(single, x)
 			s.Weights(single[:n], wide[:n], 1)
 			s.Collect(candidates, x, 2, spans)
 			s.Near(out, wide, counts, candidates, x, 2, 1, 1)
@@ -104,7 +104,6 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.FinishRows(finish, single, k, x, k, x, wide, slots)
 			s.FinishRows(&packed, single, 2, x, 2, x, wide, slots)
 			s.Dots(single, 3, x, k, 3, x, k, 3, k)
-			s.SqDists(single, 3, x, k, 3, x, k, 3, k)
 			s.SqDistsTo(single, x[:k], x, k, ind, 1)
 			s.Above8(mask, bytes, panel, 64, bias, bias[:17])
 			s.MulTrans(single, k, x, 1, 1, x, k, 3, k)

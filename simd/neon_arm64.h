@@ -5,8 +5,6 @@
 
 // fadd vd.4s, vn.4s, vm.4s
 #define FADD4S(m, n, d) WORD $(0x4e20d400 | (m)<<16 | (n)<<5 | (d))
-// fsub vd.4s, vn.4s, vm.4s
-#define FSUB4S(m, n, d) WORD $(0x4ea0d400 | (m)<<16 | (n)<<5 | (d))
 // faddp vd.4s, vn.4s, vm.4s
 #define FADDP4S(m, n, d) WORD $(0x6e20d400 | (m)<<16 | (n)<<5 | (d))
 // fmla vd.4s, vn.4s, vm.4s

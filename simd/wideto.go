@@ -18,7 +18,7 @@ func (s *Kernels) WideDistsTo(dst []float64, x, rows []float32, stride int, inde
 		return
 	}
 	for _, i := range []uint32{index[0], index[len(index)-1]} {
-		if !holds(len(rows), int(i)+1, stride, len(x)) {
+		if uint64(i) >= math.MaxInt || !holds(len(rows), int(i)+1, stride, len(x)) {
 			panic("simd: wide distances to: short slice")
 		}
 	}

@@ -14,6 +14,9 @@ import (
 // Workers is a fixed set of goroutines that share out work, from NewWorkers to
 // Close. The nil set is the caller alone. It is safe for concurrent use: calls
 // take turns.
+//
+//	Close()         // stops them; a closed set works in the caller
+//	Workers() int   // how many there are, 1 for the nil set
 type Workers = par.Set
 
 // Kernels are the inner loops for one set of processor instructions, as

@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -121,7 +122,7 @@ func (f *abFlags) run(ctx context.Context, e *cli.Env, names []string) (err erro
 	for _, s := range sides {
 		if f.keep != "" {
 			path := filepath.Join(f.keep, s.name+".txt")
-			if err := writeFile(path, func(w io.Writer) error { _, err := w.Write(s.text.Bytes()); return err }); err != nil {
+			if err := formats.WriteFile(ctx, path, func(w io.Writer) error { _, err := w.Write(s.text.Bytes()); return err }); err != nil {
 				return err
 			}
 		}

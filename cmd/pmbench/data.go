@@ -134,6 +134,11 @@ type pointSet struct {
 	radius float64
 }
 
+// graph builds the truncated graph of the points.
+func (s *pointSet) graph(ctx context.Context, workers *kernel.Workers) (*kernel.CSR, error) {
+	return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: workers})
+}
+
 func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, error) {
 	return shared(l, fmt.Sprint("points ", kind, n, " ", d), func() (*pointSet, error) {
 		k, err := points.KindNamed(kind)
@@ -145,7 +150,7 @@ func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, e
 			return nil, err
 		}
 		s := &pointSet{points: x}
-		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, neighbours, 0, &kernel.Options{Workers: l.workers(workerCounts()[0])})
+		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, neighbours, 0, &kernel.Options{Workers: l.workers(allWorkers())})
 		return s, err
 	})
 }
@@ -157,7 +162,7 @@ func (l *lab) operator(ctx context.Context, n, d, workers int) (*kernel.CSR, err
 		if err != nil {
 			return nil, err
 		}
-		return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: l.workers(workers)})
+		return s.graph(ctx, l.workers(workers))
 	})
 }
 

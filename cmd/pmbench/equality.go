@@ -84,7 +84,7 @@ func equalitySubject(ctx context.Context, l *lab, set searchSet, workers int) (*
 			}
 			nnz := op.Cost().NNZ
 			sub.nnz += nnz
-			sub.bytes += 4*int64(x.Rows)*int64(x.Cols) + 8*nnz + 8*int64(x.Rows+1)
+			sub.bytes += buildBytes(x, nnz)
 			if err := op.Close(); err != nil {
 				return err
 			}
@@ -191,18 +191,12 @@ func foundPairs(ctx context.Context, x blas32.General, radius float64, o kernel.
 	if err != nil {
 		return nil, err
 	}
-	given := func(row int) uint32 {
-		if order := op.Order(); order != nil {
-			return order[row]
-		}
-		return uint32(row)
-	}
 	var out []uint64
 	var buffer sparse.RowBuffer
 	for row := range a.Rows() {
 		columns, _ := a.Row(row, &buffer)
 		for _, column := range columns {
-			if i, j := given(row), given(int(column)); i < j {
+			if i, j := given(op, row), given(op, int(column)); i < j {
 				out = append(out, closePair{i: i, j: j}.key())
 			}
 		}

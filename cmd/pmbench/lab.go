@@ -18,16 +18,15 @@ type lab struct {
 	yards   map[int]*yardstick // by workers
 	made    map[string]any
 	small   bool // sizes for a test of the suites themselves
-
-	from, span float64 // of all work, this part's
+	work    portion
 }
 
 func newLab(m *Machine, p *meter) *lab {
-	return &lab{machine: m, meter: p, sets: map[int]*sparse.Workers{}, yards: map[int]*yardstick{}, made: map[string]any{}, span: 1}
+	return &lab{machine: m, meter: p, sets: map[int]*sparse.Workers{}, yards: map[int]*yardstick{}, made: map[string]any{}, work: allWork}
 }
 
-// show tells how far this lab's part of the work has come.
-func (l *lab) show(what string, share float64) { l.meter.show(what, l.from+l.span*share) }
+// show tells how far this lab's portion of the work has come.
+func (l *lab) show(what string, share float64) { l.meter.show(what, l.work.at(share)) }
 
 // workers returns a set of so many workers.
 func (l *lab) workers(n int) *sparse.Workers {
@@ -63,9 +62,12 @@ func (l *lab) size(n int) int {
 	return n
 }
 
+// allWorkers is the largest number of workers.
+func allWorkers() int { return runtime.GOMAXPROCS(0) }
+
 // workerCounts are the numbers of workers cases are measured with.
 func workerCounts() []int {
-	if all := runtime.GOMAXPROCS(0); all > 1 {
+	if all := allWorkers(); all > 1 {
 		return []int{1, all}
 	}
 	return []int{1}

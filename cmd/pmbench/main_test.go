@@ -106,7 +106,13 @@ func TestFilesThatAreMissing(t *testing.T) {
 	refuse(t, cli.Failed, []string{"run", "-suite", "spmm", "-out", folder}, "is a folder")
 	refuse(t, cli.Failed, []string{"roofline", broken}, "broken.jsonl", "object 2")
 	refuse(t, cli.Failed, []string{"report", absent}, "no such folder")
+	page := filepath.Join(folder, "page.md")
+	refuse(t, cli.Failed, []string{"report", filepath.Join("testdata", "report"), "-out", page, "-html", filepath.Join(absent, "x.html")}, "there is no folder")
+	if _, err := os.Stat(page); err == nil {
+		t.Error("half of the report was written")
+	}
 	refuse(t, cli.Failed, []string{"report", folder}, "broken.jsonl")
+	refuse(t, cli.Usage, []string{"report", filepath.Join("testdata", "report"), "-out", ""}, "-out")
 }
 
 // Every verb explains itself, in the package comment too, and its examples parse.

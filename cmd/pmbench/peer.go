@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	jbsparse "github.com/james-bowman/sparse"
+	"golang.org/x/sys/cpu"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -112,9 +113,6 @@ func findPython(ctx context.Context, modules string) (string, error) {
 	return "", err
 }
 
-// unpackSources writes the programs of the peers to a folder.
-func unpackSources(folder string) error { return os.CopyFS(folder, peerSources) }
-
 // child is a peer in a process of its own. It reads questions and answers with
 // lines of JSON; between them it waits and costs nothing.
 type child struct {
@@ -132,6 +130,10 @@ func startChild(ctx context.Context, args []string, data string) (*child, error)
 	// Threads that wait must not take the other side's time, and large pages are for
 	// both sides: ours asks for them.
 	c.process.Env = append(os.Environ(), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")
+	// OpenBLAS before 0.3.25 takes slow kernels on processors it does not know.
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && os.Getenv("OPENBLAS_CORETYPE") == "" {
+		c.process.Env = append(c.process.Env, "OPENBLAS_CORETYPE=SkylakeX")
+	}
 	in, err := c.process.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -217,11 +219,7 @@ func (j *jamesBowman) round(k, _ int, budget float64, check string) ([]float64, 
 	for e, v := range j.y.RawMatrix().Data {
 		y[e] = float32(v)
 	}
-	return seconds, writeFloats(check, y)
-}
-
-func writeFloats(path string, v []float32) error {
-	return writeFile(path, func(w io.Writer) error { return writeLittle(w, v) })
+	return seconds, writeLittle(check, y)
 }
 
 func readFloats(path string, count int) ([]float32, error) {
@@ -250,24 +248,29 @@ func writeGraph(path string, a *sparse.CSR) error {
 		ind, val = append(ind, columns...), append(val, values...)
 		ptr = append(ptr, uint64(len(ind)))
 	}
-	return writeFile(path, func(w io.Writer) error {
-		return writeLittle(w, []uint64{uint64(a.Rows()), uint64(a.NNZ())}, ptr, ind, val)
-	})
+	return writeLittle(path, []uint64{uint64(a.Rows()), uint64(a.NNZ())}, ptr, ind, val)
 }
 
 // writePoints writes points and a radius as the peers read them.
 func writePoints(path string, s *pointSet) error {
-	return writeFile(path, func(w io.Writer) error {
-		return writeLittle(w, []uint64{uint64(s.points.Rows), uint64(s.points.Cols)}, []float64{s.radius}, s.points.Data)
-	})
+	return writeLittle(path, []uint64{uint64(s.points.Rows), uint64(s.points.Cols)}, []float64{s.radius}, s.points.Data)
 }
 
-func writeLittle(w io.Writer, parts ...any) error {
-	b := bufio.NewWriterSize(w, 1<<20)
+// writeLittle writes numbers to a file between two processes, which is read when it is
+// complete and removed in the end.
+func writeLittle(path string, parts ...any) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriterSize(f, 1<<20)
 	for _, p := range parts {
-		if err := binary.Write(b, binary.LittleEndian, p); err != nil {
-			return err
+		if err == nil {
+			err = binary.Write(b, binary.LittleEndian, p)
 		}
 	}
-	return b.Flush()
+	if err == nil {
+		err = b.Flush()
+	}
+	return errors.Join(err, f.Close())
 }

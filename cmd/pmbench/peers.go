@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -20,40 +19,23 @@ import (
 )
 
 func peersVerb() cli.Verb {
-	return cli.Verb{
-		Name: "peers", Summary: "measure others on the same data, in the same minute",
-		Synopsis: []string{"[-suite spmm,cells,wide,iterate,search] [-case PATTERN] [-count N] [-json]"},
-		About: `
+	about := `
 Builds the peers that are installed and lets them and us take turns on the same data,
 first checking that the results are the same. A ratio is their time over ours, the
 median of at least 5 rounds: above 1 we are faster. No ratio is given for a result
 that differs. A peer that is not installed is named, and is no error.
 
-  spmm   Y += A X, a million rows of 32 entries in curve order, k = 1, 2, 8, 32:
-         SuiteSparse:GraphBLAS, Eigen (row-major), james-bowman/sparse, scipy
-  cells  all neighbours within a radius, a million points with 32 neighbours on
-         average: scipy's cKDTree.query_pairs, nanoflann. Theirs is the time of the
-         tree and the search; ours has the weights and the certificate in it too
-  wide   a step of the full kernel of unit features, a million in 64 and 200,000 in
-         512 dimensions, sigma 6: numpy in blocks of rows. Theirs is measured with
-         20,000 rows and multiplied by (n/20,000)^2. Not among the default suites
-  iterate  the 32 leading eigenvectors of a graph of 10,000 points to a residual of
-         1e-5: scikit-learn's spectral_embedding by LOBPCG, on the same weights. And
-         from points to eigenvectors (op=embedding), the search included: 20,000
-         points, 32 nearest neighbours, against its SpectralEmbedding by LOBPCG, or by
-         AMG where pyamg is installed and that is faster. There one-sided pairs weigh
-         half with theirs, so that values differ a little; the residual of either side
-         is given. Not among the default suites: it takes minutes a round
-  search  all neighbours within a radius, 20,000 and 100,000 features of 200 classes
-         in 64 and 512 dimensions with 48 neighbours on average (or PM_FEATURES):
-         FAISS IndexFlatL2.range_search, numpy by symmetric blocks, scikit-learn's
-         brute force, and FAISS IVFFlat with nprobe 4, whose recall is given. They
-         decide in float32; up to 1 in 100 rows may differ. Ours has the weights and
-         the certificate in it too. Not among the default suites: the largest takes
-         minutes a round; -n 20000 leaves it out
-
+`
+	for _, s := range peerSuites() {
+		about += fmt.Sprintf("  %-8s %s\n", s.name, strings.ReplaceAll(strings.TrimSpace(s.about+"\n"+s.note), "\n", "\n"+strings.Repeat(" ", 11)))
+	}
+	about += `
 CXX and PYTHON name another compiler and interpreter.
-`,
+`
+	return cli.Verb{
+		Name: "peers", Summary: "measure others on the same data, in the same minute",
+		Synopsis: []string{"[-suite spmm,cells,wide,iterate,search] [-case PATTERN] [-count N] [-json]"},
+		About:    about,
 		Prints:   cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl"},
 		Define: func(fs *flag.FlagSet) cli.Action {
@@ -62,7 +44,7 @@ CXX and PYTHON name another compiler and interpreter.
 			fs.StringVar(&f.pattern, "case", "", "only cases whose name matches the regular expression `PATTERN`")
 			fs.StringVar(&f.peer, "peer", "", "only peers whose name matches the regular expression `PATTERN`, whatever its case")
 			cli.CountVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
-			cli.CountVar(fs, &f.n, "n", 1_000_000, "number of rows `N`")
+			cli.CountVar(fs, &f.n, "n", defaultRows, "number of rows `N`, or the most there may be where a suite has fewer")
 			fs.DurationVar(&f.slice, "slice", 150*time.Millisecond, "in a round either side repeats its operation for the `TIME`, at least once")
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine")
 			return f.run
@@ -72,6 +54,9 @@ CXX and PYTHON name another compiler and interpreter.
 
 // minRounds is the least number of rounds a ratio is made of.
 const minRounds = 5
+
+// defaultRows is the number of rows unless -n says otherwise.
+const defaultRows = 1_000_000
 
 type peersFlags struct {
 	suite, pattern, peer string
@@ -148,7 +133,7 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	if err := unpackSources(folder); err != nil {
+	if err := os.CopyFS(folder, peerSources); err != nil {
 		return err
 	}
 	e.NoteLevel()
@@ -161,14 +146,13 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	}
 	if !f.noLimits {
 		l.show("limits of the machine", 0)
-		if err := measureLimits(ctx, m, runtime.GOMAXPROCS(0)); err != nil {
+		if err := measureLimits(ctx, m, allWorkers()); err != nil {
 			return err
 		}
 	}
 	c := &contest{lab: l, e: e, folder: folder, rounds: f.count, slice: f.slice.Seconds(), pattern: pattern, peers: peers, built: map[string]built{}}
 	for i, s := range wanted {
-		l.from, l.span = float64(i)/float64(len(wanted)), 1/float64(len(wanted))
-		if err := s.play(c, ctx, f.n); err != nil {
+		if err := s.play(c, ctx, f.n, allWork.piece(i, len(wanted))); err != nil {
 			// Ctrl-C reaches the peers too: one that has ended is no failure of its own.
 			return errors.Join(ctx.Err(), err)
 		}
@@ -187,16 +171,58 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	return writeRatios(e.Stdout, c.ratios)
 }
 
-// A peerSuite is a suite that others can play, with up to n rows.
+// A peerSuite is a suite that others can play.
 type peerSuite struct {
 	name string
-	play func(c *contest, ctx context.Context, n int) error
+	// about says in lines for the help what is played, and against whom; note is for
+	// those who play.
+	about, note string
+	rows        int // of the largest case, unless -n asks for fewer
+	play        func(c *contest, ctx context.Context, n int, work portion) error
 }
 
 func peerSuites() []peerSuite {
 	return []peerSuite{
-		{"spmm", (*contest).spmm}, {"cells", (*contest).cells}, {"wide", (*contest).wide},
-		{"iterate", (*contest).iterate}, {"search", (*contest).search},
+		{
+			name: "spmm", rows: defaultRows, play: (*contest).spmm,
+			about: `Y += A X, a million rows of 32 entries in curve order, k = 1, 2, 8, 32:
+SuiteSparse:GraphBLAS, Eigen (row-major), james-bowman/sparse, scipy.`,
+		},
+		{
+			name: "cells", rows: defaultRows, play: (*contest).cells,
+			about: `All neighbours within a radius, a million points with 32 neighbours on
+average: scipy's cKDTree.query_pairs, nanoflann. Theirs is the time of the
+tree and the search; ours has the weights and the certificate in it too.`,
+		},
+		{
+			name: "wide", rows: defaultRows, play: (*contest).wide,
+			about: `A step of the full kernel of unit features, a million in 64 and 200,000 in
+512 dimensions, sigma 6: numpy in blocks of rows. Theirs is measured with
+20,000 rows and multiplied by (n/20,000)^2.`,
+			note: "Not among the default suites.",
+		},
+		{
+			name: "iterate", rows: mostEmbeddedRows, play: (*contest).iterate,
+			about: `The 32 leading eigenvectors of a graph of 10,000 points to a residual of
+1e-5 (op=converge): scikit-learn's spectral_embedding by LOBPCG, on the same
+weights. And from points to eigenvectors (op=embedding), the search included:
+20,000 points, 32 nearest neighbours, against its SpectralEmbedding by LOBPCG,
+or by AMG where pyamg is installed and that is faster. There one-sided pairs
+weigh half with theirs, so that values differ a little; the residual of either
+side is given.`,
+			note: "Not among the default suites: it takes minutes a round.",
+		},
+		{
+			name: "search", rows: 100_000, play: (*contest).search,
+			about: `All neighbours within a radius, 20,000 and 100,000 features of 200 classes
+in 64 and 512 dimensions with 48 neighbours on average (or PM_FEATURES):
+FAISS IndexFlatL2.range_search, numpy by symmetric blocks, scikit-learn's
+brute force, and FAISS IVFFlat with nprobe 4, whose recall is given. They
+decide in float32; up to 1 in 100 rows may differ. Ours has the weights and
+the certificate in it too.`,
+			note: `Not among the default suites: the largest takes minutes a round; -n 20000
+leaves it out.`,
+		},
 	}
 }
 
@@ -220,11 +246,8 @@ func choosePeerSuites(names string) (out []peerSuite, err error) {
 	return out, nil
 }
 
-// choosePeers returns what the names of peers have to match, or nil for all of them.
+// choosePeers returns what the names of peers have to match.
 func choosePeers(pattern string) (*regexp.Regexp, error) {
-	if pattern == "" {
-		return nil, nil
-	}
 	peers, err := regexp.Compile("(?i)" + pattern)
 	if err != nil {
 		return nil, cli.Usagef("-peer: %v", err)
@@ -251,7 +274,7 @@ type contest struct {
 	rounds  int
 	slice   float64 // seconds of either side in a round
 	pattern *regexp.Regexp
-	peers   *regexp.Regexp // those that play; nil: all
+	peers   *regexp.Regexp // those that play
 	ratios  []*Ratio
 	built   map[string]built // by suite and the peer's name
 }
@@ -269,10 +292,10 @@ type rival struct {
 	missing string
 }
 
-// rivals prepares the peers of a suite on a data file.
-func (c *contest) rivals(ctx context.Context, suite, data string) (out []*rival, err error) {
+// rivals prepares the peers of a suite on a data file, before the work they are for.
+func (c *contest) rivals(ctx context.Context, suite, data string, work portion) (out []*rival, err error) {
 	for _, p := range peerTable() {
-		if p.suite != suite || c.peers != nil && !c.peers.MatchString(p.name) {
+		if p.suite != suite || !c.peers.MatchString(p.name) {
 			continue
 		}
 		r := &rival{peer: p}
@@ -280,7 +303,7 @@ func (c *contest) rivals(ctx context.Context, suite, data string) (out []*rival,
 		key := suite + " " + p.name // a library may be there with a program for each suite
 		b, known := c.built[key]
 		if !known {
-			c.lab.show("building "+p.name, 0)
+			c.lab.show("building "+p.name, work.from)
 			b.args, b.err = p.build(ctx, c.folder)
 			if ctx.Err() != nil {
 				return out, ctx.Err()
@@ -314,7 +337,6 @@ func closeRivals(rivals []*rival) {
 // match is one case against all rivals.
 type match struct {
 	ratio Ratio // the fields they share
-	k     int
 	ours  func(ctx context.Context) error
 	// differ returns how far a rival's result is from ours.
 	differ func(file string) (float64, error)
@@ -326,8 +348,42 @@ type match struct {
 	residuals func() (ours, theirs float64)
 }
 
+// matches returns one for each number of workers whose case is to be played. They share
+// the fields given.
+func (c *contest) matches(shared Ratio, name func(workers int) string) (out []*match) {
+	for _, w := range workerCounts() {
+		r := shared
+		r.Case, r.Workers, r.Level = name(w), w, level()
+		if c.pattern.MatchString(r.Case) {
+			out = append(out, &match{ratio: r})
+		}
+	}
+	return out
+}
+
+// playAll plays matches on the data that write gives to the peers of a suite, and to more
+// that have it.
+func (c *contest) playAll(ctx context.Context, suite string, write func(file string) error, matches []*match, work portion, more ...*rival) error {
+	data := filepath.Join(c.folder, "data")
+	if err := write(data); err != nil {
+		return err
+	}
+	rivals, err := c.rivals(ctx, suite, data, work)
+	defer closeRivals(rivals)
+	if err != nil {
+		return err
+	}
+	rivals = append(rivals, more...)
+	for i, m := range matches {
+		if err := c.play(ctx, m, rivals, work.piece(i, len(matches))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // play checks the rivals' results, then measures in turns: ours, theirs, ours...
-func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share func(round int) float64) error {
+func (c *contest) play(ctx context.Context, m *match, rivals []*rival, work portion) error {
 	type score struct {
 		*rival
 		Ratio
@@ -349,7 +405,7 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share fun
 		}
 		s.Version = r.version()
 		file := filepath.Join(c.folder, "result")
-		if _, err := r.round(m.k, m.ratio.Workers, 0, file); err != nil {
+		if _, err := r.round(m.ratio.K, m.ratio.Workers, 0, file); err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		difference, err := m.differ(file)
@@ -368,7 +424,7 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share fun
 		}
 	}
 	for round := range c.rounds {
-		c.lab.show(m.ratio.Suite+": "+m.ratio.Case, share(round))
+		c.lab.show(m.ratio.Suite+": "+m.ratio.Case, work.piece(round, c.rounds).from)
 		for _, s := range scores {
 			if s.opponent == nil || s.Difference == nil || *s.Difference > m.most && !s.approximate {
 				continue
@@ -377,7 +433,7 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, share fun
 			if err != nil {
 				return err
 			}
-			theirs, err := s.round(m.k, m.ratio.Workers, c.slice, "")
+			theirs, err := s.round(m.ratio.K, m.ratio.Workers, c.slice, "")
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -424,29 +480,55 @@ func repeat(budget float64, operation func() error) (seconds []float64, err erro
 
 func writeRatios(w io.Writer, all []*Ratio) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "suite\tcase\tpeer\tours\ttheirs\tratio\tquartiles\trounds\tresult\t")
+	fmt.Fprintln(t, "suite\t"+strings.Join(ratioHead(), "\t")+"\t")
 	for _, r := range all {
-		switch {
-		case r.Missing != "":
-			fmt.Fprintf(t, "%s\t%s\t%s\t\t\t\t\t\tmissing\t\n", r.Suite, r.Case, r.Peer)
-		case r.Ratio == nil:
-			fmt.Fprintf(t, "%s\t%s\t%s %s\t\t\t\t\t\tdiffers: %s\t\n", r.Suite, r.Case, r.Peer, r.Version, optional(r.Difference, "%.2g"))
-		default:
-			result := fmt.Sprintf("same (%.1g)", *r.Difference)
-			if r.Recall != nil {
-				result = fmt.Sprintf("recall %.4f", *r.Recall)
-			}
-			if r.PeerResidual != nil {
-				result += fmt.Sprintf(", residuals %s and %s", optional(r.Residual, "%.1e"), optional(r.PeerResidual, "%.1e"))
-			}
-			if r.PeerN > 0 {
-				result += fmt.Sprintf(", theirs from n = %d times (n/%d)^2", r.PeerN, r.PeerN)
-			}
-			fmt.Fprintf(t, "%s\t%s\t%s %s\t%s\t%s\t%.2f\t%.2f..%.2f\t%d\t%s\t\n", r.Suite, r.Case, r.Peer, r.Version,
-				duration(r.Seconds), duration(r.PeerSeconds), *r.Ratio, *r.RatioLow, *r.RatioHigh, r.Rounds, result)
-		}
+		fmt.Fprintln(t, r.Suite+"\t"+strings.Join(r.row(), "\t")+"\t")
 	}
 	return t.Flush()
+}
+
+// ratioHead names the columns of a table of ratios.
+func ratioHead() []string {
+	return []string{"case", "peer", "ours", "theirs", "ratio", "quartiles", "rounds", "result"}
+}
+
+// row returns a ratio as a line of a table.
+func (r *Ratio) row() []string {
+	out := []string{r.Case, strings.TrimSpace(r.Peer + " " + r.Version), "", "", "", "", "", r.result()}
+	if r.Ratio != nil {
+		copy(out[2:], []string{
+			duration(r.Seconds), duration(r.PeerSeconds), fmt.Sprintf("%.2f", *r.Ratio),
+			optional(r.RatioLow, "%.2f") + " to " + optional(r.RatioHigh, "%.2f"), fmt.Sprint(r.Rounds),
+		})
+		if r.extrapolated() {
+			out[3] += " *"
+		}
+	}
+	return out
+}
+
+// extrapolated tells whether the seconds of the peer follow from those with fewer rows.
+func (r *Ratio) extrapolated() bool { return r.PeerN > 0 && r.PeerN < r.N }
+
+// result says how theirs compares with ours.
+func (r *Ratio) result() string {
+	switch {
+	case r.Missing != "":
+		return "missing"
+	case r.Ratio == nil:
+		return "differs: " + optional(r.Difference, "%.2g")
+	}
+	out := "same (" + optional(r.Difference, "%.1g") + ")"
+	if r.Recall != nil {
+		out = fmt.Sprintf("recall %.4f", *r.Recall)
+	}
+	if r.PeerResidual != nil {
+		out += fmt.Sprintf(", residuals %s and %s", optional(r.Residual, "%.1e"), optional(r.PeerResidual, "%.1e"))
+	}
+	if r.extrapolated() {
+		out += fmt.Sprintf(", * from n = %d times (n/%d)^2", r.PeerN, r.PeerN)
+	}
+	return out
 }
 
 // moduleVersion returns the version of a module this program was linked with.

@@ -3,14 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -27,7 +25,7 @@ const (
 
 // embeddings plays whole spectral embeddings, from points to eigenvectors, of at most n
 // points.
-func (c *contest) embeddings(ctx context.Context, n int) error {
+func (c *contest) embeddings(ctx context.Context, n int, work portion) error {
 	n = min(n, mostEmbeddedRows)
 	hard := searchSet{"hard", n, 64}
 	sets := []struct {
@@ -44,13 +42,10 @@ func (c *contest) embeddings(ctx context.Context, n int) error {
 		sets[0].kind, sets[0].d = filepath.Base(folder), featureDimension
 	}
 	for i, set := range sets {
-		var matches []*match
-		for _, w := range workerCounts() {
-			name := fmt.Sprintf("op=embedding/kind=%s/n=%d/d=%d/nearest=%d/k=%d/workers=%d", set.kind, n, set.d, embeddingNeighbours, convergeColumns(n), w)
-			if c.pattern == nil || c.pattern.MatchString(name) {
-				matches = append(matches, &match{ratio: Ratio{Suite: "iterate", Case: name, N: n, D: set.d, K: convergeColumns(n), Workers: w, Level: level()}})
-			}
-		}
+		k := convergeColumns(n)
+		matches := c.matches(Ratio{Suite: "iterate", N: n, D: set.d, K: k}, func(w int) string {
+			return fmt.Sprintf("op=embedding/kind=%s/n=%d/d=%d/nearest=%d/k=%d/workers=%d", set.kind, n, set.d, embeddingNeighbours, k, w)
+		})
 		if len(matches) == 0 {
 			continue
 		}
@@ -58,8 +53,7 @@ func (c *contest) embeddings(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		share := func(done float64) float64 { return (float64(i) + done/float64(len(matches))) / float64(len(sets)) }
-		if err := c.embedding(ctx, x, matches, share); err != nil {
+		if err := c.embedding(ctx, x, matches, work.piece(i, len(sets))); err != nil {
 			return err
 		}
 	}
@@ -67,42 +61,28 @@ func (c *contest) embeddings(ctx context.Context, n int) error {
 }
 
 // embedding plays the matches on points.
-func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*match, share func(done float64) float64) error {
-	data := filepath.Join(c.folder, "rows")
-	if err := writeFile(data, func(w io.Writer) error {
-		return writeLittle(w, []uint64{uint64(x.Rows), uint64(x.Cols), embeddingNeighbours}, x.Data)
-	}); err != nil {
-		return err
-	}
-	rivals, err := c.rivals(ctx, "embedding", data)
-	defer closeRivals(rivals)
+func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*match, work portion) error {
+	op, err := nearestGraph(ctx, x, c.lab.workers(allWorkers())) // to hold theirs against
 	if err != nil {
 		return err
 	}
-	for j, m := range matches {
-		workers, k := c.lab.workers(m.ratio.Workers), m.ratio.K
-		op, err := nearestGraph(ctx, x, workers)
-		if err != nil {
-			return err
-		}
-		m.k, m.most, m.ratio.NNZ = k, maxEmbeddingDifference, op.Cost().NNZ
+	defer op.Close()
+	for _, m := range matches {
+		k, workers := m.ratio.K, m.ratio.Workers
 		var values []float64
 		var residual, theirResidual float64
+		m.ratio.NNZ, m.most = op.Cost().NNZ, maxEmbeddingDifference
 		m.ours = func(ctx context.Context) error {
-			op, err := nearestGraph(ctx, x, workers)
+			op, err := nearestGraph(ctx, x, c.lab.workers(workers))
 			if err != nil {
 				return err
 			}
 			defer op.Close()
-			out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, &iterate.ConvergeSettings{Columns: k, Tolerance: convergeTolerance, Workers: workers})
-			if err != nil {
-				return err
+			out, err := c.lab.eigenvectors(ctx, op, workers)
+			if err == nil {
+				values, residual = out.Values, slices.Max(out.Residuals)
 			}
-			if out.Status != iterate.Converged {
-				return fmt.Errorf("no convergence in %d products", out.Products)
-			}
-			values, residual = out.Values, slices.Max(out.Residuals)
-			return nil
+			return err
 		}
 		m.differ = func(file string) (float64, error) {
 			theirs, err := readFloats(file, x.Rows*k+1)
@@ -113,15 +93,10 @@ func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*ma
 			return eigenDifference(ctx, op, inOrder(op, theirs[:x.Rows*k], k), values)
 		}
 		m.residuals = func() (ours, theirs float64) { return residual, theirResidual }
-		err = c.play(ctx, m, rivals, func(round int) float64 {
-			return share(float64(j) + float64(round)/float64(c.rounds))
-		})
-		op.Close()
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return c.playAll(ctx, "embedding", func(file string) error {
+		return writeLittle(file, []uint64{uint64(x.Rows), uint64(x.Cols), embeddingNeighbours}, x.Data)
+	}, matches, work)
 }
 
 // nearestGraph returns the graph of nearest neighbours with weights that round to 1 where
@@ -133,13 +108,9 @@ func nearestGraph(ctx context.Context, x blas32.General, workers *kernel.Workers
 // inOrder returns rows of k numbers, given in the order of the points, in that of the
 // operator.
 func inOrder(op *kernel.CSR, rows []float32, k int) []float32 {
-	order := op.Order()
-	if order == nil {
-		return rows
-	}
 	out := make([]float32, 0, len(rows))
-	for _, given := range order {
-		out = append(out, rows[int(given)*k:][:k]...)
+	for row := range op.N() {
+		out = append(out, rows[int(given(op, row))*k:][:k]...)
 	}
 	return out
 }

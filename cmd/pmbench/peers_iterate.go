@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -22,74 +19,53 @@ const (
 )
 
 // iterate plays the eigenvectors of a graph, and those of points.
-func (c *contest) iterate(ctx context.Context, n int) error {
-	if err := c.eigenvectors(ctx, min(n, mostEigenRows)); err != nil {
+func (c *contest) iterate(ctx context.Context, n int, work portion) error {
+	if err := c.eigenvectors(ctx, min(n, mostEigenRows), work.piece(0, 2)); err != nil {
 		return err
 	}
-	return c.embeddings(ctx, n)
+	return c.embeddings(ctx, n, work.piece(1, 2))
 }
 
 // eigenvectors plays the leading eigenvectors of a graph.
-func (c *contest) eigenvectors(ctx context.Context, n int) error {
-	var matches []*match
-	for _, w := range workerCounts() {
-		if name := convergeName(n, w); c.pattern == nil || c.pattern.MatchString(name) {
-			matches = append(matches, &match{ratio: Ratio{Suite: "iterate", Case: name, N: n, D: convergeDimension, K: convergeColumns(n), Workers: w, Level: level()}})
-		}
-	}
+func (c *contest) eigenvectors(ctx context.Context, n int, work portion) error {
+	k := convergeColumns(n)
+	matches := c.matches(Ratio{Suite: "iterate", N: n, D: convergeDimension, K: k}, func(w int) string { return convergeName(n, w) })
 	if len(matches) == 0 {
 		return nil
 	}
-	op, err := c.lab.convergeOperator(ctx, n, matches[0].ratio.Workers)
-	if err != nil {
-		return err
-	}
-	a, err := weightsOf(ctx, op)
-	if err != nil {
-		return err
-	}
-	data := filepath.Join(c.folder, "weights")
-	if err := writeGraph(data, a); err != nil {
-		return err
-	}
-	rivals, err := c.rivals(ctx, "iterate", data)
-	defer closeRivals(rivals)
-	if err != nil {
-		return err
-	}
-	for i, m := range matches {
+	for _, m := range matches {
 		op, err := c.lab.convergeOperator(ctx, n, m.ratio.Workers)
 		if err != nil {
 			return err
 		}
-		settings := &iterate.ConvergeSettings{Columns: convergeColumns(n), Tolerance: convergeTolerance, Workers: c.lab.workers(m.ratio.Workers)}
 		var values []float64
-		m.k, m.most, m.ratio.NNZ = convergeColumns(n), maxEigenDifference, int64(a.NNZ())
+		m.ratio.NNZ, m.most = op.Cost().NNZ, maxEigenDifference
 		m.ours = func(ctx context.Context) error {
-			out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, settings)
-			if err == nil && out.Status != iterate.Converged {
-				err = fmt.Errorf("no convergence in %d products", out.Products)
-			}
+			out, err := c.lab.eigenvectors(ctx, op, m.ratio.Workers)
 			if err == nil {
 				values = out.Values
 			}
 			return err
 		}
 		m.differ = func(file string) (float64, error) {
-			theirs, err := readFloats(file, n*convergeColumns(n))
+			theirs, err := readFloats(file, n*k)
 			if err != nil {
 				return 0, err
 			}
 			return eigenDifference(ctx, op, theirs, values)
 		}
-		err = c.play(ctx, m, rivals, func(round int) float64 {
-			return (float64(i) + float64(round)/float64(c.rounds)) / float64(len(matches))
-		})
+	}
+	return c.playAll(ctx, "iterate", func(file string) error {
+		op, err := c.lab.convergeOperator(ctx, n, matches[0].ratio.Workers)
 		if err != nil {
 			return err
 		}
-	}
-	return nil
+		a, err := weightsOf(ctx, op)
+		if err != nil {
+			return err
+		}
+		return writeGraph(file, a)
+	}, matches, work)
 }
 
 // weightsOf reads the weights of an operator, rows in its order, by its products

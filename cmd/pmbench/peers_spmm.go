@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -12,72 +10,49 @@ import (
 )
 
 // spmm plays the products.
-func (c *contest) spmm(ctx context.Context, n int) error {
-	type size struct {
-		k, workers int
-		layout     sparse.Layout
-	}
-	var sizes []size
-	name := func(s size) string {
-		return fmt.Sprintf("order=curve/n=%d/nnz=%d/k=%d/layout=%v/workers=%d", n, neighbours, s.k, s.layout, s.workers)
-	}
+func (c *contest) spmm(ctx context.Context, n int, work portion) error {
+	var all []*match
 	for _, k := range spmmColumns() {
+		var x, y blas32.General // made where a case is played
 		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
-			for _, w := range workerCounts() {
-				if s := (size{k, w, layout}); c.pattern == nil || c.pattern.MatchString(name(s)) {
-					sizes = append(sizes, s)
+			matches := c.matches(Ratio{Suite: "spmm", N: n, D: 2, K: k}, func(w int) string { return spmmName("curve", n, k, layout, w) })
+			if len(matches) == 0 {
+				continue
+			}
+			a, err := c.lab.graphIn(ctx, "curve", n, layout)
+			if err != nil {
+				return err
+			}
+			if x.Rows == 0 {
+				x, y = block(n, k), zeros(n, k)
+			}
+			for _, m := range matches {
+				set := c.lab.workers(m.ratio.Workers)
+				m.ratio.NNZ, m.most = int64(a.NNZ()), maxDifference
+				m.ours = func(ctx context.Context) error { return a.MulTo(ctx, set, nil, y, x) }
+				m.differ = func(file string) (float64, error) {
+					theirs, err := readFloats(file, len(y.Data))
+					if err != nil {
+						return 0, err
+					}
+					return productDifference(ctx, a, x, y, theirs)
 				}
 			}
+			all = append(all, matches...)
 		}
 	}
-	if len(sizes) == 0 {
+	if len(all) == 0 {
 		return nil
 	}
 	a, err := c.lab.graph("curve", n)
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(c.folder, "graph")
-	if err := writeGraph(data, a); err != nil {
-		return err
+	var more []*rival
+	if c.peers.MatchString(ownPeer) {
+		more = append(more, &rival{peer: peer{name: ownPeer, pairing: serial}, opponent: &jamesBowman{a: a.ToJB()}})
 	}
-	rivals, err := c.rivals(ctx, "spmm", data)
-	defer closeRivals(rivals)
-	if err != nil {
-		return err
-	}
-	if c.peers == nil || c.peers.MatchString(ownPeer) {
-		rivals = append(rivals, &rival{
-			peer:     peer{name: ownPeer, pairing: serial},
-			opponent: &jamesBowman{a: a.ToJB()},
-		})
-	}
-	for i, s := range sizes {
-		a, err := c.lab.graphIn(ctx, "curve", n, s.layout)
-		if err != nil {
-			return err
-		}
-		x, y, set := block(n, s.k), zeros(n, s.k), c.lab.workers(s.workers)
-		m := &match{
-			ratio: Ratio{Suite: "spmm", Case: name(s), N: n, D: 2, K: s.k, NNZ: int64(a.NNZ()), Workers: s.workers, Level: level()},
-			k:     s.k, most: maxDifference,
-			ours: func(ctx context.Context) error { return a.MulTo(ctx, set, nil, y, x) },
-			differ: func(file string) (float64, error) {
-				theirs, err := readFloats(file, len(y.Data))
-				if err != nil {
-					return 0, err
-				}
-				return productDifference(ctx, a, x, y, theirs)
-			},
-		}
-		err = c.play(ctx, m, rivals, func(round int) float64 {
-			return (float64(i) + float64(round)/float64(c.rounds)) / float64(len(sizes))
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return c.playAll(ctx, "spmm", func(file string) error { return writeGraph(file, a) }, all, work, more...)
 }
 
 // productDifference is the largest difference of two products, relative to

@@ -176,7 +176,7 @@ type fake struct {
 
 func (f *fake) round(_, _ int, _ float64, check string) ([]float64, error) {
 	if check != "" {
-		return []float64{0}, writeFloats(check, f.result)
+		return []float64{0}, writeLittle(check, f.result)
 	}
 	f.rounds++
 	return []float64{f.seconds}, nil
@@ -202,7 +202,7 @@ func TestNoRatioForAWrongResult(t *testing.T) {
 			return math.Abs(float64(v[1]) - 2), nil
 		},
 	}
-	if err := c.play(t.Context(), m, rivals, func(int) float64 { return 0 }); err != nil {
+	if err := c.play(t.Context(), m, rivals, allWork); err != nil {
 		t.Fatal(err)
 	}
 	if len(c.ratios) != 4 || c.ratios[0].Ratio == nil || c.ratios[0].Rounds != 5 || right.rounds != 5 {
@@ -218,7 +218,7 @@ func TestNoRatioForAWrongResult(t *testing.T) {
 	}
 	// With two workers nobody here plays.
 	m.ratio.Workers, c.ratios = 2, nil
-	if err := c.play(t.Context(), m, rivals, func(int) float64 { return 0 }); err != nil || len(c.ratios) != 0 {
+	if err := c.play(t.Context(), m, rivals, allWork); err != nil || len(c.ratios) != 0 {
 		t.Errorf("%v, %v", c.ratios, err)
 	}
 }

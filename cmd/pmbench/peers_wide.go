@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"math"
-	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
 )
@@ -14,7 +13,7 @@ const peerWideRows = 20_000
 
 // wide plays a step of the full kernel. The peer takes it for the first rows only,
 // and its time is multiplied by the square of the ratio of the rows.
-func (c *contest) wide(ctx context.Context, n int) error {
+func (c *contest) wide(ctx context.Context, n int, work portion) error {
 	var sizes []wideSize
 	for _, s := range wideSizes(c.lab) {
 		if s.n = min(s.n, n); !s.full {
@@ -22,52 +21,38 @@ func (c *contest) wide(ctx context.Context, n int) error {
 		}
 	}
 	for i, s := range sizes {
-		if err := c.wideSize(ctx, s, float64(i)/float64(len(sizes)), 1/float64(len(sizes))); err != nil {
+		if err := c.wideSize(ctx, s, work.piece(i, len(sizes))); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *contest) wideSize(ctx context.Context, s wideSize, from, span float64) error {
-	var counts []int
-	for _, w := range workerCounts() {
-		if c.pattern == nil || c.pattern.MatchString(wideName(s, w)) {
-			counts = append(counts, w)
-		}
-	}
-	if len(counts) == 0 {
+func (c *contest) wideSize(ctx context.Context, s wideSize, work portion) error {
+	few := min(s.n, peerWideRows)
+	matches := c.matches(Ratio{Suite: "wide", N: s.n, D: s.d, K: wideColumns, PeerN: few}, func(w int) string { return wideName(s, w) })
+	if len(matches) == 0 {
 		return nil
 	}
 	x, err := c.lab.wideRows(s.n, s.d)
 	if err != nil {
 		return err
 	}
-	few := min(s.n, peerWideRows)
-	part := blas32.General{Rows: few, Cols: s.d, Stride: x.Stride, Data: x.Data[:(few-1)*x.Stride+s.d]}
-	data := filepath.Join(c.folder, "rows")
-	if err := writePoints(data, &pointSet{points: part, radius: wideSigma}); err != nil {
-		return err
-	}
-	rivals, err := c.rivals(ctx, "wide", data)
-	defer closeRivals(rivals)
+	// Ours on the same rows, for the comparison of results.
+	first := blas32.General{Rows: few, Cols: s.d, Stride: x.Stride, Data: x.Data[:(few-1)*x.Stride+s.d]}
+	same, err := widePoly(ctx, c.lab, first, allWorkers())
 	if err != nil {
 		return err
 	}
-	for i, w := range counts {
-		// Ours on the same rows, for the comparison of results.
-		same, err := widePoly(ctx, c.lab, part, w)
-		if err != nil {
-			return err
-		}
-		check, err := newWideStep(same, few)
-		if err != nil {
-			return err
-		}
-		if err := check.run(ctx); err != nil {
-			return err
-		}
-		op, err := c.lab.wideOperator(ctx, s.n, s.d, w)
+	check, err := newWideStep(same, few)
+	if err != nil {
+		return err
+	}
+	if err := check.run(ctx); err != nil {
+		return err
+	}
+	for _, m := range matches {
+		op, err := c.lab.wideOperator(ctx, s.n, s.d, m.ratio.Workers)
 		if err != nil {
 			return err
 		}
@@ -75,30 +60,22 @@ func (c *contest) wideSize(ctx context.Context, s wideSize, from, span float64) 
 		if err != nil {
 			return err
 		}
-		m := &match{
-			ratio: Ratio{Suite: "wide", Case: wideName(s, w), N: s.n, D: s.d, K: wideColumns, Workers: w, Level: level(), PeerN: few},
-			k:     wideColumns,
-			// Half of eta times the range of x, which is 1, and float32.
-			most: same.Certificate().RowMax/2 + maxDifference,
-			ours: step.run,
-			differ: func(file string) (float64, error) {
-				theirs, err := readFloats(file, few*wideColumns)
-				if err != nil {
-					return 0, err
-				}
-				worst := 0.0
-				for e, v := range theirs {
-					worst = max(worst, math.Abs(float64(v)-float64(check.dst.Data[e]))) // max keeps a NaN
-				}
-				return worst, nil
-			},
-		}
-		err = c.play(ctx, m, rivals, func(round int) float64 {
-			return from + span*(float64(i)+float64(round)/float64(c.rounds))/float64(len(counts))
-		})
-		if err != nil {
-			return err
+		m.ours = step.run
+		// Half of eta times the range of x, which is 1, and float32.
+		m.most = same.Certificate().RowMax/2 + maxDifference
+		m.differ = func(file string) (float64, error) {
+			theirs, err := readFloats(file, few*wideColumns)
+			if err != nil {
+				return 0, err
+			}
+			worst := 0.0
+			for e, v := range theirs {
+				worst = max(worst, math.Abs(float64(v)-float64(check.dst.Data[e]))) // max keeps a NaN
+			}
+			return worst, nil
 		}
 	}
-	return nil
+	return c.playAll(ctx, "wide", func(file string) error {
+		return writePoints(file, &pointSet{points: first, radius: wideSigma})
+	}, matches, work)
 }

@@ -134,13 +134,14 @@ func scalePlot(all []summary) (*plot.Plot, error) {
 	return p, nil
 }
 
-// ratioPlot shows the peers' times over ours.
+// ratioPlot shows the peers' times over ours in a suite.
 func ratioPlot(ratios []*Ratio) (*plot.Plot, error) {
 	var values plotter.Values
 	var names []string
+	short := shortCases(ratios)
 	for _, r := range slices.Backward(ratios) { // the first on top
 		if r.Ratio != nil {
-			values, names = append(values, *r.Ratio), append(names, r.Peer+" "+shortCase(r))
+			values, names = append(values, *r.Ratio), append(names, r.Peer+" "+short[r.Case])
 		}
 	}
 	if len(values) == 0 {
@@ -164,11 +165,18 @@ func ratioPlot(ratios []*Ratio) (*plot.Plot, error) {
 	return p, nil
 }
 
-// shortCase is what tells the cases of a suite apart.
-func shortCase(r *Ratio) string {
-	if r.Suite == "spmm" {
-		return fmt.Sprintf("k=%d w=%d", r.K, r.Workers)
+// shortCases returns what tells the cases of a suite apart, by their names.
+func shortCases(ratios []*Ratio) map[string]string {
+	times := map[string]int{}
+	for _, r := range ratios {
+		for _, field := range strings.Split(r.Case, "/") {
+			times[field]++
+		}
 	}
-	kind, _, _ := strings.Cut(strings.TrimPrefix(r.Case, "kind="), "/")
-	return fmt.Sprintf("%s %d-D w=%d", kind, r.D, r.Workers)
+	out := map[string]string{}
+	for _, r := range ratios {
+		fields := strings.Split(r.Case, "/")
+		out[r.Case] = strings.Join(slices.DeleteFunc(fields, func(field string) bool { return times[field] == len(ratios) }), " ")
+	}
+	return out
 }

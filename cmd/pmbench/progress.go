@@ -64,3 +64,17 @@ func (m *meter) clear() {
 		m.width = 0
 	}
 }
+
+// A portion is a part of some work, by the share of it that lies before it and by its own.
+type portion struct{ from, length float64 }
+
+var allWork = portion{0, 1}
+
+// piece returns one of equal pieces of the portion.
+func (p portion) piece(i, of int) portion {
+	length := p.length / float64(of)
+	return portion{p.from + float64(i)*length, length}
+}
+
+// at is the share of the whole when a share of the portion is done.
+func (p portion) at(share float64) float64 { return p.from + p.length*share }

@@ -3,13 +3,10 @@ package main
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -137,44 +134,6 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-
-// writeFile writes a file as a whole or not at all.
-func writeFile(path string, write func(io.Writer) error) error {
-	folder := filepath.Dir(path)
-	f, err := os.CreateTemp(folder, ".pmbench-*.tmp")
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no folder %s; create it first", path, folder)
-	}
-	if err != nil {
-		return err
-	}
-	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return err
-}
-
-// checkPlace tells before long work whether path can be written.
-func checkPlace(path string) error {
-	if path == "" {
-		return nil
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s: is a folder; name a file in it", path)
-	}
-	probe, err := os.CreateTemp(filepath.Dir(path), ".pmbench-*.tmp")
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no folder %s; create it first", path, filepath.Dir(path))
-	}
-	if err != nil {
-		return err
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
-}
 
 // readLines reads a recording: objects of run -json and of peers -json.
 func readLines(path string) (records []*Record, ratios []*Ratio, err error) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -16,6 +17,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 
+	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -25,7 +27,7 @@ func reportVerb() cli.Verb {
 		Synopsis: []string{"FOLDER [-out FILE] [-html FILE]"},
 		About: `
 Reads all recordings (*.jsonl, of run -json and peers -json) in the folder and those
-below it and writes their medians as a table, with the machine, the commands and the
+below it and writes a table of each suite, with the machine, the commands and the
 versions, and the same as one HTML page with plots that needs no other file. The text
 of notes.md in the folder, such as what was tried and rejected, is put at the end.
 `,
@@ -45,27 +47,32 @@ type reportFlags struct{ out, html string }
 // notesName is the file of text that ends a report.
 const notesName = "notes.md"
 
-func (f *reportFlags) run(_ context.Context, e *cli.Env, names []string) error {
+func (f *reportFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) != 1 {
 		return cli.Usagef("one folder of recordings is wanted, got %d names", len(names))
+	}
+	if f.out == "" {
+		return cli.Usagef("-out is empty: where should the report go?")
 	}
 	r, err := readReport(names[0])
 	if err != nil {
 		return err
 	}
-	text, err := r.markdown()
-	if err != nil {
-		return err
-	}
-	if err := writeFile(f.out, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
-		return err
-	}
+	type file struct{ path, text string }
+	files := []file{{path: f.out}}
 	if f.html != "" {
-		page, err := r.page()
-		if err != nil {
+		files = append(files, file{path: f.html})
+	}
+	for i, text := range []func() (string, error){r.markdown, r.page}[:len(files)] {
+		if err := cli.CheckPlace(files[i].path); err != nil {
 			return err
 		}
-		if err := writeFile(f.html, func(w io.Writer) error { _, err := io.WriteString(w, page); return err }); err != nil {
+		if files[i].text, err = text(); err != nil {
+			return err
+		}
+	}
+	for _, file := range files {
+		if err := formats.WriteFile(ctx, file.path, func(w io.Writer) error { _, err := io.WriteString(w, file.text); return err }); err != nil {
 			return err
 		}
 	}
@@ -142,6 +149,7 @@ func (r *report) machines() (out []*report, names []string) {
 // section is a titled table of a report.
 type section struct {
 	title, about string
+	below        bool // a part of the section before it
 	head         []string
 	rows         [][]string
 	plot         string // an svg element, on the page only
@@ -150,6 +158,9 @@ type section struct {
 // sections makes the tables and plots of one machine.
 func (r *report) sections() (out []section, err error) {
 	all := summarise(r.records)
+	if len(r.ratios) > 0 {
+		out = append(out, r.inShort())
+	}
 	out = append(out, r.limits())
 	for _, s := range suites() {
 		part := section{
@@ -191,11 +202,11 @@ func (r *report) sections() (out []section, err error) {
 		out = append(out, part)
 	}
 	if len(r.ratios) > 0 {
-		part, err := r.peers()
+		peers, err := r.peers()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, part)
+		out = append(out, peers...)
 	}
 	return out, nil
 }
@@ -204,14 +215,16 @@ func (r *report) sections() (out []section, err error) {
 func (r *report) limits() section {
 	s := section{title: "Machine", head: []string{"what", "value"}}
 	var m *Machine
-	commits, runs := []string{}, map[string]bool{}
+	var commits, levels []string
 	note := func(x *Machine, commit string) {
 		if m == nil {
 			m = x
 		}
-		if !runs[commit] {
-			runs[commit] = true
+		if !slices.Contains(commits, commit) {
 			commits = append(commits, commit)
+		}
+		if x != nil && !slices.Contains(levels, x.Level) {
+			levels = append(levels, x.Level)
 		}
 	}
 	for _, x := range r.records {
@@ -225,7 +238,7 @@ func (r *report) limits() section {
 		return s
 	}
 	s.rows = append(s.rows,
-		[]string{"processor", fmt.Sprintf("%s, %d cores, %s/%s, %s, level %s", m.CPU, m.Cores, m.GOOS, m.GOARCH, m.Go, m.Level)},
+		[]string{"processor", fmt.Sprintf("%s, %d cores, %s/%s, %s, level %s", m.CPU, m.Cores, m.GOOS, m.GOARCH, m.Go, strings.Join(levels, ", "))},
 		[]string{"caches", fmt.Sprintf("%d KiB, %d KiB, %d KiB", m.L1>>10, m.L2>>10, m.L3>>10)},
 		[]string{"memory", fmt.Sprintf("%d GiB, huge pages %s", m.Memory>>30, m.HugePages)},
 		[]string{"counters", m.Counters})
@@ -245,30 +258,92 @@ func (r *report) limits() section {
 	return s
 }
 
-// peers is the table of ratios.
-func (r *report) peers() (section, error) {
-	s := section{
-		title: "Peers", about: "Their time over ours, the median of interleaved rounds on the same data with the same results; above 1 we are faster. Command: `pmbench peers -json`.",
-		head: []string{"case", "peer", "ours", "theirs", "ratio", "quartiles", "rounds", "difference"},
-	}
+// ofSuite returns the ratios of a suite.
+func (r *report) ofSuite(name string) (out []*Ratio) {
 	for _, x := range r.ratios {
-		row := []string{x.Suite + " " + x.Case, strings.TrimSpace(x.Peer + " " + x.Version), "", "", "", "", "", ""}
-		switch {
-		case x.Missing != "":
-			row[4] = "missing"
-		case x.Ratio == nil:
-			row[4], row[7] = "results differ", optional(x.Difference, "%.1g")
-		default:
-			row[2], row[3], row[4] = duration(x.Seconds), duration(x.PeerSeconds), fmt.Sprintf("%.2f", *x.Ratio)
-			row[5], row[6], row[7] = optional(x.RatioLow, "%.2f")+" to "+optional(x.RatioHigh, "%.2f"), fmt.Sprint(x.Rounds), optional(x.Difference, "%.1g")
+		if x.Suite == name {
+			out = append(out, x)
 		}
-		s.rows = append(s.rows, row)
 	}
-	p, err := ratioPlot(r.ratios)
-	if err == nil && p != nil {
-		s.plot, err = inline(p, plotWidth, vg.Centimeter*vg.Length(3+len(r.ratios))*0.55+2*vg.Centimeter)
+	return out
+}
+
+// inShort is a line for each peer of each suite, the least and the most of its ratios.
+func (r *report) inShort() section {
+	s := section{
+		title: "In short", about: "The time of others over ours, at its least and at its most over the cases of a suite; above 1 we are faster. All cases are under Peers.",
+		head: []string{"suite", "peer", "cases", "least", "at", "most", "at"},
 	}
-	return s, err
+	for _, suite := range peerSuites() {
+		ratios := r.ofSuite(suite.name)
+		short := shortCases(ratios)
+		var order []string
+		byPeer := map[string][]*Ratio{}
+		for _, x := range ratios {
+			if x.Ratio != nil {
+				if byPeer[x.Peer] == nil {
+					order = append(order, x.Peer)
+				}
+				byPeer[x.Peer] = append(byPeer[x.Peer], x)
+			}
+		}
+		for _, peer := range order {
+			slices.SortStableFunc(byPeer[peer], func(a, b *Ratio) int { return cmp.Compare(*a.Ratio, *b.Ratio) })
+			row := []string{suite.name, peer, fmt.Sprint(len(byPeer[peer]))}
+			for _, x := range []*Ratio{byPeer[peer][0], byPeer[peer][len(byPeer[peer])-1]} {
+				at := short[x.Case]
+				if x.Recall != nil {
+					at += fmt.Sprintf(" (recall %.2f)", *x.Recall)
+				}
+				if x.extrapolated() {
+					at += " (extrapolated)"
+				}
+				row = append(row, fmt.Sprintf("%.2f", *x.Ratio), strings.TrimSpace(at))
+			}
+			s.rows = append(s.rows, row)
+		}
+	}
+	return s
+}
+
+// peers are the tables of ratios, one for each suite.
+func (r *report) peers() ([]section, error) {
+	out := []section{{title: "Peers", about: "Their time over ours, the median of interleaved rounds on the same data; above 1 we are faster. " +
+		"A result is the same, with the largest difference or the number of rows that differ, but for approximate peers, whose recall is given. Residuals are ours and theirs."}}
+	for _, suite := range peerSuites() {
+		ratios := r.ofSuite(suite.name)
+		if len(ratios) == 0 {
+			continue
+		}
+		s := section{
+			title: "Peers in suite " + suite.name, below: true, head: ratioHead(),
+			about: strings.Join(strings.Fields(suite.about), " ") + " Command: `" + suite.command(ratios) + "`.",
+		}
+		for _, x := range ratios {
+			s.rows = append(s.rows, x.row())
+		}
+		p, err := ratioPlot(ratios)
+		if err == nil && p != nil {
+			s.plot, err = inline(p, plotWidth, vg.Centimeter*vg.Length(3+len(ratios))*0.55+2*vg.Centimeter)
+		}
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// command is what made the ratios.
+func (s *peerSuite) command(ratios []*Ratio) string {
+	rows := 0
+	for _, r := range ratios {
+		rows = max(rows, r.N)
+	}
+	if rows == s.rows {
+		return "pmbench peers -suite " + s.name + " -json"
+	}
+	return fmt.Sprintf("pmbench peers -suite %s -n %d -json", s.name, rows)
 }
 
 const reportIntro = "Made by `pmbench report` from recorded runs; do not edit. Times are medians over rounds. \"Of limit\" is the time the named limit of the machine allows over the time taken: " +
@@ -287,11 +362,14 @@ func (r *report) markdown() (string, error) {
 			return "", err
 		}
 		for _, s := range sections {
-			fmt.Fprintf(&b, "\n### %s\n\n", s.title)
+			fmt.Fprintf(&b, "\n%s %s\n", map[bool]string{false: "###", true: "####"}[s.below], s.title)
 			if s.about != "" {
-				fmt.Fprintf(&b, "%s\n\n", s.about)
+				fmt.Fprintf(&b, "\n%s\n", s.about)
 			}
-			fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(s.head, " | "), strings.Repeat(" --- |", len(s.head)))
+			if len(s.rows) == 0 {
+				continue
+			}
+			fmt.Fprintf(&b, "\n| %s |\n|%s\n", strings.Join(s.head, " | "), strings.Repeat(" --- |", len(s.head)))
 			for _, row := range s.rows {
 				fmt.Fprintf(&b, "| %s |\n", strings.ReplaceAll(strings.Join(row, " | "), "\n", " "))
 			}
@@ -327,7 +405,12 @@ func (r *report) page() (string, error) {
 			return "", err
 		}
 		for _, s := range sections {
-			fmt.Fprintf(&b, "<h3>%s</h3>\n<p>%s</p>\n%s\n<table>\n<tr>", html.EscapeString(s.title), html.EscapeString(s.about), s.plot)
+			heading := map[bool]string{false: "h3", true: "h4"}[s.below]
+			fmt.Fprintf(&b, "<%s>%s</%s>\n<p>%s</p>\n%s\n", heading, html.EscapeString(s.title), heading, html.EscapeString(s.about), s.plot)
+			if len(s.rows) == 0 {
+				continue
+			}
+			b.WriteString("<table>\n<tr>")
 			for _, h := range s.head {
 				fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(h))
 			}

@@ -17,7 +17,7 @@ func TestReport(t *testing.T) {
 	folder := t.TempDir()
 	out, page := filepath.Join(folder, "BENCHMARKS.md"), filepath.Join(folder, "report.html")
 	code, stdout, stderr := call("report", filepath.Join("testdata", "report"), "-out", out, "-html", page)
-	if code != cli.OK || !strings.Contains(stdout, "11 measurements and 4 ratios") {
+	if code != cli.OK || !strings.Contains(stdout, "11 measurements and 10 ratios") {
 		t.Fatalf("exit code %d: %s%s", code, stdout, stderr)
 	}
 	got, err := os.ReadFile(out)
@@ -42,8 +42,8 @@ func TestReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(html)
-	if strings.Count(text, "<svg") != 3 || strings.Count(text, "</svg>") != 3 {
-		t.Errorf("%d plots, want a roofline, a scale and the ratios", strings.Count(text, "<svg"))
+	if strings.Count(text, "<svg") != 6 || strings.Count(text, "</svg>") != 6 {
+		t.Errorf("%d plots, want a roofline, a scale and the ratios of four suites", strings.Count(text, "<svg"))
 	}
 	for _, outside := range []string{"<script", "<link", "<img", "src=", "href=\"http"} {
 		if strings.Contains(text, outside) {
@@ -52,6 +52,55 @@ func TestReport(t *testing.T) {
 	}
 	if !strings.Contains(text, "a &lt;rejected&gt; idea") {
 		t.Error("the notes are not on the page")
+	}
+}
+
+// The page in the repository is what the recordings beside it come to.
+func TestBenchmarksPage(t *testing.T) {
+	r, err := readReport(filepath.Join("testdata", "recordings"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := r.markdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(filepath.Join("..", "..", "BENCHMARKS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Error("write it anew: go run ./cmd/pmbench report cmd/pmbench/testdata/recordings -out BENCHMARKS.md")
+	}
+}
+
+// A table names the command that made it.
+func TestCommandOfRatios(t *testing.T) {
+	s := peerSuite{name: "cells", rows: 1000}
+	for rows, want := range map[int]string{1000: "pmbench peers -suite cells -json", 500: "pmbench peers -suite cells -n 500 -json", 5000: "pmbench peers -suite cells -n 5000 -json"} {
+		if got := s.command([]*Ratio{{N: rows}, {N: rows / 5}}); got != want {
+			t.Errorf("%d rows: %q, want %q", rows, got, want)
+		}
+	}
+}
+
+// A ratio says of its result what there is to say.
+func TestResultOfARatio(t *testing.T) {
+	for _, c := range []struct {
+		r    Ratio
+		want string
+	}{
+		{Ratio{Missing: "no compiler"}, "missing"},
+		{Ratio{Difference: finite(0.5)}, "differs: 0.5"},
+		{Ratio{Ratio: finite(2), Difference: finite(4e-7)}, "same (4e-07)"},
+		{Ratio{Ratio: finite(2), Difference: finite(90), Recall: finite(0.93)}, "recall 0.9300"},
+		{Ratio{Ratio: finite(2), Difference: finite(0), Residual: finite(9e-6), PeerResidual: finite(2e-5)}, "same (0), residuals 9.0e-06 and 2.0e-05"},
+		{Ratio{Ratio: finite(2), Difference: finite(0), N: 100, PeerN: 20}, "same (0), * from n = 20 times (n/20)^2"},
+		{Ratio{Ratio: finite(2), Difference: finite(0), N: 20, PeerN: 20}, "same (0)"},
+	} {
+		if got := c.r.result(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -28,7 +29,7 @@ measured. A share of the bandwidth above 1 means that caches held a part of the 
 			f.define(fs, " (default: spmm,step, or all of the recordings)")
 			svg := fs.String("svg", "", "write the picture to `FILE`")
 			return func(ctx context.Context, e *cli.Env, names []string) error {
-				if err := checkPlace(*svg); err != nil {
+				if err := cli.CheckPlace(*svg); err != nil {
 					return err
 				}
 				records, err := f.gather(ctx, e, names)
@@ -40,7 +41,7 @@ measured. A share of the bandwidth above 1 means that caches held a part of the 
 					return fmt.Errorf("no measurement of multiply-adds with limits beside it: use suites spmm, step or iterate")
 				}
 				if *svg != "" {
-					if err := writeFile(*svg, func(w io.Writer) error { return plotRoofline(w, rows) }); err != nil {
+					if err := formats.WriteFile(ctx, *svg, func(w io.Writer) error { return plotRoofline(w, rows) }); err != nil {
 						return err
 					}
 				}
@@ -82,7 +83,7 @@ func (f *runFlags) gather(ctx context.Context, e *cli.Env, names []string) ([]*R
 		}
 		for _, r := range records {
 			in := slices.ContainsFunc(wanted, func(s suite) bool { return s.name == r.Suite })
-			if in && (pattern == nil || pattern.MatchString(r.Case)) {
+			if in && pattern.MatchString(r.Case) {
 				all = append(all, r)
 			}
 		}

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"runtime"
 	"strings"
 	"text/tabwriter"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -92,7 +92,7 @@ func (f *runFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if len(names) > 0 {
 		return cli.Usagef("names are not wanted, got %q: a suite is named by -suite", names[0])
 	}
-	if err := checkPlace(f.out); err != nil {
+	if err := cli.CheckPlace(f.out); err != nil {
 		return err
 	}
 	records, m, err := f.measure(ctx, e, func(r *Record) error {
@@ -105,7 +105,7 @@ func (f *runFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 		return err
 	}
 	if f.out != "" {
-		if err := writeFile(f.out, func(w io.Writer) error { return writeBenchmarks(w, m, records) }); err != nil {
+		if err := formats.WriteFile(ctx, f.out, func(w io.Writer) error { return writeBenchmarks(w, m, records) }); err != nil {
 			return err
 		}
 	}
@@ -138,15 +138,14 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	}
 	if !f.noLimits {
 		p.show("limits of the machine", 0)
-		if err := measureLimits(ctx, m, runtime.GOMAXPROCS(0)); err != nil {
+		if err := measureLimits(ctx, m, allWorkers()); err != nil {
 			return nil, nil, err
 		}
 	}
 	var records []*Record
 	for i, s := range chosen {
 		l := newLab(m, p)
-		l.limits, l.span = !f.noLimits, 1/float64(len(chosen))
-		l.from = float64(i) * l.span
+		l.limits, l.work = !f.noLimits, allWork.piece(i, len(chosen))
 		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(), func(r *Record) error {
 			records = append(records, r)
 			p.clear()

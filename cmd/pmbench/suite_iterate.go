@@ -127,6 +127,16 @@ func (l *lab) convergeOperator(ctx context.Context, n, workers int) (*kernel.CSR
 	})
 }
 
+// eigenvectors returns the leading ones of a graph, and an error unless they converged.
+func (l *lab) eigenvectors(ctx context.Context, op *kernel.CSR, workers int) (*iterate.Eigenmap, error) {
+	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
+		&iterate.ConvergeSettings{Columns: convergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.workers(workers)})
+	if err == nil && out.Status != iterate.Converged {
+		err = fmt.Errorf("the eigenvectors did not converge in %d products", out.Products)
+	}
+	return out, err
+}
+
 func convergeSubject(ctx context.Context, l *lab, n, workers int) (*subject, error) {
 	op, err := l.convergeOperator(ctx, n, workers)
 	if err != nil {
@@ -134,14 +144,10 @@ func convergeSubject(ctx context.Context, l *lab, n, workers int) (*subject, err
 	}
 	cost, cert := op.Cost(), op.Certificate()
 	sub := &subject{roof: roofRead, eta: cert.RowMax, etaP99: cert.RowP99}
-	settings := &iterate.ConvergeSettings{Columns: convergeColumns(n), Tolerance: convergeTolerance, Workers: l.workers(workers)}
 	sub.run = func(ctx context.Context) error {
-		out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, settings)
+		out, err := l.eigenvectors(ctx, op, workers)
 		if err != nil {
 			return err
-		}
-		if out.Status != iterate.Converged {
-			return fmt.Errorf("the eigenvectors did not converge in %d products", out.Products)
 		}
 		sub.nnz = int64(out.Products) * cost.NNZ
 		sub.bytes = int64(out.Products) * spmmBytes(n, cost.NNZ, convergeColumns(n))

@@ -79,7 +79,7 @@ func planGrid() []planCase {
 // planCases measure what Build chooses, from points to the last step, and beside it
 // every operator that can serve.
 func planCases(l *lab) (out []benchCase) {
-	workers := slices.Max(workerCounts())
+	workers := allWorkers()
 	for _, c := range planGrid() {
 		if l.small {
 			c.n = c.n/1000 + 60 // cases that differ in n still do
@@ -135,7 +135,7 @@ func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, e
 	x, dst := block(c.n, c.k), zeros(c.n, c.k)
 	run := func(ctx context.Context, force string) (name string, err error) {
 		o := opt
-		o.Force = force
+		o.Operator = force
 		op, err := kernel.Build(ctx, p, b, &o)
 		if err != nil {
 			return "", err

@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // scaleCases measure the graph and the step in 2 dimensions over two orders of
 // magnitude of n, with all workers: time per point and per entry should stay.
 func scaleCases(l *lab) (out []benchCase) {
-	workers := slices.Max(workerCounts())
+	workers := allWorkers()
 	const k = 2
 	for _, size := range []int{100_000, 300_000, 1_000_000, 3_000_000, 10_000_000} {
 		n := l.size(size)
@@ -17,7 +16,11 @@ func scaleCases(l *lab) (out []benchCase) {
 			benchCase{
 				name: fmt.Sprintf("op=build/n=%d/d=2/workers=%d", n, workers), n: n, d: 2, workers: workers, full: size == 10_000_000,
 				setup: func(ctx context.Context, l *lab) (*subject, error) {
-					return buildSubject(ctx, l, "uniform", n, 2, workers, true)
+					s, err := l.pointSet(ctx, "uniform", n, 2)
+					if err != nil {
+						return nil, err
+					}
+					return buildSubject(l, s, workers, operatorKey(n, 2, workers)), nil
 				},
 			},
 			benchCase{

@@ -60,7 +60,6 @@ func searchCases(l *lab) (out []benchCase) {
 	if err != nil { // told when the case is set up
 		sets = []searchSet{{filepath.Base(os.Getenv("PM_FEATURES")), 0, 0}}
 	}
-	counts := workerCounts()
 	add := func(s searchSet, w int, full bool) {
 		out = append(out, benchCase{
 			name: s.name(w), n: s.n, d: s.d, workers: w, full: full,
@@ -68,19 +67,19 @@ func searchCases(l *lab) (out []benchCase) {
 		})
 	}
 	for i, s := range sets {
-		for _, w := range counts {
+		for _, w := range workerCounts() {
 			add(s, w, i >= 3)
 		}
 	}
 	for _, s := range sets[:min(3, len(sets))] {
-		w := counts[len(counts)-1]
+		w := allWorkers()
 		out = append(out, benchCase{
 			name: fmt.Sprintf("op=equality/kind=%s/n=%d/d=%d/workers=%d", s.kind, s.n, s.d, w), n: s.n, d: s.d, workers: w, full: true,
 			setup: func(ctx context.Context, l *lab) (*subject, error) { return equalitySubject(ctx, l, s, w) },
 		})
 	}
 	if os.Getenv("PM_FEATURES") == "" {
-		add(searchSet{"easy", l.size(1_000_000), 64}, counts[len(counts)-1], true)
+		add(searchSet{"easy", l.size(1_000_000), 64}, allWorkers(), true)
 	}
 	return out
 }
@@ -90,19 +89,7 @@ func searchSubject(ctx context.Context, l *lab, set searchSet, workers int) (*su
 	if err != nil {
 		return nil, err
 	}
-	sub := &subject{pairs: true, roof: roofRead, memory: true, stores: true, eta: math.NaN(), etaP99: math.NaN()}
-	sub.run = func(ctx context.Context) error {
-		op, err := kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: l.workers(workers)})
-		if err != nil {
-			return err
-		}
-		cert := op.Certificate()
-		sub.nnz, sub.search = op.Cost().NNZ, op.Search()
-		sub.eta, sub.etaP99 = cert.RowMax, cert.RowP99
-		sub.bytes = 4*int64(set.n)*int64(set.d) + 8*sub.nnz + 8*int64(set.n+1)
-		return op.Close()
-	}
-	return sub, nil
+	return buildSubject(l, s, workers, ""), nil
 }
 
 // searchPoints returns points with a bandwidth and radius for searchDegree neighbours.
@@ -113,8 +100,7 @@ func (l *lab) searchPoints(ctx context.Context, set searchSet) (*pointSet, error
 			return nil, err
 		}
 		s := &pointSet{points: x}
-		counts := workerCounts()
-		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, searchDegree, 0, &kernel.Options{Workers: l.workers(counts[len(counts)-1])})
+		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, searchDegree, 0, &kernel.Options{Workers: l.workers(allWorkers())})
 		return s, err
 	})
 }

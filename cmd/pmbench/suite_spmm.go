@@ -19,7 +19,7 @@ func spmmCases(l *lab) (out []benchCase) {
 			for _, layout := range spmmLayouts(order) {
 				for _, w := range workerCounts() {
 					out = append(out, benchCase{
-						name: fmt.Sprintf("order=%s/n=%d/nnz=%d/k=%d/layout=%v/workers=%d", order, n, neighbours, k, layout, w), n: n, d: 2, k: k, workers: w,
+						name: spmmName(order, n, k, layout, w), n: n, d: 2, k: k, workers: w,
 						full: order == "random" && k != 8 || layout == sparse.Compact16,
 						setup: func(ctx context.Context, l *lab) (*subject, error) {
 							return spmmSubject(ctx, l, order, n, k, w, layout)
@@ -30,6 +30,10 @@ func spmmCases(l *lab) (out []benchCase) {
 		}
 	}
 	return out
+}
+
+func spmmName(order string, n, k int, layout sparse.Layout, workers int) string {
+	return fmt.Sprintf("order=%s/n=%d/nnz=%d/k=%d/layout=%v/workers=%d", order, n, neighbours, k, layout, workers)
 }
 
 // spmmLayouts are those measured: the one New makes, and others beside it.

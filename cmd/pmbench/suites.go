@@ -50,11 +50,8 @@ func chooseSuites(names string) (out []suite, err error) {
 	return out, nil
 }
 
-// choosePattern returns the pattern of flag -case, nil for none.
+// choosePattern returns the pattern of flag -case; every name matches the empty one.
 func choosePattern(text string) (*regexp.Regexp, error) {
-	if text == "" {
-		return nil, nil
-	}
 	pattern, err := regexp.Compile(text)
 	if err != nil {
 		return nil, cli.Usagef("-case: %v", err)
@@ -72,7 +69,7 @@ func suiteNames() (names []string) {
 // pick returns the cases of the suite that match.
 func (s suite) pick(l *lab, pattern *regexp.Regexp, full bool) (out []benchCase) {
 	for _, c := range s.cases(l) {
-		if (full || !c.full) && (pattern == nil || pattern.MatchString(c.name)) {
+		if (full || !c.full) && pattern.MatchString(c.name) {
 			out = append(out, c)
 		}
 	}

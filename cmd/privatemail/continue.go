@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -46,9 +45,9 @@ writes the released points as they are.`,
 type continueFlags struct {
 	work        workFlags
 	graph       graphFlags
-	alpha, stop float64
+	rest        runFlags
+	alpha       float64
 	steps       int
-	normalize   string
 	labels, out string
 }
 
@@ -57,15 +56,15 @@ func (f *continueFlags) define(fs *flag.FlagSet) {
 	f.graph.define(fs, " (default: that of the first step, or by -degree)")
 	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "coefficient `A` of the label term (default: that of the first step)")
 	wholeVar(fs, &f.steps, "steps", 4, "number of further steps `T`; 0 writes the released points")
-	numberVar(fs, &f.stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T` (default: take all steps)")
-	choiceVar(fs, &f.normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: `HOW` is none, frobenius or centred")
+	f.rest.define(fs)
 	fs.StringVar(&f.labels, "labels", "", "public labels, one per row, from `FILE`")
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 }
 
 func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
-	if len(names) != 1 {
-		return cli.Usagef("one RELEASE is wanted, got %d names", len(names))
+	name, err := oneName(names, "RELEASE", "name what 'privatemail privatize' wrote")
+	if err != nil {
+		return err
 	}
 	if f.out == "" {
 		return cli.Usagef("-out FILE is missing: where should the embedding go?")
@@ -77,25 +76,22 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 			}
 		}
 	}
-	if set["sigma"] || set["degree"] || set["convention"] {
-		if err := f.graph.check(set); err != nil {
-			return err
-		}
+	if err := f.graph.check(set); err != nil {
+		return err
 	}
-	for _, input := range []string{names[0], f.labels} {
-		if input != "" && sameFile(f.out, input) {
-			return cli.Usagef("-out %s would replace the input %s; name another file", f.out, input)
-		}
+	in := input{features: name, labels: f.labels}
+	if err := refuseInput("-out", f.out, in); err != nil {
+		return err
 	}
 	if err := checkMatrixFile(f.out); err != nil {
 		return err
 	}
-	r, err := readRelease(names[0])
+	r, err := readRelease(name)
 	if err != nil {
 		return err
 	}
 	if f.steps == 0 {
-		return f.export(ctx, e, r)
+		return f.export(ctx, e, in, r)
 	}
 	s, err := f.settings(set)
 	if err != nil {
@@ -111,13 +107,14 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 		}
 		return cli.Usagef("-alpha needs labels, and those of this release are %s; leave the flag out", r.Labels.Mode)
 	}
-	embedding, err := f.embed(ctx, e, r, labels, s)
+	embedding, err := f.embed(ctx, e, in, r, labels, s)
 	if err != nil {
 		return err
 	}
 	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
 		return err
 	}
+	f.graph.warn(e, &embedding.Graph)
 	if g := &embedding.Graph; g.MeanDegree > (1-1e-6)*float64(r.Rows-1) {
 		e.Note("every weight is 1 to six digits: the graph says nothing about the points; try -degree 20, or a -sigma near the distance of released points")
 	}
@@ -130,10 +127,13 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 // settings translates the flags.
 func (f *continueFlags) settings(set map[string]bool) (*post.Settings, error) {
 	var g privatemail.Settings
-	f.graph.apply(&g)
+	err := f.graph.apply(&g)
+	if err != nil {
+		return nil, err
+	}
 	s := &post.Settings{
 		MeanDegree: g.MeanDegree, CutoffWeight: g.CutoffWeight, Tolerance: g.Tolerance, Operator: g.Operator, Isolated: g.Isolated,
-		Steps: f.steps, StopTolerance: f.stop,
+		Steps: f.steps, StopTolerance: f.rest.stop,
 	}
 	if set["sigma"] {
 		s.Bandwidth = g.Bandwidth
@@ -141,8 +141,7 @@ func (f *continueFlags) settings(set map[string]bool) (*post.Settings, error) {
 	if set["alpha"] {
 		s.Alpha = &f.alpha
 	}
-	var err error
-	s.Normalize, err = iterate.NormalizationByName(f.normalize)
+	s.Normalize, err = iterate.NormalizationByName(f.rest.normalize)
 	return s, err
 }
 
@@ -182,24 +181,31 @@ func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*
 	return labels, nil
 }
 
-func (f *continueFlags) embed(ctx context.Context, e *cli.Env, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*privatemail.Embedding, error) {
+func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in input, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*privatemail.Embedding, error) {
 	engine, stop, err := engine(e, f.work)
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
 	embedding, err := engine.Continue(ctx, r, labels, s)
-	if errors.Is(err, kernel.ErrMemory) {
-		return nil, fmt.Errorf("%w; -budget allows more, -degree makes the graph sparse", bare(err))
+	return embedding, explain(err, in, continueHints()...)
+}
+
+// continueHints are for errors that have another cause here than elsewhere.
+func continueHints() []hint {
+	return []hint{
+		{kernel.ErrMemory, "label table", features, "the table is that of the release, and steps without labels need none"},
+		{kernel.ErrMemory, "", features, "-budget allows more, -degree makes the graph sparse"},
+		{iterate.ErrDiverged, "", features, "the flags are -normalize, -steps and -alpha"},
+		{post.ErrScale, "", features, "they grow with -sigma-q: a release made with one nearer to 1 can be used"},
 	}
-	return embedding, err
 }
 
 // export writes the released points.
-func (f *continueFlags) export(ctx context.Context, e *cli.Env, r *release.Release) error {
+func (f *continueFlags) export(ctx context.Context, e *cli.Env, in input, r *release.Release) error {
 	points, err := post.Points(ctx, r)
 	if err != nil {
-		return err
+		return explain(err, in, continueHints()...)
 	}
 	if err := writeEmbedding(ctx, f.out, points); err != nil {
 		return err

@@ -1,5 +1,5 @@
 // Privatemail embeds labelled feature vectors so that near neighbours stay near
-// and classes move apart, and releases the first step with differential privacy.
+// and classes gather, and releases the first step with differential privacy.
 //
 //	privatemail VERB [FLAGS] [FILES]
 //
@@ -118,8 +118,9 @@
 //
 // Inner loops use the best instructions the processor has; 'privatemail version'
 // names them. The environment variable PM_SIMD asks for less: generic (plain Go),
-// avx2, avx512, avx512vnni, amx or neon. No number of the output depends on it, the
-// last digits of evaluate's modes that iterate to the end apart.
+// avx2, avx512, avx512vnni, amx or neon. Releases do not depend on it, embeddings only
+// within -tolerance: their operator is chosen by what it costs, and the last digits of
+// some follow the level.
 //
 // # Exit codes
 //

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,6 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/points"
 )
 
 func embedVerb() cli.Verb {
@@ -59,12 +59,15 @@ func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.graph.defineRows(fs)
 	f.size.define(fs)
 	f.step.define(fs)
-	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
+	labelsVar(fs, &f.labels)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 }
 
 // settings checks the flags against each other and translates them.
 func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
+	if err := f.graph.need(set); err != nil {
+		return nil, err
+	}
 	if err := f.graph.check(set); err != nil {
 		return nil, err
 	}
@@ -75,13 +78,15 @@ func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error
 		return nil, cli.Usagef("-out FILE is missing: where should the embedding go?")
 	}
 	s := new(privatemail.Settings)
-	f.graph.apply(s)
+	if err := f.graph.apply(s); err != nil {
+		return nil, err
+	}
 	f.size.apply(s, set)
 	return s, f.step.apply(s, &f.graph, set)
 }
 
 func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
-	name, err := oneName(names)
+	name, err := oneFeatures(names)
 	if err != nil {
 		return err
 	}
@@ -103,59 +108,31 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
 		return err
 	}
-	f.warn(e, &embedding.Graph)
+	f.graph.warn(e, &embedding.Graph)
 	return f.show(e, s, d, embedding)
 }
 
-// warn tells about a graph that is not quite what was asked for: another number
-// of neighbours, or rows that miss the tolerance. A graph that was to be cut
-// has no tolerance to miss.
-func (f *embedFlags) warn(e *cli.Env, g *privatemail.Graph) {
-	if f.graph.degree > 0 {
-		noteDegree(e, g, f.graph.degree, ", or -sigma")
-	}
-	if f.graph.degree > 0 || f.graph.cutoffWeight > 0 || g.Operator == "dense" {
-		return
-	}
-	c := &g.Certificate
-	missed := 0
-	for _, eta := range c.Row {
-		if float64(eta) > f.graph.tolerance {
-			missed++
-		}
-	}
-	if missed > 0 {
-		e.Note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.graph.tolerance, c.RowMax)
-	}
+// oneFeatures returns FEATURES.
+func oneFeatures(names []string) (string, error) {
+	return oneName(names, "FEATURES", "name a file, or a folder with "+featuresName)
 }
 
-// noteDegree tells about a graph with another number of neighbours than was asked for;
-// more is what to try beside another -degree.
-func noteDegree(e *cli.Env, g *privatemail.Graph, asked float64, more string) {
-	if math.Abs(g.Neighbours-asked) > 0.1*asked {
-		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.Neighbours, asked, more)
-	}
-}
-
-// oneName returns FEATURES.
-func oneName(names []string) (string, error) {
+// oneName returns the only name there may be, that of what; advice is for none.
+func oneName(names []string, what, advice string) (string, error) {
 	switch len(names) {
 	case 0:
-		return "", cli.Usagef("FEATURES is missing: name a file, or a folder with %s", featuresName)
+		return "", cli.Usagef("%s is missing: %s", what, advice)
 	case 1:
 		return names[0], nil
 	}
-	return "", cli.Usagef("one FEATURES is wanted, got %d: %s", len(names), strings.Join(names, " "))
+	return "", cli.Usagef("one %s is wanted, got %d: %s", what, len(names), strings.Join(names, " "))
 }
 
 // input finds the files. Labels are left out when they have no effect.
 func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (input, error) {
-	in, err := resolve(name)
+	in, err := resolve(name, f.labels)
 	if err != nil {
 		return in, err
-	}
-	if f.labels != "" {
-		in.labels = f.labels
 	}
 	if err := refuseInput("-out", f.out, in); err != nil {
 		return in, err // labels that have no effect are not to be lost either
@@ -184,14 +161,8 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 
 // writeEmbedding writes float32, in which the rows were computed.
 func writeEmbedding(ctx context.Context, path string, m *mat.Dense) error {
-	raw := m.RawMatrix()
-	data := make([]float32, 0, raw.Rows*raw.Cols)
-	for i := range raw.Rows {
-		for _, v := range raw.Data[i*raw.Stride:][:raw.Cols] {
-			data = append(data, float32(v))
-		}
-	}
-	return formats.WriteMatrix(ctx, path, raw.Rows, raw.Cols, data)
+	x := points.Single(m.RawMatrix())
+	return formats.WriteMatrix(ctx, path, x.Rows, x.Cols, x.Data)
 }
 
 // embedReport is the object of embed -json.

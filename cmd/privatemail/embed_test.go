@@ -294,6 +294,12 @@ func TestEmbedBadFiles(t *testing.T) {
 	write("empty.npy", "")
 	write("text.md", "# not a matrix")
 	write("out.npy", "previous")
+	writeMatrix(t, at("many.npy"), 5000, 1, make([]float32, 5000))
+	classes := make([]int32, 5000)
+	for i := range classes {
+		classes[i] = int32(i)
+	}
+	writeLabels(t, at("classes.npy"), classes)
 	if err := os.Mkdir(at("bare"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -316,6 +322,7 @@ func TestEmbedBadFiles(t *testing.T) {
 		{"good.npy -alpha 1 -labels none.csv", []string{"none.csv", "no such file"}},
 		{"good.npy -alpha 1 -labels good.npy", []string{"good.npy"}},
 		{"good.npy -budget 100", []string{"memory budget", "-budget"}},
+		{"many.npy -alpha 1 -table centred -labels classes.npy", []string{"5000 classes", "use the equal", "the flag is -table\n"}},
 		{"good.npy -alpha 1e30 -labels y.npy", []string{"diverges", "-normalize"}},
 	} {
 		t.Run(c.args, func(t *testing.T) {
@@ -326,7 +333,7 @@ func TestEmbedBadFiles(t *testing.T) {
 				}
 			}
 			words := c.words
-			if first := strings.Fields(c.args)[0]; first != "good.npy" {
+			if first := strings.Fields(c.args)[0]; first != "good.npy" && first != "many.npy" {
 				words = append(words, at(first))
 			}
 			refuse(t, cli.Failed, args, words...)
@@ -335,7 +342,7 @@ func TestEmbedBadFiles(t *testing.T) {
 			}
 		})
 	}
-	wantFiles(t, temp, "bare", "cut.npy", "empty.npy", "good.npy", "huge.npy", "inf.npy", "nan.npy", "out.npy", "short.npy", "text.md", "y.npy", "zero.npy")
+	wantFiles(t, temp, "bare", "classes.npy", "cut.npy", "empty.npy", "good.npy", "huge.npy", "inf.npy", "many.npy", "nan.npy", "out.npy", "short.npy", "text.md", "y.npy", "zero.npy")
 }
 
 // TestEmbedOut checks that a place that cannot be written is found out first:

@@ -52,8 +52,9 @@ func operationNames() []string {
 }
 
 // explain adds to an error of the engine what only the command knows: which
-// file the rows came from, and which flag helps.
-func explain(err error, in input) error {
+// file the rows came from, and which flag helps. Hints of a verb come before those
+// of all.
+func explain(err error, in input, own ...hint) error {
 	if err == nil {
 		return nil
 	}
@@ -63,10 +64,15 @@ func explain(err error, in input) error {
 	if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok {
 		return fmt.Errorf("%s: row %d (counted from 0) is zero and cannot be divided by its norm; remove the row, or leave out -normalize-rows", in.features, zero.Row)
 	}
-	for _, h := range hints() {
-		if errors.Is(err, h.kind) && strings.Contains(err.Error(), h.says) {
-			return fmt.Errorf("%s%w; %s", in.about(h.part), bare(err), h.advice)
+	for _, h := range append(own, hints()...) {
+		if !errors.Is(err, h.kind) || !strings.Contains(err.Error(), h.says) {
+			continue
 		}
+		advice := h.advice
+		if advice != "" {
+			advice = "; " + advice
+		}
+		return fmt.Errorf("%s%w%s", in.about(h.part), bare(err), advice)
 	}
 	return err
 }
@@ -84,18 +90,19 @@ type hint struct {
 	kind   error
 	says   string // what the message must contain for the advice to fit
 	part   part
-	advice string
+	advice string // empty where the message says it
 }
 
 func hints() []hint {
 	return []hint{
+		{kernel.ErrMemory, "label table", nothing, "the flag is -table"}, // its limit is fixed
 		{kernel.ErrMemory, "", nothing, "-budget allows more"},
 		{kernel.ErrIsolated, "", features, "use a larger -sigma or -degree, -isolated repair to give them neighbours, or -isolated keep to leave them where they are"},
 		{kernel.ErrTolerance, "", features, "use a larger -tolerance or -operator dense"},
 		{kernel.ErrUnitNorm, "", features, "-normalize-rows divides every row by its norm first"},
 		{iterate.ErrDiverged, "", nothing, "the flags are -normalize, -steps, -alpha and -beta"},
 		{kernel.ErrLabels, "(-1)", labels, "-unlabelled accepts -1 for rows without a label"},
-		{kernel.ErrLabels, "", labels, "labels are whole numbers from 0"},
+		{kernel.ErrLabels, "", labels, ""},
 		{kernel.ErrEmpty, "", features, "embedding needs at least one row and one column"},
 	}
 }

@@ -41,7 +41,7 @@ be not available there, with the reason. The name %s stands for generated rows o
 size of Cars196.
 
 Modes:
-%s`, featuresName, labelsName, modes.CarsSize, modeList()),
+%s`, featuresName, labelsName, modes.CarsName, modeList()),
 		Examples: []string{
 			"privatemail evaluate -out digits-report",
 			"privatemail evaluate birds/ -modes raw,gaussian,pca -epsilon 1,4,16 -seeds 1..5 -out birds-report",
@@ -62,7 +62,7 @@ type evaluateFlags struct {
 	seeds    []uint64
 	queries  int
 	workers  int
-	split    string
+	division evaluate.Division // none: that of the data
 	out      string
 	resume   bool
 	effects  bool
@@ -84,7 +84,7 @@ func (f *evaluateFlags) define(fs *flag.FlagSet) {
 	cli.CountVar(fs, &f.params.Steps, "steps", 0, "number of steps `T` of modes that have them"+byMode)
 	wholeVar(fs, &f.queries, "queries", 0, "ask the first `N` queries, 0 for as many as the mode is made for")
 	cli.CountVar(fs, &f.workers, "workers", 0, "measure `W` cells at a time (default: one per processor)")
-	fs.StringVar(&f.split, "split", "", "divide the rows: `P,G` are the public and gallery rows, the rest are queries; P,Q,C is zero-shot with C known classes and Q queries")
+	splitVar(fs, &f.division, "divide the rows: `P,G` are the public and gallery rows, the rest are queries; P,Q,C is zero-shot with C known classes and Q queries")
 	fs.StringVar(&f.out, "out", "privatemail-report", "write to `FOLDER`, which is made if it does not exist")
 	fs.BoolVar(&f.resume, "resume", true, "keep what records.jsonl of the output folder has; -resume=false begins again")
 	fs.BoolVar(&f.effects, "effects", true, "also vary k, alpha, sigma and the steps of modes that have them")
@@ -103,7 +103,11 @@ func (f *evaluateFlags) run(ctx context.Context, e *cli.Env, names []string) err
 	for i, m := range chosen {
 		chosen[i] = m.With(f.params)
 	}
-	data, err := f.read(ctx, append(f.data, names...))
+	folders := append(f.data, names...)
+	if err := f.checkNames(folders); err != nil {
+		return err
+	}
+	data, err := f.read(ctx, folders)
 	if err != nil {
 		return err
 	}
@@ -137,8 +141,8 @@ func (f *evaluateFlags) parameters() []parameter {
 func (f *evaluateFlags) command(names []string) string {
 	words := []string{"privatemail evaluate"}
 	for _, d := range append(f.data, names...) {
-		if d != modes.CarsSize {
-			d = filepath.Base(filepath.Clean(d)) + "/" // where it lies is nobody's business
+		if d != modes.CarsName {
+			d = dataName(d) + "/" // where it lies is nobody's business
 		}
 		words = append(words, d)
 	}
@@ -151,8 +155,8 @@ func (f *evaluateFlags) command(names []string) string {
 	if f.queries > 0 {
 		words = append(words, "-queries", strconv.Itoa(f.queries))
 	}
-	if f.split != "" {
-		words = append(words, "-split", f.split)
+	if split := showSplit(f.division); split != "" {
+		words = append(words, "-split", split)
 	}
 	if !f.effects {
 		words = append(words, "-effects=false")
@@ -195,15 +199,36 @@ func chooseModes(list string) ([]evaluate.Mode, error) {
 	return slices.DeleteFunc(all, func(m evaluate.Mode) bool { return !wanted[m.Name] }), nil
 }
 
+// dataName is what the rows of a folder are called.
+func dataName(folder string) string { return filepath.Base(filepath.Clean(folder)) }
+
+// checkNames refuses folders whose figures could not be told apart, and a division of
+// rows that come divided.
+func (f *evaluateFlags) checkNames(folders []string) error {
+	seen := make(map[string]bool)
+	for _, folder := range folders {
+		name := dataName(folder)
+		if seen[name] {
+			return cli.Usagef("two folders are called %s: their figures could not be told apart", name)
+		}
+		seen[name] = true
+		if folder == modes.CarsName && f.division != (evaluate.Division{}) {
+			return cli.Usagef("-split: the rows of %s are made as public rows, gallery and queries; leave out one of them", modes.CarsName)
+		}
+	}
+	return nil
+}
+
 // read returns the data sets, the embedded digits when none is named.
 func (f *evaluateFlags) read(ctx context.Context, folders []string) ([]*evaluate.Data, error) {
 	if len(folders) == 0 {
 		d := embeddedDigits()
-		return []*evaluate.Data{d}, f.divide(d)
+		f.divide(d)
+		return []*evaluate.Data{d}, nil
 	}
 	var all []*evaluate.Data
 	for _, folder := range folders {
-		if folder == modes.CarsSize {
+		if folder == modes.CarsName {
 			all = append(all, modes.Cars())
 			continue
 		}
@@ -211,12 +236,7 @@ func (f *evaluateFlags) read(ctx context.Context, folders []string) ([]*evaluate
 		if err != nil {
 			return nil, err
 		}
-		if slices.ContainsFunc(all, func(o *evaluate.Data) bool { return o.Name == d.Name }) {
-			return nil, cli.Usagef("two folders are called %s: their figures could not be told apart", d.Name)
-		}
-		if err := f.divide(d); err != nil {
-			return nil, err
-		}
+		f.divide(d)
 		all = append(all, d)
 	}
 	return all, nil
@@ -228,7 +248,7 @@ func embeddedDigits() *evaluate.Data {
 }
 
 func readData(ctx context.Context, folder string) (*evaluate.Data, error) {
-	in, err := resolve(folder)
+	in, err := resolve(folder, "")
 	if err != nil {
 		return nil, err
 	}
@@ -240,32 +260,15 @@ func readData(ctx context.Context, folder string) (*evaluate.Data, error) {
 		return nil, err
 	}
 	defer release()
-	name := filepath.Base(filepath.Clean(folder))
+	name := dataName(folder)
 	// The file may be mapped, and hours of measuring should not end with it.
 	own := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: slices.Clone(x.Data)}
 	return &evaluate.Data{Name: name, Features: own, Labels: y, Division: evaluate.DivisionOf(name, x.Rows)}, nil
 }
 
 // divide follows -split.
-func (f *evaluateFlags) divide(d *evaluate.Data) error {
-	if f.split == "" {
-		return nil
+func (f *evaluateFlags) divide(d *evaluate.Data) {
+	if f.division != (evaluate.Division{}) {
+		d.Division = f.division
 	}
-	var n []int
-	for _, word := range strings.Split(f.split, ",") {
-		v, err := strconv.Atoi(strings.TrimSpace(word))
-		if err != nil || v < 1 || v > 1<<30 {
-			return cli.Usagef("-split %s: want two or three whole numbers above 0", f.split)
-		}
-		n = append(n, v)
-	}
-	switch len(n) {
-	case 2:
-		d.Division = evaluate.Division{Public: n[0], Gallery: n[1]}
-	case 3:
-		d.Division = evaluate.Division{Public: n[0], Queries: n[1], KnownClasses: int32(n[2])}
-	default:
-		return cli.Usagef("-split %s: want two or three whole numbers above 0", f.split)
-	}
-	return nil
 }

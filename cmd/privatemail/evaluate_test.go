@@ -71,17 +71,18 @@ func TestEvaluate(t *testing.T) {
 }
 
 // Flags take the place of what a mode has as default, in the figures and in the
-// command that the page shows.
+// command that the page shows. More workers than an engine takes are as many as there are
+// processors.
 func TestEvaluateParameters(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "report")
-	stdout, _ := succeed(t, "evaluate", squares(t), "-modes", "smlq,raw", "-k", "3", "-sigma", "5", "-alpha", "0.5", "-steps", "2", "-seeds", "1", "-effects=false", "-out", out)
-	if !strings.Contains(stdout, "paper's iteration") {
+	stdout, _ := succeed(t, "evaluate", squares(t), "-modes", "smlq,raw", "-k", "3", "-sigma", "5", "-alpha", "0.5", "-steps", "2", "-seeds", "1", "-split", "60, 200", "-workers", "5000", "-effects=false", "-out", out)
+	if !strings.Contains(stdout, "paper's iteration") || !strings.Contains(stdout, "200 gallery rows") {
 		t.Errorf("not shown:\n%s", stdout)
 	}
 	if r := readFile(t, filepath.Join(out, journal)); !strings.Contains(r, `"k":3,"alpha":0.5,"sigma":5,"steps":2`) {
 		t.Errorf("measured was\n%s", r)
 	}
-	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, "-k 3 -sigma 5 -alpha 0.5 -steps 2") {
+	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, "-seeds 1 -k 3 -sigma 5 -alpha 0.5 -steps 2 -split 60,200") {
 		t.Error("the page does not say how it was made")
 	}
 }
@@ -95,6 +96,10 @@ func TestEvaluateRefuses(t *testing.T) {
 	refuse(t, cli.Usage, []string{"evaluate", "-modes", "raw,pca", "-sigma", "5"}, "none of the modes")
 	refuse(t, cli.Usage, []string{"evaluate", "-split", "1"}, "two or three")
 	refuse(t, cli.Usage, []string{"evaluate", folder, "-data", folder, "-out", out}, "two folders")
+	refuse(t, cli.Usage, []string{"evaluate", "cars-size", "cars-size", "-out", ""}, "two folders")
+	refuse(t, cli.Usage, []string{"evaluate", filepath.Join(folder, "cars-size"), "cars-size", "-out", ""}, "two folders")
+	refuse(t, cli.Usage, []string{"evaluate", "cars-size", "-split", "10,20", "-out", ""}, "-split", "leave out")
+	refuse(t, cli.Usage, []string{"evaluate", filepath.Join(folder, "none"), "-split", "10,x"}, "two or three")
 	refuse(t, cli.Failed, []string{"evaluate", filepath.Join(folder, "none")}, "no such file")
 	refuse(t, cli.Failed, []string{"evaluate", filepath.Join(folder, featuresName)}, labelsName)
 	refuse(t, cli.Failed, []string{"evaluate", folder, "-split", "100,300", "-out", out}, "gallery rows")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -42,15 +43,21 @@ func (in input) about(p part) string {
 	return ""
 }
 
+// labelsVar defines the flag -labels of verbs with FEATURES.
+func labelsVar(fs *flag.FlagSet, p *string) {
+	fs.StringVar(p, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
+}
+
 // resolve finds the files that FEATURES stands for: a file, or a folder with
-// features.npy and perhaps labels.npy.
-func resolve(name string) (input, error) {
+// features.npy and perhaps labels.npy. Those of -labels, if not empty, take their
+// place.
+func resolve(name, labels string) (input, error) {
 	info, err := os.Stat(name)
 	if err != nil {
 		return input{}, missing(name, err)
 	}
 	if !info.IsDir() {
-		return input{features: name}, nil
+		return input{features: name, labels: labels}, nil
 	}
 	in := input{features: filepath.Join(name, featuresName), labels: filepath.Join(name, labelsName)}
 	if _, err := os.Stat(in.features); errors.Is(err, fs.ErrNotExist) {
@@ -58,7 +65,9 @@ func resolve(name string) (input, error) {
 	} else if err != nil {
 		return in, err
 	}
-	if _, err := os.Stat(in.labels); errors.Is(err, fs.ErrNotExist) {
+	if labels != "" {
+		in.labels = labels
+	} else if _, err := os.Stat(in.labels); errors.Is(err, fs.ErrNotExist) {
 		in.labels = ""
 	} else if err != nil {
 		return in, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"path/filepath"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -68,7 +67,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.settings.Beta, "beta", 3, positive(), "weight `B` of the labels against the neighbours")
 	cli.CountVar(fs, &f.settings.Steps, "steps", 1, "number of steps `T`; 2 make purer lists and lose a little recall")
 	cli.CountVar(fs, &f.settings.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as many)")
-	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
+	labelsVar(fs, &f.labels)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
@@ -76,23 +75,26 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 }
 
 func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
-	name, err := oneName(names)
+	name, err := oneFeatures(names)
 	if err != nil {
 		return err
 	}
-	in, err := f.input(name)
+	if err := f.check(); err != nil {
+		return err
+	}
+	in, from, err := f.inputs(name)
 	if err != nil {
 		return err
 	}
-	if err := f.checkOutputs(in); err != nil {
+	if err := f.checkOutputs(in, from); err != nil {
 		return err
 	}
-	q, release, err := f.openQueries(ctx)
+	q, release, err := f.openQueries(ctx, from)
 	if err != nil {
 		return err
 	}
 	defer release()
-	fit, queries, err := f.fit(ctx, e, in, q)
+	fit, queries, err := f.fit(ctx, e, in, from, q)
 	if err != nil {
 		return err
 	}
@@ -106,29 +108,33 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	return f.show(e, fit)
 }
 
-// input finds the files.
-func (f *fitFlags) input(name string) (input, error) {
-	in, err := resolve(name)
-	if err != nil {
-		return in, err
-	}
-	if f.labels != "" {
-		in.labels = f.labels
-	}
-	if in.labels == "" {
-		return in, cli.Usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
-	}
-	return in, nil
-}
-
-// checkOutputs tells before long work whether everything can be written.
-func (f *fitFlags) checkOutputs(in input) error {
+// check refuses flags that lack others.
+func (f *fitFlags) check() error {
 	switch {
 	case f.out == "":
 		return cli.Usagef("-out FILE is missing: where should the embedding go?")
 	case (f.queries == "") != (f.queriesOut == ""):
 		return cli.Usagef("-queries and -queries-out go together: what to place, and where it goes")
 	}
+	return nil
+}
+
+// inputs finds the files of FEATURES and those of the queries, none without them.
+func (f *fitFlags) inputs(name string) (in, queries input, err error) {
+	if in, err = resolve(name, f.labels); err != nil {
+		return in, queries, err
+	}
+	if in.labels == "" {
+		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
+	}
+	if f.queries != "" {
+		queries, err = resolve(f.queries, "")
+	}
+	return in, queries, err
+}
+
+// checkOutputs tells before long work whether everything can be written.
+func (f *fitFlags) checkOutputs(in, queries input) error {
 	var seen []string
 	for _, c := range []struct {
 		flag, out string
@@ -137,19 +143,17 @@ func (f *fitFlags) checkOutputs(in input) error {
 		if c.out == "" {
 			continue
 		}
-		if err := errors.Join(refuseInput(c.flag, c.out, in), refuseInput(c.flag, c.out, f.queryFiles())); err != nil {
-			return err
-		}
-		target, err := filepath.Abs(followLinks(c.out))
-		if err != nil {
+		if err := errors.Join(refuseInput(c.flag, c.out, in), refuseInput(c.flag, c.out, queries)); err != nil {
 			return err
 		}
 		for _, other := range seen {
-			if target == other || sameFile(target, other) {
+			if same, err := sameTarget(c.out, other); err != nil {
+				return err
+			} else if same {
 				return cli.Usagef("two results would go to %s: name another file for one", c.out)
 			}
 		}
-		seen = append(seen, target)
+		seen = append(seen, c.out)
 		if err := c.check(c.out); err != nil {
 			return err
 		}
@@ -162,24 +166,11 @@ func checkMapFile(path string) error {
 	return checkFile(path, func(ended context.Context) error { return formats.WriteMatrix(ended, path, 1, 1, []float64{0}) })
 }
 
-// queryFiles are the files that -queries stands for, as FEATURES does.
-func (f *fitFlags) queryFiles() input {
-	in, err := resolve(f.queries)
-	if err != nil {
-		return input{features: f.queries}
-	}
-	return in
-}
-
 // openQueries returns the features of the queries, none if there are no queries, and a
 // function that releases them.
-func (f *fitFlags) openQueries(ctx context.Context) (q blas32.General, release func(), err error) {
+func (f *fitFlags) openQueries(ctx context.Context, in input) (q blas32.General, release func(), err error) {
 	if f.queries == "" {
 		return q, func() {}, nil
-	}
-	in, err := resolve(f.queries)
-	if err != nil {
-		return q, nil, err
 	}
 	if q, release, err = readFeatures(ctx, in.features); err != nil {
 		return q, nil, err
@@ -191,9 +182,9 @@ func (f *fitFlags) openQueries(ctx context.Context) (q blas32.General, release f
 	return q, release, nil
 }
 
-// fit reads FEATURES and does the work, and places the queries q; the second result is
-// nil where there are none.
-func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in input, q blas32.General) (fit *supervised.Model, queries *mat.Dense, err error) {
+// fit reads FEATURES and does the work, and places the queries q, which come from their
+// own files; the second result is nil where there are none.
+func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32.General) (fit *supervised.Model, queries *mat.Dense, err error) {
 	x, y, release, err := readRows(ctx, in, " (-1 for none)")
 	if err != nil {
 		return nil, nil, err
@@ -218,7 +209,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in input, q blas32.Gener
 		queries, err = await(ctx, func() (*mat.Dense, error) { return fit.Map.Apply(rows) })
 	}
 	if err != nil {
-		return nil, nil, explain(err, f.queryFiles())
+		return nil, nil, explain(err, from)
 	}
 	for i := range q.Rows {
 		if mat.Norm(queries.RowView(i), 1) == 0 {
@@ -243,10 +234,8 @@ func (f *fitFlags) model(ctx context.Context, e *cli.Env, in input, x blas32.Gen
 	if err != nil {
 		return nil, err
 	}
-	s := f.settings
-	s.MeanDegree = min(s.MeanDegree, float64(max(x.Rows-1, 1)))
 	// The map takes no context.
-	fit, err := await(ctx, func() (*supervised.Model, error) { return supervised.Fit(ctx, engine, rows, y, &s) })
+	fit, err := await(ctx, func() (*supervised.Model, error) { return supervised.Fit(ctx, engine, rows, y, &f.settings) })
 	return fit, f.explain(err, in)
 }
 
@@ -305,25 +294,12 @@ func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries *ma
 		}
 	}
 	if f.mapOut != "" {
-		m := affine(fit.Map).RawMatrix()
+		m := fit.Map.Affine().RawMatrix()
 		if err := formats.WriteMatrix(ctx, f.mapOut, m.Rows, m.Cols, m.Data); err != nil {
 			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 		}
 	}
 	return nil
-}
-
-// affine returns the matrix M with (f - mean) A = (f 1) M.
-func affine(m *supervised.Map) *mat.Dense {
-	d, k := m.A.Dims()
-	out := mat.NewDense(d+1, k, nil)
-	out.Slice(0, d, 0, k).(*mat.Dense).Copy(m.A)
-	last := mat.NewVecDense(k, nil)
-	last.MulVec(m.A.T(), mat.NewVecDense(d, m.Mean))
-	for j := range k {
-		out.Set(d, j, -last.AtVec(j))
-	}
-	return out
 }
 
 // fitReport is the object of fit -json.

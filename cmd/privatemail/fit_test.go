@@ -153,6 +153,8 @@ func TestFitRefuses(t *testing.T) {
 		words string
 	}{
 		{"", cli.Usage, "FEATURES is missing"},
+		{filepath.Join(temp, "absent.npy"), cli.Usage, "-out FILE is missing"},
+		{folder + " -out " + out + " -queries " + filepath.Join(temp, "absent.npy") + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "no such file"},
 		{folder, cli.Usage, "-out FILE is missing"},
 		{features + " -out " + out, cli.Usage, "comes without labels"},
 		{folder + " -out " + features, cli.Usage, "would replace the input"},
@@ -166,7 +168,7 @@ func TestFitRefuses(t *testing.T) {
 		{folder + " -out " + out + " -map-out " + filepath.Join(temp, "m.fvecs"), cli.Usage, "m.fvecs"},
 		{folder + " -out " + out + " -queries " + none + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "no queries"},
 		{folder + " -out " + out + " -queries " + many + " -queries-out " + filepath.Join(temp, "z.npy") + " -budget 1M", cli.Failed, "-budget allows more"},
-		{folder + " -out " + out + " -labels " + strange, cli.Failed, "fit: " + strange + ": bad labels: row 7 has label -5"},
+		{folder + " -out " + out + " -labels " + strange, cli.Failed, "fit: " + strange + ": bad labels: row 7 has label -5, want 0 or more, or -1 for none\n"},
 		{folder + " -out " + out + " -queries " + narrow + " -queries-out " + filepath.Join(temp, "z.npy"), cli.Failed, "rows of 3 values"},
 		{folder + " -out " + out + " -k 17", cli.Usage, "-k 17"},
 		{folder + " -out " + out + " -budget 1K", cli.Failed, "-budget allows more"},

@@ -93,18 +93,13 @@ func numberVar(fs *flag.FlagSet, p *float64, name string, initial float64, l lim
 // wholeVar defines a flag for a whole number of 0 or more.
 func wholeVar(fs *flag.FlagSet, p *int, name string, initial int, usage string) {
 	*p = initial
-	fs.Var(&value[int]{p, wholeFrom(0), strconv.Itoa}, name, usage)
-}
-
-// wholeFrom reads a whole number that is not below least.
-func wholeFrom(least int) func(string) (int, error) {
-	return func(s string) (int, error) {
+	fs.Var(&value[int]{p, func(s string) (int, error) {
 		v, err := strconv.Atoi(s)
-		if err != nil || v < least {
-			return 0, fmt.Errorf("want a whole number of %d or more", least)
+		if err != nil || v < 0 {
+			return 0, errors.New("want a whole number of 0 or more")
 		}
 		return v, nil
-	}
+	}, strconv.Itoa}, name, usage)
 }
 
 // seedVar defines the flag -seed, 1 by default. Any number is a seed.

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
-	"math/bits"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,8 +18,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/internal/points"
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 func generateVerb() cli.Verb {
@@ -137,36 +137,15 @@ func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind,
 
 // checkMemory refuses a set that does not fit before it is made.
 func (f *generateFlags) checkMemory(kind points.Kind) error {
-	budget := f.budget
-	if budget == 0 {
-		budget = mem.Budget()
-	}
-	need, ok := product(uint64(f.n), uint64(f.d), 4)
+	n, d := float64(f.n), float64(f.d)
+	need := 4 * n * d
 	if kind.Labelled {
-		centres, fits := product(uint64(f.classes), uint64(f.d), 8)
-		need, ok = need+uint64(f.n)*4+centres, ok && fits
+		need += 4*n + 8*float64(f.classes)*d // the centres
 	}
-	if !ok || need > uint64(budget) {
-		have := fmt.Sprintf("%d rows of %d values", f.n, f.d)
-		if !ok {
-			return fmt.Errorf("%s are more than any memory holds; use a smaller -n or -d", have)
-		}
-		return fmt.Errorf("%s: %w: needs %s, budget %s; use a smaller -n or -d, or allow more with -budget", have, kernel.ErrMemory, formatSize(int64(need)), formatSize(budget))
+	if _, err := pipeline.Reserve(cmp.Or(f.budget, mem.Budget()), need, fmt.Sprintf("%d rows of %d values", f.n, f.d)); err != nil {
+		return fmt.Errorf("%w; use a smaller -n or -d, or allow more with -budget", bare(err))
 	}
 	return nil
-}
-
-// product multiplies; ok is false when the result leaves no room for a sum.
-func product(factors ...uint64) (_ uint64, ok bool) {
-	p := uint64(1)
-	for _, f := range factors {
-		hi, lo := bits.Mul64(p, f)
-		if hi != 0 || lo > 1<<60 {
-			return 0, false
-		}
-		p = lo
-	}
-	return p, true
 }
 
 // targets are the files to write; labels is empty for a set without.

@@ -86,11 +86,11 @@ func TestGenerateTooLarge(t *testing.T) {
 	cases := map[string]string{"-n 1000 -d 1000 -budget 1M": "-budget"}
 	if strconv.IntSize == 64 { // elsewhere the flags refuse the numbers
 		maps.Copy(cases, map[string]string{
-			"-n 9000000000000000000 -d 9000000000000000000":           "any memory",
-			"-n 1152921504606846976 -d 1":                             "any memory",
+			"-n 9000000000000000000 -d 9000000000000000000":           "memory budget exceeded",
+			"-n 1152921504606846976 -d 1":                             "memory budget exceeded",
 			"-n 100000000 -d 1000000":                                 "budget",
 			"-kind classes -n 2 -d 100000 -classes 100000000000":      "budget",
-			"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "any memory",
+			"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "memory budget exceeded",
 		})
 	}
 	for args, words := range cases {

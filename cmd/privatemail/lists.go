@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
 )
 
 // rowsVar defines a flag for a list of row numbers, none by default.
@@ -72,6 +74,43 @@ func parseSeeds(s string) (list []uint64, err error) {
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
+}
+
+// splitVar defines the flag -split, none by default.
+func splitVar(fs *flag.FlagSet, p *evaluate.Division, usage string) {
+	fs.Var(&value[evaluate.Division]{p, parseSplit, showSplit}, "split", usage)
+}
+
+func parseSplit(s string) (d evaluate.Division, err error) {
+	if s == "" {
+		return d, nil
+	}
+	var n []int
+	for _, word := range strings.Split(s, ",") {
+		v, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || v < 1 || v > 1<<30 {
+			n = nil
+			break
+		}
+		n = append(n, v)
+	}
+	switch len(n) {
+	case 2:
+		return evaluate.Division{Public: n[0], Gallery: n[1]}, nil
+	case 3:
+		return evaluate.Division{Public: n[0], Queries: n[1], KnownClasses: int32(n[2])}, nil
+	}
+	return d, errors.New("want two or three whole numbers above 0, with commas between")
+}
+
+func showSplit(d evaluate.Division) string {
+	switch {
+	case d == evaluate.Division{}:
+		return ""
+	case d.KnownClasses > 0:
+		return fmt.Sprintf("%d,%d,%d", d.Public, d.Queries, d.KnownClasses)
+	}
+	return fmt.Sprintf("%d,%d", d.Public, d.Gallery)
 }
 
 // join writes a list with commas between.

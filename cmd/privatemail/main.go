@@ -12,7 +12,7 @@ func main() { program().Main() }
 func program() *cli.Program {
 	return &cli.Program{
 		Name:  "privatemail",
-		About: "embeds labelled feature vectors so that near rows stay near and classes move apart.",
+		About: "embeds labelled feature vectors so that near rows stay near and classes gather.",
 		Hint:  "To see it work:    privatemail demo\nFlags of a verb:   privatemail VERB -h",
 		Verbs: []cli.Verb{
 			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), planVerb(), generateVerb(),

@@ -46,7 +46,8 @@ func succeed(t *testing.T, args ...string) (stdout, stderr string) {
 	return stdout, stderr
 }
 
-// refuse runs the command and wants an exit code and one line with all words.
+// refuse runs the command and wants an exit code and one line with all words, its end
+// included.
 func refuse(t *testing.T, want int, args []string, words ...string) {
 	t.Helper()
 	code, stdout, stderr := call(args...)
@@ -62,7 +63,7 @@ func refuse(t *testing.T, want int, args []string, words ...string) {
 		t.Errorf("message %q does not begin with the name of the command", last)
 	}
 	for _, w := range words {
-		if !strings.Contains(last, w) {
+		if !strings.Contains(last+"\n", w) {
 			t.Errorf("message %q does not contain %q", last, w)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -39,37 +38,12 @@ func checkFile(path string, write func(ended context.Context) error) error {
 // itself then.
 const standardOutput = "/dev/stdout"
 
-// checkPlace tells whether a file can be created at path or replace the one
-// that is there.
+// checkPlace is cli.CheckPlace for files that may not replace a ledger.
 func checkPlace(path string) error {
-	if path == standardOutput {
-		return nil
-	}
-	target := followLinks(path)
-	info, err := os.Stat(target)
-	switch {
-	case err == nil && info.IsDir():
-		return fmt.Errorf("%s: is a folder; name a file in it", path)
-	case err == nil && !info.Mode().IsRegular():
-		return nil // a pipe or a device
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
-	}
-	if err == nil && mechanism.IsLedger(target) {
+	if target, err := formats.FollowLinks(path); err == nil && mechanism.IsLedger(target) {
 		return fmt.Errorf("%s: is a ledger, and what was spent would be forgotten; name another file", path)
 	}
-	folder := filepath.Dir(target)
-	probe, err := os.CreateTemp(folder, ".privatemail-*.tmp")
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: there is no folder %s; create it first", path, folder)
-	}
-	if err != nil {
-		if pe, ok := errors.AsType[*fs.PathError](err); ok {
-			err = pe.Err
-		}
-		return fmt.Errorf("%s: cannot write to the folder %s: %w", path, folder, err)
-	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return cli.CheckPlace(path)
 }
 
 // fileExists tells whether there is anything at path.
@@ -78,26 +52,21 @@ func fileExists(path string) bool {
 	return err == nil
 }
 
-// followLinks returns what path finally points to, which need not exist.
-func followLinks(path string) string {
-	for range 40 { // as many as systems follow
-		link, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(link) {
-			link = filepath.Join(filepath.Dir(path), link)
-		}
-		path = link
-	}
-	return path
-}
-
 // sameFile tells whether two paths lead to one existing file.
 func sameFile(a, b string) bool {
 	ia, errA := os.Stat(a)
 	ib, errB := os.Stat(b)
 	return errA == nil && errB == nil && os.SameFile(ia, ib)
+}
+
+// sameTarget tells whether two outputs would be one file, which need not exist.
+func sameTarget(a, b string) (bool, error) {
+	ta, errA := formats.FollowLinks(a)
+	tb, errB := formats.FollowLinks(b)
+	if err := errors.Join(errA, errB); err != nil {
+		return false, err
+	}
+	return sameFile(ta, tb) || filepath.Base(ta) == filepath.Base(tb) && sameFile(cli.FolderOf(ta), cli.FolderOf(tb)), nil
 }
 
 // refuseInput keeps an output from replacing what it is made from.

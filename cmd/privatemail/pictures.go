@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -31,7 +32,7 @@ func (s *study) pictures(ctx context.Context, e *cli.Env) (groups []report.Group
 	}
 	var options []privatemail.Option
 	if s.workers > 0 {
-		options = append(options, privatemail.WithWorkers(s.workers))
+		options = append(options, privatemail.WithWorkers(min(s.workers, runtime.GOMAXPROCS(0)))) // as Sweep takes
 	}
 	engine, err := privatemail.New(options...)
 	if err != nil {

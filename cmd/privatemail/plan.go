@@ -66,8 +66,11 @@ func (f *restFlags) define(fs *flag.FlagSet) {
 }
 
 func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
-	name, err := oneName(names)
+	name, err := oneFeatures(names)
 	if err != nil {
+		return err
+	}
+	if err := f.graph.need(set); err != nil {
 		return err
 	}
 	if err := f.graph.check(set); err != nil {
@@ -77,9 +80,11 @@ func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map
 		return err
 	}
 	s := new(privatemail.Settings)
-	f.graph.apply(s)
+	if err := f.graph.apply(s); err != nil {
+		return err
+	}
 	f.size.apply(s, set)
-	in, err := resolve(name)
+	in, err := resolve(name, "")
 	if err != nil {
 		return err
 	}

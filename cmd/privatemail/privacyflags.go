@@ -26,12 +26,11 @@ func relationNames() []string {
 	return []string{sensitivity.ReplaceOne.String(), sensitivity.Null.String(), sensitivity.FeaturesReplace.String(), sensitivity.FeaturesNull.String()}
 }
 
-func (f *priceFlags) apply(s *privatemail.PrivateSettings) error {
+func (f *priceFlags) apply(s *privatemail.PrivateSettings) (err error) {
 	s.Epsilon, s.Delta = f.epsilon, f.delta
-	if f.rule == mechanism.Classical.String() {
-		s.Rule = mechanism.Classical
+	if s.Rule, err = mechanism.RuleByName(f.rule); err != nil {
+		return err
 	}
-	var err error
 	s.Relation, err = sensitivity.RelationByName(f.relation)
 	return err
 }
@@ -46,7 +45,7 @@ type queryFlags struct {
 
 func (f *queryFlags) define(fs *flag.FlagSet, table string) {
 	numberVar(fs, &f.sigma, "sigma", 0, positive(), "bandwidth `S` of the Gaussian weights; required")
-	choiceVar(fs, &f.convention, "convention", "appendix", conventionNames(), "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
+	conventionVar(fs, &f.convention)
 	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "coefficient `A` of the label term; negative numbers attract (default: no label term)")
 	choiceVar(fs, &f.table, "table", table, tableNames(), "weights between labels: `T` is equal, different or gaussian; balanced and centred depend on the data and are refused")
 	cli.CountVar(fs, &f.columns, "k", 2, "`K` columns of the random start, and so of the release")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -248,6 +249,15 @@ func TestContinueWithPublicLabels(t *testing.T) {
 	if _, stderr := succeed(t, "continue", out, "-out", z); !strings.Contains(stderr, "-degree 20") {
 		t.Errorf("no note on a graph without information: %q", stderr)
 	}
+	if _, stderr := succeed(t, "continue", out, "-degree", "0.01", "-out", z); !strings.Contains(stderr, "neighbours on average, not 0.01") {
+		t.Errorf("no note on a graph with other neighbours: %q", stderr)
+	}
+	refuse(t, cli.Failed, []string{"continue", out, "-labels", labels, "-degree", "8", "-alpha", "1e30", "-out", z}, out+": ", "-normalize, -steps and -alpha\n")
+	// Labels that only later steps use, as the table is.
+	args = strings.Fields("privatize " + folder + " -sigma 1 -table different -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger none -labels " + labels + " -out " + filepath.Join(temp, "unlabelled"))
+	if _, stderr := succeed(t, args...); !strings.Contains(stderr, "-labels has no effect") {
+		t.Errorf("no note on labels nobody reads: %q", stderr)
+	}
 	// The released points themselves, with flags that no step would follow.
 	for name, value := range map[string]string{"-degree": "8", "-sigma": "1", "-alpha": "1", "-labels": labels, "-operator": "dense", "-stop": "0.1", "-normalize": "centred"} {
 		refuse(t, cli.Usage, []string{"continue", out, "-steps", "0", name, value, "-out", z}, "-steps 0", name)
@@ -289,6 +299,10 @@ func TestPrivatizeRefusals(t *testing.T) {
 	data[7] = 0.87654321
 	long := filepath.Join(t.TempDir(), "long.npy")
 	writeMatrix(t, long, 300, 4, data)
+	data[7] = 0.5
+	clear(data[3*4 : 4*4])
+	zero := filepath.Join(t.TempDir(), "zero.npy")
+	writeMatrix(t, zero, 300, 4, data)
 	labels := filepath.Join(folder, labelsName)
 	empty := readFile(t, ledger)
 
@@ -334,6 +348,9 @@ func TestPrivatizeRefusals(t *testing.T) {
 		{"out in no folder", private(folder, ledger, filepath.Join(temp, "no", "r")), cli.Failed, "no folder"},
 		{"NaN", private(nan, ledger, out, "-labels", labels), cli.Failed, "row 1, column 3"},
 		{"not of unit norm", private(long, ledger, out, "-labels", labels), cli.Failed, "-normalize-rows"},
+		{"zero row", private(zero, ledger, out, "-labels", labels), cli.Failed, "zero.npy: row 3 (counted from 0) is zero; only the relations null and features-null allow one such row, and it must be private; remove the row"},
+		{"null record that is public", private(zero, ledger, out, "-labels", labels, "-relation", "features-null", "-private-rows", "5", "-normalize-rows"), cli.Failed, "row 3 (counted from 0) is zero; only the relations"},
+		{"a table for nothing", append(without("-alpha"), "-table", "different"), cli.Usage, "-table is about labels"},
 		{"no labels", private(bad, ledger, out), cli.Usage, "-labels"},
 		{"no labels to randomise", private(bad, ledger, out, "-alpha", "0", "-label-mode", "randomised", "-label-epsilon", "1"), cli.Usage, "randomise"},
 		{"rest public without a row", private(folder, ledger, out, "-rest-public"), cli.Usage, "-private-rows"},
@@ -357,6 +374,8 @@ func TestContinueRefusals(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	r, z := filepath.Join(temp, "r.release"), filepath.Join(temp, "z.npy")
 	succeed(t, private(folder, "none", r)...)
+	tiny := filepath.Join(temp, "tiny.release")
+	succeed(t, private(folder, "none", tiny, "-sigma-q", "1e-35")...)
 	whole := readFile(t, r)
 	for name, data := range map[string]string{"short": whole[:len(whole)-9], "flipped": whole[:300] + string(whole[300]^1) + whole[301:], "more": whole + "x", "empty": "", "text": "hello", "json": `{"format":"x"}`} {
 		path := filepath.Join(temp, name)
@@ -384,6 +403,12 @@ func TestContinueRefusals(t *testing.T) {
 		{[]string{"continue", temp, "-out", z}, cli.Failed, "folder"},
 		{[]string{"continue", filepath.Join(temp, "absent"), "-out", z}, cli.Failed, "no such file"},
 		{[]string{"continue", r, "-out", z, "-budget", "1K"}, cli.Failed, "-budget"},
+		{[]string{"continue", r, "-out", z, "-budget", "1K"}, cli.Failed, r + ": embedding of 300 x 2"},
+		{[]string{"continue", r, "-out", z, "-convention", "program"}, cli.Usage, "-convention says what -sigma means"},
+		{[]string{"continue", r, "-out", z, "-operator", "dense", "-cutoff-weight", "0.1"}, cli.Usage, "-operator dense does not cut"},
+		{[]string{"continue", r, "-out", z, "-sigma", "1e-12", "-operator", "csr", "-isolated", "fail"}, cli.Failed, r + ": "},
+		{[]string{"continue", r, "-out", z, "-sigma", "1e-12", "-operator", "csr", "-isolated", "fail"}, cli.Failed, "-isolated repair"},
+		{[]string{"continue", tiny, "-out", z}, cli.Failed, tiny + ": released numbers are out of range"},
 	} {
 		refuse(t, c.code, c.args, c.word)
 	}
@@ -546,6 +571,14 @@ func TestOutputIsPaidFor(t *testing.T) {
 	refuse(t, cli.Failed, []string{"embed", folder, "-sigma", "1", "-out", ledger}, "ledger")
 	refuse(t, cli.Failed, []string{"continue", made, "-degree", "5", "-out", ledger}, "ledger")
 	refuse(t, cli.Failed, private(folder, "none", made), "paid for")
+	// The folder before ".." is a link: what is replaced lies beside its target.
+	if err := errors.Join(os.MkdirAll(filepath.Join(temp, "away", "sub"), 0o777),
+		os.Symlink(filepath.Join("away", "sub"), filepath.Join(temp, "d")), os.Symlink("d/../me.npy", filepath.Join(temp, "l.npy")),
+		os.Rename(ledger, filepath.Join(temp, "away", "me.npy"))); err != nil {
+		t.Fatal(err)
+	}
+	ledger = filepath.Join(temp, "away", "me.npy")
+	refuse(t, cli.Failed, []string{"embed", folder, "-sigma", "1", "-out", filepath.Join(temp, "l.npy")}, "ledger")
 	if readFile(t, ledger) != before || readFile(t, made) != release {
 		t.Error("a file has changed")
 	}

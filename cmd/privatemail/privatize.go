@@ -93,7 +93,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a keyed hash")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
 	cli.CountVar(fs, &f.records, "records", 0, "there are at most `J` rows of the unit, and the noise is for all of them; a public number (default 1 for a record; required for a client)")
-	fs.StringVar(&f.labels, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
+	labelsVar(fs, &f.labels)
 	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
 	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
 	fs.StringVar(&f.out, "out", "", "write the release to `FILE`; required")
@@ -120,6 +120,8 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-label-epsilon belongs to -label-mode randomised: add that, or leave it out")
 	case f.labelMode == release.ModeRandomised && f.query.classes == 0:
 		return nil, cli.Usagef("-label-mode randomised needs -classes C: a label is replaced by one of the public classes")
+	case f.labelMode == release.ModeDropped && set["table"] && !set["alpha"]: // with other modes later steps use it
+		return nil, cli.Usagef("-table is about labels: add -alpha A to use them")
 	case f.restPublic && len(f.privateRows) != 1:
 		return nil, cli.Usagef("-rest-public needs -private-rows with the one private row")
 	case f.restPublic && set["alpha"] && f.query.classes == 0:
@@ -145,7 +147,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 }
 
 func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
-	name, err := oneName(names)
+	name, err := oneFeatures(names)
 	if err != nil {
 		return err
 	}
@@ -153,7 +155,7 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 	if err != nil {
 		return err
 	}
-	in, err := f.input(name, s)
+	in, err := f.input(e, name, s)
 	if err != nil {
 		return err
 	}
@@ -192,13 +194,10 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 }
 
 // input finds the files. Labels are left out when nothing reads them.
-func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (input, error) {
-	in, err := resolve(name)
+func (f *privatizeFlags) input(e *cli.Env, name string, s *privatemail.PrivateSettings) (input, error) {
+	in, err := resolve(name, f.labels)
 	if err != nil {
 		return in, err
-	}
-	if f.labels != "" {
-		in.labels = f.labels
 	}
 	if err := refuseInput("-out", f.out, in); err != nil {
 		return in, err
@@ -207,6 +206,9 @@ func (f *privatizeFlags) input(name string, s *privatemail.PrivateSettings) (inp
 		return in, fmt.Errorf("%s: is a release, and was paid for; name another file", f.out)
 	}
 	if s.Alpha == 0 && s.LabelMode != release.ModeRandomised {
+		if f.labels != "" {
+			e.Note("-labels has no effect without -alpha")
+		}
 		in.labels = ""
 	} else if in.labels == "" && s.LabelMode == release.ModeRandomised {
 		return in, cli.Usagef("%s comes without labels to randomise: add -labels FILE, or choose another -label-mode", name)
@@ -222,6 +224,9 @@ func (f *privatizeFlags) release(ctx context.Context, e *cli.Env, in input, s *p
 	err := withRows(ctx, e, f.work, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
 		out, err = engine.Privatize(ctx, x, y, s)
+		if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok { // with or without -normalize-rows
+			return fmt.Errorf("%s: row %d (counted from 0) is zero; only the relations null and features-null allow one such row, and it must be private; remove the row", in.features, zero.Row)
+		}
 		return err
 	})
 	return d, out, err

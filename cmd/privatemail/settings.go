@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"math"
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -35,7 +36,7 @@ type graphFlags struct {
 func (f *graphFlags) define(fs *flag.FlagSet, otherwise string) {
 	numberVar(fs, &f.sigma, "sigma", 0, positive(), "bandwidth `S` of the Gaussian weights"+otherwise)
 	numberVar(fs, &f.degree, "degree", 0, positive(), "find the bandwidth at which rows have `G` neighbours on average, of -cutoff-weight or more")
-	choiceVar(fs, &f.convention, "convention", "appendix", conventionNames(), "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
+	conventionVar(fs, &f.convention)
 	numberVar(fs, &f.cutoffWeight, "cutoff-weight", 0, fraction(), "cut the graph where a weight falls below `W` (default: 0.001 with -degree; with -sigma by -tolerance)")
 	numberVar(fs, &f.tolerance, "tolerance", 1e-4, fraction(), "wanted error `T` of a row's weights relative to their sum")
 	choiceVar(fs, &f.operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one 'plan' picks)")
@@ -51,7 +52,9 @@ func isolatedNames() []string {
 	return []string{kernel.Keep.String(), kernel.Repair.String(), kernel.Fail.String()}
 }
 
-func conventionNames() []string { return []string{"appendix", "main-text", "program"} }
+func conventionVar(fs *flag.FlagSet, p *string) {
+	choiceVar(fs, p, "convention", "appendix", []string{"appendix", "main-text", "program"}, "meaning of sigma: `C` is appendix exp(-d^2/(2 S^2)), main-text exp(-d^2/S) or program exp(-d^2/S^2)")
+}
 
 // bandwidth returns what sigma means under a convention.
 func bandwidth(convention string, sigma float64) kernel.Bandwidth {
@@ -64,13 +67,19 @@ func bandwidth(convention string, sigma float64) kernel.Bandwidth {
 	return kernel.Sigma(sigma)
 }
 
+// need is for verbs that have no bandwidth of their own.
+func (f *graphFlags) need(set map[string]bool) error {
+	if !set["sigma"] && !set["degree"] {
+		return cli.Usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start)")
+	}
+	return nil
+}
+
 // check refuses flags that contradict each other.
 func (f *graphFlags) check(set map[string]bool) error {
 	switch {
 	case set["sigma"] && set["degree"]:
 		return cli.Usagef("-sigma and -degree exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
-	case !set["sigma"] && !set["degree"]:
-		return cli.Usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start)")
 	case !kernel.Truncates(f.operator) && set["cutoff-weight"] && !set["degree"]:
 		return cli.Usagef("-operator %s does not cut and -cutoff-weight cuts the graph: leave out one of them", f.operator)
 	case set["convention"] && !set["sigma"] && !set["label-sigma"]:
@@ -79,17 +88,44 @@ func (f *graphFlags) check(set map[string]bool) error {
 	return nil
 }
 
-func (f *graphFlags) apply(s *privatemail.Settings) {
+func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
 	if f.degree > 0 {
 		s.MeanDegree = f.degree
 	} else {
 		s.Bandwidth = bandwidth(f.convention, f.sigma)
 	}
 	s.CutoffWeight, s.Tolerance, s.Operator, s.NormalizeRows = f.cutoffWeight, f.tolerance, f.operator, f.normalizeRows
-	for _, p := range []kernel.IsolatedPolicy{kernel.Keep, kernel.Repair, kernel.Fail} {
-		if p.String() == f.isolated {
-			s.Isolated = p
+	s.Isolated, err = kernel.IsolatedByName(f.isolated)
+	return err
+}
+
+// warn tells about a graph that is not quite what was asked for: another number
+// of neighbours, or rows that miss the tolerance. A graph that was to be cut
+// has no tolerance to miss.
+func (f *graphFlags) warn(e *cli.Env, g *privatemail.Graph) {
+	if f.degree > 0 {
+		noteDegree(e, g, f.degree, ", or -sigma")
+	}
+	if f.degree > 0 || f.cutoffWeight > 0 || g.Operator == "dense" {
+		return
+	}
+	c := &g.Certificate
+	missed := 0
+	for _, eta := range c.Row {
+		if float64(eta) > f.tolerance {
+			missed++
 		}
+	}
+	if missed > 0 {
+		e.Note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
+	}
+}
+
+// noteDegree tells about a graph with another number of neighbours than was asked for;
+// more is what to try beside another -degree.
+func noteDegree(e *cli.Env, g *privatemail.Graph, asked float64, more string) {
+	if math.Abs(g.Neighbours-asked) > 0.1*asked {
+		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.Neighbours, asked, more)
 	}
 }
 
@@ -113,12 +149,24 @@ func (f *sizeFlags) apply(s *privatemail.Settings, set map[string]bool) {
 	s.Columns, s.Steps = f.columns, f.steps
 }
 
+// runFlags say what happens from step to step.
+type runFlags struct {
+	stop      float64
+	normalize string
+}
+
+func (f *runFlags) define(fs *flag.FlagSet) {
+	numberVar(fs, &f.stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T` (default: take all steps)")
+	choiceVar(fs, &f.normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: `HOW` is none, frobenius or centred")
+}
+
 // stepFlags describe the rest of the step.
 type stepFlags struct {
-	alpha, labelSigma, sigmaQ, stop float64
-	seed                            uint64
-	table, normalize                string
-	unlabelled                      bool
+	runFlags
+	alpha, labelSigma, sigmaQ float64
+	seed                      uint64
+	table                     string
+	unlabelled                bool
 }
 
 func (f *stepFlags) define(fs *flag.FlagSet) {
@@ -128,8 +176,7 @@ func (f *stepFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.table, "table", "", tableNames(), "weights between labels: `T` is equal, different, balanced, gaussian or centred (default: equal; balanced with -beta)")
 	numberVar(fs, &f.labelSigma, "label-sigma", 0, positive(), "bandwidth `S` of the gaussian table (default: that of -sigma)")
 	fs.BoolVar(&f.unlabelled, "unlabelled", false, "accept rows with the label -1, which feel no label term")
-	numberVar(fs, &f.stop, "stop", 0, notNegative(), "stop when the relative change of a step is at most `T` (default: take all steps)")
-	choiceVar(fs, &f.normalize, "normalize", iterate.None.String(), normalizeNames(), "after each step: `HOW` is none, frobenius or centred")
+	f.runFlags.define(fs)
 }
 
 func tableNames() []string { return []string{"equal", "different", "balanced", "gaussian", "centred"} }

@@ -13,6 +13,8 @@
 //	dsne        the query finds its place in a public t-SNE map by noisy,
 //	            clipped gradient steps (Saha et al. 2021)
 //
+// Package evaluate/modes has the example of how modes are measured.
+//
 // # Sensitivities
 //
 // All are for replacing one record by any other, and for the numbers as

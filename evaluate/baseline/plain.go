@@ -37,21 +37,13 @@ func compare(ctx context.Context, t *evaluate.Task, noisy, queries, gallery *mat
 }
 
 // stack puts the rows of matrices of one width below each other.
-func stack(parts ...*mat.Dense) *mat.Dense {
-	n := 0
-	_, d := parts[0].Dims()
-	for _, p := range parts {
-		rows, _ := p.Dims()
-		n += rows
+func stack(top *mat.Dense, below ...*mat.Dense) *mat.Dense {
+	for _, next := range below {
+		both := new(mat.Dense)
+		both.Stack(top, next)
+		top = both
 	}
-	out := mat.NewDense(n, d, nil)
-	at := 0
-	for _, p := range parts {
-		rows, _ := p.Dims()
-		out.Slice(at, at+rows, 0, d).(*mat.Dense).Copy(p)
-		at += rows
-	}
-	return out
+	return top
 }
 
 // rows returns rows lo to hi of x.

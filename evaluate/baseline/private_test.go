@@ -171,16 +171,18 @@ func sweep(t *testing.T, modes []evaluate.Mode, epsilons ...float64) []evaluate.
 }
 
 // At epsilon 0.01 nothing is left of the query: overlap is that of chance, 8 of
-// 1000 rows, within five standard errors, and R@8 below its ceiling. At 100 the
-// noise is small enough for the neighbours to be found, which a broken mode
-// would not do either.
+// 1000 rows, and R@8 below its ceiling. At 100 the noise is small enough for
+// neighbours to be found, which a broken mode would not do either. Noise is
+// fresh in every run, so both bounds are six standard deviations away from the
+// means of 300 runs: at most 0.0075 (0.002) at 0.01, and at 100 at least 0.0725
+// (0.0065), which is projection's.
 func TestNoiseHidesTheQuery(t *testing.T) {
 	for _, r := range sweep(t, []evaluate.Mode{Gaussian(), PCA(), Projection()}, 0.01, 100) {
 		overlap := r.Figures[evaluate.OverlapAt8]
 		switch {
-		case r.Epsilon == 0.01 && (overlap > 0.03 || r.Figures[evaluate.RecallAt8] > evaluate.Ceiling(r.Classes, r.Epsilon, r.Delta)+0.06):
+		case r.Epsilon == 0.01 && (overlap > 0.02 || r.Figures[evaluate.RecallAt8] > evaluate.Ceiling(r.Classes, r.Epsilon, r.Delta)+0.06):
 			t.Errorf("%s at epsilon 0.01: %v", r.Mode, r.Figures)
-		case r.Epsilon == 100 && overlap < 0.06:
+		case r.Epsilon == 100 && overlap < 0.033:
 			t.Errorf("%s at epsilon 100: %v", r.Mode, r.Figures)
 		}
 		if r.Facts["noise to signal"] <= 0 {

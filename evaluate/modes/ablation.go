@@ -14,10 +14,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
-// Ablation returns mode supervised taken apart: what the map does, what the step
+// ablation returns mode supervised taken apart: what the map does, what the step
 // does, what labels do when fewer rows have them, and what becomes of it all when
 // the iteration is not stopped. Labels of queries are never used.
-func Ablation() (all []evaluate.Mode) {
+func ablation() (all []evaluate.Mode) {
 	for _, v := range variants() {
 		all = append(all, evaluate.Mode{
 			Name: "ablation-" + strings.ReplaceAll(strings.ReplaceAll(v.name, ",", ""), " ", "-"), Title: "ablation: " + v.name,

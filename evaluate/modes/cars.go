@@ -8,8 +8,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/published"
 )
 
-// CarsSize is the name of the data set Cars.
-const CarsSize = "cars-size"
+// CarsName is the name of the data set Cars.
+const CarsName = "cars-size"
 
 // carsQueries is how many rows of its gallery are queries.
 const carsQueries = 500
@@ -17,7 +17,7 @@ const carsQueries = 500
 // Cars returns generated rows of the size and difficulty of Cars196, the set of
 // the paper's headline figure, with rows of unit length.
 func Cars() *evaluate.Data {
-	return &evaluate.Data{Name: CarsSize, Generate: func(seed uint64) (*evaluate.Problem, error) {
+	return &evaluate.Data{Name: CarsName, Generate: func(seed uint64) (*evaluate.Problem, error) {
 		d, err := published.CarsSize(carsQueries, seed)
 		if err != nil {
 			return nil, err
@@ -29,6 +29,6 @@ func Cars() *evaluate.Data {
 			}
 			return evaluate.Part{Rows: x, Labels: s.Labels}
 		}
-		return evaluate.Assemble(CarsSize, seed, part(d.Public), part(d.Gallery), part(d.Queries))
+		return evaluate.Assemble(CarsName, seed, part(d.Public), part(d.Gallery), part(d.Queries))
 	}}
 }

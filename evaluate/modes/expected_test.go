@@ -117,7 +117,7 @@ func nearestCentres(book *wire.Codebook, x *mat.Dense) []int {
 	n, _ := x.Dims()
 	out := make([]int, n)
 	for i := range out {
-		out[i] = retrieval.NearestCentre(book, x.RawRowView(i))
+		out[i] = points.NearestCentre(x.RawRowView(i), book.Centres)
 	}
 	return out
 }

@@ -92,7 +92,7 @@ func TestShuffledFeatures(t *testing.T) {
 // Parameters reach the published method: without steps to outgrow the start the
 // label carries nothing, and with many the place of a row is its label.
 func TestPublishedFollowsItsParameters(t *testing.T) {
-	authors := Published()[0]
+	authors := publishedModes()[0]
 	steps := func(n int) float64 {
 		m := authors.With(evaluate.Params{Steps: n, Alpha: 2})
 		return measure(t, rows(t), []evaluate.Mode{m}, 40)[0].Figures[evaluate.RecallAt8]

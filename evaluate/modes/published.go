@@ -28,9 +28,9 @@ func Authors() evaluate.Mode {
 	return m
 }
 
-// Published returns the lines of the table that takes the published method
+// publishedModes returns the lines of the table that takes the published method
 // apart.
-func Published() []evaluate.Mode {
+func publishedModes() []evaluate.Mode {
 	program := published.Variant{Source: published.Program}
 	with := func(change func(*published.Variant)) published.Variant {
 		v := program

@@ -74,7 +74,7 @@ type figure struct {
 func (r *Report) view() (*view, error) {
 	v := &view{
 		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText),
-		Intervals: fmt.Sprintf("Intervals have a coverage of %g %%: Student's over the seeds; for a single seed Wilson's over the queries for recalls, and none for the other figures.", 100*evaluate.Level),
+		Intervals: fmt.Sprintf("Intervals have a coverage of %g %%: Student's over the seeds; for a single seed Wilson's over the queries for recalls, and none for the other figures.", 100*evaluate.Coverage),
 	}
 	summaries := evaluate.Summarize(r.Records)
 	used := make(map[string]bool)

@@ -68,7 +68,7 @@ func (r *Reach) Settle(ctx context.Context, p blas32.General, o *kernel.Options)
 	switch {
 	case r.MeanDegree > 0:
 		b, radius, err := kernel.BandwidthForDegree(ctx, p, r.MeanDegree, r.CutoffWeight, o)
-		if kernel.Truncates(o.Force) {
+		if kernel.Truncates(o.Operator) {
 			o.CutoffRadius = radius
 		}
 		return b, err

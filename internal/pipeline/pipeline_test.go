@@ -82,7 +82,7 @@ func TestSettle(t *testing.T) {
 	}
 	settle := func(r Reach, force string) (kernel.Bandwidth, float64) {
 		t.Helper()
-		o := &kernel.Options{Force: force}
+		o := &kernel.Options{Operator: force}
 		b, err := r.Settle(t.Context(), p, o)
 		if err != nil {
 			t.Fatal(err)

@@ -32,8 +32,8 @@ func (e *EntryError) Error() string {
 // Unwrap returns ErrNonFinite.
 func (e *EntryError) Unwrap() error { return ErrNonFinite }
 
-// ZeroRowError tells which row cannot be scaled to unit length. It matches
-// ErrZeroRow.
+// ZeroRowError tells which row cannot be scaled to unit length. Row counts from
+// 0. It matches ErrZeroRow.
 type ZeroRowError struct {
 	Row int
 }

@@ -25,7 +25,7 @@ type KMeansSettings struct {
 	Workers *par.Set
 	// Progress, if not nil, is called after each step with the number done and
 	// the most there can be.
-	Progress func(done, of int)
+	Progress func(done, total int)
 }
 
 const (
@@ -157,7 +157,7 @@ func (k *kmeans[M]) choose(ctx context.Context, words *SplitMix64) error {
 			lo, hi := par.Block(block, k.n, clusterRows)
 			for i := lo; i < hi; i++ {
 				ReadRow(v, k.x, i)
-				k.distance[i] = min(k.distance[i], squaredDistance(v, centre))
+				k.distance[i] = min(k.distance[i], SquaredDistance(v, centre))
 			}
 		})); err != nil {
 			return err
@@ -220,7 +220,7 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 			}
 			r.changed = r.changed || k.of[lo+i] != best
 			k.of[lo+i] = best
-			k.distance[lo+i] = squaredDistance(rows.Data[i*k.d:(i+1)*k.d], k.centre(best))
+			k.distance[lo+i] = SquaredDistance(rows.Data[i*k.d:(i+1)*k.d], k.centre(best))
 		}
 	}))
 	for i := range k.rooms {
@@ -292,15 +292,6 @@ func (k *kmeans[M]) revive(start []int) {
 			ReadRow(k.centre(c), k.x, far[i])
 		}
 	}
-}
-
-func squaredDistance(a, b []float64) (s float64) {
-	b = b[:len(a)]
-	for j, v := range a {
-		e := v - b[j]
-		s += float64(e * e)
-	}
-	return s
 }
 
 func dot(a, b []float64) (s float64) {

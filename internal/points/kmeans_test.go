@@ -24,9 +24,9 @@ func inertia(t *testing.T, x blas32.General, k *Clusters) (sum float64) {
 		ReadRow(row, x, i)
 		least := math.Inf(1)
 		for c := range m {
-			least = min(least, squaredDistance(row, k.Centres.RawRowView(c)))
+			least = min(least, SquaredDistance(row, k.Centres.RawRowView(c)))
 		}
-		if got := squaredDistance(row, k.Centres.RawRowView(k.Of[i])); got > least*(1+1e-12) {
+		if got := SquaredDistance(row, k.Centres.RawRowView(k.Of[i])); got > least*(1+1e-12) {
 			t.Fatalf("row %d is at %g from its centre and %g from another", i, got, least)
 		}
 		sum += least
@@ -204,7 +204,7 @@ func TestKMeansErrors(t *testing.T) {
 		t.Errorf("nan: error %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	stop := func(done, of int) {
+	stop := func(done, total int) {
 		if done == 2 {
 			cancel()
 		}

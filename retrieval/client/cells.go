@@ -126,7 +126,7 @@ func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
 	if err := c.settings.Memory.Ready(); err != nil {
 		return nil, err
 	}
-	selection, err := mechanism.Select(c.settings.Ledger, unit, c.subset, retrieval.NearestCentre(c.book, row))
+	selection, err := mechanism.Select(c.settings.Ledger, unit, c.subset, points.NearestCentre(row, c.book.Centres))
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -179,7 +179,7 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 			return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
 		}
 		for i, id := range ids {
-			all = append(all, Match{ID: int64(id), Distance: retrieval.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])})
+			all = append(all, Match{ID: int64(id), Distance: points.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])})
 		}
 		return nil
 	}

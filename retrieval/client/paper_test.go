@@ -237,7 +237,7 @@ func TestAskRefuses(t *testing.T) {
 		"no epsilon":     {func(s *PaperSettings) { s.Epsilon = 0 }, record, mechanism.ErrParam},
 		"no relation":    {func(s *PaperSettings) { s.Relation = 0 }, record, sensitivity.ErrRelation},
 		"no ledger":      {func(s *PaperSettings) { s.Ledger = nil }, record, mechanism.ErrLedger},
-		"no label mode":  {func(s *PaperSettings) { s.LabelMode = "" }, record, privatemail.ErrSettings},
+		"no label mode":  {func(s *PaperSettings) { s.LabelMode = "" }, record, mechanism.ErrLabels},
 	} {
 		s := sound
 		if c.settings != nil {

@@ -44,7 +44,8 @@
 // things away: features, kernel, and label in turn (modes published-* of
 // "privatemail evaluate").
 //
-// [Notice] belongs beside every [Outcome].
+// [Notice] belongs beside every [Outcome]. Package evaluate/modes has the variants as
+// modes, and the example of how modes are measured.
 //
 // # Concurrency
 //

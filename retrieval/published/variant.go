@@ -1,13 +1,13 @@
 package published
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -15,7 +15,7 @@ import (
 const Notice = "query label disclosed, noise not valid"
 
 // ErrSettings reports a number out of its range.
-var ErrSettings = errors.New("setting out of range")
+var ErrSettings = iterate.ErrSettings
 
 // A Set is rows of features with their labels.
 type Set struct {

@@ -43,7 +43,7 @@ func plainLists(x blas32.General, book *wire.Codebook, length int) [][]uint32 {
 	row := make([]float64, x.Cols)
 	distance := func(i, c int) float64 {
 		points.ReadRow(row, x, i)
-		return retrieval.SquaredDistance(row, book.Centres[c*x.Cols:(c+1)*x.Cols])
+		return points.SquaredDistance(row, book.Centres[c*x.Cols:(c+1)*x.Cols])
 	}
 	listed := make([]bool, x.Rows)
 	for c := range lists {

@@ -42,7 +42,7 @@ type CellsSettings struct {
 	// alone. Their number changes no bit of the codebook.
 	Workers *kernel.Workers
 	// Progress, if not nil, is called after each step of k-means.
-	Progress func(done, of int)
+	Progress func(done, total int)
 }
 
 // withDefaults returns the settings with all numbers set, for a gallery of n
@@ -124,7 +124,7 @@ func nearestRows[M points.Matrix](x M, n int, centre []float32, count int) []uin
 	row := make([]float64, len(centre))
 	for i := range all {
 		points.ReadRow(row, x, i)
-		all[i] = member{retrieval.SquaredDistance(row, centre), uint32(i)}
+		all[i] = member{points.SquaredDistance(row, centre), uint32(i)}
 	}
 	slices.SortFunc(all, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.row, b.row))
@@ -157,7 +157,7 @@ func joinRest[M points.Matrix](ctx context.Context, x M, book *wire.Codebook, li
 		for i := lo; i < hi; i++ {
 			if home[i] != listed {
 				points.ReadRow(row, x, i)
-				home[i] = int32(retrieval.NearestCentre(book, row))
+				home[i] = int32(points.NearestCentre(row, book.Centres))
 			}
 		}
 	}))

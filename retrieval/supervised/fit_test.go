@@ -137,6 +137,22 @@ func TestMapOfFewerDimensions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// In one piece it is the same map.
+	with := mat.NewDense(60, d+1, nil)
+	with.Apply(func(i, j int, _ float64) float64 {
+		if j == d {
+			return 1
+		}
+		return x.At(i, j)
+	}, with)
+	var whole mat.Dense
+	whole.Mul(with, m.Affine())
+	for i := range 60 {
+		points.Normalize(whole.RawRowView(i))
+	}
+	if !mat.EqualApprox(&whole, z, 1e-12) {
+		t.Error("Affine is another map")
+	}
 	for i := range 60 {
 		if norm := mat.Norm(z.RowView(i), 2); math.Abs(norm-1) > 1e-12 {
 			t.Errorf("row %d has norm %g", i, norm)
@@ -195,6 +211,14 @@ func TestFitMovesRows(t *testing.T) {
 	if err != nil || !mat.Equal(fit.X, again.X) || !mat.Equal(fit.Z, again.Z) {
 		t.Errorf("one worker makes other bits: %v", err)
 	}
+	// More neighbours than there are other rows are all of them.
+	most, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanDegree: 99})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if more, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanDegree: 1000}); err != nil || !mat.Equal(most.X, more.X) {
+		t.Errorf("a degree of 1000: %v", err)
+	}
 }
 
 func TestFitRefuses(t *testing.T) {
@@ -229,7 +253,7 @@ func TestFitRefuses(t *testing.T) {
 		{"negative columns", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Columns: -1}, points.ErrShape},
 		{"degree", t.Context(), x.RawMatrix(), labels, &supervised.Settings{MeanDegree: -1}, privatemail.ErrSettings},
 		{"steps", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Steps: -1}, privatemail.ErrSettings},
-		{"beta", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Beta: -1}, kernel.ErrOption},
+		{"beta", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Beta: -1}, privatemail.ErrSettings},
 		{"cancelled", cancelled, x.RawMatrix(), labels, nil, context.Canceled},
 	} {
 		if _, err := supervised.Fit(c.ctx, e, c.rows, c.labels, c.s); !errors.Is(err, c.want) {

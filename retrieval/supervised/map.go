@@ -152,6 +152,18 @@ func (m *Map) Apply(rows blas64.General) (*mat.Dense, error) {
 	return z, nil
 }
 
+// Affine returns the matrix M with (f - Mean) A = (f 1) M, of d+1 rows: the map in one
+// piece, for others to use.
+func (m *Map) Affine() *mat.Dense {
+	d, k := m.A.Dims()
+	out := mat.NewDense(d+1, k, nil)
+	out.Slice(0, d, 0, k).(*mat.Dense).Copy(m.A)
+	last := out.RowView(d).(*mat.VecDense)
+	last.MulVec(m.A.T(), mat.NewVecDense(d, m.Mean))
+	last.ScaleVec(-1, last)
+	return out
+}
+
 // classRows returns the rows of each class of two or more, by label.
 func classRows(labels []int32) (classes [][]int) {
 	rows := make(map[int32][]int)

@@ -20,7 +20,7 @@ const algorithm1Version = 1
 type Question struct {
 	// Public is the hash of the public set, whose rows are the last of the
 	// release, in its order.
-	Public [32]byte
+	Public Hash
 	// Release is the first step with noise.
 	Release *release.Release
 	// Labels are those of all rows, where the mode of the release is
@@ -28,7 +28,8 @@ type Question struct {
 	Labels []int32
 }
 
-// Check returns an *Error or a *release.Error for a field that is wrong.
+// Check returns nil, or an *Error for the first field that is wrong, or the
+// *release.Error of its release.
 func (q *Question) Check() error {
 	if q.Release == nil {
 		return refuse("release", "there is none")
@@ -51,7 +52,8 @@ func (q *Question) Check() error {
 	return nil
 }
 
-// MarshalBinary returns the frame of the question.
+// MarshalBinary returns the binary form, and the error of Check when there is
+// one.
 func (q *Question) MarshalBinary() ([]byte, error) {
 	if err := q.Check(); err != nil {
 		return nil, err
@@ -67,7 +69,7 @@ func (q *Question) MarshalBinary() ([]byte, error) {
 	return seal(KindQuestion, algorithm1Version, e.body)
 }
 
-// UnmarshalBinary reads a frame. When it fails, q stays as it was.
+// UnmarshalBinary reads the binary form. When it fails, q stays as it was.
 func (q *Question) UnmarshalBinary(frame []byte) error {
 	d, err := open(KindQuestion, algorithm1Version, frame)
 	if err != nil {
@@ -104,7 +106,7 @@ func (m *Matches) Row(hidden int) ([]int64, []float64) {
 	return m.IDs[lo:hi], m.Distances[lo:hi]
 }
 
-// Check returns an *Error for a field that is wrong.
+// Check returns nil, or an *Error for the first field that is wrong.
 func (m *Matches) Check() error {
 	if m.Hidden < 1 || m.K < 1 || m.Hidden > maxMessage || m.K > maxMessage/m.Hidden {
 		return refuse("matches", "%d for each of %d rows", m.K, m.Hidden)
@@ -132,7 +134,8 @@ func (m *Matches) Check() error {
 	return nil
 }
 
-// MarshalBinary returns the frame of the matches.
+// MarshalBinary returns the binary form, and the error of Check when there is
+// one.
 func (m *Matches) MarshalBinary() ([]byte, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
@@ -148,7 +151,7 @@ func (m *Matches) MarshalBinary() ([]byte, error) {
 	return seal(KindMatches, algorithm1Version, e.body)
 }
 
-// UnmarshalBinary reads a frame. When it fails, m stays as it was.
+// UnmarshalBinary reads the binary form. When it fails, m stays as it was.
 func (m *Matches) UnmarshalBinary(frame []byte) error {
 	d, err := open(KindMatches, algorithm1Version, frame)
 	if err != nil {

@@ -48,7 +48,7 @@ func released(t testing.TB, mode string) *release.Release {
 }
 
 func question(t testing.TB) *Question {
-	return &Question{Public: [32]byte{1, 2, 3}, Release: released(t, release.ModePublic), Labels: []int32{0, 2, 1, 1}}
+	return &Question{Public: Hash{1, 2, 3}, Release: released(t, release.ModePublic), Labels: []int32{0, 2, 1, 1}}
 }
 
 func matches() *Matches {

@@ -8,7 +8,7 @@ generate() { # family level
   go run "./$1" -level "$2" -pkg simd -out "../$1_$2_amd64.s" -stubs "../$1_$2_amd64.go"
 }
 
-for family in above8 addrows dist distto expneg finish half near nodes round8 spmm thin wideto; do
+for family in above8 addrows distto dots expneg finish half near nodes round8 spmm thin wideto; do
   generate $family avx2
   generate $family avx512
 done

@@ -7,10 +7,6 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-# Versions of OpenBLAS that do not know a processor fall back to old kernels.
-with open("/proc/cpuinfo") as f:
-    if "avx512vl" in f.read():
-        os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np

@@ -1,17 +1,8 @@
 """All pairs of rows within a radius, by one of several libraries, which the first
 argument names. The protocol is that of peer.hpp."""
 import json
-import os
 import sys
 import time
-
-# OpenBLAS before 0.3.25 takes slow kernels on processors it does not know.
-try:
-    with open("/proc/cpuinfo") as f:
-        if "avx512f" in f.read():
-            os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
-except OSError:
-    pass
 
 import numpy as np
 from threadpoolctl import threadpool_limits

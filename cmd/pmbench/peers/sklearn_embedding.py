@@ -4,18 +4,9 @@ answers the others. arpack is not among them: it factorises the matrix, which fi
 data are n, d and the number of neighbours (uint64), and the points (float32); the answer
 is followed by the largest residual. The protocol is that of peer.hpp."""
 import json
-import os
 import sys
 import time
 import warnings
-
-# OpenBLAS before 0.3.25 takes slow kernels on processors it does not know.
-try:
-    with open("/proc/cpuinfo") as f:
-        if "avx512f" in f.read():
-            os.environ.setdefault("OPENBLAS_CORETYPE", "SkylakeX")
-except OSError:
-    pass
 
 import numpy as np
 import sklearn

@@ -10,10 +10,6 @@
 
 #define CLEAR(v) VEOR v.B16, v.B16, v.B16
 
-// s += a b and s += (a - b)^2 for vectors.
-#define DOT(a, b, s) FMLA4S(b, a, s)
-#define SQDIST(a, b, s) FSUB4S(b, a, 12); FMLA4S(12, 12, s)
-
 #define ARGUMENTS \
 	MOVD dst+0(FP), R0; \
 	MOVD a+16(FP), R2; \
@@ -54,45 +50,45 @@ one: \
 	BNE one; \
 done:
 
-#define EIGHT2x4(PAIR) \
+#define EIGHT2x4 \
 	FLDPQ.P 32(R2), (F0, F1); \
 	FLDPQ.P 32(R3), (F2, F3); \
 	FLDPQ.P 32(R4), (F4, F5); \
 	FLDPQ.P 32(R5), (F6, F7); \
 	FLDPQ.P 32(R6), (F8, F9); \
 	FLDPQ.P 32(R7), (F10, F11); \
-	PAIR(0, 4, 16); \
-	PAIR(2, 4, 24); \
-	PAIR(0, 6, 18); \
-	PAIR(2, 6, 26); \
-	PAIR(0, 8, 20); \
-	PAIR(2, 8, 28); \
-	PAIR(0, 10, 22); \
-	PAIR(2, 10, 30); \
-	PAIR(1, 5, 17); \
-	PAIR(3, 5, 25); \
-	PAIR(1, 7, 19); \
-	PAIR(3, 7, 27); \
-	PAIR(1, 9, 21); \
-	PAIR(3, 9, 29); \
-	PAIR(1, 11, 23); \
-	PAIR(3, 11, 31)
+	FMLA4S(4, 0, 16); \
+	FMLA4S(4, 2, 24); \
+	FMLA4S(6, 0, 18); \
+	FMLA4S(6, 2, 26); \
+	FMLA4S(8, 0, 20); \
+	FMLA4S(8, 2, 28); \
+	FMLA4S(10, 0, 22); \
+	FMLA4S(10, 2, 30); \
+	FMLA4S(5, 1, 17); \
+	FMLA4S(5, 3, 25); \
+	FMLA4S(7, 1, 19); \
+	FMLA4S(7, 3, 27); \
+	FMLA4S(9, 1, 21); \
+	FMLA4S(9, 3, 29); \
+	FMLA4S(11, 1, 23); \
+	FMLA4S(11, 3, 31)
 
-#define FEWER2x4(PAIR, LOAD, bytes) \
+#define FEWER2x4(LOAD, bytes) \
 	LOAD.P bytes(R2), F0; \
 	LOAD.P bytes(R3), F2; \
 	LOAD.P bytes(R4), F4; \
 	LOAD.P bytes(R5), F6; \
 	LOAD.P bytes(R6), F8; \
 	LOAD.P bytes(R7), F10; \
-	PAIR(0, 4, 16); \
-	PAIR(2, 4, 24); \
-	PAIR(0, 6, 18); \
-	PAIR(2, 6, 26); \
-	PAIR(0, 8, 20); \
-	PAIR(2, 8, 28); \
-	PAIR(0, 10, 22); \
-	PAIR(2, 10, 30)
+	FMLA4S(4, 0, 16); \
+	FMLA4S(4, 2, 24); \
+	FMLA4S(6, 0, 18); \
+	FMLA4S(6, 2, 26); \
+	FMLA4S(8, 0, 20); \
+	FMLA4S(8, 2, 28); \
+	FMLA4S(10, 0, 22); \
+	FMLA4S(10, 2, 30)
 
 #define CLEAR2x4 \
 	CLEAR(V16); \
@@ -112,31 +108,31 @@ done:
 	CLEAR(V30); \
 	CLEAR(V31)
 
-#define EIGHT1x4(PAIR) \
+#define EIGHT1x4 \
 	FLDPQ.P 32(R2), (F0, F1); \
 	FLDPQ.P 32(R4), (F4, F5); \
 	FLDPQ.P 32(R5), (F6, F7); \
 	FLDPQ.P 32(R6), (F8, F9); \
 	FLDPQ.P 32(R7), (F10, F11); \
-	PAIR(0, 4, 16); \
-	PAIR(0, 6, 18); \
-	PAIR(0, 8, 20); \
-	PAIR(0, 10, 22); \
-	PAIR(1, 5, 17); \
-	PAIR(1, 7, 19); \
-	PAIR(1, 9, 21); \
-	PAIR(1, 11, 23)
+	FMLA4S(4, 0, 16); \
+	FMLA4S(6, 0, 18); \
+	FMLA4S(8, 0, 20); \
+	FMLA4S(10, 0, 22); \
+	FMLA4S(5, 1, 17); \
+	FMLA4S(7, 1, 19); \
+	FMLA4S(9, 1, 21); \
+	FMLA4S(11, 1, 23)
 
-#define FEWER1x4(PAIR, LOAD, bytes) \
+#define FEWER1x4(LOAD, bytes) \
 	LOAD.P bytes(R2), F0; \
 	LOAD.P bytes(R4), F4; \
 	LOAD.P bytes(R5), F6; \
 	LOAD.P bytes(R6), F8; \
 	LOAD.P bytes(R7), F10; \
-	PAIR(0, 4, 16); \
-	PAIR(0, 6, 18); \
-	PAIR(0, 8, 20); \
-	PAIR(0, 10, 22)
+	FMLA4S(4, 0, 16); \
+	FMLA4S(6, 0, 18); \
+	FMLA4S(8, 0, 20); \
+	FMLA4S(10, 0, 22)
 
 #define CLEAR1x4 \
 	CLEAR(V16); \
@@ -148,16 +144,16 @@ done:
 	CLEAR(V22); \
 	CLEAR(V23)
 
-#define EIGHT1x1(PAIR) \
+#define EIGHT1x1 \
 	FLDPQ.P 32(R2), (F0, F1); \
 	FLDPQ.P 32(R4), (F4, F5); \
-	PAIR(0, 4, 16); \
-	PAIR(1, 5, 17)
+	FMLA4S(4, 0, 16); \
+	FMLA4S(5, 1, 17)
 
-#define FEWER1x1(PAIR, LOAD, bytes) \
+#define FEWER1x1(LOAD, bytes) \
 	LOAD.P bytes(R2), F0; \
 	LOAD.P bytes(R4), F4; \
-	PAIR(0, 4, 16)
+	FMLA4S(4, 0, 16)
 
 #define CLEAR1x1 \
 	CLEAR(V16); \
@@ -184,21 +180,7 @@ TEXT ·dot2x4F32NEON(SB), NOSPLIT, $0-56
 	BROWS
 	SECONDROWS
 	CLEAR2x4
-	COLUMNS(EIGHT2x4(DOT), FEWER2x4(DOT, FMOVQ, 16), FEWER2x4(DOT, FMOVS, 4))
-	SUM4(16, 0)
-	FMOVQ F0, (R0)
-	SUM4(24, 0)
-	ADD R1, R0, R0
-	FMOVQ F0, (R0)
-	RET
-
-// func sqDist2x4F32NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
-TEXT ·sqDist2x4F32NEON(SB), NOSPLIT, $0-56
-	ARGUMENTS
-	BROWS
-	SECONDROWS
-	CLEAR2x4
-	COLUMNS(EIGHT2x4(SQDIST), FEWER2x4(SQDIST, FMOVQ, 16), FEWER2x4(SQDIST, FMOVS, 4))
+	COLUMNS(EIGHT2x4, FEWER2x4(FMOVQ, 16), FEWER2x4(FMOVS, 4))
 	SUM4(16, 0)
 	FMOVQ F0, (R0)
 	SUM4(24, 0)
@@ -211,17 +193,7 @@ TEXT ·dot1x4F32NEON(SB), NOSPLIT, $0-56
 	ARGUMENTS
 	BROWS
 	CLEAR1x4
-	COLUMNS(EIGHT1x4(DOT), FEWER1x4(DOT, FMOVQ, 16), FEWER1x4(DOT, FMOVS, 4))
-	SUM4(16, 0)
-	FMOVQ F0, (R0)
-	RET
-
-// func sqDist1x4F32NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
-TEXT ·sqDist1x4F32NEON(SB), NOSPLIT, $0-56
-	ARGUMENTS
-	BROWS
-	CLEAR1x4
-	COLUMNS(EIGHT1x4(SQDIST), FEWER1x4(SQDIST, FMOVQ, 16), FEWER1x4(SQDIST, FMOVS, 4))
+	COLUMNS(EIGHT1x4, FEWER1x4(FMOVQ, 16), FEWER1x4(FMOVS, 4))
 	SUM4(16, 0)
 	FMOVQ F0, (R0)
 	RET
@@ -230,16 +202,7 @@ TEXT ·sqDist1x4F32NEON(SB), NOSPLIT, $0-56
 TEXT ·dot1x1F32NEON(SB), NOSPLIT, $0-56
 	ARGUMENTS
 	CLEAR1x1
-	COLUMNS(EIGHT1x1(DOT), FEWER1x1(DOT, FMOVQ, 16), FEWER1x1(DOT, FMOVS, 4))
-	SUM1
-	FMOVS F0, (R0)
-	RET
-
-// func sqDist1x1F32NEON(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
-TEXT ·sqDist1x1F32NEON(SB), NOSPLIT, $0-56
-	ARGUMENTS
-	CLEAR1x1
-	COLUMNS(EIGHT1x1(SQDIST), FEWER1x1(SQDIST, FMOVQ, 16), FEWER1x1(SQDIST, FMOVS, 4))
+	COLUMNS(EIGHT1x1, FEWER1x1(FMOVQ, 16), FEWER1x1(FMOVS, 4))
 	SUM1
 	FMOVS F0, (R0)
 	RET

@@ -26,6 +26,7 @@ const (
 // the cells around it, but for clusters with boxes beyond the radius. Candidates
 // come in ascending order, so columns do.
 type cellPass struct {
+	ctx      context.Context
 	cl       *cellList
 	kernels  *Kernels
 	gamma    float64
@@ -64,9 +65,9 @@ const (
 	filling
 )
 
-func newCellPass(cl *cellList, b Bandwidth, o *Options) *cellPass {
+func newCellPass(ctx context.Context, cl *cellList, b Bandwidth, o *Options) *cellPass {
 	return &cellPass{
-		cl: cl, kernels: o.Kernels, gamma: b.gamma, rooms: make([]*cellRoom, o.Workers.Workers()),
+		ctx: ctx, cl: cl, kernels: o.Kernels, gamma: b.gamma, rooms: make([]*cellRoom, o.Workers.Workers()),
 		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.n), sums: make([]float64, cl.n),
 	}
 }
@@ -74,14 +75,14 @@ func newCellPass(cl *cellList, b Bandwidth, o *Options) *cellPass {
 // expect returns how many neighbours will be found at least, as a sample of clusters
 // has it. The largest eighth of it is left out: a crowd that the sample meets by
 // chance says nothing of the other clusters.
-func (p *cellPass) expect(ctx context.Context) (float64, error) {
+func (p *cellPass) expect() (float64, error) {
 	const sample = 64
 	cl, room := p.cl, p.room(0)
 	clusters := len(cl.first) - 1
 	stride := max(clusters/sample, 1)
 	var found []float64
 	for c := stride / 2; c < clusters; c += stride {
-		if err := ctx.Err(); err != nil {
+		if err := p.ctx.Err(); err != nil {
 			return 0, err
 		}
 		room.sweep.clusters(c, c+1, func(int) bool { return true })
@@ -173,13 +174,17 @@ func (p *cellPass) slabs(weights *sparse.CSR) (all []*slab) {
 	return all
 }
 
-// search does one cluster, if there is memory for what it finds.
+// search does one cluster, if there is memory for what it finds and, where candidates
+// are so many that a piece takes its time, if it is still wanted.
 func (p *cellPass) search(room *cellRoom, c int) bool {
 	first, end := p.cl.first[c], p.cl.first[c+1]
 	counts := p.counts[first:end]
 	room.stage = oneBatch
 	p.visit(room, c)
 	if room.stage == counting {
+		if p.ctx.Err() != nil {
+			return false
+		}
 		total := 0
 		for i, n := range counts {
 			room.next[i], total = total, total+int(n)

@@ -1,4 +1,4 @@
-// Command dist writes dot products and squared distances between rows.
+// Command dots writes dot products between rows.
 //
 // A pair of rows is summed in the float32 lanes of one register, whichever
 // function computes it, so its bits do not depend on how pairs are put into
@@ -27,7 +27,7 @@ func main() {
 		l, tall = lanes{16, "AVX512"}, 4
 	} else {
 		// Eight times all ones, then eight times zero.
-		window = GLOBL("distWindow"+l.suffix, RODATA|NOPTR)
+		window = GLOBL("dotsWindow"+l.suffix, RODATA|NOPTR)
 		for i := range 8 {
 			ones := uint64(1<<64 - 1)
 			if i >= 4 {
@@ -37,8 +37,7 @@ func main() {
 		}
 	}
 	for _, shape := range [][2]int{{tall, 4}, {1, 4}, {1, 1}} {
-		generate(l, "dot", shape[0], shape[1])
-		generate(l, "sqDist", shape[0], shape[1])
+		generate(l, shape[0], shape[1])
 	}
 	Generate()
 }
@@ -57,19 +56,15 @@ func (l lanes) vector() reg.VecVirtual {
 	return YMM()
 }
 
-func generate(l lanes, op string, na, nb int) {
-	name := fmt.Sprintf("%s%dx%dF32%s", op, na, nb, l.suffix)
+func generate(l lanes, na, nb int) {
+	name := fmt.Sprintf("dot%dx%dF32%s", na, nb, l.suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)")
 	Pragma("noescape")
-	term := "a[i*aStride+c] * b[j*bStride+c]"
-	if op == "sqDist" {
-		term = "(a[i*aStride+c] - b[j*bStride+c])^2"
-	}
-	Doc(fmt.Sprintf("%s compares %d rows of a with %d of b.", name, na, nb),
+	Doc(fmt.Sprintf("%s multiplies %d rows of a with %d of b.", name, na, nb),
 		"",
 		fmt.Sprintf("\tfor i := range %d {", na),
 		fmt.Sprintf("\t\tfor j := range %d {", nb),
-		"\t\t\tdst[i*dstStride+j] = sum over c < d of "+term,
+		"\t\t\tdst[i*dstStride+j] = sum over c < d of a[i*aStride+c] * b[j*bStride+c]",
 		"\t\t}",
 		"\t}",
 		"",
@@ -117,13 +112,7 @@ func generate(l lanes, op string, na, nb int) {
 			right := l.vector()
 			load(Mem{Base: b[j], Index: at, Scale: 4}, right)
 			for i := range left {
-				if op == "dot" {
-					VFMADD231PS(right, left[i], sums[i][j])
-					continue
-				}
-				e := l.vector()
-				VSUBPS(right, left[i], e)
-				VFMADD231PS(e, e, sums[i][j])
+				VFMADD231PS(right, left[i], sums[i][j])
 			}
 		}
 	}

@@ -23,12 +23,15 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 			before[cell] = cl.group[i]
 		}
 	}
-	doubles := cl.doubles(near)
+	doubles, err := cl.doubles(ctx, near)
+	if err != nil {
+		return nil, err
+	}
 	total := float64(len(cl.order))
 	atRadius := b.Weight(r * r)
 	tails := make([]float64, cl.n)
 	const cellsPerPiece = 4096
-	err := o.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+	err = o.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
 		sweep, sums := newSweep(cl, o.Kernels, bands), make([]float64, cellsPerPiece)
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
 		for row := cl.rowOf(from); from < to; row++ {
@@ -60,9 +63,9 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 // doubles returns how many more points there are around each distinct point, and at
 // its place, than distinct ones; nil where all are distinct. Mostly few are not, and
 // it is they who tell their neighbours.
-func (cl *cellList) doubles(near weightRows) []uint64 {
+func (cl *cellList) doubles(ctx context.Context, near weightRows) ([]uint64, error) {
 	if cl.group == nil {
-		return nil
+		return nil, nil
 	}
 	out, reader := make([]uint64, cl.n), near.reader(1)
 	for i := range cl.n {
@@ -70,13 +73,16 @@ func (cl *cellList) doubles(near weightRows) []uint64 {
 		if more == 0 {
 			continue
 		}
+		if err := ctx.Err(); err != nil { // a row may have a million candidates
+			return nil, err
+		}
 		out[i] += more
 		ind, _ := reader.row(i)
 		for _, j := range ind {
 			out[j] += more
 		}
 	}
-	return out
+	return out, nil
 }
 
 // weigh adds to sums the points of the windows around the cells from the first on,
@@ -85,7 +91,7 @@ func (cl *cellList) doubles(near weightRows) []uint64 {
 // left out.
 func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
 	cl := s.cl
-	if cl.dense() {
+	if cl.allCells() {
 		size := int(cl.size[len(cl.axes)-1])
 		offset := first - s.row*size
 		for i := range s.windows {
@@ -177,7 +183,7 @@ func abs(v int64) int64 {
 
 // cellFar is the farBound of the tails above.
 func cellFar(p *pointSet) farBound {
-	if p.d > maxGridAxes {
+	if p.d > maxCellAxes {
 		return func(r, _ float64) float64 { return r } // axes without a grid give no bound
 	}
 	at, side := -1.0, 0.0 // the last radius, and the side of its cells

@@ -4,14 +4,14 @@ package simd
 
 import "unsafe"
 
-// distKernels are the functions of a level: a tile of tall rows of a and 4 of b,
+// dotKernels are the functions of a level: a tile of tall rows of a and 4 of b,
 // one row against 4, and one pair.
-type distKernels struct {
+type dotKernels struct {
 	tall            int
 	tile, row, pair func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 }
 
-func (t *distKernels) run(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
+func (t *dotKernels) run(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
 	for i := 0; i < na; {
 		kernel, rows := t.tile, t.tall
 		if na-i < t.tall {

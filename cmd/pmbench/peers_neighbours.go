@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// neighbours plays the search for all neighbours of points within their radius. Up to
+// most rows of a result may differ from ours.
+func (c *contest) neighbours(ctx context.Context, points *pointSet, matches []*match, most int, work portion) error {
+	defer debug.FreeOSMemory()
+	print, nnz, err := fingerprint(ctx, c.lab, points)
+	if err != nil {
+		return err
+	}
+	for _, m := range matches {
+		workers := c.lab.workers(m.ratio.Workers)
+		m.ratio.NNZ, m.most = nnz, float64(most)
+		m.ours = func(ctx context.Context) error {
+			op, err := points.graph(ctx, workers)
+			if err != nil {
+				return err
+			}
+			return op.Close()
+		}
+		m.differ = func(file string) (float64, error) {
+			theirs, err := readFloats(file, len(print))
+			if err != nil {
+				return 0, err
+			}
+			return float64(rowsThatDiffer(print, theirs)), nil
+		}
+		m.recall = func(file string) (float64, error) {
+			theirs, err := readFloats(file, len(print))
+			found := 0.0
+			for i := 0; i < len(theirs); i += 3 {
+				found += float64(theirs[i])
+			}
+			return found / float64(max(nnz, 1)), err
+		}
+	}
+	return c.playAll(ctx, matches[0].ratio.Suite, func(file string) error { return writePoints(file, points) }, matches, work)
+}
+
+// fingerprint returns three numbers for each point, in their order, that
+// identify its neighbours: how many there are and two sums of hashes of their
+// numbers. It comes from a graph with the same radius whose weights are so near
+// 1 that they round to it: a product with it is a sum over neighbours.
+func fingerprint(ctx context.Context, l *lab, s *pointSet) ([]float32, int64, error) {
+	op, err := unitGraph(ctx, s.points, s.radius, kernel.Options{Workers: l.workers(allWorkers())})
+	if err != nil {
+		return nil, 0, err
+	}
+	defer op.Close()
+	n := op.N()
+	x, y := zeros(n, 3), zeros(n, 3)
+	for row := range n {
+		i := given(op, row)
+		copy(x.Data[3*row:], []float32{1, float32((i * 2654435761) >> 20), float32((i * 2246822519) >> 20)})
+	}
+	if err := op.Apply(ctx, y, x); err != nil {
+		return nil, 0, err
+	}
+	out := make([]float32, 3*n)
+	nnz := int64(0)
+	for row := range n {
+		values := y.Data[3*row:][:3]
+		if values[0] >= 4096 { // a sum of hashes of 12 bits would not be exact
+			return nil, 0, fmt.Errorf("point %d has %g neighbours, too many to identify them", given(op, row), values[0])
+		}
+		nnz += int64(values[0])
+		copy(out[3*int(given(op, row)):], values)
+	}
+	return out, nnz, nil
+}
+
+// given returns the number of the point that is a row of the operator.
+func given(op *kernel.CSR, row int) uint32 {
+	if order := op.Order(); order != nil {
+		return order[row]
+	}
+	return uint32(row)
+}
+
+func rowsThatDiffer(a, b []float32) (rows int) {
+	for i := 0; i < len(a); i += 3 {
+		if a[i] != b[i] || a[i+1] != b[i+1] || a[i+2] != b[i+2] {
+			rows++
+		}
+	}
+	return rows
+}

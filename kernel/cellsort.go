@@ -1,0 +1,308 @@
+package kernel
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// countCells orders the points by cell where all cells are listed: what is before a
+// point are the points of the cells before its own and those of its own that are given
+// earlier. Workers count and place a piece each.
+func (cl *cellList) countCells(ctx context.Context, p *pointSet, set *par.Set) error {
+	cells := int(cl.cells)
+	// No more counters than cellsPerPoint allows.
+	pieces := min(set.Workers(), cellsPerPoint*p.n/cells)
+	keys, next := make([]uint32, p.n), make([]uint32, pieces*cells)
+	cl.order, cl.start = make([]uint32, p.n), make([]uint32, cells+1)
+	piece := func(i int) (lo, hi int, counts []uint32) {
+		return partOf(p.n, i, pieces), partOf(p.n, i+1, pieces), next[i*cells:][:cells]
+	}
+	if err := set.Do(ctx, pieces, par.Func(func(_, i int) {
+		lo, hi, counts := piece(i)
+		for i := lo; i < hi; i++ {
+			key := uint32(cl.key(p.single.row(i)))
+			keys[i] = key
+			counts[key]++
+		}
+	})); err != nil {
+		return err
+	}
+	before := uint32(0)
+	for c := range cells {
+		cl.start[c] = before
+		for i := c; i < len(next); i += cells {
+			before, next[i] = before+next[i], before
+		}
+	}
+	cl.start[cells] = before
+	return set.Do(ctx, pieces, par.Func(func(_, i int) {
+		lo, hi, place := piece(i)
+		for i, key := range keys[lo:hi] {
+			at := &place[key]
+			cl.order[*at] = uint32(lo + i)
+			*at++
+		}
+	}))
+}
+
+// sortByCell orders the points by the keys of their cells and finds these, where
+// only the occupied ones are listed.
+func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSet, set *par.Set) error {
+	keys := make([]K, p.n)
+	cl.order = make([]uint32, p.n)
+	const pointsPerPiece = 1 << 14
+	if err := set.Do(ctx, par.Blocks(p.n, pointsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, p.n, pointsPerPiece)
+		for i := lo; i < hi; i++ {
+			keys[i], cl.order[i] = K(cl.key(p.single.row(i))), uint32(i)
+		}
+	})); err != nil {
+		return err
+	}
+	keys, err := radixSort(ctx, keys, cl.order, cl.keyBits(), set)
+	if err != nil {
+		return err
+	}
+	listOccupied(cl, keys)
+	return nil
+}
+
+// listOccupied finds the occupied cells and their rows in the sorted keys.
+func listOccupied[K uint32 | uint64](cl *cellList, keys []K) {
+	cells, rows := 0, 0
+	if cl.allRows {
+		rows = cl.rows()
+	}
+	last := ^K(0) // no key
+	for _, key := range keys {
+		if key != last {
+			cells++
+			if !cl.allRows && key>>cl.lastBits != last>>cl.lastBits {
+				rows++
+			}
+			last = key
+		}
+	}
+	cl.fast, cl.start = make([]uint32, 0, cells), make([]uint32, 0, cells+1)
+	cl.rowStart = make([]uint32, 0, rows+1)
+	if !cl.allRows {
+		cl.rowKey = make([]uint64, 0, rows)
+	}
+	mask := K(1)<<cl.lastBits - 1
+	last = ^K(0)
+	for i, key := range keys {
+		if key == last {
+			continue
+		}
+		switch row := key >> cl.lastBits; {
+		case cl.allRows:
+			for uint64(len(cl.rowStart)) <= uint64(row) {
+				cl.rowStart = append(cl.rowStart, uint32(len(cl.fast)))
+			}
+		case row != last>>cl.lastBits:
+			cl.rowKey, cl.rowStart = append(cl.rowKey, uint64(row)), append(cl.rowStart, uint32(len(cl.fast)))
+		}
+		cl.fast, cl.start = append(cl.fast, uint32(key&mask)), append(cl.start, uint32(i))
+		last = key
+	}
+	cl.start = append(cl.start, uint32(len(keys)))
+	for len(cl.rowStart) <= rows {
+		cl.rowStart = append(cl.rowStart, uint32(len(cl.fast)))
+	}
+}
+
+// sortWithinCells fetches the coordinates in sorted order and orders each cell
+// so that equal points are adjacent and, in large cells, near points are. It
+// tells whether any are equal.
+func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, set *par.Set) (equal bool, err error) {
+	d, n := cl.d, p.n
+	cl.axis = make([]float32, n*d+simd.CoordinatePad)
+	mem.Huge(cl.axis)
+	const cellsPerPiece = 4096
+	var found atomic.Bool
+	err = set.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
+		members := cl.order[cl.start[from]:cl.start[to]]
+		for a := range d {
+			out := cl.axis[a*n+int(cl.start[from]):][:len(members)]
+			for i, row := range members {
+				out[i] = p.single.data[int(row)*p.single.stride+a]
+			}
+		}
+		for cell := from; cell < to; cell++ {
+			lo, hi := int(cl.start[cell]), int(cl.start[cell+1])
+			switch {
+			case hi-lo > clusterPoints && (hi-lo > quarterPoints || d > maxCellAxes):
+				if cl.alongCurve(lo, hi) {
+					found.Store(true)
+				}
+			case hi-lo > clusterPoints:
+				if cl.byQuarters(lo, hi) {
+					found.Store(true)
+				}
+			case hi-lo > 1:
+				if cl.gatherEqual(lo, hi) {
+					found.Store(true)
+				}
+			}
+		}
+	}))
+	return found.Load(), err
+}
+
+// gatherEqual moves equal points among those from lo to hi-1 together and tells
+// whether there are any. Cells hold few points, and equal ones are rare.
+func (cl *cellList) gatherEqual(lo, hi int) (equal bool) {
+	x := cl.axis[lo:hi]
+	for i, v := range x {
+		for j := i + 1; j < len(x); j++ {
+			if x[j] != v || cl.compare(lo+i, lo+j) != 0 {
+				continue
+			}
+			equal = true
+			// Behind point i, in the order they have.
+			if k := lo + i + 1; k < lo+j {
+				cl.rotate(k, lo+j)
+			}
+			break
+		}
+	}
+	return equal
+}
+
+// rotate moves point j to place i < j and those between one place on.
+func (cl *cellList) rotate(i, j int) {
+	order := cl.order[j]
+	copy(cl.order[i+1:j+1], cl.order[i:j])
+	cl.order[i] = order
+	for a := range cl.d {
+		axis := cl.axis[a*cl.n:][:cl.n]
+		v := axis[j]
+		copy(axis[i+1:j+1], axis[i:j])
+		axis[i] = v
+	}
+}
+
+// quarterPoints is the most points a cell is ordered by quarters with.
+const quarterPoints = 512
+
+// byQuarters orders the points from lo to hi-1 by quarters of their extent along
+// each axis, in the order of a Morton curve, which takes a fraction of the time of
+// a sort and makes clusters nearly as small. It tells whether any points are equal.
+func (cl *cellList) byQuarters(lo, hi int) (equal bool) {
+	const buckets = 1 << (2 * maxCellAxes)
+	m := hi - lo
+	var code [quarterPoints]uint8
+	for a := range cl.d {
+		x := cl.axis[a*cl.n+lo:][:m]
+		low, high := slices.Min(x), slices.Max(x)
+		if low == high {
+			continue
+		}
+		scale := 4 / (float64(high) - float64(low))
+		for i, v := range x {
+			quarter := min(uint8((float64(v)-float64(low))*scale), 3)
+			code[i] |= quarter>>1<<(cl.d+a) | quarter&1<<a
+		}
+	}
+	var start [buckets + 1]int
+	for _, c := range code[:m] {
+		start[c+1]++
+	}
+	for c := range buckets {
+		start[c+1] += start[c]
+	}
+	next := start
+	var place [quarterPoints]uint16
+	for i, c := range code[:m] {
+		place[i] = uint16(next[c])
+		next[c]++
+	}
+	var oldOrder [quarterPoints]uint32
+	copy(oldOrder[:], cl.order[lo:hi])
+	for i, at := range place[:m] {
+		cl.order[lo+int(at)] = oldOrder[i]
+	}
+	var old [quarterPoints]float32
+	for a := range cl.d {
+		x := cl.axis[a*cl.n+lo:][:m]
+		copy(old[:], x)
+		for i, at := range place[:m] {
+			x[at] = old[i]
+		}
+	}
+	for c := range buckets {
+		if start[c+1]-start[c] > 1 && cl.gatherEqual(lo+start[c], lo+start[c+1]) {
+			equal = true
+		}
+	}
+	return equal
+}
+
+// compare orders sorted points by their coordinates.
+func (cl *cellList) compare(i, j int) int {
+	for a := range cl.d {
+		if x, y := cl.axis[a*cl.n+i], cl.axis[a*cl.n+j]; x < y {
+			return -1
+		} else if x > y {
+			return 1
+		}
+	}
+	return 0
+}
+
+// alongCurve orders the points from lo to hi-1 along a Morton curve. It tells
+// whether any are equal.
+func (cl *cellList) alongCurve(lo, hi int) (equal bool) {
+	d, m := cl.d, hi-lo
+	coords := blas32.General{Rows: m, Cols: d, Stride: d, Data: make([]float32, m*d)}
+	for i := range m {
+		for a := range d {
+			coords.Data[i*d+a] = cl.axis[a*cl.n+lo+i]
+		}
+	}
+	order, err := sparse.MortonOrder(coords)
+	if err != nil {
+		panic(err) // the points have been checked
+	}
+	members := slices.Clone(cl.order[lo:hi])
+	for i, from := range order {
+		cl.order[lo+i] = members[from]
+		for a := range d {
+			cl.axis[a*cl.n+lo+i] = coords.Data[int(from)*d+a]
+		}
+		equal = equal || i > 0 && cl.compare(lo+i-1, lo+i) == 0
+	}
+	return equal
+}
+
+// collapse replaces runs of equal points, which share a cell, by one.
+func (cl *cellList) collapse() {
+	cl.group = make([]uint32, 0, cl.n+1)
+	for cell := range len(cl.start) - 1 {
+		from, to := cl.start[cell], cl.start[cell+1]
+		cl.start[cell] = uint32(len(cl.group))
+		for i := from; i < to; i++ {
+			if i == from || cl.compare(int(i-1), int(i)) != 0 {
+				cl.group = append(cl.group, i)
+			}
+		}
+	}
+	distinct := len(cl.group)
+	cl.start[len(cl.start)-1] = uint32(distinct)
+	axis := make([]float32, distinct*cl.d+simd.CoordinatePad)
+	for a := range cl.d {
+		for g, i := range cl.group {
+			axis[a*distinct+g] = cl.axis[a*cl.n+int(i)]
+		}
+	}
+	cl.axis, cl.group, cl.n = axis, append(cl.group, uint32(cl.n)), distinct
+}

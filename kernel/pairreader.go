@@ -1,0 +1,139 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A pairReader makes rows of weights from a list of pairs. It is the scratch memory
+// of a worker.
+type pairReader struct {
+	l          *pairList
+	candidates *simd.Candidates
+	spans      []uint32 // of candidates that next has not taken
+	from       uint32   // and where it goes on in the first
+	batch      []uint32 // spans of those it has
+	ind        []uint32 // neighbours among them, of all points of a cluster
+	d2         []float64
+	val        []float32 // their weights
+	counts     [clusterPoints]uint32
+	ptr        [clusterPoints + 1]uint64
+	part       []float32 // product of a batch
+	sum        []float64 // of all batches
+	rowInd     []uint32  // of one row
+	rowVal     []float32
+	buffer     sparse.RowBuffer
+}
+
+// pairBatch is the most candidates that are tested at a time: what is found among
+// them stays in the second-level cache.
+const pairBatch = 512
+
+// pairReaderBytes is what a worker takes for k columns.
+func pairReaderBytes(k int) int64 {
+	return clusterPoints*pairBatch*(4+8+4) + pairBatch*(maxDirect*8+12) + clusterPoints*int64(k)*12
+}
+
+func (l *pairList) reader(k int) rowReader { return l.newReader(k) }
+
+func (l *pairList) newReader(k int) *pairReader {
+	const out = clusterPoints*pairBatch + simd.CoordinatePad
+	return &pairReader{
+		l: l, candidates: simd.NewCandidates(l.cl.d, pairBatch), batch: make([]uint32, 0, 2*pairBatch),
+		ind: make([]uint32, out), d2: make([]float64, out), val: make([]float32, out),
+		part: make([]float32, clusterPoints*k), sum: make([]float64, clusterPoints*k),
+	}
+}
+
+// start makes the spans the candidates that next takes.
+func (r *pairReader) start(spans []uint32) {
+	if r.spans = spans; len(spans) > 0 {
+		r.from = spans[0]
+	}
+}
+
+// next finds the weights of points lo to hi-1, all of one cluster, with the next
+// candidates, and tells whether there were any.
+func (r *pairReader) next(lo, hi int) bool {
+	if len(r.spans) == 0 {
+		return false
+	}
+	r.batch = r.batch[:0]
+	for room := uint32(pairBatch); len(r.spans) > 0 && room > 0; {
+		to := min(r.spans[1], r.from+room)
+		r.batch = append(r.batch, r.from, to)
+		room -= to - r.from
+		if r.from = to; to == r.spans[1] {
+			r.start(r.spans[2:])
+		}
+	}
+	cl, kernels, counts := r.l.cl, r.l.kernels, r.counts[:hi-lo]
+	kernels.Collect(r.candidates, cl.axis, cl.n, r.batch)
+	found := kernels.Near(r.ind, r.d2, counts, r.candidates, cl.axis, cl.n, lo, cl.radius2)
+	kernels.Weights(r.val[:found], r.d2[:found], r.l.gamma)
+	for i, count := range counts {
+		r.ptr[i+1] = r.ptr[i] + uint64(count)
+	}
+	return true
+}
+
+// mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
+func (r *pairReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+	first := r.l.cl.first
+	c := r.l.cl.clusterOf(uint32(lo))
+	for at := lo; at < hi; c++ {
+		end := min(int(first[c+1]), hi)
+		r.product(dst[(at-lo)*dstStride:], dstStride, c, at, end, k, x, stride)
+		at = end
+	}
+}
+
+// product does points lo to hi-1 of cluster c.
+func (r *pairReader) product(dst []float32, dstStride, c, lo, hi, k int, x []float32, stride int) {
+	rows, kernels, added := hi-lo, r.l.kernels, r.l.added
+	r.start(r.l.spans(c))
+	r.next(lo, hi)
+	if len(r.spans) == 0 && added == nil {
+		kernels.MulRowsF32(dst, dstStride, k, r.ptr[:rows+1], r.ind, r.val, x, stride)
+		return
+	}
+	part, sum := r.part[:rows*k], r.sum[:rows*k]
+	clear(sum)
+	add := func() {
+		for i, v := range part {
+			sum[i] += float64(v)
+		}
+	}
+	for more := true; more; more = r.next(lo, hi) {
+		kernels.MulRowsF32(part, k, k, r.ptr[:rows+1], r.ind, r.val, x, stride)
+		add()
+	}
+	if added != nil {
+		added.MulRows(kernels, part, k, lo, hi, k, x, stride)
+		add()
+	}
+	for i := range rows {
+		for c, v := range sum[i*k:][:k] {
+			dst[i*dstStride+c] = float32(v)
+		}
+	}
+}
+
+// row returns the weights of distinct point i, columns ascending.
+func (r *pairReader) row(i int) (ind []uint32, val []float32) {
+	c := r.l.cl.clusterOf(uint32(i))
+	r.rowInd, r.rowVal = r.rowInd[:0], r.rowVal[:0]
+	for r.start(r.l.spans(c)); r.next(i, i+1); {
+		r.rowInd, r.rowVal = append(r.rowInd, r.ind[:r.ptr[1]]...), append(r.rowVal, r.val[:r.ptr[1]]...)
+	}
+	if r.l.added != nil {
+		ind, val := r.l.added.Row(i, &r.buffer)
+		for e, j := range ind {
+			at, _ := slices.BinarySearch(r.rowInd, j)
+			r.rowInd, r.rowVal = slices.Insert(r.rowInd, at, j), slices.Insert(r.rowVal, at, val[e])
+		}
+	}
+	return r.rowInd, r.rowVal
+}

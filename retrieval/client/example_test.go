@@ -1,0 +1,47 @@
+package client_test
+
+import (
+	"fmt"
+	"log"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A client of mode cells asks twice for one record: the same request goes out, and
+// nothing is spent again. Package retrieval has both sides together.
+func ExampleCells() {
+	// What the server published: four cells, of which a request names one.
+	book := &wire.Codebook{Version: 1, Rows: 40, Size: 1, Length: 10, Dimension: 2, Ranking: 2, Centres: []float32{1, 0, 0, 1, -1, 0, 0, -1}}
+	hash, err := book.Hash()
+	if err != nil {
+		log.Fatal(err)
+	}
+	c, err := client.NewCells(book, client.CellsSettings{
+		Codebook: hash, Epsilon: 4, Ledger: mechanism.NoLedger, Memory: client.NewMemory(),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	terms, err := c.Terms()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d of %d cells is named, the record's own with probability %.2f\n", terms.Size, terms.Cells, terms.Inclusion)
+
+	row := []float64{0.6, 0.8}
+	request, err := c.Ask("photo 7", row)
+	if err != nil {
+		log.Fatal(err)
+	}
+	again, err := c.Ask("photo 7", row)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the same request again:", slices.Equal(again.Cells, request.Cells))
+	// Output:
+	// 1 of 4 cells is named, the record's own with probability 0.95
+	// the same request again: true
+}

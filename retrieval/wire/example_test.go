@@ -1,0 +1,33 @@
+package wire_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A message travels as one frame. Its kind says who reads it.
+func Example() {
+	frame, err := (&wire.CellsRequest{Codebook: wire.Hash{1}, Cells: []uint32{2, 7}}).MarshalBinary()
+	if err != nil {
+		log.Fatal(err)
+	}
+	kind, err := wire.KindOf(frame)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var request wire.CellsRequest
+	if kind == wire.KindCellsRequest {
+		if err := request.UnmarshalBinary(frame); err != nil {
+			log.Fatal(err)
+		}
+	}
+	fmt.Println(request.Cells)
+
+	frame[len(frame)-1]++ // an accident on the way
+	fmt.Println(request.UnmarshalBinary(frame))
+	// Output:
+	// [2 7]
+	// wire: checksum does not match: the message was changed
+}

@@ -1,0 +1,16 @@
+//go:build gc && !noasm && !purego
+
+package simd
+
+var (
+	dotsOfAVX2   = dotKernels{2, dot2x4F32AVX2, dot1x4F32AVX2, dot1x1F32AVX2}
+	dotsOfAVX512 = dotKernels{4, dot4x4F32AVX512, dot1x4F32AVX512, dot1x1F32AVX512}
+)
+
+func dotsAVX2(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
+	dotsOfAVX2.run(dst, dstStride, a, aStride, na, b, bStride, nb, d)
+}
+
+func dotsAVX512(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
+	dotsOfAVX512.run(dst, dstStride, a, aStride, na, b, bStride, nb, d)
+}
