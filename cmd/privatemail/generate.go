@@ -138,12 +138,13 @@ func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind,
 // checkMemory refuses a set that does not fit before it is made.
 func (f *generateFlags) checkMemory(kind points.Kind) error {
 	n, d := float64(f.n), float64(f.d)
-	need := 4 * n * d
+	need, what, flags := 4*n*d, fmt.Sprintf("%d rows of %d values", f.n, f.d), "-n or -d"
 	if kind.Labelled {
 		need += 4*n + 8*float64(f.classes)*d // the centres
+		what, flags = fmt.Sprintf("%s in %d classes", what, f.classes), "-n, -d or -classes"
 	}
-	if _, err := pipeline.Reserve(cmp.Or(f.budget, mem.Budget()), need, fmt.Sprintf("%d rows of %d values", f.n, f.d)); err != nil {
-		return fmt.Errorf("%w; use a smaller -n or -d, or allow more with -budget", bare(err))
+	if _, err := pipeline.Reserve(cmp.Or(f.budget, mem.Budget()), need, what); err != nil {
+		return fmt.Errorf("%w; use a smaller %s, or allow more with -budget", bare(err), flags)
 	}
 	return nil
 }
@@ -168,6 +169,9 @@ func (f *generateFlags) targets(kind points.Kind) (t targets, err error) {
 		t.labels = f.labelsOut
 	}
 	err = checkMatrixFile(t.features)
+	if err != nil && !isFolderName(f.out) && filepath.Ext(f.out) == "" {
+		err = fmt.Errorf("%w; for a folder end the name with /", err)
+	}
 	if !kind.Labelled {
 		if _, statErr := os.Stat(t.labels); err == nil && statErr == nil && isFolderName(f.out) {
 			err = fmt.Errorf("%s: labels of other rows are there; remove them, or choose another folder for rows without labels", t.labels)

@@ -70,6 +70,7 @@ func TestGenerateUsage(t *testing.T) {
 		"-n 5 -d 5 -out x.npy -classes 3":                     "no classes",
 		"-n 5 -d 5 -out x.npy -labels-out y.npy":              "no labels",
 		"-n 5 -d 5 -out x.csv":                                "can be written",
+		"-n 5 -d 5 -out new":                                  "end the name with /",
 		"-n 5 -d 5 -out x.npy -kind classes -labels-out y.md": "can be written",
 		"-n 5 -d 5 -out no-such.npy -kind classes -labels-out no-such.npy": "both go to",
 		"-n 0 -d 5": "-n",
@@ -89,8 +90,8 @@ func TestGenerateTooLarge(t *testing.T) {
 			"-n 9000000000000000000 -d 9000000000000000000":           "memory budget exceeded",
 			"-n 1152921504606846976 -d 1":                             "memory budget exceeded",
 			"-n 100000000 -d 1000000":                                 "budget",
-			"-kind classes -n 2 -d 100000 -classes 100000000000":      "budget",
-			"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "memory budget exceeded",
+			"-kind classes -n 2 -d 100000 -classes 100000000000":      "in 100000000000 classes",
+			"-kind classes -n 2 -d 1000 -classes 1000000000000000000": "smaller -n, -d or -classes",
 		})
 	}
 	for args, words := range cases {
