@@ -247,10 +247,16 @@ func TestConvergeFindsTheLeading(t *testing.T) {
 
 // A block of all eigenvectors needs no filter, and so no more products than one.
 func TestConvergeInOneProjection(t *testing.T) {
-	got, err := Converge(t.Context(), rings(7), kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2, MaxProducts: 1})
-	if err != nil || got.Status != Converged || got.Products != 1 {
-		t.Errorf("%v after %d products, %v", got.Status, got.Products, err)
+	op := rings(7)
+	m, degree, values, vectors := reference(t, op, nil, 0)
+	got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract}, &ConvergeSettings{Columns: 2, MaxProducts: 1})
+	if err != nil {
+		t.Fatal(err)
 	}
+	if got.Status != Converged || got.Products != 1 {
+		t.Errorf("%v after %d products", got.Status, got.Products)
+	}
+	checkEigenmap(t, got, m, degree, values, vectors, 1e-5)
 }
 
 func rings(sizes ...int) *given {

@@ -35,8 +35,8 @@ func TestCellGraphEndsWithinAPiece(t *testing.T) {
 	}
 }
 
-// Lists and sums of pairs look at the context at every cluster, and hand out nothing when
-// it has ended in the middle of a piece.
+// Lists and sums of pairs look at the context at every cluster, and end with its error
+// when it has ended in the middle of a piece.
 func TestPairListEndsWithinAPiece(t *testing.T) {
 	p := mustPoints(t, makePoints("uniform", 450, 2, 1))
 	o, err := (&Options{}).withDefaults()

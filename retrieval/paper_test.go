@@ -124,7 +124,7 @@ func (w *world) recall(t *testing.T, settings client.PaperSettings) float64 {
 // The valid form of the published method: where the label is protected, what it
 // finds is chance at every epsilon, and never above what differential privacy
 // allows for (K e^eps + (C-1) delta)/(K e^eps + C - K). The allowance is six
-// standard errors of chance, a false alarm in 10^8 runs or so.
+// standard errors of chance, a false alarm in 10^6 runs or so.
 func TestPaperIsAtChanceAndBelowTheCeiling(t *testing.T) {
 	w := newWorld(t, 100)
 	const k, c, delta = 8.0, worldClasses, 1e-5

@@ -31,7 +31,7 @@
 //	search   building the graph of features in 64 and 512 dimensions
 //	private  the private first step: bound, kernel and noise
 //	plan     the operator that is picked beside all that can serve, over kinds of points and bandwidths
-//	scale    graph and step from 10^5 to 10^7 points
+//	scale    graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid     the interpolated kernel of points with a tenth of all others as neighbours
 //
 // The eigenvectors of suite iterate are those of a graph of generated points; with

@@ -32,6 +32,16 @@ type Machine struct {
 	Counters  string `json:"counters"` // "instructions", or why there are none
 	Commit    string `json:"commit"`
 	Limits    Limits `json:"limits"`
+
+	folder string // of its recordings
+}
+
+// name notes the folder of a machine's recordings, which tells processors apart that call
+// themselves alike.
+func (m *Machine) name(folder string) {
+	if m != nil {
+		m.folder = folder
+	}
 }
 
 // Limits are what the machine can do at most. Index 0 is one worker, index 1

@@ -177,7 +177,7 @@ type peerSuite struct {
 	// about says in lines for the help what is played, and against whom; note is for
 	// those who play.
 	about, note string
-	rows        int // of the largest case, unless -n asks for fewer
+	rows        int // of the largest case, unless -n asks for others
 	play        func(c *contest, ctx context.Context, n int, work portion) error
 }
 
@@ -214,8 +214,9 @@ side is given.`,
 		},
 		{
 			name: "search", rows: 100_000, play: (*contest).search,
-			about: `All neighbours within a radius, 20,000 and 100,000 features of 200 classes
-in 64 and 512 dimensions with 48 neighbours on average (or PM_FEATURES):
+			about: `All neighbours within a radius, 20,000 features, and 100,000 unless -n
+says less, of 200 classes in 64 and 512 dimensions with 48 neighbours on
+average (or PM_FEATURES):
 FAISS IndexFlatL2.range_search, numpy by symmetric blocks, scikit-learn's
 brute force, and FAISS IVFFlat with nprobe 4, whose recall is given. They
 decide in float32; up to 1 in 100 rows may differ. Ours has the weights and

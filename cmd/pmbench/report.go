@@ -101,6 +101,14 @@ func readReport(folder string) (*report, error) {
 		}
 		records, ratios, err := readLines(path)
 		r.records, r.ratios = append(r.records, records...), append(r.ratios, ratios...)
+		if place := filepath.Dir(path); place != filepath.Clean(folder) {
+			for _, x := range records {
+				x.Machine.name(filepath.Base(place))
+			}
+			for _, x := range ratios {
+				x.Machine.name(filepath.Base(place))
+			}
+		}
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
@@ -120,13 +128,17 @@ func readReport(folder string) (*report, error) {
 	return r, nil
 }
 
-// machines returns a machine of each kind, with the figures measured on it.
+// machines returns the machines, one for each folder and processor, with the figures
+// measured on them.
 func (r *report) machines() (out []*report, names []string) {
 	byName := map[string]*report{}
 	of := func(m *Machine) *report {
 		name := "unknown machine"
 		if m != nil {
 			name = m.CPU
+			if m.folder != "" {
+				name = m.folder + ": " + name
+			}
 		}
 		if byName[name] == nil {
 			byName[name] = new(report)

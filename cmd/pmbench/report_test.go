@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +53,29 @@ func TestReport(t *testing.T) {
 	}
 	if !strings.Contains(text, "a &lt;rejected&gt; idea") {
 		t.Error("the notes are not on the page")
+	}
+}
+
+// Processors that call themselves alike are told apart by the folders of their recordings.
+func TestReportOfTwoMachines(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"old", "new"} {
+		if err := os.CopyFS(filepath.Join(folder, name), os.DirFS(filepath.Join("testdata", "report"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := readReport(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts, names := r.machines()
+	if want := []string{"new: Made-up CPU", "old: Made-up CPU"}; !slices.Equal(names, want) {
+		t.Fatalf("machines %q, want %q", names, want)
+	}
+	for i, part := range parts {
+		if len(part.records) != 11 || len(part.ratios) != 10 {
+			t.Errorf("%s: %d measurements and %d ratios", names[i], len(part.records), len(part.ratios))
+		}
 	}
 }
 

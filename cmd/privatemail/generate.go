@@ -138,13 +138,17 @@ func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind,
 // checkMemory refuses a set that does not fit before it is made.
 func (f *generateFlags) checkMemory(kind points.Kind) error {
 	n, d := float64(f.n), float64(f.d)
-	need, what, flags := 4*n*d, fmt.Sprintf("%d rows of %d values", f.n, f.d), "-n or -d"
+	need, what, advice := 4*n*d, fmt.Sprintf("%d rows of %d values", f.n, f.d), "use a smaller -n or -d, or allow more with -budget"
 	if kind.Labelled {
 		need += 4*n + 8*float64(f.classes)*d // the centres
-		what, flags = fmt.Sprintf("%s in %d classes", what, f.classes), "-n, -d or -classes"
+		what += fmt.Sprintf(" in %d classes", f.classes)
+		advice = "use a smaller -n, -d or -classes, or allow more with -budget"
+	}
+	if kind.Name == digitsKind {
+		advice = "allow more with -budget"
 	}
 	if _, err := pipeline.Reserve(cmp.Or(f.budget, mem.Budget()), need, what); err != nil {
-		return fmt.Errorf("%w; use a smaller %s, or allow more with -budget", bare(err), flags)
+		return fmt.Errorf("%w; %s", bare(err), advice)
 	}
 	return nil
 }
@@ -169,7 +173,7 @@ func (f *generateFlags) targets(kind points.Kind) (t targets, err error) {
 		t.labels = f.labelsOut
 	}
 	err = checkMatrixFile(t.features)
-	if err != nil && !isFolderName(f.out) && filepath.Ext(f.out) == "" {
+	if errors.Is(err, formats.ErrUnsupported) {
 		err = fmt.Errorf("%w; for a folder end the name with /", err)
 	}
 	if !kind.Labelled {
@@ -204,8 +208,10 @@ func makeFolder(name string) (created string, err error) {
 	switch {
 	case err == nil:
 		return name, nil
-	case errors.Is(err, fs.ErrExist):
+	case isFolderName(filepath.Clean(name)):
 		return "", nil
+	case errors.Is(err, fs.ErrExist):
+		return "", fmt.Errorf("%s: is a file, not a folder", filepath.Clean(name))
 	case errors.Is(err, fs.ErrNotExist):
 		return "", fmt.Errorf("%s: there is no folder %s to create it in", name, filepath.Dir(filepath.Clean(name)))
 	}
@@ -268,7 +274,7 @@ func (f *generateFlags) show(e *cli.Env, t targets) error {
 	w := facts(e.Stdout)
 	fmt.Fprintf(w, "wrote\t%s, %d x %d %s\n", t.features, f.n, f.d, f.kind)
 	if t.labels != "" {
-		fmt.Fprintf(w, "wrote\t%s, labels of %d classes\n", t.labels, f.classes)
+		fmt.Fprintf(w, "wrote\t%s, labels below %d\n", t.labels, f.classes)
 	}
 	return w.Flush()
 }

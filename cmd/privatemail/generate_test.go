@@ -70,7 +70,7 @@ func TestGenerateUsage(t *testing.T) {
 		"-n 5 -d 5 -out x.npy -classes 3":                     "no classes",
 		"-n 5 -d 5 -out x.npy -labels-out y.npy":              "no labels",
 		"-n 5 -d 5 -out x.csv":                                "can be written",
-		"-n 5 -d 5 -out new":                                  "end the name with /",
+		"-n 5 -d 5 -out new.v2":                               "end the name with /",
 		"-n 5 -d 5 -out x.npy -kind classes -labels-out y.md": "can be written",
 		"-n 5 -d 5 -out no-such.npy -kind classes -labels-out no-such.npy": "both go to",
 		"-n 0 -d 5": "-n",
@@ -84,7 +84,10 @@ func TestGenerateUsage(t *testing.T) {
 func TestGenerateTooLarge(t *testing.T) {
 	temp := t.TempDir()
 	out := filepath.Join(temp, "new") + "/"
-	cases := map[string]string{"-n 1000 -d 1000 -budget 1M": "-budget"}
+	cases := map[string]string{
+		"-n 1000 -d 1000 -budget 1M": "smaller -n or -d",
+		"-kind digits -budget 1K":    "KiB; allow more with -budget",
+	}
 	if strconv.IntSize == 64 { // elsewhere the flags refuse the numbers
 		maps.Copy(cases, map[string]string{
 			"-n 9000000000000000000 -d 9000000000000000000":           "memory budget exceeded",
@@ -116,6 +119,6 @@ func TestGenerateFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, cli.Failed, []string{"generate", "-n", "2", "-d", "2", "-out", file + "/"}, file)
+	refuse(t, cli.Failed, []string{"generate", "-n", "2", "-d", "2", "-out", file + "/"}, file+": is a file, not a folder")
 	wantFiles(t, temp, "file")
 }

@@ -29,7 +29,7 @@ func checkFile(path string, write func(ended context.Context) error) error {
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	if err := write(ended); err != nil && !errors.Is(err, context.Canceled) {
-		return cli.Usagef("%s", plain(err.Error()))
+		return cli.Usagef("%w", bare(err))
 	}
 	return checkPlace(path)
 }

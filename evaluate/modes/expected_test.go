@@ -270,7 +270,7 @@ func TestCellsWithoutEpsilon(t *testing.T) {
 }
 
 // The mode itself, asked 20 times with fresh entropy, against the expectation
-// within five standard errors (once in 1.7 million runs), with the lists and with
+// within five standard errors (two checks, each wrong once in 1.7 million runs), with the lists and with
 // the base beside them. A wrong epsilon is seen.
 func TestCellsSampledAgainstExpected(t *testing.T) {
 	const rounds, queries = 20, 100

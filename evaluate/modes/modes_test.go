@@ -136,14 +136,15 @@ func TestClassesAtLargeEpsilon(t *testing.T) {
 	}
 }
 
-// The whole protocol of mode cells on the digits, with room for what is drawn:
-// 397 queries leave a standard error of about 0.02.
+// The whole protocol of mode cells on the digits, with room for what is drawn: the
+// least overlaps at epsilon 2 are six standard deviations below their exact means, .412
+// (.023) for cells-raw and .456 (.022) for cells.
 func TestCellsOnDigits(t *testing.T) {
 	x, y := digits.Load()
 	d := &evaluate.Data{Name: "digits", Features: x, Labels: y, Division: evaluate.DivisionOf("digits", x.Rows)}
 	least := map[string]map[float64]float64{
-		"cells-raw": {2: .32, 8: .92},
-		"cells":     {2: .36, 8: .92},
+		"cells-raw": {2: .27, 8: .92},
+		"cells":     {2: .32, 8: .92},
 	}
 	for _, r := range measure(t, d, []evaluate.Mode{Cells(), CellsRaw()}, 0, 2, 8) {
 		overlap, without := r.Figures[evaluate.OverlapAt8], r.Figures[evaluate.NoQueryOverlap8]

@@ -64,17 +64,18 @@ func IsTerminal(w io.Writer) (columns int, ok bool) {
 }
 
 // usageError is a request that makes no sense, whatever the files hold.
-type usageError struct{ text string }
+type usageError struct{ error }
 
-func (e *usageError) Error() string { return e.text }
+func (e *usageError) Unwrap() error { return e.error }
 
-// Usagef returns an error that ends the program with the code Usage.
+// Usagef returns an error, made as by fmt.Errorf, that ends the program with the code
+// Usage.
 func Usagef(format string, args ...any) error {
-	return &usageError{fmt.Sprintf(format, args...)}
+	return &usageError{fmt.Errorf(format, args...)}
 }
 
 // errOverview is a usage error the overview was the answer to.
-var errOverview = &usageError{}
+var errOverview = &usageError{errors.New("")}
 
 // ErrShown ends the program with the code Failed and no message: what was printed
 // says what is wrong.
