@@ -36,9 +36,9 @@ type Machine struct {
 	folder string // of its recordings
 }
 
-// name notes the folder of a machine's recordings, which tells processors apart that call
+// recordedIn notes the folder of a machine's recordings, which tells processors apart that call
 // themselves alike.
-func (m *Machine) name(folder string) {
+func (m *Machine) recordedIn(folder string) {
 	if m != nil {
 		m.folder = folder
 	}

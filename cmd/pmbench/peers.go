@@ -216,11 +216,10 @@ side is given.`,
 			name: "search", rows: 100_000, play: (*contest).search,
 			about: `All neighbours within a radius, 20,000 features, and 100,000 unless -n
 says less, of 200 classes in 64 and 512 dimensions with 48 neighbours on
-average (or PM_FEATURES):
-FAISS IndexFlatL2.range_search, numpy by symmetric blocks, scikit-learn's
-brute force, and FAISS IVFFlat with nprobe 4, whose recall is given. They
-decide in float32; up to 1 in 100 rows may differ. Ours has the weights and
-the certificate in it too.`,
+average (or PM_FEATURES): FAISS IndexFlatL2.range_search, numpy by
+symmetric blocks, scikit-learn's brute force, and FAISS IVFFlat with
+nprobe 4, whose recall is given. They decide in float32; up to 1 in 100
+rows may differ. Ours has the weights and the certificate in it too.`,
 			note: `Not among the default suites: the largest takes minutes a round; -n 20000
 leaves it out.`,
 		},

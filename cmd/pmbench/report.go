@@ -103,10 +103,10 @@ func readReport(folder string) (*report, error) {
 		r.records, r.ratios = append(r.records, records...), append(r.ratios, ratios...)
 		if place := filepath.Dir(path); place != filepath.Clean(folder) {
 			for _, x := range records {
-				x.Machine.name(filepath.Base(place))
+				x.Machine.recordedIn(filepath.Base(place))
 			}
 			for _, x := range ratios {
-				x.Machine.name(filepath.Base(place))
+				x.Machine.recordedIn(filepath.Base(place))
 			}
 		}
 		return err

@@ -270,8 +270,8 @@ func TestCellsWithoutEpsilon(t *testing.T) {
 }
 
 // The mode itself, asked 20 times with fresh entropy, against the expectation
-// within five standard errors (two checks, each wrong once in 1.7 million runs), with the lists and with
-// the base beside them. A wrong epsilon is seen.
+// within five standard errors, with the lists and with the base beside them: two
+// checks, each wrong once in 1.7 million runs. A wrong epsilon is seen.
 func TestCellsSampledAgainstExpected(t *testing.T) {
 	const rounds, queries = 20, 100
 	task, labels := digitsTask(t, 2, 2)
