@@ -29,7 +29,7 @@ func ExampleEngine_Privatize() {
 	defer engine.Close()
 	r, err := engine.Privatize(context.Background(), features, labels, &privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.FeaturesReplace, LabelMode: release.ModePublic,
-		Ledger: mechanism.NoLedger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "album"},
+		Ledger: mechanism.NoLedger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "album", New: true},
 		Bandwidth: kernel.Sigma(6), Alpha: 0.6, Classes: 2, Seed: 1,
 	})
 	if err != nil {

@@ -35,7 +35,7 @@ func paid(t *testing.T) (*PrivateSettings, *mechanism.Ledger) {
 	t.Cleanup(func() { ledger.Close() })
 	return &PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped,
-		Ledger: ledger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "a photo"},
+		Ledger: ledger, Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "a photo", New: true},
 		Bandwidth: kernel.Sigma(1), Alpha: 0.6, Classes: 5, Seed: 3,
 	}, ledger
 }

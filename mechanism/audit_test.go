@@ -36,7 +36,7 @@ func TestThresholdAudit(t *testing.T) {
 		{"one coordinate", []float64{1, 0, 0, 0, 0, 0, 0, 0}},
 		{"all coordinates", slices.Repeat([]float64{1 / math.Sqrt(m)}, m)},
 	} {
-		source := entropy(direction.name)
+		source := randomness(direction.name)
 		here := project(t, c, direction.unit, 0, runs, source)
 		// The chance that this is above epsilon by accident is 2e-6.
 		audit := func(distance float64) float64 {
@@ -106,7 +106,7 @@ func TestHistogramAudit(t *testing.T) {
 	const epsilon, delta, bins = 1, 0.05, 120
 	b := boundNear(t, rows, columns, 0.0132)
 	c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
-	source := entropy("histogram")
+	source := randomness("histogram")
 	histogram := func(at float64) []float64 {
 		h := make([]float64, bins)
 		for range releases {
@@ -148,7 +148,7 @@ func TestOneRunAudit(t *testing.T) {
 	const epsilon, delta, guesses = 1, 1e-10, 1000
 	b := boundNear(t, rows, columns, 0.0132)
 	c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
-	source := entropy("one run")
+	source := randomness("one run")
 	audit := func(factor float64) float64 {
 		bits := make([]byte, m)
 		if _, err := io.ReadFull(source, bits); err != nil {

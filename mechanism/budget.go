@@ -18,10 +18,17 @@ import (
 type Unit struct {
 	Kind string // release.UnitRecord or release.UnitClient
 	Name string // not empty
+	// New says that the unit may be one the ledger has not seen. Every name has a
+	// budget of its own, so a mistyped name would be a second budget for the same
+	// rows: without New a ledger refuses a name it does not know.
+	New bool
 }
 
+// kind returns the number of the kind in a file, 0 for none.
+func (u Unit) kind() byte { return byte(slices.Index(unitKinds[:], u.Kind) + 1) }
+
 func (u Unit) check() error {
-	if !slices.Contains(unitKinds[:], u.Kind) {
+	if u.kind() == 0 {
 		return fmt.Errorf("mechanism: unit kind %q, want %q or %q: %w", u.Kind, release.UnitRecord, release.UnitClient, ErrParam)
 	}
 	if u.Name == "" {
@@ -55,6 +62,28 @@ type Budget interface {
 	reserve(unit Unit, id [16]byte, spend Spend) (Receipt, error)
 	// commit notes the hash of the release that the spend was for.
 	commit(receipt Receipt, sum [sha256.Size]byte) error
+	// payer is PayerID for a unit that was checked.
+	payer(unit Unit) [sha256.Size]byte
+}
+
+// PayerID returns a number that stands for the unit of a budget that pays. Units of
+// different kinds or names have different ones, and so has the same unit in another
+// ledger or without one. What was paid for by one payer is nobody else's, so whoever
+// keeps releases keeps them by this number. It is no secret hash: who knows the ledger
+// can test whether it stands for a guessed name. Errors are those of CheckPayer.
+func PayerID(budget Budget, unit Unit) (id [sha256.Size]byte, err error) {
+	if err := CheckPayer(budget, unit); err != nil {
+		return id, err
+	}
+	return budget.payer(unit), nil
+}
+
+// payerID returns SHA-256 of a name for its purpose, the number drawn when the ledger
+// was created, the kind of the unit and its name.
+func payerID(ledger [16]byte, unit Unit) [sha256.Size]byte {
+	b := append([]byte("privatemail payer 1"), ledger[:]...)
+	b = append(b, unit.kind())
+	return sha256.Sum256(append(b, unit.Name...))
 }
 
 // NoLedger counts nothing. A release made with it says so; adding up what was
@@ -65,3 +94,4 @@ type noLedger struct{}
 
 func (noLedger) reserve(_ Unit, id [16]byte, _ Spend) (Receipt, error) { return Receipt{id: id}, nil }
 func (noLedger) commit(Receipt, [sha256.Size]byte) error               { return nil }
+func (noLedger) payer(unit Unit) [sha256.Size]byte                     { return payerID([16]byte{}, unit) }

@@ -1,16 +1,16 @@
 package mechanism
 
 import (
-	"crypto/rand"
 	"fmt"
 	"io"
 	"math/bits"
 	chacha "math/rand/v2"
+
+	"github.com/seed-64e14a55/privatemail/internal/entropy"
 )
 
-// system is where randomness comes from. It is taken when the program starts:
-// rand.Reader is a variable that anyone may replace later.
-var system = rand.Reader
+// system is where randomness comes from.
+var system io.Reader = entropy.System{}
 
 // chunkSize is how many coordinates share a stream.
 const chunkSize = 1 << 16

@@ -24,6 +24,9 @@ var (
 	// ErrBudgetExceeded reports a spend that does not fit; the error is a
 	// *BudgetError.
 	ErrBudgetExceeded = errors.New("privacy budget exceeded")
+	// ErrUnknownUnit reports a unit that the ledger does not know and that is not
+	// said to be new.
+	ErrUnknownUnit = errors.New("unknown unit")
 	// ErrLedger reports a ledger that is missing, damaged, of another kind or
 	// cannot be written.
 	ErrLedger = errors.New("ledger not usable")
@@ -33,6 +36,11 @@ var (
 	// ErrLocked reports a ledger that another process holds.
 	ErrLocked = errors.New("ledger is in use by another process")
 )
+
+// errUnknown says what a caller can do, and not the name.
+func errUnknown(kind string) error {
+	return fmt.Errorf("mechanism: %w: the ledger knows no %s of this name; check the name, or say that the unit is new", ErrUnknownUnit, kind)
+}
 
 // A ParamError names a parameter, what was given and what is allowed. No field
 // of it ever holds a value of the data. It matches ErrParam.

@@ -53,7 +53,7 @@ func Example() {
 	out, err := mechanism.Privatize(context.Background(), c, mechanism.NoLedger, mechanism.Request{
 		Displacement: blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: make([]float64, 8)},
 		Query:        release.Query{Sigma: 6, Alpha: 0.6, Table: "gaussian", Classes: 10, SigmaQ: 1, Seed: 1},
-		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "image 17"},
+		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "image 17", New: true},
 		Labels:       mechanism.LabelRequest{Mode: release.ModeDropped},
 	}, nil)
 	if err != nil {
@@ -100,7 +100,7 @@ func ExampleEpsilonAt() {
 // Vectors that are clipped to a ball of radius 1/2 have the sensitivity 1. Two of
 // them are paid for together, and there is no third.
 func ExampleNewSeries() {
-	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "image 17"},
+	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "image 17", New: true},
 		mechanism.SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 2, Coordinates: 3})
 	if err != nil {
 		fmt.Println(err)

@@ -33,8 +33,8 @@ func pick(usual, full int) int {
 	return usual
 }
 
-// entropy returns the randomness of a test.
-func entropy(name string) io.Reader {
+// randomness returns the randomness of a test.
+func randomness(name string) io.Reader {
 	if nightly {
 		return rand.Reader
 	}
@@ -117,7 +117,7 @@ func request(rows, columns int) Request {
 	return Request{
 		Displacement: blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float64, rows*columns)},
 		Query:        release.Query{Sigma: 6, Alpha: 0.6, Table: "gaussian", Classes: 10, SigmaQ: 1, Seed: 7},
-		Unit:         Unit{Kind: release.UnitRecord, Name: "someone"},
+		Unit:         Unit{Kind: release.UnitRecord, Name: "someone", New: true},
 		Labels:       LabelRequest{Mode: release.ModeDropped},
 	}
 }

@@ -217,7 +217,8 @@ func (l *Ledger) Close() error {
 // Reserve takes a spend from the budget of a unit, and returns when that is on
 // the disk. The spend is final, whether or not a release follows.
 //
-// The error is a *BudgetError if the spend does not fit, and ErrLedger for a
+// The error is a *BudgetError if the spend does not fit, ErrUnknownUnit for a unit
+// that has not spent before and is not said to be New, and ErrLedger for a
 // release id that has been used and for a spend that the kind of ledger cannot
 // count; the ledger is then as before. If writing fails the error is ErrLedger,
 // the spend counts because it may be on the disk, and the ledger refuses
@@ -261,7 +262,12 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost A
 	if err = l.usable(); err != nil {
 		return
 	}
-	if left := header.whole.minus(l.state.spent[hash]); cost.Cmp(left) > 0 {
+	spent, known := l.state.spent[hash]
+	if !known && !unit.New {
+		err = errUnknown(unit.Kind)
+		return
+	}
+	if left := header.whole.minus(spent); cost.Cmp(left) > 0 {
 		err = &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: header.total}
 	}
 	return
@@ -392,6 +398,15 @@ func (l *Ledger) reserve(unit Unit, id [16]byte, spend Spend) (Receipt, error) {
 
 func (l *Ledger) commit(receipt Receipt, sum [sha256.Size]byte) error {
 	return l.Commit(receipt, sum)
+}
+
+// payer takes a ledger that was not opened for NoLedger; it pays for nothing.
+func (l *Ledger) payer(unit Unit) [sha256.Size]byte {
+	var id [16]byte
+	if h := l.header(); h != nil {
+		id = h.id
+	}
+	return payerID(id, unit)
 }
 
 // A BudgetError says what was asked and what is left. It matches

@@ -30,7 +30,7 @@ func ExampleLedger() {
 		log.Fatal(err)
 	}
 	defer ledger.Close()
-	record := mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg"}
+	record := mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg", New: true}
 	spend := mechanism.Spend{Epsilon: 0.6, Delta: 1e-6}
 	for id := byte(1); ; id++ {
 		receipt, err := ledger.Reserve(record, [16]byte{id}, spend)

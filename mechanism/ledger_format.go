@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
@@ -144,7 +143,7 @@ func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
 	if err := u.check(); err != nil {
 		return hash, 0, err
 	}
-	kind = byte(slices.Index(unitKinds[:], u.Kind) + 1)
+	kind = u.kind()
 	mac := hmac.New(sha256.New, h.key[:])
 	mac.Write([]byte{kind})
 	io.WriteString(mac, u.Name)

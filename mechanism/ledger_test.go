@@ -21,8 +21,8 @@ import (
 
 var (
 	ledgerTotal = Total{Kind: GDP, Epsilon: 1, Delta: 1e-6}
-	alice       = Unit{Kind: release.UnitRecord, Name: "alice@example.org"}
-	bob         = Unit{Kind: release.UnitClient, Name: "bob@example.org"}
+	alice       = Unit{Kind: release.UnitRecord, Name: "alice@example.org", New: true}
+	bob         = Unit{Kind: release.UnitClient, Name: "bob@example.org", New: true}
 )
 
 // oneUnit is the least spend there is, so that amounts count spends.
@@ -190,7 +190,7 @@ func TestLedger(t *testing.T) {
 			t.Error(spent, err)
 		}
 		// The same name as another kind of unit is another unit.
-		if spent, err := l.Spent(Unit{release.UnitClient, alice.Name}); err != nil || spent != (Amount{}) {
+		if spent, err := l.Spent(Unit{Kind: release.UnitClient, Name: alice.Name, New: true}); err != nil || spent != (Amount{}) {
 			t.Error(spent, err)
 		}
 	}
@@ -228,7 +228,7 @@ func TestLedger(t *testing.T) {
 			t.Errorf("%+v, %v", b, err)
 		}
 	}
-	if b, err := s.Balance(Unit{release.UnitRecord, "carol"}); err != nil || b.Spent != (Amount{}) || b.Remaining != whole {
+	if b, err := s.Balance(Unit{Kind: release.UnitRecord, Name: "carol", New: true}); !errors.Is(err, ErrUnknownUnit) {
 		t.Error(b, err)
 	}
 	if _, err := s.Balance(Unit{}); !errors.Is(err, ErrParam) {
@@ -641,7 +641,7 @@ func TestParallelSpends(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(w), 1))
 				for i := range each {
 					u := r.IntN(units)
-					unit := Unit{release.UnitRecord, string(rune('a' + u))}
+					unit := Unit{Kind: release.UnitRecord, Name: string(rune('a' + u)), New: true}
 					receipt, err := l.Reserve(unit, releaseID(w*each+i), Spend{Epsilon: 0.1, Delta: 1e-6})
 					if err == nil {
 						granted[u].Add(1)
@@ -674,7 +674,7 @@ func TestParallelSpends(t *testing.T) {
 			fit++
 		}
 		for u := range units {
-			unit := Unit{release.UnitRecord, string(rune('a' + u))}
+			unit := Unit{Kind: release.UnitRecord, Name: string(rune('a' + u)), New: true}
 			spent, _ := again.Spent(unit)
 			if granted[u].Load() != fit || spent != *room {
 				t.Errorf("unit %d: %d granted, %d fit, %v spent", u, granted[u].Load(), fit, spent)
@@ -689,7 +689,7 @@ func TestUnitHashes(t *testing.T) {
 	two, _ := newLedgerHeader(ledgerTotal)
 	seen := make(map[unitHash]bool)
 	for _, h := range []*ledgerHeader{one, two} {
-		for _, u := range []Unit{alice, bob, {release.UnitClient, alice.Name}, {release.UnitRecord, alice.Name + "\x00"}} {
+		for _, u := range []Unit{alice, bob, {Kind: release.UnitClient, Name: alice.Name, New: true}, {Kind: release.UnitRecord, Name: alice.Name + "\x00", New: true}} {
 			hash, _, err := h.hash(u)
 			if again, _, _ := h.hash(u); err != nil || seen[hash] || again != hash {
 				t.Error(u, err)
@@ -706,7 +706,7 @@ func BenchmarkOpenLedger(b *testing.B) {
 	l.file = unsyncedDisk{d}
 	for i := range spends {
 		name := [2]byte{byte(i % units), byte(i % units >> 8)}
-		r := mustReserve(b, l, Unit{release.UnitRecord, string(name[:])}, i, oneUnit)
+		r := mustReserve(b, l, Unit{Kind: release.UnitRecord, Name: string(name[:]), New: true}, i, oneUnit)
 		if err := l.Commit(r, [32]byte{}); err != nil {
 			b.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func words(t testing.TB, from io.Reader) source {
 // is the one that truncation doubles.
 func TestSmallGrids(t *testing.T) {
 	n := pick(1_000_000, 2_000_000)
-	normal := &sampler{words(t, entropy("small grids"))}
+	normal := &sampler{words(t, randomness("small grids"))}
 	x := blas64.General{Rows: n, Cols: 1, Stride: 1, Data: make([]float64, n)}
 	grid := make([]int64, n)
 	for _, multiple := range smallGrids {
@@ -55,7 +55,7 @@ func TestSmallGrids(t *testing.T) {
 func TestNoiseIsNormal(t *testing.T) {
 	const rows, columns = 500, 500
 	releases := pick(4, 16)
-	source := entropy("normal")
+	source := randomness("normal")
 	for _, sigma := range []float64{0.0176, 37.5} {
 		b := boundNear(t, rows, columns, sigma/3.73063163482)
 		c, r := calibrate(t, Params{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)

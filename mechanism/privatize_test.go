@@ -40,6 +40,8 @@ func (b *fakeBudget) reserve(unit Unit, id [16]byte, spend Spend) (Receipt, erro
 	return Receipt{sequence: 41 + uint64(len(b.ids)), id: id}, b.refuse
 }
 
+func (b *fakeBudget) payer(unit Unit) [sha256.Size]byte { return payerID([16]byte{1}, unit) }
+
 func (b *fakeBudget) commit(r Receipt, sum [sha256.Size]byte) error {
 	if r.id != b.ids[len(b.ids)-1] {
 		return errors.New("the receipt is not the one given")
@@ -407,11 +409,12 @@ func TestSystemEntropy(t *testing.T) {
 	if len(seen) != 3 || len(grids) != 3 {
 		t.Errorf("%d identifiers and %d matrices of three releases", len(seen), len(grids))
 	}
-	// The source is the one the program started with.
+	// A source that another package puts in its place is refused, before the spend.
 	defer func(old io.Reader) { rand.Reader = old }(rand.Reader)
-	rand.Reader = &shortReader{0, io.EOF}
-	if _, err := Privatize(background, c, NoLedger, r, nil); err != nil {
-		t.Errorf("a source replaced later is used: %v", err)
+	rand.Reader = fixed("replaced")
+	budget := new(fakeBudget)
+	if _, err := Privatize(background, c, budget, r, nil); !errors.Is(err, ErrEntropy) || len(budget.spends) != 0 {
+		t.Errorf("a source that was replaced is used: %v", err)
 	}
 }
 
@@ -432,7 +435,7 @@ func constant(t *testing.T, c Calibration, r Request, value float64, source io.R
 func TestLowBits(t *testing.T) {
 	const rows, columns = 500, 500
 	c, r := fixture(t, rows, columns, 10)
-	source := entropy("low bits")
+	source := randomness("low bits")
 	for _, value := range []float64{0, c.Step(), 1. / 3, 1e6 * c.Step()} {
 		low, lowWant := make([]float64, 256), make([]float64, 256)
 		zeros, zerosWant := make([]float64, 24), make([]float64, 24)
@@ -496,7 +499,7 @@ func TestNoiseIgnoresTheValue(t *testing.T) {
 func TestNoiseIsIndependent(t *testing.T) {
 	const rows, columns = 30_000, 7 // four chunks, the last not full
 	c, r := fixture(t, rows, columns, 1)
-	source := entropy("independence")
+	source := randomness("independence")
 	sigma := float64(c.Multiple())
 	windows := make(map[[4]int64]bool)
 	var releases [2][]float64
@@ -607,7 +610,7 @@ func TestPrivatizeConcurrently(t *testing.T) {
 
 // What can be told before any work is told by the same checks.
 func TestChecksBeforeWork(t *testing.T) {
-	unit := Unit{Kind: release.UnitRecord, Name: "photo"}
+	unit := Unit{Kind: release.UnitRecord, Name: "photo", New: true}
 	randomised := func(epsilon float64) LabelRequest {
 		return LabelRequest{Mode: release.ModeRandomised, Epsilon: epsilon}
 	}

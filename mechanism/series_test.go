@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-var testUnit = Unit{Kind: release.UnitRecord, Name: "row"}
+var testUnit = Unit{Kind: release.UnitRecord, Name: "row", New: true}
 
 // The noise of T vectors is sqrt(T) times that of one, up to the grid, and that
 // of one is the vector of the design page: 2.5 at (1, 1e-6) is 10.5616972233.
@@ -50,7 +50,7 @@ func TestSeriesComposes(t *testing.T) {
 func TestSeriesNoise(t *testing.T) {
 	const n = 40000
 	p := SeriesParams{Epsilon: 0.5, Delta: 1e-5, L2Sensitivity: 1, Vectors: 2, Coordinates: n}
-	s, err := newSeries(NoLedger, testUnit, p, entropy("series"))
+	s, err := newSeries(NoLedger, testUnit, p, randomness("series"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,7 +196,7 @@ func TestSeriesSpends(t *testing.T) {
 	if _, err := NewSeries(ledger, testUnit, p); !errors.Is(err, ErrBudgetExceeded) {
 		t.Errorf("a second series: %v", err)
 	}
-	if _, err := NewSeries(ledger, Unit{Kind: release.UnitRecord, Name: "another"}, p); err != nil {
+	if _, err := NewSeries(ledger, Unit{Kind: release.UnitRecord, Name: "another", New: true}, p); err != nil {
 		t.Errorf("another record: %v", err)
 	}
 	var none *Ledger

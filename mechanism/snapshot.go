@@ -113,16 +113,18 @@ func snapshot(f io.ReaderAt, size int64) (*Snapshot, error) {
 	return out, nil
 }
 
-// Balance returns the balance of a unit, known to the ledger or not.
+// Balance returns the balance of a unit. The error is ErrUnknownUnit for one that
+// has spent nothing, and ErrParam for what is no unit.
 func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 	hash, _, err := s.header.hash(unit)
 	if err != nil {
 		return Balance{}, err
 	}
-	if place, ok := s.places[hash]; ok {
-		return s.Balances[place], nil
+	place, ok := s.places[hash]
+	if !ok {
+		return Balance{}, errUnknown(unit.Kind)
 	}
-	return Balance{Unit: hex.EncodeToString(hash[:6]), UnitKind: unit.Kind, Remaining: s.Whole}, nil
+	return s.Balances[place], nil
 }
 
 // IsLedger tells whether the file at path begins like a ledger, sound or not:

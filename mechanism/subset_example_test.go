@@ -15,7 +15,7 @@ func ExampleSelect() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	record := mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg"}
+	record := mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg", New: true}
 	selection, err := mechanism.Select(mechanism.NoLedger, record, cells, 7)
 	if err != nil {
 		log.Fatal(err)

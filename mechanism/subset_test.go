@@ -126,7 +126,7 @@ func TestSubsetFrequencies(t *testing.T) {
 
 func streamOf(t *testing.T, name string) source {
 	t.Helper()
-	secret, err := drawSecrets(entropy(name), 1, false)
+	secret, err := drawSecrets(randomness(name), 1, false)
 	if err != nil {
 		t.Fatal(err)
 	}

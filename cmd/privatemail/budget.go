@@ -153,8 +153,11 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 	}
 	balances, entries := s.Balances, s.Entries
 	if f.unit != "" {
-		one, err := s.Balance(mechanism.Unit{Kind: f.unitKind, Name: f.unit})
-		if err != nil {
+		unit := mechanism.Unit{Kind: f.unitKind, Name: f.unit}
+		one, err := s.Balance(unit)
+		if errors.Is(err, mechanism.ErrUnknownUnit) {
+			return unknownUnit(s, path, unit, "")
+		} else if err != nil {
 			return err
 		}
 		balances = []mechanism.Balance{one}

@@ -66,7 +66,7 @@
 //
 //	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
 //	privatemail budget create me.ledger -epsilon 1 -delta 1e-6
-//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -out x.release
+//	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -out x.release
 //	privatemail continue x.release -degree 20 -out z.npy
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"flag"
 	"fmt"
@@ -136,7 +137,7 @@ func TestSensitivityInOtherCases(t *testing.T) {
 func private(features, ledger, out string, more ...string) []string {
 	return append([]string{
 		"privatize", features, "-sigma", "1", "-alpha", "0.5", "-classes", "8", "-label-mode", "dropped",
-		"-epsilon", "1", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-out", out, "-quiet",
+		"-epsilon", "1", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", out, "-quiet",
 	}, more...)
 }
 
@@ -147,6 +148,31 @@ func newLedger(t *testing.T, folder string) string {
 	return path
 }
 
+// A name the ledger does not know is a second budget for the same rows.
+func TestUnitsAreKnownOrNew(t *testing.T) {
+	temp := t.TempDir()
+	folder, ledger := filepath.Join(temp, "d")+"/", newLedger(t, temp)
+	succeed(t, "generate", "-kind", "digits", "-out", folder)
+	release := func(name string, more ...string) []string {
+		return append([]string{"privatize", folder, "-normalize-rows", "-sigma", "1", "-label-mode", "dropped", "-epsilon", "0.1", "-delta", "1e-6",
+			"-ledger", ledger, "-unit", name, "-out", filepath.Join(temp, rand.Text()+".release")}, more...)
+	}
+	refuse(t, cli.Failed, release("digits"), "-new-unit")
+	if _, stderr := succeed(t, release("digits", "-new-unit")...); strings.Contains(stderr, "-new-unit") {
+		t.Error(stderr)
+	}
+	succeed(t, release("digits")...)
+	refuse(t, cli.Failed, release("digit"), `but the record "digits"`)
+	refuse(t, cli.Failed, release("Digits"), `but the record "digits"`)
+	if _, stderr := succeed(t, release("digits", "-new-unit")...); !strings.Contains(stderr, "knows this unit already") {
+		t.Error(stderr)
+	}
+	stdout, _ := succeed(t, "budget", "show", ledger, "-json")
+	if units := object(t, stdout)["units"].([]any); len(units) != 1 {
+		t.Errorf("%d units", len(units))
+	}
+}
+
 // The digits are released in one folder and continued in another that gets the
 // release alone; the engine in this process comes to the same bits.
 func TestReleaseTravels(t *testing.T) {
@@ -155,7 +181,7 @@ func TestReleaseTravels(t *testing.T) {
 	ledger := newLedger(t, home)
 	made := filepath.Join(home, "digits.release")
 	stdout, stderr := succeed(t, "privatize", filepath.Join(home, "digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-classes", "10",
-		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-out", made)
+		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", made)
 	for _, words := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1", "randomised", made} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("nothing about %q:\n%s", words, stdout)
@@ -462,10 +488,10 @@ func TestBudget(t *testing.T) {
 	if !strings.Contains(stdout, one["unit"].(string)) || !strings.Contains(stdout, spends[0].(map[string]any)["release"].(string)) {
 		t.Errorf("%s", stdout)
 	}
-	stdout, _ = succeed(t, "budget", "show", ledger, "-unit", "nobody", "-json")
-	if u := object(t, stdout)["units"].([]any)[0].(map[string]any); u["spent"] != 0. {
-		t.Errorf("%v", u)
+	for name, words := range map[string]string{"nobody": `knows no record "nobody"`, "secret-nam": `but the record "secret-name"`, "Secret-name": `but the record "secret-name"`, "secert-name": `but the record "secret-name"`} {
+		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, words)
 	}
+	refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", "secret-name", "-unit-kind", "client"}, `but the record "secret-name"`)
 	for _, c := range []struct {
 		args, words string
 		code        int
@@ -509,7 +535,7 @@ func TestPrivatizeFlagsArrive(t *testing.T) {
 	f := new(privatizeFlags)
 	set := defined(t, f.define, "-sigma", "2", "-convention", "program", "-alpha", "-0.5", "-k", "3", "-sigma-q", "1e-3", "-seed", "9", "-classes", "4",
 		"-epsilon", "0.5", "-delta", "1e-7", "-relation", "null", "-rule", "classical", "-label-mode", "randomised", "-label-epsilon", "2", "-table", "different",
-		"-ledger", "l", "-unit", "u", "-unit-kind", "client", "-records", "6", "-out", "o", "-operator", "background", "-radius", "1.5", "-normalize-rows", "-private-rows", "4, 7")
+		"-ledger", "l", "-unit", "u", "-new-unit", "-unit-kind", "client", "-records", "6", "-out", "o", "-operator", "background", "-radius", "1.5", "-normalize-rows", "-private-rows", "4, 7")
 	s, err := f.settings(set)
 	if err != nil {
 		t.Fatal(err)
@@ -517,7 +543,7 @@ func TestPrivatizeFlagsArrive(t *testing.T) {
 	got := fmt.Sprintf("%+v", *s)
 	want := fmt.Sprintf("%+v", privatemail.PrivateSettings{
 		Epsilon: 0.5, Delta: 1e-7, Relation: sensitivity.Null, LabelMode: release.ModeRandomised, LabelEpsilon: 2,
-		Unit: mechanism.Unit{Kind: release.UnitClient, Name: "u"}, Records: 6, Rule: mechanism.Classical,
+		Unit: mechanism.Unit{Kind: release.UnitClient, Name: "u", New: true}, Records: 6, Rule: mechanism.Classical,
 		Bandwidth: kernel.SigmaProgram(2), Alpha: -0.5, Table: "different", Classes: 4, Columns: 3, SigmaQ: 1e-3, Seed: 9,
 		NormalizeRows: true, Operator: "background", Radius: 1.5, PrivateRows: []int{4, 7},
 	})

@@ -53,7 +53,7 @@ never given back: not after an error, not after Ctrl-C. -ledger none counts noth
 Epsilon, delta, label mode and ledger have no default. Labels are 0 to C-1 with a public C
 (-classes); without it the constant 65536 is published instead.`,
 		Examples: []string{
-			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -out birds.release",
+			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -new-unit -out birds.release",
 			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
 		},
 		Prints:  cli.PrintsJSON | cli.PrintsProgress,
@@ -74,6 +74,7 @@ type privatizeFlags struct {
 	labelEpsilon                  float64
 	labels, out                   string
 	normalizeRows, restPublic     bool
+	newUnit                       bool
 	privateRows                   []int
 	records                       int
 }
@@ -91,6 +92,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.labelEpsilon, "label-epsilon", 0, positive(), "price `E` of randomised labels, on top of -epsilon")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a keyed hash")
+	fs.BoolVar(&f.newUnit, "new-unit", false, "the unit has not spent from this ledger before; without it a name the ledger does not know is refused, since a mistyped name would be a second budget for the same rows")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
 	cli.CountVar(fs, &f.records, "records", 0, "there are at most `J` rows of the unit, and the noise is for all of them; a public number (default 1 for a record; required for a client)")
 	labelsVar(fs, &f.labels)
@@ -128,7 +130,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-rest-public needs -classes C: every class the private row may have is tried")
 	}
 	s := &privatemail.PrivateSettings{
-		LabelMode: f.labelMode, LabelEpsilon: f.labelEpsilon, Unit: mechanism.Unit{Kind: f.kind, Name: f.unit},
+		LabelMode: f.labelMode, LabelEpsilon: f.labelEpsilon, Unit: mechanism.Unit{Kind: f.kind, Name: f.unit, New: f.newUnit},
 		Records: f.records, NormalizeRows: f.normalizeRows, PrivateRows: f.privateRows, RestPublic: f.restPublic,
 	}
 	if err := f.price.apply(s); err != nil {
@@ -174,6 +176,9 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 		}
 		defer ledger.Close()
 		s.Ledger = ledger
+		if err := checkUnit(e, f.ledger, s.Unit); err != nil {
+			return err
+		}
 	}
 	d, out, err := f.release(ctx, e, in, s)
 	if out == nil {

@@ -28,6 +28,9 @@ type CellsSettings struct {
 	// Client, if not empty, names whose budget pays for all records; otherwise
 	// each record has its own.
 	Client string
+	// NewUnits lets records, or the client, begin to spend that the ledger does not
+	// know yet; see mechanism.Unit.
+	NewUnits bool
 	// Memory of what was released, such as NewMemory or OpenFolder return.
 	Memory Memory
 }
@@ -119,9 +122,9 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 // release draws a set for a record that has none, and returns the request that
 // is kept.
 func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
-	unit := mechanism.Unit{Kind: release.UnitRecord, Name: name}
+	unit := mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
 	if c.settings.Client != "" {
-		unit = mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client}
+		unit.Kind, unit.Name = release.UnitClient, c.settings.Client
 	}
 	if err := c.settings.Memory.Ready(); err != nil {
 		return nil, err

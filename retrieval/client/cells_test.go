@@ -50,7 +50,7 @@ func pureLedger(t *testing.T) *mechanism.Ledger {
 func newClient(t *testing.T, version uint64, epsilon float64, budget mechanism.Budget, memory Memory) *Cells {
 	t.Helper()
 	book, hash := testBook(t, version)
-	c, err := NewCells(book, CellsSettings{Codebook: hash, Epsilon: epsilon, Ledger: budget, Memory: memory})
+	c, err := NewCells(book, CellsSettings{Codebook: hash, Epsilon: epsilon, Ledger: budget, NewUnits: true, Memory: memory})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestCellsAskedAtOnce(t *testing.T) {
 func TestCellsPaidByClient(t *testing.T) {
 	ledger := pureLedger(t)
 	book, hash := testBook(t, 1)
-	c, err := NewCells(book, CellsSettings{Codebook: hash, Epsilon: 2, Ledger: ledger, Client: "carol", Memory: NewMemory()})
+	c, err := NewCells(book, CellsSettings{Codebook: hash, Epsilon: 2, Ledger: ledger, Client: "carol", NewUnits: true, Memory: NewMemory()})
 	if err != nil {
 		t.Fatal(err)
 	}

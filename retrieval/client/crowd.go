@@ -7,13 +7,13 @@ import (
 	"io"
 	"math/big"
 
+	"github.com/seed-64e14a55/privatemail/internal/entropy"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 )
 
-// system is where randomness comes from. It is taken when the program starts:
-// rand.Reader is a variable that anyone may replace later.
-var system = rand.Reader
+// system is where randomness comes from.
+var system io.Reader = entropy.System{}
 
 // A crowd is what a record hides in.
 type crowd struct {

@@ -59,7 +59,7 @@ func newEngine(t testing.TB) *privatemail.Engine {
 }
 
 var (
-	unit   = mechanism.Unit{Kind: release.UnitRecord, Name: "x"}
+	unit   = mechanism.Unit{Kind: release.UnitRecord, Name: "x", New: true}
 	record = Record{Features: []float64{3, 0, 4}, Label: 2}
 	sound  = PaperSettings{Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger}
 )

@@ -1,0 +1,105 @@
+package mechanism
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// A name that the ledger does not know is a budget of its own, so it has to be said
+// to be new; once it has spent it is known, in this process and the next.
+func TestUnknownUnit(t *testing.T) {
+	path := newLedgerFile(t, ledgerTotal)
+	l, err := OpenLedger(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { l.Close() }()
+	known := func(name string) Unit { return Unit{Kind: release.UnitRecord, Name: name} }
+	first := known("digits")
+	first.New = true
+	refused := func(u Unit) {
+		t.Helper()
+		sequence, _ := l.Head()
+		if err := l.Covers(u, oneUnit); !errors.Is(err, ErrUnknownUnit) {
+			t.Error(err)
+		}
+		if _, err := l.Reserve(u, releaseID(99), oneUnit); !errors.Is(err, ErrUnknownUnit) {
+			t.Error(err)
+		}
+		if now, _ := l.Head(); now != sequence {
+			t.Error("a refusal is in the ledger")
+		}
+	}
+	refused(known("digits"))
+	mustReserve(t, l, first, 1, oneUnit)
+	mustReserve(t, l, known("digits"), 2, oneUnit)
+	mustReserve(t, l, first, 3, oneUnit) // it may be new, and need not be
+	for _, name := range []string{"digit", "Digits", "digits ", "digits\x00"} {
+		refused(known(name))
+	}
+	refused(Unit{Kind: release.UnitClient, Name: "digits"})
+	l.Close()
+	if l, err = OpenLedger(path); err != nil {
+		t.Fatal(err)
+	}
+	mustReserve(t, l, known("digits"), 4, oneUnit)
+	refused(known("digit"))
+}
+
+func TestPayerID(t *testing.T) {
+	one, err := OpenLedger(newLedgerFile(t, ledgerTotal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer one.Close()
+	two, err := OpenLedger(newLedgerFile(t, ledgerTotal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer two.Close()
+	seen := map[[32]byte]string{}
+	for where, budget := range map[string]Budget{"one": one, "two": two, "none": NoLedger} {
+		for _, unit := range []Unit{{Kind: release.UnitRecord, Name: "x"}, {Kind: release.UnitClient, Name: "x"}, {Kind: release.UnitRecord, Name: "xx"}} {
+			id, err := PayerID(budget, unit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			who := where + " " + unit.Kind + " " + unit.Name
+			if other, there := seen[id]; there {
+				t.Errorf("%s and %s are one payer", who, other)
+			}
+			seen[id] = who
+			unit.New = true
+			if again, err := PayerID(budget, unit); err != nil || again != id {
+				t.Errorf("%s: another payer when it is new, %v", who, err)
+			}
+		}
+	}
+	// The same ledger opened anew is the same payer.
+	path := newLedgerFile(t, ledgerTotal)
+	var ids [2][32]byte
+	for i := range ids {
+		l, err := OpenLedger(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ids[i], err = PayerID(l, alice); err != nil {
+			t.Fatal(err)
+		}
+		l.Close()
+	}
+	if ids[0] != ids[1] {
+		t.Error("a ledger opened anew is another payer")
+	}
+	for _, test := range []struct {
+		budget Budget
+		unit   Unit
+		want   error
+	}{{nil, alice, ErrLedger}, {(*Ledger)(nil), alice, ErrLedger}, {NoLedger, Unit{}, ErrParam}} {
+		if _, err := PayerID(test.budget, test.unit); !errors.Is(err, test.want) {
+			t.Error(err, test.want)
+		}
+	}
+}
