@@ -94,8 +94,8 @@ func checkDelta(delta float64) error {
 // delta)-private, rounded up. The error is a *ParamError when mu is not in [0,
 // 1e6] or delta not in [1e-100, 0.1].
 func EpsilonAt(mu, delta float64) (float64, error) {
-	if !(mu >= 0 && mu <= maxMu) {
-		return 0, &ParamError{Field: "Mu", Value: mu, Allowed: "0 to 1e6"}
+	if err := checkMu(mu); err != nil {
+		return 0, err
 	}
 	if err := checkDelta(delta); err != nil {
 		return 0, err

@@ -233,7 +233,7 @@ func (l *Ledger) Reserve(unit Unit, releaseID [16]byte, spend Spend) (Receipt, e
 	if _, used := l.state.releases[releaseID]; used {
 		return Receipt{}, ledgerError("this release has been paid for")
 	}
-	b := reserveBlock(l.state.sequence+1, hash, kind, releaseID, cost, spend)
+	b := l.header().total.Kind.reserveBlock(l.state.sequence+1, hash, kind, releaseID, cost, spend)
 	if err := l.append(b); err != nil {
 		return Receipt{}, err
 	}
@@ -251,7 +251,7 @@ func (l *Ledger) Covers(unit Unit, spend Spend) error {
 
 // price returns what stands for the unit and what a spend costs it, or why it
 // cannot pay.
-func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost Amount, err error) {
+func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost Pots, err error) {
 	header := l.header()
 	if hash, kind, err = header.hash(unit); err != nil {
 		return
@@ -267,7 +267,7 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost A
 		err = errUnknown(unit.Kind)
 		return
 	}
-	if left := header.whole.minus(spent); cost.Cmp(left) > 0 {
+	if left := header.whole.minus(spent); !cost.within(left) {
 		err = &BudgetError{UnitKind: unit.Kind, Asked: cost, Remaining: left, Total: header.total}
 	}
 	return
@@ -345,10 +345,10 @@ func (l *Ledger) header() *ledgerHeader {
 }
 
 // Spent returns what a unit has spent.
-func (l *Ledger) Spent(unit Unit) (Amount, error) {
+func (l *Ledger) Spent(unit Unit) (Pots, error) {
 	hash, _, err := l.header().hash(unit)
 	if err != nil {
-		return Amount{}, err
+		return Pots{}, err
 	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -356,10 +356,10 @@ func (l *Ledger) Spent(unit Unit) (Amount, error) {
 }
 
 // Remaining returns what a unit can still spend.
-func (l *Ledger) Remaining(unit Unit) (Amount, error) {
+func (l *Ledger) Remaining(unit Unit) (Pots, error) {
 	spent, err := l.Spent(unit)
 	if err != nil {
-		return Amount{}, err
+		return Pots{}, err
 	}
 	return l.state.header.whole.minus(spent), nil
 }
@@ -413,18 +413,14 @@ func (l *Ledger) payer(unit Unit) [sha256.Size]byte {
 // ErrBudgetExceeded.
 type BudgetError struct {
 	UnitKind         string // not the unit itself
-	Asked, Remaining Amount
+	Asked, Remaining Pots
 	Total            Total
 }
 
 func (e *BudgetError) Error() string {
 	t := e.Total
-	if t.Kind == Pure {
-		return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked epsilon %.6g, remaining %.6g of %.6g",
-			e.UnitKind, e.Asked.Float(), e.Remaining.Float(), t.Epsilon)
-	}
-	return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked rho %.6g (alone epsilon %.6g), remaining rho %.6g (alone epsilon %.6g) of epsilon %.6g at delta %g",
-		e.UnitKind, e.Asked.Float(), t.Kind.epsilonAt(e.Asked, t.Delta), e.Remaining.Float(), t.epsilonWithin(e.Remaining, t.Delta), t.Epsilon, t.Delta)
+	return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked %s, remaining %s of %s",
+		e.UnitKind, t.describe(e.Asked), t.describe(e.Remaining), t)
 }
 
 func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }

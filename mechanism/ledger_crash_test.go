@@ -72,7 +72,7 @@ func TestLedgerCutAtEveryByte(t *testing.T) {
 		}
 		check(l)
 		b, err := s.Balance(alice)
-		if known := spent[count][0] > 0; known != (err == nil) || !known && !errors.Is(err, ErrUnknownUnit) || b.Spent.lo != spent[count][0] {
+		if known := spent[count][0] > 0; known != (err == nil) || !known && !errors.Is(err, ErrUnknownUnit) || b.Spent.Rho.lo != spent[count][0] {
 			t.Fatalf("%d bytes: read %v, %v", n, b, err)
 		}
 		// Only an outside record of the head tells the cut from an older state.

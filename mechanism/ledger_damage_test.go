@@ -102,8 +102,10 @@ func TestLedgerWithWrongContents(t *testing.T) {
 		"magic":                    set(0, 'Q'),
 		"version 0":                set(8, 0),
 		"version 2":                set(8, 2),
+		"version 3":                set(8, 3),
 		"kind 0":                   set(12, 0),
-		"kind 4":                   set(12, 4),
+		"kind mixed":               set(12, 4),
+		"kind 5":                   set(12, 5),
 		"kind pure with a delta":   set(12, 3),
 		"kind of another total":    set(12, 2),
 		"header padding":           set(13, 1),
@@ -136,8 +138,8 @@ func TestLedgerWithWrongContents(t *testing.T) {
 		refused(t, name, seal(wrong))
 	}
 	newer := slices.Clone(data)
-	newer[8] = 2
-	if _, _, err := load(newer); !strings.Contains(err.Error(), "format version 2, this program reads 1") {
+	newer[8] = 3
+	if _, _, err := load(newer); !strings.Contains(err.Error(), "format version 3, this program reads 1 and 2") {
 		t.Error(err)
 	}
 }

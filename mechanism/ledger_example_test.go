@@ -50,5 +50,5 @@ func ExampleLedger() {
 	// Output:
 	// spend 1 granted, epsilon is now 0.600
 	// spend 2 granted, epsilon is now 0.870
-	// mechanism: privacy budget of the record exceeded: asked rho 0.0108249 (alone epsilon 0.6), remaining rho 0.00636478 (alone epsilon 0.451527) of epsilon 1 at delta 1e-06
+	// mechanism: privacy budget of the record exceeded: asked rho 0.0108249 (alone epsilon 0.6), remaining rho 0.00636478 (alone epsilon 0.451527) of epsilon 1 at delta 1e-06 (gdp)
 }

@@ -30,12 +30,16 @@ import (
 //	72 delta            64 epsilon, delta     72 zero
 //	80 total: low, high 80 rho, pure epsilon
 //	96 SHA-256          96 SHA-256            96 SHA-256
+//
+// The amount and the total are of the one pot that a ledger counts in. A mixed ledger,
+// version 2, has its two totals as floats at 80, rho, and 88, pure epsilon. Its amounts
+// are of rho, and what is taken from the pure pot is the pure epsilon at 88.
 const (
 	blockSize = bodySize + sha256.Size
 	bodySize  = 96
 
-	ledgerMagic   = "PMLEDGER"
-	ledgerVersion = 1
+	ledgerMagic                = "PMLEDGER"
+	ledgerVersion, mixedLedger = 1, 2
 
 	reserveRecord, commitRecord = 1, 2
 )
@@ -75,11 +79,11 @@ type ledgerHeader struct {
 	id    [16]byte
 	key   [32]byte
 	total Total
-	whole Amount // of the total
+	whole Pots // of the total
 }
 
 func newLedgerHeader(total Total) (*ledgerHeader, error) {
-	whole, err := total.amount()
+	whole, err := total.pots()
 	if err != nil {
 		return nil, err
 	}
@@ -92,23 +96,40 @@ func newLedgerHeader(total Total) (*ledgerHeader, error) {
 func (h *ledgerHeader) encode() *block {
 	var b block
 	copy(b[:], ledgerMagic)
-	binary.LittleEndian.PutUint32(b[8:], ledgerVersion)
+	binary.LittleEndian.PutUint32(b[8:], h.total.Kind.version())
 	b[12] = byte(h.total.Kind)
 	copy(b[16:], h.id[:])
 	copy(b[32:], h.key[:])
 	b.setFloat(64, h.total.Epsilon)
 	b.setFloat(72, h.total.Delta)
-	b.setAmount(80, h.whole)
+	switch h.total.Kind {
+	case Mixed:
+		b.setFloat(80, h.whole.Rho.Float())
+		b.setFloat(88, h.total.PureEpsilon)
+	case Pure:
+		b.setAmount(80, h.whole.Pure)
+	default:
+		b.setAmount(80, h.whole.Rho)
+	}
 	b.setSum(sha256.Sum256(b[:bodySize]))
 	return &b
+}
+
+// version returns that of the format of a ledger of the kind.
+func (k Kind) version() uint32 {
+	if k == Mixed {
+		return mixedLedger
+	}
+	return ledgerVersion
 }
 
 func decodeLedgerHeader(b *block) (*ledgerHeader, error) {
 	if string(b[:8]) != ledgerMagic {
 		return nil, ledgerError("not a ledger")
 	}
-	if v := binary.LittleEndian.Uint32(b[8:]); v != ledgerVersion {
-		return nil, ledgerError(fmt.Sprintf("format version %d, this program reads %d", v, ledgerVersion))
+	version := binary.LittleEndian.Uint32(b[8:])
+	if version != ledgerVersion && version != mixedLedger {
+		return nil, ledgerError(fmt.Sprintf("format version %d, this program reads %d and %d", version, ledgerVersion, mixedLedger))
 	}
 	if b.sum() != sha256.Sum256(b[:bodySize]) {
 		return nil, ledgerError("damaged header")
@@ -117,22 +138,42 @@ func decodeLedgerHeader(b *block) (*ledgerHeader, error) {
 		id:    [16]byte(b[16:]),
 		key:   [32]byte(b[32:]),
 		total: Total{Kind: Kind(b[12]), Epsilon: b.float(64), Delta: b.float(72)},
-		whole: b.amount(80),
 	}
-	computed, err := h.total.amount()
-	if err != nil || !b.zero(13, 16) {
+	if h.total.Kind == Mixed {
+		h.total.PureEpsilon = b.float(88)
+	}
+	computed, err := h.total.pots()
+	if err != nil || h.total.Kind.version() != version || !b.zero(13, 16) {
 		return nil, ledgerError("invalid header")
 	}
-	// Another machine may round the last digits of the total differently. Up to
-	// here the total is still (epsilon, delta)-private.
-	low, high := h.whole, computed
-	if low.Cmp(high) > 0 {
-		low, high = high, low
+	switch h.total.Kind {
+	case Mixed:
+		rho := b.float(80)
+		if !(rho > 0 && rho <= maxRho) {
+			return nil, ledgerError("invalid header")
+		}
+		h.whole.Rho, _ = amountOf(rho)
+		h.whole.Pure = computed.Pure // exact
+	case Pure:
+		h.whole.Pure = b.amount(80)
+	default:
+		h.whole.Rho = b.amount(80)
 	}
-	if high.minus(low).Float() > computed.Float()*0x1p-42 {
+	if !worth(h.whole.Rho, computed.Rho) || !worth(h.whole.Pure, computed.Pure) {
 		return nil, ledgerError("invalid header: the total is not worth its epsilon and delta")
 	}
 	return h, nil
+}
+
+// worth tells whether the total of a file is the computed one, up to its last digits:
+// another machine may round them differently. Up to here the total is still
+// (epsilon, delta)-private.
+func worth(total, computed Amount) bool {
+	low, high := total, computed
+	if low.Cmp(high) > 0 {
+		low, high = high, low
+	}
+	return high.minus(low).Float() <= computed.Float()*0x1p-42
 }
 
 // hash returns what stands for the unit in the file.
@@ -151,19 +192,42 @@ func (h *ledgerHeader) hash(u Unit) (hash unitHash, kind byte, err error) {
 	return hash, kind, nil
 }
 
-// reserveBlock returns the body of a reserve.
-func reserveBlock(sequence uint64, unit unitHash, kind byte, id [16]byte, cost Amount, s Spend) *block {
+// reserveBlock returns the body of a reserve in a ledger of the kind given.
+func (k Kind) reserveBlock(sequence uint64, unit unitHash, unitKind byte, id [16]byte, cost Pots, s Spend) *block {
 	var b block
-	b[0], b[1] = reserveRecord, kind
+	b[0], b[1] = reserveRecord, unitKind
 	b.setWord(8, sequence)
 	copy(b[16:], id[:])
 	copy(b[32:], unit[:])
-	b.setAmount(48, cost)
+	if k == Pure {
+		b.setAmount(48, cost.Pure)
+	} else {
+		b.setAmount(48, cost.Rho)
+	}
 	b.setFloat(64, s.Epsilon)
 	b.setFloat(72, s.Delta)
 	b.setFloat(80, s.Rho)
 	b.setFloat(88, s.PureEpsilon)
 	return &b
+}
+
+// cost returns what a reserve in a ledger of the kind takes, and whether it can be one.
+func (k Kind) cost(b *block) (cost Pots, ok bool) {
+	switch k {
+	case Pure:
+		cost.Pure = b.amount(48)
+	case Mixed:
+		cost.Rho = b.amount(48)
+		if pure := b.float(88); pure != 0 {
+			if !validPure(pure) {
+				return Pots{}, false
+			}
+			cost.Pure, _ = amountOf(pure)
+		}
+	default:
+		cost.Rho = b.amount(48)
+	}
+	return cost, cost != Pots{}
 }
 
 // commitBlock returns the body of a commit.
@@ -182,7 +246,7 @@ type ledgerState struct {
 	header   *ledgerHeader
 	sequence uint64            // of the last record
 	sum      [sha256.Size]byte // of the last record, or the header
-	spent    map[unitHash]Amount
+	spent    map[unitHash]Pots
 	releases map[[16]byte]uint64 // sequence of the reserve, 0 after its commit
 }
 
@@ -197,10 +261,11 @@ func (s *ledgerState) add(b *block) error {
 	id := [16]byte(b[16:])
 	switch b[0] {
 	case reserveRecord:
-		unit, cost := unitHash(b[32:]), b.amount(48)
+		unit := unitHash(b[32:])
+		cost, ok := s.header.total.Kind.cost(b)
 		_, used := s.releases[id]
 		left := s.header.whole.minus(s.spent[unit])
-		if b[1] == 0 || int(b[1]) > len(unitKinds) || !b.zero(2, 8) || used || cost == (Amount{}) || cost.Cmp(left) > 0 {
+		if b[1] == 0 || int(b[1]) > len(unitKinds) || !b.zero(2, 8) || used || !ok || !cost.within(left) {
 			return s.damaged()
 		}
 		s.spent[unit], _ = s.spent[unit].add(cost)
@@ -248,7 +313,7 @@ func readLedger(r io.ReaderAt, size int64, visit func(*ledgerState, *block) erro
 	if err != nil {
 		return nil, nil, err
 	}
-	s = &ledgerState{header: header, sum: b.sum(), spent: make(map[unitHash]Amount), releases: make(map[[16]byte]uint64)}
+	s = &ledgerState{header: header, sum: b.sum(), spent: make(map[unitHash]Pots), releases: make(map[[16]byte]uint64)}
 	if err := visit(s, nil); err != nil {
 		return nil, nil, err
 	}

@@ -64,10 +64,10 @@ func mustReserve(t testing.TB, l *Ledger, u Unit, i int, s Spend) Receipt {
 func spentUnits(t testing.TB, l *Ledger, u Unit) uint64 {
 	t.Helper()
 	a, err := l.Spent(u)
-	if err != nil || a.hi != 0 {
+	if err != nil || a.Rho.hi != 0 {
 		t.Fatal(a, err)
 	}
-	return a.lo
+	return a.Rho.lo
 }
 
 // A ledgerDisk is a file in memory that tells what would survive a power cut,
@@ -186,11 +186,11 @@ func TestLedger(t *testing.T) {
 		if e, err := l.EpsilonAt(alice, 1e-6); err != nil || !amountsAgree(e, 0.5, 1e-11) {
 			t.Error(e, err)
 		}
-		if spent, err := l.Spent(bob); err != nil || !amountsAgree(spent.Float(), 0.001+0.0078511742707244098, 1e-11) {
+		if spent, err := l.Spent(bob); err != nil || !amountsAgree(spent.Rho.Float(), 0.001+0.0078511742707244098, 1e-11) {
 			t.Error(spent, err)
 		}
 		// The same name as another kind of unit is another unit.
-		if spent, err := l.Spent(Unit{Kind: release.UnitClient, Name: alice.Name, New: true}); err != nil || spent != (Amount{}) {
+		if spent, err := l.Spent(Unit{Kind: release.UnitClient, Name: alice.Name, New: true}); err != nil || spent != (Pots{}) {
 			t.Error(spent, err)
 		}
 	}
@@ -251,10 +251,10 @@ func TestLedgerRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	left, _ := l.Remaining(alice)
-	if b.UnitKind != release.UnitRecord || b.Total != ledgerTotal || b.Remaining != left || b.Asked.Cmp(left) <= 0 {
+	if b.UnitKind != release.UnitRecord || b.Total != ledgerTotal || b.Remaining != left || b.Asked.within(left) {
 		t.Errorf("%+v", b)
 	}
-	want := "mechanism: privacy budget of the record exceeded: asked rho 0.0230363 (alone epsilon 0.9), remaining rho 0.00497816 (alone epsilon 0.39593) of epsilon 1 at delta 1e-06"
+	want := "mechanism: privacy budget of the record exceeded: asked rho 0.0230363 (alone epsilon 0.9), remaining rho 0.00497816 (alone epsilon 0.39593) of epsilon 1 at delta 1e-06 (gdp)"
 	if err.Error() != want || strings.Contains(err.Error(), "alice") {
 		t.Errorf("%q, want %q", err, want)
 	}
@@ -357,8 +357,9 @@ func TestLedgerTakesTheWholeBudget(t *testing.T) {
 		least Spend
 	}{
 		{ledgerTotal, Spend{Epsilon: 1, Delta: 1e-6}, oneUnit},
-		{Total{ZCDP, 1, 1e-6}, Spend{Rho: 0.0243}, Spend{PureEpsilon: 0.1}},
-		{Total{Pure, 2, 0}, Spend{PureEpsilon: 2}, Spend{PureEpsilon: 1e-300}},
+		{Total{Kind: ZCDP, Epsilon: 1, Delta: 1e-6}, Spend{Rho: 0.0243}, Spend{PureEpsilon: 0.1}},
+		{Total{Kind: Pure, Epsilon: 2, Delta: 0}, Spend{PureEpsilon: 2}, Spend{PureEpsilon: 1e-300}},
+		{Total{Kind: Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, Spend{Epsilon: 1, Delta: 1e-6, PureEpsilon: 1}, Spend{PureEpsilon: 1e-300}},
 	} {
 		l, _ := newLedgerDisk(t, c.total)
 		mustReserve(t, l, alice, 0, c.whole)
@@ -370,9 +371,9 @@ func TestLedgerTakesTheWholeBudget(t *testing.T) {
 			t.Errorf("%v: epsilon %g, %v", c.total, e, err)
 		}
 	}
-	pure, _ := newLedgerDisk(t, Total{Pure, 2, 0})
+	pure, _ := newLedgerDisk(t, Total{Kind: Pure, Epsilon: 2, Delta: 0})
 	_, err := pure.Reserve(alice, releaseID(0), Spend{PureEpsilon: 2.5})
-	if want := "mechanism: privacy budget of the record exceeded: asked epsilon 2.5, remaining 2 of 2"; err == nil || err.Error() != want {
+	if want := "mechanism: privacy budget of the record exceeded: asked pure epsilon 2.5, remaining pure epsilon 2 of epsilon 2 (pure)"; err == nil || err.Error() != want {
 		t.Errorf("%v", err)
 	}
 }
@@ -380,7 +381,7 @@ func TestLedgerTakesTheWholeBudget(t *testing.T) {
 func TestLedgerComposition(t *testing.T) {
 	for _, c := range compositions {
 		for _, kind := range []Kind{GDP, ZCDP} {
-			l, _ := newLedgerDisk(t, Total{kind, 20, 1e-6})
+			l, _ := newLedgerDisk(t, Total{Kind: kind, Epsilon: 20, Delta: 1e-6})
 			for i := range c.times {
 				mustReserve(t, l, alice, i, Spend{Epsilon: c.epsilon, Delta: c.delta})
 			}
@@ -662,12 +663,12 @@ func TestParallelSpends(t *testing.T) {
 			t.Fatal(err)
 		}
 		price, _ := GDP.price(Spend{Epsilon: 0.1, Delta: 1e-6})
-		whole, _ := ledgerTotal.amount()
-		room := new(Amount)
+		whole, _ := ledgerTotal.pots()
+		room := new(Pots)
 		fit := int32(0)
 		for { // how many fit
 			next, _ := room.add(price)
-			if next.Cmp(whole) > 0 {
+			if !next.within(whole) {
 				break
 			}
 			*room = next

@@ -11,7 +11,7 @@ import (
 type Snapshot struct {
 	LedgerID [16]byte // drawn when the ledger was created
 	Total    Total
-	Whole    Amount // of the total
+	Whole    Pots // of the total
 	// Sequence and Hash are those of Ledger.Head.
 	Sequence uint64
 	Hash     [sha256.Size]byte
@@ -27,7 +27,7 @@ type Entry struct {
 	Sequence  uint64 // as in the release
 	Unit      string // as in its Balance
 	ReleaseID [16]byte
-	Amount    Amount
+	Cost      Pots
 	Spend     Spend
 	Committed bool
 	// Sum, once committed, is the SHA-256 of the binary form of the release, or
@@ -39,7 +39,7 @@ type Entry struct {
 type Balance struct {
 	Unit             string // the first digits of its keyed hash
 	UnitKind         string
-	Spent, Remaining Amount
+	Spent, Remaining Pots
 	// Epsilon is what was spent, at the Delta of the total; see
 	// Ledger.EpsilonAt.
 	Epsilon float64
@@ -68,7 +68,7 @@ func ReadLedger(path string) (*Snapshot, error) {
 func snapshot(f io.ReaderAt, size int64) (*Snapshot, error) {
 	out := &Snapshot{places: make(map[unitHash]int)}
 	entries := make(map[uint64]int) // by sequence, of those not committed
-	state, _, err := readLedger(f, size, func(_ *ledgerState, b *block) error {
+	state, _, err := readLedger(f, size, func(s *ledgerState, b *block) error {
 		switch {
 		case b == nil: // the header
 		case b[0] == commitRecord:
@@ -84,11 +84,12 @@ func snapshot(f io.ReaderAt, size int64) (*Snapshot, error) {
 				out.Balances = append(out.Balances, Balance{Unit: hex.EncodeToString(unit[:6]), UnitKind: unitKinds[b[1]-1]})
 			}
 			entries[b.word(8)] = len(out.Entries)
+			cost, _ := s.header.total.Kind.cost(b) // it was checked
 			out.Entries = append(out.Entries, Entry{
 				Sequence:  b.word(8),
 				Unit:      out.Balances[place].Unit,
 				ReleaseID: [16]byte(b[16:]),
-				Amount:    b.amount(48),
+				Cost:      cost,
 				Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
 			})
 		}
@@ -100,7 +101,7 @@ func snapshot(f io.ReaderAt, size int64) (*Snapshot, error) {
 	out.header = state.header
 	out.LedgerID, out.Total, out.Whole = state.header.id, state.header.total, state.header.whole
 	out.Sequence, out.Hash = state.sequence, state.sum
-	known := make(map[Amount]float64) // many units have spent the same
+	known := make(map[Pots]float64) // many units have spent the same
 	for unit, place := range out.places {
 		b, spent := &out.Balances[place], state.spent[unit]
 		epsilon, ok := known[spent]

@@ -218,12 +218,13 @@ func TestSelectSpendsInEveryKind(t *testing.T) {
 		epsilon float64
 		want    float64
 	}{
-		{Total{GDP, 20, 1e-5}, 1, 0.758955595371},
-		{Total{GDP, 20, 1e-5}, 2, 2.77999118390},
-		{Total{ZCDP, 20, 1e-5}, 1, 0.5},
-		{Total{ZCDP, 20, 1e-5}, 2, 2},
-		{Total{Pure, 20, 0}, 4, 4},
-		{Total{Pure, 20, 0}, 0.5, 0.5},
+		{Total{Kind: GDP, Epsilon: 20, Delta: 1e-5}, 1, 0.758955595371},
+		{Total{Kind: GDP, Epsilon: 20, Delta: 1e-5}, 2, 2.77999118390},
+		{Total{Kind: ZCDP, Epsilon: 20, Delta: 1e-5}, 1, 0.5},
+		{Total{Kind: ZCDP, Epsilon: 20, Delta: 1e-5}, 2, 2},
+		{Total{Kind: Pure, Epsilon: 20, Delta: 0}, 4, 4},
+		{Total{Kind: Pure, Epsilon: 20, Delta: 0}, 0.5, 0.5},
+		{Total{Kind: Mixed, Epsilon: 20, Delta: 1e-5, PureEpsilon: 12}, 4, 4},
 	} {
 		ledger := openedLedger(t, c.total)
 		s := Subset{Items: 12, Size: 1, Epsilon: c.epsilon}
@@ -232,7 +233,7 @@ func TestSelectSpendsInEveryKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		spent, err := ledger.Spent(alice)
-		if err != nil || math.Abs(spent.Float()/c.want-1) > 1e-11 || out.Sequence != 1 {
+		if err != nil || math.Abs((spent.Rho.Float()+spent.Pure.Float())/c.want-1) > 1e-11 || out.Sequence != 1 {
 			t.Errorf("%v: spent %v, want %g: %v", c.total, spent, c.want, err)
 		}
 		// Until it refuses, each selection is a new spend.

@@ -22,13 +22,16 @@ const (
 	ZCDP
 	// Pure counts epsilon itself, and no Gaussian noise.
 	Pure
+	// Mixed counts Gaussian noise as GDP does and a pure epsilon as Pure does, in
+	// two pots whose sizes are fixed with the total.
+	Mixed
 )
 
-var kindNames = [...]string{GDP: "gdp", ZCDP: "zcdp", Pure: "pure"}
+var kindNames = [...]string{GDP: "gdp", ZCDP: "zcdp", Pure: "pure", Mixed: "mixed"}
 
-func (k Kind) valid() bool { return k >= GDP && k <= Pure }
+func (k Kind) valid() bool { return k >= GDP && k <= Mixed }
 
-// String returns "gdp", "zcdp" or "pure".
+// String returns "gdp", "zcdp", "pure" or "mixed".
 func (k Kind) String() string {
 	if !k.valid() {
 		return fmt.Sprintf("Kind(%d)", uint8(k))
@@ -43,108 +46,155 @@ func KindByName(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return 0, fmt.Errorf("mechanism: %w: no kind %q; there are gdp, zcdp and pure", ErrParam, name)
+	return 0, fmt.Errorf("mechanism: %w: no kind %q; there are mixed, gdp, zcdp and pure", ErrParam, name)
 }
 
 // A Total is what a ledger holds for each unit: all its releases together are
 // (Epsilon, Delta)-private. It is fixed before the first of them; the later ones
 // and their prices may depend on the earlier results (Smith and Thakurta 2022
-// for GDP, Feldman and Zrnic 2021 for ZCDP).
+// for GDP, Feldman and Zrnic 2021 for ZCDP, Rogers, Roth, Ullman and Vadhan 2016
+// for Pure, and Vadhan and Zhang 2023 for the two pots of Mixed).
 type Total struct {
 	Kind    Kind
 	Epsilon float64 // 1e-6 to 100
 	Delta   float64 // 1e-100 to 0.1; 0 for Pure
+	// PureEpsilon is the size of the pure pot of a Mixed total, at least 1e-6 and at
+	// least 1e-6 below Epsilon; 0 for other kinds. The Gaussian pot follows from it:
+	// the most that makes both together (Epsilon, Delta)-private.
+	PureEpsilon float64
+}
+
+// String returns the total in words, such as "epsilon 2 at delta 1e-06 (mixed)".
+func (t Total) String() string {
+	if t.Kind == Pure {
+		return fmt.Sprintf("epsilon %g (pure)", t.Epsilon)
+	}
+	return fmt.Sprintf("epsilon %g at delta %g (%s)", t.Epsilon, t.Delta, t.Kind)
+}
+
+// describe returns pots of the total in words. A pure pot is an epsilon. Gaussian
+// privacy adds up by rho, which means little to a reader, so its epsilon at the delta of
+// the total stands beside it: that of this amount alone.
+func (t Total) describe(p Pots) string {
+	pure := fmt.Sprintf("pure epsilon %.6g", p.Pure.Float())
+	if t.Kind == Pure {
+		return pure
+	}
+	rho := fmt.Sprintf("rho %.6g (alone epsilon %.6g)", p.Rho.Float(), t.Kind.epsilonAt(Pots{Rho: p.Rho}, t.Delta))
+	if t.Kind == Mixed {
+		return pure + " and " + rho
+	}
+	return rho
 }
 
 const maxRho = 1e9
 
-// amount returns how much the total is, rounded down.
-func (t Total) amount() (Amount, error) {
-	if !t.Kind.valid() {
-		return Amount{}, &ParamError{Field: "Kind", Value: float64(t.Kind), Allowed: "GDP, ZCDP or Pure"}
-	}
-	if err := checkEpsilon(t.Epsilon); err != nil {
-		return Amount{}, err
-	}
-	if err := t.Kind.checkDelta(t.Delta); err != nil {
-		return Amount{}, err
+// pots returns how much the total is, rounded down.
+func (t Total) pots() (whole Pots, err error) {
+	if err := t.check(); err != nil {
+		return Pots{}, err
 	}
 	switch t.Kind {
 	case GDP:
-		return amountOfGaussian(t.Epsilon, t.Delta), nil
+		whole.Rho = amountOfGaussian(t.Epsilon, t.Delta)
 	case ZCDP:
-		a, _ := amountOf(rhoOfZCDP(t.Epsilon, t.Delta))
-		return a, nil
+		whole.Rho, _ = amountOf(rhoOfZCDP(t.Epsilon, t.Delta))
+	case Pure:
+		whole.Pure, _ = amountOf(t.Epsilon) // exact: the last digit of 1e-6 is above 2^-96
+	case Mixed:
+		whole.Rho, _ = amountOf(rhoBesidePure(t.Epsilon, t.Delta, t.PureEpsilon))
+		whole.Pure, _ = amountOf(t.PureEpsilon)
 	}
-	// Exact: the last digit of 1e-6 is above 2^-96.
-	a, _ := amountOf(t.Epsilon)
-	return a, nil
+	return whole, nil
+}
+
+func (t Total) check() error {
+	if !t.Kind.valid() {
+		return &ParamError{Field: "Kind", Value: float64(t.Kind), Allowed: "GDP, ZCDP, Pure or Mixed"}
+	}
+	if err := checkEpsilon(t.Epsilon); err != nil {
+		return err
+	}
+	if err := t.Kind.checkDelta(t.Delta); err != nil {
+		return err
+	}
+	switch {
+	case t.Kind != Mixed && t.PureEpsilon != 0:
+		return &ParamError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "0, but for a mixed ledger"}
+	case t.Kind == Mixed && !(t.PureEpsilon >= minEpsilon && t.Epsilon-t.PureEpsilon >= minEpsilon):
+		return &ParamError{Field: "PureEpsilon", Value: t.PureEpsilon, Allowed: "at least 1e-6, and at least 1e-6 below Epsilon"}
+	}
+	return nil
 }
 
 // price returns what a spend costs in a ledger of this kind, rounded up.
-func (k Kind) price(s Spend) (Amount, error) {
-	var sum Amount
+func (k Kind) price(s Spend) (cost Pots, err error) {
 	gaussian := true
 	switch {
 	case s.Epsilon != 0 || s.Delta != 0:
 		if err := checkEpsilon(s.Epsilon); err != nil {
-			return Amount{}, err
+			return Pots{}, err
 		}
 		if err := checkDelta(s.Delta); err != nil {
-			return Amount{}, err
+			return Pots{}, err
 		}
 		if s.Rho != 0 {
-			return Amount{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "0 beside Epsilon and Delta"}
+			return Pots{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "0 beside Epsilon and Delta"}
 		}
-		sum = amountOfGaussian(s.Epsilon, s.Delta)
+		cost.Rho = amountOfGaussian(s.Epsilon, s.Delta)
 	case s.Rho != 0:
 		if !(s.Rho > 0 && s.Rho <= maxRho) {
-			return Amount{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "above 0, at most 1e9"}
+			return Pots{}, &ParamError{Field: "Rho", Value: s.Rho, Allowed: "above 0, at most 1e9"}
 		}
-		sum, _ = amountOf(s.Rho)
+		cost.Rho, _ = amountOf(s.Rho)
 	default:
 		gaussian = false
 	}
 	if gaussian && k == Pure {
-		return Amount{}, ledgerError("a pure ledger cannot count Gaussian noise")
+		return Pots{}, ledgerError("a pure ledger cannot count Gaussian noise")
 	}
 	if s.PureEpsilon == 0 && gaussian {
-		return sum, nil
+		return cost, nil
 	}
-	if !(s.PureEpsilon > 0 && s.PureEpsilon <= maxEpsilon) {
-		return Amount{}, &ParamError{Field: "PureEpsilon", Value: s.PureEpsilon, Allowed: "above 0, at most 100"}
+	if !validPure(s.PureEpsilon) {
+		return Pots{}, &ParamError{Field: "PureEpsilon", Value: s.PureEpsilon, Allowed: "above 0, at most 100"}
 	}
-	var pure Amount
-	switch k {
-	case GDP:
-		pure, _ = amountOf(rhoOfPure(s.PureEpsilon))
-	case ZCDP:
-		pure, _ = amountOfHalfSquare(s.PureEpsilon)
-	case Pure:
-		pure, _ = amountOf(s.PureEpsilon)
-	}
-	sum, _ = sum.add(pure) // both are far below the largest Amount
-	return sum, nil
+	cost, _ = cost.add(k.pure(s.PureEpsilon)) // both are far below the largest Amount
+	return cost, nil
 }
 
-// epsilonAt returns the epsilon that an amount is worth at delta, rounded up.
-func (k Kind) epsilonAt(a Amount, delta float64) float64 {
-	rho := a.Float()
+func validPure(epsilon float64) bool { return epsilon > 0 && epsilon <= maxEpsilon }
+
+// pure returns what a pure epsilon costs: itself, or the least rho that it has in the
+// calculus of the ledger.
+func (k Kind) pure(epsilon float64) (cost Pots) {
+	switch k {
+	case GDP:
+		cost.Rho, _ = amountOf(rhoOfPure(epsilon))
+	case ZCDP:
+		cost.Rho, _ = amountOfHalfSquare(epsilon)
+	default:
+		cost.Pure, _ = amountOf(epsilon)
+	}
+	return cost
+}
+
+// epsilonAt returns the epsilon that pots are worth at delta, rounded up.
+func (k Kind) epsilonAt(p Pots, delta float64) float64 {
+	rho, pure := p.Rho.Float(), p.Pure.Float()
 	switch {
 	case rho == 0:
-		return 0
-	case k == Pure:
-		return rho
+		return pure // exact at delta 0; at a larger one it holds all the same
 	case k == ZCDP:
 		return epsilonOfZCDP(rho, delta)
 	}
-	return epsilonAt(math.Sqrt(2*rho), delta)
+	return epsilonOfMixed(pure, math.Sqrt(2*rho), delta)
 }
 
-// epsilonWithin is epsilonAt for an amount that fits the total. That all of it
-// is (Epsilon, Delta)-private is known without the rounding.
-func (t Total) epsilonWithin(a Amount, delta float64) float64 {
-	epsilon := t.Kind.epsilonAt(a, delta)
+// epsilonWithin is epsilonAt for pots that fit the total. That all of it is
+// (Epsilon, Delta)-private is known without the rounding.
+func (t Total) epsilonWithin(p Pots, delta float64) float64 {
+	epsilon := t.Kind.epsilonAt(p, delta)
 	if delta >= t.Delta {
 		epsilon = min(epsilon, t.Epsilon)
 	}

@@ -31,8 +31,8 @@ func TestPureEpsilonInGDP(t *testing.T) {
 	if a, b := rhoOfPure(math.Nextafter(1, 0)), rhoOfPure(1); !amountsAgree(a, b, 1e-14) {
 		t.Errorf("rho jumps at 1: %g, %g", a, b)
 	}
-	if a, err := GDP.price(Spend{PureEpsilon: 1e-300}); err != nil || a != (Amount{0, 1}) {
-		t.Errorf("tiny epsilon: %v, %v", a.big(), err)
+	if a, err := GDP.price(Spend{PureEpsilon: 1e-300}); err != nil || a != (Pots{Rho: Amount{0, 1}}) {
+		t.Errorf("tiny epsilon: %v, %v", a, err)
 	}
 }
 
@@ -57,8 +57,8 @@ func TestTotalOfZCDP(t *testing.T) {
 		{100, 1e-12, 37.29428257722976},
 		{100, 0.1, 76.33357631407387},
 	} {
-		a, err := Total{ZCDP, c.epsilon, c.delta}.amount()
-		if got := a.Float(); err != nil || got > c.rho || !amountsAgree(got, c.rho, 1e-11) {
+		a, err := Total{Kind: ZCDP, Epsilon: c.epsilon, Delta: c.delta}.pots()
+		if got := a.Rho.Float(); err != nil || got > c.rho || !amountsAgree(got, c.rho, 1e-11) {
 			t.Errorf("epsilon %g, delta %g: rho %.17g, %v, want %.17g or a little less", c.epsilon, c.delta, got, err, c.rho)
 		}
 		if got := epsilonOfZCDP(c.rho, c.delta); !amountsAgree(got, c.epsilon, 1e-9) {
@@ -100,12 +100,12 @@ func TestCompositionOfAmounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sum Amount
+		var sum Pots
 		for range c.times {
 			sum, _ = sum.add(price)
 		}
-		if !amountsAgree(sum.Float(), c.rho, 1e-11) {
-			t.Errorf("%+v: rho %.15g", c, sum.Float())
+		if !amountsAgree(sum.Rho.Float(), c.rho, 1e-11) {
+			t.Errorf("%+v: rho %.15g", c, sum.Rho.Float())
 		}
 		if got := GDP.epsilonAt(sum, c.at); !amountsAgree(got, c.gdp, 1e-11) {
 			t.Errorf("%+v: epsilon %.15g", c, got)
@@ -122,7 +122,7 @@ func TestWholeBudgetFits(t *testing.T) {
 	for range 200 {
 		epsilon := math.Pow(10, -6+8*r.Float64())
 		delta := math.Pow(10, -100+99*r.Float64())
-		total, err := Total{GDP, epsilon, delta}.amount()
+		total, err := Total{Kind: GDP, Epsilon: epsilon, Delta: delta}.pots()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,14 +130,14 @@ func TestWholeBudgetFits(t *testing.T) {
 		if err != nil || price != total {
 			t.Fatalf("epsilon %g, delta %g: price %v, total %v, %v", epsilon, delta, price, total, err)
 		}
-		total, _ = Total{Pure, epsilon, 0}.amount()
+		total, _ = Total{Kind: Pure, Epsilon: epsilon, Delta: 0}.pots()
 		if price, err := Pure.price(Spend{PureEpsilon: epsilon}); err != nil || price != total {
 			t.Fatalf("pure epsilon %g: price %v, total %v, %v", epsilon, price, total, err)
 		}
 		// Stated as rho, which the noise of that release has, it also fits.
 		c := multiplier(epsilon, delta) * (1 + 0x1p-40)
-		total, _ = Total{GDP, epsilon, delta}.amount()
-		if price, err := GDP.price(Spend{Rho: 1 / (2 * c * c) * (1 + 0x1p-50)}); err != nil || price.Cmp(total) > 0 {
+		total, _ = Total{Kind: GDP, Epsilon: epsilon, Delta: delta}.pots()
+		if price, err := GDP.price(Spend{Rho: 1 / (2 * c * c) * (1 + 0x1p-50)}); err != nil || !price.within(total) {
 			t.Fatalf("epsilon %g, delta %g: by rho %v, total %v, %v", epsilon, delta, price, total, err)
 		}
 	}
@@ -149,20 +149,20 @@ func TestEqualParts(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 200 {
 		epsilon := math.Pow(10, -3+5*r.Float64())
-		whole, err := Total{GDP, epsilon, 1e-6}.amount()
+		whole, err := Total{Kind: GDP, Epsilon: epsilon, Delta: 1e-6}.pots()
 		if err != nil {
 			t.Fatal(err)
 		}
 		n := 1 + r.IntN(50)
-		part, err := GDP.price(Spend{Rho: whole.Float() / float64(n)})
+		part, err := GDP.price(Spend{Rho: whole.Rho.Float() / float64(n)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var sum Amount
+		var sum Pots
 		fitted := 0
 		for {
 			next, ok := sum.add(part)
-			if !ok || next.Cmp(whole) > 0 {
+			if !ok || !next.within(whole) {
 				break
 			}
 			sum = next
@@ -178,13 +178,16 @@ func TestEqualParts(t *testing.T) {
 }
 
 func TestEpsilonOfAmounts(t *testing.T) {
-	for _, k := range []Kind{GDP, ZCDP, Pure} {
-		delta := 1e-9
-		if k == Pure {
-			delta = 0
+	for _, k := range []Kind{GDP, ZCDP, Pure, Mixed} {
+		delta, pots := 1e-9, Pots{Rho: Amount{0, 1}}
+		switch k {
+		case Pure:
+			delta, pots = 0, Pots{Pure: Amount{0, 1}}
+		case Mixed:
+			pots.Pure = Amount{0, 3}
 		}
 		last := 0.0
-		for a := (Amount{0, 1}); ; {
+		for a := pots; ; {
 			e := k.epsilonAt(a, delta)
 			if math.IsNaN(e) || e < last {
 				t.Fatalf("%v: %v is worth %g, less than the %g before", k, a, e, last)
@@ -195,11 +198,11 @@ func TestEpsilonOfAmounts(t *testing.T) {
 				break
 			}
 		}
-		if k.epsilonAt(Amount{}, delta) != 0 {
+		if k.epsilonAt(Pots{}, delta) != 0 {
 			t.Errorf("%v: nothing is worth something", k)
 		}
 	}
-	if e := GDP.epsilonAt(Amount{0, 1}, 1e-100); e == 0 {
+	if e := GDP.epsilonAt(Pots{Rho: Amount{0, 1}}, 1e-100); e == 0 {
 		t.Error("a unit at delta 1e-100 is worth nothing")
 	}
 }
@@ -241,23 +244,28 @@ func TestSpendsAndTotalsAreChecked(t *testing.T) {
 		}
 	}
 	for _, total := range []Total{
-		{}, {Kind: 4, Epsilon: 1, Delta: 1e-5}, {GDP, 1, 0}, {ZCDP, 1, 0}, {Pure, 1, 1e-5}, {GDP, 0, 1e-5},
-		{GDP, nan, 1e-5}, {GDP, 1, nan}, {Pure, inf, 0}, {GDP, 1, 0.5}, {Pure, 1, nan},
+		{}, {5, 1, 1e-5, 0}, {GDP, 1, 0, 0}, {ZCDP, 1, 0, 0}, {Pure, 1, 1e-5, 0}, {GDP, 0, 1e-5, 0},
+		{GDP, nan, 1e-5, 0}, {GDP, 1, nan, 0}, {Pure, inf, 0, 0}, {GDP, 1, 0.5, 0}, {Pure, 1, nan, 0},
+		{GDP, 1, 1e-5, 0.5}, {Pure, 1, 0, 0.5}, {ZCDP, 1, 1e-5, 0.5}, {Mixed, 1, 1e-5, 0}, {Mixed, 1, 1e-5, 1}, {Mixed, 1, 1e-5, nan},
+		{Mixed, 1, 1e-5, -0.5}, {Mixed, 1, 1e-5, 0.9999999}, {Mixed, 1, 0, 0.5}, {Mixed, 1e-6, 1e-5, 1e-6}, {Mixed, 1, 1e-5, 2},
 	} {
-		if _, err := total.amount(); !errors.Is(err, ErrParam) {
+		if _, err := total.pots(); !errors.Is(err, ErrParam) {
 			t.Errorf("%+v: %v", total, err)
 		}
 	}
 	// Parts add up, each at its price in that calculus.
 	for kind, pure := range map[Kind]float64{GDP: 0.75895559537097932, ZCDP: 0.5} {
-		if a, err := kind.price(Spend{Rho: 2, PureEpsilon: 1}); err != nil || !amountsAgree(a.Float(), 2+pure, 1e-11) {
+		if a, err := kind.price(Spend{Rho: 2, PureEpsilon: 1}); err != nil || a.Pure != (Amount{}) || !amountsAgree(a.Rho.Float(), 2+pure, 1e-11) {
 			t.Errorf("%v: %v, %v", kind, a, err)
 		}
+	}
+	if a, err := Mixed.price(Spend{Rho: 2, PureEpsilon: 1}); err != nil || a.Rho.Float() != 2 || a.Pure.Float() != 1 {
+		t.Errorf("%v, %v", a, err)
 	}
 }
 
 func TestKindNames(t *testing.T) {
-	for kind, name := range map[Kind]string{GDP: "gdp", ZCDP: "zcdp", Pure: "pure"} {
+	for kind, name := range map[Kind]string{GDP: "gdp", ZCDP: "zcdp", Pure: "pure", Mixed: "mixed"} {
 		if got, err := KindByName(name); got != kind || err != nil || kind.String() != name {
 			t.Errorf("%s: %v, %v", name, got, err)
 		}

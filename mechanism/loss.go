@@ -1,0 +1,54 @@
+package mechanism
+
+import "math"
+
+// What a release does to the odds between two neighbours. Whoever weighs two neighbouring
+// data sets against each other multiplies their odds by the ratio of the probabilities of
+// what they see. The logarithm of that ratio is the privacy loss. Under Gaussian noise, for
+// neighbours as far apart as the bound allows, it is normal with mean mu^2/2 and standard
+// deviation mu; for others it is smaller.
+//
+// (epsilon, delta)-privacy is P[S] <= e^epsilon P'[S] + delta for every set S of
+// outcomes. It does not say that the loss is above epsilon with probability delta at
+// most: that probability is LossTail, and it is larger. What the loss exceeds with
+// probability delta is LossAt.
+
+// LossTail returns the probability that a mu-Gaussian-private release multiplies the
+// odds by more than e^epsilon, Phi(-epsilon/mu + mu/2) for the neighbours that are
+// furthest apart. The error is a *ParamError when mu is not in [0, 1e6] or epsilon is
+// not in [0, 1e9].
+func LossTail(mu, epsilon float64) (float64, error) {
+	if err := checkMu(mu); err != nil {
+		return 0, err
+	}
+	if !(epsilon >= 0 && epsilon <= 1e9) {
+		return 0, &ParamError{Field: "Epsilon", Value: epsilon, Allowed: "0 to 1e9"}
+	}
+	if mu == 0 {
+		return 0, nil
+	}
+	return math.Erfc((epsilon/mu-mu/2)/math.Sqrt2) / 2, nil
+}
+
+// LossAt returns the logarithm of the factor by which a mu-Gaussian-private release
+// multiplies the odds at most, except with probability delta: mu^2/2 + mu
+// Phi^-1(1-delta), rounded up. The error is a *ParamError when mu is not in [0, 1e6] or
+// delta not in [1e-100, 0.1].
+func LossAt(mu, delta float64) (float64, error) {
+	if err := checkMu(mu); err != nil {
+		return 0, err
+	}
+	if err := checkDelta(delta); err != nil {
+		return 0, err
+	}
+	// Beyond 40 the tail is below 1e-300.
+	_, z := crossing(0, 40, func(z float64) bool { return math.Erfc(z/math.Sqrt2)/2 <= delta })
+	return (mu*mu/2 + mu*z) * (1 + 0x1p-40), nil
+}
+
+func checkMu(mu float64) error {
+	if !(mu >= 0 && mu <= maxMu) {
+		return &ParamError{Field: "Mu", Value: mu, Allowed: "0 to 1e6"}
+	}
+	return nil
+}
