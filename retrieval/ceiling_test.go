@@ -29,7 +29,7 @@ func recallAt(t *testing.T, c Ceiling, epsilon float64) float64 {
 // Values that were computed by hand from the formula, to the digits shown.
 func TestCeilingValues(t *testing.T) {
 	c := Ceiling{Answers: 8, Classes: 98}
-	for epsilon, want := range map[float64]float64{0.01: .082, 1: .195, 2: .396, 4: .829, 5: .930, 8: .996} {
+	for epsilon, want := range map[float64]float64{0.01: .082, 0.1: .089, 1: .195, 2: .396, 4: .829, 5: .930, 8: .996} {
 		if got := recallAt(t, c, epsilon); math.Abs(got-want) > 0.0006 {
 			t.Errorf("epsilon %g: %g, want %g", epsilon, got, want)
 		}
@@ -57,7 +57,7 @@ func TestCeilingProperties(t *testing.T) {
 	for _, c := range []Ceiling{
 		{Answers: 8, Classes: 98}, {Answers: 8, Classes: 98, Delta: 1e-5}, {Answers: 1, Classes: 2, Delta: 0.1},
 		{Answers: 3, Classes: 3}, {Answers: 3, Classes: 4}, {Answers: 2, Classes: 50, Mass: 0.3}, {Answers: 2, Classes: 50, Mass: 0.3, Delta: 0.01},
-		{Answers: 1, Classes: 2, Mass: 0.75, Delta: 0.5},
+		{Answers: 1, Classes: 2, Mass: 0.75, Delta: 0.75},
 	} {
 		for _, r := range relations() {
 			before := c.mass() - 1e-15 // rounding
