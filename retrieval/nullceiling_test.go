@@ -1,8 +1,11 @@
 package retrieval
 
 import (
+	"cmp"
 	"math"
 	"math/bits"
+	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -43,6 +46,75 @@ func beyond(p, q []float64, epsilon float64) (delta float64) {
 		delta += max(0, p[z]-math.Exp(epsilon)*q[z])
 	}
 	return delta
+}
+
+// Drawn laws and shares of classes, answered as well as can be: with what epsilon and
+// delta really are between these laws, neither ceiling is exceeded.
+func TestCeilingHoldsForAnyLaws(t *testing.T) {
+	random := rand.New(rand.NewPCG(16, 4))
+	law := func(n int) []float64 {
+		p, sum := make([]float64, n), 0.0
+		for i := range p {
+			p[i] = math.Pow(random.Float64(), 3)
+			sum += p[i]
+		}
+		for i := range p {
+			p[i] /= sum
+		}
+		return p
+	}
+	near := 0 // cases that come near to a ceiling
+	for range 2000 {
+		classes := 2 + random.IntN(5)
+		c := Ceiling{Classes: classes, Answers: 1 + random.IntN(classes-1)}
+		outcomes := 1 + random.IntN(4)
+		share, null, laws := law(classes), law(outcomes), make([][]float64, classes)
+		for i := range laws {
+			laws[i] = law(outcomes)
+		}
+		recall := 0.0
+		for z := range null {
+			best := make([]float64, classes)
+			for i, p := range laws {
+				best[i] = share[i] * p[z]
+			}
+			slices.SortFunc(best, func(a, b float64) int { return cmp.Compare(b, a) })
+			for _, v := range best[:c.Answers] {
+				recall += v
+			}
+		}
+		slices.SortFunc(share, func(a, b float64) int { return cmp.Compare(b, a) })
+		for _, v := range share[:c.Answers] {
+			c.Mass += v
+		}
+		for _, epsilon := range []float64{0, 0.2, 1, 3} {
+			between, fromNull := 0.0, 0.0
+			for _, p := range laws {
+				fromNull = max(fromNull, beyond(p, null, epsilon), beyond(null, p, epsilon))
+				for _, q := range laws {
+					between = max(between, beyond(p, q, epsilon))
+				}
+			}
+			for i, delta := range []float64{between, fromNull} {
+				r := relations()[i]
+				c.Delta = delta
+				ceiling, err := r.recall(c, epsilon)
+				if err != nil || recall > ceiling+1e-12 {
+					t.Errorf("%s, %+v, epsilon %g: a recall of %g above %g, %v", r.name, c, epsilon, recall, ceiling, err)
+				}
+				least, err := r.epsilon(c, recall)
+				if err != nil || least > epsilon+1e-9 {
+					t.Errorf("%s, %+v: a recall of %g at epsilon %g, needs %g, %v", r.name, c, recall, epsilon, least, err)
+				}
+				if ceiling < 0.99 && recall > 0.95*ceiling {
+					near++
+				}
+			}
+		}
+	}
+	if near < 100 {
+		t.Errorf("only %d cases come near", near)
+	}
 }
 
 // The laws of the proof of NullRecall, written out set by set: none of them is further
