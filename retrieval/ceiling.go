@@ -35,7 +35,7 @@ import (
 //	Recall@K <= (Pi e^epsilon + (1 - 1/C) delta) / (Pi e^epsilon + 1 - Pi).
 //
 // Proof. Let w_c be the share of class c, p_c the law of the release z given that
-// class, and S the set of K classes of the answer, which is a function of z; whatever
+// class, and S the at most K classes of the answer, a function of z; whatever
 // else S depends on is independent of the record and can be held fixed. As a mean over
 // the records of c, p_c(z) <= e^epsilon p_c'(z) + r(z) for any other class c', with an
 // integral of r of at most delta. Multiply by w_c w_c' and sum over c in S and c'
