@@ -52,9 +52,12 @@
 // seeds.
 //
 // Intervals have a coverage of 95 % ([Coverage]): Student's over seeds, Wilson's
-// over the queries of a single seed. [Ceiling] is what no private mode can exceed;
-// where a client downloads more rows than it keeps, an [Answer] also has what a
-// random sample of the same size gives without a query.
+// over the queries of a single seed. [Ceiling] is what no mode can exceed whose request
+// is private for the whole record, any record against any other, and whose answers are
+// picked from the request alone ([Mode] says of which modes that is so); where a client
+// downloads more rows than it keeps and ranks them itself, an [Answer] also has what a
+// random sample of the same size gives without a query, and [OverlapCeiling] bounds
+// which rows it gets.
 //
 // Packages evaluate/baseline and evaluate/modes have the modes, evaluate/report
 // makes the page.

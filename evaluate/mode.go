@@ -20,8 +20,9 @@ type Mode struct {
 	// Warning stands beside every figure of a mode whose guarantee does not
 	// hold; usually empty.
 	Warning string
-	// Bounded is true when the release covers the query's class and the server
-	// sends only what is kept: then Ceiling bounds its recall.
+	// Bounded is true when the release covers the whole record of the query, any
+	// record against any other, and the answers are picked from it without another
+	// look at the record: then Ceiling bounds its recall.
 	Bounded bool
 	// SeesQueryLabels is true for a mode that works with the label of the query.
 	// No other mode can get at it.

@@ -56,12 +56,25 @@
 //
 // # The ceiling
 //
-// If a release is (eps, delta)-private for the whole record and the server
-// returns rows of at most K of C equally likely classes,
+// If a release is (eps, delta)-private for the whole record, any record against any
+// other (relation replace-one), and the answers are rows of at most K of C equally
+// likely classes, picked from the release without another look at the record,
 //
 //	Recall@K <= (K e^eps + (C-1) delta) / (K e^eps + C - K).
 //
-// A recall above it is an error or a leak.
+// Under the relation null, the paper's own, it is with Pi = K/C
+//
+//	Recall@K <= min(e^eps Pi + delta, 1 - e^-eps (1 - Pi - delta)).
+//
+// [Ceiling] has both, with proofs. A recall above them, beyond what chance allows, is an
+// error or a leak. They bound mode paper where it hides the label. In mode cells they
+// bound whether the class is among the rows sent, with K the number of classes among
+// those, and not how well the client ranks these rows by its true features.
+//
+// # After the matches
+//
+// Matches are row numbers. Fetching the matched items from the same server shows that
+// server which they are: epsilon is for the request, not for what is fetched after it.
 //
 // # Concurrency
 //

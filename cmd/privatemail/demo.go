@@ -24,10 +24,11 @@ epsilon and seed. Prints
 
   R@8         share of queries with their digit among the 8 rows that come first
   overlap@8   share of the 8 nearest rows that came back, where lists are ranked by the client
-  ceiling     the most that any method could reach at that epsilon with 8 rows sent
+  ceiling     the most that R@8 can be where 8 rows are picked from a private request alone
 
-and what each mode protects, and writes tables and pictures to report.html in FOLDER. A second
-run goes on where the first one stopped. 'evaluate' measures other data and more modes.
+what the ceiling holds for and what each mode protects, and writes tables and pictures to
+report.html in FOLDER. A second run goes on where the first one stopped. 'evaluate' measures
+other data and more modes.
 
 Data: E. Alpaydin, C. Kaynak, Optical Recognition of Handwritten Digits (1998), UCI Machine
 Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0.`, digits.Images),

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -19,7 +20,20 @@ func TestDemo(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
+	wantNotes(t, stdout)
 	wantFiles(t, "privatemail-demo", "report.html", "report.json", "records.csv", "records.jsonl")
+}
+
+// wantNotes fails unless the text, whatever its line breaks, says what the ceiling holds
+// for and what fetching matches discloses.
+func wantNotes(t *testing.T, text string) {
+	t.Helper()
+	text = strings.Join(strings.Fields(text), " ")
+	for _, note := range []string{report.CeilingNote, report.FetchingNote} {
+		if strings.Count(text, note) != 1 {
+			t.Errorf("not once %q in\n%s", note, text)
+		}
+	}
 }
 
 func TestDemoRefuses(t *testing.T) {

@@ -42,6 +42,7 @@ func TestEvaluate(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
+	wantNotes(t, stdout)
 	if !strings.Contains(stderr, "measurements 100%") {
 		t.Errorf("no progress in %q", stderr)
 	}

@@ -27,6 +27,9 @@ func (s *study) show(e *cli.Env, r *report.Report) error {
 	for _, d := range s.data {
 		s.showData(e.Stdout, d.Name, lines)
 	}
+	for _, note := range []string{report.CeilingNote, report.FetchingNote} {
+		fmt.Fprintf(e.Stdout, "\n%s\n", strings.Join(wrap(note, 90), "\n"))
+	}
 	if s.explain {
 		s.protection(e)
 	}

@@ -265,7 +265,7 @@ func (d *dataset) delta() float64 {
 }
 
 func (d *dataset) recall() *table {
-	caption := "R@8 of 8 rows sent back"
+	caption := "R@8 of 8 answers picked from the request"
 	if delta := d.delta(); delta > 0 {
 		caption += ", delta " + strings.Replace(strconv.FormatFloat(delta, 'g', -1, 64), "e-0", "e-", 1)
 	}
@@ -381,10 +381,10 @@ func (d *dataset) charts() (out []figure) {
 		return nil
 	}
 	if c := d.recallChart(); c != nil {
-		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "Eight rows sent back, nothing else. Dotted lines need no epsilon."})
+		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "Eight answers, not ranked by the client. The ceiling is for equally likely classes and replace-one. Dotted lines need no epsilon."})
 	}
 	if c := d.overlapChart(); c != nil {
-		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "More rows sent than kept. The ceiling is for neighbours that are equally likely to be any row of the gallery; dotted: the same download without a query."})
+		out = append(out, figure{SVG: template.HTML(c.svg()), Caption: "More rows sent than kept. The ceiling is for replace-one and neighbours that are equally likely to be any row of the gallery, however the client ranks what it gets; dotted: the same download without a query."})
 	}
 	return out
 }

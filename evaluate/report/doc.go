@@ -3,9 +3,10 @@
 // load, readable on paper and on dark screens; beside it the same figures as CSV
 // and JSON.
 //
-// Every picture over epsilon has the ceiling of evaluate.Ceiling in it, and every
-// figure of a mode that downloads more than it keeps stands beside what a random
-// sample of the same size gives without a query.
+// Every picture over epsilon has the ceiling of evaluate.Ceiling or
+// evaluate.OverlapCeiling in it, with what it holds for, and every figure of a mode
+// that downloads more than it keeps stands beside what a random sample of the same
+// size gives without a query.
 //
 // The same records give the same bytes.
 package report

@@ -54,6 +54,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 // view is what the template sees.
 type view struct {
 	Title, Command, Intervals, Footer string
+	Ceiling, Fetching                 string
 	Style                             template.CSS
 	Data                              []dataView
 	Groups                            []groupView
@@ -74,6 +75,7 @@ type figure struct {
 func (r *Report) view() (*view, error) {
 	v := &view{
 		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText),
+		Ceiling: CeilingNote, Fetching: FetchingNote,
 		Intervals: fmt.Sprintf("Intervals have a coverage of %g %%: Student's over the seeds; for a single seed Wilson's over the queries for recalls, and none for the other figures.", 100*evaluate.Coverage),
 	}
 	summaries := evaluate.Summarize(r.Records)

@@ -82,6 +82,7 @@ func TestPage(t *testing.T) {
 		"leaky (label disclosed)</text>", // in the picture, not only in the table
 		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
 		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
+		CeilingNote, FetchingNote, "equally likely classes and replace-one", "replace-one and neighbours that are equally likely",
 	} {
 		if !strings.Contains(text, words) {
 			t.Errorf("no %q", words)

@@ -40,6 +40,11 @@
 // the record's name, and sent again when it is asked for again. That it was asked
 // again shows.
 //
+// # After the matches
+//
+// Matches are row numbers. Fetching the matched items from the same server shows that
+// server which they are: epsilon is for the request, not for what is fetched after it.
+//
 // # Randomness
 //
 // Randomness comes from the operating system. When there is none, nothing is

@@ -24,6 +24,6 @@
 //	gallery ──> wire.Codebook (centres), wire.Base (a random sample), published   (once)
 //	wire.CellsRequest ──> wire.CellsAnswer: the lists of the cells it names
 //
-// The server learns which cells were named; retrieval.Ceiling bounds how well a class
-// can be guessed from one answer.
+// The server learns which cells were named; retrieval.Ceiling with one answer bounds how
+// well the class of a record can be guessed from its request.
 package server
