@@ -13,7 +13,7 @@ func readBinHeader(s *source, k kind) (array, error) {
 		return array{}, err
 	}
 	n, d := binary.LittleEndian.Uint32(head[:4]), binary.LittleEndian.Uint32(head[4:])
-	return array{[]uint64{uint64(n), uint64(d)}, dtype{kind: k}}, nil
+	return array{shape: []uint64{uint64(n), uint64(d)}, dtype: dtype{kind: k}, unmarked: true}, nil
 }
 
 // writeBin writes a matrix with its header.

@@ -27,7 +27,10 @@
 //
 // Every error is an *Error with the path and, where it applies, the row, line, offset or header
 // field at fault, and wraps one of the sentinels (ErrFormat, ErrTruncated, ...) or the error of
-// the operating system. Messages show dimensions and names of columns, never values of rows.
+// the operating system. A message holds no text of the file, neither of its rows nor of its headers.
+// Numbers in it are positions, counts and sizes, and what a header behind a magic states: version,
+// type and dimensions of .npy and IDX, the directory of a .npz and its shape.npy. A header of the
+// other formats may be data, so a message says how it is wrong and not what it holds.
 //
 // Conversions do not change values silently: integers that do not fit, and finite values that
 // overflow float32 (or float16, where WriteMatrix16 makes them that), are an ErrRange. Rounding to

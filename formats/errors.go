@@ -32,8 +32,8 @@ var (
 	ErrRange = errors.New("formats: value out of range")
 )
 
-// Error says which file failed and where in it. Messages carry positions, sizes and names from
-// headers, never the values of rows.
+// Error says which file failed and where in it. What its message may hold of the file is said in
+// the package comment.
 type Error struct {
 	Path   string // the file, as the caller named it
 	Field  string // the part at fault ("header", "shape", "indptr.npy", "open"), or empty

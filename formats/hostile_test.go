@@ -47,23 +47,23 @@ var hostileNPY = []hostile{
 var hostileVecs = []hostile{
 	{"empty file", nil, ErrTruncated, nil},
 	{"three bytes", []byte{1, 0, 0}, ErrTruncated, nil},
-	{"d = 2^31-1", le32(math.MaxInt32, 0, 0), ErrTruncated, []string{"2147483647", "12 bytes"}},
-	{"d = 0", le32(0, 0, 0), ErrFormat, []string{"dimension 0", "row 0"}},
-	{"d = -1", le32(math.MaxUint32, 0, 0), ErrFormat, []string{"dimension -1"}},
-	{"second row longer", le32(1, 0, 2, 0, 0), ErrFormat, []string{"row 1", "offset 8", "dimension 2"}},
-	{"second row of zeros", le32(1, 0, 0, 0), ErrFormat, []string{"row 1", "dimension 0"}},
-	{"third row cut", le32(2, 0, 0, 2, 0, 0, 2, 0), ErrTruncated, []string{"row 2", "8 of 12 bytes"}},
-	{"two bytes behind", append(le32(1, 0), 1, 0), ErrTruncated, []string{"row 1", "2 of 8 bytes"}},
+	{"d = 2^31-1", le32(math.MaxInt32, 0, 0), ErrTruncated, []string{"row 0", "12 bytes"}},
+	{"d = 0", le32(0, 0, 0), ErrFormat, []string{"row 0", "zero or negative"}},
+	{"d = -1", le32(math.MaxUint32, 0, 0), ErrFormat, []string{"row 0", "zero or negative"}},
+	{"second row longer", le32(1, 0, 2, 0, 0), ErrFormat, []string{"row 1", "offset 8", "differs from that of row 0"}},
+	{"second row of zeros", le32(1, 0, 0, 0), ErrFormat, []string{"row 1", "differs"}},
+	{"third row cut", le32(2, 0, 0, 2, 0, 0, 2, 0), ErrTruncated, []string{"row 2", "ends within the row"}},
+	{"two bytes behind", append(le32(1, 0), 1, 0), ErrTruncated, []string{"row 1", "ends within the row"}},
 }
 
 var hostileBin = []hostile{
 	{"empty file", nil, ErrTruncated, nil},
 	{"half a header", le32(1), ErrTruncated, nil},
-	{"largest claims", le32(math.MaxUint32, math.MaxUint32), ErrTruncated, []string{"4294967295 x 4294967295"}},
+	{"largest claims", le32(math.MaxUint32, math.MaxUint32), ErrTruncated, []string{"claims more", "0 bytes"}},
 	{"rows without columns", le32(math.MaxUint32, 0), ErrShape, []string{"without columns"}},
 	{"columns without rows", le32(0, math.MaxUint32), ErrUnsupported, []string{"too large"}},
-	{"one byte short", append(le32(1, 1), 0, 0, 0), ErrTruncated, []string{"3 bytes"}},
-	{"one byte behind", append(le32(1, 1), 0, 0, 0, 0, 0), ErrFormat, []string{"5 bytes"}},
+	{"one byte short", append(le32(1, 1), 0, 0, 0), ErrTruncated, []string{"claims more", "3 bytes"}},
+	{"one byte behind", append(le32(1, 1), 0, 0, 0, 0, 0), ErrFormat, []string{"claims less", "5 bytes"}},
 }
 
 var hostileIDX = []hostile{
@@ -215,7 +215,7 @@ func TestErrorMessage(t *testing.T) {
 	}
 	path = put(t, "features.fvecs", le32(1, 0, 2, 0, 0))
 	_, err = ReadMatrix(path)
-	want = fmt.Sprintf("formats: %s: row 1, offset 8: dimension 2 differs from 1 of row 0", path)
+	want = fmt.Sprintf("formats: %s: row 1, offset 8: the dimension differs from that of row 0", path)
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

@@ -23,7 +23,8 @@ var labelColumns = []string{"label", "labels", "class", "y"}
 // class or y. Fields of .csv are separated by commas, of .tsv by tabs, of .txt by whichever of
 // comma, tab and white space the first line shows. A number such as 3.0 counts as 3.
 //
-// A value that is not an integer or does not fit in int32 is an error naming the row or line.
+// A value that is not an integer or does not fit in int32 is an error naming the row or line. No
+// error shows a value, nor the names of columns: a first line that lacks the column may be data.
 func ReadLabels(path string) ([]int32, error) {
 	var labels []int32
 	err := withSource(path, func(s *source) error {
@@ -50,7 +51,7 @@ func readLabels(s *source, f format) ([]int32, error) {
 		}
 		_, cols, data, err := readVecs[int32](s, f.kind)
 		if err == nil && cols != 1 {
-			return nil, failf(ErrShape, "labels need one column, the file has %d", cols)
+			return nil, failf(ErrShape, "labels need one column, the rows of the file have several")
 		}
 		return data, err
 	}
@@ -65,8 +66,11 @@ func readLabels(s *source, f format) ([]int32, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(a.shape) == 0 || len(a.shape) > 2 || len(a.shape) == 2 && a.shape[1] != 1 {
-		return nil, failf(ErrShape, "labels need one dimension or one column, the array is %s", a).in("shape")
+	if _, _, err := a.matrix(); err != nil {
+		return nil, err
+	}
+	if len(a.shape) > 2 || len(a.shape) == 2 && a.shape[1] != 1 {
+		return nil, failf(ErrShape, "labels need one dimension or one column; %s has neither", a).in("shape")
 	}
 	return readArray[int32](s, n, 1, a.dtype)
 }
@@ -128,32 +132,18 @@ func separator(suffix string, first []byte) byte {
 
 // labelColumn decides from the first line whether it is a header and which column to read.
 func labelColumn(fields [][]byte) (column int, header bool, err *Error) {
-	names := make([]string, len(fields))
-	numbers := 0
-	for i, field := range fields {
-		names[i] = strings.ToLower(string(bytes.TrimSpace(field)))
-		if _, err := parseFloat(field); err != ErrFormat {
-			numbers++
-		}
-	}
 	for _, want := range labelColumns {
-		if i := slices.Index(names, want); i >= 0 {
+		named := func(field []byte) bool { return bytes.EqualFold(bytes.TrimSpace(field), []byte(want)) }
+		if i := slices.IndexFunc(fields, named); i >= 0 {
 			return i, true, nil
 		}
 	}
-	switch {
-	case len(fields) == 1:
-		return 0, numbers == 0, nil
-	case numbers > 0: // the first line is data, which messages must not show
-		return 0, false, failf(ErrFormat, "%d columns but no header that names one of them %s", len(fields), strings.Join(labelColumns, ", "))
+	if len(fields) == 1 {
+		_, err := parseFloat(fields[0])
+		return 0, err == ErrFormat, nil
 	}
-	for i := range names {
-		names[i] = shown(string(fields[i]))
-	}
-	if len(names) > 20 {
-		names = append(names[:20], "...")
-	}
-	return 0, false, failf(ErrFormat, "no column is named %s; the columns are %s", strings.Join(labelColumns, ", "), strings.Join(names, ", "))
+	return 0, false, failf(ErrFormat, "%d columns, and the line names none of them %s; "+
+		"begin with a line that names the columns, or keep only the column of labels", len(fields), strings.Join(labelColumns, ", "))
 }
 
 // parseLabel reads an integer, or a decimal number with an integral value.

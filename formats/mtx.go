@@ -61,21 +61,22 @@ func readTriplets(s *source) (*Triplets, error) {
 	}
 	// An entry takes at least four bytes ("1 1" and the end of the line, which the last may lack).
 	if most := uint64(s.size)/4 + 1; nnz > most {
-		return nil, failf(ErrTruncated, "claims %d entries but the file has room for at most %d", nnz, most).atLine(l.number)
+		return nil, failf(ErrTruncated, "claims more entries than the %d that the file has room for", most).atLine(l.number)
 	}
+	announced := l.number
 	if s.exact { // else memory grows with what comes out of the compressed file
 		t.reserve(int(nnz), banner)
 	}
 	for range nnz {
 		if !l.next() {
-			return nil, mtxEnd(l, fmt.Sprintf("%d entries were announced", nnz))
+			return nil, mtxEnd(l, fmt.Sprintf("line %d announces more entries", announced))
 		}
 		if err := t.appendLine(l.text, banner); err != nil {
 			return nil, err.atLine(l.number)
 		}
 	}
 	if l.next() {
-		return nil, failf(ErrFormat, "more entries than the %d announced", nnz).atLine(l.number)
+		return nil, failf(ErrFormat, "more entries than line %d announces", announced).atLine(l.number)
 	}
 	if err := l.err(); err != nil {
 		return nil, err
@@ -91,7 +92,7 @@ func mtxEnd(l *lines, what string) error {
 	return failf(ErrTruncated, "the file ends too early: %s", what).atLine(l.number)
 }
 
-// parseBanner reads "%%MatrixMarket matrix coordinate real general".
+// parseBanner reads "%%MatrixMarket matrix coordinate real general". Messages repeat no word of it.
 func parseBanner(line []byte) (b mtxBanner, err *Error) {
 	const form = "%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric|skew-symmetric"
 	words := strings.Fields(strings.ToLower(string(line[:min(len(line), 200)])))
@@ -101,18 +102,21 @@ func parseBanner(line []byte) (b mtxBanner, err *Error) {
 	if len(words) != 5 {
 		return b, failf(ErrFormat, "%d words, the form is %s", len(words), form)
 	}
+	unsupported := func(word int, want string) *Error {
+		return failf(ErrUnsupported, "word %d must be %s", word, want)
+	}
 	if words[1] != "matrix" {
-		return b, failf(ErrUnsupported, "the file holds a %s, not a matrix", shown(words[1]))
+		return b, unsupported(2, "matrix")
 	}
 	if words[2] != "coordinate" {
-		return b, failf(ErrUnsupported, "the matrix is in %s format, that is dense; only coordinate (sparse) can be read", shown(words[2]))
+		return b, unsupported(3, "coordinate, the sparse format")
 	}
 	switch words[3] {
 	case "real", "integer":
 	case "pattern":
 		b.pattern = true
 	default:
-		return b, failf(ErrUnsupported, "%s values; real, integer and pattern can be read", shown(words[3]))
+		return b, unsupported(4, "real, integer or pattern")
 	}
 	switch words[4] {
 	case "general":
@@ -121,7 +125,7 @@ func parseBanner(line []byte) (b mtxBanner, err *Error) {
 	case "skew-symmetric":
 		b.mirror = -1
 	default:
-		return b, failf(ErrUnsupported, "%s matrix; general, symmetric and skew-symmetric can be read", shown(words[4]))
+		return b, unsupported(5, "general, symmetric or skew-symmetric")
 	}
 	if b.pattern && b.mirror < 0 {
 		return b, failf(ErrFormat, "a pattern has no signs, so it cannot be skew-symmetric")
@@ -142,12 +146,13 @@ func parseMTXSize(line []byte, b mtxBanner) (t *Triplets, nnz uint64, err *Error
 			return nil, 0, failf(ErrFormat, "expected rows, columns and number of entries")
 		}
 	}
+	const mostRows, mostEntries uint64 = min(math.MaxInt, math.MaxUint32), math.MaxInt / 16
 	rows, cols, nnz := size[0], size[1], size[2]
 	switch {
-	case max(rows, cols) > min(math.MaxInt, math.MaxUint32) || nnz > math.MaxInt/16:
-		return nil, 0, failf(ErrUnsupported, "%d x %d with %d entries is too large a matrix", rows, cols, nnz)
+	case max(rows, cols) > mostRows || nnz > mostEntries:
+		return nil, 0, failf(ErrUnsupported, "too large a matrix: %d rows, as many columns and %d entries are the most", mostRows, mostEntries)
 	case b.mirror != 0 && rows != cols:
-		return nil, 0, failf(ErrFormat, "a symmetric matrix cannot have %d rows and %d columns", rows, cols)
+		return nil, 0, failf(ErrFormat, "a symmetric matrix has as many rows as columns")
 	}
 	return &Triplets{Rows: int(rows), Cols: int(cols)}, nnz, nil
 }
@@ -184,7 +189,7 @@ func (t *Triplets) appendLine(line []byte, b mtxBanner) *Error {
 	i, ok1 := parseUint(fields[0])
 	j, ok2 := parseUint(fields[1])
 	if !ok1 || !ok2 || i < 1 || j < 1 || i > uint64(t.Rows) || j > uint64(t.Cols) {
-		return failf(ErrFormat, "the place is not within %d rows and %d columns (counted from 1)", t.Rows, t.Cols)
+		return failf(ErrFormat, "the row or the column is not one of the matrix (both are counted from 1)")
 	}
 	v := 1.0
 	if !b.pattern {

@@ -46,44 +46,43 @@ func TestReadTriplets(t *testing.T) {
 	}
 }
 
+const realBanner = "%%MatrixMarket matrix coordinate real general\n"
+
+var refusedTriplets = []hostile{
+	{"empty", nil, ErrTruncated, nil},
+	{"no banner", []byte("2 2 0\n"), ErrFormat, []string{"line 1", "MatrixMarket"}},
+	{"short banner", []byte("%%MatrixMarket matrix coordinate real\n"), ErrFormat, []string{"line 1"}},
+	{"vector", []byte("%%MatrixMarket vector coordinate real general\n"), ErrUnsupported, []string{"line 1", "word 2", "matrix"}},
+	{"array", []byte("%%MatrixMarket matrix array real general\n1 1\n1\n"), ErrUnsupported, []string{"line 1", "word 3", "coordinate", "sparse"}},
+	{"complex", []byte("%%MatrixMarket matrix coordinate complex general\n"), ErrUnsupported, []string{"line 1", "word 4", "real, integer or pattern"}},
+	{"hermitian", []byte("%%MatrixMarket matrix coordinate real hermitian\n"), ErrUnsupported, []string{"line 1", "word 5", "general, symmetric or skew-symmetric"}},
+	{"skew pattern", []byte("%%MatrixMarket matrix coordinate pattern skew-symmetric\n"), ErrFormat, nil},
+	{"no size", []byte(realBanner + "% only this\n"), ErrTruncated, nil},
+	{"size of two", []byte(realBanner + "2 2\n"), ErrFormat, []string{"line 2"}},
+	{"negative size", []byte(realBanner + "-2 2 1\n"), ErrFormat, []string{"line 2"}},
+	{"huge rows", []byte(realBanner + "4294967296 1 0\n"), ErrUnsupported, []string{"line 2", "too large"}},
+	{"huge columns", []byte(realBanner + "1 4294967296 0\n"), ErrUnsupported, []string{"line 2", "too large"}},
+	{"huge entries", []byte(realBanner + "1 1 9000000000000000000\n"), ErrUnsupported, []string{"too large"}},
+	{"many entries", []byte(realBanner + "1 1 100000000\n1 1 1\n"), ErrTruncated, []string{"line 2", "room"}},
+	{"symmetric not square", []byte("%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n"), ErrFormat, []string{"line 2"}},
+	{"too few", []byte(realBanner + "2 2 2\n1 1 1\n"), ErrTruncated, []string{"line 3", "line 2 announces more"}},
+	{"too many", []byte(realBanner + "2 2 1\n1 1 1\n2 2 2\n"), ErrFormat, []string{"line 4", "line 2 announces"}},
+	{"zero index", []byte(realBanner + "2 2 1\n0 1 1\n"), ErrFormat, []string{"line 3"}},
+	{"outside", []byte(realBanner + "2 2 1\n1 3 1\n"), ErrFormat, []string{"line 3", "counted from 1"}},
+	{"fraction index", []byte(realBanner + "2 2 1\n1.0 1 1\n"), ErrFormat, []string{"line 3"}},
+	{"long index", []byte(realBanner + "2 2 1\n99999999999999999999 1 1\n"), ErrFormat, []string{"line 3"}},
+	{"no value", []byte(realBanner + "2 2 1\n1 1\n"), ErrFormat, []string{"line 3", "2 fields"}},
+	{"two values", []byte(realBanner + "2 2 1\n1 1 1 1 1\n"), ErrFormat, []string{"line 3", "5 fields"}},
+	{"nan", []byte(realBanner + "2 2 1\n1 1 nan\n"), ErrFormat, []string{"line 3"}},
+	{"overflow", []byte(realBanner + "2 2 1\n1 1 1e999\n"), ErrRange, []string{"line 3"}},
+	{"above diagonal", []byte("%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n"), ErrFormat, []string{"line 3", "diagonal"}},
+	{"skew diagonal", []byte("%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n"), ErrFormat, []string{"line 3", "diagonal"}},
+}
+
 func TestReadTripletsRefused(t *testing.T) {
-	const real = "%%MatrixMarket matrix coordinate real general\n"
-	for _, c := range []struct {
-		name, file string
-		kind       error
-		parts      []string
-	}{
-		{"empty", "", ErrTruncated, nil},
-		{"no banner", "2 2 0\n", ErrFormat, []string{"line 1", "MatrixMarket"}},
-		{"short banner", "%%MatrixMarket matrix coordinate real\n", ErrFormat, []string{"line 1"}},
-		{"vector", "%%MatrixMarket vector coordinate real general\n", ErrUnsupported, []string{"vector"}},
-		{"array", "%%MatrixMarket matrix array real general\n1 1\n1\n", ErrUnsupported, []string{"array", "dense"}},
-		{"complex", "%%MatrixMarket matrix coordinate complex general\n", ErrUnsupported, []string{"complex"}},
-		{"hermitian", "%%MatrixMarket matrix coordinate real hermitian\n", ErrUnsupported, []string{"hermitian"}},
-		{"skew pattern", "%%MatrixMarket matrix coordinate pattern skew-symmetric\n", ErrFormat, nil},
-		{"no size", real + "% only this\n", ErrTruncated, nil},
-		{"size of two", real + "2 2\n", ErrFormat, []string{"line 2"}},
-		{"negative size", real + "-2 2 1\n", ErrFormat, []string{"line 2"}},
-		{"huge rows", real + "4294967296 1 0\n", ErrUnsupported, []string{"line 2", "too large"}},
-		{"huge columns", real + "1 4294967296 0\n", ErrUnsupported, []string{"line 2", "too large"}},
-		{"huge entries", real + "1 1 9000000000000000000\n", ErrUnsupported, []string{"too large"}},
-		{"many entries", real + "1 1 100000000\n1 1 1\n", ErrTruncated, []string{"line 2", "room"}},
-		{"symmetric not square", "%%MatrixMarket matrix coordinate real symmetric\n2 3 0\n", ErrFormat, []string{"line 2"}},
-		{"too few", real + "2 2 2\n1 1 1\n", ErrTruncated, []string{"line 3", "2 entries"}},
-		{"too many", real + "2 2 1\n1 1 1\n2 2 2\n", ErrFormat, []string{"line 4"}},
-		{"zero index", real + "2 2 1\n0 1 1\n", ErrFormat, []string{"line 3"}},
-		{"outside", real + "2 2 1\n1 3 1\n", ErrFormat, []string{"line 3", "2 rows and 2 columns"}},
-		{"fraction index", real + "2 2 1\n1.0 1 1\n", ErrFormat, []string{"line 3"}},
-		{"long index", real + "2 2 1\n99999999999999999999 1 1\n", ErrFormat, []string{"line 3"}},
-		{"no value", real + "2 2 1\n1 1\n", ErrFormat, []string{"line 3", "2 fields"}},
-		{"two values", real + "2 2 1\n1 1 1 1 1\n", ErrFormat, []string{"line 3", "5 fields"}},
-		{"nan", real + "2 2 1\n1 1 nan\n", ErrFormat, []string{"line 3"}},
-		{"overflow", real + "2 2 1\n1 1 1e999\n", ErrRange, []string{"line 3"}},
-		{"above diagonal", "%%MatrixMarket matrix coordinate real symmetric\n2 2 1\n1 2 1\n", ErrFormat, []string{"line 3", "diagonal"}},
-		{"skew diagonal", "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 2 1\n", ErrFormat, []string{"line 3", "diagonal"}},
-	} {
+	for _, c := range refusedTriplets {
 		t.Run(c.name, func(t *testing.T) {
-			path := put(t, "m.mtx", []byte(c.file))
+			path := put(t, "m.mtx", c.file)
 			got, err := ReadTriplets(path)
 			wantError(t, err, c.kind, path, c.parts...)
 			if got != nil {

@@ -63,7 +63,7 @@ func readNPYHeader(s *source) (array, error) {
 	if err != nil {
 		return array{}, err
 	}
-	a := array{d.shape, dt}
+	a := array{shape: d.shape, dtype: dt}
 	if d.fortran {
 		wide := 0 // with at most one dimension above 1 both orders are the same
 		for _, n := range d.shape {

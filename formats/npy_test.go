@@ -167,9 +167,15 @@ func TestParseDescr(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %v", descr, got, err, want)
 		}
 	}
+	for descr, what := range map[string]string{
+		"|O": "Python objects", "<U3": "text", "|S3": "text", "<c8": "complex", "|V8": "structures", "<M8[ns]": "dates or times",
+		"<f16": "another size", "<q8": "unknown kind",
+	} {
+		_, err := parseDescr(descr)
+		wantError(t, err, ErrUnsupported, "", what)
+	}
 	for descr, kind := range map[string]error{
-		"": ErrFormat, "<": ErrFormat, "f4": ErrFormat, "|f4": ErrFormat, "<f16": ErrUnsupported, "<f": ErrUnsupported,
-		"|O": ErrUnsupported, "<U3": ErrUnsupported, "|S3": ErrUnsupported, "|V8": ErrUnsupported, "<M8[ns]": ErrUnsupported,
+		"": ErrFormat, "<": ErrFormat, "f4": ErrFormat, "|f4": ErrFormat, "<f": ErrUnsupported,
 		"<" + strings.Repeat("x", 1000): ErrUnsupported,
 	} {
 		_, err := parseDescr(descr)

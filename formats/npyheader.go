@@ -41,7 +41,7 @@ func parseDict(text string, base int64) (d npyDict, err error) {
 			return d, err
 		}
 		if slices.Contains(seen, key) {
-			return d, p.failf(ErrFormat, "key %s occurs twice", shown(key))
+			return d, p.failf(ErrFormat, "a key occurs twice")
 		}
 		seen = append(seen, key)
 		if !p.accept(":") {
@@ -55,7 +55,7 @@ func parseDict(text string, base int64) (d npyDict, err error) {
 		case "shape":
 			d.shape, err = p.tuple()
 		default:
-			err = p.failf(ErrFormat, "unknown key %s", shown(key))
+			err = p.failf(ErrFormat, "unknown key; a header has descr, fortran_order and shape")
 		}
 		if err != nil {
 			return d, err
@@ -180,14 +180,6 @@ func (p *dictParser) dimension() (uint64, error) {
 	return d, nil
 }
 
-// shown quotes a string from a file for a message, cut to a readable length.
-func shown(s string) string {
-	if len(s) > 40 {
-		s = s[:40] + "..."
-	}
-	return strconv.Quote(s)
-}
-
 // npyKinds are the types of element that have a number each.
 var npyKinds = map[string]kind{
 	"f2": f2, "f4": f4, "f8": f8,
@@ -199,10 +191,10 @@ var npyKinds = map[string]kind{
 // parseDescr turns a type such as "<f4" into a dtype.
 func parseDescr(descr string) (dtype, error) {
 	unsupported := func(what string) (dtype, error) {
-		return dtype{}, failf(ErrUnsupported, "elements of type %s are %s; floats of 16 to 64 bits, integers and booleans can be read", shown(descr), what).in("header")
+		return dtype{}, failf(ErrUnsupported, "the elements are %s; floats of 16 to 64 bits, integers of 8 to 64 bits and booleans can be read", what).in("header")
 	}
 	if len(descr) < 2 || strings.IndexByte("<>=|", descr[0]) < 0 {
-		return dtype{}, failf(ErrFormat, "the type %s has no byte order", shown(descr)).in("header")
+		return dtype{}, failf(ErrFormat, "the type of the elements has no byte order").in("header")
 	}
 	k, ok := npyKinds[descr[1:]]
 	if !ok {
@@ -215,15 +207,19 @@ func parseDescr(descr string) (dtype, error) {
 			return unsupported("complex numbers")
 		case 'V':
 			return unsupported("structures")
+		case 'M', 'm':
+			return unsupported("dates or times")
+		case 'f', 'i', 'u':
+			return unsupported("numbers of another size")
 		}
-		return unsupported("not numbers of a known kind")
+		return unsupported("of an unknown kind")
 	}
 	if k.size() == 1 {
 		return dtype{kind: k}, nil
 	}
 	switch descr[0] {
 	case '|':
-		return dtype{}, failf(ErrFormat, "the type %s has several bytes but no byte order", shown(descr)).in("header")
+		return dtype{}, failf(ErrFormat, "the elements have several bytes but no byte order").in("header")
 	case '=':
 		return dtype{k, hostBig}, nil
 	}

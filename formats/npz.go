@@ -75,7 +75,7 @@ func readCSR(r io.ReaderAt, size int64) (*CSR, error) {
 	}
 	nnz := m.Ptr[m.Rows]
 	if len(m.Ind) != len(m.Val) || nnz > uint64(len(m.Ind)) {
-		return nil, failf(ErrFormat, "indptr ends at %d but there are %d indices and %d values", nnz, len(m.Ind), len(m.Val))
+		return nil, failf(ErrFormat, "%d indices, %d values and the end of indptr do not fit each other", len(m.Ind), len(m.Val))
 	}
 	m.Ind, m.Val = m.Ind[:nnz], m.Val[:nnz]
 	return m, nil
@@ -89,9 +89,9 @@ func openNPZ(r io.ReaderAt, size int64) (*npzArchive, error) {
 		return nil, streamError(err, -1)
 	}
 	a := &npzArchive{make(map[string]*zip.File, len(z.File)), size}
-	for _, f := range z.File {
+	for i, f := range z.File {
 		if a.members[f.Name] != nil {
-			return nil, failf(ErrFormat, "the archive has two of this name").in(shown(f.Name))
+			return nil, failf(ErrFormat, "member %d of the archive (counted from 1) has the name of an earlier one", i+1)
 		}
 		a.members[f.Name] = f
 	}
@@ -139,7 +139,7 @@ func (z *npzArchive) checkFormat() error {
 		case err != nil:
 			return err
 		case name != "csr":
-			return failf(ErrUnsupported, "the matrix is stored as %s; save its tocsr()", shown(name))
+			return failf(ErrUnsupported, "the matrix is not stored as csr; save its tocsr()")
 		}
 		return nil
 	})

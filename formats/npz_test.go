@@ -25,7 +25,7 @@ func TestReadCSRGolden(t *testing.T) {
 	}
 	path := golden("csc.npz")
 	_, err := ReadCSR(path)
-	wantError(t, err, ErrUnsupported, path, "csc", "tocsr")
+	wantError(t, err, ErrUnsupported, path, "csr", "tocsr")
 }
 
 func TestWriteCSR(t *testing.T) {
@@ -112,6 +112,22 @@ func zipFile(t testing.TB, members map[string][]byte, method uint16) []byte {
 	return b.Bytes()
 }
 
+// zipTwice is an archive with two members of the same name.
+func zipTwice(t testing.TB, name string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for range 2 {
+		if _, err := z.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
 func TestReadCSR(t *testing.T) {
 	want := &CSR{2, 3, []uint64{0, 1, 2}, []uint32{0, 2}, []float32{5, -1}}
 	for _, method := range []uint16{zip.Store, zip.Deflate} {
@@ -155,7 +171,7 @@ func TestReadCSRRefused(t *testing.T) {
 		{"not npy", func(m map[string][]byte) { m["data.npy"] = []byte("12345678") }, ErrFormat, []string{"data.npy", "magic"}},
 		{"short member", func(m map[string][]byte) { m["data.npy"] = m["data.npy"][:len(m["data.npy"])-1] }, ErrTruncated, []string{"data.npy"}},
 		{"long member", func(m map[string][]byte) { m["data.npy"] = append(m["data.npy"], 0) }, ErrFormat, []string{"data.npy"}},
-		{"format", replace("format.npy", "r\x00", "c\x00"), ErrUnsupported, []string{"csc"}},
+		{"format", replace("format.npy", "r\x00", "c\x00"), ErrUnsupported, []string{"not stored as csr"}},
 		{"format type", replace("format.npy", "<U3", "<i4"), ErrFormat, []string{"format.npy"}},
 		{"format length", replace("format.npy", "<U3", "<U9999999"), ErrFormat, []string{"format.npy"}},
 		{"shape dims", func(m map[string][]byte) { m["shape.npy"] = load(t, golden("i4.npy")) }, ErrShape, []string{"shape.npy"}},
@@ -165,7 +181,7 @@ func TestReadCSRRefused(t *testing.T) {
 		{"huge columns", func(m map[string][]byte) { m["shape.npy"] = shape(2, 1<<32) }, ErrUnsupported, []string{"shape.npy", "2 x 4294967296", "too large"}},
 		{"rows", replace("shape.npy", string(le32(2, 3)), string(le32(9, 3))), ErrFormat, []string{"indptr.npy", "9 rows"}},
 		{"indptr floats", replace("indptr.npy", "<i4", "<f4"), ErrFormat, []string{"indptr.npy", "integers"}},
-		{"indptr end", replace("indptr.npy", string(le32(1, 2)), string(le32(1, 3))), ErrFormat, []string{"ends at 3"}},
+		{"indptr end", replace("indptr.npy", string(le32(1, 2)), string(le32(1, 3))), ErrFormat, []string{"2 indices", "2 values", "end of indptr"}},
 		{"negative index", replace("indices.npy", string(le32(0, 2)), string(le32(0, math.MaxUint32))), ErrRange, []string{"indices.npy", "row 1"}},
 		{"fewer values", replace("data.npy", "(2,)", "(1,)"), ErrFormat, []string{"data.npy"}},
 	} {
@@ -181,19 +197,9 @@ func TestReadCSRRefused(t *testing.T) {
 	_, err := ReadCSR(path)
 	wantError(t, err, ErrFormat, path)
 
-	var twice bytes.Buffer
-	z := zip.NewWriter(&twice)
-	for range 2 {
-		if _, err := z.Create("data.npy"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path = put(t, "m.npz", twice.Bytes())
+	path = put(t, "m.npz", zipTwice(t, "data.npy"))
 	_, err = ReadCSR(path)
-	wantError(t, err, ErrFormat, path, "two of this name")
+	wantError(t, err, ErrFormat, path, "member 2", "an earlier one")
 }
 
 // TestReadCSRDamaged flips each byte of a file in turn: whatever still reads must be a matrix of

@@ -132,8 +132,9 @@ func (s *source) end() error {
 
 // array is what a header says about the elements that follow it.
 type array struct {
-	shape []uint64
-	dtype dtype
+	shape    []uint64
+	dtype    dtype
+	unmarked bool // no magic tells the header from data, so no message shows what it says
 }
 
 // product multiplies dimensions; ok is false when the result does not fit.
@@ -169,18 +170,27 @@ func (s *source) claim(a array) (int, error) {
 		if !s.exact {
 			has = "the compressed file can hold at most"
 		}
+		if a.unmarked {
+			return 0, failf(ErrTruncated, "header claims more but %s %d bytes of data", has, left)
+		}
 		return 0, failf(ErrTruncated, "header claims %s %v (%s) but %s %d bytes of data", a, a.dtype.kind, amount, has, left)
 	case s.exact && bytes < left:
+		if a.unmarked {
+			return 0, failf(ErrFormat, "header claims less but the file has %d bytes of data", left)
+		}
 		return 0, failf(ErrFormat, "header claims %s %v (%d bytes) but the file has %d bytes of data", a, a.dtype.kind, bytes, left)
 	case count > math.MaxInt/8:
-		return 0, failf(ErrUnsupported, "%s %v are more than this machine can address", a, a.dtype.kind)
+		return 0, failf(ErrUnsupported, "%s of %v is more than this machine can address", a, a.dtype.kind)
 	}
 	return int(count), nil
 }
 
-// String writes the shape as "3 x 4".
+// String writes the shape as "3 x 4", if a message may show it.
 func (a array) String() string {
-	if len(a.shape) == 0 {
+	switch {
+	case a.unmarked:
+		return "the array"
+	case len(a.shape) == 0:
 		return "one"
 	}
 	var b strings.Builder

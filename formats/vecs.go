@@ -7,7 +7,8 @@ import (
 )
 
 // readVecs reads rows that are each a little-endian int32 d followed by d elements of kind k. All
-// rows must have the same d, and the file must end with a row.
+// rows must have the same d, and the file must end with a row. No magic tells a d from an element,
+// so no message shows one.
 func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error) {
 	if !s.exact {
 		return 0, 0, nil, failf(ErrUnsupported, "the number of rows follows from the file's size, so it cannot be read compressed")
@@ -18,15 +19,15 @@ func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error
 	}
 	d := int32(binary.LittleEndian.Uint32(first))
 	if d <= 0 {
-		return 0, 0, nil, failf(ErrFormat, "dimension %d", d).atRow(0).at(0)
+		return 0, 0, nil, failf(ErrFormat, "the dimension is zero or negative").atRow(0).at(0)
 	}
 	body := int64(d) * int64(k.size())
 	whole, rest := s.size/(4+body), s.size%(4+body)
 	switch {
 	case whole == 0:
-		return 0, 0, nil, failf(ErrTruncated, "dimension %d makes rows of %d bytes but the file has %d bytes", d, 4+body, s.size).atRow(0)
+		return 0, 0, nil, failf(ErrTruncated, "the dimension makes the row longer than the %d bytes of the file", s.size).atRow(0)
 	case whole > math.MaxInt/8/int64(d):
-		return 0, 0, nil, failf(ErrUnsupported, "%d x %d %v are more than this machine can address", whole, d, k)
+		return 0, 0, nil, failf(ErrUnsupported, "the file has more elements than this machine can address")
 	}
 	rows, cols = int(whole), int(d)
 	if rest == 0 { // else the rows are only looked at, to tell which is at fault
@@ -59,7 +60,7 @@ func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error
 			return 0, 0, nil, err
 		}
 	}
-	return 0, 0, nil, failf(ErrTruncated, "the last row has %d of %d bytes", rest, 4+body).atRow(rows)
+	return 0, 0, nil, failf(ErrTruncated, "the file ends within the row").atRow(rows)
 }
 
 // readVecsDim reads the dimension of row i, which must be that of the first.
@@ -69,8 +70,8 @@ func readVecsDim(s *source, want int32, i int) error {
 	if err := s.readFull(word[:]); err != nil {
 		return err
 	}
-	if d := int32(binary.LittleEndian.Uint32(word[:])); d != want {
-		return failf(ErrFormat, "dimension %d differs from %d of row 0", d, want).atRow(i).at(off)
+	if int32(binary.LittleEndian.Uint32(word[:])) != want {
+		return failf(ErrFormat, "the dimension differs from that of row 0").atRow(i).at(off)
 	}
 	return nil
 }

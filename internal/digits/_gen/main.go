@@ -42,13 +42,13 @@ func pack(features, labels, out string) error {
 	for i, w := range x {
 		v := math.Float32frombits(w)
 		if v != float32(math.Trunc(float64(v))) || v < 0 || v > 16 {
-			return fmt.Errorf("%s: entry %d is %v", features, i, v)
+			return fmt.Errorf("%s: entry %d is not a whole number from 0 to 16", features, i)
 		}
 		raw = append(raw, byte(v))
 	}
 	for i, w := range y {
 		if w > 9 {
-			return fmt.Errorf("%s: entry %d is %d", labels, i, int32(w))
+			return fmt.Errorf("%s: entry %d is not from 0 to 9", labels, i)
 		}
 		raw = append(raw, byte(w))
 	}
