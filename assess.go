@@ -54,9 +54,7 @@ func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessme
 	if s.RestPublic {
 		return nil, fmt.Errorf("%w: the bound for one row among public ones needs these rows", ErrSettings)
 	}
-	// The start, its rows about their mean, class sums twice, and some numbers a row.
-	own := float64(n) * (float64(s.Columns)*(8+8+8+8) + 48)
-	if _, err := pipeline.Reserve(mem.Budget(), own, fmt.Sprintf("bound for %d x %d", n, s.Columns)); err != nil {
+	if _, err := pipeline.Reserve(mem.Budget(), s.boundBytes(n), fmt.Sprintf("bound for %d x %d", n, s.Columns)); err != nil {
 		return nil, err
 	}
 	p := private{settings: &s}

@@ -85,22 +85,42 @@ func OpenLedger(path string) (*Ledger, error) {
 // OpenLedgerAt is OpenLedger for a ledger that must have gone through a state
 // that Head reported earlier. An older copy, or another ledger, is ErrLedger.
 func OpenLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Ledger, error) {
-	passed := false
-	l, err := openLedger(path, func(s *ledgerState, _ *block) error {
-		if s.sequence == sequence {
-			passed = true
-			if s.sum != hash {
-				return ledgerError(fmt.Sprintf("not the ledger expected: record %d is another one", sequence))
-			}
-		}
-		return nil
-	})
-	if err == nil && !passed {
-		have, _ := l.Head()
-		l.Close()
-		return nil, ledgerError(fmt.Sprintf("an old copy: it has %d records, and had %d", have, sequence))
+	p := &pin{sequence: sequence, hash: hash}
+	l, err := openLedger(path, p.visit)
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	if err := p.passedBy(l.state); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// A pin is a state that a ledger must have gone through.
+type pin struct {
+	sequence uint64
+	hash     [sha256.Size]byte
+	passed   bool
+}
+
+// visit looks at each state of a ledger that is read.
+func (p *pin) visit(s *ledgerState, _ *block) error {
+	if s.sequence == p.sequence {
+		p.passed = true
+		if s.sum != p.hash {
+			return ledgerError(fmt.Sprintf("not the ledger expected: record %d is another one", p.sequence))
+		}
+	}
+	return nil
+}
+
+// passedBy is called at the end, with the last state.
+func (p *pin) passedBy(s *ledgerState) error {
+	if !p.passed {
+		return ledgerError(fmt.Sprintf("an old copy: it has %d records, and had %d", s.sequence, p.sequence))
+	}
+	return nil
 }
 
 func openLedger(path string, visit func(*ledgerState, *block) error) (*Ledger, error) {

@@ -47,7 +47,7 @@ func TestLedgerCutAtEveryByte(t *testing.T) {
 	_, hash := whole.Head()
 	for n := range len(data) + 1 {
 		l, d, err := load(data[:n])
-		s, read := snapshot(&ledgerDisk{data: data[:n]}, int64(n))
+		s, read := snapshot(&ledgerDisk{data: data[:n]}, int64(n), nil)
 		if n < blockSize {
 			if !errors.Is(err, ErrLedger) || !errors.Is(read, ErrLedger) {
 				t.Fatalf("%d bytes: %v, %v", n, err, read)

@@ -19,7 +19,7 @@ func refused(t *testing.T, name string, data []byte) {
 	if !bytes.Equal(d.data, data) {
 		t.Fatalf("%s: changed", name)
 	}
-	if _, err := snapshot(&ledgerDisk{data: data}, int64(len(data))); !errors.Is(err, ErrLedger) {
+	if _, err := snapshot(&ledgerDisk{data: data}, int64(len(data)), nil); !errors.Is(err, ErrLedger) {
 		t.Fatalf("%s: read, %v", name, err)
 	}
 }

@@ -19,7 +19,7 @@ func FuzzLedger(f *testing.F) {
 		if sealed && len(data) >= blockSize { // get past the hashes
 			data = seal(append([]byte(nil), data...))
 		}
-		s, read := snapshot(&ledgerDisk{data: data}, int64(len(data)))
+		s, read := snapshot(&ledgerDisk{data: data}, int64(len(data)), nil)
 		l, d, err := load(data)
 		if (err == nil) != (read == nil) {
 			t.Fatalf("opened: %v, read: %v", err, read)

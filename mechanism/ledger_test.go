@@ -508,12 +508,18 @@ func TestOpenLedgerAt(t *testing.T) {
 			t.Fatal(h.sequence, err)
 		}
 		l.Close()
+		if _, err := ReadLedgerAt(path, h.sequence, h.hash); err != nil {
+			t.Fatal(h.sequence, err)
+		}
 	}
 	data, _ := os.ReadFile(path)
 	if err := os.WriteFile(path, data[:len(data)-blockSize], 0o600); err != nil { // the copy of yesterday
 		t.Fatal(err)
 	}
 	if _, err := OpenLedgerAt(path, heads[3].sequence, heads[3].hash); !errors.Is(err, ErrLedger) {
+		t.Error("old copy:", err)
+	}
+	if _, err := ReadLedgerAt(path, heads[3].sequence, heads[3].hash); !errors.Is(err, ErrLedger) {
 		t.Error("old copy:", err)
 	}
 	l = mustOpen(t, path) // it is free again, and spent another way
@@ -524,6 +530,40 @@ func TestOpenLedgerAt(t *testing.T) {
 	}
 	if _, err := OpenLedgerAt(newLedgerFile(t, ledgerTotal), 0, heads[0].hash); !errors.Is(err, ErrLedger) {
 		t.Error("another ledger:", err)
+	}
+}
+
+// The hashes have no key. Whoever edits the file can compute them anew, and only a head
+// that was kept elsewhere tells.
+func TestEditedLedger(t *testing.T) {
+	path := newLedgerFile(t, ledgerTotal)
+	l := mustOpen(t, path)
+	mustReserve(t, l, alice, 0, Spend{Rho: 0.01})
+	mustReserve(t, l, bob, 1, oneUnit)
+	sequence, hash := l.Head()
+	l.Close()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := []*block{(*block)(data), (*block)(data[blockSize:]), (*block)(data[2*blockSize:])}
+	blocks[1].setAmount(48, Amount{0, 1}) // alice has spent next to nothing
+	for i, b := range blocks[1:] {
+		b.setSum(b.chain(blocks[i].sum()))
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l = mustOpen(t, path)
+	if got := spentUnits(t, l, alice); got != 1 {
+		t.Errorf("%d units spent", got)
+	}
+	l.Close()
+	if _, err := OpenLedgerAt(path, sequence, hash); !errors.Is(err, ErrLedger) {
+		t.Error(err)
+	}
+	if _, err := ReadLedgerAt(path, sequence, hash); !errors.Is(err, ErrLedger) {
+		t.Error(err)
 	}
 }
 

@@ -145,7 +145,7 @@ func TestMixedPaysBoth(t *testing.T) {
 	if !errors.As(err, &b) || b.Remaining.Pure.Float() != 0.5 || b.Asked.Pure.Float() != 0.5 {
 		t.Fatalf("%v", err)
 	}
-	for _, words := range []string{"asked pure epsilon 0.5 and rho 0.0280", "(alone epsilon 1)", "remaining pure epsilon 0.5 and rho 0.00", "of epsilon 2 at delta 1e-06 (mixed)"} {
+	for _, words := range []string{"asked pure epsilon 0.5 and rho 0.0280", "(alone epsilon 1, with the pure one 1.5 by basic composition)", "remaining pure epsilon 0.5 and rho 0.00", "of epsilon 2 at delta 1e-06 (mixed)"} {
 		if !strings.Contains(err.Error(), words) {
 			t.Errorf("%q lacks %q", err, words)
 		}

@@ -48,7 +48,16 @@ type Balance struct {
 // ReadLedger verifies a ledger and lists it, without changing or locking it, so
 // it works while another process spends. The errors are those of OpenLedger,
 // except for ErrLocked.
-func ReadLedger(path string) (*Snapshot, error) {
+func ReadLedger(path string) (*Snapshot, error) { return readSnapshot(path, nil) }
+
+// ReadLedgerAt is ReadLedger for a ledger that must have gone through a state that
+// Head reported earlier. An older copy, or another ledger, is ErrLedger.
+func ReadLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Snapshot, error) {
+	return readSnapshot(path, &pin{sequence: sequence, hash: hash})
+}
+
+// readSnapshot takes no pin for a ledger in any state.
+func readSnapshot(path string, at *pin) (*Snapshot, error) {
 	if _, err := regularFile(path); err != nil {
 		return nil, err
 	}
@@ -62,13 +71,18 @@ func ReadLedger(path string) (*Snapshot, error) {
 	if err != nil {
 		return nil, ledgerFailure(err)
 	}
-	return snapshot(f, info.Size())
+	return snapshot(f, info.Size(), at)
 }
 
-func snapshot(f io.ReaderAt, size int64) (*Snapshot, error) {
+func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 	out := &Snapshot{places: make(map[unitHash]int)}
 	entries := make(map[uint64]int) // by sequence, of those not committed
 	state, _, err := readLedger(f, size, func(s *ledgerState, b *block) error {
+		if at != nil {
+			if err := at.visit(s, b); err != nil {
+				return err
+			}
+		}
 		switch {
 		case b == nil: // the header
 		case b[0] == commitRecord:
@@ -95,6 +109,9 @@ func snapshot(f io.ReaderAt, size int64) (*Snapshot, error) {
 		}
 		return nil
 	})
+	if err == nil && at != nil {
+		err = at.passedBy(state)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -80,11 +80,11 @@ func (t Total) describe(p Pots) string {
 	if t.Kind == Pure {
 		return pure
 	}
-	rho := fmt.Sprintf("rho %.6g (alone epsilon %.6g)", p.Rho.Float(), t.Kind.epsilonAt(Pots{Rho: p.Rho}, t.Delta))
+	alone := t.Kind.epsilonAt(Pots{Rho: p.Rho}, t.Delta)
 	if t.Kind == Mixed {
-		return pure + " and " + rho
+		return fmt.Sprintf("%s and rho %.6g (alone epsilon %.6g, with the pure one %.6g by basic composition)", pure, p.Rho.Float(), alone, p.Pure.Float()+alone)
 	}
-	return rho
+	return fmt.Sprintf("rho %.6g (alone epsilon %.6g)", p.Rho.Float(), alone)
 }
 
 const maxRho = 1e9

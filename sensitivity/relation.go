@@ -53,6 +53,18 @@ func RelationByName(name string) (Relation, error) {
 // Where it is, nothing after the release may read that label.
 func (r Relation) LabelPrivate() bool { return r == ReplaceOne || r == Null }
 
+// Real returns the relation between two real records: the one with Replace in its name
+// for those with the null record, and r itself for others.
+func (r Relation) Real() Relation {
+	switch r {
+	case Null:
+		return ReplaceOne
+	case FeaturesNull:
+		return FeaturesReplace
+	}
+	return r
+}
+
 func (r Relation) valid() bool { return r >= ReplaceOne && r <= FeaturesNull }
 
 // usesNull reports whether one of the two records is the null record.

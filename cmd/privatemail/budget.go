@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -19,26 +21,40 @@ import (
 func budgetVerb() cli.Verb {
 	return cli.Verb{
 		Name:    "budget",
-		Summary: "create or show the ledger that counts what releases have cost",
+		Summary: "create, show or verify the ledger that counts what releases have cost",
 		Synopsis: []string{
-			"create LEDGER -epsilon E -delta D [-kind gdp|zcdp|pure]",
-			"show LEDGER [-unit NAME] [-unit-kind record|client]",
+			"create LEDGER -epsilon E -delta D [-kind mixed|gdp|zcdp|pure] [-pure-share P]",
+			"show LEDGER [-unit NAME] [-unit-kind record|client] [-at HEAD]",
+			"verify LEDGER RELEASE... [-at HEAD]",
 		},
 		About: `
 A ledger holds the same budget for every unit: one record, or one client with all its
 records. What a unit has spent is never given back, and a request that does not fit is
 refused. The budget and the way it adds up are fixed when the ledger is created:
 
-  gdp   Gaussian differential privacy: exact for the releases of this program
-  zcdp  zero-concentrated differential privacy, where pure mechanisms dominate
-  pure  epsilon adds up and delta is 0; no Gaussian release fits in
+  mixed  two pots: a pure epsilon, for randomised labels and for queries of mode cells, and
+         Gaussian privacy, for the noise of releases. -pure-share P makes the pure pot
+         P times E; the other is the most that keeps both together within E and D
+  gdp    Gaussian differential privacy: exact for noise alone; a pure epsilon is charged
+         the least Gaussian mu that covers it, which is a high price
+  zcdp   zero-concentrated differential privacy, where pure mechanisms dominate
+  pure   epsilon adds up and delta is 0; no Gaussian release fits in
 
-Units are shown by a keyed hash; -unit NAME shows one by its name. Keep the number and the hash
-of the last record somewhere else: a ledger restored from an old copy has forgotten what was
-spent since, and nothing in the file can tell.`,
+Units are shown by a keyed hash; -unit NAME shows one by its name.
+
+The hashes that chain the records find accidents, not edits: they have no key, so whoever
+edits the file can compute them anew. A ledger restored from an old copy has forgotten what
+was spent since, and nothing in the file can tell. Keep the head that is printed somewhere
+else and give it to -at, here and with privatize: a ledger that has not gone through that
+state is refused.
+
+verify says for each release which spend of the ledger paid for it. A release that was not
+paid for, or is not the one that was, makes it fail. Spends without a release among the
+files are listed.`,
 		Examples: []string{
 			"privatemail budget create me.ledger -epsilon 1 -delta 1e-6",
 			"privatemail budget show me.ledger -unit birds",
+			"privatemail budget verify me.ledger birds.release",
 		},
 		Prints: cli.PrintsJSON,
 		Define: func(fs *flag.FlagSet) cli.Action {
@@ -50,37 +66,50 @@ spent since, and nothing in the file can tell.`,
 }
 
 type budgetFlags struct {
-	epsilon, delta       float64
-	kind, unit, unitKind string
+	epsilon, delta, pureShare float64
+	kind, unit, unitKind, at  string
 }
 
 func (f *budgetFlags) define(fs *flag.FlagSet) {
+	kinds := []string{mechanism.Mixed.String(), mechanism.GDP.String(), mechanism.ZCDP.String(), mechanism.Pure.String()}
 	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "create: budget `E` of every unit")
 	numberVar(fs, &f.delta, "delta", 0, fraction(), "create: delta `D` of the budget; not for -kind pure")
-	choiceVar(fs, &f.kind, "kind", mechanism.GDP.String(), []string{mechanism.GDP.String(), mechanism.ZCDP.String(), mechanism.Pure.String()}, "create: how spends add up, `KIND` is gdp, zcdp or pure")
+	choiceVar(fs, &f.kind, "kind", mechanism.Mixed.String(), kinds, "create: how spends add up, `KIND` is mixed, gdp, zcdp or pure")
+	numberVar(fs, &f.pureShare, "pure-share", 0.5, fraction(), "create: the pure pot of -kind mixed is `P` times -epsilon, P between 0 and 1")
 	fs.StringVar(&f.unit, "unit", "", "show: only the unit `NAME`")
 	choiceVar(fs, &f.unitKind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "show: `KIND` of -unit, record or client")
+	headVar(fs, &f.at)
 }
 
 func (f *budgetFlags) run(e *cli.Env, names []string, set map[string]bool) error {
-	if len(names) != 2 || names[0] != "create" && names[0] != "show" {
-		return cli.Usagef("want 'budget create LEDGER' or 'budget show LEDGER'; run 'privatemail budget -h'")
+	const verbs = "'budget create LEDGER', 'budget show LEDGER' or 'budget verify LEDGER RELEASE...'"
+	if len(names) == 0 {
+		return cli.Usagef("want %s; run 'privatemail budget -h'", verbs)
 	}
-	if names[0] == "create" {
-		return f.create(e, names[1], set)
+	verb, files := names[0], names[1:]
+	flags := map[string][]string{
+		"create": {"epsilon", "delta", "kind", "pure-share"}, "show": {"unit", "unit-kind", "at"}, "verify": {"at"},
 	}
-	for _, name := range []string{"epsilon", "delta", "kind"} {
-		if set[name] {
-			return cli.Usagef("-%s is fixed when a ledger is created; leave it out", name)
+	if flags[verb] == nil || len(files) == 0 || verb != "verify" && len(files) > 1 {
+		return cli.Usagef("want %s; run 'privatemail budget -h'", verbs)
+	}
+	for other, those := range flags {
+		for _, name := range those {
+			if set[name] && !slices.Contains(flags[verb], name) {
+				return cli.Usagef("-%s is for budget %s, not for %s: leave it out", name, other, verb)
+			}
 		}
 	}
-	return f.show(e, names[1])
+	switch verb {
+	case "create":
+		return f.create(e, files[0], set)
+	case "show":
+		return f.show(e, files[0])
+	}
+	return f.verify(e, files[0], files[1:])
 }
 
 func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error {
-	if set["unit"] || set["unit-kind"] {
-		return cli.Usagef("-unit is for show: every unit has the whole budget when a ledger is created")
-	}
 	kind, err := mechanism.KindByName(f.kind)
 	if err != nil {
 		return err
@@ -91,7 +120,9 @@ func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error
 	case kind == mechanism.Pure && f.delta != 0:
 		return cli.Usagef("-kind pure has delta 0: leave out -delta, or choose another kind")
 	case kind != mechanism.Pure && f.delta == 0:
-		return cli.Usagef("-delta D is missing: the probability with which the guarantee may fail, far below 1/(number of people)")
+		return cli.Usagef("-delta D is missing: what may be added to every probability, far below 1/(number of people)")
+	case kind != mechanism.Mixed && set["pure-share"]:
+		return cli.Usagef("-pure-share is for -kind mixed, which alone has two pots: leave it out, or choose that kind")
 	}
 	if !fileExists(path) { // otherwise it is left as it is, and that is said below
 		if err := checkPlace(path); err != nil {
@@ -99,6 +130,9 @@ func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error
 		}
 	}
 	total := mechanism.Total{Kind: kind, Epsilon: f.epsilon, Delta: f.delta}
+	if kind == mechanism.Mixed {
+		total.PureEpsilon = f.pureShare * f.epsilon
+	}
 	if err := mechanism.CreateLedger(path, total); errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s: exists already and is left as it is; a ledger is never overwritten", path)
 	} else if err != nil {
@@ -107,49 +141,86 @@ func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error
 	if e.JSON {
 		return f.show(e, path)
 	}
-	fmt.Fprintf(e.Stdout, "created %s: epsilon %g, delta %g for every unit (%s)\n", path, f.epsilon, f.delta, f.kind)
-	return nil
+	s, err := mechanism.ReadLedger(path)
+	if err != nil {
+		return ledgerTrouble(path, err)
+	}
+	t := facts(e.Stdout)
+	fmt.Fprintf(t, "created\t%s\n", path)
+	writeTotal(t, s)
+	fmt.Fprintf(t, "head\t%s; keep it elsewhere, and give it to -at\n", headOf(s))
+	return t.Flush()
 }
+
+// writeTotal says what every unit has.
+func writeTotal(w io.Writer, s *mechanism.Snapshot) {
+	fmt.Fprintf(w, "budget\t%s for every unit\n", s.Total)
+	if s.Total.Kind != mechanism.Mixed {
+		return
+	}
+	alone := epsilonOfRho(s.Whole.Rho, s.Total)
+	fmt.Fprintf(w, "pots\tpure epsilon %g, and mu %.4g for noise: epsilon %.4g at that delta by itself\n", s.Total.PureEpsilon, math.Sqrt(2*s.Whole.Rho.Float()), alone)
+	fmt.Fprintf(w, "\tboth used up are epsilon %g together; basic composition would say %.4g\n", s.Total.Epsilon, s.Total.PureEpsilon+alone)
+}
+
+// epsilonOfRho is the epsilon of Gaussian noise at the delta of a total, 0 where the
+// kind counts none.
+func epsilonOfRho(rho mechanism.Amount, t mechanism.Total) float64 {
+	epsilon, err := mechanism.EpsilonAt(math.Sqrt(2*rho.Float()), t.Delta)
+	if err != nil {
+		return 0
+	}
+	return epsilon
+}
+
+// potsReport is an amount in each pot, as -json has it.
+type potsReport struct {
+	Rho  float64 `json:"rho"`  // all there is in a gdp or zcdp ledger
+	Pure float64 `json:"pure"` // epsilon, all there is in a pure ledger
+}
+
+func reportPots(p mechanism.Pots) potsReport { return potsReport{p.Rho.Float(), p.Pure.Float()} }
 
 // budgetReport is the object of budget -json.
 type budgetReport struct {
 	Kind    string          `json:"kind"`
 	Epsilon float64         `json:"epsilon"`
 	Delta   float64         `json:"delta"`
-	Rho     float64         `json:"rho"` // of the whole budget; epsilon in a pure ledger
+	Whole   potsReport      `json:"whole"`
 	Records uint64          `json:"records"`
-	Head    string          `json:"head"`
+	Head    string          `json:"head"` // for -at
 	Units   []balanceReport `json:"units"`
 	Spends  []spendReport   `json:"spends"`
 	Ledger  string          `json:"ledger"`
 }
 
 type balanceReport struct {
-	Unit         string  `json:"unit"` // keyed hash
-	Kind         string  `json:"kind"`
-	Spent        float64 `json:"spent"`     // in rho; epsilon in a pure ledger
-	Remaining    float64 `json:"remaining"` // the same
-	EpsilonSpent float64 `json:"epsilon_spent"`
+	Unit         string     `json:"unit"` // keyed hash
+	Kind         string     `json:"kind"`
+	Spent        potsReport `json:"spent"`
+	Remaining    potsReport `json:"remaining"`
+	EpsilonSpent float64    `json:"epsilon_spent"`
+	EpsilonBasic float64    `json:"epsilon_basic"` // by basic composition of the pots
 }
 
 // spendReport is one spend: what it was stated as, what it was charged, and the
 // release it was for.
 type spendReport struct {
-	Sequence     uint64  `json:"sequence"`
-	Unit         string  `json:"unit"`
-	Release      string  `json:"release"`
-	Epsilon      float64 `json:"epsilon"` // of the noise, 0 when stated as rho
-	Delta        float64 `json:"delta"`
-	Rho          float64 `json:"rho"`
-	LabelEpsilon float64 `json:"label_epsilon"`
-	Amount       float64 `json:"amount"` // in rho; epsilon in a pure ledger
-	Released     bool    `json:"released"`
+	Sequence    uint64     `json:"sequence"`
+	Unit        string     `json:"unit"`
+	Release     string     `json:"release"`
+	Epsilon     float64    `json:"epsilon"` // of the noise, 0 when stated as rho
+	Delta       float64    `json:"delta"`
+	Rho         float64    `json:"rho"`
+	PureEpsilon float64    `json:"pure_epsilon"`
+	Cost        potsReport `json:"cost"`
+	Released    bool       `json:"released"`
 }
 
 func (f *budgetFlags) show(e *cli.Env, path string) error {
-	s, err := mechanism.ReadLedger(path)
+	s, err := readLedger(path, f.at)
 	if err != nil {
-		return ledgerTrouble(path, err)
+		return err
 	}
 	balances, entries := s.Balances, s.Entries
 	if f.unit != "" {
@@ -164,43 +235,25 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 		entries = slices.DeleteFunc(slices.Clone(entries), func(s mechanism.Entry) bool { return s.Unit != one.Unit })
 	}
 	if e.JSON {
-		r := budgetReport{
-			Kind: s.Total.Kind.String(), Epsilon: s.Total.Epsilon, Delta: s.Total.Delta, Rho: s.Whole.Float(),
-			Records: s.Sequence, Head: hex.EncodeToString(s.Hash[:]), Units: make([]balanceReport, len(balances)), Ledger: path,
-		}
-		for i, b := range balances {
-			r.Units[i] = balanceReport{b.Unit, b.UnitKind, b.Spent.Float(), b.Remaining.Float(), b.Epsilon}
-		}
-		r.Spends = []spendReport{}
-		for _, s := range entries {
-			r.Spends = append(r.Spends, spendReport{
-				s.Sequence, s.Unit, hex.EncodeToString(s.ReleaseID[:]), s.Spend.Epsilon, s.Spend.Delta, s.Spend.Rho, s.Spend.PureEpsilon, s.Amount.Float(), s.Committed,
-			})
-		}
-		return e.Object(r)
+		return e.Object(reportBudget(s, path, balances, entries))
 	}
 	t := facts(e.Stdout)
-	fmt.Fprintf(t, "budget\tepsilon %g, delta %g for every unit (%s)\n", s.Total.Epsilon, s.Total.Delta, s.Total.Kind)
-	fmt.Fprintf(t, "spends\t%d, in %d records, the last with hash %x\n", len(s.Entries), s.Sequence, s.Hash[:8])
+	writeTotal(t, s)
+	fmt.Fprintf(t, "spends\t%d, in %d records\n", len(s.Entries), s.Sequence)
+	fmt.Fprintf(t, "head\t%s\n", headOf(s))
 	t.Flush()
 	if len(balances) == 0 {
 		fmt.Fprintln(e.Stdout, "nothing has been spent")
 		return nil
 	}
 	fmt.Fprintln(e.Stdout)
-	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "unit\tkind\tspent\tleft\tepsilon so far")
-	whole := s.Whole.Float()
-	for _, b := range balances {
-		fmt.Fprintf(table, "%s\t%s\t%.3f %%\t%.3f %%\t%.4g\n", b.Unit, b.UnitKind, 100*b.Spent.Float()/whole, 100*b.Remaining.Float()/whole, b.Epsilon)
-	}
-	if err := table.Flush(); err != nil || f.unit == "" {
+	if err := writeBalances(e.Stdout, s, balances); err != nil || f.unit == "" {
 		return err
 	}
 	// Of one unit all spends, too.
 	fmt.Fprintln(e.Stdout)
-	table = tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "spend\trelease\tepsilon\tdelta\tlabels\t")
+	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "spend\trelease\tepsilon\tdelta\tpure epsilon\t")
 	for _, s := range entries {
 		note := ""
 		if !s.Committed {
@@ -211,24 +264,65 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 	return table.Flush()
 }
 
-// openLedger opens a ledger to spend from it.
-func openLedger(path string) (*mechanism.Ledger, error) {
-	ledger, err := mechanism.OpenLedger(path)
-	if err != nil {
-		return nil, ledgerTrouble(path, err)
+func reportBudget(s *mechanism.Snapshot, path string, balances []mechanism.Balance, entries []mechanism.Entry) budgetReport {
+	r := budgetReport{
+		Kind: s.Total.Kind.String(), Epsilon: s.Total.Epsilon, Delta: s.Total.Delta, Whole: reportPots(s.Whole),
+		Records: s.Sequence, Head: headOf(s), Units: make([]balanceReport, len(balances)), Spends: make([]spendReport, len(entries)), Ledger: path,
 	}
-	return ledger, nil
+	for i, b := range balances {
+		r.Units[i] = balanceReport{b.Unit, b.UnitKind, reportPots(b.Spent), reportPots(b.Remaining), b.Epsilon, basicEpsilon(b, s.Total)}
+	}
+	for i, s := range entries {
+		r.Spends[i] = spendReport{
+			s.Sequence, s.Unit, hex.EncodeToString(s.ReleaseID[:]), s.Spend.Epsilon, s.Spend.Delta, s.Spend.Rho, s.Spend.PureEpsilon, reportPots(s.Cost), s.Committed,
+		}
+	}
+	return r
 }
 
-// ledgerTrouble adds what a user can do about an error of a ledger.
-func ledgerTrouble(path string, err error) error {
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: no such ledger; create one with 'privatemail budget create %s -epsilon E -delta D'", path, path)
-	case errors.Is(err, mechanism.ErrLocked):
-		return fmt.Errorf("%s: another process is spending from this ledger; wait for it to end", path)
+// basicEpsilon is what basic composition says of what a unit has spent: the epsilon of
+// its noise, all taken together, plus that of the pure pot. Without two pots there is
+// nothing to compose.
+func basicEpsilon(b mechanism.Balance, t mechanism.Total) float64 {
+	if t.Kind != mechanism.Mixed {
+		return b.Epsilon
 	}
-	return fmt.Errorf("%s: %w", path, bare(err))
+	return b.Spent.Pure.Float() + epsilonOfRho(b.Spent.Rho, t)
+}
+
+// writeBalances prints a line for each unit, with the pots that the ledger has.
+func writeBalances(w io.Writer, s *mechanism.Snapshot, balances []mechanism.Balance) error {
+	t := s.Total
+	pure, noise := t.Kind == mechanism.Pure || t.Kind == mechanism.Mixed, t.Kind != mechanism.Pure
+	head := []string{"unit", "kind"}
+	if pure {
+		head = append(head, "pure spent", "pure left")
+	}
+	if noise {
+		head = append(head, "noise spent", "noise left")
+	}
+	head = append(head, "epsilon so far")
+	if t.Kind == mechanism.Mixed {
+		head = append(head, "by basic composition")
+	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, strings.Join(head, "\t"))
+	for _, b := range balances {
+		row := []string{b.Unit, b.UnitKind}
+		if pure {
+			row = append(row, fmt.Sprintf("%.4g", b.Spent.Pure.Float()), fmt.Sprintf("%.4g", b.Remaining.Pure.Float()))
+		}
+		if noise {
+			whole := s.Whole.Rho.Float()
+			row = append(row, fmt.Sprintf("%.3f %%", 100*b.Spent.Rho.Float()/whole), fmt.Sprintf("%.3f %%", 100*b.Remaining.Rho.Float()/whole))
+		}
+		row = append(row, fmt.Sprintf("%.4g", b.Epsilon))
+		if t.Kind == mechanism.Mixed {
+			row = append(row, fmt.Sprintf("%.4g", basicEpsilon(b, t)))
+		}
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	return table.Flush()
 }
 
 // writeRemaining says what a unit has left.
@@ -239,5 +333,13 @@ func writeRemaining(w io.Writer, ledger *mechanism.Ledger, unit mechanism.Unit) 
 		fmt.Fprintln(w, "its balance could not be read")
 		return
 	}
-	fmt.Fprintf(w, "this unit has spent epsilon %.4g of %g\n", spent, total.Epsilon)
+	left, _ := ledger.Remaining(unit)
+	fmt.Fprintf(w, "this unit has spent epsilon %.4g of %g", spent, total.Epsilon)
+	switch total.Kind {
+	case mechanism.Mixed:
+		fmt.Fprintf(w, "; left are pure epsilon %.4g and noise of epsilon %.4g", left.Pure.Float(), epsilonOfRho(left.Rho, total))
+	case mechanism.GDP:
+		fmt.Fprintf(w, "; left is noise of epsilon %.4g", epsilonOfRho(left.Rho, total))
+	}
+	fmt.Fprintln(w)
 }

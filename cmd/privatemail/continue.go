@@ -121,7 +121,7 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 	if set["alpha"] && labels == nil && r.Labels.Mode != release.ModeRandomised {
 		e.Note("-alpha has no effect without labels")
 	}
-	return f.show(e, r, labels, embedding)
+	return f.show(ctx, e, r, labels, embedding)
 }
 
 // settings translates the flags.
@@ -217,7 +217,7 @@ func (f *continueFlags) export(ctx context.Context, e *cli.Env, in input, r *rel
 		return nil
 	}
 	t := facts(e.Stdout)
-	writeWorth(t, r)
+	writeWorth(t, r, promised(ctx, r))
 	fmt.Fprintf(t, "wrote\t%s, %d x %d: the released points\n", f.out, r.Rows, r.Columns)
 	return t.Flush()
 }
@@ -233,7 +233,7 @@ type continueReport struct {
 	Out    string       `json:"out"`
 }
 
-func (f *continueFlags) show(e *cli.Env, r *release.Release, labels *release.PublicLabels, m *privatemail.Embedding) error {
+func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release, labels *release.PublicLabels, m *privatemail.Embedding) error {
 	used := "none"
 	switch {
 	case labels != nil:
@@ -249,7 +249,7 @@ func (f *continueFlags) show(e *cli.Env, r *release.Release, labels *release.Pub
 		return nil
 	}
 	t := facts(e.Stdout)
-	writeWorth(t, r)
+	writeWorth(t, r, promised(ctx, r))
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func spent(t *testing.T, path string) float64 {
 	if err != nil || len(s.Balances) != 1 {
 		t.Fatalf("%v, %v", s, err)
 	}
-	return s.Balances[0].Spent.Float()
+	return s.Balances[0].Spent.Rho.Float()
 }
 
 func cost(t *testing.T, epsilon, delta float64) float64 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -29,7 +30,7 @@ func TestSensitivityOfTheDefaults(t *testing.T) {
 	args := strings.Fields("sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -sigma-q 1e-8 -relation replace-one -epsilon 0.1 -delta 1e-5")
 	stdout, _ := succeed(t, append(args, "-json")...)
 	v := object(t, stdout)
-	wantKeys(t, v, "n k sigma alpha table classes sigma_q seed operator relation tight relations corrected paper epsilon delta e_to_epsilon sensitivity_total sigma_analytic sigma_classical mu rho signal_rms noise_to_signal cautions")
+	wantKeys(t, v, "n k sigma alpha table classes sigma_q seed operator relation tight relations corrected paper epsilon delta e_to_epsilon odds sensitivity_total sigma_analytic sigma_classical mu rho signal_rms noise_to_signal cautions")
 	number := func(path ...string) float64 {
 		t.Helper()
 		var at any = v
@@ -146,6 +147,92 @@ func newLedger(t *testing.T, folder string) string {
 	path := filepath.Join(folder, "a.ledger")
 	succeed(t, "budget", "create", path, "-epsilon", "5", "-delta", "1e-6")
 	return path
+}
+
+// pot reads a number from an object within an object of -json.
+func pot(v map[string]any, name, kind string) float64 {
+	return v[name].(map[string]any)[kind].(float64)
+}
+
+// The head of a ledger that privatize prints is one that later calls can ask for; an
+// old copy is refused by every verb.
+func TestLedgerAtItsHead(t *testing.T) {
+	temp := t.TempDir()
+	folder, ledger := toy(t), newLedger(t, temp)
+	var heads []string
+	for i := range 2 {
+		args := private(folder, ledger, filepath.Join(temp, fmt.Sprint("r", i)), "-json")
+		if i > 0 {
+			args = append(args, "-at", heads[0])
+		}
+		stdout, _ := succeed(t, args...)
+		heads = append(heads, object(t, stdout)["head"].(string))
+	}
+	stdout, _ := succeed(t, "budget", "show", ledger, "-at", heads[1])
+	if !strings.Contains(stdout, heads[1]) {
+		t.Errorf("%s lacks %s", stdout, heads[1])
+	}
+	data, err := os.ReadFile(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(ledger, data[:len(data)/5*3], 0o600); err != nil { // header, reserve, commit
+		t.Fatal(err)
+	}
+	succeed(t, "budget", "show", ledger, "-at", heads[0])
+	refuse(t, cli.Failed, []string{"budget", "show", ledger, "-at", heads[1]}, "old copy")
+	refuse(t, cli.Failed, []string{"budget", "verify", ledger, filepath.Join(temp, "r0"), "-at", heads[1]}, "old copy")
+	refuse(t, cli.Failed, private(folder, ledger, filepath.Join(temp, "r2"), "-at", heads[1]), "old copy")
+	refuse(t, cli.Usage, private(folder, "none", filepath.Join(temp, "r2"), "-at", heads[1]), "-ledger FILE")
+}
+
+// verify tells releases that were paid for from those that were not.
+func TestBudgetVerify(t *testing.T) {
+	temp := t.TempDir()
+	folder, ledger := toy(t), newLedger(t, temp)
+	at := func(name string) string { return filepath.Join(temp, name) }
+	succeed(t, private(folder, ledger, at("one"))...)
+	succeed(t, private(folder, ledger, at("two.json"), "-label-mode", "randomised", "-label-epsilon", "0.5")...)
+	succeed(t, private(folder, ledger, at("three"), "-rule", "classical", "-epsilon", "0.3")...)
+	succeed(t, private(folder, "none", at("free"))...)
+	stdout, _ := succeed(t, "budget", "verify", ledger, at("one"), at("two.json"), at("three"))
+	for _, words := range []string{"every spend of the ledger is for one of them", "paid"} {
+		if !strings.Contains(stdout, words) {
+			t.Errorf("%s lacks %q", stdout, words)
+		}
+	}
+	stdout, _ = succeed(t, "budget", "verify", ledger, at("two.json"), "-json")
+	v := object(t, stdout)
+	if r := v["releases"].([]any)[0].(map[string]any); r["paid"] != true || r["spend"] != 3. || len(v["spends_without_release"].([]any)) != 2 {
+		t.Errorf("%s", stdout)
+	}
+	// What fails is printed all the same, line by line.
+	fails := func(ledger, words, note string, files ...string) {
+		t.Helper()
+		code, stdout, stderr := call(append([]string{"budget", "verify", ledger}, files...)...)
+		if code != cli.Failed || !strings.Contains(stderr, words) || !strings.Contains(stdout, note) {
+			t.Errorf("exit code %d, %s%s", code, stdout, stderr)
+		}
+	}
+	fails(ledger, "1 of 2 releases", "has not paid for it", at("one"), at("free"))
+	// A release that says something else than what was paid for.
+	text, err := os.ReadFile(at("two.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := new(release.Release)
+	if err := json.Unmarshal(text, r); err != nil {
+		t.Fatal(err)
+	}
+	r.Grid[0]++
+	if text, err = r.MarshalBinary(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("changed"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fails(ledger, "1 of 1 releases", "another hash", at("changed"))
+	fails(newLedger(t, t.TempDir()), "1 of 1 releases", "has not paid for it", at("one"))
 }
 
 // A name the ledger does not know is a second budget for the same rows.
@@ -452,7 +539,7 @@ func TestBudget(t *testing.T) {
 		t.Errorf("%s", stdout)
 	}
 	stdout, _ = succeed(t, "budget", "create", filepath.Join(temp, "b.ledger"), "-epsilon", "5", "-delta", "1e-6", "-json")
-	if v := object(t, stdout); v["records"] != 0. || len(v["head"].(string)) != 64 || !(v["rho"].(float64) > 0) {
+	if v := object(t, stdout); v["records"] != 0. || len(v["head"].(string)) != 66 || v["kind"] != "mixed" || pot(v, "whole", "pure") != 2.5 || !(pot(v, "whole", "rho") > 0) {
 		t.Errorf("%v", v)
 	}
 	folder := toy(t)
@@ -461,7 +548,7 @@ func TestBudget(t *testing.T) {
 	}
 	stdout, _ = succeed(t, "budget", "show", ledger, "-json")
 	v := object(t, stdout)
-	wantKeys(t, v, "kind epsilon delta rho records head units spends ledger")
+	wantKeys(t, v, "kind epsilon delta whole records head units spends ledger")
 	spends := v["spends"].([]any)
 	if len(spends) != 2 || spends[1].(map[string]any)["epsilon"] != 1. || spends[1].(map[string]any)["released"] != true {
 		t.Errorf("spends %v", spends)
@@ -475,7 +562,7 @@ func TestBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spent := one["spent"].(float64); math.Abs(spent-2/(2*c*c)) > 1e-9 {
+	if spent := pot(one, "spent", "rho"); math.Abs(spent-2/(2*c*c)) > 1e-9 {
 		t.Errorf("spent %g", spent)
 	}
 	if e := one["epsilon_spent"].(float64); !(e > 1.4 && e < 1.6) { // more than 1, less than 2
@@ -502,7 +589,12 @@ func TestBudget(t *testing.T) {
 		{"create x -kind pure -epsilon 1 -delta 1e-6", "delta 0", cli.Usage},
 		{"create x -epsilon 1e9 -delta 1e-6", "Epsilon", cli.Failed},
 		{"create no/x -epsilon 1 -delta 1e-6", "no folder", cli.Failed},
-		{"show x -epsilon 1", "fixed", cli.Usage}, {"show absent", "budget create", cli.Failed},
+		{"show x -epsilon 1", "for budget create", cli.Usage}, {"verify x -unit u", "for budget show", cli.Usage}, {"create x -at 1:2", "for budget", cli.Usage},
+		{"create x -kind gdp -epsilon 1 -delta 1e-6 -pure-share 0.5", "two pots", cli.Usage}, {"create x -epsilon 1e-6 -delta 1e-6", "PureEpsilon", cli.Failed},
+		{"show " + ledger + " -at 4", "NUMBER:HASH", cli.Usage}, {"show " + ledger + " -at x:" + strings.Repeat("0", 64), "NUMBER:HASH", cli.Usage},
+		{"show " + ledger + " -at 4:" + strings.Repeat("0", 63), "NUMBER:HASH", cli.Usage}, {"show " + ledger + " -at 4:" + strings.Repeat("0", 65), "NUMBER:HASH", cli.Usage},
+		{"show " + ledger + " -at 4:" + strings.Repeat("0", 64), "another one", cli.Failed}, {"show " + ledger + " -at 5:" + strings.Repeat("0", 64), "old copy", cli.Failed},
+		{"verify " + ledger, "RELEASE", cli.Usage}, {"verify " + ledger + " absent", "absent", cli.Failed}, {"show absent", "budget create", cli.Failed},
 		{"show " + filepath.Join(folder, featuresName), "ledger", cli.Failed},
 	} {
 		refuse(t, c.code, append([]string{"budget"}, strings.Fields(c.args)...), c.words)
@@ -571,7 +663,7 @@ func TestPrintedGuarantee(t *testing.T) {
 		return append(strings.Fields("privatize "+folder+" -sigma 1 -alpha 0.5 -classes 10 -epsilon 0.5 -delta 1e-6 -ledger none -out "+filepath.Join(temp, name)), more...)
 	}
 	stdout, stderr := succeed(t, args("a", "-label-mode", "randomised", "-label-epsilon", "8")...)
-	if !strings.Contains(stdout, "epsilon 8.5, ") || !strings.Contains(stdout, "odds x 4915") || strings.Contains(stderr, "strong promise") {
+	if !strings.Contains(stdout, "epsilon 8.5, ") || !strings.Contains(stdout, "P[S] <= 4915 P'[S] + ") || strings.Contains(stderr, "strong promise") {
 		t.Errorf("labels at epsilon 8 are not in the guarantee:\n%s%s", stdout, stderr)
 	}
 	stdout, _ = succeed(t, args("json", "-label-mode", "randomised", "-label-epsilon", "8", "-json")...)

@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -72,7 +71,7 @@ type privatizeFlags struct {
 	query                         queryFlags
 	labelMode, ledger, unit, kind string
 	labelEpsilon                  float64
-	labels, out                   string
+	labels, out, at               string
 	normalizeRows, restPublic     bool
 	newUnit                       bool
 	privateRows                   []int
@@ -91,6 +90,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	choiceVar(fs, &f.labelMode, "label-mode", "", []string{release.ModePublic, release.ModeDropped, release.ModeRandomised}, "labels after the release: `MODE` is public, dropped or randomised; no default")
 	numberVar(fs, &f.labelEpsilon, "label-epsilon", 0, positive(), "price `E` of randomised labels, on top of -epsilon")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
+	headVar(fs, &f.at)
 	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a keyed hash")
 	fs.BoolVar(&f.newUnit, "new-unit", false, "the unit has not spent from this ledger before; without it a name the ledger does not know is refused, since a mistyped name would be a second budget for the same rows")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
@@ -110,6 +110,8 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-label-mode is missing: say what happens to labels after the release, public, dropped or randomised")
 	case f.ledger == "":
 		return nil, cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -epsilon E -delta D', or say -ledger none to count nothing")
+	case f.at != "" && f.ledger == noLedger:
+		return nil, cli.Usagef("-at is a state of a ledger: name one with -ledger FILE, or leave it out")
 	case f.unit == "" && f.ledger != noLedger:
 		return nil, cli.Usagef("-unit NAME is missing: whose budget is spent?")
 	case f.kind == release.UnitClient && f.records == 0:
@@ -171,7 +173,7 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 	s.Ledger = mechanism.NoLedger
 	var ledger *mechanism.Ledger
 	if f.ledger != noLedger {
-		if ledger, err = openLedger(f.ledger); err != nil {
+		if ledger, err = openLedger(f.ledger, f.at); err != nil {
 			return err
 		}
 		defer ledger.Close()
@@ -311,16 +313,17 @@ func typicalEntry(ctx context.Context, n, d int, s *privatemail.PrivateSettings)
 
 // privatizeReport is the object of privatize -json: nothing in it is private.
 type privatizeReport struct {
-	N            int       `json:"n"`
-	D            int       `json:"d"`
-	K            int       `json:"k"`
-	ID           string    `json:"id"`
-	Relation     string    `json:"relation"`
-	Operator     string    `json:"operator"` // as in the release
-	Derivation   string    `json:"derivation"`
-	Epsilon      float64   `json:"epsilon"`
-	EpsilonTotal float64   `json:"epsilon_total"` // with randomised labels
-	Delta        float64   `json:"delta"`
+	N            int     `json:"n"`
+	D            int     `json:"d"`
+	K            int     `json:"k"`
+	ID           string  `json:"id"`
+	Relation     string  `json:"relation"`
+	Operator     string  `json:"operator"` // as in the release
+	Derivation   string  `json:"derivation"`
+	Epsilon      float64 `json:"epsilon"`
+	EpsilonTotal float64 `json:"epsilon_total"` // with randomised labels
+	Delta        float64 `json:"delta"`
+	oddsReport
 	Rule         string    `json:"rule"`
 	Sensitivity  float64   `json:"sensitivity"`
 	Sigma        float64   `json:"sigma"`
@@ -330,32 +333,39 @@ type privatizeReport struct {
 	LabelMode    string    `json:"label_mode"`
 	LabelEpsilon float64   `json:"label_epsilon"`
 	Ledger       uint64    `json:"ledger"` // sequence number, 0 without one
+	Head         string    `json:"head"`   // of the ledger, for -at; empty without one
 	SHA256       string    `json:"sha256"` // of the compact form
 	Cautions     []caution `json:"cautions"`
 	Out          string    `json:"out"`
 }
 
 func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.PrivateSettings, d int, r *release.Release, sum [sha256.Size]byte, ledger *mechanism.Ledger) error {
+	g := promised(ctx, r)
 	stake := stake{
-		epsilon: s.Epsilon, delta: s.Delta, relation: s.Relation, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
+		guarantee: g, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
 		unit: r.Unit, records: r.Sensitivity.Records, noLedger: ledger == nil, rows: r.Rows,
 		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r.Rows, d, s),
 	}
 	cautions := stake.cautions()
+	head := ""
+	if ledger != nil {
+		head = formatHead(ledger.Head())
+	}
 	if e.JSON {
 		return e.Object(privatizeReport{
 			N: r.Rows, D: d, K: r.Columns, ID: hex.EncodeToString(r.ID[:]), Relation: r.Sensitivity.Relation, Operator: r.Sensitivity.Operator,
-			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta, Rule: r.Privacy.Rule,
+			Derivation: r.Sensitivity.Derivation, Epsilon: r.Privacy.Epsilon, EpsilonTotal: stake.total(), Delta: r.Privacy.Delta, oddsReport: g.report(), Rule: r.Privacy.Rule,
 			Sensitivity: r.Sensitivity.Total, Sigma: r.Privacy.Sigma, Mu: r.Privacy.Mu, Rho: r.Privacy.Rho, Records: r.Sensitivity.Records,
-			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, SHA256: hex.EncodeToString(sum[:]),
+			LabelMode: r.Labels.Mode, LabelEpsilon: r.Labels.Epsilon, Ledger: r.Ledger, Head: head, SHA256: hex.EncodeToString(sum[:]),
 			Cautions: cautions, Out: f.out,
 		})
 	}
 	t := facts(e.Stdout)
-	writeWorth(t, r)
+	writeWorth(t, r, g)
 	if ledger != nil {
 		fmt.Fprintf(t, "ledger\tspend %d of %s; ", r.Ledger, f.ledger)
 		writeRemaining(t, ledger, s.Unit)
+		fmt.Fprintf(t, "head\t%s; keep it elsewhere, and give it to -at\n", head)
 	} else {
 		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
 	}
@@ -368,14 +378,14 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 }
 
 // writeWorth says what a release is and what it promises.
-func writeWorth(w io.Writer, r *release.Release) {
+func writeWorth(w io.Writer, r *release.Release, g guarantee) {
 	fmt.Fprintf(w, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
 	whose := "one " + r.Unit
 	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
 		whose = fmt.Sprintf("one %s of at most %d rows", r.Unit, r.Sensitivity.Records)
 	}
-	total := stake{epsilon: r.Privacy.Epsilon, mode: r.Labels.Mode, labelEpsilon: r.Labels.Epsilon, records: r.Sensitivity.Records}.total()
-	fmt.Fprintf(w, "guarantee\tepsilon %g, delta %g for %s, relation %s (odds x %.4g at most)\n", total, r.Privacy.Delta, whose, r.Sensitivity.Relation, math.Exp(total))
+	fmt.Fprintf(w, "guarantee\tepsilon %g, delta %g for %s, relation %s\n", g.total(), g.delta, whose, g.relation)
+	g.write(w)
 	if p := r.Sensitivity.Private; p > 0 {
 		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
 	}

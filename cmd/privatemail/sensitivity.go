@@ -78,14 +78,15 @@ func (f *sensitivityFlags) run(ctx context.Context, e *cli.Env, names []string) 
 	if err != nil {
 		return err
 	}
-	r := f.report(a)
-	if r.Relations, err = f.relations(ctx, a.Tight.Query()); err != nil {
+	relations, err := f.relations(ctx, a.Tight.Query())
+	if err != nil {
 		return err
 	}
+	r, g := f.report(a, relations)
 	if e.JSON {
 		return e.Object(r)
 	}
-	return f.show(e, r)
+	return f.show(e, r, g)
 }
 
 // relations returns the bounds of all relations, beside the one asked for.
@@ -128,6 +129,7 @@ type sensitivityReport struct {
 	Epsilon        *float64         `json:"epsilon"`
 	Delta          *float64         `json:"delta"`
 	EToEpsilon     *jsonNumber      `json:"e_to_epsilon"`
+	Odds           *oddsReport      `json:"odds"`
 	Total          *float64         `json:"sensitivity_total"` // what the noise is calibrated to
 	SigmaAnalytic  *float64         `json:"sigma_analytic"`    // standard deviation of an entry
 	SigmaClassical *float64         `json:"sigma_classical"`   // null from epsilon 1
@@ -169,7 +171,7 @@ type paperReport struct {
 	Why    string `json:"why"`
 }
 
-func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport {
+func (f *sensitivityFlags) report(a *privatemail.Assessment, relations []relationReport) (*sensitivityReport, guarantee) {
 	q := a.Tight.Query()
 	operator := q.Operator.String() // with the radius of background
 	if _, ok := q.Operator.(sensitivity.Full); ok {
@@ -179,7 +181,7 @@ func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport 
 		N: f.n, K: f.query.columns, Sigma: q.Sigma, Alpha: q.Alpha, Table: f.query.table, Classes: f.query.classes,
 		SigmaQ: f.query.sigmaQ, Seed: f.query.seed, Operator: operator, Computed: a.Computed, Relation: a.Tight.Relation().String(),
 		Tight: tightReport{Delta: a.Tight.Exact(), OperatorError: a.Tight.Eta(), Derivation: string(a.Tight.Derivation())},
-		Paper: reportPaper(a), SignalRMS: a.Signal,
+		Paper: reportPaper(a), SignalRMS: a.Signal, Relations: relations,
 	}
 	for _, text := range a.Tight.Assumptions() {
 		r.Tight.Assumptions = append(r.Tight.Assumptions, string(text))
@@ -187,12 +189,20 @@ func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport 
 	if c := a.Corrected; c != nil {
 		r.Corrected = &correctedReport{M: c.M, Delta: c.Frobenius, Spectral: c.Value(), Relation: c.Relation().String()}
 	}
-	at := stake{epsilon: f.price.epsilon, delta: f.price.delta, relation: a.Tight.Relation(), signal: a.Signal, rows: f.n}
+	at := stake{guarantee: guarantee{epsilon: f.price.epsilon, delta: f.price.delta, relation: a.Tight.Relation()}, signal: a.Signal, rows: f.n}
 	if c := a.Calibration; c != nil {
 		total, sigma, mu, rho := c.L2Sensitivity(), c.Sigma(), c.Mu(), c.Rho()
 		odds := jsonNumber(math.Exp(f.price.epsilon))
 		r.Epsilon, r.Delta, r.EToEpsilon = &f.price.epsilon, &f.price.delta, &odds
 		r.Total, r.Mu, r.Rho = &total, &mu, &rho
+		at.mu, at.realMu = mu, mu
+		for _, o := range relations {
+			if o.Relation == at.relation.Real().String() {
+				at.realMu = min(2*mu, (o.Delta+2*a.Tight.Eta()+c.GridError())/sigma)
+			}
+		}
+		moved := at.guarantee.report()
+		r.Odds = &moved
 		if c.Rule() == mechanism.Analytic {
 			r.SigmaAnalytic = &sigma
 		} else if multiplier, err := mechanism.Analytic.Multiplier(f.price.epsilon, f.price.delta); err == nil {
@@ -210,7 +220,7 @@ func (f *sensitivityFlags) report(a *privatemail.Assessment) *sensitivityReport 
 		}
 	}
 	r.Cautions = at.cautions()
-	return r
+	return r, at.guarantee
 }
 
 func reportPaper(a *privatemail.Assessment) paperReport {
@@ -231,7 +241,7 @@ func reportPaper(a *privatemail.Assessment) paperReport {
 }
 
 // show explains the numbers in words.
-func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport) error {
+func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport, g guarantee) error {
 	fmt.Fprintf(e.Stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, operator %s)\nby at most, in Frobenius norm:\n\n",
 		r.N, r.K, r.Sigma, r.Alpha, r.Table, r.Classes, r.Operator)
 	t := facts(e.Stdout)
@@ -267,7 +277,10 @@ func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport) error {
 			fmt.Fprintf(t, "ratio\t%.4g\tnoise to signal\n", *r.NoiseToSignal)
 		}
 		fmt.Fprintf(t, "worth\t%.5g\trho (zCDP); mu %.5g (Gaussian DP)\n", *r.Rho, *r.Mu)
-		fmt.Fprintf(t, "odds\tx %.5g\te^epsilon\n", float64(*r.EToEpsilon))
+		t.Flush()
+		fmt.Fprintln(e.Stdout)
+		t = facts(e.Stdout)
+		g.write(t)
 		t.Flush()
 	}
 	fmt.Fprintln(e.Stdout)

@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // caution is a thing a person has to know about a release. The identifiers are
@@ -18,15 +17,14 @@ type caution struct {
 
 // stake is what cautions are about.
 type stake struct {
-	epsilon, delta float64
-	relation       sensitivity.Relation
-	mode           string  // label mode, empty when not chosen yet
-	labelEpsilon   float64 // of randomised labels
-	unit           string  // kind, empty when not chosen yet
-	records        int     // of the unit, 0 for one
-	noLedger       bool
-	noise, signal  float64
-	rows           int
+	guarantee
+	mode          string  // label mode, empty when not chosen yet
+	labelEpsilon  float64 // of randomised labels, a row
+	unit          string  // kind, empty when not chosen yet
+	records       int     // of the unit, 0 for one
+	noLedger      bool
+	noise, signal float64
+	rows          int
 }
 
 // cautions returns what applies, the same words wherever they are printed.
@@ -70,15 +68,6 @@ func (s stake) cautions() []caution {
 	return out
 }
 
-// total is the epsilon of a release with its labels: those of all records of the
-// unit add up, and on top of the noise.
-func (s stake) total() float64 {
-	if s.mode != release.ModeRandomised {
-		return s.epsilon
-	}
-	return s.epsilon + float64(max(1, s.records))*s.labelEpsilon
-}
-
 // worth says what epsilon means.
 func (s stake) worth() string {
 	strength := ""
@@ -91,7 +80,12 @@ func (s stake) worth() string {
 	if s.delta*float64(s.rows) > 0.1 {
 		strength += fmt.Sprintf(" Delta should be far below 1/(number of people), and there are %d rows.", s.rows)
 	}
-	return fmt.Sprintf("Whatever anybody suspects about the record, its odds change by a factor of at most e^epsilon = %.4g, except with probability %g, under the relation %v, for one release.%s", math.Exp(s.total()), s.delta, s.relation, strength)
+	text := fmt.Sprintf("The record makes no event more than e^epsilon = %.4g times as likely, up to %g: P[S] <= %.4g P'[S] + %g, under the relation %v, for one release. The odds between two data sets that differ in the record can move by more than that factor, with probability %.2g at most; except with probability %g they move by a factor of at most %.4g.",
+		math.Exp(s.total()), s.delta, math.Exp(s.total()), s.delta, s.relation, s.exceeded(), s.delta, s.odds())
+	if epsilon, another := s.real(); another {
+		text += fmt.Sprintf(" That is about a record that is there or not; between two real records it is epsilon %.4g, delta %g.", epsilon, s.delta)
+	}
+	return text + strength
 }
 
 // warn prints the cautions for a person.

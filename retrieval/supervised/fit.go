@@ -64,7 +64,7 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels
 	}
 	for i, label := range labels {
 		if label < -1 {
-			return nil, fmt.Errorf("supervised: fit: %w: row %d has label %d, want 0 or more, or -1 for none", kernel.ErrLabels, i, label)
+			return nil, fmt.Errorf("supervised: fit: %w: the label of row %d is below -1, want 0 or more, or -1 for none", kernel.ErrLabels, i)
 		}
 	}
 	m, err := NewMap(rows, labels, s.Columns)

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// verifyReport is the object of budget verify -json.
+type verifyReport struct {
+	Ledger   string        `json:"ledger"`
+	Head     string        `json:"head"`
+	Releases []paidReport  `json:"releases"`
+	Spends   []spendReport `json:"spends_without_release"`
+}
+
+// paidReport says who paid for a release.
+type paidReport struct {
+	File    string `json:"file"`
+	Release string `json:"release"`
+	Spend   uint64 `json:"spend"` // 0 for none
+	Unit    string `json:"unit"`
+	Paid    bool   `json:"paid"`
+	Note    string `json:"note"`
+}
+
+// verify compares releases with the ledger that should have paid for them.
+func (f *budgetFlags) verify(e *cli.Env, path string, files []string) error {
+	if len(files) == 0 {
+		return cli.Usagef("want 'budget verify LEDGER RELEASE...': which releases should it have paid for?")
+	}
+	s, err := readLedger(path, f.at)
+	if err != nil {
+		return err
+	}
+	byID := make(map[[16]byte]mechanism.Entry)
+	for _, entry := range s.Entries {
+		byID[entry.ReleaseID] = entry
+	}
+	out := verifyReport{Ledger: path, Head: headOf(s), Spends: []spendReport{}}
+	unpaid, seen := 0, make(map[uint64]bool)
+	for _, file := range files {
+		r, err := readRelease(file)
+		if err != nil {
+			return err
+		}
+		entry, known := byID[r.ID]
+		row := paidReport{File: file, Release: hex.EncodeToString(r.ID[:]), Note: "this ledger has not paid for it"}
+		if known {
+			row.Spend, row.Unit = entry.Sequence, entry.Unit
+			if row.Paid, row.Note, err = paidFor(r, entry); err != nil {
+				return fmt.Errorf("%s: %w", file, err)
+			}
+		}
+		if row.Paid {
+			seen[entry.Sequence] = true
+		} else {
+			unpaid++
+		}
+		out.Releases = append(out.Releases, row)
+	}
+	for _, spend := range reportBudget(s, path, nil, s.Entries).Spends {
+		if !seen[spend.Sequence] {
+			out.Spends = append(out.Spends, spend)
+		}
+	}
+	if err := out.write(e); err != nil {
+		return err
+	}
+	if unpaid > 0 {
+		return fmt.Errorf("%s: %d of %d releases are not what it paid for", path, unpaid, len(files))
+	}
+	return nil
+}
+
+// paidFor tells whether a spend with the identifier of a release is for that release.
+func paidFor(r *release.Release, entry mechanism.Entry) (paid bool, note string, err error) {
+	compact, err := r.MarshalBinary()
+	if err != nil {
+		return false, "", err
+	}
+	price := mechanism.Spend{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, PureEpsilon: float64(r.Sensitivity.Records) * r.Labels.Epsilon}
+	if r.Privacy.Rule == release.RuleClassical {
+		price.Epsilon, price.Delta, price.Rho = 0, 0, r.Privacy.Rho
+	}
+	switch {
+	case entry.Committed && entry.Sum != sha256.Sum256(compact):
+		return false, "the ledger has another hash for it: the file was changed", nil
+	case r.Ledger != entry.Sequence:
+		return false, fmt.Sprintf("it says that spend %d paid for it", r.Ledger), nil
+	case entry.Spend != price:
+		return false, "the spend is not the price of the release", nil
+	case !entry.Committed:
+		return true, "paid; the ledger has no hash to compare it with", nil
+	}
+	return true, "paid", nil
+}
+
+func (r *verifyReport) write(e *cli.Env) error {
+	if e.JSON {
+		return e.Object(r)
+	}
+	if e.Quiet {
+		return nil
+	}
+	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "release\tspend\tunit\t\t")
+	for _, row := range r.Releases {
+		spend := "none"
+		if row.Spend > 0 {
+			spend = fmt.Sprint(row.Spend)
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", row.File, spend, row.Unit, row.Note)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(r.Spends) == 0 {
+		fmt.Fprintln(e.Stdout, "every spend of the ledger is for one of them")
+		return nil
+	}
+	fmt.Fprintf(e.Stdout, "\n%d spends of the ledger are for none of them:\n\n", len(r.Spends))
+	table = tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "spend\tunit\tepsilon\tdelta\trho\tpure epsilon")
+	for _, s := range r.Spends {
+		fmt.Fprintf(table, "%d\t%s\t%g\t%g\t%.4g\t%g\n", s.Sequence, s.Unit, s.Epsilon, s.Delta, s.Cost.Rho, s.PureEpsilon)
+	}
+	return table.Flush()
+}
