@@ -40,7 +40,7 @@ type Cells struct {
 	book     *wire.Codebook
 	settings CellsSettings
 	subset   mechanism.Subset
-	turn     sync.Mutex // a record is released once
+	turn     sync.Mutex // a payer releases a record once
 }
 
 // NewCells returns a client of a codebook, which is not changed afterwards.
@@ -83,6 +83,17 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 // record under a new codebook or another epsilon is a new spend. That the same
 // request is sent again shows that the same record was asked for.
 //
+// What is remembered also goes by who paid (mechanism.PayerID): the record or the
+// client, in one ledger or in none. Another payer gets a set of its own and pays for
+// it. Two clients may have different records of one name; and a set that somebody
+// else has paid for would be a release that the ledger at hand does not count.
+//
+// Memories of the first format do not say who paid. Nothing of them is served, to
+// no payer: a set of theirs may be that of a client's record of the same name, or
+// paid for in another ledger, and nothing in it tells. A record that they hold is
+// drawn again and paid for again. That costs epsilon and nothing else: a ledger
+// counts the second set, and refuses it when the budget is spent.
+//
 // Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, and those of
 // mechanism.Select. After an error nothing may be sent; if it
 // matches mechanism.ErrSpent the budget is spent all the same. None of them holds
@@ -97,7 +108,11 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 	if err := checkFinite(row); err != nil {
 		return nil, err
 	}
-	key := c.key(name)
+	unit := c.payer(name)
+	key, err := c.key(unit, name)
+	if err != nil {
+		return nil, err
+	}
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	kept, err := c.settings.Memory.Recall(key)
@@ -105,7 +120,7 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 		return nil, err
 	}
 	if kept == nil {
-		if kept, err = c.release(key, name, row); err != nil {
+		if kept, err = c.release(key, unit, row); err != nil {
 			return nil, err
 		}
 	}
@@ -119,13 +134,17 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 	return request, nil
 }
 
-// release draws a set for a record that has none, and returns the request that
-// is kept.
-func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
-	unit := mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
+// payer returns the unit that pays for a record.
+func (c *Cells) payer(name string) mechanism.Unit {
 	if c.settings.Client != "" {
-		unit.Kind, unit.Name = release.UnitClient, c.settings.Client
+		return mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client, New: c.settings.NewUnits}
 	}
+	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
+}
+
+// release draws a set that the unit pays for, and returns the request that is
+// kept.
+func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
 	if err := c.settings.Memory.Ready(); err != nil {
 		return nil, err
 	}
@@ -148,15 +167,20 @@ func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
 	return kept, nil
 }
 
-// key returns SHA-256 of a name for its purpose, the codebook's hash, m, w,
-// epsilon and the record's name.
-func (c *Cells) key(name string) Key {
-	b := []byte("privatemail cells 1")
+// key returns SHA-256 of a name for its purpose, the payer, the codebook's hash, m,
+// w, epsilon and the record's name. The first format, "privatemail cells 1", had no
+// payer.
+func (c *Cells) key(unit mechanism.Unit, name string) (key Key, err error) {
+	payer, err := mechanism.PayerID(c.settings.Ledger, unit)
+	if err != nil {
+		return key, fmt.Errorf("client: %w", err)
+	}
+	b := append([]byte("privatemail cells 2"), payer[:]...)
 	b = append(b, c.settings.Codebook[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Items))
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Size))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.subset.Epsilon))
-	return sha256.Sum256(append(b, name...))
+	return sha256.Sum256(append(b, name...)), nil
 }
 
 // Rank returns the k rows nearest to a record among the lists of an answer and

@@ -33,12 +33,19 @@ func testBook(t *testing.T, version uint64) (*wire.Codebook, wire.Hash) {
 }
 
 // pureLedger has room for epsilon 3 a unit.
-func pureLedger(t *testing.T) *mechanism.Ledger {
+func pureLedger(t *testing.T) *mechanism.Ledger { return openLedger(t, ledgerFile(t, 3)) }
+
+func ledgerFile(t *testing.T, epsilon float64) (path string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ledger")
-	if err := mechanism.CreateLedger(path, mechanism.Total{Kind: mechanism.Pure, Epsilon: 3}); err != nil {
+	path = filepath.Join(t.TempDir(), "ledger")
+	if err := mechanism.CreateLedger(path, mechanism.Total{Kind: mechanism.Pure, Epsilon: epsilon}); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func openLedger(t *testing.T, path string) *mechanism.Ledger {
+	t.Helper()
 	ledger, err := mechanism.OpenLedger(path)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +73,7 @@ func ask(t *testing.T, c *Cells, name string, x float64) []uint32 {
 	return request.Cells
 }
 
-// A record is released once: again with another row, in another client, after
+// A payer releases a record once: again with another row, in another client, after
 // the program was started anew; and spent once. Another name, codebook or
 // epsilon is another release.
 func TestCellsAskedOnce(t *testing.T) {
@@ -182,7 +189,11 @@ func TestCellsDamagedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, kept := range map[string][]byte{"garbage": []byte("garbage"), "foreign": foreign} {
-		if _, err := memory.Keep(c.key(name), kept); err != nil {
+		key, err := c.key(c.payer(name), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := memory.Keep(key, kept); err != nil {
 			t.Fatal(err)
 		}
 		if request, err := c.Ask(name, []float64{1, 1}); !errors.Is(err, ErrMemory) || request != nil {
