@@ -18,8 +18,17 @@ import (
 
 // CellsSettings say what a query is worth. None of these has a default.
 type CellsSettings struct {
-	// Codebook is the hash of the codebook, from where the client trusts it.
+	// Codebook is the hash of the codebook that everybody has, from a second path: not
+	// from the server that sent the codebook, but from a published page, another
+	// client, or a constant of the program. The hash of the codebook at hand confirms
+	// nothing.
 	Codebook wire.Hash
+	// UnconfirmedCodebook goes without that hash. The server may then have made the
+	// codebook for this client alone, and know the client by the hash that every
+	// request holds. It may also have placed the centres so that cells tell what it
+	// wants to know of a record, within the bound of Epsilon, which holds for any
+	// centres.
+	UnconfirmedCodebook bool
 	// Epsilon is what a record spends when it is first asked for: pure
 	// privacy, delta = 0, for the record as a whole. 1e-6 to 100.
 	Epsilon float64
@@ -37,29 +46,38 @@ type CellsSettings struct {
 
 // Cells asks in mode cells. It is safe for concurrent use.
 type Cells struct {
-	book     *wire.Codebook
-	settings CellsSettings
+	book     wire.Codebook // a copy
+	settings CellsSettings // Codebook is the hash of book
 	subset   mechanism.Subset
 	turn     sync.Mutex // a payer releases a record once
 }
 
-// NewCells returns a client of a codebook, which is not changed afterwards.
+// NewCells returns a client of a codebook, which is copied.
 // Errors are wire.ErrMessage for a codebook that is none, retrieval.ErrCodebook
-// for one that does not have the hash expected, and mechanism.ErrParam,
-// mechanism.ErrLedger and ErrMemory for settings that are missing or out of
-// range.
+// for one that does not have the hash expected, or when no hash is expected and
+// UnconfirmedCodebook does not say so, and mechanism.ErrParam, mechanism.ErrLedger
+// and ErrMemory for settings that are missing or out of range.
 func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 	if book == nil {
 		return nil, fmt.Errorf("client: %w: there is none", retrieval.ErrCodebook)
 	}
-	hash, err := book.Hash()
+	own := *book
+	own.Centres = slices.Clone(book.Centres)
+	hash, err := own.Hash()
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	if hash != settings.Codebook {
+	switch expected := settings.Codebook; {
+	case settings.UnconfirmedCodebook && expected != wire.Hash{}:
+		return nil, fmt.Errorf("client: %w: UnconfirmedCodebook, and a hash that confirms one", mechanism.ErrParam)
+	case settings.UnconfirmedCodebook:
+		settings.Codebook = hash
+	case expected == wire.Hash{}:
+		return nil, fmt.Errorf("client: %w may have been sent to others: give its hash from a second path, or say UnconfirmedCodebook", retrieval.ErrCodebook)
+	case expected != hash:
 		return nil, fmt.Errorf("client: %w than the one expected", retrieval.ErrCodebook)
 	}
-	c := &Cells{book: book, settings: settings, subset: mechanism.Subset{Items: book.Cells(), Size: book.Size, Epsilon: settings.Epsilon}}
+	c := &Cells{book: own, settings: settings, subset: mechanism.Subset{Items: own.Cells(), Size: own.Size, Epsilon: settings.Epsilon}}
 	if err := c.subset.Check(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -270,6 +288,7 @@ type Terms struct {
 	Inclusion float64 // probability p that the record's own cell is reported
 	Share     float64 // of the gallery that an answer has room for
 	Bytes     int     // of an answer
+	Confirmed bool    // the caller gave the codebook's hash, from a second path
 }
 
 // Terms returns the terms of a query.
@@ -282,7 +301,7 @@ func (c *Cells) Terms() (Terms, error) {
 	return Terms{
 		Epsilon: c.subset.Epsilon, Cells: c.subset.Items, Size: c.subset.Size, Inclusion: p,
 		Share: float64(places) / float64(c.book.Rows),
-		Bytes: 4 * places * (1 + c.book.Ranking),
+		Bytes: 4 * places * (1 + c.book.Ranking), Confirmed: !c.settings.UnconfirmedCodebook,
 	}, nil
 }
 

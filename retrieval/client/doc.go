@@ -41,6 +41,10 @@
 // asks for it again. That it was asked again shows. Another payer, the same name in
 // another ledger among them, draws a set of its own and pays for it.
 //
+// The codebook must be the one that all clients have, which its hash from a second
+// path confirms (CellsSettings.Codebook). A client that goes without says so, and
+// its Terms say it too.
+//
 // # Randomness
 //
 // Randomness comes from the operating system. When there is none, nothing is
