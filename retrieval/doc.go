@@ -13,6 +13,10 @@
 //	record ──> client ──> wire message ──> server ──> wire message ──> client ──> matches
 //	             └──── public rows, known to both ────┘
 //
+// What carries the messages between them must not compress them: the length of a
+// compressed message depends on its contents, and whoever watches an encrypted line
+// sees lengths (see package retrieval/wire).
+//
 // # Mode paper
 //
 // Algorithm 1 of the paper with a guarantee that holds. The query is hidden

@@ -330,6 +330,30 @@ func TestCellsRank(t *testing.T) {
 	}
 }
 
+// What stands beside the padding does not matter, were it the row itself.
+func TestCellsRankWithoutPadding(t *testing.T) {
+	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
+	request, answer, base := answerTo(c.settings.Codebook)
+	want, err := c.Rank([]float64{48}, 9, request, answer, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, filler := range []float32{48, -1, math.MaxFloat32} {
+		for i, id := range answer.IDs {
+			if id == wire.Padding {
+				answer.Rows[i] = filler
+			}
+		}
+		if got, err := c.Rank([]float64{48}, 9, request, answer, base); err != nil || !slices.Equal(got, want) {
+			t.Errorf("beside the padding %g: %v, %v, want %v", filler, got, err, want)
+		}
+	}
+	answer.Rows[2] = float32(math.NaN())
+	if got, err := c.Rank([]float64{48}, 9, request, answer, base); !errors.Is(err, wire.ErrMessage) || got != nil {
+		t.Errorf("not finite: %v, %v", got, err)
+	}
+}
+
 func TestCellsRankRefuses(t *testing.T) {
 	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
 	for name, test := range map[string]struct {
