@@ -13,6 +13,10 @@
 //	record ──> client ──> wire message ──> server ──> wire message ──> client ──> matches
 //	             └──── public rows, known to both ────┘
 //
+// What carries the messages between them must not compress them: the length of a
+// compressed message depends on its contents, and whoever watches an encrypted line
+// sees lengths (see package retrieval/wire).
+//
 // # Mode paper
 //
 // Algorithm 1 of the paper with a guarantee that holds. The query is hidden
@@ -48,8 +52,8 @@
 // epsilon-private for the record as a whole, whatever its features and label are.
 // The server returns the lists, and the client ranks their rows by its true
 // features, at home, together with a base sample of the gallery that it has taken
-// once. What was reported for a record is kept and sent again when the record is
-// asked for again, which spends nothing.
+// once. What was reported for a record is kept, and sent again when the one who paid
+// for it asks for the record again, which spends nothing.
 //
 // Random rows of the gallery ranked at home already find the class of a query; what
 // epsilon buys is the query's own neighbours.

@@ -15,7 +15,8 @@ var (
 	// ErrCells reports numbers from which no codebook can be made.
 	ErrCells = errors.New("no codebook for these numbers")
 	// ErrCodebook reports a message that goes with another codebook than the
-	// one at hand, or a codebook that is not the one expected.
+	// one at hand, or a codebook that is not the one expected, or may not be the
+	// one that others have.
 	ErrCodebook = errors.New("another codebook")
 	// ErrCeiling reports a question about a ceiling that has no answer.
 	ErrCeiling = errors.New("no ceiling for these numbers")

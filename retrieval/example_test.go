@@ -111,13 +111,10 @@ func Example_cells() {
 		fmt.Println(err)
 		return
 	}
-	hash, err := s.Codebook().Hash()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	// Both sides are this program. A client elsewhere has the hash of the codebook from
+	// a second path, in place of UnconfirmedCodebook.
 	c, err := client.NewCells(s.Codebook(), client.CellsSettings{
-		Codebook: hash, Epsilon: 4, Ledger: mechanism.NoLedger, Memory: client.NewMemory(),
+		UnconfirmedCodebook: true, Epsilon: 4, Ledger: mechanism.NoLedger, Memory: client.NewMemory(),
 	})
 	if err != nil {
 		fmt.Println(err)

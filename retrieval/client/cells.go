@@ -18,8 +18,17 @@ import (
 
 // CellsSettings say what a query is worth. None of these has a default.
 type CellsSettings struct {
-	// Codebook is the hash of the codebook, from where the client trusts it.
+	// Codebook is the hash of the codebook that everybody has, from a second path: not
+	// from the server that sent the codebook, but from a published page, another
+	// client, or a constant of the program. The hash of the codebook at hand confirms
+	// nothing.
 	Codebook wire.Hash
+	// UnconfirmedCodebook goes without that hash. The server may then have made the
+	// codebook for this client alone, and know the client by the hash that every
+	// request holds. It may also have placed the centres so that cells tell what it
+	// wants to know of a record, within the bound of Epsilon, which holds for any
+	// centres.
+	UnconfirmedCodebook bool
 	// Epsilon is what a record spends when it is first asked for: pure
 	// privacy, delta = 0, for the record as a whole. 1e-6 to 100.
 	Epsilon float64
@@ -37,29 +46,38 @@ type CellsSettings struct {
 
 // Cells asks in mode cells. It is safe for concurrent use.
 type Cells struct {
-	book     *wire.Codebook
-	settings CellsSettings
+	book     wire.Codebook // a copy
+	settings CellsSettings // Codebook is the hash of book
 	subset   mechanism.Subset
-	turn     sync.Mutex // a record is released once
+	turn     sync.Mutex // a payer releases a record once
 }
 
-// NewCells returns a client of a codebook, which is not changed afterwards.
+// NewCells returns a client of a codebook, which is copied.
 // Errors are wire.ErrMessage for a codebook that is none, retrieval.ErrCodebook
-// for one that does not have the hash expected, and mechanism.ErrParam,
-// mechanism.ErrLedger and ErrMemory for settings that are missing or out of
-// range.
+// for one that does not have the hash expected, or when no hash is expected and
+// UnconfirmedCodebook does not say so, and mechanism.ErrParam, mechanism.ErrLedger
+// and ErrMemory for settings that are missing or out of range.
 func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 	if book == nil {
 		return nil, fmt.Errorf("client: %w: there is none", retrieval.ErrCodebook)
 	}
-	hash, err := book.Hash()
+	own := *book
+	own.Centres = slices.Clone(book.Centres)
+	hash, err := own.Hash()
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	if hash != settings.Codebook {
+	switch expected := settings.Codebook; {
+	case settings.UnconfirmedCodebook && expected != wire.Hash{}:
+		return nil, fmt.Errorf("client: %w: UnconfirmedCodebook, and a hash that confirms one", mechanism.ErrParam)
+	case settings.UnconfirmedCodebook:
+		settings.Codebook = hash
+	case expected == wire.Hash{}:
+		return nil, fmt.Errorf("client: %w may have been sent to others: give its hash from a second path, or say UnconfirmedCodebook", retrieval.ErrCodebook)
+	case expected != hash:
 		return nil, fmt.Errorf("client: %w than the one expected", retrieval.ErrCodebook)
 	}
-	c := &Cells{book: book, settings: settings, subset: mechanism.Subset{Items: book.Cells(), Size: book.Size, Epsilon: settings.Epsilon}}
+	c := &Cells{book: own, settings: settings, subset: mechanism.Subset{Items: own.Cells(), Size: own.Size, Epsilon: settings.Epsilon}}
 	if err := c.subset.Check(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -83,6 +101,17 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 // record under a new codebook or another epsilon is a new spend. That the same
 // request is sent again shows that the same record was asked for.
 //
+// What is remembered also goes by who paid (mechanism.PayerID): the record or the
+// client, in one ledger or in none. Another payer gets a set of its own and pays for
+// it. Two clients may have different records of one name; and a set that somebody
+// else has paid for would be a release that the ledger at hand does not count.
+//
+// Memories of the first format do not say who paid. Nothing of them is served, to
+// no payer: a set of theirs may be that of a client's record of the same name, or
+// paid for in another ledger, and nothing in it tells. A record that they hold is
+// drawn again and paid for again. That costs epsilon and nothing else: a ledger
+// counts the second set, and refuses it when the budget is spent.
+//
 // Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, and those of
 // mechanism.Select. After an error nothing may be sent; if it
 // matches mechanism.ErrSpent the budget is spent all the same. None of them holds
@@ -97,7 +126,11 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 	if err := checkFinite(row); err != nil {
 		return nil, err
 	}
-	key := c.key(name)
+	unit := c.payer(name)
+	key, err := c.key(unit, name)
+	if err != nil {
+		return nil, err
+	}
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	kept, err := c.settings.Memory.Recall(key)
@@ -105,7 +138,7 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 		return nil, err
 	}
 	if kept == nil {
-		if kept, err = c.release(key, name, row); err != nil {
+		if kept, err = c.release(key, unit, row); err != nil {
 			return nil, err
 		}
 	}
@@ -119,13 +152,17 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 	return request, nil
 }
 
-// release draws a set for a record that has none, and returns the request that
-// is kept.
-func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
-	unit := mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
+// payer returns the unit that pays for a record.
+func (c *Cells) payer(name string) mechanism.Unit {
 	if c.settings.Client != "" {
-		unit.Kind, unit.Name = release.UnitClient, c.settings.Client
+		return mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client, New: c.settings.NewUnits}
 	}
+	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
+}
+
+// release draws a set that the unit pays for, and returns the request that is
+// kept.
+func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
 	if err := c.settings.Memory.Ready(); err != nil {
 		return nil, err
 	}
@@ -148,15 +185,20 @@ func (c *Cells) release(key Key, name string, row []float64) ([]byte, error) {
 	return kept, nil
 }
 
-// key returns SHA-256 of a name for its purpose, the codebook's hash, m, w,
-// epsilon and the record's name.
-func (c *Cells) key(name string) Key {
-	b := []byte("privatemail cells 1")
+// key returns SHA-256 of a name for its purpose, the payer, the codebook's hash, m,
+// w, epsilon and the record's name. The first format, "privatemail cells 1", had no
+// payer.
+func (c *Cells) key(unit mechanism.Unit, name string) (key Key, err error) {
+	payer, err := mechanism.PayerID(c.settings.Ledger, unit)
+	if err != nil {
+		return key, fmt.Errorf("client: %w", err)
+	}
+	b := append([]byte("privatemail cells 2"), payer[:]...)
 	b = append(b, c.settings.Codebook[:]...)
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Items))
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Size))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.subset.Epsilon))
-	return sha256.Sum256(append(b, name...))
+	return sha256.Sum256(append(b, name...)), nil
 }
 
 // Rank returns the k rows nearest to a record among the lists of an answer and
@@ -246,6 +288,7 @@ type Terms struct {
 	Inclusion float64 // probability p that the record's own cell is reported
 	Share     float64 // of the gallery that an answer has room for
 	Bytes     int     // of an answer
+	Confirmed bool    // the caller gave the codebook's hash, from a second path
 }
 
 // Terms returns the terms of a query.
@@ -258,7 +301,7 @@ func (c *Cells) Terms() (Terms, error) {
 	return Terms{
 		Epsilon: c.subset.Epsilon, Cells: c.subset.Items, Size: c.subset.Size, Inclusion: p,
 		Share: float64(places) / float64(c.book.Rows),
-		Bytes: 4 * places * (1 + c.book.Ranking),
+		Bytes: 4 * places * (1 + c.book.Ranking), Confirmed: !c.settings.UnconfirmedCodebook,
 	}, nil
 }
 

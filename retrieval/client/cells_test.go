@@ -33,12 +33,19 @@ func testBook(t *testing.T, version uint64) (*wire.Codebook, wire.Hash) {
 }
 
 // pureLedger has room for epsilon 3 a unit.
-func pureLedger(t *testing.T) *mechanism.Ledger {
+func pureLedger(t *testing.T) *mechanism.Ledger { return openLedger(t, ledgerFile(t, 3)) }
+
+func ledgerFile(t *testing.T, epsilon float64) (path string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "ledger")
-	if err := mechanism.CreateLedger(path, mechanism.Total{Kind: mechanism.Pure, Epsilon: 3}); err != nil {
+	path = filepath.Join(t.TempDir(), "ledger")
+	if err := mechanism.CreateLedger(path, mechanism.Total{Kind: mechanism.Pure, Epsilon: epsilon}); err != nil {
 		t.Fatal(err)
 	}
+	return path
+}
+
+func openLedger(t *testing.T, path string) *mechanism.Ledger {
+	t.Helper()
 	ledger, err := mechanism.OpenLedger(path)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +73,7 @@ func ask(t *testing.T, c *Cells, name string, x float64) []uint32 {
 	return request.Cells
 }
 
-// A record is released once: again with another row, in another client, after
+// A payer releases a record once: again with another row, in another client, after
 // the program was started anew; and spent once. Another name, codebook or
 // epsilon is another release.
 func TestCellsAskedOnce(t *testing.T) {
@@ -182,7 +189,11 @@ func TestCellsDamagedMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, kept := range map[string][]byte{"garbage": []byte("garbage"), "foreign": foreign} {
-		if _, err := memory.Keep(c.key(name), kept); err != nil {
+		key, err := c.key(c.payer(name), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := memory.Keep(key, kept); err != nil {
 			t.Fatal(err)
 		}
 		if request, err := c.Ask(name, []float64{1, 1}); !errors.Is(err, ErrMemory) || request != nil {
@@ -263,6 +274,8 @@ func TestNewCellsRefuses(t *testing.T) {
 		"no book":    {nil, func(*CellsSettings) {}, retrieval.ErrCodebook},
 		"bad book":   {&wire.Codebook{}, func(*CellsSettings) {}, wire.ErrMessage},
 		"other hash": {book, func(s *CellsSettings) { s.Codebook[0]++ }, retrieval.ErrCodebook},
+		"both":       {book, func(s *CellsSettings) { s.UnconfirmedCodebook = true }, mechanism.ErrParam},
+		"unsure":     {&wire.Codebook{}, func(s *CellsSettings) { s.Codebook, s.UnconfirmedCodebook = wire.Hash{}, true }, wire.ErrMessage},
 		"no epsilon": {book, func(s *CellsSettings) { s.Epsilon = 0 }, mechanism.ErrParam},
 		"nan":        {book, func(s *CellsSettings) { s.Epsilon = math.NaN() }, mechanism.ErrParam},
 		"no ledger":  {book, func(s *CellsSettings) { s.Ledger = nil }, mechanism.ErrLedger},
@@ -274,6 +287,15 @@ func TestNewCellsRefuses(t *testing.T) {
 		if _, err := NewCells(c.book, settings); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
+	}
+}
+
+// Without a hash the message says what there is to do.
+func TestNewCellsAsksForAHash(t *testing.T) {
+	book, _ := testBook(t, 1)
+	_, err := NewCells(book, CellsSettings{Epsilon: 1, Ledger: mechanism.NoLedger, Memory: NewMemory()})
+	if !errors.Is(err, retrieval.ErrCodebook) || !strings.Contains(err.Error(), "second path") || !strings.Contains(err.Error(), "UnconfirmedCodebook") {
+		t.Error(err)
 	}
 }
 
@@ -305,6 +327,30 @@ func TestCellsRank(t *testing.T) {
 		if err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("the %d nearest: %v, %v, want %v", test.k, got, err, test.want)
 		}
+	}
+}
+
+// What stands beside the padding does not matter, were it the row itself.
+func TestCellsRankWithoutPadding(t *testing.T) {
+	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
+	request, answer, base := answerTo(c.settings.Codebook)
+	want, err := c.Rank([]float64{48}, 9, request, answer, base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, filler := range []float32{48, -1, math.MaxFloat32} {
+		for i, id := range answer.IDs {
+			if id == wire.Padding {
+				answer.Rows[i] = filler
+			}
+		}
+		if got, err := c.Rank([]float64{48}, 9, request, answer, base); err != nil || !slices.Equal(got, want) {
+			t.Errorf("beside the padding %g: %v, %v, want %v", filler, got, err, want)
+		}
+	}
+	answer.Rows[2] = float32(math.NaN())
+	if got, err := c.Rank([]float64{48}, 9, request, answer, base); !errors.Is(err, wire.ErrMessage) || got != nil {
+		t.Errorf("not finite: %v, %v", got, err)
 	}
 }
 
@@ -355,8 +401,58 @@ func TestCellsRankRefuses(t *testing.T) {
 func TestCellsTerms(t *testing.T) {
 	terms, err := newClient(t, 1, 2, mechanism.NoLedger, NewMemory()).Terms()
 	e := 4 * math.Exp(2)
-	want := Terms{Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Bytes: 96}
+	want := Terms{Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Bytes: 96, Confirmed: true}
 	if err != nil || terms != want || math.Abs(terms.Inclusion-e/(e+996)) > 1e-15 {
 		t.Errorf("%+v, %v", terms, err)
+	}
+}
+
+// A client without a second path has to say so, its terms repeat it, and beyond that
+// it asks and remembers as any other.
+func TestCellsUnconfirmed(t *testing.T) {
+	memory := NewMemory()
+	book, hash := testBook(t, 1)
+	c, err := NewCells(book, CellsSettings{UnconfirmedCodebook: true, Epsilon: 1, Ledger: mechanism.NoLedger, Memory: memory})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if terms, err := c.Terms(); err != nil || terms.Confirmed {
+		t.Errorf("%+v, %v", terms, err)
+	}
+	request, err := c.Ask("a", []float64{3, 0})
+	if err != nil || request.Codebook != hash {
+		t.Errorf("%v, %v", request, err)
+	}
+	if again := ask(t, newClient(t, 1, 1, mechanism.NoLedger, memory), "a", 3); !slices.Equal(again, request.Cells) {
+		t.Errorf("%v once the codebook was confirmed, %v before", again, request.Cells)
+	}
+}
+
+// Whoever changes a codebook after NewCells changes nothing for its client.
+func TestCellsCopyTheirCodebook(t *testing.T) {
+	book, hash := testBook(t, 1)
+	c, err := NewCells(book, CellsSettings{Codebook: hash, Epsilon: 60, Ledger: mechanism.NoLedger, Memory: NewMemory()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := c.Terms()
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(book.Centres) // the centres, in another order, and both coordinates
+	book.Version, book.Rows, book.Size, book.Length, book.Dimension, book.Ranking = 9, 5, 1, 1, 1, 2
+	book.Centres = book.Centres[:10]
+	// At this epsilon the cell nearest to the row is named, as in TestCellsNameTheNearest.
+	request, err := c.Ask("a", []float64{7.2, 0.5})
+	if err != nil || request.Codebook != hash || len(request.Cells) != 4 || !slices.Contains(request.Cells, 7) {
+		t.Errorf("%v, %v", request, err)
+	}
+	if after, err := c.Terms(); err != nil || after != before {
+		t.Errorf("%+v became %+v: %v", before, after, err)
+	}
+	asked, answer, base := answerTo(hash)
+	got, err := c.Rank([]float64{48}, 9, asked, answer, base)
+	if want := []Match{{5, 2}, {4, 8}, {6, 12}, {7, 22}, {999, 42}}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 }

@@ -36,9 +36,14 @@
 //	wire.CellsAnswer, wire.Base, row ──> Rank ──> matches
 //
 // The request is epsilon-private for the whole record, features and label, with
-// delta 0. A record is released once: what was reported is kept in a [Memory], by
-// the record's name, and sent again when it is asked for again. That it was asked
-// again shows.
+// delta 0. Each payer releases a record once: what was reported is kept in a
+// [Memory], by the record's name and by who paid, and sent again when the same payer
+// asks for it again. That it was asked again shows. Another payer, the same name in
+// another ledger among them, draws a set of its own and pays for it.
+//
+// The codebook must be the one that all clients have, which its hash from a second
+// path confirms (CellsSettings.Codebook). A client that goes without says so, and
+// its Terms say it too.
 //
 // # After the matches
 //

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"log"
 	"slices"
@@ -15,8 +16,10 @@ import (
 func ExampleCells() {
 	// What the server published: four cells, of which a request names one.
 	book := &wire.Codebook{Version: 1, Rows: 40, Size: 1, Length: 10, Dimension: 2, Ranking: 2, Centres: []float32{1, 0, 0, 1, -1, 0, 0, -1}}
-	hash, err := book.Hash()
-	if err != nil {
+	// Its hash, from a second path: had the server sent this client a codebook of its
+	// own, it would have another one.
+	var hash wire.Hash
+	if _, err := hex.Decode(hash[:], []byte("9283a5b08280b6260aa28a6c2b24c36698e00100a13fdca966e250ecb1244b64")); err != nil {
 		log.Fatal(err)
 	}
 	c, err := client.NewCells(book, client.CellsSettings{
@@ -29,6 +32,7 @@ func ExampleCells() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	fmt.Println("the codebook is confirmed:", terms.Confirmed)
 	fmt.Printf("%d of %d cells is named, the record's own with probability %.2f\n", terms.Size, terms.Cells, terms.Inclusion)
 
 	row := []float64{0.6, 0.8}
@@ -42,6 +46,7 @@ func ExampleCells() {
 	}
 	fmt.Println("the same request again:", slices.Equal(again.Cells, request.Cells))
 	// Output:
+	// the codebook is confirmed: true
 	// 1 of 4 cells is named, the record's own with probability 0.95
 	// the same request again: true
 }

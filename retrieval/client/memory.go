@@ -15,12 +15,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
-// A Key stands for one record under one codebook and one price.
+// A Key stands for one record under one codebook and one price, and for who paid.
 type Key [sha256.Size]byte
 
-// A Memory keeps what was released. A record that is asked for again gets the
-// same message, which discloses nothing new but that it was asked again; a fresh
-// one would spend its budget again.
+// A Memory keeps what was released. A record that is asked for again by who has
+// paid for it gets the same message, which discloses nothing new but that it was
+// asked again; a fresh one would spend the budget again. Clients and ledgers may
+// share a memory: each gets what it has paid for itself.
 //
 // Implementations are safe for concurrent use.
 type Memory interface {
@@ -61,9 +62,9 @@ func (v *volatile) Keep(key Key, message []byte) ([]byte, error) {
 
 // A Folder is a memory in files, one for each key, that several processes may
 // share. A file is complete on the disk before it has its name, and never
-// changes afterwards. Names are hashes, but who can read the folder can test
-// whether a record of a guessed name was asked for: keep it as private as the
-// names.
+// changes afterwards. Names are hashes, but who can read the folder, and knows the
+// number of the ledger where there is one, can test whether a record of a guessed
+// name was asked for: keep it as private as the names.
 type Folder struct{ path string }
 
 // OpenFolder returns the memory in a folder, which is made if it is not there.

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"compress/flate"
 	"context"
 	"errors"
 	"math"
@@ -177,6 +179,45 @@ func TestCellsAnswer(t *testing.T) {
 	b, errB := other.MarshalBinary()
 	if errA != nil || errB != nil || len(a) != len(b) {
 		t.Errorf("%d and %d bytes, %v, %v", len(a), len(b), errA, errB)
+	}
+}
+
+// Lists of a partition differ in length, and answers do not, compressed or not.
+func TestCellsAnswersDoNotCompress(t *testing.T) {
+	server := newCells(t, CellsSettings{Partition: true, Share: 1. / 4})
+	hash, err := server.Codebook().Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shortest, least, most := testRows, math.MaxInt, 0
+	for cell, list := range server.lists {
+		shortest = min(shortest, len(list))
+		answer, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{uint32(cell)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		frame, err := answer.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		w, err := flate.NewWriter(&out, flate.BestCompression)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(frame); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		least, most = min(least, out.Len()), max(most, out.Len())
+	}
+	if shortest > server.book.Length*9/10 {
+		t.Errorf("the shortest list has %d of %d rows", shortest, server.book.Length)
+	}
+	if most-least > 8 {
+		t.Errorf("%d to %d bytes", least, most)
 	}
 }
 

@@ -19,7 +19,9 @@
 // [Cells] cuts a gallery of n rows into m cells around the centres of k-means. The
 // list of a cell is the round(phi n) rows nearest to its centre; a row in no list
 // joins that of its nearest centre. Lists overlap, and answers are padded to the
-// longest, so that their size tells nothing:
+// longest, so that the size of their binary form tells nothing. A transport must
+// compress neither requests nor answers: what is compressed is as long as its
+// contents make it (see package retrieval/wire).
 //
 //	gallery ──> wire.Codebook (centres), wire.Base (a random sample), published   (once)
 //	wire.CellsRequest ──> wire.CellsAnswer: the lists of the cells it names

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"math"
 )
@@ -13,7 +14,10 @@ const (
 	KindCellsAnswer
 )
 
-const cellsVersion = 1
+const (
+	cellsVersion  = 1
+	answerVersion = 2 // of a CellsAnswer; 1 had no mask
+)
 
 // Limits of the messages of mode cells.
 const (
@@ -210,14 +214,15 @@ func (r *CellsRequest) UnmarshalBinary(frame []byte) error {
 
 // A CellsAnswer holds the lists of the cells of a request, one after the other:
 // the number and the row of each member, in rising order of the numbers, then
-// padding up to the length of all lists.
+// padding up to the length of all lists. In the binary form the lists do not
+// compress.
 type CellsAnswer struct {
 	Codebook  Hash
 	Cells     []uint32  // those of the request
 	Length    int       // of each list
 	Dimension int       // of the rows
 	IDs       []uint32  // len(Cells) x Length numbers of rows, or Padding
-	Rows      []float32 // one a number; zero beside Padding
+	Rows      []float32 // one a number; beside Padding they mean nothing, and are finite
 }
 
 // Check returns nil, or an *Error for the first field that is wrong.
@@ -257,22 +262,27 @@ func (a *CellsAnswer) MarshalBinary() ([]byte, error) {
 	e.uint32s(a.Cells)
 	e.uint64(uint64(a.Length))
 	e.uint64(uint64(a.Dimension))
+	asked := len(e.body) // what the request and the codebook say too
 	e.uint32s(a.IDs)
 	e.float32s(a.Rows)
-	return seal(KindCellsAnswer, cellsVersion, e.body)
+	mask(e.body, asked)
+	return seal(KindCellsAnswer, answerVersion, e.body)
 }
 
 // UnmarshalBinary reads the binary form. When it fails, a stays as it was.
 func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindCellsAnswer, cellsVersion, frame)
+	d, err := open(KindCellsAnswer, answerVersion, frame)
 	if err != nil {
 		return err
 	}
+	body := bytes.Clone(d.left) // the frame stays masked
+	d.left = body
 	var out CellsAnswer
 	d.fixed("codebook", out.Codebook[:])
 	out.Cells = d.uint32s("cells")
 	out.Length = d.whole("length", MaxRows)
 	out.Dimension = d.whole("dimension", MaxDimension)
+	mask(body, len(body)-len(d.left))
 	out.IDs = d.uint32s("ids")
 	out.Rows = d.float32s("rows")
 	return finish(d, a, &out, out.Check)

@@ -19,6 +19,20 @@
 // A message that is decoded is as good as one that is checked: MarshalBinary and
 // UnmarshalBinary both call Check.
 //
+// # Transports
+//
+// A transport must not compress messages, requests or answers. How far a message
+// shrinks depends on what is in it, so somebody who sees no more than the lengths of
+// encrypted messages could tell how full a list was, and guess from that which cells
+// were asked for.
+//
+// In the binary form of a [CellsAnswer] the lists, padded to one length, are masked so
+// that they do not compress: their numbers and rows, padding among them, are covered
+// by a stream of ChaCha8 that follows from the other fields. The mask is no encryption.
+// Other messages, and other forms of an answer, such as JSON, do compress. And a
+// transport that compresses a message against earlier ones shows that one of them came
+// again.
+//
 // # Concurrency
 //
 // Messages are values; they may be read from several goroutines while nobody
