@@ -381,7 +381,7 @@ func TestPrivatizeTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	// rho of the noise, and mu^2/2 of epsilon 0.5, computed with 50 digits
-	if want := 2 * (1/(2*c*c) + 0.194620983238); math.Abs(spent.Float()-want) > 1e-9 {
+	if want := 2 * (1/(2*c*c) + 0.194620983238); math.Abs(spent.Rho.Float()-want) > 1e-9 {
 		t.Errorf("spent %v, want %v", spent, want)
 	}
 }

@@ -21,7 +21,8 @@ type PrivateSettings struct {
 	// one under which "which record was it" is protected.
 	Relation sensitivity.Relation
 	// LabelMode says what happens to labels after the release:
-	// release.ModePublic, release.ModeDropped or release.ModeRandomised.
+	// release.ModePublic, which needs a relation that takes the label to be public,
+	// release.ModeDropped or release.ModeRandomised.
 	LabelMode string
 	// LabelEpsilon is the price of randomised labels, on top of Epsilon.
 	LabelEpsilon float64

@@ -34,7 +34,8 @@ type Request struct {
 
 // A LabelRequest chooses a label mode; there is no default.
 type LabelRequest struct {
-	// Mode is release.ModePublic, ModeDropped or ModeRandomised.
+	// Mode is release.ModePublic, ModeDropped or ModeRandomised. ModePublic needs a
+	// relation that takes the label to be public.
 	Mode string
 	// Values are the labels of all rows and Epsilon, in [1e-6, 20], is what
 	// randomising them costs each row. Both are for ModeRandomised only, which
@@ -250,6 +251,9 @@ func (l LabelRequest) Check(relation sensitivity.Relation) error {
 	case release.ModePublic, release.ModeDropped:
 		if l.Epsilon != 0 {
 			return fmt.Errorf("mechanism: an epsilon of labels that are %s: %w", l.Mode, ErrLabels)
+		}
+		if l.Mode == release.ModePublic && relation.LabelPrivate() {
+			return fmt.Errorf("mechanism: public labels under %v, which protects the label: drop or randomise them, or take a relation of features alone: %w", relation, ErrLabels)
 		}
 		return nil
 	case release.ModeRandomised:

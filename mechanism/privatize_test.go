@@ -624,6 +624,8 @@ func TestChecksBeforeWork(t *testing.T) {
 		{"no ledger", CheckPayer((*Ledger)(nil), unit), ErrLedger},
 		{"no unit", CheckPayer(NoLedger, Unit{}), ErrParam},
 		{"public", LabelRequest{Mode: release.ModePublic}.Check(sensitivity.FeaturesNull), nil},
+		{"public, replace-one", LabelRequest{Mode: release.ModePublic}.Check(sensitivity.ReplaceOne), ErrLabels},
+		{"public, null", LabelRequest{Mode: release.ModePublic}.Check(sensitivity.Null), ErrLabels},
 		{"randomised", randomised(1).Check(sensitivity.ReplaceOne), nil},
 		{"randomised, labels public", randomised(1).Check(sensitivity.FeaturesReplace), ErrLabels},
 		{"randomised, no relation", randomised(1).Check(0), ErrLabels},

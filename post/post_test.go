@@ -29,7 +29,11 @@ func made(t testing.TB, n int, mode string) *release.Release {
 		t.Fatal(err)
 	}
 	query := sensitivity.Query{Operator: sensitivity.Full{}, Sigma: 2, Alpha: 0.5, Table: sensitivity.Equal{Classes: 4}}
-	bound, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+	relation := sensitivity.ReplaceOne
+	if mode == release.ModePublic {
+		relation = sensitivity.FeaturesReplace
+	}
+	bound, err := sensitivity.Tight(relation, query, q, sensitivity.Rows{})
 	if err != nil {
 		t.Fatal(err)
 	}

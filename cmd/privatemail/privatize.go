@@ -38,9 +38,9 @@ proved bound, and writes a release: the only thing that may leave the machine. '
 continue' takes it further, anywhere, without the features. FILE ending in .json gets the
 readable form, any other the compact one.
 
-What happens to labels after the release has to be said: public (they are known anyway),
-dropped (later steps go without), or randomised (each is replaced at random, at the price
--label-epsilon, and put into the release).
+What happens to labels after the release has to be said: public (they are known anyway, which
+needs -relation features-replace or features-null), dropped (later steps go without), or
+randomised (each is replaced at random, at the price -label-epsilon, and put into the release).
 
 The release protects every row alike, and costs each of them its price. -unit is therefore the
 name of the whole set, the same in every release with these rows; only with one private row
@@ -137,6 +137,9 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 	}
 	if err := f.price.apply(s); err != nil {
 		return nil, err
+	}
+	if s.LabelMode == release.ModePublic && s.Relation.LabelPrivate() {
+		return nil, cli.Usagef("-label-mode public with -relation %v, which protects the label: choose -relation features-replace, or -label-mode dropped or randomised", s.Relation)
 	}
 	if err := f.query.apply(s); err != nil {
 		return nil, err

@@ -34,8 +34,6 @@ func (s stake) cautions() []caution {
 	switch {
 	case !s.relation.LabelPrivate():
 		add("W-1", "The relation %v promises nothing about labels: they are taken to be public.", s.relation)
-	case s.mode == release.ModePublic:
-		add("W-1", "Labels are declared public: whatever this release hides about a label is known anyway. If only features are to be hidden, the relation features-replace needs much less noise.")
 	case s.mode == release.ModeDropped:
 		add("W-1", "Labels are dropped: later steps go without them.")
 	case s.mode == release.ModeRandomised:

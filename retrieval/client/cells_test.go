@@ -97,7 +97,7 @@ func TestCellsAskedOnce(t *testing.T) {
 		spent := func(unit string, want float64) {
 			t.Helper()
 			amount, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: unit})
-			if err != nil || amount.Float() != want {
+			if err != nil || amount.Pure.Float() != want {
 				t.Errorf("%s: %s spent %v, want %g: %v", name, unit, amount, want, err)
 			}
 		}
@@ -143,7 +143,7 @@ func TestCellsAskedAtOnce(t *testing.T) {
 			t.Fatalf("%v and %v", r, results[0])
 		}
 	}
-	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "a"}); err != nil || spent.Float() != 1 {
+	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "a"}); err != nil || spent.Pure.Float() != 1 {
 		t.Errorf("spent %v: %v", spent, err)
 	}
 }
@@ -159,7 +159,7 @@ func TestCellsPaidByClient(t *testing.T) {
 	if _, err := c.Ask("b", []float64{1, 1}); !errors.Is(err, mechanism.ErrBudgetExceeded) {
 		t.Errorf("error %v", err)
 	}
-	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitClient, Name: "carol"}); err != nil || spent.Float() != 2 {
+	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitClient, Name: "carol"}); err != nil || spent.Pure.Float() != 2 {
 		t.Errorf("spent %v: %v", spent, err)
 	}
 }
@@ -199,7 +199,7 @@ func TestCellsDamagedMemory(t *testing.T) {
 		if request, err := c.Ask(name, []float64{1, 1}); !errors.Is(err, ErrMemory) || request != nil {
 			t.Errorf("%s: %v, %v", name, request, err)
 		}
-		if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: name}); err != nil || spent.Float() != 0 {
+		if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: name}); err != nil || spent.Pure.Float() != 0 {
 			t.Errorf("%s: spent %v: %v", name, spent, err)
 		}
 	}
@@ -232,7 +232,7 @@ func TestCellsLostFolder(t *testing.T) {
 	if !errors.Is(err, ErrMemory) || errors.Is(err, mechanism.ErrSpent) || request != nil {
 		t.Errorf("%v, %v", request, err)
 	}
-	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "a"}); err != nil || spent.Float() != 0 {
+	if spent, err := ledger.Spent(mechanism.Unit{Kind: release.UnitRecord, Name: "a"}); err != nil || spent.Pure.Float() != 0 {
 		t.Errorf("spent %v: %v", spent, err)
 	}
 	if err := os.Mkdir(path, 0o700); err != nil {

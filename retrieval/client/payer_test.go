@@ -29,7 +29,7 @@ func paidBy(t *testing.T, who string, budget mechanism.Budget, memory Memory) *C
 // wantSpent compares what a unit has spent with what its releases cost.
 func wantSpent(t *testing.T, ledger *mechanism.Ledger, kind, name string, want float64) {
 	t.Helper()
-	if spent, err := ledger.Spent(mechanism.Unit{Kind: kind, Name: name}); err != nil || spent.Float() != want {
+	if spent, err := ledger.Spent(mechanism.Unit{Kind: kind, Name: name}); err != nil || spent.Pure.Float() != want {
 		t.Errorf("the %s %q has spent %v, want %g: %v", kind, name, spent, want, err)
 	}
 }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"crypto/sha256"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+)
+
+// A spend that has the identifier of a release is not the spend of that release yet.
+func TestPaidFor(t *testing.T) {
+	temp := t.TempDir()
+	out := temp + "/r"
+	succeed(t, private(toy(t), newLedger(t, temp), out)...)
+	r, err := readRelease(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compact, err := r.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := mechanism.Entry{
+		Sequence: 1, ReleaseID: r.ID, Spend: mechanism.Spend{Epsilon: 1, Delta: 1e-6}, Committed: true, Sum: sha256.Sum256(compact),
+	}
+	for name, c := range map[string]struct {
+		change func(*mechanism.Entry)
+		want   bool
+	}{
+		"as it is":      {func(*mechanism.Entry) {}, true},
+		"no hash":       {func(e *mechanism.Entry) { e.Committed, e.Sum = false, [sha256.Size]byte{} }, true},
+		"other hash":    {func(e *mechanism.Entry) { e.Sum[0]++ }, false},
+		"other spend":   {func(e *mechanism.Entry) { e.Sequence = 3 }, false},
+		"cheaper":       {func(e *mechanism.Entry) { e.Spend.Epsilon = 0.5 }, false},
+		"larger delta":  {func(e *mechanism.Entry) { e.Spend.Delta = 1e-5 }, false},
+		"labels unpaid": {func(e *mechanism.Entry) { e.Spend.PureEpsilon = 0.5 }, false},
+		"cheaper, no hash": {func(e *mechanism.Entry) {
+			e.Committed, e.Sum, e.Spend.Epsilon = false, [sha256.Size]byte{}, 0.5
+		}, false},
+	} {
+		entry := good
+		c.change(&entry)
+		if paid, note, err := paidFor(r, entry); paid != c.want || err != nil {
+			t.Errorf("%s: %v, %q, %v", name, paid, note, err)
+		}
+	}
+}
