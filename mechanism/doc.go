@@ -7,8 +7,10 @@
 // # What is promised
 //
 // A release is (epsilon, delta)-private for the neighbouring relation of its
-// bound: whatever one record is replaced by, no event of the output becomes more
-// than e^epsilon times as likely, up to delta. It is Mu-Gaussian-private and
+// bound: whatever one record is replaced by, P[S] <= e^epsilon P'[S] + delta for
+// every set S of outputs. That the odds between two neighbours move by more than
+// e^epsilon is another matter, and more likely than delta; LossTail has it, and LossAt
+// what they move by except with probability delta. A release is Mu-Gaussian-private and
 // Rho-zCDP as well, with Mu = L2Sensitivity/Sigma and Rho = Mu^2/2, and these are
 // the numbers that add up over several releases.
 //
@@ -55,7 +57,8 @@
 // w r/(w r + m - w), r <= e^epsilon rational: purely epsilon-private, drawn with
 // whole numbers, and the best there is where the answer is a few items out of
 // many (package retrieval, mode cells). It spends from the same ledger: epsilon
-// in a Pure one, mu(epsilon)^2/2 in a GDP one, epsilon^2/2 in a ZCDP one.
+// in a Pure one and from the pure pot of a Mixed one, mu(epsilon)^2/2 in a GDP one,
+// epsilon^2/2 in a ZCDP one.
 //
 // # Series
 //
@@ -93,6 +96,9 @@
 // Balle and Wang, Improving the Gaussian mechanism for differential privacy,
 // 2018. Karney, Sampling exactly from the normal distribution, 2016. Mironov, On
 // significance of the least significant bits for differential privacy, 2012.
-// Dong, Roth and Su, Gaussian differential privacy, 2019. Dwork and Roth, The
+// Dong, Roth and Su, Gaussian differential privacy, 2022. Rogers, Roth, Ullman and
+// Vadhan, Privacy odometers and filters, 2016. Smith and Thakurta, Fully adaptive
+// composition for Gaussian differential privacy, 2022. Vadhan and Zhang, Concurrent
+// composition theorems for differential privacy, 2023. Dwork and Roth, The
 // algorithmic foundations of differential privacy, 2014, appendix A.
 package mechanism

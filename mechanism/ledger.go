@@ -24,9 +24,10 @@ import (
 // too: who has the file can test whether a guessed name is in it. Keep it as
 // private as the names.
 //
-// Whoever can write the file can put back an older copy, and a backup may do so
-// by accident; the budget spent since is then forgotten. Keep Head elsewhere and
-// open with OpenLedgerAt to notice. Two devices with ledgers of their own for
+// The records are chained by hashes, which find accidents. They have no key: whoever
+// can write the file can edit it and compute them anew, or put back an older copy, as a
+// backup may do by accident; the budget spent since is then forgotten. Keep Head
+// elsewhere and open with OpenLedgerAt to notice. Two devices with ledgers of their own for
 // one unit spend the sum of both.
 type Ledger struct {
 	mutex  sync.Mutex

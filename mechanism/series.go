@@ -35,7 +35,7 @@ func (n noise) sigma() float64 { return float64(n.multiple) * n.step }
 
 // calibrate returns the noise of each vector. Gaussian releases compose exactly
 // even when later ones are chosen by what came before: T of them at sensitivity
-// D are worth one at sqrt(T) D (Dong, Roth and Su 2019).
+// D are worth one at sqrt(T) D (Dong, Roth and Su 2022).
 func (p SeriesParams) calibrate() (noise, error) {
 	multiplier, err := Analytic.Multiplier(p.Epsilon, p.Delta)
 	if err != nil {
