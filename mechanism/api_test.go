@@ -1,10 +1,12 @@
 package mechanism
 
 import (
+	"cmp"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -53,14 +55,35 @@ func production(t *testing.T) (packages []sources) {
 
 func parse(t *testing.T, p sources) (files []*ast.File) {
 	t.Helper()
+	replaced := overlay(t)
 	for _, name := range p.GoFiles {
-		file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+		path := filepath.Join(p.Dir, name)
+		file, err := parser.ParseFile(token.NewFileSet(), cmp.Or(replaced[path], path), nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)
 	}
 	return files
+}
+
+// overlay returns the files that the go command reads in place of others, as in
+// .ci/mutants.
+func overlay(t *testing.T) map[string]string {
+	t.Helper()
+	var list struct{ Replace map[string]string }
+	for _, flag := range strings.Fields(os.Getenv("GOFLAGS")) {
+		if name, ok := strings.CutPrefix(flag, "-overlay="); ok {
+			text, err := os.ReadFile(name)
+			if err == nil {
+				err = json.Unmarshal(text, &list)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return list.Replace
 }
 
 // T-13: production code has one generator, ChaCha8, and no normal numbers but

@@ -1,5 +1,3 @@
-//go:build !mutant
-
 package mechanism
 
 import (
@@ -12,8 +10,8 @@ import (
 )
 
 // The small decisions that mechanisms have got wrong before are kept in this
-// file. Under the build tag mutant it gives way to mutants.go, which gets them
-// wrong one at a time, and the tests have to notice.
+// file. .ci/mutants gets them wrong one at a time (.ci/mutate/noise.txt), and the
+// tests have to notice.
 
 // classicalHolds reports whether the classical rule is proved.
 func classicalHolds(epsilon float64) bool { return epsilon < 1 }

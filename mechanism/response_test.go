@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
 var (
@@ -232,6 +234,37 @@ func TestResponseFrequencies(t *testing.T) {
 	}
 	if got := chiSquare(e / (e + classes)); got < critical {
 		t.Errorf("a wrong law passes: chi-square %g", got)
+	}
+}
+
+// The labels of a release are randomised, at the epsilon that was asked for them
+// and paid.
+func TestReleasedLabels(t *testing.T) {
+	const rows, classes, epsilon = 20_000, 10, 2.5
+	c, r := fixture(t, rows, 1, 1)
+	r.Labels = LabelRequest{Mode: release.ModeRandomised, Values: make([]int32, rows), Epsilon: epsilon}
+	for i := range r.Labels.Values {
+		r.Labels.Values[i] = int32(i % classes)
+	}
+	out, err := privatize(background, c, NoLedger, r, nil, entropy("labels"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := make([]float64, classes) // by how far a label has moved
+	for i, v := range out.Labels.Values {
+		counts[(int(v)-i%classes+classes)%classes]++
+	}
+	law := func(epsilon float64) []float64 {
+		e := math.Exp(epsilon)
+		expected := slices.Repeat([]float64{rows / (e + classes - 1)}, classes)
+		expected[0] *= e
+		return expected
+	}
+	if statistic, _, reject := chiSquare(counts, law(epsilon)); reject {
+		t.Errorf("moved %v, chi-square %g", counts, statistic)
+	}
+	if _, _, reject := chiSquare(counts, law(epsilon+0.3)); !reject {
+		t.Error("the test does not see an epsilon of 0.3 more")
 	}
 }
 

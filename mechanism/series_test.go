@@ -46,6 +46,21 @@ func TestSeriesComposes(t *testing.T) {
 	}
 }
 
+// The noise covers what rounding to the grid adds, as much for every vector; with
+// many coordinates that is more than the multiplier is rounded up by.
+func TestSeriesCoversTheGrid(t *testing.T) {
+	p := SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 4, Coordinates: 1 << 22}
+	n, err := p.calibrate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	apart := bigAdd(bigOf(2.5), bigMul(bigOf(n.step), bigOf(1<<11)))
+	needed, _ := bigMul(bigMul(bigOf(2), apart), bigOf(multiplier(1, 1e-6))).Float64()
+	if sigma := n.sigma(); sigma < needed || sigma > needed*(1+1e-11) {
+		t.Errorf("sigma %.17g, want %.17g or a little more", sigma, needed)
+	}
+}
+
 // Mean and variance of the released coordinates, and no noise used twice.
 func TestSeriesNoise(t *testing.T) {
 	const n = 40000

@@ -73,54 +73,76 @@ func TestSubsetCheckSeesErrors(t *testing.T) {
 // All sets of small m, counted for every item, against their exact
 // probabilities; and the same counts against another epsilon, which must fail.
 func TestSubsetFrequencies(t *testing.T) {
-	draws := pick(60_000, 1_000_000)
 	words := streamOf(t, "subset")
 	for _, s := range []Subset{{5, 1, 1}, {5, 2, 0.5}, {5, 4, 2}, {6, 3, 1}, {2, 1, 1}} {
-		law := func(epsilon float64) (expected []float64) {
-			p, err := Subset{s.Items, s.Size, epsilon}.Inclusion()
-			if err != nil {
-				t.Fatal(err)
-			}
-			for item := range s.Items {
-				for z := range 1 << s.Items {
-					switch {
-					case bits.OnesCount(uint(z)) != s.Size:
-						expected = append(expected, 0)
-					case z>>item&1 == 1:
-						expected = append(expected, float64(draws)*p/binomial(s.Items-1, s.Size-1))
-					default:
-						expected = append(expected, float64(draws)*(1-p)/binomial(s.Items-1, s.Size))
-					}
-				}
-			}
-			return expected
-		}
-		counts := make([]float64, s.Items<<s.Items)
 		favourable, all := s.odds()
+		checkFrequencies(t, s, pick(60_000, 1_000_000), func(item int) []int {
+			return s.fill(item, belowBig(all, words).Cmp(favourable) < 0, words)
+		})
+	}
+}
+
+// The same for what is released. It is in rising order, so that its order tells
+// nothing.
+func TestSelectFrequencies(t *testing.T) {
+	s, randomness := Subset{Items: 5, Size: 2, Epsilon: 1.5}, entropy("selections")
+	checkFrequencies(t, s, pick(10_000, 100_000), func(item int) []int {
+		out, err := selectSubset(NoLedger, alice, s, item, randomness)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(out.Items) {
+			t.Fatalf("selected %v", out.Items)
+		}
+		return out.Items
+	})
+}
+
+func checkFrequencies(t *testing.T, s Subset, draws int, draw func(item int) []int) {
+	t.Helper()
+	law := func(epsilon float64) (expected []float64) {
+		p, err := Subset{s.Items, s.Size, epsilon}.Inclusion()
+		if err != nil {
+			t.Fatal(err)
+		}
 		for item := range s.Items {
-			for range draws {
-				z := 0
-				for _, i := range s.fill(item, belowBig(all, words).Cmp(favourable) < 0, words) {
-					z |= 1 << i
-				}
-				counts[item<<s.Items|z]++
-			}
-		}
-		test := func(expected []float64) bool {
-			for item := range s.Items {
-				part := func(v []float64) []float64 { return v[item<<s.Items : (item+1)<<s.Items] }
-				if _, _, reject := chiSquare(part(counts), part(expected)); reject {
-					return false
+			for z := range 1 << s.Items {
+				switch {
+				case bits.OnesCount(uint(z)) != s.Size:
+					expected = append(expected, 0)
+				case z>>item&1 == 1:
+					expected = append(expected, float64(draws)*p/binomial(s.Items-1, s.Size-1))
+				default:
+					expected = append(expected, float64(draws)*(1-p)/binomial(s.Items-1, s.Size))
 				}
 			}
-			return true
 		}
-		if !test(law(s.Epsilon)) {
-			t.Errorf("%+v: not the frequencies of its law", s)
+		return expected
+	}
+	counts := make([]float64, s.Items<<s.Items)
+	for item := range s.Items {
+		for range draws {
+			z := 0
+			for _, i := range draw(item) {
+				z |= 1 << i
+			}
+			counts[item<<s.Items|z]++
 		}
-		if !testing.Short() && test(law(s.Epsilon+0.3)) {
-			t.Errorf("%+v: the test does not see an epsilon of 0.3 more", s)
+	}
+	test := func(expected []float64) bool {
+		for item := range s.Items {
+			part := func(v []float64) []float64 { return v[item<<s.Items : (item+1)<<s.Items] }
+			if _, _, reject := chiSquare(part(counts), part(expected)); reject {
+				return false
+			}
 		}
+		return true
+	}
+	if !test(law(s.Epsilon)) {
+		t.Errorf("%+v: not the frequencies of its law", s)
+	}
+	if !testing.Short() && test(law(s.Epsilon+0.3)) {
+		t.Errorf("%+v: the test does not see an epsilon of 0.3 more", s)
 	}
 }
 

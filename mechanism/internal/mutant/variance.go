@@ -1,6 +1,0 @@
-//go:build mutant_variance
-
-package mutant
-
-// Name: the variance passed as standard deviation.
-const Name = "variance"
