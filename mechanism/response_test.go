@@ -246,7 +246,7 @@ func TestReleasedLabels(t *testing.T) {
 	for i := range r.Labels.Values {
 		r.Labels.Values[i] = int32(i % classes)
 	}
-	out, err := privatize(background, c, NoLedger, r, nil, entropy("labels"))
+	out, err := privatize(background, c, NoLedger, r, nil, randomness("labels"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestSubsetFrequencies(t *testing.T) {
 // The same for what is released. It is in rising order, so that its order tells
 // nothing.
 func TestSelectFrequencies(t *testing.T) {
-	s, randomness := Subset{Items: 5, Size: 2, Epsilon: 1.5}, entropy("selections")
+	s, randomness := Subset{Items: 5, Size: 2, Epsilon: 1.5}, randomness("selections")
 	checkFrequencies(t, s, pick(10_000, 100_000), func(item int) []int {
 		out, err := selectSubset(NoLedger, alice, s, item, randomness)
 		if err != nil {
