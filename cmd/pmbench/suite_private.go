@@ -36,7 +36,7 @@ func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
 		return nil, err
 	}
 	settings := &privatemail.PrivateSettings{
-		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.ReplaceOne, LabelMode: release.ModePublic, Ledger: mechanism.NoLedger,
+		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
 		Unit: mechanism.Unit{Kind: "record", Name: "benchmark"}, Bandwidth: kernel.Sigma(0.35), Alpha: 0.5, Classes: 10,
 		Columns: k, Seed: 1, NormalizeRows: true, Operator: operator,
 	}

@@ -443,6 +443,7 @@ func TestPrivatizeRefusals(t *testing.T) {
 		{"no out", without("-out"), cli.Usage, "-out"},
 		{"no sigma", without("-sigma"), cli.Usage, "-sigma"},
 		{"no features", append([]string{"privatize"}, private(folder, ledger, out)[2:]...), cli.Usage, "FEATURES"},
+		{"public labels, private label", private(folder, ledger, out, "-label-mode", "public"), cli.Usage, "features-replace"},
 		{"unknown relation", private(folder, ledger, out, "-relation", "any"), cli.Usage, "replace-one"},
 		{"truncated", private(folder, ledger, out, "-operator", "csr"), cli.Failed, "no bound is proved"},
 		{"radius with dense", private(folder, ledger, out, "-operator", "dense", "-radius", "1"), cli.Failed, "radius"},
