@@ -67,7 +67,8 @@ files are listed.`,
 
 type budgetFlags struct {
 	epsilon, delta, pureShare float64
-	kind, unit, unitKind, at  string
+	kind, unit, unitKind      string
+	at                        head
 }
 
 func (f *budgetFlags) define(fs *flag.FlagSet) {
@@ -141,9 +142,9 @@ func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error
 	if e.JSON {
 		return f.show(e, path)
 	}
-	s, err := mechanism.ReadLedger(path)
+	s, err := readLedger(path, head{})
 	if err != nil {
-		return ledgerTrouble(path, err)
+		return err
 	}
 	t := facts(e.Stdout)
 	fmt.Fprintf(t, "created\t%s\n", path)
@@ -294,19 +295,19 @@ func basicEpsilon(b mechanism.Balance, t mechanism.Total) float64 {
 func writeBalances(w io.Writer, s *mechanism.Snapshot, balances []mechanism.Balance) error {
 	t := s.Total
 	pure, noise := t.Kind == mechanism.Pure || t.Kind == mechanism.Mixed, t.Kind != mechanism.Pure
-	head := []string{"unit", "kind"}
+	columns := []string{"unit", "kind"}
 	if pure {
-		head = append(head, "pure spent", "pure left")
+		columns = append(columns, "pure spent", "pure left")
 	}
 	if noise {
-		head = append(head, "noise spent", "noise left")
+		columns = append(columns, "noise spent", "noise left")
 	}
-	head = append(head, "epsilon so far")
+	columns = append(columns, "epsilon so far")
 	if t.Kind == mechanism.Mixed {
-		head = append(head, "by basic composition")
+		columns = append(columns, "by basic composition")
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, strings.Join(head, "\t"))
+	fmt.Fprintln(table, strings.Join(columns, "\t"))
 	for _, b := range balances {
 		row := []string{b.Unit, b.UnitKind}
 		if pure {

@@ -590,7 +590,7 @@ func TestBudget(t *testing.T) {
 		{"create x -kind pure -epsilon 1 -delta 1e-6", "delta 0", cli.Usage},
 		{"create x -epsilon 1e9 -delta 1e-6", "Epsilon", cli.Failed},
 		{"create no/x -epsilon 1 -delta 1e-6", "no folder", cli.Failed},
-		{"show x -epsilon 1", "for budget create", cli.Usage}, {"verify x -unit u", "for budget show", cli.Usage}, {"create x -at 1:2", "for budget", cli.Usage},
+		{"show x -epsilon 1", "for budget create", cli.Usage}, {"verify x -unit u", "for budget show", cli.Usage}, {"create x -at 0:" + strings.Repeat("0", 64), "for budget", cli.Usage},
 		{"create x -kind gdp -epsilon 1 -delta 1e-6 -pure-share 0.5", "two pots", cli.Usage}, {"create x -epsilon 1e-6 -delta 1e-6", "PureEpsilon", cli.Failed},
 		{"show " + ledger + " -at 4", "NUMBER:HASH", cli.Usage}, {"show " + ledger + " -at x:" + strings.Repeat("0", 64), "NUMBER:HASH", cli.Usage},
 		{"show " + ledger + " -at 4:" + strings.Repeat("0", 63), "NUMBER:HASH", cli.Usage}, {"show " + ledger + " -at 4:" + strings.Repeat("0", 65), "NUMBER:HASH", cli.Usage},

@@ -71,7 +71,8 @@ type privatizeFlags struct {
 	query                         queryFlags
 	labelMode, ledger, unit, kind string
 	labelEpsilon                  float64
-	labels, out, at               string
+	labels, out                   string
+	at                            head
 	normalizeRows, restPublic     bool
 	newUnit                       bool
 	privateRows                   []int
@@ -110,7 +111,7 @@ func (f *privatizeFlags) settings(set map[string]bool) (*privatemail.PrivateSett
 		return nil, cli.Usagef("-label-mode is missing: say what happens to labels after the release, public, dropped or randomised")
 	case f.ledger == "":
 		return nil, cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -epsilon E -delta D', or say -ledger none to count nothing")
-	case f.at != "" && f.ledger == noLedger:
+	case f.at.given && f.ledger == noLedger:
 		return nil, cli.Usagef("-at is a state of a ledger: name one with -ledger FILE, or leave it out")
 	case f.unit == "" && f.ledger != noLedger:
 		return nil, cli.Usagef("-unit NAME is missing: whose budget is spent?")

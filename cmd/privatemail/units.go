@@ -13,9 +13,9 @@ import (
 // checkUnit refuses a unit that the ledger does not know, unless it is said to be new,
 // before any work is done for it.
 func checkUnit(e *cli.Env, path string, unit mechanism.Unit) error {
-	s, err := mechanism.ReadLedger(path)
+	s, err := readLedger(path, head{})
 	if err != nil {
-		return ledgerTrouble(path, err)
+		return err
 	}
 	switch _, err := s.Balance(unit); {
 	case err == nil:
