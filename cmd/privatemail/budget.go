@@ -28,8 +28,8 @@ func budgetVerb() cli.Verb {
 			"verify LEDGER RELEASE... [-at HEAD]",
 		},
 		About: `
-A ledger holds the same budget for every unit: one record, or one client with all its
-records. What a unit has spent is never given back, and a request that does not fit is
+A ledger holds the same budget for every unit: a name for rows that are released together, or
+for a client. What a unit has spent is never given back, and a request that does not fit is
 refused. The budget and the way it adds up are fixed when the ledger is created:
 
   mixed  two pots: a pure epsilon, for randomised labels and for queries of mode cells, and
@@ -37,22 +37,23 @@ refused. The budget and the way it adds up are fixed when the ledger is created:
          P times E; the other is the most that keeps both together within E and D
   gdp    Gaussian differential privacy: exact for noise alone; a pure epsilon is charged
          the least Gaussian mu that covers it, which is a high price
-  zcdp   zero-concentrated differential privacy, where pure mechanisms dominate
+  zcdp   zero-concentrated differential privacy, for many small pure epsilons
   pure   epsilon adds up and delta is 0; no Gaussian release fits in
 
 Units are shown by a keyed hash; -unit NAME shows one by its name.
 
 The hashes that chain the records find accidents, not edits: they have no key, so whoever
 edits the file can compute them anew. A ledger restored from an old copy has forgotten what
-was spent since, and nothing in the file can tell. Keep the head that is printed somewhere
-else and give it to -at, here and with privatize: a ledger that has not gone through that
-state is refused.
+was spent since, and so has one that lost records at its end; nothing in the file can tell.
+Keep the head that is printed somewhere else and give it to -at, here and with privatize: a
+ledger that has not gone through that state is refused. What came after it is not checked, so
+keep the newest.
 
 verify says for each release which spend of the ledger paid for it. A release that was not
 paid for, or is not the one that was, makes it fail. Spends without a release among the
 files are listed.`,
 		Examples: []string{
-			"privatemail budget create me.ledger -epsilon 1 -delta 1e-6",
+			"privatemail budget create me.ledger -epsilon 2 -delta 1e-6",
 			"privatemail budget show me.ledger -unit birds",
 			"privatemail budget verify me.ledger birds.release",
 		},
@@ -161,7 +162,7 @@ func writeTotal(w io.Writer, s *mechanism.Snapshot) {
 	}
 	alone := epsilonOfRho(s.Whole.Rho, s.Total)
 	fmt.Fprintf(w, "pots\tpure epsilon %g, and mu %.4g for noise: epsilon %.4g at that delta by itself\n", s.Total.PureEpsilon, math.Sqrt(2*s.Whole.Rho.Float()), alone)
-	fmt.Fprintf(w, "\tboth used up are epsilon %g together; basic composition would say %.4g\n", s.Total.Epsilon, s.Total.PureEpsilon+alone)
+	fmt.Fprintf(w, "\ta unit that has used up both has spent epsilon %g; basic composition would say %.4g\n", s.Total.Epsilon, s.Total.PureEpsilon+alone)
 }
 
 // epsilonOfRho is the epsilon of Gaussian noise at the delta of a total, 0 where the
@@ -240,7 +241,7 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 	}
 	t := facts(e.Stdout)
 	writeTotal(t, s)
-	fmt.Fprintf(t, "spends\t%d, in %d records\n", len(s.Entries), s.Sequence)
+	fmt.Fprintf(t, "spends\t%d, in %d lines of the ledger\n", len(s.Entries), s.Sequence)
 	fmt.Fprintf(t, "head\t%s\n", headOf(s))
 	t.Flush()
 	if len(balances) == 0 {
@@ -254,13 +255,13 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 	// Of one unit all spends, too.
 	fmt.Fprintln(e.Stdout)
 	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "spend\trelease\tepsilon\tdelta\tpure epsilon\t")
+	fmt.Fprintln(table, "spend\trelease\tepsilon\tdelta\trho\tpure epsilon\t")
 	for _, s := range entries {
 		note := ""
 		if !s.Committed {
 			note = "no release was finished"
 		}
-		fmt.Fprintf(table, "%d\t%x\t%g\t%g\t%g\t%s\n", s.Sequence, s.ReleaseID, s.Spend.Epsilon, s.Spend.Delta, s.Spend.PureEpsilon, note)
+		fmt.Fprintf(table, "%d\t%x\t%g\t%g\t%.4g\t%g\t%s\n", s.Sequence, s.ReleaseID, s.Spend.Epsilon, s.Spend.Delta, s.Cost.Rho.Float(), s.Spend.PureEpsilon, note)
 	}
 	return table.Flush()
 }
@@ -299,8 +300,11 @@ func writeBalances(w io.Writer, s *mechanism.Snapshot, balances []mechanism.Bala
 	if pure {
 		columns = append(columns, "pure spent", "pure left")
 	}
-	if noise {
+	switch t.Kind {
+	case mechanism.Mixed:
 		columns = append(columns, "noise spent", "noise left")
+	case mechanism.GDP, mechanism.ZCDP:
+		columns = append(columns, "spent", "left")
 	}
 	columns = append(columns, "epsilon so far")
 	if t.Kind == mechanism.Mixed {
@@ -323,6 +327,7 @@ func writeBalances(w io.Writer, s *mechanism.Snapshot, balances []mechanism.Bala
 		}
 		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
+	fmt.Fprintln(table, "\nEpsilon so far is right for spends that were fixed beforehand, and an estimate otherwise; what is proved is the budget.")
 	return table.Flush()
 }
 
@@ -335,12 +340,15 @@ func writeRemaining(w io.Writer, ledger *mechanism.Ledger, unit mechanism.Unit) 
 		return
 	}
 	left, _ := ledger.Remaining(unit)
-	fmt.Fprintf(w, "this unit has spent epsilon %.4g of %g", spent, total.Epsilon)
+	fmt.Fprintf(w, "this unit has spent epsilon %.4g of %g so far; left ", spent, total.Epsilon)
 	switch total.Kind {
 	case mechanism.Mixed:
-		fmt.Fprintf(w, "; left are pure epsilon %.4g and noise of epsilon %.4g", left.Pure.Float(), epsilonOfRho(left.Rho, total))
+		fmt.Fprintf(w, "are pure epsilon %.4g and noise of epsilon %.4g\n", left.Pure.Float(), epsilonOfRho(left.Rho, total))
 	case mechanism.GDP:
-		fmt.Fprintf(w, "; left is noise of epsilon %.4g", epsilonOfRho(left.Rho, total))
+		fmt.Fprintf(w, "is noise of epsilon %.4g\n", epsilonOfRho(left.Rho, total))
+	case mechanism.ZCDP:
+		fmt.Fprintf(w, "is rho %.4g\n", left.Rho.Float())
+	default:
+		fmt.Fprintf(w, "is epsilon %.4g\n", left.Pure.Float())
 	}
-	fmt.Fprintln(w)
 }

@@ -12,7 +12,7 @@
 //	sensitivity  tell how much noise a private first step needs; no data needed
 //	privatize    release the first step of a file with differential privacy
 //	continue     take a release further: rebuild the graph from it and iterate
-//	budget       create or show the ledger that counts what releases have cost
+//	budget       create, show or verify the ledger that counts what releases have cost
 //	help         explain a verb
 //	version      tell what this program was built from
 //
@@ -65,7 +65,7 @@
 // What a guarantee costs, a budget, a release, and what anybody can make of it:
 //
 //	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
-//	privatemail budget create me.ledger -epsilon 1 -delta 1e-6
+//	privatemail budget create me.ledger -epsilon 2 -delta 1e-6
 //	privatemail privatize x.npy -normalize-rows -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger me.ledger -unit x -new-unit -out x.release
 //	privatemail continue x.release -degree 20 -out z.npy
 //
@@ -99,16 +99,19 @@
 //	          relation tight{delta operator_error derivation assumptions}
 //	          relations[relation delta] corrected{M delta delta_spectral relation}
 //	          paper{M_ii M_ij M delta valid proved why} epsilon delta e_to_epsilon
-//	          sensitivity_total sigma_analytic sigma_classical mu rho signal_rms
+//	          odds{odds_exceed odds_at_delta epsilon_records} sensitivity_total sigma_analytic sigma_classical mu rho signal_rms
 //	          noise_to_signal cautions[id text]
 //	privatize n d k id relation operator derivation epsilon epsilon_total delta
-//	          rule sensitivity sigma mu rho records label_mode label_epsilon ledger
-//	          sha256 cautions out
+//	          odds_exceed odds_at_delta epsilon_records rule sensitivity sigma mu rho
+//	          records label_mode label_epsilon ledger head sha256 cautions out
 //	continue  n k labels status trace out, and those of embed about the graph
-//	budget    kind epsilon delta rho records head ledger
-//	          units[unit kind spent remaining epsilon_spent]
-//	          spends[sequence unit release epsilon delta rho label_epsilon amount
-//	          released]
+//	budget    kind epsilon delta whole{rho pure} records head ledger
+//	          units[unit kind spent{rho pure} remaining{rho pure} epsilon_spent
+//	          epsilon_basic]
+//	          spends[sequence unit release epsilon delta rho pure_epsilon
+//	          cost{rho pure} released]
+//	          verify: ledger head releases[file release spend unit paid note]
+//	          spends_without_release
 //	version   version revision modified go platform simd
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build

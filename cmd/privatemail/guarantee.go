@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -15,9 +16,10 @@ import (
 // guarantee is what one release promises, with its randomised labels.
 type guarantee struct {
 	epsilon, delta float64 // of the noise
-	mu             float64 // the noise is mu-Gaussian-private
-	labels         float64 // pure epsilon of the labels of all records, 0 for none
+	mu             float64 // of the noise: sensitivity over standard deviation
+	labels         float64 // pure epsilon of the labels of all rows that change, 0 for none
 	relation       sensitivity.Relation
+	records        int     // rows that may change together, 0 for one
 	realMu         float64 // mu between two real records
 }
 
@@ -28,9 +30,12 @@ func promised(ctx context.Context, r *release.Release) guarantee {
 	if err != nil {
 		realMu = 2 * r.Privacy.Mu // the null record lies between the two
 	}
-	g := guarantee{epsilon: r.Privacy.Epsilon, delta: r.Privacy.Delta, mu: r.Privacy.Mu, relation: relation, realMu: realMu}
+	g := guarantee{
+		epsilon: r.Privacy.Epsilon, delta: r.Privacy.Delta, mu: r.Privacy.Mu,
+		relation: relation, records: r.Sensitivity.Records, realMu: realMu,
+	}
 	if r.Labels.Mode == release.ModeRandomised {
-		g.labels = float64(max(1, r.Sensitivity.Records)) * r.Labels.Epsilon
+		g.labels = float64(max(1, g.records)) * r.Labels.Epsilon
 	}
 	return g
 }
@@ -38,8 +43,9 @@ func promised(ctx context.Context, r *release.Release) guarantee {
 // total is the epsilon of noise and labels together.
 func (g guarantee) total() float64 { return g.epsilon + g.labels }
 
-// exceeded is the probability that the odds move by more than e^total. Labels move them
-// by e^labels at most, so it is that of the noise alone and its epsilon.
+// exceeded is the probability that the odds rise by more than e^total, in favour of the
+// data that were there. Labels raise them by e^labels at most, so it is at most that of
+// the noise alone and its epsilon.
 func (g guarantee) exceeded() float64 {
 	p, err := mechanism.LossTail(g.mu, g.epsilon)
 	if err != nil {
@@ -48,7 +54,7 @@ func (g guarantee) exceeded() float64 {
 	return p
 }
 
-// odds is the factor by which the odds move at most, except with probability delta.
+// odds is the factor by which the odds rise at most, except with probability delta.
 func (g guarantee) odds() float64 {
 	loss, err := mechanism.LossAt(g.mu, g.delta)
 	if err != nil {
@@ -70,19 +76,30 @@ func (g guarantee) real() (epsilon float64, another bool) {
 	return epsilon + g.labels, true
 }
 
-// other says what stands in the place of the record in the other data set.
-func (g guarantee) other() string {
-	if g.relation.Real() == g.relation {
-		return "with any other in its place"
+// neighbours says what P and P' are the probabilities of.
+func (g guarantee) neighbours() string {
+	several := g.records > 1
+	switch {
+	case g.relation == sensitivity.Null:
+		return "P with a row and its label, P' with the zero row and label 0 in its place"
+	case g.relation == sensitivity.FeaturesNull:
+		return "P with the features of a row, P' with zeros in their place, the label as it is"
+	case g.relation == sensitivity.FeaturesReplace && several:
+		return fmt.Sprintf("P with the features of %d rows, P' with any others in their place, the labels as they are", g.records)
+	case g.relation == sensitivity.FeaturesReplace:
+		return "P with the features of a row, P' with any others in their place, the label as it is"
+	case several:
+		return fmt.Sprintf("P with %d rows and their labels, P' with any others in their place", g.records)
 	}
-	return "with the null record in its place"
+	return "P with a row and its label, P' with any others in their place"
 }
 
 // oddsReport is what -json says of the odds.
 type oddsReport struct {
-	// OddsExceed is the probability that the odds move by more than e^epsilon_total.
+	// OddsExceed is the probability that the odds, in favour of the data that were
+	// there, rise by more than e^epsilon_total.
 	OddsExceed float64 `json:"odds_exceed"`
-	// OddsAtDelta is the factor they move by at most, except with probability delta.
+	// OddsAtDelta is the factor they rise by at most, except with probability delta.
 	OddsAtDelta jsonNumber `json:"odds_at_delta"`
 	// EpsilonRecords is that between two real records, at delta.
 	EpsilonRecords jsonNumber `json:"epsilon_records"`
@@ -93,11 +110,28 @@ func (g guarantee) report() oddsReport {
 	return oddsReport{g.exceeded(), jsonNumber(g.odds()), jsonNumber(epsilon)}
 }
 
+// inequality is (epsilon, delta)-privacy as a formula.
+func (g guarantee) inequality() string {
+	return fmt.Sprintf("P[S] <= %s P'[S] + %g", atMost(math.Exp(g.total()), 4), g.delta)
+}
+
 // write prints the numbers for a person; docs/privacy.md has the formulas.
 func (g guarantee) write(w io.Writer) {
-	fmt.Fprintf(w, "means\tP[S] <= %.4g P'[S] + %g for every set S of outcomes; P with the record, P' %s\n", math.Exp(g.total()), g.delta, g.other())
-	fmt.Fprintf(w, "odds\tbetween the two move by more than x %.4g with probability %.2g at most; except with probability %g by at most x %.4g\n", math.Exp(g.total()), g.exceeded(), g.delta, g.odds())
+	fmt.Fprintf(w, "means\t%s and P'[S] <= %s P[S] + %g for every set S of outcomes\n", g.inequality(), atMost(math.Exp(g.total()), 4), g.delta)
+	fmt.Fprintf(w, "\t%s\n", g.neighbours())
+	fmt.Fprintf(w, "odds\tfor the data that were there rise by more than x %s with probability %s at most\n", atMost(math.Exp(g.total()), 4), atMost(g.exceeded(), 2))
+	fmt.Fprintf(w, "\tand by at most x %s except with probability %g\n", atMost(g.odds(), 4), g.delta)
 	if epsilon, another := g.real(); another {
-		fmt.Fprintf(w, "records\tbetween two real records it is epsilon %.4g, delta %g\n", epsilon, g.delta)
+		fmt.Fprintf(w, "records\tbetween two real records the guarantee is epsilon %s, delta %g\n", atMost(epsilon, 4), g.delta)
 	}
+}
+
+// atMost formats a bound from above, x >= 0, with so many digits, rounded up.
+func atMost(x float64, digits int) string {
+	text := strconv.FormatFloat(x, 'g', digits, 64)
+	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= x || math.IsInf(x, 0) {
+		return text
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-float64(digits-1))
+	return strconv.FormatFloat(x+unit, 'g', digits, 64)
 }

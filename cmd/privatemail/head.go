@@ -22,7 +22,7 @@ type head struct {
 }
 
 func headVar(fs *flag.FlagSet, at *head) {
-	fs.Func("at", "the ledger must have gone through the state `HEAD`, NUMBER:HASH as 'budget show' printed it earlier; an old copy and an edited file have not", at.parse)
+	fs.Func("at", "the ledger must have gone through the state `HEAD`, NUMBER:HASH as 'budget show' printed it earlier; that finds copies from before HEAD and edits before it, and not what is missing after it", at.parse)
 }
 
 func headOf(s *mechanism.Snapshot) string { return formatHead(s.Sequence, s.Hash) }

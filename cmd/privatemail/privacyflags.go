@@ -16,7 +16,7 @@ type priceFlags struct {
 }
 
 func (f *priceFlags) define(fs *flag.FlagSet) {
-	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "guarantee `E` for one record; no default")
+	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "epsilon `E` of the noise, for one row, or for -records rows that change together; no default")
 	numberVar(fs, &f.delta, "delta", 0, fraction(), "`D` that is added to every probability in the guarantee, P[S] <= e^E P'[S] + D; far below 1/(number of people); no default")
 	choiceVar(fs, &f.relation, "relation", sensitivity.ReplaceOne.String(), relationNames(), "what one record may change: `R` is replace-one, null, features-replace or features-null")
 	choiceVar(fs, &f.rule, "rule", mechanism.Analytic.String(), []string{mechanism.Analytic.String(), mechanism.Classical.String()}, "how the noise is chosen: `RULE` is analytic, or classical for epsilon below 1")

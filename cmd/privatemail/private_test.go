@@ -64,7 +64,7 @@ func TestSensitivityOfTheDefaults(t *testing.T) {
 	}
 
 	stdout, _ = succeed(t, args...)
-	for _, words := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "e^epsilon", "W-1", "W-3", "W-5", "W-6", "W-7"} {
+	for _, words := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "P[S] <= 1.106 P'[S] + 1e-05", "with probability 0.0012 at most", "x 1.15 except with probability 1e-05", "W-1", "W-3", "W-5", "W-6", "W-7"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("nothing about %q:\n%s", words, stdout)
 		}
@@ -673,7 +673,7 @@ func TestPrintedGuarantee(t *testing.T) {
 	}
 	refuse(t, cli.Usage, args("b", "-label-mode", "dropped", "-unit-kind", "client"), "-records")
 	stdout, _ = succeed(t, args("many", "-label-mode", "dropped", "-unit-kind", "client", "-records", "20")...)
-	if !strings.Contains(stdout, "one client of at most 20 rows") {
+	if !strings.Contains(stdout, "20 rows that change together") {
 		t.Error(stdout)
 	}
 }

@@ -92,10 +92,10 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.labelEpsilon, "label-epsilon", 0, positive(), "price `E` of randomised labels, on top of -epsilon")
 	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
 	headVar(fs, &f.at)
-	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a keyed hash")
+	fs.StringVar(&f.unit, "unit", "", "`NAME` under which the ledger keeps the budget of these rows; it stores a hash, with its key beside it")
 	fs.BoolVar(&f.newUnit, "new-unit", false, "the unit has not spent from this ledger before; without it a name the ledger does not know is refused, since a mistyped name would be a second budget for the same rows")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
-	cli.CountVar(fs, &f.records, "records", 0, "there are at most `J` rows of the unit, and the noise is for all of them; a public number (default 1 for a record; required for a client)")
+	cli.CountVar(fs, &f.records, "records", 0, "the noise is for `J` rows that change together, the most that one client has in the file; a public number (default 1; required for -unit-kind client)")
 	labelsVar(fs, &f.labels)
 	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
 	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
@@ -347,7 +347,7 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 	g := promised(ctx, r)
 	stake := stake{
 		guarantee: g, mode: s.LabelMode, labelEpsilon: s.LabelEpsilon,
-		unit: r.Unit, records: r.Sensitivity.Records, noLedger: ledger == nil, rows: r.Rows,
+		unit: r.Unit, restPublic: s.RestPublic, noLedger: ledger == nil, rows: r.Rows,
 		noise: r.Privacy.Sigma, signal: typicalEntry(ctx, r.Rows, d, s),
 	}
 	cautions := stake.cautions()
@@ -384,11 +384,11 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 // writeWorth says what a release is and what it promises.
 func writeWorth(w io.Writer, r *release.Release, g guarantee) {
 	fmt.Fprintf(w, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
-	whose := "one " + r.Unit
+	whose := "one row"
 	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
-		whose = fmt.Sprintf("one %s of at most %d rows", r.Unit, r.Sensitivity.Records)
+		whose = fmt.Sprintf("%d rows that change together", r.Sensitivity.Records)
 	}
-	fmt.Fprintf(w, "guarantee\tepsilon %g, delta %g for %s, relation %s\n", g.total(), g.delta, whose, g.relation)
+	fmt.Fprintf(w, "guarantee\tepsilon %.6g, delta %g for %s, relation %s; a %s pays\n", g.total(), g.delta, whose, g.relation, r.Unit)
 	g.write(w)
 	if p := r.Sensitivity.Private; p > 0 {
 		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)

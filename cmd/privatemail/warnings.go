@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -21,7 +20,7 @@ type stake struct {
 	mode          string  // label mode, empty when not chosen yet
 	labelEpsilon  float64 // of randomised labels, a row
 	unit          string  // kind, empty when not chosen yet
-	records       int     // of the unit, 0 for one
+	restPublic    bool    // one row is private, all others are public
 	noLedger      bool
 	noise, signal float64
 	rows          int
@@ -37,7 +36,7 @@ func (s stake) cautions() []caution {
 	case s.mode == release.ModeDropped:
 		add("W-1", "Labels are dropped: later steps go without them.")
 	case s.mode == release.ModeRandomised:
-		add("W-1", "Randomised labels cost epsilon %g of their own, on top of the release.", s.labelEpsilon)
+		add("W-1", "Randomised labels cost epsilon %g a row, %.6g in all, on top of the noise.", s.labelEpsilon, s.labels)
 	default:
 		add("W-1", "The guarantee covers features and label of one record in the first step only. The later iterations use the label Laplacian again; unless labels are public, or left out, or released by their own private mechanism and counted, they are disclosed and nothing is promised about them.")
 	}
@@ -45,10 +44,13 @@ func (s stake) cautions() []caution {
 		add("W-3", "%s", s.worth())
 	}
 	switch {
-	case s.unit == release.UnitRecord && s.records <= 1:
-		add("W-4", "The protected thing is one row. A person with j rows is protected j times less (mu times j); the other side's data get no protection.")
-	case s.unit != "":
-		add("W-4", "The bound is for %d rows of a %s. With j times as many mu is j times larger; the other side's data get no protection.", max(1, s.records), s.unit)
+	case s.unit == "":
+	case s.restPublic:
+		add("W-4", "What is protected is the one private row. All other rows count as public: nothing is promised about them, whoever they belong to.")
+	case s.relation.Real() != s.relation:
+		add("W-4", "What is protected is one row. For a person with several rows nothing is proved under the relation %v; replace-one and features-replace have a bound.", s.relation)
+	default:
+		add("W-4", "The bound is for %d rows that change together. For j times as many mu is j times larger. A server's own data get no protection.", max(1, s.records))
 	}
 	if s.noLedger {
 		add("W-3", "No ledger: nobody counts how often this record was released, and every release adds up.")
@@ -78,10 +80,10 @@ func (s stake) worth() string {
 	if s.delta*float64(s.rows) > 0.1 {
 		strength += fmt.Sprintf(" Delta should be far below 1/(number of people), and there are %d rows.", s.rows)
 	}
-	text := fmt.Sprintf("The record makes no event more than e^epsilon = %.4g times as likely, up to %g: P[S] <= %.4g P'[S] + %g, under the relation %v, for one release. The odds between two data sets that differ in the record can move by more than that factor, with probability %.2g at most; except with probability %g they move by a factor of at most %.4g.",
-		math.Exp(s.total()), s.delta, math.Exp(s.total()), s.delta, s.relation, s.exceeded(), s.delta, s.odds())
+	text := fmt.Sprintf("The guarantee is %s for every set S of outcomes, under the relation %v, for one release. It is not a bound on the odds of each outcome: those for the data that were there rise by more than that factor with probability %s at most, and by a factor of at most %s except with probability %g.",
+		s.inequality(), s.relation, atMost(s.exceeded(), 2), atMost(s.odds(), 4), s.delta)
 	if epsilon, another := s.real(); another {
-		text += fmt.Sprintf(" That is about a record that is there or not; between two real records it is epsilon %.4g, delta %g.", epsilon, s.delta)
+		text += fmt.Sprintf(" It is about a row that is there or not; between two real rows it is epsilon %s, delta %g.", atMost(epsilon, 4), s.delta)
 	}
 	return text + strength
 }
