@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"github.com/seed-64e14a55/privatemail/internal/audit"
 )
 
 // T-7: releases of two neighbours do not show a larger epsilon than promised,
@@ -39,21 +39,19 @@ func TestThresholdAudit(t *testing.T) {
 		source := randomness(direction.name)
 		here := project(t, c, direction.unit, 0, runs, source)
 		// The chance that this is above epsilon by accident is 2e-6.
-		audit := func(distance float64) float64 {
+		shown := func(distance float64) float64 {
 			there := project(t, c, direction.unit, distance, runs, source)
 			largest := math.Inf(-1)
 			for _, e := range events {
-				hits, _ := interval(beyond(there, e*b.Value()), runs, 1e-7)
-				_, alarms := interval(beyond(here, e*b.Value()), runs, 1e-7)
-				largest = max(largest, math.Log(max(0, hits-delta)/alarms))
+				largest = max(largest, audit.Epsilon(beyond(there, e*b.Value()), beyond(here, e*b.Value()), runs, delta, 1e-7))
 			}
 			return largest
 		}
-		got := audit(b.Value())
+		got := shown(b.Value())
 		if got > epsilon {
 			t.Errorf("%s: epsilon is at least %.3f", direction.name, got)
 		}
-		far := audit(tooFar * b.Value())
+		far := shown(tooFar * b.Value())
 		if far <= epsilon {
 			t.Errorf("%s: neighbours %.3g times too far apart show no more than %.3f", direction.name, tooFar, far)
 		}
@@ -149,7 +147,7 @@ func TestOneRunAudit(t *testing.T) {
 	b := boundNear(t, rows, columns, 0.0132)
 	c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
 	source := randomness("one run")
-	audit := func(factor float64) float64 {
+	shown := func(factor float64) float64 {
 		bits := make([]byte, m)
 		if _, err := io.ReadFull(source, bits); err != nil {
 			t.Fatal(err)
@@ -174,9 +172,9 @@ func TestOneRunAudit(t *testing.T) {
 				right++
 			}
 		}
-		return oneRunEpsilon(m, guesses, right, delta, 0.001)
+		return audit.OneRun(m, guesses, right, delta, 0.001)
 	}
-	got, quarter := audit(1), audit(4)
+	got, quarter := shown(1), shown(4)
 	if got > epsilon {
 		t.Errorf("epsilon is at least %.2f", got)
 	}
@@ -184,21 +182,4 @@ func TestOneRunAudit(t *testing.T) {
 		t.Errorf("a quarter of the noise shows no more than %.2f", quarter)
 	}
 	t.Logf("epsilon at least %.2f; %.2f with a quarter of the noise", got, quarter)
-}
-
-// oneRunEpsilon is the largest epsilon that so many right guesses contradict
-// with the given risk, the paper's appendix D.
-func oneRunEpsilon(m, guesses, right int, delta, risk float64) float64 {
-	const most = 20
-	contradicted := func(share float64) bool {
-		q := 1 / (1 + math.Exp(-share*most))
-		b := distuv.Binomial{N: float64(guesses), P: q}
-		sum, alpha := 0.0, 0.0
-		for i := 1; i <= right; i++ {
-			sum += b.Prob(float64(right - i))
-			alpha = max(alpha, sum/float64(i))
-		}
-		return upperTail(right, guesses, q)+2*alpha*delta*float64(m) <= risk
-	}
-	return most * bisect(contradicted)
 }
