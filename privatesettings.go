@@ -15,7 +15,8 @@ import (
 // concerns privacy has no default: Epsilon, Delta, Relation, LabelMode, Ledger
 // and Unit are required.
 type PrivateSettings struct {
-	// Epsilon and Delta are the guarantee for one record.
+	// Epsilon and Delta are what the noise guarantees for one row, or for Records rows
+	// that change together.
 	Epsilon, Delta float64
 	// Relation says what one record may change. sensitivity.ReplaceOne is the
 	// one under which "which record was it" is protected.

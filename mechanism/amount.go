@@ -9,7 +9,7 @@ import (
 )
 
 // An Amount is a privacy budget or a part of one, a whole number of units of
-// 2^-96: of rho, or of epsilon in a Pure ledger. Whole numbers add up without
+// 2^-96: of rho, or of epsilon in a pure pot. Whole numbers add up without
 // drift, and no spend is too small to count.
 type Amount struct{ hi, lo uint64 }
 

@@ -18,7 +18,7 @@ const (
 	Analytic Rule = iota
 	// Classical is sqrt(2 ln(1.25/Delta))/Epsilon times the sensitivity (Dwork
 	// and Roth 2014), proved for Epsilon < 1 only and refused elsewhere: from
-	// Epsilon = 8.4 on it is too little at Delta = 1e-5, from 5.8 on at 0.1.
+	// Epsilon = 8.42 on it is too little at Delta = 1e-5, from 5.75 on at 0.1.
 	Classical
 )
 
@@ -234,11 +234,11 @@ func (c Calibration) GridError() float64 { return c.gridError }
 // NoiseMultiplier is Sigma/L2Sensitivity.
 func (c Calibration) NoiseMultiplier() float64 { return c.Sigma() / c.total }
 
-// Mu is L2Sensitivity/Sigma, rounded up: a release is Mu-Gaussian-private,
-// whatever rule chose Sigma.
+// Mu is L2Sensitivity/Sigma, rounded up: the noise makes a release
+// Mu-Gaussian-private, whatever rule chose Sigma. Randomised labels come on top.
 func (c Calibration) Mu() float64 { return up(c.total / c.Sigma()) }
 
-// Rho is Mu^2/2, rounded up: a release is Rho-zCDP, and (a, a Rho)-Renyi
+// Rho is Mu^2/2, rounded up: the noise makes a release Rho-zCDP, and (a, a Rho)-Renyi
 // private for every order a > 1.
 func (c Calibration) Rho() float64 {
 	mu := c.Mu()

@@ -6,13 +6,12 @@
 //
 // # What is promised
 //
-// A release is (epsilon, delta)-private for the neighbouring relation of its
-// bound: whatever one record is replaced by, P[S] <= e^epsilon P'[S] + delta for
-// every set S of outputs. That the odds between two neighbours move by more than
-// e^epsilon is another matter, and more likely than delta; LossTail has it, and LossAt
-// what they move by except with probability delta. A release is Mu-Gaussian-private and
-// Rho-zCDP as well, with Mu = L2Sensitivity/Sigma and Rho = Mu^2/2, and these are
-// the numbers that add up over several releases.
+// The noise of a release is (epsilon, delta)-private: P[S] <= e^epsilon P'[S] + delta
+// for every set S of outputs and any two data sets that are neighbours under the
+// relation of its bound. It is Mu-Gaussian-private and Rho-zCDP as well, with Mu =
+// L2Sensitivity/Sigma and Rho = Mu^2/2, and these are the numbers that add up over several
+// releases. Randomised labels cost a pure epsilon of their own on top. How far the odds
+// between two neighbours move is another matter: LossTail and LossAt have it.
 //
 // # Calibration
 //
@@ -55,8 +54,8 @@
 // A record that falls in one of m cells need not be released with noise at all.
 // Select reports w cells, its own among them with probability
 // w r/(w r + m - w), r <= e^epsilon rational: purely epsilon-private, drawn with
-// whole numbers, and the best there is where the answer is a few items out of
-// many (package retrieval, mode cells). It spends from the same ledger: epsilon
+// whole numbers. On average over the items no epsilon-private choice of w of m holds the
+// right one more often (package retrieval, mode cells). It spends from the same ledger: epsilon
 // in a Pure one and from the pure pot of a Mixed one, mu(epsilon)^2/2 in a GDP one,
 // epsilon^2/2 in a ZCDP one.
 //

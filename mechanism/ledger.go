@@ -84,7 +84,9 @@ func OpenLedger(path string) (*Ledger, error) {
 }
 
 // OpenLedgerAt is OpenLedger for a ledger that must have gone through a state
-// that Head reported earlier. An older copy, or another ledger, is ErrLedger.
+// that Head reported earlier. A copy from before that state, one that was edited before
+// it, and another ledger are ErrLedger. What came after the state is not checked, so the
+// newest Head is the one to keep.
 func OpenLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Ledger, error) {
 	p := &pin{sequence: sequence, hash: hash}
 	l, err := openLedger(path, p.visit)

@@ -135,9 +135,10 @@ func TestMixedPaysBoth(t *testing.T) {
 		t.Errorf("gdp: %v", err)
 	}
 	small, _ := newLedgerDisk(t, Total{Kind: GDP, Epsilon: 1, Delta: 1e-6})
-	if _, err := small.Reserve(alice, releaseID(0), Spend{PureEpsilon: 0.2}); !errors.Is(err, ErrBudgetExceeded) {
+	if _, err := small.Reserve(alice, releaseID(0), Spend{PureEpsilon: 0.19}); !errors.Is(err, ErrBudgetExceeded) {
 		t.Errorf("gdp: %v", err)
 	}
+	mustReserve(t, small, alice, 1, Spend{PureEpsilon: 0.1889})
 	l, d := newLedgerDisk(t, Total{Kind: Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1})
 	mustReserve(t, l, alice, 0, both)
 	_, err := l.Reserve(alice, releaseID(1), both)

@@ -51,7 +51,7 @@ type Balance struct {
 func ReadLedger(path string) (*Snapshot, error) { return readSnapshot(path, nil) }
 
 // ReadLedgerAt is ReadLedger for a ledger that must have gone through a state that
-// Head reported earlier. An older copy, or another ledger, is ErrLedger.
+// Head reported earlier; see OpenLedgerAt.
 func ReadLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Snapshot, error) {
 	return readSnapshot(path, &pin{sequence: sequence, hash: hash})
 }

@@ -6,7 +6,7 @@
 //
 // What runs at the client is package retrieval/client, what runs at the server
 // package retrieval/server. Neither imports the other. They meet in package
-// retrieval/wire, whose messages are all that is disclosed, so that no call can
+// retrieval/wire, whose messages are all that one tells the other, so that no call can
 // pass a client's features or label to the server's code. This package holds
 // what both need.
 //
@@ -27,8 +27,8 @@
 // numbers both sides use.
 //
 // It is here because it was published, and it retrieves nothing: where the label
-// is protected recall is at chance for every epsilon. With the label term of the
-// text even the iteration without noise is at chance.
+// is protected recall was at chance at every epsilon tried, 1 to 8 (docs/paper.md). With
+// the label term of the text even the iteration without noise is at chance.
 //
 // # Mode authors
 //

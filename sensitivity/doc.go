@@ -42,7 +42,7 @@
 // FeaturesReplace. Tight does not grow with N, the other two do. For ReplaceOne and Null
 // it is nearly attained: at 51 rows data are found that change f by 0.97 of it
 // (TestTightness), and weights free in their ranges reach 0.999; for relations of
-// features the search finds about half of it.
+// features the search finds 0.64 to 0.72 of it.
 //
 // # Proofs
 //

@@ -15,7 +15,7 @@ import (
 )
 
 // Cells answers requests of mode cells: the lists of the cells a client names.
-// It learns those names and nothing else. It is safe for concurrent use.
+// The names are all that a request tells it. It is safe for concurrent use.
 type Cells struct {
 	book  wire.Codebook
 	hash  wire.Hash

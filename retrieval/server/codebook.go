@@ -20,8 +20,9 @@ type CellsSettings struct {
 	// Share of the gallery in an answer, above 0, at most 1/2; 0 means 1/8.
 	Share float64
 	// Epsilon is what a client is expected to spend on a query, from which the
-	// number of cells follows (retrieval.Centres). It has no default. Clients
-	// that spend another epsilon are just as private and retrieve less well.
+	// number of cells follows (retrieval.Centres). It has no default. A client
+	// may spend another epsilon: its privacy is that of its own epsilon, and it
+	// retrieves less well.
 	Epsilon float64
 	// Cells is the number of cells, in place of the rule.
 	Cells int

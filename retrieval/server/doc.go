@@ -1,7 +1,7 @@
-// Package server is what runs where the gallery is. All it gets to know of a
-// query is a message of package retrieval/wire; it does not know package
-// retrieval/client, and nothing of a client's features or label can be passed to
-// it.
+// Package server is what runs where the gallery is. All it is given of a query is a
+// message of package retrieval/wire; it does not import package retrieval/client, so no
+// call can pass it a client's features or label as they are. When a message came, how
+// often and from where is known to whoever receives it.
 //
 // # Mode paper
 //
@@ -12,7 +12,8 @@
 //	the two are aligned on the public rows they share (retrieval.Align)
 //	the K gallery rows nearest to every hidden row ──> wire.Matches
 //
-// The server cannot tell which hidden row is the query and answers for all.
+// The server is not told which hidden row is the query and answers for all. How well it
+// can guess is bounded by the release, not by the dummies.
 //
 // # Mode cells
 //

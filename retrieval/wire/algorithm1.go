@@ -16,7 +16,7 @@ const algorithm1Version = 1
 
 // A Question is what the client sends: a private first step over its hidden
 // rows, one of which is the query and the others dummies, followed by the rows
-// of the public set. All the server learns of the query is in here.
+// of the public set. It is all that the client tells the server of the query.
 type Question struct {
 	// Public is the hash of the public set, whose rows are the last of the
 	// release, in its order.

@@ -179,7 +179,8 @@ func (b *Base) UnmarshalBinary(frame []byte) error {
 }
 
 // A CellsRequest is a query: the set of cells that a client has released. There
-// is nothing else in it, and two requests for one record are equal.
+// is nothing else in it. A payer's requests for one record under one codebook and one
+// epsilon are equal.
 type CellsRequest struct {
 	Codebook Hash     // of the codebook that was chosen from
 	Cells    []uint32 // rising

@@ -2,8 +2,9 @@
 // a retrieval, and nothing else: plain types, each with a binary form.
 //
 // The packages retrieval/client and retrieval/server do not know each other.
-// What one learns of the other is a value of a type in this package, so reading
-// the types is reading everything that is disclosed.
+// What one tells the other is a value of a type in this package, so reading the types is
+// reading everything that messages disclose. When, how often and from where a message
+// came shows as well.
 //
 // # Binary form
 //
