@@ -42,7 +42,7 @@ func packageNames() []string {
 		"privatemail", "kernel", "iterate", "sparse", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
 		"evaluate", "baseline", "modes", "report",
-		"cli", "digits", "disk", "entropy", "lock", "mem", "par", "pipeline", "points",
+		"audit", "cli", "digits", "disk", "entropy", "lock", "mem", "par", "pipeline", "points",
 	}
 }
 
