@@ -42,9 +42,9 @@ refused. The budget and the way it adds up are fixed when the ledger is created:
 
 Units are shown by a keyed hash; -unit NAME shows one by its name.
 
-The hashes that chain the records find accidents, not edits: they have no key, so whoever
+The hashes that chain its lines find accidents, not edits: they have no key, so whoever
 edits the file can compute them anew. A ledger restored from an old copy has forgotten what
-was spent since, and so has one that lost records at its end; nothing in the file can tell.
+was spent since, and so has one that lost lines at its end; nothing in the file can tell.
 Keep the head that is printed somewhere else and give it to -at, here and with privatize: a
 ledger that has not gone through that state is refused. What came after it is not checked, so
 keep the newest.

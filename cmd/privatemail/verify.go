@@ -124,7 +124,7 @@ func (r *verifyReport) write(e *cli.Env) error {
 		fmt.Fprintln(e.Stdout, "every spend of the ledger is for one of them")
 		return nil
 	}
-	fmt.Fprintf(e.Stdout, "\n%d spends of the ledger are for none of them:\n\n", len(r.Spends))
+	fmt.Fprintf(e.Stdout, "\nspends of the ledger for none of them: %d\n\n", len(r.Spends))
 	table = tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "spend\tunit\tepsilon\tdelta\trho\tpure epsilon")
 	for _, s := range r.Spends {
