@@ -18,8 +18,9 @@ import (
 // about whether a record is there or the null record; Privacy.Mu is about that. How well
 // two real records are hidden in each other's place is another question, and its mu is
 // larger: at most twice as large, since the null record lies between them, and at most
-// what the bound of the relation Real gives for the same noise. BetweenRecords returns
-// the smaller of the two; mechanism.EpsilonAt turns it into an epsilon. Under the other
+// what sensitivity.Tight gives for the relation Real and the same noise. BetweenRecords
+// returns the smaller of the two, and the first where the release has another bound;
+// mechanism.EpsilonAt turns it into an epsilon. Under the other
 // relations it is Privacy.Mu. Randomised labels cost their own epsilon on top in either
 // case.
 //
@@ -62,6 +63,17 @@ func between(ctx context.Context, r *release.Release) (float64, error) {
 	if err := p.draw(ctx, r.Rows); err != nil {
 		return 0, err
 	}
+	if r.Query.Radius > 0 {
+		p.query.Operator = sensitivity.Background{Radius: r.Query.Radius, Weight: r.Query.Background}
+	}
+	// The bound of the release itself tells whether it is understood: there are others
+	// than Tight, and other starts than those drawn from a seed.
+	s.Relation = relation
+	own, err := p.tight()
+	if err != nil || math.Abs(own.Exact()/r.Sensitivity.Bound-1) > 1e-9 {
+		return 2 * r.Privacy.Mu, ctx.Err()
+	}
+	s.Relation = relation.Real()
 	bound, err := p.tight()
 	if err != nil {
 		return 0, err

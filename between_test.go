@@ -75,6 +75,26 @@ func TestBetweenRecords(t *testing.T) {
 			t.Errorf("%v: mu %g, want %g", c, mu, want)
 		}
 	}
+	// A background of another weight than Privatize takes, and a bound that is not Tight's.
+	settings := &PrivateSettings{
+		Epsilon: 1, Delta: 1e-5, Relation: sensitivity.Null, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
+		Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "x"}, Bandwidth: kernel.Sigma(0.8), Alpha: 0.7, Classes: classes,
+		SigmaQ: 1, NormalizeRows: true, Operator: "background", Radius: 1,
+	}
+	out, err := engine.Privatize64(t.Context(), x, labels, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(r *release.Release){
+		"weight": func(r *release.Release) { r.Query.Background /= 2 },
+		"seed":   func(r *release.Release) { r.Query.Seed++ },
+	} {
+		other := *out
+		change(&other)
+		if mu, err := BetweenRecords(t.Context(), &other); err != nil || mu != 2*out.Privacy.Mu {
+			t.Errorf("%s: mu %g, %v, want %g", name, mu, err, 2*out.Privacy.Mu)
+		}
+	}
 	if _, err := BetweenRecords(t.Context(), new(release.Release)); !errors.Is(err, release.ErrRelease) && !errors.Is(err, release.ErrVersion) {
 		t.Error(err)
 	}

@@ -1,6 +1,10 @@
 package evaluate
 
-import "github.com/seed-64e14a55/privatemail/retrieval"
+import (
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/retrieval"
+)
 
 // Ceiling returns what R@8 cannot exceed where the request is (epsilon,
 // delta)-private for the whole record of the query, any record against any other
@@ -9,22 +13,18 @@ import "github.com/seed-64e14a55/privatemail/retrieval"
 // and 1, which always holds, where it says nothing. A client that gets more rows than
 // 8 and ranks them by its true features is not bound by it.
 func Ceiling(classes int, epsilon, delta float64) float64 {
-	return bound(retrieval.Ceiling{Answers: ListLength, Classes: classes, Delta: delta}, epsilon)
+	v, err := retrieval.Ceiling{Answers: ListLength, Classes: classes, Delta: delta}.Recall(epsilon)
+	if err != nil { // no more classes than answers
+		return 1
+	}
+	return v
 }
 
 // OverlapCeiling returns what the expected share of the nearest rows in a download of
 // a share of the gallery cannot exceed where the request is epsilon-private for the
 // whole record, relation replace-one, and a neighbour is equally likely to be any row:
-// the same bound with rows in place of classes. However the client ranks what it
+// retrieval.Ceiling with rows in place of classes. However the client ranks what it
 // downloads, it keeps no other rows, so it bounds overlap@8 as well.
 func OverlapCeiling(share, epsilon float64) float64 {
-	return bound(retrieval.Ceiling{Answers: 1, Classes: 2, Mass: share}, epsilon)
-}
-
-func bound(c retrieval.Ceiling, epsilon float64) float64 {
-	v, err := c.Recall(epsilon)
-	if err != nil { // no more classes than answers
-		return 1
-	}
-	return v
+	return share / (share + (1-share)*math.Exp(-epsilon))
 }

@@ -64,11 +64,25 @@ type Budget interface {
 	commit(receipt Receipt, sum [sha256.Size]byte) error
 	// payer is PayerID for a unit that was checked.
 	payer(unit Unit) [sha256.Size]byte
+	// paid is Paid.
+	paid(releaseID [16]byte) bool
+}
+
+// Paid tells whether a spend for a release has been written down in the budget. Whoever
+// keeps releases to send them again asks for it: a ledger that was restored from an old
+// copy, or copied, has the same PayerID and may not know a release that was paid for in
+// the other one. NoLedger knows them all, since it counts none. The error is that of
+// CheckPayer for the budget.
+func Paid(budget Budget, releaseID [16]byte) (bool, error) {
+	if err := checkBudget(budget); err != nil {
+		return false, err
+	}
+	return budget.paid(releaseID), nil
 }
 
 // PayerID returns a number that stands for the unit of a budget that pays. Units of
 // different kinds or names have different ones, and so has the same unit in another
-// ledger or without one. What was paid for by one payer is nobody else's, so whoever
+// ledger or without one; a copy of a ledger's file is the same ledger. What was paid for by one payer is nobody else's, so whoever
 // keeps releases keeps them by this number. It is no secret hash: who knows the ledger
 // can test whether it stands for a guessed name. Errors are those of CheckPayer.
 func PayerID(budget Budget, unit Unit) (id [sha256.Size]byte, err error) {
@@ -94,4 +108,5 @@ type noLedger struct{}
 
 func (noLedger) reserve(_ Unit, id [16]byte, _ Spend) (Receipt, error) { return Receipt{id: id}, nil }
 func (noLedger) commit(Receipt, [sha256.Size]byte) error               { return nil }
+func (noLedger) paid([16]byte) bool                                    { return true }
 func (noLedger) payer(unit Unit) [sha256.Size]byte                     { return payerID([16]byte{}, unit) }

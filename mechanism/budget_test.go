@@ -2,6 +2,8 @@ package mechanism
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -97,9 +99,45 @@ func TestPayerID(t *testing.T) {
 		budget Budget
 		unit   Unit
 		want   error
-	}{{nil, alice, ErrLedger}, {(*Ledger)(nil), alice, ErrLedger}, {NoLedger, Unit{}, ErrParam}} {
+	}{{nil, alice, ErrLedger}, {(*Ledger)(nil), alice, ErrLedger}, {new(Ledger), alice, ErrLedger}, {NoLedger, Unit{}, ErrParam}} {
 		if _, err := PayerID(test.budget, test.unit); !errors.Is(err, test.want) {
 			t.Error(err, test.want)
+		}
+	}
+}
+
+// A copy of a ledger is the same payer, and does not know what the other has paid since.
+func TestPaid(t *testing.T) {
+	path := newLedgerFile(t, ledgerTotal)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := mustOpen(t, path)
+	defer l.Close()
+	mustReserve(t, l, alice, 0, oneUnit)
+	old := filepath.Join(t.TempDir(), "copy")
+	if err := os.WriteFile(old, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other := mustOpen(t, old)
+	defer other.Close()
+	one, _ := PayerID(l, alice)
+	if two, _ := PayerID(other, alice); one != two {
+		t.Error("a copy is another payer")
+	}
+	for _, test := range []struct {
+		budget Budget
+		id     int
+		want   bool
+	}{{l, 0, true}, {l, 1, false}, {other, 0, false}, {NoLedger, 1, true}} {
+		if got, err := Paid(test.budget, releaseID(test.id)); got != test.want || err != nil {
+			t.Errorf("%+v: %v, %v", test, got, err)
+		}
+	}
+	for _, budget := range []Budget{nil, (*Ledger)(nil), new(Ledger)} {
+		if paid, err := Paid(budget, releaseID(0)); paid || !errors.Is(err, ErrLedger) {
+			t.Error(paid, err)
 		}
 	}
 }

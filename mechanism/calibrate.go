@@ -245,12 +245,23 @@ func (c Calibration) Rho() float64 {
 	return up(mu*mu) / 2
 }
 
+// LabelEpsilon is what randomised labels cost together when as many records change:
+// records times that of one, rounded up.
+func LabelEpsilon(epsilon float64, records int) float64 {
+	n := float64(max(1, records))
+	product := n * epsilon
+	if math.FMA(n, epsilon, -product) > 0 { // it was rounded down
+		product = up(product)
+	}
+	return product
+}
+
 // Spend is what one release costs, with labels randomised at labelEpsilon, 0
 // for none. The analytic rule is charged its (Epsilon, Delta), the classical
 // one, which adds more noise than these ask for, its Rho. As many records as
 // the bound lets change together pay for their labels.
 func (c Calibration) Spend(labelEpsilon float64) Spend {
-	s := Spend{PureEpsilon: labelEpsilon * float64(c.params.Sensitivity.Records())}
+	s := Spend{PureEpsilon: LabelEpsilon(labelEpsilon, c.params.Sensitivity.Records())}
 	if c.params.Rule == Classical {
 		s.Rho = c.Rho()
 	} else {

@@ -471,3 +471,17 @@ func TestRuleNames(t *testing.T) {
 		}
 	}
 }
+
+// 3 x 0.7 is more than the float64 next to it.
+func TestLabelEpsilon(t *testing.T) {
+	for _, c := range []struct {
+		epsilon float64
+		records int
+	}{{0.7, 3}, {0.1, 3}, {1.5, 3}, {0.3, 1}, {0.3, 0}, {0, 5}, {20, 7}, {1e-6, 1000}} {
+		got := LabelEpsilon(c.epsilon, c.records)
+		exact := bigMul(bigOf(c.epsilon), bigOf(float64(max(1, c.records))))
+		if bigOf(got).Cmp(exact) < 0 || got > 0 && bigOf(math.Nextafter(got, 0)).Cmp(exact) >= 0 {
+			t.Errorf("%+v: %.17g", c, got)
+		}
+	}
+}

@@ -80,7 +80,7 @@ func CreateLedger(path string, total Total) error {
 // Symbolic links are not followed. On a network file system the lock is only as
 // good as that system's.
 func OpenLedger(path string) (*Ledger, error) {
-	return openLedger(path, func(*ledgerState, *block) error { return nil })
+	return openLedger(path, nil)
 }
 
 // OpenLedgerAt is OpenLedger for a ledger that must have gone through a state
@@ -88,19 +88,10 @@ func OpenLedger(path string) (*Ledger, error) {
 // it, and another ledger are ErrLedger. What came after the state is not checked, so the
 // newest Head is the one to keep.
 func OpenLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Ledger, error) {
-	p := &pin{sequence: sequence, hash: hash}
-	l, err := openLedger(path, p.visit)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.passedBy(l.state); err != nil {
-		l.Close()
-		return nil, err
-	}
-	return l, nil
+	return openLedger(path, &pin{sequence: sequence, hash: hash})
 }
 
-// A pin is a state that a ledger must have gone through.
+// A pin is a state that a ledger must have gone through; nil stands for any.
 type pin struct {
 	sequence uint64
 	hash     [sha256.Size]byte
@@ -109,7 +100,7 @@ type pin struct {
 
 // visit looks at each state of a ledger that is read.
 func (p *pin) visit(s *ledgerState, _ *block) error {
-	if s.sequence == p.sequence {
+	if p != nil && s.sequence == p.sequence {
 		p.passed = true
 		if s.sum != p.hash {
 			return ledgerError(fmt.Sprintf("not the ledger expected: record %d is another one", p.sequence))
@@ -120,13 +111,13 @@ func (p *pin) visit(s *ledgerState, _ *block) error {
 
 // passedBy is called at the end, with the last state.
 func (p *pin) passedBy(s *ledgerState) error {
-	if !p.passed {
+	if p != nil && !p.passed {
 		return ledgerError(fmt.Sprintf("an old copy: it has %d records, and had %d", s.sequence, p.sequence))
 	}
 	return nil
 }
 
-func openLedger(path string, visit func(*ledgerState, *block) error) (*Ledger, error) {
+func openLedger(path string, at *pin) (*Ledger, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, ledgerFailure(err)
@@ -148,7 +139,7 @@ func openLedger(path string, visit func(*ledgerState, *block) error) (*Ledger, e
 		f.Close()
 		return nil, ledgerFailure(err)
 	}
-	l, err := loadLedger(f, info.Size(), visit)
+	l, err := loadLedger(f, info.Size(), at)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -201,9 +192,12 @@ func regularFile(path string) (fs.FileInfo, error) {
 	return info, nil
 }
 
-// loadLedger reads a ledger and mends its end.
-func loadLedger(f ledgerFile, size int64, visit func(*ledgerState, *block) error) (*Ledger, error) {
-	s, tail, err := readLedger(f, size, visit)
+// loadLedger reads a ledger and mends its end, unless it has not gone through a state.
+func loadLedger(f ledgerFile, size int64, at *pin) (*Ledger, error) {
+	s, tail, err := readLedger(f, size, at.visit)
+	if err == nil {
+		err = at.passedBy(s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -423,13 +417,13 @@ func (l *Ledger) commit(receipt Receipt, sum [sha256.Size]byte) error {
 	return l.Commit(receipt, sum)
 }
 
-// payer takes a ledger that was not opened for NoLedger; it pays for nothing.
-func (l *Ledger) payer(unit Unit) [sha256.Size]byte {
-	var id [16]byte
-	if h := l.header(); h != nil {
-		id = h.id
-	}
-	return payerID(id, unit)
+func (l *Ledger) payer(unit Unit) [sha256.Size]byte { return payerID(l.header().id, unit) }
+
+func (l *Ledger) paid(releaseID [16]byte) bool {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	_, known := l.state.releases[releaseID]
+	return known
 }
 
 // A BudgetError says what was asked and what is left. It matches

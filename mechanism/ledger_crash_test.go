@@ -2,6 +2,7 @@ package mechanism
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 	"time"
 )
@@ -76,13 +78,13 @@ func TestLedgerCutAtEveryByte(t *testing.T) {
 			t.Fatalf("%d bytes: read %v, %v", n, b, err)
 		}
 		// Only an outside record of the head tells the cut from an older state.
-		pinned := false
-		_, err = loadLedger(&ledgerDisk{data: data[:n:n]}, int64(n), func(s *ledgerState, _ *block) error {
-			pinned = pinned || s.sequence == uint64(records) && s.sum == hash
-			return nil
-		})
-		if err != nil || pinned != (count == records) {
-			t.Fatalf("%d bytes: head found %v, %v", n, pinned, err)
+		// It is then refused before anything is mended.
+		old := &ledgerDisk{data: slices.Clone(data[:n])}
+		if _, err = loadLedger(old, int64(n), &pin{sequence: uint64(records), hash: hash}); (err == nil) != (count == records) {
+			t.Fatalf("%d bytes: %v", n, err)
+		}
+		if err != nil && (!errors.Is(err, ErrLedger) || !bytes.Equal(old.data, data[:n])) {
+			t.Fatalf("%d bytes: %v, or the file was changed", n, err)
 		}
 		// What was mended stays so, and the ledger is as good as new.
 		mended, _, err := load(d.data)
@@ -194,7 +196,7 @@ func TestLedgerOnAFailingDisk(t *testing.T) {
 		"cut, sync":      {data: data[:len(data)-100], syncError: errDisk},
 		"read":           {data: data, readError: errDisk},
 	} {
-		if l, err := loadLedger(d, int64(len(d.data)), noVisit); l != nil || !errors.Is(err, ErrLedger) || !errors.Is(err, errDisk) {
+		if l, err := loadLedger(d, int64(len(d.data)), nil); l != nil || !errors.Is(err, ErrLedger) || !errors.Is(err, errDisk) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

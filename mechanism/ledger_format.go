@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -88,8 +87,11 @@ func newLedgerHeader(total Total) (*ledgerHeader, error) {
 		return nil, err
 	}
 	h := &ledgerHeader{total: total, whole: whole}
-	rand.Read(h.id[:]) // does not fail
-	rand.Read(h.key[:])
+	for _, secret := range [][]byte{h.id[:], h.key[:]} {
+		if _, err := io.ReadFull(system, secret); err != nil {
+			return nil, fmt.Errorf("mechanism: %w: %w", ErrEntropy, err)
+		}
+	}
 	return h, nil
 }
 

@@ -127,12 +127,10 @@ func (d *ledgerDisk) Truncate(size int64) error {
 
 func (d *ledgerDisk) Close() error { return nil }
 
-func noVisit(*ledgerState, *block) error { return nil }
-
 // load opens the bytes of a ledger.
 func load(data []byte) (*Ledger, *ledgerDisk, error) {
 	d := &ledgerDisk{data: slices.Clone(data)}
-	l, err := loadLedger(d, int64(len(data)), noVisit)
+	l, err := loadLedger(d, int64(len(data)), nil)
 	return l, d, err
 }
 
@@ -754,7 +752,7 @@ func BenchmarkOpenLedger(b *testing.B) {
 	}
 	b.ReportMetric(2*spends, "records")
 	for b.Loop() {
-		if _, err := loadLedger(l.file, int64(len(d.data)), noVisit); err != nil {
+		if _, err := loadLedger(l.file, int64(len(d.data)), nil); err != nil {
 			b.Fatal(err)
 		}
 	}

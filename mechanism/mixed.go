@@ -69,12 +69,12 @@ func rhoBesidePure(epsilon, delta, pure float64) float64 {
 // epsilonOfMixed returns the least epsilon at which a pure epsilon and a mu together
 // are (epsilon, delta)-private, rounded up.
 func epsilonOfMixed(pure, mu, delta float64) float64 {
-	// At most what basic composition says.
-	basic := pure + epsilonAt(mu, delta)
-	target := math.Log(delta)
-	if pure == 0 || basic == 0 {
-		return basic
+	if pure == 0 {
+		return epsilonAt(mu, delta)
 	}
+	// At most what basic composition says.
+	basic := up(pure + epsilonAt(mu, delta))
+	target := math.Log(delta)
 	if logDeltaOfMixed(pure, mu, 0) <= target {
 		return 0
 	}

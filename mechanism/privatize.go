@@ -193,10 +193,18 @@ func checkRequest(c Calibration, budget Budget, r Request) error {
 // CheckPayer tells before any work whether there is somebody to pay for a release: a
 // budget, and a unit of it. Errors are ErrLedger and ErrParam.
 func CheckPayer(budget Budget, unit Unit) error {
-	if ledger, ok := budget.(*Ledger); budget == nil || ok && ledger == nil {
-		return fmt.Errorf("mechanism: neither a ledger nor NoLedger: %w", ErrLedger)
+	if err := checkBudget(budget); err != nil {
+		return err
 	}
 	return unit.check()
+}
+
+// checkBudget refuses no budget, and a ledger that was never opened.
+func checkBudget(budget Budget) error {
+	if ledger, ok := budget.(*Ledger); budget == nil || ok && (ledger == nil || ledger.state == nil) {
+		return fmt.Errorf("mechanism: neither an opened ledger nor NoLedger: %w", ErrLedger)
+	}
+	return nil
 }
 
 // checkMatrix compares the matrix with the one the bound is for.

@@ -40,6 +40,8 @@ func (b *fakeBudget) reserve(unit Unit, id [16]byte, spend Spend) (Receipt, erro
 	return Receipt{sequence: 41 + uint64(len(b.ids)), id: id}, b.refuse
 }
 
+func (b *fakeBudget) paid([16]byte) bool { return true }
+
 func (b *fakeBudget) payer(unit Unit) [sha256.Size]byte { return payerID([16]byte{1}, unit) }
 
 func (b *fakeBudget) commit(r Receipt, sum [sha256.Size]byte) error {

@@ -26,6 +26,7 @@ type Snapshot struct {
 type Entry struct {
 	Sequence  uint64 // as in the release
 	Unit      string // as in its Balance
+	UnitKind  string
 	ReleaseID [16]byte
 	Cost      Pots
 	Spend     Spend
@@ -78,10 +79,8 @@ func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 	out := &Snapshot{places: make(map[unitHash]int)}
 	entries := make(map[uint64]int) // by sequence, of those not committed
 	state, _, err := readLedger(f, size, func(s *ledgerState, b *block) error {
-		if at != nil {
-			if err := at.visit(s, b); err != nil {
-				return err
-			}
+		if err := at.visit(s, b); err != nil {
+			return err
 		}
 		switch {
 		case b == nil: // the header
@@ -102,6 +101,7 @@ func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 			out.Entries = append(out.Entries, Entry{
 				Sequence:  b.word(8),
 				Unit:      out.Balances[place].Unit,
+				UnitKind:  out.Balances[place].UnitKind,
 				ReleaseID: [16]byte(b[16:]),
 				Cost:      cost,
 				Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
@@ -109,7 +109,7 @@ func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 		}
 		return nil
 	})
-	if err == nil && at != nil {
+	if err == nil {
 		err = at.passedBy(state)
 	}
 	if err != nil {

@@ -128,7 +128,10 @@ func (t Total) check() error {
 	return nil
 }
 
-// price returns what a spend costs in a ledger of this kind, rounded up.
+// Price returns what a spend costs in a ledger of this kind, rounded up. Errors are
+// ErrParam, and ErrLedger for Gaussian noise in a Pure ledger.
+func (k Kind) Price(s Spend) (Pots, error) { return k.price(s) }
+
 func (k Kind) price(s Spend) (cost Pots, err error) {
 	gaussian := true
 	switch {

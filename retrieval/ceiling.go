@@ -61,8 +61,8 @@ func (c Ceiling) check() error {
 	switch {
 	case c.Answers < 1 || c.Classes < c.Answers:
 		return fmt.Errorf("retrieval: %w: %d answers and %d classes", ErrCeiling, c.Answers, c.Classes)
-	case !(c.Mass >= 0 && c.Mass <= 1):
-		return fmt.Errorf("retrieval: %w: classes of mass %g", ErrCeiling, c.Mass)
+	case !(c.Mass >= 0 && c.Mass <= 1) || c.Mass > 0 && c.Mass < (1-1e-9)*float64(c.Answers)/float64(c.Classes):
+		return fmt.Errorf("retrieval: %w: the %d commonest of %d classes of mass %g", ErrCeiling, c.Answers, c.Classes, c.Mass)
 	case !(c.Delta >= 0 && c.Delta < 1):
 		return fmt.Errorf("retrieval: %w: delta %g", ErrCeiling, c.Delta)
 	}

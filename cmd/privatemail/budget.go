@@ -102,6 +102,9 @@ func (f *budgetFlags) run(e *cli.Env, names []string, set map[string]bool) error
 			}
 		}
 	}
+	if set["unit"] && f.unit == "" {
+		return cli.Usagef("-unit wants a name; leave it out to see all units")
+	}
 	switch verb {
 	case "create":
 		return f.create(e, files[0], set)
@@ -117,6 +120,8 @@ func (f *budgetFlags) create(e *cli.Env, path string, set map[string]bool) error
 		return err
 	}
 	switch {
+	case path == noLedger:
+		return cli.Usagef("-ledger none means no ledger: name this one otherwise, or write ./none")
 	case f.epsilon == 0:
 		return cli.Usagef("-epsilon E is missing: how much may each unit spend in all?")
 	case kind == mechanism.Pure && f.delta != 0:

@@ -35,7 +35,7 @@ func promised(ctx context.Context, r *release.Release) guarantee {
 		relation: relation, records: r.Sensitivity.Records, realMu: realMu,
 	}
 	if r.Labels.Mode == release.ModeRandomised {
-		g.labels = float64(max(1, g.records)) * r.Labels.Epsilon
+		g.labels = mechanism.LabelEpsilon(r.Labels.Epsilon, g.records)
 	}
 	return g
 }

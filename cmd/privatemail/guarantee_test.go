@@ -64,3 +64,22 @@ func TestGuaranteeOfSeveralRows(t *testing.T) {
 		t.Errorf("between two real rows epsilon %g has delta %g", epsilon, d)
 	}
 }
+
+// A release of a client with three rows, labels randomised: its own numbers.
+func TestGuaranteeOfARelease(t *testing.T) {
+	temp := t.TempDir()
+	out := temp + "/r"
+	succeed(t, private(toy(t), "none", out, "-label-mode", "randomised", "-label-epsilon", "0.7", "-unit-kind", "client", "-records", "3", "-rule", "classical", "-epsilon", "0.5")...)
+	r, err := readRelease(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := promised(t.Context(), r)
+	if g.records != 3 || g.epsilon != 0.5 || g.labels < 2.1 || g.labels > 2.1*(1+1e-15) || g.mu != r.Privacy.Mu || g.realMu != r.Privacy.Mu {
+		t.Errorf("%+v", g)
+	}
+	// The classical rule adds more noise than (0.5, 1e-6) needs.
+	if want := 0.5 / math.Sqrt(2*math.Log(1.25/1e-6)); math.Abs(g.mu/want-1) > 1e-6 || g.exceeded() > 1e-6 {
+		t.Errorf("mu %g, want %g; exceeded with probability %g", g.mu, want, g.exceeded())
+	}
+}

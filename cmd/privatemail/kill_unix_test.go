@@ -52,7 +52,8 @@ func TestKilledPrivatize(t *testing.T) {
 	if testing.Short() {
 		kills = 20
 	}
-	for i := range kills {
+	few := func() bool { return killed < kills/4 || releases < kills/40 }
+	for i := 0; i < kills || few() && i < 20*kills; i++ { // on a busy machine kills may come late
 		out := filepath.Join(temp, strconv.Itoa(i))
 		cmd := start(out)
 		time.Sleep(time.Duration(rng.Float64() * span))
@@ -88,7 +89,7 @@ func TestKilledPrivatize(t *testing.T) {
 		spends = now
 	}
 	t.Logf("%d runs killed, %d spends, %d releases, %d paid without a release; a run takes %v", killed, spends, releases, unfinished, whole)
-	if killed < kills/4 || releases < kills/40 {
+	if few() {
 		t.Errorf("%d of %d runs killed, %d releases: the kills do not spread over the run", killed, kills, releases)
 	}
 	if balance := spent(t, ledger); balance < float64(spends)*cost(t, 0.1, 1e-9)*(1-1e-9) {

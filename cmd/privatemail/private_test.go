@@ -579,6 +579,8 @@ func TestBudget(t *testing.T) {
 	for name, words := range map[string]string{"nobody": `knows no record "nobody"`, "secret-nam": `but the record "secret-name"`, "Secret-name": `but the record "secret-name"`, "secert-name": `but the record "secret-name"`} {
 		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, words)
 	}
+	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-unit", ""}, "wants a name")
+	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-at", ""}, "NUMBER:HASH")
 	refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", "secret-name", "-unit-kind", "client"}, `but the record "secret-name"`)
 	for _, c := range []struct {
 		args, words string
@@ -595,6 +597,7 @@ func TestBudget(t *testing.T) {
 		{"show " + ledger + " -at 4", "NUMBER:HASH", cli.Usage}, {"show " + ledger + " -at x:" + strings.Repeat("0", 64), "NUMBER:HASH", cli.Usage},
 		{"show " + ledger + " -at 4:" + strings.Repeat("0", 63), "NUMBER:HASH", cli.Usage}, {"show " + ledger + " -at 4:" + strings.Repeat("0", 65), "NUMBER:HASH", cli.Usage},
 		{"show " + ledger + " -at 4:" + strings.Repeat("0", 64), "another one", cli.Failed}, {"show " + ledger + " -at 5:" + strings.Repeat("0", 64), "old copy", cli.Failed},
+		{"create none -epsilon 1 -delta 1e-6", "no ledger", cli.Usage},
 		{"verify " + ledger, "RELEASE", cli.Usage}, {"verify " + ledger + " absent", "absent", cli.Failed}, {"show absent", "budget create", cli.Failed},
 		{"show " + filepath.Join(folder, featuresName), "ledger", cli.Failed},
 	} {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -53,7 +54,7 @@ func (f *budgetFlags) verify(e *cli.Env, path string, files []string) error {
 		row := paidReport{File: file, Release: hex.EncodeToString(r.ID[:]), Note: "this ledger has not paid for it"}
 		if known {
 			row.Spend, row.Unit = entry.Sequence, entry.Unit
-			if row.Paid, row.Note, err = paidFor(r, entry); err != nil {
+			if row.Paid, row.Note, err = paidFor(r, s.Total.Kind, entry); err != nil {
 				return fmt.Errorf("%s: %w", file, err)
 			}
 		}
@@ -79,26 +80,36 @@ func (f *budgetFlags) verify(e *cli.Env, path string, files []string) error {
 }
 
 // paidFor tells whether a spend with the identifier of a release is for that release.
-func paidFor(r *release.Release, entry mechanism.Entry) (paid bool, note string, err error) {
+func paidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (paid bool, note string, err error) {
 	compact, err := r.MarshalBinary()
 	if err != nil {
 		return false, "", err
 	}
-	price := mechanism.Spend{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, PureEpsilon: float64(r.Sensitivity.Records) * r.Labels.Epsilon}
+	price := mechanism.Spend{Epsilon: r.Privacy.Epsilon, Delta: r.Privacy.Delta, PureEpsilon: mechanism.LabelEpsilon(r.Labels.Epsilon, r.Sensitivity.Records)}
 	if r.Privacy.Rule == release.RuleClassical {
 		price.Epsilon, price.Delta, price.Rho = 0, 0, r.Privacy.Rho
 	}
+	cost, err := kind.Price(entry.Spend)
 	switch {
-	case entry.Committed && entry.Sum != sha256.Sum256(compact):
+	case !entry.Committed:
+		return false, "a spend has its number, but the ledger has no hash of it: nobody can tell whether it is this release", nil
+	case entry.Sum != sha256.Sum256(compact):
 		return false, "the ledger has another hash for it: the file was changed", nil
 	case r.Ledger != entry.Sequence:
 		return false, fmt.Sprintf("it says that spend %d paid for it", r.Ledger), nil
+	case r.Unit != entry.UnitKind:
+		return false, "it says that a " + r.Unit + " paid, and the spend is of a " + entry.UnitKind, nil
 	case entry.Spend != price:
 		return false, "the spend is not the price of the release", nil
-	case !entry.Committed:
-		return true, "paid; the ledger has no hash to compare it with", nil
+	case err != nil || !alike(cost.Rho, entry.Cost.Rho) || !alike(cost.Pure, entry.Cost.Pure):
+		return false, "the ledger has not charged what the spend costs: it was changed", nil
 	}
 	return true, "paid", nil
+}
+
+// alike allows for another machine's rounding.
+func alike(a, b mechanism.Amount) bool {
+	return math.Abs(a.Float()-b.Float()) <= 1e-12*math.Abs(a.Float())
 }
 
 func (r *verifyReport) write(e *cli.Env) error {

@@ -21,26 +21,34 @@ func TestPaidFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := mechanism.Entry{
-		Sequence: 1, ReleaseID: r.ID, Spend: mechanism.Spend{Epsilon: 1, Delta: 1e-6}, Committed: true, Sum: sha256.Sum256(compact),
+		Sequence: 1, ReleaseID: r.ID, UnitKind: "record", Spend: mechanism.Spend{Epsilon: 1, Delta: 1e-6}, Committed: true, Sum: sha256.Sum256(compact),
+	}
+	if good.Cost, err = mechanism.Mixed.Price(good.Spend); err != nil {
+		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		change func(*mechanism.Entry)
 		want   bool
 	}{
 		"as it is":      {func(*mechanism.Entry) {}, true},
-		"no hash":       {func(e *mechanism.Entry) { e.Committed, e.Sum = false, [sha256.Size]byte{} }, true},
+		"no hash":       {func(e *mechanism.Entry) { e.Committed, e.Sum = false, [sha256.Size]byte{} }, false},
+		"a client":      {func(e *mechanism.Entry) { e.UnitKind = "client" }, false},
+		"charged less":  {func(e *mechanism.Entry) { e.Cost.Rho = mechanism.Amount{} }, false},
+		"charged more":  {func(e *mechanism.Entry) { e.Cost.Pure = e.Cost.Rho }, false},
 		"other hash":    {func(e *mechanism.Entry) { e.Sum[0]++ }, false},
 		"other spend":   {func(e *mechanism.Entry) { e.Sequence = 3 }, false},
 		"cheaper":       {func(e *mechanism.Entry) { e.Spend.Epsilon = 0.5 }, false},
 		"larger delta":  {func(e *mechanism.Entry) { e.Spend.Delta = 1e-5 }, false},
 		"labels unpaid": {func(e *mechanism.Entry) { e.Spend.PureEpsilon = 0.5 }, false},
-		"cheaper, no hash": {func(e *mechanism.Entry) {
-			e.Committed, e.Sum, e.Spend.Epsilon = false, [sha256.Size]byte{}, 0.5
-		}, false},
 	} {
 		entry := good
 		c.change(&entry)
-		if paid, note, err := paidFor(r, entry); paid != c.want || err != nil {
+		if entry.Spend != good.Spend { // charged as it was stated
+			if entry.Cost, err = mechanism.Mixed.Price(entry.Spend); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if paid, note, err := paidFor(r, mechanism.Mixed, entry); paid != c.want || err != nil {
 			t.Errorf("%s: %v, %q, %v", name, paid, note, err)
 		}
 	}

@@ -71,10 +71,11 @@ func (s stake) cautions() []caution {
 // worth says what epsilon means.
 func (s stake) worth() string {
 	strength := ""
-	switch {
-	case s.total() > 10 || s.delta > 1e-3:
+	largest, _ := s.real()
+	switch largest = max(largest, s.total()); {
+	case largest > 10 || s.delta > 1e-3:
 		strength = " That is no meaningful formal protection."
-	case s.total() > 1:
+	case largest > 1:
 		strength = " That is weak."
 	}
 	if s.delta*float64(s.rows) > 0.1 {

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"reflect"
-	"strings"
 )
 
 // System reads from the operating system, by the function rand.Read. That function
@@ -24,12 +23,12 @@ func (System) Read(p []byte) (int, error) {
 	return rand.Read(p)
 }
 
-// own tells whether a type of the standard library's package crypto, or of one below
-// it, is behind a reader. No other module can have such a path.
+// own tells whether a type of the standard library's own source is behind a reader. Its
+// packages have no exported type that reads, so nobody else has a value of one.
 func own(reader any) bool {
 	t := reflect.TypeOf(reader)
 	if t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return t != nil && strings.HasPrefix(t.PkgPath(), "crypto/")
+	return t != nil && (t.PkgPath() == "crypto/internal/rand" || t.PkgPath() == "crypto/rand")
 }

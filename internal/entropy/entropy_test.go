@@ -2,7 +2,10 @@ package entropy
 
 import (
 	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/rand"
+	"crypto/sha3"
 	"io"
 	"strings"
 	"testing"
@@ -24,7 +27,15 @@ func TestSystem(t *testing.T) {
 func TestReplacedReader(t *testing.T) {
 	standard := rand.Reader
 	defer func() { rand.Reader = standard }()
-	for _, reader := range []io.Reader{nil, strings.NewReader("not random at all"), io.LimitReader(standard, 64), struct{ io.Reader }{standard}} {
+	block, err := aes.NewCipher(make([]byte, 16))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := cipher.StreamReader{S: cipher.NewCTR(block, make([]byte, 16)), R: zeros{}}
+	for _, reader := range []io.Reader{
+		nil, strings.NewReader("not random at all"), io.LimitReader(standard, 64), struct{ io.Reader }{standard},
+		known, &known, sha3.NewSHAKE128(), // of the standard library, and the same in every run
+	} {
 		rand.Reader = reader
 		p := make([]byte, 8)
 		if n, err := (System{}).Read(p); n != 0 || err == nil || !bytes.Equal(p, make([]byte, 8)) {
@@ -35,4 +46,11 @@ func TestReplacedReader(t *testing.T) {
 	if _, err := (System{}).Read(make([]byte, 8)); err != nil {
 		t.Error(err)
 	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }

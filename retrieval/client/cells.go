@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -81,8 +82,8 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 	if err := c.subset.Check(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
-	if ledger, ok := settings.Ledger.(*mechanism.Ledger); settings.Ledger == nil || ok && ledger == nil {
-		return nil, fmt.Errorf("client: neither a ledger nor NoLedger: %w", mechanism.ErrLedger)
+	if _, err := mechanism.Paid(settings.Ledger, [releaseID]byte{}); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
 	}
 	if settings.Memory == nil {
 		return nil, fmt.Errorf("client: %w: there is none", ErrMemory)
@@ -111,6 +112,9 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 // paid for in another ledger, and nothing in it tells. A record that they hold is
 // drawn again and paid for again. That costs epsilon and nothing else: a ledger
 // counts the second set, and refuses it when the budget is spent.
+//
+// What is remembered is sent again only if the ledger has a spend for it. Otherwise the
+// ledger is a copy of the one that paid, and the error is mechanism.ErrLedger.
 //
 // Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, and those of
 // mechanism.Select. After an error nothing may be sent; if it
@@ -142,14 +146,38 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 			return nil, err
 		}
 	}
+	if err := c.paid(kept); err != nil {
+		return nil, err
+	}
 	request := new(wire.CellsRequest)
-	if err := request.UnmarshalBinary(kept); err != nil {
+	if err := request.UnmarshalBinary(kept[releaseID:]); err != nil {
 		return nil, memoryError(err)
 	}
 	if w := len(request.Cells); request.Codebook != c.settings.Codebook || w != c.subset.Size || int(request.Cells[w-1]) >= c.subset.Items {
 		return nil, fmt.Errorf("client: %w: it holds a request of another codebook", ErrMemory)
 	}
 	return request, nil
+}
+
+// releaseID is the length of the number of a release, which stands before the request in
+// what is kept.
+const releaseID = 16
+
+// paid refuses what is kept where the ledger at hand has no spend for it. That ledger is
+// an old copy of the one that paid, or a copy that has gone its own way: what the other
+// has spent would not be counted.
+func (c *Cells) paid(kept []byte) error {
+	var id [releaseID]byte
+	if copy(id[:], kept) < len(id) {
+		return memoryError(errors.New("a message of it is damaged"))
+	}
+	switch paid, err := mechanism.Paid(c.settings.Ledger, id); {
+	case err != nil:
+		return fmt.Errorf("client: %w", err)
+	case !paid:
+		return fmt.Errorf("client: %w: it has not paid for what the memory holds of this record; it is a copy of the ledger that has", mechanism.ErrLedger)
+	}
+	return nil
 }
 
 // payer returns the unit that pays for a record.
@@ -160,8 +188,8 @@ func (c *Cells) payer(name string) mechanism.Unit {
 	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
 }
 
-// release draws a set that the unit pays for, and returns the request that is
-// kept.
+// release draws a set that the unit pays for, and returns what is kept: the number of
+// the release, 16 bytes, and the request.
 func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
 	if err := c.settings.Memory.Ready(); err != nil {
 		return nil, err
@@ -178,7 +206,7 @@ func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, er
 	if err != nil {
 		return nil, fmt.Errorf("client: %w: %w", err, mechanism.ErrSpent)
 	}
-	kept, err := c.settings.Memory.Keep(key, message)
+	kept, err := c.settings.Memory.Keep(key, append(selection.ID[:], message...))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, mechanism.ErrSpent)
 	}

@@ -188,7 +188,13 @@ func TestCellsDamagedMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, kept := range map[string][]byte{"garbage": []byte("garbage"), "foreign": foreign} {
+	paid := [releaseID]byte{7}
+	if _, err := ledger.Reserve(mechanism.Unit{Kind: release.UnitRecord, Name: "b", New: true}, paid, mechanism.Spend{PureEpsilon: 0.1}); err != nil {
+		t.Fatal(err)
+	}
+	for name, kept := range map[string][]byte{
+		"short": []byte("garbage"), "garbage": append(paid[:], "garbage"...), "foreign": append(paid[:], foreign...),
+	} {
 		key, err := c.key(c.payer(name), name)
 		if err != nil {
 			t.Fatal(err)

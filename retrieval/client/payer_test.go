@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -177,4 +180,42 @@ func TestMemoryWithoutPayer(t *testing.T) {
 	}
 	wantSpent(t, ledger, release.UnitClient, "carol", 1)
 	wantSpent(t, ledger, release.UnitRecord, "a", 1)
+}
+
+// A copy of a ledger is the same payer. What was paid for in the other one since is not
+// served from the memory, and nothing is drawn in its place: the copy would not count it.
+func TestCopyOfALedger(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger")
+	if err := mechanism.CreateLedger(path, mechanism.Total{Kind: mechanism.Pure, Epsilon: 3}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(t.TempDir(), "copy")
+	if err := os.WriteFile(old, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	memory := NewMemory()
+	var clients []*Cells
+	for _, name := range []string{path, old} {
+		ledger, err := mechanism.OpenLedger(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer ledger.Close()
+		clients = append(clients, newClient(t, 1, 1, ledger, memory))
+	}
+	row := []float64{17, 0}
+	want, err := clients[0].Ask("photo", row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := clients[1].Ask("photo", row); got != nil || !errors.Is(err, mechanism.ErrLedger) {
+		t.Errorf("a copy of the ledger: %v, %v", got, err)
+	}
+	if got, err := clients[0].Ask("photo", row); err != nil || !slices.Equal(got.Cells, want.Cells) {
+		t.Errorf("%v, %v", got, err)
+	}
 }
