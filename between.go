@@ -27,6 +27,9 @@ import (
 // It takes public numbers alone, those of the release. The errors are of a release that
 // release.Check refuses, of memory and of the context.
 func BetweenRecords(ctx context.Context, r *release.Release) (mu float64, err error) {
+	if r == nil {
+		return 0, fmt.Errorf("privatemail: between records: there is no release: %w", release.ErrRelease)
+	}
 	if err := r.Check(); err != nil {
 		return 0, fmt.Errorf("privatemail: between records: %w", err)
 	}

@@ -95,6 +95,9 @@ func TestBetweenRecords(t *testing.T) {
 			t.Errorf("%s: mu %g, %v, want %g", name, mu, err, 2*out.Privacy.Mu)
 		}
 	}
+	if _, err := BetweenRecords(t.Context(), nil); !errors.Is(err, release.ErrRelease) {
+		t.Error(err)
+	}
 	if _, err := BetweenRecords(t.Context(), new(release.Release)); !errors.Is(err, release.ErrRelease) && !errors.Is(err, release.ErrVersion) {
 		t.Error(err)
 	}

@@ -273,7 +273,7 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost P
 	if hash, kind, err = header.hash(unit); err != nil {
 		return
 	}
-	if cost, err = header.total.Kind.price(spend); err != nil {
+	if cost, err = header.total.Kind.Price(spend); err != nil {
 		return
 	}
 	if err = l.usable(); err != nil {

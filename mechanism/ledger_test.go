@@ -172,7 +172,7 @@ func TestLedger(t *testing.T) {
 
 	check := func(l *Ledger) {
 		t.Helper()
-		price, _ := GDP.price(spend)
+		price, _ := GDP.Price(spend)
 		spent, err := l.Spent(alice)
 		if err != nil || spent != price {
 			t.Error(spent, price, err)
@@ -700,7 +700,7 @@ func TestParallelSpends(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		price, _ := GDP.price(Spend{Epsilon: 0.1, Delta: 1e-6})
+		price, _ := GDP.Price(Spend{Epsilon: 0.1, Delta: 1e-6})
 		whole, _ := ledgerTotal.pots()
 		room := new(Pots)
 		fit := int32(0)

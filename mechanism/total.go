@@ -130,9 +130,7 @@ func (t Total) check() error {
 
 // Price returns what a spend costs in a ledger of this kind, rounded up. Errors are
 // ErrParam, and ErrLedger for Gaussian noise in a Pure ledger.
-func (k Kind) Price(s Spend) (Pots, error) { return k.price(s) }
-
-func (k Kind) price(s Spend) (cost Pots, err error) {
+func (k Kind) Price(s Spend) (cost Pots, err error) {
 	gaussian := true
 	switch {
 	case s.Epsilon != 0 || s.Delta != 0:

@@ -31,7 +31,7 @@ func TestPureEpsilonInGDP(t *testing.T) {
 	if a, b := rhoOfPure(math.Nextafter(1, 0)), rhoOfPure(1); !amountsAgree(a, b, 1e-14) {
 		t.Errorf("rho jumps at 1: %g, %g", a, b)
 	}
-	if a, err := GDP.price(Spend{PureEpsilon: 1e-300}); err != nil || a != (Pots{Rho: Amount{0, 1}}) {
+	if a, err := GDP.Price(Spend{PureEpsilon: 1e-300}); err != nil || a != (Pots{Rho: Amount{0, 1}}) {
 		t.Errorf("tiny epsilon: %v, %v", a, err)
 	}
 }
@@ -96,7 +96,7 @@ var compositions = []struct {
 
 func TestCompositionOfAmounts(t *testing.T) {
 	for _, c := range compositions {
-		price, err := GDP.price(Spend{Epsilon: c.epsilon, Delta: c.delta})
+		price, err := GDP.Price(Spend{Epsilon: c.epsilon, Delta: c.delta})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,18 +126,18 @@ func TestWholeBudgetFits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		price, err := GDP.price(Spend{Epsilon: epsilon, Delta: delta})
+		price, err := GDP.Price(Spend{Epsilon: epsilon, Delta: delta})
 		if err != nil || price != total {
 			t.Fatalf("epsilon %g, delta %g: price %v, total %v, %v", epsilon, delta, price, total, err)
 		}
 		total, _ = Total{Kind: Pure, Epsilon: epsilon, Delta: 0}.pots()
-		if price, err := Pure.price(Spend{PureEpsilon: epsilon}); err != nil || price != total {
+		if price, err := Pure.Price(Spend{PureEpsilon: epsilon}); err != nil || price != total {
 			t.Fatalf("pure epsilon %g: price %v, total %v, %v", epsilon, price, total, err)
 		}
 		// Stated as rho, which the noise of that release has, it also fits.
 		c := multiplier(epsilon, delta) * (1 + 0x1p-40)
 		total, _ = Total{Kind: GDP, Epsilon: epsilon, Delta: delta}.pots()
-		if price, err := GDP.price(Spend{Rho: 1 / (2 * c * c) * (1 + 0x1p-50)}); err != nil || !price.within(total) {
+		if price, err := GDP.Price(Spend{Rho: 1 / (2 * c * c) * (1 + 0x1p-50)}); err != nil || !price.within(total) {
 			t.Fatalf("epsilon %g, delta %g: by rho %v, total %v, %v", epsilon, delta, price, total, err)
 		}
 	}
@@ -154,7 +154,7 @@ func TestEqualParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 1 + r.IntN(50)
-		part, err := GDP.price(Spend{Rho: whole.Rho.Float() / float64(n)})
+		part, err := GDP.Price(Spend{Rho: whole.Rho.Float() / float64(n)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -232,14 +232,14 @@ func TestSpendsAndTotalsAreChecked(t *testing.T) {
 		"pure NaN":         {Pure, Spend{PureEpsilon: nan}, "PureEpsilon"},
 		"pure infinite":    {GDP, Spend{PureEpsilon: inf}, "PureEpsilon"},
 	} {
-		_, err := c.kind.price(c.spend)
+		_, err := c.kind.Price(c.spend)
 		var p *ParamError
 		if !errors.Is(err, ErrParam) || !errors.As(err, &p) || p.Field != c.field {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, s := range []Spend{{Rho: 1}, {Epsilon: 1, Delta: 1e-5}, {Rho: 1, PureEpsilon: 1}} {
-		if _, err := Pure.price(s); !errors.Is(err, ErrLedger) {
+		if _, err := Pure.Price(s); !errors.Is(err, ErrLedger) {
 			t.Errorf("%+v in a pure ledger: %v", s, err)
 		}
 	}
@@ -255,11 +255,11 @@ func TestSpendsAndTotalsAreChecked(t *testing.T) {
 	}
 	// Parts add up, each at its price in that calculus.
 	for kind, pure := range map[Kind]float64{GDP: 0.75895559537097932, ZCDP: 0.5} {
-		if a, err := kind.price(Spend{Rho: 2, PureEpsilon: 1}); err != nil || a.Pure != (Amount{}) || !amountsAgree(a.Rho.Float(), 2+pure, 1e-11) {
+		if a, err := kind.Price(Spend{Rho: 2, PureEpsilon: 1}); err != nil || a.Pure != (Amount{}) || !amountsAgree(a.Rho.Float(), 2+pure, 1e-11) {
 			t.Errorf("%v: %v, %v", kind, a, err)
 		}
 	}
-	if a, err := Mixed.price(Spend{Rho: 2, PureEpsilon: 1}); err != nil || a.Rho.Float() != 2 || a.Pure.Float() != 1 {
+	if a, err := Mixed.Price(Spend{Rho: 2, PureEpsilon: 1}); err != nil || a.Rho.Float() != 2 || a.Pure.Float() != 1 {
 		t.Errorf("%v, %v", a, err)
 	}
 }
