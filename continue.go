@@ -17,7 +17,7 @@ func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *relea
 		if settings != nil {
 			s = *settings
 		}
-		s.Workers, s.Kernels, s.BudgetBytes, s.Progress = e.set, e.kernels, e.budget(), e.report()
+		s.Workers, s.Kernels, s.BudgetBytes, s.Progress = e.workers, e.kernels, e.budget(), e.report()
 		return post.Continue(ctx, r, labels, &s)
 	})
 }

@@ -75,7 +75,7 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 	began = time.Now()
 	run := &iterate.ConvergeSettings{
 		Columns: s.Columns, Tolerance: s.StopTolerance, UnitRows: true,
-		BudgetBytes: max(graphOptions.BudgetBytes-op.Cost().ResidentBytes, 1), Workers: e.set, Kernels: e.kernels,
+		BudgetBytes: max(graphOptions.BudgetBytes-op.Cost().ResidentBytes, 1), Workers: e.workers, Kernels: e.kernels,
 	}
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }

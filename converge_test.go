@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -15,7 +15,7 @@ import (
 // The eigenvectors tell classes apart that the graph keeps apart: rows of one
 // class fall on one place, those of others elsewhere.
 func TestConvergeSeparatesClasses(t *testing.T) {
-	x, y, err := points.Classes(300, 32, 4, 1)
+	x, y, err := synth.Classes(300, 32, 4, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestConvergeSeparatesClasses(t *testing.T) {
 }
 
 func TestConvergeRefuses(t *testing.T) {
-	x, y, err := points.Classes(50, 8, 4, 1)
+	x, y, err := synth.Classes(50, 8, 4, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,11 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
-	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Settings say what to embed and how. One of Bandwidth and MeanDegree is
@@ -134,8 +134,8 @@ func (s *Settings) reach() pipeline.Reach {
 }
 
 // run returns the settings of the loop.
-func (s *Settings) run(set *par.Set) *iterate.Settings {
-	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: set}
+func (s *Settings) run(workers *par.Workers) *iterate.Settings {
+	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: workers}
 }
 
 // An Embedding is the outcome of Embed or Continue:
@@ -187,7 +187,7 @@ func (e *Engine) embed(ctx context.Context, features blas32.General, labels []in
 	if err != nil {
 		return nil, err
 	}
-	run := s.run(e.set)
+	run := s.run(e.workers)
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
 	}
@@ -250,7 +250,7 @@ func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Se
 func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, o *kernel.Options, own int64, err error) {
 	o = &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
-		Workers: e.set, Kernels: e.kernels, Progress: e.report(),
+		Workers: e.workers, Kernels: e.kernels, Progress: e.report(),
 	}
 	n, d, k := float64(features.Rows), float64(features.Cols), float64(s.Columns)
 	// The start, two iterates, random numbers or the result in float64.

@@ -6,9 +6,9 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -33,7 +33,7 @@ type ZeroRowError = points.ZeroRowError
 // beside the time of a call is in the package comment.
 type Engine struct {
 	options options
-	set     *par.Set
+	workers *par.Workers
 	kernels *simd.Kernels
 
 	mu     sync.RWMutex // held for reading by running calls
@@ -117,13 +117,13 @@ func New(opts ...Option) (*Engine, error) {
 			return nil, err
 		}
 	}
-	e.set = par.New(e.options.workers)
+	e.workers = par.New(e.options.workers)
 	e.kernels = simd.At(e.options.level)
 	return e, nil
 }
 
 // Workers returns the number of workers.
-func (e *Engine) Workers() int { return e.set.Workers() }
+func (e *Engine) Workers() int { return e.workers.Count() }
 
 // Level returns the level of the inner loops.
 func (e *Engine) Level() simd.Level { return e.kernels.Level() }
@@ -134,7 +134,7 @@ func (e *Engine) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
-	e.set.Close()
+	e.workers.Close()
 	return nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -31,7 +31,7 @@ func engine(t *testing.T, opts ...Option) *Engine {
 
 func classes(t *testing.T, n, d int) (blas32.General, []int32) {
 	t.Helper()
-	x, y, err := points.Classes(n, d, 5, 1)
+	x, y, err := synth.Classes(n, d, 5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -129,7 +129,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 	if s.LabelMode == release.ModeRandomised {
 		request.Labels.Values = labels
 	}
-	return mechanism.Privatize(ctx, p.calibration, s.Ledger, request, e.set)
+	return mechanism.Privatize(ctx, p.calibration, s.Ledger, request, e.workers)
 }
 
 // checkNull refuses a null record that is no private row: its neighbours would
@@ -137,7 +137,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 func checkNull(rows *kernel.UnitRows, s *PrivateSettings) error {
 	for i := range rows.N() {
 		if rows.Null(i) && s.PrivateRows != nil && !slices.Contains(s.PrivateRows, i) {
-			return fmt.Errorf("a null record that is not among the private rows: %w", &kernel.ZeroRowError{Row: i})
+			return fmt.Errorf("a null record that is not among the private rows: %w", &points.ZeroRowError{Row: i})
 		}
 	}
 	return nil
@@ -178,7 +178,7 @@ func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []
 			return blas64.General{}, err
 		}
 	}
-	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.set, Kernels: e.kernels, Progress: e.report()}
+	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.workers, Kernels: e.kernels, Progress: e.report()}
 	var op kernel.Operator64
 	var err error
 	switch p.operator {

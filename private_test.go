@@ -17,6 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -489,7 +490,7 @@ func TestNullRecordMustBePrivate(t *testing.T) {
 			s, ledger := paid(t)
 			s.Relation, s.RestPublic, s.PrivateRows = relation, rest, []int{4}
 			_, err := engine(t).Privatize(t.Context(), x, y, s)
-			if zero, ok := errors.AsType[*kernel.ZeroRowError](err); !ok || zero.Row != 7 {
+			if zero, ok := errors.AsType[*points.ZeroRowError](err); !ok || zero.Row != 7 {
 				t.Errorf("%v, rest public %v: %v", relation, rest, err)
 			}
 			if sequence, _ := ledger.Head(); sequence != 0 {

@@ -9,7 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Data is a labelled set of features before any of the protocol.
@@ -61,7 +62,7 @@ func (d Division) Split(labels []int32, seed uint64) (*Split, error) {
 		return NewSplit(len(labels), d.Public, d.Gallery, seed)
 	}
 	var known, rest []int
-	for _, row := range points.Permutation(len(labels), seed) {
+	for _, row := range random.Permutation(len(labels), seed) {
 		switch label := labels[row]; {
 		case label >= d.KnownClasses:
 			rest = append(rest, row)

@@ -3,7 +3,7 @@ package evaluate
 import (
 	"errors"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Sentinels, matched with errors.Is.

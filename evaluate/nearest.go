@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Matrix is the two types in which rows travel: features are blas32.General,
@@ -161,15 +161,14 @@ func (s *search[M]) run(ctx context.Context, settings *SearchSettings) (*Ranking
 	}
 	r := &Ranking{K: s.k, Index: make([]int, answers), SquaredDistance: make([]float64, answers)}
 	tiles := (len(s.queryRows) + tileQueries - 1) / tileQueries
-	workers := runtime.GOMAXPROCS(0)
+	most := runtime.GOMAXPROCS(0)
 	if settings != nil && settings.Workers > 0 {
-		workers = min(workers, settings.Workers)
+		most = min(most, settings.Workers)
 	}
-
-	set := par.New(min(workers, max(tiles, 1)))
-	defer set.Close()
-	memory := make([]*worker[M], set.Workers())
-	err := set.Do(ctx, tiles, par.Func(func(w, tile int) {
+	workers := par.New(min(most, max(tiles, 1)))
+	defer workers.Close()
+	memory := make([]*worker[M], workers.Count())
+	err := workers.Do(ctx, tiles, par.Func(func(w, tile int) {
 		if memory[w] == nil {
 			memory[w] = newWorker(s)
 		}

@@ -15,7 +15,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
 // reference is the definition: all distances by one plain loop, then a sort.
@@ -64,7 +64,7 @@ func anyRow(q, g int) bool { return true }
 
 // random draws rows with padding behind them. Coordinates are small integers
 // when ties are wanted.
-func random(rng *rand.Rand, n, d int, ties bool) blas64.General {
+func drawn(rng *rand.Rand, n, d int, ties bool) blas64.General {
 	x := blas64.General{Rows: n, Cols: d, Stride: d + 2, Data: make([]float64, n*(d+2))}
 	for i := range x.Data {
 		x.Data[i] = math.NaN()
@@ -91,7 +91,7 @@ func TestNearestAgainstReference(t *testing.T) {
 		for _, ties := range []bool{false, true} {
 			t.Run(fmt.Sprintf("nq=%d/n=%d/d=%d/k=%d/ties=%v", c.nq, c.n, c.d, c.k, ties), func(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(c.n), 1))
-				queries, gallery := random(rng, c.nq, c.d, ties), random(rng, c.n, c.d, ties)
+				queries, gallery := drawn(rng, c.nq, c.d, ties), drawn(rng, c.n, c.d, ties)
 				got, err := Nearest(t.Context(), queries, gallery, c.k, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -147,7 +147,7 @@ func TestNearestWithinProperties(t *testing.T) {
 		n := rapid.IntRange(2, 80).Draw(t, "n")
 		d := rapid.IntRange(1, 9).Draw(t, "d")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
-		x := random(rng, n, d, rapid.Bool().Draw(t, "ties"))
+		x := drawn(rng, n, d, rapid.Bool().Draw(t, "ties"))
 		gallery := rng.Perm(n)[:rapid.IntRange(2, n).Draw(t, "gallery")]
 		queries := make([]int, rapid.IntRange(1, 70).Draw(t, "queries"))
 		for i := range queries {
@@ -173,7 +173,7 @@ func TestNearestWithinProperties(t *testing.T) {
 }
 
 func TestNearestReadsBothStorages(t *testing.T) {
-	x, err := points.Uniform(50, 3, 1)
+	x, err := synth.Uniform(50, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestNearestErrors(t *testing.T) {
 }
 
 func TestNearestStops(t *testing.T) {
-	x, err := points.Uniform(20000, 64, 1)
+	x, err := synth.Uniform(20000, 64, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,8 +266,8 @@ func TestSquaredDistances(t *testing.T) {
 
 func BenchmarkNearest(b *testing.B) {
 	for _, c := range []struct{ nq, n, d int }{{397, 1000, 64}, {64, 8000, 1280}} {
-		queries, errQ := points.Uniform(c.nq, c.d, 1)
-		gallery, errG := points.Uniform(c.n, c.d, 2)
+		queries, errQ := synth.Uniform(c.nq, c.d, 1)
+		gallery, errG := synth.Uniform(c.n, c.d, 2)
 		if errQ != nil || errG != nil {
 			b.Fatal(errQ, errG)
 		}

@@ -8,7 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Split says what each row of a data set is used for: Public rows fix the
@@ -26,7 +28,7 @@ func NewSplit(n, public, gallery int, seed uint64) (*Split, error) {
 	if public < 1 || gallery < 1 || public >= n || gallery >= n-public {
 		return nil, fmt.Errorf("evaluate: split: %w: %d public and %d gallery rows of %d", ErrShape, public, gallery, n)
 	}
-	p := points.Permutation(n, seed)
+	p := random.Permutation(n, seed)
 	return &Split{
 		Public:  p[:public:public],
 		Gallery: p[public : public+gallery : public+gallery],
@@ -86,11 +88,11 @@ func Features(x blas32.General, public []int, m int) (*mat.Dense, error) {
 		}
 		reference.Data = append(reference.Data, roots.RawRowView(row)...)
 	}
-	components, err := points.PCA(reference, m)
+	components, err := pca.Fit(reference, m)
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: features: public rows: %w", err)
 	}
-	f, err := points.Project(components, roots.RawMatrix())
+	f, err := pca.Project(components, roots.RawMatrix())
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: features: %w", err)
 	}

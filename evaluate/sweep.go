@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A Sweep measures cells, several at a time.
@@ -44,9 +44,9 @@ func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	set := par.New(min(run.workers, len(run.missing)))
-	defer set.Close()
-	err = set.Do(ctx, len(run.missing), par.Func(func(_, piece int) {
+	workers := par.New(min(run.workers, len(run.missing)))
+	defer workers.Close()
+	err = workers.Do(ctx, len(run.missing), par.Func(func(_, piece int) {
 		if err := run.measure(ctx, run.missing[piece]); err != nil {
 			cancel(err) // only the first counts
 		}

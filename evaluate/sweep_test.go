@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
 func digitsData() *Data {
@@ -27,7 +27,7 @@ func digitsData() *Data {
 // toyData is 200 rows of 5 classes.
 func toyData(t *testing.T) *Data {
 	t.Helper()
-	x, y, err := points.Classes(200, 8, 5, 1)
+	x, y, err := synth.Classes(200, 8, 5, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

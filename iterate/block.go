@@ -7,16 +7,16 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // blocks are the dense operations of the subspace iteration on n x m blocks, in
 // the inner product <x, y> = x'D y. Rows are cut into pieces that do not depend
 // on the workers and are added up in their order.
 type blocks struct {
-	set     *kernel.Workers
-	kernels *kernel.Kernels
+	workers *par.Workers
+	kernels *simd.Kernels
 	degree  []float64
 	root    []float32 // sqrt of degree
 	volume  float64   // sum of degree
@@ -31,15 +31,15 @@ type blocks struct {
 // share the work evenly.
 const mostPieces = 64
 
-func newBlocks(w *walk, m int, kernels *kernel.Kernels) *blocks {
+func newBlocks(w *walk, m int, kernels *simd.Kernels) *blocks {
 	n := len(w.degree)
-	b := &blocks{set: w.set, kernels: kernels, degree: w.degree, root: w.root, m: m, coeff: make([]float32, m*m)}
+	b := &blocks{workers: w.workers, kernels: kernels, degree: w.degree, root: w.root, m: m, coeff: make([]float32, m*m)}
 	for _, d := range w.degree {
 		b.volume += d
 	}
 	b.size = par.Blocks(par.Blocks(n, mostPieces), passRows) * passRows
 	b.partial = make([]float64, par.Blocks(n, b.size)*m*m)
-	b.tiles = make([][]float32, w.set.Workers())
+	b.tiles = make([][]float32, w.workers.Count())
 	for i := range b.tiles {
 		b.tiles[i] = make([]float32, 2*m*passRows+m*m)
 	}
@@ -50,7 +50,7 @@ func newBlocks(w *walk, m int, kernels *kernel.Kernels) *blocks {
 // tiles float64.
 func (b *blocks) gram(ctx context.Context, x, y blas32.General) (*mat.SymDense, error) {
 	m, pieces := b.m, par.Blocks(x.Rows, b.size)
-	err := b.set.Do(ctx, pieces, par.Func(func(worker, piece int) {
+	err := b.workers.Do(ctx, pieces, par.Func(func(worker, piece int) {
 		sum := b.partial[piece*m*m:][:m*m]
 		clear(sum)
 		room := b.tiles[worker]
@@ -106,7 +106,7 @@ func (b *blocks) rotateTo(ctx context.Context, dst, x blas32.General, c *mat.Den
 			b.coeff[j*m+i] = float32(c.At(i, j))
 		}
 	}
-	return b.set.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
+	return b.workers.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, x.Rows, passRows)
 		b.kernels.Dots(dst.Data[lo*dst.Stride:], dst.Stride, x.Data[lo*x.Stride:], x.Stride, hi-lo, b.coeff, m, m, m)
 	}))
@@ -115,7 +115,7 @@ func (b *blocks) rotateTo(ctx context.Context, dst, x blas32.General, c *mat.Den
 // combine sets dst = a dst + f x.
 func (b *blocks) combine(ctx context.Context, dst, x blas32.General, a, f float64) error {
 	a32, f32 := float32(a), float32(f)
-	return b.set.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
+	return b.workers.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, x.Rows, passRows)
 		for i := lo; i < hi; i++ {
 			values := row(dst, i)
@@ -140,7 +140,7 @@ func (b *blocks) center(ctx context.Context, x blas32.General) error {
 	for c, s := range sums {
 		shift[c] = float32(s / b.volume)
 	}
-	return b.set.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
+	return b.workers.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, x.Rows, passRows)
 		for i := lo; i < hi; i++ {
 			values := row(x, i)
@@ -176,7 +176,7 @@ func (b *blocks) residuals(ctx context.Context, px, x blas32.General, values []f
 // columnSums adds up what add makes of each row.
 func (b *blocks) columnSums(ctx context.Context, rows int, add func(sum []float64, i int)) ([]float64, error) {
 	pieces := par.Blocks(rows, b.size)
-	err := b.set.Do(ctx, pieces, par.Func(func(_, piece int) {
+	err := b.workers.Do(ctx, pieces, par.Func(func(_, piece int) {
 		sum := b.partial[piece*b.m:][:b.m]
 		clear(sum)
 		lo, hi := par.Block(piece, rows, b.size)

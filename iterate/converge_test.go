@@ -13,8 +13,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -329,21 +329,21 @@ func TestConvergeBitsDoNotDependOnWorkers(t *testing.T) {
 	labels := labelsOf(t, rng, 700, kernel.BalancedTable())
 	for _, level := range []simd.Level{simd.Generic, simd.Best()} {
 		var want []float32
-		for _, workers := range []int{1, 2, 5} {
-			set := par.New(workers)
-			op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.3), &kernel.Options{Operator: "csr", Workers: set})
+		for _, count := range []int{1, 2, 5} {
+			workers := par.New(count)
+			op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.3), &kernel.Options{Operator: "csr", Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 1}, &ConvergeSettings{Columns: 6, Tolerance: 1e-3, Workers: set, Kernels: simd.At(level)})
-			set.Close()
+			got, err := Converge(t.Context(), op, kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 1}, &ConvergeSettings{Columns: 6, Tolerance: 1e-3, Workers: workers, Kernels: simd.At(level)})
+			workers.Close()
 			if err != nil {
 				t.Fatal(err)
 			}
 			if want == nil {
 				want = got.Points.Data
 			} else if !slices.Equal(got.Points.Data, want) {
-				t.Errorf("level %v: %d workers make other bits", level, workers)
+				t.Errorf("level %v: %d workers make other bits", level, count)
 			}
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -124,9 +124,9 @@ func checkSums(t interface{ Fatalf(string, ...any) }, st *kernel.Stats, x blas32
 	}
 }
 
-func build(t *testing.T, p blas32.General, set *par.Set, name string) kernel.Operator {
+func build(t *testing.T, p blas32.General, workers *par.Workers, name string) kernel.Operator {
 	t.Helper()
-	op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.5), &kernel.Options{Operator: name, Workers: set})
+	op, err := kernel.Build(t.Context(), p, kernel.Sigma(0.5), &kernel.Options{Operator: name, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,8 +220,8 @@ func TestRunTakesTheSteps(t *testing.T) {
 }
 
 func TestNormalisation(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	rng := rand.New(rand.NewPCG(2, 1))
 	p := random(rng, 5000, 2)
 	labels := labelsOf(t, rng, 5000, kernel.EqualTable())
@@ -234,8 +234,8 @@ func TestNormalisation(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] += 3
 		}
-		op := build(t, p, set, "csr")
-		if _, err := Run(t.Context(), op, x, kernel.Step{Labels: labels, Coefficient: 0.01}, &Settings{Steps: 3, Normalize: mode, Workers: set}, nil); err != nil {
+		op := build(t, p, workers, "csr")
+		if _, err := Run(t.Context(), op, x, kernel.Step{Labels: labels, Coefficient: 0.01}, &Settings{Steps: 3, Normalize: mode, Workers: workers}, nil); err != nil {
 			t.Fatal(err)
 		}
 		norm2, sum := 0.0, 0.0
@@ -374,8 +374,8 @@ func TestCancellationLeavesTheStart(t *testing.T) {
 }
 
 func TestStepsAllocateNothing(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	rng := rand.New(rand.NewPCG(6, 1))
 	p, x := random(rng, 2000, 2), random(rng, 2000, 3)
 	labels := labelsOf(t, rng, 2000, kernel.EqualTable())
@@ -383,7 +383,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	for _, name := range []string{"dense", "csr"} {
 		for _, mode := range []Normalization{None, Centred} {
 			var ws Workspace
-			if err := ws.begin(build(t, p, set, name), x, kernel.Step{Labels: labels, Coefficient: 1e-3}, Settings{Normalize: mode, Workers: set}); err != nil {
+			if err := ws.begin(build(t, p, workers, name), x, kernel.Step{Labels: labels, Coefficient: 1e-3}, Settings{Normalize: mode, Workers: workers}); err != nil {
 				t.Fatal(err)
 			}
 			s := 0

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // ErrDiverged reports an iterate that grew beyond 1e30 or is no longer finite;
@@ -76,7 +77,7 @@ type Settings struct {
 	// Normalize is applied after each step. Default None.
 	Normalize Normalization
 	// Workers share the work of normalising. Default: the caller alone.
-	Workers *kernel.Workers
+	Workers *par.Workers
 	// Progress, if set, is called after each step.
 	Progress func(Record)
 }

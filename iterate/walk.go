@@ -6,15 +6,15 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // walk is the random walk P = D^+ (W/dbar + beta W_Y) of the graph of form
 // Attract, rows in the operator's order. A step of Run is (I + P)/2.
 type walk struct {
 	op       kernel.Operator
-	set      *kernel.Workers
+	workers  *par.Workers
 	degree   []float64 // D_i, 0 for a row the walk does not know
 	root     []float32 // sqrt(D_i)
 	rows     int       // with D_i > 0
@@ -35,11 +35,11 @@ type walk struct {
 // isolated: its products in float32 would have no digits.
 const faintDegree = 0x1p-64
 
-func newWalk(op kernel.Operator, step kernel.Step, set *kernel.Workers) (*walk, error) {
+func newWalk(op kernel.Operator, step kernel.Step, workers *par.Workers) (*walk, error) {
 	if err := step.Check(op.N()); err != nil {
 		return nil, err
 	}
-	w := &walk{op: op, set: set, degree: make([]float64, op.N()), root: make([]float32, op.N())}
+	w := &walk{op: op, workers: workers, degree: make([]float64, op.N()), root: make([]float32, op.N())}
 	if step.Labels != nil && step.Coefficient > 0 {
 		var err error
 		if w.labels, err = step.Labels.Permute(op.Order()); err != nil {
@@ -109,7 +109,7 @@ func (w *walk) mulAdd(ctx context.Context, dst, x blas32.General, a, b, c float6
 	}
 	w.products++
 	if w.labels != nil {
-		if err := w.set.Do(ctx, len(w.members), par.Func(func(_, class int) { w.sumClass(x, class) })); err != nil {
+		if err := w.workers.Do(ctx, len(w.members), par.Func(func(_, class int) { w.sumClass(x, class) })); err != nil {
 			return err
 		}
 		if err := w.labels.PullTo(w.pull, w.sums, x.Cols); err != nil {
@@ -120,7 +120,7 @@ func (w *walk) mulAdd(ctx context.Context, dst, x blas32.General, a, b, c float6
 		}
 	}
 	w.pass = walkPass{w, dst, x, a, b, c}
-	return w.set.Do(ctx, par.Blocks(x.Rows, passRows), &w.pass)
+	return w.workers.Do(ctx, par.Blocks(x.Rows, passRows), &w.pass)
 }
 
 func (w *walk) sumClass(x blas32.General, class int) {

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -40,7 +40,7 @@ type Background struct {
 	degrees  []float64
 	cert     Certificate
 	cost     Cost
-	set      *par.Set
+	workers  *par.Workers
 }
 
 // NewBackground builds the operator. The radius is in (0, 2] and the weight in
@@ -70,7 +70,7 @@ func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build background", Need: held, Budget: o.BudgetBytes}
 	}
-	op := &Background{constant: weight, bounds: chunkBounds(n, chunkRows), set: o.Workers}
+	op := &Background{constant: weight, bounds: chunkBounds(n, chunkRows), workers: o.Workers}
 	search, err := newBackgroundSearch(ctx, rows, unit, radius, weight, o)
 	if err != nil {
 		return nil, buildError("background", err)
@@ -132,7 +132,7 @@ func (op *Background) row(i int) (ind []uint32, val []float64) {
 // which are sorted; a distanceRoom for each worker.
 func backgroundBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 8 + 4 + 4
-	return saturate(perRow*float64(n) + float64(o.Workers.Workers())*float64(distanceRoomBytes(d)))
+	return saturate(perRow*float64(n) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
 }
 
 // backgroundEntry is the memory of a stored entry.
@@ -243,7 +243,7 @@ type backgroundPass[T float] struct {
 
 func newBackgroundPass[T float](op *Background, k int) *backgroundPass[T] {
 	return &backgroundPass[T]{
-		op: op, k: k, rows: make([]float64, op.set.Workers()*k),
+		op: op, k: k, rows: make([]float64, op.workers.Count()*k),
 		partial: make([]float64, (len(op.bounds)-1)*k), total: make([]float64, k),
 	}
 }
@@ -252,14 +252,14 @@ func (pass *backgroundPass[T]) run(ctx context.Context, dst, x block[T], st *Sta
 	pass.dst, pass.x, pass.stats = dst, x, st
 	chunks := len(pass.op.bounds) - 1
 	pass.adding = true
-	err := pass.op.set.Do(ctx, chunks, pass)
+	err := pass.op.workers.Do(ctx, chunks, pass)
 	pass.adding = false
 	if err == nil {
 		clear(pass.total)
 		for i, v := range pass.partial {
 			pass.total[i%pass.k] += v
 		}
-		err = pass.op.set.Do(ctx, chunks, pass)
+		err = pass.op.workers.Do(ctx, chunks, pass)
 	}
 	pass.dst, pass.x, pass.stats = block[T]{}, block[T]{}, nil
 	if err != nil {

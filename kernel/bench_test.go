@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // One product of the dense operator; ns/pair at d = 2 is the exponential with
@@ -58,14 +58,14 @@ func BenchmarkBuildCSR(b *testing.B) {
 
 // One fused step; ns/nnz.
 func BenchmarkStepCSR(b *testing.B) {
-	set := par.New(1)
-	defer set.Close()
+	workers := par.New(1)
+	defer workers.Close()
 	p := makePoints("uniform", 200_000, 2, 1)
 	sigma, radius, err := BandwidthForDegree(b.Context(), p, 32, 0, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	op, err := NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: set})
+	op, err := NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,7 +6,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // float is the type of a point or an iterate.
@@ -53,18 +54,18 @@ func checkPair[T float](n int, dst, x block[T]) error {
 	if x.rows != n || dst.rows != n || dst.cols != x.cols {
 		return fmt.Errorf("kernel: %w: dst %d x %d, x %d x %d, %d points", ErrShape, dst.rows, dst.cols, x.rows, x.cols, n)
 	}
-	if points.Overlap(dst.data, x.data) {
+	if mem.Overlap(dst.data, x.data) {
 		return fmt.Errorf("kernel: %w", ErrAlias)
 	}
 	return nil
 }
 
-// checkFinite returns a NonFiniteError for the first NaN or infinity in b.
+// checkFinite returns a points.NonFiniteError for the first NaN or infinity in b.
 func checkFinite[T float](what string, b block[T]) error {
 	for i := range b.rows {
 		for c, v := range b.row(i) {
 			if v-v != 0 {
-				return fmt.Errorf("kernel: %w", &NonFiniteError{What: what, Row: i, Col: c})
+				return fmt.Errorf("kernel: %w", &points.NonFiniteError{What: what, Row: i, Col: c})
 			}
 		}
 	}

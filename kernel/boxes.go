@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // boxes are bounding boxes of the clusters of a cell list, in all dimensions.
@@ -29,11 +29,11 @@ func (cl *cellList) prunes() bool {
 	return false
 }
 
-func newBoxes(ctx context.Context, cl *cellList, set *par.Set) (*boxes, error) {
+func newBoxes(ctx context.Context, cl *cellList, workers *par.Workers) (*boxes, error) {
 	clusters, d := len(cl.first)-1, cl.d
 	b := &boxes{d: d, lo: make([]float32, clusters*d), hi: make([]float32, clusters*d), of: make([]uint32, len(cl.start))}
 	const perPiece = 4096
-	return b, set.Do(ctx, par.Blocks(len(cl.start), perPiece), par.Func(func(_, piece int) {
+	return b, workers.Do(ctx, par.Blocks(len(cl.start), perPiece), par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(cl.start), perPiece)
 		c := cl.clusterOf(cl.start[from])
 		for cell := from; cell < to; cell++ {

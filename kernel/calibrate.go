@@ -57,7 +57,7 @@ var hosts struct {
 // hostCalibration returns the calibration of this machine at the level of the
 // kernels. It is measured once, in about 30 ms, and kept in the user's cache folder
 // (os.UserCacheDir); where there is none it is measured once per process.
-func hostCalibration(kernels *Kernels) Calibration {
+func hostCalibration(kernels *simd.Kernels) Calibration {
 	hosts.Lock()
 	defer hosts.Unlock()
 	level := kernels.Level()
@@ -87,7 +87,7 @@ type calibrationFile struct {
 
 // cachedCalibration reads the calibration from a folder, or measures it and writes it
 // there. Nothing depends on whether that is possible but the time it takes.
-func cachedCalibration(folder string, kernels *Kernels) Calibration {
+func cachedCalibration(folder string, kernels *simd.Kernels) Calibration {
 	want := calibrationFile{Version: calibrationVersion, CPU: runtime.GOARCH + " " + cpuid.CPU.BrandName, Level: kernels.Level().String()}
 	path := filepath.Join(folder, "privatemail", "calibration-"+want.Level+".json")
 	if folder != "" {
@@ -129,7 +129,7 @@ const (
 )
 
 // calibrate measures.
-func calibrate(kernels *Kernels) Calibration {
+func calibrate(kernels *simd.Kernels) Calibration {
 	return Calibration{
 		Scalar: quantised(scalarSample().seconds() / scalarReference),
 		Vector: quantised(vectorSample(kernels).seconds() / vectorReference),
@@ -191,7 +191,7 @@ func scalarSample() workSample {
 
 // vectorSample finds the neighbours of a cluster, half of its candidates, and makes
 // their weights.
-func vectorSample(kernels *Kernels) workSample {
+func vectorSample(kernels *simd.Kernels) workSample {
 	const points = 256
 	axis := make([]float32, 2*points+simd.CoordinatePad)
 	for i := range 2 * points {
@@ -211,7 +211,7 @@ func vectorSample(kernels *Kernels) workSample {
 
 // sparseSample multiplies a matrix of 32 entries a row, too large for the first-level
 // cache, with two columns.
-func sparseSample(kernels *Kernels) workSample {
+func sparseSample(kernels *simd.Kernels) workSample {
 	const rows, entries, k = 4096, 32, 2
 	ptr, ind, val := make([]uint64, rows+1), make([]uint32, rows*entries), make([]float32, rows*entries)
 	for i := range ind {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -28,7 +28,7 @@ const (
 type cellPass struct {
 	ctx      context.Context
 	cl       *cellList
-	kernels  *Kernels
+	kernels  *simd.Kernels
 	gamma    float64
 	rooms    []*cellRoom
 	progress *progress
@@ -67,7 +67,7 @@ const (
 
 func newCellPass(ctx context.Context, cl *cellList, b Bandwidth, o *Options) *cellPass {
 	return &cellPass{
-		ctx: ctx, cl: cl, kernels: o.Kernels, gamma: b.gamma, rooms: make([]*cellRoom, o.Workers.Workers()),
+		ctx: ctx, cl: cl, kernels: o.Kernels, gamma: b.gamma, rooms: make([]*cellRoom, o.Workers.Count()),
 		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.n), sums: make([]float64, cl.n),
 	}
 }

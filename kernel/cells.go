@@ -4,7 +4,7 @@ import (
 	"context"
 	"sort"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A cellList finds all neighbours within a radius of points in few dimensions.
@@ -110,21 +110,21 @@ func (cl *cellList) clusterOf(point uint32) int {
 }
 
 // newCellList sorts the points for searches within the radius.
-func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set) (*cellList, error) {
+func newCellList(ctx context.Context, p *pointSet, radius float64, workers *par.Workers) (*cellList, error) {
 	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), cellGrid: newCellGrid(p, radius)}
 	var err error
 	switch {
 	case cl.allCells():
-		err = cl.countCells(ctx, p, set)
+		err = cl.countCells(ctx, p, workers)
 	case cl.keyBits() <= 32:
-		err = sortByCell[uint32](ctx, cl, p, set)
+		err = sortByCell[uint32](ctx, cl, p, workers)
 	default:
-		err = sortByCell[uint64](ctx, cl, p, set)
+		err = sortByCell[uint64](ctx, cl, p, workers)
 	}
 	if err != nil {
 		return nil, err
 	}
-	equal, err := cl.sortWithinCells(ctx, p, set)
+	equal, err := cl.sortWithinCells(ctx, p, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func newCellList(ctx context.Context, p *pointSet, radius float64, set *par.Set)
 	}
 	cl.makeClusters()
 	if cl.prunes() {
-		cl.boxes, err = newBoxes(ctx, cl, set)
+		cl.boxes, err = newBoxes(ctx, cl, workers)
 	}
 	return cl, err
 }

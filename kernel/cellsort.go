@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -16,16 +16,16 @@ import (
 // countCells orders the points by cell where all cells are listed: what is before a
 // point are the points of the cells before its own and those of its own that are given
 // earlier. Workers count and place a piece each.
-func (cl *cellList) countCells(ctx context.Context, p *pointSet, set *par.Set) error {
+func (cl *cellList) countCells(ctx context.Context, p *pointSet, workers *par.Workers) error {
 	cells := int(cl.cells)
 	// No more counters than cellsPerPoint allows.
-	pieces := min(set.Workers(), cellsPerPoint*p.n/cells)
+	pieces := min(workers.Count(), cellsPerPoint*p.n/cells)
 	keys, next := make([]uint32, p.n), make([]uint32, pieces*cells)
 	cl.order, cl.start = make([]uint32, p.n), make([]uint32, cells+1)
 	piece := func(i int) (lo, hi int, counts []uint32) {
 		return partOf(p.n, i, pieces), partOf(p.n, i+1, pieces), next[i*cells:][:cells]
 	}
-	if err := set.Do(ctx, pieces, par.Func(func(_, i int) {
+	if err := workers.Do(ctx, pieces, par.Func(func(_, i int) {
 		lo, hi, counts := piece(i)
 		for i := lo; i < hi; i++ {
 			key := uint32(cl.key(p.single.row(i)))
@@ -43,7 +43,7 @@ func (cl *cellList) countCells(ctx context.Context, p *pointSet, set *par.Set) e
 		}
 	}
 	cl.start[cells] = before
-	return set.Do(ctx, pieces, par.Func(func(_, i int) {
+	return workers.Do(ctx, pieces, par.Func(func(_, i int) {
 		lo, hi, place := piece(i)
 		for i, key := range keys[lo:hi] {
 			at := &place[key]
@@ -55,11 +55,11 @@ func (cl *cellList) countCells(ctx context.Context, p *pointSet, set *par.Set) e
 
 // sortByCell orders the points by the keys of their cells and finds these, where
 // only the occupied ones are listed.
-func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSet, set *par.Set) error {
+func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSet, workers *par.Workers) error {
 	keys := make([]K, p.n)
 	cl.order = make([]uint32, p.n)
 	const pointsPerPiece = 1 << 14
-	if err := set.Do(ctx, par.Blocks(p.n, pointsPerPiece), par.Func(func(_, piece int) {
+	if err := workers.Do(ctx, par.Blocks(p.n, pointsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, p.n, pointsPerPiece)
 		for i := lo; i < hi; i++ {
 			keys[i], cl.order[i] = K(cl.key(p.single.row(i))), uint32(i)
@@ -67,7 +67,7 @@ func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSe
 	})); err != nil {
 		return err
 	}
-	keys, err := radixSort(ctx, keys, cl.order, cl.keyBits(), set)
+	keys, err := radixSort(ctx, keys, cl.order, cl.keyBits(), workers)
 	if err != nil {
 		return err
 	}
@@ -122,13 +122,13 @@ func listOccupied[K uint32 | uint64](cl *cellList, keys []K) {
 // sortWithinCells fetches the coordinates in sorted order and orders each cell
 // so that equal points are adjacent and, in large cells, near points are. It
 // tells whether any are equal.
-func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, set *par.Set) (equal bool, err error) {
+func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, workers *par.Workers) (equal bool, err error) {
 	d, n := cl.d, p.n
 	cl.axis = make([]float32, n*d+simd.CoordinatePad)
 	mem.Huge(cl.axis)
 	const cellsPerPiece = 4096
 	var found atomic.Bool
-	err = set.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+	err = workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
 		members := cl.order[cl.start[from]:cl.start[to]]
 		for a := range d {

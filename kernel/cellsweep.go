@@ -12,7 +12,7 @@ import (
 // cells passes each a few times.
 type sweep struct {
 	cl      *cellList
-	kernels *Kernels
+	kernels *simd.Kernels
 	bands   bands
 	row     int           // of the cells at hand; -1 before the first
 	planes  []plane       // of rows around it, where not all rows are listed
@@ -62,7 +62,7 @@ func (g *cellGrid) newBands(multiple int64, of func(da, db int64) []band) (b ban
 	return b
 }
 
-func newSweep(cl *cellList, kernels *Kernels, b bands) *sweep {
+func newSweep(cl *cellList, kernels *simd.Kernels, b bands) *sweep {
 	s := &sweep{cl: cl, kernels: kernels, bands: b}
 	reach := int64(len(b.at) - 1)
 	for da := -reach; da <= reach; da++ {

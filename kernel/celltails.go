@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // tails bounds, for every distinct point, the weight of all points farther than

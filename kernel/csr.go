@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -20,7 +21,7 @@ type CSR struct {
 // storedRows are the rows of a matrix.
 type storedRows struct {
 	*sparse.CSR
-	kernels *Kernels
+	kernels *simd.Kernels
 }
 
 func (s storedRows) reader(int) rowReader { return &storedReader{storedRows: s} }
@@ -60,7 +61,7 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 	if err != nil {
 		return nil, buildError("csr", err)
 	}
-	op := &CSR{truncated: truncated{name: "csr", set: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
+	op := &CSR{truncated: truncated{name: "csr", workers: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
 	if err := op.adopt(ctx, g, p.n); err != nil {
 		return nil, buildError("csr", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Dense is the full Gaussian kernel: all pairs, in float64, weights made anew
@@ -24,7 +24,7 @@ type Dense struct {
 	blocks    tournament
 	bounds    []int // chunks of rows for the finish
 	degrees   []float64
-	set       *par.Set
+	workers   *par.Workers
 	progress  *progress
 	cert      Certificate
 	cost      Cost
@@ -72,7 +72,7 @@ func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, 
 	}
 	op := &Dense{
 		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.n, blockRows)},
-		bounds: chunkBounds(p.n, chunkRows), set: o.Workers, cost: cost,
+		bounds: chunkBounds(p.n, chunkRows), workers: o.Workers, cost: cost,
 	}
 	var err error
 	if unit != nil {
@@ -107,7 +107,7 @@ func denseCost(n, d int, o *Options) Cost {
 	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
 	flops := pairs * (2*float64(d) + 10 + 4*float64(o.Columns))
 	resident := int64(n) * 16
-	peak := saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Workers())*float64(distanceRoomBytes(d)))
+	peak := saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
 	return Cost{
 		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
 		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: saturate(pairs / blockRows * float64(d) * 16), Flops: flops,
@@ -239,7 +239,7 @@ func denseStep[T float](ctx context.Context, op *Dense, dst, x block[T], s *Step
 		return err
 	}
 	pass.dst, pass.stats, pass.finishing = dst, st, true
-	err := op.set.Do(ctx, len(op.bounds)-1, pass)
+	err := op.workers.Do(ctx, len(op.bounds)-1, pass)
 	pass.dst, pass.stats, pass.finishing = block[T]{}, nil, false
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ type densePass[T float] struct {
 }
 
 func newDensePass[T float](op *Dense, x block[T]) *densePass[T] {
-	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.rows*x.cols), rooms: make([]*distanceRoom, op.set.Workers())}
+	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.rows*x.cols), rooms: make([]*distanceRoom, op.workers.Count())}
 	for w := range pass.rooms {
 		pass.rooms[w] = newDistanceRoom(op.q.p.d)
 	}
@@ -273,7 +273,7 @@ func newDensePass[T float](op *Dense, x block[T]) *densePass[T] {
 func (pass *densePass[T]) run(ctx context.Context, x block[T]) error {
 	pass.x = x
 	clear(pass.wx)
-	if err := pass.op.blocks.play(ctx, pass.op.set, pass, &pass.round, pass.op.progress); err != nil {
+	if err := pass.op.blocks.play(ctx, pass.op.workers, pass, &pass.round, pass.op.progress); err != nil {
 		return fmt.Errorf("kernel: dense: %w", err)
 	}
 	return nil

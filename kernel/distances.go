@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // maxDirect is the largest dimension in which points are searched by cells and all
@@ -37,7 +37,7 @@ type distancer struct {
 // 512 KiB, which stays in a second-level cache.
 const blockRows = 256
 
-func newDistancer(ctx context.Context, p *pointSet, rows []uint32, set *par.Set) (*distancer, error) {
+func newDistancer(ctx context.Context, p *pointSet, rows []uint32, workers *par.Workers) (*distancer, error) {
 	q := &distancer{p: p, rows: rows, n: p.n, direct: p.d <= maxDirect}
 	if rows != nil {
 		q.n = len(rows)
@@ -50,7 +50,7 @@ func newDistancer(ctx context.Context, p *pointSet, rows []uint32, set *par.Set)
 		q.centre[c] = p.lo[c] + (p.hi[c]-p.lo[c])/2
 	}
 	q.slack = productSlack(p.d)
-	return q, q.setNorms(ctx, set)
+	return q, q.setNorms(ctx, workers)
 }
 
 // productSlack is the error of a squared distance by products: twice their sums and
@@ -67,18 +67,18 @@ func productSlack(d int) float64 {
 // middle of their box may be as far as sqrt(d) from them, and the error of the
 // product form grows with the square of that. The weights of unit rows have an
 // error bound of their own, so slack is not set.
-func newUnitDistancer(ctx context.Context, p *pointSet, set *par.Set) (*distancer, error) {
+func newUnitDistancer(ctx context.Context, p *pointSet, workers *par.Workers) (*distancer, error) {
 	q := &distancer{p: p, n: p.n, direct: p.d <= maxDirect}
 	if q.direct {
 		return q, nil
 	}
-	return q, q.setNorms(ctx, set)
+	return q, q.setNorms(ctx, workers)
 }
 
-func (q *distancer) setNorms(ctx context.Context, set *par.Set) error {
+func (q *distancer) setNorms(ctx context.Context, workers *par.Workers) error {
 	q.norm2 = make([]float64, q.n)
 	const rowsPerPiece = 64
-	err := set.Do(ctx, par.Blocks(q.n, rowsPerPiece), par.Func(func(_, piece int) {
+	err := workers.Do(ctx, par.Blocks(q.n, rowsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, q.n, rowsPerPiece)
 		z := make([]float64, q.p.d)
 		for i := lo; i < hi; i++ {

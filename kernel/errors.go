@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -14,7 +14,7 @@ var (
 	ErrEmpty = errors.New("no points")
 	// ErrShape reports sizes that do not fit together.
 	ErrShape = points.ErrShape
-	// ErrNonFinite reports a NaN or an infinity; see NonFiniteError.
+	// ErrNonFinite reports a NaN or an infinity; see points.NonFiniteError.
 	ErrNonFinite = points.ErrNonFinite
 	// ErrBandwidth reports a bandwidth that is not a positive number, or so
 	// extreme that the exponent of every weight overflows.
@@ -42,15 +42,11 @@ var (
 	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
 	ErrUnitNorm = errors.New("row is not of unit norm")
 	// ErrZeroRow reports a row of zeros where a direction is needed, or one null
-	// record too many; see ZeroRowError.
+	// record too many; see points.ZeroRowError.
 	ErrZeroRow = points.ErrZeroRow
 	// ErrBackground reports a radius or a constant weight outside its range.
 	ErrBackground = errors.New("background out of range")
 )
-
-// A NonFiniteError says where a NaN or an infinity was found: What is "points"
-// or "x", Row and Col count from 0. It never carries a value.
-type NonFiniteError = points.EntryError
 
 // A MemoryError says how much was wanted, how much there is, and what could be
 // done instead.
@@ -101,10 +97,6 @@ func (e *UnitNormError) Error() string {
 }
 
 func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }
-
-// A ZeroRowError tells which row of zeros it was. Row counts from 0. It matches
-// ErrZeroRow.
-type ZeroRowError = points.ZeroRowError
 
 // buildError says of which operator an error is, if there is one. A MemoryError says
 // what the memory was for, and a ToleranceError names the operator.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -83,9 +83,9 @@ func (o *Options) tooManyWeights(bytes float64) error {
 func searchBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 4 + 4 + 4
 	if d <= maxDirect {
-		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Workers())*cellRoomBytes(n, d)
+		return int64(n)*int64(perRow+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(o.Workers.Count())*cellRoomBytes(n, d)
 	}
-	workers, depth := int64(o.Workers.Workers()), fullDepth(d)
+	workers, depth := int64(o.Workers.Count()), fullDepth(d)
 	return int64(n)*(perRow+8+4+4) + max(workers*distanceRoomBytes(d), filterBytes(n, d, depth)+workers*(filterRoomBytes(n, depth)+projectRoomBytes(d)+arrangeRoomBytes(depth)))
 }
 

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -63,7 +63,7 @@ type Grid struct {
 	errs          gridErrors
 	cert          Certificate
 	cost          Cost
-	set           *par.Set
+	workers       *par.Workers
 	kernels       *simd.Kernels
 }
 
@@ -95,7 +95,7 @@ func newGrid(ctx context.Context, p *pointSet, b Bandwidth, choice *gridChoice, 
 // build makes the operator of the chosen cells and nodes, or of some more nodes if these
 // miss the tolerance.
 func (choice *gridChoice) build(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Grid, error) {
-	op := &Grid{lattice: &choice.lattice, set: o.Workers, kernels: o.Kernels}
+	op := &Grid{lattice: &choice.lattice, workers: o.Workers, kernels: o.Kernels}
 	if need := choice.cost(p, o).PeakBytes; need > o.BudgetBytes {
 		return nil, &MemoryError{What: "build grid", Need: need, Budget: o.BudgetBytes}
 	}
@@ -144,7 +144,7 @@ func (op *Grid) locate(ctx context.Context, p *pointSet) error {
 		op.place[a] = make([]float64, p.n+simd.NodeLanes)
 		mem.Huge(op.place[a])
 	}
-	return op.set.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
+	return op.workers.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
 		lo, hi := op.pieces[piece].lo, op.pieces[piece].hi
 		for a := range d {
 			place := op.place[a][lo:hi]
@@ -167,9 +167,9 @@ func (op *Grid) fill(ctx context.Context, p int) (near []float64, err error) {
 	if err := op.sum(ctx, pass); err != nil {
 		return nil, err
 	}
-	bound := newTransferPass(boundTransfer(op.lattice, op.cells), 1, op.set.Workers(), op.kernels)
+	bound := newTransferPass(boundTransfer(op.lattice, op.cells), 1, op.workers.Count(), op.kernels)
 	copy(bound.in, op.cells.counts())
-	if err := bound.run(ctx, op.set); err != nil {
+	if err := bound.run(ctx, op.workers); err != nil {
 		return nil, err
 	}
 	return bound.in, nil
@@ -236,7 +236,7 @@ func (op *Grid) certify(ctx context.Context, near []float64) error {
 	op.errs = op.newErrors()
 	op.cert = Certificate{Kind: Absolute, EntryAbs: op.errs.entry, Row: make([]float32, len(op.degrees))}
 	rounding := make([]float64, len(op.pieces))
-	if err := op.set.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
+	if err := op.workers.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
 		at := &op.pieces[piece]
 		for cell := at.cell; cell < at.cell+at.cells; cell++ {
 			for i := max(int(op.cells.start[cell]), at.lo); i < min(int(op.cells.start[cell+1]), at.hi); i++ {

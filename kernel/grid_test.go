@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -99,9 +99,9 @@ func TestGridEntries(t *testing.T) {
 }
 
 // gridOf makes the operator of given cells and nodes, with no row out of it.
-func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, set *par.Set) *Grid {
+func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *Grid {
 	t.Helper()
-	o, err := (&Options{Tolerance: 0.999, Workers: set}).withDefaults()
+	o, err := (&Options{Tolerance: 0.999, Workers: workers}).withDefaults()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -202,8 +202,8 @@ func TestEntryBounds(t *testing.T) {
 
 // Sweeps over all cells and transfers between occupied ones are the same sums.
 func TestGridFormsAgree(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	for d := 1; d <= 4; d++ {
 		for _, kind := range []string{"uniform", "collinear", "lattice", "identical"} {
 			p := makePoints(kind, 200>>d, d, 3)
@@ -211,7 +211,7 @@ func TestGridFormsAgree(t *testing.T) {
 			x := widen(randomBlock(rngOf(5), p.Rows, 3))
 			var want []float64
 			for _, all := range []bool{true, false} {
-				op := gridOf(t, p, b, 1.5, 3, 4, all, set)
+				op := gridOf(t, p, b, 1.5, 3, 4, all, workers)
 				if (op.cells.keys == nil) != all {
 					t.Fatal("the other form was built")
 				}
@@ -235,13 +235,13 @@ func TestGridFormsAgree(t *testing.T) {
 
 // Cells with so many points that they are taken apart, and chunks of many cells.
 func TestGridCrowds(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	p := makePoints("uniform", gridMostPoints+500, 2, 7)
 	for i := range gridMostPoints + 5 {
 		p.Data[2*i], p.Data[2*i+1] = p.Data[2*i]*0.01, p.Data[2*i+1]*0.01
 	}
-	op, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: set})
+	op, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,8 +256,8 @@ func TestGridCrowds(t *testing.T) {
 
 // Larger sets meet the tolerance in 99 of 100 rows, and the rest by Repair.
 func TestGridMeetsTheTolerance(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	for _, c := range []struct {
 		kind      string
 		n, d      int
@@ -280,7 +280,7 @@ func TestGridMeetsTheTolerance(t *testing.T) {
 		for _, policy := range []IsolatedPolicy{Keep, Repair} {
 			t.Run(fmt.Sprintf("kind=%s/d=%d/sigma=%g/policy=%v", c.kind, c.d, c.sigma, policy), func(t *testing.T) {
 				p := makePoints(c.kind, c.n, c.d, 11)
-				op, err := NewGrid(t.Context(), p, Sigma(c.sigma), &Options{Workers: set, Tolerance: c.tolerance, Isolated: policy})
+				op, err := NewGrid(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Tolerance: c.tolerance, Isolated: policy})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // latticeAxes is the largest number of dimensions a lattice has cells in.
@@ -142,20 +142,20 @@ func (c *latticeOrder) key(i int) uint64 {
 
 // sortPoints sorts every skip-th point by cell. All cells are kept, or those that
 // hold a point.
-func (l *lattice) sortPoints(ctx context.Context, p *pointSet, skip int, all bool, set *par.Set) (*latticeOrder, error) {
+func (l *lattice) sortPoints(ctx context.Context, p *pointSet, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
 	if l.cells < 1<<32 {
-		return sortLattice[uint32](ctx, l, p, skip, all, set)
+		return sortLattice[uint32](ctx, l, p, skip, all, workers)
 	}
-	return sortLattice[uint64](ctx, l, p, skip, all, set)
+	return sortLattice[uint64](ctx, l, p, skip, all, workers)
 }
 
-func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet, skip int, all bool, set *par.Set) (*latticeOrder, error) {
+func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
 	n := par.Blocks(p.n, skip)
 	c := &latticeOrder{order: make([]uint32, n)}
 	keys := make([]K, n)
 	const pointsPerPiece = 1 << 12
-	room := make([][pointsPerPiece]float64, set.Workers())
-	if err := set.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
+	room := make([][pointsPerPiece]float64, workers.Count())
+	if err := workers.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
 		lo, hi := par.Block(piece, n, pointsPerPiece)
 		for i := lo; i < hi; i++ {
 			c.order[i] = uint32(i * skip)
@@ -171,7 +171,7 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet
 	})); err != nil {
 		return nil, err
 	}
-	keys, err := radixSort(ctx, keys, c.order, l.keyBits(), set)
+	keys, err := radixSort(ctx, keys, c.order, l.keyBits(), workers)
 	if err != nil {
 		return nil, err
 	}

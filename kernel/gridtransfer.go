@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -130,13 +130,13 @@ func newTransferPass(t *transfer, k, workers int, kernels *simd.Kernels) *transf
 }
 
 // run replaces the numbers in pass.in.
-func (pass *transferPass) run(ctx context.Context, set *par.Set) error {
+func (pass *transferPass) run(ctx context.Context, workers *par.Workers) error {
 	axes := pass.d
 	if pass.keys != nil {
 		axes = 1
 	}
 	for pass.axis = range axes {
-		if err := set.Do(ctx, pass.pieces(), pass); err != nil {
+		if err := workers.Do(ctx, pass.pieces(), pass); err != nil {
 			return err
 		}
 		pass.in, pass.out = pass.out, pass.in

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -234,8 +234,8 @@ func columnRange(x blas32.General) (low, high []float64) {
 
 // Both operators at sizes with several blocks, cells and chunks.
 func TestLargerSetsWithinTheCertificate(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	for _, c := range []struct {
 		kind   string
 		n, d   int
@@ -254,7 +254,7 @@ func TestLargerSetsWithinTheCertificate(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("kind=%s/n=%d/d=%d", c.kind, c.n, c.d), func(t *testing.T) {
 			p := makePoints(c.kind, c.n, c.d, 11)
-			op, err := NewCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: set, Isolated: c.policy})
+			op, err := NewCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Isolated: c.policy})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -302,9 +302,9 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 }
 
 // operatorsOf returns every operator on the same points.
-func operatorsOf(t tester, p blas32.General, b Bandwidth, set *par.Set) []Operator {
+func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) []Operator {
 	t.Helper()
-	opt := &Options{Workers: set}
+	opt := &Options{Workers: workers}
 	dense, err := NewDense(t.Context(), p, b, opt)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -799,9 +799,9 @@ func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 		x, y := randomBlock(rng, p.Rows, 3), randomLabels(rng, p.Rows, 5, true)
 		var want []Operator
 		var wantStep []blas32.General
-		for _, workers := range []int{1, 2, 8} {
-			set := par.New(workers)
-			ops := operatorsOf(t, p, b, set)
+		for _, count := range []int{1, 2, 8} {
+			workers := par.New(count)
+			ops := operatorsOf(t, p, b, workers)
 			for o, op := range ops {
 				for _, form := range []Form{Paper, Attract} {
 					got := stepGiven(t, op, x, y, form, 0.6)
@@ -811,23 +811,23 @@ func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 						continue
 					}
 					if !slices.Equal(got.Data, wantStep[at].Data) {
-						t.Errorf("d=%d %s %v: %d workers change the step", d, op.Name(), form, workers)
+						t.Errorf("d=%d %s %v: %d workers change the step", d, op.Name(), form, count)
 					}
 				}
 				if len(want) <= o {
 					want = append(want, op)
 				} else if !slices.Equal(op.Degrees(), want[o].Degrees()) || !slices.Equal(op.Certificate().Row, want[o].Certificate().Row) {
-					t.Errorf("d=%d %s: %d workers change the degrees or the certificate", d, op.Name(), workers)
+					t.Errorf("d=%d %s: %d workers change the degrees or the certificate", d, op.Name(), count)
 				}
 			}
-			set.Close()
+			workers.Close()
 		}
 	}
 }
 
 func TestStepAllocatesNothing(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	for _, c := range []struct {
 		kind string
 		d    int
@@ -840,7 +840,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, op := range operatorsOf(t, p, Sigma(0.05), set) {
+		for _, op := range operatorsOf(t, p, Sigma(0.05), workers) {
 			var st Stats
 			step := &Step{Labels: labels, Coefficient: 0.1}
 			if err := st.Gather(x, labels); err != nil {

@@ -5,17 +5,10 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
-
-// Workers is a set of goroutines work is shared out to, started by
-// sparse.NewWorkers. The nil set is the caller alone.
-type Workers = sparse.Workers
-
-// Kernels are the inner loops for one set of processor instructions, as
-// simd.At returns them.
-type Kernels = sparse.Kernels
 
 // IsolatedPolicy says what becomes of rows that the cutoff leaves without
 // neighbours or, when it follows from a tolerance, with a bound that misses it.
@@ -96,11 +89,11 @@ type Options struct {
 	// what the machine has available.
 	BudgetBytes int64
 	// Workers share the work. Default: the caller alone.
-	Workers *Workers
+	Workers *par.Workers
 	// Kernels do the inner loops; no bit of an operator depends on which, the float32
 	// products of poly apart, but which operator is the fastest may. Default: the best
 	// this machine has, or PM_SIMD allows.
-	Kernels *Kernels
+	Kernels *simd.Kernels
 	// Calibration is the speed of the machine, for the choice. Default: that of
 	// this one, which is measured once, in about 30 ms, and kept in the user's cache
 	// folder (os.UserCacheDir). A fixed one, such as the zero value, makes the same

@@ -47,7 +47,7 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	if o.Neighbours > 0 {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %s", ErrOperator, pairsHaveARadius)
 	}
-	op := &Pairs{truncated: truncated{name: "pairs", set: o.Workers, kernels: o.Kernels}}
+	op := &Pairs{truncated: truncated{name: "pairs", workers: o.Workers, kernels: o.Kernels}}
 	radius = min(radius, maxRadius(b))
 	complete := radius >= p.farthest()
 	if complete {
@@ -55,7 +55,7 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	} else {
 		op.radius = radius
 	}
-	held := searchBytes(p.n, p.d, o) + int64(o.Workers.Workers())*pairReaderBytes(o.Columns)
+	held := searchBytes(p.n, p.d, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
 	}

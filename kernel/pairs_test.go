@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -110,12 +110,12 @@ func TestPairsAtSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		var first *Pairs
-		for _, set := range []*par.Set{nil, three} {
+		for _, workers := range []*par.Workers{nil, three} {
 			for _, level := range simd.Levels() {
-				if set != nil && level != simd.Best() {
+				if workers != nil && level != simd.Best() {
 					continue
 				}
-				opt.Workers, opt.Kernels = set, simd.At(level)
+				opt.Workers, opt.Kernels = workers, simd.At(level)
 				op, err := NewPairs(t.Context(), p, b, &opt)
 				if err != nil {
 					t.Fatal(err)

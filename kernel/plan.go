@@ -138,7 +138,7 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 		c.Name, c.method = m.name, m
 		c.Cost.BuildSeconds *= m.building(calibration, p.d)
 		c.Cost.StepSeconds *= m.stepping(calibration, p.d)
-		c.Seconds = (c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds) / float64(o.Workers.Workers())
+		c.Seconds = (c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds) / float64(o.Workers.Count())
 		if !c.Feasible { // it has no cost
 			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()
 		}

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -75,14 +75,14 @@ func TestPlanPicks(t *testing.T) {
 
 // The choice does not depend on the number of workers, the estimate does.
 func TestPlanAndWorkers(t *testing.T) {
-	set := par.New(4)
-	defer set.Close()
+	workers := par.New(4)
+	defer workers.Close()
 	p := makePoints("uniform", 6000, 2, 1)
 	one, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	four, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration), Workers: set})
+	four, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration), Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // pointSet is a read-only view of n points in d dimensions, given in float32 or
@@ -22,10 +24,10 @@ type pointSet struct {
 	radius float64   // largest distance from its centre in many dimensions, else +Inf
 }
 
-func points32(p blas32.General, k *Kernels, set *par.Set) (*pointSet, error) {
+func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*pointSet, error) {
 	b := block32(p)
 	pts := &pointSet{n: p.Rows, d: p.Cols, single: b}
-	return pts, inspect(pts, b, set,
+	return pts, inspect(pts, b, workers,
 		func(lo, hi, row []float32) bool {
 			if !k.Finite(row) {
 				return false
@@ -53,10 +55,10 @@ func points32(p blas32.General, k *Kernels, set *par.Set) (*pointSet, error) {
 		})
 }
 
-func points64(p blas64.General, set *par.Set) (*pointSet, error) {
+func points64(p blas64.General, workers *par.Workers) (*pointSet, error) {
 	b := block64(p)
 	pts := &pointSet{n: p.Rows, d: p.Cols, double: b}
-	return pts, inspect(pts, b, set,
+	return pts, inspect(pts, b, workers,
 		func(lo, hi, row []float64) bool {
 			for c, v := range row {
 				if v >= lo[c] && v <= hi[c] {
@@ -84,7 +86,7 @@ const inspectBlocks = 64
 // widen a box by a row, or boxes by as many in one, or say that it is not finite, and
 // that return the largest squared distance of the rows from to to-1 from a centre, or
 // from one next to it.
-func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, row []T) bool, farthestOf func(centre []float64, from, to int) float64) error {
+func inspect[T float](p *pointSet, b block[T], workers *par.Workers, widen func(lo, hi, row []T) bool, farthestOf func(centre []float64, from, to int) float64) error {
 	if err := b.check("points"); err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, 
 	}
 	var lo, hi [inspectBlocks][]T
 	var errs [inspectBlocks]error
-	if err := set.Do(context.Background(), blocks, par.Func(func(_, i int) {
+	if err := workers.Do(context.Background(), blocks, par.Func(func(_, i int) {
 		from, to := par.Block(i, b.rows, size)
 		lo[i], hi[i] = make([]T, together*b.cols), make([]T, together*b.cols)
 		for c := range lo[i] {
@@ -109,7 +111,7 @@ func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, 
 			run := b.data[row*b.stride:][:min(together, to-row)*b.cols]
 			if !widen(lo[i], hi[i], run) {
 				at := slices.IndexFunc(run, func(v T) bool { return v-v != 0 })
-				errs[i] = &NonFiniteError{What: "points", Row: row + at/b.cols, Col: at % b.cols}
+				errs[i] = &points.NonFiniteError{What: "points", Row: row + at/b.cols, Col: at % b.cols}
 				return
 			}
 		}
@@ -139,7 +141,7 @@ func inspect[T float](p *pointSet, b block[T], set *par.Set, widen func(lo, hi, 
 		centre[c] = p.lo[c] + (p.hi[c]-p.lo[c])/2
 	}
 	var farthest [inspectBlocks]float64
-	err := set.Do(context.Background(), blocks, par.Func(func(_, i int) {
+	err := workers.Do(context.Background(), blocks, par.Func(func(_, i int) {
 		from, to := par.Block(i, b.rows, size)
 		farthest[i] = farthestOf(centre, from, to)
 	}))

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Poly is the kernel of a bandwidth that is wide against the extent of the
@@ -60,7 +60,7 @@ type Poly struct {
 	self         []float64 // f_i^2 p(|y_i|^2), the diagonal that the moments have
 	degrees      []float64
 	bounds       []int // chunks of rows
-	set          *par.Set
+	workers      *par.Workers
 	cert         Certificate
 	cost         Cost
 	single       *polyArithmetic[float32] // nil where float32 does not do
@@ -150,7 +150,7 @@ func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *Poly {
 	n := fr.p.n
 	op := &Poly{
 		frame: fr, low: c.low, series: c.series, factor: make([]float64, n), self: make([]float64, n),
-		bounds: polyBounds(n, c.terms), set: o.Workers, double: polyDouble(fr),
+		bounds: polyBounds(n, c.terms), workers: o.Workers, double: polyDouble(fr),
 	}
 	if c.single {
 		op.single = polySingle(fr)

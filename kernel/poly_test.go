@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -257,11 +257,11 @@ func TestPolyVectors(t *testing.T) {
 // Rows in clusters, centred and at unit norm, as features are: the row certificate
 // makes degree 1 enough, and is near the error that occurs.
 func TestPolyRowCertificateIsTight(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	p := clusteredUnitRows(1200, 64, 20)
 	b := Sigma(5)
-	op, err := NewPoly(t.Context(), p, b, &Options{Workers: set})
+	op, err := NewPoly(t.Context(), p, b, &Options{Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -498,14 +498,14 @@ func lowRank(n, d, rank int) blas32.General {
 
 // Many dimensions with few that matter: degrees 2 and more along axes.
 func TestPolyAlongAxes(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	for _, c := range []struct {
 		n, d, rank       int
 		sigma, tolerance float64
 	}{{600, 200, 6, 1.5, 1e-3}, {400, 130, 3, 1, 3e-3}, {500, 300, 10, 1.2, 3e-3}} {
 		p := lowRank(c.n, c.d, c.rank)
-		op, err := NewPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: set})
+		op, err := NewPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
 		}

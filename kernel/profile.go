@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A profile is what a sample of rows sees: for each of them a histogram of its
@@ -73,7 +73,7 @@ const sampleGroup = 32
 // profileBytes is what taking a profile needs.
 func profileBytes(n, d int, o *Options) int64 {
 	s := int64(sampleRows(n, d))
-	workers := min(int64(o.Workers.Workers()), s/sampleGroup+1)
+	workers := min(int64(o.Workers.Count()), s/sampleGroup+1)
 	return s*profileBins*4 + workers*distanceRoomBytes(d) + int64(n)*8
 }
 

@@ -3,23 +3,23 @@ package kernel
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // radixSort sorts order by key, stably, and returns the sorted keys, which are
 // below 2^bits. Workers sort a piece each: a digit's points go where those of
 // smaller digits, and those of the same digit in earlier pieces, end.
-func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, set *par.Set) ([]K, error) {
+func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, workers *par.Workers) ([]K, error) {
 	passes := max((bits+mostDigit-1)/mostDigit, 1)
 	r := &radix[K]{
 		digit: (max(bits, 1) + passes - 1) / passes, from: keys, fromOrder: order,
 		to: make([]K, len(keys)), toOrder: make([]uint32, len(order)),
-		counts: make([][1 << mostDigit]uint32, set.Workers()),
+		counts: make([][1 << mostDigit]uint32, workers.Count()),
 	}
 	for pass := range passes {
 		r.shift = pass * r.digit
 		for _, r.scatter = range []bool{false, true} {
-			if err := set.Do(ctx, len(r.counts), r); err != nil {
+			if err := workers.Do(ctx, len(r.counts), r); err != nil {
 				return nil, err
 			}
 			if !r.scatter {

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -70,9 +70,9 @@ func TestSearchWithinBudget(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := par.New(3)
-	defer set.Close()
-	for _, workers := range []*Workers{nil, set} {
+	workers := par.New(3)
+	defer workers.Close()
+	for _, workers := range []*par.Workers{nil, workers} {
 		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers})
 		if err != nil {
 			t.Fatal(err)
@@ -144,18 +144,18 @@ func TestBudgetOfTheCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, workers := range []int{1, 3} {
-		set := par.New(workers)
-		defer set.Close()
+	for _, count := range []int{1, 3} {
+		workers := par.New(count)
+		defer workers.Close()
 		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
-			o := Options{CutoffRadius: radius, Workers: set, Layout: layout}
+			o := Options{CutoffRadius: radius, Workers: workers, Layout: layout}
 			cost := csrCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &o).PeakBytes
 			for o.BudgetBytes = cost; o.BudgetBytes < 2*cost; o.BudgetBytes += cost / 16 {
 				op, err := NewCSR(t.Context(), p, b, &o)
 				if err != nil {
-					t.Errorf("%d workers, %v, %d bytes: %v", workers, layout, o.BudgetBytes, err)
+					t.Errorf("%d workers, %v, %d bytes: %v", count, layout, o.BudgetBytes, err)
 				} else if op.Cost().PeakBytes > o.BudgetBytes {
-					t.Errorf("%d workers, %v: %d bytes held, budget %d", workers, layout, op.Cost().PeakBytes, o.BudgetBytes)
+					t.Errorf("%d workers, %v: %d bytes held, budget %d", count, layout, op.Cost().PeakBytes, o.BudgetBytes)
 				}
 			}
 		}
@@ -167,10 +167,10 @@ func TestMemoryIsNeverOverdrawn(t *testing.T) {
 	m := memory{entry: entryBytes, writers: 2}
 	const entries = 1 << 16
 	m.left.Store(entries * entryBytes)
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	var refused atomic.Int64
-	err := set.Do(t.Context(), 2*entries, par.Func(func(_, piece int) {
+	err := workers.Do(t.Context(), 2*entries, par.Func(func(_, piece int) {
 		if piece%2 == 0 && m.take(2*entries) || piece%2 == 1 && !m.take(1) {
 			refused.Add(1)
 		}

@@ -3,6 +3,8 @@ package kernel
 import (
 	"context"
 	"slices"
+
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // SearchStats say what the filters of a search in many dimensions left. A search for
@@ -99,7 +101,7 @@ func (s *search) givenRows(places []uint32, buffer *[]uint32) []uint32 {
 
 // sift keeps of some places, and of the given rows at them, those whose distance from x
 // in float32 does not exceed the limit.
-func (s *search) sift(k *Kernels, x []float32, places, given []uint32, limit float32, buffer *[]float32) (near, rows []uint32) {
+func (s *search) sift(k *simd.Kernels, x []float32, places, given []uint32, limit float32, buffer *[]float32) (near, rows []uint32) {
 	d2 := slices.Grow((*buffer)[:0], len(places))[:len(places)]
 	*buffer = d2
 	all := s.p.single

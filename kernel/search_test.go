@@ -10,9 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // bruteNeighbours is the definition: distances in float64, true L2 radius.
@@ -64,11 +63,11 @@ func graphNeighbours(op *CSR) [][]int {
 	return out
 }
 
-func checkNeighbours(t tester, p blas32.General, radius float64, set *par.Set) {
+func checkNeighbours(t tester, p blas32.General, radius float64, workers *par.Workers) {
 	t.Helper()
 	// The bandwidth has no influence as long as no weight underflows.
 	b := Sigma(max(radius, 1e-30) / 2)
-	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: set})
+	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: workers})
 	if err != nil {
 		t.Fatalf("n=%d d=%d radius=%g: %v", p.Rows, p.Cols, radius, err)
 	}
@@ -101,14 +100,14 @@ func TestNeighboursEqualBruteForce(t *testing.T) {
 }
 
 func TestNeighboursOfLargerSets(t *testing.T) {
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	for _, kind := range kindNames() {
 		for _, d := range []int{1, 2, 3, 5, 8, 12} {
 			t.Run(fmt.Sprintf("kind=%s/d=%d", kind, d), func(t *testing.T) {
 				p := makePoints(kind, 700, d, 7)
 				radius := typicalDistance(p, rngOf(3)) / 3
-				checkNeighbours(t, p, radius, set)
+				checkNeighbours(t, p, radius, workers)
 			})
 		}
 	}
@@ -276,8 +275,8 @@ func TestTournamentMeetsEveryPairOnce(t *testing.T) {
 }
 
 func TestRadixSort(t *testing.T) {
-	set := par.New(3)
-	defer set.Close()
+	workers := par.New(3)
+	defer workers.Close()
 	rapid.Check(t, func(t *rapid.T) {
 		bits := rapid.IntRange(0, 63).Draw(t, "bits")
 		keys := rapid.SliceOfN(rapid.Uint64Range(0, 1<<bits-1), 1, 300).Draw(t, "keys")
@@ -286,7 +285,7 @@ func TestRadixSort(t *testing.T) {
 			order[i] = uint32(i)
 		}
 		given := slices.Clone(keys)
-		workers := set
+		workers := workers
 		if rapid.Bool().Draw(t, "alone") {
 			workers = nil
 		}
@@ -305,7 +304,7 @@ func TestRadixSort(t *testing.T) {
 // What a search takes beside the graph shrinks with the number of points.
 func TestSmallGraphsTakeLittle(t *testing.T) {
 	p := makePoints("uniform", 500, 2, 1)
-	workers := sparse.NewWorkers(1)
+	workers := par.New(1)
 	defer workers.Close()
 	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: workers}
 	if _, err := NewCSR(t.Context(), p, Sigma(0.1), o); err != nil {

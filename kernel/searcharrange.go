@@ -4,8 +4,9 @@ import (
 	"context"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 const (
@@ -44,7 +45,7 @@ func arrange(ctx context.Context, c *codes, radius float64, o *Options) (order [
 	} else if a.order, groups, err = l.assign(ctx, c, o); err != nil {
 		return nil, nil, err
 	}
-	a.rooms = make([]*arrangeRoom, o.Workers.Workers())
+	a.rooms = make([]*arrangeRoom, o.Workers.Count())
 	for {
 		var open []int
 		for g := range groups {
@@ -74,7 +75,7 @@ type group struct {
 
 type arrangement struct {
 	c            *codes
-	k            *Kernels
+	k            *simd.Kernels
 	places       int // of a code that are looked at
 	order, spare []uint32
 	part         []uint8 // of the point at each place
@@ -112,9 +113,9 @@ func arrangeRoomBytes(depth int) int64 {
 }
 
 // split splits the open groups.
-func (a *arrangement) split(ctx context.Context, set *par.Set) ([]group, error) {
+func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group, error) {
 	centres := make([][]float32, len(a.open))
-	if err := set.Do(ctx, len(a.open), par.Func(func(worker, at int) {
+	if err := workers.Do(ctx, len(a.open), par.Func(func(worker, at int) {
 		centres[at] = a.seek(a.room(worker), a.groups[a.open[at]])
 	})); err != nil {
 		return nil, err
@@ -127,7 +128,7 @@ func (a *arrangement) split(ctx context.Context, set *par.Set) ([]group, error) 
 			blocks = append(blocks, block{at, lo, min(lo+arrangeRows, a.groups[g].hi)})
 		}
 	}
-	if err := set.Do(ctx, len(blocks), par.Func(func(worker, b int) {
+	if err := workers.Do(ctx, len(blocks), par.Func(func(worker, b int) {
 		room, block := a.room(worker), blocks[b]
 		copy(room.centres, centres[block.at])
 		parts := len(centres[block.at]) / a.places
@@ -137,7 +138,7 @@ func (a *arrangement) split(ctx context.Context, set *par.Set) ([]group, error) 
 		return nil, err
 	}
 	made := make([][]group, len(a.open))
-	if err := set.Do(ctx, len(a.open), par.Func(func(_, at int) {
+	if err := workers.Do(ctx, len(a.open), par.Func(func(_, at int) {
 		made[at] = a.sort(a.groups[a.open[at]])
 	})); err != nil {
 		return nil, err
@@ -201,7 +202,7 @@ func (a *arrangement) seek(room *arrangeRoom, g group) []float32 {
 // the farthest of all would.
 func (a *arrangement) scatter(room *arrangeRoom, count, parts int) {
 	const drawn = 8
-	words := points.NewSplitMix64(uint64(count))
+	words := random.NewSplitMix64(uint64(count))
 	distance := room.distance[:count]
 	norm := func(row []float32) (sum float32) {
 		for _, v := range row {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -85,7 +85,7 @@ func (c *codes) set(i int, z []float64, lost float64) {
 }
 
 // round makes the code of point i from its coordinates.
-func (c *codes) round(i int, row, centre []float32, k *Kernels) {
+func (c *codes) round(i int, row, centre []float32, k *simd.Kernels) {
 	code := c.row(i)
 	clear(code[len(row):])
 	missed, norm2, sum := k.Round8(code[:len(row)], row, centre, 1/c.unit)
@@ -135,11 +135,11 @@ func (c *codes) enclose(i int, of *codes, lo, hi int) {
 }
 
 // permuted returns the codes of the points in another order.
-func (c *codes) permuted(ctx context.Context, order []uint32, set *par.Set) (*codes, error) {
+func (c *codes) permuted(ctx context.Context, order []uint32, workers *par.Workers) (*codes, error) {
 	out := newCodes(len(order), c.depth, c.unit)
 	out.widest = c.widest
 	const rowsPerPiece = 256
-	err := set.Do(ctx, par.Blocks(len(order), rowsPerPiece), par.Func(func(_, piece int) {
+	err := workers.Do(ctx, par.Blocks(len(order), rowsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, len(order), rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			from := int(order[i])

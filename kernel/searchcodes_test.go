@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -105,10 +105,10 @@ func TestReachesWithoutLimits(t *testing.T) {
 func TestSearchBudgetCancellationAndProgress(t *testing.T) {
 	p, _ := exactSet(rngOf(11), 700, 40)
 	radius := typicalDistance(p, rngOf(4))
-	set := par.New(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	for name, o := range map[string]Options{"radius": {CutoffRadius: radius}, "nearest": {Neighbours: 7}} {
-		o.Workers = set
+		o.Workers = workers
 		small := o
 		small.BudgetBytes = 1000
 		if _, err := NewCSR(t.Context(), p, Sigma(radius), &small); !errors.Is(err, ErrMemory) {
@@ -150,11 +150,11 @@ func TestSearchIsTheSameForAnyWorkers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, workers := range []int{2, 5} {
-				set := par.New(workers)
-				o.Workers = set
+			for _, count := range []int{2, 5} {
+				workers := par.New(count)
+				o.Workers = workers
 				many, err := NewCSR(t.Context(), p, Sigma(radius), &o)
-				set.Close()
+				workers.Close()
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -165,7 +165,7 @@ func TestSearchIsTheSameForAnyWorkers(t *testing.T) {
 					same = same && slices.Equal(a, b) && slices.Equal(v, w)
 				}
 				if !same {
-					t.Errorf("d=%d: %d workers change the graph", d, workers)
+					t.Errorf("d=%d: %d workers change the graph", d, count)
 				}
 			}
 		}

@@ -8,8 +8,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 const (
@@ -31,8 +32,8 @@ type covariance struct {
 	columns   []float32 // the same, d of n
 	rowNorm   float64
 	columnMax float64
-	k         *Kernels
-	set       *par.Set
+	k         *simd.Kernels
+	workers   *par.Workers
 }
 
 // newCovariance takes some rows as points. It also returns a size that few points
@@ -48,7 +49,7 @@ func newCovariance(row func(i int) []float32, rows []int, centre []float32, o *O
 		norms[i] = mat.Norm(u.RowView(i), 2)
 	}
 	size := 1.25 * positive(quantile(norms, 0.99), slices.Max(norms))
-	c := &covariance{n: n, d: d, rows: make([]float32, n*d), columns: make([]float32, n*d), k: o.Kernels, set: o.Workers}
+	c := &covariance{n: n, d: d, rows: make([]float32, n*d), columns: make([]float32, n*d), k: o.Kernels, workers: o.Workers}
 	sums := make([]float64, d)
 	for i, norm := range norms {
 		c.rowNorm = max(c.rowNorm, integers(c.rows[i*d:][:d], u.RawRowView(i), directionNorm/max(size, norm)))
@@ -104,7 +105,7 @@ func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float3
 	a, out := make([]float32, m*width), make([]float32, m*count)
 	shortened(a, z, norm)
 	const rows = 16
-	return c.set.Do(ctx, par.Blocks(m, rows), par.Func(func(_, block int) {
+	return c.workers.Do(ctx, par.Blocks(m, rows), par.Func(func(_, block int) {
 		lo, hi := par.Block(block, m, rows)
 		c.k.Dots(out[lo*count:], count, a[lo*width:], width, hi-lo, b, width, count, width)
 		for t := lo; t < hi; t++ {
@@ -120,7 +121,7 @@ func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float3
 // points vary most, by orthogonal iteration: all that a filter asks for is that they
 // hold most of the points, at a small part of the cost of principal components.
 func (c *covariance) principal(ctx context.Context, m int) (*mat.Dense, error) {
-	words := points.NewSplitMix64(uint64(m))
+	words := random.NewSplitMix64(uint64(m))
 	z := mat.NewDense(m, c.d, nil)
 	for t := range min(m, c.n) {
 		to := z.RawRowView(t)
@@ -143,7 +144,7 @@ func (c *covariance) principal(ctx context.Context, m int) (*mat.Dense, error) {
 // orthonormalise replaces rows by orthonormal ones that span as much, by the method
 // of Gram and Schmidt, so many times. A row that depends on those before it becomes a
 // random one.
-func orthonormalise(z *mat.Dense, times int, words *points.SplitMix64) {
+func orthonormalise(z *mat.Dense, times int, words *random.SplitMix64) {
 	m, d := z.Dims()
 	row := func(t int) blas64.Vector { return blas64.Vector{N: d, Inc: 1, Data: z.RawRowView(t)} }
 	for t := range m {

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -30,7 +31,7 @@ type filterPass struct {
 	together       int // tiles
 	chunk          int // of tiles they meet before points are looked at
 	least          int // points in a list that is checked then
-	k              *Kernels
+	k              *simd.Kernels
 	s              *search
 	checker        checker
 	gamma          float64
@@ -50,12 +51,12 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 	t, c := s.tiles, s.codes
 	f := &filterPass{
 		ctx: ctx, t: t, k: o.Kernels, s: s, checker: newChecker(radius, s.p.d), gamma: b.gamma,
-		threshold: make([]int32, s.n), rooms: make([]*filterRoom, o.Workers.Workers()),
+		threshold: make([]int32, s.n), rooms: make([]*filterRoom, o.Workers.Count()),
 		pieces: make([]sparse.Rows, t.count()),
 	}
 	// As many pieces as keep all workers busy to the end. What is found is stored by
 	// tile, so the graph does not depend on the cut.
-	f.together = min(max(t.count()/(16*o.Workers.Workers()), 1), mostTogether)
+	f.together = min(max(t.count()/(16*o.Workers.Count()), 1), mostTogether)
 	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.d)), leastChunk), mostChunk)
 	f.least = leastList
 	if s.p.d > wideColumns {

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Hubs are near to all points, each at another place of its piece. What lists of
@@ -23,9 +23,9 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 		}
 		return v
 	})}
-	set := par.New(1)
-	defer set.Close()
-	o, err := (&Options{Workers: set}).withDefaults()
+	workers := par.New(1)
+	defer workers.Close()
+	o, err := (&Options{Workers: workers}).withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	if s.codes, err = sv.projection.encode(t.Context(), s.row, n, o); err != nil {
 		t.Fatal(err)
 	}
-	if s.tiles, err = newTiles(t.Context(), s.codes, nil, false, set); err != nil {
+	if s.tiles, err = newTiles(t.Context(), s.codes, nil, false, workers); err != nil {
 		t.Fatal(err)
 	}
 	pass, err := newFilterPass(t.Context(), s, Sigma(1), radius, func(int) float64 { return 1 }, o)
@@ -46,7 +46,7 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	}
 	pass.memory.entry, pass.memory.writers = 3*entryBytes, 1
 	pass.memory.left.Store(1 << 40)
-	if err := set.Do(t.Context(), pass.pieceCount(), pass); err != nil {
+	if err := workers.Do(t.Context(), pass.pieceCount(), pass); err != nil {
 		t.Fatal(err)
 	}
 	room, held := pass.rooms[0], 0
@@ -61,9 +61,9 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 
 // What comes before a search ends with the context, too.
 func TestPreparationsStopWithTheContext(t *testing.T) {
-	set := par.New(1)
-	defer set.Close()
-	o, err := (&Options{Workers: set}).withDefaults()
+	workers := par.New(1)
+	defer workers.Close()
+	o, err := (&Options{Workers: workers}).withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func TestPreparationsStopWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, do := range map[string]func() error{
-		"distances":      func() error { _, err := newDistancer(ctx, p, nil, set); return err },
-		"unit distances": func() error { _, err := newUnitDistancer(ctx, p, set); return err },
+		"distances":      func() error { _, err := newDistancer(ctx, p, nil, workers); return err },
+		"unit distances": func() error { _, err := newUnitDistancer(ctx, p, workers); return err },
 		"typical radii":  func() error { _, _, err := typicalRadii(ctx, newSearch(p, nil), 3, o); return err },
 	} {
 		if err := do(); !errors.Is(err, context.Canceled) {

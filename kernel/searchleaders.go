@@ -5,7 +5,8 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 const (
@@ -37,7 +38,7 @@ type leaders struct {
 // there are classes, if points of a class are nearer to each other than to others;
 // points that do not form groups make one, too many, or some that most are near to,
 // which count as one.
-func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
+func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 	l := &leaders{reach: bounded(reach), codes: newCodes(mostLeaders, c.depth, c.unit)}
 	limit := float32(l.reach * l.reach)
 	sums, sizes := make([][]int64, 0, mostLeaders), make([]int64, 0, mostLeaders)
@@ -109,7 +110,7 @@ func findLeaders(c *codes, reach float64, k *Kernels) *leaders {
 
 // overlap returns the share of leaders that are within reach of a point beside its own,
 // by a sample.
-func (l *leaders) overlap(c *codes, k *Kernels) float64 {
+func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 	rows := spread(min(len(c.norm2), 64), len(c.norm2))
 	r, panel, bias := l.panel()
 	mask, threshold, code := make([]uint64, len(rows)*len(bias)/64), make([]int32, len(rows)), make([]int8, 0, len(rows)*c.depth)

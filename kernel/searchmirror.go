@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -40,7 +40,7 @@ func mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64,
 	// half up to their end. A row has the same entries whatever block it is in, so the
 	// matrix does not depend on the cut.
 	blocks := min(1+len(ind)/mirrorEntries, mirrorBlocks)
-	if workers := o.Workers.Workers(); workers > 1 {
+	if workers := o.Workers.Count(); workers > 1 {
 		blocks = max(blocks, 4*workers)
 	}
 	size := max((n+blocks-1)/blocks, 1)

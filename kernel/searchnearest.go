@@ -7,7 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -116,7 +117,7 @@ type nearestPass struct {
 	s              *search
 	k              int
 	wide2          float64 // square of the radius to begin with
-	kernels        *Kernels
+	kernels        *simd.Kernels
 	reach          reach
 	bias           []int32
 	ballReach      reach
@@ -149,7 +150,7 @@ func newNearestPass(ctx context.Context, s *search, k int, radius, wide float64,
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
 		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: o.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
-		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestRoom, o.Workers.Workers()),
+		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestRoom, o.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
 		// With the largest radius as the usual one the thresholds of balls do not

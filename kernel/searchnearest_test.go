@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // The search begins within a radius that is typical. Points far from all others have
@@ -35,10 +35,10 @@ func TestNearestOfUnevenPoints(t *testing.T) {
 		}
 		for _, k := range []int{1, 12, 90} {
 			want := bruteNearest(p, k)
-			for _, workers := range []int{1, 3} {
-				set := par.New(workers)
-				op, err := NewCSR(t.Context(), p, Gamma(1e-9), &Options{Neighbours: k, Workers: set})
-				set.Close()
+			for _, count := range []int{1, 3} {
+				workers := par.New(count)
+				op, err := NewCSR(t.Context(), p, Gamma(1e-9), &Options{Neighbours: k, Workers: workers})
+				workers.Close()
 				if err != nil {
 					t.Fatal(err)
 				}

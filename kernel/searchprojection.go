@@ -7,7 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A projection takes points to vectors of depth numbers whose distances are no
@@ -176,7 +177,7 @@ func (p *projection) width() int {
 
 // project leaves z of up to projectionRows rows in room.z, and bounds of its errors
 // in room.lost.
-func (p *projection) project(room *projectRoom, k *Kernels, rows func(i int) []float32, n int) {
+func (p *projection) project(room *projectRoom, k *simd.Kernels, rows func(i int) []float32, n int) {
 	if p.directions == nil {
 		for i := range n {
 			p.pick(room, i, rows(i))
@@ -274,7 +275,7 @@ func (p *projection) finish(room *projectRoom, i int) {
 
 // blocks calls a function for blocks of projectionRows of n points, with room.
 func (p *projection) blocks(ctx context.Context, n int, o *Options, do func(room *projectRoom, lo, hi int)) error {
-	rooms := make([]*projectRoom, o.Workers.Workers())
+	rooms := make([]*projectRoom, o.Workers.Count())
 	return o.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
 		if rooms[worker] == nil {
 			rooms[worker] = newProjectRoom(p)

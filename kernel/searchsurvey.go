@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A survey is what a sample of points says about a search among all of them: which
@@ -124,10 +124,10 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 }
 
 // mean returns the mean of some rows. It is summed up in blocks, always the same.
-func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, set *par.Set) ([]float32, error) {
+func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, workers *par.Workers) ([]float32, error) {
 	const each = 128
 	sums := make([][]float64, par.Blocks(len(rows), each))
-	err := set.Do(ctx, len(sums), par.Func(func(_, block int) {
+	err := workers.Do(ctx, len(sums), par.Func(func(_, block int) {
 		lo, hi := par.Block(block, len(rows), each)
 		sum := make([]float64, d)
 		for _, i := range rows[lo:hi] {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -14,8 +14,8 @@ import (
 // a sample of points without any has by chance.
 func TestSurveyFindsDirections(t *testing.T) {
 	const n, d, hidden = 1_000_000, 384, 40
-	set := par.New(1)
-	defer set.Close()
+	workers := par.New(1)
+	defer workers.Close()
 	for _, test := range []struct {
 		name  string
 		noise float64 // of every coordinate
@@ -50,7 +50,7 @@ func TestSurveyFindsDirections(t *testing.T) {
 				return points[i]
 			}
 			radius := 0.6 * math.Sqrt(2*(d*test.noise*test.noise+hidden*test.size*test.size))
-			o := &Options{Kernels: simd.At(simd.Best()), Workers: set}
+			o := &Options{Kernels: simd.At(simd.Best()), Workers: workers}
 			s, err := takeSurvey(context.Background(), n, d, row, radius, o)
 			if err != nil {
 				t.Fatal(err)

@@ -6,7 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // tailBounds bounds the weight of the points that are not within the radius r of
@@ -49,7 +50,7 @@ const (
 
 // newTailBounds prepares bounds for the points of tiles, each of which stands for
 // some given points of n.
-func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n int, multiplicity func(i int) float64, set *par.Set) (*tailBounds, error) {
+func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n int, multiplicity func(i int) float64, workers *par.Workers) (*tailBounds, error) {
 	points := len(t.c.norm2)
 	tb := &tailBounds{c: t.c, weight: b.Weight(radius * radius), sum: make([]float64, points)}
 	if t.balls == nil {
@@ -62,7 +63,7 @@ func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n
 	tb.groups = newCodes(count, t.c.depth, t.c.unit)
 	tb.size = make([]float64, padded/64)
 	sizes := make([]float64, count)
-	if err := set.Do(ctx, count, par.Func(func(_, g int) {
+	if err := workers.Do(ctx, count, par.Func(func(_, g int) {
 		lo, hi := t.start[g*each], t.start[min((g+1)*each, t.count())]
 		tb.groups.enclose(g, t.c, lo, hi)
 		for i := lo; i < hi; i++ {
@@ -107,7 +108,7 @@ func (tb *tailBounds) room() tailRoom {
 }
 
 // bound sets the sums of the points lo to hi-1, of a tile.
-func (tb *tailBounds) bound(room *tailRoom, k *Kernels, lo, hi int) {
+func (tb *tailBounds) bound(room *tailRoom, k *simd.Kernels, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		tb.sum[i] = tb.total
 	}

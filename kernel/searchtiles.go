@@ -5,7 +5,8 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // tiles are runs of at most panelColumns points, next to each other in the order of
@@ -28,7 +29,7 @@ const leastTile = 40
 
 // newTiles makes tiles of points in groups that end at the given places. Without
 // balls it does not matter what is in a tile, and all are full.
-func newTiles(ctx context.Context, c *codes, ends []int, balls bool, set *par.Set) (*tiles, error) {
+func newTiles(ctx context.Context, c *codes, ends []int, balls bool, workers *par.Workers) (*tiles, error) {
 	n := len(c.norm2)
 	t := &tiles{c: c, start: []int{0}}
 	begin, next := 0, 0
@@ -49,7 +50,7 @@ func newTiles(ctx context.Context, c *codes, ends []int, balls bool, set *par.Se
 	if balls {
 		t.balls = newCodes(t.count(), c.depth, c.unit)
 	}
-	err := set.Do(ctx, t.count(), par.Func(func(_, tile int) {
+	err := workers.Do(ctx, t.count(), par.Func(func(_, tile int) {
 		c.panel(t.panel(tile, tile+1), t.start[tile], t.start[tile+1])
 		if balls {
 			t.balls.enclose(tile, c, t.start[tile], t.start[tile+1])
@@ -102,7 +103,7 @@ func (t *tiles) ballTerms(radius float64) (threshold, bias []int32) {
 const ballShare = 0.85
 
 // share returns the share of balls that points of some tiles are near to.
-func (t *tiles) share(radius float64, k *Kernels) float64 {
+func (t *tiles) share(radius float64, k *simd.Kernels) float64 {
 	threshold, bias := t.ballTerms(radius)
 	near, points := make([]uint64, t.count()), 0
 	left := 0

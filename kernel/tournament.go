@@ -3,7 +3,7 @@ package kernel
 import (
 	"context"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A tournament lets every block of rows meet every other once, and itself
@@ -50,9 +50,9 @@ func (t tournament) game(round, game int) (a, b int, ok bool) {
 }
 
 // play plays all rounds: task runs the games of the one that round says.
-func (t tournament) play(ctx context.Context, set *par.Set, task par.Task, round *int, progress *progress) error {
+func (t tournament) play(ctx context.Context, workers *par.Workers, task par.Task, round *int, progress *progress) error {
 	for *round = range t.rounds() {
-		if err := set.Do(ctx, t.games(*round), task); err != nil {
+		if err := workers.Do(ctx, t.games(*round), task); err != nil {
 			return err
 		}
 		progress.set(*round + 1)

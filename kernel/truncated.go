@@ -8,7 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // truncated is what csr and pairs share: the Gaussian kernel cut at a radius, float32
@@ -28,8 +29,8 @@ type truncated struct {
 	radius  float64
 	cert    Certificate
 	cost    Cost
-	set     *par.Set
-	kernels *Kernels
+	workers *par.Workers
+	kernels *simd.Kernels
 }
 
 // weightRows are the rows of weights between distinct points: stored, or made anew
@@ -67,7 +68,7 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 		return err
 	}
 	isolated := make([]int, op.rows.Chunks())
-	if err := op.set.Do(ctx, op.rows.Chunks(), par.Func(func(_, chunk int) {
+	if err := op.workers.Do(ctx, op.rows.Chunks(), par.Func(func(_, chunk int) {
 		op.sumRows(chunk, sum, doubles)
 		lo, hi := op.rows.Chunk(chunk)
 		for i := lo; i < hi; i++ {

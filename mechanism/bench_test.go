@@ -6,7 +6,7 @@ import (
 	chacha "math/rand/v2"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // BenchmarkDraw measures the sampler: its own speed, and that of the chunks of

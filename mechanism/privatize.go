@@ -10,14 +10,14 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 // Workers is a set of goroutines that share the work of making noise, such as
-// sparse.NewWorkers starts. The nil set is the caller alone.
-type Workers = par.Set
+// par.New starts. The nil set is the caller alone.
+type Workers = par.Workers
 
 // A Request is a computed first step to be released, and whose budget pays.
 type Request struct {
@@ -67,7 +67,7 @@ func Privatize(ctx context.Context, c Calibration, budget Budget, r Request, wor
 }
 
 // privatize is Privatize with the source of randomness as a parameter.
-func privatize(ctx context.Context, c Calibration, budget Budget, r Request, workers *par.Set, source io.Reader) (*release.Release, error) {
+func privatize(ctx context.Context, c Calibration, budget Budget, r Request, workers *par.Workers, source io.Reader) (*release.Release, error) {
 	if err := checkRequest(c, budget, r); err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func privatize(ctx context.Context, c Calibration, budget Budget, r Request, wor
 }
 
 // fill draws the noise and the randomised labels.
-func fill(ctx context.Context, out *release.Release, c Calibration, r Request, workers *par.Set, secret *secrets) error {
+func fill(ctx context.Context, out *release.Release, c Calibration, r Request, workers *par.Workers, secret *secrets) error {
 	err := workers.Do(ctx, len(secret.chunks), par.Func(func(_, chunk int) {
 		lo, hi := par.Block(chunk, len(out.Grid), chunkSize)
 		stream(seedOf(secret.chunks, chunk), func(words source) {

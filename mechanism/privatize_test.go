@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -373,7 +373,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	var want []byte
 	for _, count := range []int{0, 1, 2, 8} {
 		runtime.GOMAXPROCS(max(1, count))
-		var workers *par.Set
+		var workers *par.Workers
 		if count > 0 {
 			workers = par.New(count)
 		}

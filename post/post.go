@@ -31,6 +31,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // ErrLabelMode reports labels that the release has no use for, or of another
@@ -69,8 +71,8 @@ type Settings struct {
 	// what is taken, Progress is told of long work. Defaults: the caller alone,
 	// the best kernels there are, three quarters of what the machine has
 	// available, nobody.
-	Workers     *kernel.Workers
-	Kernels     *kernel.Kernels
+	Workers     *par.Workers
+	Kernels     *simd.Kernels
 	BudgetBytes int64
 	Progress    func(stage string, done, total int)
 }

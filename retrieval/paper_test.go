@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/retrieval"
@@ -32,7 +32,7 @@ const worldClasses = 40
 func newWorld(t *testing.T, records int) *world {
 	t.Helper()
 	const public, gallery, d = 120, 400, 16
-	x, y, err := points.Classes(public+gallery+records, d, worldClasses, 1)
+	x, y, err := synth.Classes(public+gallery+records, d, worldClasses, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

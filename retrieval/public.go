@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -59,7 +59,7 @@ func NewPublic(features blas64.General, labels []int32, classes int) (*Public, e
 		row := p.features.Data[i*d:][:d]
 		points.ReadRow(row, features, i)
 		if points.Normalize(row) == 0 {
-			return nil, fmt.Errorf("retrieval: public rows: %w", &kernel.ZeroRowError{Row: i})
+			return nil, fmt.Errorf("retrieval: public rows: %w", &points.ZeroRowError{Row: i})
 		}
 		p.byClass[y] = append(p.byClass[y], i)
 		add(uint64(y))

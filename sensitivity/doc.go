@@ -48,7 +48,7 @@
 //
 // They stand beside the code: Theorem 1 with its forms for other tables, signs
 // and released rows in theorem1.go, Theorem 1s (class sizes that count the
-// private row) in classsize.go, V1 (Floor) in floor.go, Theorem 2 at [Known],
+// private row) in class_size.go, V1 (Floor) in floor.go, Theorem 2 at [Known],
 // Theorem 3 at [Bound.Inflate], the operator errors in eta.go, the paper's
 // lemma and its repair in paper.go.
 //

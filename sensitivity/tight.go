@@ -13,7 +13,7 @@ import (
 // may be private. The operator chooses the form: Full, Background (Theorem 1
 // with the background as the smallest weight) or Floor (V1); the table
 // ClassSize that of Theorem 1s. The proofs stand in theorem1.go, floor.go and
-// classsize.go.
+// class_size.go.
 //
 // H_s is exact for k = 1 and 2. To find the largest bound, every row first gets
 // one from above in O(k): Theorem 1 with sqrt(n (S^2 + N d_s^2)) for H_s and the

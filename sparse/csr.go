@@ -6,7 +6,7 @@ import (
 	"math"
 	"sort"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A CSR is a sparse matrix in compressed row storage; the package comment
@@ -27,12 +27,12 @@ func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error
 		return nil, err
 	}
 	a := whole(rows, cols, ptr, ind, val)
-	var set *Workers
+	var workers *par.Workers
 	if len(ind) >= parallelEntries {
-		set = NewWorkers(0)
-		defer set.Close()
+		workers = par.New(0)
+		defer workers.Close()
 	}
-	if err := a.check(set); err != nil {
+	if err := a.check(workers); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -49,11 +49,11 @@ const parallelEntries = 1 << 19
 // is not theirs. In a compact layout ind is not kept; at most 11 bytes an entry, 14
 // for Compact16, and 12 a row are held while converting, those of the arguments
 // included, as Bytes has them.
-func Adopt(ctx context.Context, set *Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
+func Adopt(ctx context.Context, workers *par.Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
 		panic(fmt.Sprintf("sparse: adopt: %d row pointers for %d rows, %d columns and %d values", len(ptr), rows, len(ind), len(val)))
 	}
-	return whole(rows, cols, ptr, ind, val).Convert(ctx, set, layout)
+	return whole(rows, cols, ptr, ind, val).Convert(ctx, workers, layout)
 }
 
 // whole cuts a matrix in one piece into parts that share its arrays.
@@ -77,7 +77,7 @@ type Rows struct {
 
 // AdoptRows is Adopt for builders that make a matrix in several pieces, which stay
 // where they are. Each is a chunk of work.
-func AdoptRows(ctx context.Context, set *Workers, layout Layout, cols int, pieces []Rows) (*CSR, error) {
+func AdoptRows(ctx context.Context, workers *par.Workers, layout Layout, cols int, pieces []Rows) (*CSR, error) {
 	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(pieces))}
 	for c, r := range pieces {
 		last := len(r.Ptr) - 1
@@ -87,7 +87,7 @@ func AdoptRows(ctx context.Context, set *Workers, layout Layout, cols int, piece
 		a.parts[c] = part{lo: a.rows, hi: a.rows + last, ptr: r.Ptr, ind: r.Ind, val: r.Val}
 		a.rows, a.nnz = a.rows+last, a.nnz+a.parts[c].nnz()
 	}
-	return a.Convert(ctx, set, layout)
+	return a.Convert(ctx, workers, layout)
 }
 
 // Rows returns the number of rows.
@@ -183,9 +183,9 @@ func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error
 
 // check validates the entries. Workers only find out whether all is well, in
 // loops without a way out; if not, the caller looks for the first fault.
-func (a *CSR) check(set *Workers) error {
+func (a *CSR) check(workers *par.Workers) error {
 	bad := make([]bool, len(a.parts))
-	err := set.Do(context.Background(), len(a.parts), par.Func(func(_, c int) { bad[c] = !a.parts[c].valid(a.cols) }))
+	err := workers.Do(context.Background(), len(a.parts), par.Func(func(_, c int) { bad[c] = !a.parts[c].valid(a.cols) }))
 	if err != nil {
 		return err
 	}

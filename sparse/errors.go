@@ -3,7 +3,7 @@ package sparse
 import (
 	"errors"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Sentinels, matched with errors.Is. The errors returned wrap one of them and

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -72,24 +72,24 @@ func (a *CSR) ValueError() (relative, absolute float64) {
 // Compact16 values are rounded, and ErrRange is returned if one exceeds 65519;
 // nothing brings the others back. ErrRange is also returned for a matrix with
 // columns more than 65535 apart in so many rows that there is little to gain.
-func (a *CSR) Convert(ctx context.Context, set *Workers, layout Layout) (*CSR, error) {
+func (a *CSR) Convert(ctx context.Context, workers *par.Workers, layout Layout) (*CSR, error) {
 	switch {
 	case layout < Auto || layout > Compact16:
 		return nil, fmt.Errorf("sparse: %w: %v", ErrShape, layout)
 	case layout == Auto || layout == Plain:
-		return a.expand(ctx, set)
+		return a.expand(ctx, workers)
 	}
 	b := a
 	var err error
 	if b.Layout() == Plain {
-		b, err = b.compress(ctx, set)
+		b, err = b.compress(ctx, workers)
 	}
 	switch {
 	case err != nil:
 	case layout == Compact16 && b.layout == Compact:
-		b, err = b.halve(ctx, set)
+		b, err = b.halve(ctx, workers)
 	case layout == Compact && b.layout == Compact16:
-		b, err = b.widen(ctx, set)
+		b, err = b.widen(ctx, workers)
 	}
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (a *CSR) Convert(ctx context.Context, set *Workers, layout Layout) (*CSR, e
 // change returns a matrix of parts that f makes of those of a. New arrays hold the
 // entries of all parts one behind the other, and f is told where in them the entry
 // is that row pointers of the part call 0.
-func (a *CSR) change(ctx context.Context, set *Workers, layout Layout, f func(p *part, zero int)) (*CSR, error) {
+func (a *CSR) change(ctx context.Context, workers *par.Workers, layout Layout, f func(p *part, zero int)) (*CSR, error) {
 	b := *a
 	b.layout, b.parts = layout, slices.Clone(a.parts)
 	zero, begin := make([]int, len(b.parts)), 0
@@ -109,26 +109,26 @@ func (a *CSR) change(ctx context.Context, set *Workers, layout Layout, f func(p 
 		zero[c] = begin - int(p.ptr[0]) // which is either
 		begin += p.nnz()
 	}
-	if err := set.Do(ctx, len(b.parts), par.Func(func(_, c int) { f(&b.parts[c], zero[c]) })); err != nil {
+	if err := workers.Do(ctx, len(b.parts), par.Func(func(_, c int) { f(&b.parts[c], zero[c]) })); err != nil {
 		return nil, err
 	}
 	return &b, nil
 }
 
 // expand returns the matrix in layout Plain.
-func (a *CSR) expand(ctx context.Context, set *Workers) (*CSR, error) {
+func (a *CSR) expand(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	if a.Layout() == Plain {
 		return a, nil
 	}
 	if a.layout == Compact16 {
 		var err error
-		if a, err = a.widen(ctx, set); err != nil {
+		if a, err = a.widen(ctx, workers); err != nil {
 			return nil, err
 		}
 	}
 	ind := make([]uint32, a.nnz)
 	mem.Huge(ind)
-	return a.change(ctx, set, Plain, func(p *part, zero int) {
+	return a.change(ctx, workers, Plain, func(p *part, zero int) {
 		columns := ind[zero:][:p.end()]
 		for i := p.lo; i < p.hi; i++ {
 			lo, hi := p.entries(i)
@@ -139,11 +139,11 @@ func (a *CSR) expand(ctx context.Context, set *Workers) (*CSR, error) {
 }
 
 // halve rounds the values to 16 bits.
-func (a *CSR) halve(ctx context.Context, set *Workers) (*CSR, error) {
+func (a *CSR) halve(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	half := make([]uint16, a.nnz)
 	mem.Huge(half)
 	var large atomic.Bool
-	b, err := a.change(ctx, set, Compact16, func(p *part, zero int) {
+	b, err := a.change(ctx, workers, Compact16, func(p *part, zero int) {
 		p.half = half[zero:][:p.end()]
 		for e := p.ptr[0]; e < p.end(); e++ {
 			v := p.val[e]
@@ -166,10 +166,10 @@ func (a *CSR) halve(ctx context.Context, set *Workers) (*CSR, error) {
 }
 
 // widen keeps rounded values in 32 bits.
-func (a *CSR) widen(ctx context.Context, set *Workers) (*CSR, error) {
+func (a *CSR) widen(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	val := make([]float32, a.nnz)
 	mem.Huge(val)
-	return a.change(ctx, set, Compact, func(p *part, zero int) {
+	return a.change(ctx, workers, Compact, func(p *part, zero int) {
 		p.val = val[zero:][:p.end()]
 		simd.At(simd.Best()).Singles(p.val[p.ptr[0]:], p.half[p.ptr[0]:])
 		p.half = nil

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -64,14 +65,14 @@ func dense(rows, k int) blas32.General {
 
 func TestLayouts(t *testing.T) {
 	ctx := context.Background()
-	set := NewWorkers(2)
-	defer set.Close()
+	workers := par.New(2)
+	defer workers.Close()
 	a := spread(t, 3000, 200_000)
 	if a.Layout() != Plain {
 		t.Fatalf("New made %v", a.Layout())
 	}
 	for _, layout := range []Layout{Plain, Compact, Compact16} {
-		b, err := a.Convert(ctx, set, layout)
+		b, err := a.Convert(ctx, workers, layout)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,7 +104,7 @@ func TestLayouts(t *testing.T) {
 			x := dense(a.Cols(), k)
 			got, want := dense(a.Rows(), k), dense(a.Rows(), k)
 			for _, level := range simd.Levels() {
-				if err := errors.Join(b.MulTo(ctx, set, simd.At(level), got, x), back.MulTo(ctx, nil, simd.At(simd.Generic), want, x)); err != nil {
+				if err := errors.Join(b.MulTo(ctx, workers, simd.At(level), got, x), back.MulTo(ctx, nil, simd.At(simd.Generic), want, x)); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got.Data, want.Data) {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -89,13 +90,13 @@ func (c *offsets) pieces(lo, hi int, f func(lo, hi int, run *wideRun)) {
 // compress turns the columns into offsets, in one pass. It takes 2 bytes an entry
 // and 4 a row, and at most 1 byte an entry more for wide rows: where they take
 // more there is little to gain, and it returns ErrRange.
-func (a *CSR) compress(ctx context.Context, set *Workers) (*CSR, error) {
+func (a *CSR) compress(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	base, off := make([]uint32, a.rows), make([]uint16, a.nnz)
 	mem.Huge(base)
 	mem.Huge(off)
 	var extra atomic.Int64 // bytes of wide rows
 	most := int64(a.nnz)
-	b, err := a.change(ctx, set, Compact, func(p *part, zero int) {
+	b, err := a.change(ctx, workers, Compact, func(p *part, zero int) {
 		if extra.Load() <= most {
 			p.compress(&offsets{base: base[p.lo:p.hi], off: off[zero:][:p.end()]}, &extra, most)
 		}

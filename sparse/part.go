@@ -86,7 +86,7 @@ func (p *part) streamed() int64 {
 }
 
 // mul is MulRows for rows of the part.
-func (p *part) mul(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+func (p *part) mul(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	if p.short == nil {
 		s.MulRowsF32(dst, dstStride, k, p.ptr[lo-p.lo:hi-p.lo+1], p.ind, p.val, x, stride)
 		return
@@ -105,7 +105,7 @@ func (p *part) mul(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []floa
 }
 
 // sum is SumRows for rows of the part.
-func (p *part) sum(s *Kernels, dst []float64, lo, hi int) {
+func (p *part) sum(s *simd.Kernels, dst []float64, lo, hi int) {
 	if p.half == nil {
 		s.SumRows(dst, p.ptr[lo-p.lo:hi-p.lo+1], p.val)
 		return

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -54,8 +54,8 @@ func randomBlock(rng *rand.Rand, rows, cols, stride int) blas32.General {
 
 // MulTo against james-bowman/sparse and gonum, any k and stride.
 func TestMulToEqualsTheOracles(t *testing.T) {
-	set := par.New(3)
-	defer set.Close()
+	workers := par.New(3)
+	defer workers.Close()
 	rapid.Check(t, func(t *rapid.T) {
 		rows, cols := rapid.IntRange(1, 40).Draw(t, "rows"), rapid.IntRange(1, 40).Draw(t, "cols")
 		k := rapid.IntRange(1, 37).Draw(t, "k")
@@ -64,7 +64,7 @@ func TestMulToEqualsTheOracles(t *testing.T) {
 		x := randomBlock(rng, cols, k, k+rapid.IntRange(0, 3).Draw(t, "padding"))
 		dst := randomBlock(rng, rows, k, k+rapid.IntRange(0, 3).Draw(t, "dst padding"))
 		guard := slices.Clone(dst.Data)
-		if err := a.MulTo(t.Context(), set, nil, dst, x); err != nil {
+		if err := a.MulTo(t.Context(), workers, nil, dst, x); err != nil {
 			t.Fatalf("%v", err)
 		}
 		dense := mat.NewDense(cols, k, nil)
@@ -115,17 +115,17 @@ func TestSameBitsForAnyWidthWorkersAndLevel(t *testing.T) {
 	}
 	x := randomBlock(rng, 900, 21, 21)
 	var want []float32
-	for _, workers := range []int{1, 2, 8} {
-		set := par.New(workers)
+	for _, count := range []int{1, 2, 8} {
+		workers := par.New(count)
 		dst := randomBlock(rng, 900, 21, 21)
-		if err := a.MulTo(t.Context(), set, nil, dst, x); err != nil {
+		if err := a.MulTo(t.Context(), workers, nil, dst, x); err != nil {
 			t.Fatal(err)
 		}
-		set.Close()
+		workers.Close()
 		if want == nil {
 			want = dst.Data
 		} else if !slices.Equal(dst.Data, want) {
-			t.Errorf("%d workers change the product", workers)
+			t.Errorf("%d workers change the product", count)
 		}
 	}
 	for c := range 21 {

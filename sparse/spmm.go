@@ -6,31 +6,17 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
-
-// Workers is a fixed set of goroutines that share out work, from NewWorkers to
-// Close. The nil set is the caller alone. It is safe for concurrent use: calls
-// take turns.
-//
-//	Close()         // stops them; a closed set works in the caller
-//	Workers() int   // how many there are, 1 for the nil set
-type Workers = par.Set
-
-// Kernels are the inner loops for one set of processor instructions, as
-// simd.At returns them. Products have the same bits with all of them.
-type Kernels = simd.Kernels
-
-// NewWorkers starts a set of n workers; 0 means GOMAXPROCS. Close it when done.
-func NewWorkers(n int) *Workers { return par.New(n) }
 
 // MulTo sets dst = A x on the workers of set (nil: the caller alone) with the
 // given kernels (nil: the best there are). x has Cols rows and any number of
 // columns, dst has Rows rows and as many columns; they must not overlap. The
 // package comment has the error of the product.
-func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32.General) error {
+func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, s *simd.Kernels, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
 		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
 	}
@@ -39,13 +25,13 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32
 			return fmt.Errorf("sparse: %w", err)
 		}
 	}
-	if points.Overlap(dst.Data, x.Data) {
+	if mem.Overlap(dst.Data, x.Data) {
 		return fmt.Errorf("sparse: %w", ErrAlias)
 	}
 	if s == nil {
 		s = simd.At(simd.Best())
 	}
-	return set.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
+	return workers.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
 		lo, hi := a.Chunk(chunk)
 		a.MulRows(s, dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, x.Cols, x.Data, x.Stride)
 	}))
@@ -57,7 +43,7 @@ func (a *CSR) MulTo(ctx context.Context, set *Workers, s *Kernels, dst, x blas32
 //
 // It is for callers that do more with a row than store it. They have checked
 // that x has a row for every column; MulRows panics where dst is too short.
-func (a *CSR) MulRows(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+func (a *CSR) MulRows(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	a.split(lo, hi, func(p *part, from, to int) {
 		p.mul(s, dst[(from-lo)*dstStride:], dstStride, from, to, k, x, stride)
 	})
@@ -65,7 +51,7 @@ func (a *CSR) MulRows(s *Kernels, dst []float32, dstStride, lo, hi, k int, x []f
 
 // SumRows sets dst to the sums of rows lo to hi-1 in float64, in the order of
 // simd.Kernels.SumRows.
-func (a *CSR) SumRows(s *Kernels, dst []float64, lo, hi int) {
+func (a *CSR) SumRows(s *simd.Kernels, dst []float64, lo, hi int) {
 	a.split(lo, hi, func(p *part, from, to int) { p.sum(s, dst[from-lo:], from, to) })
 }
 

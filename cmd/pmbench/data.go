@@ -11,8 +11,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -43,7 +44,7 @@ func curveGraph(n int) (*sparse.CSR, error) {
 	radius := math.Sqrt(neighbours / (math.Pi * float64(n)))
 	side := 1 << bits.Len(uint(0.5/radius)) // cells an axis: about half a radius wide or more
 	reach := int(math.Ceil(radius * float64(side)))
-	pts, err := points.Uniform(n, 2, 1)
+	pts, err := synth.Uniform(n, 2, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -135,17 +136,17 @@ type pointSet struct {
 }
 
 // graph builds the truncated graph of the points.
-func (s *pointSet) graph(ctx context.Context, workers *kernel.Workers) (*kernel.CSR, error) {
+func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (*kernel.CSR, error) {
 	return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: workers})
 }
 
 func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, error) {
 	return shared(l, fmt.Sprint("points ", kind, n, " ", d), func() (*pointSet, error) {
-		k, err := points.KindNamed(kind)
+		k, err := synth.KindNamed(kind)
 		if err != nil {
 			return nil, err
 		}
-		x, _, err := k.Make(points.Request{N: n, D: d, Seed: 1})
+		x, _, err := k.Make(synth.Request{N: n, D: d, Seed: 1})
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
@@ -105,7 +105,7 @@ func (p closePair) key() uint64 { return uint64(p.i)<<32 | uint64(p.j) }
 // closePairs returns the pairs of rows within a radius, nearest first, by the definition:
 // the root of the sum of squared differences, added in float64 in the order of the
 // columns. It looks at all pairs.
-func closePairs(ctx context.Context, x blas32.General, radius float64, set *sparse.Workers, show func(share float64)) ([]closePair, error) {
+func closePairs(ctx context.Context, x blas32.General, radius float64, workers *par.Workers, show func(share float64)) ([]closePair, error) {
 	n, d := x.Rows, x.Cols
 	rows := make([]float64, n*d)
 	for i := range n {
@@ -123,7 +123,7 @@ func closePairs(ctx context.Context, x blas32.General, radius float64, set *spar
 		to := min(from+atOnce, n)
 		pieces := par.Blocks(to-from, perStep)
 		found := make([][]closePair, pieces)
-		err := set.Do(ctx, pieces, par.Func(func(_, piece int) {
+		err := workers.Do(ctx, pieces, par.Func(func(_, piece int) {
 			lo, hi := par.Block(piece, to-from, perStep)
 			found[piece] = closeTo(rows, d, from+lo, from+hi, radius)
 		}))

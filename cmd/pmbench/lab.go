@@ -6,7 +6,7 @@ import (
 	"runtime"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/sparse"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A lab holds what cases share: the machine, workers and data made once.
@@ -14,7 +14,7 @@ type lab struct {
 	machine *Machine
 	meter   *meter
 	limits  bool
-	sets    map[int]*sparse.Workers
+	sets    map[int]*par.Workers
 	yards   map[int]*yardstick // by workers
 	made    map[string]any
 	small   bool // sizes for a test of the suites themselves
@@ -22,16 +22,16 @@ type lab struct {
 }
 
 func newLab(m *Machine, p *meter) *lab {
-	return &lab{machine: m, meter: p, sets: map[int]*sparse.Workers{}, yards: map[int]*yardstick{}, made: map[string]any{}, work: allWork}
+	return &lab{machine: m, meter: p, sets: map[int]*par.Workers{}, yards: map[int]*yardstick{}, made: map[string]any{}, work: allWork}
 }
 
 // show tells how far this lab's portion of the work has come.
 func (l *lab) show(what string, share float64) { l.meter.show(what, l.work.at(share)) }
 
 // workers returns a set of so many workers.
-func (l *lab) workers(n int) *sparse.Workers {
+func (l *lab) workers(n int) *par.Workers {
 	if l.sets[n] == nil {
-		l.sets[n] = sparse.NewWorkers(n)
+		l.sets[n] = par.New(n)
 	}
 	return l.sets[n]
 }

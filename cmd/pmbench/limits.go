@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // passes is how often a limit is measured; the best pass is the limit.
@@ -24,16 +24,16 @@ func measureLimits(ctx context.Context, m *Machine, workers int) error {
 	}
 	m.Limits.ArrayBytes = int64(words) * 8
 	for i, w := range []int{1, workers} {
-		set := par.New(w)
-		read, err := readRate(ctx, set, array)
+		workers := par.New(w)
+		read, err := readRate(ctx, workers, array)
 		if err == nil {
 			m.Limits.Read[i] = read
-			m.Limits.Gather[i], err = gatherRate(ctx, set, array)
+			m.Limits.Gather[i], err = gatherRate(ctx, workers, array)
 		}
 		if err == nil {
-			m.Limits.Madd[i], err = maddRate(ctx, set)
+			m.Limits.Madd[i], err = maddRate(ctx, workers)
 		}
-		set.Close()
+		workers.Close()
 		if err != nil {
 			return err
 		}
@@ -71,12 +71,12 @@ var sink [64]struct {
 // readRate returns bytes per second of reading the array, by whichever loop is
 // faster: adding up every word takes longer than memory does where a core cannot
 // add as fast, and a limit that is too low makes every figure look good.
-func readRate(ctx context.Context, set *par.Set, array []uint64) (float64, error) {
+func readRate(ctx context.Context, workers *par.Workers, array []uint64) (float64, error) {
 	const piece = 1 << 17
 	best := 0.0
 	for _, sum := range []func([]uint64) uint64{sumWords, sumLines} {
 		rate, err := bestRate(ctx, float64(len(array))*8, func() error {
-			return set.Do(ctx, par.Blocks(len(array), piece), par.Func(func(worker, b int) {
+			return workers.Do(ctx, par.Blocks(len(array), piece), par.Func(func(worker, b int) {
 				lo, hi := par.Block(b, len(array), piece)
 				sink[worker%len(sink)].v += sum(array[lo:hi])
 			}))
@@ -120,7 +120,7 @@ func sumLines(a []uint64) uint64 {
 
 // gatherRate returns rows of 64 bytes per second, read in random order from the
 // array.
-func gatherRate(ctx context.Context, set *par.Set, array []uint64) (float64, error) {
+func gatherRate(ctx context.Context, workers *par.Workers, array []uint64) (float64, error) {
 	const rows, piece = 1 << 21, 1 << 14
 	rng := rand.New(rand.NewPCG(1, 2))
 	index := make([]uint32, rows)
@@ -128,7 +128,7 @@ func gatherRate(ctx context.Context, set *par.Set, array []uint64) (float64, err
 		index[i] = rng.Uint32N(uint32(len(array) / 8))
 	}
 	return bestRate(ctx, rows, func() error {
-		return set.Do(ctx, rows/piece, par.Func(func(worker, b int) {
+		return workers.Do(ctx, rows/piece, par.Func(func(worker, b int) {
 			lo, hi := par.Block(b, rows, piece)
 			var s0, s1, s2, s3 uint64
 			for _, j := range index[lo:hi] {
@@ -144,11 +144,11 @@ func gatherRate(ctx context.Context, set *par.Set, array []uint64) (float64, err
 }
 
 // maddRate returns multiply-adds per second of independent chains.
-func maddRate(ctx context.Context, set *par.Set) (float64, error) {
+func maddRate(ctx context.Context, workers *par.Workers) (float64, error) {
 	const chains, rounds = 12, 1 << 20
-	pieces := 16 * set.Workers()
+	pieces := 16 * workers.Count()
 	return bestRate(ctx, float64(pieces)*chains*rounds, func() error {
-		return set.Do(ctx, pieces, par.Func(func(worker, _ int) {
+		return workers.Do(ctx, pieces, par.Func(func(worker, _ int) {
 			a, b := 0.999999, 1e-6+float64(worker)*1e-9
 			var s0, s1, s2, s3, s4, s5, s6, s7, s8, s9, sa, sb float64
 			for range rounds {

@@ -290,12 +290,12 @@ func TestCurveGraph(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	l := testLab(t)
-	set := l.workers(2)
+	workers := l.workers(2)
 	array := make([]uint64, 1<<16)
 	for name, rate := range map[string]func() (float64, error){
-		"read":   func() (float64, error) { return readRate(t.Context(), set, array) },
-		"gather": func() (float64, error) { return gatherRate(t.Context(), set, array) },
-		"madd":   func() (float64, error) { return maddRate(t.Context(), set) },
+		"read":   func() (float64, error) { return readRate(t.Context(), workers, array) },
+		"gather": func() (float64, error) { return gatherRate(t.Context(), workers, array) },
+		"madd":   func() (float64, error) { return maddRate(t.Context(), workers) },
 	} {
 		if got, err := rate(); err != nil || !(got > 1e5) || math.IsInf(got, 0) {
 			t.Errorf("%s: %g, %v", name, got, err)

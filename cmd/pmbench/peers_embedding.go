@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 const (
@@ -101,7 +102,7 @@ func (c *contest) embedding(ctx context.Context, x blas32.General, matches []*ma
 
 // nearestGraph returns the graph of nearest neighbours with weights that round to 1 where
 // neighbours are at most a few units apart, as in all sets measured here.
-func nearestGraph(ctx context.Context, x blas32.General, workers *kernel.Workers) (*kernel.CSR, error) {
+func nearestGraph(ctx context.Context, x blas32.General, workers *par.Workers) (*kernel.CSR, error) {
 	return kernel.NewCSR(ctx, x, kernel.Gamma(1e-10), &kernel.Options{Neighbours: embeddingNeighbours, Workers: workers})
 }
 

@@ -27,9 +27,9 @@ func (c *contest) spmm(ctx context.Context, n int, work portion) error {
 				x, y = block(n, k), zeros(n, k)
 			}
 			for _, m := range matches {
-				set := c.lab.workers(m.ratio.Workers)
+				workers := c.lab.workers(m.ratio.Workers)
 				m.ratio.NNZ, m.most = int64(a.NNZ()), maxDifference
-				m.ours = func(ctx context.Context) error { return a.MulTo(ctx, set, nil, y, x) }
+				m.ours = func(ctx context.Context) error { return a.MulTo(ctx, workers, nil, y, x) }
 				m.differ = func(file string) (float64, error) {
 					theirs, err := readFloats(file, len(y.Data))
 					if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -52,7 +52,7 @@ func gridSigma() kernel.Bandwidth {
 
 // gridSubject measures building an operator, a step of it, or both.
 func gridSubject(ctx context.Context, l *lab, what, operator string, n, workers int) (*subject, error) {
-	p, err := points.Uniform(n, 2, 1)
+	p, err := synth.Uniform(n, 2, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/formats"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -83,7 +83,7 @@ const featureDimension = 64
 func (l *lab) convergePoints(n int) (blas32.General, error) {
 	folder := os.Getenv("PM_FEATURES")
 	if folder == "" {
-		return points.Uniform(n, convergeDimension, 1)
+		return synth.Uniform(n, convergeDimension, 1)
 	}
 	return shared(l, fmt.Sprint("features ", n), func() (blas32.General, error) {
 		m, err := formats.ReadMatrix(filepath.Join(folder, "features.npy"))
@@ -183,11 +183,11 @@ func runSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, error
 }
 
 func embedSubject(ctx context.Context, kind string, n, d, k, workers int) (*subject, error) {
-	source, err := points.KindNamed(kind)
+	source, err := synth.KindNamed(kind)
 	if err != nil {
 		return nil, err
 	}
-	x, y, err := source.Make(points.Request{N: n, D: d, Seed: 1})
+	x, y, err := source.Make(synth.Request{N: n, D: d, Seed: 1})
 	if err != nil {
 		return nil, err
 	}

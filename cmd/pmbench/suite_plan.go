@@ -13,8 +13,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // planCase is one use of a graph: points, bandwidth, columns and steps.
@@ -213,7 +214,7 @@ func leastTime(l *lab, run func() error) (float64, error) {
 // each, at angles of about a third.
 func (c planCase) points() (blas32.General, error) {
 	if c.data == "uniform" {
-		return points.Uniform(c.n, c.d, 1)
+		return synth.Uniform(c.n, c.d, 1)
 	}
 	const bundles = 20
 	rng := rand.New(rand.NewPCG(1, 2))

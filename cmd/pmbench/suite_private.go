@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -31,7 +31,7 @@ func privateCases(*lab) (out []benchCase) {
 }
 
 func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
-	x, y, err := points.Classes(n, d, 10, 1)
+	x, y, err := synth.Classes(n, d, 10, 1)
 	if err != nil {
 		return nil, err
 	}

@@ -70,22 +70,22 @@ func spmmBytes(n int, nnz int64, k int) int64 { return 8*nnz + 8*int64(n+1) + 8*
 // held against the time of that, or it would seem nearer to the limit than it is.
 func layoutBytes(a *sparse.CSR, k int) int64 { return a.Streamed() + 8*int64(a.Rows())*int64(k) }
 
-func spmmSubject(ctx context.Context, l *lab, order string, n, k, workers int, layout sparse.Layout) (*subject, error) {
+func spmmSubject(ctx context.Context, l *lab, order string, n, k, count int, layout sparse.Layout) (*subject, error) {
 	a, err := l.graphIn(ctx, order, n, layout)
 	if err != nil {
 		return nil, err
 	}
-	x, dst, set := block(n, k), zeros(n, k), l.workers(workers)
+	x, dst, workers := block(n, k), zeros(n, k), l.workers(count)
 	nnz := int64(a.NNZ())
 	relative, _ := a.ValueError()
 	sub := &subject{
 		nnz: nnz, bytes: layoutBytes(a, k), madds: float64(nnz) * float64(k), roof: roofRead, eta: relative, etaP99: math.NaN(),
-		run: func(ctx context.Context) error { return a.MulTo(ctx, set, nil, dst, x) },
+		run: func(ctx context.Context) error { return a.MulTo(ctx, workers, nil, dst, x) },
 	}
 	if order == "random" {
 		// Every entry reads a row of x from anywhere in it.
 		sub.roof = roofGather
-		sub.gather, err = l.gatherLimit(ctx, 4*int64(n)*int64(k), workers)
+		sub.gather, err = l.gatherLimit(ctx, 4*int64(n)*int64(k), count)
 	}
 	return sub, err
 }

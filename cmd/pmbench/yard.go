@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A yardstick is a fixed piece of work of about a millisecond that is timed beside
@@ -13,8 +13,8 @@ import (
 // again while the other half of a core is in use, for milliseconds or for minutes;
 // a reading near the least there was says that right now it is not.
 type yardstick struct {
-	set   *par.Set
-	least float64 // of all readings, in seconds
+	workers *par.Workers
+	least   float64 // of all readings, in seconds
 }
 
 const (
@@ -29,8 +29,8 @@ const (
 	yardReadings = 50
 )
 
-func newYardstick(ctx context.Context, set *par.Set) (*yardstick, error) {
-	y := &yardstick{set: set, least: math.Inf(1)}
+func newYardstick(ctx context.Context, workers *par.Workers) (*yardstick, error) {
+	y := &yardstick{workers: workers, least: math.Inf(1)}
 	for range yardReadings {
 		if _, err := y.read(ctx); err != nil {
 			return nil, err
@@ -42,7 +42,7 @@ func newYardstick(ctx context.Context, set *par.Set) (*yardstick, error) {
 // read returns the seconds the work takes now, on all workers at once.
 func (y *yardstick) read(ctx context.Context) (float64, error) {
 	from := time.Now()
-	err := y.set.Do(ctx, y.set.Workers(), par.Func(func(worker, _ int) {
+	err := y.workers.Do(ctx, y.workers.Count(), par.Func(func(worker, _ int) {
 		sum := 0.0
 		for i := range yardLength {
 			sum += math.Exp(float64(i) * (-1.0 / yardLength))

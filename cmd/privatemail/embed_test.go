@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -63,7 +63,7 @@ func TestEmbedJSON(t *testing.T) {
 // TestEmbedIsolated checks the infinite bound of a row without neighbours.
 // What is written is what the engine computed, row by row.
 func TestEmbedWritesTheRows(t *testing.T) {
-	x, y, err := points.Classes(50, 4, 3, 2)
+	x, y, err := synth.Classes(50, 4, 3, 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // plain drops the names of packages from a message and keeps it on one line:
@@ -42,7 +43,7 @@ func packageNames() []string {
 		"privatemail", "kernel", "iterate", "sparse", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
 		"evaluate", "baseline", "modes", "report",
-		"audit", "cli", "digits", "disk", "entropy", "lock", "mem", "par", "pipeline", "points",
+		"audit", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "random", "synth",
 	}
 }
 
@@ -58,7 +59,7 @@ func explain(err error, in input, own ...hint) error {
 	if err == nil {
 		return nil
 	}
-	if entry, ok := errors.AsType[*kernel.NonFiniteError](err); ok && entry.What == "points" {
+	if entry, ok := errors.AsType[*points.NonFiniteError](err); ok && entry.What == "points" {
 		return fmt.Errorf("%s: row %d, column %d (both counted from 0) is NaN or infinite; remove the row or replace the value", in.features, entry.Row, entry.Col)
 	}
 	if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok {

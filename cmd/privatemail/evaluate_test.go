@@ -11,14 +11,14 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
 // squares writes a folder with 300 rows of 12 classes without negative entries.
 func squares(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "squares")
-	x, y, err := points.Classes(300, 16, 12, 1)
+	x, y, err := synth.Classes(300, 16, 12, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
@@ -26,7 +26,7 @@ import (
 // and a map that places the queries.
 func TestFit(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
-	q, _, err := points.Classes(40, 16, 8, 2)
+	q, _, err := synth.Classes(40, 16, 8, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestFit(t *testing.T) {
 		t.Errorf("no progress in\n%s", stderr)
 	}
 
-	x, y, err := points.Classes(300, 16, 8, 1) // toy
+	x, y, err := synth.Classes(300, 16, 8, 1) // toy
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestFitSharesItsBudget(t *testing.T) {
 // A file that is there stays as it is when the work is interrupted.
 func TestCancelledFit(t *testing.T) {
 	folder := t.TempDir()
-	x, y, err := points.Classes(20_000, 40, 10, 1)
+	x, y, err := synth.Classes(20_000, 40, 10, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
 func generateVerb() cli.Verb {
@@ -54,11 +54,11 @@ labels.npy when the kind has labels. Kinds:
 const digitsKind = "digits"
 
 // setKinds lists the sets there are.
-func setKinds() []points.Kind {
-	return append(points.Kinds(), points.Kind{
+func setKinds() []synth.Kind {
+	return append(synth.Kinds(), synth.Kind{
 		Name: digitsKind, Law: fmt.Sprintf("the demo's %d handwritten digits of %d pixels; -n, -d, -classes and -seed do not apply", digits.Images, digits.Pixels),
 		Labelled: true,
-		Make: func(points.Request) (blas32.General, []int32, error) {
+		Make: func(synth.Request) (blas32.General, []int32, error) {
 			x, y := digits.Load()
 			return x, y, nil
 		},
@@ -109,9 +109,9 @@ func (f *generateFlags) run(ctx context.Context, e *cli.Env, names []string, set
 }
 
 // check refuses requests that make no sense.
-func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind, error) {
+func (f *generateFlags) check(names []string, set map[string]bool) (synth.Kind, error) {
 	all := setKinds()
-	kind := all[slices.IndexFunc(all, func(k points.Kind) bool { return k.Name == f.kind })] // the flag takes no other name
+	kind := all[slices.IndexFunc(all, func(k synth.Kind) bool { return k.Name == f.kind })] // the flag takes no other name
 	if f.kind == digitsKind {
 		for _, name := range []string{"n", "d", "classes", "seed"} {
 			if set[name] {
@@ -136,7 +136,7 @@ func (f *generateFlags) check(names []string, set map[string]bool) (points.Kind,
 }
 
 // checkMemory refuses a set that does not fit before it is made.
-func (f *generateFlags) checkMemory(kind points.Kind) error {
+func (f *generateFlags) checkMemory(kind synth.Kind) error {
 	n, d := float64(f.n), float64(f.d)
 	need, what, advice := 4*n*d, fmt.Sprintf("%d rows of %d values", f.n, f.d), "use a smaller -n or -d, or allow more with -budget"
 	if kind.Labelled {
@@ -160,7 +160,7 @@ type targets struct {
 }
 
 // targets finds where the rows and the labels go, and checks that they can.
-func (f *generateFlags) targets(kind points.Kind) (t targets, err error) {
+func (f *generateFlags) targets(kind synth.Kind) (t targets, err error) {
 	if isFolderName(f.out) {
 		if t.folder, err = makeFolder(f.out); err != nil {
 			return t, err
@@ -225,13 +225,13 @@ func (t targets) undo() {
 	}
 }
 
-func (f *generateFlags) write(ctx context.Context, kind points.Kind, t targets) error {
+func (f *generateFlags) write(ctx context.Context, kind synth.Kind, t targets) error {
 	type set struct {
 		x blas32.General
 		y []int32
 	}
 	s, err := await(ctx, func() (set, error) {
-		x, y, err := kind.Make(points.Request{N: f.n, D: f.d, Classes: f.classes, Seed: f.seed})
+		x, y, err := kind.Make(synth.Request{N: f.n, D: f.d, Classes: f.classes, Seed: f.seed})
 		return set{x, y}, err
 	})
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
 // longJob writes features and returns arguments that would keep the command
@@ -18,7 +18,7 @@ import (
 func longJob(t *testing.T) (args []string, folder, out string) {
 	t.Helper()
 	folder = t.TempDir()
-	x, err := points.Uniform(3000, 8, 1)
+	x, err := synth.Uniform(3000, 8, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -92,7 +92,7 @@ func wantKeys(t *testing.T, v map[string]any, keys string) {
 func toy(t *testing.T) string {
 	t.Helper()
 	folder := filepath.Join(t.TempDir(), "toy")
-	x, y, err := points.Classes(300, 16, 8, 1)
+	x, y, err := synth.Classes(300, 16, 8, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

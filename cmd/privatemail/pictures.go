@@ -12,10 +12,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/pca"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/post"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -67,11 +68,11 @@ func firstRows(x *mat.Dense, n int) *mat.Dense {
 
 // plane returns the two leading principal components.
 func plane(x *mat.Dense) (*mat.Dense, error) {
-	c, err := points.PCA(x.RawMatrix(), 2)
+	c, err := pca.Fit(x.RawMatrix(), 2)
 	if err != nil {
 		return nil, err
 	}
-	return points.Project(c, x.RawMatrix())
+	return pca.Project(c, x.RawMatrix())
 }
 
 // supervisedPictures shows the gallery before and after the embedding.

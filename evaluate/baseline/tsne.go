@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // tsneSettings changes a t-SNE run. A nil pointer and zero values mean the
@@ -59,14 +59,14 @@ func tsne(ctx context.Context, x *mat.Dense, settings *tsneSettings) (*mat.Dense
 	if err != nil {
 		return nil, fmt.Errorf("baseline: t-SNE: %w", err)
 	}
-	set := par.New(s.Workers)
-	defer set.Close()
+	workers := par.New(s.Workers)
+	defer workers.Close()
 	for iteration := range s.Iterations {
 		factor, momentum := 1.0, 0.8
 		if iteration < s.Iterations/4 {
 			factor, momentum = exaggeration, 0.5
 		}
-		if err := d.step(ctx, set, factor, momentum); err != nil {
+		if err := d.step(ctx, workers, factor, momentum); err != nil {
 			return nil, err
 		}
 	}
@@ -123,11 +123,11 @@ func newDescent(ctx context.Context, x *mat.Dense, s tsneSettings) (*descent, er
 // of 1e-4 along the first.
 func principalPlane(x *mat.Dense) ([]point, error) {
 	n, cols := x.Dims()
-	c, err := points.PCA(x.RawMatrix(), min(2, cols))
+	c, err := pca.Fit(x.RawMatrix(), min(2, cols))
 	if err != nil {
 		return nil, err
 	}
-	plane, err := points.Project(c, x.RawMatrix())
+	plane, err := pca.Project(c, x.RawMatrix())
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +143,13 @@ func principalPlane(x *mat.Dense) ([]point, error) {
 }
 
 // step moves all points once.
-func (d *descent) step(ctx context.Context, set *par.Set, factor, momentum float64) error {
+func (d *descent) step(ctx context.Context, workers *par.Workers, factor, momentum float64) error {
 	d.tree.build(d.y)
 	if d.stacks == nil {
-		d.stacks = make([][]int32, set.Workers())
+		d.stacks = make([][]int32, workers.Count())
 	}
 	n := len(d.y)
-	err := set.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(worker, piece int) {
+	err := workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(worker, piece int) {
 		lo, hi := par.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			d.weight[i], d.repulsion[i], d.stacks[worker] = d.tree.repulsion(d.y[i], d.theta, d.stacks[worker])

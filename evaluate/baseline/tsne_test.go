@@ -11,7 +11,8 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 func randomPoints(n int, seed uint64) []point {
@@ -174,11 +175,11 @@ func TestTSNEKeepsNeighbourhoods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	components, err := points.PCA(f.RawMatrix(), 2)
+	components, err := pca.Fit(f.RawMatrix(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plane, err := points.Project(components, f.RawMatrix())
+	plane, err := pca.Project(components, f.RawMatrix())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
@@ -129,7 +129,7 @@ func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.A
 // sample ranks as many random rows of the gallery as were downloaded.
 func sample(ctx context.Context, s *cellSpaces, size int, seed uint64, settings *evaluate.SearchSettings) (*evaluate.Ranking, error) {
 	n, d := s.ranking.Dims()
-	chosen := points.Permutation(n, ^seed)[:min(max(size, evaluate.ListLength), n)]
+	chosen := random.Permutation(n, ^seed)[:min(max(size, evaluate.ListLength), n)]
 	rows := mat.NewDense(len(chosen), d, nil)
 	for i, row := range chosen {
 		rows.SetRow(i, s.ranking.RawRowView(row))

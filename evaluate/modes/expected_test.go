@@ -10,7 +10,8 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
@@ -105,7 +106,7 @@ func newExpected(t *testing.T, task *evaluate.Task, labels []int32, s *cellSpace
 			e.outcome = append(e.outcome, e.score(q, order, list))
 		}
 		sample := make([]bool, gallery)
-		for _, row := range points.Permutation(gallery, task.Seed<<32+uint64(q))[:size] {
+		for _, row := range random.Permutation(gallery, task.Seed<<32+uint64(q))[:size] {
 			sample[row] = true
 		}
 		e.random += e.score(q, order, sample).overlap / float64(len(e.own))
@@ -117,7 +118,7 @@ func nearestCentres(book *wire.Codebook, x *mat.Dense) []int {
 	n, _ := x.Dims()
 	out := make([]int, n)
 	for i := range out {
-		out[i] = points.NearestCentre(x.RawRowView(i), book.Centres)
+		out[i] = kmeans.Nearest(x.RawRowView(i), book.Centres)
 	}
 	return out
 }

@@ -11,7 +11,8 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // rows returns generated rows of many classes, so that ceilings are low.
 func rows(t *testing.T) *evaluate.Data {
 	t.Helper()
-	x, y, err := points.Classes(1500, 24, 40, 3)
+	x, y, err := synth.Classes(1500, 24, 40, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestCeilingHolds(t *testing.T) {
 // retrieve the class: otherwise there is a path around the features.
 func TestShuffledFeatures(t *testing.T) {
 	d := rows(t)
-	order := points.Permutation(d.Features.Rows, 9)
+	order := random.Permutation(d.Features.Rows, 9)
 	d.Labels = pick(d.Labels, order)
 	honest := slices.DeleteFunc(All(), func(m evaluate.Mode) bool {
 		return m.Warning != "" || m.Name == "dsne" || m.Name == "tsne" || m.Name == "smlq"

@@ -10,8 +10,10 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -68,7 +70,7 @@ func askDirections(ctx context.Context, t *evaluate.Task, place place) (*evaluat
 		return nil, err
 	}
 	released := mat.DenseCopyOf(queries)
-	unit := newPrivUnit(t.Epsilon, k, rand.New(points.NewSplitMix64(t.Seed)))
+	unit := newPrivUnit(t.Epsilon, k, rand.New(random.NewSplitMix64(t.Seed)))
 	n, _ := released.Dims()
 	for i := range n {
 		unit.release(released.RawRowView(i))
@@ -86,12 +88,12 @@ func askDirections(ctx context.Context, t *evaluate.Task, place place) (*evaluat
 
 // components are the leading principal components of the gallery.
 func components(t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error) {
-	axes, err := points.PCA(t.Gallery.RawMatrix(), k)
+	axes, err := pca.Fit(t.Gallery.RawMatrix(), k)
 	if err != nil {
 		return nil, nil, err
 	}
 	directions := func(x *mat.Dense) (*mat.Dense, error) {
-		y, err := points.Project(axes, x.RawMatrix())
+		y, err := pca.Project(axes, x.RawMatrix())
 		if err != nil {
 			return nil, err
 		}

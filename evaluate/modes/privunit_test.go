@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -18,7 +18,7 @@ import (
 func TestPrivUnit(t *testing.T) {
 	const d, draws = 6, 20000
 	for _, epsilon := range []float64{0.5, 4} {
-		u := newPrivUnit(epsilon, d, rand.New(points.NewSplitMix64(1)))
+		u := newPrivUnit(epsilon, d, rand.New(random.NewSplitMix64(1)))
 		if ratio := u.p * u.low / ((1 - u.p) * (1 - u.low)); math.Abs(ratio/math.Exp(epsilon)-1) > 1e-9 {
 			t.Errorf("epsilon %g: the densities are as %g", epsilon, ratio)
 		}

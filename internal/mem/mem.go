@@ -9,6 +9,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"unsafe"
 )
 
 // Available returns the bytes there are for this process to take: the least of
@@ -67,4 +68,12 @@ func readNumber(path string) (int64, bool) {
 	}
 	v, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64) // "max" is no number: no limit
 	return v, err == nil
+}
+
+// Overlap tells whether two slices share memory.
+func Overlap[T float32 | float64](a, b []T) bool {
+	var t T
+	size := unsafe.Sizeof(t)
+	a0, b0 := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return a0 < b0+uintptr(len(b))*size && b0 < a0+uintptr(len(a))*size
 }

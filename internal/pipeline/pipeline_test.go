@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -76,7 +76,7 @@ func TestReachCheck(t *testing.T) {
 }
 
 func TestSettle(t *testing.T) {
-	p, err := points.Uniform(200, 3, 1)
+	p, err := synth.Uniform(200, 3, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

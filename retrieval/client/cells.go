@@ -10,9 +10,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -194,7 +195,7 @@ func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, er
 	if err := c.settings.Memory.Ready(); err != nil {
 		return nil, err
 	}
-	selection, err := mechanism.Select(c.settings.Ledger, unit, c.subset, points.NearestCentre(row, c.book.Centres))
+	selection, err := mechanism.Select(c.settings.Ledger, unit, c.subset, kmeans.Nearest(row, c.book.Centres))
 	if err != nil {
 		return nil, fmt.Errorf("client: %w", err)
 	}
@@ -252,7 +253,7 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 			return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
 		}
 		for i, id := range ids {
-			all = append(all, Match{ID: int64(id), Distance: points.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])})
+			all = append(all, Match{ID: int64(id), Distance: kmeans.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])})
 		}
 		return nil
 	}

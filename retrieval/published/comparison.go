@@ -12,10 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -106,11 +106,11 @@ func (c *Comparison) Run(ctx context.Context, v Variant) (Outcome, error) {
 // count asks all queries. Each is on its own, so that the order of the workers
 // does not matter.
 func (c *Comparison) count(ctx context.Context, ask func(q int) (class int32, answers []int, err error)) (Outcome, error) {
-	set := par.New(c.settings.Workers)
-	defer set.Close()
+	workers := par.New(c.settings.Workers)
+	defer workers.Close()
 	n := len(c.data.Queries.Labels)
 	hits, failed := make([]bool, n), make([]error, n)
-	err := set.Do(ctx, n, par.Func(func(_, q int) {
+	err := workers.Do(ctx, n, par.Func(func(_, q int) {
 		class, answers, err := ask(q)
 		failed[q] = err
 		hits[q] = slices.ContainsFunc(answers, func(g int) bool { return c.data.Gallery.Labels[g] == class })
@@ -236,9 +236,9 @@ func (c *Comparison) serve(ctx context.Context, s side) (blas64.General, error) 
 	if err != nil {
 		return blas64.General{}, err
 	}
-	set := par.New(c.settings.Workers)
-	defer set.Close()
-	op, err := kernel.NewDense(ctx, all, c.settings.bandwidth(s.source), &kernel.Options{Workers: set, Columns: c.settings.Columns, Steps: c.settings.Steps})
+	workers := par.New(c.settings.Workers)
+	defer workers.Close()
+	op, err := kernel.NewDense(ctx, all, c.settings.bandwidth(s.source), &kernel.Options{Workers: workers, Columns: c.settings.Columns, Steps: c.settings.Steps})
 	if err != nil {
 		return blas64.General{}, err
 	}
@@ -247,7 +247,7 @@ func (c *Comparison) serve(ctx context.Context, s side) (blas64.General, error) 
 	for i, v := range start.Data {
 		x.Data[i] = float32(v)
 	}
-	run := &iterate.Settings{Steps: c.settings.Steps, Workers: set}
+	run := &iterate.Settings{Steps: c.settings.Steps, Workers: workers}
 	if s.source == Program {
 		run.Normalize = iterate.Frobenius
 	}

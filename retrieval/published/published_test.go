@@ -9,7 +9,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func generated(t testing.TB, public, gallery, queries, classes int, seed uint64) Data {
 	t.Helper()
 	const d = 16
-	x, y, err := points.Classes(public+gallery+queries, d, classes, seed)
+	x, y, err := synth.Classes(public+gallery+queries, d, classes, seed)
 	if err != nil {
 		t.Fatal(err)
 	}

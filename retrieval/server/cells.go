@@ -9,7 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -87,7 +88,7 @@ func singleRows[M points.Matrix](x M, n, d int) ([]float32, error) {
 		for j, v := range row {
 			s := float32(v)
 			if s-s != 0 {
-				return nil, &points.EntryError{What: "points", Row: i, Col: j}
+				return nil, &points.NonFiniteError{What: "points", Row: i, Col: j}
 			}
 			out = append(out, s)
 		}
@@ -98,7 +99,7 @@ func singleRows[M points.Matrix](x M, n, d int) ([]float32, error) {
 // sample returns that many rows, drawn by the seed.
 func (c *Cells) sample(count int, seed uint64) wire.Base {
 	base := wire.Base{Codebook: c.hash, Dimension: c.book.Ranking}
-	for _, row := range points.Permutation(c.book.Rows, seed)[:count] {
+	for _, row := range random.Permutation(c.book.Rows, seed)[:count] {
 		base.IDs = append(base.IDs, uint32(row))
 	}
 	slices.Sort(base.IDs)

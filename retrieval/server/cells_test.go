@@ -12,8 +12,10 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -22,7 +24,7 @@ const testRows = 400
 
 func gallery(t *testing.T) blas32.General {
 	t.Helper()
-	x, err := points.Clustered(testRows, 6, 1)
+	x, err := synth.Clustered(testRows, 6, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,7 @@ func plainLists(x blas32.General, book *wire.Codebook, length int) [][]uint32 {
 	row := make([]float64, x.Cols)
 	distance := func(i, c int) float64 {
 		points.ReadRow(row, x, i)
-		return points.SquaredDistance(row, book.Centres[c*x.Cols:(c+1)*x.Cols])
+		return kmeans.SquaredDistance(row, book.Centres[c*x.Cols:(c+1)*x.Cols])
 	}
 	listed := make([]bool, x.Rows)
 	for c := range lists {
@@ -121,12 +123,12 @@ func TestCellsSameBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, workers := range []int{1, 3} {
-		set := par.New(workers)
-		got, err := newCells(t, CellsSettings{Epsilon: 4, Seed: 3, Workers: set}).Codebook().MarshalBinary()
-		set.Close()
+	for _, count := range []int{1, 3} {
+		workers := par.New(count)
+		got, err := newCells(t, CellsSettings{Epsilon: 4, Seed: 3, Workers: workers}).Codebook().MarshalBinary()
+		workers.Close()
 		if err != nil || !slices.Equal(got, want) {
-			t.Errorf("%d workers: another codebook: %v", workers, err)
+			t.Errorf("%d workers: another codebook: %v", count, err)
 		}
 	}
 	for _, other := range []CellsSettings{{Epsilon: 4, Seed: 4}, {Epsilon: 4, Seed: 3, Version: 1}} {

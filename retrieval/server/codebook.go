@@ -7,9 +7,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-64e14a55/privatemail/internal/par"
-	"github.com/seed-64e14a55/privatemail/internal/points"
-	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -39,9 +39,9 @@ type CellsSettings struct {
 	Version uint64
 	// Seed of the first centres and of the base sample. It is no secret.
 	Seed uint64
-	// Workers share the work, such as sparse.NewWorkers starts; nil is the caller
+	// Workers share the work, such as par.New starts; nil is the caller
 	// alone. Their number changes no bit of the codebook.
-	Workers *kernel.Workers
+	Workers *par.Workers
 	// Progress, if not nil, is called after each step of k-means.
 	Progress func(done, total int)
 }
@@ -92,7 +92,7 @@ func newLists[M points.Matrix](ctx context.Context, x M, s CellsSettings) (centr
 	if err != nil {
 		return nil, nil, err
 	}
-	clusters, err := points.KMeans(ctx, x, s.Cells, points.KMeansSettings{Seed: s.Seed, Workers: s.Workers, Progress: s.Progress})
+	clusters, err := kmeans.Fit(ctx, x, s.Cells, kmeans.Settings{Seed: s.Seed, Workers: s.Workers, Progress: s.Progress})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -125,7 +125,7 @@ func nearestRows[M points.Matrix](x M, n int, centre []float32, count int) []uin
 	row := make([]float64, len(centre))
 	for i := range all {
 		points.ReadRow(row, x, i)
-		all[i] = member{points.SquaredDistance(row, centre), uint32(i)}
+		all[i] = member{kmeans.SquaredDistance(row, centre), uint32(i)}
 	}
 	slices.SortFunc(all, func(a, b member) int {
 		return cmp.Or(cmp.Compare(a.distance, b.distance), cmp.Compare(a.row, b.row))
@@ -139,7 +139,7 @@ func nearestRows[M points.Matrix](x M, n int, centre []float32, count int) []uin
 
 // joinRest adds each row that is in no list to that of its nearest centre, and
 // sorts the lists.
-func joinRest[M points.Matrix](ctx context.Context, x M, book *wire.Codebook, lists [][]uint32, workers *par.Set) error {
+func joinRest[M points.Matrix](ctx context.Context, x M, book *wire.Codebook, lists [][]uint32, workers *par.Workers) error {
 	n, d, err := points.Dims(x)
 	if err != nil {
 		return err
@@ -158,7 +158,7 @@ func joinRest[M points.Matrix](ctx context.Context, x M, book *wire.Codebook, li
 		for i := lo; i < hi; i++ {
 			if home[i] != listed {
 				points.ReadRow(row, x, i)
-				home[i] = int32(points.NearestCentre(row, book.Centres))
+				home[i] = int32(kmeans.Nearest(row, book.Centres))
 			}
 		}
 	}))

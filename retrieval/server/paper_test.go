@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/post"
@@ -28,7 +28,7 @@ const hiddenRows = 3
 func fixture(t *testing.T, mode string) (*Paper, *wire.Question) {
 	t.Helper()
 	const gallery, public, classes = 60, 30, 4
-	x, y, err := points.Classes(hiddenRows+gallery+public, 6, classes, 1)
+	x, y, err := synth.Classes(hiddenRows+gallery+public, 6, classes, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Extend places new rows in an embedding x by their neighbours: index holds k
@@ -34,7 +34,7 @@ func Extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, er
 				return nil, fmt.Errorf("supervised: extend: %w: neighbour %d of %d rows", points.ErrShape, index[e], n)
 			}
 			if d := squared[e]; d < 0 || d-d != 0 {
-				return nil, fmt.Errorf("supervised: extend: %w", &points.EntryError{What: "squared distances", Row: i, Col: e - i*k})
+				return nil, fmt.Errorf("supervised: extend: %w", &points.NonFiniteError{What: "squared distances", Row: i, Col: e - i*k})
 			}
 			w := localWeight(squared[e], far)
 			total += w

@@ -8,9 +8,9 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/internal/points"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Settings steer Fit. The zero value of each field, and a nil pointer,
@@ -97,7 +97,7 @@ func normalizeRows(x *mat.Dense) error {
 		case norm == 0:
 			return &points.ZeroRowError{Row: i}
 		case norm-norm != 0:
-			return &points.EntryError{What: "image", Row: i}
+			return &points.NonFiniteError{What: "image", Row: i}
 		}
 	}
 	return nil

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/points"
+	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // ErrNoPairs reports labels that say nothing of what a class has in common: no
@@ -117,11 +118,11 @@ func (m *Map) Check() error {
 	for i := range d {
 		for j := range k {
 			if !(math.Abs(m.A.At(i, j)) <= largest) {
-				return fmt.Errorf("supervised: map: %w", &points.EntryError{What: "matrix", Row: i, Col: j})
+				return fmt.Errorf("supervised: map: %w", &points.NonFiniteError{What: "matrix", Row: i, Col: j})
 			}
 		}
 		if !(math.Abs(m.Mean[i]) <= largest) {
-			return fmt.Errorf("supervised: map: %w", &points.EntryError{What: "mean", Col: i})
+			return fmt.Errorf("supervised: map: %w", &points.NonFiniteError{What: "mean", Col: i})
 		}
 	}
 	return nil
@@ -139,14 +140,14 @@ func (m *Map) Apply(rows blas64.General) (*mat.Dense, error) {
 	if err := points.CheckFinite(rows); err != nil {
 		return nil, fmt.Errorf("supervised: map: %w", err)
 	}
-	z, err := points.Project(&points.Components{Mean: m.Mean, Vectors: m.A}, rows)
+	z, err := pca.Project(&pca.Components{Mean: m.Mean, Vectors: m.A}, rows)
 	if err != nil {
 		return nil, fmt.Errorf("supervised: map: %w", err)
 	}
 	n, _ := z.Dims()
 	for i := range n {
 		if norm := points.Normalize(z.RawRowView(i)); norm-norm != 0 {
-			return nil, fmt.Errorf("supervised: map: %w", &points.EntryError{What: "image", Row: i})
+			return nil, fmt.Errorf("supervised: map: %w", &points.NonFiniteError{What: "image", Row: i})
 		}
 	}
 	return z, nil

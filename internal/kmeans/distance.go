@@ -1,0 +1,26 @@
+package kmeans
+
+import "math"
+
+// SquaredDistance returns |a - b|^2 in float64, summed from the first coordinate
+// to the last. b has the length of a: callers have checked it.
+func SquaredDistance[T float32 | float64](a []float64, b []T) (sum float64) {
+	b = b[:len(a)]
+	for j, v := range a {
+		e := v - float64(b[j])
+		sum += float64(e * e) // the conversion forbids a fused product: same bits everywhere
+	}
+	return sum
+}
+
+// Nearest returns the number of the centre nearest to a row, the lowest
+// among equals. Centres are stored one behind the other, each as long as the row.
+func Nearest(row []float64, centres []float32) int {
+	best, least := 0, math.Inf(1)
+	for c := range len(centres) / len(row) {
+		if d := SquaredDistance(row, centres[c*len(row):(c+1)*len(row)]); d < least {
+			best, least = c, d
+		}
+	}
+	return best
+}

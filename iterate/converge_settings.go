@@ -1,0 +1,87 @@
+package iterate
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// ConvergeSettings steer Converge. Columns is required; the zero value of every
+// other field means its default.
+type ConvergeSettings struct {
+	// Columns is the number of eigenvectors k, at most the number of rows with
+	// neighbours less one.
+	Columns int
+	// Tolerance is the largest residual |M u - lambda u| of a unit vector u.
+	// Products are float32, so that little below 1e-6 is reached. Default 1e-5.
+	Tolerance float64
+	// MaxProducts ends a run that does not converge. Default 1000.
+	MaxProducts int
+	// UnitRows divides the rows of the result by their norm.
+	UnitRows bool
+	// BudgetBytes is the memory that may be taken. Default: three quarters of
+	// what the machine has available.
+	BudgetBytes int64
+	// Workers share the work. Default: the caller alone.
+	Workers *par.Workers
+	// Kernels do the inner loops. Default: the best this machine has.
+	Kernels *simd.Kernels
+	// Progress, if set, is called after each projection.
+	Progress func(ConvergeRecord)
+}
+
+func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
+	var out ConvergeSettings
+	if s != nil {
+		out = *s
+	}
+	if out.Columns < 1 {
+		return out, fmt.Errorf("iterate: converge: %w: %d columns, want 1 or more", ErrSettings, out.Columns)
+	}
+	if out.Tolerance == 0 {
+		out.Tolerance = 1e-5
+	}
+	if !(out.Tolerance > 0) || math.IsInf(out.Tolerance, 0) {
+		return out, fmt.Errorf("iterate: converge: %w: tolerance %g, want a positive number", ErrSettings, out.Tolerance)
+	}
+	if out.MaxProducts == 0 {
+		out.MaxProducts = 1000
+	}
+	if out.MaxProducts < 1 || out.BudgetBytes < 0 {
+		return out, fmt.Errorf("iterate: converge: %w: %d products, budget of %d bytes", ErrSettings, out.MaxProducts, out.BudgetBytes)
+	}
+	if out.BudgetBytes == 0 {
+		out.BudgetBytes = mem.Budget()
+	}
+	out.BudgetBytes = min(out.BudgetBytes, mem.AddressSpace-1) // from there on make panics
+	if out.Kernels == nil {
+		out.Kernels = simd.At(simd.Best())
+	}
+	return out, nil
+}
+
+// A ConvergeRecord says how far Converge has come.
+type ConvergeRecord struct {
+	Products  int     // of the operator with the block
+	Converged int     // columns whose residual is at most the tolerance
+	Residual  float64 // the largest of the wanted columns
+}
+
+// An Eigenmap is the outcome of Converge.
+type Eigenmap struct {
+	// Points has a row for each point and a column for each eigenvalue.
+	Points blas32.General
+	// Values are the eigenvalues lambda, falling, Residuals the |M u - lambda u| of each.
+	Values, Residuals []float64
+	// Products counts the products of the operator with a block.
+	Products int
+	// Isolated rows have no neighbours and no equals, and zeros in Points.
+	Isolated int
+	// Status is Converged, or StepLimit after MaxProducts.
+	Status Status
+}

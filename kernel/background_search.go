@@ -1,0 +1,127 @@
+package kernel
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// backgroundSearch visits all pairs of rows once, block against block, and
+// counts those within the radius or, when next is set, stores them. The blocks
+// of a round belong to one game each, so rows have one writer.
+type backgroundSearch struct {
+	q        *distancer
+	unit     *unitWeights
+	radius2  float64
+	limit    float64 // distances of the room above it are beyond the radius for certain
+	constant float64
+	nullNear bool // the null record is within the radius of everybody
+	blocks   tournament
+	round    int
+	rooms    []*distanceRoom
+	counts   []uint64 // counts[i+1] is that of row i
+	next     []uint64 // where each row's next entry goes
+	ind      []uint32
+	val      []float64
+}
+
+func newBackgroundSearch(ctx context.Context, rows *UnitRows, unit *unitWeights, radius, weight float64, o *Options) (*backgroundSearch, error) {
+	n := rows.N()
+	q, err := newUnitDistancer(ctx, rows.points(), o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	s := &backgroundSearch{
+		q: q, unit: unit, constant: weight,
+		radius2: radiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
+		blocks: tournament{par.Blocks(n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Count()), counts: make([]uint64, n+1),
+	}
+	if s.radius2 < 4 {
+		// The room's distance is off by at most (4 d + 8) 2^-53 (entryRel) and the
+		// distance by differences, which decides, by (d + 2) 2^-53 of at most 4.
+		s.limit = s.radius2 + float64(8*rows.Dim()+32)*0x1p-53
+	}
+	return s, nil
+}
+
+func (s *backgroundSearch) run(ctx context.Context, o *Options, stage string) error {
+	return s.blocks.play(ctx, o.Workers, s, &s.round, o.progress(stage, s.blocks.rounds()))
+}
+
+// allocate turns the counts into row pointers, which it returns, and makes room
+// for the entries if the budget allows.
+func (s *backgroundSearch) allocate(held int64, o *Options) (ptr []uint64, err error) {
+	ptr = s.counts
+	for i := 1; i < len(ptr); i++ {
+		ptr[i] += ptr[i-1]
+	}
+	nnz := ptr[len(ptr)-1]
+	need := saturate(backgroundEntry*float64(nnz) + float64(held))
+	if need > o.BudgetBytes || nnz > math.MaxInt/backgroundEntry {
+		return nil, &MemoryError{
+			What: "build background", Need: need, Budget: o.BudgetBytes,
+			Instead: "a smaller radius stores fewer; the operator dense stores none",
+		}
+	}
+	s.next = slices.Clone(ptr[:len(ptr)-1])
+	s.ind, s.val = make([]uint32, nnz), make([]float64, nnz)
+	return ptr, nil
+}
+
+// Run plays one game.
+func (s *backgroundSearch) Run(worker, game int) {
+	a, b, ok := s.blocks.game(s.round, game)
+	if !ok {
+		return
+	}
+	if s.rooms[worker] == nil {
+		s.rooms[worker] = newDistanceRoom(s.q.p.d)
+	}
+	room, n := s.rooms[worker], s.q.n
+	alo, ahi := par.Block(a, n, blockRows)
+	blo, bhi := par.Block(b, n, blockRows)
+	s.q.fill(room, alo, ahi, blo, bhi)
+	for i := alo; i < ahi; i++ {
+		first := blo
+		if a == b {
+			first = i + 1 // every pair once
+		}
+		d2 := room.d2[(i-alo)*room.stride:]
+		for j := first; j < bhi; j++ {
+			if d2[j-blo] > s.limit && i != s.unit.null && j != s.unit.null {
+				continue
+			}
+			w, near := s.weigh(i, j)
+			switch {
+			case !near:
+			case s.next == nil:
+				s.counts[i+1]++
+				s.counts[j+1]++
+			default:
+				s.put(i, j, w-s.constant)
+				s.put(j, i, w-s.constant)
+			}
+		}
+	}
+}
+
+// weigh decides whether rows i and j are within the radius, by a distance that
+// has the same bits for (j, i), and returns their weight if they are.
+func (s *backgroundSearch) weigh(i, j int) (w float64, near bool) {
+	if i == s.unit.null || j == s.unit.null {
+		return s.unit.rho, s.nullNear
+	}
+	d2 := min(s.q.exact(i, j), 4)
+	if d2 > s.radius2 {
+		return 0, false
+	}
+	return max(s.unit.at(d2), s.constant), true
+}
+
+func (s *backgroundSearch) put(row, column int, v float64) {
+	at := s.next[row]
+	s.ind[at], s.val[at] = uint32(column), v
+	s.next[row]++
+}

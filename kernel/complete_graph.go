@@ -1,0 +1,94 @@
+package kernel
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// completeGraph has every pair: there is nothing to find, and the place of every
+// entry is known.
+func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*graph, error) {
+	held := searchBytes(p.n, p.d, o)
+	if held > o.BudgetBytes {
+		return nil, &MemoryError{What: "build csr: every pair", Need: held, Budget: o.BudgetBytes}
+	}
+	g := &graph{radius: math.Inf(1)}
+	rows, order, group, err := distinctRows(ctx, p, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	g.order, g.group = order, group
+	q, err := newDistancer(ctx, p, rows, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	g.entryRel = weightRel(b, p.d, q.most) + 0x1p-24 // the stored format
+	g.distance = q.exact
+	g.tail = make([]float64, q.n)
+	counts := make([]uint64, q.n+1)
+	for i := range q.n {
+		counts[i+1] = uint64(q.n - 1)
+	}
+	ptr, ind, val, err := o.allocate(ctx, counts, held)
+	if err != nil {
+		return nil, err
+	}
+	pass := &completePass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Count()), ind: ind, val: val}
+	if err := pass.blocks.play(ctx, o.Workers, pass, &pass.round, o.progress("fill weights", pass.blocks.rounds())); err != nil {
+		return nil, err
+	}
+	if g.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), q.n, q.n, ptr, ind, val); err != nil {
+		return nil, err
+	}
+	size, _ := sparse.Bytes(o.exact(), q.n, uint64(len(ind)))
+	g.peak = held + size
+	return g, nil
+}
+
+// completePass visits all pairs of distinct points once, block against block, and stores
+// their weights. The blocks of a round belong to one game each, so rows have one
+// writer.
+type completePass struct {
+	q      *distancer
+	b      Bandwidth
+	blocks tournament
+	round  int
+	rooms  []*distanceRoom
+	ind    []uint32 // n-1 of each row
+	val    []float32
+}
+
+// Run plays one game.
+func (t *completePass) Run(worker, game int) {
+	a, b, ok := t.blocks.game(t.round, game)
+	if !ok {
+		return
+	}
+	if t.rooms[worker] == nil {
+		t.rooms[worker] = newDistanceRoom(t.q.p.d)
+	}
+	room, q := t.rooms[worker], t.q
+	alo, ahi := par.Block(a, q.n, blockRows)
+	blo, bhi := par.Block(b, q.n, blockRows)
+	q.fill(room, alo, ahi, blo, bhi)
+	for i := alo; i < ahi; i++ {
+		first := blo
+		if a == b {
+			first = i + 1
+		}
+		row := room.d2[(i-alo)*room.stride:]
+		for j := first; j < bhi; j++ {
+			// Row i has all columns but i, and j > i.
+			w := float32(q.weight(t.b, i, j, row[j-blo]))
+			t.put(i*(q.n-1)+j-1, j, w)
+			t.put(j*(q.n-1)+i, i, w)
+		}
+	}
+}
+
+func (t *completePass) put(at, column int, w float32) {
+	t.ind[at], t.val[at] = uint32(column), w
+}

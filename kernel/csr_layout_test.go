@@ -1,0 +1,86 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// Compact weights change no bit of an operator; weights of 16 bits change it
+// within the certificate.
+func TestLayoutsOfWeights(t *testing.T) {
+	ctx := context.Background()
+	p, err := synth.Uniform(2000, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(layout sparse.Layout) *CSR {
+		op, err := NewCSR(ctx, p, Sigma(0.02), &Options{Layout: layout, Tolerance: 1e-2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return op
+	}
+	plain := build(sparse.Auto)
+	for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
+		op := build(layout)
+		if op.weights.Layout() != layout || op.cost.ResidentBytes >= plain.cost.ResidentBytes {
+			t.Errorf("%v: %v, %d bytes of %d", layout, op.weights.Layout(), op.cost.ResidentBytes, plain.cost.ResidentBytes)
+		}
+		var a, b sparse.RowBuffer
+		for i := range op.weights.Rows() {
+			_, val := op.weights.Row(i, &a)
+			_, want := plain.weights.Row(i, &b)
+			off := 0.0
+			for e, w := range want {
+				off += math.Abs(float64(val[e]) - float64(w))
+			}
+			// The certificate of the plain weights has room for itself.
+			if room := (op.cert.Eta(i) - 0.9*plain.cert.Eta(i)) * op.degrees[i]; off > room {
+				t.Fatalf("%v: row %d is off by %g, certified for %g", layout, i, off, room)
+			}
+			if layout == sparse.Compact && (off != 0 || op.degrees[i] != plain.degrees[i]) {
+				t.Fatalf("row %d differs", i)
+			}
+		}
+		if layout == sparse.Compact16 && !(op.cert.EntryRel >= 0x1p-11) {
+			t.Errorf("relative error %g", op.cert.EntryRel)
+		}
+	}
+	if _, err := NewCSR(ctx, p, Sigma(0.02), &Options{Layout: 9}); err == nil {
+		t.Error("there is a layout 9")
+	}
+}
+
+// Columns are there twice while they are converted: the budget has room for that, or
+// the build is refused.
+func TestPeakOfLayouts(t *testing.T) {
+	p, err := synth.Uniform(2000, 2, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const radius = 0.2
+	peaks := map[sparse.Layout]int64{}
+	for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16} {
+		op, err := NewCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius})
+		if err != nil {
+			t.Fatal(err)
+		}
+		peaks[layout] = op.cost.PeakBytes
+		if more := op.cost.PeakBytes - peaks[sparse.Plain]; layout != sparse.Plain && more < 2*op.cost.NNZ {
+			t.Errorf("%v: %d bytes more than plain for %d weights", layout, more, op.cost.NNZ)
+		}
+		if got := csrCost(p.Rows, 2, float64(op.cost.NNZ), &Options{Layout: layout}).PeakBytes; got < op.cost.PeakBytes {
+			t.Errorf("%v: planned with %d bytes, took %d", layout, got, op.cost.PeakBytes)
+		}
+		var refused *MemoryError
+		short := &Options{Layout: layout, CutoffRadius: radius, BudgetBytes: op.cost.PeakBytes - 1}
+		if _, err := NewCSR(t.Context(), p, Sigma(radius/3), short); !errors.As(err, &refused) {
+			t.Errorf("%v: built with a byte less than it takes: %v", layout, err)
+		}
+	}
+}

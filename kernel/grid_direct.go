@@ -1,0 +1,318 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// directRows are weights beside the grid: those of all pairs one of whose points is
+// out of it, stored for both.
+type directRows struct {
+	rows []uint32 // that have any, ascending
+	ptr  []int    // entries of each, and the end
+	ind  []uint32
+	val  []float64
+}
+
+func (r *directRows) bytes() int64 {
+	return (4+8)*int64(len(r.val)) + 4*int64(len(r.rows)) + 8*int64(len(r.ptr))
+}
+
+// addDirect adds the product of the direct row at a place of r.rows to wx.
+func addDirect[T float](r *directRows, wx []float64, at int, x block[T], centre []float64) {
+	for e := r.ptr[at]; e < r.ptr[at+1]; e++ {
+		w := r.val[e]
+		for c, v := range x.row(int(r.ind[e])) {
+			wx[c] += float64(w * (float64(v) - centre[c]))
+		}
+	}
+}
+
+// exclude takes rows out of the grid until all others have a bound they may keep.
+// Fewer points in the grid can only lower the bounds of others, but also their
+// degrees, and so a row may follow its neighbours.
+func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []float64, o *Options) error {
+	limit := 0.5
+	if o.Isolated == Repair {
+		limit = min(limit, o.Tolerance)
+	}
+	all := op.degrees // with every row in the grid
+	peak := op.cost.PeakBytes
+	for {
+		found := false
+		for i, eta := range op.cert.Row {
+			if float64(eta) > limit && !op.outside(i) {
+				if op.out == nil {
+					op.out = make([]bool, len(all))
+				}
+				op.out[i], found = true, true
+			}
+		}
+		if !found {
+			if op.out != nil {
+				op.cert.rankRows()
+			}
+			op.cost.ResidentBytes += op.direct.bytes() + int64(len(op.out))
+			return nil
+		}
+		var r *gridRepair
+		if o.Isolated == Repair {
+			r = &gridRepair{op: op, p: p, b: b, peak: peak}
+			if err := r.run(ctx, o); err != nil {
+				return fmt.Errorf("repair: %w", err)
+			}
+		}
+		if err := op.sum(ctx, newGridPass[float64](op, 1)); err != nil {
+			return err
+		}
+		op.cert.Isolated, op.cert.Rounding = 0, 0
+		bound := func(i int, near, dropped, more float64) {
+			op.cert.Rounding = max(op.cert.Rounding, op.certifyRow(i, near, dropped)+more)
+		}
+		repaired := 0
+		for cell := range op.cells.count() {
+			for i := int(op.cells.start[cell]); i < int(op.cells.start[cell+1]); i++ {
+				switch {
+				case op.outside(i) && r != nil:
+					op.degrees[i] = r.certify(repaired, op.degrees[i])
+					repaired++
+				case op.outside(i):
+					op.degrees[i] = 0
+					op.cert.Row[i] = float32(math.Inf(1))
+				case r != nil:
+					// A direct weight with every row out of the grid is added to what the grid has.
+					sums := float64(len(r.rows)) * 0x1p-52
+					bound(i, near[cell], r.dropped+sums*op.degrees[i], sums)
+				default:
+					// What was lost with the other rows is known as the grid had it.
+					bound(i, near[cell], max(all[i]-op.degrees[i], 0)+op.errs.near*near[cell]+op.errs.far, 0)
+				}
+				if op.degrees[i] <= 0 && op.outside(i) {
+					op.cert.Isolated++
+				}
+			}
+		}
+	}
+}
+
+// gridRepair makes the direct rows of the rows out of the grid. A row gets the
+// weights of all points in cells within a radius that follows from a lower bound of
+// its degree: n weights from beyond it are together below a quarter of the tolerance.
+type gridRepair struct {
+	op      *Grid
+	p       *pointSet
+	b       Bandwidth
+	rows    []repairRow
+	cells   []repairCell
+	dropped float64 // at most, from any row in the grid
+	peak    int64   // bytes of the grid
+}
+
+type repairRow struct {
+	row     int
+	at      [latticeAxes]int
+	radius2 float64 // squared, in units of sigma; 0 for a row no weight reaches
+	lost    float64 // the largest weight beyond it, at most
+	entries int
+}
+
+// repairCell is a cell with points.
+type repairCell struct {
+	at     [latticeAxes]int
+	lo, hi int
+}
+
+func (r *gridRepair) run(ctx context.Context, o *Options) error {
+	op := r.op
+	op.direct = directRows{} // those of the round before have no use
+	for cell := range op.cells.count() {
+		lo, hi := int(op.cells.start[cell]), int(op.cells.start[cell+1])
+		if lo == hi {
+			continue
+		}
+		c := repairCell{op.lattice.coordinates(op.cells.key(cell)), lo, hi}
+		r.cells = append(r.cells, c)
+		for i := lo; i < hi; i++ {
+			if op.out[i] {
+				r.rows = append(r.rows, repairRow{row: i, at: c.at})
+			}
+		}
+	}
+	progress := o.progress("repair rows", 3*len(r.rows))
+	each := func(do func(row *repairRow)) error {
+		return op.workers.Do(ctx, len(r.rows), par.Func(func(_, piece int) {
+			do(&r.rows[piece])
+			progress.add()
+		}))
+	}
+	if err := each(func(row *repairRow) { r.measure(row, o.Tolerance) }); err != nil {
+		return err
+	}
+	if err := each(r.count); err != nil {
+		return err
+	}
+	entries := 0.0 // may be more than an int holds
+	for i := range r.rows {
+		r.dropped += r.rows[i].lost
+		entries += float64(r.rows[i].entries)
+	}
+	need := saturate(float64(r.peak) + 36*entries + 24*float64(op.N()))
+	if need > o.BudgetBytes || entries > math.MaxInt/36 {
+		return &MemoryError{What: "build grid: direct rows", Need: need, Budget: o.BudgetBytes}
+	}
+	total, starts := 0, make([]int, len(r.rows)+1)
+	for i := range r.rows {
+		total += r.rows[i].entries
+		starts[i+1] = total
+	}
+	ind, val := make([]uint32, total), make([]float64, total)
+	if err := op.workers.Do(ctx, len(r.rows), par.Func(func(_, piece int) {
+		r.weigh(&r.rows[piece], ind[starts[piece]:starts[piece+1]], val[starts[piece]:starts[piece+1]])
+		progress.add()
+	})); err != nil {
+		return err
+	}
+	r.store(starts, ind, val)
+	op.cost.PeakBytes = need
+	op.cost.NNZ = int64(len(op.direct.val))
+	return nil
+}
+
+// place returns where the point of a row is in its cell.
+func (r *gridRepair) place(row *repairRow) (place [latticeAxes]float64) {
+	for a := range r.op.lattice.d {
+		place[a] = r.op.place[a][row.row]
+	}
+	return place
+}
+
+// measure finds the radius of a row.
+func (r *gridRepair) measure(row *repairRow, tolerance float64) {
+	l, place := r.op.lattice, r.place(row)
+	least, most := 0.0, 0.0 // bounds of the degree
+	for _, c := range r.cells {
+		others := float64(c.hi - c.lo)
+		if c.at == row.at {
+			others--
+		}
+		near, far := l.between2(row.at, place, c.at)
+		least += others * math.Exp(-far/2)
+		most += others * math.Exp(-near/2)
+	}
+	row.lost = most
+	if least > minDegree {
+		row.lost = tolerance * least / (4 * float64(r.op.N()))
+		row.radius2 = -2 * math.Log(row.lost)
+	}
+}
+
+// reaches tells whether points of a cell belong to the row.
+func (r *gridRepair) reaches(row *repairRow, cell [latticeAxes]int) bool {
+	if row.radius2 == 0 {
+		return false
+	}
+	least, _ := r.op.lattice.between2(row.at, r.place(row), cell)
+	return least <= row.radius2
+}
+
+// others visits the rows out of the grid that belong to a row because it belongs to
+// them.
+func (r *gridRepair) others(row *repairRow, visit func(j int)) {
+	for i := range r.rows {
+		other := &r.rows[i]
+		if other.row != row.row && !r.reaches(row, other.at) && r.reaches(other, row.at) {
+			visit(other.row)
+		}
+	}
+}
+
+// count sets the number of entries of a row.
+func (r *gridRepair) count(row *repairRow) {
+	row.entries = 0
+	for _, c := range r.cells {
+		if r.reaches(row, c.at) {
+			row.entries += c.hi - c.lo
+			if c.at == row.at {
+				row.entries--
+			}
+		}
+	}
+	r.others(row, func(int) { row.entries++ })
+}
+
+// weigh writes the entries of a row.
+func (r *gridRepair) weigh(row *repairRow, ind []uint32, val []float64) {
+	order, at := r.op.cells.order, 0
+	put := func(j int) {
+		ind[at], val[at] = uint32(j), r.b.Weight(r.p.dist2(int(order[row.row]), int(order[j])))
+		at++
+	}
+	for _, c := range r.cells {
+		if !r.reaches(row, c.at) {
+			continue
+		}
+		for j := c.lo; j < c.hi; j++ {
+			if j != row.row {
+				put(j)
+			}
+		}
+	}
+	r.others(row, put)
+}
+
+// store makes the direct rows: the entries of the rows out of the grid, and those of
+// their partners in it.
+func (r *gridRepair) store(starts []int, ind []uint32, val []float64) {
+	op := r.op
+	counts := make([]int, op.N()+1)
+	for i := range r.rows {
+		counts[r.rows[i].row] = r.rows[i].entries
+		for _, j := range ind[starts[i]:starts[i+1]] {
+			if !op.out[j] {
+				counts[j]++
+			}
+		}
+	}
+	d := directRows{ptr: []int{0}}
+	for i, count := range counts {
+		if count > 0 {
+			d.rows, d.ptr = append(d.rows, uint32(i)), append(d.ptr, d.ptr[len(d.ptr)-1]+count)
+			counts[i] = d.ptr[len(d.ptr)-2] // where its next entry goes
+		}
+	}
+	nnz := d.ptr[len(d.ptr)-1]
+	d.ind, d.val = make([]uint32, nnz), make([]float64, nnz)
+	put := func(i int, j uint32, w float64) {
+		d.ind[counts[i]], d.val[counts[i]] = j, w
+		counts[i]++
+	}
+	for i := range r.rows {
+		row := r.rows[i].row
+		for e := starts[i]; e < starts[i+1]; e++ {
+			put(row, ind[e], val[e])
+			if !op.out[ind[e]] {
+				put(int(ind[e]), uint32(row), val[e])
+			}
+		}
+	}
+	op.direct = d
+}
+
+// certify bounds a repaired row, given its degree, and returns the degree it has.
+func (r *gridRepair) certify(at int, degree float64) float64 {
+	op, row := r.op, &r.rows[at]
+	if degree < minDegree {
+		op.cert.Row[row.row] = float32(math.Inf(1))
+		return 0
+	}
+	n := float64(op.N())
+	// Direct weights are exp(-y) with a relative error of y (d + 4) 2^-53, and y is
+	// below 750; sums of up to n of them.
+	eta := n*row.lost/degree + 750*float64(op.lattice.d+4)*0x1p-53 + n*0x1p-52
+	op.cert.Row[row.row] = roundUp(eta * (1 + 1e-9))
+	op.cert.Rounding = max(op.cert.Rounding, n*0x1p-53)
+	return degree
+}

@@ -1,0 +1,380 @@
+package kernel
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// A gridPiece is a run of sorted points that one worker spreads and finishes: those
+// of some cells, or some of those of a crowded one.
+type gridPiece struct {
+	cell, cells int // the first cell, and how many there are
+	lo, hi      int // points
+	slot        int // of the sums of some points of a cell; -1 for whole cells
+}
+
+const (
+	gridPiecePoints = 1024 // cells are put together up to so many points
+	gridPieceCells  = 1024 // and up to so many cells
+	gridMostPoints  = 4096 // and taken apart above so many points
+)
+
+// cutPieces cuts sorted points into pieces, and counts the slots.
+func cutPieces(cells *latticeOrder) (pieces []gridPiece, slots int) {
+	for cell := 0; cell < cells.count(); {
+		at, lo := cell, int(cells.start[cell])
+		for cell++; cell < cells.count() && cell-at < gridPieceCells && int(cells.start[cell+1])-lo <= gridPiecePoints; cell++ {
+		}
+		hi := int(cells.start[cell])
+		parts := 1
+		if cell == at+1 {
+			parts = max(par.Blocks(hi-lo, gridMostPoints), 1)
+		}
+		for part := range parts {
+			piece := gridPiece{cell: at, cells: cell - at, lo: lo + partOf(hi-lo, part, parts), hi: lo + partOf(hi-lo, part+1, parts), slot: -1}
+			if parts > 1 {
+				piece.slot, slots = slots, slots+1
+			}
+			pieces = append(pieces, piece)
+		}
+	}
+	return pieces, slots
+}
+
+// gridPass is the state of one product of grid; it is reused from step to step.
+type gridPass[T float] struct {
+	op     *Grid
+	k      int
+	nodes  *transferPass
+	runs   []int     // of a tile among the nodes
+	slots  []float64 // tiles of parts of cells
+	room   []gridRoom
+	centre []float64 // is subtracted from the rows of x and comes back behind the product
+
+	x, dst    block[T]
+	stats     *Stats // nil: dst = W x
+	spreading bool
+	first     bool // the weights of points and themselves are to be made
+}
+
+// gridRoom is the scratch memory of a worker. Points are done a batch at a time, m of
+// them with those that fill the lanes.
+type gridRoom struct {
+	basis   [latticeAxes][]float64 // p rows of m numbers each
+	rows    []float64              // products of the basis along all axes but the last, rows of m
+	tile    []float64              // k tiles
+	x       []float64              // k rows of m: the numbers of points, less the centre
+	wx      []float64              // k rows of m
+	product []float64              // m rows of k
+	sums    partial                // of the piece at hand
+}
+
+// batchNumbers is how many numbers of the basis a batch has at most, as far as the
+// lanes allow: they stay in the first-level cache.
+const batchNumbers = 4096
+
+// batch returns the number of points of a batch, with p nodes along each axis.
+func (l *lattice) batch(p int) int {
+	most := batchNumbers / (power(p, l.d-1) + l.d*p)
+	return min(max(most/simd.NodeLanes, 1), 16) * simd.NodeLanes
+}
+
+// filled returns n rounded up to what fills the lanes.
+func filled(n int) int { return par.Blocks(n, simd.NodeLanes) * simd.NodeLanes }
+
+func newGridPass[T float](op *Grid, k int) *gridPass[T] {
+	t := op.transfer
+	workers := op.workers.Count()
+	pass := &gridPass[T]{
+		op: op, k: k, nodes: newTransferPass(t, k, workers, op.kernels), runs: t.runs(),
+		slots: make([]float64, op.slots*k*t.tileSize()), room: make([]gridRoom, workers), centre: make([]float64, k),
+	}
+	for w := range pass.room {
+		pass.room[w] = newGridRoom(t, k)
+	}
+	return pass
+}
+
+// newGridRoom takes one piece of memory, with a gap on either side: workers write
+// these numbers all the time and must not share a cache line.
+func newGridRoom(t *transfer, k int) (room gridRoom) {
+	const gap = 16
+	m, rows := t.batch(t.p), t.tileSize()/t.p
+	memory := make([]float64, gap+(t.d*t.p+rows+3*k)*m+k*t.tileSize()+gap)[gap:]
+	take := func(n int) []float64 {
+		part := memory[:n:n]
+		memory = memory[n:]
+		return part
+	}
+	for a := range t.d {
+		room.basis[a] = take(t.p * m)
+	}
+	room.rows, room.tile = take(rows*m), take(k*t.tileSize())
+	room.x, room.wx, room.product = take(k*m), take(k*m), take(k*m)
+	return room
+}
+
+// grow makes room for the classes of any piece, so that no later step allocates.
+func (pass *gridPass[T]) grow(ps *partials) {
+	most := 0
+	for i := range ps.chunk {
+		most = max(most, len(ps.chunk[i].class))
+	}
+	const gap = 16
+	for i := range pass.room {
+		if sums := &pass.room[i].sums; cap(sums.class) < most {
+			memory := make([]float64, gap+pass.k+most+gap)[gap:]
+			sums.sums, sums.class = memory[:pass.k:pass.k], memory[pass.k:][:most:most]
+		}
+	}
+}
+
+// run makes dst = W x, or the step that st has begun.
+func (pass *gridPass[T]) run(ctx context.Context, dst, x block[T], st *Stats) error {
+	pass.x, pass.dst, pass.stats = x, dst, st
+	clear(pass.centre)
+	if st != nil {
+		// Sums of differences from the mean are as small as the iterate is, and so
+		// are their roundings.
+		copy(pass.centre, st.finish.mean)
+	}
+	err := pass.multiply(ctx)
+	pass.x, pass.dst, pass.stats = block[T]{}, block[T]{}, nil
+	return err
+}
+
+func (pass *gridPass[T]) multiply(ctx context.Context) error {
+	op := pass.op
+	pass.spreading = true
+	if err := op.workers.Do(ctx, len(op.pieces), pass); err != nil {
+		return err
+	}
+	pass.spreading = false
+	pass.joinSlots()
+	if err := pass.nodes.run(ctx, op.workers); err != nil {
+		return err
+	}
+	return op.workers.Do(ctx, len(op.pieces), pass)
+}
+
+// Run does one piece.
+func (pass *gridPass[T]) Run(worker, piece int) {
+	if pass.spreading {
+		pass.spread(&pass.room[worker], &pass.op.pieces[piece])
+		return
+	}
+	pass.collect(&pass.room[worker], piece)
+}
+
+// weigh leaves the basis of a batch of points, from lo on, in room.
+func (op *Grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
+	t := op.transfer
+	for a := range t.d {
+		op.kernels.Lagrange(room.basis[a], op.place[a][lo:][:m], op.interpolation.nodes, op.interpolation.factor)
+	}
+	last = room.basis[t.d-1][:t.p*m]
+	switch t.d {
+	case 1:
+		rows = room.rows[:m]
+		for i := range rows {
+			rows[i] = 1
+		}
+		return rows, last
+	case 2:
+		return room.basis[0][:t.p*m], last
+	}
+	rows = append(room.rows[:0], room.basis[0][:t.p*m]...)
+	for _, basis := range room.basis[1 : t.d-1] {
+		rows = rows[:len(rows)*t.p]
+		for r := len(rows)/(t.p*m) - 1; r >= 0; r-- { // from the last on: none is written before it is read
+			for b := t.p - 1; b >= 0; b-- {
+				product, row, factor := rows[(r*t.p+b)*m:][:m], rows[r*m:][:m], basis[b*m:][:m]
+				for i, v := range row {
+					product[i] = v * factor[i]
+				}
+			}
+		}
+	}
+	return rows, last
+}
+
+// centred leaves rows lo to hi-1 of x, less the centre, in room: columns of m numbers,
+// zeros for rows out of the grid and behind the last.
+func (pass *gridPass[T]) centred(room *gridRoom, lo, hi, m int) {
+	for c, centre := range pass.centre {
+		column := room.x[c*m:][:m]
+		clear(column[hi-lo:])
+		for i := range column[:hi-lo] {
+			column[i] = float64(pass.x.data[(lo+i)*pass.x.stride+c]) - centre
+		}
+		if pass.op.out == nil {
+			continue
+		}
+		for i, out := range pass.op.out[lo:hi] {
+			if out {
+				column[i] = 0
+			}
+		}
+	}
+}
+
+// spread interpolates the rows of x of a piece to the nodes of their cells.
+func (pass *gridPass[T]) spread(room *gridRoom, piece *gridPiece) {
+	op, size := pass.op, pass.op.transfer.tileSize()
+	if piece.slot >= 0 {
+		tiles := pass.slots[piece.slot*pass.k*size:][:pass.k*size]
+		clear(tiles)
+		pass.spreadRows(room, tiles, piece.lo, piece.hi)
+		return
+	}
+	for cell := piece.cell; cell < piece.cell+piece.cells; cell++ {
+		clear(room.tile)
+		pass.spreadRows(room, room.tile, int(op.cells.start[cell]), int(op.cells.start[cell+1]))
+		pass.store(cell, room.tile)
+	}
+}
+
+// spreadRows adds rows lo to hi-1 of x to the tiles of their cell.
+func (pass *gridPass[T]) spreadRows(room *gridRoom, tiles []float64, lo, hi int) {
+	op, size := pass.op, pass.op.transfer.tileSize()
+	for batch := op.lattice.batch(op.transfer.p); lo < hi; lo += batch {
+		n := min(batch, hi-lo)
+		m := filled(n)
+		rows, last := op.weigh(room, lo, m)
+		if pass.first {
+			op.weighSelf(room, lo, n)
+		}
+		pass.centred(room, lo, lo+n, m)
+		for c := range pass.k {
+			op.kernels.ToNodes(tiles[c*size:][:size], rows, last, room.x[c*m:][:m])
+		}
+	}
+}
+
+// store copies tiles to the nodes of a cell.
+func (pass *gridPass[T]) store(cell int, tiles []float64) {
+	p, base := pass.nodes.p, pass.nodes.base(cell)
+	for c := range pass.k {
+		nodes := pass.nodes.in[c*pass.nodes.nodes+base:]
+		for _, at := range pass.runs {
+			copy(nodes[at:][:p], tiles)
+			tiles = tiles[p:]
+		}
+	}
+}
+
+// load copies the nodes of a cell to tiles.
+func (pass *gridPass[T]) load(cell int, tiles []float64) {
+	p, base := pass.nodes.p, pass.nodes.base(cell)
+	for c := range pass.k {
+		nodes := pass.nodes.in[c*pass.nodes.nodes+base:]
+		for _, at := range pass.runs {
+			copy(tiles[:p], nodes[at:])
+			tiles = tiles[p:]
+		}
+	}
+}
+
+// joinSlots adds up the tiles of cells that were taken apart, in their order.
+func (pass *gridPass[T]) joinSlots() {
+	if pass.op.slots == 0 {
+		return
+	}
+	tiles := pass.room[0].tile
+	size := len(tiles)
+	for at, piece := range pass.op.pieces {
+		if piece.slot < 0 {
+			continue
+		}
+		part := pass.slots[piece.slot*size:][:size]
+		if piece.lo == int(pass.op.cells.start[piece.cell]) {
+			clear(tiles)
+		}
+		for i, v := range part {
+			tiles[i] += v
+		}
+		if at+1 == len(pass.op.pieces) || pass.op.pieces[at+1].cell != piece.cell {
+			pass.store(piece.cell, tiles)
+		}
+	}
+}
+
+// collect interpolates from the nodes to the rows of a piece, and finishes them.
+func (pass *gridPass[T]) collect(room *gridRoom, piece int) {
+	op, at := pass.op, &pass.op.pieces[piece]
+	next, _ := slices.BinarySearch(op.direct.rows, uint32(at.lo))
+	if pass.stats != nil {
+		room.sums.borrow(&pass.stats.partials.chunk[piece])
+		defer room.sums.giveBack(&pass.stats.partials.chunk[piece])
+	}
+	for cell := at.cell; cell < at.cell+at.cells; cell++ {
+		lo, hi := max(int(op.cells.start[cell]), at.lo), min(int(op.cells.start[cell+1]), at.hi)
+		if lo >= hi {
+			continue
+		}
+		pass.load(cell, room.tile)
+		for batch := op.lattice.batch(op.transfer.p); lo < hi; lo += batch {
+			next = pass.collectRows(room, lo, min(lo+batch, hi), next)
+		}
+	}
+}
+
+// collectRows makes rows lo to hi-1, of one cell, and finishes them. next is the first
+// direct row that is not before them; the one behind them is returned.
+func (pass *gridPass[T]) collectRows(room *gridRoom, lo, hi, next int) int {
+	op, size, m := pass.op, pass.op.transfer.tileSize(), filled(hi-lo)
+	rows, last := op.weigh(room, lo, m)
+	pass.centred(room, lo, hi, m)
+	for c := range pass.k {
+		wx, x := room.wx[c*m:][:m], room.x[c*m:][:m]
+		op.kernels.FromNodes(wx, rows, last, room.tile[c*size:][:size], hi-lo)
+		for i, self := range op.self[lo:hi] {
+			wx[i] -= float64(self * x[i])
+		}
+	}
+	k, product := pass.k, room.product[:(hi-lo)*pass.k]
+	for c := range k {
+		for i, v := range room.wx[c*m:][:hi-lo] {
+			product[i*k+c] = v
+		}
+	}
+	for i := lo; op.out != nil && i < hi; i++ {
+		row := product[(i-lo)*k:][:k]
+		if op.out[i] {
+			clear(row)
+		}
+		if next < len(op.direct.rows) && int(op.direct.rows[next]) == i {
+			addDirect(&op.direct, row, next, pass.x, pass.centre)
+			next++
+		}
+	}
+	pass.finishRows(product, &room.sums, lo, hi)
+	return next
+}
+
+// finishRows writes rows lo to hi-1 of the product or of the next iterate, given those
+// of W (x - centre).
+func (pass *gridPass[T]) finishRows(wx []float64, sums *partial, lo, hi int) {
+	x, dst := pass.x, pass.dst
+	x.data, dst.data = x.data[lo*x.stride:], dst.data[lo*dst.stride:]
+	if pass.stats == nil {
+		for i := range hi - lo {
+			out := dst.row(i)
+			for c, v := range wx[i*pass.k:][:pass.k] {
+				out[c] = T(v)
+			}
+		}
+		return
+	}
+	degrees := pass.op.degrees[lo:hi]
+	for i, degree := range degrees {
+		row := wx[i*pass.k:][:pass.k]
+		for c, m := range pass.centre {
+			row[c] += float64(degree * m)
+		}
+	}
+	finishRows(&pass.stats.finish, sums, lo, degrees, wx, x, dst)
+}

@@ -1,0 +1,157 @@
+package kernel
+
+import (
+	"context"
+	"slices"
+	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A pairList holds, for each cluster of a cell list, the spans of points that may be
+// within the radius of its own. It is the rows of weights between distinct points.
+type pairList struct {
+	cl      *cellList
+	gamma   float64
+	kernels *simd.Kernels
+	chunk   []pairChunk
+	added   *sparse.CSR // weights of repaired rows beyond the radius; nil if there are none
+}
+
+// pairChunk is the list of some clusters.
+type pairChunk struct {
+	ptr   []uint32 // of each cluster's spans, and the end
+	spans []uint32 // pairs of numbers: the first point and the one behind the last
+}
+
+func (c *pairChunk) bytes() int64 { return 4 * (int64(len(c.ptr)) + int64(len(c.spans))) }
+
+// clustersPerChunk is the number of clusters of a chunk: one or two thousand points.
+const clustersPerChunk = 64
+
+func newPairList(ctx context.Context, cl *cellList, b Bandwidth, budget int64, o *Options) (*pairList, error) {
+	clusters := len(cl.first) - 1
+	l := &pairList{cl: cl, gamma: b.gamma, kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
+	sweeps := make([]*sweep, o.Workers.Count())
+	progress := o.progress("list pairs", len(l.chunk))
+	var taken atomic.Int64
+	err := o.Workers.Do(ctx, len(l.chunk), par.Func(func(worker, piece int) {
+		if taken.Add(4) > budget { // the first number of ptr
+			return
+		}
+		if sweeps[worker] == nil {
+			sweeps[worker] = newSweep(cl, o.Kernels, cl.searchBands())
+		}
+		from, to := par.Block(piece, clusters, clustersPerChunk)
+		ptr, spans := make([]uint32, 1, to-from+1), []uint32(nil)
+		sweeps[worker].clusters(from, to, func(c int) bool {
+			begin := len(spans)
+			sweeps[worker].candidates(c, func(from, to uint32) {
+				switch last := len(spans) - 1; {
+				case from >= to:
+				case last > begin && spans[last] == from:
+					spans[last] = to
+				default:
+					spans = append(spans, from, to)
+				}
+			})
+			ptr = append(ptr, uint32(len(spans)))
+			return taken.Add(4*int64(1+len(spans)-begin)) <= budget && ctx.Err() == nil
+		})
+		if len(ptr) <= to-from || taken.Load() > budget {
+			return
+		}
+		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without room for more
+		progress.add()
+	}))
+	if err == nil {
+		err = ctx.Err() // a piece may have been left half done
+	}
+	if err != nil {
+		return nil, err
+	}
+	if taken.Load() > budget {
+		return nil, &MemoryError{What: "build pairs: list of cluster pairs", Need: saturate(float64(o.BudgetBytes-budget) + float64(taken.Load())), Budget: o.BudgetBytes}
+	}
+	return l, nil
+}
+
+// bytes is the memory of the list.
+func (l *pairList) bytes() (sum int64) {
+	for i := range l.chunk {
+		sum += l.chunk[i].bytes()
+	}
+	return sum
+}
+
+// resident is the memory of the list and the points.
+func (l *pairList) resident() int64 {
+	sum := l.bytes() + 4*int64(len(l.cl.axis)) + 4*int64(len(l.cl.first))
+	if l.added != nil {
+		sum += l.added.Size()
+	}
+	return sum
+}
+
+// tested is the number of distances a product takes.
+func (l *pairList) tested() (sum float64) {
+	for c := range len(l.cl.first) - 1 {
+		points, spans := l.cl.first[c+1]-l.cl.first[c], l.spans(c)
+		for s := 0; s < len(spans); s += 2 {
+			sum += float64(points) * float64(spans[s+1]-spans[s])
+		}
+	}
+	return sum
+}
+
+// spans returns the candidates of cluster c.
+func (l *pairList) spans(c int) []uint32 {
+	chunk := &l.chunk[c/clustersPerChunk]
+	at := c % clustersPerChunk
+	return chunk.spans[chunk.ptr[at]:chunk.ptr[at+1]]
+}
+
+// Rows returns the number of distinct points.
+func (l *pairList) Rows() int { return l.cl.n }
+
+// Chunks returns the number of chunks.
+func (l *pairList) Chunks() int { return len(l.chunk) }
+
+// Chunk returns the points of a chunk.
+func (l *pairList) Chunk(c int) (lo, hi int) {
+	from, to := par.Block(c, len(l.cl.first)-1, clustersPerChunk)
+	return int(l.cl.first[from]), int(l.cl.first[to])
+}
+
+// weigh returns the sums of the weights of every point, and the number of its
+// neighbours.
+func (l *pairList) weigh(ctx context.Context, o *Options) (sums []float64, counts []uint32, err error) {
+	sums, counts = make([]float64, l.cl.n), make([]uint32, l.cl.n)
+	readers := make([]*pairReader, o.Workers.Count())
+	progress := o.progress("degrees", len(l.chunk))
+	err = o.Workers.Do(ctx, len(l.chunk), par.Func(func(worker, piece int) {
+		if readers[worker] == nil {
+			readers[worker] = l.newReader(1)
+		}
+		r := readers[worker]
+		var part [clusterPoints]float64
+		from, to := par.Block(piece, len(l.cl.first)-1, clustersPerChunk)
+		for c := from; c < to && ctx.Err() == nil; c++ {
+			first, end := int(l.cl.first[c]), int(l.cl.first[c+1])
+			for r.start(l.spans(c)); r.next(first, end); {
+				l.kernels.SumRows(part[:end-first], r.ptr[:end-first+1], r.val)
+				for i := range end - first {
+					sums[first+i] += part[i]
+					counts[first+i] += r.counts[i]
+				}
+			}
+		}
+		progress.add()
+	}))
+	if err == nil {
+		err = ctx.Err() // a piece may have been left half done
+	}
+	return sums, counts, err
+}

@@ -1,0 +1,350 @@
+package kernel
+
+import (
+	"context"
+
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// polyArithmetic is how panels of type E are made and multiplied.
+type polyArithmetic[E float] struct {
+	// load writes rows of the frame, d numbers each.
+	load func(dst []E, lo, hi int)
+	// mulTrans sets dst = w' a, k x cols; see simd.Kernels.MulTrans.
+	mulTrans func(dst []E, dstStride int, w []E, wStride, k int, a []E, aStride, rows, cols int)
+	// dots sets dst[i,j] to the product of row i of a and row j of b.
+	dots func(dst []E, dstStride int, a []E, aStride, na int, b []E, bStride, nb, d int)
+	// sums and products are mulTrans and dots of the rows lo to hi-1 themselves, for
+	// degree 1, where no panel is needed; nil where there is no such kernel.
+	sums     func(dst []E, dstStride int, w []E, wStride, k, lo, hi int)
+	products func(dst []E, dstStride int, b []E, bStride, k, lo, hi int)
+}
+
+func polySingle(fr *polyFrame) *polyArithmetic[float32] {
+	return &polyArithmetic[float32]{fr.load32, fr.kernels.MulTrans, fr.kernels.Dots, fr.sums32, fr.products32}
+}
+
+func polyDouble(fr *polyFrame) *polyArithmetic[float64] {
+	return &polyArithmetic[float64]{load: fr.load64, mulTrans: mulTrans64, dots: dots64}
+}
+
+func mulTrans64(dst []float64, dstStride int, w []float64, wStride, k int, a []float64, aStride, rows, cols int) {
+	for c := range k {
+		out := dst[c*dstStride:][:cols]
+		clear(out)
+		for r := range rows {
+			gonum.Implementation{}.Daxpy(cols, w[r*wStride+c], a[r*aStride:], 1, out, 1)
+		}
+	}
+}
+
+func dots64(dst []float64, dstStride int, a []float64, aStride, na int, b []float64, bStride, nb, d int) {
+	for i := range na {
+		for j := range nb {
+			dst[i*dstStride+j] = gonum.Implementation{}.Ddot(d, a[i*aStride:], 1, b[j*bStride:], 1)
+		}
+	}
+}
+
+// polyPass is the state of one product; it is reused from step to step. T is the
+// type of the iterate, E that of panels.
+//
+// The polynomial in y_i.y_j of degree P is a sum over the monomials of y_i and
+// y_j, and those are nested: a monomial of degree r is a coordinate b times one
+// of degree r-1 whose coordinates are none before b. So there are no panels of
+// monomials. Where the weights of rows are multiplied with coordinate b, the
+// sums over rows of weight times coordinates b, b+1, ... are those of the
+// monomials that begin with b, and so on; on the way back the same nest is
+// evaluated as Horner's scheme does. Moments are kept by segments, one for each
+// visit, of k rows each.
+type polyPass[E, T float] struct {
+	op     *Poly
+	math   *polyArithmetic[E]
+	k      int
+	dst, x block[T]
+	stats  *Stats // nil: dst = W x
+
+	// shift is what is taken from x before, and put back after, W 1 being known: the
+	// mean in a step, where the errors of products are then relative to the spread
+	// of x, and zero otherwise.
+	shift   []float64
+	adding  bool      // first half: fill partial
+	partial []float64 // of each chunk: k sums of f x, then moments
+	total   []float64
+	values  []E // moments times coefficients
+	rooms   []polyRoom[E]
+	fast    *polyFinish // of a step in float32
+}
+
+// polyRoom is the scratch memory of a worker.
+type polyRoom[E float] struct {
+	panel   []E
+	low     []E   // coordinates along the axes of a projection
+	weights [][]E // rows x k, by depth
+	results [][]E // k x rows, by depth
+	sums    []E   // a segment
+	wx      []float64
+	tile    []float32 // a panel of W x in float32
+}
+
+func newPolyPass[E, T float](op *Poly, math *polyArithmetic[E], k int) *polyPass[E, T] {
+	size, d := (1+op.terms())*k, op.frame.p.d
+	pass := &polyPass[E, T]{
+		op: op, math: math, k: k, partial: make([]float64, (len(op.bounds)-1)*size), total: make([]float64, size),
+		values: make([]E, size-k), shift: make([]float64, k), rooms: make([]polyRoom[E], op.workers.Count()),
+	}
+	for i := range pass.rooms {
+		room := &pass.rooms[i]
+		room.panel, room.sums, room.wx, room.tile = make([]E, polyPanel*d), make([]E, d*k), make([]float64, k), make([]float32, polyPanel*k)
+		if op.low != nil {
+			room.low = make([]E, polyPanel*op.low.m)
+		}
+		for range max(op.series.order(), 1) {
+			room.weights = append(room.weights, make([]E, polyPanel*k))
+			room.results = append(room.results, make([]E, polyPanel*k))
+		}
+	}
+	return pass
+}
+
+func (pass *polyPass[E, T]) run(ctx context.Context, dst, x block[T], st *Stats) error {
+	pass.dst, pass.x, pass.stats = dst, x, st
+	var fast *polyFinish
+	if st != nil {
+		copy(pass.shift, st.finish.mean)
+		if fast = finisher(pass); fast != nil {
+			fast.begin(st)
+		}
+	}
+	chunks := len(pass.op.bounds) - 1
+	pass.adding = true
+	err := pass.op.workers.Do(ctx, chunks, pass)
+	pass.adding = false
+	if err == nil {
+		pass.combine()
+		err = pass.op.workers.Do(ctx, chunks, pass)
+	}
+	pass.dst, pass.x, pass.stats = block[T]{}, block[T]{}, nil
+	if fast != nil {
+		fast.end()
+	}
+	return err
+}
+
+// combine adds the chunks and multiplies the moments with their coefficients.
+func (pass *polyPass[E, T]) combine() {
+	size := len(pass.total)
+	copy(pass.total, pass.partial[:size])
+	for from := size; from < len(pass.partial); from += size {
+		for i, v := range pass.partial[from:][:size] {
+			pass.total[i] += v
+		}
+	}
+	moments := pass.total[pass.k:]
+	pass.op.eachSegment(func(first, width int) {
+		coefficients := pass.op.coefficients[first:][:width]
+		for c := range pass.k {
+			at := first*pass.k + c*width
+			for t, v := range coefficients {
+				pass.values[at+t] = E(v * moments[at+t])
+			}
+		}
+	})
+}
+
+// Run does one chunk of rows.
+func (pass *polyPass[E, T]) Run(worker, chunk int) {
+	room, op := &pass.rooms[worker], pass.op
+	sums := pass.partial[chunk*len(pass.total):][:len(pass.total)]
+	fast := pass.fast
+	if pass.stats == nil || pass.adding {
+		fast = nil
+	}
+	if pass.adding {
+		clear(sums)
+	}
+	if fast != nil {
+		fast.beginChunk(worker, chunk)
+	}
+	for lo, end := op.bounds[chunk], op.bounds[chunk+1]; lo < end; lo += polyPanel {
+		hi := min(lo+polyPanel, end)
+		if op.series.order() > 0 && !pass.direct() {
+			pass.math.load(room.panel, lo, hi)
+		}
+		if op.low != nil {
+			for i, v := range op.low.low[lo*op.low.m : hi*op.low.m] {
+				room.low[i] = E(v)
+			}
+		}
+		if pass.adding {
+			pass.gather(room, sums, lo, hi)
+			continue
+		}
+		pass.scatter(room, chunk, lo, hi, fast != nil)
+		if fast != nil {
+			fast.rows(worker, chunk, lo, hi, room.tile)
+		}
+	}
+	if fast != nil {
+		fast.endChunk(worker, chunk)
+	}
+}
+
+// gather adds the moments of a panel to sums.
+func (pass *polyPass[E, T]) gather(room *polyRoom[E], sums []float64, lo, hi int) {
+	op, k, w := pass.op, pass.k, room.weights[0]
+	for i := lo; i < hi; i++ {
+		f, row := op.factor[i], w[(i-lo)*k:][:k]
+		for c, v := range pass.x.row(i) {
+			fx := f * (float64(v) - pass.shift[c])
+			sums[c] += fx
+			row[c] = E(fx)
+		}
+	}
+	switch {
+	case pass.direct():
+		pass.math.sums(room.sums, op.frame.p.d, w, k, k, lo, hi)
+		sums = sums[k:]
+		for i, v := range room.sums {
+			sums[i] += float64(v)
+		}
+	case op.series.order() > 0:
+		pass.addMoments(room, sums[k:], hi-lo, 0, 0)
+	}
+}
+
+// direct tells whether rows are read where they are.
+func (pass *polyPass[E, T]) direct() bool {
+	return pass.op.series.order() == 1 && pass.math.sums != nil
+}
+
+// coordinates returns the panel that monomials at a depth go on with, and its width:
+// the first coordinate is one of all, the others may be along axes.
+func (pass *polyPass[E, T]) coordinates(room *polyRoom[E], depth int) ([]E, int) {
+	if depth > 0 && pass.op.low != nil {
+		return room.low, pass.op.low.m
+	}
+	return room.panel, pass.op.frame.p.d
+}
+
+// addMoments adds the moments of all monomials that begin with those the weights
+// of this depth have been multiplied with, and go on with coordinates from first
+// on; it returns what is left of sums.
+func (pass *polyPass[E, T]) addMoments(room *polyRoom[E], sums []float64, rows, first, depth int) []float64 {
+	panel, d := pass.coordinates(room, depth)
+	k, w := pass.k, room.weights[depth]
+	width := d - first
+	part := room.sums[:width*k]
+	pass.math.mulTrans(part, width, w, k, k, panel[first:], d, rows, width)
+	for i, v := range part {
+		sums[i] += float64(v)
+	}
+	sums = sums[width*k:]
+	if depth+1 == pass.op.series.order() {
+		return sums
+	}
+	next := room.weights[depth+1]
+	panel, d = pass.coordinates(room, depth+1)
+	for b := first; b < d; b++ {
+		for r := range rows {
+			v := panel[r*d+b]
+			for c := range k {
+				next[r*k+c] = w[r*k+c] * v
+			}
+		}
+		sums = pass.addMoments(room, sums, rows, b, depth+1)
+	}
+	return sums
+}
+
+// evaluate leaves, for each row of a panel, the sum over the monomials that
+// addMoments visits, in results of this depth; it returns what is left of values.
+func (pass *polyPass[E, T]) evaluate(room *polyRoom[E], values []E, rows, first, depth int) []E {
+	panel, d := pass.coordinates(room, depth)
+	k, out := pass.k, room.results[depth]
+	width := d - first
+	pass.math.dots(out, polyPanel, values, width, k, panel[first:], d, rows, width)
+	values = values[width*k:]
+	if depth+1 == pass.op.series.order() {
+		return values
+	}
+	inner := room.results[depth+1]
+	panel, d = pass.coordinates(room, depth+1)
+	for b := first; b < d; b++ {
+		values = pass.evaluate(room, values, rows, b, depth+1)
+		for c := range k {
+			to, from := out[c*polyPanel:][:rows], inner[c*polyPanel:][:rows]
+			for r, v := range from {
+				to[r] += panel[r*d+b] * v
+			}
+		}
+	}
+	return values
+}
+
+// scatter makes the rows of a panel, or leaves W x in the tile of the room.
+func (pass *polyPass[E, T]) scatter(room *polyRoom[E], chunk, lo, hi int, fast bool) {
+	op, wx, out := pass.op, room.wx, room.results[0]
+	switch {
+	case pass.direct():
+		pass.math.products(out, polyPanel, pass.values, op.frame.p.d, pass.k, lo, hi)
+	case op.series.order() > 0:
+		pass.evaluate(room, pass.values, hi-lo, 0, 0)
+	default:
+		clear(out)
+	}
+	for i := lo; i < hi; i++ {
+		f, self, x := op.factor[i], op.self[i], pass.x.row(i)
+		for c, v := range x {
+			sum := float64(op.series.a[0]*pass.total[c]) + float64(out[c*polyPanel+i-lo])
+			wx[c] = float64(f*sum) - float64(self*(float64(v)-pass.shift[c]))
+			if pass.stats != nil {
+				wx[c] += float64(op.degrees[i] * pass.shift[c])
+			}
+		}
+		switch {
+		case fast:
+			tile := room.tile[(i-lo)*pass.k:][:pass.k]
+			for c, v := range wx {
+				tile[c] = float32(v)
+			}
+			continue
+		case pass.stats != nil:
+			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, x, pass.dst.row(i))
+			continue
+		}
+		to := pass.dst.row(i)
+		for c, v := range wx {
+			to[c] = T(v)
+		}
+	}
+}
+
+func polyApply[E, T float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x block[T]) error {
+	if err := checkPair(op.N(), dst, x); err != nil {
+		return err
+	}
+	if err := checkFinite("x", x); err != nil {
+		return err
+	}
+	return productError("poly", newPolyPass[E, T](op, math, x.cols).run(ctx, dst, x, nil))
+}
+
+func polyStep[E, T float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x block[T], s *Step, st *Stats) error {
+	if err := checkPair(op.N(), dst, x); err != nil {
+		return err
+	}
+	if err := st.begin(s, op.degrees, op.bounds, x.cols); err != nil {
+		return err
+	}
+	pass, ok := st.operator.(*polyPass[E, T])
+	if !ok || pass.op != op || pass.k != x.cols {
+		pass = newPolyPass[E, T](op, math, x.cols)
+		st.operator = pass
+	}
+	if err := pass.run(ctx, dst, x, st); err != nil {
+		return productError("poly", err)
+	}
+	st.end()
+	return nil
+}

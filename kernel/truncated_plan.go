@@ -1,0 +1,184 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+func csrCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+	c := Candidate{Feasible: true, Radius: truncationRadius(p, b, pr, o)}
+	mean, upper := pr.neighbours(c.Radius)
+	if o.Neighbours > 0 { // of each point, and of some others
+		upper = 2 * min(float64(o.Neighbours), float64(p.n-1))
+	}
+	c.Neighbours = mean
+	c.Cost = csrCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
+	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b, pr)
+	if o.Layout == sparse.Compact16 {
+		c.Eta += 0x1p-11
+	}
+	if math.IsInf(c.Radius, 1) {
+		c.Reason = "every pair stored: most are within the radius the tolerance asks for"
+		return c
+	}
+	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g", mean, c.Radius)
+	return c
+}
+
+const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pairs are cut at a radius"
+
+// pairsCandidate plans the graph of csr without its weights.
+func pairsCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+	c := csrCandidate(ctx, p, b, pr, o)
+	if p.d > maxDirect {
+		return Candidate{Radius: c.Radius, Neighbours: c.Neighbours, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
+	}
+	if o.Neighbours > 0 {
+		c.Feasible, c.Reason = false, pairsHaveARadius
+		return c
+	}
+	nnz := c.Neighbours * float64(p.n)
+	c.Cost = pairsCost(p.n, p.d, nnz, testedPairs(p.n, p.d, nnz), o)
+	c.Reason = fmt.Sprintf("about %.4g neighbours a row within %.4g, weights made anew at every step", c.Neighbours, c.Radius)
+	if math.IsInf(c.Radius, 1) {
+		c.Reason = "every pair, weights made anew at every step"
+	}
+	return c
+}
+
+// truncationRadius returns the radius of a truncated kernel: the one asked for, or the
+// one at which what is dropped and the error of float32 weights meet the tolerance.
+func truncationRadius(p *pointSet, b Bandwidth, pr *profile, o *Options) float64 {
+	switch {
+	case o.CutoffRadius > 0:
+		return o.CutoffRadius
+	case o.Neighbours > 0:
+		return pr.radiusFor(min(float64(o.Neighbours), float64(p.n-1)))
+	}
+	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b, pr), o.Tolerance/2), farBoundOf(p))
+}
+
+// cutoffRadius is truncationRadius where no sample has been taken yet. One is needed only
+// if the radius is to follow from the tolerance.
+func cutoffRadius(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (float64, error) {
+	if o.fixed() {
+		return o.CutoffRadius, nil
+	}
+	pr, err := takeProfile(ctx, p, o)
+	if err != nil {
+		return 0, err
+	}
+	return truncationRadius(p, b, pr, o), nil
+}
+
+// truncatedRel is the error of a float32 weight.
+func truncatedRel(p *pointSet, b Bandwidth, pr *profile) float64 {
+	if p.d <= maxDirect {
+		return foundRel(p.d)
+	}
+	return weightRel(b, p.d, pr.most) + 0x1p-24 // the stored format
+}
+
+// farBoundOf returns what the search among points knows of those dropped. It is for
+// one goroutine.
+func farBoundOf(p *pointSet) farBound {
+	if p.d <= maxDirect {
+		return cellFar(p)
+	}
+	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
+}
+
+// csrCost estimates the cost for a number of stored weights. Nearest neighbours are
+// found by codes in any dimension.
+func csrCost(n, d int, nnz float64, o *Options) Cost {
+	if o.Neighbours > 0 {
+		d = max(d, maxDirect+1)
+	}
+	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
+	switch pairs := float64(n) * float64(n) / 2; {
+	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
+		c.BuildSeconds = pairs*(float64(d)*distanceSeconds+denseExpSeconds) + nnz*(entrySeconds+storeSeconds)
+	case d <= maxDirect:
+		c.BuildSeconds = float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
+	default:
+		c.BuildSeconds = float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
+	}
+	rows := float64(n)
+	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
+	c.ResidentBytes = saturate(8*nnz + rows*(8+4+8+4+4))
+	none, one := o.storedBytes(n)
+	entry, slack := float64(one), 0.0
+	switch {
+	case o.Neighbours > 0: // those of each point, until the matrix is made
+		slack = float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
+	case d > maxDirect && nnz < float64(n)*float64(n-1): // half of the graph, until the other is made
+		entry += entryBytes
+	case d <= maxDirect: // slabs that are not full, and pieces that moved from one to the next
+		workers := float64(o.Workers.Count())
+		slack = pieceEntries * entry * workers
+		entry *= 1 + min(1, mostSlab*workers/max(nnz, 1)) + float64(pieceEntries)/mostSlab
+	}
+	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + float64(none) + slack)
+	c.NNZ = saturate(nnz)
+	return c
+}
+
+// testedPairs estimates how many distances a cell list takes to find so many weights,
+// as the benchmarks show it: the more points there are around a cluster the better its
+// box fits, and the fewer in many dimensions.
+func testedPairs(n, d int, nnz float64) float64 {
+	neighbours := nnz / float64(n)
+	best := [...]float64{1: 0.8, 2: 0.6, 3: 0.27}[min(d, 3)] * math.Pow(0.35, float64(max(d-3, 0)))
+	within := best * math.Sqrt(neighbours/(neighbours+50*float64(d-1)+1)) // the share of them within the radius
+	return min(nnz/max(within, 1e-9), float64(n)*float64(n))
+}
+
+// pairsCost estimates the cost for a number of weights and of distances taken.
+func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
+	rows, columns := float64(n), float64(o.Columns)
+	step := rows*pairRowSeconds + tested*float64(d)*pairTestSeconds + nnz*(pairWeightSeconds+columns*csrAxpySeconds) + rows*columns*csrFinishSeconds
+	list := 8*tested/clusterPoints/clusterPoints + 8*rows // at most a span for each cluster that is tested
+	return Cost{
+		BuildSeconds: rows*sortSeconds + step, StepSeconds: step,
+		ResidentBytes: saturate(rows*(4*float64(d)+8+4+4+4) + list),
+		PeakBytes:     saturate(float64(searchBytes(n, d, o)) + float64(o.Workers.Count())*float64(pairReaderBytes(o.Columns)) + list),
+		StreamedBytes: saturate(rows*(4*float64(d)+8*columns+12) + list),
+		Flops:         3*float64(d)*tested + nnz*(10+2*columns),
+	}
+}
+
+func buildCSR(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newCSR(ctx, p, b, radius, o) })
+}
+
+func buildPairs(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newPairs(ctx, p, b, radius, o) })
+}
+
+// withinTolerance builds a truncated operator, and once more with a larger radius if
+// the sample that the first was chosen by was not like the rows.
+func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius float64) (Operator, error)) (Operator, error) {
+	op, err := build(radius)
+	if err != nil || o.fixed() || math.IsInf(radius, 1) {
+		return op, err
+	}
+	missed, eta := shortfall(op, o.Tolerance)
+	if !missed {
+		return op, nil
+	}
+	// A weight at the radius falls by the factor that is missing.
+	raised := math.Sqrt(radius*radius + math.Log(eta/o.Tolerance)/b.gamma)
+	if raised = min(raised, maxRadius(b)); !(raised > radius) {
+		return op, nil
+	}
+	op.Close()
+	wider, err := build(raised)
+	if errors.Is(err, ErrMemory) && o.Operator != "" {
+		return build(radius) // what was asked for, and its certificate tells what it misses
+	}
+	return wider, err
+}

@@ -1,0 +1,204 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+// unitTolerance is how far from 1 the norm of a row may be that is taken for a
+// unit row.
+const unitTolerance = 1e-6
+
+// UnitRows are feature rows rescaled to unit norm in float64, each record by
+// itself, and perhaps a null record, which has no direction. The operators
+// with a bound on what one record can change are built from them: that bound
+// rests on the range of the weights between unit rows, and a float32 row is of
+// unit norm to 1e-7 only.
+//
+// UnitRows are immutable and safe for concurrent use. They are a copy: the
+// features are not needed afterwards.
+type UnitRows struct {
+	rows block[float64] // packed; a null record is a row of zeros
+	null int            // the row of the null record, -1 where there is none
+}
+
+// UnitOptions say which rows NewUnitRows accepts. The zero value accepts rows
+// of unit norm only.
+type UnitOptions struct {
+	// Normalize accepts rows of any norm but zero. By default a norm must be
+	// within 1e-6 of 1.
+	Normalize bool
+	// Nulls is the number of rows that may be null records, rows of zeros: 0 or
+	// 1. Default 0.
+	Nulls int
+	// BudgetBytes is the memory that may be taken. Default: three quarters of
+	// what the machine has available.
+	BudgetBytes int64
+}
+
+// NewUnitRows rescales float32 features. Errors: ErrShape and ErrEmpty,
+// *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first null record too
+// many, ErrOption, *MemoryError.
+func NewUnitRows(features blas32.General, o UnitOptions) (*UnitRows, error) {
+	return newUnitRows(block32(features), o)
+}
+
+// NewUnitRows64 rescales float64 features; errors as NewUnitRows.
+func NewUnitRows64(features blas64.General, o UnitOptions) (*UnitRows, error) {
+	return newUnitRows(block64(features), o)
+}
+
+func newUnitRows[T float](features block[T], o UnitOptions) (*UnitRows, error) {
+	if err := features.check("unit rows"); err != nil {
+		return nil, err
+	}
+	if uint64(features.rows) >= math.MaxUint32 {
+		return nil, fmt.Errorf("kernel: unit rows: %w: %d rows, want fewer than 2^32-1", ErrShape, features.rows)
+	}
+	if o.Nulls < 0 || o.Nulls > 1 {
+		return nil, fmt.Errorf("kernel: unit rows: %w: %d null records, want 0 or 1", ErrOption, o.Nulls)
+	}
+	if o.BudgetBytes < 0 {
+		return nil, fmt.Errorf("kernel: unit rows: %w: a budget of %d bytes", ErrOption, o.BudgetBytes)
+	}
+	if o.BudgetBytes == 0 {
+		o.BudgetBytes = mem.Budget()
+	}
+	need := saturate(8 * float64(features.rows) * float64(features.cols))
+	if need > o.BudgetBytes || need > math.MaxInt {
+		return nil, &MemoryError{What: "unit rows", Need: need, Budget: o.BudgetBytes}
+	}
+	if err := checkFinite("points", features); err != nil {
+		return nil, err
+	}
+	r := &UnitRows{null: -1, rows: block[float64]{
+		rows: features.rows, cols: features.cols, stride: features.cols, data: make([]float64, features.rows*features.cols),
+	}}
+	for i := range features.rows {
+		row := r.rows.row(i)
+		for c, v := range features.row(i) {
+			row[c] = float64(v)
+		}
+		norm := toUnit(row)
+		switch {
+		case norm == 0 && (o.Nulls == 0 || r.null >= 0):
+			return nil, fmt.Errorf("kernel: unit rows: %w", &points.ZeroRowError{Row: i})
+		case norm == 0:
+			r.null = i
+		case !o.Normalize && !(math.Abs(norm-1) <= unitTolerance):
+			return nil, fmt.Errorf("kernel: unit rows: %w", &UnitNormError{Row: i})
+		}
+	}
+	return r, nil
+}
+
+// toUnit divides a row of finite numbers by its norm, which it returns, +Inf
+// where it overflows. A row of zeros stays as it is. The squares are summed
+// after scaling by a power of two, which is exact: they neither overflow nor
+// underflow, whatever the norm.
+func toUnit(row []float64) (norm float64) {
+	largest := 0.0
+	for _, v := range row {
+		largest = max(largest, math.Abs(v))
+	}
+	if largest == 0 {
+		return 0
+	}
+	_, exponent := math.Frexp(largest)
+	exponent = min(max(exponent, -1022), 1022) // so that both powers are numbers
+	scale, sum := math.Ldexp(1, -exponent), 0.0
+	for c := range row {
+		row[c] *= scale
+		sum += float64(row[c] * row[c])
+	}
+	scaled := math.Sqrt(sum)
+	for c := range row {
+		row[c] /= scaled
+	}
+	return math.Ldexp(scaled, exponent)
+}
+
+// N returns the number of rows.
+func (r *UnitRows) N() int { return r.rows.rows }
+
+// Dim returns the number of columns.
+func (r *UnitRows) Dim() int { return r.rows.cols }
+
+// Null tells whether row i is the null record.
+func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.null }
+
+// Except returns a copy of all rows but one, in order. The row is one of N.
+func (r *UnitRows) Except(row int) blas64.General {
+	d := r.rows.cols
+	out := make([]float64, 0, (r.rows.rows-1)*d)
+	out = append(append(out, r.rows.data[:row*d]...), r.rows.data[(row+1)*d:]...)
+	return blas64.General{Rows: r.rows.rows - 1, Cols: d, Stride: d, Data: out}
+}
+
+// open validates what the operators of unit rows are given and fills in the
+// defaults.
+func (r *UnitRows) open(b Bandwidth, opt *Options) (*unitWeights, *Options, error) {
+	if r == nil || r.N() == 0 {
+		return nil, nil, fmt.Errorf("kernel: unit rows: %w", ErrEmpty)
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := b.Check(); err != nil {
+		return nil, nil, err
+	}
+	if 4*b.gamma > maxUnitExponent {
+		return nil, nil, fmt.Errorf("kernel: %w: the weight of opposite unit rows underflows at %v, want a sigma of at least 0.0535", ErrBandwidth, b)
+	}
+	return &unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: r.null}, o, nil
+}
+
+// maxUnitExponent is the largest exponent of a weight between unit rows:
+// exp(-700) and its inverse are ordinary float64 numbers, so that no unit row is
+// isolated.
+const maxUnitExponent = 700
+
+// points returns the rows as points. Their bounding box is left out: nothing
+// is centred, because centring would make unit rows longer.
+func (r *UnitRows) points() *pointSet {
+	return &pointSet{n: r.N(), d: r.Dim(), double: r.rows}
+}
+
+// unitWeights are the weights between unit rows. Their range is that of exact
+// arithmetic whatever rounding does to a distance or an exponential, and the
+// null record, which is at no distance from anybody, has one constant weight.
+type unitWeights struct {
+	bandwidth Bandwidth
+	low       float64 // exp(-4 Gamma), that of opposite rows
+	rho       float64 // exp(-Gamma), that of the null record and any other row
+	null      int     // row of the null record, or -1
+}
+
+// at returns the weight at a computed squared distance.
+func (u *unitWeights) at(d2 float64) float64 {
+	return min(max(u.bandwidth.Weight(min(max(d2, 0), 4)), u.low), 1)
+}
+
+// weight returns the weight of rows i and j, i != j, at the computed squared
+// distance d2.
+func (u *unitWeights) weight(i, j int, d2 float64) float64 {
+	if i == u.null || j == u.null {
+		return u.rho
+	}
+	return u.at(d2)
+}
+
+// entryRel bounds the relative error of a weight. In both forms of the distance
+// a squared distance of unit rows is off by at most (4 d + 8) 2^-53, in the form
+// of products by |x_i|^2 + |x_j|^2 + 2 |x_i||x_j| = 4 times d roundings and three
+// additions of numbers up to 4; the product with Gamma rounds once more.
+func (u *unitWeights) entryRel(d int) float64 {
+	return u.bandwidth.gamma*float64(4*d+16)*0x1p-53 + 0x1p-51
+}

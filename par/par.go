@@ -1,0 +1,199 @@
+package par
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+)
+
+// A Task is work cut into pieces. Run does one piece; it is called once for
+// each piece in [0, pieces), by worker in [0, Count()), and must not call
+// Do on the same Workers.
+//
+// Task is an interface and not a function so that a caller can keep one task
+// value and start it again and again without allocating a closure.
+type Task interface {
+	Run(worker, piece int)
+}
+
+// Func adapts a function to Task.
+type Func func(worker, piece int)
+
+// Run calls f.
+func (f Func) Run(worker, piece int) { f(worker, piece) }
+
+// A Workers is a fixed number of workers, the caller of Do being one of them.
+// Concurrent calls of Do take turns. The nil Workers and the zero Workers run in the
+// caller alone.
+type Workers struct {
+	workers int
+	wake    []chan struct{} // one per goroutine, capacity 1
+	stopped sync.WaitGroup
+
+	turn   chan struct{} // holds one token for the Do whose turn it is
+	closed bool          // guarded by turn
+	job    job
+}
+
+// job is the state of the running Do; it is reused so that Do allocates nothing.
+type job struct {
+	ctx    context.Context
+	task   Task
+	pieces int64
+	next   atomic.Int64
+	failed atomic.Pointer[PanicError]
+	active sync.WaitGroup
+}
+
+// A PanicError reports a panic inside a task. The panic is turned into an
+// error so that a worker never takes the host process down.
+type PanicError struct {
+	Value any    // what was passed to panic
+	Stack []byte // the worker's stack, for a debug log
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("par: panic in a worker: %v", e.Value) }
+
+// New starts a set of the given number of workers; 0 means GOMAXPROCS.
+func New(workers int) *Workers {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	s := &Workers{workers: workers, wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
+	s.stopped.Add(workers - 1)
+	for i := range s.wake {
+		s.wake[i] = make(chan struct{}, 1)
+		go s.serve(i+1, s.wake[i])
+	}
+	return s
+}
+
+// Workers returns the number of workers, 1 for the nil Workers.
+func (s *Workers) Count() int {
+	if s == nil {
+		return 1
+	}
+	return max(s.workers, 1) // the zero Workers is the caller alone, too
+}
+
+// Close stops the goroutines and waits for them. It is idempotent and waits
+// for a running Do. A closed Workers goes on working in the caller alone.
+func (s *Workers) Close() {
+	if s == nil || s.turn == nil {
+		return
+	}
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
+	if s.closed {
+		return
+	}
+	s.closed = true
+	for _, c := range s.wake {
+		close(c)
+	}
+	s.stopped.Wait()
+}
+
+// Do runs task for every piece in [0, pieces) and returns when all are done.
+// The context is checked while waiting for the turn and before each piece;
+// after a cancellation the pieces not yet begun are left out and the context's
+// error is returned. A panic in the task is returned as a *PanicError.
+func (s *Workers) Do(ctx context.Context, pieces int, task Task) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if pieces <= 0 {
+		return nil
+	}
+	if s == nil || s.turn == nil {
+		j := job{ctx: ctx, task: task, pieces: int64(pieces)}
+		j.work(0)
+		return j.err()
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	j := &s.job
+	defer func() { // also when the task ends this goroutine
+		j.active.Wait()
+		j.ctx, j.task = nil, nil
+		<-s.turn
+	}()
+	j.ctx, j.task, j.pieces = ctx, task, int64(pieces)
+	j.next.Store(0)
+	j.failed.Store(nil)
+	if !s.closed {
+		helpers := min(len(s.wake), pieces-1)
+		j.active.Add(helpers)
+		for _, c := range s.wake[:helpers] {
+			c <- struct{}{}
+		}
+	}
+	j.work(0)
+	j.active.Wait()
+	return j.err()
+}
+
+func (s *Workers) serve(worker int, wake <-chan struct{}) {
+	stopping := false
+	defer func() {
+		if stopping {
+			s.stopped.Done()
+			return
+		}
+		// The task ended this goroutine (runtime.Goexit): replace it.
+		s.job.active.Done()
+		go s.serve(worker, wake)
+	}()
+	for range wake {
+		s.job.work(worker)
+		s.job.active.Done()
+	}
+	stopping = true
+}
+
+func (j *job) work(worker int) {
+	returned := false
+	defer func() {
+		v := recover()
+		if returned {
+			return
+		}
+		if v == nil {
+			v = "the task ended its goroutine"
+		}
+		j.failed.CompareAndSwap(nil, &PanicError{Value: v, Stack: debug.Stack()})
+		j.next.Store(j.pieces) // nobody needs to begin another piece
+	}()
+	for j.ctx.Err() == nil {
+		piece := j.next.Add(1) - 1
+		if piece >= j.pieces {
+			break
+		}
+		j.task.Run(worker, int(piece))
+	}
+	returned = true
+}
+
+func (j *job) err() error {
+	if p := j.failed.Load(); p != nil {
+		return p
+	}
+	// A cancellation that came after the last piece was begun has left
+	// nothing out.
+	if j.next.Load() >= j.pieces {
+		return nil
+	}
+	return j.ctx.Err()
+}
+
+// Blocks returns how many blocks of the given size cover n.
+func Blocks(n, size int) int { return (n + size - 1) / size }
+
+// Block returns the half-open range of block b of the given size within n.
+func Block(b, n, size int) (lo, hi int) { return b * size, min((b+1)*size, n) }

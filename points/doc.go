@@ -1,0 +1,15 @@
+// Package points has what every package checks of rows of numbers, and the errors
+// that all of them return.
+//
+// A set of n points in d dimensions is an n x d matrix, one point a row, stored
+// row-major as blas32.General or blas64.General: entry (i, j) is Data[i*Stride+j] and
+// the Stride-d entries behind a row belong to somebody else. Functions that accept
+// both types are generic over [Matrix] and compute in float64 whatever the storage.
+//
+// [ErrShape], [ErrNonFinite] and [ErrZeroRow] are the same errors in every package:
+// kernel.ErrShape is points.ErrShape. [NonFiniteError] and [ZeroRowError] say where the
+// fault is.
+//
+// All functions may be called concurrently as long as no call writes rows that
+// another one reads.
+package points

@@ -1,0 +1,47 @@
+package points
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Sentinels, matched with errors.Is. The packages above export them under
+// names of their own, so that a fault is the same error wherever it is found.
+var (
+	// ErrShape reports sizes that do not fit each other, the storage behind
+	// them, or memory.
+	ErrShape = errors.New("shapes do not match")
+	// ErrNonFinite reports a NaN or an infinity; see NonFiniteError for its place.
+	ErrNonFinite = errors.New("value is not finite")
+	// ErrZeroRow reports a row that has no direction; see ZeroRowError.
+	ErrZeroRow = errors.New("row is zero")
+)
+
+// NonFiniteError tells where the first NaN or infinity stands. It carries the place
+// and not the value: rows may be private. It matches ErrNonFinite.
+type NonFiniteError struct {
+	What     string // what was read: "points" for features, "x" for an iterate
+	Row, Col int
+}
+
+// Error implements error.
+func (e *NonFiniteError) Error() string {
+	return fmt.Sprintf("%s: %v: row %d, column %d", e.What, ErrNonFinite, e.Row, e.Col)
+}
+
+// Unwrap returns ErrNonFinite.
+func (e *NonFiniteError) Unwrap() error { return ErrNonFinite }
+
+// ZeroRowError tells which row cannot be scaled to unit length. Row counts from
+// 0. It matches ErrZeroRow.
+type ZeroRowError struct {
+	Row int
+}
+
+// Error implements error.
+func (e *ZeroRowError) Error() string {
+	return fmt.Sprintf("%v: row %d", ErrZeroRow, e.Row)
+}
+
+// Unwrap returns ErrZeroRow.
+func (e *ZeroRowError) Unwrap() error { return ErrZeroRow }
