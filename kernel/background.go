@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -132,7 +134,7 @@ func (op *Background) row(i int) (ind []uint32, val []float64) {
 // which are sorted; a distanceRoom for each worker.
 func backgroundBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 8 + 4 + 4
-	return saturate(perRow*float64(n) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
+	return mem.Saturate(perRow*float64(n) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
 }
 
 // backgroundEntry is the memory of a stored entry.
@@ -144,11 +146,11 @@ func backgroundCost(n, d int, nnz float64, o *Options) Cost {
 	return Cost{
 		BuildSeconds:  2*pairs*float64(d+4)*distanceSeconds + nnz*(denseExpSeconds/2+2*float64(d)*distanceSeconds),
 		StepSeconds:   nnz*(entrySeconds+columns*axpySeconds) + rows*columns*(finishSeconds+axpySeconds),
-		ResidentBytes: saturate(backgroundEntry*nnz + rows*(8+8+4)),
-		PeakBytes:     saturate(backgroundEntry*nnz + float64(backgroundBytes(n, d, o))),
-		StreamedBytes: saturate(backgroundEntry*nnz + rows*(24*columns+16)),
+		ResidentBytes: mem.Saturate(backgroundEntry*nnz + rows*(8+8+4)),
+		PeakBytes:     mem.Saturate(backgroundEntry*nnz + float64(backgroundBytes(n, d, o))),
+		StreamedBytes: mem.Saturate(backgroundEntry*nnz + rows*(24*columns+16)),
 		Flops:         2 * (nnz + 3*rows) * columns,
-		NNZ:           saturate(nnz),
+		NNZ:           mem.Saturate(nnz),
 	}
 }
 
@@ -182,44 +184,44 @@ func (op *Background) Close() error {
 
 // Apply sets dst = W x.
 func (op *Background) Apply(ctx context.Context, dst, x blas32.General) error {
-	return backgroundApply(ctx, op, block32(dst), block32(x))
+	return backgroundApply(ctx, op, rows.View32(dst), rows.View32(x))
 }
 
 // Apply64 sets dst = W x in float64 throughout.
 func (op *Background) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return backgroundApply(ctx, op, block64(dst), block64(x))
+	return backgroundApply(ctx, op, rows.View64(dst), rows.View64(x))
 }
 
 // Step sets dst to the iterate after x.
 func (op *Background) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	return backgroundStep(ctx, op, block32(dst), block32(x), s, st)
+	return backgroundStep(ctx, op, rows.View32(dst), rows.View32(x), s, st)
 }
 
 // Step64 sets dst to the iterate after x in float64 throughout.
 func (op *Background) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return backgroundStep(ctx, op, block64(dst), block64(x), s, st)
+	return backgroundStep(ctx, op, rows.View64(dst), rows.View64(x), s, st)
 }
 
-func backgroundApply[T float](ctx context.Context, op *Background, dst, x block[T]) error {
+func backgroundApply[T rows.Float](ctx context.Context, op *Background, dst, x rows.View[T]) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
 	if err := checkFinite("x", x); err != nil {
 		return err
 	}
-	return newBackgroundPass[T](op, x.cols).run(ctx, dst, x, nil)
+	return newBackgroundPass[T](op, x.Cols).run(ctx, dst, x, nil)
 }
 
-func backgroundStep[T float](ctx context.Context, op *Background, dst, x block[T], s *Step, st *Stats) error {
+func backgroundStep[T rows.Float](ctx context.Context, op *Background, dst, x rows.View[T], s *Step, st *Stats) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
-	if err := st.begin(s, op.degrees, op.bounds, x.cols); err != nil {
+	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
 		return err
 	}
 	pass, ok := st.operator.(*backgroundPass[T])
-	if !ok || pass.op != op || pass.k != x.cols {
-		pass = newBackgroundPass[T](op, x.cols)
+	if !ok || pass.op != op || pass.k != x.Cols {
+		pass = newBackgroundPass[T](op, x.Cols)
 		st.operator = pass
 	}
 	if err := pass.run(ctx, dst, x, st); err != nil {
@@ -230,10 +232,10 @@ func backgroundStep[T float](ctx context.Context, op *Background, dst, x block[T
 }
 
 // backgroundPass is the state of one product; it is reused from step to step.
-type backgroundPass[T float] struct {
+type backgroundPass[T rows.Float] struct {
 	op      *Background
 	k       int
-	dst, x  block[T]
+	dst, x  rows.View[T]
 	stats   *Stats    // nil: dst = W x
 	rows    []float64 // a row of k for each worker
 	partial []float64 // sums of x by chunk, chunks x k
@@ -241,14 +243,14 @@ type backgroundPass[T float] struct {
 	adding  bool      // first half: fill partial
 }
 
-func newBackgroundPass[T float](op *Background, k int) *backgroundPass[T] {
+func newBackgroundPass[T rows.Float](op *Background, k int) *backgroundPass[T] {
 	return &backgroundPass[T]{
 		op: op, k: k, rows: make([]float64, op.workers.Count()*k),
 		partial: make([]float64, (len(op.bounds)-1)*k), total: make([]float64, k),
 	}
 }
 
-func (pass *backgroundPass[T]) run(ctx context.Context, dst, x block[T], st *Stats) error {
+func (pass *backgroundPass[T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
 	pass.dst, pass.x, pass.stats = dst, x, st
 	chunks := len(pass.op.bounds) - 1
 	pass.adding = true
@@ -261,7 +263,7 @@ func (pass *backgroundPass[T]) run(ctx context.Context, dst, x block[T], st *Sta
 		}
 		err = pass.op.workers.Do(ctx, chunks, pass)
 	}
-	pass.dst, pass.x, pass.stats = block[T]{}, block[T]{}, nil
+	pass.dst, pass.x, pass.stats = rows.View[T]{}, rows.View[T]{}, nil
 	if err != nil {
 		return fmt.Errorf("kernel: background: %w", err)
 	}
@@ -276,7 +278,7 @@ func (pass *backgroundPass[T]) Run(worker, chunk int) {
 		sum := pass.partial[chunk*k:][:k]
 		clear(sum)
 		for i := lo; i < hi; i++ {
-			for c, v := range pass.x.row(i) {
+			for c, v := range pass.x.Row(i) {
 				sum[c] += float64(v)
 			}
 		}
@@ -285,15 +287,15 @@ func (pass *backgroundPass[T]) Run(worker, chunk int) {
 	wx := pass.rows[worker*k:][:k]
 	for i := lo; i < hi; i++ {
 		ind, val := op.row(i)
-		sparse.MulRow(wx, ind, val, pass.x.data, pass.x.stride)
-		for c, v := range pass.x.row(i) {
+		sparse.MulRow(wx, ind, val, pass.x.Data, pass.x.Stride)
+		for c, v := range pass.x.Row(i) {
 			wx[c] += float64(op.constant * (pass.total[c] - float64(v)))
 		}
 		if pass.stats != nil {
-			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.row(i), pass.dst.row(i))
+			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.Row(i), pass.dst.Row(i))
 			continue
 		}
-		out := pass.dst.row(i)
+		out := pass.dst.Row(i)
 		for c, v := range wx {
 			out[c] = T(v)
 		}

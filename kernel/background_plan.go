@@ -7,12 +7,15 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // backgroundCandidate plans the kernel with a constant background for rows of unit
 // norm: the least radius at which the constant halfway between the weights at the
 // radius and of opposite rows is close enough for all pairs beyond it.
-func backgroundCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+func backgroundCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := everyPair(p)
 	off, ok := offUnit(p)
 	switch {
@@ -23,7 +26,7 @@ func backgroundCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profil
 		c.Reason = "for a sigma of at least 0.0535"
 		return c
 	}
-	rel := rescaledRel(b, off) + (&unitWeights{bandwidth: b}).entryRel(p.d)
+	rel := rescaledRel(b, off) + (&unitWeights{bandwidth: b}).entryRel(p.D)
 	eta := func(r float64) float64 {
 		constant, gap := backgroundWeight(b, r)
 		var rows []float64
@@ -38,8 +41,8 @@ func backgroundCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profil
 	c.Eta = eta(c.Radius)
 	mean, upper := pr.neighbours(c.Radius)
 	c.Neighbours = mean
-	c.Cost = backgroundCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
-	c.Cost.PeakBytes = saturate(float64(c.Cost.PeakBytes) + 8*float64(p.n)*float64(p.d)) // the rows in float64
+	c.Cost = backgroundCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
+	c.Cost.PeakBytes = mem.Saturate(float64(c.Cost.PeakBytes) + 8*float64(p.N)*float64(p.D)) // the rows in float64
 	c.Feasible = true
 	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g and a constant beyond", mean, c.Radius)
 	return c
@@ -53,10 +56,10 @@ func backgroundWeight(b Bandwidth, radius float64) (constant, gap float64) {
 }
 
 // offUnit tells whether all rows are of unit norm, and by how much they are not.
-func offUnit(p *pointSet) (off float64, ok bool) {
-	for i := range p.n {
+func offUnit(p *rows.Points) (off float64, ok bool) {
+	for i := range p.N {
 		sum := 0.0
-		for _, v := range p.single.row(i) {
+		for _, v := range p.Single.Row(i) {
 			sum += float64(v) * float64(v)
 		}
 		off = max(off, math.Abs(math.Sqrt(sum)-1))
@@ -64,7 +67,7 @@ func offUnit(p *pointSet) (off float64, ok bool) {
 			return off, false
 		}
 	}
-	return off + float64(p.d+4)*0x1p-53, true
+	return off + float64(p.D+4)*0x1p-53, true
 }
 
 // rescaledRel bounds the relative error of a weight between rows that were divided by
@@ -74,13 +77,13 @@ func rescaledRel(b Bandwidth, off float64) float64 {
 	return math.Expm1(b.gamma * (8*off*(1+off) + 4*off*off))
 }
 
-func buildBackground(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	rows, err := NewUnitRows(blas32.General{Rows: p.n, Cols: p.d, Stride: p.single.stride, Data: p.single.data}, UnitOptions{BudgetBytes: o.BudgetBytes})
+func buildBackground(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+	rows, err := NewUnitRows(blas32.General{Rows: p.N, Cols: p.D, Stride: p.Single.Stride, Data: p.Single.Data}, UnitOptions{BudgetBytes: o.BudgetBytes})
 	if err != nil {
 		return nil, err
 	}
 	left := *o
-	left.BudgetBytes -= 8 * int64(p.n) * int64(p.d)
+	left.BudgetBytes -= 8 * int64(p.N) * int64(p.D)
 	constant, _ := backgroundWeight(b, c.Radius)
 	op, err := NewBackground(ctx, rows, b, c.Radius, constant, &left)
 	if err != nil {
@@ -90,7 +93,7 @@ func buildBackground(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate
 	off, _ := offUnit(p)
 	rel := rescaledRel(b, off)
 	op.cert.EntryRel += rel
-	eta := make([]float64, p.n)
+	eta := make([]float64, p.N)
 	for i := range eta {
 		eta[i] = op.cert.Eta(i)
 		eta[i] += rel * (1 + eta[i])

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -27,21 +29,21 @@ type backgroundSearch struct {
 	val      []float64
 }
 
-func newBackgroundSearch(ctx context.Context, rows *UnitRows, unit *unitWeights, radius, weight float64, o *Options) (*backgroundSearch, error) {
-	n := rows.N()
-	q, err := newUnitDistancer(ctx, rows.points(), o.Workers)
+func newBackgroundSearch(ctx context.Context, unitRows *UnitRows, unit *unitWeights, radius, weight float64, o *Options) (*backgroundSearch, error) {
+	n := unitRows.N()
+	q, err := newUnitDistancer(ctx, unitRows.points(), o.Workers)
 	if err != nil {
 		return nil, err
 	}
 	s := &backgroundSearch{
 		q: q, unit: unit, constant: weight,
-		radius2: radiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
+		radius2: rows.RadiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
 		blocks: tournament{par.Blocks(n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Count()), counts: make([]uint64, n+1),
 	}
 	if s.radius2 < 4 {
 		// The room's distance is off by at most (4 d + 8) 2^-53 (entryRel) and the
 		// distance by differences, which decides, by (d + 2) 2^-53 of at most 4.
-		s.limit = s.radius2 + float64(8*rows.Dim()+32)*0x1p-53
+		s.limit = s.radius2 + float64(8*unitRows.Dim()+32)*0x1p-53
 	}
 	return s, nil
 }
@@ -58,7 +60,7 @@ func (s *backgroundSearch) allocate(held int64, o *Options) (ptr []uint64, err e
 		ptr[i] += ptr[i-1]
 	}
 	nnz := ptr[len(ptr)-1]
-	need := saturate(backgroundEntry*float64(nnz) + float64(held))
+	need := mem.Saturate(backgroundEntry*float64(nnz) + float64(held))
 	if need > o.BudgetBytes || nnz > math.MaxInt/backgroundEntry {
 		return nil, &MemoryError{
 			What: "build background", Need: need, Budget: o.BudgetBytes,
@@ -77,7 +79,7 @@ func (s *backgroundSearch) Run(worker, game int) {
 		return
 	}
 	if s.rooms[worker] == nil {
-		s.rooms[worker] = newDistanceRoom(s.q.p.d)
+		s.rooms[worker] = newDistanceRoom(s.q.p.D)
 	}
 	room, n := s.rooms[worker], s.q.n
 	alo, ahi := par.Block(a, n, blockRows)

@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // plainBackground is the definition: the weights beyond the radius replaced.
@@ -25,7 +27,7 @@ func plainBackground(r *UnitRows, b Bandwidth, radius, weight float64) (w [][]fl
 			case r.Null(i) || r.Null(j):
 				near[i][j] = radius >= 1
 			default:
-				near[i][j] = math.Sqrt(min(dist2(r.rows.row(i), r.rows.row(j)), 4)) <= radius
+				near[i][j] = math.Sqrt(min(rows.Dist2(r.rows.Row(i), r.rows.Row(j)), 4)) <= radius
 			}
 			if !near[i][j] {
 				w[i][j] = weight
@@ -50,7 +52,7 @@ func drawRadius(t *rapid.T, r *UnitRows) float64 {
 		return 1
 	case "distance":
 		i, j := rapid.IntRange(0, r.N()-1).Draw(t, "i"), rapid.IntRange(0, r.N()-1).Draw(t, "j")
-		radius := math.Sqrt(dist2(r.rows.row(i), r.rows.row(j)))
+		radius := math.Sqrt(rows.Dist2(r.rows.Row(i), r.rows.Row(j)))
 		radius = rapid.SampledFrom([]float64{radius, math.Nextafter(radius, 0), math.Nextafter(radius, 3)}).Draw(t, "next to")
 		if radius > 0 && radius <= 2 {
 			return radius
@@ -183,9 +185,9 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 		b, radius, weight := drawBackground(t, r)
 		n, d := r.N(), r.Dim()
 		order := rngOf(rapid.Uint64().Draw(t, "order")).Perm(n)
-		moved := &UnitRows{null: -1, rows: block[float64]{n, d, d, make([]float64, n*d)}}
+		moved := &UnitRows{null: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}
 		for i, from := range order {
-			copy(moved.rows.row(i), r.rows.row(from))
+			copy(moved.rows.Row(i), r.rows.Row(from))
 			if r.Null(from) {
 				moved.null = i
 			}

@@ -32,11 +32,11 @@ func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	if !(cutoff > 0 && cutoff < 1) {
 		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: cutoff weight %g, want a number between 0 and 1", ErrOption, cutoff)
 	}
-	if pts.n == 1 {
+	if pts.N == 1 {
 		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: a single point has no neighbours to find a bandwidth by", ErrOption)
 	}
-	if !(degree > 0) || degree > float64(pts.n-1) {
-		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: mean degree %g, want more than 0 and at most %d, the number of other points", ErrOption, degree, pts.n-1)
+	if !(degree > 0) || degree > float64(pts.N-1) {
+		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: mean degree %g, want more than 0 and at most %d, the number of other points", ErrOption, degree, pts.N-1)
 	}
 	pr, err := takeProfile(ctx, pts, o)
 	if err != nil {
@@ -47,5 +47,5 @@ func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	}
 	radius := pr.radiusFor(degree)
 	b := Gamma(-math.Log(cutoff) / (radius * radius))
-	return b, radius, pts.checkBandwidth(b)
+	return b, radius, checkBandwidth(pts, b)
 }

@@ -7,6 +7,9 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Build builds the first operator Plan lists that meets the tolerance once it is
@@ -22,12 +25,12 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
 		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
-		if errors.Is(err, ErrMemory) && o.Operator == "" && o.CutoffRadius > 0 && pts.d <= maxDirect {
+		if errors.Is(err, ErrMemory) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
 			return buildOr(newPairs(ctx, pts, b, o.CutoffRadius, o))
 		}
 		return buildOr(op, err)
 	}
-	if o.Operator == "" && !o.fixed() && pts.n > surveyedAtOnce {
+	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
 		// Where a polynomial of degree 1 does, nothing else comes near it, and the
 		// sample that all the others need would take longer than the rest.
 		poly, err := planPoly(ctx, pts, b, o)
@@ -56,7 +59,7 @@ func buildOr[T Operator](op T, err error) (Operator, error) {
 }
 
 // build builds the first candidate that keeps what it promised.
-func build(ctx context.Context, p *pointSet, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
+func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
 	var isolated error
 	for i := range candidates {
 		c := &candidates[i]
@@ -129,7 +132,7 @@ func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if len(connected) == 0 {
 		return false, 0
 	}
-	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, partOf(len(connected)-1, 99, 100)))
+	return float64(above) > missedShare*float64(len(connected)), float64(ranked(connected, par.Part(len(connected)-1, 99, 100)))
 }
 
 // underflowDegree is the degree below which weights beyond the range of float32 matter.

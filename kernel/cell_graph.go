@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // cellGraph searches with a cell list.
-func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	rows, entry := o.storedBytes(p.n)
-	held := searchBytes(p.n, p.d, o) + rows
+func cellGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*graph, error) {
+	rows, entry := o.storedBytes(p.N)
+	held := searchBytes(p.N, p.D, o) + rows
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build csr: cell list", Need: held, Budget: o.BudgetBytes}
 	}
@@ -54,7 +55,7 @@ func cellGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o 
 	}
 	return &graph{
 		weights: weights, slabs: pass.slabs(weights), sums: pass.sums, order: cl.order, group: cl.group, tail: tail, radius: radius,
-		entryRel: foundRel(p.d),
+		entryRel: foundRel(p.D),
 		peak:     held + pass.memory.taken.Load(),
 		distance: cl.dist2,
 	}, nil

@@ -5,6 +5,9 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 const (
@@ -38,7 +41,7 @@ type cellGrid struct {
 }
 
 // newCellGrid chooses the grid for a radius.
-func newCellGrid(p *pointSet, radius float64) cellGrid {
+func newCellGrid(p *rows.Points, radius float64) cellGrid {
 	// Half the radius in the plane, where the smaller cells waste less; the
 	// whole in space, where they would be too many.
 	if g := cellGridOf(p, radius, 2); g.allCells() {
@@ -51,16 +54,16 @@ func newCellGrid(p *pointSet, radius float64) cellGrid {
 
 // cellGridOf returns a grid with so many cells in a radius with two axes or fewer, and
 // with one in a radius with three.
-func cellGridOf(p *pointSet, radius float64, inPlane int64) cellGrid {
+func cellGridOf(p *rows.Points, radius float64, inPlane int64) cellGrid {
 	g := cellGrid{size: [maxCellAxes]int64{1, 1, 1}}
-	low, high := p.lo, p.hi
+	low, high := p.Lo, p.Hi
 	if g.choose(low, high, radius, inPlane); g.side*float64(g.reach) > radius*sideSafety*sideSafety {
 		// The radius is so small against the extent that cells must be larger
 		// than wanted. If outliers are to blame, let them share the last cells.
 		low, high = bulk(p)
 		g.choose(low, high, radius, inPlane)
 	}
-	g.layOut(p.n, low, high)
+	g.layOut(p.N, low, high)
 	return g
 }
 
@@ -116,19 +119,19 @@ func (g *cellGrid) choose(low, high []float64, radius float64, inPlane int64) {
 
 // bulk returns a box around most of the points: the middle eight tenths of a
 // sample along each axis, and twice their width on either side.
-func bulk(p *pointSet) (low, high []float64) {
-	low, high = make([]float64, p.d), make([]float64, p.d)
-	sample := make([]float64, min(p.n, 1000))
+func bulk(p *rows.Points) (low, high []float64) {
+	low, high = make([]float64, p.D), make([]float64, p.D)
+	sample := make([]float64, min(p.N, 1000))
 	for a := range low {
 		for i := range sample {
-			sample[i] = float64(p.single.row(partOf(p.n, i, len(sample)))[a])
+			sample[i] = float64(p.Single.Row(par.Part(p.N, i, len(sample)))[a])
 		}
 		slices.Sort(sample)
 		first, last := sample[len(sample)/10], sample[len(sample)-1-len(sample)/10]
 		width := 2 * (last - first)
-		low[a], high[a] = max(p.lo[a], first-width), min(p.hi[a], last+width)
+		low[a], high[a] = max(p.Lo[a], first-width), min(p.Hi[a], last+width)
 		if width == 0 {
-			low[a], high[a] = p.lo[a], p.hi[a]
+			low[a], high[a] = p.Lo[a], p.Hi[a]
 		}
 	}
 	return low, high

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -31,7 +32,7 @@ type cellPass struct {
 	kernels  *simd.Kernels
 	gamma    float64
 	rooms    []*cellRoom
-	progress *progress
+	progress *rows.Progress
 	memory   memory
 	pieces   [][]sparse.Rows // of each piece of work
 	counts   []uint32        // of the neighbours of each point
@@ -158,7 +159,7 @@ func (p *cellPass) Run(worker, piece int) {
 	}) {
 		return
 	}
-	p.progress.add()
+	p.progress.Add()
 }
 
 // slabs returns the memory of a matrix of the rows found, if it keeps all of it.

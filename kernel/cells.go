@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -110,8 +111,8 @@ func (cl *cellList) clusterOf(point uint32) int {
 }
 
 // newCellList sorts the points for searches within the radius.
-func newCellList(ctx context.Context, p *pointSet, radius float64, workers *par.Workers) (*cellList, error) {
-	cl := &cellList{d: p.d, n: p.n, radius2: radiusSquared(radius), cellGrid: newCellGrid(p, radius)}
+func newCellList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers) (*cellList, error) {
+	cl := &cellList{d: p.D, n: p.N, radius2: rows.RadiusSquared(radius), cellGrid: newCellGrid(p, radius)}
 	var err error
 	switch {
 	case cl.allCells():

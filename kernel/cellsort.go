@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -16,19 +18,19 @@ import (
 // countCells orders the points by cell where all cells are listed: what is before a
 // point are the points of the cells before its own and those of its own that are given
 // earlier. Workers count and place a piece each.
-func (cl *cellList) countCells(ctx context.Context, p *pointSet, workers *par.Workers) error {
+func (cl *cellList) countCells(ctx context.Context, p *rows.Points, workers *par.Workers) error {
 	cells := int(cl.cells)
 	// No more counters than cellsPerPoint allows.
-	pieces := min(workers.Count(), cellsPerPoint*p.n/cells)
-	keys, next := make([]uint32, p.n), make([]uint32, pieces*cells)
-	cl.order, cl.start = make([]uint32, p.n), make([]uint32, cells+1)
+	pieces := min(workers.Count(), cellsPerPoint*p.N/cells)
+	keys, next := make([]uint32, p.N), make([]uint32, pieces*cells)
+	cl.order, cl.start = make([]uint32, p.N), make([]uint32, cells+1)
 	piece := func(i int) (lo, hi int, counts []uint32) {
-		return partOf(p.n, i, pieces), partOf(p.n, i+1, pieces), next[i*cells:][:cells]
+		return par.Part(p.N, i, pieces), par.Part(p.N, i+1, pieces), next[i*cells:][:cells]
 	}
 	if err := workers.Do(ctx, pieces, par.Func(func(_, i int) {
 		lo, hi, counts := piece(i)
 		for i := lo; i < hi; i++ {
-			key := uint32(cl.key(p.single.row(i)))
+			key := uint32(cl.key(p.Single.Row(i)))
 			keys[i] = key
 			counts[key]++
 		}
@@ -55,19 +57,19 @@ func (cl *cellList) countCells(ctx context.Context, p *pointSet, workers *par.Wo
 
 // sortByCell orders the points by the keys of their cells and finds these, where
 // only the occupied ones are listed.
-func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *pointSet, workers *par.Workers) error {
-	keys := make([]K, p.n)
-	cl.order = make([]uint32, p.n)
+func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *rows.Points, workers *par.Workers) error {
+	keys := make([]K, p.N)
+	cl.order = make([]uint32, p.N)
 	const pointsPerPiece = 1 << 14
-	if err := workers.Do(ctx, par.Blocks(p.n, pointsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.n, pointsPerPiece)
+	if err := workers.Do(ctx, par.Blocks(p.N, pointsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, p.N, pointsPerPiece)
 		for i := lo; i < hi; i++ {
-			keys[i], cl.order[i] = K(cl.key(p.single.row(i))), uint32(i)
+			keys[i], cl.order[i] = K(cl.key(p.Single.Row(i))), uint32(i)
 		}
 	})); err != nil {
 		return err
 	}
-	keys, err := radixSort(ctx, keys, cl.order, cl.keyBits(), workers)
+	keys, err := radix.Sort(ctx, keys, cl.order, cl.keyBits(), workers)
 	if err != nil {
 		return err
 	}
@@ -122,8 +124,8 @@ func listOccupied[K uint32 | uint64](cl *cellList, keys []K) {
 // sortWithinCells fetches the coordinates in sorted order and orders each cell
 // so that equal points are adjacent and, in large cells, near points are. It
 // tells whether any are equal.
-func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, workers *par.Workers) (equal bool, err error) {
-	d, n := cl.d, p.n
+func (cl *cellList) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers) (equal bool, err error) {
+	d, n := cl.d, p.N
 	cl.axis = make([]float32, n*d+simd.CoordinatePad)
 	mem.Huge(cl.axis)
 	const cellsPerPiece = 4096
@@ -134,7 +136,7 @@ func (cl *cellList) sortWithinCells(ctx context.Context, p *pointSet, workers *p
 		for a := range d {
 			out := cl.axis[a*n+int(cl.start[from]):][:len(members)]
 			for i, row := range members {
-				out[i] = p.single.data[int(row)*p.single.stride+a]
+				out[i] = p.Single.Data[int(row)*p.Single.Stride+a]
 			}
 		}
 		for cell := from; cell < to; cell++ {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -182,8 +183,8 @@ func abs(v int64) int64 {
 }
 
 // cellFar is the farBound of the tails above.
-func cellFar(p *pointSet) farBound {
-	if p.d > maxCellAxes {
+func cellFar(p *rows.Points) farBound {
+	if p.D > maxCellAxes {
 		return func(r, _ float64) float64 { return r } // axes without a grid give no bound
 	}
 	at, side := -1.0, 0.0 // the last radius, and the side of its cells
@@ -191,6 +192,6 @@ func cellFar(p *pointSet) farBound {
 		if r != at {
 			at, side = r, newCellGrid(p, r).side
 		}
-		return min(distance-2*side*math.Sqrt(float64(p.d)), 2*r)
+		return min(distance-2*side*math.Sqrt(float64(p.D)), 2*r)
 	}
 }

@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // A Kind says what an error bound is made of.
@@ -87,7 +89,7 @@ func (c Certificate) String() string {
 func (c *Certificate) setRows(eta []float64) {
 	c.Row = make([]float32, len(eta))
 	for i, e := range eta {
-		c.Row[i] = roundUp(e)
+		c.Row[i] = rows.RoundUp(e)
 	}
 	c.rankRows()
 }
@@ -100,16 +102,6 @@ func (c *Certificate) rankRows() {
 	}
 	c.RowMax = float64(math.Float32frombits(most))
 	c.RowP99 = float64(ranked(c.Row, int(int64(len(c.Row)-1)*99/100)))
-}
-
-// roundUp returns the smallest float32 that is not below v >= 0.
-func roundUp(v float64) float32 {
-	r := float32(v)
-	bits := math.Float32bits(r)
-	if float64(r) < v { // every other time: on bits it takes no branch
-		bits++
-	}
-	return math.Float32frombits(bits)
 }
 
 // ranked returns the number that would be at the given place if v, which has no

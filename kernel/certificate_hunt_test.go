@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -68,7 +69,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 	n, d := least+rng.IntN(most-least+1), dims[rng.IntN(len(dims))]
 	c.p = makeHunted(rng, c.kind, n, d)
 	extent := 1.0
-	if e := math.Sqrt(mustInspect(c.p).extent2()); e > 0 {
+	if e := math.Sqrt(mustInspect(c.p).Extent2()); e > 0 {
 		extent = e
 	}
 	c.sigma = extent * math.Pow(10, 6*rng.Float64()-3)
@@ -76,7 +77,7 @@ func drawHunt(rng *rand.Rand, least, most int) *huntCase {
 	return c
 }
 
-func mustInspect(p blas32.General) *pointSet {
+func mustInspect(p blas32.General) *rows.Points {
 	pts, err := points32(p, simd.At(simd.Best()), nil)
 	if err != nil {
 		panic(err)
@@ -104,7 +105,7 @@ func (c *huntCase) build(t *testing.T, name string) Operator {
 func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 	t.Helper()
 	n, d := c.p.Rows, c.p.Cols
-	b, p, cert := Sigma(c.sigma), block32(permuteRows(c.p, op.Order())), op.Certificate()
+	b, p, cert := Sigma(c.sigma), rows.View32(permuteRows(c.p, op.Order())), op.Certificate()
 	got := zeros64(n, n)
 	if wide, ok := op.(Operator64); ok {
 		identity := zeros64(n, n)
@@ -130,7 +131,7 @@ func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 		for j := range n {
 			what, w := got.Data[i*n+j], 0.0
 			if i != j {
-				d2 := dist2(p.row(i), p.row(j))
+				d2 := rows.Dist2(p.Row(i), p.Row(j))
 				w = b.Weight(d2)
 				slack += w * (b.gamma*d2*float64(d+4)*0x1p-53 + 0x1p-51) // the reference's own error
 			}
@@ -150,7 +151,7 @@ func (c *huntCase) ratio(t *testing.T, op Operator) (worst float64) {
 func (c *huntCase) change(rng *rand.Rand) *huntCase {
 	out := *c
 	out.p.Data = slices.Clone(c.p.Data)
-	row := func() []float32 { return block32(out.p).row(rng.IntN(out.p.Rows)) }
+	row := func() []float32 { return rows.View32(out.p).Row(rng.IntN(out.p.Rows)) }
 	switch rng.IntN(6) {
 	case 0:
 		out.sigma *= math.Exp(0.3 * rng.NormFloat64())

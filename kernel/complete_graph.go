@@ -4,14 +4,15 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // completeGraph has every pair: there is nothing to find, and the place of every
 // entry is known.
-func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*graph, error) {
-	held := searchBytes(p.n, p.d, o)
+func completeGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*graph, error) {
+	held := searchBytes(p.N, p.D, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build csr: every pair", Need: held, Budget: o.BudgetBytes}
 	}
@@ -25,7 +26,7 @@ func completeGraph(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	g.entryRel = weightRel(b, p.d, q.most) + 0x1p-24 // the stored format
+	g.entryRel = weightRel(b, p.D, q.most) + 0x1p-24 // the stored format
 	g.distance = q.exact
 	g.tail = make([]float64, q.n)
 	counts := make([]uint64, q.n+1)
@@ -68,7 +69,7 @@ func (t *completePass) Run(worker, game int) {
 		return
 	}
 	if t.rooms[worker] == nil {
-		t.rooms[worker] = newDistanceRoom(t.q.p.d)
+		t.rooms[worker] = newDistanceRoom(t.q.p.D)
 	}
 	room, q := t.rooms[worker], t.q
 	alo, ahi := par.Block(a, q.n, blockRows)

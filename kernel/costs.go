@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // Seconds of one Emerald Rapids core for the elementary operations of this
 // package, as its benchmarks show them (bench_test.go): those of csr, pairs, poly and
 // grid at the level avx512, the others in portable code. They rank the operators;
@@ -53,12 +51,3 @@ const (
 	gridBoxSeconds    = 40e-9  // distances of a row and a cell
 	gridRowSeconds    = 30e-9  // a number of the next iterate
 )
-
-// saturate converts a size to an int64, the largest where it does not fit: an
-// impossible size must not come out small.
-func saturate(v float64) int64 {
-	if v >= math.MaxInt64 {
-		return math.MaxInt64
-	}
-	return int64(v)
-}

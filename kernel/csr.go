@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -50,10 +51,10 @@ func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*
 	return newCSR(ctx, pts, b, radius, o)
 }
 
-func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*CSR, error) {
+func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*CSR, error) {
 	var g *graph
 	var err error
-	if o.Neighbours > 0 && p.n > 1 {
+	if o.Neighbours > 0 && p.N > 1 {
 		g, err = nearestGraph(ctx, p, b, o.Neighbours, o)
 	} else {
 		g, err = searchGraph(ctx, p, b, radius, o)
@@ -62,24 +63,24 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 		return nil, buildError("csr", err)
 	}
 	op := &CSR{truncated: truncated{name: "csr", workers: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
-	if err := op.adopt(ctx, g, p.n); err != nil {
+	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("csr", err)
 	}
 	if o.Isolated == Repair {
 		if g, err = g.repair(ctx, b, &op.truncated, o); err != nil {
 			return nil, buildError("csr: repair", err)
 		}
-		if err := op.adopt(ctx, g, p.n); err != nil {
+		if err := op.adopt(ctx, g, p.N); err != nil {
 			return nil, buildError("csr: repair", err)
 		}
 	}
-	if err := op.halve(ctx, g, p.n, o); err != nil {
+	if err := op.halve(ctx, g, p.N, o); err != nil {
 		return nil, buildError("csr", err)
 	}
 	if err := op.checkPolicy(o); err != nil {
 		return nil, err
 	}
-	op.cost = csrCost(p.n, p.d, float64(op.weights.NNZ()), o)
+	op.cost = csrCost(p.N, p.D, float64(op.weights.NNZ()), o)
 	op.cost.PeakBytes = g.peak
 	op.cost.NNZ = int64(op.weights.NNZ())
 	op.cost.StreamedBytes += op.weights.Streamed() - 8*op.cost.NNZ - 8*int64(op.weights.Rows()+1)

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -25,7 +27,7 @@ type Dense struct {
 	bounds    []int // chunks of rows for the finish
 	degrees   []float64
 	workers   *par.Workers
-	progress  *progress
+	progress  *rows.Progress
 	cert      Certificate
 	cost      Cost
 }
@@ -62,17 +64,17 @@ func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options
 	return newDense(ctx, rows.points(), unit, b, o)
 }
 
-func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, o *Options) (*Dense, error) {
+func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidth, o *Options) (*Dense, error) {
 	if err := o.refuseCut("dense"); err != nil {
 		return nil, buildError("dense", err)
 	}
-	cost := denseCost(p.n, p.d, o)
+	cost := denseCost(p.N, p.D, o)
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}
 	}
 	op := &Dense{
-		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.n, blockRows)},
-		bounds: chunkBounds(p.n, chunkRows), workers: o.Workers, cost: cost,
+		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.N, blockRows)},
+		bounds: chunkBounds(p.N, chunkRows), workers: o.Workers, cost: cost,
 	}
 	var err error
 	if unit != nil {
@@ -84,8 +86,8 @@ func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, 
 		return nil, buildError("dense", err)
 	}
 	op.progress = o.progress("degrees", op.blocks.rounds())
-	pass := newDensePass(op, ones(p.n))
-	if err := pass.run(ctx, ones(p.n)); err != nil {
+	pass := newDensePass(op, ones(p.N))
+	if err := pass.run(ctx, ones(p.N)); err != nil {
 		return nil, err
 	}
 	op.degrees = pass.wx
@@ -96,7 +98,7 @@ func newDense(ctx context.Context, p *pointSet, unit *unitWeights, b Bandwidth, 
 	}
 	op.progress = o.progress("product", op.blocks.rounds())
 	op.certify()
-	if err := o.refuseIsolated(op.cert.Isolated, p.n, "have no neighbour whose weight does not underflow"); err != nil {
+	if err := o.refuseIsolated(op.cert.Isolated, p.N, "have no neighbour whose weight does not underflow"); err != nil {
 		return nil, buildError("dense", err)
 	}
 	return op, nil
@@ -107,21 +109,21 @@ func denseCost(n, d int, o *Options) Cost {
 	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
 	flops := pairs * (2*float64(d) + 10 + 4*float64(o.Columns))
 	resident := int64(n) * 16
-	peak := saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
+	peak := mem.Saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
 	return Cost{
 		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
-		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: saturate(pairs / blockRows * float64(d) * 16), Flops: flops,
+		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: mem.Saturate(pairs / blockRows * float64(d) * 16), Flops: flops,
 	}
 }
 
-func denseCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+func denseCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := everyPair(p)
-	c.Cost, c.Eta = denseCost(p.n, p.d, o), weightRel(b, p.d, pr.most)
+	c.Cost, c.Eta = denseCost(p.N, p.D, o), weightRel(b, p.D, pr.most)
 	c.Feasible, c.Reason = true, "exact, every pair at every step"
 	return c
 }
 
-func buildDense(ctx context.Context, p *pointSet, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
+func buildDense(ctx context.Context, p *rows.Points, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
 	return newDense(ctx, p, nil, b, o)
 }
 
@@ -139,22 +141,22 @@ func (op *Dense) Degrees() []float64 { return op.degrees }
 
 // Apply sets dst = W x.
 func (op *Dense) Apply(ctx context.Context, dst, x blas32.General) error {
-	return denseApply(ctx, op, block32(dst), block32(x))
+	return denseApply(ctx, op, rows.View32(dst), rows.View32(x))
 }
 
 // Apply64 sets dst = W x in float64 throughout.
 func (op *Dense) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return denseApply(ctx, op, block64(dst), block64(x))
+	return denseApply(ctx, op, rows.View64(dst), rows.View64(x))
 }
 
 // Step sets dst to the iterate after x.
 func (op *Dense) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	return denseStep(ctx, op, block32(dst), block32(x), s, st)
+	return denseStep(ctx, op, rows.View32(dst), rows.View32(x), s, st)
 }
 
 // Step64 sets dst to the iterate after x in float64 throughout.
 func (op *Dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return denseStep(ctx, op, block64(dst), block64(x), s, st)
+	return denseStep(ctx, op, rows.View64(dst), rows.View64(x), s, st)
 }
 
 // Certificate is exact up to rounding, isolated rows aside.
@@ -178,9 +180,9 @@ func (op *Dense) certify() {
 
 func (op *Dense) entryRel() float64 {
 	if op.unit != nil {
-		return op.unit.entryRel(op.q.p.d)
+		return op.unit.entryRel(op.q.p.D)
 	}
-	return weightRel(op.bandwidth, op.q.p.d, op.q.most)
+	return weightRel(op.bandwidth, op.q.p.D, op.q.most)
 }
 
 // weight returns the weight of rows i and j whose filled squared distance is d2.
@@ -200,7 +202,7 @@ func (op *Dense) Close() error {
 	return nil
 }
 
-func denseApply[T float](ctx context.Context, op *Dense, dst, x block[T]) error {
+func denseApply[T rows.Float](ctx context.Context, op *Dense, dst, x rows.View[T]) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
@@ -211,9 +213,9 @@ func denseApply[T float](ctx context.Context, op *Dense, dst, x block[T]) error 
 	if err := pass.run(ctx, x); err != nil {
 		return err
 	}
-	for i := range dst.rows {
-		out := dst.row(i)
-		for c, v := range pass.wx[i*x.cols:][:x.cols] {
+	for i := range dst.Rows {
+		out := dst.Row(i)
+		for c, v := range pass.wx[i*x.Cols:][:x.Cols] {
 			out[c] = T(v)
 		}
 		if op.degrees[i] == 0 {
@@ -223,15 +225,15 @@ func denseApply[T float](ctx context.Context, op *Dense, dst, x block[T]) error 
 	return nil
 }
 
-func denseStep[T float](ctx context.Context, op *Dense, dst, x block[T], s *Step, st *Stats) error {
+func denseStep[T rows.Float](ctx context.Context, op *Dense, dst, x rows.View[T], s *Step, st *Stats) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
-	if err := st.begin(s, op.degrees, op.bounds, x.cols); err != nil {
+	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
 		return err
 	}
 	pass, ok := st.operator.(*densePass[T])
-	if !ok || pass.op != op || pass.x.cols != x.cols {
+	if !ok || pass.op != op || pass.x.Cols != x.Cols {
 		pass = newDensePass(op, x)
 		st.operator = pass
 	}
@@ -240,7 +242,7 @@ func denseStep[T float](ctx context.Context, op *Dense, dst, x block[T], s *Step
 	}
 	pass.dst, pass.stats, pass.finishing = dst, st, true
 	err := op.workers.Do(ctx, len(op.bounds)-1, pass)
-	pass.dst, pass.stats, pass.finishing = block[T]{}, nil, false
+	pass.dst, pass.stats, pass.finishing = rows.View[T]{}, nil, false
 	if err != nil {
 		return err
 	}
@@ -249,28 +251,28 @@ func denseStep[T float](ctx context.Context, op *Dense, dst, x block[T], s *Step
 }
 
 // densePass is the state of one product; it is reused from step to step.
-type densePass[T float] struct {
+type densePass[T rows.Float] struct {
 	op    *Dense
-	x     block[T]
+	x     rows.View[T]
 	wx    []float64       // n x k
 	rooms []*distanceRoom // one per worker
 	round int
 
 	finishing bool // second half of a step: rows of wx become rows of dst
-	dst       block[T]
+	dst       rows.View[T]
 	stats     *Stats
 }
 
-func newDensePass[T float](op *Dense, x block[T]) *densePass[T] {
-	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.rows*x.cols), rooms: make([]*distanceRoom, op.workers.Count())}
+func newDensePass[T rows.Float](op *Dense, x rows.View[T]) *densePass[T] {
+	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.Rows*x.Cols), rooms: make([]*distanceRoom, op.workers.Count())}
 	for w := range pass.rooms {
-		pass.rooms[w] = newDistanceRoom(op.q.p.d)
+		pass.rooms[w] = newDistanceRoom(op.q.p.D)
 	}
 	return pass
 }
 
 // run sets wx = W x, round after round of the tournament.
-func (pass *densePass[T]) run(ctx context.Context, x block[T]) error {
+func (pass *densePass[T]) run(ctx context.Context, x rows.View[T]) error {
 	pass.x = x
 	clear(pass.wx)
 	if err := pass.op.blocks.play(ctx, pass.op.workers, pass, &pass.round, pass.op.progress); err != nil {
@@ -281,11 +283,11 @@ func (pass *densePass[T]) run(ctx context.Context, x block[T]) error {
 
 // Run plays one game, or finishes one chunk of rows.
 func (pass *densePass[T]) Run(worker, piece int) {
-	op, k := pass.op, pass.x.cols
+	op, k := pass.op, pass.x.Cols
 	if pass.finishing {
 		lo, hi := op.bounds[piece], op.bounds[piece+1]
 		for i := lo; i < hi; i++ {
-			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[piece], i, op.degrees[i], pass.wx[i*k:][:k], pass.x.row(i), pass.dst.row(i))
+			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[piece], i, op.degrees[i], pass.wx[i*k:][:k], pass.x.Row(i), pass.dst.Row(i))
 		}
 		return
 	}
@@ -303,10 +305,10 @@ func (pass *densePass[T]) Run(worker, piece int) {
 			first = i + 1 // every pair once
 		}
 		d2 := t.d2[(i-alo)*t.stride:]
-		xi, yi := pass.x.row(i), pass.wx[i*k:][:k]
+		xi, yi := pass.x.Row(i), pass.wx[i*k:][:k]
 		for j := first; j < bhi; j++ {
 			w := op.weight(i, j, d2[j-blo])
-			xj, yj := pass.x.row(j), pass.wx[j*k:][:k]
+			xj, yj := pass.x.Row(j), pass.wx[j*k:][:k]
 			for c := range yi {
 				yi[c] += w * float64(xj[c])
 				yj[c] += w * float64(xi[c])

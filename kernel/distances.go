@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -23,7 +24,7 @@ const maxDirect = 8
 // with u = 2^-53, the sums contribute 2 d u, centring and the last additions
 // at most 10 u, each times |z_i|^2 + |z_j|^2, in any order of summation.
 type distancer struct {
-	p      *pointSet
+	p      *rows.Points
 	rows   []uint32 // rows of p that take part; nil for all of them
 	n      int
 	direct bool
@@ -37,19 +38,19 @@ type distancer struct {
 // 512 KiB, which stays in a second-level cache.
 const blockRows = 256
 
-func newDistancer(ctx context.Context, p *pointSet, rows []uint32, workers *par.Workers) (*distancer, error) {
-	q := &distancer{p: p, rows: rows, n: p.n, direct: p.d <= maxDirect}
+func newDistancer(ctx context.Context, p *rows.Points, rows []uint32, workers *par.Workers) (*distancer, error) {
+	q := &distancer{p: p, rows: rows, n: p.N, direct: p.D <= maxDirect}
 	if rows != nil {
 		q.n = len(rows)
 	}
 	if q.direct {
 		return q, nil
 	}
-	q.centre = make([]float64, p.d)
+	q.centre = make([]float64, p.D)
 	for c := range q.centre {
-		q.centre[c] = p.lo[c] + (p.hi[c]-p.lo[c])/2
+		q.centre[c] = p.Lo[c] + (p.Hi[c]-p.Lo[c])/2
 	}
-	q.slack = productSlack(p.d)
+	q.slack = productSlack(p.D)
 	return q, q.setNorms(ctx, workers)
 }
 
@@ -67,8 +68,8 @@ func productSlack(d int) float64 {
 // middle of their box may be as far as sqrt(d) from them, and the error of the
 // product form grows with the square of that. The weights of unit rows have an
 // error bound of their own, so slack is not set.
-func newUnitDistancer(ctx context.Context, p *pointSet, workers *par.Workers) (*distancer, error) {
-	q := &distancer{p: p, n: p.n, direct: p.d <= maxDirect}
+func newUnitDistancer(ctx context.Context, p *rows.Points, workers *par.Workers) (*distancer, error) {
+	q := &distancer{p: p, n: p.N, direct: p.D <= maxDirect}
 	if q.direct {
 		return q, nil
 	}
@@ -80,7 +81,7 @@ func (q *distancer) setNorms(ctx context.Context, workers *par.Workers) error {
 	const rowsPerPiece = 64
 	err := workers.Do(ctx, par.Blocks(q.n, rowsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, q.n, rowsPerPiece)
-		z := make([]float64, q.p.d)
+		z := make([]float64, q.p.D)
 		for i := lo; i < hi; i++ {
 			q.load(z, i, i+1)
 			for _, v := range z {
@@ -103,15 +104,15 @@ func (q *distancer) given(i int) int {
 }
 
 // exact returns the squared distance of rows i and j by differences.
-func (q *distancer) exact(i, j int) float64 { return q.p.dist2(q.given(i), q.given(j)) }
+func (q *distancer) exact(i, j int) float64 { return q.p.Dist2(q.given(i), q.given(j)) }
 
 // load copies rows lo to hi-1 to dst: centred for the product form, as given
 // (and so without rounding) for the difference form.
 func (q *distancer) load(dst []float64, lo, hi int) {
-	d := q.p.d
+	d := q.p.D
 	for i := lo; i < hi; i++ {
 		row := dst[(i-lo)*d:][:d]
-		q.p.copyRow(row, q.given(i))
+		q.p.CopyRow(row, q.given(i))
 		for c := range q.centre {
 			row[c] -= q.centre[c]
 		}
@@ -152,12 +153,12 @@ func (q *distancer) norms(lo, hi int) []float64 {
 
 // measure computes the squared distances of na loaded rows to nb loaded rows.
 func (q *distancer) measure(t *distanceRoom, a, anorm2 []float64, na int, b, bnorm2 []float64, nb int) {
-	d := q.p.d
+	d := q.p.D
 	if q.direct {
 		for i := range na {
 			row, z := t.d2[i*t.stride:], a[i*d:][:d]
 			for j := range nb {
-				row[j] = dist2(z, b[j*d:][:d])
+				row[j] = rows.Dist2(z, b[j*d:][:d])
 			}
 		}
 		return

@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -17,12 +19,12 @@ import (
 // Rows are sorted by a hash of their numbers, which equal rows share; only rows of
 // one hash are compared. Where there are many numbers a hash of a few comes first, and
 // only rows that share that one are read.
-func distinctRows(ctx context.Context, p *pointSet, workers *par.Workers) (rows, order, group []uint32, err error) {
-	sorted := make([]uint32, p.n)
+func distinctRows(ctx context.Context, p *rows.Points, workers *par.Workers) (rows, order, group []uint32, err error) {
+	sorted := make([]uint32, p.N)
 	for i := range sorted {
 		sorted[i] = uint32(i)
 	}
-	if p.d > glanceNumbers {
+	if p.D > glanceNumbers {
 		keys, err := sortByHash(ctx, p, sorted, glanceHash, workers)
 		if err != nil {
 			return nil, nil, nil, err
@@ -40,7 +42,7 @@ func distinctRows(ctx context.Context, p *pointSet, workers *par.Workers) (rows,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	row := func(i uint32) []float32 { return p.single.row(int(i)) }
+	row := func(i uint32) []float32 { return p.Single.Row(int(i)) }
 	first := make([]uint32, 0) // of the rows that are equal to an earlier one: that, and themselves
 	var again []uint32
 	for lo := 0; lo < len(keys); {
@@ -66,14 +68,14 @@ func distinctRows(ctx context.Context, p *pointSet, workers *par.Workers) (rows,
 		return nil, nil, nil, nil
 	}
 	// leader of every row, then a counting sort by it.
-	leader := make([]uint32, p.n)
+	leader := make([]uint32, p.N)
 	for i := range leader {
 		leader[i] = uint32(i)
 	}
 	for e, i := range again {
 		leader[i] = first[e]
 	}
-	counts := make([]uint32, p.n)
+	counts := make([]uint32, p.N)
 	for _, l := range leader {
 		counts[l]++
 	}
@@ -84,16 +86,16 @@ func distinctRows(ctx context.Context, p *pointSet, workers *par.Workers) (rows,
 			counts[i], next = next, next+count
 		}
 	}
-	order = make([]uint32, p.n)
+	order = make([]uint32, p.N)
 	for i, l := range leader {
 		order[counts[l]] = uint32(i)
 		counts[l]++
 	}
-	return rows, order, append(group, uint32(p.n)), nil
+	return rows, order, append(group, uint32(p.N)), nil
 }
 
 // sortByHash sorts some rows by a hash, stably, and returns that of each.
-func sortByHash(ctx context.Context, p *pointSet, rows []uint32, hash func(row []float32) uint64, workers *par.Workers) ([]uint64, error) {
+func sortByHash(ctx context.Context, p *rows.Points, rows []uint32, hash func(row []float32) uint64, workers *par.Workers) ([]uint64, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}
@@ -103,12 +105,12 @@ func sortByHash(ctx context.Context, p *pointSet, rows []uint32, hash func(row [
 	if err := workers.Do(ctx, par.Blocks(len(rows), rowsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, len(rows), rowsPerPiece)
 		for at := lo; at < hi; at++ {
-			keys[at] = hash(p.single.row(int(rows[at]))) >> (64 - keyBits)
+			keys[at] = hash(p.Single.Row(int(rows[at]))) >> (64 - keyBits)
 		}
 	})); err != nil {
 		return nil, err
 	}
-	return radixSort(ctx, keys, rows, keyBits, workers)
+	return radix.Sort(ctx, keys, rows, keyBits, workers)
 }
 
 // A glance is at glanceNumbers numbers of a row, in runs of a line of the cache.

@@ -36,7 +36,7 @@ var constructors = map[string]func(ctx context.Context, p *UnitRows, b Bandwidth
 }
 
 func general(r *UnitRows) blas64.General {
-	return blas64.General{Rows: r.N(), Cols: r.Dim(), Stride: r.rows.stride, Data: r.rows.data}
+	return blas64.General{Rows: r.N(), Cols: r.Dim(), Stride: r.rows.Stride, Data: r.rows.Data}
 }
 
 func narrow(m blas64.General) blas32.General {

@@ -3,12 +3,13 @@ package kernel
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // filterGraph searches with codes.
-func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	held := searchBytes(p.n, p.d, o)
+func filterGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*graph, error) {
+	held := searchBytes(p.N, p.D, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build csr: search by codes", Need: held, Budget: o.BudgetBytes}
 	}
@@ -17,7 +18,7 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 		return nil, err
 	}
 	s := newSearch(p, rows)
-	sv, err := takeSurvey(ctx, s.n, p.d, s.row, radius, o)
+	sv, err := takeSurvey(ctx, s.n, p.D, s.row, radius, o)
 	if err != nil {
 		return nil, err
 	}
@@ -35,10 +36,10 @@ func filterGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, 
 	if err := s.arrange(ctx, radius, o); err != nil {
 		return nil, err
 	}
-	s.rough = p.d > wideColumns && sv.found < roughShare*sv.near
-	g := &graph{radius: radius, entryRel: foundRel(p.d)}
+	s.rough = p.D > wideColumns && sv.found < roughShare*sv.near
+	g := &graph{radius: radius, entryRel: foundRel(p.D)}
 	g.order, g.group = s.orders(order, group)
-	g.distance = func(i, j int) float64 { return p.dist2(s.given(i), s.given(j)) }
+	g.distance = func(i, j int) float64 { return p.Dist2(s.given(i), s.given(j)) }
 
 	pass, err := newFilterPass(ctx, s, b, radius, g.multiplicity, o)
 	if err != nil {

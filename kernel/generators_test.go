@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // tester is what *testing.T and *rapid.T have in common.
@@ -106,7 +108,7 @@ func drawPoints(t *rapid.T, most int, dims []int) blas32.General {
 // typicalDistance is the distance of two random rows, 1 if they are equal.
 func typicalDistance(p blas32.General, rng *rand.Rand) float64 {
 	for range 20 {
-		if d2 := dist2(block32(p).row(rng.IntN(p.Rows)), block32(p).row(rng.IntN(p.Rows))); d2 > 0 {
+		if d2 := rows.Dist2(rows.View32(p).Row(rng.IntN(p.Rows)), rows.View32(p).Row(rng.IntN(p.Rows))); d2 > 0 {
 			return math.Sqrt(d2)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -28,12 +29,12 @@ type graph struct {
 }
 
 // searchGraph finds all pairs within the radius.
-func searchGraph(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	if radius >= p.farthest() && p.farthest() <= maxRadius(b) {
+func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*graph, error) {
+	if radius >= p.Farthest() && p.Farthest() <= maxRadius(b) {
 		return completeGraph(ctx, p, b, o)
 	}
 	radius = min(radius, maxRadius(b))
-	if p.d <= maxDirect {
+	if p.D <= maxDirect {
 		return cellGraph(ctx, p, b, radius, o)
 	}
 	return filterGraph(ctx, p, b, radius, o)
@@ -71,7 +72,7 @@ func (o *Options) allocate(ctx context.Context, counts []uint64, held int64) (pt
 // tooManyWeights refuses a graph that takes so many bytes.
 func (o *Options) tooManyWeights(bytes float64) error {
 	return &MemoryError{
-		What: "store weights", Need: saturate(bytes), Budget: o.BudgetBytes,
+		What: "store weights", Need: mem.Saturate(bytes), Budget: o.BudgetBytes,
 		Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 	}
 }

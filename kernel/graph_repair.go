@@ -50,7 +50,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 				r.readers[worker] = g.rows.reader(1)
 			}
 			do(worker, piece, r.missed[piece])
-			progress.add()
+			progress.Add()
 		}))
 	}
 	// Half of the tolerance leaves room for the stored format.

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -84,7 +85,7 @@ func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	return newGrid(ctx, pts, b, choice, o)
 }
 
-func newGrid(ctx context.Context, p *pointSet, b Bandwidth, choice *gridChoice, o *Options) (*Grid, error) {
+func newGrid(ctx context.Context, p *rows.Points, b Bandwidth, choice *gridChoice, o *Options) (*Grid, error) {
 	op, err := choice.build(ctx, p, b, o)
 	if err != nil {
 		return nil, buildError("grid", err)
@@ -94,7 +95,7 @@ func newGrid(ctx context.Context, p *pointSet, b Bandwidth, choice *gridChoice, 
 
 // build makes the operator of the chosen cells and nodes, or of some more nodes if these
 // miss the tolerance.
-func (choice *gridChoice) build(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Grid, error) {
+func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*Grid, error) {
 	op := &Grid{lattice: &choice.lattice, workers: o.Workers, kernels: o.Kernels}
 	if need := choice.cost(p, o).PeakBytes; need > o.BudgetBytes {
 		return nil, &MemoryError{What: "build grid", Need: need, Budget: o.BudgetBytes}
@@ -133,22 +134,22 @@ func (choice *gridChoice) build(ctx context.Context, p *pointSet, b Bandwidth, o
 			break
 		}
 	}
-	progress.add()
+	progress.Add()
 	return op, op.checkPolicy(o)
 }
 
 // locate finds the place of each point in its cell.
-func (op *Grid) locate(ctx context.Context, p *pointSet) error {
+func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
 	d := op.lattice.d
 	for a := range d {
-		op.place[a] = make([]float64, p.n+simd.NodeLanes)
+		op.place[a] = make([]float64, p.N+simd.NodeLanes)
 		mem.Huge(op.place[a])
 	}
 	return op.workers.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
 		lo, hi := op.pieces[piece].lo, op.pieces[piece].hi
 		for a := range d {
 			place := op.place[a][lo:hi]
-			p.column(place, op.cells.order[lo:hi], a)
+			p.Column(place, op.cells.order[lo:hi], a)
 			for i, v := range place {
 				_, place[i] = op.lattice.locate(a, v)
 			}
@@ -200,7 +201,7 @@ func (op *Grid) sum(ctx context.Context, pass *gridPass[float64]) error {
 	if op.degrees == nil {
 		op.degrees = degrees // none is read before it is written
 	}
-	if err := pass.run(ctx, block[float64]{n, 1, 1, degrees}, ones(n), nil); err != nil {
+	if err := pass.run(ctx, rows.NewView(n, 1, 1, degrees), ones(n), nil); err != nil {
 		return err
 	}
 	op.degrees = degrees
@@ -261,7 +262,7 @@ func (op *Grid) certifyRow(i int, near, dropped float64) (rounding float64) {
 			rounding = e.accumulated*near/degree + 0x1p-50
 		}
 	}
-	op.cert.Row[i] = roundUp(eta)
+	op.cert.Row[i] = rows.RoundUp(eta)
 	return rounding
 }
 
@@ -302,44 +303,44 @@ func (op *Grid) Close() error {
 
 // Apply sets dst = W x, summed in float64.
 func (op *Grid) Apply(ctx context.Context, dst, x blas32.General) error {
-	return gridApply(ctx, op, block32(dst), block32(x))
+	return gridApply(ctx, op, rows.View32(dst), rows.View32(x))
 }
 
 // Apply64 sets dst = W x in float64 throughout.
 func (op *Grid) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return gridApply(ctx, op, block64(dst), block64(x))
+	return gridApply(ctx, op, rows.View64(dst), rows.View64(x))
 }
 
 // Step sets dst to the iterate after x.
 func (op *Grid) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	return gridStep(ctx, op, block32(dst), block32(x), s, st)
+	return gridStep(ctx, op, rows.View32(dst), rows.View32(x), s, st)
 }
 
 // Step64 sets dst to the iterate after x in float64 throughout.
 func (op *Grid) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return gridStep(ctx, op, block64(dst), block64(x), s, st)
+	return gridStep(ctx, op, rows.View64(dst), rows.View64(x), s, st)
 }
 
-func gridApply[T float](ctx context.Context, op *Grid, dst, x block[T]) error {
+func gridApply[T rows.Float](ctx context.Context, op *Grid, dst, x rows.View[T]) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
 	if err := checkFinite("x", x); err != nil {
 		return err
 	}
-	return productError("grid", newGridPass[T](op, x.cols).run(ctx, dst, x, nil))
+	return productError("grid", newGridPass[T](op, x.Cols).run(ctx, dst, x, nil))
 }
 
-func gridStep[T float](ctx context.Context, op *Grid, dst, x block[T], s *Step, st *Stats) error {
+func gridStep[T rows.Float](ctx context.Context, op *Grid, dst, x rows.View[T], s *Step, st *Stats) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
-	if err := st.begin(s, op.degrees, op.bounds, x.cols); err != nil {
+	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
 		return err
 	}
 	pass, ok := st.operator.(*gridPass[T])
-	if !ok || pass.op != op || pass.k != x.cols {
-		pass = newGridPass[T](op, x.cols)
+	if !ok || pass.op != op || pass.k != x.Cols {
+		pass = newGridPass[T](op, x.Cols)
 		st.operator = pass
 	}
 	pass.grow(&st.partials)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -22,10 +24,10 @@ func (r *directRows) bytes() int64 {
 }
 
 // addDirect adds the product of the direct row at a place of r.rows to wx.
-func addDirect[T float](r *directRows, wx []float64, at int, x block[T], centre []float64) {
+func addDirect[T rows.Float](r *directRows, wx []float64, at int, x rows.View[T], centre []float64) {
 	for e := r.ptr[at]; e < r.ptr[at+1]; e++ {
 		w := r.val[e]
-		for c, v := range x.row(int(r.ind[e])) {
+		for c, v := range x.Row(int(r.ind[e])) {
 			wx[c] += float64(w * (float64(v) - centre[c]))
 		}
 	}
@@ -34,7 +36,7 @@ func addDirect[T float](r *directRows, wx []float64, at int, x block[T], centre 
 // exclude takes rows out of the grid until all others have a bound they may keep.
 // Fewer points in the grid can only lower the bounds of others, but also their
 // degrees, and so a row may follow its neighbours.
-func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []float64, o *Options) error {
+func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near []float64, o *Options) error {
 	limit := 0.5
 	if o.Isolated == Repair {
 		limit = min(limit, o.Tolerance)
@@ -103,7 +105,7 @@ func (op *Grid) exclude(ctx context.Context, p *pointSet, b Bandwidth, near []fl
 // its degree: n weights from beyond it are together below a quarter of the tolerance.
 type gridRepair struct {
 	op      *Grid
-	p       *pointSet
+	p       *rows.Points
 	b       Bandwidth
 	rows    []repairRow
 	cells   []repairCell
@@ -145,7 +147,7 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	each := func(do func(row *repairRow)) error {
 		return op.workers.Do(ctx, len(r.rows), par.Func(func(_, piece int) {
 			do(&r.rows[piece])
-			progress.add()
+			progress.Add()
 		}))
 	}
 	if err := each(func(row *repairRow) { r.measure(row, o.Tolerance) }); err != nil {
@@ -159,7 +161,7 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 		r.dropped += r.rows[i].lost
 		entries += float64(r.rows[i].entries)
 	}
-	need := saturate(float64(r.peak) + 36*entries + 24*float64(op.N()))
+	need := mem.Saturate(float64(r.peak) + 36*entries + 24*float64(op.N()))
 	if need > o.BudgetBytes || entries > math.MaxInt/36 {
 		return &MemoryError{What: "build grid: direct rows", Need: need, Budget: o.BudgetBytes}
 	}
@@ -171,7 +173,7 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	ind, val := make([]uint32, total), make([]float64, total)
 	if err := op.workers.Do(ctx, len(r.rows), par.Func(func(_, piece int) {
 		r.weigh(&r.rows[piece], ind[starts[piece]:starts[piece+1]], val[starts[piece]:starts[piece+1]])
-		progress.add()
+		progress.Add()
 	})); err != nil {
 		return err
 	}
@@ -247,7 +249,7 @@ func (r *gridRepair) count(row *repairRow) {
 func (r *gridRepair) weigh(row *repairRow, ind []uint32, val []float64) {
 	order, at := r.op.cells.order, 0
 	put := func(j int) {
-		ind[at], val[at] = uint32(j), r.b.Weight(r.p.dist2(int(order[row.row]), int(order[j])))
+		ind[at], val[at] = uint32(j), r.b.Weight(r.p.Dist2(int(order[row.row]), int(order[j])))
 		at++
 	}
 	for _, c := range r.cells {
@@ -312,7 +314,7 @@ func (r *gridRepair) certify(at int, degree float64) float64 {
 	// Direct weights are exp(-y) with a relative error of y (d + 4) 2^-53, and y is
 	// below 750; sums of up to n of them.
 	eta := n*row.lost/degree + 750*float64(op.lattice.d+4)*0x1p-53 + n*0x1p-52
-	op.cert.Row[row.row] = roundUp(eta * (1 + 1e-9))
+	op.cert.Row[row.row] = rows.RoundUp(eta * (1 + 1e-9))
 	op.cert.Rounding = max(op.cert.Rounding, n*0x1p-53)
 	return degree
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -34,7 +35,7 @@ func cutPieces(cells *latticeOrder) (pieces []gridPiece, slots int) {
 			parts = max(par.Blocks(hi-lo, gridMostPoints), 1)
 		}
 		for part := range parts {
-			piece := gridPiece{cell: at, cells: cell - at, lo: lo + partOf(hi-lo, part, parts), hi: lo + partOf(hi-lo, part+1, parts), slot: -1}
+			piece := gridPiece{cell: at, cells: cell - at, lo: lo + par.Part(hi-lo, part, parts), hi: lo + par.Part(hi-lo, part+1, parts), slot: -1}
 			if parts > 1 {
 				piece.slot, slots = slots, slots+1
 			}
@@ -45,7 +46,7 @@ func cutPieces(cells *latticeOrder) (pieces []gridPiece, slots int) {
 }
 
 // gridPass is the state of one product of grid; it is reused from step to step.
-type gridPass[T float] struct {
+type gridPass[T rows.Float] struct {
 	op     *Grid
 	k      int
 	nodes  *transferPass
@@ -54,7 +55,7 @@ type gridPass[T float] struct {
 	room   []gridRoom
 	centre []float64 // is subtracted from the rows of x and comes back behind the product
 
-	x, dst    block[T]
+	x, dst    rows.View[T]
 	stats     *Stats // nil: dst = W x
 	spreading bool
 	first     bool // the weights of points and themselves are to be made
@@ -85,7 +86,7 @@ func (l *lattice) batch(p int) int {
 // filled returns n rounded up to what fills the lanes.
 func filled(n int) int { return par.Blocks(n, simd.NodeLanes) * simd.NodeLanes }
 
-func newGridPass[T float](op *Grid, k int) *gridPass[T] {
+func newGridPass[T rows.Float](op *Grid, k int) *gridPass[T] {
 	t := op.transfer
 	workers := op.workers.Count()
 	pass := &gridPass[T]{
@@ -133,7 +134,7 @@ func (pass *gridPass[T]) grow(ps *partials) {
 }
 
 // run makes dst = W x, or the step that st has begun.
-func (pass *gridPass[T]) run(ctx context.Context, dst, x block[T], st *Stats) error {
+func (pass *gridPass[T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
 	pass.x, pass.dst, pass.stats = x, dst, st
 	clear(pass.centre)
 	if st != nil {
@@ -142,7 +143,7 @@ func (pass *gridPass[T]) run(ctx context.Context, dst, x block[T], st *Stats) er
 		copy(pass.centre, st.finish.mean)
 	}
 	err := pass.multiply(ctx)
-	pass.x, pass.dst, pass.stats = block[T]{}, block[T]{}, nil
+	pass.x, pass.dst, pass.stats = rows.View[T]{}, rows.View[T]{}, nil
 	return err
 }
 
@@ -208,7 +209,7 @@ func (pass *gridPass[T]) centred(room *gridRoom, lo, hi, m int) {
 		column := room.x[c*m:][:m]
 		clear(column[hi-lo:])
 		for i := range column[:hi-lo] {
-			column[i] = float64(pass.x.data[(lo+i)*pass.x.stride+c]) - centre
+			column[i] = float64(pass.x.Data[(lo+i)*pass.x.Stride+c]) - centre
 		}
 		if pass.op.out == nil {
 			continue
@@ -359,10 +360,10 @@ func (pass *gridPass[T]) collectRows(room *gridRoom, lo, hi, next int) int {
 // of W (x - centre).
 func (pass *gridPass[T]) finishRows(wx []float64, sums *partial, lo, hi int) {
 	x, dst := pass.x, pass.dst
-	x.data, dst.data = x.data[lo*x.stride:], dst.data[lo*dst.stride:]
+	x.Data, dst.Data = x.Data[lo*x.Stride:], dst.Data[lo*dst.Stride:]
 	if pass.stats == nil {
 		for i := range hi - lo {
-			out := dst.row(i)
+			out := dst.Row(i)
 			for c, v := range wx[i*pass.k:][:pass.k] {
 				out[c] = T(v)
 			}

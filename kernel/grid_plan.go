@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -47,14 +49,14 @@ const widestCell = 4.0
 // planPoints is the largest number of points a choice looks at.
 const planPoints = 1 << 17
 
-func lookAtCrowd(ctx context.Context, p *pointSet, sigma float64, o *Options) (*crowd, error) {
-	skip := par.Blocks(p.n, planPoints)
+func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options) (*crowd, error) {
+	skip := par.Blocks(p.N, planPoints)
 	var l lattice
 	all := false
 	for _, width := range []float64{1, 2, widestCell} {
 		var ok bool
 		l, ok = newLattice(p, sigma, width)
-		if all = ok && l.cells <= float64(max(p.n/skip, 4096)); all {
+		if all = ok && l.cells <= float64(max(p.N/skip, 4096)); all {
 			break
 		}
 	}
@@ -107,9 +109,9 @@ func lookAtCrowd(ctx context.Context, p *pointSet, sigma float64, o *Options) (*
 }
 
 // gridRefusal says why grid cannot serve at all, or nothing.
-func gridRefusal(p *pointSet, b Bandwidth) string {
-	if p.d > latticeAxes {
-		return fmt.Sprintf("for 1 to %d dimensions, not %d", latticeAxes, p.d)
+func gridRefusal(p *rows.Points, b Bandwidth) string {
+	if p.D > latticeAxes {
+		return fmt.Sprintf("for 1 to %d dimensions, not %d", latticeAxes, p.D)
 	}
 	if _, ok := newLattice(p, b.Sigma(), widestCell); !ok {
 		return "the points are spread over more cells than can be numbered"
@@ -119,7 +121,7 @@ func gridRefusal(p *pointSet, b Bandwidth) string {
 
 // chooseGrid returns the cells and nodes that take the least time among those that
 // should meet the tolerance.
-func chooseGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*gridChoice, error) {
+func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*gridChoice, error) {
 	if why := gridRefusal(p, b); why != "" {
 		return nil, fmt.Errorf("%w: %s", ErrOperator, why)
 	}
@@ -128,7 +130,7 @@ func chooseGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*gri
 	if err != nil {
 		return nil, err
 	}
-	reach := math.Sqrt(2 * math.Log(10*float64(p.n)/(o.Tolerance*c.degree)))
+	reach := math.Sqrt(2 * math.Log(10*float64(p.N)/(o.Tolerance*c.degree)))
 	var best *gridChoice
 	seconds := math.Inf(1)
 	for _, width := range []float64{0.125, 0.25, 0.5, 1, 2, widestCell} {
@@ -141,7 +143,7 @@ func chooseGrid(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*gri
 		// The tolerance has room for a crowd that is not as the sample has it.
 		choice.nodes, choice.eta = choice.lattice.nodesFor(0.7*o.Tolerance, c.ratio)
 		if o.Isolated == Repair {
-			choice.repaired = float64(p.n) * c.missed(min(c.ratio, hopeless)*o.Tolerance/choice.eta)
+			choice.repaired = float64(p.N) * c.missed(min(c.ratio, hopeless)*o.Tolerance/choice.eta)
 		}
 		occupied, err := choice.lattice.estimateOccupied(ctx, p, o.Workers)
 		if err != nil {
@@ -193,20 +195,20 @@ func (l *lattice) nodesFor(tolerance, ratio float64) (best int, least float64) {
 }
 
 // estimateOccupied estimates the number of cells that hold a point by a sample.
-func (l *lattice) estimateOccupied(ctx context.Context, p *pointSet, workers *par.Workers) (float64, error) {
-	skip := par.Blocks(p.n, planPoints/8)
+func (l *lattice) estimateOccupied(ctx context.Context, p *rows.Points, workers *par.Workers) (float64, error) {
+	skip := par.Blocks(p.N, planPoints/8)
 	cells, err := l.sortPoints(ctx, p, skip, false, workers)
 	if err != nil {
 		return 0, err
 	}
-	sample, distinct := float64(par.Blocks(p.n, skip)), float64(cells.count())
+	sample, distinct := float64(par.Blocks(p.N, skip)), float64(cells.count())
 	// Points alone in their cells promise more of them, the others none.
 	return min(l.cells, distinct*(1+float64(skip-1)*distinct/sample)), nil
 }
 
 // cost estimates what a choice takes.
-func (c *gridChoice) cost(p *pointSet, o *Options) Cost {
-	l, n, k, d := &c.lattice, float64(p.n), float64(o.Columns), float64(p.d)
+func (c *gridChoice) cost(p *rows.Points, o *Options) Cost {
+	l, n, k, d := &c.lattice, float64(p.N), float64(o.Columns), float64(p.D)
 	nodes := float64(c.nodes)
 	tile := math.Pow(nodes, d)
 	all := tile * c.occupied
@@ -235,15 +237,15 @@ func (c *gridChoice) cost(p *pointSet, o *Options) Cost {
 	cost.StepSeconds += 2 * c.repaired * n * k * axpySeconds
 	resident := n*(4+8*d+8+8+4) + c.occupied*12
 	work := 16 * all * k
-	cost.ResidentBytes = saturate(resident)
+	cost.ResidentBytes = mem.Saturate(resident)
 	// A part of a crowded cell has at least half of gridMostPoints points, and nodes of its
 	// own; so has every worker.
 	slots, workers := k*n/(gridMostPoints/2), k*float64(o.Workers.Count())
 	if !c.all { // sums over some of the axes
 		workers += d * float64(o.Workers.Count())
 	}
-	cost.PeakBytes = saturate(resident + n*(8*3+12) + work + 16*all + 8*tile*(slots+workers))
-	cost.StreamedBytes = saturate(n*(16*d+16+8*k) + work*d)
+	cost.PeakBytes = mem.Saturate(resident + n*(8*3+12) + work + 16*all + 8*tile*(slots+workers))
+	cost.StreamedBytes = mem.Saturate(n*(16*d+16+8*k) + work*d)
 	return cost
 }
 
@@ -282,7 +284,7 @@ func (c *gridChoice) raise(op *Grid, near []float64, o *Options) bool {
 }
 
 // gridCandidate estimates grid for a plan.
-func gridCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+func gridCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := everyPair(p)
 	if c.Reason = gridRefusal(p, b); c.Reason != "" {
 		return c
@@ -302,6 +304,6 @@ func gridCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o
 	return c
 }
 
-func buildGrid(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+func buildGrid(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
 	return newGrid(ctx, p, b, c.grid, o)
 }

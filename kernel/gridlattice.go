@@ -6,6 +6,8 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -28,12 +30,12 @@ type lattice struct {
 
 // newLattice returns the lattice with cells of at most the given width. ok is
 // false where their numbers would be too large for a key.
-func newLattice(p *pointSet, sigma, width float64) (l lattice, ok bool) {
-	l = lattice{d: p.d, cells: 1, radius: math.Inf(1)}
-	most := math.Exp2(float64(min(60/p.d, 30)))
-	for a := range p.d {
-		span := p.hi[a] - p.lo[a]
-		l.lo[a], l.extent[a], l.size[a] = p.lo[a], span/sigma, 1
+func newLattice(p *rows.Points, sigma, width float64) (l lattice, ok bool) {
+	l = lattice{d: p.D, cells: 1, radius: math.Inf(1)}
+	most := math.Exp2(float64(min(60/p.D, 30)))
+	for a := range p.D {
+		span := p.Hi[a] - p.Lo[a]
+		l.lo[a], l.extent[a], l.size[a] = p.Lo[a], span/sigma, 1
 		if l.extent[a] > 0 {
 			size := math.Ceil(l.extent[a] / width)
 			if !(size <= most) {
@@ -142,15 +144,15 @@ func (c *latticeOrder) key(i int) uint64 {
 
 // sortPoints sorts every skip-th point by cell. All cells are kept, or those that
 // hold a point.
-func (l *lattice) sortPoints(ctx context.Context, p *pointSet, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
+func (l *lattice) sortPoints(ctx context.Context, p *rows.Points, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
 	if l.cells < 1<<32 {
 		return sortLattice[uint32](ctx, l, p, skip, all, workers)
 	}
 	return sortLattice[uint64](ctx, l, p, skip, all, workers)
 }
 
-func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
-	n := par.Blocks(p.n, skip)
+func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *rows.Points, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
+	n := par.Blocks(p.N, skip)
 	c := &latticeOrder{order: make([]uint32, n)}
 	keys := make([]K, n)
 	const pointsPerPiece = 1 << 12
@@ -162,7 +164,7 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet
 		}
 		column, keys := room[worker][:hi-lo], keys[lo:hi]
 		for a := range l.d { // in the order of the axes, the last one fastest
-			p.column(column, c.order[lo:hi], a)
+			p.Column(column, c.order[lo:hi], a)
 			for i, v := range column {
 				cell, _ := l.locate(a, v)
 				keys[i] = keys[i]*K(l.size[a]) + K(cell)
@@ -171,7 +173,7 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *pointSet
 	})); err != nil {
 		return nil, err
 	}
-	keys, err := radixSort(ctx, keys, c.order, l.keyBits(), workers)
+	keys, err := radix.Sort(ctx, keys, c.order, l.keyBits(), workers)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // Unlabelled marks a row without a label: a zero row and column of L_Y.
@@ -166,39 +168,39 @@ func (l *Labels) Permute(order []uint32) (*Labels, error) {
 
 // LaplacianTo sets dst = L_Y x, each entry computed in float64.
 func (l *Labels) LaplacianTo(dst, x blas32.General) error {
-	return labelLaplacian(l, block32(dst), block32(x))
+	return labelLaplacian(l, rows.View32(dst), rows.View32(x))
 }
 
 // LaplacianTo64 sets dst = L_Y x in float64 throughout.
 func (l *Labels) LaplacianTo64(dst, x blas64.General) error {
-	return labelLaplacian(l, block64(dst), block64(x))
+	return labelLaplacian(l, rows.View64(dst), rows.View64(x))
 }
 
-func labelLaplacian[T float](l *Labels, dst, x block[T]) error {
+func labelLaplacian[T rows.Float](l *Labels, dst, x rows.View[T]) error {
 	if err := checkPair(l.N(), dst, x); err != nil {
 		return err
 	}
-	k := x.cols
+	k := x.Cols
 	mean := make([]float64, k)
-	for i := range x.rows {
-		for c, v := range x.row(i) {
-			mean[c] += float64(v) / float64(x.rows)
+	for i := range x.Rows {
+		for c, v := range x.Row(i) {
+			mean[c] += float64(v) / float64(x.Rows)
 		}
 	}
 	// L_Y 1 = 0: centring changes nothing but the rounding.
 	sums := make([]float64, l.Classes()*k)
-	for i := range x.rows {
+	for i := range x.Rows {
 		if class := l.class[i]; class != noClass {
 			s := sums[int(class)*k:][:k]
-			for c, v := range x.row(i) {
+			for c, v := range x.Row(i) {
 				s[c] += float64(v) - mean[c]
 			}
 		}
 	}
 	pull := make([]float64, len(sums))
 	l.weights.mulTo(pull, sums, make([]float64, k), k)
-	for i := range x.rows {
-		out, in := dst.row(i), x.row(i)
+	for i := range x.Rows {
+		out, in := dst.Row(i), x.Row(i)
 		class := l.class[i]
 		if class == noClass {
 			clear(out)

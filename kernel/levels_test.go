@@ -79,7 +79,7 @@ func checkWeights(t *testing.T, op *CSR, p blas32.General, b Bandwidth) {
 	for g := range op.weights.Rows() {
 		ind, val := op.weights.Row(g, nil)
 		for e, j := range ind {
-			d2 := points.dist2(int(order[op.first(g)]), int(order[op.first(int(j))]))
+			d2 := points.Dist2(int(order[op.first(g)]), int(order[op.first(int(j))]))
 			want := b.Weight(d2)
 			if math.Abs(float64(val[e])-want) > op.cert.EntryRel*want {
 				t.Fatalf("(%d, %d): weight %g, want %g", g, j, val[e], want)

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -23,7 +24,7 @@ func plainWeights(p blas32.General, b Bandwidth) [][]float64 {
 		w[i] = make([]float64, p.Rows)
 		for j := range w[i] {
 			if i != j {
-				w[i][j] = math.Exp(-b.Gamma() * dist2(block32(p).row(i), block32(p).row(j)))
+				w[i][j] = math.Exp(-b.Gamma() * rows.Dist2(rows.View32(p).Row(i), rows.View32(p).Row(j)))
 			}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -172,4 +173,9 @@ func (o *Options) refuseIsolated(isolated, n int, why string) error {
 		return fmt.Errorf("%w: %d of %d rows %s", ErrIsolated, isolated, n, why)
 	}
 	return nil
+}
+
+// progress returns the progress of a stage.
+func (o *Options) progress(stage string, total int) *rows.Progress {
+	return rows.NewProgress(o.Progress, stage, total)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -64,7 +65,7 @@ func newPairList(ctx context.Context, cl *cellList, b Bandwidth, budget int64, o
 			return
 		}
 		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without room for more
-		progress.add()
+		progress.Add()
 	}))
 	if err == nil {
 		err = ctx.Err() // a piece may have been left half done
@@ -73,7 +74,7 @@ func newPairList(ctx context.Context, cl *cellList, b Bandwidth, budget int64, o
 		return nil, err
 	}
 	if taken.Load() > budget {
-		return nil, &MemoryError{What: "build pairs: list of cluster pairs", Need: saturate(float64(o.BudgetBytes-budget) + float64(taken.Load())), Budget: o.BudgetBytes}
+		return nil, &MemoryError{What: "build pairs: list of cluster pairs", Need: mem.Saturate(float64(o.BudgetBytes-budget) + float64(taken.Load())), Budget: o.BudgetBytes}
 	}
 	return l, nil
 }
@@ -148,7 +149,7 @@ func (l *pairList) weigh(ctx context.Context, o *Options) (sums []float64, count
 				}
 			}
 		}
-		progress.add()
+		progress.Add()
 	}))
 	if err == nil {
 		err = ctx.Err() // a piece may have been left half done

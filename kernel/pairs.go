@@ -6,6 +6,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // Pairs is the Gaussian kernel truncated at a radius, weights made anew for every
@@ -40,22 +42,22 @@ func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 	return newPairs(ctx, pts, b, radius, o)
 }
 
-func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Options) (*Pairs, error) {
-	if p.d > maxDirect {
-		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", ErrOperator, p.d, maxDirect)
+func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*Pairs, error) {
+	if p.D > maxDirect {
+		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", ErrOperator, p.D, maxDirect)
 	}
 	if o.Neighbours > 0 {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %s", ErrOperator, pairsHaveARadius)
 	}
 	op := &Pairs{truncated: truncated{name: "pairs", workers: o.Workers, kernels: o.Kernels}}
 	radius = min(radius, maxRadius(b))
-	complete := radius >= p.farthest()
+	complete := radius >= p.Farthest()
 	if complete {
-		radius, op.radius = p.farthest(), math.Inf(1)
+		radius, op.radius = p.Farthest(), math.Inf(1)
 	} else {
 		op.radius = radius
 	}
-	held := searchBytes(p.n, p.d, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
+	held := searchBytes(p.N, p.D, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
 	}
@@ -72,7 +74,7 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	}
 	g := &graph{
 		rows: op.list, sums: sums, order: cl.order, group: cl.group, radius: op.radius,
-		entryRel: foundRel(p.d),
+		entryRel: foundRel(p.D),
 		peak:     held + op.list.bytes(), distance: cl.dist2,
 	}
 	if complete {
@@ -81,7 +83,7 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 		return nil, buildError("pairs", err)
 	}
 	cl.forgetCells()
-	if err := op.adopt(ctx, g, p.n); err != nil {
+	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("pairs", err)
 	}
 	if o.Isolated == Repair {
@@ -93,7 +95,7 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 			op.list.added = repaired.weights
 			g = repaired
 			g.sums = sums
-			if err := op.adopt(ctx, g, p.n); err != nil {
+			if err := op.adopt(ctx, g, p.N); err != nil {
 				return nil, buildError("pairs: repair", err)
 			}
 		}
@@ -104,8 +106,8 @@ func newPairs(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *
 	if op.neighbours, err = op.meanNeighbours(ctx, counts); err != nil {
 		return nil, buildError("pairs", err)
 	}
-	op.cost = pairsCost(p.n, p.d, op.neighbours*float64(p.n), op.list.tested(), o)
-	op.cost.PeakBytes, op.cost.ResidentBytes = g.peak, op.list.resident()+int64(p.n)*(8+4+4+4)
+	op.cost = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
+	op.cost.PeakBytes, op.cost.ResidentBytes = g.peak, op.list.resident()+int64(p.N)*(8+4+4+4)
 	return op, nil
 }
 

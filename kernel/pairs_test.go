@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -28,8 +29,8 @@ func TestPairsEqualsCSR(t *testing.T) {
 			Isolated:     rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
 		}
 		pts := mustOpen(t, p)
-		if opt.CutoffRadius >= pts.farthest() {
-			opt.CutoffRadius = pts.farthest() / 2 // csr has another order where every pair is near
+		if opt.CutoffRadius >= pts.Farthest() {
+			opt.CutoffRadius = pts.Farthest() / 2 // csr has another order where every pair is near
 		}
 		if opt.CutoffRadius == 0 {
 			return // all points are equal
@@ -47,7 +48,7 @@ func TestPairsEqualsCSR(t *testing.T) {
 	})
 }
 
-func mustOpen(t tester, p blas32.General) *pointSet {
+func mustOpen(t tester, p blas32.General) *rows.Points {
 	t.Helper()
 	pts, err := points32(p, simd.At(simd.Best()), nil)
 	if err != nil {

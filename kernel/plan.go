@@ -10,6 +10,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // quickEnough is the time, in seconds of one worker, up to which the dense operator,
@@ -54,8 +56,8 @@ const (
 // A method is an operator the plan can choose.
 type method struct {
 	name     string
-	estimate func(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate
-	build    func(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error)
+	estimate func(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate
+	build    func(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error)
 	// What building and stepping mostly consist of, for the calibration.
 	building, stepping workClass
 	cuts               bool // it can serve a graph that is cut
@@ -83,7 +85,7 @@ func Plan(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) ([]C
 }
 
 // open validates what every builder is given and fills in the defaults.
-func open(p blas32.General, b Bandwidth, opt *Options) (*pointSet, *Options, error) {
+func open(p blas32.General, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, nil, err
@@ -92,11 +94,11 @@ func open(p blas32.General, b Bandwidth, opt *Options) (*pointSet, *Options, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return pts, o, pts.checkBandwidth(b)
+	return pts, o, checkBandwidth(pts, b)
 }
 
 // open64 is open for float64 points.
-func open64(p blas64.General, b Bandwidth, opt *Options) (*pointSet, *Options, error) {
+func open64(p blas64.General, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, nil, err
@@ -105,10 +107,10 @@ func open64(p blas64.General, b Bandwidth, opt *Options) (*pointSet, *Options, e
 	if err != nil {
 		return nil, nil, err
 	}
-	return pts, o, pts.checkBandwidth(b)
+	return pts, o, checkBandwidth(pts, b)
 }
 
-func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidate, error) {
+func plan(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) ([]Candidate, error) {
 	if o.Operator != "" && !slices.Contains(OperatorNames(), o.Operator) {
 		return nil, unknownOperator(o.Operator)
 	}
@@ -136,8 +138,8 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 			return nil, fmt.Errorf("kernel: plan: %w", err)
 		}
 		c.Name, c.method = m.name, m
-		c.Cost.BuildSeconds *= m.building(calibration, p.d)
-		c.Cost.StepSeconds *= m.stepping(calibration, p.d)
+		c.Cost.BuildSeconds *= m.building(calibration, p.D)
+		c.Cost.StepSeconds *= m.stepping(calibration, p.D)
 		c.Seconds = (c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds) / float64(o.Workers.Count())
 		if !c.Feasible { // it has no cost
 			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()
@@ -152,8 +154,8 @@ func plan(ctx context.Context, p *pointSet, b Bandwidth, o *Options) ([]Candidat
 
 // everyPair is the candidate of an operator with a weight for every pair, as long as
 // nothing speaks for it.
-func everyPair(p *pointSet) Candidate {
-	return Candidate{Radius: math.Inf(1), Neighbours: float64(p.n - 1)}
+func everyPair(p *rows.Points) Candidate {
+	return Candidate{Radius: math.Inf(1), Neighbours: float64(p.N - 1)}
 }
 
 // check finds out whether the options allow what was estimated.

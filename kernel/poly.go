@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -87,7 +88,7 @@ func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options)
 	return polyOf(ctx, pts, b, o)
 }
 
-func polyOf(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*Poly, error) {
+func polyOf(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*Poly, error) {
 	if err := o.refuseCut("poly"); err != nil {
 		return nil, buildError("poly", err)
 	}
@@ -147,7 +148,7 @@ func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *Poly, err error
 
 // assemblePoly returns an operator without factors and degrees.
 func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *Poly {
-	n := fr.p.n
+	n := fr.p.N
 	op := &Poly{
 		frame: fr, low: c.low, series: c.series, factor: make([]float64, n), self: make([]float64, n),
 		bounds: polyBounds(n, c.terms), workers: o.Workers, double: polyDouble(fr),
@@ -162,11 +163,11 @@ func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *Poly {
 // sumDegrees sets the degrees, the product with ones.
 func (op *Poly) sumDegrees(ctx context.Context) error {
 	n := op.N()
-	out := block[float64]{n, 1, 1, make([]float64, n)}
+	out := rows.NewView(n, 1, 1, make([]float64, n))
 	if err := newPolyPass[float64, float64](op, op.double, 1).run(ctx, out, ones(n), nil); err != nil {
 		return err
 	}
-	op.degrees = out.data
+	op.degrees = out.Data
 	if n == 1 {
 		op.degrees[0] = 0
 	}
@@ -186,7 +187,7 @@ func (op *Poly) terms() int { return len(op.coefficients) }
 
 // eachSegment visits the segments of monomials in the order of polyPass.
 func (op *Poly) eachSegment(visit func(first, width int)) {
-	order, d := op.series.order(), op.frame.p.d
+	order, d := op.series.order(), op.frame.p.D
 	if order > 0 {
 		visit(0, d)
 	}
@@ -203,7 +204,7 @@ func (op *Poly) axes() int {
 	if op.low != nil {
 		return op.low.m
 	}
-	return op.frame.p.d
+	return op.frame.p.D
 }
 
 func eachPolySegment(d, coordinate, order, first int, visit func(first, width int)) int {
@@ -239,7 +240,7 @@ func (op *Poly) setCoefficients() {
 		return
 	}
 	m := op.axes()
-	op.coefficients = make([]float64, 0, op.frame.p.d+polyTerms(m, op.series.order())-m)
+	op.coefficients = make([]float64, 0, op.frame.p.D+polyTerms(m, op.series.order())-m)
 	// ways is that number for the monomial so far, which ends with run times the
 	// coordinate before the next.
 	var visit func(coordinate, run, degree int, ways float64)
@@ -261,7 +262,7 @@ func (op *Poly) setCoefficients() {
 			}
 		}
 	}
-	for range op.frame.p.d {
+	for range op.frame.p.D {
 		op.coefficients = append(op.coefficients, op.series.a[1])
 	}
 	if op.series.order() > 1 {
@@ -275,7 +276,7 @@ func (op *Poly) setCoefficients() {
 func (op *Poly) Name() string { return "poly" }
 
 // N returns the number of points.
-func (op *Poly) N() int { return op.frame.p.n }
+func (op *Poly) N() int { return op.frame.p.N }
 
 // Order returns nil: rows are in the order given.
 func (op *Poly) Order() []uint32 { return nil }
@@ -298,25 +299,25 @@ func (op *Poly) Close() error {
 // Apply sets dst = W x.
 func (op *Poly) Apply(ctx context.Context, dst, x blas32.General) error {
 	if op.single != nil {
-		return polyApply(ctx, op, op.single, block32(dst), block32(x))
+		return polyApply(ctx, op, op.single, rows.View32(dst), rows.View32(x))
 	}
-	return polyApply(ctx, op, op.double, block32(dst), block32(x))
+	return polyApply(ctx, op, op.double, rows.View32(dst), rows.View32(x))
 }
 
 // Apply64 sets dst = W x in float64 throughout.
 func (op *Poly) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return polyApply(ctx, op, op.double, block64(dst), block64(x))
+	return polyApply(ctx, op, op.double, rows.View64(dst), rows.View64(x))
 }
 
 // Step sets dst to the iterate after x.
 func (op *Poly) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
 	if op.single != nil {
-		return polyStep(ctx, op, op.single, block32(dst), block32(x), s, st)
+		return polyStep(ctx, op, op.single, rows.View32(dst), rows.View32(x), s, st)
 	}
-	return polyStep(ctx, op, op.double, block32(dst), block32(x), s, st)
+	return polyStep(ctx, op, op.double, rows.View32(dst), rows.View32(x), s, st)
 }
 
 // Step64 sets dst to the iterate after x in float64 throughout.
 func (op *Poly) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return polyStep(ctx, op, op.double, block64(dst), block64(x), s, st)
+	return polyStep(ctx, op, op.double, rows.View64(dst), rows.View64(x), s, st)
 }

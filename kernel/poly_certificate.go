@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -45,11 +46,11 @@ func polyRounding(s series, n, d int, single bool) float64 {
 func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	fr, s, n := op.frame, op.series, op.N()
 	if n == 1 { // nothing to be relative to
-		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.d, op.single != nil)}
+		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single != nil)}
 		op.cert.setRows([]float64{math.Inf(1)})
 		return o.refuseIsolated(1, 1, "have no neighbour")
 	}
-	eta, rounding := make([]float64, n), polyRounding(s, n, fr.p.d, false)
+	eta, rounding := make([]float64, n), polyRounding(s, n, fr.p.D, false)
 	sum, largest := 0.0, 0.0
 	for _, f := range op.factor {
 		sum += f
@@ -59,7 +60,7 @@ func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	for i, f := range op.factor {
 		eta[i] = bound * f * (sum - f*(1-1e-9)) / op.degrees[i]
 	}
-	if s.taylor && s.order() > 0 && fr.p.d <= maxPolyMoments {
+	if s.taylor && s.order() > 0 && fr.p.D <= maxPolyMoments {
 		if plan.forms == nil {
 			var err error
 			if plan.forms, err = fr.secondForms(ctx, o); err != nil {
@@ -94,7 +95,7 @@ func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	}
 	op.cert = Certificate{
 		Kind: Relative, EntryRel: bound*math.Exp(s.reach()) + fr.move, EntryAbs: bound*largest*largest + fr.move,
-		Rounding: polyRounding(s, n, fr.p.d, op.single != nil) * s.least() / lowest * (1 + most),
+		Rounding: polyRounding(s, n, fr.p.D, op.single != nil) * s.least() / lowest * (1 + most),
 	}
 	if op.single != nil {
 		op.cert.Rounding += 0x1p-24 // W x is float32 before a step is finished
@@ -120,8 +121,8 @@ func (fr *polyFrame) secondForms(ctx context.Context, o *Options) ([]float64, er
 	return secondForms(ctx, fr, polyDouble(fr), 0x1p-53, o)
 }
 
-func secondForms[E float](ctx context.Context, fr *polyFrame, arithmetic *polyArithmetic[E], unit float64, o *Options) ([]float64, error) {
-	n, d := fr.p.n, fr.p.d
+func secondForms[E rows.Float](ctx context.Context, fr *polyFrame, arithmetic *polyArithmetic[E], unit float64, o *Options) ([]float64, error) {
+	n, d := fr.p.N, fr.p.D
 	rows := max(polyPanel, par.Blocks(par.Blocks(n, int(momentChunks(d))), polyPanel)*polyPanel)
 	chunks := par.Blocks(n, rows)
 	partial := make([]float64, chunks*d*d) // upper halves, by blocks
@@ -153,7 +154,7 @@ func secondForms[E float](ctx context.Context, fr *polyFrame, arithmetic *polyAr
 				}
 			}
 		}
-		progress.add()
+		progress.Add()
 	})); err != nil {
 		return nil, err
 	}
@@ -196,7 +197,7 @@ func secondForms[E float](ctx context.Context, fr *polyFrame, arithmetic *polyAr
 				forms[lo+i] = max(sum-self, 0) + slack*fr.norm2[lo+i]
 			}
 		}
-		progress.add()
+		progress.Add()
 	}))
 	return forms, err
 }

@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -12,13 +13,13 @@ type polyFinish struct {
 	op     *Poly
 	k      int
 	tables finishTables
-	dst, x block[float32]
+	dst, x rows.View[float32]
 	stats  *Stats
 	rooms  []simd.Finish // of each worker
 }
 
 // finisher returns what finishes the rows of a pass in float32, nil for others.
-func finisher[E, T float](pass *polyPass[E, T]) *polyFinish {
+func finisher[E, T rows.Float](pass *polyPass[E, T]) *polyFinish {
 	single, ok := any(pass).(*polyPass[float32, float32])
 	if !ok {
 		return nil
@@ -53,7 +54,7 @@ func (f *polyFinish) beginChunk(worker, chunk int) {
 
 func (f *polyFinish) rows(worker, chunk, lo, hi int, wx []float32) {
 	dst, x := f.dst, f.x
-	f.op.frame.kernels.FinishRows(&f.rooms[worker], dst.data[lo*dst.stride:], dst.stride, x.data[lo*x.stride:], x.stride,
+	f.op.frame.kernels.FinishRows(&f.rooms[worker], dst.Data[lo*dst.Stride:], dst.Stride, x.Data[lo*x.Stride:], x.Stride,
 		wx, f.op.degrees[lo:hi], f.tables.slots(&f.stats.partials.chunk[chunk], lo, hi))
 }
 
@@ -62,4 +63,4 @@ func (f *polyFinish) endChunk(worker, chunk int) {
 }
 
 // end lets go of the step.
-func (f *polyFinish) end() { f.dst, f.x, f.stats = block[float32]{}, block[float32]{}, nil }
+func (f *polyFinish) end() { f.dst, f.x, f.stats = rows.View[float32]{}, rows.View[float32]{}, nil }

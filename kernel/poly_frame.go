@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -16,7 +17,7 @@ import (
 // y is rounded to float32, and everything else follows from the rounded numbers;
 // what that changes in a weight is bounded by move.
 type polyFrame struct {
-	p        *pointSet
+	p        *rows.Points
 	single   bool
 	centre   []float64 // nil: the origin
 	scale    float64
@@ -31,30 +32,30 @@ type polyFrame struct {
 
 // newPolyFrame measures the points. The centre is their mean, which makes the
 // inner products of the rows small; any would be right.
-func newPolyFrame(ctx context.Context, p *pointSet, b Bandwidth, single bool, o *Options) (*polyFrame, error) {
+func newPolyFrame(ctx context.Context, p *rows.Points, b Bandwidth, single bool, o *Options) (*polyFrame, error) {
 	fr := &polyFrame{p: p, single: single, scale: math.Sqrt(2 * b.gamma), kernels: o.Kernels}
-	bounds := polyBounds(p.n, 1)
-	sums := make([]float64, (len(bounds)-1)*p.d)
+	bounds := polyBounds(p.N, 1)
+	sums := make([]float64, (len(bounds)-1)*p.D)
 	if err := o.Workers.Do(ctx, len(bounds)-1, par.Func(func(_, chunk int) {
-		sum := sums[chunk*p.d:][:p.d]
-		if p.double.data != nil {
-			addRows(sum, p.double, bounds[chunk], bounds[chunk+1])
+		sum := sums[chunk*p.D:][:p.D]
+		if p.Double.Data != nil {
+			addRows(sum, p.Double, bounds[chunk], bounds[chunk+1])
 		} else {
-			addRows(sum, p.single, bounds[chunk], bounds[chunk+1])
+			addRows(sum, p.Single, bounds[chunk], bounds[chunk+1])
 		}
 	})); err != nil {
 		return nil, err
 	}
-	fr.centre = make([]float64, p.d)
+	fr.centre = make([]float64, p.D)
 	for i, v := range sums {
-		fr.centre[i%p.d] += v
+		fr.centre[i%p.D] += v
 	}
 	for c := range fr.centre {
 		// Within the box: equal points are then at the centre exactly.
-		fr.centre[c] = min(max(fr.centre[c]/float64(p.n), p.lo[c]), p.hi[c])
+		fr.centre[c] = min(max(fr.centre[c]/float64(p.N), p.Lo[c]), p.Hi[c])
 	}
 	if single {
-		fr.scale32, fr.centre32 = float32(fr.scale), make([]float32, p.d)
+		fr.scale32, fr.centre32 = float32(fr.scale), make([]float32, p.D)
 		fr.scale = float64(fr.scale32)
 		for c, v := range fr.centre {
 			fr.centre32[c] = float32(v)
@@ -65,17 +66,17 @@ func newPolyFrame(ctx context.Context, p *pointSet, b Bandwidth, single bool, o 
 }
 
 // addRows adds the rows lo to hi-1 to sum, fours at a time.
-func addRows[T float](sum []float64, b block[T], lo, hi int) {
+func addRows[T rows.Float](sum []float64, b rows.View[T], lo, hi int) {
 	i := lo
 	for ; i+4 <= hi; i += 4 {
-		r0, r1, r2, r3 := b.row(i), b.row(i+1), b.row(i+2), b.row(i+3)
+		r0, r1, r2, r3 := b.Row(i), b.Row(i+1), b.Row(i+2), b.Row(i+3)
 		r1, r2, r3 = r1[:len(r0)], r2[:len(r0)], r3[:len(r0)]
 		for c, v := range r0 {
 			sum[c] += (float64(v) + float64(r1[c])) + (float64(r2[c]) + float64(r3[c]))
 		}
 	}
 	for ; i < hi; i++ {
-		for c, v := range b.row(i) {
+		for c, v := range b.Row(i) {
 			sum[c] += float64(v)
 		}
 	}
@@ -83,7 +84,7 @@ func addRows[T float](sum []float64, b block[T], lo, hi int) {
 
 // measure sets the norms and what follows from them.
 func (fr *polyFrame) measure(ctx context.Context, o *Options) error {
-	n, d := fr.p.n, fr.p.d
+	n, d := fr.p.N, fr.p.D
 	fr.norm2 = make([]float64, n)
 	rooms := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
@@ -136,42 +137,42 @@ func (fr *polyFrame) fits() bool {
 
 // load32 writes the rows lo to hi-1 to dst.
 func (fr *polyFrame) load32(dst []float32, lo, hi int) {
-	p := fr.p.single
-	fr.kernels.Centre(dst, p.cols, p.data[lo*p.stride:], p.stride, hi-lo, fr.centre32, fr.scale32)
+	p := fr.p.Single
+	fr.kernels.Centre(dst, p.Cols, p.Data[lo*p.Stride:], p.Stride, hi-lo, fr.centre32, fr.scale32)
 }
 
 // sums32 and products32 are MulTrans and Dots of the rows lo to hi-1.
 func (fr *polyFrame) sums32(dst []float32, dstStride int, w []float32, wStride, k, lo, hi int) {
-	p := fr.p.single
-	fr.kernels.CentredSums(dst, dstStride, w, wStride, k, p.data[lo*p.stride:], p.stride, hi-lo, fr.centre32, fr.scale32)
+	p := fr.p.Single
+	fr.kernels.CentredSums(dst, dstStride, w, wStride, k, p.Data[lo*p.Stride:], p.Stride, hi-lo, fr.centre32, fr.scale32)
 }
 
 func (fr *polyFrame) products32(dst []float32, dstStride int, b []float32, bStride, k, lo, hi int) {
-	p := fr.p.single
-	fr.kernels.CentredDots(dst, dstStride, b, bStride, k, p.data[lo*p.stride:], p.stride, hi-lo, fr.centre32, fr.scale32)
+	p := fr.p.Single
+	fr.kernels.CentredDots(dst, dstStride, b, bStride, k, p.Data[lo*p.Stride:], p.Stride, hi-lo, fr.centre32, fr.scale32)
 }
 
 // load64 writes the rows lo to hi-1 to dst: the same numbers as load32 in a
 // single frame.
 func (fr *polyFrame) load64(dst []float64, lo, hi int) {
-	d := fr.p.d
+	d := fr.p.D
 	for i := lo; i < hi; i++ {
 		row := dst[(i-lo)*d:][:d]
 		switch {
 		case fr.single:
-			for c, v := range fr.p.single.row(i) {
+			for c, v := range fr.p.Single.Row(i) {
 				row[c] = float64(float32(v-fr.centre32[c]) * fr.scale32)
 			}
 		case fr.centre == nil:
-			for c, v := range fr.p.double.row(i) {
+			for c, v := range fr.p.Double.Row(i) {
 				row[c] = v * fr.scale
 			}
-		case fr.p.double.data != nil:
-			for c, v := range fr.p.double.row(i) {
+		case fr.p.Double.Data != nil:
+			for c, v := range fr.p.Double.Row(i) {
 				row[c] = (v - fr.centre[c]) * fr.scale
 			}
 		default:
-			for c, v := range fr.p.single.row(i) {
+			for c, v := range fr.p.Single.Row(i) {
 				row[c] = (float64(v) - fr.centre[c]) * fr.scale
 			}
 		}

@@ -4,10 +4,12 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/blas/gonum"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // polyArithmetic is how panels of type E are made and multiplied.
-type polyArithmetic[E float] struct {
+type polyArithmetic[E rows.Float] struct {
 	// load writes rows of the frame, d numbers each.
 	load func(dst []E, lo, hi int)
 	// mulTrans sets dst = w' a, k x cols; see simd.Kernels.MulTrans.
@@ -57,11 +59,11 @@ func dots64(dst []float64, dstStride int, a []float64, aStride, na int, b []floa
 // monomials that begin with b, and so on; on the way back the same nest is
 // evaluated as Horner's scheme does. Moments are kept by segments, one for each
 // visit, of k rows each.
-type polyPass[E, T float] struct {
+type polyPass[E, T rows.Float] struct {
 	op     *Poly
 	math   *polyArithmetic[E]
 	k      int
-	dst, x block[T]
+	dst, x rows.View[T]
 	stats  *Stats // nil: dst = W x
 
 	// shift is what is taken from x before, and put back after, W 1 being known: the
@@ -77,7 +79,7 @@ type polyPass[E, T float] struct {
 }
 
 // polyRoom is the scratch memory of a worker.
-type polyRoom[E float] struct {
+type polyRoom[E rows.Float] struct {
 	panel   []E
 	low     []E   // coordinates along the axes of a projection
 	weights [][]E // rows x k, by depth
@@ -87,8 +89,8 @@ type polyRoom[E float] struct {
 	tile    []float32 // a panel of W x in float32
 }
 
-func newPolyPass[E, T float](op *Poly, math *polyArithmetic[E], k int) *polyPass[E, T] {
-	size, d := (1+op.terms())*k, op.frame.p.d
+func newPolyPass[E, T rows.Float](op *Poly, math *polyArithmetic[E], k int) *polyPass[E, T] {
+	size, d := (1+op.terms())*k, op.frame.p.D
 	pass := &polyPass[E, T]{
 		op: op, math: math, k: k, partial: make([]float64, (len(op.bounds)-1)*size), total: make([]float64, size),
 		values: make([]E, size-k), shift: make([]float64, k), rooms: make([]polyRoom[E], op.workers.Count()),
@@ -107,7 +109,7 @@ func newPolyPass[E, T float](op *Poly, math *polyArithmetic[E], k int) *polyPass
 	return pass
 }
 
-func (pass *polyPass[E, T]) run(ctx context.Context, dst, x block[T], st *Stats) error {
+func (pass *polyPass[E, T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
 	pass.dst, pass.x, pass.stats = dst, x, st
 	var fast *polyFinish
 	if st != nil {
@@ -124,7 +126,7 @@ func (pass *polyPass[E, T]) run(ctx context.Context, dst, x block[T], st *Stats)
 		pass.combine()
 		err = pass.op.workers.Do(ctx, chunks, pass)
 	}
-	pass.dst, pass.x, pass.stats = block[T]{}, block[T]{}, nil
+	pass.dst, pass.x, pass.stats = rows.View[T]{}, rows.View[T]{}, nil
 	if fast != nil {
 		fast.end()
 	}
@@ -195,7 +197,7 @@ func (pass *polyPass[E, T]) gather(room *polyRoom[E], sums []float64, lo, hi int
 	op, k, w := pass.op, pass.k, room.weights[0]
 	for i := lo; i < hi; i++ {
 		f, row := op.factor[i], w[(i-lo)*k:][:k]
-		for c, v := range pass.x.row(i) {
+		for c, v := range pass.x.Row(i) {
 			fx := f * (float64(v) - pass.shift[c])
 			sums[c] += fx
 			row[c] = E(fx)
@@ -203,7 +205,7 @@ func (pass *polyPass[E, T]) gather(room *polyRoom[E], sums []float64, lo, hi int
 	}
 	switch {
 	case pass.direct():
-		pass.math.sums(room.sums, op.frame.p.d, w, k, k, lo, hi)
+		pass.math.sums(room.sums, op.frame.p.D, w, k, k, lo, hi)
 		sums = sums[k:]
 		for i, v := range room.sums {
 			sums[i] += float64(v)
@@ -224,7 +226,7 @@ func (pass *polyPass[E, T]) coordinates(room *polyRoom[E], depth int) ([]E, int)
 	if depth > 0 && pass.op.low != nil {
 		return room.low, pass.op.low.m
 	}
-	return room.panel, pass.op.frame.p.d
+	return room.panel, pass.op.frame.p.D
 }
 
 // addMoments adds the moments of all monomials that begin with those the weights
@@ -287,14 +289,14 @@ func (pass *polyPass[E, T]) scatter(room *polyRoom[E], chunk, lo, hi int, fast b
 	op, wx, out := pass.op, room.wx, room.results[0]
 	switch {
 	case pass.direct():
-		pass.math.products(out, polyPanel, pass.values, op.frame.p.d, pass.k, lo, hi)
+		pass.math.products(out, polyPanel, pass.values, op.frame.p.D, pass.k, lo, hi)
 	case op.series.order() > 0:
 		pass.evaluate(room, pass.values, hi-lo, 0, 0)
 	default:
 		clear(out)
 	}
 	for i := lo; i < hi; i++ {
-		f, self, x := op.factor[i], op.self[i], pass.x.row(i)
+		f, self, x := op.factor[i], op.self[i], pass.x.Row(i)
 		for c, v := range x {
 			sum := float64(op.series.a[0]*pass.total[c]) + float64(out[c*polyPanel+i-lo])
 			wx[c] = float64(f*sum) - float64(self*(float64(v)-pass.shift[c]))
@@ -310,36 +312,36 @@ func (pass *polyPass[E, T]) scatter(room *polyRoom[E], chunk, lo, hi int, fast b
 			}
 			continue
 		case pass.stats != nil:
-			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, x, pass.dst.row(i))
+			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, x, pass.dst.Row(i))
 			continue
 		}
-		to := pass.dst.row(i)
+		to := pass.dst.Row(i)
 		for c, v := range wx {
 			to[c] = T(v)
 		}
 	}
 }
 
-func polyApply[E, T float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x block[T]) error {
+func polyApply[E, T rows.Float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x rows.View[T]) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
 	if err := checkFinite("x", x); err != nil {
 		return err
 	}
-	return productError("poly", newPolyPass[E, T](op, math, x.cols).run(ctx, dst, x, nil))
+	return productError("poly", newPolyPass[E, T](op, math, x.Cols).run(ctx, dst, x, nil))
 }
 
-func polyStep[E, T float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x block[T], s *Step, st *Stats) error {
+func polyStep[E, T rows.Float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x rows.View[T], s *Step, st *Stats) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err
 	}
-	if err := st.begin(s, op.degrees, op.bounds, x.cols); err != nil {
+	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
 		return err
 	}
 	pass, ok := st.operator.(*polyPass[E, T])
-	if !ok || pass.op != op || pass.k != x.cols {
-		pass = newPolyPass[E, T](op, math, x.cols)
+	if !ok || pass.op != op || pass.k != x.Cols {
+		pass = newPolyPass[E, T](op, math, x.Cols)
 		st.operator = pass
 	}
 	if err := pass.run(ctx, dst, x, st); err != nil {

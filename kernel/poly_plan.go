@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // A polyPlan is the points in their frame, a sample of their inner products, and
@@ -50,18 +53,18 @@ const (
 )
 
 // planPoly chooses the polynomial for the tolerance. It reads all points twice.
-func planPoly(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (*polyPlan, error) {
+func planPoly(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*polyPlan, error) {
 	// Some point is half the longest side of the box from any centre.
 	side := 0.0
-	for c := range p.lo {
-		side = max(side, p.hi[c]-p.lo[c])
+	for c := range p.Lo {
+		side = max(side, p.Hi[c]-p.Lo[c])
 	}
 	if reach := 2 * b.gamma * side / 2 * side / 2; reach > maxPolyReach {
 		return &polyPlan{why: fmt.Sprintf("the bandwidth is narrow: exponents of up to %.3g and more", reach)}, nil
 	}
 	plan := &polyPlan{}
 	for _, single := range []bool{true, false} {
-		if single && p.single.data == nil {
+		if single && p.Single.Data == nil {
 			continue
 		}
 		var err error
@@ -91,7 +94,7 @@ func (plan *polyPlan) reach() float64 { return plan.frame.radius * plan.frame.ra
 func (plan *polyPlan) takeSample() {
 	const rows, columns = 96, 384
 	fr := plan.frame
-	n, d := fr.p.n, fr.p.d
+	n, d := fr.p.N, fr.p.D
 	pick := func(count, i int) int {
 		if count >= n {
 			return i
@@ -135,12 +138,12 @@ func (plan *polyPlan) next(order int, o *Options) polyChoice {
 	fr, t := plan.frame, plan.reach()
 	best := math.Inf(1)
 	for ; order <= maxPolyOrder; order++ {
-		c := polyChoice{terms: polyTerms(fr.p.d, order) + 1}
-		if polyTerms(min(fr.p.d, 8), order) > maxPolyTerms {
+		c := polyChoice{terms: polyTerms(fr.p.D, order) + 1}
+		if polyTerms(min(fr.p.D, 8), order) > maxPolyTerms {
 			break
 		}
 		for _, taylor := range []bool{false, true} {
-			if taylor && (order == 0 || fr.p.d > maxPolyMoments) {
+			if taylor && (order == 0 || fr.p.D > maxPolyMoments) {
 				continue
 			}
 			c.series = chebyshevSeries(-t, t, order)
@@ -150,12 +153,12 @@ func (plan *polyPlan) next(order int, o *Options) polyChoice {
 			if c.series.least() <= 0 {
 				continue
 			}
-			c.single = fr.single && polyRounding(c.series, fr.p.n, fr.p.d, true) <= o.Tolerance
-			eta := plan.expect(c.series) + polyRounding(c.series, fr.p.n, fr.p.d, false)
+			c.single = fr.single && polyRounding(c.series, fr.p.N, fr.p.D, true) <= o.Tolerance
+			eta := plan.expect(c.series) + polyRounding(c.series, fr.p.N, fr.p.D, false)
 			if order > 1 && c.terms > fewPolyTerms {
-				for m := 8; m <= min(polyAxes, fr.p.d/2); m *= 2 {
+				for m := 8; m <= min(polyAxes, fr.p.D/2); m *= 2 {
 					low := c
-					low.axes, low.terms = m, fr.p.d-m+polyTerms(m, order)+1
+					low.axes, low.terms = m, fr.p.D-m+polyTerms(m, order)+1
 					if low.terms <= maxPolyTerms && eta+plan.expectRest(c.series, m) <= o.Tolerance {
 						return low
 					}
@@ -180,7 +183,7 @@ func (plan *polyPlan) next(order int, o *Options) polyChoice {
 // expectRest returns what taking degrees 2 and more along m axes adds to the
 // largest eta of the sample.
 func (plan *polyPlan) expectRest(s series, m int) float64 {
-	d := plan.frame.p.d
+	d := plan.frame.p.D
 	count := len(plan.rows) / d
 	if plan.axes == nil {
 		plan.axes = principalAxes(plan.rows, count, d, min(polyAxes, count, d/2))
@@ -208,7 +211,7 @@ func (plan *polyPlan) expectRest(s series, m int) float64 {
 // expect returns the largest eta of the sample, and a twentieth more for the
 // rows that are not in it.
 func (plan *polyPlan) expect(s series) float64 {
-	worst, others := 0.0, float64(plan.frame.p.n-1)
+	worst, others := 0.0, float64(plan.frame.p.N-1)
 	for _, row := range plan.sample {
 		eta := s.error() * row.factor / row.weight
 		if s.taylor {
@@ -220,8 +223,8 @@ func (plan *polyPlan) expect(s series) float64 {
 	return 1.05*worst + plan.frame.move
 }
 
-func polyCost(p *pointSet, c polyChoice, o *Options) Cost {
-	n, d, k, terms := float64(p.n), float64(p.d), float64(o.Columns), float64(c.terms)
+func polyCost(p *rows.Points, c polyChoice, o *Options) Cost {
+	n, d, k, terms := float64(p.N), float64(p.D), float64(o.Columns), float64(c.terms)
 	perTerm, entry := polyTerm64Seconds, 8.0
 	if c.single {
 		perTerm, entry = polyTermSeconds, 4
@@ -231,37 +234,37 @@ func polyCost(p *pointSet, c polyChoice, o *Options) Cost {
 	}
 	runs := 0.0 // beside that of degree 1
 	if order := c.series.order(); order > 1 {
-		width := p.d
+		width := p.D
 		if c.axes > 0 {
 			width = c.axes
 		}
 		runs = float64(polyTerms(width, order-1))
 	}
-	chunks := float64(len(polyBounds(p.n, c.terms)) - 1)
+	chunks := float64(len(polyBounds(p.N, c.terms)) - 1)
 	workers := float64(o.Workers.Count())
 	cost := Cost{
 		BuildSeconds:  n * (d*polyFrameSeconds + 2*(terms*polyTerm64Seconds+runs*polyRunSeconds+d*polyLoadSeconds+polyRowSeconds)),
 		StepSeconds:   2 * n * (k*terms*perTerm + k*runs*polyRunSeconds + d*polyLoadSeconds + k*polyRowSeconds),
-		ResidentBytes: saturate(n*(8+8+8+8+4) + 8*terms),
-		StreamedBytes: saturate(n * (8*d + 16*k + 24)),
+		ResidentBytes: mem.Saturate(n*(8+8+8+8+4) + 8*terms),
+		StreamedBytes: mem.Saturate(n * (8*d + 16*k + 24)),
 		Flops:         4 * n * terms * k,
 	}
 	if c.axes > 0 {
 		m := float64(c.axes)
 		cost.BuildSeconds += n * d * m * distanceSeconds
-		cost.ResidentBytes = saturate(float64(cost.ResidentBytes) + n*(4*m+16))
-		cost.StreamedBytes = saturate(float64(cost.StreamedBytes) + 8*n*m)
+		cost.ResidentBytes = mem.Saturate(float64(cost.ResidentBytes) + n*(4*m+16))
+		cost.StreamedBytes = mem.Saturate(float64(cost.StreamedBytes) + 8*n*m)
 	}
 	peak := float64(cost.ResidentBytes) + 16*n + (chunks+2)*terms*k*8 + workers*polyPanel*(d+4*k*float64(c.series.order()+1))*entry
-	if c.series.taylor && p.d <= maxPolyMoments {
+	if c.series.taylor && p.D <= maxPolyMoments {
 		cost.BuildSeconds += 2 * n * d * d * polyPairSeconds
-		peak += d*d*8*(momentChunks(p.d)+2) + 8*n
+		peak += d*d*8*(momentChunks(p.D)+2) + 8*n
 	}
-	cost.PeakBytes = saturate(peak)
+	cost.PeakBytes = mem.Saturate(peak)
 	return cost
 }
 
-func polyCandidate(ctx context.Context, p *pointSet, b Bandwidth, _ *profile, o *Options) Candidate {
+func polyCandidate(ctx context.Context, p *rows.Points, b Bandwidth, _ *profile, o *Options) Candidate {
 	c := everyPair(p)
 	plan, err := planPoly(ctx, p, b, o)
 	if err != nil {
@@ -285,6 +288,6 @@ func polyCandidate(ctx context.Context, p *pointSet, b Bandwidth, _ *profile, o 
 	return c
 }
 
-func buildPoly(ctx context.Context, _ *pointSet, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
+func buildPoly(ctx context.Context, _ *rows.Points, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
 	return newPoly(ctx, c.poly, o)
 }

@@ -83,7 +83,7 @@ func norm(v []float64) float64 {
 
 // project returns the coordinates of all rows along axes.
 func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *Options) (*polyProjection, error) {
-	n, d := fr.p.n, fr.p.d
+	n, d := fr.p.N, fr.p.D
 	p := &polyProjection{m: m, low: make([]float32, n*m), norm2: make([]float64, n), rest: make([]float64, n)}
 	rooms := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
@@ -109,7 +109,7 @@ func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *Opti
 				p.rest[lo+i] = math.Sqrt(max(fr.norm2[lo+i]-sum, 0) + 0x1p-22*fr.norm2[lo+i])
 			}
 		}
-		progress.add()
+		progress.Add()
 	}))
 	for _, v := range p.rest {
 		p.most = max(p.most, v)

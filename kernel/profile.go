@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -78,37 +79,37 @@ func profileBytes(n, d int, o *Options) int64 {
 }
 
 // takeProfile measures the distances of a sample of rows to all points.
-func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error) {
+func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
 	// A few megabytes are not worth refusing a plan for.
-	if need := profileBytes(p.n, p.d, o); need > max(o.BudgetBytes, 16<<20) {
+	if need := profileBytes(p.N, p.D, o); need > max(o.BudgetBytes, 16<<20) {
 		return nil, &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
 	}
 	q, err := newDistancer(ctx, p, nil, o.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: sample of distances: %w", err)
 	}
-	sample := spread(sampleRows(p.n, p.d), p.n)
+	sample := spread(sampleRows(p.N, p.D), p.N)
 	scale := 1.0 // a power of two: binning does not round
-	if e2 := p.extent2(); e2 > 0 {
+	if e2 := p.Extent2(); e2 > 0 {
 		scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}
-	pr := &profile{points: p.n, farthest: p.farthest(), most: q.most, rows: make([][]distanceBin, len(sample))}
+	pr := &profile{points: p.N, farthest: p.Farthest(), most: q.most, rows: make([][]distanceBin, len(sample))}
 	groups := par.Blocks(len(sample), sampleGroup)
-	progress := o.progress("profile", groups*par.Blocks(p.n, blockRows))
+	progress := o.progress("profile", groups*par.Blocks(p.N, blockRows))
 	err = o.Workers.Do(ctx, groups, par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(sample), sampleGroup)
-		t := newDistanceRoom(p.d)
+		t := newDistanceRoom(p.D)
 		var norm2 []float64
 		for i, row := range sample[from:to] {
-			q.load(t.a[i*p.d:], row, row+1)
+			q.load(t.a[i*p.D:], row, row+1)
 			norm2 = append(norm2, q.norms(row, row+1)...)
 		}
 		counts := make([]uint32, (to-from)*profileBins)
-		for block := range par.Blocks(p.n, blockRows) {
+		for block := range par.Blocks(p.N, blockRows) {
 			if ctx.Err() != nil {
 				return
 			}
-			lo, hi := par.Block(block, p.n, blockRows)
+			lo, hi := par.Block(block, p.N, blockRows)
 			q.load(t.b, lo, hi)
 			q.measure(t, t.a, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
 			for i, self := range sample[from:to] {
@@ -123,7 +124,7 @@ func takeProfile(ctx context.Context, p *pointSet, o *Options) (*profile, error)
 					row[binOf(d2*scale)]++
 				}
 			}
-			progress.add()
+			progress.Add()
 		}
 		for i := range to - from {
 			for bin, count := range counts[i*profileBins:][:profileBins] {

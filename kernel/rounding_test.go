@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -145,7 +146,7 @@ func (c *firstStepCase) exact() []*big.Float {
 			null := c.rows.Null(i) || c.rows.Null(j)
 			if !null {
 				d2 = bigNew()
-				a, b := c.rows.rows.row(i), c.rows.rows.row(j)
+				a, b := c.rows.rows.Row(i), c.rows.rows.Row(j)
 				for e := range a {
 					term.Sub(bigOf(a[e]), bigOf(b[e]))
 					d2.Add(d2, step.Mul(term, term))
@@ -153,7 +154,7 @@ func (c *firstStepCase) exact() []*big.Float {
 				if d2.Cmp(four) > 0 {
 					d2 = four
 				}
-				near = math.Sqrt(min(dist2(a, b), 4)) <= c.radius
+				near = math.Sqrt(min(rows.Dist2(a, b), 4)) <= c.radius
 			}
 			w := bigExp(bigNew().Mul(gamma, d2))
 			if c.radius > 0 && (!near || !null && w.Cmp(constant) < 0) {
@@ -283,14 +284,14 @@ func TestRoundingError(t *testing.T) {
 func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepCase {
 	n, d := c.rows.N(), c.rows.Dim()
 	other := *c
-	other.rows = &UnitRows{null: c.rows.null, rows: block[float64]{n, d, d, slices.Clone(c.rows.rows.data)}}
+	other.rows = &UnitRows{null: c.rows.null, rows: rows.NewView(n, d, d, slices.Clone(c.rows.rows.Data))}
 	other.labels = slices.Clone(c.labels)
-	row := other.rows.rows.row(s)
+	row := other.rows.rows.Row(s)
 	if null {
 		clear(row)
 		other.rows.null = s
 	} else {
-		source := c.rows.rows.row(rapid.IntRange(0, n-1).Draw(t, "like row"))
+		source := c.rows.rows.Row(rapid.IntRange(0, n-1).Draw(t, "like row"))
 		sign := rapid.SampledFrom([]float64{-1, 1}).Draw(t, "sign")
 		for e, v := range source {
 			row[e] = sign * v

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -24,7 +25,7 @@ type SearchStats struct {
 
 // search is a set of distinct points, prepared for a search.
 type search struct {
-	p     *pointSet
+	p     *rows.Points
 	n     int
 	rows  []uint32 // given row of each point; nil where all take part
 	at    []uint32 // point at each place; nil where they are in their order
@@ -34,8 +35,8 @@ type search struct {
 	rough bool     // a filterPass measures distances in float32 first, as a nearestPass always does
 }
 
-func newSearch(p *pointSet, rows []uint32) *search {
-	s := &search{p: p, n: p.n, rows: rows}
+func newSearch(p *rows.Points, rows []uint32) *search {
+	s := &search{p: p, n: p.N, rows: rows}
 	if rows != nil {
 		s.n = len(rows)
 	}
@@ -54,7 +55,7 @@ func (s *search) given(i int) int {
 }
 
 // row returns the numbers of the point at a place.
-func (s *search) row(i int) []float32 { return s.p.single.row(s.given(i)) }
+func (s *search) row(i int) []float32 { return s.p.Single.Row(s.given(i)) }
 
 // arrange orders the points and makes the tiles, with balls if they save work.
 func (s *search) arrange(ctx context.Context, radius float64, o *Options) error {
@@ -104,8 +105,8 @@ func (s *search) givenRows(places []uint32, buffer *[]uint32) []uint32 {
 func (s *search) sift(k *simd.Kernels, x []float32, places, given []uint32, limit float32, buffer *[]float32) (near, rows []uint32) {
 	d2 := slices.Grow((*buffer)[:0], len(places))[:len(places)]
 	*buffer = d2
-	all := s.p.single
-	k.SqDistsTo(d2, x, all.data, all.stride, given, limit)
+	all := s.p.Single
+	k.SqDistsTo(d2, x, all.Data, all.Stride, given, limit)
 	count := 0
 	for e, v := range d2 {
 		if v <= limit {

@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -144,7 +145,7 @@ func TestSearchIsExact(t *testing.T) {
 				t.Fatalf("%s: not symmetric", name)
 			}
 			o = &Options{Neighbours: k, Workers: workers, Kernels: simd.At(level)}
-			if op, err = NewCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).extent2())), o); err != nil {
+			if op, err = NewCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).Extent2())), o); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			compareLists(t, fmt.Sprintf("%s, %v, %d nearest", name, level, k), graphNeighbours(op), nearest)
@@ -167,7 +168,7 @@ func TestLargerSearchesAreExact(t *testing.T) {
 			}
 			name := fmt.Sprintf("%s, d=%d", what, d)
 			compareLists(t, name, graphNeighbours(op), bruteNeighbours(p, radius))
-			op, err = NewCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).extent2())), &Options{Neighbours: 10, Workers: workers})
+			op, err = NewCSR(t.Context(), p, Sigma(math.Sqrt(mustPoints(t, p).Extent2())), &Options{Neighbours: 10, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -187,7 +188,7 @@ func TestOneGroupOfLongRows(t *testing.T) {
 	})}
 	var distances []float64
 	for j := range n - 1 {
-		distances = append(distances, math.Sqrt(dist2(block32(p).row(0), block32(p).row(j+1))))
+		distances = append(distances, math.Sqrt(rows.Dist2(rows.View32(p).Row(0), rows.View32(p).Row(j+1))))
 	}
 	slices.Sort(distances)
 	radius := distances[n/10]
@@ -269,7 +270,7 @@ func compareLists(t *testing.T, name string, got, want [][]int) {
 
 // bruteNearest is the definition of the graph of nearest neighbours.
 func bruteNearest(p blas32.General, k int) [][]int {
-	n, points := p.Rows, block32(p)
+	n, points := p.Rows, rows.View32(p)
 	k = min(k, n-1)
 	near := make([]map[int]bool, n)
 	for i := range near {
@@ -284,7 +285,7 @@ func bruteNearest(p blas32.General, k int) [][]int {
 		}
 		d2 := make([]float64, n)
 		for j := range n {
-			d2[j] = dist2(points.row(i), points.row(j))
+			d2[j] = rows.Dist2(points.Row(i), points.Row(j))
 		}
 		slices.SortStableFunc(others, func(a, b int) int {
 			switch {

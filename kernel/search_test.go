@@ -10,6 +10,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -174,7 +176,7 @@ func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 	}
 }
 
-func mustPoints(t *testing.T, p blas32.General) *pointSet {
+func mustPoints(t *testing.T, p blas32.General) *rows.Points {
 	t.Helper()
 	pts, err := points32(p, simd.At(simd.Best()), nil)
 	if err != nil {
@@ -225,7 +227,7 @@ func TestSingleAndPairsOfPoints(t *testing.T) {
 		one := makePoints("uniform", 1, d, 1)
 		checkNeighbours(t, one, 1, nil)
 		two := makePoints("uniform", 2, d, 1)
-		exact := math.Sqrt(dist2(block32(two).row(0), block32(two).row(1)))
+		exact := math.Sqrt(rows.Dist2(rows.View32(two).Row(0), rows.View32(two).Row(1)))
 		checkNeighbours(t, two, exact, nil)
 		checkNeighbours(t, two, math.Nextafter(exact, 0), nil)
 	}
@@ -236,7 +238,7 @@ func TestRadiusSquaredDecidesLikeTheRoot(t *testing.T) {
 		d2 := rapid.Float64Range(0, 1e12).Draw(t, "d2")
 		r := math.Sqrt(d2)
 		for _, radius := range []float64{math.Nextafter(r, 0), r, math.Nextafter(r, math.Inf(1))} {
-			if got, want := d2 <= radiusSquared(radius), math.Sqrt(d2) <= radius; got != want {
+			if got, want := d2 <= rows.RadiusSquared(radius), math.Sqrt(d2) <= radius; got != want {
 				t.Fatalf("d2=%b radius=%b: %v, want %v", d2, radius, got, want)
 			}
 		}
@@ -289,7 +291,7 @@ func TestRadixSort(t *testing.T) {
 		if rapid.Bool().Draw(t, "alone") {
 			workers = nil
 		}
-		sorted, err := radixSort(context.Background(), keys, order, bits, workers)
+		sorted, err := radix.Sort(context.Background(), keys, order, bits, workers)
 		if err != nil || !slices.IsSorted(sorted) {
 			t.Fatalf("%v is not sorted (%v)", sorted, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -23,8 +24,8 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 		d := rapid.SampledFrom([]int{9, 64, 65, 130, 300}).Draw(t, "d")
 		n := rapid.IntRange(2, 40).Draw(t, "n")
 		p, _ := exactSet(rng, n, d)
-		points := block32(p)
-		centre := slices.Clone(points.row(0))
+		points := rows.View32(p)
+		centre := slices.Clone(points.Row(0))
 		pr := coordinates(centre)
 		if d > 64 && rapid.Bool().Draw(t, "directions") {
 			basis := mat.NewDense(63, d, nil)
@@ -36,23 +37,23 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 			pr = along(centre, basis, 64, positive(typicalDistance(p, rng), 1)*math.Exp2(float64(rng.IntN(5)-3)))
 		}
 		o := &Options{Kernels: simd.At(simd.Best())}
-		if err := pr.fit(context.Background(), points.row, n, o); err != nil {
+		if err := pr.fit(context.Background(), points.Row, n, o); err != nil {
 			t.Fatal(err)
 		}
-		near, found, err := pr.sample(context.Background(), points.row, n, 1, true, o)
+		near, found, err := pr.sample(context.Background(), points.Row, n, 1, true, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if found > near {
 			t.Fatalf("%g of pairs are near and %g found", near, found)
 		}
-		c, err := pr.encode(context.Background(), points.row, n, o)
+		c, err := pr.encode(context.Background(), points.Row, n, o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range n {
 			for j := range i {
-				apart := math.Sqrt(dist2(points.row(i), points.row(j))) / c.unit
+				apart := math.Sqrt(rows.Dist2(points.Row(i), points.Row(j))) / c.unit
 				if got := c.distance(i, c.row(j)); got > (apart+c.slack[i]+c.slack[j])*(1+1e-12) && c.slack[i] < 1<<15 && c.slack[j] < 1<<15 {
 					t.Fatalf("codes %d and %d are %g apart, points %g with slacks %g and %g", i, j, got, apart, c.slack[i], c.slack[j])
 				}
@@ -186,7 +187,7 @@ func TestNearestCertificate(t *testing.T) {
 			full := 0.0
 			for j := range op.N() {
 				if j != i {
-					full += b.Weight(points.dist2(int(order[i]), int(order[j])))
+					full += b.Weight(points.Dist2(int(order[i]), int(order[j])))
 				}
 			}
 			if left := full - op.Degrees()[i]; left > op.Certificate().Eta(i)*op.Degrees()[i]*(1+1e-6) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -43,23 +44,23 @@ type filterPass struct {
 	rooms          []*filterRoom
 	memory         memory
 	pieces         []sparse.Rows // of each tile
-	progress       *progress
+	progress       *rows.Progress
 	compared, left atomic.Int64 // pairs after balls, and after codes
 }
 
 func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, multiplicity func(i int) float64, o *Options) (*filterPass, error) {
 	t, c := s.tiles, s.codes
 	f := &filterPass{
-		ctx: ctx, t: t, k: o.Kernels, s: s, checker: newChecker(radius, s.p.d), gamma: b.gamma,
+		ctx: ctx, t: t, k: o.Kernels, s: s, checker: newChecker(radius, s.p.D), gamma: b.gamma,
 		threshold: make([]int32, s.n), rooms: make([]*filterRoom, o.Workers.Count()),
 		pieces: make([]sparse.Rows, t.count()),
 	}
 	// As many pieces as keep all workers busy to the end. What is found is stored by
 	// tile, so the graph does not depend on the cut.
 	f.together = min(max(t.count()/(16*o.Workers.Count()), 1), mostTogether)
-	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.d)), leastChunk), mostChunk)
+	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.D)), leastChunk), mostChunk)
 	f.least = leastList
-	if s.p.d > wideColumns {
+	if s.p.D > wideColumns {
 		f.least = leastLongList
 	}
 	r := searchReach(c, radius)
@@ -71,7 +72,7 @@ func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, 
 		f.ballThreshold, f.ballBias = t.ballTerms(radius)
 	}
 	var err error
-	f.tails, err = newTailBounds(ctx, t, b, radius, s.p.n, multiplicity, o.Workers)
+	f.tails, err = newTailBounds(ctx, t, b, radius, s.p.N, multiplicity, o.Workers)
 	return f, err
 }
 
@@ -177,7 +178,7 @@ func (f *filterPass) Run(worker, piece int) {
 	}
 	for tile := first; tile < last && f.alive(); tile++ {
 		f.store(room, tile, base)
-		f.progress.advance(count - tile)
+		f.progress.Advance(count - tile)
 	}
 }
 
@@ -302,7 +303,7 @@ const (
 
 // check measures the distances of point base+i from those in its list.
 func (f *filterPass) check(room *filterRoom, base, i int) {
-	list, rows := room.list[i], f.s.p.single
+	list, all := room.list[i], f.s.p.Single
 	if len(list) == 0 {
 		return
 	}
@@ -312,14 +313,14 @@ func (f *filterPass) check(room *filterRoom, base, i int) {
 		list, given = f.s.sift(f.k, x, list, given, f.checker.limit, &room.d32)
 	}
 	room.wide = slices.Grow(room.wide[:0], len(list))[:len(list)]
-	f.k.WideDistsTo(room.wide, x, rows.data, rows.stride, given)
+	f.k.WideDistsTo(room.wide, x, all.Data, all.Stride, given)
 	ind, d2 := room.ind[i], room.d2[i]
 	before := len(ind)
 	low, high := f.checker.radius2-f.checker.band, f.checker.radius2+f.checker.band
 	for e, v := range room.wide {
 		// Next to the radius the distance by dist2 decides: simd.WideDistsTo is off by
 		// (d/16 + 8) 2^-53 and dist2 by (d + 2) 2^-53.
-		if v <= high && (v < low || dist2(x, rows.row(int(given[e]))) <= f.checker.radius2) {
+		if v <= high && (v < low || rows.Dist2(x, all.Row(int(given[e]))) <= f.checker.radius2) {
 			ind, d2 = append(ind, list[e]), append(d2, v)
 		}
 	}
@@ -382,13 +383,13 @@ type checker struct {
 }
 
 func newChecker(radius float64, d int) checker {
-	r2 := radiusSquared(radius)
+	r2 := rows.RadiusSquared(radius)
 	// simd.SqDistsTo is off by (d/64 + 10) 2^-24, and by d 2^-149 where squares are
 	// too small for float32; and the distance that decides by (d + 2) 2^-53.
 	limit := r2*(1+float64(d/64+12)*0x1p-24) + float64(d)*0x1p-148
 	c := checker{radius2: r2, band: r2 * float64(2*d+16) * 0x1p-53, limit: float32(math.Inf(1))}
 	if limit < math.MaxFloat32 {
-		c.limit = roundUp(limit)
+		c.limit = rows.RoundUp(limit)
 	}
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/seed-64e14a55/privatemail/internal/radix"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -168,7 +169,7 @@ func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uin
 	})); err != nil {
 		return nil, nil, err
 	}
-	if keys, err = radixSort(ctx, keys, order, distanceBits+bits.Len(uint(l.count)), o.Workers); err != nil {
+	if keys, err = radix.Sort(ctx, keys, order, distanceBits+bits.Len(uint(l.count)), o.Workers); err != nil {
 		return nil, nil, err
 	}
 	for lo := 0; lo < n; {

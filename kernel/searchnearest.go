@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -18,13 +20,13 @@ import (
 //
 // Equal points are at distance 0 and count like any others, so rows are not shared
 // by them as they are in a graph cut at a radius.
-func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Options) (*graph, error) {
-	k = min(k, p.n-1)
-	held := saturate(float64(searchBytes(p.n, max(p.d, maxDirect+1), o)) + float64(p.n)*float64(k)*nearestBytes)
-	entries := 2 * uint64(p.n) * uint64(k)
-	size, ok := sparse.Bytes(o.exact(), p.n, entries)
+func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Options) (*graph, error) {
+	k = min(k, p.N-1)
+	held := mem.Saturate(float64(searchBytes(p.N, max(p.D, maxDirect+1), o)) + float64(p.N)*float64(k)*nearestBytes)
+	entries := 2 * uint64(p.N) * uint64(k)
+	size, ok := sparse.Bytes(o.exact(), p.N, entries)
 	if !ok {
-		size = saturate(8 * float64(entries))
+		size = mem.Saturate(8 * float64(entries))
 	}
 	if held > o.BudgetBytes || !ok || size > o.BudgetBytes-held {
 		return nil, o.tooManyWeights(float64(held) + float64(size))
@@ -34,7 +36,7 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	if err != nil {
 		return nil, err
 	}
-	sv, err := takeSurvey(ctx, s.n, p.d, s.row, radius, o)
+	sv, err := takeSurvey(ctx, s.n, p.D, s.row, radius, o)
 	if err != nil {
 		return nil, err
 	}
@@ -52,8 +54,8 @@ func nearestGraph(ctx context.Context, p *pointSet, b Bandwidth, k int, o *Optio
 	if err := ctx.Err(); err != nil {
 		return nil, err // a piece may have been left half done
 	}
-	g := &graph{order: s.at, entryRel: foundRel(p.d), tail: make([]float64, s.n)}
-	g.distance = func(i, j int) float64 { return p.dist2(s.given(i), s.given(j)) }
+	g := &graph{order: s.at, entryRel: foundRel(p.D), tail: make([]float64, s.n)}
+	g.distance = func(i, j int) float64 { return p.Dist2(s.given(i), s.given(j)) }
 	lists, err := pass.lists(ctx, b, o)
 	if err != nil {
 		return nil, err
@@ -84,17 +86,17 @@ const nearestBytes = 8 + 4 + 4 + 4 + 4
 // typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
 // median point, and one within which most points have k.
 func typicalRadii(ctx context.Context, s *search, k int, o *Options) (median, wide float64, err error) {
-	rows := spread(min(s.n, surveyRows), s.n)
-	at := k * len(rows) / s.n
+	sample := spread(min(s.n, surveyRows), s.n)
+	at := k * len(sample) / s.n
 	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
-	queries := spread(min(len(rows), 64), len(rows))
+	queries := spread(min(len(sample), 64), len(sample))
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
 	if err := o.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
 		var d2 []float64
-		for _, j := range rows {
-			if i := rows[queries[q]]; j != i {
-				d2 = append(d2, dist2(s.row(i), s.row(j)))
+		for _, j := range sample {
+			if i := sample[queries[q]]; j != i {
+				d2 = append(d2, rows.Dist2(s.row(i), s.row(j)))
 			}
 		}
 		slices.Sort(d2)
@@ -125,7 +127,7 @@ type nearestPass struct {
 	place          []uint32  // of neighbours: k for each point, nearest first
 	d2             []float64 // and their squared distances
 	rooms          []*nearestRoom
-	progress       *progress
+	progress       *rows.Progress
 	compared, left atomic.Int64
 }
 
@@ -192,7 +194,7 @@ func (f *nearestPass) Run(worker, tile int) {
 		from, to := f.begin(room, tile)
 		f.sweep(room, tile, from, to)
 	}
-	f.progress.add()
+	f.progress.Add()
 }
 
 // begin gives the open points of a tile the nearest of those in it and in as many tiles
@@ -313,8 +315,8 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 	if len(room.list) == 0 {
 		return
 	}
-	rows, at := f.s.p.single, lo+i
-	d := rows.cols
+	all, at := f.s.p.Single, lo+i
+	d := all.Cols
 	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
 	x := f.s.row(at)
 	limit := float32(math.Inf(1))
@@ -323,13 +325,13 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 	}
 	near, given := f.s.sift(f.kernels, x, room.list, f.s.givenRows(room.list, &room.given), limit, &room.d32)
 	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.kernels.WideDistsTo(room.wide, x, rows.data, rows.stride, given)
+	f.kernels.WideDistsTo(room.wide, x, all.Data, all.Stride, given)
 	for e, j := range near {
 		// simd.WideDistsTo and dist2 together are off by less (newChecker).
 		if room.wide[e] > room.most[i]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}
-		v := dist2(x, rows.row(int(given[e])))
+		v := rows.Dist2(x, all.Row(int(given[e])))
 		if v > room.most[i] {
 			continue
 		}
@@ -372,7 +374,7 @@ type nearestLists struct {
 // lists puts the neighbours of each point in order and makes their weights.
 func (f *nearestPass) lists(ctx context.Context, b Bandwidth, o *Options) (*nearestLists, error) {
 	n := f.s.n
-	l := &nearestLists{ptr: make([]uint64, n+1), ind: f.place, val: make([]float32, n*f.k), most: radiusSquared(maxRadius(b))}
+	l := &nearestLists{ptr: make([]uint64, n+1), ind: f.place, val: make([]float32, n*f.k), most: rows.RadiusSquared(maxRadius(b))}
 	counts := make([]uint64, n)
 	const rowsPerPiece = 256
 	if err := o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
@@ -456,7 +458,7 @@ func (l *nearestLists) union(ctx context.Context, held int64, o *Options) (*spar
 		}
 		return count
 	}
-	rows := func(do func(i int)) error {
+	each := func(do func(i int)) error {
 		return o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
 			lo, hi := par.Block(piece, n, rowsPerPiece)
 			for i := lo; i < hi; i++ {
@@ -464,7 +466,7 @@ func (l *nearestLists) union(ctx context.Context, held int64, o *Options) (*spar
 			}
 		}))
 	}
-	if err := rows(func(i int) { counts[i+1] = merge(i, 0) }); err != nil {
+	if err := each(func(i int) { counts[i+1] = merge(i, 0) }); err != nil {
 		return nil, err
 	}
 	ptr, ei, ev, err := o.allocate(ctx, counts, held)
@@ -472,7 +474,7 @@ func (l *nearestLists) union(ctx context.Context, held int64, o *Options) (*spar
 		return nil, err
 	}
 	if outInd, outVal = ei, ev; len(ei) > 0 {
-		if err := rows(func(i int) { merge(i, ptr[i]) }); err != nil {
+		if err := each(func(i int) { merge(i, ptr[i]) }); err != nil {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -160,7 +161,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	}
 	queries := min(n, surveyQueries)
 	columns := (n + panelColumns - 1) / panelColumns * panelColumns
-	r, radius2 := searchReach(c, radius), radiusSquared(radius)
+	r, radius2 := searchReach(c, radius), rows.RadiusSquared(radius)
 	panel, bias := make([]uint8, columns*p.depth), make([]int32, columns)
 	c.panel(panel, 0, n)
 	r.biases(bias, c.norm2, c.slack)

@@ -6,6 +6,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // Stats carries the sums one step needs from the one before, and reports what
@@ -34,46 +36,46 @@ type Stats struct {
 
 // Gather sets the sums from x, the iterate a run starts from.
 func (st *Stats) Gather(x blas32.General, labels *Labels) error {
-	return gather(st, block32(x), labels)
+	return gather(st, rows.View32(x), labels)
 }
 
 // Gather64 is Gather for an iterate in float64.
 func (st *Stats) Gather64(x blas64.General, labels *Labels) error {
-	return gather(st, block64(x), labels)
+	return gather(st, rows.View64(x), labels)
 }
 
-func gather[T float](st *Stats, x block[T], labels *Labels) error {
-	if err := x.check("x"); err != nil {
+func gather[T rows.Float](st *Stats, x rows.View[T], labels *Labels) error {
+	if err := checkShape("x", x); err != nil {
 		return err
 	}
-	if labels != nil && labels.N() != x.rows {
-		return fmt.Errorf("kernel: gather: %w: %d labels for %d rows", ErrLabels, labels.N(), x.rows)
+	if labels != nil && labels.N() != x.Rows {
+		return fmt.Errorf("kernel: gather: %w: %d labels for %d rows", ErrLabels, labels.N(), x.Rows)
 	}
 	if err := checkFinite("x", x); err != nil {
 		return err
 	}
-	st.labels, st.n, st.k = labels, x.rows, x.cols
+	st.labels, st.n, st.k = labels, x.Rows, x.Cols
 	st.Objective, st.Change = 0, 0
-	st.Mean = resize(st.Mean, x.cols)
-	st.classSums = resize(st.classSums, labels.classes()*x.cols)
-	for i := range x.rows {
-		row := x.row(i)
+	st.Mean = resize(st.Mean, x.Cols)
+	st.classSums = resize(st.classSums, labels.classes()*x.Cols)
+	for i := range x.Rows {
+		row := x.Row(i)
 		for c, v := range row {
 			st.Mean[c] += float64(v)
 		}
 		if labels != nil && labels.class[i] != noClass {
-			sums := st.classSums[int(labels.class[i])*x.cols:]
+			sums := st.classSums[int(labels.class[i])*x.Cols:]
 			for c, v := range row {
 				sums[c] += float64(v)
 			}
 		}
 	}
 	for c := range st.Mean {
-		st.Mean[c] /= float64(x.rows)
+		st.Mean[c] /= float64(x.Rows)
 	}
 	st.Spread, st.MaxAbs = 0, 0
-	for i := range x.rows {
-		for c, v := range x.row(i) {
+	for i := range x.Rows {
+		for c, v := range x.Row(i) {
 			d := float64(v) - st.Mean[c]
 			st.Spread += d * d
 			st.MaxAbs = max(st.MaxAbs, math.Abs(float64(v)))

@@ -3,6 +3,8 @@ package kernel
 import (
 	"fmt"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
 // A Form is one of the two ways the label term enters the step; the package
@@ -114,15 +116,15 @@ func (f *finish) row(r *rowFactors, i int, degree float64) {
 
 // finishRow writes row i of the next iterate to dst, given (W x)_i in wx, and
 // adds what it sees to the partial sums of its chunk, all in float64.
-func finishRow[T float](f *finish, p *partial, i int, degree float64, wx []float64, x, dst []T) {
+func finishRow[T rows.Float](f *finish, p *partial, i int, degree float64, wx []float64, x, dst []T) {
 	k := len(x)
-	finishRows(f, p, i, []float64{degree}, wx, block[T]{1, k, k, x}, block[T]{1, k, k, dst})
+	finishRows(f, p, i, []float64{degree}, wx, rows.NewView(1, k, k, x), rows.NewView(1, k, k, dst))
 }
 
 // finishRows is finishRow for some rows, from i on, of a chunk: x and dst begin with
 // the first of them, and wx has rows without gaps.
-func finishRows[T float](f *finish, p *partial, i int, degrees, wx []float64, x, dst block[T]) {
-	k := x.cols
+func finishRows[T rows.Float](f *finish, p *partial, i int, degrees, wx []float64, x, dst rows.View[T]) {
+	k := x.Cols
 	mean, sums := f.mean[:k], p.sums[:k]
 	// Sums in memory would have every row wait for the one before.
 	objective, change, spread, maxAbs := p.objective, p.change, p.spread, p.maxAbs
@@ -130,7 +132,7 @@ func finishRows[T float](f *finish, p *partial, i int, degrees, wx []float64, x,
 	for j, degree := range degrees {
 		f.row(&r, i+j, degree)
 		target, class := f.target[r.target*k:][:k], p.class[int(p.slotOf(i+j))*k:][:k]
-		in, out, product := x.data[j*x.stride:][:k], dst.data[j*dst.stride:][:k], wx[j*k:][:k]
+		in, out, product := x.Data[j*x.Stride:][:k], dst.Data[j*dst.Stride:][:k], wx[j*k:][:k]
 		for c, v := range in {
 			value := float64(v)
 			centred := value - mean[c]

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -50,12 +51,12 @@ func (t tournament) game(round, game int) (a, b int, ok bool) {
 }
 
 // play plays all rounds: task runs the games of the one that round says.
-func (t tournament) play(ctx context.Context, workers *par.Workers, task par.Task, round *int, progress *progress) error {
+func (t tournament) play(ctx context.Context, workers *par.Workers, task par.Task, round *int, progress *rows.Progress) error {
 	for *round = range t.rounds() {
 		if err := workers.Do(ctx, t.games(*round), task); err != nil {
 			return err
 		}
-		progress.set(*round + 1)
+		progress.Set(*round + 1)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -79,7 +80,7 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 				} else {
 					isolated[chunk]++
 				}
-				op.cert.Row[row] = roundUp(eta)
+				op.cert.Row[row] = rows.RoundUp(eta)
 			}
 		}
 	})); err != nil {
@@ -214,11 +215,11 @@ func (op *truncated) Cost() Cost { return op.cost }
 
 // Apply sets dst = W x.
 func (op *truncated) Apply(ctx context.Context, dst, x blas32.General) error {
-	d, in := block32(dst), block32(x)
+	d, in := rows.View32(dst), rows.View32(x)
 	if err := checkPair(op.N(), d, in); err != nil {
 		return err
 	}
-	pass := newTruncatedPass(op, in.cols)
+	pass := newTruncatedPass(op, in.Cols)
 	if err := pass.run(ctx, d, in, nil); err != nil {
 		return err
 	}
@@ -230,16 +231,16 @@ func (op *truncated) Apply(ctx context.Context, dst, x blas32.General) error {
 
 // Step sets dst to the iterate after x.
 func (op *truncated) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	d, in := block32(dst), block32(x)
+	d, in := rows.View32(dst), rows.View32(x)
 	if err := checkPair(op.N(), d, in); err != nil {
 		return err
 	}
-	if err := st.begin(s, op.degrees, op.bounds, in.cols); err != nil {
+	if err := st.begin(s, op.degrees, op.bounds, in.Cols); err != nil {
 		return err
 	}
 	pass, ok := st.operator.(*truncatedPass)
-	if !ok || pass.op != op || pass.k != in.cols {
-		pass = newTruncatedPass(op, in.cols)
+	if !ok || pass.op != op || pass.k != in.Cols {
+		pass = newTruncatedPass(op, in.Cols)
 		st.operator = pass
 	}
 	pass.tables.set(st)

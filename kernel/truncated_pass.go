@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -13,7 +14,7 @@ import (
 type truncatedPass struct {
 	op        *truncated
 	k, tile   int // columns, rows of a tile
-	dst, x    block[float32]
+	dst, x    rows.View[float32]
 	stats     *Stats // nil: dst = W x
 	tables    finishTables
 	room      []passRoom // of each worker
@@ -66,7 +67,7 @@ func (pass *truncatedPass) grow(ps *partials) {
 	}
 }
 
-func (pass *truncatedPass) run(ctx context.Context, dst, x block[float32], st *Stats) (err error) {
+func (pass *truncatedPass) run(ctx context.Context, dst, x rows.View[float32], st *Stats) (err error) {
 	pass.dst, pass.x, pass.stats = dst, x, st
 	pass.nonFinite.Store(false)
 	chunks := pass.op.rows.Chunks()
@@ -78,7 +79,7 @@ func (pass *truncatedPass) run(ctx context.Context, dst, x block[float32], st *S
 	if err == nil {
 		err = pass.op.workers.Do(ctx, chunks, pass)
 	}
-	pass.dst, pass.x, pass.stats = block[float32]{}, block[float32]{}, nil
+	pass.dst, pass.x, pass.stats = rows.View[float32]{}, rows.View[float32]{}, nil
 	return productError(pass.op.name, err)
 }
 
@@ -101,17 +102,17 @@ func (pass *truncatedPass) multiply(room *passRoom, chunk int) {
 	op, k, x, dst := pass.op, pass.k, pass.x, pass.dst
 	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
 	if pass.sums == nil {
-		room.rows.mul(dst.data[lo*dst.stride:], dst.stride, lo, hi, k, x.data, x.stride)
+		room.rows.mul(dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, k, x.Data, x.Stride)
 	} else {
 		for from := lo; from < hi; from += pass.tile {
 			to := min(from+pass.tile, hi)
 			pass.product(room, chunk, from, to)
 			for i := from; i < to; i++ {
-				copy(dst.row(i), room.wx[(i-from)*k:][:k])
+				copy(dst.Row(i), room.wx[(i-from)*k:][:k])
 			}
 		}
 	}
-	if !op.kernels.Finite(x.data[lo*x.stride:(hi-1)*x.stride+k]) && checkFinite("x", block[float32]{hi - lo, k, x.stride, x.data[lo*x.stride:]}) != nil {
+	if !op.kernels.Finite(x.Data[lo*x.Stride:(hi-1)*x.Stride+k]) && checkFinite("x", rows.NewView(hi-lo, k, x.Stride, x.Data[lo*x.Stride:])) != nil {
 		pass.nonFinite.Store(true)
 	}
 }
@@ -134,7 +135,7 @@ func (pass *truncatedPass) step(room *passRoom, chunk int) {
 			to = min(to, at)
 		}
 		pass.product(room, chunk, from, to)
-		op.kernels.FinishRows(&room.finish, dst.data[from*dst.stride:], dst.stride, x.data[from*x.stride:], x.stride,
+		op.kernels.FinishRows(&room.finish, dst.Data[from*dst.Stride:], dst.Stride, x.Data[from*x.Stride:], x.Stride,
 			room.wx, op.degrees[from:to], pass.tables.slots(p, from, to))
 		from = to
 	}
@@ -146,23 +147,23 @@ func (pass *truncatedPass) faintRow(room *passRoom, chunk, i int) {
 	op, wx := pass.op, room.wide
 	if pass.sums == nil {
 		ind, val := room.rows.row(i)
-		sparse.MulRow(wx, ind, val, pass.x.data, pass.x.stride)
+		sparse.MulRow(wx, ind, val, pass.x.Data, pass.x.Stride)
 	} else {
 		g := op.point(chunk, i)
 		ind, val := room.rows.row(g)
 		sparse.MulRow(wx, ind, val, pass.sums, pass.k)
-		for c, v := range pass.x.row(i) {
+		for c, v := range pass.x.Row(i) {
 			wx[c] += float64(pass.sums[g*pass.k+c]) - float64(v)
 		}
 	}
-	finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.row(i), pass.dst.row(i))
+	finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.Row(i), pass.dst.Row(i))
 }
 
 // product leaves rows from to to-1 of W x in room.wx.
 func (pass *truncatedPass) product(room *passRoom, chunk, from, to int) {
 	op, k := pass.op, pass.k
 	if pass.sums == nil {
-		room.rows.mul(room.wx, k, from, to, k, pass.x.data, pass.x.stride)
+		room.rows.mul(room.wx, k, from, to, k, pass.x.Data, pass.x.Stride)
 		return
 	}
 	first, last := op.point(chunk, from), op.point(chunk, to-1)
@@ -179,7 +180,7 @@ func (pass *truncatedPass) product(room *passRoom, chunk, from, to int) {
 			g--
 		}
 		others, equal, wx := room.wx[(g-first)*k:][:k], pass.sums[g*k:][:k], room.wx[(i-from)*k:][:k]
-		for c, v := range pass.x.row(i) {
+		for c, v := range pass.x.Row(i) {
 			// In this order a point without equals adds exactly zero.
 			wx[c] = float32(float64(others[c]) + (float64(equal[c]) - float64(v)))
 		}
@@ -199,11 +200,11 @@ func (pass *truncatedPass) addChunk(room *passRoom, chunk int) {
 			for g := from; g < to; g++ {
 				pass.addEqual(room.wide, g)
 			}
-		case x.stride == k:
-			copy(pass.sums[from*k:], x.data[first*k:behind*k])
+		case x.Stride == k:
+			copy(pass.sums[from*k:], x.Data[first*k:behind*k])
 		default:
 			for g := from; g < to; g++ {
-				copy(pass.sums[g*k:], x.row(first+g-from))
+				copy(pass.sums[g*k:], x.Row(first+g-from))
 			}
 		}
 	}
@@ -213,7 +214,7 @@ func (pass *truncatedPass) addChunk(room *passRoom, chunk int) {
 func (pass *truncatedPass) addEqual(sum []float64, g int) {
 	clear(sum)
 	for i := pass.op.first(g); i < pass.op.first(g+1); i++ {
-		for c, v := range pass.x.row(i) {
+		for c, v := range pass.x.Row(i) {
 			sum[c] += float64(v)
 		}
 	}

@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-func csrCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+func csrCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := Candidate{Feasible: true, Radius: truncationRadius(p, b, pr, o)}
 	mean, upper := pr.neighbours(c.Radius)
 	if o.Neighbours > 0 { // of each point, and of some others
-		upper = 2 * min(float64(o.Neighbours), float64(p.n-1))
+		upper = 2 * min(float64(o.Neighbours), float64(p.N-1))
 	}
 	c.Neighbours = mean
-	c.Cost = csrCost(p.n, p.d, math.Ceil(upper*float64(p.n)), o)
+	c.Cost = csrCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
 	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b, pr)
 	if o.Layout == sparse.Compact16 {
 		c.Eta += 0x1p-11
@@ -32,17 +34,17 @@ func csrCandidate(_ context.Context, p *pointSet, b Bandwidth, pr *profile, o *O
 const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pairs are cut at a radius"
 
 // pairsCandidate plans the graph of csr without its weights.
-func pairsCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, o *Options) Candidate {
+func pairsCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := csrCandidate(ctx, p, b, pr, o)
-	if p.d > maxDirect {
+	if p.D > maxDirect {
 		return Candidate{Radius: c.Radius, Neighbours: c.Neighbours, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
 	}
 	if o.Neighbours > 0 {
 		c.Feasible, c.Reason = false, pairsHaveARadius
 		return c
 	}
-	nnz := c.Neighbours * float64(p.n)
-	c.Cost = pairsCost(p.n, p.d, nnz, testedPairs(p.n, p.d, nnz), o)
+	nnz := c.Neighbours * float64(p.N)
+	c.Cost = pairsCost(p.N, p.D, nnz, testedPairs(p.N, p.D, nnz), o)
 	c.Reason = fmt.Sprintf("about %.4g neighbours a row within %.4g, weights made anew at every step", c.Neighbours, c.Radius)
 	if math.IsInf(c.Radius, 1) {
 		c.Reason = "every pair, weights made anew at every step"
@@ -52,19 +54,19 @@ func pairsCandidate(ctx context.Context, p *pointSet, b Bandwidth, pr *profile, 
 
 // truncationRadius returns the radius of a truncated kernel: the one asked for, or the
 // one at which what is dropped and the error of float32 weights meet the tolerance.
-func truncationRadius(p *pointSet, b Bandwidth, pr *profile, o *Options) float64 {
+func truncationRadius(p *rows.Points, b Bandwidth, pr *profile, o *Options) float64 {
 	switch {
 	case o.CutoffRadius > 0:
 		return o.CutoffRadius
 	case o.Neighbours > 0:
-		return pr.radiusFor(min(float64(o.Neighbours), float64(p.n-1)))
+		return pr.radiusFor(min(float64(o.Neighbours), float64(p.N-1)))
 	}
 	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b, pr), o.Tolerance/2), farBoundOf(p))
 }
 
 // cutoffRadius is truncationRadius where no sample has been taken yet. One is needed only
 // if the radius is to follow from the tolerance.
-func cutoffRadius(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (float64, error) {
+func cutoffRadius(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (float64, error) {
 	if o.fixed() {
 		return o.CutoffRadius, nil
 	}
@@ -76,17 +78,17 @@ func cutoffRadius(ctx context.Context, p *pointSet, b Bandwidth, o *Options) (fl
 }
 
 // truncatedRel is the error of a float32 weight.
-func truncatedRel(p *pointSet, b Bandwidth, pr *profile) float64 {
-	if p.d <= maxDirect {
-		return foundRel(p.d)
+func truncatedRel(p *rows.Points, b Bandwidth, pr *profile) float64 {
+	if p.D <= maxDirect {
+		return foundRel(p.D)
 	}
-	return weightRel(b, p.d, pr.most) + 0x1p-24 // the stored format
+	return weightRel(b, p.D, pr.most) + 0x1p-24 // the stored format
 }
 
 // farBoundOf returns what the search among points knows of those dropped. It is for
 // one goroutine.
-func farBoundOf(p *pointSet) farBound {
-	if p.d <= maxDirect {
+func farBoundOf(p *rows.Points) farBound {
+	if p.D <= maxDirect {
 		return cellFar(p)
 	}
 	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
@@ -108,8 +110,8 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		c.BuildSeconds = float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
 	}
 	rows := float64(n)
-	c.StreamedBytes = saturate(8*nnz + rows*(8*float64(o.Columns)+12))
-	c.ResidentBytes = saturate(8*nnz + rows*(8+4+8+4+4))
+	c.StreamedBytes = mem.Saturate(8*nnz + rows*(8*float64(o.Columns)+12))
+	c.ResidentBytes = mem.Saturate(8*nnz + rows*(8+4+8+4+4))
 	none, one := o.storedBytes(n)
 	entry, slack := float64(one), 0.0
 	switch {
@@ -122,8 +124,8 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		slack = pieceEntries * entry * workers
 		entry *= 1 + min(1, mostSlab*workers/max(nnz, 1)) + float64(pieceEntries)/mostSlab
 	}
-	c.PeakBytes = saturate(entry*nnz + float64(searchBytes(n, d, o)) + float64(none) + slack)
-	c.NNZ = saturate(nnz)
+	c.PeakBytes = mem.Saturate(entry*nnz + float64(searchBytes(n, d, o)) + float64(none) + slack)
+	c.NNZ = mem.Saturate(nnz)
 	return c
 }
 
@@ -144,18 +146,18 @@ func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
 	list := 8*tested/clusterPoints/clusterPoints + 8*rows // at most a span for each cluster that is tested
 	return Cost{
 		BuildSeconds: rows*sortSeconds + step, StepSeconds: step,
-		ResidentBytes: saturate(rows*(4*float64(d)+8+4+4+4) + list),
-		PeakBytes:     saturate(float64(searchBytes(n, d, o)) + float64(o.Workers.Count())*float64(pairReaderBytes(o.Columns)) + list),
-		StreamedBytes: saturate(rows*(4*float64(d)+8*columns+12) + list),
+		ResidentBytes: mem.Saturate(rows*(4*float64(d)+8+4+4+4) + list),
+		PeakBytes:     mem.Saturate(float64(searchBytes(n, d, o)) + float64(o.Workers.Count())*float64(pairReaderBytes(o.Columns)) + list),
+		StreamedBytes: mem.Saturate(rows*(4*float64(d)+8*columns+12) + list),
 		Flops:         3*float64(d)*tested + nnz*(10+2*columns),
 	}
 }
 
-func buildCSR(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+func buildCSR(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
 	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newCSR(ctx, p, b, radius, o) })
 }
 
-func buildPairs(ctx context.Context, p *pointSet, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+func buildPairs(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
 	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newPairs(ctx, p, b, radius, o) })
 }
 

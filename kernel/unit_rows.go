@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -24,8 +25,8 @@ const unitTolerance = 1e-6
 // UnitRows are immutable and safe for concurrent use. They are a copy: the
 // features are not needed afterwards.
 type UnitRows struct {
-	rows block[float64] // packed; a null record is a row of zeros
-	null int            // the row of the null record, -1 where there is none
+	rows rows.View[float64] // packed; a null record is a row of zeros
+	null int                // the row of the null record, -1 where there is none
 }
 
 // UnitOptions say which rows NewUnitRows accepts. The zero value accepts rows
@@ -46,20 +47,20 @@ type UnitOptions struct {
 // *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first null record too
 // many, ErrOption, *MemoryError.
 func NewUnitRows(features blas32.General, o UnitOptions) (*UnitRows, error) {
-	return newUnitRows(block32(features), o)
+	return newUnitRows(rows.View32(features), o)
 }
 
 // NewUnitRows64 rescales float64 features; errors as NewUnitRows.
 func NewUnitRows64(features blas64.General, o UnitOptions) (*UnitRows, error) {
-	return newUnitRows(block64(features), o)
+	return newUnitRows(rows.View64(features), o)
 }
 
-func newUnitRows[T float](features block[T], o UnitOptions) (*UnitRows, error) {
-	if err := features.check("unit rows"); err != nil {
+func newUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows, error) {
+	if err := checkShape("unit rows", features); err != nil {
 		return nil, err
 	}
-	if uint64(features.rows) >= math.MaxUint32 {
-		return nil, fmt.Errorf("kernel: unit rows: %w: %d rows, want fewer than 2^32-1", ErrShape, features.rows)
+	if uint64(features.Rows) >= math.MaxUint32 {
+		return nil, fmt.Errorf("kernel: unit rows: %w: %d rows, want fewer than 2^32-1", ErrShape, features.Rows)
 	}
 	if o.Nulls < 0 || o.Nulls > 1 {
 		return nil, fmt.Errorf("kernel: unit rows: %w: %d null records, want 0 or 1", ErrOption, o.Nulls)
@@ -70,19 +71,19 @@ func newUnitRows[T float](features block[T], o UnitOptions) (*UnitRows, error) {
 	if o.BudgetBytes == 0 {
 		o.BudgetBytes = mem.Budget()
 	}
-	need := saturate(8 * float64(features.rows) * float64(features.cols))
+	need := mem.Saturate(8 * float64(features.Rows) * float64(features.Cols))
 	if need > o.BudgetBytes || need > math.MaxInt {
 		return nil, &MemoryError{What: "unit rows", Need: need, Budget: o.BudgetBytes}
 	}
 	if err := checkFinite("points", features); err != nil {
 		return nil, err
 	}
-	r := &UnitRows{null: -1, rows: block[float64]{
-		rows: features.rows, cols: features.cols, stride: features.cols, data: make([]float64, features.rows*features.cols),
+	r := &UnitRows{null: -1, rows: rows.View[float64]{
+		Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float64, features.Rows*features.Cols),
 	}}
-	for i := range features.rows {
-		row := r.rows.row(i)
-		for c, v := range features.row(i) {
+	for i := range features.Rows {
+		row := r.rows.Row(i)
+		for c, v := range features.Row(i) {
 			row[c] = float64(v)
 		}
 		norm := toUnit(row)
@@ -125,20 +126,20 @@ func toUnit(row []float64) (norm float64) {
 }
 
 // N returns the number of rows.
-func (r *UnitRows) N() int { return r.rows.rows }
+func (r *UnitRows) N() int { return r.rows.Rows }
 
 // Dim returns the number of columns.
-func (r *UnitRows) Dim() int { return r.rows.cols }
+func (r *UnitRows) Dim() int { return r.rows.Cols }
 
 // Null tells whether row i is the null record.
 func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.null }
 
 // Except returns a copy of all rows but one, in order. The row is one of N.
 func (r *UnitRows) Except(row int) blas64.General {
-	d := r.rows.cols
-	out := make([]float64, 0, (r.rows.rows-1)*d)
-	out = append(append(out, r.rows.data[:row*d]...), r.rows.data[(row+1)*d:]...)
-	return blas64.General{Rows: r.rows.rows - 1, Cols: d, Stride: d, Data: out}
+	d := r.rows.Cols
+	out := make([]float64, 0, (r.rows.Rows-1)*d)
+	out = append(append(out, r.rows.Data[:row*d]...), r.rows.Data[(row+1)*d:]...)
+	return blas64.General{Rows: r.rows.Rows - 1, Cols: d, Stride: d, Data: out}
 }
 
 // open validates what the operators of unit rows are given and fills in the
@@ -167,8 +168,8 @@ const maxUnitExponent = 700
 
 // points returns the rows as points. Their bounding box is left out: nothing
 // is centred, because centring would make unit rows longer.
-func (r *UnitRows) points() *pointSet {
-	return &pointSet{n: r.N(), d: r.Dim(), double: r.rows}
+func (r *UnitRows) points() *rows.Points {
+	return &rows.Points{N: r.N(), D: r.Dim(), Double: r.rows}
 }
 
 // unitWeights are the weights between unit rows. Their range is that of exact

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 )
@@ -113,7 +114,7 @@ func plainUnit(r *UnitRows, b Bandwidth) [][]float64 {
 			case r.Null(i) || r.Null(j):
 				w[i][j] = math.Exp(-b.Gamma())
 			default:
-				w[i][j] = math.Exp(-b.Gamma() * min(dist2(r.rows.row(i), r.rows.row(j)), 4))
+				w[i][j] = math.Exp(-b.Gamma() * min(rows.Dist2(r.rows.Row(i), r.rows.Row(j)), 4))
 			}
 		}
 	}
@@ -143,14 +144,14 @@ func TestUnitRows(t *testing.T) {
 		}
 		// Sums of squares of numbers next to 1.
 		sum, scaled := 0.0, 0.0
-		for c, v := range r.rows.row(0) {
+		for c, v := range r.rows.Row(0) {
 			sum += v * v
 			scaled += (row[c] / largest) * (row[c] / largest)
 		}
 		if math.Abs(sum-1) > float64(d+8)*0x1p-52 {
 			t.Fatalf("|row|^2 = 1%+.3g", sum-1)
 		}
-		for c, v := range r.rows.row(0) {
+		for c, v := range r.rows.Row(0) {
 			if want := row[c] / largest / math.Sqrt(scaled); math.Abs(v-want) > float64(d+8)*0x1p-52 {
 				t.Fatalf("entry %d = %v, want %v", c, v, want)
 			}
@@ -169,7 +170,7 @@ func TestUnitRowsOneByOne(t *testing.T) {
 	}
 	for i := range p.Rows {
 		one := unitRows(t, widen(blas32.General{Rows: 1, Cols: 7, Stride: 7, Data: p.Data[i*7:][:7]}))
-		if !slices.Equal(one.rows.row(0), all.rows.row(i)) || one.Null(0) != all.Null(i) {
+		if !slices.Equal(one.rows.Row(0), all.rows.Row(i)) || one.Null(0) != all.Null(i) {
 			t.Errorf("row %d differs", i)
 		}
 	}

@@ -197,3 +197,8 @@ func Blocks(n, size int) int { return (n + size - 1) / size }
 
 // Block returns the half-open range of block b of the given size within n.
 func Block(b, n, size int) (lo, hi int) { return b * size, min((b+1)*size, n) }
+
+// Part returns where part number part begins when n things are cut into equal parts;
+// part number parts is the end. The product is taken in 64 bits, for which an int of
+// 32 has no room.
+func Part(n, part, parts int) int { return int(int64(n) * int64(part) / int64(parts)) }

@@ -77,3 +77,12 @@ func Overlap[T float32 | float64](a, b []T) bool {
 	a0, b0 := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
 	return a0 < b0+uintptr(len(b))*size && b0 < a0+uintptr(len(a))*size
 }
+
+// Saturate converts a size to an int64, the largest where it does not fit: an
+// impossible size must not come out small.
+func Saturate(v float64) int64 {
+	if v >= math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(v)
+}

@@ -1,4 +1,5 @@
-package kernel
+// Package radix sorts numbers by their keys.
+package radix
 
 import (
 	"context"
@@ -6,12 +7,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// radixSort sorts order by key, stably, and returns the sorted keys, which are
+// Sort sorts order by key, stably, and returns the sorted keys, which are
 // below 2^bits. Workers sort a piece each: a digit's points go where those of
 // smaller digits, and those of the same digit in earlier pieces, end.
-func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, workers *par.Workers) ([]K, error) {
+func Sort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, workers *par.Workers) ([]K, error) {
 	passes := max((bits+mostDigit-1)/mostDigit, 1)
-	r := &radix[K]{
+	r := &sorter[K]{
 		digit: (max(bits, 1) + passes - 1) / passes, from: keys, fromOrder: order,
 		to: make([]K, len(keys)), toOrder: make([]uint32, len(order)),
 		counts: make([][1 << mostDigit]uint32, workers.Count()),
@@ -35,15 +36,11 @@ func radixSort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32,
 	return r.from, nil
 }
 
-// partOf returns where a part begins of n things that are cut into so many equal ones. An
-// int of 32 bits may have no room for the product.
-func partOf(n, part, parts int) int { return int(int64(n) * int64(part) / int64(parts)) }
-
 // mostDigit is the most bits of a digit: its counters stay in the first-level cache.
 const mostDigit = 12
 
-// radix is one pass: it counts digits, then scatters by them.
-type radix[K uint32 | uint64] struct {
+// sorter is one pass: it counts digits, then scatters by them.
+type sorter[K uint32 | uint64] struct {
 	digit, shift       int
 	scatter            bool
 	from, to           []K
@@ -52,9 +49,9 @@ type radix[K uint32 | uint64] struct {
 }
 
 // Run does one piece.
-func (r *radix[K]) Run(_, piece int) {
+func (r *sorter[K]) Run(_, piece int) {
 	n, pieces := len(r.from), len(r.counts)
-	lo, hi := partOf(n, piece, pieces), partOf(n, piece+1, pieces)
+	lo, hi := par.Part(n, piece, pieces), par.Part(n, piece+1, pieces)
 	counts, mask := &r.counts[piece], K(1)<<r.digit-1
 	from, shift := r.from[lo:hi], r.shift&63
 	if !r.scatter {
@@ -73,7 +70,7 @@ func (r *radix[K]) Run(_, piece int) {
 }
 
 // place turns counts into places.
-func (r *radix[K]) place() {
+func (r *sorter[K]) place() {
 	next := uint32(0)
 	for digit := range 1 << r.digit {
 		for piece := range r.counts {

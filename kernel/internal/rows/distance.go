@@ -1,0 +1,43 @@
+package rows
+
+import "math"
+
+// Dist2 is the squared distance every decision rests on. The conversion around
+// the product keeps compilers from fusing it into the sum, so that all
+// architectures agree on every bit.
+func Dist2[T Float](a, b []T) float64 {
+	sum := 0.0
+	b = b[:len(a)]
+	for c, v := range a {
+		e := float64(v) - float64(b[c])
+		sum += float64(e * e)
+	}
+	return sum
+}
+
+// RadiusSquared returns the largest float64 whose square root is at most r:
+// comparing a squared distance with it decides sqrt(d2) <= r exactly, which
+// comparing with r*r does not.
+func RadiusSquared(r float64) float64 {
+	r2 := r * r
+	for math.Sqrt(r2) > r {
+		r2 = math.Nextafter(r2, 0)
+	}
+	for {
+		next := math.Nextafter(r2, math.Inf(1))
+		if math.Sqrt(next) > r || math.IsInf(next, 1) {
+			return r2
+		}
+		r2 = next
+	}
+}
+
+// RoundUp returns the smallest float32 that is not below v >= 0.
+func RoundUp(v float64) float32 {
+	r := float32(v)
+	bits := math.Float32bits(r)
+	if float64(r) < v { // every other time: on bits it takes no branch
+		bits++
+	}
+	return math.Float32frombits(bits)
+}

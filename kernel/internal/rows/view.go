@@ -1,0 +1,33 @@
+package rows
+
+import (
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+)
+
+// Float is the type of a point or an iterate.
+type Float interface{ float32 | float64 }
+
+// A View is a row-major n x k matrix of either precision, in memory of somebody else.
+type View[T Float] struct {
+	Rows, Cols, Stride int
+	Data               []T
+}
+
+// NewView returns the view of so many rows and columns in data.
+func NewView[T Float](rows, cols, stride int, data []T) View[T] {
+	return View[T]{Rows: rows, Cols: cols, Stride: stride, Data: data}
+}
+
+// View32 returns m as a view.
+func View32(m blas32.General) View[float32] {
+	return View[float32]{m.Rows, m.Cols, m.Stride, m.Data}
+}
+
+// View64 returns m as a view.
+func View64(m blas64.General) View[float64] {
+	return View[float64]{m.Rows, m.Cols, m.Stride, m.Data}
+}
+
+// Row returns row i.
+func (v View[T]) Row(i int) []T { return v.Data[i*v.Stride:][:v.Cols] }
