@@ -8,19 +8,20 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// cellGraph searches with a cell list.
-func cellGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*graph, error) {
-	rows, entry := o.storedBytes(p.N)
-	held := searchBytes(p.N, p.D, o) + rows
-	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "build csr: cell list", Need: held, Budget: o.BudgetBytes}
+// cellSearch finds the neighbours of all points with a cell list.
+func cellSearch(ctx context.Context, r *rows.Request) (*rows.Result, error) {
+	p := r.Points
+	none, entry := r.StoredBytes(p.N)
+	held := cellBytes(p.N, p.D, r.Workers.Count()) + none
+	if held > r.Memory {
+		return nil, &rows.MemoryError{What: "cell list", Need: held}
 	}
-	cl, err := newCellList(ctx, p, radius, o.Workers)
+	cl, err := newCellList(ctx, p, r.Radius, r.Workers)
 	if err != nil {
 		return nil, err
 	}
-	pass := newCellPass(ctx, cl, b, o)
-	left := o.BudgetBytes - held
+	pass := newCellPass(ctx, cl, r)
+	left := r.Memory - held
 	// Weights are stored as they are found, so a sample must tell beforehand whether
 	// there is any hope for them.
 	need := 0.0
@@ -30,33 +31,42 @@ func cellGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float64,
 			return nil, err
 		}
 		if need = entries * float64(entry); need > 4*float64(left) {
-			return nil, o.tooManyWeights(need + float64(held))
+			return nil, rows.TooManyWeights(need + float64(held))
 		}
 	}
-	pass.memory.entry, pass.memory.writers = entry, int64(o.Workers.Count())
-	pass.memory.left.Store(left)
-	pass.progress = o.progress("find neighbours", cl.workPieces())
-	if err := o.Workers.Do(ctx, cl.workPieces(), pass); err != nil {
+	pass.memory.Set(left, entry, r.Workers.Count())
+	pass.progress = r.Stage("find neighbours", cl.workPieces())
+	if err := r.Workers.Do(ctx, cl.workPieces(), pass); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // a piece may have been left half done
 	}
-	if pass.memory.short.Load() {
-		return nil, o.tooManyWeights(max(need, float64(left+entry)) + float64(held))
+	if pass.memory.Short() {
+		return nil, rows.TooManyWeights(max(need, float64(left+entry)) + float64(held))
 	}
-	weights, err := sparse.AdoptRows(ctx, o.Workers, o.exact(), cl.n, slices.Concat(pass.pieces...))
+	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.n, slices.Concat(pass.pieces...))
 	if err != nil {
 		return nil, err
 	}
-	tail, err := cl.tails(ctx, b, radius, pass.counts, storedRows{weights, o.Kernels}, o)
+	var buffer sparse.RowBuffer
+	tails, err := cl.tails(ctx, r, pass.counts, func(i int) []uint32 {
+		ind, _ := weights.Row(i, &buffer)
+		return ind
+	})
 	if err != nil {
 		return nil, err
 	}
-	return &graph{
-		weights: weights, slabs: pass.slabs(weights), sums: pass.sums, order: cl.order, group: cl.group, tail: tail, radius: radius,
-		entryRel: foundRel(p.D),
-		peak:     held + pass.memory.taken.Load(),
-		distance: cl.dist2,
+	return &rows.Result{
+		Weights: weights, Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.order, Group: cl.group, Tails: tails,
+		Peak: held + pass.memory.Taken(), Distance: cl.dist2,
 	}, nil
+}
+
+// cellBytes is what a search of n points in d dimensions takes beside the matrix of
+// weights: sorted and unsorted keys and order, coordinates twice, and at worst
+// cellsPerPoint cells, or a cell and its row, and a cluster and its box for every point;
+// what every search keeps of a row; the scratch memory of the workers.
+func cellBytes(n, d, workers int) int64 {
+	return int64(n)*int64(rows.RowBytes+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(workers)*cellRoomBytes(n, d)
 }

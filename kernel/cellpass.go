@@ -33,7 +33,7 @@ type cellPass struct {
 	gamma    float64
 	rooms    []*cellRoom
 	progress *rows.Progress
-	memory   memory
+	memory   rows.Memory
 	pieces   [][]sparse.Rows // of each piece of work
 	counts   []uint32        // of the neighbours of each point
 	sums     []float64       // of their weights
@@ -41,7 +41,7 @@ type cellPass struct {
 
 // cellRoom is the scratch memory of a worker.
 type cellRoom struct {
-	rowWriter
+	rows.Writer
 	sweep      *sweep
 	spans      []uint32 // points of a batch: the ends of spans, in pairs
 	points     int      // how many these are
@@ -66,9 +66,9 @@ const (
 	filling
 )
 
-func newCellPass(ctx context.Context, cl *cellList, b Bandwidth, o *Options) *cellPass {
+func newCellPass(ctx context.Context, cl *cellList, r *rows.Request) *cellPass {
 	return &cellPass{
-		ctx: ctx, cl: cl, kernels: o.Kernels, gamma: b.gamma, rooms: make([]*cellRoom, o.Workers.Count()),
+		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, rooms: make([]*cellRoom, r.Workers.Count()),
 		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.n), sums: make([]float64, cl.n),
 	}
 }
@@ -114,7 +114,7 @@ func batchOf(n int) int { return min(n, batchPoints) }
 func cellRoomBytes(n, d int) int64 {
 	batch := int64(batchOf(n))
 	out := clusterPoints*batch + 2*simd.CoordinatePad
-	return 2*4*batchSpans + int64((8+4)*d+4)*(batch+32) + (4+8)*out + 16*clusterPoints + 8*pieceRows + 512
+	return 2*4*batchSpans + int64((8+4)*d+4)*(batch+32) + (4+8)*out + 16*clusterPoints + 8*rows.PieceRows + 512
 }
 
 // room returns the scratch memory of a worker.
@@ -130,8 +130,8 @@ func newCellRoom(p *cellPass) *cellRoom {
 	batch := batchOf(cl.n)
 	out := clusterPoints*batch + simd.CoordinatePad
 	return &cellRoom{
-		rowWriter: rowWriter{memory: &p.memory, ptr: make([]uint64, 0, pieceRows+clusterPoints)},
-		sweep:     newSweep(cl, p.kernels, cl.searchBands()), spans: make([]uint32, 0, 2*batchSpans),
+		Writer: rows.NewWriter(&p.memory, rows.PieceRows+clusterPoints),
+		sweep:  cl.searchSweep(p.kernels), spans: make([]uint32, 0, 2*batchSpans),
 		candidates: simd.NewCandidates(cl.d, batch), ind: make([]uint32, out), d2: make([]float64, out),
 	}
 }
@@ -148,12 +148,12 @@ func (p *cellPass) Run(worker, piece int) {
 		if !p.search(room, c) {
 			return false
 		}
-		if room.full() || c == to-1 {
-			rows := room.cut()
+		if room.Full() || c == to-1 {
+			found := room.Cut()
 			// While they are in the cache.
 			end := cl.first[c+1]
-			p.kernels.SumRows(p.sums[begin:end], rows.Ptr, rows.Val)
-			p.pieces[piece], begin = append(p.pieces[piece], rows), end
+			p.kernels.SumRows(p.sums[begin:end], found.Ptr, found.Val)
+			p.pieces[piece], begin = append(p.pieces[piece], found), end
 		}
 		return true
 	}) {
@@ -163,13 +163,13 @@ func (p *cellPass) Run(worker, piece int) {
 }
 
 // slabs returns the memory of a matrix of the rows found, if it keeps all of it.
-func (p *cellPass) slabs(weights *sparse.CSR) (all []*slab) {
+func (p *cellPass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 	if weights.Layout() != sparse.Plain {
 		return nil
 	}
 	for _, room := range p.rooms {
 		if room != nil {
-			all = append(all, room.reusable...)
+			all = append(all, room.Reusable()...)
 		}
 	}
 	return all
@@ -190,14 +190,14 @@ func (p *cellPass) search(room *cellRoom, c int) bool {
 		for i, n := range counts {
 			room.next[i], total = total, total+int(n)
 		}
-		if room.outInd, room.outVal = room.room(total); len(room.outInd) < total {
+		if room.outInd, room.outVal = room.Grow(total); len(room.outInd) < total {
 			return false
 		}
 		room.stage = filling
 		p.visit(room, c)
 	}
-	room.rows(counts)
-	return !p.memory.short.Load()
+	room.End(counts)
+	return !p.memory.Short()
 }
 
 // visit collects the candidates of a cluster and tests them.
@@ -256,14 +256,14 @@ func (p *cellPass) test(room *cellRoom, c int) {
 	}
 	if room.stage == oneBatch { // rows one behind the other, as they will be in the matrix
 		// Mostly there is room for all candidates, so that nothing has to move.
-		out := room.free()
+		out := room.Free()
 		direct := len(out) >= len(counts)*room.candidates.Len()+simd.CoordinatePad
 		if !direct {
 			out = room.ind
 		}
 		counts = p.counts[first:end]
 		total := p.kernels.Near(out, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
-		ind, val := room.room(total)
+		ind, val := room.Grow(total)
 		if len(ind) < total {
 			return
 		}

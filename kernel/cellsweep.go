@@ -62,6 +62,11 @@ func (g *cellGrid) newBands(multiple int64, of func(da, db int64) []band) (b ban
 	return b
 }
 
+// searchSweep returns a sweep over the cells within the radius.
+func (cl *cellList) searchSweep(kernels *simd.Kernels) *sweep {
+	return newSweep(cl, kernels, cl.searchBands())
+}
+
 func newSweep(cl *cellList, kernels *simd.Kernels, b bands) *sweep {
 	s := &sweep{cl: cl, kernels: kernels, bands: b}
 	reach := int64(len(b.at) - 1)

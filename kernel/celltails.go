@@ -9,14 +9,16 @@ import (
 )
 
 // tails bounds, for every distinct point, the weight of all points farther than
-// the radius r from it, given the number and the graph of those that are not.
+// the radius r from it, given the number of those that are not, and near, which returns
+// them.
 //
 // Points in cells up to twice the radius away are taken at the distance of
 // their cell, r at least; all others at twice the radius. These weights, which
 // are the same for all points of a cell, include w(r) for the point itself and
 // each of its neighbours, which is subtracted.
-func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []uint32, near weightRows, o *Options) ([]float64, error) {
-	bands, rest := cl.tailBands(b, r)
+func (cl *cellList) tails(ctx context.Context, q *rows.Request, counts []uint32, near func(i int) []uint32) ([]float64, error) {
+	r := q.Radius
+	bands, rest := cl.tailBands(q)
 	before := cl.start // given points before each cell
 	if cl.group != nil {
 		before = make([]uint32, len(cl.start))
@@ -29,11 +31,11 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 		return nil, err
 	}
 	total := float64(len(cl.order))
-	atRadius := b.Weight(r * r)
+	atRadius := q.Weight(r * r)
 	tails := make([]float64, cl.n)
 	const cellsPerPiece = 4096
-	err = o.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
-		sweep, sums := newSweep(cl, o.Kernels, bands), make([]float64, cellsPerPiece)
+	err = q.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
+		sweep, sums := newSweep(cl, q.Kernels, bands), make([]float64, cellsPerPiece)
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
 		for row := cl.rowOf(from); from < to; row++ {
 			_, end := cl.cellsOf(row)
@@ -64,11 +66,11 @@ func (cl *cellList) tails(ctx context.Context, b Bandwidth, r float64, counts []
 // doubles returns how many more points there are around each distinct point, and at
 // its place, than distinct ones; nil where all are distinct. Mostly few are not, and
 // it is they who tell their neighbours.
-func (cl *cellList) doubles(ctx context.Context, near weightRows) ([]uint64, error) {
+func (cl *cellList) doubles(ctx context.Context, near func(i int) []uint32) ([]uint64, error) {
 	if cl.group == nil {
 		return nil, nil
 	}
-	out, reader := make([]uint64, cl.n), near.reader(1)
+	out := make([]uint64, cl.n)
 	for i := range cl.n {
 		more := uint64(cl.multiplicity(i) - 1)
 		if more == 0 {
@@ -78,8 +80,7 @@ func (cl *cellList) doubles(ctx context.Context, near weightRows) ([]uint64, err
 			return nil, err
 		}
 		out[i] += more
-		ind, _ := reader.row(i)
-		for _, j := range ind {
+		for _, j := range near(i) {
 			out[j] += more
 		}
 	}
@@ -149,17 +150,18 @@ func (cl *cellList) allIsolated(from, to int, counts []uint32) bool {
 // have counted already. Two in a row are enough, the cells that may be as near as
 // the radius and all within twice the radius: beyond the first the weight falls by
 // an order of magnitude.
-func (cl *cellList) tailBands(b Bandwidth, r float64) (out bands, rest float64) {
+func (cl *cellList) tailBands(q *rows.Request) (out bands, rest float64) {
 	// Distances between cells, rounded down: cells are half open and their
 	// numbers are rounded.
 	apart := func(cells int64) float64 { return float64(max(cells-1, 0)) * cl.side / sideSafety / sideSafety }
 	reach := 2 * cl.reach
+	r := q.Radius
 	beyond := max(r, apart(reach+1))
-	rest = b.Weight(beyond * beyond)
+	rest = q.Weight(beyond * beyond)
 	return cl.newBands(2, func(da, db int64) (out []band) {
 		weight := func(dc int64) float64 {
 			d2 := apart(da)*apart(da) + apart(db)*apart(db) + apart(dc)*apart(dc)
-			return b.Weight(max(d2, r*r))
+			return q.Weight(max(d2, r*r))
 		}
 		// The inner window ends where the weight first falls.
 		inner := int64(0)
@@ -182,8 +184,9 @@ func abs(v int64) int64 {
 	return v
 }
 
-// cellFar is the farBound of the tails above.
-func cellFar(p *rows.Points) farBound {
+// cellFar returns a lower bound of the distance that the tails of a search within r
+// know of a point that is really at the given distance. It is for one goroutine.
+func cellFar(p *rows.Points) func(r, distance float64) float64 {
 	if p.D > maxCellAxes {
 		return func(r, _ float64) float64 { return r } // axes without a grid give no bound
 	}

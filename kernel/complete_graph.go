@@ -16,37 +16,46 @@ func completeGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build csr: every pair", Need: held, Budget: o.BudgetBytes}
 	}
-	g := &graph{radius: math.Inf(1)}
-	rows, order, group, err := distinctRows(ctx, p, o.Workers)
+	distinct, err := rows.FindDistinct(ctx, p, o.Workers)
 	if err != nil {
 		return nil, err
 	}
-	g.order, g.group = order, group
-	q, err := newDistancer(ctx, p, rows, o.Workers)
+	q, err := newDistancer(ctx, p, distinct.Rows, o.Workers)
 	if err != nil {
 		return nil, err
 	}
-	g.entryRel = weightRel(b, p.D, q.most) + 0x1p-24 // the stored format
-	g.distance = q.exact
-	g.tail = make([]float64, q.n)
 	counts := make([]uint64, q.n+1)
 	for i := range q.n {
 		counts[i+1] = uint64(q.n - 1)
 	}
-	ptr, ind, val, err := o.allocate(ctx, counts, held)
+	request := o.request(p, b, math.Inf(1))
+	arrays, err := request.Allocate(ctx, counts, held)
 	if err != nil {
-		return nil, err
+		return nil, o.searchError(err)
 	}
-	pass := &completePass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Count()), ind: ind, val: val}
+	pass := &completePass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
 	if err := pass.blocks.play(ctx, o.Workers, pass, &pass.round, o.progress("fill weights", pass.blocks.rounds())); err != nil {
 		return nil, err
 	}
-	if g.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), q.n, q.n, ptr, ind, val); err != nil {
+	weights, err := request.Adopt(ctx, q.n, arrays)
+	if err != nil {
 		return nil, err
 	}
-	size, _ := sparse.Bytes(o.exact(), q.n, uint64(len(ind)))
-	g.peak = held + size
-	return g, nil
+	size, _ := sparse.Bytes(o.exact(), q.n, uint64(len(arrays.Ind)))
+	return &graph{
+		Result: rows.Result{
+			Weights: weights, Order: distinct.Order, Group: distinct.Group, Tails: make([]float64, q.n),
+			Peak: held + size, Distance: q.exact,
+		},
+		radius:   math.Inf(1),
+		entryRel: weightRel(b, p.D, q.most) + 0x1p-24, // the stored format
+	}, nil
+}
+
+// completeBytes is what a graph of every pair of n points in d dimensions takes beside
+// the weights.
+func completeBytes(n, d, workers int) int64 {
+	return int64(n)*(rows.RowBytes+8+4+4) + int64(workers)*distanceRoomBytes(d)
 }
 
 // completePass visits all pairs of distinct points once, block against block, and stores

@@ -14,9 +14,24 @@ import (
 // Any number of equal points costs O(n): they share one row of weights.
 type CSR struct {
 	truncated
-	weights *sparse.CSR // between distinct points
-	slabs   []*slab     // their memory, where others can use it afterwards
+	weights *sparse.CSR  // between distinct points
+	slabs   []*rows.Slab // their memory, where others can use it afterwards
 	stats   SearchStats
+}
+
+// SearchStats say what the filters of a search in many dimensions left. A search for
+// nearest neighbours counts all points, not distinct ones, and a pair from either side.
+// What it looks at twice counts twice, and points it begins with are not among those
+// measured.
+type SearchStats struct {
+	// Depth is the number of places of a code, Tiles the number of tiles, and Balls
+	// whether there were balls around them.
+	Depth, Tiles int
+	Balls        bool
+	// Pairs of distinct points; those whose codes were compared, because they were
+	// near to a ball; those whose distance was measured, because their codes were
+	// near; and those within the radius.
+	Pairs, Compared, Measured, Found int64
 }
 
 // storedRows are the rows of a matrix.
@@ -62,7 +77,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, buildError("csr", err)
 	}
-	op := &CSR{truncated: truncated{name: "csr", workers: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: g.search}
+	op := &CSR{truncated: truncated{name: "csr", workers: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: SearchStats(g.Stats)}
 	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("csr", err)
 	}
@@ -81,7 +96,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 		return nil, err
 	}
 	op.cost = csrCost(p.N, p.D, float64(op.weights.NNZ()), o)
-	op.cost.PeakBytes = g.peak
+	op.cost.PeakBytes = g.Peak
 	op.cost.NNZ = int64(op.weights.NNZ())
 	op.cost.StreamedBytes += op.weights.Streamed() - 8*op.cost.NNZ - 8*int64(op.weights.Rows()+1)
 	op.cost.ResidentBytes += op.weights.Size() - 8*op.cost.NNZ - 8*int64(op.weights.Rows()+1)
@@ -90,12 +105,12 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 
 // adopt takes over a graph.
 func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
-	op.weights, op.slabs = g.weights, g.slabs
-	g.rows = storedRows{g.weights, op.kernels}
+	op.weights, op.slabs = g.Weights, g.Slabs
+	g.rows = storedRows{g.Weights, op.kernels}
 	// simd.MulRowsF32 and the rounding of its result.
 	return op.settle(ctx, g, n, 4.2*0x1p-24, func(dst []float64, lo, hi int) {
-		if g.sums != nil {
-			copy(dst, g.sums[lo:hi])
+		if g.Sums != nil {
+			copy(dst, g.Sums[lo:hi])
 		} else {
 			op.weights.SumRows(op.kernels, dst, lo, hi)
 		}
@@ -111,9 +126,7 @@ func (op *CSR) Search() SearchStats { return op.stats }
 
 // Close releases the weights, whose memory may be that of another graph at once.
 func (op *CSR) Close() error {
-	for _, s := range op.slabs {
-		slabs.Put(s)
-	}
+	rows.Reuse(op.slabs)
 	*op = CSR{}
 	return nil
 }

@@ -15,33 +15,26 @@ func (o *Options) exact() sparse.Layout {
 	return o.Layout
 }
 
-// storedBytes is what n rows take until the matrix is made, and one entry of them.
-func (o *Options) storedBytes(n int) (rows, entry int64) {
-	rows, _ = sparse.Bytes(o.exact(), n, 0)
-	one, _ := sparse.Bytes(o.exact(), n, 1)
-	return rows, one - rows
-}
-
 // halve stores the weights of g in 16 bits if that is asked for. What rounding
 // can take from a row is bounded as the weights left out are.
 func (op *CSR) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	if o.Layout != sparse.Compact16 {
 		return nil
 	}
-	weights, err := g.weights.Convert(ctx, o.Workers, sparse.Compact16)
+	weights, err := g.Weights.Convert(ctx, o.Workers, sparse.Compact16)
 	if err != nil {
 		return err
 	}
 	relative, absolute := weights.ValueError()
 	rounded := *g
-	rounded.weights, rounded.sums = weights, nil
+	rounded.Weights, rounded.Sums = weights, nil
 	rounded.entryRel += relative * (1 + 2*relative) // of the rounded weight, not of the weight
-	rounded.tail = make([]float64, len(g.tail))
+	rounded.Tails = make([]float64, len(g.Tails))
 	var buffer sparse.RowBuffer
-	for i := range rounded.tail {
+	for i := range rounded.Tails {
 		// A weight below the normal range is off by an absolute number, and there
 		// are as many of them as neighbours at most, equal points included.
-		rounded.tail[i] = g.tail[i] + absolute*op.neighboursOf(i, &buffer)
+		rounded.Tails[i] = g.Tails[i] + absolute*op.neighboursOf(i, &buffer)
 	}
 	return op.adopt(ctx, &rounded, n)
 }

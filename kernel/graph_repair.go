@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -20,9 +21,11 @@ import (
 type repair struct {
 	g         *graph
 	b         Bandwidth
+	o         *Options
+	progress  *rows.Progress
 	readers   []rowReader // of the workers
 	missed    []int       // rows to be repaired
-	threshold []float64   // of every row; +Inf for those that are not
+	threshold []float64   // of every row; +Inf for those that are not repaired
 	tail      []float64   // weight still left out, for the missed rows
 }
 
@@ -30,8 +33,46 @@ type repair struct {
 // if none are. Where g stores no weights, those of the graph returned are the
 // weights that were added.
 func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Options) (*graph, error) {
+	r := newRepair(g, b, op, o)
+	if len(r.missed) == 0 || o.Tolerance <= op.cert.EntryRel {
+		return g, nil // nothing to do, or nothing that float32 weights could do
+	}
+	// Half of the tolerance leaves room for the stored format.
+	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
+	if err := r.each(ctx, func(_, _, i int) { r.threshold[i] = max(share*r.degree(i), 0x1p-126) }); err != nil {
+		return nil, err
+	}
+	counts, err := r.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := o.request(nil, b, g.radius)
+	arrays, err := request.Allocate(ctx, counts, g.Peak)
+	if err != nil {
+		return nil, o.searchError(err)
+	}
+	if err := r.fill(ctx, arrays); err != nil {
+		return nil, err
+	}
 	n := g.rows.Rows()
-	r := &repair{g: g, b: b, threshold: make([]float64, n), readers: make([]rowReader, o.Workers.Count())}
+	repaired := *g
+	repaired.Sums, repaired.Slabs = nil, nil // the weights are others, and elsewhere
+	repaired.Tails = slices.Clone(g.Tails)
+	for piece, i := range r.missed {
+		repaired.Tails[i] = r.tail[piece]
+	}
+	if repaired.Weights, err = request.Adopt(ctx, n, arrays); err != nil {
+		return nil, err
+	}
+	size, _ := sparse.Bytes(o.exact(), n, uint64(len(arrays.Ind)))
+	repaired.Peak = g.Peak + size
+	return &repaired, nil
+}
+
+// newRepair finds the rows to be repaired.
+func newRepair(g *graph, b Bandwidth, op *truncated, o *Options) *repair {
+	n := g.rows.Rows()
+	r := &repair{g: g, b: b, o: o, threshold: make([]float64, n), readers: make([]rowReader, o.Workers.Count())}
 	for i := range n {
 		r.threshold[i] = math.Inf(1)
 		eta := op.cert.Eta(op.first(i))
@@ -39,33 +80,35 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 			r.missed = append(r.missed, i)
 		}
 	}
-	if len(r.missed) == 0 || o.Tolerance <= op.cert.EntryRel {
-		return g, nil // nothing to do, or nothing that float32 weights could do
-	}
 	r.tail = make([]float64, len(r.missed))
-	progress := o.progress("repair rows", 3*len(r.missed))
-	pass := func(do func(worker, piece, i int)) error {
-		return o.Workers.Do(ctx, len(r.missed), par.Func(func(worker, piece int) {
-			if r.readers[worker] == nil {
-				r.readers[worker] = g.rows.reader(1)
-			}
-			do(worker, piece, r.missed[piece])
-			progress.Add()
-		}))
-	}
-	// Half of the tolerance leaves room for the stored format.
-	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
-	if err := pass(func(_, _, i int) { r.threshold[i] = max(share*r.degree(i), 0x1p-126) }); err != nil {
-		return nil, err
-	}
+	r.progress = o.progress("repair rows", 3*len(r.missed))
+	return r
+}
+
+// each calls do for every row to be repaired: piece is the row's place in r.missed, and i
+// the row.
+func (r *repair) each(ctx context.Context, do func(worker, piece, i int)) error {
+	return r.o.Workers.Do(ctx, len(r.missed), par.Func(func(worker, piece int) {
+		if r.readers[worker] == nil {
+			r.readers[worker] = r.g.rows.reader(1)
+		}
+		do(worker, piece, r.missed[piece])
+		r.progress.Add()
+	}))
+}
+
+// count returns the number of entries of the repaired graph, that of row i at i+1, and
+// sets the tails of the repaired rows.
+func (r *repair) count(ctx context.Context) ([]uint64, error) {
+	g, n := r.g, r.g.rows.Rows()
 	counts := make([]uint64, n+1)
-	for i := 0; g.weights != nil && i < n; i++ {
-		counts[i+1] = uint64(g.weights.RowLen(i))
+	for i := 0; g.Weights != nil && i < n; i++ {
+		counts[i+1] = uint64(g.Weights.RowLen(i))
 	}
-	if err := pass(func(worker, piece, i int) {
+	return counts, r.each(ctx, func(worker, piece, i int) {
 		r.missing(r.readers[worker], i, func(j int, w float64, own, both bool) {
 			if !own {
-				r.tail[piece] += w * g.multiplicity(j)
+				r.tail[piece] += w * g.Multiplicity(j)
 				return
 			}
 			atomic.AddUint64(&counts[i+1], 1)
@@ -73,34 +116,20 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 				atomic.AddUint64(&counts[j+1], 1)
 			}
 		})
-	}); err != nil {
-		return nil, err
-	}
-	ptr, ind, val, err := o.allocate(ctx, counts, g.peak)
+	})
+}
+
+// fill writes the stored weights and those that are added to the arrays.
+func (r *repair) fill(ctx context.Context, a rows.Arrays) error {
+	next, err := r.copyStored(ctx, a)
 	if err != nil {
-		return nil, err
-	}
-	next := slices.Clone(ptr[:n])
-	if g.weights != nil {
-		const rowsPerPiece = 1024
-		if err := o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-			var buffer sparse.RowBuffer
-			lo, hi := par.Block(piece, n, rowsPerPiece)
-			for i := lo; i < hi; i++ {
-				oldInd, oldVal := g.weights.Row(i, &buffer)
-				copy(ind[ptr[i]:], oldInd)
-				copy(val[ptr[i]:], oldVal)
-				next[i] += uint64(len(oldInd))
-			}
-		})); err != nil {
-			return nil, err
-		}
+		return err
 	}
 	put := func(i, j int, w float64) {
 		at := atomic.AddUint64(&next[i], 1) - 1
-		ind[at], val[at] = uint32(j), float32(w)
+		a.Ind[at], a.Val[at] = uint32(j), float32(w)
 	}
-	if err := pass(func(worker, _, i int) {
+	if err := r.each(ctx, func(worker, _, i int) {
 		r.missing(r.readers[worker], i, func(j int, w float64, own, both bool) {
 			if own {
 				put(i, j, w)
@@ -110,32 +139,39 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 			}
 		})
 	}); err != nil {
-		return nil, err
+		return err
 	}
 	// Which worker came first shows only in the order within a row.
-	if err := sortRows(ctx, ptr, ind, val, o.Workers); err != nil {
-		return nil, err
+	return sortRows(ctx, a, r.o.Workers)
+}
+
+// copyStored copies the stored weights, if there are any, to the beginnings of their rows,
+// and returns where the next entry of each row goes.
+func (r *repair) copyStored(ctx context.Context, a rows.Arrays) (next []uint64, err error) {
+	stored, n := r.g.Weights, len(a.Ptr)-1
+	next = slices.Clone(a.Ptr[:n])
+	if stored == nil {
+		return next, nil
 	}
-	repaired := *g
-	repaired.sums, repaired.slabs = nil, nil // the weights are others, and elsewhere
-	repaired.tail = slices.Clone(g.tail)
-	for piece, i := range r.missed {
-		repaired.tail[i] = r.tail[piece]
-	}
-	if repaired.weights, err = sparse.Adopt(ctx, o.Workers, o.exact(), n, n, ptr, ind, val); err != nil {
-		return nil, err
-	}
-	size, _ := sparse.Bytes(o.exact(), n, uint64(len(ind)))
-	repaired.peak = g.peak + size
-	return &repaired, nil
+	const rowsPerPiece = 1024
+	return next, r.o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		var buffer sparse.RowBuffer
+		lo, hi := par.Block(piece, n, rowsPerPiece)
+		for i := lo; i < hi; i++ {
+			ind, val := stored.Row(i, &buffer)
+			copy(a.Ind[a.Ptr[i]:], ind)
+			copy(a.Val[a.Ptr[i]:], val)
+			next[i] += uint64(len(ind))
+		}
+	}))
 }
 
 // degree is the full degree of row i.
 func (r *repair) degree(i int) float64 {
-	sum := r.g.multiplicity(i) - 1
+	sum := r.g.Multiplicity(i) - 1
 	for j := range r.g.rows.Rows() {
 		if j != i {
-			sum += r.b.Weight(r.g.distance(i, j)) * r.g.multiplicity(j)
+			sum += r.b.Weight(r.g.Distance(i, j)) * r.g.Multiplicity(j)
 		}
 	}
 	return sum
@@ -152,21 +188,22 @@ func (r *repair) missing(reader rowReader, i int, visit func(j int, w float64, o
 			continue
 		}
 		if j != i {
-			w := r.b.Weight(r.g.distance(i, j))
+			w := r.b.Weight(r.g.Distance(i, j))
 			visit(j, w, w >= r.threshold[i], w >= r.threshold[j])
 		}
 	}
 }
 
 // sortRows orders rows to which workers added in any order.
-func sortRows(ctx context.Context, ptr []uint64, ind []uint32, val []float32, workers *par.Workers) error {
+func sortRows(ctx context.Context, a rows.Arrays, workers *par.Workers) error {
 	const rowsPerPiece = 256
-	rows := len(ptr) - 1
-	return workers.Do(ctx, par.Blocks(rows, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, rows, rowsPerPiece)
+	n := len(a.Ptr) - 1
+	return workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, rowsPerPiece)
 		var entries []uint64
 		for i := lo; i < hi; i++ {
-			entries = sortRow(ind[ptr[i]:ptr[i+1]], val[ptr[i]:ptr[i+1]], entries)
+			from, to := a.Ptr[i], a.Ptr[i+1]
+			entries = sortRow(a.Ind[from:to], a.Val[from:to], entries)
 		}
 	}))
 }

@@ -43,7 +43,7 @@ func newPairList(ctx context.Context, cl *cellList, b Bandwidth, budget int64, o
 			return
 		}
 		if sweeps[worker] == nil {
-			sweeps[worker] = newSweep(cl, o.Kernels, cl.searchBands())
+			sweeps[worker] = cl.searchSweep(o.Kernels)
 		}
 		from, to := par.Block(piece, clusters, clustersPerChunk)
 		ptr, spans := make([]uint32, 1, to-from+1), []uint32(nil)
@@ -155,4 +155,13 @@ func (l *pairList) weigh(ctx context.Context, o *Options) (sums []float64, count
 		err = ctx.Err() // a piece may have been left half done
 	}
 	return sums, counts, err
+}
+
+// near returns a function that finds the neighbours of a point. It is for one goroutine.
+func (l *pairList) near() func(i int) []uint32 {
+	reader := l.newReader(1)
+	return func(i int) []uint32 {
+		ind, _ := reader.row(i)
+		return ind
+	}
 }

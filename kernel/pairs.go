@@ -73,13 +73,12 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 		return nil, buildError("pairs", err)
 	}
 	g := &graph{
-		rows: op.list, sums: sums, order: cl.order, group: cl.group, radius: op.radius,
-		entryRel: foundRel(p.D),
-		peak:     held + op.list.bytes(), distance: cl.dist2,
+		Result: rows.Result{Sums: sums, Order: cl.order, Group: cl.group, Peak: held + op.list.bytes(), Distance: cl.dist2},
+		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
 	}
 	if complete {
-		g.tail = make([]float64, cl.n)
-	} else if g.tail, err = cl.tails(ctx, b, radius, counts, op.list, o); err != nil {
+		g.Tails = make([]float64, cl.n)
+	} else if g.Tails, err = cl.tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
 		return nil, buildError("pairs", err)
 	}
 	cl.forgetCells()
@@ -92,9 +91,9 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 			return nil, buildError("pairs: repair", err)
 		}
 		if repaired != g {
-			op.list.added = repaired.weights
+			op.list.added = repaired.Weights
 			g = repaired
-			g.sums = sums
+			g.Sums = sums
 			if err := op.adopt(ctx, g, p.N); err != nil {
 				return nil, buildError("pairs: repair", err)
 			}
@@ -107,7 +106,7 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 		return nil, buildError("pairs", err)
 	}
 	op.cost = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
-	op.cost.PeakBytes, op.cost.ResidentBytes = g.peak, op.list.resident()+int64(p.N)*(8+4+4+4)
+	op.cost.PeakBytes, op.cost.ResidentBytes = g.Peak, op.list.resident()+int64(p.N)*(8+4+4+4)
 	return op, nil
 }
 
@@ -116,7 +115,7 @@ func (op *Pairs) adopt(ctx context.Context, g *graph, n int) error {
 	// Products are those of csr; where candidates come in batches these are added in
 	// float64 and rounded once more.
 	return op.settle(ctx, g, n, 5.2*0x1p-24, func(dst []float64, lo, hi int) {
-		copy(dst, g.sums[lo:hi])
+		copy(dst, g.Sums[lo:hi])
 		if op.list.added != nil {
 			more := make([]float64, hi-lo)
 			op.list.added.SumRows(op.kernels, more, lo, hi)
@@ -142,7 +141,7 @@ func (op *Pairs) Neighbours() float64 { return op.neighbours }
 
 func (op *Pairs) meanNeighbours(ctx context.Context, counts []uint32) (float64, error) {
 	sum := 0.0
-	doubles, err := op.list.cl.doubles(ctx, op.list)
+	doubles, err := op.list.cl.doubles(ctx, op.list.near())
 	if err != nil {
 		return 0, err
 	}

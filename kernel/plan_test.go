@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -165,7 +166,7 @@ func TestBuildEscalates(t *testing.T) {
 	const n = 6000
 	p := zeros32(n, 2)
 	sampled := map[int]bool{}
-	for _, i := range spread(sampleRows(n, 2), n) {
+	for _, i := range rows.Spread(sampleRows(n, 2), n) {
 		sampled[i] = true
 	}
 	// Most rows are a crowd. The others are groups of two at 4.5 sigma and one at 5.5

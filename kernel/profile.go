@@ -88,7 +88,7 @@ func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, err
 	if err != nil {
 		return nil, fmt.Errorf("kernel: sample of distances: %w", err)
 	}
-	sample := spread(sampleRows(p.N, p.D), p.N)
+	sample := rows.Spread(sampleRows(p.N, p.D), p.N)
 	scale := 1.0 // a power of two: binning does not round
 	if e2 := p.Extent2(); e2 > 0 {
 		scale = math.Ldexp(1, -math.Ilogb(e2)-2)

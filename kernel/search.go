@@ -8,21 +8,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// SearchStats say what the filters of a search in many dimensions left. A search for
-// nearest neighbours counts all points, not distinct ones, and a pair from either side.
-// What it looks at twice counts twice, and points it begins with are not among those
-// measured.
-type SearchStats struct {
-	// Depth is the number of places of a code, Tiles the number of tiles, and Balls
-	// whether there were balls around them.
-	Depth, Tiles int
-	Balls        bool
-	// Pairs of distinct points; those whose codes were compared, because they were
-	// near to a ball; those whose distance was measured, because their codes were
-	// near; and those within the radius.
-	Pairs, Compared, Measured, Found int64
-}
-
 // search is a set of distinct points, prepared for a search.
 type search struct {
 	p     *rows.Points
@@ -58,23 +43,23 @@ func (s *search) given(i int) int {
 func (s *search) row(i int) []float32 { return s.p.Single.Row(s.given(i)) }
 
 // arrange orders the points and makes the tiles, with balls if they save work.
-func (s *search) arrange(ctx context.Context, radius float64, o *Options) error {
-	order, ends, err := arrange(ctx, s.codes, radius, o)
+func (s *search) arrange(ctx context.Context, radius float64, req *rows.Request) error {
+	order, ends, err := arrange(ctx, s.codes, radius, req)
 	if err != nil {
 		return err
 	}
 	if order != nil {
 		s.at = order
-		if s.codes, err = s.codes.permuted(ctx, order, o.Workers); err != nil {
+		if s.codes, err = s.codes.permuted(ctx, order, req.Workers); err != nil {
 			return err
 		}
 	}
 	balls := ends != nil
-	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, o.Workers); err != nil {
+	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, req.Workers); err != nil {
 		return err
 	}
-	if balls && s.tiles.share(radius, o.Kernels) > ballShare {
-		if s.tiles, err = newTiles(ctx, s.codes, nil, false, o.Workers); err != nil {
+	if balls && s.tiles.share(radius, req.Kernels) > ballShare {
+		if s.tiles, err = newTiles(ctx, s.codes, nil, false, req.Workers); err != nil {
 			return err
 		}
 	}
@@ -117,9 +102,29 @@ func (s *search) sift(k *simd.Kernels, x []float32, places, given []uint32, limi
 	return places[:count], given[:count]
 }
 
+// prepare makes the codes and the tiles of a search within a radius.
+func (s *search) prepare(ctx context.Context, sv *survey, radius float64, req *rows.Request) (err error) {
+	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, req); err != nil {
+		return err
+	}
+	return s.arrange(ctx, radius, req)
+}
+
+// distance returns the squared distance of the points at two places.
+func (s *search) distance(i, j int) float64 { return s.p.Dist2(s.given(i), s.given(j)) }
+
+// stats says what the search did.
+func (s *search) stats(pairs, compared, measured, found int64) rows.Stats {
+	return rows.Stats{
+		Depth: s.codes.depth, Tiles: s.tiles.count(), Balls: s.tiles.balls != nil,
+		Pairs: pairs, Compared: compared, Measured: measured, Found: found,
+	}
+}
+
 // orders returns the order of given rows, and the bounds of the points in it, from
 // those by point.
-func (s *search) orders(order, group []uint32) (given, bounds []uint32) {
+func (s *search) orders(d rows.Distinct) (given, bounds []uint32) {
+	order, group := d.Order, d.Group
 	if group == nil {
 		return s.at, nil
 	}

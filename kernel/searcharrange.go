@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -28,13 +29,13 @@ const (
 //
 // All is done with integers, or with floats that stand for integers: the order is the
 // same at every level of the kernels.
-func arrange(ctx context.Context, c *codes, radius float64, o *Options) (order []uint32, ends []int, err error) {
+func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (order []uint32, ends []int, err error) {
 	n := len(c.norm2)
-	l := findLeaders(c, leaderReach*radius/c.unit, o.Kernels)
+	l := findLeaders(c, leaderReach*radius/c.unit, req.Kernels)
 	if l.count == 1 {
 		return nil, nil, nil
 	}
-	a := &arrangement{c: c, k: o.Kernels, places: min(c.depth, exactPlaces), part: make([]uint8, n), spare: make([]uint32, n)}
+	a := &arrangement{c: c, k: req.Kernels, places: min(c.depth, exactPlaces), part: make([]uint8, n), spare: make([]uint32, n)}
 	var groups []group
 	if l.count > mostLeaders {
 		a.order = make([]uint32, n)
@@ -42,10 +43,10 @@ func arrange(ctx context.Context, c *codes, radius float64, o *Options) (order [
 			a.order[i] = uint32(i)
 		}
 		groups = []group{{0, n, n <= leafPoints}}
-	} else if a.order, groups, err = l.assign(ctx, c, o); err != nil {
+	} else if a.order, groups, err = l.assign(ctx, c, req); err != nil {
 		return nil, nil, err
 	}
-	a.rooms = make([]*arrangeRoom, o.Workers.Count())
+	a.rooms = make([]*arrangeRoom, req.Workers.Count())
 	for {
 		var open []int
 		for g := range groups {
@@ -57,7 +58,7 @@ func arrange(ctx context.Context, c *codes, radius float64, o *Options) (order [
 			break
 		}
 		a.groups, a.open = groups, open
-		if groups, err = a.split(ctx, o.Workers); err != nil {
+		if groups, err = a.split(ctx, req.Workers); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -38,7 +39,7 @@ type covariance struct {
 
 // newCovariance takes some rows as points. It also returns a size that few points
 // exceed, as vectors from the centre.
-func newCovariance(row func(i int) []float32, rows []int, centre []float32, o *Options) (*covariance, float64) {
+func newCovariance(row func(i int) []float32, rows []int, centre []float32, req *rows.Request) (*covariance, float64) {
 	n, d := len(rows), len(centre)
 	u, norms := mat.NewDense(n, d, nil), make([]float64, n)
 	for i, r := range rows {
@@ -49,7 +50,7 @@ func newCovariance(row func(i int) []float32, rows []int, centre []float32, o *O
 		norms[i] = mat.Norm(u.RowView(i), 2)
 	}
 	size := 1.25 * positive(quantile(norms, 0.99), slices.Max(norms))
-	c := &covariance{n: n, d: d, rows: make([]float32, n*d), columns: make([]float32, n*d), k: o.Kernels, workers: o.Workers}
+	c := &covariance{n: n, d: d, rows: make([]float32, n*d), columns: make([]float32, n*d), k: req.Kernels, workers: req.Workers}
 	sums := make([]float64, d)
 	for i, norm := range norms {
 		c.rowNorm = max(c.rowNorm, integers(c.rows[i*d:][:d], u.RawRowView(i), directionNorm/max(size, norm)))

@@ -42,37 +42,37 @@ type filterPass struct {
 	ballBias       []int32 // of columns with balls
 	tails          *tailBounds
 	rooms          []*filterRoom
-	memory         memory
+	memory         rows.Memory
 	pieces         []sparse.Rows // of each tile
 	progress       *rows.Progress
 	compared, left atomic.Int64 // pairs after balls, and after codes
 }
 
-func newFilterPass(ctx context.Context, s *search, b Bandwidth, radius float64, multiplicity func(i int) float64, o *Options) (*filterPass, error) {
+func newFilterPass(ctx context.Context, s *search, multiplicity func(i int) float64, req *rows.Request) (*filterPass, error) {
 	t, c := s.tiles, s.codes
 	f := &filterPass{
-		ctx: ctx, t: t, k: o.Kernels, s: s, checker: newChecker(radius, s.p.D), gamma: b.gamma,
-		threshold: make([]int32, s.n), rooms: make([]*filterRoom, o.Workers.Count()),
+		ctx: ctx, t: t, k: req.Kernels, s: s, checker: newChecker(req.Radius, s.p.D), gamma: req.Gamma,
+		threshold: make([]int32, s.n), rooms: make([]*filterRoom, req.Workers.Count()),
 		pieces: make([]sparse.Rows, t.count()),
 	}
 	// As many pieces as keep all workers busy to the end. What is found is stored by
 	// tile, so the graph does not depend on the cut.
-	f.together = min(max(t.count()/(16*o.Workers.Count()), 1), mostTogether)
+	f.together = min(max(t.count()/(16*req.Workers.Count()), 1), mostTogether)
 	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.D)), leastChunk), mostChunk)
 	f.least = leastList
 	if s.p.D > wideColumns {
 		f.least = leastLongList
 	}
-	r := searchReach(c, radius)
+	r := searchReach(c, req.Radius)
 	for i := range f.threshold {
 		f.threshold[i] = c.threshold(r.reach, i, r.radius)
 	}
 	f.bias = t.biases(r.reach, c.slack)
 	if t.balls != nil {
-		f.ballThreshold, f.ballBias = t.ballTerms(radius)
+		f.ballThreshold, f.ballBias = t.ballTerms(req.Radius)
 	}
 	var err error
-	f.tails, err = newTailBounds(ctx, t, b, radius, s.p.N, multiplicity, o.Workers)
+	f.tails, err = newTailBounds(ctx, t, s.p.N, multiplicity, req)
 	return f, err
 }
 
@@ -82,7 +82,7 @@ func (f *filterPass) pieceCount() int { return par.Blocks(f.t.count(), f.togethe
 // filterRoom is the scratch memory of a worker. Points are those of the tiles that go
 // together.
 type filterRoom struct {
-	rowWriter
+	rows.Writer
 	near      []uint64 // points of each tile that are near to each ball
 	mask      []uint64
 	words     [panelColumns * runTiles]uint16 // of the mask that are not zero
@@ -125,13 +125,13 @@ const (
 func filterRoomBytes(n, depth int) int64 {
 	const points = mostTogether * panelColumns
 	return int64(n)/leastTile*8*mostTogether + 4*int64(n) + panelColumns*((8+2)*runTiles+int64(depth)+4+8) +
-		points*(3*24+2*4*listPoints) + (4+4+8)*(listPoints+panelColumns) + freeFound*24 + 8*pieceRows + 1024
+		points*(3*24+2*4*listPoints) + (4+4+8)*(listPoints+panelColumns) + freeFound*24 + 8*rows.PieceRows + 1024
 }
 
 func (f *filterPass) room(worker int) *filterRoom {
 	if f.rooms[worker] == nil {
 		f.rooms[worker] = &filterRoom{
-			rowWriter: rowWriter{memory: &f.memory}, mask: make([]uint64, panelColumns*runTiles),
+			Writer: rows.NewWriter(&f.memory, 0), mask: make([]uint64, panelColumns*runTiles),
 			code: make([]int8, panelColumns*f.t.c.depth), threshold: make([]int32, panelColumns), granted: freeFound,
 			tail: f.tails.room(), lower: make([]uint32, f.s.n),
 		}
@@ -149,7 +149,7 @@ func (f *filterPass) Run(worker, piece int) {
 	first, last := par.Block(piece, count, f.together)
 	base := t.start[first]
 	points := t.start[last] - base
-	if f.memory.short.Load() {
+	if f.memory.Short() {
 		return
 	}
 	for tile := first; tile < last; tile++ {
@@ -200,7 +200,7 @@ func (r *filterRoom) empty() {
 }
 
 // alive tells whether it makes sense to go on.
-func (f *filterPass) alive() bool { return !f.memory.short.Load() && f.ctx.Err() == nil }
+func (f *filterPass) alive() bool { return !f.memory.Short() && f.ctx.Err() == nil }
 
 // nearOf returns which points of a tile are near to each ball from its own on.
 func (f *filterPass) nearOf(room *filterRoom, tile, first int) []uint64 {
@@ -328,8 +328,8 @@ func (f *filterPass) check(room *filterRoom, base, i int) {
 	room.found += len(ind) - before
 	if held := room.found + room.kept; held > room.granted {
 		more := max(room.found, held-room.granted)
-		if !f.memory.take(more) {
-			f.memory.short.Store(true)
+		if !f.memory.Take(more) {
+			f.memory.Exhaust()
 			return
 		}
 		room.granted += more
@@ -343,7 +343,7 @@ func (f *filterPass) store(room *filterRoom, tile, base int) {
 	for i := lo; i < hi; i++ {
 		found += len(room.ind[i])
 	}
-	ind, val := room.room(found)
+	ind, val := room.Grow(found)
 	if len(ind) < found {
 		return
 	}
@@ -358,8 +358,8 @@ func (f *filterPass) store(room *filterRoom, tile, base int) {
 		ind, val = ind[n:], val[n:]
 		room.counts = append(room.counts, uint32(n))
 	}
-	room.rows(room.counts)
-	f.pieces[tile] = room.cut()
+	room.End(room.counts)
+	f.pieces[tile] = room.Cut()
 }
 
 // lower returns how many pairs each point is the second of.

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -46,8 +47,8 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 	n, places := len(c.norm2), min(c.depth, exactPlaces)
 	batch, norm := make([]float32, leaderBatch*places), make([]float32, leaderBatch)
 	products := make([]float32, leaderBatch*mostLeaders)
-	var rows, norms []float32 // of leaders
-	sample := spread(min(n, leaderSample), n)
+	var codes, norms []float32 // of leaders
+	sample := rows.Spread(min(n, leaderSample), n)
 	near, all := 0, 0 // leaders of points, of those that they were compared with
 	looks := overlapSample
 	for lo := 0; lo < len(sample); lo += leaderBatch {
@@ -60,11 +61,11 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 			}
 		}
 		known := l.count
-		k.Dots(products, mostLeaders, batch, places, len(some), rows, places, known, places)
+		k.Dots(products, mostLeaders, batch, places, len(some), codes, places, known, places)
 		for b, i := range some {
 			row, with := batch[b*places:][:places], products[b*mostLeaders:]
 			// With those that joined since.
-			k.Dots(with[known:], 1, rows[known*places:], places, l.count-known, row, places, 1, places)
+			k.Dots(with[known:], 1, codes[known*places:], places, l.count-known, row, places, 1, places)
 			follows := -1
 			all += l.count
 			for p := l.count - 1; p >= 0; p-- {
@@ -79,7 +80,7 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 					return l
 				}
 				follows = l.count
-				rows, norms = append(rows, row...), append(norms, norm[b])
+				codes, norms = append(codes, row...), append(norms, norm[b])
 				l.count++
 				sums, sizes = append(sums, make([]int64, c.depth)), append(sizes, 0)
 			}
@@ -112,10 +113,10 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 // overlap returns the share of leaders that are within reach of a point beside its own,
 // by a sample.
 func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
-	rows := spread(min(len(c.norm2), 64), len(c.norm2))
+	sample := rows.Spread(min(len(c.norm2), 64), len(c.norm2))
 	r, panel, bias := l.panel()
-	mask, threshold, code := make([]uint64, len(rows)*len(bias)/64), make([]int32, len(rows)), make([]int8, 0, len(rows)*c.depth)
-	for at, i := range rows {
+	mask, threshold, code := make([]uint64, len(sample)*len(bias)/64), make([]int32, len(sample)), make([]int8, 0, len(sample)*c.depth)
+	for at, i := range sample {
 		threshold[at] = r.threshold(c.norm2[i], c.sum[i], l.reach)
 		code = append(code, c.row(i)...)
 	}
@@ -124,7 +125,7 @@ func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 	for _, word := range mask {
 		near += bits.OnesCount64(word)
 	}
-	return float64(max(near-len(rows), 0)) / float64(len(rows)*max(l.count-1, 1))
+	return float64(max(near-len(sample), 0)) / float64(len(sample)*max(l.count-1, 1))
 }
 
 // panel lays leaders out as columns of simd.Above8 that points within reach are near to.
@@ -139,20 +140,20 @@ func (l *leaders) panel() (r reach, panel []uint8, bias []int32) {
 
 // assign orders points by the nearest leader, of the lowest number among equals, and
 // its distance. Those that none is near come last.
-func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uint32, groups []group, err error) {
+func (l *leaders) assign(ctx context.Context, c *codes, req *rows.Request) (order []uint32, groups []group, err error) {
 	n := len(c.norm2)
 	r, panel, bias := l.panel()
 	keys := make([]uint64, n)
 	order = make([]uint32, n)
 	const distanceBits = 28 // of a squared distance of codes
 	words := len(bias) / 64
-	if err := o.Workers.Do(ctx, par.Blocks(n, panelColumns), par.Func(func(_, block int) {
+	if err := req.Workers.Do(ctx, par.Blocks(n, panelColumns), par.Func(func(_, block int) {
 		lo, hi := par.Block(block, n, panelColumns)
 		mask, threshold := make([]uint64, (hi-lo)*words), make([]int32, hi-lo)
 		for i := range threshold {
 			threshold[i] = r.threshold(c.norm2[lo+i], c.sum[lo+i], l.reach)
 		}
-		o.Kernels.Above8(mask, c.code[lo*c.depth:], panel, c.depth, bias, threshold)
+		req.Kernels.Above8(mask, c.code[lo*c.depth:], panel, c.depth, bias, threshold)
 		for i := lo; i < hi; i++ {
 			nearest, least := l.count, int64(0)
 			for w, word := range mask[(i-lo)*words:][:words] {
@@ -169,7 +170,7 @@ func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uin
 	})); err != nil {
 		return nil, nil, err
 	}
-	if keys, err = radix.Sort(ctx, keys, order, distanceBits+bits.Len(uint(l.count)), o.Workers); err != nil {
+	if keys, err = radix.Sort(ctx, keys, order, distanceBits+bits.Len(uint(l.count)), req.Workers); err != nil {
 		return nil, nil, err
 	}
 	for lo := 0; lo < n; {

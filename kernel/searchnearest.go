@@ -7,92 +7,63 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// nearestGraph finds the k nearest neighbours of every point, nearer ones first and,
-// of those at the same distance by dist2, the ones of lower given rows. Two points
-// have a weight if one of them is among the nearest of the other.
-//
-// Equal points are at distance 0 and count like any others, so rows are not shared
-// by them as they are in a graph cut at a radius.
-func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Options) (*graph, error) {
-	k = min(k, p.N-1)
-	held := mem.Saturate(float64(searchBytes(p.N, max(p.D, maxDirect+1), o)) + float64(p.N)*float64(k)*nearestBytes)
-	entries := 2 * uint64(p.N) * uint64(k)
-	size, ok := sparse.Bytes(o.exact(), p.N, entries)
-	if !ok {
-		size = mem.Saturate(8 * float64(entries))
-	}
-	if held > o.BudgetBytes || !ok || size > o.BudgetBytes-held {
-		return nil, o.tooManyWeights(float64(held) + float64(size))
-	}
-	s := newSearch(p, nil)
-	radius, wide, err := typicalRadii(ctx, s, k, o)
+// nearestNeighbours are the k nearest neighbours of every point, by place in the order of
+// a search.
+type nearestNeighbours struct {
+	K        int
+	Order    []uint32  // given row at each place; nil when it is the place's number
+	Place    []uint32  // K for each place, nearest first
+	Dist2    []float64 // and their squared distances
+	Distance func(i, j int) float64
+	Stats    rows.Stats
+}
+
+// searchNearest finds the k nearest neighbours of every point, nearer ones first and,
+// of those at the same distance by rows.Dist2, the ones of lower given rows. It needs no
+// radius. Equal points are at distance 0 and count like any others.
+func searchNearest(ctx context.Context, k int, req *rows.Request) (*nearestNeighbours, error) {
+	s := newSearch(req.Points, nil)
+	radius, wide, err := typicalRadii(ctx, s, k, req)
 	if err != nil {
 		return nil, err
 	}
-	sv, err := takeSurvey(ctx, s.n, p.D, s.row, radius, o)
+	sv, err := takeSurvey(ctx, s.n, req.Points.D, s.row, radius, req)
 	if err != nil {
 		return nil, err
 	}
-	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, o); err != nil {
+	if err := s.prepare(ctx, sv, radius, req); err != nil {
 		return nil, err
 	}
-	if err := s.arrange(ctx, radius, o); err != nil {
-		return nil, err
-	}
-	pass := newNearestPass(ctx, s, k, radius, wide, o)
-	pass.progress = o.progress("find nearest neighbours", s.tiles.count())
-	if err := o.Workers.Do(ctx, s.tiles.count(), pass); err != nil {
+	pass := newNearestPass(ctx, s, k, radius, wide, req)
+	pass.progress = req.Stage("find nearest neighbours", s.tiles.count())
+	if err := req.Workers.Do(ctx, s.tiles.count(), pass); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err // a piece may have been left half done
 	}
-	g := &graph{order: s.at, entryRel: foundRel(p.D), tail: make([]float64, s.n)}
-	g.distance = func(i, j int) float64 { return p.Dist2(s.given(i), s.given(j)) }
-	lists, err := pass.lists(ctx, b, o)
-	if err != nil {
-		return nil, err
-	}
-	if g.weights, err = lists.union(ctx, held, o); err != nil {
-		return nil, err
-	}
-	size, _ = sparse.Bytes(o.exact(), s.n, uint64(g.weights.NNZ()))
-	g.peak = held + size
-	for i := range g.tail {
-		// Whatever has no weight is at least as far as the last of the nearest.
-		farthest := min(pass.d2[(i+1)*k-1], lists.most)
-		g.radius = max(g.radius, math.Sqrt(farthest))
-		g.tail[i] = float64(s.n-1-g.weights.RowLen(i)) * b.Weight(farthest) * (1 + 1e-9)
-	}
 	pairs := int64(s.n) * int64(s.n-1)
-	g.search = SearchStats{
-		Depth: s.codes.depth, Tiles: s.tiles.count(), Balls: s.tiles.balls != nil, Pairs: pairs,
-		Compared: pass.compared.Load(), Measured: pass.left.Load(), Found: int64(s.n) * int64(k),
-	}
-	return g, nil
+	return &nearestNeighbours{
+		K: k, Order: s.at, Place: pass.place, Dist2: pass.d2, Distance: s.distance,
+		Stats: s.stats(pairs, pass.compared.Load(), pass.left.Load(), int64(s.n)*int64(k)),
+	}, nil
 }
-
-// nearestBytes is what a neighbour takes until the matrix is made: its distance, its
-// place and weight, and these once more for the point it is a neighbour of.
-const nearestBytes = 8 + 4 + 4 + 4 + 4
 
 // typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
 // median point, and one within which most points have k.
-func typicalRadii(ctx context.Context, s *search, k int, o *Options) (median, wide float64, err error) {
-	sample := spread(min(s.n, surveyRows), s.n)
+func typicalRadii(ctx context.Context, s *search, k int, req *rows.Request) (median, wide float64, err error) {
+	sample := rows.Spread(min(s.n, surveyRows), s.n)
 	at := k * len(sample) / s.n
 	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
-	queries := spread(min(len(sample), 64), len(sample))
+	queries := rows.Spread(min(len(sample), 64), len(sample))
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
-	if err := o.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
+	if err := req.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
 		var d2 []float64
 		for _, j := range sample {
 			if i := sample[queries[q]]; j != i {
@@ -148,11 +119,11 @@ type nearestRoom struct {
 	open  []bool
 }
 
-func newNearestPass(ctx context.Context, s *search, k int, radius, wide float64, o *Options) *nearestPass {
+func newNearestPass(ctx context.Context, s *search, k int, radius, wide float64, req *rows.Request) *nearestPass {
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
-		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: o.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
-		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestRoom, o.Workers.Count()),
+		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
+		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestRoom, req.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
 		// With the largest radius as the usual one the thresholds of balls do not
@@ -360,123 +331,4 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 			room.most[i] = d2[n-1]
 		}
 	}
-}
-
-// nearestLists are the neighbours of every point by place, with their weights. Those
-// whose weight is below the range of float32 are left out.
-type nearestLists struct {
-	ptr  []uint64
-	ind  []uint32
-	val  []float32
-	most float64 // squared distance of those left out, at least
-}
-
-// lists puts the neighbours of each point in order and makes their weights.
-func (f *nearestPass) lists(ctx context.Context, b Bandwidth, o *Options) (*nearestLists, error) {
-	n := f.s.n
-	l := &nearestLists{ptr: make([]uint64, n+1), ind: f.place, val: make([]float32, n*f.k), most: rows.RadiusSquared(maxRadius(b))}
-	counts := make([]uint64, n)
-	const rowsPerPiece = 256
-	if err := o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
-		var entries []uint64
-		for i := lo; i < hi; i++ {
-			d2, place, val := f.d2[i*f.k:][:f.k], f.place[i*f.k:][:f.k], l.val[i*f.k:][:f.k]
-			kept, _ := slices.BinarySearchFunc(d2, l.most, func(a, b float64) int {
-				if a <= b {
-					return -1
-				}
-				return 1
-			})
-			f.kernels.Weights(val[:kept], d2[:kept], b.gamma)
-			entries = sortRow(place[:kept], val, entries)
-			counts[i] = uint64(kept)
-		}
-	})); err != nil {
-		return nil, err
-	}
-	// Close the gaps.
-	end := uint64(0)
-	for i, count := range counts {
-		copy(l.ind[end:], l.ind[i*f.k:][:count])
-		copy(l.val[end:], l.val[i*f.k:][:count])
-		end += count
-		l.ptr[i+1] = end
-	}
-	l.ind, l.val = l.ind[:end], l.val[:end]
-	return l, nil
-}
-
-// union returns the matrix that has an entry where one of two points has the other
-// in its list. Weights of a pair are the same from both sides.
-func (l *nearestLists) union(ctx context.Context, held int64, o *Options) (*sparse.CSR, error) {
-	n := len(l.ptr) - 1
-	// The lists that each point is in, by point: a transposed matrix.
-	from := make([]uint64, n+1)
-	for _, j := range l.ind {
-		from[j+1]++
-	}
-	for i := range n {
-		from[i+1] += from[i]
-	}
-	next := slices.Clone(from[:n])
-	ind, val := make([]uint32, len(l.ind)), make([]float32, len(l.ind))
-	const rowsPerPiece = 1024
-	for i := range n {
-		if i%rowsPerPiece == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		for e := l.ptr[i]; e < l.ptr[i+1]; e++ {
-			j := l.ind[e]
-			ind[next[j]], val[next[j]] = uint32(i), l.val[e]
-			next[j]++
-		}
-	}
-	counts := make([]uint64, n+1)
-	var outInd []uint32
-	var outVal []float32
-	merge := func(i int, at uint64) (count uint64) {
-		a, b := l.ptr[i], from[i]
-		for a < l.ptr[i+1] || b < from[i+1] {
-			column, w := uint32(math.MaxUint32), float32(0)
-			if a < l.ptr[i+1] {
-				column, w = l.ind[a], l.val[a]
-			}
-			if b < from[i+1] && ind[b] <= column {
-				if ind[b] == column {
-					a++
-				}
-				column, w = ind[b], val[b]
-				b++
-			} else {
-				a++
-			}
-			if outInd != nil {
-				outInd[at+count], outVal[at+count] = column, w
-			}
-			count++
-		}
-		return count
-	}
-	each := func(do func(i int)) error {
-		return o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-			lo, hi := par.Block(piece, n, rowsPerPiece)
-			for i := lo; i < hi; i++ {
-				do(i)
-			}
-		}))
-	}
-	if err := each(func(i int) { counts[i+1] = merge(i, 0) }); err != nil {
-		return nil, err
-	}
-	ptr, ei, ev, err := o.allocate(ctx, counts, held)
-	if err != nil {
-		return nil, err
-	}
-	if outInd, outVal = ei, ev; len(ei) > 0 {
-		if err := each(func(i int) { merge(i, ptr[i]) }); err != nil {
-			return nil, err
-		}
-	}
-	return sparse.Adopt(ctx, o.Workers, o.exact(), n, n, ptr, ei, ev)
 }

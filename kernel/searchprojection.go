@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -274,9 +275,9 @@ func (p *projection) finish(room *projectRoom, i int) {
 }
 
 // blocks calls a function for blocks of projectionRows of n points, with room.
-func (p *projection) blocks(ctx context.Context, n int, o *Options, do func(room *projectRoom, lo, hi int)) error {
-	rooms := make([]*projectRoom, o.Workers.Count())
-	return o.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
+func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do func(room *projectRoom, lo, hi int)) error {
+	rooms := make([]*projectRoom, req.Workers.Count())
+	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
 		if rooms[worker] == nil {
 			rooms[worker] = newProjectRoom(p)
 		}
@@ -286,11 +287,11 @@ func (p *projection) blocks(ctx context.Context, n int, o *Options, do func(room
 }
 
 // fit sets the middle of the rests and the unit of the codes for a sample.
-func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, o *Options) error {
+func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) error {
 	width := p.width()
 	largest, rests := make([]float64, n), make([]float64, n)
-	if err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
-		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+	if err := p.blocks(ctx, n, req, func(room *projectRoom, lo, hi int) {
+		p.project(room, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
 			z := room.z[i*p.depth:][:width]
 			if p.rest() {
@@ -318,16 +319,16 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 }
 
 // encode returns the codes of n points.
-func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, o *Options) (*codes, error) {
+func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) (*codes, error) {
 	c, width := newCodes(n, p.depth, p.unit), p.width()
-	err := p.blocks(ctx, n, o, func(room *projectRoom, lo, hi int) {
+	err := p.blocks(ctx, n, req, func(room *projectRoom, lo, hi int) {
 		if p.directions == nil && !p.rest() {
 			for i := lo; i < hi; i++ {
-				c.round(i, row(i), p.centre, o.Kernels)
+				c.round(i, row(i), p.centre, req.Kernels)
 			}
 			return
 		}
-		p.project(room, o.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+		p.project(room, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
 			c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])
 		}

@@ -51,29 +51,29 @@ func filterCost(depth int) float64 { return float64(depth/64) * filterSeconds }
 func checkCost(d int) float64 { return checkSeconds + checkSecondsBy*float64(d) }
 
 // takeSurvey samples n points.
-func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius float64, o *Options) (*survey, error) {
+func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius float64, req *rows.Request) (*survey, error) {
 	s := &survey{}
-	var makerRows, rows []int
-	all := spread(min(n, surveyRows), n)
+	var makerRows, otherRows []int
+	all := rows.Spread(min(n, surveyRows), n)
 	for at, i := range all {
 		if at%directionShare == directionShare-1 {
 			makerRows = append(makerRows, i)
 		} else {
-			rows = append(rows, i)
+			otherRows = append(otherRows, i)
 		}
 	}
-	centre, err := mean(ctx, row, all, d, o.Workers)
+	centre, err := mean(ctx, row, all, d, req.Workers)
 	if err != nil {
 		return nil, err
 	}
-	sampled := func(i int) []float32 { return row(rows[i]) }
+	sampled := func(i int) []float32 { return row(otherRows[i]) }
 	best := math.Inf(1)
 	try := func(p *projection) (near float64, err error) {
-		if err := p.fit(ctx, sampled, len(rows), o); err != nil {
+		if err := p.fit(ctx, sampled, len(otherRows), req); err != nil {
 			return 0, err
 		}
 		first := s.projection == nil // no codes lose a pair: the first tell how many there are
-		near, found, err := p.sample(ctx, sampled, len(rows), radius, first, o)
+		near, found, err := p.sample(ctx, sampled, len(otherRows), radius, first, req)
 		if first {
 			s.found = found
 		}
@@ -102,7 +102,7 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 	if gain(middle, 0) <= 0 {
 		return s, nil
 	}
-	makers, size := newCovariance(row, makerRows, centre, o)
+	makers, size := newCovariance(row, makerRows, centre, req)
 	directed := func(depth int) (near float64, err error) {
 		basis, err := makers.principal(ctx, depth-1)
 		if err != nil {
@@ -154,8 +154,8 @@ func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, wor
 
 // sample returns the share of all pairs of a sample that its codes leave, and, if that
 // is asked for, the share that is within the radius, or nearly so.
-func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius float64, measure bool, o *Options) (near, found float64, err error) {
-	c, err := p.encode(ctx, row, n, o)
+func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius float64, measure bool, req *rows.Request) (near, found float64, err error) {
+	c, err := p.encode(ctx, row, n, req)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -167,7 +167,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	r.biases(bias, c.norm2, c.slack)
 	const together = 32
 	var left, within atomic.Int64
-	err = o.Workers.Do(ctx, par.Blocks(queries, together), par.Func(func(_, block int) {
+	err = req.Workers.Do(ctx, par.Blocks(queries, together), par.Func(func(_, block int) {
 		lo, hi := par.Block(block, queries, together)
 		words := columns / 64
 		mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*p.depth)
@@ -176,7 +176,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 			threshold[q-lo] = c.threshold(r.reach, i, r.radius)
 			copy(code[(q-lo)*p.depth:], c.row(i))
 		}
-		o.Kernels.Above8(mask, code, panel, p.depth, bias, threshold)
+		req.Kernels.Above8(mask, code, panel, p.depth, bias, threshold)
 		d2, index := make([]float64, 1), make([]uint32, 1)
 		for q := lo; q < hi; q++ {
 			i := q * n / queries
@@ -191,7 +191,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 						continue
 					}
 					y := row(j)
-					if o.Kernels.WideDistsTo(d2, row(i), y, len(y), index); d2[0] <= radius2 {
+					if req.Kernels.WideDistsTo(d2, row(i), y, len(y), index); d2[0] <= radius2 {
 						within.Add(1)
 					}
 				}

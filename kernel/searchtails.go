@@ -6,8 +6,10 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // tailBounds bounds the weight of the points that are not within the radius r of
@@ -50,9 +52,10 @@ const (
 
 // newTailBounds prepares bounds for the points of tiles, each of which stands for
 // some given points of n.
-func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n int, multiplicity func(i int) float64, workers *par.Workers) (*tailBounds, error) {
+func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int) float64, req *rows.Request) (*tailBounds, error) {
+	radius := req.Radius
 	points := len(t.c.norm2)
-	tb := &tailBounds{c: t.c, weight: b.Weight(radius * radius), sum: make([]float64, points)}
+	tb := &tailBounds{c: t.c, weight: req.Weight(radius * radius), sum: make([]float64, points)}
 	if t.balls == nil {
 		tb.total = tb.weight * float64(n)
 		return tb, nil
@@ -63,7 +66,7 @@ func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n
 	tb.groups = newCodes(count, t.c.depth, t.c.unit)
 	tb.size = make([]float64, padded/64)
 	sizes := make([]float64, count)
-	if err := workers.Do(ctx, count, par.Func(func(_, g int) {
+	if err := req.Workers.Do(ctx, count, par.Func(func(_, g int) {
 		lo, hi := t.start[g*each], t.start[min((g+1)*each, t.count())]
 		tb.groups.enclose(g, t.c, lo, hi)
 		for i := lo; i < hi; i++ {
@@ -81,8 +84,8 @@ func newTailBounds(ctx context.Context, t *tiles, b Bandwidth, radius float64, n
 	usual := quantile(t.c.slack, 0.9)
 	before := tb.weight
 	for k := 1; k <= tailLevels; k++ {
-		r2 := radius*radius + tailStep*float64(k)/b.gamma
-		w := b.Weight(r2)
+		r2 := radius*radius + tailStep*float64(k)/req.Gamma
+		w := req.Weight(r2)
 		// A radius rounded up is for points that are farther than it.
 		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / t.c.unit, drop: before - w, bias: make([]int32, padded)}
 		level.reach = reach{usual: bounded(level.radius + usual), most: tb.groups.widest}
@@ -134,4 +137,22 @@ func (tb *tailBounds) bound(room *tailRoom, k *simd.Kernels, lo, hi int) {
 // itself and its equals included.
 func (tb *tailBounds) tail(i int, within float64) float64 {
 	return max(tb.sum[i]*(1+1e-9)-tb.weight*within, 0)
+}
+
+// all returns the bounds of all points, given the points within the radius of each.
+func (tb *tailBounds) all(found *rows.Result) []float64 {
+	out := make([]float64, len(tb.sum))
+	var buffer sparse.RowBuffer
+	for i := range out {
+		within := float64(found.Weights.RowLen(i)) + 1
+		if found.Group != nil {
+			within = found.Multiplicity(i)
+			ind, _ := found.Weights.Row(i, &buffer)
+			for _, j := range ind {
+				within += found.Multiplicity(int(j))
+			}
+		}
+		out[i] = tb.tail(i, within)
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -107,7 +108,7 @@ func (t *tiles) share(radius float64, k *simd.Kernels) float64 {
 	threshold, bias := t.ballTerms(radius)
 	near, points := make([]uint64, t.count()), 0
 	left := 0
-	for _, tile := range spread(min(t.count(), 32), t.count()) {
+	for _, tile := range rows.Spread(min(t.count(), 32), t.count()) {
 		k.Above8(near, t.balls.code, t.panel(tile, tile+1), t.c.depth, bias[tile*panelColumns:][:panelColumns], threshold)
 		for _, word := range near {
 			left += bits.OnesCount64(word)

@@ -56,7 +56,7 @@ type rowReader interface {
 // follow from it. sum sets dst to the sums of rows lo to hi-1, and a product of rows
 // has an error of rounding of the sum of its terms.
 func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
-	op.rows, op.order, op.group = g.rows, g.order, g.group
+	op.rows, op.order, op.group = g.rows, g.Order, g.Group
 	op.bounds = make([]int, op.rows.Chunks()+1)
 	for c := range op.rows.Chunks() {
 		lo, hi := op.rows.Chunk(c)
@@ -76,7 +76,7 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 			for row := op.first(i); row < op.first(i+1); row++ {
 				eta := math.Inf(1)
 				if degree := op.degrees[row]; degree > 0 {
-					eta = g.tail[i]*(1+1e-9)/degree + op.cert.EntryRel
+					eta = g.Tails[i]*(1+1e-9)/degree + op.cert.EntryRel
 				} else {
 					isolated[chunk]++
 				}

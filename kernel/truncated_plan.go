@@ -109,20 +109,19 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	default:
 		c.BuildSeconds = float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
 	}
-	rows := float64(n)
-	c.StreamedBytes = mem.Saturate(8*nnz + rows*(8*float64(o.Columns)+12))
-	c.ResidentBytes = mem.Saturate(8*nnz + rows*(8+4+8+4+4))
-	none, one := o.storedBytes(n)
+	c.StreamedBytes = mem.Saturate(8*nnz + float64(n)*(8*float64(o.Columns)+12))
+	c.ResidentBytes = mem.Saturate(8*nnz + float64(n)*(8+4+8+4+4))
+	none, one := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
 	entry, slack := float64(one), 0.0
 	switch {
 	case o.Neighbours > 0: // those of each point, until the matrix is made
 		slack = float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
 	case d > maxDirect && nnz < float64(n)*float64(n-1): // half of the graph, until the other is made
-		entry += entryBytes
+		entry += rows.EntryBytes
 	case d <= maxDirect: // slabs that are not full, and pieces that moved from one to the next
 		workers := float64(o.Workers.Count())
-		slack = pieceEntries * entry * workers
-		entry *= 1 + min(1, mostSlab*workers/max(nnz, 1)) + float64(pieceEntries)/mostSlab
+		slack = rows.PieceEntries * entry * workers
+		entry *= 1 + min(1, rows.MostSlab*workers/max(nnz, 1)) + float64(rows.PieceEntries)/rows.MostSlab
 	}
 	c.PeakBytes = mem.Saturate(entry*nnz + float64(searchBytes(n, d, o)) + float64(none) + slack)
 	c.NNZ = mem.Saturate(nnz)

@@ -1,4 +1,4 @@
-package kernel
+package rows
 
 import (
 	"context"
@@ -7,19 +7,23 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/radix"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// distinctRows finds equal rows. It returns the given row of each distinct
-// point, the first of those that are equal, in ascending order, and, if some are
-// equal, all rows ordered by point and the bounds of the points in that order;
-// otherwise three nils.
+// Distinct says which points of a set are distinct. All three slices are nil when all
+// points are.
+type Distinct struct {
+	Rows  []uint32 // given row of each distinct point, the first of its equals, ascending
+	Order []uint32 // all given rows, those of a distinct point together
+	Group []uint32 // distinct point g is Order[Group[g]] to Order[Group[g+1]-1]
+}
+
+// FindDistinct finds equal rows.
 //
 // Rows are sorted by a hash of their numbers, which equal rows share; only rows of
 // one hash are compared. Where there are many numbers a hash of a few comes first, and
 // only rows that share that one are read.
-func distinctRows(ctx context.Context, p *rows.Points, workers *par.Workers) (rows, order, group []uint32, err error) {
+func FindDistinct(ctx context.Context, p *Points, workers *par.Workers) (Distinct, error) {
 	sorted := make([]uint32, p.N)
 	for i := range sorted {
 		sorted[i] = uint32(i)
@@ -27,24 +31,37 @@ func distinctRows(ctx context.Context, p *rows.Points, workers *par.Workers) (ro
 	if p.D > glanceNumbers {
 		keys, err := sortByHash(ctx, p, sorted, glanceHash, workers)
 		if err != nil {
-			return nil, nil, nil, err
+			return Distinct{}, err
 		}
-		shared := sorted[:0]
-		for at, key := range keys {
-			if at > 0 && keys[at-1] == key || at+1 < len(keys) && keys[at+1] == key {
-				shared = append(shared, sorted[at])
-			}
-		}
-		sorted = shared
+		sorted = shared(sorted, keys)
 		slices.Sort(sorted)
 	}
 	keys, err := sortByHash(ctx, p, sorted, rowHash, workers)
 	if err != nil {
-		return nil, nil, nil, err
+		return Distinct{}, err
 	}
+	first, again := equals(p, sorted, keys)
+	if len(again) == 0 {
+		return Distinct{}, nil
+	}
+	return distinct(p.N, first, again), nil
+}
+
+// shared keeps, in place, the rows whose key another row has too.
+func shared(sorted []uint32, keys []uint64) []uint32 {
+	kept := sorted[:0]
+	for at, key := range keys {
+		if at > 0 && keys[at-1] == key || at+1 < len(keys) && keys[at+1] == key {
+			kept = append(kept, sorted[at])
+		}
+	}
+	return kept
+}
+
+// equals returns the rows that are equal to an earlier one in again, and the earliest of
+// their equals in first. Rows come sorted by their keys, which equal rows share.
+func equals(p *Points, sorted []uint32, keys []uint64) (first, again []uint32) {
 	row := func(i uint32) []float32 { return p.Single.Row(int(i)) }
-	first := make([]uint32, 0) // of the rows that are equal to an earlier one: that, and themselves
-	var again []uint32
 	for lo := 0; lo < len(keys); {
 		hi := lo + 1
 		for hi < len(keys) && keys[hi] == keys[lo] {
@@ -64,38 +81,41 @@ func distinctRows(ctx context.Context, p *rows.Points, workers *par.Workers) (ro
 		}
 		lo = hi
 	}
-	if len(again) == 0 {
-		return nil, nil, nil, nil
-	}
-	// leader of every row, then a counting sort by it.
-	leader := make([]uint32, p.N)
+	return first, again
+}
+
+// distinct groups n rows of which row again[e] is equal to row first[e]: a counting sort
+// by the first of the equals.
+func distinct(n int, first, again []uint32) (d Distinct) {
+	leader := make([]uint32, n)
 	for i := range leader {
 		leader[i] = uint32(i)
 	}
 	for e, i := range again {
 		leader[i] = first[e]
 	}
-	counts := make([]uint32, p.N)
+	counts := make([]uint32, n)
 	for _, l := range leader {
 		counts[l]++
 	}
 	next := uint32(0)
 	for i, count := range counts {
 		if count > 0 {
-			rows, group = append(rows, uint32(i)), append(group, next)
+			d.Rows, d.Group = append(d.Rows, uint32(i)), append(d.Group, next)
 			counts[i], next = next, next+count
 		}
 	}
-	order = make([]uint32, p.N)
+	d.Order = make([]uint32, n)
 	for i, l := range leader {
-		order[counts[l]] = uint32(i)
+		d.Order[counts[l]] = uint32(i)
 		counts[l]++
 	}
-	return rows, order, append(group, uint32(p.N)), nil
+	d.Group = append(d.Group, uint32(n))
+	return d
 }
 
 // sortByHash sorts some rows by a hash, stably, and returns that of each.
-func sortByHash(ctx context.Context, p *rows.Points, rows []uint32, hash func(row []float32) uint64, workers *par.Workers) ([]uint64, error) {
+func sortByHash(ctx context.Context, p *Points, rows []uint32, hash func(row []float32) uint64, workers *par.Workers) ([]uint64, error) {
 	if len(rows) == 0 {
 		return nil, nil
 	}

@@ -1,4 +1,4 @@
-package kernel
+package rows
 
 import (
 	"context"
@@ -14,14 +14,14 @@ const (
 	mirrorBlocks  = 16
 )
 
-// mirror makes a symmetric matrix of its upper half, whose rows come in pieces;
-// lower holds the number of entries of each column of it. held is the memory taken
+// Mirror makes a symmetric matrix of its upper half, whose rows come in pieces. lower
+// holds the number of entries of each column of the half, and held is the memory taken
 // already.
 //
 // Row j of the result is column j of the half, from the first row on, and then row
 // j. So a worker that makes some rows of the result reads all rows of the half before
 // their end, each from the first of its columns that is one of them.
-func mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64, o *Options) (*sparse.CSR, error) {
+func (r *Request) Mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64) (*sparse.CSR, error) {
 	n := len(lower)
 	counts := make([]uint64, n+1)
 	row := 0
@@ -31,20 +31,20 @@ func mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64,
 			row++
 		}
 	}
-	ptr, ind, val, err := o.allocate(ctx, counts, held)
+	a, err := r.Allocate(ctx, counts, held)
 	if err != nil {
 		return nil, err
 	}
-	next := slices.Clone(ptr[:n])
+	ind, val, next := a.Ind, a.Val, slices.Clone(a.Ptr[:n])
 	// As many blocks as make a block fit a cache, or nearly so: all of them read the
 	// half up to their end. A row has the same entries whatever block it is in, so the
 	// matrix does not depend on the cut.
 	blocks := min(1+len(ind)/mirrorEntries, mirrorBlocks)
-	if workers := o.Workers.Count(); workers > 1 {
+	if workers := r.Workers.Count(); workers > 1 {
 		blocks = max(blocks, 4*workers)
 	}
 	size := max((n+blocks-1)/blocks, 1)
-	if err := o.Workers.Do(ctx, par.Blocks(n, size), par.Func(func(_, block int) {
+	if err := r.Workers.Do(ctx, par.Blocks(n, size), par.Func(func(_, block int) {
 		lo, hi := par.Block(block, n, size)
 		row := 0
 		for _, piece := range half {
@@ -72,5 +72,5 @@ func mirror(ctx context.Context, half []sparse.Rows, lower []uint32, held int64,
 	})); err != nil {
 		return nil, err
 	}
-	return sparse.Adopt(ctx, o.Workers, o.exact(), n, n, ptr, ind, val)
+	return r.Adopt(ctx, n, a)
 }

@@ -1,0 +1,131 @@
+package rows
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A Request asks a search for the pairs of points within a radius and their weights.
+type Request struct {
+	Points   *Points
+	Radius   float64
+	Gamma    float64       // the weight of points at distance d is exp(-Gamma d^2)
+	Layout   sparse.Layout // of the matrix of weights
+	Memory   int64         // bytes that the search may take, the matrix included
+	Workers  *par.Workers  // nil when the caller works alone
+	Kernels  *simd.Kernels
+	Progress func(stage string, done, total int) // nil when nobody listens
+}
+
+// Weight returns the weight of points at the squared distance d2.
+func (r *Request) Weight(d2 float64) float64 { return math.Exp(-r.Gamma * d2) }
+
+// Stage returns the progress of a stage.
+func (r *Request) Stage(stage string, total int) *Progress {
+	return NewProgress(r.Progress, stage, total)
+}
+
+// StoredBytes is what the matrix takes without an entry, and what an entry adds.
+func (r *Request) StoredBytes(n int) (none, entry int64) {
+	none, _ = sparse.Bytes(r.Layout, n, 0)
+	one, _ := sparse.Bytes(r.Layout, n, 1)
+	return none, one - none
+}
+
+// RowBytes is what a row takes beside its weights until a graph is done: its count, tail,
+// sum, degree, bound, order and group.
+const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
+
+// A Result is what a search found: the weights between distinct points, and a bound of
+// those it left out.
+type Result struct {
+	Weights *sparse.CSR
+	Slabs   []*Slab   // the memory of Weights, for the next search; nil when it cannot be used again
+	Sums    []float64 // of the rows of Weights; nil when they are not known
+	Order   []uint32  // given row of each row in the order of the search; nil when the orders are the same
+	Group   []uint32  // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
+	Tails   []float64 // bounds the weight left out of each row of Weights
+	Peak    int64     // bytes taken at most
+	Stats   Stats
+	// Distance returns the squared distance of two distinct points.
+	Distance func(i, j int) float64
+}
+
+// Multiplicity returns how many given points distinct point i stands for.
+func (r *Result) Multiplicity(i int) float64 {
+	if r.Group == nil {
+		return 1
+	}
+	return float64(r.Group[i+1] - r.Group[i])
+}
+
+// Stats say what the filters of a search in many dimensions left.
+type Stats struct {
+	Depth, Tiles                     int
+	Balls                            bool
+	Pairs, Compared, Measured, Found int64
+}
+
+// A MemoryError says that a search needs more memory than it may take.
+type MemoryError struct {
+	What string // what the memory is for; "" when it is for weights
+	Need int64
+}
+
+func (e *MemoryError) Error() string {
+	what := e.What
+	if what == "" {
+		what = "weights"
+	}
+	return fmt.Sprintf("%s: needs %d bytes", what, e.Need)
+}
+
+// TooManyWeights refuses a matrix that takes so many bytes.
+func TooManyWeights(bytes float64) error { return &MemoryError{Need: mem.Saturate(bytes)} }
+
+// Arrays are the three arrays of a matrix of weights.
+type Arrays struct {
+	Ptr []uint64
+	Ind []uint32
+	Val []float32
+}
+
+// Allocate turns counts, of which counts[i+1] is that of row i, into row pointers, and
+// makes the arrays of entries if the matrix fits into the memory that is left when held
+// bytes are taken.
+func (r *Request) Allocate(ctx context.Context, counts []uint64, held int64) (a Arrays, err error) {
+	a.Ptr = counts
+	for i := 1; i < len(a.Ptr); i++ {
+		a.Ptr[i] += a.Ptr[i-1]
+	}
+	nnz := a.Ptr[len(a.Ptr)-1]
+	need, ok := sparse.Bytes(r.Layout, len(a.Ptr)-1, nnz)
+	if !ok || need > r.Memory-held {
+		if !ok {
+			need = math.MaxInt64
+		}
+		return Arrays{}, TooManyWeights(float64(need) + float64(held))
+	}
+	// Memory that is used again is cleared first, which takes its time.
+	err = r.Workers.Do(ctx, 2, par.Func(func(_, piece int) {
+		if piece == 0 {
+			a.Ind = make([]uint32, nnz)
+			mem.Huge(a.Ind)
+		} else {
+			a.Val = make([]float32, nnz)
+			mem.Huge(a.Val)
+		}
+	}))
+	return a, err
+}
+
+// Adopt makes an n x n matrix of the arrays.
+func (r *Request) Adopt(ctx context.Context, n int, a Arrays) (*sparse.CSR, error) {
+	return sparse.Adopt(ctx, r.Workers, r.Layout, n, n, a.Ptr, a.Ind, a.Val)
+}

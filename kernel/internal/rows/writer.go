@@ -1,0 +1,168 @@
+package rows
+
+import (
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A Writer stores rows of a graph as they are found: how many entries there will be is
+// not known before. Entries go into slabs of memory, one behind the other. Rows are
+// handed over in pieces whose ends depend on the rows alone, so that the graph does not
+// depend on which writer wrote which rows.
+type Writer struct {
+	memory   *Memory
+	slab     Slab     // what is behind its length is free
+	begin    int      // of the piece at hand
+	ptr      []uint64 // of its rows
+	reusable []*Slab  // the slabs of MostSlab entries so far, which can be used again
+}
+
+// NewWriter returns a writer that takes its memory from m. Its pieces have room for so
+// many rows from the beginning.
+func NewWriter(m *Memory, rows int) Writer { return Writer{memory: m, ptr: make([]uint64, 0, rows)} }
+
+// A Slab is memory for columns and weights.
+type Slab struct {
+	ind []uint32
+	val []float32
+}
+
+// free holds slabs of MostSlab entries that closed graphs have left. Fresh memory has
+// to be cleared, which takes longer than to find the weights that go there.
+var free sync.Pool
+
+// Reuse hands slabs to the next searches. Nobody may use the weights in them any more.
+func Reuse(slabs []*Slab) {
+	for _, s := range slabs {
+		free.Put(s)
+	}
+}
+
+// newSlab returns a slab of so many entries, which may be anything.
+func newSlab(size int) Slab {
+	if size == MostSlab {
+		if s, ok := free.Get().(*Slab); ok {
+			return *s
+		}
+	}
+	s := Slab{make([]uint32, size), make([]float32, size)}
+	mem.Huge(s.ind)
+	mem.Huge(s.val)
+	return s
+}
+
+// Memory is what the writers of a search may still take.
+type Memory struct {
+	entry       int64 // bytes of an entry, until the matrix is made
+	writers     int64
+	left, taken atomic.Int64
+	short       atomic.Bool
+}
+
+// Set says how many bytes are left for the writers, and what an entry takes.
+func (m *Memory) Set(left, entry int64, writers int) {
+	m.entry, m.writers = entry, int64(writers)
+	m.left.Store(left)
+}
+
+// Taken returns how many bytes the writers have taken.
+func (m *Memory) Taken() int64 { return m.taken.Load() }
+
+// Short tells whether a writer wanted more than was left.
+func (m *Memory) Short() bool { return m.short.Load() }
+
+// Exhaust notes that somebody wanted more than was left.
+func (m *Memory) Exhaust() { m.short.Store(true) }
+
+// Take takes the memory of so many entries and tells whether there was as much. What is
+// left never falls below zero, not for a moment: otherwise a writer that asks for too
+// much would have another refused that asks for little.
+func (m *Memory) Take(entries int) bool {
+	bytes := int64(entries) * m.entry
+	for {
+		left := m.left.Load()
+		if bytes > left {
+			return false
+		}
+		if m.left.CompareAndSwap(left, left-bytes) {
+			m.taken.Add(bytes)
+			return true
+		}
+	}
+}
+
+// share is how many entries a writer may take without need: as memory runs out slabs
+// get smaller, so that none lies idle with one writer while another wants it.
+func (m *Memory) share() int { return int(m.left.Load() / (2 * m.writers * m.entry)) }
+
+const (
+	// EntryBytes is what an entry takes in a slab.
+	EntryBytes = 4 + 4
+	// Slabs grow from leastSlab to MostSlab entries.
+	leastSlab, MostSlab = 1 << 14, 1 << 22
+	// A piece ends with the row at which it has PieceEntries entries or PieceRows rows.
+	PieceEntries, PieceRows = 3 << 14, 1 << 12
+)
+
+// Grow makes n more entries part of the piece at hand and returns them for the caller
+// to fill in; nil when there is no memory.
+func (w *Writer) Grow(n int) (ind []uint32, val []float32) {
+	at := len(w.slab.ind)
+	if cap(w.slab.ind)-at < n {
+		piece := at - w.begin
+		size := max(min(2*cap(w.slab.ind), MostSlab, w.memory.share()), piece+n+leastSlab)
+		if !w.memory.Take(size) {
+			size = piece + n
+			if !w.memory.Take(size) {
+				w.memory.Exhaust()
+				return nil, nil
+			}
+		}
+		next := newSlab(size)
+		if size == MostSlab {
+			w.reusable = append(w.reusable, &Slab{next.ind, next.val})
+		}
+		// The piece at hand moves along.
+		copy(next.ind, w.slab.ind[w.begin:])
+		copy(next.val, w.slab.val[w.begin:])
+		w.slab.ind, w.slab.val, w.begin, at = next.ind[:piece], next.val[:piece], 0, piece
+	}
+	w.slab.ind, w.slab.val = w.slab.ind[:at+n], w.slab.val[:at+n]
+	return w.slab.ind[at:], w.slab.val[at:]
+}
+
+// Free returns the columns behind the piece at hand that are taken and not in use. What
+// the caller writes there is still there when Grow makes it part of the piece.
+func (w *Writer) Free() (ind []uint32) { return w.slab.ind[len(w.slab.ind):cap(w.slab.ind)] }
+
+// End ends rows of so many entries each, all of which Grow has returned.
+func (w *Writer) End(counts []uint32) {
+	if len(w.ptr) == 0 {
+		w.ptr = append(w.ptr, 0)
+	}
+	end := w.ptr[len(w.ptr)-1]
+	for _, n := range counts {
+		end += uint64(n)
+		w.ptr = append(w.ptr, end)
+	}
+}
+
+// Full tells whether the piece at hand has enough.
+func (w *Writer) Full() bool {
+	return len(w.slab.ind)-w.begin >= PieceEntries || len(w.ptr) > PieceRows
+}
+
+// Cut returns the piece at hand and begins another.
+func (w *Writer) Cut() sparse.Rows {
+	end := len(w.slab.ind)
+	piece := sparse.Rows{Ptr: slices.Clone(w.ptr), Ind: w.slab.ind[w.begin:end:end], Val: w.slab.val[w.begin:end:end]}
+	w.begin, w.ptr = end, w.ptr[:0]
+	return piece
+}
+
+// Reusable returns the slabs that the next search may use when the graph is closed.
+func (w *Writer) Reusable() []*Slab { return w.reusable }
