@@ -11,6 +11,7 @@ import (
 
 	"github.com/klauspost/cpuid/v2"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -199,10 +200,10 @@ func vectorSample(kernels *simd.Kernels) workSample {
 		axis[i] = float32(fraction)
 	}
 	candidates := simd.NewCandidates(2, points)
-	const out = clusterPoints*points + simd.CoordinatePad
+	const out = cells.ClusterPoints*points + simd.CoordinatePad
 	ind, d2, val := make([]uint32, out), make([]float64, out), make([]float32, out)
-	counts := make([]uint32, clusterPoints)
-	return workSample{clusterPoints * points, func() {
+	counts := make([]uint32, cells.ClusterPoints)
+	return workSample{cells.ClusterPoints * points, func() {
 		kernels.Collect(candidates, axis, points, []uint32{0, points})
 		found := kernels.Near(ind, d2, counts, candidates, axis, points, 0, 0.17)
 		kernels.Weights(val[:found], d2[:found], 10)

@@ -4,21 +4,23 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 )
 
 // Where a cluster has many candidates the context is looked at in the middle of a piece.
 func TestCellGraphEndsWithinAPiece(t *testing.T) {
-	p := mustPoints(t, makePoints("uniform", 2*batchPoints, 8, 1))
+	p := mustPoints(t, makePoints("uniform", 2*cells.batchPoints, 8, 1))
 	o, err := (&Options{}).withDefaults()
 	if err != nil {
 		t.Fatal(err)
 	}
 	const radius = 0.6
-	cl, err := newCellList(t.Context(), p, radius, nil)
+	cl, err := cells.NewList(t.Context(), p, radius, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pieces, clusters := cl.workPieces(), len(cl.first)-1; pieces > 1 {
+	if pieces, clusters := cl.workPieces(), len(cl.First)-1; pieces > 1 {
 		t.Fatalf("%d clusters in %d pieces", clusters, pieces)
 	}
 	const enough = 1 << 20
@@ -27,7 +29,7 @@ func TestCellGraphEndsWithinAPiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks := enough - ctx.left
-	if clusters := len(cl.first) - 1; looks < clusters {
+	if clusters := len(cl.First) - 1; looks < clusters {
 		t.Errorf("%d looks at the context in %d clusters", looks, clusters)
 	}
 	if g, err := cellGraph(&patience{t.Context(), looks / 2}, p, Sigma(0.1), radius, o); g != nil || !errors.Is(err, context.Canceled) {
@@ -43,11 +45,11 @@ func TestPairListEndsWithinAPiece(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cl, err := newCellList(t.Context(), p, 0.2, nil)
+	cl, err := cells.NewList(t.Context(), p, 0.2, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	clusters := len(cl.first) - 1
+	clusters := len(cl.First) - 1
 	if clusters > clustersPerChunk || clusters < 8 {
 		t.Fatalf("%d clusters are no single piece of several", clusters)
 	}
@@ -93,11 +95,11 @@ func TestDoublesEndWithTheContext(t *testing.T) {
 		if _, err := op.doubles(&patience{t.Context(), 2}); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: degrees: %v", name, err)
 		}
-		cl, err := newCellList(t.Context(), mustPoints(t, p), 0.02, nil)
+		cl, err := cells.NewList(t.Context(), mustPoints(t, p), 0.02, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := cl.doubles(&patience{t.Context(), 2}, op.rows); !errors.Is(err, context.Canceled) {
+		if _, err := cl.Doubles(&patience{t.Context(), 2}, op.rows); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: tails: %v", name, err)
 		}
 	}

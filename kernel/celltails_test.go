@@ -25,7 +25,7 @@ func TestCutoffKnowsTheCells(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if g := newCellGrid(mustPoints(t, p), op.Radius()); g.allCells() {
+			if g := cells.newGrid(mustPoints(t, p), op.Radius()); g.allCells() {
 				t.Fatalf("d=%d: all cells are listed", d)
 			}
 			if op.cert.RowP99 > tolerance {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
@@ -26,7 +27,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 	radius = min(radius, maxRadius(b))
 	search := filterSearch
 	if p.D <= maxDirect {
-		search = cellSearch
+		search = cells.Search
 	}
 	found, err := search(ctx, o.request(p, b, radius))
 	if err != nil {
@@ -63,7 +64,7 @@ func (o *Options) searchError(err error) error {
 func searchBytes(n, d int, o *Options) int64 {
 	workers := o.Workers.Count()
 	if d <= maxDirect {
-		return cellBytes(n, d, workers)
+		return cells.Bytes(n, d, workers)
 	}
 	return max(completeBytes(n, d, workers), filterBytes(n, d, workers))
 }

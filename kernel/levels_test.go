@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -187,31 +188,31 @@ func TestTilesEqualSingleRows(t *testing.T) {
 
 // More candidates and more spans than a batch holds.
 func TestCandidatesInBatches(t *testing.T) {
-	const n = 3 * batchPoints
+	const n = 3 * cells.batchPoints
 	p := makePoints("uniform", n, 1, 3)
-	cl, err := newCellList(t.Context(), mustPoints(t, p), 0.4, nil)
+	cl, err := cells.NewList(t.Context(), mustPoints(t, p), 0.4, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	kernels := simd.At(simd.Best())
 	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
 		var spans []uint32
-		pass := newCellPass(t.Context(), cl, Sigma(1), &Options{Kernels: kernels})
+		pass := cells.newPass(t.Context(), cl, Sigma(1), &Options{Kernels: kernels})
 		pass.memory.left.Store(math.MaxInt64)
-		room := newCellRoom(pass)
-		for from := uint32(0); from+c.points <= uint32(cl.n); from += c.step {
+		room := cells.newScratch(pass)
+		for from := uint32(0); from+c.points <= uint32(cl.N); from += c.step {
 			spans = append(spans, from, from+c.points)
 			pass.add(room, 0, from, from+c.points)
-			if room.points > batchPoints || len(room.spans) > 2*batchSpans {
+			if room.points > cells.batchPoints || len(room.spans) > 2*cells.batchSpans {
 				t.Fatalf("a batch of %d points and %d spans", room.points, len(room.spans)/2)
 			}
 		}
 		pass.test(room, 0)
-		for i := cl.first[0]; i < cl.first[1]; i++ {
+		for i := cl.First[0]; i < cl.First[1]; i++ {
 			want := uint32(0)
 			for e := 0; e < len(spans); e += 2 {
 				for j := spans[e]; j < spans[e+1]; j++ {
-					if j != i && cl.dist2(int(i), int(j)) <= cl.radius2 {
+					if j != i && cl.Dist2(int(i), int(j)) <= cl.Radius2 {
 						want++
 					}
 				}
@@ -226,7 +227,7 @@ func TestCandidatesInBatches(t *testing.T) {
 // Rows of cells with more points than a batch.
 func TestNeighboursOfManyCandidates(t *testing.T) {
 	const radius = 0.6
-	p := makePoints("uniform", 3*batchPoints/2, 1, 8)
+	p := makePoints("uniform", 3*cells.batchPoints/2, 1, 8)
 	op, err := NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -14,7 +15,7 @@ import (
 // A pairList holds, for each cluster of a cell list, the spans of points that may be
 // within the radius of its own. It is the rows of weights between distinct points.
 type pairList struct {
-	cl      *cellList
+	cl      *cells.List
 	gamma   float64
 	kernels *simd.Kernels
 	chunk   []pairChunk
@@ -32,10 +33,10 @@ func (c *pairChunk) bytes() int64 { return 4 * (int64(len(c.ptr)) + int64(len(c.
 // clustersPerChunk is the number of clusters of a chunk: one or two thousand points.
 const clustersPerChunk = 64
 
-func newPairList(ctx context.Context, cl *cellList, b Bandwidth, budget int64, o *Options) (*pairList, error) {
-	clusters := len(cl.first) - 1
+func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, budget int64, o *Options) (*pairList, error) {
+	clusters := len(cl.First) - 1
 	l := &pairList{cl: cl, gamma: b.gamma, kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
-	sweeps := make([]*sweep, o.Workers.Count())
+	sweeps := make([]*cells.Sweep, o.Workers.Count())
 	progress := o.progress("list pairs", len(l.chunk))
 	var taken atomic.Int64
 	err := o.Workers.Do(ctx, len(l.chunk), par.Func(func(worker, piece int) {
@@ -43,13 +44,13 @@ func newPairList(ctx context.Context, cl *cellList, b Bandwidth, budget int64, o
 			return
 		}
 		if sweeps[worker] == nil {
-			sweeps[worker] = cl.searchSweep(o.Kernels)
+			sweeps[worker] = cl.Sweep(o.Kernels)
 		}
 		from, to := par.Block(piece, clusters, clustersPerChunk)
 		ptr, spans := make([]uint32, 1, to-from+1), []uint32(nil)
-		sweeps[worker].clusters(from, to, func(c int) bool {
+		sweeps[worker].Clusters(from, to, func(c int) bool {
 			begin := len(spans)
-			sweeps[worker].candidates(c, func(from, to uint32) {
+			sweeps[worker].Candidates(c, func(from, to uint32) {
 				switch last := len(spans) - 1; {
 				case from >= to:
 				case last > begin && spans[last] == from:
@@ -89,7 +90,7 @@ func (l *pairList) bytes() (sum int64) {
 
 // resident is the memory of the list and the points.
 func (l *pairList) resident() int64 {
-	sum := l.bytes() + 4*int64(len(l.cl.axis)) + 4*int64(len(l.cl.first))
+	sum := l.bytes() + 4*int64(len(l.cl.Axis)) + 4*int64(len(l.cl.First))
 	if l.added != nil {
 		sum += l.added.Size()
 	}
@@ -98,8 +99,8 @@ func (l *pairList) resident() int64 {
 
 // tested is the number of distances a product takes.
 func (l *pairList) tested() (sum float64) {
-	for c := range len(l.cl.first) - 1 {
-		points, spans := l.cl.first[c+1]-l.cl.first[c], l.spans(c)
+	for c := range len(l.cl.First) - 1 {
+		points, spans := l.cl.First[c+1]-l.cl.First[c], l.spans(c)
 		for s := 0; s < len(spans); s += 2 {
 			sum += float64(points) * float64(spans[s+1]-spans[s])
 		}
@@ -115,21 +116,21 @@ func (l *pairList) spans(c int) []uint32 {
 }
 
 // Rows returns the number of distinct points.
-func (l *pairList) Rows() int { return l.cl.n }
+func (l *pairList) Rows() int { return l.cl.N }
 
 // Chunks returns the number of chunks.
 func (l *pairList) Chunks() int { return len(l.chunk) }
 
 // Chunk returns the points of a chunk.
 func (l *pairList) Chunk(c int) (lo, hi int) {
-	from, to := par.Block(c, len(l.cl.first)-1, clustersPerChunk)
-	return int(l.cl.first[from]), int(l.cl.first[to])
+	from, to := par.Block(c, len(l.cl.First)-1, clustersPerChunk)
+	return int(l.cl.First[from]), int(l.cl.First[to])
 }
 
 // weigh returns the sums of the weights of every point, and the number of its
 // neighbours.
 func (l *pairList) weigh(ctx context.Context, o *Options) (sums []float64, counts []uint32, err error) {
-	sums, counts = make([]float64, l.cl.n), make([]uint32, l.cl.n)
+	sums, counts = make([]float64, l.cl.N), make([]uint32, l.cl.N)
 	readers := make([]*pairReader, o.Workers.Count())
 	progress := o.progress("degrees", len(l.chunk))
 	err = o.Workers.Do(ctx, len(l.chunk), par.Func(func(worker, piece int) {
@@ -137,10 +138,10 @@ func (l *pairList) weigh(ctx context.Context, o *Options) (sums []float64, count
 			readers[worker] = l.newReader(1)
 		}
 		r := readers[worker]
-		var part [clusterPoints]float64
-		from, to := par.Block(piece, len(l.cl.first)-1, clustersPerChunk)
+		var part [cells.ClusterPoints]float64
+		from, to := par.Block(piece, len(l.cl.First)-1, clustersPerChunk)
 		for c := from; c < to && ctx.Err() == nil; c++ {
-			first, end := int(l.cl.first[c]), int(l.cl.first[c+1])
+			first, end := int(l.cl.First[c]), int(l.cl.First[c+1])
 			for r.start(l.spans(c)); r.next(first, end); {
 				l.kernels.SumRows(part[:end-first], r.ptr[:end-first+1], r.val)
 				for i := range end - first {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -18,8 +19,8 @@ type pairReader struct {
 	ind        []uint32 // neighbours among them, of all points of a cluster
 	d2         []float64
 	val        []float32 // their weights
-	counts     [clusterPoints]uint32
-	ptr        [clusterPoints + 1]uint64
+	counts     [cells.ClusterPoints]uint32
+	ptr        [cells.ClusterPoints + 1]uint64
 	part       []float32 // product of a batch
 	sum        []float64 // of all batches
 	rowInd     []uint32  // of one row
@@ -33,17 +34,17 @@ const pairBatch = 512
 
 // pairReaderBytes is what a worker takes for k columns.
 func pairReaderBytes(k int) int64 {
-	return clusterPoints*pairBatch*(4+8+4) + pairBatch*(maxDirect*8+12) + clusterPoints*int64(k)*12
+	return cells.ClusterPoints*pairBatch*(4+8+4) + pairBatch*(maxDirect*8+12) + cells.ClusterPoints*int64(k)*12
 }
 
 func (l *pairList) reader(k int) rowReader { return l.newReader(k) }
 
 func (l *pairList) newReader(k int) *pairReader {
-	const out = clusterPoints*pairBatch + simd.CoordinatePad
+	const out = cells.ClusterPoints*pairBatch + simd.CoordinatePad
 	return &pairReader{
-		l: l, candidates: simd.NewCandidates(l.cl.d, pairBatch), batch: make([]uint32, 0, 2*pairBatch),
+		l: l, candidates: simd.NewCandidates(l.cl.D, pairBatch), batch: make([]uint32, 0, 2*pairBatch),
 		ind: make([]uint32, out), d2: make([]float64, out), val: make([]float32, out),
-		part: make([]float32, clusterPoints*k), sum: make([]float64, clusterPoints*k),
+		part: make([]float32, cells.ClusterPoints*k), sum: make([]float64, cells.ClusterPoints*k),
 	}
 }
 
@@ -70,8 +71,8 @@ func (r *pairReader) next(lo, hi int) bool {
 		}
 	}
 	cl, kernels, counts := r.l.cl, r.l.kernels, r.counts[:hi-lo]
-	kernels.Collect(r.candidates, cl.axis, cl.n, r.batch)
-	found := kernels.Near(r.ind, r.d2, counts, r.candidates, cl.axis, cl.n, lo, cl.radius2)
+	kernels.Collect(r.candidates, cl.Axis, cl.N, r.batch)
+	found := kernels.Near(r.ind, r.d2, counts, r.candidates, cl.Axis, cl.N, lo, cl.Radius2)
 	kernels.Weights(r.val[:found], r.d2[:found], r.l.gamma)
 	for i, count := range counts {
 		r.ptr[i+1] = r.ptr[i] + uint64(count)
@@ -81,8 +82,8 @@ func (r *pairReader) next(lo, hi int) bool {
 
 // mul sets rows lo to hi-1 of dst, the first at its beginning, to those of W x.
 func (r *pairReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
-	first := r.l.cl.first
-	c := r.l.cl.clusterOf(uint32(lo))
+	first := r.l.cl.First
+	c := r.l.cl.ClusterOf(uint32(lo))
 	for at := lo; at < hi; c++ {
 		end := min(int(first[c+1]), hi)
 		r.product(dst[(at-lo)*dstStride:], dstStride, c, at, end, k, x, stride)
@@ -123,7 +124,7 @@ func (r *pairReader) product(dst []float32, dstStride, c, lo, hi, k int, x []flo
 
 // row returns the weights of distinct point i, columns ascending.
 func (r *pairReader) row(i int) (ind []uint32, val []float32) {
-	c := r.l.cl.clusterOf(uint32(i))
+	c := r.l.cl.ClusterOf(uint32(i))
 	r.rowInd, r.rowVal = r.rowInd[:0], r.rowVal[:0]
 	for r.start(r.l.spans(c)); r.next(i, i+1); {
 		r.rowInd, r.rowVal = append(r.rowInd, r.ind[:r.ptr[1]]...), append(r.rowVal, r.val[:r.ptr[1]]...)

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
@@ -61,7 +62,7 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
 	}
-	cl, err := newCellList(ctx, p, radius, o.Workers)
+	cl, err := cells.NewList(ctx, p, radius, o.Workers)
 	if err != nil {
 		return nil, buildError("pairs", err)
 	}
@@ -73,15 +74,15 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 		return nil, buildError("pairs", err)
 	}
 	g := &graph{
-		Result: rows.Result{Sums: sums, Order: cl.order, Group: cl.group, Peak: held + op.list.bytes(), Distance: cl.dist2},
+		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + op.list.bytes(), Distance: cl.Dist2},
 		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
 	}
 	if complete {
-		g.Tails = make([]float64, cl.n)
-	} else if g.Tails, err = cl.tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
+		g.Tails = make([]float64, cl.N)
+	} else if g.Tails, err = cl.Tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
 		return nil, buildError("pairs", err)
 	}
-	cl.forgetCells()
+	cl.ForgetCells()
 	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("pairs", err)
 	}
@@ -141,7 +142,7 @@ func (op *Pairs) Neighbours() float64 { return op.neighbours }
 
 func (op *Pairs) meanNeighbours(ctx context.Context, counts []uint32) (float64, error) {
 	sum := 0.0
-	doubles, err := op.list.cl.doubles(ctx, op.list.near())
+	doubles, err := op.list.cl.Doubles(ctx, op.list.near())
 	if err != nil {
 		return 0, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -118,7 +119,7 @@ func TestMemoryEndsWithAPiece(t *testing.T) {
 // if all were crowds, wherever it is.
 func TestBudgetForACrowd(t *testing.T) {
 	const n, crowd, stride = 20_000, 500, 300
-	for begin := 0; begin < stride; begin += crowd / clusterPoints {
+	for begin := 0; begin < stride; begin += crowd / cells.ClusterPoints {
 		p := blas32.General{Rows: n, Cols: 1, Stride: 1, Data: fill(n, func(i int) float64 {
 			if at := i - begin; at < 0 || at >= crowd {
 				return 10 * float64(at)

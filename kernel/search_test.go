@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/internal/radix"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -158,7 +159,7 @@ func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 			// And two neighbours outside the grid.
 			p.Data[2*d+a], p.Data[3*d+a] = -9, float32(-9-radius/float64(2*d))
 		}
-		cl, err := newCellList(t.Context(), mustPoints(t, p), radius, nil)
+		cl, err := cells.NewList(t.Context(), mustPoints(t, p), radius, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +196,7 @@ func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {
 // Where all cells are listed their keys are counted in 32 bits.
 func TestKeysOfListedCells(t *testing.T) {
 	for _, side := range []float64{1 << 15, 1<<16 - 1, 1 << 16, 90_000} {
-		g := cellGrid{axes: []int{0, 1}, size: [maxCellAxes]int64{1, 1, 1}, side: 1, reach: 1}
+		g := cells.grid{axes: []int{0, 1}, size: [cells.maxAxes]int64{1, 1, 1}, side: 1, reach: 1}
 		g.layOut(math.MaxInt32, []float64{0, 0}, []float64{side, side})
 		if fits := (side+1)*(side+1) <= 1<<32; g.allCells() != fits || fits && g.keyBits() > 32 {
 			t.Errorf("%g x %g cells: all are listed: %v, with keys of %d bits", side+1, side+1, g.allCells(), g.keyBits())

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -89,7 +90,7 @@ func truncatedRel(p *rows.Points, b Bandwidth, pr *profile) float64 {
 // one goroutine.
 func farBoundOf(p *rows.Points) farBound {
 	if p.D <= maxDirect {
-		return cellFar(p)
+		return cells.Far(p)
 	}
 	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
 }
@@ -142,7 +143,7 @@ func testedPairs(n, d int, nnz float64) float64 {
 func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
 	rows, columns := float64(n), float64(o.Columns)
 	step := rows*pairRowSeconds + tested*float64(d)*pairTestSeconds + nnz*(pairWeightSeconds+columns*csrAxpySeconds) + rows*columns*csrFinishSeconds
-	list := 8*tested/clusterPoints/clusterPoints + 8*rows // at most a span for each cluster that is tested
+	list := 8*tested/cells.ClusterPoints/cells.ClusterPoints + 8*rows // at most a span for each cluster that is tested
 	return Cost{
 		BuildSeconds: rows*sortSeconds + step, StepSeconds: step,
 		ResidentBytes: mem.Saturate(rows*(4*float64(d)+8+4+4+4) + list),

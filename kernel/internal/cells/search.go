@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"context"
@@ -9,23 +9,23 @@ import (
 )
 
 // cellSearch finds the neighbours of all points with a cell list.
-func cellSearch(ctx context.Context, r *rows.Request) (*rows.Result, error) {
+func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	p := r.Points
 	none, entry := r.StoredBytes(p.N)
-	held := cellBytes(p.N, p.D, r.Workers.Count()) + none
+	held := Bytes(p.N, p.D, r.Workers.Count()) + none
 	if held > r.Memory {
 		return nil, &rows.MemoryError{What: "cell list", Need: held}
 	}
-	cl, err := newCellList(ctx, p, r.Radius, r.Workers)
+	cl, err := NewList(ctx, p, r.Radius, r.Workers)
 	if err != nil {
 		return nil, err
 	}
-	pass := newCellPass(ctx, cl, r)
+	pass := newPass(ctx, cl, r)
 	left := r.Memory - held
 	// Weights are stored as they are found, so a sample must tell beforehand whether
 	// there is any hope for them.
 	need := 0.0
-	if n := float64(cl.n); n*(n-1)*float64(entry) > float64(left) {
+	if n := float64(cl.N); n*(n-1)*float64(entry) > float64(left) {
 		entries, err := pass.expect()
 		if err != nil {
 			return nil, err
@@ -45,12 +45,12 @@ func cellSearch(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	if pass.memory.Short() {
 		return nil, rows.TooManyWeights(max(need, float64(left+entry)) + float64(held))
 	}
-	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.n, slices.Concat(pass.pieces...))
+	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.pieces...))
 	if err != nil {
 		return nil, err
 	}
 	var buffer sparse.RowBuffer
-	tails, err := cl.tails(ctx, r, pass.counts, func(i int) []uint32 {
+	tails, err := cl.Tails(ctx, r, pass.counts, func(i int) []uint32 {
 		ind, _ := weights.Row(i, &buffer)
 		return ind
 	})
@@ -58,8 +58,8 @@ func cellSearch(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 		return nil, err
 	}
 	return &rows.Result{
-		Weights: weights, Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.order, Group: cl.group, Tails: tails,
-		Peak: held + pass.memory.Taken(), Distance: cl.dist2,
+		Weights: weights, Slabs: pass.slabs(weights), Sums: pass.sums, Order: cl.Order, Group: cl.Group, Tails: tails,
+		Peak: held + pass.memory.Taken(), Distance: cl.Dist2,
 	}, nil
 }
 
@@ -67,6 +67,6 @@ func cellSearch(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 // weights: sorted and unsorted keys and order, coordinates twice, and at worst
 // cellsPerPoint cells, or a cell and its row, and a cluster and its box for every point;
 // what every search keeps of a row; the scratch memory of the workers.
-func cellBytes(n, d, workers int) int64 {
-	return int64(n)*int64(rows.RowBytes+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(workers)*cellRoomBytes(n, d)
+func Bytes(n, d, workers int) int64 {
+	return int64(n)*int64(rows.RowBytes+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(workers)*scratchBytes(n, d)
 }

@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"context"
@@ -26,12 +26,12 @@ const (
 // All points of a cluster are tested against the same candidates: the points of
 // the cells around it, but for clusters with boxes beyond the radius. Candidates
 // come in ascending order, so columns do.
-type cellPass struct {
+type pass struct {
 	ctx      context.Context
-	cl       *cellList
+	cl       *List
 	kernels  *simd.Kernels
 	gamma    float64
-	rooms    []*cellRoom
+	rooms    []*scratch
 	progress *rows.Progress
 	memory   rows.Memory
 	pieces   [][]sparse.Rows // of each piece of work
@@ -40,19 +40,19 @@ type cellPass struct {
 }
 
 // cellRoom is the scratch memory of a worker.
-type cellRoom struct {
+type scratch struct {
 	rows.Writer
-	sweep      *sweep
+	sweep      *Sweep
 	spans      []uint32 // points of a batch: the ends of spans, in pairs
 	points     int      // how many these are
 	candidates *simd.Candidates
 	ind        []uint32 // neighbours among them, of all points of a cluster
 	d2         []float64
-	counts     [clusterPoints]uint32
+	counts     [ClusterPoints]uint32
 	stage      stage
 	outInd     []uint32 // of a cluster whose candidates come in batches
 	outVal     []float32
-	next       [clusterPoints]int // where in them the next neighbour of each point goes
+	next       [ClusterPoints]int // where in them the next neighbour of each point goes
 }
 
 // stage is what is done with the candidates of a cluster. Mostly they are one batch,
@@ -66,28 +66,28 @@ const (
 	filling
 )
 
-func newCellPass(ctx context.Context, cl *cellList, r *rows.Request) *cellPass {
-	return &cellPass{
-		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, rooms: make([]*cellRoom, r.Workers.Count()),
-		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.n), sums: make([]float64, cl.n),
+func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
+	return &pass{
+		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, rooms: make([]*scratch, r.Workers.Count()),
+		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
 	}
 }
 
 // expect returns how many neighbours will be found at least, as a sample of clusters
 // has it. The largest eighth of it is left out: a crowd that the sample meets by
 // chance says nothing of the other clusters.
-func (p *cellPass) expect() (float64, error) {
+func (p *pass) expect() (float64, error) {
 	const sample = 64
 	cl, room := p.cl, p.room(0)
-	clusters := len(cl.first) - 1
+	clusters := len(cl.First) - 1
 	stride := max(clusters/sample, 1)
 	var found []float64
 	for c := stride / 2; c < clusters; c += stride {
 		if err := p.ctx.Err(); err != nil {
 			return 0, err
 		}
-		room.sweep.clusters(c, c+1, func(int) bool { return true })
-		counts := p.counts[cl.first[c]:cl.first[c+1]]
+		room.sweep.Clusters(c, c+1, func(int) bool { return true })
+		counts := p.counts[cl.First[c]:cl.First[c+1]]
 		clear(counts)
 		room.stage = counting
 		p.visit(room, c)
@@ -111,47 +111,47 @@ func batchOf(n int) int { return min(n, batchPoints) }
 // cellRoomBytes is what a worker takes with n points in d dimensions, but for the
 // windows of the sweep, which are as many as there are rows of cells around one, and
 // for what it stores.
-func cellRoomBytes(n, d int) int64 {
+func scratchBytes(n, d int) int64 {
 	batch := int64(batchOf(n))
-	out := clusterPoints*batch + 2*simd.CoordinatePad
-	return 2*4*batchSpans + int64((8+4)*d+4)*(batch+32) + (4+8)*out + 16*clusterPoints + 8*rows.PieceRows + 512
+	out := ClusterPoints*batch + 2*simd.CoordinatePad
+	return 2*4*batchSpans + int64((8+4)*d+4)*(batch+32) + (4+8)*out + 16*ClusterPoints + 8*rows.PieceRows + 512
 }
 
 // room returns the scratch memory of a worker.
-func (p *cellPass) room(worker int) *cellRoom {
+func (p *pass) room(worker int) *scratch {
 	if p.rooms[worker] == nil {
-		p.rooms[worker] = newCellRoom(p)
+		p.rooms[worker] = newScratch(p)
 	}
 	return p.rooms[worker]
 }
 
-func newCellRoom(p *cellPass) *cellRoom {
+func newScratch(p *pass) *scratch {
 	cl := p.cl
-	batch := batchOf(cl.n)
-	out := clusterPoints*batch + simd.CoordinatePad
-	return &cellRoom{
-		Writer: rows.NewWriter(&p.memory, rows.PieceRows+clusterPoints),
-		sweep:  cl.searchSweep(p.kernels), spans: make([]uint32, 0, 2*batchSpans),
-		candidates: simd.NewCandidates(cl.d, batch), ind: make([]uint32, out), d2: make([]float64, out),
+	batch := batchOf(cl.N)
+	out := ClusterPoints*batch + simd.CoordinatePad
+	return &scratch{
+		Writer: rows.NewWriter(&p.memory, rows.PieceRows+ClusterPoints),
+		sweep:  cl.Sweep(p.kernels), spans: make([]uint32, 0, 2*batchSpans),
+		candidates: simd.NewCandidates(cl.D, batch), ind: make([]uint32, out), d2: make([]float64, out),
 	}
 }
 
 // workPieces returns the number of pieces of work a pass is cut into.
-func (cl *cellList) workPieces() int { return par.Blocks(len(cl.first)-1, clustersPerPiece) }
+func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
 
 // Run does one piece.
-func (p *cellPass) Run(worker, piece int) {
+func (p *pass) Run(worker, piece int) {
 	cl, room := p.cl, p.room(worker)
-	from, to := par.Block(piece, len(cl.first)-1, clustersPerPiece)
-	begin := cl.first[from]
-	if !room.sweep.clusters(from, to, func(c int) bool {
+	from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
+	begin := cl.First[from]
+	if !room.sweep.Clusters(from, to, func(c int) bool {
 		if !p.search(room, c) {
 			return false
 		}
 		if room.Full() || c == to-1 {
 			found := room.Cut()
 			// While they are in the cache.
-			end := cl.first[c+1]
+			end := cl.First[c+1]
 			p.kernels.SumRows(p.sums[begin:end], found.Ptr, found.Val)
 			p.pieces[piece], begin = append(p.pieces[piece], found), end
 		}
@@ -163,7 +163,7 @@ func (p *cellPass) Run(worker, piece int) {
 }
 
 // slabs returns the memory of a matrix of the rows found, if it keeps all of it.
-func (p *cellPass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
+func (p *pass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 	if weights.Layout() != sparse.Plain {
 		return nil
 	}
@@ -177,8 +177,8 @@ func (p *cellPass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 
 // search does one cluster, if there is memory for what it finds and, where candidates
 // are so many that a piece takes its time, if it is still wanted.
-func (p *cellPass) search(room *cellRoom, c int) bool {
-	first, end := p.cl.first[c], p.cl.first[c+1]
+func (p *pass) search(room *scratch, c int) bool {
+	first, end := p.cl.First[c], p.cl.First[c+1]
 	counts := p.counts[first:end]
 	room.stage = oneBatch
 	p.visit(room, c)
@@ -201,22 +201,22 @@ func (p *cellPass) search(room *cellRoom, c int) bool {
 }
 
 // visit collects the candidates of a cluster and tests them.
-func (p *cellPass) visit(room *cellRoom, c int) {
-	room.sweep.candidates(c, func(from, to uint32) { p.add(room, c, from, to) })
+func (p *pass) visit(room *scratch, c int) {
+	room.sweep.Candidates(c, func(from, to uint32) { p.add(room, c, from, to) })
 	p.test(room, c)
 }
 
 // add makes the points from to to-1 candidates of cluster c, and tests those it
 // has where they are enough.
-func (p *cellPass) add(room *cellRoom, c int, from, to uint32) {
-	batch := batchOf(p.cl.n)
+func (p *pass) add(room *scratch, c int, from, to uint32) {
+	batch := batchOf(p.cl.N)
 	for from < to {
 		last := len(room.spans) - 1
 		join := last > 0 && room.spans[last] == from
 		if room.points == batch || !join && len(room.spans) == cap(room.spans) {
 			if room.stage == oneBatch { // not the only one
 				room.stage = counting
-				clear(p.counts[p.cl.first[c]:p.cl.first[c+1]])
+				clear(p.counts[p.cl.First[c]:p.cl.First[c+1]])
 			}
 			p.test(room, c)
 			join = false
@@ -234,17 +234,17 @@ func (p *cellPass) add(room *cellRoom, c int, from, to uint32) {
 
 // test looks for neighbours of the points of cluster c among its candidates,
 // which are all of them or a batch.
-func (p *cellPass) test(room *cellRoom, c int) {
+func (p *pass) test(room *scratch, c int) {
 	cl := p.cl
-	first, end := int(cl.first[c]), int(cl.first[c+1])
+	first, end := int(cl.First[c]), int(cl.First[c+1])
 	counts := room.counts[:end-first]
 	alone := room.points == 1 && room.stage == oneBatch // the point itself
 	if !alone {
-		p.kernels.Collect(room.candidates, cl.axis, cl.n, room.spans)
+		p.kernels.Collect(room.candidates, cl.Axis, cl.N, room.spans)
 	}
 	room.spans, room.points = room.spans[:0], 0
 	if room.stage == counting {
-		p.kernels.CountNear(counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+		p.kernels.CountNear(counts, room.candidates, cl.Axis, cl.N, first, cl.Radius2)
 		for i, count := range counts {
 			p.counts[first+i] += count
 		}
@@ -262,7 +262,7 @@ func (p *cellPass) test(room *cellRoom, c int) {
 			out = room.ind
 		}
 		counts = p.counts[first:end]
-		total := p.kernels.Near(out, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+		total := p.kernels.Near(out, room.d2, counts, room.candidates, cl.Axis, cl.N, first, cl.Radius2)
 		ind, val := room.Grow(total)
 		if len(ind) < total {
 			return
@@ -273,7 +273,7 @@ func (p *cellPass) test(room *cellRoom, c int) {
 		p.kernels.Weights(val, room.d2[:total], p.gamma)
 		return
 	}
-	p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+	p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.Axis, cl.N, first, cl.Radius2)
 	found := 0
 	for i, count := range counts {
 		at, n := room.next[i], int(count)

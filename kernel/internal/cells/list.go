@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"context"
@@ -32,15 +32,15 @@ import (
 // columns come out of order, and the atomic counters and sorts that mend this
 // cost what the tests saved. Distances are differences of the given float32
 // coordinates in float64, which are exact or nearly so whatever the offset.
-type cellList struct {
-	d     int
-	n     int       // distinct points
-	axis  []float32 // coordinates d x n in sorted order, and what simd wants behind them
-	order []uint32  // given row of each sorted point, duplicates included
-	group []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
+type List struct {
+	D     int
+	N     int       // distinct points
+	Axis  []float32 // coordinates d x n in sorted order, and what simd wants behind them
+	Order []uint32  // given row of each sorted point, duplicates included
+	Group []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
 
-	radius2 float64 // largest squared distance of neighbours
-	cellGrid
+	Radius2 float64 // largest squared distance of neighbours
+	grid
 
 	start []uint32 // first point of each cell, and the end
 	// Where there are too many cells, only the occupied ones are listed.
@@ -48,18 +48,18 @@ type cellList struct {
 	rowKey   []uint64 // rows of cells along that axis that hold one, ascending; nil where all rows are listed
 	rowStart []uint32 // first cell of each row, and the end
 
-	first []uint32 // first point of each cluster, and the end
+	First []uint32 // first point of each cluster, and the end
 	boxes *boxes   // of the clusters; nil where they would not prune
 }
 
 const (
-	clusterPoints = 32 // of a cluster
+	ClusterPoints = 32 // of a cluster
 	// Cells are joined to clusters up to so many points.
 	runPoints = 12
 )
 
 // rows returns the number of rows of cells.
-func (cl *cellList) rows() int {
+func (cl *List) rows() int {
 	if cl.allRows {
 		return int(cl.slowSize[0] * cl.slowSize[1])
 	}
@@ -67,7 +67,7 @@ func (cl *cellList) rows() int {
 }
 
 // cellsOf returns the range of cells of a row.
-func (cl *cellList) cellsOf(row int) (from, to int) {
+func (cl *List) cellsOf(row int) (from, to int) {
 	if cl.allCells() {
 		size := int(cl.size[len(cl.axes)-1])
 		return row * size, (row + 1) * size
@@ -76,7 +76,7 @@ func (cl *cellList) cellsOf(row int) (from, to int) {
 }
 
 // rowOf returns the row of a cell.
-func (cl *cellList) rowOf(cell int) int {
+func (cl *List) rowOf(cell int) int {
 	if cl.allCells() {
 		return cell / int(cl.size[len(cl.axes)-1])
 	}
@@ -84,7 +84,7 @@ func (cl *cellList) rowOf(cell int) int {
 }
 
 // number returns the number of a cell of a row along the last axis.
-func (cl *cellList) number(cell, row int) uint32 {
+func (cl *List) number(cell, row int) uint32 {
 	if cl.allCells() {
 		return uint32(cell - row*int(cl.size[len(cl.axes)-1]))
 	}
@@ -92,7 +92,7 @@ func (cl *cellList) number(cell, row int) uint32 {
 }
 
 // slow returns the numbers of a row along the slower two axes.
-func (cl *cellList) slow(row int) (a, b int64) {
+func (cl *List) slow(row int) (a, b int64) {
 	if cl.allRows {
 		return int64(row) / cl.slowSize[1], int64(row) % cl.slowSize[1]
 	}
@@ -101,18 +101,18 @@ func (cl *cellList) slow(row int) (a, b int64) {
 }
 
 // cellOf returns the cell of a point.
-func (cl *cellList) cellOf(point uint32) int {
+func (cl *List) cellOf(point uint32) int {
 	return sort.Search(len(cl.start)-1, func(c int) bool { return cl.start[c+1] > point })
 }
 
 // clusterOf returns the cluster of a point.
-func (cl *cellList) clusterOf(point uint32) int {
-	return sort.Search(len(cl.first)-1, func(c int) bool { return cl.first[c+1] > point })
+func (cl *List) ClusterOf(point uint32) int {
+	return sort.Search(len(cl.First)-1, func(c int) bool { return cl.First[c+1] > point })
 }
 
 // newCellList sorts the points for searches within the radius.
-func newCellList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers) (*cellList, error) {
-	cl := &cellList{d: p.D, n: p.N, radius2: rows.RadiusSquared(radius), cellGrid: newCellGrid(p, radius)}
+func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers) (*List, error) {
+	cl := &List{D: p.D, N: p.N, Radius2: rows.RadiusSquared(radius), grid: newGrid(p, radius)}
 	var err error
 	switch {
 	case cl.allCells():
@@ -141,9 +141,9 @@ func newCellList(ctx context.Context, p *rows.Points, radius float64, workers *p
 
 // makeClusters cuts the points into clusters: runs of cells of a row that are as
 // close as the radius, or parts of a cell that holds many points.
-func (cl *cellList) makeClusters() {
+func (cl *List) makeClusters() {
 	for row := range cl.rows() {
-		points, begin := uint32(clusterPoints), uint32(0) // of the cluster at hand, and the number of its first cell
+		points, begin := uint32(ClusterPoints), uint32(0) // of the cluster at hand, and the number of its first cell
 		first, last := cl.cellsOf(row)
 		for cell := first; cell < last; cell++ {
 			from, to := cl.start[cell], cl.start[cell+1]
@@ -156,32 +156,32 @@ func (cl *cellList) makeClusters() {
 				continue
 			}
 			points, begin = to-from, number
-			for ; from < to; from += clusterPoints {
-				cl.first = append(cl.first, from)
+			for ; from < to; from += ClusterPoints {
+				cl.First = append(cl.First, from)
 			}
 		}
 	}
-	cl.first = append(cl.first, uint32(cl.n))
+	cl.First = append(cl.First, uint32(cl.N))
 }
 
 // forgetCells lets go of what only searches need: points and clusters stay.
-func (cl *cellList) forgetCells() {
+func (cl *List) ForgetCells() {
 	cl.start, cl.fast, cl.rowKey, cl.rowStart, cl.boxes = nil, nil, nil, nil, nil
 }
 
 // multiplicity returns how many given points distinct point i stands for.
-func (cl *cellList) multiplicity(i int) int {
-	if cl.group == nil {
+func (cl *List) multiplicity(i int) int {
+	if cl.Group == nil {
 		return 1
 	}
-	return int(cl.group[i+1] - cl.group[i])
+	return int(cl.Group[i+1] - cl.Group[i])
 }
 
 // dist2 returns the squared distance of distinct points i and j.
-func (cl *cellList) dist2(i, j int) float64 {
+func (cl *List) Dist2(i, j int) float64 {
 	sum := 0.0
-	for a := range cl.d {
-		e := float64(cl.axis[a*cl.n+i]) - float64(cl.axis[a*cl.n+j])
+	for a := range cl.D {
+		e := float64(cl.Axis[a*cl.N+i]) - float64(cl.Axis[a*cl.N+j])
 		sum += float64(e * e)
 	}
 	return sum

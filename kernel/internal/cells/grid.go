@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"math"
@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	maxCellAxes = 3
+	maxAxes = 3
 	// Up to so many cells for a point all are listed, and no more than have numbers of 32
 	// bits.
-	cellsPerPoint = 4
-	mostCells     = 1 << 32
+	perPoint  = 4
+	mostCells = 1 << 32
 	// sideSafety makes cells a little larger than radius/reach, by more than
 	// the rounding of a cell number: points within the radius are never more
 	// than reach cells apart, as computed.
@@ -25,37 +25,37 @@ const (
 // A cellGrid numbers cells on up to three axes. Coordinates outside the range of an
 // axis count as its ends: that brings points closer together, never farther
 // apart, so cells still bound distances from below.
-type cellGrid struct {
+type grid struct {
 	axes   []int // slowest first
-	lo, hi [maxCellAxes]float64
-	size   [maxCellAxes]int64 // cells along each axis, 1 where there is none
+	lo, hi [maxAxes]float64
+	size   [maxAxes]int64 // cells along each axis, 1 where there is none
 	side   float64
 	reach  int64 // cells within the radius along an axis
 
-	slowSize          [2]int64           // cells along the axes before the last
-	cells             int64              // of the whole grid where all are listed, 0 where only some are
-	allRows           bool               // all rows are listed
-	midBits, lastBits int                // of a key where only some are: of the second of three axes, and the last
-	step              [maxCellAxes]int64 // of a key along each axis
+	slowSize          [2]int64       // cells along the axes before the last
+	cells             int64          // of the whole grid where all are listed, 0 where only some are
+	allRows           bool           // all rows are listed
+	midBits, lastBits int            // of a key where only some are: of the second of three axes, and the last
+	step              [maxAxes]int64 // of a key along each axis
 	perSide           float64
 }
 
 // newCellGrid chooses the grid for a radius.
-func newCellGrid(p *rows.Points, radius float64) cellGrid {
+func newGrid(p *rows.Points, radius float64) grid {
 	// Half the radius in the plane, where the smaller cells waste less; the
 	// whole in space, where they would be too many.
-	if g := cellGridOf(p, radius, 2); g.allCells() {
+	if g := gridOf(p, radius, 2); g.allCells() {
 		return g
 	}
 	// Points are sparse, or crowded in few places: larger cells, or most would
 	// hold a point or none.
-	return cellGridOf(p, radius, 1)
+	return gridOf(p, radius, 1)
 }
 
 // cellGridOf returns a grid with so many cells in a radius with two axes or fewer, and
 // with one in a radius with three.
-func cellGridOf(p *rows.Points, radius float64, inPlane int64) cellGrid {
-	g := cellGrid{size: [maxCellAxes]int64{1, 1, 1}}
+func gridOf(p *rows.Points, radius float64, inPlane int64) grid {
+	g := grid{size: [maxAxes]int64{1, 1, 1}}
 	low, high := p.Lo, p.Hi
 	if g.choose(low, high, radius, inPlane); g.side*float64(g.reach) > radius*sideSafety*sideSafety {
 		// The radius is so small against the extent that cells must be larger
@@ -68,7 +68,7 @@ func cellGridOf(p *rows.Points, radius float64, inPlane int64) cellGrid {
 }
 
 // layOut numbers the cells of n points in a box.
-func (g *cellGrid) layOut(n int, low, high []float64) {
+func (g *grid) layOut(n int, low, high []float64) {
 	for i, a := range g.axes {
 		g.lo[i], g.hi[i] = low[a], high[a]
 		g.size[i] = int64((high[a]-low[a])/g.side) + 1
@@ -80,29 +80,29 @@ func (g *cellGrid) layOut(n int, low, high []float64) {
 	g.midBits = bits.Len64(uint64(g.slowSize[1] - 1))
 	g.perSide = 1 / g.side
 	slow, mid := int64(1)<<(g.midBits+g.lastBits), int64(1)<<g.lastBits
-	if rows := float64(g.slowSize[0]) * float64(g.slowSize[1]); rows <= cellsPerPoint*float64(n) {
+	if rows := float64(g.slowSize[0]) * float64(g.slowSize[1]); rows <= perPoint*float64(n) {
 		g.allRows, slow = true, g.slowSize[1]<<g.lastBits
 	}
-	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= min(cellsPerPoint*float64(n), mostCells) {
+	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= min(perPoint*float64(n), mostCells) {
 		g.cells, slow, mid = int64(cells), g.slowSize[1]*g.size[last], g.size[last]
 	}
 	g.step[0], g.step[1], g.step[last] = slow, mid, 1
 }
 
 // choose sets axes, side and reach for points in the box from low to high.
-func (g *cellGrid) choose(low, high []float64, radius float64, inPlane int64) {
+func (g *grid) choose(low, high []float64, radius float64, inPlane int64) {
 	extent := func(a int) float64 { return high[a] - low[a] }
 	axes := make([]int, len(low))
 	for a := range axes {
 		axes[a] = a
 	}
 	sort.SliceStable(axes, func(i, j int) bool { return extent(axes[i]) > extent(axes[j]) })
-	axes = axes[:min(len(axes), maxCellAxes)]
+	axes = axes[:min(len(axes), maxAxes)]
 	for len(axes) > 1 && extent(axes[len(axes)-1]) <= radius/2 {
 		axes = axes[:len(axes)-1] // one or two cells would not prune
 	}
 	reach := inPlane
-	if len(axes) == maxCellAxes {
+	if len(axes) == maxAxes {
 		reach = 1
 	}
 	side := radius / float64(reach) * sideSafety
@@ -143,7 +143,7 @@ func bulk(p *rows.Points) (low, high []float64) {
 // its key, in which the numbers along the other axes have theirs.
 
 // keyBits is the number of bits of a key.
-func (g *cellGrid) keyBits() int {
+func (g *grid) keyBits() int {
 	if g.cells > 0 {
 		return bits.Len64(uint64(g.cells - 1))
 	}
@@ -154,7 +154,7 @@ func (g *cellGrid) keyBits() int {
 }
 
 // key returns the key of the cell of a point.
-func (g *cellGrid) key(row []float32) uint64 {
+func (g *grid) key(row []float32) uint64 {
 	key := int64(0)
 	for i, a := range g.axes {
 		v := float64(row[a])
@@ -169,7 +169,7 @@ func (g *cellGrid) key(row []float32) uint64 {
 }
 
 // allCells tells whether all cells are listed.
-func (g *cellGrid) allCells() bool { return g.cells > 0 }
+func (g *grid) allCells() bool { return g.cells > 0 }
 
 // slowKey returns the key of a row.
-func (g *cellGrid) slowKey(a, b int64) uint64 { return uint64(a)<<g.midBits | uint64(b) }
+func (g *grid) slowKey(a, b int64) uint64 { return uint64(a)<<g.midBits | uint64(b) }

@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"sort"
@@ -10,8 +10,8 @@ import (
 // numbers along the last axis are within half of its own. Cells must be asked for
 // in ascending order, for then windows only ever move forward: a sweep over all
 // cells passes each a few times.
-type sweep struct {
-	cl      *cellList
+type Sweep struct {
+	cl      *List
 	kernels *simd.Kernels
 	bands   bands
 	row     int           // of the cells at hand; -1 before the first
@@ -39,13 +39,13 @@ type plane struct {
 }
 
 // searchBands cover the cells within reach.
-func (g *cellGrid) searchBands() bands {
+func (g *grid) searchBands() bands {
 	return g.newBands(1, func(_, _ int64) []band { return []band{{half: int(g.reach)}} })
 }
 
 // newBands asks for the bands of all rows within a multiple of the reach. With
 // fewer than three axes some rows have no neighbours along the slower ones.
-func (g *cellGrid) newBands(multiple int64, of func(da, db int64) []band) (b bands) {
+func (g *grid) newBands(multiple int64, of func(da, db int64) []band) (b bands) {
 	slow := func(axis int) int64 {
 		if axis >= len(g.axes)-1 {
 			return 0
@@ -63,12 +63,12 @@ func (g *cellGrid) newBands(multiple int64, of func(da, db int64) []band) (b ban
 }
 
 // searchSweep returns a sweep over the cells within the radius.
-func (cl *cellList) searchSweep(kernels *simd.Kernels) *sweep {
+func (cl *List) Sweep(kernels *simd.Kernels) *Sweep {
 	return newSweep(cl, kernels, cl.searchBands())
 }
 
-func newSweep(cl *cellList, kernels *simd.Kernels, b bands) *sweep {
-	s := &sweep{cl: cl, kernels: kernels, bands: b}
+func newSweep(cl *List, kernels *simd.Kernels, b bands) *Sweep {
+	s := &Sweep{cl: cl, kernels: kernels, bands: b}
 	reach := int64(len(b.at) - 1)
 	for da := -reach; da <= reach; da++ {
 		s.planes = append(s.planes, plane{da: da})
@@ -78,7 +78,7 @@ func newSweep(cl *cellList, kernels *simd.Kernels, b bands) *sweep {
 }
 
 // restart begins another sequence of cells.
-func (s *sweep) restart() {
+func (s *Sweep) restart() {
 	s.row = -1
 	for i := range s.planes {
 		s.planes[i].from = -1
@@ -87,7 +87,7 @@ func (s *sweep) restart() {
 
 // enter moves on to a row of cells, of which those from number lo on will be
 // asked for.
-func (s *sweep) enter(row int, lo uint32) {
+func (s *Sweep) enter(row int, lo uint32) {
 	cl := s.cl
 	begins := s.row < 0
 	a, b := cl.slow(row)
@@ -138,7 +138,7 @@ func (p *plane) move(rowKey []uint64, least, most uint64) {
 }
 
 // open opens windows at the beginning of a row.
-func (s *sweep) open(row int, bands []band) {
+func (s *Sweep) open(row int, bands []band) {
 	from, end := s.cl.cellsOf(row)
 	if from == end {
 		return
@@ -151,7 +151,7 @@ func (s *sweep) open(row int, bands []band) {
 
 // around moves the windows to the cells within half of those from number lo to hi
 // of the row entered last.
-func (s *sweep) around(lo, hi uint32) {
+func (s *Sweep) around(lo, hi uint32) {
 	if !s.cl.allCells() {
 		s.kernels.Slide(s.windows, s.cl.fast, lo, hi)
 		return
@@ -166,14 +166,14 @@ func (s *sweep) around(lo, hi uint32) {
 
 // clusters moves the windows from one cluster to the next, of those from from to
 // to-1, as long as visit wants it, and tells whether it always did.
-func (s *sweep) clusters(from, to int, visit func(c int) bool) bool {
+func (s *Sweep) Clusters(from, to int, visit func(c int) bool) bool {
 	cl := s.cl
 	s.restart()
-	cell := cl.cellOf(cl.first[from])
+	cell := cl.cellOf(cl.First[from])
 	row := cl.rowOf(cell)
 	_, rowEnd := cl.cellsOf(row)
 	for c := from; c < to; c++ {
-		for cl.start[cell+1] <= cl.first[c] {
+		for cl.start[cell+1] <= cl.First[c] {
 			cell++
 		}
 		for rowEnd <= cell {
@@ -185,7 +185,7 @@ func (s *sweep) clusters(from, to int, visit func(c int) bool) bool {
 			s.enter(row, lo)
 		}
 		last := cell // of the cluster
-		for cl.start[last+1] < cl.first[c+1] {
+		for cl.start[last+1] < cl.First[c+1] {
 			last++
 		}
 		s.around(lo, cl.number(last, row))
@@ -203,7 +203,7 @@ const openPoints = 64
 // candidates adds the points, in ascending spans, that may be within the radius of
 // those of cluster c: the points of the windows, but for clusters with boxes beyond
 // the radius.
-func (s *sweep) candidates(c int, add func(from, to uint32)) {
+func (s *Sweep) Candidates(c int, add func(from, to uint32)) {
 	cl := s.cl
 	for i := range s.windows {
 		w := &s.windows[i]
@@ -215,9 +215,9 @@ func (s *sweep) candidates(c int, add func(from, to uint32)) {
 			add(from, to)
 			continue
 		}
-		for k := int(cl.boxes.of[w.From]); k < len(cl.first)-1 && cl.first[k] < to; k++ {
-			if cl.boxes.distance2(c, k) <= cl.radius2 {
-				add(max(from, cl.first[k]), min(to, cl.first[k+1]))
+		for k := int(cl.boxes.of[w.From]); k < len(cl.First)-1 && cl.First[k] < to; k++ {
+			if cl.boxes.distance2(c, k) <= cl.Radius2 {
+				add(max(from, cl.First[k]), min(to, cl.First[k+1]))
 			}
 		}
 	}

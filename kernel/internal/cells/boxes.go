@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"context"
@@ -17,34 +17,34 @@ type boxes struct {
 
 // prunes tells whether boxes would: where the grid has all axes and clusters are whole
 // cells, it has done what they could.
-func (cl *cellList) prunes() bool {
-	if cl.d > len(cl.axes) {
+func (cl *List) prunes() bool {
+	if cl.D > len(cl.axes) {
 		return true
 	}
 	for cell := range len(cl.start) - 1 {
-		if cl.start[cell+1]-cl.start[cell] > clusterPoints {
+		if cl.start[cell+1]-cl.start[cell] > ClusterPoints {
 			return true
 		}
 	}
 	return false
 }
 
-func newBoxes(ctx context.Context, cl *cellList, workers *par.Workers) (*boxes, error) {
-	clusters, d := len(cl.first)-1, cl.d
+func newBoxes(ctx context.Context, cl *List, workers *par.Workers) (*boxes, error) {
+	clusters, d := len(cl.First)-1, cl.D
 	b := &boxes{d: d, lo: make([]float32, clusters*d), hi: make([]float32, clusters*d), of: make([]uint32, len(cl.start))}
 	const perPiece = 4096
 	return b, workers.Do(ctx, par.Blocks(len(cl.start), perPiece), par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(cl.start), perPiece)
-		c := cl.clusterOf(cl.start[from])
+		c := cl.ClusterOf(cl.start[from])
 		for cell := from; cell < to; cell++ {
-			for c < clusters && cl.first[c+1] <= cl.start[cell] {
+			for c < clusters && cl.First[c+1] <= cl.start[cell] {
 				c++
 			}
 			b.of[cell] = uint32(c)
 			if cell < len(cl.start)-1 {
 				// The clusters that begin in this cell.
-				for k := c; k < clusters && cl.first[k] < cl.start[cell+1]; k++ {
-					if cl.first[k] >= cl.start[cell] {
+				for k := c; k < clusters && cl.First[k] < cl.start[cell+1]; k++ {
+					if cl.First[k] >= cl.start[cell] {
 						b.around(cl, k)
 					}
 				}
@@ -54,10 +54,10 @@ func newBoxes(ctx context.Context, cl *cellList, workers *par.Workers) (*boxes, 
 }
 
 // around sets the box of a cluster.
-func (b *boxes) around(cl *cellList, c int) {
+func (b *boxes) around(cl *List, c int) {
 	lo, hi := b.lo[c*b.d:][:b.d], b.hi[c*b.d:][:b.d]
 	for a := range lo {
-		points := cl.axis[a*cl.n:][cl.first[c]:cl.first[c+1]]
+		points := cl.Axis[a*cl.N:][cl.First[c]:cl.First[c+1]]
 		lo[a], hi[a] = points[0], points[0]
 		for _, v := range points[1:] {
 			lo[a], hi[a] = min(lo[a], v), max(hi[a], v)

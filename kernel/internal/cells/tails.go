@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"context"
@@ -16,23 +16,23 @@ import (
 // their cell, r at least; all others at twice the radius. These weights, which
 // are the same for all points of a cell, include w(r) for the point itself and
 // each of its neighbours, which is subtracted.
-func (cl *cellList) tails(ctx context.Context, q *rows.Request, counts []uint32, near func(i int) []uint32) ([]float64, error) {
+func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, near func(i int) []uint32) ([]float64, error) {
 	r := q.Radius
 	bands, rest := cl.tailBands(q)
 	before := cl.start // given points before each cell
-	if cl.group != nil {
+	if cl.Group != nil {
 		before = make([]uint32, len(cl.start))
 		for cell, i := range cl.start {
-			before[cell] = cl.group[i]
+			before[cell] = cl.Group[i]
 		}
 	}
-	doubles, err := cl.doubles(ctx, near)
+	doubles, err := cl.Doubles(ctx, near)
 	if err != nil {
 		return nil, err
 	}
-	total := float64(len(cl.order))
+	total := float64(len(cl.Order))
 	atRadius := q.Weight(r * r)
-	tails := make([]float64, cl.n)
+	tails := make([]float64, cl.N)
 	const cellsPerPiece = 4096
 	err = q.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
 		sweep, sums := newSweep(cl, q.Kernels, bands), make([]float64, cellsPerPiece)
@@ -66,12 +66,12 @@ func (cl *cellList) tails(ctx context.Context, q *rows.Request, counts []uint32,
 // doubles returns how many more points there are around each distinct point, and at
 // its place, than distinct ones; nil where all are distinct. Mostly few are not, and
 // it is they who tell their neighbours.
-func (cl *cellList) doubles(ctx context.Context, near func(i int) []uint32) ([]uint64, error) {
-	if cl.group == nil {
+func (cl *List) Doubles(ctx context.Context, near func(i int) []uint32) ([]uint64, error) {
+	if cl.Group == nil {
 		return nil, nil
 	}
-	out := make([]uint64, cl.n)
-	for i := range cl.n {
+	out := make([]uint64, cl.N)
+	for i := range cl.N {
 		more := uint64(cl.multiplicity(i) - 1)
 		if more == 0 {
 			continue
@@ -91,7 +91,7 @@ func (cl *cellList) doubles(ctx context.Context, near func(i int) []uint32) ([]u
 // all of the row entered last, times the weights of the windows. before holds the
 // number of points before each cell. Cells all of whose points are isolated may be
 // left out.
-func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
+func (s *Sweep) weigh(sums []float64, first int, before, counts []uint32) {
 	cl := s.cl
 	if cl.allCells() {
 		size := int(cl.size[len(cl.axes)-1])
@@ -136,7 +136,7 @@ func (s *sweep) weigh(sums []float64, first int, before, counts []uint32) {
 }
 
 // allIsolated tells whether no point of some cells has a neighbour.
-func (cl *cellList) allIsolated(from, to int, counts []uint32) bool {
+func (cl *List) allIsolated(from, to int, counts []uint32) bool {
 	for i := int(cl.start[from]); i < int(cl.start[to]); i++ {
 		if counts[i] > 0 || cl.multiplicity(i) > 1 {
 			return false
@@ -150,7 +150,7 @@ func (cl *cellList) allIsolated(from, to int, counts []uint32) bool {
 // have counted already. Two in a row are enough, the cells that may be as near as
 // the radius and all within twice the radius: beyond the first the weight falls by
 // an order of magnitude.
-func (cl *cellList) tailBands(q *rows.Request) (out bands, rest float64) {
+func (cl *List) tailBands(q *rows.Request) (out bands, rest float64) {
 	// Distances between cells, rounded down: cells are half open and their
 	// numbers are rounded.
 	apart := func(cells int64) float64 { return float64(max(cells-1, 0)) * cl.side / sideSafety / sideSafety }
@@ -186,14 +186,14 @@ func abs(v int64) int64 {
 
 // cellFar returns a lower bound of the distance that the tails of a search within r
 // know of a point that is really at the given distance. It is for one goroutine.
-func cellFar(p *rows.Points) func(r, distance float64) float64 {
-	if p.D > maxCellAxes {
+func Far(p *rows.Points) func(r, distance float64) float64 {
+	if p.D > maxAxes {
 		return func(r, _ float64) float64 { return r } // axes without a grid give no bound
 	}
 	at, side := -1.0, 0.0 // the last radius, and the side of its cells
 	return func(r, distance float64) float64 {
 		if r != at {
-			at, side = r, newCellGrid(p, r).side
+			at, side = r, newGrid(p, r).side
 		}
 		return min(distance-2*side*math.Sqrt(float64(p.D)), 2*r)
 	}

@@ -1,4 +1,4 @@
-package kernel
+package cells
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 // countCells orders the points by cell where all cells are listed: what is before a
 // point are the points of the cells before its own and those of its own that are given
 // earlier. Workers count and place a piece each.
-func (cl *cellList) countCells(ctx context.Context, p *rows.Points, workers *par.Workers) error {
+func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Workers) error {
 	cells := int(cl.cells)
 	// No more counters than cellsPerPoint allows.
-	pieces := min(workers.Count(), cellsPerPoint*p.N/cells)
+	pieces := min(workers.Count(), perPoint*p.N/cells)
 	keys, next := make([]uint32, p.N), make([]uint32, pieces*cells)
-	cl.order, cl.start = make([]uint32, p.N), make([]uint32, cells+1)
+	cl.Order, cl.start = make([]uint32, p.N), make([]uint32, cells+1)
 	piece := func(i int) (lo, hi int, counts []uint32) {
 		return par.Part(p.N, i, pieces), par.Part(p.N, i+1, pieces), next[i*cells:][:cells]
 	}
@@ -49,7 +49,7 @@ func (cl *cellList) countCells(ctx context.Context, p *rows.Points, workers *par
 		lo, hi, place := piece(i)
 		for i, key := range keys[lo:hi] {
 			at := &place[key]
-			cl.order[*at] = uint32(lo + i)
+			cl.Order[*at] = uint32(lo + i)
 			*at++
 		}
 	}))
@@ -57,19 +57,19 @@ func (cl *cellList) countCells(ctx context.Context, p *rows.Points, workers *par
 
 // sortByCell orders the points by the keys of their cells and finds these, where
 // only the occupied ones are listed.
-func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *rows.Points, workers *par.Workers) error {
+func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points, workers *par.Workers) error {
 	keys := make([]K, p.N)
-	cl.order = make([]uint32, p.N)
+	cl.Order = make([]uint32, p.N)
 	const pointsPerPiece = 1 << 14
 	if err := workers.Do(ctx, par.Blocks(p.N, pointsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, p.N, pointsPerPiece)
 		for i := lo; i < hi; i++ {
-			keys[i], cl.order[i] = K(cl.key(p.Single.Row(i))), uint32(i)
+			keys[i], cl.Order[i] = K(cl.key(p.Single.Row(i))), uint32(i)
 		}
 	})); err != nil {
 		return err
 	}
-	keys, err := radix.Sort(ctx, keys, cl.order, cl.keyBits(), workers)
+	keys, err := radix.Sort(ctx, keys, cl.Order, cl.keyBits(), workers)
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func sortByCell[K uint32 | uint64](ctx context.Context, cl *cellList, p *rows.Po
 }
 
 // listOccupied finds the occupied cells and their rows in the sorted keys.
-func listOccupied[K uint32 | uint64](cl *cellList, keys []K) {
+func listOccupied[K uint32 | uint64](cl *List, keys []K) {
 	cells, rows := 0, 0
 	if cl.allRows {
 		rows = cl.rows()
@@ -124,17 +124,17 @@ func listOccupied[K uint32 | uint64](cl *cellList, keys []K) {
 // sortWithinCells fetches the coordinates in sorted order and orders each cell
 // so that equal points are adjacent and, in large cells, near points are. It
 // tells whether any are equal.
-func (cl *cellList) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers) (equal bool, err error) {
-	d, n := cl.d, p.N
-	cl.axis = make([]float32, n*d+simd.CoordinatePad)
-	mem.Huge(cl.axis)
+func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers) (equal bool, err error) {
+	d, n := cl.D, p.N
+	cl.Axis = make([]float32, n*d+simd.CoordinatePad)
+	mem.Huge(cl.Axis)
 	const cellsPerPiece = 4096
 	var found atomic.Bool
 	err = workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
-		members := cl.order[cl.start[from]:cl.start[to]]
+		members := cl.Order[cl.start[from]:cl.start[to]]
 		for a := range d {
-			out := cl.axis[a*n+int(cl.start[from]):][:len(members)]
+			out := cl.Axis[a*n+int(cl.start[from]):][:len(members)]
 			for i, row := range members {
 				out[i] = p.Single.Data[int(row)*p.Single.Stride+a]
 			}
@@ -142,11 +142,11 @@ func (cl *cellList) sortWithinCells(ctx context.Context, p *rows.Points, workers
 		for cell := from; cell < to; cell++ {
 			lo, hi := int(cl.start[cell]), int(cl.start[cell+1])
 			switch {
-			case hi-lo > clusterPoints && (hi-lo > quarterPoints || d > maxCellAxes):
+			case hi-lo > ClusterPoints && (hi-lo > quarterPoints || d > maxAxes):
 				if cl.alongCurve(lo, hi) {
 					found.Store(true)
 				}
-			case hi-lo > clusterPoints:
+			case hi-lo > ClusterPoints:
 				if cl.byQuarters(lo, hi) {
 					found.Store(true)
 				}
@@ -162,8 +162,8 @@ func (cl *cellList) sortWithinCells(ctx context.Context, p *rows.Points, workers
 
 // gatherEqual moves equal points among those from lo to hi-1 together and tells
 // whether there are any. Cells hold few points, and equal ones are rare.
-func (cl *cellList) gatherEqual(lo, hi int) (equal bool) {
-	x := cl.axis[lo:hi]
+func (cl *List) gatherEqual(lo, hi int) (equal bool) {
+	x := cl.Axis[lo:hi]
 	for i, v := range x {
 		for j := i + 1; j < len(x); j++ {
 			if x[j] != v || cl.compare(lo+i, lo+j) != 0 {
@@ -181,12 +181,12 @@ func (cl *cellList) gatherEqual(lo, hi int) (equal bool) {
 }
 
 // rotate moves point j to place i < j and those between one place on.
-func (cl *cellList) rotate(i, j int) {
-	order := cl.order[j]
-	copy(cl.order[i+1:j+1], cl.order[i:j])
-	cl.order[i] = order
-	for a := range cl.d {
-		axis := cl.axis[a*cl.n:][:cl.n]
+func (cl *List) rotate(i, j int) {
+	order := cl.Order[j]
+	copy(cl.Order[i+1:j+1], cl.Order[i:j])
+	cl.Order[i] = order
+	for a := range cl.D {
+		axis := cl.Axis[a*cl.N:][:cl.N]
 		v := axis[j]
 		copy(axis[i+1:j+1], axis[i:j])
 		axis[i] = v
@@ -199,12 +199,12 @@ const quarterPoints = 512
 // byQuarters orders the points from lo to hi-1 by quarters of their extent along
 // each axis, in the order of a Morton curve, which takes a fraction of the time of
 // a sort and makes clusters nearly as small. It tells whether any points are equal.
-func (cl *cellList) byQuarters(lo, hi int) (equal bool) {
-	const buckets = 1 << (2 * maxCellAxes)
+func (cl *List) byQuarters(lo, hi int) (equal bool) {
+	const buckets = 1 << (2 * maxAxes)
 	m := hi - lo
 	var code [quarterPoints]uint8
-	for a := range cl.d {
-		x := cl.axis[a*cl.n+lo:][:m]
+	for a := range cl.D {
+		x := cl.Axis[a*cl.N+lo:][:m]
 		low, high := slices.Min(x), slices.Max(x)
 		if low == high {
 			continue
@@ -212,7 +212,7 @@ func (cl *cellList) byQuarters(lo, hi int) (equal bool) {
 		scale := 4 / (float64(high) - float64(low))
 		for i, v := range x {
 			quarter := min(uint8((float64(v)-float64(low))*scale), 3)
-			code[i] |= quarter>>1<<(cl.d+a) | quarter&1<<a
+			code[i] |= quarter>>1<<(cl.D+a) | quarter&1<<a
 		}
 	}
 	var start [buckets + 1]int
@@ -229,13 +229,13 @@ func (cl *cellList) byQuarters(lo, hi int) (equal bool) {
 		next[c]++
 	}
 	var oldOrder [quarterPoints]uint32
-	copy(oldOrder[:], cl.order[lo:hi])
+	copy(oldOrder[:], cl.Order[lo:hi])
 	for i, at := range place[:m] {
-		cl.order[lo+int(at)] = oldOrder[i]
+		cl.Order[lo+int(at)] = oldOrder[i]
 	}
 	var old [quarterPoints]float32
-	for a := range cl.d {
-		x := cl.axis[a*cl.n+lo:][:m]
+	for a := range cl.D {
+		x := cl.Axis[a*cl.N+lo:][:m]
 		copy(old[:], x)
 		for i, at := range place[:m] {
 			x[at] = old[i]
@@ -250,9 +250,9 @@ func (cl *cellList) byQuarters(lo, hi int) (equal bool) {
 }
 
 // compare orders sorted points by their coordinates.
-func (cl *cellList) compare(i, j int) int {
-	for a := range cl.d {
-		if x, y := cl.axis[a*cl.n+i], cl.axis[a*cl.n+j]; x < y {
+func (cl *List) compare(i, j int) int {
+	for a := range cl.D {
+		if x, y := cl.Axis[a*cl.N+i], cl.Axis[a*cl.N+j]; x < y {
 			return -1
 		} else if x > y {
 			return 1
@@ -263,23 +263,23 @@ func (cl *cellList) compare(i, j int) int {
 
 // alongCurve orders the points from lo to hi-1 along a Morton curve. It tells
 // whether any are equal.
-func (cl *cellList) alongCurve(lo, hi int) (equal bool) {
-	d, m := cl.d, hi-lo
+func (cl *List) alongCurve(lo, hi int) (equal bool) {
+	d, m := cl.D, hi-lo
 	coords := blas32.General{Rows: m, Cols: d, Stride: d, Data: make([]float32, m*d)}
 	for i := range m {
 		for a := range d {
-			coords.Data[i*d+a] = cl.axis[a*cl.n+lo+i]
+			coords.Data[i*d+a] = cl.Axis[a*cl.N+lo+i]
 		}
 	}
 	order, err := sparse.MortonOrder(coords)
 	if err != nil {
 		panic(err) // the points have been checked
 	}
-	members := slices.Clone(cl.order[lo:hi])
+	members := slices.Clone(cl.Order[lo:hi])
 	for i, from := range order {
-		cl.order[lo+i] = members[from]
+		cl.Order[lo+i] = members[from]
 		for a := range d {
-			cl.axis[a*cl.n+lo+i] = coords.Data[int(from)*d+a]
+			cl.Axis[a*cl.N+lo+i] = coords.Data[int(from)*d+a]
 		}
 		equal = equal || i > 0 && cl.compare(lo+i-1, lo+i) == 0
 	}
@@ -287,24 +287,24 @@ func (cl *cellList) alongCurve(lo, hi int) (equal bool) {
 }
 
 // collapse replaces runs of equal points, which share a cell, by one.
-func (cl *cellList) collapse() {
-	cl.group = make([]uint32, 0, cl.n+1)
+func (cl *List) collapse() {
+	cl.Group = make([]uint32, 0, cl.N+1)
 	for cell := range len(cl.start) - 1 {
 		from, to := cl.start[cell], cl.start[cell+1]
-		cl.start[cell] = uint32(len(cl.group))
+		cl.start[cell] = uint32(len(cl.Group))
 		for i := from; i < to; i++ {
 			if i == from || cl.compare(int(i-1), int(i)) != 0 {
-				cl.group = append(cl.group, i)
+				cl.Group = append(cl.Group, i)
 			}
 		}
 	}
-	distinct := len(cl.group)
+	distinct := len(cl.Group)
 	cl.start[len(cl.start)-1] = uint32(distinct)
-	axis := make([]float32, distinct*cl.d+simd.CoordinatePad)
-	for a := range cl.d {
-		for g, i := range cl.group {
-			axis[a*distinct+g] = cl.axis[a*cl.n+int(i)]
+	axis := make([]float32, distinct*cl.D+simd.CoordinatePad)
+	for a := range cl.D {
+		for g, i := range cl.Group {
+			axis[a*distinct+g] = cl.Axis[a*cl.N+int(i)]
 		}
 	}
-	cl.axis, cl.group, cl.n = axis, append(cl.group, uint32(cl.n)), distinct
+	cl.Axis, cl.Group, cl.N = axis, append(cl.Group, uint32(cl.N)), distinct
 }
