@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
@@ -25,7 +26,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 		return completeGraph(ctx, p, b, o)
 	}
 	radius = min(radius, maxRadius(b))
-	search := filterSearch
+	search := codes.Search
 	if p.D <= maxDirect {
 		search = cells.Search
 	}
@@ -66,7 +67,7 @@ func searchBytes(n, d int, o *Options) int64 {
 	if d <= maxDirect {
 		return cells.Bytes(n, d, workers)
 	}
-	return max(completeBytes(n, d, workers), filterBytes(n, d, workers))
+	return max(completeBytes(n, d, workers), codes.Bytes(n, d, workers))
 }
 
 // sortRow orders the entries of a row by their columns, in a buffer that it returns for

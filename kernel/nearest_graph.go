@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -28,7 +29,7 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 		return nil, o.searchError(rows.TooManyWeights(float64(held) + float64(size)))
 	}
 	request := o.request(p, b, math.Inf(1))
-	found, err := searchNearest(ctx, k, request)
+	found, err := codes.Nearest(ctx, k, request)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ type nearestLists struct {
 }
 
 // newNearestLists puts the neighbours of each point in order and makes their weights.
-func newNearestLists(ctx context.Context, found *nearestNeighbours, b Bandwidth, o *Options) (*nearestLists, error) {
+func newNearestLists(ctx context.Context, found *codes.Neighbours, b Bandwidth, o *Options) (*nearestLists, error) {
 	k := found.K
 	n := len(found.Place) / k
 	l := &nearestLists{ptr: make([]uint64, n+1), ind: found.Place, val: make([]float32, n*k), most: rows.RadiusSquared(maxRadius(b))}

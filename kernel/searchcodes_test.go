@@ -26,7 +26,7 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 		p, _ := exactSet(rng, n, d)
 		points := rows.View32(p)
 		centre := slices.Clone(points.Row(0))
-		pr := coordinates(centre)
+		pr := codes.coordinates(centre)
 		if d > 64 && rapid.Bool().Draw(t, "directions") {
 			basis := mat.NewDense(63, d, nil)
 			for i := range 63 {
@@ -34,7 +34,7 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 					basis.Set(i, c, rng.NormFloat64())
 				}
 			}
-			pr = along(centre, basis, 64, positive(typicalDistance(p, rng), 1)*math.Exp2(float64(rng.IntN(5)-3)))
+			pr = codes.along(centre, basis, 64, codes.positive(typicalDistance(p, rng), 1)*math.Exp2(float64(rng.IntN(5)-3)))
 		}
 		o := &Options{Kernels: simd.At(simd.Best())}
 		if err := pr.fit(context.Background(), points.Row, n, o); err != nil {
@@ -66,19 +66,19 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 func TestReachLosesNoPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const depth = 64
-		c := newCodes(2, depth, 1)
+		c := codes.newCodes(2, depth, 1)
 		for i := range c.code {
 			c.code[i] = int8(rapid.IntRange(-127, 127).Draw(t, "code"))
 		}
 		c.measure(0)
 		c.measure(1)
-		apart := math.Sqrt(float64(c.norm2[0]) + float64(c.norm2[1]) - 2*float64(dot8(c.row(0), c.row(1))))
+		apart := math.Sqrt(float64(c.norm2[0]) + float64(c.norm2[1]) - 2*float64(codes.dot8(c.row(0), c.row(1))))
 		share := rapid.Float64Range(0, 1).Draw(t, "share")
 		a, b := share*apart, apart-share*apart
 		if a+b < apart { // rounded
 			b = math.Nextafter(b, math.Inf(1))
 		}
-		r := reach{usual: rapid.Float64Range(0, 2*apart+1).Draw(t, "usual"), most: b + rapid.Float64Range(0, 100).Draw(t, "more")}
+		r := codes.reach{usual: rapid.Float64Range(0, 2*apart+1).Draw(t, "usual"), most: b + rapid.Float64Range(0, 100).Draw(t, "more")}
 		product := int64(0)
 		for i, v := range c.row(0) {
 			product += int64(v) * (int64(c.row(1)[i]) + 128)
@@ -91,11 +91,11 @@ func TestReachLosesNoPair(t *testing.T) {
 
 func TestReachesWithoutLimits(t *testing.T) {
 	for _, v := range []float64{math.Inf(1), math.NaN(), 1e300} {
-		if got := bounded(v); got != 1<<15 {
+		if got := codes.bounded(v); got != 1<<15 {
 			t.Errorf("bounded(%g) = %g", v, got)
 		}
 	}
-	r := reach{usual: bounded(math.Inf(1)), most: bounded(math.Inf(1))}
+	r := codes.reach{usual: codes.bounded(math.Inf(1)), most: codes.bounded(math.Inf(1))}
 	if low, high := r.threshold(0, 0, 1<<15), r.bias(1<<26, 1<<15); low > -(1<<27) || high < 1<<28 {
 		t.Errorf("threshold %d, bias %d", low, high)
 	}

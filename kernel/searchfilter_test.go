@@ -14,7 +14,7 @@ import (
 // Hubs are near to all points, each at another place of its piece. What lists of
 // pieces before hold stays within what the worker was granted.
 func TestListsOfOtherPiecesAreDropped(t *testing.T) {
-	const n, d, radius, piece = 16384, 64, 1.01, mostTogether * panelColumns
+	const n, d, radius, piece = 16384, 64, 1.01, codes.mostTogether * codes.panelColumns
 	rng := rngOf(1)
 	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: fill(n*d, func(i int) float64 {
 		v := rng.NormFloat64() / math.Sqrt(d) // two of them are mostly sqrt(2) apart
@@ -29,18 +29,18 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newSearch(mustPoints(t, p), nil)
-	sv, err := takeSurvey(t.Context(), n, d, s.row, radius, o)
+	s := codes.newSet(mustPoints(t, p), nil)
+	sv, err := codes.takeSurvey(t.Context(), n, d, s.row, radius, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.codes, err = sv.projection.encode(t.Context(), s.row, n, o); err != nil {
 		t.Fatal(err)
 	}
-	if s.tiles, err = newTiles(t.Context(), s.codes, nil, false, workers); err != nil {
+	if s.tiles, err = codes.newTiles(t.Context(), s.codes, nil, false, workers); err != nil {
 		t.Fatal(err)
 	}
-	pass, err := newFilterPass(t.Context(), s, Sigma(1), radius, func(int) float64 { return 1 }, o)
+	pass, err := codes.newFilterPass(t.Context(), s, Sigma(1), radius, func(int) float64 { return 1 }, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 		held += cap(room.ind[i])
 	}
 	// Lists grow to twice what is in them, and one may do so before it is counted.
-	if found := pass.lower()[n-1]; held > 2*(room.granted+listPoints) || int(found) < n/piece/2 {
+	if found := pass.lower()[n-1]; held > 2*(room.granted+codes.listPoints) || int(found) < n/piece/2 {
 		t.Errorf("lists hold %d, granted are %d; %d hubs have found the last point", held, room.granted, found)
 	}
 }
@@ -73,7 +73,7 @@ func TestPreparationsStopWithTheContext(t *testing.T) {
 	for name, do := range map[string]func() error{
 		"distances":      func() error { _, err := newDistancer(ctx, p, nil, workers); return err },
 		"unit distances": func() error { _, err := newUnitDistancer(ctx, p, workers); return err },
-		"typical radii":  func() error { _, _, err := typicalRadii(ctx, newSearch(p, nil), 3, o); return err },
+		"typical radii":  func() error { _, _, err := codes.typicalRadii(ctx, codes.newSet(p, nil), 3, o); return err },
 	} {
 		if err := do(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

@@ -36,13 +36,13 @@ func TestLeadersOfFewGroups(t *testing.T) {
 // others within reach.
 func TestOverlapOfLeaders(t *testing.T) {
 	const n, depth = 64, 64
-	c := newCodes(n, depth, 1)
+	c := codes.newCodes(n, depth, 1)
 	for i := range n {
 		c.row(i)[0] = int8(i % 4 * 10)
 		c.measure(i)
 	}
 	for _, test := range []struct{ reach, want float64 }{{5, 0}, {12, 0.5}, {40, 1}} {
-		l := &leaders{count: 4, reach: test.reach, codes: newCodes(mostLeaders, depth, 1)}
+		l := &codes.leaders{count: 4, reach: test.reach, codes: codes.newCodes(codes.mostLeaders, depth, 1)}
 		for i := range l.count {
 			copy(l.codes.row(i), c.row(i))
 			l.codes.measure(i)

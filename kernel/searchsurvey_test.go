@@ -51,7 +51,7 @@ func TestSurveyFindsDirections(t *testing.T) {
 			}
 			radius := 0.6 * math.Sqrt(2*(d*test.noise*test.noise+hidden*test.size*test.size))
 			o := &Options{Kernels: simd.At(simd.Best()), Workers: workers}
-			s, err := takeSurvey(context.Background(), n, d, row, radius, o)
+			s, err := codes.takeSurvey(context.Background(), n, d, row, radius, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 
 // nearestNeighbours are the k nearest neighbours of every point, by place in the order of
 // a search.
-type nearestNeighbours struct {
+type Neighbours struct {
 	K        int
 	Order    []uint32  // given row at each place; nil when it is the place's number
 	Place    []uint32  // K for each place, nearest first
@@ -26,8 +26,8 @@ type nearestNeighbours struct {
 // searchNearest finds the k nearest neighbours of every point, nearer ones first and,
 // of those at the same distance by rows.Dist2, the ones of lower given rows. It needs no
 // radius. Equal points are at distance 0 and count like any others.
-func searchNearest(ctx context.Context, k int, req *rows.Request) (*nearestNeighbours, error) {
-	s := newSearch(req.Points, nil)
+func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error) {
+	s := newSet(req.Points, nil)
 	radius, wide, err := typicalRadii(ctx, s, k, req)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func searchNearest(ctx context.Context, k int, req *rows.Request) (*nearestNeigh
 		return nil, err // a piece may have been left half done
 	}
 	pairs := int64(s.n) * int64(s.n-1)
-	return &nearestNeighbours{
+	return &Neighbours{
 		K: k, Order: s.at, Place: pass.place, Dist2: pass.d2, Distance: s.distance,
 		Stats: s.stats(pairs, pass.compared.Load(), pass.left.Load(), int64(s.n)*int64(k)),
 	}, nil
@@ -56,7 +56,7 @@ func searchNearest(ctx context.Context, k int, req *rows.Request) (*nearestNeigh
 
 // typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
 // median point, and one within which most points have k.
-func typicalRadii(ctx context.Context, s *search, k int, req *rows.Request) (median, wide float64, err error) {
+func typicalRadii(ctx context.Context, s *set, k int, req *rows.Request) (median, wide float64, err error) {
 	sample := rows.Spread(min(s.n, surveyRows), s.n)
 	at := k * len(sample) / s.n
 	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
@@ -87,7 +87,7 @@ func typicalRadii(ctx context.Context, s *search, k int, req *rows.Request) (med
 // small early. The neighbours do not depend on the order.
 type nearestPass struct {
 	ctx            context.Context
-	s              *search
+	s              *set
 	k              int
 	wide2          float64 // square of the radius to begin with
 	kernels        *simd.Kernels
@@ -97,13 +97,13 @@ type nearestPass struct {
 	ballThreshold  []int32
 	place          []uint32  // of neighbours: k for each point, nearest first
 	d2             []float64 // and their squared distances
-	rooms          []*nearestRoom
+	rooms          []*nearestScratch
 	progress       *rows.Progress
 	compared, left atomic.Int64
 }
 
 // nearestRoom is the scratch memory of a worker.
-type nearestRoom struct {
+type nearestScratch struct {
 	near      []uint64
 	ballBias  []int32
 	mask      []uint64
@@ -119,11 +119,11 @@ type nearestRoom struct {
 	open  []bool
 }
 
-func newNearestPass(ctx context.Context, s *search, k int, radius, wide float64, req *rows.Request) *nearestPass {
+func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, req *rows.Request) *nearestPass {
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
 		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
-		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestRoom, req.Workers.Count()),
+		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestScratch, req.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
 		// With the largest radius as the usual one the thresholds of balls do not
@@ -137,9 +137,9 @@ func newNearestPass(ctx context.Context, s *search, k int, radius, wide float64,
 	return f
 }
 
-func (f *nearestPass) room(worker int) *nearestRoom {
+func (f *nearestPass) room(worker int) *nearestScratch {
 	if f.rooms[worker] == nil {
-		f.rooms[worker] = &nearestRoom{
+		f.rooms[worker] = &nearestScratch{
 			near: make([]uint64, f.s.tiles.count()), ballBias: make([]int32, panelColumns), mask: make([]uint64, panelColumns*runTiles),
 			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
 			most: make([]float64, panelColumns), open: make([]bool, panelColumns),
@@ -170,7 +170,7 @@ func (f *nearestPass) Run(worker, tile int) {
 
 // begin gives the open points of a tile the nearest of those in it and in as many tiles
 // around it as have k others, and returns which these are.
-func (f *nearestPass) begin(room *nearestRoom, tile int) (from, to int) {
+func (f *nearestPass) begin(room *nearestScratch, tile int) (from, to int) {
 	t := f.s.tiles
 	lo, hi := t.start[tile], t.start[tile+1]
 	for from, to = tile, tile+1; t.start[to]-t.start[from] <= f.k; {
@@ -194,7 +194,7 @@ func (f *nearestPass) begin(room *nearestRoom, tile int) (from, to int) {
 
 // sweep looks for neighbours of the open points of a tile in all tiles but those from
 // from to to-1, outwards.
-func (f *nearestPass) sweep(room *nearestRoom, tile, from, to int) {
+func (f *nearestPass) sweep(room *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi, count := t.start[tile], t.start[tile+1], t.count()
 	if t.balls != nil {
@@ -226,12 +226,12 @@ func (f *nearestPass) sweep(room *nearestRoom, tile, from, to int) {
 
 // radius returns the distance that neighbours of point i of the tile must not exceed,
 // rounded up, in units of codes.
-func (f *nearestPass) radius(room *nearestRoom, i int) float64 {
+func (f *nearestPass) radius(room *nearestScratch, i int) float64 {
 	return bounded(math.Sqrt(room.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
 }
 
 // visit looks for neighbours of the points of a tile in the tiles from to to-1.
-func (f *nearestPass) visit(room *nearestRoom, tile, from, to int) {
+func (f *nearestPass) visit(room *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi := t.start[tile], t.start[tile+1]
 	if t.balls != nil {
@@ -282,7 +282,7 @@ func (f *nearestPass) visit(room *nearestRoom, tile, from, to int) {
 }
 
 // check keeps those in the list that are nearer to point lo+i than others.
-func (f *nearestPass) check(room *nearestRoom, lo, i int) {
+func (f *nearestPass) check(room *nearestScratch, lo, i int) {
 	if len(room.list) == 0 {
 		return
 	}

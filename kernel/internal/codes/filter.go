@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -33,7 +33,7 @@ type filterPass struct {
 	chunk          int // of tiles they meet before points are looked at
 	least          int // points in a list that is checked then
 	k              *simd.Kernels
-	s              *search
+	s              *set
 	checker        checker
 	gamma          float64
 	threshold      []int32 // of points, and
@@ -41,18 +41,18 @@ type filterPass struct {
 	ballThreshold  []int32 // of balls, and
 	ballBias       []int32 // of columns with balls
 	tails          *tailBounds
-	rooms          []*filterRoom
+	rooms          []*filterScratch
 	memory         rows.Memory
 	pieces         []sparse.Rows // of each tile
 	progress       *rows.Progress
 	compared, left atomic.Int64 // pairs after balls, and after codes
 }
 
-func newFilterPass(ctx context.Context, s *search, multiplicity func(i int) float64, req *rows.Request) (*filterPass, error) {
+func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64, req *rows.Request) (*filterPass, error) {
 	t, c := s.tiles, s.codes
 	f := &filterPass{
 		ctx: ctx, t: t, k: req.Kernels, s: s, checker: newChecker(req.Radius, s.p.D), gamma: req.Gamma,
-		threshold: make([]int32, s.n), rooms: make([]*filterRoom, req.Workers.Count()),
+		threshold: make([]int32, s.n), rooms: make([]*filterScratch, req.Workers.Count()),
 		pieces: make([]sparse.Rows, t.count()),
 	}
 	// As many pieces as keep all workers busy to the end. What is found is stored by
@@ -81,7 +81,7 @@ func (f *filterPass) pieceCount() int { return par.Blocks(f.t.count(), f.togethe
 
 // filterRoom is the scratch memory of a worker. Points are those of the tiles that go
 // together.
-type filterRoom struct {
+type filterScratch struct {
 	rows.Writer
 	near      []uint64 // points of each tile that are near to each ball
 	mask      []uint64
@@ -100,7 +100,7 @@ type filterRoom struct {
 	granted   int // how many there is memory for
 	counts    []uint32
 	lower     []uint32 // how many pairs each point is the second of
-	tail      tailRoom
+	tail      tailScratch
 }
 
 const (
@@ -122,15 +122,15 @@ const (
 	freeFound = 1 << 15
 )
 
-func filterRoomBytes(n, depth int) int64 {
+func filterScratchBytes(n, depth int) int64 {
 	const points = mostTogether * panelColumns
 	return int64(n)/leastTile*8*mostTogether + 4*int64(n) + panelColumns*((8+2)*runTiles+int64(depth)+4+8) +
 		points*(3*24+2*4*listPoints) + (4+4+8)*(listPoints+panelColumns) + freeFound*24 + 8*rows.PieceRows + 1024
 }
 
-func (f *filterPass) room(worker int) *filterRoom {
+func (f *filterPass) room(worker int) *filterScratch {
 	if f.rooms[worker] == nil {
-		f.rooms[worker] = &filterRoom{
+		f.rooms[worker] = &filterScratch{
 			Writer: rows.NewWriter(&f.memory, 0), mask: make([]uint64, panelColumns*runTiles),
 			code: make([]int8, panelColumns*f.t.c.depth), threshold: make([]int32, panelColumns), granted: freeFound,
 			tail: f.tails.room(), lower: make([]uint32, f.s.n),
@@ -186,7 +186,7 @@ func (f *filterPass) Run(worker, piece int) {
 // was granted: a point with many neighbours may be anywhere in a piece. An entry of a
 // list takes half of what is granted for one, so that lists may be twice as long as
 // what is in them.
-func (r *filterRoom) empty() {
+func (r *filterScratch) empty() {
 	kept := 0
 	for i := range r.ind {
 		if size := cap(r.ind[i]); kept+size <= 2*r.granted {
@@ -203,13 +203,13 @@ func (r *filterRoom) empty() {
 func (f *filterPass) alive() bool { return !f.memory.Short() && f.ctx.Err() == nil }
 
 // nearOf returns which points of a tile are near to each ball from its own on.
-func (f *filterPass) nearOf(room *filterRoom, tile, first int) []uint64 {
+func (f *filterPass) nearOf(room *filterScratch, tile, first int) []uint64 {
 	count := f.t.count()
 	return room.near[(tile-first)*count:][:count-tile]
 }
 
 // approach finds the balls that points of a tile are near to.
-func (f *filterPass) approach(room *filterRoom, tile int, near []uint64) {
+func (f *filterPass) approach(room *filterScratch, tile int, near []uint64) {
 	t, depth := f.t, f.t.c.depth
 	f.k.Above8(near, t.balls.code[tile*depth:], t.panel(tile, tile+1), depth, f.ballBias[tile*panelColumns:][:panelColumns], f.ballThreshold[tile:])
 	near[0] = uint64(1)<<(t.start[tile+1]-t.start[tile]) - 1 // itself, whatever the ball
@@ -217,7 +217,7 @@ func (f *filterPass) approach(room *filterRoom, tile int, near []uint64) {
 
 // meet compares the points of a tile with those of the tiles from to to-1 whose balls
 // they are near to.
-func (f *filterPass) meet(room *filterRoom, tile, from, to int, near []uint64, base int) {
+func (f *filterPass) meet(room *filterScratch, tile, from, to int, near []uint64, base int) {
 	size := f.t.start[tile+1] - f.t.start[tile]
 	few := func(other int) bool { return bits.OnesCount64(near[other-tile]) <= size*3/4 }
 	for from < to {
@@ -244,7 +244,7 @@ func (f *filterPass) meet(room *filterRoom, tile, from, to int, near []uint64, b
 
 // compare looks for pairs of points of a tile, those given or all, with points of
 // the tiles from to to-1. Point base is the first in the room.
-func (f *filterPass) compare(room *filterRoom, tile, from, to int, which []int, base int) {
+func (f *filterPass) compare(room *filterScratch, tile, from, to int, which []int, base int) {
 	t, depth := f.t, f.t.c.depth
 	lo, size := t.start[tile], t.start[tile+1]-t.start[tile]
 	code, threshold := t.c.code[lo*depth:], f.threshold[lo:][:size]
@@ -302,7 +302,7 @@ const (
 )
 
 // check measures the distances of point base+i from those in its list.
-func (f *filterPass) check(room *filterRoom, base, i int) {
+func (f *filterPass) check(room *filterScratch, base, i int) {
 	list, all := room.list[i], f.s.p.Single
 	if len(list) == 0 {
 		return
@@ -337,7 +337,7 @@ func (f *filterPass) check(room *filterRoom, base, i int) {
 }
 
 // store hands over what was found from the points of a tile.
-func (f *filterPass) store(room *filterRoom, tile, base int) {
+func (f *filterPass) store(room *filterScratch, tile, base int) {
 	lo, hi := f.t.start[tile]-base, f.t.start[tile+1]-base
 	found := 0
 	for i := lo; i < hi; i++ {

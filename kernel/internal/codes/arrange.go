@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	} else if a.order, groups, err = l.assign(ctx, c, req); err != nil {
 		return nil, nil, err
 	}
-	a.rooms = make([]*arrangeRoom, req.Workers.Count())
+	a.rooms = make([]*arrangeScratch, req.Workers.Count())
 	for {
 		var open []int
 		for g := range groups {
@@ -82,11 +82,11 @@ type arrangement struct {
 	part         []uint8 // of the point at each place
 	groups       []group
 	open         []int // groups to be split
-	rooms        []*arrangeRoom
+	rooms        []*arrangeScratch
 }
 
 // arrangeRoom is the scratch memory of a worker.
-type arrangeRoom struct {
+type arrangeScratch struct {
 	rows, centres []float32
 	products      []float32
 	half          [mostParts]float32
@@ -98,9 +98,9 @@ type arrangeRoom struct {
 
 const arrangeRows = 256 // compared with centres at a time
 
-func (a *arrangement) room(worker int) *arrangeRoom {
+func (a *arrangement) room(worker int) *arrangeScratch {
 	if a.rooms[worker] == nil {
-		a.rooms[worker] = &arrangeRoom{
+		a.rooms[worker] = &arrangeScratch{
 			rows: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*a.places), centres: make([]float32, mostParts*a.places),
 			products: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*mostParts), sums: make([]int64, mostParts*a.places),
 		}
@@ -108,7 +108,7 @@ func (a *arrangement) room(worker int) *arrangeRoom {
 	return a.rooms[worker]
 }
 
-func arrangeRoomBytes(depth int) int64 {
+func arrangeScratchBytes(depth int) int64 {
 	const rows = mostParts * pointsPerPart
 	return int64(min(depth, exactPlaces))*(4*rows+4*mostParts+8*mostParts) + 4*rows*mostParts + 8*rows + 1024
 }
@@ -158,7 +158,7 @@ func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group,
 }
 
 // load copies codes of points from place lo on, every step-th, to the room.
-func (a *arrangement) load(room *arrangeRoom, lo, count, step int) {
+func (a *arrangement) load(room *arrangeScratch, lo, count, step int) {
 	for i := range count {
 		to := room.rows[i*a.places:][:a.places]
 		for t, v := range a.c.row(int(a.order[lo+i*step]))[:len(to)] {
@@ -168,7 +168,7 @@ func (a *arrangement) load(room *arrangeRoom, lo, count, step int) {
 }
 
 // seek returns centres for a group, by some steps of Lloyd from points of the group.
-func (a *arrangement) seek(room *arrangeRoom, g group) []float32 {
+func (a *arrangement) seek(room *arrangeScratch, g group) []float32 {
 	size := g.hi - g.lo
 	parts := min(mostParts, (2*size+leafPoints-1)/leafPoints)
 	count := min(size, parts*pointsPerPart)
@@ -201,7 +201,7 @@ func (a *arrangement) seek(room *arrangeRoom, g group) []float32 {
 // row that is farthest from those before it, of a few that are drawn. That finds
 // clusters as k-means++ does, and rows that lie apart from all others less often than
 // the farthest of all would.
-func (a *arrangement) scatter(room *arrangeRoom, count, parts int) {
+func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
 	const drawn = 8
 	words := random.NewSplitMix64(uint64(count))
 	distance := room.distance[:count]
@@ -233,7 +233,7 @@ func (a *arrangement) scatter(room *arrangeRoom, count, parts int) {
 
 // nearest finds the nearest centre for the rows in the room, of the lowest number
 // among equals: that with the least |c|^2/2 - q.c.
-func (a *arrangement) nearest(room *arrangeRoom, part []uint8, parts int) {
+func (a *arrangement) nearest(room *arrangeScratch, part []uint8, parts int) {
 	for p := range parts {
 		sum := float32(0)
 		for _, v := range room.centres[p*a.places:][:a.places] {

@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -101,17 +101,17 @@ func tailBytes(n, depth int) int64 {
 }
 
 // tailRoom is the scratch memory of a worker.
-type tailRoom struct {
+type tailScratch struct {
 	mask      []uint64
 	threshold []int32
 }
 
-func (tb *tailBounds) room() tailRoom {
-	return tailRoom{make([]uint64, panelColumns*len(tb.size)), make([]int32, panelColumns)}
+func (tb *tailBounds) room() tailScratch {
+	return tailScratch{make([]uint64, panelColumns*len(tb.size)), make([]int32, panelColumns)}
 }
 
 // bound sets the sums of the points lo to hi-1, of a tile.
-func (tb *tailBounds) bound(room *tailRoom, k *simd.Kernels, lo, hi int) {
+func (tb *tailBounds) bound(room *tailScratch, k *simd.Kernels, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		tb.sum[i] = tb.total
 	}

@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 )
 
 // search is a set of distinct points, prepared for a search.
-type search struct {
+type set struct {
 	p     *rows.Points
 	n     int
 	rows  []uint32 // given row of each point; nil where all take part
@@ -20,8 +20,8 @@ type search struct {
 	rough bool     // a filterPass measures distances in float32 first, as a nearestPass always does
 }
 
-func newSearch(p *rows.Points, rows []uint32) *search {
-	s := &search{p: p, n: p.N, rows: rows}
+func newSet(p *rows.Points, rows []uint32) *set {
+	s := &set{p: p, n: p.N, rows: rows}
 	if rows != nil {
 		s.n = len(rows)
 	}
@@ -29,7 +29,7 @@ func newSearch(p *rows.Points, rows []uint32) *search {
 }
 
 // given returns the given row at a place.
-func (s *search) given(i int) int {
+func (s *set) given(i int) int {
 	if s.at != nil {
 		i = int(s.at[i])
 	}
@@ -40,10 +40,10 @@ func (s *search) given(i int) int {
 }
 
 // row returns the numbers of the point at a place.
-func (s *search) row(i int) []float32 { return s.p.Single.Row(s.given(i)) }
+func (s *set) row(i int) []float32 { return s.p.Single.Row(s.given(i)) }
 
 // arrange orders the points and makes the tiles, with balls if they save work.
-func (s *search) arrange(ctx context.Context, radius float64, req *rows.Request) error {
+func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) error {
 	order, ends, err := arrange(ctx, s.codes, radius, req)
 	if err != nil {
 		return err
@@ -73,7 +73,7 @@ func (s *search) arrange(ctx context.Context, radius float64, req *rows.Request)
 }
 
 // givenRows returns the given rows at some places, in a buffer if need be.
-func (s *search) givenRows(places []uint32, buffer *[]uint32) []uint32 {
+func (s *set) givenRows(places []uint32, buffer *[]uint32) []uint32 {
 	if s.index == nil {
 		return places
 	}
@@ -87,7 +87,7 @@ func (s *search) givenRows(places []uint32, buffer *[]uint32) []uint32 {
 
 // sift keeps of some places, and of the given rows at them, those whose distance from x
 // in float32 does not exceed the limit.
-func (s *search) sift(k *simd.Kernels, x []float32, places, given []uint32, limit float32, buffer *[]float32) (near, rows []uint32) {
+func (s *set) sift(k *simd.Kernels, x []float32, places, given []uint32, limit float32, buffer *[]float32) (near, rows []uint32) {
 	d2 := slices.Grow((*buffer)[:0], len(places))[:len(places)]
 	*buffer = d2
 	all := s.p.Single
@@ -103,7 +103,7 @@ func (s *search) sift(k *simd.Kernels, x []float32, places, given []uint32, limi
 }
 
 // prepare makes the codes and the tiles of a search within a radius.
-func (s *search) prepare(ctx context.Context, sv *survey, radius float64, req *rows.Request) (err error) {
+func (s *set) prepare(ctx context.Context, sv *survey, radius float64, req *rows.Request) (err error) {
 	if s.codes, err = sv.projection.encode(ctx, s.row, s.n, req); err != nil {
 		return err
 	}
@@ -111,10 +111,10 @@ func (s *search) prepare(ctx context.Context, sv *survey, radius float64, req *r
 }
 
 // distance returns the squared distance of the points at two places.
-func (s *search) distance(i, j int) float64 { return s.p.Dist2(s.given(i), s.given(j)) }
+func (s *set) distance(i, j int) float64 { return s.p.Dist2(s.given(i), s.given(j)) }
 
 // stats says what the search did.
-func (s *search) stats(pairs, compared, measured, found int64) rows.Stats {
+func (s *set) stats(pairs, compared, measured, found int64) rows.Stats {
 	return rows.Stats{
 		Depth: s.codes.depth, Tiles: s.tiles.count(), Balls: s.tiles.balls != nil,
 		Pairs: pairs, Compared: compared, Measured: measured, Found: found,
@@ -123,7 +123,7 @@ func (s *search) stats(pairs, compared, measured, found int64) rows.Stats {
 
 // orders returns the order of given rows, and the bounds of the points in it, from
 // those by point.
-func (s *search) orders(d rows.Distinct) (given, bounds []uint32) {
+func (s *set) orders(d rows.Distinct) (given, bounds []uint32) {
 	order, group := d.Order, d.Group
 	if group == nil {
 		return s.at, nil

@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -143,7 +143,7 @@ func normBound(a *mat.Dense) float64 {
 }
 
 // projectRoom is the scratch memory of a worker.
-type projectRoom struct {
+type projectScratch struct {
 	z        []float64
 	lost     []float64
 	whole    []float64 // |a|^2
@@ -152,8 +152,8 @@ type projectRoom struct {
 	products []float32
 }
 
-func newProjectRoom(p *projection) *projectRoom {
-	r := &projectRoom{z: make([]float64, projectionRows*p.depth), lost: make([]float64, projectionRows), whole: make([]float64, projectionRows)}
+func newProjectRoom(p *projection) *projectScratch {
+	r := &projectScratch{z: make([]float64, projectionRows*p.depth), lost: make([]float64, projectionRows), whole: make([]float64, projectionRows)}
 	if p.directions != nil {
 		r.integers = make([]float32, (projectionRows+1)*p.stride) // and a row of zeros
 		r.products = make([]float32, projectionRows*p.kept)
@@ -164,7 +164,7 @@ func newProjectRoom(p *projection) *projectRoom {
 	return r
 }
 
-func projectRoomBytes(d int) int64 {
+func projectScratchBytes(d int) int64 {
 	return projectionRows * (8*int64(fullDepth(d)) + 16 + 2*4*int64(d+16) + 4*int64(d) + 4)
 }
 
@@ -178,7 +178,7 @@ func (p *projection) width() int {
 
 // project leaves z of up to projectionRows rows in room.z, and bounds of its errors
 // in room.lost.
-func (p *projection) project(room *projectRoom, k *simd.Kernels, rows func(i int) []float32, n int) {
+func (p *projection) project(room *projectScratch, k *simd.Kernels, rows func(i int) []float32, n int) {
 	if p.directions == nil {
 		for i := range n {
 			p.pick(room, i, rows(i))
@@ -206,7 +206,7 @@ func (p *projection) project(room *projectRoom, k *simd.Kernels, rows func(i int
 }
 
 // pick takes the coordinates of row i.
-func (p *projection) pick(room *projectRoom, i int, row []float32) {
+func (p *projection) pick(room *projectScratch, i int, row []float32) {
 	z := room.z[i*p.depth:][:p.width()]
 	to, centre := z[:p.kept], p.centre[:p.kept]
 	for c, v := range row[:p.kept] {
@@ -237,7 +237,7 @@ func (p *projection) round(a, row []float32) {
 
 // shorten makes integers of a vector along u that is as long as it may be, or of u
 // itself.
-func (p *projection) shorten(room *projectRoom, i int, row []float32) {
+func (p *projection) shorten(room *projectScratch, i int, row []float32) {
 	a := room.integers[i*p.stride:][:len(row)]
 	size := 0.0
 	u := func(c int) float64 { return (float64(row[c]) - float64(p.centre[c])) / p.grid }
@@ -259,7 +259,7 @@ func (p *projection) shorten(room *projectRoom, i int, row []float32) {
 }
 
 // finish makes z of row i from its products.
-func (p *projection) finish(room *projectRoom, i int) {
+func (p *projection) finish(room *projectScratch, i int) {
 	z := room.z[i*p.depth:][:p.kept+1]
 	sum := 0.0
 	for t, product := range room.products[i*p.kept:][:p.kept] {
@@ -275,8 +275,8 @@ func (p *projection) finish(room *projectRoom, i int) {
 }
 
 // blocks calls a function for blocks of projectionRows of n points, with room.
-func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do func(room *projectRoom, lo, hi int)) error {
-	rooms := make([]*projectRoom, req.Workers.Count())
+func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do func(room *projectScratch, lo, hi int)) error {
+	rooms := make([]*projectScratch, req.Workers.Count())
 	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
 		if rooms[worker] == nil {
 			rooms[worker] = newProjectRoom(p)
@@ -290,7 +290,7 @@ func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do fu
 func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) error {
 	width := p.width()
 	largest, rests := make([]float64, n), make([]float64, n)
-	if err := p.blocks(ctx, n, req, func(room *projectRoom, lo, hi int) {
+	if err := p.blocks(ctx, n, req, func(room *projectScratch, lo, hi int) {
 		p.project(room, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
 			z := room.z[i*p.depth:][:width]
@@ -321,7 +321,7 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 // encode returns the codes of n points.
 func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) (*codes, error) {
 	c, width := newCodes(n, p.depth, p.unit), p.width()
-	err := p.blocks(ctx, n, req, func(room *projectRoom, lo, hi int) {
+	err := p.blocks(ctx, n, req, func(room *projectScratch, lo, hi int) {
 		if p.directions == nil && !p.rest() {
 			for i := lo; i < hi; i++ {
 				c.round(i, row(i), p.centre, req.Kernels)

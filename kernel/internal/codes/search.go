@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -8,9 +8,9 @@ import (
 )
 
 // filterSearch finds the neighbours of all points with codes.
-func filterSearch(ctx context.Context, req *rows.Request) (*rows.Result, error) {
+func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	p := req.Points
-	held := filterBytes(p.N, p.D, req.Workers.Count())
+	held := Bytes(p.N, p.D, req.Workers.Count())
 	if held > req.Memory {
 		return nil, &rows.MemoryError{What: "search by codes", Need: held}
 	}
@@ -18,7 +18,7 @@ func filterSearch(ctx context.Context, req *rows.Request) (*rows.Result, error) 
 	if err != nil {
 		return nil, err
 	}
-	s := newSearch(p, distinct.Rows)
+	s := newSet(p, distinct.Rows)
 	sv, err := takeSurvey(ctx, s.n, p.D, s.row, req.Radius, req)
 	if err != nil {
 		return nil, err
@@ -69,11 +69,11 @@ func filterSearch(ctx context.Context, req *rows.Request) (*rows.Result, error) 
 // filterBytes is what a search by codes takes beside the matrix of weights: what every
 // search keeps of a row, codes twice while they are put in order, and tiles, with the
 // terms of rows and columns, and the sample; the scratch memory of the workers.
-func filterBytes(n, d, workers int) int64 {
+func Bytes(n, d, workers int) int64 {
 	const sampled = 8 + 8 + 4 + 1
 	depth := fullDepth(d)
 	return int64(n)*(rows.RowBytes+8+4+4) +
 		int64(n)*(2*codeBytes(depth)+4*4+4+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
 		min(int64(n), surveyRows)*(sampled*int64(d)+2*codeBytes(depth)) +
-		int64(workers)*(filterRoomBytes(n, depth)+projectRoomBytes(d)+arrangeRoomBytes(depth))
+		int64(workers)*(filterScratchBytes(n, depth)+projectScratchBytes(d)+arrangeScratchBytes(depth))
 }
