@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -49,12 +50,12 @@ import (
 // A product costs 2 n k p^D operations and what the nodes cost, which does not depend
 // on n, whatever the number of neighbours.
 type Grid struct {
-	cells         *latticeOrder
-	lattice       *lattice
-	transfer      *transfer
-	interpolation chebyshev
-	place         [latticeAxes][]float64 // of each sorted point in its cell, from -1 to 1, and zeros that fill the lanes
-	self          []float64              // weight of each point and itself, as interpolated
+	cells         *lattice.Sorted
+	lattice       *lattice.Lattice
+	transfer      *lattice.Transfer
+	interpolation lattice.Chebyshev
+	place         [lattice.MaxAxes][]float64 // of each sorted point in its cell, from -1 to 1, and zeros that fill the lanes
+	self          []float64                  // weight of each point and itself, as interpolated
 	degrees       []float64
 	out           []bool // rows out of the grid; nil if there are none
 	direct        directRows
@@ -101,7 +102,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 		return nil, &MemoryError{What: "build grid", Need: need, Budget: o.BudgetBytes}
 	}
 	var err error
-	if op.cells, err = op.lattice.sortPoints(ctx, p, 1, choice.all, o.Workers); err != nil {
+	if op.cells, err = op.lattice.SortPoints(ctx, p, 1, choice.all, o.Workers); err != nil {
 		return nil, err
 	}
 	op.pieces, op.slots = cutPieces(op.cells)
@@ -114,7 +115,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 	}
 	progress := o.progress("grid", 1)
 	for {
-		choice.occupied = float64(op.cells.count())
+		choice.occupied = float64(op.cells.Count())
 		cost := choice.cost(p, o)
 		if cost.PeakBytes > o.BudgetBytes { // the number of occupied cells is known only now
 			return nil, &MemoryError{What: "build grid", Need: cost.PeakBytes, Budget: o.BudgetBytes}
@@ -140,7 +141,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 
 // locate finds the place of each point in its cell.
 func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
-	d := op.lattice.d
+	d := op.lattice.D
 	for a := range d {
 		op.place[a] = make([]float64, p.N+simd.NodeLanes)
 		mem.Huge(op.place[a])
@@ -149,9 +150,9 @@ func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
 		lo, hi := op.pieces[piece].lo, op.pieces[piece].hi
 		for a := range d {
 			place := op.place[a][lo:hi]
-			p.Column(place, op.cells.order[lo:hi], a)
+			p.Column(place, op.cells.Order[lo:hi], a)
 			for i, v := range place {
-				_, place[i] = op.lattice.locate(a, v)
+				_, place[i] = op.lattice.Locate(a, v)
 			}
 		}
 	}))
@@ -160,20 +161,20 @@ func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
 // fill makes the tables for p nodes, the weights of points and themselves, and the
 // degrees. It returns the sums of exp(-|x|^2/4) over the points around each cell.
 func (op *Grid) fill(ctx context.Context, p int) (near []float64, err error) {
-	op.interpolation = newChebyshev(p)
-	op.transfer = gaussTransfer(op.lattice, op.cells, op.interpolation)
-	op.self, op.degrees, op.out, op.direct = make([]float64, len(op.cells.order)), nil, nil, directRows{}
+	op.interpolation = lattice.NewChebyshev(p)
+	op.transfer = lattice.GaussTransfer(op.lattice, op.cells, op.interpolation)
+	op.self, op.degrees, op.out, op.direct = make([]float64, len(op.cells.Order)), nil, nil, directRows{}
 	pass := newGridPass[float64](op, 1)
 	pass.first = true
 	if err := op.sum(ctx, pass); err != nil {
 		return nil, err
 	}
-	bound := newTransferPass(boundTransfer(op.lattice, op.cells), 1, op.workers.Count(), op.kernels)
-	copy(bound.in, op.cells.counts())
-	if err := bound.run(ctx, op.workers); err != nil {
+	bound := lattice.NewPass(lattice.BoundTransfer(op.lattice, op.cells), 1, op.workers.Count(), op.kernels)
+	copy(bound.In, op.cells.Counts())
+	if err := bound.Do(ctx, op.workers); err != nil {
 		return nil, err
 	}
-	return bound.in, nil
+	return bound.In, nil
 }
 
 // weighSelf sets the interpolated weights of n points, from lo on, and themselves, given
@@ -185,9 +186,9 @@ func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
 	for i := range self {
 		self[i] = 1
 	}
-	for a := range t.d {
-		basis := room.basis[a][:t.p*m]
-		op.kernels.FromNodes(along, basis, basis, t.within[a], n)
+	for a := range t.D {
+		basis := room.basis[a][:t.P*m]
+		op.kernels.FromNodes(along, basis, basis, t.Within[a], n)
 		for i := range self {
 			self[i] *= along[i]
 		}
@@ -196,7 +197,7 @@ func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
 
 // sum sets the degrees.
 func (op *Grid) sum(ctx context.Context, pass *gridPass[float64]) error {
-	n := len(op.cells.order)
+	n := len(op.cells.Order)
 	degrees := make([]float64, n)
 	if op.degrees == nil {
 		op.degrees = degrees // none is read before it is written
@@ -220,13 +221,13 @@ type gridErrors struct {
 }
 
 func (op *Grid) newErrors() gridErrors {
-	t, n := op.transfer, float64(len(op.cells.order))
-	d, delta, r := float64(t.d), op.lattice.axisError(t.p), op.lattice.radius-op.lattice.positionError()
+	t, n := op.transfer, float64(len(op.cells.Order))
+	d, delta, r := float64(t.D), op.lattice.AxisError(t.P), op.lattice.Radius-op.lattice.PositionError()
 	beyond := math.Exp(-r * r / 2)
 	e := gridErrors{entry: max(math.Pow(1+delta, d)-1, beyond), far: (n - 1) * beyond}
 	// A step sees differences from a mean, which may be twice as large as those from the
 	// weighted mean that the certificate speaks of.
-	e.accumulated = op.lattice.sumError(t.p, op.slots)
+	e.accumulated = op.lattice.SumError(t.P, op.slots)
 	e.near = d*delta*math.Pow(1+delta, d-1) + 2*e.accumulated
 	return e
 }
@@ -240,7 +241,7 @@ func (op *Grid) certify(ctx context.Context, near []float64) error {
 	if err := op.workers.Do(ctx, len(op.pieces), par.Func(func(_, piece int) {
 		at := &op.pieces[piece]
 		for cell := at.cell; cell < at.cell+at.cells; cell++ {
-			for i := max(int(op.cells.start[cell]), at.lo); i < min(int(op.cells.start[cell+1]), at.hi); i++ {
+			for i := max(int(op.cells.Start[cell]), at.lo); i < min(int(op.cells.Start[cell+1]), at.hi); i++ {
 				rounding[piece] = max(rounding[piece], op.certifyRow(i, near[cell], 0))
 			}
 		}
@@ -284,7 +285,7 @@ func (op *Grid) Name() string { return "grid" }
 func (op *Grid) N() int { return len(op.degrees) }
 
 // Order returns the given row of each row of the operator.
-func (op *Grid) Order() []uint32 { return op.cells.order }
+func (op *Grid) Order() []uint32 { return op.cells.Order }
 
 // Degrees returns W 1.
 func (op *Grid) Degrees() []float64 { return op.degrees }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -75,8 +76,8 @@ func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near [
 			op.cert.Rounding = max(op.cert.Rounding, op.certifyRow(i, near, dropped)+more)
 		}
 		repaired := 0
-		for cell := range op.cells.count() {
-			for i := int(op.cells.start[cell]); i < int(op.cells.start[cell+1]); i++ {
+		for cell := range op.cells.Count() {
+			for i := int(op.cells.Start[cell]); i < int(op.cells.Start[cell+1]); i++ {
 				switch {
 				case op.outside(i) && r != nil:
 					op.degrees[i] = r.certify(repaired, op.degrees[i])
@@ -115,7 +116,7 @@ type gridRepair struct {
 
 type repairRow struct {
 	row     int
-	at      [latticeAxes]int
+	at      [lattice.MaxAxes]int
 	radius2 float64 // squared, in units of sigma; 0 for a row no weight reaches
 	lost    float64 // the largest weight beyond it, at most
 	entries int
@@ -123,19 +124,19 @@ type repairRow struct {
 
 // repairCell is a cell with points.
 type repairCell struct {
-	at     [latticeAxes]int
+	at     [lattice.MaxAxes]int
 	lo, hi int
 }
 
 func (r *gridRepair) run(ctx context.Context, o *Options) error {
 	op := r.op
 	op.direct = directRows{} // those of the round before have no use
-	for cell := range op.cells.count() {
-		lo, hi := int(op.cells.start[cell]), int(op.cells.start[cell+1])
+	for cell := range op.cells.Count() {
+		lo, hi := int(op.cells.Start[cell]), int(op.cells.Start[cell+1])
 		if lo == hi {
 			continue
 		}
-		c := repairCell{op.lattice.coordinates(op.cells.key(cell)), lo, hi}
+		c := repairCell{op.lattice.Coordinates(op.cells.Key(cell)), lo, hi}
 		r.cells = append(r.cells, c)
 		for i := lo; i < hi; i++ {
 			if op.out[i] {
@@ -184,8 +185,8 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 }
 
 // place returns where the point of a row is in its cell.
-func (r *gridRepair) place(row *repairRow) (place [latticeAxes]float64) {
-	for a := range r.op.lattice.d {
+func (r *gridRepair) place(row *repairRow) (place [lattice.MaxAxes]float64) {
+	for a := range r.op.lattice.D {
 		place[a] = r.op.place[a][row.row]
 	}
 	return place
@@ -200,7 +201,7 @@ func (r *gridRepair) measure(row *repairRow, tolerance float64) {
 		if c.at == row.at {
 			others--
 		}
-		near, far := l.between2(row.at, place, c.at)
+		near, far := l.Between2(row.at, place, c.at)
 		least += others * math.Exp(-far/2)
 		most += others * math.Exp(-near/2)
 	}
@@ -212,11 +213,11 @@ func (r *gridRepair) measure(row *repairRow, tolerance float64) {
 }
 
 // reaches tells whether points of a cell belong to the row.
-func (r *gridRepair) reaches(row *repairRow, cell [latticeAxes]int) bool {
+func (r *gridRepair) reaches(row *repairRow, cell [lattice.MaxAxes]int) bool {
 	if row.radius2 == 0 {
 		return false
 	}
-	least, _ := r.op.lattice.between2(row.at, r.place(row), cell)
+	least, _ := r.op.lattice.Between2(row.at, r.place(row), cell)
 	return least <= row.radius2
 }
 
@@ -247,7 +248,7 @@ func (r *gridRepair) count(row *repairRow) {
 
 // weigh writes the entries of a row.
 func (r *gridRepair) weigh(row *repairRow, ind []uint32, val []float64) {
-	order, at := r.op.cells.order, 0
+	order, at := r.op.cells.Order, 0
 	put := func(j int) {
 		ind[at], val[at] = uint32(j), r.b.Weight(r.p.Dist2(int(order[row.row]), int(order[j])))
 		at++
@@ -313,7 +314,7 @@ func (r *gridRepair) certify(at int, degree float64) float64 {
 	n := float64(op.N())
 	// Direct weights are exp(-y) with a relative error of y (d + 4) 2^-53, and y is
 	// below 750; sums of up to n of them.
-	eta := n*row.lost/degree + 750*float64(op.lattice.d+4)*0x1p-53 + n*0x1p-52
+	eta := n*row.lost/degree + 750*float64(op.lattice.D+4)*0x1p-53 + n*0x1p-52
 	op.cert.Row[row.row] = rows.RoundUp(eta * (1 + 1e-9))
 	op.cert.Rounding = max(op.cert.Rounding, n*0x1p-53)
 	return degree

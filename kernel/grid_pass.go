@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -20,19 +21,18 @@ type gridPiece struct {
 const (
 	gridPiecePoints = 1024 // cells are put together up to so many points
 	gridPieceCells  = 1024 // and up to so many cells
-	gridMostPoints  = 4096 // and taken apart above so many points
 )
 
 // cutPieces cuts sorted points into pieces, and counts the slots.
-func cutPieces(cells *latticeOrder) (pieces []gridPiece, slots int) {
-	for cell := 0; cell < cells.count(); {
-		at, lo := cell, int(cells.start[cell])
-		for cell++; cell < cells.count() && cell-at < gridPieceCells && int(cells.start[cell+1])-lo <= gridPiecePoints; cell++ {
+func cutPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
+	for cell := 0; cell < cells.Count(); {
+		at, lo := cell, int(cells.Start[cell])
+		for cell++; cell < cells.Count() && cell-at < gridPieceCells && int(cells.Start[cell+1])-lo <= gridPiecePoints; cell++ {
 		}
-		hi := int(cells.start[cell])
+		hi := int(cells.Start[cell])
 		parts := 1
 		if cell == at+1 {
-			parts = max(par.Blocks(hi-lo, gridMostPoints), 1)
+			parts = max(par.Blocks(hi-lo, lattice.MostPoints), 1)
 		}
 		for part := range parts {
 			piece := gridPiece{cell: at, cells: cell - at, lo: lo + par.Part(hi-lo, part, parts), hi: lo + par.Part(hi-lo, part+1, parts), slot: -1}
@@ -49,7 +49,7 @@ func cutPieces(cells *latticeOrder) (pieces []gridPiece, slots int) {
 type gridPass[T rows.Float] struct {
 	op     *Grid
 	k      int
-	nodes  *transferPass
+	nodes  *lattice.Pass
 	runs   []int     // of a tile among the nodes
 	slots  []float64 // tiles of parts of cells
 	room   []gridRoom
@@ -64,23 +64,13 @@ type gridPass[T rows.Float] struct {
 // gridRoom is the scratch memory of a worker. Points are done a batch at a time, m of
 // them with those that fill the lanes.
 type gridRoom struct {
-	basis   [latticeAxes][]float64 // p rows of m numbers each
-	rows    []float64              // products of the basis along all axes but the last, rows of m
-	tile    []float64              // k tiles
-	x       []float64              // k rows of m: the numbers of points, less the centre
-	wx      []float64              // k rows of m
-	product []float64              // m rows of k
-	sums    partial                // of the piece at hand
-}
-
-// batchNumbers is how many numbers of the basis a batch has at most, as far as the
-// lanes allow: they stay in the first-level cache.
-const batchNumbers = 4096
-
-// batch returns the number of points of a batch, with p nodes along each axis.
-func (l *lattice) batch(p int) int {
-	most := batchNumbers / (power(p, l.d-1) + l.d*p)
-	return min(max(most/simd.NodeLanes, 1), 16) * simd.NodeLanes
+	basis   [lattice.MaxAxes][]float64 // p rows of m numbers each
+	rows    []float64                  // products of the basis along all axes but the last, rows of m
+	tile    []float64                  // k tiles
+	x       []float64                  // k rows of m: the numbers of points, less the centre
+	wx      []float64                  // k rows of m
+	product []float64                  // m rows of k
+	sums    partial                    // of the piece at hand
 }
 
 // filled returns n rounded up to what fills the lanes.
@@ -90,8 +80,8 @@ func newGridPass[T rows.Float](op *Grid, k int) *gridPass[T] {
 	t := op.transfer
 	workers := op.workers.Count()
 	pass := &gridPass[T]{
-		op: op, k: k, nodes: newTransferPass(t, k, workers, op.kernels), runs: t.runs(),
-		slots: make([]float64, op.slots*k*t.tileSize()), room: make([]gridRoom, workers), centre: make([]float64, k),
+		op: op, k: k, nodes: lattice.NewPass(t, k, workers, op.kernels), runs: t.Runs(),
+		slots: make([]float64, op.slots*k*t.TileSize()), room: make([]gridRoom, workers), centre: make([]float64, k),
 	}
 	for w := range pass.room {
 		pass.room[w] = newGridRoom(t, k)
@@ -101,19 +91,19 @@ func newGridPass[T rows.Float](op *Grid, k int) *gridPass[T] {
 
 // newGridRoom takes one piece of memory, with a gap on either side: workers write
 // these numbers all the time and must not share a cache line.
-func newGridRoom(t *transfer, k int) (room gridRoom) {
+func newGridRoom(t *lattice.Transfer, k int) (room gridRoom) {
 	const gap = 16
-	m, rows := t.batch(t.p), t.tileSize()/t.p
-	memory := make([]float64, gap+(t.d*t.p+rows+3*k)*m+k*t.tileSize()+gap)[gap:]
+	m, rows := t.Batch(t.P), t.TileSize()/t.P
+	memory := make([]float64, gap+(t.D*t.P+rows+3*k)*m+k*t.TileSize()+gap)[gap:]
 	take := func(n int) []float64 {
 		part := memory[:n:n]
 		memory = memory[n:]
 		return part
 	}
-	for a := range t.d {
-		room.basis[a] = take(t.p * m)
+	for a := range t.D {
+		room.basis[a] = take(t.P * m)
 	}
-	room.rows, room.tile = take(rows*m), take(k*t.tileSize())
+	room.rows, room.tile = take(rows*m), take(k*t.TileSize())
 	room.x, room.wx, room.product = take(k*m), take(k*m), take(k*m)
 	return room
 }
@@ -155,7 +145,7 @@ func (pass *gridPass[T]) multiply(ctx context.Context) error {
 	}
 	pass.spreading = false
 	pass.joinSlots()
-	if err := pass.nodes.run(ctx, op.workers); err != nil {
+	if err := pass.nodes.Do(ctx, op.workers); err != nil {
 		return err
 	}
 	return op.workers.Do(ctx, len(op.pieces), pass)
@@ -173,11 +163,11 @@ func (pass *gridPass[T]) Run(worker, piece int) {
 // weigh leaves the basis of a batch of points, from lo on, in room.
 func (op *Grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
 	t := op.transfer
-	for a := range t.d {
-		op.kernels.Lagrange(room.basis[a], op.place[a][lo:][:m], op.interpolation.nodes, op.interpolation.factor)
+	for a := range t.D {
+		op.kernels.Lagrange(room.basis[a], op.place[a][lo:][:m], op.interpolation.Nodes, op.interpolation.Factor)
 	}
-	last = room.basis[t.d-1][:t.p*m]
-	switch t.d {
+	last = room.basis[t.D-1][:t.P*m]
+	switch t.D {
 	case 1:
 		rows = room.rows[:m]
 		for i := range rows {
@@ -185,14 +175,14 @@ func (op *Grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
 		}
 		return rows, last
 	case 2:
-		return room.basis[0][:t.p*m], last
+		return room.basis[0][:t.P*m], last
 	}
-	rows = append(room.rows[:0], room.basis[0][:t.p*m]...)
-	for _, basis := range room.basis[1 : t.d-1] {
-		rows = rows[:len(rows)*t.p]
-		for r := len(rows)/(t.p*m) - 1; r >= 0; r-- { // from the last on: none is written before it is read
-			for b := t.p - 1; b >= 0; b-- {
-				product, row, factor := rows[(r*t.p+b)*m:][:m], rows[r*m:][:m], basis[b*m:][:m]
+	rows = append(room.rows[:0], room.basis[0][:t.P*m]...)
+	for _, basis := range room.basis[1 : t.D-1] {
+		rows = rows[:len(rows)*t.P]
+		for r := len(rows)/(t.P*m) - 1; r >= 0; r-- { // from the last on: none is written before it is read
+			for b := t.P - 1; b >= 0; b-- {
+				product, row, factor := rows[(r*t.P+b)*m:][:m], rows[r*m:][:m], basis[b*m:][:m]
 				for i, v := range row {
 					product[i] = v * factor[i]
 				}
@@ -224,7 +214,7 @@ func (pass *gridPass[T]) centred(room *gridRoom, lo, hi, m int) {
 
 // spread interpolates the rows of x of a piece to the nodes of their cells.
 func (pass *gridPass[T]) spread(room *gridRoom, piece *gridPiece) {
-	op, size := pass.op, pass.op.transfer.tileSize()
+	op, size := pass.op, pass.op.transfer.TileSize()
 	if piece.slot >= 0 {
 		tiles := pass.slots[piece.slot*pass.k*size:][:pass.k*size]
 		clear(tiles)
@@ -233,15 +223,15 @@ func (pass *gridPass[T]) spread(room *gridRoom, piece *gridPiece) {
 	}
 	for cell := piece.cell; cell < piece.cell+piece.cells; cell++ {
 		clear(room.tile)
-		pass.spreadRows(room, room.tile, int(op.cells.start[cell]), int(op.cells.start[cell+1]))
+		pass.spreadRows(room, room.tile, int(op.cells.Start[cell]), int(op.cells.Start[cell+1]))
 		pass.store(cell, room.tile)
 	}
 }
 
 // spreadRows adds rows lo to hi-1 of x to the tiles of their cell.
 func (pass *gridPass[T]) spreadRows(room *gridRoom, tiles []float64, lo, hi int) {
-	op, size := pass.op, pass.op.transfer.tileSize()
-	for batch := op.lattice.batch(op.transfer.p); lo < hi; lo += batch {
+	op, size := pass.op, pass.op.transfer.TileSize()
+	for batch := op.lattice.Batch(op.transfer.P); lo < hi; lo += batch {
 		n := min(batch, hi-lo)
 		m := filled(n)
 		rows, last := op.weigh(room, lo, m)
@@ -257,9 +247,9 @@ func (pass *gridPass[T]) spreadRows(room *gridRoom, tiles []float64, lo, hi int)
 
 // store copies tiles to the nodes of a cell.
 func (pass *gridPass[T]) store(cell int, tiles []float64) {
-	p, base := pass.nodes.p, pass.nodes.base(cell)
+	p, base := pass.nodes.P, pass.nodes.Base(cell)
 	for c := range pass.k {
-		nodes := pass.nodes.in[c*pass.nodes.nodes+base:]
+		nodes := pass.nodes.In[c*pass.nodes.Nodes+base:]
 		for _, at := range pass.runs {
 			copy(nodes[at:][:p], tiles)
 			tiles = tiles[p:]
@@ -269,9 +259,9 @@ func (pass *gridPass[T]) store(cell int, tiles []float64) {
 
 // load copies the nodes of a cell to tiles.
 func (pass *gridPass[T]) load(cell int, tiles []float64) {
-	p, base := pass.nodes.p, pass.nodes.base(cell)
+	p, base := pass.nodes.P, pass.nodes.Base(cell)
 	for c := range pass.k {
-		nodes := pass.nodes.in[c*pass.nodes.nodes+base:]
+		nodes := pass.nodes.In[c*pass.nodes.Nodes+base:]
 		for _, at := range pass.runs {
 			copy(tiles[:p], nodes[at:])
 			tiles = tiles[p:]
@@ -291,7 +281,7 @@ func (pass *gridPass[T]) joinSlots() {
 			continue
 		}
 		part := pass.slots[piece.slot*size:][:size]
-		if piece.lo == int(pass.op.cells.start[piece.cell]) {
+		if piece.lo == int(pass.op.cells.Start[piece.cell]) {
 			clear(tiles)
 		}
 		for i, v := range part {
@@ -312,12 +302,12 @@ func (pass *gridPass[T]) collect(room *gridRoom, piece int) {
 		defer room.sums.giveBack(&pass.stats.partials.chunk[piece])
 	}
 	for cell := at.cell; cell < at.cell+at.cells; cell++ {
-		lo, hi := max(int(op.cells.start[cell]), at.lo), min(int(op.cells.start[cell+1]), at.hi)
+		lo, hi := max(int(op.cells.Start[cell]), at.lo), min(int(op.cells.Start[cell+1]), at.hi)
 		if lo >= hi {
 			continue
 		}
 		pass.load(cell, room.tile)
-		for batch := op.lattice.batch(op.transfer.p); lo < hi; lo += batch {
+		for batch := op.lattice.Batch(op.transfer.P); lo < hi; lo += batch {
 			next = pass.collectRows(room, lo, min(lo+batch, hi), next)
 		}
 	}
@@ -326,7 +316,7 @@ func (pass *gridPass[T]) collect(room *gridRoom, piece int) {
 // collectRows makes rows lo to hi-1, of one cell, and finishes them. next is the first
 // direct row that is not before them; the one behind them is returned.
 func (pass *gridPass[T]) collectRows(room *gridRoom, lo, hi, next int) int {
-	op, size, m := pass.op, pass.op.transfer.tileSize(), filled(hi-lo)
+	op, size, m := pass.op, pass.op.transfer.TileSize(), filled(hi-lo)
 	rows, last := op.weigh(room, lo, m)
 	pass.centred(room, lo, hi, m)
 	for c := range pass.k {

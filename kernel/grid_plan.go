@@ -6,13 +6,14 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A gridChoice is a set of cells and nodes.
 type gridChoice struct {
-	lattice  lattice
+	lattice  lattice.Lattice
 	nodes    int     // p
 	all      bool    // all cells are kept
 	occupied float64 // cells that are kept
@@ -51,17 +52,17 @@ const planPoints = 1 << 17
 
 func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options) (*crowd, error) {
 	skip := par.Blocks(p.N, planPoints)
-	var l lattice
+	var l lattice.Lattice
 	all := false
 	for _, width := range []float64{1, 2, widestCell} {
 		var ok bool
-		l, ok = newLattice(p, sigma, width)
-		if all = ok && l.cells <= float64(max(p.N/skip, 4096)); all {
+		l, ok = lattice.New(p, sigma, width)
+		if all = ok && l.Cells <= float64(max(p.N/skip, 4096)); all {
 			break
 		}
 	}
-	l.setReach(7)
-	cells, err := l.sortPoints(ctx, p, skip, all, o.Workers)
+	l.SetReach(7)
+	cells, err := l.SortPoints(ctx, p, skip, all, o.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -69,17 +70,17 @@ func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options)
 	// of the squared width.
 	smooth := func(variance float64) (sums []float64, self float64, err error) {
 		value := func(a, k int) float64 {
-			wide, x := variance+l.width[a]*l.width[a]/6, float64(k)*l.width[a]
+			wide, x := variance+l.Width[a]*l.Width[a]/6, float64(k)*l.Width[a]
 			return math.Sqrt(variance/wide) * math.Exp(-x*x/(2*wide))
 		}
 		self = 1
-		for a := range l.d {
+		for a := range l.D {
 			self *= value(a, 0)
 		}
-		pass := newTransferPass(newTransfer(&l, cells, 1, func(a, k, _, _ int) float64 { return value(a, k) }), 1, o.Workers.Count(), o.Kernels)
-		copy(pass.in, cells.counts())
-		err = pass.run(ctx, o.Workers)
-		return pass.in, self, err
+		pass := lattice.NewPass(lattice.NewTransfer(&l, cells, 1, func(a, k, _, _ int) float64 { return value(a, k) }), 1, o.Workers.Count(), o.Kernels)
+		copy(pass.In, cells.Counts())
+		err = pass.Do(ctx, o.Workers)
+		return pass.In, self, err
 	}
 	degree, self, err := smooth(1)
 	if err != nil {
@@ -91,7 +92,7 @@ func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options)
 	}
 	// Quantiles over points: each cell counts as often as it has them.
 	var degrees, ratios []float32
-	for cell, count := range cells.counts() {
+	for cell, count := range cells.Counts() {
 		d := (degree[cell] - self) * float64(skip)
 		r := near[cell] * float64(skip) / d
 		if !(d > 1e-6) { // nobody in sight, as far as a sample can tell
@@ -110,10 +111,10 @@ func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options)
 
 // gridRefusal says why grid cannot serve at all, or nothing.
 func gridRefusal(p *rows.Points, b Bandwidth) string {
-	if p.D > latticeAxes {
-		return fmt.Sprintf("for 1 to %d dimensions, not %d", latticeAxes, p.D)
+	if p.D > lattice.MaxAxes {
+		return fmt.Sprintf("for 1 to %d dimensions, not %d", lattice.MaxAxes, p.D)
 	}
-	if _, ok := newLattice(p, b.Sigma(), widestCell); !ok {
+	if _, ok := lattice.New(p, b.Sigma(), widestCell); !ok {
 		return "the points are spread over more cells than can be numbered"
 	}
 	return ""
@@ -136,23 +137,23 @@ func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*
 	for _, width := range []float64{0.125, 0.25, 0.5, 1, 2, widestCell} {
 		choice := &gridChoice{}
 		var ok bool
-		if choice.lattice, ok = newLattice(p, sigma, width); !ok {
+		if choice.lattice, ok = lattice.New(p, sigma, width); !ok {
 			continue
 		}
-		choice.lattice.setReach(reach)
+		choice.lattice.SetReach(reach)
 		// The tolerance has room for a crowd that is not as the sample has it.
-		choice.nodes, choice.eta = choice.lattice.nodesFor(0.7*o.Tolerance, c.ratio)
+		choice.nodes, choice.eta = nodesFor(&choice.lattice, 0.7*o.Tolerance, c.ratio)
 		if o.Isolated == Repair {
 			choice.repaired = float64(p.N) * c.missed(min(c.ratio, hopeless)*o.Tolerance/choice.eta)
 		}
-		occupied, err := choice.lattice.estimateOccupied(ctx, p, o.Workers)
+		occupied, err := estimateOccupied(ctx, &choice.lattice, p, o.Workers)
 		if err != nil {
 			return nil, err
 		}
 		for _, choice.all = range []bool{true, false} {
 			choice.occupied = occupied
 			if choice.all {
-				choice.occupied = choice.lattice.cells
+				choice.occupied = choice.lattice.Cells
 			}
 			cost := choice.cost(p, o)
 			total := cost.BuildSeconds + float64(o.Steps)*cost.StepSeconds
@@ -177,17 +178,17 @@ func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*
 // nodesFor returns the least number of nodes with which rows of the given ratio meet
 // the tolerance, and the eta they get. Where rounding does not let them it is the
 // number that gets them closest.
-func (l *lattice) nodesFor(tolerance, ratio float64) (best int, least float64) {
+func nodesFor(l *lattice.Lattice, tolerance, ratio float64) (best int, least float64) {
 	if ratio >= hopeless {
 		ratio = 100 // the others are to be served well
 	}
-	for a := range l.d {
+	for a := range l.D {
 		// Cells that touch count as if their points were equal.
-		ratio *= 1 + 2*l.width[a]/math.Sqrt(4*math.Pi)
+		ratio *= 1 + 2*l.Width[a]/math.Sqrt(4*math.Pi)
 	}
 	least = math.Inf(1)
-	for p := 1; p <= maxNodes && least > tolerance; p++ {
-		if eta := (float64(l.d)*l.axisError(p) + 2*l.sumError(p, 0)) * ratio; eta < least {
+	for p := 1; p <= lattice.MaxNodes && least > tolerance; p++ {
+		if eta := (float64(l.D)*l.AxisError(p) + 2*l.SumError(p, 0)) * ratio; eta < least {
 			best, least = p, eta
 		}
 	}
@@ -195,15 +196,15 @@ func (l *lattice) nodesFor(tolerance, ratio float64) (best int, least float64) {
 }
 
 // estimateOccupied estimates the number of cells that hold a point by a sample.
-func (l *lattice) estimateOccupied(ctx context.Context, p *rows.Points, workers *par.Workers) (float64, error) {
+func estimateOccupied(ctx context.Context, l *lattice.Lattice, p *rows.Points, workers *par.Workers) (float64, error) {
 	skip := par.Blocks(p.N, planPoints/8)
-	cells, err := l.sortPoints(ctx, p, skip, false, workers)
+	cells, err := l.SortPoints(ctx, p, skip, false, workers)
 	if err != nil {
 		return 0, err
 	}
-	sample, distinct := float64(par.Blocks(p.N, skip)), float64(cells.count())
+	sample, distinct := float64(par.Blocks(p.N, skip)), float64(cells.Count())
 	// Points alone in their cells promise more of them, the others none.
-	return min(l.cells, distinct*(1+float64(skip-1)*distinct/sample)), nil
+	return min(l.Cells, distinct*(1+float64(skip-1)*distinct/sample)), nil
 }
 
 // cost estimates what a choice takes.
@@ -214,13 +215,13 @@ func (c *gridChoice) cost(p *rows.Points, o *Options) Cost {
 	all := tile * c.occupied
 	transfer, seconds := 0.0, gridSweepSeconds // of a column
 	if c.all {
-		for a := range l.d {
-			transfer += all * float64(2*l.reach[a]+1) * nodes
+		for a := range l.D {
+			transfer += all * float64(2*l.Reach[a]+1) * nodes
 		}
 	} else {
 		pairs := 1.0
-		for a := range l.d {
-			pairs *= float64(2*l.reach[a] + 1)
+		for a := range l.D {
+			pairs *= float64(2*l.Reach[a] + 1)
 		}
 		transfer, seconds = c.occupied*min(pairs, c.occupied)*tile*nodes*1.5, gridCellSeconds
 	}
@@ -238,9 +239,9 @@ func (c *gridChoice) cost(p *rows.Points, o *Options) Cost {
 	resident := n*(4+8*d+8+8+4) + c.occupied*12
 	work := 16 * all * k
 	cost.ResidentBytes = mem.Saturate(resident)
-	// A part of a crowded cell has at least half of gridMostPoints points, and nodes of its
+	// A part of a crowded cell has at least half of mostPoints points, and nodes of its
 	// own; so has every worker.
-	slots, workers := k*n/(gridMostPoints/2), k*float64(o.Workers.Count())
+	slots, workers := k*n/(lattice.MostPoints/2), k*float64(o.Workers.Count())
 	if !c.all { // sums over some of the axes
 		workers += d * float64(o.Workers.Count())
 	}
@@ -261,7 +262,7 @@ func (c *gridChoice) raise(op *Grid, near []float64, o *Options) bool {
 	c.raised++
 	blurred, distant := 0, 0
 	for cell, sum := range near {
-		for i := op.cells.start[cell]; i < op.cells.start[cell+1]; i++ {
+		for i := op.cells.Start[cell]; i < op.cells.Start[cell+1]; i++ {
 			degree := op.degrees[i]
 			if op.errs.near*sum > 0.7*o.Tolerance*degree {
 				blurred++
@@ -272,11 +273,11 @@ func (c *gridChoice) raise(op *Grid, near []float64, o *Options) bool {
 		}
 	}
 	raised := false
-	if 200*distant > len(op.degrees) && c.lattice.radius < 38 { // beyond it there is nothing
-		c.lattice.setReach(math.Sqrt(c.lattice.radius*c.lattice.radius + 10))
+	if 200*distant > len(op.degrees) && c.lattice.Radius < 38 { // beyond it there is nothing
+		c.lattice.SetReach(math.Sqrt(c.lattice.Radius*c.lattice.Radius + 10))
 		raised = true
 	}
-	if 200*blurred > len(op.degrees) && c.nodes+1 <= maxNodes && c.lattice.axisError(c.nodes+1) < 0.5*c.lattice.axisError(c.nodes) {
+	if 200*blurred > len(op.degrees) && c.nodes+1 <= lattice.MaxNodes && c.lattice.AxisError(c.nodes+1) < 0.5*c.lattice.AxisError(c.nodes) {
 		c.nodes++
 		raised = true
 	}
@@ -296,7 +297,7 @@ func gridCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile
 	}
 	c.grid = choice
 	c.Cost, c.Eta, c.Feasible = choice.cost(p, o), choice.eta, true
-	if r := choice.lattice.radius * b.Sigma(); !math.IsInf(r, 1) {
+	if r := choice.lattice.Radius * b.Sigma(); !math.IsInf(r, 1) {
 		c.Radius = r
 		c.Neighbours, _ = pr.neighbours(r)
 	}

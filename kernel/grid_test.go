@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -111,10 +112,10 @@ func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes
 	}
 	choice := &gridChoice{nodes: nodes, all: all}
 	var ok bool
-	if choice.lattice, ok = newLattice(pts, b.Sigma(), width); !ok {
+	if choice.lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {
 		t.Fatalf("no lattice")
 	}
-	choice.lattice.setReach(reach)
+	choice.lattice.SetReach(reach)
 	op, err := newGrid(t.Context(), pts, b, choice, o)
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -135,22 +136,22 @@ func TestInterpolationError(t *testing.T) {
 		{1, 6, 1.3e-3}, {1, 8, 4.2e-5}, {1, 10, 1.1e-6}, {1, 12, 2.4e-8},
 		{2, 6, 8.1e-2}, {2, 8, 1.1e-2}, {2, 10, 1.1e-3}, {2, 12, 9.9e-5},
 	} {
-		bound := interpolationError(c.rho, c.p)
+		bound := lattice.interpolationError(c.rho, c.p)
 		if math.Abs(bound/c.want-1) > 0.06 {
 			t.Errorf("rho=%g p=%d: bound %.2g, want %.2g", c.rho, c.p, bound, c.want)
 		}
-		i, kernels, basis := newChebyshev(c.p), simd.At(simd.Best()), make([]float64, c.p*simd.NodeLanes)
+		i, kernels, basis := lattice.NewChebyshev(c.p), simd.At(simd.Best()), make([]float64, c.p*simd.NodeLanes)
 		worst, lam := 0.0, 0.0
 		for at := -1.0; at <= 1; at += 0.01 {
-			kernels.Lagrange(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.nodes, i.factor)
+			kernels.Lagrange(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.Nodes, i.Factor)
 			size := 0.0
-			for a := range i.nodes {
+			for a := range i.Nodes {
 				size += math.Abs(basis[a*simd.NodeLanes])
 			}
 			lam = max(lam, size)
 			for apart := -2 * c.rho; apart < 6; apart += 0.05 { // below zero the other point is inside
 				sum := 0.0
-				for a, node := range i.nodes {
+				for a, node := range i.Nodes {
 					x := apart + c.rho*(1+node)
 					sum += basis[a*simd.NodeLanes] * math.Exp(-x*x/2)
 				}
@@ -165,8 +166,8 @@ func TestInterpolationError(t *testing.T) {
 		if worst < 0.15*bound-1e-15 {
 			t.Errorf("rho=%g p=%d: error %.2g, bound %.2g", c.rho, c.p, worst, bound)
 		}
-		if lam > lebesgue(c.p) || lam < 0.8*lebesgue(c.p) {
-			t.Errorf("p=%d: sum of the basis %g, bound %g", c.p, lam, lebesgue(c.p))
+		if lam > lattice.lebesgue(c.p) || lam < 0.8*lattice.lebesgue(c.p) {
+			t.Errorf("p=%d: sum of the basis %g, bound %g", c.p, lam, lattice.lebesgue(c.p))
 		}
 	}
 }
@@ -180,7 +181,7 @@ func TestEntryBounds(t *testing.T) {
 	}{{2, 8, 3.0e-7, 1.1e-6}, {2, 6, 3.7e-5, 1.2e-4}, {3, 8, 4.1e-7, 1.7e-6}} {
 		p := makePoints("uniform", 200, c.d, 5)
 		op := gridOf(t, p, Sigma(0.25), 1, 7, c.p, true, nil)
-		if rho := op.lattice.width[0] / 2; rho < 0.49 || rho > 0.5 {
+		if rho := op.lattice.Width[0] / 2; rho < 0.49 || rho > 0.5 {
 			t.Fatalf("rho = %g", rho)
 		}
 		cert := op.Certificate()
@@ -237,8 +238,8 @@ func TestGridFormsAgree(t *testing.T) {
 func TestGridCrowds(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
-	p := makePoints("uniform", gridMostPoints+500, 2, 7)
-	for i := range gridMostPoints + 5 {
+	p := makePoints("uniform", lattice.MostPoints+500, 2, 7)
+	for i := range lattice.MostPoints + 5 {
 		p.Data[2*i], p.Data[2*i+1] = p.Data[2*i]*0.01, p.Data[2*i+1]*0.01
 	}
 	op, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers})
@@ -350,8 +351,8 @@ func TestGridInAHugeBox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.cells.keys == nil || op.lattice.cells < 1e13 {
-		t.Errorf("%g cells, all kept: %v", op.lattice.cells, op.cells.keys == nil)
+	if op.cells.keys == nil || op.lattice.Cells < 1e13 {
+		t.Errorf("%g cells, all kept: %v", op.lattice.Cells, op.cells.keys == nil)
 	}
 	checkAgainstDense(t, op, p, b)
 }
@@ -378,7 +379,7 @@ func TestGridRefuses(t *testing.T) {
 		t.Errorf("forced: %v", err)
 	}
 	g := op.(*Grid)
-	if p, rho, reach := g.transfer.p, slices.Max(g.lattice.width[:])/2, g.lattice.radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
+	if p, rho, reach := g.transfer.P, slices.Max(g.lattice.Width[:])/2, g.lattice.Radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
 		t.Errorf("%d nodes, half-width %g, reach %g", p, rho, reach)
 	}
 	if err := op.Close(); err != nil || op.(*Grid).place[0] != nil {
@@ -398,7 +399,7 @@ func TestLatticeKeyBits(t *testing.T) {
 		{[]int{3, 3}, 4},
 		{[]int{538037401, 66963369}, 56},
 	} {
-		l := lattice{d: len(c.size)}
+		l := lattice.Lattice{D: len(c.size)}
 		copy(l.size[:], c.size)
 		if got := l.keyBits(); got != c.want {
 			t.Errorf("%v cells have numbers of %d bits, want %d", c.size, got, c.want)
@@ -409,8 +410,8 @@ func TestLatticeKeyBits(t *testing.T) {
 // The scratch memory of the workers is part of the estimate.
 func TestGridCostHasTheWorkers(t *testing.T) {
 	p := mustPoints(t, makePoints("uniform", 300, 4, 1))
-	l, _ := newLattice(p, 0.2, 1)
-	l.setReach(3)
+	l, _ := lattice.New(p, 0.2, 1)
+	l.SetReach(3)
 	choice := gridChoice{lattice: l, nodes: 10, occupied: 100}
 	four := par.New(4)
 	defer four.Close()

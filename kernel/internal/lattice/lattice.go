@@ -1,4 +1,4 @@
-package kernel
+package lattice
 
 import (
 	"context"
@@ -12,26 +12,26 @@ import (
 )
 
 // latticeAxes is the largest number of dimensions a lattice has cells in.
-const latticeAxes = 4
+const MaxAxes = 4
 
 // A lattice cuts the bounding box of the points into equal cells. Lengths are in
 // units of sigma, so that along an axis the kernel is exp(-x^2/2).
-type lattice struct {
-	d       int
-	lo      [latticeAxes]float64 // of the box, as given
-	perCell [latticeAxes]float64 // cells in a unit of the given coordinates
-	extent  [latticeAxes]float64 // of the box
-	width   [latticeAxes]float64 // of a cell
-	size    [latticeAxes]int     // cells along each axis
-	reach   [latticeAxes]int     // cells along each axis a transfer goes
-	radius  float64              // points farther apart than this along an axis may have no transfer; +Inf where all have
-	cells   float64              // of the whole box
+type Lattice struct {
+	D       int
+	lo      [MaxAxes]float64 // of the box, as given
+	perCell [MaxAxes]float64 // cells in a unit of the given coordinates
+	extent  [MaxAxes]float64 // of the box
+	Width   [MaxAxes]float64 // of a cell
+	size    [MaxAxes]int     // cells along each axis
+	Reach   [MaxAxes]int     // cells along each axis a transfer goes
+	Radius  float64          // points farther apart than this along an axis may have no transfer; +Inf where all have
+	Cells   float64          // of the whole box
 }
 
 // newLattice returns the lattice with cells of at most the given width. ok is
 // false where their numbers would be too large for a key.
-func newLattice(p *rows.Points, sigma, width float64) (l lattice, ok bool) {
-	l = lattice{d: p.D, cells: 1, radius: math.Inf(1)}
+func New(p *rows.Points, sigma, width float64) (l Lattice, ok bool) {
+	l = Lattice{D: p.D, Cells: 1, Radius: math.Inf(1)}
 	most := math.Exp2(float64(min(60/p.D, 30)))
 	for a := range p.D {
 		span := p.Hi[a] - p.Lo[a]
@@ -42,34 +42,34 @@ func newLattice(p *rows.Points, sigma, width float64) (l lattice, ok bool) {
 				return l, false
 			}
 			l.size[a] = max(int(size), 1)
-			l.width[a], l.perCell[a] = l.extent[a]/float64(l.size[a]), float64(l.size[a])/span
+			l.Width[a], l.perCell[a] = l.extent[a]/float64(l.size[a]), float64(l.size[a])/span
 		}
 		if math.IsInf(l.perCell[a], 1) || math.IsInf(span, 1) {
 			return l, false
 		}
-		l.cells *= float64(l.size[a])
+		l.Cells *= float64(l.size[a])
 	}
 	return l, true
 }
 
 // setReach makes transfers go at least as far as radius along each axis.
-func (l *lattice) setReach(radius float64) {
-	l.radius = math.Inf(1)
-	for a := range l.d {
-		l.reach[a] = l.size[a] - 1
-		if l.reach[a] == 0 {
+func (l *Lattice) SetReach(radius float64) {
+	l.Radius = math.Inf(1)
+	for a := range l.D {
+		l.Reach[a] = l.size[a] - 1
+		if l.Reach[a] == 0 {
 			continue
 		}
-		if far := math.Ceil(radius / l.width[a]); far < float64(l.reach[a]) {
-			l.reach[a] = int(far)
-			l.radius = min(l.radius, far*l.width[a])
+		if far := math.Ceil(radius / l.Width[a]); far < float64(l.Reach[a]) {
+			l.Reach[a] = int(far)
+			l.Radius = min(l.Radius, far*l.Width[a])
 		}
 	}
 }
 
 // locate returns the cell of a coordinate along axis a and its place in it, from
 // -1 to 1.
-func (l *lattice) locate(a int, v float64) (cell int, place float64) {
+func (l *Lattice) Locate(a int, v float64) (cell int, place float64) {
 	at := (v - l.lo[a]) * l.perCell[a]
 	cell = min(int(at), l.size[a]-1)
 	if place = 2*(at-float64(cell)) - 1; place > 1 {
@@ -79,22 +79,22 @@ func (l *lattice) locate(a int, v float64) (cell int, place float64) {
 }
 
 // positionError bounds how far off the difference of two located coordinates is.
-func (l *lattice) positionError() float64 {
-	return 0x1p-49 * (slices.Max(l.extent[:]) + slices.Max(l.width[:]))
+func (l *Lattice) PositionError() float64 {
+	return 0x1p-49 * (slices.Max(l.extent[:]) + slices.Max(l.Width[:]))
 }
 
 // keyBits is the number of bits of the number of a cell. l.cells may be rounded.
-func (l *lattice) keyBits() int {
+func (l *Lattice) keyBits() int {
 	cells := uint64(1)
-	for _, size := range l.size[:l.d] {
+	for _, size := range l.size[:l.D] {
 		cells *= uint64(size)
 	}
 	return bits.Len64(cells - 1)
 }
 
 // coordinates returns the numbers of a cell along the axes.
-func (l *lattice) coordinates(key uint64) (at [latticeAxes]int) {
-	for a := l.d - 1; a >= 0; a-- {
+func (l *Lattice) Coordinates(key uint64) (at [MaxAxes]int) {
+	for a := l.D - 1; a >= 0; a-- {
 		at[a] = int(key % uint64(l.size[a]))
 		key /= uint64(l.size[a])
 	}
@@ -103,13 +103,13 @@ func (l *lattice) coordinates(key uint64) (at [latticeAxes]int) {
 
 // apart returns a lower bound of the distance along axis a of points whose cells
 // are k apart.
-func (l *lattice) apart(a, k int) float64 { return float64(max(max(k, -k)-1, 0)) * l.width[a] }
+func (l *Lattice) apart(a, k int) float64 { return float64(max(max(k, -k)-1, 0)) * l.Width[a] }
 
 // between2 returns bounds of the squared distance of a located point and those of a
 // cell. at and cell are numbers of cells, place is that of the point.
-func (l *lattice) between2(at [latticeAxes]int, place [latticeAxes]float64, cell [latticeAxes]int) (least, most float64) {
-	blur := l.positionError()
-	for a, t := range place[:l.d] {
+func (l *Lattice) Between2(at [MaxAxes]int, place [MaxAxes]float64, cell [MaxAxes]int) (least, most float64) {
+	blur := l.PositionError()
+	for a, t := range place[:l.D] {
 		k := float64(cell[a] - at[a])
 		near, far := math.Abs(k-(1+t)/2), math.Abs(k+1-(1+t)/2)
 		if near > far {
@@ -118,24 +118,24 @@ func (l *lattice) between2(at [latticeAxes]int, place [latticeAxes]float64, cell
 		if k == 0 {
 			near = 0
 		}
-		near, far = max(near*l.width[a]-blur, 0), far*l.width[a]+blur
+		near, far = max(near*l.Width[a]-blur, 0), far*l.Width[a]+blur
 		least, most = least+near*near, most+far*far
 	}
 	return least, most
 }
 
 // latticeOrder is a set of points sorted by the cells of a lattice.
-type latticeOrder struct {
-	order []uint32 // given row of each sorted point
-	start []uint32 // first sorted point of each cell that is kept, and the end
+type Sorted struct {
+	Order []uint32 // given row of each sorted point
+	Start []uint32 // first sorted point of each cell that is kept, and the end
 	keys  []uint64 // of the cells that are kept, ascending; nil where all are
 }
 
 // count returns the number of cells that are kept.
-func (c *latticeOrder) count() int { return len(c.start) - 1 }
+func (c *Sorted) Count() int { return len(c.Start) - 1 }
 
 // key returns the number of kept cell i.
-func (c *latticeOrder) key(i int) uint64 {
+func (c *Sorted) Key(i int) uint64 {
 	if c.keys == nil {
 		return uint64(i)
 	}
@@ -144,66 +144,66 @@ func (c *latticeOrder) key(i int) uint64 {
 
 // sortPoints sorts every skip-th point by cell. All cells are kept, or those that
 // hold a point.
-func (l *lattice) sortPoints(ctx context.Context, p *rows.Points, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
-	if l.cells < 1<<32 {
+func (l *Lattice) SortPoints(ctx context.Context, p *rows.Points, skip int, all bool, workers *par.Workers) (*Sorted, error) {
+	if l.Cells < 1<<32 {
 		return sortLattice[uint32](ctx, l, p, skip, all, workers)
 	}
 	return sortLattice[uint64](ctx, l, p, skip, all, workers)
 }
 
-func sortLattice[K uint32 | uint64](ctx context.Context, l *lattice, p *rows.Points, skip int, all bool, workers *par.Workers) (*latticeOrder, error) {
+func sortLattice[K uint32 | uint64](ctx context.Context, l *Lattice, p *rows.Points, skip int, all bool, workers *par.Workers) (*Sorted, error) {
 	n := par.Blocks(p.N, skip)
-	c := &latticeOrder{order: make([]uint32, n)}
+	c := &Sorted{Order: make([]uint32, n)}
 	keys := make([]K, n)
 	const pointsPerPiece = 1 << 12
 	room := make([][pointsPerPiece]float64, workers.Count())
 	if err := workers.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
 		lo, hi := par.Block(piece, n, pointsPerPiece)
 		for i := lo; i < hi; i++ {
-			c.order[i] = uint32(i * skip)
+			c.Order[i] = uint32(i * skip)
 		}
 		column, keys := room[worker][:hi-lo], keys[lo:hi]
-		for a := range l.d { // in the order of the axes, the last one fastest
-			p.Column(column, c.order[lo:hi], a)
+		for a := range l.D { // in the order of the axes, the last one fastest
+			p.Column(column, c.Order[lo:hi], a)
 			for i, v := range column {
-				cell, _ := l.locate(a, v)
+				cell, _ := l.Locate(a, v)
 				keys[i] = keys[i]*K(l.size[a]) + K(cell)
 			}
 		}
 	})); err != nil {
 		return nil, err
 	}
-	keys, err := radix.Sort(ctx, keys, c.order, l.keyBits(), workers)
+	keys, err := radix.Sort(ctx, keys, c.Order, l.keyBits(), workers)
 	if err != nil {
 		return nil, err
 	}
 	if all {
-		c.start = make([]uint32, int(l.cells)+1)
+		c.Start = make([]uint32, int(l.Cells)+1)
 		next := 0
 		for i, key := range keys {
 			for ; next <= int(key); next++ {
-				c.start[next] = uint32(i)
+				c.Start[next] = uint32(i)
 			}
 		}
-		for ; next < len(c.start); next++ {
-			c.start[next] = uint32(n)
+		for ; next < len(c.Start); next++ {
+			c.Start[next] = uint32(n)
 		}
 		return c, nil
 	}
 	for i, key := range keys {
 		if i == 0 || key != keys[i-1] {
-			c.keys, c.start = append(c.keys, uint64(key)), append(c.start, uint32(i))
+			c.keys, c.Start = append(c.keys, uint64(key)), append(c.Start, uint32(i))
 		}
 	}
-	c.start = append(c.start, uint32(n))
+	c.Start = append(c.Start, uint32(n))
 	return c, nil
 }
 
 // counts returns the number of points in each kept cell.
-func (c *latticeOrder) counts() []float64 {
-	out := make([]float64, c.count())
+func (c *Sorted) Counts() []float64 {
+	out := make([]float64, c.Count())
 	for i := range out {
-		out[i] = float64(c.start[i+1] - c.start[i])
+		out[i] = float64(c.Start[i+1] - c.Start[i])
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package kernel
+package lattice
 
 import (
 	"context"
@@ -15,56 +15,56 @@ import (
 // Where all cells are kept the nodes are one tensor and the axes are swept one
 // after the other, each with a band of the kernel. Where only occupied ones are, the
 // nodes of a cell are together, and a cell takes from each it can reach.
-type transfer struct {
-	*lattice
-	*latticeOrder
-	p     int
-	nodes int // of all kept cells
+type Transfer struct {
+	*Lattice
+	*Sorted
+	P     int
+	Nodes int // of all kept cells
 	// table has the kernel along each axis between the nodes of a cell and those of
 	// the cells from reach before it to reach behind: rows of band(a) numbers.
-	table  [latticeAxes][]float64
-	within [latticeAxes][]float64 // the same between the nodes of one cell: p rows of p
+	table  [MaxAxes][]float64
+	Within [MaxAxes][]float64 // the same between the nodes of one cell: p rows of p
 }
 
 // newTransfer makes the tables of the kernel, given as a function of two nodes of
 // cells that are k apart along axis a.
-func newTransfer(l *lattice, cells *latticeOrder, p int, kernel func(a, k, from, to int) float64) *transfer {
-	t := &transfer{lattice: l, latticeOrder: cells, p: p, nodes: cells.count() * power(p, l.d)}
-	for a := range l.d {
+func NewTransfer(l *Lattice, cells *Sorted, p int, kernel func(a, k, from, to int) float64) *Transfer {
+	t := &Transfer{Lattice: l, Sorted: cells, P: p, Nodes: cells.Count() * power(p, l.D)}
+	for a := range l.D {
 		t.table[a] = make([]float64, 0, p*t.band(a))
 		for from := range p {
-			for k := -l.reach[a]; k <= l.reach[a]; k++ {
+			for k := -l.Reach[a]; k <= l.Reach[a]; k++ {
 				for to := range p {
 					t.table[a] = append(t.table[a], kernel(a, k, from, to))
 				}
 			}
-			t.within[a] = append(t.within[a], t.table[a][from*t.band(a)+l.reach[a]*p:][:p]...)
+			t.Within[a] = append(t.Within[a], t.table[a][from*t.band(a)+l.Reach[a]*p:][:p]...)
 		}
 	}
 	return t
 }
 
 // gaussTransfer is the transfer of the kernel itself.
-func gaussTransfer(l *lattice, cells *latticeOrder, c chebyshev) *transfer {
-	return newTransfer(l, cells, len(c.nodes), func(a, k, from, to int) float64 {
-		x := (float64(k) + (c.nodes[to]-c.nodes[from])/2) * l.width[a]
+func GaussTransfer(l *Lattice, cells *Sorted, c Chebyshev) *Transfer {
+	return NewTransfer(l, cells, len(c.Nodes), func(a, k, from, to int) float64 {
+		x := (float64(k) + (c.Nodes[to]-c.Nodes[from])/2) * l.Width[a]
 		return math.Exp(-x * x / 2)
 	})
 }
 
 // boundTransfer is the transfer of numbers of points to what bounds the error of
 // the kernel: exp(-apart^2/4) along each axis.
-func boundTransfer(l *lattice, cells *latticeOrder) *transfer {
-	return newTransfer(l, cells, 1, func(a, k, _, _ int) float64 {
+func BoundTransfer(l *Lattice, cells *Sorted) *Transfer {
+	return NewTransfer(l, cells, 1, func(a, k, _, _ int) float64 {
 		x := l.apart(a, k)
 		return math.Exp(-x * x / 4)
 	})
 }
 
-func (t *transfer) band(a int) int { return (2*t.reach[a] + 1) * t.p }
+func (t *Transfer) band(a int) int { return (2*t.Reach[a] + 1) * t.P }
 
 // tileSize is the number of nodes of a cell.
-func (t *transfer) tileSize() int { return power(t.p, t.d) }
+func (t *Transfer) TileSize() int { return power(t.P, t.D) }
 
 func power(p, d int) int {
 	out := 1
@@ -75,33 +75,33 @@ func power(p, d int) int {
 }
 
 // axisNodes is the number of nodes along axis a of the whole lattice.
-func (t *transfer) axisNodes(a int) int { return t.size[a] * t.p }
+func (t *Transfer) axisNodes(a int) int { return t.size[a] * t.P }
 
 // base returns where the nodes of a kept cell begin among those of a column.
-func (t *transfer) base(cell int) int {
+func (t *Transfer) Base(cell int) int {
 	if t.keys != nil {
-		return cell * t.tileSize()
+		return cell * t.TileSize()
 	}
-	first, at := 0, t.coordinates(uint64(cell))
-	for a := range t.d {
-		first = first*t.axisNodes(a) + at[a]*t.p
+	first, at := 0, t.Coordinates(uint64(cell))
+	for a := range t.D {
+		first = first*t.axisNodes(a) + at[a]*t.P
 	}
 	return first
 }
 
 // runs returns where, counted from the base of a cell, its runs of p nodes along the
 // last axis begin.
-func (t *transfer) runs() []int {
-	out := make([]int, t.tileSize()/t.p)
+func (t *Transfer) Runs() []int {
+	out := make([]int, t.TileSize()/t.P)
 	for r := range out {
 		if t.keys != nil {
-			out[r] = r * t.p
+			out[r] = r * t.P
 			continue
 		}
-		rest, step := r, t.axisNodes(t.d-1)
-		for a := t.d - 2; a >= 0; a-- {
-			out[r] += rest % t.p * step
-			rest /= t.p
+		rest, step := r, t.axisNodes(t.D-1)
+		for a := t.D - 2; a >= 0; a-- {
+			out[r] += rest % t.P * step
+			rest /= t.P
 			step *= t.axisNodes(a)
 		}
 	}
@@ -109,29 +109,29 @@ func (t *transfer) runs() []int {
 }
 
 // transferPass is a product in the making: k columns of t.nodes numbers each.
-type transferPass struct {
-	*transfer
+type Pass struct {
+	*Transfer
 	k       int
 	kernels *simd.Kernels
-	in, out []float64
+	In, out []float64
 	axis    int
 	room    [][]float64 // of each worker, where only occupied cells are kept
 }
 
-func newTransferPass(t *transfer, k, workers int, kernels *simd.Kernels) *transferPass {
-	pass := &transferPass{transfer: t, k: k, kernels: kernels, in: make([]float64, k*t.nodes), out: make([]float64, k*t.nodes)}
+func NewPass(t *Transfer, k, workers int, kernels *simd.Kernels) *Pass {
+	pass := &Pass{Transfer: t, k: k, kernels: kernels, In: make([]float64, k*t.Nodes), out: make([]float64, k*t.Nodes)}
 	if t.keys != nil {
 		pass.room = make([][]float64, workers)
 		for w := range pass.room {
-			pass.room[w] = make([]float64, t.d*t.tileSize())
+			pass.room[w] = make([]float64, t.D*t.TileSize())
 		}
 	}
 	return pass
 }
 
 // run replaces the numbers in pass.in.
-func (pass *transferPass) run(ctx context.Context, workers *par.Workers) error {
-	axes := pass.d
+func (pass *Pass) Do(ctx context.Context, workers *par.Workers) error {
+	axes := pass.D
 	if pass.keys != nil {
 		axes = 1
 	}
@@ -139,7 +139,7 @@ func (pass *transferPass) run(ctx context.Context, workers *par.Workers) error {
 		if err := workers.Do(ctx, pass.pieces(), pass); err != nil {
 			return err
 		}
-		pass.in, pass.out = pass.out, pass.in
+		pass.In, pass.out = pass.out, pass.In
 	}
 	return nil
 }
@@ -152,9 +152,9 @@ const (
 
 // shape returns how many blocks of nodes there are before the axis at hand and how
 // many nodes are behind it.
-func (pass *transferPass) shape() (outer, inner int) {
+func (pass *Pass) shape() (outer, inner int) {
 	outer, inner = pass.k, 1
-	for a := range pass.d {
+	for a := range pass.D {
 		switch {
 		case a < pass.axis:
 			outer *= pass.axisNodes(a)
@@ -165,9 +165,9 @@ func (pass *transferPass) shape() (outer, inner int) {
 	return outer, inner
 }
 
-func (pass *transferPass) pieces() int {
+func (pass *Pass) pieces() int {
 	if pass.keys != nil {
-		return par.Blocks(pass.count(), cellsPiece)
+		return par.Blocks(pass.Count(), cellsPiece)
 	}
 	outer, inner := pass.shape()
 	if inner == 1 {
@@ -177,9 +177,9 @@ func (pass *transferPass) pieces() int {
 }
 
 // Run does one piece.
-func (pass *transferPass) Run(worker, piece int) {
+func (pass *Pass) Run(worker, piece int) {
 	if pass.keys != nil {
-		lo, hi := par.Block(piece, pass.count(), cellsPiece)
+		lo, hi := par.Block(piece, pass.Count(), cellsPiece)
 		for cell := lo; cell < hi; cell++ {
 			pass.collect(pass.room[worker], cell)
 		}
@@ -201,10 +201,10 @@ func (pass *transferPass) Run(worker, piece int) {
 
 // sweepLine sweeps a line of nodes along the last axis: those of a cell add their rows
 // of the table to the band around it.
-func (pass *transferPass) sweepLine(line int) {
-	a, p := pass.axis, pass.p
-	n, reach, band := pass.axisNodes(a), pass.reach[a]*p, pass.band(a)
-	in, out := pass.in[line*n:][:n], pass.out[line*n:][:n]
+func (pass *Pass) sweepLine(line int) {
+	a, p := pass.axis, pass.P
+	n, reach, band := pass.axisNodes(a), pass.Reach[a]*p, pass.band(a)
+	in, out := pass.In[line*n:][:n], pass.out[line*n:][:n]
 	clear(out)
 	for first := 0; first < n; first += p {
 		from, to := max(first-reach, 0), min(first+p+reach, n)
@@ -215,10 +215,10 @@ func (pass *transferPass) sweepLine(line int) {
 
 // sweepCell makes nodes lo to hi-1 behind the p nodes of a cell along the axis at
 // hand, for one block before it.
-func (pass *transferPass) sweepCell(block, cell, inner, lo, hi int) {
-	a, p := pass.axis, pass.p
-	n, reach, band := pass.axisNodes(a), pass.reach[a], pass.band(a)
-	in, out := pass.in[block*n*inner:][:n*inner], pass.out[block*n*inner:][:n*inner]
+func (pass *Pass) sweepCell(block, cell, inner, lo, hi int) {
+	a, p := pass.axis, pass.P
+	n, reach, band := pass.axisNodes(a), pass.Reach[a], pass.band(a)
+	in, out := pass.In[block*n*inner:][:n*inner], pass.out[block*n*inner:][:n*inner]
 	first, last := max(cell-reach, 0)*p, min(cell+reach+1, pass.size[a])*p
 	skip := first - (cell-reach)*p
 	for i := range p {
@@ -230,22 +230,22 @@ func (pass *transferPass) sweepCell(block, cell, inner, lo, hi int) {
 }
 
 // collect makes the nodes of a cell from those of the occupied cells in reach.
-func (pass *transferPass) collect(room []float64, cell int) {
-	at := pass.coordinates(pass.keys[cell])
-	tile := pass.tileSize()
+func (pass *Pass) collect(room []float64, cell int) {
+	at := pass.Coordinates(pass.keys[cell])
+	tile := pass.TileSize()
 	for c := range pass.k {
 		clear(room)
-		pass.collectAxis(room, at, 0, 0, pass.in[c*pass.nodes:])
-		copy(pass.out[c*pass.nodes+cell*tile:][:tile], room)
+		pass.collectAxis(room, at, 0, 0, pass.In[c*pass.Nodes:])
+		copy(pass.out[c*pass.Nodes+cell*tile:][:tile], room)
 	}
 }
 
 // collectAxis adds to the first tile of room what comes from the cells in reach
 // whose numbers along the axes before a make the given beginning of a key.
-func (pass *transferPass) collectAxis(room []float64, at [latticeAxes]int, a int, key uint64, in []float64) {
-	tile, reach, size := pass.tileSize(), pass.reach[a], uint64(pass.size[a])
+func (pass *Pass) collectAxis(room []float64, at [MaxAxes]int, a int, key uint64, in []float64) {
+	tile, reach, size := pass.TileSize(), pass.Reach[a], uint64(pass.size[a])
 	span := uint64(1) // of keys that agree up to this axis
-	for _, more := range pass.size[a+1 : pass.d] {
+	for _, more := range pass.size[a+1 : pass.D] {
 		span *= uint64(more)
 	}
 	first, behind := max(at[a]-reach, 0), min(at[a]+reach+1, pass.size[a])
@@ -256,7 +256,7 @@ func (pass *transferPass) collectAxis(room []float64, at [latticeAxes]int, a int
 			break
 		}
 		v = int(pass.keys[next]/span - key*size)
-		if a == pass.d-1 {
+		if a == pass.D-1 {
 			pass.contract(room, in[next*tile:], a, v-at[a])
 		} else {
 			pass.collectAxis(room[tile:], at, a+1, key*size+uint64(v), in)
@@ -267,10 +267,10 @@ func (pass *transferPass) collectAxis(room []float64, at [latticeAxes]int, a int
 }
 
 // contract adds the nodes of a tile, from k cells ahead along axis a, to another.
-func (pass *transferPass) contract(out, in []float64, a, k int) {
-	p, inner, band := pass.p, power(pass.p, pass.d-1-a), pass.band(a)
-	skip := (k + pass.reach[a]) * p
-	for first := 0; first < pass.tileSize(); first += p * inner {
+func (pass *Pass) contract(out, in []float64, a, k int) {
+	p, inner, band := pass.P, power(pass.P, pass.D-1-a), pass.band(a)
+	skip := (k + pass.Reach[a]) * p
+	for first := 0; first < pass.TileSize(); first += p * inner {
 		for i := range p {
 			row := pass.table[a][i*band+skip:][:p]
 			if inner == 1 {

@@ -1,4 +1,4 @@
-package kernel
+package lattice
 
 import (
 	"math"
@@ -9,30 +9,30 @@ import (
 
 // maxNodes is the largest number of nodes a cell has along an axis. Rounding has
 // the better of more nodes in cells of any useful width.
-const maxNodes = 24
+const MaxNodes = 24
 
 // chebyshev is the interpolation on -1..1 in the nodes cos((2a+1) pi / 2p). Its basis,
 // the polynomials that are 1 in one node and 0 in the others, are products of
 // differences as simd's Lagrange makes them, so that the relative error of each is at
 // most (4p + 4) 2^-53 wherever it is taken.
-type chebyshev struct {
-	nodes  []float64
-	factor []float64 // 1 / prod_{b != a} (node_a - node_b)
+type Chebyshev struct {
+	Nodes  []float64
+	Factor []float64 // 1 / prod_{b != a} (node_a - node_b)
 }
 
-func newChebyshev(p int) chebyshev {
-	c := chebyshev{make([]float64, p), make([]float64, p)}
-	for a := range c.nodes {
-		c.nodes[a] = math.Sin(math.Pi * float64(2*a+1-p) / float64(2*p)) // ascending, and exactly odd
+func NewChebyshev(p int) Chebyshev {
+	c := Chebyshev{make([]float64, p), make([]float64, p)}
+	for a := range c.Nodes {
+		c.Nodes[a] = math.Sin(math.Pi * float64(2*a+1-p) / float64(2*p)) // ascending, and exactly odd
 	}
-	for a := range c.factor {
+	for a := range c.Factor {
 		product := 1.0
-		for b, v := range c.nodes {
+		for b, v := range c.Nodes {
 			if b != a {
-				product *= c.nodes[a] - v
+				product *= c.Nodes[a] - v
 			}
 		}
-		c.factor[a] = 1 / product
+		c.Factor[a] = 1 / product
 	}
 	return c
 }
@@ -65,12 +65,12 @@ func lebesgue(p int) float64 { return 1 + 2/math.Pi*math.Log(float64(p)) }
 //
 // with Lam the bound of the basis. The part of rounding holds since the kernel
 // between nodes, which are no closer than the cells, is below exp(-apart^2/2).
-func (l *lattice) axisError(p int) float64 {
+func (l *Lattice) AxisError(p int) float64 {
 	worst, lam := 0.0, lebesgue(p)
-	for a := range l.d {
-		worst = max(worst, interpolationError(l.width[a]/2, p))
+	for a := range l.D {
+		worst = max(worst, interpolationError(l.Width[a]/2, p))
 	}
-	return worst*(1+lam) + 0.86*l.positionError() + lam*lam*float64(8*p+16)*0x1p-53
+	return worst*(1+lam) + 0.86*l.PositionError() + lam*lam*float64(8*p+16)*0x1p-53
 }
 
 // sumError bounds the roundings of the sums on the way from a point to another, divided
@@ -85,11 +85,25 @@ func (l *lattice) axisError(p int) float64 {
 //	2p along each axis                     in the weight of a point and itself, which is subtracted
 //
 // and some roundings of products, not more than 8 d in all.
-func (l *lattice) sumError(p, slots int) float64 {
-	batch := l.batch(p)
-	roundings := batch/simd.NodeLanes + 3 + par.Blocks(gridMostPoints, batch) + slots + p + power(p, l.d-1) + 8*l.d
-	for a := range l.d {
-		roundings += (2*l.reach[a] + 3) * p
+func (l *Lattice) SumError(p, slots int) float64 {
+	batch := l.Batch(p)
+	roundings := batch/simd.NodeLanes + 3 + par.Blocks(MostPoints, batch) + slots + p + power(p, l.D-1) + 8*l.D
+	for a := range l.D {
+		roundings += (2*l.Reach[a] + 3) * p
 	}
-	return float64(roundings) * 0x1p-53 * math.Pow(lebesgue(p), float64(2*l.d))
+	return float64(roundings) * 0x1p-53 * math.Pow(lebesgue(p), float64(2*l.D))
+}
+
+// mostPoints is the most points of a cell that are summed up one after the other. Cells
+// of more are taken apart.
+const MostPoints = 4096
+
+// batchNumbers is how many numbers of the basis a batch has at most, as far as the
+// lanes allow: they stay in the first-level cache.
+const batchNumbers = 4096
+
+// batch returns the number of points of a batch, with p nodes along each axis.
+func (l *Lattice) Batch(p int) int {
+	most := batchNumbers / (power(p, l.D-1) + l.D*p)
+	return min(max(most/simd.NodeLanes, 1), 16) * simd.NodeLanes
 }
