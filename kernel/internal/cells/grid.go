@@ -22,7 +22,7 @@ const (
 	sideSafety = 1 + 0x1p-18
 )
 
-// A cellGrid numbers cells on up to three axes. Coordinates outside the range of an
+// A grid numbers cells on up to three axes. Coordinates outside the range of an
 // axis count as its ends: that brings points closer together, never farther
 // apart, so cells still bound distances from below.
 type grid struct {
@@ -40,7 +40,7 @@ type grid struct {
 	perSide           float64
 }
 
-// newCellGrid chooses the grid for a radius.
+// newGrid chooses the grid for a radius.
 func newGrid(p *rows.Points, radius float64) grid {
 	// Half the radius in the plane, where the smaller cells waste less; the
 	// whole in space, where they would be too many.
@@ -52,7 +52,7 @@ func newGrid(p *rows.Points, radius float64) grid {
 	return gridOf(p, radius, 1)
 }
 
-// cellGridOf returns a grid with so many cells in a radius with two axes or fewer, and
+// gridOf returns a grid with so many cells in a radius with two axes or fewer, and
 // with one in a radius with three.
 func gridOf(p *rows.Points, radius float64, inPlane int64) grid {
 	g := grid{size: [maxAxes]int64{1, 1, 1}}

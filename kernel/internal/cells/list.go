@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A cellList finds all neighbours within a radius of points in few dimensions.
+// A List finds all neighbours within a radius of points in few dimensions.
 //
 // The points are sorted by the cell of a grid on up to three of their widest
 // axes. Cells next to each other along the last of these are next to each other in
@@ -105,12 +105,12 @@ func (cl *List) cellOf(point uint32) int {
 	return sort.Search(len(cl.start)-1, func(c int) bool { return cl.start[c+1] > point })
 }
 
-// clusterOf returns the cluster of a point.
+// ClusterOf returns the cluster of a point.
 func (cl *List) ClusterOf(point uint32) int {
 	return sort.Search(len(cl.First)-1, func(c int) bool { return cl.First[c+1] > point })
 }
 
-// newCellList sorts the points for searches within the radius.
+// NewList sorts the points for searches within the radius.
 func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers) (*List, error) {
 	cl := &List{D: p.D, N: p.N, Radius2: rows.RadiusSquared(radius), grid: newGrid(p, radius)}
 	var err error
@@ -164,7 +164,7 @@ func (cl *List) makeClusters() {
 	cl.First = append(cl.First, uint32(cl.N))
 }
 
-// forgetCells lets go of what only searches need: points and clusters stay.
+// ForgetCells lets go of what only searches need: points and clusters stay.
 func (cl *List) ForgetCells() {
 	cl.start, cl.fast, cl.rowKey, cl.rowStart, cl.boxes = nil, nil, nil, nil, nil
 }
@@ -177,7 +177,7 @@ func (cl *List) multiplicity(i int) int {
 	return int(cl.Group[i+1] - cl.Group[i])
 }
 
-// dist2 returns the squared distance of distinct points i and j.
+// Dist2 returns the squared distance of distinct points i and j.
 func (cl *List) Dist2(i, j int) float64 {
 	sum := 0.0
 	for a := range cl.D {

@@ -20,7 +20,7 @@ const (
 	batchSpans  = 256
 )
 
-// A cellPass visits every distinct point and stores its neighbours with their
+// A pass visits every distinct point and stores its neighbours with their
 // weights.
 //
 // All points of a cluster are tested against the same candidates: the points of
@@ -39,7 +39,7 @@ type pass struct {
 	sums     []float64       // of their weights
 }
 
-// cellRoom is the scratch memory of a worker.
+// scratch is the scratch memory of a worker.
 type scratch struct {
 	rows.Writer
 	sweep      *Sweep
@@ -108,7 +108,7 @@ func (p *pass) expect() (float64, error) {
 // batchOf returns the most of n points that are tested at a time.
 func batchOf(n int) int { return min(n, batchPoints) }
 
-// cellRoomBytes is what a worker takes with n points in d dimensions, but for the
+// scratchBytes is what a worker takes with n points in d dimensions, but for the
 // windows of the sweep, which are as many as there are rows of cells around one, and
 // for what it stores.
 func scratchBytes(n, d int) int64 {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// cellSearch finds the neighbours of all points with a cell list.
+// Search finds the neighbours of all points with a cell list.
 func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	p := r.Points
 	none, entry := r.StoredBytes(p.N)
@@ -63,7 +63,7 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	}, nil
 }
 
-// cellBytes is what a search of n points in d dimensions takes beside the matrix of
+// Bytes is what a search of n points in d dimensions takes beside the matrix of
 // weights: sorted and unsorted keys and order, coordinates twice, and at worst
 // cellsPerPoint cells, or a cell and its row, and a cluster and its box for every point;
 // what every search keeps of a row; the scratch memory of the workers.

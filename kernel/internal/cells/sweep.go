@@ -6,7 +6,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A sweep finds the cells around a cell, in windows: the cells of a row whose
+// A Sweep finds the cells around a cell, in windows: the cells of a row whose
 // numbers along the last axis are within half of its own. Cells must be asked for
 // in ascending order, for then windows only ever move forward: a sweep over all
 // cells passes each a few times.
@@ -62,7 +62,7 @@ func (g *grid) newBands(multiple int64, of func(da, db int64) []band) (b bands) 
 	return b
 }
 
-// searchSweep returns a sweep over the cells within the radius.
+// Sweep returns a sweep over the cells within the radius.
 func (cl *List) Sweep(kernels *simd.Kernels) *Sweep {
 	return newSweep(cl, kernels, cl.searchBands())
 }
@@ -164,7 +164,7 @@ func (s *Sweep) around(lo, hi uint32) {
 	}
 }
 
-// clusters moves the windows from one cluster to the next, of those from from to
+// Clusters moves the windows from one cluster to the next, of those from from to
 // to-1, as long as visit wants it, and tells whether it always did.
 func (s *Sweep) Clusters(from, to int, visit func(c int) bool) bool {
 	cl := s.cl
@@ -200,7 +200,7 @@ func (s *Sweep) Clusters(from, to int, visit func(c int) bool) bool {
 // boxes, which would cost more than it saved.
 const openPoints = 64
 
-// candidates adds the points, in ascending spans, that may be within the radius of
+// Candidates adds the points, in ascending spans, that may be within the radius of
 // those of cluster c: the points of the windows, but for clusters with boxes beyond
 // the radius.
 func (s *Sweep) Candidates(c int, add func(from, to uint32)) {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// tails bounds, for every distinct point, the weight of all points farther than
+// Tails bounds, for every distinct point, the weight of all points farther than
 // the radius r from it, given the number of those that are not, and near, which returns
 // them.
 //
@@ -63,7 +63,7 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 	return tails, err
 }
 
-// doubles returns how many more points there are around each distinct point, and at
+// Doubles returns how many more points there are around each distinct point, and at
 // its place, than distinct ones; nil where all are distinct. Mostly few are not, and
 // it is they who tell their neighbours.
 func (cl *List) Doubles(ctx context.Context, near func(i int) []uint32) ([]uint64, error) {
@@ -184,7 +184,7 @@ func abs(v int64) int64 {
 	return v
 }
 
-// cellFar returns a lower bound of the distance that the tails of a search within r
+// Far returns a lower bound of the distance that the tails of a search within r
 // know of a point that is really at the given distance. It is for one goroutine.
 func Far(p *rows.Points) func(r, distance float64) float64 {
 	if p.D > maxAxes {

@@ -85,7 +85,7 @@ type arrangement struct {
 	rooms        []*arrangeScratch
 }
 
-// arrangeRoom is the scratch memory of a worker.
+// arrangeScratch is the scratch memory of a worker.
 type arrangeScratch struct {
 	rows, centres []float32
 	products      []float32

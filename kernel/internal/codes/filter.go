@@ -79,7 +79,7 @@ func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64
 // pieceCount is the number of pieces of the pass.
 func (f *filterPass) pieceCount() int { return par.Blocks(f.t.count(), f.together) }
 
-// filterRoom is the scratch memory of a worker. Points are those of the tiles that go
+// filterScratch is the scratch memory of a worker. Points are those of the tiles that go
 // together.
 type filterScratch struct {
 	rows.Writer

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// nearestNeighbours are the k nearest neighbours of every point, by place in the order of
+// Neighbours are the k nearest neighbours of every point, by place in the order of
 // a search.
 type Neighbours struct {
 	K        int
@@ -23,7 +23,7 @@ type Neighbours struct {
 	Stats    rows.Stats
 }
 
-// searchNearest finds the k nearest neighbours of every point, nearer ones first and,
+// Nearest finds the k nearest neighbours of every point, nearer ones first and,
 // of those at the same distance by rows.Dist2, the ones of lower given rows. It needs no
 // radius. Equal points are at distance 0 and count like any others.
 func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error) {
@@ -102,7 +102,7 @@ type nearestPass struct {
 	compared, left atomic.Int64
 }
 
-// nearestRoom is the scratch memory of a worker.
+// nearestScratch is the scratch memory of a worker.
 type nearestScratch struct {
 	near      []uint64
 	ballBias  []int32

@@ -142,7 +142,7 @@ func normBound(a *mat.Dense) float64 {
 	return math.Sqrt(g * (1 + norm*(1+1e-6) + 1e-9))
 }
 
-// projectRoom is the scratch memory of a worker.
+// projectScratch is the scratch memory of a worker.
 type projectScratch struct {
 	z        []float64
 	lost     []float64
@@ -152,7 +152,7 @@ type projectScratch struct {
 	products []float32
 }
 
-func newProjectRoom(p *projection) *projectScratch {
+func newProjectScratch(p *projection) *projectScratch {
 	r := &projectScratch{z: make([]float64, projectionRows*p.depth), lost: make([]float64, projectionRows), whole: make([]float64, projectionRows)}
 	if p.directions != nil {
 		r.integers = make([]float32, (projectionRows+1)*p.stride) // and a row of zeros
@@ -279,7 +279,7 @@ func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do fu
 	rooms := make([]*projectScratch, req.Workers.Count())
 	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
 		if rooms[worker] == nil {
-			rooms[worker] = newProjectRoom(p)
+			rooms[worker] = newProjectScratch(p)
 		}
 		lo, hi := par.Block(block, n, projectionRows)
 		do(rooms[worker], lo, hi)

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// filterSearch finds the neighbours of all points with codes.
+// Search finds the neighbours of all points with codes.
 func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	p := req.Points
 	held := Bytes(p.N, p.D, req.Workers.Count())
@@ -66,7 +66,7 @@ func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	return out, nil
 }
 
-// filterBytes is what a search by codes takes beside the matrix of weights: what every
+// Bytes is what a search by codes takes beside the matrix of weights: what every
 // search keeps of a row, codes twice while they are put in order, and tiles, with the
 // terms of rows and columns, and the sample; the scratch memory of the workers.
 func Bytes(n, d, workers int) int64 {

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// search is a set of distinct points, prepared for a search.
+// set is a set of distinct points, prepared for a search.
 type set struct {
 	p     *rows.Points
 	n     int

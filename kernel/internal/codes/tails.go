@@ -100,7 +100,7 @@ func tailBytes(n, depth int) int64 {
 	return int64(n)*8 + (tailGroups+panelColumns)*(2*codeBytes(depth)+4*tailLevels)
 }
 
-// tailRoom is the scratch memory of a worker.
+// tailScratch is the scratch memory of a worker.
 type tailScratch struct {
 	mask      []uint64
 	threshold []int32

@@ -11,10 +11,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// latticeAxes is the largest number of dimensions a lattice has cells in.
+// MaxAxes is the largest number of dimensions a lattice has cells in.
 const MaxAxes = 4
 
-// A lattice cuts the bounding box of the points into equal cells. Lengths are in
+// A Lattice cuts the bounding box of the points into equal cells. Lengths are in
 // units of sigma, so that along an axis the kernel is exp(-x^2/2).
 type Lattice struct {
 	D       int
@@ -28,7 +28,7 @@ type Lattice struct {
 	Cells   float64          // of the whole box
 }
 
-// newLattice returns the lattice with cells of at most the given width. ok is
+// New returns the lattice with cells of at most the given width. ok is
 // false where their numbers would be too large for a key.
 func New(p *rows.Points, sigma, width float64) (l Lattice, ok bool) {
 	l = Lattice{D: p.D, Cells: 1, Radius: math.Inf(1)}
@@ -52,7 +52,7 @@ func New(p *rows.Points, sigma, width float64) (l Lattice, ok bool) {
 	return l, true
 }
 
-// setReach makes transfers go at least as far as radius along each axis.
+// SetReach makes transfers go at least as far as radius along each axis.
 func (l *Lattice) SetReach(radius float64) {
 	l.Radius = math.Inf(1)
 	for a := range l.D {
@@ -67,7 +67,7 @@ func (l *Lattice) SetReach(radius float64) {
 	}
 }
 
-// locate returns the cell of a coordinate along axis a and its place in it, from
+// Locate returns the cell of a coordinate along axis a and its place in it, from
 // -1 to 1.
 func (l *Lattice) Locate(a int, v float64) (cell int, place float64) {
 	at := (v - l.lo[a]) * l.perCell[a]
@@ -78,7 +78,7 @@ func (l *Lattice) Locate(a int, v float64) (cell int, place float64) {
 	return cell, place
 }
 
-// positionError bounds how far off the difference of two located coordinates is.
+// PositionError bounds how far off the difference of two located coordinates is.
 func (l *Lattice) PositionError() float64 {
 	return 0x1p-49 * (slices.Max(l.extent[:]) + slices.Max(l.Width[:]))
 }
@@ -92,7 +92,7 @@ func (l *Lattice) keyBits() int {
 	return bits.Len64(cells - 1)
 }
 
-// coordinates returns the numbers of a cell along the axes.
+// Coordinates returns the numbers of a cell along the axes.
 func (l *Lattice) Coordinates(key uint64) (at [MaxAxes]int) {
 	for a := l.D - 1; a >= 0; a-- {
 		at[a] = int(key % uint64(l.size[a]))
@@ -105,7 +105,7 @@ func (l *Lattice) Coordinates(key uint64) (at [MaxAxes]int) {
 // are k apart.
 func (l *Lattice) apart(a, k int) float64 { return float64(max(max(k, -k)-1, 0)) * l.Width[a] }
 
-// between2 returns bounds of the squared distance of a located point and those of a
+// Between2 returns bounds of the squared distance of a located point and those of a
 // cell. at and cell are numbers of cells, place is that of the point.
 func (l *Lattice) Between2(at [MaxAxes]int, place [MaxAxes]float64, cell [MaxAxes]int) (least, most float64) {
 	blur := l.PositionError()
@@ -124,17 +124,17 @@ func (l *Lattice) Between2(at [MaxAxes]int, place [MaxAxes]float64, cell [MaxAxe
 	return least, most
 }
 
-// latticeOrder is a set of points sorted by the cells of a lattice.
+// Sorted is a set of points sorted by the cells of a lattice.
 type Sorted struct {
 	Order []uint32 // given row of each sorted point
 	Start []uint32 // first sorted point of each cell that is kept, and the end
 	keys  []uint64 // of the cells that are kept, ascending; nil where all are
 }
 
-// count returns the number of cells that are kept.
+// Count returns the number of cells that are kept.
 func (c *Sorted) Count() int { return len(c.Start) - 1 }
 
-// key returns the number of kept cell i.
+// Key returns the number of kept cell i.
 func (c *Sorted) Key(i int) uint64 {
 	if c.keys == nil {
 		return uint64(i)
@@ -142,7 +142,7 @@ func (c *Sorted) Key(i int) uint64 {
 	return c.keys[i]
 }
 
-// sortPoints sorts every skip-th point by cell. All cells are kept, or those that
+// SortPoints sorts every skip-th point by cell. All cells are kept, or those that
 // hold a point.
 func (l *Lattice) SortPoints(ctx context.Context, p *rows.Points, skip int, all bool, workers *par.Workers) (*Sorted, error) {
 	if l.Cells < 1<<32 {
@@ -199,7 +199,7 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *Lattice, p *rows.Poi
 	return c, nil
 }
 
-// counts returns the number of points in each kept cell.
+// Counts returns the number of points in each kept cell.
 func (c *Sorted) Counts() []float64 {
 	out := make([]float64, c.Count())
 	for i := range out {

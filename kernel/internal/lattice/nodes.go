@@ -7,11 +7,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// maxNodes is the largest number of nodes a cell has along an axis. Rounding has
+// MaxNodes is the largest number of nodes a cell has along an axis. Rounding has
 // the better of more nodes in cells of any useful width.
 const MaxNodes = 24
 
-// chebyshev is the interpolation on -1..1 in the nodes cos((2a+1) pi / 2p). Its basis,
+// Chebyshev is the interpolation on -1..1 in the nodes cos((2a+1) pi / 2p). Its basis,
 // the polynomials that are 1 in one node and 0 in the others, are products of
 // differences as simd's Lagrange makes them, so that the relative error of each is at
 // most (4p + 4) 2^-53 wherever it is taken.
@@ -20,6 +20,7 @@ type Chebyshev struct {
 	Factor []float64 // 1 / prod_{b != a} (node_a - node_b)
 }
 
+// NewChebyshev returns the interpolation in p nodes.
 func NewChebyshev(p int) Chebyshev {
 	c := Chebyshev{make([]float64, p), make([]float64, p)}
 	for a := range c.Nodes {
@@ -55,7 +56,7 @@ func interpolationError(rho float64, p int) float64 {
 // lebesgue bounds sum_a |basis_a|.
 func lebesgue(p int) float64 { return 1 + 2/math.Pi*math.Log(float64(p)) }
 
-// axisError bounds the error of the kernel between two points of a lattice along
+// AxisError bounds the error of the kernel between two points of a lattice along
 // one axis, interpolated on both sides in p nodes, divided by exp(-apart^2/4) where
 // apart bounds the distance of their cells from below. Its parts are
 //
@@ -73,7 +74,7 @@ func (l *Lattice) AxisError(p int) float64 {
 	return worst*(1+lam) + 0.86*l.PositionError() + lam*lam*float64(8*p+16)*0x1p-53
 }
 
-// sumError bounds the roundings of the sums on the way from a point to another, divided
+// SumError bounds the roundings of the sums on the way from a point to another, divided
 // by exp(-apart^2/4) as in axisError: the number of roundings that a term meets, times
 // 2^-53 and the largest that terms can be together, the basis on both sides with the
 // kernel in between. A term meets
@@ -94,7 +95,7 @@ func (l *Lattice) SumError(p, slots int) float64 {
 	return float64(roundings) * 0x1p-53 * math.Pow(lebesgue(p), float64(2*l.D))
 }
 
-// mostPoints is the most points of a cell that are summed up one after the other. Cells
+// MostPoints is the most points of a cell that are summed up one after the other. Cells
 // of more are taken apart.
 const MostPoints = 4096
 
@@ -102,7 +103,7 @@ const MostPoints = 4096
 // lanes allow: they stay in the first-level cache.
 const batchNumbers = 4096
 
-// batch returns the number of points of a batch, with p nodes along each axis.
+// Batch returns the number of points of a batch, with p nodes along each axis.
 func (l *Lattice) Batch(p int) int {
 	most := batchNumbers / (power(p, l.D-1) + l.D*p)
 	return min(max(most/simd.NodeLanes, 1), 16) * simd.NodeLanes

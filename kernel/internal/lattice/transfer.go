@@ -9,7 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A transfer multiplies numbers in the nodes of a lattice, p along each axis of a
+// A Transfer multiplies numbers in the nodes of a lattice, p along each axis of a
 // cell, by a kernel that is a product over the axes and reaches some cells far.
 //
 // Where all cells are kept the nodes are one tensor and the axes are swept one
@@ -26,7 +26,7 @@ type Transfer struct {
 	Within [MaxAxes][]float64 // the same between the nodes of one cell: p rows of p
 }
 
-// newTransfer makes the tables of the kernel, given as a function of two nodes of
+// NewTransfer makes the tables of the kernel, given as a function of two nodes of
 // cells that are k apart along axis a.
 func NewTransfer(l *Lattice, cells *Sorted, p int, kernel func(a, k, from, to int) float64) *Transfer {
 	t := &Transfer{Lattice: l, Sorted: cells, P: p, Nodes: cells.Count() * power(p, l.D)}
@@ -44,7 +44,7 @@ func NewTransfer(l *Lattice, cells *Sorted, p int, kernel func(a, k, from, to in
 	return t
 }
 
-// gaussTransfer is the transfer of the kernel itself.
+// GaussTransfer is the transfer of the kernel itself.
 func GaussTransfer(l *Lattice, cells *Sorted, c Chebyshev) *Transfer {
 	return NewTransfer(l, cells, len(c.Nodes), func(a, k, from, to int) float64 {
 		x := (float64(k) + (c.Nodes[to]-c.Nodes[from])/2) * l.Width[a]
@@ -52,7 +52,7 @@ func GaussTransfer(l *Lattice, cells *Sorted, c Chebyshev) *Transfer {
 	})
 }
 
-// boundTransfer is the transfer of numbers of points to what bounds the error of
+// BoundTransfer is the transfer of numbers of points to what bounds the error of
 // the kernel: exp(-apart^2/4) along each axis.
 func BoundTransfer(l *Lattice, cells *Sorted) *Transfer {
 	return NewTransfer(l, cells, 1, func(a, k, _, _ int) float64 {
@@ -63,7 +63,7 @@ func BoundTransfer(l *Lattice, cells *Sorted) *Transfer {
 
 func (t *Transfer) band(a int) int { return (2*t.Reach[a] + 1) * t.P }
 
-// tileSize is the number of nodes of a cell.
+// TileSize is the number of nodes of a cell.
 func (t *Transfer) TileSize() int { return power(t.P, t.D) }
 
 func power(p, d int) int {
@@ -77,7 +77,7 @@ func power(p, d int) int {
 // axisNodes is the number of nodes along axis a of the whole lattice.
 func (t *Transfer) axisNodes(a int) int { return t.size[a] * t.P }
 
-// base returns where the nodes of a kept cell begin among those of a column.
+// Base returns where the nodes of a kept cell begin among those of a column.
 func (t *Transfer) Base(cell int) int {
 	if t.keys != nil {
 		return cell * t.TileSize()
@@ -89,7 +89,7 @@ func (t *Transfer) Base(cell int) int {
 	return first
 }
 
-// runs returns where, counted from the base of a cell, its runs of p nodes along the
+// Runs returns where, counted from the base of a cell, its runs of p nodes along the
 // last axis begin.
 func (t *Transfer) Runs() []int {
 	out := make([]int, t.TileSize()/t.P)
@@ -108,7 +108,7 @@ func (t *Transfer) Runs() []int {
 	return out
 }
 
-// transferPass is a product in the making: k columns of t.nodes numbers each.
+// Pass is a product in the making: k columns of t.nodes numbers each.
 type Pass struct {
 	*Transfer
 	k       int
@@ -118,6 +118,7 @@ type Pass struct {
 	room    [][]float64 // of each worker, where only occupied cells are kept
 }
 
+// NewPass returns a pass for k columns.
 func NewPass(t *Transfer, k, workers int, kernels *simd.Kernels) *Pass {
 	pass := &Pass{Transfer: t, k: k, kernels: kernels, In: make([]float64, k*t.Nodes), out: make([]float64, k*t.Nodes)}
 	if t.keys != nil {
@@ -129,7 +130,7 @@ func NewPass(t *Transfer, k, workers int, kernels *simd.Kernels) *Pass {
 	return pass
 }
 
-// run replaces the numbers in pass.in.
+// Do replaces the numbers in pass.in.
 func (pass *Pass) Do(ctx context.Context, workers *par.Workers) error {
 	axes := pass.D
 	if pass.keys != nil {

@@ -78,6 +78,7 @@ type MemoryError struct {
 	Need int64
 }
 
+// Error implements error.
 func (e *MemoryError) Error() string {
 	what := e.What
 	if what == "" {
