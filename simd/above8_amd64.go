@@ -2,6 +2,8 @@
 
 package simd
 
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
+
 // A rows8 is an assembly function for a few rows against all columns of a panel.
 type rows8 func(mask *uint64, a *int8, panel *uint8, depth, columns uintptr, bias, threshold *int32)
 
@@ -20,9 +22,9 @@ func (b blocks8) run(mask []uint64, a []int8, panel []uint8, depth int, bias, th
 }
 
 var (
-	above8OfAVX2       = blocks8{above8Rows1AVX2, above8Rows2AVX2}
-	above8OfAVX512     = blocks8{above8Rows1AVX512, above8Rows2AVX512, above8Rows3AVX512, above8Rows4AVX512}
-	above8OfAVX512VNNI = blocks8{above8Rows1AVX512VNNI, above8Rows2AVX512VNNI, above8Rows3AVX512VNNI, above8Rows4AVX512VNNI, above8Rows5AVX512VNNI, above8Rows6AVX512VNNI}
+	above8OfAVX2       = blocks8{asm.Above8Rows1AVX2, asm.Above8Rows2AVX2}
+	above8OfAVX512     = blocks8{asm.Above8Rows1AVX512, asm.Above8Rows2AVX512, asm.Above8Rows3AVX512, asm.Above8Rows4AVX512}
+	above8OfAVX512VNNI = blocks8{asm.Above8Rows1AVX512VNNI, asm.Above8Rows2AVX512VNNI, asm.Above8Rows3AVX512VNNI, asm.Above8Rows4AVX512VNNI, asm.Above8Rows5AVX512VNNI, asm.Above8Rows6AVX512VNNI}
 )
 
 func above8AVX2(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
@@ -38,5 +40,5 @@ func above8AVX512VNNI(mask []uint64, a []int8, panel []uint8, depth int, bias, t
 }
 
 func above8AMX(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
-	above8TilesAMX(&mask[0], &a[0], &panel[0], uintptr(depth), uintptr(len(bias)), uintptr(len(threshold)), &bias[0], &threshold[0])
+	asm.Above8TilesAMX(&mask[0], &a[0], &panel[0], uintptr(depth), uintptr(len(bias)), uintptr(len(threshold)), &bias[0], &threshold[0])
 }

@@ -2,7 +2,11 @@
 
 package simd
 
-import "syscall"
+import (
+	"syscall"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
 
 // tilesPermitted asks Linux for the use of tiles by this process. They make the
 // state of a thread 8 KiB larger, so a process gets them on request only: the
@@ -14,7 +18,7 @@ func tilesPermitted() bool {
 		tileStates       = 1<<17 | 1<<18 // shapes and contents
 		requestPermitted = 0x1023        // ARCH_REQ_XCOMP_PERM
 	)
-	if savedByOS()&tileStates != tileStates {
+	if asm.SavedByOS()&tileStates != tileStates {
 		return false
 	}
 	_, _, errno := syscall.Syscall(syscall.SYS_ARCH_PRCTL, requestPermitted, 18, 0)

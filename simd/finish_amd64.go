@@ -2,6 +2,8 @@
 
 package simd
 
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
+
 // finishArgs are the arguments of the generated functions, which read them from
 // here as they need them.
 type finishArgs struct {
@@ -42,11 +44,11 @@ func finishRowsAVX2(f *Finish, dst []float32, dstStride int, x []float32, stride
 	if rows > 0 {
 		switch a.k {
 		case 1:
-			finishRows1F32AVX2(&a.dst)
+			asm.FinishRows1F32AVX2(&a.dst)
 		case 2:
-			finishRows2F32AVX2(&a.dst)
+			asm.FinishRows2F32AVX2(&a.dst)
 		default:
-			finishRowsF32AVX2(&a.dst)
+			asm.FinishRowsF32AVX2(&a.dst)
 		}
 	}
 	if rows < len(slots) {
@@ -59,11 +61,11 @@ func finishRowsAVX512(f *Finish, dst []float32, dstStride int, x []float32, stri
 	if rows > 0 {
 		switch a.k {
 		case 1:
-			finishRows1F32AVX512(&a.dst)
+			asm.FinishRows1F32AVX512(&a.dst)
 		case 2:
-			finishRows2F32AVX512(&a.dst)
+			asm.FinishRows2F32AVX512(&a.dst)
 		default:
-			finishRowsF32AVX512(&a.dst)
+			asm.FinishRowsF32AVX512(&a.dst)
 		}
 	}
 	if rows < len(slots) {

@@ -2,30 +2,32 @@
 
 package simd
 
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
+
 func lagrangeAVX2(dst, t, nodes, factor []float64) {
-	lagrangeF64AVX2(&dst[0], &t[0], uintptr(len(t)), &nodes[0], &factor[0], uintptr(len(nodes)))
+	asm.LagrangeF64AVX2(&dst[0], &t[0], uintptr(len(t)), &nodes[0], &factor[0], uintptr(len(nodes)))
 }
 
 func lagrangeAVX512(dst, t, nodes, factor []float64) {
-	lagrangeF64AVX512(&dst[0], &t[0], uintptr(len(t)), &nodes[0], &factor[0], uintptr(len(nodes)))
+	asm.LagrangeF64AVX512(&dst[0], &t[0], uintptr(len(t)), &nodes[0], &factor[0], uintptr(len(nodes)))
 }
 
 func toNodesAVX2(dst, rows, last, x []float64) {
 	m := len(x)
-	toNodesF64AVX2(&dst[0], &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &x[0], uintptr(m))
+	asm.ToNodesF64AVX2(&dst[0], &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &x[0], uintptr(m))
 }
 
 func toNodesAVX512(dst, rows, last, x []float64) {
 	m := len(x)
-	toNodesF64AVX512(&dst[0], &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &x[0], uintptr(m))
+	asm.ToNodesF64AVX512(&dst[0], &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &x[0], uintptr(m))
 }
 
 func fromNodesAVX2(dst, rows, last, nodes []float64, n int) {
 	m := len(dst)
-	fromNodesF64AVX2(&dst[0], uintptr(n), &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &nodes[0], uintptr(m))
+	asm.FromNodesF64AVX2(&dst[0], uintptr(n), &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &nodes[0], uintptr(m))
 }
 
 func fromNodesAVX512(dst, rows, last, nodes []float64, n int) {
 	m := len(dst)
-	fromNodesF64AVX512(&dst[0], uintptr(n), &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &nodes[0], uintptr(m))
+	asm.FromNodesF64AVX512(&dst[0], uintptr(n), &rows[0], uintptr(len(rows)/m), &last[0], uintptr(len(last)/m), &nodes[0], uintptr(m))
 }

@@ -2,7 +2,11 @@
 
 package simd
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
 
 // shorts is a generated function for one number of columns.
 type shorts = func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
@@ -10,8 +14,8 @@ type shorts = func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, b
 // The generated functions by the logarithm of their number of columns. There are
 // as many of them as with columns of 32 bits.
 var (
-	shortsAVX2   = [...]shorts{spmmShort1F32AVX2, spmmShort2F32AVX2, spmmShort4F32AVX2, spmmShort8F32AVX2, spmmShort16F32AVX2}
-	shortsAVX512 = [...]shorts{spmmShort1F32AVX512, spmmShort2F32AVX512, spmmShort4F32AVX512, spmmShort8F32AVX512, spmmShort16F32AVX512, spmmShort32F32AVX512}
+	shortsAVX2   = [...]shorts{asm.SpmmShort1F32AVX2, asm.SpmmShort2F32AVX2, asm.SpmmShort4F32AVX2, asm.SpmmShort8F32AVX2, asm.SpmmShort16F32AVX2}
+	shortsAVX512 = [...]shorts{asm.SpmmShort1F32AVX512, asm.SpmmShort2F32AVX512, asm.SpmmShort4F32AVX512, asm.SpmmShort8F32AVX512, asm.SpmmShort16F32AVX512, asm.SpmmShort32F32AVX512}
 )
 
 func mulOffsetsAVX2(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
@@ -46,13 +50,13 @@ func mulShorts(t []shorts, dst []float32, dstStride, k int, ptr []uint64, base [
 // mulOffsets16AVX512 tells whether it has a kernel for k columns and the stride:
 // the gathers of few columns convert their values on the way.
 func mulOffsets16AVX512(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) bool {
-	kernel := spmmShort1F16AVX512
+	kernel := asm.SpmmShort1F16AVX512
 	switch {
 	case stride > gatherStride:
 		return false
 	case k == 1:
 	case k == 2:
-		kernel = spmmShort2F16AVX512
+		kernel = asm.SpmmShort2F16AVX512
 	default:
 		return false
 	}

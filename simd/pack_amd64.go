@@ -2,8 +2,12 @@
 
 package simd
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
 
 func packRowsAVX512(off []uint16, ptr []uint64, base, ind []uint32) {
-	packAVX512(unsafe.SliceData(off), &ptr[0], uintptr(len(ptr)-1), &base[0], unsafe.SliceData(ind))
+	asm.PackAVX512(unsafe.SliceData(off), &ptr[0], uintptr(len(ptr)-1), &base[0], unsafe.SliceData(ind))
 }

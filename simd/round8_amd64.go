@@ -2,6 +2,8 @@
 
 package simd
 
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
+
 func round8AVX2(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32) {
 	return round8In(code, x, centre, inverse, false)
 }
@@ -16,9 +18,9 @@ func round8In(code []int8, x, centre []float32, inverse float64, avx512 bool) (m
 	if n := len(x) / 8 * 8; n > 0 {
 		var counts [8]int32
 		if avx512 {
-			round8BlocksAVX512(&code[0], &x[0], &centre[0], uintptr(n), inverse, &r.lanes[0], &counts[0])
+			asm.Round8BlocksAVX512(&code[0], &x[0], &centre[0], uintptr(n), inverse, &r.lanes[0], &counts[0])
 		} else {
-			round8BlocksAVX2(&code[0], &x[0], &centre[0], uintptr(n), inverse, &r.lanes[0], &counts[0])
+			asm.Round8BlocksAVX2(&code[0], &x[0], &centre[0], uintptr(n), inverse, &r.lanes[0], &counts[0])
 		}
 		for p, v := range counts[:4] {
 			r.squares += v

@@ -2,8 +2,12 @@
 
 package simd
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
 
 func slideWindowsAVX512(windows []Window, numbers []uint32, lo, hi uint32) {
-	slideAVX512(&windows[0].From, uintptr(len(windows)), unsafe.SliceData(numbers), int(lo), int(hi))
+	asm.SlideAVX512(&windows[0].From, uintptr(len(windows)), unsafe.SliceData(numbers), int(lo), int(hi))
 }

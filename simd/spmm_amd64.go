@@ -6,6 +6,8 @@ import (
 	"math"
 	"math/bits"
 	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
 )
 
 // fours is a generated function for one number of columns.
@@ -14,8 +16,8 @@ type fours = func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, in
 // The generated functions of a level with a float32 destination, by the logarithm
 // of their number of columns.
 var (
-	foursAVX2   = [...]fours{spmmFours1F32AVX2, spmmFours2F32AVX2, spmmFours4F32AVX2, spmmFours8F32AVX2, spmmFours16F32AVX2}
-	foursAVX512 = [...]fours{spmmFours1F32AVX512, spmmFours2F32AVX512, spmmFours4F32AVX512, spmmFours8F32AVX512, spmmFours16F32AVX512, spmmFours32F32AVX512}
+	foursAVX2   = [...]fours{asm.SpmmFours1F32AVX2, asm.SpmmFours2F32AVX2, asm.SpmmFours4F32AVX2, asm.SpmmFours8F32AVX2, asm.SpmmFours16F32AVX2}
+	foursAVX512 = [...]fours{asm.SpmmFours1F32AVX512, asm.SpmmFours2F32AVX512, asm.SpmmFours4F32AVX512, asm.SpmmFours8F32AVX512, asm.SpmmFours16F32AVX512, asm.SpmmFours32F32AVX512}
 )
 
 func mulRowsF32AVX2(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {

@@ -5,11 +5,13 @@ package simd
 import (
 	"math/bits"
 	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
 )
 
 // foursNEON are the kernels by the logarithm of their number of columns.
 var foursNEON = [...]func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr){
-	spmmFours1F32NEON, spmmFours2F32NEON, spmmFours4F32NEON, spmmFours8F32NEON, spmmFours16F32NEON, spmmFours32F32NEON,
+	asm.SpmmFours1F32NEON, asm.SpmmFours2F32NEON, asm.SpmmFours4F32NEON, asm.SpmmFours8F32NEON, asm.SpmmFours16F32NEON, asm.SpmmFours32F32NEON,
 }
 
 // neonPanelEntries is the number of entries whose columns and values, 16 KiB,
@@ -38,38 +40,3 @@ func mulRowsF32NEON(dst []float32, dstStride, k int, ptr []uint64, ind []uint32,
 		}
 	}
 }
-
-// The kernels compute as many columns of the product of sparse rows with x as
-// their names say.
-//
-//	for r := range rows {
-//		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
-//			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
-//		}
-//		dst[r*dstStride+column] = float32(sum)
-//	}
-//
-// There is at least one row, and none but the rows' own entries are read.
-
-//go:noescape
-func spmmFours1F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
-
-//go:noescape
-func spmmFours2F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
-
-//go:noescape
-func spmmFours4F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
-
-//go:noescape
-func spmmFours8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
-
-//go:noescape
-func spmmFours16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
-
-//go:noescape
-func spmmFours32F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)

@@ -2,8 +2,12 @@
 
 package simd
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
 
 func sumRowsAVX2(dst []float64, ptr []uint64, val []float32) {
-	sumRowsF32AVX2(&dst[0], &ptr[0], uintptr(len(ptr)-1), unsafe.SliceData(val))
+	asm.SumRowsF32AVX2(&dst[0], &ptr[0], uintptr(len(ptr)-1), unsafe.SliceData(val))
 }

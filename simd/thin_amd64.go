@@ -2,7 +2,11 @@
 
 package simd
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
 
 type mulTransKernel = func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows, last uintptr)
 
@@ -15,11 +19,11 @@ type mulTransKernels struct {
 
 var (
 	mulTransOfAVX2 = mulTransKernels{8,
-		[3]mulTransKernel{mulTrans1x1F32AVX2, mulTrans1x2F32AVX2, mulTrans1x4F32AVX2},
-		[3]mulTransKernel{mulTrans2x1F32AVX2, mulTrans2x2F32AVX2, mulTrans2x4F32AVX2}}
+		[3]mulTransKernel{asm.MulTrans1x1F32AVX2, asm.MulTrans1x2F32AVX2, asm.MulTrans1x4F32AVX2},
+		[3]mulTransKernel{asm.MulTrans2x1F32AVX2, asm.MulTrans2x2F32AVX2, asm.MulTrans2x4F32AVX2}}
 	mulTransOfAVX512 = mulTransKernels{16,
-		[3]mulTransKernel{mulTrans1x1F32AVX512, mulTrans1x2F32AVX512, mulTrans1x4F32AVX512},
-		[3]mulTransKernel{mulTrans2x1F32AVX512, mulTrans2x2F32AVX512, mulTrans2x4F32AVX512}}
+		[3]mulTransKernel{asm.MulTrans1x1F32AVX512, asm.MulTrans1x2F32AVX512, asm.MulTrans1x4F32AVX512},
+		[3]mulTransKernel{asm.MulTrans2x1F32AVX512, asm.MulTrans2x2F32AVX512, asm.MulTrans2x4F32AVX512}}
 )
 
 func (m *mulTransKernels) run(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
@@ -53,11 +57,11 @@ func mulTransAVX512(dst []float32, dstStride int, w []float32, wStride, k int, a
 }
 
 func centreAVX2(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32) {
-	centreF32AVX2(&dst[0], uintptr(dstStride), &x[0], uintptr(stride), uintptr(rows), unsafe.SliceData(centre), uintptr(len(centre)), scale)
+	asm.CentreF32AVX2(&dst[0], uintptr(dstStride), &x[0], uintptr(stride), uintptr(rows), unsafe.SliceData(centre), uintptr(len(centre)), scale)
 }
 
 func centreAVX512(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32) {
-	centreF32AVX512(&dst[0], uintptr(dstStride), &x[0], uintptr(stride), uintptr(rows), unsafe.SliceData(centre), uintptr(len(centre)), scale)
+	asm.CentreF32AVX512(&dst[0], uintptr(dstStride), &x[0], uintptr(stride), uintptr(rows), unsafe.SliceData(centre), uintptr(len(centre)), scale)
 }
 
 type centredKernel = func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
@@ -75,11 +79,11 @@ func centredPairs(two, one centredKernel, dst []float32, dstStride int, w []floa
 }
 
 func centredSumsAVX2(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
-	centredPairs(centredSums2F32AVX2, centredSums1F32AVX2, dst, dstStride, w, wStride, 1, k, x, stride, rows, centre, scale)
+	centredPairs(asm.CentredSums2F32AVX2, asm.CentredSums1F32AVX2, dst, dstStride, w, wStride, 1, k, x, stride, rows, centre, scale)
 }
 
 func centredSumsAVX512(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
-	centredPairs(centredSums2F32AVX512, centredSums1F32AVX512, dst, dstStride, w, wStride, 1, k, x, stride, rows, centre, scale)
+	centredPairs(asm.CentredSums2F32AVX512, asm.CentredSums1F32AVX512, dst, dstStride, w, wStride, 1, k, x, stride, rows, centre, scale)
 }
 
 func centredDotsAVX2(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
@@ -87,7 +91,7 @@ func centredDotsAVX2(dst []float32, dstStride int, b []float32, bStride, k int, 
 		centredDotsGo(dst, dstStride, b, bStride, k, x, stride, rows, centre, scale)
 		return
 	}
-	centredPairs(centredDots2F32AVX2, centredDots1F32AVX2, dst, dstStride, b, bStride, bStride, k, x, stride, rows, centre, scale)
+	centredPairs(asm.CentredDots2F32AVX2, asm.CentredDots1F32AVX2, dst, dstStride, b, bStride, bStride, k, x, stride, rows, centre, scale)
 }
 
 func centredDotsAVX512(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
@@ -95,5 +99,5 @@ func centredDotsAVX512(dst []float32, dstStride int, b []float32, bStride, k int
 		centredDotsGo(dst, dstStride, b, bStride, k, x, stride, rows, centre, scale)
 		return
 	}
-	centredPairs(centredDots2F32AVX512, centredDots1F32AVX512, dst, dstStride, b, bStride, bStride, k, x, stride, rows, centre, scale)
+	centredPairs(asm.CentredDots2F32AVX512, asm.CentredDots1F32AVX512, dst, dstStride, b, bStride, bStride, k, x, stride, rows, centre, scale)
 }

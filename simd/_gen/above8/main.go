@@ -69,7 +69,7 @@ func blocks(m method, suffix string, most int) {
 }
 
 func block(m method, suffix string, rows int) {
-	name := fmt.Sprintf("above8Rows%d%s", rows, suffix)
+	name := fmt.Sprintf("Above8Rows%d%s", rows, suffix)
 	TEXT(name, NOSPLIT, "func(mask *uint64, a *int8, panel *uint8, depth, columns uintptr, bias, threshold *int32)")
 	Pragma("noescape")
 	Doc(name+fmt.Sprintf(" compares %d rows of products with their thresholds.", rows), "",

@@ -46,7 +46,7 @@ func tiles() {
 
 	// The frame is too large for NOSPLIT. The stack grows before the first
 	// instruction, if it does: nothing else can switch goroutines in here.
-	const name = "above8TilesAMX"
+	const name = "Above8TilesAMX"
 	TEXT(name, 0, "func(mask *uint64, a *int8, panel *uint8, depth, columns, rows uintptr, bias, threshold *int32)")
 	Pragma("noescape")
 	Doc(name+" compares rows of products with their thresholds.", "",
@@ -238,8 +238,9 @@ const lessOrEqual = 2
 
 // xgetbv writes the question which registers the operating system saves.
 func xgetbv() {
-	TEXT("savedByOS", NOSPLIT, "func() uint32")
-	Doc("savedByOS returns the low half of the register that tells which parts of the state of a", "thread the operating system saves. The processor must have XSAVE, and the system use it.")
+	TEXT("SavedByOS", NOSPLIT, "func() uint32")
+	Pragma("noescape")
+	Doc("SavedByOS returns the low half of the register that tells which parts of the state of a", "thread the operating system saves. The processor must have XSAVE, and the system use it.")
 	XORL(reg.ECX, reg.ECX)
 	XGETBV()
 	Store(reg.EAX, ReturnIndex(0))

@@ -25,7 +25,7 @@ func main() {
 const together = 8
 
 func addRows(l *vec.Level) {
-	name := "addRowsF64" + l.Suffix
+	name := "AddRowsF64" + l.Suffix
 	TEXT(name, NOSPLIT, "func(dst *float64, n uintptr, v *float64, rows uintptr, x *float64, stride uintptr)")
 	Pragma("noescape")
 	Doc(name + " is addRowsGo for n numbers and some rows, at least one of each.")

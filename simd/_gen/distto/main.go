@@ -28,7 +28,7 @@ func main() {
 	if *level == "avx512" {
 		suffix, bytes = "AVX512", 64
 	}
-	name := "sqDistsToF32" + suffix
+	name := "SqDistsToF32" + suffix
 	var window Mem
 	if bytes == 32 {
 		// 64 times all ones, then 64 times zero: the mask of a number of columns

@@ -57,7 +57,7 @@ func (l lanes) vector() reg.VecVirtual {
 }
 
 func generate(l lanes, na, nb int) {
-	name := fmt.Sprintf("dot%dx%dF32%s", na, nb, l.suffix)
+	name := fmt.Sprintf("Dot%dx%dF32%s", na, nb, l.suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s multiplies %d rows of a with %d of b.", name, na, nb),

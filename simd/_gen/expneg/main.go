@@ -44,7 +44,7 @@ var (
 )
 
 func expNeg(l *vec.Level) {
-	name := "expNegF32" + l.Suffix
+	name := "ExpNegF32" + l.Suffix
 	TEXT(name, NOSPLIT, "func(dst, x *float32, n uintptr)")
 	Pragma("noescape")
 	Doc(name+" computes exp(-x).", "", "\tfor i := range n {", "\t\tdst[i] = expNegGo(float64(x[i]))", "\t}")
@@ -57,7 +57,7 @@ func expNeg(l *vec.Level) {
 }
 
 func weights(l *vec.Level) {
-	name := "weightsF32" + l.Suffix
+	name := "WeightsF32" + l.Suffix
 	TEXT(name, NOSPLIT, "func(dst *float32, d2 *float64, n uintptr, gamma float64)")
 	Pragma("noescape")
 	Doc(name+" computes Gaussian weights.", "", "\tfor i := range n {", "\t\tdst[i] = expNegGo(gamma * d2[i])", "\t}")

@@ -257,7 +257,7 @@ func xmm() reg.VecVirtual { return XMM() }
 // packed writes the function for k columns in rows without gaps, several to a
 // vector.
 func packed(l *vec.Level, k int, abs, half Mem) {
-	f := begin(l, fmt.Sprintf("finishRows%dF32%s", k, l.Suffix), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
+	f := begin(l, fmt.Sprintf("FinishRows%dF32%s", k, l.Suffix), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
 	q := 8 / k // rows of a group
 	means := l.Wide()
 	p := f.pointer(mean)
@@ -462,7 +462,7 @@ func (f *finish) factors2(e *lanes, k, h int, degree, slot reg.GPVirtual) {
 // wide writes the function for any number of columns, every row in vectors of its
 // own.
 func wide(l *vec.Level, abs, half Mem) {
-	f := begin(l, "finishRowsF32"+l.Suffix, "any k but 1 and 2", abs, half)
+	f := begin(l, "FinishRowsF32"+l.Suffix, "any k but 1 and 2", abs, half)
 	in, out, product := f.pointer(x), f.pointer(dst), f.pointer(wx)
 	degree, slot := f.pointer(degrees), f.pointer(slots)
 	left := f.pointer(columns)

@@ -27,9 +27,9 @@ func pointer(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.
 
 // singles writes the conversion of values.
 func singles(suffix string, lanes int) {
-	TEXT("singles"+suffix, NOSPLIT, "func(dst *float32, val *uint16, n uintptr)")
+	TEXT("Singles"+suffix, NOSPLIT, "func(dst *float32, val *uint16, n uintptr)")
 	Pragma("noescape")
-	Doc("singles" + suffix + " is singlesGo for n values.")
+	Doc("Singles" + suffix + " is singlesGo for n values.")
 	dst, val, n := pointer("dst"), pointer("val"), pointer("n")
 	var v, one reg.VecVirtual = YMM(), XMM()
 	if lanes == 16 {

@@ -98,7 +98,7 @@ func overCandidates(l *vec.Level, name string, n Op, body func(at reg.GPVirtual)
 // collect writes the copy of spans of points to candidates. Whole vectors are
 // read and written: what is too much is overwritten by the next span.
 func collect(l *vec.Level, t tables) {
-	name := "collectF32" + l.Suffix
+	name := "CollectF32" + l.Suffix
 	TEXT(name, NOSPLIT, "func(at *float64, room uintptr, ind *uint32, coords *float32, stride, d uintptr, spans *uint32, nspans uintptr) (n uintptr)")
 	Pragma("noescape")
 	Doc(name+" copies the points of some spans.", "",
@@ -185,9 +185,9 @@ type search struct {
 }
 
 func generate(l *vec.Level, t tables, d int, fill bool) {
-	name, what := "nearCount", "counts"
+	name, what := "NearCount", "counts"
 	if fill {
-		name, what = "near", "finds"
+		name, what = "Near", "finds"
 	}
 	axes := ""
 	if d > 0 {

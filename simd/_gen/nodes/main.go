@@ -108,7 +108,7 @@ func addBroadcast(l *vec.Level, m Mem, v, sum reg.VecVirtual) {
 }
 
 func lagrange(l *vec.Level) {
-	name := "lagrangeF64" + l.Suffix
+	name := "LagrangeF64" + l.Suffix
 	TEXT(name, NOSPLIT, "func(dst, t *float64, m uintptr, nodes, factor *float64, p uintptr)")
 	Pragma("noescape")
 	Doc(name + " is lagrangeGo for p nodes, at least one, and m points, at least one vector.")
@@ -186,7 +186,7 @@ func lagrange(l *vec.Level) {
 }
 
 func toNodes(l *vec.Level) {
-	name := "toNodesF64" + l.Suffix
+	name := "ToNodesF64" + l.Suffix
 	TEXT(name, NOSPLIT, "func(dst, rows *float64, r uintptr, last *float64, p uintptr, x *float64, m uintptr)")
 	Pragma("noescape")
 	Doc(name + " is toNodesGo for r rows of p nodes and m points, all at least one.")
@@ -258,7 +258,7 @@ func store(l *vec.Level, chains []reg.VecVirtual, dst reg.GPVirtual) {
 }
 
 func fromNodes(l *vec.Level) {
-	name := "fromNodesF64" + l.Suffix
+	name := "FromNodesF64" + l.Suffix
 	TEXT(name, NOSPLIT, "func(dst *float64, n uintptr, rows *float64, r uintptr, last *float64, p uintptr, nodes *float64, m uintptr)")
 	Pragma("noescape")
 	Doc(name + " is fromNodesGo for r rows of p nodes and n of m points, all at least one. It does whole vectors.")

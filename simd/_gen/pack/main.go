@@ -22,9 +22,9 @@ func pointer(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.
 // pack takes 16 columns at a time. Numbers behind a row are overwritten by the
 // next row, so that none but the last blocks need a mask.
 func pack() {
-	TEXT("packAVX512", NOSPLIT, "func(off *uint16, ptr *uint64, rows uintptr, base, ind *uint32)")
+	TEXT("PackAVX512", NOSPLIT, "func(off *uint16, ptr *uint64, rows uintptr, base, ind *uint32)")
 	Pragma("noescape")
-	Doc("packAVX512 is packGo.")
+	Doc("PackAVX512 is packGo.")
 	off, ptr, n, base, ind := pointer("off"), pointer("ptr"), pointer("rows"), pointer("base"), pointer("ind")
 	p, end, limit, next := GP64(), GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: ptr}, p)

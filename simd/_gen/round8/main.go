@@ -18,9 +18,9 @@ var level = flag.String("level", "avx2", "avx2 or avx512")
 func main() {
 	flag.Parse()
 	ConstraintExpr("gc,!noasm,!purego")
-	name, vector, count, size := "round8BlocksAVX2", func() reg.VecVirtual { return YMM() }, 2, 32
+	name, vector, count, size := "Round8BlocksAVX2", func() reg.VecVirtual { return YMM() }, 2, 32
 	if *level == "avx512" {
-		name, vector, count, size = "round8BlocksAVX512", func() reg.VecVirtual { return ZMM() }, 1, 64
+		name, vector, count, size = "Round8BlocksAVX512", func() reg.VecVirtual { return ZMM() }, 1, 64
 	}
 	TEXT(name, NOSPLIT, "func(code *int8, x, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)")
 	Pragma("noescape")

@@ -20,9 +20,9 @@ func main() {
 // slide looks at 16 numbers at a time, which is mostly enough: where a loop over
 // them ends cannot be foretold, and a wrong guess costs more than all of it.
 func slide() {
-	TEXT("slideAVX512", NOSPLIT, "func(windows *int, n uintptr, numbers *uint32, lo, hi int)")
+	TEXT("SlideAVX512", NOSPLIT, "func(windows *int, n uintptr, numbers *uint32, lo, hi int)")
 	Pragma("noescape")
-	Doc("slideAVX512 is slideGo for n windows, at least one, four numbers each.")
+	Doc("SlideAVX512 is slideGo for n windows, at least one, four numbers each.")
 	window := Load(Param("windows"), GP64()).(reg.GPVirtual)
 	n := Load(Param("n"), GP64()).(reg.GPVirtual)
 	numbers := Load(Param("numbers"), GP64()).(reg.GPVirtual)

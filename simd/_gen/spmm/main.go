@@ -270,7 +270,7 @@ var (
 )
 
 func signFours(k int, v variant, suffix string) {
-	name := "spmm" + fmt.Sprintf(v.name, k) + suffix
+	name := "Spmm" + fmt.Sprintf(v.name, k) + suffix
 	TEXT(name, NOSPLIT, fmt.Sprintf("func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, %s, val *%s, nnz uintptr, x *float32, stride uintptr)", v.columns, v.value))
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s computes %d columns of the product of sparse rows with x.", name, k),

@@ -26,9 +26,9 @@ func main() {
 		}
 		DATA(4*lane, U32(on))
 	}
-	TEXT("sumRowsF32AVX2", NOSPLIT, "func(dst *float64, ptr *uint64, rows uintptr, val *float32)")
+	TEXT("SumRowsF32AVX2", NOSPLIT, "func(dst *float64, ptr *uint64, rows uintptr, val *float32)")
 	Pragma("noescape")
-	Doc("sumRowsF32AVX2 is sumRowsGo.")
+	Doc("SumRowsF32AVX2 is sumRowsGo.")
 	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 	dst, ptr, n, val := load("dst"), load("ptr"), load("rows"), load("val")
 	p, end := GP64(), GP64()

@@ -123,7 +123,7 @@ func bytes(name string) reg.GPVirtual {
 }
 
 func mulTrans(l lanes, columns, vectors int) {
-	name := fmt.Sprintf("mulTrans%dx%dF32%s", columns, vectors, l.suffix)
+	name := fmt.Sprintf("MulTrans%dx%dF32%s", columns, vectors, l.suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows, last uintptr)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is mulTransGo for %d columns of w and %d vectors of %d columns of a,", name, columns, vectors, l.n),
@@ -182,7 +182,7 @@ func mulTrans(l lanes, columns, vectors int) {
 }
 
 func centre(l lanes) {
-	name := "centreF32" + l.suffix
+	name := "CentreF32" + l.suffix
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
 	Doc(name + " is centreGo; there is at least one row.")
@@ -260,7 +260,7 @@ func broadcast(l lanes, name string) reg.VecVirtual {
 }
 
 func centredSums(l lanes, columns int) {
-	name := fmt.Sprintf("centredSums%dF32%s", columns, l.suffix)
+	name := fmt.Sprintf("CentredSums%dF32%s", columns, l.suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is centredSumsGo for %d columns of w, without setting dst to zero;", name, columns), "there is at least one row.")
@@ -300,7 +300,7 @@ func centredSums(l lanes, columns int) {
 }
 
 func centredDots(l lanes, columns int) {
-	name := fmt.Sprintf("centredDots%dF32%s", columns, l.suffix)
+	name := fmt.Sprintf("CentredDots%dF32%s", columns, l.suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is CentredDots for %d rows of b, each sum in %d lanes; there is at", name, columns, l.n), "least one row of x.")

@@ -19,9 +19,9 @@ func main() {
 		panic("no level " + *level)
 	}
 	ConstraintExpr("gc,!noasm,!purego")
-	TEXT("widenF32AVX2", NOSPLIT, "func(lo, hi, x *float32, n uintptr)")
+	TEXT("WidenF32AVX2", NOSPLIT, "func(lo, hi, x *float32, n uintptr)")
 	Pragma("noescape")
-	Doc("widenF32AVX2 is widenGo for n columns, a multiple of 32, not 0.")
+	Doc("WidenF32AVX2 is widenGo for n columns, a multiple of 32, not 0.")
 	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 	lo, hi, x, n := load("lo"), load("hi"), load("x"), load("n")
 	at := GP64()

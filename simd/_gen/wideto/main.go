@@ -31,7 +31,7 @@ func main() {
 	if *level == "avx512" {
 		suffix, bytes = "AVX512", 64
 	}
-	name := "wideDistsToF32" + suffix
+	name := "WideDistsToF32" + suffix
 	var window Mem
 	if bytes == 32 {
 		// 16 times all ones, then 16 times zero: the mask of a number of columns
