@@ -204,7 +204,7 @@ func vectorSample(kernels *simd.Kernels) workSample {
 	counts := make([]uint32, clusterPoints)
 	return workSample{clusterPoints * points, func() {
 		kernels.Collect(candidates, axis, points, []uint32{0, points})
-		found := kernels.Near(ind, d2, counts, candidates, axis, points, 0, 0.17)
+		found := kernels.FindNear(ind, d2, counts, candidates, axis, points, 0, 0.17)
 		kernels.Weights(val[:found], d2[:found], 10)
 	}}
 }
@@ -219,5 +219,5 @@ func sparseSample(kernels *simd.Kernels) workSample {
 		ind[i], val[i] = uint32((i/entries+i%entries*i%entries)%rows), 0.5
 	}
 	x, dst := make([]float32, rows*k), make([]float32, rows*k)
-	return workSample{len(ind), func() { kernels.MulRowsF32(dst, k, k, ptr, ind, val, x, k) }}
+	return workSample{len(ind), func() { kernels.MulSparse(dst, k, k, ptr, ind, val, x, k) }}
 }

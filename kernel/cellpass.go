@@ -151,7 +151,7 @@ func (p *cellPass) Run(worker, piece int) {
 			rows := room.cut()
 			// While they are in the cache.
 			end := cl.first[c+1]
-			p.kernels.SumRows(p.sums[begin:end], rows.Ptr, rows.Val)
+			p.kernels.SumSparse(p.sums[begin:end], rows.Ptr, rows.Val)
 			p.pieces[piece], begin = append(p.pieces[piece], rows), end
 		}
 		return true
@@ -261,7 +261,7 @@ func (p *cellPass) test(room *cellRoom, c int) {
 			out = room.ind
 		}
 		counts = p.counts[first:end]
-		total := p.kernels.Near(out, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+		total := p.kernels.FindNear(out, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
 		ind, val := room.room(total)
 		if len(ind) < total {
 			return
@@ -272,7 +272,7 @@ func (p *cellPass) test(room *cellRoom, c int) {
 		p.kernels.Weights(val, room.d2[:total], p.gamma)
 		return
 	}
-	p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+	p.kernels.FindNear(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
 	found := 0
 	for i, count := range counts {
 		at, n := room.next[i], int(count)

@@ -148,7 +148,7 @@ func (s *sweep) open(row int, bands []band) {
 // of the row entered last.
 func (s *sweep) around(lo, hi uint32) {
 	if !s.cl.allCells() {
-		s.kernels.Slide(s.windows, s.cl.fast, lo, hi)
+		s.kernels.SlideWindows(s.windows, s.cl.fast, lo, hi)
 		return
 	}
 	size := int(s.cl.size[len(s.cl.axes)-1])

@@ -91,7 +91,7 @@ func newCSR(ctx context.Context, p *pointSet, b Bandwidth, radius float64, o *Op
 func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.slabs = g.weights, g.slabs
 	g.rows = storedRows{g.weights, op.kernels}
-	// simd.MulRowsF32 and the rounding of its result.
+	// simd.MulSparse and the rounding of its result.
 	return op.settle(ctx, g, n, 4.2*0x1p-24, func(dst []float64, lo, hi int) {
 		if g.sums != nil {
 			copy(dst, g.sums[lo:hi])

@@ -186,7 +186,7 @@ func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
 	}
 	for a := range t.d {
 		basis := room.basis[a][:t.p*m]
-		op.kernels.FromNodes(along, basis, basis, t.within[a], n)
+		op.kernels.NodesToPoints(along, basis, basis, t.within[a], n)
 		for i := range self {
 			self[i] *= along[i]
 		}

@@ -142,7 +142,7 @@ func TestInterpolationError(t *testing.T) {
 		i, kernels, basis := newChebyshev(c.p), simd.At(simd.Best()), make([]float64, c.p*simd.NodeLanes)
 		worst, lam := 0.0, 0.0
 		for at := -1.0; at <= 1; at += 0.01 {
-			kernels.Lagrange(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.nodes, i.factor)
+			kernels.LagrangeBasis(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.nodes, i.factor)
 			size := 0.0
 			for a := range i.nodes {
 				size += math.Abs(basis[a*simd.NodeLanes])

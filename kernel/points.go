@@ -32,7 +32,7 @@ func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*pointSe
 			if !k.Finite(row) {
 				return false
 			}
-			k.Widen(lo, hi, row)
+			k.GrowBox(lo, hi, row)
 			return true
 		},
 		func(centre []float64, from, to int) (most float64) {
@@ -48,7 +48,7 @@ func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*pointSe
 				for i := range rows {
 					index[i] = uint32(from + i)
 				}
-				k.WideDistsTo(d2[:], single, b.data, b.stride, index[:rows])
+				k.SqDists64(d2[:], single, b.data, b.stride, index[:rows])
 				most = max(most, slices.Max(d2[:rows]))
 			}
 			return most

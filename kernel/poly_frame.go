@@ -143,7 +143,7 @@ func (fr *polyFrame) load32(dst []float32, lo, hi int) {
 // sums32 and products32 are MulTrans and Dots of the rows lo to hi-1.
 func (fr *polyFrame) sums32(dst []float32, dstStride int, w []float32, wStride, k, lo, hi int) {
 	p := fr.p.single
-	fr.kernels.CentredSums(dst, dstStride, w, wStride, k, p.data[lo*p.stride:], p.stride, hi-lo, fr.centre32, fr.scale32)
+	fr.kernels.CentredMulTrans(dst, dstStride, w, wStride, k, p.data[lo*p.stride:], p.stride, hi-lo, fr.centre32, fr.scale32)
 }
 
 func (fr *polyFrame) products32(dst []float32, dstStride int, b []float32, bStride, k, lo, hi int) {

@@ -118,7 +118,7 @@ func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 		threshold[at] = r.threshold(c.norm2[i], c.sum[i], l.reach)
 		code = append(code, c.row(i)...)
 	}
-	k.Above8(mask, code, panel, c.depth, bias, threshold)
+	k.ByteDotsAbove(mask, code, panel, c.depth, bias, threshold)
 	near := 0
 	for _, word := range mask {
 		near += bits.OnesCount64(word)
@@ -126,7 +126,7 @@ func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 	return float64(max(near-len(rows), 0)) / float64(len(rows)*max(l.count-1, 1))
 }
 
-// panel lays leaders out as columns of simd.Above8 that points within reach are near to.
+// panel lays leaders out as columns of simd.ByteDotsAbove that points within reach are near to.
 func (l *leaders) panel() (r reach, panel []uint8, bias []int32) {
 	columns := (l.count + panelColumns - 1) / panelColumns * panelColumns
 	r = reach{usual: l.reach}
@@ -151,7 +151,7 @@ func (l *leaders) assign(ctx context.Context, c *codes, o *Options) (order []uin
 		for i := range threshold {
 			threshold[i] = r.threshold(c.norm2[lo+i], c.sum[lo+i], l.reach)
 		}
-		o.Kernels.Above8(mask, c.code[lo*c.depth:], panel, c.depth, bias, threshold)
+		o.Kernels.ByteDotsAbove(mask, c.code[lo*c.depth:], panel, c.depth, bias, threshold)
 		for i := lo; i < hi; i++ {
 			nearest, least := l.count, int64(0)
 			for w, word := range mask[(i-lo)*words:][:words] {

@@ -42,7 +42,7 @@ type projection struct {
 }
 
 const (
-	// mostDepth is the largest depth of simd.Above8.
+	// mostDepth is the largest depth of simd.ByteDotsAbove.
 	mostDepth = 4096
 	// Integers up to it are exact in float32.
 	mostExact = 1 << 24
@@ -188,7 +188,7 @@ func (p *projection) project(room *projectRoom, k *simd.Kernels, rows func(i int
 		p.round(room.integers[i*p.stride:], rows(i))
 	}
 	zeros := room.integers[projectionRows*p.stride:][:p.stride]
-	k.WideDistsTo(room.whole, zeros, room.integers, p.stride, room.index[:n])
+	k.SqDists64(room.whole, zeros, room.integers, p.stride, room.index[:n])
 	root := math.Sqrt(float64(len(p.centre)))
 	for i, whole := range room.whole[:n] {
 		if whole <= p.most*p.most {

@@ -175,7 +175,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 			threshold[q-lo] = c.threshold(r.reach, i, r.radius)
 			copy(code[(q-lo)*p.depth:], c.row(i))
 		}
-		o.Kernels.Above8(mask, code, panel, p.depth, bias, threshold)
+		o.Kernels.ByteDotsAbove(mask, code, panel, p.depth, bias, threshold)
 		d2, index := make([]float64, 1), make([]uint32, 1)
 		for q := lo; q < hi; q++ {
 			i := q * n / queries
@@ -190,7 +190,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 						continue
 					}
 					y := row(j)
-					if o.Kernels.WideDistsTo(d2, row(i), y, len(y), index); d2[0] <= radius2 {
+					if o.Kernels.SqDists64(d2, row(i), y, len(y), index); d2[0] <= radius2 {
 						within.Add(1)
 					}
 				}

@@ -36,7 +36,7 @@ type passRoom struct {
 	wx     []float32 // a tile of W x
 	wide   []float64 // a row
 	rows   rowReader
-	finish simd.Finish
+	finish simd.StepFinish
 }
 
 func newTruncatedPass(op *truncated, k int) *truncatedPass {
@@ -62,7 +62,7 @@ func (pass *truncatedPass) grow(ps *partials) {
 		f := &pass.room[i].finish
 		f.Weight, f.Extra = slices.Grow(f.Weight[:0], slots), slices.Grow(f.Extra[:0], slots)
 		f.Target = slices.Grow(f.Target[:0], slots*pass.k)
-		f.Class = slices.Grow(f.Class[:0], slots*simd.FinishWidth(pass.k))
+		f.Class = slices.Grow(f.Class[:0], slots*simd.ClassWidth(pass.k))
 	}
 }
 
@@ -134,7 +134,7 @@ func (pass *truncatedPass) step(room *passRoom, chunk int) {
 			to = min(to, at)
 		}
 		pass.product(room, chunk, from, to)
-		op.kernels.FinishRows(&room.finish, dst.data[from*dst.stride:], dst.stride, x.data[from*x.stride:], x.stride,
+		op.kernels.FinishStep(&room.finish, dst.data[from*dst.stride:], dst.stride, x.data[from*x.stride:], x.stride,
 			room.wx, op.degrees[from:to], pass.tables.slots(p, from, to))
 		from = to
 	}

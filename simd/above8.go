@@ -5,7 +5,7 @@ import (
 	"unsafe"
 )
 
-// Above8 finds the columns whose integer product with a row is large: bit j%64
+// ByteDotsAbove finds the columns whose integer product with a row is large: bit j%64
 // of mask[i*words+j/64] is set where
 //
 //	sum over t < depth of a[i*depth+t] * b(j, t)  +  bias[j]  >=  threshold[i]
@@ -17,7 +17,7 @@ import (
 //
 // The number of columns is a multiple of 64, depth one from 64 to 4096, for which
 // products are less than 2^27 in size. Sums are exact; where the bias takes
-// them beyond int32 they wrap, the same way at every level. Above8 panics where a
+// them beyond int32 they wrap, the same way at every level. ByteDotsAbove panics where a
 // slice is too short and allocates nothing. A call is not interrupted, not by the
 // garbage collector either, so it should be of thousands of pairs, not of billions.
 //
@@ -28,7 +28,7 @@ import (
 // that is, in lines of four places of 16 columns, which are a vector for the
 // processors that multiply bytes; and 16 of them are a tile for those that multiply
 // tiles.
-func (s *Kernels) Above8(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
+func (s *Kernels) ByteDotsAbove(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
 	rows, columns := len(threshold), len(bias)
 	switch {
 	case columns%64 != 0 || depth%64 != 0 || depth < 64 || depth > 4096:
@@ -46,12 +46,12 @@ func (s *Kernels) Above8(mask []uint64, a []int8, panel []uint8, depth int, bias
 	s.above8(mask, a, panel, depth, bias, threshold)
 }
 
-// Pack8 lays rows of signed bytes out as the columns of a panel for Above8, with
+// PackBytes lays rows of signed bytes out as the columns of a panel for Above8, with
 // 128 added to each. There are len(rows)/depth of them; the panel has at least as
 // many, and a multiple of 16. What it has beyond them becomes columns of zeros, with
-// 128 added, which a bias keeps out of the mask. depth is a multiple of 4. Pack8
+// 128 added, which a bias keeps out of the mask. depth is a multiple of 4. PackBytes
 // panics where shapes do not fit.
-func Pack8(panel []uint8, rows []int8, depth int) {
+func PackBytes(panel []uint8, rows []int8, depth int) {
 	if depth <= 0 || depth%4 != 0 || len(rows)%depth != 0 || len(panel)%depth != 0 || len(panel)/depth%16 != 0 || len(panel) < len(rows) {
 		panic("simd: pack8: bad shape")
 	}

@@ -44,7 +44,7 @@ func newBytesCase(r *rand.Rand, t testing.TB, rows, columns, depth int) *bytesCa
 		a: draw(rows * depth), b: draw(columns * depth), depth: depth,
 		panel: guarded[uint8](t, columns*depth), bias: guarded[int32](t, columns), threshold: guarded[int32](t, rows),
 	}
-	Pack8(c.panel, c.b, depth)
+	PackBytes(c.panel, c.b, depth)
 	for j := range c.bias {
 		c.bias[j] = r.Int32N(1<<20) - 1<<19
 	}
@@ -85,7 +85,7 @@ func (c *bytesCase) check(t testing.TB) {
 		for i := range got {
 			got[i] = 0x5555555555555555
 		}
-		At(level).Above8(got, c.a, c.panel, c.depth, c.bias, c.threshold)
+		At(level).ByteDotsAbove(got, c.a, c.panel, c.depth, c.bias, c.threshold)
 		if !slices.Equal(got, want) {
 			t.Fatalf("%v, %d rows, %d columns, depth %d: %x, want %x", level, len(c.threshold), len(c.bias), c.depth, got, want)
 		}
@@ -120,7 +120,7 @@ func TestAbove8Extremes(t *testing.T) {
 					a: slices.Repeat([]int8{x}, 17*depth), b: slices.Repeat([]int8{y}, 64*depth), depth: depth,
 					panel: make([]uint8, 64*depth), bias: make([]int32, 64), threshold: make([]int32, 17),
 				}
-				Pack8(c.panel, c.b, depth)
+				PackBytes(c.panel, c.b, depth)
 				for j := range c.bias {
 					c.bias[j] = []int32{0, 1, -1, math.MaxInt32, math.MinInt32}[j%5]
 				}
@@ -189,11 +189,11 @@ func TestAbove8Together(t *testing.T) {
 					done := make(chan struct{})
 					go func() {
 						defer close(done)
-						s.Above8(got, c.a, c.panel, c.depth, c.bias, c.threshold)
+						s.ByteDotsAbove(got, c.a, c.panel, c.depth, c.bias, c.threshold)
 					}()
 					<-done
 				} else {
-					s.Above8(got, c.a, c.panel, c.depth, c.bias, c.threshold)
+					s.ByteDotsAbove(got, c.a, c.panel, c.depth, c.bias, c.threshold)
 				}
 				if !slices.Equal(got, want) {
 					t.Errorf("call %d of %d rows differs", n, len(c.threshold))
@@ -215,7 +215,7 @@ func TestPack8(t *testing.T) {
 			for i := range rows {
 				rows[i] = int8(r.Uint32())
 			}
-			Pack8(panel, rows, depth)
+			PackBytes(panel, rows, depth)
 			for j := range room {
 				for p := range depth {
 					want := uint8(128)
@@ -236,17 +236,17 @@ func TestAbove8Panics(t *testing.T) {
 	for _, level := range Levels() {
 		s := At(level)
 		for name, f := range map[string]func(){
-			"mask":    func() { s.Above8(mask[:5], a, panel, 64, bias, threshold) },
-			"a":       func() { s.Above8(mask, a[:3*64-1], panel, 64, bias, threshold) },
-			"panel":   func() { s.Above8(mask, a, panel[:128*64-1], 64, bias, threshold) },
-			"columns": func() { s.Above8(mask, a, panel, 64, bias[:100], threshold) },
-			"depth":   func() { s.Above8(mask, a, panel, 32, bias, threshold) },
-			"none":    func() { s.Above8(mask, a, panel, 0, bias, threshold) },
-			"deep":    func() { s.Above8(mask, make([]int8, 3*4160), make([]uint8, 128*4160), 4160, bias, threshold) },
-			"pack":    func() { Pack8(panel[:100*64], a, 64) },
-			"short":   func() { Pack8(panel[:16*64], make([]int8, 17*64), 64) },
-			"odd":     func() { Pack8(panel, a, 7) },
-			"ragged":  func() { Pack8(panel, a[:100], 64) },
+			"mask":    func() { s.ByteDotsAbove(mask[:5], a, panel, 64, bias, threshold) },
+			"a":       func() { s.ByteDotsAbove(mask, a[:3*64-1], panel, 64, bias, threshold) },
+			"panel":   func() { s.ByteDotsAbove(mask, a, panel[:128*64-1], 64, bias, threshold) },
+			"columns": func() { s.ByteDotsAbove(mask, a, panel, 64, bias[:100], threshold) },
+			"depth":   func() { s.ByteDotsAbove(mask, a, panel, 32, bias, threshold) },
+			"none":    func() { s.ByteDotsAbove(mask, a, panel, 0, bias, threshold) },
+			"deep":    func() { s.ByteDotsAbove(mask, make([]int8, 3*4160), make([]uint8, 128*4160), 4160, bias, threshold) },
+			"pack":    func() { PackBytes(panel[:100*64], a, 64) },
+			"short":   func() { PackBytes(panel[:16*64], make([]int8, 17*64), 64) },
+			"odd":     func() { PackBytes(panel, a, 7) },
+			"ragged":  func() { PackBytes(panel, a[:100], 64) },
 		} {
 			func() {
 				defer func() {
@@ -257,7 +257,7 @@ func TestAbove8Panics(t *testing.T) {
 				f()
 			}()
 		}
-		s.Above8(nil, nil, nil, 64, nil, threshold)
-		s.Above8(nil, nil, nil, 64, bias, nil)
+		s.ByteDotsAbove(nil, nil, nil, 64, nil, threshold)
+		s.ByteDotsAbove(nil, nil, nil, 64, bias, nil)
 	}
 }

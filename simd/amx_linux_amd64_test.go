@@ -57,7 +57,7 @@ func TestTilesRefused(t *testing.T) {
 	a, panel, mask := make([]int8, 64), make([]uint8, 64*64), make([]uint64, 1)
 	bias := make([]int32, 64)
 	bias[5] = 1
-	if At(AMX).Above8(mask, a, panel, 64, bias, []int32{1}); mask[0] != 1<<5 {
+	if At(AMX).ByteDotsAbove(mask, a, panel, 64, bias, []int32{1}); mask[0] != 1<<5 {
 		t.Errorf("mask %x", mask)
 	}
 }

@@ -121,13 +121,13 @@ func BenchmarkMulRows(b *testing.B) {
 			s := At(level)
 			const chunk = 2048
 			multiply := map[string]func(lo, hi int){
-				"whole": func(lo, hi int) { s.MulRowsF32(dst[lo*k:], k, k, ptr[lo:hi+1], ind, val, x, k) },
+				"whole": func(lo, hi int) { s.MulSparse(dst[lo*k:], k, k, ptr[lo:hi+1], ind, val, x, k) },
 				"tile": func(lo, hi int) {
 					for ; lo < hi; lo += 64 {
-						s.MulRowsF32(tile, k, k, ptr[lo:min(lo+64, hi)+1], ind, val, x, k)
+						s.MulSparse(tile, k, k, ptr[lo:min(lo+64, hi)+1], ind, val, x, k)
 					}
 				},
-				"gather": func(lo, hi int) { s.MulRowsF32(dst[lo:], 1, 1, ptr[lo:hi+1], ind, val, x, k) },
+				"gather": func(lo, hi int) { s.MulSparse(dst[lo:], 1, 1, ptr[lo:hi+1], ind, val, x, k) },
 			}[form]
 			bytes := 8*len(ind) + 8*n + 8*n*k
 			if form != "whole" {
@@ -173,7 +173,7 @@ func BenchmarkSingles(b *testing.B) {
 		s := At(level)
 		b.Run(fmt.Sprintf("level=%v", level), func(b *testing.B) {
 			for b.Loop() {
-				s.Singles(val, half)
+				s.Float32s(val, half)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/panelEntries, "ns/entry")
 		})
@@ -203,14 +203,14 @@ func BenchmarkNear(b *testing.B) {
 			s := At(level)
 			c := NewCandidates(d, pairs/m)
 			s.Collect(c, coords, n, spans)
-			total := s.Near(ind, d2, counts, c, coords, n, 1000, r2)
+			total := s.FindNear(ind, d2, counts, c, coords, n, 1000, r2)
 			for _, form := range []struct {
 				name string
 				run  func()
 			}{
 				{"collect", func() { s.Collect(c, coords, n, spans) }},
 				{"count", func() { s.CountNear(counts, c, coords, n, 1000, r2) }},
-				{"fill", func() { s.Near(ind, d2, counts, c, coords, n, 1000, r2) }},
+				{"fill", func() { s.FindNear(ind, d2, counts, c, coords, n, 1000, r2) }},
 				{"weights", func() { s.Weights(weights[:total], d2[:total], 1) }},
 			} {
 				b.Run(fmt.Sprintf("form=%s/d=%d/level=%v", form.name, d, level), func(b *testing.B) {
@@ -264,11 +264,11 @@ func BenchmarkFinishRows(b *testing.B) {
 			b.Run(fmt.Sprintf("rows=%d/k=%d/level=%v", n, k, level), func(b *testing.B) {
 				f := c.tables
 				f.Mean, f.Weight, f.Extra, f.Target = slices.Clone(f.Mean), slices.Clone(f.Weight), slices.Clone(f.Extra), slices.Clone(f.Target)
-				f.Class = make([]float64, c.classes*FinishWidth(k))
+				f.Class = make([]float64, c.classes*ClassWidth(k))
 				// Away from the guards, next to which masked loads are slow.
 				dst, wx, x, degrees, slots := make([]float32, n*k), slices.Clone(c.wx), slices.Clone(c.x), slices.Clone(c.degrees), slices.Clone(c.slots)
 				for b.Loop() {
-					At(level).FinishRows(&f, dst, k, x, k, wx, degrees, slots)
+					At(level).FinishStep(&f, dst, k, x, k, wx, degrees, slots)
 				}
 				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/row")
 			})
@@ -286,7 +286,7 @@ func BenchmarkSumRows(b *testing.B) {
 		b.Run(fmt.Sprintf("rows=%d/nnz=32/level=%v", len(dst), level), func(b *testing.B) {
 			b.SetBytes(int64(4*len(val) + 16*len(dst)))
 			for b.Loop() {
-				At(level).SumRows(dst, ptr, val)
+				At(level).SumSparse(dst, ptr, val)
 			}
 		})
 	}
@@ -344,7 +344,7 @@ func BenchmarkAbove8(b *testing.B) {
 					var w stopwatch
 					for b.Loop() {
 						w.begin()
-						s.Above8(mask, a, panel, depth, bias, threshold)
+						s.ByteDotsAbove(mask, a, panel, depth, bias, threshold)
 						w.lap()
 					}
 					pairs := float64(rows * columns)
@@ -375,7 +375,7 @@ func BenchmarkSqDistsTo(b *testing.B) {
 					var w stopwatch
 					for b.Loop() {
 						w.begin()
-						s.SqDistsTo(dst, rows[:d], rows, d, index, limit)
+						s.SqDists(dst, rows[:d], rows, d, index, limit)
 						w.lap()
 					}
 					b.ReportMetric(w.seconds()/m*1e9, "best-ns/row")
@@ -396,9 +396,9 @@ func BenchmarkNodes(b *testing.B) {
 				t[i], x[i] = float64(i)/m, 1
 			}
 			for name, f := range map[string]func(){
-				"basis": func() { s.Lagrange(basis, t, nodes[:p], nodes[:p]) },
-				"to":    func() { s.ToNodes(nodes, basis, basis, x) },
-				"from":  func() { s.FromNodes(x, basis, basis, nodes, m) },
+				"basis": func() { s.LagrangeBasis(basis, t, nodes[:p], nodes[:p]) },
+				"to":    func() { s.PointsToNodes(nodes, basis, basis, x) },
+				"from":  func() { s.NodesToPoints(x, basis, basis, nodes, m) },
 			} {
 				b.Run(fmt.Sprintf("level=%v/p=%d/%s", level, p, name), func(b *testing.B) {
 					clear(nodes)

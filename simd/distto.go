@@ -1,6 +1,6 @@
 package simd
 
-// SqDistsTo sets dst[m] to the squared distance of x from row index[m] of rows,
+// SqDists sets dst[m] to the squared distance of x from row index[m] of rows,
 // which begins at index[m]*stride and has len(x) numbers. It goes on to the next
 // row once 64 columns, or 128, and so on, have brought a sum above the limit, and
 // leaves that sum: dst[m] > limit if and only if the whole sum is.
@@ -12,10 +12,10 @@ package simd
 // distance, wherever the origin is, and d 2^-149 more where squares are too small
 // for float32.
 //
-// SqDistsTo panics where dst is too short or the first or the last index leads beyond
+// SqDists panics where dst is too short or the first or the last index leads beyond
 // rows; it does not look at those between, which ascend in most lists. It allocates
 // nothing.
-func (s *Kernels) SqDistsTo(dst, x, rows []float32, stride int, index []uint32, limit float32) {
+func (s *Kernels) SqDists(dst, x, rows []float32, stride int, index []uint32, limit float32) {
 	if len(dst) < len(index) || stride < len(x) {
 		panic("simd: distances to: bad shape")
 	}

@@ -2,10 +2,10 @@ package simd
 
 import "math"
 
-// A Finish is what FinishRows needs beside the rows themselves: it stays the same
+// A StepFinish is what FinishRows needs beside the rows themselves: it stays the same
 // over a chunk of rows. k is len(Mean). Tables by slot have a number, or a row of
 // numbers, for each slot, one after the other; a slot stands for a class of labels.
-type Finish struct {
+type StepFinish struct {
 	Mean []float64 // of the input, k
 	// The label term of a row in slot s is Weight[s] (x - Mean) - Target[s], Pull its
 	// factor, and Extra[s] >= 0 its part of the diagonal.
@@ -15,19 +15,19 @@ type Finish struct {
 	// Class takes the sums of the next iterate over the rows of a slot. Its rows
 	// are of FinishWidth(k) numbers, ClassSum adds up those of a column.
 	Class []float64
-	Sums  FinishSums
+	Sums  StepSums
 }
 
-// FinishSums are sums over the numbers that FinishRows has seen, in eight lanes:
+// StepSums are sums over the numbers that FinishRows has seen, in eight lanes:
 // that of column c of row r of a call is c mod 8, and (r k + c) mod 8 where k is 1
 // or 2.
-type FinishSums struct {
+type StepSums struct {
 	Objective, Change, Spread [8]float64
 	MaxAbs                    [8]float32
 }
 
 // Total returns the sums over the lanes.
-func (s *FinishSums) Total() (objective, change, spread, maxAbs float64) {
+func (s *StepSums) Total() (objective, change, spread, maxAbs float64) {
 	for l := range s.Spread {
 		objective += s.Objective[l]
 		change += s.Change[l]
@@ -43,9 +43,9 @@ const finishLanes = 8
 // packed tells whether vectors hold several rows of k columns.
 func packed(k int) bool { return k == 1 || k == 2 }
 
-// FinishWidth returns the length of a row of Finish.Class: k, or, for 1 and 2
+// ClassWidth returns the length of a row of Finish.Class: k, or, for 1 and 2
 // columns, a number for each lane, so that no sum waits for the row before.
-func FinishWidth(k int) int {
+func ClassWidth(k int) int {
 	if packed(k) {
 		return finishLanes
 	}
@@ -53,16 +53,16 @@ func FinishWidth(k int) int {
 }
 
 // ClassSum returns the sum over the rows of a slot in column c.
-func (f *Finish) ClassSum(slot, c int) (sum float64) {
+func (f *StepFinish) ClassSum(slot, c int) (sum float64) {
 	k := len(f.Mean)
-	width := FinishWidth(k)
+	width := ClassWidth(k)
 	for l := c; l < width; l += k {
 		sum += f.Class[slot*width+l]
 	}
 	return sum
 }
 
-// FinishRows turns rows of W x into rows of the next iterate. For row r, of slot s,
+// FinishStep turns rows of W x into rows of the next iterate. For row r, of slot s,
 // and column c, with x, wx and the degree those of the row,
 //
 //	centred  = x - Mean
@@ -84,9 +84,9 @@ func (f *Finish) ClassSum(slot, c int) (sum float64) {
 // lane by lane in the order of the rows. The numbers do not depend on the level.
 //
 // wx has rows of k numbers one after the other; x and dst have strides, and may be
-// the same memory with the same stride. There are as many rows as slots. FinishRows
+// the same memory with the same stride. There are as many rows as slots. FinishStep
 // panics where a slice is too short or a slot is out of range. It allocates nothing.
-func (s *Kernels) FinishRows(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+func (s *Kernels) FinishStep(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
 	k, rows := len(f.Mean), len(slots)
 	switch {
 	case dstStride < k || stride < k:
@@ -104,7 +104,7 @@ func (s *Kernels) FinishRows(f *Finish, dst []float32, dstStride int, x []float3
 	for _, slot := range slots {
 		last = max(last, slot)
 	}
-	if int(last) >= min(len(f.Weight), len(f.Extra), len(f.Target)/k, len(f.Class)/FinishWidth(k)) {
+	if int(last) >= min(len(f.Weight), len(f.Extra), len(f.Target)/k, len(f.Class)/ClassWidth(k)) {
 		panic("simd: finish rows: slot out of range")
 	}
 	reads(x[:(rows-1)*stride+k])
@@ -114,10 +114,10 @@ func (s *Kernels) FinishRows(f *Finish, dst []float32, dstStride int, x []float3
 }
 
 // finishRowsGo is the reference.
-func finishRowsGo(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+func finishRowsGo(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
 	k := len(f.Mean)
 	acc := &f.Sums
-	width, mask := FinishWidth(k), 0 // mask of the lanes that rows differ in
+	width, mask := ClassWidth(k), 0 // mask of the lanes that rows differ in
 	if packed(k) {
 		mask = finishLanes - 1
 	}

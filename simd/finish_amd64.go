@@ -11,7 +11,7 @@ type finishArgs struct {
 	degrees                              *float64
 	slots                                *uint32
 	mean, weight, extra, target, classes *float64
-	sums                                 *FinishSums
+	sums                                 *StepSums
 	dstStride, stride                    uintptr // in bytes
 	k, rows                              uintptr
 	pull                                 float64
@@ -19,7 +19,7 @@ type finishArgs struct {
 
 // finishParts returns how many rows the generated functions do, and their
 // arguments. The rest, less than a vector, is left to plain Go.
-func finishParts(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
+func finishParts(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
 	k := len(f.Mean)
 	rows = len(slots)
 	if packed(k) {
@@ -39,7 +39,7 @@ func finishParts(f *Finish, dst []float32, dstStride int, x []float32, stride in
 	return a, rows
 }
 
-func finishRowsAVX2(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+func finishRowsAVX2(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
 	a, rows := finishParts(f, dst, dstStride, x, stride, wx, degrees, slots)
 	if rows > 0 {
 		switch a.k {
@@ -56,7 +56,7 @@ func finishRowsAVX2(f *Finish, dst []float32, dstStride int, x []float32, stride
 	}
 }
 
-func finishRowsAVX512(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+func finishRowsAVX512(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
 	a, rows := finishParts(f, dst, dstStride, x, stride, wx, degrees, slots)
 	if rows > 0 {
 		switch a.k {

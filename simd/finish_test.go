@@ -14,7 +14,7 @@ type finishCase struct {
 	x, wx                         []float32
 	degrees                       []float64
 	slots                         []uint32
-	tables                        Finish // without its sums
+	tables                        StepFinish // without its sums
 }
 
 func newFinishCase(r *rand.Rand, t testing.TB, rows, k int, gaps bool) *finishCase {
@@ -44,7 +44,7 @@ func newFinishCase(r *rand.Rand, t testing.TB, rows, k int, gaps bool) *finishCa
 		c.degrees[i] = max(v*v-0.1, 0) // some have no neighbours
 		c.slots[i] = uint32(r.IntN(c.classes))
 	}
-	c.tables = Finish{Mean: double(k), Pull: 0.7, Weight: double(c.classes), Extra: double(c.classes), Target: double(c.classes * k)}
+	c.tables = StepFinish{Mean: double(k), Pull: 0.7, Weight: double(c.classes), Extra: double(c.classes), Target: double(c.classes * k)}
 	for i, v := range c.tables.Extra {
 		c.tables.Extra[i] = max(v, 0)
 	}
@@ -55,13 +55,13 @@ func (c *finishCase) rows() int { return len(c.slots) }
 
 type finished struct {
 	dst  []float32
-	sums Finish
+	sums StepFinish
 }
 
 // at runs the case in pieces of some rows each.
 func (c *finishCase) at(t testing.TB, level Level, piece int) *finished {
 	f := &finished{sums: c.tables}
-	f.sums.Class = guarded[float64](t, c.classes*FinishWidth(c.k))
+	f.sums.Class = guarded[float64](t, c.classes*ClassWidth(c.k))
 	if c.rows() > 0 {
 		f.dst = guarded[float32](t, (c.rows()-1)*c.dstStride+c.k)
 	}
@@ -70,7 +70,7 @@ func (c *finishCase) at(t testing.TB, level Level, piece int) *finished {
 	}
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
-		At(level).FinishRows(&f.sums, f.dst[lo*c.dstStride:], c.dstStride, c.x[lo*c.stride:], c.stride, c.wx[lo*c.k:], c.degrees[lo:hi], c.slots[lo:hi])
+		At(level).FinishStep(&f.sums, f.dst[lo*c.dstStride:], c.dstStride, c.x[lo*c.stride:], c.stride, c.wx[lo*c.k:], c.degrees[lo:hi], c.slots[lo:hi])
 	}
 	return f
 }
@@ -216,17 +216,17 @@ func TestFinishRowsError(t *testing.T) {
 }
 
 func TestFinishRowsPanics(t *testing.T) {
-	for name, change := range map[string]func(c *finishCase, f *Finish, dst *[]float32){
-		"slot":    func(c *finishCase, _ *Finish, _ *[]float32) { c.slots[2] = 4 },
-		"weight":  func(_ *finishCase, f *Finish, _ *[]float32) { f.Weight = f.Weight[:1] },
-		"extra":   func(_ *finishCase, f *Finish, _ *[]float32) { f.Extra = f.Extra[:1] },
-		"target":  func(_ *finishCase, f *Finish, _ *[]float32) { f.Target = f.Target[:2] },
-		"class":   func(_ *finishCase, f *Finish, _ *[]float32) { f.Class = f.Class[:8] },
-		"x":       func(c *finishCase, _ *Finish, _ *[]float32) { c.x = c.x[:1] },
-		"wx":      func(c *finishCase, _ *Finish, _ *[]float32) { c.wx = c.wx[:1] },
-		"dst":     func(_ *finishCase, _ *Finish, dst *[]float32) { *dst = (*dst)[:1] },
-		"stride":  func(c *finishCase, _ *Finish, _ *[]float32) { c.stride = 1 },
-		"degrees": func(c *finishCase, _ *Finish, _ *[]float32) { c.degrees = c.degrees[:1] },
+	for name, change := range map[string]func(c *finishCase, f *StepFinish, dst *[]float32){
+		"slot":    func(c *finishCase, _ *StepFinish, _ *[]float32) { c.slots[2] = 4 },
+		"weight":  func(_ *finishCase, f *StepFinish, _ *[]float32) { f.Weight = f.Weight[:1] },
+		"extra":   func(_ *finishCase, f *StepFinish, _ *[]float32) { f.Extra = f.Extra[:1] },
+		"target":  func(_ *finishCase, f *StepFinish, _ *[]float32) { f.Target = f.Target[:2] },
+		"class":   func(_ *finishCase, f *StepFinish, _ *[]float32) { f.Class = f.Class[:8] },
+		"x":       func(c *finishCase, _ *StepFinish, _ *[]float32) { c.x = c.x[:1] },
+		"wx":      func(c *finishCase, _ *StepFinish, _ *[]float32) { c.wx = c.wx[:1] },
+		"dst":     func(_ *finishCase, _ *StepFinish, dst *[]float32) { *dst = (*dst)[:1] },
+		"stride":  func(c *finishCase, _ *StepFinish, _ *[]float32) { c.stride = 1 },
+		"degrees": func(c *finishCase, _ *StepFinish, _ *[]float32) { c.degrees = c.degrees[:1] },
 	} {
 		c := newFinishCase(rand.New(rand.NewPCG(1, 1)), t, 3, 2, false)
 		for i := range c.slots {
@@ -241,7 +241,7 @@ func TestFinishRowsPanics(t *testing.T) {
 					t.Errorf("%s: no panic", name)
 				}
 			}()
-			At(Best()).FinishRows(&f, dst, c.dstStride, c.x, c.stride, c.wx, c.degrees, c.slots)
+			At(Best()).FinishStep(&f, dst, c.dstStride, c.x, c.stride, c.wx, c.degrees, c.slots)
 		}()
 	}
 }
@@ -264,12 +264,12 @@ func TestFinishRowsOfAClassOfOne(t *testing.T) {
 					target[row*k+c] = weight[row] * (float64(x[row*k+c]) - mean[c])
 				}
 			}
-			f := &Finish{Mean: mean, Pull: 0.6, Weight: weight, Extra: make([]float64, 8), Target: target, Class: make([]float64, 8*FinishWidth(k))}
+			f := &StepFinish{Mean: mean, Pull: 0.6, Weight: weight, Extra: make([]float64, 8), Target: target, Class: make([]float64, 8*ClassWidth(k))}
 			wx, dst := make([]float32, 8*k), make([]float32, 8*k)
 			for i, v := range x {
 				wx[i] = float32(1e-12 * float64(v))
 			}
-			At(level).FinishRows(f, dst, k, x, k, wx, degrees, slots)
+			At(level).FinishStep(f, dst, k, x, k, wx, degrees, slots)
 			for i, v := range x {
 				if math.Abs(float64(dst[i]-v)) > 0x1p-22*math.Abs(float64(v)) {
 					t.Fatalf("%v, k=%d: %g moved to %g", level, k, v, dst[i])

@@ -2,9 +2,9 @@ package simd
 
 import "sync"
 
-// Singles converts numbers of 16 bits, which Float16 makes, as Float32 does. dst
+// Float32s converts numbers of 16 bits, which Float16 makes, as Float32 does. dst
 // is as long as half.
-func (s *Kernels) Singles(dst []float32, half []uint16) {
+func (s *Kernels) Float32s(dst []float32, half []uint16) {
 	if len(dst) != len(half) {
 		panic("simd: singles: lengths differ")
 	}

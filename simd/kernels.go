@@ -19,7 +19,7 @@ type Kernels struct {
 	near         func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
 	countNear    func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
 	slide        func(windows []Window, numbers []uint32, lo, hi uint32)
-	finishRows   func(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
+	finishRows   func(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
 	sqDistsTo    func(dst, x, rows []float32, stride int, index []uint32, limit float32)
 	wideDistsTo  func(dst []float64, x, rows []float32, stride int, index []uint32)
 	addRows      func(dst, v, x []float64, stride int)

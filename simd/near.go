@@ -64,20 +64,20 @@ func (s *Kernels) Collect(c *Candidates, coords []float32, stride int, spans []u
 // padded is the number of candidates with those that are never near.
 func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 
-// Near finds, for each of len(counts) points from first on, the candidates that
+// FindNear finds, for each of len(counts) points from first on, the candidates that
 // are near to it, with
 //
 //	d2 = (x_0 - c_0)^2 + (x_1 - c_1)^2 + ...   in float64, from left to right,
 //
 // at most r2 and not zero: a candidate at the point's own place counts as the
 // point itself. Those of the first point come first in ind and d2, in the order
-// of the candidates, and counts[i] is the number of those of point i. Near returns
+// of the candidates, and counts[i] is the number of those of point i. FindNear returns
 // their total. Points are in coords as for Collect.
 //
 // ind and d2 need room for every candidate of every point and 16 more numbers,
-// which may be overwritten. Near panics where a slice is too short. It allocates
+// which may be overwritten. FindNear panics where a slice is too short. It allocates
 // nothing, and has the same bits at every level. A NaN is never near.
-func (s *Kernels) Near(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
+func (s *Kernels) FindNear(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
 	checkNear(c, len(counts), len(coords), stride, first)
 	if need := len(counts)*c.n + candidatePad; len(ind) < need || len(d2) < need {
 		panic("simd: near: short destination")

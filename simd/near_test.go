@@ -41,7 +41,7 @@ func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int,
 	wantInd, wantD2, wantCounts := nearReference(d, coords, stride, spans, first, m, r2)
 	room := m*n + candidatePad
 	ind, d2, counts := guarded[uint32](t, room), guarded[float64](t, room), guarded[uint32](t, m)
-	if got := s.Near(ind, d2, counts, c, coords, stride, first, r2); got != len(wantInd) {
+	if got := s.FindNear(ind, d2, counts, c, coords, stride, first, r2); got != len(wantInd) {
 		t.Fatalf("found %d, want %d", got, len(wantInd))
 	}
 	if !slices.Equal(counts, wantCounts) || !slices.Equal(ind[:len(wantInd)], wantInd) || !slices.Equal(d2[:len(wantInd)], wantD2) {
@@ -109,7 +109,7 @@ func TestNearAtTheRadius(t *testing.T) {
 		ind, d2, counts := make([]uint32, n+CoordinatePad), make([]float64, n+CoordinatePad), make([]uint32, 1)
 		c := NewCandidates(2, n)
 		At(level).Collect(c, coords, n, []uint32{0, n})
-		got := At(level).Near(ind, d2, counts, c, coords, n, n-1, 25)
+		got := At(level).FindNear(ind, d2, counts, c, coords, n, n-1, 25)
 		for _, j := range ind[:got] {
 			if j%3 == 1 {
 				t.Errorf("%v: point %d is beyond the radius", level, j)
@@ -133,9 +133,9 @@ func TestNearPanics(t *testing.T) {
 		"odd":    func() { s.Collect(NewCandidates(2, 10), coords, 10, odd) },
 		"stride": func() { s.Collect(NewCandidates(2, 10), coords, 0, []uint32{0, 1}) },
 		"room":   func() { s.Collect(NewCandidates(2, 9), coords, 10, []uint32{0, 10}) },
-		"ind":    func() { s.Near(ind[:35], d2, counts, full, coords, 10, 0, 1) },
-		"d2":     func() { s.Near(ind, d2[:35], counts, full, coords, 10, 0, 1) },
-		"points": func() { s.Near(ind, d2, counts, full, coords, 10, 9, 1) },
+		"ind":    func() { s.FindNear(ind[:35], d2, counts, full, coords, 10, 0, 1) },
+		"d2":     func() { s.FindNear(ind, d2[:35], counts, full, coords, 10, 0, 1) },
+		"points": func() { s.FindNear(ind, d2, counts, full, coords, 10, 9, 1) },
 		"count":  func() { s.CountNear(counts, full, coords, 10, 9, 1) },
 		"first":  func() { s.CountNear(counts, full, coords, 10, -1, 1) },
 	} {
@@ -148,7 +148,7 @@ func TestNearPanics(t *testing.T) {
 			f()
 		}()
 	}
-	if got := s.Near(ind, d2, counts, full, coords, 10, 0, 1); got != 0 {
+	if got := s.FindNear(ind, d2, counts, full, coords, 10, 0, 1); got != 0 {
 		t.Errorf("%d neighbours among points in one place", got)
 	}
 }

@@ -4,7 +4,7 @@ package simd
 // multiples of it.
 const NodeLanes = 8
 
-// Lagrange sets the polynomials that are 1 in one node and 0 in the others at some
+// LagrangeBasis sets the polynomials that are 1 in one node and 0 in the others at some
 // points. With m = len(t), for every node a,
 //
 //	dst[a m + i] = factor[a] prod over b != a of (t[i] - nodes[b])
@@ -13,9 +13,9 @@ const NodeLanes = 8
 // it, where a is in the first half, and the other way about in the second; each in the
 // order of the nodes from its end on. The bits are the same at every level.
 //
-// m must be a multiple of NodeLanes. Lagrange panics where it is not or slices do not
+// m must be a multiple of NodeLanes. LagrangeBasis panics where it is not or slices do not
 // fit, and allocates nothing.
-func (s *Kernels) Lagrange(dst, t, nodes, factor []float64) {
+func (s *Kernels) LagrangeBasis(dst, t, nodes, factor []float64) {
 	m, p := len(t), len(nodes)
 	switch {
 	case m%NodeLanes != 0:
@@ -56,7 +56,7 @@ func lagrangeGo(dst, t, nodes, factor []float64) {
 	}
 }
 
-// ToNodes adds numbers of points to those of the nodes of a tensor grid. rows and last
+// PointsToNodes adds numbers of points to those of the nodes of a tensor grid. rows and last
 // have, one after the other, the weights of m = len(x) points for every row of nodes
 // and for every node in a row, p of them:
 //
@@ -66,9 +66,9 @@ func lagrangeGo(dst, t, nodes, factor []float64) {
 // to right, as ((c0 + c4) + (c2 + c6)) + ((c1 + c5) + (c3 + c7)). So the result has the
 // same bits at every level, and a point whose x is 0 adds nothing to it.
 //
-// m must be a multiple of NodeLanes, and len(last) a multiple of m. ToNodes panics where
+// m must be a multiple of NodeLanes, and len(last) a multiple of m. PointsToNodes panics where
 // slices do not fit, and allocates nothing.
-func (s *Kernels) ToNodes(dst, rows, last, x []float64) {
+func (s *Kernels) PointsToNodes(dst, rows, last, x []float64) {
 	m := len(x)
 	if m == 0 {
 		return
@@ -115,14 +115,14 @@ func toNodesGo(dst, rows, last, x []float64) {
 	}
 }
 
-// FromNodes is the way back: for the first n of m = len(dst) points
+// NodesToPoints is the way back: for the first n of m = len(dst) points
 //
 //	dst[i] = sum over r of rows[r m + i] (sum over b of last[b m + i] nodes[r p + b])
 //
 // with both sums in the order of the nodes and products rounded before they are added.
 // The bits are the same at every level; what the numbers of dst behind n become is
 // not. Conditions are those of ToNodes, and n must not exceed m.
-func (s *Kernels) FromNodes(dst, rows, last, nodes []float64, n int) {
+func (s *Kernels) NodesToPoints(dst, rows, last, nodes []float64, n int) {
 	m := len(dst)
 	if n > m {
 		panic("simd: nodes: short destination")

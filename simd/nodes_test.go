@@ -65,7 +65,7 @@ func (c *nodesCase) check(r *rand.Rand, t *testing.T, s *Kernels) {
 	got := guarded[float64](t, c.rows*c.p)
 	copy(got, c.nodes)
 	want := slices.Clone(got)
-	s.ToNodes(got, c.row, c.last, c.x)
+	s.PointsToNodes(got, c.row, c.last, c.x)
 	for at := range want {
 		var chain [NodeLanes]float64
 		for i, v := range c.x {
@@ -85,7 +85,7 @@ func (c *nodesCase) check(r *rand.Rand, t *testing.T, s *Kernels) {
 
 	n := r.IntN(c.m + 1)
 	back, plain := guarded[float64](t, c.m), make([]float64, n)
-	s.FromNodes(back, c.row, c.last, c.nodes, n)
+	s.NodesToPoints(back, c.row, c.last, c.nodes, n)
 	for i := range plain {
 		for row := range c.rows {
 			inner := 0.0
@@ -111,7 +111,7 @@ func TestLagrange(t *testing.T) {
 						at[r.IntN(m)] = nodes[r.IntN(p)] // in a node all others are zero
 					}
 					got, want := guarded[float64](t, p*m), make([]float64, p*m)
-					At(level).Lagrange(got, at, nodes, factor)
+					At(level).LagrangeBasis(got, at, nodes, factor)
 					lagrangeGo(want, at, nodes, factor)
 					if !sameBits(got, want) {
 						t.Fatalf("%v, want %v", got, want)
@@ -137,12 +137,12 @@ func TestLagrange(t *testing.T) {
 
 func TestNodesPanics(t *testing.T) {
 	s, v := At(Best()), make([]float64, 64)
-	mustPanic(t, "points of lagrange", func() { s.Lagrange(v, v[:9], v[:2], v[:2]) })
-	mustPanic(t, "short lagrange", func() { s.Lagrange(v[:15], v[:8], v[:2], v[:2]) })
-	mustPanic(t, "short factors", func() { s.Lagrange(v, v[:8], v[:2], v[:1]) })
-	mustPanic(t, "points to nodes", func() { s.ToNodes(v[:1], v[:9], v[:9], v[:9]) })
-	mustPanic(t, "rows", func() { s.ToNodes(v[:1], v[:12], v[:8], v[:8]) })
-	mustPanic(t, "nodes", func() { s.ToNodes(v[:5], v[:16], v[:16], v[:8]) })
-	mustPanic(t, "last", func() { s.FromNodes(v[:8], v[:8], v[:9], v[:1], 8) })
-	mustPanic(t, "too many points", func() { s.FromNodes(v[:8], v[:8], v[:8], v[:1], 9) })
+	mustPanic(t, "points of lagrange", func() { s.LagrangeBasis(v, v[:9], v[:2], v[:2]) })
+	mustPanic(t, "short lagrange", func() { s.LagrangeBasis(v[:15], v[:8], v[:2], v[:2]) })
+	mustPanic(t, "short factors", func() { s.LagrangeBasis(v, v[:8], v[:2], v[:1]) })
+	mustPanic(t, "points to nodes", func() { s.PointsToNodes(v[:1], v[:9], v[:9], v[:9]) })
+	mustPanic(t, "rows", func() { s.PointsToNodes(v[:1], v[:12], v[:8], v[:8]) })
+	mustPanic(t, "nodes", func() { s.PointsToNodes(v[:5], v[:16], v[:16], v[:8]) })
+	mustPanic(t, "last", func() { s.NodesToPoints(v[:8], v[:8], v[:9], v[:1], 8) })
+	mustPanic(t, "too many points", func() { s.NodesToPoints(v[:8], v[:8], v[:8], v[:1], 9) })
 }

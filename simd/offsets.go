@@ -1,13 +1,13 @@
 package simd
 
-// MulOffsets is MulRowsF32 for a matrix whose columns are offsets of 16 bits:
+// MulSparseOffsets is MulRowsF32 for a matrix whose columns are offsets of 16 bits:
 // entry p of row r is in column
 //
 //	base[r] + off[p]
 //
 // with a base for every row of the run. The sums are the same, with the same bits
 // at every level. x must reach to the base of every row, of empty ones too.
-func (s *Kernels) MulOffsets(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
+func (s *Kernels) MulSparseOffsets(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
 	if checkMulRows(len(dst), dstStride, k, ptr, len(off), len(val), len(x), stride) {
 		checkBases(ptr, base)
 		reads(off[ptr[0]:ptr[len(ptr)-1]])
@@ -17,9 +17,9 @@ func (s *Kernels) MulOffsets(dst []float32, dstStride, k int, ptr []uint64, base
 	}
 }
 
-// MulOffsets16 is MulOffsets with values of 16 bits as well, which Float16 makes.
+// MulSparseOffsets16 is MulOffsets with values of 16 bits as well, which Float16 makes.
 // They are converted to float32, which is exact, before they are multiplied.
-func (s *Kernels) MulOffsets16(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) {
+func (s *Kernels) MulSparseOffsets16(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) {
 	if checkMulRows(len(dst), dstStride, k, ptr, len(off), len(val), len(x), stride) {
 		checkBases(ptr, base)
 		reads(off[ptr[0]:ptr[len(ptr)-1]])

@@ -1,11 +1,11 @@
 package simd
 
-// Pack turns the columns of a run of rows into offsets for MulOffsets:
+// PackColumns turns the columns of a run of rows into offsets for MulOffsets:
 //
 //	off[p] = ind[p] - base[r]   mod 2^16
 //
 // for the entries p of row r, from ptr[r] to ptr[r+1]-1.
-func (s *Kernels) Pack(off []uint16, ptr []uint64, base, ind []uint32) {
+func (s *Kernels) PackColumns(off []uint16, ptr []uint64, base, ind []uint32) {
 	rows := len(ptr) - 1
 	if rows <= 0 {
 		return

@@ -32,7 +32,7 @@ func TestPack(t *testing.T) {
 				lo := r.IntN(rows)
 				hi := lo + r.IntN(rows-lo+1)
 				packGo(want, ptr[lo:hi+1], base[lo:hi], ind)
-				At(level).Pack(got, ptr[lo:hi+1], base[lo:hi], ind)
+				At(level).PackColumns(got, ptr[lo:hi+1], base[lo:hi], ind)
 				if !slices.Equal(got, want) {
 					t.Fatalf("%v, want %v", got, want)
 				}
@@ -40,8 +40,10 @@ func TestPack(t *testing.T) {
 		}
 	}
 	for name, f := range map[string]func(){
-		"off":  func() { At(Best()).Pack(make([]uint16, 1), []uint64{0, 2}, make([]uint32, 1), make([]uint32, 2)) },
-		"base": func() { At(Best()).Pack(make([]uint16, 2), []uint64{0, 2}, nil, make([]uint32, 2)) },
+		"off": func() {
+			At(Best()).PackColumns(make([]uint16, 1), []uint64{0, 2}, make([]uint32, 1), make([]uint32, 2))
+		},
+		"base": func() { At(Best()).PackColumns(make([]uint16, 2), []uint64{0, 2}, nil, make([]uint32, 2)) },
 	} {
 		func() {
 			defer func() {

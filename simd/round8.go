@@ -1,6 +1,6 @@
 package simd
 
-// Round8 rounds a point to a code of bytes: code[c] is the integer from -127 to 127
+// RoundToBytes rounds a point to a code of bytes: code[c] is the integer from -127 to 127
 // nearest to
 //
 //	v = (x[c] - centre[c]) * inverse,
@@ -12,9 +12,9 @@ package simd
 // are the same at every level. All numbers given are finite; where a v is not, neither
 // is what it misses.
 //
-// x has at most 2^16 columns, and centre and code as many; Round8 panics else. It
+// x has at most 2^16 columns, and centre and code as many; RoundToBytes panics else. It
 // allocates nothing.
-func (s *Kernels) Round8(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32) {
+func (s *Kernels) RoundToBytes(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32) {
 	if len(x) > 1<<16 || len(centre) != len(x) || len(code) != len(x) {
 		panic("simd: round8: bad shape")
 	}

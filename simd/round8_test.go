@@ -25,7 +25,7 @@ func TestRound8(t *testing.T) {
 			var first []int8
 			var want [3]float64
 			for _, level := range Levels() {
-				missed, squares, sum := At(level).Round8(code, x, centre, inverse)
+				missed, squares, sum := At(level).RoundToBytes(code, x, centre, inverse)
 				got := [3]float64{missed, float64(squares), float64(sum)}
 				if first == nil {
 					first, want = slices.Clone(code), got
@@ -55,9 +55,9 @@ func TestRound8Panics(t *testing.T) {
 	x, code := make([]float32, 10), make([]int8, 10)
 	for _, level := range Levels() {
 		for name, f := range map[string]func(){
-			"code":   func() { At(level).Round8(code[:9], x, x, 1) },
-			"centre": func() { At(level).Round8(code, x, x[:9], 1) },
-			"long":   func() { At(level).Round8(make([]int8, 1<<17), make([]float32, 1<<17), make([]float32, 1<<17), 1) },
+			"code":   func() { At(level).RoundToBytes(code[:9], x, x, 1) },
+			"centre": func() { At(level).RoundToBytes(code, x, x[:9], 1) },
+			"long":   func() { At(level).RoundToBytes(make([]int8, 1<<17), make([]float32, 1<<17), make([]float32, 1<<17), 1) },
 		} {
 			func() {
 				defer func() {

@@ -4,13 +4,13 @@ package simd
 // more follow up to End-1. Half is how far they may be from the middle.
 type Window struct{ From, To, End, Half int }
 
-// Slide moves windows on to the numbers that are within Half of the range from lo
+// SlideWindows moves windows on to the numbers that are within Half of the range from lo
 // to hi: From goes to the first from From on that is not below lo-Half, To behind
 // the last that is not above hi+Half, neither of them back. Numbers must ascend from
 // From to End-1, and Half be less than 2^62.
 //
-// Slide panics where a window is not one of numbers, or Half is negative.
-func (s *Kernels) Slide(windows []Window, numbers []uint32, lo, hi uint32) {
+// SlideWindows panics where a window is not one of numbers, or Half is negative.
+func (s *Kernels) SlideWindows(windows []Window, numbers []uint32, lo, hi uint32) {
 	if len(windows) == 0 {
 		return
 	}

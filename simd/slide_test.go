@@ -37,7 +37,7 @@ func TestSlide(t *testing.T) {
 				lo := uint32(0)
 				for range 12 {
 					hi := lo + r.Uint32N(4)
-					At(level).Slide(windows, numbers, lo, hi)
+					At(level).SlideWindows(windows, numbers, lo, hi)
 					slideGo(want, numbers, lo, hi)
 					if !slices.Equal(windows, want) {
 						t.Fatalf("%v, want %v", windows, want)
@@ -47,7 +47,7 @@ func TestSlide(t *testing.T) {
 				for _, far := range []int{0, math.MaxInt32, math.MaxInt / 2} {
 					for _, at := range []uint32{lo, math.MaxUint32} {
 						windows[0].Half, want[0].Half = far, far
-						At(level).Slide(windows, numbers, at, at)
+						At(level).SlideWindows(windows, numbers, at, at)
 						slideGo(want, numbers, at, at)
 						if !slices.Equal(windows, want) {
 							t.Fatalf("half %d: %v, want %v", far, windows, want)
@@ -65,7 +65,7 @@ func TestSlide(t *testing.T) {
 					t.Errorf("%s: no panic", name)
 				}
 			}()
-			At(Best()).Slide([]Window{w}, numbers, 0, 0)
+			At(Best()).SlideWindows([]Window{w}, numbers, 0, 0)
 		}()
 	}
 }

@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// MulRowsF32 multiplies a run of rows of a compressed sparse matrix with the first
+// MulSparse multiplies a run of rows of a compressed sparse matrix with the first
 // k columns of the row-major x:
 //
 //	dst[r*dstStride+c] = sum over p from ptr[r] to ptr[r+1]-1 of val[p] x[ind[p]*stride+c]
@@ -22,9 +22,9 @@ import "math"
 // The row pointers must ascend and x must have a row for every column: they are
 // those of a matrix that was checked when it was made, and are not looked at
 // again. What is checked, with a panic, are the ends of the slices.
-// dst must not overlap x. MulRowsF32 allocates nothing and is safe for concurrent
+// dst must not overlap x. MulSparse allocates nothing and is safe for concurrent
 // use on runs that write different rows.
-func (s *Kernels) MulRowsF32(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
+func (s *Kernels) MulSparse(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
 	if checkMulRows(len(dst), dstStride, k, ptr, len(ind), len(val), len(x), stride) {
 		reads(ind[ptr[0]:ptr[len(ptr)-1]])
 		reads(val[ptr[0]:ptr[len(ptr)-1]])

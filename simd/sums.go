@@ -1,6 +1,6 @@
 package simd
 
-// SumRows sums the values of a run of rows of a compressed sparse matrix:
+// SumSparse sums the values of a run of rows of a compressed sparse matrix:
 //
 //	dst[r] = sum over p from ptr[r] to ptr[r+1]-1 of val[p]
 //
@@ -9,7 +9,7 @@ package simd
 // (c0 + c2) + (c1 + c3). So the result has the same bits at every level, and its
 // error is at most (m/4 + 3) 2^-53 times the sum of |val| for a row of m entries.
 // It panics where the ends of slices do not fit and allocates nothing.
-func (s *Kernels) SumRows(dst []float64, ptr []uint64, val []float32) {
+func (s *Kernels) SumSparse(dst []float64, ptr []uint64, val []float32) {
 	rows := len(ptr) - 1
 	switch {
 	case rows <= 0:

@@ -11,7 +11,7 @@ func (c *sparseCase) compareSums(t *testing.T, level Level, piece int) {
 	got := guarded[float64](t, c.rows())
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
-		At(level).SumRows(got[lo:hi], c.ptr[lo:hi+1], c.val)
+		At(level).SumSparse(got[lo:hi], c.ptr[lo:hi+1], c.val)
 	}
 	for r, v := range got {
 		var chain [4]float64
@@ -42,8 +42,8 @@ func TestSumRows(t *testing.T) {
 
 func TestSumRowsPanics(t *testing.T) {
 	for name, f := range map[string]func(){
-		"short dst": func() { At(Best()).SumRows(make([]float64, 1), []uint64{0, 1, 2}, make([]float32, 2)) },
-		"short val": func() { At(Best()).SumRows(make([]float64, 2), []uint64{0, 1, 3}, make([]float32, 2)) },
+		"short dst": func() { At(Best()).SumSparse(make([]float64, 1), []uint64{0, 1, 2}, make([]float32, 2)) },
+		"short val": func() { At(Best()).SumSparse(make([]float64, 2), []uint64{0, 1, 3}, make([]float32, 2)) },
 	} {
 		func() {
 			defer func() {

@@ -75,14 +75,14 @@ func centreGo(dst []float32, dstStride int, x []float32, stride, rows int, centr
 	}
 }
 
-// CentredSums is MulTrans of the rows that Centre would make of x, which are not
+// CentredMulTrans is MulTrans of the rows that Centre would make of x, which are not
 // stored:
 //
 //	dst[c*dstStride+t] = sum over r < rows of w[r*wStride+c] (x[r*stride+t] - centre[t]) scale
 //
 // for c < k and t < len(centre), with the same bits. x is read once for two columns
 // of w, in the order of memory.
-func (s *Kernels) CentredSums(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+func (s *Kernels) CentredMulTrans(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
 	case k < 0 || rows < 0 || dstStride < d || wStride < k || stride < d:

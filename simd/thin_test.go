@@ -103,7 +103,7 @@ func TestCentredProducts(t *testing.T) {
 					centreGo(y, d, x, stride, rows, centre, 0.7)
 					want := append([]float32(nil), sums...)
 					mulTransGo(want, ss, w, ws, k, y, d, rows, d)
-					s.CentredSums(sums, ss, w, ws, k, x, stride, rows, centre, 0.7)
+					s.CentredMulTrans(sums, ss, w, ws, k, x, stride, rows, centre, 0.7)
 					for i, v := range want {
 						if math.Float32bits(v) != math.Float32bits(sums[i]) {
 							t.Fatalf("%v, d = %d, k = %d, %d rows: sum %d is %v, want %v", level, d, k, rows, i, sums[i], v)
@@ -127,15 +127,15 @@ func TestCentredProducts(t *testing.T) {
 		}
 	}
 	s, few := At(Best()), make([]float32, 3)
-	mustPanic(t, "sums, short destination", func() { s.CentredSums(few, 4, few, 1, 1, make([]float32, 4), 4, 1, make([]float32, 4), 1) })
-	mustPanic(t, "sums, short x", func() { s.CentredSums(make([]float32, 4), 4, few, 1, 1, few, 4, 1, make([]float32, 4), 1) })
-	mustPanic(t, "sums, stride", func() { s.CentredSums(make([]float32, 4), 4, few, 1, 1, few, 3, 1, make([]float32, 4), 1) })
+	mustPanic(t, "sums, short destination", func() { s.CentredMulTrans(few, 4, few, 1, 1, make([]float32, 4), 4, 1, make([]float32, 4), 1) })
+	mustPanic(t, "sums, short x", func() { s.CentredMulTrans(make([]float32, 4), 4, few, 1, 1, few, 4, 1, make([]float32, 4), 1) })
+	mustPanic(t, "sums, stride", func() { s.CentredMulTrans(make([]float32, 4), 4, few, 1, 1, few, 3, 1, make([]float32, 4), 1) })
 	mustPanic(t, "dots, short destination", func() {
 		s.CentredDots(few, 4, make([]float32, 4), 4, 1, make([]float32, 16), 4, 4, make([]float32, 4), 1)
 	})
 	mustPanic(t, "dots, short b", func() { s.CentredDots(few, 3, few, 4, 1, make([]float32, 16), 4, 3, make([]float32, 4), 1) })
 	mustPanic(t, "dots, stride", func() { s.CentredDots(few, 3, few, 3, 1, make([]float32, 16), 4, 3, make([]float32, 4), 1) })
-	s.CentredSums(few, 3, nil, 1, 1, nil, 3, 0, few, 1)
+	s.CentredMulTrans(few, 3, nil, 1, 1, nil, 3, 0, few, 1)
 	s.CentredDots(few, 1, nil, 0, 3, nil, 0, 1, nil, 1)
 }
 

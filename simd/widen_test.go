@@ -29,7 +29,7 @@ func TestWiden(t *testing.T) {
 				for c := range x {
 					x[c] = number()
 				}
-				s.Widen(lo, hi, x)
+				s.GrowBox(lo, hi, x)
 				widenGo(wantLo, wantHi, x)
 			}
 			for c := range x {
@@ -47,5 +47,5 @@ func TestWidenRefuses(t *testing.T) {
 			t.Error("a box with less columns than the row")
 		}
 	}()
-	At(Generic).Widen(make([]float32, 4, 8), make([]float32, 8), make([]float32, 6))
+	At(Generic).GrowBox(make([]float32, 4, 8), make([]float32, 8), make([]float32, 6))
 }

@@ -2,15 +2,15 @@ package simd
 
 import "math"
 
-// WideDistsTo is SqDistsTo in float64, without a limit. Differences of float32 are
+// SqDists64 is SqDistsTo in float64, without a limit. Differences of float32 are
 // rounded to float64, and their squares, not rounded, are added in 16 lanes: column c to
 // lane c%16. Lanes are added in halves: 0 to 7 and 8 to 15, down to one. So the bits are
 // the same at every level, and the error is at most (d/16 + 8) 2^-53 times the squared
 // distance.
 //
-// WideDistsTo panics where dst or a row of the first or last index is too short; it
+// SqDists64 panics where dst or a row of the first or last index is too short; it
 // allocates nothing.
-func (s *Kernels) WideDistsTo(dst []float64, x, rows []float32, stride int, index []uint32) {
+func (s *Kernels) SqDists64(dst []float64, x, rows []float32, stride int, index []uint32) {
 	if len(dst) < len(index) || stride < len(x) {
 		panic("simd: wide distances to: bad shape")
 	}

@@ -16,7 +16,7 @@ func TestWideDistsTo(t *testing.T) {
 			var first []float64
 			for _, level := range Levels() {
 				dst := guarded[float64](t, len(c.index))
-				At(level).WideDistsTo(dst, c.x, c.rows, c.stride, c.index)
+				At(level).SqDists64(dst, c.x, c.rows, c.stride, c.index)
 				if first == nil {
 					first = slices.Clone(dst)
 				}
@@ -43,10 +43,10 @@ func TestWideDistsToPanics(t *testing.T) {
 	for _, level := range Levels() {
 		s := At(level)
 		for name, f := range map[string]func(){
-			"dst":    func() { s.WideDistsTo(dst[:1], x, rows, 10, []uint32{0, 1}) },
-			"stride": func() { s.WideDistsTo(dst, x, rows, 9, []uint32{0, 1}) },
-			"first":  func() { s.WideDistsTo(dst, x, rows, 10, []uint32{3, 1}) },
-			"last":   func() { s.WideDistsTo(dst, x, rows, 10, []uint32{1, 1 << 31}) },
+			"dst":    func() { s.SqDists64(dst[:1], x, rows, 10, []uint32{0, 1}) },
+			"stride": func() { s.SqDists64(dst, x, rows, 9, []uint32{0, 1}) },
+			"first":  func() { s.SqDists64(dst, x, rows, 10, []uint32{3, 1}) },
+			"last":   func() { s.SqDists64(dst, x, rows, 10, []uint32{1, 1 << 31}) },
 		} {
 			func() {
 				defer func() {
@@ -57,6 +57,6 @@ func TestWideDistsToPanics(t *testing.T) {
 				f()
 			}()
 		}
-		s.WideDistsTo(nil, x, nil, 10, nil)
+		s.SqDists64(nil, x, nil, 10, nil)
 	}
 }
