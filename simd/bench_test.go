@@ -100,12 +100,12 @@ func normals(r *rand.Rand, n int) []float32 {
 	return s
 }
 
-// BenchmarkMulRows compares the products with a sequential read of memory: the
+// BenchmarkMulSparse compares the products with a sequential read of memory: the
 // model is that every entry, row pointer and number of x is read once and every
 // sum is written once. Form tile leaves its sums in a tile of 64 rows, as a step
 // does that goes on with them. In random order the limit is how fast rows of x can
 // be fetched, which form gather shows: one number of each.
-func BenchmarkMulRows(b *testing.B) {
+func BenchmarkMulSparse(b *testing.B) {
 	const n, m = 1_000_000, 32
 	run := func(form, order string, k int, level Level) {
 		b.Run(fmt.Sprintf("n=%d/nnz=%d/k=%d/order=%s/form=%s/level=%v", n, m, k, order, form, level), func(b *testing.B) {
@@ -163,11 +163,11 @@ func BenchmarkMulRows(b *testing.B) {
 	}
 }
 
-// BenchmarkSingles converts the values of a panel.
-func BenchmarkSingles(b *testing.B) {
-	half, val := make([]uint16, panelEntries), make([]float32, panelEntries)
+// BenchmarkFloat32s converts the values of a panel.
+func BenchmarkFloat32s(b *testing.B) {
+	half, val := make([]uint16, pieceEntries), make([]float32, pieceEntries)
 	for p := range half {
-		half[p] = Float16(float32(p) / panelEntries)
+		half[p] = Float16(float32(p) / pieceEntries)
 	}
 	for _, level := range Levels() {
 		s := At(level)
@@ -175,7 +175,7 @@ func BenchmarkSingles(b *testing.B) {
 			for b.Loop() {
 				s.Float32s(val, half)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/panelEntries, "ns/entry")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pieceEntries, "ns/entry")
 		})
 	}
 }
@@ -253,7 +253,7 @@ func BenchmarkExpNeg(b *testing.B) {
 	}
 }
 
-func BenchmarkFinishRows(b *testing.B) {
+func BenchmarkFinishStep(b *testing.B) {
 	const n = 64
 	for _, k := range []int{1, 2, 3, 4, 8, 16, 32, 48} {
 		c := newFinishCase(rand.New(rand.NewPCG(1, 1)), b, n, k, false)
@@ -276,7 +276,7 @@ func BenchmarkFinishRows(b *testing.B) {
 	}
 }
 
-func BenchmarkSumRows(b *testing.B) {
+func BenchmarkSumSparse(b *testing.B) {
 	ptr, ind := curve()
 	val, dst := ones()[:len(ind)], make([]float64, len(ptr)-1)
 	for _, level := range Levels() {
@@ -325,7 +325,7 @@ func streamRead(v []float32) (sum float32) {
 
 // A tile of points against another, as a search for neighbours compares them. Pairs
 // are counted with their thresholds.
-func BenchmarkAbove8(b *testing.B) {
+func BenchmarkByteDotsAbove(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, depth := range []int{64, 128, 512} {
 		for _, shape := range [][2]int{{128, 128}, {128, 1024}, {100, 128}} {
@@ -357,7 +357,7 @@ func BenchmarkAbove8(b *testing.B) {
 }
 
 // Rows that passed a filter: most are near, and rows lie anywhere.
-func BenchmarkSqDistsTo(b *testing.B) {
+func BenchmarkSqDists(b *testing.B) {
 	const n, m = 4096, 64
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, d := range []int{64, 512, 1280} {

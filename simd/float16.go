@@ -33,3 +33,20 @@ func Float32(h uint16) float32 {
 	}
 	return math.Float32frombits(sign | (size<<13 + 0x38000000))
 }
+
+// Float32s converts numbers of 16 bits, which Float16 makes, as Float32 does. dst
+// is as long as half.
+func (s *Kernels) Float32s(dst []float32, half []uint16) {
+	if len(dst) != len(half) {
+		panic("simd: float32s: lengths differ")
+	}
+	reads(half)
+	writes(dst)
+	s.float32s(dst, half)
+}
+
+func float32sGo(dst []float32, half []uint16) {
+	for e, h := range half {
+		dst[e] = Float32(h)
+	}
+}

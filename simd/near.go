@@ -80,13 +80,13 @@ func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 func (s *Kernels) FindNear(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
 	checkNear(c, len(counts), len(coords), stride, first)
 	if need := len(counts)*c.n + candidatePad; len(ind) < need || len(d2) < need {
-		panic("simd: near: short destination")
+		panic("simd: find near: short destination")
 	}
 	if c.n == 0 || c.d == 0 || len(counts) == 0 {
 		clear(counts)
 		return 0
 	}
-	total := s.near(ind, d2, counts, c, coords[first:], stride, r2)
+	total := s.findNear(ind, d2, counts, c, coords[first:], stride, r2)
 	writes(ind[:total])
 	writes(d2[:total])
 	return total
@@ -105,7 +105,7 @@ func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords []float32, st
 // checkNear panics where the points lie beyond the coordinates.
 func checkNear(c *Candidates, m, coords, stride, first int) {
 	if m > 0 && c.d > 0 && (first < 0 || m > stride-first || c.d-1 > coords/max(stride, 1) || (c.d-1)*stride+first+m > coords) {
-		panic("simd: near: points beyond the coordinates")
+		panic("simd: find near: points beyond the coordinates")
 	}
 }
 
@@ -143,10 +143,10 @@ func collectGo(c *Candidates, coords []float32, stride int, spans []uint32) {
 	}
 }
 
-// nearGo is the reference. Whether a candidate is near is a coin toss to the
+// findNearGo is the reference. Whether a candidate is near is a coin toss to the
 // branch predictor, so every candidate is written down and the end of the list
 // moves past those that are.
-func nearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
+func findNearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
 	total := 0
 	for i := range counts {
 		before := total

@@ -12,46 +12,46 @@ func collectAVX512(c *Candidates, coords []float32, stride int, spans []uint32) 
 	asm.CollectF32AVX512(&c.at[0], uintptr(c.stride), &c.ind[0], &coords[0], uintptr(stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
 }
 
-func nearAVX2(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := asm.NearF32AVX2
+func findNearAVX2(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
+	kernel := asm.FindNearF32AVX2
 	switch c.d {
 	case 2:
-		kernel = asm.Near2F32AVX2
+		kernel = asm.FindNear2F32AVX2
 	case 3:
-		kernel = asm.Near3F32AVX2
+		kernel = asm.FindNear3F32AVX2
 	}
 	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
 }
 
-func nearAVX512(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := asm.NearF32AVX512
+func findNearAVX512(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
+	kernel := asm.FindNearF32AVX512
 	switch c.d {
 	case 2:
-		kernel = asm.Near2F32AVX512
+		kernel = asm.FindNear2F32AVX512
 	case 3:
-		kernel = asm.Near3F32AVX512
+		kernel = asm.FindNear3F32AVX512
 	}
 	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
 }
 
 func countNearAVX2(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := asm.NearCountF32AVX2
+	kernel := asm.CountNearF32AVX2
 	switch c.d {
 	case 2:
-		kernel = asm.NearCount2F32AVX2
+		kernel = asm.CountNear2F32AVX2
 	case 3:
-		kernel = asm.NearCount3F32AVX2
+		kernel = asm.CountNear3F32AVX2
 	}
 	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
 }
 
 func countNearAVX512(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := asm.NearCountF32AVX512
+	kernel := asm.CountNearF32AVX512
 	switch c.d {
 	case 2:
-		kernel = asm.NearCount2F32AVX512
+		kernel = asm.CountNear2F32AVX512
 	case 3:
-		kernel = asm.NearCount3F32AVX512
+		kernel = asm.CountNear3F32AVX512
 	}
 	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
 }

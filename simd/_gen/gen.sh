@@ -17,11 +17,11 @@ level() { # level family...
   done
 }
 
-both=(above8 addrows distto dots expneg finish half near nodes round8 spmm thin wideto)
-level avx2 "${both[@]}" finite sums widen
-level avx512 "${both[@]}" pack slide
-level avx512vnni above8
-level amx above8
+both=(add_rows byte_dots_above centred dots exp_neg finish_step float16 interpolation mul_sparse mul_trans near round_to_bytes sq_dists sq_dists_64)
+level avx2 "${both[@]}" finite grow_box sum_sparse
+level avx512 "${both[@]}" pack_columns sliding_window
+level avx512vnni byte_dots_above
+level amx byte_dots_above
 
 # Vector registers from 16 on belong to AVX-512.
 if grep -nE '\b[XY](1[6-9]|2[0-9]|3[01])\b|\b[ZK][0-9]' $asm/*_avx2_amd64.s; then

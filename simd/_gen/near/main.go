@@ -185,9 +185,9 @@ type search struct {
 }
 
 func generate(l *vec.Level, t tables, d int, fill bool) {
-	name, what := "NearCount", "counts"
+	name, what := "CountNear", "counts"
 	if fill {
-		name, what = "Near", "finds"
+		name, what = "FindNear", "finds"
 	}
 	axes := ""
 	if d > 0 {

@@ -4,9 +4,9 @@
 
 #include "textflag.h"
 
-// func LargestF32AVX2(x *float32, n uintptr) uint32
+// func LargestBitsF32AVX2(x *float32, n uintptr) uint32
 // Requires: AVX, AVX2
-TEXT ·LargestF32AVX2(SB), NOSPLIT, $0-20
+TEXT ·LargestBitsF32AVX2(SB), NOSPLIT, $0-20
 	MOVQ  x+0(FP), AX
 	MOVQ  n+8(FP), CX
 	VPXOR Y0, Y0, Y0

@@ -266,9 +266,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func NearCount2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·NearCount2F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·CountNear2F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
@@ -320,9 +320,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func Near2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·Near2F32AVX2(SB), NOSPLIT, $0-104
+TEXT ·FindNear2F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -386,9 +386,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func NearCount3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·NearCount3F32AVX2(SB), NOSPLIT, $0-88
+TEXT ·CountNear3F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
@@ -448,9 +448,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func Near3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·Near3F32AVX2(SB), NOSPLIT, $0-104
+TEXT ·FindNear3F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -522,9 +522,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func NearCountF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·NearCountF32AVX2(SB), NOSPLIT, $0-88
+TEXT ·CountNearF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
@@ -579,9 +579,9 @@ axis:
 	VZEROUPPER
 	RET
 
-// func NearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·NearF32AVX2(SB), NOSPLIT, $0-104
+TEXT ·FindNearF32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX

@@ -78,9 +78,9 @@ done:
 	VZEROUPPER
 	RET
 
-// func NearCount2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·NearCount2F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·CountNear2F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
@@ -131,9 +131,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func Near2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
-TEXT ·Near2F32AVX512(SB), NOSPLIT, $0-104
+TEXT ·FindNear2F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -192,9 +192,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func NearCount3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·NearCount3F32AVX512(SB), NOSPLIT, $0-88
+TEXT ·CountNear3F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
@@ -253,9 +253,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func Near3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
-TEXT ·Near3F32AVX512(SB), NOSPLIT, $0-104
+TEXT ·FindNear3F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -322,9 +322,9 @@ candidates:
 	VZEROUPPER
 	RET
 
-// func NearCountF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·NearCountF32AVX512(SB), NOSPLIT, $0-88
+TEXT ·CountNearF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
@@ -378,9 +378,9 @@ axis:
 	VZEROUPPER
 	RET
 
-// func NearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+// func FindNearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
-TEXT ·NearF32AVX512(SB), NOSPLIT, $0-104
+TEXT ·FindNearF32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX

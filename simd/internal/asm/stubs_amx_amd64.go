@@ -10,7 +10,7 @@ package asm
 //go:noescape
 func SavedByOS() uint32
 
-// Above8TilesAMX compares rows of products with their thresholds.
+// ByteDotsAboveAMX compares rows of products with their thresholds.
 //
 //	for i := range rows {
 //		for j := range columns {
@@ -25,4 +25,4 @@ func SavedByOS() uint32
 // It needs the permission of the operating system to use tiles.
 //
 //go:noescape
-func Above8TilesAMX(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, rows uintptr, bias *int32, threshold *int32)
+func ByteDotsAboveAMX(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, rows uintptr, bias *int32, threshold *int32)

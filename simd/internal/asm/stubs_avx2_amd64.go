@@ -4,7 +4,12 @@
 
 package asm
 
-// Above8Rows1AVX2 compares 1 rows of products with their thresholds.
+// AddRowsF64AVX2 is addRowsGo for n numbers and some rows, at least one of each.
+//
+//go:noescape
+func AddRowsF64AVX2(dst *float64, n uintptr, v *float64, rows uintptr, x *float64, stride uintptr)
+
+// ByteDotsAbove1AVX2 compares 1 rows of products with their thresholds.
 //
 //	for i := range 1 {
 //		for j := range columns {
@@ -17,9 +22,9 @@ package asm
 //	}
 //
 //go:noescape
-func Above8Rows1AVX2(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove1AVX2(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// Above8Rows2AVX2 compares 2 rows of products with their thresholds.
+// ByteDotsAbove2AVX2 compares 2 rows of products with their thresholds.
 //
 //	for i := range 2 {
 //		for j := range columns {
@@ -32,17 +37,36 @@ func Above8Rows1AVX2(mask *uint64, a *int8, panel *uint8, depth uintptr, columns
 //	}
 //
 //go:noescape
-func Above8Rows2AVX2(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove2AVX2(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// AddRowsF64AVX2 is addRowsGo for n numbers and some rows, at least one of each.
+// CentreF32AVX2 is centreGo; there is at least one row.
 //
 //go:noescape
-func AddRowsF64AVX2(dst *float64, n uintptr, v *float64, rows uintptr, x *float64, stride uintptr)
+func CentreF32AVX2(dst *float32, dstStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
-// SqDistsToF32AVX2 is sqDistsToGo for d columns and n rows, n at least one.
+// CentredMulTrans2F32AVX2 is centredMulTransGo for 2 columns of w, without setting dst to zero;
+// there is at least one row.
 //
 //go:noescape
-func SqDistsToF32AVX2(dst *float32, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr, limit float32)
+func CentredMulTrans2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+
+// CentredDots2F32AVX2 is CentredDots for 2 rows of b, each sum in 8 lanes; there is at
+// least one row of x.
+//
+//go:noescape
+func CentredDots2F32AVX2(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+
+// CentredMulTrans1F32AVX2 is centredMulTransGo for 1 columns of w, without setting dst to zero;
+// there is at least one row.
+//
+//go:noescape
+func CentredMulTrans1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+
+// CentredDots1F32AVX2 is CentredDots for 1 rows of b, each sum in 8 lanes; there is at
+// least one row of x.
+//
+//go:noescape
+func CentredDots1F32AVX2(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
 // Dot2x4F32AVX2 multiplies 2 rows of a with 4 of b.
 //
@@ -101,211 +125,45 @@ func ExpNegF32AVX2(dst *float32, x *float32, n uintptr)
 //go:noescape
 func WeightsF32AVX2(dst *float32, d2 *float64, n uintptr, gamma float64)
 
-// FinishRows1F32AVX2 is finishRowsGo for k = 1 and strides of as much, in whole groups. args points to the first
+// FinishStep1F32AVX2 is finishStepGo for k = 1 and strides of as much, in whole groups. args points to the first
 // field of a finishArgs.
 //
 //go:noescape
-func FinishRows1F32AVX2(args **float32)
+func FinishStep1F32AVX2(args **float32)
 
-// FinishRows2F32AVX2 is finishRowsGo for k = 2 and strides of as much, in whole groups. args points to the first
+// FinishStep2F32AVX2 is finishStepGo for k = 2 and strides of as much, in whole groups. args points to the first
 // field of a finishArgs.
 //
 //go:noescape
-func FinishRows2F32AVX2(args **float32)
+func FinishStep2F32AVX2(args **float32)
 
-// FinishRowsF32AVX2 is finishRowsGo for any k but 1 and 2. args points to the first
+// FinishStepF32AVX2 is finishStepGo for any k but 1 and 2. args points to the first
 // field of a finishArgs.
 //
 //go:noescape
-func FinishRowsF32AVX2(args **float32)
+func FinishStepF32AVX2(args **float32)
 
-// SinglesAVX2 is singlesGo for n values.
+// Float32sAVX2 is float32sGo for n values.
 //
 //go:noescape
-func SinglesAVX2(dst *float32, val *uint16, n uintptr)
+func Float32sAVX2(dst *float32, val *uint16, n uintptr)
 
-// CollectF32AVX2 copies the points of some spans.
-//
-//	for s := range nspans {
-//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
-//			for a := range d {
-//				at[a*room+n] = float64(coords[a*stride+j])
-//			}
-//			ind[n] = j
-//			n++
-//		}
-//	}
-//
-// It reads up to seven numbers behind a span and writes as many behind the last
-// candidate.
+// LagrangeBasisF64AVX2 is lagrangeBasisGo for p nodes, at least one, and m points, at least one vector.
 //
 //go:noescape
-func CollectF32AVX2(at *float64, room uintptr, ind *uint32, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
+func LagrangeBasisF64AVX2(dst *float64, t *float64, m uintptr, nodes *float64, factor *float64, p uintptr)
 
-// NearCount2F32AVX2 counts the candidates within a distance of m points.
-//
-//	for i := range m {
-//		before := total
-//		for c := range n {
-//			sum := 0.0
-//			for a := range d {
-//				e := float64(coords[a*stride+i]) - at[a*room+c]
-//				sum += e * e
-//			}
-//			if sum <= r2 && sum != 0 {
-//				total++
-//			}
-//		}
-//		counts[i] = uint32(total - before)
-//	}
-//
-// n is a positive multiple of eight.
-// It is for d = 2, whatever the argument says.
+// PointsToNodesF64AVX2 is pointsToNodesGo for r rows of p nodes and m points, all at least one.
 //
 //go:noescape
-func NearCount2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+func PointsToNodesF64AVX2(dst *float64, rows *float64, r uintptr, last *float64, p uintptr, x *float64, m uintptr)
 
-// Near2F32AVX2 finds the candidates within a distance of m points.
-//
-//	for i := range m {
-//		before := total
-//		for c := range n {
-//			sum := 0.0
-//			for a := range d {
-//				e := float64(coords[a*stride+i]) - at[a*room+c]
-//				sum += e * e
-//			}
-//			if sum <= r2 && sum != 0 {
-//				ind[total], d2[total] = indices[c], sum
-//				total++
-//			}
-//		}
-//		counts[i] = uint32(total - before)
-//	}
-//
-// n is a positive multiple of eight.
-// It is for d = 2, whatever the argument says.
-// Up to seven numbers behind the last neighbour are overwritten.
+// NodesToPointsF64AVX2 is nodesToPointsGo for r rows of p nodes and n of m points, all at least one. It does whole vectors.
 //
 //go:noescape
-func Near2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+func NodesToPointsF64AVX2(dst *float64, n uintptr, rows *float64, r uintptr, last *float64, p uintptr, nodes *float64, m uintptr)
 
-// NearCount3F32AVX2 counts the candidates within a distance of m points.
-//
-//	for i := range m {
-//		before := total
-//		for c := range n {
-//			sum := 0.0
-//			for a := range d {
-//				e := float64(coords[a*stride+i]) - at[a*room+c]
-//				sum += e * e
-//			}
-//			if sum <= r2 && sum != 0 {
-//				total++
-//			}
-//		}
-//		counts[i] = uint32(total - before)
-//	}
-//
-// n is a positive multiple of eight.
-// It is for d = 3, whatever the argument says.
-//
-//go:noescape
-func NearCount3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
-
-// Near3F32AVX2 finds the candidates within a distance of m points.
-//
-//	for i := range m {
-//		before := total
-//		for c := range n {
-//			sum := 0.0
-//			for a := range d {
-//				e := float64(coords[a*stride+i]) - at[a*room+c]
-//				sum += e * e
-//			}
-//			if sum <= r2 && sum != 0 {
-//				ind[total], d2[total] = indices[c], sum
-//				total++
-//			}
-//		}
-//		counts[i] = uint32(total - before)
-//	}
-//
-// n is a positive multiple of eight.
-// It is for d = 3, whatever the argument says.
-// Up to seven numbers behind the last neighbour are overwritten.
-//
-//go:noescape
-func Near3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
-
-// NearCountF32AVX2 counts the candidates within a distance of m points.
-//
-//	for i := range m {
-//		before := total
-//		for c := range n {
-//			sum := 0.0
-//			for a := range d {
-//				e := float64(coords[a*stride+i]) - at[a*room+c]
-//				sum += e * e
-//			}
-//			if sum <= r2 && sum != 0 {
-//				total++
-//			}
-//		}
-//		counts[i] = uint32(total - before)
-//	}
-//
-// n is a positive multiple of eight.
-//
-//go:noescape
-func NearCountF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
-
-// NearF32AVX2 finds the candidates within a distance of m points.
-//
-//	for i := range m {
-//		before := total
-//		for c := range n {
-//			sum := 0.0
-//			for a := range d {
-//				e := float64(coords[a*stride+i]) - at[a*room+c]
-//				sum += e * e
-//			}
-//			if sum <= r2 && sum != 0 {
-//				ind[total], d2[total] = indices[c], sum
-//				total++
-//			}
-//		}
-//		counts[i] = uint32(total - before)
-//	}
-//
-// n is a positive multiple of eight.
-// Up to seven numbers behind the last neighbour are overwritten.
-//
-//go:noescape
-func NearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
-
-// LagrangeF64AVX2 is lagrangeGo for p nodes, at least one, and m points, at least one vector.
-//
-//go:noescape
-func LagrangeF64AVX2(dst *float64, t *float64, m uintptr, nodes *float64, factor *float64, p uintptr)
-
-// ToNodesF64AVX2 is toNodesGo for r rows of p nodes and m points, all at least one.
-//
-//go:noescape
-func ToNodesF64AVX2(dst *float64, rows *float64, r uintptr, last *float64, p uintptr, x *float64, m uintptr)
-
-// FromNodesF64AVX2 is fromNodesGo for r rows of p nodes and n of m points, all at least one. It does whole vectors.
-//
-//go:noescape
-func FromNodesF64AVX2(dst *float64, n uintptr, rows *float64, r uintptr, last *float64, p uintptr, nodes *float64, m uintptr)
-
-// Round8BlocksAVX2 is round8Go for n columns, n a multiple of 8 and not zero. It leaves
-// the 8 lanes, four parts of the sum of squares of codes, and four of that of codes.
-//
-//go:noescape
-func Round8BlocksAVX2(code *int8, x *float32, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)
-
-// SpmmFours1F32AVX2 computes 1 columns of the product of sparse rows with x.
+// MulSparse1F32AVX2 computes 1 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -323,9 +181,9 @@ func Round8BlocksAVX2(code *int8, x *float32, centre *float32, n uintptr, invers
 // prefetch are read.
 //
 //go:noescape
-func SpmmFours1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparse1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmShort1F32AVX2 computes 1 columns of the product of sparse rows with x.
+// MulSparseOffsets1F32AVX2 computes 1 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -343,9 +201,9 @@ func SpmmFours1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmShort1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparseOffsets1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmFours2F32AVX2 computes 2 columns of the product of sparse rows with x.
+// MulSparse2F32AVX2 computes 2 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -363,9 +221,9 @@ func SpmmShort1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmFours2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparse2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmShort2F32AVX2 computes 2 columns of the product of sparse rows with x.
+// MulSparseOffsets2F32AVX2 computes 2 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -383,9 +241,9 @@ func SpmmFours2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmShort2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparseOffsets2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmFours4F32AVX2 computes 4 columns of the product of sparse rows with x.
+// MulSparse4F32AVX2 computes 4 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -403,9 +261,9 @@ func SpmmShort2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmFours4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparse4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmShort4F32AVX2 computes 4 columns of the product of sparse rows with x.
+// MulSparseOffsets4F32AVX2 computes 4 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -423,9 +281,9 @@ func SpmmFours4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmShort4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparseOffsets4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmFours8F32AVX2 computes 8 columns of the product of sparse rows with x.
+// MulSparse8F32AVX2 computes 8 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -443,9 +301,9 @@ func SpmmShort4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmFours8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparse8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmShort8F32AVX2 computes 8 columns of the product of sparse rows with x.
+// MulSparseOffsets8F32AVX2 computes 8 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -463,9 +321,9 @@ func SpmmFours8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmShort8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparseOffsets8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmFours16F32AVX2 computes 16 columns of the product of sparse rows with x.
+// MulSparse16F32AVX2 computes 16 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -483,9 +341,9 @@ func SpmmShort8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 // prefetch are read.
 //
 //go:noescape
-func SpmmFours16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparse16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// SpmmShort16F32AVX2 computes 16 columns of the product of sparse rows with x.
+// MulSparseOffsets16F32AVX2 computes 16 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -503,7 +361,7 @@ func SpmmFours16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintp
 // prefetch are read.
 //
 //go:noescape
-func SpmmShort16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+func MulSparseOffsets16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
 // MulTrans2x4F32AVX2 is mulTransGo for 2 columns of w and 4 vectors of 8 columns of a,
 // the last of which has last columns.
@@ -541,52 +399,194 @@ func MulTrans1x2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uin
 //go:noescape
 func MulTrans1x1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// CentreF32AVX2 is centreGo; there is at least one row.
+// CollectF32AVX2 copies the points of some spans.
+//
+//	for s := range nspans {
+//		for j := spans[2*s]; j < spans[2*s+1]; j++ {
+//			for a := range d {
+//				at[a*room+n] = float64(coords[a*stride+j])
+//			}
+//			ind[n] = j
+//			n++
+//		}
+//	}
+//
+// It reads up to seven numbers behind a span and writes as many behind the last
+// candidate.
 //
 //go:noescape
-func CentreF32AVX2(dst *float32, dstStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+func CollectF32AVX2(at *float64, room uintptr, ind *uint32, coords *float32, stride uintptr, d uintptr, spans *uint32, nspans uintptr) (n uintptr)
 
-// CentredSums2F32AVX2 is centredSumsGo for 2 columns of w, without setting dst to zero;
-// there is at least one row.
+// CountNear2F32AVX2 counts the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
+//				sum += e * e
+//			}
+//			if sum <= r2 && sum != 0 {
+//				total++
+//			}
+//		}
+//		counts[i] = uint32(total - before)
+//	}
+//
+// n is a positive multiple of eight.
+// It is for d = 2, whatever the argument says.
 //
 //go:noescape
-func CentredSums2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// CentredDots2F32AVX2 is CentredDots for 2 rows of b, each sum in 8 lanes; there is at
-// least one row of x.
+// FindNear2F32AVX2 finds the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
+//				sum += e * e
+//			}
+//			if sum <= r2 && sum != 0 {
+//				ind[total], d2[total] = indices[c], sum
+//				total++
+//			}
+//		}
+//		counts[i] = uint32(total - before)
+//	}
+//
+// n is a positive multiple of eight.
+// It is for d = 2, whatever the argument says.
+// Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func CentredDots2F32AVX2(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// CentredSums1F32AVX2 is centredSumsGo for 1 columns of w, without setting dst to zero;
-// there is at least one row.
+// CountNear3F32AVX2 counts the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
+//				sum += e * e
+//			}
+//			if sum <= r2 && sum != 0 {
+//				total++
+//			}
+//		}
+//		counts[i] = uint32(total - before)
+//	}
+//
+// n is a positive multiple of eight.
+// It is for d = 3, whatever the argument says.
 //
 //go:noescape
-func CentredSums1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// CentredDots1F32AVX2 is CentredDots for 1 rows of b, each sum in 8 lanes; there is at
-// least one row of x.
+// FindNear3F32AVX2 finds the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
+//				sum += e * e
+//			}
+//			if sum <= r2 && sum != 0 {
+//				ind[total], d2[total] = indices[c], sum
+//				total++
+//			}
+//		}
+//		counts[i] = uint32(total - before)
+//	}
+//
+// n is a positive multiple of eight.
+// It is for d = 3, whatever the argument says.
+// Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func CentredDots1F32AVX2(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
+func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// WideDistsToF32AVX2 is wideDistsToGo for d columns and n rows, n at least one.
+// CountNearF32AVX2 counts the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
+//				sum += e * e
+//			}
+//			if sum <= r2 && sum != 0 {
+//				total++
+//			}
+//		}
+//		counts[i] = uint32(total - before)
+//	}
+//
+// n is a positive multiple of eight.
 //
 //go:noescape
-func WideDistsToF32AVX2(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
+func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
-// LargestF32AVX2 returns the largest of the bits of n numbers without their signs,
+// FindNearF32AVX2 finds the candidates within a distance of m points.
+//
+//	for i := range m {
+//		before := total
+//		for c := range n {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(coords[a*stride+i]) - at[a*room+c]
+//				sum += e * e
+//			}
+//			if sum <= r2 && sum != 0 {
+//				ind[total], d2[total] = indices[c], sum
+//				total++
+//			}
+//		}
+//		counts[i] = uint32(total - before)
+//	}
+//
+// n is a positive multiple of eight.
+// Up to seven numbers behind the last neighbour are overwritten.
+//
+//go:noescape
+func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+
+// RoundToBytesAVX2 is roundToBytesGo for n columns, n a multiple of 8 and not zero. It leaves
+// the 8 lanes, four parts of the sum of squares of codes, and four of that of codes.
+//
+//go:noescape
+func RoundToBytesAVX2(code *int8, x *float32, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)
+
+// SqDistsF32AVX2 is sqDistsGo for d columns and n rows, n at least one.
+//
+//go:noescape
+func SqDistsF32AVX2(dst *float32, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr, limit float32)
+
+// SqDistsF64AVX2 is sqDists64Go for d columns and n rows, n at least one.
+//
+//go:noescape
+func SqDistsF64AVX2(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
+
+// LargestBitsF32AVX2 returns the largest of the bits of n numbers without their signs,
 // shifted left by one. n is a multiple of 32, not 0.
 //
 //go:noescape
-func LargestF32AVX2(x *float32, n uintptr) uint32
+func LargestBitsF32AVX2(x *float32, n uintptr) uint32
 
-// SumRowsF32AVX2 is sumRowsGo.
+// GrowBoxF32AVX2 is growBoxGo for n columns, a multiple of 32, not 0.
 //
 //go:noescape
-func SumRowsF32AVX2(dst *float64, ptr *uint64, rows uintptr, val *float32)
+func GrowBoxF32AVX2(lo *float32, hi *float32, x *float32, n uintptr)
 
-// WidenF32AVX2 is widenGo for n columns, a multiple of 32, not 0.
+// SumSparseF32AVX2 is sumSparseGo.
 //
 //go:noescape
-func WidenF32AVX2(lo *float32, hi *float32, x *float32, n uintptr)
+func SumSparseF32AVX2(dst *float64, ptr *uint64, rows uintptr, val *float32)

@@ -4,7 +4,7 @@
 
 package asm
 
-// Above8Rows1AVX512VNNI compares 1 rows of products with their thresholds.
+// ByteDotsAbove1AVX512VNNI compares 1 rows of products with their thresholds.
 //
 //	for i := range 1 {
 //		for j := range columns {
@@ -17,9 +17,9 @@ package asm
 //	}
 //
 //go:noescape
-func Above8Rows1AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove1AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// Above8Rows2AVX512VNNI compares 2 rows of products with their thresholds.
+// ByteDotsAbove2AVX512VNNI compares 2 rows of products with their thresholds.
 //
 //	for i := range 2 {
 //		for j := range columns {
@@ -32,9 +32,9 @@ func Above8Rows1AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, c
 //	}
 //
 //go:noescape
-func Above8Rows2AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove2AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// Above8Rows3AVX512VNNI compares 3 rows of products with their thresholds.
+// ByteDotsAbove3AVX512VNNI compares 3 rows of products with their thresholds.
 //
 //	for i := range 3 {
 //		for j := range columns {
@@ -47,9 +47,9 @@ func Above8Rows2AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, c
 //	}
 //
 //go:noescape
-func Above8Rows3AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove3AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// Above8Rows4AVX512VNNI compares 4 rows of products with their thresholds.
+// ByteDotsAbove4AVX512VNNI compares 4 rows of products with their thresholds.
 //
 //	for i := range 4 {
 //		for j := range columns {
@@ -62,9 +62,9 @@ func Above8Rows3AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, c
 //	}
 //
 //go:noescape
-func Above8Rows4AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove4AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// Above8Rows5AVX512VNNI compares 5 rows of products with their thresholds.
+// ByteDotsAbove5AVX512VNNI compares 5 rows of products with their thresholds.
 //
 //	for i := range 5 {
 //		for j := range columns {
@@ -77,9 +77,9 @@ func Above8Rows4AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, c
 //	}
 //
 //go:noescape
-func Above8Rows5AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove5AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// Above8Rows6AVX512VNNI compares 6 rows of products with their thresholds.
+// ByteDotsAbove6AVX512VNNI compares 6 rows of products with their thresholds.
 //
 //	for i := range 6 {
 //		for j := range columns {
@@ -92,4 +92,4 @@ func Above8Rows5AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, c
 //	}
 //
 //go:noescape
-func Above8Rows6AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
+func ByteDotsAbove6AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)

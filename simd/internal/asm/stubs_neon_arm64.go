@@ -39,7 +39,7 @@ func ExpNegF32NEON(dst, x *float32, n uintptr, constants *[13]float64)
 //go:noescape
 func WeightsF32NEON(dst *float32, d2 *float64, n uintptr, gamma float64, constants *[13]float64)
 
-// The functions SpmmFours compute as many columns of the product of sparse rows with x
+// The functions MulSparse compute as many columns of the product of sparse rows with x
 // as their names say.
 //
 //	for r := range rows {
@@ -57,19 +57,19 @@ func WeightsF32NEON(dst *float32, d2 *float64, n uintptr, gamma float64, constan
 // There is at least one row, and none but the rows' own entries are read.
 
 //go:noescape
-func SpmmFours1F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+func MulSparse1F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 
 //go:noescape
-func SpmmFours2F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+func MulSparse2F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 
 //go:noescape
-func SpmmFours4F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+func MulSparse4F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 
 //go:noescape
-func SpmmFours8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+func MulSparse8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 
 //go:noescape
-func SpmmFours16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+func MulSparse16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 
 //go:noescape
-func SpmmFours32F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+func MulSparse32F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)

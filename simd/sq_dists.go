@@ -1,0 +1,64 @@
+package simd
+
+// SqDists sets dst[m] to the squared distance of x from row index[m] of rows,
+// which begins at index[m]*stride and has len(x) numbers. It goes on to the next
+// row once 64 columns, or 128, and so on, have brought a sum above the limit, and
+// leaves that sum: dst[m] > limit if and only if the whole sum is.
+//
+// Differences are rounded to float32, squared, rounded and added in 64 lanes:
+// column c to lane c%64. Lanes are added in halves: 0 to 31 and 32 to 63, then 0
+// to 15 and 16 to 31, down to one. So the bits are the same at every level, and
+// the error of a whole sum is at most (d/64 + 10) 2^-24 times the squared
+// distance, wherever the origin is, and d 2^-149 more where squares are too small
+// for float32.
+//
+// SqDists panics where dst is too short or the first or the last index leads beyond
+// rows; it does not look at those between, which ascend in most lists. It allocates
+// nothing.
+func (s *Kernels) SqDists(dst, x, rows []float32, stride int, index []uint32, limit float32) {
+	if len(dst) < len(index) || stride < len(x) {
+		panic("simd: sq dists: bad shape")
+	}
+	if len(index) == 0 {
+		return
+	}
+	for _, i := range []uint32{index[0], index[len(index)-1]} {
+		if len(rows) < len(x) || stride > 0 && uint64(i) > uint64((len(rows)-len(x))/stride) {
+			panic("simd: sq dists: short slice")
+		}
+	}
+	reads(x)
+	reads(index)
+	readsRows(rows, stride, len(x), index)
+	writes(dst[:len(index)])
+	s.sqDists(dst, x, rows, stride, index, limit)
+}
+
+// sqDistsGo is the reference.
+func sqDistsGo(dst, x, rows []float32, stride int, index []uint32, limit float32) {
+	for m, i := range index {
+		dst[m] = sqDistGo(x, rows[int(i)*stride:][:len(x)], limit)
+	}
+}
+
+func sqDistGo(x, y []float32, limit float32) (sum float32) {
+	var lanes [64]float32
+	for len(x) > 0 {
+		n := min(64, len(x))
+		for l, v := range x[:n] {
+			e := v - y[l]
+			lanes[l] += float32(e * e)
+		}
+		x, y = x[n:], y[n:]
+		halves := lanes
+		for width := 32; width > 0; width /= 2 {
+			for l, v := range halves[width : 2*width] {
+				halves[l] += v
+			}
+		}
+		if sum = halves[0]; sum > limit {
+			break
+		}
+	}
+	return sum
+}
