@@ -239,11 +239,11 @@ func (p *cellPass) test(room *cellRoom, c int) {
 	counts := room.counts[:end-first]
 	alone := room.points == 1 && room.stage == oneBatch // the point itself
 	if !alone {
-		p.kernels.Collect(room.candidates, cl.axis, cl.n, room.spans)
+		p.kernels.Collect(room.candidates, simd.RowsOf(cl.axis, cl.n), room.spans)
 	}
 	room.spans, room.points = room.spans[:0], 0
 	if room.stage == counting {
-		p.kernels.CountNear(counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+		p.kernels.CountNear(counts, room.candidates, simd.RowsOf(cl.axis, cl.n), first, cl.radius2)
 		for i, count := range counts {
 			p.counts[first+i] += count
 		}
@@ -261,7 +261,7 @@ func (p *cellPass) test(room *cellRoom, c int) {
 			out = room.ind
 		}
 		counts = p.counts[first:end]
-		total := p.kernels.FindNear(out, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+		total := p.kernels.FindNear(out, room.d2, counts, room.candidates, simd.RowsOf(cl.axis, cl.n), first, cl.radius2)
 		ind, val := room.room(total)
 		if len(ind) < total {
 			return
@@ -272,7 +272,7 @@ func (p *cellPass) test(room *cellRoom, c int) {
 		p.kernels.Weights(val, room.d2[:total], p.gamma)
 		return
 	}
-	p.kernels.FindNear(room.ind, room.d2, counts, room.candidates, cl.axis, cl.n, first, cl.radius2)
+	p.kernels.FindNear(room.ind, room.d2, counts, room.candidates, simd.RowsOf(cl.axis, cl.n), first, cl.radius2)
 	found := 0
 	for i, count := range counts {
 		at, n := room.next[i], int(count)

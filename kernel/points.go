@@ -48,7 +48,7 @@ func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*pointSe
 				for i := range rows {
 					index[i] = uint32(from + i)
 				}
-				k.SqDists64(d2[:], single, b.data, b.stride, index[:rows])
+				k.SqDists64(d2[:], single, simd.RowsOf(b.data, b.stride), index[:rows])
 				most = max(most, slices.Max(d2[:rows]))
 			}
 			return most

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // taylorRow bounds the sum over j of |what_ij - w_ij| for Taylor's polynomial: no
@@ -144,7 +145,7 @@ func secondForms[E float](ctx context.Context, fr *polyFrame, arithmetic *polyAr
 			}
 			for a := 0; a < d; a += momentBlock {
 				tall, wide := min(momentBlock, d-a), d-a
-				arithmetic.dots(r.part, wide, r.turned[a*polyPanel:], polyPanel, tall, r.turned[a*polyPanel:], polyPanel, wide, count)
+				arithmetic.dots(simd.RowsOf(r.part, wide), simd.RowsOf(r.turned[a*polyPanel:], polyPanel), simd.RowsOf(r.turned[a*polyPanel:], polyPanel), tall, wide, count)
 				for i := range tall {
 					to := sum[(a+i)*d+a:][:wide]
 					for j, v := range r.part[i*wide:][:wide] {
@@ -184,7 +185,7 @@ func secondForms[E float](ctx context.Context, fr *polyFrame, arithmetic *polyAr
 		for lo, end := bounds[chunk], bounds[chunk+1]; lo < end; lo += polyPanel {
 			count := min(polyPanel, end-lo)
 			arithmetic.load(r.panel, lo, lo+count)
-			arithmetic.dots(r.part, d, r.panel, d, count, full, d, d, d)
+			arithmetic.dots(simd.RowsOf(r.part, d), simd.RowsOf(r.panel, d), simd.RowsOf(full, d), count, d, d)
 			for i := range count {
 				sum := 0.0
 				y := r.panel[i*d:][:d]

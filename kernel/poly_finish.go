@@ -53,7 +53,7 @@ func (f *polyFinish) beginChunk(worker, chunk int) {
 
 func (f *polyFinish) rows(worker, chunk, lo, hi int, wx []float32) {
 	dst, x := f.dst, f.x
-	f.op.frame.kernels.FinishStep(&f.rooms[worker], dst.data[lo*dst.stride:], dst.stride, x.data[lo*x.stride:], x.stride,
+	f.op.frame.kernels.FinishStep(&f.rooms[worker], simd.RowsOf(dst.data[lo*dst.stride:], dst.stride), simd.RowsOf(x.data[lo*x.stride:], x.stride),
 		wx, f.op.degrees[lo:hi], f.tables.slots(&f.stats.partials.chunk[chunk], lo, hi))
 }
 

@@ -105,7 +105,7 @@ func (s *search) sift(k *simd.Kernels, x []float32, places, given []uint32, limi
 	d2 := slices.Grow((*buffer)[:0], len(places))[:len(places)]
 	*buffer = d2
 	all := s.p.single
-	k.SqDists(d2, x, all.data, all.stride, given, limit)
+	k.SqDists(d2, x, simd.RowsOf(all.data, all.stride), given, limit)
 	count := 0
 	for e, v := range d2 {
 		if v <= limit {

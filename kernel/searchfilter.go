@@ -312,7 +312,7 @@ func (f *filterPass) check(room *filterRoom, base, i int) {
 		list, given = f.s.sift(f.k, x, list, given, f.checker.limit, &room.d32)
 	}
 	room.wide = slices.Grow(room.wide[:0], len(list))[:len(list)]
-	f.k.SqDists64(room.wide, x, rows.data, rows.stride, given)
+	f.k.SqDists64(room.wide, x, simd.RowsOf(rows.data, rows.stride), given)
 	ind, d2 := room.ind[i], room.d2[i]
 	before := len(ind)
 	low, high := f.checker.radius2-f.checker.band, f.checker.radius2+f.checker.band

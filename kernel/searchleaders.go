@@ -59,11 +59,11 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 			}
 		}
 		known := l.count
-		k.Dots(products, mostLeaders, batch, places, len(some), rows, places, known, places)
+		k.Dots(simd.RowsOf(products, mostLeaders), simd.RowsOf(batch, places), simd.RowsOf(rows, places), len(some), known, places)
 		for b, i := range some {
 			row, with := batch[b*places:][:places], products[b*mostLeaders:]
 			// With those that joined since.
-			k.Dots(with[known:], 1, rows[known*places:], places, l.count-known, row, places, 1, places)
+			k.Dots(simd.RowsOf(with[known:], 1), simd.RowsOf(rows[known*places:], places), simd.RowsOf(row, places), l.count-known, 1, places)
 			follows := -1
 			all += l.count
 			for p := l.count - 1; p >= 0; p-- {

@@ -323,7 +323,7 @@ func (f *nearestPass) check(room *nearestRoom, lo, i int) {
 	}
 	near, given := f.s.sift(f.kernels, x, room.list, f.s.givenRows(room.list, &room.given), limit, &room.d32)
 	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.kernels.SqDists64(room.wide, x, rows.data, rows.stride, given)
+	f.kernels.SqDists64(room.wide, x, simd.RowsOf(rows.data, rows.stride), given)
 	for e, j := range near {
 		// simd.SqDists64 and dist2 together are off by less (newChecker).
 		if room.wide[e] > room.most[i]*(1+float64(2*d+16)*0x1p-53) {

@@ -188,7 +188,7 @@ func (p *projection) project(room *projectRoom, k *simd.Kernels, rows func(i int
 		p.round(room.integers[i*p.stride:], rows(i))
 	}
 	zeros := room.integers[projectionRows*p.stride:][:p.stride]
-	k.SqDists64(room.whole, zeros, room.integers, p.stride, room.index[:n])
+	k.SqDists64(room.whole, zeros, simd.RowsOf(room.integers, p.stride), room.index[:n])
 	root := math.Sqrt(float64(len(p.centre)))
 	for i, whole := range room.whole[:n] {
 		if whole <= p.most*p.most {
@@ -198,7 +198,7 @@ func (p *projection) project(room *projectRoom, k *simd.Kernels, rows func(i int
 			p.shorten(room, i, rows(i))
 		}
 	}
-	k.Dots(room.products, p.kept, room.integers, p.stride, n, p.directions, p.stride, p.kept, p.stride)
+	k.Dots(simd.RowsOf(room.products, p.kept), simd.RowsOf(room.integers, p.stride), simd.RowsOf(p.directions, p.stride), n, p.kept, p.stride)
 	for i := range n {
 		p.finish(room, i)
 	}

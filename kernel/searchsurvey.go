@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A survey is what a sample of points says about a search among all of them: which
@@ -190,7 +191,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 						continue
 					}
 					y := row(j)
-					if o.Kernels.SqDists64(d2, row(i), y, len(y), index); d2[0] <= radius2 {
+					if o.Kernels.SqDists64(d2, row(i), simd.RowsOf(y, len(y)), index); d2[0] <= radius2 {
 						within.Add(1)
 					}
 				}

@@ -134,7 +134,7 @@ func (pass *truncatedPass) step(room *passRoom, chunk int) {
 			to = min(to, at)
 		}
 		pass.product(room, chunk, from, to)
-		op.kernels.FinishStep(&room.finish, dst.data[from*dst.stride:], dst.stride, x.data[from*x.stride:], x.stride,
+		op.kernels.FinishStep(&room.finish, simd.RowsOf(dst.data[from*dst.stride:], dst.stride), simd.RowsOf(x.data[from*x.stride:], x.stride),
 			room.wx, op.degrees[from:to], pass.tables.slots(p, from, to))
 		from = to
 	}

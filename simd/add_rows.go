@@ -2,31 +2,31 @@ package simd
 
 // AddRows adds multiples of rows to a row. With n = len(dst), for every i below it,
 //
-//	dst[i] += v[j] x[j stride + i]    for j = 0, 1, ..., len(v)-1, one after the other
+//	dst[i] += v[j] x[j][i]    for j = 0, 1, ..., len(v)-1, one after the other
 //
 // with products rounded before they are added: the bits are the same at every level.
 // AddRows panics where x is too short, and allocates nothing.
-func (s *Kernels) AddRows(dst, v, x []float64, stride int) {
+func (s *Kernels) AddRows(dst, v []float64, x Rows[float64]) {
 	n, rows := len(dst), len(v)
 	switch {
 	case n == 0 || rows == 0:
 		return
-	case stride < n && rows > 1:
+	case x.Stride < n && rows > 1:
 		panic("simd: add rows: bad stride")
-	case len(x) < (rows-1)*stride+n:
+	case !x.holds(rows, n):
 		panic("simd: add rows: short slice")
 	}
-	reads(x[:(rows-1)*stride+n])
+	reads(x.span(rows, n))
 	writes(dst)
-	s.addRows(dst, v, x, stride)
+	s.addRows(dst, v, x)
 }
 
 // addRowsGo is the reference. It takes four rows at a time, and then one.
-func addRowsGo(dst, v, x []float64, stride int) {
+func addRowsGo(dst, v []float64, x Rows[float64]) {
 	j, n := 0, len(dst)
 	for ; j+4 <= len(v); j += 4 {
 		v0, v1, v2, v3 := v[j], v[j+1], v[j+2], v[j+3]
-		x0, x1, x2, x3 := x[j*stride:][:n], x[(j+1)*stride:][:n], x[(j+2)*stride:][:n], x[(j+3)*stride:][:n]
+		x0, x1, x2, x3 := x.row(j, n), x.row(j+1, n), x.row(j+2, n), x.row(j+3, n)
 		for i, sum := range dst {
 			sum += float64(v0 * x0[i]) // conversions keep it from being fused
 			sum += float64(v1 * x1[i])
@@ -36,7 +36,7 @@ func addRowsGo(dst, v, x []float64, stride int) {
 	}
 	for ; j < len(v); j++ {
 		factor := v[j]
-		for i, e := range x[j*stride:][:n] {
+		for i, e := range x.row(j, n) {
 			dst[i] += float64(factor * e)
 		}
 	}

@@ -26,7 +26,7 @@ func TestAddRows(t *testing.T) {
 							want[i] += float64(factor * x[j*stride+i])
 						}
 					}
-					At(level).AddRows(dst, v, x, stride)
+					At(level).AddRows(dst, v, RowsOf(x, stride))
 					if !sameBits(dst, want) {
 						t.Fatalf("%d rows: %v, want %v", rows, dst, want)
 					}
@@ -34,6 +34,6 @@ func TestAddRows(t *testing.T) {
 			})
 		}
 	}
-	mustPanic(t, "stride", func() { At(Best()).AddRows(make([]float64, 3), make([]float64, 2), make([]float64, 9), 2) })
-	mustPanic(t, "short slice", func() { At(Best()).AddRows(make([]float64, 3), make([]float64, 2), make([]float64, 5), 3) })
+	mustPanic(t, "stride", func() { At(Best()).AddRows(make([]float64, 3), make([]float64, 2), RowsOf(make([]float64, 9), 2)) })
+	mustPanic(t, "short slice", func() { At(Best()).AddRows(make([]float64, 3), make([]float64, 2), RowsOf(make([]float64, 5), 3)) })
 }

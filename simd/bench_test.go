@@ -121,13 +121,13 @@ func BenchmarkMulSparse(b *testing.B) {
 			s := At(level)
 			const chunk = 2048
 			multiply := map[string]func(lo, hi int){
-				"whole": func(lo, hi int) { s.MulSparse(dst[lo*k:], k, k, ptr[lo:hi+1], ind, val, x, k) },
+				"whole": func(lo, hi int) { s.MulSparse(RowsOf(dst[lo*k:], k), k, ptr[lo:hi+1], ind, val, RowsOf(x, k)) },
 				"tile": func(lo, hi int) {
 					for ; lo < hi; lo += 64 {
-						s.MulSparse(tile, k, k, ptr[lo:min(lo+64, hi)+1], ind, val, x, k)
+						s.MulSparse(RowsOf(tile, k), k, ptr[lo:min(lo+64, hi)+1], ind, val, RowsOf(x, k))
 					}
 				},
-				"gather": func(lo, hi int) { s.MulSparse(dst[lo:], 1, 1, ptr[lo:hi+1], ind, val, x, k) },
+				"gather": func(lo, hi int) { s.MulSparse(RowsOf(dst[lo:], 1), 1, ptr[lo:hi+1], ind, val, RowsOf(x, k)) },
 			}[form]
 			bytes := 8*len(ind) + 8*n + 8*n*k
 			if form != "whole" {
@@ -202,15 +202,15 @@ func BenchmarkNear(b *testing.B) {
 			}
 			s := At(level)
 			c := NewCandidates(d, pairs/m)
-			s.Collect(c, coords, n, spans)
-			total := s.FindNear(ind, d2, counts, c, coords, n, 1000, r2)
+			s.Collect(c, RowsOf(coords, n), spans)
+			total := s.FindNear(ind, d2, counts, c, RowsOf(coords, n), 1000, r2)
 			for _, form := range []struct {
 				name string
 				run  func()
 			}{
-				{"collect", func() { s.Collect(c, coords, n, spans) }},
-				{"count", func() { s.CountNear(counts, c, coords, n, 1000, r2) }},
-				{"fill", func() { s.FindNear(ind, d2, counts, c, coords, n, 1000, r2) }},
+				{"collect", func() { s.Collect(c, RowsOf(coords, n), spans) }},
+				{"count", func() { s.CountNear(counts, c, RowsOf(coords, n), 1000, r2) }},
+				{"fill", func() { s.FindNear(ind, d2, counts, c, RowsOf(coords, n), 1000, r2) }},
 				{"weights", func() { s.Weights(weights[:total], d2[:total], 1) }},
 			} {
 				b.Run(fmt.Sprintf("form=%s/d=%d/level=%v", form.name, d, level), func(b *testing.B) {
@@ -268,7 +268,7 @@ func BenchmarkFinishStep(b *testing.B) {
 				// Away from the guards, next to which masked loads are slow.
 				dst, wx, x, degrees, slots := make([]float32, n*k), slices.Clone(c.wx), slices.Clone(c.x), slices.Clone(c.degrees), slices.Clone(c.slots)
 				for b.Loop() {
-					At(level).FinishStep(&f, dst, k, x, k, wx, degrees, slots)
+					At(level).FinishStep(&f, RowsOf(dst, k), RowsOf(x, k), wx, degrees, slots)
 				}
 				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/row")
 			})
@@ -305,7 +305,7 @@ func BenchmarkDots(b *testing.B) {
 				s := At(level)
 				b.Run(fmt.Sprintf("rows=%dx%d/d=%d/level=%v", na, n, d, level), func(b *testing.B) {
 					for b.Loop() {
-						s.Dots(dst, n, rows, d, na, rows, d, n, d)
+						s.Dots(RowsOf(dst, n), RowsOf(rows, d), RowsOf(rows, d), na, n, d)
 					}
 					b.ReportMetric(2*float64(na*n*d)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 				})
@@ -375,7 +375,7 @@ func BenchmarkSqDists(b *testing.B) {
 					var w stopwatch
 					for b.Loop() {
 						w.begin()
-						s.SqDists(dst, rows[:d], rows, d, index, limit)
+						s.SqDists(dst, rows[:d], RowsOf(rows, d), index, limit)
 						w.lap()
 					}
 					b.ReportMetric(w.seconds()/m*1e9, "best-ns/row")

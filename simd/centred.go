@@ -2,32 +2,32 @@ package simd
 
 // Centre moves and scales rows:
 //
-//	dst[r*dstStride+t] = (x[r*stride+t] - centre[t]) scale,   t < len(centre),
+//	dst[r][t] = (x[r][t] - centre[t]) scale,   t < len(centre),
 //
-// for r < rows, the difference rounded to float32 before it is multiplied. It has
+// for r < rows, where [r][t] is number t of row r, the difference rounded to float32 before it is multiplied. It has
 // the same bits at every level, panics where a slice is too short and allocates
 // nothing.
-func (s *Kernels) Centre(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32) {
+func (s *Kernels) Centre(dst, x Rows[float32], rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
-	case rows < 0 || dstStride < d || stride < d:
+	case rows < 0 || dst.Stride < d || x.Stride < d:
 		panic("simd: centre: bad shape")
 	case rows == 0 || d == 0:
 		return
-	case !holds(len(dst), rows, dstStride, d):
+	case !dst.holds(rows, d):
 		panic("simd: centre: short destination")
-	case !holds(len(x), rows, stride, d):
+	case !x.holds(rows, d):
 		panic("simd: centre: short x")
 	}
-	reads(x[:(rows-1)*stride+d])
+	reads(x.span(rows, d))
 	reads(centre)
-	writes(dst[:(rows-1)*dstStride+d])
-	s.centre(dst, dstStride, x, stride, rows, centre, scale)
+	writes(dst.span(rows, d))
+	s.centre(dst, x, rows, centre, scale)
 }
 
-func centreGo(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32) {
+func centreGo(dst, x Rows[float32], rows int, centre []float32, scale float32) {
 	for r := range rows {
-		out, in := dst[r*dstStride:][:len(centre)], x[r*stride:][:len(centre)]
+		out, in := dst.row(r, len(centre)), x.row(r, len(centre))
 		for t, c := range centre {
 			out[t] = float32(in[t]-c) * scale
 		}
@@ -37,41 +37,41 @@ func centreGo(dst []float32, dstStride int, x []float32, stride, rows int, centr
 // CentredMulTrans is MulTrans of the rows that Centre would make of x, which are not
 // stored:
 //
-//	dst[c*dstStride+t] = sum over r < rows of w[r*wStride+c] (x[r*stride+t] - centre[t]) scale
+//	dst[c][t] = sum over r < rows of w[r][c] (x[r][t] - centre[t]) scale
 //
 // for c < k and t < len(centre), with the same bits. x is read once for two columns
 // of w, in the order of memory.
-func (s *Kernels) CentredMulTrans(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+func (s *Kernels) CentredMulTrans(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
-	case k < 0 || rows < 0 || dstStride < d || wStride < k || stride < d:
+	case k < 0 || rows < 0 || dst.Stride < d || w.Stride < k || x.Stride < d:
 		panic("simd: centred mul trans: bad shape")
 	case k == 0 || d == 0:
 		return
-	case !holds(len(dst), k, dstStride, d):
+	case !dst.holds(k, d):
 		panic("simd: centred mul trans: short destination")
 	}
 	for c := range k {
-		clear(dst[c*dstStride:][:d])
+		clear(dst.row(c, d))
 	}
 	if rows == 0 {
 		return
 	}
-	if !holds(len(w), rows, wStride, k) || !holds(len(x), rows, stride, d) {
+	if !w.holds(rows, k) || !x.holds(rows, d) {
 		panic("simd: centred mul trans: short slice")
 	}
-	reads(w[:(rows-1)*wStride+k])
-	reads(x[:(rows-1)*stride+d])
-	writes(dst[:(k-1)*dstStride+d])
-	s.centredMulTrans(dst, dstStride, w, wStride, k, x, stride, rows, centre, scale)
+	reads(w.span(rows, k))
+	reads(x.span(rows, d))
+	writes(dst.span(k, d))
+	s.centredMulTrans(dst, w, x, k, rows, centre, scale)
 }
 
-func centredMulTransGo(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+func centredMulTransGo(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	for r := range rows {
-		row := x[r*stride:][:d]
+		row := x.row(r, d)
 		for c := range k {
-			f, out := w[r*wStride+c], dst[c*dstStride:][:d]
+			f, out := w.Data[r*w.Stride+c], dst.row(c, d)
 			for t, m := range centre {
 				v := float32(row[t]-m) * scale
 				out[t] += float32(f * v)
@@ -83,38 +83,38 @@ func centredMulTransGo(dst []float32, dstStride int, w []float32, wStride, k int
 // CentredDots is Dots of k rows of b with the rows that Centre would make of x, which
 // are not stored:
 //
-//	dst[c*dstStride+r] = sum over t of b[c*bStride+t] (x[r*stride+t] - centre[t]) scale
+//	dst[c][r] = sum over t of b[c][t] (x[r][t] - centre[t]) scale
 //
 // for c < k and r < rows. Its error is that of Dots, and its bits depend on the
 // level. x is read once for two rows of b, in the order of memory.
-func (s *Kernels) CentredDots(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+func (s *Kernels) CentredDots(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
-	case k < 0 || rows < 0 || dstStride < rows || bStride < d || stride < d:
+	case k < 0 || rows < 0 || dst.Stride < rows || b.Stride < d || x.Stride < d:
 		panic("simd: centred dots: bad shape")
 	case k == 0 || rows == 0:
 		return
-	case !holds(len(dst), k, dstStride, rows):
+	case !dst.holds(k, rows):
 		panic("simd: centred dots: short destination")
-	case !holds(len(b), k, bStride, d) || !holds(len(x), rows, stride, d):
+	case !b.holds(k, d) || !x.holds(rows, d):
 		panic("simd: centred dots: short slice")
 	}
-	reads(b[:(k-1)*bStride+d])
-	reads(x[:(rows-1)*stride+d])
-	writes(dst[:(k-1)*dstStride+rows])
-	s.centredDots(dst, dstStride, b, bStride, k, x, stride, rows, centre, scale)
+	reads(b.span(k, d))
+	reads(x.span(rows, d))
+	writes(dst.span(k, rows))
+	s.centredDots(dst, b, x, k, rows, centre, scale)
 }
 
-func centredDotsGo(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32) {
+func centredDotsGo(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	for r := range rows {
-		row := x[r*stride:][:d]
+		row := x.row(r, d)
 		for c := range k {
 			var sums [4]float32
-			for t, v := range b[c*bStride:][:d] {
+			for t, v := range b.row(c, d) {
 				sums[t&3] += float32(v * float32(float32(row[t]-centre[t])*scale))
 			}
-			dst[c*dstStride+r] = (sums[0] + sums[2]) + (sums[1] + sums[3])
+			dst.Data[c*dst.Stride+r] = (sums[0] + sums[2]) + (sums[1] + sums[3])
 		}
 	}
 }

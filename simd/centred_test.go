@@ -20,8 +20,8 @@ func TestCentre(t *testing.T) {
 					}
 				}
 				want := append([]float32(nil), dst...)
-				centreGo(want, ds, x, stride, rows, centre, 0.3)
-				At(level).Centre(dst, ds, x, stride, rows, centre, 0.3)
+				centreGo(RowsOf(want, ds), RowsOf(x, stride), rows, centre, 0.3)
+				At(level).Centre(RowsOf(dst, ds), RowsOf(x, stride), rows, centre, 0.3)
 				for i, v := range want {
 					if math.Float32bits(v) != math.Float32bits(dst[i]) {
 						t.Fatalf("%v, d = %d, %d rows: entry %d is %v, want %v", level, d, rows, i, dst[i], v)
@@ -30,10 +30,16 @@ func TestCentre(t *testing.T) {
 			}
 		}
 	}
-	mustPanic(t, "short destination", func() { At(Best()).Centre(make([]float32, 3), 4, make([]float32, 4), 4, 1, make([]float32, 4), 1) })
-	mustPanic(t, "short x", func() { At(Best()).Centre(make([]float32, 4), 4, make([]float32, 3), 4, 1, make([]float32, 4), 1) })
-	mustPanic(t, "stride", func() { At(Best()).Centre(make([]float32, 4), 3, make([]float32, 4), 4, 1, make([]float32, 4), 1) })
-	At(Best()).Centre(nil, 4, nil, 4, 0, make([]float32, 4), 1)
+	mustPanic(t, "short destination", func() {
+		At(Best()).Centre(RowsOf(make([]float32, 3), 4), RowsOf(make([]float32, 4), 4), 1, make([]float32, 4), 1)
+	})
+	mustPanic(t, "short x", func() {
+		At(Best()).Centre(RowsOf(make([]float32, 4), 4), RowsOf(make([]float32, 3), 4), 1, make([]float32, 4), 1)
+	})
+	mustPanic(t, "stride", func() {
+		At(Best()).Centre(RowsOf(make([]float32, 4), 3), RowsOf(make([]float32, 4), 4), 1, make([]float32, 4), 1)
+	})
+	At(Best()).Centre(Rows[float32]{Stride: 4}, Rows[float32]{Stride: 4}, 0, make([]float32, 4), 1)
 }
 
 // The fused forms are those of the rows that Centre makes.
@@ -54,16 +60,16 @@ func TestCentredProducts(t *testing.T) {
 						}
 					}
 					y := make([]float32, rows*d)
-					centreGo(y, d, x, stride, rows, centre, 0.7)
+					centreGo(RowsOf(y, d), RowsOf(x, stride), rows, centre, 0.7)
 					want := append([]float32(nil), sums...)
-					mulTransGo(want, ss, w, ws, k, y, d, rows, d)
-					s.CentredMulTrans(sums, ss, w, ws, k, x, stride, rows, centre, 0.7)
+					mulTransGo(RowsOf(want, ss), RowsOf(w, ws), RowsOf(y, d), k, rows, d)
+					s.CentredMulTrans(RowsOf(sums, ss), RowsOf(w, ws), RowsOf(x, stride), k, rows, centre, 0.7)
 					for i, v := range want {
 						if math.Float32bits(v) != math.Float32bits(sums[i]) {
 							t.Fatalf("%v, d = %d, k = %d, %d rows: sum %d is %v, want %v", level, d, k, rows, i, sums[i], v)
 						}
 					}
-					s.CentredDots(dots, ds, b, bs, k, x, stride, rows, centre, 0.7)
+					s.CentredDots(RowsOf(dots, ds), RowsOf(b, bs), RowsOf(x, stride), k, rows, centre, 0.7)
 					for c := range k {
 						for i := range rows {
 							exact, size := 0.0, 0.0
@@ -81,14 +87,24 @@ func TestCentredProducts(t *testing.T) {
 		}
 	}
 	s, few := At(Best()), make([]float32, 3)
-	mustPanic(t, "sums, short destination", func() { s.CentredMulTrans(few, 4, few, 1, 1, make([]float32, 4), 4, 1, make([]float32, 4), 1) })
-	mustPanic(t, "sums, short x", func() { s.CentredMulTrans(make([]float32, 4), 4, few, 1, 1, few, 4, 1, make([]float32, 4), 1) })
-	mustPanic(t, "sums, stride", func() { s.CentredMulTrans(make([]float32, 4), 4, few, 1, 1, few, 3, 1, make([]float32, 4), 1) })
-	mustPanic(t, "dots, short destination", func() {
-		s.CentredDots(few, 4, make([]float32, 4), 4, 1, make([]float32, 16), 4, 4, make([]float32, 4), 1)
+	mustPanic(t, "sums, short destination", func() {
+		s.CentredMulTrans(RowsOf(few, 4), RowsOf(few, 1), RowsOf(make([]float32, 4), 4), 1, 1, make([]float32, 4), 1)
 	})
-	mustPanic(t, "dots, short b", func() { s.CentredDots(few, 3, few, 4, 1, make([]float32, 16), 4, 3, make([]float32, 4), 1) })
-	mustPanic(t, "dots, stride", func() { s.CentredDots(few, 3, few, 3, 1, make([]float32, 16), 4, 3, make([]float32, 4), 1) })
-	s.CentredMulTrans(few, 3, nil, 1, 1, nil, 3, 0, few, 1)
-	s.CentredDots(few, 1, nil, 0, 3, nil, 0, 1, nil, 1)
+	mustPanic(t, "sums, short x", func() {
+		s.CentredMulTrans(RowsOf(make([]float32, 4), 4), RowsOf(few, 1), RowsOf(few, 4), 1, 1, make([]float32, 4), 1)
+	})
+	mustPanic(t, "sums, stride", func() {
+		s.CentredMulTrans(RowsOf(make([]float32, 4), 4), RowsOf(few, 1), RowsOf(few, 3), 1, 1, make([]float32, 4), 1)
+	})
+	mustPanic(t, "dots, short destination", func() {
+		s.CentredDots(RowsOf(few, 4), RowsOf(make([]float32, 4), 4), RowsOf(make([]float32, 16), 4), 1, 4, make([]float32, 4), 1)
+	})
+	mustPanic(t, "dots, short b", func() {
+		s.CentredDots(RowsOf(few, 3), RowsOf(few, 4), RowsOf(make([]float32, 16), 4), 1, 3, make([]float32, 4), 1)
+	})
+	mustPanic(t, "dots, stride", func() {
+		s.CentredDots(RowsOf(few, 3), RowsOf(few, 3), RowsOf(make([]float32, 16), 4), 1, 3, make([]float32, 4), 1)
+	})
+	s.CentredMulTrans(RowsOf(few, 3), Rows[float32]{Stride: 1}, Rows[float32]{Stride: 3}, 1, 0, few, 1)
+	s.CentredDots(RowsOf(few, 1), Rows[float32]{}, Rows[float32]{Stride: 0}, 3, 1, nil, 1)
 }

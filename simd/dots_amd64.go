@@ -9,10 +9,10 @@ var (
 	dotsOfAVX512 = dotKernels{4, asm.Dot4x4F32AVX512, asm.Dot1x4F32AVX512, asm.Dot1x1F32AVX512}
 )
 
-func dotsAVX2(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
-	dotsOfAVX2.run(dst, dstStride, a, aStride, na, b, bStride, nb, d)
+func dotsAVX2(dst, a, b Rows[float32], na, nb, d int) {
+	dotsOfAVX2.run(dst, a, b, na, nb, d)
 }
 
-func dotsAVX512(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
-	dotsOfAVX512.run(dst, dstStride, a, aStride, na, b, bStride, nb, d)
+func dotsAVX512(dst, a, b Rows[float32], na, nb, d int) {
+	dotsOfAVX512.run(dst, a, b, na, nb, d)
 }

@@ -86,16 +86,16 @@ func (f *StepFinish) ClassSum(slot, c int) (sum float64) {
 // wx has rows of k numbers one after the other; x and dst have strides, and may be
 // the same memory with the same stride. There are as many rows as slots. FinishStep
 // panics where a slice is too short or a slot is out of range. It allocates nothing.
-func (s *Kernels) FinishStep(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+func (s *Kernels) FinishStep(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
 	k, rows := len(f.Mean), len(slots)
 	switch {
-	case dstStride < k || stride < k:
+	case dst.Stride < k || x.Stride < k:
 		panic("simd: finish step: bad stride")
 	case rows == 0 || k == 0:
 		return
-	case len(dst) < (rows-1)*dstStride+k:
+	case !dst.holds(rows, k):
 		panic("simd: finish step: short destination")
-	case len(x) < (rows-1)*stride+k || len(wx) < rows*k:
+	case !x.holds(rows, k) || len(wx) < rows*k:
 		panic("simd: finish step: short x")
 	case len(degrees) < rows:
 		panic("simd: finish step: short degrees")
@@ -107,14 +107,14 @@ func (s *Kernels) FinishStep(f *StepFinish, dst []float32, dstStride int, x []fl
 	if int(last) >= min(len(f.Weight), len(f.Extra), len(f.Target)/k, len(f.Class)/ClassWidth(k)) {
 		panic("simd: finish step: slot out of range")
 	}
-	reads(x[:(rows-1)*stride+k])
+	reads(x.span(rows, k))
 	reads(wx[:rows*k])
-	writes(dst[:(rows-1)*dstStride+k])
-	s.finishStep(f, dst, dstStride, x, stride, wx, degrees, slots)
+	writes(dst.span(rows, k))
+	s.finishStep(f, dst, x, wx, degrees, slots)
 }
 
 // finishStepGo is the reference.
-func finishStepGo(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
+func finishStepGo(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
 	k := len(f.Mean)
 	acc := &f.Sums
 	width, mask := ClassWidth(k), 0 // mask of the lanes that rows differ in
@@ -128,7 +128,7 @@ func finishStepGo(f *StepFinish, dst []float32, dstStride int, x []float32, stri
 			step = 0.5 / diagonal
 		}
 		first := r * k & mask
-		in, out, product := x[r*stride:][:k], dst[r*dstStride:][:k], wx[r*k:][:k]
+		in, out, product := x.row(r, k), dst.row(r, k), wx[r*k:][:k]
 		target, class := f.Target[int(slot)*k:][:k], f.Class[int(slot)*width+first:][:k]
 		for c, m := range f.Mean {
 			value := float64(in[c])

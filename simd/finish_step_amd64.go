@@ -19,11 +19,11 @@ type finishArgs struct {
 
 // finishParts returns how many rows the generated functions do, and their
 // arguments. The rest, less than a vector, is left to plain Go.
-func finishParts(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
+func finishParts(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
 	k := len(f.Mean)
 	rows = len(slots)
 	if packed(k) {
-		if stride != k || dstStride != k {
+		if x.Stride != k || dst.Stride != k {
 			return a, 0 // rows with gaps fill no vector
 		}
 		rows &^= finishLanes/k - 1
@@ -32,15 +32,15 @@ func finishParts(f *StepFinish, dst []float32, dstStride int, x []float32, strid
 		return a, 0
 	}
 	a = finishArgs{
-		dst: &dst[0], x: &x[0], wx: &wx[0], degrees: &degrees[0], slots: &slots[0],
+		dst: &dst.Data[0], x: &x.Data[0], wx: &wx[0], degrees: &degrees[0], slots: &slots[0],
 		mean: &f.Mean[0], weight: &f.Weight[0], extra: &f.Extra[0], target: &f.Target[0], classes: &f.Class[0], sums: &f.Sums,
-		dstStride: 4 * uintptr(dstStride), stride: 4 * uintptr(stride), k: uintptr(k), rows: uintptr(rows), pull: f.Pull,
+		dstStride: 4 * uintptr(dst.Stride), stride: 4 * uintptr(x.Stride), k: uintptr(k), rows: uintptr(rows), pull: f.Pull,
 	}
 	return a, rows
 }
 
-func finishStepAVX2(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
-	a, rows := finishParts(f, dst, dstStride, x, stride, wx, degrees, slots)
+func finishStepAVX2(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
+	a, rows := finishParts(f, dst, x, wx, degrees, slots)
 	if rows > 0 {
 		switch a.k {
 		case 1:
@@ -52,12 +52,12 @@ func finishStepAVX2(f *StepFinish, dst []float32, dstStride int, x []float32, st
 		}
 	}
 	if rows < len(slots) {
-		finishStepGo(f, dst[rows*dstStride:], dstStride, x[rows*stride:], stride, wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
+		finishStepGo(f, dst.from(rows), x.from(rows), wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
 	}
 }
 
-func finishStepAVX512(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32) {
-	a, rows := finishParts(f, dst, dstStride, x, stride, wx, degrees, slots)
+func finishStepAVX512(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
+	a, rows := finishParts(f, dst, x, wx, degrees, slots)
 	if rows > 0 {
 		switch a.k {
 		case 1:
@@ -69,6 +69,6 @@ func finishStepAVX512(f *StepFinish, dst []float32, dstStride int, x []float32, 
 		}
 	}
 	if rows < len(slots) {
-		finishStepGo(f, dst[rows*dstStride:], dstStride, x[rows*stride:], stride, wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
+		finishStepGo(f, dst.from(rows), x.from(rows), wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
 	}
 }

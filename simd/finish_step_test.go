@@ -70,7 +70,7 @@ func (c *finishCase) at(t testing.TB, level Level, piece int) *finished {
 	}
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
-		At(level).FinishStep(&f.sums, f.dst[lo*c.dstStride:], c.dstStride, c.x[lo*c.stride:], c.stride, c.wx[lo*c.k:], c.degrees[lo:hi], c.slots[lo:hi])
+		At(level).FinishStep(&f.sums, RowsOf(f.dst[lo*c.dstStride:], c.dstStride), RowsOf(c.x[lo*c.stride:], c.stride), c.wx[lo*c.k:], c.degrees[lo:hi], c.slots[lo:hi])
 	}
 	return f
 }
@@ -241,7 +241,7 @@ func TestFinishStepPanics(t *testing.T) {
 					t.Errorf("%s: no panic", name)
 				}
 			}()
-			At(Best()).FinishStep(&f, dst, c.dstStride, c.x, c.stride, c.wx, c.degrees, c.slots)
+			At(Best()).FinishStep(&f, RowsOf(dst, c.dstStride), RowsOf(c.x, c.stride), c.wx, c.degrees, c.slots)
 		}()
 	}
 }
@@ -269,7 +269,7 @@ func TestFinishStepOfAClassOfOne(t *testing.T) {
 			for i, v := range x {
 				wx[i] = float32(1e-12 * float64(v))
 			}
-			At(level).FinishStep(f, dst, k, x, k, wx, degrees, slots)
+			At(level).FinishStep(f, RowsOf(dst, k), RowsOf(x, k), wx, degrees, slots)
 			for i, v := range x {
 				if math.Abs(float64(dst[i]-v)) > 0x1p-22*math.Abs(float64(v)) {
 					t.Fatalf("%v, k=%d: %g moved to %g", level, k, v, dst[i])

@@ -8,31 +8,31 @@ type Kernels struct {
 	sumSparse          func(dst []float64, ptr []uint64, val []float32)
 	finite             func(x []float32) bool
 	growBox            func(lo, hi, x []float32)
-	mulSparse          func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
-	mulSparseOffsets   func(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int)
-	mulSparseOffsets16 func(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) bool // may be nil
+	mulSparse          func(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32])
+	mulSparseOffsets   func(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32])
+	mulSparseOffsets16 func(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool // may be nil
 	packColumns        func(off []uint16, ptr []uint64, base, ind []uint32)
 	float32s           func(dst []float32, half []uint16)
 	expNeg             func(dst, x []float32)
 	weights            func(dst []float32, d2 []float64, gamma float64)
-	collect            func(c *Candidates, coords []float32, stride int, spans []uint32)
-	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
-	countNear          func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
+	collect            func(c *Candidates, coords Rows[float32], spans []uint32)
+	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
+	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
 	slideWindows       func(windows []Window, numbers []uint32, lo, hi uint32)
-	finishStep         func(f *StepFinish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
-	sqDists            func(dst, x, rows []float32, stride int, index []uint32, limit float32)
-	sqDists64          func(dst []float64, x, rows []float32, stride int, index []uint32)
-	addRows            func(dst, v, x []float64, stride int)
+	finishStep         func(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32)
+	sqDists            func(dst, x []float32, rows Rows[float32], index []uint32, limit float32)
+	sqDists64          func(dst []float64, x []float32, rows Rows[float32], index []uint32)
+	addRows            func(dst, v []float64, x Rows[float64])
 	lagrangeBasis      func(dst, t, nodes, factor []float64)
 	pointsToNodes      func(dst, rows, last, x []float64)
 	nodesToPoints      func(dst, rows, last, nodes []float64, n int)
 	byteDotsAbove      func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
 	roundToBytes       func(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32)
-	mulTrans           func(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int)
-	centredMulTrans    func(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
-	centredDots        func(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
-	centre             func(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32)
-	dots               func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
+	mulTrans           func(dst, w, a Rows[float32], k, rows, cols int)
+	centredMulTrans    func(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32)
+	centredDots        func(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32)
+	centre             func(dst, x Rows[float32], rows int, centre []float32, scale float32)
+	dots               func(dst, a, b Rows[float32], na, nb, d int)
 }
 
 // At returns the kernels of a level, or of the highest below it that Best

@@ -1,7 +1,5 @@
 package simd
 
-import "math"
-
 // MulSparse multiplies a run of rows of a compressed sparse matrix with the first
 // k columns of the row-major x:
 //
@@ -24,38 +22,38 @@ import "math"
 // again. What is checked, with a panic, are the ends of the slices.
 // dst must not overlap x. MulSparse allocates nothing and is safe for concurrent
 // use on runs that write different rows.
-func (s *Kernels) MulSparse(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
-	if checkMulSparse(len(dst), dstStride, k, ptr, len(ind), len(val), len(x), stride) {
+func (s *Kernels) MulSparse(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
+	if checkMulSparse(dst, k, ptr, len(ind), len(val), x) {
 		reads(ind[ptr[0]:ptr[len(ptr)-1]])
 		reads(val[ptr[0]:ptr[len(ptr)-1]])
-		writes(dst[:(len(ptr)-2)*dstStride+k])
-		s.mulSparse(dst, dstStride, k, ptr, ind, val, x, stride)
+		writes(dst.span(len(ptr)-1, k))
+		s.mulSparse(dst, k, ptr, ind, val, x)
 	}
 }
 
 // checkMulSparse panics where a slice is too short and tells whether there is
 // anything to do.
-func checkMulSparse(dst, dstStride, k int, ptr []uint64, ind, val, x, stride int) bool {
+func checkMulSparse(dst Rows[float32], k int, ptr []uint64, ind, val int, x Rows[float32]) bool {
 	rows := len(ptr) - 1
 	switch {
-	case k < 0 || stride < k || dstStride < k:
+	case k < 0 || x.Stride < k || dst.Stride < k:
 		panic("simd: mul sparse: bad stride")
 	case rows <= 0 || k == 0:
 		return false
-	case uint64(rows-1) > uint64(math.MaxInt-k)/uint64(dstStride) || dst < (rows-1)*dstStride+k:
+	case !dst.holds(rows, k):
 		panic("simd: mul sparse: short destination")
 	case ptr[0] > ptr[rows] || ptr[rows] > uint64(min(ind, val)):
 		panic("simd: mul sparse: row pointers beyond the entries")
-	case ptr[0] < ptr[rows] && x < k:
+	case ptr[0] < ptr[rows] && len(x.Data) < k:
 		panic("simd: mul sparse: short x")
 	}
 	return true
 }
 
 // mulSparseGo is the reference.
-func mulSparseGo(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
+func mulSparseGo(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	for r, hi := range ptr[1:] {
-		mulSparseRowGo(dst[r*dstStride:][:k], ind[ptr[r]:hi], val[ptr[r]:hi], x, stride)
+		mulSparseRowGo(dst.row(r, k), ind[ptr[r]:hi], val[ptr[r]:hi], x.Data, x.Stride)
 	}
 }
 

@@ -19,26 +19,26 @@ var (
 	mulSparseOfAVX512 = [...]mulSparseKernel{asm.MulSparse1F32AVX512, asm.MulSparse2F32AVX512, asm.MulSparse4F32AVX512, asm.MulSparse8F32AVX512, asm.MulSparse16F32AVX512, asm.MulSparse32F32AVX512}
 )
 
-func mulSparseAVX2(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
-	mulSparseInWidths(mulSparseOfAVX2[:], dst, dstStride, k, ptr, ind, val, x, stride)
+func mulSparseAVX2(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
+	mulSparseInWidths(mulSparseOfAVX2[:], dst, k, ptr, ind, val, x)
 }
 
 // gatherStride is the largest stride of x that the gathers of AVX-512 take: they
 // multiply 32 bits, in bytes.
 const gatherStride = math.MaxUint32 / 4
 
-func mulSparseAVX512(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
-	if stride > gatherStride {
-		mulSparseAVX2(dst, dstStride, k, ptr, ind, val, x, stride)
+func mulSparseAVX512(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
+	if x.Stride > gatherStride {
+		mulSparseAVX2(dst, k, ptr, ind, val, x)
 		return
 	}
-	mulSparseInWidths(mulSparseOfAVX512[:], dst, dstStride, k, ptr, ind, val, x, stride)
+	mulSparseInWidths(mulSparseOfAVX512[:], dst, k, ptr, ind, val, x)
 }
 
 // mulSparseInWidths covers the columns with the widths there are. Where that takes more
 // than one group the rows are cut into pieces, so that the matrix is read from
 // memory once.
-func mulSparseInWidths(t []mulSparseKernel, dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
+func mulSparseInWidths(t []mulSparseKernel, dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	rows := len(ptr) - 1
 	whole := 1<<widest(k, len(t)) == k
 	for lo, hi := 0, 0; lo < rows; lo = hi {
@@ -47,8 +47,8 @@ func mulSparseInWidths(t []mulSparseKernel, dst []float32, dstStride, k int, ptr
 		}
 		for c := 0; c < k; {
 			w := widest(k-c, len(t))
-			t[w](&dst[lo*dstStride+c], uintptr(dstStride), &ptr[lo], uintptr(hi-lo), unsafe.SliceData(ind), unsafe.SliceData(val), uintptr(len(ind)),
-				unsafe.SliceData(x[min(c, len(x)):]), uintptr(stride))
+			t[w](&dst.Data[lo*dst.Stride+c], uintptr(dst.Stride), &ptr[lo], uintptr(hi-lo), unsafe.SliceData(ind), unsafe.SliceData(val), uintptr(len(ind)),
+				unsafe.SliceData(x.Data[min(c, len(x.Data)):]), uintptr(x.Stride))
 			c += 1 << w
 		}
 	}

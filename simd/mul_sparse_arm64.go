@@ -16,7 +16,7 @@ var mulSparseOfNEON = [...]func(dst *float32, dstStride uintptr, ptr *uint64, ro
 // mulSparseNEON covers the columns with the widths there are. Where that takes
 // more than one group the rows are cut into pieces, so that the matrix is read
 // from memory once.
-func mulSparseNEON(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int) {
+func mulSparseNEON(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	rows := len(ptr) - 1
 	whole := 1<<widest(k, len(mulSparseOfNEON)) == k
 	for lo, hi := 0, 0; lo < rows; lo = hi {
@@ -25,8 +25,8 @@ func mulSparseNEON(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, 
 		}
 		for c := 0; c < k; {
 			w := widest(k-c, len(mulSparseOfNEON))
-			mulSparseOfNEON[w](&dst[lo*dstStride+c], uintptr(dstStride), &ptr[lo], uintptr(hi-lo), unsafe.SliceData(ind), unsafe.SliceData(val),
-				unsafe.SliceData(x[min(c, len(x)):]), uintptr(stride))
+			mulSparseOfNEON[w](&dst.Data[lo*dst.Stride+c], uintptr(dst.Stride), &ptr[lo], uintptr(hi-lo), unsafe.SliceData(ind), unsafe.SliceData(val),
+				unsafe.SliceData(x.Data[min(c, len(x.Data)):]), uintptr(x.Stride))
 			c += 1 << w
 		}
 	}

@@ -7,28 +7,28 @@ package simd
 //
 // with a base for every row of the run. The sums are the same, with the same bits
 // at every level. x must reach to the base of every row, of empty ones too.
-func (s *Kernels) MulSparseOffsets(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
-	if checkMulSparse(len(dst), dstStride, k, ptr, len(off), len(val), len(x), stride) {
+func (s *Kernels) MulSparseOffsets(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
+	if checkMulSparse(dst, k, ptr, len(off), len(val), x) {
 		checkBases(ptr, base)
 		reads(off[ptr[0]:ptr[len(ptr)-1]])
 		reads(val[ptr[0]:ptr[len(ptr)-1]])
-		writes(dst[:(len(ptr)-2)*dstStride+k])
-		s.mulSparseOffsets(dst, dstStride, k, ptr, base, off, val, x, stride)
+		writes(dst.span(len(ptr)-1, k))
+		s.mulSparseOffsets(dst, k, ptr, base, off, val, x)
 	}
 }
 
 // MulSparseOffsets16 is MulSparseOffsets with values of 16 bits as well, which Float16 makes.
 // They are converted to float32, which is exact, before they are multiplied.
-func (s *Kernels) MulSparseOffsets16(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) {
-	if checkMulSparse(len(dst), dstStride, k, ptr, len(off), len(val), len(x), stride) {
+func (s *Kernels) MulSparseOffsets16(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) {
+	if checkMulSparse(dst, k, ptr, len(off), len(val), x) {
 		checkBases(ptr, base)
 		reads(off[ptr[0]:ptr[len(ptr)-1]])
 		reads(val[ptr[0]:ptr[len(ptr)-1]])
-		writes(dst[:(len(ptr)-2)*dstStride+k])
-		if s.mulSparseOffsets16 != nil && s.mulSparseOffsets16(dst, dstStride, k, ptr, base, off, val, x, stride) {
+		writes(dst.span(len(ptr)-1, k))
+		if s.mulSparseOffsets16 != nil && s.mulSparseOffsets16(dst, k, ptr, base, off, val, x) {
 			return
 		}
-		s.mulSparseOffsets16InPieces(dst, dstStride, k, ptr, base, off, val, x, stride)
+		s.mulSparseOffsets16InPieces(dst, k, ptr, base, off, val, x)
 	}
 }
 
@@ -39,8 +39,8 @@ func checkBases(ptr []uint64, base []uint32) {
 }
 
 // mulSparseOffsetsGo is the reference.
-func mulSparseOffsetsGo(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
+func mulSparseOffsetsGo(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
 	for r, hi := range ptr[1:] {
-		mulSparseRowGo(dst[r*dstStride:][:k], off[ptr[r]:hi], val[ptr[r]:hi], x[min(int(base[r])*stride, len(x)):], stride)
+		mulSparseRowGo(dst.row(r, k), off[ptr[r]:hi], val[ptr[r]:hi], x.Data[min(int(base[r])*x.Stride, len(x.Data)):], x.Stride)
 	}
 }

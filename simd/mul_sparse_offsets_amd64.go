@@ -18,20 +18,20 @@ var (
 	mulSparseOffsetsOfAVX512 = [...]mulSparseOffsetsKernel{asm.MulSparseOffsets1F32AVX512, asm.MulSparseOffsets2F32AVX512, asm.MulSparseOffsets4F32AVX512, asm.MulSparseOffsets8F32AVX512, asm.MulSparseOffsets16F32AVX512, asm.MulSparseOffsets32F32AVX512}
 )
 
-func mulSparseOffsetsAVX2(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
-	mulSparseOffsetsInWidths(mulSparseOffsetsOfAVX2[:], dst, dstStride, k, ptr, base, off, val, x, stride)
+func mulSparseOffsetsAVX2(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
+	mulSparseOffsetsInWidths(mulSparseOffsetsOfAVX2[:], dst, k, ptr, base, off, val, x)
 }
 
-func mulSparseOffsetsAVX512(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
-	if stride > gatherStride {
-		mulSparseOffsetsAVX2(dst, dstStride, k, ptr, base, off, val, x, stride)
+func mulSparseOffsetsAVX512(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
+	if x.Stride > gatherStride {
+		mulSparseOffsetsAVX2(dst, k, ptr, base, off, val, x)
 		return
 	}
-	mulSparseOffsetsInWidths(mulSparseOffsetsOfAVX512[:], dst, dstStride, k, ptr, base, off, val, x, stride)
+	mulSparseOffsetsInWidths(mulSparseOffsetsOfAVX512[:], dst, k, ptr, base, off, val, x)
 }
 
 // mulSparseOffsetsInWidths is mulSparseInWidths for offsets.
-func mulSparseOffsetsInWidths(t []mulSparseOffsetsKernel, dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int) {
+func mulSparseOffsetsInWidths(t []mulSparseOffsetsKernel, dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
 	rows := len(ptr) - 1
 	whole := 1<<widest(k, len(t)) == k
 	for lo, hi := 0, 0; lo < rows; lo = hi {
@@ -40,8 +40,8 @@ func mulSparseOffsetsInWidths(t []mulSparseOffsetsKernel, dst []float32, dstStri
 		}
 		for c := 0; c < k; {
 			w := widest(k-c, len(t))
-			t[w](&dst[lo*dstStride+c], uintptr(dstStride), &ptr[lo], uintptr(hi-lo), &base[lo], unsafe.SliceData(off), unsafe.SliceData(val), uintptr(len(off)),
-				unsafe.SliceData(x[min(c, len(x)):]), uintptr(stride))
+			t[w](&dst.Data[lo*dst.Stride+c], uintptr(dst.Stride), &ptr[lo], uintptr(hi-lo), &base[lo], unsafe.SliceData(off), unsafe.SliceData(val), uintptr(len(off)),
+				unsafe.SliceData(x.Data[min(c, len(x.Data)):]), uintptr(x.Stride))
 			c += 1 << w
 		}
 	}
@@ -49,10 +49,10 @@ func mulSparseOffsetsInWidths(t []mulSparseOffsetsKernel, dst []float32, dstStri
 
 // mulSparseOffsets16AVX512 tells whether it has a kernel for k columns and the stride:
 // the gathers of few columns convert their values on the way.
-func mulSparseOffsets16AVX512(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) bool {
+func mulSparseOffsets16AVX512(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool {
 	kernel := asm.MulSparseOffsets1F16AVX512
 	switch {
-	case stride > gatherStride:
+	case x.Stride > gatherStride:
 		return false
 	case k == 1:
 	case k == 2:
@@ -60,7 +60,7 @@ func mulSparseOffsets16AVX512(dst []float32, dstStride, k int, ptr []uint64, bas
 	default:
 		return false
 	}
-	kernel(&dst[0], uintptr(dstStride), &ptr[0], uintptr(len(ptr)-1), &base[0], unsafe.SliceData(off), unsafe.SliceData(val), uintptr(len(off)),
-		unsafe.SliceData(x), uintptr(stride))
+	kernel(&dst.Data[0], uintptr(dst.Stride), &ptr[0], uintptr(len(ptr)-1), &base[0], unsafe.SliceData(off), unsafe.SliceData(val), uintptr(len(off)),
+		unsafe.SliceData(x.Data), uintptr(x.Stride))
 	return true
 }

@@ -51,8 +51,8 @@ func (c *sparseCase) compareOffsets(t *testing.T, level Level, piece int) {
 	}
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
-		s.MulSparseOffsets(got[lo*c.dstStride:], c.dstStride, c.k, c.ptr[lo:hi+1], base[lo:hi], off, c.val, c.x, c.stride)
-		s.MulSparseOffsets16(got16[lo*c.dstStride:], c.dstStride, c.k, c.ptr[lo:hi+1], base[lo:hi], off, halves, c.x, c.stride)
+		s.MulSparseOffsets(RowsOf(got[lo*c.dstStride:], c.dstStride), c.k, c.ptr[lo:hi+1], base[lo:hi], off, c.val, RowsOf(c.x, c.stride))
+		s.MulSparseOffsets16(RowsOf(got16[lo*c.dstStride:], c.dstStride), c.k, c.ptr[lo:hi+1], base[lo:hi], off, halves, RowsOf(c.x, c.stride))
 	}
 	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b }
 	for i := range want {
@@ -124,7 +124,7 @@ func TestMulSparseOffsetsFarColumns(t *testing.T) {
 		base, off, _ := offsetsOf(t, ptr, []uint32{column - 65535, column - 1, column, column, column})
 		for _, level := range Levels() {
 			got := make([]float32, k)
-			At(level).MulSparseOffsets(got, k, k, ptr, base, off, val, x, k)
+			At(level).MulSparseOffsets(RowsOf(got, k), k, ptr, base, off, val, RowsOf(x, k))
 			if got[k-1] != 12 {
 				t.Errorf("%v, k = %d: %v, want 12", level, k, got[k-1])
 			}
@@ -156,12 +156,12 @@ func TestMulSparseOffsetsPanics(t *testing.T) {
 	ptr, val, x := []uint64{0, 2, 3}, make([]float32, 3), make([]float32, 8)
 	base, off, half := []uint32{0, 0}, []uint16{0, 1, 0}, make([]uint16, 3)
 	for name, f := range map[string]func(){
-		"short dst":  func() { s.MulSparseOffsets(make([]float32, 7), 4, 4, ptr, base, off, val, x, 4) },
-		"short off":  func() { s.MulSparseOffsets(make([]float32, 8), 4, 4, ptr, base, off[:2], val, x, 4) },
-		"short base": func() { s.MulSparseOffsets(make([]float32, 8), 4, 4, ptr, base[:1], off, val, x, 4) },
-		"short val":  func() { s.MulSparseOffsets(make([]float32, 8), 4, 4, ptr, base, off, val[:2], x, 4) },
-		"short half": func() { s.MulSparseOffsets16(make([]float32, 8), 4, 4, ptr, base, off, half[:2], x, 4) },
-		"bases half": func() { s.MulSparseOffsets16(make([]float32, 8), 4, 4, ptr, nil, off, half, x, 4) },
+		"short dst":  func() { s.MulSparseOffsets(RowsOf(make([]float32, 7), 4), 4, ptr, base, off, val, RowsOf(x, 4)) },
+		"short off":  func() { s.MulSparseOffsets(RowsOf(make([]float32, 8), 4), 4, ptr, base, off[:2], val, RowsOf(x, 4)) },
+		"short base": func() { s.MulSparseOffsets(RowsOf(make([]float32, 8), 4), 4, ptr, base[:1], off, val, RowsOf(x, 4)) },
+		"short val":  func() { s.MulSparseOffsets(RowsOf(make([]float32, 8), 4), 4, ptr, base, off, val[:2], RowsOf(x, 4)) },
+		"short half": func() { s.MulSparseOffsets16(RowsOf(make([]float32, 8), 4), 4, ptr, base, off, half[:2], RowsOf(x, 4)) },
+		"bases half": func() { s.MulSparseOffsets16(RowsOf(make([]float32, 8), 4), 4, ptr, nil, off, half, RowsOf(x, 4)) },
 		"float32s":   func() { s.Float32s(val, half[:2]) },
 	} {
 		func() {

@@ -53,7 +53,7 @@ func (c *sparseCase) at(t testing.TB, level Level, piece int) []float32 {
 	s := At(level)
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
-		s.MulSparse(dst[lo*c.dstStride:], c.dstStride, c.k, c.ptr[lo:hi+1], c.ind, c.val, c.x, c.stride)
+		s.MulSparse(RowsOf(dst[lo*c.dstStride:], c.dstStride), c.k, c.ptr[lo:hi+1], c.ind, c.val, RowsOf(c.x, c.stride))
 	}
 	return dst
 }
@@ -138,12 +138,12 @@ func TestMulSparseFarColumns(t *testing.T) {
 	base[far] = 3
 	for _, level := range Levels() {
 		got := make([]float32, 1)
-		At(level).MulSparse(got, 1, 1, []uint64{0, 5}, []uint32{0, 1, far, far, far}, []float32{1, 1, 1, 1, 2}, base, 1)
+		At(level).MulSparse(RowsOf(got, 1), 1, []uint64{0, 5}, []uint32{0, 1, far, far, far}, []float32{1, 1, 1, 1, 2}, RowsOf(base, 1))
 		if got[0] != 12 {
 			t.Errorf("%v: %v, want 12", level, got[0])
 		}
 		single := make([]float32, 1)
-		At(level).MulSparse(single, 1, 1, []uint64{0, 6}, []uint32{0, 1, far, far, far, far}, []float32{1, 1, 1, 1, 2, 1}, base, 1)
+		At(level).MulSparse(RowsOf(single, 1), 1, []uint64{0, 6}, []uint32{0, 1, far, far, far, far}, []float32{1, 1, 1, 1, 2, 1}, RowsOf(base, 1))
 		if single[0] != 15 {
 			t.Errorf("%v: float32: %v, want 15", level, single[0])
 		}
@@ -163,9 +163,9 @@ func TestMulSparseFarStride(t *testing.T) {
 		x[stride+k-1] = 3
 		for _, level := range Levels() {
 			plain, short, short16 := make([]float32, k), make([]float32, k), make([]float32, k)
-			At(level).MulSparse(plain, k, k, ptr, ind, val, x, stride)
-			At(level).MulSparseOffsets(short, k, k, ptr, base, off, val, x, stride)
-			At(level).MulSparseOffsets16(short16, k, k, ptr, base, off, half, x, stride)
+			At(level).MulSparse(RowsOf(plain, k), k, ptr, ind, val, RowsOf(x, stride))
+			At(level).MulSparseOffsets(RowsOf(short, k), k, ptr, base, off, val, RowsOf(x, stride))
+			At(level).MulSparseOffsets16(RowsOf(short16, k), k, ptr, base, off, half, RowsOf(x, stride))
 			if plain[k-1] != 6 || short[k-1] != 6 || short16[k-1] != 6 {
 				t.Errorf("%v, k = %d: %v, %v and %v, want 6", level, k, plain[k-1], short[k-1], short16[k-1])
 			}
@@ -206,7 +206,7 @@ func TestMulSparseColumnsAlone(t *testing.T) {
 		s := At(level)
 		for column := range c.k {
 			one := make([]float32, c.rows())
-			s.MulSparse(one, 1, 1, c.ptr, c.ind, c.val, c.x[column:], c.stride)
+			s.MulSparse(RowsOf(one, 1), 1, c.ptr, c.ind, c.val, RowsOf(c.x[column:], c.stride))
 			for i := range one {
 				if want := all[i*c.dstStride+column]; one[i] != want {
 					t.Fatalf("%v: row %d column %d: alone %v, else %v", level, i, column, one[i], want)
@@ -220,14 +220,14 @@ func TestMulSparsePanics(t *testing.T) {
 	s := At(Best())
 	ptr, ind, val, x := []uint64{0, 2, 3}, []uint32{0, 1, 0}, make([]float32, 3), make([]float32, 8)
 	for name, f := range map[string]func(){
-		"short dst":    func() { s.MulSparse(make([]float32, 7), 4, 4, ptr, ind, val, x, 4) },
-		"stride":       func() { s.MulSparse(make([]float32, 8), 4, 4, ptr, ind, val, x, 3) },
-		"dst stride":   func() { s.MulSparse(make([]float32, 8), 3, 4, ptr, ind, val, x, 4) },
-		"short val":    func() { s.MulSparse(make([]float32, 8), 4, 4, ptr, ind, val[:2], x, 4) },
-		"short ind":    func() { s.MulSparse(make([]float32, 8), 4, 4, ptr, ind[:2], val, x, 4) },
-		"short x":      func() { s.MulSparse(make([]float32, 8), 4, 4, ptr, ind, val, x[:3], 4) },
-		"negative k":   func() { s.MulSparse(nil, 0, -1, ptr, ind, val, x, 4) },
-		"huge strides": func() { s.MulSparse(make([]float32, 8), math.MaxInt, 4, ptr, ind, val, x, 4) },
+		"short dst":    func() { s.MulSparse(RowsOf(make([]float32, 7), 4), 4, ptr, ind, val, RowsOf(x, 4)) },
+		"stride":       func() { s.MulSparse(RowsOf(make([]float32, 8), 4), 4, ptr, ind, val, RowsOf(x, 3)) },
+		"dst stride":   func() { s.MulSparse(RowsOf(make([]float32, 8), 3), 4, ptr, ind, val, RowsOf(x, 4)) },
+		"short val":    func() { s.MulSparse(RowsOf(make([]float32, 8), 4), 4, ptr, ind, val[:2], RowsOf(x, 4)) },
+		"short ind":    func() { s.MulSparse(RowsOf(make([]float32, 8), 4), 4, ptr, ind[:2], val, RowsOf(x, 4)) },
+		"short x":      func() { s.MulSparse(RowsOf(make([]float32, 8), 4), 4, ptr, ind, val, RowsOf(x[:3], 4)) },
+		"negative k":   func() { s.MulSparse(Rows[float32]{}, -1, ptr, ind, val, RowsOf(x, 4)) },
+		"huge strides": func() { s.MulSparse(RowsOf(make([]float32, 8), math.MaxInt), 4, ptr, ind, val, RowsOf(x, 4)) },
 	} {
 		func() {
 			defer func() {

@@ -2,38 +2,38 @@ package simd
 
 // MulTrans multiplies the transpose of a thin block with a wide one:
 //
-//	dst[c*dstStride+t] = sum over r < rows of w[r*wStride+c] a[r*aStride+t]
+//	dst[c][t] = sum over r < rows of w[r][c] a[r][t]
 //
-// for c < k and t < cols. Products are rounded to float32 and added in the order of
+// for c < k and t < cols, where [c][t] is number t of row c. Products are rounded to float32 and added in the order of
 // the rows, in float32: the error is at most (rows+1) 2^-24 times the sum of
 // |w a|, so blocks are to be short, and sums over many of them float64. It has the
 // same bits at every level. MulTrans panics where a slice is too short; it allocates
 // nothing. dst must not overlap w or a.
-func (s *Kernels) MulTrans(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
+func (s *Kernels) MulTrans(dst, w, a Rows[float32], k, rows, cols int) {
 	switch {
-	case k < 0 || rows < 0 || cols < 0 || dstStride < cols || wStride < k || aStride < cols:
+	case k < 0 || rows < 0 || cols < 0 || dst.Stride < cols || w.Stride < k || a.Stride < cols:
 		panic("simd: mul trans: bad shape")
 	case k == 0 || cols == 0:
 		return
-	case !holds(len(dst), k, dstStride, cols):
+	case !dst.holds(k, cols):
 		panic("simd: mul trans: short destination")
-	case rows > 0 && (!holds(len(w), rows, wStride, k) || !holds(len(a), rows, aStride, cols)):
+	case rows > 0 && (!w.holds(rows, k) || !a.holds(rows, cols)):
 		panic("simd: mul trans: short slice")
 	}
 	if rows > 0 {
-		reads(w[:(rows-1)*wStride+k])
-		reads(a[:(rows-1)*aStride+cols])
+		reads(w.span(rows, k))
+		reads(a.span(rows, cols))
 	}
-	writes(dst[:(k-1)*dstStride+cols])
-	s.mulTrans(dst, dstStride, w, wStride, k, a, aStride, rows, cols)
+	writes(dst.span(k, cols))
+	s.mulTrans(dst, w, a, k, rows, cols)
 }
 
-func mulTransGo(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
+func mulTransGo(dst, w, a Rows[float32], k, rows, cols int) {
 	for c := range k {
-		out := dst[c*dstStride:][:cols]
+		out := dst.row(c, cols)
 		clear(out)
 		for r := range rows {
-			f, row := w[r*wStride+c], a[r*aStride:][:cols]
+			f, row := w.Data[r*w.Stride+c], a.row(r, cols)
 			for t, v := range row {
 				out[t] += float32(f * v)
 			}

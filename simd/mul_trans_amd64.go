@@ -22,7 +22,7 @@ var (
 		[3]mulTransKernel{asm.MulTrans2x1F32AVX512, asm.MulTrans2x2F32AVX512, asm.MulTrans2x4F32AVX512}}
 )
 
-func (m *mulTransKernels) run(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
+func (m *mulTransKernels) run(dst, w, a Rows[float32], k, rows, cols int) {
 	for c := 0; c < k; {
 		kernels, columns := &m.one, 1
 		if k-c >= 2 {
@@ -35,19 +35,19 @@ func (m *mulTransKernels) run(dst []float32, dstStride int, w []float32, wStride
 			last := width - m.lanes<<size + m.lanes
 			var from, factors *float32
 			if rows > 0 {
-				from, factors = &a[t], &w[c]
+				from, factors = &a.Data[t], &w.Data[c]
 			}
-			kernels[size](&dst[c*dstStride+t], uintptr(dstStride), factors, uintptr(wStride), from, uintptr(aStride), uintptr(rows), uintptr(last))
+			kernels[size](&dst.Data[c*dst.Stride+t], uintptr(dst.Stride), factors, uintptr(w.Stride), from, uintptr(a.Stride), uintptr(rows), uintptr(last))
 			t += width
 		}
 		c += columns
 	}
 }
 
-func mulTransAVX2(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
-	mulTransOfAVX2.run(dst, dstStride, w, wStride, k, a, aStride, rows, cols)
+func mulTransAVX2(dst, w, a Rows[float32], k, rows, cols int) {
+	mulTransOfAVX2.run(dst, w, a, k, rows, cols)
 }
 
-func mulTransAVX512(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int) {
-	mulTransOfAVX512.run(dst, dstStride, w, wStride, k, a, aStride, rows, cols)
+func mulTransAVX512(dst, w, a Rows[float32], k, rows, cols int) {
+	mulTransOfAVX512.run(dst, w, a, k, rows, cols)
 }

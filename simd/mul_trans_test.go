@@ -28,8 +28,8 @@ func TestMulTrans(t *testing.T) {
 							}
 						}
 						want := append([]float32(nil), dst...)
-						mulTransGo(want, ds, w, ws, k, a, as, rows, cols)
-						At(level).MulTrans(dst, ds, w, ws, k, a, as, rows, cols)
+						mulTransGo(RowsOf(want, ds), RowsOf(w, ws), RowsOf(a, as), k, rows, cols)
+						At(level).MulTrans(RowsOf(dst, ds), RowsOf(w, ws), RowsOf(a, as), k, rows, cols)
 						for i, v := range want {
 							if math.Float32bits(v) != math.Float32bits(dst[i]) {
 								t.Fatalf("k = %d, %d rows: entry %d is %v, want %v", k, rows, i, dst[i], v)
@@ -41,13 +41,13 @@ func TestMulTrans(t *testing.T) {
 		}
 	}
 	mustPanic(t, "short destination", func() {
-		At(Best()).MulTrans(make([]float32, 3), 4, make([]float32, 9), 1, 1, make([]float32, 9), 4, 1, 4)
+		At(Best()).MulTrans(RowsOf(make([]float32, 3), 4), RowsOf(make([]float32, 9), 1), RowsOf(make([]float32, 9), 4), 1, 1, 4)
 	})
 	mustPanic(t, "short slice", func() {
-		At(Best()).MulTrans(make([]float32, 4), 4, make([]float32, 1), 1, 1, make([]float32, 3), 4, 1, 4)
+		At(Best()).MulTrans(RowsOf(make([]float32, 4), 4), RowsOf(make([]float32, 1), 1), RowsOf(make([]float32, 3), 4), 1, 1, 4)
 	})
 	mustPanic(t, "stride", func() {
-		At(Best()).MulTrans(make([]float32, 4), 3, make([]float32, 1), 1, 1, make([]float32, 4), 4, 1, 4)
+		At(Best()).MulTrans(RowsOf(make([]float32, 4), 3), RowsOf(make([]float32, 1), 1), RowsOf(make([]float32, 4), 4), 1, 1, 4)
 	})
-	At(Best()).MulTrans(nil, 4, nil, 0, 0, nil, 4, 1, 4)
+	At(Best()).MulTrans(Rows[float32]{Stride: 4}, Rows[float32]{}, Rows[float32]{Stride: 4}, 0, 1, 4)
 }

@@ -21,16 +21,17 @@ func writes[T any](s []T) {
 	}
 }
 
-func readsSpans(d int, coords []float32, stride int, spans []uint32) {
+func readsSpans(d int, coords Rows[float32], spans []uint32) {
 	for p := 0; p+2 <= len(spans); p += 2 {
 		for a := range d {
-			reads(coords[a*stride+int(spans[p]) : a*stride+int(max(spans[p], spans[p+1]))])
+			axis := coords.Data[a*coords.Stride:]
+			reads(axis[spans[p]:max(spans[p], spans[p+1])])
 		}
 	}
 }
 
-func readsRows(rows []float32, stride, width int, index []uint32) {
+func readsRows(rows Rows[float32], width int, index []uint32) {
 	for _, i := range index {
-		reads(rows[int(i)*stride:][:width])
+		reads(rows.row(int(i), width))
 	}
 }

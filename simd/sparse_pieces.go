@@ -21,7 +21,7 @@ func pieceEnd(ptr []uint64, lo int) int {
 
 // mulSparseOffsets16InPieces converts the values of a piece after the other into the
 // first-level cache, where the kernels for values of 32 bits find them.
-func (s *Kernels) mulSparseOffsets16InPieces(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) {
+func (s *Kernels) mulSparseOffsets16InPieces(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) {
 	room := pieceRooms.Get().(*pieceRoom)
 	for lo, hi := 0, 0; lo < len(ptr)-1; lo = hi {
 		hi = pieceEnd(ptr, lo)
@@ -35,7 +35,7 @@ func (s *Kernels) mulSparseOffsets16InPieces(dst []float32, dstStride, k int, pt
 		}
 		values := room.val[:n]
 		s.float32s(values, val[first:][:n])
-		s.mulSparseOffsets(dst[lo*dstStride:], dstStride, k, room.ptr, base[lo:hi], off[first:][:n], values, x, stride)
+		s.mulSparseOffsets(dst.from(lo), k, room.ptr, base[lo:hi], off[first:][:n], values, x)
 	}
 	pieceRooms.Put(room)
 }

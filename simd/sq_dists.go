@@ -1,7 +1,9 @@
 package simd
 
+import "math"
+
 // SqDists sets dst[m] to the squared distance of x from row index[m] of rows,
-// which begins at index[m]*stride and has len(x) numbers. It goes on to the next
+// which has len(x) numbers. It goes on to the next
 // row once 64 columns, or 128, and so on, have brought a sum above the limit, and
 // leaves that sum: dst[m] > limit if and only if the whole sum is.
 //
@@ -15,29 +17,29 @@ package simd
 // SqDists panics where dst is too short or the first or the last index leads beyond
 // rows; it does not look at those between, which ascend in most lists. It allocates
 // nothing.
-func (s *Kernels) SqDists(dst, x, rows []float32, stride int, index []uint32, limit float32) {
-	if len(dst) < len(index) || stride < len(x) {
+func (s *Kernels) SqDists(dst, x []float32, rows Rows[float32], index []uint32, limit float32) {
+	if len(dst) < len(index) || rows.Stride < len(x) {
 		panic("simd: sq dists: bad shape")
 	}
 	if len(index) == 0 {
 		return
 	}
 	for _, i := range []uint32{index[0], index[len(index)-1]} {
-		if len(rows) < len(x) || stride > 0 && uint64(i) > uint64((len(rows)-len(x))/stride) {
+		if uint64(i) >= math.MaxInt || !rows.holds(int(i)+1, len(x)) {
 			panic("simd: sq dists: short slice")
 		}
 	}
 	reads(x)
 	reads(index)
-	readsRows(rows, stride, len(x), index)
+	readsRows(rows, len(x), index)
 	writes(dst[:len(index)])
-	s.sqDists(dst, x, rows, stride, index, limit)
+	s.sqDists(dst, x, rows, index, limit)
 }
 
 // sqDistsGo is the reference.
-func sqDistsGo(dst, x, rows []float32, stride int, index []uint32, limit float32) {
+func sqDistsGo(dst, x []float32, rows Rows[float32], index []uint32, limit float32) {
 	for m, i := range index {
-		dst[m] = sqDistGo(x, rows[int(i)*stride:][:len(x)], limit)
+		dst[m] = sqDistGo(x, rows.row(int(i), len(x)), limit)
 	}
 }
 

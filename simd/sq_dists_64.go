@@ -10,29 +10,29 @@ import "math"
 //
 // SqDists64 panics where dst or a row of the first or last index is too short; it
 // allocates nothing.
-func (s *Kernels) SqDists64(dst []float64, x, rows []float32, stride int, index []uint32) {
-	if len(dst) < len(index) || stride < len(x) {
+func (s *Kernels) SqDists64(dst []float64, x []float32, rows Rows[float32], index []uint32) {
+	if len(dst) < len(index) || rows.Stride < len(x) {
 		panic("simd: sq dists 64: bad shape")
 	}
 	if len(index) == 0 {
 		return
 	}
 	for _, i := range []uint32{index[0], index[len(index)-1]} {
-		if uint64(i) >= math.MaxInt || !holds(len(rows), int(i)+1, stride, len(x)) {
+		if uint64(i) >= math.MaxInt || !rows.holds(int(i)+1, len(x)) {
 			panic("simd: sq dists 64: short slice")
 		}
 	}
 	reads(x)
 	reads(index)
-	readsRows(rows, stride, len(x), index)
+	readsRows(rows, len(x), index)
 	writes(dst[:len(index)])
-	s.sqDists64(dst, x, rows, stride, index)
+	s.sqDists64(dst, x, rows, index)
 }
 
 // sqDists64Go is the reference.
-func sqDists64Go(dst []float64, x, rows []float32, stride int, index []uint32) {
+func sqDists64Go(dst []float64, x []float32, rows Rows[float32], index []uint32) {
 	for m, i := range index {
-		dst[m] = sqDist64Go(x, rows[int(i)*stride:][:len(x)])
+		dst[m] = sqDist64Go(x, rows.row(int(i), len(x)))
 	}
 }
 

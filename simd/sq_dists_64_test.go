@@ -16,7 +16,7 @@ func TestSqDists64(t *testing.T) {
 			var first []float64
 			for _, level := range Levels() {
 				dst := guarded[float64](t, len(c.index))
-				At(level).SqDists64(dst, c.x, c.rows, c.stride, c.index)
+				At(level).SqDists64(dst, c.x, RowsOf(c.rows, c.stride), c.index)
 				if first == nil {
 					first = slices.Clone(dst)
 				}
@@ -43,10 +43,10 @@ func TestSqDists64Panics(t *testing.T) {
 	for _, level := range Levels() {
 		s := At(level)
 		for name, f := range map[string]func(){
-			"dst":    func() { s.SqDists64(dst[:1], x, rows, 10, []uint32{0, 1}) },
-			"stride": func() { s.SqDists64(dst, x, rows, 9, []uint32{0, 1}) },
-			"first":  func() { s.SqDists64(dst, x, rows, 10, []uint32{3, 1}) },
-			"last":   func() { s.SqDists64(dst, x, rows, 10, []uint32{1, 1 << 31}) },
+			"dst":    func() { s.SqDists64(dst[:1], x, RowsOf(rows, 10), []uint32{0, 1}) },
+			"stride": func() { s.SqDists64(dst, x, RowsOf(rows, 9), []uint32{0, 1}) },
+			"first":  func() { s.SqDists64(dst, x, RowsOf(rows, 10), []uint32{3, 1}) },
+			"last":   func() { s.SqDists64(dst, x, RowsOf(rows, 10), []uint32{1, 1 << 31}) },
 		} {
 			func() {
 				defer func() {
@@ -57,6 +57,6 @@ func TestSqDists64Panics(t *testing.T) {
 				f()
 			}()
 		}
-		s.SqDists64(nil, x, nil, 10, nil)
+		s.SqDists64(nil, x, Rows[float32]{Stride: 10}, nil)
 	}
 }

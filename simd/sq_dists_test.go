@@ -34,7 +34,7 @@ func newToCase(r *rand.Rand, t testing.TB, d, n, m int) *toCase {
 // at returns the distances of a level.
 func (c *toCase) at(t testing.TB, level Level, limit float32) []float32 {
 	dst := guarded[float32](t, len(c.index))
-	At(level).SqDists(dst, c.x, c.rows, c.stride, c.index, limit)
+	At(level).SqDists(dst, c.x, RowsOf(c.rows, c.stride), c.index, limit)
 	return dst
 }
 
@@ -118,11 +118,11 @@ func TestSqDistsStopsEarly(t *testing.T) {
 	dst := make([]float32, 1)
 	for _, level := range Levels() {
 		for limit, want := range map[float32]float32{63: 64, 64: 128, 127: 128} {
-			if At(level).SqDists(dst, x, rows, d, []uint32{0}, limit); dst[0] != want {
+			if At(level).SqDists(dst, x, RowsOf(rows, d), []uint32{0}, limit); dst[0] != want {
 				t.Errorf("%v, limit %v: %v, want %v", level, limit, dst[0], want)
 			}
 		}
-		if At(level).SqDists(dst, x, rows, d, []uint32{0}, 128); dst[0] == dst[0] {
+		if At(level).SqDists(dst, x, RowsOf(rows, d), []uint32{0}, 128); dst[0] == dst[0] {
 			t.Errorf("%v: %v, want no number", level, dst[0])
 		}
 	}
@@ -133,10 +133,10 @@ func TestSqDistsPanics(t *testing.T) {
 	for _, level := range Levels() {
 		s := At(level)
 		for name, f := range map[string]func(){
-			"dst":    func() { s.SqDists(dst[:1], x, rows, 10, []uint32{0, 1}, 1) },
-			"stride": func() { s.SqDists(dst, x, rows, 9, []uint32{0, 1}, 1) },
-			"first":  func() { s.SqDists(dst, x, rows, 10, []uint32{3, 1}, 1) },
-			"last":   func() { s.SqDists(dst, x, rows, 10, []uint32{1, 1 << 31}, 1) },
+			"dst":    func() { s.SqDists(dst[:1], x, RowsOf(rows, 10), []uint32{0, 1}, 1) },
+			"stride": func() { s.SqDists(dst, x, RowsOf(rows, 9), []uint32{0, 1}, 1) },
+			"first":  func() { s.SqDists(dst, x, RowsOf(rows, 10), []uint32{3, 1}, 1) },
+			"last":   func() { s.SqDists(dst, x, RowsOf(rows, 10), []uint32{1, 1 << 31}, 1) },
 		} {
 			func() {
 				defer func() {
@@ -147,6 +147,6 @@ func TestSqDistsPanics(t *testing.T) {
 				f()
 			}()
 		}
-		s.SqDists(nil, x, nil, 10, nil, 1)
+		s.SqDists(nil, x, Rows[float32]{Stride: 10}, nil, 1)
 	}
 }

@@ -88,18 +88,18 @@ func (p *part) streamed() int64 {
 // mul is MulRows for rows of the part.
 func (p *part) mul(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	if p.short == nil {
-		s.MulSparse(dst, dstStride, k, p.ptr[lo-p.lo:hi-p.lo+1], p.ind, p.val, x, stride)
+		s.MulSparse(simd.RowsOf(dst, dstStride), k, p.ptr[lo-p.lo:hi-p.lo+1], p.ind, p.val, simd.RowsOf(x, stride))
 		return
 	}
 	p.short.pieces(lo, hi, func(from, to int, run *wideRun) {
 		dst, ptr, base, off := dst[(from-lo)*dstStride:], p.ptr[from-p.lo:to-p.lo+1], p.short.base[from-p.lo:to-p.lo], p.short.off
 		switch {
 		case run != nil:
-			s.MulSparse(dst, dstStride, k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, x, stride)
+			s.MulSparse(simd.RowsOf(dst, dstStride), k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, simd.RowsOf(x, stride))
 		case p.half != nil:
-			s.MulSparseOffsets16(dst, dstStride, k, ptr, base, off, p.half, x, stride)
+			s.MulSparseOffsets16(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.half, simd.RowsOf(x, stride))
 		default:
-			s.MulSparseOffsets(dst, dstStride, k, ptr, base, off, p.val, x, stride)
+			s.MulSparseOffsets(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.val, simd.RowsOf(x, stride))
 		}
 	})
 }
