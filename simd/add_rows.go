@@ -1,11 +1,12 @@
 package simd
 
-// AddRows adds multiples of rows to a row. With n = len(dst), for every i below it,
+// AddRows adds multiples of the rows of x to dst,
 //
 //	dst[i] += v[j] x[j][i]    for j = 0, 1, ..., len(v)-1, one after the other
 //
-// with products rounded before they are added: the bits are the same at every level.
-// AddRows panics where x is too short, and allocates nothing.
+// for every i below len(dst), where [j][i] is number i of row j. Products are rounded
+// before they are added, so the bits are the same at every level. AddRows panics where x
+// is too short, and allocates nothing.
 func (s *Kernels) AddRows(dst, v []float64, x Rows[float64]) {
 	n, rows := len(dst), len(v)
 	switch {

@@ -24,7 +24,7 @@ func permitted() (parts uint64) {
 // The level is AMX where Linux permits tiles and nowhere else. Without this, tests of
 // every level would pass where the request is spelt wrong.
 func TestTilesOnlyWithPermission(t *testing.T) {
-	level := Detect()
+	level := host()
 	if got, want := level == AMX, permitted()&(1<<18) != 0; got != want {
 		t.Errorf("level %v, permission %v", level, want)
 	}
@@ -51,7 +51,7 @@ func TestTilesRefused(t *testing.T) {
 	if err := refuseArchPrctl(); err != nil {
 		t.Skipf("no filter for system calls here: %v", err)
 	}
-	if got := Detect(); got > AVX512VNNI {
+	if got := host(); got > AVX512VNNI {
 		t.Fatalf("level %v without permission", got)
 	}
 	a, panel, mask := make([]int8, 64), make([]uint8, 64*64), make([]uint64, 1)

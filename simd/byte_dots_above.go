@@ -5,18 +5,18 @@ import (
 	"unsafe"
 )
 
-// ByteDotsAbove finds the columns whose integer product with a row is large: bit j%64
-// of mask[i*words+j/64] is set where
+// ByteDotsAbove finds the columns whose dot product with a row, in integers, is large. It
+// sets bit j%64 of mask[i*words+j/64] where
 //
 //	sum over t < depth of a[i*depth+t] * b(j, t)  +  bias[j]  >=  threshold[i]
 //
-// and cleared elsewhere, for len(threshold) rows i and len(bias) columns j, with
-// words = len(bias)/64. The bytes of a are signed, those of b are not: PackBytes lays
-// them out and adds 128 to signed ones, which makes up for itself where the caller
-// adds 128 times the sum of row i of a to threshold[i].
+// and clears it elsewhere, for len(threshold) rows i and len(bias) columns j, with
+// words = len(bias)/64. The bytes of a are signed, those of b are not. PackBytes lays
+// columns out and adds 128 to their signed bytes. A caller makes up for that by adding 128
+// times the sum of row i of a to threshold[i].
 //
-// The number of columns is a multiple of 64, depth one from 64 to 4096, for which
-// products are less than 2^27 in size. Sums are exact; where the bias takes
+// The number of columns is a multiple of 64. So is depth, from 64 to 4096: products are
+// then less than 2^27 in size. Sums are exact; where the bias takes
 // them beyond int32 they wrap, the same way at every level. ByteDotsAbove panics where a
 // slice is too short and allocates nothing. A call is not interrupted, not by the
 // garbage collector either, so it should be of thousands of pairs, not of billions.
@@ -25,9 +25,8 @@ import (
 //
 //	b(j, t) = panel[(j/16)*16*depth + (t/4)*64 + (j%16)*4 + t%4]
 //
-// that is, in lines of four places of 16 columns, which are a vector for the
-// processors that multiply bytes; and 16 of them are a tile for those that multiply
-// tiles.
+// that is, in lines of four places of 16 columns. A line is a vector for the processors
+// that multiply bytes, and 16 lines are a tile for those that multiply tiles.
 func (s *Kernels) ByteDotsAbove(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32) {
 	rows, columns := len(threshold), len(bias)
 	switch {
@@ -46,11 +45,11 @@ func (s *Kernels) ByteDotsAbove(mask []uint64, a []int8, panel []uint8, depth in
 	s.byteDotsAbove(mask, a, panel, depth, bias, threshold)
 }
 
-// PackBytes lays rows of signed bytes out as the columns of a panel for ByteDotsAbove, with
-// 128 added to each. There are len(rows)/depth of them; the panel has at least as
-// many, and a multiple of 16. What it has beyond them becomes columns of zeros, with
-// 128 added, which a bias keeps out of the mask. depth is a multiple of 4. PackBytes
-// panics where shapes do not fit.
+// PackBytes lays rows of signed bytes out as the columns of a panel for ByteDotsAbove, and
+// adds 128 to each byte. There are len(rows)/depth rows. The panel has at least as many
+// columns, and a multiple of 16; those beyond the rows become zeros, with 128 added, which
+// a bias keeps out of the mask. depth is a multiple of 4. PackBytes panics where shapes do
+// not fit.
 func PackBytes(panel []uint8, rows []int8, depth int) {
 	if depth <= 0 || depth%4 != 0 || len(rows)%depth != 0 || len(panel)%depth != 0 || len(panel)/depth%16 != 0 || len(panel) < len(rows) {
 		panic("simd: pack bytes: bad shape")

@@ -4,7 +4,8 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
-// A byteDotsKernel is an assembly function for a few rows against all columns of a panel.
+// A byteDotsKernel is an assembly function that takes a few rows and all columns of a
+// panel.
 type byteDotsKernel func(mask *uint64, a *int8, panel *uint8, depth, columns uintptr, bias, threshold *int32)
 
 // byteDotsKernels are the functions of a level by the number of rows they take, from one

@@ -4,9 +4,9 @@ package simd
 //
 //	dst[r][t] = (x[r][t] - centre[t]) scale,   t < len(centre),
 //
-// for r < rows, where [r][t] is number t of row r, the difference rounded to float32 before it is multiplied. It has
-// the same bits at every level, panics where a slice is too short and allocates
-// nothing.
+// for r < rows, where [r][t] is number t of row r. The difference is rounded to float32
+// before it is multiplied. Centre has the same bits at every level. It panics where a
+// slice is too short, and allocates nothing.
 func (s *Kernels) Centre(dst, x Rows[float32], rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
@@ -25,6 +25,7 @@ func (s *Kernels) Centre(dst, x Rows[float32], rows int, centre []float32, scale
 	s.centre(dst, x, rows, centre, scale)
 }
 
+// centreGo is the reference.
 func centreGo(dst, x Rows[float32], rows int, centre []float32, scale float32) {
 	for r := range rows {
 		out, in := dst.row(r, len(centre)), x.row(r, len(centre))
@@ -34,13 +35,13 @@ func centreGo(dst, x Rows[float32], rows int, centre []float32, scale float32) {
 	}
 }
 
-// CentredMulTrans is MulTrans of the rows that Centre would make of x, which are not
-// stored:
+// CentredMulTrans is MulTrans with the rows that Centre would make of x in place of a. It
+// does not store them:
 //
 //	dst[c][t] = sum over r < rows of w[r][c] (x[r][t] - centre[t]) scale
 //
-// for c < k and t < len(centre), with the same bits. x is read once for two columns
-// of w, in the order of memory.
+// for c < k and t < len(centre), with the same bits. It reads x once for two columns of w,
+// in the order of memory.
 func (s *Kernels) CentredMulTrans(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
@@ -66,6 +67,7 @@ func (s *Kernels) CentredMulTrans(dst, w, x Rows[float32], k, rows int, centre [
 	s.centredMulTrans(dst, w, x, k, rows, centre, scale)
 }
 
+// centredMulTransGo is the reference. It adds to dst.
 func centredMulTransGo(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	for r := range rows {
@@ -80,13 +82,13 @@ func centredMulTransGo(dst, w, x Rows[float32], k, rows int, centre []float32, s
 	}
 }
 
-// CentredDots is Dots of k rows of b with the rows that Centre would make of x, which
-// are not stored:
+// CentredDots is Dots of k rows of b with the rows that Centre would make of x. It does not
+// store them:
 //
 //	dst[c][r] = sum over t of b[c][t] (x[r][t] - centre[t]) scale
 //
-// for c < k and r < rows. Its error is that of Dots, and its bits depend on the
-// level. x is read once for two rows of b, in the order of memory.
+// for c < k and r < rows. Its error is that of Dots, and its bits depend on the level. It
+// reads x once for two rows of b, in the order of memory.
 func (s *Kernels) CentredDots(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	switch {
@@ -105,6 +107,7 @@ func (s *Kernels) CentredDots(dst, b, x Rows[float32], k, rows int, centre []flo
 	s.centredDots(dst, b, x, k, rows, centre, scale)
 }
 
+// centredDotsGo is the reference.
 func centredDotsGo(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32) {
 	d := len(centre)
 	for r := range rows {

@@ -3,11 +3,10 @@ package simd
 // Dots sets number j of row i of dst to the dot product of row i of a, which has na, with
 // row j of b, which has nb. The rows of a and b have d numbers.
 //
-// Sums are float32, in at least four chains: their error is at most
-// (d/4 + 6) 2^-24 times the sum of |a_i b_j| over the columns, which makes them
-// a filter and not a result where it matters. The bits of a pair depend on the
-// level, and on nothing else. Dots panics where a slice is too short; it
-// allocates nothing.
+// Sums are float32, in at least four chains. Their error is at most (d/4 + 6) 2^-24 times
+// the sum of |a_i b_j| over the columns: they serve as a filter, and not as a result where
+// that error matters. The bits of a pair depend on the level, and on nothing else. Dots
+// panics where a slice is too short, and allocates nothing.
 func (s *Kernels) Dots(dst, a, b Rows[float32], na, nb, d int) {
 	switch {
 	case na < 0 || nb < 0 || d < 0 || a.Stride < d || b.Stride < d || dst.Stride < nb:
@@ -23,6 +22,7 @@ func (s *Kernels) Dots(dst, a, b Rows[float32], na, nb, d int) {
 	s.dots(dst, a, b, na, nb, d)
 }
 
+// dotsGo is the reference.
 func dotsGo(dst, a, b Rows[float32], na, nb, d int) {
 	for i := range na {
 		row, out := a.row(i, d), dst.row(i, nb)

@@ -4,8 +4,8 @@ package simd
 
 import "unsafe"
 
-// dotKernels are the functions of a level: a tile of tall rows of a and 4 of b,
-// one row against 4, and one pair.
+// dotKernels are the functions of a level: tile takes as many rows of a as tall says and 4
+// of b, row takes one and 4, and pair one of each.
 type dotKernels struct {
 	tall            int
 	tile, row, pair func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)

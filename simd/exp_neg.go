@@ -2,14 +2,15 @@ package simd
 
 import "math"
 
-// Weights sets dst[i] = exp(-gamma d2[i]), the Gaussian weight of a squared
-// distance; dst is as long as d2 and gamma >= 0. The product with gamma is
-// rounded to float64 and what follows is within 0.59 units of the last place of
-// float32, so a weight w has an error of at most
+// Weights sets dst[i] = exp(-gamma d2[i]), the Gaussian weight of a squared distance. dst
+// is as long as d2, and gamma >= 0. The product with gamma is rounded to float64, and the
+// exponential is within 0.59 units of the last place of float32. So a weight w has an
+// error of at most
 //
 //	w (1.18 2^-24 + gamma d2 2^-53) + 0.59 2^-149.
 //
-// It is the same at every level. Weights allocates nothing.
+// Its bits are the same at every level. Weights panics where lengths differ, and allocates
+// nothing.
 func (s *Kernels) Weights(dst []float32, d2 []float64, gamma float64) {
 	if len(dst) != len(d2) {
 		panic("simd: weights: length mismatch")
@@ -21,17 +22,18 @@ func (s *Kernels) Weights(dst []float32, d2 []float64, gamma float64) {
 	}
 }
 
-// expNegF32Go sets dst[i] = exp(-x[i]); dst is as long as x, at least one number, and
-// may be x itself. The result is within 0.59 units of the last place for every
-// float32, subnormal results included; it is exactly 1 at 0, 0 from x = 104 on, +Inf
-// where the exponential overflows, and NaN for NaN. Nothing but tests calls it: they
-// try every float32, on which the bound of Weights rests.
+// expNegF32Go sets dst[i] = exp(-x[i]). dst is as long as x, at least one number, and may
+// be x itself. The result is within 0.59 units of the last place for every float32,
+// subnormal results included. It is exactly 1 at 0, 0 from x = 104 on, +Inf where the
+// exponential overflows, and NaN for NaN. Nobody but tests calls it: they try every
+// float32, which is what the bound of Weights rests on.
 func expNegF32Go(dst, x []float32) {
 	for i, v := range x {
 		dst[i] = expNegGo(float64(v))
 	}
 }
 
+// weightsF32Go is the reference of Weights.
 func weightsF32Go(dst []float32, d2 []float64, gamma float64) {
 	for i, v := range d2 {
 		dst[i] = expNegGo(float64(gamma * v))

@@ -2,25 +2,25 @@ package simd
 
 import "math"
 
-// A StepFinish is what FinishStep needs beside the rows themselves: it stays the same
-// over a chunk of rows. k is len(Mean). Tables by slot have a number, or a row of
-// numbers, for each slot, one after the other; a slot stands for a class of labels.
+// A StepFinish is what FinishStep needs beside the rows, and the sums that it adds up. All
+// but the sums stays the same over a chunk of rows. k is len(Mean). A slot stands for a
+// class of labels; tables have a number, or a row of numbers, for each slot, one after the
+// other.
 type StepFinish struct {
-	Mean []float64 // of the input, k
-	// The label term of a row in slot s is Weight[s] (x - Mean) - Target[s], Pull its
+	Mean []float64 // of the input, k numbers
+	// The label term of a row in slot s is Weight[s] (x - Mean) - Target[s]. Pull is its
 	// factor, and Extra[s] >= 0 its part of the diagonal.
 	Pull          float64
 	Weight, Extra []float64
 	Target        []float64 // rows of k
-	// Class takes the sums of the next iterate over the rows of a slot. Its rows
-	// are of ClassWidth(k) numbers, ClassSum adds up those of a column.
+	// Class takes the sums of the next iterate over the rows of a slot. It has
+	// ClassWidth(k) numbers for each slot; ClassSum adds up those of a column.
 	Class []float64
 	Sums  StepSums
 }
 
-// StepSums are sums over the numbers that FinishStep has seen, in eight lanes:
-// that of column c of row r of a call is c mod 8, and (r k + c) mod 8 where k is 1
-// or 2.
+// StepSums are sums over the numbers that FinishStep has seen, in eight lanes. The lane of
+// column c of row r of a call is c mod 8, or (r k + c) mod 8 where k is 1 or 2.
 type StepSums struct {
 	Objective, Change, Spread [8]float64
 	MaxAbs                    [8]float32
@@ -43,8 +43,8 @@ const finishLanes = 8
 // packed tells whether vectors hold several rows of k columns.
 func packed(k int) bool { return k == 1 || k == 2 }
 
-// ClassWidth returns the length of a row of Finish.Class: k, or, for 1 and 2
-// columns, a number for each lane, so that no sum waits for the row before.
+// ClassWidth returns how many numbers StepFinish.Class has for a slot: k, or, where k is 1
+// or 2, one for each lane, so that no sum waits for the row before.
 func ClassWidth(k int) int {
 	if packed(k) {
 		return finishLanes
@@ -62,8 +62,8 @@ func (f *StepFinish) ClassSum(slot, c int) (sum float64) {
 	return sum
 }
 
-// FinishStep turns rows of W x into rows of the next iterate. For row r, of slot s,
-// and column c, with x, wx and the degree those of the row,
+// FinishStep turns rows of W x into rows of the next iterate. For row r, of slot s, and
+// column c, it computes in float64
 //
 //	centred  = x - Mean
 //	label    = Weight centred - Target
@@ -71,9 +71,10 @@ func (f *StepFinish) ClassSum(slot, c int) (sum float64) {
 //	step     = 1/2 / (degree + Extra),   0 where the sum is 0
 //	next     = x - step gradient,        rounded to float32
 //
-// in float64, products and sums fused but in the label: for a class of one the two
-// parts of that are the same numbers, and what is left of them would be divided by a
-// degree that may be tiny. next is written to dst, and the sums go on by
+// where x, wx and degree are those of the row. Products are fused with the sums they go
+// into, but not in the label: for a class of one its two parts are the same numbers, and a
+// difference that fusing left would be divided by a degree that may be tiny. FinishStep
+// writes next to dst, and the sums go on by
 //
 //	Objective += centred gradient
 //	Change    += (next - x)^2
@@ -81,11 +82,11 @@ func (f *StepFinish) ClassSum(slot, c int) (sum float64) {
 //	MaxAbs     = max(MaxAbs, |next|)    NaN counts as the largest
 //	Class[s]  += next
 //
-// lane by lane in the order of the rows. The numbers do not depend on the level.
+// lane by lane in the order of the rows. The bits do not depend on the level.
 //
-// wx has rows of k numbers one after the other; x and dst have strides, and may be
-// the same memory with the same stride. There are as many rows as slots. FinishStep
-// panics where a slice is too short or a slot is out of range. It allocates nothing.
+// wx has rows of k numbers one after the other. x and dst may be the same memory with the
+// same stride. There are as many rows as slots. FinishStep panics where a slice is too
+// short or a slot is out of range. It allocates nothing.
 func (s *Kernels) FinishStep(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
 	k, rows := len(f.Mean), len(slots)
 	switch {

@@ -4,8 +4,8 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
-// finishArgs are the arguments of the generated functions, which read them from
-// here as they need them.
+// finishArgs are the arguments of the generated functions, which read one when they need
+// it.
 type finishArgs struct {
 	dst, x, wx                           *float32
 	degrees                              *float64
@@ -17,8 +17,8 @@ type finishArgs struct {
 	pull                                 float64
 }
 
-// finishParts returns how many rows the generated functions do, and their
-// arguments. The rest, less than a vector, is left to plain Go.
+// finishParts returns how many rows the generated functions do, and their arguments. Plain
+// Go does the rest: less than a vector, or all rows where they have gaps.
 func finishParts(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
 	k := len(f.Mean)
 	rows = len(slots)

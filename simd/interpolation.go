@@ -1,17 +1,19 @@
 package simd
 
-// NodeLanes is the number of chains in which PointsToNodes adds: the points of a call come in
-// multiples of it.
+// NodeLanes is the number of chains in which PointsToNodes adds. The points of a call come
+// in multiples of it.
 const NodeLanes = 8
 
-// LagrangeBasis sets the polynomials that are 1 in one node and 0 in the others at some
-// points. With m = len(t), for every node a,
+// LagrangeBasis evaluates the polynomials that are 1 in one node and 0 in the others. With
+// m = len(t) points, for every node a and every point i,
 //
 //	dst[a m + i] = factor[a] prod over b != a of (t[i] - nodes[b])
 //
-// as the product of the factors before a, times factor[a] and times the factors behind
-// it, where a is in the first half, and the other way about in the second; each in the
-// order of the nodes from its end on. The bits are the same at every level.
+// Where a is in the first half of the nodes, this is the product of the differences before
+// a, from the first node on, times factor[a], times the product of those behind a, from the
+// last node on. In the second half the two products change places. In the middle of an odd
+// number of nodes it is the product of both, times factor[a]. The bits are the same at
+// every level.
 //
 // m must be a multiple of NodeLanes. LagrangeBasis panics where it is not or slices do not
 // fit, and allocates nothing.
@@ -56,15 +58,15 @@ func lagrangeBasisGo(dst, t, nodes, factor []float64) {
 	}
 }
 
-// PointsToNodes adds numbers of points to those of the nodes of a tensor grid. rows and last
-// have, one after the other, the weights of m = len(x) points for every row of nodes
-// and for every node in a row, p of them:
+// PointsToNodes adds the numbers x of m = len(x) points to those of the nodes of a tensor
+// grid, which has rows of p nodes. rows has m weights for every row of nodes, and last m
+// weights for every node in a row, one after the other:
 //
 //	dst[r p + b] += sum over i of rows[r m + i] x[i] last[b m + i]
 //
-// The sum is made in eight chains, point i in chain i mod 8, products rounded from left
-// to right, as ((c0 + c4) + (c2 + c6)) + ((c1 + c5) + (c3 + c7)). So the result has the
-// same bits at every level, and a point whose x is 0 adds nothing to it.
+// Products are rounded from left to right and added in eight chains, point i in chain
+// i mod 8. The sum is ((c0 + c4) + (c2 + c6)) + ((c1 + c5) + (c3 + c7)). So the result has
+// the same bits at every level, and a point whose x is 0 adds nothing to it.
 //
 // m must be a multiple of NodeLanes, and len(last) a multiple of m. PointsToNodes panics where
 // slices do not fit, and allocates nothing.
@@ -115,13 +117,13 @@ func pointsToNodesGo(dst, rows, last, x []float64) {
 	}
 }
 
-// NodesToPoints is the way back: for the first n of m = len(dst) points
+// NodesToPoints goes the way back. For the first n of m = len(dst) points
 //
 //	dst[i] = sum over r of rows[r m + i] (sum over b of last[b m + i] nodes[r p + b])
 //
-// with both sums in the order of the nodes and products rounded before they are added.
-// The bits are the same at every level; what the numbers of dst behind n become is
-// not. Conditions are those of PointsToNodes, and n must not exceed m.
+// Both sums are in the order of the nodes, and products are rounded before they are added.
+// The bits are the same at every level, but those of what dst has behind n. Conditions are
+// those of PointsToNodes, and n must not exceed m.
 func (s *Kernels) NodesToPoints(dst, rows, last, nodes []float64, n int) {
 	m := len(dst)
 	if n > m {

@@ -1,8 +1,8 @@
 package simd
 
-// Kernels are the functions of one level. They are immutable and safe for
-// concurrent use; an engine keeps the table it was made with, so that two
-// engines of one program may run at different levels.
+// Kernels are the functions of one level. They do not change and are safe for concurrent
+// use. An engine keeps those it was made with, so two engines of one program may run at
+// different levels.
 type Kernels struct {
 	level              Level
 	sumSparse          func(dst []float64, ptr []uint64, val []float32)
@@ -10,7 +10,7 @@ type Kernels struct {
 	growBox            func(lo, hi, x []float32)
 	mulSparse          func(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32])
 	mulSparseOffsets   func(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32])
-	mulSparseOffsets16 func(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool // may be nil
+	mulSparseOffsets16 func(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool // nil where a level has none; false where it did nothing
 	packColumns        func(off []uint16, ptr []uint64, base, ind []uint32)
 	float32s           func(dst []float32, half []uint16)
 	expNeg             func(dst, x []float32)
@@ -35,11 +35,11 @@ type Kernels struct {
 	dots               func(dst, a, b Rows[float32], na, nb, d int)
 }
 
-// At returns the kernels of a level, or of the highest below it that Best
-// allows here. At(Best()) is the usual call.
+// At returns the kernels of a level, or of the highest below it where Best is lower.
+// At(Best()) is the usual call.
 func At(level Level) *Kernels { return tableOf(lower(level, Best())) }
 
-// Level returns the level the kernels are of.
+// Level returns the level of the kernels.
 func (s *Kernels) Level() Level { return s.level }
 
 var genericKernels = Kernels{

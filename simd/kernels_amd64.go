@@ -2,6 +2,8 @@
 
 package simd
 
+// tableOf returns the kernels of a level. Functions whose names end in that of a level hand
+// their arguments to its assembly.
 func tableOf(level Level) *Kernels { return &tables[level] }
 
 var tables = [...]Kernels{
@@ -73,7 +75,7 @@ var avx512Kernels = Kernels{
 	roundToBytes:       roundToBytesAVX512,
 }
 
-// with returns the kernels of a level that has but one of its own.
+// with returns the kernels of a level that has one of its own and else those of s.
 func (s Kernels) with(level Level, byteDotsAbove func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)) Kernels {
 	s.level, s.byteDotsAbove = level, byteDotsAbove
 	return s

@@ -2,6 +2,8 @@
 
 package simd
 
+// tableOf returns the kernels of a level. Functions whose names end in NEON hand their
+// arguments to its assembly.
 func tableOf(level Level) *Kernels {
 	if level == NEON {
 		return &neonKernels

@@ -8,12 +8,12 @@ import (
 
 func TestLevelNames(t *testing.T) {
 	for l := Generic; l <= NEON; l++ {
-		got, err := LevelByName(l.String())
+		got, err := levelByName(l.String())
 		if err != nil || got != l {
-			t.Errorf("LevelByName(%q) = %v, %v", l, got, err)
+			t.Errorf("levelByName(%q) = %v, %v", l, got, err)
 		}
 	}
-	if _, err := LevelByName("sse2"); err == nil {
+	if _, err := levelByName("sse2"); err == nil {
 		t.Error("sse2 is a level")
 	}
 	if got := Level(9).String(); got != "Level(9)" {
@@ -71,8 +71,8 @@ func TestAt(t *testing.T) {
 			t.Errorf("At(%v) is of level %v, which this machine does not have", l, got)
 		}
 	}
-	if Best() > Detect() {
-		t.Errorf("best %v is above %v", Best(), Detect())
+	if Best() > host() {
+		t.Errorf("best %v is above %v", Best(), host())
 	}
 }
 

@@ -1,27 +1,27 @@
 package simd
 
-// MulSparse multiplies a run of rows of a compressed sparse matrix with the first
-// k columns of the row-major x:
+// MulSparse multiplies a run of rows of a compressed sparse matrix with the first k columns
+// of x:
 //
-//	dst[r*dstStride+c] = sum over p from ptr[r] to ptr[r+1]-1 of val[p] x[ind[p]*stride+c]
+//	dst[r][c] = sum over p from ptr[r] to ptr[r+1]-1 of val[p] x[ind[p]][c]
 //
-// for r from 0 to len(ptr)-2. ptr is the run's piece of the row pointers, one
-// longer than the run, and points into the whole of ind and val.
+// for r from 0 to len(ptr)-2 and c < k, where [r][c] is number c of row r. ptr is the run's
+// piece of the row pointers, one longer than the run; it points into the whole of ind and
+// val.
 //
-// Products are rounded to float32 and added four at a time, in stored order,
+// Products are rounded to float32 and added four at a time, in stored order:
 //
-//	sum += float64((v0 + v1) + (v2 + v3)),   v = val x in float32,
+//	sum += float64((v0 + v1) + (v2 + v3)),   v = val x in float32.
 //
-// before the sum is rounded to float32. Its error is at most 3.1 2^-24 times the
-// sum of |val x|, however long the row is, before the last rounding, and 2^-150 for
-// each product below the float32 range. It has the same bits at every level, for
-// any k, and however the rows are cut into runs.
+// The sum is rounded to float32 at the end. Before that its error is at most 3.1 2^-24
+// times the sum of |val x|, however long the row is, and 2^-150 more for each product below
+// the range of float32. The result has the same bits at every level, for any k, and
+// however the rows are cut into runs.
 //
-// The row pointers must ascend and x must have a row for every column: they are
-// those of a matrix that was checked when it was made, and are not looked at
-// again. What is checked, with a panic, are the ends of the slices.
-// dst must not overlap x. MulSparse allocates nothing and is safe for concurrent
-// use on runs that write different rows.
+// The row pointers must ascend, and x must have a row for every column. MulSparse does not
+// check that: the matrix was checked when it was made. It panics where the ends of slices
+// do not fit. dst must not overlap x. MulSparse allocates nothing, and is safe for
+// concurrent use on runs that write different rows.
 func (s *Kernels) MulSparse(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	if checkMulSparse(dst, k, ptr, len(ind), len(val), x) {
 		reads(ind[ptr[0]:ptr[len(ptr)-1]])
@@ -71,10 +71,11 @@ func mulSparseRowGo[I column](out []float32, ind []I, val, x []float32, stride i
 	}
 }
 
-// A column of a matrix, or its offset from the base of a row.
+// A column is a column of a matrix, or its offset from the base of a row.
 type column interface{ uint16 | uint32 }
 
-// The conversions around products keep the compiler from fusing them.
+// The functions named Fours add four products at a time, for as many columns as their
+// names say. The conversions around products keep the compiler from fusing them.
 
 func mulFours8Go[I column](out *[8]float32, ind []I, val, x []float32, stride int) {
 	var sum [8]float64

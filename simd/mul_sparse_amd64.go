@@ -23,8 +23,8 @@ func mulSparseAVX2(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []f
 	mulSparseInWidths(mulSparseOfAVX2[:], dst, k, ptr, ind, val, x)
 }
 
-// gatherStride is the largest stride of x that the gathers of AVX-512 take: they
-// multiply 32 bits, in bytes.
+// gatherStride is the largest stride of x that the gathers of AVX-512 take, because they
+// multiply it, in bytes, as a number of 32 bits.
 const gatherStride = math.MaxUint32 / 4
 
 func mulSparseAVX512(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
@@ -36,8 +36,8 @@ func mulSparseAVX512(dst Rows[float32], k int, ptr []uint64, ind []uint32, val [
 }
 
 // mulSparseInWidths covers the columns with the widths there are. Where that takes more
-// than one group the rows are cut into pieces, so that the matrix is read from
-// memory once.
+// than one function it cuts the rows into pieces, so that the matrix is read from memory
+// once.
 func mulSparseInWidths(t []mulSparseKernel, dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	rows := len(ptr) - 1
 	whole := 1<<widest(k, len(t)) == k

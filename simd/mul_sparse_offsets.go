@@ -5,8 +5,8 @@ package simd
 //
 //	base[r] + off[p]
 //
-// with a base for every row of the run. The sums are the same, with the same bits
-// at every level. x must reach to the base of every row, of empty ones too.
+// There is a base for every row of the run. The sums are those of MulSparse, with the same
+// bits at every level. x must reach to the base of every row, of empty ones too.
 func (s *Kernels) MulSparseOffsets(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
 	if checkMulSparse(dst, k, ptr, len(off), len(val), x) {
 		checkBases(ptr, base)
@@ -17,8 +17,8 @@ func (s *Kernels) MulSparseOffsets(dst Rows[float32], k int, ptr []uint64, base 
 	}
 }
 
-// MulSparseOffsets16 is MulSparseOffsets with values of 16 bits as well, which Float16 makes.
-// They are converted to float32, which is exact, before they are multiplied.
+// MulSparseOffsets16 is MulSparseOffsets with values of 16 bits, as Float16 makes them. It
+// converts them to float32, which is exact, before it multiplies.
 func (s *Kernels) MulSparseOffsets16(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) {
 	if checkMulSparse(dst, k, ptr, len(off), len(val), x) {
 		checkBases(ptr, base)
@@ -32,6 +32,7 @@ func (s *Kernels) MulSparseOffsets16(dst Rows[float32], k int, ptr []uint64, bas
 	}
 }
 
+// checkBases panics where a row has no base.
 func checkBases(ptr []uint64, base []uint32) {
 	if len(base) < len(ptr)-1 {
 		panic("simd: mul sparse offsets: fewer bases than rows")

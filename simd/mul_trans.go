@@ -4,11 +4,11 @@ package simd
 //
 //	dst[c][t] = sum over r < rows of w[r][c] a[r][t]
 //
-// for c < k and t < cols, where [c][t] is number t of row c. Products are rounded to float32 and added in the order of
-// the rows, in float32: the error is at most (rows+1) 2^-24 times the sum of
-// |w a|, so blocks are to be short, and sums over many of them float64. It has the
-// same bits at every level. MulTrans panics where a slice is too short; it allocates
-// nothing. dst must not overlap w or a.
+// for c < k and t < cols, where [c][t] is number t of row c. Products are rounded to
+// float32 and added in the order of the rows, in float32. The error is at most
+// (rows+1) 2^-24 times the sum of |w a|: blocks should be short, and sums over many of
+// them float64. MulTrans has the same bits at every level. It panics where a slice is too
+// short, and allocates nothing. dst must not overlap w or a.
 func (s *Kernels) MulTrans(dst, w, a Rows[float32], k, rows, cols int) {
 	switch {
 	case k < 0 || rows < 0 || cols < 0 || dst.Stride < cols || w.Stride < k || a.Stride < cols:
@@ -28,6 +28,7 @@ func (s *Kernels) MulTrans(dst, w, a Rows[float32], k, rows, cols int) {
 	s.mulTrans(dst, w, a, k, rows, cols)
 }
 
+// mulTransGo is the reference.
 func mulTransGo(dst, w, a Rows[float32], k, rows, cols int) {
 	for c := range k {
 		out := dst.row(c, cols)

@@ -4,6 +4,8 @@ package simd
 
 import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
+// A mulTransKernel is a generated function, which takes some columns of w and some vectors
+// of columns of a.
 type mulTransKernel = func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows, last uintptr)
 
 // mulTransKernels are the functions of a level: for 1 or 2 columns of w, and 1, 2

@@ -1,12 +1,10 @@
 package simd
 
-import (
-	"math"
-)
+import "math"
 
-// Candidates are points that may be near to others, and the scratch memory of a
-// worker that searches: points close together share their candidates, which are
-// collected once for all of them.
+// Candidates are points that may be near to others. Points close together share their
+// candidates, which Collect copies once for all of them. A worker keeps one Candidates as
+// its scratch memory.
 type Candidates struct {
 	d, room, n int
 	at         []float64 // coordinate a of candidate c at a*stride + c
@@ -17,7 +15,7 @@ type Candidates struct {
 // candidatePad is how far whole vectors reach beyond the last candidate.
 const candidatePad = 16
 
-// NewCandidates returns room for so many points in d dimensions.
+// NewCandidates returns Candidates with room for so many points in d dimensions.
 func NewCandidates(d, room int) *Candidates {
 	stride := (room+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
 	return &Candidates{
@@ -29,17 +27,17 @@ func NewCandidates(d, room int) *Candidates {
 // Len returns the number of candidates.
 func (c *Candidates) Len() int { return c.n }
 
-// CoordinatePad is the number of entries that must follow the last coordinate of
-// what Collect reads: it reads whole vectors. They may be anything.
+// CoordinatePad is how many numbers must follow the last coordinate that Collect reads,
+// because it reads whole vectors. They may be anything.
 const CoordinatePad = candidatePad
 
 // Collect sets the candidates to the points of some spans. Coordinate a of point j is
-// number j of row a of coords. spans holds pairs of numbers: the span of a pair is the
-// points from the first to one before the second.
+// number j of row a of coords. spans holds pairs of numbers; the span of a pair is the
+// points from its first number to one before its second.
 //
-// Coordinates are converted to float64, in which Near and CountNear compute: so
-// whether a point is near has the same answer at every level, and coordinates may be
-// far from the origin.
+// Collect converts coordinates to float64, in which FindNear and CountNear compute. So
+// whether a point is near has the same answer at every level, and coordinates may be far
+// from the origin.
 //
 // Collect panics where a slice is too short or there are more points than room.
 func (s *Kernels) Collect(c *Candidates, coords Rows[float32], spans []uint32) {
@@ -61,22 +59,22 @@ func (s *Kernels) Collect(c *Candidates, coords Rows[float32], spans []uint32) {
 	}
 }
 
-// padded is the number of candidates with those that are never near.
+// padded returns the number of candidates, those included that are never near.
 func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 
-// FindNear finds, for each of len(counts) points from first on, the candidates that
-// are near to it, with
+// FindNear finds the candidates near to each of len(counts) points, which begin with point
+// first. A candidate c is near to a point x where
 //
 //	d2 = (x_0 - c_0)^2 + (x_1 - c_1)^2 + ...   in float64, from left to right,
 //
-// at most r2 and not zero: a candidate at the point's own place counts as the
-// point itself. Those of the first point come first in ind and d2, in the order
-// of the candidates, and counts[i] is the number of those of point i. FindNear returns
-// their total. Points are in coords as for Collect.
+// is at most r2 and not zero: a candidate at the point's own place counts as the point
+// itself. The candidates near to the first point come first in ind, with their d2, in the
+// order in which they were collected; counts[i] is how many there are for point i, and
+// FindNear returns their total. Points are in coords as for Collect.
 //
-// ind and d2 need room for every candidate of every point and 16 more numbers,
-// which may be overwritten. FindNear panics where a slice is too short. It allocates
-// nothing, and has the same bits at every level. A NaN is never near.
+// ind and d2 need room for every candidate of every point and 16 more numbers, which may
+// be overwritten. FindNear panics where a slice is too short. It allocates nothing, and has
+// the same bits at every level. A NaN is never near.
 func (s *Kernels) FindNear(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], first int, r2 float64) int {
 	checkNear(c, len(counts), coords, first)
 	if need := len(counts)*c.n + candidatePad; len(ind) < need || len(d2) < need {
@@ -92,7 +90,7 @@ func (s *Kernels) FindNear(ind []uint32, d2 []float64, counts []uint32, c *Candi
 	return total
 }
 
-// CountNear sets the counts that Near does, and returns their total.
+// CountNear sets the counts that FindNear sets, and returns their total.
 func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords Rows[float32], first int, r2 float64) int {
 	checkNear(c, len(counts), coords, first)
 	if c.n == 0 || c.d == 0 || len(counts) == 0 {
@@ -109,8 +107,8 @@ func checkNear(c *Candidates, m int, coords Rows[float32], first int) {
 	}
 }
 
-// checkSpans panics where a span, with the pad, lies beyond the coordinates and
-// returns the number of points of all spans.
+// checkSpans panics where a span, with the pad, lies beyond the coordinates. It returns the
+// number of points of all spans.
 func checkSpans(d int, coords Rows[float32], spans []uint32) (n int) {
 	if len(spans)%2 != 0 {
 		panic("simd: collect: odd number of span ends")
@@ -162,6 +160,7 @@ func findNearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coor
 	return total
 }
 
+// countNearGo is the reference.
 func countNearGo(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	total := 0
 	for i := range counts {

@@ -4,7 +4,8 @@ package simd
 //
 //	off[p] = ind[p] - base[r]   mod 2^16
 //
-// for the entries p of row r, from ptr[r] to ptr[r+1]-1.
+// for the entries p of row r, from ptr[r] to ptr[r+1]-1. It panics where the ends of slices
+// do not fit, and allocates nothing.
 func (s *Kernels) PackColumns(off []uint16, ptr []uint64, base, ind []uint32) {
 	rows := len(ptr) - 1
 	if rows <= 0 {

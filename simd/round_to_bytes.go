@@ -5,15 +5,16 @@ package simd
 //
 //	v = (x[c] - centre[c]) * inverse,
 //
-// an even one where two are. It returns the sum of squares of what that misses, v -
-// code[c], and the sums of the squares of the code and of the code itself. Differences,
-// products and squares are each rounded to float64; squares are added in 8 lanes,
-// column c to lane c%8, and lanes in halves, 0 to 3 and 4 to 7, down to one: the bits
-// are the same at every level. All numbers given are finite; where a v is not, neither
-// is what it misses.
+// the even one where two are. missed is the sum of the squares of v - code[c]; squares and
+// sum are the sums of the squares of the code and of the code itself.
 //
-// x has at most 2^16 columns, and centre and code as many; RoundToBytes panics else. It
-// allocates nothing.
+// Differences, products and squares are each rounded to float64. Squares are added in 8
+// lanes, column c to lane c%8, and lanes in halves, 0 to 3 and 4 to 7, down to one. So the
+// bits are the same at every level. The numbers given must be finite; where a v is not,
+// missed is not either.
+//
+// x has at most 2^16 columns, and centre and code as many as x; RoundToBytes panics where
+// that is not so. It allocates nothing.
 func (s *Kernels) RoundToBytes(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32) {
 	if len(x) > 1<<16 || len(centre) != len(x) || len(code) != len(x) {
 		panic("simd: round to bytes: bad shape")
@@ -31,7 +32,7 @@ func roundToBytesGo(code []int8, x, centre []float32, inverse float64) (missed f
 	return r.sums()
 }
 
-// byteRounding are the sums of RoundToBytes.
+// A byteRounding holds the sums of RoundToBytes.
 type byteRounding struct {
 	lanes        [8]float64
 	squares, sum int32
@@ -58,6 +59,7 @@ func (r *byteRounding) add(code []int8, x, centre []float32, inverse float64) {
 	}
 }
 
+// sums returns what RoundToBytes does.
 func (r *byteRounding) sums() (missed float64, squares, sum int32) {
 	for width := 4; width > 0; width /= 2 {
 		for l, v := range r.lanes[width : 2*width] {

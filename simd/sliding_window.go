@@ -1,15 +1,16 @@
 package simd
 
-// A Window is a run of numbers that ascend: those from place From to To-1, of which
-// more follow up to End-1. Half is how far they may be from the middle.
+// A Window is a run of numbers that ascend, at places From to To-1. More of them follow, up
+// to place End-1. Half is how far the numbers may be from the range that the window is
+// moved to.
 type Window struct{ From, To, End, Half int }
 
-// SlideWindows moves windows on to the numbers that are within Half of the range from lo
-// to hi: From goes to the first from From on that is not below lo-Half, To behind
-// the last that is not above hi+Half, neither of them back. Numbers must ascend from
-// From to End-1, and Half be less than 2^62.
+// SlideWindows moves windows on to the numbers within Half of the range from lo to hi. From
+// goes to the first number that is not below lo-Half, and To behind the last that is not
+// above hi+Half; neither goes back. Numbers must ascend from From to End-1, and Half must
+// be less than 2^62.
 //
-// SlideWindows panics where a window is not one of numbers, or Half is negative.
+// SlideWindows panics where a window reaches beyond the numbers, or Half is negative.
 func (s *Kernels) SlideWindows(windows []Window, numbers []uint32, lo, hi uint32) {
 	if len(windows) == 0 {
 		return

@@ -2,8 +2,9 @@ package simd
 
 import "sync"
 
-// A piece of a sparse matrix has at most pieceEntries entries, whose columns and values, 16 KiB,
-// stay in the first-level cache, or is one row; and at most pieceRows rows.
+// A piece is a run of rows of a sparse matrix that is read more than once. It has at most
+// pieceRows rows and, unless it is one row, at most pieceEntries entries, whose columns and
+// values, 16 KiB, stay in the first-level cache.
 const (
 	pieceEntries = 1 << 11
 	pieceRows    = 1 << 10
@@ -19,7 +20,7 @@ func pieceEnd(ptr []uint64, lo int) int {
 	return hi
 }
 
-// mulSparseOffsets16InPieces converts the values of a piece after the other into the
+// mulSparseOffsets16InPieces converts the values of one piece after the other into the
 // first-level cache, where the kernels for values of 32 bits find them.
 func (s *Kernels) mulSparseOffsets16InPieces(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) {
 	room := pieceRooms.Get().(*pieceRoom)

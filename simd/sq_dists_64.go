@@ -2,14 +2,13 @@ package simd
 
 import "math"
 
-// SqDists64 is SqDists in float64, without a limit. Differences of float32 are
-// rounded to float64, and their squares, not rounded, are added in 16 lanes: column c to
+// SqDists64 is SqDists in float64, without a limit. Differences of float32 are rounded to
+// float64. Their squares are not rounded before they are added, in 16 lanes: column c to
 // lane c%16. Lanes are added in halves: 0 to 7 and 8 to 15, down to one. So the bits are
-// the same at every level, and the error is at most (d/16 + 8) 2^-53 times the squared
+// the same at every level. The error is at most (d/16 + 8) 2^-53 times the squared
 // distance.
 //
-// SqDists64 panics where dst or a row of the first or last index is too short; it
-// allocates nothing.
+// SqDists64 panics where SqDists does, and allocates nothing.
 func (s *Kernels) SqDists64(dst []float64, x []float32, rows Rows[float32], index []uint32) {
 	if len(dst) < len(index) || rows.Stride < len(x) {
 		panic("simd: sq dists 64: bad shape")

@@ -4,11 +4,11 @@ package simd
 //
 //	dst[r] = sum over p from ptr[r] to ptr[r+1]-1 of val[p]
 //
-// for r from 0 to len(ptr)-2, with ptr as in MulSparse. Each row is summed in
-// float64 in four chains, entry e of the row in chain e mod 4, as
-// (c0 + c2) + (c1 + c3). So the result has the same bits at every level, and its
-// error is at most (m/4 + 3) 2^-53 times the sum of |val| for a row of m entries.
-// It panics where the ends of slices do not fit and allocates nothing.
+// for r from 0 to len(ptr)-2, with ptr as in MulSparse. Each row is summed in float64, in
+// four chains: entry e of the row in chain e mod 4, and (c0 + c2) + (c1 + c3) at the end.
+// So the result has the same bits at every level. Its error is at most (m/4 + 3) 2^-53
+// times the sum of |val| for a row of m entries. SumSparse panics where the ends of slices
+// do not fit, and allocates nothing.
 func (s *Kernels) SumSparse(dst []float64, ptr []uint64, val []float32) {
 	rows := len(ptr) - 1
 	switch {

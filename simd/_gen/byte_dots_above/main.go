@@ -24,6 +24,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
 var level = flag.String("level", "avx2", "avx2, avx512, avx512vnni or amx")
@@ -72,7 +74,7 @@ func block(m method, suffix string, rows int) {
 	name := fmt.Sprintf("ByteDotsAbove%d%s", rows, suffix)
 	TEXT(name, NOSPLIT, "func(mask *uint64, a *int8, panel *uint8, depth, columns uintptr, bias, threshold *int32)")
 	Pragma("noescape")
-	Doc(name+fmt.Sprintf(" compares %d rows of products with their thresholds.", rows), "",
+	Doc(name+" compares the products of "+vec.Count(rows, "row")+" with their thresholds.", "",
 		fmt.Sprintf("\tfor i := range %d {", rows),
 		"\t\tfor j := range columns {",
 		"\t\t\tsum := bias[j]",

@@ -49,7 +49,7 @@ func tiles() {
 	const name = "ByteDotsAboveAMX"
 	TEXT(name, 0, "func(mask *uint64, a *int8, panel *uint8, depth, columns, rows uintptr, bias, threshold *int32)")
 	Pragma("noescape")
-	Doc(name+" compares rows of products with their thresholds.", "",
+	Doc(name+" compares the products of rows with their thresholds.", "",
 		"\tfor i := range rows {",
 		"\t\tfor j := range columns {",
 		"\t\t\tsum := bias[j]",

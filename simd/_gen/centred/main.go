@@ -122,7 +122,7 @@ func centredMulTrans(l *vec.Singles, columns int) {
 	name := fmt.Sprintf("CentredMulTrans%dF32%s", columns, l.Suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is centredMulTransGo for %d columns of w, without setting dst to zero;", name, columns), "there is at least one row.")
+	Doc(fmt.Sprintf("%s is centredMulTransGo for %s of w;", name, vec.Count(columns, "column")), "there is at least one row.")
 	dst := []reg.GPVirtual{param("dst")}
 	if columns == 2 {
 		second := bytes("dstStride")
@@ -162,7 +162,7 @@ func centredDots(l *vec.Singles, columns int) {
 	name := fmt.Sprintf("CentredDots%dF32%s", columns, l.Suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is CentredDots for %d rows of b, each sum in %d lanes; there is at", name, columns, l.Lanes), "least one row of x.")
+	Doc(fmt.Sprintf("%s is CentredDots for %s of b, each sum in %d lanes; there is at", name, vec.Count(columns, "row"), l.Lanes), "least one row of x.")
 	dst, b := []reg.GPVirtual{param("dst")}, []reg.GPVirtual{param("b")}
 	if columns == 2 {
 		second, other := bytes("dstStride"), bytes("bStride")

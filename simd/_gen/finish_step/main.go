@@ -83,7 +83,7 @@ func main() {
 func begin(l *vec.Level, name, doc string, abs, half Mem) *finish {
 	TEXT(name, NOSPLIT, "func(args **float32)")
 	Pragma("noescape")
-	Doc(name+" is finishStepGo for "+doc+". args points to the first", "field of a finishArgs.")
+	Doc(name+" is finishStepGo for "+doc+". args points to the first", "field of a finishArgs of package simd.")
 	f := &finish{l: l, args: Load(Param("args"), GP64()).(reg.GPVirtual), abs: abs, half: half}
 	if l.Lanes == 8 {
 		f.objective, f.change, f.spread, f.maxAbs, f.sign = ZMM(), ZMM(), ZMM(), YMM(), YMM()

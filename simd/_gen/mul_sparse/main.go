@@ -26,6 +26,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
 var level = flag.String("level", "avx2", "avx2 or avx512")
@@ -273,7 +275,7 @@ func signFours(k int, v variant, suffix string) {
 	name := fmt.Sprintf(v.name, k) + suffix
 	TEXT(name, NOSPLIT, fmt.Sprintf("func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, %s, val *%s, nnz uintptr, x *float32, stride uintptr)", v.columns, v.value))
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s computes %d columns of the product of sparse rows with x.", name, k),
+	Doc(name+" computes "+vec.Count(k, "column")+" of the product of sparse rows with x.",
 		"",
 		"\tfor r := range rows {",
 		"\t\tsum := 0.0 // for each column",

@@ -43,7 +43,7 @@ func mulTrans(l *vec.Singles, columns, vectors int) {
 	name := fmt.Sprintf("MulTrans%dx%dF32%s", columns, vectors, l.Suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows, last uintptr)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s is mulTransGo for %d columns of w and %d vectors of %d columns of a,", name, columns, vectors, l.Lanes),
+	Doc(fmt.Sprintf("%s is mulTransGo for %s of w and %s of %d columns of a,", name, vec.Count(columns, "column"), vec.Count(vectors, "vector"), l.Lanes),
 		"the last of which has last columns.")
 	dst, dstStride := param("dst"), bytes("dstStride")
 	w, wStride := param("w"), bytes("wStride")

@@ -1,10 +1,9 @@
 // Command near writes the search for neighbours of a few points among many.
 //
-// Candidates are collected once for all points that share them. Neighbours and
-// their distances are found in float64, so the decision is that of plain Go to the
-// last bit; they are counted in float32 first, twice as many at a time, and again in
-// float64 where that leaves a pair in doubt. The number of candidates is rounded up
-// with such that are NaN and so never near: there are no short vectors.
+// Candidates are collected once for all points that share them. Neighbours are counted
+// and found in float64, so the decision is that of plain Go to the last bit. The number
+// of candidates is rounded up with such that are NaN and so never near: there are no
+// short vectors.
 //
 // Neighbours are written by moving the lanes that pass to the front of a vector
 // and storing it whole: what lies behind them is overwritten by the next vector.

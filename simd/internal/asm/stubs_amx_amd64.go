@@ -10,7 +10,7 @@ package asm
 //go:noescape
 func SavedByOS() uint32
 
-// ByteDotsAboveAMX compares rows of products with their thresholds.
+// ByteDotsAboveAMX compares the products of rows with their thresholds.
 //
 //	for i := range rows {
 //		for j := range columns {

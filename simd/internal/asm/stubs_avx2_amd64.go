@@ -9,7 +9,7 @@ package asm
 //go:noescape
 func AddRowsF64AVX2(dst *float64, n uintptr, v *float64, rows uintptr, x *float64, stride uintptr)
 
-// ByteDotsAbove1AVX2 compares 1 rows of products with their thresholds.
+// ByteDotsAbove1AVX2 compares the products of 1 row with their thresholds.
 //
 //	for i := range 1 {
 //		for j := range columns {
@@ -24,7 +24,7 @@ func AddRowsF64AVX2(dst *float64, n uintptr, v *float64, rows uintptr, x *float6
 //go:noescape
 func ByteDotsAbove1AVX2(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove2AVX2 compares 2 rows of products with their thresholds.
+// ByteDotsAbove2AVX2 compares the products of 2 rows with their thresholds.
 //
 //	for i := range 2 {
 //		for j := range columns {
@@ -44,7 +44,7 @@ func ByteDotsAbove2AVX2(mask *uint64, a *int8, panel *uint8, depth uintptr, colu
 //go:noescape
 func CentreF32AVX2(dst *float32, dstStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
-// CentredMulTrans2F32AVX2 is centredMulTransGo for 2 columns of w, without setting dst to zero;
+// CentredMulTrans2F32AVX2 is centredMulTransGo for 2 columns of w;
 // there is at least one row.
 //
 //go:noescape
@@ -56,13 +56,13 @@ func CentredMulTrans2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStrid
 //go:noescape
 func CentredDots2F32AVX2(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
-// CentredMulTrans1F32AVX2 is centredMulTransGo for 1 columns of w, without setting dst to zero;
+// CentredMulTrans1F32AVX2 is centredMulTransGo for 1 column of w;
 // there is at least one row.
 //
 //go:noescape
 func CentredMulTrans1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
-// CentredDots1F32AVX2 is CentredDots for 1 rows of b, each sum in 8 lanes; there is at
+// CentredDots1F32AVX2 is CentredDots for 1 row of b, each sum in 8 lanes; there is at
 // least one row of x.
 //
 //go:noescape
@@ -81,7 +81,7 @@ func CentredDots1F32AVX2(dst *float32, dstStride uintptr, b *float32, bStride ui
 //go:noescape
 func Dot2x4F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
-// Dot1x4F32AVX2 multiplies 1 rows of a with 4 of b.
+// Dot1x4F32AVX2 multiplies 1 row of a with 4 of b.
 //
 //	for i := range 1 {
 //		for j := range 4 {
@@ -94,7 +94,7 @@ func Dot2x4F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr,
 //go:noescape
 func Dot1x4F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
-// Dot1x1F32AVX2 multiplies 1 rows of a with 1 of b.
+// Dot1x1F32AVX2 multiplies 1 row of a with 1 of b.
 //
 //	for i := range 1 {
 //		for j := range 1 {
@@ -126,19 +126,19 @@ func ExpNegF32AVX2(dst *float32, x *float32, n uintptr)
 func WeightsF32AVX2(dst *float32, d2 *float64, n uintptr, gamma float64)
 
 // FinishStep1F32AVX2 is finishStepGo for k = 1 and strides of as much, in whole groups. args points to the first
-// field of a finishArgs.
+// field of a finishArgs of package simd.
 //
 //go:noescape
 func FinishStep1F32AVX2(args **float32)
 
 // FinishStep2F32AVX2 is finishStepGo for k = 2 and strides of as much, in whole groups. args points to the first
-// field of a finishArgs.
+// field of a finishArgs of package simd.
 //
 //go:noescape
 func FinishStep2F32AVX2(args **float32)
 
 // FinishStepF32AVX2 is finishStepGo for any k but 1 and 2. args points to the first
-// field of a finishArgs.
+// field of a finishArgs of package simd.
 //
 //go:noescape
 func FinishStepF32AVX2(args **float32)
@@ -163,7 +163,7 @@ func PointsToNodesF64AVX2(dst *float64, rows *float64, r uintptr, last *float64,
 //go:noescape
 func NodesToPointsF64AVX2(dst *float64, n uintptr, rows *float64, r uintptr, last *float64, p uintptr, nodes *float64, m uintptr)
 
-// MulSparse1F32AVX2 computes 1 columns of the product of sparse rows with x.
+// MulSparse1F32AVX2 computes 1 column of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -183,7 +183,7 @@ func NodesToPointsF64AVX2(dst *float64, n uintptr, rows *float64, r uintptr, las
 //go:noescape
 func MulSparse1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// MulSparseOffsets1F32AVX2 computes 1 columns of the product of sparse rows with x.
+// MulSparseOffsets1F32AVX2 computes 1 column of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -375,25 +375,25 @@ func MulTrans2x4F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uin
 //go:noescape
 func MulTrans2x2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans2x1F32AVX2 is mulTransGo for 2 columns of w and 1 vectors of 8 columns of a,
+// MulTrans2x1F32AVX2 is mulTransGo for 2 columns of w and 1 vector of 8 columns of a,
 // the last of which has last columns.
 //
 //go:noescape
 func MulTrans2x1F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans1x4F32AVX2 is mulTransGo for 1 columns of w and 4 vectors of 8 columns of a,
+// MulTrans1x4F32AVX2 is mulTransGo for 1 column of w and 4 vectors of 8 columns of a,
 // the last of which has last columns.
 //
 //go:noescape
 func MulTrans1x4F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans1x2F32AVX2 is mulTransGo for 1 columns of w and 2 vectors of 8 columns of a,
+// MulTrans1x2F32AVX2 is mulTransGo for 1 column of w and 2 vectors of 8 columns of a,
 // the last of which has last columns.
 //
 //go:noescape
 func MulTrans1x2F32AVX2(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans1x1F32AVX2 is mulTransGo for 1 columns of w and 1 vectors of 8 columns of a,
+// MulTrans1x1F32AVX2 is mulTransGo for 1 column of w and 1 vector of 8 columns of a,
 // the last of which has last columns.
 //
 //go:noescape

@@ -9,7 +9,7 @@ package asm
 //go:noescape
 func AddRowsF64AVX512(dst *float64, n uintptr, v *float64, rows uintptr, x *float64, stride uintptr)
 
-// ByteDotsAbove1AVX512 compares 1 rows of products with their thresholds.
+// ByteDotsAbove1AVX512 compares the products of 1 row with their thresholds.
 //
 //	for i := range 1 {
 //		for j := range columns {
@@ -24,7 +24,7 @@ func AddRowsF64AVX512(dst *float64, n uintptr, v *float64, rows uintptr, x *floa
 //go:noescape
 func ByteDotsAbove1AVX512(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove2AVX512 compares 2 rows of products with their thresholds.
+// ByteDotsAbove2AVX512 compares the products of 2 rows with their thresholds.
 //
 //	for i := range 2 {
 //		for j := range columns {
@@ -39,7 +39,7 @@ func ByteDotsAbove1AVX512(mask *uint64, a *int8, panel *uint8, depth uintptr, co
 //go:noescape
 func ByteDotsAbove2AVX512(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove3AVX512 compares 3 rows of products with their thresholds.
+// ByteDotsAbove3AVX512 compares the products of 3 rows with their thresholds.
 //
 //	for i := range 3 {
 //		for j := range columns {
@@ -54,7 +54,7 @@ func ByteDotsAbove2AVX512(mask *uint64, a *int8, panel *uint8, depth uintptr, co
 //go:noescape
 func ByteDotsAbove3AVX512(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove4AVX512 compares 4 rows of products with their thresholds.
+// ByteDotsAbove4AVX512 compares the products of 4 rows with their thresholds.
 //
 //	for i := range 4 {
 //		for j := range columns {
@@ -74,7 +74,7 @@ func ByteDotsAbove4AVX512(mask *uint64, a *int8, panel *uint8, depth uintptr, co
 //go:noescape
 func CentreF32AVX512(dst *float32, dstStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
-// CentredMulTrans2F32AVX512 is centredMulTransGo for 2 columns of w, without setting dst to zero;
+// CentredMulTrans2F32AVX512 is centredMulTransGo for 2 columns of w;
 // there is at least one row.
 //
 //go:noescape
@@ -86,13 +86,13 @@ func CentredMulTrans2F32AVX512(dst *float32, dstStride uintptr, w *float32, wStr
 //go:noescape
 func CentredDots2F32AVX512(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
-// CentredMulTrans1F32AVX512 is centredMulTransGo for 1 columns of w, without setting dst to zero;
+// CentredMulTrans1F32AVX512 is centredMulTransGo for 1 column of w;
 // there is at least one row.
 //
 //go:noescape
 func CentredMulTrans1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)
 
-// CentredDots1F32AVX512 is CentredDots for 1 rows of b, each sum in 16 lanes; there is at
+// CentredDots1F32AVX512 is CentredDots for 1 row of b, each sum in 16 lanes; there is at
 // least one row of x.
 //
 //go:noescape
@@ -111,7 +111,7 @@ func CentredDots1F32AVX512(dst *float32, dstStride uintptr, b *float32, bStride 
 //go:noescape
 func Dot4x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
-// Dot1x4F32AVX512 multiplies 1 rows of a with 4 of b.
+// Dot1x4F32AVX512 multiplies 1 row of a with 4 of b.
 //
 //	for i := range 1 {
 //		for j := range 4 {
@@ -124,7 +124,7 @@ func Dot4x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintpt
 //go:noescape
 func Dot1x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
-// Dot1x1F32AVX512 multiplies 1 rows of a with 1 of b.
+// Dot1x1F32AVX512 multiplies 1 row of a with 1 of b.
 //
 //	for i := range 1 {
 //		for j := range 1 {
@@ -156,19 +156,19 @@ func ExpNegF32AVX512(dst *float32, x *float32, n uintptr)
 func WeightsF32AVX512(dst *float32, d2 *float64, n uintptr, gamma float64)
 
 // FinishStep1F32AVX512 is finishStepGo for k = 1 and strides of as much, in whole groups. args points to the first
-// field of a finishArgs.
+// field of a finishArgs of package simd.
 //
 //go:noescape
 func FinishStep1F32AVX512(args **float32)
 
 // FinishStep2F32AVX512 is finishStepGo for k = 2 and strides of as much, in whole groups. args points to the first
-// field of a finishArgs.
+// field of a finishArgs of package simd.
 //
 //go:noescape
 func FinishStep2F32AVX512(args **float32)
 
 // FinishStepF32AVX512 is finishStepGo for any k but 1 and 2. args points to the first
-// field of a finishArgs.
+// field of a finishArgs of package simd.
 //
 //go:noescape
 func FinishStepF32AVX512(args **float32)
@@ -193,7 +193,7 @@ func PointsToNodesF64AVX512(dst *float64, rows *float64, r uintptr, last *float6
 //go:noescape
 func NodesToPointsF64AVX512(dst *float64, n uintptr, rows *float64, r uintptr, last *float64, p uintptr, nodes *float64, m uintptr)
 
-// MulSparse1F32AVX512 computes 1 columns of the product of sparse rows with x.
+// MulSparse1F32AVX512 computes 1 column of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -213,7 +213,7 @@ func NodesToPointsF64AVX512(dst *float64, n uintptr, rows *float64, r uintptr, l
 //go:noescape
 func MulSparse1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// MulSparseOffsets1F32AVX512 computes 1 columns of the product of sparse rows with x.
+// MulSparseOffsets1F32AVX512 computes 1 column of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -233,7 +233,7 @@ func MulSparse1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //go:noescape
 func MulSparseOffsets1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
-// MulSparseOffsets1F16AVX512 computes 1 columns of the product of sparse rows with x.
+// MulSparseOffsets1F16AVX512 computes 1 column of the product of sparse rows with x.
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
@@ -485,25 +485,25 @@ func MulTrans2x4F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride u
 //go:noescape
 func MulTrans2x2F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans2x1F32AVX512 is mulTransGo for 2 columns of w and 1 vectors of 16 columns of a,
+// MulTrans2x1F32AVX512 is mulTransGo for 2 columns of w and 1 vector of 16 columns of a,
 // the last of which has last columns.
 //
 //go:noescape
 func MulTrans2x1F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans1x4F32AVX512 is mulTransGo for 1 columns of w and 4 vectors of 16 columns of a,
+// MulTrans1x4F32AVX512 is mulTransGo for 1 column of w and 4 vectors of 16 columns of a,
 // the last of which has last columns.
 //
 //go:noescape
 func MulTrans1x4F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans1x2F32AVX512 is mulTransGo for 1 columns of w and 2 vectors of 16 columns of a,
+// MulTrans1x2F32AVX512 is mulTransGo for 1 column of w and 2 vectors of 16 columns of a,
 // the last of which has last columns.
 //
 //go:noescape
 func MulTrans1x2F32AVX512(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows uintptr, last uintptr)
 
-// MulTrans1x1F32AVX512 is mulTransGo for 1 columns of w and 1 vectors of 16 columns of a,
+// MulTrans1x1F32AVX512 is mulTransGo for 1 column of w and 1 vector of 16 columns of a,
 // the last of which has last columns.
 //
 //go:noescape

@@ -4,7 +4,7 @@
 
 package asm
 
-// ByteDotsAbove1AVX512VNNI compares 1 rows of products with their thresholds.
+// ByteDotsAbove1AVX512VNNI compares the products of 1 row with their thresholds.
 //
 //	for i := range 1 {
 //		for j := range columns {
@@ -19,7 +19,7 @@ package asm
 //go:noescape
 func ByteDotsAbove1AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove2AVX512VNNI compares 2 rows of products with their thresholds.
+// ByteDotsAbove2AVX512VNNI compares the products of 2 rows with their thresholds.
 //
 //	for i := range 2 {
 //		for j := range columns {
@@ -34,7 +34,7 @@ func ByteDotsAbove1AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr
 //go:noescape
 func ByteDotsAbove2AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove3AVX512VNNI compares 3 rows of products with their thresholds.
+// ByteDotsAbove3AVX512VNNI compares the products of 3 rows with their thresholds.
 //
 //	for i := range 3 {
 //		for j := range columns {
@@ -49,7 +49,7 @@ func ByteDotsAbove2AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr
 //go:noescape
 func ByteDotsAbove3AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove4AVX512VNNI compares 4 rows of products with their thresholds.
+// ByteDotsAbove4AVX512VNNI compares the products of 4 rows with their thresholds.
 //
 //	for i := range 4 {
 //		for j := range columns {
@@ -64,7 +64,7 @@ func ByteDotsAbove3AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr
 //go:noescape
 func ByteDotsAbove4AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove5AVX512VNNI compares 5 rows of products with their thresholds.
+// ByteDotsAbove5AVX512VNNI compares the products of 5 rows with their thresholds.
 //
 //	for i := range 5 {
 //		for j := range columns {
@@ -79,7 +79,7 @@ func ByteDotsAbove4AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr
 //go:noescape
 func ByteDotsAbove5AVX512VNNI(mask *uint64, a *int8, panel *uint8, depth uintptr, columns uintptr, bias *int32, threshold *int32)
 
-// ByteDotsAbove6AVX512VNNI compares 6 rows of products with their thresholds.
+// ByteDotsAbove6AVX512VNNI compares the products of 6 rows with their thresholds.
 //
 //	for i := range 6 {
 //		for j := range columns {
