@@ -64,7 +64,7 @@ func (b *blocks) gram(ctx context.Context, x, y blas32.General) (*mat.SymDense, 
 			} else {
 				b.transpose(yt, y, from, to)
 			}
-			b.kernels.Dots(product, m, xt, passRows, m, yt, passRows, m, to-from)
+			b.kernels.Dots(simd.RowsOf(product, m), simd.RowsOf(xt, passRows), simd.RowsOf(yt, passRows), m, m, to-from)
 			for e, v := range product {
 				sum[e] += float64(v)
 			}
@@ -108,7 +108,7 @@ func (b *blocks) rotateTo(ctx context.Context, dst, x blas32.General, c *mat.Den
 	}
 	return b.workers.Do(ctx, par.Blocks(x.Rows, passRows), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, x.Rows, passRows)
-		b.kernels.Dots(dst.Data[lo*dst.Stride:], dst.Stride, x.Data[lo*x.Stride:], x.Stride, hi-lo, b.coeff, m, m, m)
+		b.kernels.Dots(simd.RowsOf(dst.Data[lo*dst.Stride:], dst.Stride), simd.RowsOf(x.Data[lo*x.Stride:], x.Stride), simd.RowsOf(b.coeff, m), hi-lo, m, m)
 	}))
 }
 

@@ -204,8 +204,8 @@ func vectorSample(kernels *simd.Kernels) workSample {
 	ind, d2, val := make([]uint32, out), make([]float64, out), make([]float32, out)
 	counts := make([]uint32, cells.ClusterPoints)
 	return workSample{cells.ClusterPoints * points, func() {
-		kernels.Collect(candidates, axis, points, []uint32{0, points})
-		found := kernels.Near(ind, d2, counts, candidates, axis, points, 0, 0.17)
+		kernels.Collect(candidates, simd.RowsOf(axis, points), []uint32{0, points})
+		found := kernels.FindNear(ind, d2, counts, candidates, simd.RowsOf(axis, points), 0, 0.17)
 		kernels.Weights(val[:found], d2[:found], 10)
 	}}
 }
@@ -220,5 +220,5 @@ func sparseSample(kernels *simd.Kernels) workSample {
 		ind[i], val[i] = uint32((i/entries+i%entries*i%entries)%rows), 0.5
 	}
 	x, dst := make([]float32, rows*k), make([]float32, rows*k)
-	return workSample{len(ind), func() { kernels.MulRowsF32(dst, k, k, ptr, ind, val, x, k) }}
+	return workSample{len(ind), func() { kernels.MulSparse(simd.RowsOf(dst, k), k, ptr, ind, val, simd.RowsOf(x, k)) }}
 }

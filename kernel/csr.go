@@ -107,7 +107,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.slabs = g.Weights, g.Slabs
 	g.rows = storedRows{g.Weights, op.kernels}
-	// simd.MulRowsF32 and the rounding of its result.
+	// simd.MulSparse and the rounding of its result.
 	return op.settle(ctx, g, n, 4.2*0x1p-24, func(dst []float64, lo, hi int) {
 		if g.Sums != nil {
 			copy(dst, g.Sums[lo:hi])

@@ -93,7 +93,7 @@
 // # Search in many dimensions
 //
 // Nothing prunes pairs of features well but arithmetic, so most of the search is
-// made of products of integers of 8 bits (simd.Above8). A point x becomes a code q, the
+// made of products of integers of 8 bits (simd.ByteDotsAbove). A point x becomes a code q, the
 // rounded coordinates of x, or those along the principal directions of a sample and
 // the norm of the rest, with a bound e of what that loses: |x - x'| <= r implies
 //
@@ -133,7 +133,7 @@
 // certificate, is below the tolerance, and float64 products otherwise and in
 // Apply64 and Step64. csr and pairs have float32 weights and iterates, and so are
 // their products, as sparse.CSR.MulTo makes them; the
-// rest of a step, and all its sums, are float64 (simd.FinishRows). Beside what the
+// rest of a step, and all its sums, are float64 (simd.FinishStep). Beside what the
 // certificate says of the weights, a row of its step errs by at most
 //
 //	2^-24 |x'_i| + Rounding/2 max_j |x_j|

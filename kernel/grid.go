@@ -188,7 +188,7 @@ func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
 	}
 	for a := range t.D {
 		basis := room.basis[a][:t.P*m]
-		op.kernels.FromNodes(along, basis, basis, t.Within[a], n)
+		op.kernels.NodesToPoints(along, basis, basis, t.Within[a], n)
 		for i := range self {
 			self[i] *= along[i]
 		}

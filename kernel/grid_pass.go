@@ -164,7 +164,7 @@ func (pass *gridPass[T]) Run(worker, piece int) {
 func (op *Grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
 	t := op.transfer
 	for a := range t.D {
-		op.kernels.Lagrange(room.basis[a], op.place[a][lo:][:m], op.interpolation.Nodes, op.interpolation.Factor)
+		op.kernels.LagrangeBasis(room.basis[a], op.place[a][lo:][:m], op.interpolation.Nodes, op.interpolation.Factor)
 	}
 	last = room.basis[t.D-1][:t.P*m]
 	switch t.D {
@@ -240,7 +240,7 @@ func (pass *gridPass[T]) spreadRows(room *gridRoom, tiles []float64, lo, hi int)
 		}
 		pass.centred(room, lo, lo+n, m)
 		for c := range pass.k {
-			op.kernels.ToNodes(tiles[c*size:][:size], rows, last, room.x[c*m:][:m])
+			op.kernels.PointsToNodes(tiles[c*size:][:size], rows, last, room.x[c*m:][:m])
 		}
 	}
 }
@@ -321,7 +321,7 @@ func (pass *gridPass[T]) collectRows(room *gridRoom, lo, hi, next int) int {
 	pass.centred(room, lo, hi, m)
 	for c := range pass.k {
 		wx, x := room.wx[c*m:][:m], room.x[c*m:][:m]
-		op.kernels.FromNodes(wx, rows, last, room.tile[c*size:][:size], hi-lo)
+		op.kernels.NodesToPoints(wx, rows, last, room.tile[c*size:][:size], hi-lo)
 		for i, self := range op.self[lo:hi] {
 			wx[i] -= float64(self * x[i])
 		}

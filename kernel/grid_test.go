@@ -143,7 +143,7 @@ func TestInterpolationError(t *testing.T) {
 		i, kernels, basis := lattice.NewChebyshev(c.p), simd.At(simd.Best()), make([]float64, c.p*simd.NodeLanes)
 		worst, lam := 0.0, 0.0
 		for at := -1.0; at <= 1; at += 0.01 {
-			kernels.Lagrange(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.Nodes, i.Factor)
+			kernels.LagrangeBasis(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.Nodes, i.Factor)
 			size := 0.0
 			for a := range i.Nodes {
 				size += math.Abs(basis[a*simd.NodeLanes])

@@ -143,7 +143,7 @@ func (l *pairList) weigh(ctx context.Context, o *Options) (sums []float64, count
 		for c := from; c < to && ctx.Err() == nil; c++ {
 			first, end := int(l.cl.First[c]), int(l.cl.First[c+1])
 			for r.start(l.spans(c)); r.next(first, end); {
-				l.kernels.SumRows(part[:end-first], r.ptr[:end-first+1], r.val)
+				l.kernels.SumSparse(part[:end-first], r.ptr[:end-first+1], r.val)
 				for i := range end - first {
 					sums[first+i] += part[i]
 					counts[first+i] += r.counts[i]

@@ -71,8 +71,8 @@ func (r *pairReader) next(lo, hi int) bool {
 		}
 	}
 	cl, kernels, counts := r.l.cl, r.l.kernels, r.counts[:hi-lo]
-	kernels.Collect(r.candidates, cl.Axis, cl.N, r.batch)
-	found := kernels.Near(r.ind, r.d2, counts, r.candidates, cl.Axis, cl.N, lo, cl.Radius2)
+	kernels.Collect(r.candidates, simd.RowsOf(cl.Axis, cl.N), r.batch)
+	found := kernels.FindNear(r.ind, r.d2, counts, r.candidates, simd.RowsOf(cl.Axis, cl.N), lo, cl.Radius2)
 	kernels.Weights(r.val[:found], r.d2[:found], r.l.gamma)
 	for i, count := range counts {
 		r.ptr[i+1] = r.ptr[i] + uint64(count)
@@ -97,7 +97,7 @@ func (r *pairReader) product(dst []float32, dstStride, c, lo, hi, k int, x []flo
 	r.start(r.l.spans(c))
 	r.next(lo, hi)
 	if len(r.spans) == 0 && added == nil {
-		kernels.MulRowsF32(dst, dstStride, k, r.ptr[:rows+1], r.ind, r.val, x, stride)
+		kernels.MulSparse(simd.RowsOf(dst, dstStride), k, r.ptr[:rows+1], r.ind, r.val, simd.RowsOf(x, stride))
 		return
 	}
 	part, sum := r.part[:rows*k], r.sum[:rows*k]
@@ -108,7 +108,7 @@ func (r *pairReader) product(dst []float32, dstStride, c, lo, hi, k int, x []flo
 		}
 	}
 	for more := true; more; more = r.next(lo, hi) {
-		kernels.MulRowsF32(part, k, k, r.ptr[:rows+1], r.ind, r.val, x, stride)
+		kernels.MulSparse(simd.RowsOf(part, k), k, r.ptr[:rows+1], r.ind, r.val, simd.RowsOf(x, stride))
 		add()
 	}
 	if added != nil {

@@ -23,7 +23,7 @@ func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*rows.Po
 			if !k.Finite(row) {
 				return false
 			}
-			k.Widen(lo, hi, row)
+			k.GrowBox(lo, hi, row)
 			return true
 		},
 		func(centre []float64, from, to int) (most float64) {
@@ -39,7 +39,7 @@ func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*rows.Po
 				for i := range rows {
 					index[i] = uint32(from + i)
 				}
-				k.WideDistsTo(d2[:], single, b.Data, b.Stride, index[:rows])
+				k.SqDists64(d2[:], single, simd.RowsOf(b.Data, b.Stride), index[:rows])
 				most = max(most, slices.Max(d2[:rows]))
 			}
 			return most

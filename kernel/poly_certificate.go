@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // taylorRow bounds the sum over j of |what_ij - w_ij| for Taylor's polynomial: no
@@ -145,7 +146,7 @@ func secondForms[E rows.Float](ctx context.Context, fr *polyFrame, arithmetic *p
 			}
 			for a := 0; a < d; a += momentBlock {
 				tall, wide := min(momentBlock, d-a), d-a
-				arithmetic.dots(r.part, wide, r.turned[a*polyPanel:], polyPanel, tall, r.turned[a*polyPanel:], polyPanel, wide, count)
+				arithmetic.dots(simd.RowsOf(r.part, wide), simd.RowsOf(r.turned[a*polyPanel:], polyPanel), simd.RowsOf(r.turned[a*polyPanel:], polyPanel), tall, wide, count)
 				for i := range tall {
 					to := sum[(a+i)*d+a:][:wide]
 					for j, v := range r.part[i*wide:][:wide] {
@@ -185,7 +186,7 @@ func secondForms[E rows.Float](ctx context.Context, fr *polyFrame, arithmetic *p
 		for lo, end := bounds[chunk], bounds[chunk+1]; lo < end; lo += polyPanel {
 			count := min(polyPanel, end-lo)
 			arithmetic.load(r.panel, lo, lo+count)
-			arithmetic.dots(r.part, d, r.panel, d, count, full, d, d, d)
+			arithmetic.dots(simd.RowsOf(r.part, d), simd.RowsOf(r.panel, d), simd.RowsOf(full, d), count, d, d)
 			for i := range count {
 				sum := 0.0
 				y := r.panel[i*d:][:d]

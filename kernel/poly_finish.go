@@ -15,7 +15,7 @@ type polyFinish struct {
 	tables finishTables
 	dst, x rows.View[float32]
 	stats  *Stats
-	rooms  []simd.Finish // of each worker
+	rooms  []simd.StepFinish // of each worker
 }
 
 // finisher returns what finishes the rows of a pass in float32, nil for others.
@@ -25,7 +25,7 @@ func finisher[E, T rows.Float](pass *polyPass[E, T]) *polyFinish {
 		return nil
 	}
 	if single.fast == nil {
-		single.fast = &polyFinish{op: single.op, k: single.k, rooms: make([]simd.Finish, len(single.rooms))}
+		single.fast = &polyFinish{op: single.op, k: single.k, rooms: make([]simd.StepFinish, len(single.rooms))}
 	}
 	single.fast.dst, single.fast.x = single.dst, single.x
 	return single.fast
@@ -44,7 +44,7 @@ func (f *polyFinish) begin(st *Stats) {
 		r := &f.rooms[i]
 		r.Weight, r.Extra = slices.Grow(r.Weight[:0], slots), slices.Grow(r.Extra[:0], slots)
 		r.Target = slices.Grow(r.Target[:0], slots*f.k)
-		r.Class = slices.Grow(r.Class[:0], slots*simd.FinishWidth(f.k))
+		r.Class = slices.Grow(r.Class[:0], slots*simd.ClassWidth(f.k))
 	}
 }
 
@@ -54,7 +54,7 @@ func (f *polyFinish) beginChunk(worker, chunk int) {
 
 func (f *polyFinish) rows(worker, chunk, lo, hi int, wx []float32) {
 	dst, x := f.dst, f.x
-	f.op.frame.kernels.FinishRows(&f.rooms[worker], dst.Data[lo*dst.Stride:], dst.Stride, x.Data[lo*x.Stride:], x.Stride,
+	f.op.frame.kernels.FinishStep(&f.rooms[worker], simd.RowsOf(dst.Data[lo*dst.Stride:], dst.Stride), simd.RowsOf(x.Data[lo*x.Stride:], x.Stride),
 		wx, f.op.degrees[lo:hi], f.tables.slots(&f.stats.partials.chunk[chunk], lo, hi))
 }
 

@@ -138,18 +138,18 @@ func (fr *polyFrame) fits() bool {
 // load32 writes the rows lo to hi-1 to dst.
 func (fr *polyFrame) load32(dst []float32, lo, hi int) {
 	p := fr.p.Single
-	fr.kernels.Centre(dst, p.Cols, p.Data[lo*p.Stride:], p.Stride, hi-lo, fr.centre32, fr.scale32)
+	fr.kernels.Centre(simd.RowsOf(dst, p.Cols), simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), hi-lo, fr.centre32, fr.scale32)
 }
 
 // sums32 and products32 are MulTrans and Dots of the rows lo to hi-1.
-func (fr *polyFrame) sums32(dst []float32, dstStride int, w []float32, wStride, k, lo, hi int) {
+func (fr *polyFrame) sums32(dst, w simd.Rows[float32], k, lo, hi int) {
 	p := fr.p.Single
-	fr.kernels.CentredSums(dst, dstStride, w, wStride, k, p.Data[lo*p.Stride:], p.Stride, hi-lo, fr.centre32, fr.scale32)
+	fr.kernels.CentredMulTrans(dst, w, simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), k, hi-lo, fr.centre32, fr.scale32)
 }
 
-func (fr *polyFrame) products32(dst []float32, dstStride int, b []float32, bStride, k, lo, hi int) {
+func (fr *polyFrame) products32(dst, b simd.Rows[float32], k, lo, hi int) {
 	p := fr.p.Single
-	fr.kernels.CentredDots(dst, dstStride, b, bStride, k, p.Data[lo*p.Stride:], p.Stride, hi-lo, fr.centre32, fr.scale32)
+	fr.kernels.CentredDots(dst, b, simd.RowsOf(p.Data[lo*p.Stride:], p.Stride), k, hi-lo, fr.centre32, fr.scale32)
 }
 
 // load64 writes the rows lo to hi-1 to dst: the same numbers as load32 in a

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // polyArithmetic is how panels of type E are made and multiplied.
@@ -13,13 +14,13 @@ type polyArithmetic[E rows.Float] struct {
 	// load writes rows of the frame, d numbers each.
 	load func(dst []E, lo, hi int)
 	// mulTrans sets dst = w' a, k x cols; see simd.Kernels.MulTrans.
-	mulTrans func(dst []E, dstStride int, w []E, wStride, k int, a []E, aStride, rows, cols int)
+	mulTrans func(dst, w, a simd.Rows[E], k, rows, cols int)
 	// dots sets dst[i,j] to the product of row i of a and row j of b.
-	dots func(dst []E, dstStride int, a []E, aStride, na int, b []E, bStride, nb, d int)
+	dots func(dst, a, b simd.Rows[E], na, nb, d int)
 	// sums and products are mulTrans and dots of the rows lo to hi-1 themselves, for
 	// degree 1, where no panel is needed; nil where there is no such kernel.
-	sums     func(dst []E, dstStride int, w []E, wStride, k, lo, hi int)
-	products func(dst []E, dstStride int, b []E, bStride, k, lo, hi int)
+	sums     func(dst, w simd.Rows[E], k, lo, hi int)
+	products func(dst, b simd.Rows[E], k, lo, hi int)
 }
 
 func polySingle(fr *polyFrame) *polyArithmetic[float32] {
@@ -30,20 +31,20 @@ func polyDouble(fr *polyFrame) *polyArithmetic[float64] {
 	return &polyArithmetic[float64]{load: fr.load64, mulTrans: mulTrans64, dots: dots64}
 }
 
-func mulTrans64(dst []float64, dstStride int, w []float64, wStride, k int, a []float64, aStride, rows, cols int) {
+func mulTrans64(dst, w, a simd.Rows[float64], k, rows, cols int) {
 	for c := range k {
-		out := dst[c*dstStride:][:cols]
+		out := dst.Data[c*dst.Stride:][:cols]
 		clear(out)
 		for r := range rows {
-			gonum.Implementation{}.Daxpy(cols, w[r*wStride+c], a[r*aStride:], 1, out, 1)
+			gonum.Implementation{}.Daxpy(cols, w.Data[r*w.Stride+c], a.Data[r*a.Stride:], 1, out, 1)
 		}
 	}
 }
 
-func dots64(dst []float64, dstStride int, a []float64, aStride, na int, b []float64, bStride, nb, d int) {
+func dots64(dst, a, b simd.Rows[float64], na, nb, d int) {
 	for i := range na {
 		for j := range nb {
-			dst[i*dstStride+j] = gonum.Implementation{}.Ddot(d, a[i*aStride:], 1, b[j*bStride:], 1)
+			dst.Data[i*dst.Stride+j] = gonum.Implementation{}.Ddot(d, a.Data[i*a.Stride:], 1, b.Data[j*b.Stride:], 1)
 		}
 	}
 }
@@ -205,7 +206,7 @@ func (pass *polyPass[E, T]) gather(room *polyRoom[E], sums []float64, lo, hi int
 	}
 	switch {
 	case pass.direct():
-		pass.math.sums(room.sums, op.frame.p.D, w, k, k, lo, hi)
+		pass.math.sums(simd.RowsOf(room.sums, op.frame.p.D), simd.RowsOf(w, k), k, lo, hi)
 		sums = sums[k:]
 		for i, v := range room.sums {
 			sums[i] += float64(v)
@@ -237,7 +238,7 @@ func (pass *polyPass[E, T]) addMoments(room *polyRoom[E], sums []float64, rows, 
 	k, w := pass.k, room.weights[depth]
 	width := d - first
 	part := room.sums[:width*k]
-	pass.math.mulTrans(part, width, w, k, k, panel[first:], d, rows, width)
+	pass.math.mulTrans(simd.RowsOf(part, width), simd.RowsOf(w, k), simd.RowsOf(panel[first:], d), k, rows, width)
 	for i, v := range part {
 		sums[i] += float64(v)
 	}
@@ -265,7 +266,7 @@ func (pass *polyPass[E, T]) evaluate(room *polyRoom[E], values []E, rows, first,
 	panel, d := pass.coordinates(room, depth)
 	k, out := pass.k, room.results[depth]
 	width := d - first
-	pass.math.dots(out, polyPanel, values, width, k, panel[first:], d, rows, width)
+	pass.math.dots(simd.RowsOf(out, polyPanel), simd.RowsOf(values, width), simd.RowsOf(panel[first:], d), k, rows, width)
 	values = values[width*k:]
 	if depth+1 == pass.op.series.order() {
 		return values
@@ -289,7 +290,7 @@ func (pass *polyPass[E, T]) scatter(room *polyRoom[E], chunk, lo, hi int, fast b
 	op, wx, out := pass.op, room.wx, room.results[0]
 	switch {
 	case pass.direct():
-		pass.math.products(out, polyPanel, pass.values, op.frame.p.D, pass.k, lo, hi)
+		pass.math.products(simd.RowsOf(out, polyPanel), simd.RowsOf(pass.values, op.frame.p.D), pass.k, lo, hi)
 	case op.series.order() > 0:
 		pass.evaluate(room, pass.values, hi-lo, 0, 0)
 	default:

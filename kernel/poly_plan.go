@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A polyPlan is the points in their frame, a sample of their inner products, and
@@ -112,7 +113,7 @@ func (plan *polyPlan) takeSample() {
 	plan.sample = plan.sample[:0]
 	for i := range min(rows, n) {
 		at, y := pick(columns, i), others[i*d:][:d]
-		dots64(u, len(u), y, d, 1, others, d, len(u), d)
+		dots64(simd.RowsOf(u, len(u)), simd.RowsOf(y, d), simd.RowsOf(others, d), 1, len(u), d)
 		s, count := polySample{norm: math.Sqrt(fr.norm2[at]), row: i}, 0.0
 		for j, v := range u {
 			other := pick(columns, j)
@@ -195,7 +196,7 @@ func (plan *polyPlan) expectRest(s series, m int) float64 {
 	along := make([]float64, m)
 	for i := range rest {
 		y := plan.rows[i*d:][:d]
-		dots64(along, m, y, d, 1, plan.axes, d, m, d)
+		dots64(simd.RowsOf(along, m), simd.RowsOf(y, d), simd.RowsOf(plan.axes, d), 1, m, d)
 		whole, part := norm(y), norm(along)
 		rest[i] = math.Sqrt(max(whole*whole-part*part, 0))
 		mean += math.Exp(-whole*whole/2) * rest[i] / float64(count)

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A polyProjection is the coordinates of the rows of a frame along a few
@@ -37,8 +38,8 @@ func principalAxes(rows []float64, count, d, m int) []float64 {
 	along := make([]float64, count*m)
 	for range 6 {
 		orthonormalize(axes, m, d)
-		dots64(along, m, rows, d, count, axes, d, m, d)
-		mulTrans64(axes, d, along, m, m, rows, d, count, d)
+		dots64(simd.RowsOf(along, m), simd.RowsOf(rows, d), simd.RowsOf(axes, d), count, m, d)
+		mulTrans64(simd.RowsOf(axes, d), simd.RowsOf(along, m), simd.RowsOf(rows, d), m, count, d)
 	}
 	orthonormalize(axes, m, d)
 	return axes

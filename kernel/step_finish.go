@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/seed-64e14a55/privatemail/simd"
 
-// finishTables are what simd.FinishRows needs of a step, once for all its chunks.
+// finishTables are what simd.FinishStep needs of a step, once for all its chunks.
 //
 // Form Attract is form Paper with other numbers: its Laplacian divided by the scale
 // has the degrees as they are, and the label term, its share of the diagonal and the
@@ -45,7 +45,7 @@ func (t *finishTables) set(st *Stats) {
 
 // begin sets up the finish of a chunk: its tables have the classes that occur in
 // it, in the order of p.
-func (t *finishTables) begin(to *simd.Finish, p *partial) {
+func (t *finishTables) begin(to *simd.StepFinish, p *partial) {
 	to.Mean, to.Pull = t.f.mean, t.pull
 	to.Weight, to.Extra, to.Target = to.Weight[:0], to.Extra[:0], to.Target[:0]
 	add := func(class int) {
@@ -56,8 +56,8 @@ func (t *finishTables) begin(to *simd.Finish, p *partial) {
 		add(int(class))
 	}
 	add(len(t.weight) - 1)
-	to.Class = resize(to.Class, len(to.Weight)*simd.FinishWidth(t.k))
-	to.Sums = simd.FinishSums{}
+	to.Class = resize(to.Class, len(to.Weight)*simd.ClassWidth(t.k))
+	to.Sums = simd.StepSums{}
 }
 
 // slots returns the slots of rows from to to-1 of a chunk.
@@ -70,7 +70,7 @@ func (t *finishTables) slots(p *partial, from, to int) []uint32 {
 
 // end adds the sums of a chunk to those that faint rows have left there. Every row
 // is in a slot, so the column sums are those of the slots.
-func (t *finishTables) end(from *simd.Finish, p *partial) {
+func (t *finishTables) end(from *simd.StepFinish, p *partial) {
 	objective, change, spread, maxAbs := from.Sums.Total()
 	p.objective += objective * t.scale
 	p.change += change

@@ -37,7 +37,7 @@ type passRoom struct {
 	wx     []float32 // a tile of W x
 	wide   []float64 // a row
 	rows   rowReader
-	finish simd.Finish
+	finish simd.StepFinish
 }
 
 func newTruncatedPass(op *truncated, k int) *truncatedPass {
@@ -63,7 +63,7 @@ func (pass *truncatedPass) grow(ps *partials) {
 		f := &pass.room[i].finish
 		f.Weight, f.Extra = slices.Grow(f.Weight[:0], slots), slices.Grow(f.Extra[:0], slots)
 		f.Target = slices.Grow(f.Target[:0], slots*pass.k)
-		f.Class = slices.Grow(f.Class[:0], slots*simd.FinishWidth(pass.k))
+		f.Class = slices.Grow(f.Class[:0], slots*simd.ClassWidth(pass.k))
 	}
 }
 
@@ -135,7 +135,7 @@ func (pass *truncatedPass) step(room *passRoom, chunk int) {
 			to = min(to, at)
 		}
 		pass.product(room, chunk, from, to)
-		op.kernels.FinishRows(&room.finish, dst.Data[from*dst.Stride:], dst.Stride, x.Data[from*x.Stride:], x.Stride,
+		op.kernels.FinishStep(&room.finish, simd.RowsOf(dst.Data[from*dst.Stride:], dst.Stride), simd.RowsOf(x.Data[from*x.Stride:], x.Stride),
 			room.wx, op.degrees[from:to], pass.tables.slots(p, from, to))
 		from = to
 	}

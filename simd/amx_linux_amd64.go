@@ -2,19 +2,23 @@
 
 package simd
 
-import "syscall"
+import (
+	"syscall"
 
-// tilesPermitted asks Linux for the use of tiles by this process. They make the
-// state of a thread 8 KiB larger, so a process gets them on request only: the
-// first tile instruction of one that has not asked kills it. The request is
-// granted to all threads, those to come included, and refused where a kernel
-// does not know of tiles or a thread has too little memory for its signals.
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
+
+// tilesPermitted asks Linux to let this process use tiles, and tells whether it may. Tiles
+// make the state of a thread 8 KiB larger, so a process gets them on request only: the
+// first tile instruction of a process that has not asked kills it. Linux grants the
+// request to all threads, those to come included. It refuses where it does not know of
+// tiles, or where a thread has too little memory for its signals.
 func tilesPermitted() bool {
 	const (
 		tileStates       = 1<<17 | 1<<18 // shapes and contents
 		requestPermitted = 0x1023        // ARCH_REQ_XCOMP_PERM
 	)
-	if savedByOS()&tileStates != tileStates {
+	if asm.SavedByOS()&tileStates != tileStates {
 		return false
 	}
 	_, _, errno := syscall.Syscall(syscall.SYS_ARCH_PRCTL, requestPermitted, 18, 0)

@@ -24,7 +24,7 @@ func permitted() (parts uint64) {
 // The level is AMX where Linux permits tiles and nowhere else. Without this, tests of
 // every level would pass where the request is spelt wrong.
 func TestTilesOnlyWithPermission(t *testing.T) {
-	level := Detect()
+	level := host()
 	if got, want := level == AMX, permitted()&(1<<18) != 0; got != want {
 		t.Errorf("level %v, permission %v", level, want)
 	}
@@ -51,13 +51,13 @@ func TestTilesRefused(t *testing.T) {
 	if err := refuseArchPrctl(); err != nil {
 		t.Skipf("no filter for system calls here: %v", err)
 	}
-	if got := Detect(); got > AVX512VNNI {
+	if got := host(); got > AVX512VNNI {
 		t.Fatalf("level %v without permission", got)
 	}
 	a, panel, mask := make([]int8, 64), make([]uint8, 64*64), make([]uint64, 1)
 	bias := make([]int32, 64)
 	bias[5] = 1
-	if At(AMX).Above8(mask, a, panel, 64, bias, []int32{1}); mask[0] != 1<<5 {
+	if At(AMX).ByteDotsAbove(mask, a, panel, 64, bias, []int32{1}); mask[0] != 1<<5 {
 		t.Errorf("mask %x", mask)
 	}
 }

@@ -2,6 +2,6 @@
 
 package simd
 
-// tilesPermitted is for systems that are not asked: how others permit the use of
-// tiles is not known here.
+// tilesPermitted asks nobody: how systems other than Linux permit the use of tiles is not
+// known here.
 func tilesPermitted() bool { return false }

@@ -100,12 +100,12 @@ func normals(r *rand.Rand, n int) []float32 {
 	return s
 }
 
-// BenchmarkMulRows compares the products with a sequential read of memory: the
+// BenchmarkMulSparse compares the products with a sequential read of memory: the
 // model is that every entry, row pointer and number of x is read once and every
 // sum is written once. Form tile leaves its sums in a tile of 64 rows, as a step
 // does that goes on with them. In random order the limit is how fast rows of x can
 // be fetched, which form gather shows: one number of each.
-func BenchmarkMulRows(b *testing.B) {
+func BenchmarkMulSparse(b *testing.B) {
 	const n, m = 1_000_000, 32
 	run := func(form, order string, k int, level Level) {
 		b.Run(fmt.Sprintf("n=%d/nnz=%d/k=%d/order=%s/form=%s/level=%v", n, m, k, order, form, level), func(b *testing.B) {
@@ -121,13 +121,13 @@ func BenchmarkMulRows(b *testing.B) {
 			s := At(level)
 			const chunk = 2048
 			multiply := map[string]func(lo, hi int){
-				"whole": func(lo, hi int) { s.MulRowsF32(dst[lo*k:], k, k, ptr[lo:hi+1], ind, val, x, k) },
+				"whole": func(lo, hi int) { s.MulSparse(RowsOf(dst[lo*k:], k), k, ptr[lo:hi+1], ind, val, RowsOf(x, k)) },
 				"tile": func(lo, hi int) {
 					for ; lo < hi; lo += 64 {
-						s.MulRowsF32(tile, k, k, ptr[lo:min(lo+64, hi)+1], ind, val, x, k)
+						s.MulSparse(RowsOf(tile, k), k, ptr[lo:min(lo+64, hi)+1], ind, val, RowsOf(x, k))
 					}
 				},
-				"gather": func(lo, hi int) { s.MulRowsF32(dst[lo:], 1, 1, ptr[lo:hi+1], ind, val, x, k) },
+				"gather": func(lo, hi int) { s.MulSparse(RowsOf(dst[lo:], 1), 1, ptr[lo:hi+1], ind, val, RowsOf(x, k)) },
 			}[form]
 			bytes := 8*len(ind) + 8*n + 8*n*k
 			if form != "whole" {
@@ -163,19 +163,19 @@ func BenchmarkMulRows(b *testing.B) {
 	}
 }
 
-// BenchmarkSingles converts the values of a panel.
-func BenchmarkSingles(b *testing.B) {
-	half, val := make([]uint16, panelEntries), make([]float32, panelEntries)
+// BenchmarkFloat32s converts the values of a panel.
+func BenchmarkFloat32s(b *testing.B) {
+	half, val := make([]uint16, pieceEntries), make([]float32, pieceEntries)
 	for p := range half {
-		half[p] = Float16(float32(p) / panelEntries)
+		half[p] = Float16(float32(p) / pieceEntries)
 	}
 	for _, level := range Levels() {
 		s := At(level)
 		b.Run(fmt.Sprintf("level=%v", level), func(b *testing.B) {
 			for b.Loop() {
-				s.Singles(val, half)
+				s.Float32s(val, half)
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/panelEntries, "ns/entry")
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pieceEntries, "ns/entry")
 		})
 	}
 }
@@ -202,15 +202,15 @@ func BenchmarkNear(b *testing.B) {
 			}
 			s := At(level)
 			c := NewCandidates(d, pairs/m)
-			s.Collect(c, coords, n, spans)
-			total := s.Near(ind, d2, counts, c, coords, n, 1000, r2)
+			s.Collect(c, RowsOf(coords, n), spans)
+			total := s.FindNear(ind, d2, counts, c, RowsOf(coords, n), 1000, r2)
 			for _, form := range []struct {
 				name string
 				run  func()
 			}{
-				{"collect", func() { s.Collect(c, coords, n, spans) }},
-				{"count", func() { s.CountNear(counts, c, coords, n, 1000, r2) }},
-				{"fill", func() { s.Near(ind, d2, counts, c, coords, n, 1000, r2) }},
+				{"collect", func() { s.Collect(c, RowsOf(coords, n), spans) }},
+				{"count", func() { s.CountNear(counts, c, RowsOf(coords, n), 1000, r2) }},
+				{"fill", func() { s.FindNear(ind, d2, counts, c, RowsOf(coords, n), 1000, r2) }},
 				{"weights", func() { s.Weights(weights[:total], d2[:total], 1) }},
 			} {
 				b.Run(fmt.Sprintf("form=%s/d=%d/level=%v", form.name, d, level), func(b *testing.B) {
@@ -253,7 +253,7 @@ func BenchmarkExpNeg(b *testing.B) {
 	}
 }
 
-func BenchmarkFinishRows(b *testing.B) {
+func BenchmarkFinishStep(b *testing.B) {
 	const n = 64
 	for _, k := range []int{1, 2, 3, 4, 8, 16, 32, 48} {
 		c := newFinishCase(rand.New(rand.NewPCG(1, 1)), b, n, k, false)
@@ -264,11 +264,11 @@ func BenchmarkFinishRows(b *testing.B) {
 			b.Run(fmt.Sprintf("rows=%d/k=%d/level=%v", n, k, level), func(b *testing.B) {
 				f := c.tables
 				f.Mean, f.Weight, f.Extra, f.Target = slices.Clone(f.Mean), slices.Clone(f.Weight), slices.Clone(f.Extra), slices.Clone(f.Target)
-				f.Class = make([]float64, c.classes*FinishWidth(k))
+				f.Class = make([]float64, c.classes*ClassWidth(k))
 				// Away from the guards, next to which masked loads are slow.
 				dst, wx, x, degrees, slots := make([]float32, n*k), slices.Clone(c.wx), slices.Clone(c.x), slices.Clone(c.degrees), slices.Clone(c.slots)
 				for b.Loop() {
-					At(level).FinishRows(&f, dst, k, x, k, wx, degrees, slots)
+					At(level).FinishStep(&f, RowsOf(dst, k), RowsOf(x, k), wx, degrees, slots)
 				}
 				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/n*1e9, "ns/row")
 			})
@@ -276,7 +276,7 @@ func BenchmarkFinishRows(b *testing.B) {
 	}
 }
 
-func BenchmarkSumRows(b *testing.B) {
+func BenchmarkSumSparse(b *testing.B) {
 	ptr, ind := curve()
 	val, dst := ones()[:len(ind)], make([]float64, len(ptr)-1)
 	for _, level := range Levels() {
@@ -286,7 +286,7 @@ func BenchmarkSumRows(b *testing.B) {
 		b.Run(fmt.Sprintf("rows=%d/nnz=32/level=%v", len(dst), level), func(b *testing.B) {
 			b.SetBytes(int64(4*len(val) + 16*len(dst)))
 			for b.Loop() {
-				At(level).SumRows(dst, ptr, val)
+				At(level).SumSparse(dst, ptr, val)
 			}
 		})
 	}
@@ -305,7 +305,7 @@ func BenchmarkDots(b *testing.B) {
 				s := At(level)
 				b.Run(fmt.Sprintf("rows=%dx%d/d=%d/level=%v", na, n, d, level), func(b *testing.B) {
 					for b.Loop() {
-						s.Dots(dst, n, rows, d, na, rows, d, n, d)
+						s.Dots(RowsOf(dst, n), RowsOf(rows, d), RowsOf(rows, d), na, n, d)
 					}
 					b.ReportMetric(2*float64(na*n*d)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 				})
@@ -325,7 +325,7 @@ func streamRead(v []float32) (sum float32) {
 
 // A tile of points against another, as a search for neighbours compares them. Pairs
 // are counted with their thresholds.
-func BenchmarkAbove8(b *testing.B) {
+func BenchmarkByteDotsAbove(b *testing.B) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for _, depth := range []int{64, 128, 512} {
 		for _, shape := range [][2]int{{128, 128}, {128, 1024}, {100, 128}} {
@@ -344,7 +344,7 @@ func BenchmarkAbove8(b *testing.B) {
 					var w stopwatch
 					for b.Loop() {
 						w.begin()
-						s.Above8(mask, a, panel, depth, bias, threshold)
+						s.ByteDotsAbove(mask, a, panel, depth, bias, threshold)
 						w.lap()
 					}
 					pairs := float64(rows * columns)
@@ -357,7 +357,7 @@ func BenchmarkAbove8(b *testing.B) {
 }
 
 // Rows that passed a filter: most are near, and rows lie anywhere.
-func BenchmarkSqDistsTo(b *testing.B) {
+func BenchmarkSqDists(b *testing.B) {
 	const n, m = 4096, 64
 	r := rand.New(rand.NewPCG(5, 5))
 	for _, d := range []int{64, 512, 1280} {
@@ -375,7 +375,7 @@ func BenchmarkSqDistsTo(b *testing.B) {
 					var w stopwatch
 					for b.Loop() {
 						w.begin()
-						s.SqDistsTo(dst, rows[:d], rows, d, index, limit)
+						s.SqDists(dst, rows[:d], RowsOf(rows, d), index, limit)
 						w.lap()
 					}
 					b.ReportMetric(w.seconds()/m*1e9, "best-ns/row")
@@ -396,9 +396,9 @@ func BenchmarkNodes(b *testing.B) {
 				t[i], x[i] = float64(i)/m, 1
 			}
 			for name, f := range map[string]func(){
-				"basis": func() { s.Lagrange(basis, t, nodes[:p], nodes[:p]) },
-				"to":    func() { s.ToNodes(nodes, basis, basis, x) },
-				"from":  func() { s.FromNodes(x, basis, basis, nodes, m) },
+				"basis": func() { s.LagrangeBasis(basis, t, nodes[:p], nodes[:p]) },
+				"to":    func() { s.PointsToNodes(nodes, basis, basis, x) },
+				"from":  func() { s.NodesToPoints(x, basis, basis, nodes, m) },
 			} {
 				b.Run(fmt.Sprintf("level=%v/p=%d/%s", level, p, name), func(b *testing.B) {
 					clear(nodes)

@@ -1,38 +1,33 @@
 package simd
 
-// Dots sets dst[i*dstStride+j] to the dot product of row i of a, of na, with row
-// j of b, of nb. Rows have d numbers and are aStride and bStride apart.
+// Dots sets number j of row i of dst to the dot product of row i of a, which has na, with
+// row j of b, which has nb. The rows of a and b have d numbers.
 //
-// Sums are float32, in at least four chains: their error is at most
-// (d/4 + 6) 2^-24 times the sum of |a_i b_j| over the columns, which makes them
-// a filter and not a result where it matters. The bits of a pair depend on the
-// level, and on nothing else. Dots panics where a slice is too short; it
-// allocates nothing.
-func (s *Kernels) Dots(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
+// Sums are float32, in at least four chains. Their error is at most (d/4 + 6) 2^-24 times
+// the sum of |a_i b_j| over the columns: they serve as a filter, and not as a result where
+// that error matters. The bits of a pair depend on the level, and on nothing else. Dots
+// panics where a slice is too short, and allocates nothing.
+func (s *Kernels) Dots(dst, a, b Rows[float32], na, nb, d int) {
 	switch {
-	case na < 0 || nb < 0 || d < 0 || aStride < d || bStride < d || dstStride < nb:
+	case na < 0 || nb < 0 || d < 0 || a.Stride < d || b.Stride < d || dst.Stride < nb:
 		panic("simd: dots: bad shape")
 	case na == 0 || nb == 0:
 		return
-	case !holds(len(dst), na, dstStride, nb) || !holds(len(a), na, aStride, d) || !holds(len(b), nb, bStride, d):
+	case !dst.holds(na, nb) || !a.holds(na, d) || !b.holds(nb, d):
 		panic("simd: dots: short slice")
 	}
-	reads(a[:(na-1)*aStride+d])
-	reads(b[:(nb-1)*bStride+d])
-	writes(dst[:(na-1)*dstStride+nb])
-	s.dots(dst, dstStride, a, aStride, na, b, bStride, nb, d)
+	reads(a.span(na, d))
+	reads(b.span(nb, d))
+	writes(dst.span(na, nb))
+	s.dots(dst, a, b, na, nb, d)
 }
 
-// holds tells whether n numbers are rows rows of the given width.
-func holds(n, rows, stride, width int) bool {
-	return n >= width && (stride == 0 || (n-width)/stride >= rows-1)
-}
-
-func dotsGo(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
+// dotsGo is the reference.
+func dotsGo(dst, a, b Rows[float32], na, nb, d int) {
 	for i := range na {
-		row := a[i*aStride:][:d]
-		for j := range nb {
-			dst[i*dstStride+j] = dotGo(row, b[j*bStride:][:d])
+		row, out := a.row(i, d), dst.row(i, nb)
+		for j := range out {
+			out[j] = dotGo(row, b.row(j, d))
 		}
 	}
 }

@@ -2,15 +2,17 @@
 
 package simd
 
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
+
 var (
-	dotsOfAVX2   = dotKernels{2, dot2x4F32AVX2, dot1x4F32AVX2, dot1x1F32AVX2}
-	dotsOfAVX512 = dotKernels{4, dot4x4F32AVX512, dot1x4F32AVX512, dot1x1F32AVX512}
+	dotsOfAVX2   = dotKernels{2, asm.Dot2x4F32AVX2, asm.Dot1x4F32AVX2, asm.Dot1x1F32AVX2}
+	dotsOfAVX512 = dotKernels{4, asm.Dot4x4F32AVX512, asm.Dot1x4F32AVX512, asm.Dot1x1F32AVX512}
 )
 
-func dotsAVX2(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
-	dotsOfAVX2.run(dst, dstStride, a, aStride, na, b, bStride, nb, d)
+func dotsAVX2(dst, a, b Rows[float32], na, nb, d int) {
+	dotsOfAVX2.run(dst, a, b, na, nb, d)
 }
 
-func dotsAVX512(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
-	dotsOfAVX512.run(dst, dstStride, a, aStride, na, b, bStride, nb, d)
+func dotsAVX512(dst, a, b Rows[float32], na, nb, d int) {
+	dotsOfAVX512.run(dst, a, b, na, nb, d)
 }

@@ -4,27 +4,27 @@ package simd
 
 import "unsafe"
 
-// dotKernels are the functions of a level: a tile of tall rows of a and 4 of b,
-// one row against 4, and one pair.
+// dotKernels are the functions of a level: tile takes as many rows of a as tall says and 4
+// of b, row takes one and 4, and pair one of each.
 type dotKernels struct {
 	tall            int
 	tile, row, pair func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 }
 
-func (t *dotKernels) run(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int) {
+func (t *dotKernels) run(dst, a, b Rows[float32], na, nb, d int) {
 	for i := 0; i < na; {
 		kernel, rows := t.tile, t.tall
 		if na-i < t.tall {
 			kernel, rows = t.row, 1
 		}
-		from := unsafe.SliceData(a[i*aStride:])
+		from := unsafe.SliceData(a.Data[i*a.Stride:])
 		j := 0
 		for ; j+4 <= nb; j += 4 {
-			kernel(&dst[i*dstStride+j], uintptr(dstStride), from, uintptr(aStride), unsafe.SliceData(b[j*bStride:]), uintptr(bStride), uintptr(d))
+			kernel(&dst.Data[i*dst.Stride+j], uintptr(dst.Stride), from, uintptr(a.Stride), unsafe.SliceData(b.Data[j*b.Stride:]), uintptr(b.Stride), uintptr(d))
 		}
 		for ; j < nb; j++ {
 			for r := i; r < i+rows; r++ {
-				t.pair(&dst[r*dstStride+j], uintptr(dstStride), unsafe.SliceData(a[r*aStride:]), uintptr(aStride), unsafe.SliceData(b[j*bStride:]), uintptr(bStride), uintptr(d))
+				t.pair(&dst.Data[r*dst.Stride+j], uintptr(dst.Stride), unsafe.SliceData(a.Data[r*a.Stride:]), uintptr(a.Stride), unsafe.SliceData(b.Data[j*b.Stride:]), uintptr(b.Stride), uintptr(d))
 			}
 		}
 		i += rows

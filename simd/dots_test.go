@@ -22,7 +22,7 @@ func TestDots(t *testing.T) {
 						}
 					}
 					s := At(level)
-					s.Dots(dst, ds, a, as, na, b, bs, nb, d)
+					s.Dots(RowsOf(dst, ds), RowsOf(a, as), RowsOf(b, bs), na, nb, d)
 					one := make([]float32, 1)
 					for i := range na {
 						for j := range nb {
@@ -35,7 +35,7 @@ func TestDots(t *testing.T) {
 							if math.Abs(got-want) > float64(d/4+6)*0x1p-24*size {
 								t.Fatalf("dot of %d and %d: %v, want %v", i, j, got, want)
 							}
-							if s.Dots(one, 1, p, d, 1, q, d, 1, d); float64(one[0]) != got {
+							if s.Dots(RowsOf(one, 1), RowsOf(p, d), RowsOf(q, d), 1, 1, d); float64(one[0]) != got {
 								t.Fatalf("dot of %d and %d: %v in a tile, %v alone", i, j, got, one[0])
 							}
 						}

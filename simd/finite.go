@@ -2,14 +2,14 @@ package simd
 
 import "math"
 
-// Finite tells whether no number of x is NaN or infinite.
+// Finite tells whether all numbers of x are finite: none is infinite or NaN.
 func (s *Kernels) Finite(x []float32) bool {
 	reads(x)
 	return s.finite(x)
 }
 
-// infinite are the bits of +Inf, shifted left by one: those of finite numbers are
-// less and those of NaN more.
+// infinite are the bits of +Inf, shifted left by one. Those of finite numbers are less,
+// and those of NaN more.
 const infinite = 0xff000000
 
 // finiteGo is the reference.

@@ -2,9 +2,9 @@ package simd
 
 import "math"
 
-// Float16 returns the IEEE number of 16 bits nearest to v, ties to even, as its
-// bits. It is within 2^-11 of v relative to it where 2^-14 <= |v| < 65520, and
-// within 2^-25 where |v| is less; what is larger becomes infinite.
+// Float16 returns the bits of the IEEE number of 16 bits that is nearest to v, ties to
+// even. The number is within 2^-11 |v| of v where 2^-14 <= |v| < 65520, and within 2^-25
+// where |v| is less; what is larger becomes infinite.
 func Float16(v float32) uint16 {
 	bits := math.Float32bits(v)
 	sign, size := uint16(bits>>16&0x8000), bits&0x7fffffff
@@ -32,4 +32,22 @@ func Float32(h uint16) float32 {
 		return math.Float32frombits(sign | math.Float32bits(float32(size)*0x1p-24))
 	}
 	return math.Float32frombits(sign | (size<<13 + 0x38000000))
+}
+
+// Float32s sets dst[i] to Float32(half[i]). It panics where lengths differ, and allocates
+// nothing.
+func (s *Kernels) Float32s(dst []float32, half []uint16) {
+	if len(dst) != len(half) {
+		panic("simd: float32s: lengths differ")
+	}
+	reads(half)
+	writes(dst)
+	s.float32s(dst, half)
+}
+
+// float32sGo is the reference.
+func float32sGo(dst []float32, half []uint16) {
+	for e, h := range half {
+		dst[e] = Float32(h)
+	}
 }

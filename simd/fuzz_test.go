@@ -16,7 +16,7 @@ func numbers(t testing.TB, data []byte) []float32 {
 	return s
 }
 
-func FuzzMulRows(f *testing.F) {
+func FuzzMulSparse(f *testing.F) {
 	f.Add(uint8(8), []byte{0, 1, 2, 3, 4, 5, 32, 0, 7}, uint64(1))
 	f.Add(uint8(1), []byte{255, 255}, uint64(2))
 	f.Add(uint8(33), []byte{1}, uint64(3))
@@ -83,7 +83,7 @@ func FuzzExpNeg(f *testing.F) {
 	})
 }
 
-func FuzzFinishRows(f *testing.F) {
+func FuzzFinishStep(f *testing.F) {
 	f.Add(uint8(2), uint8(9), uint64(1))
 	f.Fuzz(func(t *testing.T, k, rows uint8, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -110,7 +110,7 @@ func FuzzFinishRows(f *testing.F) {
 	})
 }
 
-func FuzzAbove8(f *testing.F) {
+func FuzzByteDotsAbove(f *testing.F) {
 	f.Add(uint8(1), uint8(1), uint8(1), uint64(1))
 	f.Add(uint8(47), uint8(2), uint8(3), uint64(2))
 	f.Add(uint8(32), uint8(1), uint8(2), uint64(3))
@@ -120,7 +120,7 @@ func FuzzAbove8(f *testing.F) {
 	})
 }
 
-func FuzzSqDistsTo(f *testing.F) {
+func FuzzSqDists(f *testing.F) {
 	f.Add(uint16(64), uint8(3), float32(100), uint64(1))
 	f.Add(uint16(131), uint8(20), float32(200), uint64(2))
 	f.Fuzz(func(t *testing.T, d uint16, m uint8, limit float32, seed uint64) {

@@ -36,7 +36,7 @@ func TestSameBitsEverywhere(t *testing.T) {
 		ptr[i+1] = uint64(len(ind))
 	}
 	val, x := single(len(ind)), single(cols*k)
-	finish := Finish{Mean: wide(k), Pull: 0.7, Weight: wide(3), Extra: wide(3), Target: wide(3 * k)}
+	finish := StepFinish{Mean: wide(k), Pull: 0.7, Weight: wide(3), Extra: wide(3), Target: wide(3 * k)}
 	degrees, slots := wide(n), make([]uint32, n)
 	distances := wide(n * k)
 	for i := range distances {
@@ -54,8 +54,8 @@ func TestSameBitsEverywhere(t *testing.T) {
 			}
 		}
 		sums, sums32, product := make([]float64, n), make([]float32, n*k), make([]float32, n*k)
-		s.SumRows(sums, ptr, val)
-		s.MulRowsF32(product, k, k, ptr, ind, val, x, k)
+		s.SumSparse(sums, ptr, val)
+		s.MulSparse(RowsOf(product, k), k, ptr, ind, val, RowsOf(x, k))
 		put(sums)
 		put(product)
 		s.expNeg(sums32, x[:n*k])
@@ -64,25 +64,25 @@ func TestSameBitsEverywhere(t *testing.T) {
 		put(sums32)
 		found, d2, counts := make([]uint32, 3*cols), make([]float64, 3*cols), make([]uint32, 2)
 		c := NewCandidates(3, cols)
-		s.Collect(c, x, cols, []uint32{1, cols})
-		m := s.Near(found, d2, counts, c, x, cols, 7, 0.9)
+		s.Collect(c, RowsOf(x, cols), []uint32{1, cols})
+		m := s.FindNear(found, d2, counts, c, RowsOf(x, cols), 7, 0.9)
 		put(counts)
 		put(found[:m])
 		put(d2[:m])
 		for _, columns := range []int{k, 2, 1} { // rows in vectors of their own and packed
 			f := finish
 			f.Mean, f.Class = f.Mean[:columns], make([]float64, 3*k)
-			s.FinishRows(&f, sums32, columns, x, columns, product, degrees, slots)
+			s.FinishStep(&f, RowsOf(sums32, columns), RowsOf(x, columns), product, degrees, slots)
 			put(sums32)
 			put(f.Class)
 			put(f.Sums)
 		}
 		nodes, back := make([]float64, 9), make([]float64, 16)
 		basis := make([]float64, 3*16)
-		s.Lagrange(basis, distances[:16], degrees[:3], degrees[3:6])
-		s.ToNodes(nodes, basis, basis, degrees[:16])
-		s.FromNodes(back, basis, basis, nodes, 16)
-		s.AddRows(back, degrees[:7], distances, 20)
+		s.LagrangeBasis(basis, distances[:16], degrees[:3], degrees[3:6])
+		s.PointsToNodes(nodes, basis, basis, degrees[:16])
+		s.NodesToPoints(back, basis, basis, nodes, 16)
+		s.AddRows(back, degrees[:7], RowsOf(distances, 20))
 		put(basis)
 		put(nodes)
 		put(back)

@@ -1,74 +1,74 @@
 package simd
 
-// Kernels are the functions of one level. They are immutable and safe for
-// concurrent use; an engine keeps the table it was made with, so that two
-// engines of one program may run at different levels.
+// Kernels are the functions of one level. They do not change and are safe for concurrent
+// use. An engine keeps those it was made with, so two engines of one program may run at
+// different levels.
 type Kernels struct {
-	level        Level
-	sumRows      func(dst []float64, ptr []uint64, val []float32)
-	finite       func(x []float32) bool
-	widen        func(lo, hi, x []float32)
-	mulRowsF32   func(dst []float32, dstStride, k int, ptr []uint64, ind []uint32, val, x []float32, stride int)
-	mulOffsets   func(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off []uint16, val, x []float32, stride int)
-	mulOffsets16 func(dst []float32, dstStride, k int, ptr []uint64, base []uint32, off, val []uint16, x []float32, stride int) bool // may be nil
-	pack         func(off []uint16, ptr []uint64, base, ind []uint32)
-	singles      func(dst []float32, half []uint16)
-	expNeg       func(dst, x []float32)
-	weights      func(dst []float32, d2 []float64, gamma float64)
-	collect      func(c *Candidates, coords []float32, stride int, spans []uint32)
-	near         func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
-	countNear    func(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int
-	slide        func(windows []Window, numbers []uint32, lo, hi uint32)
-	finishRows   func(f *Finish, dst []float32, dstStride int, x []float32, stride int, wx []float32, degrees []float64, slots []uint32)
-	sqDistsTo    func(dst, x, rows []float32, stride int, index []uint32, limit float32)
-	wideDistsTo  func(dst []float64, x, rows []float32, stride int, index []uint32)
-	addRows      func(dst, v, x []float64, stride int)
-	lagrange     func(dst, t, nodes, factor []float64)
-	toNodes      func(dst, rows, last, x []float64)
-	fromNodes    func(dst, rows, last, nodes []float64, n int)
-	above8       func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
-	round8       func(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32)
-	mulTrans     func(dst []float32, dstStride int, w []float32, wStride, k int, a []float32, aStride, rows, cols int)
-	centredSums  func(dst []float32, dstStride int, w []float32, wStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
-	centredDots  func(dst []float32, dstStride int, b []float32, bStride, k int, x []float32, stride, rows int, centre []float32, scale float32)
-	centre       func(dst []float32, dstStride int, x []float32, stride, rows int, centre []float32, scale float32)
-	dots         func(dst []float32, dstStride int, a []float32, aStride, na int, b []float32, bStride, nb, d int)
+	level              Level
+	sumSparse          func(dst []float64, ptr []uint64, val []float32)
+	finite             func(x []float32) bool
+	growBox            func(lo, hi, x []float32)
+	mulSparse          func(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32])
+	mulSparseOffsets   func(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32])
+	mulSparseOffsets16 func(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool // nil where a level has none; false where it did nothing
+	packColumns        func(off []uint16, ptr []uint64, base, ind []uint32)
+	float32s           func(dst []float32, half []uint16)
+	expNeg             func(dst, x []float32)
+	weights            func(dst []float32, d2 []float64, gamma float64)
+	collect            func(c *Candidates, coords Rows[float32], spans []uint32)
+	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
+	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
+	slideWindows       func(windows []Window, numbers []uint32, lo, hi uint32)
+	finishStep         func(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32)
+	sqDists            func(dst, x []float32, rows Rows[float32], index []uint32, limit float32)
+	sqDists64          func(dst []float64, x []float32, rows Rows[float32], index []uint32)
+	addRows            func(dst, v []float64, x Rows[float64])
+	lagrangeBasis      func(dst, t, nodes, factor []float64)
+	pointsToNodes      func(dst, rows, last, x []float64)
+	nodesToPoints      func(dst, rows, last, nodes []float64, n int)
+	byteDotsAbove      func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
+	roundToBytes       func(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32)
+	mulTrans           func(dst, w, a Rows[float32], k, rows, cols int)
+	centredMulTrans    func(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32)
+	centredDots        func(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32)
+	centre             func(dst, x Rows[float32], rows int, centre []float32, scale float32)
+	dots               func(dst, a, b Rows[float32], na, nb, d int)
 }
 
-// At returns the kernels of a level, or of the highest below it that Best
-// allows here. At(Best()) is the usual call.
+// At returns the kernels of a level, or of the highest below it where Best is lower.
+// At(Best()) is the usual call.
 func At(level Level) *Kernels { return tableOf(lower(level, Best())) }
 
-// Level returns the level the kernels are of.
+// Level returns the level of the kernels.
 func (s *Kernels) Level() Level { return s.level }
 
 var genericKernels = Kernels{
-	level:       Generic,
-	mulRowsF32:  mulRowsF32Go,
-	mulOffsets:  mulOffsetsGo,
-	pack:        packGo,
-	singles:     singlesGo,
-	sumRows:     sumRowsGo,
-	finite:      finiteGo,
-	widen:       widenGo,
-	expNeg:      expNegF32Go,
-	weights:     weightsF32Go,
-	collect:     collectGo,
-	near:        nearGo,
-	countNear:   countNearGo,
-	slide:       slideGo,
-	finishRows:  finishRowsGo,
-	dots:        dotsGo,
-	sqDistsTo:   sqDistsToGo,
-	wideDistsTo: wideDistsToGo,
-	addRows:     addRowsGo,
-	lagrange:    lagrangeGo,
-	toNodes:     toNodesGo,
-	fromNodes:   fromNodesGo,
-	above8:      above8Go,
-	round8:      round8Go,
-	mulTrans:    mulTransGo,
-	centre:      centreGo,
-	centredSums: centredSumsGo,
-	centredDots: centredDotsGo,
+	level:            Generic,
+	mulSparse:        mulSparseGo,
+	mulSparseOffsets: mulSparseOffsetsGo,
+	packColumns:      packColumnsGo,
+	float32s:         float32sGo,
+	sumSparse:        sumSparseGo,
+	finite:           finiteGo,
+	growBox:          growBoxGo,
+	expNeg:           expNegF32Go,
+	weights:          weightsF32Go,
+	collect:          collectGo,
+	findNear:         findNearGo,
+	countNear:        countNearGo,
+	slideWindows:     slideWindowsGo,
+	finishStep:       finishStepGo,
+	dots:             dotsGo,
+	sqDists:          sqDistsGo,
+	sqDists64:        sqDists64Go,
+	addRows:          addRowsGo,
+	lagrangeBasis:    lagrangeBasisGo,
+	pointsToNodes:    pointsToNodesGo,
+	nodesToPoints:    nodesToPointsGo,
+	byteDotsAbove:    byteDotsAboveGo,
+	roundToBytes:     roundToBytesGo,
+	mulTrans:         mulTransGo,
+	centre:           centreGo,
+	centredMulTrans:  centredMulTransGo,
+	centredDots:      centredDotsGo,
 }

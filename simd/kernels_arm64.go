@@ -2,6 +2,8 @@
 
 package simd
 
+// tableOf returns the kernels of a level. Functions whose names end in NEON hand their
+// arguments to its assembly.
 func tableOf(level Level) *Kernels {
 	if level == NEON {
 		return &neonKernels
@@ -10,32 +12,32 @@ func tableOf(level Level) *Kernels {
 }
 
 var neonKernels = Kernels{
-	level:       NEON,
-	sumRows:     sumRowsGo,
-	finite:      finiteGo,
-	widen:       widenGo,
-	mulRowsF32:  mulRowsF32NEON,
-	mulOffsets:  mulOffsetsGo,
-	pack:        packGo,
-	singles:     singlesGo,
-	expNeg:      expNegNEON,
-	weights:     weightsNEON,
-	collect:     collectGo,
-	near:        nearGo,
-	countNear:   countNearGo,
-	slide:       slideGo,
-	finishRows:  finishRowsGo,
-	mulTrans:    mulTransGo,
-	centre:      centreGo,
-	centredSums: centredSumsGo,
-	centredDots: centredDotsGo,
-	dots:        dotsNEON,
-	sqDistsTo:   sqDistsToGo,
-	wideDistsTo: wideDistsToGo,
-	addRows:     addRowsGo,
-	lagrange:    lagrangeGo,
-	toNodes:     toNodesGo,
-	fromNodes:   fromNodesGo,
-	above8:      above8Go,
-	round8:      round8Go,
+	level:            NEON,
+	sumSparse:        sumSparseGo,
+	finite:           finiteGo,
+	growBox:          growBoxGo,
+	mulSparse:        mulSparseNEON,
+	mulSparseOffsets: mulSparseOffsetsGo,
+	packColumns:      packColumnsGo,
+	float32s:         float32sGo,
+	expNeg:           expNegNEON,
+	weights:          weightsNEON,
+	collect:          collectGo,
+	findNear:         findNearGo,
+	countNear:        countNearGo,
+	slideWindows:     slideWindowsGo,
+	finishStep:       finishStepGo,
+	mulTrans:         mulTransGo,
+	centre:           centreGo,
+	centredMulTrans:  centredMulTransGo,
+	centredDots:      centredDotsGo,
+	dots:             dotsNEON,
+	sqDists:          sqDistsGo,
+	sqDists64:        sqDists64Go,
+	addRows:          addRowsGo,
+	lagrangeBasis:    lagrangeBasisGo,
+	pointsToNodes:    pointsToNodesGo,
+	nodesToPoints:    nodesToPointsGo,
+	byteDotsAbove:    byteDotsAboveGo,
+	roundToBytes:     roundToBytesGo,
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// A Level names a set of instructions kernels are written for.
+// A Level names a set of instructions that kernels are written for.
 type Level int
 
 // The levels. On amd64 each includes those before it; NEON stands by itself.
@@ -29,8 +29,8 @@ func (l Level) String() string {
 	return levelNames[l]
 }
 
-// LevelByName returns the level of a name as String spells it.
-func LevelByName(name string) (Level, error) {
+// levelByName returns the level of a name as String spells it.
+func levelByName(name string) (Level, error) {
 	for l, s := range levelNames {
 		if s == name {
 			return Level(l), nil
@@ -39,37 +39,36 @@ func LevelByName(name string) (Level, error) {
 	return Generic, fmt.Errorf("simd: no level %q; there are generic, avx2, avx512, avx512vnni, amx and neon", name)
 }
 
-// Detect returns the highest level this processor and its operating system can
-// run and this build has kernels for, whatever PM_SIMD says. Where the processor has
-// tiles it asks the operating system for them, once in the life of a process.
-func Detect() Level { return host() }
-
-// host asks the processor once.
+// host returns the highest level that this processor and its operating system can run
+// and this build has kernels for, whatever PM_SIMD says. Where the processor has tiles it
+// asks the operating system for them, once in the life of a process.
 var host = sync.OnceValue(detect)
 
-// Best returns the level kernels run at unless told otherwise: that of Detect,
-// or the lower one the environment variable PM_SIMD names. The variable is
-// read once, at the first call.
+// Best returns the level that kernels run at unless told otherwise. It is the highest
+// that this build, the processor and the operating system have, or the lower one that the
+// environment variable PM_SIMD names. The first call reads the variable and asks the
+// processor; later calls return the same.
 func Best() Level { return setting().level }
 
-// Note returns a sentence for the user where PM_SIMD could not be followed: it
-// names no level, or one this machine does not have. It is empty otherwise. A
-// misspelt variable must not stop a program, nor may it pass unseen.
+// Note returns a sentence for the user where PM_SIMD names no level, or one that this
+// machine does not have, and nothing otherwise. A misspelt variable must not stop a
+// program, nor may it pass unseen.
 func Note() string { return setting().note }
 
+// A choice is the level that kernels run at and what Note says of it.
 type choice struct {
 	level Level
 	note  string
 }
 
-var setting = sync.OnceValue(func() choice { return choose(os.Getenv("PM_SIMD"), Detect()) })
+var setting = sync.OnceValue(func() choice { return choose(os.Getenv("PM_SIMD"), host()) })
 
 // choose returns what a value of PM_SIMD means on a host.
 func choose(value string, host Level) choice {
 	if value == "" {
 		return choice{level: host}
 	}
-	asked, err := LevelByName(value)
+	asked, err := levelByName(value)
 	if err != nil {
 		return choice{host, fmt.Sprintf("PM_SIMD is ignored: %v", err)}
 	}
@@ -80,9 +79,8 @@ func choose(value string, host Level) choice {
 	return choice{level: got}
 }
 
-// lower returns the highest level of the host that is not above the asked one.
-// A level of another architecture has nothing in common with the host's but
-// plain Go.
+// lower returns the highest level of the host that is not above the one asked for. Where
+// that is of another architecture, the two have nothing in common but plain Go.
 func lower(asked, host Level) Level {
 	switch {
 	case asked == host:
@@ -93,7 +91,8 @@ func lower(asked, host Level) Level {
 	return min(asked, host)
 }
 
-// Levels returns the levels that At tells apart here, lowest first.
+// Levels returns the levels that At tells apart here, lowest first. Tests of other packages
+// ask for them, to compare results of every level.
 func Levels() []Level {
 	levels := []Level{Generic}
 	switch best := Best(); best {

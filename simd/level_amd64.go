@@ -4,8 +4,9 @@ package simd
 
 import "github.com/klauspost/cpuid/v2"
 
-// detect asks for every set the generated files list under "Requires". cpuid
-// reports AVX and AVX-512 only where the operating system saves the registers.
+// detect asks for every set of instructions that the generated files list under
+// "Requires". cpuid reports AVX and AVX-512 only where the operating system saves the
+// registers.
 func detect() Level {
 	cpu := &cpuid.CPU
 	switch {

@@ -8,12 +8,12 @@ import (
 
 func TestLevelNames(t *testing.T) {
 	for l := Generic; l <= NEON; l++ {
-		got, err := LevelByName(l.String())
+		got, err := levelByName(l.String())
 		if err != nil || got != l {
-			t.Errorf("LevelByName(%q) = %v, %v", l, got, err)
+			t.Errorf("levelByName(%q) = %v, %v", l, got, err)
 		}
 	}
-	if _, err := LevelByName("sse2"); err == nil {
+	if _, err := levelByName("sse2"); err == nil {
 		t.Error("sse2 is a level")
 	}
 	if got := Level(9).String(); got != "Level(9)" {
@@ -71,8 +71,8 @@ func TestAt(t *testing.T) {
 			t.Errorf("At(%v) is of level %v, which this machine does not have", l, got)
 		}
 	}
-	if Best() > Detect() {
-		t.Errorf("best %v is above %v", Best(), Detect())
+	if Best() > host() {
+		t.Errorf("best %v is above %v", Best(), host())
 	}
 }
 
@@ -84,7 +84,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	}
 	single, wide := make([]float32, n*k), make([]float64, n*k)
 	x, out := make([]float32, n*k), make([]uint32, 2+CoordinatePad)
-	finish := &Finish{Mean: wide[:k], Weight: wide, Extra: wide, Target: wide, Class: make([]float64, k)}
+	finish := &StepFinish{Mean: wide[:k], Weight: wide, Extra: wide, Target: wide, Class: make([]float64, k)}
 	packed := *finish
 	packed.Mean = wide[:2]
 	slots := make([]uint32, n)
@@ -94,26 +94,26 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	for _, level := range Levels() {
 		s := At(level)
 		if got := testing.AllocsPerRun(10, func() {
-			s.SumRows(wide[:n], ptr, x[:n])
-			s.MulRowsF32(single, k, k, ptr, ind, x[:n], x, k)
+			s.SumSparse(wide[:n], ptr, x[:n])
+			s.MulSparse(RowsOf(single, k), k, ptr, ind, x[:n], RowsOf(x, k))
 			s.expNeg(single, x)
 			s.Weights(single[:n], wide[:n], 1)
-			s.Collect(candidates, x, 2, spans)
-			s.Near(out, wide, counts, candidates, x, 2, 1, 1)
-			s.CountNear(counts, candidates, x, 2, 1, 1)
-			s.FinishRows(finish, single, k, x, k, x, wide, slots)
-			s.FinishRows(&packed, single, 2, x, 2, x, wide, slots)
-			s.Dots(single, 3, x, k, 3, x, k, 3, k)
-			s.SqDistsTo(single, x[:k], x, k, ind, 1)
-			s.Above8(mask, bytes, panel, 64, bias, bias[:17])
-			s.MulTrans(single, k, x, 1, 1, x, k, 3, k)
-			s.Centre(single, k, x, k, 3, x[:k], 1)
-			s.CentredSums(single, k, x, 1, 1, x, k, 3, x[:k], 1)
-			s.CentredDots(single, 3, x, k, 1, x, k, 3, x[:k], 1)
-			s.AddRows(wide[:n], wide[:2], wide, n)
-			s.Lagrange(wide[:16], wide[:8], wide[:2], wide[:2])
-			s.ToNodes(wide[:4], wide[:16], wide[:16], wide[:8])
-			s.FromNodes(wide[:8], wide[:16], wide[:16], wide[:4], 8)
+			s.Collect(candidates, RowsOf(x, 2), spans)
+			s.FindNear(out, wide, counts, candidates, RowsOf(x, 2), 1, 1)
+			s.CountNear(counts, candidates, RowsOf(x, 2), 1, 1)
+			s.FinishStep(finish, RowsOf(single, k), RowsOf(x, k), x, wide, slots)
+			s.FinishStep(&packed, RowsOf(single, 2), RowsOf(x, 2), x, wide, slots)
+			s.Dots(RowsOf(single, 3), RowsOf(x, k), RowsOf(x, k), 3, 3, k)
+			s.SqDists(single, x[:k], RowsOf(x, k), ind, 1)
+			s.ByteDotsAbove(mask, bytes, panel, 64, bias, bias[:17])
+			s.MulTrans(RowsOf(single, k), RowsOf(x, 1), RowsOf(x, k), 1, 3, k)
+			s.Centre(RowsOf(single, k), RowsOf(x, k), 3, x[:k], 1)
+			s.CentredMulTrans(RowsOf(single, k), RowsOf(x, 1), RowsOf(x, k), 1, 3, x[:k], 1)
+			s.CentredDots(RowsOf(single, 3), RowsOf(x, k), RowsOf(x, k), 1, 3, x[:k], 1)
+			s.AddRows(wide[:n], wide[:2], RowsOf(wide, n))
+			s.LagrangeBasis(wide[:16], wide[:8], wide[:2], wide[:2])
+			s.PointsToNodes(wide[:4], wide[:16], wide[:16], wide[:8])
+			s.NodesToPoints(wide[:8], wide[:16], wide[:16], wide[:4], 8)
 		}); got != 0 {
 			t.Errorf("%v: %v allocations", level, got)
 		}

@@ -1,12 +1,10 @@
 package simd
 
-import (
-	"math"
-)
+import "math"
 
-// Candidates are points that may be near to others, and the scratch memory of a
-// worker that searches: points close together share their candidates, which are
-// collected once for all of them.
+// Candidates are points that may be near to others. Points close together share their
+// candidates, which Collect copies once for all of them. A worker keeps one Candidates as
+// its scratch memory.
 type Candidates struct {
 	d, room, n int
 	at         []float64 // coordinate a of candidate c at a*stride + c
@@ -17,7 +15,7 @@ type Candidates struct {
 // candidatePad is how far whole vectors reach beyond the last candidate.
 const candidatePad = 16
 
-// NewCandidates returns room for so many points in d dimensions.
+// NewCandidates returns Candidates with room for so many points in d dimensions.
 func NewCandidates(d, room int) *Candidates {
 	stride := (room+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
 	return &Candidates{
@@ -29,29 +27,29 @@ func NewCandidates(d, room int) *Candidates {
 // Len returns the number of candidates.
 func (c *Candidates) Len() int { return c.n }
 
-// CoordinatePad is the number of entries that must follow the last coordinate of
-// what Collect reads: it reads whole vectors. They may be anything.
+// CoordinatePad is how many numbers must follow the last coordinate that Collect reads,
+// because it reads whole vectors. They may be anything.
 const CoordinatePad = candidatePad
 
-// Collect sets the candidates to the points of some spans. Coordinate a of point
-// j is coords[a*stride+j]. spans holds pairs of numbers: the span of a pair is the
-// points from the first to one before the second.
+// Collect sets the candidates to the points of some spans. Coordinate a of point j is
+// number j of row a of coords. spans holds pairs of numbers; the span of a pair is the
+// points from its first number to one before its second.
 //
-// Coordinates are converted to float64, in which Near and CountNear compute: so
-// whether a point is near has the same answer at every level, and coordinates may be
-// far from the origin.
+// Collect converts coordinates to float64, in which FindNear and CountNear compute. So
+// whether a point is near has the same answer at every level, and coordinates may be far
+// from the origin.
 //
 // Collect panics where a slice is too short or there are more points than room.
-func (s *Kernels) Collect(c *Candidates, coords []float32, stride int, spans []uint32) {
-	n := checkSpans(c.d, len(coords), stride, spans)
+func (s *Kernels) Collect(c *Candidates, coords Rows[float32], spans []uint32) {
+	n := checkSpans(c.d, coords, spans)
 	if n > c.room {
 		panic("simd: collect: no room")
 	}
 	if c.n = n; n == 0 || c.d == 0 {
 		return
 	}
-	readsSpans(c.d, coords, stride, spans)
-	s.collect(c, coords, stride, spans)
+	readsSpans(c.d, coords, spans)
+	s.collect(c, coords, spans)
 	// Up to a whole vector of candidates that are never near.
 	for a := range c.d {
 		pad := c.at[a*c.stride+n:][:8]
@@ -61,57 +59,57 @@ func (s *Kernels) Collect(c *Candidates, coords []float32, stride int, spans []u
 	}
 }
 
-// padded is the number of candidates with those that are never near.
+// padded returns the number of candidates, those included that are never near.
 func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 
-// Near finds, for each of len(counts) points from first on, the candidates that
-// are near to it, with
+// FindNear finds the candidates near to each of len(counts) points, which begin with point
+// first. A candidate c is near to a point x where
 //
 //	d2 = (x_0 - c_0)^2 + (x_1 - c_1)^2 + ...   in float64, from left to right,
 //
-// at most r2 and not zero: a candidate at the point's own place counts as the
-// point itself. Those of the first point come first in ind and d2, in the order
-// of the candidates, and counts[i] is the number of those of point i. Near returns
-// their total. Points are in coords as for Collect.
+// is at most r2 and not zero: a candidate at the point's own place counts as the point
+// itself. The candidates near to the first point come first in ind, with their d2, in the
+// order in which they were collected; counts[i] is how many there are for point i, and
+// FindNear returns their total. Points are in coords as for Collect.
 //
-// ind and d2 need room for every candidate of every point and 16 more numbers,
-// which may be overwritten. Near panics where a slice is too short. It allocates
-// nothing, and has the same bits at every level. A NaN is never near.
-func (s *Kernels) Near(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
-	checkNear(c, len(counts), len(coords), stride, first)
+// ind and d2 need room for every candidate of every point and 16 more numbers, which may
+// be overwritten. FindNear panics where a slice is too short. It allocates nothing, and has
+// the same bits at every level. A NaN is never near.
+func (s *Kernels) FindNear(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], first int, r2 float64) int {
+	checkNear(c, len(counts), coords, first)
 	if need := len(counts)*c.n + candidatePad; len(ind) < need || len(d2) < need {
-		panic("simd: near: short destination")
+		panic("simd: find near: short destination")
 	}
 	if c.n == 0 || c.d == 0 || len(counts) == 0 {
 		clear(counts)
 		return 0
 	}
-	total := s.near(ind, d2, counts, c, coords[first:], stride, r2)
+	total := s.findNear(ind, d2, counts, c, RowsOf(coords.Data[first:], coords.Stride), r2)
 	writes(ind[:total])
 	writes(d2[:total])
 	return total
 }
 
-// CountNear sets the counts that Near does, and returns their total.
-func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords []float32, stride, first int, r2 float64) int {
-	checkNear(c, len(counts), len(coords), stride, first)
+// CountNear sets the counts that FindNear sets, and returns their total.
+func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords Rows[float32], first int, r2 float64) int {
+	checkNear(c, len(counts), coords, first)
 	if c.n == 0 || c.d == 0 || len(counts) == 0 {
 		clear(counts)
 		return 0
 	}
-	return s.countNear(counts, c, coords[first:], stride, r2)
+	return s.countNear(counts, c, RowsOf(coords.Data[first:], coords.Stride), r2)
 }
 
 // checkNear panics where the points lie beyond the coordinates.
-func checkNear(c *Candidates, m, coords, stride, first int) {
-	if m > 0 && c.d > 0 && (first < 0 || m > stride-first || c.d-1 > coords/max(stride, 1) || (c.d-1)*stride+first+m > coords) {
-		panic("simd: near: points beyond the coordinates")
+func checkNear(c *Candidates, m int, coords Rows[float32], first int) {
+	if m > 0 && c.d > 0 && (first < 0 || m > coords.Stride-first || !coords.holds(c.d, first+m)) {
+		panic("simd: find near: points beyond the coordinates")
 	}
 }
 
-// checkSpans panics where a span, with the pad, lies beyond the coordinates and
-// returns the number of points of all spans.
-func checkSpans(d, coords, stride int, spans []uint32) (n int) {
+// checkSpans panics where a span, with the pad, lies beyond the coordinates. It returns the
+// number of points of all spans.
+func checkSpans(d int, coords Rows[float32], spans []uint32) (n int) {
 	if len(spans)%2 != 0 {
 		panic("simd: collect: odd number of span ends")
 	}
@@ -123,19 +121,19 @@ func checkSpans(d, coords, stride int, spans []uint32) (n int) {
 			last = max(last, to)
 		}
 	}
-	if n > 0 && d > 0 && (last > stride || d-1 > coords/stride || (d-1)*stride+last+CoordinatePad > coords) {
+	if n > 0 && d > 0 && (last > coords.Stride || !coords.holds(d, last+CoordinatePad)) {
 		panic("simd: collect: span beyond the coordinates")
 	}
 	return n
 }
 
 // collectGo is the reference.
-func collectGo(c *Candidates, coords []float32, stride int, spans []uint32) {
+func collectGo(c *Candidates, coords Rows[float32], spans []uint32) {
 	n := 0
 	for p := 0; p+2 <= len(spans); p += 2 {
 		for j := spans[p]; j < spans[p+1]; j++ {
 			for a := range c.d {
-				c.at[a*c.stride+n] = float64(coords[a*stride+int(j)])
+				c.at[a*c.stride+n] = float64(coords.Data[a*coords.Stride+int(j)])
 			}
 			c.ind[n] = j
 			n++
@@ -143,15 +141,15 @@ func collectGo(c *Candidates, coords []float32, stride int, spans []uint32) {
 	}
 }
 
-// nearGo is the reference. Whether a candidate is near is a coin toss to the
+// findNearGo is the reference. Whether a candidate is near is a coin toss to the
 // branch predictor, so every candidate is written down and the end of the list
 // moves past those that are.
-func nearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
+func findNearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	total := 0
 	for i := range counts {
 		before := total
 		for k := range c.n {
-			sum := distance2Go(c, k, coords[i:], stride)
+			sum := distance2Go(c, k, coords.Data[i:], coords.Stride)
 			ind[total], d2[total] = c.ind[k], sum
 			if sum <= r2 && sum != 0 {
 				total++
@@ -162,12 +160,13 @@ func nearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords [
 	return total
 }
 
-func countNearGo(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
+// countNearGo is the reference.
+func countNearGo(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	total := 0
 	for i := range counts {
 		count := uint32(0)
 		for k := range c.n {
-			if sum := distance2Go(c, k, coords[i:], stride); sum <= r2 && sum != 0 {
+			if sum := distance2Go(c, k, coords.Data[i:], coords.Stride); sum <= r2 && sum != 0 {
 				count++
 			}
 		}

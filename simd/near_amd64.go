@@ -2,54 +2,56 @@
 
 package simd
 
-func collectAVX2(c *Candidates, coords []float32, stride int, spans []uint32) {
-	collectF32AVX2(&c.at[0], uintptr(c.stride), &c.ind[0], &coords[0], uintptr(stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
+
+func collectAVX2(c *Candidates, coords Rows[float32], spans []uint32) {
+	asm.CollectF32AVX2(&c.at[0], uintptr(c.stride), &c.ind[0], &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
 }
 
-func collectAVX512(c *Candidates, coords []float32, stride int, spans []uint32) {
-	collectF32AVX512(&c.at[0], uintptr(c.stride), &c.ind[0], &coords[0], uintptr(stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
+func collectAVX512(c *Candidates, coords Rows[float32], spans []uint32) {
+	asm.CollectF32AVX512(&c.at[0], uintptr(c.stride), &c.ind[0], &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
 }
 
-func nearAVX2(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := nearF32AVX2
+func findNearAVX2(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
+	kernel := asm.FindNearF32AVX2
 	switch c.d {
 	case 2:
-		kernel = near2F32AVX2
+		kernel = asm.FindNear2F32AVX2
 	case 3:
-		kernel = near3F32AVX2
+		kernel = asm.FindNear3F32AVX2
 	}
-	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
+	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }
 
-func nearAVX512(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := nearF32AVX512
+func findNearAVX512(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
+	kernel := asm.FindNearF32AVX512
 	switch c.d {
 	case 2:
-		kernel = near2F32AVX512
+		kernel = asm.FindNear2F32AVX512
 	case 3:
-		kernel = near3F32AVX512
+		kernel = asm.FindNear3F32AVX512
 	}
-	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
+	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }
 
-func countNearAVX2(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := nearCountF32AVX2
+func countNearAVX2(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
+	kernel := asm.CountNearF32AVX2
 	switch c.d {
 	case 2:
-		kernel = nearCount2F32AVX2
+		kernel = asm.CountNear2F32AVX2
 	case 3:
-		kernel = nearCount3F32AVX2
+		kernel = asm.CountNear3F32AVX2
 	}
-	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
+	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }
 
-func countNearAVX512(counts []uint32, c *Candidates, coords []float32, stride int, r2 float64) int {
-	kernel := nearCountF32AVX512
+func countNearAVX512(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
+	kernel := asm.CountNearF32AVX512
 	switch c.d {
 	case 2:
-		kernel = nearCount2F32AVX512
+		kernel = asm.CountNear2F32AVX512
 	case 3:
-		kernel = nearCount3F32AVX512
+		kernel = asm.CountNear3F32AVX512
 	}
-	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords[0], uintptr(stride), uintptr(c.d), r2))
+	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }

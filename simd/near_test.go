@@ -29,19 +29,19 @@ func nearReference(d int, coords []float32, stride int, spans []uint32, first, m
 	return ind, d2, counts
 }
 
-// checkNearAt compares Near and CountNear of a level with the definition.
+// checkNearAt compares FindNear and CountNear of a level with the definition.
 func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int, spans []uint32, first, m int, r2 float64) {
 	t.Helper()
-	s, n := At(level), checkSpans(d, len(coords), stride, spans)
+	s, n := At(level), checkSpans(d, RowsOf(coords, stride), spans)
 	c := guardedCandidates(t, d, n)
-	s.Collect(c, coords, stride, spans)
+	s.Collect(c, RowsOf(coords, stride), spans)
 	if c.Len() != n {
 		t.Fatalf("%d candidates, want %d", c.Len(), n)
 	}
 	wantInd, wantD2, wantCounts := nearReference(d, coords, stride, spans, first, m, r2)
 	room := m*n + candidatePad
 	ind, d2, counts := guarded[uint32](t, room), guarded[float64](t, room), guarded[uint32](t, m)
-	if got := s.Near(ind, d2, counts, c, coords, stride, first, r2); got != len(wantInd) {
+	if got := s.FindNear(ind, d2, counts, c, RowsOf(coords, stride), first, r2); got != len(wantInd) {
 		t.Fatalf("found %d, want %d", got, len(wantInd))
 	}
 	if !slices.Equal(counts, wantCounts) || !slices.Equal(ind[:len(wantInd)], wantInd) || !slices.Equal(d2[:len(wantInd)], wantD2) {
@@ -50,7 +50,7 @@ func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int,
 	for i := range counts {
 		counts[i] = 77
 	}
-	if got := s.CountNear(counts, c, coords, stride, first, r2); got != len(wantInd) || !slices.Equal(counts, wantCounts) {
+	if got := s.CountNear(counts, c, RowsOf(coords, stride), first, r2); got != len(wantInd) || !slices.Equal(counts, wantCounts) {
 		t.Fatalf("counted %d %v, want %d %v", got, counts, len(wantInd), wantCounts)
 	}
 }
@@ -108,8 +108,8 @@ func TestNearAtTheRadius(t *testing.T) {
 	for _, level := range Levels() {
 		ind, d2, counts := make([]uint32, n+CoordinatePad), make([]float64, n+CoordinatePad), make([]uint32, 1)
 		c := NewCandidates(2, n)
-		At(level).Collect(c, coords, n, []uint32{0, n})
-		got := At(level).Near(ind, d2, counts, c, coords, n, n-1, 25)
+		At(level).Collect(c, RowsOf(coords, n), []uint32{0, n})
+		got := At(level).FindNear(ind, d2, counts, c, RowsOf(coords, n), n-1, 25)
 		for _, j := range ind[:got] {
 			if j%3 == 1 {
 				t.Errorf("%v: point %d is beyond the radius", level, j)
@@ -126,18 +126,18 @@ func TestNearPanics(t *testing.T) {
 	ind, d2, counts := make([]uint32, 36), make([]float64, 36), make([]uint32, 2)
 	odd := make([]uint32, 1)
 	full := NewCandidates(2, 10)
-	s.Collect(full, coords, 10, []uint32{0, 10})
+	s.Collect(full, RowsOf(coords, 10), []uint32{0, 10})
 	for name, f := range map[string]func(){
-		"span":   func() { s.Collect(NewCandidates(2, 10), coords, 10, []uint32{5, 11}) },
-		"coords": func() { s.Collect(NewCandidates(2, 10), coords[:35], 10, []uint32{5, 10}) },
-		"odd":    func() { s.Collect(NewCandidates(2, 10), coords, 10, odd) },
-		"stride": func() { s.Collect(NewCandidates(2, 10), coords, 0, []uint32{0, 1}) },
-		"room":   func() { s.Collect(NewCandidates(2, 9), coords, 10, []uint32{0, 10}) },
-		"ind":    func() { s.Near(ind[:35], d2, counts, full, coords, 10, 0, 1) },
-		"d2":     func() { s.Near(ind, d2[:35], counts, full, coords, 10, 0, 1) },
-		"points": func() { s.Near(ind, d2, counts, full, coords, 10, 9, 1) },
-		"count":  func() { s.CountNear(counts, full, coords, 10, 9, 1) },
-		"first":  func() { s.CountNear(counts, full, coords, 10, -1, 1) },
+		"span":   func() { s.Collect(NewCandidates(2, 10), RowsOf(coords, 10), []uint32{5, 11}) },
+		"coords": func() { s.Collect(NewCandidates(2, 10), RowsOf(coords[:35], 10), []uint32{5, 10}) },
+		"odd":    func() { s.Collect(NewCandidates(2, 10), RowsOf(coords, 10), odd) },
+		"stride": func() { s.Collect(NewCandidates(2, 10), RowsOf(coords, 0), []uint32{0, 1}) },
+		"room":   func() { s.Collect(NewCandidates(2, 9), RowsOf(coords, 10), []uint32{0, 10}) },
+		"ind":    func() { s.FindNear(ind[:35], d2, counts, full, RowsOf(coords, 10), 0, 1) },
+		"d2":     func() { s.FindNear(ind, d2[:35], counts, full, RowsOf(coords, 10), 0, 1) },
+		"points": func() { s.FindNear(ind, d2, counts, full, RowsOf(coords, 10), 9, 1) },
+		"count":  func() { s.CountNear(counts, full, RowsOf(coords, 10), 9, 1) },
+		"first":  func() { s.CountNear(counts, full, RowsOf(coords, 10), -1, 1) },
 	} {
 		func() {
 			defer func() {
@@ -148,7 +148,7 @@ func TestNearPanics(t *testing.T) {
 			f()
 		}()
 	}
-	if got := s.Near(ind, d2, counts, full, coords, 10, 0, 1); got != 0 {
+	if got := s.FindNear(ind, d2, counts, full, RowsOf(coords, 10), 0, 1); got != 0 {
 		t.Errorf("%d neighbours among points in one place", got)
 	}
 }
@@ -167,8 +167,8 @@ func TestNearNonFinite(t *testing.T) {
 				spans, counts := []uint32{0, n}, make([]uint32, n)
 				_, _, want := nearReference(d, coords, n, spans, 0, n, 10.5)
 				s, c := At(level), NewCandidates(d, n)
-				s.Collect(c, coords, n, spans)
-				if s.CountNear(counts, c, coords, n, 0, 10.5); !slices.Equal(counts, want) {
+				s.Collect(c, RowsOf(coords, n), spans)
+				if s.CountNear(counts, c, RowsOf(coords, n), 0, 10.5); !slices.Equal(counts, want) {
 					t.Errorf("%v, d=%d, %v: %v, want %v", level, d, v, counts, want)
 				}
 			}
@@ -207,8 +207,8 @@ func TestCountsAcrossTheRange(t *testing.T) {
 						for _, count := range want {
 							total += int(count)
 						}
-						s.Collect(c, coords, n, spans)
-						if got := s.CountNear(counts, c, coords, n, first, radius2); got != total || !slices.Equal(counts, want) {
+						s.Collect(c, RowsOf(coords, n), spans)
+						if got := s.CountNear(counts, c, RowsOf(coords, n), first, radius2); got != total || !slices.Equal(counts, want) {
 							t.Fatalf("n=%d, r2=%g: %d %v, want %d %v", n, radius2, got, counts, total, want)
 						}
 					}

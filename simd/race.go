@@ -7,30 +7,36 @@ import (
 	"unsafe"
 )
 
-// The race detector does not see what assembly reads and writes.
+// The race detector does not see what assembly reads and writes, so kernels tell it.
 
+// reads tells the race detector that s is read.
 func reads[T any](s []T) {
 	if len(s) > 0 {
 		runtime.RaceReadRange(unsafe.Pointer(&s[0]), len(s)*int(unsafe.Sizeof(s[0])))
 	}
 }
 
+// writes tells it that s is written.
 func writes[T any](s []T) {
 	if len(s) > 0 {
 		runtime.RaceWriteRange(unsafe.Pointer(&s[0]), len(s)*int(unsafe.Sizeof(s[0])))
 	}
 }
 
-func readsSpans(d int, coords []float32, stride int, spans []uint32) {
+// readsSpans tells it that the coordinates of the points of some spans are read, along d
+// axes.
+func readsSpans(d int, coords Rows[float32], spans []uint32) {
 	for p := 0; p+2 <= len(spans); p += 2 {
 		for a := range d {
-			reads(coords[a*stride+int(spans[p]) : a*stride+int(max(spans[p], spans[p+1]))])
+			axis := coords.Data[a*coords.Stride:]
+			reads(axis[spans[p]:max(spans[p], spans[p+1])])
 		}
 	}
 }
 
-func readsRows(rows []float32, stride, width int, index []uint32) {
+// readsRows tells it that some rows of the given width are read.
+func readsRows(rows Rows[float32], width int, index []uint32) {
 	for _, i := range index {
-		reads(rows[int(i)*stride:][:width])
+		reads(rows.row(int(i), width))
 	}
 }

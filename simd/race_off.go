@@ -2,9 +2,11 @@
 
 package simd
 
+// Without the race detector there is nobody to tell; see race.go.
+
 func reads[T any](s []T)  {}
 func writes[T any](s []T) {}
 
-func readsSpans(d int, coords []float32, stride int, spans []uint32) {}
+func readsSpans(d int, coords Rows[float32], spans []uint32) {}
 
-func readsRows(rows []float32, stride, width int, index []uint32) {}
+func readsRows(rows Rows[float32], width int, index []uint32) {}

@@ -156,7 +156,7 @@ func (a *CSR) halve(ctx context.Context, workers *par.Workers) (*CSR, error) {
 		p.eachRun(func(run *wideRun, lo, hi uint64) {
 			// Products take them as they are, so they are kept in 32 bits.
 			run.val = make([]float32, len(run.ind))
-			simd.At(simd.Best()).Singles(run.val, p.half[lo:hi])
+			simd.At(simd.Best()).Float32s(run.val, p.half[lo:hi])
 		})
 	})
 	if err == nil && large.Load() {
@@ -171,7 +171,7 @@ func (a *CSR) widen(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	mem.Huge(val)
 	return a.change(ctx, workers, Compact, func(p *part, zero int) {
 		p.val = val[zero:][:p.end()]
-		simd.At(simd.Best()).Singles(p.val[p.ptr[0]:], p.half[p.ptr[0]:])
+		simd.At(simd.Best()).Float32s(p.val[p.ptr[0]:], p.half[p.ptr[0]:])
 		p.half = nil
 		p.eachRun(func(run *wideRun, lo, hi uint64) { run.val = p.val[lo:hi] })
 	})

@@ -112,7 +112,7 @@ func (a *CSR) compress(ctx context.Context, workers *par.Workers) (*CSR, error) 
 func (p *part) compress(c *offsets, extra *atomic.Int64, most int64) {
 	s := simd.At(simd.Best())
 	next := p.lo // the first row that is not packed yet
-	pack := func(end int) { s.Pack(c.off, p.ptr[next-p.lo:end-p.lo+1], c.base[next-p.lo:end-p.lo], p.ind) }
+	pack := func(end int) { s.PackColumns(c.off, p.ptr[next-p.lo:end-p.lo+1], c.base[next-p.lo:end-p.lo], p.ind) }
 	// The wide rows lie one behind the other, so that reading them is no leap
 	// through memory.
 	var ptr []uint64

@@ -88,18 +88,18 @@ func (p *part) streamed() int64 {
 // mul is MulRows for rows of the part.
 func (p *part) mul(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	if p.short == nil {
-		s.MulRowsF32(dst, dstStride, k, p.ptr[lo-p.lo:hi-p.lo+1], p.ind, p.val, x, stride)
+		s.MulSparse(simd.RowsOf(dst, dstStride), k, p.ptr[lo-p.lo:hi-p.lo+1], p.ind, p.val, simd.RowsOf(x, stride))
 		return
 	}
 	p.short.pieces(lo, hi, func(from, to int, run *wideRun) {
 		dst, ptr, base, off := dst[(from-lo)*dstStride:], p.ptr[from-p.lo:to-p.lo+1], p.short.base[from-p.lo:to-p.lo], p.short.off
 		switch {
 		case run != nil:
-			s.MulRowsF32(dst, dstStride, k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, x, stride)
+			s.MulSparse(simd.RowsOf(dst, dstStride), k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, simd.RowsOf(x, stride))
 		case p.half != nil:
-			s.MulOffsets16(dst, dstStride, k, ptr, base, off, p.half, x, stride)
+			s.MulSparseOffsets16(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.half, simd.RowsOf(x, stride))
 		default:
-			s.MulOffsets(dst, dstStride, k, ptr, base, off, p.val, x, stride)
+			s.MulSparseOffsets(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.val, simd.RowsOf(x, stride))
 		}
 	})
 }
@@ -107,7 +107,7 @@ func (p *part) mul(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x [
 // sum is SumRows for rows of the part.
 func (p *part) sum(s *simd.Kernels, dst []float64, lo, hi int) {
 	if p.half == nil {
-		s.SumRows(dst, p.ptr[lo-p.lo:hi-p.lo+1], p.val)
+		s.SumSparse(dst, p.ptr[lo-p.lo:hi-p.lo+1], p.val)
 		return
 	}
 	var buffer RowBuffer
@@ -115,7 +115,7 @@ func (p *part) sum(s *simd.Kernels, dst []float64, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		_, val := p.row(i, &buffer)
 		ptr[1] = uint64(len(val))
-		s.SumRows(dst[i-lo:], ptr, val)
+		s.SumSparse(dst[i-lo:], ptr, val)
 	}
 }
 

@@ -50,7 +50,7 @@ func (a *CSR) MulRows(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, 
 }
 
 // SumRows sets dst to the sums of rows lo to hi-1 in float64, in the order of
-// simd.Kernels.SumRows.
+// simd.Kernels.SumSparse.
 func (a *CSR) SumRows(s *simd.Kernels, dst []float64, lo, hi int) {
 	a.split(lo, hi, func(p *part, from, to int) { p.sum(s, dst[from-lo:], from, to) })
 }

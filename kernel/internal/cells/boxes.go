@@ -65,7 +65,7 @@ func (b *boxes) around(cl *List, c int) {
 	}
 }
 
-// distance2 is at most the squared distance, as simd.Near computes it, of any
+// distance2 is at most the squared distance, as simd.FindNear computes it, of any
 // point of cluster i from any of cluster j: rounding is monotone, so the same
 // operations on smaller differences give a smaller or equal result.
 func (b *boxes) distance2(i, j int) float64 {

@@ -24,7 +24,7 @@ import (
 // cluster are tested against the same candidates. Where it prunes, clusters have
 // bounding boxes in all dimensions (boxes.go).
 //
-// Equal points are collapsed to one with a multiplicity: simd.Near takes a candidate
+// Equal points are collapsed to one with a multiplicity: simd.FindNear takes a candidate
 // at distance zero for the point itself, so an equal point left apart would be lost.
 //
 // Every pair is tested from both of its ends. Half of the cells around a point

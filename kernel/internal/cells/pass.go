@@ -152,7 +152,7 @@ func (p *pass) Run(worker, piece int) {
 			found := room.Cut()
 			// While they are in the cache.
 			end := cl.First[c+1]
-			p.kernels.SumRows(p.sums[begin:end], found.Ptr, found.Val)
+			p.kernels.SumSparse(p.sums[begin:end], found.Ptr, found.Val)
 			p.pieces[piece], begin = append(p.pieces[piece], found), end
 		}
 		return true
@@ -240,11 +240,11 @@ func (p *pass) test(room *scratch, c int) {
 	counts := room.counts[:end-first]
 	alone := room.points == 1 && room.stage == oneBatch // the point itself
 	if !alone {
-		p.kernels.Collect(room.candidates, cl.Axis, cl.N, room.spans)
+		p.kernels.Collect(room.candidates, simd.RowsOf(cl.Axis, cl.N), room.spans)
 	}
 	room.spans, room.points = room.spans[:0], 0
 	if room.stage == counting {
-		p.kernels.CountNear(counts, room.candidates, cl.Axis, cl.N, first, cl.Radius2)
+		p.kernels.CountNear(counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
 		for i, count := range counts {
 			p.counts[first+i] += count
 		}
@@ -262,7 +262,7 @@ func (p *pass) test(room *scratch, c int) {
 			out = room.ind
 		}
 		counts = p.counts[first:end]
-		total := p.kernels.Near(out, room.d2, counts, room.candidates, cl.Axis, cl.N, first, cl.Radius2)
+		total := p.kernels.FindNear(out, room.d2, counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
 		ind, val := room.Grow(total)
 		if len(ind) < total {
 			return
@@ -273,7 +273,7 @@ func (p *pass) test(room *scratch, c int) {
 		p.kernels.Weights(val, room.d2[:total], p.gamma)
 		return
 	}
-	p.kernels.Near(room.ind, room.d2, counts, room.candidates, cl.Axis, cl.N, first, cl.Radius2)
+	p.kernels.FindNear(room.ind, room.d2, counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
 	found := 0
 	for i, count := range counts {
 		at, n := room.next[i], int(count)

@@ -153,7 +153,7 @@ func (s *Sweep) open(row int, bands []band) {
 // of the row entered last.
 func (s *Sweep) around(lo, hi uint32) {
 	if !s.cl.allCells() {
-		s.kernels.Slide(s.windows, s.cl.fast, lo, hi)
+		s.kernels.SlideWindows(s.windows, s.cl.fast, lo, hi)
 		return
 	}
 	size := int(s.cl.size[len(s.cl.axes)-1])

@@ -224,7 +224,7 @@ func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
 		}
 		centre := room.centres[p*a.places:][:a.places]
 		copy(centre, room.rows[best*a.places:])
-		a.k.Dots(room.products, 1, room.rows, a.places, count, centre, a.places, 1, a.places)
+		a.k.Dots(simd.RowsOf(room.products, 1), simd.RowsOf(room.rows, a.places), simd.RowsOf(centre, a.places), count, 1, a.places)
 		for i, v := range room.products[:count] {
 			distance[i] = min(distance[i], room.norm[i]-2*v+room.norm[best])
 		}
@@ -241,7 +241,7 @@ func (a *arrangement) nearest(room *arrangeScratch, part []uint8, parts int) {
 		}
 		room.half[p] = sum / 2
 	}
-	a.k.Dots(room.products, mostParts, room.rows, a.places, len(part), room.centres, a.places, parts, a.places)
+	a.k.Dots(simd.RowsOf(room.products, mostParts), simd.RowsOf(room.rows, a.places), simd.RowsOf(room.centres, a.places), len(part), parts, a.places)
 	for i := range part {
 		best, least := 0, float32(math.Inf(1))
 		for p, v := range room.products[i*mostParts:][:parts] {

@@ -88,7 +88,7 @@ func (c *codes) set(i int, z []float64, lost float64) {
 func (c *codes) round(i int, row, centre []float32, k *simd.Kernels) {
 	code := c.row(i)
 	clear(code[len(row):])
-	missed, norm2, sum := k.Round8(code[:len(row)], row, centre, 1/c.unit)
+	missed, norm2, sum := k.RoundToBytes(code[:len(row)], row, centre, 1/c.unit)
 	c.norm2[i], c.sum[i] = norm2, sum
 	// Rounding as in set; z/unit is no longer than its code and what that misses.
 	off, tiny := math.Sqrt(missed), float64(len(row)+64)*0x1p-50
@@ -154,7 +154,7 @@ func (c *codes) permuted(ctx context.Context, order []uint32, workers *par.Worke
 //
 //	|q - q'| <= a + b,
 //
-// with a reach a of the first and b of the second, into that of simd.Above8,
+// with a reach a of the first and b of the second, into that of simd.ByteDotsAbove,
 // whether q.q' + bias(q', b) >= threshold(q, a). Squared it is
 //
 //	q.q' >= (|q|^2 - a^2)/2 + (|q'|^2 - 2ab - b^2)/2.
@@ -176,7 +176,7 @@ const (
 	padBias = -1 << 30
 )
 
-// threshold returns that of a code with the given sum of entries. Above8 works with
+// threshold returns that of a code with the given sum of entries. ByteDotsAbove works with
 // q'+128 in place of q'.
 func (r reach) threshold(norm2, sum int32, a float64) int32 {
 	near := (a*a + 2*max(a-r.usual, 0)*r.most) * (1 + 0x1p-48)
@@ -205,9 +205,9 @@ func (c *codes) threshold(r reach, i int, radius float64) int32 {
 	return r.threshold(c.norm2[i], c.sum[i], bounded(radius+c.slack[i]))
 }
 
-// panel lays codes out for Above8, in groups of simd's 64 columns.
+// panel lays codes out for ByteDotsAbove, in groups of simd's 64 columns.
 func (c *codes) panel(dst []uint8, lo, hi int) {
-	simd.Pack8(dst, c.code[lo*c.depth:hi*c.depth], c.depth)
+	simd.PackBytes(dst, c.code[lo*c.depth:hi*c.depth], c.depth)
 }
 
 // panelColumns is the number of columns of a panel.

@@ -108,7 +108,7 @@ func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float3
 	const rows = 16
 	return c.workers.Do(ctx, par.Blocks(m, rows), par.Func(func(_, block int) {
 		lo, hi := par.Block(block, m, rows)
-		c.k.Dots(out[lo*count:], count, a[lo*width:], width, hi-lo, b, width, count, width)
+		c.k.Dots(simd.RowsOf(out[lo*count:], count), simd.RowsOf(a[lo*width:], width), simd.RowsOf(b, width), hi-lo, count, width)
 		for t := lo; t < hi; t++ {
 			to := dst.RawRowView(t)
 			for i, v := range out[t*count:][:count] {

@@ -211,7 +211,7 @@ func (f *filterPass) nearOf(room *filterScratch, tile, first int) []uint64 {
 // approach finds the balls that points of a tile are near to.
 func (f *filterPass) approach(room *filterScratch, tile int, near []uint64) {
 	t, depth := f.t, f.t.c.depth
-	f.k.Above8(near, t.balls.code[tile*depth:], t.panel(tile, tile+1), depth, f.ballBias[tile*panelColumns:][:panelColumns], f.ballThreshold[tile:])
+	f.k.ByteDotsAbove(near, t.balls.code[tile*depth:], t.panel(tile, tile+1), depth, f.ballBias[tile*panelColumns:][:panelColumns], f.ballThreshold[tile:])
 	near[0] = uint64(1)<<(t.start[tile+1]-t.start[tile]) - 1 // itself, whatever the ball
 }
 
@@ -256,7 +256,7 @@ func (f *filterPass) compare(room *filterScratch, tile, from, to int, which []in
 		}
 	}
 	words := to - from
-	f.k.Above8(room.mask, code, t.panel(from, to), depth, f.bias[from*panelColumns:to*panelColumns], threshold)
+	f.k.ByteDotsAbove(room.mask, code, t.panel(from, to), depth, f.bias[from*panelColumns:to*panelColumns], threshold)
 	mask := room.mask[:size*words]
 	if from == tile { // only those that come later
 		for i := range size {
@@ -313,12 +313,12 @@ func (f *filterPass) check(room *filterScratch, base, i int) {
 		list, given = f.s.sift(f.k, x, list, given, f.checker.limit, &room.d32)
 	}
 	room.wide = slices.Grow(room.wide[:0], len(list))[:len(list)]
-	f.k.WideDistsTo(room.wide, x, all.Data, all.Stride, given)
+	f.k.SqDists64(room.wide, x, simd.RowsOf(all.Data, all.Stride), given)
 	ind, d2 := room.ind[i], room.d2[i]
 	before := len(ind)
 	low, high := f.checker.radius2-f.checker.band, f.checker.radius2+f.checker.band
 	for e, v := range room.wide {
-		// Next to the radius the distance by dist2 decides: simd.WideDistsTo is off by
+		// Next to the radius the distance by dist2 decides: simd.SqDists64 is off by
 		// (d/16 + 8) 2^-53 and dist2 by (d + 2) 2^-53.
 		if v <= high && (v < low || rows.Dist2(x, all.Row(int(given[e]))) <= f.checker.radius2) {
 			ind, d2 = append(ind, list[e]), append(d2, v)
@@ -384,7 +384,7 @@ type checker struct {
 
 func newChecker(radius float64, d int) checker {
 	r2 := rows.RadiusSquared(radius)
-	// simd.SqDistsTo is off by (d/64 + 10) 2^-24, and by d 2^-149 where squares are
+	// simd.SqDists is off by (d/64 + 10) 2^-24, and by d 2^-149 where squares are
 	// too small for float32; and the distance that decides by (d + 2) 2^-53.
 	limit := r2*(1+float64(d/64+12)*0x1p-24) + float64(d)*0x1p-148
 	c := checker{radius2: r2, band: r2 * float64(2*d+16) * 0x1p-53, limit: float32(math.Inf(1))}

@@ -61,11 +61,11 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 			}
 		}
 		known := l.count
-		k.Dots(products, mostLeaders, batch, places, len(some), codes, places, known, places)
+		k.Dots(simd.RowsOf(products, mostLeaders), simd.RowsOf(batch, places), simd.RowsOf(codes, places), len(some), known, places)
 		for b, i := range some {
 			row, with := batch[b*places:][:places], products[b*mostLeaders:]
 			// With those that joined since.
-			k.Dots(with[known:], 1, codes[known*places:], places, l.count-known, row, places, 1, places)
+			k.Dots(simd.RowsOf(with[known:], 1), simd.RowsOf(codes[known*places:], places), simd.RowsOf(row, places), l.count-known, 1, places)
 			follows := -1
 			all += l.count
 			for p := l.count - 1; p >= 0; p-- {
@@ -120,7 +120,7 @@ func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 		threshold[at] = r.threshold(c.norm2[i], c.sum[i], l.reach)
 		code = append(code, c.row(i)...)
 	}
-	k.Above8(mask, code, panel, c.depth, bias, threshold)
+	k.ByteDotsAbove(mask, code, panel, c.depth, bias, threshold)
 	near := 0
 	for _, word := range mask {
 		near += bits.OnesCount64(word)
@@ -128,7 +128,7 @@ func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 	return float64(max(near-len(sample), 0)) / float64(len(sample)*max(l.count-1, 1))
 }
 
-// panel lays leaders out as columns of simd.Above8 that points within reach are near to.
+// panel lays leaders out as columns of simd.ByteDotsAbove that points within reach are near to.
 func (l *leaders) panel() (r reach, panel []uint8, bias []int32) {
 	columns := (l.count + panelColumns - 1) / panelColumns * panelColumns
 	r = reach{usual: l.reach}
@@ -153,7 +153,7 @@ func (l *leaders) assign(ctx context.Context, c *codes, req *rows.Request) (orde
 		for i := range threshold {
 			threshold[i] = r.threshold(c.norm2[lo+i], c.sum[lo+i], l.reach)
 		}
-		req.Kernels.Above8(mask, c.code[lo*c.depth:], panel, c.depth, bias, threshold)
+		req.Kernels.ByteDotsAbove(mask, c.code[lo*c.depth:], panel, c.depth, bias, threshold)
 		for i := lo; i < hi; i++ {
 			nearest, least := l.count, int64(0)
 			for w, word := range mask[(i-lo)*words:][:words] {

@@ -204,7 +204,7 @@ func (f *nearestPass) sweep(room *nearestScratch, tile, from, to int) {
 				room.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(room, j)+c.slack[i]))
 			}
 		}
-		f.kernels.Above8(room.near, t.balls.code, t.panel(tile, tile+1), c.depth, room.ballBias, f.ballThreshold)
+		f.kernels.ByteDotsAbove(room.near, t.balls.code, t.panel(tile, tile+1), c.depth, room.ballBias, f.ballThreshold)
 	}
 	// before is the end of the tiles not seen to the left.
 	for before, behind := from, to; before > 0 || behind < count; {
@@ -255,7 +255,7 @@ func (f *nearestPass) visit(room *nearestScratch, tile, from, to int) {
 		}
 	}
 	words := to - from
-	f.kernels.Above8(room.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
+	f.kernels.ByteDotsAbove(room.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
 	left := 0
 	for i := range hi - lo {
 		if !room.open[i] {
@@ -296,9 +296,9 @@ func (f *nearestPass) check(room *nearestScratch, lo, i int) {
 	}
 	near, given := f.s.sift(f.kernels, x, room.list, f.s.givenRows(room.list, &room.given), limit, &room.d32)
 	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.kernels.WideDistsTo(room.wide, x, all.Data, all.Stride, given)
+	f.kernels.SqDists64(room.wide, x, simd.RowsOf(all.Data, all.Stride), given)
 	for e, j := range near {
-		// simd.WideDistsTo and dist2 together are off by less (newChecker).
+		// simd.SqDists64 and dist2 together are off by less (newChecker).
 		if room.wide[e] > room.most[i]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}

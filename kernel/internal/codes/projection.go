@@ -43,7 +43,7 @@ type projection struct {
 }
 
 const (
-	// mostDepth is the largest depth of simd.Above8.
+	// mostDepth is the largest depth of simd.ByteDotsAbove.
 	mostDepth = 4096
 	// Integers up to it are exact in float32.
 	mostExact = 1 << 24
@@ -189,7 +189,7 @@ func (p *projection) project(room *projectScratch, k *simd.Kernels, rows func(i 
 		p.round(room.integers[i*p.stride:], rows(i))
 	}
 	zeros := room.integers[projectionRows*p.stride:][:p.stride]
-	k.WideDistsTo(room.whole, zeros, room.integers, p.stride, room.index[:n])
+	k.SqDists64(room.whole, zeros, simd.RowsOf(room.integers, p.stride), room.index[:n])
 	root := math.Sqrt(float64(len(p.centre)))
 	for i, whole := range room.whole[:n] {
 		if whole <= p.most*p.most {
@@ -199,7 +199,7 @@ func (p *projection) project(room *projectScratch, k *simd.Kernels, rows func(i 
 			p.shorten(room, i, rows(i))
 		}
 	}
-	k.Dots(room.products, p.kept, room.integers, p.stride, n, p.directions, p.stride, p.kept, p.stride)
+	k.Dots(simd.RowsOf(room.products, p.kept), simd.RowsOf(room.integers, p.stride), simd.RowsOf(p.directions, p.stride), n, p.kept, p.stride)
 	for i := range n {
 		p.finish(room, i)
 	}

@@ -91,7 +91,7 @@ func (s *set) sift(k *simd.Kernels, x []float32, places, given []uint32, limit f
 	d2 := slices.Grow((*buffer)[:0], len(places))[:len(places)]
 	*buffer = d2
 	all := s.p.Single
-	k.SqDistsTo(d2, x, all.Data, all.Stride, given, limit)
+	k.SqDists(d2, x, simd.RowsOf(all.Data, all.Stride), given, limit)
 	count := 0
 	for e, v := range d2 {
 		if v <= limit {

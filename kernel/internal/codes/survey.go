@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A survey is what a sample of points says about a search among all of them: which
@@ -176,7 +177,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 			threshold[q-lo] = c.threshold(r.reach, i, r.radius)
 			copy(code[(q-lo)*p.depth:], c.row(i))
 		}
-		req.Kernels.Above8(mask, code, panel, p.depth, bias, threshold)
+		req.Kernels.ByteDotsAbove(mask, code, panel, p.depth, bias, threshold)
 		d2, index := make([]float64, 1), make([]uint32, 1)
 		for q := lo; q < hi; q++ {
 			i := q * n / queries
@@ -191,7 +192,7 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 						continue
 					}
 					y := row(j)
-					if req.Kernels.WideDistsTo(d2, row(i), y, len(y), index); d2[0] <= radius2 {
+					if req.Kernels.SqDists64(d2, row(i), simd.RowsOf(y, len(y)), index); d2[0] <= radius2 {
 						within.Add(1)
 					}
 				}

@@ -122,7 +122,7 @@ func (tb *tailBounds) bound(room *tailScratch, k *simd.Kernels, lo, hi int) {
 		for i := range threshold {
 			threshold[i] = c.threshold(level.reach, lo+i, level.radius)
 		}
-		k.Above8(room.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
+		k.ByteDotsAbove(room.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
 		for i := range hi - lo {
 			near := 0.0
 			for w, word := range room.mask[i*words:][:words] {

@@ -11,7 +11,7 @@ import (
 )
 
 // tiles are runs of at most panelColumns points, next to each other in the order of
-// a search, whose codes are laid out for simd.Above8. Each has a ball around it:
+// a search, whose codes are laid out for simd.ByteDotsAbove. Each has a ball around it:
 // with a code as its centre, which is exact, and the radius
 //
 //	rho = max over its points of |q - centre| + e,
@@ -86,7 +86,7 @@ func (t *tiles) biases(r reach, b []float64) []int32 {
 	return out
 }
 
-// ballTerms returns the thresholds of balls, as rows of simd.Above8, and the biases
+// ballTerms returns the thresholds of balls, as rows of simd.ByteDotsAbove, and the biases
 // of points as its columns, for the question whether a point is so near to a ball
 // that points of the tile may be within the radius.
 func (t *tiles) ballTerms(radius float64) (threshold, bias []int32) {
@@ -109,7 +109,7 @@ func (t *tiles) share(radius float64, k *simd.Kernels) float64 {
 	near, points := make([]uint64, t.count()), 0
 	left := 0
 	for _, tile := range rows.Spread(min(t.count(), 32), t.count()) {
-		k.Above8(near, t.balls.code, t.panel(tile, tile+1), t.c.depth, bias[tile*panelColumns:][:panelColumns], threshold)
+		k.ByteDotsAbove(near, t.balls.code, t.panel(tile, tile+1), t.c.depth, bias[tile*panelColumns:][:panelColumns], threshold)
 		for _, word := range near {
 			left += bits.OnesCount64(word)
 		}

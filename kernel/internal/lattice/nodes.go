@@ -79,10 +79,10 @@ func (l *Lattice) AxisError(p int) float64 {
 // 2^-53 and the largest that terms can be together, the basis on both sides with the
 // kernel in between. A term meets
 //
-//	batch/8 + 3, and one for each batch    in the chains of simd's ToNodes
+//	batch/8 + 3, and one for each batch    in the chains of simd's PointsToNodes
 //	one for each slot                      where the points of a cell are taken apart
 //	a band of nodes along each axis        in a transfer
-//	p and p^(d-1)                          in FromNodes
+//	p and p^(d-1)                          in NodesToPoints
 //	2p along each axis                     in the weight of a point and itself, which is subtracted
 //
 // and some roundings of products, not more than 8 d in all.

@@ -210,7 +210,7 @@ func (pass *Pass) sweepLine(line int) {
 	for first := 0; first < n; first += p {
 		from, to := max(first-reach, 0), min(first+p+reach, n)
 		skip := from - (first - reach)
-		pass.kernels.AddRows(out[from:to], in[first:first+p], pass.table[a][skip:], band)
+		pass.kernels.AddRows(out[from:to], in[first:first+p], simd.RowsOf(pass.table[a][skip:], band))
 	}
 }
 
@@ -226,7 +226,7 @@ func (pass *Pass) sweepCell(block, cell, inner, lo, hi int) {
 		target := out[(cell*p+i)*inner+lo:][:hi-lo]
 		clear(target)
 		row := pass.table[a][i*band+skip:][:last-first]
-		pass.kernels.AddRows(target, row, in[first*inner+lo:], inner)
+		pass.kernels.AddRows(target, row, simd.RowsOf(in[first*inner+lo:], inner))
 	}
 }
 
@@ -282,7 +282,7 @@ func (pass *Pass) contract(out, in []float64, a, k int) {
 				out[first+i] += sum
 				continue
 			}
-			pass.kernels.AddRows(out[first+i*inner:][:inner], row, in[first:], inner)
+			pass.kernels.AddRows(out[first+i*inner:][:inner], row, simd.RowsOf(in[first:], inner))
 		}
 	}
 }

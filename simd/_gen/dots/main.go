@@ -14,6 +14,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
 var level = flag.String("level", "avx2", "avx2 or avx512")
@@ -57,10 +59,10 @@ func (l lanes) vector() reg.VecVirtual {
 }
 
 func generate(l lanes, na, nb int) {
-	name := fmt.Sprintf("dot%dx%dF32%s", na, nb, l.suffix)
+	name := fmt.Sprintf("Dot%dx%dF32%s", na, nb, l.suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)")
 	Pragma("noescape")
-	Doc(fmt.Sprintf("%s multiplies %d rows of a with %d of b.", name, na, nb),
+	Doc(fmt.Sprintf("%s multiplies %s of a with %d of b.", name, vec.Count(na, "row"), nb),
 		"",
 		fmt.Sprintf("\tfor i := range %d {", na),
 		fmt.Sprintf("\t\tfor j := range %d {", nb),

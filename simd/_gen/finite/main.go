@@ -17,9 +17,9 @@ func main() {
 		panic("no level " + *level)
 	}
 	ConstraintExpr("gc,!noasm,!purego")
-	TEXT("largestF32AVX2", NOSPLIT, "func(x *float32, n uintptr) uint32")
+	TEXT("LargestBitsF32AVX2", NOSPLIT, "func(x *float32, n uintptr) uint32")
 	Pragma("noescape")
-	Doc("largestF32AVX2 returns the largest of the bits of n numbers without their signs,", "shifted left by one. n is a multiple of 32, not 0.")
+	Doc("LargestBitsF32AVX2 returns the largest of the bits of n numbers without their signs,", "shifted left by one. n is a multiple of 32, not 0.")
 	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 	x, n := load("x"), load("n")
 	var most [4]reg.VecVirtual

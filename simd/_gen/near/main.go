@@ -1,10 +1,9 @@
 // Command near writes the search for neighbours of a few points among many.
 //
-// Candidates are collected once for all points that share them. Neighbours and
-// their distances are found in float64, so the decision is that of plain Go to the
-// last bit; they are counted in float32 first, twice as many at a time, and again in
-// float64 where that leaves a pair in doubt. The number of candidates is rounded up
-// with such that are NaN and so never near: there are no short vectors.
+// Candidates are collected once for all points that share them. Neighbours are counted
+// and found in float64, so the decision is that of plain Go to the last bit. The number
+// of candidates is rounded up with such that are NaN and so never near: there are no
+// short vectors.
 //
 // Neighbours are written by moving the lanes that pass to the front of a vector
 // and storing it whole: what lies behind them is overwritten by the next vector.
@@ -98,7 +97,7 @@ func overCandidates(l *vec.Level, name string, n Op, body func(at reg.GPVirtual)
 // collect writes the copy of spans of points to candidates. Whole vectors are
 // read and written: what is too much is overwritten by the next span.
 func collect(l *vec.Level, t tables) {
-	name := "collectF32" + l.Suffix
+	name := "CollectF32" + l.Suffix
 	TEXT(name, NOSPLIT, "func(at *float64, room uintptr, ind *uint32, coords *float32, stride, d uintptr, spans *uint32, nspans uintptr) (n uintptr)")
 	Pragma("noescape")
 	Doc(name+" copies the points of some spans.", "",
@@ -185,9 +184,9 @@ type search struct {
 }
 
 func generate(l *vec.Level, t tables, d int, fill bool) {
-	name, what := "nearCount", "counts"
+	name, what := "CountNear", "counts"
 	if fill {
-		name, what = "near", "finds"
+		name, what = "FindNear", "finds"
 	}
 	axes := ""
 	if d > 0 {

@@ -11,6 +11,14 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// Count returns a number of things for a comment, as in "1 row" and "2 rows".
+func Count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
+}
+
 // A Level is a width of vectors.
 type Level struct {
 	Suffix string // of the names of functions

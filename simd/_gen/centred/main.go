@@ -1,0 +1,212 @@
+// Command centred writes the centring of rows, and with it on the way the product of the
+// transpose of a thin block with them and their dot products with others.
+//
+// Rows are read once, from memory, in order: the sums of a row's columns stay in the
+// first-level cache. There is little to do for a vector, and the processor does it while
+// it waits for the next. Products of the transpose are rounded before they are added: the
+// bits are those of plain Go.
+package main
+
+import (
+	"flag"
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
+)
+
+var level = flag.String("level", "avx2", "avx2 or avx512")
+
+func main() {
+	flag.Parse()
+	ConstraintExpr("gc,!noasm,!purego")
+	l := vec.SinglesNamed(*level, "centred")
+	centre(l)
+	for _, columns := range []int{2, 1} {
+		centredMulTrans(l, columns)
+		centredDots(l, columns)
+	}
+	Generate()
+}
+
+func param(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+
+func bytes(name string) reg.GPVirtual {
+	v := param(name)
+	SHLQ(U8(2), v)
+	return v
+}
+
+func centre(l *vec.Singles) {
+	name := "CentreF32" + l.Suffix
+	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
+	Pragma("noescape")
+	Doc(name + " is centreGo; there is at least one row.")
+	dst, dstStride := param("dst"), bytes("dstStride")
+	x, stride := param("x"), bytes("stride")
+	rows, middle := param("rows"), param("centre")
+	scale := broadcast(l, "scale")
+	whole, left, t := split(l, param("d"))
+	Label("row")
+	rowLoop(l, whole, left, t, func(load func(Mem, reg.VecVirtual), store func(reg.VecVirtual, Mem), at reg.GPVirtual) {
+		store(centred(l, load, x, middle, at, scale), Mem{Base: dst, Index: at, Scale: 4})
+	})
+	ADDQ(dstStride, dst)
+	ADDQ(stride, x)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+// rowLoop writes the loop over the vectors of a row, the last of which may be short:
+// body is called with how to load and store, and the place in the row.
+func rowLoop(l *vec.Singles, whole, left reg.GPVirtual, t vec.SinglesTail, body func(load func(Mem, reg.VecVirtual), store func(reg.VecVirtual, Mem), at reg.GPVirtual)) {
+	at := GP64()
+	XORQ(at, at)
+	CMPQ(at, whole)
+	JGE(LabelRef("tail"))
+	Label("vector")
+	body(func(m Mem, v reg.VecVirtual) { VMOVUPS(m, v) }, func(v reg.VecVirtual, m Mem) { VMOVUPS(v, m) }, at)
+	ADDQ(U8(l.Lanes), at)
+	CMPQ(at, whole)
+	JL(LabelRef("vector"))
+	Label("tail")
+	TESTQ(left, left)
+	JZ(LabelRef("next"))
+	body(t.Load, t.Store, at)
+	Label("next")
+}
+
+// split returns the columns in whole vectors, those left, and their mask.
+func split(l *vec.Singles, d reg.GPVirtual) (whole, left reg.GPVirtual, t vec.SinglesTail) {
+	whole, left = GP64(), GP64()
+	rest := GP64()
+	MOVQ(d, whole)
+	ANDQ(I8(-l.Lanes), whole)
+	MOVQ(d, left)
+	SUBQ(whole, left)
+	MOVQ(left, rest)
+	return whole, left, l.First(rest)
+}
+
+// ahead is how many bytes ahead rows are asked for: a page, where the processor itself
+// stops asking.
+const ahead = 4096
+
+// centred loads a vector of a row, centred and scaled.
+func centred(l *vec.Singles, load func(Mem, reg.VecVirtual), x, middle, at reg.GPVirtual, scale reg.VecVirtual) reg.VecVirtual {
+	v, m := l.Vector(), l.Vector()
+	PREFETCHT0(Mem{Base: x, Index: at, Scale: 4, Disp: ahead})
+	load(Mem{Base: x, Index: at, Scale: 4}, v)
+	load(Mem{Base: middle, Index: at, Scale: 4}, m)
+	VSUBPS(m, v, v)
+	VMULPS(scale, v, v)
+	return v
+}
+
+func broadcast(l *vec.Singles, name string) reg.VecVirtual {
+	v := l.Vector()
+	c, err := Param(name).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	VBROADCASTSS(c.Addr, v)
+	return v
+}
+
+func centredMulTrans(l *vec.Singles, columns int) {
+	name := fmt.Sprintf("CentredMulTrans%dF32%s", columns, l.Suffix)
+	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is centredMulTransGo for %s of w;", name, vec.Count(columns, "column")), "there is at least one row.")
+	dst := []reg.GPVirtual{param("dst")}
+	if columns == 2 {
+		second := bytes("dstStride")
+		ADDQ(dst[0], second)
+		dst = append(dst, second)
+	}
+	w, wStride := param("w"), bytes("wStride")
+	x, stride := param("x"), bytes("stride")
+	rows, middle := param("rows"), param("centre")
+	scale := broadcast(l, "scale")
+	whole, left, t := split(l, param("d"))
+	Label("row")
+	factors := make([]reg.VecVirtual, columns)
+	for c := range factors {
+		factors[c] = l.Vector()
+		VBROADCASTSS(Mem{Base: w, Disp: 4 * c}, factors[c])
+	}
+	rowLoop(l, whole, left, t, func(load func(Mem, reg.VecVirtual), store func(reg.VecVirtual, Mem), at reg.GPVirtual) {
+		v := centred(l, load, x, middle, at, scale)
+		for c, f := range factors {
+			product, sum := l.Vector(), l.Vector()
+			VMULPS(f, v, product)
+			load(Mem{Base: dst[c], Index: at, Scale: 4}, sum)
+			VADDPS(product, sum, sum)
+			store(sum, Mem{Base: dst[c], Index: at, Scale: 4})
+		}
+	})
+	ADDQ(wStride, w)
+	ADDQ(stride, x)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}
+
+func centredDots(l *vec.Singles, columns int) {
+	name := fmt.Sprintf("CentredDots%dF32%s", columns, l.Suffix)
+	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is CentredDots for %s of b, each sum in %d lanes; there is at", name, vec.Count(columns, "row"), l.Lanes), "least one row of x.")
+	dst, b := []reg.GPVirtual{param("dst")}, []reg.GPVirtual{param("b")}
+	if columns == 2 {
+		second, other := bytes("dstStride"), bytes("bStride")
+		ADDQ(dst[0], second)
+		ADDQ(b[0], other)
+		dst, b = append(dst, second), append(b, other)
+	}
+	x, stride := param("x"), bytes("stride")
+	rows, middle := param("rows"), param("centre")
+	scale := broadcast(l, "scale")
+	whole, left, t := split(l, param("d"))
+	Label("row")
+	sums := make([]reg.VecVirtual, columns)
+	for c := range sums {
+		sums[c] = l.Zero()
+	}
+	rowLoop(l, whole, left, t, func(load func(Mem, reg.VecVirtual), _ func(reg.VecVirtual, Mem), at reg.GPVirtual) {
+		v := centred(l, load, x, middle, at, scale)
+		for c := range sums {
+			f := l.Vector()
+			load(Mem{Base: b[c], Index: at, Scale: 4}, f)
+			VFMADD231PS(f, v, sums[c])
+		}
+	})
+	for c, v := range sums {
+		half, quarter := YMM(), XMM()
+		if l.Lanes == 16 {
+			VEXTRACTF64X4(U8(1), v, half)
+			VADDPS(half, v.AsY(), v.AsY())
+			VEXTRACTF32X4(U8(1), v.AsY(), quarter)
+		} else {
+			VEXTRACTF128(U8(1), v.AsY(), quarter)
+		}
+		VADDPS(quarter, v.AsX(), v.AsX())
+		VPERMILPS(U8(0x4e), v.AsX(), quarter)
+		VADDPS(quarter, v.AsX(), v.AsX())
+		VPERMILPS(U8(0xb1), v.AsX(), quarter)
+		VADDPS(quarter, v.AsX(), v.AsX())
+		VMOVSS(v.AsX(), Mem{Base: dst[c]})
+		ADDQ(U8(4), dst[c])
+	}
+	ADDQ(stride, x)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	VZEROUPPER()
+	RET()
+}

@@ -1,0 +1,539 @@
+// Command finish_step writes the end of a step: rows of W x become rows of the next
+// iterate, and what a run of steps needs to know is added up on the way.
+//
+// Arithmetic is float64. Eight lanes make a group, one vector of AVX-512 or two of
+// AVX2: eight columns of a row, or, with 1 or 2 columns, several rows. Products and
+// sums are fused: this waits for arithmetic, and with a quarter fewer operations 32
+// columns take a quarter less time. Two vectors at a time, or the divisions of eight
+// rows at once, gain nothing. Nor did it to finish a row as soon as its product
+// was there: the two add up.
+package main
+
+import (
+	"flag"
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
+)
+
+var level = flag.String("level", "avx2", "avx2 or avx512")
+
+// Offsets in finishArgs and StepSums.
+const (
+	dst = 8 * iota
+	x
+	wx
+	degrees
+	slots
+	mean
+	weight
+	extra
+	target
+	class
+	sums
+	dstStride
+	stride
+	columns
+	rows
+	pull
+
+	objective, change, spread, maxAbs = 0, 64, 128, 192
+)
+
+type finish struct {
+	l    *vec.Level
+	args reg.GPVirtual
+
+	// AVX-512 keeps its sums in registers, AVX2 has too few.
+	objective, change, spread, maxAbs, sign reg.VecVirtual
+	pull                                    reg.VecVirtual
+	abs, half                               Mem
+}
+
+// lanes is where the numbers of a vector are.
+type lanes struct {
+	half                 int // which of the group, for AVX2
+	x, wx, dst           Mem
+	mean, target         Op // memory, or a vector
+	degree, weight, step reg.VecVirtual
+	tail                 *vec.Tail // of a short vector
+}
+
+func main() {
+	flag.Parse()
+	ConstraintExpr("gc,!noasm,!purego")
+	l := vec.Named(*level)
+	abs := GLOBL("finishAbs"+l.Suffix, RODATA|NOPTR)
+	for i := range 4 {
+		DATA(4*i, U32(1<<31-1))
+	}
+	half := GLOBL("finishHalf"+l.Suffix, RODATA|NOPTR)
+	DATA(0, F64(0.5))
+	for _, k := range []int{1, 2} {
+		packed(l, k, abs, half)
+	}
+	wide(l, abs, half)
+	Generate()
+}
+
+func begin(l *vec.Level, name, doc string, abs, half Mem) *finish {
+	TEXT(name, NOSPLIT, "func(args **float32)")
+	Pragma("noescape")
+	Doc(name+" is finishStepGo for "+doc+". args points to the first", "field of a finishArgs of package simd.")
+	f := &finish{l: l, args: Load(Param("args"), GP64()).(reg.GPVirtual), abs: abs, half: half}
+	if l.Lanes == 8 {
+		f.objective, f.change, f.spread, f.maxAbs, f.sign = ZMM(), ZMM(), ZMM(), YMM(), YMM()
+		s := f.pointer(sums)
+		VMOVUPD(Mem{Base: s, Disp: objective}, f.objective)
+		VMOVUPD(Mem{Base: s, Disp: change}, f.change)
+		VMOVUPD(Mem{Base: s, Disp: spread}, f.spread)
+		VMOVDQU32(Mem{Base: s, Disp: maxAbs}, f.maxAbs)
+		VPBROADCASTD(abs, f.sign)
+		f.pull = ZMM()
+		VBROADCASTSD(f.at(pull), f.pull)
+	}
+	return f
+}
+
+// end writes the sums back and returns.
+func (f *finish) end() {
+	if f.l.Lanes == 8 {
+		s := f.pointer(sums)
+		VMOVUPD(f.objective, Mem{Base: s, Disp: objective})
+		VMOVUPD(f.change, Mem{Base: s, Disp: change})
+		VMOVUPD(f.spread, Mem{Base: s, Disp: spread})
+		VMOVDQU32(f.maxAbs, Mem{Base: s, Disp: maxAbs})
+	}
+	VZEROUPPER()
+	RET()
+}
+
+func (f *finish) at(field int) Mem { return Mem{Base: f.args, Disp: field} }
+
+func (f *finish) pointer(field int) reg.GPVirtual {
+	p := GP64()
+	MOVQ(f.at(field), p)
+	return p
+}
+
+// load returns an operand in a register of its own.
+func (f *finish) load(o Op, tail *vec.Tail) reg.VecVirtual {
+	m, ok := o.(Mem)
+	if !ok {
+		return o.(reg.VecVirtual)
+	}
+	v := f.l.Wide()
+	if tail == nil {
+		VMOVUPD(m, v)
+	} else {
+		tail.LoadWide(m, v)
+	}
+	return v
+}
+
+// wideOf returns float32 numbers in memory as float64.
+func (f *finish) wideOf(m Mem, tail *vec.Tail) reg.VecVirtual {
+	v := f.l.Wide()
+	if tail == nil {
+		VCVTPS2PD(m, v)
+		return v
+	}
+	half := f.l.Half()
+	tail.LoadSingle(m, half)
+	VCVTPS2PD(half, v)
+	return v
+}
+
+// add adds products to the sums.
+func (f *finish) add(a, b, to reg.VecVirtual, field, half int) {
+	if f.l.Lanes == 8 {
+		VFMADD231PD(a, b, to)
+		return
+	}
+	m, sum := Mem{Base: f.pointer(sums), Disp: field + 32*half}, YMM()
+	VMOVUPD(m, sum)
+	VFMADD231PD(a, b, sum)
+	VMOVUPD(sum, m)
+}
+
+// next computes a vector of the next iterate, stores it, adds what it says to the
+// sums, and returns it in float64.
+func (f *finish) next(e *lanes) (moved reg.VecVirtual) {
+	means, value := f.load(e.mean, e.tail), f.wideOf(e.x, e.tail)
+	gradient, label := f.wideOf(e.wx, e.tail), f.load(e.target, e.tail)
+	centred := f.l.Wide()
+	VSUBPD(means, value, centred)
+	VFMSUB231PD(value, e.degree, gradient) // degree value - wx
+	// Not fused: for a class of one the two parts are the same numbers.
+	product := f.l.Wide()
+	VMULPD(e.weight, centred, product)
+	VSUBPD(label, product, product) // weight centred - target
+	factor := f.pull
+	if factor == nil {
+		factor = f.l.Wide()
+		VBROADCASTSD(f.at(pull), factor)
+	}
+	VFNMADD231PD(product, factor, gradient)
+	// Lanes that are not in use hold zeros, unless a factor is infinite.
+	switch {
+	case e.tail == nil:
+	case f.l.Lanes == 8:
+		VMOVAPD_Z(gradient, e.tail.Mask(), gradient)
+	default:
+		VANDPD(e.tail.Wide(), gradient, gradient)
+	}
+	f.add(gradient, centred, f.objective, objective, e.half)
+	VFNMADD213PD(value, e.step, gradient) // value - step gradient
+	rounded := f.l.Half()
+	switch {
+	case e.tail == nil:
+		f.l.Float32(gradient, rounded)
+		VMOVUPS(rounded, e.dst)
+	case f.l.Lanes == 8:
+		VCVTPD2PS_Z(gradient, e.tail.Mask(), rounded)
+		e.tail.StoreSingle(rounded, e.dst)
+	default:
+		f.l.Float32(gradient, rounded)
+		VANDPS(e.tail.Single(), rounded, rounded)
+		e.tail.StoreSingle(rounded, e.dst)
+	}
+	moved = f.l.Wide()
+	VCVTPS2PD(rounded, moved)
+	// As integers without their signs, NaN is the largest of numbers.
+	if f.l.Lanes == 8 {
+		VPANDD(f.sign, rounded, rounded)
+		VPMAXUD(rounded, f.maxAbs, f.maxAbs)
+	} else {
+		m := Mem{Base: f.pointer(sums), Disp: maxAbs + 16*e.half}
+		VPAND(f.abs, rounded, rounded)
+		VPMAXUD(m, rounded, rounded)
+		VMOVDQU(rounded, m)
+	}
+	off := f.l.Wide()
+	VSUBPD(value, moved, value)
+	VSUBPD(means, moved, off)
+	f.add(value, value, f.change, change, e.half)
+	f.add(off, off, f.spread, spread, e.half)
+	return moved
+}
+
+// stepOf returns 1/2 over the diagonals, a vector of them or one, and 0 where they
+// are not positive.
+func (f *finish) stepOf(diagonal reg.VecVirtual, like func() reg.VecVirtual, one bool) reg.VecVirtual {
+	compare, divide, divideZ := VCMPPD, VDIVPD, VDIVPD_Z
+	if one {
+		compare, divide, divideZ = VCMPSD, VDIVSD, VDIVSD_Z
+	}
+	zero, half, step := like(), like(), like()
+	switch {
+	case one:
+		VMOVSD(f.half, half)
+	case half.Size() == 16:
+		VMOVDDUP(f.half, half)
+	default:
+		VBROADCASTSD(f.half, half)
+	}
+	const greater = 30
+	if f.l.Lanes == 8 {
+		VPXORD(zero, zero, zero)
+		mask := K()
+		compare(U8(greater), zero, diagonal, mask)
+		divideZ(diagonal, half, mask, step)
+		return step
+	}
+	VXORPD(zero, zero, zero)
+	compare(U8(greater), zero, diagonal, zero)
+	divide(diagonal, half, step)
+	VANDPD(zero, step, step)
+	return step
+}
+
+func xmm() reg.VecVirtual { return XMM() }
+
+// packed writes the function for k columns in rows without gaps, several to a
+// vector.
+func packed(l *vec.Level, k int, abs, half Mem) {
+	f := begin(l, fmt.Sprintf("FinishStep%dF32%s", k, l.Suffix), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
+	q := 8 / k // rows of a group
+	means := l.Wide()
+	p := f.pointer(mean)
+	switch {
+	case k == 1:
+		VBROADCASTSD(Mem{Base: p}, means)
+	case l.Lanes == 8:
+		VBROADCASTF64X2(Mem{Base: p}, means)
+	default:
+		VBROADCASTF128(Mem{Base: p}, means)
+	}
+	in, out, product := f.pointer(x), f.pointer(dst), f.pointer(wx)
+	degree, slot, n := f.pointer(degrees), f.pointer(slots), f.pointer(rows)
+	at := GP64()
+	XORQ(at, at)
+	var expand reg.VecVirtual
+	if l.Lanes == 8 && k == 2 {
+		order := GLOBL("finishExpand"+l.Suffix, RODATA|NOPTR)
+		for i := range 8 {
+			DATA(8*i, U64(i/2))
+		}
+		expand = ZMM()
+		VMOVDQU64(order, expand)
+	}
+
+	Label("group")
+	for h := range 8 / l.Lanes {
+		e := &lanes{half: h, mean: means}
+		from := func(p reg.GPVirtual) Mem { return Mem{Base: p, Index: at, Scale: 1, Disp: 16 * h} }
+		e.x, e.wx, e.dst = from(in), from(product), from(out)
+		if l.Lanes == 8 {
+			f.factors512(e, k, degree, slot, expand)
+		} else {
+			f.factors2(e, k, h, degree, slot)
+		}
+		f.addRows(f.next(e), k, l.Lanes/k*h, slot)
+	}
+	ADDQ(U8(32), at)
+	ADDQ(U8(8*q), degree)
+	ADDQ(U8(4*q), slot)
+	SUBQ(U8(q), n)
+	JNZ(LabelRef("group"))
+	f.end()
+}
+
+// addRows adds a vector to the sums by class, the rows from the given one of a group
+// on. A row of the sums has a number for each lane: none waits for the row before.
+func (f *finish) addRows(moved reg.VecVirtual, k, first int, slot reg.GPVirtual) {
+	p := f.pointer(class)
+	for pair := range f.l.Lanes / 2 {
+		v := moved.AsX()
+		switch {
+		case pair > 0 && f.l.Lanes == 8:
+			v = XMM()
+			VEXTRACTF64X2(U8(pair), moved, v)
+		case pair > 0:
+			v = XMM()
+			VEXTRACTF128(U8(1), moved, v)
+		}
+		for c := 0; c < 2; c += k {
+			r := first + (2*pair+c)/k
+			s, sum := GP64(), XMM()
+			MOVL(Mem{Base: slot, Disp: 4 * r}, s.As32())
+			SHLQ(U8(3), s)
+			at := Mem{Base: p, Index: s, Scale: 8, Disp: 8 * k * r}
+			switch {
+			case k == 2:
+				VADDPD(at, v, sum)
+				VMOVUPD(sum, at)
+			case c == 0:
+				VADDSD(at, v, sum)
+				VMOVSD(sum, at)
+			default:
+				VPERMILPD(U8(1), v, sum)
+				VADDSD(at, sum, sum)
+				VMOVSD(sum, at)
+			}
+		}
+	}
+}
+
+// gather sets v to the numbers of slots in a table.
+func (f *finish) gather(field int, index, v reg.VecVirtual) {
+	mask := K()
+	KXNORW(mask, mask, mask)
+	VGATHERDPD(Mem{Base: f.pointer(field), Index: index, Scale: 8}, mask, v)
+}
+
+// slotsOf returns n slots from the given one on.
+func slotsOf(slot reg.GPVirtual, first, n int) (s []reg.GPVirtual) {
+	for r := range n {
+		s = append(s, GP64())
+		MOVL(Mem{Base: slot, Disp: 4 * (first + r)}, s[r].As32())
+	}
+	return s
+}
+
+// pick returns the numbers of four slots in a table.
+func (f *finish) pick(field int, s []reg.GPVirtual) reg.VecVirtual {
+	p := f.pointer(field)
+	return join(pair(p, s[0], s[1]), pair(p, s[2], s[3]))
+}
+
+// pair returns the numbers of two slots.
+func pair(p, a, b reg.GPVirtual) reg.VecVirtual {
+	v := XMM()
+	VMOVSD(Mem{Base: p, Index: a, Scale: 8}, v)
+	VMOVHPD(Mem{Base: p, Index: b, Scale: 8}, v, v)
+	return v
+}
+
+// join makes one vector of two.
+func join(low reg.VecVirtual, high Op) reg.VecVirtual {
+	v := YMM()
+	VXORPD(v, v, v) // so that all of v is known to be set here
+	VMOVAPD(low, v.AsX())
+	VINSERTF128(U8(1), high, v, v)
+	return v
+}
+
+// factors512 sets the factors of a group, and its targets.
+func (f *finish) factors512(e *lanes, k int, degree, slot reg.GPVirtual, expand reg.VecVirtual) {
+	if k == 1 {
+		index := YMM()
+		VMOVDQU32(Mem{Base: slot}, index)
+		diagonal, targets := ZMM(), ZMM()
+		e.degree, e.weight = ZMM(), ZMM()
+		for _, v := range []reg.VecVirtual{diagonal, targets, e.weight} {
+			VPXORD(v, v, v)
+		}
+		VMOVUPD(Mem{Base: degree}, e.degree)
+		f.gather(weight, index, e.weight)
+		f.gather(extra, index, diagonal)
+		f.gather(target, index, targets)
+		VADDPD(e.degree, diagonal, diagonal)
+		e.step, e.target = f.stepOf(diagonal, f.l.Wide, false), targets
+		return
+	}
+	index := XMM()
+	VMOVDQU32(Mem{Base: slot}, index)
+	// Vectors of four, of which all eight lanes are set.
+	four := func() reg.VecVirtual {
+		v := ZMM()
+		VPXORD(v, v, v)
+		return v
+	}
+	spread := func(v reg.VecVirtual) reg.VecVirtual {
+		lanes := ZMM()
+		VPERMPD(v, expand, lanes)
+		return lanes
+	}
+	d, w, diagonal := four(), four(), four()
+	VMOVUPD(Mem{Base: degree}, d.AsY())
+	f.gather(weight, index, w.AsY().(reg.VecVirtual))
+	f.gather(extra, index, diagonal.AsY().(reg.VecVirtual))
+	VADDPD(d.AsY(), diagonal.AsY(), diagonal.AsY())
+	e.degree, e.weight, e.step = spread(d), spread(w), spread(f.stepOf(diagonal, f.l.Wide, false))
+	targets, p := four(), f.pointer(target)
+	for r := range 4 {
+		s := GP64()
+		MOVL(Mem{Base: slot, Disp: 4 * r}, s.As32())
+		SHLQ(U8(4), s)
+		if m := (Mem{Base: p, Index: s, Scale: 1}); r == 0 {
+			VMOVUPD(m, targets.AsX())
+		} else {
+			VINSERTF64X2(U8(r), m, targets, targets)
+		}
+	}
+	e.target = targets
+}
+
+// factors2 sets the factors of half a group, and its targets.
+func (f *finish) factors2(e *lanes, k, h int, degree, slot reg.GPVirtual) {
+	n := 4 / k // rows
+	s := slotsOf(slot, h*n, n)
+	if k == 1 {
+		e.degree, e.weight = YMM(), f.pick(weight, s)
+		VMOVUPD(Mem{Base: degree, Disp: 32 * h}, e.degree)
+		diagonal := f.pick(extra, s)
+		VADDPD(e.degree, diagonal, diagonal)
+		e.step, e.target = f.stepOf(diagonal, f.l.Wide, false), f.pick(target, s)
+		return
+	}
+	spread := func(v reg.VecVirtual) reg.VecVirtual {
+		lanes := join(v, v)
+		VPERMPD(U8(0x50), lanes, lanes)
+		return lanes
+	}
+	d, diagonal := XMM(), pair(f.pointer(extra), s[0], s[1])
+	VMOVUPD(Mem{Base: degree, Disp: 16 * h}, d)
+	VADDPD(d, diagonal, diagonal)
+	e.weight = spread(pair(f.pointer(weight), s[0], s[1]))
+	e.degree, e.step = spread(d), spread(f.stepOf(diagonal, xmm, false))
+	p, low := f.pointer(target), XMM()
+	for _, r := range s {
+		SHLQ(U8(4), r)
+	}
+	VMOVUPD(Mem{Base: p, Index: s[0], Scale: 1}, low)
+	e.target = join(low, Mem{Base: p, Index: s[1], Scale: 1})
+}
+
+// wide writes the function for any number of columns, every row in vectors of its
+// own.
+func wide(l *vec.Level, abs, half Mem) {
+	f := begin(l, "FinishStepF32"+l.Suffix, "any k but 1 and 2", abs, half)
+	in, out, product := f.pointer(x), f.pointer(dst), f.pointer(wx)
+	degree, slot := f.pointer(degrees), f.pointer(slots)
+	left := f.pointer(columns)
+	ANDQ(U8(l.Lanes-1), left)
+	tail := l.Tail("finish", left)
+
+	Label("row")
+	s := GP64()
+	MOVL(Mem{Base: slot}, s.As32())
+	e := &lanes{degree: l.Wide(), weight: l.Wide(), step: l.Wide()}
+	VBROADCASTSD(Mem{Base: degree}, e.degree)
+	p := f.pointer(weight)
+	VBROADCASTSD(Mem{Base: p, Index: s, Scale: 8}, e.weight)
+	p = f.pointer(extra)
+	diagonal := XMM()
+	VMOVSD(Mem{Base: degree}, diagonal)
+	VADDSD(Mem{Base: p, Index: s, Scale: 8}, diagonal, diagonal)
+	VBROADCASTSD(f.stepOf(diagonal, xmm, true), e.step)
+	IMULQ(f.at(columns), s)
+	targets, classes, means := f.pointer(target), f.pointer(class), f.pointer(mean)
+	LEAQ(Mem{Base: targets, Index: s, Scale: 8}, targets)
+	LEAQ(Mem{Base: classes, Index: s, Scale: 8}, classes)
+	at := GP64()
+	XORQ(at, at)
+	body := func(h int, tail *vec.Tail) {
+		single := func(p reg.GPVirtual) Mem { return Mem{Base: p, Index: at, Scale: 4, Disp: 16 * h} }
+		double := func(p reg.GPVirtual) Mem { return Mem{Base: p, Index: at, Scale: 8, Disp: 32 * h} }
+		e := *e
+		e.half, e.tail = h, tail
+		e.x, e.wx, e.dst, e.mean, e.target = single(in), single(product), single(out), double(means), double(targets)
+		moved := f.next(&e)
+		sum := f.load(double(classes), tail)
+		VADDPD(moved, sum, sum)
+		if tail == nil {
+			VMOVUPD(sum, double(classes))
+		} else {
+			tail.StoreWide(sum, double(classes))
+		}
+	}
+	left = f.pointer(columns)
+	SUBQ(U8(8), left)
+	JL(LabelRef("tail"))
+	Label("columns")
+	for h := range 8 / l.Lanes {
+		body(h, nil)
+	}
+	ADDQ(U8(8), at)
+	SUBQ(U8(8), left)
+	JGE(LabelRef("columns"))
+	Label("tail")
+	ADDQ(U8(8), left)
+	JZ(LabelRef("next"))
+	if l.Lanes == 4 {
+		CMPQ(left, U8(4))
+		JL(LabelRef("first"))
+		body(0, nil)
+		CMPQ(left, U8(4))
+		JE(LabelRef("next"))
+		body(1, &tail)
+		JMP(LabelRef("next"))
+		Label("first")
+	}
+	body(0, &tail)
+	Label("next")
+	k := f.pointer(columns)
+	LEAQ(Mem{Base: product, Index: k, Scale: 4}, product)
+	ADDQ(f.at(stride), in)
+	ADDQ(f.at(dstStride), out)
+	ADDQ(U8(8), degree)
+	ADDQ(U8(4), slot)
+	DECQ(f.at(rows))
+	JNZ(LabelRef("row"))
+	f.end()
+}

@@ -1,0 +1,99 @@
+// Command mul_trans writes the product of the transpose of a thin block with a wide one.
+//
+// A block of columns of the product, of 4, 2 or 1 vectors for each of 2 or 1 columns
+// of the thin block, stays in registers while the rows go by. With 4 vectors and 2
+// columns there are 8 sums, so that no addition waits for the one before. Products
+// are rounded before they are added: the bits are those of plain Go.
+package main
+
+import (
+	"flag"
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
+)
+
+var level = flag.String("level", "avx2", "avx2 or avx512")
+
+func main() {
+	flag.Parse()
+	ConstraintExpr("gc,!noasm,!purego")
+	l := vec.SinglesNamed(*level, "mulTrans")
+	for _, columns := range []int{2, 1} {
+		for _, vectors := range []int{4, 2, 1} {
+			mulTrans(l, columns, vectors)
+		}
+	}
+	Generate()
+}
+
+func param(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+
+func bytes(name string) reg.GPVirtual {
+	v := param(name)
+	SHLQ(U8(2), v)
+	return v
+}
+
+func mulTrans(l *vec.Singles, columns, vectors int) {
+	name := fmt.Sprintf("MulTrans%dx%dF32%s", columns, vectors, l.Suffix)
+	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, a *float32, aStride uintptr, rows, last uintptr)")
+	Pragma("noescape")
+	Doc(fmt.Sprintf("%s is mulTransGo for %s of w and %s of %d columns of a,", name, vec.Count(columns, "column"), vec.Count(vectors, "vector"), l.Lanes),
+		"the last of which has last columns.")
+	dst, dstStride := param("dst"), bytes("dstStride")
+	w, wStride := param("w"), bytes("wStride")
+	a, aStride := param("a"), bytes("aStride")
+	rows, t := param("rows"), l.First(param("last"))
+	sums := make([][]reg.VecVirtual, columns)
+	for c := range sums {
+		for range vectors {
+			sums[c] = append(sums[c], l.Zero())
+		}
+	}
+	TESTQ(rows, rows)
+	JZ(LabelRef("store"))
+	Label("row")
+	factors := make([]reg.VecVirtual, columns)
+	for c := range factors {
+		factors[c] = l.Vector()
+		VBROADCASTSS(Mem{Base: w, Disp: 4 * c}, factors[c])
+	}
+	for v := range vectors {
+		wide, at := l.Vector(), Mem{Base: a, Disp: 4 * l.Lanes * v}
+		if v == vectors-1 {
+			t.Load(at, wide)
+		} else {
+			VMOVUPS(at, wide)
+		}
+		for c, f := range factors {
+			product := l.Vector()
+			VMULPS(f, wide, product)
+			VADDPS(product, sums[c][v], sums[c][v])
+		}
+	}
+	ADDQ(wStride, w)
+	ADDQ(aStride, a)
+	DECQ(rows)
+	JNZ(LabelRef("row"))
+	Label("store")
+	for c := range sums {
+		for v, sum := range sums[c] {
+			at := Mem{Base: dst, Disp: 4 * l.Lanes * v}
+			if v == vectors-1 {
+				t.Store(sum, at)
+			} else {
+				VMOVUPS(sum, at)
+			}
+		}
+		if c+1 < columns {
+			ADDQ(dstStride, dst)
+		}
+	}
+	VZEROUPPER()
+	RET()
+}

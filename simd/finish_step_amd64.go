@@ -1,0 +1,74 @@
+//go:build gc && !noasm && !purego
+
+package simd
+
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
+
+// finishArgs are the arguments of the generated functions, which read one when they need
+// it.
+type finishArgs struct {
+	dst, x, wx                           *float32
+	degrees                              *float64
+	slots                                *uint32
+	mean, weight, extra, target, classes *float64
+	sums                                 *StepSums
+	dstStride, stride                    uintptr // in bytes
+	k, rows                              uintptr
+	pull                                 float64
+}
+
+// finishParts returns how many rows the generated functions do, and their arguments. Plain
+// Go does the rest: less than a vector, or all rows where they have gaps.
+func finishParts(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) (a finishArgs, rows int) {
+	k := len(f.Mean)
+	rows = len(slots)
+	if packed(k) {
+		if x.Stride != k || dst.Stride != k {
+			return a, 0 // rows with gaps fill no vector
+		}
+		rows &^= finishLanes/k - 1
+	}
+	if rows == 0 {
+		return a, 0
+	}
+	a = finishArgs{
+		dst: &dst.Data[0], x: &x.Data[0], wx: &wx[0], degrees: &degrees[0], slots: &slots[0],
+		mean: &f.Mean[0], weight: &f.Weight[0], extra: &f.Extra[0], target: &f.Target[0], classes: &f.Class[0], sums: &f.Sums,
+		dstStride: 4 * uintptr(dst.Stride), stride: 4 * uintptr(x.Stride), k: uintptr(k), rows: uintptr(rows), pull: f.Pull,
+	}
+	return a, rows
+}
+
+func finishStepAVX2(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
+	a, rows := finishParts(f, dst, x, wx, degrees, slots)
+	if rows > 0 {
+		switch a.k {
+		case 1:
+			asm.FinishStep1F32AVX2(&a.dst)
+		case 2:
+			asm.FinishStep2F32AVX2(&a.dst)
+		default:
+			asm.FinishStepF32AVX2(&a.dst)
+		}
+	}
+	if rows < len(slots) {
+		finishStepGo(f, dst.from(rows), x.from(rows), wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
+	}
+}
+
+func finishStepAVX512(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
+	a, rows := finishParts(f, dst, x, wx, degrees, slots)
+	if rows > 0 {
+		switch a.k {
+		case 1:
+			asm.FinishStep1F32AVX512(&a.dst)
+		case 2:
+			asm.FinishStep2F32AVX512(&a.dst)
+		default:
+			asm.FinishStepF32AVX512(&a.dst)
+		}
+	}
+	if rows < len(slots) {
+		finishStepGo(f, dst.from(rows), x.from(rows), wx[rows*len(f.Mean):], degrees[rows:], slots[rows:])
+	}
+}

@@ -1,0 +1,25 @@
+package simd
+
+// Rows are rows of numbers in one slice: row r begins at Data[r*Stride]. A kernel is
+// told beside them how many rows it works on and how many numbers each of them has.
+type Rows[T float32 | float64] struct {
+	Data   []T
+	Stride int
+}
+
+// RowsOf returns the rows of data that begin stride numbers apart.
+func RowsOf[T float32 | float64](data []T, stride int) Rows[T] { return Rows[T]{data, stride} }
+
+// from returns the rows from r on.
+func (a Rows[T]) from(r int) Rows[T] { return Rows[T]{a.Data[r*a.Stride:], a.Stride} }
+
+// row returns row r, of the given width.
+func (a Rows[T]) row(r, width int) []T { return a.Data[r*a.Stride:][:width] }
+
+// holds tells whether there are n rows of the given width.
+func (a Rows[T]) holds(n, width int) bool {
+	return len(a.Data) >= width && (n <= 1 || a.Stride == 0 || (len(a.Data)-width)/a.Stride >= n-1)
+}
+
+// span returns what n rows of the given width reach over, n at least one.
+func (a Rows[T]) span(n, width int) []T { return a.Data[:(n-1)*a.Stride+width] }

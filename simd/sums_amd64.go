@@ -1,9 +1,0 @@
-//go:build gc && !noasm && !purego
-
-package simd
-
-import "unsafe"
-
-func sumRowsAVX2(dst []float64, ptr []uint64, val []float32) {
-	sumRowsF32AVX2(&dst[0], &ptr[0], uintptr(len(ptr)-1), unsafe.SliceData(val))
-}
