@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A lab holds what cases share: the machine, workers and data made once.
@@ -17,7 +20,8 @@ type lab struct {
 	sets    map[int]*par.Workers
 	yards   map[int]*yardstick // by workers
 	made    map[string]any
-	small   bool // sizes for a test of the suites themselves
+	speed   *kernel.Calibration // nil until calibration is called
+	small   bool                // sizes for a test of the suites themselves
 	work    portion
 }
 
@@ -52,6 +56,15 @@ func (l *lab) close() {
 	for _, s := range l.sets {
 		s.Close()
 	}
+}
+
+// calibration returns the speed of this machine, read or measured once.
+func (l *lab) calibration() *kernel.Calibration {
+	if l.speed == nil {
+		speed := calibration.OfThisMachine(simd.Best())
+		l.speed = &speed
+	}
+	return l.speed
 }
 
 // size returns n, or a small number in tests.

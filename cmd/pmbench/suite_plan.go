@@ -120,7 +120,7 @@ func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, e
 		return nil, err
 	}
 	b := kernel.Sigma(c.sigma)
-	opt := kernel.Options{Steps: c.steps, Columns: c.k, Workers: l.workers(workers)}
+	opt := kernel.Options{Steps: c.steps, Columns: c.k, Workers: l.workers(workers), Calibration: l.calibration()}
 	candidates, err := kernel.Plan(ctx, p, b, &opt)
 	if err != nil {
 		return nil, err

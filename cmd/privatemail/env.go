@@ -6,7 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // engine starts an Engine that shows its progress. The returned function stops
@@ -14,7 +16,7 @@ import (
 func engine(e *cli.Env, w workFlags) (*privatemail.Engine, func(), error) {
 	e.NoteLevel()
 	m := newMeter(e)
-	options := []privatemail.Option{privatemail.WithProgress(m.report)}
+	options := []privatemail.Option{privatemail.WithProgress(m.report), privatemail.WithCalibration(calibration.OfThisMachine(simd.Best()))}
 	if w.workers > 0 {
 		options = append(options, privatemail.WithWorkers(w.workers))
 	}

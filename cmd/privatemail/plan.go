@@ -25,7 +25,7 @@ Looks at a sample of rows and builds nothing. The operator marked * is the one e
 take with the same flags, all of which are accepted; where the certificate of what was
 built misses -tolerance after all, embed goes on to the next. Memory is what is built, the
 embedding included. Seconds are estimates for the workers at hand: constants that are scaled
-by how fast this machine is, which is measured once and kept in the user's cache folder.
+by how fast this machine is. The speed is measured once and kept in the user's cache folder.
 Degrees are those of a sample of rows. With -json there is one object per operator, the best
 first.`,
 		Examples: []string{
