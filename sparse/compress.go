@@ -74,13 +74,13 @@ type wideRows struct {
 // A place is a position in the row pointers and in the columns of wideRows.
 type place struct{ ptr, ind int }
 
-// begin tells whether row i begins a run. Rows come in ascending order.
-func (w *wideRows) begin(i int) bool { return len(w.runs) == 0 || w.runs[len(w.runs)-1].hi != i }
+// startsRun tells whether row i begins a run. Rows come in ascending order.
+func (w *wideRows) startsRun(i int) bool { return len(w.runs) == 0 || w.runs[len(w.runs)-1].hi != i }
 
 // bytes returns what row i will take.
 func (w *wideRows) bytes(i int, columns []uint32) int64 {
 	size := int64(4*len(columns) + 8)
-	if w.begin(i) {
+	if w.startsRun(i) {
 		size += wideRunBytes - 8
 	}
 	return size
@@ -88,7 +88,7 @@ func (w *wideRows) bytes(i int, columns []uint32) int64 {
 
 // add appends row i.
 func (w *wideRows) add(i int, columns []uint32) {
-	if w.begin(i) {
+	if w.startsRun(i) {
 		w.runs = append(w.runs, wideRun{lo: i})
 		w.begins = append(w.begins, place{len(w.ptr), len(w.ind)})
 		w.ptr = append(w.ptr, 0)
