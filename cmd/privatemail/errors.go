@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -106,12 +105,4 @@ func hints() []hint {
 		{kernel.ErrLabels, "", labels, ""},
 		{kernel.ErrEmpty, "", features, "embedding needs at least one row and one column"},
 	}
-}
-
-// missing says that a file does not exist in the words of this command.
-func missing(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: no such file or folder", path)
-	}
-	return err
 }
