@@ -86,10 +86,11 @@ type match struct {
 	// differ returns how far a rival's result is from ours.
 	differ func(file string) (float64, error)
 	most   float64 // difference allowed
-	// recall returns the share that an approximate rival has of ours; it may be nil.
+	// recall returns the share that an approximate rival has of ours; nil when none is
+	// approximate.
 	recall func(file string) (float64, error)
-	// residuals returns the largest of our eigenvectors and of the rival's whose result
-	// was looked at last; it may be nil.
+	// residuals returns the largest residual of our eigenvectors and of those of the
+	// rival whose result was looked at last; nil when there are no eigenvectors.
 	residuals func() (ours, theirs float64)
 }
 

@@ -32,7 +32,7 @@ func newLab(m *Machine, p *meter) *lab {
 // show tells how far this lab's portion of the work has come.
 func (l *lab) show(what string, share float64) { l.meter.show(what, l.work.at(share)) }
 
-// workers returns a set of so many workers.
+// workers returns a set of n workers.
 func (l *lab) workers(n int) *par.Workers {
 	if l.sets[n] == nil {
 		l.sets[n] = par.New(n)
@@ -40,7 +40,7 @@ func (l *lab) workers(n int) *par.Workers {
 	return l.sets[n]
 }
 
-// yardstick returns the yardstick for so many workers.
+// yardstick returns the yardstick for a number of workers.
 func (l *lab) yardstick(ctx context.Context, workers int) (*yardstick, error) {
 	if l.yards[workers] == nil {
 		y, err := newYardstick(ctx, l.workers(workers))

@@ -30,7 +30,7 @@ type peer struct {
 	name     string
 	suite    string
 	source   string   // under peers
-	compile  []string // flags; nil: a Python program
+	compile  []string // flags; nil when it is a Python program
 	modules  string   // that a Python program imports
 	argument string   // of a program that is several peers
 	// approximate says that the result may differ: its share is given.

@@ -24,7 +24,7 @@ type subject struct {
 	// nnz and bytes are those of one operation; they, eta and etaP99 are read
 	// after it, so run may set them.
 	nnz, bytes  int64
-	eta, etaP99 float64 // NaN: none
+	eta, etaP99 float64 // NaN when there is none
 	products    int     // of a method that takes as many as it needs
 	pairs       bool    // the rate is one of pairs found, not of entries used
 	madds       float64 // multiply-adds, 0: not counted

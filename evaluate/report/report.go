@@ -23,7 +23,7 @@ type Report struct {
 	Footer string
 }
 
-// A Group is pictures that belong together.
+// A Group holds pictures that belong together.
 type Group struct {
 	Title, Text string
 	Pictures    []Picture

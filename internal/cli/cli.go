@@ -35,7 +35,7 @@ type Program struct {
 	Name  string
 	About string // one line of what it does
 	Hint  string // the last lines of the overview
-	// Verbs are its own, in the order of the help.
+	// Verbs are the verbs beside help and version, in the order of the help.
 	Verbs []Verb
 	// Words returns what is printed of an error; args are what stood behind the verb,
 	// interrupted says that a signal is its cause. Default: the error itself, or

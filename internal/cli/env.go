@@ -22,14 +22,14 @@ type Env struct {
 	JSON, Quiet    bool
 }
 
-// Note tells the user something beside the result, unless that is to be quiet.
+// Note tells the user something beside the result, unless Quiet is set.
 func (e *Env) Note(format string, args ...any) {
 	if !e.Quiet {
 		fmt.Fprintf(e.Stderr, "%s: %s: %s\n", e.Program, e.Verb, fmt.Sprintf(format, args...))
 	}
 }
 
-// NoteLevel says where the variable PM_SIMD could not be followed.
+// NoteLevel tells the user when the variable PM_SIMD could not be followed.
 func (e *Env) NoteLevel() {
 	if text := simd.Note(); text != "" {
 		e.Note("%s", text)
@@ -52,8 +52,8 @@ func (e *Env) Object(v any) error {
 	return nil
 }
 
-// IsTerminal tells whether a line of w can be written over, and how many letters it
-// has room for: whether w is a terminal that knows how wide it is.
+// IsTerminal tells whether w is a terminal that knows how wide it is, so that a line of
+// it can be written over, and how many letters a line has room for.
 func IsTerminal(w io.Writer) (columns int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
