@@ -66,12 +66,6 @@ type groupView struct {
 	Pictures    []figure
 }
 
-// figure is a picture with its words.
-type figure struct {
-	Title, Caption string
-	SVG            template.HTML // made by this package, all text escaped
-}
-
 func (r *Report) view() (*view, error) {
 	v := &view{
 		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText),

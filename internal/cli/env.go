@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -80,35 +78,3 @@ var errOverview = &usageError{errors.New("")}
 // ErrShown ends the program with the code Failed and no message: what was printed
 // says what is wrong.
 var ErrShown = errors.New("shown")
-
-// finish reports an error in one line and returns the exit code.
-func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) int {
-	switch {
-	case err == nil:
-		return OK
-	case err == errOverview:
-		return Usage
-	case err == ErrShown:
-		return Failed
-	}
-	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	text := err.Error()
-	switch {
-	case p.Words != nil:
-		text = p.Words(err, args[min(1, len(args)):], interrupted)
-	case interrupted:
-		text = "interrupted"
-	}
-	who := p.Name + ": "
-	if e.Verb != "" {
-		who += e.Verb + ": "
-	}
-	fmt.Fprintln(e.Stderr, who+strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
-	if interrupted {
-		return Interrupted
-	}
-	if _, ok := errors.AsType[*usageError](err); ok {
-		return Usage
-	}
-	return Failed
-}
