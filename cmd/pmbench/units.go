@@ -5,6 +5,7 @@ import (
 	"strconv"
 )
 
+// duration writes seconds in the unit that suits them.
 func duration(seconds float64) string {
 	switch {
 	case seconds >= 1:
@@ -15,6 +16,7 @@ func duration(seconds float64) string {
 	return fmt.Sprintf("%.3g us", seconds*1e6)
 }
 
+// optional writes a number, "" when it is nil.
 func optional(v *float64, format string) string {
 	if v == nil {
 		return ""
@@ -22,6 +24,7 @@ func optional(v *float64, format string) string {
 	return fmt.Sprintf(format, *v)
 }
 
+// size writes bytes in MiB, "" below one.
 func size(bytes int64) string {
 	if bytes < 1<<20 {
 		return ""
@@ -29,4 +32,5 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%d MiB", bytes>>20)
 }
 
+// number writes a number with six digits.
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

@@ -11,6 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
+// run measures what the journal does not have, draws, writes the report and prints its
+// tables.
 func (s *study) run(ctx context.Context, e *cli.Env) (err error) {
 	began := time.Now()
 	cells, err := s.cells()
