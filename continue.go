@@ -9,7 +9,7 @@ import (
 
 // Continue takes a release further: it rebuilds the graph from the released
 // points and takes the later steps (package post). Nothing private goes in, so
-// it may run anywhere. Workers, level, budget and progress are the engine's.
+// it may run anywhere. Workers, level, budget, calibration and progress are the engine's.
 // Errors: ErrClosed and those of post.Continue.
 func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*Embedding, error) {
 	return call(e, "continue", func() (*Embedding, error) {
@@ -18,6 +18,7 @@ func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *relea
 			s = *settings
 		}
 		s.Workers, s.Kernels, s.BudgetBytes, s.Progress = e.workers, e.kernels, e.budget(), e.report()
+		s.Calibration = e.options.calibration
 		return post.Continue(ctx, r, labels, &s)
 	})
 }

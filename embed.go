@@ -250,7 +250,7 @@ func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Se
 func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, o *kernel.Options, own int64, err error) {
 	o = &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
-		Workers: e.workers, Kernels: e.kernels, Progress: e.report(),
+		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration, Progress: e.report(),
 	}
 	n, d, k := float64(features.Rows), float64(features.Cols), float64(s.Columns)
 	// The start, two iterates, random numbers or the result in float64.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -43,10 +44,11 @@ type Engine struct {
 const maxWorkers = 4096
 
 type options struct {
-	workers  int
-	level    simd.Level
-	budget   int64
-	progress func(Progress)
+	workers     int
+	level       simd.Level
+	budget      int64
+	calibration *kernel.Calibration // nil when the machine is measured
+	progress    func(Progress)
 }
 
 // An Option changes an Engine's defaults.
@@ -85,6 +87,17 @@ func WithBudget(bytes int64) Option {
 			return fmt.Errorf("privatemail: %w: a budget of %d bytes", ErrSettings, bytes)
 		}
 		o.budget = bytes
+		return nil
+	}
+}
+
+// WithCalibration sets the speed of the machine, for the choice of an operator.
+// kernel.Calibrate measures it. Default: the first choice of a process measures it, in
+// about 30 ms. A fixed calibration, such as the zero value, makes the same choice
+// everywhere.
+func WithCalibration(c kernel.Calibration) Option {
+	return func(o *options) error {
+		o.calibration = &c
 		return nil
 	}
 }

@@ -19,23 +19,25 @@ type Data struct {
 	Features blas32.General
 	Labels   []int32
 	Division Division
-	// Dimensions that are kept of the features; default 64 or all there are.
+	// Dimensions is how many dimensions of the features are kept. Default: 64, or all
+	// where there are fewer.
 	Dimensions int
-	// Generate, if not nil, makes the problem of a seed in place of all the
-	// above but the name, for rows that are drawn.
+	// Generate makes the problem of a seed, for rows that are drawn: of the fields
+	// above only Name counts then. nil when the rows are those above.
 	Generate func(seed uint64) (*Problem, error)
 }
 
 // A Division says how the rows of a data set are shared out. All parts follow
 // the shuffled order of the seed.
 type Division struct {
-	// Public rows come first.
+	// Public is the number of public rows, which come first.
 	Public int `json:"public"`
-	// Gallery rows are next and the rest are queries; not with KnownClasses.
+	// Gallery is the number of gallery rows, which come next; the rest are queries. It
+	// is not for use with KnownClasses.
 	Gallery int `json:"gallery,omitempty"`
-	// KnownClasses above 0 is zero-shot retrieval: public rows have the classes
-	// below it; of the rows of the others the first Queries are queries and the
-	// rest the gallery.
+	// KnownClasses above 0 is zero-shot retrieval: the public rows are taken from the
+	// classes below it. Of the rows of the other classes the first Queries are the
+	// queries and the rest the gallery.
 	KnownClasses int32 `json:"known_classes,omitempty"`
 	Queries      int   `json:"queries,omitempty"`
 }

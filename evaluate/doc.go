@@ -1,6 +1,6 @@
-// Package evaluate measures embeddings: how well nearest neighbours retrieve
-// rows of the same class, how much two spaces agree on who is near, and what
-// either is worth under privacy.
+// Package evaluate measures embeddings: how well nearest neighbours retrieve rows of
+// the same class, how much two spaces agree on who is near, and what both are worth
+// under privacy.
 //
 // # Figures
 //
@@ -52,12 +52,13 @@
 // seeds.
 //
 // Intervals have a coverage of 95 % ([Coverage]): Student's over seeds, Wilson's
-// over the queries of a single seed. [Ceiling] is what no mode can exceed whose request
-// is private for the whole record, any record against any other, and whose answers are
-// picked from the request alone ([Mode] says of which modes that is so); where a client
-// downloads more rows than it keeps and ranks them itself, an [Answer] also has what a
-// random sample of the same size gives without a query, and [OverlapCeiling] bounds
-// which rows it gets.
+// over the queries of a single seed.
+//
+// [Ceiling] is what R@8 cannot exceed in a mode whose request is private for the whole
+// record, any record against any other, and whose answers are picked from the request
+// alone; Mode.Bounded says of which modes that is so. Where a client downloads more rows
+// than it keeps and ranks them itself, an [Answer] also has what a random sample of the
+// same size gives without a query, and [OverlapCeiling] bounds which rows it gets.
 //
 // Packages evaluate/baseline and evaluate/modes have the modes, evaluate/report
 // makes the page.

@@ -21,9 +21,9 @@ var (
 	ErrLabel = errors.New("query has no label")
 )
 
-// An UnavailableError is what a mode returns that has no answer with these
-// parameters on these data, though nothing is wrong with either. A sweep writes
-// the reason down and goes on.
+// A mode returns an UnavailableError when it has no answer with these parameters on
+// these data, though nothing is wrong with either. A sweep writes the reason down and
+// goes on.
 type UnavailableError struct {
 	Reason string
 }

@@ -7,16 +7,17 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Coverage is that of all intervals of this package.
+// Coverage is the nominal coverage of all intervals of this package.
 const Coverage = 0.95
 
-// An Interval is an estimate with its confidence interval of that Coverage.
+// An Interval is an estimate with its confidence interval, whose nominal coverage is
+// Coverage.
 type Interval struct {
 	Mean, Low, High float64
 	// Deviation is the standard deviation of the values behind the mean, 0 for
 	// one value.
 	Deviation float64
-	// Values is how many there were.
+	// Values is the number of values.
 	Values int
 }
 

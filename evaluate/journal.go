@@ -23,7 +23,7 @@ type Record struct {
 	Gallery int `json:"gallery"`
 	// Figures holds what was measured; a figure that does not apply is absent.
 	Figures map[Metric]float64 `json:"figures"`
-	// Unavailable says why there are no figures at all; usually empty.
+	// Unavailable says why there are no figures at all; empty when there are.
 	Unavailable string `json:"unavailable,omitempty"`
 	// Download and Base are numbers of rows, as in Answer.
 	Download float64            `json:"download,omitempty"`
@@ -40,10 +40,10 @@ var (
 	ErrJournalInUse = errors.New("another run is writing to this file")
 )
 
-// A Journal is a file of finished cells, a JSON object a line. Each is appended
-// by a single write and synced, so an interrupted sweep loses nothing that was
-// finished; a last line without its end is cut off when the file is opened. It
-// is safe for concurrent use, and locked against other processes until Close.
+// A Journal is a file of finished cells, a JSON object a line. A cell is appended by a
+// single write and synced, so an interrupted sweep loses nothing that was finished; a
+// last line without its end is cut off when the file is opened. It is safe for
+// concurrent use, and locked against other processes until Close.
 type Journal struct {
 	mu      sync.Mutex
 	file    *os.File
@@ -140,5 +140,5 @@ func (j *Journal) add(r Record) error {
 	return nil
 }
 
-// Close closes the file and gives it free.
+// Close closes the file, which releases its lock.
 func (j *Journal) Close() error { return j.file.Close() }

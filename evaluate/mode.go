@@ -17,8 +17,8 @@ type Mode struct {
 	Title string
 	// Protects says what its epsilon covers, in a sentence.
 	Protects string
-	// Warning stands beside every figure of a mode whose guarantee does not
-	// hold; usually empty.
+	// Warning stands beside every figure of a mode whose guarantee does not hold; empty
+	// for all other modes.
 	Warning string
 	// Bounded is true when the release covers the whole record of the query, any
 	// record against any other, and the answers are picked from it without another
@@ -31,8 +31,8 @@ type Mode struct {
 	// values where nothing else is asked for.
 	Uses     Axes
 	Defaults Params
-	// Queries is how many are asked unless the caller says otherwise, 0 for all:
-	// some modes iterate once for each.
+	// Queries is how many queries are asked unless the caller says otherwise, 0 for
+	// all. Modes that iterate once for each query ask fewer.
 	Queries int
 	// Run answers the queries of a task. The error is an UnavailableError where
 	// the mode has no answer to such a task.
@@ -44,7 +44,7 @@ type Axes uint
 
 // The parameters a mode may have.
 const (
-	UsesEpsilon Axes = 1 << iota // and Delta, where it is not pure
+	UsesEpsilon Axes = 1 << iota // Epsilon, and Delta where the guarantee is not pure
 	UsesColumns
 	UsesAlpha
 	UsesSigma
@@ -137,23 +137,23 @@ type Answer struct {
 	// Exact is the exact search of the whole gallery in the same ranking space
 	// and with the true query, for overlap@8; nil where there is no such space.
 	Exact *Ranking
-	// NoQuery ranks a random sample of as many rows as were downloaded, the
-	// same for every query: what the client gets without asking. It is wanted
-	// whenever more rows travel than are kept.
+	// NoQuery ranks a random sample of as many rows as were downloaded, the same for
+	// every query: what the client gets without asking. A mode sets it whenever more
+	// rows travel than are kept; nil otherwise.
 	NoQuery *Ranking
 	// Download is the mean number of rows that travel for a query, Base how many
 	// the client fetches once; 0 where only the answers travel.
 	Download, Base float64
-	// Scored holds the figures instead, of a mode that sees the labels of the
-	// queries anyway and counts for itself.
+	// Scored holds the figures of a mode that sees the labels of the queries anyway and
+	// counts for itself; nil when the figures follow from Ranking.
 	Scored map[Metric]float64
 	// Facts are further numbers by name, such as the standard deviation of the
 	// noise.
 	Facts map[string]float64
 }
 
-// ListLength is the K of R@K, P@K and overlap@K in sweeps, and DeepLength that
-// of mAP@K.
+// ListLength is the K of R@K, P@K and overlap@K in sweeps, and DeepLength is the K of
+// mAP@K.
 const (
 	ListLength = 8
 	DeepLength = 100
@@ -162,8 +162,8 @@ const (
 // A Metric names a figure.
 type Metric string
 
-// The figures of a sweep. Those behind "no query" are of a random sample of the
-// same size, ranked by the client alone.
+// The figures of a sweep. Those that begin with "no query" are figures of a random
+// sample of the same size, ranked by the client alone.
 const (
 	RecallAt1       Metric = "R@1"
 	RecallAt8       Metric = "R@8"

@@ -21,7 +21,8 @@ type Ranking struct {
 	// negative number means that no row came back; the searches of this package
 	// always fill all places, others may not.
 	Index []int
-	// SquaredDistance belongs to Index entry by entry; it may be nil.
+	// SquaredDistance belongs to Index entry by entry; nil when the distances are not
+	// known.
 	SquaredDistance []float64
 }
 
@@ -45,9 +46,9 @@ type SearchSettings struct {
 	Workers int
 }
 
-// Nearest returns for each row of queries the k nearest rows of gallery, by
-// Euclidean distance and among equals by row number. The caller sees to it that
-// the queries' own rows are not in the gallery; NearestWithin does that itself.
+// Nearest returns for each row of queries the k nearest rows of gallery, by Euclidean
+// distance and among equals by row number. The caller must leave the queries' own rows
+// out of the gallery; NearestWithin does so itself.
 //
 // Errors: ErrShape when the dimensions differ or k is not in 1..gallery rows,
 // ErrNonFinite for NaN and infinities, and the error of ctx, which is looked at
@@ -82,13 +83,13 @@ func Nearest[M Matrix](ctx context.Context, queries, gallery M, k int, settings 
 	return r, nil
 }
 
-// NearestWithin is Nearest between rows of one matrix, given by their numbers:
-// query i of the result is row queries[i] of x, and the answers are row numbers
-// of x taken from gallery. A row never answers itself, so that both lists may be
-// all rows: leave one out. Gallery rows must differ, queries may repeat.
+// NearestWithin is Nearest between rows of one matrix, given by their numbers: query i
+// of the result is row queries[i] of x, and the answers are row numbers of x taken from
+// gallery. A row never answers itself, so both lists may hold all rows, which is
+// leave-one-out. Gallery rows must differ, queries may repeat.
 //
-// Errors as for Nearest, where k must leave room for the row that is left out,
-// and ErrRow.
+// Errors: those of Nearest, where k must leave room for the row that is left out, and
+// ErrRow.
 func NearestWithin[M Matrix](ctx context.Context, x M, queries, gallery []int, k int, settings *SearchSettings) (*Ranking, error) {
 	n, d, err := points.Dims(x)
 	if err != nil {

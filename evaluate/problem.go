@@ -99,9 +99,9 @@ type making struct {
 	err   error
 }
 
-// Shared returns what several cells of a sweep need of one problem, such as a
-// fitted map: build runs once for each key, others wait for it. A failure is not
-// kept.
+// Shared returns a value that several cells of a sweep need of one problem, such as a
+// fitted map. build runs once for each key, and calls with the same key wait for it. An
+// error is not kept: the next call builds again.
 func Shared[T any](ctx context.Context, p *Problem, key string, build func() (T, error)) (T, error) {
 	var none T
 	p.mu.Lock()

@@ -81,11 +81,10 @@ func (r *Ranking) Score(queryLabels, galleryLabels []int32, ks ...int) (*Scores,
 	return s, nil
 }
 
-// Overlap returns overlap@k of two rankings of the same queries and gallery: the
-// mean share of the first k answers that both have, in whatever order. With the
-// exact neighbours of one space in a it tells how many of them b brings back.
-// The error is ErrShape when the rankings differ in size or hold less than k
-// answers.
+// Overlap returns overlap@k of two rankings of the same queries and gallery: the mean
+// share of the first k answers that both have, in whatever order. Where a holds the
+// exact neighbours in one space, it is the share of them that b brings back. The error
+// is ErrShape when the rankings differ in size or hold less than k answers.
 func Overlap(a, b *Ranking, k int) (float64, error) {
 	n := a.Queries()
 	if n == 0 || b.Queries() != n || k < 1 || k > min(a.K, b.K) {

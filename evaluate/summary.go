@@ -8,7 +8,7 @@ type Summary struct {
 	Classes int
 	Gallery int
 	Figures map[Metric]Interval
-	// Unavailable says why there are no figures; usually empty.
+	// Unavailable says why there are no figures; empty when there are.
 	Unavailable string
 	Facts       map[string]float64 // means
 	Download    float64            // mean share of the gallery that travels for a query
@@ -16,10 +16,10 @@ type Summary struct {
 	Seconds     float64            // in all
 }
 
-// Summarize groups records that differ in nothing but the seed, in the order in
-// which they come first. Seeds without figures are a group of their own.
-// Intervals are Student's over the seeds. For a single seed recalls have Wilson's
-// interval over its queries, and the other figures one without width.
+// Summarize groups records that differ in nothing but the seed, in the order in which
+// they come first. Seeds without figures are a group of their own. Intervals are
+// Student's over the seeds. For a single seed recalls have Wilson's interval over its
+// queries, and the intervals of other figures have no width.
 func Summarize(records []Record) []Summary {
 	type group struct {
 		Cell

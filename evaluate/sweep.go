@@ -18,22 +18,22 @@ type Sweep struct {
 	// Data and Modes are what the cells name.
 	Data  []*Data
 	Modes []Mode
-	// Journal has the cells of earlier runs and gets those of this one; nil
-	// measures everything and keeps nothing.
+	// Journal has the cells of earlier runs and gets those of this one; nil when
+	// everything is to be measured and nothing kept.
 	Journal *Journal
 	// Workers is how many cells are measured at a time, at most and by default
 	// GOMAXPROCS.
 	Workers int
-	// Progress is told of every finished cell, one call at a time; may be nil.
-	// The cells that the journal has come first.
+	// Progress is told of every finished cell, one call at a time; nil when nobody
+	// listens. The cells that the journal has come first.
 	Progress func(done, total int)
 }
 
-// Run returns a record for each cell, in their order. It stops at the first
-// error, which names the cell, an UnavailableError apart, which becomes part of
-// the record; what was finished is in the journal. Cells should come sorted by
-// data set and seed, as Grid makes them: rows and maps are kept only as long as a
-// cell may still need them.
+// Run returns a record for each cell, in their order. It stops at the first error,
+// which names the cell. An UnavailableError does not stop it, and becomes part of the
+// record. What was finished is in the journal. Cells should come sorted by data set and
+// seed, as Grid makes them: rows and maps are kept only as long as a cell may still
+// need them.
 func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
 	run, err := s.prepare(cells)
 	if err != nil {

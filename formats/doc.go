@@ -1,6 +1,13 @@
 // Package formats reads and writes the files that features, labels and sparse matrices are kept
 // in. It holds no numerical code and knows nothing of the rest of the module.
 //
+//	m, err := formats.ReadMatrix("features.npy")
+//	...
+//	defer m.Close()
+//	y, err := formats.ReadLabels("labels.csv")
+//	...
+//	err = formats.WriteMatrix(ctx, "features.fvecs", m.Rows, m.Cols, m.Data)
+//
 // # Formats
 //
 //	name                             contents                                              read as                   written by
@@ -13,17 +20,17 @@
 //	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
 //	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets
 //
-// Names count without regard to case. All but the vecs formats and .npz are also read with .gz
-// behind the name; IDX is also written so. A file of another name is taken for .npy or IDX if it
-// begins like one. Labels are arrays of integers with one dimension or one column.
+// The case of a name does not matter. All formats but the vecs and .npz are also read with .gz
+// behind the name; IDX is also written with it. A file of another name is taken for .npy or IDX
+// if it begins like one. Labels are arrays of integers with one dimension or one column.
 //
 // # Guarantees
 //
-// Files are untrusted. What a header claims is checked against the size of the file before
-// memory is taken for it; products of dimensions are computed without overflow; bytes behind the
-// data are an error. Memory is at most a small multiple of the file's size, and for compressed
-// data at most that multiple of what really comes out of it (deflate expands up to 1032 times).
-// No input makes a reader panic.
+// Files are untrusted. What a header claims is checked against the size of the file before memory
+// is taken for it; products of dimensions are computed without overflow; bytes behind the data
+// are an error. A reader takes memory of at most a small multiple of the size of the file, and
+// for compressed data of what comes out of it (deflate expands up to 1032 times). No input makes
+// a reader panic.
 //
 // Every error is an *Error with the path and, where it applies, the row, line, offset or header
 // field at fault, and wraps one of the sentinels (ErrFormat, ErrTruncated, ...) or the error of
@@ -33,9 +40,9 @@
 // other formats may be data, so a message says how it is wrong and not what it holds.
 //
 // Conversions do not change values silently: integers that do not fit, and finite values that
-// overflow float32 (or float16, where WriteMatrix16 makes them that), are an ErrRange. Rounding to
-// the nearest float is allowed; NaN and infinities pass through, except in Matrix Market, which has
-// no spelling for them.
+// overflow float32, or float16 in WriteMatrix16, are an ErrRange. Rounding to the nearest float
+// is allowed; NaN and infinities pass through, except in Matrix Market, which has no spelling for
+// them.
 //
 // Every writer goes through WriteFile: the file is replaced as a whole or not at all, also when
 // the context ends half way.
@@ -44,9 +51,9 @@
 //
 // A matrix stored as it would be in memory (.npy of float32 or float64, .fbin, on a machine of
 // the same byte order) is mapped read-only instead of read: opening takes no time or memory, and
-// pages come in as they are touched. On Linux, macOS and the BSDs only; elsewhere such files are
-// read. A mapping shows the file as it is now, so a program that overwrites the file in place
-// changes the matrix, and one that truncates it makes access to the lost pages fault. Files
+// pages come in as they are touched. This is so on Linux, macOS and the BSDs; elsewhere such
+// files are read. A mapping shows the file as it is now, so a program that overwrites the file in
+// place changes the matrix, and one that truncates it makes access to the lost pages fault. Files
 // replaced by renaming, as WriteFile does, are not affected.
 //
 // # Concurrency

@@ -14,8 +14,8 @@ import (
 )
 
 // The kinds of failure, matched with errors.Is. Every error of this package that is about the
-// contents of a file is an *Error wrapping one of them; failures of the operating system wrap
-// the error it gave, so errors.Is(err, fs.ErrNotExist) works as usual.
+// contents of a file is an *Error wrapping one of them; failures of the operating system wrap its
+// error, so errors.Is(err, fs.ErrNotExist) works as usual.
 var (
 	// ErrFormat reports a file that is not well-formed.
 	ErrFormat = errors.New("formats: malformed file")
@@ -32,8 +32,8 @@ var (
 	ErrRange = errors.New("formats: value out of range")
 )
 
-// Error says which file failed and where in it. What its message may hold of the file is said in
-// the package comment.
+// Error says which file failed and where in it. The package comment says what of the file its
+// message may hold.
 type Error struct {
 	Path   string // the file, as the caller named it
 	Field  string // the part at fault ("header", "shape", "indptr.npy", "open"), or empty

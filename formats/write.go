@@ -72,8 +72,9 @@ func writeFile(ctx context.Context, path string, write func(io.Writer) error) er
 	return err
 }
 
-// FollowLinks returns what the last element of path finally points to, which need not exist: the
-// file that WriteFile replaces.
+// FollowLinks follows the symbolic links that begin at the last element of path. It returns the
+// file at their end, which need not exist: the one that WriteFile replaces. Callers that look at
+// that file before long work need its name.
 func FollowLinks(path string) (string, error) {
 	target := path
 	for range maxLinks {

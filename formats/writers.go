@@ -73,9 +73,9 @@ func WriteMatrix[T float32 | float64 | uint8 | int32 | int64](ctx context.Contex
 	return writeArray(ctx, f, path, data, rows, cols)
 }
 
-// WriteMatrix16 writes a .npy of float16 under the rules of WriteMatrix. Values are rounded to the
-// nearest float16, to even on a tie; a finite one of which that would make an infinity (65520 and
-// more) is an ErrRange naming row and column. NaN and infinities pass through.
+// WriteMatrix16 writes a .npy of float16 under the rules of WriteMatrix. Values are rounded to
+// the nearest float16, to even on a tie; a finite value that would round to an infinity (65520
+// and more) is an ErrRange naming row and column. NaN and infinities pass through.
 func WriteMatrix16(ctx context.Context, path string, rows, cols int, data []float32) error {
 	f, err := writerFor(arrayWriters, path, f2)
 	if err != nil {

@@ -1,27 +1,21 @@
 package kernel
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
-	"runtime"
 	"sync"
 	"time"
-
-	"github.com/klauspost/cpuid/v2"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Calibration says how many times longer than the constants of the planner some
-// classes of work take on a machine. They were measured on one core of an Emerald
-// Rapids server with AVX-512; a factor of 0 counts as 1, so the zero value is that
-// machine.
+// A Calibration says how many times longer some classes of work take on a machine
+// than the constants of the planner say. The constants were measured on one core of
+// an Emerald Rapids server with AVX-512. A factor of 0 counts as 1, so the zero value
+// is that machine.
 //
-// Factors are powers of the square root of two: measuring the same machine twice
-// should not change a choice.
+// The factors Calibrate returns are powers of the square root of two from 1/16 to
+// 256: measuring the same machine twice should not change a choice.
 type Calibration struct {
 	Scalar float64 `json:"scalar"` // exponentials and sums in float64, one by one
 	Vector float64 `json:"vector"` // arithmetic in vectors: distances and weights of candidates
@@ -35,7 +29,7 @@ func scalarWork(c *Calibration, _ int) float64 { return orOne(c.Scalar) }
 func vectorWork(c *Calibration, _ int) float64 { return orOne(c.Vector) }
 func sparseWork(c *Calibration, _ int) float64 { return orOne(c.Sparse) }
 
-// searchWork is that of the neighbour search.
+// searchWork is the factor of the neighbour search.
 func searchWork(c *Calibration, d int) float64 {
 	if d <= maxDirect {
 		return orOne(c.Vector)
@@ -50,14 +44,14 @@ func orOne(factor float64) float64 {
 	return 1
 }
 
+// hosts holds what was measured in this process, by level.
 var hosts struct {
 	sync.Mutex
 	known map[simd.Level]Calibration
 }
 
 // hostCalibration returns the calibration of this machine at the level of the
-// kernels. It is measured once, in about 30 ms, and kept in the user's cache folder
-// (os.UserCacheDir); where there is none it is measured once per process.
+// kernels. The first call for a level measures it, in about 30 ms.
 func hostCalibration(kernels *simd.Kernels) Calibration {
 	hosts.Lock()
 	defer hosts.Unlock()
@@ -66,71 +60,28 @@ func hostCalibration(kernels *simd.Kernels) Calibration {
 		if hosts.known == nil {
 			hosts.known = map[simd.Level]Calibration{}
 		}
-		folder, err := os.UserCacheDir()
-		if err != nil {
-			folder = ""
-		}
-		hosts.known[level] = cachedCalibration(folder, kernels)
+		hosts.known[level] = Calibrate(kernels)
 	}
 	return hosts.known[level]
 }
 
-// calibrationVersion changes with the measurements or what they are compared with.
-const calibrationVersion = 1
-
-// calibrationFile is what is kept in the cache, for one machine and level.
-type calibrationFile struct {
-	Version int         `json:"version"`
-	CPU     string      `json:"cpu"`
-	Level   string      `json:"level"`
-	Factors Calibration `json:"factors"`
-}
-
-// cachedCalibration reads the calibration from a folder, or measures it and writes it
-// there. Nothing depends on whether that is possible but the time it takes.
-func cachedCalibration(folder string, kernels *simd.Kernels) Calibration {
-	want := calibrationFile{Version: calibrationVersion, CPU: runtime.GOARCH + " " + cpuid.CPU.BrandName, Level: kernels.Level().String()}
-	path := filepath.Join(folder, "privatemail", "calibration-"+want.Level+".json")
-	if folder != "" {
-		var got calibrationFile
-		if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, &got) == nil {
-			if want.Factors = got.Factors; got == want && got.Factors.measured() {
-				return got.Factors
-			}
-		}
-	}
-	want.Factors = calibrate(kernels)
-	if data, err := json.Marshal(want); err == nil && folder != "" {
-		writeCache(path, data)
-	}
-	return want.Factors
-}
-
-// writeCache writes a file that another process may be reading, if it can.
-func writeCache(path string, data []byte) {
-	folder := filepath.Dir(path)
-	if os.MkdirAll(folder, 0o755) != nil {
-		return
-	}
-	f, err := os.CreateTemp(folder, filepath.Base(path)+".*")
-	if err != nil {
-		return
-	}
-	_, err = f.Write(data)
-	if f.Close() != nil || err != nil || os.Rename(f.Name(), path) != nil {
-		os.Remove(f.Name())
-	}
-}
-
-// Seconds of the machine the constants are of for one of the operations below.
+// These are the seconds one operation of each sample below takes on the machine the
+// constants of the planner were measured on. Package internal/calibration keeps what
+// Calibrate measured in a file: raise its version when these or the samples change.
 const (
 	scalarReference = 10.4e-9
 	vectorReference = 1.07e-9
 	sparseReference = 0.444e-9
 )
 
-// calibrate measures.
-func calibrate(kernels *simd.Kernels) Calibration {
+// Calibrate measures this machine at the level of the kernels, nil for the best there
+// are. It runs on the caller's goroutine for about 30 ms, takes a few hundred
+// kilobytes and touches no file. A program that keeps the result can hand it to later
+// processes on the same machine as Options.Calibration.
+func Calibrate(kernels *simd.Kernels) Calibration {
+	if kernels == nil {
+		kernels = simd.At(simd.Best())
+	}
 	return Calibration{
 		Scalar: quantised(scalarSample().seconds() / scalarReference),
 		Vector: quantised(vectorSample(kernels).seconds() / vectorReference),
@@ -164,16 +115,6 @@ func (w workSample) seconds() float64 {
 // quantised returns the nearest power of the square root of two, within reason.
 func quantised(ratio float64) float64 {
 	return math.Exp2(min(max(math.Round(2*math.Log2(ratio)), -8), 16) / 2)
-}
-
-// measured tells whether the factors are such as calibrate returns.
-func (c Calibration) measured() bool {
-	for _, factor := range []float64{c.Scalar, c.Vector, c.Sparse} {
-		if !(factor > 0) || quantised(factor) != factor {
-			return false
-		}
-	}
-	return true
 }
 
 // scalarSample is the inner loop of dense.

@@ -1,77 +1,26 @@
 package kernel
 
 import (
-	"encoding/json"
 	"math"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-func TestCalibrationIsCached(t *testing.T) {
+// Calibrate returns factors of the documented form, and a plan without a calibration
+// measures once.
+func TestCalibrate(t *testing.T) {
 	kernels := simd.At(simd.Generic)
-	folder := t.TempDir()
-	first := cachedCalibration(folder, kernels)
-	for name, factor := range map[string]float64{"scalar": first.Scalar, "vector": first.Vector, "sparse": first.Sparse} {
-		if steps := 2 * math.Log2(factor); !(factor > 0) || math.Abs(steps-math.Round(steps)) > 1e-9 {
-			t.Errorf("%s: factor %g", name, factor)
+	for name, c := range map[string]Calibration{"best": Calibrate(nil), "generic": Calibrate(kernels), "host": hostCalibration(kernels)} {
+		for _, factor := range []float64{c.Scalar, c.Vector, c.Sparse} {
+			if !(factor >= 1./16 && factor <= 256) || quantised(factor) != factor {
+				t.Errorf("%s: %+v", name, c)
+			}
 		}
 	}
-	path := filepath.Join(folder, "privatemail", "calibration-generic.json")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
+	if first, again := hostCalibration(kernels), hostCalibration(kernels); first != again {
+		t.Errorf("measured twice: %+v, %+v", first, again)
 	}
-	// What is there is believed, and only if it is whole and of this machine.
-	write := func(text string) {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	read := func() Calibration { return cachedCalibration(folder, kernels) }
-	marked := Calibration{Scalar: 128, Vector: 1, Sparse: 1}
-	mark := func(version, level string) string {
-		return `{"version":` + version + `,"cpu":` + cpuOf(t, data) + `,"level":"` + level + `","factors":{"scalar":128,"vector":1,"sparse":1}}`
-	}
-	write(mark("1", "generic"))
-	if read() != marked {
-		t.Error("the cache is not read")
-	}
-	for _, text := range []string{mark("0", "generic"), mark("1", "avx2"), "", "{", `{"version":1}`, strings.Replace(mark("1", "generic"), "128", "181", 1)} {
-		write(text)
-		if got := read(); got.Scalar == 128 || got.Scalar == 181 {
-			t.Errorf("believed %q", text)
-		}
-		if again, err := os.ReadFile(path); err != nil || len(again) < 20 {
-			t.Errorf("%q was not replaced: %q, %v", text, again, err)
-		}
-	}
-	if got := hostCalibration(kernels); !got.measured() {
-		t.Errorf("calibration of this machine: %+v", got)
-	}
-	// No folder, or one that cannot be made.
-	file := filepath.Join(folder, "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	for _, place := range []string{"", file} {
-		if got := cachedCalibration(place, kernels); !(got.Scalar > 0) {
-			t.Errorf("%q: %+v", place, got)
-		}
-	}
-}
-
-// cpuOf returns the name of the processor as a cache file has it.
-func cpuOf(t *testing.T, data []byte) string {
-	t.Helper()
-	var file struct{ CPU json.RawMessage }
-	if err := json.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	return string(file.CPU)
 }
 
 func TestQuantised(t *testing.T) {

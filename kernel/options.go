@@ -95,10 +95,10 @@ type Options struct {
 	// products of poly apart, but which operator is the fastest may. Default: the best
 	// this machine has, or PM_SIMD allows.
 	Kernels *simd.Kernels
-	// Calibration is the speed of the machine, for the choice. Default: that of
-	// this one, which is measured once, in about 30 ms, and kept in the user's cache
-	// folder (os.UserCacheDir). A fixed one, such as the zero value, makes the same
-	// choice everywhere.
+	// Calibration is the speed of the machine, for the choice; nil when this machine
+	// is to be measured, which the first choice of a process at a level does in about
+	// 30 ms. A fixed calibration, such as the zero value, makes the same choice
+	// everywhere.
 	Calibration *Calibration
 	// Progress, if set, is told of long work: done out of total pieces of a
 	// stage, the products of the dense operator included. It is called from the

@@ -71,7 +71,7 @@ func New(workers int) *Workers {
 	return s
 }
 
-// Workers returns the number of workers, 1 for the nil Workers.
+// Count returns the number of workers, 1 for the nil Workers.
 func (s *Workers) Count() int {
 	if s == nil {
 		return 1

@@ -1,5 +1,9 @@
-// Package points has what every package checks of rows of numbers, and the errors
-// that all of them return.
+// Package points has the checks of rows of numbers that every package makes, and the
+// errors that all of them return.
+//
+//	if err := points.CheckFinite(x); err != nil { // x is a blas32.General or a blas64.General
+//		...
+//	}
 //
 // A set of n points in d dimensions is an n x d matrix, one point a row, stored
 // row-major as blas32.General or blas64.General: entry (i, j) is Data[i*Stride+j] and

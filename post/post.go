@@ -68,12 +68,14 @@ type Settings struct {
 	Normalize     iterate.Normalization
 
 	// Workers share the work, Kernels do its inner loops, BudgetBytes limits
-	// what is taken, Progress is told of long work. Defaults: the caller alone,
-	// the best kernels there are, three quarters of what the machine has
-	// available, nobody.
+	// what is taken, Calibration is the speed of the machine, Progress is told of
+	// long work. Defaults: the caller alone, the best kernels there are, three
+	// quarters of what the machine has available, this machine as it is measured,
+	// nobody.
 	Workers     *par.Workers
 	Kernels     *simd.Kernels
 	BudgetBytes int64
+	Calibration *kernel.Calibration
 	Progress    func(stage string, done, total int)
 }
 
@@ -164,7 +166,7 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	}
 	o := &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: steps, Columns: r.Columns,
-		Workers: s.Workers, Kernels: s.Kernels, Progress: s.Progress,
+		Workers: s.Workers, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
 	}
 	if o.BudgetBytes, err = rest(s.BudgetBytes, r, step.Labels); err != nil {
 		return nil, err

@@ -58,20 +58,10 @@ type Similarity struct {
 // kernel.ErrNonFinite for NaN and infinities. Ranks are counted above the rounding
 // error of the sums.
 func Align(from, to blas64.General) (*Similarity, error) {
-	n, k, err := points.Dims(from)
-	if err != nil {
+	if err := checkAnchors(from, to); err != nil {
 		return nil, fmt.Errorf("retrieval: align: %w", err)
 	}
-	if m, l, err := points.Dims(to); err != nil {
-		return nil, fmt.Errorf("retrieval: align: %w", err)
-	} else if m != n || l != k || k < 1 {
-		return nil, fmt.Errorf("retrieval: align: %w: %d x %d anchors here, %d x %d there", points.ErrShape, n, k, m, l)
-	}
-	for _, x := range []blas64.General{from, to} {
-		if err := points.CheckFinite(x); err != nil {
-			return nil, fmt.Errorf("retrieval: align: %w", err)
-		}
-	}
+	n, k := from.Rows, from.Cols
 	need := max(k-1, 1) // one direction at least, for the scale
 	degenerate := &DegenerateError{Anchors: n, Dimension: k, Need: need}
 	p, q := newCloud(from), newCloud(to)
@@ -121,6 +111,25 @@ func Align(from, to blas64.General) (*Similarity, error) {
 		}
 	}
 	return out, nil
+}
+
+// checkAnchors refuses anchors that are not as many finite rows on both sides.
+func checkAnchors(from, to blas64.General) error {
+	n, k, err := points.Dims(from)
+	if err != nil {
+		return err
+	}
+	if m, l, err := points.Dims(to); err != nil {
+		return err
+	} else if m != n || l != k || k < 1 {
+		return fmt.Errorf("%w: %d x %d anchors here, %d x %d there", points.ErrShape, n, k, m, l)
+	}
+	for _, x := range []blas64.General{from, to} {
+		if err := points.CheckFinite(x); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Apply returns the image of the rows of x, in new memory. The error is

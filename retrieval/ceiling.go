@@ -124,8 +124,8 @@ func (c Ceiling) Epsilon(recall float64) (float64, error) {
 	return math.Log(max(1, rest/(pi*(1-recall)))), nil
 }
 
-// CommonestMass returns the share of labels that belong to the k commonest
-// classes among them; 0 where there are no labels.
+// CommonestMass returns the share of labels that belong to the k commonest classes
+// among them, for Ceiling.Mass; 0 where there are no labels.
 func CommonestMass(labels []int32, k int) float64 {
 	if len(labels) == 0 {
 		return 0

@@ -13,10 +13,10 @@ import (
 //
 //	m = max(round(1.5/share), round(e^(epsilon/2))).
 //
-// The true cell is reported with probability p = e^epsilon/(e^epsilon + m - 1),
-// so few cells are reported rightly and many describe the gallery better. With
-// the lists of one length, not a partition, the best number hardly depends on the
-// gallery: m grows with epsilon only where p stays near 1.
+// The true cell is reported with probability p = e^epsilon/(e^epsilon + m - 1), so it
+// is reported more often where there are few cells, and many cells describe the gallery
+// better. With the lists of one length, not a partition, the best number hardly depends
+// on the gallery: m grows with epsilon only where p stays near 1.
 func Centres(share, epsilon float64) (int, error) {
 	if !(share > 0 && share <= 0.5) || !(epsilon > 0) {
 		return 0, fmt.Errorf("retrieval: %w: share %g, want 0 to 1/2; epsilon %g", ErrCells, share, epsilon)

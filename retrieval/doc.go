@@ -2,6 +2,13 @@
 // that it will not show, a server a gallery of such rows, and the client wants
 // those nearest to its own.
 //
+//	s, err := server.NewCells(ctx, features, embedding, server.CellsSettings{Epsilon: 4})
+//	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
+//	...
+//	request, err := c.Ask("photo 7", row)                 // at the client, and sent
+//	answer, err := s.Answer(request)                      // at the server, and sent back
+//	matches, err := c.Rank(row, 8, request, answer, base) // at the client
+//
 // # The two sides
 //
 // What runs at the client is package retrieval/client, what runs at the server

@@ -9,19 +9,19 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// A CSR is a sparse matrix in compressed row storage; the package comment
-// shows the layouts. The zero value is an empty 0 x 0 matrix.
+// A CSR is a sparse matrix in compressed row storage. The package comment shows the
+// layouts. The zero value is an empty 0 x 0 matrix.
 type CSR struct {
 	rows, cols, nnz int
 	layout          Layout
 	parts           []part // of consecutive rows, each a chunk of work
 }
 
-// New makes a CSR of the given arrays, which it keeps and which must not be
-// changed afterwards. It validates everything in one pass: row pointers start at
-// 0, never decrease and end at len(ind), columns ascend strictly within a row and
-// are below cols, values are finite. Large matrices are checked on all
-// processors. The layout is Plain; Convert makes others.
+// New makes a CSR of the given arrays. The matrix keeps them, so the caller must not
+// change them afterwards. New checks that row pointers start at 0, never decrease and
+// end at len(ind), that columns ascend strictly within a row and are below cols, and
+// that values are finite. It checks large matrices on all processors. The layout is
+// Plain; Convert makes others. Errors: ErrShape, ErrStructure, ErrNonFinite.
 func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if err := checkShape(rows, cols, ptr, ind, val); err != nil {
 		return nil, err
@@ -41,14 +41,14 @@ func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error
 // parallelEntries is the size from which New starts workers to check.
 const parallelEntries = 1 << 19
 
-// Adopt is New for builders whose way of building makes the matrix valid, on
-// workers they have (nil: the caller alone). It looks at nothing but lengths, and
-// panics if they do not fit. What they promise is what New checks: row pointers
-// from 0 to len(ind) that never decrease, columns below cols that ascend strictly
-// within each row, finite values. Where that is not so, products read memory that
-// is not theirs. In a compact layout ind is not kept; at most 11 bytes an entry, 14
-// for Compact16, and 12 a row are held while converting, those of the arguments
-// included, as Bytes has them.
+// Adopt is New for builders whose way of building makes the matrix valid. The workers
+// convert it to the layout; nil stands for the caller alone. Adopt looks at nothing
+// but lengths, and panics if they do not fit. The builder promises what New checks:
+// row pointers from 0 to len(ind) that never decrease, columns below cols that ascend
+// strictly within each row, finite values. With a promise that is broken, products
+// read memory outside the arrays. A compact layout does not keep ind. While Adopt
+// converts, it holds at most 11 bytes an entry, 14 for Compact16, and 12 a row, the
+// arguments included; Bytes computes the sum. Errors: those of Convert.
 func Adopt(ctx context.Context, workers *par.Workers, layout Layout, rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if len(ptr) != rows+1 || len(ind) != len(val) || ptr[rows] != uint64(len(ind)) {
 		panic(fmt.Sprintf("sparse: adopt: %d row pointers for %d rows, %d columns and %d values", len(ptr), rows, len(ind), len(val)))
@@ -56,7 +56,7 @@ func Adopt(ctx context.Context, workers *par.Workers, layout Layout, rows, cols 
 	return whole(rows, cols, ptr, ind, val).Convert(ctx, workers, layout)
 }
 
-// whole cuts a matrix in one piece into parts that share its arrays.
+// whole cuts a matrix given in one piece into parts that share its arrays.
 func whole(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
 	bounds := partition(ptr)
 	a := &CSR{rows: rows, cols: cols, nnz: len(ind), layout: Plain, parts: make([]part, len(bounds)-1)}
@@ -67,7 +67,7 @@ func whole(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
 	return a
 }
 
-// Rows are some consecutive rows of a matrix: row i of them has the entries Ptr[i]
+// Rows are some consecutive rows of a matrix. Row i among them has the entries Ptr[i]
 // to Ptr[i+1]-1 of Ind and Val, and Ptr[0] is 0.
 type Rows struct {
 	Ptr []uint64
@@ -75,8 +75,8 @@ type Rows struct {
 	Val []float32
 }
 
-// AdoptRows is Adopt for builders that make a matrix in several pieces, which stay
-// where they are. Each is a chunk of work.
+// AdoptRows is Adopt for builders that make a matrix in several pieces. The pieces
+// stay where they are, and each is a chunk of work.
 func AdoptRows(ctx context.Context, workers *par.Workers, layout Layout, cols int, pieces []Rows) (*CSR, error) {
 	a := &CSR{cols: cols, layout: Plain, parts: make([]part, len(pieces))}
 	for c, r := range pieces {
@@ -99,21 +99,21 @@ func (a *CSR) Cols() int { return a.cols }
 // NNZ returns the number of stored entries.
 func (a *CSR) NNZ() int { return a.nnz }
 
-// A RowBuffer holds a row that is decoded; the zero value is ready for use. It
-// is for one goroutine at a time.
+// A RowBuffer is where Row puts a row that it has to decode. The zero value is ready
+// for use. Only one goroutine at a time may use a buffer.
 type RowBuffer struct {
 	ind []uint32
 	val []float32
 }
 
-// Row returns the columns and values of row i. They alias the matrix or the
-// buffer, must not be changed, and are good until the buffer is used again; a nil
-// buffer stands for a new one. Like every index it panics when i is out of range.
+// Row returns the columns and values of row i. They alias the matrix or the buffer:
+// the caller must not change them, and they hold until the buffer is used again. A nil
+// buffer stands for a new one. Row panics when i is out of range, as indexing does.
 func (a *CSR) Row(i int, buffer *RowBuffer) (ind []uint32, val []float32) {
 	return a.partOf(i).row(i, buffer)
 }
 
-// RowLen returns the number of entries of row i.
+// RowLen returns the number of entries of row i. It panics when i is out of range.
 func (a *CSR) RowLen(i int) int {
 	lo, hi := a.partOf(i).entries(i)
 	return int(hi - lo)
@@ -133,9 +133,9 @@ func (a *CSR) Size() int64 {
 	return size
 }
 
-// Streamed returns the bytes of the matrix that a product reads: in a compact
-// layout less than Size, because the offsets of rows whose columns are kept
-// elsewhere are not read.
+// Streamed returns the bytes of the matrix that a product reads. In a compact layout
+// they may be fewer than Size: a row that is kept in Plain has offsets too, and no
+// product reads those.
 func (a *CSR) Streamed() int64 {
 	size := int64(8)
 	for c := range a.parts {
@@ -144,9 +144,9 @@ func (a *CSR) Streamed() int64 {
 	return size
 }
 
-// Bytes returns the memory that is held at most while Adopt makes a CSR of the
-// given shape, its arguments included, and false when there is no such matrix or
-// the number does not fit an int64. Builders call it before they allocate.
+// Bytes returns the most memory that Adopt holds while it makes a CSR of the given
+// shape, the arguments included. It returns false when there is no such matrix or the
+// number does not fit an int64. Builders call it before they allocate.
 func Bytes(layout Layout, rows int, nnz uint64) (int64, bool) {
 	perEntry, perRow := uint64(4+4), uint64(8)
 	switch layout {
@@ -162,10 +162,19 @@ func Bytes(layout Layout, rows int, nnz uint64) (int64, bool) {
 	return int64(total), total <= math.MaxInt64
 }
 
-func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error {
-	switch {
-	case rows < 0 || cols < 0 || uint64(rows) > math.MaxUint32 || uint64(cols) > math.MaxUint32:
+func checkSizes(rows, cols int) error {
+	if rows < 0 || cols < 0 || uint64(rows) > math.MaxUint32 || uint64(cols) > math.MaxUint32 {
 		return fmt.Errorf("sparse: %w: %d x %d, want sizes from 0 to 2^32-1", ErrShape, rows, cols)
+	}
+	return nil
+}
+
+// checkShape refuses arrays whose lengths or row pointers describe no matrix.
+func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error {
+	if err := checkSizes(rows, cols); err != nil {
+		return err
+	}
+	switch {
 	case len(ptr) != rows+1:
 		return fmt.Errorf("sparse: %w: %d row pointers for %d rows, want one more than rows", ErrStructure, len(ptr), rows)
 	case len(ind) != len(val):
@@ -181,8 +190,8 @@ func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error
 	return nil
 }
 
-// check validates the entries. Workers only find out whether all is well, in
-// loops without a way out; if not, the caller looks for the first fault.
+// check validates the entries. The workers find out whether each part is valid, in
+// loops without an early exit; where one is not, the caller looks for its first fault.
 func (a *CSR) check(workers *par.Workers) error {
 	bad := make([]bool, len(a.parts))
 	err := workers.Do(context.Background(), len(a.parts), par.Func(func(_, c int) { bad[c] = !a.parts[c].valid(a.cols) }))
@@ -197,7 +206,8 @@ func (a *CSR) check(workers *par.Workers) error {
 	return nil
 }
 
-// IsSymmetric reports whether a equals its transpose exactly.
+// IsSymmetric reports whether a equals its transpose exactly. The graphs of package
+// kernel do; this tells it of a matrix from elsewhere.
 func (a *CSR) IsSymmetric() bool {
 	if a.rows != a.cols {
 		return false

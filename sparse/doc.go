@@ -1,5 +1,9 @@
 // Package sparse stores sparse matrices for products with tall dense blocks.
 //
+//	a, err := sparse.New(rows, cols, ptr, ind, val) // or FromTriplets, FromMatrix
+//	...
+//	err = a.MulTo(ctx, workers, nil, y, x)          // y = A x
+//
 // # Storage
 //
 // A [CSR] keeps the nonzeros of row i at positions ptr[i] to ptr[i+1]-1 of the
@@ -9,29 +13,29 @@
 //	A = [ 7 0 8 ]        ind = 1 0 2          uint32
 //	    [ 0 0 0 ]        val = 5 7 8          float32
 //
-// Eight bytes a nonzero and eight a row. Row pointers are 64 bits wide, so
-// more than 2^32 nonzeros are in order; rows and columns stay below 2^32.
+// This takes eight bytes a nonzero and eight a row. Row pointers are 64 bits wide, so
+// a matrix may have more than 2^32 nonzeros. Rows and columns stay below 2^32.
 //
-// That is the [Layout] called Plain, and what New makes. Convert and Adopt make
-// others, for matrices whose columns lie near each other because the rows are
-// those of points along a curve:
+// This [Layout] is called Plain, and New makes it. Convert and Adopt make others, for
+// matrices in which the columns of a row lie near each other, as when the rows are
+// points in the order of a curve:
 //
 //	          columns                      values    bytes a nonzero  a row
 //	Plain     uint32                       float32   8                8
 //	Compact   uint16 from a base of a row  float32   6                12
 //	Compact16 uint16 from a base of a row  float16   4                12
 //
-// The base is the first column of a row, and products add it to the address of X
-// once a row: nothing is decoded. A row whose columns span more than 65535 is
-// kept in Plain beside the others, which takes 4 bytes a nonzero more and some
-// 100 a run of such rows; a matrix with many of them is refused. Compact is exact:
-// products have the same bits. The values of Compact16 are within 2^-11 of those
-// given, or within 2^-25 if they are below 2^-14.
+// The base is the first column of a row. Products add it to the address of X once a
+// row, so nothing is decoded. A row whose columns span more than 65535 is kept in
+// Plain beside the others. This takes 4 bytes a nonzero more, and about 100 bytes for
+// each run of such rows; Convert refuses a matrix with many of them. Compact is exact:
+// products have the same bits. A value of Compact16 is within a relative 2^-11 of the
+// one given, or within an absolute 2^-25 if that is below 2^-14.
 //
-// They save memory, and some time. With a million rows of 32 nonzeros in row-major
+// Compact layouts save memory, and some time. With a million rows of 32 nonzeros in row-major
 // order of cells, where no row is wide, products in Compact take 0.9 of the time
 // they take in Plain, and as long in Compact16 with one or two columns, but 1.2
-// times as long as in Plain with more. In Morton order, where some rows are wide,
+// times as long as in Plain with more columns. In Morton order, where some rows are wide,
 // Compact takes as long as Plain (pmbench run -suite spmm).
 //
 // # Products
@@ -45,7 +49,7 @@
 // and sum is rounded to float32 once. The error of entry (i, c) is at most
 // 2^-24 of itself plus 3.1 2^-24 of sum_j |A_ij X_jc|, however many nonzeros
 // the row has, as long as no four products exceed the range of float32.
-// [CSR.MulRows] is the same for a run of rows, and [MulRow] has float64 sums of
+// [CSR.MulRows] does the same for a run of rows, and [MulRow] has float64 sums of
 // exact products. Products have the same bits for any number of workers, any k and
 // any set of processor instructions. Work is cut into chunks of about equal numbers
 // of nonzeros.

@@ -6,8 +6,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Sentinels, matched with errors.Is. The errors returned wrap one of them and
-// say which row, entry or size is at fault.
+// Sentinels, matched with errors.Is. An error of this package wraps one of them and
+// says which row, entry or size is at fault.
 var (
 	// ErrShape reports sizes that do not fit together.
 	ErrShape = points.ErrShape

@@ -12,8 +12,9 @@ var _ mat.Matrix = (*CSR)(nil)
 // Dims returns the number of rows and columns.
 func (a *CSR) Dims() (rows, cols int) { return a.rows, a.cols }
 
-// At returns entry (i, j), 0 where nothing is stored, by binary search in the
-// row, which a compact layout decodes first. Like every gonum matrix it panics when the indices are out of range.
+// At returns entry (i, j), 0 where nothing is stored. It searches the row, which a
+// compact layout decodes first. Like every gonum matrix it panics when the indices are
+// out of range.
 func (a *CSR) At(i, j int) float64 {
 	if uint(i) >= uint(a.rows) {
 		panic(mat.ErrRowAccess)
@@ -27,11 +28,11 @@ func (a *CSR) At(i, j int) float64 {
 	return 0
 }
 
-// T returns the transpose as a view, as gonum asks for.
+// T returns the transpose as a view, as mat.Matrix asks for.
 func (a *CSR) T() mat.Matrix { return mat.Transpose{Matrix: a} }
 
-// ToDense returns a dense copy. Like gonum it panics when there are no rows or
-// no columns, which mat.Dense cannot hold.
+// ToDense returns a dense copy, for what gonum does with dense matrices alone. It
+// panics when there are no rows or no columns: a mat.Dense needs both.
 func (a *CSR) ToDense() *mat.Dense {
 	dense := mat.NewDense(a.rows, a.cols, nil)
 	var buffer RowBuffer
@@ -44,8 +45,9 @@ func (a *CSR) ToDense() *mat.Dense {
 	return dense
 }
 
-// FromMatrix returns a CSR of the entries of m that are not zero, rounded to
-// float32. Any gonum matrix will do; it is read entry by entry.
+// FromMatrix returns a CSR of the entries of m that are not zero once they are rounded
+// to float32. It takes any gonum matrix and reads it entry by entry. Errors: those of
+// New.
 func FromMatrix(m mat.Matrix) (*CSR, error) {
 	rows, cols := m.Dims()
 	ptr := make([]uint64, 1, rows+1)

@@ -17,18 +17,17 @@ type Layout int
 
 // The layouts.
 const (
-	// Auto leaves the choice to the package. It is Plain: a product gains
-	// a tenth in Compact where no row is wide, and converting takes as long as two
-	// products or more.
+	// Auto leaves the choice to the package, which chooses Plain: a product is a
+	// tenth faster in Compact where no row is wide, and converting takes as long as
+	// two products or more.
 	Auto Layout = iota
 	// Plain has columns of 32 bits and values of 32 bits: 8 bytes an entry.
 	Plain
 	// Compact has columns as offsets of 16 bits from a base of each row: 6 bytes an
-	// entry.
-	// Values are kept as they are, so products have the same bits as in Plain.
+	// entry. It keeps values as they are, so products have the same bits as in Plain.
 	Compact
-	// Compact16 has values of 16 bits as well: 4 bytes an entry. ValueError has
-	// the error that makes.
+	// Compact16 has values of 16 bits as well: 4 bytes an entry. ValueError bounds
+	// the error of that rounding.
 	Compact16
 )
 
@@ -46,20 +45,19 @@ func (l Layout) String() string {
 	return fmt.Sprintf("Layout(%d)", int(l))
 }
 
-// The largest errors of Compact16: relative to a value from 2^-14 to 65519, and
-// absolute below.
+// The values of Compact16.
 const (
-	halfRelative = 0x1p-11
-	halfAbsolute = 0x1p-25
-	halfMost     = 65519
+	halfRelative = 0x1p-11 // the largest relative error of a value from 2^-14 to halfMost
+	halfAbsolute = 0x1p-25 // the largest absolute error of a value below 2^-14
+	halfMost     = 65519   // the largest value
 )
 
 // Layout returns how the entries are kept: Plain, Compact or Compact16.
 func (a *CSR) Layout() Layout { return max(a.layout, Plain) }
 
-// ValueError bounds what the layout adds to the error of values: a stored value
-// v' of a given one v has |v' - v| <= max(relative |v|, absolute). Both are 0 but
-// in Compact16, where they are 2^-11 and 2^-25.
+// ValueError bounds the error the layout adds to a value: where v was given and v' is
+// stored, |v' - v| <= max(relative |v|, absolute). In Compact16 the two are 2^-11 and
+// 2^-25, in the other layouts 0.
 func (a *CSR) ValueError() (relative, absolute float64) {
 	if a.layout != Compact16 {
 		return 0, 0
@@ -67,11 +65,13 @@ func (a *CSR) ValueError() (relative, absolute float64) {
 	return halfRelative, halfAbsolute
 }
 
-// Convert returns the matrix in the given layout, which shares with a what they
-// have in common. Work is shared out to the set (nil: the caller alone). To
-// Compact16 values are rounded, and ErrRange is returned if one exceeds 65519;
-// nothing brings the others back. ErrRange is also returned for a matrix with
-// columns more than 65535 apart in so many rows that there is little to gain.
+// Convert returns the matrix in the given layout. The new matrix shares with a the
+// arrays that both layouts have. The workers share the work; nil stands for the caller
+// alone. Compact16 rounds the values, and converting back does not undo that.
+//
+// Errors: ErrRange for Compact16 when a value exceeds 65519, and for both compact
+// layouts when columns are more than 65535 apart in so many rows that there is little
+// to gain; ErrShape for a layout there is none of; and that of ctx.
 func (a *CSR) Convert(ctx context.Context, workers *par.Workers, layout Layout) (*CSR, error) {
 	switch {
 	case layout < Auto || layout > Compact16:
@@ -97,16 +97,16 @@ func (a *CSR) Convert(ctx context.Context, workers *par.Workers, layout Layout) 
 	return b, nil
 }
 
-// change returns a matrix of parts that f makes of those of a. New arrays hold the
-// entries of all parts one behind the other, and f is told where in them the entry
-// is that row pointers of the part call 0.
+// change returns a matrix of parts that f makes of the parts of a. New arrays hold the
+// entries of all parts one behind the other. f is told where in them the entry is that
+// the row pointers of the part call 0.
 func (a *CSR) change(ctx context.Context, workers *par.Workers, layout Layout, f func(p *part, zero int)) (*CSR, error) {
 	b := *a
 	b.layout, b.parts = layout, slices.Clone(a.parts)
 	zero, begin := make([]int, len(b.parts)), 0
 	for c := range b.parts {
 		p := &b.parts[c]
-		zero[c] = begin - int(p.ptr[0]) // which is either
+		zero[c] = begin - int(p.ptr[0]) // p.ptr[0] is 0, or begin in arrays the parts share
 		begin += p.nnz()
 	}
 	if err := workers.Do(ctx, len(b.parts), par.Func(func(_, c int) { f(&b.parts[c], zero[c]) })); err != nil {
@@ -154,7 +154,7 @@ func (a *CSR) halve(ctx context.Context, workers *par.Workers) (*CSR, error) {
 		}
 		p.val = nil
 		p.eachRun(func(run *wideRun, lo, hi uint64) {
-			// Products take them as they are, so they are kept in 32 bits.
+			// Products read the values of wide rows in 32 bits.
 			run.val = make([]float32, len(run.ind))
 			simd.At(simd.Best()).Float32s(run.val, p.half[lo:hi])
 		})
@@ -165,7 +165,7 @@ func (a *CSR) halve(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	return b, err
 }
 
-// widen keeps rounded values in 32 bits.
+// widen turns the values of 16 bits back into 32 bits.
 func (a *CSR) widen(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	val := make([]float32, a.nnz)
 	mem.Huge(val)
@@ -177,8 +177,8 @@ func (a *CSR) widen(ctx context.Context, workers *par.Workers) (*CSR, error) {
 	})
 }
 
-// eachRun changes the wide rows of a part that shares them with another. f is
-// given the range of their entries.
+// eachRun lets f change the runs of wide rows, in a copy: the part may share them with
+// the matrix it was made of. lo and hi are the range of entries of a run.
 func (p *part) eachRun(f func(run *wideRun, lo, hi uint64)) {
 	short := *p.short
 	short.runs = slices.Clone(short.runs)

@@ -11,53 +11,29 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// MortonOrder returns the order of the rows of p along a Morton curve
-// through their bounding cube: order[r] is the row that comes r-th. Rows near
-// each other on the curve are near each other in space, so a matrix permuted
-// by it reads nearby rows of X together, and short runs of the curve have
-// small bounding boxes. Equal codes are ordered by the coordinates themselves
-// and then by row, so equal points are adjacent.
+// MortonOrder returns the order of the rows of p along a Morton curve through their
+// bounding cube: order[r] is the row that comes r-th. Rows near each other on the
+// curve are near each other in space. So products of a matrix permuted by this order
+// read nearby rows of X together, and short runs of the curve have small bounding
+// boxes. Rows with equal codes are ordered by their coordinates and then by their
+// number, so equal points are adjacent.
 //
-// The code interleaves 64/D bits an axis, at most 32; from 64 axes on only
-// the first 64 take part, with a bit each. The errors are ErrShape and
-// ErrNonFinite.
+// The code of a row interleaves 64/D bits of each of its D coordinates, at most 32.
+// From D = 64 on only the first 64 coordinates take part, with a bit each. Errors:
+// ErrShape, ErrNonFinite.
 func MortonOrder(p blas32.General) ([]uint32, error) {
 	if err := points.CheckFinite(p); err != nil {
 		return nil, fmt.Errorf("sparse: morton order: %w", err)
 	}
-	n, axes := p.Rows, min(p.Cols, 64)
-	order := make([]uint32, n)
+	axes := min(p.Cols, 64)
+	order := make([]uint32, p.Rows)
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	if n == 0 || axes == 0 {
+	if p.Rows == 0 || axes == 0 {
 		return order, nil
 	}
-	bits := min(64/axes, 32)
-	// One scale for all axes: the curve runs through cubes, not through
-	// shrunken images of the box.
-	low, widest := make([]float64, axes), 0.0
-	for c := range axes {
-		lo, hi := float64(p.Data[c]), float64(p.Data[c])
-		for i := range n {
-			v := float64(p.Data[i*p.Stride+c])
-			lo, hi = min(lo, v), max(hi, v)
-		}
-		low[c], widest = lo, max(widest, hi-lo)
-	}
-	scale := 0.0
-	if widest > 0 {
-		scale = (math.Exp2(float64(bits)) - 1) / widest
-	}
-	code := make([]uint64, n)
-	for c := range axes {
-		for i := range n {
-			q := uint64((float64(p.Data[i*p.Stride+c]) - low[c]) * scale)
-			for b := range bits {
-				code[i] |= (q >> b & 1) << (b*axes + c)
-			}
-		}
-	}
+	code := mortonCodes(p, axes)
 	row := func(i uint32) []float32 {
 		return p.Data[int(i)*p.Stride:][:p.Cols]
 	}
@@ -65,4 +41,40 @@ func MortonOrder(p blas32.General) ([]uint32, error) {
 		return cmp.Or(cmp.Compare(code[i], code[j]), slices.Compare(row(i), row(j)), cmp.Compare(i, j))
 	})
 	return order, nil
+}
+
+// mortonCodes returns the code of each row, from its first coordinates.
+func mortonCodes(p blas32.General, axes int) []uint64 {
+	bits := min(64/axes, 32)
+	low, widest := boundingCube(p, axes)
+	scale := 0.0
+	if widest > 0 {
+		scale = (math.Exp2(float64(bits)) - 1) / widest
+	}
+	code := make([]uint64, p.Rows)
+	for c := range axes {
+		for i := range p.Rows {
+			q := uint64((float64(p.Data[i*p.Stride+c]) - low[c]) * scale)
+			for b := range bits {
+				code[i] |= (q >> b & 1) << (b*axes + c)
+			}
+		}
+	}
+	return code
+}
+
+// boundingCube returns the low corner of the bounding box and its widest side. One
+// side for all axes: the curve runs through cubes, not through shrunken images of the
+// box.
+func boundingCube(p blas32.General, axes int) (low []float64, widest float64) {
+	low = make([]float64, axes)
+	for c := range axes {
+		lo, hi := float64(p.Data[c]), float64(p.Data[c])
+		for i := range p.Rows {
+			v := float64(p.Data[i*p.Stride+c])
+			lo, hi = min(lo, v), max(hi, v)
+		}
+		low[c], widest = lo, max(widest, hi-lo)
+	}
+	return low, widest
 }

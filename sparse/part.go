@@ -11,11 +11,11 @@ import (
 // arrays, so row pointers begin at 0 or at the number of entries before the part.
 type part struct {
 	lo, hi int
-	ptr    []uint64  // of hi-lo rows, and the end
-	ind    []uint32  // Plain
-	short  *offsets  // else
-	val    []float32 // but in Compact16
-	half   []uint16  // Compact16
+	ptr    []uint64  // where each row begins, and the end of the last
+	ind    []uint32  // columns; nil when the layout is compact
+	short  *offsets  // columns; nil when the layout is Plain
+	val    []float32 // values; nil when the layout is Compact16
+	half   []uint16  // values; nil unless the layout is Compact16
 }
 
 // nnz returns the number of entries.
@@ -27,6 +27,7 @@ func (p *part) end() uint64 { return p.ptr[p.hi-p.lo] }
 // entries returns the range of entries of row i.
 func (p *part) entries(i int) (lo, hi uint64) { return p.ptr[i-p.lo], p.ptr[i-p.lo+1] }
 
+// row is CSR.Row for a row of the part.
 func (p *part) row(i int, buffer *RowBuffer) (ind []uint32, val []float32) {
 	lo, hi := p.entries(i)
 	if p.short == nil {
@@ -49,8 +50,8 @@ func (p *part) row(i int, buffer *RowBuffer) (ind []uint32, val []float32) {
 	return buffer.ind, buffer.val
 }
 
-// size returns the memory the part takes, in bytes, but for the end of its last row,
-// where the next may begin.
+// size returns the memory the part takes, in bytes, without the row pointer at the end
+// of its last row: the next part may begin with it.
 func (p *part) size() int64 {
 	nnz := int64(p.nnz())
 	size := 8*int64(p.hi-p.lo) + 4*nnz
@@ -119,7 +120,7 @@ func (p *part) sum(s *simd.Kernels, dst []float64, lo, hi int) {
 	}
 }
 
-// valid tells whether the entries of a part in layout Plain are.
+// valid tells whether the entries of a part in layout Plain pass the checks of New.
 func (p *part) valid(cols int) bool {
 	wrong := uint32(0)
 	for i := p.lo; i < p.hi; i++ {
@@ -139,6 +140,7 @@ func (p *part) valid(cols int) bool {
 	return wrong == 0
 }
 
+// firstFault returns the error of the first entry that does not pass them.
 func (p *part) firstFault(cols int) error {
 	for i := p.lo; i < p.hi; i++ {
 		next := uint64(0)

@@ -2,9 +2,9 @@ package sparse
 
 import "sort"
 
-// A chunk is the piece of work a worker takes at a time. Chunks depend on the
-// row pointers alone, so sums kept per chunk and added in chunk order have the
-// same bits for any number of workers.
+// A chunk is the piece of work a worker takes at a time. Chunks depend on the row
+// pointers alone. So sums that are kept per chunk and added in the order of the chunks
+// have the same bits for any number of workers.
 const (
 	chunkEntries = 1 << 16 // about 0.5 MiB of matrix: long against a wake-up, short against a run
 	chunkRows    = 1 << 12 // so that rows with few entries are shared out too

@@ -6,9 +6,10 @@ import (
 	"slices"
 )
 
-// Permute returns the matrix whose row and column i are row and column
-// order[i] of a, which must be square. order must hold each of 0 to Rows-1
-// once. Its layout is Plain, with values as they are stored in a.
+// Permute returns the matrix whose row and column i are row and column order[i] of a.
+// The matrix a must be square, and order must hold each of 0 to Rows-1 once. The
+// layout of the result is Plain; its values are those stored in a. Errors: ErrShape,
+// ErrStructure.
 func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	if a.rows != a.cols || len(order) != a.rows {
 		return nil, fmt.Errorf("sparse: permute: %w: %d x %d with an order of %d", ErrShape, a.rows, a.cols, len(order))
@@ -41,8 +42,9 @@ func (a *CSR) Permute(order []uint32) (*CSR, error) {
 	return Adopt(context.Background(), nil, Plain, a.rows, a.cols, ptr, ind, val)
 }
 
-// Inverse returns the order that undoes the given one: inverse[order[i]] = i.
-// It refuses anything that is not a permutation.
+// Inverse returns the order that undoes the given one: inverse[order[i]] = i. A caller
+// of Permute needs it to find a row of the given matrix in the permuted one. An order
+// that is no permutation is refused with ErrStructure.
 func Inverse(order []uint32) ([]uint32, error) {
 	inverse := make([]uint32, len(order))
 	seen := make([]bool, len(order))

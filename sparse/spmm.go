@@ -12,10 +12,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// MulTo sets dst = A x on the workers of set (nil: the caller alone) with the
-// given kernels (nil: the best there are). x has Cols rows and any number of
-// columns, dst has Rows rows and as many columns; they must not overlap. The
-// package comment has the error of the product.
+// MulTo sets dst = A x. The workers share the work, nil for the caller alone; s are the
+// kernels, nil for the best there are. x has Cols rows and any number of columns, dst
+// has Rows rows and as many columns as x, and the two must not overlap. The package
+// comment has the error of the product. Errors: ErrShape, ErrAlias, and that of ctx.
 func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, s *simd.Kernels, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
 		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
@@ -38,18 +38,18 @@ func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, s *simd.Kernels, 
 }
 
 // MulRows sets the rows of dst, dstStride numbers apart, to rows lo to hi-1 of the
-// product with the first k columns of the row-major x, as MulTo computes them: a
-// number has the same bits for every level of s, whatever else is computed with it.
+// product with the first k columns of the row-major x. It computes each number as
+// MulTo does, with the same bits at every level of s and beside any other columns.
 //
-// It is for callers that do more with a row than store it. They have checked
-// that x has a row for every column; MulRows panics where dst is too short.
+// It is for callers that do more with a row than store it. The caller must have
+// checked that x has a row for every column. MulRows panics where dst is too short.
 func (a *CSR) MulRows(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	a.split(lo, hi, func(p *part, from, to int) {
 		p.mul(s, dst[(from-lo)*dstStride:], dstStride, from, to, k, x, stride)
 	})
 }
 
-// SumRows sets dst to the sums of rows lo to hi-1 in float64, in the order of
+// SumRows sets dst to the sums of rows lo to hi-1 in float64. It adds in the order of
 // simd.Kernels.SumSparse.
 func (a *CSR) SumRows(s *simd.Kernels, dst []float64, lo, hi int) {
 	a.split(lo, hi, func(p *part, from, to int) { p.sum(s, dst[from-lo:], from, to) })
@@ -65,11 +65,11 @@ func (a *CSR) split(lo, hi int, f func(p *part, lo, hi int)) {
 	}
 }
 
-// MulRow multiplies one row, given by its columns and values, in float64. It sets
-// acc to the product with the first len(acc) columns of x, each summed in float64
-// in stored order, so a column's sum does not depend on how many others are
-// computed with it. Its callers have checked the shapes, and it panics where they
-// have not.
+// MulRow multiplies one row, given by its columns and values, in float64. It sets acc
+// to the product with the first len(acc) columns of x. Each sum is in float64 and in
+// stored order, so the sum of a column does not depend on how many others are computed
+// beside it. The caller must have checked the shapes; MulRow panics where they do not
+// fit.
 func MulRow[V, X float32 | float64](acc []float64, ind []uint32, val []V, x []X, stride int) {
 	val = val[:len(ind)]
 	c := 0

@@ -1,22 +1,23 @@
 package sparse
 
 import (
+	"cmp"
 	"fmt"
-	"math"
 	"slices"
 )
 
-// FromTriplets makes a CSR of entries given one by one in any order; entries
-// at the same place are added. The arguments are not changed. It takes 24 bytes
-// an entry and 16 a row, whether the rows are empty or not.
+// FromTriplets makes a CSR of entries given one by one in any order: val[e] stands in
+// row[e] and col[e]. Entries at the same place are added in float64 and rounded once.
+// The arguments are not changed. It takes 24 bytes an entry and 16 a row, whether the
+// rows are empty or not. Errors: ErrShape, ErrStructure for an entry outside the
+// matrix, ErrNonFinite.
 func FromTriplets(rows, cols int, row, col []uint32, val []float64) (*CSR, error) {
 	if len(row) != len(col) || len(row) != len(val) {
 		return nil, fmt.Errorf("sparse: %w: %d rows, %d columns and %d values", ErrShape, len(row), len(col), len(val))
 	}
-	if rows < 0 || cols < 0 || uint64(rows) > math.MaxUint32 || uint64(cols) > math.MaxUint32 {
-		return nil, fmt.Errorf("sparse: %w: %d x %d, want sizes from 0 to 2^32-1", ErrShape, rows, cols)
+	if err := checkSizes(rows, cols); err != nil {
+		return nil, err
 	}
-	// Counting sort by row, then each row by column.
 	ptr := make([]uint64, rows+1)
 	for e, i := range row {
 		if int64(i) >= int64(rows) || int64(col[e]) >= int64(cols) {
@@ -27,32 +28,48 @@ func FromTriplets(rows, cols int, row, col []uint32, val []float64) (*CSR, error
 	for i := range rows {
 		ptr[i+1] += ptr[i]
 	}
-	type entry struct {
-		col uint32
-		val float64
-	}
-	sorted := make([]entry, len(row))
-	next := slices.Clone(ptr[:rows])
+	ptr, ind, sums := addRepeats(ptr, byRow(ptr, row, col, val))
+	return New(rows, cols, ptr, ind, sums)
+}
+
+// A rowEntry is an entry whose row is known.
+type rowEntry struct {
+	col uint32
+	val float64
+}
+
+// byRow returns the entries sorted by row, those of a row in the order given. Row i
+// begins at ptr[i].
+func byRow(ptr []uint64, row, col []uint32, val []float64) []rowEntry {
+	sorted := make([]rowEntry, len(row))
+	next := slices.Clone(ptr[:len(ptr)-1])
 	for e, i := range row {
-		sorted[next[i]] = entry{col[e], val[e]}
+		sorted[next[i]] = rowEntry{col[e], val[e]}
 		next[i]++
 	}
-	ind := make([]uint32, 0, len(row))
-	out := make([]float32, 0, len(row))
+	return sorted
+}
+
+// addRepeats sorts the entries of each row by column and adds those of the same
+// column. It returns the row pointers of what remains, in the memory of ptr.
+func addRepeats(ptr []uint64, sorted []rowEntry) (_ []uint64, ind []uint32, sums []float32) {
+	rows := len(ptr) - 1
+	ind = make([]uint32, 0, len(sorted))
+	sums = make([]float32, 0, len(sorted))
 	for i := range rows {
 		// ptr[i] turns from the position before adding repeats into the one
 		// after it; ptr[i+1] is still the former.
 		entries := sorted[ptr[i]:ptr[i+1]]
-		slices.SortStableFunc(entries, func(a, b entry) int { return int(int64(a.col) - int64(b.col)) })
+		slices.SortStableFunc(entries, func(a, b rowEntry) int { return cmp.Compare(a.col, b.col) })
 		ptr[i] = uint64(len(ind))
 		for e := 0; e < len(entries); {
 			c, sum := entries[e].col, 0.0
 			for ; e < len(entries) && entries[e].col == c; e++ {
 				sum += entries[e].val
 			}
-			ind, out = append(ind, c), append(out, float32(sum))
+			ind, sums = append(ind, c), append(sums, float32(sum))
 		}
 	}
 	ptr[rows] = uint64(len(ind))
-	return New(rows, cols, ptr, ind, out)
+	return ptr, ind, sums
 }

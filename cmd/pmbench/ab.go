@@ -9,12 +9,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -55,20 +51,7 @@ type abFlags struct {
 const benchPackage = "cmd/pmbench"
 
 func (f *abFlags) run(ctx context.Context, e *cli.Env, names []string) (err error) {
-	switch {
-	case len(names) != 1:
-		return cli.Usagef("one revision is wanted, got %d names", len(names))
-	case f.count < minRuns:
-		return cli.Usagef("-count %d is too few to compare: want at least %d", f.count, minRuns)
-	}
-	// Before anything is built: the sides would say the same minutes later.
-	if _, err := chooseSuites(f.suite); err != nil {
-		return err
-	}
-	if _, err := choosePattern(f.pattern); err != nil {
-		return err
-	}
-	if err := f.compare.check(); err != nil {
+	if err := f.check(names); err != nil {
 		return err
 	}
 	if f.keep != "" {
@@ -104,11 +87,46 @@ func (f *abFlags) run(ctx context.Context, e *cli.Env, names []string) (err erro
 	}
 	sides := []*side{{name: "old", folder: tree}, {name: "new", folder: root}}
 	for _, s := range sides {
-		s.program = filepath.Join(temp, "pmbench-"+s.name+exeSuffix())
-		if _, err := command(ctx, s.folder, "go", "build", "-o", s.program, "./"+benchPackage); err != nil {
-			return fmt.Errorf("building the %s side: %w", s.name, err)
+		if err := s.build(ctx, temp); err != nil {
+			return err
 		}
 	}
+	if err := f.takeTurns(ctx, m, sides, temp); err != nil {
+		return err
+	}
+	m.clear()
+	var recordings []*recording
+	for _, s := range sides {
+		rec, err := s.recording(ctx, f.keep)
+		if err != nil {
+			return err
+		}
+		recordings = append(recordings, rec)
+	}
+	f.compare.interleaved = true
+	return f.compare.show(e, recordings[0], recordings[1])
+}
+
+// check refuses flags and names before anything is built: the sides would say the
+// same minutes later.
+func (f *abFlags) check(names []string) error {
+	switch {
+	case len(names) != 1:
+		return cli.Usagef("one revision is wanted, got %d names", len(names))
+	case f.count < minRuns:
+		return cli.Usagef("-count %d is too few to compare: want at least %d", f.count, minRuns)
+	}
+	if _, err := chooseSuites(f.suite); err != nil {
+		return err
+	}
+	if _, err := choosePattern(f.pattern); err != nil {
+		return err
+	}
+	return f.compare.check()
+}
+
+// takeTurns lets the sides measure one after the other.
+func (f *abFlags) takeTurns(ctx context.Context, m *meter, sides []*side, temp string) error {
 	for turn := range f.count {
 		for i, s := range sides {
 			m.show(fmt.Sprintf("turn %d of %d, %s", turn+1, f.count, s.name), float64(2*turn+i)/float64(2*f.count))
@@ -117,23 +135,7 @@ func (f *abFlags) run(ctx context.Context, e *cli.Env, names []string) (err erro
 			}
 		}
 	}
-	m.clear()
-	var recordings []*recording
-	for _, s := range sides {
-		if f.keep != "" {
-			path := filepath.Join(f.keep, s.name+".txt")
-			if err := formats.WriteFile(ctx, path, func(w io.Writer) error { _, err := w.Write(s.text.Bytes()); return err }); err != nil {
-				return err
-			}
-		}
-		rec := &recording{path: s.name, cases: map[string]map[string][]float64{}}
-		if err := rec.read(&s.text); err != nil {
-			return err
-		}
-		recordings = append(recordings, rec)
-	}
-	f.compare.interleaved = true
-	return f.compare.show(e, recordings[0], recordings[1])
+	return nil
 }
 
 // side is one of the two programs that take turns.
@@ -161,6 +163,28 @@ func (s *side) measure(ctx context.Context, f *abFlags, temp string) error {
 	return os.Remove(out)
 }
 
+// build compiles the program of the side into a folder.
+func (s *side) build(ctx context.Context, folder string) error {
+	s.program = filepath.Join(folder, "pmbench-"+s.name+exeSuffix())
+	if _, err := command(ctx, s.folder, "go", "build", "-o", s.program, "./"+benchPackage); err != nil {
+		return fmt.Errorf("building the %s side: %w", s.name, err)
+	}
+	return nil
+}
+
+// recording reads what the side has measured. It keeps a copy in the folder keep, none
+// when keep is "".
+func (s *side) recording(ctx context.Context, keep string) (*recording, error) {
+	if keep != "" {
+		path := filepath.Join(keep, s.name+".txt")
+		if err := formats.WriteFile(ctx, path, func(w io.Writer) error { _, err := w.Write(s.text.Bytes()); return err }); err != nil {
+			return nil, err
+		}
+	}
+	rec := &recording{path: s.name, cases: map[string]map[string][]float64{}}
+	return rec, rec.read(&s.text)
+}
+
 // lendBench gives a tree without this command the present one, and the module
 // files that know what it imports.
 func lendBench(root, tree string) error {
@@ -181,44 +205,4 @@ func lendBench(root, tree string) error {
 		}
 	}
 	return nil
-}
-
-func exeSuffix() string {
-	if filepath.Separator == '\\' {
-		return ".exe"
-	}
-	return ""
-}
-
-// command runs a program to its end and returns what it printed; an error
-// carries the telling line of its messages. When ctx ends the program is asked to
-// end, and made to a little later.
-func command(ctx context.Context, folder, name string, args ...string) (string, error) {
-	var out, messages bytes.Buffer
-	c := exec.CommandContext(ctx, name, args...)
-	c.Dir, c.Stdout, c.Stderr = folder, &out, &messages
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = 5 * time.Second
-	if err := c.Run(); err != nil {
-		if ctx.Err() != nil {
-			return "", ctx.Err()
-		}
-		if text := tellingLine(messages.String()); text != "" {
-			return "", fmt.Errorf("%s: %s", strconv.Quote(filepath.Base(name)), text)
-		}
-		return "", fmt.Errorf("%s: %w", strconv.Quote(filepath.Base(name)), err)
-	}
-	return out.String(), nil
-}
-
-// tellingLine returns the line of a program's messages that says most: the
-// first about an error, as compilers print it, or the last.
-func tellingLine(text string) string {
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, "error: ") {
-			return strings.TrimSpace(line)
-		}
-	}
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }

@@ -48,24 +48,7 @@ func curveGraph(n int) (*sparse.CSR, error) {
 	if err != nil {
 		return nil, err
 	}
-	cellOf := func(i int) int {
-		return interleave(uint32(pts.Data[2*i]*float32(side))) | interleave(uint32(pts.Data[2*i+1]*float32(side)))<<1
-	}
-	// Counting sort by cell; cells in curve order, so rows are too.
-	start := make([]int, side*side+1)
-	for i := range n {
-		start[cellOf(i)+1]++
-	}
-	for c := range side * side {
-		start[c+1] += start[c]
-	}
-	next := slices.Clone(start)
-	sorted := make([]float32, 2*n)
-	for i := range n {
-		at := &next[cellOf(i)]
-		copy(sorted[2**at:], pts.Data[2*i:2*i+2])
-		*at++
-	}
+	sorted, start := alongCurve(pts.Data, side)
 	ptr := make([]uint64, 1, n+1)
 	ind := make([]uint32, 0, n*(neighbours+1))
 	val := make([]float32, 0, n*(neighbours+1))
@@ -98,6 +81,30 @@ func curveGraph(n int) (*sparse.CSR, error) {
 		}
 	}
 	return sparse.New(n, n, ptr, ind, val)
+}
+
+// alongCurve sorts points of the plane by cells in the order of a Morton curve, so that
+// rows are in its order too. The points of cell c begin at start[c].
+func alongCurve(points []float32, side int) (sorted []float32, start []int) {
+	n := len(points) / 2
+	cellOf := func(i int) int {
+		return interleave(uint32(points[2*i]*float32(side))) | interleave(uint32(points[2*i+1]*float32(side)))<<1
+	}
+	start = make([]int, side*side+1)
+	for i := range n {
+		start[cellOf(i)+1]++
+	}
+	for c := range side * side {
+		start[c+1] += start[c]
+	}
+	next := slices.Clone(start)
+	sorted = make([]float32, 2*n)
+	for i := range n {
+		at := &next[cellOf(i)]
+		copy(sorted[2**at:], points[2*i:2*i+2])
+		*at++
+	}
+	return sorted, start
 }
 
 // interleave spreads the bits of v to the even places.

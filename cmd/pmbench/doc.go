@@ -34,15 +34,16 @@
 //	scale    graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid     the interpolated kernel of points with a tenth of all others as neighbours
 //
-// The eigenvectors of suite iterate are those of a graph of generated points; with
-// PM_FEATURES=FOLDER they are those of the first rows of features.npy in it. Suite
-// search takes all of its rows as they are, in place of generated ones. Its cases
-// op=equality (-full) compare the pairs found within three radii, each the distance of a
-// pair, with those that the float64 distances of all pairs give, and fail if they differ:
+// Suite iterate computes the eigenvectors of a graph of generated points. With
+// PM_FEATURES=FOLDER it takes the first rows of features.npy in the folder instead, and
+// suite search takes all rows of that file as they are. The cases op=equality of suite
+// search (-full) compare the pairs found within three radii, each the distance of a
+// pair, with the pairs that the float64 distances of all pairs give, and fail if they
+// differ:
 //
 //	PM_FEATURES=birds pmbench run -suite search -full -case equality -count 1
 //
-// Its largest case, a million rows, is part of the long form too.
+// The largest case of suite search, a million rows, is part of the long form too.
 //
 // A suite is a table of cases, one file each. Cases are measured in rounds, each
 // once a round, so that slow changes of the machine meet all of them alike; a
@@ -80,18 +81,20 @@
 //	yard-sec        the slower of them
 //	least-yard-sec  the least reading of the process so far
 //
-// of one stretch of each measurement: the fastest of those between calm readings, or
-// of all when there is none. A reading is calm within 10% of the least. With -count a
-// measurement waits for calm moments and goes on until it has met three of them, or
-// until it took four times as long as without. The other figures are of all operations.
+// of one stretch of each measurement: the fastest of the stretches between calm
+// readings, or of all stretches when none is calm. A reading is calm within 10% of the
+// least. With -count a measurement waits for calm moments and goes on until it has met
+// three of them, or until it took four times as long as without. The other figures are
+// of all operations.
 //
 // compare takes the measurements whose yard-sec is within 10% of the least of both
-// recordings, and compares their yards/op: neighbours are left out by the first, and
-// the clock of the processor by the second. It needs 10 of them on either side;
+// recordings, and compares their yards/op. The first leaves out neighbours, the second
+// the clock of the processor. compare needs 10 such measurements on either side;
 // otherwise it takes all, and allows for the drift of the yardstick on top of the
 // threshold. The yardstick does not see neighbours that only use the bandwidth of the
 // memory: with all workers at once products differ by 4% (standard deviation) between
-// recordings where they differ by 2% with one. Yards of different processors or versions of Go are different units.
+// recordings where they differ by 2% with one. Yards of different processors or
+// versions of Go are different units.
 // testdata/compare.sh counts how often the verdict is right.
 //
 // # Output
@@ -117,7 +120,7 @@
 //	report    out html measurements ratios
 //	version   version revision modified go platform simd
 //
-// Seconds are medians, spread is the distance of the quartiles relative to it.
+// Seconds are medians; spread is the distance of the quartiles relative to the median.
 // Pairs are directed: each is found from both ends. run -out writes the Go
 // benchmark format, which benchstat reads too.
 //

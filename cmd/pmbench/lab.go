@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // A lab holds what cases share: the machine, workers and data made once.
@@ -17,7 +20,8 @@ type lab struct {
 	sets    map[int]*par.Workers
 	yards   map[int]*yardstick // by workers
 	made    map[string]any
-	small   bool // sizes for a test of the suites themselves
+	speed   *kernel.Calibration // nil until calibration is called
+	small   bool                // sizes for a test of the suites themselves
 	work    portion
 }
 
@@ -28,7 +32,7 @@ func newLab(m *Machine, p *meter) *lab {
 // show tells how far this lab's portion of the work has come.
 func (l *lab) show(what string, share float64) { l.meter.show(what, l.work.at(share)) }
 
-// workers returns a set of so many workers.
+// workers returns a set of n workers.
 func (l *lab) workers(n int) *par.Workers {
 	if l.sets[n] == nil {
 		l.sets[n] = par.New(n)
@@ -36,7 +40,7 @@ func (l *lab) workers(n int) *par.Workers {
 	return l.sets[n]
 }
 
-// yardstick returns the yardstick for so many workers.
+// yardstick returns the yardstick for a number of workers.
 func (l *lab) yardstick(ctx context.Context, workers int) (*yardstick, error) {
 	if l.yards[workers] == nil {
 		y, err := newYardstick(ctx, l.workers(workers))
@@ -52,6 +56,15 @@ func (l *lab) close() {
 	for _, s := range l.sets {
 		s.Close()
 	}
+}
+
+// calibration returns the speed of this machine, read or measured once.
+func (l *lab) calibration() *kernel.Calibration {
+	if l.speed == nil {
+		speed := calibration.OfThisMachine(simd.Best())
+		l.speed = &speed
+	}
+	return l.speed
 }
 
 // size returns n, or a small number in tests.

@@ -7,50 +7,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
-
-	"github.com/seed-64e14a55/privatemail/kernel"
-)
-
-// A benchCase is one line of a suite's table.
-type benchCase struct {
-	name    string // key=value pairs, the same in every revision
-	n, d, k int
-	workers int
-	full    bool // only in the long form
-	// setup makes what the operation needs. It is called once, untimed, when
-	// the cases before it have been measured for the first time.
-	setup func(ctx context.Context, l *lab) (*subject, error)
-}
-
-// A subject is what a case measures.
-type subject struct {
-	// run is the operation.
-	run func(ctx context.Context) error
-	// nnz and bytes are those of one operation; they, eta and etaP99 are read
-	// after it, so run may set them.
-	nnz, bytes  int64
-	eta, etaP99 float64 // NaN: none
-	products    int     // of a method that takes as many as it needs
-	pairs       bool    // the rate is one of pairs found, not of entries used
-	madds       float64 // multiply-adds, 0: not counted
-	roof        roof
-	// memory asks for a run of its own on fresh memory, whose peak is the
-	// operation's.
-	memory bool
-	search kernel.SearchStats // what filters left, of a search in many dimensions
-	stores bool               // the entries stay: peak memory is given per entry
-	gather float64            // rows per second of this case's table, for roofGather
-	choice *Choice            // suite plan
-	equal  []Equality         // searches whose pairs were compared
-}
-
-// A roof is the limit a case is held against.
-type roof string
-
-const (
-	roofRead   roof = "read"        // bytes over the bandwidth of reading
-	roofGather roof = "gather"      // entries over the rate of random rows
-	roofMadd   roof = "scalar madd" // multiply-adds over that of scalar Go
 )
 
 // schedule says how long to measure.
@@ -137,7 +93,7 @@ type trial struct {
 	sub    *subject
 	warmed bool
 	took   time.Duration // of the last measurement
-	// patience is what is left of it.
+	// patience is the time that is left to wait for calm.
 	patience time.Duration
 	// The most memory of the process in a run, and how much more than before it.
 	resident, peak int64
@@ -193,6 +149,11 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 		}
 	}
 	t.patience = max(0, t.patience-max(0, time.Since(start)-s.slice))
+	return t.finish(l, &sum, best, yard), nil
+}
+
+// finish makes the record of a measurement; best is the stretch that tells most.
+func (t *trial) finish(l *lab, sum *tally, best stretch, yard *yardstick) *Record {
 	r := t.record(l, sum.seconds)
 	r.YardsPerOp, r.YardSeconds, r.LeastYardSeconds = finite(best.yards()), finite(best.disturbed()), finite(yard.least)
 	r.RSSBytes, r.PeakBytes = t.resident, t.peak
@@ -209,7 +170,7 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 	if sum.instructions > 0 {
 		r.Instructions = finite(sum.instructions * each)
 	}
-	return r, nil
+	return r
 }
 
 // tally is what the operations of a measurement took together.
@@ -217,7 +178,7 @@ type tally struct {
 	seconds           []float64 // one by one
 	total             time.Duration
 	cpu, instructions float64
-	count             *counters // nil: none
+	count             *counters // nil when the machine counts none
 }
 
 // add runs the operation once and adds what it took.

@@ -15,10 +15,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
-	jbsparse "github.com/james-bowman/sparse"
 	"golang.org/x/sys/cpu"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -31,7 +30,7 @@ type peer struct {
 	name     string
 	suite    string
 	source   string   // under peers
-	compile  []string // flags; nil: a Python program
+	compile  []string // flags; nil when it is a Python program
 	modules  string   // that a Python program imports
 	argument string   // of a program that is several peers
 	// approximate says that the result may differ: its share is given.
@@ -187,41 +186,6 @@ func (c *child) round(k, workers int, budget float64, check string) ([]float64, 
 // close ends the process: without questions there is nothing left to do.
 func (c *child) close() error { return errors.Join(c.in.Close(), c.process.Wait()) }
 
-// jamesBowman is the peer within this process.
-type jamesBowman struct {
-	a    *jbsparse.CSR
-	x, y *mat.Dense
-}
-
-func (*jamesBowman) version() string { return moduleVersion("github.com/james-bowman/sparse") }
-func (*jamesBowman) close() error    { return nil }
-
-func (j *jamesBowman) round(k, _ int, budget float64, check string) ([]float64, error) {
-	n, _ := j.a.Dims()
-	if j.x == nil || j.x.RawMatrix().Cols != k || check != "" {
-		x := block(n, k)
-		j.x, j.y = mat.NewDense(n, k, nil), mat.NewDense(n, k, nil)
-		for e, v := range x.Data {
-			j.x.RawMatrix().Data[e] = float64(v)
-		}
-	}
-	if check != "" {
-		budget = 0
-	}
-	seconds, err := repeat(budget, func() error {
-		jbsparse.MulMatMat(false, 1, j.a, j.x, j.y)
-		return nil
-	})
-	if err != nil || check == "" {
-		return seconds, err
-	}
-	y := make([]float32, n*k)
-	for e, v := range j.y.RawMatrix().Data {
-		y[e] = float32(v)
-	}
-	return seconds, writeLittle(check, y)
-}
-
 func readFloats(path string, count int) ([]float32, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -273,4 +237,17 @@ func writeLittle(path string, parts ...any) error {
 		err = b.Flush()
 	}
 	return errors.Join(err, f.Close())
+}
+
+// repeat does an operation until the budget is spent, at least once.
+func repeat(budget float64, operation func() error) (seconds []float64, err error) {
+	for total := 0.0; total < budget || len(seconds) == 0; {
+		from := time.Now()
+		if err := operation(); err != nil {
+			return nil, err
+		}
+		took := time.Since(from).Seconds()
+		seconds, total = append(seconds, took), total+took
+	}
+	return seconds, nil
 }

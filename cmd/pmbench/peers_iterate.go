@@ -2,20 +2,6 @@ package main
 
 import (
 	"context"
-	"math"
-
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/sparse"
-)
-
-const (
-	// mostEigenRows keeps a round of the peer within seconds on generated points.
-	mostEigenRows = 10_000
-	// maxEigenDifference is what a Rayleigh quotient may be off by: with a
-	// residual of r it is off by r^2 over a gap.
-	maxEigenDifference = 1e-4
 )
 
 // iterate plays the eigenvectors of a graph, and those of points.
@@ -24,96 +10,4 @@ func (c *contest) iterate(ctx context.Context, n int, work portion) error {
 		return err
 	}
 	return c.embeddings(ctx, n, work.piece(1, 2))
-}
-
-// eigenvectors plays the leading eigenvectors of a graph.
-func (c *contest) eigenvectors(ctx context.Context, n int, work portion) error {
-	k := convergeColumns(n)
-	matches := c.matches(Ratio{Suite: "iterate", N: n, D: convergeDimension, K: k}, func(w int) string { return convergeName(n, w) })
-	if len(matches) == 0 {
-		return nil
-	}
-	for _, m := range matches {
-		op, err := c.lab.convergeOperator(ctx, n, m.ratio.Workers)
-		if err != nil {
-			return err
-		}
-		var values []float64
-		m.ratio.NNZ, m.most = op.Cost().NNZ, maxEigenDifference
-		m.ours = func(ctx context.Context) error {
-			out, err := c.lab.eigenvectors(ctx, op, m.ratio.Workers)
-			if err == nil {
-				values = out.Values
-			}
-			return err
-		}
-		m.differ = func(file string) (float64, error) {
-			theirs, err := readFloats(file, n*k)
-			if err != nil {
-				return 0, err
-			}
-			return eigenDifference(ctx, op, theirs, values)
-		}
-	}
-	return c.playAll(ctx, "iterate", func(file string) error {
-		op, err := c.lab.convergeOperator(ctx, n, matches[0].ratio.Workers)
-		if err != nil {
-			return err
-		}
-		a, err := weightsOf(ctx, op)
-		if err != nil {
-			return err
-		}
-		return writeGraph(file, a)
-	}, matches, work)
-}
-
-// weightsOf reads the weights of an operator, rows in its order, by its products
-// with unit vectors.
-func weightsOf(ctx context.Context, op *kernel.CSR) (*sparse.CSR, error) {
-	const atOnce = 128
-	n := op.N()
-	x, y := zeros(n, atOnce), zeros(n, atOnce)
-	ptr, ind, val := make([]uint64, 1, n+1), make([]uint32, 0, op.Cost().NNZ), make([]float32, 0, op.Cost().NNZ)
-	for from := 0; from < n; from += atOnce {
-		columns := min(atOnce, n-from)
-		clear(x.Data)
-		for j := range columns {
-			x.Data[(from+j)*atOnce+j] = 1
-		}
-		if err := op.Apply(ctx, y, x); err != nil {
-			return nil, err
-		}
-		for j := range columns { // the weights are symmetric: a column is a row
-			for i := range n {
-				if v := y.Data[i*atOnce+j]; v != 0 {
-					ind, val = append(ind, uint32(i)), append(val, v)
-				}
-			}
-			ptr = append(ptr, uint64(len(ind)))
-		}
-	}
-	return sparse.New(n, n, ptr, ind, val)
-}
-
-// eigenDifference is how far the Rayleigh quotients y'W y / y'D y of the columns
-// of theirs, n x k in the operator's order, are from the eigenvalues.
-func eigenDifference(ctx context.Context, op *kernel.CSR, theirs []float32, values []float64) (float64, error) {
-	n, k := op.N(), len(values)
-	y := blas32.General{Rows: n, Cols: k, Stride: k, Data: theirs}
-	wy := zeros(n, k)
-	if err := op.Apply(ctx, wy, y); err != nil {
-		return 0, err
-	}
-	worst := 0.0
-	for j, value := range values {
-		above, below := 0.0, 0.0
-		for i, d := range op.Degrees() {
-			v := float64(y.Data[i*k+j])
-			above += v * float64(wy.Data[i*k+j])
-			below += d * v * v
-		}
-		worst = max(worst, math.Abs(above/below-value)) // max keeps a NaN
-	}
-	return worst, nil
 }

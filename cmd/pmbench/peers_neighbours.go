@@ -77,14 +77,6 @@ func fingerprint(ctx context.Context, l *lab, s *pointSet) ([]float32, int64, er
 	return out, nnz, nil
 }
 
-// given returns the number of the point that is a row of the operator.
-func given(op *kernel.CSR, row int) uint32 {
-	if order := op.Order(); order != nil {
-		return order[row]
-	}
-	return uint32(row)
-}
-
 func rowsThatDiffer(a, b []float32) (rows int) {
 	for i := 0; i < len(a); i += 3 {
 		if a[i] != b[i] || a[i+1] != b[i+1] || a[i+2] != b[i+2] {

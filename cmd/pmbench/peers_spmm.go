@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/sparse"
+	"github.com/seed-64e14a55/privatemail/sparse/jb"
 )
 
 // spmm plays the products.
@@ -50,7 +51,7 @@ func (c *contest) spmm(ctx context.Context, n int, work portion) error {
 	}
 	var more []*rival
 	if c.peers.MatchString(ownPeer) {
-		more = append(more, &rival{peer: peer{name: ownPeer, pairing: serial}, opponent: &jamesBowman{a: a.ToJB()}})
+		more = append(more, &rival{peer: peer{name: ownPeer, pairing: serial}, opponent: &jamesBowman{a: jb.Export(a)}})
 	}
 	return c.playAll(ctx, "spmm", func(file string) error { return writeGraph(file, a) }, all, work, more...)
 }

@@ -15,7 +15,7 @@ const linePause = 2 * time.Second
 // A meter shows how far long work has come: one line that is written over on a
 // terminal, plain lines elsewhere, nothing with -quiet.
 type meter struct {
-	w        io.Writer // nil: silent
+	w        io.Writer // nil when nothing is shown
 	verb     string
 	terminal bool
 	now      func() time.Time

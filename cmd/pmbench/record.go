@@ -2,14 +2,9 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"os"
 	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -78,14 +73,6 @@ type Record struct {
 	Machine *Machine   `json:"machine,omitempty"`
 }
 
-// finite returns a pointer for JSON, nil for what is no number.
-func finite(v float64) *float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return &v
-}
-
 // benchmarkName is the record's name in the Go benchmark format. The level is
 // a line of the file and no part of the name, so that levels compare.
 func (r *Record) benchmarkName() string {
@@ -133,60 +120,8 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 	return b.Flush()
 }
 
-func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
-
-// readLines reads a recording: objects of run -json and of peers -json.
-func readLines(path string) (records []*Record, ratios []*Ratio, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	for line := 1; ; line++ {
-		var raw json.RawMessage
-		if err := d.Decode(&raw); err == io.EOF {
-			return records, ratios, nil
-		} else if err != nil {
-			return nil, nil, fmt.Errorf("%s: object %d: %w", path, line, err)
-		}
-		var kind struct{ Suite, Peer string }
-		if err := json.Unmarshal(raw, &kind); err != nil || kind.Suite == "" {
-			return nil, nil, fmt.Errorf("%s: object %d is no measurement of run or peers", path, line)
-		}
-		if kind.Peer != "" {
-			r := new(Ratio)
-			err, ratios = json.Unmarshal(raw, r), append(ratios, r)
-		} else {
-			r := new(Record)
-			err, records = json.Unmarshal(raw, r), append(records, r)
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: object %d: %w", path, line, err)
-		}
-	}
-}
-
 // now is the time of a record.
 func now() string { return time.Now().UTC().Format(time.RFC3339) }
-
-// median returns the middle of the values, which it sorts.
-func median(v []float64) float64 { return quantile(v, 0.5) }
-
-// quantile returns a quantile of the values, which it sorts, by linear
-// interpolation; NaN of none.
-func quantile(v []float64, q float64) float64 {
-	if len(v) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(v)
-	at := q * float64(len(v)-1)
-	i := int(at)
-	if i+1 == len(v) {
-		return v[i]
-	}
-	return v[i] + (at-float64(i))*(v[i+1]-v[i])
-}
 
 // summary is what several measurements of a case come to.
 type summary struct {
@@ -238,4 +173,27 @@ func summarise(records []*Record) []summary {
 		out = append(out, s)
 	}
 	return out
+}
+
+// An Equality says that a search found the pairs within a radius, all of them and no
+// others, as the float64 distances of all pairs tell.
+type Equality struct {
+	// Degree is the mean number of neighbours within Radius, which is the distance of
+	// one of the Pairs, so that equality is put to the test where it is decided.
+	Degree float64 `json:"degree"`
+	Radius float64 `json:"radius"`
+	Pairs  int     `json:"pairs"`
+}
+
+// A Choice says how the operator that was picked compares with the others.
+type Choice struct {
+	Pick string `json:"pick"` // "" where none was built
+	Best string `json:"best"`
+	// Ratio is the time of the pick over that of the fastest operator.
+	Ratio float64 `json:"ratio"`
+	// Seconds are those of each operator forced, from points to the last step,
+	// but for those that cannot serve or were estimated to take too long.
+	Seconds map[string]float64 `json:"seconds"`
+	// Failed: no operator was built though another serves when forced.
+	Failed bool `json:"failed"`
 }

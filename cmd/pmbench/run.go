@@ -227,16 +227,6 @@ func stepRatios(all []summary) (out []stepRatio) {
 	return out
 }
 
-func duration(seconds float64) string {
-	switch {
-	case seconds >= 1:
-		return fmt.Sprintf("%.3g s", seconds)
-	case seconds >= 1e-3:
-		return fmt.Sprintf("%.3g ms", seconds*1e3)
-	}
-	return fmt.Sprintf("%.3g us", seconds*1e6)
-}
-
 func rate(r *Record) string {
 	switch {
 	case r.GnnzPerS != nil:
@@ -252,18 +242,4 @@ func fraction(r *Record) string {
 		return ""
 	}
 	return fmt.Sprintf("%.2g %s", *r.RoofFraction, r.Roof)
-}
-
-func optional(v *float64, format string) string {
-	if v == nil {
-		return ""
-	}
-	return fmt.Sprintf(format, *v)
-}
-
-func size(bytes int64) string {
-	if bytes < 1<<20 {
-		return ""
-	}
-	return fmt.Sprintf("%d MiB", bytes>>20)
 }

@@ -75,7 +75,7 @@ func convergeName(n, workers int) string {
 	return fmt.Sprintf("op=converge/kind=%s/n=%d/d=%d/degree=%d/k=%d/workers=%d", kind, n, d, convergeDegree, convergeColumns(n), workers)
 }
 
-// featureDimension is that of features of a folder once they are prepared.
+// featureDimension is the dimension of the features of a folder once they are prepared.
 const featureDimension = 64
 
 // convergePoints returns the points whose graph is taken apart: n uniform ones,

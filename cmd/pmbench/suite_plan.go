@@ -97,19 +97,6 @@ func planCases(l *lab) (out []benchCase) {
 	return out
 }
 
-// A Choice says how the operator that was picked compares with the others.
-type Choice struct {
-	Pick string `json:"pick"` // "" where none was built
-	Best string `json:"best"`
-	// Ratio is the time of the pick over that of the fastest operator.
-	Ratio float64 `json:"ratio"`
-	// Seconds are those of each operator forced, from points to the last step,
-	// but for those that cannot serve or were estimated to take too long.
-	Seconds map[string]float64 `json:"seconds"`
-	// Failed: no operator was built though another serves when forced.
-	Failed bool `json:"failed"`
-}
-
 // Operators that are expected to take longer than this, in seconds, are not run unless
 // picked.
 const planLimit, planLimitFull = 0.25, 60
@@ -119,81 +106,115 @@ func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, e
 	if err != nil {
 		return nil, err
 	}
-	b := kernel.Sigma(c.sigma)
-	opt := kernel.Options{Steps: c.steps, Columns: c.k, Workers: l.workers(workers)}
-	candidates, err := kernel.Plan(ctx, p, b, &opt)
+	r := &planRun{
+		planCase: c, p: p, bandwidth: kernel.Sigma(c.sigma),
+		options: kernel.Options{Steps: c.steps, Columns: c.k, Workers: l.workers(workers), Calibration: l.calibration()},
+		x:       block(c.n, c.k), dst: zeros(c.n, c.k),
+	}
+	candidates, err := kernel.Plan(ctx, p, r.bandwidth, &r.options)
 	if err != nil {
 		return nil, err
 	}
-	limit := float64(planLimit)
-	if c.full {
-		limit = planLimitFull
-	}
-	choice := &Choice{Seconds: map[string]float64{}}
 	// All pairs that have a weight, at every step, whether it is stored or not.
 	weights := candidates[0].Neighbours * float64(c.n) * float64(c.steps)
-	sub := &subject{choice: choice, nnz: int64(weights), madds: weights * float64(c.k), roof: roofMadd}
-	x, dst := block(c.n, c.k), zeros(c.n, c.k)
-	run := func(ctx context.Context, force string) (name string, err error) {
-		o := opt
-		o.Operator = force
-		op, err := kernel.Build(ctx, p, b, &o)
-		if err != nil {
+	r.sub = &subject{nnz: int64(weights), madds: weights * float64(c.k), roof: roofMadd}
+	r.sub.choice, err = r.choice(ctx, l, candidates)
+	if err != nil {
+		return nil, err
+	}
+	force := ""
+	if r.sub.choice.Failed {
+		force = r.sub.choice.Best
+	}
+	r.sub.run = func(ctx context.Context) error { _, err := r.build(ctx, force); return err }
+	return r.sub, nil
+}
+
+// A planRun has what the operators of a case are run with.
+type planRun struct {
+	planCase
+	p         blas32.General // the points
+	bandwidth kernel.Bandwidth
+	options   kernel.Options
+	x, dst    blas32.General
+	sub       *subject
+}
+
+// build builds the operator that is forced, or the pick with "", and takes the steps.
+// It returns the name of the operator, and tells the subject what it costs.
+func (r *planRun) build(ctx context.Context, force string) (name string, err error) {
+	o := r.options
+	o.Operator = force
+	op, err := kernel.Build(ctx, r.p, r.bandwidth, &o)
+	if err != nil {
+		return "", err
+	}
+	defer op.Close()
+	cert := op.Certificate()
+	r.sub.bytes, r.sub.eta, r.sub.etaP99 = op.Cost().StreamedBytes, cert.RowMax, cert.RowP99
+	from, to := blas32.General{Rows: r.n, Cols: r.k, Stride: r.k, Data: slices.Clone(r.x.Data)}, r.dst
+	var st kernel.Stats
+	if err := st.Gather(from, nil); err != nil {
+		return "", err
+	}
+	for range r.steps {
+		if err := op.Step(ctx, to, from, &kernel.Step{}, &st); err != nil {
 			return "", err
 		}
-		defer op.Close()
-		cert := op.Certificate()
-		sub.bytes, sub.eta, sub.etaP99 = op.Cost().StreamedBytes, cert.RowMax, cert.RowP99
-		from, to := blas32.General{Rows: c.n, Cols: c.k, Stride: c.k, Data: slices.Clone(x.Data)}, dst
-		var st kernel.Stats
-		if err := st.Gather(from, nil); err != nil {
-			return "", err
-		}
-		for range c.steps {
-			if err := op.Step(ctx, to, from, &kernel.Step{}, &st); err != nil {
-				return "", err
-			}
-			from, to = to, from
-		}
-		return op.Name(), nil
+		from, to = to, from
+	}
+	return op.Name(), nil
+}
+
+// seconds returns the least time of a build.
+func (r *planRun) seconds(ctx context.Context, l *lab, force string) (float64, error) {
+	return leastTime(l, func() error { _, err := r.build(ctx, force); return err })
+}
+
+// choice measures the operators that can serve in time, and compares the pick with the
+// fastest of them.
+func (r *planRun) choice(ctx context.Context, l *lab, candidates []kernel.Candidate) (*Choice, error) {
+	out := &Choice{Seconds: map[string]float64{}}
+	limit := float64(planLimit)
+	if r.full {
+		limit = planLimitFull
 	}
 	for _, cand := range candidates {
 		if !cand.Feasible || cand.Seconds > limit && cand.Name != candidates[0].Name {
 			continue
 		}
-		seconds, err := leastTime(l, func() error { _, err := run(ctx, cand.Name); return err })
+		seconds, err := r.seconds(ctx, l, cand.Name)
 		switch {
 		case err == nil:
-			choice.Seconds[cand.Name] = seconds
+			out.Seconds[cand.Name] = seconds
 		case ctx.Err() != nil:
 			return nil, err
 		}
 	}
-	for name, seconds := range choice.Seconds {
-		if choice.Best == "" || seconds < choice.Seconds[choice.Best] {
-			choice.Best = name
+	for name, seconds := range out.Seconds {
+		if out.Best == "" || seconds < out.Seconds[out.Best] {
+			out.Best = name
 		}
 	}
-	choice.Pick, err = run(ctx, "")
+	var err error
+	out.Pick, err = r.build(ctx, "")
 	if err != nil {
-		if ctx.Err() != nil || choice.Best == "" {
+		if ctx.Err() != nil || out.Best == "" {
 			return nil, errors.Join(errors.New("no operator can serve"), err)
 		}
-		choice.Failed = true
-		sub.run = func(ctx context.Context) error { _, err := run(ctx, choice.Best); return err }
-		return sub, nil
+		out.Failed = true
+		return out, nil
 	}
-	if _, ok := choice.Seconds[choice.Pick]; !ok { // not the first of the plan
-		if choice.Seconds[choice.Pick], err = leastTime(l, func() error { _, err := run(ctx, ""); return err }); err != nil {
+	if _, ok := out.Seconds[out.Pick]; !ok { // not the first of the plan
+		if out.Seconds[out.Pick], err = r.seconds(ctx, l, ""); err != nil {
 			return nil, err
 		}
 	}
-	if choice.Best == "" {
-		choice.Best = choice.Pick
+	if out.Best == "" {
+		out.Best = out.Pick
 	}
-	choice.Ratio = choice.Seconds[choice.Pick] / choice.Seconds[choice.Best]
-	sub.run = func(ctx context.Context) error { _, err := run(ctx, ""); return err }
-	return sub, nil
+	out.Ratio = out.Seconds[out.Pick] / out.Seconds[out.Best]
+	return out, nil
 }
 
 // leastTime runs something once, or a few times if it is quick, and returns the least

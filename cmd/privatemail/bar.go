@@ -59,3 +59,10 @@ func (b *bar) close() {
 	b.bar.Abort(true)
 	b.container.Wait()
 }
+
+func percent(p privatemail.Progress) int {
+	if p.Total <= 0 {
+		return 100
+	}
+	return int(int64(p.Done) * 100 / int64(p.Total))
+}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"flag"
 	"fmt"
-	"os"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -66,17 +64,7 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 	if err != nil {
 		return err
 	}
-	if f.out == "" {
-		return cli.Usagef("-out FILE is missing: where should the embedding go?")
-	}
-	if f.steps == 0 {
-		for _, name := range []string{"sigma", "degree", "convention", "cutoff-weight", "tolerance", "operator", "isolated", "alpha", "labels", "stop", "normalize"} {
-			if set[name] {
-				return cli.Usagef("-steps 0 writes the released points as they are, and -%s is about further steps: leave out one of them", name)
-			}
-		}
-	}
-	if err := f.graph.check(set); err != nil {
+	if err := f.check(set); err != nil {
 		return err
 	}
 	in := input{features: name, labels: f.labels}
@@ -101,11 +89,9 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 	if err != nil {
 		return err
 	}
-	if set["alpha"] && f.alpha != 0 && labels == nil && r.Labels.Mode != release.ModeRandomised {
-		if r.Labels.Mode == release.ModePublic {
-			return cli.Usagef("-alpha needs labels: add -labels FILE, or leave it out")
-		}
-		return cli.Usagef("-alpha needs labels, and those of this release are %s; leave the flag out", r.Labels.Mode)
+	unlabelled := set["alpha"] && labels == nil && r.Labels.Mode != release.ModeRandomised
+	if unlabelled && f.alpha != 0 {
+		return alphaNeedsLabels(r)
 	}
 	embedding, err := f.embed(ctx, e, in, r, labels, s)
 	if err != nil {
@@ -118,10 +104,33 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 	if g := &embedding.Graph; g.MeanDegree > (1-1e-6)*float64(r.Rows-1) {
 		e.Note("every weight is 1 to six digits: the graph says nothing about the points; try -degree 20, or a -sigma near the distance of released points")
 	}
-	if set["alpha"] && labels == nil && r.Labels.Mode != release.ModeRandomised {
+	if unlabelled {
 		e.Note("-alpha has no effect without labels")
 	}
 	return f.show(ctx, e, r, labels, embedding)
+}
+
+// check refuses flags that contradict each other.
+func (f *continueFlags) check(set map[string]bool) error {
+	if f.out == "" {
+		return cli.Usagef("-out FILE is missing: where should the embedding go?")
+	}
+	if f.steps == 0 {
+		for _, name := range []string{"sigma", "degree", "convention", "cutoff-weight", "tolerance", "operator", "isolated", "alpha", "labels", "stop", "normalize"} {
+			if set[name] {
+				return cli.Usagef("-steps 0 writes the released points as they are, and -%s is about further steps: leave out one of them", name)
+			}
+		}
+	}
+	return f.graph.check(set)
+}
+
+// alphaNeedsLabels refuses a coefficient of a label term that there is not.
+func alphaNeedsLabels(r *release.Release) error {
+	if r.Labels.Mode == release.ModePublic {
+		return cli.Usagef("-alpha needs labels: add -labels FILE, or leave it out")
+	}
+	return cli.Usagef("-alpha needs labels, and those of this release are %s; leave the flag out", r.Labels.Mode)
 }
 
 // settings translates the flags.
@@ -143,23 +152,6 @@ func (f *continueFlags) settings(set map[string]bool) (*post.Settings, error) {
 	}
 	s.Normalize, err = iterate.NormalizationByName(f.rest.normalize)
 	return s, err
-}
-
-// readRelease reads either form.
-func readRelease(path string) (*release.Release, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, missing(path, err)
-	}
-	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a folder; name the release in it", path)
-	}
-	r, err := release.Read(bufio.NewReader(file))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, bare(err))
-	}
-	return r, nil
 }
 
 // publicLabels reads the labels the caller declares public.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -75,31 +73,4 @@ func (f *demoFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 		workers: f.workers, out: f.out, resume: true, explain: true,
 	}
 	return s.run(ctx, e)
-}
-
-// protection prints what each mode protects, with lines of readable length.
-func (s *study) protection(e *cli.Env) {
-	fmt.Fprintf(e.Stdout, "\nwhat each mode protects\n\n")
-	for _, m := range s.modes {
-		text := m.Protects
-		if m.Warning != "" {
-			text = strings.ToUpper(m.Warning) + ". " + text
-		}
-		fmt.Fprintf(e.Stdout, "  %s\n", m.Title)
-		for _, line := range wrap(text, 90) {
-			fmt.Fprintf(e.Stdout, "      %s\n", line)
-		}
-	}
-}
-
-// wrap breaks a text into lines of at most the given width.
-func wrap(text string, width int) (lines []string) {
-	for word := range strings.FieldsSeq(text) {
-		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= width {
-			lines[last] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return slices.Clip(lines)
 }

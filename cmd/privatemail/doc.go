@@ -24,14 +24,14 @@
 // FEATURES is a file (.npy, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin,
 // .ibin, IDX), or a folder with features.npy and labels.npy. Labels are one
 // integer per row, -1 for none; package formats has the details. Output is
-// float32 as .npy, .fvecs, .fbin or .idx, by the ending of its name. Whether it can be
-// written is found out before the work begins, and a file is replaced as a whole
-// or not at all: after a failure or Ctrl-C the previous one is as it was.
+// float32 as .npy, .fvecs, .fbin or .idx, by the ending of its name. The command finds
+// out whether it can be written before the work begins. A file is replaced as a whole
+// or not at all: after a failure or Ctrl-C the previous file is as it was.
 //
 // # Embedding
 //
 // The graph of the features needs a bandwidth: -sigma S, or -degree G to have it
-// found by the mean number of neighbours a row should have. A sigma is that of
+// found by the mean number of neighbours a row should have. Weights are
 // exp(-d^2/(2 S^2)) unless -convention says otherwise.
 //
 // Form attract (-beta) starts at the feature rows and pulls rows of a class
@@ -48,21 +48,22 @@
 //
 //	privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy
 //
-// What it would cost, and a set to try it on:
+// To see what an embedding would cost, and to make a set to try it on:
 //
 //	privatemail plan x.npy -sigma 0.35 -tolerance 1e-3
 //	privatemail generate -kind classes -n 5000 -d 64 -classes 20 -out toy/
 //
 // # Retrieval
 //
-// How well queries find their class and their neighbours in a gallery, mode by
-// mode and epsilon by epsilon, with tables and pictures in report.html:
+// To measure how well queries find their class and their neighbours in a gallery, mode
+// by mode and epsilon by epsilon, with tables and pictures in report.html:
 //
 //	privatemail evaluate birds/ -modes raw,supervised,cells -epsilon 1,2,4,8 -seeds 1..5 -out birds-report
 //
 // # Privacy
 //
-// What a guarantee costs, a budget, a release, and what anybody can make of it:
+// To see what a guarantee costs, to create a budget, to make a release, and to take the
+// release further, which anybody can do:
 //
 //	privatemail sensitivity -n 1001 -k 2 -sigma 6 -alpha 0.6 -classes 98 -epsilon 0.1 -delta 1e-5
 //	privatemail budget create me.ledger -epsilon 2 -delta 1e-6
@@ -131,7 +132,7 @@
 //	1    the request was refused or failed: a file is missing or damaged, memory
 //	     does not suffice, the iteration diverged
 //	2    wrong usage: unknown verb or flag, contradicting flags
-//	130  interrupted by Ctrl-C or SIGTERM; a second one ends the program at once
+//	130  interrupted by Ctrl-C or SIGTERM; a second signal ends the program at once
 //
 // An error is one line that names the file, row or flag and what to do:
 //

@@ -6,7 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // engine starts an Engine that shows its progress. The returned function stops
@@ -14,7 +16,7 @@ import (
 func engine(e *cli.Env, w workFlags) (*privatemail.Engine, func(), error) {
 	e.NoteLevel()
 	m := newMeter(e)
-	options := []privatemail.Option{privatemail.WithProgress(m.report)}
+	options := []privatemail.Option{privatemail.WithProgress(m.report), privatemail.WithCalibration(calibration.OfThisMachine(simd.Best()))}
 	if w.workers > 0 {
 		options = append(options, privatemail.WithWorkers(w.workers))
 	}
@@ -46,26 +48,4 @@ func withRows(ctx context.Context, e *cli.Env, w workFlags, in input, more strin
 	}
 	defer stop()
 	return explain(use(run, x, y), in)
-}
-
-// await waits for work that knows nothing of contexts and gives up waiting when
-// ctx ends. The work is then left to itself: the program is about to exit, and
-// only work that leaves no traces is done this way.
-func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		value, err := work()
-		done <- result{value, err}
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		var zero T
-		return zero, ctx.Err()
-	}
 }

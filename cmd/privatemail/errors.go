@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 
@@ -40,10 +39,10 @@ func plain(message string, args ...string) string {
 // packageNames are what errors of our packages begin with.
 func packageNames() []string {
 	return []string{
-		"privatemail", "kernel", "iterate", "sparse", "simd", "asm", "sensitivity", "mechanism", "release", "post", "formats",
+		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "asm", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
 		"evaluate", "baseline", "modes", "report",
-		"audit", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "random", "synth",
+		"audit", "calibration", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "random", "synth",
 	}
 }
 
@@ -106,12 +105,4 @@ func hints() []hint {
 		{kernel.ErrLabels, "", labels, ""},
 		{kernel.ErrEmpty, "", features, "embedding needs at least one row and one column"},
 	}
-}
-
-// missing says that a file does not exist in the words of this command.
-func missing(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: no such file or folder", path)
-	}
-	return err
 }

@@ -109,3 +109,11 @@ func readLabels(ctx context.Context, in input, n int, advice string) ([]int32, e
 	}
 	return y, nil
 }
+
+// missing says that a file does not exist in the words of this command.
+func missing(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: no such file or folder", path)
+	}
+	return err
+}

@@ -126,7 +126,7 @@ func (g guarantee) write(w io.Writer) {
 	}
 }
 
-// atMost formats a bound from above, x >= 0, with so many digits, rounded up.
+// atMost formats a bound from above, x >= 0, rounded up to a number of digits.
 func atMost(x float64, digits int) string {
 	text := strconv.FormatFloat(x, 'g', digits, 64)
 	if shown, err := strconv.ParseFloat(text, 64); err != nil || shown >= x || math.IsInf(x, 0) {

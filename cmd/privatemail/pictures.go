@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
+	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -21,6 +22,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // pictures draws embeddings of the first data set under the first seed. Those that
@@ -31,7 +33,7 @@ func (s *study) pictures(ctx context.Context, e *cli.Env) (groups []report.Group
 	if err != nil {
 		return nil, err
 	}
-	var options []privatemail.Option
+	options := []privatemail.Option{privatemail.WithCalibration(calibration.OfThisMachine(simd.Best()))}
 	if s.workers > 0 {
 		options = append(options, privatemail.WithWorkers(min(s.workers, runtime.GOMAXPROCS(0)))) // as Sweep takes
 	}
@@ -103,59 +105,86 @@ func supervisedPictures(ctx context.Context, engine *privatemail.Engine, p *eval
 	return g, nil
 }
 
-// algorithmPictures shows the public rows and a query in Algorithm 1: at the
-// server, at the client before and after noise, and aligned. Dummies are left
-// out.
-func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem, epsilon float64) (*report.Group, error) {
-	const delta, steps = 1e-5, 5 // as the text below says
+// The noise of Algorithm 1 and the steps after it, as the text of the pictures says.
+const (
+	drawnDelta = 1e-5
+	drawnSteps = 5
+)
+
+// An algorithmEmbedding has the public rows in the embeddings of Algorithm 1. Those of
+// the client begin with the query.
+type algorithmEmbedding struct {
+	server  *mat.Dense
+	before  *mat.Dense // client, no noise
+	after   *mat.Dense // client, released
+	aligned *mat.Dense // client, where the server looks for neighbours
+	labels  []int32    // of the public rows
+}
+
+// embedAlgorithm makes the embeddings of the first query. Dummies are left out.
+func embedAlgorithm(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem, epsilon float64) (*algorithmEmbedding, error) {
 	method := retrieval.PaperMethod()
-	public := firstRows(p.Public, drawnRows)
-	n, _ := public.Dims()
-	labels := p.PublicLabels[:n]
 	embed := func(x *mat.Dense, y []int32, seed uint64) (*mat.Dense, error) {
 		out, err := engine.Embed(ctx, points.Single(x.RawMatrix()), y, &privatemail.Settings{
 			Bandwidth: method.Bandwidth, Coefficient: method.Alpha, Table: kernel.GaussianTable(method.Bandwidth),
-			AllowUnlabelled: true, Columns: 2, SigmaQ: method.SigmaQ, Seed: seed, Steps: steps,
+			AllowUnlabelled: true, Columns: 2, SigmaQ: method.SigmaQ, Seed: seed, Steps: drawnSteps,
 		})
 		if err != nil {
 			return nil, err
 		}
 		return out.Points, nil
 	}
+	public, gallery := firstRows(p.Public, drawnRows), firstRows(p.Gallery, drawnRows)
+	n, _ := public.Dims()
+	g, _ := gallery.Dims()
+	out := &algorithmEmbedding{labels: p.PublicLabels[:n]}
 	var client, server mat.Dense
 	client.Stack(firstRows(p.Queries, 1), public)
-	server.Stack(public, firstRows(p.Gallery, drawnRows))
-	g := len(p.GalleryLabels[:min(len(p.GalleryLabels), drawnRows)])
-	there, err := embed(&server, append(slices.Clone(labels), p.GalleryLabels[:g]...), p.Seed+1)
+	server.Stack(public, gallery)
+	there, err := embed(&server, append(slices.Clone(out.labels), p.GalleryLabels[:g]...), p.Seed+1)
 	if err != nil {
 		return nil, err
 	}
-	there = firstRows(there, n)
-	withQuery := append([]int32{kernel.Unlabelled}, labels...)
-	before, err := embed(&client, withQuery, p.Seed)
+	out.server = firstRows(there, n)
+	if out.before, err = embed(&client, out.withQuery(), p.Seed); err != nil {
+		return nil, err
+	}
+	if out.after, err = released(ctx, engine, &client, method, p.Seed, epsilon, drawnDelta, drawnSteps); err != nil {
+		return nil, err
+	}
+	similarity, err := retrieval.Align(tail(out.after).RawMatrix(), out.server.RawMatrix())
 	if err != nil {
 		return nil, err
 	}
-	after, err := released(ctx, engine, &client, method, p.Seed, epsilon, delta, steps)
+	aligned, err := similarity.Apply(out.after.RawMatrix())
 	if err != nil {
 		return nil, err
 	}
-	similarity, err := retrieval.Align(tail(after).RawMatrix(), there.RawMatrix())
+	out.aligned = mat.NewDense(aligned.Rows, aligned.Cols, aligned.Data)
+	return out, nil
+}
+
+// withQuery returns the labels of the client's rows.
+func (a *algorithmEmbedding) withQuery() []int32 {
+	return append([]int32{kernel.Unlabelled}, a.labels...)
+}
+
+// algorithmPictures shows the public rows and a query in Algorithm 1: at the
+// server, at the client before and after noise, and aligned.
+func algorithmPictures(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem, epsilon float64) (*report.Group, error) {
+	a, err := embedAlgorithm(ctx, engine, p, epsilon)
 	if err != nil {
 		return nil, err
 	}
-	aligned, err := similarity.Apply(after.RawMatrix())
-	if err != nil {
-		return nil, err
-	}
+	withQuery := a.withQuery()
 	return &report.Group{
 		Title: fmt.Sprintf("Algorithm 1 before and after noise and alignment, %s", p.Name),
 		Text:  fmt.Sprintf("Public rows, a colour for each class, in the two-dimensional embeddings of the paper (sigma 6, alpha 0.6, T = 5); the ring is the query. Noise at epsilon %g, delta 1e-5 for the whole record. Two random starts that were averaged a few times share little for an alignment to find.", epsilon),
 		Pictures: []report.Picture{
-			{Title: "Server", Caption: "The public rows, embedded with the gallery.", Points: there, Labels: labels},
-			{Title: "Client, no noise", Caption: "The same rows, embedded with the query.", Points: before, Labels: withQuery, Marked: []int{0}},
-			{Title: "Client, after noise", Caption: "The release, and the steps that follow from it.", Points: after, Labels: withQuery, Marked: []int{0}},
-			{Title: "Aligned", Caption: "The client's rows where the server looks for neighbours.", Points: mat.NewDense(aligned.Rows, aligned.Cols, aligned.Data), Labels: withQuery, Marked: []int{0}},
+			{Title: "Server", Caption: "The public rows, embedded with the gallery.", Points: a.server, Labels: a.labels},
+			{Title: "Client, no noise", Caption: "The same rows, embedded with the query.", Points: a.before, Labels: withQuery, Marked: []int{0}},
+			{Title: "Client, after noise", Caption: "The release, and the steps that follow from it.", Points: a.after, Labels: withQuery, Marked: []int{0}},
+			{Title: "Aligned", Caption: "The client's rows where the server looks for neighbours.", Points: a.aligned, Labels: withQuery, Marked: []int{0}},
 		},
 	}, nil
 }

@@ -21,13 +21,12 @@ func planVerb() cli.Verb {
 		Summary:  "list the operators that could embed a file, with their cost",
 		Synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
 		About: `
-Looks at a sample of rows and builds nothing. The operator marked * is the one embed would
-take with the same flags, all of which are accepted; where the certificate of what was
-built misses -tolerance after all, embed goes on to the next. Memory is what is built, the
-embedding included. Seconds are estimates for the workers at hand: constants that are scaled
-by how fast this machine is, which is measured once and kept in the user's cache folder.
-Degrees are those of a sample of rows. With -json there is one object per operator, the best
-first.`,
+Looks at a sample of rows and builds nothing. The operator marked * is the one that embed
+takes with the same flags; plan accepts all of them. Where the certificate of the operator
+misses -tolerance once it is built, embed goes on to the next. Memory is what is built, the
+embedding included. Seconds are estimates for the workers at hand: constants, scaled by the
+speed of this machine, which is measured once and kept in the user's cache folder. Degrees
+are estimates from the sample. With -json there is one object per operator, the best first.`,
 		Examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",

@@ -4,25 +4,20 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"syscall"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
-	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 func privatizeVerb() cli.Verb {
@@ -78,9 +73,6 @@ type privatizeFlags struct {
 	privateRows                   []int
 	records                       int
 }
-
-// noLedger is what -ledger says to count nothing.
-const noLedger = "none"
 
 func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
@@ -260,49 +252,6 @@ func (f *privatizeFlags) deliver(ctx context.Context, r *release.Release) (compa
 	return nil, fmt.Errorf("the budget is spent, but the release could not be written: %w; it is kept in %s: move it from there, another one costs again", err, kept)
 }
 
-// keepRelease writes a release to a new file that only its owner can read: where it was
-// to go fewer people may be allowed to look than here.
-func keepRelease(path string, compact []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(compact)
-	if err == nil {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
-		os.Remove(path)
-	}
-	return err
-}
-
-// isRelease tells whether a file holds a release. A pipe or a device is not asked.
-func isRelease(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	_, err := readRelease(path)
-	return err == nil
-}
-
-// writeRelease writes the readable form to names ending in .json, the compact
-// one to others.
-func writeRelease(ctx context.Context, path string, r *release.Release, compact []byte) error {
-	data := compact
-	if strings.EqualFold(filepath.Ext(path), ".json") {
-		readable, err := json.MarshalIndent(r, "", "  ")
-		if err != nil {
-			return err
-		}
-		data = append(readable, '\n')
-	}
-	return formats.WriteFile(ctx, path, func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	})
-}
-
 // typicalEntry returns a typical entry of the first step, by public numbers, or 0 when
 // there is none to be had.
 func typicalEntry(ctx context.Context, n, d int, s *privatemail.PrivateSettings) float64 {
@@ -379,34 +328,4 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 	}
 	warn(e, cautions)
 	return nil
-}
-
-// writeWorth says what a release is and what it promises.
-func writeWorth(w io.Writer, r *release.Release, g guarantee) {
-	fmt.Fprintf(w, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
-	whose := "one row"
-	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
-		whose = fmt.Sprintf("%d rows that change together", r.Sensitivity.Records)
-	}
-	fmt.Fprintf(w, "guarantee\tepsilon %.6g, delta %g for %s, relation %s; a %s pays\n", g.total(), g.delta, whose, g.relation, r.Unit)
-	g.write(w)
-	if p := r.Sensitivity.Private; p > 0 {
-		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
-	}
-	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, operatorOf(r))
-	if r.Labels.Mode == release.ModeRandomised {
-		fmt.Fprintf(w, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)
-	} else {
-		fmt.Fprintf(w, "labels\t%s\n", r.Labels.Mode)
-	}
-}
-
-// operatorOf returns the operators that may have made a release, by the names of
-// -operator. A release says which weights its bound is for, not who computed them,
-// and calls all of them "full"; readers rely on that word, so it stays there.
-func operatorOf(r *release.Release) string {
-	if r.Sensitivity.Operator == (sensitivity.Full{}).Kind() {
-		return "dense or poly"
-	}
-	return r.Sensitivity.Operator
 }

@@ -80,10 +80,3 @@ func (l *lines) report(p privatemail.Progress) {
 }
 
 func (l *lines) close() {}
-
-func percent(p privatemail.Progress) int {
-	if p.Total <= 0 {
-		return 100
-	}
-	return int(int64(p.Done) * 100 / int64(p.Total))
-}

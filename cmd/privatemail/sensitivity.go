@@ -190,37 +190,51 @@ func (f *sensitivityFlags) report(a *privatemail.Assessment, relations []relatio
 		r.Corrected = &correctedReport{M: c.M, Delta: c.Frobenius, Spectral: c.Value(), Relation: c.Relation().String()}
 	}
 	at := stake{guarantee: guarantee{epsilon: f.price.epsilon, delta: f.price.delta, relation: a.Tight.Relation()}, signal: a.Signal, rows: f.n}
-	if c := a.Calibration; c != nil {
-		total, sigma, mu, rho := c.L2Sensitivity(), c.Sigma(), c.Mu(), c.Rho()
-		odds := jsonNumber(math.Exp(f.price.epsilon))
-		r.Epsilon, r.Delta, r.EToEpsilon = &f.price.epsilon, &f.price.delta, &odds
-		r.Total, r.Mu, r.Rho = &total, &mu, &rho
-		at.mu, at.realMu = mu, mu
-		for _, o := range relations {
-			if o.Relation == at.relation.Real().String() {
-				at.realMu = min(2*mu, (o.Delta+2*a.Tight.Eta()+c.GridError())/sigma)
-			}
-		}
-		moved := at.guarantee.report()
-		r.Odds = &moved
-		if c.Rule() == mechanism.Analytic {
-			r.SigmaAnalytic = &sigma
-		} else if multiplier, err := mechanism.Analytic.Multiplier(f.price.epsilon, f.price.delta); err == nil {
-			analytic := multiplier * total
-			r.SigmaAnalytic = &analytic
-		}
-		if multiplier, err := mechanism.Classical.Multiplier(f.price.epsilon, f.price.delta); err == nil {
-			classical := multiplier * total
-			r.SigmaClassical = &classical
-		}
-		at.noise = sigma
-		if a.Signal > 0 {
-			ratio := sigma / a.Signal
-			r.NoiseToSignal = &ratio
-		}
+	if a.Calibration != nil {
+		at.mu, at.realMu = a.Calibration.Mu(), realMu(a, relations)
+		at.noise = a.Calibration.Sigma()
+		r.addNoise(a, f.price, at.guarantee)
 	}
 	r.Cautions = at.cautions()
 	return r, at.guarantee
+}
+
+// realMu returns mu between two real records.
+func realMu(a *privatemail.Assessment, relations []relationReport) float64 {
+	c := a.Calibration
+	mu := c.Mu()
+	for _, o := range relations {
+		if o.Relation == a.Tight.Relation().Real().String() {
+			return min(2*mu, (o.Delta+2*a.Tight.Eta()+c.GridError())/c.Sigma())
+		}
+	}
+	return mu
+}
+
+// addNoise fills in what follows from a price: the noise by both rules, and what it is
+// worth.
+func (r *sensitivityReport) addNoise(a *privatemail.Assessment, price priceFlags, g guarantee) {
+	c := a.Calibration
+	total, sigma, mu, rho := c.L2Sensitivity(), c.Sigma(), c.Mu(), c.Rho()
+	odds := jsonNumber(math.Exp(price.epsilon))
+	r.Epsilon, r.Delta, r.EToEpsilon = &price.epsilon, &price.delta, &odds
+	r.Total, r.Mu, r.Rho = &total, &mu, &rho
+	moved := g.report()
+	r.Odds = &moved
+	if c.Rule() == mechanism.Analytic {
+		r.SigmaAnalytic = &sigma
+	} else if multiplier, err := mechanism.Analytic.Multiplier(price.epsilon, price.delta); err == nil {
+		analytic := multiplier * total
+		r.SigmaAnalytic = &analytic
+	}
+	if multiplier, err := mechanism.Classical.Multiplier(price.epsilon, price.delta); err == nil {
+		classical := multiplier * total
+		r.SigmaClassical = &classical
+	}
+	if a.Signal > 0 {
+		ratio := sigma / a.Signal
+		r.NoiseToSignal = &ratio
+	}
 }
 
 func reportPaper(a *privatemail.Assessment) paperReport {

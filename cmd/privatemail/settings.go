@@ -129,7 +129,7 @@ func noteDegree(e *cli.Env, g *privatemail.Graph, asked float64, more string) {
 	}
 }
 
-// sizeFlags are those of the step that what it costs depends on.
+// sizeFlags are the flags of the step that its cost depends on.
 type sizeFlags struct {
 	beta    float64
 	columns int

@@ -130,3 +130,30 @@ func (s *study) showMode(w io.Writer, m evaluate.Mode, lines []report.Line) {
 		row("    the same download, no query", evaluate.NoQueryOverlap8)
 	}
 }
+
+// protection prints what each mode protects, with lines of readable length.
+func (s *study) protection(e *cli.Env) {
+	fmt.Fprintf(e.Stdout, "\nwhat each mode protects\n\n")
+	for _, m := range s.modes {
+		text := m.Protects
+		if m.Warning != "" {
+			text = strings.ToUpper(m.Warning) + ". " + text
+		}
+		fmt.Fprintf(e.Stdout, "  %s\n", m.Title)
+		for _, line := range wrap(text, 90) {
+			fmt.Fprintf(e.Stdout, "      %s\n", line)
+		}
+	}
+}
+
+// wrap breaks a text into lines of at most the given width.
+func wrap(text string, width int) (lines []string) {
+	for word := range strings.FieldsSeq(text) {
+		if last := len(lines) - 1; last >= 0 && len(lines[last])+1+len(word) <= width {
+			lines[last] += " " + word
+		} else {
+			lines = append(lines, word)
+		}
+	}
+	return slices.Clip(lines)
+}

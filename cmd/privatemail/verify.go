@@ -30,12 +30,13 @@ type paidReport struct {
 	Note    string `json:"note"`
 }
 
-// verify compares releases with the ledger that should have paid for them.
-func (f *budgetFlags) verify(e *cli.Env, path string, files []string) error {
+// verify compares releases with the ledger that should have paid for them and has gone
+// through a state.
+func verify(e *cli.Env, path string, files []string, at head) error {
 	if len(files) == 0 {
 		return cli.Usagef("want 'budget verify LEDGER RELEASE...': which releases should it have paid for?")
 	}
-	s, err := readLedger(path, f.at)
+	s, err := readLedger(path, at)
 	if err != nil {
 		return err
 	}

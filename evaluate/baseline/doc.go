@@ -13,7 +13,10 @@
 //	dsne        the query finds its place in a public t-SNE map by noisy,
 //	            clipped gradient steps (Saha et al. 2021)
 //
-// Package evaluate/modes has the example of how modes are measured.
+// Each function returns one of them, to be measured by a sweep:
+//
+//	modes := []evaluate.Mode{baseline.Raw(), baseline.Gaussian()}
+//	sweep := &evaluate.Sweep{Data: data, Modes: modes}
 //
 // # Sensitivities
 //
@@ -31,9 +34,9 @@
 //	                              further apart
 //	a gradient clipped to C       2 C a step, sqrt(T) 2 C for T steps
 //
-// Noise is that of mechanism.Series: exact, calibrated by the analytic rule.
-// It comes from the system's entropy, so figures of private modes differ from
-// run to run within their intervals.
+// The noise is drawn by mechanism.Series: it is exact and calibrated by the analytic
+// rule. It comes from the system's entropy, so figures of private modes differ from run
+// to run within their intervals.
 //
 // # t-SNE
 //

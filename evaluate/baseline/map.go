@@ -105,7 +105,7 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 // radius R are about 2/R; most are longer than this, so a step tells a direction.
 const clipLength = 0.02
 
-// queryPerplexity is that of a query among the public rows.
+// queryPerplexity is the perplexity of a query among the public rows.
 const queryPerplexity = 30
 
 // affinities returns the conditional probabilities of the public rows as

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// defaultDelta is that of all private modes.
+// defaultDelta is the delta of all private modes.
 const defaultDelta = 1e-5
 
 // Gaussian sends the query's unit row with noise.

@@ -72,6 +72,31 @@ func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.A
 	if err != nil {
 		return nil, err
 	}
+	a, err := askAll(ctx, cells, asker, s)
+	if err != nil {
+		return nil, err
+	}
+	search := &evaluate.SearchSettings{Workers: t.Workers}
+	if a.Exact, err = evaluate.Nearest(ctx, s.queries.RawMatrix(), s.ranking.RawMatrix(), evaluate.ListLength, search); err != nil {
+		return nil, err
+	}
+	if a.NoQuery, err = sample(ctx, s, int(a.Download+a.Base+0.5), t.Seed, search); err != nil {
+		return nil, err
+	}
+	terms, err := asker.Terms()
+	if err != nil {
+		return nil, err
+	}
+	gallery, _ := s.ranking.Dims()
+	a.Facts = map[string]float64{
+		"cells": float64(terms.Cells), "probability of the own cell": terms.Inclusion,
+		"largest answer": terms.Share, "mean list": cells.ListLength() / float64(gallery),
+	}
+	return a, nil
+}
+
+// askAll asks each query and keeps the matches and the number of rows that travel.
+func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *cellSpaces) (*evaluate.Answer, error) {
 	var base *wire.Base
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.DeepLength}}
 	if s.withBase {
@@ -106,22 +131,6 @@ func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.A
 			}
 			a.Ranking.Index = append(a.Ranking.Index, id)
 		}
-	}
-	search := &evaluate.SearchSettings{Workers: t.Workers}
-	if a.Exact, err = evaluate.Nearest(ctx, s.queries.RawMatrix(), s.ranking.RawMatrix(), evaluate.ListLength, search); err != nil {
-		return nil, err
-	}
-	if a.NoQuery, err = sample(ctx, s, int(a.Download+a.Base+0.5), t.Seed, search); err != nil {
-		return nil, err
-	}
-	terms, err := asker.Terms()
-	if err != nil {
-		return nil, err
-	}
-	gallery, _ := s.ranking.Dims()
-	a.Facts = map[string]float64{
-		"cells": float64(terms.Cells), "probability of the own cell": terms.Inclusion,
-		"largest answer": terms.Share, "mean list": cells.ListLength() / float64(gallery),
 	}
 	return a, nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"html"
+	"html/template"
 	"math"
 	"slices"
 	"strconv"
@@ -220,4 +221,10 @@ func marker(b *strings.Builder, shape int, x, y, r float64, title string) {
 	case 3:
 		fmt.Fprintf(b, `<path class="mark" d="M%.1f %.1fl%g %gl%g %gl%g %gz">%s</path>`, x, y-1.3*r, 1.3*r, 1.3*r, -1.3*r, 1.3*r, -1.3*r, -1.3*r, title)
 	}
+}
+
+// figure is a picture with its words.
+type figure struct {
+	Title, Caption string
+	SVG            template.HTML // made by this package, all text escaped
 }

@@ -3,6 +3,9 @@
 // load, readable on paper and on dark screens; beside it the same figures as CSV
 // and JSON.
 //
+//	r := &report.Report{Title: "Retrieval of digits", Modes: modes, Records: records}
+//	err := r.WriteHTML(w) // or WriteJSON, WriteCSV
+//
 // Every picture over epsilon has the ceiling of evaluate.Ceiling or
 // evaluate.OverlapCeiling in it, with what it holds for, and every figure of a mode
 // that downloads more than it keeps stands beside what a random sample of the same

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/evaluate"
 )
 
-// WriteCSV writes a line for each record. Figures that do not apply are empty; the
-// last field says why all of them are, for a mode that was not available.
+// WriteCSV writes a line for each record. Figures that do not apply are empty. The last
+// field says why a mode was not available, and is empty otherwise.
 func WriteCSV(w io.Writer, records []evaluate.Record) error {
 	c := csv.NewWriter(w)
 	head := []string{"data", "mode", "seed", "epsilon", "delta", "k", "alpha", "sigma", "steps", "queries", "classes", "gallery"}
@@ -65,13 +65,13 @@ type Line struct {
 	Download float64           `json:"download,omitempty"`
 	Base     float64           `json:"base,omitempty"`
 	Figures  map[string]Bounds `json:"figures"`
-	// Unavailable says why there are no figures.
+	// Unavailable says why there are no figures; empty when there are.
 	Unavailable string             `json:"unavailable,omitempty"`
 	Facts       map[string]float64 `json:"facts,omitempty"`
 	Seconds     float64            `json:"seconds"`
 }
 
-// Bounds is an interval for JSON; one without width has only its mean.
+// Bounds is an interval as JSON has it. Low and High are nil when it has no width.
 type Bounds struct {
 	Mean float64  `json:"mean"`
 	Low  *float64 `json:"low,omitempty"`

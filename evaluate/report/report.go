@@ -23,7 +23,7 @@ type Report struct {
 	Footer string
 }
 
-// A Group is pictures that belong together.
+// A Group holds pictures that belong together.
 type Group struct {
 	Title, Text string
 	Pictures    []Picture
@@ -64,12 +64,6 @@ type view struct {
 type groupView struct {
 	Title, Text string
 	Pictures    []figure
-}
-
-// figure is a picture with its words.
-type figure struct {
-	Title, Caption string
-	SVG            template.HTML // made by this package, all text escaped
 }
 
 func (r *Report) view() (*view, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/evaluate"
 )
 
-// A Picture is points of the plane, coloured by class.
+// A Picture shows points of the plane, coloured by class.
 type Picture struct {
 	Title   string
 	Caption string

@@ -35,7 +35,7 @@ type Program struct {
 	Name  string
 	About string // one line of what it does
 	Hint  string // the last lines of the overview
-	// Verbs are its own, in the order of the help.
+	// Verbs are the verbs beside help and version, in the order of the help.
 	Verbs []Verb
 	// Words returns what is printed of an error; args are what stood behind the verb,
 	// interrupted says that a signal is its cause. Default: the error itself, or
@@ -79,7 +79,8 @@ func (p *Program) Main() {
 	os.Exit(p.Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// Run does what the arguments say and returns the exit code.
+// Run does what the arguments say and returns the exit code. Main calls it with those
+// of the process, tests with their own.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := bufio.NewWriter(stdout)
 	e := &Env{Program: p.Name, Stdout: out, Stderr: stderr}
@@ -120,7 +121,8 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
 	return act(ctx, e, names)
 }
 
-// All returns the verbs of the program, help and version among them.
+// All returns the verbs of the program, help and version among them, for tests that
+// hold each verb against its documents.
 func (p *Program) All() []Verb {
 	return append(slices.Clone(p.Verbs), p.help(), p.version())
 }
@@ -167,4 +169,36 @@ func (p *Program) explainFlag(v Verb, fs *flag.FlagSet, err error) error {
 	var known []string
 	fs.VisitAll(func(f *flag.Flag) { known = append(known, f.Name) })
 	return Usagef("there is no flag -%s%s; run '%s %s -h' for the list", name, DidYouMean(name, known, "-"), p.Name, v.Name)
+}
+
+// finish reports an error in one line and returns the exit code.
+func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) int {
+	switch {
+	case err == nil:
+		return OK
+	case err == errOverview:
+		return Usage
+	case err == ErrShown:
+		return Failed
+	}
+	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
+	text := err.Error()
+	switch {
+	case p.Words != nil:
+		text = p.Words(err, args[min(1, len(args)):], interrupted)
+	case interrupted:
+		text = "interrupted"
+	}
+	who := p.Name + ": "
+	if e.Verb != "" {
+		who += e.Verb + ": "
+	}
+	fmt.Fprintln(e.Stderr, who+strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
+	if interrupted {
+		return Interrupted
+	}
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return Usage
+	}
+	return Failed
 }

@@ -1,13 +1,11 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"golang.org/x/term"
 
@@ -22,14 +20,14 @@ type Env struct {
 	JSON, Quiet    bool
 }
 
-// Note tells the user something beside the result, unless that is to be quiet.
+// Note tells the user something beside the result, unless Quiet is set.
 func (e *Env) Note(format string, args ...any) {
 	if !e.Quiet {
 		fmt.Fprintf(e.Stderr, "%s: %s: %s\n", e.Program, e.Verb, fmt.Sprintf(format, args...))
 	}
 }
 
-// NoteLevel says where the variable PM_SIMD could not be followed.
+// NoteLevel tells the user when the variable PM_SIMD could not be followed.
 func (e *Env) NoteLevel() {
 	if text := simd.Note(); text != "" {
 		e.Note("%s", text)
@@ -52,8 +50,8 @@ func (e *Env) Object(v any) error {
 	return nil
 }
 
-// IsTerminal tells whether a line of w can be written over, and how many letters it
-// has room for: whether w is a terminal that knows how wide it is.
+// IsTerminal tells whether w is a terminal that knows how wide it is, so that a line of
+// it can be written over, and how many letters a line has room for.
 func IsTerminal(w io.Writer) (columns int, ok bool) {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" || !term.IsTerminal(int(f.Fd())) {
@@ -80,35 +78,3 @@ var errOverview = &usageError{errors.New("")}
 // ErrShown ends the program with the code Failed and no message: what was printed
 // says what is wrong.
 var ErrShown = errors.New("shown")
-
-// finish reports an error in one line and returns the exit code.
-func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) int {
-	switch {
-	case err == nil:
-		return OK
-	case err == errOverview:
-		return Usage
-	case err == ErrShown:
-		return Failed
-	}
-	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
-	text := err.Error()
-	switch {
-	case p.Words != nil:
-		text = p.Words(err, args[min(1, len(args)):], interrupted)
-	case interrupted:
-		text = "interrupted"
-	}
-	who := p.Name + ": "
-	if e.Verb != "" {
-		who += e.Verb + ": "
-	}
-	fmt.Fprintln(e.Stderr, who+strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), " "))
-	if interrupted {
-		return Interrupted
-	}
-	if _, ok := errors.AsType[*usageError](err); ok {
-		return Usage
-	}
-	return Failed
-}

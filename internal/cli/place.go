@@ -10,8 +10,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 )
 
-// CheckPlace tells before long work whether a file can be created at path or replace the
-// one that is there, as formats.WriteFile will do it. An empty path is that of no file.
+// CheckPlace tells before long work whether a file can be created at path or replace
+// the one that is there, as formats.WriteFile will do it. An empty path stands for no
+// file.
 func CheckPlace(path string) error {
 	switch path {
 	case "", "/dev/stdout", "/dev/stderr": // the streams of this process, whatever they are

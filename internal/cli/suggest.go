@@ -2,8 +2,8 @@ package cli
 
 import "strings"
 
-// DidYouMean names the known word nearest to a mistyped one, or nothing when
-// none is near.
+// DidYouMean returns a question with the known word nearest to a mistyped one, behind
+// the prefix, or "" when no word is near.
 func DidYouMean(word string, known []string, prefix string) string {
 	best, least := "", len(word)/3+2 // differences from here on are no typing errors
 	for _, k := range known {

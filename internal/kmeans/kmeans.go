@@ -25,13 +25,13 @@ import (
 type Settings struct {
 	// Steps is the most steps of Lloyd; 0 means 25.
 	Steps int
-	// Seed drives the choice of the first centres, as that of a SplitMix64.
+	// Seed is the seed of the SplitMix64 that chooses the first centres.
 	Seed uint64
-	// Workers share the work; nil is the caller alone. Their number changes no
+	// Workers share the work; nil when the caller works alone. Their number changes no
 	// bit of the result.
 	Workers *par.Workers
-	// Progress, if not nil, is called after each step with the number done and
-	// the most there can be.
+	// Progress is called after each step with the number done and the most there can
+	// be; nil when nobody listens.
 	Progress func(done, total int)
 }
 
@@ -47,8 +47,8 @@ const (
 type Clusters struct {
 	// Centres holds one centre a row, m x d.
 	Centres *mat.Dense
-	// Of holds the number of the centre nearest to each row, of the lowest
-	// number among equals up to rounding.
+	// Of holds for each row the number of its nearest centre, the lowest where centres
+	// are equally near up to rounding.
 	Of []int
 	// Steps is how many steps of Lloyd were done. Fewer than asked for means
 	// that no row changed its centre any more.

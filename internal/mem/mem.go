@@ -1,5 +1,5 @@
-// Package mem answers how much memory there is to take, so that builders can
-// refuse a size before they allocate it instead of being killed for it.
+// Package mem tells how much memory a process may take, so that builders can refuse a
+// size before they allocate it instead of being killed for it.
 package mem
 
 import (
@@ -12,11 +12,10 @@ import (
 	"unsafe"
 )
 
-// Available returns the bytes there are for this process to take: the least of
-// what the kernel calls available, what the control group of a container
-// leaves, and what the Go memory limit (GOMEMLIMIT) leaves beside the memory
-// Go holds already, as far as each is known. Where none is known it returns
-// math.MaxInt64.
+// Available returns the bytes that this process may still take: the least of what the
+// kernel calls available, what the control group of a container leaves, and what the Go
+// memory limit (GOMEMLIMIT) leaves beside the memory Go holds already, as far as each
+// is known. Where none is known it returns math.MaxInt64.
 func Available() int64 {
 	least := int64(math.MaxInt64)
 	if f, err := os.ReadFile("/proc/meminfo"); err == nil {

@@ -2,6 +2,11 @@
 // what leaves it are the messages of package retrieval/wire, made here, and it
 // does not know package retrieval/server.
 //
+//	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
+//	request, err := c.Ask("photo 7", row)
+//	...
+//	matches, err := c.Rank(row, 8, request, answer, base)
+//
 // # Mode paper
 //
 // [Paper] asks as Algorithm 1 says. The query r is hidden among dummies, one

@@ -81,17 +81,17 @@ func New(ctx context.Context, data Data, settings Settings) (*Comparison, error)
 	return c, nil
 }
 
-// An Outcome is how many queries got an answer of the class that was looked at.
+// An Outcome says how many of the queries got a hit, as Comparison.Run counts it.
 type Outcome struct {
 	Hits, Queries int
 }
 
-// Share returns the share of queries.
+// Share returns the share of queries that got a hit.
 func (o Outcome) Share() float64 { return float64(o.Hits) / float64(o.Queries) }
 
-// Run asks every query. A hit is an answer of the class whose label was used,
-// which is the query's own unless that is dropped, where it is the query's, or
-// Other.
+// Run asks every query. A hit is an answer of the class whose label the variant used:
+// the other class where Label is Other, and otherwise the query's own, also where its
+// label is dropped.
 func (c *Comparison) Run(ctx context.Context, v Variant) (Outcome, error) {
 	if err := v.check(); err != nil {
 		return Outcome{}, err

@@ -4,6 +4,10 @@
 // imports neither package mechanism nor what it makes. For private retrieval see
 // package retrieval.
 //
+//	c, err := published.New(ctx, data, published.PaperSettings(1))
+//	outcome, err := c.Run(ctx, published.Variant{Source: published.Program, Noise: published.ProgramNoise, Epsilon: 1})
+//	fmt.Println(outcome.Share(), published.Notice)
+//
 // # What is repeated
 //
 // The client embeds its query with P public rows, the server its gallery with

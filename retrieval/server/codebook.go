@@ -39,10 +39,10 @@ type CellsSettings struct {
 	Version uint64
 	// Seed of the first centres and of the base sample. It is no secret.
 	Seed uint64
-	// Workers share the work, such as par.New starts; nil is the caller
-	// alone. Their number changes no bit of the codebook.
+	// Workers share the work, such as par.New starts; nil when the caller works alone.
+	// Their number changes no bit of the codebook.
 	Workers *par.Workers
-	// Progress, if not nil, is called after each step of k-means.
+	// Progress is called after each step of k-means; nil when nobody listens.
 	Progress func(done, total int)
 }
 

@@ -3,6 +3,10 @@
 // call can pass it a client's features or label as they are. When a message came, how
 // often and from where is known to whoever receives it.
 //
+//	s, err := server.NewCells(ctx, features, embedding, server.CellsSettings{Epsilon: 4})
+//	... // publish s.Codebook() and s.Base()
+//	answer, err := s.Answer(request)
+//
 // # Mode paper
 //
 // [Paper] answers as Algorithm 1 says:

@@ -1,6 +1,9 @@
 // Package supervised makes the embedding of mode supervised: a linear map for
 // everybody and a gallery that its labels have drawn together a little.
 //
+//	model, err := supervised.Fit(ctx, engine, gallery, labels, nil) // at the server
+//	z, err := model.Map.Apply(queries)                              // at the client
+//
 // The server has rows with labels, some of them perhaps without, and makes two
 // things of them. The first is a linear map that shrinks the directions in which
 // rows of one class differ ([NewMap]): with mu the mean of all rows and S the

@@ -15,8 +15,8 @@ import (
 //
 //	sum_j w_j x_j / sum_j w_j,   w_j = exp(-(r_j / r)^2),
 //
-// r the distance of the last neighbour: the scale is that of the place. Where
-// all k are at distance 0 they count alike. k = 10 is a good number.
+// r the distance of the last neighbour, so the scale follows the place. Where all k are
+// at distance 0 they count alike. k = 10 is a good number.
 //
 // Errors: kernel.ErrShape for sizes that do not fit and row numbers that do not
 // exist, kernel.ErrNonFinite for a squared distance that is no number from 0 on.

@@ -36,7 +36,7 @@ type Model struct {
 	// Z are the images of the rows under the map and X is where the steps have
 	// moved them, unit rows both, in the order of the rows.
 	Z, X *mat.Dense
-	// Graph is that of the rows of Z.
+	// Graph describes the graph of the rows of Z.
 	Graph privatemail.Graph
 	// Trace has a record of each step, with the objective before it.
 	Trace []iterate.Record

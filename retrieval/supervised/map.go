@@ -72,14 +72,22 @@ func NewMap(rows blas64.General, labels []int32, k int) (*Map, error) {
 	if k == 0 || k == d {
 		return m, nil
 	}
-
-	// With B = R^(-1/2), the generalised eigenvectors are B times the
-	// eigenvectors of B C B.
 	total := mat.NewSymDense(d, nil)
 	addScatter(total, rows, all, m.Mean)
+	m.A, err = leading(m.A, total, k)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// leading returns the k leading generalised eigenvectors of the scatter C and of R. With
+// B = R^(-1/2), they are B times the eigenvectors of B C B.
+func leading(b *mat.Dense, c *mat.SymDense, k int) (*mat.Dense, error) {
+	d := c.SymmetricDim()
 	var half, both mat.Dense
-	half.Mul(m.A, total)
-	both.Mul(&half, m.A)
+	half.Mul(b, c)
+	both.Mul(&half, b)
 	square := mat.NewSymDense(d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
@@ -90,14 +98,13 @@ func NewMap(rows blas64.General, labels []int32, k int) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	leading := mat.NewDense(d, k, nil)
+	first := mat.NewDense(d, k, nil)
 	for j := range k { // gonum sorts eigenvalues upwards
-		leading.ColView(j).(*mat.VecDense).CopyVec(vectors.ColView(d - 1 - j))
+		first.ColView(j).(*mat.VecDense).CopyVec(vectors.ColView(d - 1 - j))
 	}
 	var a mat.Dense
-	a.Mul(m.A, leading)
-	m.A = &a
-	return m, nil
+	a.Mul(b, first)
+	return &a, nil
 }
 
 // largest is the most an entry of a map may be: no row whose entries are not

@@ -23,8 +23,8 @@ type Question struct {
 	Public Hash
 	// Release is the first step with noise.
 	Release *release.Release
-	// Labels are those of all rows, where the mode of the release is
-	// release.ModePublic; none otherwise.
+	// Labels are the labels of all rows where the mode of the release is
+	// release.ModePublic; empty otherwise.
 	Labels []int32
 }
 

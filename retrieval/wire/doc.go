@@ -1,6 +1,11 @@
 // Package wire holds what crosses the line between the client and the server of
 // a retrieval, and nothing else: plain types, each with a binary form.
 //
+//	frame, err := request.MarshalBinary()
+//	...
+//	var received wire.CellsRequest
+//	err = received.UnmarshalBinary(frame)
+//
 // The packages retrieval/client and retrieval/server do not know each other.
 // What one tells the other is a value of a type in this package, so reading the types is
 // reading everything that messages disclose. When, how often and from where a message

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// command runs a program to its end and returns what it printed; an error
+// carries the telling line of its messages. When ctx ends the program is asked to
+// end, and made to a little later.
+func command(ctx context.Context, folder, name string, args ...string) (string, error) {
+	var out, messages bytes.Buffer
+	c := exec.CommandContext(ctx, name, args...)
+	c.Dir, c.Stdout, c.Stderr = folder, &out, &messages
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	c.WaitDelay = 5 * time.Second
+	if err := c.Run(); err != nil {
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if text := tellingLine(messages.String()); text != "" {
+			return "", fmt.Errorf("%s: %s", strconv.Quote(filepath.Base(name)), text)
+		}
+		return "", fmt.Errorf("%s: %w", strconv.Quote(filepath.Base(name)), err)
+	}
+	return out.String(), nil
+}
+
+// tellingLine returns the line of a program's messages that says most: the
+// first about an error, as compilers print it, or the last.
+func tellingLine(text string) string {
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "error: ") {
+			return strings.TrimSpace(line)
+		}
+	}
+	text = strings.TrimSpace(text)
+	return text[strings.LastIndexByte(text, '\n')+1:]
+}
+
+func exeSuffix() string {
+	if filepath.Separator == '\\' {
+		return ".exe"
+	}
+	return ""
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+// A peerSuite is a suite that others can play.
+type peerSuite struct {
+	name string
+	// about says in lines for the help what is played, and against whom; note is for
+	// those who play.
+	about, note string
+	rows        int // of the largest case, unless -n asks for others
+	play        func(c *contest, ctx context.Context, n int, work portion) error
+}
+
+func peerSuites() []peerSuite {
+	return []peerSuite{
+		{
+			name: "spmm", rows: defaultRows, play: (*contest).spmm,
+			about: `Y += A X, a million rows of 32 entries in curve order, k = 1, 2, 8, 32:
+SuiteSparse:GraphBLAS, Eigen (row-major), james-bowman/sparse, scipy.`,
+		},
+		{
+			name: "cells", rows: defaultRows, play: (*contest).cells,
+			about: `All neighbours within a radius, a million points with 32 neighbours on
+average: scipy's cKDTree.query_pairs, nanoflann. Theirs is the time of the
+tree and the search; ours has the weights and the certificate in it too.`,
+		},
+		{
+			name: "wide", rows: defaultRows, play: (*contest).wide,
+			about: `A step of the full kernel of unit features, a million in 64 and 200,000 in
+512 dimensions, sigma 6: numpy in blocks of rows. Theirs is measured with
+20,000 rows and multiplied by (n/20,000)^2.`,
+			note: "Not among the default suites.",
+		},
+		{
+			name: "iterate", rows: mostEmbeddedRows, play: (*contest).iterate,
+			about: `The 32 leading eigenvectors of a graph of 10,000 points to a residual of
+1e-5 (op=converge): scikit-learn's spectral_embedding by LOBPCG, on the same
+weights. And from points to eigenvectors (op=embedding), the search included:
+20,000 points, 32 nearest neighbours, against its SpectralEmbedding by LOBPCG,
+or by AMG where pyamg is installed and that is faster. There one-sided pairs
+weigh half with theirs, so that values differ a little; the residual of either
+side is given.`,
+			note: "Not among the default suites: it takes minutes a round.",
+		},
+		{
+			name: "search", rows: 100_000, play: (*contest).search,
+			about: `All neighbours within a radius, 20,000 features, and 100,000 unless -n
+says less, of 200 classes in 64 and 512 dimensions with 48 neighbours on
+average (or PM_FEATURES): FAISS IndexFlatL2.range_search, numpy by
+symmetric blocks, scikit-learn's brute force, and FAISS IVFFlat with
+nprobe 4, whose recall is given. They decide in float32; up to 1 in 100
+rows may differ. Ours has the weights and the certificate in it too.`,
+			note: `Not among the default suites: the largest takes minutes a round; -n 20000
+leaves it out.`,
+		},
+	}
+}
+
+func peerSuiteNames() (names []string) {
+	for _, s := range peerSuites() {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// choosePeerSuites returns the suites that a flag names, separated by commas.
+func choosePeerSuites(names string) (out []peerSuite, err error) {
+	all, known := peerSuites(), peerSuiteNames()
+	for _, name := range strings.Split(names, ",") {
+		i := slices.Index(known, name)
+		if i < 0 {
+			return nil, cli.Usagef("there are no peers for %q%s; want one of %s", name, cli.DidYouMean(name, known, ""), strings.Join(known, ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
+}
+
+// choosePeers returns what the names of peers have to match.
+func choosePeers(pattern string) (*regexp.Regexp, error) {
+	peers, err := regexp.Compile("(?i)" + pattern)
+	if err != nil {
+		return nil, cli.Usagef("-peer: %v", err)
+	}
+	names := []string{ownPeer}
+	for _, p := range peerTable() {
+		names = append(names, p.name)
+	}
+	if slices.ContainsFunc(names, peers.MatchString) {
+		return peers, nil
+	}
+	slices.Sort(names)
+	return nil, cli.Usagef("no peer matches %q; there are %s", pattern, strings.Join(slices.Compact(names), ", "))
+}
+
+// defaultRows is the number of rows unless -n says otherwise.
+const defaultRows = 1_000_000

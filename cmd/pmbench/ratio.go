@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// A Ratio is a peer beside us, the object of peers -json.
+type Ratio struct {
+	Suite   string `json:"suite"`
+	Case    string `json:"case"`
+	N       int    `json:"n"`
+	D       int    `json:"d"`
+	K       int    `json:"k"`
+	NNZ     int64  `json:"nnz"`
+	Workers int    `json:"workers"`
+	Level   string `json:"level"`
+	Peer    string `json:"peer"`
+	Version string `json:"version,omitempty"`
+	Rounds  int    `json:"rounds,omitempty"`
+	// PeerN is how many rows the peer was measured with, where these are fewer: its
+	// seconds are then multiplied by (N/PeerN)^2.
+	PeerN int `json:"peer_n,omitempty"`
+	// Seconds are ours, PeerSeconds theirs; medians of the rounds.
+	Seconds     float64 `json:"seconds,omitempty"`
+	PeerSeconds float64 `json:"peer_seconds,omitempty"`
+	// Ratio is theirs over ours, the median of the rounds' own ratios, in which
+	// a slow minute of the machine cancels; null where the results differ or the
+	// peer is missing. RatioLow and RatioHigh are their quartiles.
+	Ratio     *float64 `json:"ratio"`
+	RatioLow  *float64 `json:"ratio_low,omitempty"`
+	RatioHigh *float64 `json:"ratio_high,omitempty"`
+	// Difference between the results: of products the largest, relative to
+	// sum_j |a_ij x_j|; of neighbours the number of rows that differ; of
+	// eigenvectors how far a Rayleigh quotient is from the eigenvalue.
+	Difference *float64 `json:"difference"`
+	// Recall is the share of neighbours an approximate peer finds.
+	Recall *float64 `json:"recall,omitempty"`
+	// Residual and PeerResidual are the largest |M u - lambda u| of eigenvectors, each
+	// of its own graph.
+	Residual     *float64 `json:"residual,omitempty"`
+	PeerResidual *float64 `json:"peer_residual,omitempty"`
+	Missing      string   `json:"missing,omitempty"`
+	Commit       string   `json:"commit"`
+	Time         string   `json:"time"`
+	Machine      *Machine `json:"machine,omitempty"`
+}
+
+func writeRatios(w io.Writer, all []*Ratio) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "suite\t"+strings.Join(ratioHead(), "\t")+"\t")
+	for _, r := range all {
+		fmt.Fprintln(t, r.Suite+"\t"+strings.Join(r.row(), "\t")+"\t")
+	}
+	return t.Flush()
+}
+
+// ratioHead names the columns of a table of ratios.
+func ratioHead() []string {
+	return []string{"case", "peer", "ours", "theirs", "ratio", "quartiles", "rounds", "result"}
+}
+
+// row returns a ratio as a line of a table.
+func (r *Ratio) row() []string {
+	out := []string{r.Case, strings.TrimSpace(r.Peer + " " + r.Version), "", "", "", "", "", r.result()}
+	if r.Ratio != nil {
+		copy(out[2:], []string{
+			duration(r.Seconds), duration(r.PeerSeconds), fmt.Sprintf("%.2f", *r.Ratio),
+			optional(r.RatioLow, "%.2f") + " to " + optional(r.RatioHigh, "%.2f"), fmt.Sprint(r.Rounds),
+		})
+		if r.extrapolated() {
+			out[3] += " *"
+		}
+	}
+	return out
+}
+
+// extrapolated tells whether the seconds of the peer follow from those with fewer rows.
+func (r *Ratio) extrapolated() bool { return r.PeerN > 0 && r.PeerN < r.N }
+
+// result says how theirs compares with ours.
+func (r *Ratio) result() string {
+	switch {
+	case r.Missing != "":
+		return "missing"
+	case r.Ratio == nil:
+		return "differs: " + optional(r.Difference, "%.2g")
+	}
+	out := "same (" + optional(r.Difference, "%.1g") + ")"
+	if r.Recall != nil {
+		out = fmt.Sprintf("recall %.4f", *r.Recall)
+	}
+	if r.PeerResidual != nil {
+		out += fmt.Sprintf(", residuals %s and %s", optional(r.Residual, "%.1e"), optional(r.PeerResidual, "%.1e"))
+	}
+	if r.extrapolated() {
+		out += fmt.Sprintf(", * from n = %d times (n/%d)^2", r.PeerN, r.PeerN)
+	}
+	return out
+}

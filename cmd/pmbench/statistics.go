@@ -1,0 +1,32 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// median returns the middle of the values, which it sorts.
+func median(v []float64) float64 { return quantile(v, 0.5) }
+
+// quantile returns a quantile of the values, which it sorts, by linear
+// interpolation; NaN of none.
+func quantile(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return math.NaN()
+	}
+	slices.Sort(v)
+	at := q * float64(len(v)-1)
+	i := int(at)
+	if i+1 == len(v) {
+		return v[i]
+	}
+	return v[i] + (at-float64(i))*(v[i+1]-v[i])
+}
+
+// finite returns a pointer for JSON, nil for what is no number.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// duration writes seconds in the unit that suits them.
+func duration(seconds float64) string {
+	switch {
+	case seconds >= 1:
+		return fmt.Sprintf("%.3g s", seconds)
+	case seconds >= 1e-3:
+		return fmt.Sprintf("%.3g ms", seconds*1e3)
+	}
+	return fmt.Sprintf("%.3g us", seconds*1e6)
+}
+
+// optional writes a number, "" when it is nil.
+func optional(v *float64, format string) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprintf(format, *v)
+}
+
+// size writes bytes in MiB, "" below one.
+func size(bytes int64) string {
+	if bytes < 1<<20 {
+		return ""
+	}
+	return fmt.Sprintf("%d MiB", bytes>>20)
+}
+
+// number writes a number with six digits.
+func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

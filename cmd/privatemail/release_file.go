@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// readRelease reads either form.
+func readRelease(path string) (*release.Release, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, missing(path, err)
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s: is a folder; name the release in it", path)
+	}
+	r, err := release.Read(bufio.NewReader(file))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	}
+	return r, nil
+}
+
+// isRelease tells whether a file holds a release. A pipe or a device is not asked.
+func isRelease(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	_, err := readRelease(path)
+	return err == nil
+}
+
+// writeRelease writes the readable form to names ending in .json, the compact
+// one to others.
+func writeRelease(ctx context.Context, path string, r *release.Release, compact []byte) error {
+	data := compact
+	if strings.EqualFold(filepath.Ext(path), ".json") {
+		readable, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return err
+		}
+		data = append(readable, '\n')
+	}
+	return formats.WriteFile(ctx, path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// keepRelease writes a release to a new file that only its owner can read: where it was
+// to go fewer people may be allowed to look than here.
+func keepRelease(path string, compact []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(compact)
+	if err == nil {
+		err = file.Sync()
+	}
+	if err = errors.Join(err, file.Close()); err != nil {
+		os.Remove(path)
+	}
+	return err
+}

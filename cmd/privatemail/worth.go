@@ -1,0 +1,39 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// writeWorth says what a release is and what it promises.
+func writeWorth(w io.Writer, r *release.Release, g guarantee) {
+	fmt.Fprintf(w, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
+	whose := "one row"
+	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
+		whose = fmt.Sprintf("%d rows that change together", r.Sensitivity.Records)
+	}
+	fmt.Fprintf(w, "guarantee\tepsilon %.6g, delta %g for %s, relation %s; a %s pays\n", g.total(), g.delta, whose, g.relation, r.Unit)
+	g.write(w)
+	if p := r.Sensitivity.Private; p > 0 {
+		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
+	}
+	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, operatorOf(r))
+	if r.Labels.Mode == release.ModeRandomised {
+		fmt.Fprintf(w, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)
+	} else {
+		fmt.Fprintf(w, "labels\t%s\n", r.Labels.Mode)
+	}
+}
+
+// operatorOf returns the operators that may have made a release, by the names of
+// -operator. A release says which weights its bound is for, not who computed them,
+// and calls all of them "full"; readers rely on that word, so it stays there.
+func operatorOf(r *release.Release) string {
+	if r.Sensitivity.Operator == (sensitivity.Full{}).Kind() {
+		return "dense or poly"
+	}
+	return r.Sensitivity.Operator
+}

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
+
+// dataView is a data set as the template sees it.
+type dataView struct {
+	Name, Facts                           string
+	Open, Published, Noise, Recall, Fetch *table
+	Charts, Effects                       []figure
+	Missing                               []string // which figures there are not, and why
+}
+
+func (d *dataset) view() dataView {
+	return dataView{
+		Name: d.name, Facts: d.facts(),
+		Open: d.open(), Published: d.published(), Noise: d.noise(), Recall: d.recall(), Fetch: d.fetch(),
+		Charts: d.charts(), Effects: d.effects(), Missing: d.reasons(),
+	}
+}
+
+// reasons says what was not available.
+func (d *dataset) reasons() (lines []string) {
+	for _, s := range d.missing {
+		what := s.Mode
+		if s.Epsilon > 0 {
+			what += fmt.Sprintf(" at epsilon %g", s.Epsilon)
+		}
+		lines = append(lines, what+": "+s.Unavailable)
+	}
+	return lines
+}
+
+func (d *dataset) facts() string {
+	all := slices.Concat(d.all, d.missing)
+	s := all[0]
+	asked := make([]int, 0, len(all))
+	for _, one := range all {
+		asked = append(asked, one.Asked)
+	}
+	queries := strconv.Itoa(slices.Max(asked))
+	if low := slices.Min(asked); low < slices.Max(asked) {
+		queries = fmt.Sprintf("%d to %s", low, queries)
+	}
+	return fmt.Sprintf("%d gallery rows of %d classes, %s queries for each of %s.", s.Gallery, s.Classes, queries, count(s.Seeds, "seed"))
+}
+
+// count prints a number of things, such as "1 seed" and "3 seeds".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}

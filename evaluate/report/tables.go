@@ -1,0 +1,185 @@
+package report
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+)
+
+type table struct {
+	Caption string
+	Head    []string
+	Rows    []row
+}
+
+type row struct {
+	Cells []cell
+	Bound bool // not a measurement
+}
+
+// cell is a text, and half the width of an interval where there is one.
+type cell struct{ Text, Half string }
+
+// show prints a figure with half of its interval.
+func show(s *evaluate.Summary, m evaluate.Metric) cell {
+	if s == nil {
+		return cell{Text: "–"}
+	}
+	v, ok := s.Figures[m]
+	if !ok {
+		return cell{Text: "–"}
+	}
+	c := cell{Text: share(v.Mean)}
+	// Not cut to 0..1: the width would no longer be that of the interval.
+	if half := (v.High - v.Low) / 2; half > 0 && !math.IsInf(half, 0) {
+		c.Half = share(half)
+	}
+	return c
+}
+
+// share prints a share with three digits, .123 as tables of recall do.
+func share(v float64) string {
+	text := strconv.FormatFloat(v, 'f', 3, 64)
+	if text[0] == '0' {
+		return text[1:]
+	}
+	return text
+}
+
+// fact prints a fact that is a share.
+func fact(s *evaluate.Summary, name string) cell {
+	if v, ok := s.Facts[name]; ok {
+		return cell{Text: share(v)}
+	}
+	return cell{Text: "–"}
+}
+
+// open is the table of modes that have no epsilon.
+func (d *dataset) open() *table {
+	metrics := []evaluate.Metric{evaluate.RecallAt1, evaluate.RecallAt8, evaluate.PrecisionAt8, evaluate.MAP, evaluate.OverlapAt8}
+	t := &table{Caption: "Nothing hidden", Head: []string{"mode"}}
+	for _, m := range metrics {
+		t.Head = append(t.Head, string(m))
+	}
+	for _, m := range d.modes {
+		s := d.find(m.Name, 0)
+		if s == nil || m.Warning != "" {
+			continue
+		}
+		r := row{Cells: []cell{{Text: m.Title}}}
+		for _, metric := range metrics {
+			r.Cells = append(r.Cells, show(s, metric))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t.unlessEmpty()
+}
+
+// published is the table of modes without an epsilon whose guarantee does not
+// hold.
+func (d *dataset) published() *table {
+	t := &table{Caption: "The published method taken apart", Head: []string{"", string(evaluate.RecallAt8), string(evaluate.WrongClassAt8)}}
+	for _, m := range d.modes {
+		if s := d.find(m.Name, 0); s != nil && m.Warning != "" {
+			t.Rows = append(t.Rows, row{Cells: []cell{{Text: m.Title}, show(s, evaluate.RecallAt8), show(s, evaluate.WrongClassAt8)}})
+			t.Caption = "The published method taken apart: " + m.Warning
+		}
+	}
+	return t.unlessEmpty()
+}
+
+// unlessEmpty returns nil for a table without rows.
+func (t *table) unlessEmpty() *table {
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t
+}
+
+// overEpsilon makes a table with a column for each epsilon.
+func (d *dataset) overEpsilon(caption string) *table {
+	t := &table{Caption: caption, Head: []string{"epsilon"}}
+	for _, e := range d.epsilons {
+		t.Head = append(t.Head, strconv.FormatFloat(e, 'g', -1, 64))
+	}
+	return t
+}
+
+func (d *dataset) noise() *table {
+	t := d.overEpsilon("Noise on what is sent, as a multiple of it")
+	for _, m := range d.sends() {
+		r, any := row{Cells: []cell{{Text: m.Title}}}, false
+		for _, e := range d.epsilons {
+			c := cell{Text: "–"}
+			if s := d.find(m.Name, e); s != nil {
+				if v, ok := s.Facts[noiseFact]; ok {
+					c.Text, any = strconv.FormatFloat(v, 'g', 3, 64), true
+				}
+			}
+			r.Cells = append(r.Cells, c)
+		}
+		if any {
+			t.Rows = append(t.Rows, r)
+		}
+	}
+	return t.unlessEmpty()
+}
+
+func (d *dataset) recall() *table {
+	caption := "R@8 of 8 answers picked from the request"
+	if delta := d.delta(); delta > 0 {
+		caption += ", delta " + strings.Replace(strconv.FormatFloat(delta, 'g', -1, 64), "e-0", "e-", 1)
+	}
+	t := d.overEpsilon(caption)
+	modes := d.sends()
+	if len(modes) == 0 {
+		return nil
+	}
+	bound := row{Cells: []cell{{Text: "ceiling"}}, Bound: true}
+	for _, e := range d.epsilons {
+		bound.Cells = append(bound.Cells, cell{Text: share(d.ceiling(e))})
+	}
+	random := row{Cells: []cell{{Text: "8 random rows"}}, Bound: true}
+	for range d.epsilons {
+		random.Cells = append(random.Cells, cell{Text: share(d.chance())})
+	}
+	t.Rows = append(t.Rows, bound, random)
+	for _, m := range modes {
+		r := row{Cells: []cell{{Text: titleOf(m)}}}
+		for _, e := range d.epsilons {
+			r.Cells = append(r.Cells, show(d.find(m.Name, e), evaluate.RecallAt8))
+		}
+		t.Rows = append(t.Rows, r)
+	}
+	return t
+}
+
+func (d *dataset) fetch() *table {
+	t := &table{
+		Caption: "More rows sent than kept",
+		Head:    []string{"mode", "epsilon", "p", "download", "overlap@8", "no query", "R@1", "no query", "R@8", "no query"},
+	}
+	for _, m := range d.modes {
+		title := m.Title // stands in the first of its rows
+		for i := range d.main {
+			s := &d.main[i]
+			if s.Mode != m.Name || !fetches(s) {
+				continue
+			}
+			download := share(s.Download)
+			if s.Base > 0 {
+				download += " + " + share(s.Base) + " once"
+			}
+			t.Rows = append(t.Rows, row{Cells: []cell{
+				{Text: title}, {Text: strconv.FormatFloat(s.Epsilon, 'g', -1, 64)}, fact(s, inclusionFact), {Text: download},
+				show(s, evaluate.OverlapAt8), show(s, evaluate.NoQueryOverlap8),
+				show(s, evaluate.RecallAt1), show(s, evaluate.NoQueryRecall1),
+				show(s, evaluate.RecallAt8), show(s, evaluate.NoQueryRecall8),
+			}})
+			title = ""
+		}
+	}
+	return t.unlessEmpty()
+}
