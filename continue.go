@@ -3,6 +3,7 @@ package privatemail
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/post"
 )
@@ -11,8 +12,8 @@ import (
 // points and takes the later steps (package post). Nothing private goes in, so
 // it may run anywhere. Workers, level, budget and progress are the engine's.
 // Errors: ErrClosed and those of post.Continue.
-func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*Embedding, error) {
-	return call(e, "continue", func() (*Embedding, error) {
+func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*iterate.Embedding, error) {
+	return call(e, "continue", func() (*iterate.Embedding, error) {
 		var s post.Settings
 		if settings != nil {
 			s = *settings

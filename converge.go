@@ -17,7 +17,7 @@ type Eigenmap struct {
 	// Points has a row for each row of the features and Settings.Columns
 	// columns.
 	Points *mat.Dense
-	Graph  Graph
+	Graph  iterate.Graph
 	// Values are the eigenvalues lambda of the columns, falling, Residuals the
 	// |M u - lambda u| of each, M as in iterate.Converge.
 	Values, Residuals []float64

@@ -20,11 +20,11 @@ type Settings struct {
 	// Bandwidth is that of the Gaussian weights between features, for instance
 	// kernel.Sigma(6).
 	Bandwidth kernel.Bandwidth
-	// MeanDegree asks instead for the bandwidth at which rows have this many
+	// MeanNeighbours asks instead for the bandwidth at which rows have this many
 	// neighbours on average, found by sampling. The graph is then the one cut
 	// at CutoffWeight, unless Operator names one that does not cut: then it is
 	// the full kernel of that bandwidth.
-	MeanDegree float64
+	MeanNeighbours float64
 	// CutoffWeight, if set, cuts the graph where a weight is below it: the
 	// graph within is what is wanted, and the certificate says how far it is
 	// from the full kernel. Default: 1e-3 with MeanDegree; with Bandwidth the
@@ -86,7 +86,7 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	}
 	out := *s
 	reach := out.reach()
-	if reach.Bandwidth == (kernel.Bandwidth{}) && reach.MeanDegree == 0 {
+	if reach.Bandwidth == (kernel.Bandwidth{}) && reach.MeanNeighbours == 0 {
 		return out, fmt.Errorf("%w: a bandwidth or a mean degree is required", ErrSettings)
 	}
 	if err := reach.Check(); err != nil {
@@ -130,34 +130,13 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 
 // reach returns how far the weights of the graph go.
 func (s *Settings) reach() pipeline.Reach {
-	return pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
+	return pipeline.Reach{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
 }
 
 // run returns the settings of the loop.
 func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: workers}
 }
-
-// An Embedding is the outcome of Embed or Continue:
-//
-//	Points *mat.Dense          // a row for each row of the features
-//	Graph  Graph               // what the graph was
-//	Status iterate.Status      // how the run ended
-//	Trace  []iterate.Record    // and how it went, step by step
-type Embedding = pipeline.Embedding
-
-// Graph describes the graph an embedding was made with:
-//
-//	Operator    string              // one of kernel.OperatorNames
-//	Bandwidth   kernel.Bandwidth
-//	Radius      float64             // cutoff; +Inf where every pair has a weight
-//	Neighbours  float64             // mean number of neighbours a row has a weight for
-//	MeanDegree  float64             // mean row sum of the weights
-//	Certificate kernel.Certificate  // its rows in the order of the features
-//	Cost        kernel.Cost
-//	BuildTime   time.Duration
-//	StepTime    time.Duration       // all steps together
-type Graph = pipeline.Graph
 
 // Embed embeds the features, n rows of d values, with a label for each row;
 // labels may be nil when Coefficient is 0. Neither is changed.
@@ -166,11 +145,11 @@ type Graph = pipeline.Graph
 // ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
 // ErrMemory, iterate.ErrDiverged, and that of ctx. Messages name rows and settings,
 // never values of rows.
-func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
-	return call(e, "embed", func() (*Embedding, error) { return e.embed(ctx, features, labels, settings) })
+func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
+	return call(e, "embed", func() (*iterate.Embedding, error) { return e.embed(ctx, features, labels, settings) })
 }
 
-func (e *Engine) embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
+func (e *Engine) embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
 	s, err := settings.withDefaults(features)
 	if err != nil {
 		return nil, err

@@ -1,28 +1,13 @@
 package privatemail
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
-
-// ErrClosed reports the use of an Engine after Close.
-var ErrClosed = errors.New("privatemail: engine is closed")
-
-// ErrSettings reports a setting outside its range.
-var ErrSettings = iterate.ErrSettings
-
-// ErrZeroRow reports a row of zeros where rows are to be divided by their norm.
-var ErrZeroRow = points.ErrZeroRow
-
-// A ZeroRowError says which row is zero. Row counts from 0. It matches ErrZeroRow.
-type ZeroRowError = points.ZeroRowError
 
 // An Engine owns a fixed set of worker goroutines, from New to Close. Its
 // methods are safe for concurrent use; concurrent calls share the workers.

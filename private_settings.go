@@ -180,12 +180,6 @@ func (s *PrivateSettings) rest(budget int64, n, d int) (int64, error) {
 	return pipeline.Reserve(budget, own, fmt.Sprintf("private step of %d x %d", n, s.Columns))
 }
 
-// boundBytes returns what a bound for n rows takes: the start, its rows about their
-// mean, class sums twice, and some numbers a row.
-func (s *PrivateSettings) boundBytes(n int) float64 {
-	return float64(n) * (float64(s.Columns)*(8+8+8+8) + 48)
-}
-
 const (
 	denseRows  = 1 << 16
 	edgeWeight = 1e-3

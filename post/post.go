@@ -48,9 +48,9 @@ type Settings struct {
 	// of the first step, as in the paper, which suits only a start Q of its
 	// size: far below it every weight is 1 and the graph carries nothing.
 	Bandwidth kernel.Bandwidth
-	// MeanDegree asks instead for the bandwidth at which rows have this many
+	// MeanNeighbours asks instead for the bandwidth at which rows have this many
 	// neighbours on average.
-	MeanDegree float64
+	MeanNeighbours float64
 	// CutoffWeight, Tolerance, Operator and Isolated are those of
 	// privatemail.Settings.
 	CutoffWeight float64
@@ -76,10 +76,6 @@ type Settings struct {
 	BudgetBytes int64
 	Progress    func(stage string, done, total int)
 }
-
-// An Embedding is the outcome of Continue, the same type as
-// privatemail.Embedding.
-type Embedding = pipeline.Embedding
 
 // Points returns the released matrix Q + Step Grid, or ErrScale where float64 does
 // not hold it.
@@ -125,7 +121,7 @@ func points(ctx context.Context, r *release.Release) (blas64.General, error) {
 // iterate.ErrSettings, kernel.ErrNonFinite for an Alpha that is no number,
 // kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
 // ErrMemory, iterate.ErrDiverged, and that of ctx.
-func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*Embedding, error) {
+func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {
 	out, err := embed(ctx, r, labels, s)
 	if err != nil {
 		return nil, fmt.Errorf("post: %w", err)
@@ -133,11 +129,11 @@ func Continue(ctx context.Context, r *release.Release, labels *release.PublicLab
 	return out, nil
 }
 
-func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*Embedding, error) {
+func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {
 	if s == nil {
 		s = new(Settings)
 	}
-	reach := pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
+	reach := pipeline.Reach{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
 	if err := reach.Check(); err != nil {
 		return nil, err
 	}

@@ -194,7 +194,7 @@ func embedSubject(ctx context.Context, kind string, n, d, k, workers int) (*subj
 	if y == nil {
 		y = labelsOf(n)
 	}
-	settings := &privatemail.Settings{MeanDegree: neighbours, Operator: "csr", Coefficient: 0.1, Columns: k, Steps: iterateSteps, Seed: 1}
+	settings := &privatemail.Settings{MeanNeighbours: neighbours, Operator: "csr", Coefficient: 0.1, Columns: k, Steps: iterateSteps, Seed: 1}
 	sub := &subject{roof: roofRead, eta: math.NaN(), etaP99: math.NaN(), memory: true}
 	sub.run = func(ctx context.Context) error {
 		e, err := privatemail.New(privatemail.WithWorkers(workers))

@@ -37,7 +37,7 @@ func TestDescribe(t *testing.T) {
 	op := turned{certificate: kernel.Certificate{Row: own}}
 	b := kernel.Sigma(2)
 	g := Describe(op, b)
-	if g.Operator != "turned" || g.Bandwidth != b || g.MeanDegree != 3 || g.Cost.NNZ != 7 || !math.IsInf(g.Radius, 1) || g.Neighbours != 2 {
+	if g.Operator != "turned" || g.Bandwidth != b || g.MeanDegree != 3 || g.Cost.NNZ != 7 || !math.IsInf(g.Radius, 1) || g.MeanNeighbours != 2 {
 		t.Errorf("%+v", g)
 	}
 	if want := []float32{.2, .3, .1}; !slices.Equal(g.Certificate.Row, want) {
@@ -46,8 +46,8 @@ func TestDescribe(t *testing.T) {
 	if !slices.Equal(own, []float32{.1, .2, .3}) {
 		t.Error("the operator's own rows were turned")
 	}
-	if g := Describe(cut{op}, b); g.Radius != 0.5 || g.Neighbours != 1.5 {
-		t.Errorf("radius %g, %g neighbours", g.Radius, g.Neighbours)
+	if g := Describe(cut{op}, b); g.Radius != 0.5 || g.MeanNeighbours != 1.5 {
+		t.Errorf("radius %g, %g neighbours", g.Radius, g.MeanNeighbours)
 	}
 	op.certificate.Row = nil
 	if g := Describe(op, b); g.Certificate.Row != nil {
@@ -57,10 +57,10 @@ func TestDescribe(t *testing.T) {
 
 func TestReachCheck(t *testing.T) {
 	for name, r := range map[string]Reach{
-		"both":              {Bandwidth: kernel.Sigma(1), MeanDegree: 3},
-		"negative degree":   {MeanDegree: -1},
-		"degree NaN":        {MeanDegree: math.NaN()},
-		"cutoff of 1":       {MeanDegree: 3, CutoffWeight: 1},
+		"both":              {Bandwidth: kernel.Sigma(1), MeanNeighbours: 3},
+		"negative degree":   {MeanNeighbours: -1},
+		"degree NaN":        {MeanNeighbours: math.NaN()},
+		"cutoff of 1":       {MeanNeighbours: 3, CutoffWeight: 1},
 		"negative cutoff":   {Bandwidth: kernel.Sigma(1), CutoffWeight: -0.1},
 		"cutoff not number": {Bandwidth: kernel.Sigma(1), CutoffWeight: math.NaN()},
 	} {
@@ -68,7 +68,7 @@ func TestReachCheck(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, r := range []Reach{{}, {Bandwidth: kernel.Sigma(1), CutoffWeight: 0.5}, {MeanDegree: 3}} {
+	for _, r := range []Reach{{}, {Bandwidth: kernel.Sigma(1), CutoffWeight: 0.5}, {MeanNeighbours: 3}} {
 		if err := r.Check(); err != nil {
 			t.Errorf("%+v: %v", r, err)
 		}
@@ -97,11 +97,11 @@ func TestSettle(t *testing.T) {
 		t.Errorf("%v, radius %g", b, radius)
 	}
 	// The mean degree says the same about the bandwidth whether or not it is cut.
-	b, radius := settle(Reach{MeanDegree: 10}, "csr")
+	b, radius := settle(Reach{MeanNeighbours: 10}, "csr")
 	if !(radius > 0) {
 		t.Errorf("csr is not cut: radius %g", radius)
 	}
-	if whole, none := settle(Reach{MeanDegree: 10}, "dense"); whole != b || none != 0 {
+	if whole, none := settle(Reach{MeanNeighbours: 10}, "dense"); whole != b || none != 0 {
 		t.Errorf("dense: %v, radius %g, csr has %v", whole, none, b)
 	}
 	var bad Reach

@@ -1,0 +1,185 @@
+package privatemail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// A privatePlan is what a private first step is made with. It follows from public
+// numbers: from the settings, the number of rows and, where all rows but one are public,
+// from those.
+type privatePlan struct {
+	settings    *PrivateSettings
+	query       sensitivity.Query
+	operator    string // that makes the step: dense, background or poly
+	order       int    // of poly
+	q           blas64.General
+	bound       sensitivity.Bound
+	calibration mechanism.Calibration
+}
+
+// beforeRows plans all that needs no row of the n x d features: the query, the start and,
+// unless the bound is one among public rows, the noise.
+func (p *privatePlan) beforeRows(ctx context.Context, n, d int) (err error) {
+	if err := p.draw(ctx, n); err != nil {
+		return err
+	}
+	if !p.settings.RestPublic {
+		if p.bound, err = p.tight(p.settings.Relation); err != nil {
+			return err
+		}
+		if err := p.calibrate(d); err != nil {
+			return err
+		}
+	}
+	return p.settings.checkTable(n)
+}
+
+// afterRows chooses the noise where that was left to public rows.
+func (p *privatePlan) afterRows(ctx context.Context, rows *kernel.UnitRows, labels []int32, d int) (err error) {
+	if !p.settings.RestPublic {
+		return nil
+	}
+	if p.bound, err = p.known(ctx, rows, labels); err != nil {
+		return err
+	}
+	return p.calibrate(d)
+}
+
+// draw fixes the query and draws the public start.
+func (p *privatePlan) draw(ctx context.Context, n int) (err error) {
+	s := p.settings
+	p.operator = s.operator(n)
+	if p.query, err = s.query(p.operator); err != nil {
+		return err
+	}
+	p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ)
+	return err
+}
+
+// tight is the bound under a relation for all rows of a unit that may be private.
+func (p *privatePlan) tight(relation sensitivity.Relation) (sensitivity.Bound, error) {
+	s := p.settings
+	return s.group(sensitivity.Tight(relation, p.query, p.q, sensitivity.Rows{Private: s.PrivateRows}))
+}
+
+// known is the bound for one private row among public ones.
+func (p *privatePlan) known(ctx context.Context, rows *kernel.UnitRows, labels []int32) (sensitivity.Bound, error) {
+	s := p.settings
+	if len(s.PrivateRows) != 1 {
+		return sensitivity.Bound{}, fmt.Errorf("%w: the rest is public where one row is private, not %d", ErrSettings, len(s.PrivateRows))
+	}
+	row := s.PrivateRows[0]
+	if row < 0 || row >= rows.N() {
+		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row, rows.N())
+	}
+	public := sensitivity.Public{Row: row, Features: rows.Except(row), Labels: make([]int32, rows.N()-1)}
+	if labels != nil {
+		copy(public.Labels, labels[:row])
+		copy(public.Labels[row:], labels[row+1:])
+		if !s.Relation.LabelPrivate() {
+			public.Label = labels[row]
+		}
+	}
+	return s.group(sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil))
+}
+
+// group turns the bound for one row into that for the rows of a unit.
+func (s *PrivateSettings) group(b sensitivity.Bound, err error) (sensitivity.Bound, error) {
+	if err != nil || s.Records <= 1 {
+		return b, err
+	}
+	return b.Group(s.Records)
+}
+
+// inflate adds the error of the computed step, for features in d dimensions, to the
+// bound: that of rounding and, for poly, that of its polynomial.
+func (p *privatePlan) inflate(d int) error {
+	eta, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
+	if err == nil && p.operator == "poly" {
+		var polynomial sensitivity.Eta
+		switch polynomial, err = p.chooseOrder(d, eta); {
+		case err == nil:
+			eta = polynomial
+		case errors.Is(err, kernel.ErrTolerance) && p.settings.Operator == "":
+			p.operator, err = "dense", nil
+		}
+	}
+	if err == nil {
+		p.bound, err = p.bound.Inflate(eta)
+	}
+	return err
+}
+
+// polyShare is the most that the error of poly may add to the sensitivity beside the
+// rounding that every operator has, as a part of it: the noise is larger by as much.
+const polyShare = 0.01
+
+// computed says how the step is computed.
+func (p *privatePlan) computed() string {
+	switch p.operator {
+	case "poly":
+		return fmt.Sprintf("float64, a polynomial of degree %d", p.order)
+	case "background":
+		return "float64, pairs within the radius"
+	}
+	return "float64, every pair"
+}
+
+// chooseOrder finds the least order of poly whose error, counted twice, is at most
+// polyShare of the bound above that of computing every pair, and returns that error.
+// It uses public numbers alone: the range of weights between unit rows, the bound,
+// and Q. kernel.ErrTolerance is returned where no order will do.
+func (p *privatePlan) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta, error) {
+	for p.order = 0; ; p.order++ {
+		entry, rounding, err := kernel.UnitPolyError(p.settings.Bandwidth, p.q.Rows, d, p.order)
+		if errors.Is(err, kernel.ErrTolerance) && p.order < kernel.MaxUnitPolyOrder(d) {
+			continue // too low
+		}
+		if err != nil {
+			return sensitivity.Eta{}, err
+		}
+		eta, err := sensitivity.EntryError(p.query, p.q, entry)
+		if err != nil {
+			return sensitivity.Eta{}, err
+		}
+		computed, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
+		if errors.Is(err, sensitivity.ErrEntryError) {
+			// Its sums are rounded too coarsely, and those of higher orders more so.
+			return sensitivity.Eta{}, fmt.Errorf("%w: poly: %w", kernel.ErrTolerance, err)
+		}
+		if err != nil {
+			return sensitivity.Eta{}, err
+		}
+		if eta, err = eta.Plus(computed); err != nil {
+			return sensitivity.Eta{}, err
+		}
+		if 2*(eta.Value()-dense.Value()) <= polyShare*p.bound.Exact() {
+			return eta, nil
+		}
+	}
+}
+
+// calibrate chooses the noise.
+func (p *privatePlan) calibrate(d int) error {
+	if err := p.inflate(d); err != nil {
+		return err
+	}
+	reach, err := sensitivity.Displacement(p.query, p.q)
+	if err != nil {
+		return err
+	}
+	reach += p.bound.Eta() // no entry is further off than all together
+	p.calibration, err = mechanism.Calibrate(mechanism.Params{
+		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Sensitivity: p.bound, Reach: reach, Rule: p.settings.Rule,
+	})
+	return err
+}
