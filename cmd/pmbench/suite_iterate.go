@@ -128,7 +128,7 @@ func (l *lab) convergeOperator(ctx context.Context, n, workers int) (*kernel.CSR
 }
 
 // eigenvectors returns the leading ones of a graph, and an error unless they converged.
-func (l *lab) eigenvectors(ctx context.Context, op *kernel.CSR, workers int) (*iterate.Eigenmap, error) {
+func (l *lab) eigenvectors(ctx context.Context, op *kernel.CSR, workers int) (*iterate.Eigenvectors, error) {
 	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
 		&iterate.ConvergeSettings{Columns: convergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.workers(workers)})
 	if err == nil && out.Status != iterate.Converged {
