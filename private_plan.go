@@ -178,7 +178,7 @@ func (p *privatePlan) calibrate(d int) error {
 		return err
 	}
 	reach += p.bound.Eta() // no entry is further off than all together
-	p.calibration, err = mechanism.Calibrate(mechanism.Params{
+	p.calibration, err = mechanism.Calibrate(mechanism.CalibrationSettings{
 		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Sensitivity: p.bound, Reach: reach, Rule: p.settings.Rule,
 	})
 	return err

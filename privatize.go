@@ -85,7 +85,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 	if err != nil {
 		return nil, err
 	}
-	return mechanism.Privatize(ctx, plan.calibration, s.Ledger, s.request(f, labels), e.workers)
+	return mechanism.Privatize(ctx, plan.calibration, s.Ledger, s.released(f, labels), e.workers)
 }
 
 // checkPayment refuses what concerns the payer and the labels and needs no data.
@@ -94,7 +94,7 @@ func (s *PrivateSettings) checkPayment() error {
 		return err
 	}
 	if s.Relation != 0 { // without one there is no bound, which says so
-		if err := s.labelRequest().Check(s.Relation); err != nil {
+		if err := s.labels().Check(s.Relation); err != nil {
 			return err
 		}
 	}
@@ -177,22 +177,22 @@ func (s *PrivateSettings) checkBudget(c mechanism.Calibration) error {
 	return ledger.Covers(s.Unit, c.Spend(s.LabelEpsilon))
 }
 
-// request returns what the mechanism is asked to release: f - Q, with the labels when
-// they are to be randomised.
-func (s *PrivateSettings) request(displacement blas64.General, labels []int32) mechanism.Request {
-	r := mechanism.Request{
-		Displacement: displacement, Unit: s.Unit, Labels: s.labelRequest(),
+// released returns what is to be released: f - Q, with the labels when they are to be
+// randomised.
+func (s *PrivateSettings) released(displacement blas64.General, labels []int32) mechanism.FirstStep {
+	f := mechanism.FirstStep{
+		Displacement: displacement, Unit: s.Unit, Labels: s.labels(),
 		Query: release.Query{
 			Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha, Table: s.Table, Classes: s.Classes, SigmaQ: s.SigmaQ, Seed: s.Seed,
 		},
 	}
 	if s.LabelMode == release.ModeRandomised {
-		r.Labels.Values = labels
+		f.Labels.Values = labels
 	}
-	return r
+	return f
 }
 
-// labelRequest returns the label mode and its price, without labels.
-func (s *PrivateSettings) labelRequest() mechanism.LabelRequest {
-	return mechanism.LabelRequest{Mode: s.LabelMode, Epsilon: s.LabelEpsilon}
+// labels returns the label mode and its price, without labels.
+func (s *PrivateSettings) labels() mechanism.LabelSettings {
+	return mechanism.LabelSettings{Mode: s.LabelMode, Epsilon: s.LabelEpsilon}
 }

@@ -92,6 +92,23 @@ func PayerID(budget Budget, unit Unit) (id [sha256.Size]byte, err error) {
 	return budget.payer(unit), nil
 }
 
+// CheckPayer tells before any work whether there is somebody to pay for a release: a
+// budget, and a unit of it. Errors are ErrLedger and ErrParam.
+func CheckPayer(budget Budget, unit Unit) error {
+	if err := checkBudget(budget); err != nil {
+		return err
+	}
+	return unit.check()
+}
+
+// checkBudget refuses no budget, and a ledger that was never opened.
+func checkBudget(budget Budget) error {
+	if ledger, ok := budget.(*Ledger); budget == nil || ok && (ledger == nil || ledger.state == nil) {
+		return fmt.Errorf("mechanism: neither an opened ledger nor NoLedger: %w", ErrLedger)
+	}
+	return nil
+}
+
 // payerID returns SHA-256 of a name for its purpose, the number drawn when the ledger
 // was created, the kind of the unit and its name.
 func payerID(ledger [16]byte, unit Unit) [sha256.Size]byte {

@@ -55,3 +55,24 @@ func (e *ParamError) Error() string {
 }
 
 func (e *ParamError) Unwrap() error { return ErrParam }
+
+// A BudgetError says what was asked and what is left. It matches
+// ErrBudgetExceeded.
+type BudgetError struct {
+	UnitKind         string // not the unit itself
+	Asked, Remaining Pots
+	Total            Total
+}
+
+func (e *BudgetError) Error() string {
+	t := e.Total
+	return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked %s, remaining %s of %s",
+		e.UnitKind, t.describe(e.Asked), t.describe(e.Remaining), t)
+}
+
+func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }
+
+func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }
+
+// ledgerFailure says that the system failed.
+func ledgerFailure(err error) error { return fmt.Errorf("mechanism: %w: %w", ErrLedger, err) }

@@ -77,7 +77,7 @@ func readSnapshot(path string, at *pin) (*Snapshot, error) {
 
 func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 	out := &Snapshot{places: make(map[unitHash]int)}
-	entries := make(map[uint64]int) // by sequence, of those not committed
+	pending := make(map[uint64]int) // entries by sequence, of those not committed
 	state, _, err := readLedger(f, size, func(s *ledgerState, b *block) error {
 		if err := at.visit(s, b); err != nil {
 			return err
@@ -85,27 +85,13 @@ func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 		switch {
 		case b == nil: // the header
 		case b[0] == commitRecord:
-			e := &out.Entries[entries[b.word(64)]]
+			e := &out.Entries[pending[b.word(64)]]
 			e.Committed, e.Sum = true, [sha256.Size]byte(b[32:])
-			delete(entries, b.word(64))
+			delete(pending, b.word(64))
 		default:
-			unit := unitHash(b[32:])
-			place, ok := out.places[unit]
-			if !ok {
-				place = len(out.Balances)
-				out.places[unit] = place
-				out.Balances = append(out.Balances, Balance{Unit: hex.EncodeToString(unit[:6]), UnitKind: unitKinds[b[1]-1]})
-			}
-			entries[b.word(8)] = len(out.Entries)
+			pending[b.word(8)] = len(out.Entries)
 			cost, _ := s.header.total.Kind.cost(b) // it was checked
-			out.Entries = append(out.Entries, Entry{
-				Sequence:  b.word(8),
-				Unit:      out.Balances[place].Unit,
-				UnitKind:  out.Balances[place].UnitKind,
-				ReleaseID: [16]byte(b[16:]),
-				Cost:      cost,
-				Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
-			})
+			out.addEntry(b, cost)
 		}
 		return nil
 	})
@@ -115,20 +101,45 @@ func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.header = state.header
-	out.LedgerID, out.Total, out.Whole = state.header.id, state.header.total, state.header.whole
-	out.Sequence, out.Hash = state.sequence, state.sum
+	out.close(state)
+	return out, nil
+}
+
+// addEntry adds a spend, and the balance of its unit if it is the unit's first.
+func (s *Snapshot) addEntry(b *block, cost Pots) {
+	unit := unitHash(b[32:])
+	place, ok := s.places[unit]
+	if !ok {
+		place = len(s.Balances)
+		s.places[unit] = place
+		s.Balances = append(s.Balances, Balance{Unit: hex.EncodeToString(unit[:6]), UnitKind: unitKinds[b[1]-1]})
+	}
+	s.Entries = append(s.Entries, Entry{
+		Sequence:  b.word(8),
+		Unit:      s.Balances[place].Unit,
+		UnitKind:  s.Balances[place].UnitKind,
+		ReleaseID: [16]byte(b[16:]),
+		Cost:      cost,
+		Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
+	})
+}
+
+// close fills in what the last state of the ledger says: its head, the total, and what
+// each unit has spent.
+func (s *Snapshot) close(state *ledgerState) {
+	s.header = state.header
+	s.LedgerID, s.Total, s.Whole = state.header.id, state.header.total, state.header.whole
+	s.Sequence, s.Hash = state.sequence, state.sum
 	known := make(map[Pots]float64) // many units have spent the same
-	for unit, place := range out.places {
-		b, spent := &out.Balances[place], state.spent[unit]
+	for unit, place := range s.places {
+		b, spent := &s.Balances[place], state.spent[unit]
 		epsilon, ok := known[spent]
 		if !ok {
-			epsilon = out.Total.epsilonWithin(spent, out.Total.Delta)
+			epsilon = s.Total.epsilonWithin(spent, s.Total.Delta)
 			known[spent] = epsilon
 		}
-		b.Spent, b.Remaining, b.Epsilon = spent, out.Whole.minus(spent), epsilon
+		b.Spent, b.Remaining, b.Epsilon = spent, s.Whole.minus(spent), epsilon
 	}
-	return out, nil
 }
 
 // Balance returns the balance of a unit. The error is ErrUnknownUnit for one that

@@ -44,15 +44,15 @@ func made(t testing.TB, n int, mode string) *release.Release {
 	if bound, err = bound.Inflate(eta); err != nil {
 		t.Fatal(err)
 	}
-	c, err := mechanism.Calibrate(mechanism.Params{Epsilon: 4, Delta: 1e-4, Sensitivity: bound, Reach: 10})
+	c, err := mechanism.Calibrate(mechanism.CalibrationSettings{Epsilon: 4, Delta: 1e-4, Sensitivity: bound, Reach: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := mechanism.Request{
+	request := mechanism.FirstStep{
 		Displacement: blas64.General{Rows: n, Cols: 2, Stride: 2, Data: make([]float64, 2*n)},
 		Query:        release.Query{Sigma: 2, Alpha: 0.5, Table: "equal", Classes: 4, SigmaQ: 1, Seed: 5},
 		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "x"},
-		Labels:       mechanism.LabelRequest{Mode: mode},
+		Labels:       mechanism.LabelSettings{Mode: mode},
 	}
 	if mode == release.ModeRandomised {
 		request.Labels.Epsilon, request.Labels.Values = 3, labels(n)
