@@ -103,8 +103,8 @@ func EpsilonAt(mu, delta float64) (float64, error) {
 	return epsilonAt(mu, delta), nil
 }
 
-// CalibrationSettings is what a release is to be worth. Nothing in it has a default but the
-// rule, and nothing in it may depend on private data.
+// CalibrationSettings say what a release is to be worth. None of them has a default but
+// the rule, and none may depend on private data.
 type CalibrationSettings struct {
 	// Epsilon is in [1e-6, 100], Delta in [1e-100, 0.1].
 	Epsilon, Delta float64
@@ -230,9 +230,6 @@ func (c Calibration) L2Sensitivity() float64 { return c.total }
 // GridError is what rounding to the grid can add to the distance of two
 // neighbours, Step times the root of the number of coordinates, rounded up.
 func (c Calibration) GridError() float64 { return c.gridError }
-
-// NoiseMultiplier is Sigma/L2Sensitivity.
-func (c Calibration) NoiseMultiplier() float64 { return c.Sigma() / c.total }
 
 // Mu is L2Sensitivity/Sigma, rounded up: the noise makes a release
 // Mu-Gaussian-private, whatever rule chose Sigma. Randomised labels come on top.

@@ -122,8 +122,9 @@ func TestCalibrateVectors(t *testing.T) {
 				continue
 			}
 			c := calibrate(t, CalibrationSettings{Epsilon: v.epsilon, Delta: v.delta, Sensitivity: b, Rule: rule})
-			if !near(c.NoiseMultiplier()*v.sensitivity, want, 1e-11) {
-				t.Errorf("(%g, %g) %v: %.15g, want %.12g", v.epsilon, v.delta, rule, c.NoiseMultiplier()*v.sensitivity, want)
+			multiplier := c.Sigma() / c.L2Sensitivity()
+			if !near(multiplier*v.sensitivity, want, 1e-11) {
+				t.Errorf("(%g, %g) %v: %.15g, want %.12g", v.epsilon, v.delta, rule, multiplier*v.sensitivity, want)
 				continue // the series of the oracle are for arguments near these
 			}
 			if !near(c.Sigma(), want/v.sensitivity*b.Value(), 1e-8) {
@@ -317,7 +318,7 @@ func TestTotalSensitivity(t *testing.T) {
 				if mu.Cmp(exact) < 0 || bigOf(c.Rho()).Cmp(bigMul(bigMul(mu, mu), bigOf(0.5))) < 0 {
 					t.Errorf("mu %g or rho %g is not rounded up", c.Mu(), c.Rho())
 				}
-				if !near(c.Mu()*c.NoiseMultiplier(), 1, 1e-14) || !near(c.Rho(), c.Mu()*c.Mu()/2, 1e-15) {
+				if !near(c.Mu()*c.Sigma()/c.L2Sensitivity(), 1, 1e-14) || !near(c.Rho(), c.Mu()*c.Mu()/2, 1e-15) {
 					t.Errorf("mu %g and rho %g contradict the multiplier", c.Mu(), c.Rho())
 				}
 			}

@@ -45,9 +45,9 @@ func errUnknown(kind string) error {
 // A ParamError names a parameter, what was given and what is allowed. No field
 // of it ever holds a value of the data. It matches ErrParam.
 type ParamError struct {
-	Field   string
-	Value   float64
-	Allowed string
+	Field   string  // the name of the parameter
+	Value   float64 // what was given
+	Allowed string  // what is allowed, in words
 }
 
 func (e *ParamError) Error() string {
@@ -59,9 +59,9 @@ func (e *ParamError) Unwrap() error { return ErrParam }
 // A BudgetError says what was asked and what is left. It matches
 // ErrBudgetExceeded.
 type BudgetError struct {
-	UnitKind         string // not the unit itself
+	UnitKind         string // of the unit, which is not named
 	Asked, Remaining Pots
-	Total            Total
+	Total            Total // of the ledger
 }
 
 func (e *BudgetError) Error() string {
@@ -72,6 +72,7 @@ func (e *BudgetError) Error() string {
 
 func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }
 
+// ledgerError says what is wrong with a ledger.
 func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }
 
 // ledgerFailure says that the system failed.

@@ -46,7 +46,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("sensitivity %.4f, noise %.4f, %.4f times as much\n", c.L2Sensitivity(), c.Sigma(), c.NoiseMultiplier())
+	fmt.Printf("sensitivity %.4f, noise %.4f, %.4f times as much\n", c.L2Sensitivity(), c.Sigma(), c.Sigma()/c.L2Sensitivity())
 	fmt.Printf("mu %.4f, rho %.4f\n", c.Mu(), c.Rho())
 
 	// The displacement f - Q would come from the engine.

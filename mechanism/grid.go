@@ -10,8 +10,8 @@ import (
 // noise on top the sum stays a whole number of steps that float64 holds.
 const clampSteps = 1 << 51
 
-// onGrid returns a + b, cut to what a release may hold: noise reaches that far
-// with a probability below exp(-1e6), and cutting is post-processing.
+// onGrid returns a + b, clamped to what a release may hold: noise reaches that far
+// with a probability below exp(-1e6), and clamping is post-processing.
 func onGrid(a, b int64) int64 {
 	sum := a + b
 	switch {

@@ -28,7 +28,7 @@ type Ledger struct {
 	mutex  sync.Mutex
 	file   ledgerFile // nil when closed
 	state  *ledgerState
-	failed error // of a write: what the disk holds is not known
+	failed error // of a write, after which it is not known what the disk holds; nil before
 }
 
 // ledgerFile is the part of an *os.File that a ledger uses.
@@ -57,7 +57,9 @@ func (l *Ledger) Close() error {
 }
 
 // Reserve takes a spend from the budget of a unit, and returns when that is on
-// the disk. The spend is final, whether or not a release follows.
+// the disk. The spend is final, whether or not a release follows. Privatize, Select and
+// NewSeries call it; it is exported for mechanisms of other packages, which pay with it
+// before they draw any noise.
 //
 // The error is a *BudgetError if the spend does not fit, ErrUnknownUnit for a unit
 // that has not spent before and is not said to be New, and ErrLedger for a
@@ -116,7 +118,7 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost P
 }
 
 // Commit notes the SHA-256 of the release that a spend was for, once. A spend
-// without it counts all the same.
+// without it counts all the same. It is exported for those who call Reserve.
 func (l *Ledger) Commit(receipt Receipt, sum [sha256.Size]byte) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

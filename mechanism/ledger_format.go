@@ -44,6 +44,7 @@ const (
 // The number of each kind of unit in the file is its place here plus one.
 var unitKinds = [...]string{release.UnitRecord, release.UnitClient}
 
+// A block is the header or a record.
 type block [blockSize]byte
 
 // chain returns the hash that closes a block after one with hash previous.

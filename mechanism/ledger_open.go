@@ -37,8 +37,8 @@ func CreateLedger(path string, total Total) error {
 	return nil
 }
 
-// OpenLedger opens a ledger and verifies all of it. A last record that was cut
-// short by a crash is completed, and counts, if its contents are there, and is
+// OpenLedger opens a ledger and verifies all of it. A last record that a crash left
+// incomplete is completed, and counts, if its contents are there, and is
 // taken off if they are not, because its spend has not been granted then. Any
 // other damage, and a file that is missing, is ErrLedger. If the ledger is open
 // already, here or in another process, the error is ErrLocked.

@@ -23,13 +23,12 @@ import (
 // paid for.
 //
 // The result depends on the matrix, the calibration and the randomness alone,
-// not on the number of workers; a nil set runs in the caller. Privatize is safe
-// for concurrent use.
+// not on the number of workers, which are nil when the caller works alone. Privatize is
+// safe for concurrent use.
 //
 // Errors are ErrSensitivity when the matrix or its parameters are not those of
 // the bound, ErrNonFinite, ErrParam, ErrLabels, ErrLedger without a budget,
-// ErrEntropy, what the budget says (ErrBudgetExceeded among it), and the
-// context's.
+// ErrEntropy, what the budget says (ErrBudgetExceeded among it), and that of ctx.
 func Privatize(ctx context.Context, c Calibration, budget Budget, f FirstStep, workers *par.Workers) (*release.Release, error) {
 	return privatize(ctx, c, budget, f, workers, system)
 }

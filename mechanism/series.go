@@ -8,8 +8,8 @@ import (
 )
 
 // SeriesSettings describe vectors that are released one after the other, such as
-// the steps of an iteration on private rows, or a single one. Nothing in it has
-// a default, and nothing in it may depend on private data.
+// the steps of an iteration on private rows, or a single one. None of them has a
+// default, and none may depend on private data.
 type SeriesSettings struct {
 	// Epsilon, in [1e-6, 100], and Delta, in [1e-100, 0.1], are for all vectors
 	// together.
@@ -66,7 +66,7 @@ func (p SeriesSettings) Sigma() (float64, error) {
 }
 
 // A Series has been paid for and releases vectors, exactly as many as its
-// parameters say, its copies and all callers taken together. It is safe for
+// settings say, its copies and all callers taken together. It is safe for
 // concurrent use.
 type Series struct {
 	settings SeriesSettings
@@ -109,7 +109,7 @@ func newSeries(budget Budget, unit Unit, p SeriesSettings, source io.Reader) (*S
 func (s *Series) Sigma() float64 { return s.noise.sigma() }
 
 // Release returns x with noise: a new slice on the grid. The number of
-// coordinates is that of the parameters, and coordinates are cut to 2^51 grid
+// coordinates is that of the settings, and coordinates are clamped to 2^51 grid
 // steps, more than 500 Sigma. Errors are ErrParam for another length or one
 // vector too many, ErrNonFinite and ErrEntropy; none of them costs a vector.
 //

@@ -9,14 +9,18 @@ import (
 
 // A Snapshot is what a ledger said when it was read.
 type Snapshot struct {
-	LedgerID [16]byte // drawn when the ledger was created
-	Total    Total
-	Whole    Pots // of the total
+	// LedgerID was drawn when the ledger was created. Copies of a ledger share it.
+	LedgerID [16]byte
+	// Total is what the ledger holds for each unit, Whole the same in its pots.
+	Total Total
+	Whole Pots
 	// Sequence and Hash are those of Ledger.Head.
 	Sequence uint64
 	Hash     [sha256.Size]byte
-	Entries  []Entry   // in order
-	Balances []Balance // in order of the first spend
+	// Entries are the spends, in the order of the ledger.
+	Entries []Entry
+	// Balances are those of the units, in the order of their first spends.
+	Balances []Balance
 
 	header *ledgerHeader
 	places map[unitHash]int // in Balances
@@ -26,20 +30,20 @@ type Snapshot struct {
 type Entry struct {
 	Sequence  uint64 // as in the release
 	Unit      string // as in its Balance
-	UnitKind  string
+	UnitKind  string // as in its Balance
 	ReleaseID [16]byte
-	Cost      Pots
-	Spend     Spend
-	Committed bool
-	// Sum, once committed, is the SHA-256 of the binary form of the release, or
-	// that of a selection. A series has none.
+	Cost      Pots  // in the calculus of the ledger
+	Spend     Spend // as it was asked for
+	Committed bool  // the hash of the release was noted
+	// Sum is the SHA-256 of the binary form of the release, or that of a selection,
+	// zero when it is not committed. A series has none.
 	Sum [sha256.Size]byte
 }
 
 // A Balance is what one unit has spent and can still spend.
 type Balance struct {
 	Unit             string // the first digits of its keyed hash
-	UnitKind         string
+	UnitKind         string // release.UnitRecord or release.UnitClient
 	Spent, Remaining Pots
 	// Epsilon is what was spent, at the Delta of the total; see
 	// Ledger.EpsilonAt.
@@ -57,7 +61,7 @@ func ReadLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Snapsh
 	return readSnapshot(path, &pin{sequence: sequence, hash: hash})
 }
 
-// readSnapshot takes no pin for a ledger in any state.
+// readSnapshot takes a nil pin for a ledger in any state.
 func readSnapshot(path string, at *pin) (*Snapshot, error) {
 	if _, err := regularFile(path); err != nil {
 		return nil, err
