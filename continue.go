@@ -10,7 +10,8 @@ import (
 
 // Continue takes a release further: it rebuilds the graph from the released
 // points and takes the later steps (package post). Nothing private goes in, so
-// it may run anywhere. Workers, level, budget and progress are the engine's.
+// it may run anywhere. labels and settings may be nil, as in post.Continue; the
+// workers, kernels, budget and progress of the settings are those of the engine.
 // Errors: ErrClosed and those of post.Continue.
 func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*iterate.Embedding, error) {
 	return call(e, "continue", func() (*iterate.Embedding, error) {

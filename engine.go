@@ -80,13 +80,13 @@ func WithBudget(bytes int64) Option {
 // moments" and "bounds"; then come "steps" or "eigenvectors" and, with the operator
 // dense, "product" between them. Others may be added.
 type Progress struct {
-	Stage       string
-	Done, Total int
+	Stage       string // the name of the stage
+	Done, Total int    // pieces of it
 }
 
-// WithProgress sets a function that is told of long work. It is called from
-// the workers, one call at a time for each running call of the Engine, and
-// should be quick. Default: none.
+// WithProgress sets a function that is told of long work. The workers call it, one
+// at a time for each running call of the Engine, and it should be quick. Default: nobody
+// is told.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report

@@ -60,18 +60,18 @@ type PrivateSettings struct {
 	// of unit norm within 1e-6. Under the relations with a null record one row
 	// may be zero, and is then the private one.
 	NormalizeRows bool
-	// Operator is "dense", the exact kernel; "poly", a polynomial of the least order
-	// whose error adds no more than a hundredth to the sensitivity, for wide
-	// bandwidths; or "background", the kernel cut at Radius with a constant weight
-	// beyond, which is sparse. Default, from public numbers alone: dense up to
+	// Operator is "dense", the full kernel pair by pair; "poly", the same by a
+	// polynomial of the least order whose error adds no more than a hundredth to the
+	// sensitivity, for wide bandwidths; or "background", the kernel truncated at Radius
+	// with a constant weight beyond, which is sparse. Default, from public numbers alone: dense up to
 	// 65,536 rows; above, background where a weight of 1e-3 is within a distance of
 	// 1, else poly where an order will do, else dense.
 	Operator string
-	// Radius of the operator background. Default: where a weight is 1e-3.
+	// Radius is that of the operator background. Default: where a weight is 1e-3.
 	Radius float64
 
-	// PrivateRows lists the rows that may be private, which must be public
-	// knowledge. Default: any row.
+	// PrivateRows lists the rows that may be private, nil when any row may be. The
+	// list must be public knowledge.
 	PrivateRows []int
 	// RestPublic says that one row is private, named by PrivateRows, and that
 	// all others, their labels and their number are public and do not depend on

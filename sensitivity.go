@@ -22,7 +22,7 @@ type Assessment struct {
 	// Operator makes the step: dense, poly or background. Computed says how.
 	Operator, Computed string
 	// Corrected is the paper's constant with its errors repaired, nil where its
-	// proof does not reach: it needs the exact kernel, alpha >= 0 and a table in
+	// proof does not reach: it needs the full kernel, alpha >= 0 and a table in
 	// [0, 1]. It is for the relation null, whatever was asked for.
 	Corrected *sensitivity.CorrectedBound
 	// Paper is the published constant, nil where it is undefined. It is shown
