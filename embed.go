@@ -85,11 +85,10 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		return Settings{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
 	}
 	out := *s
-	reach := out.reach()
-	if reach.Bandwidth == (kernel.Bandwidth{}) && reach.MeanNeighbours == 0 {
+	if out.Bandwidth == (kernel.Bandwidth{}) && out.MeanNeighbours == 0 {
 		return out, fmt.Errorf("%w: a bandwidth or a mean number of neighbours is required", ErrSettings)
 	}
-	if err := reach.Check(); err != nil {
+	if err := out.graph().Check(); err != nil {
 		return out, err
 	}
 	if err := out.setStart(features); err != nil {
@@ -139,9 +138,9 @@ func (s *Settings) setForm() {
 	}
 }
 
-// reach returns how far the weights of the graph go.
-func (s *Settings) reach() pipeline.Reach {
-	return pipeline.Reach{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
+// graph returns how far the weights of the graph go.
+func (s *Settings) graph() *pipeline.GraphSettings {
+	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
 }
 
 // run returns the settings of the loop.
@@ -258,8 +257,7 @@ func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *k
 			return p, nil, 0, err
 		}
 	}
-	reach := s.reach()
-	s.Bandwidth, err = reach.Settle(ctx, p, o)
+	s.Bandwidth, err = s.graph().Settle(ctx, p, o)
 	return p, o, int64(bytes), err
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -63,6 +64,95 @@ func (p *privatePlan) draw(ctx context.Context, n int) (err error) {
 	}
 	p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ)
 	return err
+}
+
+const (
+	// denseRows is the most rows that are computed pair by pair unless that is asked for.
+	denseRows = 1 << 16
+	// edgeWeight is the weight at the radius of the operator background, unless one is
+	// asked for.
+	edgeWeight = 1e-3
+)
+
+// operator returns the name of the operator for n rows.
+func (s *PrivateSettings) operator(n int) string {
+	switch {
+	case s.Operator != "":
+		return s.Operator
+	case n <= denseRows || s.Radius != 0:
+		return "dense"
+	case s.Bandwidth.Radius(edgeWeight) <= 1:
+		return "background"
+	}
+	return "poly"
+}
+
+// query returns the public numbers of the first step with an operator.
+func (s *PrivateSettings) query(operator string) (q sensitivity.Query, err error) {
+	q = sensitivity.Query{Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha}
+	if q.Table, err = s.boundTable(); err != nil {
+		return q, err
+	}
+	q.Operator, err = s.boundOperator(operator)
+	return q, err
+}
+
+// boundTable returns the label table as the bounds know it.
+func (s *PrivateSettings) boundTable() (sensitivity.Table, error) {
+	switch s.Table {
+	case "equal":
+		return sensitivity.Equal{Classes: s.Classes}, nil
+	case "different":
+		return sensitivity.Different{Classes: s.Classes}, nil
+	case "gaussian":
+		return sensitivity.Gaussian{Classes: s.Classes, Sigma: s.Bandwidth.Sigma()}, nil
+	}
+	if _, err := kernel.TableByName(s.Table, s.Bandwidth); err != nil {
+		return nil, err
+	}
+	return sensitivity.DataDependent{Name: s.Table}, nil // refused by every bound
+}
+
+// boundOperator returns the operator of a name as the bounds know it.
+func (s *PrivateSettings) boundOperator(name string) (sensitivity.Operator, error) {
+	if s.Radius != 0 && name != "background" {
+		return nil, fmt.Errorf("%w: a radius goes with the operator background, not with %s", ErrSettings, name)
+	}
+	switch name {
+	case "dense", "poly":
+		return sensitivity.Full{}, nil
+	case "background":
+		radius := s.Radius
+		if radius == 0 {
+			radius = min(2, s.Bandwidth.Radius(edgeWeight))
+		}
+		return sensitivity.Midpoint(s.Bandwidth.Sigma(), radius), nil
+	case "csr":
+		return sensitivity.Truncated{Radius: s.Bandwidth.Radius(edgeWeight)}, nil // refused by every bound
+	}
+	return nil, fmt.Errorf("%w: no operator %q for a private step; there are dense, poly and background", ErrSettings, name)
+}
+
+// checkTable refuses a Gaussian table that labels in 0 .. Classes-1 could make
+// too large. How many labels there are is private, so they do not decide it.
+func (s *PrivateSettings) checkTable(n int) error {
+	if s.Table != "gaussian" || s.Alpha == 0 {
+		return nil
+	}
+	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
+		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes; state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
+	}
+	return nil
+}
+
+// operatorBytes returns what unit rows, starts and results leave of the budget for the
+// operator, from public numbers alone.
+func (s *PrivateSettings) operatorBytes(budget int64, n, d int) (int64, error) {
+	own := float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
+	if s.RestPublic {
+		own += float64(n) * float64(d) * 16 // the public rows, and centred
+	}
+	return pipeline.Reserve(budget, own, fmt.Sprintf("private step of %d x %d", n, s.Columns))
 }
 
 // tight is the bound under a relation for all rows of a unit that may be private.

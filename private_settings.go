@@ -3,7 +3,6 @@ package privatemail
 import (
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -108,79 +107,3 @@ func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 	}
 	return out, nil
 }
-
-// operator returns the name of the operator for n rows.
-func (s *PrivateSettings) operator(n int) string {
-	switch {
-	case s.Operator != "":
-		return s.Operator
-	case n <= denseRows || s.Radius != 0:
-		return "dense"
-	case s.Bandwidth.Radius(edgeWeight) <= 1:
-		return "background"
-	}
-	return "poly"
-}
-
-// query returns the public numbers of the first step with an operator.
-func (s *PrivateSettings) query(name string) (sensitivity.Query, error) {
-	q := sensitivity.Query{Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha}
-	switch s.Table {
-	case "equal":
-		q.Table = sensitivity.Equal{Classes: s.Classes}
-	case "different":
-		q.Table = sensitivity.Different{Classes: s.Classes}
-	case "gaussian":
-		q.Table = sensitivity.Gaussian{Classes: s.Classes, Sigma: q.Sigma}
-	default:
-		if _, err := kernel.TableByName(s.Table, s.Bandwidth); err != nil {
-			return q, err
-		}
-		q.Table = sensitivity.DataDependent{Name: s.Table} // refused by every bound
-	}
-	if s.Radius != 0 && name != "background" {
-		return q, fmt.Errorf("%w: a radius goes with the operator background, not with %s", ErrSettings, name)
-	}
-	switch name {
-	case "dense", "poly":
-		q.Operator = sensitivity.Full{}
-	case "background":
-		radius := s.Radius
-		if radius == 0 {
-			radius = min(2, s.Bandwidth.Radius(edgeWeight))
-		}
-		q.Operator = sensitivity.Midpoint(q.Sigma, radius)
-	case "csr":
-		q.Operator = sensitivity.Truncated{Radius: s.Bandwidth.Radius(edgeWeight)} // refused by every bound
-	default:
-		return q, fmt.Errorf("%w: no operator %q for a private step; there are dense, poly and background", ErrSettings, name)
-	}
-	return q, nil
-}
-
-// checkTable refuses a Gaussian table that labels in 0 .. Classes-1 could make
-// too large. How many labels there are is private, so they do not decide it.
-func (s *PrivateSettings) checkTable(n int) error {
-	if s.Table != "gaussian" || s.Alpha == 0 {
-		return nil
-	}
-	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
-		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes; state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
-	}
-	return nil
-}
-
-// rest returns what unit rows, starts and results leave of the budget for the
-// operator, from public numbers alone.
-func (s *PrivateSettings) rest(budget int64, n, d int) (int64, error) {
-	own := float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
-	if s.RestPublic {
-		own += float64(n) * float64(d) * 16 // the public rows, and centred
-	}
-	return pipeline.Reserve(budget, own, fmt.Sprintf("private step of %d x %d", n, s.Columns))
-}
-
-const (
-	denseRows  = 1 << 16
-	edgeWeight = 1e-3
-)

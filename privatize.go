@@ -60,7 +60,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 		return nil, err
 	}
 	budget := e.budget()
-	rest, err := s.rest(budget, n, d)
+	rest, err := s.operatorBytes(budget, n, d)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 	if err := plan.afterRows(ctx, rows, labels, d); err != nil {
 		return nil, err
 	}
-	if err := s.checkBudget(plan.calibration); err != nil {
+	if err := s.checkLedger(plan.calibration); err != nil {
 		return nil, err
 	}
 	f, err := e.firstStep(ctx, rows, labels, &plan, rest)
@@ -168,8 +168,8 @@ func (s *PrivateSettings) checkLabels(rows *kernel.UnitRows, labels []int32) err
 	return nil
 }
 
-// checkBudget refuses a spend that the ledger cannot pay, before the long work.
-func (s *PrivateSettings) checkBudget(c mechanism.Calibration) error {
+// checkLedger refuses a spend that the ledger cannot pay, before the long work.
+func (s *PrivateSettings) checkLedger(c mechanism.Calibration) error {
 	ledger, ok := s.Ledger.(*mechanism.Ledger)
 	if !ok {
 		return nil

@@ -50,11 +50,11 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	if err != nil {
 		return nil, err
 	}
-	reach := s.reach()
-	if reach.Bandwidth == (kernel.Bandwidth{}) {
-		reach.Bandwidth = kernel.Sigma(r.Query.Sigma)
+	graph := s.graph()
+	if graph.Bandwidth == (kernel.Bandwidth{}) {
+		graph.Bandwidth = kernel.Sigma(r.Query.Sigma)
 	}
-	b, err := reach.Settle(ctx, x, o)
+	b, err := graph.Settle(ctx, x, o)
 	if err != nil {
 		return nil, err
 	}

@@ -54,8 +54,7 @@ func (s *Settings) withDefaults() (out Settings, err error) {
 	if s != nil {
 		out = *s
 	}
-	reach := out.reach()
-	if err := reach.Check(); err != nil {
+	if err := out.graph().Check(); err != nil {
 		return out, err
 	}
 	switch {
@@ -67,9 +66,9 @@ func (s *Settings) withDefaults() (out Settings, err error) {
 	return out, out.run().Check()
 }
 
-// reach returns how far the weights of the graph go.
-func (s *Settings) reach() pipeline.Reach {
-	return pipeline.Reach{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
+// graph returns how far the weights of the graph go.
+func (s *Settings) graph() *pipeline.GraphSettings {
+	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
 }
 
 // run returns the settings of the loop.
@@ -87,13 +86,13 @@ func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *k
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: r.Columns,
 		Workers: s.Workers, Kernels: s.Kernels, Progress: s.Progress,
 	}
-	o.BudgetBytes, err = rest(s.BudgetBytes, r, labels)
+	o.BudgetBytes, err = graphBytes(s.BudgetBytes, r, labels)
 	return o, err
 }
 
-// rest returns what the points, the iterates, the result and the class sums
+// graphBytes returns what the points, the iterates, the result and the class sums
 // leave of the budget.
-func rest(budget int64, r *release.Release, labels *kernel.Labels) (int64, error) {
+func graphBytes(budget int64, r *release.Release, labels *kernel.Labels) (int64, error) {
 	if budget == 0 {
 		budget = mem.Budget()
 	}
