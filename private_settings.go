@@ -62,9 +62,9 @@ type PrivateSettings struct {
 	// Operator is "dense", the full kernel pair by pair; "poly", the same by a
 	// polynomial of the least order whose error adds no more than a hundredth to the
 	// sensitivity, for wide bandwidths; or "background", the kernel truncated at Radius
-	// with a constant weight beyond, which is sparse. Default, from public numbers alone: dense up to
-	// 65,536 rows; above, background where a weight of 1e-3 is within a distance of
-	// 1, else poly where an order will do, else dense.
+	// with a constant weight beyond, which is sparse. Default, from public numbers
+	// alone: dense up to 65,536 rows; above, background where a weight of 1e-3 is
+	// within a distance of 1, else poly where an order will do, else dense.
 	Operator string
 	// Radius is that of the operator background. Default: where a weight is 1e-3.
 	Radius float64

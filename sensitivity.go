@@ -102,12 +102,11 @@ func (a *Assessment) addPaper(p *privatePlan) {
 // larger: at most twice as large, since the null record lies between them, and at most
 // what sensitivity.Tight gives for the relation Real and the same noise. BetweenRecords
 // returns the smaller of the two, and the first where the release has another bound;
-// mechanism.EpsilonAt turns it into an epsilon. Under the other
-// relations it is Privacy.Mu. Randomised labels cost their own epsilon on top in either
-// case.
+// mechanism.EpsilonAt turns it into an epsilon. Under the other relations it is
+// Privacy.Mu. Randomised labels cost their own epsilon on top in either case.
 //
-// It takes public numbers alone, those of the release. The errors are of a release that
-// release.Check refuses, of memory and of the context.
+// It takes public numbers alone, those of the release. Errors: release.ErrRelease for a
+// nil release, those of release.Check, kernel.ErrMemory, and that of ctx.
 func BetweenRecords(ctx context.Context, r *release.Release) (mu float64, err error) {
 	if r == nil {
 		return 0, fmt.Errorf("privatemail: between records: there is no release: %w", release.ErrRelease)

@@ -31,13 +31,13 @@ import (
 // The method is subspace iteration on a block of k + 8 columns. A Chebyshev
 // polynomial of M makes the wanted directions grow, a Rayleigh-Ritz projection
 // sorts them, until |M u - lambda u| <= Tolerance for each of the k: up to 20
-// products for a projection, in float32 with sums over rows in float64. Every
-// operator will do: all it is asked for is its product. The bits are the same
-// for any number of workers; they depend on the level of Kernels.
+// products for a projection, in float32 with sums over rows in float64. It takes every
+// operator, and of its weights uses the degrees and products alone. The bits are the
+// same for any number of workers; they depend on the level of Kernels.
 //
-// It lives on the distance of the wanted eigenvalues from the next but seven.
-// Where they are part of a larger cluster, as small eigenvalues often are, it
-// takes long, and ends with StepLimit and the residuals reached.
+// It is fast where the wanted eigenvalues are well above the eighth after them. Where
+// they are part of a larger cluster, as small eigenvalues often are, it takes long, and
+// ends with StepLimit and the residuals reached.
 //
 // Errors: ErrSettings, kernel.ErrShape for more columns than there are eigenvectors,
 // those of kernel.Step.Check, kernel.ErrMemory, ErrDiverged, and that of ctx.

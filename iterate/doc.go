@@ -18,7 +18,7 @@
 //	step := kernel.Step{Form: kernel.Attract}
 //	result, err := iterate.Run(ctx, op, x, step, &iterate.Settings{Steps: 3}, nil) // moves x
 //
-// The objective is homogeneous, so its iterate may shrink towards a point or
+// The objective is homogeneous, so an iterate may shrink towards a point or
 // grow without bound. [Settings.Normalize] rescales after each step; without
 // it a run that passes 1e30 ends with [ErrDiverged].
 //

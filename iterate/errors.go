@@ -16,6 +16,7 @@ var ErrSettings = kernel.ErrOption
 
 // A DivergedError says in which step an iterate grew out of bounds.
 type DivergedError struct {
+	// Step counts from 1.
 	Step int
 }
 

@@ -16,8 +16,8 @@ import (
 // leaves the last iterate in x. step.Labels are in the order of the points too.
 // On an error, a cancelled context among them, x is left as it was.
 //
-// ws may be nil; a Workspace of the caller's makes repeated runs of the same
-// size reuse their memory.
+// ws is nil when a run takes memory of its own. A Workspace of the caller's lets
+// repeated runs of the same size reuse theirs.
 //
 // Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of
 // kernel.Step.Check, ErrDiverged, and that of ctx.
