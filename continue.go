@@ -3,16 +3,18 @@ package privatemail
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/post"
 )
 
 // Continue takes a release further: it rebuilds the graph from the released
 // points and takes the later steps (package post). Nothing private goes in, so
-// it may run anywhere. Workers, level, budget, calibration and progress are the engine's.
+// it may run anywhere. labels and settings may be nil, as in post.Continue; the
+// workers, kernels, budget, calibration and progress of the settings are those of the engine.
 // Errors: ErrClosed and those of post.Continue.
-func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*Embedding, error) {
-	return call(e, "continue", func() (*Embedding, error) {
+func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*iterate.Embedding, error) {
+	return call(e, "continue", func() (*iterate.Embedding, error) {
 		var s post.Settings
 		if settings != nil {
 			s = *settings

@@ -17,13 +17,16 @@ type Eigenmap struct {
 	// Points has a row for each row of the features and Settings.Columns
 	// columns.
 	Points *mat.Dense
-	Graph  Graph
-	// Values are the eigenvalues lambda of the columns, falling, Residuals the
-	// |M u - lambda u| of each, M as in iterate.Converge.
-	Values, Residuals []float64
-	// Products is how often the graph was multiplied with a block.
+	// Graph describes the graph of the features.
+	Graph iterate.Graph
+	// Values has the eigenvalue lambda of each column, falling.
+	Values []float64
+	// Residuals has the |M u - lambda u| of each column, M as in iterate.Converge.
+	Residuals []float64
+	// Products is how often the graph was multiplied with a block of columns.
 	Products int
-	// Isolated rows have no neighbours and no equals, and zeros in Points.
+	// Isolated is the number of rows that have no neighbours and no equals. They are
+	// zero in Points.
 	Isolated int
 	// Status is iterate.Converged, or iterate.StepLimit after 1000 products.
 	Status iterate.Status
@@ -69,28 +72,29 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 		return nil, err
 	}
 	defer op.Close()
-	out := &Eigenmap{Graph: pipeline.Describe(op, s.Bandwidth)}
-	out.Graph.BuildTime = time.Since(began)
+	graph := pipeline.Describe(op, s.Bandwidth)
+	graph.BuildTime = time.Since(began)
 
 	began = time.Now()
+	found, err := iterate.Converge(ctx, op, step, e.convergeSettings(&s, graphOptions.BudgetBytes-op.Cost().ResidentBytes))
+	if err != nil {
+		return nil, err
+	}
+	graph.StepTime = time.Since(began)
+	return &Eigenmap{
+		Points: pipeline.Widen(found.Points), Graph: graph, Values: found.Values, Residuals: found.Residuals,
+		Products: found.Products, Isolated: found.Isolated, Status: found.Status,
+	}, nil
+}
+
+// convergeSettings returns the settings of iterate.Converge with so many bytes left.
+func (e *Engine) convergeSettings(s *Settings, bytes int64) *iterate.ConvergeSettings {
 	run := &iterate.ConvergeSettings{
 		Columns: s.Columns, Tolerance: s.StopTolerance, UnitRows: true,
-		BudgetBytes: max(graphOptions.BudgetBytes-op.Cost().ResidentBytes, 1), Workers: e.workers, Kernels: e.kernels,
+		BudgetBytes: max(bytes, 1), Workers: e.workers, Kernels: e.kernels,
 	}
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }
 	}
-	found, err := iterate.Converge(ctx, op, step, run)
-	if err != nil {
-		return nil, err
-	}
-	out.Graph.StepTime = time.Since(began)
-	out.Values, out.Residuals = found.Values, found.Residuals
-	out.Products, out.Isolated, out.Status = found.Products, found.Isolated, found.Status
-	out.Points = mat.NewDense(found.Points.Rows, found.Points.Cols, nil)
-	raw := out.Points.RawMatrix()
-	for i, v := range found.Points.Data { // both are contiguous
-		raw.Data[i] = float64(v)
-	}
-	return out, nil
+	return run
 }

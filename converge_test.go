@@ -26,12 +26,12 @@ func TestConvergeSeparatesClasses(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer e.Close()
-		out, err := e.Converge(t.Context(), x, y, &Settings{MeanDegree: 20, Form: kernel.Attract, Coefficient: 1, Columns: 3})
+		out, err := e.Converge(t.Context(), x, y, &Settings{MeanNeighbours: 20, Form: kernel.Attract, Coefficient: 1, Columns: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if out.Status != iterate.Converged || len(out.Values) != 3 || out.Values[2] < 0.9 || out.Residuals[0] > 1e-5 || out.Graph.Neighbours < 10 {
-			t.Errorf("%v, eigenvalues %.4f, residuals %.1g, %.1f neighbours", out.Status, out.Values, out.Residuals, out.Graph.Neighbours)
+		if out.Status != iterate.Converged || len(out.Values) != 3 || out.Values[2] < 0.9 || out.Residuals[0] > 1e-5 || out.Graph.MeanNeighbours < 10 {
+			t.Errorf("%v, eigenvalues %.4f, residuals %.1g, %.1f neighbours", out.Status, out.Values, out.Residuals, out.Graph.MeanNeighbours)
 		}
 		for i := range 300 {
 			for j := range i {
@@ -66,18 +66,18 @@ func TestConvergeRefuses(t *testing.T) {
 		want   error
 	}{
 		{"settings", y, nil, ErrSettings},
-		{"form", y, &Settings{MeanDegree: 5, Columns: 2}, ErrSettings},
-		{"columns", y, &Settings{MeanDegree: 5, Form: kernel.Attract, Columns: 50}, kernel.ErrShape},
-		{"labels", y[1:], &Settings{MeanDegree: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
-		{"labels missing", nil, &Settings{MeanDegree: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
-		{"tolerance", y, &Settings{MeanDegree: 5, Form: kernel.Attract, StopTolerance: math.NaN()}, ErrSettings},
+		{"form", y, &Settings{MeanNeighbours: 5, Columns: 2}, ErrSettings},
+		{"columns", y, &Settings{MeanNeighbours: 5, Form: kernel.Attract, Columns: 50}, kernel.ErrShape},
+		{"labels", y[1:], &Settings{MeanNeighbours: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
+		{"labels missing", nil, &Settings{MeanNeighbours: 5, Form: kernel.Attract, Coefficient: 1}, kernel.ErrLabels},
+		{"tolerance", y, &Settings{MeanNeighbours: 5, Form: kernel.Attract, StopTolerance: math.NaN()}, ErrSettings},
 	} {
 		if _, err := e.Converge(t.Context(), x, c.labels, c.s); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)
 		}
 	}
 	e.Close()
-	if _, err := e.Converge(t.Context(), x, y, &Settings{MeanDegree: 5, Form: kernel.Attract}); !errors.Is(err, ErrClosed) {
+	if _, err := e.Converge(t.Context(), x, y, &Settings{MeanNeighbours: 5, Form: kernel.Attract}); !errors.Is(err, ErrClosed) {
 		t.Errorf("closed: %v", err)
 	}
 }

@@ -12,6 +12,15 @@
 // Package kernel has the formulas and the error bounds, package iterate the
 // loop.
 //
+//	engine, err := privatemail.New()
+//	if err != nil {
+//		return err
+//	}
+//	defer engine.Close()
+//	embedding, err := engine.Embed(ctx, features, labels, &privatemail.Settings{
+//		MeanNeighbours: 20, Form: kernel.Attract, Coefficient: 3,
+//	})
+//
 //	features, bandwidth ──> kernel.Build ──> Operator (L_X) ─┐
 //	labels ──────────────> kernel.NewLabels ──> L_Y ─────────┴─> iterate.Run ──> embedding
 //
@@ -30,17 +39,17 @@
 // and its limits.
 //
 // An [Engine] owns the worker goroutines and the memory budget and puts these
-// parts together; nothing numeric happens here.
+// parts together. This package itself computes nothing.
 //
 // # Guarantees
 //
 // The same input gives the same bits for any number of workers. The level of
-// processor instructions changes no bit of a release; of an embedding, with the
-// operator it was made by, the last digits of [Engine.Converge] and of poly in float32
-// alone, and it may change which operator is chosen. Every graph comes
-// with a certificate of its distance from the full Gaussian kernel. Memory is
-// estimated before it is taken, counted where it grows, and refused with
-// kernel.ErrMemory where it would exceed the budget. Every call takes a context,
-// looked at between pieces of work that are short against a second per million
-// rows. Bad input is an error that names the row, never a panic.
+// processor instructions changes no bit of a release. Of an embedding by the same
+// operator it changes the last digits of [Engine.Converge] and of poly in float32 alone;
+// it may change which operator is chosen. Every graph comes with a certificate of its
+// distance from the full Gaussian kernel. Memory is estimated before it is taken, counted
+// where it grows, and refused with kernel.ErrMemory where it would exceed the budget.
+// Every call takes a context, which it looks at between pieces of work that are short
+// against a second per million rows. Bad input is an error that names the row, never a
+// panic.
 package privatemail

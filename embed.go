@@ -14,24 +14,24 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Settings say what to embed and how. One of Bandwidth and MeanDegree is
+// Settings say what to embed and how. One of Bandwidth and MeanNeighbours is
 // required; the zero value of every other field means its default.
 type Settings struct {
 	// Bandwidth is that of the Gaussian weights between features, for instance
 	// kernel.Sigma(6).
 	Bandwidth kernel.Bandwidth
-	// MeanDegree asks instead for the bandwidth at which rows have this many
-	// neighbours on average, found by sampling. The graph is then the one cut
-	// at CutoffWeight, unless Operator names one that does not cut: then it is
+	// MeanNeighbours asks instead for the bandwidth at which rows have this many
+	// neighbours on average, found by sampling. The graph is then truncated at
+	// CutoffWeight, unless Operator names one that does not truncate: then it is
 	// the full kernel of that bandwidth.
-	MeanDegree float64
-	// CutoffWeight, if set, cuts the graph where a weight is below it: the
+	MeanNeighbours float64
+	// CutoffWeight, if set, truncates the graph where a weight is below it: the
 	// graph within is what is wanted, and the certificate says how far it is
-	// from the full kernel. Default: 1e-3 with MeanDegree; with Bandwidth the
+	// from the full kernel. Default: 1e-3 with MeanNeighbours; with Bandwidth the
 	// cutoff follows from Tolerance. Range (0, 1).
 	CutoffWeight float64
 	// Tolerance is the wanted error of a row's weights relative to its degree,
-	// met by 99 in 100 rows of a sample; the certificate has every row and
+	// met by 99 in 100 rows of a sample. The certificate has every row, and
 	// Isolated says what becomes of the rest. Default 1e-4.
 	Tolerance float64
 	// Operator forces an operator by name, one of kernel.OperatorNames. Default:
@@ -43,7 +43,7 @@ type Settings struct {
 	// NormalizeRows divides every feature row by its norm first.
 	NormalizeRows bool
 
-	// Form of the step. Default kernel.Paper.
+	// Form is that of the step. Default kernel.Paper.
 	Form kernel.Form
 	// Coefficient is alpha in form Paper, beta in form Attract. Default 0: no
 	// label term.
@@ -77,7 +77,7 @@ type Settings struct {
 // withDefaults returns a copy with the defaults that depend on other settings.
 func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	if s == nil {
-		return Settings{}, fmt.Errorf("%w: no settings: a bandwidth or a mean degree is required", ErrSettings)
+		return Settings{}, fmt.Errorf("%w: no settings: a bandwidth or a mean number of neighbours is required", ErrSettings)
 	}
 	if rows, cols, err := points.Dims(features); err != nil {
 		return Settings{}, fmt.Errorf("features: %w", err)
@@ -85,79 +85,68 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		return Settings{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
 	}
 	out := *s
-	reach := out.reach()
-	if reach.Bandwidth == (kernel.Bandwidth{}) && reach.MeanDegree == 0 {
-		return out, fmt.Errorf("%w: a bandwidth or a mean degree is required", ErrSettings)
+	if out.Bandwidth == (kernel.Bandwidth{}) && out.MeanNeighbours == 0 {
+		return out, fmt.Errorf("%w: a bandwidth or a mean number of neighbours is required", ErrSettings)
 	}
-	if err := reach.Check(); err != nil {
+	if err := out.graph().Check(); err != nil {
 		return out, err
 	}
-	if out.Columns < 0 || out.Steps < 0 {
-		return out, fmt.Errorf("%w: %d columns, %d steps", ErrSettings, out.Columns, out.Steps)
+	if err := out.setStart(features); err != nil {
+		return out, err
 	}
-	if out.Columns == 0 {
-		out.Columns = 2
-	}
-	if out.Start.Data != nil {
-		rows, cols, err := points.Dims(out.Start)
-		if err != nil || rows != features.Rows || cols < 1 {
-			return out, fmt.Errorf("%w: a start of %d x %d for %d rows", kernel.ErrShape, out.Start.Rows, out.Start.Cols, features.Rows)
-		}
-		out.Columns = cols
-	} else if out.Form == kernel.Attract {
-		out.Columns = features.Cols
-	}
-	if out.SigmaQ == 0 {
-		out.SigmaQ = 1e-8
-	}
-	if !(out.SigmaQ >= 1e-30 && out.SigmaQ <= 1e30) { // well within float32
-		return out, fmt.Errorf("%w: sigma_q %g, want a number from 1e-30 to 1e30", ErrSettings, out.SigmaQ)
-	}
-	if out.Table.IsZero() && out.Table.Name() == "" {
-		out.Table = kernel.EqualTable()
-		if out.Form == kernel.Attract {
-			out.Table = kernel.BalancedTable()
-		}
-	}
-	if out.Steps == 0 {
-		out.Steps = 5
-		if out.Form == kernel.Attract {
-			out.Steps = 1
-		}
-	}
+	out.setForm()
 	return out, out.run(nil).Check()
 }
 
-// reach returns how far the weights of the graph go.
-func (s *Settings) reach() pipeline.Reach {
-	return pipeline.Reach{Bandwidth: s.Bandwidth, MeanDegree: s.MeanDegree, CutoffWeight: s.CutoffWeight}
+// setStart fills in the defaults of the start and refuses one that does not fit.
+func (s *Settings) setStart(features blas32.General) error {
+	if s.Columns < 0 || s.Steps < 0 {
+		return fmt.Errorf("%w: %d columns, %d steps", ErrSettings, s.Columns, s.Steps)
+	}
+	if s.Columns == 0 {
+		s.Columns = 2
+	}
+	if s.Start.Data != nil {
+		rows, cols, err := points.Dims(s.Start)
+		if err != nil || rows != features.Rows || cols < 1 {
+			return fmt.Errorf("%w: a start of %d x %d for %d rows", kernel.ErrShape, s.Start.Rows, s.Start.Cols, features.Rows)
+		}
+		s.Columns = cols
+	} else if s.Form == kernel.Attract {
+		s.Columns = features.Cols
+	}
+	if s.SigmaQ == 0 {
+		s.SigmaQ = 1e-8
+	}
+	if !(s.SigmaQ >= 1e-30 && s.SigmaQ <= 1e30) { // well within float32
+		return fmt.Errorf("%w: sigma_q %g, want a number from 1e-30 to 1e30", ErrSettings, s.SigmaQ)
+	}
+	return nil
+}
+
+// setForm fills in the defaults that the form decides: the table and the steps.
+func (s *Settings) setForm() {
+	table, steps := kernel.EqualTable(), 5
+	if s.Form == kernel.Attract {
+		table, steps = kernel.BalancedTable(), 1
+	}
+	if s.Table.IsZero() && s.Table.Name() == "" {
+		s.Table = table
+	}
+	if s.Steps == 0 {
+		s.Steps = steps
+	}
+}
+
+// graph returns how far the weights of the graph go.
+func (s *Settings) graph() *pipeline.GraphSettings {
+	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
 }
 
 // run returns the settings of the loop.
 func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: workers}
 }
-
-// An Embedding is the outcome of Embed or Continue:
-//
-//	Points *mat.Dense          // a row for each row of the features
-//	Graph  Graph               // what the graph was
-//	Status iterate.Status      // how the run ended
-//	Trace  []iterate.Record    // and how it went, step by step
-type Embedding = pipeline.Embedding
-
-// Graph describes the graph an embedding was made with:
-//
-//	Operator    string              // one of kernel.OperatorNames
-//	Bandwidth   kernel.Bandwidth
-//	Radius      float64             // cutoff; +Inf where every pair has a weight
-//	Neighbours  float64             // mean number of neighbours a row has a weight for
-//	MeanDegree  float64             // mean row sum of the weights
-//	Certificate kernel.Certificate  // its rows in the order of the features
-//	Cost        kernel.Cost
-//	BuildTime   time.Duration
-//	StepTime    time.Duration       // all steps together
-type Graph = pipeline.Graph
 
 // Embed embeds the features, n rows of d values, with a label for each row;
 // labels may be nil when Coefficient is 0. Neither is changed.
@@ -166,11 +155,11 @@ type Graph = pipeline.Graph
 // ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
 // ErrMemory, iterate.ErrDiverged, and that of ctx. Messages name rows and settings,
 // never values of rows.
-func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
-	return call(e, "embed", func() (*Embedding, error) { return e.embed(ctx, features, labels, settings) })
+func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
+	return call(e, "embed", func() (*iterate.Embedding, error) { return e.embed(ctx, features, labels, settings) })
 }
 
-func (e *Engine) embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Embedding, error) {
+func (e *Engine) embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
 	s, err := settings.withDefaults(features)
 	if err != nil {
 		return nil, err
@@ -212,7 +201,7 @@ func (s *Settings) step(n int, labels []int32) (step kernel.Step, err error) {
 
 // A Plan is what Embed would do.
 type Plan struct {
-	// Bandwidth is the one given, or the one found for the mean degree.
+	// Bandwidth is the one given, or the one found for the mean number of neighbours.
 	Bandwidth kernel.Bandwidth
 	// Candidates are the operators, the one that would serve first.
 	Candidates []kernel.Candidate
@@ -268,8 +257,7 @@ func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *k
 			return p, nil, 0, err
 		}
 	}
-	reach := s.reach()
-	s.Bandwidth, err = reach.Settle(ctx, p, o)
+	s.Bandwidth, err = s.graph().Settle(ctx, p, o)
 	return p, o, int64(bytes), err
 }
 

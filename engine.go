@@ -1,29 +1,14 @@
 package privatemail
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
-
-// ErrClosed reports the use of an Engine after Close.
-var ErrClosed = errors.New("privatemail: engine is closed")
-
-// ErrSettings reports a setting outside its range.
-var ErrSettings = iterate.ErrSettings
-
-// ErrZeroRow reports a row of zeros where rows are to be divided by their norm.
-var ErrZeroRow = points.ErrZeroRow
-
-// A ZeroRowError says which row is zero. Row counts from 0. It matches ErrZeroRow.
-type ZeroRowError = points.ZeroRowError
 
 // An Engine owns a fixed set of worker goroutines, from New to Close. Its
 // methods are safe for concurrent use; concurrent calls share the workers.
@@ -108,13 +93,13 @@ func WithCalibration(c kernel.Calibration) Option {
 // moments" and "bounds"; then come "steps" or "eigenvectors" and, with the operator
 // dense, "product" between them. Others may be added.
 type Progress struct {
-	Stage       string
-	Done, Total int
+	Stage       string // the name of the stage
+	Done, Total int    // pieces of it
 }
 
-// WithProgress sets a function that is told of long work. It is called from
-// the workers, one call at a time for each running call of the Engine, and
-// should be quick. Default: none.
+// WithProgress sets a function that is told of long work. The workers call it, one
+// at a time for each running call of the Engine, and it should be quick. Default: nobody
+// is told.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report

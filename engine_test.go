@@ -88,7 +88,7 @@ func TestAttractionSeparatesClasses(t *testing.T) {
 		hidden[i] = kernel.Unlabelled
 	}
 	got, err := e.Embed(t.Context(), x, hidden, &Settings{
-		MeanDegree: 20, NormalizeRows: true, Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true, Steps: 2,
+		MeanNeighbours: 20, NormalizeRows: true, Form: kernel.Attract, Coefficient: 3, AllowUnlabelled: true, Steps: 2,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestAttractionSeparatesClasses(t *testing.T) {
 	if after > before/2 {
 		t.Errorf("within-class share of the variance %g, was %g", after, before)
 	}
-	if g := got.Graph; g.Operator != "csr" || math.Abs(g.Neighbours-20) > 5 || g.MeanDegree <= 0 || math.IsInf(g.Radius, 0) {
+	if g := got.Graph; g.Operator != "csr" || math.Abs(g.MeanNeighbours-20) > 5 || g.MeanDegree <= 0 || math.IsInf(g.Radius, 0) {
 		t.Errorf("graph %+v", g)
 	}
 	for s := 1; s < len(got.Trace); s++ {
@@ -145,7 +145,7 @@ func TestEmbedIsReproducible(t *testing.T) {
 	var want []float64
 	for _, workers := range []int{1, 2, 8} {
 		e := engine(t, WithWorkers(workers))
-		got, err := e.Embed(t.Context(), x, y, &Settings{MeanDegree: 10, Coefficient: 0.01})
+		got, err := e.Embed(t.Context(), x, y, &Settings{MeanNeighbours: 10, Coefficient: 0.01})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +169,7 @@ func TestEmbedAtEveryLevel(t *testing.T) {
 			if e.Level() != level {
 				t.Fatalf("level %v, want %v", e.Level(), level)
 			}
-			got, err := e.Embed(t.Context(), x, y, &Settings{MeanDegree: 10, Coefficient: 0.01, Operator: "csr"})
+			got, err := e.Embed(t.Context(), x, y, &Settings{MeanNeighbours: 10, Coefficient: 0.01, Operator: "csr"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,7 +232,7 @@ func TestCertificateIsInTheOrderOfTheRows(t *testing.T) {
 func TestPlanNamesThePick(t *testing.T) {
 	e := engine(t)
 	x, y := classes(t, 300, 8)
-	for _, s := range []*Settings{{Bandwidth: kernel.Sigma(1)}, {MeanDegree: 12}, {Bandwidth: kernel.Sigma(0.3), CutoffWeight: 0.01}} {
+	for _, s := range []*Settings{{Bandwidth: kernel.Sigma(1)}, {MeanNeighbours: 12}, {Bandwidth: kernel.Sigma(0.3), CutoffWeight: 0.01}} {
 		plan, err := e.Plan(t.Context(), x, s)
 		if err != nil {
 			t.Fatal(err)
@@ -260,7 +260,7 @@ func TestProgressCoversTheStages(t *testing.T) {
 		last[p.Stage] = p
 	}))
 	x, y := classes(t, 500, 3)
-	if _, err := e.Embed(t.Context(), x, y, &Settings{MeanDegree: 10, Coefficient: 0.1}); err != nil {
+	if _, err := e.Embed(t.Context(), x, y, &Settings{MeanNeighbours: 10, Coefficient: 0.1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, stage := range []string{"profile", "find neighbours", "steps"} {
@@ -287,8 +287,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"no settings", x, y, nil, ErrSettings},
 		{"no bandwidth", x, y, &Settings{}, ErrSettings},
-		{"bandwidth and degree", x, y, &Settings{Bandwidth: sigma, MeanDegree: 3}, ErrSettings},
-		{"negative degree", x, y, &Settings{MeanDegree: -3}, ErrSettings},
+		{"bandwidth and degree", x, y, &Settings{Bandwidth: sigma, MeanNeighbours: 3}, ErrSettings},
+		{"negative degree", x, y, &Settings{MeanNeighbours: -3}, ErrSettings},
 		{"cutoff weight", x, y, &Settings{Bandwidth: sigma, CutoffWeight: 2}, ErrSettings},
 		{"columns", x, y, &Settings{Bandwidth: sigma, Columns: -1}, ErrSettings},
 		{"bad sigma", x, y, &Settings{Bandwidth: kernel.Sigma(-1)}, kernel.ErrBandwidth},
@@ -312,7 +312,7 @@ func TestRefusals(t *testing.T) {
 		{"tolerance", x, y, &Settings{Bandwidth: sigma, Tolerance: 2}, ErrSettings},
 		{"isolated", x, y, &Settings{Bandwidth: sigma, Isolated: 9}, ErrSettings},
 		{"form", x, y, &Settings{Bandwidth: sigma, Form: 7}, ErrSettings},
-		{"too many neighbours", x, y, &Settings{MeanDegree: 1e9}, ErrSettings},
+		{"too many neighbours", x, y, &Settings{MeanNeighbours: 1e9}, ErrSettings},
 		{"sigma_q", x, y, &Settings{Bandwidth: sigma, SigmaQ: -1}, ErrSettings},
 		{"diverges", x, y, &Settings{Bandwidth: sigma, Coefficient: 1e9, SigmaQ: 1, Steps: 50}, iterate.ErrDiverged},
 	} {

@@ -7,149 +7,66 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// private is what a private first step is made with.
-type private struct {
-	settings    *PrivateSettings
-	query       sensitivity.Query
-	operator    string // that makes the step: dense, background or poly
-	order       int    // of poly
-	q           blas64.General
-	bound       sensitivity.Bound
-	calibration mechanism.Calibration
-}
-
-// draw fixes the query and draws the public start.
-func (p *private) draw(ctx context.Context, n int) (err error) {
-	s := p.settings
-	p.operator = s.operator(n)
-	if p.query, err = s.query(p.operator); err != nil {
-		return err
-	}
-	p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ)
-	return err
-}
-
-// tight is the bound for all rows of a unit that may be private.
-func (p *private) tight() (sensitivity.Bound, error) {
-	s := p.settings
-	return s.group(sensitivity.Tight(s.Relation, p.query, p.q, sensitivity.Rows{Private: s.PrivateRows}))
-}
-
-// known is the bound for one private row among public ones.
-func (p *private) known(ctx context.Context, rows *kernel.UnitRows, labels []int32) (sensitivity.Bound, error) {
-	s := p.settings
-	if len(s.PrivateRows) != 1 {
-		return sensitivity.Bound{}, fmt.Errorf("%w: the rest is public where one row is private, not %d", ErrSettings, len(s.PrivateRows))
-	}
-	row := s.PrivateRows[0]
-	if row < 0 || row >= rows.N() {
-		return sensitivity.Bound{}, fmt.Errorf("%w: private row %d of %d", ErrSettings, row, rows.N())
-	}
-	public := sensitivity.Public{Row: row, Features: rows.Except(row), Labels: make([]int32, rows.N()-1)}
-	if labels != nil {
-		copy(public.Labels, labels[:row])
-		copy(public.Labels[row:], labels[row+1:])
-		if !s.Relation.LabelPrivate() {
-			public.Label = labels[row]
-		}
-	}
-	return s.group(sensitivity.Known(ctx, s.Relation, p.query, p.q, public, nil))
-}
-
-// group turns the bound for one row into that for the rows of a unit.
-func (s *PrivateSettings) group(b sensitivity.Bound, err error) (sensitivity.Bound, error) {
-	if err != nil || s.Records <= 1 {
-		return b, err
-	}
-	return b.Group(s.Records)
-}
-
-// inflate adds the error of the computed step, for features in d dimensions, to the
-// bound: that of rounding and, for poly, that of its polynomial.
-func (p *private) inflate(d int) error {
-	eta, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
-	if err == nil && p.operator == "poly" {
-		var polynomial sensitivity.Eta
-		switch polynomial, err = p.chooseOrder(d, eta); {
-		case err == nil:
-			eta = polynomial
-		case errors.Is(err, kernel.ErrTolerance) && p.settings.Operator == "":
-			p.operator, err = "dense", nil
-		}
-	}
-	if err == nil {
-		p.bound, err = p.bound.Inflate(eta)
-	}
-	return err
-}
-
-// polyShare is the most that the error of poly may add to the sensitivity beside the
-// rounding that every operator has, as a part of it: the noise is larger by as much.
-const polyShare = 0.01
-
-// computed says how the step is computed.
-func (p *private) computed() string {
-	switch p.operator {
-	case "poly":
-		return fmt.Sprintf("float64, a polynomial of degree %d", p.order)
-	case "background":
-		return "float64, pairs within the radius"
-	}
-	return "float64, every pair"
-}
-
-// chooseOrder finds the least order of poly whose error, counted twice, is at most
-// polyShare of the bound above that of computing every pair, and returns that error.
-// It uses public numbers alone: the range of weights between unit rows, the bound,
-// and Q. kernel.ErrTolerance is returned where no order will do.
-func (p *private) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta, error) {
-	for p.order = 0; ; p.order++ {
-		entry, rounding, err := kernel.UnitPolyError(p.settings.Bandwidth, p.q.Rows, d, p.order)
-		if errors.Is(err, kernel.ErrTolerance) && p.order < kernel.MaxUnitPolyOrder(d) {
-			continue // too low
-		}
-		if err != nil {
-			return sensitivity.Eta{}, err
-		}
-		eta, err := sensitivity.EntryError(p.query, p.q, entry)
-		if err != nil {
-			return sensitivity.Eta{}, err
-		}
-		computed, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
-		if errors.Is(err, sensitivity.ErrEntryError) {
-			// Its sums are rounded too coarsely, and those of higher orders more so.
-			return sensitivity.Eta{}, fmt.Errorf("%w: poly: %w", kernel.ErrTolerance, err)
-		}
-		if err != nil {
-			return sensitivity.Eta{}, err
-		}
-		if eta, err = eta.Plus(computed); err != nil {
-			return sensitivity.Eta{}, err
-		}
-		if 2*(eta.Value()-dense.Value()) <= polyShare*p.bound.Exact() {
-			return eta, nil
-		}
-	}
-}
-
-// calibrate chooses the noise.
-func (p *private) calibrate(d int) error {
-	if err := p.inflate(d); err != nil {
-		return err
-	}
-	reach, err := sensitivity.Displacement(p.query, p.q)
+// firstStep returns f - Q, in float64 throughout. It is the one step that reads private
+// rows and labels.
+func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []int32, plan *privatePlan, budget int64) (blas64.General, error) {
+	step, err := plan.settings.paperStep(labels)
 	if err != nil {
-		return err
+		return blas64.General{}, err
 	}
-	reach += p.bound.Eta() // no entry is further off than all together
-	p.calibration, err = mechanism.Calibrate(mechanism.Params{
-		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Sensitivity: p.bound, Reach: reach, Rule: p.settings.Rule,
-	})
-	return err
+	op, err := e.firstOperator(ctx, rows, plan, budget)
+	if err != nil {
+		return blas64.General{}, err
+	}
+	defer op.Close()
+	q := plan.q
+	f := blas64.General{Rows: q.Rows, Cols: q.Cols, Stride: q.Cols, Data: make([]float64, len(q.Data))}
+	var stats kernel.Stats
+	if err := stats.Gather64(q, step.Labels); err != nil {
+		return f, err
+	}
+	if err := op.Step64(ctx, f, q, &step, &stats); err != nil {
+		return f, err
+	}
+	for i, v := range q.Data { // both are contiguous
+		f.Data[i] -= v
+	}
+	return f, nil
+}
+
+// paperStep returns the step in form Paper, with labels when there is a label term.
+func (s *PrivateSettings) paperStep(labels []int32) (step kernel.Step, err error) {
+	step = kernel.Step{Form: kernel.Paper, Coefficient: s.Alpha}
+	if labels == nil || s.Alpha == 0 {
+		return step, nil
+	}
+	table, err := kernel.TableByName(s.Table, s.Bandwidth)
+	if err != nil {
+		return step, err
+	}
+	step.Labels, err = kernel.NewLabels(labels, table, false)
+	return step, err
+}
+
+// firstOperator builds the operator of the plan.
+func (e *Engine) firstOperator(ctx context.Context, rows *kernel.UnitRows, plan *privatePlan, budget int64) (op kernel.Operator64, err error) {
+	s := plan.settings
+	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.workers, Kernels: e.kernels, Progress: e.report()}
+	switch plan.operator {
+	case "background":
+		background := plan.query.Operator.(sensitivity.Background)
+		op, err := kernel.NewBackground(ctx, rows, s.Bandwidth, background.Radius, background.Weight, o)
+		if errors.Is(err, kernel.ErrMemory) {
+			// How much it would take is a fact about private rows.
+			err = fmt.Errorf("%w: the budget is too small for this radius", kernel.ErrMemory)
+		}
+		return op, err
+	case "poly":
+		return kernel.NewUnitPoly(ctx, rows, s.Bandwidth, plan.order, o)
+	}
+	return kernel.NewUnitDense(ctx, rows, s.Bandwidth, o)
 }

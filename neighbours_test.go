@@ -138,7 +138,7 @@ func (c *neighbours) step(t *testing.T, e *Engine, x blas64.General, y []int32) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := private{settings: &s}
+	p := privatePlan{settings: &s}
 	if err := p.draw(t.Context(), x.Rows); err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func (c *neighbours) step(t *testing.T, e *Engine, x blas64.General, y []int32) 
 	if s.RestPublic {
 		p.bound, err = p.known(t.Context(), rows, y)
 	} else {
-		p.bound, err = p.tight()
+		p.bound, err = p.tight(s.Relation)
 	}
 	if err == nil {
 		err = p.inflate(x.Cols)

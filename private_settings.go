@@ -3,7 +3,6 @@ package privatemail
 import (
 	"fmt"
 
-	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -60,18 +59,18 @@ type PrivateSettings struct {
 	// of unit norm within 1e-6. Under the relations with a null record one row
 	// may be zero, and is then the private one.
 	NormalizeRows bool
-	// Operator is "dense", the exact kernel; "poly", a polynomial of the least order
-	// whose error adds no more than a hundredth to the sensitivity, for wide
-	// bandwidths; or "background", the kernel cut at Radius with a constant weight
-	// beyond, which is sparse. Default, from public numbers alone: dense up to
-	// 65,536 rows; above, background where a weight of 1e-3 is within a distance of
-	// 1, else poly where an order will do, else dense.
+	// Operator is "dense", the full kernel pair by pair; "poly", the same by a
+	// polynomial of the least order whose error adds no more than a hundredth to the
+	// sensitivity, for wide bandwidths; or "background", the kernel truncated at Radius
+	// with a constant weight beyond, which is sparse. Default, from public numbers
+	// alone: dense up to 65,536 rows; above, background where a weight of 1e-3 is
+	// within a distance of 1, else poly where an order will do, else dense.
 	Operator string
-	// Radius of the operator background. Default: where a weight is 1e-3.
+	// Radius is that of the operator background. Default: where a weight is 1e-3.
 	Radius float64
 
-	// PrivateRows lists the rows that may be private, which must be public
-	// knowledge. Default: any row.
+	// PrivateRows lists the rows that may be private, nil when any row may be. The
+	// list must be public knowledge.
 	PrivateRows []int
 	// RestPublic says that one row is private, named by PrivateRows, and that
 	// all others, their labels and their number are public and do not depend on
@@ -108,85 +107,3 @@ func (s *PrivateSettings) withDefaults() (PrivateSettings, error) {
 	}
 	return out, nil
 }
-
-// operator returns the name of the operator for n rows.
-func (s *PrivateSettings) operator(n int) string {
-	switch {
-	case s.Operator != "":
-		return s.Operator
-	case n <= denseRows || s.Radius != 0:
-		return "dense"
-	case s.Bandwidth.Radius(edgeWeight) <= 1:
-		return "background"
-	}
-	return "poly"
-}
-
-// query returns the public numbers of the first step with an operator.
-func (s *PrivateSettings) query(name string) (sensitivity.Query, error) {
-	q := sensitivity.Query{Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha}
-	switch s.Table {
-	case "equal":
-		q.Table = sensitivity.Equal{Classes: s.Classes}
-	case "different":
-		q.Table = sensitivity.Different{Classes: s.Classes}
-	case "gaussian":
-		q.Table = sensitivity.Gaussian{Classes: s.Classes, Sigma: q.Sigma}
-	default:
-		if _, err := kernel.TableByName(s.Table, s.Bandwidth); err != nil {
-			return q, err
-		}
-		q.Table = sensitivity.DataDependent{Name: s.Table} // refused by every bound
-	}
-	if s.Radius != 0 && name != "background" {
-		return q, fmt.Errorf("%w: a radius goes with the operator background, not with %s", ErrSettings, name)
-	}
-	switch name {
-	case "dense", "poly":
-		q.Operator = sensitivity.Full{}
-	case "background":
-		radius := s.Radius
-		if radius == 0 {
-			radius = min(2, s.Bandwidth.Radius(edgeWeight))
-		}
-		q.Operator = sensitivity.Midpoint(q.Sigma, radius)
-	case "csr":
-		q.Operator = sensitivity.Truncated{Radius: s.Bandwidth.Radius(edgeWeight)} // refused by every bound
-	default:
-		return q, fmt.Errorf("%w: no operator %q for a private step; there are dense, poly and background", ErrSettings, name)
-	}
-	return q, nil
-}
-
-// checkTable refuses a Gaussian table that labels in 0 .. Classes-1 could make
-// too large. How many labels there are is private, so they do not decide it.
-func (s *PrivateSettings) checkTable(n int) error {
-	if s.Table != "gaussian" || s.Alpha == 0 {
-		return nil
-	}
-	if !kernel.GaussianTableFits(s.Bandwidth, min(n, s.Classes)) {
-		return fmt.Errorf("%w: a gaussian label table for %d rows of up to %d classes; state fewer classes or use the equal table", kernel.ErrMemory, n, s.Classes)
-	}
-	return nil
-}
-
-// rest returns what unit rows, starts and results leave of the budget for the
-// operator, from public numbers alone.
-func (s *PrivateSettings) rest(budget int64, n, d int) (int64, error) {
-	own := float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
-	if s.RestPublic {
-		own += float64(n) * float64(d) * 16 // the public rows, and centred
-	}
-	return pipeline.Reserve(budget, own, fmt.Sprintf("private step of %d x %d", n, s.Columns))
-}
-
-// boundBytes returns what a bound for n rows takes: the start, its rows about their
-// mean, class sums twice, and some numbers a row.
-func (s *PrivateSettings) boundBytes(n int) float64 {
-	return float64(n) * (float64(s.Columns)*(8+8+8+8) + 48)
-}
-
-const (
-	denseRows  = 1 << 16
-	edgeWeight = 1e-3
-)

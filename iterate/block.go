@@ -11,9 +11,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// blocks are the dense operations of the subspace iteration on n x m blocks, in
-// the inner product <x, y> = x'D y. Rows are cut into pieces that do not depend
-// on the workers and are added up in their order.
+// blocks are the operations of the subspace iteration on its blocks, matrices of n rows
+// and m columns, in the inner product <x, y> = x'D y. Rows are split into pieces that do
+// not depend on the workers and are added up in their order.
 type blocks struct {
 	workers *par.Workers
 	kernels *simd.Kernels
@@ -53,8 +53,8 @@ func (b *blocks) gram(ctx context.Context, x, y blas32.General) (*mat.SymDense, 
 	err := b.workers.Do(ctx, pieces, par.Func(func(worker, piece int) {
 		sum := b.partial[piece*m*m:][:m*m]
 		clear(sum)
-		room := b.tiles[worker]
-		xt, yt, product := room[:m*passRows], room[m*passRows:2*m*passRows], room[2*m*passRows:]
+		tiles := b.tiles[worker]
+		xt, yt, product := tiles[:m*passRows], tiles[m*passRows:2*m*passRows], tiles[2*m*passRows:]
 		lo, hi := par.Block(piece, x.Rows, b.size)
 		for from := lo; from < hi; from += passRows {
 			to := min(from+passRows, hi)

@@ -31,17 +31,17 @@ import (
 // The method is subspace iteration on a block of k + 8 columns. A Chebyshev
 // polynomial of M makes the wanted directions grow, a Rayleigh-Ritz projection
 // sorts them, until |M u - lambda u| <= Tolerance for each of the k: up to 20
-// products for a projection, in float32 with sums over rows in float64. Every
-// operator will do: all it is asked for is its product. The bits are the same
-// for any number of workers; they depend on the level of Kernels.
+// products for a projection, in float32 with sums over rows in float64. It takes every
+// operator, and of its weights uses the degrees and products alone. The bits are the
+// same for any number of workers; they depend on the level of Kernels.
 //
-// It lives on the distance of the wanted eigenvalues from the next but seven.
-// Where they are part of a larger cluster, as small eigenvalues often are, it
-// takes long, and ends with StepLimit and the residuals reached.
+// It is fast where the wanted eigenvalues are well above the eighth after them. Where
+// they are part of a larger cluster, as small eigenvalues often are, it takes long, and
+// ends with StepLimit and the residuals reached.
 //
 // Errors: ErrSettings, kernel.ErrShape for more columns than there are eigenvectors,
 // those of kernel.Step.Check, kernel.ErrMemory, ErrDiverged, and that of ctx.
-func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, settings *ConvergeSettings) (*Eigenmap, error) {
+func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, settings *ConvergeSettings) (*Eigenvectors, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ type convergence struct {
 	blocks   *blocks
 	random   *rand.PCG
 	// y spans the subspace; after a projection its columns are D-orthonormal
-	// approximate eigenvectors, and py = P y. spare is room for one more.
+	// approximate eigenvectors, and py = P y. spare takes the next of them.
 	y, py, spare      blas32.General
 	values, residuals []float64
 	lo, hi            float64 // eigenvalues to be damped
@@ -124,7 +124,7 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 	m = min(m, w.rows-1)
 	w.reserve(m)
 	c := &convergence{settings: s, walk: w, blocks: newBlocks(w, m, s.Kernels), random: rand.NewPCG(1, 2)}
-	c.y, c.py, c.spare = newBlock(n, m), newBlock(n, m), newBlock(n, m)
+	c.y, c.py, c.spare = newMatrix(n, m), newMatrix(n, m), newMatrix(n, m)
 	for j := range m {
 		c.refill(j)
 	}
@@ -286,10 +286,10 @@ func (c *convergence) filter(ctx context.Context, degree int) error {
 }
 
 // result copies the wanted columns out, in the order of the points.
-func (c *convergence) result() *Eigenmap {
+func (c *convergence) result() *Eigenvectors {
 	n, k, order := c.y.Rows, c.settings.Columns, c.walk.op.Order()
-	out := &Eigenmap{
-		Points: newBlock(n, k), Values: c.values[:k], Residuals: c.residuals[:k],
+	out := &Eigenvectors{
+		Points: newMatrix(n, k), Values: c.values[:k], Residuals: c.residuals[:k],
 		Products: c.walk.products, Isolated: n - c.walk.rows,
 	}
 	factor, largest := make([]float64, k), make([]float32, k)

@@ -14,8 +14,8 @@ import (
 // ConvergeSettings steer Converge. Columns is required; the zero value of every
 // other field means its default.
 type ConvergeSettings struct {
-	// Columns is the number of eigenvectors k, at most the number of rows with
-	// neighbours less one.
+	// Columns is the number of eigenvectors k. It is less than the number of rows that
+	// have neighbours.
 	Columns int
 	// Tolerance is the largest residual |M u - lambda u| of a unit vector u.
 	// Products are float32, so that little below 1e-6 is reached. Default 1e-5.
@@ -27,11 +27,11 @@ type ConvergeSettings struct {
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
 	BudgetBytes int64
-	// Workers share the work. Default: the caller alone.
+	// Workers share the work, nil when the caller works alone.
 	Workers *par.Workers
-	// Kernels do the inner loops. Default: the best this machine has.
+	// Kernels do the inner loops, nil when they are the best this machine has.
 	Kernels *simd.Kernels
-	// Progress, if set, is called after each projection.
+	// Progress is called after each projection, nil when nobody is told.
 	Progress func(ConvergeRecord)
 }
 
@@ -67,20 +67,23 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 
 // A ConvergeRecord says how far Converge has come.
 type ConvergeRecord struct {
-	Products  int     // of the operator with the block
+	Products  int     // of the operator with a block of columns
 	Converged int     // columns whose residual is at most the tolerance
 	Residual  float64 // the largest of the wanted columns
 }
 
-// An Eigenmap is the outcome of Converge.
-type Eigenmap struct {
+// Eigenvectors are the outcome of Converge.
+type Eigenvectors struct {
 	// Points has a row for each point and a column for each eigenvalue.
 	Points blas32.General
-	// Values are the eigenvalues lambda, falling, Residuals the |M u - lambda u| of each.
-	Values, Residuals []float64
-	// Products counts the products of the operator with a block.
+	// Values has the eigenvalue lambda of each column, falling.
+	Values []float64
+	// Residuals has the |M u - lambda u| of each column.
+	Residuals []float64
+	// Products counts the products of the operator with a block of columns.
 	Products int
-	// Isolated rows have no neighbours and no equals, and zeros in Points.
+	// Isolated is the number of rows that have no neighbours and no equals. They are
+	// zero in Points.
 	Isolated int
 	// Status is Converged, or StepLimit after MaxProducts.
 	Status Status

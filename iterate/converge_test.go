@@ -62,7 +62,7 @@ func (g *given) Apply(_ context.Context, dst, x blas32.General) error {
 func reference(t interface{ Fatalf(string, ...any) }, op kernel.Operator, labels []int32, beta float64) (m *mat.SymDense, degree, values []float64, vectors *mat.Dense) {
 	n := op.N()
 	w := mat.NewDense(n, n, nil)
-	one, column := newBlock(n, 1), newBlock(n, 1)
+	one, column := newMatrix(n, 1), newMatrix(n, 1)
 	sum := 0.0
 	for j := range n {
 		clear(one.Data)
@@ -124,7 +124,7 @@ func given1(op kernel.Operator, i int) int {
 }
 
 // checkEigenmap holds a result against the definition.
-func checkEigenmap(t interface{ Fatalf(string, ...any) }, got *Eigenmap, m *mat.SymDense, degree, values []float64, vectors *mat.Dense, tolerance float64) {
+func checkEigenmap(t interface{ Fatalf(string, ...any) }, got *Eigenvectors, m *mat.SymDense, degree, values []float64, vectors *mat.Dense, tolerance float64) {
 	n, k := got.Points.Rows, got.Points.Cols
 	if got.Status != Converged {
 		t.Fatalf("%v after %d products, residuals %.2g", got.Status, got.Products, got.Residuals)

@@ -5,12 +5,20 @@
 //	X_t = X_{t-1} + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X_{t-1}     (kernel.Paper)
 //	X_t = X_{t-1} - 1/2 Diag(L)^+ L X_{t-1},  L = L_X/dbar + beta L_Y   (kernel.Attract)
 //
-// each one pass of the operator over its weights: product, degree scaling,
-// label term, objective, class sums and the figures of the trace together. The
-// objective of a form never rises for a coefficient >= 0 and a table without
-// negative weights.
+// each one pass of the operator over its weights, which makes the product, scales by
+// the degrees and adds the label term, and gathers the objective, the class sums and
+// the figures of the trace. The objective of a form never rises for a coefficient >= 0
+// and a table without negative weights.
 //
-// The objective is homogeneous, so its iterate may shrink towards a point or
+//	op, err := kernel.Build(ctx, features, kernel.Sigma(1), nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer op.Close()
+//	step := kernel.Step{Form: kernel.Attract}
+//	result, err := iterate.Run(ctx, op, x, step, &iterate.Settings{Steps: 3}, nil) // moves x
+//
+// The objective is homogeneous, so an iterate may shrink towards a point or
 // grow without bound. [Settings.Normalize] rescales after each step; without
 // it a run that passes 1e30 ends with [ErrDiverged].
 //

@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func random(rng *rand.Rand, n, k int) blas32.General {
-	m := newBlock(n, k)
+	m := newMatrix(n, k)
 	for i := range m.Data {
 		m.Data[i] = float32(rng.NormFloat64())
 	}
@@ -70,7 +70,7 @@ func TestFusedStepEqualsPlainStep(t *testing.T) {
 			if err := st.Gather(x, step.Labels); err != nil {
 				t.Fatalf("%v", err)
 			}
-			fused, plain := newBlock(n, k), newBlock(n, k)
+			fused, plain := newMatrix(n, k), newMatrix(n, k)
 			if err := op.Step(t.Context(), fused, x, &step, &st); err != nil {
 				t.Fatalf("%v", err)
 			}
@@ -176,7 +176,7 @@ func TestRunTakesTheSteps(t *testing.T) {
 	if op.Order() == nil {
 		t.Fatal("the test wants an operator with an order of its own")
 	}
-	x := newBlock(300, 3)
+	x := newMatrix(300, 3)
 	copy(x.Data, start.Data)
 	var seen []Record
 	result, err := Run(t.Context(), op, x, step, &Settings{Steps: 4, Progress: func(r Record) { seen = append(seen, r) }}, nil)
@@ -189,7 +189,7 @@ func TestRunTakesTheSteps(t *testing.T) {
 		t.Fatal(err)
 	}
 	inner := kernel.Step{Labels: permuted, Coefficient: 0.1}
-	in, out := newBlock(300, 3), newBlock(300, 3)
+	in, out := newMatrix(300, 3), newMatrix(300, 3)
 	for i, from := range op.Order() {
 		copy(row(in, i), row(start, int(from)))
 	}
@@ -270,7 +270,7 @@ func TestNormalisedSumsStayTrue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for s := 1; s <= 3; s++ {
-		plain := newBlock(400, 2)
+		plain := newMatrix(400, 2)
 		if s > 1 {
 			if _, err := plainStep(t.Context(), op, plain, ws.x, ws.step); err != nil {
 				t.Fatal(err)
@@ -360,7 +360,7 @@ func (s *slow) Step(ctx context.Context, dst, x blas32.General, _ *kernel.Step, 
 
 func TestCancellationLeavesTheStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	x := newBlock(4, 1)
+	x := newMatrix(4, 1)
 	_, err := Run(ctx, &slow{n: 4, cancel: cancel, after: 3}, x, kernel.Step{}, &Settings{Steps: 10}, nil)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("err = %v", err)
@@ -406,7 +406,7 @@ func TestWorkspaceIsReusable(t *testing.T) {
 		p, start := random(rng, n, 2), random(rng, n, 2)
 		labels := labelsOf(t, rng, n, kernel.EqualTable())
 		op := build(t, p, nil, "csr")
-		a, b := newBlock(n, 2), newBlock(n, 2)
+		a, b := newMatrix(n, 2), newMatrix(n, 2)
 		copy(a.Data, start.Data)
 		copy(b.Data, start.Data)
 		step := kernel.Step{Labels: labels, Coefficient: 0.01}
@@ -437,7 +437,7 @@ func TestWorkspaceFollowsTheOperator(t *testing.T) {
 		if op.Order() == nil {
 			t.Fatal("the test wants an operator with an order of its own")
 		}
-		a, b := newBlock(80, 2), newBlock(80, 2)
+		a, b := newMatrix(80, 2), newMatrix(80, 2)
 		copy(a.Data, start.Data)
 		copy(b.Data, start.Data)
 		step := kernel.Step{Form: kernel.Attract, Labels: labels, Coefficient: 1}

@@ -13,11 +13,11 @@ import (
 // term. Rows of x, dst and step.Labels are in the operator's order. The fused
 // steps are tested against it.
 func plainStep(ctx context.Context, op kernel.Operator, dst, x blas32.General, step kernel.Step) (float64, error) {
-	wx := newBlock(x.Rows, x.Cols)
+	wx := newMatrix(x.Rows, x.Cols)
 	if err := op.Apply(ctx, wx, x); err != nil {
 		return 0, err
 	}
-	lx := newBlock(x.Rows, x.Cols) // L_Y x
+	lx := newMatrix(x.Rows, x.Cols) // L_Y x
 	if step.Labels != nil {
 		if err := step.Labels.LaplacianTo(lx, x); err != nil {
 			return 0, err

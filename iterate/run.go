@@ -16,8 +16,8 @@ import (
 // leaves the last iterate in x. step.Labels are in the order of the points too.
 // On an error, a cancelled context among them, x is left as it was.
 //
-// ws may be nil; a Workspace of the caller's makes repeated runs of the same
-// size reuse their memory.
+// ws is nil when a run takes memory of its own. A Workspace of the caller's lets
+// repeated runs of the same size reuse theirs.
 //
 // Errors: ErrSettings, kernel.ErrShape, kernel.ErrNonFinite, those of
 // kernel.Step.Check, ErrDiverged, and that of ctx.
@@ -88,7 +88,7 @@ func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Ste
 	ws.op, ws.settings = op, s
 	ws.step.Form, ws.step.Coefficient = step.Form, step.Coefficient
 	if ws.x.Rows != x.Rows || ws.x.Cols != x.Cols {
-		ws.x, ws.next = newBlock(x.Rows, x.Cols), newBlock(x.Rows, x.Cols)
+		ws.x, ws.next = newMatrix(x.Rows, x.Cols), newMatrix(x.Rows, x.Cols)
 	}
 	order := op.Order()
 	for i := range x.Rows {
@@ -208,7 +208,7 @@ func (ws *Workspace) copyOut(dst blas32.General) {
 	}
 }
 
-func newBlock(rows, cols int) blas32.General {
+func newMatrix(rows, cols int) blas32.General {
 	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}
 }
 

@@ -23,9 +23,9 @@ type walk struct {
 	beta     float64
 	self     []float64  // beta K_cc: a row's own share of the pull of its class
 	members  [][]uint32 // rows of each class, ascending
-	sums     []float64  // of the block over the classes
+	sums     []float64  // of a block over the classes
 	pull     []float64  // K sums
-	room     []float32  // pull, rounded
+	pull32   []float32  // pull, rounded
 	wx       blas32.General
 	products int
 	pass     walkPass
@@ -94,11 +94,11 @@ func (w *walk) gatherClasses() error {
 	return nil
 }
 
-// reserve makes room for blocks of so many columns.
+// reserve takes the memory for blocks of so many columns.
 func (w *walk) reserve(columns int) {
-	w.wx = newBlock(w.op.N(), columns)
+	w.wx = newMatrix(w.op.N(), columns)
 	size := len(w.members) * columns
-	w.sums, w.pull, w.room = make([]float64, size), make([]float64, size), make([]float32, size)
+	w.sums, w.pull, w.pull32 = make([]float64, size), make([]float64, size), make([]float32, size)
 }
 
 // mulAdd sets dst = a P x + b x + c dst, the products counted. dst must not
@@ -116,7 +116,7 @@ func (w *walk) mulAdd(ctx context.Context, dst, x blas32.General, a, b, c float6
 			return err
 		}
 		for e, v := range w.pull {
-			w.room[e] = float32(v)
+			w.pull32[e] = float32(v)
 		}
 	}
 	w.pass = walkPass{w, dst, x, a, b, c}
@@ -166,7 +166,7 @@ func (p *walkPass) Run(_, piece int) {
 			}
 			continue
 		}
-		pull := p.room[class*len(dst):][:len(dst)]
+		pull := p.pull32[class*len(dst):][:len(dst)]
 		a, b, t := a*p.scale, float32(p.b-a*p.self[class]), float32(a*p.beta)
 		a32 := float32(a)
 		for j, v := range wx {

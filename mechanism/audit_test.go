@@ -27,7 +27,7 @@ func TestThresholdAudit(t *testing.T) {
 		tooFar = 2
 	}
 	b := boundNear(t, rows, columns, 0.0132)
-	c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
+	c := calibrate(t, CalibrationSettings{Epsilon: epsilon, Delta: delta, Sensitivity: b})
 	events := []float64{0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, epsilon*multiplier*multiplier + 0.5, 2.5}
 	for _, direction := range []struct {
 		name string
@@ -103,7 +103,7 @@ func TestHistogramAudit(t *testing.T) {
 	}
 	const epsilon, delta, bins = 1, 0.05, 120
 	b := boundNear(t, rows, columns, 0.0132)
-	c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
+	c := calibrate(t, CalibrationSettings{Epsilon: epsilon, Delta: delta, Sensitivity: b})
 	source := randomness("histogram")
 	histogram := func(at float64) []float64 {
 		h := make([]float64, bins)
@@ -145,7 +145,7 @@ func TestOneRunAudit(t *testing.T) {
 	const rows, columns, m = 400, 250, 100_000
 	const epsilon, delta, guesses = 1, 1e-10, 1000
 	b := boundNear(t, rows, columns, 0.0132)
-	c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
+	c := calibrate(t, CalibrationSettings{Epsilon: epsilon, Delta: delta, Sensitivity: b})
 	source := randomness("one run")
 	shown := func(factor float64) float64 {
 		bits := make([]byte, m)

@@ -82,14 +82,32 @@ func Paid(budget Budget, releaseID [16]byte) (bool, error) {
 
 // PayerID returns a number that stands for the unit of a budget that pays. Units of
 // different kinds or names have different ones, and so has the same unit in another
-// ledger or without one; a copy of a ledger's file is the same ledger. What was paid for by one payer is nobody else's, so whoever
-// keeps releases keeps them by this number. It is no secret hash: who knows the ledger
-// can test whether it stands for a guessed name. Errors are those of CheckPayer.
+// ledger or without one; a copy of a ledger's file is the same ledger. What was paid for
+// by one payer is nobody else's, so whoever keeps releases keeps them by this number. It
+// is no secret hash: who knows the ledger can test whether it stands for a guessed name.
+// Errors are those of CheckPayer.
 func PayerID(budget Budget, unit Unit) (id [sha256.Size]byte, err error) {
 	if err := CheckPayer(budget, unit); err != nil {
 		return id, err
 	}
 	return budget.payer(unit), nil
+}
+
+// CheckPayer tells before any work whether there is somebody to pay for a release: a
+// budget, and a unit of it. Errors are ErrLedger and ErrParam.
+func CheckPayer(budget Budget, unit Unit) error {
+	if err := checkBudget(budget); err != nil {
+		return err
+	}
+	return unit.check()
+}
+
+// checkBudget refuses a budget that is nil, and a ledger that was never opened.
+func checkBudget(budget Budget) error {
+	if ledger, ok := budget.(*Ledger); budget == nil || ok && (ledger == nil || ledger.state == nil) {
+		return fmt.Errorf("mechanism: neither an opened ledger nor NoLedger: %w", ErrLedger)
+	}
+	return nil
 }
 
 // payerID returns SHA-256 of a name for its purpose, the number drawn when the ledger

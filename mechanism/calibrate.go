@@ -103,9 +103,9 @@ func EpsilonAt(mu, delta float64) (float64, error) {
 	return epsilonAt(mu, delta), nil
 }
 
-// Params is what a release is to be worth. Nothing in it has a default but the
-// rule, and nothing in it may depend on private data.
-type Params struct {
+// CalibrationSettings say what a release is to be worth. None of them has a default but
+// the rule, and none may depend on private data.
+type CalibrationSettings struct {
 	// Epsilon is in [1e-6, 100], Delta in [1e-100, 0.1].
 	Epsilon, Delta float64
 	// Sensitivity is a bound made from the Q of the release, for all of its
@@ -122,7 +122,7 @@ type Params struct {
 // It is made by Calibrate from public numbers alone, is immutable, and its zero
 // value is refused by Privatize.
 type Calibration struct {
-	params    Params
+	settings  CalibrationSettings
 	step      float64
 	multiple  int64
 	total     float64
@@ -144,7 +144,7 @@ type Calibration struct {
 // beyond 2^51 g, where coordinates would be clamped, and ErrSensitivity for a
 // bound that is not one of computed numbers, does not know its columns or
 // covers only some of the rows.
-func Calibrate(p Params) (Calibration, error) {
+func Calibrate(p CalibrationSettings) (Calibration, error) {
 	if err := checkBound(p.Sensitivity); err != nil {
 		return Calibration{}, err
 	}
@@ -161,7 +161,7 @@ func Calibrate(p Params) (Calibration, error) {
 	if !(multiplier*base <= math.MaxFloat64) || exponent < -900 || exponent > 900 {
 		return Calibration{}, &ParamError{Field: "Sensitivity", Value: base, Allowed: "a grid step from 2^-900 to 2^900"}
 	}
-	c := Calibration{params: p, step: math.Ldexp(1, exponent)}
+	c := Calibration{settings: p, step: math.Ldexp(1, exponent)}
 	c.total, c.gridError = totalSensitivity(p.Sensitivity, c.step)
 	if c.gridError > base*maxGridShare {
 		return Calibration{}, &ParamError{Field: "Sensitivity", Value: coordinates(p.Sensitivity), Allowed: "fewer coordinates at this Epsilon and Delta: the grid would cost more than 0.001 of the noise"}
@@ -202,16 +202,16 @@ func coordinates(b sensitivity.Bound) float64 {
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
 // Epsilon is the one asked for.
-func (c Calibration) Epsilon() float64 { return c.params.Epsilon }
+func (c Calibration) Epsilon() float64 { return c.settings.Epsilon }
 
 // Delta is the one asked for.
-func (c Calibration) Delta() float64 { return c.params.Delta }
+func (c Calibration) Delta() float64 { return c.settings.Delta }
 
 // Rule is the rule that chose Sigma.
-func (c Calibration) Rule() Rule { return c.params.Rule }
+func (c Calibration) Rule() Rule { return c.settings.Rule }
 
 // Bound is the sensitivity bound the noise was calibrated to.
-func (c Calibration) Bound() sensitivity.Bound { return c.params.Sensitivity }
+func (c Calibration) Bound() sensitivity.Bound { return c.settings.Sensitivity }
 
 // Sigma is the standard deviation of the noise of one entry, Multiple * Step
 // exactly.
@@ -230,9 +230,6 @@ func (c Calibration) L2Sensitivity() float64 { return c.total }
 // GridError is what rounding to the grid can add to the distance of two
 // neighbours, Step times the root of the number of coordinates, rounded up.
 func (c Calibration) GridError() float64 { return c.gridError }
-
-// NoiseMultiplier is Sigma/L2Sensitivity.
-func (c Calibration) NoiseMultiplier() float64 { return c.Sigma() / c.total }
 
 // Mu is L2Sensitivity/Sigma, rounded up: the noise makes a release
 // Mu-Gaussian-private, whatever rule chose Sigma. Randomised labels come on top.
@@ -261,11 +258,11 @@ func LabelEpsilon(epsilon float64, records int) float64 {
 // one, which adds more noise than these ask for, its Rho. As many records as
 // the bound lets change together pay for their labels.
 func (c Calibration) Spend(labelEpsilon float64) Spend {
-	s := Spend{PureEpsilon: LabelEpsilon(labelEpsilon, c.params.Sensitivity.Records())}
-	if c.params.Rule == Classical {
+	s := Spend{PureEpsilon: LabelEpsilon(labelEpsilon, c.settings.Sensitivity.Records())}
+	if c.settings.Rule == Classical {
 		s.Rho = c.Rho()
 	} else {
-		s.Epsilon, s.Delta = c.params.Epsilon, c.params.Delta
+		s.Epsilon, s.Delta = c.settings.Epsilon, c.settings.Delta
 	}
 	return s
 }

@@ -121,9 +121,10 @@ func TestCalibrateVectors(t *testing.T) {
 			if want == 0 {
 				continue
 			}
-			c := calibrate(t, Params{Epsilon: v.epsilon, Delta: v.delta, Sensitivity: b, Rule: rule})
-			if !near(c.NoiseMultiplier()*v.sensitivity, want, 1e-11) {
-				t.Errorf("(%g, %g) %v: %.15g, want %.12g", v.epsilon, v.delta, rule, c.NoiseMultiplier()*v.sensitivity, want)
+			c := calibrate(t, CalibrationSettings{Epsilon: v.epsilon, Delta: v.delta, Sensitivity: b, Rule: rule})
+			multiplier := c.Sigma() / c.L2Sensitivity()
+			if !near(multiplier*v.sensitivity, want, 1e-11) {
+				t.Errorf("(%g, %g) %v: %.15g, want %.12g", v.epsilon, v.delta, rule, multiplier*v.sensitivity, want)
 				continue // the series of the oracle are for arguments near these
 			}
 			if !near(c.Sigma(), want/v.sensitivity*b.Value(), 1e-8) {
@@ -217,7 +218,7 @@ func TestMultiplierProperties(t *testing.T) {
 
 // Noise is proportional to the sensitivity, to the last bit for powers of two.
 func TestSigmaIsProportional(t *testing.T) {
-	p := Params{Epsilon: 0.7, Delta: 1e-6, Sensitivity: boundOf(t, sensitivity.ReplaceOne, 6, 2, 1)}
+	p := CalibrationSettings{Epsilon: 0.7, Delta: 1e-6, Sensitivity: boundOf(t, sensitivity.ReplaceOne, 6, 2, 1)}
 	one := calibrate(t, p)
 	for _, exponent := range []int{-700, -40, -1, 1, 13, 600} {
 		factor := math.Ldexp(1, exponent)
@@ -280,7 +281,7 @@ func TestTotalSensitivity(t *testing.T) {
 		for _, scale := range []float64{1, 1e-8, 12345} {
 			b := boundOf(t, sensitivity.ReplaceOne, rows, 3, scale)
 			for _, epsilon := range []float64{0.01, 1, 30} {
-				c := calibrate(t, Params{Epsilon: epsilon, Delta: 1e-6, Sensitivity: b})
+				c := calibrate(t, CalibrationSettings{Epsilon: epsilon, Delta: 1e-6, Sensitivity: b})
 				root := new(big.Float).SetPrec(oracleBits).Sqrt(bigOf(float64(rows * 3)))
 				grid := bigMul(bigOf(c.Step()), root)
 				want := bigAdd(bigAdd(bigOf(b.Exact()), bigMul(bigOf(2), bigOf(b.Eta()))), grid)
@@ -317,7 +318,7 @@ func TestTotalSensitivity(t *testing.T) {
 				if mu.Cmp(exact) < 0 || bigOf(c.Rho()).Cmp(bigMul(bigMul(mu, mu), bigOf(0.5))) < 0 {
 					t.Errorf("mu %g or rho %g is not rounded up", c.Mu(), c.Rho())
 				}
-				if !near(c.Mu()*c.NoiseMultiplier(), 1, 1e-14) || !near(c.Rho(), c.Mu()*c.Mu()/2, 1e-15) {
+				if !near(c.Mu()*c.Sigma()/c.L2Sensitivity(), 1, 1e-14) || !near(c.Rho(), c.Mu()*c.Mu()/2, 1e-15) {
 					t.Errorf("mu %g and rho %g contradict the multiplier", c.Mu(), c.Rho())
 				}
 			}
@@ -326,7 +327,7 @@ func TestTotalSensitivity(t *testing.T) {
 }
 
 func TestCalibrateRefuses(t *testing.T) {
-	good := Params{Epsilon: 1, Delta: 1e-5, Sensitivity: boundOf(t, sensitivity.ReplaceOne, 6, 2, 1), Reach: 1}
+	good := CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: boundOf(t, sensitivity.ReplaceOne, 6, 2, 1), Reach: 1}
 	if _, err := Calibrate(good); err != nil {
 		t.Fatal(err)
 	}
@@ -365,34 +366,34 @@ func TestCalibrateRefuses(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		field string // of the ParamError, "" for ErrSensitivity
-		set   func(*Params)
+		set   func(*CalibrationSettings)
 	}{
-		{"epsilon 0", "Epsilon", func(p *Params) { p.Epsilon = 0 }},
-		{"epsilon negative", "Epsilon", func(p *Params) { p.Epsilon = -1 }},
-		{"epsilon tiny", "Epsilon", func(p *Params) { p.Epsilon = 0.9e-6 }},
-		{"epsilon huge", "Epsilon", func(p *Params) { p.Epsilon = 101 }},
-		{"epsilon NaN", "Epsilon", func(p *Params) { p.Epsilon = nan }},
-		{"epsilon Inf", "Epsilon", func(p *Params) { p.Epsilon = inf }},
-		{"delta 0", "Delta", func(p *Params) { p.Delta = 0 }},
-		{"delta tiny", "Delta", func(p *Params) { p.Delta = 1e-101 }},
-		{"delta large", "Delta", func(p *Params) { p.Delta = 0.11 }},
-		{"delta NaN", "Delta", func(p *Params) { p.Delta = nan }},
-		{"unknown rule", "Rule", func(p *Params) { p.Rule = 2 }},
-		{"classical at 1", "Epsilon", func(p *Params) { p.Rule = Classical }},
-		{"reach 0", "Reach", func(p *Params) { p.Reach = 0 }},
-		{"reach negative", "Reach", func(p *Params) { p.Reach = -1 }},
-		{"reach NaN", "Reach", func(p *Params) { p.Reach = nan }},
-		{"reach Inf", "Reach", func(p *Params) { p.Reach = inf }},
-		{"reach beyond the clamp", "Reach", func(p *Params) { p.Reach = 0x1p51*calibrate(t, good).Step() + 1 }},
-		{"step too small", "Sensitivity", func(p *Params) { p.Sensitivity = boundOf(t, sensitivity.ReplaceOne, 6, 2, 0x1p-870) }},
-		{"step too large", "Sensitivity", func(p *Params) { p.Sensitivity = boundOf(t, sensitivity.ReplaceOne, 6, 2, 0x1p950) }},
-		{"grid too costly", "Sensitivity", func(p *Params) {
+		{"epsilon 0", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = 0 }},
+		{"epsilon negative", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = -1 }},
+		{"epsilon tiny", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = 0.9e-6 }},
+		{"epsilon huge", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = 101 }},
+		{"epsilon NaN", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = nan }},
+		{"epsilon Inf", "Epsilon", func(p *CalibrationSettings) { p.Epsilon = inf }},
+		{"delta 0", "Delta", func(p *CalibrationSettings) { p.Delta = 0 }},
+		{"delta tiny", "Delta", func(p *CalibrationSettings) { p.Delta = 1e-101 }},
+		{"delta large", "Delta", func(p *CalibrationSettings) { p.Delta = 0.11 }},
+		{"delta NaN", "Delta", func(p *CalibrationSettings) { p.Delta = nan }},
+		{"unknown rule", "Rule", func(p *CalibrationSettings) { p.Rule = 2 }},
+		{"classical at 1", "Epsilon", func(p *CalibrationSettings) { p.Rule = Classical }},
+		{"reach 0", "Reach", func(p *CalibrationSettings) { p.Reach = 0 }},
+		{"reach negative", "Reach", func(p *CalibrationSettings) { p.Reach = -1 }},
+		{"reach NaN", "Reach", func(p *CalibrationSettings) { p.Reach = nan }},
+		{"reach Inf", "Reach", func(p *CalibrationSettings) { p.Reach = inf }},
+		{"reach beyond the clamp", "Reach", func(p *CalibrationSettings) { p.Reach = 0x1p51*calibrate(t, good).Step() + 1 }},
+		{"step too small", "Sensitivity", func(p *CalibrationSettings) { p.Sensitivity = boundOf(t, sensitivity.ReplaceOne, 6, 2, 0x1p-870) }},
+		{"step too large", "Sensitivity", func(p *CalibrationSettings) { p.Sensitivity = boundOf(t, sensitivity.ReplaceOne, 6, 2, 0x1p950) }},
+		{"grid too costly", "Sensitivity", func(p *CalibrationSettings) {
 			p.Epsilon, p.Delta, p.Sensitivity = 1e-6, 1e-100, boundOf(t, sensitivity.ReplaceOne, 100, 100, 1)
 		}},
-		{"no bound", "", func(p *Params) { p.Sensitivity = sensitivity.Bound{} }},
-		{"exact arithmetic", "", func(p *Params) { p.Sensitivity = exact }},
-		{"from norms", "", func(p *Params) { p.Sensitivity = scalar }},
-		{"some rows", "", func(p *Params) { p.Sensitivity = some }},
+		{"no bound", "", func(p *CalibrationSettings) { p.Sensitivity = sensitivity.Bound{} }},
+		{"exact arithmetic", "", func(p *CalibrationSettings) { p.Sensitivity = exact }},
+		{"from norms", "", func(p *CalibrationSettings) { p.Sensitivity = scalar }},
+		{"some rows", "", func(p *CalibrationSettings) { p.Sensitivity = some }},
 	} {
 		p := good
 		test.set(&p)
@@ -421,7 +422,7 @@ func TestCalibrateRefuses(t *testing.T) {
 
 func TestSpend(t *testing.T) {
 	b := boundOf(t, sensitivity.ReplaceOne, 6, 2, 1)
-	p := Params{Epsilon: 0.5, Delta: 1e-5, Sensitivity: b}
+	p := CalibrationSettings{Epsilon: 0.5, Delta: 1e-5, Sensitivity: b}
 	if got, want := calibrate(t, p).Spend(0), (Spend{Epsilon: 0.5, Delta: 1e-5}); got != want {
 		t.Errorf("analytic: %+v", got)
 	}

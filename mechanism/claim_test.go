@@ -16,7 +16,7 @@ func TestClaimsPassTheCheck(t *testing.T) {
 	for e := -6.0; e <= 2; e += 0.5 {
 		for d := -99.0; d <= -1; d += 4.5 {
 			epsilon, delta := min(math.Pow(10, e), 100), min(math.Pow(10, d), 0.1)
-			c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
+			c := calibrate(t, CalibrationSettings{Epsilon: epsilon, Delta: delta, Sensitivity: b})
 			r := describe(c, request(6, 3), [16]byte{1})
 			if err := r.Check(); err != nil {
 				t.Fatalf("epsilon %g, delta %g: %v", epsilon, delta, err)
@@ -30,7 +30,7 @@ func TestClaimsPassTheCheck(t *testing.T) {
 }
 
 func TestNilLedgerIsNoBudget(t *testing.T) {
-	if err := checkRequest(Calibration{}, (*Ledger)(nil), Request{}); !errors.Is(err, ErrLedger) {
+	if err := (FirstStep{}).check(Calibration{}, (*Ledger)(nil)); !errors.Is(err, ErrLedger) {
 		t.Error(err)
 	}
 }

@@ -23,7 +23,7 @@ func classicalMultiplier(epsilon, delta float64) float64 {
 
 // noiseMultiplier is the standard deviation per sensitivity. Delta is for the
 // whole matrix: the number of coordinates has no part in it.
-func noiseMultiplier(p Params) (float64, error) {
+func noiseMultiplier(p CalibrationSettings) (float64, error) {
 	return p.Rule.Multiplier(p.Epsilon, p.Delta)
 }
 

@@ -4,6 +4,24 @@
 // release.Release and nothing else. Two smaller mechanisms spend from
 // the same ledger: Select, for one item of many, and Series, for vectors.
 //
+//	c, err := mechanism.Calibrate(mechanism.CalibrationSettings{
+//		Epsilon: 1, Delta: 1e-6, Sensitivity: bound, Reach: reach, // of package sensitivity
+//	})
+//	if err != nil {
+//		return err
+//	}
+//	ledger, err := mechanism.OpenLedger("privacy.ledger")
+//	if err != nil {
+//		return err
+//	}
+//	defer ledger.Close()
+//	r, err := mechanism.Privatize(ctx, c, ledger, mechanism.FirstStep{
+//		Displacement: displacement, // f - Q
+//		Query:        query,
+//		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg"},
+//		Labels:       mechanism.LabelSettings{Mode: release.ModeDropped},
+//	}, nil)
+//
 // # What is promised
 //
 // The noise of a release is (epsilon, delta)-private: P[S] <= e^epsilon P'[S] + delta
@@ -55,9 +73,9 @@
 // Select reports w cells, its own among them with probability
 // w r/(w r + m - w), r <= e^epsilon rational: purely epsilon-private, drawn with
 // whole numbers. On average over the items no epsilon-private choice of w of m holds the
-// right one more often (package retrieval, mode cells). It spends from the same ledger: epsilon
-// in a Pure one and from the pure pot of a Mixed one, mu(epsilon)^2/2 in a GDP one,
-// epsilon^2/2 in a ZCDP one.
+// right one more often (package retrieval, mode cells). It spends from the same ledger:
+// epsilon in a Pure one and from the pure pot of a Mixed one, mu(epsilon)^2/2 in a GDP
+// one, epsilon^2/2 in a ZCDP one.
 //
 // # Series
 //
@@ -87,8 +105,9 @@
 // # Cost
 //
 // A noise number takes 18 words of ChaCha8 on average and about 250 ns on one
-// core (go test ./mechanism -run '^$' -bench Draw); no memory is taken for it. The result does not depend on the number of
-// workers. All exported functions are safe for concurrent use.
+// core (go test ./mechanism -run '^$' -bench Draw); no memory is taken for it. The result
+// does not depend on the number of workers. All exported functions are safe for
+// concurrent use.
 //
 // # References
 //

@@ -45,9 +45,9 @@ func errUnknown(kind string) error {
 // A ParamError names a parameter, what was given and what is allowed. No field
 // of it ever holds a value of the data. It matches ErrParam.
 type ParamError struct {
-	Field   string
-	Value   float64
-	Allowed string
+	Field   string  // the name of the parameter
+	Value   float64 // what was given
+	Allowed string  // what is allowed, in words
 }
 
 func (e *ParamError) Error() string {
@@ -55,3 +55,25 @@ func (e *ParamError) Error() string {
 }
 
 func (e *ParamError) Unwrap() error { return ErrParam }
+
+// A BudgetError says what was asked and what is left. It matches
+// ErrBudgetExceeded.
+type BudgetError struct {
+	UnitKind         string // of the unit, which is not named
+	Asked, Remaining Pots
+	Total            Total // of the ledger
+}
+
+func (e *BudgetError) Error() string {
+	t := e.Total
+	return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked %s, remaining %s of %s",
+		e.UnitKind, t.describe(e.Asked), t.describe(e.Remaining), t)
+}
+
+func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }
+
+// ledgerError says what is wrong with a ledger.
+func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }
+
+// ledgerFailure says that the system failed.
+func ledgerFailure(err error) error { return fmt.Errorf("mechanism: %w: %w", ErrLedger, err) }

@@ -41,20 +41,20 @@ func Example() {
 	}
 
 	// All of this is known before any data is touched.
-	c, err := mechanism.Calibrate(mechanism.Params{Epsilon: 1, Delta: 1e-6, Sensitivity: bound, Reach: reach})
+	c, err := mechanism.Calibrate(mechanism.CalibrationSettings{Epsilon: 1, Delta: 1e-6, Sensitivity: bound, Reach: reach})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("sensitivity %.4f, noise %.4f, %.4f times as much\n", c.L2Sensitivity(), c.Sigma(), c.NoiseMultiplier())
+	fmt.Printf("sensitivity %.4f, noise %.4f, %.4f times as much\n", c.L2Sensitivity(), c.Sigma(), c.Sigma()/c.L2Sensitivity())
 	fmt.Printf("mu %.4f, rho %.4f\n", c.Mu(), c.Rho())
 
 	// The displacement f - Q would come from the engine.
-	out, err := mechanism.Privatize(context.Background(), c, mechanism.NoLedger, mechanism.Request{
+	out, err := mechanism.Privatize(context.Background(), c, mechanism.NoLedger, mechanism.FirstStep{
 		Displacement: blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: make([]float64, 8)},
 		Query:        release.Query{Sigma: 6, Alpha: 0.6, Table: "gaussian", Classes: 10, SigmaQ: 1, Seed: 1},
 		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "image 17", New: true},
-		Labels:       mechanism.LabelRequest{Mode: release.ModeDropped},
+		Labels:       mechanism.LabelSettings{Mode: release.ModeDropped},
 	}, nil)
 	if err != nil {
 		fmt.Println(err)
@@ -101,7 +101,7 @@ func ExampleEpsilonAt() {
 // them are paid for together, and there is no third.
 func ExampleNewSeries() {
 	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "image 17", New: true},
-		mechanism.SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 2, Coordinates: 3})
+		mechanism.SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 2, Coordinates: 3})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -100,7 +100,7 @@ func boundNear(t testing.TB, rows, columns int, value float64) sensitivity.Bound
 }
 
 // calibrate is Calibrate for parameters that must do.
-func calibrate(t testing.TB, p Params) Calibration {
+func calibrate(t testing.TB, p CalibrationSettings) Calibration {
 	t.Helper()
 	if p.Reach == 0 {
 		p.Reach = p.Sensitivity.Value()
@@ -113,18 +113,18 @@ func calibrate(t testing.TB, p Params) Calibration {
 }
 
 // request is a valid request for a matrix of zeros.
-func request(rows, columns int) Request {
-	return Request{
+func request(rows, columns int) FirstStep {
+	return FirstStep{
 		Displacement: blas64.General{Rows: rows, Cols: columns, Stride: columns, Data: make([]float64, rows*columns)},
 		Query:        release.Query{Sigma: 6, Alpha: 0.6, Table: "gaussian", Classes: 10, SigmaQ: 1, Seed: 7},
 		Unit:         Unit{Kind: release.UnitRecord, Name: "someone", New: true},
-		Labels:       LabelRequest{Mode: release.ModeDropped},
+		Labels:       LabelSettings{Mode: release.ModeDropped},
 	}
 }
 
 // fixture returns a calibration at (1, 1e-5) and a request that fits it.
-func fixture(t testing.TB, rows, columns int, scale float64) (Calibration, Request) {
+func fixture(t testing.TB, rows, columns int, scale float64) (Calibration, FirstStep) {
 	t.Helper()
 	b := boundOf(t, sensitivity.ReplaceOne, rows, columns, scale)
-	return calibrate(t, Params{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)
+	return calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)
 }

@@ -21,7 +21,7 @@ func TestGoldenBits(t *testing.T) {
 	for _, rule := range []Rule{Analytic, Classical} {
 		for _, mode := range []string{release.ModeDropped, release.ModeRandomised} {
 			c, r := fixture(t, 140, 1000, 1)
-			p := c.params
+			p := c.settings
 			p.Rule, p.Epsilon = rule, 0.7
 			c, err := Calibrate(p)
 			if err != nil {
@@ -30,7 +30,7 @@ func TestGoldenBits(t *testing.T) {
 			for i := range r.Displacement.Data {
 				r.Displacement.Data[i] = math.Sqrt(float64(i%97)) - 4
 			}
-			r.Labels = LabelRequest{Mode: mode}
+			r.Labels = LabelSettings{Mode: mode}
 			if mode == release.ModeRandomised {
 				r.Labels.Values, r.Labels.Epsilon = make([]int32, 140), 1
 			}
@@ -50,7 +50,7 @@ func TestGoldenBits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	series, err := newSeries(NoLedger, unit, SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2, Vectors: 3, Coordinates: 50}, fixed("bits"))
+	series, err := newSeries(NoLedger, unit, SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2, Vectors: 3, Coordinates: 50}, fixed("bits"))
 	if err != nil {
 		t.Fatal(err)
 	}

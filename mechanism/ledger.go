@@ -2,15 +2,10 @@ package mechanism
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
-
-	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // A Ledger keeps what each unit has spent, in a file. A spend is on the disk
@@ -33,7 +28,7 @@ type Ledger struct {
 	mutex  sync.Mutex
 	file   ledgerFile // nil when closed
 	state  *ledgerState
-	failed error // of a write: what the disk holds is not known
+	failed error // of a write, after which it is not known what the disk holds; nil before
 }
 
 // ledgerFile is the part of an *os.File that a ledger uses.
@@ -43,176 +38,6 @@ type ledgerFile interface {
 	io.Closer
 	Sync() error
 	Truncate(size int64) error
-}
-
-// CreateLedger makes an empty ledger that no one but its owner can read. It
-// never replaces a file: that error matches fs.ErrExist.
-func CreateLedger(path string, total Total) error {
-	header, err := newLedgerHeader(total)
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return ledgerFailure(err)
-	}
-	_, err = f.Write(header.encode()[:])
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = disk.SyncFolder(filepath.Dir(path))
-	}
-	if err != nil {
-		os.Remove(path)
-		return ledgerFailure(err)
-	}
-	return nil
-}
-
-// OpenLedger opens a ledger and verifies all of it. A last record that was cut
-// short by a crash is completed, and counts, if its contents are there, and is
-// taken off if they are not, because its spend has not been granted then. Any
-// other damage, and a file that is missing, is ErrLedger. If the ledger is open
-// already, here or in another process, the error is ErrLocked.
-//
-// Symbolic links are not followed. On a network file system the lock is only as
-// good as that system's.
-func OpenLedger(path string) (*Ledger, error) {
-	return openLedger(path, nil)
-}
-
-// OpenLedgerAt is OpenLedger for a ledger that must have gone through a state
-// that Head reported earlier. A copy from before that state, one that was edited before
-// it, and another ledger are ErrLedger. What came after the state is not checked, so the
-// newest Head is the one to keep.
-func OpenLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Ledger, error) {
-	return openLedger(path, &pin{sequence: sequence, hash: hash})
-}
-
-// A pin is a state that a ledger must have gone through; nil stands for any.
-type pin struct {
-	sequence uint64
-	hash     [sha256.Size]byte
-	passed   bool
-}
-
-// visit looks at each state of a ledger that is read.
-func (p *pin) visit(s *ledgerState, _ *block) error {
-	if p != nil && s.sequence == p.sequence {
-		p.passed = true
-		if s.sum != p.hash {
-			return ledgerError(fmt.Sprintf("not the ledger expected: record %d is another one", p.sequence))
-		}
-	}
-	return nil
-}
-
-// passedBy is called at the end, with the last state.
-func (p *pin) passedBy(s *ledgerState) error {
-	if p != nil && !p.passed {
-		return ledgerError(fmt.Sprintf("an old copy: it has %d records, and had %d", s.sequence, p.sequence))
-	}
-	return nil
-}
-
-func openLedger(path string, at *pin) (*Ledger, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return nil, ledgerFailure(err)
-	}
-	if _, err := regularFile(path); err != nil {
-		return nil, err
-	}
-	opened, err := openLocked(path)
-	if err != nil {
-		return nil, err
-	}
-	f := &namedFile{File: opened, path: path}
-	info, err := f.inPlace()
-	if err == nil {
-		// Whoever put the file here may not have.
-		err = disk.SyncFolder(filepath.Dir(path))
-	}
-	if err != nil {
-		f.Close()
-		return nil, ledgerFailure(err)
-	}
-	l, err := loadLedger(f, info.Size(), at)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return l, nil
-}
-
-// A namedFile is a file that must stay where it was opened: what is written to
-// a ledger after another file has taken its name would be lost.
-type namedFile struct {
-	*os.File
-	path string
-}
-
-// inPlace returns the state of the file if it still has its name.
-func (f *namedFile) inPlace() (fs.FileInfo, error) {
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	there, err := os.Lstat(f.path)
-	if err != nil {
-		return nil, err
-	}
-	if !os.SameFile(info, there) {
-		return nil, errors.New("another file has taken its name")
-	}
-	return info, nil
-}
-
-func (f *namedFile) Sync() error {
-	if err := f.File.Sync(); err != nil {
-		return err
-	}
-	_, err := f.inPlace()
-	return err
-}
-
-// regularFile returns what is at path if it can be a ledger.
-func regularFile(path string) (fs.FileInfo, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return nil, ledgerFailure(err)
-	case info.Mode()&fs.ModeSymlink != 0:
-		return nil, ledgerError("a symbolic link; name the file itself")
-	case !info.Mode().IsRegular():
-		return nil, ledgerError("not a regular file")
-	}
-	return info, nil
-}
-
-// loadLedger reads a ledger and mends its end, unless it has not gone through a state.
-func loadLedger(f ledgerFile, size int64, at *pin) (*Ledger, error) {
-	s, tail, err := readLedger(f, size, at.visit)
-	if err == nil {
-		err = at.passedBy(s)
-	}
-	if err != nil {
-		return nil, err
-	}
-	switch {
-	case tail != nil:
-		err = writeBlock(f, tail, s.end()-blockSize)
-	case size != s.end():
-		if err = f.Truncate(s.end()); err == nil {
-			err = f.Sync()
-		}
-	}
-	if err != nil {
-		return nil, ledgerFailure(err)
-	}
-	return &Ledger{file: f, state: s}, nil
 }
 
 // Close gives up the lock. Later spends are refused; what was spent can still
@@ -232,7 +57,9 @@ func (l *Ledger) Close() error {
 }
 
 // Reserve takes a spend from the budget of a unit, and returns when that is on
-// the disk. The spend is final, whether or not a release follows.
+// the disk. The spend is final, whether or not a release follows. Privatize, Select and
+// NewSeries call it; it is exported for mechanisms of other packages, which pay with it
+// before they draw any noise.
 //
 // The error is a *BudgetError if the spend does not fit, ErrUnknownUnit for a unit
 // that has not spent before and is not said to be New, and ErrLedger for a
@@ -291,7 +118,7 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost P
 }
 
 // Commit notes the SHA-256 of the release that a spend was for, once. A spend
-// without it counts all the same.
+// without it counts all the same. It is exported for those who call Reserve.
 func (l *Ledger) Commit(receipt Receipt, sum [sha256.Size]byte) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -425,19 +252,3 @@ func (l *Ledger) paid(releaseID [16]byte) bool {
 	_, known := l.state.releases[releaseID]
 	return known
 }
-
-// A BudgetError says what was asked and what is left. It matches
-// ErrBudgetExceeded.
-type BudgetError struct {
-	UnitKind         string // not the unit itself
-	Asked, Remaining Pots
-	Total            Total
-}
-
-func (e *BudgetError) Error() string {
-	t := e.Total
-	return fmt.Sprintf("mechanism: privacy budget of the %s exceeded: asked %s, remaining %s of %s",
-		e.UnitKind, t.describe(e.Asked), t.describe(e.Remaining), t)
-}
-
-func (e *BudgetError) Unwrap() error { return ErrBudgetExceeded }

@@ -1,12 +1,10 @@
 package mechanism
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -46,6 +44,7 @@ const (
 // The number of each kind of unit in the file is its place here plus one.
 var unitKinds = [...]string{release.UnitRecord, release.UnitClient}
 
+// A block is the header or a record.
 type block [blockSize]byte
 
 // chain returns the hash that closes a block after one with hash previous.
@@ -242,117 +241,3 @@ func commitBlock(sequence uint64, r Receipt, sum [sha256.Size]byte) *block {
 	b.setWord(64, r.sequence)
 	return &b
 }
-
-// ledgerState is what the blocks of a ledger say together.
-type ledgerState struct {
-	header   *ledgerHeader
-	sequence uint64            // of the last record
-	sum      [sha256.Size]byte // of the last record, or the header
-	spent    map[unitHash]Pots
-	releases map[[16]byte]uint64 // sequence of the reserve, 0 after its commit
-}
-
-// end returns where the next record goes.
-func (s *ledgerState) end() int64 { return int64(s.sequence+1) * blockSize }
-
-// add takes up the next record, whose hash has been set or verified.
-func (s *ledgerState) add(b *block) error {
-	if b.word(8) != s.sequence+1 {
-		return s.damaged()
-	}
-	id := [16]byte(b[16:])
-	switch b[0] {
-	case reserveRecord:
-		unit := unitHash(b[32:])
-		cost, ok := s.header.total.Kind.cost(b)
-		_, used := s.releases[id]
-		left := s.header.whole.minus(s.spent[unit])
-		if b[1] == 0 || int(b[1]) > len(unitKinds) || !b.zero(2, 8) || used || !ok || !cost.within(left) {
-			return s.damaged()
-		}
-		s.spent[unit], _ = s.spent[unit].add(cost)
-		s.releases[id] = b.word(8)
-	case commitRecord:
-		if of := b.word(64); of == 0 || s.releases[id] != of || !b.zero(1, 8) || !b.zero(72, bodySize) {
-			return s.damaged()
-		}
-		s.releases[id] = 0
-	default:
-		return s.damaged()
-	}
-	s.sequence++
-	s.sum = b.sum()
-	return nil
-}
-
-func (s *ledgerState) damaged() error {
-	return ledgerError(fmt.Sprintf("damaged record %d", s.sequence+1))
-}
-
-// readLedger reads the size bytes of a ledger and verifies the chain. visit is
-// called after each record, and for the header with nil.
-//
-// A record is written at once and a spend is good only when all of it is on
-// the disk, so a crash leaves at most one record in part, at the end. If its
-// body is whole it counts and is returned as tail, complete. If not, or if it is
-// nothing but zeros, of which some file systems make the end of a file whose
-// data they lost, it is left out: its reserve has not returned.
-func readLedger(r io.ReaderAt, size int64, visit func(*ledgerState, *block) error) (s *ledgerState, tail *block, err error) {
-	buffered := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), int(min(size, 1<<16)))
-	var b block
-	switch n, err := io.ReadFull(buffered, b[:]); {
-	case err == io.EOF:
-		return nil, nil, ledgerError("empty file")
-	case err == io.ErrUnexpectedEOF:
-		if string(b[:min(n, 8)]) != ledgerMagic[:min(n, 8)] {
-			return nil, nil, ledgerError("not a ledger")
-		}
-		return nil, nil, ledgerError("incomplete header: nothing was spent from it; remove it and create it anew")
-	case err != nil:
-		return nil, nil, ledgerFailure(err)
-	}
-	header, err := decodeLedgerHeader(&b)
-	if err != nil {
-		return nil, nil, err
-	}
-	s = &ledgerState{header: header, sum: b.sum(), spent: make(map[unitHash]Pots), releases: make(map[[16]byte]uint64)}
-	if err := visit(s, nil); err != nil {
-		return nil, nil, err
-	}
-	for {
-		n, err := io.ReadFull(buffered, b[:])
-		if err == io.EOF {
-			return s, nil, nil
-		}
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil, nil, ledgerFailure(err)
-		}
-		last := n < blockSize
-		if !last {
-			_, err := buffered.Peek(1)
-			last = err == io.EOF
-		}
-		if last && (n < bodySize || allZero(b[:n])) {
-			return s, nil, nil
-		}
-		closing := b.chain(s.sum)
-		if !bytes.Equal(b[bodySize:n], closing[:n-bodySize]) {
-			return nil, nil, s.damaged()
-		}
-		b.setSum(closing)
-		if err := s.add(&b); err != nil {
-			return nil, nil, err
-		}
-		if err := visit(s, &b); err != nil {
-			return nil, nil, err
-		}
-		if n < blockSize {
-			return s, &b, nil
-		}
-	}
-}
-
-func ledgerError(problem string) error { return fmt.Errorf("mechanism: %w: %s", ErrLedger, problem) }
-
-// ledgerFailure says that the system failed.
-func ledgerFailure(err error) error { return fmt.Errorf("mechanism: %w: %w", ErrLedger, err) }

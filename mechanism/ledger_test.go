@@ -315,7 +315,7 @@ func TestZeroLedger(t *testing.T) {
 	_, epsilon := l.EpsilonAt(alice, 1e-6)
 	_, pure := l.EpsilonAt(alice, 0)
 	_, selected := Select(l, alice, Subset{Items: 5, Size: 1, Epsilon: 1}, 2)
-	_, series := NewSeries(l, alice, SeriesParams{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6})
+	_, series := NewSeries(l, alice, SeriesSettings{Vectors: 1, Coordinates: 2, L2Sensitivity: 1, Epsilon: 1, Delta: 1e-6})
 	_, balance := new(Snapshot).Balance(alice)
 	for i, err := range []error{
 		reserve, l.Covers(alice, oneUnit), l.Commit(Receipt{}, [32]byte{}), spent, remaining, epsilon, pure, selected, series, balance,

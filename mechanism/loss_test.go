@@ -66,7 +66,7 @@ func second(_ float64, err error) error { return err }
 func TestOddsMoveMoreOftenThanDelta(t *testing.T) {
 	const epsilon, delta = 0.1, 1e-5
 	b := boundOf(t, sensitivity.ReplaceOne, 3, 1, 1)
-	c := calibrate(t, Params{Epsilon: epsilon, Delta: delta, Sensitivity: b})
+	c := calibrate(t, CalibrationSettings{Epsilon: epsilon, Delta: delta, Sensitivity: b})
 	distance, sigma := c.L2Sensitivity(), c.Sigma()
 	runs := pick(400_000, 4_000_000)
 	x := blas64.General{Rows: runs, Cols: 1, Stride: 1, Data: make([]float64, runs)}

@@ -58,7 +58,7 @@ func TestNoiseIsNormal(t *testing.T) {
 	source := randomness("normal")
 	for _, sigma := range []float64{0.0176, 37.5} {
 		b := boundNear(t, rows, columns, sigma/3.73063163482)
-		c, r := calibrate(t, Params{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)
+		c, r := calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(rows, columns)
 		// What the noise has to be follows from the bound, not from what the
 		// calibration says of itself.
 		want := 3.73063163482 * b.Value()

@@ -56,9 +56,9 @@ var background = context.Background()
 
 func TestPrivatize(t *testing.T) {
 	b := boundOf(t, sensitivity.ReplaceOne, 6, 3, 1)
-	c := calibrate(t, Params{Epsilon: 0.5, Delta: 1e-6, Sensitivity: b})
+	c := calibrate(t, CalibrationSettings{Epsilon: 0.5, Delta: 1e-6, Sensitivity: b})
 	r := request(6, 3)
-	r.Labels = LabelRequest{Mode: release.ModeRandomised, Values: []int32{0, 9, 3, 3, 1, 2}, Epsilon: 1.5}
+	r.Labels = LabelSettings{Mode: release.ModeRandomised, Values: []int32{0, 9, 3, 3, 1, 2}, Epsilon: 1.5}
 	ledger := &fakeBudget{}
 	out, err := privatize(background, c, ledger, r, nil, fixed("fields"))
 	if err != nil {
@@ -103,7 +103,7 @@ func TestPrivatize(t *testing.T) {
 // error tells a value of the data.
 func TestPrivatizeRefuses(t *testing.T) {
 	c, good := fixture(t, 6, 3, 1)
-	features := calibrate(t, Params{Epsilon: 1, Delta: 1e-5, Sensitivity: boundOf(t, sensitivity.FeaturesReplace, 6, 3, 1)})
+	features := calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: boundOf(t, sensitivity.FeaturesReplace, 6, 3, 1)})
 	bound := func(query sensitivity.Query) Calibration {
 		q := matrix(6, 3, 1)
 		b, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
@@ -117,49 +117,55 @@ func TestPrivatizeRefuses(t *testing.T) {
 		if b, err = b.Inflate(eta); err != nil {
 			t.Fatal(err)
 		}
-		return calibrate(t, Params{Epsilon: 1, Delta: 1e-5, Sensitivity: b})
+		return calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: b})
 	}
 	wide, ranged := testQuery, testQuery
 	wide.Table = sensitivity.Gaussian{Classes: 10, Sigma: 5}
 	ranged.Table = sensitivity.Range{Low: 0, High: 1}
 	labels := []int32{0, 9, 3, 3, 1, 2}
-	randomised := LabelRequest{Mode: release.ModeRandomised, Values: labels, Epsilon: 1}
+	randomised := LabelSettings{Mode: release.ModeRandomised, Values: labels, Epsilon: 1}
 	const secret = 7654321.0625
 
 	for _, test := range []struct {
 		name string
 		want error
-		set  func(c *Calibration, r *Request)
+		set  func(c *Calibration, r *FirstStep)
 	}{
-		{"zero calibration", ErrSensitivity, func(c *Calibration, _ *Request) { *c = Calibration{} }},
-		{"rows", ErrSensitivity, func(_ *Calibration, r *Request) { r.Displacement.Rows = 5 }},
-		{"columns", ErrSensitivity, func(_ *Calibration, r *Request) { r.Displacement.Cols = 2 }},
-		{"stride", ErrParam, func(_ *Calibration, r *Request) { r.Displacement.Stride = 2 }},
-		{"huge stride", ErrParam, func(_ *Calibration, r *Request) { r.Displacement.Stride = math.MaxInt / 2 }},
-		{"data", ErrParam, func(_ *Calibration, r *Request) { r.Displacement.Data = r.Displacement.Data[:17] }},
-		{"NaN", ErrNonFinite, func(_ *Calibration, r *Request) { r.Displacement.Data[17] = math.NaN() }},
-		{"Inf", ErrNonFinite, func(_ *Calibration, r *Request) { r.Displacement.Data[0] = math.Inf(-1) }},
-		{"sigma", ErrSensitivity, func(_ *Calibration, r *Request) { r.Query.Sigma = 5 }},
-		{"alpha", ErrSensitivity, func(_ *Calibration, r *Request) { r.Query.Alpha = 0.5 }},
-		{"table", ErrSensitivity, func(_ *Calibration, r *Request) { r.Query.Table = "equal" }},
-		{"classes", ErrSensitivity, func(_ *Calibration, r *Request) { r.Query.Classes = 11 }},
-		{"another width for labels", ErrSensitivity, func(c *Calibration, _ *Request) { *c = bound(wide) }},
-		{"table without a name", ErrSensitivity, func(c *Calibration, _ *Request) { *c = bound(ranged) }},
-		{"sigma of Q", ErrParam, func(_ *Calibration, r *Request) { r.Query.SigmaQ = 0 }},
-		{"sigma of Q, NaN", ErrParam, func(_ *Calibration, r *Request) { r.Query.SigmaQ = math.NaN() }},
-		{"unit kind", ErrParam, func(_ *Calibration, r *Request) { r.Unit.Kind = "" }},
-		{"unit name", ErrParam, func(_ *Calibration, r *Request) { r.Unit.Name = "" }},
-		{"no label mode", ErrLabels, func(_ *Calibration, r *Request) { r.Labels.Mode = "" }},
-		{"public labels given", ErrLabels, func(_ *Calibration, r *Request) { r.Labels = LabelRequest{Mode: release.ModePublic, Values: labels} }},
-		{"dropped labels priced", ErrLabels, func(_ *Calibration, r *Request) { r.Labels.Epsilon = 1 }},
-		{"randomised public labels", ErrLabels, func(c *Calibration, r *Request) { *c, r.Labels = features, randomised }},
-		{"label epsilon 0", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = 0 }},
-		{"label epsilon 1e-7", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = 1e-7 }},
-		{"label epsilon 21", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = 21 }},
-		{"label epsilon NaN", ErrParam, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Epsilon = math.NaN() }},
-		{"too few labels", ErrLabels, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Values = labels[:5] }},
-		{"label too large", ErrLabels, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Values = []int32{0, 0, 0, 0, 0, 10} }},
-		{"label negative", ErrLabels, func(_ *Calibration, r *Request) { r.Labels = randomised; r.Labels.Values = []int32{0, 0, 0, 0, 0, -1} }},
+		{"zero calibration", ErrSensitivity, func(c *Calibration, _ *FirstStep) { *c = Calibration{} }},
+		{"rows", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Displacement.Rows = 5 }},
+		{"columns", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Displacement.Cols = 2 }},
+		{"stride", ErrParam, func(_ *Calibration, r *FirstStep) { r.Displacement.Stride = 2 }},
+		{"huge stride", ErrParam, func(_ *Calibration, r *FirstStep) { r.Displacement.Stride = math.MaxInt / 2 }},
+		{"data", ErrParam, func(_ *Calibration, r *FirstStep) { r.Displacement.Data = r.Displacement.Data[:17] }},
+		{"NaN", ErrNonFinite, func(_ *Calibration, r *FirstStep) { r.Displacement.Data[17] = math.NaN() }},
+		{"Inf", ErrNonFinite, func(_ *Calibration, r *FirstStep) { r.Displacement.Data[0] = math.Inf(-1) }},
+		{"sigma", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Sigma = 5 }},
+		{"alpha", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Alpha = 0.5 }},
+		{"table", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Table = "equal" }},
+		{"classes", ErrSensitivity, func(_ *Calibration, r *FirstStep) { r.Query.Classes = 11 }},
+		{"another width for labels", ErrSensitivity, func(c *Calibration, _ *FirstStep) { *c = bound(wide) }},
+		{"table without a name", ErrSensitivity, func(c *Calibration, _ *FirstStep) { *c = bound(ranged) }},
+		{"sigma of Q", ErrParam, func(_ *Calibration, r *FirstStep) { r.Query.SigmaQ = 0 }},
+		{"sigma of Q, NaN", ErrParam, func(_ *Calibration, r *FirstStep) { r.Query.SigmaQ = math.NaN() }},
+		{"unit kind", ErrParam, func(_ *Calibration, r *FirstStep) { r.Unit.Kind = "" }},
+		{"unit name", ErrParam, func(_ *Calibration, r *FirstStep) { r.Unit.Name = "" }},
+		{"no label mode", ErrLabels, func(_ *Calibration, r *FirstStep) { r.Labels.Mode = "" }},
+		{"public labels given", ErrLabels, func(_ *Calibration, r *FirstStep) { r.Labels = LabelSettings{Mode: release.ModePublic, Values: labels} }},
+		{"dropped labels priced", ErrLabels, func(_ *Calibration, r *FirstStep) { r.Labels.Epsilon = 1 }},
+		{"randomised public labels", ErrLabels, func(c *Calibration, r *FirstStep) { *c, r.Labels = features, randomised }},
+		{"label epsilon 0", ErrParam, func(_ *Calibration, r *FirstStep) { r.Labels = randomised; r.Labels.Epsilon = 0 }},
+		{"label epsilon 1e-7", ErrParam, func(_ *Calibration, r *FirstStep) { r.Labels = randomised; r.Labels.Epsilon = 1e-7 }},
+		{"label epsilon 21", ErrParam, func(_ *Calibration, r *FirstStep) { r.Labels = randomised; r.Labels.Epsilon = 21 }},
+		{"label epsilon NaN", ErrParam, func(_ *Calibration, r *FirstStep) { r.Labels = randomised; r.Labels.Epsilon = math.NaN() }},
+		{"too few labels", ErrLabels, func(_ *Calibration, r *FirstStep) { r.Labels = randomised; r.Labels.Values = labels[:5] }},
+		{"label too large", ErrLabels, func(_ *Calibration, r *FirstStep) {
+			r.Labels = randomised
+			r.Labels.Values = []int32{0, 0, 0, 0, 0, 10}
+		}},
+		{"label negative", ErrLabels, func(_ *Calibration, r *FirstStep) {
+			r.Labels = randomised
+			r.Labels.Values = []int32{0, 0, 0, 0, 0, -1}
+		}},
 	} {
 		c, r := c, good
 		r.Displacement.Data = slices.Repeat([]float64{secret}, 18)
@@ -329,8 +335,8 @@ func (s *shortReader) Read(p []byte) (int, error) {
 // T-11: entropy that fails or ends anywhere gives no release and costs nothing.
 func TestEntropyFails(t *testing.T) {
 	b := boundOf(t, sensitivity.ReplaceOne, 40, 2000, 1) // two chunks
-	c, r := calibrate(t, Params{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(40, 2000)
-	r.Labels = LabelRequest{Mode: release.ModeRandomised, Values: make([]int32, 40), Epsilon: 1}
+	c, r := calibrate(t, CalibrationSettings{Epsilon: 1, Delta: 1e-5, Sensitivity: b}), request(40, 2000)
+	r.Labels = LabelSettings{Mode: release.ModeRandomised, Values: make([]int32, 40), Epsilon: 1}
 	const needed = 2*32 + 32 + 16
 	broken := errors.New("broken")
 	for _, at := range []int{0, 1, 31, 32, 33, 63, 64, 95, 96, needed - 1} {
@@ -368,7 +374,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	for i := range r.Displacement.Data {
 		r.Displacement.Data[i] = math.Sin(float64(i))
 	}
-	r.Labels = LabelRequest{Mode: release.ModeRandomised, Values: make([]int32, rows), Epsilon: 1}
+	r.Labels = LabelSettings{Mode: release.ModeRandomised, Values: make([]int32, rows), Epsilon: 1}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	var want []byte
 	for _, count := range []int{0, 1, 2, 8} {
@@ -397,7 +403,7 @@ func TestWorkersDoNotMatter(t *testing.T) {
 
 func TestSystemEntropy(t *testing.T) {
 	c, r := fixture(t, 6, 3, 1)
-	r.Labels = LabelRequest{Mode: release.ModeRandomised, Values: make([]int32, 6), Epsilon: 1e-3}
+	r.Labels = LabelSettings{Mode: release.ModeRandomised, Values: make([]int32, 6), Epsilon: 1e-3}
 	seen := map[[16]byte]bool{}
 	grids := map[string]bool{}
 	for range 3 {
@@ -421,7 +427,7 @@ func TestSystemEntropy(t *testing.T) {
 }
 
 // constant is a release of a matrix with one value everywhere.
-func constant(t *testing.T, c Calibration, r Request, value float64, source io.Reader) *release.Release {
+func constant(t *testing.T, c Calibration, r FirstStep, value float64, source io.Reader) *release.Release {
 	t.Helper()
 	r.Displacement.Data = slices.Repeat([]float64{value}, r.Displacement.Rows*r.Displacement.Cols)
 	out, err := privatize(background, c, NoLedger, r, nil, source)
@@ -613,8 +619,8 @@ func TestPrivatizeConcurrently(t *testing.T) {
 // What can be told before any work is told by the same checks.
 func TestChecksBeforeWork(t *testing.T) {
 	unit := Unit{Kind: release.UnitRecord, Name: "photo", New: true}
-	randomised := func(epsilon float64) LabelRequest {
-		return LabelRequest{Mode: release.ModeRandomised, Epsilon: epsilon}
+	randomised := func(epsilon float64) LabelSettings {
+		return LabelSettings{Mode: release.ModeRandomised, Epsilon: epsilon}
 	}
 	for _, c := range []struct {
 		name string
@@ -625,15 +631,15 @@ func TestChecksBeforeWork(t *testing.T) {
 		{"no budget", CheckPayer(nil, unit), ErrLedger},
 		{"no ledger", CheckPayer((*Ledger)(nil), unit), ErrLedger},
 		{"no unit", CheckPayer(NoLedger, Unit{}), ErrParam},
-		{"public", LabelRequest{Mode: release.ModePublic}.Check(sensitivity.FeaturesNull), nil},
-		{"public, replace-one", LabelRequest{Mode: release.ModePublic}.Check(sensitivity.ReplaceOne), ErrLabels},
-		{"public, null", LabelRequest{Mode: release.ModePublic}.Check(sensitivity.Null), ErrLabels},
+		{"public", LabelSettings{Mode: release.ModePublic}.Check(sensitivity.FeaturesNull), nil},
+		{"public, replace-one", LabelSettings{Mode: release.ModePublic}.Check(sensitivity.ReplaceOne), ErrLabels},
+		{"public, null", LabelSettings{Mode: release.ModePublic}.Check(sensitivity.Null), ErrLabels},
 		{"randomised", randomised(1).Check(sensitivity.ReplaceOne), nil},
 		{"randomised, labels public", randomised(1).Check(sensitivity.FeaturesReplace), ErrLabels},
 		{"randomised, no relation", randomised(1).Check(0), ErrLabels},
 		{"randomised for nothing", randomised(0).Check(sensitivity.Null), ErrParam},
-		{"priced, dropped", LabelRequest{Mode: release.ModeDropped, Epsilon: 1}.Check(sensitivity.Null), ErrLabels},
-		{"no mode", LabelRequest{}.Check(sensitivity.Null), ErrLabels},
+		{"priced, dropped", LabelSettings{Mode: release.ModeDropped, Epsilon: 1}.Check(sensitivity.Null), ErrLabels},
+		{"no mode", LabelSettings{}.Check(sensitivity.Null), ErrLabels},
 	} {
 		if !errors.Is(c.err, c.want) || (c.err == nil) != (c.want == nil) {
 			t.Errorf("%s: %v, want %v", c.name, c.err, c.want)

@@ -242,7 +242,7 @@ func TestResponseFrequencies(t *testing.T) {
 func TestReleasedLabels(t *testing.T) {
 	const rows, classes, epsilon = 20_000, 10, 2.5
 	c, r := fixture(t, rows, 1, 1)
-	r.Labels = LabelRequest{Mode: release.ModeRandomised, Values: make([]int32, rows), Epsilon: epsilon}
+	r.Labels = LabelSettings{Mode: release.ModeRandomised, Values: make([]int32, rows), Epsilon: epsilon}
 	for i := range r.Labels.Values {
 		r.Labels.Values[i] = int32(i % classes)
 	}

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// SeriesParams describe vectors that are released one after the other, such as
-// the steps of an iteration on private rows, or a single one. Nothing in it has
-// a default, and nothing in it may depend on private data.
-type SeriesParams struct {
+// SeriesSettings describe vectors that are released one after the other, such as
+// the steps of an iteration on private rows, or a single one. None of them has a
+// default, and none may depend on private data.
+type SeriesSettings struct {
 	// Epsilon, in [1e-6, 100], and Delta, in [1e-100, 0.1], are for all vectors
 	// together.
 	Epsilon, Delta float64
@@ -36,7 +36,7 @@ func (n noise) sigma() float64 { return float64(n.multiple) * n.step }
 // calibrate returns the noise of each vector. Gaussian releases compose exactly
 // even when later ones are chosen by what came before: T of them at sensitivity
 // D are worth one at sqrt(T) D (Dong, Roth and Su 2022).
-func (p SeriesParams) calibrate() (noise, error) {
+func (p SeriesSettings) calibrate() (noise, error) {
 	multiplier, err := Analytic.Multiplier(p.Epsilon, p.Delta)
 	if err != nil {
 		return noise{}, err
@@ -60,29 +60,29 @@ func (p SeriesParams) calibrate() (noise, error) {
 
 // Sigma returns the standard deviation of the noise on each coordinate. It
 // touches no data and draws nothing.
-func (p SeriesParams) Sigma() (float64, error) {
+func (p SeriesSettings) Sigma() (float64, error) {
 	n, err := p.calibrate()
 	return n.sigma(), err
 }
 
 // A Series has been paid for and releases vectors, exactly as many as its
-// parameters say, its copies and all callers taken together. It is safe for
+// settings say, its copies and all callers taken together. It is safe for
 // concurrent use.
 type Series struct {
-	params SeriesParams
-	noise  noise
-	source io.Reader
-	left   *atomic.Int64
+	settings SeriesSettings
+	noise    noise
+	source   io.Reader
+	left     *atomic.Int64
 }
 
 // NewSeries makes sure that there is entropy, lets the budget write the spend of
 // all vectors down, and returns the series. Errors are a *ParamError, ErrLedger
 // without a budget, ErrEntropy, and what the budget says.
-func NewSeries(budget Budget, unit Unit, p SeriesParams) (*Series, error) {
+func NewSeries(budget Budget, unit Unit, p SeriesSettings) (*Series, error) {
 	return newSeries(budget, unit, p, system)
 }
 
-func newSeries(budget Budget, unit Unit, p SeriesParams, source io.Reader) (*Series, error) {
+func newSeries(budget Budget, unit Unit, p SeriesSettings, source io.Reader) (*Series, error) {
 	if err := CheckPayer(budget, unit); err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func newSeries(budget Budget, unit Unit, p SeriesParams, source io.Reader) (*Ser
 	if err != nil {
 		return nil, err
 	}
-	s := &Series{params: p, noise: n, source: source, left: new(atomic.Int64)}
+	s := &Series{settings: p, noise: n, source: source, left: new(atomic.Int64)}
 	_, err = spendFirst(budget, unit, secret.id, Spend{Epsilon: p.Epsilon, Delta: p.Delta}, func() error {
 		s.left.Store(int64(p.Vectors))
 		return nil
@@ -109,7 +109,7 @@ func newSeries(budget Budget, unit Unit, p SeriesParams, source io.Reader) (*Ser
 func (s *Series) Sigma() float64 { return s.noise.sigma() }
 
 // Release returns x with noise: a new slice on the grid. The number of
-// coordinates is that of the parameters, and coordinates are cut to 2^51 grid
+// coordinates is that of the settings, and coordinates are clamped to 2^51 grid
 // steps, more than 500 Sigma. Errors are ErrParam for another length or one
 // vector too many, ErrNonFinite and ErrEntropy; none of them costs a vector.
 //
@@ -119,8 +119,8 @@ func (s *Series) Release(x []float64) ([]float64, error) {
 	if s.left == nil {
 		return nil, fmt.Errorf("mechanism: the series was not made by NewSeries: %w", ErrParam)
 	}
-	if len(x) != s.params.Coordinates {
-		return nil, fmt.Errorf("mechanism: a vector of %d coordinates in a series of %d: %w", len(x), s.params.Coordinates, ErrParam)
+	if len(x) != s.settings.Coordinates {
+		return nil, fmt.Errorf("mechanism: a vector of %d coordinates in a series of %d: %w", len(x), s.settings.Coordinates, ErrParam)
 	}
 	for _, v := range x {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -133,7 +133,7 @@ func (s *Series) Release(x []float64) ([]float64, error) {
 	}
 	defer secret.forget()
 	if s.left.Add(-1) < 0 {
-		return nil, fmt.Errorf("mechanism: all %d vectors of the series are released: %w", s.params.Vectors, ErrParam)
+		return nil, fmt.Errorf("mechanism: all %d vectors of the series are released: %w", s.settings.Vectors, ErrParam)
 	}
 	out := make([]float64, len(x))
 	stream(seedOf(secret.chunks, 0), func(words source) {

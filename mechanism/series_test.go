@@ -17,7 +17,7 @@ var testUnit = Unit{Kind: release.UnitRecord, Name: "row", New: true}
 // The noise of T vectors is sqrt(T) times that of one, up to the grid, and that
 // of one is the vector of the design page: 2.5 at (1, 1e-6) is 10.5616972233.
 func TestSeriesSigma(t *testing.T) {
-	one := SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 1, Coordinates: 3}
+	one := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 1, Coordinates: 3}
 	sigma, err := one.Sigma()
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func TestSeriesSigma(t *testing.T) {
 // Composition read back: the mu of all vectors together is worth no more than
 // (epsilon, delta).
 func TestSeriesComposes(t *testing.T) {
-	p := SeriesParams{Epsilon: 3, Delta: 1e-5, L2Sensitivity: 0.7, Vectors: 37, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 3, Delta: 1e-5, L2Sensitivity: 0.7, Vectors: 37, Coordinates: 2}
 	sigma, err := p.Sigma()
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestSeriesComposes(t *testing.T) {
 // The noise covers what rounding to the grid adds, as much for every vector; with
 // many coordinates that is more than the multiplier is rounded up by.
 func TestSeriesCoversTheGrid(t *testing.T) {
-	p := SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 4, Coordinates: 1 << 22}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 2.5, Vectors: 4, Coordinates: 1 << 22}
 	n, err := p.calibrate()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestSeriesCoversTheGrid(t *testing.T) {
 // Mean and variance of the released coordinates, and no noise used twice.
 func TestSeriesNoise(t *testing.T) {
 	const n = 40000
-	p := SeriesParams{Epsilon: 0.5, Delta: 1e-5, L2Sensitivity: 1, Vectors: 2, Coordinates: n}
+	p := SeriesSettings{Epsilon: 0.5, Delta: 1e-5, L2Sensitivity: 1, Vectors: 2, Coordinates: n}
 	s, err := newSeries(NoLedger, testUnit, p, randomness("series"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,15 +98,15 @@ func TestSeriesNoise(t *testing.T) {
 }
 
 func TestSeriesRefuses(t *testing.T) {
-	good := SeriesParams{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
-	for name, change := range map[string]func(*SeriesParams){
-		"epsilon":     func(p *SeriesParams) { p.Epsilon = 0 },
-		"delta":       func(p *SeriesParams) { p.Delta = math.NaN() },
-		"sensitivity": func(p *SeriesParams) { p.L2Sensitivity = 0 },
-		"infinite":    func(p *SeriesParams) { p.L2Sensitivity = math.Inf(1) },
-		"vectors":     func(p *SeriesParams) { p.Vectors = 0 },
-		"coordinates": func(p *SeriesParams) { p.Coordinates = -1 },
-		"too many":    func(p *SeriesParams) { p.Vectors, p.Coordinates = math.MaxInt/2, 4 },
+	good := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
+	for name, change := range map[string]func(*SeriesSettings){
+		"epsilon":     func(p *SeriesSettings) { p.Epsilon = 0 },
+		"delta":       func(p *SeriesSettings) { p.Delta = math.NaN() },
+		"sensitivity": func(p *SeriesSettings) { p.L2Sensitivity = 0 },
+		"infinite":    func(p *SeriesSettings) { p.L2Sensitivity = math.Inf(1) },
+		"vectors":     func(p *SeriesSettings) { p.Vectors = 0 },
+		"coordinates": func(p *SeriesSettings) { p.Coordinates = -1 },
+		"too many":    func(p *SeriesSettings) { p.Vectors, p.Coordinates = math.MaxInt/2, 4 },
 	} {
 		p := good
 		change(&p)
@@ -147,7 +147,7 @@ func TestSeriesRefuses(t *testing.T) {
 // in between, and may be copied with a process or a machine, holds none. Without
 // entropy nothing comes out, and the vector that was paid for can be had later.
 func TestSeriesDrawsWhenItReleases(t *testing.T) {
-	p := SeriesParams{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: 1, Coordinates: 2}
 	short := io.LimitReader(fixed("late"), 16+31).(*io.LimitedReader)
 	s, err := newSeries(NoLedger, testUnit, p, short)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestSeriesDrawsWhenItReleases(t *testing.T) {
 // uses them at the same time.
 func TestSeriesCopies(t *testing.T) {
 	const vectors, callers = 5, 16
-	p := SeriesParams{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: vectors, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-5, L2Sensitivity: 1, Vectors: vectors, Coordinates: 2}
 	s, err := NewSeries(NoLedger, testUnit, p)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ func TestSeriesSpends(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ledger.Close()
-	p := SeriesParams{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 5, Coordinates: 2}
+	p := SeriesSettings{Epsilon: 1, Delta: 1e-6, L2Sensitivity: 1, Vectors: 5, Coordinates: 2}
 	if _, err := NewSeries(ledger, testUnit, p); err != nil {
 		t.Fatal(err)
 	}

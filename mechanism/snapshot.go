@@ -9,14 +9,18 @@ import (
 
 // A Snapshot is what a ledger said when it was read.
 type Snapshot struct {
-	LedgerID [16]byte // drawn when the ledger was created
-	Total    Total
-	Whole    Pots // of the total
+	// LedgerID was drawn when the ledger was created. Copies of a ledger share it.
+	LedgerID [16]byte
+	// Total is what the ledger holds for each unit, Whole the same in its pots.
+	Total Total
+	Whole Pots
 	// Sequence and Hash are those of Ledger.Head.
 	Sequence uint64
 	Hash     [sha256.Size]byte
-	Entries  []Entry   // in order
-	Balances []Balance // in order of the first spend
+	// Entries are the spends, in the order of the ledger.
+	Entries []Entry
+	// Balances are those of the units, in the order of their first spends.
+	Balances []Balance
 
 	header *ledgerHeader
 	places map[unitHash]int // in Balances
@@ -26,20 +30,20 @@ type Snapshot struct {
 type Entry struct {
 	Sequence  uint64 // as in the release
 	Unit      string // as in its Balance
-	UnitKind  string
+	UnitKind  string // as in its Balance
 	ReleaseID [16]byte
-	Cost      Pots
-	Spend     Spend
-	Committed bool
-	// Sum, once committed, is the SHA-256 of the binary form of the release, or
-	// that of a selection. A series has none.
+	Cost      Pots  // in the calculus of the ledger
+	Spend     Spend // as it was asked for
+	Committed bool  // the hash of the release was noted
+	// Sum is the SHA-256 of the binary form of the release, or that of a selection,
+	// zero when it is not committed. A series has none.
 	Sum [sha256.Size]byte
 }
 
 // A Balance is what one unit has spent and can still spend.
 type Balance struct {
 	Unit             string // the first digits of its keyed hash
-	UnitKind         string
+	UnitKind         string // release.UnitRecord or release.UnitClient
 	Spent, Remaining Pots
 	// Epsilon is what was spent, at the Delta of the total; see
 	// Ledger.EpsilonAt.
@@ -57,7 +61,7 @@ func ReadLedgerAt(path string, sequence uint64, hash [sha256.Size]byte) (*Snapsh
 	return readSnapshot(path, &pin{sequence: sequence, hash: hash})
 }
 
-// readSnapshot takes no pin for a ledger in any state.
+// readSnapshot takes a nil pin for a ledger in any state.
 func readSnapshot(path string, at *pin) (*Snapshot, error) {
 	if _, err := regularFile(path); err != nil {
 		return nil, err
@@ -77,7 +81,7 @@ func readSnapshot(path string, at *pin) (*Snapshot, error) {
 
 func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 	out := &Snapshot{places: make(map[unitHash]int)}
-	entries := make(map[uint64]int) // by sequence, of those not committed
+	pending := make(map[uint64]int) // entries by sequence, of those not committed
 	state, _, err := readLedger(f, size, func(s *ledgerState, b *block) error {
 		if err := at.visit(s, b); err != nil {
 			return err
@@ -85,27 +89,13 @@ func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 		switch {
 		case b == nil: // the header
 		case b[0] == commitRecord:
-			e := &out.Entries[entries[b.word(64)]]
+			e := &out.Entries[pending[b.word(64)]]
 			e.Committed, e.Sum = true, [sha256.Size]byte(b[32:])
-			delete(entries, b.word(64))
+			delete(pending, b.word(64))
 		default:
-			unit := unitHash(b[32:])
-			place, ok := out.places[unit]
-			if !ok {
-				place = len(out.Balances)
-				out.places[unit] = place
-				out.Balances = append(out.Balances, Balance{Unit: hex.EncodeToString(unit[:6]), UnitKind: unitKinds[b[1]-1]})
-			}
-			entries[b.word(8)] = len(out.Entries)
+			pending[b.word(8)] = len(out.Entries)
 			cost, _ := s.header.total.Kind.cost(b) // it was checked
-			out.Entries = append(out.Entries, Entry{
-				Sequence:  b.word(8),
-				Unit:      out.Balances[place].Unit,
-				UnitKind:  out.Balances[place].UnitKind,
-				ReleaseID: [16]byte(b[16:]),
-				Cost:      cost,
-				Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
-			})
+			out.addEntry(b, cost)
 		}
 		return nil
 	})
@@ -115,20 +105,45 @@ func snapshot(f io.ReaderAt, size int64, at *pin) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.header = state.header
-	out.LedgerID, out.Total, out.Whole = state.header.id, state.header.total, state.header.whole
-	out.Sequence, out.Hash = state.sequence, state.sum
+	out.close(state)
+	return out, nil
+}
+
+// addEntry adds a spend, and the balance of its unit if it is the unit's first.
+func (s *Snapshot) addEntry(b *block, cost Pots) {
+	unit := unitHash(b[32:])
+	place, ok := s.places[unit]
+	if !ok {
+		place = len(s.Balances)
+		s.places[unit] = place
+		s.Balances = append(s.Balances, Balance{Unit: hex.EncodeToString(unit[:6]), UnitKind: unitKinds[b[1]-1]})
+	}
+	s.Entries = append(s.Entries, Entry{
+		Sequence:  b.word(8),
+		Unit:      s.Balances[place].Unit,
+		UnitKind:  s.Balances[place].UnitKind,
+		ReleaseID: [16]byte(b[16:]),
+		Cost:      cost,
+		Spend:     Spend{Epsilon: b.float(64), Delta: b.float(72), Rho: b.float(80), PureEpsilon: b.float(88)},
+	})
+}
+
+// close fills in what the last state of the ledger says: its head, the total, and what
+// each unit has spent.
+func (s *Snapshot) close(state *ledgerState) {
+	s.header = state.header
+	s.LedgerID, s.Total, s.Whole = state.header.id, state.header.total, state.header.whole
+	s.Sequence, s.Hash = state.sequence, state.sum
 	known := make(map[Pots]float64) // many units have spent the same
-	for unit, place := range out.places {
-		b, spent := &out.Balances[place], state.spent[unit]
+	for unit, place := range s.places {
+		b, spent := &s.Balances[place], state.spent[unit]
 		epsilon, ok := known[spent]
 		if !ok {
-			epsilon = out.Total.epsilonWithin(spent, out.Total.Delta)
+			epsilon = s.Total.epsilonWithin(spent, s.Total.Delta)
 			known[spent] = epsilon
 		}
-		b.Spent, b.Remaining, b.Epsilon = spent, out.Whole.minus(spent), epsilon
+		b.Spent, b.Remaining, b.Epsilon = spent, s.Whole.minus(spent), epsilon
 	}
-	return out, nil
 }
 
 // Balance returns the balance of a unit. The error is ErrUnknownUnit for one that

@@ -65,7 +65,7 @@ func (s Subset) odds() (favourable, all *big.Int) {
 // A Selection is a released set.
 type Selection struct {
 	ID       [16]byte // a number that names the release
-	Sequence uint64   // of the spend in its ledger, 0 for NoLedger
+	Sequence uint64   // of the spend in its ledger, 0 when there is none
 	Items    []int    // in rising order, which tells nothing of the private one
 }
 

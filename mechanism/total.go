@@ -51,8 +51,9 @@ func KindByName(name string) (Kind, error) {
 
 // A Total is what a ledger holds for each unit: all its releases together are
 // (Epsilon, Delta)-private, for data sets that are neighbours in every one of them. A
-// ledger notes neither the relation of a spend nor how many rows its bound lets change. It is fixed before the first of them; the later ones
-// and their prices may depend on the earlier results (Smith and Thakurta 2022
+// ledger notes neither the relation of a spend nor how many rows its bound lets change.
+// The total is chosen before the first release; the later ones and their prices may
+// depend on the earlier results (Smith and Thakurta 2022
 // for GDP, Feldman and Zrnic 2021 for ZCDP, Rogers, Roth, Ullman and Vadhan 2016
 // for Pure, and Vadhan and Zhang 2023 for the two pots of Mixed).
 type Total struct {

@@ -23,7 +23,7 @@ func ExampleContinue() {
 		return
 	}
 	fmt.Printf("epsilon %g, delta %g, labels %s\n", r.Privacy.Epsilon, r.Privacy.Delta, r.Labels.Mode)
-	embedding, err := post.Continue(context.Background(), r, nil, &post.Settings{MeanDegree: 3, Steps: 2})
+	embedding, err := post.Continue(context.Background(), r, nil, &post.Settings{MeanNeighbours: 3, Steps: 2})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -44,15 +44,15 @@ func made(t testing.TB, n int, mode string) *release.Release {
 	if bound, err = bound.Inflate(eta); err != nil {
 		t.Fatal(err)
 	}
-	c, err := mechanism.Calibrate(mechanism.Params{Epsilon: 4, Delta: 1e-4, Sensitivity: bound, Reach: 10})
+	c, err := mechanism.Calibrate(mechanism.CalibrationSettings{Epsilon: 4, Delta: 1e-4, Sensitivity: bound, Reach: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := mechanism.Request{
+	request := mechanism.FirstStep{
 		Displacement: blas64.General{Rows: n, Cols: 2, Stride: 2, Data: make([]float64, 2*n)},
 		Query:        release.Query{Sigma: 2, Alpha: 0.5, Table: "equal", Classes: 4, SigmaQ: 1, Seed: 5},
 		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "x"},
-		Labels:       mechanism.LabelRequest{Mode: mode},
+		Labels:       mechanism.LabelSettings{Mode: mode},
 	}
 	if mode == release.ModeRandomised {
 		request.Labels.Epsilon, request.Labels.Values = 3, labels(n)
@@ -195,9 +195,9 @@ func TestContinueRefuses(t *testing.T) {
 		{"more classes", r, declared(t, labels(40), 5), nil, post.ErrLabelMode},
 		{"damaged", &damaged, nil, nil, release.ErrRelease},
 		{"no release", nil, nil, nil, release.ErrRelease},
-		{"two bandwidths", r, nil, &post.Settings{Bandwidth: kernel.Sigma(1), MeanDegree: 3}, iterate.ErrSettings},
+		{"two bandwidths", r, nil, &post.Settings{Bandwidth: kernel.Sigma(1), MeanNeighbours: 3}, iterate.ErrSettings},
 		{"negative steps", r, nil, &post.Settings{Steps: -1}, iterate.ErrSettings},
-		{"degree NaN", r, nil, &post.Settings{MeanDegree: nan}, iterate.ErrSettings},
+		{"degree NaN", r, nil, &post.Settings{MeanNeighbours: nan}, iterate.ErrSettings},
 		{"cutoff 2", r, nil, &post.Settings{CutoffWeight: 2}, iterate.ErrSettings},
 		{"stop NaN", r, nil, &post.Settings{StopTolerance: nan}, iterate.ErrSettings},
 		{"alpha NaN", r, declared(t, labels(40), 4), &post.Settings{Alpha: &nan}, kernel.ErrNonFinite},

@@ -530,7 +530,7 @@ func TestShapesFromAbove(t *testing.T) {
 			t.Fatal(err)
 		}
 		search := newSearch(g, Rows{Released: released})
-		r := search.full(s)
+		r := search.evaluate(s)
 		up := func(v float64) float64 { return math.Ldexp(v, g.exponent) }
 		part, all, sum, far := exactly(0), exactly(0), exactly(0), exactly(0)
 		in := make(map[int]bool)

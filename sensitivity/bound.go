@@ -48,7 +48,7 @@ const (
 )
 
 // A Bound is a proved upper bound on the L2 (Frobenius) sensitivity of the
-// query for one fixed Q: the most that f can change between neighbouring data
+// query for one Q: the most that f can change between neighbouring data
 // sets. Only the functions of this package make one, and the paper's constant
 // is never one. The zero value is no bound: Valid is false.
 //
@@ -62,9 +62,9 @@ type Bound struct {
 	derivation  Derivation
 	assumptions []Assumption
 	of          identity
-	row         int
+	row         int // the private row the bound is largest for, -1 when there is no single one
 	rows        Rows
-	group       int
+	group       int // records that change together, 0 before Group
 }
 
 // identity tells whether a bound and an error belong to the same query and Q.
@@ -132,10 +132,6 @@ func (b Bound) Assumptions() []Assumption { return slices.Clone(b.assumptions) }
 // Size returns the rows and columns of the Q the bound is for; columns are 0
 // when the bound was made from norms.
 func (b Bound) Size() (rows, columns int) { return b.of.rows, b.of.columns }
-
-// Row returns the private row the bound is largest for, a function of public
-// numbers, or -1 when there is no single one.
-func (b Bound) Row() int { return b.row }
 
 // Rows returns the rows that may be private and those released, nil meaning
 // all, in slices of the caller's.

@@ -17,7 +17,7 @@ func TestBoundSaysWhatItIs(t *testing.T) {
 	}
 	rows, columns := b.Size()
 	if !b.Valid() || b.Relation() != ReplaceOne || b.Operator() != (Full{}) || b.Derivation() != Theorem1 || rows != 4 || columns != 2 ||
-		b.Row() != 3 || b.ErrorStated() || b.Eta() != 0 || b.Value() != b.Exact() || b.Query() != exampleQuery {
+		b.row != 3 || b.ErrorStated() || b.Eta() != 0 || b.Value() != b.Exact() || b.Query() != exampleQuery {
 		t.Errorf("%+v", b)
 	}
 	if s := b.String(); !strings.Contains(s, "replace-one, full kernel, theorem-1") {
@@ -77,8 +77,8 @@ func TestBoundSaysWhatItIs(t *testing.T) {
 			t.Errorf("%v: %v %v, want %v %v", c.b, c.b.Derivation(), c.b.Assumptions(), c.d, c.want)
 		}
 	}
-	if r := known.Rows(); !slices.Equal(r.Private, []int{3}) || known.Row() != 3 {
-		t.Errorf("known row: %v, %d", r, known.Row())
+	if r := known.Rows(); !slices.Equal(r.Private, []int{3}) || known.row != 3 {
+		t.Errorf("known row: %v, %d", r, known.row)
 	}
 	// The caller's list is not kept.
 	list := []int{0, 1}

@@ -185,7 +185,7 @@ func TestClassSizeSubset(t *testing.T) {
 	plain.classSize = false
 	g, _ := newGeometry(q)
 	search := newSearch(g, rows)
-	near2("plain form", math.Ldexp(both(plain, search.full(0), search.q)/2, g.exponent), 0.000134)
+	near2("plain form", math.Ldexp(both(plain, search.evaluate(0), search.q)/2, g.exponent), 0.000134)
 }
 
 // A weight next to the end of the background's range, as another program may

@@ -20,7 +20,7 @@
 //
 // # Functions
 //
-//	Tight      Theorem 1: any row may be private. Exact kernel, constant background
+//	Tight      Theorem 1: any row may be private. Full kernel, constant background
 //	           (Background) or degree floor (Floor), any fixed label table, any sign of
 //	           alpha, all rows or some of them released
 //	Scalar     the same from norms of Q alone
@@ -33,6 +33,17 @@
 // relation, operator or table, and no fallback: what is not proved is an error
 // ([ErrNoBound]), a truncated kernel without floor or background and a label
 // table that depends on the data among it.
+//
+//	query := sensitivity.Query{Operator: sensitivity.Full{}, Sigma: 6, Alpha: 0.6, Table: sensitivity.Equal{Classes: 10}}
+//	bound, err := sensitivity.Tight(sensitivity.ReplaceOne, query, q, sensitivity.Rows{})
+//	if err != nil {
+//		return err
+//	}
+//	eta, err := sensitivity.RoundingError(query, q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 64})
+//	if err != nil {
+//		return err
+//	}
+//	bound, err = bound.Inflate(eta) // what package mechanism calibrates to
 //
 // # Sizes
 //

@@ -60,10 +60,10 @@ var (
 	ErrGroup = errors.New("group bound not available")
 )
 
-// An Error says which request was refused, what was wrong with it and, where
-// it helps, the number. It never carries a value of a data row.
+// An Error says which function refused its arguments, what was wrong with them and,
+// where it helps, the number. It never carries a value of a data row.
 type Error struct {
-	Op     string // the function: "tight", "known"
+	Op     string // the function, such as "tight" or "known"
 	Detail string // what was wrong, in words
 	Err    error  // one of the sentinels
 }
@@ -74,12 +74,12 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// refuse returns an *Error without the name of the request; named adds it.
+// refuse returns an *Error without the name of the function; named adds it.
 func refuse(err error, format string, args ...any) error {
 	return &Error{Err: err, Detail: fmt.Sprintf(format, args...)}
 }
 
-// named puts the name of the request into an error made by refuse, and before
+// named puts the name of the function into an error made by refuse, and before
 // that of a context.
 func named(op string, err error) error {
 	if err == nil {

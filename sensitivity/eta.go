@@ -174,7 +174,7 @@ type Arithmetic struct {
 // Sums by moments have the error Relative, which adds to th: a weight that is off by
 // th relatively changes D_i and (W q)_i by no more than th D_i and th D_i M, and that
 // is all that is used of it. Where the weights are approximations, as in EntryError,
-// within a sixteenth of l, D_i >= 15/16 n l, and what was rounded up above has room for
+// within a sixteenth of l, D_i >= 15/16 n l, and what was rounded up above covers
 // that: 3.2 16/15 < 4, 22.3 16/15 < 32.
 //
 // Numbers that over- or underflow on the way are not covered: ErrUnrepresentable
@@ -223,7 +223,7 @@ func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 	}
 	alpha, u := math.Abs(query.Alpha), t.largest()
 	perLabel := alpha * u / lowest
-	// What is left of the range of float64 is room for sums and rounding.
+	// What is left of the range of float64 is for sums and rounding.
 	const near0, far = 0x1p-960, 0x1p960
 	if 4*x > 640 || lowest*largest < near0 || u != 0 && u*largest < near0 ||
 		alpha/lowest > far || rows*max(1, u)*max(1, largest) > far || (1+perLabel)*largest > far {

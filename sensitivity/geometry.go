@@ -104,7 +104,7 @@ func (g *geometry) scaled(v float64) float64 {
 	return v * math.Ldexp(1, half) * math.Ldexp(1, -g.exponent-half)
 }
 
-// errorOf bounds the norm of the errors of a block of rows.
+// errorOf bounds the norm of the errors of so many rows.
 func (g *geometry) errorOf(rows int) float64 {
 	return placeError * math.Sqrt(float64(rows)*float64(g.columns))
 }
@@ -112,23 +112,23 @@ func (g *geometry) errorOf(rows int) float64 {
 // digestOf tells matrices apart, by their size and all their entries.
 func digestOf(q blas64.General) (sum [sha256.Size]byte) {
 	h := sha256.New()
-	block := binary.LittleEndian.AppendUint64(nil, uint64(q.Rows))
-	block = binary.LittleEndian.AppendUint64(block, uint64(q.Cols))
+	buffer := binary.LittleEndian.AppendUint64(nil, uint64(q.Rows))
+	buffer = binary.LittleEndian.AppendUint64(buffer, uint64(q.Cols))
 	for i := range q.Rows {
 		for _, v := range q.Data[i*q.Stride:][:q.Cols] {
-			block = binary.LittleEndian.AppendUint64(block, math.Float64bits(v))
-			if len(block) >= 4096 {
-				h.Write(block)
-				block = block[:0]
+			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
+			if len(buffer) >= 4096 {
+				h.Write(buffer)
+				buffer = buffer[:0]
 			}
 		}
 	}
-	h.Write(block)
+	h.Write(buffer)
 	h.Sum(sum[:0])
 	return sum
 }
 
-// centreColumns subtracts the column means of the n x k block m and returns
+// centreColumns subtracts the column means of the n x k matrix m and returns
 // them.
 func centreColumns(m []float64, n, k int) []float64 {
 	means := make([]float64, k)
@@ -177,7 +177,7 @@ func (g *geometry) zSpectral(s int) float64 {
 	return min(g.zFrobenius(s), math.Hypot(g.spectral, math.Sqrt(n)*g.distance[s]))
 }
 
-// spectralNorm returns the largest singular value of the n x k block m, from
+// spectralNorm returns the largest singular value of the n x k matrix m, from
 // the smaller of its Gram matrices, or the Frobenius norm where both are large.
 func spectralNorm(m []float64, n, k int) (float64, error) {
 	if n == 0 || k == 0 {
@@ -202,7 +202,7 @@ func spectralNorm(m []float64, n, k int) (float64, error) {
 	return math.Sqrt(top), err
 }
 
-// frobeniusOf returns the Frobenius norm of a block.
+// frobeniusOf returns the Frobenius norm of a matrix.
 func frobeniusOf(m []float64) float64 {
 	var total accumulator
 	for _, v := range m {
@@ -211,13 +211,13 @@ func frobeniusOf(m []float64) float64 {
 	return math.Sqrt(total.sum())
 }
 
-// gramOf returns the upper triangle of m^T m, summed in blocks of rows so that
+// gramOf returns the upper triangle of m^T m, summed in pieces of rows so that
 // the error does not grow with their number.
 func gramOf(m []float64, n, k int) []float64 {
 	total, part := make([]float64, k*k), make([]float64, k*k)
-	const block = 1024
-	for lo := 0; lo < n; lo += block {
-		rows := min(block, n-lo)
+	const pieceRows = 1024
+	for lo := 0; lo < n; lo += pieceRows {
+		rows := min(pieceRows, n-lo)
 		blas64.Syrk(blas.Trans, 1, blas64.General{Rows: rows, Cols: k, Stride: k, Data: m[lo*k : (lo+rows)*k]}, 0,
 			blas64.Symmetric{N: k, Stride: k, Data: part, Uplo: blas.Upper})
 		for i, v := range part {

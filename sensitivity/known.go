@@ -82,7 +82,7 @@ type Public struct {
 // few units in the twelfth digit.
 //
 // Time O(n^2 (d + k) + classes^2 n k); classes whose row of T agrees on all
-// public labels count once. The context is looked at between blocks of rows and
+// public labels count once. The context is looked at between pieces of rows and
 // between classes.
 //
 // Errors: those of Tight, ErrUnitRow, ErrLabels and the error of the context.
@@ -92,21 +92,7 @@ func Known(ctx context.Context, relation Relation, query Query, q blas64.General
 }
 
 func known(ctx context.Context, relation Relation, query Query, q blas64.General, public Public, released []int) (Bound, error) {
-	if err := relation.check(); err != nil {
-		return Bound{}, err
-	}
-	t, err := query.check()
-	if err != nil {
-		return Bound{}, err
-	}
-	if _, ok := query.Operator.(Full); !ok {
-		return Bound{}, refuse(ErrNoBound, "one known row with a %v; use Tight with that row", query.Operator)
-	}
-	lv, err := query.Operator.levels(query.Sigma)
-	if err != nil {
-		return Bound{}, err
-	}
-	weight, classes, err := query.Table.entries()
+	lv, table, err := knownConstants(relation, query)
 	if err != nil {
 		return Bound{}, err
 	}
@@ -122,32 +108,62 @@ func known(ctx context.Context, relation Relation, query Query, q blas64.General
 	if err != nil {
 		return Bound{}, err
 	}
-	if err := public.checkLabels(relation, classes); err != nil {
+	if err := public.checkLabels(relation, table.classes); err != nil {
 		return Bound{}, err
 	}
-	s, err := newSurroundings(ctx, q, g, x, public, lv, query.Alpha, entries{t, weight, offsetsOf(query.Table, t, weight), classes})
+	s, err := newSurroundings(ctx, q, g, x, public, lv, query.Alpha, table)
 	if err != nil {
 		return Bound{}, err
 	}
 	if released != nil {
 		s.release(released, public.Row)
 	}
+	delta, err := s.delta(ctx, relation, public.Label, x)
+	if err != nil {
+		return Bound{}, err
+	}
+	return newBound(delta, g.exponent, Bound{
+		relation: relation, query: query, derivation: Theorem2, of: g.identity(query, table.span), row: public.Row, rows: rows.clone(),
+	})
+}
+
+// knownConstants checks all that is neither Q nor public rows, and returns the levels of
+// the weights and the entries of the table.
+func knownConstants(relation Relation, query Query) (lv levels, table entries, err error) {
+	if err := relation.check(); err != nil {
+		return lv, table, err
+	}
+	if table.span, err = query.check(); err != nil {
+		return lv, table, err
+	}
+	if _, ok := query.Operator.(Full); !ok {
+		return lv, table, refuse(ErrNoBound, "one known row with a %v; use Tight with that row", query.Operator)
+	}
+	if lv, err = query.Operator.levels(query.Sigma); err != nil {
+		return lv, table, err
+	}
+	if table.weight, table.classes, err = query.Table.entries(); err != nil {
+		return lv, table, err
+	}
+	table.offset = offsetsOf(query.Table, table.span, table.weight)
+	return lv, table, nil
+}
+
+// delta returns Delta in the units of the geometry.
+func (s *surroundings) delta(ctx context.Context, relation Relation, label int32, x blas64.General) (float64, error) {
 	phi, err := s.phi(x)
 	if err != nil {
-		return Bound{}, err
+		return 0, err
 	}
-	square, err := s.largest(ctx, relation, public.Label, phi)
+	square, err := s.largest(ctx, relation, label, phi)
 	if err != nil {
-		return Bound{}, err
+		return 0, err
 	}
 	if square != 0 && square < smallestSquare {
-		return Bound{}, refuse(ErrUnrepresentable, "its square underflows")
+		return 0, refuse(ErrUnrepresentable, "its square underflows")
 	}
 	// Every term is off by a few times the relative error of a weight.
-	delta := math.Sqrt(square) / 2 * (1 + 8*s.weightError)
-	return newBound(delta, g.exponent, Bound{
-		relation: relation, query: query, derivation: Theorem2, of: g.identity(query, t), row: public.Row, rows: rows.clone(),
-	})
+	return math.Sqrt(square) / 2 * (1 + 8*s.weightError), nil
 }
 
 // smallestSquare is the smallest square of a change that has all its digits.

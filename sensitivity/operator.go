@@ -23,7 +23,7 @@ type Operator interface {
 // is then a product of an exponential and an expm1, without cancellation.
 type levels struct{ low, null float64 }
 
-// Full is the exact kernel, w_ij = exp(-|x_i-x_j|^2/(2 sigma^2)) for all i != j.
+// Full is the full kernel, w_ij = exp(-|x_i-x_j|^2/(2 sigma^2)) for all i != j.
 type Full struct{}
 
 func (Full) String() string { return "full kernel" }
@@ -45,7 +45,7 @@ func (Full) levels(sigma float64) (levels, error) {
 // Floor is a kernel whose degrees are kept from below, max(D_i, Tau) in place
 // of D_i (variant V1). The weights may be any symmetric function of two rows
 // with values in [0, 1], so every truncation is covered; a label table that is
-// cut as well is another Table, whose range then includes 0. The bound is of
+// truncated as well is another Table, whose range then includes 0. The bound is of
 // order |alpha| n/Tau: Tau has to be a constant part of n to be of use.
 type Floor struct{ Tau float64 }
 
@@ -65,7 +65,7 @@ func (f Floor) check() error {
 	return nil
 }
 
-// Background is a truncated kernel with a constant in place of what is cut:
+// Background is a truncated kernel with a constant in place of the weights left out:
 // w_ij = exp(-|x_i-x_j|^2/(2 sigma^2)) when |x_i-x_j| <= Radius, else Weight
 // (variant V2). Its Laplacian is a sparse one plus Weight (N I - 1 1^T).
 // Radius is in (0, 2] and Weight in [exp(-2/sigma^2), exp(-Radius^2/(2
@@ -108,7 +108,7 @@ func (b Background) levels(sigma float64) (levels, error) {
 }
 
 // Midpoint returns the background of the given radius half way between the
-// smallest and the largest weight that is cut, which has the least error. The
+// smallest and the largest weight it replaces, which has the least error. The
 // arguments are checked where the result is used.
 func Midpoint(sigma, radius float64) Background {
 	x := 1 / (2 * sigma * sigma)

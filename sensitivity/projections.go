@@ -13,7 +13,7 @@ import (
 // For a given e the sum is |sum_j sign(e.z_j) z_j . e|, and the maximum over e is
 // the longest vector sum_j +-z_j whose signs are those of some e: the signs are
 // one value up to a place in the order of angles and the other behind it,
-// because the line orthogonal to e cuts the half plane once. So
+// because the line orthogonal to e divides the half plane once. So
 //
 //	H_s = max over t of |2 (z_1 + .. + z_t) - (z_1 + .. + z_n)|,
 //

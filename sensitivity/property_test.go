@@ -166,8 +166,8 @@ func TestLargestRow(t *testing.T) {
 				want, at = v, s
 			}
 		}
-		if b.Exact() != want || mustTight(t, rel, query, q, Rows{Private: []int{b.Row()}, Released: rows.Released}) != want {
-			t.Fatalf("%v %v: %.17g at row %d, want %.17g at %d", rel, query, b.Exact(), b.Row(), want, at)
+		if b.Exact() != want || mustTight(t, rel, query, q, Rows{Private: []int{b.row}, Released: rows.Released}) != want {
+			t.Fatalf("%v %v: %.17g at row %d, want %.17g at %d", rel, query, b.Exact(), b.row, want, at)
 		}
 		if few, err := tight(rel, query, q, rows, 1); err != nil || few.Exact() < want {
 			t.Fatalf("%v %v: one evaluation gives %.17g, %v; want at least %.17g", rel, query, few.Exact(), err, want)
@@ -209,7 +209,7 @@ func TestProjections(t *testing.T) {
 			}
 			want = max(want, math.Sqrt(squared(sum, make([]float64, k))))
 		}
-		got := newSearch(g, Rows{}).full(s).h
+		got := newSearch(g, Rows{}).evaluate(s).h
 		if k <= 2 && math.Abs(got-want) > 1e-13*want || got < want*(1-1e-13) {
 			t.Fatalf("%d x %d: H_s = %.17g, want %.17g", n, k, got, want)
 		}

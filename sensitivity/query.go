@@ -170,8 +170,8 @@ func checkMatrix(what string, q blas64.General, minRows int) error {
 	return nil
 }
 
-// Measure returns the norms of Q with Distance equal to Radius, for any private
-// row. Spectral is within a relative 1e-12; for more than 256 rows and columns
+// Measure returns the norms of Q that Scalar takes, with Distance equal to Radius, for
+// any private row. Spectral is within a relative 1e-12; for more than 256 rows and columns
 // both it is the Frobenius norm, an upper bound.
 func Measure(q blas64.General) (Norms, error) {
 	g, err := newGeometry(q)

@@ -290,7 +290,7 @@ func TestTightness(t *testing.T) {
 		}
 		best := 0.0
 		for range 2 * *rounds {
-			a := newAdversary(rng, rel, query, classes, weight, q, b.Row())
+			a := newAdversary(rng, rel, query, classes, weight, q, b.row)
 			a.thresholds(2 + rng.IntN(2))
 			best = max(best, a.climb(len(a.d.features[0]), 600))
 		}

@@ -31,58 +31,89 @@ func signal(query Query, q blas64.General) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	classes = min(classes, q.Rows)
-	count := make([]float64, classes)
-	sums := make([]float64, classes*q.Cols)
-	total := make([]float64, q.Cols)
+	t := newTypical(query.Alpha, q, min(classes, q.Rows))
+	t.addLabels(query.Table, weight)
+	return t.rootMeanSquare(), nil
+}
+
+// typical is the first step of rows with equal features and the labels 0 .. classes-1 in
+// turn.
+type typical struct {
+	q       blas64.General
+	alpha   float64
+	classes int
+	count   []float64 // rows of a class
+	sums    []float64 // of the rows of Q of a class, classes x columns
+	total   []float64 // of all rows of Q
+	degree  []float64 // (T count)_c, the label degree of a row of class c
+	pull    []float64 // (T sums)_c, classes x columns
+}
+
+// newTypical adds up the rows of Q, by class and all together.
+func newTypical(alpha float64, q blas64.General, classes int) *typical {
+	t := &typical{
+		q: q, alpha: alpha, classes: classes,
+		count: make([]float64, classes), sums: make([]float64, classes*q.Cols), total: make([]float64, q.Cols),
+		degree: make([]float64, classes), pull: make([]float64, classes*q.Cols),
+	}
 	for i := range q.Rows {
 		c := i % classes
-		count[c]++
+		t.count[c]++
 		for j, v := range q.Data[i*q.Stride:][:q.Cols] {
-			sums[c*q.Cols+j] += v
-			total[j] += v
+			t.sums[c*q.Cols+j] += v
+			t.total[j] += v
 		}
 	}
-	// (T count)_c and (T sums)_c: the label term of a row of class c. Classes
-	// further apart than the width have the weight far; a loop over all pairs
-	// would take minutes for a table of many classes.
-	degree := make([]float64, classes)
-	pull := make([]float64, classes*q.Cols)
-	width, far := bandOf(query.Table, classes)
-	for a := range classes {
-		degree[a] = far * float64(q.Rows)
-		for j := range q.Cols {
-			pull[a*q.Cols+j] = far * total[j]
+	return t
+}
+
+// addLabels makes the label term of each class. Classes further apart than the width
+// have the weight far; a loop over all pairs would take minutes for a table of many
+// classes.
+func (t *typical) addLabels(table Table, weight func(a, b int32) float64) {
+	k := t.q.Cols
+	width, far := bandOf(table, t.classes)
+	for a := range t.classes {
+		t.degree[a] = far * float64(t.q.Rows)
+		for j := range k {
+			t.pull[a*k+j] = far * t.total[j]
 		}
-		for b := max(0, a-width); b <= min(classes-1, a+width); b++ {
+		for b := max(0, a-width); b <= min(t.classes-1, a+width); b++ {
 			w := weight(int32(a), int32(b)) - far
-			degree[a] += w * count[b]
-			for j := range q.Cols {
-				pull[a*q.Cols+j] += w * sums[b*q.Cols+j]
+			t.degree[a] += w * t.count[b]
+			for j := range k {
+				t.pull[a*k+j] += w * t.sums[b*k+j]
 			}
 		}
 	}
-	n := float64(q.Rows - 1)
+}
+
+// entry returns f at row i and column j.
+func (t *typical) entry(i, j int) float64 {
+	n := float64(t.q.Rows - 1)
+	c, v := i%t.classes, t.q.Data[i*t.q.Stride+j]
+	return v/2 + (t.total[j]-v+t.alpha*(t.degree[c]*v-t.pull[c*t.q.Cols+j]))/(2*n)
+}
+
+// rootMeanSquare returns that of all entries. Entries are divided by the largest first:
+// tiny starts have squares that underflow.
+func (t *typical) rootMeanSquare() float64 {
 	largest, squares := 0.0, 0.0
-	entry := func(i, j int) float64 {
-		c, v := i%classes, q.Data[i*q.Stride+j]
-		return v/2 + (total[j]-v+query.Alpha*(degree[c]*v-pull[c*q.Cols+j]))/(2*n)
-	}
-	for i := range q.Rows {
-		for j := range q.Cols {
-			largest = max(largest, math.Abs(entry(i, j)))
+	for i := range t.q.Rows {
+		for j := range t.q.Cols {
+			largest = max(largest, math.Abs(t.entry(i, j)))
 		}
 	}
 	if largest == 0 {
-		return 0, nil
+		return 0
 	}
-	for i := range q.Rows {
-		for j := range q.Cols {
-			v := entry(i, j) / largest // tiny starts have squares that underflow
+	for i := range t.q.Rows {
+		for j := range t.q.Cols {
+			v := t.entry(i, j) / largest
 			squares += v * v
 		}
 	}
-	return largest * math.Sqrt(squares/float64(q.Rows*q.Cols)), nil
+	return largest * math.Sqrt(squares/float64(t.q.Rows*t.q.Cols))
 }
 
 // bandOf returns how far apart classes can be and still have a weight of their

@@ -84,7 +84,7 @@ const (
 // newSurroundings makes one pass over all pairs of public rows.
 func newSurroundings(ctx context.Context, q blas64.General, g *geometry, x blas64.General, public Public, lv levels, alpha float64,
 	table entries) (*surroundings, error) {
-	n, k, r := x.Rows, g.columns, public.Row
+	n, k := x.Rows, g.columns
 	s := &surroundings{
 		n: n, k: k, alpha: alpha, lv: lv, own: true, rows: make([]int, n), span: table.span,
 		degree: make([]float64, n), pull: make([]float64, n*k), pullError: make([]float64, n),
@@ -93,57 +93,79 @@ func newSurroundings(ctx context.Context, q blas64.General, g *geometry, x blas6
 		// dim ulp more, so a squared distance by less than 16 (dim + 8) ulp.
 		weightError: (16*lv.null*float64(x.Cols+8) + 8) * ulp,
 	}
-	for i := range n {
+	for i := range s.rows {
 		s.rows[i] = i
-		row := s.apart[i*k:][:k]
-		for c := range row {
-			row[c] = g.scaled(q.Data[position(i, r)*q.Stride+c] - q.Data[r*q.Stride+c])
-			if math.IsInf(row[c], 0) {
-				return nil, refuse(ErrUnrepresentable, "differences of the rows of Q overflow")
-			}
-		}
-		s.length[i] = blas64.Nrm2(blas64.Vector{N: k, Inc: 1, Data: row})
-		s.radius = max(s.radius, s.length[i])
+	}
+	if err := s.measure(q, g, public.Row); err != nil {
+		return nil, err
 	}
 	if err := s.tabulate(ctx, public.Labels, table); err != nil {
 		return nil, err
 	}
-	const block = 64
-	dots := make([]float64, min(block, n)*n)
-	pull := make([]accumulator, k)
-	for lo := 0; lo < n; lo += block {
-		if err := ctx.Err(); err != nil {
-			return nil, err
+	return s, s.addPairs(ctx, x, public.Labels)
+}
+
+// measure sets q_i - q_r for all public rows, r the private one, and their lengths.
+func (s *surroundings) measure(q blas64.General, g *geometry, r int) error {
+	for i := range s.n {
+		row := s.apart[i*s.k:][:s.k]
+		for c := range row {
+			row[c] = g.scaled(q.Data[position(i, r)*q.Stride+c] - q.Data[r*q.Stride+c])
+			if math.IsInf(row[c], 0) {
+				return refuse(ErrUnrepresentable, "differences of the rows of Q overflow")
+			}
 		}
-		m := min(block, n-lo)
+		s.length[i] = blas64.Nrm2(blas64.Vector{N: s.k, Inc: 1, Data: row})
+		s.radius = max(s.radius, s.length[i])
+	}
+	return nil
+}
+
+// addPairs sets S_i and V_i for all public rows x, with the products of pieceRows of
+// them and all others at a time.
+func (s *surroundings) addPairs(ctx context.Context, x blas64.General, labels []int32) error {
+	const pieceRows = 64
+	n := s.n
+	dots := make([]float64, min(pieceRows, n)*n)
+	pull := make([]accumulator, s.k)
+	for lo := 0; lo < n; lo += pieceRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		m := min(pieceRows, n-lo)
 		blas64.Gemm(blas.NoTrans, blas.Trans, 1, blas64.General{Rows: m, Cols: x.Cols, Stride: x.Stride, Data: x.Data[lo*x.Stride:]},
 			x, 0, blas64.General{Rows: m, Cols: n, Stride: n, Data: dots})
 		for i := lo; i < lo+m; i++ {
-			var degree accumulator
-			pullError := 0.0
-			clear(pull)
-			own := s.apart[i*k:][:k]
-			table := s.classes[s.class[public.Labels[i]]]
-			for j := range n {
-				if j == i {
-					continue
-				}
-				d2 := min(max(2-2*dots[(i-lo)*n+j], 0), 4)
-				w, u := math.Exp(-d2*lv.null), alpha*table[s.label[j]]
-				degree.add(w)
-				for c, v := range s.apart[j*k:][:k] {
-					pull[c].add(w*v + u*(own[c]-v))
-				}
-				pullError += 2*s.weightError*w*s.length[j] + tableError*math.Abs(u)*(s.length[i]+s.length[j])
-			}
-			s.degree[i] = degree.sum()
-			s.pullError[i] = pullError
-			for c := range pull {
-				s.pull[i*k+c] = pull[c].sum()
-			}
+			s.addRow(i, dots[(i-lo)*n:][:n], s.classes[s.class[labels[i]]], pull)
 		}
 	}
-	return s, nil
+	return nil
+}
+
+// addRow sets S_i and V_i from the products of row i with all public rows and the row of
+// the label table that is its class's. pull is memory for the sums.
+func (s *surroundings) addRow(i int, dots, table []float64, pull []accumulator) {
+	var degree accumulator
+	pullError := 0.0
+	clear(pull)
+	own := s.apart[i*s.k:][:s.k]
+	for j := range s.n {
+		if j == i {
+			continue
+		}
+		d2 := min(max(2-2*dots[j], 0), 4)
+		w, u := math.Exp(-d2*s.lv.null), s.alpha*table[s.label[j]]
+		degree.add(w)
+		for c, v := range s.apart[j*s.k:][:s.k] {
+			pull[c].add(w*v + u*(own[c]-v))
+		}
+		pullError += 2*s.weightError*w*s.length[j] + tableError*math.Abs(u)*(s.length[i]+s.length[j])
+	}
+	s.degree[i] = degree.sum()
+	s.pullError[i] = pullError
+	for c := range pull {
+		s.pull[i*s.k+c] = pull[c].sum()
+	}
 }
 
 // position returns the row of Q that public row i is, the private one being r.
@@ -286,15 +308,13 @@ type state struct {
 
 // largest returns 4 Delta^2, the largest over the pairs of states.
 func (s *surroundings) largest(ctx context.Context, relation Relation, label int32, phi float64) (float64, error) {
-	fixed := 0
-	if !relation.LabelPrivate() {
-		fixed = s.class[label]
-	}
 	switch relation {
 	case FeaturesNull:
-		return s.pair(state{fixed, true}, state{fixed, false}, phi), nil
+		stays := s.class[label]
+		return s.pair(state{stays, true}, state{stays, false}, phi), nil
 	case FeaturesReplace:
-		return s.pair(state{fixed, false}, state{fixed, false}, phi), nil
+		stays := s.class[label]
+		return s.pair(state{stays, false}, state{stays, false}, phi), nil
 	}
 	best := 0.0
 	for a := range s.classes {

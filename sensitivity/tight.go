@@ -17,7 +17,7 @@ import (
 //
 // H_s is exact for k = 1 and 2. To find the largest bound, every row first gets
 // one from above in O(k): Theorem 1 with sqrt(n (S^2 + N d_s^2)) for H_s and the
-// like. Rows are then evaluated in full from the largest of these downwards,
+// like. Rows are then evaluated one by one from the largest of these downwards,
 // until the next is not above the best found. No row left out can exceed it, so
 // the result is the maximum. After 2^22/N rows, and no fewer than 64, the next
 // bound from above is taken for all that are left, which is still an upper
@@ -32,7 +32,7 @@ func Tight(relation Relation, query Query, q blas64.General, rows Rows) (Bound, 
 	return b, named("tight", err)
 }
 
-// tight is Tight with a number of rows to evaluate in full, 0 for the usual.
+// tight is Tight with a number of rows to evaluate one by one, 0 for the usual.
 func tight(relation Relation, query Query, q blas64.General, rows Rows, limit int) (Bound, error) {
 	form, derivation, t, err := formOf(relation, query, q.Rows)
 	if err != nil {
@@ -46,7 +46,7 @@ func tight(relation Relation, query Query, q blas64.General, rows Rows, limit in
 		return Bound{}, err
 	}
 	if limit == 0 {
-		limit = max(minFull, maxFull/g.rows)
+		limit = max(minEvaluated, maxEvaluated/g.rows)
 	}
 	s := newSearch(g, rows)
 	delta, row := s.largest(form, limit)
@@ -55,16 +55,18 @@ func tight(relation Relation, query Query, q blas64.General, rows Rows, limit in
 	})
 }
 
-// Full evaluations: at least minFull rows, and maxFull rows times N.
+// As many rows are evaluated one by one as make maxEvaluated rows when each counts N
+// times, and no fewer than minEvaluated.
 const (
-	minFull = 64
-	maxFull = 1 << 22
+	minEvaluated = 64
+	maxEvaluated = 1 << 22
 )
 
 // Scalar returns the bound of Theorem 1, V1, V2 or 1s from the norms of Q alone,
 // for all rows released. It is never below that of Tight for a Q with these
 // norms, and holds for every Q with norms at most these. Norms.Rows is N, all
-// rows, the private one too. Errors are those of Tight, and ErrNorms.
+// rows, the private one too. It is for those who plan before there is a Q, and package
+// mechanism calibrates to no bound of it. Errors are those of Tight, and ErrNorms.
 func Scalar(relation Relation, query Query, norms Norms) (Bound, error) {
 	b, err := scalar(relation, query, norms)
 	return b, named("scalar", err)
@@ -224,8 +226,8 @@ func (s *search) fromAbove(i int) rowShape {
 	return r
 }
 
-// full returns the shape of row i, H_s exact for one and two columns.
-func (s *search) full(i int) rowShape {
+// evaluate returns the shape of row i, H_s exact for one and two columns.
+func (s *search) evaluate(i int) rowShape {
 	r := s.fromAbove(i)
 	r.zSpec = min(r.zSpec, s.g.zSpectral(i))
 	r.sum, r.farthest = s.g.distances(i)
@@ -237,7 +239,7 @@ func (s *search) full(i int) rowShape {
 }
 
 // largest returns an upper bound of 2 Delta(s) for all private rows, the
-// maximum unless more than limit rows need a full evaluation, and the row it
+// maximum unless more than limit rows have to be evaluated, and the row it
 // belongs to.
 //
 // Why it is one: let a_i >= b_i be the two evaluations of row i (the form is
@@ -272,7 +274,7 @@ func (s *search) largest(f form, limit int) (best float64, row int) {
 		if n == limit {
 			return c.above, c.row
 		}
-		if v := both(f, s.full(c.row), s.q); v > best {
+		if v := both(f, s.evaluate(c.row), s.q); v > best {
 			best, row = v, c.row
 		}
 	}

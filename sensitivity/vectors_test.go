@@ -204,7 +204,7 @@ func TestExampleGeometry(t *testing.T) {
 	near(t, "sum", sum*up, 6.17805984691)
 	near(t, "sqrt(3)|Z|_2", math.Sqrt(3)*g.zSpectral(3)*up, 5.88151662622)
 	near(t, "H", new(planar).exactPlanar(g, 3)*up, 5.75543221661)
-	near(t, "H used", newSearch(g, Rows{}).full(3).h*up, 5.75543221661)
+	near(t, "H used", newSearch(g, Rows{}).evaluate(3).h*up, 5.75543221661)
 }
 
 // exampleForm evaluates a form for the private row of the example with the
@@ -220,7 +220,7 @@ func exampleForm(t *testing.T, rel Relation, query Query) (own, rest float64) {
 		t.Fatal(err)
 	}
 	s := newSearch(g, Rows{})
-	r := s.full(3)
+	r := s.evaluate(3)
 	r.h = min(r.sum, math.Sqrt(3)*r.zSpec)
 	own, rest = f.row(r, s.q)
 	up := math.Ldexp(1, g.exponent)

@@ -99,7 +99,7 @@ func TestFormsAsWritten(t *testing.T) {
 		}
 		s := newSearch(g, rows)
 		i := rng.IntN(n)
-		r := s.full(i)
+		r := s.evaluate(i)
 		for _, rel := range relations {
 			f, _, _, err := formOf(rel, query, n)
 			if err != nil {

@@ -128,7 +128,7 @@ func (l *lab) convergeOperator(ctx context.Context, n, workers int) (*kernel.CSR
 }
 
 // eigenvectors returns the leading ones of a graph, and an error unless they converged.
-func (l *lab) eigenvectors(ctx context.Context, op *kernel.CSR, workers int) (*iterate.Eigenmap, error) {
+func (l *lab) eigenvectors(ctx context.Context, op *kernel.CSR, workers int) (*iterate.Eigenvectors, error) {
 	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
 		&iterate.ConvergeSettings{Columns: convergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.workers(workers)})
 	if err == nil && out.Status != iterate.Converged {
@@ -194,7 +194,7 @@ func embedSubject(ctx context.Context, kind string, n, d, k, workers int) (*subj
 	if y == nil {
 		y = labelsOf(n)
 	}
-	settings := &privatemail.Settings{MeanDegree: neighbours, Operator: "csr", Coefficient: 0.1, Columns: k, Steps: iterateSteps, Seed: 1}
+	settings := &privatemail.Settings{MeanNeighbours: neighbours, Operator: "csr", Coefficient: 0.1, Columns: k, Steps: iterateSteps, Seed: 1}
 	sub := &subject{roof: roofRead, eta: math.NaN(), etaP99: math.NaN(), memory: true}
 	sub.run = func(ctx context.Context) error {
 		e, err := privatemail.New(privatemail.WithWorkers(workers))

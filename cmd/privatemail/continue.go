@@ -141,7 +141,7 @@ func (f *continueFlags) settings(set map[string]bool) (*post.Settings, error) {
 		return nil, err
 	}
 	s := &post.Settings{
-		MeanDegree: g.MeanDegree, CutoffWeight: g.CutoffWeight, Tolerance: g.Tolerance, Operator: g.Operator, Isolated: g.Isolated,
+		MeanNeighbours: g.MeanNeighbours, CutoffWeight: g.CutoffWeight, Tolerance: g.Tolerance, Operator: g.Operator, Isolated: g.Isolated,
 		Steps: f.steps, StopTolerance: f.rest.stop,
 	}
 	if set["sigma"] {
@@ -173,7 +173,7 @@ func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*
 	return labels, nil
 }
 
-func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in input, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*privatemail.Embedding, error) {
+func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in input, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*iterate.Embedding, error) {
 	engine, stop, err := engine(e, f.work)
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ type continueReport struct {
 	Out    string       `json:"out"`
 }
 
-func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release, labels *release.PublicLabels, m *privatemail.Embedding) error {
+func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release, labels *release.PublicLabels, m *iterate.Embedding) error {
 	used := "none"
 	switch {
 	case labels != nil:

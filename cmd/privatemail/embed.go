@@ -12,6 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -149,8 +150,8 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 }
 
 // embed reads the files and does the work; d is the dimension of the features.
-func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, _ *privatemail.Embedding, _ error) {
-	var embedding *privatemail.Embedding
+func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, _ *iterate.Embedding, _ error) {
+	var embedding *iterate.Embedding
 	err := withRows(ctx, e, f.work, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
 		embedding, err = engine.Embed(ctx, x, y, s)
@@ -177,7 +178,7 @@ type embedReport struct {
 	Out    string       `json:"out"`
 }
 
-func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *privatemail.Embedding) error {
+func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate.Embedding) error {
 	n, k := m.Points.Dims()
 	if e.JSON {
 		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out})

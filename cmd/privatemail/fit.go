@@ -63,7 +63,7 @@ type fitFlags struct {
 func (f *fitFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
 	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every row of features and queries by its norm first")
-	numberVar(fs, &f.settings.MeanDegree, "degree", 20, positive(), "mean number of neighbours `G` in the graph; 5 to 60 change little")
+	numberVar(fs, &f.settings.MeanNeighbours, "degree", 20, positive(), "mean number of neighbours `G` in the graph; 5 to 60 change little")
 	numberVar(fs, &f.settings.Beta, "beta", 3, positive(), "weight `B` of the labels against the neighbours")
 	cli.CountVar(fs, &f.settings.Steps, "steps", 1, "number of steps `T`; 2 make purer lists and lose a little recall")
 	cli.CountVar(fs, &f.settings.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as many)")
@@ -104,7 +104,7 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if f.nowhere > 0 {
 		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
 	}
-	noteDegree(e, &fit.Graph, min(f.settings.MeanDegree, float64(f.rows-1)), "")
+	noteDegree(e, &fit.Graph, min(f.settings.MeanNeighbours, float64(f.rows-1)), "")
 	return f.show(e, fit)
 }
 

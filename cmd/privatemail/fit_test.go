@@ -62,7 +62,7 @@ func TestFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	want, err := supervised.Fit(t.Context(), engine, double(x.Data, 300), y, &supervised.Settings{Columns: 5, Steps: 2, Beta: 2, MeanDegree: 15})
+	want, err := supervised.Fit(t.Context(), engine, double(x.Data, 300), y, &supervised.Settings{Columns: 5, Steps: 2, Beta: 2, MeanNeighbours: 15})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -297,7 +297,7 @@ func TestReleaseTravels(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	want, err := engine.Continue(t.Context(), r, nil, &post.Settings{MeanDegree: 20, Steps: 3})
+	want, err := engine.Continue(t.Context(), r, nil, &post.Settings{MeanNeighbours: 20, Steps: 3})
 	if err != nil {
 		t.Fatal(err)
 	}

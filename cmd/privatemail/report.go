@@ -7,7 +7,6 @@ import (
 	"math"
 	"text/tabwriter"
 
-	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/iterate"
 )
 
@@ -40,10 +39,10 @@ type graphReport struct {
 	StepsSeconds float64    `json:"steps_seconds"` // all steps together
 }
 
-func reportGraph(g *privatemail.Graph) graphReport {
+func reportGraph(g *iterate.Graph) graphReport {
 	return graphReport{
 		Operator: g.Operator, Sigma: jsonNumber(g.Bandwidth.Sigma()), Gamma: jsonNumber(g.Bandwidth.Gamma()),
-		Radius: jsonNumber(g.Radius), Neighbours: jsonNumber(g.Neighbours), MeanDegree: jsonNumber(g.MeanDegree),
+		Radius: jsonNumber(g.Radius), Neighbours: jsonNumber(g.MeanNeighbours), MeanDegree: jsonNumber(g.MeanDegree),
 		Isolated: g.Certificate.Isolated, EtaMax: jsonNumber(g.Certificate.RowMax), EtaP99: jsonNumber(g.Certificate.RowP99),
 		NNZ: g.Cost.NNZ, Bytes: g.Cost.ResidentBytes, PeakBytes: g.Cost.PeakBytes,
 		BuildSeconds: g.BuildTime.Seconds(), StepsSeconds: g.StepTime.Seconds(),
@@ -67,14 +66,14 @@ func reportTrace(trace []iterate.Record) []stepReport {
 }
 
 // writeGraph prints the facts on a graph for a person.
-func writeGraph(w io.Writer, rows int, g *privatemail.Graph) {
+func writeGraph(w io.Writer, rows int, g *iterate.Graph) {
 	reach := "every pair has a weight"
 	if !math.IsInf(g.Radius, 0) {
 		reach = fmt.Sprintf("cut at distance %.4g", g.Radius)
 	}
 	t := facts(w)
 	fmt.Fprintf(t, "graph\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
-	fmt.Fprintf(t, "neighbours\t%.4g a row on average, with weights that add up to %.4g; %d of %d rows isolated\n", g.Neighbours, g.MeanDegree, g.Certificate.Isolated, rows)
+	fmt.Fprintf(t, "neighbours\t%.4g a row on average, with weights that add up to %.4g; %d of %d rows isolated\n", g.MeanNeighbours, g.MeanDegree, g.Certificate.Isolated, rows)
 	fmt.Fprintf(t, "certificate\t%v\n", g.Certificate)
 	fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
 	if g.Cost.NNZ > 0 {

@@ -90,7 +90,7 @@ func (f *graphFlags) check(set map[string]bool) error {
 
 func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
 	if f.degree > 0 {
-		s.MeanDegree = f.degree
+		s.MeanNeighbours = f.degree
 	} else {
 		s.Bandwidth = bandwidth(f.convention, f.sigma)
 	}
@@ -102,7 +102,7 @@ func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
 // warn tells about a graph that is not quite what was asked for: another number
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
-func (f *graphFlags) warn(e *cli.Env, g *privatemail.Graph) {
+func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
 	if f.degree > 0 {
 		noteDegree(e, g, f.degree, ", or -sigma")
 	}
@@ -123,9 +123,9 @@ func (f *graphFlags) warn(e *cli.Env, g *privatemail.Graph) {
 
 // noteDegree tells about a graph with another number of neighbours than was asked for;
 // more is what to try beside another -degree.
-func noteDegree(e *cli.Env, g *privatemail.Graph, asked float64, more string) {
-	if math.Abs(g.Neighbours-asked) > 0.1*asked {
-		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.Neighbours, asked, more)
+func noteDegree(e *cli.Env, g *iterate.Graph, asked float64, more string) {
+	if math.Abs(g.MeanNeighbours-asked) > 0.1*asked {
+		e.Note("rows have %.4g neighbours on average, not %g: the bandwidth comes from a sample, and few distances may separate few neighbours from many; try another -degree%s", g.MeanNeighbours, asked, more)
 	}
 }
 

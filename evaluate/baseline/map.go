@@ -66,7 +66,7 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	}
 	client := newPlacing(rows(y, n, n+p), t.Steps)
 	noisy, exact := mat.NewDense(q, 2, nil), mat.NewDense(q, 2, nil)
-	params := mechanism.SeriesParams{
+	params := mechanism.SeriesSettings{
 		Epsilon: t.Epsilon, Delta: t.Delta, L2Sensitivity: ballSensitivity(clipLength), Vectors: t.Steps, Coordinates: 2,
 	}
 	sigma, err := params.Sigma()

@@ -40,7 +40,7 @@ func noisyRows(x *mat.Dense, length, epsilon, delta float64) (_ *mat.Dense, sigm
 	n, d := x.Dims()
 	out := mat.NewDense(n, d, nil)
 	for i := range n {
-		series, err := mechanism.NewSeries(mechanism.NoLedger, queryUnit(i), mechanism.SeriesParams{
+		series, err := mechanism.NewSeries(mechanism.NoLedger, queryUnit(i), mechanism.SeriesSettings{
 			Epsilon: epsilon, Delta: delta, L2Sensitivity: ballSensitivity(length), Vectors: 1, Coordinates: d,
 		})
 		if err != nil {

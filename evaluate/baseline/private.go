@@ -128,7 +128,7 @@ func privateComponents(x *mat.Dense, k int, epsilon, delta float64) (*mat.Dense,
 			upper = append(upper, moment.At(i, j))
 		}
 	}
-	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "gallery"}, mechanism.SeriesParams{
+	series, err := mechanism.NewSeries(mechanism.NoLedger, mechanism.Unit{Kind: release.UnitRecord, Name: "gallery"}, mechanism.SeriesSettings{
 		Epsilon: epsilon, Delta: delta, L2Sensitivity: momentSensitivity(n), Vectors: 1, Coordinates: len(upper),
 	})
 	if err != nil {

@@ -115,7 +115,7 @@ func dimensions(k int) placement {
 
 // noLabels takes one step over the graph of the features.
 func noLabels(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-	out, err := e.Embed(ctx, points.Single(labelledRows(t)), nil, &privatemail.Settings{MeanDegree: 20, Form: kernel.Attract})
+	out, err := e.Embed(ctx, points.Single(labelledRows(t)), nil, &privatemail.Settings{MeanNeighbours: 20, Form: kernel.Attract})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -155,7 +155,7 @@ func converged(beta float64) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		rows := labelledRows(t)
 		out, err := e.Converge(ctx, points.Single(rows), labelsOf(t), &privatemail.Settings{
-			MeanDegree: 20, Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: 64, StopTolerance: 1e-3, Isolated: kernel.Repair,
+			MeanNeighbours: 20, Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: 64, StopTolerance: 1e-3, Isolated: kernel.Repair,
 		})
 		if err != nil {
 			return nil, nil, err

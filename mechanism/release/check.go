@@ -9,8 +9,8 @@ import (
 )
 
 // GridLimit is the largest size of a grid number: up to it float64 holds every
-// integer, so that Displacement is exact. Noise leaves it with a probability
-// below exp(-1e6), and is then cut to it.
+// integer, so that Displacement is exact. Noise exceeds it with a probability
+// below exp(-1e6), and is then clamped to it.
 const GridLimit int64 = 1 << 53
 
 // The ranges calibration accepts.
@@ -45,7 +45,7 @@ var (
 	tables = []string{"gaussian", "equal", "different"}
 )
 
-// Check looks at every field and returns nil when the release is sound, or an
+// Check looks at every field. It returns nil when the release is sound, or an
 // *Error that names the first field that is not: an ErrVersion for another
 // mechanism, else an ErrRelease. Seed and Ledger may have any value.
 func (r *Release) Check() error {
@@ -282,7 +282,7 @@ func oneOf(field, value string, names ...string) error {
 	return nil
 }
 
-// exact returns x with room for every sum and product of this file: the sum of
+// exact returns x with the precision for every sum and product of this file: the sum of
 // a few float64 reaches from 2^-1074 to 2^1026, and one more factor, 1 + slack,
 // adds 20 bits; products of three of them have at most 159.
 func exact(x float64) *big.Float { return new(big.Float).SetPrec(2200).SetFloat64(x) }

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/seed-64e14a55/privatemail/sensitivity"
 	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
 func TestCheckAcceptsReleases(t *testing.T) {

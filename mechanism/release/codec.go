@@ -178,7 +178,7 @@ func (r *Release) readBinary(in io.Reader, size int64) error {
 		return err
 	}
 	want, got := d.sum.Sum(nil), make([]byte, sha256.Size)
-	if err := d.full(got); err != nil {
+	if err := d.fill(got); err != nil {
 		return err
 	}
 	if !bytes.Equal(want, got) {
@@ -206,7 +206,7 @@ type decoder struct {
 
 func (d *decoder) body(r *Release) error {
 	head := make([]byte, len(magic))
-	if err := d.full(head); err != nil {
+	if err := d.fill(head); err != nil {
 		return err
 	}
 	if string(head) != magic {
@@ -257,8 +257,8 @@ func versionError(v string) error {
 	return &Error{Field: "version", Detail: fmt.Sprintf("%s, want %d", v, version), Err: ErrVersion}
 }
 
-// full fills p.
-func (d *decoder) full(p []byte) error {
+// fill fills p with the next bytes.
+func (d *decoder) fill(p []byte) error {
 	if _, err := io.ReadFull(d.in, p); err != nil {
 		return readError(err)
 	}
@@ -271,7 +271,7 @@ func (d *decoder) full(p []byte) error {
 
 func (d *decoder) word() (uint64, error) {
 	var b [8]byte
-	err := d.full(b[:])
+	err := d.fill(b[:])
 	return little.Uint64(b[:]), err
 }
 
@@ -282,7 +282,7 @@ func (d *decoder) fixed(f field) error {
 	default:
 		return nil
 	case *[16]byte:
-		return d.full(p[:])
+		return d.fill(p[:])
 	case *int:
 		target = func(v uint64) { *p = int(v) }
 	case *int64:
@@ -305,14 +305,14 @@ func (d *decoder) fixed(f field) error {
 
 func (d *decoder) text(name string, p *string) error {
 	var length [1]byte
-	if err := d.full(length[:]); err != nil {
+	if err := d.fill(length[:]); err != nil {
 		return err
 	}
 	if length[0] > maxString {
 		return refuse(name, "%d bytes of text, at most %d are allowed", length[0], maxString)
 	}
 	b := make([]byte, length[0])
-	err := d.full(b)
+	err := d.fill(b)
 	*p = string(b)
 	return err
 }
@@ -331,7 +331,7 @@ func readSlice[T any](d *decoder, count, size int, get func([]byte) T) ([]T, err
 	b := make([]byte, piece*size)
 	for len(out) < count {
 		b = b[:min(count-len(out), piece)*size]
-		if err := d.full(b); err != nil {
+		if err := d.fill(b); err != nil {
 			return nil, err
 		}
 		for i := 0; i < len(b); i += size {

@@ -3,6 +3,12 @@
 // continues from a release imports this package and never the one that draws
 // the noise, so nothing private is within reach.
 //
+//	r, err := release.Read(file) // in either form, and checked
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(r.Rows, r.Columns, r.Privacy.Epsilon, r.Privacy.Delta)
+//
 // # Checks
 //
 // Release.Check looks at every field: numbers are finite and in range, the

@@ -53,7 +53,7 @@ func (r Release) MarshalJSON() ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// split cuts the name of a field into its group, "" when it has none, and key.
+// split returns the group of a field, "" when it has none, and its key.
 func split(name string) (group, key string) {
 	if group, key, ok := strings.Cut(name, "."); ok {
 		return group, key

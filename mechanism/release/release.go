@@ -25,6 +25,8 @@ type Release struct {
 	// Privacy.Sigma = Multiple * Step exactly.
 	Multiple int64
 
+	// Privacy says what the noise is worth, Sensitivity what it was calibrated to,
+	// Query how the first step was made, Labels what later steps know of the labels.
 	Privacy     Privacy
 	Sensitivity Sensitivity
 	Query       Query
@@ -34,7 +36,7 @@ type Release struct {
 	// UnitClient; its name stays with the ledger.
 	Unit string
 	// Ledger is the sequence number of the spend in its ledger, 0 when the
-	// release was made without one.
+	// release was made without a ledger.
 	Ledger uint64
 }
 
@@ -50,6 +52,7 @@ const (
 
 // Privacy says what the noise is worth, label randomisation not included.
 type Privacy struct {
+	// Epsilon and Delta are those that the noise was calibrated to.
 	Epsilon, Delta float64
 	// Rule is RuleAnalytic or RuleClassical.
 	Rule string
@@ -84,8 +87,8 @@ type Sensitivity struct {
 	// "full" is for all operators that weigh every pair, dense and poly.
 	Derivation, Relation, Operator string
 	// Private is the number of rows that may be the private one, and PrivateRows
-	// lists them, ascending: the others get no protection. Zero and none mean
-	// any row.
+	// lists them, ascending: the others get no protection. They are 0 and nil when
+	// any row may be.
 	Private     int
 	PrivateRows []int32
 	// Records is how many rows may change together, 1 unless a group bound was
@@ -103,8 +106,8 @@ type Query struct {
 	Sigma float64
 	// Alpha is the coefficient of the label term.
 	Alpha float64
-	// Radius and Background are those of the operator background, beyond which
-	// distance and with which weight; zero for others.
+	// Radius and Background are those of the operator background: pairs further apart
+	// than Radius have the weight Background. Both are zero for other operators.
 	Radius, Background float64
 	// Table is the label table: "equal", "different", or "gaussian" of width
 	// Sigma.
@@ -120,10 +123,10 @@ type Query struct {
 type Labels struct {
 	// Mode is ModePublic, ModeDropped or ModeRandomised.
 	Mode string
-	// Epsilon is what the randomised labels cost, each row its own; 0 in other
+	// Epsilon is what the randomised labels cost, each row its own. It is 0 in other
 	// modes.
 	Epsilon float64
-	// Values are the randomised labels; nil in other modes.
+	// Values are the randomised labels, nil in other modes.
 	Values []int32
 }
 
@@ -134,8 +137,9 @@ const (
 	ModeRandomised = "randomised" // later steps use the labels in the release
 )
 
-// Displacement returns Step * Grid, the release without Q, exactly. It
-// allocates. The release must be one that Check accepts.
+// Displacement returns Step * Grid, the release without Q, exactly. It is for readers
+// who have Q or need none of it; post.Points adds it. It allocates. The release must be
+// one that Check accepts.
 func (r *Release) Displacement() *mat.Dense {
 	out := make([]float64, len(r.Grid))
 	for i, v := range r.Grid {

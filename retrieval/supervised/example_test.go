@@ -21,7 +21,7 @@ func ExampleFit() {
 	defer e.Close()
 	gallery := mat.NewDense(6, 2, []float64{-1, -3, -1, 0, -1, 3, 1, -3, 1, 0, 1, 3.5})
 	labels := []int32{0, 0, 0, 1, 1, -1}
-	fit, err := supervised.Fit(context.Background(), e, gallery.RawMatrix(), labels, &supervised.Settings{MeanDegree: 2})
+	fit, err := supervised.Fit(context.Background(), e, gallery.RawMatrix(), labels, &supervised.Settings{MeanNeighbours: 2})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -19,9 +19,9 @@ type Settings struct {
 	// Columns is the dimension k of the embedding. Default: that of the rows.
 	// Half of it costs about .03 of R@1, an eighth .2.
 	Columns int
-	// MeanDegree is the mean number of neighbours in the graph of the rows.
+	// MeanNeighbours is the mean number of neighbours in the graph of the rows.
 	// Default 20; all others if they are fewer. 5 to 60 change little.
-	MeanDegree float64
+	MeanNeighbours float64
 	// Beta is the weight of the labels against the neighbours. Default 3.
 	Beta float64
 	// Steps is how many steps are taken. Default 1; 2 make purer lists and
@@ -37,7 +37,7 @@ type Model struct {
 	// moved them, unit rows both, in the order of the rows.
 	Z, X *mat.Dense
 	// Graph describes the graph of the rows of Z.
-	Graph privatemail.Graph
+	Graph iterate.Graph
 	// Trace has a record of each step, with the objective before it.
 	Trace []iterate.Record
 }
@@ -55,10 +55,10 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels
 	if settings != nil {
 		s = *settings
 	}
-	if s.MeanDegree == 0 {
-		s.MeanDegree = 20
+	if s.MeanNeighbours == 0 {
+		s.MeanNeighbours = 20
 	}
-	s.MeanDegree = min(s.MeanDegree, float64(rows.Rows-1))
+	s.MeanNeighbours = min(s.MeanNeighbours, float64(rows.Rows-1))
 	if s.Beta == 0 {
 		s.Beta = 3
 	}
@@ -79,7 +79,7 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels
 		return nil, err
 	}
 	out, err := e.Embed(ctx, points.Single(z.RawMatrix()), labels, &privatemail.Settings{
-		MeanDegree: s.MeanDegree, Form: kernel.Attract, Coefficient: s.Beta, AllowUnlabelled: true, Steps: s.Steps,
+		MeanNeighbours: s.MeanNeighbours, Form: kernel.Attract, Coefficient: s.Beta, AllowUnlabelled: true, Steps: s.Steps,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("supervised: fit: %w", err)

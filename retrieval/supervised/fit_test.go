@@ -182,7 +182,7 @@ func TestFitNeverIncreasesTheObjective(t *testing.T) {
 func TestFitMovesRows(t *testing.T) {
 	x, labels := labelledRows(100, 8, 4)
 	e := newEngine(t)
-	fit, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanDegree: 0.1})
+	fit, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanNeighbours: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,16 +207,16 @@ func TestFitMovesRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer one.Close()
-	again, err := supervised.Fit(t.Context(), one, x.RawMatrix(), labels, &supervised.Settings{MeanDegree: 0.1})
+	again, err := supervised.Fit(t.Context(), one, x.RawMatrix(), labels, &supervised.Settings{MeanNeighbours: 0.1})
 	if err != nil || !mat.Equal(fit.X, again.X) || !mat.Equal(fit.Z, again.Z) {
 		t.Errorf("one worker makes other bits: %v", err)
 	}
 	// More neighbours than there are other rows are all of them.
-	most, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanDegree: 99})
+	most, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanNeighbours: 99})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanDegree: 1000}); err != nil || !mat.Equal(most.X, more.X) {
+	if more, err := supervised.Fit(t.Context(), e, x.RawMatrix(), labels, &supervised.Settings{MeanNeighbours: 1000}); err != nil || !mat.Equal(most.X, more.X) {
 		t.Errorf("a degree of 1000: %v", err)
 	}
 }
@@ -251,7 +251,7 @@ func TestFitRefuses(t *testing.T) {
 		{"no number", t.Context(), broken.RawMatrix(), labels, nil, points.ErrNonFinite},
 		{"columns", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Columns: 4}, points.ErrShape},
 		{"negative columns", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Columns: -1}, points.ErrShape},
-		{"degree", t.Context(), x.RawMatrix(), labels, &supervised.Settings{MeanDegree: -1}, privatemail.ErrSettings},
+		{"degree", t.Context(), x.RawMatrix(), labels, &supervised.Settings{MeanNeighbours: -1}, privatemail.ErrSettings},
 		{"steps", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Steps: -1}, privatemail.ErrSettings},
 		{"beta", t.Context(), x.RawMatrix(), labels, &supervised.Settings{Beta: -1}, privatemail.ErrSettings},
 		{"cancelled", cancelled, x.RawMatrix(), labels, nil, context.Canceled},

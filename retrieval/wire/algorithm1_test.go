@@ -31,15 +31,15 @@ func released(t testing.TB, mode string) *release.Release {
 	if bound, err = bound.Inflate(eta); err != nil {
 		t.Fatal(err)
 	}
-	c, err := mechanism.Calibrate(mechanism.Params{Epsilon: 4, Delta: 1e-4, Sensitivity: bound, Reach: 10})
+	c, err := mechanism.Calibrate(mechanism.CalibrationSettings{Epsilon: 4, Delta: 1e-4, Sensitivity: bound, Reach: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := mechanism.Privatize(t.Context(), c, mechanism.NoLedger, mechanism.Request{
+	r, err := mechanism.Privatize(t.Context(), c, mechanism.NoLedger, mechanism.FirstStep{
 		Displacement: blas64.General{Rows: 4, Cols: 1, Stride: 1, Data: make([]float64, 4)},
 		Query:        release.Query{Sigma: 2, Alpha: 0.5, Table: "equal", Classes: 3, SigmaQ: 1, Seed: 5},
 		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "x"},
-		Labels:       mechanism.LabelRequest{Mode: mode},
+		Labels:       mechanism.LabelSettings{Mode: mode},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)

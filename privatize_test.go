@@ -448,7 +448,7 @@ func TestContinueFromBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := &post.Settings{MeanDegree: 10, Steps: 3}
+	settings := &post.Settings{MeanNeighbours: 10, Steps: 3}
 	want, err := one.Continue(t.Context(), r, labels, settings)
 	if err != nil {
 		t.Fatal(err)
@@ -567,16 +567,16 @@ func TestClientOfSeveralRows(t *testing.T) {
 // whose error adds no more than a hundredth; where none will do it is dense, unless
 // poly was asked for. The error is in the bound.
 func TestPolyFromPublicNumbers(t *testing.T) {
-	assess := func(n, d int, sigma float64, operator string) (*private, error) {
+	assess := func(n, d int, sigma float64, operator string) (*privatePlan, error) {
 		s, err := (&PrivateSettings{Bandwidth: kernel.Sigma(sigma), Alpha: 0.6, Relation: sensitivity.ReplaceOne, Table: "equal", Classes: 10, Operator: operator, Seed: 1}).withDefaults()
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &private{settings: &s}
+		p := &privatePlan{settings: &s}
 		if err := p.draw(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
-		if p.bound, err = p.tight(); err != nil {
+		if p.bound, err = p.tight(s.Relation); err != nil {
 			t.Fatal(err)
 		}
 		return p, p.inflate(d)

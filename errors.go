@@ -1,0 +1,20 @@
+package privatemail
+
+import (
+	"errors"
+
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+// ErrClosed reports the use of an Engine after Close.
+var ErrClosed = errors.New("privatemail: engine is closed")
+
+// ErrSettings reports a setting outside its range.
+var ErrSettings = iterate.ErrSettings
+
+// ErrZeroRow reports a row of zeros where rows are to be divided by their norm.
+var ErrZeroRow = points.ErrZeroRow
+
+// A ZeroRowError says which row is zero. Row counts from 0. It matches ErrZeroRow.
+type ZeroRowError = points.ZeroRowError

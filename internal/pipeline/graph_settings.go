@@ -1,0 +1,54 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// GraphSettings say how far the weights of a graph go: a bandwidth, or the mean number
+// of neighbours a row should have, and the weight at which the graph is truncated.
+type GraphSettings struct {
+	Bandwidth      kernel.Bandwidth
+	MeanNeighbours float64
+	CutoffWeight   float64
+}
+
+// Check refuses numbers outside their range; the error is iterate.ErrSettings.
+// That nothing is given is left to the caller, who may have a default.
+func (s *GraphSettings) Check() error {
+	switch {
+	case s.Bandwidth != kernel.Bandwidth{} && s.MeanNeighbours != 0:
+		return fmt.Errorf("%w: both a bandwidth and a mean number of neighbours are given", iterate.ErrSettings)
+	case s.MeanNeighbours < 0 || math.IsNaN(s.MeanNeighbours):
+		return fmt.Errorf("%w: a mean of %g neighbours", iterate.ErrSettings, s.MeanNeighbours)
+	case s.CutoffWeight != 0 && !(s.CutoffWeight > 0 && s.CutoffWeight < 1):
+		return fmt.Errorf("%w: cutoff weight %g, want a number between 0 and 1", iterate.ErrSettings, s.CutoffWeight)
+	}
+	return nil
+}
+
+// Settle returns the bandwidth and puts the cutoff into the options, unless they
+// force an operator that does not truncate: then a mean number of neighbours decides the
+// bandwidth alone, and weights below the cutoff have their place in the full kernel.
+func (s *GraphSettings) Settle(ctx context.Context, p blas32.General, o *kernel.Options) (b kernel.Bandwidth, err error) {
+	switch {
+	case s.MeanNeighbours > 0:
+		b, radius, err := kernel.BandwidthForDegree(ctx, p, s.MeanNeighbours, s.CutoffWeight, o)
+		if kernel.Truncates(o.Operator) {
+			o.CutoffRadius = radius
+		}
+		return b, err
+	case s.CutoffWeight > 0:
+		if err := s.Bandwidth.Check(); err != nil {
+			return b, err
+		}
+		o.CutoffRadius = s.Bandwidth.Radius(s.CutoffWeight)
+	}
+	return s.Bandwidth, nil
+}

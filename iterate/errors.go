@@ -1,0 +1,31 @@
+package iterate
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// ErrDiverged reports an iterate that grew beyond 1e30 or is no longer finite;
+// see DivergedError.
+var ErrDiverged = errors.New("the iterate diverges")
+
+// ErrSettings reports a setting outside its range, that of a graph or a step too.
+var ErrSettings = kernel.ErrOption
+
+// A DivergedError says in which step an iterate grew out of bounds.
+type DivergedError struct {
+	// Step counts from 1.
+	Step int
+}
+
+func (e *DivergedError) Error() string {
+	return fmt.Sprintf("iterate: %v: beyond %g at step %d; normalise after each step, take fewer steps or a smaller coefficient", ErrDiverged, maxAbs, e.Step)
+}
+
+func (e *DivergedError) Unwrap() error { return ErrDiverged }
+
+// maxAbs is the largest entry an iterate may have: far below the float32
+// limit, so that no square of it in a sum overflows float64.
+const maxAbs = 1e30

@@ -1,0 +1,24 @@
+package mechanism
+
+import (
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// clampSteps is how many grid steps a coordinate may be away from zero. With
+// noise on top the sum stays a whole number of steps that float64 holds.
+const clampSteps = 1 << 51
+
+// onGrid returns a + b, clamped to what a release may hold: noise reaches that far
+// with a probability below exp(-1e6), and clamping is post-processing.
+func onGrid(a, b int64) int64 {
+	sum := a + b
+	switch {
+	case b > 0 && sum < a:
+		sum = math.MaxInt64
+	case b < 0 && sum > a:
+		sum = math.MinInt64
+	}
+	return max(-release.GridLimit, min(release.GridLimit, sum))
+}

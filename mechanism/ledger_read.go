@@ -1,0 +1,146 @@
+package mechanism
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// ledgerState is what the blocks of a ledger say together.
+type ledgerState struct {
+	header   *ledgerHeader
+	sequence uint64            // of the last record
+	sum      [sha256.Size]byte // of the last record, or the header
+	spent    map[unitHash]Pots
+	releases map[[16]byte]uint64 // sequence of the reserve, 0 after its commit
+}
+
+// end returns where the next record goes.
+func (s *ledgerState) end() int64 { return int64(s.sequence+1) * blockSize }
+
+// add takes up the next record, whose hash has been set or verified.
+func (s *ledgerState) add(b *block) error {
+	if b.word(8) != s.sequence+1 {
+		return s.damaged()
+	}
+	id := [16]byte(b[16:])
+	switch b[0] {
+	case reserveRecord:
+		unit := unitHash(b[32:])
+		cost, ok := s.header.total.Kind.cost(b)
+		_, used := s.releases[id]
+		left := s.header.whole.minus(s.spent[unit])
+		if b[1] == 0 || int(b[1]) > len(unitKinds) || !b.zero(2, 8) || used || !ok || !cost.within(left) {
+			return s.damaged()
+		}
+		s.spent[unit], _ = s.spent[unit].add(cost)
+		s.releases[id] = b.word(8)
+	case commitRecord:
+		if of := b.word(64); of == 0 || s.releases[id] != of || !b.zero(1, 8) || !b.zero(72, bodySize) {
+			return s.damaged()
+		}
+		s.releases[id] = 0
+	default:
+		return s.damaged()
+	}
+	s.sequence++
+	s.sum = b.sum()
+	return nil
+}
+
+func (s *ledgerState) damaged() error {
+	return ledgerError(fmt.Sprintf("damaged record %d", s.sequence+1))
+}
+
+// readLedger reads the size bytes of a ledger and verifies the chain. visit is
+// called after each record, and for the header with nil.
+//
+// A record is written at once and a spend is good only when all of it is on
+// the disk, so a crash leaves at most one record in part, at the end. If its
+// body is whole it counts and is returned as tail, complete. If not, or if it is
+// nothing but zeros, of which some file systems make the end of a file whose
+// data they lost, it is left out: its reserve has not returned.
+func readLedger(r io.ReaderAt, size int64, visit func(*ledgerState, *block) error) (s *ledgerState, tail *block, err error) {
+	buffered := bufio.NewReaderSize(io.NewSectionReader(r, 0, size), int(min(size, 1<<16)))
+	if s, err = readLedgerHeader(buffered); err != nil {
+		return nil, nil, err
+	}
+	if err := visit(s, nil); err != nil {
+		return nil, nil, err
+	}
+	var b block
+	for {
+		n, err := readRecord(buffered, &b)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n == 0 {
+			return s, nil, nil
+		}
+		if err := s.verify(&b, n); err != nil {
+			return nil, nil, err
+		}
+		if err := visit(s, &b); err != nil {
+			return nil, nil, err
+		}
+		if n < blockSize {
+			return s, &b, nil
+		}
+	}
+}
+
+// readLedgerHeader reads the first block and returns the state before any record.
+func readLedgerHeader(r io.Reader) (*ledgerState, error) {
+	var b block
+	switch n, err := io.ReadFull(r, b[:]); {
+	case err == io.EOF:
+		return nil, ledgerError("empty file")
+	case err == io.ErrUnexpectedEOF:
+		if string(b[:min(n, 8)]) != ledgerMagic[:min(n, 8)] {
+			return nil, ledgerError("not a ledger")
+		}
+		return nil, ledgerError("incomplete header: nothing was spent from it; remove it and create it anew")
+	case err != nil:
+		return nil, ledgerFailure(err)
+	}
+	header, err := decodeLedgerHeader(&b)
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerState{header: header, sum: b.sum(), spent: make(map[unitHash]Pots), releases: make(map[[16]byte]uint64)}, nil
+}
+
+// readRecord reads the next record and returns how many bytes of it are there: at least
+// its body, or 0 where the ledger ends or its last record is left out.
+func readRecord(r *bufio.Reader, b *block) (n int, err error) {
+	n, err = io.ReadFull(r, b[:])
+	if err == io.EOF {
+		return 0, nil
+	}
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, ledgerFailure(err)
+	}
+	last := n < blockSize
+	if !last {
+		_, err := r.Peek(1)
+		last = err == io.EOF
+	}
+	if last && (n < bodySize || allZero(b[:n])) {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// verify takes up the next record if the n bytes of it that are there continue the
+// chain, and completes its hash.
+func (s *ledgerState) verify(b *block, n int) error {
+	closing := b.chain(s.sum)
+	if !bytes.Equal(b[bodySize:n], closing[:n-bodySize]) {
+		return s.damaged()
+	}
+	b.setSum(closing)
+	return s.add(b)
+}

@@ -1,0 +1,100 @@
+package post
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// Continue rebuilds the graph from the released points and takes further steps. labels
+// are nil when the label term is left out, or made from the randomised labels of the
+// release; s is nil when every setting has its default. The embedding is centred: a
+// shift of all rows changes neither the graph nor the steps.
+//
+// Errors: *release.Error, release.ErrRelease for a nil release, ErrLabelMode, ErrScale,
+// iterate.ErrSettings, kernel.ErrNonFinite for an Alpha that is no number,
+// kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
+// ErrMemory, iterate.ErrDiverged, and that of ctx.
+func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {
+	out, err := embed(ctx, r, labels, s)
+	if err != nil {
+		return nil, fmt.Errorf("post: %w", err)
+	}
+	return out, nil
+}
+
+func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels, given *Settings) (*iterate.Embedding, error) {
+	s, err := given.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := check(r); err != nil {
+		return nil, err
+	}
+	step, err := stepOf(r, labels, &s)
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.graphOptions(r, step.Labels)
+	if err != nil {
+		return nil, err
+	}
+	x, err := releasedRows(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	graph := s.graph()
+	if graph.Bandwidth == (kernel.Bandwidth{}) {
+		graph.Bandwidth = kernel.Sigma(r.Query.Sigma)
+	}
+	b, err := graph.Settle(ctx, x, o)
+	if err != nil {
+		return nil, err
+	}
+	start := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: slices.Clone(x.Data)}
+	return pipeline.Embed(ctx, x, b, o, start, step, s.run())
+}
+
+// stepOf returns the step with the labels the mode of the release allows.
+func stepOf(r *release.Release, labels *release.PublicLabels, s *Settings) (kernel.Step, error) {
+	step := kernel.Step{Form: kernel.Paper, Coefficient: r.Query.Alpha}
+	if s.Alpha != nil {
+		step.Coefficient = *s.Alpha
+	}
+	switch r.Labels.Mode {
+	case release.ModeDropped:
+		if labels != nil {
+			return step, fmt.Errorf("%w: they were dropped when it was made", ErrLabelMode)
+		}
+	case release.ModeRandomised:
+		if labels != nil {
+			return step, fmt.Errorf("%w: it brings its own, randomised", ErrLabelMode)
+		}
+		var err error
+		if labels, err = r.PublicLabels(); err != nil {
+			return step, err
+		}
+	}
+	if labels == nil {
+		step.Coefficient = 0
+		return step, nil
+	}
+	if labels.Len() != r.Rows || labels.Classes() > r.Query.Classes {
+		return step, fmt.Errorf("%w: %d labels of %d classes for %d rows of %d classes", ErrLabelMode, labels.Len(), labels.Classes(), r.Rows, r.Query.Classes)
+	}
+	table, err := kernel.TableByName(r.Query.Table, kernel.Sigma(r.Query.Sigma))
+	if err != nil {
+		return step, err
+	}
+	if step.Labels, err = kernel.NewLabels(labels.Values(), table, false); err != nil {
+		return step, err
+	}
+	return step, step.Check(r.Rows)
+}

@@ -1,0 +1,104 @@
+package post
+
+import (
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// Settings say how to go on. The zero value of every field means its default.
+type Settings struct {
+	// Bandwidth is that of the Gaussian weights between released points. Default:
+	// that of the first step, as in the paper, which suits only a start Q of its
+	// size. When the points are much closer together every weight is 1 and the graph
+	// carries nothing.
+	Bandwidth kernel.Bandwidth
+	// MeanNeighbours asks instead for the bandwidth at which rows have this many
+	// neighbours on average.
+	MeanNeighbours float64
+	// CutoffWeight, Tolerance, Operator and Isolated are those of
+	// privatemail.Settings.
+	CutoffWeight float64
+	Tolerance    float64
+	Operator     string
+	Isolated     kernel.IsolatedPolicy
+
+	// Alpha is the coefficient of the label term, nil when it is that of the first
+	// step. Without labels there is no label term, whatever it is.
+	Alpha *float64
+	// Steps is the number of further steps. Default 4.
+	Steps int
+	// StopTolerance and Normalize are those of privatemail.Settings.
+	StopTolerance float64
+	Normalize     iterate.Normalization
+
+	// Workers share the work, nil when the caller works alone.
+	Workers *par.Workers
+	// Kernels do the inner loops, nil when they are the best this machine has.
+	Kernels *simd.Kernels
+	// BudgetBytes is the memory that may be taken. Default: three quarters of what
+	// the machine has available.
+	BudgetBytes int64
+	// Calibration is the speed of the machine, for the choice of an operator; nil when
+	// this machine is measured, once in a process.
+	Calibration *kernel.Calibration
+	// Progress is told of long work, nil when nobody is.
+	Progress func(stage string, done, total int)
+}
+
+// withDefaults returns a copy with the default of Steps, of settings that may be nil.
+func (s *Settings) withDefaults() (out Settings, err error) {
+	if s != nil {
+		out = *s
+	}
+	if err := out.graph().Check(); err != nil {
+		return out, err
+	}
+	switch {
+	case out.Steps < 0:
+		return out, fmt.Errorf("%w: %d steps", iterate.ErrSettings, out.Steps)
+	case out.Steps == 0:
+		out.Steps = 4
+	}
+	return out, out.run().Check()
+}
+
+// graph returns how far the weights of the graph go.
+func (s *Settings) graph() *pipeline.GraphSettings {
+	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
+}
+
+// run returns the settings of the loop.
+func (s *Settings) run() *iterate.Settings {
+	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: s.Workers}
+	if s.Progress != nil {
+		run.Progress = func(record iterate.Record) { s.Progress("steps", record.Step, s.Steps) }
+	}
+	return run
+}
+
+// graphOptions returns those of the graph of a release, with what is left of the budget.
+func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *kernel.Options, err error) {
+	o = &kernel.Options{
+		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: r.Columns,
+		Workers: s.Workers, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
+	}
+	o.BudgetBytes, err = graphBytes(s.BudgetBytes, r, labels)
+	return o, err
+}
+
+// graphBytes returns what the points, the iterates, the result and the class sums
+// leave of the budget.
+func graphBytes(budget int64, r *release.Release, labels *kernel.Labels) (int64, error) {
+	if budget == 0 {
+		budget = mem.Budget()
+	}
+	own := float64(r.Rows)*float64(r.Columns)*(8+8+4+4+4+4+8) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
+	return pipeline.Reserve(budget, own, fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns))
+}

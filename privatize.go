@@ -1,0 +1,198 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// Privatize computes the first step of the iteration on the features, n rows of
+// d values, and releases it with noise:
+//
+//	f = Q + 1/2 Diag(L_X)^{-1} (alpha L_Y - L_X) Q,   release f + noise.
+//
+// labels may be nil when Alpha is 0 and labels are not randomised. The noise is
+// calibrated to a proved bound (package sensitivity) and drawn exactly (package
+// mechanism). The spend is written to the ledger before noise is drawn; a call
+// that fails later, or is cancelled, has spent it: its error matches
+// mechanism.ErrSpent. If only noting the hash of the release in the ledger fails,
+// the release comes with the error.
+//
+// Every refusal is a typed error: those of packages sensitivity and mechanism,
+// kernel.ErrShape, kernel.ErrEmpty, kernel.ErrUnitNorm, kernel.ErrNonFinite,
+// kernel.ErrLabels, kernel.ErrMemory, ErrZeroRow and ErrSettings. Messages name rows
+// and settings, never values of rows.
+func (e *Engine) Privatize(ctx context.Context, features blas32.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
+	return call(e, "privatize", func() (*release.Release, error) {
+		return privatize(ctx, e, features, kernel.NewUnitRows, labels, settings)
+	})
+}
+
+// Privatize64 is Privatize for features in float64.
+func (e *Engine) Privatize64(ctx context.Context, features blas64.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
+	return call(e, "privatize", func() (*release.Release, error) {
+		return privatize(ctx, e, features, kernel.NewUnitRows64, labels, settings)
+	})
+}
+
+// privatize is Privatize for both types of features; unitRows makes unit rows of them.
+// What needs no data comes first, so that most calls that cannot succeed are refused
+// before any row is read.
+func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unitRows func(M, kernel.UnitOptions) (*kernel.UnitRows, error), labels []int32, settings *PrivateSettings) (*release.Release, error) {
+	s, err := settings.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkPayment(); err != nil {
+		return nil, err
+	}
+	n, d, err := privateSize(features)
+	if err != nil {
+		return nil, err
+	}
+	budget := e.budget()
+	rest, err := s.operatorBytes(budget, n, d)
+	if err != nil {
+		return nil, err
+	}
+	plan := privatePlan{settings: &s}
+	if err := plan.beforeRows(ctx, n, d); err != nil {
+		return nil, err
+	}
+	rows, err := unitRows(features, s.unitOptions(budget))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkRows(rows, labels); err != nil {
+		return nil, err
+	}
+	if err := plan.afterRows(ctx, rows, labels, d); err != nil {
+		return nil, err
+	}
+	if err := s.checkLedger(plan.calibration); err != nil {
+		return nil, err
+	}
+	f, err := e.firstStep(ctx, rows, labels, &plan, rest)
+	if err != nil {
+		return nil, err
+	}
+	return mechanism.Privatize(ctx, plan.calibration, s.Ledger, s.released(f, labels), e.workers)
+}
+
+// checkPayment refuses what concerns the payer and the labels and needs no data.
+func (s *PrivateSettings) checkPayment() error {
+	if err := mechanism.CheckPayer(s.Ledger, s.Unit); err != nil {
+		return err
+	}
+	if s.Relation != 0 { // without one there is no bound, which says so
+		if err := s.labels().Check(s.Relation); err != nil {
+			return err
+		}
+	}
+	if s.Unit.Kind == release.UnitClient && s.Records == 0 {
+		return fmt.Errorf("%w: a client pays for all its rows; say how many there may be", ErrSettings)
+	}
+	return nil
+}
+
+// privateSize returns the numbers of rows and columns of features that can be private.
+func privateSize[M points.Matrix](features M) (n, d int, err error) {
+	if n, d, err = points.Dims(features); err != nil {
+		return 0, 0, fmt.Errorf("features: %w", err)
+	}
+	if n < 2 || d < 1 {
+		return 0, 0, fmt.Errorf("features: %w (%d x %d, want at least two rows)", kernel.ErrEmpty, n, d)
+	}
+	return n, d, nil
+}
+
+// unitOptions say what rows may be: of unit norm, but for one null record under the
+// relations that have it.
+func (s *PrivateSettings) unitOptions(budget int64) kernel.UnitOptions {
+	o := kernel.UnitOptions{Normalize: s.NormalizeRows, BudgetBytes: budget}
+	if s.Relation == sensitivity.Null || s.Relation == sensitivity.FeaturesNull {
+		o.Nulls = 1
+	}
+	return o
+}
+
+// checkRows refuses rows and labels that no bound covers. Its errors name row numbers
+// alone.
+func (s *PrivateSettings) checkRows(rows *kernel.UnitRows, labels []int32) error {
+	if err := s.checkNull(rows); err != nil {
+		return err
+	}
+	return s.checkLabels(rows, labels)
+}
+
+// checkNull refuses a null record that is no private row: its neighbours would
+// have two, and no bound covers them.
+func (s *PrivateSettings) checkNull(rows *kernel.UnitRows) error {
+	for i := range rows.N() {
+		if rows.Null(i) && s.PrivateRows != nil && !slices.Contains(s.PrivateRows, i) {
+			return fmt.Errorf("a null record that is not among the private rows: %w", &points.ZeroRowError{Row: i})
+		}
+	}
+	return nil
+}
+
+// checkLabels refuses labels that are missing, too few or too many, outside the public
+// classes, or not 0 for a null record.
+func (s *PrivateSettings) checkLabels(rows *kernel.UnitRows, labels []int32) error {
+	if labels == nil {
+		if s.Alpha != 0 || s.LabelMode == release.ModeRandomised {
+			return fmt.Errorf("%w: a label term and randomised labels need labels", kernel.ErrLabels)
+		}
+		return nil
+	}
+	if len(labels) != rows.N() {
+		return fmt.Errorf("%w: %d labels for %d rows", kernel.ErrLabels, len(labels), rows.N())
+	}
+	for i, y := range labels {
+		if y < 0 || int(y) >= s.Classes {
+			return fmt.Errorf("%w: the label of row %d is not in 0 .. %d, the public classes", kernel.ErrLabels, i, s.Classes-1)
+		}
+		if rows.Null(i) && s.Relation == sensitivity.Null && y != 0 {
+			return fmt.Errorf("%w: row %d is the null record, whose label is 0 by definition", kernel.ErrLabels, i)
+		}
+	}
+	return nil
+}
+
+// checkLedger refuses a spend that the ledger cannot pay, before the long work.
+func (s *PrivateSettings) checkLedger(c mechanism.Calibration) error {
+	ledger, ok := s.Ledger.(*mechanism.Ledger)
+	if !ok {
+		return nil
+	}
+	return ledger.Covers(s.Unit, c.Spend(s.LabelEpsilon))
+}
+
+// released returns what is to be released: f - Q, with the labels when they are to be
+// randomised.
+func (s *PrivateSettings) released(displacement blas64.General, labels []int32) mechanism.FirstStep {
+	f := mechanism.FirstStep{
+		Displacement: displacement, Unit: s.Unit, Labels: s.labels(),
+		Query: release.Query{
+			Sigma: s.Bandwidth.Sigma(), Alpha: s.Alpha, Table: s.Table, Classes: s.Classes, SigmaQ: s.SigmaQ, Seed: s.Seed,
+		},
+	}
+	if s.LabelMode == release.ModeRandomised {
+		f.Labels.Values = labels
+	}
+	return f
+}
+
+// labels returns the label mode and its price, without labels.
+func (s *PrivateSettings) labels() mechanism.LabelSettings {
+	return mechanism.LabelSettings{Mode: s.LabelMode, Epsilon: s.LabelEpsilon}
+}

@@ -1,0 +1,181 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// An Assessment is what a private first step would be worth and cost, known
+// before any data is read.
+type Assessment struct {
+	// Tight is the bound Privatize calibrates to, with the error of the computed
+	// step: that of rounding and, for the operator poly, of its polynomial.
+	Tight sensitivity.Bound
+	// Operator makes the step: dense, poly or background. Computed says how.
+	Operator, Computed string
+	// Corrected is the paper's constant with its errors repaired, nil where its
+	// proof does not reach: it needs the full kernel, alpha >= 0 and a table in
+	// [0, 1]. It is for the relation null, whatever was asked for.
+	Corrected *sensitivity.CorrectedBound
+	// Paper is the published constant, nil where it is undefined. It is shown
+	// for comparison; nothing calibrates to it.
+	Paper *sensitivity.Comparison
+	// PaperError says why Paper is nil. It is nil when Paper is not.
+	PaperError error
+	// Calibration is the noise for Epsilon and Delta, nil when neither is set.
+	Calibration *mechanism.Calibration
+	// Signal is a typical entry of the first step (sensitivity.Signal).
+	Signal float64
+}
+
+// Sensitivity says what Privatize would do for n rows of d features: the bound,
+// the noise and, beside them, what the paper's constants would have been. It
+// needs no data. It does not look at Ledger, Unit and LabelMode, and without
+// Epsilon and Delta there is no Calibration. RestPublic needs data and is
+// refused. Errors: those of Privatize that need no data.
+func Sensitivity(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessment, error) {
+	out, err := assess(ctx, n, d, settings)
+	if err != nil {
+		return nil, fmt.Errorf("privatemail: sensitivity: %w", err)
+	}
+	return out, nil
+}
+
+func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessment, error) {
+	s, err := settings.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if s.RestPublic {
+		return nil, fmt.Errorf("%w: the bound for one row among public ones needs these rows", ErrSettings)
+	}
+	if err := s.reserveBound(n); err != nil {
+		return nil, err
+	}
+	p := privatePlan{settings: &s}
+	if err := p.draw(ctx, n); err != nil {
+		return nil, err
+	}
+	if p.bound, err = p.tight(s.Relation); err != nil {
+		return nil, err
+	}
+	out := new(Assessment)
+	if s.Epsilon != 0 || s.Delta != 0 {
+		if err := p.calibrate(d); err != nil {
+			return nil, err
+		}
+		out.Calibration = &p.calibration
+	} else if err := p.inflate(d); err != nil {
+		return nil, err
+	}
+	out.Tight, out.Operator, out.Computed = p.bound, p.operator, p.computed()
+	out.addPaper(&p)
+	out.Signal, err = sensitivity.Signal(p.query, p.q)
+	return out, err
+}
+
+// addPaper adds the paper's constant, as it was published and repaired.
+func (a *Assessment) addPaper(p *privatePlan) {
+	if c, err := sensitivity.Corrected(sensitivity.Null, p.query, p.q); err == nil {
+		a.Corrected = &c
+	}
+	if c, err := sensitivity.Paper(p.query, p.q); err == nil {
+		a.Paper = &c
+	} else {
+		a.PaperError = err
+	}
+}
+
+// BetweenRecords returns the mu of a release between two real records.
+//
+// Under the relations sensitivity.Null and sensitivity.FeaturesNull a release says little
+// about whether a record is there or the null record; Privacy.Mu is about that. How well
+// two real records are hidden in each other's place is another question, and its mu is
+// larger: at most twice as large, since the null record lies between them, and at most
+// what sensitivity.Tight gives for the relation Real and the same noise. BetweenRecords
+// returns the smaller of the two, and the first where the release has another bound;
+// mechanism.EpsilonAt turns it into an epsilon. Under the other relations it is
+// Privacy.Mu. Randomised labels cost their own epsilon on top in either case.
+//
+// It takes public numbers alone, those of the release. Errors: release.ErrRelease for a
+// nil release, those of release.Check, kernel.ErrMemory, and that of ctx.
+func BetweenRecords(ctx context.Context, r *release.Release) (mu float64, err error) {
+	if r == nil {
+		return 0, fmt.Errorf("privatemail: between records: there is no release: %w", release.ErrRelease)
+	}
+	if err := r.Check(); err != nil {
+		return 0, fmt.Errorf("privatemail: between records: %w", err)
+	}
+	mu, err = between(ctx, r)
+	if err != nil {
+		return 0, fmt.Errorf("privatemail: between records: %w", err)
+	}
+	return mu, nil
+}
+
+func between(ctx context.Context, r *release.Release) (float64, error) {
+	relation, err := sensitivity.RelationByName(r.Sensitivity.Relation)
+	if err != nil {
+		return 0, err
+	}
+	if relation.Real() == relation {
+		return r.Privacy.Mu, nil
+	}
+	s := settingsOf(r)
+	if err := s.reserveBound(r.Rows); err != nil {
+		return 0, err
+	}
+	p := privatePlan{settings: &s}
+	if err := p.draw(ctx, r.Rows); err != nil {
+		return 0, err
+	}
+	if r.Query.Radius > 0 {
+		p.query.Operator = sensitivity.Background{Radius: r.Query.Radius, Weight: r.Query.Background}
+	}
+	// The bound of the release itself tells whether it is understood: there are others
+	// than Tight, and other starts than those drawn from a seed.
+	own, err := p.tight(relation)
+	if err != nil || math.Abs(own.Exact()/r.Sensitivity.Bound-1) > 1e-9 {
+		return 2 * r.Privacy.Mu, ctx.Err()
+	}
+	bound, err := p.tight(relation.Real())
+	if err != nil {
+		return 0, err
+	}
+	// As the release has it: rounded up after each operation.
+	up := func(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
+	total := up(up(bound.Exact()+2*r.Sensitivity.OperatorError) + r.Sensitivity.GridError)
+	return min(2*r.Privacy.Mu, up(total/r.Privacy.Sigma)), nil
+}
+
+// settingsOf returns the settings of the first step of a release, those of its query.
+func settingsOf(r *release.Release) PrivateSettings {
+	s := PrivateSettings{
+		Records:   r.Sensitivity.Records,
+		Bandwidth: kernel.Sigma(r.Query.Sigma), Alpha: r.Query.Alpha, Table: r.Query.Table, Classes: r.Query.Classes,
+		Columns: r.Columns, SigmaQ: r.Query.SigmaQ, Seed: r.Query.Seed, Operator: "dense",
+	}
+	if r.Query.Radius > 0 {
+		s.Operator, s.Radius = "background", r.Query.Radius
+	}
+	for _, row := range r.Sensitivity.PrivateRows {
+		s.PrivateRows = append(s.PrivateRows, int(row))
+	}
+	return s
+}
+
+// reserveBound refuses a bound for n rows that memory does not hold. It takes the start,
+// its rows about their mean, class sums twice, and some numbers a row.
+func (s *PrivateSettings) reserveBound(n int) error {
+	bytes := float64(n) * (float64(s.Columns)*(8+8+8+8) + 48)
+	_, err := pipeline.Reserve(mem.Budget(), bytes, fmt.Sprintf("bound for %d x %d", n, s.Columns))
+	return err
+}
