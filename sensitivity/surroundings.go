@@ -254,14 +254,7 @@ func (s *surroundings) phi(x blas64.General) (float64, error) {
 	rowError := float64(4*d+64) * ulp
 	xc := slices.Clone(x.Data)
 	mean := centreColumns(xc, n, d)
-	beta := min(1, blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: mean})+rowError)
-	inverse := 2 * s.lv.null // 1/sigma^2
-	h := -math.Expm1(-s.lv.low) * (1 - beta) / 2
-	s.lo, s.hi = math.Exp((1+beta)*inverse), 1/(1-h)
-	s.between = math.Expm1((1+beta)*inverse) - h/(1-h)
-	s.nullLo = expGap((1+beta)*inverse, s.lv.null)
-	s.nullHi = math.Expm1(s.lv.null) - h/(1-h)
-	s.endError = 16 * ulp * (s.between + h/(1-h)) * (1 + s.lv.low)
+	s.setEnds(min(1, blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: mean})+rowError))
 	if n == 1 {
 		return 0, nil // the one weight is all of p
 	}
@@ -276,28 +269,46 @@ func (s *surroundings) phi(x blas64.General) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	cross := make([]float64, k*d)
-	blas64.Gemm(blas.Trans, blas.NoTrans, 1, blas64.General{Rows: n, Cols: k, Stride: k, Data: qc},
-		blas64.General{Rows: n, Cols: d, Stride: d, Data: xc}, 0, blas64.General{Rows: k, Cols: d, Stride: d, Data: cross})
-	crossNorm, err := spectralNorm(cross, k, d)
+	cross, err := crossNorm(qc, xc, n, k, d)
 	if err != nil {
 		return 0, err
 	}
 	// What centring and the products are off by.
 	qFrob, xFrob := frobeniusOf(qc), frobeniusOf(xc)
 	qError, xError := 8*ulp*math.Sqrt(rows*float64(k))*s.radius, rowError*math.Sqrt(rows)
-	crossNorm += (rows+8)*ulp*qFrob*xFrob + qError*xFrob + xError*qFrob
+	cross += (rows+8)*ulp*qFrob*xFrob + qError*xFrob + xError*qFrob
 	qNorm += qError
 	xNorm += xError
+	inverse := 2 * s.lv.null // 1/sigma^2
 	pm := 0.0
 	for i := range n {
 		pm = max(pm, inverse*(blas64.Nrm2(blas64.Vector{N: d, Inc: 1, Data: xc[i*d:]})+rowError))
 	}
 	phi := math.Sinh(s.lv.low/2) * qNorm / math.Sqrt(rows)
-	if psi := (crossNorm + 0.5*pm*math.Exp(pm)*xNorm*qNorm) * inverse / rows; psi < phi {
+	if psi := (cross + 0.5*pm*math.Exp(pm)*xNorm*qNorm) * inverse / rows; psi < phi {
 		phi = psi // false where e^pm overflows
 	}
 	return phi, nil
+}
+
+// setEnds sets the ends of the inverse degree of a unit row r, times n, and what they
+// are apart from each other and from that of the null record.
+func (s *surroundings) setEnds(beta float64) {
+	inverse := 2 * s.lv.null // 1/sigma^2
+	h := -math.Expm1(-s.lv.low) * (1 - beta) / 2
+	s.lo, s.hi = math.Exp((1+beta)*inverse), 1/(1-h)
+	s.between = math.Expm1((1+beta)*inverse) - h/(1-h)
+	s.nullLo = expGap((1+beta)*inverse, s.lv.null)
+	s.nullHi = math.Expm1(s.lv.null) - h/(1-h)
+	s.endError = 16 * ulp * (s.between + h/(1-h)) * (1 + s.lv.low)
+}
+
+// crossNorm returns |q^T x|_2 of an n x k and an n x d matrix.
+func crossNorm(q, x []float64, n, k, d int) (float64, error) {
+	cross := make([]float64, k*d)
+	blas64.Gemm(blas.Trans, blas.NoTrans, 1, blas64.General{Rows: n, Cols: k, Stride: k, Data: q},
+		blas64.General{Rows: n, Cols: d, Stride: d, Data: x}, 0, blas64.General{Rows: k, Cols: d, Stride: d, Data: cross})
+	return spectralNorm(cross, k, d)
 }
 
 // state is one of the private record.

@@ -66,10 +66,10 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	}
 	client := newPlacing(rows(y, n, n+p), t.Steps)
 	noisy, exact := mat.NewDense(q, 2, nil), mat.NewDense(q, 2, nil)
-	params := mechanism.SeriesSettings{
+	settings := mechanism.SeriesSettings{
 		Epsilon: t.Epsilon, Delta: t.Delta, L2Sensitivity: ballSensitivity(clipLength), Vectors: t.Steps, Coordinates: 2,
 	}
-	sigma, err := params.Sigma()
+	sigma, err := settings.Sigma()
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func runDSNE(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			return nil, err
 		}
 		affinity := affinities(t.Queries.RawRowView(i), t.Public)
-		series, err := mechanism.NewSeries(mechanism.NoLedger, queryUnit(i), params)
+		series, err := mechanism.NewSeries(mechanism.NoLedger, queryUnit(i), settings)
 		if err != nil {
 			return nil, err
 		}
