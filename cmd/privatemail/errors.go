@@ -42,7 +42,8 @@ func packageNames() []string {
 		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "asm", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
 		"evaluate", "baseline", "modes", "report",
-		"audit", "calibration", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "random", "synth",
+		"audit", "calibration", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "radix", "random", "synth",
+		"cells", "codes", "lattice", "pointtest", "rows",
 	}
 }
 
