@@ -26,9 +26,9 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 		// only guess.
 		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
 		if errors.Is(err, ErrMemory) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
-			return buildOr(newPairs(ctx, pts, b, o.CutoffRadius, o))
+			return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o))
 		}
-		return buildOr(op, err)
+		return orNil[Operator](op, err)
 	}
 	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
 		// Where a polynomial of degree 1 does, nothing else comes near it, and the
@@ -36,7 +36,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 		poly, err := planPoly(ctx, pts, b, o)
 		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
 			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil {
-				return buildOr(op, err)
+				return orNil[Operator](op, err)
 			}
 		}
 	}
@@ -49,14 +49,6 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 
 // surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
 const surveyedAtOnce = 1 << 16
-
-// buildOr returns an operator that is nil if there is an error.
-func buildOr[T Operator](op T, err error) (Operator, error) {
-	if err != nil {
-		return nil, err
-	}
-	return op, nil
-}
 
 // build builds the first candidate that keeps what it promised.
 func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
@@ -114,7 +106,7 @@ func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if cert.Row == nil {
 		return cert.RowMax > tolerance, cert.RowMax
 	}
-	if grid, ok := op.(*Grid); ok && float64(grid.cert.Isolated) > missedShare*float64(grid.N()) {
+	if _, ok := op.(*grid); ok && float64(cert.Isolated) > missedShare*float64(op.N()) {
 		return true, math.Inf(1) // it has cut them off, they have neighbours
 	}
 	least := underflowDegree(op.N(), tolerance)

@@ -37,7 +37,7 @@ func addDirect[T rows.Float](r *directRows, wx []float64, at int, x rows.View[T]
 // exclude takes rows out of the grid until all others have a bound they may keep.
 // Fewer points in the grid can only lower the bounds of others, but also their
 // degrees, and so a row may follow its neighbours.
-func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near []float64, o *Options) error {
+func (op *grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near []float64, o *Options) error {
 	limit := 0.5
 	if o.Isolated == Repair {
 		limit = min(limit, o.Tolerance)
@@ -68,7 +68,7 @@ func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near [
 				return fmt.Errorf("repair: %w", err)
 			}
 		}
-		if err := op.sum(ctx, newGridPass[float64](op, 1)); err != nil {
+		if err := op.sum(ctx, false); err != nil {
 			return err
 		}
 		op.cert.Isolated, op.cert.Rounding = 0, 0
@@ -105,7 +105,7 @@ func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near [
 // weights of all points in cells within a radius that follows from a lower bound of
 // its degree: n weights from beyond it are together below a quarter of the tolerance.
 type gridRepair struct {
-	op      *Grid
+	op      *grid
 	p       *rows.Points
 	b       Bandwidth
 	rows    []repairRow

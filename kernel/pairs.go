@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// Pairs is the Gaussian kernel truncated at a radius, weights made anew for every
+// pairs is the Gaussian kernel truncated at a radius, weights made anew for every
 // product: what csr is, in a fraction of its memory, for points in 1 to 8 dimensions.
 //
 // The points are those of the cell list, in clusters of at most 32. What is kept is,
@@ -24,14 +24,14 @@ import (
 // neighbours, one quarter in space) a product takes nnz/f distances and nnz weights more
 // than that of csr, and, where clusters are full, at most 8/(32^2 f) bytes a weight in
 // place of 8.
-type Pairs struct {
+type pairs struct {
 	truncated
 	list       *pairList
 	neighbours float64
 }
 
 // NewPairs builds the operator. The points are not needed afterwards.
-func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Pairs, error) {
+func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
@@ -40,17 +40,18 @@ func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 	if err != nil {
 		return nil, err
 	}
-	return newPairs(ctx, pts, b, radius, o)
+	return orNil[Truncated](newPairs(ctx, pts, b, radius, o))
 }
 
-func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*Pairs, error) {
+func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*pairs, error) {
 	if p.D > maxDirect {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", ErrOperator, p.D, maxDirect)
 	}
 	if o.Neighbours > 0 {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %s", ErrOperator, pairsHaveARadius)
 	}
-	op := &Pairs{truncated: truncated{name: "pairs", workers: o.Workers, kernels: o.Kernels}}
+	op := &pairs{}
+	op.begin("pairs", o)
 	radius = min(radius, maxRadius(b))
 	complete := radius >= p.Farthest()
 	if complete {
@@ -103,7 +104,7 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 	if err := op.checkPolicy(o); err != nil {
 		return nil, err
 	}
-	if op.neighbours, err = op.meanNeighbours(ctx, counts); err != nil {
+	if op.neighbours, err = op.countNeighbours(ctx, counts); err != nil {
 		return nil, buildError("pairs", err)
 	}
 	op.cost = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
@@ -112,7 +113,7 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 }
 
 // adopt takes over a graph.
-func (op *Pairs) adopt(ctx context.Context, g *graph, n int) error {
+func (op *pairs) adopt(ctx context.Context, g *graph, n int) error {
 	// Products are those of csr; where candidates come in batches these are added in
 	// float64 and rounded once more.
 	return op.settle(ctx, g, n, 5.2*0x1p-24, func(dst []float64, lo, hi int) {
@@ -127,20 +128,17 @@ func (op *Pairs) adopt(ctx context.Context, g *graph, n int) error {
 	})
 }
 
-// Name returns "pairs".
-func (op *Pairs) Name() string { return "pairs" }
-
 // Close lets go of the points.
-func (op *Pairs) Close() error {
-	*op = Pairs{}
-	return nil
-}
+func (op *pairs) Close() error { return release(op) }
 
-// Neighbours returns the mean number of neighbours of a point, equal points
+// MeanNeighbours returns the mean number of neighbours of a point, equal points
 // included.
-func (op *Pairs) Neighbours() float64 { return op.neighbours }
+func (op *pairs) MeanNeighbours() float64 { return op.neighbours }
 
-func (op *Pairs) meanNeighbours(ctx context.Context, counts []uint32) (float64, error) {
+// Search returns zeros: cells have no filters to tell of.
+func (op *pairs) Search() SearchStats { return SearchStats{} }
+
+func (op *pairs) countNeighbours(ctx context.Context, counts []uint32) (float64, error) {
 	sum := 0.0
 	doubles, err := op.list.cl.Doubles(ctx, op.list.near())
 	if err != nil {

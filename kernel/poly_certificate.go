@@ -43,7 +43,7 @@ func polyRounding(s series, n, d int, single bool) float64 {
 }
 
 // certify sets the certificate, and refuses what the options do not allow.
-func (op *Poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
+func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	fr, s, n := op.frame, op.series, op.N()
 	if n == 1 { // nothing to be relative to
 		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single != nil)}

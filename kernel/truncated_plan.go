@@ -154,11 +154,15 @@ func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
 }
 
 func buildCSR(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newCSR(ctx, p, b, radius, o) })
+	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) {
+		return orNil[Operator](newCSR(ctx, p, b, radius, o))
+	})
 }
 
 func buildPairs(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newPairs(ctx, p, b, radius, o) })
+	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) {
+		return orNil[Operator](newPairs(ctx, p, b, radius, o))
+	})
 }
 
 // withinTolerance builds a truncated operator, and once more with a larger radius if

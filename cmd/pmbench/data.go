@@ -136,7 +136,7 @@ type pointSet struct {
 }
 
 // graph builds the truncated graph of the points.
-func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (*kernel.CSR, error) {
+func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (kernel.Truncated, error) {
 	return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: workers})
 }
 
@@ -157,8 +157,8 @@ func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, e
 }
 
 // operator returns the truncated graph of uniform points.
-func (l *lab) operator(ctx context.Context, n, d, workers int) (*kernel.CSR, error) {
-	return shared(l, operatorKey(n, d, workers), func() (*kernel.CSR, error) {
+func (l *lab) operator(ctx context.Context, n, d, workers int) (kernel.Truncated, error) {
+	return shared(l, operatorKey(n, d, workers), func() (kernel.Truncated, error) {
 		s, err := l.pointSet(ctx, "uniform", n, d)
 		if err != nil {
 			return nil, err

@@ -175,7 +175,7 @@ func squaredDistances(x []float64, four *[4][]float64) (out [4]float64) {
 
 // unitGraph returns the graph of all pairs within a radius with weights so near 1 that
 // they round to it.
-func unitGraph(ctx context.Context, x blas32.General, radius float64, o kernel.Options) (*kernel.CSR, error) {
+func unitGraph(ctx context.Context, x blas32.General, radius float64, o kernel.Options) (kernel.Truncated, error) {
 	o.CutoffRadius = radius
 	return kernel.NewCSR(ctx, x, kernel.Gamma(1e-9/(radius*radius)), &o)
 }

@@ -70,7 +70,7 @@ func (c *contest) eigenvectors(ctx context.Context, n int, work portion) error {
 
 // weightsOf reads the weights of an operator, rows in its order, by its products
 // with unit vectors.
-func weightsOf(ctx context.Context, op *kernel.CSR) (*sparse.CSR, error) {
+func weightsOf(ctx context.Context, op kernel.Truncated) (*sparse.CSR, error) {
 	const atOnce = 128
 	n := op.N()
 	x, y := zeros(n, atOnce), zeros(n, atOnce)
@@ -98,7 +98,7 @@ func weightsOf(ctx context.Context, op *kernel.CSR) (*sparse.CSR, error) {
 
 // eigenDifference is how far the Rayleigh quotients y'W y / y'D y of the columns
 // of theirs, n x k in the operator's order, are from the eigenvalues.
-func eigenDifference(ctx context.Context, op *kernel.CSR, theirs []float32, values []float64) (float64, error) {
+func eigenDifference(ctx context.Context, op kernel.Truncated, theirs []float32, values []float64) (float64, error) {
 	n, k := op.N(), len(values)
 	y := blas32.General{Rows: n, Cols: k, Stride: k, Data: theirs}
 	wy := zeros(n, k)

@@ -78,7 +78,7 @@ func fingerprint(ctx context.Context, l *lab, s *pointSet) ([]float32, int64, er
 }
 
 // given returns the number of the point that is a row of the operator.
-func given(op *kernel.CSR, row int) uint32 {
+func given(op kernel.Truncated, row int) uint32 {
 	if order := op.Order(); order != nil {
 		return order[row]
 	}

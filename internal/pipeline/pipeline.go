@@ -114,11 +114,8 @@ func Describe(op kernel.Operator, b kernel.Bandwidth) Graph {
 	for _, d := range op.Degrees() {
 		g.MeanDegree += d / float64(op.N())
 	}
-	if cut, ok := op.(interface{ Radius() float64 }); ok {
-		g.Radius = cut.Radius()
-	}
-	if cut, ok := op.(interface{ Neighbours() float64 }); ok {
-		g.Neighbours = cut.Neighbours()
+	if t, ok := op.(kernel.Truncated); ok {
+		g.Radius, g.Neighbours = t.Radius(), t.MeanNeighbours()
 	}
 	if order := op.Order(); order != nil && g.Certificate.Row != nil {
 		row := make([]float32, len(order))
