@@ -63,7 +63,7 @@ func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	if !(weight >= unit.low*(1-1e-12) && weight <= edge*(1+1e-12)) {
 		return nil, fmt.Errorf("kernel: build background: %w: weight %g, want one in [%g, %g]", ErrBackground, weight, unit.low, edge)
 	}
-	n, d := rows.N(), rows.Dim()
+	n, d := rows.N(), rows.dim()
 	held := backgroundBytes(n, d, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build background", Need: held, Budget: o.BudgetBytes}

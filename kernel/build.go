@@ -147,14 +147,14 @@ func infeasible(candidates []Candidate, o *Options) error {
 	case least != nil:
 		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
 		if least.Name == "csr" {
-			e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
+			e.instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
 			if !o.fixed() {
-				e.Instead += "; the operator dense stores none"
+				e.instead += "; the operator dense stores none"
 			}
 		}
 		return e
 	case closest != nil:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, Seconds: closest.Seconds, Bytes: closest.Cost.PeakBytes}
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, seconds: closest.Seconds, bytes: closest.Cost.PeakBytes}
 	}
 	for _, c := range candidates {
 		if o.Operator == "" || o.Operator == c.Name {

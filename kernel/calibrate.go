@@ -15,28 +15,28 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Calibration says how many times longer than the constants of the planner some
+// A calibration says how many times longer than the constants of the planner some
 // classes of work take on a machine. They were measured on one core of an Emerald
 // Rapids server with AVX-512; a factor of 0 counts as 1, so the zero value is that
 // machine.
 //
 // Factors are powers of the square root of two: measuring the same machine twice
 // should not change a choice.
-type Calibration struct {
+type calibration struct {
 	Scalar float64 `json:"scalar"` // exponentials and sums in float64, one by one
 	Vector float64 `json:"vector"` // arithmetic in vectors: distances and weights of candidates
 	Sparse float64 `json:"sparse"` // products of stored weights
 }
 
 // A workClass is the factor of some work in d dimensions.
-type workClass func(c *Calibration, d int) float64
+type workClass func(c *calibration, d int) float64
 
-func scalarWork(c *Calibration, _ int) float64 { return orOne(c.Scalar) }
-func vectorWork(c *Calibration, _ int) float64 { return orOne(c.Vector) }
-func sparseWork(c *Calibration, _ int) float64 { return orOne(c.Sparse) }
+func scalarWork(c *calibration, _ int) float64 { return orOne(c.Scalar) }
+func vectorWork(c *calibration, _ int) float64 { return orOne(c.Vector) }
+func sparseWork(c *calibration, _ int) float64 { return orOne(c.Sparse) }
 
 // searchWork is that of the neighbour search.
-func searchWork(c *Calibration, d int) float64 {
+func searchWork(c *calibration, d int) float64 {
 	if d <= maxDirect {
 		return orOne(c.Vector)
 	}
@@ -52,19 +52,19 @@ func orOne(factor float64) float64 {
 
 var hosts struct {
 	sync.Mutex
-	known map[simd.Level]Calibration
+	known map[simd.Level]calibration
 }
 
 // hostCalibration returns the calibration of this machine at the level of the
 // kernels. It is measured once, in about 30 ms, and kept in the user's cache folder
 // (os.UserCacheDir); where there is none it is measured once per process.
-func hostCalibration(kernels *simd.Kernels) Calibration {
+func hostCalibration(kernels *simd.Kernels) calibration {
 	hosts.Lock()
 	defer hosts.Unlock()
 	level := kernels.Level()
 	if _, ok := hosts.known[level]; !ok {
 		if hosts.known == nil {
-			hosts.known = map[simd.Level]Calibration{}
+			hosts.known = map[simd.Level]calibration{}
 		}
 		folder, err := os.UserCacheDir()
 		if err != nil {
@@ -83,12 +83,12 @@ type calibrationFile struct {
 	Version int         `json:"version"`
 	CPU     string      `json:"cpu"`
 	Level   string      `json:"level"`
-	Factors Calibration `json:"factors"`
+	Factors calibration `json:"factors"`
 }
 
 // cachedCalibration reads the calibration from a folder, or measures it and writes it
 // there. Nothing depends on whether that is possible but the time it takes.
-func cachedCalibration(folder string, kernels *simd.Kernels) Calibration {
+func cachedCalibration(folder string, kernels *simd.Kernels) calibration {
 	want := calibrationFile{Version: calibrationVersion, CPU: runtime.GOARCH + " " + cpuid.CPU.BrandName, Level: kernels.Level().String()}
 	path := filepath.Join(folder, "privatemail", "calibration-"+want.Level+".json")
 	if folder != "" {
@@ -130,8 +130,8 @@ const (
 )
 
 // calibrate measures.
-func calibrate(kernels *simd.Kernels) Calibration {
-	return Calibration{
+func calibrate(kernels *simd.Kernels) calibration {
+	return calibration{
 		Scalar: quantised(scalarSample().seconds() / scalarReference),
 		Vector: quantised(vectorSample(kernels).seconds() / vectorReference),
 		Sparse: quantised(sparseSample(kernels).seconds() / sparseReference),
@@ -167,7 +167,7 @@ func quantised(ratio float64) float64 {
 }
 
 // measured tells whether the factors are such as calibrate returns.
-func (c Calibration) measured() bool {
+func (c calibration) measured() bool {
 	for _, factor := range []float64{c.Scalar, c.Vector, c.Sparse} {
 		if !(factor > 0) || quantised(factor) != factor {
 			return false

@@ -16,7 +16,7 @@ type csr struct {
 	truncated
 	weights *sparse.CSR  // between distinct points
 	slabs   []*rows.Slab // their memory, where others can use it afterwards
-	stats   SearchStats
+	found   rows.Stats   // what the search left
 }
 
 // SearchStats say what the filters of a search in many dimensions left. A search for
@@ -24,10 +24,8 @@ type csr struct {
 // What it looks at twice counts twice, and points it begins with are not among those
 // measured.
 type SearchStats struct {
-	// Depth is the number of places of a code, Tiles the number of tiles, and Balls
-	// whether there were balls around them.
-	Depth, Tiles int
-	Balls        bool
+	// Depth is the number of places of a code.
+	Depth int
 	// Pairs of distinct points; those whose codes were compared, because they were
 	// near to a ball; those whose distance was measured, because their codes were
 	// near; and those within the radius.
@@ -77,7 +75,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, buildError("csr", err)
 	}
-	op := &csr{stats: SearchStats(g.Stats)}
+	op := &csr{found: g.Stats}
 	op.begin("csr", o)
 	op.radius = g.radius
 	if err := op.adopt(ctx, g, p.N); err != nil {
@@ -121,7 +119,10 @@ func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 
 // Search returns what the filters of a search by codes left, in more than 8 dimensions
 // or for nearest neighbours; elsewhere it has nothing but zeros.
-func (op *csr) Search() SearchStats { return op.stats }
+func (op *csr) Search() SearchStats {
+	s := &op.found
+	return SearchStats{Depth: s.Depth, Pairs: s.Pairs, Compared: s.Compared, Measured: s.Measured, Found: s.Found}
+}
 
 // Close releases the weights, whose memory may be that of another graph at once.
 func (op *csr) Close() error {

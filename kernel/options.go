@@ -95,15 +95,12 @@ type Options struct {
 	// products of poly apart, but which operator is the fastest may. Default: the best
 	// this machine has, or PM_SIMD allows.
 	Kernels *simd.Kernels
-	// Calibration is the speed of the machine, for the choice. Default: that of
-	// this one, which is measured once, in about 30 ms, and kept in the user's cache
-	// folder (os.UserCacheDir). A fixed one, such as the zero value, makes the same
-	// choice everywhere.
-	Calibration *Calibration
 	// Progress, if set, is told of long work: done out of total pieces of a
 	// stage, the products of the dense operator included. It is called from the
 	// workers, one call at a time, and should be quick.
 	Progress func(stage string, done, total int)
+
+	calibration *calibration // speed of the machine; nil when it is the one at hand
 }
 
 // withDefaults returns a copy with every default filled in.

@@ -118,10 +118,10 @@ func plan(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) ([]Candi
 	if err != nil {
 		return nil, err
 	}
-	calibration := o.Calibration
-	if calibration == nil {
+	speed := o.calibration
+	if speed == nil {
 		host := hostCalibration(o.Kernels)
-		calibration = &host
+		speed = &host
 	}
 	var all []Candidate
 	for _, m := range methods() {
@@ -138,8 +138,8 @@ func plan(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) ([]Candi
 			return nil, fmt.Errorf("kernel: plan: %w", err)
 		}
 		c.Name, c.method = m.name, m
-		c.Cost.BuildSeconds *= m.building(calibration, p.D)
-		c.Cost.StepSeconds *= m.stepping(calibration, p.D)
+		c.Cost.BuildSeconds *= m.building(speed, p.D)
+		c.Cost.StepSeconds *= m.stepping(speed, p.D)
 		c.Seconds = (c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds) / float64(o.Workers.Count())
 		if !c.Feasible { // it has no cost
 			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()

@@ -29,7 +29,7 @@ func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o 
 	if err := o.refuseCut("poly"); err != nil {
 		return nil, err
 	}
-	n, d := rows.N(), rows.Dim()
+	n, d := rows.N(), rows.dim()
 	s, err := unitSeries(b, d, order)
 	if err != nil {
 		return nil, err
