@@ -12,15 +12,25 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
+// Build opens points and builds an operator of them; see Points.Build.
+func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
+	pts, err := Open(p, opt)
+	if err != nil {
+		return nil, err
+	}
+	return pts.Build(ctx, b, opt)
+}
+
 // Build builds the first operator Plan lists that meets the tolerance once it is
 // built, or the one Options.Operator names. Where the certificate of an operator misses
 // the tolerance on more than a few rows, or its memory exceeds the budget, the next
 // one is built. A *ToleranceError or *MemoryError says that none can serve.
-func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
-	pts, o, err := open(p, b, opt)
+func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator, error) {
+	o, err := p.options(b, opt)
 	if err != nil {
 		return nil, err
 	}
+	pts := p.rows
 	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
@@ -40,7 +50,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 			}
 		}
 	}
-	candidates, err := plan(ctx, pts, b, o)
+	candidates, err := p.plan(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}

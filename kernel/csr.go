@@ -57,11 +57,11 @@ func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (T
 	if err != nil {
 		return nil, err
 	}
-	radius, err := cutoffRadius(ctx, pts, b, o)
+	radius, err := pts.cutoffRadius(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
-	return orNil[Truncated](newCSR(ctx, pts, b, radius, o))
+	return orNil[Truncated](newCSR(ctx, pts.rows, b, radius, o))
 }
 
 func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*csr, error) {

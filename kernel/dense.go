@@ -34,7 +34,7 @@ func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 	if err != nil {
 		return nil, err
 	}
-	return orNil[Operator64](newDense(ctx, pts, nil, b, o))
+	return orNil[Operator64](newDense(ctx, pts.rows, nil, b, o))
 }
 
 // NewDense64 makes the operator of float64 points.

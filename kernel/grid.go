@@ -73,11 +73,11 @@ func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	if err := o.refuseCut("grid"); err != nil {
 		return nil, buildError("grid", err)
 	}
-	choice, err := chooseGrid(ctx, pts, b, o)
+	choice, err := chooseGrid(ctx, pts.rows, b, o)
 	if err != nil {
 		return nil, buildError("grid", err)
 	}
-	return newGrid(ctx, pts, b, choice, o)
+	return newGrid(ctx, pts.rows, b, choice, o)
 }
 
 func newGrid(ctx context.Context, p *rows.Points, b Bandwidth, choice *gridChoice, o *Options) (Operator64, error) {

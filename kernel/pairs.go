@@ -36,11 +36,11 @@ func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 	if err != nil {
 		return nil, err
 	}
-	radius, err := cutoffRadius(ctx, pts, b, o)
+	radius, err := pts.cutoffRadius(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
-	return orNil[Truncated](newPairs(ctx, pts, b, radius, o))
+	return orNil[Truncated](newPairs(ctx, pts.rows, b, radius, o))
 }
 
 func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*pairs, error) {

@@ -71,7 +71,7 @@ func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	if err != nil {
 		return nil, err
 	}
-	return orNil[Operator64](polyOf(ctx, pts, b, o))
+	return orNil[Operator64](polyOf(ctx, pts.rows, b, o))
 }
 
 // NewPoly64 makes the operator of float64 points.

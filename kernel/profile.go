@@ -78,12 +78,17 @@ func profileBytes(n, d int, o *Options) int64 {
 	return s*profileBins*4 + workers*distanceRoomBytes(d) + int64(n)*8
 }
 
+// refuseProfile refuses a profile that exceeds the budget. A few megabytes are not worth
+// refusing a plan for.
+func refuseProfile(p *rows.Points, o *Options) error {
+	if need := profileBytes(p.N, p.D, o); need > max(o.BudgetBytes, 16<<20) {
+		return &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
+	}
+	return nil
+}
+
 // takeProfile measures the distances of a sample of rows to all points.
 func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
-	// A few megabytes are not worth refusing a plan for.
-	if need := profileBytes(p.N, p.D, o); need > max(o.BudgetBytes, 16<<20) {
-		return nil, &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
-	}
 	q, err := newDistancer(ctx, p, nil, o.Workers)
 	if err != nil {
 		return nil, fmt.Errorf("kernel: sample of distances: %w", err)

@@ -67,15 +67,15 @@ func truncationRadius(p *rows.Points, b Bandwidth, pr *profile, o *Options) floa
 
 // cutoffRadius is truncationRadius where no sample has been taken yet. One is needed only
 // if the radius is to follow from the tolerance.
-func cutoffRadius(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (float64, error) {
+func (p *Points) cutoffRadius(ctx context.Context, b Bandwidth, o *Options) (float64, error) {
 	if o.fixed() {
 		return o.CutoffRadius, nil
 	}
-	pr, err := takeProfile(ctx, p, o)
+	pr, err := p.profile(ctx, o)
 	if err != nil {
 		return 0, err
 	}
-	return truncationRadius(p, b, pr, o), nil
+	return truncationRadius(p.rows, b, pr, o), nil
 }
 
 // truncatedRel is the error of a float32 weight.

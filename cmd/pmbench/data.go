@@ -151,9 +151,18 @@ func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, e
 			return nil, err
 		}
 		s := &pointSet{points: x}
-		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, neighbours, 0, &kernel.Options{Workers: l.workers(allWorkers())})
+		s.sigma, s.radius, err = bandwidthForDegree(ctx, x, neighbours, &kernel.Options{Workers: l.workers(allWorkers())})
 		return s, err
 	})
+}
+
+// bandwidthForDegree returns the bandwidth and the radius for a mean degree of points.
+func bandwidthForDegree(ctx context.Context, x blas32.General, degree float64, o *kernel.Options) (kernel.Bandwidth, float64, error) {
+	p, err := kernel.Open(x, o)
+	if err != nil {
+		return kernel.Bandwidth{}, 0, err
+	}
+	return p.BandwidthForDegree(ctx, degree, 0, o)
 }
 
 // operator returns the truncated graph of uniform points.

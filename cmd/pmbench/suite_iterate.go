@@ -118,7 +118,7 @@ func (l *lab) convergeOperator(ctx context.Context, n, workers int) (kernel.Trun
 			return nil, err
 		}
 		o := &kernel.Options{Workers: l.workers(workers)}
-		sigma, radius, err := kernel.BandwidthForDegree(ctx, x, convergeDegree, 0, o)
+		sigma, radius, err := bandwidthForDegree(ctx, x, convergeDegree, o)
 		if err != nil {
 			return nil, err
 		}

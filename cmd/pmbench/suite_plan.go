@@ -121,7 +121,11 @@ func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, e
 	}
 	b := kernel.Sigma(c.sigma)
 	opt := kernel.Options{Steps: c.steps, Columns: c.k, Workers: l.workers(workers)}
-	candidates, err := kernel.Plan(ctx, p, b, &opt)
+	opened, err := kernel.Open(p, &opt)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := opened.Plan(ctx, b, &opt)
 	if err != nil {
 		return nil, err
 	}

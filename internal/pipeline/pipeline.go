@@ -64,10 +64,10 @@ func (r *Reach) Check() error {
 // Settle returns the bandwidth and puts the cutoff into the options, unless they
 // force an operator without one: then a mean degree decides the bandwidth alone, and
 // weights below the cutoff have their place in the full kernel.
-func (r *Reach) Settle(ctx context.Context, p blas32.General, o *kernel.Options) (b kernel.Bandwidth, err error) {
+func (r *Reach) Settle(ctx context.Context, p *kernel.Points, o *kernel.Options) (b kernel.Bandwidth, err error) {
 	switch {
 	case r.MeanDegree > 0:
-		b, radius, err := kernel.BandwidthForDegree(ctx, p, r.MeanDegree, r.CutoffWeight, o)
+		b, radius, err := p.BandwidthForDegree(ctx, r.MeanDegree, r.CutoffWeight, o)
 		if kernel.Truncates(o.Operator) {
 			o.CutoffRadius = radius
 		}
@@ -83,9 +83,9 @@ func (r *Reach) Settle(ctx context.Context, p blas32.General, o *kernel.Options)
 
 // Embed builds the graph of p and takes steps over it from x, a contiguous
 // matrix that it leaves at the last iterate.
-func Embed(ctx context.Context, p blas32.General, b kernel.Bandwidth, o *kernel.Options, x blas32.General, step kernel.Step, run *iterate.Settings) (*Embedding, error) {
+func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, x blas32.General, step kernel.Step, run *iterate.Settings) (*Embedding, error) {
 	began := time.Now()
-	op, err := kernel.Build(ctx, p, b, o)
+	op, err := p.Build(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
