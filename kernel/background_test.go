@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
@@ -100,7 +101,7 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 				}
 			}
 		}
-		x := randomBlock64(rngOf(uint64(n)), n, k)
+		x := randomBlock64(pointtest.Rand(uint64(n)), n, k)
 		got, want := zeros64(n, k), plainMul(w, x)
 		if err := op.Apply64(t.Context(), got, x); err != nil {
 			t.Fatalf("%v", err)
@@ -168,7 +169,7 @@ func TestBackgroundOfManyRows(t *testing.T) {
 				t.Fatalf("d=%d: row %d lacks a neighbour", d, i)
 			}
 		}
-		x := randomBlock(rngOf(1), n, 2)
+		x := randomBlock(pointtest.Rand(1), n, 2)
 		got, want := apply(t, op, x), plainMul(w, widen(x))
 		for i, v := range got.Data {
 			if math.Abs(float64(v)-want.Data[i]) > 1e-7*(math.Abs(want.Data[i])+1) {
@@ -184,7 +185,7 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 		r := drawUnit(t, 300, []int{2, 9, 30})
 		b, radius, weight := drawBackground(t, r)
 		n, d := r.N(), r.Dim()
-		order := rngOf(rapid.Uint64().Draw(t, "order")).Perm(n)
+		order := pointtest.Rand(rapid.Uint64().Draw(t, "order")).Perm(n)
 		moved := &UnitRows{null: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}
 		for i, from := range order {
 			copy(moved.rows.Row(i), r.rows.Row(from))

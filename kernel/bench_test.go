@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -15,12 +16,12 @@ func BenchmarkDense(b *testing.B) {
 	for _, d := range []int{2, 64, 512} {
 		for _, k := range []int{1, 8} {
 			b.Run(fmt.Sprintf("n=2048/d=%d/k=%d", d, k), func(b *testing.B) {
-				p := makePoints("uniform", 2048, d, 1)
+				p := pointtest.Make("uniform", 2048, d, 1)
 				op, err := NewDense(b.Context(), p, Sigma(1), nil)
 				if err != nil {
 					b.Fatal(err)
 				}
-				x, dst := randomBlock(rngOf(1), 2048, k), zeros32(2048, k)
+				x, dst := randomBlock(pointtest.Rand(1), 2048, k), zeros32(2048, k)
 				for b.Loop() {
 					if err := op.Apply(b.Context(), dst, x); err != nil {
 						b.Fatal(err)
@@ -37,7 +38,7 @@ func BenchmarkBuildCSR(b *testing.B) {
 	for _, d := range []int{2, 3, 5} {
 		for _, kind := range []string{"uniform", "clustered"} {
 			b.Run(fmt.Sprintf("n=100000/d=%d/kind=%s", d, kind), func(b *testing.B) {
-				p := makePoints(kind, 100_000, d, 1)
+				p := pointtest.Make(kind, 100_000, d, 1)
 				sigma, radius, err := BandwidthForDegree(b.Context(), p, 32, 0, nil)
 				if err != nil {
 					b.Fatal(err)
@@ -60,7 +61,7 @@ func BenchmarkBuildCSR(b *testing.B) {
 func BenchmarkStepCSR(b *testing.B) {
 	workers := par.New(1)
 	defer workers.Close()
-	p := makePoints("uniform", 200_000, 2, 1)
+	p := pointtest.Make("uniform", 200_000, 2, 1)
 	sigma, radius, err := BandwidthForDegree(b.Context(), p, 32, 0, nil)
 	if err != nil {
 		b.Fatal(err)
@@ -69,12 +70,12 @@ func BenchmarkStepCSR(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	labels, err := NewLabels(randomLabels(rngOf(1), p.Rows, 10, false), EqualTable(), false)
+	labels, err := NewLabels(randomLabels(pointtest.Rand(1), p.Rows, 10, false), EqualTable(), false)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, k := range []int{1, 2, 8, 32} {
-		x, dst := randomBlock(rngOf(2), p.Rows, k), zeros32(p.Rows, k)
+		x, dst := randomBlock(pointtest.Rand(2), p.Rows, k), zeros32(p.Rows, k)
 		b.Run(fmt.Sprintf("n=200000/k=%d", k), func(b *testing.B) {
 			var st Stats
 			if err := st.Gather(x, labels); err != nil {
@@ -96,7 +97,7 @@ func BenchmarkStepCSR(b *testing.B) {
 func BenchmarkProfile(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{1_000_000, 2}, {10_000, 512}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d", c.n, c.d), func(b *testing.B) {
-			p := makePoints("uniform", c.n, c.d, 1)
+			p := pointtest.Make("uniform", c.n, c.d, 1)
 			for b.Loop() {
 				if _, err := Plan(b.Context(), blas32.General(p), Sigma(0.01), nil); err != nil {
 					b.Fatal(err)
@@ -114,7 +115,7 @@ func BenchmarkStepPairs(b *testing.B) {
 		neighbours float64
 	}{{100_000, 2, 32}, {100_000, 2, 128}, {30_000, 2, 1000}, {20_000, 2, 10_000}, {100_000, 3, 32}, {100_000, 3, 128}, {30_000, 3, 1000}, {20_000, 5, 100}, {10_000, 8, 1000}, {100_000, 1, 100}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/nnz=%g", c.n, c.d, c.neighbours), func(b *testing.B) {
-			p := makePoints("uniform", c.n, c.d, 1)
+			p := pointtest.Make("uniform", c.n, c.d, 1)
 			bandwidth, radius, err := BandwidthForDegree(b.Context(), p, c.neighbours, 0, nil)
 			if err != nil {
 				b.Fatal(err)
@@ -123,7 +124,7 @@ func BenchmarkStepPairs(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, dst := randomBlock(rngOf(1), c.n, 2), zeros32(c.n, 2)
+			x, dst := randomBlock(pointtest.Rand(1), c.n, 2), zeros32(c.n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)
@@ -153,7 +154,7 @@ func BenchmarkPolyStep(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			x, dst := randomBlock(rngOf(1), c.n, 2), zeros32(c.n, 2)
+			x, dst := randomBlock(pointtest.Rand(1), c.n, 2), zeros32(c.n, 2)
 			var st Stats
 			if err := st.Gather(x, nil); err != nil {
 				b.Fatal(err)

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
 // The matrix product behind the distances, whichever BLAS this build has,
 // against plain sums: within rounding, and within its own part of dst only.
 func TestDots(t *testing.T) {
-	rng := rngOf(1)
+	rng := pointtest.Rand(1)
 	for _, c := range []struct{ na, nb, d int }{{1, 1, 1}, {64, 128, 9}, {65, 129, 33}, {256, 256, 17}, {200, 3, 500}} {
 		t.Run(fmt.Sprintf("na=%d/nb=%d/d=%d", c.na, c.nb, c.d), func(t *testing.T) {
 			a, b := make([]float64, c.na*c.d), make([]float64, c.nb*c.d)

@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -40,13 +41,13 @@ func (c *huntCase) String() string {
 
 // huntKinds are the shapes of data: those that break searches, and rows of unit norm,
 // scattered and in tight bundles.
-func huntKinds() []string { return append(kindNames(), "unit", "bundles") }
+func huntKinds() []string { return append(pointtest.Kinds(), "unit", "bundles") }
 
 func makeHunted(rng *rand.Rand, kind string, n, d int) blas32.General {
 	seed := rng.Uint64()
 	switch kind {
 	case "unit", "bundles":
-		p := blas32.General{Rows: n, Cols: d, Stride: d, Data: fill(n*d, func(int) float64 { return rng.NormFloat64() })}
+		p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(int) float64 { return rng.NormFloat64() })}
 		for i := range n {
 			if kind == "bundles" && i >= 3 {
 				for a := range d {
@@ -55,11 +56,11 @@ func makeHunted(rng *rand.Rand, kind string, n, d int) blas32.General {
 			}
 		}
 		if points.NormalizeRows(p, p) != nil { // a row of zeros
-			return makePoints("uniform", n, d, seed)
+			return pointtest.Make("uniform", n, d, seed)
 		}
 		return p
 	}
-	return makePoints(kind, n, d, seed)
+	return pointtest.Make(kind, n, d, seed)
 }
 
 // drawHunt draws a case of up to most points.

@@ -11,13 +11,14 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Every kind of input an operator cannot work with gives its error, from every
 // entry point.
 func TestDegenerateInput(t *testing.T) {
-	good := func() blas32.General { return makePoints("uniform", 30, 3, 1) }
+	good := func() blas32.General { return pointtest.Make("uniform", 30, 3, 1) }
 	with := func(row, col int, v float32) blas32.General {
 		p := good()
 		p.Data[row*3+col] = v
@@ -79,12 +80,12 @@ func TestDegenerateInput(t *testing.T) {
 }
 
 func TestOnePoint(t *testing.T) {
-	p := makePoints("uniform", 1, 2, 1)
+	p := pointtest.Make("uniform", 1, 2, 1)
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
 		if d := op.Degrees(); len(d) != 1 || d[0] != 0 {
 			t.Errorf("%s: degrees %v", op.Name(), d)
 		}
-		x := randomBlock(rngOf(1), 1, 3)
+		x := randomBlock(pointtest.Rand(1), 1, 3)
 		got := stepGiven(t, op, x, []int32{0}, Paper, 0.6)
 		for c, v := range x.Data {
 			if got.Data[c] != v {
@@ -95,7 +96,7 @@ func TestOnePoint(t *testing.T) {
 }
 
 func TestUnderflowIsolatesRows(t *testing.T) {
-	p := makePoints("outlier", 40, 2, 1) // row 0 is 1e7 away
+	p := pointtest.Make("outlier", 40, 2, 1) // row 0 is 1e7 away
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
 		cert := op.Certificate()
 		if cert.Isolated != 1 {
@@ -121,7 +122,7 @@ func TestUnderflowIsolatesRows(t *testing.T) {
 
 func TestRepairReachesOutTheCutoff(t *testing.T) {
 	// A far row whose weights are small but not zero: 6 sigma from the others.
-	p := makePoints("uniform", 100, 2, 3)
+	p := pointtest.Make("uniform", 100, 2, 3)
 	p.Data[0], p.Data[1] = 7, 0.5
 	opt := &Options{CutoffRadius: 2, Tolerance: 1e-3}
 	kept, err := NewCSR(t.Context(), p, Sigma(1), opt)
@@ -154,7 +155,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 // Without a cutoff of the caller's every row meets the tolerance, or the
 // builder says that it cannot.
 func TestRepairMeetsTheTolerance(t *testing.T) {
-	p := makePoints("clustered", 600, 2, 3)
+	p := pointtest.Make("clustered", 600, 2, 3)
 	kept, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3})
 	if err != nil {
 		t.Fatal(err)
@@ -173,7 +174,7 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 	if _, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-9, Isolated: Repair}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a tolerance below float32: err = %v", err)
 	}
-	uniform := makePoints("uniform", 3000, 2, 1)
+	uniform := pointtest.Make("uniform", 3000, 2, 1)
 	if _, err := NewCSR(t.Context(), uniform, Sigma(0.01), &Options{Tolerance: 1e-3, Isolated: Fail}); err == nil || !(errors.Is(err, ErrTolerance) || errors.Is(err, ErrIsolated)) {
 		t.Errorf("policy fail: err = %v", err)
 	}
@@ -186,7 +187,7 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 // Every pair: no cutoff, nothing dropped.
 func TestCompleteGraph(t *testing.T) {
 	for _, d := range []int{2, 12} {
-		p := makePoints("uniform", 300, d, 1)
+		p := pointtest.Make("uniform", 300, d, 1)
 		op, err := NewCSR(t.Context(), p, Sigma(5), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -202,8 +203,8 @@ func TestCompleteGraph(t *testing.T) {
 }
 
 func TestBadCalls(t *testing.T) {
-	p := makePoints("uniform", 30, 3, 1)
-	labels, err := NewLabels(randomLabels(rngOf(1), 30, 3, false), EqualTable(), false)
+	p := pointtest.Make("uniform", 30, 3, 1)
+	labels, err := NewLabels(randomLabels(pointtest.Rand(1), 30, 3, false), EqualTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,12 +212,12 @@ func TestBadCalls(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	centred, err := NewLabels(randomLabels(rngOf(1), 30, 3, false), CentredDistanceTable(), false)
+	centred, err := NewLabels(randomLabels(pointtest.Rand(1), 30, 3, false), CentredDistanceTable(), false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := randomBlock(rngOf(2), 30, 2)
-	bad := randomBlock(rngOf(2), 30, 2)
+	x := randomBlock(pointtest.Rand(2), 30, 2)
+	bad := randomBlock(pointtest.Rand(2), 30, 2)
 	bad.Data[9] = float32(math.NaN())
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
 		ctx := t.Context()
@@ -225,7 +226,7 @@ func TestBadCalls(t *testing.T) {
 		}{
 			"alias":        {op.Apply(ctx, x, x), ErrAlias},
 			"overlap":      {op.Apply(ctx, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[1:31]}, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[:30]}), ErrAlias},
-			"rows":         {op.Apply(ctx, zeros32(29, 2), randomBlock(rngOf(2), 29, 2)), ErrShape},
+			"rows":         {op.Apply(ctx, zeros32(29, 2), randomBlock(pointtest.Rand(2), 29, 2)), ErrShape},
 			"columns":      {op.Apply(ctx, zeros32(30, 3), x), ErrShape},
 			"NaN in x":     {op.Apply(ctx, zeros32(30, 2), bad), ErrNonFinite},
 			"no Gather":    {op.Step(ctx, zeros32(30, 2), x, &Step{Labels: labels}, new(Stats)), ErrShape},
@@ -282,7 +283,7 @@ func TestBadCalls(t *testing.T) {
 
 // The memory is refused before it is taken.
 func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
-	p := makePoints("uniform", 4000, 2, 1)
+	p := pointtest.Make("uniform", 4000, 2, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	_, err := NewCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
@@ -298,20 +299,23 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 
 // More than 2^32 weights: the arithmetic, not the memory.
 func TestMoreThan32BitsOfWeights(t *testing.T) {
-	counts := []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}
+	allocate := func(o *Options, counts []uint64, held int64) error {
+		_, err := o.request(nil, Sigma(1), 1).Allocate(t.Context(), counts, held)
+		if err != nil {
+			err = o.searchError(err)
+		}
+		return err
+	}
 	o := &Options{BudgetBytes: 1 << 30}
-	_, _, _, err := o.allocate(t.Context(), counts, 1000)
+	err := allocate(o, []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}, 1000)
 	var m *MemoryError
 	if !errors.As(err, &m) {
 		t.Fatalf("err = %v", err)
 	}
-	if want := int64(8*(3<<31+5) + 8*5 + 1000); m.Need != want {
-		t.Errorf("need %d bytes, want %d", m.Need, want)
+	if want := int64(8*(3<<31+5) + 8*5 + 1000); m.Need != want || m.Budget != o.BudgetBytes {
+		t.Errorf("need %d bytes of %d, want %d", m.Need, m.Budget, want)
 	}
-	if counts[4] != 3<<31+5 {
-		t.Errorf("row pointers %v", counts)
-	}
-	if _, _, _, err := o.allocate(t.Context(), []uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
+	if err := allocate(o, []uint64{0, math.MaxUint64 / 2}, 0); !errors.Is(err, ErrMemory) {
 		t.Errorf("err = %v", err)
 	}
 	// Nor where the budget is more than any machine has.
@@ -320,20 +324,20 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 		if err != nil || o.BudgetBytes >= mem.AddressSpace {
 			t.Fatalf("budget %d: %d bytes, %v", budget, o.BudgetBytes, err)
 		}
-		if _, _, _, err := o.allocate(t.Context(), []uint64{0, mem.AddressSpace / 4}, 0); !errors.Is(err, ErrMemory) {
+		if err := allocate(o, []uint64{0, mem.AddressSpace / 4}, 0); !errors.Is(err, ErrMemory) {
 			t.Errorf("budget %d: err = %v", budget, err)
 		}
 	}
 	// To the byte: 10 weights and a row are 96 bytes, and 1000 are held.
 	for budget, want := range map[int64]error{1096: nil, 1095: ErrMemory} {
-		if _, _, _, err := (&Options{BudgetBytes: budget}).allocate(t.Context(), []uint64{0, 10}, 1000); !errors.Is(err, want) {
+		if err := allocate(&Options{BudgetBytes: budget}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 			t.Errorf("budget %d: err = %v", budget, err)
 		}
 	}
 	// And 34 more to convert them.
 	for budget, want := range map[int64]error{1130: nil, 1129: ErrMemory} {
 		for _, layout := range []sparse.Layout{sparse.Compact, sparse.Compact16} {
-			if _, _, _, err := (&Options{BudgetBytes: budget, Layout: layout}).allocate(t.Context(), []uint64{0, 10}, 1000); !errors.Is(err, want) {
+			if err := allocate(&Options{BudgetBytes: budget, Layout: layout}, []uint64{0, 10}, 1000); !errors.Is(err, want) {
 				t.Errorf("%v, budget %d: err = %v", layout, budget, err)
 			}
 		}
@@ -354,7 +358,7 @@ func TestMoreThan32BitsOfWeights(t *testing.T) {
 }
 
 func TestCertificateRoundsUp(t *testing.T) {
-	rng := rngOf(1)
+	rng := pointtest.Rand(1)
 	eta := make([]float64, 1000)
 	for i := range eta {
 		eta[i] = rng.Float64() * 1e-3
@@ -385,7 +389,7 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 		}
 	}
 	// The stored weights are normal float32, whatever the cutoff asked for.
-	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: fill(40, func(i int) float64 { return float64(i) })}
+	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: pointtest.Fill(40, func(i int) float64 { return float64(i) })}
 	for _, radius := range []float64{30, 50} { // 50 takes in every pair
 		op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius})
 		if err != nil {
@@ -408,10 +412,10 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 
 // Any scale gives the same graph: the profile knows no absolute size.
 func TestScaleDoesNotMatter(t *testing.T) {
-	unit := makePoints("uniform", 1500, 2, 4)
+	unit := pointtest.Make("uniform", 1500, 2, 4)
 	var want float64
 	for _, scale := range []float64{1, 1e-25, 1e-19, 1e15, 1e30} {
-		p := blas32.General{Rows: 1500, Cols: 2, Stride: 2, Data: fill(3000, func(i int) float64 { return float64(unit.Data[i]) * scale })}
+		p := blas32.General{Rows: 1500, Cols: 2, Stride: 2, Data: pointtest.Fill(3000, func(i int) float64 { return float64(unit.Data[i]) * scale })}
 		op, err := NewCSR(t.Context(), p, Sigma(0.02*scale), nil)
 		if err != nil {
 			t.Fatalf("scale %g: %v", scale, err)

@@ -11,6 +11,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
 // constructors build every operator of some rows by its own function.
@@ -138,7 +140,7 @@ func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 		{"pairs", 2, 0.2, 0, Keep},
 		{"pairs", 2, 0.01, 0, Repair},
 	} {
-		p := makePoints("uniform", 300, c.d, 5)
+		p := pointtest.Make("uniform", 300, c.d, 5)
 		what := fmt.Sprintf("%+v", c)
 		o := Options{CutoffRadius: c.radius, Neighbours: c.neighbours, Isolated: c.policy}
 		op, err := build[c.name](t.Context(), p, &o)
@@ -157,7 +159,7 @@ func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 		}
 		o.BudgetBytes = 0
 		for left := 0; ; left += 1 + left/4 {
-			if _, err := build[c.name](&patience{t.Context(), left}, p, &o); err == nil {
+			if _, err := build[c.name](&pointtest.Patience{Context: t.Context(), Left: left}, p, &o); err == nil {
 				break
 			} else if saysOnce(t, what+", cancelled", err, context.Canceled); t.Failed() {
 				break
@@ -211,19 +213,6 @@ func TestPolicyOfBackground(t *testing.T) {
 	}
 }
 
-// patience is a context that is cancelled when it has been asked so often.
-type patience struct {
-	context.Context
-	left int
-}
-
-func (p *patience) Err() error {
-	if p.left--; p.left < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
 // Whenever a build is cancelled, it says so and hands out nothing.
 func TestCancelledAtAnyPoint(t *testing.T) {
 	rows := unitRows(t, makeUnit("random", 12, 3, -1, 1))
@@ -237,7 +226,7 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 	for name, build := range all {
 		cancelled := 0
 		for {
-			op, err := build(&patience{t.Context(), cancelled}, rows, Sigma(1), nil)
+			op, err := build(&pointtest.Patience{Context: t.Context(), Left: cancelled}, rows, Sigma(1), nil)
 			if err == nil {
 				break
 			}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -18,9 +19,9 @@ import (
 // drawGrid makes the operator of hard points, tolerances and policies. It is nil
 // where there are more cells than can be numbered, or so many that they blur.
 func drawGrid(t *rapid.T, most int) (*Grid, blas32.General, Bandwidth) {
-	p := drawPoints(t, most, []int{1, 2, 2, 3, 4})
-	rng := rngOf(rapid.Uint64().Draw(t, "seed"))
-	b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-8, 8).Draw(t, "octaves")))
+	p := pointtest.Draw(t, most, []int{1, 2, 2, 3, 4})
+	rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
+	b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-8, 8).Draw(t, "octaves")))
 	opt := &Options{
 		Isolated:  rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
 		Tolerance: math.Pow(10, rapid.Float64Range([]float64{-10, -9, -6, -3}[p.Cols-1], -0.5).Draw(t, "tolerance")),
@@ -123,55 +124,6 @@ func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes
 	return op
 }
 
-// The table of one-sided errors: 2 K (rho/2)^p / sqrt(p!). The actual error is below
-// it, by a factor of two or so.
-func TestInterpolationError(t *testing.T) {
-	for _, c := range []struct {
-		rho  float64
-		p    int
-		want float64
-	}{
-		{0.25, 6, 3.1e-7}, {0.25, 8, 6.4e-10}, {0.25, 10, 1.1e-12},
-		{0.5, 6, 2.0e-5}, {0.5, 8, 1.7e-7}, {0.5, 10, 1.1e-9}, {0.5, 12, 5.9e-12},
-		{1, 6, 1.3e-3}, {1, 8, 4.2e-5}, {1, 10, 1.1e-6}, {1, 12, 2.4e-8},
-		{2, 6, 8.1e-2}, {2, 8, 1.1e-2}, {2, 10, 1.1e-3}, {2, 12, 9.9e-5},
-	} {
-		bound := lattice.interpolationError(c.rho, c.p)
-		if math.Abs(bound/c.want-1) > 0.06 {
-			t.Errorf("rho=%g p=%d: bound %.2g, want %.2g", c.rho, c.p, bound, c.want)
-		}
-		i, kernels, basis := lattice.NewChebyshev(c.p), simd.At(simd.Best()), make([]float64, c.p*simd.NodeLanes)
-		worst, lam := 0.0, 0.0
-		for at := -1.0; at <= 1; at += 0.01 {
-			kernels.Lagrange(basis, slices.Repeat([]float64{at}, simd.NodeLanes), i.Nodes, i.Factor)
-			size := 0.0
-			for a := range i.Nodes {
-				size += math.Abs(basis[a*simd.NodeLanes])
-			}
-			lam = max(lam, size)
-			for apart := -2 * c.rho; apart < 6; apart += 0.05 { // below zero the other point is inside
-				sum := 0.0
-				for a, node := range i.Nodes {
-					x := apart + c.rho*(1+node)
-					sum += basis[a*simd.NodeLanes] * math.Exp(-x*x/2)
-				}
-				x := apart + c.rho*(1+at)
-				e := math.Abs(sum - math.Exp(-x*x/2))
-				worst = max(worst, e)
-				if least := max(apart, 0); e > bound*math.Exp(-least*least/4)+1e-15 {
-					t.Fatalf("rho=%g p=%d: %g apart the error is %g, bound %g", c.rho, c.p, apart, e, bound*math.Exp(-least*least/4))
-				}
-			}
-		}
-		if worst < 0.15*bound-1e-15 {
-			t.Errorf("rho=%g p=%d: error %.2g, bound %.2g", c.rho, c.p, worst, bound)
-		}
-		if lam > lattice.lebesgue(c.p) || lam < 0.8*lattice.lebesgue(c.p) {
-			t.Errorf("p=%d: sum of the basis %g, bound %g", c.p, lam, lattice.lebesgue(c.p))
-		}
-	}
-}
-
 // The largest errors of entries that were measured when the bound was found, at
 // rho = 1/2.
 func TestEntryBounds(t *testing.T) {
@@ -179,7 +131,7 @@ func TestEntryBounds(t *testing.T) {
 		d, p        int
 		most, bound float64
 	}{{2, 8, 3.0e-7, 1.1e-6}, {2, 6, 3.7e-5, 1.2e-4}, {3, 8, 4.1e-7, 1.7e-6}} {
-		p := makePoints("uniform", 200, c.d, 5)
+		p := pointtest.Make("uniform", 200, c.d, 5)
 		op := gridOf(t, p, Sigma(0.25), 1, 7, c.p, true, nil)
 		if rho := op.lattice.Width[0] / 2; rho < 0.49 || rho > 0.5 {
 			t.Fatalf("rho = %g", rho)
@@ -206,16 +158,20 @@ func TestGridFormsAgree(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
 	for d := 1; d <= 4; d++ {
+		apart := false // some cell is empty
 		for _, kind := range []string{"uniform", "collinear", "lattice", "identical"} {
-			p := makePoints(kind, 200>>d, d, 3)
-			b := Sigma(typicalDistance(p, rngOf(4)) / 3)
-			x := widen(randomBlock(rngOf(5), p.Rows, 3))
+			p := pointtest.Make(kind, 200>>d, d, 3)
+			b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(4)) / 3)
+			x := widen(randomBlock(pointtest.Rand(5), p.Rows, 3))
 			var want []float64
 			for _, all := range []bool{true, false} {
 				op := gridOf(t, p, b, 1.5, 3, 4, all, workers)
-				if (op.cells.keys == nil) != all {
+				// Where each cell holds a point the forms look the same.
+				occupied := op.cells.Count() - empty(op.cells)
+				if all && op.cells.Count() != int(op.lattice.Cells) || !all && op.cells.Count() != occupied {
 					t.Fatal("the other form was built")
 				}
+				apart = apart || all && op.cells.Count() != occupied
 				got := zeros64(p.Rows, 3)
 				if err := op.Apply64(t.Context(), got, x); err != nil {
 					t.Fatal(err)
@@ -231,14 +187,27 @@ func TestGridFormsAgree(t *testing.T) {
 				}
 			}
 		}
+		if !apart {
+			t.Errorf("d=%d: every cell holds a point", d)
+		}
 	}
+}
+
+// empty returns how many of the kept cells hold no point.
+func empty(cells *lattice.Sorted) (count int) {
+	for _, points := range cells.Counts() {
+		if points == 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // Cells with so many points that they are taken apart, and chunks of many cells.
 func TestGridCrowds(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
-	p := makePoints("uniform", lattice.MostPoints+500, 2, 7)
+	p := pointtest.Make("uniform", lattice.MostPoints+500, 2, 7)
 	for i := range lattice.MostPoints + 5 {
 		p.Data[2*i], p.Data[2*i+1] = p.Data[2*i]*0.01, p.Data[2*i+1]*0.01
 	}
@@ -280,7 +249,7 @@ func TestGridMeetsTheTolerance(t *testing.T) {
 	} {
 		for _, policy := range []IsolatedPolicy{Keep, Repair} {
 			t.Run(fmt.Sprintf("kind=%s/d=%d/sigma=%g/policy=%v", c.kind, c.d, c.sigma, policy), func(t *testing.T) {
-				p := makePoints(c.kind, c.n, c.d, 11)
+				p := pointtest.Make(c.kind, c.n, c.d, 11)
 				op, err := NewGrid(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Tolerance: c.tolerance, Isolated: policy})
 				if err != nil {
 					t.Fatal(err)
@@ -297,7 +266,7 @@ func TestGridMeetsTheTolerance(t *testing.T) {
 
 // Outliers that only see others by tiny weights: isolated, repaired or refused.
 func TestGridOutliers(t *testing.T) {
-	p := makePoints("uniform", 2000, 2, 2)
+	p := pointtest.Make("uniform", 2000, 2, 2)
 	for i, x := range []float32{5, 9, -4, 30, 60} { // at sigma 1/2: weights down to exp(-7000)
 		p.Data[2*i*100], p.Data[2*i*100+1] = x, 0.5
 	}
@@ -344,22 +313,22 @@ func TestGridOutliers(t *testing.T) {
 
 // A tiny sigma in a huge box: memory follows the points, not the box.
 func TestGridInAHugeBox(t *testing.T) {
-	p := makePoints("clustered", 1200, 2, 4)
+	p := pointtest.Make("clustered", 1200, 2, 4)
 	p.Data[0], p.Data[1] = 1e6, -1e6
 	b := Sigma(0.02)
 	op, err := NewGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if op.cells.keys == nil || op.lattice.Cells < 1e13 {
-		t.Errorf("%g cells, all kept: %v", op.lattice.Cells, op.cells.keys == nil)
+	if op.cells.Count() > p.Rows || op.lattice.Cells < 1e13 {
+		t.Errorf("%d of %g cells kept", op.cells.Count(), op.lattice.Cells)
 	}
 	checkAgainstDense(t, op, p, b)
 }
 
 func TestGridRefuses(t *testing.T) {
-	p := makePoints("uniform", 1000, 2, 1)
-	if _, err := NewGrid(t.Context(), makePoints("uniform", 10, 5, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
+	p := pointtest.Make("uniform", 1000, 2, 1)
+	if _, err := NewGrid(t.Context(), pointtest.Make("uniform", 10, 5, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
 		t.Errorf("five dimensions: %v", err)
 	}
 	if _, err := NewGrid(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1}); !errors.Is(err, ErrOperator) {
@@ -387,29 +356,9 @@ func TestGridRefuses(t *testing.T) {
 	}
 }
 
-// The number of cells is taken from their sizes: as a float64 that of 2^55 + 1 cells is
-// 2^55, whose numbers have a bit less.
-func TestLatticeKeyBits(t *testing.T) {
-	for _, c := range []struct {
-		size []int
-		want int
-	}{
-		{[]int{1}, 0},
-		{[]int{4, 2}, 3},
-		{[]int{3, 3}, 4},
-		{[]int{538037401, 66963369}, 56},
-	} {
-		l := lattice.Lattice{D: len(c.size)}
-		copy(l.size[:], c.size)
-		if got := l.keyBits(); got != c.want {
-			t.Errorf("%v cells have numbers of %d bits, want %d", c.size, got, c.want)
-		}
-	}
-}
-
 // The scratch memory of the workers is part of the estimate.
 func TestGridCostHasTheWorkers(t *testing.T) {
-	p := mustPoints(t, makePoints("uniform", 300, 4, 1))
+	p := mustPoints(t, pointtest.Make("uniform", 300, 4, 1))
 	l, _ := lattice.New(p, 0.2, 1)
 	l.SetReach(3)
 	choice := gridChoice{lattice: l, nodes: 10, occupied: 100}

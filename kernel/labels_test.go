@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
 // plainLaplacian builds L_Y row by row from the weight of two labels.
@@ -29,7 +31,7 @@ func plainLaplacian(y []int32, weight func(i, j int) float64) *mat.Dense {
 func TestTablesEqualTheirDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
-		rng := rngOf(rapid.Uint64().Draw(t, "seed"))
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
 		y := randomLabels(rng, n, 1+rng.IntN(6), rapid.Bool().Draw(t, "unlabelled"))
 		size := make(map[int32]float64)
 		for _, v := range y {
@@ -97,7 +99,7 @@ func checkLabels(t tester, y []int32, table Table, want *mat.Dense) {
 		t.Fatalf("%s: %v", table.Name(), err)
 	}
 	n, k := len(y), 2
-	x := widen(randomBlock(rngOf(uint64(n)), n, k))
+	x := widen(randomBlock(pointtest.Rand(uint64(n)), n, k))
 	got := zeros64(n, k)
 	if err := labels.LaplacianTo64(got, x); err != nil {
 		t.Fatalf("%s: %v", table.Name(), err)
@@ -121,7 +123,7 @@ func checkLabels(t tester, y []int32, table Table, want *mat.Dense) {
 func TestEqualTableIgnoresTheNumbering(t *testing.T) {
 	y := []int32{0, 1, 2, 1, 0, 2, 2}
 	renamed := []int32{70, 5, 9, 5, 70, 9, 9}
-	x := widen(randomBlock(rngOf(1), len(y), 2))
+	x := widen(randomBlock(pointtest.Rand(1), len(y), 2))
 	a, b := zeros64(len(y), 2), zeros64(len(y), 2)
 	for labels, out := range map[*[]int32][]float64{&y: a.Data, &renamed: b.Data} {
 		l, err := NewLabels(*labels, EqualTable(), false)

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -18,11 +18,11 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 	for _, kind := range []string{"uniform", "clustered", "lattice", "outlier", "far away"} {
 		for _, d := range []int{1, 2, 3, 5, 8, 11} {
 			t.Run(fmt.Sprintf("kind=%s/d=%d", kind, d), func(t *testing.T) {
-				p := makePoints(kind, 300, d, 5)
+				p := pointtest.Make(kind, 300, d, 5)
 				if kind == "clustered" { // equal points, too
 					copy(p.Data[100*d:], p.Data[:30*d])
 				}
-				radius := typicalDistance(p, rngOf(3)) / 2
+				radius := pointtest.TypicalDistance(p, pointtest.Rand(3)) / 2
 				b := Sigma(radius / 3)
 				var want *levelRun
 				for _, level := range simd.Levels() {
@@ -48,9 +48,9 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 	for d := 1; d <= 4; d++ {
 		for _, all := range []bool{true, false} {
 			t.Run(fmt.Sprintf("d=%d/all=%v", d, all), func(t *testing.T) {
-				p := makePoints("uniform", 500, d, 5)
-				b := Sigma(typicalDistance(p, rngOf(3)) / 4)
-				x := widen(randomBlock(rngOf(4), p.Rows, 3))
+				p := pointtest.Make("uniform", 500, d, 5)
+				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / 4)
+				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
 				var want, wantDegrees []float64
 				for _, level := range simd.Levels() {
 					op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
@@ -99,7 +99,7 @@ type levelRun struct {
 func runLevel(t *testing.T, op *CSR) *levelRun {
 	t.Helper()
 	run := &levelRun{degrees: op.Degrees(), blocks: [][]float32{op.cert.Row}}
-	rng := rngOf(4)
+	rng := pointtest.Rand(4)
 	labels, err := NewLabels(randomLabels(rng, op.N(), 7, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func (r *levelRun) equals(other *levelRun) bool {
 // and without neighbours, in both forms, with a coefficient and without. The last
 // bit may differ.
 func TestTilesEqualSingleRows(t *testing.T) {
-	p := makePoints("uniform", 300, 2, 9)
+	p := pointtest.Make("uniform", 300, 2, 9)
 	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06})
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestTilesEqualSingleRows(t *testing.T) {
 	if op.cert.Isolated == 0 || op.cert.Isolated == p.Rows {
 		t.Fatalf("%d isolated rows", op.cert.Isolated)
 	}
-	rng := rngOf(2)
+	rng := pointtest.Rand(2)
 	labels, err := NewLabels(randomLabels(rng, p.Rows, 4, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -186,71 +186,8 @@ func TestTilesEqualSingleRows(t *testing.T) {
 	}
 }
 
-// More candidates and more spans than a batch holds.
-func TestCandidatesInBatches(t *testing.T) {
-	const n = 3 * cells.batchPoints
-	p := makePoints("uniform", n, 1, 3)
-	cl, err := cells.NewList(t.Context(), mustPoints(t, p), 0.4, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	kernels := simd.At(simd.Best())
-	for _, c := range []struct{ points, step uint32 }{{n, n}, {2, 3}, {30, 33}, {1, 5}} {
-		var spans []uint32
-		pass := cells.newPass(t.Context(), cl, Sigma(1), &Options{Kernels: kernels})
-		pass.memory.left.Store(math.MaxInt64)
-		room := cells.newScratch(pass)
-		for from := uint32(0); from+c.points <= uint32(cl.N); from += c.step {
-			spans = append(spans, from, from+c.points)
-			pass.add(room, 0, from, from+c.points)
-			if room.points > cells.batchPoints || len(room.spans) > 2*cells.batchSpans {
-				t.Fatalf("a batch of %d points and %d spans", room.points, len(room.spans)/2)
-			}
-		}
-		pass.test(room, 0)
-		for i := cl.First[0]; i < cl.First[1]; i++ {
-			want := uint32(0)
-			for e := 0; e < len(spans); e += 2 {
-				for j := spans[e]; j < spans[e+1]; j++ {
-					if j != i && cl.Dist2(int(i), int(j)) <= cl.Radius2 {
-						want++
-					}
-				}
-			}
-			if pass.counts[i] != want {
-				t.Errorf("spans of %d points: point %d has %d neighbours, want %d", c.points, i, pass.counts[i], want)
-			}
-		}
-	}
-}
-
-// Rows of cells with more points than a batch.
-func TestNeighboursOfManyCandidates(t *testing.T) {
-	const radius = 0.6
-	p := makePoints("uniform", 3*cells.batchPoints/2, 1, 8)
-	op, err := NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i < p.Rows; i += 40 {
-		ind, _ := op.weights.Row(i, nil)
-		own, want := float64(p.Data[op.order[i]]), 0
-		for j, row := range op.order {
-			if j != i && math.Abs(own-float64(p.Data[row])) <= radius {
-				if want < len(ind) && int(ind[want]) != j {
-					t.Fatalf("row %d: neighbour %d is %d, want %d", i, want, ind[want], j)
-				}
-				want++
-			}
-		}
-		if len(ind) != want {
-			t.Fatalf("row %d has %d neighbours, want %d", i, len(ind), want)
-		}
-	}
-}
-
 func TestRanked(t *testing.T) {
-	rng := rngOf(6)
+	rng := pointtest.Rand(6)
 	for range 50 {
 		v := make([]float32, 1+rng.IntN(300))
 		for i := range v {

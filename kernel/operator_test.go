@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -47,9 +48,9 @@ var operatorDims = []int{1, 2, 3, 4, 7, 8, 9, 20}
 
 func TestDenseEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPoints(t, 60, operatorDims)
-		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
-		b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-4, 8).Draw(t, "octaves")))
+		p := pointtest.Draw(t, 60, operatorDims)
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
+		b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-4, 8).Draw(t, "octaves")))
 		op, err := NewDense(t.Context(), p, b, nil)
 		if err != nil {
 			t.Fatalf("%v", err)
@@ -81,8 +82,8 @@ func TestDenseEqualsTheDefinition(t *testing.T) {
 
 // A wide offset in many dimensions is where |a|^2 + |b|^2 - 2 a.b fails.
 func TestDenseSurvivesCancellation(t *testing.T) {
-	rng := rngOf(1)
-	p := blas32.General{Rows: 50, Cols: 12, Stride: 12, Data: fill(600, func(i int) float64 {
+	rng := pointtest.Rand(1)
+	p := blas32.General{Rows: 50, Cols: 12, Stride: 12, Data: pointtest.Fill(600, func(i int) float64 {
 		if i < 12 {
 			return 1e7 // one row far away moves the centre
 		}
@@ -108,9 +109,9 @@ func TestDenseSurvivesCancellation(t *testing.T) {
 // objective against the exact operator.
 func TestCSRWithinItsCertificate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPoints(t, 120, operatorDims)
-		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
-		scale := typicalDistance(p, rng)
+		p := pointtest.Draw(t, 120, operatorDims)
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
+		scale := pointtest.TypicalDistance(p, rng)
 		b := Sigma(scale * math.Exp2(rapid.Float64Range(-6, 1).Draw(t, "octaves")))
 		opt := &Options{Isolated: rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy")}
 		if rapid.Bool().Draw(t, "fixed radius") {
@@ -144,7 +145,7 @@ func checkAgainstDense(t tester, op Operator, p blas32.General, b Bandwidth) {
 		t.Fatalf("%v", err)
 	}
 	n, k, alpha := p.Rows, 2, 0.6
-	rng := rngOf(uint64(n))
+	rng := pointtest.Rand(uint64(n))
 	x := randomBlock(rng, n, k)
 	labels, err := NewLabels(randomLabels(rng, n, 3, true), EqualTable(), true)
 	if err != nil {
@@ -254,7 +255,7 @@ func TestLargerSetsWithinTheCertificate(t *testing.T) {
 		{"collinear", 2000, 8, 0.01, Keep},
 	} {
 		t.Run(fmt.Sprintf("kind=%s/n=%d/d=%d", c.kind, c.n, c.d), func(t *testing.T) {
-			p := makePoints(c.kind, c.n, c.d, 11)
+			p := pointtest.Make(c.kind, c.n, c.d, 11)
 			op, err := NewCSR(t.Context(), p, Sigma(c.sigma), &Options{Workers: workers, Isolated: c.policy})
 			if err != nil {
 				t.Fatal(err)
@@ -279,7 +280,7 @@ func TestDroppedMassOfAFarClump(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 9} {
 		for _, policy := range []IsolatedPolicy{Keep, Repair} {
 			for _, radii := range []float64{1.01, 1.3, 1.6, 1.99, 2.01, 2.2, 2.6, 3.1, 4.2} {
-				rng := rngOf(uint64(100 * radii))
+				rng := pointtest.Rand(uint64(100 * radii))
 				p := zeros32(140, d)
 				for i := range p.Rows {
 					for a := range d {
@@ -371,9 +372,9 @@ func inner(x, y blas32.General) (sum, size float64) {
 
 func TestLaplacianProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPoints(t, 80, operatorDims)
-		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
-		b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-4, 4).Draw(t, "octaves")))
+		p := pointtest.Draw(t, 80, operatorDims)
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
+		b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-4, 4).Draw(t, "octaves")))
 		for _, op := range operatorsOf(t, p, b, nil) {
 			n := p.Rows
 			// L 1 = 0: the degrees are the product with ones, for any number of
@@ -457,9 +458,9 @@ func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, co
 
 func TestEquivariance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPoints(t, 60, []int{2, 3, 9})
-		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
-		scale := typicalDistance(p, rng)
+		p := pointtest.Draw(t, 60, []int{2, 3, 9})
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
+		scale := pointtest.TypicalDistance(p, rng)
 		b := Sigma(scale)
 		n, k := p.Rows, 2
 		x, y := randomBlock(rng, n, k), randomLabels(rng, n, 3, true)
@@ -558,8 +559,8 @@ func orderOf(op Operator) []uint32 {
 // against the plain sum.
 func TestDuplicatesAreCollapsed(t *testing.T) {
 	for _, d := range []int{1, 2, 5, 10} {
-		few := makePoints("uniform", 20, d, 3)
-		rng := rngOf(4)
+		few := pointtest.Make("uniform", 20, d, 3)
+		rng := pointtest.Rand(4)
 		p := zeros32(400, d)
 		for i := range 400 {
 			copy(p.Data[i*d:][:d], few.Data[rng.IntN(20)*d:])
@@ -585,8 +586,8 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 // A few equal points among many: most tiles have none, some begin or end among
 // them, and one group is larger than a tile.
 func TestFewEqualPointsAmongMany(t *testing.T) {
-	rng := rngOf(12)
-	p := makePoints("uniform", 6*passTile, 2, 11)
+	rng := pointtest.Rand(12)
+	p := pointtest.Make("uniform", 6*passTile, 2, 11)
 	for i := range passTile + 100 {
 		copy(p.Data[2*i:][:2], p.Data[:2])
 	}
@@ -666,7 +667,7 @@ func TestAllEqualIsLinear(t *testing.T) {
 		if d > maxDirect {
 			n = 20_000
 		}
-		p := makePoints("identical", n, d, 1)
+		p := pointtest.Make("identical", n, d, 1)
 		op, err := NewCSR(t.Context(), p, Sigma(1), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -688,9 +689,9 @@ func TestAllEqualIsLinear(t *testing.T) {
 // v never rises, on every operator with its own weights, for both forms.
 func TestObjectiveNeverRises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPoints(t, 60, operatorDims)
-		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
-		b := Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-3, 3).Draw(t, "octaves")))
+		p := pointtest.Draw(t, 60, operatorDims)
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
+		b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-3, 3).Draw(t, "octaves")))
 		y := randomLabels(rng, p.Rows, 4, true)
 		table := rapid.SampledFrom([]Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(Sigma(2))}).Draw(t, "table")
 		labels, err := NewLabels(y, table, true)
@@ -794,9 +795,9 @@ func labelDegree(l *Labels) float64 {
 
 func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 	for _, d := range []int{2, 3, 11} {
-		p := makePoints("clustered", 3000, d, 5)
-		b := Sigma(typicalDistance(p, rngOf(2)) / 8)
-		rng := rngOf(9)
+		p := pointtest.Make("clustered", 3000, d, 5)
+		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(2)) / 8)
+		rng := pointtest.Rand(9)
 		x, y := randomBlock(rng, p.Rows, 3), randomLabels(rng, p.Rows, 5, true)
 		var want []Operator
 		var wantStep []blas32.General
@@ -834,8 +835,8 @@ func TestStepAllocatesNothing(t *testing.T) {
 		d    int
 	}{{"uniform", 2}, {"lattice", 2}, {"uniform", 12}} { // without and with equal points, and by products
 		kind := c.kind
-		p := makePoints(kind, 2000, c.d, 5)
-		rng := rngOf(9)
+		p := pointtest.Make(kind, 2000, c.d, 5)
+		rng := pointtest.Rand(9)
 		x, out := randomBlock(rng, p.Rows, 3), zeros32(p.Rows, 3)
 		labels, err := NewLabels(randomLabels(rng, p.Rows, 5, true), EqualTable(), true)
 		if err != nil {
@@ -863,7 +864,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 func TestCancelledWorkStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	p := makePoints("uniform", 500, 2, 1)
+	p := pointtest.Make("uniform", 500, 2, 1)
 	if _, err := NewDense(ctx, p, Sigma(1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("dense under a cancelled context: %v", err)
 	}
@@ -874,7 +875,7 @@ func TestCancelledWorkStops(t *testing.T) {
 		t.Errorf("grid under a cancelled context: %v", err)
 	}
 	for _, op := range operatorsOf(t, p, Sigma(1), nil) {
-		if err := op.Apply(ctx, zeros32(500, 1), randomBlock(rngOf(1), 500, 1)); !errors.Is(err, context.Canceled) {
+		if err := op.Apply(ctx, zeros32(500, 1), randomBlock(pointtest.Rand(1), 500, 1)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s under a cancelled context: %v", op.Name(), err)
 		}
 	}

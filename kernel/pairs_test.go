@@ -11,6 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -20,9 +22,9 @@ import (
 // pairs has what csr stores: order, rows, weights bit by bit, certificate.
 func TestPairsEqualsCSR(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPoints(t, 200, []int{1, 2, 3, 5, 8})
-		rng := rngOf(rapid.Uint64().Draw(t, "seed of x"))
-		scale := typicalDistance(p, rng)
+		p := pointtest.Draw(t, 200, []int{1, 2, 3, 5, 8})
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
+		scale := pointtest.TypicalDistance(p, rng)
 		b := Sigma(scale * math.Exp2(rapid.Float64Range(-5, 2).Draw(t, "octaves")))
 		opt := &Options{
 			CutoffRadius: b.Sigma() * rapid.Float64Range(0.3, 5).Draw(t, "radius"),
@@ -104,7 +106,7 @@ func TestPairsAtSize(t *testing.T) {
 		{"lattice", 2000, 3, 0.4, Keep},
 		{"collinear", 1500, 5, 0.01, Keep},
 	} {
-		p, b := makePoints(c.kind, c.n, c.d, 5), Sigma(c.sigma)
+		p, b := pointtest.Make(c.kind, c.n, c.d, 5), Sigma(c.sigma)
 		opt := Options{CutoffRadius: 3 * c.sigma, Isolated: c.policy}
 		stored, err := NewCSR(t.Context(), p, b, &opt)
 		if err != nil {
@@ -131,7 +133,7 @@ func TestPairsAtSize(t *testing.T) {
 					t.Fatalf("%+v: degrees or certificate depend on workers or level %v", c, level)
 				}
 				for _, k := range []int{1, 2, 5} {
-					x := randomBlock(rngOf(uint64(k)), c.n, k)
+					x := randomBlock(pointtest.Rand(uint64(k)), c.n, k)
 					if !slices.Equal(apply(t, op, x).Data, apply(t, first, x).Data) {
 						t.Fatalf("%+v: the product depends on workers or level %v", c, level)
 					}
@@ -143,7 +145,7 @@ func TestPairsAtSize(t *testing.T) {
 
 // Where no cluster has more candidates than a batch, products are those of csr.
 func TestPairsProductIsThatOfCSR(t *testing.T) {
-	p := makePoints("uniform", 5000, 2, 3)
+	p := pointtest.Make("uniform", 5000, 2, 3)
 	opt := &Options{CutoffRadius: 0.03}
 	stored, err := NewCSR(t.Context(), p, Sigma(0.01), opt)
 	if err != nil {
@@ -153,11 +155,11 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := randomBlock(rngOf(1), p.Rows, 3)
+	x := randomBlock(pointtest.Rand(1), p.Rows, 3)
 	if !slices.Equal(apply(t, op, x).Data, apply(t, stored, x).Data) {
 		t.Error("products differ")
 	}
-	if cl := op.list.cl; cl.start != nil || cl.fast != nil || cl.rowKey != nil || cl.rowStart != nil || cl.boxes != nil {
+	if sweeps(op.list.cl) {
 		t.Error("pairs keeps what no product reads")
 	}
 	if op.Cost().ResidentBytes > stored.Cost().ResidentBytes/2 || op.Cost().NNZ != 0 {
@@ -165,9 +167,17 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 	}
 }
 
+// sweeps tells whether a cell list has the cells that a search sweeps over; one that has
+// forgotten them panics.
+func sweeps(cl *cells.List) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	cl.Sweep(simd.At(simd.Best())).Clusters(0, 1, func(int) bool { return true })
+	return true
+}
+
 func TestPairsRefuses(t *testing.T) {
-	p := makePoints("uniform", 2000, 2, 3)
-	if _, err := NewPairs(t.Context(), makePoints("uniform", 50, maxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
+	p := pointtest.Make("uniform", 2000, 2, 3)
+	if _, err := NewPairs(t.Context(), pointtest.Make("uniform", 50, maxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
 		t.Errorf("many dimensions: %v", err)
 	}
 	if _, err := NewPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {

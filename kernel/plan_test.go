@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -16,11 +17,11 @@ import (
 )
 
 func TestPlanPicks(t *testing.T) {
-	small := makePoints("uniform", 500, 2, 1)
-	large := makePoints("uniform", 6000, 2, 1)
-	high := makePoints("uniform", 6000, 12, 1)
+	small := pointtest.Make("uniform", 500, 2, 1)
+	large := pointtest.Make("uniform", 6000, 2, 1)
+	high := pointtest.Make("uniform", 6000, 12, 1)
 	unit := zeros32(2000, 12)
-	if err := points.NormalizeRows(unit, makePoints("uniform", 2000, 12, 1)); err != nil {
+	if err := points.NormalizeRows(unit, pointtest.Make("uniform", 2000, 12, 1)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -78,7 +79,7 @@ func TestPlanPicks(t *testing.T) {
 func TestPlanAndWorkers(t *testing.T) {
 	workers := par.New(4)
 	defer workers.Close()
-	p := makePoints("uniform", 6000, 2, 1)
+	p := pointtest.Make("uniform", 6000, 2, 1)
 	one, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration)})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +97,7 @@ func TestPlanAndWorkers(t *testing.T) {
 
 // A machine that is slow at one class of work chooses another.
 func TestCalibrationDecides(t *testing.T) {
-	p := makePoints("uniform", 6000, 2, 1)
+	p := pointtest.Make("uniform", 6000, 2, 1)
 	for want, c := range map[string]Calibration{"csr": {}, "pairs": {Sparse: 1e4, Scalar: 1e4}, "dense": {Vector: 1e4}} {
 		plan, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: &c})
 		if err != nil {
@@ -109,7 +110,7 @@ func TestCalibrationDecides(t *testing.T) {
 }
 
 func TestPlanReasons(t *testing.T) {
-	p := makePoints("uniform", 6000, 2, 1)
+	p := pointtest.Make("uniform", 6000, 2, 1)
 	plan, err := Plan(t.Context(), p, Sigma(0.05), &Options{Calibration: new(Calibration), BudgetBytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
@@ -129,7 +130,7 @@ func TestPlanReasons(t *testing.T) {
 
 // The degrees that a plan expects are those of the graph.
 func TestPlanDegrees(t *testing.T) {
-	p := makePoints("uniform", 4000, 2, 3)
+	p := pointtest.Make("uniform", 4000, 2, 3)
 	for _, opt := range []*Options{{Operator: "csr"}, {Operator: "dense"}, {CutoffRadius: 0.015}} {
 		plan, err := Plan(t.Context(), p, Sigma(0.01), opt)
 		if err != nil {
@@ -173,7 +174,7 @@ func TestBuildEscalates(t *testing.T) {
 	// from both, which the radius of the crowd leaves out.
 	const sigma = 0.01
 	group := [3][2]float64{{0, 0}, {4.5 * sigma, 0}, {2.25 * sigma, math.Sqrt(5.5*5.5-2.25*2.25) * sigma}}
-	rng, thin := rngOf(1), 0
+	rng, thin := pointtest.Rand(1), 0
 	for i := range n {
 		x, y := 0.1*rng.Float64(), 0.1*rng.Float64()
 		if !sampled[i] && thin < n/10 {
@@ -218,7 +219,7 @@ func TestBuildEscalates(t *testing.T) {
 func TestPlanKnowsNearestNeighbours(t *testing.T) {
 	for _, d := range []int{2, 12} {
 		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
-			p, b := makePoints("uniform", 500, d, 1), Sigma(0.1)
+			p, b := pointtest.Make("uniform", 500, d, 1), Sigma(0.1)
 			opt := Options{Neighbours: 10, Layout: layout, Calibration: new(Calibration)}
 			all, err := Plan(t.Context(), p, b, &opt)
 			if err != nil {
@@ -240,7 +241,7 @@ func TestPlanKnowsNearestNeighbours(t *testing.T) {
 }
 
 func TestCutGraphsAreRefused(t *testing.T) {
-	p := makePoints("uniform", 50, 2, 1)
+	p := pointtest.Make("uniform", 50, 2, 1)
 	for _, opt := range []*Options{{CutoffRadius: 0.1}, {Neighbours: 5}} {
 		_, dense := NewDense(t.Context(), p, Sigma(1), opt)
 		_, poly := NewPoly(t.Context(), p, Sigma(1), opt)
@@ -254,7 +255,7 @@ func TestCutGraphsAreRefused(t *testing.T) {
 }
 
 func TestBuildNamesTheBestReachable(t *testing.T) {
-	p := makePoints("uniform", 300, 2, 1)
+	p := pointtest.Make("uniform", 300, 2, 1)
 	_, err := Build(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-17})
 	var e *ToleranceError
 	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !(e.Seconds > 0) {
@@ -269,12 +270,12 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	// Rows that miss the tolerance are refused with what they reach.
-	_, err = NewCSR(t.Context(), makePoints("clustered", 3000, 2, 1), Sigma(0.01), &Options{Isolated: Fail})
+	_, err = NewCSR(t.Context(), pointtest.Make("clustered", 3000, 2, 1), Sigma(0.01), &Options{Isolated: Fail})
 	if errors.Is(err, ErrTolerance) && (!errors.As(err, &e) || e.Operator != "csr" || !(e.Eta > 1e-4)) || err == nil {
 		t.Errorf("%v", err)
 	}
 	// A cut graph whose weights do not fit is served without them.
-	p = makePoints("uniform", 20000, 2, 1)
+	p = pointtest.Make("uniform", 20000, 2, 1)
 	op, err := Build(t.Context(), p, Sigma(0.1), &Options{CutoffRadius: 0.1, BudgetBytes: 16 << 20})
 	if err != nil || op.Name() != "pairs" {
 		t.Errorf("%v, %v", op, err)
@@ -284,8 +285,8 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 // The estimate of the stored weights is what is stored, within sampling error.
 func TestPlanEstimatesTheGraph(t *testing.T) {
 	for _, d := range []int{2, 3, 10} {
-		p := makePoints("uniform", 5000, d, 3)
-		b := Sigma(typicalDistance(p, rngOf(1)) / 20)
+		p := pointtest.Make("uniform", 5000, d, 3)
+		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(1)) / 20)
 		plan, err := Plan(t.Context(), p, b, &Options{Operator: "csr"})
 		if err != nil {
 			t.Fatal(err)
@@ -306,7 +307,7 @@ func TestBandwidthForDegree(t *testing.T) {
 		d      int
 		degree float64
 	}{{"uniform", 2, 32}, {"uniform", 3, 10}, {"uniform", 12, 20}, {"clustered", 2, 40}} {
-		p := makePoints(c.kind, 5000, c.d, 2)
+		p := pointtest.Make(c.kind, 5000, c.d, 2)
 		b, radius, err := BandwidthForDegree(t.Context(), p, c.degree, 0, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -322,7 +323,7 @@ func TestBandwidthForDegree(t *testing.T) {
 			t.Errorf("%s d=%d: asked for %g neighbours, got %g", c.kind, c.d, c.degree, got)
 		}
 	}
-	p := makePoints("uniform", 50, 2, 1)
+	p := pointtest.Make("uniform", 50, 2, 1)
 	for _, degree := range []float64{0, -1, 50, math.NaN(), math.Inf(1)} {
 		if _, _, err := BandwidthForDegree(t.Context(), p, degree, 0, nil); !errors.Is(err, ErrOption) {
 			t.Errorf("degree %g: err = %v", degree, err)
@@ -331,19 +332,19 @@ func TestBandwidthForDegree(t *testing.T) {
 	if _, _, err := BandwidthForDegree(t.Context(), p, 3, 2, nil); !errors.Is(err, ErrOption) {
 		t.Errorf("cutoff 2: err = %v", err)
 	}
-	far := makePoints("uniform", 2000, 2, 1)
+	far := pointtest.Make("uniform", 2000, 2, 1)
 	far.Data[0] = 1e20
 	if b, radius, err := BandwidthForDegree(t.Context(), far, 10, 0, nil); err != nil || radius > 0.1 {
 		t.Errorf("with an outlier: %v, radius %g, %v", b, radius, err)
 	}
-	if _, _, err := BandwidthForDegree(t.Context(), makePoints("uniform", 1, 2, 1), 1, 0, nil); !errors.Is(err, ErrOption) {
+	if _, _, err := BandwidthForDegree(t.Context(), pointtest.Make("uniform", 1, 2, 1), 1, 0, nil); !errors.Is(err, ErrOption) {
 		t.Errorf("one point: err = %v", err)
 	}
-	lattice := makePoints("lattice", 500, 1, 1) // five places for 500 points
+	lattice := pointtest.Make("lattice", 500, 1, 1) // five places for 500 points
 	if _, _, err := BandwidthForDegree(t.Context(), lattice, 5, 0, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("equal points: err = %v", err)
 	}
-	same := makePoints("identical", 50, 2, 1)
+	same := pointtest.Make("identical", 50, 2, 1)
 	if _, _, err := BandwidthForDegree(t.Context(), same, 3, 0, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("equal points: err = %v", err)
 	}
@@ -375,7 +376,7 @@ func TestBandwidthConventions(t *testing.T) {
 // Rows that grid would cut off have neighbours: where they are many, or where none may
 // be isolated, another operator serves.
 func TestBuildCutsNobodyOff(t *testing.T) {
-	p := makePoints("uniform", 4000, 2, 3)
+	p := pointtest.Make("uniform", 4000, 2, 3)
 	for i := range p.Data {
 		p.Data[i] *= 10
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -97,9 +98,9 @@ func TestSeriesTable(t *testing.T) {
 
 // drawWide draws points and a bandwidth that is wide against them.
 func drawWide(t *rapid.T, dims []int) (blas32.General, Bandwidth) {
-	p := drawPoints(t, 120, dims)
-	rng := rngOf(rapid.Uint64().Draw(t, "seed of the bandwidth"))
-	return p, Sigma(typicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-1, 8).Draw(t, "octaves")))
+	p := pointtest.Draw(t, 120, dims)
+	rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of the bandwidth"))
+	return p, Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-1, 8).Draw(t, "octaves")))
 }
 
 func TestPolyWithinItsCertificate(t *testing.T) {
@@ -136,7 +137,7 @@ func TestPolyPrecisionsAgree(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		x := randomBlock(rngOf(5), p.Rows, 3)
+		x := randomBlock(pointtest.Rand(5), p.Rows, 3)
 		wide := zeros64(p.Rows, 3)
 		if err := op.Apply64(t.Context(), wide, widen(x)); err != nil {
 			t.Fatalf("%v", err)
@@ -158,7 +159,7 @@ func TestPolyPrecisionsAgree(t *testing.T) {
 func TestPolyEqualsTheDefinition(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5, 8, 17} {
 		for order := range 6 {
-			p := makePoints("uniform", 70, d, uint64(order))
+			p := pointtest.Make("uniform", 70, d, uint64(order))
 			pts, err := points32(p, simd.At(simd.Best()), nil)
 			if err != nil {
 				t.Fatal(err)
@@ -180,7 +181,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 				op.factor[i] = math.Exp(-v / 2)
 				op.self[i] = op.factor[i] * op.factor[i] * s.at(v)
 			}
-			x, got := widen(randomBlock(rngOf(7), p.Rows, 3)), zeros64(p.Rows, 3)
+			x, got := widen(randomBlock(pointtest.Rand(7), p.Rows, 3)), zeros64(p.Rows, 3)
 			if err := op.Apply64(t.Context(), got, x); err != nil {
 				t.Fatal(err)
 			}
@@ -293,7 +294,7 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 }
 
 func clusteredUnitRows(n, d, classes int) blas32.General {
-	rng := rngOf(uint64(n + d))
+	rng := pointtest.Rand(uint64(n + d))
 	centres := zeros32(classes, d)
 	for i := range centres.Data {
 		centres.Data[i] = float32(rng.NormFloat64())
@@ -319,7 +320,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 		n, d := rapid.IntRange(2, 40).Draw(t, "n"), rapid.IntRange(1, 9).Draw(t, "d")
 		order := rapid.IntRange(0, 5).Draw(t, "order")
 		b := Sigma(rapid.SampledFrom([]float64{0.7, 1, 2, 5, 6, 50}).Draw(t, "sigma"))
-		rng := rngOf(rapid.Uint64().Draw(t, "seed"))
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
 		p := zeros64(n, d)
 		for i := range n {
 			row := p.Data[i*d:][:d]
@@ -399,7 +400,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 }
 
 func TestPolyRefuses(t *testing.T) {
-	p := makePoints("uniform", 50, 3, 1)
+	p := pointtest.Make("uniform", 50, 3, 1)
 	if _, err := NewPoly(t.Context(), p, Sigma(1e-3), nil); !errors.Is(err, ErrTolerance) {
 		t.Errorf("a narrow bandwidth: %v", err)
 	}
@@ -474,7 +475,7 @@ func TestPolyIsChosen(t *testing.T) {
 
 // lowRank returns unit rows whose spread is mostly along a few directions.
 func lowRank(n, d, rank int) blas32.General {
-	rng := rngOf(uint64(n + d + rank))
+	rng := pointtest.Rand(uint64(n + d + rank))
 	p := zeros32(n, d)
 	directions := randomBlock(rng, rank, d)
 	for i := range n {
@@ -545,7 +546,7 @@ func TestTooManyTerms(t *testing.T) {
 	if order := MaxUnitPolyOrder(100_000); order != 1 {
 		t.Errorf("order %d in 100,000 dimensions", order)
 	}
-	if _, err := NewPoly(t.Context(), makePoints("uniform", 40, 1000, 1), Sigma(4.5), &Options{Tolerance: 1e-7}); !errors.Is(err, ErrTolerance) {
+	if _, err := NewPoly(t.Context(), pointtest.Make("uniform", 40, 1000, 1), Sigma(4.5), &Options{Tolerance: 1e-7}); !errors.Is(err, ErrTolerance) {
 		t.Errorf("err = %v", err)
 	}
 }

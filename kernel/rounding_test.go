@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
@@ -49,7 +50,7 @@ func bigExp(x *big.Float) *big.Float {
 }
 
 func TestBigExp(t *testing.T) {
-	rng := rngOf(1)
+	rng := pointtest.Rand(1)
 	for range 200 {
 		x := math.Exp(rng.Float64()*30 - 23)
 		got, _ := bigExp(bigOf(x)).Float64()
@@ -219,7 +220,7 @@ func drawFirstStep(t *rapid.T, background bool) *firstStepCase {
 	}
 	c.table = rapid.SampledFrom([]string{"gaussian", "equal", "different"}).Draw(t, "table")
 	c.classes = rapid.SampledFrom([]int{1, 2, n, n}).Draw(t, "classes")
-	rng := rngOf(rapid.Uint64().Draw(t, "seed of labels and Q"))
+	rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of labels and Q"))
 	c.labels = make([]int32, n)
 	for i, v := range rng.Perm(n) {
 		c.labels[i] = int32(v % c.classes)
@@ -297,7 +298,7 @@ func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepC
 			row[e] = sign * v
 		}
 		if rapid.Bool().Draw(t, "anywhere") || toUnit(row) == 0 {
-			gaussianRow(rngOf(rapid.Uint64().Draw(t, "seed of row")), row)
+			gaussianRow(pointtest.Rand(rapid.Uint64().Draw(t, "seed of row")), row)
 			toUnit(row)
 		}
 		if other.rows.null == s {

@@ -3,7 +3,6 @@ package kernel
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -33,97 +33,20 @@ func exactCases(t *testing.T) int {
 // exactDims are few and many, multiples of 4, 16 and 64 and not.
 var exactDims = []int{9, 12, 16, 31, 63, 64, 65, 100, 127, 128, 129, 200, 257, 512, 641, 1000, 2047, 2048}
 
-// exactSet draws points that are hard for filters.
-func exactSet(rng *rand.Rand, n, d int) (p blas32.General, what string) {
-	x := make([]float64, n*d)
-	row := func(i int) []float64 { return x[i*d:][:d] }
-	classes := 1 + rng.IntN(8)
-	centres := make([]float64, classes*d)
-	for i := range centres {
-		centres[i] = rng.NormFloat64() / math.Sqrt(float64(d))
-	}
-	spread := math.Exp2(-6 * rng.Float64())
-	for i := range n {
-		class := rng.IntN(classes)
-		for c := range row(i) {
-			row(i)[c] = centres[class*d+c] + spread*rng.NormFloat64()/math.Sqrt(float64(d))
-		}
-	}
-	switch kind := rng.IntN(8); kind {
-	case 0:
-		what = "translated"
-		// Multiples of 1/16, which stay what they are next to 1e6.
-		for i := range x {
-			x[i] = 1e6 + math.Round(64*x[i]*math.Sqrt(float64(d)))/16
-		}
-	case 1:
-		what = "zero columns"
-		for i := range n {
-			clear(row(i)[d-d/3:])
-		}
-	case 2:
-		what = "equal rows"
-		for i := n / 2; i < n; i++ {
-			copy(row(i), row(rng.IntN(n/2)))
-		}
-	case 3:
-		what = "unit rows"
-		for i := range n {
-			sum := 0.0
-			for _, v := range row(i) {
-				sum += v * v
-			}
-			for c := range row(i) {
-				row(i)[c] /= math.Sqrt(sum)
-			}
-		}
-	case 4:
-		what = "outliers"
-		for range 3 {
-			for c := range row(0) {
-				row(rng.IntN(n))[c] *= 1e7
-			}
-		}
-	case 5:
-		what = "not negative"
-		for i := range x {
-			x[i] = max(x[i], 0)
-		}
-	case 6:
-		// Pairs whose distances differ by units in the last place.
-		what = "around a radius"
-		for i := 1; i < n; i++ {
-			copy(row(i), row(0))
-			c := rng.IntN(d)
-			row(i)[c] = row(0)[c] + 0.5 + float64(rng.IntN(5)-2)*0x1p-24
-		}
-	default:
-		what = "classes"
-		if rng.IntN(2) == 0 {
-			scale := math.Exp2(float64(rng.IntN(180) - 100))
-			for i := range x {
-				x[i] *= scale
-			}
-			what = "scaled"
-		}
-	}
-	return blas32.General{Rows: n, Cols: d, Stride: d, Data: fill(n*d, func(i int) float64 { return x[i] })}, what
-}
-
 // The neighbours within a radius are those of a brute force in float64, and so are
 // the nearest, at every level. Radii lie on distances and next to them.
 func TestSearchIsExact(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
 	for seed := range exactCases(t) {
-		rng := rngOf(uint64(seed) + 1000)
+		rng := pointtest.Rand(uint64(seed) + 1000)
 		d := exactDims[seed%len(exactDims)]
 		n := 2 + rng.IntN(60)
 		if seed%3 == 0 {
 			n = 150 + rng.IntN(250) // several tiles, and a choice of projections
 		}
-		p, what := exactSet(rng, n, d)
-		radius := typicalDistance(p, rng)
+		p, what := pointtest.Hard(rng, n, d)
+		radius := pointtest.TypicalDistance(p, rng)
 		switch rng.IntN(4) {
 		case 0:
 			radius = math.Nextafter(radius, 0)
@@ -159,9 +82,9 @@ func TestLargerSearchesAreExact(t *testing.T) {
 	defer workers.Close()
 	for _, d := range []int{20, 96, 300} {
 		for seed := range uint64(2) {
-			rng := rngOf(seed + 5)
-			p, what := exactSet(rng, 1000, d)
-			radius := typicalDistance(p, rng) / 1.5
+			rng := pointtest.Rand(seed + 5)
+			p, what := pointtest.Hard(rng, 1000, d)
+			radius := pointtest.TypicalDistance(p, rng) / 1.5
 			op, err := NewCSR(t.Context(), p, Sigma(radius), &Options{CutoffRadius: radius, Workers: workers})
 			if err != nil {
 				t.Fatal(err)
@@ -181,9 +104,9 @@ func TestLargerSearchesAreExact(t *testing.T) {
 // level and for any number of workers.
 func TestOneGroupOfLongRows(t *testing.T) {
 	const n, d, clusters = 1100, 960, 8
-	rng := rngOf(8)
-	centres := fill(clusters*d, func(int) float64 { return 0.4 * rng.NormFloat64() })
-	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: fill(n*d, func(i int) float64 {
+	rng := pointtest.Rand(8)
+	centres := pointtest.Fill(clusters*d, func(int) float64 { return 0.4 * rng.NormFloat64() })
+	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(i int) float64 {
 		return float64(centres[i/d%clusters*d+i%d]) + rng.NormFloat64()
 	})}
 	var distances []float64
@@ -209,52 +132,6 @@ func TestOneGroupOfLongRows(t *testing.T) {
 				t.Fatalf("%v: balls %v, in order: %v", level, op.Search().Balls, op.Order() != nil)
 			}
 			compareLists(t, fmt.Sprint(level, ", workers ", count), graphNeighbours(op), want)
-		}
-	}
-}
-
-// Rows of many numbers may share those that are looked at first, and more of them.
-func TestDistinctRowsOfManyNumbers(t *testing.T) {
-	const n, d = 600, 300
-	// Row i is one of 200, zero but for a number of which no glance knows.
-	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: fill(n*d, func(i int) float64 {
-		if i%d == 20 {
-			return float64(i / d % 200)
-		}
-		return 0
-	})}
-	rows, order, group, err := distinctRows(t.Context(), mustPoints(t, p), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(rows) != 200 || len(order) != n || len(group) != 201 {
-		t.Fatalf("%d points of %d rows, want 200 of %d", len(rows), len(order), n)
-	}
-	for point, first := range rows {
-		if want := []uint32{first, first + 200, first + 400}; int(first) != point || !slices.Equal(order[group[point]:group[point+1]], want) {
-			t.Errorf("point %d: rows %v, want %v", point, order[group[point]:group[point+1]], want)
-		}
-	}
-	p.Rows = 200
-	if rows, order, group, err = distinctRows(t.Context(), mustPoints(t, p), nil); rows != nil || order != nil || group != nil || err != nil {
-		t.Errorf("distinct rows: %v, %v, %v, %v", rows, order, group, err)
-	}
-}
-
-// Rows whose zeros have other signs are equal, wherever the zeros are.
-func TestZerosOfEitherSignAreEqual(t *testing.T) {
-	negative := float32(math.Copysign(0, -1))
-	for _, d := range []int{9, 300} {
-		for c := range d {
-			p := blas32.General{Rows: 2, Cols: d, Stride: d, Data: make([]float32, 2*d)}
-			p.Data[d+c] = negative
-			rows, _, _, err := distinctRows(t.Context(), mustPoints(t, p), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(rows) != 1 {
-				t.Errorf("d = %d: rows with another zero in column %d are not equal", d, c)
-			}
 		}
 	}
 }

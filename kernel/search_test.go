@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,8 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
-	"github.com/seed-64e14a55/privatemail/internal/radix"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -92,9 +90,9 @@ var searchDims = []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 33}
 // must be in.
 func TestNeighboursEqualBruteForce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := drawPoints(t, 90, searchDims)
-		rng := rngOf(rapid.Uint64().Draw(t, "radius seed"))
-		radius := typicalDistance(p, rng)
+		p := pointtest.Draw(t, 90, searchDims)
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "radius seed"))
+		radius := pointtest.TypicalDistance(p, rng)
 		if rapid.Bool().Draw(t, "scaled") {
 			radius *= math.Exp2(rapid.Float64Range(-8, 2).Draw(t, "octaves"))
 		}
@@ -105,11 +103,11 @@ func TestNeighboursEqualBruteForce(t *testing.T) {
 func TestNeighboursOfLargerSets(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
-	for _, kind := range kindNames() {
+	for _, kind := range pointtest.Kinds() {
 		for _, d := range []int{1, 2, 3, 5, 8, 12} {
 			t.Run(fmt.Sprintf("kind=%s/d=%d", kind, d), func(t *testing.T) {
-				p := makePoints(kind, 700, d, 7)
-				radius := typicalDistance(p, rngOf(3)) / 3
+				p := pointtest.Make(kind, 700, d, 7)
+				radius := pointtest.TypicalDistance(p, pointtest.Rand(3)) / 3
 				checkNeighbours(t, p, radius, workers)
 			})
 		}
@@ -120,10 +118,10 @@ func TestNeighboursAfterTranslation(t *testing.T) {
 	for _, far := range []struct{ offset, unit float64 }{{1e6, 1.0 / 16}, {1e8, 8}} {
 		for _, d := range []int{1, 2, 3, 6, 11} {
 			// Multiples of the unit keep their differences after the translation.
-			rng := rngOf(uint64(d))
-			p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(int) float64 { return float64(rng.IntN(64)) * far.unit })}
-			moved := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(i int) float64 { return float64(p.Data[i]) + far.offset })}
-			radius := typicalDistance(p, rng)
+			rng := pointtest.Rand(uint64(d))
+			p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: pointtest.Fill(200*d, func(int) float64 { return float64(rng.IntN(64)) * far.unit })}
+			moved := blas32.General{Rows: 200, Cols: d, Stride: d, Data: pointtest.Fill(200*d, func(i int) float64 { return float64(p.Data[i]) + far.offset })}
+			radius := pointtest.TypicalDistance(p, rng)
 			want := bruteNeighbours(p, radius)
 			checkNeighbours(t, moved, radius, nil)
 			for i, list := range bruteNeighbours(moved, radius) {
@@ -137,10 +135,10 @@ func TestNeighboursAfterTranslation(t *testing.T) {
 
 // Whole lattices in clusters of many points, the radius on the faces of boxes.
 func TestNeighboursOnALattice(t *testing.T) {
-	square := blas32.General{Rows: 900, Cols: 2, Stride: 2, Data: fill(1800, func(i int) float64 {
+	square := blas32.General{Rows: 900, Cols: 2, Stride: 2, Data: pointtest.Fill(1800, func(i int) float64 {
 		return float64(i / 2 / (1 + 29*(1-i%2)) % 30)
 	})}
-	cube := blas32.General{Rows: 1000, Cols: 3, Stride: 3, Data: fill(3000, func(i int) float64 {
+	cube := blas32.General{Rows: 1000, Cols: 3, Stride: 3, Data: pointtest.Fill(3000, func(i int) float64 {
 		return float64(i / 3 / []int{100, 10, 1}[i%3] % 10)
 	})}
 	for _, radius := range []float64{1, 2, 5, 8, 10} {
@@ -149,30 +147,10 @@ func TestNeighboursOnALattice(t *testing.T) {
 	}
 }
 
-// One point far away must not put all the others into one cell.
-func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
+// Points far away from all others change nobody's neighbours.
+func TestNeighboursBesideOutliers(t *testing.T) {
 	for _, d := range []int{1, 2, 3, 5} {
-		p := makePoints("uniform", 4000, d, 8)
-		radius := math.Pow(10.0/4000, 1/float64(d)) / 2
-		for a := range d {
-			p.Data[a], p.Data[d+a] = 1e12, -1e12
-			// And two neighbours outside the grid.
-			p.Data[2*d+a], p.Data[3*d+a] = -9, float32(-9-radius/float64(2*d))
-		}
-		cl, err := cells.NewList(t.Context(), mustPoints(t, p), radius, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		// Not clusters: these are many in a single cell, too.
-		occupied := 0
-		for cell, from := range cl.start[:len(cl.start)-1] {
-			if from < cl.start[cell+1] {
-				occupied++
-			}
-		}
-		if occupied < 200 {
-			t.Errorf("d=%d: %d occupied cells", d, occupied)
-		}
+		p, radius := pointtest.Outliers(d)
 		checkNeighbours(t, p, radius, nil)
 	}
 }
@@ -188,20 +166,9 @@ func mustPoints(t *testing.T, p blas32.General) *rows.Points {
 
 func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {
 	// Extent 1e7 and radius 1e-6: 10^26 cells of the plane.
-	p := makePoints("outlier", 300, 2, 5)
+	p := pointtest.Make("outlier", 300, 2, 5)
 	p.Data[10], p.Data[11] = p.Data[20], p.Data[21]+1e-7
 	checkNeighbours(t, p, 1e-6, nil)
-}
-
-// Where all cells are listed their keys are counted in 32 bits.
-func TestKeysOfListedCells(t *testing.T) {
-	for _, side := range []float64{1 << 15, 1<<16 - 1, 1 << 16, 90_000} {
-		g := cells.grid{axes: []int{0, 1}, size: [cells.maxAxes]int64{1, 1, 1}, side: 1, reach: 1}
-		g.layOut(math.MaxInt32, []float64{0, 0}, []float64{side, side})
-		if fits := (side+1)*(side+1) <= 1<<32; g.allCells() != fits || fits && g.keyBits() > 32 {
-			t.Errorf("%g x %g cells: all are listed: %v, with keys of %d bits", side+1, side+1, g.allCells(), g.keyBits())
-		}
-	}
 }
 
 // Around the radius at which cells cannot be as small as wanted, their number
@@ -210,9 +177,9 @@ func TestCellsLargerThanWanted(t *testing.T) {
 	for _, d := range []int{1, 2, 3} {
 		limit := 1e7 / float64(int64(1)<<(60/max(d, 2)))
 		for _, ratio := range []float64{0.3, 0.6, 0.9, 1.1, 1.5, 1.9, 2.1, 3} {
-			rng := rngOf(uint64(d))
+			rng := pointtest.Rand(uint64(d))
 			radius := limit * ratio
-			p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: fill(200*d, func(i int) float64 {
+			p := blas32.General{Rows: 200, Cols: d, Stride: d, Data: pointtest.Fill(200*d, func(i int) float64 {
 				if i < d {
 					return 1e7
 				}
@@ -225,88 +192,18 @@ func TestCellsLargerThanWanted(t *testing.T) {
 
 func TestSingleAndPairsOfPoints(t *testing.T) {
 	for _, d := range []int{1, 3, 8, 9} {
-		one := makePoints("uniform", 1, d, 1)
+		one := pointtest.Make("uniform", 1, d, 1)
 		checkNeighbours(t, one, 1, nil)
-		two := makePoints("uniform", 2, d, 1)
+		two := pointtest.Make("uniform", 2, d, 1)
 		exact := math.Sqrt(rows.Dist2(rows.View32(two).Row(0), rows.View32(two).Row(1)))
 		checkNeighbours(t, two, exact, nil)
 		checkNeighbours(t, two, math.Nextafter(exact, 0), nil)
 	}
 }
 
-func TestRadiusSquaredDecidesLikeTheRoot(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		d2 := rapid.Float64Range(0, 1e12).Draw(t, "d2")
-		r := math.Sqrt(d2)
-		for _, radius := range []float64{math.Nextafter(r, 0), r, math.Nextafter(r, math.Inf(1))} {
-			if got, want := d2 <= rows.RadiusSquared(radius), math.Sqrt(d2) <= radius; got != want {
-				t.Fatalf("d2=%b radius=%b: %v, want %v", d2, radius, got, want)
-			}
-		}
-	})
-}
-
-func TestTournamentMeetsEveryPairOnce(t *testing.T) {
-	for blocks := range 12 {
-		if blocks == 0 {
-			continue
-		}
-		games := tournament{blocks}
-		met := make(map[[2]int]int)
-		for round := range games.rounds() {
-			playing := make(map[int]bool)
-			for g := range games.games(round) {
-				a, b, ok := games.game(round, g)
-				if !ok {
-					continue
-				}
-				if playing[a] || playing[b] {
-					t.Errorf("blocks=%d: a block plays twice in round %d", blocks, round)
-				}
-				playing[a], playing[b] = true, true
-				met[[2]int{a, b}]++
-			}
-		}
-		for a := range blocks {
-			for b := a; b < blocks; b++ {
-				if met[[2]int{a, b}] != 1 {
-					t.Errorf("blocks=%d: %d and %d met %d times", blocks, a, b, met[[2]int{a, b}])
-				}
-			}
-		}
-	}
-}
-
-func TestRadixSort(t *testing.T) {
-	workers := par.New(3)
-	defer workers.Close()
-	rapid.Check(t, func(t *rapid.T) {
-		bits := rapid.IntRange(0, 63).Draw(t, "bits")
-		keys := rapid.SliceOfN(rapid.Uint64Range(0, 1<<bits-1), 1, 300).Draw(t, "keys")
-		order := make([]uint32, len(keys))
-		for i := range order {
-			order[i] = uint32(i)
-		}
-		given := slices.Clone(keys)
-		workers := workers
-		if rapid.Bool().Draw(t, "alone") {
-			workers = nil
-		}
-		sorted, err := radix.Sort(context.Background(), keys, order, bits, workers)
-		if err != nil || !slices.IsSorted(sorted) {
-			t.Fatalf("%v is not sorted (%v)", sorted, err)
-		}
-		for i, from := range order {
-			if given[from] != sorted[i] || (i > 0 && sorted[i] == sorted[i-1] && order[i-1] > from) {
-				t.Fatalf("order %v does not go with %v stably", order, sorted)
-			}
-		}
-	})
-}
-
 // What a search takes beside the graph shrinks with the number of points.
 func TestSmallGraphsTakeLittle(t *testing.T) {
-	p := makePoints("uniform", 500, 2, 1)
+	p := pointtest.Make("uniform", 500, 2, 1)
 	workers := par.New(1)
 	defer workers.Close()
 	o := &Options{CutoffRadius: 0.1, BudgetBytes: 1 << 20, Workers: workers}

@@ -5,17 +5,19 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 )
 
 // Iterates of any size take the same step, and NaN or Inf shows in MaxAbs.
 func TestStepsOfAnySize(t *testing.T) {
-	p := makePoints("uniform", 400, 2, 3)
+	p := pointtest.Make("uniform", 400, 2, 3)
 	copy(p.Data[200:], p.Data[:40]) // equal points
 	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rng := rngOf(8)
+	rng := pointtest.Rand(8)
 	labels, err := NewLabels(randomLabels(rng, p.Rows, 3, true), EqualTable(), true)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +88,7 @@ func TestFaintRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rng := rngOf(9)
+		rng := pointtest.Rand(9)
 		x, dst, st := randomBlock(rng, n, k), zeros32(n, k), new(Stats)
 		for i := range x.Data {
 			x.Data[i] *= 1e-3

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"pgregory.net/rapid"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -66,7 +67,7 @@ var unitKindNames = []string{"random", "clustered", "copies", "opposite", "axes"
 
 // makeUnit returns n directions of a kind, row null being zero unless negative.
 func makeUnit(kind string, n, d, null int, seed uint64) blas64.General {
-	rng := rngOf(seed)
+	rng := pointtest.Rand(seed)
 	p := zeros64(n, d)
 	var rows [][]float64
 	for i := range n {
@@ -162,7 +163,7 @@ func TestUnitRows(t *testing.T) {
 // What becomes of a record does not depend on the others, nor on the type it
 // came in.
 func TestUnitRowsOneByOne(t *testing.T) {
-	p := makePoints("uniform", 30, 7, 3)
+	p := pointtest.Make("uniform", 30, 7, 3)
 	clear(p.Data[5*7 : 6*7])
 	all, err := NewUnitRows(p, UnitOptions{Normalize: true, Nulls: 1})
 	if err != nil {
@@ -271,7 +272,7 @@ func TestUnitDenseEqualsTheDefinition(t *testing.T) {
 
 // The clamp is on the computed distance and on the computed exponential.
 func TestUnitWeightsStayInRange(t *testing.T) {
-	rng := rngOf(4)
+	rng := pointtest.Rand(4)
 	for range 20000 {
 		b := Gamma(math.Exp(rng.Float64()*40 - 35))
 		u := unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: -1}
@@ -376,7 +377,7 @@ func TestUnitOperatorsSameBitsForAnyNumberOfWorkers(t *testing.T) {
 	const n = 1100
 	for _, d := range []int{3, 20} {
 		r := unitRows(t, makeUnit("clustered", n, d, 700, 5))
-		rng := rngOf(9)
+		rng := pointtest.Rand(9)
 		q, y := randomBlock64(rng, n, 3), randomLabels(rng, n, 5, false)
 		var want []blas64.General
 		var degrees [][]float64
@@ -401,7 +402,7 @@ func TestUnitStepAllocatesNothing(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()
 	const n = 1100
-	rng := rngOf(9)
+	rng := pointtest.Rand(9)
 	q, f := randomBlock64(rng, n, 3), zeros64(n, 3)
 	x, out := randomBlock(rng, n, 3), zeros32(n, 3)
 	labels, err := NewLabels(randomLabels(rng, n, 5, false), EqualTable(), false)

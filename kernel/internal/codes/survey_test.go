@@ -1,4 +1,4 @@
-package kernel
+package codes
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -50,8 +51,8 @@ func TestSurveyFindsDirections(t *testing.T) {
 				return points[i]
 			}
 			radius := 0.6 * math.Sqrt(2*(d*test.noise*test.noise+hidden*test.size*test.size))
-			o := &Options{Kernels: simd.At(simd.Best()), Workers: workers}
-			s, err := codes.takeSurvey(context.Background(), n, d, row, radius, o)
+			req := &rows.Request{Kernels: simd.At(simd.Best()), Workers: workers}
+			s, err := takeSurvey(context.Background(), n, d, row, radius, req)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,7 +62,7 @@ func TestSurveyFindsDirections(t *testing.T) {
 			}
 			// What it expects holds for points it has not seen.
 			others := func(i int) []float32 { return row(n + i) }
-			near, _, err := p.sample(context.Background(), others, 512, radius, false, o)
+			near, _, err := p.sample(context.Background(), others, 512, radius, false, req)
 			if err != nil {
 				t.Fatal(err)
 			}

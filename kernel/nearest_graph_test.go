@@ -1,11 +1,13 @@
 package kernel
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -60,5 +62,33 @@ func oneIn(every int, this, others float32) func(i int) float32 {
 			return this
 		}
 		return others
+	}
+}
+
+// The certificate of nearest neighbours bounds what they leave out.
+func TestNearestCertificate(t *testing.T) {
+	for _, d := range []int{2, 20, 100} {
+		p, _ := pointtest.Hard(pointtest.Rand(uint64(d)), 300, d)
+		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(1)))
+		op, err := NewCSR(t.Context(), p, b, &Options{Neighbours: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		points, order := mustPoints(t, p), orderOf(op)
+		for i := range op.N() {
+			full := 0.0
+			for j := range op.N() {
+				if j != i {
+					full += b.Weight(points.Dist2(int(order[i]), int(order[j])))
+				}
+			}
+			if left := full - op.Degrees()[i]; left > op.Certificate().Eta(i)*op.Degrees()[i]*(1+1e-6) {
+				t.Fatalf("d=%d: row %d leaves out %g, certified %g", d, i, left, op.Certificate().Eta(i)*op.Degrees()[i])
+			}
+		}
+		compareLists(t, "few dimensions", graphNeighbours(op), bruteNearest(p, 6))
+	}
+	if _, err := NewCSR(t.Context(), pointtest.Make("uniform", 5, 3, 1), Sigma(1), &Options{Neighbours: 2, CutoffRadius: 1}); !errors.Is(err, ErrOption) {
+		t.Errorf("err = %v", err)
 	}
 }

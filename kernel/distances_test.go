@@ -1,0 +1,27 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// What comes before a search ends with the context, too.
+func TestPreparationsStopWithTheContext(t *testing.T) {
+	workers := par.New(1)
+	defer workers.Close()
+	p := mustPoints(t, pointtest.Make("uniform", 100, 16, 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, do := range map[string]func() error{
+		"distances":      func() error { _, err := newDistancer(ctx, p, nil, workers); return err },
+		"unit distances": func() error { _, err := newUnitDistancer(ctx, p, workers); return err },
+	} {
+		if err := do(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

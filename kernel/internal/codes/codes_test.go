@@ -1,0 +1,100 @@
+package codes
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// Codes of two points are no farther apart than the points and their slacks, for
+// coordinates and for directions that are anything but orthonormal.
+func TestCodesAreNoFartherThanPoints(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
+		d := rapid.SampledFrom([]int{9, 64, 65, 130, 300}).Draw(t, "d")
+		n := rapid.IntRange(2, 40).Draw(t, "n")
+		p, _ := pointtest.Hard(rng, n, d)
+		points := rows.View32(p)
+		centre := slices.Clone(points.Row(0))
+		pr := coordinates(centre)
+		if d > 64 && rapid.Bool().Draw(t, "directions") {
+			basis := mat.NewDense(63, d, nil)
+			for i := range 63 {
+				for c := range d {
+					basis.Set(i, c, rng.NormFloat64())
+				}
+			}
+			pr = along(centre, basis, 64, positive(pointtest.TypicalDistance(p, rng), 1)*math.Exp2(float64(rng.IntN(5)-3)))
+		}
+		req := &rows.Request{Kernels: simd.At(simd.Best())}
+		if err := pr.fit(context.Background(), points.Row, n, req); err != nil {
+			t.Fatal(err)
+		}
+		near, found, err := pr.sample(context.Background(), points.Row, n, 1, true, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found > near {
+			t.Fatalf("%g of pairs are near and %g found", near, found)
+		}
+		c, err := pr.encode(context.Background(), points.Row, n, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range n {
+			for j := range i {
+				apart := math.Sqrt(rows.Dist2(points.Row(i), points.Row(j))) / c.unit
+				if got := c.distance(i, c.row(j)); got > (apart+c.slack[i]+c.slack[j])*(1+1e-12) && c.slack[i] < 1<<15 && c.slack[j] < 1<<15 {
+					t.Fatalf("codes %d and %d are %g apart, points %g with slacks %g and %g", i, j, got, apart, c.slack[i], c.slack[j])
+				}
+			}
+		}
+	})
+}
+
+// No pair within reach of each other is lost, whatever reach is the usual one.
+func TestReachLosesNoPair(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const depth = 64
+		c := newCodes(2, depth, 1)
+		for i := range c.code {
+			c.code[i] = int8(rapid.IntRange(-127, 127).Draw(t, "code"))
+		}
+		c.measure(0)
+		c.measure(1)
+		apart := math.Sqrt(float64(c.norm2[0]) + float64(c.norm2[1]) - 2*float64(dot8(c.row(0), c.row(1))))
+		share := rapid.Float64Range(0, 1).Draw(t, "share")
+		a, b := share*apart, apart-share*apart
+		if a+b < apart { // rounded
+			b = math.Nextafter(b, math.Inf(1))
+		}
+		r := reach{usual: rapid.Float64Range(0, 2*apart+1).Draw(t, "usual"), most: b + rapid.Float64Range(0, 100).Draw(t, "more")}
+		product := int64(0)
+		for i, v := range c.row(0) {
+			product += int64(v) * (int64(c.row(1)[i]) + 128)
+		}
+		if product+int64(r.bias(c.norm2[1], b)) < int64(r.threshold(c.norm2[0], c.sum[0], a)) {
+			t.Fatalf("%g apart, reaches %g and %g, %+v: lost", apart, a, b, r)
+		}
+	})
+}
+
+func TestReachesWithoutLimits(t *testing.T) {
+	for _, v := range []float64{math.Inf(1), math.NaN(), 1e300} {
+		if got := bounded(v); got != 1<<15 {
+			t.Errorf("bounded(%g) = %g", v, got)
+		}
+	}
+	r := reach{usual: bounded(math.Inf(1)), most: bounded(math.Inf(1))}
+	if low, high := r.threshold(0, 0, 1<<15), r.bias(1<<26, 1<<15); low > -(1<<27) || high < 1<<28 {
+		t.Errorf("threshold %d, bias %d", low, high)
+	}
+}

@@ -1,0 +1,57 @@
+package codes
+
+import (
+	"math"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// Hubs are near to all points, each at another place of its piece. What lists of
+// pieces before hold stays within what the worker was granted.
+func TestListsOfOtherPiecesAreDropped(t *testing.T) {
+	const n, d, radius, piece = 16384, 64, 1.01, mostTogether * panelColumns
+	rng := pointtest.Rand(1)
+	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(i int) float64 {
+		v := rng.NormFloat64() / math.Sqrt(d) // two of them are mostly sqrt(2) apart
+		if row := i / d; row%piece == row/piece {
+			v *= 1e-3
+		}
+		return v
+	})}
+	workers := par.New(1)
+	defer workers.Close()
+	req := &rows.Request{Points: pointtest.Open(p), Radius: radius, Gamma: 0.5, Memory: 1 << 40, Workers: workers, Kernels: simd.At(simd.Best())}
+	s := newSet(req.Points, nil)
+	sv, err := takeSurvey(t.Context(), n, d, s.row, radius, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.codes, err = sv.projection.encode(t.Context(), s.row, n, req); err != nil {
+		t.Fatal(err)
+	}
+	if s.tiles, err = newTiles(t.Context(), s.codes, nil, false, workers); err != nil {
+		t.Fatal(err)
+	}
+	pass, err := newFilterPass(t.Context(), s, func(int) float64 { return 1 }, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pass.memory.Set(1<<40, 3*rows.EntryBytes, 1)
+	if err := workers.Do(t.Context(), pass.pieceCount(), pass); err != nil {
+		t.Fatal(err)
+	}
+	room, held := pass.rooms[0], 0
+	for i := range room.ind {
+		held += cap(room.ind[i])
+	}
+	// Lists grow to twice what is in them, and one may do so before it is counted.
+	if found := pass.lower()[n-1]; held > 2*(room.granted+listPoints) || int(found) < n/piece/2 {
+		t.Errorf("lists hold %d, granted are %d; %d hubs have found the last point", held, room.granted, found)
+	}
+}

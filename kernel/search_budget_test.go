@@ -1,0 +1,114 @@
+package kernel
+
+import (
+	"errors"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// The memory of a graph is bounded while it grows; one that has no hope is refused
+// before it does.
+func TestSearchWithinBudget(t *testing.T) {
+	p := pointtest.Make("uniform", 20_000, 2, 6)
+	b, radius, err := BandwidthForDegree(t.Context(), p, 60, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	workers := par.New(3)
+	defer workers.Close()
+	for _, workers := range []*par.Workers{nil, workers} {
+		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		peak, nnz := op.Cost().PeakBytes, op.Cost().NNZ
+		if over := peak - searchBytes(p.Rows, 2, &Options{Workers: workers}) - rows.EntryBytes*nnz; over < 0 || over > 9*nnz {
+			t.Errorf("%d bytes for %d weights", peak, nnz)
+		}
+		if _, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: 2 * peak}); err != nil {
+			t.Errorf("with twice what it took: %v", err)
+		}
+		for _, share := range []int64{1, 2, 20} {
+			budget := searchBytes(p.Rows, 2, &Options{Workers: workers}) + rows.EntryBytes*nnz/share - 1
+			_, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Workers: workers, BudgetBytes: budget})
+			var memory *MemoryError
+			if !errors.As(err, &memory) || memory.Budget != budget || memory.Need <= budget || memory.Need > 3*peak {
+				t.Errorf("with %d of %d bytes: %v", budget, peak, err)
+			}
+		}
+	}
+}
+
+// Memory that runs out with the last points of a piece of work is an error like any
+// other.
+func TestMemoryEndsWithAPiece(t *testing.T) {
+	p := blas32.General{Rows: 3, Cols: 1, Stride: 1, Data: []float32{0, 0.6, 1.1}}
+	for budget := searchBytes(3, 1, &Options{}); ; budget += rows.EntryBytes {
+		op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: budget})
+		if err == nil {
+			if op.Cost().PeakBytes > budget {
+				t.Errorf("%d bytes held, budget %d", op.Cost().PeakBytes, budget)
+			}
+			return
+		}
+		var memory *MemoryError
+		if !errors.As(err, &memory) {
+			t.Fatalf("%d bytes: %v", budget, err)
+		}
+	}
+}
+
+// A crowd among many that have no neighbours is not refused for what there would be
+// if all were crowds, wherever it is.
+func TestBudgetForACrowd(t *testing.T) {
+	const n, crowd, stride = 20_000, 500, 300
+	for begin := 0; begin < stride; begin += crowd / cells.ClusterPoints {
+		p := blas32.General{Rows: n, Cols: 1, Stride: 1, Data: pointtest.Fill(n, func(i int) float64 {
+			if at := i - begin; at < 0 || at >= crowd {
+				return 10 * float64(at)
+			}
+			return float64(i-begin) / crowd
+		})}
+		need := rows.EntryBytes * int64(n+crowd*(crowd-1))
+		_, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: 1, BudgetBytes: searchBytes(n, 1, &Options{}) + 3*need})
+		if err != nil {
+			t.Errorf("from %d on: %v", begin, err)
+		}
+	}
+}
+
+// What the cost says is enough, for any number of writers, and more is no worse.
+func TestBudgetOfTheCost(t *testing.T) {
+	p := pointtest.Make("uniform", 6000, 2, 6)
+	b, radius, err := BandwidthForDegree(t.Context(), p, 30, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, count := range []int{1, 3} {
+		workers := par.New(count)
+		defer workers.Close()
+		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
+			o := Options{CutoffRadius: radius, Workers: workers, Layout: layout}
+			cost := csrCost(p.Rows, p.Cols, float64(full.Cost().NNZ), &o).PeakBytes
+			for o.BudgetBytes = cost; o.BudgetBytes < 2*cost; o.BudgetBytes += cost / 16 {
+				op, err := NewCSR(t.Context(), p, b, &o)
+				if err != nil {
+					t.Errorf("%d workers, %v, %d bytes: %v", count, layout, o.BudgetBytes, err)
+				} else if op.Cost().PeakBytes > o.BudgetBytes {
+					t.Errorf("%d workers, %v: %d bytes held, budget %d", count, layout, op.Cost().PeakBytes, o.BudgetBytes)
+				}
+			}
+		}
+	}
+}
