@@ -31,8 +31,8 @@ func TestCalibrationIsCached(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	read := func() Calibration { return cachedCalibration(folder, kernels) }
-	marked := Calibration{Scalar: 128, Vector: 1, Sparse: 1}
+	read := func() calibration { return cachedCalibration(folder, kernels) }
+	marked := calibration{Scalar: 128, Vector: 1, Sparse: 1}
 	mark := func(version, level string) string {
 		return `{"version":` + version + `,"cpu":` + cpuOf(t, data) + `,"level":"` + level + `","factors":{"scalar":128,"vector":1,"sparse":1}}`
 	}

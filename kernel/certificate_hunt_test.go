@@ -90,7 +90,7 @@ func mustInspect(p blas32.General) *rows.Points {
 func (c *huntCase) build(t *testing.T, name string) Operator {
 	t.Helper()
 	op, err := Build(t.Context(), c.p, Sigma(c.sigma), &Options{
-		Operator: name, Tolerance: c.tolerance, Isolated: c.policy, Calibration: new(Calibration), BudgetBytes: 1 << 30,
+		Operator: name, Tolerance: c.tolerance, Isolated: c.policy, calibration: new(calibration), BudgetBytes: 1 << 30,
 	})
 	if errors.Is(err, ErrTolerance) || errors.Is(err, ErrOperator) || errors.Is(err, ErrMemory) {
 		return nil
@@ -246,7 +246,7 @@ func (c *huntCase) hunt(t *testing.T, name string, tally *huntTally) float64 {
 	if op == nil {
 		return -1
 	}
-	if poly, ok := op.(*Poly); ok && float64(poly.terms())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
+	if poly, ok := op.(*poly); ok && float64(poly.terms())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
 		return -1 // forced, it would take longer than all the others
 	}
 	ratio := c.ratio(t, op)
