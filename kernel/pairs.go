@@ -52,53 +52,13 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 	}
 	op := &pairs{}
 	op.begin("pairs", o)
-	radius = min(radius, maxRadius(b))
-	complete := radius >= p.Farthest()
-	if complete {
-		radius, op.radius = p.Farthest(), math.Inf(1)
-	} else {
-		op.radius = radius
-	}
-	held := searchBytes(p.N, p.D, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
-	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
-	}
-	cl, err := cells.NewList(ctx, p, radius, o.Workers)
+	g, counts, err := op.search(ctx, p, b, radius, o)
 	if err != nil {
-		return nil, buildError("pairs", err)
-	}
-	if op.list, err = newPairList(ctx, cl, b, o.BudgetBytes-held, o); err != nil {
-		return nil, buildError("pairs", err)
-	}
-	sums, counts, err := op.list.weigh(ctx, o)
-	if err != nil {
-		return nil, buildError("pairs", err)
-	}
-	g := &graph{
-		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + op.list.bytes(), Distance: cl.Dist2},
-		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
-	}
-	if complete {
-		g.Tails = make([]float64, cl.N)
-	} else if g.Tails, err = cl.Tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
-		return nil, buildError("pairs", err)
-	}
-	cl.ForgetCells()
-	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("pairs", err)
 	}
 	if o.Isolated == Repair {
-		repaired, err := g.repair(ctx, b, &op.truncated, o)
-		if err != nil {
+		if g, err = op.repair(ctx, g, b, p.N, o); err != nil {
 			return nil, buildError("pairs: repair", err)
-		}
-		if repaired != g {
-			op.list.added = repaired.Weights
-			g = repaired
-			g.Sums = sums
-			if err := op.adopt(ctx, g, p.N); err != nil {
-				return nil, buildError("pairs: repair", err)
-			}
 		}
 	}
 	if err := op.checkPolicy(o); err != nil {
@@ -110,6 +70,52 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 	op.cost = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
 	op.cost.PeakBytes, op.cost.ResidentBytes = g.Peak, op.list.resident()+int64(p.N)*(8+4+4+4)
 	return op, nil
+}
+
+// search lists the pairs within the radius, and takes over their graph. It returns that
+// and how many neighbours each distinct point has.
+func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (g *graph, counts []uint32, err error) {
+	radius = min(radius, maxRadius(b))
+	complete := radius >= p.Farthest()
+	if op.radius = radius; complete {
+		radius, op.radius = p.Farthest(), math.Inf(1)
+	}
+	held := searchBytes(p.N, p.D, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
+	if held > o.BudgetBytes {
+		return nil, nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
+	}
+	cl, err := cells.NewList(ctx, p, radius, o.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if op.list, err = newPairList(ctx, cl, b, o.BudgetBytes-held, o); err != nil {
+		return nil, nil, err
+	}
+	sums, counts, err := op.list.weigh(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	g = &graph{
+		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + op.list.bytes(), Distance: cl.Dist2},
+		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
+	}
+	if complete {
+		g.Tails = make([]float64, cl.N)
+	} else if g.Tails, err = cl.Tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
+		return nil, nil, err
+	}
+	cl.ForgetCells()
+	return g, counts, op.adopt(ctx, g, p.N)
+}
+
+// repair adds the weights that rows of g need, and returns the graph that has them.
+func (op *pairs) repair(ctx context.Context, g *graph, b Bandwidth, n int, o *Options) (*graph, error) {
+	repaired, err := g.repair(ctx, b, &op.truncated, o)
+	if err != nil || repaired == g {
+		return g, err
+	}
+	op.list.added, repaired.Sums = repaired.Weights, g.Sums
+	return repaired, op.adopt(ctx, repaired, n)
 }
 
 // adopt takes over a graph.
