@@ -9,7 +9,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
-	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // An Eigenmap is the outcome of Converge.
@@ -62,12 +61,12 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 	if err != nil {
 		return nil, err
 	}
-	p, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
+	_, opened, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	op, err := kernel.Build(ctx, p, s.Bandwidth, graphOptions)
+	op, err := opened.Build(ctx, s.Bandwidth, graphOptions)
 	if err != nil {
 		return nil, err
 	}

@@ -168,7 +168,7 @@ func (e *Engine) embed(ctx context.Context, features blas32.General, labels []in
 	if err != nil {
 		return nil, err
 	}
-	p, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
+	p, opened, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (e *Engine) embed(ctx context.Context, features blas32.General, labels []in
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
 	}
-	return pipeline.Embed(ctx, p, s.Bandwidth, graphOptions, x, step, run)
+	return pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, x, step, run)
 }
 
 // step returns the step for n rows with labels, which may be nil.
@@ -218,11 +218,11 @@ func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Se
 	if err != nil {
 		return nil, err
 	}
-	p, graphOptions, own, err := e.prepare(ctx, features, nil, &s)
+	_, opened, graphOptions, own, err := e.prepare(ctx, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
-	candidates, err := kernel.Plan(ctx, p, s.Bandwidth, graphOptions)
+	candidates, err := opened.Plan(ctx, s.Bandwidth, graphOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -233,10 +233,10 @@ func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Se
 	return &Plan{Bandwidth: s.Bandwidth, Candidates: candidates}, nil
 }
 
-// prepare returns the points of the graph, fills in the bandwidth, and leaves
+// prepare returns the points of the graph, as they are and opened, fills in the bandwidth, and leaves
 // the kernel what the iterates and the copy of the features, which it counts in
 // own bytes, do not take.
-func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, o *kernel.Options, own int64, err error) {
+func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, own int64, err error) {
 	o = &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
 		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration, Progress: e.report(),
@@ -248,17 +248,20 @@ func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *k
 		bytes += n * d * 4
 	}
 	if o.BudgetBytes, err = pipeline.Reserve(e.budget(), bytes, fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)); err != nil {
-		return p, nil, 0, err
+		return p, nil, nil, 0, err
 	}
 	p = features
 	if s.NormalizeRows {
 		p = blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
 		if err := points.NormalizeRows(p, features); err != nil {
-			return p, nil, 0, err
+			return p, nil, nil, 0, err
 		}
 	}
-	s.Bandwidth, err = s.graph().Settle(ctx, p, o)
-	return p, o, int64(bytes), err
+	if opened, err = kernel.Open(p, o); err != nil {
+		return p, nil, nil, 0, err
+	}
+	s.Bandwidth, err = s.graph().Settle(ctx, opened, o)
+	return p, opened, o, int64(bytes), err
 }
 
 // start returns a fresh copy of the iterate the run begins with.

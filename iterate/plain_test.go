@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -17,9 +18,16 @@ func plainStep(ctx context.Context, op kernel.Operator, dst, x blas32.General, s
 	if err := op.Apply(ctx, wx, x); err != nil {
 		return 0, err
 	}
-	lx := newMatrix(x.Rows, x.Cols) // L_Y x
+	wide := blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols}
+	for i := range x.Rows {
+		for _, v := range row(x, i) {
+			wide.Data = append(wide.Data, float64(v))
+		}
+	}
+	lx := wide // L_Y x
+	lx.Data = make([]float64, len(wide.Data))
 	if step.Labels != nil {
-		if err := step.Labels.LaplacianTo(lx, x); err != nil {
+		if err := step.Labels.LaplacianTo64(lx, wide); err != nil {
 			return 0, err
 		}
 	}
@@ -34,7 +42,7 @@ func plainStep(ctx context.Context, op kernel.Operator, dst, x blas32.General, s
 	objective := 0.0
 	for i, d := range op.Degrees() {
 		for c, v := range row(x, i) {
-			value, label := float64(v), float64(row(lx, i)[c])
+			value, label := float64(v), lx.Data[i*lx.Stride+c]
 			spring := d*value - float64(row(wx, i)[c]) // (L_X x)_i
 			diagonal, gradient := d, spring-step.Coefficient*label
 			if step.Form == kernel.Attract {

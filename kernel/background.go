@@ -5,16 +5,12 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Background is the Gaussian kernel of unit rows within a radius and one
+// background is the Gaussian kernel of unit rows within a radius and one
 // constant weight beyond it:
 //
 //	w_ij = exp(-Gamma |x_i - x_j|^2)  if |x_i - x_j| <= radius,   else weight,
@@ -33,16 +29,12 @@ import (
 //
 // Whether a pair is within the radius, and its weight, are symmetric functions
 // of its two rows alone: no bit of them depends on where the rows stand.
-type Background struct {
+type background struct {
+	wideBase
 	ptr      []uint64
 	ind      []uint32 // in the order of the rounds of the search
 	val      []float64
 	constant float64
-	bounds   []int // chunks of rows
-	degrees  []float64
-	cert     Certificate
-	cost     Cost
-	workers  *par.Workers
 }
 
 // NewBackground builds the operator. The radius is in (0, 2] and the weight in
@@ -52,7 +44,11 @@ type Background struct {
 // and once to fill, so the memory is known before it is taken; how much it is,
 // and so the numbers of a *MemoryError, depend on the data. The rows are not
 // needed afterwards.
-func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (*Background, error) {
+func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (Operator64, error) {
+	return orNil[Operator64](newBackground(ctx, rows, b, radius, weight, opt))
+}
+
+func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (*background, error) {
 	unit, o, err := rows.open(b, opt)
 	if err != nil {
 		return nil, err
@@ -67,12 +63,15 @@ func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	if !(weight >= unit.low*(1-1e-12) && weight <= edge*(1+1e-12)) {
 		return nil, fmt.Errorf("kernel: build background: %w: weight %g, want one in [%g, %g]", ErrBackground, weight, unit.low, edge)
 	}
-	n, d := rows.N(), rows.Dim()
+	n, d := rows.N(), rows.dim()
 	held := backgroundBytes(n, d, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build background", Need: held, Budget: o.BudgetBytes}
 	}
-	op := &Background{constant: weight, bounds: chunkBounds(n, chunkRows), workers: o.Workers}
+	op := &background{constant: weight}
+	op.base, op.bounds = newBase("background", o), chunkBounds(n, chunkRows)
+	op.pass32 = func(p *product[float32]) pass[float32] { return newBackgroundPass(op, p) }
+	op.pass64 = func(p *product[float64]) pass[float64] { return newBackgroundPass(op, p) }
 	search, err := newBackgroundSearch(ctx, rows, unit, radius, weight, o)
 	if err != nil {
 		return nil, buildError("background", err)
@@ -95,9 +94,12 @@ func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	return op, nil
 }
 
-// certify sets the degrees, and the certificate relative to the full kernel: a
-// weight beyond the radius is off by at most gap.
-func (op *Background) certify(gap, entryRel float64) {
+// certify sets the degrees, and the certificate relative to the full kernel: a weight
+// beyond the radius is off by at most gap, the larger of exp(-Gamma radius^2) - weight and
+// weight - exp(-4 Gamma). The certificate depends on the data, like every certificate: it
+// says what the background costs, not what one record can change. Taken as a kernel of
+// its own, the background is exact but for EntryRel and Rounding.
+func (op *background) certify(gap, entryRel float64) {
 	n, longest := len(op.ptr)-1, 0
 	op.degrees = make([]float64, n)
 	eta := make([]float64, n)
@@ -124,7 +126,7 @@ func (op *Background) certify(gap, entryRel float64) {
 	op.cert.setRows(eta)
 }
 
-func (op *Background) row(i int) (ind []uint32, val []float64) {
+func (op *background) row(i int) (ind []uint32, val []float64) {
 	lo, hi := op.ptr[i], op.ptr[i+1]
 	return op.ind[lo:hi], op.val[lo:hi]
 }
@@ -154,150 +156,58 @@ func backgroundCost(n, d int, nnz float64, o *Options) Cost {
 	}
 }
 
-// Name returns "background".
-func (op *Background) Name() string { return "background" }
-
-// N returns the number of rows.
-func (op *Background) N() int { return len(op.degrees) }
-
-// Order returns nil: rows are in the order given.
-func (op *Background) Order() []uint32 { return nil }
-
-// Degrees returns W 1.
-func (op *Background) Degrees() []float64 { return op.degrees }
-
-// Certificate bounds the distance to the full kernel: each weight beyond the
-// radius is off by at most the larger of exp(-Gamma radius^2) - weight and
-// weight - exp(-4 Gamma). It depends on the data, like every certificate: it
-// says what the background costs, not what one record can change. Taken as a
-// kernel of its own, the background is exact but for EntryRel and Rounding.
-func (op *Background) Certificate() Certificate { return op.cert }
-
-// Cost returns what the operator takes.
-func (op *Background) Cost() Cost { return op.cost }
-
 // Close releases the weights.
-func (op *Background) Close() error {
-	*op = Background{}
-	return nil
-}
+func (op *background) Close() error { return release(op) }
 
-// Apply sets dst = W x.
-func (op *Background) Apply(ctx context.Context, dst, x blas32.General) error {
-	return backgroundApply(ctx, op, rows.View32(dst), rows.View32(x))
-}
-
-// Apply64 sets dst = W x in float64 throughout.
-func (op *Background) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return backgroundApply(ctx, op, rows.View64(dst), rows.View64(x))
-}
-
-// Step sets dst to the iterate after x.
-func (op *Background) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	return backgroundStep(ctx, op, rows.View32(dst), rows.View32(x), s, st)
-}
-
-// Step64 sets dst to the iterate after x in float64 throughout.
-func (op *Background) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return backgroundStep(ctx, op, rows.View64(dst), rows.View64(x), s, st)
-}
-
-func backgroundApply[T rows.Float](ctx context.Context, op *Background, dst, x rows.View[T]) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := checkFinite("x", x); err != nil {
-		return err
-	}
-	return newBackgroundPass[T](op, x.Cols).run(ctx, dst, x, nil)
-}
-
-func backgroundStep[T rows.Float](ctx context.Context, op *Background, dst, x rows.View[T], s *Step, st *Stats) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
-		return err
-	}
-	pass, ok := st.operator.(*backgroundPass[T])
-	if !ok || pass.op != op || pass.k != x.Cols {
-		pass = newBackgroundPass[T](op, x.Cols)
-		st.operator = pass
-	}
-	if err := pass.run(ctx, dst, x, st); err != nil {
-		return err
-	}
-	st.end()
-	return nil
-}
-
-// backgroundPass is the state of one product; it is reused from step to step.
+// backgroundPass is the pass of background: the sums of x by chunk, and then the rows.
 type backgroundPass[T rows.Float] struct {
-	op      *Background
-	k       int
-	dst, x  rows.View[T]
-	stats   *Stats    // nil: dst = W x
-	rows    []float64 // a row of k for each worker
+	*product[T]
+	op      *background
+	wx      []float64 // a row of k for each worker
 	partial []float64 // sums of x by chunk, chunks x k
 	total   []float64 // their sum
-	adding  bool      // first half: fill partial
 }
 
-func newBackgroundPass[T rows.Float](op *Background, k int) *backgroundPass[T] {
+func newBackgroundPass[T rows.Float](op *background, p *product[T]) *backgroundPass[T] {
 	return &backgroundPass[T]{
-		op: op, k: k, rows: make([]float64, op.workers.Count()*k),
-		partial: make([]float64, (len(op.bounds)-1)*k), total: make([]float64, k),
+		product: p, op: op, wx: make([]float64, op.workers.Count()*p.k),
+		partial: make([]float64, (len(op.bounds)-1)*p.k), total: make([]float64, p.k),
 	}
 }
 
-func (pass *backgroundPass[T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
-	pass.dst, pass.x, pass.stats = dst, x, st
-	chunks := len(pass.op.bounds) - 1
-	pass.adding = true
-	err := pass.op.workers.Do(ctx, chunks, pass)
-	pass.adding = false
-	if err == nil {
-		clear(pass.total)
-		for i, v := range pass.partial {
-			pass.total[i%pass.k] += v
-		}
-		err = pass.op.workers.Do(ctx, chunks, pass)
+// prepare sums x.
+func (pass *backgroundPass[T]) prepare(ctx context.Context) error {
+	if err := pass.op.workers.Do(ctx, len(pass.op.bounds)-1, pass); err != nil {
+		return err
 	}
-	pass.dst, pass.x, pass.stats = rows.View[T]{}, rows.View[T]{}, nil
-	if err != nil {
-		return fmt.Errorf("kernel: background: %w", err)
+	clear(pass.total)
+	for i, v := range pass.partial {
+		pass.total[i%pass.k] += v
 	}
 	return nil
 }
 
-// Run does one chunk of rows.
-func (pass *backgroundPass[T]) Run(worker, chunk int) {
-	op, k := pass.op, pass.k
-	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
-	if pass.adding {
-		sum := pass.partial[chunk*k:][:k]
-		clear(sum)
-		for i := lo; i < hi; i++ {
-			for c, v := range pass.x.Row(i) {
-				sum[c] += float64(v)
-			}
+// Run sums one chunk of x.
+func (pass *backgroundPass[T]) Run(_, chunk int) {
+	sum := pass.partial[chunk*pass.k:][:pass.k]
+	clear(sum)
+	for i := pass.op.bounds[chunk]; i < pass.op.bounds[chunk+1]; i++ {
+		for c, v := range pass.x.Row(i) {
+			sum[c] += float64(v)
 		}
-		return
 	}
-	wx := pass.rows[worker*k:][:k]
-	for i := lo; i < hi; i++ {
+}
+
+// rows makes the rows of a chunk.
+func (pass *backgroundPass[T]) rows(worker, chunk int) {
+	op, k := pass.op, pass.k
+	wx := pass.wx[worker*k:][:k]
+	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {
 		ind, val := op.row(i)
 		sparse.MulRow(wx, ind, val, pass.x.Data, pass.x.Stride)
 		for c, v := range pass.x.Row(i) {
 			wx[c] += float64(op.constant * (pass.total[c] - float64(v)))
 		}
-		if pass.stats != nil {
-			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.Row(i), pass.dst.Row(i))
-			continue
-		}
-		out := pass.dst.Row(i)
-		for c, v := range wx {
-			out[c] = T(v)
-		}
+		pass.put(chunk, i, wx)
 	}
 }

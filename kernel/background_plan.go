@@ -85,7 +85,7 @@ func buildBackground(ctx context.Context, p *rows.Points, b Bandwidth, c *Candid
 	left := *o
 	left.BudgetBytes -= 8 * int64(p.N) * int64(p.D)
 	constant, _ := backgroundWeight(b, c.Radius)
-	op, err := NewBackground(ctx, rows, b, c.Radius, constant, &left)
+	op, err := newBackground(ctx, rows, b, c.Radius, constant, &left)
 	if err != nil {
 		return nil, err
 	}

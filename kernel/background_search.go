@@ -43,7 +43,7 @@ func newBackgroundSearch(ctx context.Context, unitRows *UnitRows, unit *unitWeig
 	if s.radius2 < 4 {
 		// The room's distance is off by at most (4 d + 8) 2^-53 (entryRel) and the
 		// distance by differences, which decides, by (d + 2) 2^-53 of at most 4.
-		s.limit = s.radius2 + float64(8*unitRows.Dim()+32)*0x1p-53
+		s.limit = s.radius2 + float64(8*unitRows.dim()+32)*0x1p-53
 	}
 	return s, nil
 }
@@ -64,7 +64,7 @@ func (s *backgroundSearch) allocate(held int64, o *Options) (ptr []uint64, err e
 	if need > o.BudgetBytes || nnz > math.MaxInt/backgroundEntry {
 		return nil, &MemoryError{
 			What: "build background", Need: need, Budget: o.BudgetBytes,
-			Instead: "a smaller radius stores fewer; the operator dense stores none",
+			instead: "a smaller radius stores fewer; the operator dense stores none",
 		}
 	}
 	s.next = slices.Clone(ptr[:len(ptr)-1])

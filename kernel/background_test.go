@@ -74,7 +74,7 @@ func TestBackgroundEqualsTheDefinition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 60, unitDims)
 		b, radius, weight := drawBackground(t, r)
-		op, err := NewBackground(t.Context(), r, b, radius, weight, nil)
+		op, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -152,7 +152,7 @@ func TestBackgroundOfManyRows(t *testing.T) {
 		const n = 1100
 		r := unitRows(t, makeUnit("clustered", n, d, 600, 8))
 		b, radius, weight := Sigma(.4), 1.05, .001
-		op, err := NewBackground(t.Context(), r, b, radius, weight, nil)
+		op, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -184,7 +184,7 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawUnit(t, 300, []int{2, 9, 30})
 		b, radius, weight := drawBackground(t, r)
-		n, d := r.N(), r.Dim()
+		n, d := r.N(), r.dim()
 		order := pointtest.Rand(rapid.Uint64().Draw(t, "order")).Perm(n)
 		moved := &UnitRows{null: -1, rows: rows.NewView(n, d, d, make([]float64, n*d))}
 		for i, from := range order {
@@ -193,11 +193,11 @@ func TestBackgroundIsAFunctionOfPairs(t *testing.T) {
 				moved.null = i
 			}
 		}
-		given, err := NewBackground(t.Context(), r, b, radius, weight, nil)
+		given, err := as[*background](NewBackground(t.Context(), r, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		permuted, err := NewBackground(t.Context(), moved, b, radius, weight, nil)
+		permuted, err := as[*background](NewBackground(t.Context(), moved, b, radius, weight, nil))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -240,7 +240,7 @@ func TestBackgroundRefused(t *testing.T) {
 		{"radius NaN", math.NaN(), .5, ErrBackground},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			op, err := NewBackground(t.Context(), r, b, c.radius, c.weight, nil)
+			op, err := as[*background](NewBackground(t.Context(), r, b, c.radius, c.weight, nil))
 			if !errors.Is(err, c.want) || (op == nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
@@ -259,7 +259,7 @@ func TestBackgroundRefused(t *testing.T) {
 func TestBackgroundBudget(t *testing.T) {
 	r := unitRows(t, makeUnit("random", 400, 12, -1, 1))
 	b := Sigma(1)
-	op, err := NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil)
+	op, err := as[*background](NewBackground(t.Context(), r, b, 1.5, b.Weight(4), nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // DegreeCutoff is the weight at which BandwidthForDegree cuts the graph by
@@ -17,15 +15,12 @@ const DegreeCutoff = 1e-3
 // distances of a sample of rows, and the radius that goes with it. A fixed
 // sigma is a poor control: on unit features the way from "every row isolated"
 // to "every pair a neighbour" is a factor of two of sigma.
-func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
+func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}
-	pts, err := points32(p, o.Kernels, o.Workers)
-	if err != nil {
-		return Bandwidth{}, 0, err
-	}
+	pts := p.rows
 	if cutoff == 0 {
 		cutoff = DegreeCutoff
 	}
@@ -38,7 +33,7 @@ func BandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff fl
 	if !(degree > 0) || degree > float64(pts.N-1) {
 		return Bandwidth{}, 0, fmt.Errorf("kernel: %w: mean degree %g, want more than 0 and at most %d, the number of other points", ErrOption, degree, pts.N-1)
 	}
-	pr, err := takeProfile(ctx, pts, o)
+	pr, err := p.profile(ctx, o)
 	if err != nil {
 		return Bandwidth{}, 0, err
 	}

@@ -39,13 +39,13 @@ func BenchmarkBuildCSR(b *testing.B) {
 		for _, kind := range []string{"uniform", "clustered"} {
 			b.Run(fmt.Sprintf("n=100000/d=%d/kind=%s", d, kind), func(b *testing.B) {
 				p := pointtest.Make(kind, 100_000, d, 1)
-				sigma, radius, err := BandwidthForDegree(b.Context(), p, 32, 0, nil)
+				sigma, radius, err := bandwidthForDegree(b.Context(), p, 32, 0, nil)
 				if err != nil {
 					b.Fatal(err)
 				}
 				nnz := 0
 				for b.Loop() {
-					op, err := NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius})
+					op, err := as[*csr](NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius}))
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -62,11 +62,11 @@ func BenchmarkStepCSR(b *testing.B) {
 	workers := par.New(1)
 	defer workers.Close()
 	p := pointtest.Make("uniform", 200_000, 2, 1)
-	sigma, radius, err := BandwidthForDegree(b.Context(), p, 32, 0, nil)
+	sigma, radius, err := bandwidthForDegree(b.Context(), p, 32, 0, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	op, err := NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers})
+	op, err := as[*csr](NewCSR(b.Context(), p, sigma, &Options{CutoffRadius: radius, Workers: workers}))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func BenchmarkProfile(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d/d=%d", c.n, c.d), func(b *testing.B) {
 			p := pointtest.Make("uniform", c.n, c.d, 1)
 			for b.Loop() {
-				if _, err := Plan(b.Context(), blas32.General(p), Sigma(0.01), nil); err != nil {
+				if _, err := planOf(b.Context(), blas32.General(p), Sigma(0.01), nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -116,11 +116,11 @@ func BenchmarkStepPairs(b *testing.B) {
 	}{{100_000, 2, 32}, {100_000, 2, 128}, {30_000, 2, 1000}, {20_000, 2, 10_000}, {100_000, 3, 32}, {100_000, 3, 128}, {30_000, 3, 1000}, {20_000, 5, 100}, {10_000, 8, 1000}, {100_000, 1, 100}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/nnz=%g", c.n, c.d, c.neighbours), func(b *testing.B) {
 			p := pointtest.Make("uniform", c.n, c.d, 1)
-			bandwidth, radius, err := BandwidthForDegree(b.Context(), p, c.neighbours, 0, nil)
+			bandwidth, radius, err := bandwidthForDegree(b.Context(), p, c.neighbours, 0, nil)
 			if err != nil {
 				b.Fatal(err)
 			}
-			op, err := NewPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius})
+			op, err := as[*pairs](NewPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius}))
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -134,7 +134,7 @@ func BenchmarkStepPairs(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			nnz, tested := op.Neighbours()*float64(c.n), op.list.tested()
+			nnz, tested := op.MeanNeighbours()*float64(c.n), op.list.tested()
 			ns := float64(b.Elapsed().Nanoseconds()) / float64(b.N)
 			b.ReportMetric(ns/nnz, "ns/nnz")
 			b.ReportMetric(ns/tested, "ns/test")
@@ -150,7 +150,7 @@ func BenchmarkPolyStep(b *testing.B) {
 		sigma float64
 	}{{200_000, 64, 6}, {50_000, 512, 6}, {20_000, 64, 2}} {
 		b.Run(fmt.Sprintf("n=%d/d=%d/sigma=%g", c.n, c.d, c.sigma), func(b *testing.B) {
-			op, err := NewPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3})
+			op, err := as[*poly](NewPoly(b.Context(), clusteredUnitRows(c.n, c.d, 20), Sigma(c.sigma), &Options{Tolerance: 1e-3}))
 			if err != nil {
 				b.Fatal(err)
 			}

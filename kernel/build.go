@@ -12,23 +12,33 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
+// Build opens points and builds an operator of them; see Points.Build.
+func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
+	pts, err := Open(p, opt)
+	if err != nil {
+		return nil, err
+	}
+	return pts.Build(ctx, b, opt)
+}
+
 // Build builds the first operator Plan lists that meets the tolerance once it is
 // built, or the one Options.Operator names. Where the certificate of an operator misses
 // the tolerance on more than a few rows, or its memory exceeds the budget, the next
 // one is built. A *ToleranceError or *MemoryError says that none can serve.
-func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
-	pts, o, err := open(p, b, opt)
+func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator, error) {
+	o, err := p.options(b, opt)
 	if err != nil {
 		return nil, err
 	}
+	pts := p.rows
 	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
 		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
 		if errors.Is(err, ErrMemory) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
-			return buildOr(newPairs(ctx, pts, b, o.CutoffRadius, o))
+			return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o))
 		}
-		return buildOr(op, err)
+		return orNil[Operator](op, err)
 	}
 	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
 		// Where a polynomial of degree 1 does, nothing else comes near it, and the
@@ -36,11 +46,11 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 		poly, err := planPoly(ctx, pts, b, o)
 		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
 			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil {
-				return buildOr(op, err)
+				return orNil[Operator](op, err)
 			}
 		}
 	}
-	candidates, err := plan(ctx, pts, b, o)
+	candidates, err := p.plan(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +59,6 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 
 // surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
 const surveyedAtOnce = 1 << 16
-
-// buildOr returns an operator that is nil if there is an error.
-func buildOr[T Operator](op T, err error) (Operator, error) {
-	if err != nil {
-		return nil, err
-	}
-	return op, nil
-}
 
 // build builds the first candidate that keeps what it promised.
 func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candidate, o *Options) (Operator, error) {
@@ -114,7 +116,7 @@ func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	if cert.Row == nil {
 		return cert.RowMax > tolerance, cert.RowMax
 	}
-	if grid, ok := op.(*Grid); ok && float64(grid.cert.Isolated) > missedShare*float64(grid.N()) {
+	if _, ok := op.(*grid); ok && float64(cert.Isolated) > missedShare*float64(op.N()) {
 		return true, math.Inf(1) // it has cut them off, they have neighbours
 	}
 	least := underflowDegree(op.N(), tolerance)
@@ -155,14 +157,14 @@ func infeasible(candidates []Candidate, o *Options) error {
 	case least != nil:
 		e := &MemoryError{What: "build " + least.Name, Need: least.Cost.PeakBytes, Budget: o.BudgetBytes}
 		if least.Name == "csr" {
-			e.Instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
+			e.instead = "a smaller sigma or cutoff or a larger tolerance stores fewer weights"
 			if !o.fixed() {
-				e.Instead += "; the operator dense stores none"
+				e.instead += "; the operator dense stores none"
 			}
 		}
 		return e
 	case closest != nil:
-		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, Seconds: closest.Seconds, Bytes: closest.Cost.PeakBytes}
+		return &ToleranceError{Tolerance: o.Tolerance, Eta: closest.Eta, Operator: closest.Name, seconds: closest.Seconds, bytes: closest.Cost.PeakBytes}
 	}
 	for _, c := range candidates {
 		if o.Operator == "" || o.Operator == c.Name {

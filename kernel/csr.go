@@ -10,13 +10,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// CSR is the Gaussian kernel truncated at a radius, weights stored as float32.
+// csr is the Gaussian kernel truncated at a radius, weights stored as float32.
 // Any number of equal points costs O(n): they share one row of weights.
-type CSR struct {
+type csr struct {
 	truncated
 	weights *sparse.CSR  // between distinct points
 	slabs   []*rows.Slab // their memory, where others can use it afterwards
-	stats   SearchStats
+	found   rows.Stats   // what the search left
 }
 
 // SearchStats say what the filters of a search in many dimensions left. A search for
@@ -24,10 +24,8 @@ type CSR struct {
 // What it looks at twice counts twice, and points it begins with are not among those
 // measured.
 type SearchStats struct {
-	// Depth is the number of places of a code, Tiles the number of tiles, and Balls
-	// whether there were balls around them.
-	Depth, Tiles int
-	Balls        bool
+	// Depth is the number of places of a code.
+	Depth int
 	// Pairs of distinct points; those whose codes were compared, because they were
 	// near to a ball; those whose distance was measured, because their codes were
 	// near; and those within the radius.
@@ -54,19 +52,19 @@ func (s *storedReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32,
 func (s *storedReader) row(i int) ([]uint32, []float32) { return s.Row(i, &s.buffer) }
 
 // NewCSR builds the truncated operator. The points are not needed afterwards.
-func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*CSR, error) {
+func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	radius, err := cutoffRadius(ctx, pts, b, o)
+	radius, err := pts.cutoffRadius(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
-	return newCSR(ctx, pts, b, radius, o)
+	return orNil[Truncated](newCSR(ctx, pts.rows, b, radius, o))
 }
 
-func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*CSR, error) {
+func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*csr, error) {
 	var g *graph
 	var err error
 	if o.Neighbours > 0 && p.N > 1 {
@@ -77,7 +75,9 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 	if err != nil {
 		return nil, buildError("csr", err)
 	}
-	op := &CSR{truncated: truncated{name: "csr", workers: o.Workers, kernels: o.Kernels, radius: g.radius}, stats: SearchStats(g.Stats)}
+	op := &csr{found: g.Stats}
+	op.begin("csr", o)
+	op.radius = g.radius
 	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("csr", err)
 	}
@@ -104,7 +104,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 }
 
 // adopt takes over a graph.
-func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
+func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.slabs = g.Weights, g.Slabs
 	g.rows = storedRows{g.Weights, op.kernels}
 	// simd.MulSparse and the rounding of its result.
@@ -117,23 +117,22 @@ func (op *CSR) adopt(ctx context.Context, g *graph, n int) error {
 	})
 }
 
-// Name returns "csr".
-func (op *CSR) Name() string { return "csr" }
-
 // Search returns what the filters of a search by codes left, in more than 8 dimensions
 // or for nearest neighbours; elsewhere it has nothing but zeros.
-func (op *CSR) Search() SearchStats { return op.stats }
-
-// Close releases the weights, whose memory may be that of another graph at once.
-func (op *CSR) Close() error {
-	rows.Reuse(op.slabs)
-	*op = CSR{}
-	return nil
+func (op *csr) Search() SearchStats {
+	s := &op.found
+	return SearchStats{Depth: s.Depth, Pairs: s.Pairs, Compared: s.Compared, Measured: s.Measured, Found: s.Found}
 }
 
-// Neighbours returns the mean number of neighbours of a point, equal points
+// Close releases the weights, whose memory may be that of another graph at once.
+func (op *csr) Close() error {
+	rows.Reuse(op.slabs)
+	return release(op)
+}
+
+// MeanNeighbours returns the mean number of neighbours of a point, equal points
 // included.
-func (op *CSR) Neighbours() float64 {
+func (op *csr) MeanNeighbours() float64 {
 	if op.group == nil {
 		return float64(op.weights.NNZ()) / float64(op.N())
 	}

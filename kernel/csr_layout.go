@@ -17,7 +17,7 @@ func (o *Options) exact() sparse.Layout {
 
 // halve stores the weights of g in 16 bits if that is asked for. What rounding
 // can take from a row is bounded as the weights left out are.
-func (op *CSR) halve(ctx context.Context, g *graph, n int, o *Options) error {
+func (op *csr) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	if o.Layout != sparse.Compact16 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (op *CSR) halve(ctx context.Context, g *graph, n int, o *Options) error {
 }
 
 // neighboursOf returns how many points have a weight with distinct point i.
-func (op *CSR) neighboursOf(i int, buffer *sparse.RowBuffer) float64 {
+func (op *csr) neighboursOf(i int, buffer *sparse.RowBuffer) float64 {
 	if op.group == nil {
 		return float64(op.weights.RowLen(i))
 	}

@@ -18,8 +18,8 @@ func TestLayoutsOfWeights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := func(layout sparse.Layout) *CSR {
-		op, err := NewCSR(ctx, p, Sigma(0.02), &Options{Layout: layout, Tolerance: 1e-2})
+	build := func(layout sparse.Layout) *csr {
+		op, err := as[*csr](NewCSR(ctx, p, Sigma(0.02), &Options{Layout: layout, Tolerance: 1e-2}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestPeakOfLayouts(t *testing.T) {
 	const radius = 0.2
 	peaks := map[sparse.Layout]int64{}
 	for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact, sparse.Compact16} {
-		op, err := NewCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius})
+		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius/3), &Options{Layout: layout, CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}

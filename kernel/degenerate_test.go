@@ -68,7 +68,7 @@ func TestDegenerateInput(t *testing.T) {
 				"NewGrid": func() error { _, err := NewGrid(t.Context(), c.p, c.b, c.opt); return err },
 			}
 			if c.want != ErrMemory { // a plan says what does not fit and is no failure
-				build["Plan"] = func() error { _, err := Plan(t.Context(), c.p, c.b, c.opt); return err }
+				build["Plan"] = func() error { _, err := planOf(t.Context(), c.p, c.b, c.opt); return err }
 			}
 			for name, f := range build {
 				if err := f(); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
@@ -125,7 +125,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 	p := pointtest.Make("uniform", 100, 2, 3)
 	p.Data[0], p.Data[1] = 7, 0.5
 	opt := &Options{CutoffRadius: 2, Tolerance: 1e-3}
-	kept, err := NewCSR(t.Context(), p, Sigma(1), opt)
+	kept, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestRepairReachesOutTheCutoff(t *testing.T) {
 		t.Fatalf("%d isolated rows before the repair, want 1", kept.Certificate().Isolated)
 	}
 	opt.Isolated = Repair
-	op, err := NewCSR(t.Context(), p, Sigma(1), opt)
+	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 	if kept.Certificate().RowMax <= 1e-3 {
 		t.Fatal("the test wants rows that miss the tolerance")
 	}
-	op, err := NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair})
+	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.5), &Options{Tolerance: 1e-3, Isolated: Repair}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestRepairMeetsTheTolerance(t *testing.T) {
 func TestCompleteGraph(t *testing.T) {
 	for _, d := range []int{2, 12} {
 		p := pointtest.Make("uniform", 300, d, 1)
-		op, err := NewCSR(t.Context(), p, Sigma(5), nil)
+		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(5), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -252,7 +252,7 @@ func TestBadCalls(t *testing.T) {
 			t.Errorf("err = %v", err)
 		}
 	}
-	if _, err := Plan(t.Context(), p, Sigma(1), &Options{Operator: "magic"}); !errors.Is(err, ErrOperator) {
+	if _, err := planOf(t.Context(), p, Sigma(1), &Options{Operator: "magic"}); !errors.Is(err, ErrOperator) {
 		t.Errorf("err = %v", err)
 	}
 	if _, err := labels.Permute(make([]uint32, 29)); !errors.Is(err, ErrShape) {
@@ -289,7 +289,7 @@ func TestMemoryIsKnownBeforeItIsTaken(t *testing.T) {
 	_, err := NewCSR(t.Context(), p, Sigma(10), &Options{BudgetBytes: 20 << 20}) // 16 million pairs, 128 MB
 	runtime.ReadMemStats(&after)
 	var m *MemoryError
-	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || m.Instead == "" {
+	if !errors.As(err, &m) || m.Need < 128e6 || m.Budget != 20<<20 || m.instead == "" {
 		t.Fatalf("err = %v", err)
 	}
 	if taken := after.TotalAlloc - before.TotalAlloc; taken > 60<<20 {
@@ -391,7 +391,7 @@ func TestWeightsNextToUnderflow(t *testing.T) {
 	// The stored weights are normal float32, whatever the cutoff asked for.
 	p := blas32.General{Rows: 40, Cols: 1, Stride: 1, Data: pointtest.Fill(40, func(i int) float64 { return float64(i) })}
 	for _, radius := range []float64{30, 50} { // 50 takes in every pair
-		op, err := NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius})
+		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), &Options{CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -420,14 +420,14 @@ func TestScaleDoesNotMatter(t *testing.T) {
 		if err != nil {
 			t.Fatalf("scale %g: %v", scale, err)
 		}
-		b, _, err := BandwidthForDegree(t.Context(), p, 20, 0, nil)
+		b, _, err := bandwidthForDegree(t.Context(), p, 20, 0, nil)
 		if err != nil {
 			t.Fatalf("scale %g: %v", scale, err)
 		}
 		if want == 0 {
-			want = op.Neighbours()
+			want = op.MeanNeighbours()
 		}
-		if got := op.Neighbours(); math.Abs(got-want) > 0.05*want || math.Abs(b.Sigma()/scale-0.0175) > 0.003 {
+		if got := op.MeanNeighbours(); math.Abs(got-want) > 0.05*want || math.Abs(b.Sigma()/scale-0.0175) > 0.003 {
 			t.Errorf("scale %g: %g neighbours, want %g; sigma %g", scale, got, want, b.Sigma()/scale)
 		}
 	}

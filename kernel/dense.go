@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -13,42 +12,38 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Dense is the full Gaussian kernel: all pairs, in float64, weights made anew
+// dense is the full Gaussian kernel: all pairs, in float64, weights made anew
 // for every product. It stores nothing but its points and degrees and is the
 // reference the other operators are tested against.
 //
 // A product costs n^2/2 distances and exponentials. The points are read during
 // the operator's life and must not change.
-type Dense struct {
+type dense struct {
+	wideBase
 	q         *distancer
 	bandwidth Bandwidth
-	unit      *unitWeights // where the points are unit rows
+	unit      *unitWeights // nil when the points are not unit rows
 	blocks    tournament
-	bounds    []int // chunks of rows for the finish
-	degrees   []float64
-	workers   *par.Workers
 	progress  *rows.Progress
-	cert      Certificate
-	cost      Cost
 }
 
 // NewDense makes the operator of float32 points; it takes one pass over all
 // pairs for the degrees.
-func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Dense, error) {
+func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	return newDense(ctx, pts, nil, b, o)
+	return orNil[Operator64](newDense(ctx, pts.rows, nil, b, o))
 }
 
 // NewDense64 makes the operator of float64 points.
-func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Dense, error) {
+func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open64(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	return newDense(ctx, pts, nil, b, o)
+	return orNil[Operator64](newDense(ctx, pts, nil, b, o))
 }
 
 // NewUnitDense makes the operator of unit rows. Squared distances are clamped
@@ -56,15 +51,15 @@ func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options
 // does, and the weight of a null record and any other row is exp(-Gamma) by
 // definition. A Gamma above 175 is refused with ErrBandwidth; below it no row
 // is isolated unless it is alone.
-func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (*Dense, error) {
+func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
 	unit, o, err := rows.open(b, opt)
 	if err != nil {
 		return nil, err
 	}
-	return newDense(ctx, rows.points(), unit, b, o)
+	return orNil[Operator64](newDense(ctx, rows.points(), unit, b, o))
 }
 
-func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidth, o *Options) (*Dense, error) {
+func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidth, o *Options) (*dense, error) {
 	if err := o.refuseCut("dense"); err != nil {
 		return nil, buildError("dense", err)
 	}
@@ -72,10 +67,10 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}
 	}
-	op := &Dense{
-		bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.N, blockRows)},
-		bounds: chunkBounds(p.N, chunkRows), workers: o.Workers, cost: cost,
-	}
+	op := &dense{bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.N, blockRows)}}
+	op.base, op.bounds, op.cost = newBase("dense", o), chunkBounds(p.N, chunkRows), cost
+	op.pass32 = func(p *product[float32]) pass[float32] { return newDensePass(op, p) }
+	op.pass64 = func(p *product[float64]) pass[float64] { return newDensePass(op, p) }
 	var err error
 	if unit != nil {
 		op.q, err = newUnitDistancer(ctx, p, o.Workers)
@@ -86,9 +81,9 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 		return nil, buildError("dense", err)
 	}
 	op.progress = o.progress("degrees", op.blocks.rounds())
-	pass := newDensePass(op, ones(p.N))
-	if err := pass.run(ctx, ones(p.N)); err != nil {
-		return nil, err
+	pass := newDensePass(op, &product[float64]{op: &op.base, k: 1, x: ones(p.N)})
+	if err := pass.prepare(ctx); err != nil {
+		return nil, productError("dense", err)
 	}
 	op.degrees = pass.wx
 	for i, d := range op.degrees {
@@ -124,45 +119,14 @@ func denseCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile,
 }
 
 func buildDense(ctx context.Context, p *rows.Points, b Bandwidth, _ *Candidate, o *Options) (Operator, error) {
-	return newDense(ctx, p, nil, b, o)
+	return orNil[Operator](newDense(ctx, p, nil, b, o))
 }
 
-// Name returns "dense".
-func (op *Dense) Name() string { return "dense" }
+// Close lets go of the points.
+func (op *dense) Close() error { return release(op) }
 
-// N returns the number of points.
-func (op *Dense) N() int { return op.q.n }
-
-// Order returns nil: rows are in the order given.
-func (op *Dense) Order() []uint32 { return nil }
-
-// Degrees returns W 1.
-func (op *Dense) Degrees() []float64 { return op.degrees }
-
-// Apply sets dst = W x.
-func (op *Dense) Apply(ctx context.Context, dst, x blas32.General) error {
-	return denseApply(ctx, op, rows.View32(dst), rows.View32(x))
-}
-
-// Apply64 sets dst = W x in float64 throughout.
-func (op *Dense) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return denseApply(ctx, op, rows.View64(dst), rows.View64(x))
-}
-
-// Step sets dst to the iterate after x.
-func (op *Dense) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	return denseStep(ctx, op, rows.View32(dst), rows.View32(x), s, st)
-}
-
-// Step64 sets dst to the iterate after x in float64 throughout.
-func (op *Dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return denseStep(ctx, op, rows.View64(dst), rows.View64(x), s, st)
-}
-
-// Certificate is exact up to rounding, isolated rows aside.
-func (op *Dense) Certificate() Certificate { return op.cert }
-
-func (op *Dense) certify() {
+// certify sets the certificate: exact up to rounding, isolated rows aside.
+func (op *dense) certify() {
 	rel := op.entryRel()
 	op.cert = Certificate{Kind: Exact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53}
 	eta := make([]float64, op.q.n)
@@ -178,7 +142,7 @@ func (op *Dense) certify() {
 	}
 }
 
-func (op *Dense) entryRel() float64 {
+func (op *dense) entryRel() float64 {
 	if op.unit != nil {
 		return op.unit.entryRel(op.q.p.D)
 	}
@@ -186,112 +150,54 @@ func (op *Dense) entryRel() float64 {
 }
 
 // weight returns the weight of rows i and j whose filled squared distance is d2.
-func (op *Dense) weight(i, j int, d2 float64) float64 {
+func (op *dense) weight(i, j int, d2 float64) float64 {
 	if op.unit != nil {
 		return op.unit.weight(i, j, d2)
 	}
 	return op.q.weight(op.bandwidth, i, j, d2)
 }
 
-// Cost returns what the operator takes.
-func (op *Dense) Cost() Cost { return op.cost }
-
-// Close lets go of the points.
-func (op *Dense) Close() error {
-	*op = Dense{}
-	return nil
-}
-
-func denseApply[T rows.Float](ctx context.Context, op *Dense, dst, x rows.View[T]) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := checkFinite("x", x); err != nil {
-		return err
-	}
-	pass := newDensePass(op, x)
-	if err := pass.run(ctx, x); err != nil {
-		return err
-	}
-	for i := range dst.Rows {
-		out := dst.Row(i)
-		for c, v := range pass.wx[i*x.Cols:][:x.Cols] {
-			out[c] = T(v)
-		}
-		if op.degrees[i] == 0 {
-			clear(out)
-		}
-	}
-	return nil
-}
-
-func denseStep[T rows.Float](ctx context.Context, op *Dense, dst, x rows.View[T], s *Step, st *Stats) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
-		return err
-	}
-	pass, ok := st.operator.(*densePass[T])
-	if !ok || pass.op != op || pass.x.Cols != x.Cols {
-		pass = newDensePass(op, x)
-		st.operator = pass
-	}
-	if err := pass.run(ctx, x); err != nil {
-		return err
-	}
-	pass.dst, pass.stats, pass.finishing = dst, st, true
-	err := op.workers.Do(ctx, len(op.bounds)-1, pass)
-	pass.dst, pass.stats, pass.finishing = rows.View[T]{}, nil, false
-	if err != nil {
-		return err
-	}
-	st.end()
-	return nil
-}
-
-// densePass is the state of one product; it is reused from step to step.
+// densePass is the pass of dense: games of blocks against blocks make W x, chunks of its
+// rows follow.
 type densePass[T rows.Float] struct {
-	op    *Dense
-	x     rows.View[T]
+	*product[T]
+	op    *dense
 	wx    []float64       // n x k
 	rooms []*distanceRoom // one per worker
 	round int
-
-	finishing bool // second half of a step: rows of wx become rows of dst
-	dst       rows.View[T]
-	stats     *Stats
 }
 
-func newDensePass[T rows.Float](op *Dense, x rows.View[T]) *densePass[T] {
-	pass := &densePass[T]{op: op, x: x, wx: make([]float64, x.Rows*x.Cols), rooms: make([]*distanceRoom, op.workers.Count())}
+func newDensePass[T rows.Float](op *dense, p *product[T]) *densePass[T] {
+	pass := &densePass[T]{product: p, op: op, wx: make([]float64, op.q.n*p.k), rooms: make([]*distanceRoom, op.workers.Count())}
 	for w := range pass.rooms {
 		pass.rooms[w] = newDistanceRoom(op.q.p.D)
 	}
 	return pass
 }
 
-// run sets wx = W x, round after round of the tournament.
-func (pass *densePass[T]) run(ctx context.Context, x rows.View[T]) error {
-	pass.x = x
+// prepare sets wx = W x, round after round of the tournament.
+func (pass *densePass[T]) prepare(ctx context.Context) error {
 	clear(pass.wx)
-	if err := pass.op.blocks.play(ctx, pass.op.workers, pass, &pass.round, pass.op.progress); err != nil {
-		return fmt.Errorf("kernel: dense: %w", err)
-	}
-	return nil
+	return pass.op.blocks.play(ctx, pass.op.workers, pass, &pass.round, pass.op.progress)
 }
 
-// Run plays one game, or finishes one chunk of rows.
-func (pass *densePass[T]) Run(worker, piece int) {
-	op, k := pass.op, pass.x.Cols
-	if pass.finishing {
-		lo, hi := op.bounds[piece], op.bounds[piece+1]
-		for i := lo; i < hi; i++ {
-			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[piece], i, op.degrees[i], pass.wx[i*k:][:k], pass.x.Row(i), pass.dst.Row(i))
+// rows has nothing left to do but to hand the rows of wx on. Weights that are too small
+// to make a neighbour are no part of W.
+func (pass *densePass[T]) rows(_, chunk int) {
+	op, k := pass.op, pass.k
+	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {
+		wx := pass.wx[i*k:][:k]
+		if pass.stats == nil && op.degrees[i] == 0 {
+			clear(wx)
 		}
-		return
+		pass.put(chunk, i, wx)
 	}
-	a, b, ok := op.blocks.game(pass.round, piece)
+}
+
+// Run plays one game.
+func (pass *densePass[T]) Run(worker, game int) {
+	op, k := pass.op, pass.k
+	a, b, ok := op.blocks.game(pass.round, game)
 	if !ok {
 		return
 	}

@@ -53,13 +53,13 @@ var (
 type MemoryError struct {
 	What         string // what would have been allocated
 	Need, Budget int64  // bytes
-	Instead      string // the next best way, or ""
+	instead      string // the next best way, or ""
 }
 
 func (e *MemoryError) Error() string {
 	s := fmt.Sprintf("kernel: %s: %v: needs %s, budget %s", e.What, ErrMemory, byteCount(e.Need), byteCount(e.Budget))
-	if e.Instead != "" {
-		s += "; " + e.Instead
+	if e.instead != "" {
+		s += "; " + e.instead
 	}
 	return s
 }
@@ -72,14 +72,14 @@ type ToleranceError struct {
 	Tolerance float64 // asked for
 	Eta       float64 // the best that can be reached by 99 in 100 rows, or by all under the policy Fail
 	Operator  string  // that reaches it
-	Seconds   float64 // what building it and the steps would take; 0 where only it was asked for
-	Bytes     int64
+	seconds   float64 // what building it and the steps would take; 0 where only it was asked for
+	bytes     int64
 }
 
 func (e *ToleranceError) Error() string {
 	s := fmt.Sprintf("kernel: %v: asked for eta %.2g; the operator %s reaches %.2g", ErrTolerance, e.Tolerance, e.Operator, e.Eta)
-	if e.Seconds > 0 {
-		s += fmt.Sprintf(" in about %.2g s and %s", e.Seconds, byteCount(e.Bytes))
+	if e.seconds > 0 {
+		s += fmt.Sprintf(" in about %.2g s and %s", e.seconds, byteCount(e.bytes))
 	}
 	return s
 }

@@ -18,27 +18,27 @@ import (
 // constructors build every operator of some rows by its own function.
 var constructors = map[string]func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error){
 	"dense": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return buildOr(NewDense64(ctx, general(p), b, o))
+		return orNil[Operator](NewDense64(ctx, general(p), b, o))
 	},
 	"poly": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return buildOr(NewPoly64(ctx, general(p), b, o))
+		return orNil[Operator](NewPoly64(ctx, general(p), b, o))
 	},
 	"grid": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return buildOr(NewGrid(ctx, narrow(general(p)), b, o))
+		return orNil[Operator](NewGrid(ctx, narrow(general(p)), b, o))
 	},
 	"dense of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return buildOr(NewUnitDense(ctx, p, b, o))
+		return orNil[Operator](NewUnitDense(ctx, p, b, o))
 	},
 	"poly of unit rows": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return buildOr(NewUnitPoly(ctx, p, b, 3, o))
+		return orNil[Operator](NewUnitPoly(ctx, p, b, 3, o))
 	},
 	"background": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return buildOr(NewBackground(ctx, p, b, 1, b.Weight(2), o))
+		return orNil[Operator](NewBackground(ctx, p, b, 1, b.Weight(2), o))
 	},
 }
 
 func general(r *UnitRows) blas64.General {
-	return blas64.General{Rows: r.N(), Cols: r.Dim(), Stride: r.rows.Stride, Data: r.rows.Data}
+	return blas64.General{Rows: r.N(), Cols: r.dim(), Stride: r.rows.Stride, Data: r.rows.Data}
 }
 
 func narrow(m blas64.General) blas32.General {
@@ -82,7 +82,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 	saysOnce(t, "poly, tolerance", err, ErrTolerance)
 	_, err = NewUnitPoly(t.Context(), rows, Sigma(0.1), 3, nil)
 	saysOnce(t, "poly of unit rows, tolerance", err, ErrTolerance)
-	_, err = Plan(cancelled, p, Sigma(1), nil)
+	_, err = planOf(cancelled, p, Sigma(1), nil)
 	saysOnce(t, "plan, cancelled", err, context.Canceled)
 	for _, name := range OperatorNames() {
 		_, err = Build(cancelled, p, Sigma(1), &Options{Operator: name})
@@ -98,9 +98,9 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 			saysOnce(t, "pairs, memory", err, ErrMemory)
 		}
 	}
-	_, _, err = BandwidthForDegree(cancelled, p, 3, 0, nil)
+	_, _, err = bandwidthForDegree(cancelled, p, 3, 0, nil)
 	saysOnce(t, "bandwidth, cancelled", err, context.Canceled)
-	_, err = Plan(t.Context(), p, Sigma(1), &Options{Neighbours: -3})
+	_, err = planOf(t.Context(), p, Sigma(1), &Options{Neighbours: -3})
 	saysOnce(t, "negative neighbours", err, ErrOption)
 
 	_, err = NewLabels([]int32{0, 1}, GaussianTable(Sigma(-1)), false)
@@ -119,10 +119,10 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 	build := map[string]func(ctx context.Context, p blas32.General, o *Options) (Operator, error){
 		"csr": func(ctx context.Context, p blas32.General, o *Options) (Operator, error) {
-			return buildOr(NewCSR(ctx, p, Sigma(0.3), o))
+			return orNil[Operator](NewCSR(ctx, p, Sigma(0.3), o))
 		},
 		"pairs": func(ctx context.Context, p blas32.General, o *Options) (Operator, error) {
-			return buildOr(NewPairs(ctx, p, Sigma(0.3), o))
+			return orNil[Operator](NewPairs(ctx, p, Sigma(0.3), o))
 		},
 	}
 	for _, c := range []struct {

@@ -37,7 +37,7 @@ func ExampleNewCSR() {
 func ExampleBuild() {
 	ctx := context.Background()
 	points := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1, 4, 5}}
-	op, err := kernel.Build(ctx, points, kernel.Sigma(1), &kernel.Options{Calibration: new(kernel.Calibration)})
+	op, err := kernel.Build(ctx, points, kernel.Sigma(1), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -90,12 +90,17 @@ func ExampleTableFunc() {
 	// 0
 }
 
-func ExamplePlan() {
+func ExamplePoints_Plan() {
 	points := blas32.General{Rows: 100, Cols: 1, Stride: 1, Data: make([]float32, 100)}
 	for i := range points.Data {
 		points.Data[i] = float32(i)
 	}
-	plan, err := kernel.Plan(context.Background(), points, kernel.Sigma(1), &kernel.Options{Calibration: new(kernel.Calibration)})
+	opened, err := kernel.Open(points, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := opened.Plan(context.Background(), kernel.Sigma(1), nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -73,3 +73,30 @@ func randomLabels(rng *rand.Rand, n, classes int, unlabelled bool) []int32 {
 	}
 	return y
 }
+
+// planOf opens points and plans.
+func planOf(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) ([]Candidate, error) {
+	pts, err := Open(p, opt)
+	if err != nil {
+		return nil, err
+	}
+	return pts.Plan(ctx, b, opt)
+}
+
+// bandwidthForDegree opens points and finds a bandwidth.
+func bandwidthForDegree(ctx context.Context, p blas32.General, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
+	pts, err := Open(p, opt)
+	if err != nil {
+		return Bandwidth{}, 0, err
+	}
+	return pts.BandwidthForDegree(ctx, degree, cutoff, opt)
+}
+
+// as returns the operator behind the interface that a constructor returns.
+func as[C, I Operator](op I, err error) (C, error) {
+	if err != nil {
+		var none C
+		return none, err
+	}
+	return any(op).(C), nil
+}

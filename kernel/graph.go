@@ -57,7 +57,7 @@ func (o *Options) searchError(err error) error {
 	}
 	return &MemoryError{
 		What: "store weights", Need: e.Need, Budget: o.BudgetBytes,
-		Instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
+		instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 	}
 }
 

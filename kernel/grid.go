@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
@@ -15,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Grid is the Gaussian kernel in 1 to 4 dimensions, interpolated. The box of the
+// grid is the Gaussian kernel in 1 to 4 dimensions, interpolated. The box of the
 // points is cut into cells of half-width rho and each cell has p Chebyshev nodes
 // along each axis. Rows of x are interpolated to the nodes of their cells, the nodes
 // of the cells exchange what they have, one axis after the other since the kernel is
@@ -49,29 +48,24 @@ import (
 //
 // A product costs 2 n k p^D operations and what the nodes cost, which does not depend
 // on n, whatever the number of neighbours.
-type Grid struct {
+type grid struct {
+	wideBase
 	cells         *lattice.Sorted
 	lattice       *lattice.Lattice
 	transfer      *lattice.Transfer
 	interpolation lattice.Chebyshev
 	place         [lattice.MaxAxes][]float64 // of each sorted point in its cell, from -1 to 1, and zeros that fill the lanes
 	self          []float64                  // weight of each point and itself, as interpolated
-	degrees       []float64
-	out           []bool // rows out of the grid; nil if there are none
+	out           []bool                     // rows out of the grid; nil when there are none
 	direct        directRows
 	pieces        []gridPiece
 	slots         int
-	bounds        []int // rows of the pieces
 	errs          gridErrors
-	cert          Certificate
-	cost          Cost
-	workers       *par.Workers
-	kernels       *simd.Kernels
 }
 
 // NewGrid makes the operator. The points are not needed afterwards. Cells and nodes
 // follow from the points and Options.Tolerance.
-func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Grid, error) {
+func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
@@ -79,25 +73,25 @@ func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	if err := o.refuseCut("grid"); err != nil {
 		return nil, buildError("grid", err)
 	}
-	choice, err := chooseGrid(ctx, pts, b, o)
+	choice, err := chooseGrid(ctx, pts.rows, b, o)
 	if err != nil {
 		return nil, buildError("grid", err)
 	}
-	return newGrid(ctx, pts, b, choice, o)
+	return newGrid(ctx, pts.rows, b, choice, o)
 }
 
-func newGrid(ctx context.Context, p *rows.Points, b Bandwidth, choice *gridChoice, o *Options) (*Grid, error) {
+func newGrid(ctx context.Context, p *rows.Points, b Bandwidth, choice *gridChoice, o *Options) (Operator64, error) {
 	op, err := choice.build(ctx, p, b, o)
-	if err != nil {
-		return nil, buildError("grid", err)
-	}
-	return op, nil
+	return orNil[Operator64](op, buildError("grid", err))
 }
 
 // build makes the operator of the chosen cells and nodes, or of some more nodes if these
 // miss the tolerance.
-func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*Grid, error) {
-	op := &Grid{lattice: &choice.lattice, workers: o.Workers, kernels: o.Kernels}
+func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*grid, error) {
+	op := &grid{lattice: &choice.lattice}
+	op.base = newBase("grid", o)
+	op.pass32 = func(p *product[float32]) pass[float32] { return newGridPass(op, p) }
+	op.pass64 = func(p *product[float64]) pass[float64] { return newGridPass(op, p) }
 	if need := choice.cost(p, o).PeakBytes; need > o.BudgetBytes {
 		return nil, &MemoryError{What: "build grid", Need: need, Budget: o.BudgetBytes}
 	}
@@ -105,6 +99,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 	if op.cells, err = op.lattice.SortPoints(ctx, p, 1, choice.all, o.Workers); err != nil {
 		return nil, err
 	}
+	op.order = op.cells.Order
 	op.pieces, op.slots = cutPieces(op.cells)
 	op.bounds = make([]int, len(op.pieces)+1)
 	for i, piece := range op.pieces {
@@ -140,7 +135,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 }
 
 // locate finds the place of each point in its cell.
-func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
+func (op *grid) locate(ctx context.Context, p *rows.Points) error {
 	d := op.lattice.D
 	for a := range d {
 		op.place[a] = make([]float64, p.N+simd.NodeLanes)
@@ -160,13 +155,11 @@ func (op *Grid) locate(ctx context.Context, p *rows.Points) error {
 
 // fill makes the tables for p nodes, the weights of points and themselves, and the
 // degrees. It returns the sums of exp(-|x|^2/4) over the points around each cell.
-func (op *Grid) fill(ctx context.Context, p int) (near []float64, err error) {
+func (op *grid) fill(ctx context.Context, p int) (near []float64, err error) {
 	op.interpolation = lattice.NewChebyshev(p)
 	op.transfer = lattice.GaussTransfer(op.lattice, op.cells, op.interpolation)
 	op.self, op.degrees, op.out, op.direct = make([]float64, len(op.cells.Order)), nil, nil, directRows{}
-	pass := newGridPass[float64](op, 1)
-	pass.first = true
-	if err := op.sum(ctx, pass); err != nil {
+	if err := op.sum(ctx, true); err != nil {
 		return nil, err
 	}
 	bound := lattice.NewPass(lattice.BoundTransfer(op.lattice, op.cells), 1, op.workers.Count(), op.kernels)
@@ -180,7 +173,7 @@ func (op *Grid) fill(ctx context.Context, p int) (near []float64, err error) {
 // weighSelf sets the interpolated weights of n points, from lo on, and themselves, given
 // their basis in room: along each axis they are interpolated back and forth within
 // their cell.
-func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
+func (op *grid) weighSelf(room *gridRoom, lo, n int) {
 	t, m := op.transfer, filled(n)
 	self, along := op.self[lo:][:n], room.wx[:m]
 	for i := range self {
@@ -195,14 +188,17 @@ func (op *Grid) weighSelf(room *gridRoom, lo, n int) {
 	}
 }
 
-// sum sets the degrees.
-func (op *Grid) sum(ctx context.Context, pass *gridPass[float64]) error {
+// sum sets the degrees and, if first is set, the weights of points and themselves.
+func (op *grid) sum(ctx context.Context, first bool) error {
 	n := len(op.cells.Order)
 	degrees := make([]float64, n)
 	if op.degrees == nil {
 		op.degrees = degrees // none is read before it is written
 	}
-	if err := pass.run(ctx, rows.NewView(n, 1, 1, degrees), ones(n), nil); err != nil {
+	p := &product[float64]{op: &op.base, k: 1}
+	pass := newGridPass(op, p)
+	p.pass, pass.first = pass, first
+	if err := p.run(ctx, rows.NewView(n, 1, 1, degrees), ones(n), nil); err != nil {
 		return err
 	}
 	op.degrees = degrees
@@ -210,7 +206,7 @@ func (op *Grid) sum(ctx context.Context, pass *gridPass[float64]) error {
 }
 
 // outside tells whether row i is out of the grid.
-func (op *Grid) outside(i int) bool { return op.out != nil && op.out[i] }
+func (op *grid) outside(i int) bool { return op.out != nil && op.out[i] }
 
 // gridErrors is what the bound of a row is made of.
 type gridErrors struct {
@@ -220,7 +216,7 @@ type gridErrors struct {
 	far         float64 // all weights out of reach
 }
 
-func (op *Grid) newErrors() gridErrors {
+func (op *grid) newErrors() gridErrors {
 	t, n := op.transfer, float64(len(op.cells.Order))
 	d, delta, r := float64(t.D), op.lattice.AxisError(t.P), op.lattice.Radius-op.lattice.PositionError()
 	beyond := math.Exp(-r * r / 2)
@@ -234,7 +230,7 @@ func (op *Grid) newErrors() gridErrors {
 
 // certify bounds all rows, before exclude takes any out of the grid. near is the sum
 // around each cell.
-func (op *Grid) certify(ctx context.Context, near []float64) error {
+func (op *grid) certify(ctx context.Context, near []float64) error {
 	op.errs = op.newErrors()
 	op.cert = Certificate{Kind: Absolute, EntryAbs: op.errs.entry, Row: make([]float32, len(op.degrees))}
 	rounding := make([]float64, len(op.pieces))
@@ -255,7 +251,7 @@ func (op *Grid) certify(ctx context.Context, near []float64) error {
 
 // certifyRow sets the bound of row i, given the sum around its cell and what else was
 // left out, and returns that of its rounding, which counts where the row has a bound.
-func (op *Grid) certifyRow(i int, near, dropped float64) (rounding float64) {
+func (op *grid) certifyRow(i int, near, dropped float64) (rounding float64) {
 	eta, e := math.Inf(1), &op.errs
 	if degree := op.degrees[i]; degree > 0 {
 		eta = (e.near*near+e.far+dropped)/degree*(1+1e-12) + 1e-15
@@ -268,7 +264,7 @@ func (op *Grid) certifyRow(i int, near, dropped float64) (rounding float64) {
 }
 
 // checkPolicy refuses what the options do not allow.
-func (op *Grid) checkPolicy(o *Options) error {
+func (op *grid) checkPolicy(o *Options) error {
 	if err := o.refuseIsolated(op.cert.Isolated, op.N(), "are too far from all others"); err != nil {
 		return err
 	}
@@ -278,76 +274,5 @@ func (op *Grid) checkPolicy(o *Options) error {
 	return nil
 }
 
-// Name returns "grid".
-func (op *Grid) Name() string { return "grid" }
-
-// N returns the number of points.
-func (op *Grid) N() int { return len(op.degrees) }
-
-// Order returns the given row of each row of the operator.
-func (op *Grid) Order() []uint32 { return op.cells.Order }
-
-// Degrees returns W 1.
-func (op *Grid) Degrees() []float64 { return op.degrees }
-
-// Certificate bounds the interpolation.
-func (op *Grid) Certificate() Certificate { return op.cert }
-
-// Cost returns what the operator takes.
-func (op *Grid) Cost() Cost { return op.cost }
-
 // Close releases the places of the points.
-func (op *Grid) Close() error {
-	*op = Grid{}
-	return nil
-}
-
-// Apply sets dst = W x, summed in float64.
-func (op *Grid) Apply(ctx context.Context, dst, x blas32.General) error {
-	return gridApply(ctx, op, rows.View32(dst), rows.View32(x))
-}
-
-// Apply64 sets dst = W x in float64 throughout.
-func (op *Grid) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return gridApply(ctx, op, rows.View64(dst), rows.View64(x))
-}
-
-// Step sets dst to the iterate after x.
-func (op *Grid) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	return gridStep(ctx, op, rows.View32(dst), rows.View32(x), s, st)
-}
-
-// Step64 sets dst to the iterate after x in float64 throughout.
-func (op *Grid) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return gridStep(ctx, op, rows.View64(dst), rows.View64(x), s, st)
-}
-
-func gridApply[T rows.Float](ctx context.Context, op *Grid, dst, x rows.View[T]) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := checkFinite("x", x); err != nil {
-		return err
-	}
-	return productError("grid", newGridPass[T](op, x.Cols).run(ctx, dst, x, nil))
-}
-
-func gridStep[T rows.Float](ctx context.Context, op *Grid, dst, x rows.View[T], s *Step, st *Stats) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
-		return err
-	}
-	pass, ok := st.operator.(*gridPass[T])
-	if !ok || pass.op != op || pass.k != x.Cols {
-		pass = newGridPass[T](op, x.Cols)
-		st.operator = pass
-	}
-	pass.grow(&st.partials)
-	if err := pass.run(ctx, dst, x, st); err != nil {
-		return productError("grid", err)
-	}
-	st.end()
-	return nil
-}
+func (op *grid) Close() error { return release(op) }

@@ -37,30 +37,14 @@ func addDirect[T rows.Float](r *directRows, wx []float64, at int, x rows.View[T]
 // exclude takes rows out of the grid until all others have a bound they may keep.
 // Fewer points in the grid can only lower the bounds of others, but also their
 // degrees, and so a row may follow its neighbours.
-func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near []float64, o *Options) error {
+func (op *grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near []float64, o *Options) error {
 	limit := 0.5
 	if o.Isolated == Repair {
 		limit = min(limit, o.Tolerance)
 	}
 	all := op.degrees // with every row in the grid
 	peak := op.cost.PeakBytes
-	for {
-		found := false
-		for i, eta := range op.cert.Row {
-			if float64(eta) > limit && !op.outside(i) {
-				if op.out == nil {
-					op.out = make([]bool, len(all))
-				}
-				op.out[i], found = true, true
-			}
-		}
-		if !found {
-			if op.out != nil {
-				op.cert.rankRows()
-			}
-			op.cost.ResidentBytes += op.direct.bytes() + int64(len(op.out))
-			return nil
-		}
+	for op.takeOut(limit) {
 		var r *gridRepair
 		if o.Isolated == Repair {
 			r = &gridRepair{op: op, p: p, b: b, peak: peak}
@@ -68,34 +52,60 @@ func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near [
 				return fmt.Errorf("repair: %w", err)
 			}
 		}
-		if err := op.sum(ctx, newGridPass[float64](op, 1)); err != nil {
+		if err := op.sum(ctx, false); err != nil {
 			return err
 		}
-		op.cert.Isolated, op.cert.Rounding = 0, 0
-		bound := func(i int, near, dropped, more float64) {
-			op.cert.Rounding = max(op.cert.Rounding, op.certifyRow(i, near, dropped)+more)
+		op.certifyAgain(r, near, all)
+	}
+	if op.out != nil {
+		op.cert.rankRows()
+	}
+	op.cost.ResidentBytes += op.direct.bytes() + int64(len(op.out))
+	return nil
+}
+
+// takeOut takes the rows whose bound is above the limit out of the grid, and tells whether
+// there were any.
+func (op *grid) takeOut(limit float64) (found bool) {
+	for i, eta := range op.cert.Row {
+		if float64(eta) > limit && !op.outside(i) {
+			if op.out == nil {
+				op.out = make([]bool, len(op.cert.Row))
+			}
+			op.out[i], found = true, true
 		}
-		repaired := 0
-		for cell := range op.cells.Count() {
-			for i := int(op.cells.Start[cell]); i < int(op.cells.Start[cell+1]); i++ {
-				switch {
-				case op.outside(i) && r != nil:
-					op.degrees[i] = r.certify(repaired, op.degrees[i])
-					repaired++
-				case op.outside(i):
-					op.degrees[i] = 0
-					op.cert.Row[i] = float32(math.Inf(1))
-				case r != nil:
-					// A direct weight with every row out of the grid is added to what the grid has.
-					sums := float64(len(r.rows)) * 0x1p-52
-					bound(i, near[cell], r.dropped+sums*op.degrees[i], sums)
-				default:
-					// What was lost with the other rows is known as the grid had it.
-					bound(i, near[cell], max(all[i]-op.degrees[i], 0)+op.errs.near*near[cell]+op.errs.far, 0)
-				}
-				if op.degrees[i] <= 0 && op.outside(i) {
-					op.cert.Isolated++
-				}
+	}
+	return found
+}
+
+// certifyAgain bounds all rows after some were taken out of the grid, and counts those that
+// are isolated now. r has made direct rows for them; nil when they have none. all are the
+// degrees with every row in the grid.
+func (op *grid) certifyAgain(r *gridRepair, near, all []float64) {
+	op.cert.Isolated, op.cert.Rounding = 0, 0
+	bound := func(i int, near, dropped, more float64) {
+		op.cert.Rounding = max(op.cert.Rounding, op.certifyRow(i, near, dropped)+more)
+	}
+	repaired := 0
+	for cell := range op.cells.Count() {
+		for i := int(op.cells.Start[cell]); i < int(op.cells.Start[cell+1]); i++ {
+			switch {
+			case op.outside(i) && r != nil:
+				op.degrees[i] = r.certify(repaired, op.degrees[i])
+				repaired++
+			case op.outside(i):
+				op.degrees[i] = 0
+				op.cert.Row[i] = float32(math.Inf(1))
+			case r != nil:
+				// A direct weight with every row out of the grid is added to what the grid has.
+				sums := float64(len(r.rows)) * 0x1p-52
+				bound(i, near[cell], r.dropped+sums*op.degrees[i], sums)
+			default:
+				// What was lost with the other rows is known as the grid had it.
+				bound(i, near[cell], max(all[i]-op.degrees[i], 0)+op.errs.near*near[cell]+op.errs.far, 0)
+			}
+			if op.degrees[i] <= 0 && op.outside(i) {
+				op.cert.Isolated++
 			}
 		}
 	}
@@ -105,7 +115,7 @@ func (op *Grid) exclude(ctx context.Context, p *rows.Points, b Bandwidth, near [
 // weights of all points in cells within a radius that follows from a lower bound of
 // its degree: n weights from beyond it are together below a quarter of the tolerance.
 type gridRepair struct {
-	op      *Grid
+	op      *grid
 	p       *rows.Points
 	b       Bandwidth
 	rows    []repairRow
@@ -128,9 +138,9 @@ type repairCell struct {
 	lo, hi int
 }
 
-func (r *gridRepair) run(ctx context.Context, o *Options) error {
+// find finds the cells with points, and the rows out of the grid in them.
+func (r *gridRepair) find() {
 	op := r.op
-	op.direct = directRows{} // those of the round before have no use
 	for cell := range op.cells.Count() {
 		lo, hi := int(op.cells.Start[cell]), int(op.cells.Start[cell+1])
 		if lo == hi {
@@ -144,6 +154,12 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 			}
 		}
 	}
+}
+
+func (r *gridRepair) run(ctx context.Context, o *Options) error {
+	op := r.op
+	op.direct = directRows{} // those of the round before have no use
+	r.find()
 	progress := o.progress("repair rows", 3*len(r.rows))
 	each := func(do func(row *repairRow)) error {
 		return op.workers.Do(ctx, len(r.rows), par.Func(func(_, piece int) {

@@ -45,20 +45,16 @@ func cutPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
 	return pieces, slots
 }
 
-// gridPass is the state of one product of grid; it is reused from step to step.
+// gridPass is the pass of grid.
 type gridPass[T rows.Float] struct {
-	op     *Grid
-	k      int
+	*product[T]
+	op     *grid
 	nodes  *lattice.Pass
 	runs   []int     // of a tile among the nodes
 	slots  []float64 // tiles of parts of cells
 	room   []gridRoom
 	centre []float64 // is subtracted from the rows of x and comes back behind the product
-
-	x, dst    rows.View[T]
-	stats     *Stats // nil: dst = W x
-	spreading bool
-	first     bool // the weights of points and themselves are to be made
+	first  bool      // the weights of points and themselves are to be made
 }
 
 // gridRoom is the scratch memory of a worker. Points are done a batch at a time, m of
@@ -76,11 +72,11 @@ type gridRoom struct {
 // filled returns n rounded up to what fills the lanes.
 func filled(n int) int { return par.Blocks(n, simd.NodeLanes) * simd.NodeLanes }
 
-func newGridPass[T rows.Float](op *Grid, k int) *gridPass[T] {
-	t := op.transfer
+func newGridPass[T rows.Float](op *grid, p *product[T]) *gridPass[T] {
+	t, k := op.transfer, p.k
 	workers := op.workers.Count()
 	pass := &gridPass[T]{
-		op: op, k: k, nodes: lattice.NewPass(t, k, workers, op.kernels), runs: t.Runs(),
+		product: p, op: op, nodes: lattice.NewPass(t, k, workers, op.kernels), runs: t.Runs(),
 		slots: make([]float64, op.slots*k*t.TileSize()), room: make([]gridRoom, workers), centre: make([]float64, k),
 	}
 	for w := range pass.room {
@@ -123,45 +119,32 @@ func (pass *gridPass[T]) grow(ps *partials) {
 	}
 }
 
-// run makes dst = W x, or the step that st has begun.
-func (pass *gridPass[T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
-	pass.x, pass.dst, pass.stats = x, dst, st
+// prepare spreads x to the nodes and lets them exchange what they have.
+func (pass *gridPass[T]) prepare(ctx context.Context) error {
 	clear(pass.centre)
-	if st != nil {
+	if pass.stats != nil {
 		// Sums of differences from the mean are as small as the iterate is, and so
 		// are their roundings.
-		copy(pass.centre, st.finish.mean)
+		copy(pass.centre, pass.stats.finish.mean)
+		pass.grow(&pass.stats.partials)
 	}
-	err := pass.multiply(ctx)
-	pass.x, pass.dst, pass.stats = rows.View[T]{}, rows.View[T]{}, nil
-	return err
-}
-
-func (pass *gridPass[T]) multiply(ctx context.Context) error {
-	op := pass.op
-	pass.spreading = true
-	if err := op.workers.Do(ctx, len(op.pieces), pass); err != nil {
+	if err := pass.op.workers.Do(ctx, len(pass.op.pieces), pass); err != nil {
 		return err
 	}
-	pass.spreading = false
 	pass.joinSlots()
-	if err := pass.nodes.Do(ctx, op.workers); err != nil {
-		return err
-	}
-	return op.workers.Do(ctx, len(op.pieces), pass)
+	return pass.nodes.Do(ctx, pass.op.workers)
 }
 
-// Run does one piece.
+// Run spreads the rows of x of one piece.
 func (pass *gridPass[T]) Run(worker, piece int) {
-	if pass.spreading {
-		pass.spread(&pass.room[worker], &pass.op.pieces[piece])
-		return
-	}
-	pass.collect(&pass.room[worker], piece)
+	pass.spread(&pass.room[worker], &pass.op.pieces[piece])
 }
+
+// rows makes the rows of one piece.
+func (pass *gridPass[T]) rows(worker, piece int) { pass.collect(&pass.room[worker], piece) }
 
 // weigh leaves the basis of a batch of points, from lo on, in room.
-func (op *Grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
+func (op *grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
 	t := op.transfer
 	for a := range t.D {
 		op.kernels.LagrangeBasis(room.basis[a], op.place[a][lo:][:m], op.interpolation.Nodes, op.interpolation.Factor)

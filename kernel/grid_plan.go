@@ -255,7 +255,7 @@ const mostRaises = 3
 
 // raise asks for more nodes, or for cells to reach farther, where too many rows miss
 // the tolerance and these would help.
-func (c *gridChoice) raise(op *Grid, near []float64, o *Options) bool {
+func (c *gridChoice) raise(op *grid, near []float64, o *Options) bool {
 	if op.cert.RowP99 <= o.Tolerance || c.raised == mostRaises {
 		return false
 	}
@@ -306,5 +306,5 @@ func gridCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile
 }
 
 func buildGrid(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return newGrid(ctx, p, b, c.grid, o)
+	return orNil[Operator](newGrid(ctx, p, b, c.grid, o))
 }

@@ -17,7 +17,7 @@ import (
 
 // drawGrid makes the operator of hard points, tolerances and policies. It is nil
 // where there are more cells than can be numbered, or so many that they blur.
-func drawGrid(t *rapid.T, most int) (*Grid, blas32.General, Bandwidth) {
+func drawGrid(t *rapid.T, most int) (*grid, blas32.General, Bandwidth) {
 	p := pointtest.Draw(t, most, []int{1, 2, 2, 3, 4})
 	rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
 	b := Sigma(pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-8, 8).Draw(t, "octaves")))
@@ -25,7 +25,7 @@ func drawGrid(t *rapid.T, most int) (*Grid, blas32.General, Bandwidth) {
 		Isolated:  rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
 		Tolerance: math.Pow(10, rapid.Float64Range([]float64{-10, -9, -6, -3}[p.Cols-1], -0.5).Draw(t, "tolerance")),
 	}
-	op, err := NewGrid(t.Context(), p, b, opt)
+	op, err := as[*grid](NewGrid(t.Context(), p, b, opt))
 	if errors.Is(err, ErrOperator) || opt.Isolated == Repair && errors.Is(err, ErrTolerance) {
 		return nil, p, b
 	}
@@ -100,7 +100,7 @@ func TestGridEntries(t *testing.T) {
 }
 
 // gridOf makes the operator of given cells and nodes, with no row out of it.
-func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *Grid {
+func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes int, all bool, workers *par.Workers) *grid {
 	t.Helper()
 	o, err := (&Options{Tolerance: 0.999, Workers: workers}).withDefaults()
 	if err != nil {
@@ -113,7 +113,7 @@ func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes
 		t.Fatalf("no lattice")
 	}
 	choice.lattice.SetReach(reach)
-	op, err := newGrid(t.Context(), pts, b, choice, o)
+	op, err := as[*grid](newGrid(t.Context(), pts, b, choice, o))
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -207,7 +207,7 @@ func TestGridCrowds(t *testing.T) {
 	for i := range lattice.MostPoints + 5 {
 		p.Data[2*i], p.Data[2*i+1] = p.Data[2*i]*0.01, p.Data[2*i+1]*0.01
 	}
-	op, err := NewGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers})
+	op, err := as[*grid](NewGrid(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-6, Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +276,7 @@ func TestGridOutliers(t *testing.T) {
 	}
 	checkAgainstDense(t, kept, p, b)
 	opt.Isolated = Repair
-	op, err := NewGrid(t.Context(), p, b, opt)
+	op, err := as[*grid](NewGrid(t.Context(), p, b, opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -312,7 +312,7 @@ func TestGridInAHugeBox(t *testing.T) {
 	p := pointtest.Make("clustered", 1200, 2, 4)
 	p.Data[0], p.Data[1] = 1e6, -1e6
 	b := Sigma(0.02)
-	op, err := NewGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20})
+	op, err := as[*grid](NewGrid(t.Context(), p, b, &Options{Tolerance: 1e-4, BudgetBytes: 256 << 20}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,11 +343,11 @@ func TestGridRefuses(t *testing.T) {
 	if err != nil || op.Name() != "grid" {
 		t.Errorf("forced: %v", err)
 	}
-	g := op.(*Grid)
+	g := op.(*grid)
 	if p, rho, reach := g.transfer.P, slices.Max(g.lattice.Width[:])/2, g.lattice.Radius; p < 2 || rho <= 0 || rho > 2 || reach < 3 {
 		t.Errorf("%d nodes, half-width %g, reach %g", p, rho, reach)
 	}
-	if err := op.Close(); err != nil || op.(*Grid).place[0] != nil {
+	if err := op.Close(); err != nil || op.(*grid).place[0] != nil {
 		t.Errorf("close: %v", err)
 	}
 }

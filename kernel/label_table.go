@@ -163,7 +163,7 @@ func checkTableSize(classes int, entries int64) error {
 	}
 	return &MemoryError{
 		What: fmt.Sprintf("label table of %d classes", classes), Need: 8 * int64(classes) * int64(classes), Budget: 8 * maxTableEntries,
-		Instead: "use the equal or balanced table, which need no memory per pair of classes",
+		instead: "use the equal or balanced table, which need no memory per pair of classes",
 	}
 }
 

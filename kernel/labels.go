@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -166,17 +165,9 @@ func (l *Labels) Permute(order []uint32) (*Labels, error) {
 	return &p, nil
 }
 
-// LaplacianTo sets dst = L_Y x, each entry computed in float64.
-func (l *Labels) LaplacianTo(dst, x blas32.General) error {
-	return labelLaplacian(l, rows.View32(dst), rows.View32(x))
-}
-
-// LaplacianTo64 sets dst = L_Y x in float64 throughout.
-func (l *Labels) LaplacianTo64(dst, x blas64.General) error {
-	return labelLaplacian(l, rows.View64(dst), rows.View64(x))
-}
-
-func labelLaplacian[T rows.Float](l *Labels, dst, x rows.View[T]) error {
+// LaplacianTo64 sets to = L_Y from in float64 throughout.
+func (l *Labels) LaplacianTo64(to, from blas64.General) error {
+	dst, x := rows.View64(to), rows.View64(from)
 	if err := checkPair(l.N(), dst, x); err != nil {
 		return err
 	}
@@ -184,7 +175,7 @@ func labelLaplacian[T rows.Float](l *Labels, dst, x rows.View[T]) error {
 	mean := make([]float64, k)
 	for i := range x.Rows {
 		for c, v := range x.Row(i) {
-			mean[c] += float64(v) / float64(x.Rows)
+			mean[c] += v / float64(x.Rows)
 		}
 	}
 	// L_Y 1 = 0: centring changes nothing but the rounding.
@@ -193,7 +184,7 @@ func labelLaplacian[T rows.Float](l *Labels, dst, x rows.View[T]) error {
 		if class := l.class[i]; class != noClass {
 			s := sums[int(class)*k:][:k]
 			for c, v := range x.Row(i) {
-				s[c] += float64(v) - mean[c]
+				s[c] += v - mean[c]
 			}
 		}
 	}
@@ -207,7 +198,7 @@ func labelLaplacian[T rows.Float](l *Labels, dst, x rows.View[T]) error {
 			continue
 		}
 		for c, v := range in {
-			out[c] = T(l.weight[class]*(float64(v)-mean[c]) - pull[int(class)*k+c])
+			out[c] = l.weight[class]*(v-mean[c]) - pull[int(class)*k+c]
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 				b := Sigma(radius / 3)
 				var want *levelRun
 				for _, level := range simd.Levels() {
-					op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: simd.At(level)})
+					op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: simd.At(level)}))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -74,7 +74,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 }
 
 // checkWeights compares every stored weight with its definition.
-func checkWeights(t *testing.T, op *CSR, p blas32.General, b Bandwidth) {
+func checkWeights(t *testing.T, op *csr, p blas32.General, b Bandwidth) {
 	t.Helper()
 	order, points := orderOf(op), mustPoints(t, p)
 	for g := range op.weights.Rows() {
@@ -96,7 +96,7 @@ type levelRun struct {
 	stats   []float64
 }
 
-func runLevel(t *testing.T, op *CSR) *levelRun {
+func runLevel(t *testing.T, op *csr) *levelRun {
 	t.Helper()
 	run := &levelRun{degrees: op.Degrees(), blocks: [][]float32{op.cert.Row}}
 	rng := pointtest.Rand(4)
@@ -133,7 +133,7 @@ func (r *levelRun) equals(other *levelRun) bool {
 // bit may differ.
 func TestTilesEqualSingleRows(t *testing.T) {
 	p := pointtest.Make("uniform", 300, 2, 9)
-	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06})
+	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.06}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,21 @@ type Operator64 interface {
 	Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error
 }
 
+// Truncated is an Operator whose graph ends at a radius: csr or pairs.
+type Truncated interface {
+	Operator
+	// Radius returns the radius beyond which no pair has a weight, +Inf where every
+	// pair has one. In a graph of nearest neighbours it is the largest distance of a
+	// neighbour.
+	Radius() float64
+	// MeanNeighbours returns the mean number of neighbours of a point, equal points
+	// included.
+	MeanNeighbours() float64
+	// Search returns what the filters of a search by codes left. It is zero where there
+	// was no such search: in up to 8 dimensions, unless nearest neighbours were asked for.
+	Search() SearchStats
+}
+
 // Cost is what an operator takes. Seconds are estimates for one worker on a
 // current server core; their ratios matter more than their values.
 type Cost struct {

@@ -120,7 +120,7 @@ func TestCSRWithinItsCertificate(t *testing.T) {
 		} else {
 			opt.Tolerance = math.Pow(10, rapid.Float64Range(-6, -0.5).Draw(t, "tolerance"))
 		}
-		op, err := NewCSR(t.Context(), p, b, opt)
+		op, err := as[*csr](NewCSR(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -328,7 +328,7 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	plan, err := planPoly(t.Context(), pts, b, o)
+	plan, err := planPoly(t.Context(), pts.rows, b, o)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -565,7 +565,7 @@ func TestDuplicatesAreCollapsed(t *testing.T) {
 		for i := range 400 {
 			copy(p.Data[i*d:][:d], few.Data[rng.IntN(20)*d:])
 		}
-		op, err := NewCSR(t.Context(), p, Sigma(0.3), nil)
+		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.3), nil))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -594,7 +594,7 @@ func TestFewEqualPointsAmongMany(t *testing.T) {
 	for range 40 {
 		copy(p.Data[2*rng.IntN(p.Rows):][:2], p.Data[2*rng.IntN(p.Rows):][:2])
 	}
-	op, err := NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
+	op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -668,7 +668,7 @@ func TestAllEqualIsLinear(t *testing.T) {
 			n = 20_000
 		}
 		p := pointtest.Make("identical", n, d, 1)
-		op, err := NewCSR(t.Context(), p, Sigma(1), nil)
+		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1), nil))
 		if err != nil {
 			t.Fatal(err)
 		}

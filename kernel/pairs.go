@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// Pairs is the Gaussian kernel truncated at a radius, weights made anew for every
+// pairs is the Gaussian kernel truncated at a radius, weights made anew for every
 // product: what csr is, in a fraction of its memory, for points in 1 to 8 dimensions.
 //
 // The points are those of the cell list, in clusters of at most 32. What is kept is,
@@ -24,86 +24,47 @@ import (
 // neighbours, one quarter in space) a product takes nnz/f distances and nnz weights more
 // than that of csr, and, where clusters are full, at most 8/(32^2 f) bytes a weight in
 // place of 8.
-type Pairs struct {
+type pairs struct {
 	truncated
 	list       *pairList
 	neighbours float64
 }
 
 // NewPairs builds the operator. The points are not needed afterwards.
-func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Pairs, error) {
+func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	radius, err := cutoffRadius(ctx, pts, b, o)
+	radius, err := pts.cutoffRadius(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
-	return newPairs(ctx, pts, b, radius, o)
+	return orNil[Truncated](newPairs(ctx, pts.rows, b, radius, o))
 }
 
-func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*Pairs, error) {
+func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*pairs, error) {
 	if p.D > maxDirect {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %d dimensions, at most %d", ErrOperator, p.D, maxDirect)
 	}
 	if o.Neighbours > 0 {
 		return nil, fmt.Errorf("kernel: build pairs: %w: %s", ErrOperator, pairsHaveARadius)
 	}
-	op := &Pairs{truncated: truncated{name: "pairs", workers: o.Workers, kernels: o.Kernels}}
-	radius = min(radius, maxRadius(b))
-	complete := radius >= p.Farthest()
-	if complete {
-		radius, op.radius = p.Farthest(), math.Inf(1)
-	} else {
-		op.radius = radius
-	}
-	held := searchBytes(p.N, p.D, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
-	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
-	}
-	cl, err := cells.NewList(ctx, p, radius, o.Workers)
+	op := &pairs{}
+	op.begin("pairs", o)
+	g, counts, err := op.search(ctx, p, b, radius, o)
 	if err != nil {
-		return nil, buildError("pairs", err)
-	}
-	if op.list, err = newPairList(ctx, cl, b, o.BudgetBytes-held, o); err != nil {
-		return nil, buildError("pairs", err)
-	}
-	sums, counts, err := op.list.weigh(ctx, o)
-	if err != nil {
-		return nil, buildError("pairs", err)
-	}
-	g := &graph{
-		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + op.list.bytes(), Distance: cl.Dist2},
-		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
-	}
-	if complete {
-		g.Tails = make([]float64, cl.N)
-	} else if g.Tails, err = cl.Tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
-		return nil, buildError("pairs", err)
-	}
-	cl.ForgetCells()
-	if err := op.adopt(ctx, g, p.N); err != nil {
 		return nil, buildError("pairs", err)
 	}
 	if o.Isolated == Repair {
-		repaired, err := g.repair(ctx, b, &op.truncated, o)
-		if err != nil {
+		if g, err = op.repair(ctx, g, b, p.N, o); err != nil {
 			return nil, buildError("pairs: repair", err)
-		}
-		if repaired != g {
-			op.list.added = repaired.Weights
-			g = repaired
-			g.Sums = sums
-			if err := op.adopt(ctx, g, p.N); err != nil {
-				return nil, buildError("pairs: repair", err)
-			}
 		}
 	}
 	if err := op.checkPolicy(o); err != nil {
 		return nil, err
 	}
-	if op.neighbours, err = op.meanNeighbours(ctx, counts); err != nil {
+	if op.neighbours, err = op.countNeighbours(ctx, counts); err != nil {
 		return nil, buildError("pairs", err)
 	}
 	op.cost = pairsCost(p.N, p.D, op.neighbours*float64(p.N), op.list.tested(), o)
@@ -111,8 +72,54 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 	return op, nil
 }
 
+// search lists the pairs within the radius, and takes over their graph. It returns that
+// and how many neighbours each distinct point has.
+func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (g *graph, counts []uint32, err error) {
+	radius = min(radius, maxRadius(b))
+	complete := radius >= p.Farthest()
+	if op.radius = radius; complete {
+		radius, op.radius = p.Farthest(), math.Inf(1)
+	}
+	held := searchBytes(p.N, p.D, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
+	if held > o.BudgetBytes {
+		return nil, nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
+	}
+	cl, err := cells.NewList(ctx, p, radius, o.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	if op.list, err = newPairList(ctx, cl, b, o.BudgetBytes-held, o); err != nil {
+		return nil, nil, err
+	}
+	sums, counts, err := op.list.weigh(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	g = &graph{
+		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + op.list.bytes(), Distance: cl.Dist2},
+		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
+	}
+	if complete {
+		g.Tails = make([]float64, cl.N)
+	} else if g.Tails, err = cl.Tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {
+		return nil, nil, err
+	}
+	cl.ForgetCells()
+	return g, counts, op.adopt(ctx, g, p.N)
+}
+
+// repair adds the weights that rows of g need, and returns the graph that has them.
+func (op *pairs) repair(ctx context.Context, g *graph, b Bandwidth, n int, o *Options) (*graph, error) {
+	repaired, err := g.repair(ctx, b, &op.truncated, o)
+	if err != nil || repaired == g {
+		return g, err
+	}
+	op.list.added, repaired.Sums = repaired.Weights, g.Sums
+	return repaired, op.adopt(ctx, repaired, n)
+}
+
 // adopt takes over a graph.
-func (op *Pairs) adopt(ctx context.Context, g *graph, n int) error {
+func (op *pairs) adopt(ctx context.Context, g *graph, n int) error {
 	// Products are those of csr; where candidates come in batches these are added in
 	// float64 and rounded once more.
 	return op.settle(ctx, g, n, 5.2*0x1p-24, func(dst []float64, lo, hi int) {
@@ -127,20 +134,17 @@ func (op *Pairs) adopt(ctx context.Context, g *graph, n int) error {
 	})
 }
 
-// Name returns "pairs".
-func (op *Pairs) Name() string { return "pairs" }
-
 // Close lets go of the points.
-func (op *Pairs) Close() error {
-	*op = Pairs{}
-	return nil
-}
+func (op *pairs) Close() error { return release(op) }
 
-// Neighbours returns the mean number of neighbours of a point, equal points
+// MeanNeighbours returns the mean number of neighbours of a point, equal points
 // included.
-func (op *Pairs) Neighbours() float64 { return op.neighbours }
+func (op *pairs) MeanNeighbours() float64 { return op.neighbours }
 
-func (op *Pairs) meanNeighbours(ctx context.Context, counts []uint32) (float64, error) {
+// Search returns zeros: cells have no filters to tell of.
+func (op *pairs) Search() SearchStats { return SearchStats{} }
+
+func (op *pairs) countNeighbours(ctx context.Context, counts []uint32) (float64, error) {
 	sum := 0.0
 	doubles, err := op.list.cl.Doubles(ctx, op.list.near())
 	if err != nil {

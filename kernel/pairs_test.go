@@ -35,11 +35,11 @@ func TestPairsEqualsCSR(t *testing.T) {
 		if opt.CutoffRadius == 0 {
 			return // all points are equal
 		}
-		stored, err := NewCSR(t.Context(), p, b, opt)
+		stored, err := as[*csr](NewCSR(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		op, err := NewPairs(t.Context(), p, b, opt)
+		op, err := as[*pairs](NewPairs(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -48,12 +48,12 @@ func TestPairsEqualsCSR(t *testing.T) {
 	})
 }
 
-func comparePairs(t tester, op *Pairs, stored *CSR) {
+func comparePairs(t tester, op *pairs, stored *csr) {
 	t.Helper()
 	if !slices.Equal(op.Order(), stored.Order()) || op.Radius() != stored.Radius() || !slices.Equal(op.group, stored.group) {
 		t.Fatalf("another order, radius or other groups")
 	}
-	if a, b := op.Neighbours(), stored.Neighbours(); math.Abs(a-b) > 1e-9*b {
+	if a, b := op.MeanNeighbours(), stored.MeanNeighbours(); math.Abs(a-b) > 1e-9*b {
 		t.Fatalf("%g neighbours, csr has %g", a, b)
 	}
 	reader, buffer := op.rows.reader(1), sparse.RowBuffer{}
@@ -97,18 +97,18 @@ func TestPairsAtSize(t *testing.T) {
 	} {
 		p, b := pointtest.Make(c.kind, c.n, c.d, 5), Sigma(c.sigma)
 		opt := Options{CutoffRadius: 3 * c.sigma, Isolated: c.policy}
-		stored, err := NewCSR(t.Context(), p, b, &opt)
+		stored, err := as[*csr](NewCSR(t.Context(), p, b, &opt))
 		if err != nil {
 			t.Fatal(err)
 		}
-		var first *Pairs
+		var first *pairs
 		for _, workers := range []*par.Workers{nil, three} {
 			for _, level := range simd.Levels() {
 				if workers != nil && level != simd.Best() {
 					continue
 				}
 				opt.Workers, opt.Kernels = workers, simd.At(level)
-				op, err := NewPairs(t.Context(), p, b, &opt)
+				op, err := as[*pairs](NewPairs(t.Context(), p, b, &opt))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -140,7 +140,7 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := NewPairs(t.Context(), p, Sigma(0.01), opt)
+	op, err := as[*pairs](NewPairs(t.Context(), p, Sigma(0.01), opt))
 	if err != nil {
 		t.Fatal(err)
 	}

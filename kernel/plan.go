@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
@@ -76,70 +73,44 @@ func methods() []method {
 
 // Plan lists every operator with its cost, the best first and those that
 // cannot serve last. It looks at a sample of rows and builds nothing.
-func Plan(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) ([]Candidate, error) {
-	pts, o, err := open(p, b, opt)
+func (p *Points) Plan(ctx context.Context, b Bandwidth, opt *Options) ([]Candidate, error) {
+	o, err := p.options(b, opt)
 	if err != nil {
 		return nil, err
 	}
-	return plan(ctx, pts, b, o)
+	return p.plan(ctx, b, o)
 }
 
-// open validates what every builder is given and fills in the defaults.
-func open(p blas32.General, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
-	o, err := opt.withDefaults()
-	if err != nil {
-		return nil, nil, err
-	}
-	pts, err := points32(p, o.Kernels, o.Workers)
-	if err != nil {
-		return nil, nil, err
-	}
-	return pts, o, checkBandwidth(pts, b)
-}
-
-// open64 is open for float64 points.
-func open64(p blas64.General, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
-	o, err := opt.withDefaults()
-	if err != nil {
-		return nil, nil, err
-	}
-	pts, err := points64(p, o.Workers)
-	if err != nil {
-		return nil, nil, err
-	}
-	return pts, o, checkBandwidth(pts, b)
-}
-
-func plan(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) ([]Candidate, error) {
+func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate, error) {
 	if o.Operator != "" && !slices.Contains(OperatorNames(), o.Operator) {
 		return nil, unknownOperator(o.Operator)
 	}
-	pr, err := takeProfile(ctx, p, o)
+	pr, err := p.profile(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	calibration := o.Calibration
-	if calibration == nil {
+	speed := o.Calibration
+	if speed == nil {
 		host := hostCalibration(o.Kernels)
-		calibration = &host
+		speed = &host
 	}
 	var all []Candidate
 	for _, m := range methods() {
-		c := everyPair(p)
+		c := everyPair(p.rows)
 		switch {
 		case o.Operator != "" && o.Operator != m.name:
 			c.Reason = fmt.Sprintf("operator %s was asked for", o.Operator)
 		case o.fixed() && !m.cuts:
 			c.Reason = refusedCut(m.name)
 		default:
-			c = m.estimate(ctx, p, b, pr, o)
+			c = m.estimate(ctx, p.rows, b, pr, o)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("kernel: plan: %w", err)
 		}
 		c.Name, c.method = m.name, m
-		c.Cost.BuildSeconds *= m.building(calibration, p.D)
-		c.Cost.StepSeconds *= m.stepping(calibration, p.D)
+		c.Cost.BuildSeconds *= m.building(speed, p.rows.D)
+		c.Cost.StepSeconds *= m.stepping(speed, p.rows.D)
 		c.Seconds = (c.Cost.BuildSeconds + float64(o.Steps)*c.Cost.StepSeconds) / float64(o.Workers.Count())
 		if !c.Feasible { // it has no cost
 			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()

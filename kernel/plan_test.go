@@ -45,7 +45,7 @@ func TestPlanPicks(t *testing.T) {
 		{"unit rows", Options{}, unit, 0.2, "csr", "dense csr background"},
 	} {
 		c.opt.Calibration = new(Calibration)
-		plan, err := Plan(t.Context(), c.p, Sigma(c.sigma), &c.opt)
+		plan, err := planOf(t.Context(), c.p, Sigma(c.sigma), &c.opt)
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -80,11 +80,11 @@ func TestPlanAndWorkers(t *testing.T) {
 	workers := par.New(4)
 	defer workers.Close()
 	p := pointtest.Make("uniform", 6000, 2, 1)
-	one, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration)})
+	one, err := planOf(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	four, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration), Workers: workers})
+	four, err := planOf(t.Context(), p, Sigma(0.01), &Options{Calibration: new(Calibration), Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestPlanAndWorkers(t *testing.T) {
 func TestCalibrationDecides(t *testing.T) {
 	p := pointtest.Make("uniform", 6000, 2, 1)
 	for want, c := range map[string]Calibration{"csr": {}, "pairs": {Sparse: 1e4, Scalar: 1e4}, "dense": {Vector: 1e4}} {
-		plan, err := Plan(t.Context(), p, Sigma(0.01), &Options{Calibration: &c})
+		plan, err := planOf(t.Context(), p, Sigma(0.01), &Options{Calibration: &c})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,7 +111,7 @@ func TestCalibrationDecides(t *testing.T) {
 
 func TestPlanReasons(t *testing.T) {
 	p := pointtest.Make("uniform", 6000, 2, 1)
-	plan, err := Plan(t.Context(), p, Sigma(0.05), &Options{Calibration: new(Calibration), BudgetBytes: 16 << 20})
+	plan, err := planOf(t.Context(), p, Sigma(0.05), &Options{Calibration: new(Calibration), BudgetBytes: 16 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestPlanReasons(t *testing.T) {
 func TestPlanDegrees(t *testing.T) {
 	p := pointtest.Make("uniform", 4000, 2, 3)
 	for _, opt := range []*Options{{Operator: "csr"}, {Operator: "dense"}, {CutoffRadius: 0.015}} {
-		plan, err := Plan(t.Context(), p, Sigma(0.01), opt)
+		plan, err := planOf(t.Context(), p, Sigma(0.01), opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,13 +221,13 @@ func TestPlanKnowsNearestNeighbours(t *testing.T) {
 		for _, layout := range []sparse.Layout{sparse.Plain, sparse.Compact} {
 			p, b := pointtest.Make("uniform", 500, d, 1), Sigma(0.1)
 			opt := Options{Neighbours: 10, Layout: layout, Calibration: new(Calibration)}
-			all, err := Plan(t.Context(), p, b, &opt)
+			all, err := planOf(t.Context(), p, b, &opt)
 			if err != nil {
 				t.Fatal(err)
 			}
 			peak := all[0].Cost.PeakBytes
 			for _, opt.BudgetBytes = range []int64{peak, peak - 1} {
-				planned, err := Plan(t.Context(), p, b, &opt)
+				planned, err := planOf(t.Context(), p, b, &opt)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -258,7 +258,7 @@ func TestBuildNamesTheBestReachable(t *testing.T) {
 	p := pointtest.Make("uniform", 300, 2, 1)
 	_, err := Build(t.Context(), p, Sigma(0.1), &Options{Tolerance: 1e-17})
 	var e *ToleranceError
-	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !(e.Seconds > 0) {
+	if !errors.As(err, &e) || !errors.Is(err, ErrTolerance) || e.Operator != "dense" || !(e.Eta > 1e-17 && e.Eta < 1e-9) || !(e.seconds > 0) {
 		t.Errorf("%v", err)
 	}
 	_, err = Build(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1})
@@ -287,7 +287,7 @@ func TestPlanEstimatesTheGraph(t *testing.T) {
 	for _, d := range []int{2, 3, 10} {
 		p := pointtest.Make("uniform", 5000, d, 3)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(1)) / 20)
-		plan, err := Plan(t.Context(), p, b, &Options{Operator: "csr"})
+		plan, err := planOf(t.Context(), p, b, &Options{Operator: "csr"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -295,7 +295,7 @@ func TestPlanEstimatesTheGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := plan[0].Neighbours, op.Neighbours(); math.Abs(got-want) > 0.1*want+0.05 {
+		if got, want := plan[0].Neighbours, op.MeanNeighbours(); math.Abs(got-want) > 0.1*want+0.05 {
 			t.Errorf("d=%d: planned %g neighbours, got %g", d, got, want)
 		}
 	}
@@ -308,7 +308,7 @@ func TestBandwidthForDegree(t *testing.T) {
 		degree float64
 	}{{"uniform", 2, 32}, {"uniform", 3, 10}, {"uniform", 12, 20}, {"clustered", 2, 40}} {
 		p := pointtest.Make(c.kind, 5000, c.d, 2)
-		b, radius, err := BandwidthForDegree(t.Context(), p, c.degree, 0, nil)
+		b, radius, err := bandwidthForDegree(t.Context(), p, c.degree, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -319,33 +319,33 @@ func TestBandwidthForDegree(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := op.Neighbours(); math.Abs(got-c.degree) > 0.15*c.degree {
+		if got := op.MeanNeighbours(); math.Abs(got-c.degree) > 0.15*c.degree {
 			t.Errorf("%s d=%d: asked for %g neighbours, got %g", c.kind, c.d, c.degree, got)
 		}
 	}
 	p := pointtest.Make("uniform", 50, 2, 1)
 	for _, degree := range []float64{0, -1, 50, math.NaN(), math.Inf(1)} {
-		if _, _, err := BandwidthForDegree(t.Context(), p, degree, 0, nil); !errors.Is(err, ErrOption) {
+		if _, _, err := bandwidthForDegree(t.Context(), p, degree, 0, nil); !errors.Is(err, ErrOption) {
 			t.Errorf("degree %g: err = %v", degree, err)
 		}
 	}
-	if _, _, err := BandwidthForDegree(t.Context(), p, 3, 2, nil); !errors.Is(err, ErrOption) {
+	if _, _, err := bandwidthForDegree(t.Context(), p, 3, 2, nil); !errors.Is(err, ErrOption) {
 		t.Errorf("cutoff 2: err = %v", err)
 	}
 	far := pointtest.Make("uniform", 2000, 2, 1)
 	far.Data[0] = 1e20
-	if b, radius, err := BandwidthForDegree(t.Context(), far, 10, 0, nil); err != nil || radius > 0.1 {
+	if b, radius, err := bandwidthForDegree(t.Context(), far, 10, 0, nil); err != nil || radius > 0.1 {
 		t.Errorf("with an outlier: %v, radius %g, %v", b, radius, err)
 	}
-	if _, _, err := BandwidthForDegree(t.Context(), pointtest.Make("uniform", 1, 2, 1), 1, 0, nil); !errors.Is(err, ErrOption) {
+	if _, _, err := bandwidthForDegree(t.Context(), pointtest.Make("uniform", 1, 2, 1), 1, 0, nil); !errors.Is(err, ErrOption) {
 		t.Errorf("one point: err = %v", err)
 	}
 	lattice := pointtest.Make("lattice", 500, 1, 1) // five places for 500 points
-	if _, _, err := BandwidthForDegree(t.Context(), lattice, 5, 0, nil); !errors.Is(err, ErrBandwidth) {
+	if _, _, err := bandwidthForDegree(t.Context(), lattice, 5, 0, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("equal points: err = %v", err)
 	}
 	same := pointtest.Make("identical", 50, 2, 1)
-	if _, _, err := BandwidthForDegree(t.Context(), same, 3, 0, nil); !errors.Is(err, ErrBandwidth) {
+	if _, _, err := bandwidthForDegree(t.Context(), same, 3, 0, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("equal points: err = %v", err)
 	}
 }

@@ -18,15 +18,16 @@ import (
 func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*rows.Points, error) {
 	b := rows.View32(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Single: b}
-	return pts, inspect(pts, b, workers,
-		func(lo, hi, row []float32) bool {
+	in := &inspection[float32]{
+		p: pts, b: b, workers: workers,
+		widen: func(lo, hi, row []float32) bool {
 			if !k.Finite(row) {
 				return false
 			}
 			k.GrowBox(lo, hi, row)
 			return true
 		},
-		func(centre []float64, from, to int) (most float64) {
+		farthest: func(centre []float64, from, to int) (most float64) {
 			single := make([]float32, len(centre))
 			for c, v := range centre {
 				single[c] = float32(v)
@@ -43,14 +44,17 @@ func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*rows.Po
 				most = max(most, slices.Max(d2[:rows]))
 			}
 			return most
-		})
+		},
+	}
+	return pts, in.run()
 }
 
 func points64(p blas64.General, workers *par.Workers) (*rows.Points, error) {
 	b := rows.View64(p)
 	pts := &rows.Points{N: p.Rows, D: p.Cols, Double: b}
-	return pts, inspect(pts, b, workers,
-		func(lo, hi, row []float64) bool {
+	in := &inspection[float64]{
+		p: pts, b: b, workers: workers,
+		widen: func(lo, hi, row []float64) bool {
 			for c, v := range row {
 				if v >= lo[c] && v <= hi[c] {
 					continue
@@ -62,45 +66,69 @@ func points64(p blas64.General, workers *par.Workers) (*rows.Points, error) {
 			}
 			return true
 		},
-		func(centre []float64, from, to int) (most float64) {
+		farthest: func(centre []float64, from, to int) (most float64) {
 			for i := from; i < to; i++ {
 				most = max(most, rows.Dist2(centre, b.Row(i)))
 			}
 			return most
-		})
+		},
+	}
+	return pts, in.run()
 }
 
-// inspectBlocks are inspected on their own, at most.
-const inspectBlocks = 64
+// An inspection validates points and finds their bounding box, piece by piece.
+type inspection[T rows.Float] struct {
+	p       *rows.Points
+	b       rows.View[T]
+	workers *par.Workers
+	size    int // rows of a piece
+	// widen widens a box by a row, or as many boxes in one by as many rows in one. It
+	// returns false for a row that is not finite.
+	widen func(lo, hi, row []T) bool
+	// farthest returns the largest squared distance of the rows from to to-1 from a
+	// centre, or from one next to it.
+	farthest func(centre []float64, from, to int) float64
+}
 
-// inspect validates the points and finds their bounding box. It is given functions that
-// widen a box by a row, or boxes by as many in one, or say that it is not finite, and
-// that return the largest squared distance of the rows from to to-1 from a centre, or
-// from one next to it.
-func inspect[T rows.Float](p *rows.Points, b rows.View[T], workers *par.Workers, widen func(lo, hi, row []T) bool, farthestOf func(centre []float64, from, to int) float64) error {
-	if err := checkShape("points", b); err != nil {
+// inspectPieces is the most pieces that points are inspected in.
+const inspectPieces = 64
+
+func (in *inspection[T]) run() error {
+	if err := checkShape("points", in.b); err != nil {
 		return err
 	}
-	if uint64(b.Rows) >= math.MaxUint32 {
-		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, b.Rows)
+	if uint64(in.b.Rows) >= math.MaxUint32 {
+		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, in.b.Rows)
 	}
-	size := max(par.Blocks(b.Rows, inspectBlocks), 256)
-	blocks := par.Blocks(b.Rows, size)
-	together := 1
+	in.size = max(par.Blocks(in.b.Rows, inspectPieces), 256)
+	if err := in.findBox(); err != nil {
+		return err
+	}
+	in.p.Radius = math.Inf(1)
+	if in.b.Cols <= maxDirect {
+		return nil
+	}
+	return in.findRadius()
+}
+
+// findBox sets the bounding box, and refuses numbers that are not finite.
+func (in *inspection[T]) findBox() error {
+	p, b := in.p, in.b
+	pieces, together := par.Blocks(b.Rows, in.size), 1
 	if b.Stride == b.Cols && b.Cols <= maxDirect {
 		together = 16 // short rows with nothing between them are one long one
 	}
-	var lo, hi [inspectBlocks][]T
-	var errs [inspectBlocks]error
-	if err := workers.Do(context.Background(), blocks, par.Func(func(_, i int) {
-		from, to := par.Block(i, b.Rows, size)
+	var lo, hi [inspectPieces][]T
+	var errs [inspectPieces]error
+	if err := in.workers.Do(context.Background(), pieces, par.Func(func(_, i int) {
+		from, to := par.Block(i, b.Rows, in.size)
 		lo[i], hi[i] = make([]T, together*b.Cols), make([]T, together*b.Cols)
 		for c := range lo[i] {
 			lo[i][c], hi[i][c] = T(math.Inf(1)), T(math.Inf(-1))
 		}
 		for row := from; row < to; row += together {
 			run := b.Data[row*b.Stride:][:min(together, to-row)*b.Cols]
-			if !widen(lo[i], hi[i], run) {
+			if !in.widen(lo[i], hi[i], run) {
 				at := slices.IndexFunc(run, func(v T) bool { return v-v != 0 })
 				errs[i] = &points.NonFiniteError{What: "points", Row: row + at/b.Cols, Col: at % b.Cols}
 				return
@@ -117,24 +145,25 @@ func inspect[T rows.Float](p *rows.Points, b rows.View[T], workers *par.Workers,
 	p.Lo, p.Hi = make([]float64, b.Cols), make([]float64, b.Cols)
 	for c := range b.Cols {
 		p.Lo[c], p.Hi[c] = math.Inf(1), math.Inf(-1)
-		for i := range blocks {
+		for i := range pieces {
 			for at := c; at < len(lo[i]); at += b.Cols {
 				p.Lo[c], p.Hi[c] = min(p.Lo[c], float64(lo[i][at])), max(p.Hi[c], float64(hi[i][at]))
 			}
 		}
 	}
-	p.Radius = math.Inf(1)
-	if b.Cols <= maxDirect {
-		return nil
-	}
-	centre := make([]float64, b.Cols)
+	return nil
+}
+
+// findRadius sets the largest distance from the centre of the box.
+func (in *inspection[T]) findRadius() error {
+	p, centre := in.p, make([]float64, in.b.Cols)
 	for c := range centre {
 		centre[c] = p.Lo[c] + (p.Hi[c]-p.Lo[c])/2
 	}
-	var farthest [inspectBlocks]float64
-	err := workers.Do(context.Background(), blocks, par.Func(func(_, i int) {
-		from, to := par.Block(i, b.Rows, size)
-		farthest[i] = farthestOf(centre, from, to)
+	var farthest [inspectPieces]float64
+	err := in.workers.Do(context.Background(), par.Blocks(in.b.Rows, in.size), par.Func(func(_, i int) {
+		from, to := par.Block(i, in.b.Rows, in.size)
+		farthest[i] = in.farthest(centre, from, to)
 	}))
 	p.Radius = math.Sqrt(slices.Max(farthest[:]))
 	return err

@@ -10,10 +10,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Poly is the kernel of a bandwidth that is wide against the extent of the
+// poly is the kernel of a bandwidth that is wide against the extent of the
 // points. With y_i = sqrt(2 Gamma) (p_i - centre) and f_i = exp(-|y_i|^2/2),
 //
 //	w_ij = f_i f_j exp(u_ij),   u_ij = y_i.y_j,   |u_ij| <= t = max |y_i|^2,
@@ -52,43 +51,39 @@ import (
 // above the tolerance the panels are float64.
 //
 // The points are read during the operator's life and must not change.
-type Poly struct {
+type poly struct {
+	wideBase
 	frame        *polyFrame
-	low          *polyProjection // nil: degrees 2 and more are of all coordinates
+	low          *polyProjection // nil when degrees 2 and more are of all coordinates
 	series       series
-	coefficients []float64 // of the monomials, in the order of the segments
-	factor       []float64 // f_i
-	self         []float64 // f_i^2 p(|y_i|^2), the diagonal that the moments have
-	degrees      []float64
-	bounds       []int // chunks of rows
-	workers      *par.Workers
-	cert         Certificate
-	cost         Cost
-	single       *polyArithmetic[float32] // nil where float32 does not do
+	coefficients []float64                // of the monomials, in the order of the segments
+	factor       []float64                // f_i
+	self         []float64                // f_i^2 p(|y_i|^2), the diagonal that the moments have
+	single       *polyArithmetic[float32] // nil when float32 does not do
 	double       *polyArithmetic[float64]
 }
 
 // NewPoly makes the operator of float32 points, with the least order whose
 // certificate meets the tolerance in every row. Errors: ErrTolerance where no order
 // does, and those of NewDense.
-func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (*Poly, error) {
+func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	return polyOf(ctx, pts, b, o)
+	return orNil[Operator64](polyOf(ctx, pts.rows, b, o))
 }
 
 // NewPoly64 makes the operator of float64 points.
-func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (*Poly, error) {
+func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open64(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	return polyOf(ctx, pts, b, o)
+	return orNil[Operator64](polyOf(ctx, pts, b, o))
 }
 
-func polyOf(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*Poly, error) {
+func polyOf(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*poly, error) {
 	if err := o.refuseCut("poly"); err != nil {
 		return nil, buildError("poly", err)
 	}
@@ -99,7 +94,7 @@ func polyOf(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*Poly
 	return newPoly(ctx, plan, o)
 }
 
-func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*Poly, error) {
+func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*poly, error) {
 	if plan.choice.terms == 0 {
 		return nil, fmt.Errorf("kernel: build poly: %w: %s", ErrTolerance, plan.why)
 	}
@@ -124,7 +119,7 @@ func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*Poly, error) {
 }
 
 // build builds the operator a plan has chosen, and certifies it.
-func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *Poly, err error) {
+func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *poly, err error) {
 	cost := polyCost(plan.frame.p, plan.choice, o)
 	if cost.PeakBytes > o.BudgetBytes {
 		return nil, &MemoryError{What: "build poly", Need: cost.PeakBytes, Budget: o.BudgetBytes}
@@ -147,24 +142,28 @@ func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *Poly, err error
 }
 
 // assemblePoly returns an operator without factors and degrees.
-func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *Poly {
+func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *poly {
 	n := fr.p.N
-	op := &Poly{
+	op := &poly{
 		frame: fr, low: c.low, series: c.series, factor: make([]float64, n), self: make([]float64, n),
-		bounds: polyBounds(n, c.terms), workers: o.Workers, double: polyDouble(fr),
+		double: polyDouble(fr),
 	}
+	op.base, op.bounds = newBase("poly", o), polyBounds(n, c.terms)
+	op.pass32 = func(p *product[float32]) pass[float32] { return newPolyPass(op, op.double, p) }
+	op.pass64 = func(p *product[float64]) pass[float64] { return newPolyPass(op, op.double, p) }
 	if c.single {
 		op.single = polySingle(fr)
+		op.pass32 = func(p *product[float32]) pass[float32] { return newPolyPass(op, op.single, p) }
 	}
 	op.setCoefficients()
 	return op
 }
 
 // sumDegrees sets the degrees, the product with ones.
-func (op *Poly) sumDegrees(ctx context.Context) error {
-	n := op.N()
+func (op *poly) sumDegrees(ctx context.Context) error {
+	n := op.frame.p.N
 	out := rows.NewView(n, 1, 1, make([]float64, n))
-	if err := newPolyPass[float64, float64](op, op.double, 1).run(ctx, out, ones(n), nil); err != nil {
+	if err := newProduct(&op.base, 1, op.pass64).run(ctx, out, ones(n), nil); err != nil {
 		return err
 	}
 	op.degrees = out.Data
@@ -175,7 +174,7 @@ func (op *Poly) sumDegrees(ctx context.Context) error {
 }
 
 // diagonal returns p(y_i.y_i), given |y_i|^2.
-func (op *Poly) diagonal(i int, norm2 float64) float64 {
+func (op *poly) diagonal(i int, norm2 float64) float64 {
 	if op.low == nil {
 		return op.series.at(norm2)
 	}
@@ -183,10 +182,10 @@ func (op *Poly) diagonal(i int, norm2 float64) float64 {
 }
 
 // terms is the number of monomials of degree 1 and more.
-func (op *Poly) terms() int { return len(op.coefficients) }
+func (op *poly) terms() int { return len(op.coefficients) }
 
 // eachSegment visits the segments of monomials in the order of polyPass.
-func (op *Poly) eachSegment(visit func(first, width int)) {
+func (op *poly) eachSegment(visit func(first, width int)) {
 	order, d := op.series.order(), op.frame.p.D
 	if order > 0 {
 		visit(0, d)
@@ -200,7 +199,7 @@ func (op *Poly) eachSegment(visit func(first, width int)) {
 }
 
 // axes is the number of coordinates that degrees 2 and more are of.
-func (op *Poly) axes() int {
+func (op *poly) axes() int {
 	if op.low != nil {
 		return op.low.m
 	}
@@ -235,7 +234,7 @@ func polyTerms(d, order int) int {
 
 // setCoefficients sets the factor of each monomial in p(y_i.y_j): a_r times the
 // number of ways to order its r coordinates.
-func (op *Poly) setCoefficients() {
+func (op *poly) setCoefficients() {
 	if op.series.order() == 0 {
 		return
 	}
@@ -272,52 +271,5 @@ func (op *Poly) setCoefficients() {
 	}
 }
 
-// Name returns "poly".
-func (op *Poly) Name() string { return "poly" }
-
-// N returns the number of points.
-func (op *Poly) N() int { return op.frame.p.N }
-
-// Order returns nil: rows are in the order given.
-func (op *Poly) Order() []uint32 { return nil }
-
-// Degrees returns W 1.
-func (op *Poly) Degrees() []float64 { return op.degrees }
-
-// Certificate bounds each row by the smaller of the bounds above.
-func (op *Poly) Certificate() Certificate { return op.cert }
-
-// Cost returns what the operator takes.
-func (op *Poly) Cost() Cost { return op.cost }
-
 // Close lets go of the points.
-func (op *Poly) Close() error {
-	*op = Poly{}
-	return nil
-}
-
-// Apply sets dst = W x.
-func (op *Poly) Apply(ctx context.Context, dst, x blas32.General) error {
-	if op.single != nil {
-		return polyApply(ctx, op, op.single, rows.View32(dst), rows.View32(x))
-	}
-	return polyApply(ctx, op, op.double, rows.View32(dst), rows.View32(x))
-}
-
-// Apply64 sets dst = W x in float64 throughout.
-func (op *Poly) Apply64(ctx context.Context, dst, x blas64.General) error {
-	return polyApply(ctx, op, op.double, rows.View64(dst), rows.View64(x))
-}
-
-// Step sets dst to the iterate after x.
-func (op *Poly) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	if op.single != nil {
-		return polyStep(ctx, op, op.single, rows.View32(dst), rows.View32(x), s, st)
-	}
-	return polyStep(ctx, op, op.double, rows.View32(dst), rows.View32(x), s, st)
-}
-
-// Step64 sets dst to the iterate after x in float64 throughout.
-func (op *Poly) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
-	return polyStep(ctx, op, op.double, rows.View64(dst), rows.View64(x), s, st)
-}
+func (op *poly) Close() error { return release(op) }

@@ -49,8 +49,7 @@ func dots64(dst, a, b simd.Rows[float64], na, nb, d int) {
 	}
 }
 
-// polyPass is the state of one product; it is reused from step to step. T is the
-// type of the iterate, E that of panels.
+// polyPass is the pass of poly. T is the type of the iterate, E that of panels.
 //
 // The polynomial in y_i.y_j of degree P is a sum over the monomials of y_i and
 // y_j, and those are nested: a monomial of degree r is a coordinate b times one
@@ -61,22 +60,20 @@ func dots64(dst, a, b simd.Rows[float64], na, nb, d int) {
 // evaluated as Horner's scheme does. Moments are kept by segments, one for each
 // visit, of k rows each.
 type polyPass[E, T rows.Float] struct {
-	op     *Poly
-	math   *polyArithmetic[E]
-	k      int
-	dst, x rows.View[T]
-	stats  *Stats // nil: dst = W x
+	*product[T]
+	op   *poly
+	math *polyArithmetic[E]
 
 	// shift is what is taken from x before, and put back after, W 1 being known: the
 	// mean in a step, where the errors of products are then relative to the spread
 	// of x, and zero otherwise.
 	shift   []float64
-	adding  bool      // first half: fill partial
 	partial []float64 // of each chunk: k sums of f x, then moments
 	total   []float64
 	values  []E // moments times coefficients
 	rooms   []polyRoom[E]
-	fast    *polyFinish // of a step in float32
+	tables  finishTables
+	single  *product[float32] // the product itself where E and T are float32: tables finish its rows; nil elsewhere
 }
 
 // polyRoom is the scratch memory of a worker.
@@ -90,11 +87,15 @@ type polyRoom[E rows.Float] struct {
 	tile    []float32 // a panel of W x in float32
 }
 
-func newPolyPass[E, T rows.Float](op *Poly, math *polyArithmetic[E], k int) *polyPass[E, T] {
-	size, d := (1+op.terms())*k, op.frame.p.D
+func newPolyPass[E, T rows.Float](op *poly, math *polyArithmetic[E], p *product[T]) *polyPass[E, T] {
+	k, d := p.k, op.frame.p.D
+	size := (1 + op.terms()) * k
 	pass := &polyPass[E, T]{
-		op: op, math: math, k: k, partial: make([]float64, (len(op.bounds)-1)*size), total: make([]float64, size),
+		product: p, op: op, math: math, partial: make([]float64, (len(op.bounds)-1)*size), total: make([]float64, size),
 		values: make([]E, size-k), shift: make([]float64, k), rooms: make([]polyRoom[E], op.workers.Count()),
+	}
+	if _, ok := any(math).(*polyArithmetic[float32]); ok {
+		pass.single, _ = any(p).(*product[float32])
 	}
 	for i := range pass.rooms {
 		room := &pass.rooms[i]
@@ -110,28 +111,19 @@ func newPolyPass[E, T rows.Float](op *Poly, math *polyArithmetic[E], k int) *pol
 	return pass
 }
 
-func (pass *polyPass[E, T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
-	pass.dst, pass.x, pass.stats = dst, x, st
-	var fast *polyFinish
-	if st != nil {
-		copy(pass.shift, st.finish.mean)
-		if fast = finisher(pass); fast != nil {
-			fast.begin(st)
+// prepare makes the moments of x.
+func (pass *polyPass[E, T]) prepare(ctx context.Context) error {
+	if pass.stats != nil {
+		copy(pass.shift, pass.stats.finish.mean)
+		if pass.single != nil {
+			pass.tables.set(pass.stats, len(pass.rooms))
 		}
 	}
-	chunks := len(pass.op.bounds) - 1
-	pass.adding = true
-	err := pass.op.workers.Do(ctx, chunks, pass)
-	pass.adding = false
-	if err == nil {
-		pass.combine()
-		err = pass.op.workers.Do(ctx, chunks, pass)
+	if err := pass.op.workers.Do(ctx, len(pass.op.bounds)-1, pass); err != nil {
+		return err
 	}
-	pass.dst, pass.x, pass.stats = rows.View[T]{}, rows.View[T]{}, nil
-	if fast != nil {
-		fast.end()
-	}
-	return err
+	pass.combine()
+	return nil
 }
 
 // combine adds the chunks and multiplies the moments with their coefficients.
@@ -155,42 +147,47 @@ func (pass *polyPass[E, T]) combine() {
 	})
 }
 
-// Run does one chunk of rows.
+// Run adds up the moments of one chunk of rows.
 func (pass *polyPass[E, T]) Run(worker, chunk int) {
-	room, op := &pass.rooms[worker], pass.op
 	sums := pass.partial[chunk*len(pass.total):][:len(pass.total)]
-	fast := pass.fast
-	if pass.stats == nil || pass.adding {
-		fast = nil
-	}
-	if pass.adding {
-		clear(sums)
-	}
-	if fast != nil {
-		fast.beginChunk(worker, chunk)
-	}
-	for lo, end := op.bounds[chunk], op.bounds[chunk+1]; lo < end; lo += polyPanel {
+	clear(sums)
+	for lo, end := pass.op.bounds[chunk], pass.op.bounds[chunk+1]; lo < end; lo += polyPanel {
 		hi := min(lo+polyPanel, end)
-		if op.series.order() > 0 && !pass.direct() {
-			pass.math.load(room.panel, lo, hi)
-		}
-		if op.low != nil {
-			for i, v := range op.low.low[lo*op.low.m : hi*op.low.m] {
-				room.low[i] = E(v)
-			}
-		}
-		if pass.adding {
-			pass.gather(room, sums, lo, hi)
-			continue
-		}
-		pass.scatter(room, chunk, lo, hi, fast != nil)
-		if fast != nil {
-			fast.rows(worker, chunk, lo, hi, room.tile)
+		pass.gather(pass.load(worker, lo, hi), sums, lo, hi)
+	}
+}
+
+// rows makes one chunk of rows.
+func (pass *polyPass[E, T]) rows(worker, chunk int) {
+	fast := pass.single != nil && pass.stats != nil
+	if fast {
+		pass.tables.begin(worker, chunk)
+	}
+	for lo, end := pass.op.bounds[chunk], pass.op.bounds[chunk+1]; lo < end; lo += polyPanel {
+		hi := min(lo+polyPanel, end)
+		room := pass.load(worker, lo, hi)
+		pass.scatter(room, chunk, lo, hi, fast)
+		if fast {
+			pass.tables.rows(pass.op.kernels, worker, chunk, lo, hi, pass.single.dst, pass.single.x, room.tile)
 		}
 	}
-	if fast != nil {
-		fast.endChunk(worker, chunk)
+	if fast {
+		pass.tables.end(worker, chunk)
 	}
+}
+
+// load leaves the coordinates of rows lo to hi-1 in the room of a worker.
+func (pass *polyPass[E, T]) load(worker, lo, hi int) *polyRoom[E] {
+	room, op := &pass.rooms[worker], pass.op
+	if op.series.order() > 0 && !pass.direct() {
+		pass.math.load(room.panel, lo, hi)
+	}
+	if op.low != nil {
+		for i, v := range op.low.low[lo*op.low.m : hi*op.low.m] {
+			room.low[i] = E(v)
+		}
+	}
+	return room
 }
 
 // gather adds the moments of a panel to sums.
@@ -305,49 +302,13 @@ func (pass *polyPass[E, T]) scatter(room *polyRoom[E], chunk, lo, hi int, fast b
 				wx[c] += float64(op.degrees[i] * pass.shift[c])
 			}
 		}
-		switch {
-		case fast:
-			tile := room.tile[(i-lo)*pass.k:][:pass.k]
-			for c, v := range wx {
-				tile[c] = float32(v)
-			}
-			continue
-		case pass.stats != nil:
-			finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, x, pass.dst.Row(i))
+		if !fast {
+			pass.put(chunk, i, wx)
 			continue
 		}
-		to := pass.dst.Row(i)
+		tile := room.tile[(i-lo)*pass.k:][:pass.k]
 		for c, v := range wx {
-			to[c] = T(v)
+			tile[c] = float32(v)
 		}
 	}
-}
-
-func polyApply[E, T rows.Float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x rows.View[T]) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := checkFinite("x", x); err != nil {
-		return err
-	}
-	return productError("poly", newPolyPass[E, T](op, math, x.Cols).run(ctx, dst, x, nil))
-}
-
-func polyStep[E, T rows.Float](ctx context.Context, op *Poly, math *polyArithmetic[E], dst, x rows.View[T], s *Step, st *Stats) error {
-	if err := checkPair(op.N(), dst, x); err != nil {
-		return err
-	}
-	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
-		return err
-	}
-	pass, ok := st.operator.(*polyPass[E, T])
-	if !ok || pass.op != op || pass.k != x.Cols {
-		pass = newPolyPass[E, T](op, math, x.Cols)
-		st.operator = pass
-	}
-	if err := pass.run(ctx, dst, x, st); err != nil {
-		return productError("poly", err)
-	}
-	st.end()
-	return nil
 }

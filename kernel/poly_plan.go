@@ -290,5 +290,5 @@ func polyCandidate(ctx context.Context, p *rows.Points, b Bandwidth, _ *profile,
 }
 
 func buildPoly(ctx context.Context, _ *rows.Points, _ Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return newPoly(ctx, c.poly, o)
+	return orNil[Operator](newPoly(ctx, c.poly, o))
 }

@@ -181,6 +181,9 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 				op.factor[i] = math.Exp(-v / 2)
 				op.self[i] = op.factor[i] * op.factor[i] * s.at(v)
 			}
+			if err := op.sumDegrees(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 			x, got := widen(randomBlock(pointtest.Rand(7), p.Rows, 3)), zeros64(p.Rows, 3)
 			if err := op.Apply64(t.Context(), got, x); err != nil {
 				t.Fatal(err)
@@ -262,7 +265,7 @@ func TestPolyRowCertificateIsTight(t *testing.T) {
 	defer workers.Close()
 	p := clusteredUnitRows(1200, 64, 20)
 	b := Sigma(5)
-	op, err := NewPoly(t.Context(), p, b, &Options{Workers: workers})
+	op, err := as[*poly](NewPoly(t.Context(), p, b, &Options{Workers: workers}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -452,7 +455,7 @@ func TestPolyIsChosen(t *testing.T) {
 	for i := range equal.Data {
 		equal.Data[i] = float32(i%5) + 0.1
 	}
-	poly, err := NewPoly(t.Context(), equal, Sigma(1e-3), nil)
+	poly, err := as[*poly](NewPoly(t.Context(), equal, Sigma(1e-3), nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -506,7 +509,7 @@ func TestPolyAlongAxes(t *testing.T) {
 		sigma, tolerance float64
 	}{{600, 200, 6, 1.5, 1e-3}, {400, 130, 3, 1, 3e-3}, {500, 300, 10, 1.2, 3e-3}} {
 		p := lowRank(c.n, c.d, c.rank)
-		op, err := NewPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers})
+		op, err := as[*poly](NewPoly(t.Context(), p, Sigma(c.sigma), &Options{Tolerance: c.tolerance, Workers: workers}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,23 +16,20 @@ import (
 // the null record and any other row is exp(-Gamma) exactly. What the weights and the
 // sums over them may be off by, whatever the rows are, is told by UnitPolyError;
 // the certificate is about the rows at hand, like every certificate.
-func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, opt *Options) (*Poly, error) {
+func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, opt *Options) (Operator64, error) {
 	_, o, err := rows.open(b, opt)
 	if err != nil {
 		return nil, err
 	}
 	op, err := newUnitPoly(ctx, rows, b, order, o)
-	if err != nil {
-		return nil, buildError("poly", err)
-	}
-	return op, nil
+	return orNil[Operator64](op, buildError("poly", err))
 }
 
-func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o *Options) (*Poly, error) {
+func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o *Options) (*poly, error) {
 	if err := o.refuseCut("poly"); err != nil {
 		return nil, err
 	}
-	n, d := rows.N(), rows.Dim()
+	n, d := rows.N(), rows.dim()
 	s, err := unitSeries(b, d, order)
 	if err != nil {
 		return nil, err

@@ -78,62 +78,18 @@ func profileBytes(n, d int, o *Options) int64 {
 	return s*profileBins*4 + workers*distanceRoomBytes(d) + int64(n)*8
 }
 
+// refuseProfile refuses a profile that exceeds the budget. A few megabytes are not worth
+// refusing a plan for.
+func refuseProfile(p *rows.Points, o *Options) error {
+	if need := profileBytes(p.N, p.D, o); need > max(o.BudgetBytes, 16<<20) {
+		return &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
+	}
+	return nil
+}
+
 // takeProfile measures the distances of a sample of rows to all points.
 func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
-	// A few megabytes are not worth refusing a plan for.
-	if need := profileBytes(p.N, p.D, o); need > max(o.BudgetBytes, 16<<20) {
-		return nil, &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
-	}
-	q, err := newDistancer(ctx, p, nil, o.Workers)
-	if err != nil {
-		return nil, fmt.Errorf("kernel: sample of distances: %w", err)
-	}
-	sample := rows.Spread(sampleRows(p.N, p.D), p.N)
-	scale := 1.0 // a power of two: binning does not round
-	if e2 := p.Extent2(); e2 > 0 {
-		scale = math.Ldexp(1, -math.Ilogb(e2)-2)
-	}
-	pr := &profile{points: p.N, farthest: p.Farthest(), most: q.most, rows: make([][]distanceBin, len(sample))}
-	groups := par.Blocks(len(sample), sampleGroup)
-	progress := o.progress("profile", groups*par.Blocks(p.N, blockRows))
-	err = o.Workers.Do(ctx, groups, par.Func(func(_, piece int) {
-		from, to := par.Block(piece, len(sample), sampleGroup)
-		t := newDistanceRoom(p.D)
-		var norm2 []float64
-		for i, row := range sample[from:to] {
-			q.load(t.a[i*p.D:], row, row+1)
-			norm2 = append(norm2, q.norms(row, row+1)...)
-		}
-		counts := make([]uint32, (to-from)*profileBins)
-		for block := range par.Blocks(p.N, blockRows) {
-			if ctx.Err() != nil {
-				return
-			}
-			lo, hi := par.Block(block, p.N, blockRows)
-			q.load(t.b, lo, hi)
-			q.measure(t, t.a, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
-			for i, self := range sample[from:to] {
-				row := counts[i*profileBins:][:profileBins]
-				for j, d2 := range t.d2[i*t.stride:][:hi-lo] {
-					if lo+j == self {
-						continue
-					}
-					if d2 <= q.error2(self, lo+j) {
-						d2 = q.exact(self, lo+j) // equal, or nearly
-					}
-					row[binOf(d2*scale)]++
-				}
-			}
-			progress.Add()
-		}
-		for i := range to - from {
-			for bin, count := range counts[i*profileBins:][:profileBins] {
-				if count > 0 {
-					pr.rows[from+i] = append(pr.rows[from+i], distanceBin{binEdge(bin) / scale, binEdge(bin+1) / scale, float64(count), bin})
-				}
-			}
-		}
-	}))
+	pr, err := sampleDistances(ctx, p, o)
 	if err == nil {
 		err = ctx.Err() // a piece may have been left half done
 	}
@@ -150,6 +106,76 @@ func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, err
 		}
 	}
 	return pr, nil
+}
+
+func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
+	q, err := newDistancer(ctx, p, nil, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	s := &distanceSample{ctx: ctx, q: q, rows: rows.Spread(sampleRows(p.N, p.D), p.N), scale: 1}
+	if e2 := p.Extent2(); e2 > 0 {
+		s.scale = math.Ldexp(1, -math.Ilogb(e2)-2)
+	}
+	groups := par.Blocks(len(s.rows), sampleGroup)
+	s.progress = o.progress("profile", groups*par.Blocks(p.N, blockRows))
+	s.bins = make([][]distanceBin, len(s.rows))
+	return &profile{points: p.N, farthest: p.Farthest(), most: q.most, rows: s.bins}, o.Workers.Do(ctx, groups, s)
+}
+
+// distanceSample bins the distances of some rows to all points.
+type distanceSample struct {
+	ctx      context.Context
+	q        *distancer
+	rows     []int   // that are sampled
+	scale    float64 // of squared distances; a power of two, so that binning does not round
+	bins     [][]distanceBin
+	progress *rows.Progress
+}
+
+// Run measures a group of rows, block by block of the points.
+func (s *distanceSample) Run(_, group int) {
+	q, n, d := s.q, s.q.n, s.q.p.D
+	from, to := par.Block(group, len(s.rows), sampleGroup)
+	t := newDistanceRoom(d)
+	var norm2 []float64
+	for i, row := range s.rows[from:to] {
+		q.load(t.a[i*d:], row, row+1)
+		norm2 = append(norm2, q.norms(row, row+1)...)
+	}
+	counts := make([]uint32, (to-from)*profileBins)
+	for block := range par.Blocks(n, blockRows) {
+		if s.ctx.Err() != nil {
+			return
+		}
+		lo, hi := par.Block(block, n, blockRows)
+		q.load(t.b, lo, hi)
+		q.measure(t, t.a, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
+		for i, row := range s.rows[from:to] {
+			s.count(counts[i*profileBins:][:profileBins], row, lo, t.d2[i*t.stride:][:hi-lo])
+		}
+		s.progress.Add()
+	}
+	for i := range to - from {
+		for bin, count := range counts[i*profileBins:][:profileBins] {
+			if count > 0 {
+				s.bins[from+i] = append(s.bins[from+i], distanceBin{binEdge(bin) / s.scale, binEdge(bin+1) / s.scale, float64(count), bin})
+			}
+		}
+	}
+}
+
+// count adds the squared distances of a sampled row to the points from lo on to its bins.
+func (s *distanceSample) count(counts []uint32, row, lo int, d2 []float64) {
+	for j, v := range d2 {
+		if lo+j == row {
+			continue
+		}
+		if v <= s.q.error2(row, lo+j) {
+			v = s.q.exact(row, lo+j) // equal, or nearly
+		}
+		counts[binOf(v*s.scale)]++
+	}
 }
 
 // within estimates the number of neighbours within r that sampled row i has.

@@ -117,7 +117,7 @@ func (c *firstStepCase) query() sensitivity.Query {
 // allowed returns the error accounted for.
 func (c *firstStepCase) allowed(t tester) sensitivity.Eta {
 	t.Helper()
-	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.Dim()})
+	eta, err := sensitivity.RoundingError(c.query(), c.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: c.rows.dim()})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -283,7 +283,7 @@ func TestRoundingError(t *testing.T) {
 // of another row, a copy of it, or anything; and another label if labels are
 // private.
 func (c *firstStepCase) replace(t *rapid.T, s int, null, label bool) *firstStepCase {
-	n, d := c.rows.N(), c.rows.Dim()
+	n, d := c.rows.N(), c.rows.dim()
 	other := *c
 	other.rows = &UnitRows{null: c.rows.null, rows: rows.NewView(n, d, d, slices.Clone(c.rows.rows.Data))}
 	other.labels = slices.Clone(c.labels)

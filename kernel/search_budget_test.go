@@ -17,7 +17,7 @@ import (
 // before it does.
 func TestSearchWithinBudget(t *testing.T) {
 	p := pointtest.Make("uniform", 20_000, 2, 6)
-	b, radius, err := BandwidthForDegree(t.Context(), p, 60, 0, nil)
+	b, radius, err := bandwidthForDegree(t.Context(), p, 60, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestBudgetForACrowd(t *testing.T) {
 // What the cost says is enough, for any number of writers, and more is no worse.
 func TestBudgetOfTheCost(t *testing.T) {
 	p := pointtest.Make("uniform", 6000, 2, 6)
-	b, radius, err := BandwidthForDegree(t.Context(), p, 30, 0, nil)
+	b, radius, err := bandwidthForDegree(t.Context(), p, 30, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,14 +62,14 @@ func TestSearchIsTheSameForAnyWorkers(t *testing.T) {
 		p, _ := pointtest.Hard(pointtest.Rand(13), 900, d)
 		radius := pointtest.TypicalDistance(p, pointtest.Rand(4)) / 1.2
 		for _, o := range []Options{{CutoffRadius: radius}, {Neighbours: 5}} {
-			one, err := NewCSR(t.Context(), p, Sigma(radius), &o)
+			one, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &o))
 			if err != nil {
 				t.Fatal(err)
 			}
 			for _, count := range []int{2, 5} {
 				workers := par.New(count)
 				o.Workers = workers
-				many, err := NewCSR(t.Context(), p, Sigma(radius), &o)
+				many, err := as[*csr](NewCSR(t.Context(), p, Sigma(radius), &o))
 				workers.Close()
 				if err != nil {
 					t.Fatal(err)
@@ -98,12 +98,12 @@ func TestLeadersOfFewGroups(t *testing.T) {
 			p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(i int) float64 {
 				return float64(centres[i/d%groups*d+i%d]) + 0.3*rng.NormFloat64()
 			})}
-			op, err := NewCSR(t.Context(), p, Sigma(2), &Options{CutoffRadius: 0.3 * math.Sqrt(2*d)})
+			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(2), &Options{CutoffRadius: 0.3 * math.Sqrt(2*d)}))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s := op.Search(); !s.Balls {
-				t.Errorf("no balls: %+v", s)
+			if !op.found.Balls {
+				t.Errorf("no balls: %+v", op.found)
 			}
 		})
 	}

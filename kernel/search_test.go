@@ -33,7 +33,7 @@ func bruteNeighbours(p blas32.General, radius float64) [][]int {
 }
 
 // graphNeighbours unfolds a CSR operator into neighbour lists of given rows.
-func graphNeighbours(op *CSR) [][]int {
+func graphNeighbours(op *csr) [][]int {
 	w := op.weights
 	given := func(row int) int {
 		if op.Order() == nil {
@@ -67,7 +67,7 @@ func checkNeighbours(t tester, p blas32.General, radius float64, workers *par.Wo
 	t.Helper()
 	// The bandwidth has no influence as long as no weight underflows.
 	b := Sigma(max(radius, 1e-30) / 2)
-	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: workers})
+	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: max(radius, 1e-300), Workers: workers}))
 	if err != nil {
 		t.Fatalf("n=%d d=%d radius=%g: %v", p.Rows, p.Cols, radius, err)
 	}

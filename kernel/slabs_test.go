@@ -15,7 +15,7 @@ import (
 // The memory of a closed graph is that of the next, whatever was left in it.
 func TestSlabsAreUsedAgain(t *testing.T) {
 	p := pointtest.Make("uniform", 40_000, 2, 11)
-	b, radius, err := BandwidthForDegree(t.Context(), p, 250, 0, nil)
+	b, radius, err := bandwidthForDegree(t.Context(), p, 250, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 	var before [][]float32 // rows of the graph before, all of them NaN when it was closed
 	again := false         // some weights are where others have been
 	for round := 0; round < 2 || round < 20 && !again; round++ {
-		op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius})
+		op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -64,14 +64,14 @@ func TestSlabsAreUsedAgain(t *testing.T) {
 // Weights that were repaired are elsewhere: nobody holds the memory of the others.
 func TestRepairedGraphsHoldNoSlabs(t *testing.T) {
 	p := pointtest.Make("uniform", 40_000, 2, 11)
-	b, radius, err := BandwidthForDegree(t.Context(), p, 250, 0, nil)
+	b, radius, err := bandwidthForDegree(t.Context(), p, 250, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for c := range p.Cols {
 		p.Data[c] = 1 + 2*float32(radius) // away from all others
 	}
-	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Isolated: Repair})
+	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Isolated: Repair}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +84,11 @@ func TestRepairedGraphsHoldNoSlabs(t *testing.T) {
 // What a compact layout does not keep, or keeps beyond the search, is nobody else's.
 func TestCompactGraphsKeepTheirMemory(t *testing.T) {
 	p := pointtest.Make("uniform", 40_000, 2, 11)
-	b, radius, err := BandwidthForDegree(t.Context(), p, 250, 0, nil)
+	b, radius, err := bandwidthForDegree(t.Context(), p, 250, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Layout: sparse.Compact})
+	op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Layout: sparse.Compact}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,7 @@ type Stats struct {
 	classSums []float64 // sums of dst by class, classes x k
 	finish    finish
 	partials  partials
-	operator  any // scratch the operator keeps here
+	product   any // of the last step, with the scratch memory of its operator
 }
 
 // Gather sets the sums from x, the iterate a run starts from.

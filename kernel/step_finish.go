@@ -1,8 +1,15 @@
 package kernel
 
-import "github.com/seed-64e14a55/privatemail/simd"
+import (
+	"slices"
 
-// finishTables are what simd.FinishStep needs of a step, once for all its chunks.
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// finishTables are what simd.StepFinishRows needs of a step, once for all its chunks, and what
+// each worker needs of the chunk at hand. csr, pairs and poly finish their rows with them
+// where W x and the iterate are float32.
 //
 // Form Attract is form Paper with other numbers: its Laplacian divided by the scale
 // has the degrees as they are, and the label term, its share of the diagonal and the
@@ -15,13 +22,30 @@ type finishTables struct {
 	weight, extra []float64 // by class, the last for rows without a label
 	target        []float64 // by class and column
 	none          []uint32  // slots of a tile without labels
+	chunk         []partial // sums of the step
+	worker        []simd.StepFinish
 }
 
-// set takes over the step that st has begun.
-func (t *finishTables) set(st *Stats) {
+// set takes over the step that st has begun. Every worker gets the memory that the chunk
+// with the most classes takes, so that no later step allocates, whichever worker takes
+// which chunk.
+func (t *finishTables) set(st *Stats, workers int) {
 	f, k := &st.finish, st.k
 	classes := f.labels.classes()
-	t.f, t.k, t.scale = f, k, f.scale
+	t.f, t.k, t.scale, t.chunk = f, k, f.scale, st.partials.chunk
+	if t.worker == nil {
+		t.worker = make([]simd.StepFinish, workers)
+	}
+	slots := 0
+	for i := range t.chunk {
+		slots = max(slots, len(t.chunk[i].classes)+1)
+	}
+	for i := range t.worker {
+		w := &t.worker[i]
+		w.Weight, w.Extra = slices.Grow(w.Weight[:0], slots), slices.Grow(w.Extra[:0], slots)
+		w.Target = slices.Grow(w.Target[:0], slots*k)
+		w.Class = slices.Grow(w.Class[:0], slots*simd.ClassWidth(k))
+	}
 	if t.scale == 0 {
 		t.scale = 1 // no row has neighbours, and W x is zero
 	}
@@ -43,9 +67,10 @@ func (t *finishTables) set(st *Stats) {
 	copy(t.target, f.target[:classes*k])
 }
 
-// begin sets up the finish of a chunk: its tables have the classes that occur in
-// it, in the order of p.
-func (t *finishTables) begin(to *simd.StepFinish, p *partial) {
+// begin sets a worker up for a chunk: its tables have the classes that occur in the
+// chunk, in the order of the chunk's partial sums.
+func (t *finishTables) begin(worker, chunk int) {
+	to, p := &t.worker[worker], &t.chunk[chunk]
 	to.Mean, to.Pull = t.f.mean, t.pull
 	to.Weight, to.Extra, to.Target = to.Weight[:0], to.Extra[:0], to.Target[:0]
 	add := func(class int) {
@@ -60,17 +85,20 @@ func (t *finishTables) begin(to *simd.StepFinish, p *partial) {
 	to.Sums = simd.StepSums{}
 }
 
-// slots returns the slots of rows from to to-1 of a chunk.
-func (t *finishTables) slots(p *partial, from, to int) []uint32 {
-	if p.slot == nil {
-		return t.none[:to-from]
+// rows writes rows lo to hi-1, of one chunk, of the next iterate to dst, given those of
+// W x.
+func (t *finishTables) rows(kernels *simd.Kernels, worker, chunk, lo, hi int, dst, x rows.View[float32], wx []float32) {
+	slots, p := t.none[:hi-lo], &t.chunk[chunk]
+	if p.slot != nil {
+		slots = p.slot[lo-p.first : hi-p.first]
 	}
-	return p.slot[from-p.first : to-p.first]
+	kernels.FinishStep(&t.worker[worker], simd.RowsOf(dst.Data[lo*dst.Stride:], dst.Stride), simd.RowsOf(x.Data[lo*x.Stride:], x.Stride), wx, t.f.degrees[lo:hi], slots)
 }
 
 // end adds the sums of a chunk to those that faint rows have left there. Every row
 // is in a slot, so the column sums are those of the slots.
-func (t *finishTables) end(from *simd.StepFinish, p *partial) {
+func (t *finishTables) end(worker, chunk int) {
+	from, p := &t.worker[worker], &t.chunk[chunk]
 	objective, change, spread, maxAbs := from.Sums.Total()
 	p.objective += objective * t.scale
 	p.change += change

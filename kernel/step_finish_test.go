@@ -84,7 +84,7 @@ func TestFaintRows(t *testing.T) {
 		p.Data[i] = float32(i)
 	}
 	for _, exponent := range []float64{40, 60, 87} { // of a weight between neighbours
-		op, err := NewCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5})
+		op, err := as[*csr](NewCSR(t.Context(), p, Sigma(1/math.Sqrt(2*exponent)), &Options{CutoffRadius: 1.5}))
 		if err != nil {
 			t.Fatal(err)
 		}

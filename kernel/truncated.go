@@ -6,11 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // truncated is what csr and pairs share: the Gaussian kernel cut at a radius, float32
@@ -20,18 +17,18 @@ import (
 // equal to each distinct one, (W x)_i = (W_distinct S)_g + (S_g - x_i) for a
 // point i of group g, so any number of equal points costs O(n).
 type truncated struct {
-	name    string     // of the operator
-	rows    weightRows // between distinct points
-	order   []uint32
-	group   []uint32 // rows group[g] to group[g+1]-1 are equal; nil if none are
-	bounds  []int    // rows of each chunk of weights
-	degrees []float64
-	faint   []uint32 // rows of faint degree, ascending
-	radius  float64
-	cert    Certificate
-	cost    Cost
-	workers *par.Workers
-	kernels *simd.Kernels
+	base
+	rows   weightRows // between distinct points
+	group  []uint32   // rows group[g] to group[g+1]-1 are equal; nil when none are
+	faint  []uint32   // rows of faint degree, ascending
+	radius float64    // +Inf where every pair has a weight
+}
+
+// begin makes op the base of an operator.
+func (op *truncated) begin(name string, o *Options) {
+	op.base = newBase(name, o)
+	op.pass32 = func(p *product[float32]) pass[float32] { return newTruncatedPass(op, p) }
+	op.watches = true
 }
 
 // weightRows are the rows of weights between distinct points: stored, or made anew
@@ -195,59 +192,6 @@ func (op *truncated) point(chunk, i int) int {
 	return lo + at
 }
 
-// N returns the number of points.
-func (op *truncated) N() int { return len(op.degrees) }
-
-// Order returns the given row of each row of the operator.
-func (op *truncated) Order() []uint32 { return op.order }
-
-// Degrees returns W 1.
-func (op *truncated) Degrees() []float64 { return op.degrees }
-
-// Radius returns the cutoff, +Inf where every pair has a weight.
+// Radius returns the radius beyond which no pair has a weight, +Inf where every pair has
+// one.
 func (op *truncated) Radius() float64 { return op.radius }
-
-// Certificate bounds the weight beyond the cutoff.
-func (op *truncated) Certificate() Certificate { return op.cert }
-
-// Cost returns what the operator takes.
-func (op *truncated) Cost() Cost { return op.cost }
-
-// Apply sets dst = W x.
-func (op *truncated) Apply(ctx context.Context, dst, x blas32.General) error {
-	d, in := rows.View32(dst), rows.View32(x)
-	if err := checkPair(op.N(), d, in); err != nil {
-		return err
-	}
-	pass := newTruncatedPass(op, in.Cols)
-	if err := pass.run(ctx, d, in, nil); err != nil {
-		return err
-	}
-	if pass.nonFinite.Load() {
-		return checkFinite("x", in)
-	}
-	return nil
-}
-
-// Step sets dst to the iterate after x.
-func (op *truncated) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
-	d, in := rows.View32(dst), rows.View32(x)
-	if err := checkPair(op.N(), d, in); err != nil {
-		return err
-	}
-	if err := st.begin(s, op.degrees, op.bounds, in.Cols); err != nil {
-		return err
-	}
-	pass, ok := st.operator.(*truncatedPass)
-	if !ok || pass.op != op || pass.k != in.Cols {
-		pass = newTruncatedPass(op, in.Cols)
-		st.operator = pass
-	}
-	pass.tables.set(st)
-	pass.grow(&st.partials)
-	if err := pass.run(ctx, d, in, st); err != nil {
-		return err
-	}
-	st.end()
-	return nil
-}

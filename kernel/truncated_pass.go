@@ -3,24 +3,19 @@ package kernel
 import (
 	"context"
 	"slices"
-	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// truncatedPass is the state of one product of csr or pairs; it is reused from step to step.
+// truncatedPass is the pass of csr and pairs.
 type truncatedPass struct {
-	op        *truncated
-	k, tile   int // columns, rows of a tile
-	dst, x    rows.View[float32]
-	stats     *Stats // nil: dst = W x
-	tables    finishTables
-	room      []passRoom // of each worker
-	sums      []float32  // of x over equal points, distinct points x k; nil if none are
-	adding    bool       // first half, where points are equal: fill sums
-	nonFinite atomic.Bool
+	*product[float32]
+	op     *truncated
+	tile   int // rows of a tile
+	tables finishTables
+	room   []passRoom // of each worker
+	sums   []float32  // of x over equal points, distinct points x k; nil when no points are equal
 }
 
 // passTile is the most rows whose products are made before they are used. They stay
@@ -34,14 +29,14 @@ func passTileRows(k int) int { return max(64, min(passTile, 1<<15/k&^15)) }
 
 // passRoom is the scratch memory of a worker.
 type passRoom struct {
-	wx     []float32 // a tile of W x
-	wide   []float64 // a row
-	rows   rowReader
-	finish simd.StepFinish
+	wx   []float32 // a tile of W x
+	wide []float64 // a row
+	rows rowReader
 }
 
-func newTruncatedPass(op *truncated, k int) *truncatedPass {
-	pass := &truncatedPass{op: op, k: k, tile: passTileRows(k), room: make([]passRoom, op.workers.Count())}
+func newTruncatedPass(op *truncated, p *product[float32]) *truncatedPass {
+	k := p.k
+	pass := &truncatedPass{product: p, op: op, tile: passTileRows(k), room: make([]passRoom, op.workers.Count())}
 	if op.group != nil {
 		pass.sums = make([]float32, op.rows.Rows()*k)
 	}
@@ -52,48 +47,27 @@ func newTruncatedPass(op *truncated, k int) *truncatedPass {
 	return pass
 }
 
-// grow makes room for the classes of any chunk, so that no later step allocates,
-// whichever worker takes which chunk.
-func (pass *truncatedPass) grow(ps *partials) {
-	slots := 0
-	for i := range ps.chunk {
-		slots = max(slots, len(ps.chunk[i].classes)+1)
+// prepare sums x over equal points, where there are any.
+func (pass *truncatedPass) prepare(ctx context.Context) error {
+	if pass.stats != nil {
+		pass.tables.set(pass.stats, len(pass.room))
 	}
-	for i := range pass.room {
-		f := &pass.room[i].finish
-		f.Weight, f.Extra = slices.Grow(f.Weight[:0], slots), slices.Grow(f.Extra[:0], slots)
-		f.Target = slices.Grow(f.Target[:0], slots*pass.k)
-		f.Class = slices.Grow(f.Class[:0], slots*simd.ClassWidth(pass.k))
+	if pass.sums == nil {
+		return nil
 	}
+	return pass.op.workers.Do(ctx, pass.op.rows.Chunks(), pass)
 }
 
-func (pass *truncatedPass) run(ctx context.Context, dst, x rows.View[float32], st *Stats) (err error) {
-	pass.dst, pass.x, pass.stats = dst, x, st
-	pass.nonFinite.Store(false)
-	chunks := pass.op.rows.Chunks()
-	if pass.sums != nil {
-		pass.adding = true
-		err = pass.op.workers.Do(ctx, chunks, pass)
-		pass.adding = false
-	}
-	if err == nil {
-		err = pass.op.workers.Do(ctx, chunks, pass)
-	}
-	pass.dst, pass.x, pass.stats = rows.View[float32]{}, rows.View[float32]{}, nil
-	return productError(pass.op.name, err)
-}
+// Run sums one chunk of x over equal points.
+func (pass *truncatedPass) Run(worker, chunk int) { pass.addChunk(&pass.room[worker], chunk) }
 
-// Run does one chunk of weights.
-func (pass *truncatedPass) Run(worker, chunk int) {
-	room := &pass.room[worker]
-	switch {
-	case pass.adding:
-		pass.addChunk(room, chunk)
-	case pass.stats == nil:
-		pass.multiply(room, chunk)
-	default:
-		pass.step(room, chunk)
+// rows makes the rows of one chunk of weights.
+func (pass *truncatedPass) rows(worker, chunk int) {
+	if pass.stats == nil {
+		pass.multiply(&pass.room[worker], chunk)
+		return
 	}
+	pass.step(worker, chunk)
 }
 
 // multiply writes a chunk of W x to dst, and tells of numbers that are not finite
@@ -106,7 +80,7 @@ func (pass *truncatedPass) multiply(room *passRoom, chunk int) {
 	} else {
 		for from := lo; from < hi; from += pass.tile {
 			to := min(from+pass.tile, hi)
-			pass.product(room, chunk, from, to)
+			pass.multiplyTile(room, chunk, from, to)
 			for i := from; i < to; i++ {
 				copy(dst.Row(i), room.wx[(i-from)*k:][:k])
 			}
@@ -118,10 +92,10 @@ func (pass *truncatedPass) multiply(room *passRoom, chunk int) {
 }
 
 // step makes a chunk of the next iterate.
-func (pass *truncatedPass) step(room *passRoom, chunk int) {
-	op, p, dst, x := pass.op, &pass.stats.partials.chunk[chunk], pass.dst, pass.x
+func (pass *truncatedPass) step(worker, chunk int) {
+	op, room := pass.op, &pass.room[worker]
 	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
-	pass.tables.begin(&room.finish, p)
+	pass.tables.begin(worker, chunk)
 	faint, _ := slices.BinarySearch(op.faint, uint32(lo))
 	for from := lo; from < hi; {
 		to := min(from+pass.tile, hi)
@@ -134,12 +108,11 @@ func (pass *truncatedPass) step(room *passRoom, chunk int) {
 			}
 			to = min(to, at)
 		}
-		pass.product(room, chunk, from, to)
-		op.kernels.FinishStep(&room.finish, simd.RowsOf(dst.Data[from*dst.Stride:], dst.Stride), simd.RowsOf(x.Data[from*x.Stride:], x.Stride),
-			room.wx, op.degrees[from:to], pass.tables.slots(p, from, to))
+		pass.multiplyTile(room, chunk, from, to)
+		pass.tables.rows(op.kernels, worker, chunk, from, to, pass.dst, pass.x, room.wx)
 		from = to
 	}
-	pass.tables.end(&room.finish, p)
+	pass.tables.end(worker, chunk)
 }
 
 // faintRow makes row i of the next iterate with a product in float64.
@@ -156,11 +129,11 @@ func (pass *truncatedPass) faintRow(room *passRoom, chunk, i int) {
 			wx[c] += float64(pass.sums[g*pass.k+c]) - float64(v)
 		}
 	}
-	finishRow(&pass.stats.finish, &pass.stats.partials.chunk[chunk], i, op.degrees[i], wx, pass.x.Row(i), pass.dst.Row(i))
+	pass.put(chunk, i, wx)
 }
 
-// product leaves rows from to to-1 of W x in room.wx.
-func (pass *truncatedPass) product(room *passRoom, chunk, from, to int) {
+// multiplyTile leaves rows from to to-1 of W x in room.wx.
+func (pass *truncatedPass) multiplyTile(room *passRoom, chunk, from, to int) {
 	op, k := pass.op, pass.k
 	if pass.sums == nil {
 		room.rows.mul(room.wx, k, from, to, k, pass.x.Data, pass.x.Stride)

@@ -67,15 +67,15 @@ func truncationRadius(p *rows.Points, b Bandwidth, pr *profile, o *Options) floa
 
 // cutoffRadius is truncationRadius where no sample has been taken yet. One is needed only
 // if the radius is to follow from the tolerance.
-func cutoffRadius(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (float64, error) {
+func (p *Points) cutoffRadius(ctx context.Context, b Bandwidth, o *Options) (float64, error) {
 	if o.fixed() {
 		return o.CutoffRadius, nil
 	}
-	pr, err := takeProfile(ctx, p, o)
+	pr, err := p.profile(ctx, o)
 	if err != nil {
 		return 0, err
 	}
-	return truncationRadius(p, b, pr, o), nil
+	return truncationRadius(p.rows, b, pr, o), nil
 }
 
 // truncatedRel is the error of a float32 weight.
@@ -154,11 +154,15 @@ func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
 }
 
 func buildCSR(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newCSR(ctx, p, b, radius, o) })
+	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) {
+		return orNil[Operator](newCSR(ctx, p, b, radius, o))
+	})
 }
 
 func buildPairs(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
-	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) { return newPairs(ctx, p, b, radius, o) })
+	return withinTolerance(b, c.Radius, o, func(radius float64) (Operator, error) {
+		return orNil[Operator](newPairs(ctx, p, b, radius, o))
+	})
 }
 
 // withinTolerance builds a truncated operator, and once more with a larger radius if

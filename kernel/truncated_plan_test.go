@@ -11,12 +11,12 @@ import (
 func TestCutoffKnowsTheCells(t *testing.T) {
 	for _, d := range []int{1, 2} {
 		p := pointtest.Blobs(d)
-		b, _, err := BandwidthForDegree(t.Context(), p, 16, 0, nil)
+		b, _, err := bandwidthForDegree(t.Context(), p, 16, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, tolerance := range []float64{1e-2, 1e-3, 1e-4} {
-			op, err := NewCSR(t.Context(), p, b, &Options{Tolerance: tolerance})
+			op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{Tolerance: tolerance}))
 			if err != nil {
 				t.Fatal(err)
 			}

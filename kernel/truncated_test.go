@@ -17,14 +17,14 @@ func TestDoublesEndWithTheContext(t *testing.T) {
 	}
 	for name, build := range map[string]func() (*truncated, error){
 		"csr": func() (*truncated, error) {
-			op, err := NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
+			op, err := as[*csr](NewCSR(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 			if err != nil {
 				return nil, err
 			}
 			return &op.truncated, nil
 		},
 		"pairs": func() (*truncated, error) {
-			op, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
+			op, err := as[*pairs](NewPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 			if err != nil {
 				return nil, err
 			}

@@ -128,8 +128,8 @@ func toUnit(row []float64) (norm float64) {
 // N returns the number of rows.
 func (r *UnitRows) N() int { return r.rows.Rows }
 
-// Dim returns the number of columns.
-func (r *UnitRows) Dim() int { return r.rows.Cols }
+// dim returns the number of columns.
+func (r *UnitRows) dim() int { return r.rows.Cols }
 
 // Null tells whether row i is the null record.
 func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.null }
@@ -169,7 +169,7 @@ const maxUnitExponent = 700
 // points returns the rows as points. Their bounding box is left out: nothing
 // is centred, because centring would make unit rows longer.
 func (r *UnitRows) points() *rows.Points {
-	return &rows.Points{N: r.N(), D: r.Dim(), Double: r.rows}
+	return &rows.Points{N: r.N(), D: r.dim(), Double: r.rows}
 }
 
 // unitWeights are the weights between unit rows. Their range is that of exact

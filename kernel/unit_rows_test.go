@@ -175,8 +175,8 @@ func TestUnitRowsOneByOne(t *testing.T) {
 			t.Errorf("row %d differs", i)
 		}
 	}
-	if all.N() != 30 || all.Dim() != 7 || !all.Null(5) || all.Null(4) || all.Null(-1) {
-		t.Errorf("N %d, Dim %d, null %v", all.N(), all.Dim(), all.null)
+	if all.N() != 30 || all.dim() != 7 || !all.Null(5) || all.Null(4) || all.Null(-1) {
+		t.Errorf("N %d, Dim %d, null %v", all.N(), all.dim(), all.null)
 	}
 }
 

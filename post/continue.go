@@ -54,12 +54,16 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	if graph.Bandwidth == (kernel.Bandwidth{}) {
 		graph.Bandwidth = kernel.Sigma(r.Query.Sigma)
 	}
-	b, err := graph.Settle(ctx, x, o)
+	opened, err := kernel.Open(x, o)
+	if err != nil {
+		return nil, err
+	}
+	b, err := graph.Settle(ctx, opened, o)
 	if err != nil {
 		return nil, err
 	}
 	start := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: slices.Clone(x.Data)}
-	return pipeline.Embed(ctx, x, b, o, start, step, s.run())
+	return pipeline.Embed(ctx, opened, b, o, start, step, s.run())
 }
 
 // stepOf returns the step with the labels the mode of the release allows.

@@ -143,7 +143,7 @@ type pointSet struct {
 }
 
 // graph builds the truncated graph of the points.
-func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (*kernel.CSR, error) {
+func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (kernel.Truncated, error) {
 	return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: workers})
 }
 
@@ -158,14 +158,23 @@ func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, e
 			return nil, err
 		}
 		s := &pointSet{points: x}
-		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, neighbours, 0, &kernel.Options{Workers: l.workers(allWorkers())})
+		s.sigma, s.radius, err = bandwidthForDegree(ctx, x, neighbours, &kernel.Options{Workers: l.workers(allWorkers())})
 		return s, err
 	})
 }
 
+// bandwidthForDegree returns the bandwidth and the radius for a mean degree of points.
+func bandwidthForDegree(ctx context.Context, x blas32.General, degree float64, o *kernel.Options) (kernel.Bandwidth, float64, error) {
+	p, err := kernel.Open(x, o)
+	if err != nil {
+		return kernel.Bandwidth{}, 0, err
+	}
+	return p.BandwidthForDegree(ctx, degree, 0, o)
+}
+
 // operator returns the truncated graph of uniform points.
-func (l *lab) operator(ctx context.Context, n, d, workers int) (*kernel.CSR, error) {
-	return shared(l, operatorKey(n, d, workers), func() (*kernel.CSR, error) {
+func (l *lab) operator(ctx context.Context, n, d, workers int) (kernel.Truncated, error) {
+	return shared(l, operatorKey(n, d, workers), func() (kernel.Truncated, error) {
 		s, err := l.pointSet(ctx, "uniform", n, d)
 		if err != nil {
 			return nil, err

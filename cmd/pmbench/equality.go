@@ -33,7 +33,7 @@ func equalitySubject(ctx context.Context, l *lab, set searchSet, workers int) (*
 		return nil, fmt.Errorf("%d rows are too few to compare searches by", x.Rows)
 	}
 	// The radius of a mean degree is known from a sample: half as much again has room.
-	_, most, err := kernel.BandwidthForDegree(ctx, x, min(1.5*degrees[len(degrees)-1], float64(x.Rows-1)), 0, &o)
+	_, most, err := bandwidthForDegree(ctx, x, min(1.5*degrees[len(degrees)-1], float64(x.Rows-1)), &o)
 	if err != nil {
 		return nil, err
 	}

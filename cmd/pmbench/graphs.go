@@ -11,7 +11,7 @@ import (
 
 // weightsOf reads the weights of an operator, rows in its order, by its products
 // with unit vectors.
-func weightsOf(ctx context.Context, op *kernel.CSR) (*sparse.CSR, error) {
+func weightsOf(ctx context.Context, op kernel.Truncated) (*sparse.CSR, error) {
 	const atOnce = 128
 	n := op.N()
 	x, y := zeros(n, atOnce), zeros(n, atOnce)
@@ -38,7 +38,7 @@ func weightsOf(ctx context.Context, op *kernel.CSR) (*sparse.CSR, error) {
 }
 
 // given returns the number of the point that is a row of the operator.
-func given(op *kernel.CSR, row int) uint32 {
+func given(op kernel.Truncated, row int) uint32 {
 	if order := op.Order(); order != nil {
 		return order[row]
 	}
@@ -47,7 +47,7 @@ func given(op *kernel.CSR, row int) uint32 {
 
 // unitGraph returns the graph of all pairs within a radius with weights so near 1 that
 // they round to it.
-func unitGraph(ctx context.Context, x blas32.General, radius float64, o kernel.Options) (*kernel.CSR, error) {
+func unitGraph(ctx context.Context, x blas32.General, radius float64, o kernel.Options) (kernel.Truncated, error) {
 	o.CutoffRadius = radius
 	return kernel.NewCSR(ctx, x, kernel.Gamma(1e-9/(radius*radius)), &o)
 }

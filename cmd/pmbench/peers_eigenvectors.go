@@ -53,7 +53,7 @@ func (c *contest) eigenvectors(ctx context.Context, n int, work portion) error {
 
 // eigenDifference is how far the Rayleigh quotients y'W y / y'D y of the columns
 // of theirs, n x k in the operator's order, are from the eigenvalues.
-func eigenDifference(ctx context.Context, op *kernel.CSR, theirs []float32, values []float64) (float64, error) {
+func eigenDifference(ctx context.Context, op kernel.Truncated, theirs []float32, values []float64) (float64, error) {
 	n, k := op.N(), len(values)
 	y := blas32.General{Rows: n, Cols: k, Stride: k, Data: theirs}
 	wy := zeros(n, k)

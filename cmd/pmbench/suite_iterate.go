@@ -111,14 +111,14 @@ func (l *lab) convergePoints(n int) (blas32.General, error) {
 }
 
 // convergeOperator returns the graph whose eigenvectors are wanted.
-func (l *lab) convergeOperator(ctx context.Context, n, workers int) (*kernel.CSR, error) {
-	return shared(l, fmt.Sprint("converge ", n, " ", workers), func() (*kernel.CSR, error) {
+func (l *lab) convergeOperator(ctx context.Context, n, workers int) (kernel.Truncated, error) {
+	return shared(l, fmt.Sprint("converge ", n, " ", workers), func() (kernel.Truncated, error) {
 		x, err := l.convergePoints(n)
 		if err != nil {
 			return nil, err
 		}
 		o := &kernel.Options{Workers: l.workers(workers)}
-		sigma, radius, err := kernel.BandwidthForDegree(ctx, x, convergeDegree, 0, o)
+		sigma, radius, err := bandwidthForDegree(ctx, x, convergeDegree, o)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func (l *lab) convergeOperator(ctx context.Context, n, workers int) (*kernel.CSR
 }
 
 // eigenvectors returns the leading ones of a graph, and an error unless they converged.
-func (l *lab) eigenvectors(ctx context.Context, op *kernel.CSR, workers int) (*iterate.Eigenvectors, error) {
+func (l *lab) eigenvectors(ctx context.Context, op kernel.Truncated, workers int) (*iterate.Eigenvectors, error) {
 	out, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract},
 		&iterate.ConvergeSettings{Columns: convergeColumns(op.N()), Tolerance: convergeTolerance, Workers: l.workers(workers)})
 	if err == nil && out.Status != iterate.Converged {

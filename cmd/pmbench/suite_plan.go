@@ -111,7 +111,11 @@ func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, e
 		options: kernel.Options{Steps: c.steps, Columns: c.k, Workers: l.workers(workers), Calibration: l.calibration()},
 		x:       block(c.n, c.k), dst: zeros(c.n, c.k),
 	}
-	candidates, err := kernel.Plan(ctx, p, r.bandwidth, &r.options)
+	opened, err := kernel.Open(p, &r.options)
+	if err != nil {
+		return nil, err
+	}
+	candidates, err := opened.Plan(ctx, r.bandwidth, &r.options)
 	if err != nil {
 		return nil, err
 	}

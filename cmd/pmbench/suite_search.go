@@ -61,7 +61,7 @@ func (l *lab) searchPoints(ctx context.Context, set searchSet) (*pointSet, error
 			return nil, err
 		}
 		s := &pointSet{points: x}
-		s.sigma, s.radius, err = kernel.BandwidthForDegree(ctx, x, searchDegree, 0, &kernel.Options{Workers: l.workers(allWorkers())})
+		s.sigma, s.radius, err = bandwidthForDegree(ctx, x, searchDegree, &kernel.Options{Workers: l.workers(allWorkers())})
 		return s, err
 	})
 }

@@ -31,7 +31,7 @@ func stepCases(l *lab) (out []benchCase) {
 }
 
 // ofOperator is a subject with the figures of an operator.
-func ofOperator(op *kernel.CSR, k int) *subject {
+func ofOperator(op kernel.Truncated, k int) *subject {
 	cost, cert := op.Cost(), op.Certificate()
 	return &subject{nnz: cost.NNZ, madds: float64(cost.NNZ) * float64(k), roof: roofRead, eta: cert.RowMax, etaP99: cert.RowP99}
 }

@@ -72,15 +72,15 @@ func (l *lab) wideRows(n, d int) (blas32.General, error) {
 	return x, nil
 }
 
-func (l *lab) wideOperator(ctx context.Context, n, d, workers int) (*kernel.Poly, error) {
+func (l *lab) wideOperator(ctx context.Context, n, d, workers int) (kernel.Operator64, error) {
 	x, err := l.wideRows(n, d)
 	if err != nil {
 		return nil, err
 	}
-	return shared(l, fmt.Sprint("wide operator ", n, d, workers), func() (*kernel.Poly, error) { return widePoly(ctx, l, x, workers) })
+	return shared(l, fmt.Sprint("wide operator ", n, d, workers), func() (kernel.Operator64, error) { return widePoly(ctx, l, x, workers) })
 }
 
-func widePoly(ctx context.Context, l *lab, x blas32.General, workers int) (*kernel.Poly, error) {
+func widePoly(ctx context.Context, l *lab, x blas32.General, workers int) (kernel.Operator64, error) {
 	return kernel.NewPoly(ctx, x, kernel.Sigma(wideSigma), &kernel.Options{Columns: wideColumns, Steps: 1, Workers: l.workers(workers)})
 }
 

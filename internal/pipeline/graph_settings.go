@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -36,10 +34,10 @@ func (s *GraphSettings) Check() error {
 // Settle returns the bandwidth and puts the cutoff into the options, unless they
 // force an operator that does not truncate: then a mean number of neighbours decides the
 // bandwidth alone, and weights below the cutoff have their place in the full kernel.
-func (s *GraphSettings) Settle(ctx context.Context, p blas32.General, o *kernel.Options) (b kernel.Bandwidth, err error) {
+func (s *GraphSettings) Settle(ctx context.Context, p *kernel.Points, o *kernel.Options) (b kernel.Bandwidth, err error) {
 	switch {
 	case s.MeanNeighbours > 0:
-		b, radius, err := kernel.BandwidthForDegree(ctx, p, s.MeanNeighbours, s.CutoffWeight, o)
+		b, radius, err := p.BandwidthForDegree(ctx, s.MeanNeighbours, s.CutoffWeight, o)
 		if kernel.Truncates(o.Operator) {
 			o.CutoffRadius = radius
 		}

@@ -5,8 +5,6 @@ import (
 	"math"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -33,7 +31,11 @@ func TestGraphSettingsCheck(t *testing.T) {
 }
 
 func TestSettle(t *testing.T) {
-	p, err := synth.Uniform(200, 3, 1)
+	x, err := synth.Uniform(200, 3, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := kernel.Open(x, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func TestSettle(t *testing.T) {
 	}
 	var bad GraphSettings
 	bad.CutoffWeight = 0.01
-	if _, err := bad.Settle(t.Context(), blas32.General{}, new(kernel.Options)); err == nil {
+	if _, err := bad.Settle(t.Context(), p, new(kernel.Options)); err == nil {
 		t.Error("a bandwidth of 0 has no radius")
 	}
 }

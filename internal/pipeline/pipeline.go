@@ -17,9 +17,9 @@ import (
 
 // Embed builds the graph of p and takes steps over it from x, a contiguous
 // matrix that it leaves at the last iterate.
-func Embed(ctx context.Context, p blas32.General, b kernel.Bandwidth, o *kernel.Options, x blas32.General, step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
+func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, x blas32.General, step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
 	began := time.Now()
-	op, err := kernel.Build(ctx, p, b, o)
+	op, err := p.Build(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -58,11 +58,8 @@ func Describe(op kernel.Operator, b kernel.Bandwidth) iterate.Graph {
 	for _, d := range op.Degrees() {
 		g.MeanDegree += d / float64(op.N())
 	}
-	if truncated, ok := op.(interface{ Radius() float64 }); ok {
-		g.Radius = truncated.Radius()
-	}
-	if truncated, ok := op.(interface{ Neighbours() float64 }); ok {
-		g.MeanNeighbours = truncated.Neighbours()
+	if t, ok := op.(kernel.Truncated); ok {
+		g.Radius, g.MeanNeighbours = t.Radius(), t.MeanNeighbours()
 	}
 	if order := op.Order(); order != nil && g.Certificate.Row != nil {
 		row := make([]float32, len(order))

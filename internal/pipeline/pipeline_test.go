@@ -21,11 +21,12 @@ func (turned) Order() []uint32                   { return []uint32{2, 0, 1} }
 func (turned) Cost() kernel.Cost                 { return kernel.Cost{NNZ: 7} }
 func (o turned) Certificate() kernel.Certificate { return o.certificate }
 
-// cut is one that also says where it cuts.
+// cut is one that ends at a radius.
 type cut struct{ turned }
 
-func (cut) Radius() float64     { return 0.5 }
-func (cut) Neighbours() float64 { return 1.5 }
+func (cut) Radius() float64            { return 0.5 }
+func (cut) MeanNeighbours() float64    { return 1.5 }
+func (cut) Search() kernel.SearchStats { return kernel.SearchStats{} }
 
 func TestDescribe(t *testing.T) {
 	own := []float32{.1, .2, .3}

@@ -1,0 +1,92 @@
+package kernel
+
+import (
+	"context"
+	"sync"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+)
+
+// Points are rows of float32 coordinates that Open has checked and measured. Their
+// methods share one sample of distances, which the first of them that needs it takes:
+// BandwidthForDegree followed by Plan or Build takes no longer than either alone.
+//
+// Points are safe for concurrent use. The coordinates stay where they are: they are
+// read during the life of the Points and must not change.
+type Points struct {
+	rows *rows.Points
+
+	mu     sync.Mutex // guards sample
+	sample *profile   // nil until it has been taken
+}
+
+// Open checks the coordinates of points, one point a row, and finds their bounding box.
+// Of the options it uses Workers and Kernels. Errors: ErrEmpty, ErrShape,
+// *points.NonFiniteError, and ErrOption for options out of range.
+func Open(p blas32.General, opt *Options) (*Points, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	pts, err := points32(p, o.Kernels, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	return &Points{rows: pts}, nil
+}
+
+// options fills in the defaults of a call, and refuses a bandwidth that does not suit the
+// points.
+func (p *Points) options(b Bandwidth, opt *Options) (*Options, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return o, checkBandwidth(p.rows, b)
+}
+
+// profile returns the sample of distances. It is the same whatever the options are; only
+// whether there is enough memory to take it depends on them. The caller gets a copy, which
+// may remember what it was last asked.
+func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
+	if err := refuseProfile(p.rows, o); err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sample == nil {
+		sample, err := takeProfile(ctx, p.rows, o)
+		if err != nil {
+			return nil, err
+		}
+		p.sample = sample
+	}
+	pr := *p.sample
+	return &pr, nil
+}
+
+// open validates what a builder is given and fills in the defaults.
+func open(p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error) {
+	pts, err := Open(p, opt)
+	if err != nil {
+		return nil, nil, err
+	}
+	o, err := pts.options(b, opt)
+	return pts, o, err
+}
+
+// open64 is open for float64 points.
+func open64(p blas64.General, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, nil, err
+	}
+	pts, err := points64(p, o.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pts, o, checkBandwidth(pts, b)
+}

@@ -1,0 +1,102 @@
+package kernel
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+)
+
+// A product is one dst = W x, or the step that is made of it: what is the same for all
+// operators. It is kept in Stats and used again from step to step.
+type product[T rows.Float] struct {
+	op     *base
+	k      int
+	pass   pass[T]
+	dst, x rows.View[T]
+	stats  *Stats // nil when dst is W x
+
+	nonFinite atomic.Bool // the pass has seen a number in x that is not finite
+}
+
+// A pass is how an operator makes its products. It keeps its scratch memory from one to
+// the next.
+type pass[T rows.Float] interface {
+	// prepare does what all rows need: sums over the rows of x and their like.
+	prepare(ctx context.Context) error
+	// rows makes the rows of one chunk, and writes them to dst or finishes the step.
+	rows(worker, chunk int)
+}
+
+// newPass makes the pass of a product, which has its columns and nothing else yet.
+type newPass[T rows.Float] func(p *product[T]) pass[T]
+
+func newProduct[T rows.Float](op *base, k int, with newPass[T]) *product[T] {
+	p := &product[T]{op: op, k: k}
+	p.pass = with(p)
+	return p
+}
+
+// run makes dst = W x, or the step that st has begun.
+func (p *product[T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) error {
+	p.dst, p.x, p.stats = dst, x, st
+	err := p.pass.prepare(ctx)
+	if err == nil {
+		err = p.op.workers.Do(ctx, len(p.op.bounds)-1, p)
+	}
+	p.dst, p.x, p.stats = rows.View[T]{}, rows.View[T]{}, nil
+	return err
+}
+
+// Run makes one chunk of rows.
+func (p *product[T]) Run(worker, chunk int) { p.pass.rows(worker, chunk) }
+
+// put takes row i of W x: it is row i of dst, or what row i of a step is made of.
+func (p *product[T]) put(chunk, i int, wx []float64) {
+	if p.stats != nil {
+		finishRow(&p.stats.finish, &p.stats.partials.chunk[chunk], i, p.op.degrees[i], wx, p.x.Row(i), p.dst.Row(i))
+		return
+	}
+	out := p.dst.Row(i)
+	for c, v := range wx {
+		out[c] = T(v)
+	}
+}
+
+func runApply[T rows.Float](ctx context.Context, op *base, with newPass[T], dst, x rows.View[T]) error {
+	if err := checkPair(op.N(), dst, x); err != nil {
+		return err
+	}
+	if !op.watches {
+		if err := checkFinite("x", x); err != nil {
+			return err
+		}
+	}
+	p := newProduct(op, x.Cols, with)
+	if err := p.run(ctx, dst, x, nil); err != nil {
+		return productError(op.name, err)
+	}
+	if p.nonFinite.Load() {
+		return checkFinite("x", x)
+	}
+	return nil
+}
+
+func runStep[T rows.Float](ctx context.Context, op *base, with newPass[T], dst, x rows.View[T], s *Step, st *Stats) error {
+	if err := checkPair(op.N(), dst, x); err != nil {
+		return err
+	}
+	if err := st.begin(s, op.degrees, op.bounds, x.Cols); err != nil {
+		return err
+	}
+	p, ok := st.product.(*product[T])
+	if !ok || p.op != op || p.k != x.Cols {
+		p = newProduct(op, x.Cols, with)
+		st.product = p
+	}
+	if err := p.run(ctx, dst, x, st); err != nil {
+		return productError(op.name, err)
+	}
+	st.end()
+	return nil
+}
