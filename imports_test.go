@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -127,6 +128,25 @@ func TestTheEngineStaysLight(t *testing.T) {
 					t.Errorf("linking the engine pulls in %s", dep)
 				}
 			}
+		}
+	}
+}
+
+// CONTRIBUTING.md says where to look for what: those files and folders are there.
+func TestPlacesOfContributing(t *testing.T) {
+	text, err := os.ReadFile("CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(text), "To change something, look here first:")
+	table, _, more := strings.Cut(table, "\n## ")
+	places := regexp.MustCompile("`([a-z0-9_/.]+)`").FindAllStringSubmatch(table, -1)
+	if !ok || !more || len(places) < 15 {
+		t.Fatalf("%d places", len(places))
+	}
+	for _, place := range places {
+		if _, err := os.Stat(place[1]); err != nil {
+			t.Error(err)
 		}
 	}
 }
