@@ -40,7 +40,7 @@ func backgroundCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *pro
 	c.Radius = bisect(2, func(r float64) bool { return eta(r) <= o.Tolerance })
 	c.Eta = eta(c.Radius)
 	mean, upper := pr.neighbours(c.Radius)
-	c.Neighbours = mean
+	c.MeanNeighbours = mean
 	c.Cost = backgroundCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
 	c.Cost.PeakBytes = mem.Saturate(float64(c.Cost.PeakBytes) + 8*float64(p.N)*float64(p.D)) // the rows in float64
 	c.Feasible = true

@@ -65,7 +65,7 @@ func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, budget int64,
 		if len(ptr) <= to-from || taken.Load() > budget {
 			return
 		}
-		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without room for more
+		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without spare capacity
 		progress.Add()
 	}))
 	if err == nil {

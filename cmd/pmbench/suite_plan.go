@@ -135,7 +135,7 @@ func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, e
 	}
 	choice := &Choice{Seconds: map[string]float64{}}
 	// All pairs that have a weight, at every step, whether it is stored or not.
-	weights := candidates[0].Neighbours * float64(c.n) * float64(c.steps)
+	weights := candidates[0].MeanNeighbours * float64(c.n) * float64(c.steps)
 	sub := &subject{choice: choice, nnz: int64(weights), madds: weights * float64(c.k), roof: roofMadd}
 	x, dst := block(c.n, c.k), zeros(c.n, c.k)
 	run := func(ctx context.Context, force string) (name string, err error) {
