@@ -71,8 +71,8 @@ func offUnit(p *rows.Points) (off float64, ok bool) {
 }
 
 // rescaledRel bounds the relative error of a weight between rows that were divided by
-// their norms, which are off 1 by so much: the distance, at most 2 with all rounding,
-// changes by twice that and its square by 8 off + 4 off^2.
+// their norms. No norm differs from 1 by more than off, so the distance, at most 2 with
+// all rounding, changes by at most twice off and its square by 8 off + 4 off^2.
 func rescaledRel(b Bandwidth, off float64) float64 {
 	return math.Expm1(b.gamma * (8*off*(1+off) + 4*off*off))
 }

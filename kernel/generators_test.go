@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // tester is what *testing.T and *rapid.T have in common.
@@ -15,6 +17,15 @@ type tester interface {
 	Helper()
 	Fatalf(format string, args ...any)
 	Context() context.Context
+}
+
+func mustPoints(t tester, p blas32.General) *rows.Points {
+	t.Helper()
+	pts, err := points32(p, simd.At(simd.Best()), nil)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return pts
 }
 
 func randomBlock(rng *rand.Rand, n, k int) blas32.General {

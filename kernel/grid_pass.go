@@ -19,8 +19,8 @@ type gridPiece struct {
 }
 
 const (
-	gridPiecePoints = 1024 // cells are put together up to so many points
-	gridPieceCells  = 1024 // and up to so many cells
+	gridPiecePoints = 1024 // most points of a piece of several cells
+	gridPieceCells  = 1024 // most cells of a piece
 )
 
 // cutPieces cuts sorted points into pieces, and counts the slots.

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/lattice"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // drawGrid makes the operator of hard points, tolerances and policies. It is nil
@@ -107,10 +106,7 @@ func gridOf(t tester, p blas32.General, b Bandwidth, width, reach float64, nodes
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	pts, err := points32(p, simd.At(simd.Best()), nil)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	pts := mustPoints(t, p)
 	choice := &gridChoice{nodes: nodes, all: all}
 	var ok bool
 	if choice.lattice, ok = lattice.New(pts, b.Sigma(), width); !ok {

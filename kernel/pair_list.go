@@ -19,7 +19,7 @@ type pairList struct {
 	gamma   float64
 	kernels *simd.Kernels
 	chunk   []pairChunk
-	added   *sparse.CSR // weights of repaired rows beyond the radius; nil if there are none
+	added   *sparse.CSR // weights of repaired rows beyond the radius; nil when there are none
 }
 
 // pairChunk is the list of some clusters.

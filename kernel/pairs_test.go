@@ -8,12 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
 	"pgregory.net/rapid"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -30,7 +28,7 @@ func TestPairsEqualsCSR(t *testing.T) {
 			CutoffRadius: b.Sigma() * rapid.Float64Range(0.3, 5).Draw(t, "radius"),
 			Isolated:     rapid.SampledFrom([]IsolatedPolicy{Keep, Repair}).Draw(t, "policy"),
 		}
-		pts := mustOpen(t, p)
+		pts := mustPoints(t, p)
 		if opt.CutoffRadius >= pts.Farthest() {
 			opt.CutoffRadius = pts.Farthest() / 2 // csr has another order where every pair is near
 		}
@@ -48,15 +46,6 @@ func TestPairsEqualsCSR(t *testing.T) {
 		comparePairs(t, op, stored)
 		checkAgainstDense(t, op, p, b)
 	})
-}
-
-func mustOpen(t tester, p blas32.General) *rows.Points {
-	t.Helper()
-	pts, err := points32(p, simd.At(simd.Best()), nil)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	return pts
 }
 
 func comparePairs(t tester, op *pairs, stored *csr) {

@@ -19,7 +19,7 @@ import (
 type polyFrame struct {
 	p        *rows.Points
 	single   bool
-	centre   []float64 // nil: the origin
+	centre   []float64 // nil when it is the origin
 	scale    float64
 	centre32 []float32
 	scale32  float32

@@ -17,7 +17,7 @@ type polyArithmetic[E rows.Float] struct {
 	// dots sets dst[i,j] to the product of row i of a and row j of b.
 	dots func(dst []E, dstStride int, a []E, aStride, na int, b []E, bStride, nb, d int)
 	// sums and products are mulTrans and dots of the rows lo to hi-1 themselves, for
-	// degree 1, where no panel is needed; nil where there is no such kernel.
+	// degree 1, where no panel is needed; nil when there is no such kernel.
 	sums     func(dst []E, dstStride int, w []E, wStride, k, lo, hi int)
 	products func(dst []E, dstStride int, b []E, bStride, k, lo, hi int)
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // bruteNeighbours is the definition: distances in float64, true L2 radius.
@@ -153,15 +152,6 @@ func TestNeighboursBesideOutliers(t *testing.T) {
 		p, radius := pointtest.Outliers(d)
 		checkNeighbours(t, p, radius, nil)
 	}
-}
-
-func mustPoints(t *testing.T, p blas32.General) *rows.Points {
-	t.Helper()
-	pts, err := points32(p, simd.At(simd.Best()), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return pts
 }
 
 func TestTinyCutoffTakesNoDenseGrid(t *testing.T) {

@@ -129,7 +129,7 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	return c
 }
 
-// testedPairs estimates how many distances a cell list takes to find so many weights,
+// testedPairs estimates how many distances a cell list takes to find nnz weights,
 // as the benchmarks show it: the more points there are around a cluster the better its
 // box fits, and the fewer in many dimensions.
 func testedPairs(n, d int, nnz float64) float64 {

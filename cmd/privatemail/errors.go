@@ -43,7 +43,8 @@ func packageNames() []string {
 		"privatemail", "kernel", "iterate", "sparse", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
 		"evaluate", "baseline", "modes", "report",
-		"audit", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "random", "synth",
+		"audit", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "radix", "random", "synth",
+		"cells", "codes", "lattice", "pointtest", "rows",
 	}
 }
 

@@ -17,7 +17,7 @@ func request(p *rows.Points, radius float64) *rows.Request {
 }
 
 // Where a cluster has many candidates the context is looked at in the middle of a piece.
-func TestSearchEndsWithinAPiece(t *testing.T) {
+func TestCellsEndWithinAPiece(t *testing.T) {
 	p := pointtest.Open(pointtest.Make("uniform", 2*batchPoints, 8, 1))
 	const radius = 0.6
 	cl, err := NewList(t.Context(), p, radius, nil)
