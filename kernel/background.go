@@ -37,13 +37,14 @@ type background struct {
 	constant float64
 }
 
-// NewBackground builds the operator. The radius is in (0, 2] and the weight in
-// [exp(-4 Gamma), exp(-Gamma radius^2)], ends compared to a relative 1e-12, or
-// the error is ErrBackground; near weights that the tolerance would leave below
-// the constant are raised to it. All pairs are measured twice, once to count
-// and once to fill, so the memory is known before it is taken; how much it is,
-// and so the numbers of a *MemoryError, depend on the data. The rows are not
-// needed afterwards.
+// NewBackground builds the operator background of unit rows: the Gaussian kernel within a
+// radius, and one constant weight beyond it. The radius is in (0, 2] and the weight in
+// [exp(-4 Gamma), exp(-Gamma radius^2)], whose ends may be missed by a relative 1e-12;
+// otherwise the error is ErrBackground. Weights within the radius that come out below the
+// constant are raised to it. All pairs are measured twice, once to count those within the
+// radius and once to store them, so the memory is known before it is taken. How much it
+// is depends on the data, and so do the numbers of a *MemoryError. The rows are not needed
+// afterwards.
 func NewBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, weight float64, opt *Options) (Operator64, error) {
 	return orNil[Operator64](newBackground(ctx, rows, b, radius, weight, opt))
 }
@@ -53,7 +54,7 @@ func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	if err != nil {
 		return nil, err
 	}
-	if err := o.refuseCut("background"); err != nil {
+	if err := o.refuseFixed("background"); err != nil {
 		return nil, buildError("background", err)
 	}
 	if !(radius > 0 && radius <= 2) {
@@ -94,7 +95,7 @@ func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	return op, nil
 }
 
-// certify sets the degrees, and the certificate relative to the full kernel: a weight
+// certify sets the degrees, and the certificate relative to the kernel of every pair: a weight
 // beyond the radius is off by at most gap, the larger of exp(-Gamma radius^2) - weight and
 // weight - exp(-4 Gamma). The certificate depends on the data, like every certificate: it
 // says what the background costs, not what one record can change. Taken as a kernel of
@@ -133,10 +134,10 @@ func (op *background) row(i int) (ind []uint32, val []float64) {
 
 // backgroundBytes is what the operator takes beside the stored entries: counts
 // or pointers and their copy, norms, degrees, and the bounds of all rows,
-// which are sorted; a distanceRoom for each worker.
+// which are sorted; a distanceScratch for each worker.
 func backgroundBytes(n, d int, o *Options) int64 {
 	const perRow = 8 + 8 + 8 + 8 + 8 + 4 + 4
-	return mem.Saturate(perRow*float64(n) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
+	return mem.Saturate(perRow*float64(n) + float64(o.Workers.Count())*float64(distanceScratchBytes(d)))
 }
 
 // backgroundEntry is the memory of a stored entry.

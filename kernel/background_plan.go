@@ -40,7 +40,7 @@ func backgroundCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *pro
 	c.Radius = bisect(2, func(r float64) bool { return eta(r) <= o.Tolerance })
 	c.Eta = eta(c.Radius)
 	mean, upper := pr.neighbours(c.Radius)
-	c.Neighbours = mean
+	c.MeanNeighbours = mean
 	c.Cost = backgroundCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
 	c.Cost.PeakBytes = mem.Saturate(float64(c.Cost.PeakBytes) + 8*float64(p.N)*float64(p.D)) // the rows in float64
 	c.Feasible = true
@@ -71,8 +71,8 @@ func offUnit(p *rows.Points) (off float64, ok bool) {
 }
 
 // rescaledRel bounds the relative error of a weight between rows that were divided by
-// their norms, which are off 1 by so much: the distance, at most 2 with all rounding,
-// changes by twice that and its square by 8 off + 4 off^2.
+// their norms. No norm differs from 1 by more than off, so the distance, at most 2 with
+// all rounding, changes by at most twice off and its square by 8 off + 4 off^2.
 func rescaledRel(b Bandwidth, off float64) float64 {
 	return math.Expm1(b.gamma * (8*off*(1+off) + 4*off*off))
 }

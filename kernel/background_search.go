@@ -17,12 +17,12 @@ type backgroundSearch struct {
 	q        *distancer
 	unit     *unitWeights
 	radius2  float64
-	limit    float64 // distances of the room above it are beyond the radius for certain
+	limit    float64 // a pair is beyond the radius for certain if its distance in the scratch is above it
 	constant float64
 	nullNear bool // the null record is within the radius of everybody
 	blocks   tournament
 	round    int
-	rooms    []*distanceRoom
+	scratch  []*distanceScratch
 	counts   []uint64 // counts[i+1] is that of row i
 	next     []uint64 // where each row's next entry goes
 	ind      []uint32
@@ -38,10 +38,10 @@ func newBackgroundSearch(ctx context.Context, unitRows *UnitRows, unit *unitWeig
 	s := &backgroundSearch{
 		q: q, unit: unit, constant: weight,
 		radius2: rows.RadiusSquared(radius), limit: math.Inf(1), nullNear: radius >= 1,
-		blocks: tournament{par.Blocks(n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Count()), counts: make([]uint64, n+1),
+		blocks: tournament{par.Blocks(n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), counts: make([]uint64, n+1),
 	}
 	if s.radius2 < 4 {
-		// The room's distance is off by at most (4 d + 8) 2^-53 (entryRel) and the
+		// The distance in the scratch is off by at most (4 d + 8) 2^-53 (entryRel) and the
 		// distance by differences, which decides, by (d + 2) 2^-53 of at most 4.
 		s.limit = s.radius2 + float64(8*unitRows.dim()+32)*0x1p-53
 	}
@@ -52,8 +52,8 @@ func (s *backgroundSearch) run(ctx context.Context, o *Options, stage string) er
 	return s.blocks.play(ctx, o.Workers, s, &s.round, o.progress(stage, s.blocks.rounds()))
 }
 
-// allocate turns the counts into row pointers, which it returns, and makes room
-// for the entries if the budget allows.
+// allocate turns the counts into row pointers, which it returns, and allocates
+// the entries if the budget allows.
 func (s *backgroundSearch) allocate(held int64, o *Options) (ptr []uint64, err error) {
 	ptr = s.counts
 	for i := 1; i < len(ptr); i++ {
@@ -78,19 +78,19 @@ func (s *backgroundSearch) Run(worker, game int) {
 	if !ok {
 		return
 	}
-	if s.rooms[worker] == nil {
-		s.rooms[worker] = newDistanceRoom(s.q.p.D)
+	if s.scratch[worker] == nil {
+		s.scratch[worker] = newDistanceScratch(s.q.p.D)
 	}
-	room, n := s.rooms[worker], s.q.n
+	scratch, n := s.scratch[worker], s.q.n
 	alo, ahi := par.Block(a, n, blockRows)
 	blo, bhi := par.Block(b, n, blockRows)
-	s.q.fill(room, alo, ahi, blo, bhi)
+	s.q.fill(scratch, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo
 		if a == b {
 			first = i + 1 // every pair once
 		}
-		d2 := room.d2[(i-alo)*room.stride:]
+		d2 := scratch.d2[(i-alo)*scratch.stride:]
 		for j := first; j < bhi; j++ {
 			if d2[j-blo] > s.limit && i != s.unit.null && j != s.unit.null {
 				continue

@@ -6,9 +6,9 @@ import (
 )
 
 // A Bandwidth is the Gamma of w = exp(-Gamma d^2). Three conventions are in
-// circulation for what "sigma" means; a constructor names each. The zero value
-// is no bandwidth: every use of it is refused with ErrBandwidth, as is that of
-// a constructor given anything but a positive finite number.
+// circulation for what "sigma" means; there is a constructor for each. The zero value
+// is no bandwidth: functions that are given it return ErrBandwidth. They do so too for the
+// bandwidth that a constructor makes of anything but a positive finite number.
 type Bandwidth struct {
 	gamma float64
 }

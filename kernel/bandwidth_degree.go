@@ -6,15 +6,15 @@ import (
 	"math"
 )
 
-// DegreeCutoff is the weight at which BandwidthForDegree cuts the graph by
-// default.
+// DegreeCutoff is the weight from which on BandwidthForDegree counts a pair as neighbours
+// by default.
 const DegreeCutoff = 1e-3
 
-// BandwidthForDegree finds the bandwidth at which points have the given mean
-// number of neighbours of weight cutoff or more (0: DegreeCutoff), by the
-// distances of a sample of rows, and the radius that goes with it. A fixed
-// sigma is a poor control: on unit features the way from "every row isolated"
-// to "every pair a neighbour" is a factor of two of sigma.
+// BandwidthForDegree returns the bandwidth at which points have the given mean number of
+// neighbours, and the radius within which these are. A neighbour is a point with a weight
+// of cutoff or more; a cutoff of 0 means DegreeCutoff. The distances of a sample of points
+// decide. A given sigma is a poor control: on unit features a factor of two of sigma
+// leads from a graph in which every row is isolated to one that has nearly every pair.
 func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
 	o, err := opt.withDefaults()
 	if err != nil {

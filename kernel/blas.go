@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// dots sets dst = scale A B' for row-major blocks of na and nb rows of d
+// dots sets dst = scale A B' for row-major matrices of na and nb rows of d
 // values; row i of dst starts at i*ld.
 //
 // The product is cut so that gonum computes each piece in the caller: above
-// three of its 64 x 64 blocks it would start goroutines of its own, beside the
+// three of its pieces of 64 x 64 it would start goroutines of its own, beside the
 // workers that call here.
 func dots(dst []float64, ld int, scale float64, a []float64, na int, b []float64, nb, d int) {
 	const tallest, widest = 64, 128

@@ -19,7 +19,7 @@ import (
 
 func init() { C.pm_one_thread() }
 
-// dots sets dst = scale A B' for row-major blocks of na and nb rows of d
+// dots sets dst = scale A B' for row-major matrices of na and nb rows of d
 // values; row i of dst starts at i*ld.
 func dots(dst []float64, ld int, scale float64, a []float64, na int, b []float64, nb, d int) {
 	netlib.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, na, nb, d, scale, a, d, b, d, 0, dst, ld)

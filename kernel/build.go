@@ -12,7 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Build opens points and builds an operator of them; see Points.Build.
+// Build opens points and builds an operator of them: it is Open and Points.Build.
 func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator, error) {
 	pts, err := Open(p, opt)
 	if err != nil {
@@ -21,10 +21,10 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 	return pts.Build(ctx, b, opt)
 }
 
-// Build builds the first operator Plan lists that meets the tolerance once it is
-// built, or the one Options.Operator names. Where the certificate of an operator misses
-// the tolerance on more than a few rows, or its memory exceeds the budget, the next
-// one is built. A *ToleranceError or *MemoryError says that none can serve.
+// Build builds the operator that Options.Operator names. Without a name it builds the
+// first operator that Plan lists. If too many rows of that miss the tolerance, or if it
+// takes more memory than the budget, Build goes on to the next one. A *ToleranceError or
+// *MemoryError says that no operator can serve.
 func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator, error) {
 	o, err := p.options(b, opt)
 	if err != nil {
@@ -104,20 +104,20 @@ func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candid
 	return nil, infeasible(candidates, o)
 }
 
-// missedShare is the share of rows that may miss the tolerance: it is to be met by 99
-// in 100 rows, and a sample of some hundred knows that no better.
+// missedShare is the share of rows that may miss the tolerance. 99 in 100 rows should meet
+// it, and a sample of some hundred rows cannot tell 1 in 100 from 4 in 100.
 const missedShare = 0.04
 
-// shortfall tells whether more rows miss the tolerance than may, isolated rows and
-// those whose weights are below the range of float32 aside, and which error 99 in 100
-// rows do not exceed.
+// shortfall tells whether more rows than missedShare miss the tolerance, and returns the
+// error that 99 in 100 rows do not exceed. Isolated rows, and rows whose weights are below
+// the range of float32, do not count.
 func shortfall(op Operator, tolerance float64) (missed bool, eta float64) {
 	cert := op.Certificate()
 	if cert.Row == nil {
 		return cert.RowMax > tolerance, cert.RowMax
 	}
 	if _, ok := op.(*grid); ok && float64(cert.Isolated) > missedShare*float64(op.N()) {
-		return true, math.Inf(1) // it has cut them off, they have neighbours
+		return true, math.Inf(1) // the grid has taken them out, but they have neighbours
 	}
 	least := underflowDegree(op.N(), tolerance)
 	var connected []float32

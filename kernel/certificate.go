@@ -13,8 +13,8 @@ type Kind int
 // The kinds of certificate.
 const (
 	Exact       Kind = iota // nothing but rounding
-	DroppedMass             // weights beyond a cutoff are left out
-	Replaced                // weights beyond a cutoff are a constant
+	DroppedMass             // weights beyond a radius are left out
+	Replaced                // weights beyond a radius are a constant
 	Relative                // every weight is off by at most EntryRel of itself
 	Absolute                // every weight is off by at most EntryAbs
 )
@@ -46,19 +46,19 @@ type Certificate struct {
 	// EntryAbs bounds |what_ij - w_ij| itself, where weights are approximated and
 	// not left out.
 	EntryAbs float64
-	// RowMax is the largest eta_i, +Inf when a row is isolated; RowP99 is the
-	// value that 99 in 100 of all rows do not exceed.
+	// RowMax is the largest eta_i, +Inf when a row is isolated. RowP99 is the eta_i that
+	// 99 in 100 rows do not exceed.
 	RowMax, RowP99 float64
-	// Rounding bounds the accumulation: a computed sum over j of what_ij x_j
-	// is within Rounding of the exact one, relative to sum_j |what_ij x_j|,
-	// plus |x_i| and its like where points are equal; for grid, whose terms are not
-	// those of the sum, relative to dhat_i max_j |x_j|, in rows of eta_i < 1. For
-	// dense, background and grid the final rounding to the iterate's type is not
-	// part of it; for csr, pairs, and poly in float32, whose products are float32, it
-	// is, and a product below the range of float32 may be off by another 2^-150.
+	// Rounding bounds the rounding of sums: a sum over j of what_ij x_j, as it is
+	// computed, is off by at most Rounding times sum_j |what_ij x_j|, to which |x_j| of
+	// the points equal to point i is added. For grid, whose terms are not those of the
+	// sum, it is off by at most Rounding times dhat_i max_j |x_j|, in rows of eta_i < 1.
+	// For dense, background and grid the final rounding to the type of the iterate is
+	// not part of it. For csr, pairs, and poly in float32, whose products are float32,
+	// it is; there a product below the range of float32 may be off by another 2^-150.
 	Rounding float64
-	// Isolated is the number of rows whose weights were all left out. The step
-	// leaves them where they are; the full kernel would move them, so nothing
+	// Isolated is the number of rows whose weights were all left out. A step
+	// leaves them where they are. The kernel of every pair would move them, so nothing
 	// is certified for them and their eta_i is +Inf.
 	Isolated int
 	// Row holds eta_i in the operator's order; nil when all rows share RowMax.

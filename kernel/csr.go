@@ -19,16 +19,17 @@ type csr struct {
 	found   rows.Stats   // what the search left
 }
 
-// SearchStats say what the filters of a search in many dimensions left. A search for
-// nearest neighbours counts all points, not distinct ones, and a pair from either side.
-// What it looks at twice counts twice, and points it begins with are not among those
-// measured.
+// SearchStats say how many pairs the filters of a search by codes left. A search for
+// nearest neighbours counts all points, not distinct ones, and a pair from either side; a
+// pair that it looks at twice counts twice, and Measured leaves out the points that the
+// search of a point begins with.
 type SearchStats struct {
 	// Depth is the number of places of a code.
 	Depth int
-	// Pairs of distinct points; those whose codes were compared, because they were
-	// near to a ball; those whose distance was measured, because their codes were
-	// near; and those within the radius.
+	// Pairs is the number of pairs of distinct points. Compared is the number of pairs
+	// whose codes were compared, because one point was near to the ball of the other;
+	// Measured, of those whose distance was measured, because their codes were near;
+	// and Found, of those within the radius.
 	Pairs, Compared, Measured, Found int64
 }
 
@@ -51,13 +52,14 @@ func (s *storedReader) mul(dst []float32, dstStride, lo, hi, k int, x []float32,
 
 func (s *storedReader) row(i int) ([]uint32, []float32) { return s.Row(i, &s.buffer) }
 
-// NewCSR builds the truncated operator. The points are not needed afterwards.
+// NewCSR builds the operator csr: the Gaussian kernel truncated at a radius, with stored
+// weights, or that of nearest neighbours. The points are not needed afterwards.
 func NewCSR(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	radius, err := pts.cutoffRadius(ctx, b, o)
+	radius, err := pts.cutoff(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -117,14 +119,13 @@ func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 	})
 }
 
-// Search returns what the filters of a search by codes left, in more than 8 dimensions
-// or for nearest neighbours; elsewhere it has nothing but zeros.
+// Search returns what the filters of a search by codes left; zeros when there was none.
 func (op *csr) Search() SearchStats {
 	s := &op.found
 	return SearchStats{Depth: s.Depth, Pairs: s.Pairs, Compared: s.Compared, Measured: s.Measured, Found: s.Found}
 }
 
-// Close releases the weights, whose memory may be that of another graph at once.
+// Close releases the weights and leaves their memory to the next graph.
 func (op *csr) Close() error {
 	rows.Reuse(op.slabs)
 	return release(op)

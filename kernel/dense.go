@@ -12,12 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// dense is the full Gaussian kernel: all pairs, in float64, weights made anew
-// for every product. It stores nothing but its points and degrees and is the
-// reference the other operators are tested against.
-//
-// A product costs n^2/2 distances and exponentials. The points are read during
-// the operator's life and must not change.
+// dense is the Gaussian kernel of every pair, in float64, weights made anew for every
+// product. It stores nothing but its degrees and is the reference that the other operators
+// are tested against. A product costs n^2/2 distances and exponentials.
 type dense struct {
 	wideBase
 	q         *distancer
@@ -27,8 +24,9 @@ type dense struct {
 	progress  *rows.Progress
 }
 
-// NewDense makes the operator of float32 points; it takes one pass over all
-// pairs for the degrees.
+// NewDense builds the operator dense of float32 points: the Gaussian kernel of every pair,
+// in float64. Building it takes one pass over all pairs, for the degrees. The operator reads
+// the points as long as it lives; they must not change.
 func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
@@ -37,7 +35,7 @@ func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) 
 	return orNil[Operator64](newDense(ctx, pts.rows, nil, b, o))
 }
 
-// NewDense64 makes the operator of float64 points.
+// NewDense64 is NewDense of float64 points.
 func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open64(p, b, opt)
 	if err != nil {
@@ -46,11 +44,11 @@ func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options
 	return orNil[Operator64](newDense(ctx, pts, nil, b, o))
 }
 
-// NewUnitDense makes the operator of unit rows. Squared distances are clamped
+// NewUnitDense builds the operator dense of unit rows. Squared distances are clamped
 // to [0, 4], so that every weight is in [exp(-4 Gamma), 1] whatever rounding
-// does, and the weight of a null record and any other row is exp(-Gamma) by
-// definition. A Gamma above 175 is refused with ErrBandwidth; below it no row
-// is isolated unless it is alone.
+// does. The weight between a null record and any other row is exp(-Gamma) by
+// definition. A Gamma above 175 is refused with ErrBandwidth; up to 175 no row
+// is isolated unless it is the only one.
 func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
 	unit, o, err := rows.open(b, opt)
 	if err != nil {
@@ -60,7 +58,7 @@ func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options
 }
 
 func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidth, o *Options) (*dense, error) {
-	if err := o.refuseCut("dense"); err != nil {
+	if err := o.refuseFixed("dense"); err != nil {
 		return nil, buildError("dense", err)
 	}
 	cost := denseCost(p.N, p.D, o)
@@ -104,7 +102,7 @@ func denseCost(n, d int, o *Options) Cost {
 	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
 	flops := pairs * (2*float64(d) + 10 + 4*float64(o.Columns))
 	resident := int64(n) * 16
-	peak := mem.Saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Count())*float64(distanceRoomBytes(d)))
+	peak := mem.Saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Count())*float64(distanceScratchBytes(d)))
 	return Cost{
 		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
 		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: mem.Saturate(pairs / blockRows * float64(d) * 16), Flops: flops,
@@ -161,16 +159,16 @@ func (op *dense) weight(i, j int, d2 float64) float64 {
 // rows follow.
 type densePass[T rows.Float] struct {
 	*product[T]
-	op    *dense
-	wx    []float64       // n x k
-	rooms []*distanceRoom // one per worker
-	round int
+	op      *dense
+	wx      []float64          // n x k
+	scratch []*distanceScratch // one per worker
+	round   int
 }
 
 func newDensePass[T rows.Float](op *dense, p *product[T]) *densePass[T] {
-	pass := &densePass[T]{product: p, op: op, wx: make([]float64, op.q.n*p.k), rooms: make([]*distanceRoom, op.workers.Count())}
-	for w := range pass.rooms {
-		pass.rooms[w] = newDistanceRoom(op.q.p.D)
+	pass := &densePass[T]{product: p, op: op, wx: make([]float64, op.q.n*p.k), scratch: make([]*distanceScratch, op.workers.Count())}
+	for w := range pass.scratch {
+		pass.scratch[w] = newDistanceScratch(op.q.p.D)
 	}
 	return pass
 }
@@ -181,8 +179,8 @@ func (pass *densePass[T]) prepare(ctx context.Context) error {
 	return pass.op.blocks.play(ctx, pass.op.workers, pass, &pass.round, pass.op.progress)
 }
 
-// rows has nothing left to do but to hand the rows of wx on. Weights that are too small
-// to make a neighbour are no part of W.
+// rows puts the rows of wx. A row of degree 0 has weights that are too small to count, and
+// they are no part of W.
 func (pass *densePass[T]) rows(_, chunk int) {
 	op, k := pass.op, pass.k
 	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {
@@ -203,7 +201,7 @@ func (pass *densePass[T]) Run(worker, game int) {
 	}
 	alo, ahi := par.Block(a, op.q.n, blockRows)
 	blo, bhi := par.Block(b, op.q.n, blockRows)
-	t := pass.rooms[worker]
+	t := pass.scratch[worker]
 	op.q.fill(t, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo

@@ -119,22 +119,23 @@ func (q *distancer) load(dst []float64, lo, hi int) {
 	}
 }
 
-// A distanceRoom is one worker's room for the distances between two blocks.
-type distanceRoom struct {
+// A distanceScratch is the scratch memory of a worker: two blocks of points and the
+// distances between them.
+type distanceScratch struct {
 	a, b   []float64 // the points of the two blocks
 	d2     []float64 // squared distances, row i of a at i*stride
 	stride int
 }
 
-func newDistanceRoom(d int) *distanceRoom {
-	return &distanceRoom{a: make([]float64, blockRows*d), b: make([]float64, blockRows*d), d2: make([]float64, blockRows*blockRows), stride: blockRows}
+func newDistanceScratch(d int) *distanceScratch {
+	return &distanceScratch{a: make([]float64, blockRows*d), b: make([]float64, blockRows*d), d2: make([]float64, blockRows*blockRows), stride: blockRows}
 }
 
-// distanceRoomBytes is its memory.
-func distanceRoomBytes(d int) int64 { return 8 * (2*blockRows*int64(d) + blockRows*blockRows) }
+// distanceScratchBytes is its memory.
+func distanceScratchBytes(d int) int64 { return 8 * (2*blockRows*int64(d) + blockRows*blockRows) }
 
 // fill computes the squared distances of the rows alo.. to the rows blo.. .
-func (q *distancer) fill(t *distanceRoom, alo, ahi, blo, bhi int) {
+func (q *distancer) fill(t *distanceScratch, alo, ahi, blo, bhi int) {
 	q.load(t.a, alo, ahi)
 	b := t.a
 	if blo != alo {
@@ -152,7 +153,7 @@ func (q *distancer) norms(lo, hi int) []float64 {
 }
 
 // measure computes the squared distances of na loaded rows to nb loaded rows.
-func (q *distancer) measure(t *distanceRoom, a, anorm2 []float64, na int, b, bnorm2 []float64, nb int) {
+func (q *distancer) measure(t *distanceScratch, a, anorm2 []float64, na int, b, bnorm2 []float64, nb int) {
 	d := q.p.D
 	if q.direct {
 		for i := range na {

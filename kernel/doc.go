@@ -9,7 +9,7 @@
 //	d_i  = sum_j w_ij,                L_X = diag(d) - W.
 //
 // An [Operator] stands for W. One step of the supervised iteration maps an
-// n x k block X, with m_i = (W X)_i / d_i the weighted mean a row sees and
+// n x k matrix X, with m_i = (W X)_i / d_i the weighted mean a row sees and
 // l_i = (L_Y X)_i the pull of its label ([Labels]), to
 //
 //	x'_i = x_i - 1/2 (x_i - m_i) + alpha/(2 d_i) l_i                    (form Paper)
@@ -25,17 +25,48 @@
 // L <= 2 Diag(L) for every graph Laplacian. A row whose diagonal is zero stays
 // where it is (pseudo-inverse). L_Y is exact and costs O(nk + C^2 k).
 //
+// # Words
+//
+//	point        one of the n places that a graph connects
+//	row          a row of a matrix: the coordinates of a point, its weights, or its
+//	             numbers in an iterate
+//	distinct     points that are equal stand for one distinct point
+//	weight       w_ij; a pair without a weight has the weight 0
+//	neighbour    a point that a point has a weight with
+//	degree       d_i, the sum of the weights of a point; its number of neighbours in
+//	             the words "mean degree" of [Points.BandwidthForDegree] only
+//	isolated     a point whose degree is 0
+//	every pair   the kernel itself: each pair of points has its weight
+//	truncated    a graph that ends at a radius: pairs beyond it have no weight
+//	cutoff       that radius
+//	fixed        a graph that the caller has asked for as it is, whatever the tolerance:
+//	             by a cutoff, or as that of nearest neighbours
+//	tail         the weight that a truncated graph leaves out of a row, or its bound
+//	eta          the error of a row's weights, relative to its degree
+//	certificate  the bounds of eta, and of rounding
+//	repair       weights that a row beyond the tolerance gets in addition
+//	cell         a box in space that some points are in: cells of a radius' width find
+//	             neighbours, those of the grid have nodes
+//	code         8-bit integers that stand for a point in a search
+//	profile      the distances of a sample of points to all points
+//	candidate    an operator that a plan has looked at
+//	product      W x, or the step that is made of it
+//	pass         how an operator makes its products
+//	chunk        rows that one worker makes at a time, and their sums
+//	block        rows that are compared with another block, all with all
+//	tile, panel  rows whose products are made before any of them is used
+//	scratch      memory that a worker writes to and nobody reads afterwards
+//
 // # Operators
 //
 //	dense       every pair, weights made anew for each product, nothing stored:
 //	            the reference for the others and the choice for small n
-//	csr         pairs within a cutoff radius, stored, found by a cell list in 1 to 8
-//	            dimensions and by filters on codes of 8 bits above; or the nearest
-//	            neighbours of every point (Options.Neighbours), found by these filters
-//	            in any dimension
+//	csr         truncated, weights stored; neighbours are found by a cell list in 1 to 8
+//	            dimensions and by codes above. Or the nearest neighbours of every
+//	            point (Options.Neighbours), found by codes in any dimension
 //	pairs       what csr has in 1 to 8 dimensions, weights made anew for each
 //	            product: a few bytes a row in place of 8 a weight
-//	background  for unit rows: pairs within a radius stored, a constant beyond
+//	background  for unit rows: weights within a radius stored, a constant beyond
 //	poly        every pair, by a polynomial in the inner product of the points: for
 //	            bandwidths that are wide against their extent, two passes over the
 //	            points a product in place of n^2 pairs, in any dimension
@@ -44,20 +75,20 @@
 //	            but for outliers. A product takes as long as some 500 neighbours a
 //	            point do in csr in the plane, and more in space, where nodes are more
 //
-// [Plan] lists what can serve with its cost, [Build] builds the best or the
-// one asked for. Costs are those of a sample of rows and of constants that are
-// scaled by the speed of the machine, which is measured once, in about 30 ms, and kept
-// in the user's cache folder (os.UserCacheDir); the number of workers does
-// not change their order, so it does not change the choice. Options.Operator makes it
-// on every machine alike. Where a certificate
-// misses the tolerance after all, a truncated operator is built once more with a
-// larger radius, and if that does not help the next one is taken.
+// [Points.Plan] lists the operators with their costs, and [Points.Build] builds the best
+// of them or the one that the caller names. Costs follow from a sample of points and from
+// constants that the speed of the machine scales. That speed is measured once, in about
+// 30 ms, and kept in the user's cache folder (os.UserCacheDir). The number of workers
+// does not change the order of the costs, so it does not change the choice; a caller who
+// names the operator gets the same one on every machine. Where the certificate of a
+// truncated operator misses the tolerance, Build builds it once more with a larger
+// radius; where that does not help, it builds the next operator of the plan.
 //
 // # Tolerance
 //
-// A cutoff by weight alone bounds nothing: at n = 10^6 and degree 20, dropping
-// every w < 1e-6 may drop mass 1, five percent of the degree. So the tolerance is
-// on the sum:
+// A bound on the weights that are left out bounds nothing: at n = 10^6 and degree 20,
+// leaving out every w < 1e-6 may leave out 1, five percent of the degree. So the tolerance
+// is on the sum:
 //
 //	eta_i = (sum_j |what_ij - w_ij|) / dhat_i
 //
@@ -72,17 +103,17 @@
 // of the weights, and that on rows of unit norm. [UnitRows] are such rows in
 // float64; the operators built from them have weights in [exp(-4 Gamma), 1]
 // whatever rounding does, and a constant weight for a null record. [NewUnitDense],
-// [NewUnitPoly] and [NewBackground] make them:
+// [NewUnitPoly] and [NewBackground] build them:
 //
-//	dense       the full kernel
-//	poly        the full kernel by a polynomial whose error, for any rows, is told
-//	            beforehand by UnitPolyError
+//	dense       every pair
+//	poly        every pair, by a polynomial whose error, for any rows, UnitPolyError
+//	            tells beforehand
 //	background  the kernel within a radius and one constant beyond it, at the
 //	            cost of csr and without small degrees
 //
-// [Plan] chooses by the data, so a release with a bound must not rest on its choice.
-// It may take a background for its own sake, with the radius and the constant that
-// meet the tolerance.
+// A plan chooses by the data, so a release with a bound must not rest on its choice.
+// Build may take a background for its speed, with the radius and the constant that meet
+// the tolerance.
 //
 // # Exactness
 //
@@ -95,18 +126,18 @@
 // # Search in many dimensions
 //
 // Nothing prunes pairs of features well but arithmetic, so most of the search is
-// made of products of integers of 8 bits (simd.ByteDotsAbove). A point x becomes a code q, the
-// rounded coordinates of x, or those along the principal directions of a sample and
-// the norm of the rest, with a bound e of what that loses: |x - x'| <= r implies
+// made of products of integers of 8 bits (simd.ByteDotsAbove). A point x becomes a code q: its
+// rounded coordinates, or those along the principal directions of a sample and
+// the norm of the rest. A bound e says what the code loses: |x - x'| <= r implies
 //
 //	|q - q'| <= r/unit + e + e',
 //
 // which one comparison of q.q' with a sum of a term of q and one of q' decides.
-// Points that are near to each other share a tile, with a ball around it that other
-// points need not be compared with when they are far from it. What is left is measured
+// Points that are near to each other share a tile with a ball around it, and points that
+// are far from the ball are not compared with those in it. What is left is measured
 // in float32, then in float64, and next to the radius by the definition. No filter loses
-// a pair; [CSR].Search says how many they left. Projection, depth of the codes and
-// balls are chosen by what they cost on a sample.
+// a pair; [Truncated].Search says how many pairs each of them left. The search chooses
+// projection, depth of the codes and balls by what they cost on a sample.
 //
 // Weights of pairs that codes reject are not known, only that they are below the
 // weight at the radius, or below that at the distance of a ball: the certificate adds
@@ -114,29 +145,29 @@
 //
 // # Order of rows
 //
-// An operator may keep its rows in an order of its own, for locality. [Operator]
-// methods speak that order throughout; Operator.Order translates. Package
+// An operator may keep its rows in an order of its own, for locality. The methods of an
+// [Operator] take and return rows in that order; Operator.Order translates. Package
 // iterate permutes once on the way in and once on the way out.
 //
 // # Concurrency and determinism
 //
 // Operators and Labels are immutable once built and safe for concurrent use; a
 // [Stats] belongs to one run. Every row is summed by one worker in a fixed
-// order and sums over rows are made per fixed chunk and added in chunk order:
-// the same bits for any number of workers. csr adds up a row in the order of
+// order, and sums over rows are made chunk by chunk and added in the order of the chunks:
+// the bits are the same for any number of workers. csr adds up a row in the order of
 // sparse.CSR.MulTo, pairs in batches of candidates; both take their inner loops from
 // package simd ([Options].Kernels), whose levels agree on every bit. The dot products
 // of poly in float32 are those of simd.Dots and CentredDots, whose bits depend on the level.
 //
 // # Precision
 //
-// dense, background and grid sum in float64, with iterates of either type. poly has moments
-// in float64 and products in float32, where their rounding, which is part of its
-// certificate, is below the tolerance, and float64 products otherwise and in
-// Apply64 and Step64. csr and pairs have float32 weights and iterates, and so are
-// their products, as sparse.CSR.MulTo makes them; the
-// rest of a step, and all its sums, are float64 (simd.FinishStep). Beside what the
-// certificate says of the weights, a row of its step errs by at most
+// dense, background and grid sum in float64, with iterates of either type. poly sums its
+// moments in float64. Its products are float32 where their rounding, which is part of its
+// certificate, is below the tolerance; they are float64 otherwise, and in Apply64 and
+// Step64. csr and pairs have float32 weights and iterates, and their products are float32,
+// as sparse.CSR.MulTo makes them; the rest of a step, and all its sums, are float64
+// (simd.FinishStep). Beside what the certificate says of the weights, a row of a step of
+// csr or pairs errs by at most
 //
 //	2^-24 |x'_i| + Rounding/2 max_j |x_j|
 //
@@ -148,7 +179,6 @@
 // # Build tags
 //
 // With the tag netlib (and cgo) the matrix products behind distances in more
-// than 8 dimensions go to the BLAS the program is linked with. If that is
-// OpenBLAS it is told, for the whole process, to use one thread: the workers
-// here are the threads.
+// than 8 dimensions go to the BLAS that the program is linked with. Package kernel tells
+// OpenBLAS, for the whole process, to use one thread: its own workers are the threads.
 package kernel

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// Sentinels, matched with errors.Is; the errors returned add the numbers.
+// Sentinels, for errors.Is. The errors that functions return add the numbers.
 var (
 	// ErrEmpty reports input without rows or columns.
 	ErrEmpty = errors.New("no points")
@@ -16,16 +16,16 @@ var (
 	ErrShape = points.ErrShape
 	// ErrNonFinite reports a NaN or an infinity; see points.NonFiniteError.
 	ErrNonFinite = points.ErrNonFinite
-	// ErrBandwidth reports a bandwidth that is not a positive number, or so
-	// extreme that the exponent of every weight overflows.
+	// ErrBandwidth reports a bandwidth that is not a positive number, or one so
+	// extreme that the exponents of weights overflow.
 	ErrBandwidth = errors.New("bandwidth out of range")
 	// ErrLabels reports labels that are missing, negative or too many.
 	ErrLabels = errors.New("bad labels")
-	// ErrTable reports a label table that is not symmetric and finite, or that
-	// a form of the step cannot use.
+	// ErrTable reports a label table that is not symmetric and finite, or one that the
+	// form of the step cannot use.
 	ErrTable = errors.New("bad label table")
-	// ErrMemory reports that the work does not fit the memory budget. It is
-	// found out before the memory is taken; see MemoryError.
+	// ErrMemory reports that the work does not fit the memory budget. It is returned
+	// before the memory is taken; see MemoryError.
 	ErrMemory = errors.New("memory budget exceeded")
 	// ErrAlias reports that a destination overlaps its source.
 	ErrAlias = sparse.ErrAlias
@@ -34,26 +34,26 @@ var (
 	// ErrTolerance reports that no operator reaches the tolerance; see
 	// ToleranceError.
 	ErrTolerance = errors.New("tolerance out of reach")
-	// ErrOperator reports an operator that does not exist or that cannot serve
-	// the request.
+	// ErrOperator reports an operator that does not exist, or one that cannot do what is
+	// asked for.
 	ErrOperator = errors.New("operator not available")
 	// ErrOption reports an option outside its range.
 	ErrOption = errors.New("setting out of range")
 	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
 	ErrUnitNorm = errors.New("row is not of unit norm")
-	// ErrZeroRow reports a row of zeros where a direction is needed, or one null
-	// record too many; see points.ZeroRowError.
+	// ErrZeroRow reports a row of zeros where no null record, or no second one, may be;
+	// see points.ZeroRowError.
 	ErrZeroRow = points.ErrZeroRow
 	// ErrBackground reports a radius or a constant weight outside its range.
 	ErrBackground = errors.New("background out of range")
 )
 
-// A MemoryError says how much was wanted, how much there is, and what could be
-// done instead.
+// A MemoryError says how much memory was needed and how much the budget is. Its message
+// also says what could be done instead. It matches ErrMemory.
 type MemoryError struct {
 	What         string // what would have been allocated
 	Need, Budget int64  // bytes
-	instead      string // the next best way, or ""
+	instead      string // the next best way; "" when there is none
 }
 
 func (e *MemoryError) Error() string {
@@ -66,13 +66,13 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return ErrMemory }
 
-// A ToleranceError says that no operator meets the tolerance, and which comes closest
-// at what cost.
+// A ToleranceError says that no operator meets the tolerance, and which one comes closest.
+// Its message also says what that one would cost. It matches ErrTolerance.
 type ToleranceError struct {
-	Tolerance float64 // asked for
-	Eta       float64 // the best that can be reached by 99 in 100 rows, or by all under the policy Fail
-	Operator  string  // that reaches it
-	seconds   float64 // what building it and the steps would take; 0 where only it was asked for
+	Tolerance float64 // that was asked for
+	Eta       float64 // that 99 in 100 rows of the operator do not exceed, or all rows under the policy Fail
+	Operator  string  // that comes closest
+	seconds   float64 // of building it and of the steps; 0 when no other was looked at
 	bytes     int64
 }
 
@@ -86,8 +86,8 @@ func (e *ToleranceError) Error() string {
 
 func (e *ToleranceError) Unwrap() error { return ErrTolerance }
 
-// A UnitNormError tells which row is not of unit norm. It carries the place and
-// not the norm: rows may be private. It matches ErrUnitNorm.
+// A UnitNormError names the first row that is not of unit norm. It has no norm, because
+// rows may be private. It matches ErrUnitNorm.
 type UnitNormError struct {
 	Row int
 }
@@ -98,8 +98,8 @@ func (e *UnitNormError) Error() string {
 
 func (e *UnitNormError) Unwrap() error { return ErrUnitNorm }
 
-// buildError says of which operator an error is, if there is one. A MemoryError says
-// what the memory was for, and a ToleranceError names the operator.
+// buildError adds the name of the operator to an error of building it; nil stays nil. A
+// MemoryError says itself what the memory was for, and a ToleranceError names the operator.
 func buildError(name string, err error) error {
 	var memory *MemoryError
 	var tolerance *ToleranceError
@@ -109,7 +109,7 @@ func buildError(name string, err error) error {
 	return fmt.Errorf("kernel: build %s: %w", name, err)
 }
 
-// productError says of which operator the product was that failed, if it did.
+// productError adds the name of the operator to an error of its product; nil stays nil.
 func productError(name string, err error) error {
 	if err == nil {
 		return nil

@@ -23,7 +23,7 @@ type graph struct {
 // searchGraph finds all pairs within the radius.
 func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*graph, error) {
 	if radius >= p.Farthest() && p.Farthest() <= maxRadius(b) {
-		return completeGraph(ctx, p, b, o)
+		return everyPairGraph(ctx, p, b, o)
 	}
 	radius = min(radius, maxRadius(b))
 	search := codes.Search
@@ -67,7 +67,7 @@ func searchBytes(n, d int, o *Options) int64 {
 	if d <= maxDirect {
 		return cells.Bytes(n, d, workers)
 	}
-	return max(completeBytes(n, d, workers), codes.Bytes(n, d, workers))
+	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers))
 }
 
 // sortRow orders the entries of a row by their columns, in a buffer that it returns for

@@ -11,11 +11,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// A repair gives rows that the cutoff left short the weights they need: those
-// at or above a threshold that follows from the row's full degree, so that n
-// weights below it add up to less than the tolerance. Weights are added to
-// both rows of a pair, so the graph stays symmetric and no row's bound gets
-// worse. Full degrees come from direct sums over all points; outliers are few.
+// A repair gives rows that miss the tolerance the weights they need: those at or above a
+// threshold that follows from the row's degree with every pair, so that n weights below
+// it add up to less than the tolerance. Weights are added to both rows of a pair, so the
+// graph stays symmetric and no row's bound gets worse. The degrees with every pair come
+// from direct sums over all points; outliers are few.
 //
 // It counts before it fills, so the memory is known first.
 type repair struct {
@@ -37,7 +37,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 	if len(r.missed) == 0 || o.Tolerance <= op.cert.EntryRel {
 		return g, nil // nothing to do, or nothing that float32 weights could do
 	}
-	// Half of the tolerance leaves room for the stored format.
+	// The other half of the tolerance is for the stored format.
 	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
 	if err := r.each(ctx, func(_, _, i int) { r.threshold[i] = max(share*r.degree(i), 0x1p-126) }); err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (r *repair) copyStored(ctx context.Context, a rows.Arrays) (next []uint64, 
 	}))
 }
 
-// degree is the full degree of row i.
+// degree is the degree of row i with every pair.
 func (r *repair) degree(i int) float64 {
 	sum := r.g.Multiplicity(i) - 1
 	for j := range r.g.rows.Rows() {

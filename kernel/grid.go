@@ -31,8 +31,8 @@ import (
 //
 //	delta = eps (1 + Lam) + rounding,   |what - w| <= EntryAbs = max((1 + delta)^D - 1, exp(-r^2/2))
 //
-// That bound is met by close pairs. For cells that are x apart it is exp(-x^2/4)
-// times smaller along each axis, and so the bound of a row,
+// Close pairs meet that bound. For cells that are x apart the error is exp(-x^2/4) times
+// smaller along each axis, and so the bound of a row,
 //
 //	E_i = D delta (1 + delta)^(D-1) sum_j exp(-|x_ij|^2/4) + (n-1) exp(-r^2/2),   eta_i = E_i / dhat_i,
 //
@@ -63,14 +63,15 @@ type grid struct {
 	errs          gridErrors
 }
 
-// NewGrid makes the operator. The points are not needed afterwards. Cells and nodes
-// follow from the points and Options.Tolerance.
+// NewGrid builds the operator grid: the Gaussian kernel of every pair in 1 to 4 dimensions,
+// interpolated from nodes in cells. Cells and nodes follow from the points and
+// Options.Tolerance. The points are not needed afterwards.
 func NewGrid(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	if err := o.refuseCut("grid"); err != nil {
+	if err := o.refuseFixed("grid"); err != nil {
 		return nil, buildError("grid", err)
 	}
 	choice, err := chooseGrid(ctx, pts.rows, b, o)
@@ -171,16 +172,16 @@ func (op *grid) fill(ctx context.Context, p int) (near []float64, err error) {
 }
 
 // weighSelf sets the interpolated weights of n points, from lo on, and themselves, given
-// their basis in room: along each axis they are interpolated back and forth within
+// their basis in scratch: along each axis they are interpolated back and forth within
 // their cell.
-func (op *grid) weighSelf(room *gridRoom, lo, n int) {
+func (op *grid) weighSelf(scratch *gridScratch, lo, n int) {
 	t, m := op.transfer, filled(n)
-	self, along := op.self[lo:][:n], room.wx[:m]
+	self, along := op.self[lo:][:n], scratch.wx[:m]
 	for i := range self {
 		self[i] = 1
 	}
 	for a := range t.D {
-		basis := room.basis[a][:t.P*m]
+		basis := scratch.basis[a][:t.P*m]
 		op.kernels.NodesToPoints(along, basis, basis, t.Within[a], n)
 		for i := range self {
 			self[i] *= along[i]

@@ -19,8 +19,8 @@ type gridPiece struct {
 }
 
 const (
-	gridPiecePoints = 1024 // cells are put together up to so many points
-	gridPieceCells  = 1024 // and up to so many cells
+	gridPiecePoints = 1024 // most points of a piece of several cells
+	gridPieceCells  = 1024 // most cells of a piece
 )
 
 // cutPieces cuts sorted points into pieces, and counts the slots.
@@ -48,18 +48,18 @@ func cutPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
 // gridPass is the pass of grid.
 type gridPass[T rows.Float] struct {
 	*product[T]
-	op     *grid
-	nodes  *lattice.Pass
-	runs   []int     // of a tile among the nodes
-	slots  []float64 // tiles of parts of cells
-	room   []gridRoom
-	centre []float64 // is subtracted from the rows of x and comes back behind the product
-	first  bool      // the weights of points and themselves are to be made
+	op      *grid
+	nodes   *lattice.Pass
+	runs    []int     // of a tile among the nodes
+	slots   []float64 // tiles of parts of cells
+	scratch []gridScratch
+	centre  []float64 // is subtracted from the rows of x and comes back behind the product
+	first   bool      // the weights of points and themselves are to be made
 }
 
-// gridRoom is the scratch memory of a worker. Points are done a batch at a time, m of
+// gridScratch is the scratch memory of a worker. Points are done a batch at a time, m of
 // them with those that fill the lanes.
-type gridRoom struct {
+type gridScratch struct {
 	basis   [lattice.MaxAxes][]float64 // p rows of m numbers each
 	rows    []float64                  // products of the basis along all axes but the last, rows of m
 	tile    []float64                  // k tiles
@@ -77,17 +77,17 @@ func newGridPass[T rows.Float](op *grid, p *product[T]) *gridPass[T] {
 	workers := op.workers.Count()
 	pass := &gridPass[T]{
 		product: p, op: op, nodes: lattice.NewPass(t, k, workers, op.kernels), runs: t.Runs(),
-		slots: make([]float64, op.slots*k*t.TileSize()), room: make([]gridRoom, workers), centre: make([]float64, k),
+		slots: make([]float64, op.slots*k*t.TileSize()), scratch: make([]gridScratch, workers), centre: make([]float64, k),
 	}
-	for w := range pass.room {
-		pass.room[w] = newGridRoom(t, k)
+	for w := range pass.scratch {
+		pass.scratch[w] = newGridScratch(t, k)
 	}
 	return pass
 }
 
-// newGridRoom takes one piece of memory, with a gap on either side: workers write
+// newGridScratch takes one piece of memory, with a gap on either side: workers write
 // these numbers all the time and must not share a cache line.
-func newGridRoom(t *lattice.Transfer, k int) (room gridRoom) {
+func newGridScratch(t *lattice.Transfer, k int) (scratch gridScratch) {
 	const gap = 16
 	m, rows := t.Batch(t.P), t.TileSize()/t.P
 	memory := make([]float64, gap+(t.D*t.P+rows+3*k)*m+k*t.TileSize()+gap)[gap:]
@@ -97,22 +97,23 @@ func newGridRoom(t *lattice.Transfer, k int) (room gridRoom) {
 		return part
 	}
 	for a := range t.D {
-		room.basis[a] = take(t.P * m)
+		scratch.basis[a] = take(t.P * m)
 	}
-	room.rows, room.tile = take(rows*m), take(k*t.TileSize())
-	room.x, room.wx, room.product = take(k*m), take(k*m), take(k*m)
-	return room
+	scratch.rows, scratch.tile = take(rows*m), take(k*t.TileSize())
+	scratch.x, scratch.wx, scratch.product = take(k*m), take(k*m), take(k*m)
+	return scratch
 }
 
-// grow makes room for the classes of any piece, so that no later step allocates.
+// grow gives every worker the memory that the piece with the most classes takes, so that
+// no later step allocates.
 func (pass *gridPass[T]) grow(ps *partials) {
 	most := 0
 	for i := range ps.chunk {
 		most = max(most, len(ps.chunk[i].class))
 	}
 	const gap = 16
-	for i := range pass.room {
-		if sums := &pass.room[i].sums; cap(sums.class) < most {
+	for i := range pass.scratch {
+		if sums := &pass.scratch[i].sums; cap(sums.class) < most {
 			memory := make([]float64, gap+pass.k+most+gap)[gap:]
 			sums.sums, sums.class = memory[:pass.k:pass.k], memory[pass.k:][:most:most]
 		}
@@ -137,31 +138,31 @@ func (pass *gridPass[T]) prepare(ctx context.Context) error {
 
 // Run spreads the rows of x of one piece.
 func (pass *gridPass[T]) Run(worker, piece int) {
-	pass.spread(&pass.room[worker], &pass.op.pieces[piece])
+	pass.spread(&pass.scratch[worker], &pass.op.pieces[piece])
 }
 
 // rows makes the rows of one piece.
-func (pass *gridPass[T]) rows(worker, piece int) { pass.collect(&pass.room[worker], piece) }
+func (pass *gridPass[T]) rows(worker, piece int) { pass.collect(&pass.scratch[worker], piece) }
 
-// weigh leaves the basis of a batch of points, from lo on, in room.
-func (op *grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
+// weigh leaves the basis of a batch of points, from lo on, in scratch.
+func (op *grid) weigh(scratch *gridScratch, lo, m int) (rows, last []float64) {
 	t := op.transfer
 	for a := range t.D {
-		op.kernels.LagrangeBasis(room.basis[a], op.place[a][lo:][:m], op.interpolation.Nodes, op.interpolation.Factor)
+		op.kernels.LagrangeBasis(scratch.basis[a], op.place[a][lo:][:m], op.interpolation.Nodes, op.interpolation.Factor)
 	}
-	last = room.basis[t.D-1][:t.P*m]
+	last = scratch.basis[t.D-1][:t.P*m]
 	switch t.D {
 	case 1:
-		rows = room.rows[:m]
+		rows = scratch.rows[:m]
 		for i := range rows {
 			rows[i] = 1
 		}
 		return rows, last
 	case 2:
-		return room.basis[0][:t.P*m], last
+		return scratch.basis[0][:t.P*m], last
 	}
-	rows = append(room.rows[:0], room.basis[0][:t.P*m]...)
-	for _, basis := range room.basis[1 : t.D-1] {
+	rows = append(scratch.rows[:0], scratch.basis[0][:t.P*m]...)
+	for _, basis := range scratch.basis[1 : t.D-1] {
 		rows = rows[:len(rows)*t.P]
 		for r := len(rows)/(t.P*m) - 1; r >= 0; r-- { // from the last on: none is written before it is read
 			for b := t.P - 1; b >= 0; b-- {
@@ -175,11 +176,11 @@ func (op *grid) weigh(room *gridRoom, lo, m int) (rows, last []float64) {
 	return rows, last
 }
 
-// centred leaves rows lo to hi-1 of x, less the centre, in room: columns of m numbers,
+// centred leaves rows lo to hi-1 of x, less the centre, in scratch: columns of m numbers,
 // zeros for rows out of the grid and behind the last.
-func (pass *gridPass[T]) centred(room *gridRoom, lo, hi, m int) {
+func (pass *gridPass[T]) centred(scratch *gridScratch, lo, hi, m int) {
 	for c, centre := range pass.centre {
-		column := room.x[c*m:][:m]
+		column := scratch.x[c*m:][:m]
 		clear(column[hi-lo:])
 		for i := range column[:hi-lo] {
 			column[i] = float64(pass.x.Data[(lo+i)*pass.x.Stride+c]) - centre
@@ -196,34 +197,34 @@ func (pass *gridPass[T]) centred(room *gridRoom, lo, hi, m int) {
 }
 
 // spread interpolates the rows of x of a piece to the nodes of their cells.
-func (pass *gridPass[T]) spread(room *gridRoom, piece *gridPiece) {
+func (pass *gridPass[T]) spread(scratch *gridScratch, piece *gridPiece) {
 	op, size := pass.op, pass.op.transfer.TileSize()
 	if piece.slot >= 0 {
 		tiles := pass.slots[piece.slot*pass.k*size:][:pass.k*size]
 		clear(tiles)
-		pass.spreadRows(room, tiles, piece.lo, piece.hi)
+		pass.spreadRows(scratch, tiles, piece.lo, piece.hi)
 		return
 	}
 	for cell := piece.cell; cell < piece.cell+piece.cells; cell++ {
-		clear(room.tile)
-		pass.spreadRows(room, room.tile, int(op.cells.Start[cell]), int(op.cells.Start[cell+1]))
-		pass.store(cell, room.tile)
+		clear(scratch.tile)
+		pass.spreadRows(scratch, scratch.tile, int(op.cells.Start[cell]), int(op.cells.Start[cell+1]))
+		pass.store(cell, scratch.tile)
 	}
 }
 
 // spreadRows adds rows lo to hi-1 of x to the tiles of their cell.
-func (pass *gridPass[T]) spreadRows(room *gridRoom, tiles []float64, lo, hi int) {
+func (pass *gridPass[T]) spreadRows(scratch *gridScratch, tiles []float64, lo, hi int) {
 	op, size := pass.op, pass.op.transfer.TileSize()
 	for batch := op.lattice.Batch(op.transfer.P); lo < hi; lo += batch {
 		n := min(batch, hi-lo)
 		m := filled(n)
-		rows, last := op.weigh(room, lo, m)
+		rows, last := op.weigh(scratch, lo, m)
 		if pass.first {
-			op.weighSelf(room, lo, n)
+			op.weighSelf(scratch, lo, n)
 		}
-		pass.centred(room, lo, lo+n, m)
+		pass.centred(scratch, lo, lo+n, m)
 		for c := range pass.k {
-			op.kernels.PointsToNodes(tiles[c*size:][:size], rows, last, room.x[c*m:][:m])
+			op.kernels.PointsToNodes(tiles[c*size:][:size], rows, last, scratch.x[c*m:][:m])
 		}
 	}
 }
@@ -257,7 +258,7 @@ func (pass *gridPass[T]) joinSlots() {
 	if pass.op.slots == 0 {
 		return
 	}
-	tiles := pass.room[0].tile
+	tiles := pass.scratch[0].tile
 	size := len(tiles)
 	for at, piece := range pass.op.pieces {
 		if piece.slot < 0 {
@@ -277,41 +278,41 @@ func (pass *gridPass[T]) joinSlots() {
 }
 
 // collect interpolates from the nodes to the rows of a piece, and finishes them.
-func (pass *gridPass[T]) collect(room *gridRoom, piece int) {
+func (pass *gridPass[T]) collect(scratch *gridScratch, piece int) {
 	op, at := pass.op, &pass.op.pieces[piece]
 	next, _ := slices.BinarySearch(op.direct.rows, uint32(at.lo))
 	if pass.stats != nil {
-		room.sums.borrow(&pass.stats.partials.chunk[piece])
-		defer room.sums.giveBack(&pass.stats.partials.chunk[piece])
+		scratch.sums.borrow(&pass.stats.partials.chunk[piece])
+		defer scratch.sums.giveBack(&pass.stats.partials.chunk[piece])
 	}
 	for cell := at.cell; cell < at.cell+at.cells; cell++ {
 		lo, hi := max(int(op.cells.Start[cell]), at.lo), min(int(op.cells.Start[cell+1]), at.hi)
 		if lo >= hi {
 			continue
 		}
-		pass.load(cell, room.tile)
+		pass.load(cell, scratch.tile)
 		for batch := op.lattice.Batch(op.transfer.P); lo < hi; lo += batch {
-			next = pass.collectRows(room, lo, min(lo+batch, hi), next)
+			next = pass.collectRows(scratch, lo, min(lo+batch, hi), next)
 		}
 	}
 }
 
 // collectRows makes rows lo to hi-1, of one cell, and finishes them. next is the first
 // direct row that is not before them; the one behind them is returned.
-func (pass *gridPass[T]) collectRows(room *gridRoom, lo, hi, next int) int {
+func (pass *gridPass[T]) collectRows(scratch *gridScratch, lo, hi, next int) int {
 	op, size, m := pass.op, pass.op.transfer.TileSize(), filled(hi-lo)
-	rows, last := op.weigh(room, lo, m)
-	pass.centred(room, lo, hi, m)
+	rows, last := op.weigh(scratch, lo, m)
+	pass.centred(scratch, lo, hi, m)
 	for c := range pass.k {
-		wx, x := room.wx[c*m:][:m], room.x[c*m:][:m]
-		op.kernels.NodesToPoints(wx, rows, last, room.tile[c*size:][:size], hi-lo)
+		wx, x := scratch.wx[c*m:][:m], scratch.x[c*m:][:m]
+		op.kernels.NodesToPoints(wx, rows, last, scratch.tile[c*size:][:size], hi-lo)
 		for i, self := range op.self[lo:hi] {
 			wx[i] -= float64(self * x[i])
 		}
 	}
-	k, product := pass.k, room.product[:(hi-lo)*pass.k]
+	k, product := pass.k, scratch.product[:(hi-lo)*pass.k]
 	for c := range k {
-		for i, v := range room.wx[c*m:][:hi-lo] {
+		for i, v := range scratch.wx[c*m:][:hi-lo] {
 			product[i*k+c] = v
 		}
 	}
@@ -325,7 +326,7 @@ func (pass *gridPass[T]) collectRows(room *gridRoom, lo, hi, next int) int {
 			next++
 		}
 	}
-	pass.finishRows(product, &room.sums, lo, hi)
+	pass.finishRows(product, &scratch.sums, lo, hi)
 	return next
 }
 

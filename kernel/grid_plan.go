@@ -109,7 +109,7 @@ func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options)
 	}, nil
 }
 
-// gridRefusal says why grid cannot serve at all, or nothing.
+// gridRefusal says why grid cannot serve at all; "" when it can.
 func gridRefusal(p *rows.Points, b Bandwidth) string {
 	if p.D > lattice.MaxAxes {
 		return fmt.Sprintf("for 1 to %d dimensions, not %d", lattice.MaxAxes, p.D)
@@ -141,7 +141,7 @@ func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*
 			continue
 		}
 		choice.lattice.SetReach(reach)
-		// The tolerance has room for a crowd that is not as the sample has it.
+		// The rest of the tolerance is for a crowd that is not as the sample has it.
 		choice.nodes, choice.eta = nodesFor(&choice.lattice, 0.7*o.Tolerance, c.ratio)
 		if o.Isolated == Repair {
 			choice.repaired = float64(p.N) * c.missed(min(c.ratio, hopeless)*o.Tolerance/choice.eta)
@@ -170,7 +170,7 @@ func chooseGrid(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*
 		}
 	}
 	if c.ratio >= hopeless && o.Isolated != Repair {
-		best.eta = math.Inf(1) // too many would be cut off
+		best.eta = math.Inf(1) // too many rows would be taken out of the grid
 	}
 	return best, nil
 }
@@ -299,7 +299,7 @@ func gridCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile
 	c.Cost, c.Eta, c.Feasible = choice.cost(p, o), choice.eta, true
 	if r := choice.lattice.Radius * b.Sigma(); !math.IsInf(r, 1) {
 		c.Radius = r
-		c.Neighbours, _ = pr.neighbours(r)
+		c.MeanNeighbours, _ = pr.neighbours(r)
 	}
 	c.Reason = fmt.Sprintf("%d nodes an axis in %.4g cells, whatever the number of neighbours", choice.nodes, choice.occupied)
 	return c

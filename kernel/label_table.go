@@ -49,7 +49,7 @@ func BalancedTable() Table {
 	}}
 }
 
-// GaussianTable is the paper's: exp(-Gamma (a-b)^2) of the integer labels.
+// GaussianTable is the table of the paper: exp(-Gamma (a-b)^2) for labels a and b.
 func GaussianTable(b Bandwidth) Table {
 	return Table{name: "gaussian", build: func(values []int32, _ []int) (*classWeights, error) {
 		if b.Check() != nil {
@@ -69,7 +69,7 @@ func GaussianTable(b Bandwidth) Table {
 	}}
 }
 
-// CentredDistanceTable is that of the authors' program, for comparison: its
+// CentredDistanceTable is the table of the authors' program, for comparison: its
 // Laplacian is L_Y = 1/2 J D J with D_ij = |y_i - y_j| and J = I - 11'/n over
 // the labelled rows. Its weights have both signs and depend on all labels, so
 // the objective may rise and no privacy bound covers it.
@@ -101,8 +101,9 @@ func CentredDistanceTable() Table {
 	}}
 }
 
-// TableFunc is any symmetric finite function of two labels. The diagonal
-// values K(a, a) are the weights inside a class.
+// TableFunc makes a table of any symmetric finite function of two labels. The values
+// K(a, a) are the weights inside a class. The commands have no such table: it is for
+// callers with a table of their own.
 func TableFunc(name string, weight func(a, b int32) float64) Table {
 	if weight == nil {
 		return Table{name: name} // refused by NewLabels
@@ -123,8 +124,8 @@ func TableFunc(name string, weight func(a, b int32) float64) Table {
 	}}
 }
 
-// TableByName returns the table a command names. The bandwidth is used by the
-// Gaussian table only.
+// TableByName returns the table of a name, as the commands spell it. Only the Gaussian
+// table uses the bandwidth.
 func TableByName(name string, b Bandwidth) (Table, error) {
 	for _, t := range []Table{EqualTable(), DifferentTable(), BalancedTable(), GaussianTable(b), CentredDistanceTable()} {
 		if t.name == name {
@@ -149,8 +150,8 @@ func (w *classWeights) row(c int) []float64 { return w.val[w.ptr[c]:w.ptr[c+1]] 
 // maxTableEntries bounds a table to 4096 classes, each against each: 128 MiB.
 const maxTableEntries = 1 << 24
 
-// GaussianTableFits tells whether a Gaussian table over so many classes can be
-// kept, whatever their numbers are: for callers who must not learn it from the
+// GaussianTableFits tells whether a Gaussian table fits the memory that a table may take,
+// whatever the labels of its classes are: for callers who must not learn it from the
 // labels.
 func GaussianTableFits(b Bandwidth, classes int) bool {
 	reach := sort.Search(classes, func(d int) bool { return b.Weight(float64(d)*float64(d)) == 0 })
@@ -199,7 +200,7 @@ func bandWeights(name string, values []int32, band func(c int) (lo, hi int), wei
 	return w, nil
 }
 
-// mulTo sets dst = K s for the classes x k block s. total is scratch of k
+// mulTo sets dst = K s for the classes x k matrix s. total is scratch of k
 // values; dst and s must not overlap.
 func (w *classWeights) mulTo(dst, s, total []float64, k int) {
 	clear(total)

@@ -32,9 +32,8 @@ type Labels struct {
 
 const noClass = math.MaxUint32
 
-// NewLabels makes the Laplacian of the given labels. Labels are integers >= 0
-// with gaps wherever you like; Unlabelled is accepted only when
-// allowUnlabelled is set.
+// NewLabels makes the Laplacian of the given labels. A label is an integer >= 0; not
+// every integer needs to occur. Unlabelled is accepted only when allowUnlabelled is set.
 func NewLabels(y []int32, table Table, allowUnlabelled bool) (*Labels, error) {
 	if len(y) == 0 {
 		return nil, fmt.Errorf("kernel: labels: %w", ErrEmpty)
@@ -117,7 +116,7 @@ func (l *Labels) classes() int {
 // the objective may then rise.
 func (l *Labels) signed() bool { return l.weights.minimum < 0 }
 
-// Degree returns L_Y,ii, 0 for an unlabelled row.
+// Degree returns L_Y,ii; 0 when row i is unlabelled.
 func (l *Labels) Degree(i int) float64 {
 	if l.class[i] == noClass {
 		return 0
@@ -125,8 +124,8 @@ func (l *Labels) Degree(i int) float64 {
 	return l.degree[l.class[i]]
 }
 
-// Class returns the number of row i's class, from 0 on in the order of the
-// label values, and -1 for an unlabelled row.
+// Class returns the class of row i; -1 when the row is unlabelled. Classes are numbered
+// from 0 on in the order of their labels.
 func (l *Labels) Class(i int) int {
 	if l.class[i] == noClass {
 		return -1
@@ -134,9 +133,9 @@ func (l *Labels) Class(i int) int {
 	return int(l.class[i])
 }
 
-// PullTo sets dst = K sums, where sums holds a row of k values for each class:
-// with the sums of x over the classes, row c of dst is what a row of class c is
-// pulled towards. Both have Classes() k values; they must not overlap.
+// PullTo sets dst = K sums, where sums has a row of k values for each class. If these are
+// the sums of x over the classes, row c of dst is what a row of class c is pulled towards.
+// Both slices have Classes() k values; they must not overlap.
 func (l *Labels) PullTo(dst, sums []float64, k int) error {
 	if size := l.Classes() * k; k < 1 || len(dst) != size || len(sums) != size {
 		return fmt.Errorf("kernel: pull: %w: %d and %d values for %d classes of %d columns", ErrShape, len(dst), len(sums), l.Classes(), k)
@@ -145,7 +144,7 @@ func (l *Labels) PullTo(dst, sums []float64, k int) error {
 	return nil
 }
 
-// Permute returns the labels of rows order[0], order[1], ... A nil order
+// Permute returns the labels of rows order[0], order[1], and so on. If order is nil it
 // returns l itself.
 func (l *Labels) Permute(order []uint32) (*Labels, error) {
 	if order == nil {

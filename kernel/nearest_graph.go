@@ -16,7 +16,7 @@ import (
 // of them is among the nearest of the other.
 //
 // Equal points are at distance 0 and count like any others, so they do not share rows as
-// they do in a graph cut at a radius.
+// they do in a truncated graph.
 func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Options) (*graph, error) {
 	k = min(k, p.N-1)
 	held := mem.Saturate(float64(searchBytes(p.N, max(p.D, maxDirect+1), o)) + float64(p.N)*float64(k)*nearestBytes)

@@ -11,8 +11,8 @@ import (
 )
 
 // Points are rows of float32 coordinates that Open has checked and measured. Their
-// methods share one sample of distances, which the first of them that needs it takes:
-// BandwidthForDegree followed by Plan or Build takes no longer than either alone.
+// methods share one sample of distances: the first call that needs it takes it, and the
+// calls after that find it there.
 //
 // Points are safe for concurrent use. The coordinates stay where they are: they are
 // read during the life of the Points and must not change.

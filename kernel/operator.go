@@ -8,22 +8,21 @@ import (
 )
 
 // An Operator is the weight matrix W of a Gaussian graph, or an approximation
-// of it with a certificate. All rows are in the operator's own order. Step and
-// Stats share sums that only this package fills in, so the operators are those
-// of this package.
+// of it with a certificate. All rows are in the operator's own order. Only this package
+// can make operators, because Step and Stats share sums that only it fills in.
 //
-// Operators are safe for concurrent use. Long calls check the context between
+// Operators are safe for concurrent use. Apply and Step check the context between
 // chunks of work and return its error; dst is then undefined.
 type Operator interface {
 	// Name says which operator this is, as Options.Operator spells it.
 	Name() string
 	// N returns the number of points.
 	N() int
-	// Order returns, for each row of the operator, the row of the points it
-	// was built from; nil when they are the same. It must not be changed.
+	// Order returns, for each row of the operator, the row of the points that the
+	// caller gave; nil when the two orders are the same. The caller must not change it.
 	Order() []uint32
-	// Degrees returns W 1, summed in float64: Apply has it but for its own
-	// rounding. It must not be changed.
+	// Degrees returns W 1, summed in float64. Apply to a column of ones returns the same
+	// but for the rounding of Apply. The caller must not change it.
 	Degrees() []float64
 	// Apply sets dst = W x, n x k row-major, for any k. dst must not overlap x.
 	Apply(ctx context.Context, dst, x blas32.General) error
@@ -36,8 +35,8 @@ type Operator interface {
 	Certificate() Certificate
 	// Cost returns what the operator takes.
 	Cost() Cost
-	// Close releases the operator's memory, which may be that of another at once: no
-	// other call may be under way, nor come afterwards.
+	// Close releases the operator's memory, which the next operator may use. No other
+	// call may be under way, nor come afterwards.
 	Close() error
 }
 
@@ -45,7 +44,9 @@ type Operator interface {
 // callers to whom the rounding of float32 is an error to account for.
 type Operator64 interface {
 	Operator
+	// Apply64 is Apply in float64 throughout.
 	Apply64(ctx context.Context, dst, x blas64.General) error
+	// Step64 is Step in float64 throughout.
 	Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error
 }
 
@@ -72,5 +73,5 @@ type Cost struct {
 	PeakBytes                 int64 // held at most while building
 	StreamedBytes             int64 // read and written by one step
 	Flops                     float64
-	NNZ                       int64 // stored weights, 0 where none are stored
+	NNZ                       int64 // stored weights; 0 when none are stored
 }

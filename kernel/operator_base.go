@@ -12,7 +12,7 @@ import (
 )
 
 // base is what every operator has and says of itself. An operator embeds it, or wideBase,
-// and brings the passes that its products are made with.
+// and adds the passes that its products are made with.
 type base struct {
 	name    string
 	order   []uint32 // given row of each row; nil when the orders are the same
@@ -23,7 +23,7 @@ type base struct {
 	workers *par.Workers
 	kernels *simd.Kernels
 	pass32  newPass[float32]
-	watches bool // passes of Apply tell of numbers in x that are not finite
+	watches bool // passes of Apply look for numbers in x that are not finite; elsewhere runApply does
 }
 
 func newBase(name string, o *Options) base {
@@ -74,7 +74,8 @@ func (b *wideBase) Step64(ctx context.Context, dst, x blas64.General, s *Step, s
 	return runStep(ctx, &b.base, b.pass64, rows.View64(dst), rows.View64(x), s, st)
 }
 
-// release is Close of an operator whose memory the garbage collector takes.
+// release lets go of all that an operator refers to, and leaves its memory to the garbage
+// collector.
 func release[O any](op *O) error {
 	var none O
 	*op = none

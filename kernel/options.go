@@ -11,23 +11,24 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// IsolatedPolicy says what becomes of rows that the cutoff leaves without
-// neighbours or, when it follows from a tolerance, with a bound that misses it.
+// IsolatedPolicy says what becomes of rows that the cutoff leaves without neighbours. When
+// the cutoff follows from a tolerance, it also says what becomes of rows whose bound
+// misses the tolerance.
 type IsolatedPolicy int
 
 // The policies.
 const (
 	// Keep leaves such rows as they are: the certificate counts and bounds them.
 	Keep IsolatedPolicy = iota
-	// Repair adds the weights these rows need to meet the tolerance, found by
-	// direct sums over all points, to them and to their partners. With a
-	// CutoffRadius or Neighbours only isolated rows are repaired: the others are as asked for.
-	// Beyond help are rows so far out that weights below the smallest normal
-	// float32, 1.2e-38, matter to them; they keep their bound and, without any
-	// weight, stay isolated.
+	// Repair gives these rows the weights they need to meet the tolerance, which direct
+	// sums over all points find, and adds each weight to both rows of its pair. In a
+	// graph that is fixed, by CutoffRadius or Neighbours, Repair mends isolated rows only:
+	// the others are as asked for. It cannot help rows so far out that weights below the
+	// smallest normal float32, 1.2e-38, matter to them: they keep their bound and, if
+	// they have no weight, stay isolated.
 	Repair
-	// Fail refuses to build: with ErrIsolated when a row is isolated, with
-	// ErrTolerance when one misses the tolerance the cutoff follows from.
+	// Fail refuses to build: with ErrIsolated when a row is isolated, and with
+	// ErrTolerance when a row misses the tolerance that the cutoff follows from.
 	Fail
 )
 
@@ -53,31 +54,32 @@ func IsolatedByName(name string) (IsolatedPolicy, error) {
 	return 0, fmt.Errorf("kernel: %w: no policy %q; there are keep, repair and fail", ErrOption, name)
 }
 
-// Options steer Plan and Build. The zero value of each field, and a nil
+// Options are the settings of a graph. The zero value of each field, and a nil
 // *Options, mean the default.
 type Options struct {
-	// Tolerance is the wanted eta, the error of a row's weights relative to its
-	// degree. The cutoff is chosen so that 99 in 100 rows of a sample meet it;
-	// the certificate has every row, and Isolated says what becomes of the rest.
-	// Build takes another operator where more than 4 in 100 rows miss it after
-	// all, unless one is forced. Default 1e-4; range (0, 1).
+	// Tolerance is the eta that rows should meet: the error of a row's weights relative to
+	// its degree. The cutoff is chosen so that 99 in 100 rows of a sample meet it. The
+	// certificate has the eta of every row, and Isolated says what becomes of rows that
+	// miss the tolerance. Where more than 4 in 100 rows miss it, Build takes another
+	// operator, unless Operator names one. Default 1e-4; range (0, 1).
 	Tolerance float64
-	// CutoffRadius, if positive, fixes the radius of the truncated graph: the
-	// graph within it is then what is wanted, only csr and pairs can serve, and the
-	// certificate says how far it is from the full kernel. By default the
-	// radius follows from Tolerance.
+	// CutoffRadius, if positive, fixes the graph: the caller wants it truncated at this
+	// radius, whatever the tolerance. Only csr and pairs can serve, and the certificate
+	// says how far the graph is from the kernel of every pair. By default the radius
+	// follows from Tolerance.
 	CutoffRadius float64
-	// Neighbours, if positive, asks for the graph of nearest neighbours in place of
-	// one cut at a radius: two points have a weight if one is among so many nearest of
-	// the other, by distance and, where distances are equal, by row. Only csr can
-	// serve, and a CutoffRadius is not allowed beside it.
+	// Neighbours, if positive, fixes the graph as that of the nearest neighbours: two
+	// points have a weight if one of them is among the given number of points nearest to
+	// the other. Of points at equal distances those of lower rows count as nearer. Only
+	// csr can serve, and CutoffRadius must not be set as well.
 	Neighbours int
-	// Isolated is the policy for rows that miss the tolerance. Default Keep.
+	// Isolated is the policy for isolated rows and rows that miss the tolerance.
+	// Default Keep.
 	Isolated IsolatedPolicy
-	// Operator names the operator to build. Default: the first Plan lists.
+	// Operator names the operator to build. Default: the first that Plan lists.
 	Operator string
-	// Steps and Columns say how the operator will be used, for the choice:
-	// number of products and k. Defaults 5 and 2.
+	// Steps and Columns say how the operator will be used: the number of steps, and of
+	// columns of the iterate. Costs depend on them. Defaults 5 and 2.
 	Steps, Columns int
 	// Layout says how csr keeps its weights. Default sparse.Plain, the fastest;
 	// sparse.Compact takes 6 bytes a weight in place of 8, with the same bits, and
@@ -91,18 +93,18 @@ type Options struct {
 	BudgetBytes int64
 	// Workers share the work. Default: the caller alone.
 	Workers *par.Workers
-	// Kernels do the inner loops; no bit of an operator depends on which, the float32
-	// products of poly apart, but which operator is the fastest may. Default: the best
-	// this machine has, or PM_SIMD allows.
+	// Kernels do the inner loops. No bit of an operator depends on them, the float32
+	// products of poly apart, but Plan's choice may. Default: the best that this machine
+	// has and PM_SIMD allows.
 	Kernels *simd.Kernels
 	// Calibration is the speed of the machine, for the choice; nil when this machine
 	// is to be measured, which the first choice of a process at a level does in about
 	// 30 ms. A fixed calibration, such as the zero value, makes the same choice
 	// everywhere.
 	Calibration *Calibration
-	// Progress, if set, is told of long work: done out of total pieces of a
-	// stage, the products of the dense operator included. It is called from the
-	// workers, one call at a time, and should be quick.
+	// Progress, if set, is called as long work goes on, the products of dense included:
+	// done of total pieces of a stage are finished. The workers call it, one call at a
+	// time, so it should be quick.
 	Progress func(stage string, done, total int)
 }
 
@@ -152,22 +154,22 @@ func (opt *Options) withDefaults() (*Options, error) {
 	return &o, nil
 }
 
-// fixed tells whether the graph is what is wanted, whatever the tolerance.
+// fixed tells whether the caller has fixed the graph, whatever the tolerance.
 func (o *Options) fixed() bool { return o.CutoffRadius > 0 || o.Neighbours > 0 }
 
-// refuseCut reports a cut graph asked of an operator that has every pair.
-func (o *Options) refuseCut(name string) error {
+// refuseFixed refuses a fixed graph to the caller of an operator that has every pair.
+func (o *Options) refuseFixed(name string) error {
 	if o.fixed() {
-		return fmt.Errorf("%w: %s", ErrOperator, refusedCut(name))
+		return fmt.Errorf("%w: %s", ErrOperator, refusedFixed(name))
 	}
 	return nil
 }
 
-func refusedCut(name string) string {
+func refusedFixed(name string) string {
 	return fmt.Sprintf("the graph asked for is cut; %s has every pair", name)
 }
 
-// refuseIsolated reports isolated rows where the policy is Fail.
+// refuseIsolated refuses isolated rows when the policy is Fail.
 func (o *Options) refuseIsolated(isolated, n int, why string) error {
 	if o.Isolated == Fail && isolated > 0 {
 		return fmt.Errorf("%w: %d of %d rows %s", ErrIsolated, isolated, n, why)

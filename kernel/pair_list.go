@@ -19,7 +19,7 @@ type pairList struct {
 	gamma   float64
 	kernels *simd.Kernels
 	chunk   []pairChunk
-	added   *sparse.CSR // weights of repaired rows beyond the radius; nil if there are none
+	added   *sparse.CSR // weights of repaired rows beyond the radius; nil when there are none
 }
 
 // pairChunk is the list of some clusters.
@@ -65,7 +65,7 @@ func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, budget int64,
 		if len(ptr) <= to-from || taken.Load() > budget {
 			return
 		}
-		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without room for more
+		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without spare capacity
 		progress.Add()
 	}))
 	if err == nil {

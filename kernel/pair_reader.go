@@ -62,10 +62,10 @@ func (r *pairReader) next(lo, hi int) bool {
 		return false
 	}
 	r.batch = r.batch[:0]
-	for room := uint32(pairBatch); len(r.spans) > 0 && room > 0; {
-		to := min(r.spans[1], r.from+room)
+	for left := uint32(pairBatch); len(r.spans) > 0 && left > 0; {
+		to := min(r.spans[1], r.from+left)
 		r.batch = append(r.batch, r.from, to)
-		room -= to - r.from
+		left -= to - r.from
 		if r.from = to; to == r.spans[1] {
 			r.start(r.spans[2:])
 		}

@@ -12,14 +12,14 @@ import (
 )
 
 // pairs is the Gaussian kernel truncated at a radius, weights made anew for every
-// product: what csr is, in a fraction of its memory, for points in 1 to 8 dimensions.
+// product: the same graph as csr, in a fraction of its memory, in 1 to 8 dimensions.
 //
 // The points are those of the cell list, in clusters of at most 32. What is kept is,
 // for each cluster, the spans of points that may be within the radius of its own. A
 // product takes the distances between points of a cluster and those of its spans, drops
-// the ones beyond the radius, and multiplies the weights of the others with x: where the
-// graph is cut, the same neighbours and weights, bit by bit, as csr has, and so, the
-// rounding of degrees apart, the same bounds of rows. With f the share of the distances
+// the ones beyond the radius, and multiplies the weights of the others with x. Where the
+// graph is truncated, neighbours and weights are those of csr, bit by bit, and so are the
+// bounds of rows, the rounding of degrees apart. With f the share of the distances
 // that are within the radius (about one half in the plane where there are many
 // neighbours, one quarter in space) a product takes nnz/f distances and nnz weights more
 // than that of csr, and, where clusters are full, at most 8/(32^2 f) bytes a weight in
@@ -30,13 +30,15 @@ type pairs struct {
 	neighbours float64
 }
 
-// NewPairs builds the operator. The points are not needed afterwards.
+// NewPairs builds the operator pairs: the Gaussian kernel in 1 to 8 dimensions, truncated
+// at a radius, with weights made anew for every product. The points are not needed
+// afterwards.
 func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err
 	}
-	radius, err := pts.cutoffRadius(ctx, b, o)
+	radius, err := pts.cutoff(ctx, b, o)
 	if err != nil {
 		return nil, err
 	}

@@ -15,23 +15,23 @@ import (
 // which needs no tolerance, is the first choice: no other gains what could be noticed.
 const quickEnough = 0.05
 
-// A Candidate is an operator that could serve, with what it would cost.
+// A Candidate is an operator that Plan has looked at, with what it would cost.
 type Candidate struct {
 	Name string
-	// Seconds is the estimate for building and Options.Steps steps with the
-	// workers of the options. Cost has the same for one worker.
+	// Seconds is the estimated time of building the operator and of Options.Steps steps,
+	// with Options.Workers. Cost has the times of one worker.
 	Seconds float64
 	Cost    Cost
 	// Eta is the error expected for 99 in 100 rows, isolated ones aside.
 	Eta float64
-	// Radius is the cutoff, +Inf where every pair has a weight, and Neighbours
-	// the mean number of neighbours within it.
-	Radius, Neighbours float64
+	// Radius is the cutoff, +Inf where every pair has a weight, and MeanNeighbours is the
+	// mean number of neighbours of a point within the cutoff.
+	Radius, MeanNeighbours float64
 	// Degrees says what the degrees of the rows will be like.
 	Degrees Degrees
-	// Feasible is false when the candidate cannot serve; Reason says why, or
-	// what speaks for it and against it. One that does not do what is asked for, or
-	// was not asked for, has no cost, and NaN for Seconds and Eta.
+	// Feasible is false when the candidate cannot serve. Reason says why it cannot, or
+	// what speaks for it and against it. A candidate that cannot do what is asked for, or
+	// that Options.Operator does not name, has no Cost, and NaN for Seconds and Eta.
 	Feasible bool
 	Reason   string
 
@@ -57,7 +57,7 @@ type method struct {
 	build    func(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error)
 	// What building and stepping mostly consist of, for the calibration.
 	building, stepping workClass
-	cuts               bool // it can serve a graph that is cut
+	truncates          bool // it can serve a graph that is fixed
 }
 
 func methods() []method {
@@ -72,7 +72,7 @@ func methods() []method {
 }
 
 // Plan lists every operator with its cost, the best first and those that
-// cannot serve last. It looks at a sample of rows and builds nothing.
+// cannot serve last. It looks at a sample of points and builds nothing.
 func (p *Points) Plan(ctx context.Context, b Bandwidth, opt *Options) ([]Candidate, error) {
 	o, err := p.options(b, opt)
 	if err != nil {
@@ -100,8 +100,8 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 		switch {
 		case o.Operator != "" && o.Operator != m.name:
 			c.Reason = fmt.Sprintf("operator %s was asked for", o.Operator)
-		case o.fixed() && !m.cuts:
-			c.Reason = refusedCut(m.name)
+		case o.fixed() && !m.truncates:
+			c.Reason = refusedFixed(m.name)
 		default:
 			c = m.estimate(ctx, p.rows, b, pr, o)
 		}
@@ -123,10 +123,10 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 	return all, nil
 }
 
-// everyPair is the candidate of an operator with a weight for every pair, as long as
-// nothing speaks for it.
+// everyPair returns the candidate of an operator that has a weight for every pair. It is
+// not feasible until something is known that speaks for it.
 func everyPair(p *rows.Points) Candidate {
-	return Candidate{Radius: math.Inf(1), Neighbours: float64(p.N - 1)}
+	return Candidate{Radius: math.Inf(1), MeanNeighbours: float64(p.N - 1)}
 }
 
 // check finds out whether the options allow what was estimated.
@@ -183,7 +183,7 @@ func falseLast(x, y bool) int {
 	return 1
 }
 
-// OperatorNames returns the names Options.Operator knows.
+// OperatorNames returns the names that Options.Operator may have.
 func OperatorNames() (names []string) {
 	for _, m := range methods() {
 		names = append(names, m.name)
@@ -191,10 +191,10 @@ func OperatorNames() (names []string) {
 	return names
 }
 
-// Truncates tells whether the operator of that name can serve a graph that is cut at a
-// radius; "", which leaves the choice to Plan, can.
+// Truncates tells whether the operator of the given name can serve a graph that is
+// truncated at a given radius. The name "" leaves the choice to Build, which can.
 func Truncates(name string) bool {
-	return name == "" || slices.ContainsFunc(methods(), func(m method) bool { return m.name == name && m.cuts })
+	return name == "" || slices.ContainsFunc(methods(), func(m method) bool { return m.name == name && m.truncates })
 }
 
 func unknownOperator(name string) error {

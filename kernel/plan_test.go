@@ -295,7 +295,7 @@ func TestPlanEstimatesTheGraph(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := plan[0].Neighbours, op.MeanNeighbours(); math.Abs(got-want) > 0.1*want+0.05 {
+		if got, want := plan[0].MeanNeighbours, op.MeanNeighbours(); math.Abs(got-want) > 0.1*want+0.05 {
 			t.Errorf("d=%d: planned %g neighbours, got %g", d, got, want)
 		}
 	}

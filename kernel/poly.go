@@ -49,8 +49,6 @@ import (
 //
 // In float32 a sum is off by at most Rounding, which grows with e^2t: where it would be
 // above the tolerance the panels are float64.
-//
-// The points are read during the operator's life and must not change.
 type poly struct {
 	wideBase
 	frame        *polyFrame
@@ -63,9 +61,10 @@ type poly struct {
 	double       *polyArithmetic[float64]
 }
 
-// NewPoly makes the operator of float32 points, with the least order whose
-// certificate meets the tolerance in every row. Errors: ErrTolerance where no order
-// does, and those of NewDense.
+// NewPoly builds the operator poly of float32 points: every pair, by a polynomial in the
+// inner product of the points. Its order is the least whose certificate meets the
+// tolerance in every row; if there is none the error is ErrTolerance. The operator reads
+// the points as long as it lives; they must not change.
 func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
@@ -74,7 +73,8 @@ func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (
 	return orNil[Operator64](polyOf(ctx, pts.rows, b, o))
 }
 
-// NewPoly64 makes the operator of float64 points.
+// NewPoly64 is NewPoly of float64 points, for callers to whom the rounding of float32 is an
+// error to account for.
 func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (Operator64, error) {
 	pts, o, err := open64(p, b, opt)
 	if err != nil {
@@ -84,7 +84,7 @@ func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options)
 }
 
 func polyOf(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*poly, error) {
-	if err := o.refuseCut("poly"); err != nil {
+	if err := o.refuseFixed("poly"); err != nil {
 		return nil, buildError("poly", err)
 	}
 	plan, err := planPoly(ctx, p, b, o)

@@ -19,7 +19,7 @@ import (
 type polyFrame struct {
 	p        *rows.Points
 	single   bool
-	centre   []float64 // nil: the origin
+	centre   []float64 // nil when it is the origin
 	scale    float64
 	centre32 []float32
 	scale32  float32
@@ -86,13 +86,13 @@ func addRows[T rows.Float](sum []float64, b rows.View[T], lo, hi int) {
 func (fr *polyFrame) measure(ctx context.Context, o *Options) error {
 	n, d := fr.p.N, fr.p.D
 	fr.norm2 = make([]float64, n)
-	rooms := make([][]float64, o.Workers.Count())
+	scratch := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
 	if err := o.Workers.Do(ctx, len(bounds)-1, par.Func(func(worker, chunk int) {
-		if rooms[worker] == nil {
-			rooms[worker] = make([]float64, d)
+		if scratch[worker] == nil {
+			scratch[worker] = make([]float64, d)
 		}
-		y := rooms[worker]
+		y := scratch[worker]
 		for i := bounds[chunk]; i < bounds[chunk+1]; i++ {
 			fr.load64(y, i, i+1)
 			sum := 0.0

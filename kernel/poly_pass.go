@@ -71,13 +71,13 @@ type polyPass[E, T rows.Float] struct {
 	partial []float64 // of each chunk: k sums of f x, then moments
 	total   []float64
 	values  []E // moments times coefficients
-	rooms   []polyRoom[E]
+	scratch []polyScratch[E]
 	tables  finishTables
 	single  *product[float32] // the product itself where E and T are float32: tables finish its rows; nil elsewhere
 }
 
-// polyRoom is the scratch memory of a worker.
-type polyRoom[E rows.Float] struct {
+// polyScratch is the scratch memory of a worker.
+type polyScratch[E rows.Float] struct {
 	panel   []E
 	low     []E   // coordinates along the axes of a projection
 	weights [][]E // rows x k, by depth
@@ -92,20 +92,20 @@ func newPolyPass[E, T rows.Float](op *poly, math *polyArithmetic[E], p *product[
 	size := (1 + op.terms()) * k
 	pass := &polyPass[E, T]{
 		product: p, op: op, math: math, partial: make([]float64, (len(op.bounds)-1)*size), total: make([]float64, size),
-		values: make([]E, size-k), shift: make([]float64, k), rooms: make([]polyRoom[E], op.workers.Count()),
+		values: make([]E, size-k), shift: make([]float64, k), scratch: make([]polyScratch[E], op.workers.Count()),
 	}
 	if _, ok := any(math).(*polyArithmetic[float32]); ok {
 		pass.single, _ = any(p).(*product[float32])
 	}
-	for i := range pass.rooms {
-		room := &pass.rooms[i]
-		room.panel, room.sums, room.wx, room.tile = make([]E, polyPanel*d), make([]E, d*k), make([]float64, k), make([]float32, polyPanel*k)
+	for i := range pass.scratch {
+		scratch := &pass.scratch[i]
+		scratch.panel, scratch.sums, scratch.wx, scratch.tile = make([]E, polyPanel*d), make([]E, d*k), make([]float64, k), make([]float32, polyPanel*k)
 		if op.low != nil {
-			room.low = make([]E, polyPanel*op.low.m)
+			scratch.low = make([]E, polyPanel*op.low.m)
 		}
 		for range max(op.series.order(), 1) {
-			room.weights = append(room.weights, make([]E, polyPanel*k))
-			room.results = append(room.results, make([]E, polyPanel*k))
+			scratch.weights = append(scratch.weights, make([]E, polyPanel*k))
+			scratch.results = append(scratch.results, make([]E, polyPanel*k))
 		}
 	}
 	return pass
@@ -116,7 +116,7 @@ func (pass *polyPass[E, T]) prepare(ctx context.Context) error {
 	if pass.stats != nil {
 		copy(pass.shift, pass.stats.finish.mean)
 		if pass.single != nil {
-			pass.tables.set(pass.stats, len(pass.rooms))
+			pass.tables.set(pass.stats, len(pass.scratch))
 		}
 	}
 	if err := pass.op.workers.Do(ctx, len(pass.op.bounds)-1, pass); err != nil {
@@ -165,10 +165,10 @@ func (pass *polyPass[E, T]) rows(worker, chunk int) {
 	}
 	for lo, end := pass.op.bounds[chunk], pass.op.bounds[chunk+1]; lo < end; lo += polyPanel {
 		hi := min(lo+polyPanel, end)
-		room := pass.load(worker, lo, hi)
-		pass.scatter(room, chunk, lo, hi, fast)
+		scratch := pass.load(worker, lo, hi)
+		pass.scatter(scratch, chunk, lo, hi, fast)
 		if fast {
-			pass.tables.rows(pass.op.kernels, worker, chunk, lo, hi, pass.single.dst, pass.single.x, room.tile)
+			pass.tables.rows(pass.op.kernels, worker, chunk, lo, hi, pass.single.dst, pass.single.x, scratch.tile)
 		}
 	}
 	if fast {
@@ -176,23 +176,23 @@ func (pass *polyPass[E, T]) rows(worker, chunk int) {
 	}
 }
 
-// load leaves the coordinates of rows lo to hi-1 in the room of a worker.
-func (pass *polyPass[E, T]) load(worker, lo, hi int) *polyRoom[E] {
-	room, op := &pass.rooms[worker], pass.op
+// load leaves the coordinates of rows lo to hi-1 in the scratch of a worker.
+func (pass *polyPass[E, T]) load(worker, lo, hi int) *polyScratch[E] {
+	scratch, op := &pass.scratch[worker], pass.op
 	if op.series.order() > 0 && !pass.direct() {
-		pass.math.load(room.panel, lo, hi)
+		pass.math.load(scratch.panel, lo, hi)
 	}
 	if op.low != nil {
 		for i, v := range op.low.low[lo*op.low.m : hi*op.low.m] {
-			room.low[i] = E(v)
+			scratch.low[i] = E(v)
 		}
 	}
-	return room
+	return scratch
 }
 
 // gather adds the moments of a panel to sums.
-func (pass *polyPass[E, T]) gather(room *polyRoom[E], sums []float64, lo, hi int) {
-	op, k, w := pass.op, pass.k, room.weights[0]
+func (pass *polyPass[E, T]) gather(scratch *polyScratch[E], sums []float64, lo, hi int) {
+	op, k, w := pass.op, pass.k, scratch.weights[0]
 	for i := lo; i < hi; i++ {
 		f, row := op.factor[i], w[(i-lo)*k:][:k]
 		for c, v := range pass.x.Row(i) {
@@ -203,13 +203,13 @@ func (pass *polyPass[E, T]) gather(room *polyRoom[E], sums []float64, lo, hi int
 	}
 	switch {
 	case pass.direct():
-		pass.math.sums(simd.RowsOf(room.sums, op.frame.p.D), simd.RowsOf(w, k), k, lo, hi)
+		pass.math.sums(simd.RowsOf(scratch.sums, op.frame.p.D), simd.RowsOf(w, k), k, lo, hi)
 		sums = sums[k:]
-		for i, v := range room.sums {
+		for i, v := range scratch.sums {
 			sums[i] += float64(v)
 		}
 	case op.series.order() > 0:
-		pass.addMoments(room, sums[k:], hi-lo, 0, 0)
+		pass.addMoments(scratch, sums[k:], hi-lo, 0, 0)
 	}
 }
 
@@ -220,21 +220,21 @@ func (pass *polyPass[E, T]) direct() bool {
 
 // coordinates returns the panel that monomials at a depth go on with, and its width:
 // the first coordinate is one of all, the others may be along axes.
-func (pass *polyPass[E, T]) coordinates(room *polyRoom[E], depth int) ([]E, int) {
+func (pass *polyPass[E, T]) coordinates(scratch *polyScratch[E], depth int) ([]E, int) {
 	if depth > 0 && pass.op.low != nil {
-		return room.low, pass.op.low.m
+		return scratch.low, pass.op.low.m
 	}
-	return room.panel, pass.op.frame.p.D
+	return scratch.panel, pass.op.frame.p.D
 }
 
 // addMoments adds the moments of all monomials that begin with those the weights
 // of this depth have been multiplied with, and go on with coordinates from first
 // on; it returns what is left of sums.
-func (pass *polyPass[E, T]) addMoments(room *polyRoom[E], sums []float64, rows, first, depth int) []float64 {
-	panel, d := pass.coordinates(room, depth)
-	k, w := pass.k, room.weights[depth]
+func (pass *polyPass[E, T]) addMoments(scratch *polyScratch[E], sums []float64, rows, first, depth int) []float64 {
+	panel, d := pass.coordinates(scratch, depth)
+	k, w := pass.k, scratch.weights[depth]
 	width := d - first
-	part := room.sums[:width*k]
+	part := scratch.sums[:width*k]
 	pass.math.mulTrans(simd.RowsOf(part, width), simd.RowsOf(w, k), simd.RowsOf(panel[first:], d), k, rows, width)
 	for i, v := range part {
 		sums[i] += float64(v)
@@ -243,8 +243,8 @@ func (pass *polyPass[E, T]) addMoments(room *polyRoom[E], sums []float64, rows, 
 	if depth+1 == pass.op.series.order() {
 		return sums
 	}
-	next := room.weights[depth+1]
-	panel, d = pass.coordinates(room, depth+1)
+	next := scratch.weights[depth+1]
+	panel, d = pass.coordinates(scratch, depth+1)
 	for b := first; b < d; b++ {
 		for r := range rows {
 			v := panel[r*d+b]
@@ -252,26 +252,26 @@ func (pass *polyPass[E, T]) addMoments(room *polyRoom[E], sums []float64, rows, 
 				next[r*k+c] = w[r*k+c] * v
 			}
 		}
-		sums = pass.addMoments(room, sums, rows, b, depth+1)
+		sums = pass.addMoments(scratch, sums, rows, b, depth+1)
 	}
 	return sums
 }
 
 // evaluate leaves, for each row of a panel, the sum over the monomials that
 // addMoments visits, in results of this depth; it returns what is left of values.
-func (pass *polyPass[E, T]) evaluate(room *polyRoom[E], values []E, rows, first, depth int) []E {
-	panel, d := pass.coordinates(room, depth)
-	k, out := pass.k, room.results[depth]
+func (pass *polyPass[E, T]) evaluate(scratch *polyScratch[E], values []E, rows, first, depth int) []E {
+	panel, d := pass.coordinates(scratch, depth)
+	k, out := pass.k, scratch.results[depth]
 	width := d - first
 	pass.math.dots(simd.RowsOf(out, polyPanel), simd.RowsOf(values, width), simd.RowsOf(panel[first:], d), k, rows, width)
 	values = values[width*k:]
 	if depth+1 == pass.op.series.order() {
 		return values
 	}
-	inner := room.results[depth+1]
-	panel, d = pass.coordinates(room, depth+1)
+	inner := scratch.results[depth+1]
+	panel, d = pass.coordinates(scratch, depth+1)
 	for b := first; b < d; b++ {
-		values = pass.evaluate(room, values, rows, b, depth+1)
+		values = pass.evaluate(scratch, values, rows, b, depth+1)
 		for c := range k {
 			to, from := out[c*polyPanel:][:rows], inner[c*polyPanel:][:rows]
 			for r, v := range from {
@@ -282,14 +282,14 @@ func (pass *polyPass[E, T]) evaluate(room *polyRoom[E], values []E, rows, first,
 	return values
 }
 
-// scatter makes the rows of a panel, or leaves W x in the tile of the room.
-func (pass *polyPass[E, T]) scatter(room *polyRoom[E], chunk, lo, hi int, fast bool) {
-	op, wx, out := pass.op, room.wx, room.results[0]
+// scatter makes the rows of a panel, or leaves W x in the tile of the scratch.
+func (pass *polyPass[E, T]) scatter(scratch *polyScratch[E], chunk, lo, hi int, fast bool) {
+	op, wx, out := pass.op, scratch.wx, scratch.results[0]
 	switch {
 	case pass.direct():
 		pass.math.products(simd.RowsOf(out, polyPanel), simd.RowsOf(pass.values, op.frame.p.D), pass.k, lo, hi)
 	case op.series.order() > 0:
-		pass.evaluate(room, pass.values, hi-lo, 0, 0)
+		pass.evaluate(scratch, pass.values, hi-lo, 0, 0)
 	default:
 		clear(out)
 	}
@@ -306,7 +306,7 @@ func (pass *polyPass[E, T]) scatter(room *polyRoom[E], chunk, lo, hi int, fast b
 			pass.put(chunk, i, wx)
 			continue
 		}
-		tile := room.tile[(i-lo)*pass.k:][:pass.k]
+		tile := scratch.tile[(i-lo)*pass.k:][:pass.k]
 		for c, v := range wx {
 			tile[c] = float32(v)
 		}

@@ -86,14 +86,14 @@ func norm(v []float64) float64 {
 func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *Options) (*polyProjection, error) {
 	n, d := fr.p.N, fr.p.D
 	p := &polyProjection{m: m, low: make([]float32, n*m), norm2: make([]float64, n), rest: make([]float64, n)}
-	rooms := make([][]float64, o.Workers.Count())
+	scratch := make([][]float64, o.Workers.Count())
 	bounds := polyBounds(n, 1)
 	progress := o.progress("projection", len(bounds)-1)
 	err := o.Workers.Do(ctx, len(bounds)-1, par.Func(func(worker, chunk int) {
-		if rooms[worker] == nil {
-			rooms[worker] = make([]float64, polyPanel*(d+m))
+		if scratch[worker] == nil {
+			scratch[worker] = make([]float64, polyPanel*(d+m))
 		}
-		y, v := rooms[worker][:polyPanel*d], rooms[worker][polyPanel*d:]
+		y, v := scratch[worker][:polyPanel*d], scratch[worker][polyPanel*d:]
 		for lo, end := bounds[chunk], bounds[chunk+1]; lo < end; lo += polyPanel {
 			count := min(polyPanel, end-lo)
 			fr.load64(y, lo, lo+count)

@@ -6,16 +6,16 @@ import (
 	"math"
 )
 
-// NewUnitPoly makes the operator poly of unit rows with a polynomial of the given
-// order, from public numbers alone: the centre is the origin, the inner products
+// NewUnitPoly builds the operator poly of unit rows. The polynomial has the given order and
+// follows from public numbers alone: the centre is the origin, the inner products
 // are those that unit rows may have, and f_i is exp(-Gamma) by definition,
 //
 //	what_ij = exp(-2 Gamma) p(2 Gamma x_i.x_j),
 //
-// with p the interpolant at the Chebyshev nodes of [-2 Gamma, 2 Gamma]. The weight of
-// the null record and any other row is exp(-Gamma) exactly. What the weights and the
-// sums over them may be off by, whatever the rows are, is told by UnitPolyError;
-// the certificate is about the rows at hand, like every certificate.
+// with p the interpolant at the Chebyshev nodes of [-2 Gamma, 2 Gamma]. The weight between
+// the null record and any other row is exp(-Gamma) exactly. UnitPolyError says by how much
+// the weights and the sums over them may be off, whatever the rows are; the certificate is
+// about the rows at hand, like every certificate.
 func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, opt *Options) (Operator64, error) {
 	_, o, err := rows.open(b, opt)
 	if err != nil {
@@ -26,7 +26,7 @@ func NewUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, op
 }
 
 func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o *Options) (*poly, error) {
-	if err := o.refuseCut("poly"); err != nil {
+	if err := o.refuseFixed("poly"); err != nil {
 		return nil, err
 	}
 	n, d := rows.N(), rows.dim()
@@ -58,21 +58,23 @@ func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o 
 	return op, op.certify(ctx, plan, o)
 }
 
-// UnitPolyError returns what NewUnitPoly may be off by, from public numbers alone,
-// for every set of n unit rows of d columns with at most one null record:
+// UnitPolyError returns bounds of what an operator of NewUnitPoly is off by. They follow
+// from public numbers alone and hold for every set of n unit rows of d columns with at most
+// one null record. In exact arithmetic
 //
 //	|what_ij - w_ij| <= entry   for all pairs,
 //
-// in exact arithmetic, what being symmetric and its degrees its own row sums; and a
-// degree as it is computed in float64 is off by at most rounding of itself, a sum of
-// what_ij x_j by rounding max_j |x_j| times the degree. (Step64 sums x less its mean,
-// which is up to twice as large, and adds the mean times the degree: divided by the
-// degree that is off by no more than 4 rounding max_j |x_j|, twice what is said here,
-// and half of it enters the step.) entry is
-// 2 (t/2)^(P+1)/(P+1)! with t = 2 Gamma = 1/sigma^2, and the rounding of the
-// coefficients; it is at most a sixteenth of exp(-4 Gamma), the smallest weight there is.
-// Errors: ErrBandwidth, ErrShape, and ErrTolerance for an order that is too low for
-// that, or has too many terms.
+// where what is symmetric and its degrees are its own row sums. As they are computed in
+// float64, a degree is off by at most rounding times itself, and a sum of what_ij x_j by
+// at most rounding times max_j |x_j| and the degree. (Step64 sums x less its mean, which is
+// up to twice as large, and adds the mean times the degree. Divided by the degree, that is
+// off by no more than 4 rounding max_j |x_j|, twice what is said here, and half of it
+// enters the step.)
+//
+// entry is 2 (t/2)^(P+1)/(P+1)!, with t = 2 Gamma = 1/sigma^2 and P the order, plus the
+// rounding of the coefficients. It is at most a sixteenth of exp(-4 Gamma), the smallest
+// weight there is. Errors: ErrBandwidth, ErrShape, and ErrTolerance for an order that is
+// too low for that or has too many terms.
 func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err error) {
 	if err := b.Check(); err != nil {
 		return 0, 0, err
@@ -98,7 +100,7 @@ func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err e
 	return entry, rounding, nil
 }
 
-// MaxUnitPolyOrder returns the largest order NewUnitPoly takes in d dimensions.
+// MaxUnitPolyOrder returns the largest order that NewUnitPoly takes in d dimensions.
 func MaxUnitPolyOrder(d int) int {
 	order := 0
 	for order < maxPolyOrder && polyTerms(d, order+1)+1 <= maxPolyTerms {

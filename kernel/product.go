@@ -7,8 +7,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// A product is one dst = W x, or the step that is made of it: what is the same for all
-// operators. It is kept in Stats and used again from step to step.
+// A product makes dst = W x, or the step that follows from W x. It does what is the same
+// for all operators and leaves the rest to a pass. Stats keep the product of a step for
+// the next step.
 type product[T rows.Float] struct {
 	op     *base
 	k      int
@@ -19,16 +20,17 @@ type product[T rows.Float] struct {
 	nonFinite atomic.Bool // the pass has seen a number in x that is not finite
 }
 
-// A pass is how an operator makes its products. It keeps its scratch memory from one to
-// the next.
+// A pass makes the products of one operator. It keeps its scratch memory from one product
+// to the next.
 type pass[T rows.Float] interface {
-	// prepare does what all rows need: sums over the rows of x and their like.
+	// prepare does what comes before the rows, such as sums over all rows of x.
 	prepare(ctx context.Context) error
-	// rows makes the rows of one chunk, and writes them to dst or finishes the step.
+	// rows makes the rows of one chunk: those of W x in dst or, with stats, those of the
+	// next iterate.
 	rows(worker, chunk int)
 }
 
-// newPass makes the pass of a product, which has its columns and nothing else yet.
+// newPass makes the pass of a product whose operator and number of columns are set.
 type newPass[T rows.Float] func(p *product[T]) pass[T]
 
 func newProduct[T rows.Float](op *base, k int, with newPass[T]) *product[T] {
@@ -51,7 +53,8 @@ func (p *product[T]) run(ctx context.Context, dst, x rows.View[T], st *Stats) er
 // Run makes one chunk of rows.
 func (p *product[T]) Run(worker, chunk int) { p.pass.rows(worker, chunk) }
 
-// put takes row i of W x: it is row i of dst, or what row i of a step is made of.
+// put writes row i of dst, given row i of W x: the same or, with stats, the row of the next
+// iterate.
 func (p *product[T]) put(chunk, i int, wx []float64) {
 	if p.stats != nil {
 		finishRow(&p.stats.finish, &p.stats.partials.chunk[chunk], i, p.op.degrees[i], wx, p.x.Row(i), p.dst.Row(i))

@@ -21,7 +21,7 @@ type profile struct {
 	rows     [][]distanceBin // nearest first
 	used     []distanceBin   // that any row has, each once
 
-	cut struct { // the last answer of cutoff: several operators ask the same
+	last struct { // answer of cutoff: several operators ask the same
 		b         Bandwidth
 		tolerance float64
 		radius    float64
@@ -75,7 +75,7 @@ const sampleGroup = 32
 func profileBytes(n, d int, o *Options) int64 {
 	s := int64(sampleRows(n, d))
 	workers := min(int64(o.Workers.Count()), s/sampleGroup+1)
-	return s*profileBins*4 + workers*distanceRoomBytes(d) + int64(n)*8
+	return s*profileBins*4 + workers*distanceScratchBytes(d) + int64(n)*8
 }
 
 // refuseProfile refuses a profile that exceeds the budget. A few megabytes are not worth
@@ -137,7 +137,7 @@ type distanceSample struct {
 func (s *distanceSample) Run(_, group int) {
 	q, n, d := s.q, s.q.n, s.q.p.D
 	from, to := par.Block(group, len(s.rows), sampleGroup)
-	t := newDistanceRoom(d)
+	t := newDistanceScratch(d)
 	var norm2 []float64
 	for i, row := range s.rows[from:to] {
 		q.load(t.a[i*d:], row, row+1)
@@ -257,8 +257,8 @@ func (pr *profile) degree(i int, b Bandwidth) float64 {
 }
 
 // dropped returns the error that 99 in 100 rows of the sample do not exceed when
-// weights beyond r are dropped, as the certificate will have it, rows aside that are
-// isolated or nearly so.
+// weights beyond r are left out, as the certificate will have it. Rows that are isolated
+// or nearly so do not count.
 func (pr *profile) dropped(b Bandwidth, r, tolerance float64, far farBound) float64 {
 	if math.IsInf(r, 1) {
 		return 0
@@ -277,7 +277,7 @@ func (pr *profile) dropped(b Bandwidth, r, tolerance float64, far farBound) floa
 	return eta[(len(eta)-1)*99/100]
 }
 
-// Degrees tells, by a sample of rows, what the degrees of a graph are like.
+// Degrees are the degrees of a graph as a sample of its rows has them.
 type Degrees struct {
 	// Mean is the mean degree, and Quantiles are the degrees that 1, 10, 50, 90
 	// and 99 in 100 rows do not exceed.
@@ -288,7 +288,7 @@ type Degrees struct {
 	Isolated float64
 }
 
-// degrees describes the degrees of a graph cut at a radius.
+// degrees describes the degrees of a graph that is truncated at a radius.
 func (pr *profile) degrees(b Bandwidth, radius float64) (out Degrees) {
 	radius = min(radius, maxRadius(b))
 	degree, isolated := make([]float64, len(pr.rows)), 0
@@ -320,10 +320,10 @@ type farBound func(r, distance float64) float64
 // the radius beyond which no weight is kept. Where most pairs are within it
 // the answer is +Inf: all pairs cost little more and drop nothing.
 func (pr *profile) cutoff(b Bandwidth, tolerance float64, far farBound) float64 {
-	if pr.cut.tolerance != tolerance || pr.cut.b != b {
-		pr.cut.b, pr.cut.tolerance, pr.cut.radius = b, tolerance, pr.findCutoff(b, tolerance, far)
+	if pr.last.tolerance != tolerance || pr.last.b != b {
+		pr.last.b, pr.last.tolerance, pr.last.radius = b, tolerance, pr.findCutoff(b, tolerance, far)
 	}
-	return pr.cut.radius
+	return pr.last.radius
 }
 
 func (pr *profile) findCutoff(b Bandwidth, tolerance float64, far farBound) float64 {

@@ -10,10 +10,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// Stats carries the sums one step needs from the one before, and reports what
-// the step saw. It also keeps the step's scratch memory, so a run uses one
-// Stats from beginning to end and concurrent runs use one each. The zero value
-// is ready for Gather.
+// Stats carry the sums that a step needs from the step before, and report what the step
+// has seen. They also keep the scratch memory of the operator: a run uses one Stats from
+// beginning to end, and concurrent runs use one each. The zero value is ready for Gather.
 type Stats struct {
 	// Objective is v of the step's input.
 	Objective float64
@@ -34,7 +33,7 @@ type Stats struct {
 	product   any // of the last step, with the scratch memory of its operator
 }
 
-// Gather sets the sums from x, the iterate a run starts from.
+// Gather sets the sums to those of x, the iterate that a run starts from.
 func (st *Stats) Gather(x blas32.General, labels *Labels) error {
 	return gather(st, rows.View32(x), labels)
 }
@@ -84,8 +83,8 @@ func gather[T rows.Float](st *Stats, x rows.View[T], labels *Labels) error {
 	return nil
 }
 
-// Transform tells st that the iterate was mapped to (x - shift) scale, shift
-// having a value for each column. MaxAbs stays that of the step.
+// Transform maps the sums to those of (x - shift) scale, for a caller who has mapped the
+// iterate x so. shift has a value for each column. MaxAbs stays that of the step.
 func (st *Stats) Transform(shift []float64, scale float64) error {
 	if len(shift) != st.k {
 		return fmt.Errorf("kernel: transform: %w: a shift of %d for %d columns", ErrShape, len(shift), st.k)

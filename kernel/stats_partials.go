@@ -2,10 +2,11 @@ package kernel
 
 import "github.com/seed-64e14a55/privatemail/par"
 
-// chunkRows is the number of rows of a chunk where nothing speaks for another.
+// chunkRows is the number of rows of a chunk where nothing speaks for another number.
 const chunkRows = 1024
 
-// chunkBounds cuts n rows into chunks of so many: the same for any number of workers.
+// chunkBounds cuts n rows into chunks of the given number of rows, the last of which may be
+// shorter. They are the same for any number of workers.
 func chunkBounds(n, rows int) []int {
 	bounds := make([]int, par.Blocks(n, rows)+1)
 	for i := range bounds {

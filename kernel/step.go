@@ -7,8 +7,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// A Form is one of the two ways the label term enters the step; the package
-// comment has the formulas.
+// A Form is one of the two ways in which labels enter a step; the package comment has the
+// formulas.
 type Form int
 
 // The forms of the step.
@@ -30,14 +30,14 @@ func (f Form) String() string {
 // A Step says which step to take.
 type Step struct {
 	Form Form
-	// Labels is L_Y, rows in the operator's order; nil leaves the label term out.
+	// Labels is L_Y, its rows in the operator's order; nil when the step has no labels.
 	Labels *Labels
 	// Coefficient is alpha in form Paper, of any sign, and beta >= 0 in form
 	// Attract.
 	Coefficient float64
 }
 
-// Check refuses a step that has no meaning for n rows.
+// Check returns an error for a step that has no meaning for n rows.
 func (s *Step) Check(n int) error {
 	if math.IsNaN(s.Coefficient) || math.IsInf(s.Coefficient, 0) {
 		return fmt.Errorf("kernel: step: coefficient: %w", ErrNonFinite)

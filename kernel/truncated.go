@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// truncated is what csr and pairs share: the Gaussian kernel cut at a radius, float32
+// truncated is what csr and pairs share: the Gaussian kernel truncated at a radius, float32
 // weights, products of rows of weights with x in float32, and everything around them.
 //
 // Equal points share one row of weights: with S the sums of x over the points
@@ -133,8 +133,8 @@ func (op *truncated) worstRepairable(tolerance float64) float64 {
 }
 
 // doubles returns what equal points add to the degrees of distinct ones: the weights
-// of all but one of each group. nil where no points are equal. Mostly few are, and it
-// is they who tell their neighbours.
+// of all but one of each group; nil when no points are equal. Mostly few points are
+// equal, so it goes through these and adds to their neighbours.
 func (op *truncated) doubles(ctx context.Context) ([]float64, error) {
 	if op.group == nil {
 		return nil, nil

@@ -11,11 +11,11 @@ import (
 // truncatedPass is the pass of csr and pairs.
 type truncatedPass struct {
 	*product[float32]
-	op     *truncated
-	tile   int // rows of a tile
-	tables finishTables
-	room   []passRoom // of each worker
-	sums   []float32  // of x over equal points, distinct points x k; nil when no points are equal
+	op      *truncated
+	tile    int // rows of a tile
+	tables  finishTables
+	scratch []truncatedScratch // of each worker
+	sums    []float32          // of x over equal points, distinct points x k; nil when no points are equal
 }
 
 // passTile is the most rows whose products are made before they are used. They stay
@@ -27,8 +27,8 @@ const passTile = 1024
 // passTileRows is the number of rows of a tile of k columns.
 func passTileRows(k int) int { return max(64, min(passTile, 1<<15/k&^15)) }
 
-// passRoom is the scratch memory of a worker.
-type passRoom struct {
+// truncatedScratch is the scratch memory of a worker.
+type truncatedScratch struct {
 	wx   []float32 // a tile of W x
 	wide []float64 // a row
 	rows rowReader
@@ -36,13 +36,13 @@ type passRoom struct {
 
 func newTruncatedPass(op *truncated, p *product[float32]) *truncatedPass {
 	k := p.k
-	pass := &truncatedPass{product: p, op: op, tile: passTileRows(k), room: make([]passRoom, op.workers.Count())}
+	pass := &truncatedPass{product: p, op: op, tile: passTileRows(k), scratch: make([]truncatedScratch, op.workers.Count())}
 	if op.group != nil {
 		pass.sums = make([]float32, op.rows.Rows()*k)
 	}
-	for i := range pass.room {
-		room := &pass.room[i]
-		room.wx, room.wide, room.rows = make([]float32, pass.tile*k), make([]float64, k), op.rows.reader(k)
+	for i := range pass.scratch {
+		scratch := &pass.scratch[i]
+		scratch.wx, scratch.wide, scratch.rows = make([]float32, pass.tile*k), make([]float64, k), op.rows.reader(k)
 	}
 	return pass
 }
@@ -50,7 +50,7 @@ func newTruncatedPass(op *truncated, p *product[float32]) *truncatedPass {
 // prepare sums x over equal points, where there are any.
 func (pass *truncatedPass) prepare(ctx context.Context) error {
 	if pass.stats != nil {
-		pass.tables.set(pass.stats, len(pass.room))
+		pass.tables.set(pass.stats, len(pass.scratch))
 	}
 	if pass.sums == nil {
 		return nil
@@ -59,12 +59,12 @@ func (pass *truncatedPass) prepare(ctx context.Context) error {
 }
 
 // Run sums one chunk of x over equal points.
-func (pass *truncatedPass) Run(worker, chunk int) { pass.addChunk(&pass.room[worker], chunk) }
+func (pass *truncatedPass) Run(worker, chunk int) { pass.addChunk(&pass.scratch[worker], chunk) }
 
 // rows makes the rows of one chunk of weights.
 func (pass *truncatedPass) rows(worker, chunk int) {
 	if pass.stats == nil {
-		pass.multiply(&pass.room[worker], chunk)
+		pass.multiply(&pass.scratch[worker], chunk)
 		return
 	}
 	pass.step(worker, chunk)
@@ -72,17 +72,17 @@ func (pass *truncatedPass) rows(worker, chunk int) {
 
 // multiply writes a chunk of W x to dst, and tells of numbers that are not finite
 // among its rows of x, which the product has just read.
-func (pass *truncatedPass) multiply(room *passRoom, chunk int) {
+func (pass *truncatedPass) multiply(scratch *truncatedScratch, chunk int) {
 	op, k, x, dst := pass.op, pass.k, pass.x, pass.dst
 	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
 	if pass.sums == nil {
-		room.rows.mul(dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, k, x.Data, x.Stride)
+		scratch.rows.mul(dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, k, x.Data, x.Stride)
 	} else {
 		for from := lo; from < hi; from += pass.tile {
 			to := min(from+pass.tile, hi)
-			pass.multiplyTile(room, chunk, from, to)
+			pass.multiplyTile(scratch, chunk, from, to)
 			for i := from; i < to; i++ {
-				copy(dst.Row(i), room.wx[(i-from)*k:][:k])
+				copy(dst.Row(i), scratch.wx[(i-from)*k:][:k])
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func (pass *truncatedPass) multiply(room *passRoom, chunk int) {
 
 // step makes a chunk of the next iterate.
 func (pass *truncatedPass) step(worker, chunk int) {
-	op, room := pass.op, &pass.room[worker]
+	op, scratch := pass.op, &pass.scratch[worker]
 	lo, hi := op.bounds[chunk], op.bounds[chunk+1]
 	pass.tables.begin(worker, chunk)
 	faint, _ := slices.BinarySearch(op.faint, uint32(lo))
@@ -102,28 +102,28 @@ func (pass *truncatedPass) step(worker, chunk int) {
 		if faint < len(op.faint) {
 			at := int(op.faint[faint])
 			if at == from {
-				pass.faintRow(room, chunk, from)
+				pass.faintRow(scratch, chunk, from)
 				from, faint = from+1, faint+1
 				continue
 			}
 			to = min(to, at)
 		}
-		pass.multiplyTile(room, chunk, from, to)
-		pass.tables.rows(op.kernels, worker, chunk, from, to, pass.dst, pass.x, room.wx)
+		pass.multiplyTile(scratch, chunk, from, to)
+		pass.tables.rows(op.kernels, worker, chunk, from, to, pass.dst, pass.x, scratch.wx)
 		from = to
 	}
 	pass.tables.end(worker, chunk)
 }
 
 // faintRow makes row i of the next iterate with a product in float64.
-func (pass *truncatedPass) faintRow(room *passRoom, chunk, i int) {
-	op, wx := pass.op, room.wide
+func (pass *truncatedPass) faintRow(scratch *truncatedScratch, chunk, i int) {
+	op, wx := pass.op, scratch.wide
 	if pass.sums == nil {
-		ind, val := room.rows.row(i)
+		ind, val := scratch.rows.row(i)
 		sparse.MulRow(wx, ind, val, pass.x.Data, pass.x.Stride)
 	} else {
 		g := op.point(chunk, i)
-		ind, val := room.rows.row(g)
+		ind, val := scratch.rows.row(g)
 		sparse.MulRow(wx, ind, val, pass.sums, pass.k)
 		for c, v := range pass.x.Row(i) {
 			wx[c] += float64(pass.sums[g*pass.k+c]) - float64(v)
@@ -132,15 +132,15 @@ func (pass *truncatedPass) faintRow(room *passRoom, chunk, i int) {
 	pass.put(chunk, i, wx)
 }
 
-// multiplyTile leaves rows from to to-1 of W x in room.wx.
-func (pass *truncatedPass) multiplyTile(room *passRoom, chunk, from, to int) {
+// multiplyTile leaves rows from to to-1 of W x in scratch.wx.
+func (pass *truncatedPass) multiplyTile(scratch *truncatedScratch, chunk, from, to int) {
 	op, k := pass.op, pass.k
 	if pass.sums == nil {
-		room.rows.mul(room.wx, k, from, to, k, pass.x.Data, pass.x.Stride)
+		scratch.rows.mul(scratch.wx, k, from, to, k, pass.x.Data, pass.x.Stride)
 		return
 	}
 	first, last := op.point(chunk, from), op.point(chunk, to-1)
-	room.rows.mul(room.wx, k, first, last+1, k, pass.sums, k)
+	scratch.rows.mul(scratch.wx, k, first, last+1, k, pass.sums, k)
 	// The products of distinct points become those of rows, from the last on: there
 	// are no fewer rows, and none is written before its place has been read. Rows
 	// before which no point has an equal one are in their places.
@@ -152,7 +152,7 @@ func (pass *truncatedPass) multiplyTile(room *passRoom, chunk, from, to int) {
 		if op.first(g) > i {
 			g--
 		}
-		others, equal, wx := room.wx[(g-first)*k:][:k], pass.sums[g*k:][:k], room.wx[(i-from)*k:][:k]
+		others, equal, wx := scratch.wx[(g-first)*k:][:k], pass.sums[g*k:][:k], scratch.wx[(i-from)*k:][:k]
 		for c, v := range pass.x.Row(i) {
 			// In this order a point without equals adds exactly zero.
 			wx[c] = float32(float64(others[c]) + (float64(equal[c]) - float64(v)))
@@ -162,7 +162,7 @@ func (pass *truncatedPass) multiplyTile(room *passRoom, chunk, from, to int) {
 
 // addChunk sums x over the points equal to each distinct one of a chunk. Mostly few
 // are, and tiles without them are copied.
-func (pass *truncatedPass) addChunk(room *passRoom, chunk int) {
+func (pass *truncatedPass) addChunk(scratch *truncatedScratch, chunk int) {
 	op, k, x := pass.op, pass.k, pass.x
 	lo, hi := op.rows.Chunk(chunk)
 	for from := lo; from < hi; from += pass.tile {
@@ -171,7 +171,7 @@ func (pass *truncatedPass) addChunk(room *passRoom, chunk int) {
 		switch {
 		case behind-first > to-from:
 			for g := from; g < to; g++ {
-				pass.addEqual(room.wide, g)
+				pass.addEqual(scratch.wide, g)
 			}
 		case x.Stride == k:
 			copy(pass.sums[from*k:], x.Data[first*k:behind*k])

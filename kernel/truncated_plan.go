@@ -13,12 +13,12 @@ import (
 )
 
 func csrCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
-	c := Candidate{Feasible: true, Radius: truncationRadius(p, b, pr, o)}
+	c := Candidate{Feasible: true, Radius: cutoffFor(p, b, pr, o)}
 	mean, upper := pr.neighbours(c.Radius)
 	if o.Neighbours > 0 { // of each point, and of some others
 		upper = 2 * min(float64(o.Neighbours), float64(p.N-1))
 	}
-	c.Neighbours = mean
+	c.MeanNeighbours = mean
 	c.Cost = csrCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
 	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b, pr)
 	if o.Layout == sparse.Compact16 {
@@ -38,24 +38,24 @@ const pairsHaveARadius = "the graph asked for is that of nearest neighbours; pai
 func pairsCandidate(ctx context.Context, p *rows.Points, b Bandwidth, pr *profile, o *Options) Candidate {
 	c := csrCandidate(ctx, p, b, pr, o)
 	if p.D > maxDirect {
-		return Candidate{Radius: c.Radius, Neighbours: c.Neighbours, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
+		return Candidate{Radius: c.Radius, MeanNeighbours: c.MeanNeighbours, Reason: fmt.Sprintf("for up to %d dimensions", maxDirect)}
 	}
 	if o.Neighbours > 0 {
 		c.Feasible, c.Reason = false, pairsHaveARadius
 		return c
 	}
-	nnz := c.Neighbours * float64(p.N)
+	nnz := c.MeanNeighbours * float64(p.N)
 	c.Cost = pairsCost(p.N, p.D, nnz, testedPairs(p.N, p.D, nnz), o)
-	c.Reason = fmt.Sprintf("about %.4g neighbours a row within %.4g, weights made anew at every step", c.Neighbours, c.Radius)
+	c.Reason = fmt.Sprintf("about %.4g neighbours a row within %.4g, weights made anew at every step", c.MeanNeighbours, c.Radius)
 	if math.IsInf(c.Radius, 1) {
 		c.Reason = "every pair, weights made anew at every step"
 	}
 	return c
 }
 
-// truncationRadius returns the radius of a truncated kernel: the one asked for, or the
-// one at which what is dropped and the error of float32 weights meet the tolerance.
-func truncationRadius(p *rows.Points, b Bandwidth, pr *profile, o *Options) float64 {
+// cutoffFor returns the radius of a truncated kernel: the one asked for, or the one at
+// which the tails and the error of float32 weights together meet the tolerance.
+func cutoffFor(p *rows.Points, b Bandwidth, pr *profile, o *Options) float64 {
 	switch {
 	case o.CutoffRadius > 0:
 		return o.CutoffRadius
@@ -65,9 +65,9 @@ func truncationRadius(p *rows.Points, b Bandwidth, pr *profile, o *Options) floa
 	return pr.cutoff(b, max(o.Tolerance-truncatedRel(p, b, pr), o.Tolerance/2), farBoundOf(p))
 }
 
-// cutoffRadius is truncationRadius where no sample has been taken yet. One is needed only
-// if the radius is to follow from the tolerance.
-func (p *Points) cutoffRadius(ctx context.Context, b Bandwidth, o *Options) (float64, error) {
+// cutoff is cutoffFor of opened points. It needs a sample only if the radius is to follow
+// from the tolerance.
+func (p *Points) cutoff(ctx context.Context, b Bandwidth, o *Options) (float64, error) {
 	if o.fixed() {
 		return o.CutoffRadius, nil
 	}
@@ -75,7 +75,7 @@ func (p *Points) cutoffRadius(ctx context.Context, b Bandwidth, o *Options) (flo
 	if err != nil {
 		return 0, err
 	}
-	return truncationRadius(p.rows, b, pr, o), nil
+	return cutoffFor(p.rows, b, pr, o), nil
 }
 
 // truncatedRel is the error of a float32 weight.
@@ -129,7 +129,7 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	return c
 }
 
-// testedPairs estimates how many distances a cell list takes to find so many weights,
+// testedPairs estimates how many distances a cell list takes to find nnz weights,
 // as the benchmarks show it: the more points there are around a cluster the better its
 // box fits, and the fewer in many dimensions.
 func testedPairs(n, d int, nnz float64) float64 {
@@ -165,8 +165,8 @@ func buildPairs(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, 
 	})
 }
 
-// withinTolerance builds a truncated operator, and once more with a larger radius if
-// the sample that the first was chosen by was not like the rows.
+// withinTolerance builds a truncated operator. If too many rows miss the tolerance, because
+// the sample was not like them, it builds it once more with a larger radius.
 func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius float64) (Operator, error)) (Operator, error) {
 	op, err := build(radius)
 	if err != nil || o.fixed() || math.IsInf(radius, 1) {

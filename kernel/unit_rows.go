@@ -12,15 +12,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// unitTolerance is how far from 1 the norm of a row may be that is taken for a
-// unit row.
+// unitTolerance is how far from 1 the norm of a unit row may be.
 const unitTolerance = 1e-6
 
-// UnitRows are feature rows rescaled to unit norm in float64, each record by
-// itself, and perhaps a null record, which has no direction. The operators
-// with a bound on what one record can change are built from them: that bound
-// rests on the range of the weights between unit rows, and a float32 row is of
-// unit norm to 1e-7 only.
+// UnitRows are rows of features, each divided by its norm in float64. One of them may be a
+// null record, which has no direction. The operators that have a bound on what one record
+// can change are built from UnitRows: that bound rests on the range of the weights between
+// unit rows, and a float32 row has unit norm to 1e-7 only.
 //
 // UnitRows are immutable and safe for concurrent use. They are a copy: the
 // features are not needed afterwards.
@@ -43,14 +41,14 @@ type UnitOptions struct {
 	BudgetBytes int64
 }
 
-// NewUnitRows rescales float32 features. Errors: ErrShape and ErrEmpty,
-// *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first null record too
-// many, ErrOption, *MemoryError.
+// NewUnitRows divides the rows of float32 features by their norms. Errors: ErrShape and
+// ErrEmpty, *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first row
+// of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
 func NewUnitRows(features blas32.General, o UnitOptions) (*UnitRows, error) {
 	return newUnitRows(rows.View32(features), o)
 }
 
-// NewUnitRows64 rescales float64 features; errors as NewUnitRows.
+// NewUnitRows64 is NewUnitRows of float64 features.
 func NewUnitRows64(features blas64.General, o UnitOptions) (*UnitRows, error) {
 	return newUnitRows(rows.View64(features), o)
 }
@@ -134,7 +132,8 @@ func (r *UnitRows) dim() int { return r.rows.Cols }
 // Null tells whether row i is the null record.
 func (r *UnitRows) Null(i int) bool { return i >= 0 && i == r.null }
 
-// Except returns a copy of all rows but one, in order. The row is one of N.
+// Except returns a copy of all rows but the given one, in their order. It panics if there is
+// no such row.
 func (r *UnitRows) Except(row int) blas64.General {
 	d := r.rows.Cols
 	out := make([]float64, 0, (r.rows.Rows-1)*d)

@@ -290,7 +290,7 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		room := newDistanceRoom(33)
+		room := newDistanceScratch(33)
 		q.fill(room, 0, 2, 0, 2)
 		if room.d2[1] > 4 || q.exact(0, 1) > 4 {
 			above++

@@ -120,7 +120,7 @@ func (c planCase) subject(ctx context.Context, l *lab, workers int) (*subject, e
 		return nil, err
 	}
 	// All pairs that have a weight, at every step, whether it is stored or not.
-	weights := candidates[0].Neighbours * float64(c.n) * float64(c.steps)
+	weights := candidates[0].MeanNeighbours * float64(c.n) * float64(c.steps)
 	r.sub = &subject{nnz: int64(weights), madds: weights * float64(c.k), roof: roofMadd}
 	r.sub.choice, err = r.choice(ctx, l, candidates)
 	if err != nil {

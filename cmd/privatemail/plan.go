@@ -164,7 +164,7 @@ func (p *plan) show(e *cli.Env) error {
 			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
 			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
-			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.Neighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
+			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.MeanNeighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
 			N: p.n, D: p.d, Sigma: jsonNumber(p.Bandwidth.Sigma()), Gamma: jsonNumber(p.Bandwidth.Gamma()),
 		})
 		if err != nil {
@@ -190,7 +190,7 @@ func (p *plan) table(e *cli.Env) error {
 			fmt.Fprintf(t, "%s\t%s\t-\t-\t-\t-\t%s\n", mark, c.Name, reason)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%.3g\t%s\t%.2g\t%.4g\t%s\n", mark, c.Name, c.Seconds, formatSize(c.Cost.PeakBytes), c.Eta, c.Neighbours, reason)
+		fmt.Fprintf(t, "%s\t%s\t%.3g\t%s\t%.2g\t%.4g\t%s\n", mark, c.Name, c.Seconds, formatSize(c.Cost.PeakBytes), c.Eta, c.MeanNeighbours, reason)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // ones is a column of n ones: the same row everywhere.
 func ones(n int) rows.View[float64] { return rows.NewView(n, 1, 0, []float64{1}) }
 
-// checkShape refuses a block whose numbers do not fit its storage.
+// checkShape refuses a matrix whose numbers of rows and columns do not fit its storage.
 func checkShape[T rows.Float](what string, b rows.View[T]) error {
 	if b.Rows <= 0 || b.Cols <= 0 {
 		return fmt.Errorf("kernel: %s: %w (%d x %d)", what, ErrEmpty, b.Rows, b.Cols)
@@ -22,7 +22,7 @@ func checkShape[T rows.Float](what string, b rows.View[T]) error {
 	return nil
 }
 
-// checkPair refuses a destination that does not fit x and the operator.
+// checkPair refuses a destination that does not fit x, and matrices that do not have n rows.
 func checkPair[T rows.Float](n int, dst, x rows.View[T]) error {
 	if err := checkShape("x", x); err != nil {
 		return err

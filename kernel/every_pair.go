@@ -9,9 +9,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// completeGraph has every pair: there is nothing to find, and the place of every
-// entry is known.
-func completeGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*graph, error) {
+// everyPairGraph returns the graph of every pair: there is nothing to find, and the place
+// of every entry is known.
+func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*graph, error) {
 	held := searchBytes(p.N, p.D, o)
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "build csr: every pair", Need: held, Budget: o.BudgetBytes}
@@ -33,7 +33,7 @@ func completeGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options)
 	if err != nil {
 		return nil, o.searchError(err)
 	}
-	pass := &completePass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, rooms: make([]*distanceRoom, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
+	pass := &everyPairPass{q: q, b: b, blocks: tournament{par.Blocks(q.n, blockRows)}, scratch: make([]*distanceScratch, o.Workers.Count()), ind: arrays.Ind, val: arrays.Val}
 	if err := pass.blocks.play(ctx, o.Workers, pass, &pass.round, o.progress("fill weights", pass.blocks.rounds())); err != nil {
 		return nil, err
 	}
@@ -52,44 +52,44 @@ func completeGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options)
 	}, nil
 }
 
-// completeBytes is what a graph of every pair of n points in d dimensions takes beside
+// everyPairBytes is what a graph of every pair of n points in d dimensions takes beside
 // the weights.
-func completeBytes(n, d, workers int) int64 {
-	return int64(n)*(rows.RowBytes+8+4+4) + int64(workers)*distanceRoomBytes(d)
+func everyPairBytes(n, d, workers int) int64 {
+	return int64(n)*(rows.RowBytes+8+4+4) + int64(workers)*distanceScratchBytes(d)
 }
 
-// completePass visits all pairs of distinct points once, block against block, and stores
+// everyPairPass visits all pairs of distinct points once, block against block, and stores
 // their weights. The blocks of a round belong to one game each, so rows have one
 // writer.
-type completePass struct {
-	q      *distancer
-	b      Bandwidth
-	blocks tournament
-	round  int
-	rooms  []*distanceRoom
-	ind    []uint32 // n-1 of each row
-	val    []float32
+type everyPairPass struct {
+	q       *distancer
+	b       Bandwidth
+	blocks  tournament
+	round   int
+	scratch []*distanceScratch
+	ind     []uint32 // n-1 of each row
+	val     []float32
 }
 
 // Run plays one game.
-func (t *completePass) Run(worker, game int) {
+func (t *everyPairPass) Run(worker, game int) {
 	a, b, ok := t.blocks.game(t.round, game)
 	if !ok {
 		return
 	}
-	if t.rooms[worker] == nil {
-		t.rooms[worker] = newDistanceRoom(t.q.p.D)
+	if t.scratch[worker] == nil {
+		t.scratch[worker] = newDistanceScratch(t.q.p.D)
 	}
-	room, q := t.rooms[worker], t.q
+	scratch, q := t.scratch[worker], t.q
 	alo, ahi := par.Block(a, q.n, blockRows)
 	blo, bhi := par.Block(b, q.n, blockRows)
-	q.fill(room, alo, ahi, blo, bhi)
+	q.fill(scratch, alo, ahi, blo, bhi)
 	for i := alo; i < ahi; i++ {
 		first := blo
 		if a == b {
 			first = i + 1
 		}
-		row := room.d2[(i-alo)*room.stride:]
+		row := scratch.d2[(i-alo)*scratch.stride:]
 		for j := first; j < bhi; j++ {
 			// Row i has all columns but i, and j > i.
 			w := float32(q.weight(t.b, i, j, row[j-blo]))
@@ -99,6 +99,6 @@ func (t *completePass) Run(worker, game int) {
 	}
 }
 
-func (t *completePass) put(at, column int, w float32) {
+func (t *everyPairPass) put(at, column int, w float32) {
 	t.ind[at], t.val[at] = uint32(column), w
 }
