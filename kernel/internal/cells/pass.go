@@ -27,16 +27,16 @@ const (
 // the cells around it, but for clusters with boxes beyond the radius. Candidates
 // come in ascending order, so columns do.
 type pass struct {
-	ctx      context.Context
-	cl       *List
-	kernels  *simd.Kernels
-	gamma    float64
-	rooms    []*scratch
-	progress *rows.Progress
-	memory   rows.Memory
-	pieces   [][]sparse.Rows // of each piece of work
-	counts   []uint32        // of the neighbours of each point
-	sums     []float64       // of their weights
+	ctx       context.Context
+	cl        *List
+	kernels   *simd.Kernels
+	gamma     float64
+	scratches []*scratch
+	progress  *rows.Progress
+	memory    rows.Memory
+	found     [][]sparse.Rows // rows found in each piece of work
+	counts    []uint32        // of the neighbours of each point
+	sums      []float64       // of their weights
 }
 
 // scratch is the scratch memory of a worker.
@@ -68,8 +68,8 @@ const (
 
 func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 	return &pass{
-		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, rooms: make([]*scratch, r.Workers.Count()),
-		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
+		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, scratches: make([]*scratch, r.Workers.Count()),
+		found: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
 	}
 }
 
@@ -78,7 +78,7 @@ func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 // chance says nothing of the other clusters.
 func (p *pass) expect() (float64, error) {
 	const sample = 64
-	cl, room := p.cl, p.room(0)
+	cl, sc := p.cl, p.scratch(0)
 	clusters := len(cl.First) - 1
 	stride := max(clusters/sample, 1)
 	var found []float64
@@ -86,11 +86,11 @@ func (p *pass) expect() (float64, error) {
 		if err := p.ctx.Err(); err != nil {
 			return 0, err
 		}
-		room.sweep.Clusters(c, c+1, func(int) bool { return true })
+		sc.sweep.Clusters(c, c+1, func(int) bool { return true })
 		counts := p.counts[cl.First[c]:cl.First[c+1]]
 		clear(counts)
-		room.stage = counting
-		p.visit(room, c)
+		sc.stage = counting
+		p.visit(sc, c)
 		sum := 0.0
 		for _, n := range counts {
 			sum += float64(n)
@@ -117,12 +117,12 @@ func scratchBytes(n, d int) int64 {
 	return 2*4*batchSpans + int64((8+4)*d+4)*(batch+32) + (4+8)*out + 16*ClusterPoints + 8*rows.PieceRows + 512
 }
 
-// room returns the scratch memory of a worker.
-func (p *pass) room(worker int) *scratch {
-	if p.rooms[worker] == nil {
-		p.rooms[worker] = newScratch(p)
+// scratch returns the scratch memory of a worker.
+func (p *pass) scratch(worker int) *scratch {
+	if p.scratches[worker] == nil {
+		p.scratches[worker] = newScratch(p)
 	}
-	return p.rooms[worker]
+	return p.scratches[worker]
 }
 
 func newScratch(p *pass) *scratch {
@@ -141,19 +141,19 @@ func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPe
 
 // Run does one piece.
 func (p *pass) Run(worker, piece int) {
-	cl, room := p.cl, p.room(worker)
+	cl, sc := p.cl, p.scratch(worker)
 	from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
 	begin := cl.First[from]
-	if !room.sweep.Clusters(from, to, func(c int) bool {
-		if !p.search(room, c) {
+	if !sc.sweep.Clusters(from, to, func(c int) bool {
+		if !p.search(sc, c) {
 			return false
 		}
-		if room.Full() || c == to-1 {
-			found := room.Cut()
+		if sc.Full() || c == to-1 {
+			found := sc.Cut()
 			// While they are in the cache.
 			end := cl.First[c+1]
 			p.kernels.SumSparse(p.sums[begin:end], found.Ptr, found.Val)
-			p.pieces[piece], begin = append(p.pieces[piece], found), end
+			p.found[piece], begin = append(p.found[piece], found), end
 		}
 		return true
 	}) {
@@ -167,9 +167,9 @@ func (p *pass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 	if weights.Layout() != sparse.Plain {
 		return nil
 	}
-	for _, room := range p.rooms {
-		if room != nil {
-			all = append(all, room.Reusable()...)
+	for _, sc := range p.scratches {
+		if sc != nil {
+			all = append(all, sc.Reusable()...)
 		}
 	}
 	return all
@@ -177,74 +177,74 @@ func (p *pass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 
 // search does one cluster, if there is memory for what it finds and, where candidates
 // are so many that a piece takes its time, if it is still wanted.
-func (p *pass) search(room *scratch, c int) bool {
+func (p *pass) search(sc *scratch, c int) bool {
 	first, end := p.cl.First[c], p.cl.First[c+1]
 	counts := p.counts[first:end]
-	room.stage = oneBatch
-	p.visit(room, c)
-	if room.stage == counting {
+	sc.stage = oneBatch
+	p.visit(sc, c)
+	if sc.stage == counting {
 		if p.ctx.Err() != nil {
 			return false
 		}
 		total := 0
 		for i, n := range counts {
-			room.next[i], total = total, total+int(n)
+			sc.next[i], total = total, total+int(n)
 		}
-		if room.outInd, room.outVal = room.Grow(total); len(room.outInd) < total {
+		if sc.outInd, sc.outVal = sc.Grow(total); len(sc.outInd) < total {
 			return false
 		}
-		room.stage = filling
-		p.visit(room, c)
+		sc.stage = filling
+		p.visit(sc, c)
 	}
-	room.End(counts)
+	sc.End(counts)
 	return !p.memory.Short()
 }
 
 // visit collects the candidates of a cluster and tests them.
-func (p *pass) visit(room *scratch, c int) {
-	room.sweep.Candidates(c, func(from, to uint32) { p.add(room, c, from, to) })
-	p.test(room, c)
+func (p *pass) visit(sc *scratch, c int) {
+	sc.sweep.Candidates(c, func(from, to uint32) { p.add(sc, c, from, to) })
+	p.test(sc, c)
 }
 
 // add makes the points from to to-1 candidates of cluster c, and tests those it
 // has where they are enough.
-func (p *pass) add(room *scratch, c int, from, to uint32) {
+func (p *pass) add(sc *scratch, c int, from, to uint32) {
 	batch := batchOf(p.cl.N)
 	for from < to {
-		last := len(room.spans) - 1
-		join := last > 0 && room.spans[last] == from
-		if room.points == batch || !join && len(room.spans) == cap(room.spans) {
-			if room.stage == oneBatch { // not the only one
-				room.stage = counting
+		last := len(sc.spans) - 1
+		join := last > 0 && sc.spans[last] == from
+		if sc.points == batch || !join && len(sc.spans) == cap(sc.spans) {
+			if sc.stage == oneBatch { // not the only one
+				sc.stage = counting
 				clear(p.counts[p.cl.First[c]:p.cl.First[c+1]])
 			}
-			p.test(room, c)
+			p.test(sc, c)
 			join = false
 		}
-		end := min(to, from+uint32(batch-room.points))
+		end := min(to, from+uint32(batch-sc.points))
 		if join {
-			room.spans[last] = end
+			sc.spans[last] = end
 		} else {
-			room.spans = append(room.spans, from, end)
+			sc.spans = append(sc.spans, from, end)
 		}
-		room.points += int(end - from)
+		sc.points += int(end - from)
 		from = end
 	}
 }
 
 // test looks for neighbours of the points of cluster c among its candidates,
 // which are all of them or a batch.
-func (p *pass) test(room *scratch, c int) {
+func (p *pass) test(sc *scratch, c int) {
 	cl := p.cl
 	first, end := int(cl.First[c]), int(cl.First[c+1])
-	counts := room.counts[:end-first]
-	alone := room.points == 1 && room.stage == oneBatch // the point itself
+	counts := sc.counts[:end-first]
+	alone := sc.points == 1 && sc.stage == oneBatch // the point itself
 	if !alone {
-		p.kernels.Collect(room.candidates, simd.RowsOf(cl.Axis, cl.N), room.spans)
+		p.kernels.Collect(sc.candidates, simd.RowsOf(cl.Axis, cl.N), sc.spans)
 	}
-	room.spans, room.points = room.spans[:0], 0
-	if room.stage == counting {
-		p.kernels.CountNear(counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+	sc.spans, sc.points = sc.spans[:0], 0
+	if sc.stage == counting {
+		p.kernels.CountNear(counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
 		for i, count := range counts {
 			p.counts[first+i] += count
 		}
@@ -254,32 +254,32 @@ func (p *pass) test(room *scratch, c int) {
 		p.counts[first] = 0
 		return
 	}
-	if room.stage == oneBatch { // rows one behind the other, as they will be in the matrix
-		// Mostly there is room for all candidates, so that nothing has to move.
-		out := room.Free()
-		direct := len(out) >= len(counts)*room.candidates.Len()+simd.CoordinatePad
+	if sc.stage == oneBatch { // rows one behind the other, as they will be in the matrix
+		// Mostly there is memory for all candidates, so that nothing has to move.
+		out := sc.Free()
+		direct := len(out) >= len(counts)*sc.candidates.Len()+simd.CoordinatePad
 		if !direct {
-			out = room.ind
+			out = sc.ind
 		}
 		counts = p.counts[first:end]
-		total := p.kernels.FindNear(out, room.d2, counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
-		ind, val := room.Grow(total)
+		total := p.kernels.FindNear(out, sc.d2, counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+		ind, val := sc.Grow(total)
 		if len(ind) < total {
 			return
 		}
 		if !direct {
 			copy(ind, out)
 		}
-		p.kernels.Weights(val, room.d2[:total], p.gamma)
+		p.kernels.Weights(val, sc.d2[:total], p.gamma)
 		return
 	}
-	p.kernels.FindNear(room.ind, room.d2, counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+	p.kernels.FindNear(sc.ind, sc.d2, counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
 	found := 0
 	for i, count := range counts {
-		at, n := room.next[i], int(count)
-		copy(room.outInd[at:], room.ind[found:found+n])
-		p.kernels.Weights(room.outVal[at:at+n], room.d2[found:found+n], p.gamma)
-		room.next[i] += n
+		at, n := sc.next[i], int(count)
+		copy(sc.outInd[at:], sc.ind[found:found+n])
+		p.kernels.Weights(sc.outVal[at:at+n], sc.d2[found:found+n], p.gamma)
+		sc.next[i] += n
 		found += n
 	}
 }

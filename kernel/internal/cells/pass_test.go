@@ -54,15 +54,15 @@ func TestCandidatesInBatches(t *testing.T) {
 		var spans []uint32
 		pass := newPass(t.Context(), cl, request(p, 0.4))
 		pass.memory.Set(math.MaxInt64, rows.EntryBytes, 1)
-		room := newScratch(pass)
+		sc := newScratch(pass)
 		for from := uint32(0); from+c.points <= uint32(cl.N); from += c.step {
 			spans = append(spans, from, from+c.points)
-			pass.add(room, 0, from, from+c.points)
-			if room.points > batchPoints || len(room.spans) > 2*batchSpans {
-				t.Fatalf("a batch of %d points and %d spans", room.points, len(room.spans)/2)
+			pass.add(sc, 0, from, from+c.points)
+			if sc.points > batchPoints || len(sc.spans) > 2*batchSpans {
+				t.Fatalf("a batch of %d points and %d spans", sc.points, len(sc.spans)/2)
 			}
 		}
-		pass.test(room, 0)
+		pass.test(sc, 0)
 		for i := cl.First[0]; i < cl.First[1]; i++ {
 			want := uint32(0)
 			for e := 0; e < len(spans); e += 2 {

@@ -45,7 +45,7 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	if pass.memory.Short() {
 		return nil, rows.TooManyWeights(max(need, float64(left+entry)) + float64(held))
 	}
-	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.pieces...))
+	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.found...))
 	if err != nil {
 		return nil, err
 	}

@@ -222,3 +222,10 @@ func (s *Sweep) Candidates(c int, add func(from, to uint32)) {
 		}
 	}
 }
+
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
+}

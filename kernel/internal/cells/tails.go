@@ -177,13 +177,6 @@ func (cl *List) tailBands(q *rows.Request) (out bands, rest float64) {
 	}), rest
 }
 
-func abs(v int64) int64 {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
-
 // Far returns a lower bound of the distance that the tails of a search within r
 // know of a point that is really at the given distance. It is for one goroutine.
 func Far(p *rows.Points) func(r, distance float64) float64 {

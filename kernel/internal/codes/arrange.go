@@ -11,15 +11,12 @@ import (
 )
 
 const (
-	// A group of more points is split, into parts of half as many or so, and into
+	// A group is split into parts of about half of leafPoints points, and into at most
 	// mostParts at a time.
-	leafPoints = 96
-	mostParts  = 16
+	mostParts = 16
 	// Centres of parts are sought among so many points each.
 	pointsPerPart = 24
 	partSteps     = 4
-	// Sums of so many products of entries of codes are exact in float32.
-	exactPlaces = 1024
 )
 
 // arrange orders points so that those next to each other are near. It returns the
@@ -35,7 +32,7 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	if l.count == 1 {
 		return nil, nil, nil
 	}
-	a := &arrangement{c: c, k: req.Kernels, places: min(c.depth, exactPlaces), part: make([]uint8, n), spare: make([]uint32, n)}
+	a := &arrangement{c: c, k: req.Kernels, entries: min(c.depth, exactEntries), part: make([]uint8, n), spare: make([]uint32, n)}
 	var groups []group
 	if l.count > mostLeaders {
 		a.order = make([]uint32, n)
@@ -46,7 +43,7 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	} else if a.order, groups, err = l.assign(ctx, c, req); err != nil {
 		return nil, nil, err
 	}
-	a.rooms = make([]*arrangeScratch, req.Workers.Count())
+	a.scratches = make([]*arrangeScratch, req.Workers.Count())
 	for {
 		var open []int
 		for g := range groups {
@@ -68,21 +65,15 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	return a.order, ends, nil
 }
 
-// group is the points at places lo to hi-1.
-type group struct {
-	lo, hi int
-	done   bool
-}
-
 type arrangement struct {
 	c            *codes
 	k            *simd.Kernels
-	places       int // of a code that are looked at
+	entries      int // of a code that are looked at
 	order, spare []uint32
 	part         []uint8 // of the point at each place
 	groups       []group
 	open         []int // groups to be split
-	rooms        []*arrangeScratch
+	scratches    []*arrangeScratch
 }
 
 // arrangeScratch is the scratch memory of a worker.
@@ -98,43 +89,43 @@ type arrangeScratch struct {
 
 const arrangeRows = 256 // compared with centres at a time
 
-func (a *arrangement) room(worker int) *arrangeScratch {
-	if a.rooms[worker] == nil {
-		a.rooms[worker] = &arrangeScratch{
-			rows: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*a.places), centres: make([]float32, mostParts*a.places),
-			products: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*mostParts), sums: make([]int64, mostParts*a.places),
+func (a *arrangement) scratch(worker int) *arrangeScratch {
+	if a.scratches[worker] == nil {
+		a.scratches[worker] = &arrangeScratch{
+			rows: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*a.entries), centres: make([]float32, mostParts*a.entries),
+			products: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*mostParts), sums: make([]int64, mostParts*a.entries),
 		}
 	}
-	return a.rooms[worker]
+	return a.scratches[worker]
 }
 
 func arrangeScratchBytes(depth int) int64 {
 	const rows = mostParts * pointsPerPart
-	return int64(min(depth, exactPlaces))*(4*rows+4*mostParts+8*mostParts) + 4*rows*mostParts + 8*rows + 1024
+	return int64(min(depth, exactEntries))*(4*rows+4*mostParts+8*mostParts) + 4*rows*mostParts + 8*rows + 1024
 }
 
 // split splits the open groups.
 func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group, error) {
 	centres := make([][]float32, len(a.open))
 	if err := workers.Do(ctx, len(a.open), par.Func(func(worker, at int) {
-		centres[at] = a.seek(a.room(worker), a.groups[a.open[at]])
+		centres[at] = a.seek(a.scratch(worker), a.groups[a.open[at]])
 	})); err != nil {
 		return nil, err
 	}
-	// Blocks of rows of all groups.
-	type block struct{ at, lo, hi int }
-	var blocks []block
+	// Pieces of rows of all groups.
+	type piece struct{ at, lo, hi int }
+	var pieces []piece
 	for at, g := range a.open {
 		for lo := a.groups[g].lo; lo < a.groups[g].hi; lo += arrangeRows {
-			blocks = append(blocks, block{at, lo, min(lo+arrangeRows, a.groups[g].hi)})
+			pieces = append(pieces, piece{at, lo, min(lo+arrangeRows, a.groups[g].hi)})
 		}
 	}
-	if err := workers.Do(ctx, len(blocks), par.Func(func(worker, b int) {
-		room, block := a.room(worker), blocks[b]
-		copy(room.centres, centres[block.at])
-		parts := len(centres[block.at]) / a.places
-		a.load(room, block.lo, block.hi-block.lo, 1)
-		a.nearest(room, a.part[block.lo:block.hi], parts)
+	if err := workers.Do(ctx, len(pieces), par.Func(func(worker, b int) {
+		scratch, piece := a.scratch(worker), pieces[b]
+		copy(scratch.centres, centres[piece.at])
+		parts := len(centres[piece.at]) / a.entries
+		a.load(scratch, piece.lo, piece.hi-piece.lo, 1)
+		a.nearest(scratch, a.part[piece.lo:piece.hi], parts)
 	})); err != nil {
 		return nil, err
 	}
@@ -157,10 +148,10 @@ func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group,
 	return out, nil
 }
 
-// load copies codes of points from place lo on, every step-th, to the room.
-func (a *arrangement) load(room *arrangeScratch, lo, count, step int) {
+// load copies codes of points from place lo on, every step-th, to the scratch.
+func (a *arrangement) load(scratch *arrangeScratch, lo, count, step int) {
 	for i := range count {
-		to := room.rows[i*a.places:][:a.places]
+		to := scratch.rows[i*a.entries:][:a.entries]
 		for t, v := range a.c.row(int(a.order[lo+i*step]))[:len(to)] {
 			to[t] = float32(v)
 		}
@@ -168,43 +159,43 @@ func (a *arrangement) load(room *arrangeScratch, lo, count, step int) {
 }
 
 // seek returns centres for a group, by some steps of Lloyd from points of the group.
-func (a *arrangement) seek(room *arrangeScratch, g group) []float32 {
+func (a *arrangement) seek(scratch *arrangeScratch, g group) []float32 {
 	size := g.hi - g.lo
 	parts := min(mostParts, (2*size+leafPoints-1)/leafPoints)
 	count := min(size, parts*pointsPerPart)
-	a.load(room, g.lo, count, size/count)
-	a.scatter(room, count, parts)
+	a.load(scratch, g.lo, count, size/count)
+	a.scatter(scratch, count, parts)
 	part := make([]uint8, count)
 	for range partSteps {
-		a.nearest(room, part, parts)
-		clear(room.sums)
-		clear(room.sizes[:])
+		a.nearest(scratch, part, parts)
+		clear(scratch.sums)
+		clear(scratch.sizes[:])
 		for i, p := range part {
-			sums := room.sums[int(p)*a.places:][:a.places]
-			for t, v := range room.rows[i*a.places:][:a.places] {
+			sums := scratch.sums[int(p)*a.entries:][:a.entries]
+			for t, v := range scratch.rows[i*a.entries:][:a.entries] {
 				sums[t] += int64(v)
 			}
-			room.sizes[p]++
+			scratch.sizes[p]++
 		}
 		for p := range parts {
-			if size := room.sizes[p]; size > 0 { // else it stays
-				for t, v := range room.sums[p*a.places:][:a.places] {
-					room.centres[p*a.places+t] = float32(math.RoundToEven(float64(v) / float64(size)))
+			if size := scratch.sizes[p]; size > 0 { // else it stays
+				for t, v := range scratch.sums[p*a.entries:][:a.entries] {
+					scratch.centres[p*a.entries+t] = float32(math.RoundToEven(float64(v) / float64(size)))
 				}
 			}
 		}
 	}
-	return append([]float32(nil), room.centres[:parts*a.places]...)
+	return append([]float32(nil), scratch.centres[:parts*a.entries]...)
 }
 
-// scatter chooses centres from the rows in the room, one after the other: each is the
+// scatter chooses centres from the rows in the scratch, one after the other: each is the
 // row that is farthest from those before it, of a few that are drawn. That finds
 // clusters as k-means++ does, and rows that lie apart from all others less often than
 // the farthest of all would.
-func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
+func (a *arrangement) scatter(scratch *arrangeScratch, count, parts int) {
 	const drawn = 8
 	words := random.NewSplitMix64(uint64(count))
-	distance := room.distance[:count]
+	distance := scratch.distance[:count]
 	norm := func(row []float32) (sum float32) {
 		for _, v := range row {
 			sum += v * v
@@ -213,7 +204,7 @@ func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
 	}
 	for i := range distance {
 		distance[i] = float32(math.Inf(1))
-		room.norm[i] = norm(room.rows[i*a.places:][:a.places])
+		scratch.norm[i] = norm(scratch.rows[i*a.entries:][:a.entries])
 	}
 	for p := range parts {
 		best := int(words.Uint64() % uint64(count))
@@ -222,32 +213,32 @@ func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
 				best = i
 			}
 		}
-		centre := room.centres[p*a.places:][:a.places]
-		copy(centre, room.rows[best*a.places:])
-		a.k.Dots(simd.RowsOf(room.products, 1), simd.RowsOf(room.rows, a.places), simd.RowsOf(centre, a.places), count, 1, a.places)
-		for i, v := range room.products[:count] {
-			distance[i] = min(distance[i], room.norm[i]-2*v+room.norm[best])
+		centre := scratch.centres[p*a.entries:][:a.entries]
+		copy(centre, scratch.rows[best*a.entries:])
+		a.k.Dots(simd.RowsOf(scratch.products, 1), simd.RowsOf(scratch.rows, a.entries), simd.RowsOf(centre, a.entries), count, 1, a.entries)
+		for i, v := range scratch.products[:count] {
+			distance[i] = min(distance[i], scratch.norm[i]-2*v+scratch.norm[best])
 		}
 	}
 }
 
-// nearest finds the nearest centre for the rows in the room, of the lowest number
+// nearest finds the nearest centre for the rows in the scratch, of the lowest number
 // among equals: that with the least |c|^2/2 - q.c.
-func (a *arrangement) nearest(room *arrangeScratch, part []uint8, parts int) {
+func (a *arrangement) nearest(scratch *arrangeScratch, part []uint8, parts int) {
 	for p := range parts {
 		sum := float32(0)
-		for _, v := range room.centres[p*a.places:][:a.places] {
+		for _, v := range scratch.centres[p*a.entries:][:a.entries] {
 			sum += v * v
 		}
-		room.half[p] = sum / 2
+		scratch.half[p] = sum / 2
 	}
-	a.k.Dots(simd.RowsOf(room.products, mostParts), simd.RowsOf(room.rows, a.places), simd.RowsOf(room.centres, a.places), len(part), parts, a.places)
+	a.k.Dots(simd.RowsOf(scratch.products, mostParts), simd.RowsOf(scratch.rows, a.entries), simd.RowsOf(scratch.centres, a.entries), len(part), parts, a.entries)
 	for i := range part {
 		best, least := 0, float32(math.Inf(1))
-		for p, v := range room.products[i*mostParts:][:parts] {
+		for p, v := range scratch.products[i*mostParts:][:parts] {
 			// Integers and halves below 2^24: exact, but for halves beyond 2^23, which
 			// are rounded the same way everywhere.
-			if s := room.half[p] - v; s < least {
+			if s := scratch.half[p] - v; s < least {
 				best, least = p, s
 			}
 		}

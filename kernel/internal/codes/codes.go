@@ -54,8 +54,11 @@ func (c *codes) measure(i int) {
 	}
 }
 
-// set makes the code of point i from z, of which lost bounds the error.
-func (c *codes) set(i int, z []float64, lost float64) {
+// Adding toInteger and taking it away again rounds a float64 to an integer.
+const toInteger = 0x1.8p52
+
+// roundVector makes the code of point i from z, of which lost bounds the error.
+func (c *codes) roundVector(i int, z []float64, lost float64) {
 	inverse, code := 1/c.unit, c.row(i)
 	clear(code[len(z):])
 	code = code[:len(z)]
@@ -84,13 +87,13 @@ func (c *codes) set(i int, z []float64, lost float64) {
 	c.slack[i] = bounded((math.Sqrt(missed)+lost*inverse)*(1+tiny) + tiny*math.Sqrt(size))
 }
 
-// round makes the code of point i from its coordinates.
-func (c *codes) round(i int, row, centre []float32, k *simd.Kernels) {
+// roundRow makes the code of point i from its coordinates.
+func (c *codes) roundRow(i int, row, centre []float32, k *simd.Kernels) {
 	code := c.row(i)
 	clear(code[len(row):])
 	missed, norm2, sum := k.RoundToBytes(code[:len(row)], row, centre, 1/c.unit)
 	c.norm2[i], c.sum[i] = norm2, sum
-	// Rounding as in set; z/unit is no longer than its code and what that misses.
+	// Rounding as in roundVector; z/unit is no longer than its code and what that misses.
 	off, tiny := math.Sqrt(missed), float64(len(row)+64)*0x1p-50
 	c.slack[i] = bounded(off*(1+2*tiny) + 2*tiny*math.Sqrt(float64(norm2)))
 }
@@ -205,7 +208,7 @@ func (c *codes) threshold(r reach, i int, radius float64) int32 {
 	return r.threshold(c.norm2[i], c.sum[i], bounded(radius+c.slack[i]))
 }
 
-// panel lays codes out for ByteDotsAbove, in groups of simd's 64 columns.
+// panel lays codes out for ByteDotsAbove, 64 columns at a time.
 func (c *codes) panel(dst []uint8, lo, hi int) {
 	simd.PackBytes(dst, c.code[lo*c.depth:hi*c.depth], c.depth)
 }

@@ -106,8 +106,8 @@ func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float3
 	a, out := make([]float32, m*width), make([]float32, m*count)
 	shortened(a, z, norm)
 	const rows = 16
-	return c.workers.Do(ctx, par.Blocks(m, rows), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, m, rows)
+	return c.workers.Do(ctx, par.Blocks(m, rows), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, m, rows)
 		c.k.Dots(simd.RowsOf(out[lo*count:], count), simd.RowsOf(a[lo*width:], width), simd.RowsOf(b, width), hi-lo, count, width)
 		for t := lo; t < hi; t++ {
 			to := dst.RawRowView(t)

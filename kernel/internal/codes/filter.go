@@ -41,9 +41,9 @@ type filterPass struct {
 	ballThreshold  []int32 // of balls, and
 	ballBias       []int32 // of columns with balls
 	tails          *tailBounds
-	rooms          []*filterScratch
+	scratches      []*filterScratch
 	memory         rows.Memory
-	pieces         []sparse.Rows // of each tile
+	half           []sparse.Rows // the rows of each tile, of the upper half of the matrix
 	progress       *rows.Progress
 	compared, left atomic.Int64 // pairs after balls, and after codes
 }
@@ -52,8 +52,8 @@ func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64
 	t, c := s.tiles, s.codes
 	f := &filterPass{
 		ctx: ctx, t: t, k: req.Kernels, s: s, checker: newChecker(req.Radius, s.p.D), gamma: req.Gamma,
-		threshold: make([]int32, s.n), rooms: make([]*filterScratch, req.Workers.Count()),
-		pieces: make([]sparse.Rows, t.count()),
+		threshold: make([]int32, s.n), scratches: make([]*filterScratch, req.Workers.Count()),
+		half: make([]sparse.Rows, t.count()),
 	}
 	// As many pieces as keep all workers busy to the end. What is found is stored by
 	// tile, so the graph does not depend on the cut.
@@ -96,7 +96,7 @@ type filterScratch struct {
 	ind       [mostTogether * panelColumns][]uint32 // found
 	d2        [mostTogether * panelColumns][]float64
 	found     int
-	kept      int // that lists of pieces before have room for
+	kept      int // that lists of pieces before have memory for
 	granted   int // how many there is memory for
 	counts    []uint32
 	lower     []uint32 // how many pairs each point is the second of
@@ -128,23 +128,23 @@ func filterScratchBytes(n, depth int) int64 {
 		points*(3*24+2*4*listPoints) + (4+4+8)*(listPoints+panelColumns) + freeFound*24 + 8*rows.PieceRows + 1024
 }
 
-func (f *filterPass) room(worker int) *filterScratch {
-	if f.rooms[worker] == nil {
-		f.rooms[worker] = &filterScratch{
+func (f *filterPass) scratch(worker int) *filterScratch {
+	if f.scratches[worker] == nil {
+		f.scratches[worker] = &filterScratch{
 			Writer: rows.NewWriter(&f.memory, 0), mask: make([]uint64, panelColumns*runTiles),
 			code: make([]int8, panelColumns*f.t.c.depth), threshold: make([]int32, panelColumns), granted: freeFound,
-			tail: f.tails.room(), lower: make([]uint32, f.s.n),
+			tail: f.tails.newScratch(), lower: make([]uint32, f.s.n),
 		}
 		if f.t.balls != nil {
-			f.rooms[worker].near = make([]uint64, f.together*f.t.count())
+			f.scratches[worker].near = make([]uint64, f.together*f.t.count())
 		}
 	}
-	return f.rooms[worker]
+	return f.scratches[worker]
 }
 
 // Run does the tiles of one piece.
 func (f *filterPass) Run(worker, piece int) {
-	room, t := f.room(worker), f.t
+	scratch, t := f.scratch(worker), f.t
 	count := t.count()
 	first, last := par.Block(piece, count, f.together)
 	base := t.start[first]
@@ -153,31 +153,31 @@ func (f *filterPass) Run(worker, piece int) {
 		return
 	}
 	for tile := first; tile < last; tile++ {
-		f.tails.bound(&room.tail, f.k, t.start[tile], t.start[tile+1])
+		f.tails.bound(&scratch.tail, f.k, t.start[tile], t.start[tile+1])
 		if t.balls != nil {
-			f.approach(room, tile, f.nearOf(room, tile, first))
+			f.approach(scratch, tile, f.nearOf(scratch, tile, first))
 		}
 	}
-	room.empty()
+	scratch.empty()
 	for from := first; from < count && f.alive(); from += f.chunk {
 		to := min(from+f.chunk, count)
 		for tile := first; tile < last; tile++ {
 			if t.balls != nil {
-				f.meet(room, tile, max(from, tile), to, f.nearOf(room, tile, first), base)
+				f.meet(scratch, tile, max(from, tile), to, f.nearOf(scratch, tile, first), base)
 				continue
 			}
 			for run := max(from, tile); run < to; run += runTiles {
-				f.compare(room, tile, run, min(run+runTiles, to), nil, base)
+				f.compare(scratch, tile, run, min(run+runTiles, to), nil, base)
 			}
 		}
 		for i := range points {
-			if len(room.list[i]) >= f.least || to == count {
-				f.check(room, base, i)
+			if len(scratch.list[i]) >= f.least || to == count {
+				f.check(scratch, base, i)
 			}
 		}
 	}
 	for tile := first; tile < last && f.alive(); tile++ {
-		f.store(room, tile, base)
+		f.store(scratch, tile, base)
 		f.progress.Advance(count - tile)
 	}
 }
@@ -203,13 +203,13 @@ func (r *filterScratch) empty() {
 func (f *filterPass) alive() bool { return !f.memory.Short() && f.ctx.Err() == nil }
 
 // nearOf returns which points of a tile are near to each ball from its own on.
-func (f *filterPass) nearOf(room *filterScratch, tile, first int) []uint64 {
+func (f *filterPass) nearOf(scratch *filterScratch, tile, first int) []uint64 {
 	count := f.t.count()
-	return room.near[(tile-first)*count:][:count-tile]
+	return scratch.near[(tile-first)*count:][:count-tile]
 }
 
 // approach finds the balls that points of a tile are near to.
-func (f *filterPass) approach(room *filterScratch, tile int, near []uint64) {
+func (f *filterPass) approach(scratch *filterScratch, tile int, near []uint64) {
 	t, depth := f.t, f.t.c.depth
 	f.k.ByteDotsAbove(near, t.balls.code[tile*depth:], t.panel(tile, tile+1), depth, f.ballBias[tile*panelColumns:][:panelColumns], f.ballThreshold[tile:])
 	near[0] = uint64(1)<<(t.start[tile+1]-t.start[tile]) - 1 // itself, whatever the ball
@@ -217,7 +217,7 @@ func (f *filterPass) approach(room *filterScratch, tile int, near []uint64) {
 
 // meet compares the points of a tile with those of the tiles from to to-1 whose balls
 // they are near to.
-func (f *filterPass) meet(room *filterScratch, tile, from, to int, near []uint64, base int) {
+func (f *filterPass) meet(scratch *filterScratch, tile, from, to int, near []uint64, base int) {
 	size := f.t.start[tile+1] - f.t.start[tile]
 	few := func(other int) bool { return bits.OnesCount64(near[other-tile]) <= size*3/4 }
 	for from < to {
@@ -225,39 +225,39 @@ func (f *filterPass) meet(room *filterScratch, tile, from, to int, near []uint64
 		case near[from-tile] == 0:
 			from++
 		case few(from):
-			room.which = room.which[:0]
+			scratch.which = scratch.which[:0]
 			for word := near[from-tile]; word != 0; word &= word - 1 {
-				room.which = append(room.which, bits.TrailingZeros64(word))
+				scratch.which = append(scratch.which, bits.TrailingZeros64(word))
 			}
-			f.compare(room, tile, from, from+1, room.which, base)
+			f.compare(scratch, tile, from, from+1, scratch.which, base)
 			from++
 		default:
 			end := from + 1
 			for end < min(from+runTiles, to) && !few(end) {
 				end++
 			}
-			f.compare(room, tile, from, end, nil, base)
+			f.compare(scratch, tile, from, end, nil, base)
 			from = end
 		}
 	}
 }
 
 // compare looks for pairs of points of a tile, those given or all, with points of
-// the tiles from to to-1. Point base is the first in the room.
-func (f *filterPass) compare(room *filterScratch, tile, from, to int, which []int, base int) {
+// the tiles from to to-1. Point base is the first in the scratch.
+func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which []int, base int) {
 	t, depth := f.t, f.t.c.depth
 	lo, size := t.start[tile], t.start[tile+1]-t.start[tile]
 	code, threshold := t.c.code[lo*depth:], f.threshold[lo:][:size]
 	if which != nil {
-		size, code, threshold = len(which), room.code, room.threshold[:len(which)]
+		size, code, threshold = len(which), scratch.code, scratch.threshold[:len(which)]
 		for r, i := range which {
 			copy(code[r*depth:][:depth], t.c.row(lo+i))
 			threshold[r] = f.threshold[lo+i]
 		}
 	}
 	words := to - from
-	f.k.ByteDotsAbove(room.mask, code, t.panel(from, to), depth, f.bias[from*panelColumns:to*panelColumns], threshold)
-	mask := room.mask[:size*words]
+	f.k.ByteDotsAbove(scratch.mask, code, t.panel(from, to), depth, f.bias[from*panelColumns:to*panelColumns], threshold)
+	mask := scratch.mask[:size*words]
 	if from == tile { // only those that come later
 		for i := range size {
 			mask[i*words] &= math.MaxUint64 << i << 1
@@ -266,11 +266,11 @@ func (f *filterPass) compare(room *filterScratch, tile, from, to int, which []in
 	// Most words are zero, or most are not: a branch would not know which.
 	count := 0
 	for at, word := range mask {
-		room.words[count&(panelColumns*runTiles-1)] = uint16(at)
+		scratch.words[count&(panelColumns*runTiles-1)] = uint16(at)
 		count += int((word | -word) >> 63)
 	}
 	left, row, end := 0, 0, words
-	for _, at := range room.words[:count] {
+	for _, at := range scratch.words[:count] {
 		for int(at) >= end {
 			row, end = row+1, end+words
 		}
@@ -279,14 +279,14 @@ func (f *filterPass) compare(room *filterScratch, tile, from, to int, which []in
 			i = which[row]
 		}
 		i += lo - base
-		list, first := room.list[i], uint32(t.start[from+int(at)-(end-words)])
+		list, first := scratch.list[i], uint32(t.start[from+int(at)-(end-words)])
 		for word := mask[at]; word != 0; word &= word - 1 {
 			list = append(list, first+uint32(bits.TrailingZeros64(word)))
 			left++
 		}
-		room.list[i] = list
+		scratch.list[i] = list
 		if len(list) >= listPoints {
-			f.check(room, base, i)
+			f.check(scratch, base, i)
 		}
 	}
 	f.compared.Add(int64(size) * int64(t.start[to]-t.start[from]))
@@ -302,72 +302,72 @@ const (
 )
 
 // check measures the distances of point base+i from those in its list.
-func (f *filterPass) check(room *filterScratch, base, i int) {
-	list, all := room.list[i], f.s.p.Single
+func (f *filterPass) check(scratch *filterScratch, base, i int) {
+	list, all := scratch.list[i], f.s.p.Single
 	if len(list) == 0 {
 		return
 	}
 	x := f.s.row(base + i)
-	given := f.s.givenRows(list, &room.given)
+	given := f.s.givenRows(list, &scratch.given)
 	if f.s.rough {
-		list, given = f.s.sift(f.k, x, list, given, f.checker.limit, &room.d32)
+		list, given = f.s.sift(f.k, x, list, given, f.checker.limit, &scratch.d32)
 	}
-	room.wide = slices.Grow(room.wide[:0], len(list))[:len(list)]
-	f.k.SqDists64(room.wide, x, simd.RowsOf(all.Data, all.Stride), given)
-	ind, d2 := room.ind[i], room.d2[i]
+	scratch.wide = slices.Grow(scratch.wide[:0], len(list))[:len(list)]
+	f.k.SqDists64(scratch.wide, x, simd.RowsOf(all.Data, all.Stride), given)
+	ind, d2 := scratch.ind[i], scratch.d2[i]
 	before := len(ind)
 	low, high := f.checker.radius2-f.checker.band, f.checker.radius2+f.checker.band
-	for e, v := range room.wide {
+	for e, v := range scratch.wide {
 		// Next to the radius the distance by dist2 decides: simd.SqDists64 is off by
 		// (d/16 + 8) 2^-53 and dist2 by (d + 2) 2^-53.
 		if v <= high && (v < low || rows.Dist2(x, all.Row(int(given[e]))) <= f.checker.radius2) {
 			ind, d2 = append(ind, list[e]), append(d2, v)
 		}
 	}
-	room.ind[i], room.d2[i], room.list[i] = ind, d2, list[:0]
-	room.found += len(ind) - before
-	if held := room.found + room.kept; held > room.granted {
-		more := max(room.found, held-room.granted)
+	scratch.ind[i], scratch.d2[i], scratch.list[i] = ind, d2, list[:0]
+	scratch.found += len(ind) - before
+	if held := scratch.found + scratch.kept; held > scratch.granted {
+		more := max(scratch.found, held-scratch.granted)
 		if !f.memory.Take(more) {
 			f.memory.Exhaust()
 			return
 		}
-		room.granted += more
+		scratch.granted += more
 	}
 }
 
 // store hands over what was found from the points of a tile.
-func (f *filterPass) store(room *filterScratch, tile, base int) {
+func (f *filterPass) store(scratch *filterScratch, tile, base int) {
 	lo, hi := f.t.start[tile]-base, f.t.start[tile+1]-base
 	found := 0
 	for i := lo; i < hi; i++ {
-		found += len(room.ind[i])
+		found += len(scratch.ind[i])
 	}
-	ind, val := room.Grow(found)
+	ind, val := scratch.Grow(found)
 	if len(ind) < found {
 		return
 	}
-	room.counts = room.counts[:0]
+	scratch.counts = scratch.counts[:0]
 	for i := lo; i < hi; i++ {
-		n := len(room.ind[i])
-		copy(ind, room.ind[i])
-		f.k.Weights(val[:n], room.d2[i], f.gamma)
-		for _, j := range room.ind[i] {
-			room.lower[j]++
+		n := len(scratch.ind[i])
+		copy(ind, scratch.ind[i])
+		f.k.Weights(val[:n], scratch.d2[i], f.gamma)
+		for _, j := range scratch.ind[i] {
+			scratch.lower[j]++
 		}
 		ind, val = ind[n:], val[n:]
-		room.counts = append(room.counts, uint32(n))
+		scratch.counts = append(scratch.counts, uint32(n))
 	}
-	room.End(room.counts)
-	f.pieces[tile] = room.Cut()
+	scratch.End(scratch.counts)
+	f.half[tile] = scratch.Cut()
 }
 
 // lower returns how many pairs each point is the second of.
 func (f *filterPass) lower() []uint32 {
 	sum := make([]uint32, f.s.n)
-	for _, room := range f.rooms {
-		if room != nil {
-			for i, count := range room.lower {
+	for _, scratch := range f.scratches {
+		if scratch != nil {
+			for i, count := range scratch.lower {
 				sum[i] += count
 			}
 		}

@@ -46,12 +46,12 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	if err := workers.Do(t.Context(), pass.pieceCount(), pass); err != nil {
 		t.Fatal(err)
 	}
-	room, held := pass.rooms[0], 0
-	for i := range room.ind {
-		held += cap(room.ind[i])
+	scratch, held := pass.scratches[0], 0
+	for i := range scratch.ind {
+		held += cap(scratch.ind[i])
 	}
 	// Lists grow to twice what is in them, and one may do so before it is counted.
-	if found := pass.lower()[n-1]; held > 2*(room.granted+listPoints) || int(found) < n/piece/2 {
-		t.Errorf("lists hold %d, granted are %d; %d hubs have found the last point", held, room.granted, found)
+	if found := pass.lower()[n-1]; held > 2*(scratch.granted+listPoints) || int(found) < n/piece/2 {
+		t.Errorf("lists hold %d, granted are %d; %d hubs have found the last point", held, scratch.granted, found)
 	}
 }

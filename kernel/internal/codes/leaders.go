@@ -27,6 +27,18 @@ const (
 	severalLeaders = 3
 )
 
+// Sums of exactEntries products of entries of codes are exact in float32.
+const exactEntries = 1024
+
+// A group of more than leafPoints points is split.
+const leafPoints = 96
+
+// group is the points at places lo to hi-1.
+type group struct {
+	lo, hi int
+	done   bool
+}
+
 // leaders are codes in the middle of groups of points that are near to each other.
 type leaders struct {
 	count int // those of them that were looked for; too many is all that is known beyond mostLeaders
@@ -44,8 +56,8 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 	l := &leaders{reach: bounded(reach), codes: newCodes(mostLeaders, c.depth, c.unit)}
 	limit := float32(l.reach * l.reach)
 	sums, sizes := make([][]int64, 0, mostLeaders), make([]int64, 0, mostLeaders)
-	n, places := len(c.norm2), min(c.depth, exactPlaces)
-	batch, norm := make([]float32, leaderBatch*places), make([]float32, leaderBatch)
+	n, entries := len(c.norm2), min(c.depth, exactEntries)
+	batch, norm := make([]float32, leaderBatch*entries), make([]float32, leaderBatch)
 	products := make([]float32, leaderBatch*mostLeaders)
 	var codes, norms []float32 // of leaders
 	sample := rows.Spread(min(n, leaderSample), n)
@@ -55,17 +67,17 @@ func findLeaders(c *codes, reach float64, k *simd.Kernels) *leaders {
 		some := sample[lo:min(lo+leaderBatch, len(sample))]
 		for b, i := range some {
 			norm[b] = 0
-			for t, v := range c.row(i)[:places] {
-				batch[b*places+t] = float32(v)
+			for t, v := range c.row(i)[:entries] {
+				batch[b*entries+t] = float32(v)
 				norm[b] += float32(v) * float32(v)
 			}
 		}
 		known := l.count
-		k.Dots(simd.RowsOf(products, mostLeaders), simd.RowsOf(batch, places), simd.RowsOf(codes, places), len(some), known, places)
+		k.Dots(simd.RowsOf(products, mostLeaders), simd.RowsOf(batch, entries), simd.RowsOf(codes, entries), len(some), known, entries)
 		for b, i := range some {
-			row, with := batch[b*places:][:places], products[b*mostLeaders:]
+			row, with := batch[b*entries:][:entries], products[b*mostLeaders:]
 			// With those that joined since.
-			k.Dots(simd.RowsOf(with[known:], 1), simd.RowsOf(codes[known*places:], places), simd.RowsOf(row, places), l.count-known, 1, places)
+			k.Dots(simd.RowsOf(with[known:], 1), simd.RowsOf(codes[known*entries:], entries), simd.RowsOf(row, entries), l.count-known, 1, entries)
 			follows := -1
 			all += l.count
 			for p := l.count - 1; p >= 0; p-- {
@@ -147,8 +159,8 @@ func (l *leaders) assign(ctx context.Context, c *codes, req *rows.Request) (orde
 	order = make([]uint32, n)
 	const distanceBits = 28 // of a squared distance of codes
 	words := len(bias) / 64
-	if err := req.Workers.Do(ctx, par.Blocks(n, panelColumns), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, n, panelColumns)
+	if err := req.Workers.Do(ctx, par.Blocks(n, panelColumns), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, panelColumns)
 		mask, threshold := make([]uint64, (hi-lo)*words), make([]int32, hi-lo)
 		for i := range threshold {
 			threshold[i] = r.threshold(c.norm2[lo+i], c.sum[lo+i], l.reach)

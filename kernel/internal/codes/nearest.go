@@ -57,7 +57,7 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error)
 // typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
 // median point, and one within which most points have k.
 func typicalRadii(ctx context.Context, s *set, k int, req *rows.Request) (median, wide float64, err error) {
-	sample := rows.Spread(min(s.n, surveyRows), s.n)
+	sample := rows.Spread(min(s.n, mostSampled), s.n)
 	at := k * len(sample) / s.n
 	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
@@ -97,7 +97,7 @@ type nearestPass struct {
 	ballThreshold  []int32
 	place          []uint32  // of neighbours: k for each point, nearest first
 	d2             []float64 // and their squared distances
-	rooms          []*nearestScratch
+	scratches      []*nearestScratch
 	progress       *rows.Progress
 	compared, left atomic.Int64
 }
@@ -123,7 +123,7 @@ func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, re
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
 		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
-		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestScratch, req.Workers.Count()),
+		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), scratches: make([]*nearestScratch, req.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
 		// With the largest radius as the usual one the thresholds of balls do not
@@ -137,74 +137,74 @@ func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, re
 	return f
 }
 
-func (f *nearestPass) room(worker int) *nearestScratch {
-	if f.rooms[worker] == nil {
-		f.rooms[worker] = &nearestScratch{
+func (f *nearestPass) scratch(worker int) *nearestScratch {
+	if f.scratches[worker] == nil {
+		f.scratches[worker] = &nearestScratch{
 			near: make([]uint64, f.s.tiles.count()), ballBias: make([]int32, panelColumns), mask: make([]uint64, panelColumns*runTiles),
 			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
 			most: make([]float64, panelColumns), open: make([]bool, panelColumns),
 		}
 	}
-	return f.rooms[worker]
+	return f.scratches[worker]
 }
 
 // Run does one tile.
 func (f *nearestPass) Run(worker, tile int) {
-	room, t := f.room(worker), f.s.tiles
+	scratch, t := f.scratch(worker), f.s.tiles
 	points := t.start[tile+1] - t.start[tile]
 	for i := range points {
-		room.count[i], room.most[i], room.open[i] = 0, f.wide2, true
+		scratch.count[i], scratch.most[i], scratch.open[i] = 0, f.wide2, true
 	}
-	f.sweep(room, tile, tile, tile)
+	f.sweep(scratch, tile, tile, tile)
 	few := false
 	for i := range points {
-		room.open[i] = room.count[i] < f.k
-		few = few || room.open[i]
+		scratch.open[i] = scratch.count[i] < f.k
+		few = few || scratch.open[i]
 	}
 	if few && f.ctx.Err() == nil {
-		from, to := f.begin(room, tile)
-		f.sweep(room, tile, from, to)
+		from, to := f.begin(scratch, tile)
+		f.sweep(scratch, tile, from, to)
 	}
 	f.progress.Add()
 }
 
 // begin gives the open points of a tile the nearest of those in it and in as many tiles
 // around it as have k others, and returns which these are.
-func (f *nearestPass) begin(room *nearestScratch, tile int) (from, to int) {
+func (f *nearestPass) begin(scratch *nearestScratch, tile int) (from, to int) {
 	t := f.s.tiles
 	lo, hi := t.start[tile], t.start[tile+1]
 	for from, to = tile, tile+1; t.start[to]-t.start[from] <= f.k; {
 		from, to = max(from-1, 0), min(to+1, t.count())
 	}
 	for i := lo; i < hi; i++ {
-		if !room.open[i-lo] {
+		if !scratch.open[i-lo] {
 			continue
 		}
-		room.count[i-lo], room.most[i-lo] = 0, math.Inf(1)
-		room.list = room.list[:0]
+		scratch.count[i-lo], scratch.most[i-lo] = 0, math.Inf(1)
+		scratch.list = scratch.list[:0]
 		for j := t.start[from]; j < t.start[to]; j++ {
 			if j != i {
-				room.list = append(room.list, uint32(j))
+				scratch.list = append(scratch.list, uint32(j))
 			}
 		}
-		f.check(room, lo, i-lo)
+		f.check(scratch, lo, i-lo)
 	}
 	return from, to
 }
 
 // sweep looks for neighbours of the open points of a tile in all tiles but those from
 // from to to-1, outwards.
-func (f *nearestPass) sweep(room *nearestScratch, tile, from, to int) {
+func (f *nearestPass) sweep(scratch *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi, count := t.start[tile], t.start[tile+1], t.count()
 	if t.balls != nil {
-		for j := range room.ballBias {
-			room.ballBias[j] = padBias
-			if i := lo + j; i < hi && room.open[j] {
-				room.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(room, j)+c.slack[i]))
+		for j := range scratch.ballBias {
+			scratch.ballBias[j] = padBias
+			if i := lo + j; i < hi && scratch.open[j] {
+				scratch.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(scratch, j)+c.slack[i]))
 			}
 		}
-		f.kernels.ByteDotsAbove(room.near, t.balls.code, t.panel(tile, tile+1), c.depth, room.ballBias, f.ballThreshold)
+		f.kernels.ByteDotsAbove(scratch.near, t.balls.code, t.panel(tile, tile+1), c.depth, scratch.ballBias, f.ballThreshold)
 	}
 	// before is the end of the tiles not seen to the left.
 	for before, behind := from, to; before > 0 || behind < count; {
@@ -213,12 +213,12 @@ func (f *nearestPass) sweep(room *nearestScratch, tile, from, to int) {
 		}
 		if behind < count {
 			end := min(behind+runTiles, count)
-			f.visit(room, tile, behind, end)
+			f.visit(scratch, tile, behind, end)
 			behind = end
 		}
 		if before > 0 {
 			begin := max(before-runTiles, 0)
-			f.visit(room, tile, begin, before)
+			f.visit(scratch, tile, begin, before)
 			before = begin
 		}
 	}
@@ -226,44 +226,44 @@ func (f *nearestPass) sweep(room *nearestScratch, tile, from, to int) {
 
 // radius returns the distance that neighbours of point i of the tile must not exceed,
 // rounded up, in units of codes.
-func (f *nearestPass) radius(room *nearestScratch, i int) float64 {
-	return bounded(math.Sqrt(room.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
+func (f *nearestPass) radius(scratch *nearestScratch, i int) float64 {
+	return bounded(math.Sqrt(scratch.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
 }
 
 // visit looks for neighbours of the points of a tile in the tiles from to to-1.
-func (f *nearestPass) visit(room *nearestScratch, tile, from, to int) {
+func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi := t.start[tile], t.start[tile+1]
 	if t.balls != nil {
-		for from < to && room.near[from] == 0 {
+		for from < to && scratch.near[from] == 0 {
 			from++
 		}
-		for from < to && room.near[to-1] == 0 {
+		for from < to && scratch.near[to-1] == 0 {
 			to--
 		}
 		if from == to {
 			return
 		}
 	}
-	threshold := room.threshold[:hi-lo]
+	threshold := scratch.threshold[:hi-lo]
 	open := 0
 	for i := range threshold {
 		threshold[i] = math.MaxInt32 // no sum is as large
-		if room.open[i] {
-			threshold[i] = c.threshold(f.reach, lo+i, f.radius(room, i))
+		if scratch.open[i] {
+			threshold[i] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
 			open++
 		}
 	}
 	words := to - from
-	f.kernels.ByteDotsAbove(room.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
+	f.kernels.ByteDotsAbove(scratch.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
 	left := 0
 	for i := range hi - lo {
-		if !room.open[i] {
+		if !scratch.open[i] {
 			continue
 		}
-		room.list = room.list[:0]
-		for w, word := range room.mask[i*words:][:words] {
-			if t.balls != nil && room.near[from+w]>>i&1 == 0 {
+		scratch.list = scratch.list[:0]
+		for w, word := range scratch.mask[i*words:][:words] {
+			if t.balls != nil && scratch.near[from+w]>>i&1 == 0 {
 				continue
 			}
 			if from+w == tile {
@@ -271,19 +271,19 @@ func (f *nearestPass) visit(room *nearestScratch, tile, from, to int) {
 			}
 			first := uint32(t.start[from+w])
 			for ; word != 0; word &= word - 1 {
-				room.list = append(room.list, first+uint32(bits.TrailingZeros64(word)))
+				scratch.list = append(scratch.list, first+uint32(bits.TrailingZeros64(word)))
 			}
 		}
-		left += len(room.list)
-		f.check(room, lo, i)
+		left += len(scratch.list)
+		f.check(scratch, lo, i)
 	}
 	f.compared.Add(int64(open) * int64(t.start[to]-t.start[from]))
 	f.left.Add(int64(left))
 }
 
 // check keeps those in the list that are nearer to point lo+i than others.
-func (f *nearestPass) check(room *nearestScratch, lo, i int) {
-	if len(room.list) == 0 {
+func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
+	if len(scratch.list) == 0 {
 		return
 	}
 	all, at := f.s.p.Single, lo+i
@@ -291,22 +291,22 @@ func (f *nearestPass) check(room *nearestScratch, lo, i int) {
 	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
 	x := f.s.row(at)
 	limit := float32(math.Inf(1))
-	if most := room.most[i]; !math.IsInf(most, 1) {
+	if most := scratch.most[i]; !math.IsInf(most, 1) {
 		limit = newChecker(math.Sqrt(most), d).limit
 	}
-	near, given := f.s.sift(f.kernels, x, room.list, f.s.givenRows(room.list, &room.given), limit, &room.d32)
-	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.kernels.SqDists64(room.wide, x, simd.RowsOf(all.Data, all.Stride), given)
+	near, given := f.s.sift(f.kernels, x, scratch.list, f.s.givenRows(scratch.list, &scratch.given), limit, &scratch.d32)
+	scratch.wide = slices.Grow(scratch.wide[:0], len(near))[:len(near)]
+	f.kernels.SqDists64(scratch.wide, x, simd.RowsOf(all.Data, all.Stride), given)
 	for e, j := range near {
 		// simd.SqDists64 and dist2 together are off by less (newChecker).
-		if room.wide[e] > room.most[i]*(1+float64(2*d+16)*0x1p-53) {
+		if scratch.wide[e] > scratch.most[i]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}
 		v := rows.Dist2(x, all.Row(int(given[e])))
-		if v > room.most[i] {
+		if v > scratch.most[i] {
 			continue
 		}
-		n := room.count[i]
+		n := scratch.count[i]
 		// Where it belongs: behind those that are nearer.
 		to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
 			if a < b {
@@ -321,14 +321,14 @@ func (f *nearestPass) check(room *nearestScratch, lo, i int) {
 			continue
 		}
 		if n < f.k {
-			room.count[i]++
+			scratch.count[i]++
 			n++
 		}
 		copy(place[to+1:n], place[to:])
 		copy(d2[to+1:n], d2[to:])
 		place[to], d2[to] = j, v
 		if n == f.k {
-			room.most[i] = d2[n-1]
+			scratch.most[i] = d2[n-1]
 		}
 	}
 }

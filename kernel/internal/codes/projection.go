@@ -35,8 +35,8 @@ type projection struct {
 	directions  []float32 // kept rows of integers, stride apart; nil: coordinates
 	stride      int
 	scale       float64 // of products with directions
-	grid        float64 // step of the integers of u
-	inverse     float32 // of the grid; NaN where float32 has none
+	step        float64 // from one integer of u to the next
+	inverse     float32 // of the step; NaN where float32 has none
 	most        float64 // norm of the integers of u
 	middle      float64 // of the norms of rests: what is subtracted from all changes no distance
 	unit        float64
@@ -51,11 +51,14 @@ const (
 	// dimensions, for which vectors of integers may be long enough.
 	mostDirection = 255
 	mostDirected  = 1 << 14
-	// Adding it and taking it away again rounds to an integer.
-	toInteger   = 0x1.8p52
+	// Adding toInteger32 and taking it away again rounds a float32 to an integer.
 	toInteger32 = 0x1.8p23
 	// projectionRows are projected at a time.
 	projectionRows = 64
+	// cutShare is the share of the largest coordinate that codes of manyEntries hold: a
+	// finer unit gains more, in all of them, than is lost where a few are cut off.
+	cutShare    = 0.85
+	manyEntries = 512
 )
 
 // fullDepth is the depth at which all coordinates have a place, if there is one.
@@ -108,15 +111,15 @@ func along(centre []float32, basis *mat.Dense, depth int, size float64) *project
 		longest = max(longest, math.Sqrt(sum))
 	}
 	p.most = math.Floor(mostExact / longest * (1 - 0x1p-50))
-	p.grid = size / (p.most - math.Sqrt(float64(d)))
-	// The grid is the inverse of a float32, or there is no short way.
-	p.inverse = float32(1 / p.grid)
-	if grid := 1 / float64(p.inverse); grid > 0 && !math.IsInf(grid, 0) {
-		p.grid = grid
+	p.step = size / (p.most - math.Sqrt(float64(d)))
+	// The step is the inverse of a float32, or there is no short way.
+	p.inverse = float32(1 / p.step)
+	if step := 1 / float64(p.inverse); step > 0 && !math.IsInf(step, 0) {
+		p.step = step
 	} else {
 		p.inverse = float32(math.NaN())
 	}
-	p.scale = p.grid / normBound(integers)
+	p.scale = p.step / normBound(integers)
 	return p
 }
 
@@ -176,43 +179,43 @@ func (p *projection) width() int {
 	return p.kept
 }
 
-// project leaves z of up to projectionRows rows in room.z, and bounds of its errors
-// in room.lost.
-func (p *projection) project(room *projectScratch, k *simd.Kernels, rows func(i int) []float32, n int) {
+// project leaves z of up to projectionRows rows in scratch.z, and bounds of its errors
+// in scratch.lost.
+func (p *projection) project(scratch *projectScratch, k *simd.Kernels, rows func(i int) []float32, n int) {
 	if p.directions == nil {
 		for i := range n {
-			p.pick(room, i, rows(i))
+			p.pick(scratch, i, rows(i))
 		}
 		return
 	}
 	for i := range n {
-		p.round(room.integers[i*p.stride:], rows(i))
+		p.round(scratch.integers[i*p.stride:], rows(i))
 	}
-	zeros := room.integers[projectionRows*p.stride:][:p.stride]
-	k.SqDists64(room.whole, zeros, simd.RowsOf(room.integers, p.stride), room.index[:n])
+	zeros := scratch.integers[projectionRows*p.stride:][:p.stride]
+	k.SqDists64(scratch.whole, zeros, simd.RowsOf(scratch.integers, p.stride), scratch.index[:n])
 	root := math.Sqrt(float64(len(p.centre)))
-	for i, whole := range room.whole[:n] {
+	for i, whole := range scratch.whole[:n] {
 		if whole <= p.most*p.most {
-			// u and u/grid are rounded to float32 before they are to integers.
-			room.lost[i] = p.grid * (0.5*root + 0x1p-22*(math.Sqrt(whole)+root)) * (1 + 0x1p-40)
+			// u and u/step are rounded to float32 before they are to integers.
+			scratch.lost[i] = p.step * (0.5*root + 0x1p-22*(math.Sqrt(whole)+root)) * (1 + 0x1p-40)
 		} else {
-			p.shorten(room, i, rows(i))
+			p.shorten(scratch, i, rows(i))
 		}
 	}
-	k.Dots(simd.RowsOf(room.products, p.kept), simd.RowsOf(room.integers, p.stride), simd.RowsOf(p.directions, p.stride), n, p.kept, p.stride)
+	k.Dots(simd.RowsOf(scratch.products, p.kept), simd.RowsOf(scratch.integers, p.stride), simd.RowsOf(p.directions, p.stride), n, p.kept, p.stride)
 	for i := range n {
-		p.finish(room, i)
+		p.finish(scratch, i)
 	}
 }
 
 // pick takes the coordinates of row i.
-func (p *projection) pick(room *projectScratch, i int, row []float32) {
-	z := room.z[i*p.depth:][:p.width()]
+func (p *projection) pick(scratch *projectScratch, i int, row []float32) {
+	z := scratch.z[i*p.depth:][:p.width()]
 	to, centre := z[:p.kept], p.centre[:p.kept]
 	for c, v := range row[:p.kept] {
 		to[c] = float64(v) - float64(centre[c])
 	}
-	room.lost[i] = 0
+	scratch.lost[i] = 0
 	if p.rest() {
 		sum := 0.0
 		for c := p.kept; c < len(row); c++ {
@@ -221,11 +224,11 @@ func (p *projection) pick(room *projectScratch, i int, row []float32) {
 		}
 		norm := math.Sqrt(sum)
 		z[p.kept] = norm - p.middle
-		room.lost[i] = norm * float64(len(row)+8) * 0x1p-52
+		scratch.lost[i] = norm * float64(len(row)+8) * 0x1p-52
 	}
 }
 
-// round sets a to the integers nearest to u/grid where these are small, as they
+// round sets a to the integers nearest to u/step where these are small, as they
 // mostly are.
 func (p *projection) round(a, row []float32) {
 	centre, inverse := p.centre[:len(row)], p.inverse
@@ -237,10 +240,10 @@ func (p *projection) round(a, row []float32) {
 
 // shorten makes integers of a vector along u that is as long as it may be, or of u
 // itself.
-func (p *projection) shorten(room *projectScratch, i int, row []float32) {
-	a := room.integers[i*p.stride:][:len(row)]
+func (p *projection) shorten(scratch *projectScratch, i int, row []float32) {
+	a := scratch.integers[i*p.stride:][:len(row)]
 	size := 0.0
-	u := func(c int) float64 { return (float64(row[c]) - float64(p.centre[c])) / p.grid }
+	u := func(c int) float64 { return (float64(row[c]) - float64(p.centre[c])) / p.step }
 	for c := range row {
 		size += float64(u(c) * u(c))
 	}
@@ -254,35 +257,35 @@ func (p *projection) shorten(room *projectScratch, i int, row []float32) {
 		whole += q * q
 	}
 	tiny := float64(len(row)+64) * 0x1p-50
-	room.lost[i] = (math.Sqrt(missed)*(1+tiny) + tiny*math.Sqrt(size)) * p.grid
-	room.whole[i] = whole
+	scratch.lost[i] = (math.Sqrt(missed)*(1+tiny) + tiny*math.Sqrt(size)) * p.step
+	scratch.whole[i] = whole
 }
 
 // finish makes z of row i from its products.
-func (p *projection) finish(room *projectScratch, i int) {
-	z := room.z[i*p.depth:][:p.kept+1]
+func (p *projection) finish(scratch *projectScratch, i int) {
+	z := scratch.z[i*p.depth:][:p.kept+1]
 	sum := 0.0
-	for t, product := range room.products[i*p.kept:][:p.kept] {
+	for t, product := range scratch.products[i*p.kept:][:p.kept] {
 		v := float64(product) * p.scale
 		z[t] = v
 		sum += float64(v * v)
 	}
 	// The difference of squares is off by a few units in the last place of either,
 	// and a root by no more than the root of that.
-	size := room.whole[i] * p.grid * p.grid
+	size := scratch.whole[i] * p.step * p.step
 	z[p.kept] = math.Sqrt(max(size-sum, 0)) - p.middle
-	room.lost[i] += math.Sqrt(size*float64(p.kept+16)*0x1p-52) + math.Sqrt(size)*0x1p-48
+	scratch.lost[i] += math.Sqrt(size*float64(p.kept+16)*0x1p-52) + math.Sqrt(size)*0x1p-48
 }
 
-// blocks calls a function for blocks of projectionRows of n points, with room.
-func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do func(room *projectScratch, lo, hi int)) error {
-	rooms := make([]*projectScratch, req.Workers.Count())
-	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
-		if rooms[worker] == nil {
-			rooms[worker] = newProjectScratch(p)
+// inPieces calls a function for pieces of projectionRows of n points, with scratch.
+func (p *projection) inPieces(ctx context.Context, n int, req *rows.Request, do func(scratch *projectScratch, lo, hi int)) error {
+	scratches := make([]*projectScratch, req.Workers.Count())
+	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, piece int) {
+		if scratches[worker] == nil {
+			scratches[worker] = newProjectScratch(p)
 		}
-		lo, hi := par.Block(block, n, projectionRows)
-		do(rooms[worker], lo, hi)
+		lo, hi := par.Block(piece, n, projectionRows)
+		do(scratches[worker], lo, hi)
 	}))
 }
 
@@ -290,10 +293,10 @@ func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do fu
 func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) error {
 	width := p.width()
 	largest, rests := make([]float64, n), make([]float64, n)
-	if err := p.blocks(ctx, n, req, func(room *projectScratch, lo, hi int) {
-		p.project(room, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+	if err := p.inPieces(ctx, n, req, func(scratch *projectScratch, lo, hi int) {
+		p.project(scratch, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
-			z := room.z[i*p.depth:][:width]
+			z := scratch.z[i*p.depth:][:width]
 			if p.rest() {
 				rests[lo+i] = z[p.kept]
 			}
@@ -311,7 +314,7 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 	low, high := quantile(rests, 0.01), quantile(rests, 0.99)
 	p.middle = low + (high-low)/2
 	most := quantile(largest, 0.99)
-	if p.kept >= manyPlaces {
+	if p.kept >= manyEntries {
 		most *= cutShare
 	}
 	p.unit = positive(max(most, (high-low)/2), slices.Max(largest)) / 127
@@ -321,16 +324,16 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 // encode returns the codes of n points.
 func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) (*codes, error) {
 	c, width := newCodes(n, p.depth, p.unit), p.width()
-	err := p.blocks(ctx, n, req, func(room *projectScratch, lo, hi int) {
+	err := p.inPieces(ctx, n, req, func(scratch *projectScratch, lo, hi int) {
 		if p.directions == nil && !p.rest() {
 			for i := lo; i < hi; i++ {
-				c.round(i, row(i), p.centre, req.Kernels)
+				c.roundRow(i, row(i), p.centre, req.Kernels)
 			}
 			return
 		}
-		p.project(room, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+		p.project(scratch, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
-			c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])
+			c.roundVector(lo+i, scratch.z[i*p.depth:][:width], scratch.lost[i])
 		}
 	})
 	c.widest = slices.Max(c.slack)

@@ -54,11 +54,11 @@ func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	}
 	half := pass.memory.Taken() / entry * rows.EntryBytes
 	lower := pass.lower()
-	pass.rooms = nil // lists of what was found take more than it takes in the half
-	if out.Weights, err = req.Mirror(ctx, pass.pieces, lower, held+half); err != nil {
+	pass.scratches = nil // lists of what was found take more than it takes in the half
+	if out.Weights, err = req.Mirror(ctx, pass.half, lower, held+half); err != nil {
 		return nil, err
 	}
-	pass.pieces = nil
+	pass.half = nil
 	size, _ := sparse.Bytes(req.Layout, s.n, uint64(out.Weights.NNZ()))
 	out.Peak = held + half + size
 	out.Stats = s.stats(int64(s.n)*int64(s.n-1)/2, pass.compared.Load(), pass.left.Load(), int64(out.Weights.NNZ()/2))
@@ -74,6 +74,6 @@ func Bytes(n, d, workers int) int64 {
 	depth := fullDepth(d)
 	return int64(n)*(rows.RowBytes+8+4+4) +
 		int64(n)*(2*codeBytes(depth)+4*4+4+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
-		min(int64(n), surveyRows)*(sampled*int64(d)+2*codeBytes(depth)) +
+		min(int64(n), mostSampled)*(sampled*int64(d)+2*codeBytes(depth)) +
 		int64(workers)*(filterScratchBytes(n, depth)+projectScratchBytes(d)+arrangeScratchBytes(depth))
 }

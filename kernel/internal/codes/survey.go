@@ -20,11 +20,11 @@ type survey struct {
 }
 
 const (
-	// surveyRows are sampled at most. One in directionShare of them gives directions
-	// and the others, of which surveyQueries are searched for among them, say what these
-	// leave: of the points they were made of directions leave less than of others.
-	surveyRows, surveyQueries = 1536, 256
-	directionShare            = 3
+	// Directions are made of one in directionShare of the sampled points. The other points
+	// say what the directions leave: of the points they were made of directions leave less
+	// than of others. surveyQueries of the others are compared with all others.
+	directionShare = 3
+	surveyQueries  = 256
 	// What a pair costs: 64 places of a product of codes, as AVX512VNNI has it, and
 	// for those that are left a distance. The choice must not depend on the machine:
 	// bounds of what is dropped follow from it.
@@ -36,10 +36,6 @@ const (
 	directionSeconds = 600e-9
 	projectSeconds   = 0.04e-9
 	directionGain    = 2
-	// cutShare is the share of the largest coordinate that codes of manyPlaces hold: a
-	// finer unit gains more, in all of them, than is lost where a few are cut off.
-	cutShare   = 0.85
-	manyPlaces = 512
 	// deeperLeaves is the least share that twice as many directions are expected to
 	// leave of what the codes left.
 	deeperLeaves = 0.25
@@ -55,7 +51,7 @@ func checkCost(d int) float64 { return checkSeconds + checkSecondsBy*float64(d) 
 func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius float64, req *rows.Request) (*survey, error) {
 	s := &survey{}
 	var makerRows, otherRows []int
-	all := rows.Spread(min(n, surveyRows), n)
+	all := rows.Spread(min(n, mostSampled), n)
 	for at, i := range all {
 		if at%directionShare == directionShare-1 {
 			makerRows = append(makerRows, i)
@@ -125,19 +121,19 @@ func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius
 	return s, err
 }
 
-// mean returns the mean of some rows. It is summed up in blocks, always the same.
+// mean returns the mean of some rows. It is summed up in pieces, always the same.
 func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, workers *par.Workers) ([]float32, error) {
 	const each = 128
 	sums := make([][]float64, par.Blocks(len(rows), each))
-	err := workers.Do(ctx, len(sums), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, len(rows), each)
+	err := workers.Do(ctx, len(sums), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, len(rows), each)
 		sum := make([]float64, d)
 		for _, i := range rows[lo:hi] {
 			for c, v := range row(i) {
 				sum[c] += float64(v)
 			}
 		}
-		sums[block] = sum
+		sums[piece] = sum
 	}))
 	if err != nil {
 		return nil, err
@@ -168,8 +164,8 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	r.biases(bias, c.norm2, c.slack)
 	const together = 32
 	var left, within atomic.Int64
-	err = req.Workers.Do(ctx, par.Blocks(queries, together), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, queries, together)
+	err = req.Workers.Do(ctx, par.Blocks(queries, together), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, queries, together)
 		words := columns / 64
 		mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*p.depth)
 		for q := lo; q < hi; q++ {
@@ -201,16 +197,4 @@ func (p *projection) sample(ctx context.Context, row func(i int) []float32, n in
 	}))
 	pairs := float64(queries) * float64(max(n-1, 1))
 	return float64(left.Load()) / pairs, float64(within.Load()) / pairs, err
-}
-
-// positive returns the first of two numbers that is, or 1. It is never so small
-// that its inverse is infinite.
-func positive(a, b float64) float64 {
-	switch {
-	case a > 1e-200:
-		return a
-	case b > 1e-200:
-		return b
-	}
-	return 1
 }

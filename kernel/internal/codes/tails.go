@@ -14,8 +14,8 @@ import (
 
 // tailBounds bounds the weight of the points that are not within the radius r of
 // one. Those that codes reject are known to be farther than r and no more, so each
-// counts with w(r) unless the ball around its group of tiles is known to be farther:
-// with radii r = r_0 < r_1 < .. < r_K, and N_k given points in groups that are not
+// counts with w(r) unless the ball around its bundle of tiles is known to be farther:
+// with radii r = r_0 < r_1 < .. < r_K, and N_k given points in bundles that are not
 // beyond r_k, those left out weigh at most
 //
 //	N_1 w(r_0) + (N_2 - N_1) w(r_1) + .. + (N - N_K) w(r_K),
@@ -23,14 +23,14 @@ import (
 // from which w(r_0) is subtracted for every point within the radius, all of which
 // are among the N_1.
 type tailBounds struct {
-	c      *codes
-	groups *codes // balls; nil: nothing is known of them
-	panel  []uint8
-	size   []float64 // given points in the largest group of each 64
-	levels []tailLevel
-	weight float64 // w(r_0)
-	total  float64 // w(r_K) N
-	sum    []float64
+	c       *codes
+	bundles *codes // balls; nil: nothing is known of them
+	panel   []uint8
+	size    []float64 // given points in the largest bundle of each 64
+	levels  []tailLevel
+	weight  float64 // w(r_0)
+	total   float64 // w(r_K) N
+	sum     []float64
 }
 
 // tailLevel is one of r_1 .. r_K.
@@ -45,9 +45,9 @@ const (
 	tailLevels = 4
 	// tailStep is the logarithm of the weight from one radius to the next.
 	tailStep = 3.5
-	// tailGroups are all groups at most: then what they cost is little beside the
+	// tailBundles are all bundles at most: then what they cost is little beside the
 	// search.
-	tailGroups = 256
+	tailBundles = 256
 )
 
 // newTailBounds prepares bounds for the points of tiles, each of which stands for
@@ -60,27 +60,27 @@ func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int
 		tb.total = tb.weight * float64(n)
 		return tb, nil
 	}
-	each := (t.count() + tailGroups - 1) / tailGroups
+	each := (t.count() + tailBundles - 1) / tailBundles
 	count := (t.count() + each - 1) / each
 	padded := (count + panelColumns - 1) / panelColumns * panelColumns
-	tb.groups = newCodes(count, t.c.depth, t.c.unit)
+	tb.bundles = newCodes(count, t.c.depth, t.c.unit)
 	tb.size = make([]float64, padded/64)
 	sizes := make([]float64, count)
-	if err := req.Workers.Do(ctx, count, par.Func(func(_, g int) {
-		lo, hi := t.start[g*each], t.start[min((g+1)*each, t.count())]
-		tb.groups.enclose(g, t.c, lo, hi)
+	if err := req.Workers.Do(ctx, count, par.Func(func(_, b int) {
+		lo, hi := t.start[b*each], t.start[min((b+1)*each, t.count())]
+		tb.bundles.enclose(b, t.c, lo, hi)
 		for i := lo; i < hi; i++ {
-			sizes[g] += multiplicity(i)
+			sizes[b] += multiplicity(i)
 		}
 	})); err != nil {
 		return nil, err
 	}
-	tb.groups.widest = slices.Max(tb.groups.slack)
-	for g, size := range sizes {
-		tb.size[g/64] = max(tb.size[g/64], size)
+	tb.bundles.widest = slices.Max(tb.bundles.slack)
+	for b, size := range sizes {
+		tb.size[b/64] = max(tb.size[b/64], size)
 	}
 	tb.panel = make([]uint8, padded*t.c.depth)
-	tb.groups.panel(tb.panel, 0, count)
+	tb.bundles.panel(tb.panel, 0, count)
 	usual := quantile(t.c.slack, 0.9)
 	before := tb.weight
 	for k := 1; k <= tailLevels; k++ {
@@ -88,8 +88,8 @@ func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int
 		w := req.Weight(r2)
 		// A radius rounded up is for points that are farther than it.
 		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / t.c.unit, drop: before - w, bias: make([]int32, padded)}
-		level.reach = reach{usual: bounded(level.radius + usual), most: tb.groups.widest}
-		level.reach.biases(level.bias, tb.groups.norm2, tb.groups.slack)
+		level.reach = reach{usual: bounded(level.radius + usual), most: tb.bundles.widest}
+		level.reach.biases(level.bias, tb.bundles.norm2, tb.bundles.slack)
 		tb.levels, before = append(tb.levels, level), w
 	}
 	tb.total = before * float64(n)
@@ -97,7 +97,7 @@ func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int
 }
 
 func tailBytes(n, depth int) int64 {
-	return int64(n)*8 + (tailGroups+panelColumns)*(2*codeBytes(depth)+4*tailLevels)
+	return int64(n)*8 + (tailBundles+panelColumns)*(2*codeBytes(depth)+4*tailLevels)
 }
 
 // tailScratch is the scratch memory of a worker.
@@ -106,26 +106,26 @@ type tailScratch struct {
 	threshold []int32
 }
 
-func (tb *tailBounds) room() tailScratch {
+func (tb *tailBounds) newScratch() tailScratch {
 	return tailScratch{make([]uint64, panelColumns*len(tb.size)), make([]int32, panelColumns)}
 }
 
 // bound sets the sums of the points lo to hi-1, of a tile.
-func (tb *tailBounds) bound(room *tailScratch, k *simd.Kernels, lo, hi int) {
+func (tb *tailBounds) bound(scratch *tailScratch, k *simd.Kernels, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		tb.sum[i] = tb.total
 	}
 	c, words := tb.c, len(tb.size)
 	for l := range tb.levels {
 		level := &tb.levels[l]
-		threshold := room.threshold[:hi-lo]
+		threshold := scratch.threshold[:hi-lo]
 		for i := range threshold {
 			threshold[i] = c.threshold(level.reach, lo+i, level.radius)
 		}
-		k.ByteDotsAbove(room.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
+		k.ByteDotsAbove(scratch.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
 		for i := range hi - lo {
 			near := 0.0
-			for w, word := range room.mask[i*words:][:words] {
+			for w, word := range scratch.mask[i*words:][:words] {
 				near += float64(bits.OnesCount64(word)) * tb.size[w]
 			}
 			tb.sum[lo+i] += near * level.drop

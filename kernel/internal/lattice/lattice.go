@@ -124,7 +124,7 @@ func (l *Lattice) Between2(at [MaxAxes]int, place [MaxAxes]float64, cell [MaxAxe
 	return least, most
 }
 
-// Sorted is a set of points sorted by the cells of a lattice.
+// Sorted is points sorted by the cells of a lattice.
 type Sorted struct {
 	Order []uint32 // given row of each sorted point
 	Start []uint32 // first sorted point of each cell that is kept, and the end
@@ -156,13 +156,13 @@ func sortLattice[K uint32 | uint64](ctx context.Context, l *Lattice, p *rows.Poi
 	c := &Sorted{Order: make([]uint32, n)}
 	keys := make([]K, n)
 	const pointsPerPiece = 1 << 12
-	room := make([][pointsPerPiece]float64, workers.Count())
+	scratch := make([][pointsPerPiece]float64, workers.Count())
 	if err := workers.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
 		lo, hi := par.Block(piece, n, pointsPerPiece)
 		for i := lo; i < hi; i++ {
 			c.Order[i] = uint32(i * skip)
 		}
-		column, keys := room[worker][:hi-lo], keys[lo:hi]
+		column, keys := scratch[worker][:hi-lo], keys[lo:hi]
 		for a := range l.D { // in the order of the axes, the last one fastest
 			p.Column(column, c.Order[lo:hi], a)
 			for i, v := range column {

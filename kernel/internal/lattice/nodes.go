@@ -108,3 +108,12 @@ func (l *Lattice) Batch(p int) int {
 	most := batchNumbers / (power(p, l.D-1) + l.D*p)
 	return min(max(most/simd.NodeLanes, 1), 16) * simd.NodeLanes
 }
+
+// power returns p^d.
+func power(p, d int) int {
+	out := 1
+	for range d {
+		out *= p
+	}
+	return out
+}

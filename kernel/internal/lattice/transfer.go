@@ -66,14 +66,6 @@ func (t *Transfer) band(a int) int { return (2*t.Reach[a] + 1) * t.P }
 // TileSize is the number of nodes of a cell.
 func (t *Transfer) TileSize() int { return power(t.P, t.D) }
 
-func power(p, d int) int {
-	out := 1
-	for range d {
-		out *= p
-	}
-	return out
-}
-
 // axisNodes is the number of nodes along axis a of the whole lattice.
 func (t *Transfer) axisNodes(a int) int { return t.size[a] * t.P }
 
@@ -115,16 +107,16 @@ type Pass struct {
 	kernels *simd.Kernels
 	In, out []float64
 	axis    int
-	room    [][]float64 // of each worker, where only occupied cells are kept
+	scratch [][]float64 // of each worker, where only occupied cells are kept
 }
 
 // NewPass returns a pass for k columns.
 func NewPass(t *Transfer, k, workers int, kernels *simd.Kernels) *Pass {
 	pass := &Pass{Transfer: t, k: k, kernels: kernels, In: make([]float64, k*t.Nodes), out: make([]float64, k*t.Nodes)}
 	if t.keys != nil {
-		pass.room = make([][]float64, workers)
-		for w := range pass.room {
-			pass.room[w] = make([]float64, t.D*t.TileSize())
+		pass.scratch = make([][]float64, workers)
+		for w := range pass.scratch {
+			pass.scratch[w] = make([]float64, t.D*t.TileSize())
 		}
 	}
 	return pass
@@ -182,7 +174,7 @@ func (pass *Pass) Run(worker, piece int) {
 	if pass.keys != nil {
 		lo, hi := par.Block(piece, pass.Count(), cellsPiece)
 		for cell := lo; cell < hi; cell++ {
-			pass.collect(pass.room[worker], cell)
+			pass.collect(pass.scratch[worker], cell)
 		}
 		return
 	}
@@ -194,9 +186,9 @@ func (pass *Pass) Run(worker, piece int) {
 		}
 		return
 	}
-	blocks := par.Blocks(inner, sweepInner)
-	lo, hi := par.Block(piece%blocks, inner, sweepInner)
-	piece /= blocks
+	parts := par.Blocks(inner, sweepInner)
+	lo, hi := par.Block(piece%parts, inner, sweepInner)
+	piece /= parts
 	pass.sweepCell(piece/pass.size[pass.axis], piece%pass.size[pass.axis], inner, lo, hi)
 }
 
@@ -231,19 +223,19 @@ func (pass *Pass) sweepCell(block, cell, inner, lo, hi int) {
 }
 
 // collect makes the nodes of a cell from those of the occupied cells in reach.
-func (pass *Pass) collect(room []float64, cell int) {
+func (pass *Pass) collect(scratch []float64, cell int) {
 	at := pass.Coordinates(pass.keys[cell])
 	tile := pass.TileSize()
 	for c := range pass.k {
-		clear(room)
-		pass.collectAxis(room, at, 0, 0, pass.In[c*pass.Nodes:])
-		copy(pass.out[c*pass.Nodes+cell*tile:][:tile], room)
+		clear(scratch)
+		pass.collectAxis(scratch, at, 0, 0, pass.In[c*pass.Nodes:])
+		copy(pass.out[c*pass.Nodes+cell*tile:][:tile], scratch)
 	}
 }
 
-// collectAxis adds to the first tile of room what comes from the cells in reach
+// collectAxis adds to the first tile of scratch what comes from the cells in reach
 // whose numbers along the axes before a make the given beginning of a key.
-func (pass *Pass) collectAxis(room []float64, at [MaxAxes]int, a int, key uint64, in []float64) {
+func (pass *Pass) collectAxis(scratch []float64, at [MaxAxes]int, a int, key uint64, in []float64) {
 	tile, reach, size := pass.TileSize(), pass.Reach[a], uint64(pass.size[a])
 	span := uint64(1) // of keys that agree up to this axis
 	for _, more := range pass.size[a+1 : pass.D] {
@@ -258,11 +250,11 @@ func (pass *Pass) collectAxis(room []float64, at [MaxAxes]int, a int, key uint64
 		}
 		v = int(pass.keys[next]/span - key*size)
 		if a == pass.D-1 {
-			pass.contract(room, in[next*tile:], a, v-at[a])
+			pass.contract(scratch, in[next*tile:], a, v-at[a])
 		} else {
-			pass.collectAxis(room[tile:], at, a+1, key*size+uint64(v), in)
-			pass.contract(room, room[tile:], a, v-at[a])
-			clear(room[tile:][:tile])
+			pass.collectAxis(scratch[tile:], at, a+1, key*size+uint64(v), in)
+			pass.contract(scratch, scratch[tile:], a, v-at[a])
+			clear(scratch[tile:][:tile])
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 const (
 	// mirrorEntries are few enough to be written in any order.
 	mirrorEntries = 1 << 17
-	mirrorBlocks  = 16
+	mirrorPieces  = 16
 )
 
 // Mirror makes a symmetric matrix of its upper half, whose rows come in pieces. lower
@@ -25,9 +25,9 @@ func (r *Request) Mirror(ctx context.Context, half []sparse.Rows, lower []uint32
 	n := len(lower)
 	counts := make([]uint64, n+1)
 	row := 0
-	for _, piece := range half {
-		for i := range len(piece.Ptr) - 1 {
-			counts[row+1] = piece.Ptr[i+1] - piece.Ptr[i] + uint64(lower[row])
+	for _, run := range half {
+		for i := range len(run.Ptr) - 1 {
+			counts[row+1] = run.Ptr[i+1] - run.Ptr[i] + uint64(lower[row])
 			row++
 		}
 	}
@@ -36,21 +36,21 @@ func (r *Request) Mirror(ctx context.Context, half []sparse.Rows, lower []uint32
 		return nil, err
 	}
 	ind, val, next := a.Ind, a.Val, slices.Clone(a.Ptr[:n])
-	// As many blocks as make a block fit a cache, or nearly so: all of them read the
-	// half up to their end. A row has the same entries whatever block it is in, so the
-	// matrix does not depend on the cut.
-	blocks := min(1+len(ind)/mirrorEntries, mirrorBlocks)
+	// As many pieces as make the rows of a piece about fit a cache, and no more: every
+	// piece reads the half up to its own end. A row has the same entries whatever piece it
+	// is in, so the matrix does not depend on the cut.
+	pieces := min(1+len(ind)/mirrorEntries, mirrorPieces)
 	if workers := r.Workers.Count(); workers > 1 {
-		blocks = max(blocks, 4*workers)
+		pieces = max(pieces, 4*workers)
 	}
-	size := max((n+blocks-1)/blocks, 1)
-	if err := r.Workers.Do(ctx, par.Blocks(n, size), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, n, size)
+	size := max((n+pieces-1)/pieces, 1)
+	if err := r.Workers.Do(ctx, par.Blocks(n, size), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, size)
 		row := 0
-		for _, piece := range half {
-			for e := range len(piece.Ptr) - 1 {
-				from, to := piece.Ptr[e], piece.Ptr[e+1]
-				columns, values := piece.Ind[from:to], piece.Val[from:to]
+		for _, run := range half {
+			for e := range len(run.Ptr) - 1 {
+				from, to := run.Ptr[e], run.Ptr[e+1]
+				columns, values := run.Ind[from:to], run.Val[from:to]
 				at := 0
 				if len(columns) > 0 && columns[0] < uint32(lo) {
 					at, _ = slices.BinarySearch(columns, uint32(lo))
@@ -60,7 +60,7 @@ func (r *Request) Mirror(ctx context.Context, half []sparse.Rows, lower []uint32
 					ind[next[j]], val[next[j]] = uint32(row), values[at]
 					next[j]++
 				}
-				if row >= lo { // of this block: its own entries follow, all of those before are there
+				if row >= lo { // of this piece: all columns before the diagonal are there, and its own entries follow
 					copy(ind[next[row]:], columns)
 					copy(val[next[row]:], values)
 				}

@@ -21,8 +21,8 @@ type Writer struct {
 	reusable []*Slab  // the slabs of MostSlab entries so far, which can be used again
 }
 
-// NewWriter returns a writer that takes its memory from m. Its pieces have room for so
-// many rows from the beginning.
+// NewWriter returns a writer that takes its memory from m. Its pieces have memory for the
+// given number of rows from the beginning.
 func NewWriter(m *Memory, rows int) Writer { return Writer{memory: m, ptr: make([]uint64, 0, rows)} }
 
 // A Slab is memory for columns and weights.

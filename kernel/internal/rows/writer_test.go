@@ -28,7 +28,7 @@ func TestWriter(t *testing.T) {
 		}
 		columns, values := w.Grow(total)
 		if len(columns) != total || len(values) != total {
-			t.Fatalf("room for %d and %d of %d entries", len(columns), len(values), total)
+			t.Fatalf("memory for %d and %d of %d entries", len(columns), len(values), total)
 		}
 		for e := range columns {
 			columns[e], values[e] = uint32(written+e), float32(e)
