@@ -1,11 +1,7 @@
 package cells
 
 import (
-	"context"
 	"sort"
-
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A List finds all neighbours within a radius of points in few dimensions.
@@ -108,60 +104,6 @@ func (cl *List) cellOf(point uint32) int {
 // ClusterOf returns the cluster of a point.
 func (cl *List) ClusterOf(point uint32) int {
 	return sort.Search(len(cl.First)-1, func(c int) bool { return cl.First[c+1] > point })
-}
-
-// NewList sorts the points for searches within the radius.
-func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers) (*List, error) {
-	cl := &List{D: p.D, N: p.N, Radius2: rows.RadiusSquared(radius), grid: newGrid(p, radius)}
-	var err error
-	switch {
-	case cl.allCells():
-		err = cl.countCells(ctx, p, workers)
-	case cl.keyBits() <= 32:
-		err = sortByCell[uint32](ctx, cl, p, workers)
-	default:
-		err = sortByCell[uint64](ctx, cl, p, workers)
-	}
-	if err != nil {
-		return nil, err
-	}
-	equal, err := cl.sortWithinCells(ctx, p, workers)
-	if err != nil {
-		return nil, err
-	}
-	if equal {
-		cl.collapse()
-	}
-	cl.makeClusters()
-	if cl.prunes() {
-		cl.boxes, err = newBoxes(ctx, cl, workers)
-	}
-	return cl, err
-}
-
-// makeClusters cuts the points into clusters: runs of cells of a row that are as
-// close as the radius, or parts of a cell that holds many points.
-func (cl *List) makeClusters() {
-	for row := range cl.rows() {
-		points, begin := uint32(ClusterPoints), uint32(0) // of the cluster at hand, and the number of its first cell
-		first, last := cl.cellsOf(row)
-		for cell := first; cell < last; cell++ {
-			from, to := cl.start[cell], cl.start[cell+1]
-			if from == to {
-				continue
-			}
-			number := cl.number(cell, row)
-			if points+to-from <= runPoints && number-begin <= uint32(cl.reach) {
-				points += to - from
-				continue
-			}
-			points, begin = to-from, number
-			for ; from < to; from += ClusterPoints {
-				cl.First = append(cl.First, from)
-			}
-		}
-	}
-	cl.First = append(cl.First, uint32(cl.N))
 }
 
 // ForgetCells lets go of what only searches need: points and clusters stay.

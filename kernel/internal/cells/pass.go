@@ -105,6 +105,17 @@ func (p *pass) expect() (float64, error) {
 	return sum * float64(stride), nil
 }
 
+// need returns how many bytes the weights will take, of entry bytes each; 0 when the
+// weights of all pairs fit into what is left. Weights are stored as they are found, so a
+// sample must tell beforehand whether there is any hope for them.
+func (p *pass) need(left, entry int64) (float64, error) {
+	if n := float64(p.cl.N); n*(n-1)*float64(entry) <= float64(left) {
+		return 0, nil
+	}
+	entries, err := p.expect()
+	return entries * float64(entry), err
+}
+
 // batchOf returns the most of n points that are tested at a time.
 func batchOf(n int) int { return min(n, batchPoints) }
 
@@ -138,6 +149,15 @@ func newScratch(p *pass) *scratch {
 
 // workPieces returns the number of pieces of work a pass is cut into.
 func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
+
+// visitAll lets the workers do all pieces.
+func (p *pass) visitAll(r *rows.Request) error {
+	p.progress = r.Stage("find neighbours", p.cl.workPieces())
+	if err := r.Workers.Do(p.ctx, p.cl.workPieces(), p); err != nil {
+		return err
+	}
+	return p.ctx.Err() // a piece may have been left half done
+}
 
 // Run does one piece.
 func (p *pass) Run(worker, piece int) {
@@ -232,47 +252,62 @@ func (p *pass) add(sc *scratch, c int, from, to uint32) {
 	}
 }
 
-// test looks for neighbours of the points of cluster c among its candidates,
-// which are all of them or a batch.
+// test looks for neighbours of the points of cluster c among its candidates: all of them,
+// or those of a batch.
 func (p *pass) test(sc *scratch, c int) {
 	cl := p.cl
 	first, end := int(cl.First[c]), int(cl.First[c+1])
-	counts := sc.counts[:end-first]
 	alone := sc.points == 1 && sc.stage == oneBatch // the point itself
 	if !alone {
 		p.kernels.Collect(sc.candidates, simd.RowsOf(cl.Axis, cl.N), sc.spans)
 	}
 	sc.spans, sc.points = sc.spans[:0], 0
-	if sc.stage == counting {
-		p.kernels.CountNear(counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
-		for i, count := range counts {
-			p.counts[first+i] += count
-		}
-		return
-	}
-	if alone {
+	switch {
+	case alone:
 		p.counts[first] = 0
+	case sc.stage == oneBatch:
+		p.storeAll(sc, first, end)
+	case sc.stage == counting:
+		p.countBatch(sc, first, end)
+	default:
+		p.fillBatch(sc, first, end)
+	}
+}
+
+// storeAll stores the neighbours of the points from first to end-1, whose candidates are
+// one batch: rows one behind the other, as they will be in the matrix.
+func (p *pass) storeAll(sc *scratch, first, end int) {
+	cl, counts := p.cl, p.counts[first:end]
+	// Mostly the writer has free memory for all candidates, so that nothing has to move.
+	out := sc.Free()
+	direct := len(out) >= len(counts)*sc.candidates.Len()+simd.CoordinatePad
+	if !direct {
+		out = sc.ind
+	}
+	total := p.kernels.FindNear(out, sc.d2, counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+	ind, val := sc.Grow(total)
+	if len(ind) < total {
 		return
 	}
-	if sc.stage == oneBatch { // rows one behind the other, as they will be in the matrix
-		// Mostly there is memory for all candidates, so that nothing has to move.
-		out := sc.Free()
-		direct := len(out) >= len(counts)*sc.candidates.Len()+simd.CoordinatePad
-		if !direct {
-			out = sc.ind
-		}
-		counts = p.counts[first:end]
-		total := p.kernels.FindNear(out, sc.d2, counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
-		ind, val := sc.Grow(total)
-		if len(ind) < total {
-			return
-		}
-		if !direct {
-			copy(ind, out)
-		}
-		p.kernels.Weights(val, sc.d2[:total], p.gamma)
-		return
+	if !direct {
+		copy(ind, out)
 	}
+	p.kernels.Weights(val, sc.d2[:total], p.gamma)
+}
+
+// countBatch counts the neighbours of the points from first to end-1 in a batch.
+func (p *pass) countBatch(sc *scratch, first, end int) {
+	cl, counts := p.cl, sc.counts[:end-first]
+	p.kernels.CountNear(counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+	for i, count := range counts {
+		p.counts[first+i] += count
+	}
+}
+
+// fillBatch stores the neighbours of the points from first to end-1 in a batch where
+// their rows go on.
+func (p *pass) fillBatch(sc *scratch, first, end int) {
+	cl, counts := p.cl, sc.counts[:end-first]
 	p.kernels.FindNear(sc.ind, sc.d2, counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
 	found := 0
 	for i, count := range counts {

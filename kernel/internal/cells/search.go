@@ -22,25 +22,16 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	}
 	pass := newPass(ctx, cl, r)
 	left := r.Memory - held
-	// Weights are stored as they are found, so a sample must tell beforehand whether
-	// there is any hope for them.
-	need := 0.0
-	if n := float64(cl.N); n*(n-1)*float64(entry) > float64(left) {
-		entries, err := pass.expect()
-		if err != nil {
-			return nil, err
-		}
-		if need = entries * float64(entry); need > 4*float64(left) {
-			return nil, rows.TooManyWeights(need + float64(held))
-		}
-	}
-	pass.memory.Set(left, entry, r.Workers.Count())
-	pass.progress = r.Stage("find neighbours", cl.workPieces())
-	if err := r.Workers.Do(ctx, cl.workPieces(), pass); err != nil {
+	need, err := pass.need(left, entry)
+	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err // a piece may have been left half done
+	if need > 4*float64(left) {
+		return nil, rows.TooManyWeights(need + float64(held))
+	}
+	pass.memory.Set(left, entry, r.Workers.Count())
+	if err := pass.visitAll(r); err != nil {
+		return nil, err
 	}
 	if pass.memory.Short() {
 		return nil, rows.TooManyWeights(max(need, float64(left+entry)) + float64(held))

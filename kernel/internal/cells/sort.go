@@ -193,18 +193,46 @@ func (cl *List) rotate(i, j int) {
 	}
 }
 
-// quarterPoints is the most points a cell is ordered by quarters with.
-const quarterPoints = 512
+const (
+	// quarterPoints is the most points of a cell that is ordered by quarters.
+	quarterPoints = 512
+	// quarterCodes is the number of codes that quarters along all axes make.
+	quarterCodes = 1 << (2 * maxAxes)
+)
 
 // byQuarters orders the points from lo to hi-1 by quarters of their extent along
 // each axis, in the order of a Morton curve, which takes a fraction of the time of
 // a sort and makes clusters nearly as small. It tells whether any points are equal.
 func (cl *List) byQuarters(lo, hi int) (equal bool) {
-	const buckets = 1 << (2 * maxAxes)
-	m := hi - lo
 	var code [quarterPoints]uint8
+	cl.quarters(&code, lo, hi)
+	var start [quarterCodes + 1]int
+	for _, c := range code[:hi-lo] {
+		start[c+1]++
+	}
+	for c := range quarterCodes {
+		start[c+1] += start[c]
+	}
+	next := start
+	var place [quarterPoints]uint16
+	for i, c := range code[:hi-lo] {
+		place[i] = uint16(next[c])
+		next[c]++
+	}
+	cl.moveTo(&place, lo, hi)
+	for c := range quarterCodes {
+		if start[c+1]-start[c] > 1 && cl.gatherEqual(lo+start[c], lo+start[c+1]) {
+			equal = true
+		}
+	}
+	return equal
+}
+
+// quarters sets the codes of the points from lo to hi-1: the number of the quarter of
+// their extent along each axis, with the high bits of all axes first.
+func (cl *List) quarters(code *[quarterPoints]uint8, lo, hi int) {
 	for a := range cl.D {
-		x := cl.Axis[a*cl.N+lo:][:m]
+		x := cl.Axis[a*cl.N+lo:][:hi-lo]
 		low, high := slices.Min(x), slices.Max(x)
 		if low == high {
 			continue
@@ -215,19 +243,11 @@ func (cl *List) byQuarters(lo, hi int) (equal bool) {
 			code[i] |= quarter>>1<<(cl.D+a) | quarter&1<<a
 		}
 	}
-	var start [buckets + 1]int
-	for _, c := range code[:m] {
-		start[c+1]++
-	}
-	for c := range buckets {
-		start[c+1] += start[c]
-	}
-	next := start
-	var place [quarterPoints]uint16
-	for i, c := range code[:m] {
-		place[i] = uint16(next[c])
-		next[c]++
-	}
+}
+
+// moveTo moves point lo+i to lo+place[i], for all points from lo to hi-1.
+func (cl *List) moveTo(place *[quarterPoints]uint16, lo, hi int) {
+	m := hi - lo
 	var oldOrder [quarterPoints]uint32
 	copy(oldOrder[:], cl.Order[lo:hi])
 	for i, at := range place[:m] {
@@ -241,12 +261,6 @@ func (cl *List) byQuarters(lo, hi int) (equal bool) {
 			x[at] = old[i]
 		}
 	}
-	for c := range buckets {
-		if start[c+1]-start[c] > 1 && cl.gatherEqual(lo+start[c], lo+start[c+1]) {
-			equal = true
-		}
-	}
-	return equal
 }
 
 // compare orders sorted points by their coordinates.

@@ -263,13 +263,23 @@ func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which [
 			mask[i*words] &= math.MaxUint64 << i << 1
 		}
 	}
+	left := f.list(scratch, mask, tile, from, words, which, base)
+	f.compared.Add(int64(size) * int64(t.start[to]-t.start[from]))
+	f.left.Add(int64(left))
+}
+
+// list appends the points in a mask, of as many words for each row as there are tiles
+// from the tile from on, to the lists of the points of a tile, those given or all. It
+// checks the lists that are long, and returns how many points there were.
+func (f *filterPass) list(scratch *filterScratch, mask []uint64, tile, from, words int, which []int, base int) (left int) {
+	t, lo := f.t, f.t.start[tile]
 	// Most words are zero, or most are not: a branch would not know which.
 	count := 0
 	for at, word := range mask {
 		scratch.words[count&(panelColumns*runTiles-1)] = uint16(at)
 		count += int((word | -word) >> 63)
 	}
-	left, row, end := 0, 0, words
+	row, end := 0, words
 	for _, at := range scratch.words[:count] {
 		for int(at) >= end {
 			row, end = row+1, end+words
@@ -289,8 +299,7 @@ func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which [
 			f.check(scratch, base, i)
 		}
 	}
-	f.compared.Add(int64(size) * int64(t.start[to]-t.start[from]))
-	f.left.Add(int64(left))
+	return left
 }
 
 // To read a row takes most of the time of a distance, so that one in float64 costs little
@@ -373,23 +382,4 @@ func (f *filterPass) lower() []uint32 {
 		}
 	}
 	return sum
-}
-
-// A checker decides whether two points are within a radius of each other.
-type checker struct {
-	radius2 float64 // as radiusSquared has it
-	band    float64 // squared distances so near to it are summed up once more
-	limit   float32 // above which a distance in float32 is beyond it
-}
-
-func newChecker(radius float64, d int) checker {
-	r2 := rows.RadiusSquared(radius)
-	// simd.SqDists is off by (d/64 + 10) 2^-24, and by d 2^-149 where squares are
-	// too small for float32; and the distance that decides by (d + 2) 2^-53.
-	limit := r2*(1+float64(d/64+12)*0x1p-24) + float64(d)*0x1p-148
-	c := checker{radius2: r2, band: r2 * float64(2*d+16) * 0x1p-53, limit: float32(math.Inf(1))}
-	if limit < math.MaxFloat32 {
-		c.limit = rows.RoundUp(limit)
-	}
-	return c
 }

@@ -288,7 +288,6 @@ func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
 	}
 	all, at := f.s.p.Single, lo+i
 	d := all.Cols
-	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
 	x := f.s.row(at)
 	limit := float32(math.Inf(1))
 	if most := scratch.most[i]; !math.IsInf(most, 1) {
@@ -306,29 +305,36 @@ func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
 		if v > scratch.most[i] {
 			continue
 		}
-		n := scratch.count[i]
-		// Where it belongs: behind those that are nearer.
-		to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
-			if a < b {
-				return -1
-			}
-			return 1
-		})
-		for to < n && d2[to] == v && f.s.given(int(place[to])) < int(given[e]) {
-			to++
-		}
-		if to == f.k {
-			continue
-		}
-		if n < f.k {
-			scratch.count[i]++
-			n++
-		}
-		copy(place[to+1:n], place[to:])
-		copy(d2[to+1:n], d2[to:])
-		place[to], d2[to] = j, v
-		if n == f.k {
-			scratch.most[i] = d2[n-1]
+		scratch.count[i] = f.insert(at, scratch.count[i], j, int(given[e]), v)
+		if scratch.count[i] == f.k {
+			scratch.most[i] = f.d2[at*f.k+f.k-1]
 		}
 	}
+}
+
+// insert puts place j, of the given row, at squared distance v, among the n neighbours of
+// the point at a place, behind those that are nearer and, of those as near, those of
+// lower rows. It returns how many neighbours there are then: k at most, the last of k
+// makes way.
+func (f *nearestPass) insert(at, n int, j uint32, given int, v float64) int {
+	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
+	to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	for to < n && d2[to] == v && f.s.given(int(place[to])) < given {
+		to++
+	}
+	if to == f.k {
+		return n
+	}
+	if n < f.k {
+		n++
+	}
+	copy(place[to+1:n], place[to:])
+	copy(d2[to+1:n], d2[to:])
+	place[to], d2[to] = j, v
+	return n
 }

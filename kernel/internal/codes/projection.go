@@ -81,25 +81,41 @@ func coordinates(centre []float32) *projection {
 func along(centre []float32, basis *mat.Dense, depth int, size float64) *projection {
 	_, d := basis.Dims()
 	p := &projection{depth: depth, kept: depth - 1, centre: centre, stride: (d + 15) / 16 * 16}
-	// The coordinates along principal directions are of very different size; mixed
-	// by a cosine transform, which is orthonormal, they share it, and codes are finer.
-	mix := mat.NewDense(p.kept, p.kept, nil)
-	for i := range p.kept {
-		size := math.Sqrt(2 / float64(p.kept))
+	// The coordinates along principal directions are of very different size. Mixed by a
+	// cosine transform, which is orthonormal, they share it, and codes are finer.
+	var mixed mat.Dense
+	mixed.Mul(cosines(p.kept), basis.Slice(0, p.kept, 0, d))
+	integers, longest := p.setDirections(&mixed)
+	p.most = math.Floor(mostExact / longest * (1 - 0x1p-50))
+	p.setStep(size / (p.most - math.Sqrt(float64(d))))
+	p.scale = p.step / normBound(integers)
+	return p
+}
+
+// cosines returns the orthonormal matrix of a cosine transform of n numbers.
+func cosines(n int) *mat.Dense {
+	mix := mat.NewDense(n, n, nil)
+	for i := range n {
+		size := math.Sqrt(2 / float64(n))
 		if i == 0 {
-			size = math.Sqrt(1 / float64(p.kept))
+			size = math.Sqrt(1 / float64(n))
 		}
-		for j := range p.kept {
-			mix.Set(j, i, size*math.Cos(math.Pi*(float64(j)+0.5)*float64(i)/float64(p.kept)))
+		for j := range n {
+			mix.Set(j, i, size*math.Cos(math.Pi*(float64(j)+0.5)*float64(i)/float64(n)))
 		}
 	}
-	var mixed mat.Dense
-	mixed.Mul(mix, basis.Slice(0, p.kept, 0, d))
+	return mix
+}
+
+// setDirections rounds rows to integers up to mostDirection, and makes them the directions
+// of p. It returns the integers and the norm of the longest row, 1 at least.
+func (p *projection) setDirections(mixed *mat.Dense) (integers *mat.Dense, longest float64) {
+	_, d := mixed.Dims()
 	p.directions = make([]float32, p.kept*p.stride)
-	largest := mat.Max(&mixed)
-	largest = max(largest, -mat.Min(&mixed))
-	integers := mat.NewDense(p.kept, d, nil)
-	longest := 1.0
+	largest := mat.Max(mixed)
+	largest = max(largest, -mat.Min(mixed))
+	integers = mat.NewDense(p.kept, d, nil)
+	longest = 1.0
 	for t := range p.kept {
 		sum := 0.0
 		for c, v := range mixed.RawRowView(t) {
@@ -110,17 +126,20 @@ func along(centre []float32, basis *mat.Dense, depth int, size float64) *project
 		}
 		longest = max(longest, math.Sqrt(sum))
 	}
-	p.most = math.Floor(mostExact / longest * (1 - 0x1p-50))
-	p.step = size / (p.most - math.Sqrt(float64(d)))
-	// The step is the inverse of a float32, or there is no short way.
+	return integers, longest
+}
+
+// setStep sets the step of the integers of u. It is made the inverse of a float32, as
+// round needs it; where float32 has no such number, round makes NaN and shorten does all
+// points.
+func (p *projection) setStep(step float64) {
+	p.step = step
 	p.inverse = float32(1 / p.step)
 	if step := 1 / float64(p.inverse); step > 0 && !math.IsInf(step, 0) {
 		p.step = step
 	} else {
 		p.inverse = float32(math.NaN())
 	}
-	p.scale = p.step / normBound(integers)
-	return p
 }
 
 // normBound returns a number that the norm of a matrix of integers with nearly

@@ -60,20 +60,30 @@ func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int
 		tb.total = tb.weight * float64(n)
 		return tb, nil
 	}
+	if err := tb.bundle(ctx, t, multiplicity, req.Workers); err != nil {
+		return nil, err
+	}
+	tb.total = tb.setLevels(req) * float64(n)
+	return tb, nil
+}
+
+// bundle makes bundles of tiles next to each other, as many in each as make at most
+// tailBundles.
+func (tb *tailBounds) bundle(ctx context.Context, t *tiles, multiplicity func(i int) float64, workers *par.Workers) error {
 	each := (t.count() + tailBundles - 1) / tailBundles
 	count := (t.count() + each - 1) / each
 	padded := (count + panelColumns - 1) / panelColumns * panelColumns
 	tb.bundles = newCodes(count, t.c.depth, t.c.unit)
 	tb.size = make([]float64, padded/64)
 	sizes := make([]float64, count)
-	if err := req.Workers.Do(ctx, count, par.Func(func(_, b int) {
+	if err := workers.Do(ctx, count, par.Func(func(_, b int) {
 		lo, hi := t.start[b*each], t.start[min((b+1)*each, t.count())]
 		tb.bundles.enclose(b, t.c, lo, hi)
 		for i := lo; i < hi; i++ {
 			sizes[b] += multiplicity(i)
 		}
 	})); err != nil {
-		return nil, err
+		return err
 	}
 	tb.bundles.widest = slices.Max(tb.bundles.slack)
 	for b, size := range sizes {
@@ -81,19 +91,24 @@ func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int
 	}
 	tb.panel = make([]uint8, padded*t.c.depth)
 	tb.bundles.panel(tb.panel, 0, count)
-	usual := quantile(t.c.slack, 0.9)
+	return nil
+}
+
+// setLevels sets the levels of the radii r_1 to r_K and returns w(r_K).
+func (tb *tailBounds) setLevels(req *rows.Request) float64 {
+	radius, unit := req.Radius, tb.c.unit
+	usual := quantile(tb.c.slack, 0.9)
 	before := tb.weight
 	for k := 1; k <= tailLevels; k++ {
 		r2 := radius*radius + tailStep*float64(k)/req.Gamma
 		w := req.Weight(r2)
 		// A radius rounded up is for points that are farther than it.
-		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / t.c.unit, drop: before - w, bias: make([]int32, padded)}
+		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / unit, drop: before - w, bias: make([]int32, len(tb.size)*64)}
 		level.reach = reach{usual: bounded(level.radius + usual), most: tb.bundles.widest}
 		level.reach.biases(level.bias, tb.bundles.norm2, tb.bundles.slack)
 		tb.levels, before = append(tb.levels, level), w
 	}
-	tb.total = before * float64(n)
-	return tb, nil
+	return before
 }
 
 func tailBytes(n, depth int) int64 {

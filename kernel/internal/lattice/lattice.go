@@ -152,51 +152,71 @@ func (l *Lattice) SortPoints(ctx context.Context, p *rows.Points, skip int, all 
 }
 
 func sortLattice[K uint32 | uint64](ctx context.Context, l *Lattice, p *rows.Points, skip int, all bool, workers *par.Workers) (*Sorted, error) {
+	keys, order, err := pointKeys[K](ctx, l, p, skip, workers)
+	if err != nil {
+		return nil, err
+	}
+	if keys, err = radix.Sort(ctx, keys, order, l.keyBits(), workers); err != nil {
+		return nil, err
+	}
+	c := &Sorted{Order: order}
+	if all {
+		c.Start = startAll(keys, int(l.Cells))
+	} else {
+		c.keys, c.Start = startOccupied(keys)
+	}
+	return c, nil
+}
+
+// pointKeys returns the key of the cell of every skip-th point, and the rows of these
+// points.
+func pointKeys[K uint32 | uint64](ctx context.Context, l *Lattice, p *rows.Points, skip int, workers *par.Workers) (keys []K, order []uint32, err error) {
 	n := par.Blocks(p.N, skip)
-	c := &Sorted{Order: make([]uint32, n)}
-	keys := make([]K, n)
+	keys, order = make([]K, n), make([]uint32, n)
 	const pointsPerPiece = 1 << 12
 	scratch := make([][pointsPerPiece]float64, workers.Count())
-	if err := workers.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
+	err = workers.Do(ctx, par.Blocks(n, pointsPerPiece), par.Func(func(worker, piece int) {
 		lo, hi := par.Block(piece, n, pointsPerPiece)
 		for i := lo; i < hi; i++ {
-			c.Order[i] = uint32(i * skip)
+			order[i] = uint32(i * skip)
 		}
 		column, keys := scratch[worker][:hi-lo], keys[lo:hi]
 		for a := range l.D { // in the order of the axes, the last one fastest
-			p.Column(column, c.Order[lo:hi], a)
+			p.Column(column, order[lo:hi], a)
 			for i, v := range column {
 				cell, _ := l.Locate(a, v)
 				keys[i] = keys[i]*K(l.size[a]) + K(cell)
 			}
 		}
-	})); err != nil {
-		return nil, err
-	}
-	keys, err := radix.Sort(ctx, keys, c.Order, l.keyBits(), workers)
-	if err != nil {
-		return nil, err
-	}
-	if all {
-		c.Start = make([]uint32, int(l.Cells)+1)
-		next := 0
-		for i, key := range keys {
-			for ; next <= int(key); next++ {
-				c.Start[next] = uint32(i)
-			}
+	}))
+	return keys, order, err
+}
+
+// startAll returns the first point of each of all cells, and the end, of points with
+// sorted keys.
+func startAll[K uint32 | uint64](keys []K, cells int) []uint32 {
+	start := make([]uint32, cells+1)
+	next := 0
+	for i, key := range keys {
+		for ; next <= int(key); next++ {
+			start[next] = uint32(i)
 		}
-		for ; next < len(c.Start); next++ {
-			c.Start[next] = uint32(n)
-		}
-		return c, nil
 	}
+	for ; next < len(start); next++ {
+		start[next] = uint32(len(keys))
+	}
+	return start
+}
+
+// startOccupied returns the keys of the cells that hold a point, and the first point of
+// each, and the end, of points with sorted keys.
+func startOccupied[K uint32 | uint64](keys []K) (occupied []uint64, start []uint32) {
 	for i, key := range keys {
 		if i == 0 || key != keys[i-1] {
-			c.keys, c.Start = append(c.keys, uint64(key)), append(c.Start, uint32(i))
+			occupied, start = append(occupied, uint64(key)), append(start, uint32(i))
 		}
 	}
-	c.Start = append(c.Start, uint32(n))
-	return c, nil
+	return occupied, append(start, uint32(len(keys)))
 }
 
 // Counts returns the number of points in each kept cell.
