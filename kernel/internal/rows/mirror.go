@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// mirrorEntries are few enough to be written in any order.
+	// A piece of work has about mirrorEntries entries, few enough to be written in any
+	// order. One worker alone cuts its work into at most mirrorPieces pieces.
 	mirrorEntries = 1 << 17
 	mirrorPieces  = 16
 )
 
-// Mirror makes a symmetric matrix of its upper half, whose rows come in runs. lower
-// holds the number of entries of each column of the half, and held is the memory taken
-// already.
+// Mirror makes a symmetric matrix of its upper half, whose rows come in runs. lower is
+// the number of entries of each column of the half, and held is the number of bytes that
+// are taken already.
 //
 // Row j of the result is column j of the half, from the first row on, and then row j of
 // the half. So a worker that makes some rows of the result reads all rows of the half up
