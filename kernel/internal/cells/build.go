@@ -36,11 +36,12 @@ func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.W
 	return cl, err
 }
 
-// makeClusters cuts the points into clusters: runs of cells of a row that are as
-// close as the radius, or parts of a cell that holds many points.
+// makeClusters cuts the points into clusters. A cluster is a run of cells of a row that
+// are as close as the radius, or a part of a cell that holds many points.
 func (cl *List) makeClusters() {
 	for row := range cl.rows() {
-		points, begin := uint32(ClusterPoints), uint32(0) // of the cluster at hand, and the number of its first cell
+		// The points of the cluster at hand, and the number of its first cell.
+		points, begin := uint32(ClusterPoints), uint32(0)
 		first, last := cl.cellsOf(row)
 		for cell := first; cell < last; cell++ {
 			from, to := cl.start[cell], cl.start[cell+1]
@@ -61,8 +62,8 @@ func (cl *List) makeClusters() {
 	cl.First = append(cl.First, uint32(cl.N))
 }
 
-// prunes tells whether boxes would: where the grid has all axes and clusters are whole
-// cells, it has done what they could.
+// prunes tells whether boxes would prune. Where the grid has all axes and clusters are
+// whole cells, the grid has pruned all that boxes could.
 func (cl *List) prunes() bool {
 	if cl.D > len(cl.axes) {
 		return true
@@ -75,6 +76,7 @@ func (cl *List) prunes() bool {
 	return false
 }
 
+// newBoxes returns the boxes of the clusters of cl.
 func newBoxes(ctx context.Context, cl *List, workers *par.Workers) (*boxes, error) {
 	clusters, d := len(cl.First)-1, cl.D
 	b := &boxes{d: d, lo: make([]float32, clusters*d), hi: make([]float32, clusters*d), of: make([]uint32, len(cl.start))}
@@ -99,7 +101,7 @@ func newBoxes(ctx context.Context, cl *List, workers *par.Workers) (*boxes, erro
 	}))
 }
 
-// around sets the box of a cluster.
+// around sets the box of cluster c.
 func (b *boxes) around(cl *List, c int) {
 	lo, hi := b.lo[c*b.d:][:b.d], b.hi[c*b.d:][:b.d]
 	for a := range lo {

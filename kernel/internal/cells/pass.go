@@ -13,19 +13,18 @@ import (
 const (
 	// clustersPerPiece is how many clusters a worker takes at a time.
 	clustersPerPiece = 512
-	// Candidates are tested in batches of so many points and spans at most,
-	// which bounds the scratch memory whatever the points are. Neighbours come
-	// out the same however the candidates are cut.
+	// A batch has at most batchPoints candidates in at most batchSpans spans, which bounds
+	// the scratch memory whatever the points are. Neighbours come out the same however the
+	// candidates are cut into batches.
 	batchPoints = 4096
 	batchSpans  = 256
 )
 
-// A pass visits every distinct point and stores its neighbours with their
-// weights.
+// A pass visits every distinct point and stores its neighbours with their weights.
 //
-// All points of a cluster are tested against the same candidates: the points of
-// the cells around it, but for clusters with boxes beyond the radius. Candidates
-// come in ascending order, so columns do.
+// All points of a cluster are tested against the same candidates: the points of the cells
+// around the cluster, without the clusters whose boxes are beyond the radius. Candidates
+// come in ascending order, and so do the columns of a row of weights.
 type pass struct {
 	ctx       context.Context
 	cl        *List
@@ -43,21 +42,22 @@ type pass struct {
 type scratch struct {
 	rows.Writer
 	sweep      *Sweep
-	spans      []uint32 // points of a batch: the ends of spans, in pairs
-	points     int      // how many these are
+	spans      []uint32 // spans of the points of a batch: begin and end of each
+	points     int      // points in the spans
 	candidates *simd.Candidates
-	ind        []uint32 // neighbours among them, of all points of a cluster
-	d2         []float64
+	ind        []uint32  // neighbours found in a batch, of all points of a cluster
+	d2         []float64 // their squared distances
 	counts     [ClusterPoints]uint32
 	stage      stage
-	outInd     []uint32 // of a cluster whose candidates come in batches
-	outVal     []float32
-	next       [ClusterPoints]int // where in them the next neighbour of each point goes
+	outInd     []uint32           // columns of a cluster whose candidates come in batches
+	outVal     []float32          // weights of the same
+	next       [ClusterPoints]int // where in outInd the next neighbour of each point goes
 }
 
-// stage is what is done with the candidates of a cluster. Mostly they are one batch,
-// and the neighbours among them are stored at once. If not, those of all batches are
-// counted first, so that each row has its place.
+// A stage says what is done with the candidates of a cluster. Mostly the candidates are
+// one batch, and the neighbours among them are stored at once. Otherwise the neighbours
+// in all batches are counted first, so that each row of weights has its place, and the
+// batches are then tested again to fill the rows.
 type stage int
 
 const (
@@ -73,9 +73,9 @@ func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 	}
 }
 
-// expect returns how many neighbours will be found at least, as a sample of clusters
-// has it. The largest eighth of it is left out: a crowd that the sample meets by
-// chance says nothing of the other clusters.
+// expect returns how many neighbours will be found at least, by a sample of clusters. The
+// eighth of the sampled clusters with the most neighbours is left out: a crowd that the
+// sample meets by chance says nothing of the other clusters.
 func (p *pass) expect() (float64, error) {
 	const sample = 64
 	cl, sc := p.cl, p.scratch(0)
@@ -116,12 +116,12 @@ func (p *pass) need(left, entry int64) (float64, error) {
 	return entries * float64(entry), err
 }
 
-// batchOf returns the most of n points that are tested at a time.
+// batchOf returns how many of n points a batch has at most.
 func batchOf(n int) int { return min(n, batchPoints) }
 
-// scratchBytes is what a worker takes with n points in d dimensions, but for the
-// windows of the sweep, which are as many as there are rows of cells around one, and
-// for what it stores.
+// scratchBytes is the bytes that the scratch memory of a worker takes with n points in d
+// dimensions. Two things are not in it: the windows of the sweep, of which there are as
+// many as rows of cells around a row, and the rows of weights that the worker stores.
 func scratchBytes(n, d int) int64 {
 	batch := int64(batchOf(n))
 	out := ClusterPoints*batch + 2*simd.CoordinatePad
@@ -170,7 +170,7 @@ func (p *pass) Run(worker, piece int) {
 		}
 		if sc.Full() || c == to-1 {
 			found := sc.Cut()
-			// While they are in the cache.
+			// The weights are summed while they are in the cache.
 			end := cl.First[c+1]
 			p.kernels.SumSparse(p.sums[begin:end], found.Ptr, found.Val)
 			p.found[piece], begin = append(p.found[piece], found), end
@@ -182,7 +182,7 @@ func (p *pass) Run(worker, piece int) {
 	p.progress.Add()
 }
 
-// slabs returns the memory of a matrix of the rows found, if it keeps all of it.
+// slabs returns the memory of the rows found; nil when the matrix is in other memory.
 func (p *pass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 	if weights.Layout() != sparse.Plain {
 		return nil
@@ -195,8 +195,9 @@ func (p *pass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 	return all
 }
 
-// search does one cluster, if there is memory for what it finds and, where candidates
-// are so many that a piece takes its time, if it is still wanted.
+// search finds the neighbours of the points of cluster c. It returns false where there is
+// no memory for them, and where candidates come in batches, so that a piece takes its
+// time, and the context has ended.
 func (p *pass) search(sc *scratch, c int) bool {
 	first, end := p.cl.First[c], p.cl.First[c+1]
 	counts := p.counts[first:end]
@@ -220,21 +221,21 @@ func (p *pass) search(sc *scratch, c int) bool {
 	return !p.memory.Short()
 }
 
-// visit collects the candidates of a cluster and tests them.
+// visit collects the candidates of cluster c and tests them.
 func (p *pass) visit(sc *scratch, c int) {
 	sc.sweep.Candidates(c, func(from, to uint32) { p.add(sc, c, from, to) })
 	p.test(sc, c)
 }
 
-// add makes the points from to to-1 candidates of cluster c, and tests those it
-// has where they are enough.
+// add makes the points from to to-1 candidates of cluster c. It tests the candidates of
+// a batch as soon as the batch is full.
 func (p *pass) add(sc *scratch, c int, from, to uint32) {
 	batch := batchOf(p.cl.N)
 	for from < to {
 		last := len(sc.spans) - 1
 		join := last > 0 && sc.spans[last] == from
 		if sc.points == batch || !join && len(sc.spans) == cap(sc.spans) {
-			if sc.stage == oneBatch { // not the only one
+			if sc.stage == oneBatch { // this batch is not the only one
 				sc.stage = counting
 				clear(p.counts[p.cl.First[c]:p.cl.First[c+1]])
 			}

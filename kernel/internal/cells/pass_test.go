@@ -11,12 +11,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// request asks for the pairs within a radius, with weights of a bandwidth of a sixth of it.
+// request asks for the pairs within a radius, with weights of a bandwidth of a sixth of
+// the radius.
 func request(p *rows.Points, radius float64) *rows.Request {
 	return &rows.Request{Points: p, Radius: radius, Gamma: 18 / (radius * radius), Memory: 1 << 30, Kernels: simd.At(simd.Best())}
 }
 
-// Where a cluster has many candidates the context is looked at in the middle of a piece.
+// Where clusters have many candidates, a search looks at the context in the middle of a
+// piece.
 func TestSearchEndsWithinAPiece(t *testing.T) {
 	p := pointtest.Open(pointtest.Make("uniform", 2*batchPoints, 8, 1))
 	const radius = 0.6
@@ -42,7 +44,7 @@ func TestSearchEndsWithinAPiece(t *testing.T) {
 	}
 }
 
-// More candidates and more spans than a batch holds.
+// A cluster may have more candidates and more spans than a batch holds.
 func TestCandidatesInBatches(t *testing.T) {
 	const n = 3 * batchPoints
 	p := pointtest.Open(pointtest.Make("uniform", n, 1, 3))
@@ -79,7 +81,7 @@ func TestCandidatesInBatches(t *testing.T) {
 	}
 }
 
-// Rows of cells with more points than a batch.
+// A row of cells may have more points than a batch.
 func TestNeighboursOfManyCandidates(t *testing.T) {
 	const radius = 0.6
 	p := pointtest.Make("uniform", 3*batchPoints/2, 1, 8)
