@@ -34,8 +34,8 @@ type pass struct {
 	progress  *rows.Progress
 	memory    rows.Memory
 	found     [][]sparse.Rows // rows found in each piece of work
-	counts    []uint32        // of the neighbours of each point
-	sums      []float64       // of their weights
+	counts    []uint32        // number of neighbours of each point
+	sums      []float64       // sum of the weights of each point
 }
 
 // scratch is the scratch memory of a worker.

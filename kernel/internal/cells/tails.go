@@ -41,7 +41,7 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 			_, end := cl.cellsOf(row)
 			end = min(end, to)
 			clear(sums[:end-from])
-			if !cl.allIsolated(from, end, counts) { // nobody reads the tails of points without neighbours: any will do
+			if !cl.allIsolated(from, end, counts) { // points without neighbours have no finite bound: any tail will do
 				sweep.enter(row, cl.number(from, row))
 				sweep.weigh(sums[:end-from], from, before, counts)
 			}
@@ -64,9 +64,9 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 }
 
 // Doubles returns, for each distinct point, how many more given points than distinct
-// points there are within the radius, its own place included; nil when all points are
-// distinct. Mostly few points have a multiplicity, and these points add it to their
-// neighbours.
+// points there are among its neighbours, which near returns, and at its own place; nil
+// when all points are distinct. Mostly few places hold more than one point, and these
+// add their number to their neighbours.
 func (cl *List) Doubles(ctx context.Context, near func(i int) []uint32) ([]uint64, error) {
 	if cl.Group == nil {
 		return nil, nil
@@ -88,10 +88,9 @@ func (cl *List) Doubles(ctx context.Context, near func(i int) []uint32) ([]uint6
 	return out, nil
 }
 
-// weigh sets sums[c] for cell first+c, a cell of the row entered last: it adds the number
-// of points in each window around the cell, times the weight of the window. before holds
-// the number of points before each cell. Cells all of whose points are isolated may be
-// left out.
+// weigh adds to sums[c], for cell first+c of the row entered last, the number of points in
+// each window around the cell times the weight of the window. before holds the number of
+// points before each cell. Cells all of whose points are isolated may be left out.
 func (s *Sweep) weigh(sums []float64, first int, before, counts []uint32) {
 	cl := s.cl
 	if cl.allCells() {
