@@ -12,19 +12,21 @@ import (
 
 const (
 	// A group is split into parts of about half of leafPoints points, and into at most
-	// mostParts at a time.
+	// mostParts parts at a time.
 	mostParts = 16
-	// Centres of parts are sought among so many points each.
+	// The centres of the parts of a group are sought among pointsPerPart of its points for
+	// each part, in partSteps steps.
 	pointsPerPart = 24
 	partSteps     = 4
 )
 
-// arrange orders points so that those next to each other are near. It returns the
-// order and the ends of groups of points that are, or nothing where there is but one
-// such group. Groups of points nearer to a leader than to others come first (leaders);
-// those with many points are split by k-means of their codes, again and again.
+// arrange orders points so that points next to each other are near to each other. It
+// returns the order and the ends of groups of near points; nil when there is but one
+// group. First each leader makes a group of the points that are nearer to it than to other
+// leaders. Then groups with many points are split by k-means of their codes, again and
+// again.
 //
-// All is done with integers, or with floats that stand for integers: the order is the
+// arrange computes with integers, or with floats that stand for integers: the order is the
 // same at every level of the kernels.
 func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (order []uint32, ends []int, err error) {
 	n := len(c.norm2)
@@ -65,30 +67,35 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	return a.order, ends, nil
 }
 
+// An arrangement is an order of points in the making.
 type arrangement struct {
-	c            *codes
-	k            *simd.Kernels
-	entries      int // of a code that are looked at
-	order, spare []uint32
-	part         []uint8 // of the point at each place
-	groups       []group
-	open         []int // groups to be split
-	scratches    []*arrangeScratch
+	c         *codes
+	k         *simd.Kernels
+	entries   int      // how many entries of a code are looked at
+	order     []uint32 // point at each place
+	spare     []uint32 // memory for another order
+	part      []uint8  // part of the point at each place
+	groups    []group
+	open      []int             // groups to be split
+	scratches []*arrangeScratch // nil for workers that have done nothing yet
 }
 
 // arrangeScratch is the scratch memory of a worker.
 type arrangeScratch struct {
-	rows, centres []float32
-	products      []float32
-	half          [mostParts]float32
-	norm          [mostParts * pointsPerPart]float32
-	distance      [mostParts * pointsPerPart]float32
-	sums          []int64
-	sizes         [mostParts]int64
+	rows     []float32                          // codes of some points of a group
+	centres  []float32                          // of the parts of the group
+	products []float32                          // of rows with centres
+	half     [mostParts]float32                 // half the squared norm of each centre
+	norm     [mostParts * pointsPerPart]float32 // squared norm of each row
+	distance [mostParts * pointsPerPart]float32 // squared distance of each row from the nearest centre
+	sums     []int64                            // of the rows of each part
+	sizes    [mostParts]int64                   // number of rows of each part
 }
 
-const arrangeRows = 256 // compared with centres at a time
+// arrangeRows is how many rows are compared with centres at a time.
+const arrangeRows = 256
 
+// scratch returns the scratch memory of a worker.
 func (a *arrangement) scratch(worker int) *arrangeScratch {
 	if a.scratches[worker] == nil {
 		a.scratches[worker] = &arrangeScratch{
@@ -99,12 +106,13 @@ func (a *arrangement) scratch(worker int) *arrangeScratch {
 	return a.scratches[worker]
 }
 
+// arrangeScratchBytes is the bytes of an arrangeScratch.
 func arrangeScratchBytes(depth int) int64 {
 	const rows = mostParts * pointsPerPart
 	return int64(min(depth, exactEntries))*(4*rows+4*mostParts+8*mostParts) + 4*rows*mostParts + 8*rows + 1024
 }
 
-// split splits the open groups.
+// split splits the open groups and returns all groups then.
 func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group, error) {
 	centres := make([][]float32, len(a.open))
 	if err := workers.Do(ctx, len(a.open), par.Func(func(worker, at int) {
@@ -112,7 +120,7 @@ func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group,
 	})); err != nil {
 		return nil, err
 	}
-	// Pieces of rows of all groups.
+	// A piece is some rows of the open group at.
 	type piece struct{ at, lo, hi int }
 	var pieces []piece
 	for at, g := range a.open {
@@ -148,7 +156,8 @@ func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group,
 	return out, nil
 }
 
-// load copies codes of points from place lo on, every step-th, to the scratch.
+// load copies the codes of count points, every step-th from place lo on, to the rows of
+// scratch.
 func (a *arrangement) load(scratch *arrangeScratch, lo, count, step int) {
 	for i := range count {
 		to := scratch.rows[i*a.entries:][:a.entries]
@@ -158,7 +167,8 @@ func (a *arrangement) load(scratch *arrangeScratch, lo, count, step int) {
 	}
 }
 
-// seek returns centres for a group, by some steps of Lloyd from points of the group.
+// seek returns the centres of the parts of a group. They begin as points of the group and
+// move by partSteps steps of Lloyd.
 func (a *arrangement) seek(scratch *arrangeScratch, g group) []float32 {
 	size := g.hi - g.lo
 	parts := min(mostParts, (2*size+leafPoints-1)/leafPoints)
@@ -178,7 +188,7 @@ func (a *arrangement) seek(scratch *arrangeScratch, g group) []float32 {
 			scratch.sizes[p]++
 		}
 		for p := range parts {
-			if size := scratch.sizes[p]; size > 0 { // else it stays
+			if size := scratch.sizes[p]; size > 0 { // the centre of an empty part stays
 				for t, v := range scratch.sums[p*a.entries:][:a.entries] {
 					scratch.centres[p*a.entries+t] = float32(math.RoundToEven(float64(v) / float64(size)))
 				}
@@ -188,10 +198,10 @@ func (a *arrangement) seek(scratch *arrangeScratch, g group) []float32 {
 	return append([]float32(nil), scratch.centres[:parts*a.entries]...)
 }
 
-// scatter chooses centres from the rows in the scratch, one after the other: each is the
-// row that is farthest from those before it, of a few that are drawn. That finds
-// clusters as k-means++ does, and rows that lie apart from all others less often than
-// the farthest of all would.
+// scatter chooses centres from the rows of scratch, one after the other. Each centre is,
+// of a few rows that are drawn, the row farthest from the centres before. That finds
+// groups as k-means++ does. It finds rows that lie apart from all others less often than
+// the farthest of all rows would.
 func (a *arrangement) scatter(scratch *arrangeScratch, count, parts int) {
 	const drawn = 8
 	words := random.NewSplitMix64(uint64(count))
@@ -222,8 +232,8 @@ func (a *arrangement) scatter(scratch *arrangeScratch, count, parts int) {
 	}
 }
 
-// nearest finds the nearest centre for the rows in the scratch, of the lowest number
-// among equals: that with the least |c|^2/2 - q.c.
+// nearest finds the nearest centre c of each row q of scratch, of the lowest number among
+// equals: the centre with the least |c|^2/2 - q.c.
 func (a *arrangement) nearest(scratch *arrangeScratch, part []uint8, parts int) {
 	for p := range parts {
 		sum := float32(0)
@@ -236,7 +246,7 @@ func (a *arrangement) nearest(scratch *arrangeScratch, part []uint8, parts int) 
 	for i := range part {
 		best, least := 0, float32(math.Inf(1))
 		for p, v := range scratch.products[i*mostParts:][:parts] {
-			// Integers and halves below 2^24: exact, but for halves beyond 2^23, which
+			// Integers and halves below 2^24 are exact, but for halves beyond 2^23, which
 			// are rounded the same way everywhere.
 			if s := scratch.half[p] - v; s < least {
 				best, least = p, s
@@ -256,8 +266,8 @@ func (a *arrangement) sort(g group) (made []group) {
 		size := next[p+1]
 		next[p+1] += next[p]
 		if size > 0 {
-			// A part that is the whole, of points that are the same to their codes, say,
-			// would be split for ever.
+			// A part that is the whole group would be split for ever. Points whose codes are
+			// equal, for example, make such a part.
 			lo := g.lo + next[p]
 			made = append(made, group{lo, lo + size, size <= leafPoints || size == g.hi-g.lo})
 		}

@@ -13,41 +13,44 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// A filterPass finds all pairs of points within a radius, by filters that are each
-// cheaper than the next and lose no pair:
+// A filterPass finds all pairs of points within a radius. Its filters lose no pair, and
+// each is cheaper than the next:
 //
 //	balls   points against balls around tiles: no tile beyond the radius is looked at
 //	codes   integer products of the codes of points (reach)
-//	float32 squared distances, given up as soon as they exceed the radius, where
-//	        codes leave many that do
-//	float64 all that are left, those within rounding of the radius by the definition
-//	        of a distance
+//	float32 squared distances, given up as soon as they exceed the radius; only where many
+//	        of the pairs that codes leave exceed it
+//	float64 squared distances of all pairs that are left; within rounding of the radius
+//	        rows.Dist2 decides, which defines a distance
 //
-// It visits each pair once, from the point that comes first, and stores half of the
-// graph. Tiles of points meet the others in order, so columns ascend. A few tiles go
-// together, and meet some others at a time: so few that these stay in the cache.
+// The pass visits each pair once, from the point that comes first, and stores the upper
+// half of the graph. A tile meets the other tiles in order, so columns ascend. A few tiles
+// go together in a piece and meet a chunk of the others at a time: a chunk is so small
+// that it stays in the cache.
 type filterPass struct {
 	ctx            context.Context
 	t              *tiles
-	together       int // tiles
-	chunk          int // of tiles they meet before points are looked at
-	least          int // points in a list that is checked then
+	together       int // tiles of a piece
+	chunk          int // tiles that the tiles of a piece meet before lists are checked
+	least          int // points of a list that is checked after a chunk; shorter lists wait
 	k              *simd.Kernels
 	s              *set
 	checker        checker
 	gamma          float64
-	threshold      []int32 // of points, and
-	bias           []int32 // of columns, among each other
-	ballThreshold  []int32 // of balls, and
-	ballBias       []int32 // of columns with balls
+	threshold      []int32 // of points, to compare them with points
+	bias           []int32 // of columns, to compare them with points
+	ballThreshold  []int32 // of balls; nil when tiles have no balls
+	ballBias       []int32 // of columns, to compare them with balls; nil when tiles have no balls
 	tails          *tailBounds
-	scratches      []*filterScratch
+	scratches      []*filterScratch // nil for workers that have done nothing yet
 	memory         rows.Memory
 	half           []sparse.Rows // the rows of each tile, of the upper half of the matrix
 	progress       *rows.Progress
-	compared, left atomic.Int64 // pairs after balls, and after codes
+	compared, left atomic.Int64 // pairs that balls leave, and that codes leave
 }
 
+// newFilterPass returns a pass over the points of s, each of which stands for some given
+// points.
 func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64, req *rows.Request) (*filterPass, error) {
 	t, c := s.tiles, s.codes
 	f := &filterPass{
@@ -55,8 +58,8 @@ func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64
 		threshold: make([]int32, s.n), scratches: make([]*filterScratch, req.Workers.Count()),
 		half: make([]sparse.Rows, t.count()),
 	}
-	// As many pieces as keep all workers busy to the end. What is found is stored by
-	// tile, so the graph does not depend on the cut.
+	// There are as many pieces as keep all workers busy to the end. What is found is stored
+	// by tile, so the graph does not depend on the cut.
 	f.together = min(max(t.count()/(16*req.Workers.Count()), 1), mostTogether)
 	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.D)), leastChunk), mostChunk)
 	f.least = leastList
@@ -76,19 +79,19 @@ func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64
 	return f, err
 }
 
-// pieceCount is the number of pieces of the pass.
+// pieceCount returns the number of pieces of the pass.
 func (f *filterPass) pieceCount() int { return par.Blocks(f.t.count(), f.together) }
 
-// filterScratch is the scratch memory of a worker. Points are those of the tiles that go
-// together.
+// filterScratch is the scratch memory of a worker. Its points are the points of a piece,
+// that is of the tiles that go together.
 type filterScratch struct {
 	rows.Writer
-	near      []uint64 // points of each tile that are near to each ball
+	near      []uint64 // of each tile, which points are near to each ball; nil when tiles have no balls
 	mask      []uint64
-	words     [panelColumns * runTiles]uint16 // of the mask that are not zero
+	words     [panelColumns * runTiles]uint16 // which words of the mask are not zero
 	code      []int8                          // of some points of a tile
 	threshold []int32
-	which     []int // points of the tile
+	which     []int // numbers of some points in the tile
 	list      [mostTogether * panelColumns][]uint32
 	given     []uint32
 	d32       []float32
@@ -96,38 +99,40 @@ type filterScratch struct {
 	ind       [mostTogether * panelColumns][]uint32 // found
 	d2        [mostTogether * panelColumns][]float64
 	found     int
-	kept      int // that lists of pieces before have memory for
-	granted   int // how many there is memory for
+	kept      int // pairs that the lists have memory for from pieces before
+	granted   int // pairs that the worker may hold in its lists
 	counts    []uint32
-	lower     []uint32 // how many pairs each point is the second of
+	lower     []uint32 // of each point, how many pairs it is the second of
 	tail      tailScratch
 }
 
 const (
-	// mostTogether tiles meet others at a time: at most mostChunk, and no more than have
-	// codes and points that stay in a cache of chunkBytes, before points are looked at.
+	// At most mostTogether tiles are a piece. A chunk is leastChunk to mostChunk tiles, and
+	// no more than have codes and points that stay in a cache of chunkBytes.
 	mostTogether = 8
 	leastChunk   = 16
 	mostChunk    = 64
 	chunkBytes   = 1 << 20
-	// runTiles are compared at a time.
+	// A tile is compared with runTiles tiles at a time.
 	runTiles = 16
-	// A list of this many points is checked, and one of leastList once the tiles have
-	// met: a few distances are measured at a time. Long rows are fetched while others are
-	// read, which asks for more of them.
+	// A list of listPoints points is checked at once, and a list of leastList points after
+	// a chunk: a few distances are measured at a time. Long rows are fetched while other
+	// rows are read, which takes lists of leastLongList points.
 	listPoints    = 256
 	leastList     = 4
 	leastLongList = 16
-	// What a worker may find in a piece without asking for memory.
+	// A worker may find freeFound pairs in a piece without asking for memory.
 	freeFound = 1 << 15
 )
 
+// filterScratchBytes is the bytes of a filterScratch.
 func filterScratchBytes(n, depth int) int64 {
 	const points = mostTogether * panelColumns
 	return int64(n)/leastTile*8*mostTogether + 4*int64(n) + panelColumns*((8+2)*runTiles+int64(depth)+4+8) +
 		points*(3*24+2*4*listPoints) + (4+4+8)*(listPoints+panelColumns) + freeFound*24 + 8*rows.PieceRows + 1024
 }
 
+// scratch returns the scratch memory of a worker.
 func (f *filterPass) scratch(worker int) *filterScratch {
 	if f.scratches[worker] == nil {
 		f.scratches[worker] = &filterScratch{
@@ -182,10 +187,10 @@ func (f *filterPass) Run(worker, piece int) {
 	}
 }
 
-// empty forgets what was found. Lists of pieces before keep their memory as far as it
-// was granted: a point with many neighbours may be anywhere in a piece. An entry of a
-// list takes half of what is granted for one, so that lists may be twice as long as
-// what is in them.
+// empty forgets what was found. Lists keep their memory from pieces before as far as it
+// was granted: a point with many neighbours may be anywhere in a piece. A pair in a list
+// takes half of the memory that is granted for a pair, so lists may have twice the memory
+// of what is in them.
 func (r *filterScratch) empty() {
 	kept := 0
 	for i := range r.ind {
@@ -199,24 +204,26 @@ func (r *filterScratch) empty() {
 	r.found, r.kept = 0, kept/2
 }
 
-// alive tells whether it makes sense to go on.
+// alive tells whether to go on: there is memory, and the context has not ended.
 func (f *filterPass) alive() bool { return !f.memory.Short() && f.ctx.Err() == nil }
 
-// nearOf returns which points of a tile are near to each ball from its own on.
+// nearOf returns, for each ball from the ball of a tile on, which points of the tile are
+// near to the ball. first is the first tile of the piece.
 func (f *filterPass) nearOf(scratch *filterScratch, tile, first int) []uint64 {
 	count := f.t.count()
 	return scratch.near[(tile-first)*count:][:count-tile]
 }
 
-// approach finds the balls that points of a tile are near to.
+// approach finds, for each ball from the ball of a tile on, which points of the tile are
+// near to the ball.
 func (f *filterPass) approach(scratch *filterScratch, tile int, near []uint64) {
 	t, depth := f.t, f.t.c.depth
 	f.k.ByteDotsAbove(near, t.balls.code[tile*depth:], t.panel(tile, tile+1), depth, f.ballBias[tile*panelColumns:][:panelColumns], f.ballThreshold[tile:])
-	near[0] = uint64(1)<<(t.start[tile+1]-t.start[tile]) - 1 // itself, whatever the ball
+	near[0] = uint64(1)<<(t.start[tile+1]-t.start[tile]) - 1 // a tile meets itself, whatever its ball
 }
 
-// meet compares the points of a tile with those of the tiles from to to-1 whose balls
-// they are near to.
+// meet compares the points of a tile with the points of those tiles from to to-1 whose
+// balls they are near to.
 func (f *filterPass) meet(scratch *filterScratch, tile, from, to int, near []uint64, base int) {
 	size := f.t.start[tile+1] - f.t.start[tile]
 	few := func(other int) bool { return bits.OnesCount64(near[other-tile]) <= size*3/4 }
@@ -242,8 +249,9 @@ func (f *filterPass) meet(scratch *filterScratch, tile, from, to int, near []uin
 	}
 }
 
-// compare looks for pairs of points of a tile, those given or all, with points of
-// the tiles from to to-1. Point base is the first in the scratch.
+// compare looks for pairs of points of a tile with points of the tiles from to to-1, by
+// their codes. which is the numbers of the points of the tile to compare, all points where
+// it is nil. Point base is the first of the piece.
 func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which []int, base int) {
 	t, depth := f.t, f.t.c.depth
 	lo, size := t.start[tile], t.start[tile+1]-t.start[tile]
@@ -258,7 +266,7 @@ func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which [
 	words := to - from
 	f.k.ByteDotsAbove(scratch.mask, code, t.panel(from, to), depth, f.bias[from*panelColumns:to*panelColumns], threshold)
 	mask := scratch.mask[:size*words]
-	if from == tile { // only those that come later
+	if from == tile { // a point pairs only with points that come later
 		for i := range size {
 			mask[i*words] &= math.MaxUint64 << i << 1
 		}
@@ -268,12 +276,13 @@ func (f *filterPass) compare(scratch *filterScratch, tile, from, to int, which [
 	f.left.Add(int64(left))
 }
 
-// list appends the points in a mask, of as many words for each row as there are tiles
-// from the tile from on, to the lists of the points of a tile, those given or all. It
-// checks the lists that are long, and returns how many points there were.
+// list appends the points in a mask to the lists of the points of a tile. A row of the
+// mask is of one point of the tile, as which has it, and has a word for each of words tiles
+// from the tile from on. Lists that are long are checked. list returns how many points were
+// in the mask.
 func (f *filterPass) list(scratch *filterScratch, mask []uint64, tile, from, words int, which []int, base int) (left int) {
 	t, lo := f.t, f.t.start[tile]
-	// Most words are zero, or most are not: a branch would not know which.
+	// Which words are zero is hard to predict: this loop has no branch.
 	count := 0
 	for at, word := range mask {
 		scratch.words[count&(panelColumns*runTiles-1)] = uint16(at)
@@ -302,15 +311,17 @@ func (f *filterPass) list(scratch *filterScratch, mask []uint64, tile, from, wor
 	return left
 }
 
-// To read a row takes most of the time of a distance, so that one in float64 costs little
-// more than one in float32. The latter comes first where rows have more than wideColumns
-// columns and less than roughShare of the pairs that codes leave are within the radius.
+// To read a row takes most of the time of a distance, so a distance in float64 costs little
+// more than one in float32. Distances in float32 come first where rows have more than
+// wideColumns columns and less than the share roughShare of the pairs that codes leave are
+// within the radius.
 const (
 	wideColumns = 64
 	roughShare  = 0.4
 )
 
-// check measures the distances of point base+i from those in its list.
+// check measures the distances of point base+i from the points in its list, and keeps the
+// points within the radius.
 func (f *filterPass) check(scratch *filterScratch, base, i int) {
 	list, all := scratch.list[i], f.s.p.Single
 	if len(list) == 0 {
@@ -327,8 +338,8 @@ func (f *filterPass) check(scratch *filterScratch, base, i int) {
 	before := len(ind)
 	low, high := f.checker.radius2-f.checker.band, f.checker.radius2+f.checker.band
 	for e, v := range scratch.wide {
-		// Next to the radius the distance by dist2 decides: simd.SqDists64 is off by
-		// (d/16 + 8) 2^-53 and dist2 by (d + 2) 2^-53.
+		// Next to the radius rows.Dist2 decides: simd.SqDists64 is off by (d/16 + 8) 2^-53
+		// and rows.Dist2 by (d + 2) 2^-53.
 		if v <= high && (v < low || rows.Dist2(x, all.Row(int(given[e]))) <= f.checker.radius2) {
 			ind, d2 = append(ind, list[e]), append(d2, v)
 		}
@@ -345,7 +356,7 @@ func (f *filterPass) check(scratch *filterScratch, base, i int) {
 	}
 }
 
-// store hands over what was found from the points of a tile.
+// store makes rows of the half of the pairs that were found from the points of a tile.
 func (f *filterPass) store(scratch *filterScratch, tile, base int) {
 	lo, hi := f.t.start[tile]-base, f.t.start[tile+1]-base
 	found := 0
@@ -371,7 +382,7 @@ func (f *filterPass) store(scratch *filterScratch, tile, base int) {
 	f.half[tile] = scratch.Cut()
 }
 
-// lower returns how many pairs each point is the second of.
+// lower returns, for each point, how many pairs it is the second of.
 func (f *filterPass) lower() []uint32 {
 	sum := make([]uint32, f.s.n)
 	for _, scratch := range f.scratches {

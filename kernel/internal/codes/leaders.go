@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// leaderReach is the reach of a leader, in radii: so far from a point most of
-	// those are that are a radius away from each other.
+	// leaderReach is the reach of a leader, in radii: points that are about a radius away
+	// from each other are mostly within this reach of any one of them.
 	leaderReach = 1.3
-	// leaderSample are looked at, and more than mostLeaders are too many.
+	// leaderSample points are looked at, leaderBatch at a time. More than mostLeaders
+	// leaders are too many.
 	leaderSample = 2048
-	leaderBatch  = 16 // at a time
+	leaderBatch  = 16
 	mostLeaders  = 512
-	// Where points are near to a larger share of leaders these make no groups. Some points,
-	// overlapSample or twice as many, and so on, say so already where each is near to
-	// severalLeaders, as in no groups there are.
+	// Leaders make no groups where points are near to more than the share mostOverlap of
+	// the leaders. overlapSample points, or twice as many, and so on, say so early if each
+	// of them is near to severalLeaders on average: where there are groups, points are not.
 	mostOverlap    = 0.1
 	overlapSample  = 256
 	severalLeaders = 3
@@ -33,17 +34,17 @@ const exactEntries = 1024
 // A group of more than leafPoints points is split.
 const leafPoints = 96
 
-// group is the points at places lo to hi-1.
+// A group is the points at places lo to hi-1.
 type group struct {
 	lo, hi int
-	done   bool
+	done   bool // is not to be split
 }
 
 // leaders are codes in the middle of groups of points that are near to each other.
 type leaders struct {
-	count int // those of them that were looked for; too many is all that is known beyond mostLeaders
-	reach float64
-	codes *codes
+	count int     // number of leaders; mostLeaders+1 when there are too many
+	reach float64 // of a leader, in units of codes
+	codes *codes  // of the leaders, with memory for mostLeaders
 }
 
 // findLeaders looks at some points, one after the other. A point that is within reach of
@@ -177,8 +178,8 @@ func (s *leaderSearch) settle() {
 	}
 }
 
-// overlap returns the share of leaders that are within reach of a point beside its own,
-// by a sample.
+// overlap returns the share of leaders, its own aside, that are within reach of a point,
+// by a sample of points.
 func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 	sample := rows.Spread(min(len(c.norm2), 64), len(c.norm2))
 	r, panel, bias := l.panel()
@@ -195,13 +196,14 @@ func (l *leaders) overlap(c *codes, k *simd.Kernels) float64 {
 	return float64(max(near-len(sample), 0)) / float64(len(sample)*max(l.count-1, 1))
 }
 
-// panel lays leaders out as columns of simd.ByteDotsAbove that points within reach are near to.
+// panel lays the leaders out as columns of simd.ByteDotsAbove. A point is near to a column
+// where it is within reach of the leader.
 func (l *leaders) panel() (r reach, panel []uint8, bias []int32) {
 	columns := (l.count + panelColumns - 1) / panelColumns * panelColumns
 	r = reach{usual: l.reach}
 	panel, bias = make([]uint8, columns*l.codes.depth), make([]int32, columns)
 	l.codes.panel(panel, 0, l.count)
-	r.biases(bias, l.codes.norm2[:l.count], l.codes.slack) // they are what they are: no slack
+	r.biases(bias, l.codes.norm2[:l.count], l.codes.slack) // the slack of leaders is 0: their codes are exact
 	return r, panel, bias
 }
 

@@ -12,20 +12,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Neighbours are the k nearest neighbours of every point, by place in the order of
-// a search.
+// Neighbours are the K nearest neighbours of every point. Points are known by their places
+// in the order of a search.
 type Neighbours struct {
 	K        int
-	Order    []uint32  // given row at each place; nil when it is the place's number
-	Place    []uint32  // K for each place, nearest first
-	Dist2    []float64 // and their squared distances
-	Distance func(i, j int) float64
+	Order    []uint32               // given row at each place; nil when the given row is the place
+	Place    []uint32               // places of the K neighbours of each place, nearest first
+	Dist2    []float64              // squared distances of the same neighbours
+	Distance func(i, j int) float64 // squared distance of the points at two places
 	Stats    rows.Stats
 }
 
-// Nearest finds the k nearest neighbours of every point, nearer ones first and,
-// of those at the same distance by rows.Dist2, the ones of lower given rows. It needs no
-// radius. Equal points are at distance 0 and count like any others.
+// Nearest finds the k nearest neighbours of every point. Nearer neighbours come first;
+// at the same distance by rows.Dist2, neighbours with lower given rows come first. Nearest
+// does not use the radius of the request. Equal points are at distance 0 and count like
+// any others.
 func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error) {
 	s := newSet(req.Points, nil)
 	radius, wide, err := typicalRadii(ctx, s, k, req)
@@ -54,12 +55,13 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error)
 	}, nil
 }
 
-// typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
-// median point, and one within which most points have k.
+// typicalRadii returns two radii, by a sample: about the distance of the k-th neighbour of
+// the median point, and a radius within which most points have k neighbours.
 func typicalRadii(ctx context.Context, s *set, k int, req *rows.Request) (median, wide float64, err error) {
 	sample := rows.Spread(min(s.n, mostSampled), s.n)
 	at := k * len(sample) / s.n
-	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
+	// A point has about at neighbours in the sample within the distance of its k-th
+	// neighbour, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
 	queries := rows.Spread(min(len(sample), 64), len(sample))
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
@@ -78,47 +80,48 @@ func typicalRadii(ctx context.Context, s *set, k int, req *rows.Request) (median
 	return quantile(radii, 0.5), quantile(wides, 0.9), nil
 }
 
-// A nearestPass finds the nearest neighbours of every point. Of each it keeps the
-// nearest seen so far; the farthest of these is the radius within which the filters
-// of filterPass look for others, once there are k. Before, that is a radius within which
-// most points have k neighbours: all that are as near are found, so that k of them are
-// the nearest. A point that has fewer is looked at once more, beginning with k points
-// wherever they are. Tiles next to the point's own come first, which makes the radius
-// small early. The neighbours do not depend on the order.
+// A nearestPass finds the k nearest neighbours of every point. For each point it keeps the
+// nearest points seen so far, k at most, and looks for others within a radius, by the
+// filters of filterPass. Once a point has k neighbours, its radius is the distance of the
+// farthest of them. Before, its radius is one within which most points have k neighbours:
+// all points within it are found, so if they are k or more, the k nearest are among them. A
+// point that has found fewer than k is looked at once more, and begins with k points
+// wherever they are. Tiles next to the tile of the point come first, which makes the radius
+// small early. The neighbours do not depend on the order of the tiles.
 type nearestPass struct {
 	ctx            context.Context
 	s              *set
 	k              int
 	wide2          float64 // square of the radius to begin with
 	kernels        *simd.Kernels
-	reach          reach
-	bias           []int32
-	ballReach      reach
-	ballThreshold  []int32
-	place          []uint32  // of neighbours: k for each point, nearest first
-	d2             []float64 // and their squared distances
-	scratches      []*nearestScratch
+	reach          reach             // of points among each other
+	bias           []int32           // of columns, to compare them with points
+	ballReach      reach             // of balls and points
+	ballThreshold  []int32           // of balls; nil when tiles have no balls
+	place          []uint32          // places of the k neighbours of each point, nearest first
+	d2             []float64         // squared distances of the same neighbours
+	scratches      []*nearestScratch // nil for workers that have done nothing yet
 	progress       *rows.Progress
-	compared, left atomic.Int64
+	compared, left atomic.Int64 // pairs that balls leave, and that codes leave
 }
 
 // nearestScratch is the scratch memory of a worker.
 type nearestScratch struct {
-	near      []uint64
-	ballBias  []int32
+	near      []uint64 // which points of the tile are near to each ball
+	ballBias  []int32  // of the points of the tile, to compare them with balls
 	mask      []uint64
-	threshold []int32
-	list      []uint32
-	given     []uint32
-	d32       []float32
-	wide      []float64
-	// Of each point of the tile: neighbours so far, the squared distance that others
-	// must not exceed, and whether any are looked for.
-	count []int
-	most  []float64
-	open  []bool
+	threshold []int32   // of the points of the tile
+	list      []uint32  // places whose distances are to be measured
+	given     []uint32  // given rows at these places
+	d32       []float32 // their squared distances in float32
+	wide      []float64 // the same in float64
+	count     []int     // of each point of the tile, how many neighbours it has so far
+	most      []float64 // of each point of the tile, the squared distance that others must not exceed
+	open      []bool    // of each point of the tile, whether neighbours are looked for
 }
 
+// newNearestPass returns a pass for the k nearest neighbours. radius is the usual radius of
+// a point, and wide the radius to begin with.
 func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, req *rows.Request) *nearestPass {
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
@@ -126,8 +129,8 @@ func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, re
 		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), scratches: make([]*nearestScratch, req.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
-		// With the largest radius as the usual one the thresholds of balls do not
-		// depend on the points.
+		// With the largest radius of a ball as the usual reach, the thresholds of balls do
+		// not depend on the points.
 		f.ballReach = reach{usual: balls.widest}
 		f.ballThreshold = make([]int32, s.tiles.count())
 		for ball := range f.ballThreshold {
@@ -137,6 +140,7 @@ func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, re
 	return f
 }
 
+// scratch returns the scratch memory of a worker.
 func (f *nearestPass) scratch(worker int) *nearestScratch {
 	if f.scratches[worker] == nil {
 		f.scratches[worker] = &nearestScratch{
@@ -168,8 +172,9 @@ func (f *nearestPass) Run(worker, tile int) {
 	f.progress.Add()
 }
 
-// begin gives the open points of a tile the nearest of those in it and in as many tiles
-// around it as have k others, and returns which these are.
+// begin gives the open points of a tile their k nearest of the points of some tiles: the
+// tile itself and as many tiles around it as have k other points. It returns these tiles,
+// from to to-1.
 func (f *nearestPass) begin(scratch *nearestScratch, tile int) (from, to int) {
 	t := f.s.tiles
 	lo, hi := t.start[tile], t.start[tile+1]
@@ -192,8 +197,8 @@ func (f *nearestPass) begin(scratch *nearestScratch, tile int) (from, to int) {
 	return from, to
 }
 
-// sweep looks for neighbours of the open points of a tile in all tiles but those from
-// from to to-1, outwards.
+// sweep looks for neighbours of the open points of a tile in all tiles but the tiles from
+// to to-1, outwards from these.
 func (f *nearestPass) sweep(scratch *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi, count := t.start[tile], t.start[tile+1], t.count()
@@ -206,7 +211,7 @@ func (f *nearestPass) sweep(scratch *nearestScratch, tile, from, to int) {
 		}
 		f.kernels.ByteDotsAbove(scratch.near, t.balls.code, t.panel(tile, tile+1), c.depth, scratch.ballBias, f.ballThreshold)
 	}
-	// before is the end of the tiles not seen to the left.
+	// The tiles from before to behind-1 are seen.
 	for before, behind := from, to; before > 0 || behind < count; {
 		if f.ctx.Err() != nil {
 			return
@@ -230,7 +235,7 @@ func (f *nearestPass) radius(scratch *nearestScratch, i int) float64 {
 	return bounded(math.Sqrt(scratch.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
 }
 
-// visit looks for neighbours of the points of a tile in the tiles from to to-1.
+// visit looks for neighbours of the open points of a tile in the tiles from to to-1.
 func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi := t.start[tile], t.start[tile+1]
@@ -248,7 +253,7 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 	threshold := scratch.threshold[:hi-lo]
 	open := 0
 	for i := range threshold {
-		threshold[i] = math.MaxInt32 // no sum is as large
+		threshold[i] = math.MaxInt32 // no product and bias reach it
 		if scratch.open[i] {
 			threshold[i] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
 			open++
@@ -267,7 +272,7 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 				continue
 			}
 			if from+w == tile {
-				word &^= 1 << i // itself
+				word &^= 1 << i // the point itself
 			}
 			first := uint32(t.start[from+w])
 			for ; word != 0; word &= word - 1 {
@@ -281,7 +286,8 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 	f.left.Add(int64(left))
 }
 
-// check keeps those in the list that are nearer to point lo+i than others.
+// check measures the distances of point lo+i from the points in the list, and makes those
+// its neighbours that are nearer than neighbours it has.
 func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
 	if len(scratch.list) == 0 {
 		return
@@ -297,7 +303,7 @@ func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
 	scratch.wide = slices.Grow(scratch.wide[:0], len(near))[:len(near)]
 	f.kernels.SqDists64(scratch.wide, x, simd.RowsOf(all.Data, all.Stride), given)
 	for e, j := range near {
-		// simd.SqDists64 and dist2 together are off by less (newChecker).
+		// simd.SqDists64 and rows.Dist2 together are off by less (newChecker).
 		if scratch.wide[e] > scratch.most[i]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}
@@ -312,10 +318,10 @@ func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
 	}
 }
 
-// insert puts place j, of the given row, at squared distance v, among the n neighbours of
-// the point at a place, behind those that are nearer and, of those as near, those of
-// lower rows. It returns how many neighbours there are then: k at most, the last of k
-// makes way.
+// insert makes place j, which holds a given row at squared distance v, a neighbour of the
+// point at place at, which has n neighbours. Nearer neighbours stay before it, and of
+// neighbours as near those with lower given rows. Where there are k neighbours the last
+// makes way. insert returns how many neighbours there are then.
 func (f *nearestPass) insert(at, n int, j uint32, given int, v float64) int {
 	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
 	to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {

@@ -12,9 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A projection takes points to vectors of depth numbers whose distances are no
-// larger: z = (y, |rest|), with y the first coordinates of u = x - centre, or those
-// along some directions, and the norm of what these leave of u.
+// A projection takes points x to vectors z of at most depth numbers, whose distances are
+// no larger: z = (y, |rest|). Here y is the first kept coordinates of u = x - centre, or
+// the kept coordinates of u along some directions, and the rest is what these leave of u.
 //
 // For coordinates, |z - z'| <= |u - u'| is the triangle inequality of the rest. For
 // directions V of any kind, with norm |V| <= 1, y = V'u and M = I - VV' is positive
@@ -22,52 +22,55 @@ import (
 //
 //	|u - u'|^2 = |y - y'|^2 + |sqrt(M)(u - u')|^2 >= |y - y'|^2 + (|rest| - |rest'|)^2.
 //
-// Directions are the principal ones of a sample, nearly. Their entries are integers,
-// divided by a bound of the norm of the integer matrix, and u is rounded to a vector
-// of integers a for them too. No sum of some of the products of a and a direction v is
-// larger than |a||v|, and a is kept so short that this is at most 2^24: all sums are
-// exact in float32, in any order, so that codes do not depend on the level of the
-// kernels. As z is not farther from z' than x from x', the rounding of u costs no more
-// than its own size, which is part of what is lost.
+// Directions are nearly the principal directions of a sample. The entries of directions
+// are integers, divided by a bound of the norm of the matrix of integers. For products
+// with directions u is rounded to a vector of integers a, too, times a step. No sum of
+// some of the products of entries of a and of a direction v is larger than |a||v|, and a
+// is kept so short that |a||v| is at most 2^24: all sums are exact in float32, in any
+// order, so codes do not depend on the level of the kernels. As z is not farther from z'
+// than x from x', the rounding of u changes z by no more than it changes u. This change is
+// part of what is lost.
 type projection struct {
 	depth, kept int
 	centre      []float32
-	directions  []float32 // kept rows of integers, stride apart; nil: coordinates
+	directions  []float32 // kept rows of integers, stride apart; nil when y is coordinates
 	stride      int
-	scale       float64 // of products with directions
+	scale       float64 // by which products of integers with directions are multiplied
 	step        float64 // from one integer of u to the next
-	inverse     float32 // of the step; NaN where float32 has none
-	most        float64 // norm of the integers of u
-	middle      float64 // of the norms of rests: what is subtracted from all changes no distance
-	unit        float64
+	inverse     float32 // of the step; NaN when float32 has no such number
+	most        float64 // largest norm of the integers of u
+	middle      float64 // subtracted from the norms of all rests, which changes no distance
+	unit        float64 // of the codes
 }
 
 const (
 	// mostDepth is the largest depth of simd.ByteDotsAbove.
 	mostDepth = 4096
-	// Integers up to it are exact in float32.
+	// Integers up to mostExact are exact in float32.
 	mostExact = 1 << 24
-	// mostDirection is the largest entry of a direction, in less than mostDirected
-	// dimensions, for which vectors of integers may be long enough.
+	// mostDirection is the largest entry of a direction. In at most mostDirected
+	// dimensions vectors of integers may then be long enough.
 	mostDirection = 255
 	mostDirected  = 1 << 14
 	// Adding toInteger32 and taking it away again rounds a float32 to an integer.
 	toInteger32 = 0x1.8p23
 	// projectionRows are projected at a time.
 	projectionRows = 64
-	// cutShare is the share of the largest coordinate that codes of manyEntries hold: a
-	// finer unit gains more, in all of them, than is lost where a few are cut off.
+	// cutShare is the share of the largest coordinate that codes of manyEntries entries or
+	// more hold: a finer unit gains more in all entries than is lost in the few entries
+	// that are cut off.
 	cutShare    = 0.85
 	manyEntries = 512
 )
 
-// fullDepth is the depth at which all coordinates have a place, if there is one.
+// fullDepth returns the least depth at which codes have an entry for every coordinate, or
+// the largest depth where codes cannot have as many entries.
 func fullDepth(d int) int { return min((d+63)/64*64, mostDepth) }
 
-// rest tells whether something is left.
+// rest tells whether y leaves something of u.
 func (p *projection) rest() bool { return p.kept < len(p.centre) }
 
-// coordinates returns the projection on the first coordinates, mostly all of them.
+// coordinates returns the projection on the first coordinates, mostly all coordinates.
 func coordinates(centre []float32) *projection {
 	p := &projection{depth: fullDepth(len(centre)), kept: len(centre), centre: centre}
 	if p.kept > p.depth {
@@ -142,13 +145,13 @@ func (p *projection) setStep(step float64) {
 	}
 }
 
-// normBound returns a number that the norm of a matrix of integers with nearly
-// orthogonal rows of nearly equal norm does not exceed. With G = A A' = g (I + E) it
-// is sqrt(g (1 + |E|)), and |E| <= |E^4|_F^(1/4).
+// normBound returns a bound of the norm of a matrix A of integers, which is sharp for
+// nearly orthogonal rows of nearly equal norm. With G = A A' = g (I + E) the bound is
+// sqrt(g (1 + |E|)), and |E| <= |E^4|_F^(1/4).
 func normBound(a *mat.Dense) float64 {
 	rows, _ := a.Dims()
 	var gram mat.SymDense
-	gram.SymOuterK(1, a) // integers, exact
+	gram.SymOuterK(1, a) // exact: its entries are integers
 	g := mat.Trace(&gram) / float64(rows)
 	if g == 0 {
 		return 1
@@ -164,20 +167,22 @@ func normBound(a *mat.Dense) float64 {
 	return math.Sqrt(g * (1 + norm*(1+1e-6) + 1e-9))
 }
 
-// projectScratch is the scratch memory of a worker.
+// projectScratch is the scratch memory of a worker, for projectionRows points. The last
+// three fields are nil when there are no directions.
 type projectScratch struct {
-	z        []float64
-	lost     []float64
-	whole    []float64 // |a|^2
-	integers []float32 // a
-	index    []uint32
-	products []float32
+	z        []float64 // of each point, depth apart
+	lost     []float64 // bound of the error of each z
+	whole    []float64 // |a|^2 of each point
+	integers []float32 // a of each point, stride apart, and a row of zeros
+	index    []uint32  // 0, 1, 2 and so on
+	products []float32 // of each a with the directions
 }
 
+// newProjectScratch returns scratch memory for p.
 func newProjectScratch(p *projection) *projectScratch {
 	r := &projectScratch{z: make([]float64, projectionRows*p.depth), lost: make([]float64, projectionRows), whole: make([]float64, projectionRows)}
 	if p.directions != nil {
-		r.integers = make([]float32, (projectionRows+1)*p.stride) // and a row of zeros
+		r.integers = make([]float32, (projectionRows+1)*p.stride)
 		r.products = make([]float32, projectionRows*p.kept)
 		for i := range projectionRows {
 			r.index = append(r.index, uint32(i))
@@ -186,11 +191,12 @@ func newProjectScratch(p *projection) *projectScratch {
 	return r
 }
 
+// projectScratchBytes is the bytes of a projectScratch in d dimensions.
 func projectScratchBytes(d int) int64 {
 	return projectionRows * (8*int64(fullDepth(d)) + 16 + 2*4*int64(d+16) + 4*int64(d) + 4)
 }
 
-// width is how many numbers of z there are.
+// width returns how many numbers z has.
 func (p *projection) width() int {
 	if p.rest() {
 		return p.kept + 1
@@ -198,8 +204,8 @@ func (p *projection) width() int {
 	return p.kept
 }
 
-// project leaves z of up to projectionRows rows in scratch.z, and bounds of its errors
-// in scratch.lost.
+// project leaves z of n rows, at most projectionRows, in scratch.z, and the bounds of the
+// errors of z in scratch.lost.
 func (p *projection) project(scratch *projectScratch, k *simd.Kernels, rows func(i int) []float32, n int) {
 	if p.directions == nil {
 		for i := range n {
@@ -215,7 +221,7 @@ func (p *projection) project(scratch *projectScratch, k *simd.Kernels, rows func
 	root := math.Sqrt(float64(len(p.centre)))
 	for i, whole := range scratch.whole[:n] {
 		if whole <= p.most*p.most {
-			// u and u/step are rounded to float32 before they are to integers.
+			// u and u/step are rounded to float32 before u/step is rounded to integers.
 			scratch.lost[i] = p.step * (0.5*root + 0x1p-22*(math.Sqrt(whole)+root)) * (1 + 0x1p-40)
 		} else {
 			p.shorten(scratch, i, rows(i))
@@ -227,7 +233,7 @@ func (p *projection) project(scratch *projectScratch, k *simd.Kernels, rows func
 	}
 }
 
-// pick takes the coordinates of row i.
+// pick makes z of row i where y is coordinates.
 func (p *projection) pick(scratch *projectScratch, i int, row []float32) {
 	z := scratch.z[i*p.depth:][:p.width()]
 	to, centre := z[:p.kept], p.centre[:p.kept]
@@ -247,8 +253,8 @@ func (p *projection) pick(scratch *projectScratch, i int, row []float32) {
 	}
 }
 
-// round sets a to the integers nearest to u/step where these are small, as they
-// mostly are.
+// round sets a to the integers nearest to u/step where these are small, as they mostly
+// are. Where they are not, a comes out too long or not a number, and project calls shorten.
 func (p *projection) round(a, row []float32) {
 	centre, inverse := p.centre[:len(row)], p.inverse
 	a = a[:len(row)]
@@ -257,8 +263,8 @@ func (p *projection) round(a, row []float32) {
 	}
 }
 
-// shorten makes integers of a vector along u that is as long as it may be, or of u
-// itself.
+// shorten makes the integers a of row i where round cannot: of u, or of the longest vector
+// along u that is short enough.
 func (p *projection) shorten(scratch *projectScratch, i int, row []float32) {
 	a := scratch.integers[i*p.stride:][:len(row)]
 	size := 0.0
@@ -280,7 +286,7 @@ func (p *projection) shorten(scratch *projectScratch, i int, row []float32) {
 	scratch.whole[i] = whole
 }
 
-// finish makes z of row i from its products.
+// finish makes z of row i from its products with the directions.
 func (p *projection) finish(scratch *projectScratch, i int) {
 	z := scratch.z[i*p.depth:][:p.kept+1]
 	sum := 0.0
@@ -289,14 +295,15 @@ func (p *projection) finish(scratch *projectScratch, i int) {
 		z[t] = v
 		sum += float64(v * v)
 	}
-	// The difference of squares is off by a few units in the last place of either,
-	// and a root by no more than the root of that.
+	// The difference of squares is off by a few units in the last place of either square,
+	// and its root is off by no more than the root of this error.
 	size := scratch.whole[i] * p.step * p.step
 	z[p.kept] = math.Sqrt(max(size-sum, 0)) - p.middle
 	scratch.lost[i] += math.Sqrt(size*float64(p.kept+16)*0x1p-52) + math.Sqrt(size)*0x1p-48
 }
 
-// inPieces calls a function for pieces of projectionRows of n points, with scratch.
+// inPieces calls do for pieces of projectionRows of n points, with the scratch memory of
+// the worker.
 func (p *projection) inPieces(ctx context.Context, n int, req *rows.Request, do func(scratch *projectScratch, lo, hi int)) error {
 	scratches := make([]*projectScratch, req.Workers.Count())
 	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, piece int) {
@@ -308,7 +315,7 @@ func (p *projection) inPieces(ctx context.Context, n int, req *rows.Request, do 
 	}))
 }
 
-// fit sets the middle of the rests and the unit of the codes for a sample.
+// fit sets the middle of the rests and the unit of the codes, by a sample of n points.
 func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) error {
 	width := p.width()
 	largest, rests := make([]float64, n), make([]float64, n)
@@ -321,7 +328,7 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 			}
 			most := 0.0
 			for _, v := range z[:p.kept] {
-				if size := math.Abs(v); size > most { // max would look for NaN too
+				if size := math.Abs(v); size > most { // max takes longer: it looks for NaN
 					most = size
 				}
 			}

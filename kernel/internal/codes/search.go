@@ -95,9 +95,9 @@ func (f *filterPass) mirror(ctx context.Context, out *rows.Result, b budget, req
 	return nil
 }
 
-// Bytes is what a search by codes takes beside the matrix of weights: what every
-// search keeps of a row, codes twice while they are put in order, and tiles, with the
-// terms of rows and columns, and the sample; the scratch memory of the workers.
+// Bytes is the bytes that a search by codes takes beside the matrix of weights: what every
+// search keeps of a row, codes twice while they are put in order, the tiles with the
+// terms of their rows and columns, the sample, and the scratch memory of the workers.
 func Bytes(n, d, workers int) int64 {
 	const sampled = 8 + 8 + 4 + 1
 	depth := fullDepth(d)

@@ -15,8 +15,8 @@ import (
 // projection costs least, and what will be found.
 type survey struct {
 	projection *projection
-	near       float64 // share of all pairs that its codes leave
-	found      float64 // and that are within the radius
+	near       float64 // share of all pairs that the codes of the projection leave
+	found      float64 // share of all pairs that are within the radius
 }
 
 const (
@@ -25,26 +25,29 @@ const (
 	// than of others. surveyQueries of the others are compared with all others.
 	directionShare = 3
 	surveyQueries  = 256
-	// What a pair costs: 64 places of a product of codes, as AVX512VNNI has it, and
-	// for those that are left a distance. The choice must not depend on the machine:
-	// bounds of what is dropped follow from it.
+	// A pair costs filterSeconds for every 64 entries of a product of codes, with
+	// AVX512VNNI. A pair that codes leave costs a distance: checkSeconds, and
+	// checkSecondsBy for every dimension. These costs are constants, since the choice of a
+	// projection must not depend on the machine: bounds of the weights that are dropped
+	// follow from it.
 	filterSeconds  = 0.25e-9
 	checkSeconds   = 15e-9
-	checkSecondsBy = 0.12e-9 // and dimension
-	// What directions cost by place and dimension, those for the sample and for every
-	// point. They are looked for where they may save directionGain times as much.
+	checkSecondsBy = 0.12e-9
+	// Directions cost, for every entry of a code and every dimension, directionSeconds to
+	// find them in the sample and projectSeconds to project a point. They are looked for
+	// where they may save directionGain times as much.
 	directionSeconds = 600e-9
 	projectSeconds   = 0.04e-9
 	directionGain    = 2
-	// deeperLeaves is the least share that twice as many directions are expected to
-	// leave of what the codes left.
+	// Twice as many directions are expected to leave at least the share deeperLeaves of the
+	// pairs that the codes left.
 	deeperLeaves = 0.25
 )
 
-// filterCost is what codes of some depth cost, by pair.
+// filterCost returns what a pair costs that is compared by codes of some depth, in seconds.
 func filterCost(depth int) float64 { return float64(depth/64) * filterSeconds }
 
-// checkCost is what a pair costs that codes leave.
+// checkCost returns what a pair costs that codes leave in d dimensions, in seconds.
 func checkCost(d int) float64 { return checkSeconds + checkSecondsBy*float64(d) }
 
 // takeSurvey takes a survey of n points in d dimensions for a search within a radius.
@@ -102,8 +105,8 @@ type surveyor struct {
 	*survey
 	n, d   int
 	full   int                   // depth of the projection on coordinates
-	row    func(i int) []float32 // of the sample
-	rows   int                   // of the sample
+	row    func(i int) []float32 // row i of the sample
+	rows   int                   // number of rows of the sample
 	radius float64
 	req    *rows.Request
 	best   float64 // what a pair costs with the projection of the survey; +Inf before the first
@@ -153,7 +156,8 @@ func (s *surveyor) tryDirections(middle int, directed func(depth int) (near floa
 	return err
 }
 
-// mean returns the mean of some rows. It is summed up in pieces, always the same.
+// mean returns the mean of some rows of d numbers. They are summed up in pieces that do
+// not depend on the number of workers.
 func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, workers *par.Workers) ([]float32, error) {
 	const each = 128
 	sums := make([][]float64, par.Blocks(len(rows), each))
@@ -208,7 +212,7 @@ type trial struct {
 	n, queries   int
 	reach        codeReach
 	radius2      float64
-	measure      bool    // the distances of pairs that codes leave
+	measure      bool    // whether the pairs that codes leave are within the radius
 	panel        []uint8 // the codes of all points, as columns
 	bias         []int32 // of the columns
 	kernels      *simd.Kernels
