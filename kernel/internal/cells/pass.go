@@ -66,6 +66,7 @@ const (
 	filling
 )
 
+// newPass returns a pass over the clusters of cl.
 func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 	return &pass{
 		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, scratches: make([]*scratch, r.Workers.Count()),
@@ -136,6 +137,7 @@ func (p *pass) scratch(worker int) *scratch {
 	return p.scratches[worker]
 }
 
+// newScratch returns scratch memory for a worker of p.
 func newScratch(p *pass) *scratch {
 	cl := p.cl
 	batch := batchOf(cl.N)
@@ -253,8 +255,8 @@ func (p *pass) add(sc *scratch, c int, from, to uint32) {
 	}
 }
 
-// test looks for neighbours of the points of cluster c among its candidates: all of them,
-// or those of a batch.
+// test looks for neighbours of the points of cluster c among its candidates: all
+// candidates, or the candidates of a batch.
 func (p *pass) test(sc *scratch, c int) {
 	cl := p.cl
 	first, end := int(cl.First[c]), int(cl.First[c+1])

@@ -55,10 +55,10 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 }
 
 // Bytes is the bytes that a search of n points in d dimensions takes beside the matrix of
-// weights. For every point these are the sorted and the unsorted key and order, the
-// coordinates twice, and at worst cellsPerPoint cells, or a cell and its row, and a cluster
-// and its box. What every search keeps of a row, and the scratch memory of the workers,
-// are added.
+// weights. Every point takes the sorted and the unsorted key and order, the coordinates
+// twice, and at worst cellsPerPoint cells, or a cell and its row, and a cluster and its
+// box. To this come what every search keeps of a row, and the scratch memory of the
+// workers.
 func Bytes(n, d, workers int) int64 {
 	return int64(n)*int64(rows.RowBytes+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(workers)*scratchBytes(n, d)
 }

@@ -160,8 +160,8 @@ func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *pa
 	return found.Load(), err
 }
 
-// gatherEqual moves equal points among those from lo to hi-1 together and tells
-// whether there are any. Cells hold few points, and equal ones are rare.
+// gatherEqual moves equal points among the points from lo to hi-1 together and tells
+// whether there are any. Cells hold few points, and equal points are rare.
 func (cl *List) gatherEqual(lo, hi int) (equal bool) {
 	x := cl.Axis[lo:hi]
 	for i, v := range x {

@@ -68,6 +68,7 @@ func (cl *List) Sweep(kernels *simd.Kernels) *Sweep {
 	return newSweep(cl, kernels, cl.searchBands())
 }
 
+// newSweep returns a sweep over the cells of some bands.
 func newSweep(cl *List, kernels *simd.Kernels, b bands) *Sweep {
 	s := &Sweep{cl: cl, kernels: kernels, bands: b}
 	reach := int64(len(b.at) - 1)

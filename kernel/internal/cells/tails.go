@@ -65,8 +65,8 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 
 // Doubles returns, for each distinct point, how many more given points than distinct
 // points there are among its neighbours, which near returns, and at its own place; nil
-// when all points are distinct. Mostly few places hold more than one point, and these
-// add their number to their neighbours.
+// when all points are distinct. Mostly few places hold more than one point, and the
+// points of such places are added to their neighbours.
 func (cl *List) Doubles(ctx context.Context, near func(i int) []uint32) ([]uint64, error) {
 	if cl.Group == nil {
 		return nil, nil

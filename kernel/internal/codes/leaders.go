@@ -100,6 +100,7 @@ type leaderSearch struct {
 	near, all int // pairs of a point and a leader within reach, of all that were compared
 }
 
+// newLeaderSearch returns a search that has seen no point.
 func newLeaderSearch(c *codes, reach float64, k *simd.Kernels) *leaderSearch {
 	l := &leaders{reach: bounded(reach), codes: newCodes(mostLeaders, c.depth, c.unit)}
 	entries := min(c.depth, exactEntries)
@@ -161,8 +162,8 @@ func (s *leaderSearch) join(row []float32, norm float32) {
 	s.leaders.count++
 }
 
-// overlaps tells whether the points seen so far are near to so many leaders that these
-// make no groups.
+// overlaps tells whether the points seen so far are near to more leaders than points in
+// groups are.
 func (s *leaderSearch) overlaps(seen int) bool {
 	return s.near > severalLeaders*seen && float64(s.near) > mostOverlap*float64(s.all)
 }

@@ -198,7 +198,7 @@ func (f *nearestPass) begin(scratch *nearestScratch, tile int) (from, to int) {
 }
 
 // sweep looks for neighbours of the open points of a tile in all tiles but the tiles from
-// to to-1, outwards from these.
+// to to-1, which are seen already. It goes outwards from the seen tiles.
 func (f *nearestPass) sweep(scratch *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi, count := t.start[tile], t.start[tile+1], t.count()
@@ -286,8 +286,8 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 	f.left.Add(int64(left))
 }
 
-// check measures the distances of point lo+i from the points in the list, and makes those
-// its neighbours that are nearer than neighbours it has.
+// check measures the distances of point lo+i from the points in the list. Points that are
+// nearer than the farthest neighbour so far become neighbours.
 func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
 	if len(scratch.list) == 0 {
 		return
@@ -319,8 +319,8 @@ func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
 }
 
 // insert makes place j, which holds a given row at squared distance v, a neighbour of the
-// point at place at, which has n neighbours. Nearer neighbours stay before it, and of
-// neighbours as near those with lower given rows. Where there are k neighbours the last
+// point at place at, which has n neighbours. Nearer neighbours stay before it, and so
+// do neighbours as near that have lower given rows. Where there are k neighbours the last
 // makes way. insert returns how many neighbours there are then.
 func (f *nearestPass) insert(at, n int, j uint32, given int, v float64) int {
 	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]

@@ -14,7 +14,7 @@ import (
 
 // A projection takes points x to vectors z of at most depth numbers, whose distances are
 // no larger: z = (y, |rest|). Here y is the first kept coordinates of u = x - centre, or
-// the kept coordinates of u along some directions, and the rest is what these leave of u.
+// the kept coordinates of u along some directions, and the rest is what y leaves of u.
 //
 // For coordinates, |z - z'| <= |u - u'| is the triangle inequality of the rest. For
 // directions V of any kind, with norm |V| <= 1, y = V'u and M = I - VV' is positive
@@ -253,8 +253,8 @@ func (p *projection) pick(scratch *projectScratch, i int, row []float32) {
 	}
 }
 
-// round sets a to the integers nearest to u/step where these are small, as they mostly
-// are. Where they are not, a comes out too long or not a number, and project calls shorten.
+// round sets a to the integers nearest to u/step where u/step is small, as it mostly is.
+// Where it is not, a comes out too long or not a number, and project calls shorten.
 func (p *projection) round(a, row []float32) {
 	centre, inverse := p.centre[:len(row)], p.inverse
 	a = a[:len(row)]

@@ -56,6 +56,7 @@ type budget struct {
 	need  float64 // of all weights, by the survey
 }
 
+// newBudget returns the budget of a search of n distinct points.
 func newBudget(n int, sv *survey, held int64, req *rows.Request) budget {
 	none, entry := req.StoredBytes(n)
 	b := budget{held: held, left: req.Memory - held - none, entry: rows.EntryBytes + 2*entry}

@@ -216,7 +216,7 @@ type trial struct {
 	panel        []uint8 // the codes of all points, as columns
 	bias         []int32 // of the columns
 	kernels      *simd.Kernels
-	left, within atomic.Int64 // pairs that codes leave, and of these those within the radius
+	left, within atomic.Int64 // pairs that codes leave, and pairs within the radius
 }
 
 // trialQueries is how many queries are compared at a time.
