@@ -3,13 +3,17 @@
 //
 // A [List] sorts the points by the cells of a grid and cuts them into clusters of at most
 // [ClusterPoints] points that are close together. A [Sweep] moves over the clusters and
-// names the points that may be within the radius of each. [Search] tests them and
-// stores the weights of those that are.
+// names the candidates of each: the points that may be within the radius of its points.
+// [Search] tests the candidates and stores the weights of the neighbours among them.
+//
+// A cell is a cell of the grid, and a row is a row of cells along the last axis of the
+// grid. A piece is a part of the work that one worker does at a time.
 //
 //	grid.go    the size of a cell, and its number
-//	sort.go    points in the order of their cells
-//	list.go    cells, rows of cells and clusters
 //	boxes.go   boxes around clusters
+//	list.go    cells, rows of cells and clusters
+//	sort.go    points in the order of their cells
+//	build.go   a list of some points
 //	sweep.go   the cells around a cluster
 //	pass.go    distances and weights
 //	tails.go   bounds of the weights beyond the radius

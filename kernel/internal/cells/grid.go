@@ -11,55 +11,57 @@ import (
 )
 
 const (
+	// maxAxes is the largest number of axes of a grid.
 	maxAxes = 3
-	// Up to so many cells for a point all are listed, and no more than have numbers of 32
-	// bits.
-	perPoint  = 4
-	mostCells = 1 << 32
-	// sideSafety makes cells a little larger than radius/reach, by more than
-	// the rounding of a cell number: points within the radius are never more
-	// than reach cells apart, as computed.
+	// All cells are listed where there are at most cellsPerPoint of them for a point, and
+	// at most mostCells, whose numbers have 32 bits.
+	cellsPerPoint = 4
+	mostCells     = 1 << 32
+	// sideSafety makes cells a little larger than radius/reach, by more than the rounding
+	// of a cell number: the computed cells of points within the radius are never more than
+	// reach cells apart.
 	sideSafety = 1 + 0x1p-18
 )
 
-// A grid numbers cells on up to three axes. Coordinates outside the range of an
-// axis count as its ends: that brings points closer together, never farther
+// A grid numbers cells on up to three axes. Coordinates outside the range of an axis
+// count as the ends of the range. That brings points closer together, never farther
 // apart, so cells still bound distances from below.
 type grid struct {
-	axes   []int // slowest first
-	lo, hi [maxAxes]float64
-	size   [maxAxes]int64 // cells along each axis, 1 where there is none
-	side   float64
-	reach  int64 // cells within the radius along an axis
+	axes   []int            // axes of the points, slowest first
+	lo, hi [maxAxes]float64 // range of each axis
+	size   [maxAxes]int64   // cells along each axis; 1 where the grid has no such axis
+	side   float64          // of a cell
+	reach  int64            // cells within the radius along an axis
 
-	slowSize          [2]int64       // cells along the axes before the last
-	cells             int64          // of the whole grid where all are listed, 0 where only some are
-	allRows           bool           // all rows are listed
-	midBits, lastBits int            // of a key where only some are: of the second of three axes, and the last
-	step              [maxAxes]int64 // of a key along each axis
-	perSide           float64
+	slowSize [2]int64       // cells along the axes before the last
+	cells    int64          // of the whole grid; 0 when not all cells are listed
+	allRows  bool           // all rows of cells are listed
+	midBits  int            // bits of the number along the second of three axes, in a key where not all rows are listed
+	lastBits int            // bits of the number along the last axis, in a key where not all cells are listed
+	step     [maxAxes]int64 // from a key to the next along each axis
+	perSide  float64        // 1/side
 }
 
 // newGrid chooses the grid for a radius.
 func newGrid(p *rows.Points, radius float64) grid {
-	// Half the radius in the plane, where the smaller cells waste less; the
-	// whole in space, where they would be too many.
+	// Cells of half the radius in the plane, where smaller cells waste less. Cells of the
+	// whole radius in space, where smaller cells would be too many.
 	if g := gridOf(p, radius, 2); g.allCells() {
 		return g
 	}
-	// Points are sparse, or crowded in few places: larger cells, or most would
-	// hold a point or none.
+	// Points are sparse, or crowded in few places: larger cells, or most cells would hold
+	// a point or none.
 	return gridOf(p, radius, 1)
 }
 
-// gridOf returns a grid with so many cells in a radius with two axes or fewer, and
-// with one in a radius with three.
+// gridOf returns a grid with inPlane cells in a radius where it has two axes or fewer,
+// and with one cell in a radius where it has three.
 func gridOf(p *rows.Points, radius float64, inPlane int64) grid {
 	g := grid{size: [maxAxes]int64{1, 1, 1}}
 	low, high := p.Lo, p.Hi
 	if g.choose(low, high, radius, inPlane); g.side*float64(g.reach) > radius*sideSafety*sideSafety {
-		// The radius is so small against the extent that cells must be larger
-		// than wanted. If outliers are to blame, let them share the last cells.
+		// The radius is so small against the extent of the points that cells must be larger
+		// than wanted. If outliers are to blame, let outliers share the last cells.
 		low, high = bulk(p)
 		g.choose(low, high, radius, inPlane)
 	}
@@ -67,7 +69,7 @@ func gridOf(p *rows.Points, radius float64, inPlane int64) grid {
 	return g
 }
 
-// layOut numbers the cells of n points in a box.
+// layOut numbers the cells of n points in the box from low to high.
 func (g *grid) layOut(n int, low, high []float64) {
 	for i, a := range g.axes {
 		g.lo[i], g.hi[i] = low[a], high[a]
@@ -80,10 +82,10 @@ func (g *grid) layOut(n int, low, high []float64) {
 	g.midBits = bits.Len64(uint64(g.slowSize[1] - 1))
 	g.perSide = 1 / g.side
 	slow, mid := int64(1)<<(g.midBits+g.lastBits), int64(1)<<g.lastBits
-	if rows := float64(g.slowSize[0]) * float64(g.slowSize[1]); rows <= perPoint*float64(n) {
+	if rows := float64(g.slowSize[0]) * float64(g.slowSize[1]); rows <= cellsPerPoint*float64(n) {
 		g.allRows, slow = true, g.slowSize[1]<<g.lastBits
 	}
-	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= min(perPoint*float64(n), mostCells) {
+	if cells := float64(g.size[0]) * float64(g.size[1]) * float64(g.size[2]); cells <= min(cellsPerPoint*float64(n), mostCells) {
 		g.cells, slow, mid = int64(cells), g.slowSize[1]*g.size[last], g.size[last]
 	}
 	g.step[0], g.step[1], g.step[last] = slow, mid, 1
@@ -99,14 +101,14 @@ func (g *grid) choose(low, high []float64, radius float64, inPlane int64) {
 	sort.SliceStable(axes, func(i, j int) bool { return extent(axes[i]) > extent(axes[j]) })
 	axes = axes[:min(len(axes), maxAxes)]
 	for len(axes) > 1 && extent(axes[len(axes)-1]) <= radius/2 {
-		axes = axes[:len(axes)-1] // one or two cells would not prune
+		axes = axes[:len(axes)-1] // an axis of one or two cells would not prune
 	}
 	reach := inPlane
 	if len(axes) == maxAxes {
 		reach = 1
 	}
 	side := radius / float64(reach) * sideSafety
-	// Keys must fit 60 bits, cell numbers 30 for the safety above.
+	// Keys must fit 60 bits, and cell numbers 30 bits for sideSafety to be enough.
 	if least := extent(axes[0]) / float64(int64(1)<<(60/max(len(axes), 2))-2); side < least {
 		side = least
 		reach = int64(math.Ceil(radius * sideSafety / side))
@@ -117,8 +119,8 @@ func (g *grid) choose(low, high []float64, radius float64, inPlane int64) {
 	g.axes, g.side, g.reach = axes, side, max(reach, 1)
 }
 
-// bulk returns a box around most of the points: the middle eight tenths of a
-// sample along each axis, and twice their width on either side.
+// bulk returns a box around most of the points: along each axis the middle eight tenths of
+// a sample, and twice their width on either side.
 func bulk(p *rows.Points) (low, high []float64) {
 	low, high = make([]float64, p.D), make([]float64, p.D)
 	sample := make([]float64, min(p.N, 1000))
@@ -137,12 +139,15 @@ func bulk(p *rows.Points) (low, high []float64) {
 	return low, high
 }
 
-// A key is the number of a cell. Where all cells are listed it is their number in
-// the order of the axes; otherwise the number along the last axis has bits of its
-// own, and without them it is the number of a row or, where not all rows are listed,
-// its key, in which the numbers along the other axes have theirs.
+// A key is the number of a cell.
+//
+// Where all cells are listed, cells are numbered in the order of the axes. Otherwise a
+// key is the key of the row of the cell, and below it, in bits of its own, the number of
+// the cell along the last axis. Where all rows are listed, the key of a row is the number
+// of the row in the order of the axes. Otherwise it is the numbers of the row along the
+// other axes, each in bits of its own.
 
-// keyBits is the number of bits of a key.
+// keyBits returns the number of bits of a key.
 func (g *grid) keyBits() int {
 	if g.cells > 0 {
 		return bits.Len64(uint64(g.cells - 1))
@@ -158,7 +163,7 @@ func (g *grid) key(row []float32) uint64 {
 	key := int64(0)
 	for i, a := range g.axes {
 		v := float64(row[a])
-		if v < g.lo[i] { // few are outside, so these are guessed right
+		if v < g.lo[i] { // few points are outside, so the processor predicts these branches
 			v = g.lo[i]
 		} else if v > g.hi[i] {
 			v = g.hi[i]
@@ -171,5 +176,6 @@ func (g *grid) key(row []float32) uint64 {
 // allCells tells whether all cells are listed.
 func (g *grid) allCells() bool { return g.cells > 0 }
 
-// slowKey returns the key of a row.
+// slowKey returns the key of the row with the numbers a and b along the slower two axes,
+// where not all rows are listed.
 func (g *grid) slowKey(a, b int64) uint64 { return uint64(a)<<g.midBits | uint64(b) }

@@ -15,7 +15,7 @@ func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Not clusters: these are many in a single cell, too.
+		// Cells are counted, not clusters: a single cell has many clusters, too.
 		occupied := 0
 		for cell, from := range cl.start[:len(cl.start)-1] {
 			if from < cl.start[cell+1] {
@@ -28,7 +28,7 @@ func TestOutliersDoNotSpoilTheGrid(t *testing.T) {
 	}
 }
 
-// Where all cells are listed their keys are counted in 32 bits.
+// Where all cells are listed, their keys fit 32 bits.
 func TestKeysOfListedCells(t *testing.T) {
 	for _, side := range []float64{1 << 15, 1<<16 - 1, 1 << 16, 90_000} {
 		g := grid{axes: []int{0, 1}, size: [maxAxes]int64{1, 1, 1}, side: 1, reach: 1}
@@ -39,8 +39,8 @@ func TestKeysOfListedCells(t *testing.T) {
 	}
 }
 
-// Points in few places of a large box have cells that are not all listed, with radii up
-// to those of package kernel's test of its cutoff.
+// Not all cells are listed for points in few places of a large box. The radii go up to
+// the radius of package kernel's test of its cutoff.
 func TestCellsOfBlobsAreNotListed(t *testing.T) {
 	for _, d := range []int{1, 2} {
 		p := pointtest.Open(pointtest.Blobs(d))
@@ -52,7 +52,8 @@ func TestCellsOfBlobsAreNotListed(t *testing.T) {
 	}
 }
 
-// What only searches need is gone, and products still have their points and clusters.
+// ForgetCells drops what only searches need, and keeps the points and clusters that
+// products read.
 func TestForgetCells(t *testing.T) {
 	for _, kind := range []string{"uniform", "outlier"} {
 		p := pointtest.Open(pointtest.Make(kind, 5000, 2, 3))

@@ -1,64 +1,62 @@
 package cells
 
 import (
-	"context"
 	"sort"
-
-	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A List finds all neighbours within a radius of points in few dimensions.
 //
-// The points are sorted by the cell of a grid on up to three of their widest
-// axes. Cells next to each other along the last of these are next to each other in
-// memory: the cells around a point are a few ranges of the sorted points. Where the
-// grid has few cells for a point, all are listed, and a range is found by its place
-// in the list. Otherwise only the occupied cells are, in the order of their keys, and
-// so are rows of cells if they are too many themselves: neither a tiny radius nor a
-// distant outlier costs memory. Ranges are then found by sweeping over the cells in
-// that order (cellsweep.go).
+// The points are sorted by the cells of a grid on up to three of their widest axes. Cells
+// next to each other along the last axis are next to each other in memory, so the cells
+// around a point are a few ranges of the sorted points. Where the grid has few cells for a
+// point, all cells are listed, and a range is found by its place in the list. Otherwise
+// only the occupied cells are listed, in the order of their keys. Where the rows of cells
+// are too many as well, only the occupied rows are listed. So neither a tiny radius nor a
+// distant outlier costs memory. Ranges are then found by a sweep over the cells in the
+// order of their keys (sweep.go).
 //
-// A cluster is a run of at most clusterPoints points that are close together: those
-// of a few small cells in a row, or some of a cell that holds many. All points of a
-// cluster are tested against the same candidates. Where it prunes, clusters have
+// A cluster is a run of at most ClusterPoints points that are close together: the points
+// of a few small cells in a row, or some points of a cell that holds many. All points of a
+// cluster are tested against the same candidates. Where boxes prune, clusters have
 // bounding boxes in all dimensions (boxes.go).
 //
-// Equal points are collapsed to one with a multiplicity: simd.FindNear takes a candidate
-// at distance zero for the point itself, so an equal point left apart would be lost.
+// Equal points are collapsed to one point with a multiplicity: simd.FindNear takes a
+// candidate at distance zero for the point itself, so an equal point left apart would be
+// lost.
 //
-// Every pair is tested from both of its ends. Half of the cells around a point
-// would do to find each pair once, but then rows have several writers, their
-// columns come out of order, and the atomic counters and sorts that mend this
-// cost what the tests saved. Distances are differences of the given float32
-// coordinates in float64, which are exact or nearly so whatever the offset.
+// Every pair is tested from both of its ends. Half of the cells around a point would do to
+// find each pair once. But then rows of weights have several writers and their columns
+// come out of order, and the atomic counters and sorts that mend this cost what the tests
+// saved. Distances are sums of squared differences of the given float32 coordinates. The
+// differences are taken in float64, where they are exact, up to one rounding, whatever the
+// offset of the points.
 type List struct {
 	D     int
 	N     int       // distinct points
-	Axis  []float32 // coordinates d x n in sorted order, and what simd wants behind them
+	Axis  []float32 // coordinates D x N in sorted order, and the padding that simd wants behind them
 	Order []uint32  // given row of each sorted point, duplicates included
-	Group []uint32  // sorted points group[g] to group[g+1]-1 are equal; nil if none are
+	Group []uint32  // distinct point g is sorted points Group[g] to Group[g+1]-1; nil when all points are distinct
 
 	Radius2 float64 // largest squared distance of neighbours
 	grid
 
-	start []uint32 // first point of each cell, and the end
-	// Where there are too many cells, only the occupied ones are listed.
-	fast     []uint32 // number of each along the last grid axis
-	rowKey   []uint64 // rows of cells along that axis that hold one, ascending; nil where all rows are listed
-	rowStart []uint32 // first cell of each row, and the end
+	start    []uint32 // first point of each listed cell, and the end
+	fast     []uint32 // number of each occupied cell along the last axis; nil when all cells are listed
+	rowKey   []uint64 // keys of the occupied rows, ascending; nil when all rows are listed
+	rowStart []uint32 // first cell of each row, and the end; nil when all cells are listed
 
 	First []uint32 // first point of each cluster, and the end
-	boxes *boxes   // of the clusters; nil where they would not prune
+	boxes *boxes   // of the clusters; nil when boxes would not prune
 }
 
 const (
-	ClusterPoints = 32 // of a cluster
-	// Cells are joined to clusters up to so many points.
+	// ClusterPoints is the most points of a cluster.
+	ClusterPoints = 32
+	// Cells are joined to clusters of at most runPoints points.
 	runPoints = 12
 )
 
-// rows returns the number of rows of cells.
+// rows returns the number of rows of cells that are listed.
 func (cl *List) rows() int {
 	if cl.allRows {
 		return int(cl.slowSize[0] * cl.slowSize[1])
@@ -83,7 +81,7 @@ func (cl *List) rowOf(cell int) int {
 	return sort.Search(cl.rows(), func(r int) bool { return int(cl.rowStart[r+1]) > cell })
 }
 
-// number returns the number of a cell of a row along the last axis.
+// number returns the number, along the last axis, of a cell of a row.
 func (cl *List) number(cell, row int) uint32 {
 	if cl.allCells() {
 		return uint32(cell - row*int(cl.size[len(cl.axes)-1]))
@@ -110,61 +108,8 @@ func (cl *List) ClusterOf(point uint32) int {
 	return sort.Search(len(cl.First)-1, func(c int) bool { return cl.First[c+1] > point })
 }
 
-// NewList sorts the points for searches within the radius.
-func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.Workers) (*List, error) {
-	cl := &List{D: p.D, N: p.N, Radius2: rows.RadiusSquared(radius), grid: newGrid(p, radius)}
-	var err error
-	switch {
-	case cl.allCells():
-		err = cl.countCells(ctx, p, workers)
-	case cl.keyBits() <= 32:
-		err = sortByCell[uint32](ctx, cl, p, workers)
-	default:
-		err = sortByCell[uint64](ctx, cl, p, workers)
-	}
-	if err != nil {
-		return nil, err
-	}
-	equal, err := cl.sortWithinCells(ctx, p, workers)
-	if err != nil {
-		return nil, err
-	}
-	if equal {
-		cl.collapse()
-	}
-	cl.makeClusters()
-	if cl.prunes() {
-		cl.boxes, err = newBoxes(ctx, cl, workers)
-	}
-	return cl, err
-}
-
-// makeClusters cuts the points into clusters: runs of cells of a row that are as
-// close as the radius, or parts of a cell that holds many points.
-func (cl *List) makeClusters() {
-	for row := range cl.rows() {
-		points, begin := uint32(ClusterPoints), uint32(0) // of the cluster at hand, and the number of its first cell
-		first, last := cl.cellsOf(row)
-		for cell := first; cell < last; cell++ {
-			from, to := cl.start[cell], cl.start[cell+1]
-			if from == to {
-				continue
-			}
-			number := cl.number(cell, row)
-			if points+to-from <= runPoints && number-begin <= uint32(cl.reach) {
-				points += to - from
-				continue
-			}
-			points, begin = to-from, number
-			for ; from < to; from += ClusterPoints {
-				cl.First = append(cl.First, from)
-			}
-		}
-	}
-	cl.First = append(cl.First, uint32(cl.N))
-}
-
-// ForgetCells lets go of what only searches need: points and clusters stay.
+// ForgetCells drops what only searches need: cells, rows and boxes. Points and clusters
+// stay.
 func (cl *List) ForgetCells() {
 	cl.start, cl.fast, cl.rowKey, cl.rowStart, cl.boxes = nil, nil, nil, nil, nil
 }

@@ -13,51 +13,51 @@ import (
 const (
 	// clustersPerPiece is how many clusters a worker takes at a time.
 	clustersPerPiece = 512
-	// Candidates are tested in batches of so many points and spans at most,
-	// which bounds the scratch memory whatever the points are. Neighbours come
-	// out the same however the candidates are cut.
+	// A batch has at most batchPoints candidates in at most batchSpans spans, which bounds
+	// the scratch memory whatever the points are. Neighbours come out the same however the
+	// candidates are cut into batches.
 	batchPoints = 4096
 	batchSpans  = 256
 )
 
-// A pass visits every distinct point and stores its neighbours with their
-// weights.
+// A pass visits every distinct point and stores its neighbours with their weights.
 //
-// All points of a cluster are tested against the same candidates: the points of
-// the cells around it, but for clusters with boxes beyond the radius. Candidates
-// come in ascending order, so columns do.
+// All points of a cluster are tested against the same candidates: the points of the cells
+// around the cluster, without the clusters whose boxes are beyond the radius. Candidates
+// come in ascending order, and so do the columns of a row of weights.
 type pass struct {
-	ctx      context.Context
-	cl       *List
-	kernels  *simd.Kernels
-	gamma    float64
-	rooms    []*scratch
-	progress *rows.Progress
-	memory   rows.Memory
-	pieces   [][]sparse.Rows // of each piece of work
-	counts   []uint32        // of the neighbours of each point
-	sums     []float64       // of their weights
+	ctx       context.Context
+	cl        *List
+	kernels   *simd.Kernels
+	gamma     float64
+	scratches []*scratch
+	progress  *rows.Progress
+	memory    rows.Memory
+	found     [][]sparse.Rows // rows found in each piece of work
+	counts    []uint32        // number of neighbours of each point
+	sums      []float64       // sum of the weights of each point
 }
 
 // scratch is the scratch memory of a worker.
 type scratch struct {
 	rows.Writer
 	sweep      *Sweep
-	spans      []uint32 // points of a batch: the ends of spans, in pairs
-	points     int      // how many these are
+	spans      []uint32 // spans of the points of a batch: begin and end of each
+	points     int      // points in the spans
 	candidates *simd.Candidates
-	ind        []uint32 // neighbours among them, of all points of a cluster
-	d2         []float64
+	ind        []uint32  // neighbours found in a batch, of all points of a cluster
+	d2         []float64 // their squared distances
 	counts     [ClusterPoints]uint32
 	stage      stage
-	outInd     []uint32 // of a cluster whose candidates come in batches
-	outVal     []float32
-	next       [ClusterPoints]int // where in them the next neighbour of each point goes
+	outInd     []uint32           // columns of a cluster whose candidates come in batches
+	outVal     []float32          // weights of the same
+	next       [ClusterPoints]int // where in outInd the next neighbour of each point goes
 }
 
-// stage is what is done with the candidates of a cluster. Mostly they are one batch,
-// and the neighbours among them are stored at once. If not, those of all batches are
-// counted first, so that each row has its place.
+// A stage says what is done with the candidates of a cluster. Mostly the candidates are
+// one batch, and the neighbours among them are stored at once. Otherwise the neighbours
+// in all batches are counted first, so that each row of weights has its place, and the
+// batches are then tested again to fill the rows.
 type stage int
 
 const (
@@ -66,19 +66,20 @@ const (
 	filling
 )
 
+// newPass returns a pass over the clusters of cl.
 func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 	return &pass{
-		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, rooms: make([]*scratch, r.Workers.Count()),
-		pieces: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
+		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, scratches: make([]*scratch, r.Workers.Count()),
+		found: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
 	}
 }
 
-// expect returns how many neighbours will be found at least, as a sample of clusters
-// has it. The largest eighth of it is left out: a crowd that the sample meets by
-// chance says nothing of the other clusters.
+// expect returns how many neighbours will be found at least, by a sample of clusters. The
+// eighth of the sampled clusters with the most neighbours is left out: a crowd that the
+// sample meets by chance says nothing of the other clusters.
 func (p *pass) expect() (float64, error) {
 	const sample = 64
-	cl, room := p.cl, p.room(0)
+	cl, sc := p.cl, p.scratch(0)
 	clusters := len(cl.First) - 1
 	stride := max(clusters/sample, 1)
 	var found []float64
@@ -86,11 +87,11 @@ func (p *pass) expect() (float64, error) {
 		if err := p.ctx.Err(); err != nil {
 			return 0, err
 		}
-		room.sweep.Clusters(c, c+1, func(int) bool { return true })
+		sc.sweep.Clusters(c, c+1, func(int) bool { return true })
 		counts := p.counts[cl.First[c]:cl.First[c+1]]
 		clear(counts)
-		room.stage = counting
-		p.visit(room, c)
+		sc.stage = counting
+		p.visit(sc, c)
 		sum := 0.0
 		for _, n := range counts {
 			sum += float64(n)
@@ -105,26 +106,38 @@ func (p *pass) expect() (float64, error) {
 	return sum * float64(stride), nil
 }
 
-// batchOf returns the most of n points that are tested at a time.
+// need returns how many bytes the weights will take, of entry bytes each; 0 when the
+// weights of all pairs fit into what is left. Weights are stored as they are found, so a
+// sample must tell beforehand whether there is any hope for them.
+func (p *pass) need(left, entry int64) (float64, error) {
+	if n := float64(p.cl.N); n*(n-1)*float64(entry) <= float64(left) {
+		return 0, nil
+	}
+	entries, err := p.expect()
+	return entries * float64(entry), err
+}
+
+// batchOf returns how many of n points a batch has at most.
 func batchOf(n int) int { return min(n, batchPoints) }
 
-// scratchBytes is what a worker takes with n points in d dimensions, but for the
-// windows of the sweep, which are as many as there are rows of cells around one, and
-// for what it stores.
+// scratchBytes is the bytes that the scratch memory of a worker takes with n points in d
+// dimensions. Two things are not in it: the windows of the sweep, of which there are as
+// many as rows of cells around a row, and the rows of weights that the worker stores.
 func scratchBytes(n, d int) int64 {
 	batch := int64(batchOf(n))
 	out := ClusterPoints*batch + 2*simd.CoordinatePad
 	return 2*4*batchSpans + int64((8+4)*d+4)*(batch+32) + (4+8)*out + 16*ClusterPoints + 8*rows.PieceRows + 512
 }
 
-// room returns the scratch memory of a worker.
-func (p *pass) room(worker int) *scratch {
-	if p.rooms[worker] == nil {
-		p.rooms[worker] = newScratch(p)
+// scratch returns the scratch memory of a worker.
+func (p *pass) scratch(worker int) *scratch {
+	if p.scratches[worker] == nil {
+		p.scratches[worker] = newScratch(p)
 	}
-	return p.rooms[worker]
+	return p.scratches[worker]
 }
 
+// newScratch returns scratch memory for a worker of p.
 func newScratch(p *pass) *scratch {
 	cl := p.cl
 	batch := batchOf(cl.N)
@@ -139,21 +152,30 @@ func newScratch(p *pass) *scratch {
 // workPieces returns the number of pieces of work a pass is cut into.
 func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
 
+// visitAll lets the workers do all pieces.
+func (p *pass) visitAll(r *rows.Request) error {
+	p.progress = r.Stage("find neighbours", p.cl.workPieces())
+	if err := r.Workers.Do(p.ctx, p.cl.workPieces(), p); err != nil {
+		return err
+	}
+	return p.ctx.Err() // a piece may have been left half done
+}
+
 // Run does one piece.
 func (p *pass) Run(worker, piece int) {
-	cl, room := p.cl, p.room(worker)
+	cl, sc := p.cl, p.scratch(worker)
 	from, to := par.Block(piece, len(cl.First)-1, clustersPerPiece)
 	begin := cl.First[from]
-	if !room.sweep.Clusters(from, to, func(c int) bool {
-		if !p.search(room, c) {
+	if !sc.sweep.Clusters(from, to, func(c int) bool {
+		if !p.search(sc, c) {
 			return false
 		}
-		if room.Full() || c == to-1 {
-			found := room.Cut()
-			// While they are in the cache.
+		if sc.Full() || c == to-1 {
+			found := sc.Cut()
+			// The weights are summed while they are in the cache.
 			end := cl.First[c+1]
 			p.kernels.SumSparse(p.sums[begin:end], found.Ptr, found.Val)
-			p.pieces[piece], begin = append(p.pieces[piece], found), end
+			p.found[piece], begin = append(p.found[piece], found), end
 		}
 		return true
 	}) {
@@ -162,124 +184,140 @@ func (p *pass) Run(worker, piece int) {
 	p.progress.Add()
 }
 
-// slabs returns the memory of a matrix of the rows found, if it keeps all of it.
+// slabs returns the memory of the rows found; nil when the matrix is in other memory.
 func (p *pass) slabs(weights *sparse.CSR) (all []*rows.Slab) {
 	if weights.Layout() != sparse.Plain {
 		return nil
 	}
-	for _, room := range p.rooms {
-		if room != nil {
-			all = append(all, room.Reusable()...)
+	for _, sc := range p.scratches {
+		if sc != nil {
+			all = append(all, sc.Reusable()...)
 		}
 	}
 	return all
 }
 
-// search does one cluster, if there is memory for what it finds and, where candidates
-// are so many that a piece takes its time, if it is still wanted.
-func (p *pass) search(room *scratch, c int) bool {
+// search finds the neighbours of the points of cluster c. It returns false where there is
+// no memory for them, and where candidates come in batches, so that a piece takes its
+// time, and the context has ended.
+func (p *pass) search(sc *scratch, c int) bool {
 	first, end := p.cl.First[c], p.cl.First[c+1]
 	counts := p.counts[first:end]
-	room.stage = oneBatch
-	p.visit(room, c)
-	if room.stage == counting {
+	sc.stage = oneBatch
+	p.visit(sc, c)
+	if sc.stage == counting {
 		if p.ctx.Err() != nil {
 			return false
 		}
 		total := 0
 		for i, n := range counts {
-			room.next[i], total = total, total+int(n)
+			sc.next[i], total = total, total+int(n)
 		}
-		if room.outInd, room.outVal = room.Grow(total); len(room.outInd) < total {
+		if sc.outInd, sc.outVal = sc.Grow(total); len(sc.outInd) < total {
 			return false
 		}
-		room.stage = filling
-		p.visit(room, c)
+		sc.stage = filling
+		p.visit(sc, c)
 	}
-	room.End(counts)
+	sc.End(counts)
 	return !p.memory.Short()
 }
 
-// visit collects the candidates of a cluster and tests them.
-func (p *pass) visit(room *scratch, c int) {
-	room.sweep.Candidates(c, func(from, to uint32) { p.add(room, c, from, to) })
-	p.test(room, c)
+// visit collects the candidates of cluster c and tests them.
+func (p *pass) visit(sc *scratch, c int) {
+	sc.sweep.Candidates(c, func(from, to uint32) { p.add(sc, c, from, to) })
+	p.test(sc, c)
 }
 
-// add makes the points from to to-1 candidates of cluster c, and tests those it
-// has where they are enough.
-func (p *pass) add(room *scratch, c int, from, to uint32) {
+// add makes the points from to to-1 candidates of cluster c. It tests the candidates of
+// a batch as soon as the batch is full.
+func (p *pass) add(sc *scratch, c int, from, to uint32) {
 	batch := batchOf(p.cl.N)
 	for from < to {
-		last := len(room.spans) - 1
-		join := last > 0 && room.spans[last] == from
-		if room.points == batch || !join && len(room.spans) == cap(room.spans) {
-			if room.stage == oneBatch { // not the only one
-				room.stage = counting
+		last := len(sc.spans) - 1
+		join := last > 0 && sc.spans[last] == from
+		if sc.points == batch || !join && len(sc.spans) == cap(sc.spans) {
+			if sc.stage == oneBatch { // this batch is not the only one
+				sc.stage = counting
 				clear(p.counts[p.cl.First[c]:p.cl.First[c+1]])
 			}
-			p.test(room, c)
+			p.test(sc, c)
 			join = false
 		}
-		end := min(to, from+uint32(batch-room.points))
+		end := min(to, from+uint32(batch-sc.points))
 		if join {
-			room.spans[last] = end
+			sc.spans[last] = end
 		} else {
-			room.spans = append(room.spans, from, end)
+			sc.spans = append(sc.spans, from, end)
 		}
-		room.points += int(end - from)
+		sc.points += int(end - from)
 		from = end
 	}
 }
 
-// test looks for neighbours of the points of cluster c among its candidates,
-// which are all of them or a batch.
-func (p *pass) test(room *scratch, c int) {
+// test looks for neighbours of the points of cluster c among its candidates: all
+// candidates, or the candidates of a batch.
+func (p *pass) test(sc *scratch, c int) {
 	cl := p.cl
 	first, end := int(cl.First[c]), int(cl.First[c+1])
-	counts := room.counts[:end-first]
-	alone := room.points == 1 && room.stage == oneBatch // the point itself
+	alone := sc.points == 1 && sc.stage == oneBatch // the point itself
 	if !alone {
-		p.kernels.Collect(room.candidates, simd.RowsOf(cl.Axis, cl.N), room.spans)
+		p.kernels.Collect(sc.candidates, simd.RowsOf(cl.Axis, cl.N), sc.spans)
 	}
-	room.spans, room.points = room.spans[:0], 0
-	if room.stage == counting {
-		p.kernels.CountNear(counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
-		for i, count := range counts {
-			p.counts[first+i] += count
-		}
-		return
-	}
-	if alone {
+	sc.spans, sc.points = sc.spans[:0], 0
+	switch {
+	case alone:
 		p.counts[first] = 0
+	case sc.stage == oneBatch:
+		p.storeAll(sc, first, end)
+	case sc.stage == counting:
+		p.countBatch(sc, first, end)
+	default:
+		p.fillBatch(sc, first, end)
+	}
+}
+
+// storeAll stores the neighbours of the points from first to end-1, whose candidates are
+// one batch: rows one behind the other, as they will be in the matrix.
+func (p *pass) storeAll(sc *scratch, first, end int) {
+	cl, counts := p.cl, p.counts[first:end]
+	// Mostly the writer has free memory for all candidates, so that nothing has to move.
+	out := sc.Free()
+	direct := len(out) >= len(counts)*sc.candidates.Len()+simd.CoordinatePad
+	if !direct {
+		out = sc.ind
+	}
+	total := p.kernels.FindNear(out, sc.d2, counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+	ind, val := sc.Grow(total)
+	if len(ind) < total {
 		return
 	}
-	if room.stage == oneBatch { // rows one behind the other, as they will be in the matrix
-		// Mostly there is room for all candidates, so that nothing has to move.
-		out := room.Free()
-		direct := len(out) >= len(counts)*room.candidates.Len()+simd.CoordinatePad
-		if !direct {
-			out = room.ind
-		}
-		counts = p.counts[first:end]
-		total := p.kernels.FindNear(out, room.d2, counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
-		ind, val := room.Grow(total)
-		if len(ind) < total {
-			return
-		}
-		if !direct {
-			copy(ind, out)
-		}
-		p.kernels.Weights(val, room.d2[:total], p.gamma)
-		return
+	if !direct {
+		copy(ind, out)
 	}
-	p.kernels.FindNear(room.ind, room.d2, counts, room.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+	p.kernels.Weights(val, sc.d2[:total], p.gamma)
+}
+
+// countBatch counts the neighbours of the points from first to end-1 in a batch.
+func (p *pass) countBatch(sc *scratch, first, end int) {
+	cl, counts := p.cl, sc.counts[:end-first]
+	p.kernels.CountNear(counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
+	for i, count := range counts {
+		p.counts[first+i] += count
+	}
+}
+
+// fillBatch stores the neighbours of the points from first to end-1 in a batch where
+// their rows go on.
+func (p *pass) fillBatch(sc *scratch, first, end int) {
+	cl, counts := p.cl, sc.counts[:end-first]
+	p.kernels.FindNear(sc.ind, sc.d2, counts, sc.candidates, simd.RowsOf(cl.Axis, cl.N), first, cl.Radius2)
 	found := 0
 	for i, count := range counts {
-		at, n := room.next[i], int(count)
-		copy(room.outInd[at:], room.ind[found:found+n])
-		p.kernels.Weights(room.outVal[at:at+n], room.d2[found:found+n], p.gamma)
-		room.next[i] += n
+		at, n := sc.next[i], int(count)
+		copy(sc.outInd[at:], sc.ind[found:found+n])
+		p.kernels.Weights(sc.outVal[at:at+n], sc.d2[found:found+n], p.gamma)
+		sc.next[i] += n
 		found += n
 	}
 }

@@ -11,13 +11,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// request asks for the pairs within a radius, with weights of a bandwidth of a sixth of it.
+// request asks for the pairs within a radius, with weights of a bandwidth of a sixth of
+// the radius.
 func request(p *rows.Points, radius float64) *rows.Request {
 	return &rows.Request{Points: p, Radius: radius, Gamma: 18 / (radius * radius), Memory: 1 << 30, Kernels: simd.At(simd.Best())}
 }
 
-// Where a cluster has many candidates the context is looked at in the middle of a piece.
-func TestCellsEndWithinAPiece(t *testing.T) {
+// Where clusters have many candidates, a search looks at the context in the middle of a
+// piece.
+func TestSearchEndsWithinAPiece(t *testing.T) {
 	p := pointtest.Open(pointtest.Make("uniform", 2*batchPoints, 8, 1))
 	const radius = 0.6
 	cl, err := NewList(t.Context(), p, radius, nil)
@@ -42,7 +44,7 @@ func TestCellsEndWithinAPiece(t *testing.T) {
 	}
 }
 
-// More candidates and more spans than a batch holds.
+// A cluster may have more candidates and more spans than a batch holds.
 func TestCandidatesInBatches(t *testing.T) {
 	const n = 3 * batchPoints
 	p := pointtest.Open(pointtest.Make("uniform", n, 1, 3))
@@ -54,15 +56,15 @@ func TestCandidatesInBatches(t *testing.T) {
 		var spans []uint32
 		pass := newPass(t.Context(), cl, request(p, 0.4))
 		pass.memory.Set(math.MaxInt64, rows.EntryBytes, 1)
-		room := newScratch(pass)
+		sc := newScratch(pass)
 		for from := uint32(0); from+c.points <= uint32(cl.N); from += c.step {
 			spans = append(spans, from, from+c.points)
-			pass.add(room, 0, from, from+c.points)
-			if room.points > batchPoints || len(room.spans) > 2*batchSpans {
-				t.Fatalf("a batch of %d points and %d spans", room.points, len(room.spans)/2)
+			pass.add(sc, 0, from, from+c.points)
+			if sc.points > batchPoints || len(sc.spans) > 2*batchSpans {
+				t.Fatalf("a batch of %d points and %d spans", sc.points, len(sc.spans)/2)
 			}
 		}
-		pass.test(room, 0)
+		pass.test(sc, 0)
 		for i := cl.First[0]; i < cl.First[1]; i++ {
 			want := uint32(0)
 			for e := 0; e < len(spans); e += 2 {
@@ -79,7 +81,7 @@ func TestCandidatesInBatches(t *testing.T) {
 	}
 }
 
-// Rows of cells with more points than a batch.
+// A row of cells may have more points than a batch.
 func TestNeighboursOfManyCandidates(t *testing.T) {
 	const radius = 0.6
 	p := pointtest.Make("uniform", 3*batchPoints/2, 1, 8)

@@ -22,30 +22,21 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	}
 	pass := newPass(ctx, cl, r)
 	left := r.Memory - held
-	// Weights are stored as they are found, so a sample must tell beforehand whether
-	// there is any hope for them.
-	need := 0.0
-	if n := float64(cl.N); n*(n-1)*float64(entry) > float64(left) {
-		entries, err := pass.expect()
-		if err != nil {
-			return nil, err
-		}
-		if need = entries * float64(entry); need > 4*float64(left) {
-			return nil, rows.TooManyWeights(need + float64(held))
-		}
-	}
-	pass.memory.Set(left, entry, r.Workers.Count())
-	pass.progress = r.Stage("find neighbours", cl.workPieces())
-	if err := r.Workers.Do(ctx, cl.workPieces(), pass); err != nil {
+	need, err := pass.need(left, entry)
+	if err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err // a piece may have been left half done
+	if need > 4*float64(left) {
+		return nil, rows.TooManyWeights(need + float64(held))
+	}
+	pass.memory.Set(left, entry, r.Workers.Count())
+	if err := pass.visitAll(r); err != nil {
+		return nil, err
 	}
 	if pass.memory.Short() {
 		return nil, rows.TooManyWeights(max(need, float64(left+entry)) + float64(held))
 	}
-	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.pieces...))
+	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.found...))
 	if err != nil {
 		return nil, err
 	}
@@ -63,10 +54,11 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	}, nil
 }
 
-// Bytes is what a search of n points in d dimensions takes beside the matrix of
-// weights: sorted and unsorted keys and order, coordinates twice, and at worst
-// cellsPerPoint cells, or a cell and its row, and a cluster and its box for every point;
-// what every search keeps of a row; the scratch memory of the workers.
+// Bytes is the bytes that a search of n points in d dimensions takes beside the matrix of
+// weights. Every point takes the sorted and the unsorted key and order, the coordinates
+// twice, and at worst cellsPerPoint cells, or a cell and its row, and a cluster and its
+// box. To this come what every search keeps of a row, and the scratch memory of the
+// workers.
 func Bytes(n, d, workers int) int64 {
 	return int64(n)*int64(rows.RowBytes+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(workers)*scratchBytes(n, d)
 }

@@ -15,13 +15,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// countCells orders the points by cell where all cells are listed: what is before a
-// point are the points of the cells before its own and those of its own that are given
-// earlier. Workers count and place a piece each.
+// countCells orders the points by cell where all cells are listed. Before a point come the
+// points of the cells before its own, and the points of its own cell that are given
+// earlier. Each worker counts and places the points of one piece.
 func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Workers) error {
 	cells := int(cl.cells)
-	// No more counters than cellsPerPoint allows.
-	pieces := min(workers.Count(), perPoint*p.N/cells)
+	// No more counters than cellsPerPoint for every point.
+	pieces := min(workers.Count(), cellsPerPoint*p.N/cells)
 	keys, next := make([]uint32, p.N), make([]uint32, pieces*cells)
 	cl.Order, cl.start = make([]uint32, p.N), make([]uint32, cells+1)
 	piece := func(i int) (lo, hi int, counts []uint32) {
@@ -55,8 +55,8 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 	}))
 }
 
-// sortByCell orders the points by the keys of their cells and finds these, where
-// only the occupied ones are listed.
+// sortByCell orders the points by the keys of their cells, and lists the occupied cells,
+// where not all cells are listed.
 func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points, workers *par.Workers) error {
 	keys := make([]K, p.N)
 	cl.Order = make([]uint32, p.N)
@@ -77,7 +77,7 @@ func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points
 	return nil
 }
 
-// listOccupied finds the occupied cells and their rows in the sorted keys.
+// listOccupied finds the occupied cells and their rows in the sorted keys of all points.
 func listOccupied[K uint32 | uint64](cl *List, keys []K) {
 	cells, rows := 0, 0
 	if cl.allRows {
@@ -121,9 +121,9 @@ func listOccupied[K uint32 | uint64](cl *List, keys []K) {
 	}
 }
 
-// sortWithinCells fetches the coordinates in sorted order and orders each cell
-// so that equal points are adjacent and, in large cells, near points are. It
-// tells whether any are equal.
+// sortWithinCells fetches the coordinates in sorted order. It orders the points of each
+// cell so that equal points are next to each other and, in large cells, near points are
+// close to each other. It tells whether any points are equal.
 func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers) (equal bool, err error) {
 	d, n := cl.D, p.N
 	cl.Axis = make([]float32, n*d+simd.CoordinatePad)
@@ -160,8 +160,8 @@ func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *pa
 	return found.Load(), err
 }
 
-// gatherEqual moves equal points among those from lo to hi-1 together and tells
-// whether there are any. Cells hold few points, and equal ones are rare.
+// gatherEqual moves equal points among the points from lo to hi-1 together and tells
+// whether there are any. Cells hold few points, and equal points are rare.
 func (cl *List) gatherEqual(lo, hi int) (equal bool) {
 	x := cl.Axis[lo:hi]
 	for i, v := range x {
@@ -170,7 +170,7 @@ func (cl *List) gatherEqual(lo, hi int) (equal bool) {
 				continue
 			}
 			equal = true
-			// Behind point i, in the order they have.
+			// Equal points go behind point i, in the order they have.
 			if k := lo + i + 1; k < lo+j {
 				cl.rotate(k, lo+j)
 			}
@@ -180,7 +180,7 @@ func (cl *List) gatherEqual(lo, hi int) (equal bool) {
 	return equal
 }
 
-// rotate moves point j to place i < j and those between one place on.
+// rotate moves point j to place i < j, and the points from i to j-1 one place on.
 func (cl *List) rotate(i, j int) {
 	order := cl.Order[j]
 	copy(cl.Order[i+1:j+1], cl.Order[i:j])
@@ -193,18 +193,46 @@ func (cl *List) rotate(i, j int) {
 	}
 }
 
-// quarterPoints is the most points a cell is ordered by quarters with.
-const quarterPoints = 512
+const (
+	// quarterPoints is the most points of a cell that is ordered by quarters.
+	quarterPoints = 512
+	// quarterCodes is the number of codes that quarters along all axes make.
+	quarterCodes = 1 << (2 * maxAxes)
+)
 
-// byQuarters orders the points from lo to hi-1 by quarters of their extent along
-// each axis, in the order of a Morton curve, which takes a fraction of the time of
-// a sort and makes clusters nearly as small. It tells whether any points are equal.
+// byQuarters orders the points from lo to hi-1 by quarters of their extent along each
+// axis, in the order of a Morton curve. It takes a fraction of the time of a sort along
+// the curve and makes clusters nearly as small. It tells whether any points are equal.
 func (cl *List) byQuarters(lo, hi int) (equal bool) {
-	const buckets = 1 << (2 * maxAxes)
-	m := hi - lo
 	var code [quarterPoints]uint8
+	cl.quarters(&code, lo, hi)
+	var start [quarterCodes + 1]int
+	for _, c := range code[:hi-lo] {
+		start[c+1]++
+	}
+	for c := range quarterCodes {
+		start[c+1] += start[c]
+	}
+	next := start
+	var place [quarterPoints]uint16
+	for i, c := range code[:hi-lo] {
+		place[i] = uint16(next[c])
+		next[c]++
+	}
+	cl.moveTo(&place, lo, hi)
+	for c := range quarterCodes {
+		if start[c+1]-start[c] > 1 && cl.gatherEqual(lo+start[c], lo+start[c+1]) {
+			equal = true
+		}
+	}
+	return equal
+}
+
+// quarters sets the codes of the points from lo to hi-1: the number of the quarter of
+// their extent along each axis, with the high bits of all axes first.
+func (cl *List) quarters(code *[quarterPoints]uint8, lo, hi int) {
 	for a := range cl.D {
-		x := cl.Axis[a*cl.N+lo:][:m]
+		x := cl.Axis[a*cl.N+lo:][:hi-lo]
 		low, high := slices.Min(x), slices.Max(x)
 		if low == high {
 			continue
@@ -215,19 +243,11 @@ func (cl *List) byQuarters(lo, hi int) (equal bool) {
 			code[i] |= quarter>>1<<(cl.D+a) | quarter&1<<a
 		}
 	}
-	var start [buckets + 1]int
-	for _, c := range code[:m] {
-		start[c+1]++
-	}
-	for c := range buckets {
-		start[c+1] += start[c]
-	}
-	next := start
-	var place [quarterPoints]uint16
-	for i, c := range code[:m] {
-		place[i] = uint16(next[c])
-		next[c]++
-	}
+}
+
+// moveTo moves point lo+i to lo+place[i], for all points from lo to hi-1.
+func (cl *List) moveTo(place *[quarterPoints]uint16, lo, hi int) {
+	m := hi - lo
 	var oldOrder [quarterPoints]uint32
 	copy(oldOrder[:], cl.Order[lo:hi])
 	for i, at := range place[:m] {
@@ -241,15 +261,9 @@ func (cl *List) byQuarters(lo, hi int) (equal bool) {
 			x[at] = old[i]
 		}
 	}
-	for c := range buckets {
-		if start[c+1]-start[c] > 1 && cl.gatherEqual(lo+start[c], lo+start[c+1]) {
-			equal = true
-		}
-	}
-	return equal
 }
 
-// compare orders sorted points by their coordinates.
+// compare compares the sorted points i and j by their coordinates, as slices.Compare does.
 func (cl *List) compare(i, j int) int {
 	for a := range cl.D {
 		if x, y := cl.Axis[a*cl.N+i], cl.Axis[a*cl.N+j]; x < y {
@@ -261,8 +275,8 @@ func (cl *List) compare(i, j int) int {
 	return 0
 }
 
-// alongCurve orders the points from lo to hi-1 along a Morton curve. It tells
-// whether any are equal.
+// alongCurve orders the points from lo to hi-1 along a Morton curve. It tells whether any
+// points are equal.
 func (cl *List) alongCurve(lo, hi int) (equal bool) {
 	d, m := cl.D, hi-lo
 	coords := blas32.General{Rows: m, Cols: d, Stride: d, Data: make([]float32, m*d)}
@@ -286,7 +300,7 @@ func (cl *List) alongCurve(lo, hi int) (equal bool) {
 	return equal
 }
 
-// collapse replaces runs of equal points, which share a cell, by one.
+// collapse replaces each run of equal points by one point. Equal points share a cell.
 func (cl *List) collapse() {
 	cl.Group = make([]uint32, 0, cl.N+1)
 	for cell := range len(cl.start) - 1 {

@@ -6,45 +6,46 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Sweep finds the cells around a cell, in windows: the cells of a row whose
-// numbers along the last axis are within half of its own. Cells must be asked for
-// in ascending order, for then windows only ever move forward: a sweep over all
-// cells passes each a few times.
+// A Sweep finds the cells around a cell. They are in windows. A window with a given half
+// is the cells of a row whose numbers along the last axis differ by at most half from the
+// number of the cell. Cells must be asked for in ascending order: then windows only ever
+// move forward, and a sweep over all cells passes each cell a few times.
 type Sweep struct {
 	cl      *List
 	kernels *simd.Kernels
 	bands   bands
-	row     int           // of the cells at hand; -1 before the first
-	planes  []plane       // of rows around it, where not all rows are listed
-	windows []simd.Window // of cells, in the rows around it that hold points
+	row     int           // the row at hand; -1 before the first
+	planes  []plane       // runs of rows around the row at hand
+	windows []simd.Window // in the rows around the row at hand that hold points
 	weights []float64     // of the windows
 }
 
-// bands are the windows to open in the rows around a row: those at offsets da and
-// db along the slower two axes are at[|da|][|db|].
+// bands say which windows to open in the rows around a row: at[|da|][|db|] in a row at
+// offsets da and db along the slower two axes.
 type bands struct {
 	at [][][]band
 }
 
+// A band is a window to open.
 type band struct {
 	half   int
-	weight float64 // for the user
+	weight float64 // of the points in the window; 0 in a search, which does not weigh them
 }
 
-// A plane is the run of rows within reach of the row at hand whose offset along
-// the first axis is da.
+// A plane is a run of rows: the rows within reach of the row at hand whose offset along
+// the first axis is da. The run is used where not all rows are listed.
 type plane struct {
 	da       int64
-	from, to int // rows; -1 before the first
+	from, to int // rows from to to-1; from is -1 before the first row at hand
 }
 
-// searchBands cover the cells within reach.
+// searchBands returns one band for every row within reach, with the cells within reach.
 func (g *grid) searchBands() bands {
 	return g.newBands(1, func(_, _ int64) []band { return []band{{half: int(g.reach)}} })
 }
 
-// newBands asks for the bands of all rows within a multiple of the reach. With
-// fewer than three axes some rows have no neighbours along the slower ones.
+// newBands calls of for the bands of all rows within a multiple of the reach. With fewer
+// than three axes the offsets along the missing axes are 0.
 func (g *grid) newBands(multiple int64, of func(da, db int64) []band) (b bands) {
 	slow := func(axis int) int64 {
 		if axis >= len(g.axes)-1 {
@@ -67,6 +68,7 @@ func (cl *List) Sweep(kernels *simd.Kernels) *Sweep {
 	return newSweep(cl, kernels, cl.searchBands())
 }
 
+// newSweep returns a sweep over the cells of some bands.
 func newSweep(cl *List, kernels *simd.Kernels, b bands) *Sweep {
 	s := &Sweep{cl: cl, kernels: kernels, bands: b}
 	reach := int64(len(b.at) - 1)
@@ -77,7 +79,7 @@ func newSweep(cl *List, kernels *simd.Kernels, b bands) *Sweep {
 	return s
 }
 
-// restart begins another sequence of cells.
+// restart begins another ascending sequence of cells.
 func (s *Sweep) restart() {
 	s.row = -1
 	for i := range s.planes {
@@ -85,8 +87,8 @@ func (s *Sweep) restart() {
 	}
 }
 
-// enter moves on to a row of cells, of which those from number lo on will be
-// asked for.
+// enter moves on to a row. The cells of the row that will be asked for have numbers from
+// lo on.
 func (s *Sweep) enter(row int, lo uint32) {
 	cl := s.cl
 	begins := s.row < 0
@@ -113,7 +115,7 @@ func (s *Sweep) enter(row int, lo uint32) {
 			s.open(r, bands[abs(c-b)])
 		}
 	}
-	if begins && !cl.allCells() { // anywhere in rows, which may be long
+	if begins && !cl.allCells() { // a sequence may begin anywhere in a row, and rows may be long
 		for i := range s.windows {
 			w := &s.windows[i]
 			w.From += sort.Search(w.End-w.From, func(c int) bool { return int64(cl.fast[w.From+c]) >= int64(lo)-int64(w.Half) })
@@ -122,7 +124,7 @@ func (s *Sweep) enter(row int, lo uint32) {
 	}
 }
 
-// move moves the run to the rows with keys from least to most.
+// move moves the run to the rows with keys from least to most, both included.
 func (p *plane) move(rowKey []uint64, least, most uint64) {
 	if p.from < 0 {
 		p.from = sort.Search(len(rowKey), func(r int) bool { return rowKey[r] >= least })
@@ -137,7 +139,7 @@ func (p *plane) move(rowKey []uint64, least, most uint64) {
 	}
 }
 
-// open opens windows at the beginning of a row.
+// open opens the windows of some bands at the beginning of a row.
 func (s *Sweep) open(row int, bands []band) {
 	from, end := s.cl.cellsOf(row)
 	if from == end {
@@ -149,8 +151,8 @@ func (s *Sweep) open(row int, bands []band) {
 	}
 }
 
-// around moves the windows to the cells within half of those from number lo to hi
-// of the row entered last.
+// around moves the windows to the cells around the cells with numbers lo to hi of the row
+// entered last.
 func (s *Sweep) around(lo, hi uint32) {
 	if !s.cl.allCells() {
 		s.kernels.SlideWindows(s.windows, s.cl.fast, lo, hi)
@@ -164,8 +166,9 @@ func (s *Sweep) around(lo, hi uint32) {
 	}
 }
 
-// Clusters moves the windows from one cluster to the next, of those from from to
-// to-1, as long as visit wants it, and tells whether it always did.
+// Clusters moves the windows from one cluster to the next, for the clusters from to to-1,
+// and calls visit for each. It ends when visit returns false, and tells whether visit
+// never did.
 func (s *Sweep) Clusters(from, to int, visit func(c int) bool) bool {
 	cl := s.cl
 	s.restart()
@@ -196,13 +199,13 @@ func (s *Sweep) Clusters(from, to int, visit func(c int) bool) bool {
 	return true
 }
 
-// Up to so many points of a row of cells are candidates without a look at their
-// boxes, which would cost more than it saved.
+// The points of a window are candidates without a look at their boxes where there are at
+// most openPoints: the look would cost more than it saved.
 const openPoints = 64
 
-// Candidates adds the points, in ascending spans, that may be within the radius of
-// those of cluster c: the points of the windows, but for clusters with boxes beyond
-// the radius.
+// Candidates calls add, in ascending spans, for the points that may be within the radius
+// of points of cluster c: the points of the windows, without the clusters whose boxes are
+// beyond the radius.
 func (s *Sweep) Candidates(c int, add func(from, to uint32)) {
 	cl := s.cl
 	for i := range s.windows {
@@ -221,4 +224,12 @@ func (s *Sweep) Candidates(c int, add func(from, to uint32)) {
 			}
 		}
 	}
+}
+
+// abs returns |v|.
+func abs(v int64) int64 {
+	if v < 0 {
+		return -v
+	}
+	return v
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Tails bounds, for every distinct point, the weight of all points farther than
-// the radius r from it, given the number of those that are not, and near, which returns
-// them.
+// Tails bounds, for every distinct point, the weight of all points farther than the radius
+// r from it. counts is the number of neighbours of each point, and near returns the
+// neighbours of a point.
 //
-// Points in cells up to twice the radius away are taken at the distance of
-// their cell, r at least; all others at twice the radius. These weights, which
-// are the same for all points of a cell, include w(r) for the point itself and
-// each of its neighbours, which is subtracted.
+// Points in cells up to twice the radius away are taken at the distance of their cell, r
+// at least; all other points are taken at twice the radius. The sum of these weights is
+// the same for all points of a cell. It includes w(r) for the point itself and for each of
+// its neighbours, which Tails subtracts.
 func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, near func(i int) []uint32) ([]float64, error) {
 	r := q.Radius
 	bands, rest := cl.tailBands(q)
@@ -41,14 +41,14 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 			_, end := cl.cellsOf(row)
 			end = min(end, to)
 			clear(sums[:end-from])
-			if !cl.allIsolated(from, end, counts) { // rows without neighbours have no bound: any will do
+			if !cl.allIsolated(from, end, counts) { // points without neighbours have no finite bound: any tail will do
 				sweep.enter(row, cl.number(from, row))
 				sweep.weigh(sums[:end-from], from, before, counts)
 			}
 			for cell := from; cell < end; cell++ {
 				sum := (total*rest + sums[cell-from]) * (1 + 1e-9)
 				for i := cl.start[cell]; i < cl.start[cell+1]; i++ {
-					within := uint64(counts[i]) + 1 // the radius, the point itself included
+					within := uint64(counts[i]) + 1 // points within the radius, the point itself included
 					if doubles != nil {
 						within += doubles[i]
 					}
@@ -63,9 +63,10 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 	return tails, err
 }
 
-// Doubles returns how many more points there are around each distinct point, and at
-// its place, than distinct ones; nil where all are distinct. Mostly few are not, and
-// it is they who tell their neighbours.
+// Doubles returns, for each distinct point, how many more given points than distinct
+// points there are among its neighbours, which near returns, and at its own place; nil
+// when all points are distinct. Mostly few places hold more than one point, and the
+// points of such places are added to their neighbours.
 func (cl *List) Doubles(ctx context.Context, near func(i int) []uint32) ([]uint64, error) {
 	if cl.Group == nil {
 		return nil, nil
@@ -87,10 +88,9 @@ func (cl *List) Doubles(ctx context.Context, near func(i int) []uint32) ([]uint6
 	return out, nil
 }
 
-// weigh adds to sums the points of the windows around the cells from the first on,
-// all of the row entered last, times the weights of the windows. before holds the
-// number of points before each cell. Cells all of whose points are isolated may be
-// left out.
+// weigh adds to sums[c], for cell first+c of the row entered last, the number of points in
+// each window around the cell times the weight of the window. before holds the number of
+// points before each cell. Cells all of whose points are isolated may be left out.
 func (s *Sweep) weigh(sums []float64, first int, before, counts []uint32) {
 	cl := s.cl
 	if cl.allCells() {
@@ -99,7 +99,7 @@ func (s *Sweep) weigh(sums []float64, first int, before, counts []uint32) {
 		for i := range s.windows {
 			w := &s.windows[i]
 			half, weight, row := w.Half, s.weights[i], before[w.End-size:][:size+1]
-			// Windows end with the row, but most of them within it.
+			// Windows are cut off at the ends of the row, but most windows are within it.
 			inFrom := min(max(half-offset, 0), len(sums))
 			inTo := max(min(size-half-offset, len(sums)), inFrom)
 			add := func(from, to int) {
@@ -127,7 +127,7 @@ func (s *Sweep) weigh(sums []float64, first int, before, counts []uint32) {
 		s.around(number, number)
 		for i := range s.windows {
 			w := &s.windows[i]
-			if w.From == w.To { // as most are where cells are few
+			if w.From == w.To { // as most windows are where cells are few
 				continue
 			}
 			sums[c] += float64(before[w.To]-before[w.From]) * s.weights[i]
@@ -135,7 +135,8 @@ func (s *Sweep) weigh(sums []float64, first int, before, counts []uint32) {
 	}
 }
 
-// allIsolated tells whether no point of some cells has a neighbour.
+// allIsolated tells whether no point of the cells from to to-1 has a neighbour or an
+// equal.
 func (cl *List) allIsolated(from, to int, counts []uint32) bool {
 	for i := int(cl.start[from]); i < int(cl.start[to]); i++ {
 		if counts[i] > 0 || cl.multiplicity(i) > 1 {
@@ -145,14 +146,14 @@ func (cl *List) allIsolated(from, to int, counts []uint32) bool {
 	return true
 }
 
-// tailBands returns windows around a cell and, for each, by how much the weight of
-// its cells may exceed what the wider window of its row and the rest of the space
-// have counted already. Two in a row are enough, the cells that may be as near as
-// the radius and all within twice the radius: beyond the first the weight falls by
-// an order of magnitude.
+// tailBands returns bands around a cell, and the weight rest, with which every point is
+// counted. The weight of a band is by how much the weight of its points may exceed what
+// rest and the wider band of the same row count already. Two bands in a row are enough:
+// the cells that may be as near as the radius, and all cells within twice the radius.
+// Beyond the first band the weight falls by an order of magnitude.
 func (cl *List) tailBands(q *rows.Request) (out bands, rest float64) {
-	// Distances between cells, rounded down: cells are half open and their
-	// numbers are rounded.
+	// The distance between points of cells with numbers so far apart, rounded down: cells
+	// are half open and their numbers are rounded.
 	apart := func(cells int64) float64 { return float64(max(cells-1, 0)) * cl.side / sideSafety / sideSafety }
 	reach := 2 * cl.reach
 	r := q.Radius
@@ -163,7 +164,7 @@ func (cl *List) tailBands(q *rows.Request) (out bands, rest float64) {
 			d2 := apart(da)*apart(da) + apart(db)*apart(db) + apart(dc)*apart(dc)
 			return q.Weight(max(d2, r*r))
 		}
-		// The inner window ends where the weight first falls.
+		// The inner band ends where the weight first falls.
 		inner := int64(0)
 		for inner < reach && weight(inner+1) == weight(0) {
 			inner++
@@ -177,20 +178,14 @@ func (cl *List) tailBands(q *rows.Request) (out bands, rest float64) {
 	}), rest
 }
 
-func abs(v int64) int64 {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
-
-// Far returns a lower bound of the distance that the tails of a search within r
-// know of a point that is really at the given distance. It is for one goroutine.
+// Far returns a function for one goroutine. It takes the radius r of a search and the
+// distance of two points, and returns a lower bound of the distance at which the tails of
+// the search count one of them for the other.
 func Far(p *rows.Points) func(r, distance float64) float64 {
 	if p.D > maxAxes {
-		return func(r, _ float64) float64 { return r } // axes without a grid give no bound
+		return func(r, _ float64) float64 { return r } // axes without a grid bound no distance
 	}
-	at, side := -1.0, 0.0 // the last radius, and the side of its cells
+	at, side := -1.0, 0.0 // the radius of the last call, and the side of its cells
 	return func(r, distance float64) float64 {
 		if r != at {
 			at, side = r, newGrid(p, r).side

@@ -11,23 +11,22 @@ import (
 )
 
 const (
-	// A group of more points is split, into parts of half as many or so, and into
-	// mostParts at a time.
-	leafPoints = 96
-	mostParts  = 16
-	// Centres of parts are sought among so many points each.
+	// A group is split into parts of about half of leafPoints points, and into at most
+	// mostParts parts at a time.
+	mostParts = 16
+	// The centres of the parts of a group are sought among pointsPerPart of its points for
+	// each part, in partSteps steps.
 	pointsPerPart = 24
 	partSteps     = 4
-	// Sums of so many products of entries of codes are exact in float32.
-	exactPlaces = 1024
 )
 
-// arrange orders points so that those next to each other are near. It returns the
-// order and the ends of groups of points that are, or nothing where there is but one
-// such group. Groups of points nearer to a leader than to others come first (leaders);
-// those with many points are split by k-means of their codes, again and again.
+// arrange orders points so that points next to each other are near to each other. It
+// returns the order and the ends of groups of near points; nil when there is but one
+// group. First each leader makes a group of the points that are nearer to it than to other
+// leaders. Then groups with many points are split by k-means of their codes, again and
+// again.
 //
-// All is done with integers, or with floats that stand for integers: the order is the
+// arrange computes with integers, or with floats that stand for integers: the order is the
 // same at every level of the kernels.
 func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (order []uint32, ends []int, err error) {
 	n := len(c.norm2)
@@ -35,7 +34,7 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	if l.count == 1 {
 		return nil, nil, nil
 	}
-	a := &arrangement{c: c, k: req.Kernels, places: min(c.depth, exactPlaces), part: make([]uint8, n), spare: make([]uint32, n)}
+	a := &arrangement{c: c, k: req.Kernels, entries: min(c.depth, exactEntries), part: make([]uint8, n), spare: make([]uint32, n)}
 	var groups []group
 	if l.count > mostLeaders {
 		a.order = make([]uint32, n)
@@ -46,7 +45,7 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	} else if a.order, groups, err = l.assign(ctx, c, req); err != nil {
 		return nil, nil, err
 	}
-	a.rooms = make([]*arrangeScratch, req.Workers.Count())
+	a.scratches = make([]*arrangeScratch, req.Workers.Count())
 	for {
 		var open []int
 		for g := range groups {
@@ -68,73 +67,73 @@ func arrange(ctx context.Context, c *codes, radius float64, req *rows.Request) (
 	return a.order, ends, nil
 }
 
-// group is the points at places lo to hi-1.
-type group struct {
-	lo, hi int
-	done   bool
-}
-
+// An arrangement is an order of points in the making.
 type arrangement struct {
-	c            *codes
-	k            *simd.Kernels
-	places       int // of a code that are looked at
-	order, spare []uint32
-	part         []uint8 // of the point at each place
-	groups       []group
-	open         []int // groups to be split
-	rooms        []*arrangeScratch
+	c         *codes
+	k         *simd.Kernels
+	entries   int      // how many entries of a code are looked at
+	order     []uint32 // point at each place
+	spare     []uint32 // memory for another order
+	part      []uint8  // part of the point at each place
+	groups    []group
+	open      []int             // groups to be split
+	scratches []*arrangeScratch // nil for workers that have done nothing yet
 }
 
 // arrangeScratch is the scratch memory of a worker.
 type arrangeScratch struct {
-	rows, centres []float32
-	products      []float32
-	half          [mostParts]float32
-	norm          [mostParts * pointsPerPart]float32
-	distance      [mostParts * pointsPerPart]float32
-	sums          []int64
-	sizes         [mostParts]int64
+	rows     []float32                          // codes of some points of a group
+	centres  []float32                          // of the parts of the group
+	products []float32                          // of rows with centres
+	half     [mostParts]float32                 // half the squared norm of each centre
+	norm     [mostParts * pointsPerPart]float32 // squared norm of each row
+	distance [mostParts * pointsPerPart]float32 // squared distance of each row from the nearest centre
+	sums     []int64                            // of the rows of each part
+	sizes    [mostParts]int64                   // number of rows of each part
 }
 
-const arrangeRows = 256 // compared with centres at a time
+// arrangeRows is how many rows are compared with centres at a time.
+const arrangeRows = 256
 
-func (a *arrangement) room(worker int) *arrangeScratch {
-	if a.rooms[worker] == nil {
-		a.rooms[worker] = &arrangeScratch{
-			rows: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*a.places), centres: make([]float32, mostParts*a.places),
-			products: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*mostParts), sums: make([]int64, mostParts*a.places),
+// scratch returns the scratch memory of a worker.
+func (a *arrangement) scratch(worker int) *arrangeScratch {
+	if a.scratches[worker] == nil {
+		a.scratches[worker] = &arrangeScratch{
+			rows: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*a.entries), centres: make([]float32, mostParts*a.entries),
+			products: make([]float32, max(arrangeRows, mostParts*pointsPerPart)*mostParts), sums: make([]int64, mostParts*a.entries),
 		}
 	}
-	return a.rooms[worker]
+	return a.scratches[worker]
 }
 
+// arrangeScratchBytes is the bytes of an arrangeScratch.
 func arrangeScratchBytes(depth int) int64 {
 	const rows = mostParts * pointsPerPart
-	return int64(min(depth, exactPlaces))*(4*rows+4*mostParts+8*mostParts) + 4*rows*mostParts + 8*rows + 1024
+	return int64(min(depth, exactEntries))*(4*rows+4*mostParts+8*mostParts) + 4*rows*mostParts + 8*rows + 1024
 }
 
-// split splits the open groups.
+// split splits the open groups and returns all groups then.
 func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group, error) {
 	centres := make([][]float32, len(a.open))
 	if err := workers.Do(ctx, len(a.open), par.Func(func(worker, at int) {
-		centres[at] = a.seek(a.room(worker), a.groups[a.open[at]])
+		centres[at] = a.seek(a.scratch(worker), a.groups[a.open[at]])
 	})); err != nil {
 		return nil, err
 	}
-	// Blocks of rows of all groups.
-	type block struct{ at, lo, hi int }
-	var blocks []block
+	// A piece is some rows of the open group at.
+	type piece struct{ at, lo, hi int }
+	var pieces []piece
 	for at, g := range a.open {
 		for lo := a.groups[g].lo; lo < a.groups[g].hi; lo += arrangeRows {
-			blocks = append(blocks, block{at, lo, min(lo+arrangeRows, a.groups[g].hi)})
+			pieces = append(pieces, piece{at, lo, min(lo+arrangeRows, a.groups[g].hi)})
 		}
 	}
-	if err := workers.Do(ctx, len(blocks), par.Func(func(worker, b int) {
-		room, block := a.room(worker), blocks[b]
-		copy(room.centres, centres[block.at])
-		parts := len(centres[block.at]) / a.places
-		a.load(room, block.lo, block.hi-block.lo, 1)
-		a.nearest(room, a.part[block.lo:block.hi], parts)
+	if err := workers.Do(ctx, len(pieces), par.Func(func(worker, b int) {
+		scratch, piece := a.scratch(worker), pieces[b]
+		copy(scratch.centres, centres[piece.at])
+		parts := len(centres[piece.at]) / a.entries
+		a.load(scratch, piece.lo, piece.hi-piece.lo, 1)
+		a.nearest(scratch, a.part[piece.lo:piece.hi], parts)
 	})); err != nil {
 		return nil, err
 	}
@@ -157,54 +156,56 @@ func (a *arrangement) split(ctx context.Context, workers *par.Workers) ([]group,
 	return out, nil
 }
 
-// load copies codes of points from place lo on, every step-th, to the room.
-func (a *arrangement) load(room *arrangeScratch, lo, count, step int) {
+// load copies the codes of count points, every step-th from place lo on, to the rows of
+// scratch.
+func (a *arrangement) load(scratch *arrangeScratch, lo, count, step int) {
 	for i := range count {
-		to := room.rows[i*a.places:][:a.places]
+		to := scratch.rows[i*a.entries:][:a.entries]
 		for t, v := range a.c.row(int(a.order[lo+i*step]))[:len(to)] {
 			to[t] = float32(v)
 		}
 	}
 }
 
-// seek returns centres for a group, by some steps of Lloyd from points of the group.
-func (a *arrangement) seek(room *arrangeScratch, g group) []float32 {
+// seek returns the centres of the parts of a group. They begin as points of the group and
+// move by partSteps steps of Lloyd.
+func (a *arrangement) seek(scratch *arrangeScratch, g group) []float32 {
 	size := g.hi - g.lo
 	parts := min(mostParts, (2*size+leafPoints-1)/leafPoints)
 	count := min(size, parts*pointsPerPart)
-	a.load(room, g.lo, count, size/count)
-	a.scatter(room, count, parts)
+	a.load(scratch, g.lo, count, size/count)
+	a.scatter(scratch, count, parts)
 	part := make([]uint8, count)
 	for range partSteps {
-		a.nearest(room, part, parts)
-		clear(room.sums)
-		clear(room.sizes[:])
+		a.nearest(scratch, part, parts)
+		clear(scratch.sums)
+		clear(scratch.sizes[:])
 		for i, p := range part {
-			sums := room.sums[int(p)*a.places:][:a.places]
-			for t, v := range room.rows[i*a.places:][:a.places] {
+			sums := scratch.sums[int(p)*a.entries:][:a.entries]
+			for t, v := range scratch.rows[i*a.entries:][:a.entries] {
 				sums[t] += int64(v)
 			}
-			room.sizes[p]++
+			scratch.sizes[p]++
 		}
 		for p := range parts {
-			if size := room.sizes[p]; size > 0 { // else it stays
-				for t, v := range room.sums[p*a.places:][:a.places] {
-					room.centres[p*a.places+t] = float32(math.RoundToEven(float64(v) / float64(size)))
+			if size := scratch.sizes[p]; size > 0 { // the centre of an empty part stays
+				for t, v := range scratch.sums[p*a.entries:][:a.entries] {
+					scratch.centres[p*a.entries+t] = float32(math.RoundToEven(float64(v) / float64(size)))
 				}
 			}
 		}
 	}
-	return append([]float32(nil), room.centres[:parts*a.places]...)
+	return append([]float32(nil), scratch.centres[:parts*a.entries]...)
 }
 
-// scatter chooses centres from the rows in the room, one after the other: each is the
-// row that is farthest from those before it, of a few that are drawn. That finds
-// clusters as k-means++ does, and rows that lie apart from all others less often than
-// the farthest of all would.
-func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
+// scatter chooses centres from the rows of scratch, one after the other. Each centre is,
+// of a few rows that are drawn, the row farthest from the centres before. That finds
+// groups as k-means++ does. It finds rows that lie apart from all others less often than
+// the farthest of all rows would.
+func (a *arrangement) scatter(scratch *arrangeScratch, count, parts int) {
 	const drawn = 8
 	words := random.NewSplitMix64(uint64(count))
-	distance := room.distance[:count]
+	distance := scratch.distance[:count]
 	norm := func(row []float32) (sum float32) {
 		for _, v := range row {
 			sum += v * v
@@ -213,7 +214,7 @@ func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
 	}
 	for i := range distance {
 		distance[i] = float32(math.Inf(1))
-		room.norm[i] = norm(room.rows[i*a.places:][:a.places])
+		scratch.norm[i] = norm(scratch.rows[i*a.entries:][:a.entries])
 	}
 	for p := range parts {
 		best := int(words.Uint64() % uint64(count))
@@ -222,32 +223,32 @@ func (a *arrangement) scatter(room *arrangeScratch, count, parts int) {
 				best = i
 			}
 		}
-		centre := room.centres[p*a.places:][:a.places]
-		copy(centre, room.rows[best*a.places:])
-		a.k.Dots(simd.RowsOf(room.products, 1), simd.RowsOf(room.rows, a.places), simd.RowsOf(centre, a.places), count, 1, a.places)
-		for i, v := range room.products[:count] {
-			distance[i] = min(distance[i], room.norm[i]-2*v+room.norm[best])
+		centre := scratch.centres[p*a.entries:][:a.entries]
+		copy(centre, scratch.rows[best*a.entries:])
+		a.k.Dots(simd.RowsOf(scratch.products, 1), simd.RowsOf(scratch.rows, a.entries), simd.RowsOf(centre, a.entries), count, 1, a.entries)
+		for i, v := range scratch.products[:count] {
+			distance[i] = min(distance[i], scratch.norm[i]-2*v+scratch.norm[best])
 		}
 	}
 }
 
-// nearest finds the nearest centre for the rows in the room, of the lowest number
-// among equals: that with the least |c|^2/2 - q.c.
-func (a *arrangement) nearest(room *arrangeScratch, part []uint8, parts int) {
+// nearest finds the nearest centre c of each row q of scratch, of the lowest number among
+// equals: the centre with the least |c|^2/2 - q.c.
+func (a *arrangement) nearest(scratch *arrangeScratch, part []uint8, parts int) {
 	for p := range parts {
 		sum := float32(0)
-		for _, v := range room.centres[p*a.places:][:a.places] {
+		for _, v := range scratch.centres[p*a.entries:][:a.entries] {
 			sum += v * v
 		}
-		room.half[p] = sum / 2
+		scratch.half[p] = sum / 2
 	}
-	a.k.Dots(simd.RowsOf(room.products, mostParts), simd.RowsOf(room.rows, a.places), simd.RowsOf(room.centres, a.places), len(part), parts, a.places)
+	a.k.Dots(simd.RowsOf(scratch.products, mostParts), simd.RowsOf(scratch.rows, a.entries), simd.RowsOf(scratch.centres, a.entries), len(part), parts, a.entries)
 	for i := range part {
 		best, least := 0, float32(math.Inf(1))
-		for p, v := range room.products[i*mostParts:][:parts] {
-			// Integers and halves below 2^24: exact, but for halves beyond 2^23, which
+		for p, v := range scratch.products[i*mostParts:][:parts] {
+			// Integers and halves below 2^24 are exact, but for halves beyond 2^23, which
 			// are rounded the same way everywhere.
-			if s := room.half[p] - v; s < least {
+			if s := scratch.half[p] - v; s < least {
 				best, least = p, s
 			}
 		}
@@ -265,8 +266,8 @@ func (a *arrangement) sort(g group) (made []group) {
 		size := next[p+1]
 		next[p+1] += next[p]
 		if size > 0 {
-			// A part that is the whole, of points that are the same to their codes, say,
-			// would be split for ever.
+			// A part that is the whole group would be split for ever. Points whose codes are
+			// equal, for example, make such a part.
 			lo := g.lo + next[p]
 			made = append(made, group{lo, lo + size, size <= leafPoints || size == g.hi-g.lo})
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Codes of two points are no farther apart than the points and their slacks, for
-// coordinates and for directions that are anything but orthonormal.
+// Codes of two points are no farther apart than the points and the slacks of the points,
+// for coordinates and for directions that are anything but orthonormal.
 func TestCodesAreNoFartherThanPoints(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
@@ -60,7 +60,7 @@ func TestCodesAreNoFartherThanPoints(t *testing.T) {
 	})
 }
 
-// No pair within reach of each other is lost, whatever reach is the usual one.
+// No pair of codes within reach of each other is lost, whatever the usual reach is.
 func TestReachLosesNoPair(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const depth = 64
@@ -87,6 +87,7 @@ func TestReachLosesNoPair(t *testing.T) {
 	})
 }
 
+// Reaches that are infinite or not a number count as a large number.
 func TestReachesWithoutLimits(t *testing.T) {
 	for _, v := range []float64{math.Inf(1), math.NaN(), 1e300} {
 		if got := bounded(v); got != 1<<15 {

@@ -15,30 +15,30 @@ import (
 )
 
 const (
-	// directionSteps is how often sampled points are multiplied by their covariance.
-	// Beginning with points, two are enough for directions whose variance is half as
-	// large as that of others to play no part.
+	// directionSteps is how often sampled points are multiplied by their covariance. With
+	// points to begin with, two steps are enough: directions with half the variance of
+	// other directions then play no part.
 	directionSteps = 2
-	// directionNorm is the norm of most sampled points, as vectors of integers.
+	// directionNorm is the largest norm of sampled points as vectors of integers.
 	directionNorm = 4096
 )
 
-// A covariance multiplies vectors by that of a sample of points. It works with
-// integers that are so small that all sums are exact in float32 (projection): the
-// products do not depend on the level of the kernels, and directions ask for no more
-// than the first few bits.
+// A covariance multiplies vectors by the covariance of a sample of points. It works with
+// integers so small that all sums are exact in float32 (see projection): the products do
+// not depend on the level of the kernels. Directions need no more than the first few bits
+// of the points.
 type covariance struct {
-	n, d      int
-	rows      []float32 // n of d integers
-	columns   []float32 // the same, d of n
-	rowNorm   float64
-	columnMax float64
+	n, d      int       // points and dimensions
+	rows      []float32 // the points: n rows of d integers
+	columns   []float32 // the same transposed: d rows of n integers
+	rowNorm   float64   // largest norm of a row
+	columnMax float64   // largest norm of a column
 	k         *simd.Kernels
 	workers   *par.Workers
 }
 
-// newCovariance takes some rows as points. It also returns a size that few points
-// exceed, as vectors from the centre.
+// newCovariance returns the covariance of some rows as points. It also returns a distance
+// from the centre that few points exceed.
 func newCovariance(row func(i int) []float32, rows []int, centre []float32, req *rows.Request) (*covariance, float64) {
 	n, d := len(rows), len(centre)
 	u, norms := mat.NewDense(n, d, nil), make([]float64, n)
@@ -65,7 +65,8 @@ func newCovariance(row func(i int) []float32, rows []int, centre []float32, req 
 	return c, size
 }
 
-// integers rounds a row times a factor, and returns the norm of that.
+// integers sets dst to a row times a factor, rounded to integers, and returns the norm of
+// the integers.
 func integers(dst []float32, row []float64, factor float64) float64 {
 	sum := 0.0
 	for c, v := range row {
@@ -76,8 +77,8 @@ func integers(dst []float32, row []float64, factor float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// shortened sets the rows of dst to integers in the direction of those of z, with a
-// norm of at most that with which products with vectors of the given norm are exact.
+// shortened sets the rows of dst to integers in the directions of the rows of z. They are
+// so short that products with vectors of the given norm are exact.
 func shortened(dst []float32, z *mat.Dense, norm float64) {
 	m, d := z.Dims()
 	most := mostExact/max(norm, 1)*(1-0x1p-40) - math.Sqrt(float64(d))
@@ -87,8 +88,8 @@ func shortened(dst []float32, z *mat.Dense, norm float64) {
 	}
 }
 
-// mul replaces the rows of z by their products with the covariance, each times some
-// factor.
+// mul replaces the rows of z by their products with the covariance, each product times
+// some factor.
 func (c *covariance) mul(ctx context.Context, z *mat.Dense) error {
 	m, _ := z.Dims()
 	y := mat.NewDense(m, c.n, nil)
@@ -98,16 +99,16 @@ func (c *covariance) mul(ctx context.Context, z *mat.Dense) error {
 	return c.products(ctx, z, y, c.columns, c.columnMax)
 }
 
-// products sets dst to the products of rows of z with those of b, whose norm is at
-// most the given one.
+// products sets dst to the products of the rows of z with the rows of b, up to a factor
+// for each row of z. The norm of the rows of b is at most the given norm.
 func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float32, norm float64) error {
 	m, width := z.Dims()
 	count := len(b) / width
 	a, out := make([]float32, m*width), make([]float32, m*count)
 	shortened(a, z, norm)
 	const rows = 16
-	return c.workers.Do(ctx, par.Blocks(m, rows), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, m, rows)
+	return c.workers.Do(ctx, par.Blocks(m, rows), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, m, rows)
 		c.k.Dots(simd.RowsOf(out[lo*count:], count), simd.RowsOf(a[lo*width:], width), simd.RowsOf(b, width), hi-lo, count, width)
 		for t := lo; t < hi; t++ {
 			to := dst.RawRowView(t)
@@ -118,9 +119,9 @@ func (c *covariance) products(ctx context.Context, dst, z *mat.Dense, b []float3
 	}))
 }
 
-// principal returns m orthonormal rows that span nearly the directions in which the
-// points vary most, by orthogonal iteration: all that a filter asks for is that they
-// hold most of the points, at a small part of the cost of principal components.
+// principal returns m orthonormal rows that span nearly the directions in which the points
+// vary most, by orthogonal iteration. A filter needs rows that hold most of what is in the
+// points, and no more. They cost a small part of what principal components cost.
 func (c *covariance) principal(ctx context.Context, m int) (*mat.Dense, error) {
 	words := random.NewSplitMix64(uint64(m))
 	z := mat.NewDense(m, c.d, nil)
@@ -138,13 +139,13 @@ func (c *covariance) principal(ctx context.Context, m int) (*mat.Dense, error) {
 			return nil, err
 		}
 	}
-	orthonormalise(z, 2, words) // once is not enough for rows that nearly depend
+	orthonormalise(z, 2, words) // once is not enough for rows that nearly depend on others
 	return z, nil
 }
 
-// orthonormalise replaces rows by orthonormal ones that span as much, by the method
-// of Gram and Schmidt, so many times. A row that depends on those before it becomes a
-// random one.
+// orthonormalise replaces the rows of z by orthonormal rows that span as much, by the
+// method of Gram and Schmidt. Each row is made orthogonal to the rows before it the given
+// number of times. A row that depends on the rows before it becomes a random row.
 func orthonormalise(z *mat.Dense, times int, words *random.SplitMix64) {
 	m, d := z.Dims()
 	row := func(t int) blas64.Vector { return blas64.Vector{N: d, Inc: 1, Data: z.RawRowView(t)} }

@@ -1,24 +1,31 @@
 // Package codes finds pairs of points within a radius, or the nearest neighbours of
 // every point, in many dimensions.
 //
-// A code is a point rounded to bytes, in a space in which no two points are farther
-// apart than they are: points whose codes are farther apart than the radius and the
-// rounding are no neighbours. Codes are compared by integer products, 64 at a time, and
-// only the pairs they leave have their distances measured. No pair within the radius is
-// lost, and neither the pairs nor their weights depend on the number of workers or on
-// the level of instructions.
+// A projection takes points to vectors that are no farther apart than the points. A code
+// is such a vector rounded to bytes. Points whose codes are farther apart than the radius
+// and the rounding are no neighbours. Codes are compared by integer products, 64 at a
+// time, and distances are measured only of the pairs that codes leave. No pair within the
+// radius is lost, and neither the pairs nor their weights depend on the number of workers
+// or on the level of instructions.
 //
-//	set.go         the points of a search, in the order it puts them
-//	codes.go       codes, and when two of them are near
+// The set of a search is its distinct points. A search puts them in an order of its own,
+// in which near points are together; the place of a point is its number in this order. A
+// group is points next to each other in the order that are near to each other. A tile is
+// at most 64 points next to each other, and its ball encloses their codes. A bundle is
+// tiles next to each other. A piece is a part of the work that one worker does at a time.
+//
+//	sample.go      quantiles
+//	codes.go       codes, and when two codes are near
 //	projection.go  points to vectors that are no farther apart
 //	directions.go  principal directions of a sample
 //	survey.go      which projection costs least, by a sample
-//	sample.go      quantiles
-//	leaders.go     groups of points that are near to each other
+//	leaders.go     groups of points around a leader
 //	arrange.go     an order in which near points are together
-//	tiles.go       runs of points in that order, with balls around them
+//	tiles.go       runs of points in the order, with balls around them
+//	set.go         the points of a search, in its order
+//	checker.go     whether two points are within a radius
+//	tails.go       bounds of the weights beyond the radius
 //	filter.go      the pairs within a radius
 //	nearest.go     the nearest neighbours
-//	tails.go       bounds of the weights beyond the radius
-//	search.go      all of these in one call
+//	search.go      the pairs within a radius and their weights, in one call
 package codes

@@ -12,13 +12,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Hubs are near to all points, each at another place of its piece. What lists of
-// pieces before hold stays within what the worker was granted.
+// Hubs are near to all points, and each hub is at another place of its piece. The memory
+// that lists keep from pieces before stays within what the worker was granted.
 func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	const n, d, radius, piece = 16384, 64, 1.01, mostTogether * panelColumns
 	rng := pointtest.Rand(1)
 	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(i int) float64 {
-		v := rng.NormFloat64() / math.Sqrt(d) // two of them are mostly sqrt(2) apart
+		v := rng.NormFloat64() / math.Sqrt(d) // two points are mostly sqrt(2) apart
 		if row := i / d; row%piece == row/piece {
 			v *= 1e-3
 		}
@@ -46,12 +46,12 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	if err := workers.Do(t.Context(), pass.pieceCount(), pass); err != nil {
 		t.Fatal(err)
 	}
-	room, held := pass.rooms[0], 0
-	for i := range room.ind {
-		held += cap(room.ind[i])
+	scratch, held := pass.scratches[0], 0
+	for i := range scratch.ind {
+		held += cap(scratch.ind[i])
 	}
-	// Lists grow to twice what is in them, and one may do so before it is counted.
-	if found := pass.lower()[n-1]; held > 2*(room.granted+listPoints) || int(found) < n/piece/2 {
-		t.Errorf("lists hold %d, granted are %d; %d hubs have found the last point", held, room.granted, found)
+	// Lists grow to twice what is in them, and one list may grow before it is counted.
+	if found := pass.lower()[n-1]; held > 2*(scratch.granted+listPoints) || int(found) < n/piece/2 {
+		t.Errorf("lists hold %d, granted are %d; %d hubs have found the last point", held, scratch.granted, found)
 	}
 }

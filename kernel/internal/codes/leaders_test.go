@@ -6,8 +6,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Points that are their own leaders, four on a line, with 0, 1 or 2, and all 3 of the
-// others within reach.
+// Four leaders are on a line, with all points at their places. With the three reaches 0,
+// then 1 or 2, then all 3 of the other leaders are within reach of a point.
 func TestOverlapOfLeaders(t *testing.T) {
 	const n, depth = 64, 64
 	c := newCodes(n, depth, 1)

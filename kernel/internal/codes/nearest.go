@@ -12,20 +12,21 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Neighbours are the k nearest neighbours of every point, by place in the order of
-// a search.
+// Neighbours are the K nearest neighbours of every point. Points are known by their places
+// in the order of a search.
 type Neighbours struct {
 	K        int
-	Order    []uint32  // given row at each place; nil when it is the place's number
-	Place    []uint32  // K for each place, nearest first
-	Dist2    []float64 // and their squared distances
-	Distance func(i, j int) float64
+	Order    []uint32               // given row at each place; nil when the given row is the place
+	Place    []uint32               // places of the K neighbours of each place, nearest first
+	Dist2    []float64              // squared distances of the same neighbours
+	Distance func(i, j int) float64 // squared distance of the points at two places
 	Stats    rows.Stats
 }
 
-// Nearest finds the k nearest neighbours of every point, nearer ones first and,
-// of those at the same distance by rows.Dist2, the ones of lower given rows. It needs no
-// radius. Equal points are at distance 0 and count like any others.
+// Nearest finds the k nearest neighbours of every point. Nearer neighbours come first;
+// at the same distance by rows.Dist2, neighbours with lower given rows come first. Nearest
+// does not use the radius of the request. Equal points are at distance 0 and count like
+// any others.
 func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error) {
 	s := newSet(req.Points, nil)
 	radius, wide, err := typicalRadii(ctx, s, k, req)
@@ -54,12 +55,13 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error)
 	}, nil
 }
 
-// typicalRadii returns about the distance of the k-th neighbour, by a sample: that of the
-// median point, and one within which most points have k.
+// typicalRadii returns two radii, by a sample: about the distance of the k-th neighbour of
+// the median point, and a radius within which most points have k neighbours.
 func typicalRadii(ctx context.Context, s *set, k int, req *rows.Request) (median, wide float64, err error) {
-	sample := rows.Spread(min(s.n, surveyRows), s.n)
+	sample := rows.Spread(min(s.n, mostSampled), s.n)
 	at := k * len(sample) / s.n
-	// Of the sample a point has at neighbours within its radius, give or take sqrt(at).
+	// A point has about at neighbours in the sample within the distance of its k-th
+	// neighbour, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
 	queries := rows.Spread(min(len(sample), 64), len(sample))
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
@@ -78,56 +80,57 @@ func typicalRadii(ctx context.Context, s *set, k int, req *rows.Request) (median
 	return quantile(radii, 0.5), quantile(wides, 0.9), nil
 }
 
-// A nearestPass finds the nearest neighbours of every point. Of each it keeps the
-// nearest seen so far; the farthest of these is the radius within which the filters
-// of filterPass look for others, once there are k. Before, that is a radius within which
-// most points have k neighbours: all that are as near are found, so that k of them are
-// the nearest. A point that has fewer is looked at once more, beginning with k points
-// wherever they are. Tiles next to the point's own come first, which makes the radius
-// small early. The neighbours do not depend on the order.
+// A nearestPass finds the k nearest neighbours of every point. For each point it keeps the
+// nearest points seen so far, k at most, and looks for others within a radius, by the
+// filters of filterPass. Once a point has k neighbours, its radius is the distance of the
+// farthest of them. Before, its radius is one within which most points have k neighbours:
+// all points within it are found, so if they are k or more, the k nearest are among them. A
+// point that has found fewer than k is looked at once more, and begins with k points
+// wherever they are. Tiles next to the tile of the point come first, which makes the radius
+// small early. The neighbours do not depend on the order of the tiles.
 type nearestPass struct {
 	ctx            context.Context
 	s              *set
 	k              int
 	wide2          float64 // square of the radius to begin with
 	kernels        *simd.Kernels
-	reach          reach
-	bias           []int32
-	ballReach      reach
-	ballThreshold  []int32
-	place          []uint32  // of neighbours: k for each point, nearest first
-	d2             []float64 // and their squared distances
-	rooms          []*nearestScratch
+	reach          reach             // of points among each other
+	bias           []int32           // of columns, to compare them with points
+	ballReach      reach             // of balls and points
+	ballThreshold  []int32           // of balls; nil when tiles have no balls
+	place          []uint32          // places of the k neighbours of each point, nearest first
+	d2             []float64         // squared distances of the same neighbours
+	scratches      []*nearestScratch // nil for workers that have done nothing yet
 	progress       *rows.Progress
-	compared, left atomic.Int64
+	compared, left atomic.Int64 // pairs that balls leave, and that codes leave
 }
 
 // nearestScratch is the scratch memory of a worker.
 type nearestScratch struct {
-	near      []uint64
-	ballBias  []int32
+	near      []uint64 // which points of the tile are near to each ball
+	ballBias  []int32  // of the points of the tile, to compare them with balls
 	mask      []uint64
-	threshold []int32
-	list      []uint32
-	given     []uint32
-	d32       []float32
-	wide      []float64
-	// Of each point of the tile: neighbours so far, the squared distance that others
-	// must not exceed, and whether any are looked for.
-	count []int
-	most  []float64
-	open  []bool
+	threshold []int32   // of the points of the tile
+	list      []uint32  // places whose distances are to be measured
+	given     []uint32  // given rows at these places
+	d32       []float32 // their squared distances in float32
+	wide      []float64 // the same in float64
+	count     []int     // of each point of the tile, how many neighbours it has so far
+	most      []float64 // of each point of the tile, the squared distance that others must not exceed
+	open      []bool    // of each point of the tile, whether neighbours are looked for
 }
 
+// newNearestPass returns a pass for the k nearest neighbours. radius is the usual radius of
+// a point, and wide the radius to begin with.
 func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, req *rows.Request) *nearestPass {
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
 		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
-		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), rooms: make([]*nearestScratch, req.Workers.Count()),
+		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), scratches: make([]*nearestScratch, req.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
-		// With the largest radius as the usual one the thresholds of balls do not
-		// depend on the points.
+		// With the largest radius of a ball as the usual reach, the thresholds of balls do
+		// not depend on the points.
 		f.ballReach = reach{usual: balls.widest}
 		f.ballThreshold = make([]int32, s.tiles.count())
 		for ball := range f.ballThreshold {
@@ -137,88 +140,90 @@ func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, re
 	return f
 }
 
-func (f *nearestPass) room(worker int) *nearestScratch {
-	if f.rooms[worker] == nil {
-		f.rooms[worker] = &nearestScratch{
+// scratch returns the scratch memory of a worker.
+func (f *nearestPass) scratch(worker int) *nearestScratch {
+	if f.scratches[worker] == nil {
+		f.scratches[worker] = &nearestScratch{
 			near: make([]uint64, f.s.tiles.count()), ballBias: make([]int32, panelColumns), mask: make([]uint64, panelColumns*runTiles),
 			threshold: make([]int32, panelColumns), count: make([]int, panelColumns),
 			most: make([]float64, panelColumns), open: make([]bool, panelColumns),
 		}
 	}
-	return f.rooms[worker]
+	return f.scratches[worker]
 }
 
 // Run does one tile.
 func (f *nearestPass) Run(worker, tile int) {
-	room, t := f.room(worker), f.s.tiles
+	scratch, t := f.scratch(worker), f.s.tiles
 	points := t.start[tile+1] - t.start[tile]
 	for i := range points {
-		room.count[i], room.most[i], room.open[i] = 0, f.wide2, true
+		scratch.count[i], scratch.most[i], scratch.open[i] = 0, f.wide2, true
 	}
-	f.sweep(room, tile, tile, tile)
+	f.sweep(scratch, tile, tile, tile)
 	few := false
 	for i := range points {
-		room.open[i] = room.count[i] < f.k
-		few = few || room.open[i]
+		scratch.open[i] = scratch.count[i] < f.k
+		few = few || scratch.open[i]
 	}
 	if few && f.ctx.Err() == nil {
-		from, to := f.begin(room, tile)
-		f.sweep(room, tile, from, to)
+		from, to := f.begin(scratch, tile)
+		f.sweep(scratch, tile, from, to)
 	}
 	f.progress.Add()
 }
 
-// begin gives the open points of a tile the nearest of those in it and in as many tiles
-// around it as have k others, and returns which these are.
-func (f *nearestPass) begin(room *nearestScratch, tile int) (from, to int) {
+// begin gives the open points of a tile their k nearest of the points of some tiles: the
+// tile itself and as many tiles around it as have k other points. It returns these tiles,
+// from to to-1.
+func (f *nearestPass) begin(scratch *nearestScratch, tile int) (from, to int) {
 	t := f.s.tiles
 	lo, hi := t.start[tile], t.start[tile+1]
 	for from, to = tile, tile+1; t.start[to]-t.start[from] <= f.k; {
 		from, to = max(from-1, 0), min(to+1, t.count())
 	}
 	for i := lo; i < hi; i++ {
-		if !room.open[i-lo] {
+		if !scratch.open[i-lo] {
 			continue
 		}
-		room.count[i-lo], room.most[i-lo] = 0, math.Inf(1)
-		room.list = room.list[:0]
+		scratch.count[i-lo], scratch.most[i-lo] = 0, math.Inf(1)
+		scratch.list = scratch.list[:0]
 		for j := t.start[from]; j < t.start[to]; j++ {
 			if j != i {
-				room.list = append(room.list, uint32(j))
+				scratch.list = append(scratch.list, uint32(j))
 			}
 		}
-		f.check(room, lo, i-lo)
+		f.check(scratch, lo, i-lo)
 	}
 	return from, to
 }
 
-// sweep looks for neighbours of the open points of a tile in all tiles but those from
-// from to to-1, outwards.
-func (f *nearestPass) sweep(room *nearestScratch, tile, from, to int) {
+// sweep looks for neighbours of the open points of a tile in all tiles but the tiles from
+// to to-1, which are seen already. It goes outwards from the seen tiles.
+func (f *nearestPass) sweep(scratch *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi, count := t.start[tile], t.start[tile+1], t.count()
 	if t.balls != nil {
-		for j := range room.ballBias {
-			room.ballBias[j] = padBias
-			if i := lo + j; i < hi && room.open[j] {
-				room.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(room, j)+c.slack[i]))
+		for j := range scratch.ballBias {
+			scratch.ballBias[j] = padBias
+			if i := lo + j; i < hi && scratch.open[j] {
+				scratch.ballBias[j] = f.ballReach.bias(c.norm2[i], bounded(f.radius(scratch, j)+c.slack[i]))
 			}
 		}
-		f.kernels.ByteDotsAbove(room.near, t.balls.code, t.panel(tile, tile+1), c.depth, room.ballBias, f.ballThreshold)
+		f.kernels.ByteDotsAbove(scratch.near, t.balls.code, t.panel(tile, tile+1), c.depth, scratch.ballBias, f.ballThreshold)
 	}
-	// before is the end of the tiles not seen to the left.
+	// The tiles from before to behind-1 are seen.
 	for before, behind := from, to; before > 0 || behind < count; {
 		if f.ctx.Err() != nil {
 			return
 		}
 		if behind < count {
 			end := min(behind+runTiles, count)
-			f.visit(room, tile, behind, end)
+			f.visit(scratch, tile, behind, end)
 			behind = end
 		}
 		if before > 0 {
 			begin := max(before-runTiles, 0)
-			f.visit(room, tile, begin, before)
+			f.visit(scratch, tile, begin, before)
 			before = begin
 		}
 	}
@@ -226,109 +231,116 @@ func (f *nearestPass) sweep(room *nearestScratch, tile, from, to int) {
 
 // radius returns the distance that neighbours of point i of the tile must not exceed,
 // rounded up, in units of codes.
-func (f *nearestPass) radius(room *nearestScratch, i int) float64 {
-	return bounded(math.Sqrt(room.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
+func (f *nearestPass) radius(scratch *nearestScratch, i int) float64 {
+	return bounded(math.Sqrt(scratch.most[i]) * (1 + 0x1p-30) / f.s.codes.unit)
 }
 
-// visit looks for neighbours of the points of a tile in the tiles from to to-1.
-func (f *nearestPass) visit(room *nearestScratch, tile, from, to int) {
+// visit looks for neighbours of the open points of a tile in the tiles from to to-1.
+func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 	t, c := f.s.tiles, f.s.codes
 	lo, hi := t.start[tile], t.start[tile+1]
 	if t.balls != nil {
-		for from < to && room.near[from] == 0 {
+		for from < to && scratch.near[from] == 0 {
 			from++
 		}
-		for from < to && room.near[to-1] == 0 {
+		for from < to && scratch.near[to-1] == 0 {
 			to--
 		}
 		if from == to {
 			return
 		}
 	}
-	threshold := room.threshold[:hi-lo]
+	threshold := scratch.threshold[:hi-lo]
 	open := 0
 	for i := range threshold {
-		threshold[i] = math.MaxInt32 // no sum is as large
-		if room.open[i] {
-			threshold[i] = c.threshold(f.reach, lo+i, f.radius(room, i))
+		threshold[i] = math.MaxInt32 // no product and bias reach it
+		if scratch.open[i] {
+			threshold[i] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
 			open++
 		}
 	}
 	words := to - from
-	f.kernels.ByteDotsAbove(room.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
+	f.kernels.ByteDotsAbove(scratch.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
 	left := 0
 	for i := range hi - lo {
-		if !room.open[i] {
+		if !scratch.open[i] {
 			continue
 		}
-		room.list = room.list[:0]
-		for w, word := range room.mask[i*words:][:words] {
-			if t.balls != nil && room.near[from+w]>>i&1 == 0 {
+		scratch.list = scratch.list[:0]
+		for w, word := range scratch.mask[i*words:][:words] {
+			if t.balls != nil && scratch.near[from+w]>>i&1 == 0 {
 				continue
 			}
 			if from+w == tile {
-				word &^= 1 << i // itself
+				word &^= 1 << i // the point itself
 			}
 			first := uint32(t.start[from+w])
 			for ; word != 0; word &= word - 1 {
-				room.list = append(room.list, first+uint32(bits.TrailingZeros64(word)))
+				scratch.list = append(scratch.list, first+uint32(bits.TrailingZeros64(word)))
 			}
 		}
-		left += len(room.list)
-		f.check(room, lo, i)
+		left += len(scratch.list)
+		f.check(scratch, lo, i)
 	}
 	f.compared.Add(int64(open) * int64(t.start[to]-t.start[from]))
 	f.left.Add(int64(left))
 }
 
-// check keeps those in the list that are nearer to point lo+i than others.
-func (f *nearestPass) check(room *nearestScratch, lo, i int) {
-	if len(room.list) == 0 {
+// check measures the distances of point lo+i from the points in the list. Points that are
+// nearer than the farthest neighbour so far become neighbours.
+func (f *nearestPass) check(scratch *nearestScratch, lo, i int) {
+	if len(scratch.list) == 0 {
 		return
 	}
 	all, at := f.s.p.Single, lo+i
 	d := all.Cols
-	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
 	x := f.s.row(at)
 	limit := float32(math.Inf(1))
-	if most := room.most[i]; !math.IsInf(most, 1) {
+	if most := scratch.most[i]; !math.IsInf(most, 1) {
 		limit = newChecker(math.Sqrt(most), d).limit
 	}
-	near, given := f.s.sift(f.kernels, x, room.list, f.s.givenRows(room.list, &room.given), limit, &room.d32)
-	room.wide = slices.Grow(room.wide[:0], len(near))[:len(near)]
-	f.kernels.SqDists64(room.wide, x, simd.RowsOf(all.Data, all.Stride), given)
+	near, given := f.s.sift(f.kernels, x, scratch.list, f.s.givenRows(scratch.list, &scratch.given), limit, &scratch.d32)
+	scratch.wide = slices.Grow(scratch.wide[:0], len(near))[:len(near)]
+	f.kernels.SqDists64(scratch.wide, x, simd.RowsOf(all.Data, all.Stride), given)
 	for e, j := range near {
-		// simd.SqDists64 and dist2 together are off by less (newChecker).
-		if room.wide[e] > room.most[i]*(1+float64(2*d+16)*0x1p-53) {
+		// simd.SqDists64 and rows.Dist2 together are off by less (newChecker).
+		if scratch.wide[e] > scratch.most[i]*(1+float64(2*d+16)*0x1p-53) {
 			continue
 		}
 		v := rows.Dist2(x, all.Row(int(given[e])))
-		if v > room.most[i] {
+		if v > scratch.most[i] {
 			continue
 		}
-		n := room.count[i]
-		// Where it belongs: behind those that are nearer.
-		to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
-			if a < b {
-				return -1
-			}
-			return 1
-		})
-		for to < n && d2[to] == v && f.s.given(int(place[to])) < int(given[e]) {
-			to++
-		}
-		if to == f.k {
-			continue
-		}
-		if n < f.k {
-			room.count[i]++
-			n++
-		}
-		copy(place[to+1:n], place[to:])
-		copy(d2[to+1:n], d2[to:])
-		place[to], d2[to] = j, v
-		if n == f.k {
-			room.most[i] = d2[n-1]
+		scratch.count[i] = f.insert(at, scratch.count[i], j, int(given[e]), v)
+		if scratch.count[i] == f.k {
+			scratch.most[i] = f.d2[at*f.k+f.k-1]
 		}
 	}
+}
+
+// insert makes place j, which holds a given row at squared distance v, a neighbour of the
+// point at place at, which has n neighbours. Nearer neighbours stay before it, and so
+// do neighbours as near that have lower given rows. Where there are k neighbours the last
+// makes way. insert returns how many neighbours there are then.
+func (f *nearestPass) insert(at, n int, j uint32, given int, v float64) int {
+	place, d2 := f.place[at*f.k:][:f.k], f.d2[at*f.k:][:f.k]
+	to, _ := slices.BinarySearchFunc(d2[:n], v, func(a, b float64) int {
+		if a < b {
+			return -1
+		}
+		return 1
+	})
+	for to < n && d2[to] == v && f.s.given(int(place[to])) < given {
+		to++
+	}
+	if to == f.k {
+		return n
+	}
+	if n < f.k {
+		n++
+	}
+	copy(place[to+1:n], place[to:])
+	copy(d2[to+1:n], d2[to:])
+	place[to], d2[to] = j, v
+	return n
 }

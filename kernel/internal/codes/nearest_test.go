@@ -11,7 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// What comes before a search ends with the context, too.
+// typicalRadii, which comes before the search, ends with the context, too.
 func TestTypicalRadiiStopWithTheContext(t *testing.T) {
 	workers := par.New(1)
 	defer workers.Close()

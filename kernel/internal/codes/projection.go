@@ -12,9 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A projection takes points to vectors of depth numbers whose distances are no
-// larger: z = (y, |rest|), with y the first coordinates of u = x - centre, or those
-// along some directions, and the norm of what these leave of u.
+// A projection takes points x to vectors z of at most depth numbers, whose distances are
+// no larger: z = (y, |rest|). Here y is the first kept coordinates of u = x - centre, or
+// the kept coordinates of u along some directions, and the rest is what y leaves of u.
 //
 // For coordinates, |z - z'| <= |u - u'| is the triangle inequality of the rest. For
 // directions V of any kind, with norm |V| <= 1, y = V'u and M = I - VV' is positive
@@ -22,49 +22,55 @@ import (
 //
 //	|u - u'|^2 = |y - y'|^2 + |sqrt(M)(u - u')|^2 >= |y - y'|^2 + (|rest| - |rest'|)^2.
 //
-// Directions are the principal ones of a sample, nearly. Their entries are integers,
-// divided by a bound of the norm of the integer matrix, and u is rounded to a vector
-// of integers a for them too. No sum of some of the products of a and a direction v is
-// larger than |a||v|, and a is kept so short that this is at most 2^24: all sums are
-// exact in float32, in any order, so that codes do not depend on the level of the
-// kernels. As z is not farther from z' than x from x', the rounding of u costs no more
-// than its own size, which is part of what is lost.
+// Directions are nearly the principal directions of a sample. The entries of directions
+// are integers, divided by a bound of the norm of the matrix of integers. For products
+// with directions u is rounded to a vector of integers a, too, times a step. No sum of
+// some of the products of entries of a and of a direction v is larger than |a||v|, and a
+// is kept so short that |a||v| is at most 2^24: all sums are exact in float32, in any
+// order, so codes do not depend on the level of the kernels. As z is not farther from z'
+// than x from x', the rounding of u changes z by no more than it changes u. This change is
+// part of what is lost.
 type projection struct {
 	depth, kept int
 	centre      []float32
-	directions  []float32 // kept rows of integers, stride apart; nil: coordinates
+	directions  []float32 // kept rows of integers, stride apart; nil when y is coordinates
 	stride      int
-	scale       float64 // of products with directions
-	grid        float64 // step of the integers of u
-	inverse     float32 // of the grid; NaN where float32 has none
-	most        float64 // norm of the integers of u
-	middle      float64 // of the norms of rests: what is subtracted from all changes no distance
-	unit        float64
+	scale       float64 // by which products of integers with directions are multiplied
+	step        float64 // from one integer of u to the next
+	inverse     float32 // of the step; NaN when float32 has no such number
+	most        float64 // largest norm of the integers of u
+	middle      float64 // subtracted from the norms of all rests, which changes no distance
+	unit        float64 // of the codes
 }
 
 const (
 	// mostDepth is the largest depth of simd.ByteDotsAbove.
 	mostDepth = 4096
-	// Integers up to it are exact in float32.
+	// Integers up to mostExact are exact in float32.
 	mostExact = 1 << 24
-	// mostDirection is the largest entry of a direction, in less than mostDirected
-	// dimensions, for which vectors of integers may be long enough.
+	// mostDirection is the largest entry of a direction. In at most mostDirected
+	// dimensions vectors of integers may then be long enough.
 	mostDirection = 255
 	mostDirected  = 1 << 14
-	// Adding it and taking it away again rounds to an integer.
-	toInteger   = 0x1.8p52
+	// Adding toInteger32 and taking it away again rounds a float32 to an integer.
 	toInteger32 = 0x1.8p23
 	// projectionRows are projected at a time.
 	projectionRows = 64
+	// cutShare is the share of the largest coordinate that codes of manyEntries entries or
+	// more hold: a finer unit gains more in all entries than is lost in the few entries
+	// that are cut off.
+	cutShare    = 0.85
+	manyEntries = 512
 )
 
-// fullDepth is the depth at which all coordinates have a place, if there is one.
+// fullDepth returns the least depth at which codes have an entry for every coordinate, or
+// the largest depth where codes cannot have as many entries.
 func fullDepth(d int) int { return min((d+63)/64*64, mostDepth) }
 
-// rest tells whether something is left.
+// rest tells whether y leaves something of u.
 func (p *projection) rest() bool { return p.kept < len(p.centre) }
 
-// coordinates returns the projection on the first coordinates, mostly all of them.
+// coordinates returns the projection on the first coordinates, mostly all coordinates.
 func coordinates(centre []float32) *projection {
 	p := &projection{depth: fullDepth(len(centre)), kept: len(centre), centre: centre}
 	if p.kept > p.depth {
@@ -78,25 +84,41 @@ func coordinates(centre []float32) *projection {
 func along(centre []float32, basis *mat.Dense, depth int, size float64) *projection {
 	_, d := basis.Dims()
 	p := &projection{depth: depth, kept: depth - 1, centre: centre, stride: (d + 15) / 16 * 16}
-	// The coordinates along principal directions are of very different size; mixed
-	// by a cosine transform, which is orthonormal, they share it, and codes are finer.
-	mix := mat.NewDense(p.kept, p.kept, nil)
-	for i := range p.kept {
-		size := math.Sqrt(2 / float64(p.kept))
+	// The coordinates along principal directions are of very different size. Mixed by a
+	// cosine transform, which is orthonormal, they share it, and codes are finer.
+	var mixed mat.Dense
+	mixed.Mul(cosines(p.kept), basis.Slice(0, p.kept, 0, d))
+	integers, longest := p.setDirections(&mixed)
+	p.most = math.Floor(mostExact / longest * (1 - 0x1p-50))
+	p.setStep(size / (p.most - math.Sqrt(float64(d))))
+	p.scale = p.step / normBound(integers)
+	return p
+}
+
+// cosines returns the orthonormal matrix of a cosine transform of n numbers.
+func cosines(n int) *mat.Dense {
+	mix := mat.NewDense(n, n, nil)
+	for i := range n {
+		size := math.Sqrt(2 / float64(n))
 		if i == 0 {
-			size = math.Sqrt(1 / float64(p.kept))
+			size = math.Sqrt(1 / float64(n))
 		}
-		for j := range p.kept {
-			mix.Set(j, i, size*math.Cos(math.Pi*(float64(j)+0.5)*float64(i)/float64(p.kept)))
+		for j := range n {
+			mix.Set(j, i, size*math.Cos(math.Pi*(float64(j)+0.5)*float64(i)/float64(n)))
 		}
 	}
-	var mixed mat.Dense
-	mixed.Mul(mix, basis.Slice(0, p.kept, 0, d))
+	return mix
+}
+
+// setDirections rounds rows to integers up to mostDirection, and makes them the directions
+// of p. It returns the integers and the norm of the longest row, 1 at least.
+func (p *projection) setDirections(mixed *mat.Dense) (integers *mat.Dense, longest float64) {
+	_, d := mixed.Dims()
 	p.directions = make([]float32, p.kept*p.stride)
-	largest := mat.Max(&mixed)
-	largest = max(largest, -mat.Min(&mixed))
-	integers := mat.NewDense(p.kept, d, nil)
-	longest := 1.0
+	largest := mat.Max(mixed)
+	largest = max(largest, -mat.Min(mixed))
+	integers = mat.NewDense(p.kept, d, nil)
+	longest = 1.0
 	for t := range p.kept {
 		sum := 0.0
 		for c, v := range mixed.RawRowView(t) {
@@ -107,26 +129,29 @@ func along(centre []float32, basis *mat.Dense, depth int, size float64) *project
 		}
 		longest = max(longest, math.Sqrt(sum))
 	}
-	p.most = math.Floor(mostExact / longest * (1 - 0x1p-50))
-	p.grid = size / (p.most - math.Sqrt(float64(d)))
-	// The grid is the inverse of a float32, or there is no short way.
-	p.inverse = float32(1 / p.grid)
-	if grid := 1 / float64(p.inverse); grid > 0 && !math.IsInf(grid, 0) {
-		p.grid = grid
+	return integers, longest
+}
+
+// setStep sets the step of the integers of u. It is made the inverse of a float32, as
+// round needs it; where float32 has no such number, round makes NaN and shorten does all
+// points.
+func (p *projection) setStep(step float64) {
+	p.step = step
+	p.inverse = float32(1 / p.step)
+	if step := 1 / float64(p.inverse); step > 0 && !math.IsInf(step, 0) {
+		p.step = step
 	} else {
 		p.inverse = float32(math.NaN())
 	}
-	p.scale = p.grid / normBound(integers)
-	return p
 }
 
-// normBound returns a number that the norm of a matrix of integers with nearly
-// orthogonal rows of nearly equal norm does not exceed. With G = A A' = g (I + E) it
-// is sqrt(g (1 + |E|)), and |E| <= |E^4|_F^(1/4).
+// normBound returns a bound of the norm of a matrix A of integers, which is sharp for
+// nearly orthogonal rows of nearly equal norm. With G = A A' = g (I + E) the bound is
+// sqrt(g (1 + |E|)), and |E| <= |E^4|_F^(1/4).
 func normBound(a *mat.Dense) float64 {
 	rows, _ := a.Dims()
 	var gram mat.SymDense
-	gram.SymOuterK(1, a) // integers, exact
+	gram.SymOuterK(1, a) // exact: its entries are integers
 	g := mat.Trace(&gram) / float64(rows)
 	if g == 0 {
 		return 1
@@ -142,20 +167,22 @@ func normBound(a *mat.Dense) float64 {
 	return math.Sqrt(g * (1 + norm*(1+1e-6) + 1e-9))
 }
 
-// projectScratch is the scratch memory of a worker.
+// projectScratch is the scratch memory of a worker, for projectionRows points. The last
+// three fields are nil when there are no directions.
 type projectScratch struct {
-	z        []float64
-	lost     []float64
-	whole    []float64 // |a|^2
-	integers []float32 // a
-	index    []uint32
-	products []float32
+	z        []float64 // of each point, depth apart
+	lost     []float64 // bound of the error of each z
+	whole    []float64 // |a|^2 of each point
+	integers []float32 // a of each point, stride apart, and a row of zeros
+	index    []uint32  // 0, 1, 2 and so on
+	products []float32 // of each a with the directions
 }
 
+// newProjectScratch returns scratch memory for p.
 func newProjectScratch(p *projection) *projectScratch {
 	r := &projectScratch{z: make([]float64, projectionRows*p.depth), lost: make([]float64, projectionRows), whole: make([]float64, projectionRows)}
 	if p.directions != nil {
-		r.integers = make([]float32, (projectionRows+1)*p.stride) // and a row of zeros
+		r.integers = make([]float32, (projectionRows+1)*p.stride)
 		r.products = make([]float32, projectionRows*p.kept)
 		for i := range projectionRows {
 			r.index = append(r.index, uint32(i))
@@ -164,11 +191,12 @@ func newProjectScratch(p *projection) *projectScratch {
 	return r
 }
 
+// projectScratchBytes is the bytes of a projectScratch in d dimensions.
 func projectScratchBytes(d int) int64 {
 	return projectionRows * (8*int64(fullDepth(d)) + 16 + 2*4*int64(d+16) + 4*int64(d) + 4)
 }
 
-// width is how many numbers of z there are.
+// width returns how many numbers z has.
 func (p *projection) width() int {
 	if p.rest() {
 		return p.kept + 1
@@ -176,43 +204,43 @@ func (p *projection) width() int {
 	return p.kept
 }
 
-// project leaves z of up to projectionRows rows in room.z, and bounds of its errors
-// in room.lost.
-func (p *projection) project(room *projectScratch, k *simd.Kernels, rows func(i int) []float32, n int) {
+// project leaves z of n rows, at most projectionRows, in scratch.z, and the bounds of the
+// errors of z in scratch.lost.
+func (p *projection) project(scratch *projectScratch, k *simd.Kernels, rows func(i int) []float32, n int) {
 	if p.directions == nil {
 		for i := range n {
-			p.pick(room, i, rows(i))
+			p.pick(scratch, i, rows(i))
 		}
 		return
 	}
 	for i := range n {
-		p.round(room.integers[i*p.stride:], rows(i))
+		p.round(scratch.integers[i*p.stride:], rows(i))
 	}
-	zeros := room.integers[projectionRows*p.stride:][:p.stride]
-	k.SqDists64(room.whole, zeros, simd.RowsOf(room.integers, p.stride), room.index[:n])
+	zeros := scratch.integers[projectionRows*p.stride:][:p.stride]
+	k.SqDists64(scratch.whole, zeros, simd.RowsOf(scratch.integers, p.stride), scratch.index[:n])
 	root := math.Sqrt(float64(len(p.centre)))
-	for i, whole := range room.whole[:n] {
+	for i, whole := range scratch.whole[:n] {
 		if whole <= p.most*p.most {
-			// u and u/grid are rounded to float32 before they are to integers.
-			room.lost[i] = p.grid * (0.5*root + 0x1p-22*(math.Sqrt(whole)+root)) * (1 + 0x1p-40)
+			// u and u/step are rounded to float32 before u/step is rounded to integers.
+			scratch.lost[i] = p.step * (0.5*root + 0x1p-22*(math.Sqrt(whole)+root)) * (1 + 0x1p-40)
 		} else {
-			p.shorten(room, i, rows(i))
+			p.shorten(scratch, i, rows(i))
 		}
 	}
-	k.Dots(simd.RowsOf(room.products, p.kept), simd.RowsOf(room.integers, p.stride), simd.RowsOf(p.directions, p.stride), n, p.kept, p.stride)
+	k.Dots(simd.RowsOf(scratch.products, p.kept), simd.RowsOf(scratch.integers, p.stride), simd.RowsOf(p.directions, p.stride), n, p.kept, p.stride)
 	for i := range n {
-		p.finish(room, i)
+		p.finish(scratch, i)
 	}
 }
 
-// pick takes the coordinates of row i.
-func (p *projection) pick(room *projectScratch, i int, row []float32) {
-	z := room.z[i*p.depth:][:p.width()]
+// pick makes z of row i where y is coordinates.
+func (p *projection) pick(scratch *projectScratch, i int, row []float32) {
+	z := scratch.z[i*p.depth:][:p.width()]
 	to, centre := z[:p.kept], p.centre[:p.kept]
 	for c, v := range row[:p.kept] {
 		to[c] = float64(v) - float64(centre[c])
 	}
-	room.lost[i] = 0
+	scratch.lost[i] = 0
 	if p.rest() {
 		sum := 0.0
 		for c := p.kept; c < len(row); c++ {
@@ -221,12 +249,12 @@ func (p *projection) pick(room *projectScratch, i int, row []float32) {
 		}
 		norm := math.Sqrt(sum)
 		z[p.kept] = norm - p.middle
-		room.lost[i] = norm * float64(len(row)+8) * 0x1p-52
+		scratch.lost[i] = norm * float64(len(row)+8) * 0x1p-52
 	}
 }
 
-// round sets a to the integers nearest to u/grid where these are small, as they
-// mostly are.
+// round sets a to the integers nearest to u/step where u/step is small, as it mostly is.
+// Where it is not, a comes out too long or not a number, and project calls shorten.
 func (p *projection) round(a, row []float32) {
 	centre, inverse := p.centre[:len(row)], p.inverse
 	a = a[:len(row)]
@@ -235,12 +263,12 @@ func (p *projection) round(a, row []float32) {
 	}
 }
 
-// shorten makes integers of a vector along u that is as long as it may be, or of u
-// itself.
-func (p *projection) shorten(room *projectScratch, i int, row []float32) {
-	a := room.integers[i*p.stride:][:len(row)]
+// shorten makes the integers a of row i where round cannot: of u, or of the longest vector
+// along u that is short enough.
+func (p *projection) shorten(scratch *projectScratch, i int, row []float32) {
+	a := scratch.integers[i*p.stride:][:len(row)]
 	size := 0.0
-	u := func(c int) float64 { return (float64(row[c]) - float64(p.centre[c])) / p.grid }
+	u := func(c int) float64 { return (float64(row[c]) - float64(p.centre[c])) / p.step }
 	for c := range row {
 		size += float64(u(c) * u(c))
 	}
@@ -254,52 +282,53 @@ func (p *projection) shorten(room *projectScratch, i int, row []float32) {
 		whole += q * q
 	}
 	tiny := float64(len(row)+64) * 0x1p-50
-	room.lost[i] = (math.Sqrt(missed)*(1+tiny) + tiny*math.Sqrt(size)) * p.grid
-	room.whole[i] = whole
+	scratch.lost[i] = (math.Sqrt(missed)*(1+tiny) + tiny*math.Sqrt(size)) * p.step
+	scratch.whole[i] = whole
 }
 
-// finish makes z of row i from its products.
-func (p *projection) finish(room *projectScratch, i int) {
-	z := room.z[i*p.depth:][:p.kept+1]
+// finish makes z of row i from its products with the directions.
+func (p *projection) finish(scratch *projectScratch, i int) {
+	z := scratch.z[i*p.depth:][:p.kept+1]
 	sum := 0.0
-	for t, product := range room.products[i*p.kept:][:p.kept] {
+	for t, product := range scratch.products[i*p.kept:][:p.kept] {
 		v := float64(product) * p.scale
 		z[t] = v
 		sum += float64(v * v)
 	}
-	// The difference of squares is off by a few units in the last place of either,
-	// and a root by no more than the root of that.
-	size := room.whole[i] * p.grid * p.grid
+	// The difference of squares is off by a few units in the last place of either square,
+	// and its root is off by no more than the root of this error.
+	size := scratch.whole[i] * p.step * p.step
 	z[p.kept] = math.Sqrt(max(size-sum, 0)) - p.middle
-	room.lost[i] += math.Sqrt(size*float64(p.kept+16)*0x1p-52) + math.Sqrt(size)*0x1p-48
+	scratch.lost[i] += math.Sqrt(size*float64(p.kept+16)*0x1p-52) + math.Sqrt(size)*0x1p-48
 }
 
-// blocks calls a function for blocks of projectionRows of n points, with room.
-func (p *projection) blocks(ctx context.Context, n int, req *rows.Request, do func(room *projectScratch, lo, hi int)) error {
-	rooms := make([]*projectScratch, req.Workers.Count())
-	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, block int) {
-		if rooms[worker] == nil {
-			rooms[worker] = newProjectScratch(p)
+// inPieces calls do for pieces of projectionRows of n points, with the scratch memory of
+// the worker.
+func (p *projection) inPieces(ctx context.Context, n int, req *rows.Request, do func(scratch *projectScratch, lo, hi int)) error {
+	scratches := make([]*projectScratch, req.Workers.Count())
+	return req.Workers.Do(ctx, par.Blocks(n, projectionRows), par.Func(func(worker, piece int) {
+		if scratches[worker] == nil {
+			scratches[worker] = newProjectScratch(p)
 		}
-		lo, hi := par.Block(block, n, projectionRows)
-		do(rooms[worker], lo, hi)
+		lo, hi := par.Block(piece, n, projectionRows)
+		do(scratches[worker], lo, hi)
 	}))
 }
 
-// fit sets the middle of the rests and the unit of the codes for a sample.
+// fit sets the middle of the rests and the unit of the codes, by a sample of n points.
 func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) error {
 	width := p.width()
 	largest, rests := make([]float64, n), make([]float64, n)
-	if err := p.blocks(ctx, n, req, func(room *projectScratch, lo, hi int) {
-		p.project(room, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+	if err := p.inPieces(ctx, n, req, func(scratch *projectScratch, lo, hi int) {
+		p.project(scratch, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
-			z := room.z[i*p.depth:][:width]
+			z := scratch.z[i*p.depth:][:width]
 			if p.rest() {
 				rests[lo+i] = z[p.kept]
 			}
 			most := 0.0
 			for _, v := range z[:p.kept] {
-				if size := math.Abs(v); size > most { // max would look for NaN too
+				if size := math.Abs(v); size > most { // max takes longer: it looks for NaN
 					most = size
 				}
 			}
@@ -311,7 +340,7 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 	low, high := quantile(rests, 0.01), quantile(rests, 0.99)
 	p.middle = low + (high-low)/2
 	most := quantile(largest, 0.99)
-	if p.kept >= manyPlaces {
+	if p.kept >= manyEntries {
 		most *= cutShare
 	}
 	p.unit = positive(max(most, (high-low)/2), slices.Max(largest)) / 127
@@ -321,16 +350,16 @@ func (p *projection) fit(ctx context.Context, row func(i int) []float32, n int, 
 // encode returns the codes of n points.
 func (p *projection) encode(ctx context.Context, row func(i int) []float32, n int, req *rows.Request) (*codes, error) {
 	c, width := newCodes(n, p.depth, p.unit), p.width()
-	err := p.blocks(ctx, n, req, func(room *projectScratch, lo, hi int) {
+	err := p.inPieces(ctx, n, req, func(scratch *projectScratch, lo, hi int) {
 		if p.directions == nil && !p.rest() {
 			for i := lo; i < hi; i++ {
-				c.round(i, row(i), p.centre, req.Kernels)
+				c.roundRow(i, row(i), p.centre, req.Kernels)
 			}
 			return
 		}
-		p.project(room, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
+		p.project(scratch, req.Kernels, func(i int) []float32 { return row(lo + i) }, hi-lo)
 		for i := range hi - lo {
-			c.set(lo+i, room.z[i*p.depth:][:width], room.lost[i])
+			c.roundVector(lo+i, scratch.z[i*p.depth:][:width], scratch.lost[i])
 		}
 	})
 	c.widest = slices.Max(c.slack)

@@ -23,12 +23,9 @@ func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	none, entry := req.StoredBytes(s.n)
-	entry = rows.EntryBytes + 2*entry // of a pair: once in the half, twice in the whole
-	left := req.Memory - held - none
-	need := sv.found * float64(s.n) * float64(s.n-1) / 2 * float64(entry)
-	if need > 4*float64(max(left, 0)) {
-		return nil, rows.TooManyWeights(need + float64(held))
+	b := newBudget(s.n, sv, held, req)
+	if b.need > 4*float64(max(b.left, 0)) {
+		return nil, rows.TooManyWeights(b.need + float64(held))
 	}
 	if err := s.prepare(ctx, sv, req.Radius, req); err != nil {
 		return nil, err
@@ -40,40 +37,73 @@ func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	pass.memory.Set(left, entry, req.Workers.Count())
-	count := s.tiles.count()
-	pass.progress = req.Stage("find neighbours", count*(count+1)/2)
-	if err := req.Workers.Do(ctx, pass.pieceCount(), pass); err != nil {
+	if err := pass.findPairs(ctx, b, req); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, err // a piece may have been left half done
-	}
-	if pass.memory.Short() {
-		return nil, rows.TooManyWeights(max(need, float64(left+entry)) + float64(held))
-	}
-	half := pass.memory.Taken() / entry * rows.EntryBytes
-	lower := pass.lower()
-	pass.rooms = nil // lists of what was found take more than it takes in the half
-	if out.Weights, err = req.Mirror(ctx, pass.pieces, lower, held+half); err != nil {
+	if err := pass.mirror(ctx, out, b, req); err != nil {
 		return nil, err
 	}
-	pass.pieces = nil
-	size, _ := sparse.Bytes(req.Layout, s.n, uint64(out.Weights.NNZ()))
-	out.Peak = held + half + size
 	out.Stats = s.stats(int64(s.n)*int64(s.n-1)/2, pass.compared.Load(), pass.left.Load(), int64(out.Weights.NNZ()/2))
 	out.Tails = pass.tails.all(out)
 	return out, nil
 }
 
-// Bytes is what a search by codes takes beside the matrix of weights: what every
-// search keeps of a row, codes twice while they are put in order, and tiles, with the
-// terms of rows and columns, and the sample; the scratch memory of the workers.
+// A budget is what the weights of a search may take, and will take, in bytes.
+type budget struct {
+	held  int64   // taken beside the weights
+	left  int64   // for the weights
+	entry int64   // of a pair: one weight in the half, two in the whole matrix
+	need  float64 // of all weights, by the survey
+}
+
+// newBudget returns the budget of a search of n distinct points.
+func newBudget(n int, sv *survey, held int64, req *rows.Request) budget {
+	none, entry := req.StoredBytes(n)
+	b := budget{held: held, left: req.Memory - held - none, entry: rows.EntryBytes + 2*entry}
+	b.need = sv.found * float64(n) * float64(n-1) / 2 * float64(b.entry)
+	return b
+}
+
+// findPairs lets the workers do all pieces of the pass.
+func (f *filterPass) findPairs(ctx context.Context, b budget, req *rows.Request) error {
+	f.memory.Set(b.left, b.entry, req.Workers.Count())
+	count := f.t.count()
+	f.progress = req.Stage("find neighbours", count*(count+1)/2)
+	if err := req.Workers.Do(ctx, f.pieceCount(), f); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err // a piece may have been left half done
+	}
+	if f.memory.Short() {
+		return rows.TooManyWeights(max(b.need, float64(b.left+b.entry)) + float64(b.held))
+	}
+	return nil
+}
+
+// mirror makes the matrix of the half that the pass has found. The pass keeps neither
+// the half nor the scratch memory of its workers.
+func (f *filterPass) mirror(ctx context.Context, out *rows.Result, b budget, req *rows.Request) (err error) {
+	half := f.memory.Taken() / b.entry * rows.EntryBytes
+	lower := f.lower()
+	f.scratches = nil // lists of pairs take more memory than the same pairs in the half
+	if out.Weights, err = req.Mirror(ctx, f.half, lower, b.held+half); err != nil {
+		return err
+	}
+	f.half = nil
+	size, _ := sparse.Bytes(req.Layout, f.s.n, uint64(out.Weights.NNZ()))
+	out.Peak = b.held + half + size
+	return nil
+}
+
+// Bytes is the bytes that a search by codes takes beside the matrix of weights: what every
+// search keeps of a row, codes twice while they are put in order, the tiles with the
+// terms of their rows and columns, the sample, and the scratch memory of the workers.
 func Bytes(n, d, workers int) int64 {
 	const sampled = 8 + 8 + 4 + 1
 	depth := fullDepth(d)
 	return int64(n)*(rows.RowBytes+8+4+4) +
 		int64(n)*(2*codeBytes(depth)+4*4+4+1) + tilesBytes(n, depth) + tailBytes(n, depth) +
-		min(int64(n), surveyRows)*(sampled*int64(d)+2*codeBytes(depth)) +
+		min(int64(n), mostSampled)*(sampled*int64(d)+2*codeBytes(depth)) +
 		int64(workers)*(filterScratchBytes(n, depth)+projectScratchBytes(d)+arrangeScratchBytes(depth))
 }

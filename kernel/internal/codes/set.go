@@ -8,18 +8,19 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// set is a set of distinct points, prepared for a search.
+// A set is the points of a search, prepared for it.
 type set struct {
 	p     *rows.Points
-	n     int
-	rows  []uint32 // given row of each point; nil where all take part
-	at    []uint32 // point at each place; nil where they are in their order
-	codes *codes   // by place
+	n     int      // points
+	rows  []uint32 // given row of each point; nil when all given rows take part
+	at    []uint32 // point at each place; nil when the order of places is the order of points
+	codes *codes   // of the point at each place
 	tiles *tiles
-	index []uint32 // given row at each place; nil where that is its number
+	index []uint32 // given row at each place; nil when at and rows are nil
 	rough bool     // a filterPass measures distances in float32 first, as a nearestPass always does
 }
 
+// newSet returns the set of the given rows of p, of all rows where rows is nil.
 func newSet(p *rows.Points, rows []uint32) *set {
 	s := &set{p: p, n: p.N, rows: rows}
 	if rows != nil {
@@ -42,7 +43,7 @@ func (s *set) given(i int) int {
 // row returns the numbers of the point at a place.
 func (s *set) row(i int) []float32 { return s.p.Single.Row(s.given(i)) }
 
-// arrange orders the points and makes the tiles, with balls if they save work.
+// arrange orders the points and makes the tiles, with balls if balls save work.
 func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) error {
 	order, ends, err := arrange(ctx, s.codes, radius, req)
 	if err != nil {
@@ -72,7 +73,8 @@ func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) er
 	return nil
 }
 
-// givenRows returns the given rows at some places, in a buffer if need be.
+// givenRows returns the given rows at some places. The result is the places themselves or
+// in the buffer.
 func (s *set) givenRows(places []uint32, buffer *[]uint32) []uint32 {
 	if s.index == nil {
 		return places
@@ -85,8 +87,8 @@ func (s *set) givenRows(places []uint32, buffer *[]uint32) []uint32 {
 	return out
 }
 
-// sift keeps of some places, and of the given rows at them, those whose distance from x
-// in float32 does not exceed the limit.
+// sift keeps, of some places and the given rows at them, the places whose squared distance
+// from x in float32 does not exceed the limit. It moves them to the front of both slices.
 func (s *set) sift(k *simd.Kernels, x []float32, places, given []uint32, limit float32, buffer *[]float32) (near, rows []uint32) {
 	d2 := slices.Grow((*buffer)[:0], len(places))[:len(places)]
 	*buffer = d2
@@ -113,7 +115,7 @@ func (s *set) prepare(ctx context.Context, sv *survey, radius float64, req *rows
 // distance returns the squared distance of the points at two places.
 func (s *set) distance(i, j int) float64 { return s.p.Dist2(s.given(i), s.given(j)) }
 
-// stats says what the search did.
+// stats returns what a search of the set did.
 func (s *set) stats(pairs, compared, measured, found int64) rows.Stats {
 	return rows.Stats{
 		Depth: s.codes.depth, Tiles: s.tiles.count(), Balls: s.tiles.balls != nil,
@@ -121,8 +123,9 @@ func (s *set) stats(pairs, compared, measured, found int64) rows.Stats {
 	}
 }
 
-// orders returns the order of given rows, and the bounds of the points in it, from
-// those by point.
+// orders returns the given rows in the order of places, and where the rows of each place
+// begin, and the end. d has both in the order of points. given is nil when rows are in
+// their order, bounds when all points are distinct.
 func (s *set) orders(d rows.Distinct) (given, bounds []uint32) {
 	order, group := d.Order, d.Group
 	if group == nil {

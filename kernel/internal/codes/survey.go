@@ -15,129 +15,161 @@ import (
 // projection costs least, and what will be found.
 type survey struct {
 	projection *projection
-	near       float64 // share of all pairs that its codes leave
-	found      float64 // and that are within the radius
+	near       float64 // share of all pairs that the codes of the projection leave
+	found      float64 // share of all pairs that are within the radius
 }
 
 const (
-	// surveyRows are sampled at most. One in directionShare of them gives directions
-	// and the others, of which surveyQueries are searched for among them, say what these
-	// leave: of the points they were made of directions leave less than of others.
-	surveyRows, surveyQueries = 1536, 256
-	directionShare            = 3
-	// What a pair costs: 64 places of a product of codes, as AVX512VNNI has it, and
-	// for those that are left a distance. The choice must not depend on the machine:
-	// bounds of what is dropped follow from it.
+	// Directions are made of one in directionShare of the sampled points. The other points
+	// say what the directions leave: of the points they were made of directions leave less
+	// than of others. surveyQueries of the others are compared with all others.
+	directionShare = 3
+	surveyQueries  = 256
+	// A pair costs filterSeconds for every 64 entries of a product of codes, with
+	// AVX512VNNI. A pair that codes leave costs a distance: checkSeconds, and
+	// checkSecondsBy for every dimension. These costs are constants, since the choice of a
+	// projection must not depend on the machine: bounds of the weights that are dropped
+	// follow from it.
 	filterSeconds  = 0.25e-9
 	checkSeconds   = 15e-9
-	checkSecondsBy = 0.12e-9 // and dimension
-	// What directions cost by place and dimension, those for the sample and for every
-	// point. They are looked for where they may save directionGain times as much.
+	checkSecondsBy = 0.12e-9
+	// Directions cost, for every entry of a code and every dimension, directionSeconds to
+	// find them in the sample and projectSeconds to project a point. They are looked for
+	// where they may save directionGain times as much.
 	directionSeconds = 600e-9
 	projectSeconds   = 0.04e-9
 	directionGain    = 2
-	// cutShare is the share of the largest coordinate that codes of manyPlaces hold: a
-	// finer unit gains more, in all of them, than is lost where a few are cut off.
-	cutShare   = 0.85
-	manyPlaces = 512
-	// deeperLeaves is the least share that twice as many directions are expected to
-	// leave of what the codes left.
+	// Twice as many directions are expected to leave at least the share deeperLeaves of the
+	// pairs that the codes left.
 	deeperLeaves = 0.25
 )
 
-// filterCost is what codes of some depth cost, by pair.
+// filterCost returns what a pair costs that is compared by codes of some depth, in seconds.
 func filterCost(depth int) float64 { return float64(depth/64) * filterSeconds }
 
-// checkCost is what a pair costs that codes leave.
+// checkCost returns what a pair costs that codes leave in d dimensions, in seconds.
 func checkCost(d int) float64 { return checkSeconds + checkSecondsBy*float64(d) }
 
-// takeSurvey samples n points.
+// takeSurvey takes a survey of n points in d dimensions for a search within a radius.
+//
+// The projection on coordinates comes first. Projections on directions follow where they
+// may save more than they cost: one of a middle depth, and then one of half or of twice
+// that depth.
 func takeSurvey(ctx context.Context, n, d int, row func(i int) []float32, radius float64, req *rows.Request) (*survey, error) {
-	s := &survey{}
-	var makerRows, otherRows []int
-	all := rows.Spread(min(n, surveyRows), n)
-	for at, i := range all {
-		if at%directionShare == directionShare-1 {
-			makerRows = append(makerRows, i)
-		} else {
-			otherRows = append(otherRows, i)
-		}
-	}
+	all := rows.Spread(min(n, mostSampled), n)
+	makers, others := splitSample(all)
 	centre, err := mean(ctx, row, all, d, req.Workers)
 	if err != nil {
 		return nil, err
 	}
-	sampled := func(i int) []float32 { return row(otherRows[i]) }
-	best := math.Inf(1)
-	try := func(p *projection) (near float64, err error) {
-		if err := p.fit(ctx, sampled, len(otherRows), req); err != nil {
-			return 0, err
-		}
-		first := s.projection == nil // no codes lose a pair: the first tell how many there are
-		near, found, err := p.sample(ctx, sampled, len(otherRows), radius, first, req)
-		if first {
-			s.found = found
-		}
-		if cost := filterCost(p.depth) + near*checkCost(d); cost < best {
-			best, s.projection, s.near = cost, p, near
-		}
-		return near, err
-	}
 	full := coordinates(centre)
-	if _, err := try(full); err != nil || full.depth == 64 || d > mostDirected {
-		return s, err
+	s := &surveyor{
+		survey: &survey{}, n: n, d: d, full: full.depth, radius: radius, req: req, best: math.Inf(1),
+		row: func(i int) []float32 { return row(others[i]) }, rows: len(others),
 	}
-	// What directions of some depth save at most, if they leave a share of pairs or
-	// more, and beyond what they cost.
-	gain := func(depth int, leave float64) float64 {
-		if depth >= full.depth {
-			return 0
-		}
-		saved := (best - filterCost(depth) - max(leave, s.found)*checkCost(d)) * float64(n) * float64(n) / 2
-		return saved - directionGain*float64(d)*float64(depth)*(directionSeconds+projectSeconds*float64(n))
+	if _, err := s.try(ctx, full); err != nil || full.depth == 64 || d > mostDirected {
+		return s.survey, err
 	}
 	middle := 128 // of the depths that are tried
 	if full.depth < 2*middle {
 		middle = 64
 	}
-	if gain(middle, 0) <= 0 {
-		return s, nil
+	if s.gain(middle, 0) <= 0 {
+		return s.survey, nil
 	}
-	makers, size := newCovariance(row, makerRows, centre, req)
-	directed := func(depth int) (near float64, err error) {
-		basis, err := makers.principal(ctx, depth-1)
+	c, size := newCovariance(row, makers, centre, req)
+	return s.survey, s.tryDirections(middle, func(depth int) (near float64, err error) {
+		basis, err := c.principal(ctx, depth-1)
 		if err != nil {
 			return 0, err
 		}
-		return try(along(centre, basis, depth, size))
+		return s.try(ctx, along(centre, basis, depth, size))
+	})
+}
+
+// splitSample returns the sampled rows that directions are made of, and the others.
+func splitSample(all []int) (makers, others []int) {
+	for at, i := range all {
+		if at%directionShare == directionShare-1 {
+			makers = append(makers, i)
+		} else {
+			others = append(others, i)
+		}
 	}
+	return makers, others
+}
+
+// A surveyor tries projections on a sample of n points in d dimensions, and keeps the
+// cheapest in its survey.
+type surveyor struct {
+	*survey
+	n, d   int
+	full   int                   // depth of the projection on coordinates
+	row    func(i int) []float32 // row i of the sample
+	rows   int                   // number of rows of the sample
+	radius float64
+	req    *rows.Request
+	best   float64 // what a pair costs with the projection of the survey; +Inf before the first
+}
+
+// try fits a projection to the sample and keeps it if it is the cheapest so far. It
+// returns the share of pairs that its codes leave.
+func (s *surveyor) try(ctx context.Context, p *projection) (near float64, err error) {
+	if err := p.fit(ctx, s.row, s.rows, s.req); err != nil {
+		return 0, err
+	}
+	first := s.projection == nil // no codes lose a pair: the first say how many are within the radius
+	near, found, err := p.sample(ctx, s.row, s.rows, s.radius, first, s.req)
+	if first {
+		s.found = found
+	}
+	if cost := filterCost(p.depth) + near*checkCost(s.d); cost < s.best {
+		s.best, s.projection, s.near = cost, p, near
+	}
+	return near, err
+}
+
+// gain returns what directions of some depth save in a whole search, beyond what they
+// cost, if their codes leave the given share of pairs, and not less than is found.
+func (s *surveyor) gain(depth int, leave float64) float64 {
+	if depth >= s.full {
+		return 0
+	}
+	saved := (s.best - filterCost(depth) - max(leave, s.found)*checkCost(s.d)) * float64(s.n) * float64(s.n) / 2
+	return saved - directionGain*float64(s.d)*float64(depth)*(directionSeconds+projectSeconds*float64(s.n))
+}
+
+// tryDirections tries directions of the middle depth and then, if they may gain, of half
+// or of twice that depth. directed tries directions of a depth.
+func (s *surveyor) tryDirections(middle int, directed func(depth int) (near float64, err error)) error {
 	near, err := directed(middle)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	less, more := gain(middle/2, near), gain(middle*2, deeperLeaves*near)
+	less, more := s.gain(middle/2, near), s.gain(middle*2, deeperLeaves*near)
 	switch {
 	case less > max(more, 0) && middle > 64:
 		_, err = directed(middle / 2)
 	case more > 0:
 		_, err = directed(middle * 2)
 	}
-	return s, err
+	return err
 }
 
-// mean returns the mean of some rows. It is summed up in blocks, always the same.
+// mean returns the mean of some rows of d numbers. They are summed up in pieces that do
+// not depend on the number of workers.
 func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, workers *par.Workers) ([]float32, error) {
 	const each = 128
 	sums := make([][]float64, par.Blocks(len(rows), each))
-	err := workers.Do(ctx, len(sums), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, len(rows), each)
+	err := workers.Do(ctx, len(sums), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, len(rows), each)
 		sum := make([]float64, d)
 		for _, i := range rows[lo:hi] {
 			for c, v := range row(i) {
 				sum[c] += float64(v)
 			}
 		}
-		sums[block] = sum
+		sums[piece] = sum
 	}))
 	if err != nil {
 		return nil, err
@@ -153,64 +185,76 @@ func mean(ctx context.Context, row func(i int) []float32, rows []int, d int, wor
 	return out, nil
 }
 
-// sample returns the share of all pairs of a sample that its codes leave, and, if that
-// is asked for, the share that is within the radius, or nearly so.
+// sample returns the share of all pairs of n points that the codes of the projection
+// leave. With measure it also returns the share that is within the radius, up to the
+// rounding of distances; without, 0.
 func (p *projection) sample(ctx context.Context, row func(i int) []float32, n int, radius float64, measure bool, req *rows.Request) (near, found float64, err error) {
 	c, err := p.encode(ctx, row, n, req)
 	if err != nil {
 		return 0, 0, err
 	}
-	queries := min(n, surveyQueries)
 	columns := (n + panelColumns - 1) / panelColumns * panelColumns
-	r, radius2 := searchReach(c, radius), rows.RadiusSquared(radius)
-	panel, bias := make([]uint8, columns*p.depth), make([]int32, columns)
-	c.panel(panel, 0, n)
-	r.biases(bias, c.norm2, c.slack)
-	const together = 32
-	var left, within atomic.Int64
-	err = req.Workers.Do(ctx, par.Blocks(queries, together), par.Func(func(_, block int) {
-		lo, hi := par.Block(block, queries, together)
-		words := columns / 64
-		mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*p.depth)
-		for q := lo; q < hi; q++ {
-			i := q * n / queries
-			threshold[q-lo] = c.threshold(r.reach, i, r.radius)
-			copy(code[(q-lo)*p.depth:], c.row(i))
-		}
-		req.Kernels.ByteDotsAbove(mask, code, panel, p.depth, bias, threshold)
-		d2, index := make([]float64, 1), make([]uint32, 1)
-		for q := lo; q < hi; q++ {
-			i := q * n / queries
-			for w, word := range mask[(q-lo)*words:][:words] {
-				for ; word != 0; word &= word - 1 {
-					j := w*64 + bits.TrailingZeros64(word)
-					if j == i {
-						continue
-					}
-					left.Add(1)
-					if !measure {
-						continue
-					}
-					y := row(j)
-					if req.Kernels.SqDists64(d2, row(i), simd.RowsOf(y, len(y)), index); d2[0] <= radius2 {
-						within.Add(1)
-					}
-				}
-			}
-		}
-	}))
-	pairs := float64(queries) * float64(max(n-1, 1))
-	return float64(left.Load()) / pairs, float64(within.Load()) / pairs, err
+	t := &trial{
+		c: c, row: row, n: n, queries: min(n, surveyQueries), reach: searchReach(c, radius), radius2: rows.RadiusSquared(radius), measure: measure,
+		panel: make([]uint8, columns*p.depth), bias: make([]int32, columns), kernels: req.Kernels,
+	}
+	c.panel(t.panel, 0, n)
+	t.reach.biases(t.bias, c.norm2, c.slack)
+	err = req.Workers.Do(ctx, par.Blocks(t.queries, trialQueries), t)
+	pairs := float64(t.queries) * float64(max(n-1, 1))
+	return float64(t.left.Load()) / pairs, float64(t.within.Load()) / pairs, err
 }
 
-// positive returns the first of two numbers that is, or 1. It is never so small
-// that its inverse is infinite.
-func positive(a, b float64) float64 {
-	switch {
-	case a > 1e-200:
-		return a
-	case b > 1e-200:
-		return b
+// A trial compares some of n points, the queries, with all of them by their codes.
+type trial struct {
+	c            *codes
+	row          func(i int) []float32
+	n, queries   int
+	reach        codeReach
+	radius2      float64
+	measure      bool    // whether the pairs that codes leave are within the radius
+	panel        []uint8 // the codes of all points, as columns
+	bias         []int32 // of the columns
+	kernels      *simd.Kernels
+	left, within atomic.Int64 // pairs that codes leave, and pairs within the radius
+}
+
+// trialQueries is how many queries are compared at a time.
+const trialQueries = 32
+
+// Run compares the queries of one piece.
+func (t *trial) Run(_, piece int) {
+	c, words := t.c, len(t.bias)/64
+	lo, hi := par.Block(piece, t.queries, trialQueries)
+	mask, threshold, code := make([]uint64, (hi-lo)*words), make([]int32, hi-lo), make([]int8, (hi-lo)*c.depth)
+	for q := lo; q < hi; q++ {
+		i := q * t.n / t.queries
+		threshold[q-lo] = c.threshold(t.reach.reach, i, t.reach.radius)
+		copy(code[(q-lo)*c.depth:], c.row(i))
 	}
-	return 1
+	t.kernels.ByteDotsAbove(mask, code, t.panel, c.depth, t.bias, threshold)
+	for q := lo; q < hi; q++ {
+		t.count(q*t.n/t.queries, mask[(q-lo)*words:][:words])
+	}
+}
+
+// count counts the points in the mask of point i.
+func (t *trial) count(i int, mask []uint64) {
+	d2, index := make([]float64, 1), make([]uint32, 1)
+	for w, word := range mask {
+		for ; word != 0; word &= word - 1 {
+			j := w*64 + bits.TrailingZeros64(word)
+			if j == i {
+				continue
+			}
+			t.left.Add(1)
+			if !t.measure {
+				continue
+			}
+			y := t.row(j)
+			if t.kernels.SqDists64(d2, t.row(i), simd.RowsOf(y, len(y)), index); d2[0] <= t.radius2 {
+				t.within.Add(1)
+			}
+		}
+	}
 }

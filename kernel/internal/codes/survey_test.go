@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A survey finds directions where there are some, and is not taken in by those that
-// a sample of points without any has by chance.
+// A survey finds directions where there are some. It is not taken in by the directions
+// that a sample of points without any has by chance.
 func TestSurveyFindsDirections(t *testing.T) {
 	const n, d, hidden = 1_000_000, 384, 40
 	workers := par.New(1)
@@ -32,7 +32,7 @@ func TestSurveyFindsDirections(t *testing.T) {
 			for i := range basis {
 				basis[i] = rng.NormFloat64() / math.Sqrt(d)
 			}
-			// The points are made where they are asked for: as if there were n.
+			// Points are made when they are asked for, as if there were n of them.
 			points := map[int][]float32{}
 			row := func(i int) []float32 {
 				if points[i] == nil {
@@ -60,7 +60,7 @@ func TestSurveyFindsDirections(t *testing.T) {
 			if (p.depth == d) != (test.most == d) || p.depth > test.most {
 				t.Errorf("depth %d, want at most %d", p.depth, test.most)
 			}
-			// What it expects holds for points it has not seen.
+			// What the survey expects holds for points it has not seen.
 			others := func(i int) []float32 { return row(n + i) }
 			near, _, err := p.sample(context.Background(), others, 512, radius, false, req)
 			if err != nil {

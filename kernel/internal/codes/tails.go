@@ -12,46 +12,46 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// tailBounds bounds the weight of the points that are not within the radius r of
-// one. Those that codes reject are known to be farther than r and no more, so each
-// counts with w(r) unless the ball around its group of tiles is known to be farther:
-// with radii r = r_0 < r_1 < .. < r_K, and N_k given points in groups that are not
-// beyond r_k, those left out weigh at most
+// tailBounds bounds, for each point, the weight of the points that are not within the
+// radius r of it. Of a point that codes reject it is known that it is farther than r, and
+// no more. So it counts with w(r), unless the ball around its bundle of tiles is known to
+// be farther. With radii r = r_0 < r_1 < .. < r_K, N given points in all, and N_k of them
+// in bundles that are not beyond r_k, all points weigh at most
 //
 //	N_1 w(r_0) + (N_2 - N_1) w(r_1) + .. + (N - N_K) w(r_K),
 //
-// from which w(r_0) is subtracted for every point within the radius, all of which
+// from which w(r_0) is subtracted for every point within the radius. All of these points
 // are among the N_1.
 type tailBounds struct {
-	c      *codes
-	groups *codes // balls; nil: nothing is known of them
-	panel  []uint8
-	size   []float64 // given points in the largest group of each 64
-	levels []tailLevel
-	weight float64 // w(r_0)
-	total  float64 // w(r_K) N
-	sum    []float64
+	c       *codes
+	bundles *codes      // centres of the balls of bundles, with their radii as slacks; nil when tiles have no balls
+	panel   []uint8     // the codes of bundles, as columns
+	size    []float64   // given points in the largest of each 64 bundles
+	levels  []tailLevel // r_1 to r_K; nil when tiles have no balls
+	weight  float64     // w(r_0)
+	total   float64     // w(r_K) N
+	sum     []float64   // the sum above, of each point
 }
 
-// tailLevel is one of r_1 .. r_K.
+// A tailLevel is one of r_1 .. r_K.
 type tailLevel struct {
 	radius float64 // in units
-	drop   float64 // of the weight, from the radius before
+	drop   float64 // of the weight, from the radius before to this radius
 	reach  reach
-	bias   []int32
+	bias   []int32 // of the columns of bundles
 }
 
 const (
+	// tailLevels is K.
 	tailLevels = 4
-	// tailStep is the logarithm of the weight from one radius to the next.
+	// tailStep is the logarithm of the quotient of the weights of one radius and the next.
 	tailStep = 3.5
-	// tailGroups are all groups at most: then what they cost is little beside the
-	// search.
-	tailGroups = 256
+	// tailBundles is the most bundles there are. So few cost little beside the search.
+	tailBundles = 256
 )
 
-// newTailBounds prepares bounds for the points of tiles, each of which stands for
-// some given points of n.
+// newTailBounds prepares bounds for the points of tiles. They stand for n given points,
+// point i for multiplicity(i) of them.
 func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int) float64, req *rows.Request) (*tailBounds, error) {
 	radius := req.Radius
 	points := len(t.c.norm2)
@@ -60,44 +60,60 @@ func newTailBounds(ctx context.Context, t *tiles, n int, multiplicity func(i int
 		tb.total = tb.weight * float64(n)
 		return tb, nil
 	}
-	each := (t.count() + tailGroups - 1) / tailGroups
-	count := (t.count() + each - 1) / each
-	padded := (count + panelColumns - 1) / panelColumns * panelColumns
-	tb.groups = newCodes(count, t.c.depth, t.c.unit)
-	tb.size = make([]float64, padded/64)
-	sizes := make([]float64, count)
-	if err := req.Workers.Do(ctx, count, par.Func(func(_, g int) {
-		lo, hi := t.start[g*each], t.start[min((g+1)*each, t.count())]
-		tb.groups.enclose(g, t.c, lo, hi)
-		for i := lo; i < hi; i++ {
-			sizes[g] += multiplicity(i)
-		}
-	})); err != nil {
+	if err := tb.bundle(ctx, t, multiplicity, req.Workers); err != nil {
 		return nil, err
 	}
-	tb.groups.widest = slices.Max(tb.groups.slack)
-	for g, size := range sizes {
-		tb.size[g/64] = max(tb.size[g/64], size)
+	tb.total = tb.setLevels(req) * float64(n)
+	return tb, nil
+}
+
+// bundle makes at most tailBundles bundles of tiles next to each other. All have the same
+// number of tiles; the last may have fewer.
+func (tb *tailBounds) bundle(ctx context.Context, t *tiles, multiplicity func(i int) float64, workers *par.Workers) error {
+	each := (t.count() + tailBundles - 1) / tailBundles
+	count := (t.count() + each - 1) / each
+	padded := (count + panelColumns - 1) / panelColumns * panelColumns
+	tb.bundles = newCodes(count, t.c.depth, t.c.unit)
+	tb.size = make([]float64, padded/64)
+	sizes := make([]float64, count)
+	if err := workers.Do(ctx, count, par.Func(func(_, b int) {
+		lo, hi := t.start[b*each], t.start[min((b+1)*each, t.count())]
+		tb.bundles.enclose(b, t.c, lo, hi)
+		for i := lo; i < hi; i++ {
+			sizes[b] += multiplicity(i)
+		}
+	})); err != nil {
+		return err
+	}
+	tb.bundles.widest = slices.Max(tb.bundles.slack)
+	for b, size := range sizes {
+		tb.size[b/64] = max(tb.size[b/64], size)
 	}
 	tb.panel = make([]uint8, padded*t.c.depth)
-	tb.groups.panel(tb.panel, 0, count)
-	usual := quantile(t.c.slack, 0.9)
+	tb.bundles.panel(tb.panel, 0, count)
+	return nil
+}
+
+// setLevels sets the levels of the radii r_1 to r_K and returns w(r_K).
+func (tb *tailBounds) setLevels(req *rows.Request) float64 {
+	radius, unit := req.Radius, tb.c.unit
+	usual := quantile(tb.c.slack, 0.9)
 	before := tb.weight
 	for k := 1; k <= tailLevels; k++ {
 		r2 := radius*radius + tailStep*float64(k)/req.Gamma
 		w := req.Weight(r2)
-		// A radius rounded up is for points that are farther than it.
-		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / t.c.unit, drop: before - w, bias: make([]int32, padded)}
-		level.reach = reach{usual: bounded(level.radius + usual), most: tb.groups.widest}
-		level.reach.biases(level.bias, tb.groups.norm2, tb.groups.slack)
+		// The radius is rounded up: points beyond it are farther than r_k.
+		level := tailLevel{radius: math.Sqrt(r2) * (1 + 0x1p-40) / unit, drop: before - w, bias: make([]int32, len(tb.size)*64)}
+		level.reach = reach{usual: bounded(level.radius + usual), most: tb.bundles.widest}
+		level.reach.biases(level.bias, tb.bundles.norm2, tb.bundles.slack)
 		tb.levels, before = append(tb.levels, level), w
 	}
-	tb.total = before * float64(n)
-	return tb, nil
+	return before
 }
 
+// tailBytes is the bytes that the bounds of n points take.
 func tailBytes(n, depth int) int64 {
-	return int64(n)*8 + (tailGroups+panelColumns)*(2*codeBytes(depth)+4*tailLevels)
+	return int64(n)*8 + (tailBundles+panelColumns)*(2*codeBytes(depth)+4*tailLevels)
 }
 
 // tailScratch is the scratch memory of a worker.
@@ -106,26 +122,27 @@ type tailScratch struct {
 	threshold []int32
 }
 
-func (tb *tailBounds) room() tailScratch {
+// newScratch returns scratch memory for a worker.
+func (tb *tailBounds) newScratch() tailScratch {
 	return tailScratch{make([]uint64, panelColumns*len(tb.size)), make([]int32, panelColumns)}
 }
 
-// bound sets the sums of the points lo to hi-1, of a tile.
-func (tb *tailBounds) bound(room *tailScratch, k *simd.Kernels, lo, hi int) {
+// bound sets the sums of the points lo to hi-1, which are a tile.
+func (tb *tailBounds) bound(scratch *tailScratch, k *simd.Kernels, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		tb.sum[i] = tb.total
 	}
 	c, words := tb.c, len(tb.size)
 	for l := range tb.levels {
 		level := &tb.levels[l]
-		threshold := room.threshold[:hi-lo]
+		threshold := scratch.threshold[:hi-lo]
 		for i := range threshold {
 			threshold[i] = c.threshold(level.reach, lo+i, level.radius)
 		}
-		k.ByteDotsAbove(room.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
+		k.ByteDotsAbove(scratch.mask, c.code[lo*c.depth:], tb.panel, c.depth, level.bias, threshold)
 		for i := range hi - lo {
 			near := 0.0
-			for w, word := range room.mask[i*words:][:words] {
+			for w, word := range scratch.mask[i*words:][:words] {
 				near += float64(bits.OnesCount64(word)) * tb.size[w]
 			}
 			tb.sum[lo+i] += near * level.drop
@@ -133,13 +150,13 @@ func (tb *tailBounds) bound(room *tailScratch, k *simd.Kernels, lo, hi int) {
 	}
 }
 
-// tail returns the bound for point i with so many given points within the radius,
-// itself and its equals included.
+// tail returns the bound of point i. within is the number of given points within its
+// radius, the point itself and its equals included.
 func (tb *tailBounds) tail(i int, within float64) float64 {
 	return max(tb.sum[i]*(1+1e-9)-tb.weight*within, 0)
 }
 
-// all returns the bounds of all points, given the points within the radius of each.
+// all returns the bounds of all points. found holds the points within the radius of each.
 func (tb *tailBounds) all(found *rows.Result) []float64 {
 	out := make([]float64, len(tb.sum))
 	var buffer sparse.RowBuffer

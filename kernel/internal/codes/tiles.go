@@ -10,26 +10,26 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// tiles are runs of at most panelColumns points, next to each other in the order of
-// a search, whose codes are laid out for simd.ByteDotsAbove. Each has a ball around it:
-// with a code as its centre, which is exact, and the radius
+// tiles are runs of at most panelColumns points next to each other in the order of a
+// search. Their codes are laid out for simd.ByteDotsAbove. Each tile may have a ball around
+// it. The centre of a ball is a code, which is exact, and its radius is
 //
-//	rho = max over its points of |q - centre| + e,
+//	rho = max over the points of the tile of |q - centre| + e.
 //
-// no point x within r of one of its points has |q_x - centre| > r/unit + e_x + rho.
+// No point x within r of a point of the tile has |q_x - centre| > r/unit + e_x + rho.
 type tiles struct {
 	c      *codes
-	start  []int // of each, and the end
-	panels []uint8
-	balls  *codes // centres, their radius as the slack
+	start  []int   // first point of each tile, and the end
+	panels []uint8 // the codes of each tile, as panelColumns columns
+	balls  *codes  // centres of the balls, with their radii as slacks; nil when tiles have no balls
 }
 
-// leastTile is how many points a tile has at least when it ends with a group: a tile
-// of two groups is a large ball.
+// leastTile is how many points a tile has at least when it ends at the end of a group. A
+// tile of points of two groups would have a large ball.
 const leastTile = 40
 
-// newTiles makes tiles of points in groups that end at the given places. Without
-// balls it does not matter what is in a tile, and all are full.
+// newTiles makes tiles of points in groups that end at the given places. Without balls it
+// does not matter which points are in a tile, and all tiles are full.
 func newTiles(ctx context.Context, c *codes, ends []int, balls bool, workers *par.Workers) (*tiles, error) {
 	n := len(c.norm2)
 	t := &tiles{c: c, start: []int{0}}
@@ -63,20 +63,21 @@ func newTiles(ctx context.Context, c *codes, ends []int, balls bool, workers *pa
 	return t, err
 }
 
-// tilesBytes is what tiles of n points take at most.
+// tilesBytes is the bytes that tiles of n points take at most.
 func tilesBytes(n, depth int) int64 {
 	count := int64(n)/leastTile + 2
 	return count * (panelColumns*int64(depth) + codeBytes(depth) + 8 + 8*panelColumns)
 }
 
+// count returns the number of tiles.
 func (t *tiles) count() int { return len(t.start) - 1 }
 
-// panel returns the codes of some tiles.
+// panel returns the columns of the tiles from to to-1.
 func (t *tiles) panel(from, to int) []uint8 {
 	return t.panels[from*panelColumns*t.c.depth : to*panelColumns*t.c.depth]
 }
 
-// biases returns those of all columns of the panels, for reaches b of the points.
+// biases returns the biases of the columns of all tiles, for reaches b of the points.
 func (t *tiles) biases(r reach, b []float64) []int32 {
 	out := make([]int32, t.count()*panelColumns)
 	for tile := range t.count() {
@@ -86,9 +87,9 @@ func (t *tiles) biases(r reach, b []float64) []int32 {
 	return out
 }
 
-// ballTerms returns the thresholds of balls, as rows of simd.ByteDotsAbove, and the biases
-// of points as its columns, for the question whether a point is so near to a ball
-// that points of the tile may be within the radius.
+// ballTerms returns the thresholds of balls as rows of simd.ByteDotsAbove, and the biases
+// of points as its columns. They are for the question whether a point is so near to a ball
+// that points of its tile may be within the radius.
 func (t *tiles) ballTerms(radius float64) (threshold, bias []int32) {
 	near := searchReach(t.c, radius).radius
 	r := reach{usual: bounded(near + quantile(t.balls.slack, 0.9)), most: t.c.widest}
@@ -99,11 +100,11 @@ func (t *tiles) ballTerms(radius float64) (threshold, bias []int32) {
 	return threshold, t.biases(r, t.c.slack)
 }
 
-// Balls are left out where more than this share of points is near to them: what they
-// save is then less than what they cost.
+// Tiles have no balls where a point is near to more than the share ballShare of the balls:
+// balls then save less than they cost.
 const ballShare = 0.85
 
-// share returns the share of balls that points of some tiles are near to.
+// share returns the share of balls that a point is near to, by the points of some tiles.
 func (t *tiles) share(radius float64, k *simd.Kernels) float64 {
 	threshold, bias := t.ballTerms(radius)
 	near, points := make([]uint64, t.count()), 0

@@ -2,12 +2,15 @@
 // [MaxAxes] dimensions, for the operator grid of package kernel.
 //
 // A [Lattice] cuts the box around the points into equal cells, each with the same number
-// of Chebyshev nodes along every axis. A product takes numbers from points to the nodes
-// of their cells, from nodes to the nodes of cells in reach, and from nodes back to
-// points. A [Transfer] is the middle one of the three: the kernel between nodes is a
-// product over the axes.
+// of Chebyshev nodes along every axis. A product with the kernel has three steps. It takes
+// numbers from the points to the nodes of their cells, from there to the nodes of the cells
+// in reach, and from nodes back to points. A [Transfer] is the second step: the kernel
+// between nodes is a product over the axes.
 //
-//	lattice.go   cells, and points sorted by them
-//	nodes.go     nodes, the interpolation between them, and the bounds of its error
+// A cell is a cell of the lattice, and a tile is all nodes of one cell. A piece is a part
+// of the work that one worker does at a time.
+//
+//	lattice.go   cells, and points sorted by cells
+//	nodes.go     nodes, the interpolation between nodes, and the bounds of its error
 //	transfer.go  from nodes to nodes
 package lattice

@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// The table of one-sided errors: 2 K (rho/2)^p / sqrt(p!). The actual error is below
-// it, by a factor of two or so.
+// interpolationError returns the one-sided errors 2 K (rho/2)^p / sqrt(p!) of a table. The
+// actual error is below the bound, and not by much.
 func TestInterpolationError(t *testing.T) {
 	for _, c := range []struct {
 		rho  float64
@@ -59,8 +59,8 @@ func TestInterpolationError(t *testing.T) {
 	}
 }
 
-// The number of cells is taken from their sizes: as a float64 that of 2^55 + 1 cells is
-// 2^55, whose numbers have a bit less.
+// keyBits takes the number of cells from their numbers along the axes. As a float64,
+// 2^55 + 1 cells would be 2^55, whose keys have a bit less.
 func TestLatticeKeyBits(t *testing.T) {
 	for _, c := range []struct {
 		size []int
@@ -79,7 +79,7 @@ func TestLatticeKeyBits(t *testing.T) {
 	}
 }
 
-// All cells are kept where that is asked for, and otherwise those that hold a point.
+// SortPoints keeps all cells where that is asked for, and otherwise the occupied cells.
 func TestSortedCells(t *testing.T) {
 	workers := par.New(2)
 	defer workers.Close()

@@ -9,25 +9,26 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// A Transfer multiplies numbers in the nodes of a lattice, p along each axis of a
-// cell, by a kernel that is a product over the axes and reaches some cells far.
+// A Transfer multiplies numbers in the nodes of a lattice, P nodes of a cell along each
+// axis, by a kernel. The kernel is a product over the axes and reaches a few cells far.
 //
-// Where all cells are kept the nodes are one tensor and the axes are swept one
-// after the other, each with a band of the kernel. Where only occupied ones are, the
-// nodes of a cell are together, and a cell takes from each it can reach.
+// Where all cells are kept, the nodes are one tensor, and the axes are swept one after the
+// other, each with a band of the kernel. Where only the occupied cells are kept, the nodes
+// of a cell are together in a tile, and a cell collects from each occupied cell in reach.
 type Transfer struct {
 	*Lattice
 	*Sorted
 	P     int
 	Nodes int // of all kept cells
-	// table has the kernel along each axis between the nodes of a cell and those of
-	// the cells from reach before it to reach behind: rows of band(a) numbers.
+	// table has, for each axis a, P rows of band(a) numbers: the kernel along the axis
+	// between a node of a cell and the nodes of the cells from Reach[a] before the cell to
+	// Reach[a] behind it.
 	table  [MaxAxes][]float64
-	Within [MaxAxes][]float64 // the same between the nodes of one cell: p rows of p
+	Within [MaxAxes][]float64 // the kernel along each axis between the nodes of one cell: P rows of P numbers
 }
 
-// NewTransfer makes the tables of the kernel, given as a function of two nodes of
-// cells that are k apart along axis a.
+// NewTransfer makes the tables of a kernel. kernel(a, k, from, to) is the kernel along axis
+// a between node from of a cell and node to of the cell that is k cells ahead.
 func NewTransfer(l *Lattice, cells *Sorted, p int, kernel func(a, k, from, to int) float64) *Transfer {
 	t := &Transfer{Lattice: l, Sorted: cells, P: p, Nodes: cells.Count() * power(p, l.D)}
 	for a := range l.D {
@@ -44,7 +45,7 @@ func NewTransfer(l *Lattice, cells *Sorted, p int, kernel func(a, k, from, to in
 	return t
 }
 
-// GaussTransfer is the transfer of the kernel itself.
+// GaussTransfer returns the transfer of the Gaussian kernel.
 func GaussTransfer(l *Lattice, cells *Sorted, c Chebyshev) *Transfer {
 	return NewTransfer(l, cells, len(c.Nodes), func(a, k, from, to int) float64 {
 		x := (float64(k) + (c.Nodes[to]-c.Nodes[from])/2) * l.Width[a]
@@ -52,8 +53,9 @@ func GaussTransfer(l *Lattice, cells *Sorted, c Chebyshev) *Transfer {
 	})
 }
 
-// BoundTransfer is the transfer of numbers of points to what bounds the error of
-// the kernel: exp(-apart^2/4) along each axis.
+// BoundTransfer returns the transfer that takes the number of points of each cell to the
+// sum by which bounds of errors are multiplied: its kernel is exp(-apart^2/4) along each
+// axis.
 func BoundTransfer(l *Lattice, cells *Sorted) *Transfer {
 	return NewTransfer(l, cells, 1, func(a, k, _, _ int) float64 {
 		x := l.apart(a, k)
@@ -61,23 +63,16 @@ func BoundTransfer(l *Lattice, cells *Sorted) *Transfer {
 	})
 }
 
+// band returns the number of nodes of the cells in reach along axis a.
 func (t *Transfer) band(a int) int { return (2*t.Reach[a] + 1) * t.P }
 
-// TileSize is the number of nodes of a cell.
+// TileSize returns the number of nodes of a cell.
 func (t *Transfer) TileSize() int { return power(t.P, t.D) }
 
-func power(p, d int) int {
-	out := 1
-	for range d {
-		out *= p
-	}
-	return out
-}
-
-// axisNodes is the number of nodes along axis a of the whole lattice.
+// axisNodes returns the number of nodes along axis a of the whole lattice.
 func (t *Transfer) axisNodes(a int) int { return t.size[a] * t.P }
 
-// Base returns where the nodes of a kept cell begin among those of a column.
+// Base returns where, among all nodes of a column, the nodes of a kept cell begin.
 func (t *Transfer) Base(cell int) int {
 	if t.keys != nil {
 		return cell * t.TileSize()
@@ -89,8 +84,8 @@ func (t *Transfer) Base(cell int) int {
 	return first
 }
 
-// Runs returns where, counted from the base of a cell, its runs of p nodes along the
-// last axis begin.
+// Runs returns where, counted from the base of a cell, the runs of P nodes of the cell
+// along the last axis begin.
 func (t *Transfer) Runs() []int {
 	out := make([]int, t.TileSize()/t.P)
 	for r := range out {
@@ -108,29 +103,29 @@ func (t *Transfer) Runs() []int {
 	return out
 }
 
-// Pass is a product in the making: k columns of t.nodes numbers each.
+// A Pass multiplies k columns of Nodes numbers each.
 type Pass struct {
 	*Transfer
 	k       int
 	kernels *simd.Kernels
 	In, out []float64
 	axis    int
-	room    [][]float64 // of each worker, where only occupied cells are kept
+	scratch [][]float64 // D tiles of each worker; nil when all cells are kept
 }
 
 // NewPass returns a pass for k columns.
 func NewPass(t *Transfer, k, workers int, kernels *simd.Kernels) *Pass {
 	pass := &Pass{Transfer: t, k: k, kernels: kernels, In: make([]float64, k*t.Nodes), out: make([]float64, k*t.Nodes)}
 	if t.keys != nil {
-		pass.room = make([][]float64, workers)
-		for w := range pass.room {
-			pass.room[w] = make([]float64, t.D*t.TileSize())
+		pass.scratch = make([][]float64, workers)
+		for w := range pass.scratch {
+			pass.scratch[w] = make([]float64, t.D*t.TileSize())
 		}
 	}
 	return pass
 }
 
-// Do replaces the numbers in pass.in.
+// Do replaces the numbers in pass.In by their products.
 func (pass *Pass) Do(ctx context.Context, workers *par.Workers) error {
 	axes := pass.D
 	if pass.keys != nil {
@@ -146,13 +141,14 @@ func (pass *Pass) Do(ctx context.Context, workers *par.Workers) error {
 }
 
 const (
-	sweepRows  = 16  // lines along the last axis of a piece
-	sweepInner = 256 // nodes beside each other of a piece along another axis
-	cellsPiece = 16  // cells of a piece where only occupied ones are kept
+	sweepRows  = 16  // lines of a piece in a sweep of the last axis
+	sweepInner = 256 // nodes beside each other of a piece in a sweep of another axis
+	cellsPiece = 16  // cells of a piece where only the occupied cells are kept
 )
 
-// shape returns how many blocks of nodes there are before the axis at hand and how
-// many nodes are behind it.
+// shape returns the shape of the tensor around the axis at hand: the columns and the axes
+// before it make outer blocks of nodes, and for each node along the axis the axes behind
+// it make inner nodes.
 func (pass *Pass) shape() (outer, inner int) {
 	outer, inner = pass.k, 1
 	for a := range pass.D {
@@ -166,6 +162,7 @@ func (pass *Pass) shape() (outer, inner int) {
 	return outer, inner
 }
 
+// pieces returns the number of pieces of the axis at hand.
 func (pass *Pass) pieces() int {
 	if pass.keys != nil {
 		return par.Blocks(pass.Count(), cellsPiece)
@@ -182,7 +179,7 @@ func (pass *Pass) Run(worker, piece int) {
 	if pass.keys != nil {
 		lo, hi := par.Block(piece, pass.Count(), cellsPiece)
 		for cell := lo; cell < hi; cell++ {
-			pass.collect(pass.room[worker], cell)
+			pass.collect(pass.scratch[worker], cell)
 		}
 		return
 	}
@@ -194,14 +191,14 @@ func (pass *Pass) Run(worker, piece int) {
 		}
 		return
 	}
-	blocks := par.Blocks(inner, sweepInner)
-	lo, hi := par.Block(piece%blocks, inner, sweepInner)
-	piece /= blocks
+	parts := par.Blocks(inner, sweepInner)
+	lo, hi := par.Block(piece%parts, inner, sweepInner)
+	piece /= parts
 	pass.sweepCell(piece/pass.size[pass.axis], piece%pass.size[pass.axis], inner, lo, hi)
 }
 
-// sweepLine sweeps a line of nodes along the last axis: those of a cell add their rows
-// of the table to the band around it.
+// sweepLine sweeps a line of nodes along the last axis: each node of a cell adds its row
+// of the table, times its number, to the band around the cell.
 func (pass *Pass) sweepLine(line int) {
 	a, p := pass.axis, pass.P
 	n, reach, band := pass.axisNodes(a), pass.Reach[a]*p, pass.band(a)
@@ -214,8 +211,8 @@ func (pass *Pass) sweepLine(line int) {
 	}
 }
 
-// sweepCell makes nodes lo to hi-1 behind the p nodes of a cell along the axis at
-// hand, for one block before it.
+// sweepCell makes the numbers of one block in the P nodes of a cell along the axis at hand
+// and in the nodes lo to hi-1 of the inner nodes.
 func (pass *Pass) sweepCell(block, cell, inner, lo, hi int) {
 	a, p := pass.axis, pass.P
 	n, reach, band := pass.axisNodes(a), pass.Reach[a], pass.band(a)
@@ -230,44 +227,47 @@ func (pass *Pass) sweepCell(block, cell, inner, lo, hi int) {
 	}
 }
 
-// collect makes the nodes of a cell from those of the occupied cells in reach.
-func (pass *Pass) collect(room []float64, cell int) {
+// collect makes the numbers in the nodes of a cell from the numbers in the nodes of the
+// occupied cells in reach.
+func (pass *Pass) collect(scratch []float64, cell int) {
 	at := pass.Coordinates(pass.keys[cell])
 	tile := pass.TileSize()
 	for c := range pass.k {
-		clear(room)
-		pass.collectAxis(room, at, 0, 0, pass.In[c*pass.Nodes:])
-		copy(pass.out[c*pass.Nodes+cell*tile:][:tile], room)
+		clear(scratch)
+		pass.collectAxis(scratch, at, 0, 0, pass.In[c*pass.Nodes:])
+		copy(pass.out[c*pass.Nodes+cell*tile:][:tile], scratch)
 	}
 }
 
-// collectAxis adds to the first tile of room what comes from the cells in reach
-// whose numbers along the axes before a make the given beginning of a key.
-func (pass *Pass) collectAxis(room []float64, at [MaxAxes]int, a int, key uint64, in []float64) {
+// collectAxis adds to the first tile of scratch what comes from the occupied cells in
+// reach whose keys begin with the given key, which is made of their numbers along the axes
+// before a. at is the numbers of the cell that collects.
+func (pass *Pass) collectAxis(scratch []float64, at [MaxAxes]int, a int, key uint64, in []float64) {
 	tile, reach, size := pass.TileSize(), pass.Reach[a], uint64(pass.size[a])
-	span := uint64(1) // of keys that agree up to this axis
+	span := uint64(1) // how many keys agree in the numbers up to this axis
 	for _, more := range pass.size[a+1 : pass.D] {
 		span *= uint64(more)
 	}
 	first, behind := max(at[a]-reach, 0), min(at[a]+reach+1, pass.size[a])
 	for v := first; v < behind; v++ {
-		// Straight to the next occupied cell: most may be empty.
+		// Straight to the next occupied cell: most cells may be empty.
 		next, _ := slices.BinarySearch(pass.keys, (key*size+uint64(v))*span)
 		if next == len(pass.keys) || pass.keys[next] >= (key*size+uint64(behind))*span {
 			break
 		}
 		v = int(pass.keys[next]/span - key*size)
 		if a == pass.D-1 {
-			pass.contract(room, in[next*tile:], a, v-at[a])
+			pass.contract(scratch, in[next*tile:], a, v-at[a])
 		} else {
-			pass.collectAxis(room[tile:], at, a+1, key*size+uint64(v), in)
-			pass.contract(room, room[tile:], a, v-at[a])
-			clear(room[tile:][:tile])
+			pass.collectAxis(scratch[tile:], at, a+1, key*size+uint64(v), in)
+			pass.contract(scratch, scratch[tile:], a, v-at[a])
+			clear(scratch[tile:][:tile])
 		}
 	}
 }
 
-// contract adds the nodes of a tile, from k cells ahead along axis a, to another.
+// contract adds to the tile out what comes along axis a from the tile in, which is of a
+// cell k cells ahead.
 func (pass *Pass) contract(out, in []float64, a, k int) {
 	p, inner, band := pass.P, power(pass.P, pass.D-1-a), pass.band(a)
 	skip := (k + pass.Reach[a]) * p

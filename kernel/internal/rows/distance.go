@@ -2,9 +2,9 @@ package rows
 
 import "math"
 
-// Dist2 is the squared distance every decision rests on. The conversion around
-// the product keeps compilers from fusing it into the sum, so that all
-// architectures agree on every bit.
+// Dist2 returns the squared distance of a and b, which every decision rests on. The
+// conversion around the product keeps compilers from fusing the product into the sum, so
+// that all architectures agree on every bit.
 func Dist2[T Float](a, b []T) float64 {
 	sum := 0.0
 	b = b[:len(a)]
@@ -15,9 +15,9 @@ func Dist2[T Float](a, b []T) float64 {
 	return sum
 }
 
-// RadiusSquared returns the largest float64 whose square root is at most r:
-// comparing a squared distance with it decides sqrt(d2) <= r exactly, which
-// comparing with r*r does not.
+// RadiusSquared returns the largest float64 whose square root is at most r. To compare a
+// squared distance d2 with RadiusSquared(r) decides sqrt(d2) <= r exactly; to compare d2
+// with r*r does not.
 func RadiusSquared(r float64) float64 {
 	r2 := r * r
 	for math.Sqrt(r2) > r {
@@ -36,7 +36,7 @@ func RadiusSquared(r float64) float64 {
 func RoundUp(v float64) float32 {
 	r := float32(v)
 	bits := math.Float32bits(r)
-	if float64(r) < v { // every other time: on bits it takes no branch
+	if float64(r) < v { // true every other time: an increment of the bits takes no branch
 		bits++
 	}
 	return math.Float32frombits(bits)

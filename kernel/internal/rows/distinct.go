@@ -10,19 +10,19 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Distinct says which points of a set are distinct. All three slices are nil when all
-// points are.
+// Distinct says which given rows are the same point. A group is all rows of one distinct
+// point. All three slices are nil when no two rows are equal.
 type Distinct struct {
-	Rows  []uint32 // given row of each distinct point, the first of its equals, ascending
-	Order []uint32 // all given rows, those of a distinct point together
-	Group []uint32 // distinct point g is Order[Group[g]] to Order[Group[g+1]-1]
+	Rows  []uint32 // first row of each group, ascending
+	Order []uint32 // all given rows, the rows of a group together
+	Group []uint32 // distinct point g is rows Order[Group[g]] to Order[Group[g+1]-1]
 }
 
 // FindDistinct finds equal rows.
 //
-// Rows are sorted by a hash of their numbers, which equal rows share; only rows of
-// one hash are compared. Where there are many numbers a hash of a few comes first, and
-// only rows that share that one are read.
+// Rows are sorted by a hash of their numbers. Equal rows have the same hash, and only rows
+// of the same hash are compared. Where rows have many numbers, a hash of a few of them
+// comes first, and only rows that share this first hash are read as a whole.
 func FindDistinct(ctx context.Context, p *Points, workers *par.Workers) (Distinct, error) {
 	sorted := make([]uint32, p.N)
 	for i := range sorted {
@@ -58,8 +58,8 @@ func shared(sorted []uint32, keys []uint64) []uint32 {
 	return kept
 }
 
-// equals returns the rows that are equal to an earlier one in again, and the earliest of
-// their equals in first. Rows come sorted by their keys, which equal rows share.
+// equals returns, in again, the rows that are equal to an earlier row and, in first, the
+// earliest of their equals. Rows come sorted by their keys. Equal rows have the same key.
 func equals(p *Points, sorted []uint32, keys []uint64) (first, again []uint32) {
 	row := func(i uint32) []float32 { return p.Single.Row(int(i)) }
 	for lo := 0; lo < len(keys); {
@@ -68,14 +68,14 @@ func equals(p *Points, sorted []uint32, keys []uint64) (first, again []uint32) {
 			hi++
 		}
 		if run := sorted[lo:hi]; len(run) > 1 {
-			// Ascending before: the sort was stable, and so is this one.
+			// The rows of a run ascend: the sort by keys was stable. So is this sort.
 			slices.SortStableFunc(run, func(a, b uint32) int { return slices.Compare(row(a), row(b)) })
-			leader := run[0]
+			earliest := run[0]
 			for _, i := range run[1:] {
-				if slices.Equal(row(leader), row(i)) {
-					first, again = append(first, leader), append(again, i)
+				if slices.Equal(row(earliest), row(i)) {
+					first, again = append(first, earliest), append(again, i)
 				} else {
-					leader = i
+					earliest = i
 				}
 			}
 		}
@@ -84,18 +84,18 @@ func equals(p *Points, sorted []uint32, keys []uint64) (first, again []uint32) {
 	return first, again
 }
 
-// distinct groups n rows of which row again[e] is equal to row first[e]: a counting sort
-// by the first of the equals.
+// distinct puts n rows into groups, where row again[e] is equal to row first[e]. It is a
+// counting sort by the first row of each group.
 func distinct(n int, first, again []uint32) (d Distinct) {
-	leader := make([]uint32, n)
-	for i := range leader {
-		leader[i] = uint32(i)
+	earliest := make([]uint32, n)
+	for i := range earliest {
+		earliest[i] = uint32(i)
 	}
 	for e, i := range again {
-		leader[i] = first[e]
+		earliest[i] = first[e]
 	}
 	counts := make([]uint32, n)
-	for _, l := range leader {
+	for _, l := range earliest {
 		counts[l]++
 	}
 	next := uint32(0)
@@ -106,7 +106,7 @@ func distinct(n int, first, again []uint32) (d Distinct) {
 		}
 	}
 	d.Order = make([]uint32, n)
-	for i, l := range leader {
+	for i, l := range earliest {
 		d.Order[counts[l]] = uint32(i)
 		counts[l]++
 	}
@@ -114,7 +114,7 @@ func distinct(n int, first, again []uint32) (d Distinct) {
 	return d
 }
 
-// sortByHash sorts some rows by a hash, stably, and returns that of each.
+// sortByHash sorts rows by a hash, stably, and returns the hash of each sorted row.
 func sortByHash(ctx context.Context, p *Points, rows []uint32, hash func(row []float32) uint64, workers *par.Workers) ([]uint64, error) {
 	if len(rows) == 0 {
 		return nil, nil
@@ -133,13 +133,14 @@ func sortByHash(ctx context.Context, p *Points, rows []uint32, hash func(row []f
 	return radix.Sort(ctx, keys, rows, keyBits, workers)
 }
 
-// A glance is at glanceNumbers numbers of a row, in runs of a line of the cache.
+// A glance reads glanceNumbers numbers of a row, in runs of glanceRun numbers, a line of
+// the cache each.
 const (
 	glanceNumbers = 64
 	glanceRun     = 16
 )
 
-// glanceHash is the hash of a few numbers of a row of more.
+// glanceHash returns the hash of glanceNumbers numbers of a row that has more.
 func glanceHash(row []float32) uint64 {
 	const runs = glanceNumbers / glanceRun
 	var few [glanceNumbers]float32
@@ -149,11 +150,11 @@ func glanceHash(row []float32) uint64 {
 	return rowHash(few[:])
 }
 
-// rowHash mixes the numbers of a row, two at a time and in four chains, because a
-// product takes its time. Zeros of either sign are equal.
+// rowHash returns a hash of a row. It mixes the numbers two at a time and in four chains:
+// a chain waits for each of its products. Zeros of either sign have the same hash.
 func rowHash(row []float32) uint64 {
 	const odd = 0x9e3779b97f4a7c15
-	// A sum with 0 has the sign of 0 where it is zero.
+	// -0 + 0 is +0: all zeros have the same bits.
 	word := func(low, high float32) uint64 {
 		return uint64(math.Float32bits(low+0)) | uint64(math.Float32bits(high+0))<<32
 	}

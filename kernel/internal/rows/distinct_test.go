@@ -11,10 +11,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
 
-// Rows of many numbers may share those that are looked at first, and more of them.
+// Rows of many numbers may share the numbers of the glance, and more numbers.
 func TestDistinctRowsOfManyNumbers(t *testing.T) {
 	const n, d = 600, 300
-	// Row i is one of 200, zero but for a number of which no glance knows.
+	// There are 200 distinct rows. They are zero but for one number that no glance reads.
 	p := blas32.General{Rows: n, Cols: d, Stride: d, Data: pointtest.Fill(n*d, func(i int) float64 {
 		if i%d == 20 {
 			return float64(i / d % 200)
@@ -40,7 +40,7 @@ func TestDistinctRowsOfManyNumbers(t *testing.T) {
 	}
 }
 
-// Rows whose zeros have other signs are equal, wherever the zeros are.
+// Rows that differ only in the signs of their zeros are equal, wherever the zeros are.
 func TestZerosOfEitherSignAreEqual(t *testing.T) {
 	negative := float32(math.Copysign(0, -1))
 	for _, d := range []int{9, 300} {

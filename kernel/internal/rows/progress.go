@@ -2,7 +2,8 @@ package rows
 
 import "sync"
 
-// A Progress counts the pieces of one stage. The nil Progress is silent.
+// A Progress counts the pieces of work that are done of one stage. The nil Progress is
+// silent.
 type Progress struct {
 	mu          sync.Mutex
 	report      func(stage string, done, total int)
@@ -21,7 +22,7 @@ func NewProgress(report func(stage string, done, total int), stage string, total
 // Add counts one piece.
 func (p *Progress) Add() { p.Advance(1) }
 
-// Advance counts some pieces.
+// Advance counts the given number of pieces.
 func (p *Progress) Advance(pieces int) {
 	if p == nil {
 		return

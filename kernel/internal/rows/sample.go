@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Spread returns at most count numbers below n, ascending, each once: the golden ratio
-// spreads any number of them evenly and avoids the periods that data in some order may
-// have.
+// Spread returns at most count numbers below n, ascending, each once. Multiples of the
+// golden ratio spread any count of numbers evenly, and avoid the periods that data in some
+// order may have.
 func Spread(count, n int) []int {
 	out := make([]int, count)
 	for i := range out {

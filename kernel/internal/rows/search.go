@@ -31,23 +31,24 @@ func (r *Request) Stage(stage string, total int) *Progress {
 	return NewProgress(r.Progress, stage, total)
 }
 
-// StoredBytes is what the matrix takes without an entry, and what an entry adds.
+// StoredBytes returns the bytes that a matrix of n rows takes without an entry, and the
+// bytes that an entry adds.
 func (r *Request) StoredBytes(n int) (none, entry int64) {
 	none, _ = sparse.Bytes(r.Layout, n, 0)
 	one, _ := sparse.Bytes(r.Layout, n, 1)
 	return none, one - none
 }
 
-// RowBytes is what a row takes beside its weights until a graph is done: its count, tail,
-// sum, degree, bound, order and group.
+// RowBytes is the bytes that a row takes beside its weights until a graph is done: the
+// count, tail, sum, degree, bound, order and group of the row.
 const RowBytes = 8 + 8 + 8 + 8 + 4 + 4 + 4
 
-// A Result is what a search found: the weights between distinct points, and a bound of
-// those it left out.
+// A Result is what a search found: the weights between distinct points, and bounds of the
+// weights it left out.
 type Result struct {
 	Weights *sparse.CSR
 	Slabs   []*Slab   // the memory of Weights, for the next search; nil when it cannot be used again
-	Sums    []float64 // of the rows of Weights; nil when they are not known
+	Sums    []float64 // sum of each row of Weights; nil when the search has not summed them
 	Order   []uint32  // given row of each row in the order of the search; nil when the orders are the same
 	Group   []uint32  // distinct point g is rows Group[g] to Group[g+1]-1 of Order; nil when all points are distinct
 	Tails   []float64 // bounds the weight left out of each row of Weights
@@ -65,11 +66,15 @@ func (r *Result) Multiplicity(i int) float64 {
 	return float64(r.Group[i+1] - r.Group[i])
 }
 
-// Stats say what the filters of a search in many dimensions left.
+// Stats say how many pairs the filters of a search in many dimensions left. Package codes
+// explains the filters.
 type Stats struct {
-	Depth, Tiles                     int
-	Balls                            bool
-	Pairs, Compared, Measured, Found int64
+	Depth, Tiles int   // entries of a code; tiles of points
+	Balls        bool  // tiles have balls around them
+	Pairs        int64 // of points
+	Compared     int64 // by their codes
+	Measured     int64 // whose distance was computed
+	Found        int64 // within the radius
 }
 
 // A MemoryError says that a search needs more memory than it may take.
@@ -87,7 +92,8 @@ func (e *MemoryError) Error() string {
 	return fmt.Sprintf("%s: needs %d bytes", what, e.Need)
 }
 
-// TooManyWeights refuses a matrix that takes so many bytes.
+// TooManyWeights returns the error that refuses weights that take the given number of
+// bytes.
 func TooManyWeights(bytes float64) error { return &MemoryError{Need: mem.Saturate(bytes)} }
 
 // Arrays are the three arrays of a matrix of weights.
@@ -97,9 +103,9 @@ type Arrays struct {
 	Val []float32
 }
 
-// Allocate turns counts, of which counts[i+1] is that of row i, into row pointers, and
-// makes the arrays of entries if the matrix fits into the memory that is left when held
-// bytes are taken.
+// Allocate makes the arrays of a matrix whose row i has counts[i+1] entries. It turns
+// counts into row pointers, in place. It refuses a matrix that does not fit into the
+// memory that is left when held bytes are taken.
 func (r *Request) Allocate(ctx context.Context, counts []uint64, held int64) (a Arrays, err error) {
 	a.Ptr = counts
 	for i := 1; i < len(a.Ptr); i++ {
@@ -113,7 +119,7 @@ func (r *Request) Allocate(ctx context.Context, counts []uint64, held int64) (a 
 		}
 		return Arrays{}, TooManyWeights(float64(need) + float64(held))
 	}
-	// Memory that is used again is cleared first, which takes its time.
+	// Go clears memory that is used again, which takes its time: two workers do it.
 	err = r.Workers.Do(ctx, 2, par.Func(func(_, piece int) {
 		if piece == 0 {
 			a.Ind = make([]uint32, nnz)
@@ -126,7 +132,7 @@ func (r *Request) Allocate(ctx context.Context, counts []uint64, held int64) (a 
 	return a, err
 }
 
-// Adopt makes an n x n matrix of the arrays.
+// Adopt makes an n x n matrix of the arrays a.
 func (r *Request) Adopt(ctx context.Context, n int, a Arrays) (*sparse.CSR, error) {
 	return sparse.Adopt(ctx, r.Workers, r.Layout, n, n, a.Ptr, a.Ind, a.Val)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// More than 2^32 weights: the arithmetic, not the memory.
+// Allocate counts more than 2^32 weights without overflow, and refuses them.
 func TestAllocateMoreThan32BitsOfWeights(t *testing.T) {
 	counts := []uint64{0, 1 << 31, 1 << 31, 1 << 31, 5}
 	r := &rows.Request{Memory: 1 << 30}
@@ -28,23 +28,23 @@ func TestAllocateMoreThan32BitsOfWeights(t *testing.T) {
 	if _, err := r.Allocate(t.Context(), []uint64{0, math.MaxUint64 / 2}, 0); !errors.As(err, &m) {
 		t.Errorf("err = %v", err)
 	}
-	// Nor where the memory is all that a machine may have.
+	// Also where the memory is all that a machine may have.
 	r.Memory = mem.AddressSpace - 1
 	if _, err := r.Allocate(t.Context(), []uint64{0, mem.AddressSpace / 4}, 0); !errors.As(err, &m) {
 		t.Errorf("err = %v", err)
 	}
 }
 
-// Memory is refused to the byte.
+// Allocate refuses a matrix that needs one byte more than there is.
 func TestAllocateWithinMemory(t *testing.T) {
 	for _, c := range []struct {
 		layout sparse.Layout
 		need   int64
 	}{
-		// 10 weights and a row are 96 bytes, and 1000 are held.
+		// 10 weights and a row are 96 bytes, and 1000 bytes are held.
 		{sparse.Auto, 1096},
 		{sparse.Plain, 1096},
-		// And 34 more to convert them.
+		// To convert them takes 34 bytes more.
 		{sparse.Compact, 1130},
 	} {
 		for _, less := range []int64{0, 1} {

@@ -5,16 +5,18 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-// Float is the type of a point or an iterate.
+// Float is the type of the numbers of a point or of an iterate.
 type Float interface{ float32 | float64 }
 
-// A View is a row-major n x k matrix of either precision, in memory of somebody else.
+// A View is a row-major matrix of either precision, in memory that belongs to somebody
+// else.
 type View[T Float] struct {
 	Rows, Cols, Stride int
 	Data               []T
 }
 
-// NewView returns the view of so many rows and columns in data.
+// NewView returns the view of data as a matrix of the given numbers of rows and columns,
+// with rows stride numbers apart.
 func NewView[T Float](rows, cols, stride int, data []T) View[T] {
 	return View[T]{Rows: rows, Cols: cols, Stride: stride, Data: data}
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// A Writer stores rows of a graph as they are found: how many entries there will be is
-// not known before. Entries go into slabs of memory, one behind the other. Rows are
-// handed over in pieces whose ends depend on the rows alone, so that the graph does not
-// depend on which writer wrote which rows.
+// A Writer stores rows of a graph as they are found: nobody knows beforehand how many
+// entries there will be. Entries go into slabs of memory, one behind the other. Rows are
+// handed over in pieces. Where a piece ends depends on the rows alone, so the graph does
+// not depend on which writer wrote which rows.
 type Writer struct {
 	memory   *Memory
-	slab     Slab     // what is behind its length is free
-	begin    int      // of the piece at hand
-	ptr      []uint64 // of its rows
+	slab     Slab     // the slab at hand; what is behind its length is free
+	begin    int      // where the piece at hand begins in the slab
+	ptr      []uint64 // row pointers of the piece at hand
 	reusable []*Slab  // the slabs of MostSlab entries so far, which can be used again
 }
 
-// NewWriter returns a writer that takes its memory from m. Its pieces have room for so
-// many rows from the beginning.
+// NewWriter returns a writer that takes its memory from m. Its pieces have memory for the
+// given number of rows from the beginning.
 func NewWriter(m *Memory, rows int) Writer { return Writer{memory: m, ptr: make([]uint64, 0, rows)} }
 
 // A Slab is memory for columns and weights.
@@ -31,8 +31,8 @@ type Slab struct {
 	val []float32
 }
 
-// free holds slabs of MostSlab entries that closed graphs have left. Fresh memory has
-// to be cleared, which takes longer than to find the weights that go there.
+// free holds slabs of MostSlab entries that closed graphs have left. Go clears fresh
+// memory, which takes longer than to find the weights that go there.
 var free sync.Pool
 
 // Reuse hands slabs to the next searches. Nobody may use the weights in them any more.
@@ -42,7 +42,7 @@ func Reuse(slabs []*Slab) {
 	}
 }
 
-// newSlab returns a slab of so many entries, which may be anything.
+// newSlab returns a slab of size entries. Their values may be anything.
 func newSlab(size int) Slab {
 	if size == MostSlab {
 		if s, ok := free.Get().(*Slab); ok {
@@ -55,15 +55,16 @@ func newSlab(size int) Slab {
 	return s
 }
 
-// Memory is what the writers of a search may still take.
+// Memory is the memory that the writers of a search may still take.
 type Memory struct {
 	entry       int64 // bytes of an entry, until the matrix is made
 	writers     int64
-	left, taken atomic.Int64
-	short       atomic.Bool
+	left, taken atomic.Int64 // bytes
+	short       atomic.Bool  // a writer wanted more than was left
 }
 
-// Set says how many bytes are left for the writers, and what an entry takes.
+// Set says how many bytes are left for all writers together, how many bytes an entry
+// takes, and how many writers there are.
 func (m *Memory) Set(left, entry int64, writers int) {
 	m.entry, m.writers = entry, int64(writers)
 	m.left.Store(left)
@@ -78,9 +79,9 @@ func (m *Memory) Short() bool { return m.short.Load() }
 // Exhaust notes that somebody wanted more than was left.
 func (m *Memory) Exhaust() { m.short.Store(true) }
 
-// Take takes the memory of so many entries and tells whether there was as much. What is
-// left never falls below zero, not for a moment: otherwise a writer that asks for too
-// much would have another refused that asks for little.
+// Take takes the memory of the given number of entries and tells whether there was as
+// much. The memory that is left never falls below zero, not for a moment: otherwise a
+// writer that asks for too much would have another writer refused that asks for little.
 func (m *Memory) Take(entries int) bool {
 	bytes := int64(entries) * m.entry
 	for {
@@ -95,12 +96,12 @@ func (m *Memory) Take(entries int) bool {
 	}
 }
 
-// share is how many entries a writer may take without need: as memory runs out slabs
-// get smaller, so that none lies idle with one writer while another wants it.
+// share returns how many entries a writer may take beyond its need. As memory runs out
+// slabs get smaller, so that no memory lies idle with one writer while another wants it.
 func (m *Memory) share() int { return int(m.left.Load() / (2 * m.writers * m.entry)) }
 
 const (
-	// EntryBytes is what an entry takes in a slab.
+	// EntryBytes is the bytes of an entry in a slab.
 	EntryBytes = 4 + 4
 	// Slabs grow from leastSlab to MostSlab entries.
 	leastSlab, MostSlab = 1 << 14, 1 << 22
@@ -108,8 +109,8 @@ const (
 	PieceEntries, PieceRows = 3 << 14, 1 << 12
 )
 
-// Grow makes n more entries part of the piece at hand and returns them for the caller
-// to fill in; nil when there is no memory.
+// Grow makes n more entries part of the piece at hand and returns them for the caller to
+// fill in; nil when there is no memory for them.
 func (w *Writer) Grow(n int) (ind []uint32, val []float32) {
 	at := len(w.slab.ind)
 	if cap(w.slab.ind)-at < n {
@@ -135,11 +136,12 @@ func (w *Writer) Grow(n int) (ind []uint32, val []float32) {
 	return w.slab.ind[at:], w.slab.val[at:]
 }
 
-// Free returns the columns behind the piece at hand that are taken and not in use. What
-// the caller writes there is still there when Grow makes it part of the piece.
+// Free returns the columns of the slab that are behind the piece at hand and not in use.
+// What the caller writes there is still there when Grow makes it part of the piece.
 func (w *Writer) Free() (ind []uint32) { return w.slab.ind[len(w.slab.ind):cap(w.slab.ind)] }
 
-// End ends rows of so many entries each, all of which Grow has returned.
+// End ends the next len(counts) rows. Row i of them has counts[i] entries, all of which
+// Grow has returned.
 func (w *Writer) End(counts []uint32) {
 	if len(w.ptr) == 0 {
 		w.ptr = append(w.ptr, 0)
@@ -151,12 +153,12 @@ func (w *Writer) End(counts []uint32) {
 	}
 }
 
-// Full tells whether the piece at hand has enough.
+// Full tells whether the piece at hand has enough entries or rows to be cut.
 func (w *Writer) Full() bool {
 	return len(w.slab.ind)-w.begin >= PieceEntries || len(w.ptr) > PieceRows
 }
 
-// Cut returns the piece at hand and begins another.
+// Cut returns the piece at hand and begins another piece.
 func (w *Writer) Cut() sparse.Rows {
 	end := len(w.slab.ind)
 	piece := sparse.Rows{Ptr: slices.Clone(w.ptr), Ind: w.slab.ind[w.begin:end:end], Val: w.slab.val[w.begin:end:end]}
@@ -164,5 +166,5 @@ func (w *Writer) Cut() sparse.Rows {
 	return piece
 }
 
-// Reusable returns the slabs that the next search may use when the graph is closed.
+// Reusable returns the slabs that the next search may use once the graph is closed.
 func (w *Writer) Reusable() []*Slab { return w.reusable }

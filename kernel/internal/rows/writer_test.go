@@ -10,8 +10,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Rows come back as they were written, whatever slabs they went through, and pieces
-// end where the rows say.
+// Rows come back as they were written, whatever slabs they went through, and pieces end
+// where their entries or rows are enough.
 func TestWriter(t *testing.T) {
 	var m Memory
 	m.Set(math.MaxInt64, EntryBytes, 1)
@@ -28,7 +28,7 @@ func TestWriter(t *testing.T) {
 		}
 		columns, values := w.Grow(total)
 		if len(columns) != total || len(values) != total {
-			t.Fatalf("room for %d and %d of %d entries", len(columns), len(values), total)
+			t.Fatalf("memory for %d and %d of %d entries", len(columns), len(values), total)
 		}
 		for e := range columns {
 			columns[e], values[e] = uint32(written+e), float32(e)
@@ -59,7 +59,7 @@ func TestWriter(t *testing.T) {
 	}
 }
 
-// Writers that ask for little get it beside those that ask for too much.
+// Writers that ask for little get it while other writers ask for too much.
 func TestMemoryIsNeverOverdrawn(t *testing.T) {
 	var m Memory
 	const entries = 1 << 16
