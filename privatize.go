@@ -33,21 +33,21 @@ import (
 // and settings, never values of rows.
 func (e *Engine) Privatize(ctx context.Context, features blas32.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
 	return call(e, "privatize", func() (*release.Release, error) {
-		return privatize(ctx, e, features, kernel.NewUnitRows, labels, settings)
+		return privatize(ctx, e, features, labels, settings)
 	})
 }
 
 // Privatize64 is Privatize for features in float64.
 func (e *Engine) Privatize64(ctx context.Context, features blas64.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
 	return call(e, "privatize", func() (*release.Release, error) {
-		return privatize(ctx, e, features, kernel.NewUnitRows64, labels, settings)
+		return privatize(ctx, e, features, labels, settings)
 	})
 }
 
-// privatize is Privatize for both types of features; unitRows makes unit rows of them.
+// privatize is Privatize for both types of features.
 // What needs no data comes first, so that most calls that cannot succeed are refused
 // before any row is read.
-func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unitRows func(M, kernel.UnitOptions) (*kernel.UnitRows, error), labels []int32, settings *PrivateSettings) (*release.Release, error) {
+func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labels []int32, settings *PrivateSettings) (*release.Release, error) {
 	s, err := settings.withDefaults()
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, unit
 	if err := plan.beforeRows(ctx, n, d); err != nil {
 		return nil, err
 	}
-	rows, err := unitRows(features, s.unitOptions(budget))
+	rows, err := kernel.NewUnitRows(features, s.unitOptions(budget))
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // plainBackground is the definition: the weights beyond the radius replaced.
@@ -310,7 +311,7 @@ func TestBackgroundCancelled(t *testing.T) {
 func TestBackgroundBadIterates(t *testing.T) {
 	op := unitOperators(t, unitRows(t, makeUnit("random", 5, 3, -1, 1)), Sigma(1), 1, nil)[1]
 	ctx, x := t.Context(), zeros64(5, 2)
-	if err := op.Apply64(ctx, x, x); !errors.Is(err, ErrAlias) {
+	if err := op.Apply64(ctx, x, x); !errors.Is(err, sparse.ErrAlias) {
 		t.Errorf("aliased: %v", err)
 	}
 	if err := op.Apply64(ctx, zeros64(5, 1), x); !errors.Is(err, ErrShape) {

@@ -120,7 +120,7 @@ func BenchmarkStepPairs(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			op, err := as[*pairs](NewPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius}))
+			op, err := as[*pairs](openPairs(b.Context(), p, bandwidth, &Options{CutoffRadius: radius}))
 			if err != nil {
 				b.Fatal(err)
 			}

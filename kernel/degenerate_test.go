@@ -224,8 +224,8 @@ func TestBadCalls(t *testing.T) {
 		for name, c := range map[string]struct {
 			err, want error
 		}{
-			"alias":        {op.Apply(ctx, x, x), ErrAlias},
-			"overlap":      {op.Apply(ctx, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[1:31]}, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[:30]}), ErrAlias},
+			"alias":        {op.Apply(ctx, x, x), sparse.ErrAlias},
+			"overlap":      {op.Apply(ctx, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[1:31]}, blas32.General{Rows: 30, Cols: 1, Stride: 1, Data: x.Data[:30]}), sparse.ErrAlias},
 			"rows":         {op.Apply(ctx, zeros32(29, 2), randomBlock(pointtest.Rand(2), 29, 2)), ErrShape},
 			"columns":      {op.Apply(ctx, zeros32(30, 3), x), ErrShape},
 			"NaN in x":     {op.Apply(ctx, zeros32(30, 2), bad), ErrNonFinite},

@@ -4,12 +4,10 @@ import (
 	"context"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // dense is the Gaussian kernel of every pair, in float64, weights made anew for every
@@ -24,20 +22,11 @@ type dense struct {
 	progress  *rows.Progress
 }
 
-// NewDense builds the operator dense of float32 points: the Gaussian kernel of every pair,
-// in float64. Building it takes one pass over all pairs, for the degrees. The operator reads
-// the points as long as it lives; they must not change.
-func NewDense(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := open(p, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	return orNil[Operator64](newDense(ctx, pts.rows, nil, b, o))
-}
-
-// NewDense64 is NewDense of float64 points.
-func NewDense64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := open64(p, b, opt)
+// NewDense builds the operator dense of points in either precision: the Gaussian kernel of
+// every pair, in float64. Building it takes one pass over all pairs, for the degrees. The
+// operator reads the points as long as it lives; they must not change.
+func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := openEither(p, b, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // Sentinels, for errors.Is. The errors that functions return add the numbers.
@@ -27,8 +26,6 @@ var (
 	// ErrMemory reports that the work does not fit the memory budget. It is returned
 	// before the memory is taken; see MemoryError.
 	ErrMemory = errors.New("memory budget exceeded")
-	// ErrAlias reports that a destination overlaps its source.
-	ErrAlias = sparse.ErrAlias
 	// ErrIsolated reports rows without neighbours under the policy Fail.
 	ErrIsolated = errors.New("isolated rows")
 	// ErrTolerance reports that no operator reaches the tolerance; see
@@ -41,9 +38,6 @@ var (
 	ErrOption = errors.New("setting out of range")
 	// ErrUnitNorm reports a row whose norm is not 1; see UnitNormError.
 	ErrUnitNorm = errors.New("row is not of unit norm")
-	// ErrZeroRow reports a row of zeros where no null record, or no second one, may be;
-	// see points.ZeroRowError.
-	ErrZeroRow = points.ErrZeroRow
 	// ErrBackground reports a radius or a constant weight outside its range.
 	ErrBackground = errors.New("background out of range")
 )

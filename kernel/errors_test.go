@@ -18,10 +18,10 @@ import (
 // constructors build every operator of some rows by its own function.
 var constructors = map[string]func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error){
 	"dense": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewDense64(ctx, general(p), b, o))
+		return orNil[Operator](NewDense(ctx, general(p), b, o))
 	},
 	"poly": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
-		return orNil[Operator](NewPoly64(ctx, general(p), b, o))
+		return orNil[Operator](NewPoly(ctx, general(p), b, o))
 	},
 	"grid": func(ctx context.Context, p *UnitRows, b Bandwidth, o *Options) (Operator, error) {
 		return orNil[Operator](NewGrid(ctx, narrow(general(p)), b, o))
@@ -94,7 +94,7 @@ func TestErrorsNameThePackageOnce(t *testing.T) {
 		_, err = NewCSR(t.Context(), x, Sigma(1), few)
 		saysOnce(t, "csr, memory", err, ErrMemory)
 		if d <= maxDirect {
-			_, err = NewPairs(t.Context(), x, Sigma(1), few)
+			_, err = openPairs(t.Context(), x, Sigma(1), few)
 			saysOnce(t, "pairs, memory", err, ErrMemory)
 		}
 	}
@@ -122,7 +122,7 @@ func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 			return orNil[Operator](NewCSR(ctx, p, Sigma(0.3), o))
 		},
 		"pairs": func(ctx context.Context, p blas32.General, o *Options) (Operator, error) {
-			return orNil[Operator](NewPairs(ctx, p, Sigma(0.3), o))
+			return orNil[Operator](openPairs(ctx, p, Sigma(0.3), o))
 		},
 	}
 	for _, c := range []struct {

@@ -117,7 +117,7 @@ func ExamplePoints_Plan() {
 // kernel, all others 0.3.
 func ExampleNewBackground() {
 	features := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{3, 4, 0, 1, -1, 0, 0, 0}}
-	rows, err := kernel.NewUnitRows64(features, kernel.UnitOptions{Normalize: true, Nulls: 1})
+	rows, err := kernel.NewUnitRows(features, kernel.UnitOptions{Normalize: true, Nulls: 1})
 	if err != nil {
 		fmt.Println(err)
 		return

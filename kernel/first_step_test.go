@@ -20,7 +20,7 @@ func firstStepRows(t *testing.T, a, b float64, d int) *UnitRows {
 	for i, row := range [][2]float64{{1, 0}, {0, 1}, {.6, .8}, {a, b}} {
 		copy(p.Data[i*d:], row[:])
 	}
-	r, err := NewUnitRows64(p, UnitOptions{Nulls: 1})
+	r, err := NewUnitRows(p, UnitOptions{Nulls: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

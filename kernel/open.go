@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // Points are rows of float32 coordinates that Open has checked and measured. Their
@@ -78,13 +79,20 @@ func open(p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error
 	return pts, o, err
 }
 
-// open64 is open for float64 points.
-func open64(p blas64.General, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
+// openEither opens points in either precision for one bandwidth.
+func openEither[M points.Matrix](p M, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
+	if single, ok := any(p).(blas32.General); ok {
+		pts, o, err := open(single, b, opt)
+		if err != nil {
+			return nil, nil, err
+		}
+		return pts.rows, o, nil
+	}
 	o, err := opt.withDefaults()
 	if err != nil {
 		return nil, nil, err
 	}
-	pts, err := points64(p, o.Workers)
+	pts, err := points64(any(p).(blas64.General), o.Workers)
 	if err != nil {
 		return nil, nil, err
 	}

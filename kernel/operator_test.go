@@ -317,7 +317,7 @@ func operatorsOf(t tester, p blas32.General, b Bandwidth, workers *par.Workers) 
 	}
 	all := []Operator{dense, csr}
 	if p.Cols <= maxDirect {
-		pairs, err := NewPairs(t.Context(), p, b, opt)
+		pairs, err := openPairs(t.Context(), p, b, opt)
 		if err != nil {
 			t.Fatalf("%v", err)
 		}

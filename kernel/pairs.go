@@ -30,10 +30,8 @@ type pairs struct {
 	neighbours float64
 }
 
-// NewPairs builds the operator pairs: the Gaussian kernel in 1 to 8 dimensions, truncated
-// at a radius, with weights made anew for every product. The points are not needed
-// afterwards.
-func NewPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
+// openPairs opens points and builds the operator.
+func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
 	pts, o, err := open(p, b, opt)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ func TestPairsEqualsCSR(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		op, err := as[*pairs](NewPairs(t.Context(), p, b, opt))
+		op, err := as[*pairs](openPairs(t.Context(), p, b, opt))
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -108,7 +108,7 @@ func TestPairsAtSize(t *testing.T) {
 					continue
 				}
 				opt.Workers, opt.Kernels = workers, simd.At(level)
-				op, err := as[*pairs](NewPairs(t.Context(), p, b, &opt))
+				op, err := as[*pairs](openPairs(t.Context(), p, b, &opt))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -140,7 +140,7 @@ func TestPairsProductIsThatOfCSR(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := as[*pairs](NewPairs(t.Context(), p, Sigma(0.01), opt))
+	op, err := as[*pairs](openPairs(t.Context(), p, Sigma(0.01), opt))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,30 +166,30 @@ func sweeps(cl *cells.List) (ok bool) {
 
 func TestPairsRefuses(t *testing.T) {
 	p := pointtest.Make("uniform", 2000, 2, 3)
-	if _, err := NewPairs(t.Context(), pointtest.Make("uniform", 50, maxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
+	if _, err := openPairs(t.Context(), pointtest.Make("uniform", 50, maxDirect+1, 1), Sigma(1), nil); !errors.Is(err, ErrOperator) {
 		t.Errorf("many dimensions: %v", err)
 	}
-	if _, err := NewPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {
+	if _, err := openPairs(t.Context(), p, Sigma(0.1), &Options{BudgetBytes: 1 << 16}); !errors.Is(err, ErrMemory) {
 		t.Errorf("little memory: %v", err)
 	}
 	held := searchBytes(p.Rows, 2, &Options{}) + pairReaderBytes(2)
-	_, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2})
+	_, err := openPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2})
 	if m := (*MemoryError)(nil); !errors.As(err, &m) || m.Need > m.Budget+1000 { // it ends with the cluster
 		t.Errorf("no memory for the list: %v", err)
 	}
-	op, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
+	op, err := openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02, Isolated: Repair, BudgetBytes: op.Cost().PeakBytes}); !errors.Is(err, ErrMemory) || strings.Contains(err.Error(), "csr") {
+	if _, err := openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02, Isolated: Repair, BudgetBytes: op.Cost().PeakBytes}); !errors.Is(err, ErrMemory) || strings.Contains(err.Error(), "csr") {
 		t.Errorf("no memory for repaired rows: %v", err)
 	}
-	if _, err := NewPairs(t.Context(), p, Sigma(1e-4), &Options{Isolated: Fail, CutoffRadius: 1e-3}); !errors.Is(err, ErrIsolated) {
+	if _, err := openPairs(t.Context(), p, Sigma(1e-4), &Options{Isolated: Fail, CutoffRadius: 1e-3}); !errors.Is(err, ErrIsolated) {
 		t.Errorf("isolated rows: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewPairs(ctx, p, Sigma(0.1), nil); !errors.Is(err, context.Canceled) {
+	if _, err := openPairs(ctx, p, Sigma(0.1), nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // poly is the kernel of a bandwidth that is wide against the extent of the
@@ -61,22 +59,12 @@ type poly struct {
 	double       *polyArithmetic[float64]
 }
 
-// NewPoly builds the operator poly of float32 points: every pair, by a polynomial in the
-// inner product of the points. Its order is the least whose certificate meets the
-// tolerance in every row; if there is none the error is ErrTolerance. The operator reads
-// the points as long as it lives; they must not change.
-func NewPoly(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := open(p, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	return orNil[Operator64](polyOf(ctx, pts.rows, b, o))
-}
-
-// NewPoly64 is NewPoly of float64 points, for callers to whom the rounding of float32 is an
-// error to account for.
-func NewPoly64(ctx context.Context, p blas64.General, b Bandwidth, opt *Options) (Operator64, error) {
-	pts, o, err := open64(p, b, opt)
+// NewPoly builds the operator poly of points in either precision: every pair, by a
+// polynomial in the inner product of the points. Its order is the least whose certificate
+// meets the tolerance in every row; if there is none the error is ErrTolerance. The
+// operator reads the points as long as it lives; they must not change.
+func NewPoly[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Options) (Operator64, error) {
+	pts, o, err := openEither(p, b, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -216,7 +216,7 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 func TestPolyVectors(t *testing.T) {
 	v := vectors[1]
 	for _, tolerance := range []float64{1e-3, 1e-6, 1e-12} {
-		op, err := NewPoly64(t.Context(), v.points, Sigma(v.sigma), &Options{Tolerance: tolerance})
+		op, err := NewPoly(t.Context(), v.points, Sigma(v.sigma), &Options{Tolerance: tolerance})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -345,7 +345,7 @@ func TestUnitPolyWithinItsError(t *testing.T) {
 		if null {
 			clear(p.Data[:d])
 		}
-		rows, err := NewUnitRows64(p, UnitOptions{Normalize: true, Nulls: 1})
+		rows, err := NewUnitRows(p, UnitOptions{Normalize: true, Nulls: 1})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -419,7 +419,7 @@ func TestPolyRefuses(t *testing.T) {
 	if _, err := NewPoly(t.Context(), p, Bandwidth{}, nil); !errors.Is(err, ErrBandwidth) {
 		t.Errorf("without a bandwidth: %v", err)
 	}
-	if _, err := NewPoly64(t.Context(), widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
+	if _, err := NewPoly(t.Context(), widen(p), Sigma(3), &Options{Tolerance: 2}); !errors.Is(err, ErrOption) {
 		t.Errorf("tolerance 2: %v", err)
 	}
 	rows, err := NewUnitRows(p, UnitOptions{Normalize: true})

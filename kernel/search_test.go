@@ -200,7 +200,7 @@ func TestSmallGraphsTakeLittle(t *testing.T) {
 	if _, err := NewCSR(t.Context(), p, Sigma(0.1), o); err != nil {
 		t.Error(err)
 	}
-	if _, err := NewPairs(t.Context(), p, Sigma(0.1), o); err != nil {
+	if _, err := openPairs(t.Context(), p, Sigma(0.1), o); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // ones is a column of n ones: the same row everywhere.
@@ -34,7 +35,7 @@ func checkPair[T rows.Float](n int, dst, x rows.View[T]) error {
 		return fmt.Errorf("kernel: %w: dst %d x %d, x %d x %d, %d points", ErrShape, dst.Rows, dst.Cols, x.Rows, x.Cols, n)
 	}
 	if mem.Overlap(dst.Data, x.Data) {
-		return fmt.Errorf("kernel: %w", ErrAlias)
+		return fmt.Errorf("kernel: %w", sparse.ErrAlias)
 	}
 	return nil
 }

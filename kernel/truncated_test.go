@@ -24,7 +24,7 @@ func TestDoublesEndWithTheContext(t *testing.T) {
 			return &op.truncated, nil
 		},
 		"pairs": func() (*truncated, error) {
-			op, err := as[*pairs](NewPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
+			op, err := as[*pairs](openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02}))
 			if err != nil {
 				return nil, err
 			}

@@ -41,16 +41,17 @@ type UnitOptions struct {
 	BudgetBytes int64
 }
 
-// NewUnitRows divides the rows of float32 features by their norms. Errors: ErrShape and
+// NewUnitRows divides rows of features in either precision by their norms. Errors: ErrShape and
 // ErrEmpty, *points.NonFiniteError, *UnitNormError, *points.ZeroRowError for the first row
 // of zeros beyond UnitOptions.Nulls, ErrOption, *MemoryError.
-func NewUnitRows(features blas32.General, o UnitOptions) (*UnitRows, error) {
-	return newUnitRows(rows.View32(features), o)
-}
-
-// NewUnitRows64 is NewUnitRows of float64 features.
-func NewUnitRows64(features blas64.General, o UnitOptions) (*UnitRows, error) {
-	return newUnitRows(rows.View64(features), o)
+func NewUnitRows[M points.Matrix](features M, o UnitOptions) (*UnitRows, error) {
+	switch x := any(features).(type) {
+	case blas32.General:
+		return newUnitRows(rows.View32(x), o)
+	case blas64.General:
+		return newUnitRows(rows.View64(x), o)
+	}
+	panic("kernel: points.Matrix has another type")
 }
 
 func newUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows, error) {

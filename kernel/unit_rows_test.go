@@ -83,7 +83,7 @@ func makeUnit(kind string, n, d, null int, seed uint64) blas64.General {
 
 func unitRows(t tester, p blas64.General) *UnitRows {
 	t.Helper()
-	r, err := NewUnitRows64(p, UnitOptions{Normalize: true, Nulls: 1})
+	r, err := NewUnitRows(p, UnitOptions{Normalize: true, Nulls: 1})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -129,7 +129,7 @@ func TestUnitRows(t *testing.T) {
 			0, math.Copysign(0, -1), 5e-324, -1e-310, 1e-200, 1e-160, 1e-154, 1e150, -1e160, 1e300, math.MaxFloat64, -math.MaxFloat64,
 		}))
 		row := rapid.SliceOfN(entry, d, d).Draw(t, "row")
-		r, err := NewUnitRows64(blas64.General{Rows: 1, Cols: d, Stride: d, Data: row}, UnitOptions{Normalize: true, Nulls: 1})
+		r, err := NewUnitRows(blas64.General{Rows: 1, Cols: d, Stride: d, Data: row}, UnitOptions{Normalize: true, Nulls: 1})
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
@@ -196,8 +196,8 @@ func TestUnitRowsRefused(t *testing.T) {
 		{"too short", matrix(2, 1, 0, 0, 1-1.1e-6), UnitOptions{Nulls: 1}, ErrUnitNorm},
 		{"norm overflows", matrix(2, math.MaxFloat64, math.MaxFloat64), UnitOptions{}, ErrUnitNorm},
 		{"tiny is not null", matrix(2, 5e-324, 0), UnitOptions{Nulls: 1}, ErrUnitNorm},
-		{"null", matrix(2, 1, 0, 0, 0), UnitOptions{Normalize: true}, ErrZeroRow},
-		{"two nulls", matrix(2, 0, 0, 0, 0), UnitOptions{Nulls: 1}, ErrZeroRow},
+		{"null", matrix(2, 1, 0, 0, 0), UnitOptions{Normalize: true}, points.ErrZeroRow},
+		{"two nulls", matrix(2, 0, 0, 0, 0), UnitOptions{Nulls: 1}, points.ErrZeroRow},
 		{"NaN", matrix(2, 1, 0, math.NaN(), 0), UnitOptions{Normalize: true}, ErrNonFinite},
 		{"infinity", matrix(2, 1, 0, 0, math.Inf(-1)), UnitOptions{Normalize: true}, ErrNonFinite},
 		{"empty", blas64.General{}, UnitOptions{}, ErrEmpty},
@@ -208,19 +208,19 @@ func TestUnitRowsRefused(t *testing.T) {
 		{"budget", matrix(2, 1, 0), UnitOptions{BudgetBytes: 15}, ErrMemory},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r, err := NewUnitRows64(c.features, c.options)
+			r, err := NewUnitRows(c.features, c.options)
 			if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) || (r == nil) != (c.want != nil) {
 				t.Fatalf("error %v, want %v", err, c.want)
 			}
 		})
 	}
-	_, err := NewUnitRows64(matrix(2, 1, 0, .25, .125), UnitOptions{})
+	_, err := NewUnitRows(matrix(2, 1, 0, .25, .125), UnitOptions{})
 	var norm *UnitNormError
 	if !errors.As(err, &norm) || norm.Row != 1 || strings.Contains(err.Error(), "25") {
 		t.Errorf("error %v", err)
 	}
 	var zero *points.ZeroRowError
-	if _, err = NewUnitRows64(matrix(2, 0, 0, 1, 0, 0, 0), UnitOptions{Nulls: 1}); !errors.As(err, &zero) || zero.Row != 2 {
+	if _, err = NewUnitRows(matrix(2, 0, 0, 1, 0, 0, 0), UnitOptions{Nulls: 1}); !errors.As(err, &zero) || zero.Row != 2 {
 		t.Errorf("error %v", err)
 	}
 }

@@ -48,7 +48,7 @@ func TestVectors(t *testing.T) {
 	for _, v := range vectors {
 		t.Run(v.name, func(t *testing.T) {
 			ctx := t.Context()
-			op, err := NewDense64(ctx, v.points, Sigma(v.sigma), nil)
+			op, err := NewDense(ctx, v.points, Sigma(v.sigma), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

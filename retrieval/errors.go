@@ -3,7 +3,7 @@ package retrieval
 import "errors"
 
 // Sentinels, matched with errors.Is. Rows that are not fit to be used are
-// kernel.ErrShape, kernel.ErrNonFinite, kernel.ErrZeroRow and kernel.ErrLabels, in
+// kernel.ErrShape, kernel.ErrNonFinite, points.ErrZeroRow and kernel.ErrLabels, in
 // this package and those below it.
 var (
 	// ErrDegenerate reports anchors that do not determine an alignment; the

@@ -25,7 +25,7 @@ type Public struct {
 
 // NewPublic copies the rows, scaled to unit norm, and their labels, each in 0 ..
 // classes-1. The errors are kernel.ErrShape, kernel.ErrNonFinite,
-// kernel.ErrZeroRow and kernel.ErrLabels.
+// points.ErrZeroRow and kernel.ErrLabels.
 func NewPublic(features blas64.General, labels []int32, classes int) (*Public, error) {
 	n, d, err := points.Dims(features)
 	if err != nil {

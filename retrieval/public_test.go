@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 )
 
@@ -57,7 +58,7 @@ func TestNewPublicRefuses(t *testing.T) {
 		"storage":        {blas64.General{Rows: 1 << 30, Cols: 2, Stride: 2}, nil, 1, kernel.ErrShape},
 		"labels":         {square(1, 0, 0, 1), []int32{0}, 1, kernel.ErrShape},
 		"no classes":     {square(1, 0, 0, 1), []int32{0, 0}, 0, kernel.ErrShape},
-		"zero row":       {square(1, 0, 0, 0), []int32{0, 0}, 1, kernel.ErrZeroRow},
+		"zero row":       {square(1, 0, 0, 0), []int32{0, 0}, 1, points.ErrZeroRow},
 		"no number":      {square(1, 0, 0, math.NaN()), []int32{0, 0}, 1, kernel.ErrNonFinite},
 		"label":          {square(1, 0, 0, 1), []int32{0, 1}, 1, kernel.ErrLabels},
 		"negative label": {square(1, 0, 0, 1), []int32{0, -1}, 1, kernel.ErrLabels},

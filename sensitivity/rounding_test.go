@@ -9,8 +9,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-64e14a55/privatemail/kernel"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // digits is the precision of the step the computed ones are compared with.
@@ -143,7 +144,7 @@ func (c *roundingCase) exact() []*big.Float {
 func (c *roundingCase) dense(t *testing.T) []float64 {
 	t.Helper()
 	ctx := context.Background()
-	op, err := kernel.NewDense64(ctx, c.unit(), kernel.Sigma(c.sigma), nil)
+	op, err := kernel.NewDense(ctx, c.unit(), kernel.Sigma(c.sigma), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func (q *Question) Message() *wire.Question { return &q.message }
 
 // Ask makes a question about the record. unit is whose budget pays for it. The
 // start of the iteration is drawn anew for every question. Errors are
-// ErrRecord, kernel.ErrNonFinite, kernel.ErrZeroRow, mechanism.ErrEntropy and those
+// ErrRecord, kernel.ErrNonFinite, points.ErrZeroRow, mechanism.ErrEntropy and those
 // of privatemail.Engine.Privatize64, of which mechanism.ErrSpent means that the
 // budget is spent; none of them holds a value of the record.
 func (p *Paper) Ask(ctx context.Context, record Record, unit mechanism.Unit) (*Question, error) {

@@ -47,7 +47,7 @@ type prepared struct {
 
 // New checks data and settings. Rows are scaled to unit norm; data is not
 // changed. Errors are ErrSettings, kernel.ErrShape, kernel.ErrNonFinite,
-// kernel.ErrZeroRow, kernel.ErrLabels and those of sensitivity.Paper.
+// points.ErrZeroRow, kernel.ErrLabels and those of sensitivity.Paper.
 func New(ctx context.Context, data Data, settings Settings) (*Comparison, error) {
 	if err := data.check(); err != nil {
 		return nil, err

@@ -131,7 +131,7 @@ func TestStepIsTheEngines(t *testing.T) {
 		}
 		all := newBlock(41, 16)
 		copy(all.Data, slices.Concat(data.Queries.Features.Data, data.Public.Features.Data))
-		op, err := kernel.NewDense64(t.Context(), all, settings.bandwidth(source), nil)
+		op, err := kernel.NewDense(t.Context(), all, settings.bandwidth(source), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ type Model struct {
 // neighbours alone, one without both stays.
 //
 // Errors: those of NewMap and Map.Apply, kernel.ErrLabels for a label below -1,
-// privatemail.ErrSettings, those of Engine.Embed, kernel.ErrZeroRow for a row
+// privatemail.ErrSettings, those of Engine.Embed, points.ErrZeroRow for a row
 // that ends at zero, and that of ctx.
 func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels []int32, settings *Settings) (*Model, error) {
 	var s Settings
