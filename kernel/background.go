@@ -201,12 +201,12 @@ func (pass *backgroundPass[T]) Run(_, chunk int) {
 
 // rows makes the rows of a chunk.
 func (pass *backgroundPass[T]) rows(worker, chunk int) {
-	op, k := pass.op, pass.k
+	op, k, x := pass.op, pass.k, pass.x
 	wx := pass.wx[worker*k:][:k]
 	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {
 		ind, val := op.row(i)
-		sparse.MulRow(wx, ind, val, pass.x.Data, pass.x.Stride)
-		for c, v := range pass.x.Row(i) {
+		sparse.MulRow(wx, ind, val, x.Data, x.Stride)
+		for c, v := range x.Row(i) {
 			wx[c] += float64(op.constant * (pass.total[c] - float64(v)))
 		}
 		pass.put(chunk, i, wx)

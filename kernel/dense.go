@@ -183,7 +183,7 @@ func (pass *densePass[T]) rows(_, chunk int) {
 
 // Run plays one game.
 func (pass *densePass[T]) Run(worker, game int) {
-	op, k := pass.op, pass.k
+	op, k, x, wx := pass.op, pass.k, pass.x, pass.wx
 	a, b, ok := op.blocks.game(pass.round, game)
 	if !ok {
 		return
@@ -198,10 +198,10 @@ func (pass *densePass[T]) Run(worker, game int) {
 			first = i + 1 // every pair once
 		}
 		d2 := t.d2[(i-alo)*t.stride:]
-		xi, yi := pass.x.Row(i), pass.wx[i*k:][:k]
+		xi, yi := x.Row(i), wx[i*k:][:k]
 		for j := first; j < bhi; j++ {
 			w := op.weight(i, j, d2[j-blo])
-			xj, yj := pass.x.Row(j), pass.wx[j*k:][:k]
+			xj, yj := x.Row(j), wx[j*k:][:k]
 			for c := range yi {
 				yi[c] += w * float64(xj[c])
 				yj[c] += w * float64(xi[c])

@@ -179,11 +179,12 @@ func (op *grid) weigh(scratch *gridScratch, lo, m int) (rows, last []float64) {
 // centred leaves rows lo to hi-1 of x, less the centre, in scratch: columns of m numbers,
 // zeros for rows out of the grid and behind the last.
 func (pass *gridPass[T]) centred(scratch *gridScratch, lo, hi, m int) {
+	x := pass.x
 	for c, centre := range pass.centre {
 		column := scratch.x[c*m:][:m]
 		clear(column[hi-lo:])
 		for i := range column[:hi-lo] {
-			column[i] = float64(pass.x.Data[(lo+i)*pass.x.Stride+c]) - centre
+			column[i] = float64(x.Data[(lo+i)*x.Stride+c]) - centre
 		}
 		if pass.op.out == nil {
 			continue

@@ -293,13 +293,14 @@ func (pass *polyPass[E, T]) scatter(scratch *polyScratch[E], chunk, lo, hi int, 
 	default:
 		clear(out)
 	}
+	x, shift, stepping := pass.x, pass.shift, pass.stats != nil
 	for i := lo; i < hi; i++ {
-		f, self, x := op.factor[i], op.self[i], pass.x.Row(i)
-		for c, v := range x {
+		f, self := op.factor[i], op.self[i]
+		for c, v := range x.Row(i) {
 			sum := float64(op.series.a[0]*pass.total[c]) + float64(out[c*polyPanel+i-lo])
-			wx[c] = float64(f*sum) - float64(self*(float64(v)-pass.shift[c]))
-			if pass.stats != nil {
-				wx[c] += float64(op.degrees[i] * pass.shift[c])
+			wx[c] = float64(f*sum) - float64(self*(float64(v)-shift[c]))
+			if stepping {
+				wx[c] += float64(op.degrees[i] * shift[c])
 			}
 		}
 		if !fast {

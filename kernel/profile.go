@@ -167,14 +167,15 @@ func (s *distanceSample) Run(_, group int) {
 
 // count adds the squared distances of a sampled row to the points from lo on to its bins.
 func (s *distanceSample) count(counts []uint32, row, lo int, d2 []float64) {
+	q, scale := s.q, s.scale
 	for j, v := range d2 {
 		if lo+j == row {
 			continue
 		}
-		if v <= s.q.error2(row, lo+j) {
-			v = s.q.exact(row, lo+j) // equal, or nearly
+		if v <= q.error2(row, lo+j) {
+			v = q.exact(row, lo+j) // equal, or nearly
 		}
-		counts[binOf(v*s.scale)]++
+		counts[binOf(v*scale)]++
 	}
 }
 
