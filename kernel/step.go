@@ -75,43 +75,35 @@ type finish struct {
 	total     []float64 // scratch of k
 }
 
-// rowFactors is what a row of the step brings beside (W x)_i.
-type rowFactors struct {
-	degree   float64 // (W 1)_i, 1 for a row without neighbours
-	laplace  float64 // diagonal of the scaled L_X
-	diagonal float64 // of the whole Laplacian
-	spring   float64 // factor of x_i - m_i in the step
-	tie      float64 // factor of the label term in the step
-	weight   float64 // factor of x_i in the label term
-	target   int     // row of finish.target
-}
-
-// row sets the factors of row i, given its degree.
+// row returns what row i of a step takes beside (W x)_i, given its degree: the degree, 1
+// for a row without neighbours; the diagonal of the scaled L_X; the factors of x_i - m_i
+// and of the label term in the step; the factor of x_i in the label term; and the row of
+// f.target. They are results and not a struct, which would be kept in memory.
 //
 // No d_i x_i is formed and subtracted from (W x)_i: x_i - m_i is small where
 // the graph is smooth, and is computed as just that.
-func (f *finish) row(r *rowFactors, i int, degree float64) {
-	*r = rowFactors{laplace: degree * f.scale}
-	pull := 0.0
-	r.diagonal = r.laplace
+func (f *finish) row(i int, d float64) (degree, laplace, spring, tie, weight float64, target int) {
+	laplace = d * f.scale
+	pull, diagonal := 0.0, laplace // diagonal of the whole Laplacian
 	if f.labels != nil {
-		r.target = len(f.labels.values) // the row of zeros
+		target = len(f.labels.values) // the row of zeros
 		if class := f.labels.class[i]; class != noClass && f.pull != 0 {
-			r.target, r.weight, pull = int(class), f.labels.weight[class], f.pull
+			target, weight, pull = int(class), f.labels.weight[class], f.pull
 			if f.attract {
-				r.diagonal -= f.pull * f.labels.degree[class]
+				diagonal -= f.pull * f.labels.degree[class]
 			}
 		}
 	}
 	// The two parts of the step, each divided by the diagonal before it is
 	// multiplied: a tiny degree must not underflow or overflow on the way.
-	if r.diagonal > 0 {
-		r.spring, r.tie = 0.5*(r.laplace/r.diagonal), 0.5*(pull/r.diagonal)
+	if diagonal > 0 {
+		spring, tie = 0.5*(laplace/diagonal), 0.5*(pull/diagonal)
 	}
-	r.degree = degree
-	if degree == 0 {
-		r.degree = 1 // W does not move it
+	degree = d
+	if d == 0 {
+		degree = 1 // W does not move it
 	}
+	return degree, laplace, spring, tie, weight, target
 }
 
 // finishRow writes row i of the next iterate to dst, given (W x)_i in wx, and
@@ -128,20 +120,19 @@ func finishRows[T rows.Float](f *finish, p *partial, i int, degrees, wx []float6
 	mean, sums := f.mean[:k], p.sums[:k]
 	// Sums in memory would have every row wait for the one before.
 	objective, change, spread, maxAbs := p.objective, p.change, p.spread, p.maxAbs
-	var r rowFactors
-	for j, degree := range degrees {
-		f.row(&r, i+j, degree)
-		target, class := f.target[r.target*k:][:k], p.class[int(p.slotOf(i+j))*k:][:k]
+	for j, d := range degrees {
+		degree, laplace, spring, tie, weight, at := f.row(i+j, d)
+		target, class := f.target[at*k:][:k], p.class[int(p.slotOf(i+j))*k:][:k]
 		in, out, product := x.Data[j*x.Stride:][:k], dst.Data[j*dst.Stride:][:k], wx[j*k:][:k]
 		for c, v := range in {
 			value := float64(v)
 			centred := value - mean[c]
-			away := value - product[c]/r.degree   // x_i - m_i
-			label := r.weight*centred - target[c] // l_i
-			rounded := T(value - r.spring*away + r.tie*label)
+			away := value - product[c]/degree   // x_i - m_i
+			label := weight*centred - target[c] // l_i
+			rounded := T(value - spring*away + tie*label)
 			out[c] = rounded
 			moved := float64(rounded)
-			objective += centred * (r.laplace*away - f.pull*label)
+			objective += centred * (laplace*away - f.pull*label)
 			change += (moved - value) * (moved - value)
 			shifted := moved - mean[c]
 			spread += shifted * shifted
