@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -20,8 +19,8 @@ import (
 type Points struct {
 	rows *rows.Points
 
-	mu     sync.Mutex // guards sample
-	sample *profile   // nil until it has been taken
+	turn   chan struct{} // has room for one: who puts a token there may touch sample
+	sample *profile      // nil until it has been taken
 }
 
 // Open checks the coordinates of points, one point a row, and finds their bounding box.
@@ -36,7 +35,7 @@ func Open(p blas32.General, opt *Options) (*Points, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Points{rows: pts}, nil
+	return &Points{rows: pts, turn: make(chan struct{}, 1)}, nil
 }
 
 // options fills in the defaults of a call, and refuses a bandwidth that does not suit the
@@ -56,8 +55,12 @@ func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
 	if err := refuseProfile(p.rows, o); err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if p.sample == nil {
 		sample, err := takeProfile(ctx, p.rows, o)
 		if err != nil {

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
@@ -106,5 +107,32 @@ func TestPointsAreForAllGoroutines(t *testing.T) {
 		if best[i] == "" || best[i] != best[i-2] {
 			t.Errorf("%q, and %q in another goroutine", best[i], best[i-2])
 		}
+	}
+}
+
+// A call that waits for the sample of another ends with its context.
+func TestWaitForTheSampleEndsWithTheContext(t *testing.T) {
+	sampling, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	pts, err := Open(pointtest.Make("uniform", 500, 2, 1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, err := pts.Plan(context.Background(), Sigma(0.1), &Options{Calibration: new(Calibration), Progress: func(string, int, int) {
+			once.Do(func() { close(sampling); <-release })
+		}})
+		done <- err
+	}()
+	<-sampling
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := pts.Plan(ctx, Sigma(0.1), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }
