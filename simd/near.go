@@ -6,20 +6,20 @@ import "math"
 // candidates, which Collect copies once for all of them. A worker keeps one Candidates as
 // its scratch memory.
 type Candidates struct {
-	d, room, n int
-	at         []float64 // coordinate a of candidate c at a*stride + c
-	ind        []uint32
-	stride     int
+	d, capacity, n int
+	at             []float64 // coordinate a of candidate c at a*stride + c
+	ind            []uint32
+	stride         int
 }
 
 // candidatePad is how far whole vectors reach beyond the last candidate.
 const candidatePad = 16
 
 // NewCandidates returns Candidates with room for so many points in d dimensions.
-func NewCandidates(d, room int) *Candidates {
-	stride := (room+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
+func NewCandidates(d, capacity int) *Candidates {
+	stride := (capacity+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
 	return &Candidates{
-		d: d, room: room, stride: stride,
+		d: d, capacity: capacity, stride: stride,
 		at: make([]float64, d*stride), ind: make([]uint32, stride),
 	}
 }
@@ -42,7 +42,7 @@ const CoordinatePad = candidatePad
 // Collect panics where a slice is too short or there are more points than room.
 func (s *Kernels) Collect(c *Candidates, coords Rows[float32], spans []uint32) {
 	n := checkSpans(c.d, coords, spans)
-	if n > c.room {
+	if n > c.capacity {
 		panic("simd: collect: no room")
 	}
 	if c.n = n; n == 0 || c.d == 0 {

@@ -23,28 +23,28 @@ func pieceEnd(ptr []uint64, lo int) int {
 // mulSparseOffsets16InPieces converts the values of one piece after the other into the
 // first-level cache, where the kernels for values of 32 bits find them.
 func (s *Kernels) mulSparseOffsets16InPieces(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) {
-	room := pieceRooms.Get().(*pieceRoom)
+	scratch := pieceScratches.Get().(*pieceScratch)
 	for lo, hi := 0, 0; lo < len(ptr)-1; lo = hi {
 		hi = pieceEnd(ptr, lo)
 		first, n := ptr[lo], int(ptr[hi]-ptr[lo])
-		room.ptr = room.ptr[:0]
+		scratch.ptr = scratch.ptr[:0]
 		for _, p := range ptr[lo : hi+1] {
-			room.ptr = append(room.ptr, p-first)
+			scratch.ptr = append(scratch.ptr, p-first)
 		}
-		if cap(room.val) < n {
-			room.val = make([]float32, max(n, pieceEntries))
+		if cap(scratch.val) < n {
+			scratch.val = make([]float32, max(n, pieceEntries))
 		}
-		values := room.val[:n]
+		values := scratch.val[:n]
 		s.float32s(values, val[first:][:n])
-		s.mulSparseOffsets(dst.from(lo), k, room.ptr, base[lo:hi], off[first:][:n], values, x)
+		s.mulSparseOffsets(dst.from(lo), k, scratch.ptr, base[lo:hi], off[first:][:n], values, x)
 	}
-	pieceRooms.Put(room)
+	pieceScratches.Put(scratch)
 }
 
-// A pieceRoom holds what is converted of a piece.
-type pieceRoom struct {
+// A pieceScratch holds what is converted of a piece.
+type pieceScratch struct {
 	ptr []uint64
 	val []float32
 }
 
-var pieceRooms = sync.Pool{New: func() any { return new(pieceRoom) }}
+var pieceScratches = sync.Pool{New: func() any { return new(pieceScratch) }}

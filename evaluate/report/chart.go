@@ -32,21 +32,21 @@ type sample struct{ x, y, low, high float64 }
 // The picture in units of its view box. The names of the series stand below the
 // plot, which adds to the height.
 const (
-	chartWidth          = 560.0
-	leftRoom, rightRoom = 52.0, 12.0
-	topRoom, bottomRoom = 36.0, 46.0
-	plotWidth           = chartWidth - leftRoom - rightRoom
-	plotHeight          = 250.0
-	legendLine          = 20.0
+	chartWidth              = 560.0
+	leftMargin, rightMargin = 52.0, 12.0
+	topMargin, bottomMargin = 36.0, 46.0
+	plotWidth               = chartWidth - leftMargin - rightMargin
+	plotHeight              = 250.0
+	legendLine              = 20.0
 )
 
 // svg draws the chart.
 func (c *chart) svg() string {
 	var b strings.Builder
 	places, lines := c.legend()
-	height := topRoom + plotHeight + bottomRoom + legendLine*float64(lines)
+	height := topMargin + plotHeight + bottomMargin + legendLine*float64(lines)
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="%s">`, chartWidth, height, html.EscapeString(c.title))
-	fmt.Fprintf(&b, `<text class="title" x="%g" y="20">%s</text>`, leftRoom, html.EscapeString(c.title))
+	fmt.Fprintf(&b, `<text class="title" x="%g" y="20">%s</text>`, leftMargin, html.EscapeString(c.title))
 	xs := c.positions()
 	x := c.xScale(xs)
 	c.grid(&b, xs, x, yScale)
@@ -63,12 +63,12 @@ func (c *chart) svg() string {
 // legend returns where the name of each series stands and how many lines that
 // takes. Letters are about 6.7 wide.
 func (c *chart) legend() (places []place, lines int) {
-	at := place{leftRoom, topRoom + plotHeight + bottomRoom + 10}
+	at := place{leftMargin, topMargin + plotHeight + bottomMargin + 10}
 	lines = 1
 	for _, s := range c.series {
 		width := 44 + 6.7*float64(len([]rune(s.name)))
-		if at.x > leftRoom && at.x+width > chartWidth {
-			at = place{leftRoom, at.y + legendLine}
+		if at.x > leftMargin && at.x+width > chartWidth {
+			at = place{leftMargin, at.y + legendLine}
 			lines++
 		}
 		places = append(places, at)
@@ -113,32 +113,32 @@ func (c *chart) xScale(xs []float64) scale {
 		lo, hi = lo-1, hi+1
 	}
 	return func(v float64) float64 {
-		return leftRoom + 14 + (plotWidth-28)*(transform(v)-lo)/(hi-lo)
+		return leftMargin + 14 + (plotWidth-28)*(transform(v)-lo)/(hi-lo)
 	}
 }
 
 // yScale cuts off what leaves the picture.
-func yScale(v float64) float64 { return topRoom + plotHeight*(1-min(max(v, 0), 1)) }
+func yScale(v float64) float64 { return topMargin + plotHeight*(1-min(max(v, 0), 1)) }
 
 func (c *chart) grid(b *strings.Builder, xs []float64, x, y scale) {
 	for i := range 6 {
 		v := float64(i) / 5
-		fmt.Fprintf(b, `<line class="grid" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/>`, leftRoom, leftRoom+plotWidth, y(v), y(v))
-		fmt.Fprintf(b, `<text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`, leftRoom-8, y(v)+4, strconv.FormatFloat(v, 'g', 3, 64))
+		fmt.Fprintf(b, `<line class="grid" x1="%g" x2="%g" y1="%.1f" y2="%.1f"/>`, leftMargin, leftMargin+plotWidth, y(v), y(v))
+		fmt.Fprintf(b, `<text class="tick" x="%g" y="%.1f" text-anchor="end">%s</text>`, leftMargin-8, y(v)+4, strconv.FormatFloat(v, 'g', 3, 64))
 	}
 	last := math.Inf(-1)
 	for _, v := range xs {
 		at := x(v)
-		fmt.Fprintf(b, `<line class="axis" x1="%.1f" x2="%.1f" y1="%g" y2="%g"/>`, at, at, topRoom+plotHeight, topRoom+plotHeight+5)
+		fmt.Fprintf(b, `<line class="axis" x1="%.1f" x2="%.1f" y1="%g" y2="%g"/>`, at, at, topMargin+plotHeight, topMargin+plotHeight+5)
 		if at-last < 26 { // a label would touch the one before
 			continue
 		}
 		last = at
-		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%g" text-anchor="middle">%s</text>`, at, topRoom+plotHeight+19, strconv.FormatFloat(v, 'g', 4, 64))
+		fmt.Fprintf(b, `<text class="tick" x="%.1f" y="%g" text-anchor="middle">%s</text>`, at, topMargin+plotHeight+19, strconv.FormatFloat(v, 'g', 4, 64))
 	}
-	fmt.Fprintf(b, `<line class="axis" x1="%g" x2="%g" y1="%g" y2="%g"/>`, leftRoom, leftRoom+plotWidth, topRoom+plotHeight, topRoom+plotHeight)
-	fmt.Fprintf(b, `<text class="label" x="%g" y="%g" text-anchor="middle">%s</text>`, leftRoom+plotWidth/2, topRoom+plotHeight+38, html.EscapeString(c.xLabel))
-	fmt.Fprintf(b, `<text class="label" transform="translate(15 %g) rotate(-90)" text-anchor="middle">%s</text>`, topRoom+plotHeight/2, html.EscapeString(c.yLabel))
+	fmt.Fprintf(b, `<line class="axis" x1="%g" x2="%g" y1="%g" y2="%g"/>`, leftMargin, leftMargin+plotWidth, topMargin+plotHeight, topMargin+plotHeight)
+	fmt.Fprintf(b, `<text class="label" x="%g" y="%g" text-anchor="middle">%s</text>`, leftMargin+plotWidth/2, topMargin+plotHeight+38, html.EscapeString(c.xLabel))
+	fmt.Fprintf(b, `<text class="label" transform="translate(15 %g) rotate(-90)" text-anchor="middle">%s</text>`, topMargin+plotHeight/2, html.EscapeString(c.yLabel))
 }
 
 // class returns the CSS classes of a series.
@@ -170,7 +170,7 @@ func (s *series) draw(b *strings.Builder, shape int, x, y scale) {
 	if s.isFlat() {
 		at := y(s.at[0].y)
 		fmt.Fprintf(b, `<line class="line flat" x1="%g" x2="%g" y1="%.1f" y2="%.1f"><title>%s: %.3f</title></line>`,
-			leftRoom, leftRoom+plotWidth, at, at, html.EscapeString(s.name), s.at[0].y)
+			leftMargin, leftMargin+plotWidth, at, at, html.EscapeString(s.name), s.at[0].y)
 		return
 	}
 	var line strings.Builder

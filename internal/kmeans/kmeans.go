@@ -92,9 +92,9 @@ func Fit[M points.Matrix](ctx context.Context, x M, m int, settings Settings) (*
 		of:       make([]int, n),
 		distance: make([]float64, n),
 	}
-	k.rooms = make([]room, k.workers.Count())
-	for i := range k.rooms {
-		k.rooms[i] = room{rows: make([]float64, clusterRows*d), products: make([]float64, clusterRows*m)}
+	k.scratches = make([]scratch, k.workers.Count())
+	for i := range k.scratches {
+		k.scratches[i] = scratch{rows: make([]float64, clusterRows*d), products: make([]float64, clusterRows*m)}
 	}
 	steps, err := k.run(ctx, settings)
 	if err != nil {
@@ -105,18 +105,18 @@ func Fit[M points.Matrix](ctx context.Context, x M, m int, settings Settings) (*
 
 // kmeans is one search for centres.
 type kmeans[M points.Matrix] struct {
-	x        M
-	n, d, m  int
-	centres  blas64.General
-	half     []float64 // |c|^2/2
-	of       []int     // the nearest centre of each row
-	distance []float64 // the square of that from it
-	workers  *par.Workers
-	rooms    []room // one a worker
+	x         M
+	n, d, m   int
+	centres   blas64.General
+	half      []float64 // |c|^2/2
+	of        []int     // the nearest centre of each row
+	distance  []float64 // the square of that from it
+	workers   *par.Workers
+	scratches []scratch // one a worker
 }
 
 // A room is the memory of a worker.
-type room struct {
+type scratch struct {
 	rows, products []float64
 	changed        bool
 }
@@ -160,7 +160,7 @@ func (k *kmeans[M]) choose(ctx context.Context, words *random.SplitMix64) error 
 			break
 		}
 		if err := k.workers.Do(ctx, par.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
-			v := k.rooms[worker].rows[:k.d]
+			v := k.scratches[worker].rows[:k.d]
 			lo, hi := par.Block(block, k.n, clusterRows)
 			for i := lo; i < hi; i++ {
 				points.ReadRow(v, k.x, i)
@@ -206,11 +206,11 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 		centre := k.centre(c)
 		k.half[c] = dot(centre, centre) / 2
 	}
-	for i := range k.rooms {
-		k.rooms[i].changed = false
+	for i := range k.scratches {
+		k.scratches[i].changed = false
 	}
 	err = k.workers.Do(ctx, par.Blocks(k.n, clusterRows), par.Func(func(worker, block int) {
-		r := &k.rooms[worker]
+		r := &k.scratches[worker]
 		lo, hi := par.Block(block, k.n, clusterRows)
 		rows := blas64.General{Rows: hi - lo, Cols: k.d, Stride: k.d, Data: r.rows}
 		for i := range rows.Rows {
@@ -230,8 +230,8 @@ func (k *kmeans[M]) assign(ctx context.Context) (changed bool, err error) {
 			k.distance[lo+i] = SquaredDistance(rows.Data[i*k.d:(i+1)*k.d], k.centre(best))
 		}
 	}))
-	for i := range k.rooms {
-		changed = changed || k.rooms[i].changed
+	for i := range k.scratches {
+		changed = changed || k.scratches[i].changed
 	}
 	return changed, err
 }
@@ -256,7 +256,7 @@ func (k *kmeans[M]) move(ctx context.Context) error {
 		if len(mine) == 0 {
 			return
 		}
-		centre, v := k.centre(c), k.rooms[worker].rows[:k.d]
+		centre, v := k.centre(c), k.scratches[worker].rows[:k.d]
 		clear(centre)
 		for _, i := range mine {
 			points.ReadRow(v, k.x, i)
