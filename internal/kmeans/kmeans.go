@@ -115,7 +115,7 @@ type kmeans[M points.Matrix] struct {
 	scratches []scratch // one a worker
 }
 
-// A room is the memory of a worker.
+// A scratch is the scratch memory of a worker.
 type scratch struct {
 	rows, products []float64
 	changed        bool

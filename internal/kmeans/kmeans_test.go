@@ -144,7 +144,7 @@ func TestKMeansRevives(t *testing.T) {
 		half:     make([]float64, 3),
 		of:       make([]int, 6),
 		distance: make([]float64, 6),
-		rooms:    []room{{rows: make([]float64, clusterRows), products: make([]float64, clusterRows*3)}},
+		scratches:    []scratch{{rows: make([]float64, clusterRows), products: make([]float64, clusterRows*3)}},
 	}
 	for range 3 {
 		if _, err := k.assign(t.Context()); err != nil {
