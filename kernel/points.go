@@ -2,180 +2,102 @@ package kernel
 
 import (
 	"context"
-	"fmt"
-	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-func points32(p blas32.General, k *simd.Kernels, workers *par.Workers) (*rows.Points, error) {
-	b := rows.View32(p)
-	pts := &rows.Points{N: p.Rows, D: p.Cols, Single: b}
-	in := &inspection[float32]{
-		p: pts, b: b, workers: workers,
-		widen: func(lo, hi, row []float32) bool {
-			if !k.Finite(row) {
-				return false
-			}
-			k.GrowBox(lo, hi, row)
-			return true
-		},
-		farthest: func(centre []float64, from, to int) (most float64) {
-			single := make([]float32, len(centre))
-			for c, v := range centre {
-				single[c] = float32(v)
-			}
-			const together = 64
-			var index [together]uint32
-			var d2 [together]float64
-			for ; from < to; from += together {
-				rows := min(together, to-from)
-				for i := range rows {
-					index[i] = uint32(from + i)
-				}
-				k.SqDists64(d2[:], single, simd.RowsOf(b.Data, b.Stride), index[:rows])
-				most = max(most, slices.Max(d2[:rows]))
-			}
-			return most
-		},
-	}
-	return pts, in.run()
+// Points are rows of float32 coordinates that Open has checked and measured. Their
+// methods share one sample of distances: the first call that needs it takes it, and the
+// calls after that find it there.
+//
+// Points are safe for concurrent use. The coordinates stay where they are: they are
+// read during the life of the Points and must not change.
+type Points struct {
+	rows *rows.Points
+
+	turn   chan struct{} // has room for one: who puts a token there may touch sample
+	sample *profile      // nil until it has been taken
 }
 
-func points64(p blas64.General, workers *par.Workers) (*rows.Points, error) {
-	b := rows.View64(p)
-	pts := &rows.Points{N: p.Rows, D: p.Cols, Double: b}
-	in := &inspection[float64]{
-		p: pts, b: b, workers: workers,
-		widen: func(lo, hi, row []float64) bool {
-			for c, v := range row {
-				if v >= lo[c] && v <= hi[c] {
-					continue
-				}
-				if v-v != 0 {
-					return false
-				}
-				lo[c], hi[c] = min(lo[c], v), max(hi[c], v)
-			}
-			return true
-		},
-		farthest: func(centre []float64, from, to int) (most float64) {
-			for i := from; i < to; i++ {
-				most = max(most, rows.Dist2(centre, b.Row(i)))
-			}
-			return most
-		},
+// Open checks the coordinates of points, one point a row, and finds their bounding box.
+// Of the options it uses Workers and Kernels. Errors: ErrEmpty, ErrShape,
+// *points.NonFiniteError, and ErrOption for options out of range.
+func Open(p blas32.General, opt *Options) (*Points, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
 	}
-	return pts, in.run()
+	pts, err := points32(p, o.Kernels, o.Workers)
+	if err != nil {
+		return nil, err
+	}
+	return &Points{rows: pts, turn: make(chan struct{}, 1)}, nil
 }
 
-// An inspection validates points and finds their bounding box, piece by piece.
-type inspection[T rows.Float] struct {
-	p       *rows.Points
-	b       rows.View[T]
-	workers *par.Workers
-	size    int // rows of a piece
-	// widen widens a box by a row, or as many boxes in one by as many rows in one. It
-	// returns false for a row that is not finite.
-	widen func(lo, hi, row []T) bool
-	// farthest returns the largest squared distance of the rows from to to-1 from a
-	// centre, or from one next to it.
-	farthest func(centre []float64, from, to int) float64
+// options fills in the defaults of a call, and refuses a bandwidth that does not suit the
+// points.
+func (p *Points) options(b Bandwidth, opt *Options) (*Options, error) {
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	return o, checkBandwidth(p.rows, b)
 }
 
-// inspectPieces is the most pieces that points are inspected in.
-const inspectPieces = 64
-
-func (in *inspection[T]) run() error {
-	if err := checkShape("points", in.b); err != nil {
-		return err
+// profile returns the sample of distances. It is the same whatever the options are; only
+// whether there is enough memory to take it depends on them. The caller gets a copy, which
+// may remember what it was last asked.
+func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
+	if err := refuseProfile(p.rows, o); err != nil {
+		return nil, err
 	}
-	if uint64(in.b.Rows) >= math.MaxUint32 {
-		return fmt.Errorf("kernel: points: %w: %d rows, want fewer than 2^32-1", ErrShape, in.b.Rows)
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
-	in.size = max(par.Blocks(in.b.Rows, inspectPieces), 256)
-	if err := in.findBox(); err != nil {
-		return err
-	}
-	in.p.Radius = math.Inf(1)
-	if in.b.Cols <= maxDirect {
-		return nil
-	}
-	return in.findRadius()
-}
-
-// findBox sets the bounding box, and refuses numbers that are not finite.
-func (in *inspection[T]) findBox() error {
-	p, b := in.p, in.b
-	pieces, together := par.Blocks(b.Rows, in.size), 1
-	if b.Stride == b.Cols && b.Cols <= maxDirect {
-		together = 16 // short rows with nothing between them are one long one
-	}
-	var lo, hi [inspectPieces][]T
-	var errs [inspectPieces]error
-	if err := in.workers.Do(context.Background(), pieces, par.Func(func(_, i int) {
-		from, to := par.Block(i, b.Rows, in.size)
-		lo[i], hi[i] = make([]T, together*b.Cols), make([]T, together*b.Cols)
-		for c := range lo[i] {
-			lo[i][c], hi[i][c] = T(math.Inf(1)), T(math.Inf(-1))
-		}
-		for row := from; row < to; row += together {
-			run := b.Data[row*b.Stride:][:min(together, to-row)*b.Cols]
-			if !in.widen(lo[i], hi[i], run) {
-				at := slices.IndexFunc(run, func(v T) bool { return v-v != 0 })
-				errs[i] = &points.NonFiniteError{What: "points", Row: row + at/b.Cols, Col: at % b.Cols}
-				return
-			}
-		}
-	})); err != nil {
-		return err
-	}
-	for _, err := range errs {
+	if p.sample == nil {
+		sample, err := takeProfile(ctx, p.rows, o)
 		if err != nil {
-			return fmt.Errorf("kernel: %w", err)
+			return nil, err
 		}
+		p.sample = sample
 	}
-	p.Lo, p.Hi = make([]float64, b.Cols), make([]float64, b.Cols)
-	for c := range b.Cols {
-		p.Lo[c], p.Hi[c] = math.Inf(1), math.Inf(-1)
-		for i := range pieces {
-			for at := c; at < len(lo[i]); at += b.Cols {
-				p.Lo[c], p.Hi[c] = min(p.Lo[c], float64(lo[i][at])), max(p.Hi[c], float64(hi[i][at]))
-			}
-		}
-	}
-	return nil
+	pr := *p.sample
+	return &pr, nil
 }
 
-// findRadius sets the largest distance from the centre of the box.
-func (in *inspection[T]) findRadius() error {
-	p, centre := in.p, make([]float64, in.b.Cols)
-	for c := range centre {
-		centre[c] = p.Lo[c] + (p.Hi[c]-p.Lo[c])/2
+// open validates what a builder is given and fills in the defaults.
+func open(p blas32.General, b Bandwidth, opt *Options) (*Points, *Options, error) {
+	pts, err := Open(p, opt)
+	if err != nil {
+		return nil, nil, err
 	}
-	var farthest [inspectPieces]float64
-	err := in.workers.Do(context.Background(), par.Blocks(in.b.Rows, in.size), par.Func(func(_, i int) {
-		from, to := par.Block(i, in.b.Rows, in.size)
-		farthest[i] = in.farthest(centre, from, to)
-	}))
-	p.Radius = math.Sqrt(slices.Max(farthest[:]))
-	return err
+	o, err := pts.options(b, opt)
+	return pts, o, err
 }
 
-// checkBandwidth refuses a bandwidth with which exponents would overflow.
-func checkBandwidth(p *rows.Points, b Bandwidth) error {
-	if err := b.Check(); err != nil {
-		return err
+// openEither opens points in either precision for one bandwidth.
+func openEither[M points.Matrix](p M, b Bandwidth, opt *Options) (*rows.Points, *Options, error) {
+	if single, ok := any(p).(blas32.General); ok {
+		pts, o, err := open(single, b, opt)
+		if err != nil {
+			return nil, nil, err
+		}
+		return pts.rows, o, nil
 	}
-	if e := b.Gamma() * p.Extent2(); math.IsInf(e, 0) || math.IsNaN(e) {
-		return fmt.Errorf("kernel: %w: %v overflows on points of extent %.3g", ErrBandwidth, b, math.Sqrt(p.Extent2()))
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, nil, err
 	}
-	return nil
+	pts, err := points64(any(p).(blas64.General), o.Workers)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pts, o, checkBandwidth(pts, b)
 }

@@ -62,75 +62,75 @@ func New(workers int) *Workers {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Workers{workers: workers, wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
-	s.stopped.Add(workers - 1)
-	for i := range s.wake {
-		s.wake[i] = make(chan struct{}, 1)
-		go s.serve(i+1, s.wake[i])
+	w := &Workers{workers: workers, wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
+	w.stopped.Add(workers - 1)
+	for i := range w.wake {
+		w.wake[i] = make(chan struct{}, 1)
+		go w.serve(i+1, w.wake[i])
 	}
-	return s
+	return w
 }
 
 // Count returns the number of workers, 1 for the nil Workers.
-func (s *Workers) Count() int {
-	if s == nil {
+func (w *Workers) Count() int {
+	if w == nil {
 		return 1
 	}
-	return max(s.workers, 1) // the zero Workers is the caller alone, too
+	return max(w.workers, 1) // the zero Workers is the caller alone, too
 }
 
 // Close stops the goroutines and waits for them. It is idempotent and waits
 // for a running Do. A closed Workers goes on working in the caller alone.
-func (s *Workers) Close() {
-	if s == nil || s.turn == nil {
+func (w *Workers) Close() {
+	if w == nil || w.turn == nil {
 		return
 	}
-	s.turn <- struct{}{}
-	defer func() { <-s.turn }()
-	if s.closed {
+	w.turn <- struct{}{}
+	defer func() { <-w.turn }()
+	if w.closed {
 		return
 	}
-	s.closed = true
-	for _, c := range s.wake {
+	w.closed = true
+	for _, c := range w.wake {
 		close(c)
 	}
-	s.stopped.Wait()
+	w.stopped.Wait()
 }
 
 // Do runs task for every piece in [0, pieces) and returns when all are done.
 // The context is checked while waiting for the turn and before each piece;
 // after a cancellation the pieces not yet begun are left out and the context's
 // error is returned. A panic in the task is returned as a *PanicError.
-func (s *Workers) Do(ctx context.Context, pieces int, task Task) error {
+func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if pieces <= 0 {
 		return nil
 	}
-	if s == nil || s.turn == nil {
+	if w == nil || w.turn == nil {
 		j := job{ctx: ctx, task: task, pieces: int64(pieces)}
 		j.work(0)
 		return j.err()
 	}
 	select {
-	case s.turn <- struct{}{}:
+	case w.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	j := &s.job
+	j := &w.job
 	defer func() { // also when the task ends this goroutine
 		j.active.Wait()
 		j.ctx, j.task = nil, nil
-		<-s.turn
+		<-w.turn
 	}()
 	j.ctx, j.task, j.pieces = ctx, task, int64(pieces)
 	j.next.Store(0)
 	j.failed.Store(nil)
-	if !s.closed {
-		helpers := min(len(s.wake), pieces-1)
+	if !w.closed {
+		helpers := min(len(w.wake), pieces-1)
 		j.active.Add(helpers)
-		for _, c := range s.wake[:helpers] {
+		for _, c := range w.wake[:helpers] {
 			c <- struct{}{}
 		}
 	}
@@ -139,20 +139,20 @@ func (s *Workers) Do(ctx context.Context, pieces int, task Task) error {
 	return j.err()
 }
 
-func (s *Workers) serve(worker int, wake <-chan struct{}) {
+func (w *Workers) serve(worker int, wake <-chan struct{}) {
 	stopping := false
 	defer func() {
 		if stopping {
-			s.stopped.Done()
+			w.stopped.Done()
 			return
 		}
 		// The task ended this goroutine (runtime.Goexit): replace it.
-		s.job.active.Done()
-		go s.serve(worker, wake)
+		w.job.active.Done()
+		go w.serve(worker, wake)
 	}()
 	for range wake {
-		s.job.work(worker)
-		s.job.active.Done()
+		w.job.work(worker)
+		w.job.active.Done()
 	}
 	stopping = true
 }

@@ -140,11 +140,11 @@ func TestKMeansRevives(t *testing.T) {
 	x := blas32.General{Rows: 6, Cols: 1, Stride: 1, Data: []float32{0, 1, 2, 100, 101, 150}}
 	k := &kmeans[blas32.General]{
 		x: x, n: 6, d: 1, m: 3,
-		centres:  blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 110, 1e6}},
-		half:     make([]float64, 3),
-		of:       make([]int, 6),
-		distance: make([]float64, 6),
-		scratches:    []scratch{{rows: make([]float64, clusterRows), products: make([]float64, clusterRows*3)}},
+		centres:   blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{1, 110, 1e6}},
+		half:      make([]float64, 3),
+		of:        make([]int, 6),
+		distance:  make([]float64, 6),
+		scratches: []scratch{{rows: make([]float64, clusterRows), products: make([]float64, clusterRows*3)}},
 	}
 	for range 3 {
 		if _, err := k.assign(t.Context()); err != nil {

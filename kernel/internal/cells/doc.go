@@ -9,13 +9,14 @@
 // A cell is a cell of the grid, and a row is a row of cells along the last axis of the
 // grid. A piece is a part of the work that one worker does at a time.
 //
-//	grid.go    the size of a cell, and its number
-//	boxes.go   boxes around clusters
-//	list.go    cells, rows of cells and clusters
-//	sort.go    points in the order of their cells
-//	build.go   a list of some points
-//	sweep.go   the cells around a cluster
-//	pass.go    distances and weights
-//	tails.go   bounds of the weights beyond the radius
-//	search.go  all of these in one call
+//	cell_size.go  the size of a cell
+//	keys.go       the number of a cell
+//	boxes.go      boxes around clusters
+//	list.go       cells, rows of cells and clusters
+//	sort.go       points in the order of their cells
+//	build.go      a list of some points
+//	sweep.go      the cells around a cluster
+//	pass.go       distances and weights
+//	tails.go      bounds of the weights beyond the radius
+//	search.go     all of these in one call
 package cells
