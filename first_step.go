@@ -11,8 +11,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// firstStep returns f - Q, in float64 throughout. It is the one step that reads private
-// rows and labels.
+// firstStep returns f - Q, in float64 throughout: what is released with noise. No other
+// step of the iteration sees private rows.
 func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []int32, plan *privatePlan, budget int64) (blas64.General, error) {
 	step, err := plan.settings.paperStep(labels)
 	if err != nil {

@@ -31,6 +31,9 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator
 		return nil, err
 	}
 	pts := p.rows
+	if o.CutoffRadius > 0 && o.Operator == "pairs" {
+		return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o)) // nothing to choose
+	}
 	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.

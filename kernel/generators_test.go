@@ -100,3 +100,16 @@ func as[C, I Operator](op I, err error) (C, error) {
 	}
 	return any(op).(C), nil
 }
+
+// openPairs opens points and builds the operator.
+func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
+	pts, o, err := open(p, b, opt)
+	if err != nil {
+		return nil, err
+	}
+	radius, err := pts.cutoff(ctx, b, o)
+	if err != nil {
+		return nil, err
+	}
+	return orNil[Truncated](newPairs(ctx, pts.rows, b, radius, o))
+}

@@ -30,7 +30,9 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 	if p.D <= maxDirect {
 		search = cells.Search
 	}
-	found, err := search(ctx, o.request(p, b, radius))
+	request := o.request(p, b, radius)
+	request.Held = searchBytes(p.N, p.D, o) // the same for every graph, whatever finds it
+	found, err := search(ctx, request)
 	if err != nil {
 		return nil, o.searchError(err)
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
@@ -28,19 +26,6 @@ type pairs struct {
 	truncated
 	list       *pairList
 	neighbours float64
-}
-
-// openPairs opens points and builds the operator.
-func openPairs(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Truncated, error) {
-	pts, o, err := open(p, b, opt)
-	if err != nil {
-		return nil, err
-	}
-	radius, err := pts.cutoff(ctx, b, o)
-	if err != nil {
-		return nil, err
-	}
-	return orNil[Truncated](newPairs(ctx, pts.rows, b, radius, o))
 }
 
 func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o *Options) (*pairs, error) {

@@ -174,7 +174,7 @@ func (f *continueFlags) publicLabels(ctx context.Context, r *release.Release) (*
 }
 
 func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in input, r *release.Release, labels *release.PublicLabels, s *post.Settings) (*iterate.Embedding, error) {
-	engine, stop, err := engine(e, f.work)
+	engine, stop, err := engine(e, f.work, true)
 	if err != nil {
 		return nil, err
 	}

@@ -152,7 +152,7 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 // embed reads the files and does the work; d is the dimension of the features.
 func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, _ *iterate.Embedding, _ error) {
 	var embedding *iterate.Embedding
-	err := withRows(ctx, e, f.work, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+	err := withRows(ctx, e, f.work, true, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err

@@ -12,11 +12,15 @@ import (
 )
 
 // engine starts an Engine that shows its progress. The returned function stops
-// both; call it before anything else is printed.
-func engine(e *cli.Env, w workFlags) (*privatemail.Engine, func(), error) {
+// both; call it before anything else is printed. An engine that plans gets the speed of
+// the machine that an earlier command has kept; a private step never plans.
+func engine(e *cli.Env, w workFlags, plans bool) (*privatemail.Engine, func(), error) {
 	e.NoteLevel()
 	m := newMeter(e)
-	options := []privatemail.Option{privatemail.WithProgress(m.report), privatemail.WithCalibration(calibration.OfThisMachine(simd.Best()))}
+	options := []privatemail.Option{privatemail.WithProgress(m.report)}
+	if plans {
+		options = append(options, privatemail.WithCalibration(calibration.OfThisMachine(simd.Best())))
+	}
 	if w.workers > 0 {
 		options = append(options, privatemail.WithWorkers(w.workers))
 	}
@@ -36,13 +40,13 @@ func engine(e *cli.Env, w workFlags) (*privatemail.Engine, func(), error) {
 
 // withRows reads the files, starts an engine and lets use work with them. more is
 // what to say to wrong labels beyond their number.
-func withRows(ctx context.Context, e *cli.Env, w workFlags, in input, more string, use func(run *privatemail.Engine, x blas32.General, y []int32) error) error {
+func withRows(ctx context.Context, e *cli.Env, w workFlags, plans bool, in input, more string, use func(run *privatemail.Engine, x blas32.General, y []int32) error) error {
 	x, y, release, err := readRows(ctx, in, more)
 	if err != nil {
 		return err
 	}
 	defer release()
-	run, stop, err := engine(e, w)
+	run, stop, err := engine(e, w, plans)
 	if err != nil {
 		return err
 	}

@@ -39,11 +39,10 @@ func plain(message string, args ...string) string {
 // packageNames are what errors of our packages begin with.
 func packageNames() []string {
 	return []string{
-		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "asm", "sensitivity", "mechanism", "release", "post", "formats",
+		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
-		"evaluate", "baseline", "modes", "report",
-		"audit", "calibration", "cli", "digits", "disk", "entropy", "lock", "kmeans", "mem", "par", "pca", "pipeline", "points", "radix", "random", "synth",
-		"cells", "codes", "lattice", "pointtest", "rows",
+		"evaluate", "baseline", "report",
+		"digits", "kmeans", "par", "pca", "points", "synth",
 	}
 }
 

@@ -225,7 +225,7 @@ func (f *fitFlags) model(ctx context.Context, e *cli.Env, in input, x blas32.Gen
 	if err != nil {
 		return nil, err
 	}
-	engine, stop, err := engine(e, work)
+	engine, stop, err := engine(e, work, true)
 	if err != nil {
 		return nil, err
 	}

@@ -109,7 +109,7 @@ type plan struct {
 
 func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
-	err := withRows(ctx, e, f.work, input{features: in.features}, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
+	err := withRows(ctx, e, f.work, true, input{features: in.features}, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
 		p, err := engine.Plan(ctx, x, s)
 		out = &plan{in.features, x.Rows, x.Cols, p}
 		return err

@@ -224,7 +224,7 @@ func (f *privatizeFlags) input(e *cli.Env, name string, s *privatemail.PrivateSe
 // release reads the files and does the work; d is the dimension of the features.
 func (f *privatizeFlags) release(ctx context.Context, e *cli.Env, in input, s *privatemail.PrivateSettings) (d int, _ *release.Release, _ error) {
 	var out *release.Release
-	err := withRows(ctx, e, f.work, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+	err := withRows(ctx, e, f.work, false, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
 		out, err = engine.Privatize(ctx, x, y, s)
 		if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok { // with or without -normalize-rows

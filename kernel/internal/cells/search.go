@@ -12,7 +12,7 @@ import (
 func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	p := r.Points
 	none, entry := r.StoredBytes(p.N)
-	held := Bytes(p.N, p.D, r.Workers.Count()) + none
+	held := max(r.Held, Bytes(p.N, p.D, r.Workers.Count())) + none
 	if held > r.Memory {
 		return nil, &rows.MemoryError{What: "cell list", Need: held}
 	}

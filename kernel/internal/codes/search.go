@@ -10,7 +10,7 @@ import (
 // Search finds the neighbours of all points with codes.
 func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	p := req.Points
-	held := Bytes(p.N, p.D, req.Workers.Count())
+	held := max(req.Held, Bytes(p.N, p.D, req.Workers.Count()))
 	if held > req.Memory {
 		return nil, &rows.MemoryError{What: "search by codes", Need: held}
 	}

@@ -18,6 +18,7 @@ type Request struct {
 	Gamma    float64       // the weight of points at distance d is exp(-Gamma d^2)
 	Layout   sparse.Layout // of the matrix of weights
 	Memory   int64         // bytes that the search may take, the matrix included
+	Held     int64         // bytes of Memory that the caller counts as taken beside the matrix; a search that takes more counts more
 	Workers  *par.Workers  // nil when the caller works alone
 	Kernels  *simd.Kernels
 	Progress func(stage string, done, total int) // nil when nobody listens
