@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -110,5 +111,23 @@ func TestBudgetOfTheCost(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A search by codes counts what any graph of these points counts, scratch memory of
+// distances included, though it takes less where rows are long and workers many.
+func TestSearchCountsAsThePlanDoes(t *testing.T) {
+	workers := par.New(16)
+	defer workers.Close()
+	p := pointtest.Make("uniform", 100, 2048, 1)
+	o := &Options{CutoffRadius: 2, Workers: workers}
+	held := searchBytes(100, 2048, o)
+	if own := codes.Bytes(100, 2048, 16); own >= held {
+		t.Fatalf("the search takes %d bytes, every pair no more than %d", own, held)
+	}
+	o.BudgetBytes = held - 1
+	_, err := NewCSR(t.Context(), p, Sigma(1), o)
+	if m, ok := errors.AsType[*MemoryError](err); !ok || m.Need != held {
+		t.Errorf("%v, want a need of %d bytes", err, held)
 	}
 }
