@@ -9,18 +9,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-const (
-	// maxAxes is the largest number of axes of a grid.
-	maxAxes = 3
-	// All cells are listed where there are at most cellsPerPoint of them for a point, and
-	// at most mostCells, whose numbers have 32 bits.
-	cellsPerPoint = 4
-	mostCells     = 1 << 32
-	// sideSafety makes cells a little larger than radius/reach, by more than the rounding
-	// of a cell number: the computed cells of points within the radius are never more than
-	// reach cells apart.
-	sideSafety = 1 + 0x1p-18
-)
+// sideSafety makes cells a little larger than radius/reach, by more than the rounding of a
+// cell number: the computed cells of points within the radius are never more than reach
+// cells apart.
+const sideSafety = 1 + 0x1p-18
 
 // newGrid chooses the grid for a radius.
 func newGrid(p *rows.Points, radius float64) grid {

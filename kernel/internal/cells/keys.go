@@ -2,6 +2,15 @@ package cells
 
 import "math/bits"
 
+const (
+	// maxAxes is the largest number of axes of a grid.
+	maxAxes = 3
+	// All cells are listed where there are at most cellsPerPoint of them for a point, and
+	// at most mostCells, whose numbers have 32 bits.
+	cellsPerPoint = 4
+	mostCells     = 1 << 32
+)
+
 // A grid numbers cells on up to three axes. Coordinates outside the range of an axis
 // count as the ends of the range. That brings points closer together, never farther
 // apart, so cells still bound distances from below.
