@@ -1,6 +1,17 @@
 // Package kernel builds graph Laplacians of the Gaussian kernel, and applies
 // them, with a certified error.
 //
+//	pts, err := kernel.Open(features, nil)
+//	if err != nil {
+//		return err
+//	}
+//	op, err := pts.Build(ctx, kernel.Sigma(1), &kernel.Options{Tolerance: 1e-4})
+//	if err != nil {
+//		return err
+//	}
+//	defer op.Close()
+//	err = op.Apply(ctx, dst, x) // dst = W x, rows in op.Order()
+//
 // # What is computed
 //
 // For points p_1 .. p_n and a bandwidth Gamma the weights are
@@ -37,7 +48,8 @@
 //	             the words "mean degree" of [Points.BandwidthForDegree] only
 //	isolated     a point whose degree is 0
 //	every pair   the kernel itself: each pair of points has its weight
-//	truncated    a graph that ends at a radius: pairs beyond it have no weight
+//	truncated    a graph that ends at a radius: pairs beyond it have no weight, unless a
+//	             repair has given them one
 //	cutoff       that radius
 //	fixed        a graph that the caller has asked for as it is, whatever the tolerance:
 //	             by a cutoff, or as that of nearest neighbours
@@ -45,8 +57,8 @@
 //	eta          the error of a row's weights, relative to its degree
 //	certificate  the bounds of eta, and of rounding
 //	repair       weights that a row beyond the tolerance gets in addition
-//	cell         a box in space that some points are in: cells of a radius' width find
-//	             neighbours, those of the grid have nodes
+//	cell         a box in space. The search sorts points into cells of about the radius or
+//	             half of it; the operator grid has nodes in cells of its own
 //	code         8-bit integers that stand for a point in a search
 //	profile      the distances of a sample of points to all points
 //	candidate    an operator that a plan has looked at
@@ -77,12 +89,13 @@
 //
 // [Points.Plan] lists the operators with their costs, and [Points.Build] builds the best
 // of them or the one that the caller names. Costs follow from a sample of points and from
-// constants that the speed of the machine scales. That speed is measured once, in about
-// 30 ms, and kept in the user's cache folder (os.UserCacheDir). The number of workers
-// does not change the order of the costs, so it does not change the choice; a caller who
-// names the operator gets the same one on every machine. Where the certificate of a
-// truncated operator misses the tolerance, Build builds it once more with a larger
-// radius; where that does not help, it builds the next operator of the plan.
+// constants that the speed of the machine scales. The first plan of a process measures
+// that speed, in about 30 ms, unless Options.Calibration gives it. The library keeps it
+// in no file. The number of workers does not change the order of the costs, so it does
+// not change the choice; a caller who names the operator gets the same one on every
+// machine. Where the certificate of a truncated operator misses the tolerance, Build
+// builds it once more with a larger radius; where that does not help, it builds the next
+// operator of the plan.
 //
 // # Tolerance
 //

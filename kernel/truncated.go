@@ -192,6 +192,6 @@ func (op *truncated) point(chunk, i int) int {
 	return lo + at
 }
 
-// Radius returns the radius beyond which no pair has a weight, +Inf where every pair has
-// one.
+// Radius returns the cutoff, +Inf where every pair has a weight. Only weights that Repair
+// has added belong to pairs farther apart.
 func (op *truncated) Radius() float64 { return op.radius }
