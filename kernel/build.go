@@ -22,7 +22,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 }
 
 // Build builds the operator that Options.Operator names. Without a name it builds the
-// first operator that Plan lists. If too many rows of that miss the tolerance, or if it
+// first operator that Plan lists. If too many of its rows miss the tolerance, or if it
 // takes more memory than the budget, Build goes on to the next one. A *ToleranceError or
 // *MemoryError says that no operator can serve.
 func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator, error) {

@@ -206,8 +206,8 @@ func (a *CSR) check(workers *par.Workers) error {
 	return nil
 }
 
-// IsSymmetric reports whether a equals its transpose exactly. The graphs of package
-// kernel do; this tells it of a matrix from elsewhere.
+// IsSymmetric reports whether a equals its transpose exactly. Every graph of package
+// kernel is symmetric; IsSymmetric tells whether a matrix from elsewhere is.
 func (a *CSR) IsSymmetric() bool {
 	if a.rows != a.cols {
 		return false
