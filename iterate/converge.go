@@ -188,7 +188,7 @@ func (c *convergence) independent(ctx context.Context) (*mat.Dense, error) {
 	const tries = 8
 	m := c.blocks.m
 	for range tries {
-		if err := c.blocks.center(ctx, c.y); err != nil {
+		if err := c.blocks.centre(ctx, c.y); err != nil {
 			return nil, err
 		}
 		g, err := c.blocks.gram(ctx, c.y, c.y)

@@ -41,7 +41,7 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator
 		return orNil[Operator](op, err)
 	}
 	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
-		// Where a polynomial of degree 1 does, nothing else comes near it, and the
+		// Where a polynomial of order 1 does, nothing else comes near it, and the
 		// sample that all the others need would take longer than the rest.
 		poly, err := planPoly(ctx, pts, b, o)
 		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {

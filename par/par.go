@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// A Task is work cut into pieces. Run does one piece; it is called once for
+// A Task is work split into pieces. Run does one piece; it is called once for
 // each piece in [0, pieces), by worker in [0, Count()), and must not call
 // Do on the same Workers.
 //

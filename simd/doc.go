@@ -77,7 +77,7 @@
 // Every kernel but Dots and CentredDots has the same bits at every level, and on every
 // architecture. Contracts say in which order numbers are added. Products are exact or
 // rounded before they are added; nothing is fused but in FinishStep and SqDists64, whose
-// contracts say what. Nor do results depend on how work is cut into calls, the sums of
+// contracts say what. Nor do results depend on how work is split into calls, the sums of
 // FinishStep apart. Dots and CentredDots have the same bits at one level, and an error
 // bound between levels.
 //
