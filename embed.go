@@ -25,10 +25,10 @@ type Settings struct {
 	// CutoffWeight, unless Operator names one that does not truncate: then it is
 	// the full kernel of that bandwidth.
 	MeanNeighbours float64
-	// CutoffWeight, if set, truncates the graph where a weight is below it: the
-	// graph within is what is wanted, and the certificate says how far it is
-	// from the full kernel. Default: 1e-3 with MeanNeighbours; with Bandwidth the
-	// cutoff follows from Tolerance. Range (0, 1).
+	// CutoffWeight, if set, truncates the graph where a weight is below it. The
+	// graph is then fixed, whatever Tolerance is; the certificate says how far it
+	// is from the full kernel. Default: 1e-3 with MeanNeighbours; with Bandwidth
+	// the cutoff follows from Tolerance. Range (0, 1).
 	CutoffWeight float64
 	// Tolerance is the wanted error of a row's weights relative to its degree,
 	// met by 99 in 100 rows of a sample. The certificate has every row, and

@@ -96,14 +96,14 @@ func (a *Assessment) addPaper(p *privatePlan) {
 
 // BetweenRecords returns the mu of a release between two real records.
 //
-// Under the relations sensitivity.Null and sensitivity.FeaturesNull a release says little
-// about whether a record is there or the null record; Privacy.Mu is about that. How well
-// two real records are hidden in each other's place is another question, and its mu is
-// larger: at most twice as large, since the null record lies between them, and at most
-// what sensitivity.Tight gives for the relation Real and the same noise. BetweenRecords
-// returns the smaller of the two, and the first where the release has another bound;
-// mechanism.EpsilonAt turns it into an epsilon. Under the other relations it is
-// Privacy.Mu. Randomised labels cost their own epsilon on top in either case.
+// Under the relations sensitivity.Null and sensitivity.FeaturesNull, Privacy.Mu compares
+// a record with the null record. BetweenRecords compares two real records, and its mu is
+// larger. There are two bounds of it: 2 Privacy.Mu, since the null record lies between
+// the two, and what sensitivity.Tight gives for the relation Relation.Real and the same
+// noise. BetweenRecords returns the smaller one; where the release has another bound than
+// Tight gives for its query, it returns 2 Privacy.Mu. mechanism.EpsilonAt turns the mu
+// into an epsilon. Under the other relations the mu is Privacy.Mu. Randomised labels cost
+// their own epsilon on top in either case.
 //
 // It takes public numbers alone, those of the release. Errors: release.ErrRelease for a
 // nil release, those of release.Check, kernel.ErrMemory, and that of ctx.

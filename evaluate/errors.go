@@ -21,9 +21,8 @@ var (
 	ErrLabel = errors.New("query has no label")
 )
 
-// A mode returns an UnavailableError when it has no answer with these parameters on
-// these data, though nothing is wrong with either. A sweep writes the reason down and
-// goes on.
+// An UnavailableError says that a mode has no answer with these parameters on these
+// data, though nothing is wrong with either. A sweep writes the reason down and goes on.
 type UnavailableError struct {
 	Reason string
 }

@@ -126,8 +126,8 @@ func (b *blocks) combine(ctx context.Context, dst, x blas32.General, a, f float6
 	}))
 }
 
-// center removes the constant: x <- x - 1 (1'D x)/(1'D 1) where D is not zero.
-func (b *blocks) center(ctx context.Context, x blas32.General) error {
+// centre removes the constant: x <- x - 1 (1'D x)/(1'D 1) where D is not zero.
+func (b *blocks) centre(ctx context.Context, x blas32.General) error {
 	sums, err := b.columnSums(ctx, x.Rows, func(sum []float64, i int) {
 		for c, v := range row(x, i) {
 			sum[c] += b.degree[i] * float64(v)

@@ -12,8 +12,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Converge returns where the steps of form Attract lead when the columns are
-// kept apart: the eigenvectors of the k largest eigenvalues of
+// Converge returns the leading eigenvectors of the graph. Steps of form Attract
+// lead there if the columns are kept orthogonal. They are the eigenvectors of
+// the k largest eigenvalues of
 //
 //	M = D^(-1/2) (W/dbar + beta W_Y) D^(-1/2),   D = Diag(L), L as in Run,
 //
@@ -187,7 +188,7 @@ func (c *convergence) independent(ctx context.Context) (*mat.Dense, error) {
 	const tries = 8
 	m := c.blocks.m
 	for range tries {
-		if err := c.blocks.center(ctx, c.y); err != nil {
+		if err := c.blocks.centre(ctx, c.y); err != nil {
 			return nil, err
 		}
 		g, err := c.blocks.gram(ctx, c.y, c.y)

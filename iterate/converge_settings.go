@@ -29,7 +29,7 @@ type ConvergeSettings struct {
 	BudgetBytes int64
 	// Workers share the work, nil when the caller works alone.
 	Workers *par.Workers
-	// Kernels do the inner loops, nil when they are the best this machine has.
+	// Kernels do the inner loops; nil stands for the best of this machine.
 	Kernels *simd.Kernels
 	// Progress is called after each projection, nil when nobody is told.
 	Progress func(ConvergeRecord)
@@ -67,7 +67,7 @@ func (s *ConvergeSettings) withDefaults() (ConvergeSettings, error) {
 
 // A ConvergeRecord says how far Converge has come.
 type ConvergeRecord struct {
-	Products  int     // of the operator with a block of columns
+	Products  int     // number of products of the operator with all columns of the block
 	Converged int     // columns whose residual is at most the tolerance
 	Residual  float64 // the largest of the wanted columns
 }

@@ -5,9 +5,9 @@
 //	X_t = X_{t-1} + 1/2 Diag(L_X)^+ (alpha L_Y - L_X) X_{t-1}     (kernel.Paper)
 //	X_t = X_{t-1} - 1/2 Diag(L)^+ L X_{t-1},  L = L_X/dbar + beta L_Y   (kernel.Attract)
 //
-// each one pass of the operator over its weights, which makes the product, scales by
-// the degrees and adds the label term, and gathers the objective, the class sums and
-// the figures of the trace. The objective of a form never rises for a coefficient >= 0
+// A step is one pass over the weights. The pass makes the product, divides by the
+// degrees, adds the label term, and sums up the objective, the classes and the
+// figures of the trace. The objective of a form never rises for a coefficient >= 0
 // and a table without negative weights.
 //
 //	op, err := kernel.Build(ctx, features, kernel.Sigma(1), nil)
@@ -22,9 +22,9 @@
 // grow without bound. [Settings.Normalize] rescales after each step; without
 // it a run that passes 1e30 ends with [ErrDiverged].
 //
-// [Converge] goes where the steps of form Attract lead when the columns are kept
-// apart: to the leading eigenvectors of the graph, by subspace iteration with a
-// Chebyshev filter instead of thousands of steps.
+// [Converge] returns the leading eigenvectors of the graph. Steps of form
+// Attract lead there if the columns are kept orthogonal. Converge takes
+// subspace iteration with a Chebyshev filter instead of thousands of steps.
 //
 // [RandomStart] makes the random start Q, the same for a seed wherever it
 // runs, up to the last bit of math.Log on another architecture.

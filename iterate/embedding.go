@@ -28,10 +28,10 @@ type Graph struct {
 	Operator string
 	// Bandwidth is that of the Gaussian weights.
 	Bandwidth kernel.Bandwidth
-	// Radius is the distance beyond which a pair has no weight, +Inf when every pair
-	// has one.
+	// Radius is the cutoff, +Inf when every pair has a weight. Only weights that
+	// kernel.Repair has added belong to pairs farther apart.
 	Radius float64
-	// MeanNeighbours is the mean number of neighbours that a row has a weight for.
+	// MeanNeighbours is the mean number of neighbours of a row.
 	MeanNeighbours float64
 	// MeanDegree is the mean degree. The degree of a row is the sum of its weights.
 	MeanDegree float64

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// DegreeCutoff is the weight from which on BandwidthForDegree counts a pair as neighbours
+// DegreeCutoff is the least weight of a pair that BandwidthForDegree counts as neighbours,
 // by default.
 const DegreeCutoff = 1e-3
 

@@ -10,7 +10,7 @@ import (
 // dots sets dst = scale A B' for row-major matrices of na and nb rows of d
 // values; row i of dst starts at i*ld.
 //
-// The product is cut so that gonum computes each piece in the caller: above
+// The product is split so that gonum computes each piece in the caller: above
 // three of its pieces of 64 x 64 it would start goroutines of its own, beside the
 // workers that call here.
 func dots(dst []float64, ld int, scale float64, a []float64, na int, b []float64, nb, d int) {

@@ -22,7 +22,7 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 }
 
 // Build builds the operator that Options.Operator names. Without a name it builds the
-// first operator that Plan lists. If too many rows of that miss the tolerance, or if it
+// first operator that Plan lists. If too many of its rows miss the tolerance, or if it
 // takes more memory than the budget, Build goes on to the next one. A *ToleranceError or
 // *MemoryError says that no operator can serve.
 func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator, error) {
@@ -44,7 +44,7 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator
 		return orNil[Operator](op, err)
 	}
 	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
-		// Where a polynomial of degree 1 does, nothing else comes near it, and the
+		// Where a polynomial of order 1 does, nothing else comes near it, and the
 		// sample that all the others need would take longer than the rest.
 		poly, err := planPoly(ctx, pts, b, o)
 		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {

@@ -49,13 +49,13 @@ type Certificate struct {
 	// RowMax is the largest eta_i, +Inf when a row is isolated. RowP99 is the eta_i that
 	// 99 in 100 rows do not exceed.
 	RowMax, RowP99 float64
-	// Rounding bounds the rounding of sums: a sum over j of what_ij x_j, as it is
-	// computed, is off by at most Rounding times sum_j |what_ij x_j|, to which |x_j| of
-	// the points equal to point i is added. For grid, whose terms are not those of the
-	// sum, it is off by at most Rounding times dhat_i max_j |x_j|, in rows of eta_i < 1.
-	// For dense, background and grid the final rounding to the type of the iterate is
-	// not part of it. For csr, pairs, and poly in float32, whose products are float32,
-	// it is; there a product below the range of float32 may be off by another 2^-150.
+	// Rounding bounds the rounding of sums. A computed sum over j of what_ij x_j is off
+	// by at most Rounding times S, where S is the sum of |what_ij x_j| plus the |x_j|
+	// of all points equal to point i. For grid, whose terms are not those of the sum,
+	// it is off by at most Rounding times dhat_i max_j |x_j|, in rows of eta_i < 1. For
+	// dense, background and grid the final rounding to the type of the iterate is not
+	// part of it. For csr, pairs, and poly in float32, whose products are float32, it
+	// is; there a product below the range of float32 may be off by another 2^-150.
 	Rounding float64
 	// Isolated is the number of rows whose weights were all left out. A step
 	// leaves them where they are. The kernel of every pair would move them, so nothing

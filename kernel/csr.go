@@ -24,12 +24,12 @@ type csr struct {
 // pair that it looks at twice counts twice, and Measured leaves out the points that the
 // search of a point begins with.
 type SearchStats struct {
-	// Depth is the number of places of a code.
+	// Depth is the number of entries of a code.
 	Depth int
-	// Pairs is the number of pairs of distinct points. Compared is the number of pairs
-	// whose codes were compared, because one point was near to the ball of the other;
-	// Measured, of those whose distance was measured, because their codes were near;
-	// and Found, of those within the radius.
+	// Pairs counts the pairs of distinct points. Compared counts those whose codes were
+	// compared, because one point was near to the ball of the other. Measured counts
+	// those whose distance was measured, because their codes were near. Found counts
+	// those within the radius.
 	Pairs, Compared, Measured, Found int64
 }
 

@@ -15,8 +15,8 @@ func (o *Options) exact() sparse.Layout {
 	return o.Layout
 }
 
-// halve stores the weights of g in 16 bits if that is asked for. What rounding
-// can take from a row is bounded as the weights left out are.
+// halve rounds the weights of g to 16 bits if the options ask for it. The rounding is
+// added to the bounds of the rows.
 func (op *csr) halve(ctx context.Context, g *graph, n int, o *Options) error {
 	if o.Layout != sparse.Compact16 {
 		return nil

@@ -1,6 +1,17 @@
 // Package kernel builds graph Laplacians of the Gaussian kernel, and applies
 // them, with a certified error.
 //
+//	pts, err := kernel.Open(features, nil)
+//	if err != nil {
+//		return err
+//	}
+//	op, err := pts.Build(ctx, kernel.Sigma(1), &kernel.Options{Tolerance: 1e-4})
+//	if err != nil {
+//		return err
+//	}
+//	defer op.Close()
+//	err = op.Apply(ctx, dst, x) // dst = W x, rows in op.Order()
+//
 // # What is computed
 //
 // For points p_1 .. p_n and a bandwidth Gamma the weights are
@@ -27,17 +38,19 @@
 //
 // # Words
 //
-//	point        one of the n places that a graph connects
+//	point        one of the n vectors that a graph connects
 //	row          a row of a matrix: the coordinates of a point, its weights, or its
 //	             numbers in an iterate
 //	distinct     points that are equal stand for one distinct point
 //	weight       w_ij; a pair without a weight has the weight 0
-//	neighbour    a point that a point has a weight with
+//	neighbour    of a point: another point that it has a weight with
 //	degree       d_i, the sum of the weights of a point; its number of neighbours in
 //	             the words "mean degree" of [Points.BandwidthForDegree] only
 //	isolated     a point whose degree is 0
-//	every pair   the kernel itself: each pair of points has its weight
-//	truncated    a graph that ends at a radius: pairs beyond it have no weight
+//	every pair   the kernel itself (also: the full kernel): each pair of points has its
+//	             weight
+//	truncated    a graph that ends at a radius: pairs beyond it have no weight, unless a
+//	             repair has given them one
 //	cutoff       that radius
 //	fixed        a graph that the caller has asked for as it is, whatever the tolerance:
 //	             by a cutoff, or as that of nearest neighbours
@@ -45,8 +58,8 @@
 //	eta          the error of a row's weights, relative to its degree
 //	certificate  the bounds of eta, and of rounding
 //	repair       weights that a row beyond the tolerance gets in addition
-//	cell         a box in space that some points are in: cells of a radius' width find
-//	             neighbours, those of the grid have nodes
+//	cell         a box in space. The search sorts points into cells of about the radius or
+//	             half of it; the operator grid has nodes in cells of its own
 //	code         8-bit integers that stand for a point in a search
 //	profile      the distances of a sample of points to all points
 //	candidate    an operator that a plan has looked at
@@ -54,8 +67,9 @@
 //	pass         how an operator makes its products
 //	chunk        rows that one worker makes at a time, and their sums
 //	block        rows that are compared with another block, all with all
-//	tile, panel  rows whose products are made before any of them is used
-//	scratch      memory that a worker writes to and nobody reads afterwards
+//	tile, panel  rows whose products one worker makes together, so that they stay in
+//	             the cache
+//	scratch      memory of a worker whose contents do not outlive a piece of work
 //
 // # Operators
 //
@@ -72,17 +86,19 @@
 //	            points a product in place of n^2 pairs, in any dimension
 //	grid        every pair in 1 to 4 dimensions, interpolated from Chebyshev nodes
 //	            in cells: O(n) whatever the number of neighbours, nothing stored
-//	            but for outliers. A product takes as long as some 500 neighbours a
-//	            point do in csr in the plane, and more in space, where nodes are more
+//	            but for outliers. A product in the plane takes as long as csr takes with
+//	            some 500 neighbours a point. In space it takes longer, because a cell
+//	            has more nodes
 //
 // [Points.Plan] lists the operators with their costs, and [Points.Build] builds the best
 // of them or the one that the caller names. Costs follow from a sample of points and from
-// constants that the speed of the machine scales. That speed is measured once, in about
-// 30 ms, and kept in the user's cache folder (os.UserCacheDir). The number of workers
-// does not change the order of the costs, so it does not change the choice; a caller who
-// names the operator gets the same one on every machine. Where the certificate of a
-// truncated operator misses the tolerance, Build builds it once more with a larger
-// radius; where that does not help, it builds the next operator of the plan.
+// constants that the speed of the machine scales. The first plan of a process measures
+// that speed, in about 30 ms, unless Options.Calibration gives it. The library keeps it
+// in no file. The number of workers does not change the order of the costs, so it does
+// not change the choice; a caller who names the operator gets the same one on every
+// machine. Where the certificate of a truncated operator misses the tolerance, Build
+// builds it once more with a larger radius; where that does not help, it builds the next
+// operator of the plan.
 //
 // # Tolerance
 //
@@ -92,7 +108,7 @@
 //
 //	eta_i = (sum_j |what_ij - w_ij|) / dhat_i
 //
-// and the [Certificate] reports it for every row. With it one step errs by at
+// and the [Certificate] reports it for every row. A step then errs by at
 // most 1/2 eta_i R_i + |alpha|/2 eta_i/(1 - eta_i) |l_i|/dhat_i, where R_i is
 // the largest distance of a row of X from m_i, column by column. [IsolatedPolicy]
 // says what becomes of rows that miss it.
@@ -111,7 +127,7 @@
 //	background  the kernel within a radius and one constant beyond it, at the
 //	            cost of csr and without small degrees
 //
-// A plan chooses by the data, so a release with a bound must not rest on its choice.
+// A plan chooses by the data. So a release with a bound must not rest on its choice.
 // Build may take a background for its speed, with the radius and the constant that meet
 // the tolerance.
 //
@@ -125,23 +141,22 @@
 //
 // # Search in many dimensions
 //
-// Nothing prunes pairs of features well but arithmetic, so most of the search is
-// made of products of integers of 8 bits (simd.ByteDotsAbove). A point x becomes a code q: its
-// rounded coordinates, or those along the principal directions of a sample and
-// the norm of the rest. A bound e says what the code loses: |x - x'| <= r implies
+// In many dimensions no box or tree rules out many pairs, so most of the search consists
+// of products of 8-bit integers (simd.ByteDotsAbove). A point x becomes a code q: its
+// rounded coordinates, or those along the principal directions of a sample and the norm
+// of the rest. A bound e says what the code loses: |x - x'| <= r implies
 //
-//	|q - q'| <= r/unit + e + e',
+//	|q - q'| <= r/unit + e + e'.
 //
-// which one comparison of q.q' with a sum of a term of q and one of q' decides.
-// Points that are near to each other share a tile with a ball around it, and points that
-// are far from the ball are not compared with those in it. What is left is measured
+// One comparison decides this: that of q.q' with the sum of a number of q and a number of
+// q'. Points that are near to each other share a tile with a ball around it, and points
+// that are far from the ball are not compared with those in it. What is left is measured
 // in float32, then in float64, and next to the radius by the definition. No filter loses
 // a pair; [Truncated].Search says how many pairs each of them left. The search chooses
 // projection, depth of the codes and balls by what they cost on a sample.
 //
-// Weights of pairs that codes reject are not known, only that they are below the
-// weight at the radius, or below that at the distance of a ball: the certificate adds
-// these bounds up.
+// The weight of a rejected pair is not known. It is below the weight at the radius, or at
+// the distance of its ball, and the certificate adds up these bounds.
 //
 // # Order of rows
 //

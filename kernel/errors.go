@@ -63,9 +63,9 @@ func (e *MemoryError) Unwrap() error { return ErrMemory }
 // A ToleranceError says that no operator meets the tolerance, and which one comes closest.
 // Its message also says what that one would cost. It matches ErrTolerance.
 type ToleranceError struct {
-	Tolerance float64 // that was asked for
-	Eta       float64 // that 99 in 100 rows of the operator do not exceed, or all rows under the policy Fail
-	Operator  string  // that comes closest
+	Tolerance float64 // the tolerance asked for
+	Eta       float64 // the eta that 99 in 100 rows of Operator do not exceed, or all rows under the policy Fail
+	Operator  string  // the operator that comes closest
 	seconds   float64 // of building it and of the steps; 0 when no other was looked at
 	bytes     int64
 }

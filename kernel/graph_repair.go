@@ -177,9 +177,9 @@ func (r *repair) degree(i int) float64 {
 	return sum
 }
 
-// missing visits the pairs of row i that the graph does not have. own says whether the
-// row's threshold asks for the weight; both, whether the partner's does too
-// and will add the pair from its side.
+// missing calls visit for each pair of row i that the graph lacks. own: the threshold of
+// row i asks for the weight. both: the threshold of the partner does, too, so the partner
+// adds the pair from its side.
 func (r *repair) missing(reader rowReader, i int, visit func(j int, w float64, own, both bool)) {
 	stored, _ := reader.row(i)
 	for j := range r.g.rows.Rows() {

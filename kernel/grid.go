@@ -15,7 +15,7 @@ import (
 )
 
 // grid is the Gaussian kernel in 1 to 4 dimensions, interpolated. The box of the
-// points is cut into cells of half-width rho and each cell has p Chebyshev nodes
+// points is split into cells of half-width rho and each cell has p Chebyshev nodes
 // along each axis. Rows of x are interpolated to the nodes of their cells, the nodes
 // of the cells exchange what they have, one axis after the other since the kernel is
 // a product, and the result is interpolated back:
@@ -101,7 +101,7 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 		return nil, err
 	}
 	op.order = op.cells.Order
-	op.pieces, op.slots = cutPieces(op.cells)
+	op.pieces, op.slots = splitPieces(op.cells)
 	op.bounds = make([]int, len(op.pieces)+1)
 	for i, piece := range op.pieces {
 		op.bounds[i+1] = piece.hi

@@ -78,9 +78,9 @@ func (op *grid) takeOut(limit float64) (found bool) {
 	return found
 }
 
-// certifyAgain bounds all rows after some were taken out of the grid, and counts those that
-// are isolated now. r has made direct rows for them; nil when they have none. all are the
-// degrees with every row in the grid.
+// certifyAgain bounds all rows after some rows were taken out of the grid, and counts the
+// rows that are isolated now. r has made direct rows for the rows out of the grid; nil
+// when these rows have none. all are the degrees with every row in the grid.
 func (op *grid) certifyAgain(r *gridRepair, near, all []float64) {
 	op.cert.Isolated, op.cert.Rounding = 0, 0
 	bound := func(i int, near, dropped, more float64) {
@@ -237,8 +237,8 @@ func (r *gridRepair) reaches(row *repairRow, cell [lattice.MaxAxes]int) bool {
 	return least <= row.radius2
 }
 
-// others visits the rows out of the grid that belong to a row because it belongs to
-// them.
+// others visits the rows out of the grid whose radius reaches this row, while the radius of
+// this row does not reach them.
 func (r *gridRepair) others(row *repairRow, visit func(j int)) {
 	for i := range r.rows {
 		other := &r.rows[i]

@@ -23,8 +23,8 @@ const (
 	gridPieceCells  = 1024 // most cells of a piece
 )
 
-// cutPieces cuts sorted points into pieces, and counts the slots.
-func cutPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
+// splitPieces splits sorted points into pieces, and counts the slots.
+func splitPieces(cells *lattice.Sorted) (pieces []gridPiece, slots int) {
 	for cell := 0; cell < cells.Count(); {
 		at, lo := cell, int(cells.Start[cell])
 		for cell++; cell < cells.Count() && cell-at < gridPieceCells && int(cells.Start[cell+1])-lo <= gridPiecePoints; cell++ {

@@ -8,7 +8,7 @@ import (
 
 // A cell that holds 3,000,000 points is cut into pieces that follow each other.
 func TestPiecesOfAFullCell(t *testing.T) {
-	pieces, slots := cutPieces(&lattice.Sorted{Start: []uint32{0, 3_000_000}})
+	pieces, slots := splitPieces(&lattice.Sorted{Start: []uint32{0, 3_000_000}})
 	end := 0
 	for _, piece := range pieces {
 		if piece.lo != end || piece.hi-piece.lo > lattice.MostPoints {

@@ -66,8 +66,8 @@ func lookAtCrowd(ctx context.Context, p *rows.Points, sigma float64, o *Options)
 	if err != nil {
 		return nil, err
 	}
-	// The mean over two cells of a Gaussian is about one of the variance plus a sixth
-	// of the squared width.
+	// The mean of a Gaussian over two cells is about a Gaussian whose variance is larger
+	// by a sixth of the squared width.
 	smooth := func(variance float64) (sums []float64, self float64, err error) {
 		value := func(a, k int) float64 {
 			wide, x := variance+l.Width[a]*l.Width[a]/6, float64(k)*l.Width[a]

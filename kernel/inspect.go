@@ -82,8 +82,8 @@ type inspection[T rows.Float] struct {
 	b       rows.View[T]
 	workers *par.Workers
 	size    int // rows of a piece
-	// widen widens a box by a row, or as many boxes in one by as many rows in one. It
-	// returns false for a row that is not finite.
+	// widen widens a box by a row. It may also get several boxes and as many rows, joined
+	// end to end. It returns false for a row that is not finite.
 	widen func(lo, hi, row []T) bool
 	// farthest returns the largest squared distance of the rows from to to-1 from a
 	// centre, or from one next to it.

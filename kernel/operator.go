@@ -53,9 +53,9 @@ type Operator64 interface {
 // Truncated is an Operator whose graph ends at a radius: csr or pairs.
 type Truncated interface {
 	Operator
-	// Radius returns the radius beyond which no pair has a weight, +Inf where every
-	// pair has one. In a graph of nearest neighbours it is the largest distance of a
-	// neighbour.
+	// Radius returns the cutoff, +Inf where every pair has a weight. Only weights that
+	// Repair has added belong to pairs farther apart. In a graph of nearest neighbours it
+	// is the largest distance of a neighbour.
 	Radius() float64
 	// MeanNeighbours returns the mean number of neighbours of a point, equal points
 	// included.

@@ -13,10 +13,10 @@ import (
 type pairReader struct {
 	l          *pairList
 	candidates *simd.Candidates
-	spans      []uint32 // of candidates that next has not taken
-	from       uint32   // and where it goes on in the first
-	batch      []uint32 // spans of those it has
-	ind        []uint32 // neighbours among them, of all points of a cluster
+	spans      []uint32 // of candidates not yet taken by next
+	from       uint32   // where the first of these spans goes on
+	batch      []uint32 // spans of the batch at hand
+	ind        []uint32 // neighbours in the batch, of all points of a cluster
 	d2         []float64
 	val        []float32 // their weights
 	counts     [cells.ClusterPoints]uint32

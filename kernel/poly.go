@@ -37,7 +37,7 @@ import (
 //	sum over j != i of u_ij^2 = y_i' C y_i - |y_i|^4,   C = sum_j y_j y_j',
 //
 // which for centred features in many dimensions is far below n t^2: with unit rows
-// at sigma 5 degree 1 is good for 2e-5. C costs n d^2 flops, and so do the bounds
+// at sigma 5 order 1 is good for 2e-5. C costs n d^2 flops, and so do the bounds
 // of all rows; it is made only where the first bound does not do. A polynomial that
 // may be zero or negative somewhere in [-t, t] is not used.
 //
@@ -228,8 +228,8 @@ func (op *poly) setCoefficients() {
 	}
 	m := op.axes()
 	op.coefficients = make([]float64, 0, op.frame.p.D+polyTerms(m, op.series.order())-m)
-	// ways is that number for the monomial so far, which ends with run times the
-	// coordinate before the next.
+	// ways is the number of orders of the monomial so far, whose last coordinate occurs
+	// run times.
 	var visit func(coordinate, run, degree int, ways float64)
 	visit = func(coordinate, run, degree int, ways float64) {
 		step := func(b int) (int, float64) {

@@ -179,7 +179,7 @@ func (fr *polyFrame) load64(dst []float64, lo, hi int) {
 	}
 }
 
-// polyBounds cuts n rows into chunks, the same for any number of workers: many,
+// polyBounds splits n rows into chunks, the same for any number of workers: many,
 // to share them out, but few where each has sums of many terms.
 func polyBounds(n, terms int) []int {
 	chunks := max(8, min(256, 1<<22/terms))

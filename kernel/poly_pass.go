@@ -51,7 +51,7 @@ func dots64(dst, a, b simd.Rows[float64], na, nb, d int) {
 
 // polyPass is the pass of poly. T is the type of the iterate, E that of panels.
 //
-// The polynomial in y_i.y_j of degree P is a sum over the monomials of y_i and
+// The polynomial in y_i.y_j of order P is a sum over the monomials of y_i and
 // y_j, and those are nested: a monomial of degree r is a coordinate b times one
 // of degree r-1 whose coordinates are none before b. So there are no panels of
 // monomials. Where the weights of rows are multiplied with coordinate b, the

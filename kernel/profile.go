@@ -193,8 +193,8 @@ func (pr *profile) within(i int, r float64) float64 {
 	return sum
 }
 
-// neighbours estimates the mean number of neighbours within r, and a value the
-// mean exceeds in one case of a hundred only.
+// neighbours estimates the mean number of neighbours within r, and an upper limit of it
+// at 99 percent confidence.
 func (pr *profile) neighbours(r float64) (mean, upper float64) {
 	if math.IsInf(r, 1) {
 		return float64(pr.points - 1), float64(pr.points - 1)
@@ -312,8 +312,8 @@ func (pr *profile) degrees(b Bandwidth, radius float64) (out Degrees) {
 	return out
 }
 
-// A farBound returns a lower bound of the distance that a certificate for
-// cutoff r will know of a point that is really at the given distance.
+// A farBound takes a cutoff and the true distance of a point. It returns a distance: the
+// certificate for the cutoff will assume the point no nearer than that.
 type farBound func(r, distance float64) float64
 
 // cutoff returns the least radius at which the certificate of 99 in 100

@@ -103,7 +103,7 @@ func (st *Stats) Transform(shift []float64, scale float64) error {
 	return nil
 }
 
-// begin prepares the finish and the partial sums of one step over rows cut at
+// begin prepares the finish and the partial sums of one step over rows split at
 // bounds. It returns an error when st does not hold the sums of such an x.
 func (st *Stats) begin(s *Step, degrees []float64, bounds []int, k int) error {
 	if s == nil || st == nil {

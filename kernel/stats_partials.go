@@ -5,8 +5,8 @@ import "github.com/seed-64e14a55/privatemail/par"
 // chunkRows is the number of rows of a chunk where nothing speaks for another number.
 const chunkRows = 1024
 
-// chunkBounds cuts n rows into chunks of the given number of rows, the last of which may be
-// shorter. They are the same for any number of workers.
+// chunkBounds splits n rows into chunks of the given number of rows, the last of which may
+// be shorter. They are the same for any number of workers.
 func chunkBounds(n, rows int) []int {
 	bounds := make([]int, par.Blocks(n, rows)+1)
 	for i := range bounds {

@@ -7,13 +7,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// finishTables are what simd.StepFinishRows needs of a step, once for all its chunks, and what
-// each worker needs of the chunk at hand. csr, pairs and poly finish their rows with them
-// where W x and the iterate are float32.
+// finishTables are what simd.FinishStep needs of a step, once for all its chunks, and
+// what each worker needs of the chunk at hand. csr, pairs and poly finish their rows with
+// them where W x and the iterate are float32.
 //
-// Form Attract is form Paper with other numbers: its Laplacian divided by the scale
-// has the degrees as they are, and the label term, its share of the diagonal and the
-// objective are divided too.
+// Form Attract is form Paper with its Laplacian divided by the scale: degrees stay, and
+// the label term, its part of the diagonal and the objective are divided.
 type finishTables struct {
 	f             *finish
 	k             int

@@ -19,7 +19,8 @@ type tournament struct {
 	blocks int
 }
 
-// players is the number of blocks made even; the one too many is a bye.
+// players returns the number of blocks, rounded up to an even number. A game with the
+// extra player is a bye.
 func (t tournament) players() int { return t.blocks + t.blocks%2 }
 
 // rounds returns the number of rounds.

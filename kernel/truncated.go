@@ -49,9 +49,9 @@ type rowReader interface {
 	row(i int) (ind []uint32, val []float32)
 }
 
-// settle takes over what a graph says of its rows: degrees, chunks and certificate
-// follow from it. sum sets dst to the sums of rows lo to hi-1, and a product of rows
-// has an error of rounding of the sum of its terms.
+// settle takes the rows of a graph and sets degrees, chunks and certificate. sum(dst, lo,
+// hi) sets dst to the sums of rows lo to hi-1. rounding is the rounding error of a
+// product of a row, relative to the sum of its terms.
 func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
 	op.rows, op.order, op.group = g.rows, g.Order, g.Group
 	op.bounds = make([]int, op.rows.Chunks()+1)
@@ -192,6 +192,6 @@ func (op *truncated) point(chunk, i int) int {
 	return lo + at
 }
 
-// Radius returns the radius beyond which no pair has a weight, +Inf where every pair has
-// one.
+// Radius returns the cutoff, +Inf where every pair has a weight. Only weights that Repair
+// has added belong to pairs farther apart.
 func (op *truncated) Radius() float64 { return op.radius }

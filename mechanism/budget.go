@@ -80,12 +80,12 @@ func Paid(budget Budget, releaseID [16]byte) (bool, error) {
 	return budget.paid(releaseID), nil
 }
 
-// PayerID returns a number that stands for the unit of a budget that pays. Units of
-// different kinds or names have different ones, and so has the same unit in another
-// ledger or without one; a copy of a ledger's file is the same ledger. What was paid for
-// by one payer is nobody else's, so whoever keeps releases keeps them by this number. It
-// is no secret hash: who knows the ledger can test whether it stands for a guessed name.
-// Errors are those of CheckPayer.
+// PayerID returns a number that stands for a unit in one budget, the payer. Units of
+// different kinds or names have different numbers, and so has one unit in two ledgers, or
+// in a ledger and in none; a copy of a ledger's file counts as the same ledger. Whoever
+// keeps releases keeps them by this number, so that nobody gets what another has paid
+// for. It is no secret hash: who knows the ledger can test whether it stands for a
+// guessed name. Errors are those of CheckPayer.
 func PayerID(budget Budget, unit Unit) (id [sha256.Size]byte, err error) {
 	if err := CheckPayer(budget, unit); err != nil {
 		return id, err

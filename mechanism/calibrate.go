@@ -201,10 +201,10 @@ func coordinates(b sensitivity.Bound) float64 {
 // is the rounded result of one operation.
 func up(x float64) float64 { return math.Nextafter(x, math.Inf(1)) }
 
-// Epsilon is the one asked for.
+// Epsilon returns the epsilon asked for.
 func (c Calibration) Epsilon() float64 { return c.settings.Epsilon }
 
-// Delta is the one asked for.
+// Delta returns the delta asked for.
 func (c Calibration) Delta() float64 { return c.settings.Delta }
 
 // Rule is the rule that chose Sigma.

@@ -38,8 +38,8 @@
 //	Phic(epsilon s - 1/(2s)) - e^epsilon Phic(epsilon s + 1/(2s)) <= delta,
 //
 // Phic the upper tail of the standard normal (Balle and Wang 2018, Theorem 8).
-// Calibrate takes the least such s, c, rounded up by 2^-40; the classical
-// formula is there on request, for epsilon below 1. Sigma is c times
+// Calibrate takes as c the least such s, rounded up by a relative 2^-40; the
+// classical formula is there on request, for epsilon below 1. Sigma is c times
 //
 //	L2Sensitivity = Delta + 2E + g sqrt(m),
 //

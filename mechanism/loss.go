@@ -4,8 +4,8 @@ import "math"
 
 // What a release does to the odds between two neighbours. Whoever weighs two neighbouring
 // data sets against each other multiplies their odds by the ratio of the probabilities of
-// the release they see. The logarithm of that ratio, in favour of the data set that was
-// there, is the privacy loss. Under Gaussian noise, for neighbours as far apart as the bound
+// the release they see. The logarithm of that ratio, in favour of the true data set,
+// is the privacy loss. Under Gaussian noise, for neighbours as far apart as the bound
 // allows, it is normal with mean mu^2/2 and standard deviation mu, mu the sensitivity over
 // the standard deviation of the noise; for closer neighbours it is smaller.
 //
@@ -15,10 +15,10 @@ import "math"
 // loss exceeds with probability delta is LossAt. Both are for whoever sees all of the
 // release: unlike (epsilon, delta) they need not hold for a function of it.
 
-// LossTail returns the probability that Gaussian noise of this mu lets the odds in favour
-// of the data set that was there rise by more than e^epsilon: Phi(-epsilon/mu + mu/2) for
-// the neighbours that are furthest apart, less for others. The error is a *ParamError when
-// mu is not in [0, 1e6] or epsilon is not in [0, 1e9].
+// LossTail returns the probability with which the odds in favour of the true data set
+// rise by more than the factor e^epsilon, with Gaussian noise of this mu. It is
+// Phi(-epsilon/mu + mu/2) for the neighbours that are furthest apart, less for others.
+// The error is a *ParamError when mu is not in [0, 1e6] or epsilon is not in [0, 1e9].
 func LossTail(mu, epsilon float64) (float64, error) {
 	if err := checkMu(mu); err != nil {
 		return 0, err
@@ -32,10 +32,10 @@ func LossTail(mu, epsilon float64) (float64, error) {
 	return math.Erfc((epsilon/mu-mu/2)/math.Sqrt2) / 2, nil
 }
 
-// LossAt returns the logarithm of the factor by which Gaussian noise of this mu lets the
-// odds in favour of the data set that was there rise at most, except with probability
-// delta: mu^2/2 + mu Phi^-1(1-delta), rounded up. The error is a *ParamError when mu is not
-// in [0, 1e6] or delta not in [1e-100, 0.1].
+// LossAt returns the logarithm of a factor. With Gaussian noise of this mu, the odds in
+// favour of the true data set rise by more than that factor with probability at most
+// delta. It is mu^2/2 + mu Phi^-1(1-delta), rounded up. The error is a *ParamError when
+// mu is not in [0, 1e6] or delta not in [1e-100, 0.1].
 func LossAt(mu, delta float64) (float64, error) {
 	if err := checkMu(mu); err != nil {
 		return 0, err

@@ -7,7 +7,7 @@
 //		... // rows lo to hi-1
 //	}))
 //
-// One rule keeps results reproducible: work is cut into pieces that depend on the data
+// One rule keeps results reproducible: work is split into pieces that depend on the data
 // alone, every piece writes only what it owns, and partial sums are added in the order
 // of the pieces. Which worker takes which piece then cannot change a bit of the result.
 //

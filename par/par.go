@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// A Task is work cut into pieces. Run does one piece; it is called once for
+// A Task is work split into pieces. Run does one piece; it is called once for
 // each piece in [0, pieces), by worker in [0, Count()), and must not call
 // Do on the same Workers.
 //
@@ -25,9 +25,9 @@ type Func func(worker, piece int)
 // Run calls f.
 func (f Func) Run(worker, piece int) { f(worker, piece) }
 
-// A Workers is a fixed number of workers, the caller of Do being one of them.
-// Concurrent calls of Do take turns. The nil Workers and the zero Workers run in the
-// caller alone.
+// Workers are a fixed number of goroutines that share work. The caller of Do is one
+// of them. Concurrent calls of Do take turns. The nil Workers and the zero Workers
+// run in the caller alone.
 type Workers struct {
 	workers int
 	wake    []chan struct{} // one per goroutine, capacity 1
@@ -57,7 +57,7 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("par: panic in a worker: %v", e.Value) }
 
-// New starts a set of the given number of workers; 0 means GOMAXPROCS.
+// New returns the given number of workers; 0 means GOMAXPROCS.
 func New(workers int) *Workers {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -198,7 +198,7 @@ func Blocks(n, size int) int { return (n + size - 1) / size }
 // Block returns the half-open range of block b of the given size within n.
 func Block(b, n, size int) (lo, hi int) { return b * size, min((b+1)*size, n) }
 
-// Part returns where part number part begins when n things are cut into equal parts;
-// part number parts is the end. The product is taken in 64 bits, for which an int of
-// 32 has no room.
+// Part returns the first of the things in the given part, when n things are split
+// into about equal parts. Part(n, parts, parts) is n. It multiplies in 64 bits, so
+// that a 32-bit int does not overflow.
 func Part(n, part, parts int) int { return int(int64(n) * int64(part) / int64(parts)) }

@@ -1,5 +1,5 @@
-// Package points has the checks of rows of numbers that every package makes, and the
-// errors that all of them return.
+// Package points has the checks of rows of numbers that several packages make, and the
+// errors that they return.
 //
 //	if err := points.CheckFinite(x); err != nil { // x is a blas32.General or a blas64.General
 //		...
@@ -10,9 +10,10 @@
 // the Stride-d entries behind a row belong to somebody else. Functions that accept
 // both types are generic over [Matrix] and compute in float64 whatever the storage.
 //
-// [ErrShape], [ErrNonFinite] and [ErrZeroRow] are the same errors in every package:
-// kernel.ErrShape is points.ErrShape. [NonFiniteError] and [ZeroRowError] say where the
-// fault is.
+// [ErrShape], [ErrNonFinite] and [ErrZeroRow] are the same errors in kernel, sparse,
+// evaluate and the root: kernel.ErrShape is points.ErrShape. Packages sensitivity,
+// mechanism and formats, which do not import this package, have errors of their own.
+// [NonFiniteError] and [ZeroRowError] say where the fault is.
 //
 // All functions may be called concurrently as long as no call writes rows that
 // another one reads.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Sentinels, matched with errors.Is. The packages above export them under
-// names of their own, so that a fault is the same error wherever it is found.
+// Sentinels, matched with errors.Is. Other packages export them under the same
+// names, so errors.Is finds a fault wherever it was noticed.
 var (
 	// ErrShape reports sizes that do not fit each other, the storage behind
 	// them, or memory.

@@ -35,7 +35,7 @@ func Dims[M Matrix](x M) (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
-// CheckFinite returns an *NonFiniteError for the first NaN or infinity of x in
+// CheckFinite returns a *NonFiniteError for the first NaN or infinity of x in
 // row-major order, ErrShape if x is malformed, and nil otherwise.
 func CheckFinite[M Matrix](x M) error {
 	rows, cols, err := Dims(x)

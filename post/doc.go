@@ -5,9 +5,9 @@
 //	X_t = X_{t-1} + 1/2 Diag(L)^+ (alpha L_Y - L) X_{t-1},  L the Laplacian of X_1
 //
 // Whatever is computed from a release and public numbers alone costs no privacy:
-// differential privacy is kept by post-processing. This package keeps to that by
-// what it can reach. Its functions take a release and labels declared public,
-// and it imports neither the mechanism nor anything that reads files.
+// differential privacy is kept by post-processing. The arguments and the imports of
+// this package hold it to that: its functions take a release and labels declared
+// public, and it imports neither the mechanism nor anything that reads files.
 //
 //	r, err := release.Read(file)
 //	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Settings say how to go on. The zero value of every field means its default.
+// Settings say how to go on. The zero value of every field means its default, and a nil
+// *Settings means all defaults.
 type Settings struct {
 	// Bandwidth is that of the Gaussian weights between released points. Default:
 	// that of the first step, as in the paper, which suits only a start Q of its
@@ -40,7 +41,7 @@ type Settings struct {
 
 	// Workers share the work, nil when the caller works alone.
 	Workers *par.Workers
-	// Kernels do the inner loops, nil when they are the best this machine has.
+	// Kernels do the inner loops; nil stands for the best of this machine.
 	Kernels *simd.Kernels
 	// BudgetBytes is the memory that may be taken. Default: three quarters of what
 	// the machine has available.

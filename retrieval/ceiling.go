@@ -105,9 +105,9 @@ func (c Ceiling) Recall(epsilon float64) (float64, error) {
 	return min(1, (pi+failure)/(pi+(1-pi)*e)), nil
 }
 
-// Epsilon turns it round: the least epsilon that a release must have under replace-one
-// if its Recall@K is recall. With a lower confidence limit of a measured recall it
-// audits a claim:
+// Epsilon is the inverse of Recall: the least epsilon that a release must have under
+// replace-one if its Recall@K is recall. With a lower confidence limit of a measured
+// recall it audits a claim:
 //
 //	epsilon >= ln( (R (C-K) - (C-1) delta) / (K (1-R)) ).
 //

@@ -36,6 +36,8 @@ import "math"
 // that are not in T, so |Z_{s,T}|_F is not enough: each of its m rows moves by at
 // most 1/2 max_j |q_j - q_s| in the term with ku, hence min(|Z_s|_F, sqrt(m) max_j
 // |q_j-q_s|) in its place. The row-by-row member holds with U = 1/2.
+
+// rowClassSize returns R_s and O_s of Theorem 1s for a row.
 func (c theorem1) rowClassSize(r rowShape, q overall) (own, rest float64) {
 	own = c.alpha*c.kS*r.farthest/q.n + c.feature(q)
 	bracket := math.Sqrt(c.chi)*r.zFrob + c.alpha/(q.n*c.low)*(q.frobenius+r.zFrob/2)

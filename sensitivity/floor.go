@@ -32,6 +32,8 @@ import "math"
 //
 // When only rows T are released, |Z_{s,T}|_F may stand for |Z_s|_F in O_s, and as
 // before R_s counts only for s in T and O_s only when T has another row.
+
+// floorForm has the constants of variant V1.
 type floorForm struct {
 	alpha, tau, largest float64
 	kL, ku, g           float64

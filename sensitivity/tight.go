@@ -15,12 +15,12 @@ import (
 // ClassSize that of Theorem 1s. The proofs stand in theorem1.go, floor.go and
 // class_size.go.
 //
-// H_s is exact for k = 1 and 2. To find the largest bound, every row first gets
-// one from above in O(k): Theorem 1 with sqrt(n (S^2 + N d_s^2)) for H_s and the
-// like. Rows are then evaluated one by one from the largest of these downwards,
-// until the next is not above the best found. No row left out can exceed it, so
-// the result is the maximum. After 2^22/N rows, and no fewer than 64, the next
-// bound from above is taken for all that are left, which is still an upper
+// H_s is exact for k = 1 and 2. First every row gets a cheap upper bound, in
+// O(k): Theorem 1 with sqrt(n (S^2 + N d_s^2)) for H_s and the like. Then rows
+// are evaluated one by one, the largest cheap bound first, until no remaining
+// cheap bound exceeds the best bound evaluated. No row left out can exceed it,
+// so the result is the maximum. After 2^22/N rows, but no fewer than 64, Tight
+// returns the largest remaining cheap bound instead, which is still an upper
 // bound for every row. Time O(N k^2) and O(N log N) for each row evaluated; at
 // N = 100,000, k = 2 well under a second for a random Q.
 //

@@ -7,8 +7,7 @@
 //
 // # Kernels
 //
-// A number at the end of a name counts the bits of the numbers that the kernel reads or
-// makes, where another kernel does the same with others.
+// A name that ends in 16 or 64 is a variant for numbers of so many bits.
 //
 //	MulSparse           rows of a sparse matrix times a thin dense one
 //	MulSparseOffsets    the same where columns take 16 bits
@@ -19,17 +18,20 @@
 //	Finite              whether all numbers are finite
 //	GrowBox             the box around rows
 //	Collect             candidates for neighbours, from some runs of points
-//	FindNear            those within a distance of points, CountNear how many they are
+//	FindNear            those within a distance of points
+//	CountNear           how many candidates FindNear would find
 //	SlideWindows        windows over ascending numbers
 //	Weights             exp(-gamma d2) over a block
 //	LagrangeBasis       polynomials that are 1 in one node and 0 in the others
-//	PointsToNodes       numbers of points to the nodes of a grid, NodesToPoints back
+//	PointsToNodes       numbers of points to the nodes of a grid
+//	NodesToPoints       numbers of the nodes of a grid to points
 //	AddRows             sums of multiples of rows
 //	FinishStep          rows of W x to rows of the next iterate, with its sums
 //	Dots                dot products between rows
 //	MulTrans            the transpose of a thin block times a wide one
 //	Centre              rows less a centre, scaled
-//	CentredDots         Dots of centred rows, CentredMulTrans MulTrans of them
+//	CentredDots         Dots of centred rows
+//	CentredMulTrans     MulTrans of centred rows
 //	SqDists             squared distances of a row from some of many, up to a limit
 //	SqDists64           the same in float64, without a limit
 //	RoundToBytes        a point rounded to a code of bytes, and what that misses
@@ -75,7 +77,7 @@
 // Every kernel but Dots and CentredDots has the same bits at every level, and on every
 // architecture. Contracts say in which order numbers are added. Products are exact or
 // rounded before they are added; nothing is fused but in FinishStep and SqDists64, whose
-// contracts say what. Nor do results depend on how work is cut into calls, the sums of
+// contracts say what. Nor do results depend on how work is split into calls, the sums of
 // FinishStep apart. Dots and CentredDots have the same bits at one level, and an error
 // bound between levels.
 //
@@ -88,10 +90,10 @@
 //
 // # Calling
 //
-// A call costs a few nanoseconds and cannot be inlined, so it should do much: a chunk of
+// A call costs a few nanoseconds and is not inlined, so give it much to do: a chunk of
 // rows, or all candidates of a few points. The compiler lets every slice escape that is
-// handed to a kernel: keep small ones in a workspace. Kernels allocate nothing, the scratch
-// memory of MulSparseOffsets16 apart, which a pool keeps.
+// handed to a kernel: keep small ones in a workspace. Kernels allocate nothing, the
+// scratch memory of MulSparseOffsets16 apart, which a pool keeps.
 //
 // A product A x calls MulSparse once for each chunk of rows, straight into its
 // destination. A step calls it for a tile of up to 1024 rows at a time, which leaves W x

@@ -16,7 +16,7 @@ package simd
 // The sum is rounded to float32 at the end. Before that its error is at most 3.1 2^-24
 // times the sum of |val x|, however long the row is, and 2^-150 more for each product below
 // the range of float32. The result has the same bits at every level, for any k, and
-// however the rows are cut into runs.
+// however the rows are split into runs.
 //
 // The row pointers must ascend, and x must have a row for every column. MulSparse does not
 // check that: the matrix was checked when it was made. It panics where the ends of slices

@@ -36,7 +36,7 @@ func mulSparseAVX512(dst Rows[float32], k int, ptr []uint64, ind []uint32, val [
 }
 
 // mulSparseInWidths covers the columns with the widths there are. Where that takes more
-// than one function it cuts the rows into pieces, so that the matrix is read from memory
+// than one function it splits the rows into pieces, so that the matrix is read from memory
 // once.
 func mulSparseInWidths(t []mulSparseKernel, dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
 	rows := len(ptr) - 1

@@ -13,9 +13,9 @@ type Candidates struct {
 }
 
 // candidatePad is how far whole vectors reach beyond the last candidate.
-const candidatePad = 16
+const candidatePad = CoordinatePad
 
-// NewCandidates returns Candidates with room for so many points in d dimensions.
+// NewCandidates returns Candidates for up to capacity points in d dimensions.
 func NewCandidates(d, capacity int) *Candidates {
 	stride := (capacity+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
 	return &Candidates{
@@ -29,7 +29,7 @@ func (c *Candidates) Len() int { return c.n }
 
 // CoordinatePad is how many numbers must follow the last coordinate that Collect reads,
 // because it reads whole vectors. They may be anything.
-const CoordinatePad = candidatePad
+const CoordinatePad = 16
 
 // Collect sets the candidates to the points of some spans. Coordinate a of point j is
 // number j of row a of coords. spans holds pairs of numbers; the span of a pair is the

@@ -56,7 +56,7 @@ func Adopt(ctx context.Context, workers *par.Workers, layout Layout, rows, cols 
 	return whole(rows, cols, ptr, ind, val).Convert(ctx, workers, layout)
 }
 
-// whole cuts a matrix given in one piece into parts that share its arrays.
+// whole splits a matrix given in one piece into parts that share its arrays.
 func whole(rows, cols int, ptr []uint64, ind []uint32, val []float32) *CSR {
 	bounds := partition(ptr)
 	a := &CSR{rows: rows, cols: cols, nnz: len(ind), layout: Plain, parts: make([]part, len(bounds)-1)}
@@ -206,8 +206,8 @@ func (a *CSR) check(workers *par.Workers) error {
 	return nil
 }
 
-// IsSymmetric reports whether a equals its transpose exactly. The graphs of package
-// kernel do; this tells it of a matrix from elsewhere.
+// IsSymmetric reports whether a equals its transpose exactly. Every graph of package
+// kernel is symmetric; IsSymmetric tells whether a matrix from elsewhere is.
 func (a *CSR) IsSymmetric() bool {
 	if a.rows != a.cols {
 		return false

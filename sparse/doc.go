@@ -51,7 +51,7 @@
 // the row has, as long as no four products exceed the range of float32.
 // [CSR.MulRows] does the same for a run of rows, and [MulRow] has float64 sums of
 // exact products. Products have the same bits for any number of workers, any k and
-// any set of processor instructions. Work is cut into chunks of about equal numbers
+// any set of processor instructions. Work is split into chunks of about equal numbers
 // of nonzeros.
 //
 // # Concurrency

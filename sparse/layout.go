@@ -71,7 +71,7 @@ func (a *CSR) ValueError() (relative, absolute float64) {
 //
 // Errors: ErrRange for Compact16 when a value exceeds 65519, and for both compact
 // layouts when columns are more than 65535 apart in so many rows that there is little
-// to gain; ErrShape for a layout there is none of; and that of ctx.
+// to gain; ErrShape for an unknown layout; and that of ctx.
 func (a *CSR) Convert(ctx context.Context, workers *par.Workers, layout Layout) (*CSR, error) {
 	switch {
 	case layout < Auto || layout > Compact16:

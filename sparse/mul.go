@@ -12,11 +12,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// MulTo sets dst = A x. The workers share the work, nil for the caller alone; s are the
-// kernels, nil for the best there are. x has Cols rows and any number of columns, dst
-// has Rows rows and as many columns as x, and the two must not overlap. The package
-// comment has the error of the product. Errors: ErrShape, ErrAlias, and that of ctx.
-func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, s *simd.Kernels, dst, x blas32.General) error {
+// MulTo sets dst = A x. The workers share the work, nil for the caller alone; the
+// kernels do the inner loops, nil for the best there are. x has Cols rows and any
+// number of columns, dst has Rows rows and as many columns as x, and the two must not
+// overlap. The package comment has the error of the product. Errors: ErrShape,
+// ErrAlias, and that of ctx.
+func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, kernels *simd.Kernels, dst, x blas32.General) error {
 	if x.Rows != a.cols || dst.Rows != a.rows || dst.Cols != x.Cols || x.Cols < 1 {
 		return fmt.Errorf("sparse: %w: (%d x %d) = (%d x %d) (%d x %d)", ErrShape, dst.Rows, dst.Cols, a.rows, a.cols, x.Rows, x.Cols)
 	}
@@ -28,31 +29,31 @@ func (a *CSR) MulTo(ctx context.Context, workers *par.Workers, s *simd.Kernels, 
 	if mem.Overlap(dst.Data, x.Data) {
 		return fmt.Errorf("sparse: %w", ErrAlias)
 	}
-	if s == nil {
-		s = simd.At(simd.Best())
+	if kernels == nil {
+		kernels = simd.At(simd.Best())
 	}
 	return workers.Do(ctx, a.Chunks(), par.Func(func(_, chunk int) {
 		lo, hi := a.Chunk(chunk)
-		a.MulRows(s, dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, x.Cols, x.Data, x.Stride)
+		a.MulRows(kernels, dst.Data[lo*dst.Stride:], dst.Stride, lo, hi, x.Cols, x.Data, x.Stride)
 	}))
 }
 
 // MulRows sets the rows of dst, dstStride numbers apart, to rows lo to hi-1 of the
 // product with the first k columns of the row-major x. It computes each number as
-// MulTo does, with the same bits at every level of s and beside any other columns.
+// MulTo does, with the same bits at every level of kernels and beside any other columns.
 //
 // It is for callers that do more with a row than store it. The caller must have
 // checked that x has a row for every column. MulRows panics where dst is too short.
-func (a *CSR) MulRows(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+func (a *CSR) MulRows(kernels *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	a.split(lo, hi, func(p *part, from, to int) {
-		p.mul(s, dst[(from-lo)*dstStride:], dstStride, from, to, k, x, stride)
+		p.mul(kernels, dst[(from-lo)*dstStride:], dstStride, from, to, k, x, stride)
 	})
 }
 
 // SumRows sets dst to the sums of rows lo to hi-1 in float64. It adds in the order of
 // simd.Kernels.SumSparse.
-func (a *CSR) SumRows(s *simd.Kernels, dst []float64, lo, hi int) {
-	a.split(lo, hi, func(p *part, from, to int) { p.sum(s, dst[from-lo:], from, to) })
+func (a *CSR) SumRows(kernels *simd.Kernels, dst []float64, lo, hi int) {
+	a.split(lo, hi, func(p *part, from, to int) { p.sum(kernels, dst[from-lo:], from, to) })
 }
 
 // split calls f with the rows of each part among lo to hi-1.

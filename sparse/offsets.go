@@ -52,7 +52,7 @@ func (p *part) columns(ind []uint32, i int) []uint32 {
 	return ind
 }
 
-// pieces cuts rows lo to hi-1 where wide rows begin and end, and calls f with
+// pieces splits rows lo to hi-1 where wide rows begin and end, and calls f with
 // each piece; run is nil for rows that are not wide.
 func (c *offsets) pieces(lo, hi int, f func(lo, hi int, run *wideRun)) {
 	r := 0

@@ -87,28 +87,28 @@ func (p *part) streamed() int64 {
 }
 
 // mul is MulRows for rows of the part.
-func (p *part) mul(s *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
+func (p *part) mul(kernels *simd.Kernels, dst []float32, dstStride, lo, hi, k int, x []float32, stride int) {
 	if p.short == nil {
-		s.MulSparse(simd.RowsOf(dst, dstStride), k, p.ptr[lo-p.lo:hi-p.lo+1], p.ind, p.val, simd.RowsOf(x, stride))
+		kernels.MulSparse(simd.RowsOf(dst, dstStride), k, p.ptr[lo-p.lo:hi-p.lo+1], p.ind, p.val, simd.RowsOf(x, stride))
 		return
 	}
 	p.short.pieces(lo, hi, func(from, to int, run *wideRun) {
 		dst, ptr, base, off := dst[(from-lo)*dstStride:], p.ptr[from-p.lo:to-p.lo+1], p.short.base[from-p.lo:to-p.lo], p.short.off
 		switch {
 		case run != nil:
-			s.MulSparse(simd.RowsOf(dst, dstStride), k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, simd.RowsOf(x, stride))
+			kernels.MulSparse(simd.RowsOf(dst, dstStride), k, run.ptr[from-run.lo:to-run.lo+1], run.ind, run.val, simd.RowsOf(x, stride))
 		case p.half != nil:
-			s.MulSparseOffsets16(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.half, simd.RowsOf(x, stride))
+			kernels.MulSparseOffsets16(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.half, simd.RowsOf(x, stride))
 		default:
-			s.MulSparseOffsets(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.val, simd.RowsOf(x, stride))
+			kernels.MulSparseOffsets(simd.RowsOf(dst, dstStride), k, ptr, base, off, p.val, simd.RowsOf(x, stride))
 		}
 	})
 }
 
 // sum is SumRows for rows of the part.
-func (p *part) sum(s *simd.Kernels, dst []float64, lo, hi int) {
+func (p *part) sum(kernels *simd.Kernels, dst []float64, lo, hi int) {
 	if p.half == nil {
-		s.SumSparse(dst, p.ptr[lo-p.lo:hi-p.lo+1], p.val)
+		kernels.SumSparse(dst, p.ptr[lo-p.lo:hi-p.lo+1], p.val)
 		return
 	}
 	var buffer RowBuffer
@@ -116,7 +116,7 @@ func (p *part) sum(s *simd.Kernels, dst []float64, lo, hi int) {
 	for i := lo; i < hi; i++ {
 		_, val := p.row(i, &buffer)
 		ptr[1] = uint64(len(val))
-		s.SumSparse(dst[i-lo:], ptr, val)
+		kernels.SumSparse(dst[i-lo:], ptr, val)
 	}
 }
 

@@ -10,7 +10,7 @@ const (
 	chunkRows    = 1 << 12 // so that rows with few entries are shared out too
 )
 
-// partition cuts the rows into chunks of at most chunkEntries entries and
+// partition splits the rows into chunks of at most chunkEntries entries and
 // chunkRows rows; a longer row is a chunk of its own. Chunk c holds the rows
 // bounds[c] to bounds[c+1]-1.
 func partition(ptr []uint64) (bounds []int) {
@@ -26,7 +26,7 @@ func partition(ptr []uint64) (bounds []int) {
 	return bounds
 }
 
-// Chunks returns the number of chunks the rows are cut into.
+// Chunks returns the number of chunks the rows are split into.
 func (a *CSR) Chunks() int { return len(a.parts) }
 
 // Chunk returns the half-open range of rows of chunk c.

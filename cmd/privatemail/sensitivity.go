@@ -55,7 +55,7 @@ func (f *sensitivityFlags) define(fs *flag.FlagSet) {
 	f.query.define(fs, "gaussian")
 	cli.CountVar(fs, &f.query.classes, "classes", publicClasses, "number of classes `C`: labels are 0 to C-1")
 	cli.CountVar(fs, &f.n, "n", 0, "number of rows `N`, the private one included; required")
-	cli.CountVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error, and the degree of poly")
+	cli.CountVar(fs, &f.dim, "dim", 64, "dimension `D` of the features, which enters the rounding error, and the order of poly")
 }
 
 func (f *sensitivityFlags) run(ctx context.Context, e *cli.Env, names []string) error {

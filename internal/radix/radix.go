@@ -7,9 +7,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// Sort sorts order by key, stably, and returns the sorted keys, which are
-// below 2^bits. Workers sort a piece each: a digit's points go where those of
-// smaller digits, and those of the same digit in earlier pieces, end.
+// Sort sorts order by key, stably, and returns the sorted keys, which are below
+// 2^bits. Each worker sorts a piece. The items with a digit go behind all items
+// with smaller digits, and behind those with the same digit in earlier pieces.
 func Sort[K uint32 | uint64](ctx context.Context, keys []K, order []uint32, bits int, workers *par.Workers) ([]K, error) {
 	passes := max((bits+mostDigit-1)/mostDigit, 1)
 	r := &sorter[K]{

@@ -36,7 +36,7 @@ func NewList(ctx context.Context, p *rows.Points, radius float64, workers *par.W
 	return cl, err
 }
 
-// makeClusters cuts the points into clusters. A cluster is a run of cells of a row that
+// makeClusters splits the points into clusters. A cluster is a run of cells of a row that
 // are as close as the radius, or a part of a cell that holds many points.
 func (cl *List) makeClusters() {
 	for row := range cl.rows() {

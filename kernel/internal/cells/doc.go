@@ -1,7 +1,7 @@
 // Package cells finds the pairs of points within a radius by a cell list, in up to
 // eight dimensions.
 //
-// A [List] sorts the points by the cells of a grid and cuts them into clusters of at most
+// A [List] sorts the points by the cells of a grid and splits them into clusters of at most
 // [ClusterPoints] points that are close together. A [Sweep] moves over the clusters and
 // names the candidates of each: the points that may be within the radius of its points.
 // [Search] tests the candidates and stores the weights of the neighbours among them.

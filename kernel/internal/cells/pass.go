@@ -15,7 +15,7 @@ const (
 	clustersPerPiece = 512
 	// A batch has at most batchPoints candidates in at most batchSpans spans, which bounds
 	// the scratch memory whatever the points are. Neighbours come out the same however the
-	// candidates are cut into batches.
+	// candidates are split into batches.
 	batchPoints = 4096
 	batchSpans  = 256
 )
@@ -149,7 +149,7 @@ func newScratch(p *pass) *scratch {
 	}
 }
 
-// workPieces returns the number of pieces of work a pass is cut into.
+// workPieces returns the number of pieces of work a pass is split into.
 func (cl *List) workPieces() int { return par.Blocks(len(cl.First)-1, clustersPerPiece) }
 
 // visitAll lets the workers do all pieces.

@@ -133,20 +133,20 @@ func (c *covariance) principal(ctx context.Context, m int) (*mat.Dense, error) {
 	}
 	for step := range directionSteps {
 		if step > 0 {
-			orthonormalise(z, 1, words)
+			orthonormalize(z, 1, words)
 		}
 		if err := c.mul(ctx, z); err != nil {
 			return nil, err
 		}
 	}
-	orthonormalise(z, 2, words) // once is not enough for rows that nearly depend on others
+	orthonormalize(z, 2, words) // once is not enough for rows that nearly depend on others
 	return z, nil
 }
 
-// orthonormalise replaces the rows of z by orthonormal rows that span as much, by the
+// orthonormalize replaces the rows of z by orthonormal rows that span as much, by the
 // method of Gram and Schmidt. Each row is made orthogonal to the rows before it the given
 // number of times. A row that depends on the rows before it becomes a random row.
-func orthonormalise(z *mat.Dense, times int, words *random.SplitMix64) {
+func orthonormalize(z *mat.Dense, times int, words *random.SplitMix64) {
 	m, d := z.Dims()
 	row := func(t int) blas64.Vector { return blas64.Vector{N: d, Inc: 1, Data: z.RawRowView(t)} }
 	for t := range m {

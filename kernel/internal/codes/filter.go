@@ -59,7 +59,7 @@ func newFilterPass(ctx context.Context, s *set, multiplicity func(i int) float64
 		half: make([]sparse.Rows, t.count()),
 	}
 	// There are as many pieces as keep all workers busy to the end. What is found is stored
-	// by tile, so the graph does not depend on the cut.
+	// by tile, so the graph does not depend on the split.
 	f.together = min(max(t.count()/(16*req.Workers.Count()), 1), mostTogether)
 	f.chunk = min(max(chunkBytes/(panelColumns*(c.depth+4*s.p.D)), leastChunk), mostChunk)
 	f.least = leastList

@@ -1,7 +1,7 @@
 // Package lattice interpolates the Gaussian kernel on a lattice of cells, in up to
 // [MaxAxes] dimensions, for the operator grid of package kernel.
 //
-// A [Lattice] cuts the box around the points into equal cells, each with the same number
+// A [Lattice] splits the box around the points into equal cells, each with the same number
 // of Chebyshev nodes along every axis. A product with the kernel has three steps. It takes
 // numbers from the points to the nodes of their cells, from there to the nodes of the cells
 // in reach, and from nodes back to points. A [Transfer] is the second step: the kernel

@@ -14,7 +14,7 @@ import (
 // MaxAxes is the largest number of dimensions a lattice has cells in.
 const MaxAxes = 4
 
-// A Lattice cuts the bounding box of the points into equal cells. Lengths are in
+// A Lattice splits the bounding box of the points into equal cells. Lengths are in
 // units of sigma, so that along an axis the kernel is exp(-x^2/2).
 type Lattice struct {
 	D       int              // axes

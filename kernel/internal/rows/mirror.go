@@ -10,7 +10,7 @@ import (
 
 const (
 	// A piece of work has about mirrorEntries entries, few enough to be written in any
-	// order. One worker alone cuts its work into at most mirrorPieces pieces.
+	// order. One worker alone splits its work into at most mirrorPieces pieces.
 	mirrorEntries = 1 << 17
 	mirrorPieces  = 16
 )
@@ -55,7 +55,7 @@ func mirrorCounts(half []sparse.Rows, lower []uint32) []uint64 {
 // mirrorSize returns how many of n rows a piece of work makes. There are as many pieces
 // as make the rows of a piece about fit a cache, and no more: every piece reads the half
 // up to its own end. A row has the same entries whatever piece it is in, so the matrix
-// does not depend on the cut.
+// does not depend on the split.
 func mirrorSize(n, entries, workers int) int {
 	pieces := min(1+entries/mirrorEntries, mirrorPieces)
 	if workers > 1 {

@@ -105,7 +105,8 @@ const (
 	EntryBytes = 4 + 4
 	// Slabs grow from leastSlab to MostSlab entries.
 	leastSlab, MostSlab = 1 << 14, 1 << 22
-	// A piece ends with the row at which it has PieceEntries entries or PieceRows rows.
+	// PieceEntries and PieceRows end a piece: its last row is the one at which it has so
+	// many entries or rows.
 	PieceEntries, PieceRows = 3 << 14, 1 << 12
 )
 

@@ -5,7 +5,7 @@
 // registers are twice as wide, so this is no slower than float32 with the
 // reduction by two constants it would need, and it is more precise.
 //
-// The method is that of expneg.go, operation by operation. Products and sums
+// The method is that of exp_neg.go, operation by operation. Products and sums
 // are not fused, so that plain Go has the same bits.
 package main
 
@@ -31,7 +31,7 @@ func main() {
 	Generate()
 }
 
-// The constants of expneg.go.
+// The constants of exp_neg.go.
 var (
 	bounds       = [2]float64{-100, 110}
 	log2e        = 0x1.71547652b82fep+0
