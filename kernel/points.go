@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -59,7 +60,7 @@ func (p *Points) profile(ctx context.Context, o *Options) (*profile, error) {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, fmt.Errorf("kernel: sample of distances: %w", ctx.Err())
 	}
 	if p.sample == nil {
 		sample, err := takeProfile(ctx, p.rows, o)
