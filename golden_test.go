@@ -1,7 +1,8 @@
-//go:build amd64 && !amd64.v3
+//go:build amd64 && !amd64.v3 && !netlib
 
 // Other processors, and this one from level v3 on, fuse products into sums or have
-// another exponential: other bits, as good as these.
+// another exponential, and a system BLAS sums in an order of its own: other bits, as good
+// as these.
 
 package privatemail_test
 
