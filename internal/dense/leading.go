@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/lapack/gonum"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/points"
@@ -12,24 +16,127 @@ import (
 
 var errEigen = errors.New("eigenvalue iteration did not converge")
 
-// Leading returns the m largest eigenvalues of a symmetric matrix, falling, and their
-// eigenvectors, one a column: orthonormal, the entry of largest magnitude positive.
-func (c *Core) Leading(ctx context.Context, s *mat.SymDense, m int) ([]float64, *mat.Dense, error) {
+// small is the size up to which gonum's solver is fast enough.
+const small = 48
+
+// Leading returns the m largest eigenvalues of a symmetric d x d matrix, falling, and their
+// eigenvectors, one a column. The entry of largest magnitude of a vector is positive (the
+// first of those that agree to nine digits). With |s| the largest magnitude of an
+// eigenvalue, |s v - value v| is at most 1e-11 |s| and products of vectors differ from
+// those of orthonormal ones by at most 1e-9. Vectors of equal eigenvalues are some
+// orthonormal basis of their space.
+//
+// It costs 4/3 d^3 products for a tridiagonal matrix, and 2 m d^2 for the vectors, in
+// 2 d^2 + m d numbers.
+//
+// Errors: points.ErrShape for m outside 1..d, *points.NonFiniteError, and that of ctx.
+func (c *Core) Leading(ctx context.Context, s *mat.SymDense, m int) (values []float64, vectors *mat.Dense, err error) {
 	d := s.SymmetricDim()
 	if m < 1 || m > d {
 		return nil, nil, fmt.Errorf("dense: leading: %w: %d eigenvectors of %d dimensions", points.ErrShape, m, d)
 	}
+	a, scale, err := scaled(s)
+	if err != nil {
+		return nil, nil, fmt.Errorf("dense: leading: %w", err)
+	}
+	var z []float64
+	done := false
+	if d > small {
+		values, z, done, err = c.byReduction(ctx, slices.Clone(a), d, m)
+	}
+	if err == nil && !done {
+		values, z, err = direct(a, d, m)
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("dense: leading: %w", err)
+	}
+	for i := range values {
+		values[i] /= scale
+	}
+	vectors = mat.NewDense(d, m, nil)
+	for j := range m {
+		vectors.SetCol(j, oriented(z[j*d:][:d]))
+	}
+	return values, vectors, nil
+}
+
+// scaled returns the upper triangle of s, times a power of two that keeps squares of it far
+// from where numbers end.
+func scaled(s *mat.SymDense) (a []float64, scale float64, err error) {
+	d, size := s.SymmetricDim(), 0.0
+	a = make([]float64, d*d)
+	for i := range d {
+		for j := i; j < d; j++ {
+			v := s.At(i, j)
+			if v-v != 0 {
+				return nil, 0, &points.NonFiniteError{What: "matrix", Row: i, Col: j}
+			}
+			a[i*d+j] = v
+			size = max(size, math.Abs(v))
+		}
+	}
+	scale = downTo1(size)
+	for i := range a {
+		a[i] *= scale
+	}
+	return a, scale, nil
+}
+
+// byReduction computes eigenvectors as the rows of z. ok is false where they did not
+// converge.
+func (c *Core) byReduction(ctx context.Context, a []float64, d, m int) (values, z []float64, ok bool, err error) {
+	total := 2 * d
+	t, err := c.reduce(ctx, a, d, func(done int) { c.report(done, total) })
+	if err != nil {
+		return nil, nil, false, err
+	}
+	all, off := slices.Clone(t.diagonal), slices.Clone(t.off)
+	if !(gonum.Implementation{}).Dsterf(d, all, off) {
+		return nil, nil, false, nil
+	}
+	slices.Reverse(all) // gonum sorts upwards
+	values = all[:m:m]
+	if z, ok, err = t.vectors(ctx, values); err != nil || !ok {
+		return nil, nil, false, err
+	}
+	if err := t.back(ctx, z, m); err != nil {
+		return nil, nil, false, err
+	}
+	c.report(total, total)
+	return values, z, true, nil
+}
+
+// direct is gonum's solver.
+func direct(a []float64, d, m int) (values, z []float64, err error) {
 	var e mat.EigenSym
-	if !e.Factorize(s, true) {
-		return nil, nil, fmt.Errorf("dense: leading: %w", errEigen)
+	if !e.Factorize(mat.NewSymDense(d, a), true) {
+		return nil, nil, errEigen
 	}
 	var all mat.Dense
 	e.VectorsTo(&all)
-	up := e.Values(nil)
-	values, vectors := make([]float64, m), mat.NewDense(d, m, nil)
+	values = e.Values(nil)
+	slices.Reverse(values)
 	for j := range m {
-		values[j] = up[d-1-j]
-		vectors.ColView(j).(*mat.VecDense).CopyVec(all.ColView(d - 1 - j))
+		z = append(z, mat.Col(nil, d-1-j, &all)...)
 	}
-	return values, vectors, ctx.Err()
+	return values[:m:m], z, nil
+}
+
+// oriented returns v or -v, whichever has a positive entry of largest magnitude. Among
+// entries that agree to nine digits the first decides: in (1, -1)/sqrt(2) the rounding
+// must not choose the sign.
+func oriented(v []float64) []float64 {
+	largest := math.Abs(v[blas64.Iamax(vector(v))])
+	for _, e := range v {
+		if math.Abs(e) >= (1-1e-9)*largest {
+			if e < 0 {
+				blas64.Scal(-1, vector(v))
+			}
+			break
+		}
+	}
+	return v
 }
