@@ -3,6 +3,7 @@ package evaluate
 import (
 	"errors"
 
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -16,7 +17,7 @@ var (
 	ErrZeroRow = points.ErrZeroRow
 	// ErrRow reports a row number outside the matrix or the labels, or one that
 	// appears twice where rows must differ.
-	ErrRow = errors.New("wrong row number")
+	ErrRow = nearest.ErrRow
 	// ErrLabel reports a query without a class: nothing can match it.
 	ErrLabel = errors.New("query has no label")
 )

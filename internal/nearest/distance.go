@@ -1,4 +1,4 @@
-package evaluate
+package nearest
 
 // panelRows is the number of gallery rows that are compared at a time.
 const panelRows = 4
@@ -37,4 +37,23 @@ func squaredDistances(a, b, panel []float64) [2 * panelRows]float64 {
 		b3 += float64(t * t)
 	}
 	return [...]float64{a0, a1, a2, a3, b0, b1, b2, b3}
+}
+
+// fourDistances returns the same sums of one query and four rows where they are stored, for
+// a few rows that are not worth packing.
+func fourDistances[T float32 | float64](query []float64, data []T, stride int, rows [panelRows]int) [panelRows]float64 {
+	of := func(r int) []T { return data[rows[r]*stride:][:len(query)] }
+	p0, p1, p2, p3 := of(0), of(1), of(2), of(3)
+	var s0, s1, s2, s3 float64
+	for j, x := range query {
+		t := x - float64(p0[j])
+		s0 += float64(t * t)
+		t = x - float64(p1[j])
+		s1 += float64(t * t)
+		t = x - float64(p2[j])
+		s2 += float64(t * t)
+		t = x - float64(p3[j])
+		s3 += float64(t * t)
+	}
+	return [...]float64{s0, s1, s2, s3}
 }

@@ -1,0 +1,202 @@
+// Package nearest finds the k nearest rows of a matrix, exactly.
+//
+//	index, squared, err := nearest.Rows(ctx, queries, gallery, 8, nearest.Settings{Workers: workers})
+//
+// The squared distance of two rows is the float64 sum of the squared differences of their
+// coordinates, from the first to the last. Answers are ordered by it, and among equals by
+// row number. That is the result bit for bit, whatever the kernels and the number of
+// workers.
+//
+// Computing all these sums takes long. So inner products in float32 (simd.Dots) come first,
+// with a bound of their error: rows that cannot be among the k nearest are left out, and
+// the sums of the others decide. See filter.go for the bound. Where it cannot help, as
+// with few columns, nearly as many neighbours as rows, or numbers beyond 1e140, all sums
+// are computed.
+package nearest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// ErrRow reports a row number outside the matrix, or one that appears twice where rows must
+// differ.
+var ErrRow = errors.New("wrong row number")
+
+// Settings say who does the work. The zero value is the caller alone, with the best kernels
+// of the machine.
+type Settings struct {
+	Workers *par.Workers
+	Kernels *simd.Kernels
+	// Progress, if not nil, is told how many of all queries are answered: a number that
+	// rises. One goroutine at a time calls it.
+	Progress func(done, total int)
+}
+
+// Rows returns for each row of queries the k nearest rows of gallery, k row numbers a query
+// and their squared distances. It takes a copy of the gallery in float32 beside the result.
+//
+// Errors: points.ErrShape when the dimensions differ or k is not in 1..gallery rows,
+// *points.NonFiniteError, and that of ctx, which is looked at every few milliseconds.
+// They do not begin with the name of this package: callers add theirs.
+func Rows[M points.Matrix](ctx context.Context, queries, gallery M, k int, settings Settings) (index []int, squared []float64, err error) {
+	nq, dq, err := points.Dims(queries)
+	if err != nil {
+		return nil, nil, fmt.Errorf("queries: %w", err)
+	}
+	n, d, err := points.Dims(gallery)
+	if err != nil {
+		return nil, nil, fmt.Errorf("gallery: %w", err)
+	}
+	if dq != d {
+		return nil, nil, fmt.Errorf("%w: queries have dimension %d, the gallery %d", points.ErrShape, dq, d)
+	}
+	if err := points.CheckFinite(queries); err != nil {
+		return nil, nil, fmt.Errorf("queries: %w", err)
+	}
+	if err := points.CheckFinite(gallery); err != nil {
+		return nil, nil, fmt.Errorf("gallery: %w", err)
+	}
+	s := &search[M]{
+		queries: queries, queryRows: upTo(nq),
+		gallery: gallery, galleryRows: upTo(n),
+		d: d, k: k,
+	}
+	return s.run(ctx, settings)
+}
+
+// Within is Rows between rows of one matrix, given by their numbers: query i of the result
+// is row queries[i] of x, and the answers are row numbers of x taken from gallery. A row
+// never answers itself. Gallery rows must differ, queries may repeat.
+//
+// Errors: those of Rows, where k must leave room for the row that is left out, and ErrRow.
+func Within[M points.Matrix](ctx context.Context, x M, queries, gallery []int, k int, settings Settings) (index []int, squared []float64, err error) {
+	n, d, err := points.Dims(x)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := points.CheckFinite(x); err != nil {
+		return nil, nil, err
+	}
+	inGallery := make([]bool, n)
+	for _, row := range gallery {
+		if row < 0 || row >= n || inGallery[row] {
+			return nil, nil, fmt.Errorf("gallery: %w: %d of %d", ErrRow, row, n)
+		}
+		inGallery[row] = true
+	}
+	s := &search[M]{
+		queries: x, queryRows: queries,
+		gallery: x, galleryRows: gallery,
+		d: d, k: k,
+		leaveOut: true,
+	}
+	for _, row := range queries {
+		if row < 0 || row >= n {
+			return nil, nil, fmt.Errorf("queries: %w: %d of %d", ErrRow, row, n)
+		}
+		if inGallery[row] {
+			s.reserved = 1
+		}
+	}
+	return s.run(ctx, settings)
+}
+
+func upTo(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}
+
+// tileQueries is the number of queries that one pass over the gallery serves.
+const tileQueries = 64
+
+// search is one request. Workers take tiles of queries and write to disjoint parts of the
+// result; no two queries share a sum.
+type search[M points.Matrix] struct {
+	queries, gallery       M
+	queryRows, galleryRows []int
+	d, k                   int
+	leaveOut               bool // a query's own row is no answer
+	reserved               int  // gallery rows some query cannot use
+
+	index   []int
+	squared []float64
+}
+
+// A tiler answers the queries of one tile, beginning with the given one. It gives up when
+// the context ends. Each worker has its own.
+type tiler interface {
+	answer(ctx context.Context, first int)
+}
+
+func (s *search[M]) run(ctx context.Context, settings Settings) ([]int, []float64, error) {
+	if s.k < 1 || s.k > len(s.galleryRows)-s.reserved {
+		return nil, nil, fmt.Errorf("%w: %d neighbours among %d rows", points.ErrShape, s.k, len(s.galleryRows)-s.reserved)
+	}
+	answers := len(s.queryRows) * s.k
+	if answers/s.k != len(s.queryRows) {
+		return nil, nil, fmt.Errorf("%w: %d neighbours of %d queries", points.ErrShape, s.k, len(s.queryRows))
+	}
+	s.index, s.squared = make([]int, answers), make([]float64, answers)
+	if s.worthFiltering() {
+		f, err := newFilter(ctx, s, settings)
+		if err != nil {
+			return nil, nil, err
+		}
+		if f != nil {
+			return s.tiles(ctx, settings, func() tiler { return newFiltered(f) })
+		}
+	}
+	return s.tiles(ctx, settings, func() tiler { return newPlain(s) })
+}
+
+// worthFiltering tells whether inner products are likely to save time: sums of few columns
+// are as cheap as products, few queries do not pay for the copy of the gallery, and where a
+// good part of the rows is wanted most sums are needed anyway.
+func (s *search[M]) worthFiltering() bool {
+	return s.d >= 16 && len(s.queryRows) >= 8 && s.k <= len(s.galleryRows)/8
+}
+
+// tiles answers all queries.
+func (s *search[M]) tiles(ctx context.Context, settings Settings, newTiler func() tiler) ([]int, []float64, error) {
+	queries := len(s.queryRows)
+	tilers := make([]tiler, settings.Workers.Count())
+	var mutex sync.Mutex
+	done := 0
+	err := settings.Workers.Do(ctx, par.Blocks(queries, tileQueries), par.Func(func(worker, tile int) {
+		if tilers[worker] == nil {
+			tilers[worker] = newTiler()
+		}
+		lo, hi := par.Block(tile, queries, tileQueries)
+		tilers[worker].answer(ctx, lo)
+		if settings.Progress != nil && ctx.Err() == nil {
+			mutex.Lock()
+			defer mutex.Unlock()
+			done += hi - lo
+			settings.Progress(done, queries)
+		}
+	}))
+	if err == nil {
+		err = ctx.Err() // a tile may have been left half done
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return s.index, s.squared, nil
+}
+
+// put writes the answers to a query.
+func (s *search[M]) put(query int, best nearestK) {
+	for j, c := range best.sorted() {
+		s.index[query*s.k+j], s.squared[query*s.k+j] = c.row, c.squaredDistance
+	}
+}
