@@ -168,6 +168,14 @@ func (f *filter[M]) limitOf(norm, missed, upper float64) limit {
 	return limit{base: (1-f.b)*norm - f.tiny - reach*reach, slope: 2 * reach}
 }
 
+// need returns the part of what row i needs that is the same for all queries.
+func (f *filter[M]) need(i int) float64 { return (1-f.b)*f.norm[i] - f.missed[i]*f.missed[i] }
+
+// stays tells whether row i, with inner product p, reaches the limit.
+func (f *filter[M]) stays(l limit, i int, p float32) bool {
+	return !(2*float64(p) < l.base+f.need(i)-l.slope*f.missed[i])
+}
+
 // upper returns a bound of the squared distance of a query from row i, in units of s^2.
 func (f *filter[M]) upper(norm, missed float64, i int, p float32) float64 {
 	square := (1+f.b)*(norm+f.norm[i]) - 2*float64(p) + f.tiny

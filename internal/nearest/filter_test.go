@@ -2,6 +2,8 @@ package nearest
 
 import (
 	"fmt"
+	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -52,7 +54,7 @@ func TestBounds(t *testing.T) {
 
 func checkBounds(t *testing.T, name string, f *filter[blas64.General], sums ranking) {
 	t.Helper()
-	tile, products := newFiltered(f), make([]float32, 1)
+	products := make([]float32, 1)
 	y, row := make([]float32, f.d), make([]float64, f.d)
 	n := len(f.galleryRows)
 	for q := range f.queryRows {
@@ -65,11 +67,74 @@ func checkBounds(t *testing.T, name string, f *filter[blas64.General], sums rank
 			if upper := f.upper(norm, missed, g, products[0]); !(upper >= square) {
 				t.Fatalf("%s: query %d, row %d: upper bound %g, squared distance %g", name, q, g, upper, square)
 			}
-			s := state{norm: norm, missed: missed, limit: f.limitOf(norm, missed, square), kept: []kept{{g, products[0]}}}
-			if tile.drop(&s); len(s.kept) != 1 {
+			if !f.stays(f.limitOf(norm, missed, square), g, products[0]) {
 				t.Fatalf("%s: query %d, row %d: dropped by its own distance", name, q, g)
 			}
 		}
+	}
+}
+
+// round states no less than what rounding took off a row, by exact arithmetic.
+func TestRound(t *testing.T) {
+	rng := rand.New(rand.NewPCG(2, 9))
+	for kind, k := range kinds {
+		if k.hard {
+			continue
+		}
+		x := drawn(rng, 40, 30, kind)
+		f := filterOf(t, x, x, 1, simd.Generic)
+		y := make([]float32, f.d)
+		for i := range x.Rows {
+			row := x.Data[i*x.Stride:][:f.d]
+			_, missed := f.round(y, row)
+			off, scale := new(big.Rat), new(big.Rat).SetFloat64(f.scale)
+			for j, v := range row {
+				e, c := new(big.Rat).SetFloat64(v), new(big.Rat).SetFloat64(f.centre[j])
+				e.Mul(e.Sub(e, c), scale)
+				e.Sub(e, new(big.Rat).SetFloat64(float64(y[j])))
+				off.Add(off, e.Mul(e, e))
+			}
+			bound := new(big.Rat).SetFloat64(missed)
+			if off.Cmp(bound.Mul(bound, bound)) > 0 {
+				t.Fatalf("%s: row %d lost more than %g", kind, i, missed)
+			}
+		}
+	}
+}
+
+// Limits and upper bounds are what the comment of filter says, for errors of any size: those
+// of real rows hide in each other.
+func TestLimits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	part := func() float64 { return rng.Float64() * float64(rng.IntN(2)) }
+	kept, dropped := 0, 0
+	for range 20000 {
+		f := &filter[blas64.General]{b: part() / 4, tiny: part() / 4, u: part() / 4, norm: []float64{rng.Float64()}, missed: []float64{part()}}
+		norm, missed, upper, p := rng.Float64(), part(), part(), rng.Float32()-0.5
+		both := norm + f.norm[0] - 2*float64(p)
+		loss := f.b*(norm+f.norm[0]) + f.tiny
+		errors := missed + f.missed[0]
+		want := math.Pow(math.Sqrt(max(both+loss, 0))+errors, 2) + f.u
+		if got := f.upper(norm, missed, 0, p); math.Abs(got-want) > 1e-9 {
+			t.Fatalf("upper bound %g, want %g", got, want)
+		}
+		near := math.Sqrt(max(both-loss, 0))
+		reach := math.Sqrt(upper+f.u) + errors
+		if math.Abs(near-reach) < 1e-9 {
+			continue
+		}
+		stays := f.stays(f.limitOf(norm, missed, upper), 0, p)
+		if stays != (near < reach) {
+			t.Fatalf("a row at %g or more stays within %g: %v", near, reach, stays)
+		}
+		if stays {
+			kept++
+		} else {
+			dropped++
+		}
+	}
+	if min(kept, dropped) < 1000 {
+		t.Errorf("%d kept, %d dropped: the cases are no test", kept, dropped)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // filtered answers queries with the help of a filter.
 type filtered[M points.Matrix] struct {
 	*filter[M]
-	need     []float64 // (1 - b) |z_i|^2 - f_i^2 of the rows of a gallery tile
+	need     []float64 // of the rows of a gallery tile
 	image    []float32 // of the queries of the tile
 	products []float32
 	row      []float64
@@ -96,7 +96,7 @@ func (t *filtered[M]) begin(i, row int) {
 func (t *filtered[M]) multiply(queries, lo, hi int) {
 	t.kernels.Dots(simd.RowsOf(t.products, t.galleryTile), simd.RowsOf(t.image, t.d), simd.RowsOf(t.filter.image[lo*t.d:], t.d), queries, hi-lo, t.d)
 	for i := lo; i < hi; i++ {
-		t.need[i-lo] = (1-t.b)*t.norm[i] - t.missed[i]*t.missed[i]
+		t.need[i-lo] = t.filter.need(i)
 	}
 }
 
@@ -107,7 +107,7 @@ func (t *filtered[M]) look(i, lo, hi int) {
 	need, missed := t.need[:len(products)], t.missed[lo:hi]
 	for j, p := range products {
 		if 2*float64(p) < s.limit.base+need[j]-s.limit.slope*missed[j] {
-			continue
+			continue // it does not stay
 		}
 		at := lo + j
 		if t.leaveOut && t.galleryRows[at] == s.row {
@@ -129,8 +129,7 @@ func (t *filtered[M]) look(i, lo, hi int) {
 func (t *filtered[M]) drop(s *state) {
 	left := s.kept[:0]
 	for _, c := range s.kept {
-		need := (1-t.b)*t.norm[c.at] - t.missed[c.at]*t.missed[c.at]
-		if 2*float64(c.product) >= s.limit.base+need-s.limit.slope*t.missed[c.at] {
+		if t.stays(s.limit, c.at, c.product) {
 			left = append(left, c)
 		}
 	}
