@@ -49,7 +49,8 @@ type SearchSettings struct {
 
 // Nearest returns for each row of queries the k nearest rows of gallery, by Euclidean
 // distance and among equals by row number. The caller must leave the queries' own rows
-// out of the gallery; NearestWithin does so itself.
+// out of the gallery; NearestWithin does so itself. It takes a copy of the gallery in float32
+// beside the result.
 //
 // Errors: ErrShape when the dimensions differ or k is not in 1..gallery rows,
 // ErrNonFinite for NaN and infinities, and the error of ctx, which is looked at

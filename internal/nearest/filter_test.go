@@ -173,7 +173,7 @@ func TestFilterLeavesFew(t *testing.T) {
 func TestFilterMakesRoom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 9))
 	for _, kind := range []string{"equal", "duplicates", "ties"} {
-		queries, gallery := drawn(rng, 9, 16, kind), drawn(rng, 6000, 16, kind)
+		queries, gallery := drawn(rng, 33, 16, kind), drawn(rng, 6000, 16, kind)
 		index, squared, err := Rows(t.Context(), queries, gallery, 300, Settings{})
 		if err != nil {
 			t.Fatal(err)

@@ -163,7 +163,7 @@ func (s *search[M]) run(ctx context.Context, settings Settings) ([]int, []float6
 // are as cheap as products, few queries do not pay for the copy of the gallery, and where a
 // good part of the rows is wanted most sums are needed anyway.
 func (s *search[M]) worthFiltering() bool {
-	return s.d >= 16 && len(s.queryRows) >= 8 && s.k <= len(s.galleryRows)/8
+	return s.d >= 16 && len(s.queryRows) >= 32 && s.k <= min(len(s.galleryRows)/8, 4096)
 }
 
 // tiles answers all queries.
