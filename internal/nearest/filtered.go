@@ -164,11 +164,9 @@ func (t *filtered[M]) compute(s *state) {
 
 // distancesTo returns the squared distances of a query from four rows of x.
 func distancesTo[M points.Matrix](query []float64, x M, rows [panelRows]int) [panelRows]float64 {
-	switch x := any(x).(type) {
-	case blas32.General:
-		return fourDistances(query, x.Data, x.Stride, rows)
-	case blas64.General:
-		return fourDistances(query, x.Data, x.Stride, rows)
+	if single, ok := any(x).(blas32.General); ok {
+		return fourDistances(query, single.Data, single.Stride, rows)
 	}
-	panic("nearest: no such matrix")
+	double := any(x).(blas64.General)
+	return fourDistances(query, double.Data, double.Stride, rows)
 }
