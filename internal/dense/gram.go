@@ -38,7 +38,7 @@ const (
 //	(256/4 + 9) u sqrt(S_jj S_kk),
 //
 // 4.4e-6 of the square root, whatever the scale of a column and however far its mean is
-// from zero; 1e-7 is usual. It takes 9 MB at d = 1280 beside the result.
+// from zero; 1e-7 is usual. It takes 11 MB at d = 1280 beside the result.
 //
 // Errors: points.ErrShape for sizes that do not fit and class numbers without a centre,
 // *points.NonFiniteError, and that of ctx.

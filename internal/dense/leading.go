@@ -26,8 +26,10 @@ const small = 48
 // those of orthonormal ones by at most 1e-9. Vectors of equal eigenvalues are some
 // orthonormal basis of their space.
 //
-// It costs 4/3 d^3 products for a tridiagonal matrix, and 2 m d^2 for the vectors, in
-// 2 d^2 + m d numbers.
+// It costs 2/3 d^3 products and as many additions for a tridiagonal matrix, and m d^2 for
+// the vectors, in 2.5 d^2 + 2 m d numbers. Where the vectors of the tridiagonal matrix do not
+// converge, which no test has seen, gonum's solver computes them: that takes ten times as
+// long and looks at no context.
 //
 // Errors: points.ErrShape for m outside 1..d, *points.NonFiniteError, and that of ctx.
 func (c *Core) Leading(ctx context.Context, s *mat.SymDense, m int) (values []float64, vectors *mat.Dense, err error) {
@@ -42,10 +44,11 @@ func (c *Core) Leading(ctx context.Context, s *mat.SymDense, m int) (values []fl
 	var z []float64
 	done := false
 	if d > small {
-		values, z, done, err = c.byReduction(ctx, slices.Clone(a), d, m)
+		values, z, done, err = c.byReduction(ctx, a, d, m)
 	}
 	if err == nil && !done {
-		values, z, err = direct(a, d, m)
+		values, z, err = direct(s, d, m)
+		scale = 1
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -85,8 +88,8 @@ func scaled(s *mat.SymDense) (a []float64, scale float64, err error) {
 	return a, scale, nil
 }
 
-// byReduction computes eigenvectors as the rows of z. ok is false where they did not
-// converge.
+// byReduction computes eigenvectors as the rows of z, and overwrites a. ok is false where
+// they did not converge.
 func (c *Core) byReduction(ctx context.Context, a []float64, d, m int) (values, z []float64, ok bool, err error) {
 	total := 2 * d
 	t, err := c.reduce(ctx, a, d, func(done int) { c.report(done, total) })
@@ -110,9 +113,9 @@ func (c *Core) byReduction(ctx context.Context, a []float64, d, m int) (values, 
 }
 
 // direct is gonum's solver.
-func direct(a []float64, d, m int) (values, z []float64, err error) {
+func direct(s *mat.SymDense, d, m int) (values, z []float64, err error) {
 	var e mat.EigenSym
-	if !e.Factorize(mat.NewSymDense(d, a), true) {
+	if !e.Factorize(s, true) {
 		return nil, nil, errEigen
 	}
 	var all mat.Dense
