@@ -15,8 +15,12 @@ import (
 // both; call it before anything else is printed. An engine that plans gets the speed of
 // the machine that an earlier command has kept; a private step never plans.
 func engine(e *cli.Env, w workFlags, plans bool) (*privatemail.Engine, func(), error) {
+	return engineWith(e, w, plans, newMeter(e))
+}
+
+// engineWith is engine with a meter, which it closes.
+func engineWith(e *cli.Env, w workFlags, plans bool, m meter) (*privatemail.Engine, func(), error) {
 	e.NoteLevel()
-	m := newMeter(e)
 	options := []privatemail.Option{privatemail.WithProgress(m.report)}
 	if plans {
 		options = append(options, privatemail.WithCalibration(calibration.OfThisMachine(simd.Best())))

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -25,53 +27,112 @@ func fitVerb() cli.Verb {
 		Summary:  "make a labelled file searchable: the supervised embedding, and queries in it",
 		Synopsis: []string{"FEATURES -out FILE [-labels FILE] [-queries FILE -queries-out FILE] [-map-out FILE] [FLAGS]"},
 		About: `
-Makes the embedding of mode supervised, the one to search in. A linear map shrinks what
-differs within classes, rows are divided by their norm, and a step over the graph of their
-neighbours draws rows of a class together a little. FEATURES and labels are those of embed;
-rows with the label -1 have none.
+Makes the embedding to search in. What becomes of a row is its recipe: roots of its values,
+division by its norm, columns of equal spread, a linear map that shrinks what differs within
+classes, division by the norm again, and steps over the graph of neighbours that draw rows of
+a class together. Without -recipe, recipes are compared on labelled rows that are held out,
+and the best one is taken; rows as they are take part, and are taken where nothing clearly
+beats them. FEATURES and labels are those of embed; rows with the label -1 have none.
+
+The output says how often held-out rows find their class at the nearest row (R@1) and among
+the 8 nearest (R@8): among the rows as they are (raw), among rows with columns of equal spread
+(scaled), and with the recipe, which was chosen without the rows it is measured on.
+
+-recipe is auto, a name (raw, scaled, classic, deep) or words with commas between, such as
+root,unit-rows,discriminate,ridge=1,unit-images,steps=1,beta=3: what happens, in that order.
+whiten keeps the columns, discriminate leaves one less than there are classes; columns=K
+leaves fewer. -steps, -beta, -k and -normalize-rows fix that part of every recipe.
 
 Queries are placed by the map alone, without labels: -queries names their features and
 -queries-out where their rows go. What is nearest to them in -out is the answer. -map-out
-writes the map for others to use, a .npy of float64 with a matrix M of one row more than
-features have columns: the image of a row f, divided by its norm first with -normalize-rows,
-is (f 1) M, divided by its norm. Other files are .npy (float32), .fvecs, .fbin or .idx; each
-is replaced as a whole or not at all.`,
+writes the linear part of the map for others to use, a .npy of float64 with a matrix M of one
+row more than features have columns: the image of a row f, after the words of the recipe
+before it, is (f 1) M, to which the words after it apply. Other files are .npy (float32),
+.fvecs, .fbin or .idx; each is replaced as a whole or not at all.`,
 		Examples: []string{
-			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy",
+			"privatemail fit birds/ -out birds-embedded.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
+			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(fitFlags)
 			f.define(fs)
-			return f.run
+			return func(ctx context.Context, e *cli.Env, names []string) error {
+				f.set = given(fs)
+				return f.run(ctx, e, names)
+			}
 		},
 	}
 }
 
 type fitFlags struct {
 	work                workFlags
-	settings            supervised.Settings
-	normalizeRows       bool
+	recipe              string
+	fixed               supervised.Recipe // what flags fix of every recipe
+	seed                uint64
+	measure             bool
 	labels, out         string
 	queries, queriesOut string
 	mapOut              string
-	rows, columns       int // of FEATURES
-	placed, nowhere     int // queries, and those whose row is zeros
+	set                 map[string]bool // flags that were given
+	rows, columns       int             // of FEATURES
+	placed, nowhere     int             // queries, and those whose row is zeros
 }
 
 func (f *fitFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
-	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every row of features and queries by its norm first")
-	numberVar(fs, &f.settings.MeanNeighbours, "degree", 20, positive(), "mean number of neighbours `G` in the graph; 5 to 60 change little")
-	numberVar(fs, &f.settings.Beta, "beta", 3, positive(), "weight `B` of the labels against the neighbours")
-	cli.CountVar(fs, &f.settings.Steps, "steps", 1, "number of steps `T`; 2 make purer lists and lose a little recall")
-	cli.CountVar(fs, &f.settings.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as many)")
+	fs.StringVar(&f.recipe, "recipe", "auto", "what becomes of rows: `HOW` is auto, raw, scaled, classic, deep or words with commas between")
+	fs.BoolVar(&f.fixed.UnitRows, "normalize-rows", false, "divide every row of features and queries by its norm, in every recipe (default: as the recipe says)")
+	numberVar(fs, &f.fixed.Neighbours, "degree", 0, positive(), "mean number of neighbours `G` in the graph of steps (default: 20)")
+	numberVar(fs, &f.fixed.Beta, "beta", 0, positive(), "weight `B` of the labels against the neighbours in steps (default: as the recipe says)")
+	wholeVar(fs, &f.fixed.Steps, "steps", 0, "number of steps `T` (default: as the recipe says)")
+	cli.CountVar(fs, &f.fixed.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as the recipe says)")
+	seedVar(fs, &f.seed, "seed `Q` of the choice of held-out rows")
+	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows; -measure=false saves that time where -recipe is not auto")
 	labelsVar(fs, &f.labels)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
+}
+
+// settings translates the flags.
+func (f *fitFlags) settings(progress func(stage string, done, total int)) (*supervised.Settings, error) {
+	s := &supervised.Settings{Unmeasured: !f.measure, Seed: f.seed, Progress: progress}
+	if f.recipe != "auto" {
+		r, err := supervised.ParseRecipe(f.recipe)
+		if err != nil {
+			return nil, cli.Usagef("-recipe: %w", bare(err))
+		}
+		s.Recipe = &r
+	}
+	if s.Recipe == nil && !f.measure {
+		return nil, cli.Usagef("-measure=false leaves nothing to choose a recipe by: name one with -recipe")
+	}
+	if f.set["normalize-rows"] || f.set["degree"] || f.set["beta"] || f.set["steps"] || f.set["k"] {
+		s.Fix = f.fix
+	}
+	return s, nil
+}
+
+// fix puts what flags say into a recipe.
+func (f *fitFlags) fix(r *supervised.Recipe) {
+	if f.set["normalize-rows"] {
+		r.UnitRows = f.fixed.UnitRows
+	}
+	if f.set["steps"] {
+		r.Steps = f.fixed.Steps
+	}
+	if f.set["k"] {
+		r.Columns = f.fixed.Columns
+	}
+	if r.Steps > 0 && f.set["beta"] {
+		r.Beta = f.fixed.Beta
+	}
+	if r.Steps > 0 && f.set["degree"] {
+		r.Neighbours = f.fixed.Neighbours
+	}
 }
 
 func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
@@ -80,6 +141,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 		return err
 	}
 	if err := f.check(); err != nil {
+		return err
+	}
+	if _, err := f.settings(nil); err != nil {
 		return err
 	}
 	in, from, err := f.inputs(name)
@@ -94,6 +158,7 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 		return err
 	}
 	defer release()
+	began := time.Now()
 	fit, queries, err := f.fit(ctx, e, in, from, q)
 	if err != nil {
 		return err
@@ -101,11 +166,8 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if err := f.write(ctx, fit, queries); err != nil {
 		return err
 	}
-	if f.nowhere > 0 {
-		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
-	}
-	noteDegree(e, &fit.Graph, min(f.settings.MeanNeighbours, float64(f.rows-1)), "")
-	return f.show(e, fit)
+	f.note(e, fit)
+	return f.show(e, fit, time.Since(began))
 }
 
 // check refuses flags that lack others.
@@ -183,40 +245,55 @@ func (f *fitFlags) openQueries(ctx context.Context, in input) (q blas32.General,
 }
 
 // fit reads FEATURES and does the work, and places the queries q, which come from their
-// own files; the second result is nil where there are none.
-func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32.General) (fit *supervised.Model, queries *mat.Dense, err error) {
+// own files; the second result has no rows where there are none.
+func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32.General) (fit *supervised.Model, queries blas32.General, err error) {
 	x, y, release, err := readRows(ctx, in, " (-1 for none)")
 	if err != nil {
-		return nil, nil, err
+		return nil, queries, err
 	}
 	defer release()
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	switch {
-	case f.settings.Columns > x.Cols:
-		return nil, nil, cli.Usagef("-k %d is more than the %d columns of %s", f.settings.Columns, x.Cols, in.features)
+	case f.fixed.Columns > x.Cols:
+		return nil, queries, cli.Usagef("-k %d is more than the %d columns of %s", f.fixed.Columns, x.Cols, in.features)
 	case q.Rows > 0 && q.Cols != x.Cols:
-		return nil, nil, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
+		return nil, queries, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
 	if fit, err = f.model(ctx, e, in, x, y, q.Rows); err != nil {
-		return nil, nil, explain(err, in)
+		return nil, queries, explain(err, in)
 	}
 	if q.Rows == 0 {
-		return fit, nil, nil
+		return fit, queries, nil
 	}
-	// A copy, not q: who gives up waiting releases that.
-	rows, err := f.double(ctx, q)
-	if err == nil {
-		queries, err = await(ctx, func() (*mat.Dense, error) { return fit.Map.Apply(rows) })
+	if queries, err = await(ctx, func() (blas32.General, error) { return fit.Map.Apply(q) }); err != nil {
+		return nil, queries, explain(err, from)
 	}
-	if err != nil {
-		return nil, nil, explain(err, from)
+	f.nowhere = zeroRows(queries)
+	return fit, queries, nil
+}
+
+// zeroRows counts the rows of zeros.
+func zeroRows(x blas32.General) (count int) {
+	for x.Rows > 0 {
+		row := zeroRow(x)
+		if row < 0 {
+			break
+		}
+		count++
+		x.Rows -= row + 1
+		x.Data = x.Data[min((row+1)*x.Stride, len(x.Data)):]
 	}
-	for i := range q.Rows {
-		if mat.Norm(queries.RowView(i), 1) == 0 {
-			f.nowhere++
+	return count
+}
+
+// zeroRow returns the number of the first row of zeros, -1 if there is none.
+func zeroRow(x blas32.General) int {
+	for i := range x.Rows {
+		if !slices.ContainsFunc(x.Data[i*x.Stride:][:x.Cols], func(v float32) bool { return v != 0 }) {
+			return i
 		}
 	}
-	return fit, queries, nil
+	return -1
 }
 
 // model fits rows x with labels y, and leaves room for queries.
@@ -225,30 +302,49 @@ func (f *fitFlags) model(ctx context.Context, e *cli.Env, in input, x blas32.Gen
 	if err != nil {
 		return nil, err
 	}
-	engine, stop, err := engine(e, work, true)
+	if row := zeroRow(x); row >= 0 && f.fixed.UnitRows {
+		return nil, &points.ZeroRowError{Row: row}
+	}
+	m := &fitMeter{meter: newMeter(e)}
+	settings, err := f.settings(m.fit)
+	if err != nil {
+		return nil, err
+	}
+	engine, stop, err := engineWith(e, work, true, m)
 	if err != nil {
 		return nil, err
 	}
 	defer stop()
-	rows, err := f.double(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	// The map takes no context.
-	fit, err := await(ctx, func() (*supervised.Model, error) { return supervised.Fit(ctx, engine, rows, y, &f.settings) })
+	fit, err := supervised.Fit(ctx, engine, x, y, settings)
 	return fit, f.explain(err, in)
 }
 
-// engineWork leaves the engine what the copies it does not count leave of the budget:
-// rows and queries and their images in float64, and the images in float32. Without a
+// fitMeter shows the progress of fit. While recipes are compared it leaves out what the
+// engine says about each of them.
+type fitMeter struct {
+	meter
+	choosing atomic.Bool
+}
+
+func (m *fitMeter) report(p privatemail.Progress) {
+	if !m.choosing.Load() {
+		m.meter.report(p)
+	}
+}
+
+func (m *fitMeter) fit(stage string, done, total int) {
+	m.choosing.Store(stage == supervised.StageRecipes && done < total)
+	m.meter.report(privatemail.Progress{Stage: stage, Done: done, Total: total})
+}
+
+// engineWork leaves the engine what the copies it does not count leave of the budget: the
+// rows, prepared and in parts, their images and those of the queries, all float32, and
+// three square matrices of float64. Without a
 // budget the engine looks for itself once they are made.
 func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) {
 	work := f.work
-	k := f.settings.Columns
-	if k == 0 {
-		k = x.Cols
-	}
-	own := (float64(x.Rows) + float64(queries)) * (8*float64(x.Cols) + (8+4)*float64(k))
+	d := float64(x.Cols)
+	own := 4*d*(3*float64(x.Rows)+2*float64(queries)) + 3*8*d*d
 	rest, err := pipeline.Reserve(cmp.Or(work.budget, mem.Budget()), own, fmt.Sprintf("supervised embedding of %d x %d and %d queries", x.Rows, x.Cols, queries))
 	if work.budget > 0 {
 		work.budget = rest
@@ -256,27 +352,8 @@ func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) 
 	return work, err
 }
 
-// double returns the rows in float64, divided by their norm if that is wanted.
-func (f *fitFlags) double(ctx context.Context, x blas32.General) (blas64.General, error) {
-	out := blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: max(x.Cols, 1), Data: make([]float64, x.Rows*x.Cols)}
-	for i := range x.Rows {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return out, ctx.Err()
-		}
-		row := out.Data[i*out.Stride:][:x.Cols]
-		points.ReadRow(row, x, i)
-		if f.normalizeRows && points.Normalize(row) == 0 {
-			return out, &points.ZeroRowError{Row: i}
-		}
-	}
-	return out, nil
-}
-
 // explain is for errors that have another cause here than elsewhere.
 func (f *fitFlags) explain(err error, in input) error {
-	if zero, ok := errors.AsType[*points.ZeroRowError](err); ok {
-		return fmt.Errorf("%s: row %d (counted from 0) has no direction once it is embedded: it is at the mean of all rows, and nothing draws it away; remove it", in.features, zero.Row)
-	}
 	if errors.Is(err, supervised.ErrNoPairs) {
 		return fmt.Errorf("%s: %w; 'privatemail embed' works without labels", in.labels, supervised.ErrNoPairs)
 	}
@@ -284,12 +361,12 @@ func (f *fitFlags) explain(err error, in input) error {
 }
 
 // write writes the files.
-func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries *mat.Dense) error {
-	if err := writeEmbedding(ctx, f.out, fit.X); err != nil {
+func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries blas32.General) error {
+	if err := formats.WriteMatrix(ctx, f.out, fit.X.Rows, fit.X.Cols, fit.X.Data); err != nil {
 		return err
 	}
-	if queries != nil {
-		if err := writeEmbedding(ctx, f.queriesOut, queries); err != nil {
+	if queries.Rows > 0 {
+		if err := formats.WriteMatrix(ctx, f.queriesOut, queries.Rows, queries.Cols, queries.Data); err != nil {
 			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 		}
 	}
@@ -300,38 +377,4 @@ func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries *ma
 		}
 	}
 	return nil
-}
-
-// fitReport is the object of fit -json.
-type fitReport struct {
-	N int `json:"n"`
-	D int `json:"d"`
-	K int `json:"k"`
-	graphReport
-	Trace      []stepReport `json:"trace"`
-	Out        string       `json:"out"`
-	Queries    int          `json:"queries,omitempty"`
-	QueriesOut string       `json:"queries_out,omitempty"`
-	MapOut     string       `json:"map_out,omitempty"`
-}
-
-func (f *fitFlags) show(e *cli.Env, fit *supervised.Model) error {
-	_, k := fit.X.Dims()
-	if e.JSON {
-		return e.Object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut})
-	}
-	if e.Quiet {
-		return nil
-	}
-	writeGraph(e.Stdout, f.rows, &fit.Graph)
-	t := facts(e.Stdout)
-	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", fit.Graph.BuildTime.Seconds(), fit.Graph.StepTime.Seconds())
-	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, f.rows, k)
-	if f.queriesOut != "" {
-		fmt.Fprintf(t, "wrote\t%s, %d x %d queries\n", f.queriesOut, f.placed, k)
-	}
-	if f.mapOut != "" {
-		fmt.Fprintf(t, "wrote\t%s, the map from %d columns and a 1 to %d\n", f.mapOut, f.columns, k)
-	}
-	return t.Flush()
 }

@@ -7,12 +7,12 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
@@ -36,8 +36,8 @@ func TestFit(t *testing.T) {
 	}
 	writeMatrix(t, filepath.Join(queries, featuresName), 40, 16, q.Data)
 	out, placed, matrix := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy"), filepath.Join(temp, "m.npy")
-	stdout, stderr := succeed(t, "fit", folder, "-k", "5", "-steps", "2", "-beta", "2", "-degree", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
-	for _, words := range []string{"csr", "neighbours", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the map from 16 columns"} {
+	stdout, stderr := succeed(t, "fit", folder, "-recipe", "classic", "-k", "5", "-steps", "2", "-beta", "2", "-degree", "15", "-queries", queries, "-queries-out", placed, "-map-out", matrix, "-out", out)
+	for _, words := range []string{"held out", "neighbours", "whiten,ridge=1,columns=5", out + ", 300 x 5", placed + ", 40 x 5 queries", matrix + ", the linear map from 16 columns"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
@@ -50,23 +50,20 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	double := func(v []float32, rows int) blas64.General {
-		out := blas64.General{Rows: rows, Cols: 16, Stride: 16}
-		for _, e := range v {
-			out.Data = append(out.Data, float64(e))
-		}
-		return out
-	}
 	engine, err := privatemail.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer engine.Close()
-	want, err := supervised.Fit(t.Context(), engine, double(x.Data, 300), y, &supervised.Settings{Columns: 5, Steps: 2, Beta: 2, MeanNeighbours: 15})
+	recipe, err := supervised.ParseRecipe("classic,columns=5,steps=2,beta=2,neighbours=15")
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := want.Map.Apply(double(q.Data, 40))
+	want, err := supervised.Fit(t.Context(), engine, x, y, &supervised.Settings{Recipe: &recipe})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := want.Map.Apply(q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,14 +79,14 @@ func TestFit(t *testing.T) {
 		return append([]float32(nil), m.Data...)
 	}
 	for i, v := range read(out, 300) {
-		if v != float32(want.X.At(i/5, i%5)) {
-			t.Fatalf("embedding, entry (%d, %d): %g, want %g", i/5, i%5, v, want.X.At(i/5, i%5))
+		if v != want.X.Data[i] {
+			t.Fatalf("embedding, entry (%d, %d): %g, want %g", i/5, i%5, v, want.X.Data[i])
 		}
 	}
 	m := read(matrix, 17)
 	for i, v := range read(placed, 40) {
-		if v != float32(z.At(i/5, i%5)) {
-			t.Fatalf("queries, entry (%d, %d): %g, want %g", i/5, i%5, v, z.At(i/5, i%5))
+		if v != z.Data[i] {
+			t.Fatalf("queries, entry (%d, %d): %g, want %g", i/5, i%5, v, z.Data[i])
 		}
 	}
 	for i := range 40 { // (f 1) M over its norm
@@ -103,8 +100,8 @@ func TestFit(t *testing.T) {
 			norm = math.Hypot(norm, image[j])
 		}
 		for j, v := range image {
-			if math.Abs(v/norm-z.At(i, j)) > 1e-5 {
-				t.Fatalf("map, query %d, column %d: %g, want %g", i, j, v/norm, z.At(i, j))
+			if got := float64(z.Data[5*i+j]); math.Abs(v/norm-got) > 1e-5 {
+				t.Fatalf("map, query %d, column %d: %g, want %g", i, j, v/norm, got)
 			}
 		}
 	}
@@ -112,12 +109,21 @@ func TestFit(t *testing.T) {
 
 func TestFitJSON(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "x.fbin")
-	stdout, stderr := succeed(t, "fit", toy(t), "-normalize-rows", "-json", "-quiet", "-out", out)
+	stdout, stderr := succeed(t, "fit", toy(t), "-recipe", "classic", "-normalize-rows", "-json", "-quiet", "-out", out)
 	if stderr != "" {
 		t.Errorf("messages with -quiet: %s", stderr)
 	}
 	v := object(t, stdout)
-	wantKeys(t, v, "n d k operator sigma radius neighbours isolated nnz build_seconds steps_seconds trace out")
+	wantKeys(t, v, "n d k recipe held_out graph trace seconds out")
+	wantKeys(t, v["held_out"].(map[string]any), "rows raw scaled result lead_standard_error recipes_tried")
+	wantKeys(t, v["graph"].(map[string]any), "operator sigma radius neighbours isolated nnz")
+	seconds, sum := v["seconds"].(map[string]any), 0.0
+	for _, part := range []string{"choice", "map", "graph", "steps", "files"} {
+		sum += seconds[part].(float64)
+	}
+	if all := seconds["all"].(float64); math.Abs(sum-all) > 1e-9 || all <= 0 {
+		t.Errorf("parts of %g s take %g", all, sum)
+	}
 	if v["n"] != 300. || v["d"] != 16. || v["k"] != 16. || v["out"] != out || v["queries"] != nil {
 		t.Errorf("object %v", v)
 	}
@@ -178,6 +184,8 @@ func TestFitRefuses(t *testing.T) {
 		{filepath.Join(temp, "absent.npy") + " -out " + out, cli.Failed, "no such file"},
 		{folder + " -out " + filepath.Join(temp, "no", "x.npy"), cli.Failed, "there is no folder"},
 		{folder + " -beta 0 -out " + out, cli.Usage, "beta"},
+		{folder + " -recipe best -out " + out, cli.Usage, "no word \"best\""},
+		{folder + " -measure=false -out " + out, cli.Usage, "name one with -recipe"},
 	} {
 		refuse(t, c.code, append([]string{"fit"}, strings.Fields(c.args)...), c.words)
 	}
@@ -187,9 +195,8 @@ func TestFitRefuses(t *testing.T) {
 // What the engine may take and the copies beside it are one budget.
 func TestFitSharesItsBudget(t *testing.T) {
 	x := blas32.General{Rows: 100, Cols: 10}
-	const own = (100 + 50) * (8*10 + 12*4) // rows and queries, images of 4 columns
+	const own = 4*10*(3*100+2*50) + 3*8*10*10 // rows and queries, and square matrices
 	f := fitFlags{work: workFlags{workers: 3, budget: own + 1000}}
-	f.settings.Columns = 4
 	if work, err := f.engineWork(x, 50); err != nil || work != (workFlags{workers: 3, budget: 1000}) {
 		t.Errorf("%+v, %v", work, err)
 	}
@@ -216,16 +223,19 @@ func TestCancelledFit(t *testing.T) {
 	if err := os.WriteFile(out, []byte("previous"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var stdout bytes.Buffer
-	var cancelled time.Time
-	stderr := &trigger{text: "steps", call: func() { cancelled = time.Now(); cancel() }}
-	code := program().Run(ctx, []string{"fit", features, "-labels", labels, "-steps", "100000", "-out", out}, &stdout, stderr)
-	if code != cli.Interrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), "privatemail: fit: interrupted\n") {
-		t.Errorf("exit code %d, output %q, messages\n%s", code, stdout.String(), stderr.String())
-	}
-	if took := time.Since(cancelled); took > 5*time.Second {
-		t.Errorf("ended %v after it was cancelled", took)
+	for stage, recipe := range map[string]string{"steps": "classic", "recipes": "auto"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stdout bytes.Buffer
+		var cancelled time.Time
+		stderr := &trigger{text: stage, call: func() { cancelled = time.Now(); cancel() }}
+		code := program().Run(ctx, []string{"fit", features, "-labels", labels, "-recipe", recipe, "-measure=" + strconv.FormatBool(recipe == "auto"), "-steps", "100000", "-out", out}, &stdout, stderr)
+		if code != cli.Interrupted || stdout.Len() > 0 || !strings.HasSuffix(stderr.String(), "privatemail: fit: interrupted\n") {
+			t.Errorf("%s: exit code %d, output %q, messages\n%s", stage, code, stdout.String(), stderr.String())
+		}
+		if took := time.Since(cancelled); took > 5*time.Second {
+			t.Errorf("%s: ended %v after it was cancelled", stage, took)
+		}
+		cancel()
 	}
 	if got := readFile(t, out); got != "previous" {
 		t.Errorf("the previous output became %d bytes", len(got))

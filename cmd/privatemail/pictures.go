@@ -14,6 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -79,7 +80,8 @@ func plane(x *mat.Dense) (*mat.Dense, error) {
 
 // supervisedPictures shows the gallery before and after the embedding.
 func supervisedPictures(ctx context.Context, engine *privatemail.Engine, p *evaluate.Problem) (*report.Group, error) {
-	fit, err := supervised.Fit(ctx, engine, p.Gallery.RawMatrix(), p.GalleryLabels, nil)
+	recipe := supervised.Classic()
+	fit, err := supervised.Fit(ctx, engine, points.Single(p.Gallery.RawMatrix()), p.GalleryLabels, &supervised.Settings{Recipe: &recipe, Unmeasured: true})
 	if err != nil {
 		return nil, err
 	}
@@ -92,8 +94,8 @@ func supervisedPictures(ctx context.Context, engine *privatemail.Engine, p *eval
 		x              *mat.Dense
 	}{
 		{"Features", "What the server has.", p.Gallery},
-		{"Map", "Directions in which rows of a class differ are shrunk. A query is placed by this map alone.", fit.Z},
-		{"Embedding", "After the step, which uses the labels of the gallery.", fit.X},
+		{"Map", "Directions in which rows of a class differ are shrunk. A query is placed by this map alone.", pipeline.Widen(fit.Z)},
+		{"Embedding", "After the step, which uses the labels of the gallery.", pipeline.Widen(fit.X)},
 	} {
 		drawn, err := plane(firstRows(one.x, drawnRows))
 		if err != nil {

@@ -58,11 +58,11 @@ func variants() []variant {
 			return t.Queries, t.Gallery, nil
 		}},
 		{"map only", mapOnly},
-		{"recipe", recipe(labelsOf, nil)},
-		{"labels on half of the gallery", recipe(halfLabels, nil)},
-		{"labels on public rows only", recipe(publicLabels, nil)},
+		{"recipe", recipe(labelsOf, supervised.Classic())},
+		{"labels on half of the gallery", recipe(halfLabels, supervised.Classic())},
+		{"labels on public rows only", recipe(publicLabels, supervised.Classic())},
 		{"no labels", noLabels},
-		{"two steps", recipe(labelsOf, &supervised.Settings{Steps: 2})},
+		{"two steps", recipe(labelsOf, twoSteps())},
 		{"labels only", labelsOnly},
 		{"8 dimensions", dimensions(8)},
 		{"16 dimensions", dimensions(16)},
@@ -85,31 +85,46 @@ func forget(labels []int32, from int) []int32 {
 	return append(labels[:from], slices.Repeat([]int32{kernel.Unlabelled}, len(labels)-from)...)
 }
 
-func mapOnly(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-	m, err := supervised.NewMap(labelledRows(t), labelsOf(t), 0)
+func twoSteps() supervised.Recipe {
+	r := supervised.Classic()
+	r.Steps = 2
+	return r
+}
+
+func mapOnly(ctx context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+	m, err := classicMap(ctx, t, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	return apply(m, t)
 }
 
-// recipe is mode supervised with some of the labels.
-func recipe(labels func(*evaluate.Task) []int32, settings *supervised.Settings) placement {
+// classicMap is the map of the recipe classic with k columns, 0 for all.
+func classicMap(ctx context.Context, t *evaluate.Task, k int) (*supervised.Map, error) {
+	r := supervised.Classic()
+	r.Columns = k
+	return supervised.NewMap(ctx, points.Single(labelledRows(t)), labelsOf(t), r)
+}
+
+// recipe is an embedding with some of the labels.
+func recipe(labels func(*evaluate.Task) []int32, r supervised.Recipe) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-		fit, err := supervised.Fit(ctx, e, labelledRows(t), labels(t), settings)
+		fit, err := fitRecipe(ctx, e, t, labels(t), r)
 		if err != nil {
 			return nil, nil, err
 		}
-		queries, err = fit.Map.Apply(t.Queries.RawMatrix())
+		queries, err = images(fit.Map, t.Queries)
 		return queries, galleryOf(t, fit.X), err
 	}
 }
 
-// dimensions is mode supervised with at most k of them.
+// dimensions is the recipe classic with at most k of them.
 func dimensions(k int) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		_, d := t.Gallery.Dims()
-		return recipe(labelsOf, &supervised.Settings{Columns: min(k, d)})(ctx, e, t)
+		r := supervised.Classic()
+		r.Columns = min(k, d)
+		return recipe(labelsOf, r)(ctx, e, t)
 	}
 }
 
@@ -119,21 +134,21 @@ func noLabels(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (que
 	if err != nil {
 		return nil, nil, err
 	}
-	return t.Queries, unit(galleryOf(t, out.Points)), nil
+	return t.Queries, unit(galleryOf(t, points.Single(out.Points.RawMatrix()))), nil
 }
 
 // labelsOnly takes the step without the graph of the rows, x - 1/2 D^+ L_same x
 // with D = 1: half-way to the mean of the others of the class.
-func labelsOnly(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-	rows := labelledRows(t)
-	m, err := supervised.NewMap(rows, labelsOf(t), 0)
+func labelsOnly(ctx context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+	m, err := classicMap(ctx, t, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	z, err := m.Apply(rows)
+	flat, err := m.Apply(points.Single(labelledRows(t)))
 	if err != nil {
 		return nil, nil, err
 	}
+	z := double(flat)
 	labels, err := kernel.NewLabels(labelsOf(t), kernel.BalancedTable(), true)
 	if err != nil {
 		return nil, nil, err
@@ -145,8 +160,8 @@ func labelsOnly(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (que
 	}
 	step.Scale(-0.5, &step)
 	step.Add(z, &step)
-	queries, err = m.Apply(t.Queries.RawMatrix())
-	return queries, unit(galleryOf(t, &step)), err
+	queries, err = images(m, t.Queries)
+	return queries, unit(galleryOf(t, single(&step))), err
 }
 
 // converged takes the eigenvectors of the graph of the features, and of equal
@@ -168,7 +183,7 @@ func converged(beta float64) placement {
 		if err != nil {
 			return nil, nil, err
 		}
-		return unit(queries), galleryOf(t, out.Points), nil
+		return unit(queries), galleryOf(t, points.Single(out.Points.RawMatrix())), nil
 	}
 }
 

@@ -29,7 +29,7 @@ func Cells() evaluate.Mode {
 			if err != nil {
 				return nil, err
 			}
-			queries, err := s.fit.Map.Apply(t.Queries.RawMatrix())
+			queries, err := images(s.fit.Map, t.Queries)
 			if err != nil {
 				return nil, err
 			}

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/points"
-	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
 // PrivUnit sends a direction drawn around that of the query (Bhowmick et al.
@@ -38,7 +37,7 @@ func PrivUnitRaw() evaluate.Mode {
 
 // A place takes gallery and queries of a task to unit rows of k values. It uses
 // nothing of the queries but, row by row, themselves.
-type place func(t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error)
+type place func(ctx context.Context, t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error)
 
 func directionMode(name, title string, place place) evaluate.Mode {
 	return evaluate.Mode{
@@ -61,7 +60,7 @@ func askDirections(ctx context.Context, t *evaluate.Task, place place) (*evaluat
 	if k < 2 {
 		return nil, fmt.Errorf("%w: %d dimensions", evaluate.ErrShape, k)
 	}
-	gallery, queries, err := place(t, k)
+	gallery, queries, err := place(ctx, t, k)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +86,7 @@ func askDirections(ctx context.Context, t *evaluate.Task, place place) (*evaluat
 }
 
 // components are the leading principal components of the gallery.
-func components(t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error) {
+func components(_ context.Context, t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error) {
 	axes, err := pca.Fit(t.Gallery.RawMatrix(), k)
 	if err != nil {
 		return nil, nil, err
@@ -113,8 +112,8 @@ func components(t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error
 }
 
 // discriminants are the images under the map of mode supervised in k dimensions.
-func discriminants(t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error) {
-	m, err := supervised.NewMap(labelledRows(t), labelsOf(t), k)
+func discriminants(ctx context.Context, t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error) {
+	m, err := classicMap(ctx, t, k)
 	if err != nil {
 		return nil, nil, err
 	}

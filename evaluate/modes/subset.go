@@ -68,7 +68,7 @@ func embeddedRows(ctx context.Context, t *evaluate.Task) (gallery, queries *mat.
 	if err != nil {
 		return nil, nil, err
 	}
-	queries, err = s.fit.Map.Apply(t.Queries.RawMatrix())
+	queries, err = images(s.fit.Map, t.Queries)
 	return s.x, queries, err
 }
 

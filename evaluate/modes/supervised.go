@@ -4,11 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -23,7 +25,7 @@ func Supervised() evaluate.Mode {
 			if err != nil {
 				return nil, err
 			}
-			queries, err := s.fit.Map.Apply(t.Queries.RawMatrix())
+			queries, err := images(s.fit.Map, t.Queries)
 			if err != nil {
 				return nil, err
 			}
@@ -43,7 +45,8 @@ type space struct {
 	z, x *mat.Dense
 }
 
-// fitted returns the embedding, which all tasks of a problem share.
+// fitted returns the embedding, which all tasks of a problem share. Its recipe is chosen on
+// public rows, which no query is measured among.
 func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 	return evaluate.Shared(ctx, t.Problem, "supervised", func() (*space, error) {
 		engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)))
@@ -51,12 +54,42 @@ func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 			return nil, err
 		}
 		defer engine.Close()
-		fit, err := supervised.Fit(ctx, engine, labelledRows(t), labelsOf(t), nil)
+		chosen, err := supervised.Fit(ctx, engine, single(t.Public), t.PublicLabels, &supervised.Settings{Seed: t.Seed})
+		if err != nil {
+			return nil, err
+		}
+		fit, err := fitRecipe(ctx, engine, t, labelsOf(t), chosen.Recipe)
 		if err != nil {
 			return nil, err
 		}
 		return &space{fit: fit, z: galleryOf(t, fit.Z), x: galleryOf(t, fit.X)}, nil
 	})
+}
+
+// fitRecipe fits public rows and gallery, with some of their labels, by one recipe.
+func fitRecipe(ctx context.Context, e *privatemail.Engine, t *evaluate.Task, labels []int32, r supervised.Recipe) (*supervised.Model, error) {
+	return supervised.Fit(ctx, e, points.Single(labelledRows(t)), labels, &supervised.Settings{Recipe: &r, Unmeasured: true})
+}
+
+// single returns rows in float32, in which a map takes them.
+func single(x *mat.Dense) blas32.General { return points.Single(x.RawMatrix()) }
+
+// double returns rows in float64, in which they are searched.
+func double(x blas32.General) *mat.Dense {
+	out := mat.NewDense(x.Rows, x.Cols, nil)
+	for i := range x.Rows {
+		points.ReadRow(out.RawRowView(i), x, i)
+	}
+	return out
+}
+
+// images returns where a map takes rows.
+func images(m *supervised.Map, rows *mat.Dense) (*mat.Dense, error) {
+	z, err := m.Apply(single(rows))
+	if err != nil {
+		return nil, err
+	}
+	return double(z), nil
 }
 
 // labelledRows are the rows whose labels the server has: public rows, then gallery.
@@ -71,17 +104,16 @@ func labelsOf(t *evaluate.Task) []int32 {
 }
 
 // galleryOf returns what became of the gallery among labelledRows.
-func galleryOf(t *evaluate.Task, x *mat.Dense) *mat.Dense {
+func galleryOf(t *evaluate.Task, x blas32.General) *mat.Dense {
 	public, _ := t.Public.Dims()
-	n, d := x.Dims()
-	return x.Slice(public, n, 0, d).(*mat.Dense)
+	return double(x).Slice(public, x.Rows, 0, x.Cols).(*mat.Dense)
 }
 
 // apply returns where a map takes the queries and the gallery.
 func apply(m *supervised.Map, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-	if gallery, err = m.Apply(t.Gallery.RawMatrix()); err != nil {
+	if gallery, err = images(m, t.Gallery); err != nil {
 		return nil, nil, err
 	}
-	queries, err = m.Apply(t.Queries.RawMatrix())
+	queries, err = images(m, t.Queries)
 	return queries, gallery, err
 }

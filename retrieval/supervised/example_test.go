@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
@@ -19,19 +19,23 @@ func ExampleFit() {
 		log.Fatal(err)
 	}
 	defer e.Close()
-	gallery := mat.NewDense(6, 2, []float64{-1, -3, -1, 0, -1, 3, 1, -3, 1, 0, 1, 3.5})
+	gallery := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{-1, -3, -1, 0, -1, 3, 1, -3, 1, 0, 1, 3.5}}
 	labels := []int32{0, 0, 0, 1, 1, -1}
-	fit, err := supervised.Fit(context.Background(), e, gallery.RawMatrix(), labels, &supervised.Settings{MeanNeighbours: 2})
+	recipe, err := supervised.ParseRecipe("classic,neighbours=2")
 	if err != nil {
 		log.Fatal(err)
 	}
-	query, err := fit.Map.Apply(mat.NewDense(1, 2, []float64{1, 2}).RawMatrix())
+	fit, err := supervised.Fit(context.Background(), e, gallery, labels, &supervised.Settings{Recipe: &recipe})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("query   %6.3f\n", query.RawRowView(0))
+	query, err := fit.Map.Apply(blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{1, 2}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("query   %6.3f\n", query.Data)
 	for i, label := range labels {
-		fmt.Printf("%2d %6.3f -> %6.3f\n", label, fit.Z.RawRowView(i), fit.X.RawRowView(i))
+		fmt.Printf("%2d %6.3f -> %6.3f\n", label, fit.Z.Data[2*i:][:2], fit.X.Data[2*i:][:2])
 	}
 	// Output:
 	// query   [ 0.670  0.742]

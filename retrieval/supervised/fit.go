@@ -3,43 +3,60 @@ package supervised
 import (
 	"context"
 	"fmt"
+	"time"
 
-	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Settings steer Fit. The zero value of each field, and a nil pointer,
 // mean the default.
 type Settings struct {
-	// Columns is the dimension k of the embedding. Default: that of the rows.
-	// Half of it costs about .03 of R@1, an eighth .2.
-	Columns int
-	// MeanNeighbours is the mean number of neighbours in the graph of the rows.
-	// Default 20; all others if they are fewer. 5 to 60 change little.
-	MeanNeighbours float64
-	// Beta is the weight of the labels against the neighbours. Default 3.
-	Beta float64
-	// Steps is how many steps are taken. Default 1; 2 make purer lists and
-	// lose a little recall.
-	Steps int
+	// Recipe says what becomes of the rows. Default: the one that finds most on rows that
+	// are held out, see the package comment.
+	Recipe *Recipe
+	// Fix, if not nil, changes every recipe that is tried, such as to fix the number of
+	// steps. Raw and scaled rows are measured as they are.
+	Fix func(*Recipe)
+	// Unmeasured leaves out the measurement of a Recipe that is given.
+	Unmeasured bool
+	// Seed decides which rows are held out.
+	Seed uint64
+	// Progress, if not nil, is told how far a stage of the work has come. Within the
+	// steps, it is the Engine that reports.
+	Progress func(stage string, done, total int)
 }
+
+// StageRecipes is the stage in which recipes are compared, of Settings.Progress. While it
+// lasts the Engine reports the steps of each of them, too.
+const StageRecipes = "recipes"
 
 // A Model is what Fit makes of the server's rows.
 type Model struct {
+	// Recipe is what became of the rows.
+	Recipe Recipe
 	// Map is published; it takes a query to where X is searched.
 	Map *Map
 	// Z are the images of the rows under the map and X is where the steps have
-	// moved them, unit rows both, in the order of the rows.
-	Z, X *mat.Dense
-	// Graph describes the graph of the rows of Z.
-	Graph iterate.Graph
+	// moved them, in the order of the rows. Without steps they are the same.
+	Z, X blas32.General
+	// Graph describes the graph of the rows of Z; nil without steps.
+	Graph *iterate.Graph
 	// Trace has a record of each step, with the objective before it.
 	Trace []iterate.Record
+	// Held is what was measured on rows held out; nil with Settings.Unmeasured, and where
+	// there are too few labelled rows.
+	Held *Held
+	// ChoiceTime, MapTime and StepsTime are what the measurement, the final map, and its
+	// graph and steps took.
+	ChoiceTime, MapTime, StepsTime time.Duration
 }
 
 // Fit makes the map and the embedding of rows, n x d, with a label for each, -1
@@ -47,58 +64,93 @@ type Model struct {
 // A row without neighbours moves by its label alone, one without a label by its
 // neighbours alone, one without both stays.
 //
-// Errors: those of NewMap and Map.Apply, kernel.ErrLabels for a label below -1,
-// privatemail.ErrSettings, those of Engine.Embed, points.ErrZeroRow for a row
-// that ends at zero, and that of ctx.
-func Fit(ctx context.Context, e *privatemail.Engine, rows blas64.General, labels []int32, settings *Settings) (*Model, error) {
+// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, those of Engine.Embed,
+// and that of ctx, which is looked at throughout.
+func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (*Model, error) {
 	var s Settings
 	if settings != nil {
 		s = *settings
 	}
-	if s.MeanNeighbours == 0 {
-		s.MeanNeighbours = 20
-	}
-	s.MeanNeighbours = min(s.MeanNeighbours, float64(rows.Rows-1))
-	if s.Beta == 0 {
-		s.Beta = 3
-	}
-	for i, label := range labels {
-		if label < -1 {
-			return nil, fmt.Errorf("supervised: fit: %w: the label of row %d is below -1, want 0 or more, or -1 for none", kernel.ErrLabels, i)
-		}
-	}
-	m, err := NewMap(rows, labels, s.Columns)
-	if err != nil {
+	if err := checkRows(rows, labels); err != nil {
 		return nil, err
 	}
-	if err := ctx.Err(); err != nil { // of many rows a map takes seconds
-		return nil, fmt.Errorf("supervised: fit: %w", err)
-	}
-	z, err := m.Apply(rows)
-	if err != nil {
-		return nil, err
-	}
-	out, err := e.Embed(ctx, points.Single(z.RawMatrix()), labels, &privatemail.Settings{
-		MeanNeighbours: s.MeanNeighbours, Form: kernel.Attract, Coefficient: s.Beta, AllowUnlabelled: true, Steps: s.Steps,
-	})
+	workers := par.New(e.Workers())
+	defer workers.Close()
+	f := &fitter{engine: e, core: &dense.Core{Workers: workers, Kernels: simd.At(e.Level())}, settings: &s}
+	began := time.Now()
+	recipe, held, err := f.choose(ctx, rows, labels)
 	if err != nil {
 		return nil, fmt.Errorf("supervised: fit: %w", err)
 	}
-	if err := normalizeRows(out.Points); err != nil {
+	choice := time.Since(began)
+	m, err := f.fit(ctx, rows, labels, recipe)
+	if s.Recipe == nil && impossible(err) { // what parts of the rows allowed, all do not
+		held = nil
+		m, err = f.fit(ctx, rows, labels, f.fixed([]Recipe{Raw()})[0])
+	}
+	if err != nil {
 		return nil, fmt.Errorf("supervised: fit: %w", err)
 	}
-	return &Model{Map: m, Z: z, X: out.Points, Graph: out.Graph, Trace: out.Trace}, nil
+	m.Held, m.ChoiceTime = held, choice
+	return m, nil
 }
 
-func normalizeRows(x *mat.Dense) error {
-	n, _ := x.Dims()
-	for i := range n {
-		switch norm := points.Normalize(x.RawRowView(i)); {
-		case norm == 0:
-			return &points.ZeroRowError{Row: i}
-		case norm-norm != 0:
-			return &points.NonFiniteError{What: "image", Row: i}
+// A fitter is what the calls of one Fit share.
+type fitter struct {
+	engine   *privatemail.Engine
+	core     *dense.Core
+	settings *Settings
+	done     int // recipes measured
+	planned  int // about how many there will be
+}
+
+func (f *fitter) report(stage string, done, total int) {
+	if f.settings.Progress != nil {
+		f.settings.Progress(stage, done, total)
+	}
+}
+
+// fit makes the model of a recipe.
+func (f *fitter) fit(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (*Model, error) {
+	began := time.Now()
+	f.core.Progress = func(done, total int) { f.report("map", done, total) }
+	defer func() { f.core.Progress = nil }()
+	m, err := newMap(ctx, f.core, rows, labels, r)
+	if err != nil {
+		return nil, err
+	}
+	z, err := m.applyWith(ctx, f.core, rows)
+	if err != nil {
+		return nil, err
+	}
+	model := &Model{Recipe: r, Map: m, Z: z, X: z, MapTime: time.Since(began)}
+	if r.Steps == 0 {
+		return model, nil
+	}
+	began = time.Now()
+	x, out, err := f.move(ctx, z, labels, r)
+	if err != nil {
+		return nil, err
+	}
+	model.X, model.Graph, model.Trace = x, &out.Graph, out.Trace
+	model.StepsTime = time.Since(began)
+	return model, nil
+}
+
+// move takes the steps of a recipe, from z.
+func (f *fitter) move(ctx context.Context, z blas32.General, labels []int32, r Recipe) (blas32.General, *iterate.Embedding, error) {
+	out, err := f.engine.Embed(ctx, z, labels, &privatemail.Settings{
+		MeanNeighbours: min(r.Neighbours, float64(z.Rows-1)), Form: kernel.Attract, Coefficient: r.Beta,
+		AllowUnlabelled: true, Steps: r.Steps,
+	})
+	if err != nil {
+		return z, nil, err
+	}
+	x := points.Single(out.Points.RawMatrix())
+	if r.UnitImages {
+		for i := range x.Rows {
+			normalize(rowOf(x, i))
 		}
 	}
-	return nil
+	return x, out, nil
 }

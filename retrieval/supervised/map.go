@@ -1,16 +1,16 @@
 package supervised
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -18,229 +18,207 @@ import (
 // two different rows share one.
 var ErrNoPairs = errors.New("no two different rows share a label")
 
-// A Map takes rows of d values to unit rows of k, z = (f - Mean) A over its
-// norm. It is public: whoever knows it embeds a query alone. A Map is not
-// changed once made and is safe for concurrent use.
+// A Map takes a row of d values to its image of k:
+//
+//	z = (p(f) - Mean) A
+//
+// where p takes roots and divides by the norm, as Root and UnitRows say, and z is divided
+// by its norm at last with UnitImages. A Map is public: whoever knows it places a query
+// alone. It is not changed once made and is safe for concurrent use.
 type Map struct {
-	// Mean of the rows it was made from, length d.
+	// Root and UnitRows are those of the Recipe.
+	Root, UnitRows bool
+	// Mean is subtracted, length d; nil for zeros.
 	Mean []float64
-	// A is d x k.
+	// Scale has what every column is multiplied by, length d; nil for ones. It is nil
+	// where there is an A.
+	Scale []float64
+	// A is d x k; nil for the identity.
 	A *mat.Dense
+	// UnitImages is that of the Recipe.
+	UnitImages bool
+	// Dim is d.
+	Dim int
 }
 
-// NewMap returns the map that whitens rows within their classes. rows are n x d;
-// labels has one number for each row, -1 for a row without one.
-//
-// With S the covariance of the labelled rows about the means of their classes
-// and R = S + (tr S / d) I, A is the symmetric R^(-1/2) for k = 0 and k = d.
-// Fewer dimensions k are the leading generalised eigenvectors of the covariance
-// of all rows and R, the directions in which rows differ most relative to their
-// classes; k = d of them would give the same distances as R^(-1/2).
-//
-// Errors: kernel.ErrShape for sizes that do not fit and k outside 0..d,
-// kernel.ErrNonFinite, ErrNoPairs.
-func NewMap(rows blas64.General, labels []int32, k int) (*Map, error) {
-	n, d, err := points.Dims(rows)
-	if err != nil {
-		return nil, fmt.Errorf("supervised: map: %w", err)
+// Columns returns k.
+func (m *Map) Columns() int {
+	if m.A == nil {
+		return m.Dim
 	}
-	if n == 0 || d == 0 || len(labels) != n || k < 0 || k > d {
-		return nil, fmt.Errorf("supervised: map: %w: %d x %d rows, %d labels, %d dimensions wanted", points.ErrShape, n, d, len(labels), k)
-	}
-	if err := points.CheckFinite(rows); err != nil {
-		return nil, fmt.Errorf("supervised: map: %w", err)
-	}
-	all := make([]int, n)
-	for i := range all {
-		all[i] = i
-	}
-	m := &Map{Mean: meanOf(rows, all)}
-	within := mat.NewSymDense(d, nil)
-	for _, class := range classRows(labels) {
-		addScatter(within, rows, class, meanOf(rows, class))
-	}
-	ridge := mat.Trace(within) / float64(d)
-	if ridge == 0 {
-		return nil, fmt.Errorf("supervised: map: %w; without labels search the rows themselves, or what Engine.Embed makes of them with form attract and coefficient 0", ErrNoPairs)
-	}
-	for j := range d {
-		within.SetSym(j, j, within.At(j, j)+ridge)
-	}
-	if m.A, err = inverseRoot(within); err != nil {
-		return nil, err
-	}
-	if k == 0 || k == d {
-		return m, nil
-	}
-	total := mat.NewSymDense(d, nil)
-	addScatter(total, rows, all, m.Mean)
-	m.A, err = leading(m.A, total, k)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	_, k := m.A.Dims()
+	return k
 }
 
-// leading returns the k leading generalised eigenvectors of the scatter C and of R. With
-// B = R^(-1/2), they are B times the eigenvectors of B C B.
-func leading(b *mat.Dense, c *mat.SymDense, k int) (*mat.Dense, error) {
-	d := c.SymmetricDim()
-	var half, both mat.Dense
-	half.Mul(b, c)
-	both.Mul(&half, b)
-	square := mat.NewSymDense(d, nil)
-	for i := range d {
-		for j := i; j < d; j++ {
-			square.SetSym(i, j, (both.At(i, j)+both.At(j, i))/2)
-		}
-	}
-	_, vectors, err := eigen(square)
-	if err != nil {
-		return nil, err
-	}
-	first := mat.NewDense(d, k, nil)
-	for j := range k { // gonum sorts eigenvalues upwards
-		first.ColView(j).(*mat.VecDense).CopyVec(vectors.ColView(d - 1 - j))
-	}
-	var a mat.Dense
-	a.Mul(b, first)
-	return &a, nil
-}
-
-// largest is the most an entry of a map may be: no row whose entries are not
-// larger themselves has an image, or a norm of it, that overflows.
+// largest is the most an entry of a map may be.
 const largest = 1e50
 
 // Check refuses a map that cannot be applied, such as one that came from
-// elsewhere: kernel.ErrShape, and kernel.ErrNonFinite, also for an entry beyond
+// elsewhere: points.ErrShape, and points.ErrNonFinite, also for an entry beyond
 // 1e50.
 func (m *Map) Check() error {
-	if m.A == nil || m.A.IsEmpty() {
-		return fmt.Errorf("supervised: map: %w: no matrix", points.ErrShape)
+	d := m.Dim
+	switch {
+	case d < 1 || m.Mean != nil && len(m.Mean) != d || m.Scale != nil && len(m.Scale) != d:
+		return fmt.Errorf("supervised: map: %w: for %d columns, a mean of %d values and a scale of %d", points.ErrShape, d, len(m.Mean), len(m.Scale))
+	case m.A != nil && m.Scale != nil:
+		return fmt.Errorf("supervised: map: %w: a scale beside a matrix", points.ErrShape)
 	}
-	if d, _ := m.A.Dims(); d != len(m.Mean) {
-		return fmt.Errorf("supervised: map: %w: a mean of %d values and a matrix of %d rows", points.ErrShape, len(m.Mean), d)
+	for _, v := range []struct {
+		what   string
+		values []float64
+	}{{"mean", m.Mean}, {"scale", m.Scale}} {
+		for j, x := range v.values {
+			if !(math.Abs(x) <= largest) {
+				return fmt.Errorf("supervised: map: %w", &points.NonFiniteError{What: v.what, Col: j})
+			}
+		}
 	}
-	d, k := m.A.Dims()
+	if m.A == nil {
+		return nil
+	}
+	rows, k := m.A.Dims()
+	if rows != d || k == 0 {
+		return fmt.Errorf("supervised: map: %w: a matrix of %d x %d for %d columns", points.ErrShape, rows, k, d)
+	}
 	for i := range d {
 		for j := range k {
 			if !(math.Abs(m.A.At(i, j)) <= largest) {
 				return fmt.Errorf("supervised: map: %w", &points.NonFiniteError{What: "matrix", Row: i, Col: j})
 			}
 		}
-		if !(math.Abs(m.Mean[i]) <= largest) {
-			return fmt.Errorf("supervised: map: %w", &points.NonFiniteError{What: "mean", Col: i})
-		}
 	}
 	return nil
 }
 
-// Apply returns the images of rows, unit rows. A row that the map takes to zero,
-// as it does the mean, stays there: a client that failed for some queries, and
-// sent nothing, would tell whoever made the map which ones. Errors:
-// kernel.ErrShape when rows do not have the map's dimension, and
-// kernel.ErrNonFinite, also where a row with entries beyond 1e50 overflows.
-func (m *Map) Apply(rows blas64.General) (*mat.Dense, error) {
+// Apply returns the images of rows. A row that a map with UnitImages takes to zero, as it
+// does the mean, stays there, and an entry that float32 cannot hold becomes the largest it
+// can: a client that failed for some queries, and sent nothing, would tell whoever made the
+// map which ones. Errors: points.ErrShape when rows do not have the map's dimension,
+// points.ErrNonFinite, and those of Check.
+func (m *Map) Apply(rows blas32.General) (blas32.General, error) {
+	return m.applyWith(context.Background(), new(dense.Core), rows)
+}
+
+func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.General) (blas32.General, error) {
+	var none blas32.General
 	if err := m.Check(); err != nil {
-		return nil, err
+		return none, err
+	}
+	n, d, err := points.Dims(rows)
+	if err != nil {
+		return none, fmt.Errorf("supervised: map: %w", err)
+	}
+	if n == 0 || d != m.Dim {
+		return none, fmt.Errorf("supervised: map: %w: %d x %d rows for a map of %d columns", points.ErrShape, n, d, m.Dim)
 	}
 	if err := points.CheckFinite(rows); err != nil {
-		return nil, fmt.Errorf("supervised: map: %w", err)
+		return none, fmt.Errorf("supervised: map: %w", err)
 	}
-	z, err := pca.Project(&pca.Components{Mean: m.Mean, Vectors: m.A}, rows)
+	prepared, err := preparation{m.Root, m.UnitRows}.apply(ctx, core, rows)
 	if err != nil {
-		return nil, fmt.Errorf("supervised: map: %w", err)
+		return none, fmt.Errorf("supervised: map: %w", err)
 	}
-	n, _ := z.Dims()
-	for i := range n {
-		if norm := points.Normalize(z.RawRowView(i)); norm-norm != 0 {
-			return nil, fmt.Errorf("supervised: map: %w", &points.NonFiniteError{What: "image", Row: i})
-		}
+	z, err := m.images(ctx, core, prepared)
+	if err != nil {
+		return none, fmt.Errorf("supervised: map: %w", err)
 	}
 	return z, nil
 }
 
-// Affine returns the matrix M with (f - Mean) A = (f 1) M, of d+1 rows: the map in one
-// piece, for others to use.
-func (m *Map) Affine() *mat.Dense {
-	d, k := m.A.Dims()
-	out := mat.NewDense(d+1, k, nil)
-	out.Slice(0, d, 0, k).(*mat.Dense).Copy(m.A)
-	last := out.RowView(d).(*mat.VecDense)
-	last.MulVec(m.A.T(), mat.NewVecDense(d, m.Mean))
-	last.ScaleVec(-1, last)
-	return out
-}
-
-// classRows returns the rows of each class of two or more, by label.
-func classRows(labels []int32) (classes [][]int) {
-	rows := make(map[int32][]int)
-	for i, label := range labels {
-		if label >= 0 {
-			rows[label] = append(rows[label], i)
-		}
-	}
-	names := make([]int32, 0, len(rows))
-	for label := range rows {
-		names = append(names, label)
-	}
-	slices.Sort(names)
-	for _, label := range names {
-		if len(rows[label]) > 1 {
-			classes = append(classes, rows[label])
-		}
-	}
-	return classes
-}
-
-func meanOf(x blas64.General, rows []int) []float64 {
-	mean := make([]float64, x.Cols)
-	for _, i := range rows {
-		for j, v := range x.Data[i*x.Stride:][:x.Cols] {
-			mean[j] += v
-		}
-	}
-	for j := range mean {
-		mean[j] /= float64(len(rows))
-	}
-	return mean
-}
-
-// addScatter adds the sum over rows of (x_i - mean)(x_i - mean)' to dst.
-func addScatter(dst *mat.SymDense, x blas64.General, rows []int, mean []float64) {
-	const atOnce = 256
-	block := blas64.General{Cols: x.Cols, Stride: x.Cols, Data: make([]float64, min(atOnce, len(rows))*x.Cols)}
-	for part := range slices.Chunk(rows, atOnce) {
-		block.Rows = len(part)
-		for at, i := range part {
-			for j, v := range x.Data[i*x.Stride:][:x.Cols] {
-				block.Data[at*block.Stride+j] = v - mean[j]
+// images maps rows that are prepared.
+func (m *Map) images(ctx context.Context, core *dense.Core, prepared blas32.General) (blas32.General, error) {
+	z, exp := newRows(prepared.Rows, m.Columns()), 0
+	if m.A != nil {
+		var a *mat.Dense
+		if a, exp = m.shrunk(); a != nil {
+			if err := core.Mul(ctx, z, prepared, m.Mean, a); err != nil {
+				return z, err
 			}
 		}
-		blas64.Syrk(blas.Trans, 1, block, 1, dst.RawSymmetric())
+	}
+	err := core.Workers.Do(ctx, par.Blocks(z.Rows, rowsAtOnce), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, z.Rows, rowsAtOnce)
+		for i := lo; i < hi; i++ {
+			m.finish(rowOf(z, i), rowOf(prepared, i), exp)
+		}
+	}))
+	return z, err
+}
+
+// shrunk returns A times 2^-exp, so small that no image of float32 values overflows. It is
+// nil where A is zero.
+func (m *Map) shrunk() (a *mat.Dense, exp int) {
+	var most float64
+	for i := range m.Dim {
+		for _, v := range m.A.RawRowView(i) {
+			most = max(most, math.Abs(v))
+		}
+	}
+	if most == 0 {
+		return nil, 0
+	}
+	far := float64(math.MaxFloat32)
+	for _, v := range m.Mean {
+		far = max(far, math.Abs(v))
+	}
+	_, exp = math.Frexp(2 * far / math.MaxFloat32 * most * float64(m.Dim))
+	exp = max(exp+1, -1000) // one more for what rounding adds; 2^1000 is a number, too
+	a = new(mat.Dense)
+	a.Scale(math.Ldexp(1, -exp), m.A)
+	return a, exp
+}
+
+// finish turns z, a product with the shrunk matrix, into the image of row. Without a
+// matrix it makes the image from row alone.
+func (m *Map) finish(z, row []float32, exp int) {
+	if m.A == nil {
+		for j, v := range row {
+			x := float64(v)
+			if m.Mean != nil {
+				x -= m.Mean[j]
+			}
+			if m.Scale != nil {
+				x *= m.Scale[j]
+			}
+			z[j] = held(x)
+		}
+	}
+	switch {
+	case m.UnitImages:
+		normalize(z)
+	case exp != 0:
+		for j, v := range z {
+			z[j] = held(math.Ldexp(float64(v), exp))
+		}
 	}
 }
 
-// inverseRoot returns the symmetric r^(-1/2) of a positive definite matrix.
-func inverseRoot(r *mat.SymDense) (*mat.Dense, error) {
-	values, vectors, err := eigen(r)
-	if err != nil {
-		return nil, err
-	}
-	var scaled, root mat.Dense
-	scaled.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(values[j]) }, vectors)
-	root.Mul(&scaled, vectors.T())
-	return &root, nil
+// held returns x, or the largest float32 where x is beyond it.
+func held(x float64) float32 {
+	return float32(max(-math.MaxFloat32, min(x, math.MaxFloat32)))
 }
 
-var errEigen = errors.New("supervised: map: eigenvalue iteration did not converge")
-
-func eigen(s *mat.SymDense) (values []float64, vectors *mat.Dense, err error) {
-	var e mat.EigenSym
-	if !e.Factorize(s, true) {
-		return nil, nil, errEigen
+// Affine returns the matrix M with (f - Mean) A = (f 1) M, of d+1 rows: the linear part of
+// the map in one piece, for others to use.
+func (m *Map) Affine() *mat.Dense {
+	d, k := m.Dim, m.Columns()
+	out := mat.NewDense(d+1, k, nil)
+	linear := out.Slice(0, d, 0, k).(*mat.Dense)
+	if m.A != nil {
+		linear.Copy(m.A)
+	} else {
+		for j := range d {
+			linear.Set(j, j, 1)
+			if m.Scale != nil {
+				linear.Set(j, j, m.Scale[j])
+			}
+		}
 	}
-	vectors = new(mat.Dense)
-	e.VectorsTo(vectors)
-	return e.Values(nil), vectors, nil
+	if m.Mean != nil {
+		last := out.RowView(d).(*mat.VecDense)
+		last.MulVec(linear.T(), mat.NewVecDense(d, m.Mean))
+		last.ScaleVec(-1, last)
+	}
+	return out
 }

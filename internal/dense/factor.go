@@ -1,0 +1,166 @@
+package dense
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// ErrNotDefinite reports a matrix that is not positive definite to working precision.
+var ErrNotDefinite = errors.New("matrix is not positive definite; add a ridge to its diagonal")
+
+// side is the width of the columns of numbers that stay in registers, or in the cache of a
+// core, while rows are added to them.
+const side = 64
+
+// factor is the upper triangle U of a positive definite r = U'U, row-major. What is below
+// its diagonal is not used.
+type factor struct {
+	*Core
+	k *simd.Kernels
+	d int
+	u []float64
+}
+
+// factor returns U. Its progress is the first half.
+func (c *Core) factor(ctx context.Context, r *mat.SymDense) (*factor, error) {
+	f := &factor{Core: c, k: c.kernels(), d: r.SymmetricDim()}
+	if err := f.load(r); err != nil {
+		return nil, err
+	}
+	blocks := par.Blocks(f.d, side)
+	for b := range blocks {
+		if err := f.rows(ctx, b); err != nil {
+			return nil, err
+		}
+		c.report(b+1, 2*blocks)
+	}
+	return f, nil
+}
+
+func (f *factor) load(r *mat.SymDense) error {
+	if f.d == 0 {
+		return fmt.Errorf("%w: an empty matrix", points.ErrShape)
+	}
+	f.u = make([]float64, f.d*f.d)
+	for i := range f.d {
+		for j := i; j < f.d; j++ {
+			v := r.At(i, j)
+			if v-v != 0 {
+				return &points.NonFiniteError{What: "matrix", Row: i, Col: j}
+			}
+			f.u[i*f.d+j] = v
+		}
+	}
+	return nil
+}
+
+// at returns what begins at entry (i, j) of U.
+func (f *factor) at(i, j int) []float64 { return f.u[i*f.d+j:] }
+
+// rows makes block row b of U from the rows above it.
+func (f *factor) rows(ctx context.Context, b int) error {
+	lo, hi := par.Block(b, f.d, side)
+	minus := make([][]float64, hi-lo) // of each row, the negative entries of U above its diagonal
+	for i := lo; i < hi; i++ {
+		minus[i-lo] = make([]float64, i)
+		for t := range lo {
+			minus[i-lo][t] = -f.u[t*f.d+i]
+		}
+	}
+	for i := lo; i < hi; i++ {
+		for t := lo; t < i; t++ {
+			minus[i-lo][t] = -f.u[t*f.d+i]
+		}
+		row := f.at(i, i)[:hi-i]
+		f.k.AddRows(row, minus[i-lo], simd.RowsOf(f.at(0, i), f.d))
+		if !(row[0] > 0) || math.IsInf(row[0], 0) {
+			return ErrNotDefinite
+		}
+		scale(row, 1/math.Sqrt(row[0]))
+	}
+	return f.do(ctx, par.Blocks(f.d-hi, side), func(_, piece int) {
+		from, to := par.Block(piece, f.d-hi, side)
+		for i := lo; i < hi; i++ {
+			row := f.at(i, hi+from)[:to-from]
+			f.k.AddRows(row, minus[i-lo], simd.RowsOf(f.at(0, hi+from), f.d))
+			scale(row, 1/f.u[i*f.d+i])
+		}
+	})
+}
+
+func scale(row []float64, by float64) {
+	for j := range row {
+		row[j] *= by
+	}
+}
+
+// fromLeft replaces rows x, n of d numbers, by x U^-1. Those before column first are zero.
+func (f *factor) fromLeft(ctx context.Context, x []float64, n, first int) {
+	minus := make([]float64, f.d)
+	for from := first; from < f.d && ctx.Err() == nil; from += side {
+		to := min(from+side, f.d)
+		for i := range n {
+			row := x[i*f.d:][:f.d]
+			for t := first; t < from; t++ {
+				minus[t] = -row[t]
+			}
+			if from > first {
+				f.k.AddRows(row[from:to], minus[first:from], simd.RowsOf(f.at(first, from), f.d))
+			}
+			for j := from; j < to; j++ {
+				u := f.at(j, j)[:to-j]
+				row[j] /= u[0]
+				for t, v := range u[1:] {
+					row[j+1+t] -= row[j] * v
+				}
+			}
+		}
+	}
+}
+
+// fromRight replaces rows x, n of d numbers, by x U'^-1. l is the transpose of U.
+func (f *factor) fromRight(ctx context.Context, x, l []float64, n int) {
+	minus := make([]float64, f.d)
+	for b := par.Blocks(f.d, side) - 1; b >= 0 && ctx.Err() == nil; b-- {
+		from, to := par.Block(b, f.d, side)
+		for i := range n {
+			row := x[i*f.d:][:f.d]
+			for t := to; t < f.d; t++ {
+				minus[t] = -row[t]
+			}
+			if to < f.d {
+				f.k.AddRows(row[from:to], minus[to:], simd.RowsOf(l[to*f.d+from:], f.d))
+			}
+			for j := to - 1; j >= from; j-- {
+				row[j] /= l[j*f.d+j]
+				for t, v := range l[j*f.d+from : j*f.d+j] {
+					row[from+t] -= row[j] * v
+				}
+			}
+		}
+	}
+}
+
+// transposed returns the transpose of U.
+func (f *factor) transposed(ctx context.Context) ([]float64, error) {
+	l := make([]float64, f.d*f.d)
+	err := f.do(ctx, par.Blocks(f.d, side), func(_, piece int) {
+		lo, hi := par.Block(piece, f.d, side)
+		for from := 0; from < hi; from += side {
+			for i := lo; i < hi; i++ {
+				for j := from; j < min(from+side, i+1); j++ {
+					l[i*f.d+j] = f.u[j*f.d+i]
+				}
+			}
+		}
+	})
+	return l, err
+}

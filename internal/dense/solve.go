@@ -1,0 +1,49 @@
+package dense
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+// solveRows is how many rows a worker solves at a time.
+const solveRows = 32
+
+// Solve returns b r^-1 for a positive definite r, in float64. For few rows of b it takes
+// less than half the time of Whiten.
+//
+// Errors: points.ErrShape when rows of b do not have the dimension of r, ErrNotDefinite,
+// *points.NonFiniteError, and that of ctx.
+func (c *Core) Solve(ctx context.Context, b *mat.Dense, r *mat.SymDense) (*mat.Dense, error) {
+	n, d := b.Dims()
+	if d != r.SymmetricDim() {
+		return nil, fmt.Errorf("dense: solve: %w: %d x %d rows for a matrix of %d", points.ErrShape, n, d, r.SymmetricDim())
+	}
+	if err := points.CheckFinite(b.RawMatrix()); err != nil {
+		return nil, fmt.Errorf("dense: solve: %w", err)
+	}
+	f, err := c.factor(ctx, r)
+	if err != nil {
+		return nil, fmt.Errorf("dense: solve: %w", err)
+	}
+	l, err := f.transposed(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("dense: solve: %w", err)
+	}
+	out := mat.DenseCopyOf(b)
+	raw := out.RawMatrix().Data
+	err = c.do(ctx, par.Blocks(n, solveRows), func(_, piece int) {
+		lo, hi := par.Block(piece, n, solveRows)
+		f.fromLeft(ctx, raw[lo*d:], hi-lo, 0)
+		f.fromRight(ctx, raw[lo*d:], l, hi-lo)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dense: solve: %w", err)
+	}
+	c.report(1, 1)
+	return out, nil
+}

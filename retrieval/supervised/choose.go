@@ -1,0 +1,215 @@
+package supervised
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+)
+
+const (
+	// fewest is the number of labelled rows below which nothing is measured.
+	fewest = 20
+	// nestedRows is up to how many labelled rows the whole choice is repeated for each
+	// part of the rows that is held out.
+	nestedRows = 3000
+	// parts is into how many parts rows are divided, one of them held out at a time.
+	parts = 3
+	// enoughRows is how many rows a contest holds out in all, if that takes no more than
+	// mostSplits parts; rows are divided again where one division has too few.
+	enoughRows = 500
+	mostSplits = 6
+	// heldRows is how many rows are held out of more rows than nestedRows.
+	heldRows = 1000
+	// searchedRows is how many of the others they are looked for among.
+	searchedRows = 100_000
+	// contestRows is how many of the others take part in the contest.
+	contestRows = 4000
+)
+
+// choose returns the recipe to take, and what was measured.
+func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32) (Recipe, *Held, error) {
+	s := f.settings
+	var recipe *Recipe
+	if s.Recipe != nil {
+		r := f.fixed([]Recipe{*s.Recipe})[0]
+		if err := r.Check(); err != nil || s.Unmeasured {
+			return r, nil, err
+		}
+		recipe = &r
+	}
+	labelled := measurable(labels)
+	switch {
+	case labelled == nil && recipe == nil:
+		return Recipe{}, nil, ErrNoPairs
+	case len(labelled) < fewest && recipe == nil:
+		return f.fixed([]Recipe{Raw()})[0], nil, nil
+	case len(labelled) < fewest:
+		return *recipe, nil, nil
+	}
+	contests := 1
+	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
+		contests += parts
+	}
+	f.planned = contests * newField(rows.Cols).size()
+	defer f.report(StageRecipes, f.planned, f.planned)
+	f.report(StageRecipes, 0, f.planned)
+	random := rand.New(rand.NewPCG(s.Seed, 0x7265636970650a))
+	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
+		return f.nested(ctx, gather(rows, labelled), pick(labels, labelled), recipe, random)
+	}
+	return f.heldOut(ctx, rows, labels, labelled, recipe, random)
+}
+
+// measurable returns the rows that have a label; none where no two share one.
+func measurable(labels []int32) []int {
+	var out []int
+	seen := make(map[int32]bool)
+	pairs := false
+	for i, label := range labels {
+		if label >= 0 {
+			out = append(out, i)
+			pairs = pairs || seen[label]
+			seen[label] = true
+		}
+	}
+	if !pairs {
+		return nil
+	}
+	return out
+}
+
+// nested chooses on all rows and measures on parts that are held out: for each of them the
+// choice is made again on the others. A recipe that is given is measured alone.
+func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
+	outer := splits(labels, parts, rows.Rows, random)
+	held := new(measurement)
+	for _, s := range outer {
+		chosen := recipe
+		if recipe == nil {
+			r, tried, err := f.contest(ctx, gather(rows, s.train), pick(labels, s.train), random)
+			if err != nil {
+				return r, nil, err
+			}
+			chosen, held.tried = &r, tried
+		}
+		if err := held.add(ctx, f.newBench(rows, labels, s), *chosen); err != nil {
+			return *chosen, nil, err
+		}
+	}
+	if recipe != nil {
+		return *recipe, held.result(), nil
+	}
+	r, tried, err := f.contest(ctx, rows, labels, random)
+	if err != nil {
+		return r, nil, err
+	}
+	held.tried = tried
+	return f.settle(r, held), held.result(), nil
+}
+
+// heldOut chooses on some of the rows that are not held out and measures on the others.
+func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
+	s := splits(pick(labels, labelled), 5, heldRows, random)[0]
+	train := sample(labels, at(labelled, s.train), searchedRows, random)
+	both := slices.Concat(train, at(labelled, s.held))
+	all, names := gather(rows, both), pick(labels, both)
+	held := new(measurement)
+	if recipe == nil {
+		some := sample(labels, train, contestRows, random)
+		r, tried, err := f.contest(ctx, gather(rows, some), pick(labels, some), random)
+		if err != nil {
+			return r, nil, err
+		}
+		recipe, held.tried = &r, tried
+	}
+	last := split{train: upTo(0, len(train)), held: upTo(len(train), len(both))}
+	if err := held.add(ctx, f.newBench(all, names, last), *recipe); err != nil {
+		return *recipe, nil, err
+	}
+	if f.settings.Recipe != nil {
+		return *recipe, held.result(), nil
+	}
+	return f.settle(*recipe, held), held.result(), nil
+}
+
+// contest returns the winner on rows, and how many recipes were compared.
+func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int32, random *rand.Rand) (Recipe, int, error) {
+	var s []split
+	for held := 0; held < enoughRows && len(s) < mostSplits; {
+		for _, one := range splits(labels, parts, rows.Rows, random) {
+			if held < enoughRows {
+				s = append(s, one)
+				held += len(one.held)
+			}
+		}
+	}
+	c := f.newContest(rows, labels, s)
+	r, err := c.run(ctx, newField(rows.Cols))
+	return r, len(c.results), err
+}
+
+// settle returns the recipe to take after the measurement on rows that had no say in the
+// choice: the better plain one, where that found more.
+func (f *fitter) settle(r Recipe, m *measurement) Recipe {
+	better, found := m.base()
+	if f.settings.Fix != nil || m.chosen.recall().At1 >= found.recall().At1 {
+		return r
+	}
+	m.chosen = found
+	return better
+}
+
+// at returns the entries of v at some places.
+func at(v, places []int) []int {
+	out := make([]int, len(places))
+	for i, p := range places {
+		out[i] = v[p]
+	}
+	return out
+}
+
+func upTo(from, to int) []int {
+	out := make([]int, to-from)
+	for i := range out {
+		out[i] = from + i
+	}
+	return out
+}
+
+// smallClass is the mean number of rows of a class below which a sample takes whole classes.
+const smallClass = 16
+
+// sample returns at most n of the rows, in their order: rows of every class in proportion,
+// or whole classes where rows of each would be few.
+func sample(labels []int32, rows []int, n int, random *rand.Rand) []int {
+	if len(rows) <= n {
+		return rows
+	}
+	rows = slices.Clone(rows)
+	random.Shuffle(len(rows), func(a, b int) { rows[a], rows[b] = rows[b], rows[a] })
+	count := make(map[int32]int)
+	for _, i := range rows {
+		count[labels[i]]++
+	}
+	var out []int
+	if n/len(count) >= smallClass {
+		out = rows[:n]
+	} else {
+		taken, full := make(map[int32]bool), 0
+		for _, i := range rows {
+			if label := labels[i]; !taken[label] && full+count[label] <= n {
+				taken[label] = true
+				full += count[label]
+			}
+		}
+		for _, i := range rows {
+			if taken[labels[i]] {
+				out = append(out, i)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
