@@ -54,7 +54,7 @@ type placement func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task
 
 func variants() []variant {
 	return []variant{
-		{"raw features", func(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+		{"prepared rows", func(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 			return t.Queries, t.Gallery, nil
 		}},
 		{"map only", mapOnly},
@@ -88,7 +88,7 @@ func forget(labels []int32, from int) []int32 {
 func mapOnly(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 	m, err := supervised.NewMap(labelledRows(t), labelsOf(t), 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unlessPairs(err)
 	}
 	return apply(m, t)
 }
@@ -98,24 +98,31 @@ func recipe(labels func(*evaluate.Task) []int32, settings *supervised.Settings) 
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		fit, err := supervised.Fit(ctx, e, labelledRows(t), labels(t), settings)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, unlessPairs(err)
 		}
 		queries, err = fit.Map.Apply(t.Queries.RawMatrix())
 		return queries, galleryOf(t, fit.X), err
 	}
 }
 
-// dimensions is mode supervised with at most k of them.
+// dimensions is mode supervised with k of them.
 func dimensions(k int) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-		_, d := t.Gallery.Dims()
-		return recipe(labelsOf, &supervised.Settings{Columns: min(k, d)})(ctx, e, t)
+		if err := t.CheckDimensions(k); err != nil {
+			return nil, nil, err
+		}
+		return recipe(labelsOf, &supervised.Settings{Columns: k})(ctx, e, t)
 	}
 }
 
+// neighboursAmong is the mean number of neighbours in the graph of n rows: that of the
+// recipe, or all other rows where there are fewer.
+func neighboursAmong(n int) float64 { return min(20, float64(n-1)) }
+
 // noLabels takes one step over the graph of the features.
 func noLabels(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-	out, err := e.Embed(ctx, points.Single(labelledRows(t)), nil, &privatemail.Settings{MeanNeighbours: 20, Form: kernel.Attract})
+	rows := labelledRows(t)
+	out, err := e.Embed(ctx, points.Single(rows), nil, &privatemail.Settings{MeanNeighbours: neighboursAmong(rows.Rows), Form: kernel.Attract})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -128,7 +135,7 @@ func labelsOnly(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (que
 	rows := labelledRows(t)
 	m, err := supervised.NewMap(rows, labelsOf(t), 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unlessPairs(err)
 	}
 	z, err := m.Apply(rows)
 	if err != nil {
@@ -155,12 +162,12 @@ func converged(beta float64) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		rows := labelledRows(t)
 		out, err := e.Converge(ctx, points.Single(rows), labelsOf(t), &privatemail.Settings{
-			MeanNeighbours: 20, Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: 64, StopTolerance: 1e-3, Isolated: kernel.Repair,
+			MeanNeighbours: neighboursAmong(rows.Rows), Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: min(64, rows.Rows-1), StopTolerance: 1e-3, Isolated: kernel.Repair,
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, 10, &evaluate.SearchSettings{Workers: e.Workers()})
+		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, min(10, rows.Rows), &evaluate.SearchSettings{Workers: e.Workers()})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -53,7 +53,7 @@ func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 		defer engine.Close()
 		fit, err := supervised.Fit(ctx, engine, labelledRows(t), labelsOf(t), nil)
 		if err != nil {
-			return nil, err
+			return nil, unlessPairs(err)
 		}
 		return &space{fit: fit, z: galleryOf(t, fit.Z), x: galleryOf(t, fit.X)}, nil
 	})
