@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -48,6 +49,9 @@ func NewProblem(d *Data, seed uint64) (*Problem, error) {
 		return nil, fmt.Errorf("evaluate: %s: %w: %d gallery rows, and an answer has %d", d.Name, ErrShape, n, ListLength)
 	}
 	f, err := Features(d.Features, split.Public, d.dimensions())
+	if errors.Is(err, ErrZeroRow) {
+		return nil, fmt.Errorf("%w (%s); rows of zeros, and rows of one column, have no direction: leave them out", err, d.Name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, d.Name)
 	}

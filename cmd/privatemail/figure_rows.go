@@ -73,7 +73,7 @@ func writeOverEpsilon(w io.Writer, corner string, epsilons []float64, rows []tit
 	labels := make([]string, len(epsilons))
 	for i, e := range epsilons {
 		labels[i] = fmt.Sprintf("epsilon %g", e)
-		group = max(group, len(labels[i])+2)
+		group = max(group, len(labels[i])+1)
 	}
 	print := func(title string, width int, groups []string) {
 		fmt.Fprintln(w, strings.TrimRight(fmt.Sprintf("%-*s%s", width, title, strings.Join(groups, "")), " "))

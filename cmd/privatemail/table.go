@@ -74,7 +74,7 @@ func (s *study) showData(w io.Writer, name string, r *report.Report, lines []rep
 		if i == 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintln(w, strings.Join(wrap("not available: "+line, lineWidth), "\n  "))
+		fmt.Fprintln(w, strings.Join(wrap("not available: "+line, lineWidth-2), "\n  "))
 	}
 }
 

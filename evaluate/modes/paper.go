@@ -44,6 +44,9 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	rows, d := t.Public.Dims()
 	rows = min(rows, anchorRows)
 	own, shown := numbers(t.PublicLabels), numbers(t.GalleryLabels)
+	if err := checkClasses(t, own, shown); err != nil {
+		return nil, err
+	}
 	public, err := retrieval.NewPublic(t.Public.Slice(0, rows, 0, d).(*mat.Dense).RawMatrix(), own.of(t.PublicLabels[:rows]), max(len(own), len(shown)))
 	if err != nil {
 		return nil, err

@@ -77,19 +77,23 @@ func firstRows(x blas32.General, n int) blas32.General {
 // do not look at classes.
 func TestModesWithoutClasses(t *testing.T) {
 	d := small(t)
-	some := []evaluate.Mode{Supervised(), Cells(), CellsPrepared(), Subset(), SubsetPrepared(), PrivUnit().With(evaluate.Params{Columns: 2})}
+	some := []evaluate.Mode{Supervised(), Cells(), CellsPrepared(), Subset(), SubsetPrepared(), Paper(), PrivUnit().With(evaluate.Params{Columns: 2}), Authors()}
+	want := func(got map[string][]string, why string, modes ...string) {
+		t.Helper()
+		if !slices.Equal(got[why], modes) {
+			t.Errorf("%s: %q of %q", why, modes, got)
+		}
+	}
 	for i := range d.Labels {
 		d.Labels[i] = int32(i)
 	}
 	got := unavailable(t, d, some)
-	if why := "no two different rows share a label"; len(got) != 1 || !slices.Equal(got[why], []string{"supervised", "cells", "subset", "privunit"}) {
-		t.Errorf("%q", got)
-	}
+	want(got, "no two different rows share a label", "supervised", "cells", "subset", "privunit")
+	want(got, "the gallery has no row of the class of a query", "paper", "authors")
 	clear(d.Labels)
 	got = unavailable(t, d, some)
-	if why := "the gallery has fewer than two classes"; len(got) != 1 || !slices.Equal(got[why], []string{"subset", "subset-prepared", "privunit"}) {
-		t.Errorf("%q", got)
-	}
+	want(got, "the gallery has fewer than two classes", "subset", "subset-prepared", "privunit")
+	want(got, "the rows have fewer than two classes", "paper", "authors")
 }
 
 // A direction takes two dimensions.

@@ -1,8 +1,8 @@
 package report
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
@@ -17,31 +17,48 @@ func (r *Report) Missing(data string) []string {
 // reasons says what was not available.
 func (d *dataset) reasons() (lines []string) {
 	var reasons []string
-	what := make(map[string][]string)
 	for _, s := range d.missing {
-		name := d.nameMissing(&s)
 		if !slices.Contains(reasons, s.Unavailable) {
 			reasons = append(reasons, s.Unavailable)
 		}
-		if !slices.Contains(what[s.Unavailable], name) {
-			what[s.Unavailable] = append(what[s.Unavailable], name)
-		}
 	}
 	for _, reason := range reasons {
-		lines = append(lines, strings.Join(what[reason], ", ")+": "+reason)
+		var names []string
+		for _, s := range d.missing {
+			if name := d.nameMissing(s.Mode, reason); s.Unavailable == reason && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		lines = append(lines, strings.Join(names, ", ")+": "+reason)
 	}
 	return lines
 }
 
-// nameMissing is the name of a mode, with its epsilon unless the mode has no figures at
-// all at its defaults.
-func (d *dataset) nameMissing(s *evaluate.Summary) string {
-	name := s.Mode
-	if s.Epsilon > 0 && slices.ContainsFunc(d.main, func(o evaluate.Summary) bool { return o.Mode == s.Mode }) {
-		name += fmt.Sprintf(" at epsilon %g", s.Epsilon)
+// nameMissing is a mode that has no figures for a reason: with the epsilons where it has
+// none unless these are all, and with the number of seeds unless these are all.
+func (d *dataset) nameMissing(mode, reason string) string {
+	all, none, seeds := make(map[float64]bool), make(map[float64]bool), 0
+	for _, s := range slices.Concat(d.all, d.missing) {
+		if s.Mode != mode {
+			continue
+		}
+		all[s.Epsilon] = true
+		if s.Unavailable == reason {
+			none[s.Epsilon] = true
+			if slices.ContainsFunc(d.all, func(o evaluate.Summary) bool { return o.Mode == mode && o.Params == s.Params }) {
+				seeds = max(seeds, s.Seeds)
+			}
+		}
 	}
-	if slices.ContainsFunc(d.all, func(o evaluate.Summary) bool { return o.Mode == s.Mode && o.Params == s.Params }) {
-		name += " under " + count(s.Seeds, "seed")
+	if len(none) < len(all) {
+		words := make([]string, 0, len(none))
+		for _, e := range sorted(none) {
+			words = append(words, strconv.FormatFloat(e, 'g', -1, 64))
+		}
+		mode += " at epsilon " + strings.Join(words, " and ")
 	}
-	return name
+	if seeds > 0 {
+		mode += " under " + count(seeds, "seed")
+	}
+	return mode
 }

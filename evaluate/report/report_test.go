@@ -193,10 +193,13 @@ func TestMissing(t *testing.T) {
 		add("wide", "few columns", seed, evaluate.Params{Epsilon: 2})
 		add("wider", "few columns", seed, evaluate.Params{})
 		add("lists", "few rows", seed, evaluate.Params{Epsilon: 40})
+		add("never", "4 rows", seed, evaluate.Params{Epsilon: 1})
+		add("never", "5 rows", seed, evaluate.Params{Epsilon: 2})
+		add("never", "5 rows", seed, evaluate.Params{Epsilon: 4})
 	}
 	add("open", "one class", 7, evaluate.Params{})
 	r.Modes = append(r.Modes, evaluate.Mode{Name: "wide", Uses: evaluate.UsesEpsilon}, evaluate.Mode{Name: "wider"})
-	want := []string{"wide, wider: few columns", "lists at epsilon 40: few rows", "open under 1 seed: one class"}
+	want := []string{"wide, wider: few columns", "lists at epsilon 40: few rows", "never at epsilon 1: 4 rows", "never at epsilon 2 and 4: 5 rows", "open under 1 seed: one class"}
 	if got := r.Missing("birds"); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
