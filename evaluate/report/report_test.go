@@ -83,7 +83,7 @@ func TestPage(t *testing.T) {
 	for _, words := range []string{
 		"leaky (label disclosed)</text>", // in the picture, not only in the table
 		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
-		"<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>overlap@8</dt>",
+		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>overlap@8</dt>",
 		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
 		CeilingNote, FetchingNote, "equally likely classes and replace-one", "replace-one and neighbours that are equally likely",
 	} {
@@ -162,7 +162,7 @@ func TestRandomRows(t *testing.T) {
 		at, rows int
 		cells    string
 	}{
-		"open":      {d.open(), 0, 3, ".011 .078 .011 – .008"},
+		"open":      {d.open(), 0, 3, ".011 .078 .011 .008"},
 		"published": {d.published(), 0, 2, ".078 –"},
 		"recall":    {recall8, 1, 4, ".078 .078 .078"},
 		"fetch":     {d.fetch(), 0, 4, "   .008  .011  .078 "},

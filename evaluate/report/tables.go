@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,6 +60,7 @@ func fact(s *evaluate.Summary, name string) cell {
 // open is the table of modes that have no epsilon.
 func (d *dataset) open() *table {
 	metrics := []evaluate.Metric{evaluate.RecallAt1, evaluate.RecallAt8, evaluate.PrecisionAt8, evaluate.MAP, evaluate.OverlapAt8}
+	metrics = slices.DeleteFunc(metrics, func(m evaluate.Metric) bool { return !d.hasOpen(m) }) // mAP@100 of few rows
 	t := &table{Caption: "Nothing hidden", Head: []string{"mode"}}
 	for _, m := range metrics {
 		t.Head = append(t.Head, string(m))
@@ -87,6 +89,14 @@ func (d *dataset) open() *table {
 		t.Rows = append(t.Rows, r)
 	}
 	return t.unlessEmpty().startingWith(first)
+}
+
+// hasOpen tells whether a mode without an epsilon has a figure.
+func (d *dataset) hasOpen(metric evaluate.Metric) bool {
+	return slices.ContainsFunc(d.main, func(s evaluate.Summary) bool {
+		_, ok := s.Figures[metric]
+		return ok && s.Epsilon == 0
+	})
 }
 
 // published is the table of modes without an epsilon whose guarantee does not
