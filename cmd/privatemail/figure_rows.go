@@ -69,7 +69,7 @@ func writeFigures(w io.Writer, corner string, metrics []evaluate.Metric, rows []
 // writeOverEpsilon prints a table whose rows have a figure for each head under each
 // epsilon, or several tables below each other where one would be too wide.
 func writeOverEpsilon(w io.Writer, corner string, epsilons []float64, rows []titled, heads ...string) {
-	title, group := titleWidth(corner, rows), figureWidth*len(heads)
+	title, group := titleWidth(corner, rows), figureWidth*max(2, len(heads)) // as wide for one head as for two
 	labels := make([]string, len(epsilons))
 	for i, e := range epsilons {
 		labels[i] = fmt.Sprintf("epsilon %g", e)

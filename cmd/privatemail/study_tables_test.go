@@ -61,10 +61,10 @@ no epsilon        R@1   R@8
     the same download, no query                .400  .500  .400  .500
 ! leaky                                              .840        .840
 
-overlap@8                                      epsilon 1  epsilon 2
-  8 random rows                                     .008       .008
-  lists, with quite some words in their title       .301       .302
-    the same download, no query                     .600       .600
+overlap@8                                       epsilon 1   epsilon 2
+  8 random rows                                      .008        .008
+  lists, with quite some words in their title        .301        .302
+    the same download, no query                      .600        .600
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s", got)
