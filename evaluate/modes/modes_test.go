@@ -81,7 +81,8 @@ func TestShuffledFeatures(t *testing.T) {
 	order := random.Permutation(d.Features.Rows, 9)
 	d.Labels = pick(d.Labels, order)
 	honest := slices.DeleteFunc(All(), func(m evaluate.Mode) bool {
-		return m.Warning != "" || m.Name == "dsne" || m.Name == "tsne" || m.Name == "smlq"
+		return m.Warning != "" || m.Name == "dsne" || m.Name == "tsne" || m.Name == "smlq" ||
+			m.Name == "ablation-32-dimensions" // of rows that have 16
 	})
 	for _, r := range measure(t, d, honest, 100, 8) {
 		if v, ok := r.Figures[evaluate.RecallAt1]; !ok || v > 0.12 { // chance is 1/40
