@@ -38,8 +38,8 @@
 // # Protocol
 //
 // [NewSplit] and [Features] are the common ground of all published figures:
-// which rows are public, gallery and queries, and how raw features become the
-// unit rows that are searched. No label enters either of them.
+// which rows are public, gallery and queries, and how rows are
+// prepared: raw features become unit rows. No label enters either of them.
 //
 // # Modes and sweeps
 //

@@ -31,7 +31,7 @@ func (c Cell) String() string {
 
 // cellVersion is part of every key. It changes when figures change their
 // meaning, so that old records are not taken for new ones.
-const cellVersion = 2
+const cellVersion = 3
 
 // finite tells whether all parameters are numbers.
 func (c Cell) finite() bool {

@@ -91,7 +91,7 @@ func (j *Journal) read() error {
 		number++
 		var r Record
 		if err := json.Unmarshal(line, &r); err != nil || r.Key != r.Cell.key() {
-			return fmt.Errorf("%w: line %d is no record of this program", ErrJournal, number)
+			return fmt.Errorf("%w: line %d is no record of this version of the program", ErrJournal, number)
 		}
 		j.records[r.Key] = r
 	}

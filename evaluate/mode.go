@@ -129,6 +129,15 @@ func (t *Task) Search(ctx context.Context, queries, gallery *mat.Dense) (*Rankin
 	return Nearest(ctx, queries.RawMatrix(), gallery.RawMatrix(), min(DeepLength, n), &SearchSettings{Workers: t.Workers})
 }
 
+// CheckDimensions returns an UnavailableError where a mode would keep more dimensions
+// than the prepared rows have: it would keep them all and mean nothing.
+func (t *Task) CheckDimensions(keep int) error {
+	if _, d := t.Gallery.Dims(); keep > d {
+		return &UnavailableError{Reason: fmt.Sprintf("more dimensions to keep than the %d that prepared rows have", d)}
+	}
+	return nil
+}
+
 // An Answer is what came back for the queries of a task.
 type Answer struct {
 	// Ranking holds gallery rows, best first, at least ListLength places a
@@ -176,11 +185,15 @@ const (
 	// WrongClassAt8 is for modes that give queries a wrong label: the share that
 	// gets a row of that label's class.
 	WrongClassAt8 Metric = "wrong class@8"
+	// RandomRecall1 and RandomRecall8 are what 8 rows drawn at random from the gallery
+	// are expected to find. Every measurement with figures has them.
+	RandomRecall1 Metric = "random rows R@1"
+	RandomRecall8 Metric = "random rows R@8"
 )
 
 // Metrics lists all figures in the order of tables.
 func Metrics() []Metric {
-	return []Metric{RecallAt1, RecallAt8, PrecisionAt8, MAP, OverlapAt8, NoQueryRecall1, NoQueryRecall8, NoQueryOverlap8, WrongClassAt8}
+	return []Metric{RecallAt1, RecallAt8, PrecisionAt8, MAP, OverlapAt8, NoQueryRecall1, NoQueryRecall8, NoQueryOverlap8, WrongClassAt8, RandomRecall1, RandomRecall8}
 }
 
 // figures scores the answer to the queries with the given labels. Exact answers

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -9,8 +10,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 )
 
-// A Problem is a data set under one seed, ready to be searched: unit rows, and
-// the labels that a server may have. The labels of the queries are kept back;
+// A Problem is a data set under one seed, ready to be searched: prepared rows, which
+// have unit length, and the labels that a server may have. The labels of the queries are kept back;
 // only scoring sees them. A Problem is read-only and safe for concurrent use.
 type Problem struct {
 	Name string
@@ -22,6 +23,7 @@ type Problem struct {
 	Classes int
 
 	queryLabels []int32
+	raw         *rawRows // nil for rows that come prepared
 	mu          sync.Mutex
 	made        map[string]*making
 }
@@ -32,8 +34,9 @@ type Part struct {
 	Labels []int32
 }
 
-// NewProblem splits the data by the seed and computes the features. Errors are
-// those of Split, Features and Assemble.
+// NewProblem splits the data by the seed and prepares the rows. Errors are those of
+// Split, Features and Assemble, and ErrShape for a gallery of fewer rows than an answer
+// has.
 func NewProblem(d *Data, seed uint64) (*Problem, error) {
 	if d.Generate != nil {
 		return d.Generate(seed)
@@ -42,12 +45,23 @@ func NewProblem(d *Data, seed uint64) (*Problem, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, d.Name)
 	}
+	if n := len(split.Gallery); n < ListLength {
+		return nil, fmt.Errorf("evaluate: %s: %w: %d gallery rows, and an answer has %d", d.Name, ErrShape, n, ListLength)
+	}
 	f, err := Features(d.Features, split.Public, d.dimensions())
+	if errors.Is(err, ErrZeroRow) {
+		return nil, fmt.Errorf("%w (%s); rows of zeros, and rows of one column, have no direction: leave them out", err, d.Name)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w (%s)", err, d.Name)
 	}
 	part := func(rows []int) Part { return Part{chooseRows(f, rows), pick(d.Labels, rows)} }
-	return Assemble(d.Name, seed, part(split.Public), part(split.Gallery), part(split.Queries))
+	p, err := Assemble(d.Name, seed, part(split.Public), part(split.Gallery), part(split.Queries))
+	if err != nil {
+		return nil, err
+	}
+	p.raw = &rawRows{d.Features, split.Gallery, split.Queries}
+	return p, nil
 }
 
 // Assemble makes a problem of rows that are ready to be searched. The error is

@@ -27,7 +27,7 @@ func digitsFeatures(t testing.TB, seed uint64) (f *mat.Dense, labels []int32, sp
 	return f, labels, split
 }
 
-// The figures that the protocol states for raw features of the digits: seed 1,
+// The figures that the protocol states for prepared rows of the digits: seed 1,
 // to be met to 0.004, and the means of the seeds 1 to 5, met to their rounding.
 func TestProtocolOnDigits(t *testing.T) {
 	var mean [3]float64

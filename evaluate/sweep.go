@@ -198,6 +198,7 @@ func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers int) (*Rec
 	if r.Figures, err = answer.figures(labels, p.GalleryLabels); err != nil {
 		return nil, fmt.Errorf("%v: %w", c, err)
 	}
+	r.Figures = withRandomRows(r.Figures, labels, p.GalleryLabels)
 	r.Download, r.Base, r.Facts, r.Seconds = answer.Download, answer.Base, answer.Facts, time.Since(began).Seconds()
 	return r, nil
 }

@@ -75,8 +75,8 @@ func TestZeroShotDivision(t *testing.T) {
 	}
 }
 
-// The figures of raw features under seed 1, as published.
-func TestRawDigits(t *testing.T) {
+// The figures of prepared rows under seed 1, as published.
+func TestPreparedDigits(t *testing.T) {
 	var runs atomic.Int64
 	mode := exactMode(&runs)
 	d := digitsData()

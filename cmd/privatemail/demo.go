@@ -20,11 +20,14 @@ Cuts the %d images of the embedded UCI digits set into public rows, a gallery an
 lets every query look for its digit and its neighbours in the gallery, once for each mode,
 epsilon and seed. Prints
 
-  R@8         share of queries with their digit among the 8 rows that come first
-  overlap@8   share of the 8 nearest rows that came back, where lists are ranked by the client
+  R@1, R@8    share of queries with their digit in the first row, or the first 8, that come back
+  overlap@8   share of the 8 nearest rows that came back
   ceiling     the most that R@8 can be where 8 rows are picked from a private request alone
 
-what the ceiling holds for and what each mode protects, and writes tables and pictures to
+and beside them what 8 random rows find. All modes but raw work on prepared rows: square root
+of each pixel, rows of unit length, principal components of the public rows, unit length again.
+It says what the words of its tables mean, what the ceiling holds for and what each mode
+protects, and writes tables and pictures to
 report.html in FOLDER. A second run goes on where the first one stopped. 'evaluate' measures
 other data and more modes.
 
@@ -41,7 +44,7 @@ Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0.`, digits.Images
 }
 
 // demoModes are those that tell the story in less than a minute.
-const demoModes = "raw,supervised,tsne,cells,cells-raw,paper,gaussian,pca,projection,authors"
+const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,paper,gaussian,pca,projection,authors"
 
 type demoFlags struct {
 	epsilons []float64

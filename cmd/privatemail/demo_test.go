@@ -13,8 +13,8 @@ func TestDemo(t *testing.T) {
 	t.Chdir(t.TempDir())
 	stdout, _ := succeed(t, "demo", "-epsilon", "2", "-seeds", "1")
 	for _, words := range []string{
-		"digits: 1000 gallery rows of 10 classes", "ceiling", "raw features", "supervised", "cells", "no query", "Algorithm 1",
-		"what each mode protects", "! authors' program", "! query label disclosed", "QUERY LABEL DISCLOSED", "1 seed;", "pure epsilon", filepath.Join("privatemail-demo", "report.html"),
+		"digits: 1000 gallery rows of 10 classes", "ceiling", "raw rows", "prepared rows", "8 random rows", "base sample", "supervised", "cells", "no query", "Algorithm 1",
+		"what each mode protects", "! authors' program", "! query label disclosed", "QUERY LABEL DISCLOSED", "10 classes, 1 seed\n", "pure epsilon", filepath.Join("privatemail-demo", "report.html"),
 	} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
@@ -28,13 +28,16 @@ func TestDemo(t *testing.T) {
 // for and what fetching matches discloses.
 func wantNotes(t *testing.T, text string) {
 	t.Helper()
-	text = strings.Join(strings.Fields(text), " ")
+	text = oneLine(text)
 	for _, note := range []string{report.CeilingNote, report.FetchingNote} {
 		if strings.Count(text, note) != 1 {
 			t.Errorf("not once %q in\n%s", note, text)
 		}
 	}
 }
+
+// oneLine is a text without its line breaks.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func TestDemoRefuses(t *testing.T) {
 	refuse(t, cli.Usage, []string{"demo", "x.npy"}, "use evaluate")

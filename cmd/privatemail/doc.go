@@ -58,7 +58,7 @@
 // To measure how well queries find their class and their neighbours in a gallery, mode
 // by mode and epsilon by epsilon, with tables and pictures in report.html:
 //
-//	privatemail evaluate birds/ -modes raw,supervised,cells -epsilon 1,2,4,8 -seeds 1..5 -out birds-report
+//	privatemail evaluate birds/ -modes raw,prepared,supervised,cells -epsilon 1,2,4,8 -seeds 1..5 -out birds-report
 //
 // # Privacy
 //

@@ -36,15 +36,19 @@ A FOLDER has %s and %s; without one the embedded digits are used. Rows
 are divided into public rows, gallery and queries by a shuffle of the seed: by default 30 %%,
 60 %% and 10 %%, for the folders digits, cifar100-mobilenetv2 and cub200-mobilenetv2 as in the
 published figures, or as -split says. Epsilon has values here because nothing is released: it
-is measured what each of them would cost. A mode that cannot work at one of them is said to
-be not available there, with the reason. The name %s stands for generated rows of the
-size of Cars196.
+is measured what each of them would cost. A mode that has no answer, such as 32 dimensions of
+rows with 4 columns, is left out and said to be not available, with the reason. The name %s
+stands for generated rows of the size of Cars196.
+
+Mode raw searches the rows as the file has them, by Euclidean distance. All other modes work
+on prepared rows: the square root of each entry, its sign kept; rows of unit length; principal
+components of the public rows, 64 or as many as there are columns; unit length again.
 
 Modes:
 %s`, featuresName, labelsName, modes.CarsName, modeList()),
 		Examples: []string{
 			"privatemail evaluate -out digits-report",
-			"privatemail evaluate birds/ -modes raw,gaussian,pca -epsilon 1,4,16 -seeds 1..5 -out birds-report",
+			"privatemail evaluate birds/ -modes raw,prepared,gaussian -epsilon 1,4,16 -seeds 1..5 -out birds-report",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Define: func(fs *flag.FlagSet) cli.Action {

@@ -35,9 +35,9 @@ func squares(t *testing.T) string {
 
 func TestEvaluate(t *testing.T) {
 	folder, out := squares(t), filepath.Join(t.TempDir(), "new", "report")
-	args := []string{"evaluate", "-modes", "raw,supervised,cells,gaussian,pca,smlq", folder, "-epsilon", "4,1,4", "-seeds", "1..2", "-out", out}
+	args := []string{"evaluate", "-modes", "raw,prepared,supervised,cells,gaussian,pca,smlq", folder, "-epsilon", "4,1,4", "-seeds", "1..2", "-out", out}
 	stdout, stderr := succeed(t, args...)
-	for _, words := range []string{"squares: 180 gallery rows of 12 classes, 2 seeds", "ceiling", "epsilon 1", "epsilon 4", "raw features", "overlap@8 of cells", "no query", "report.html"} {
+	for _, words := range []string{"squares: 180 gallery rows of 12 classes, 2 seeds", "ceiling", "epsilon 1", "epsilon 4", "raw rows", "prepared rows", "R@1   R@8", "overlap@8", "no query", "report.html"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
@@ -116,8 +116,8 @@ func TestEvaluateUnavailable(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "report")
 	args := []string{"evaluate", squares(t), "-out", out, "-modes", "raw,cells,gaussian", "-seeds", "1,2", "-epsilon", "4,16,40", "-effects=false"}
 	stdout, _ := succeed(t, args...)
-	for _, words := range []string{"not available: cells at epsilon 16: ", "not available: cells at epsilon 40: ", "overlap@8 of cells"} {
-		if !strings.Contains(stdout, words) {
+	for _, words := range []string{"not available: cells at epsilon 16: ", "not available: cells at epsilon 40: ", "\noverlap@8"} {
+		if !strings.Contains(oneLine(stdout), oneLine(words)) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
 	}
@@ -129,7 +129,7 @@ func TestEvaluateUnavailable(t *testing.T) {
 	}
 	// Nothing but what is missing.
 	stdout, _ = succeed(t, "evaluate", squares(t), "-out", filepath.Join(t.TempDir(), "none"), "-modes", "cells", "-seeds", "1", "-epsilon", "16")
-	if !strings.Contains(stdout, why) {
+	if !strings.Contains(oneLine(stdout), why) {
 		t.Errorf("not a word in\n%s", stdout)
 	}
 }

@@ -93,7 +93,7 @@ func supervisedPictures(ctx context.Context, engine *privatemail.Engine, p *eval
 		title, caption string
 		x              *mat.Dense
 	}{
-		{"Features", "What the server has.", p.Gallery},
+		{"Prepared rows", "What the map starts from.", p.Gallery},
 		{"Map", "Directions in which rows of a class differ are shrunk. A query is placed by this map alone.", pipeline.Widen(fit.Z)},
 		{"Embedding", "After the step, which uses the labels of the gallery.", pipeline.Widen(fit.X)},
 	} {

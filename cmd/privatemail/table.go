@@ -5,15 +5,16 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-// show prints the lines for programs, or the tables of R@8 and overlap for
-// people.
+// lineWidth is how long lines of tables and notes are at most.
+const lineWidth = 100
+
+// show prints the lines for programs, or tables and what their words mean for people.
 func (s *study) show(e *cli.Env, r *report.Report) error {
 	lines := r.Lines()
 	if e.JSON {
@@ -25,7 +26,16 @@ func (s *study) show(e *cli.Env, r *report.Report) error {
 		return nil
 	}
 	for _, d := range s.data {
-		s.showData(e.Stdout, d.Name, lines)
+		s.showData(e.Stdout, d.Name, r, lines)
+	}
+	fmt.Fprintln(e.Stdout)
+	for _, word := range r.Words() {
+		for i, line := range wrap(word.Meaning, lineWidth-17) {
+			if i > 0 {
+				word.Name = ""
+			}
+			fmt.Fprintf(e.Stdout, "  %-13s  %s\n", word.Name, line)
+		}
 	}
 	for _, note := range []string{report.CeilingNote, report.FetchingNote} {
 		fmt.Fprintf(e.Stdout, "\n%s\n", strings.Join(wrap(note, 90), "\n"))
@@ -36,7 +46,9 @@ func (s *study) show(e *cli.Env, r *report.Report) error {
 	return nil
 }
 
-func (s *study) showData(w io.Writer, name string, lines []report.Line) {
+// showData prints the tables of a data set, what their marks stand for, and what is
+// missing.
+func (s *study) showData(w io.Writer, name string, r *report.Report, lines []report.Line) {
 	lines = slices.DeleteFunc(slices.Clone(lines), func(l report.Line) bool { return l.Data != name || !s.isDefault(l) })
 	if len(lines) == 0 {
 		return
@@ -46,89 +58,30 @@ func (s *study) showData(w io.Writer, name string, lines []report.Line) {
 	if first.Seeds > 1 {
 		seeds = fmt.Sprintf("%d seeds", first.Seeds)
 	}
-	fmt.Fprintf(w, "\n%s: %d gallery rows of %d classes, %s; R@8\n\n", name, first.Gallery, first.Classes, seeds)
-	var b strings.Builder
-	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprint(t, "  \tno epsilon")
-	for _, epsilon := range s.epsilons {
-		fmt.Fprintf(t, "\tepsilon %g", epsilon)
-	}
-	fmt.Fprint(t, "\n  ceiling, 8 rows sent\t1.000")
-	for _, epsilon := range s.epsilons {
-		fmt.Fprintf(t, "\t%.3f", evaluate.Ceiling(first.Classes, epsilon, largestDelta(lines)))
-	}
-	fmt.Fprintln(t)
+	fmt.Fprintf(w, "\n%s: %d gallery rows of %d classes, %s\n", name, first.Gallery, first.Classes, seeds)
+	t := &studyTables{modes: s.modes, lines: lines, epsilons: s.epsilons}
+	t.open(w)
+	t.recalls(w)
+	t.overlaps(w)
 	var warnings []string
 	for _, m := range s.modes {
-		s.showMode(t, m, lines)
-		if m.Warning != "" && !slices.Contains(warnings, m.Warning) {
+		if m.Warning != "" && !slices.Contains(warnings, m.Warning) && t.has(m.Name) {
 			warnings = append(warnings, m.Warning)
+			fmt.Fprintf(w, "\n! %s\n", m.Warning)
 		}
 	}
-	t.Flush()
-	for line := range strings.Lines(b.String()) {
-		fmt.Fprintln(w, strings.TrimRight(line, " \n"))
-	}
-	for _, warning := range warnings {
-		fmt.Fprintf(w, "\n! %s\n", warning)
-	}
-	for _, l := range lines {
-		if l.Unavailable != "" {
-			fmt.Fprintf(w, "\nnot available: %s%s: %s\n", l.Mode, atEpsilon(l.Epsilon), l.Unavailable)
+	for i, line := range r.Missing(name) {
+		if i == 0 {
+			fmt.Fprintln(w)
 		}
+		fmt.Fprintln(w, strings.Join(wrap("not available: "+line, lineWidth-2), "\n  "))
 	}
-}
-
-// atEpsilon is empty for a mode without one.
-func atEpsilon(epsilon float64) string {
-	if epsilon == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" at epsilon %g", epsilon)
 }
 
 // isDefault tells whether a line has its mode's defaults but for epsilon.
 func (s *study) isDefault(l report.Line) bool {
 	i := slices.IndexFunc(s.modes, func(m evaluate.Mode) bool { return m.Name == l.Mode })
 	return l.Params == s.modes[i].At(l.Epsilon)
-}
-
-func largestDelta(lines []report.Line) (delta float64) {
-	for _, l := range lines {
-		delta = max(delta, l.Delta)
-	}
-	return delta
-}
-
-// showMode prints R@8 of a mode, marked where its guarantee does not hold, and where more rows are sent than kept, what
-// they give without a query, and overlap@8 with its own such column.
-func (s *study) showMode(w io.Writer, m evaluate.Mode, lines []report.Line) {
-	row := func(title string, metric evaluate.Metric) {
-		text, any := title, false
-		for _, epsilon := range append([]float64{0}, s.epsilons...) {
-			cell := ""
-			for _, l := range lines {
-				if v, ok := l.Figures[string(metric)]; ok && l.Mode == m.Name && l.Epsilon == epsilon {
-					cell, any = fmt.Sprintf("%.3f", v.Mean), true
-				}
-			}
-			text += "\t" + cell
-		}
-		if any {
-			fmt.Fprintln(w, text)
-		}
-	}
-	mark := "  "
-	if m.Warning != "" {
-		mark = "! "
-	}
-	row(mark+m.Title, evaluate.RecallAt8)
-	row(mark+m.Title+", wrong class@8", evaluate.WrongClassAt8)
-	row("    the same download, no query", evaluate.NoQueryRecall8)
-	if slices.ContainsFunc(lines, func(l report.Line) bool { return l.Mode == m.Name && l.Download > 0 }) {
-		row("    overlap@8 of "+m.Name, evaluate.OverlapAt8)
-		row("    the same download, no query", evaluate.NoQueryOverlap8)
-	}
 }
 
 // protection prints what each mode protects, with lines of readable length.

@@ -2,7 +2,8 @@
 // itself with, as modes of package evaluate, each with a sentence on what its
 // epsilon covers.
 //
-//	raw         exact search with the features; nothing is protected
+//	raw         exact search with the rows as the file has them; nothing is protected
+//	prepared    exact search with the prepared rows; nothing is protected
 //	smlq        the paper's iteration without noise; nothing is protected
 //	tsne        t-SNE of gallery and queries together; nothing is protected
 //	gaussian    noise on the feature row of the query
@@ -15,7 +16,7 @@
 //
 // Each function returns one of them, to be measured by a sweep:
 //
-//	modes := []evaluate.Mode{baseline.Raw(), baseline.Gaussian()}
+//	modes := []evaluate.Mode{baseline.Prepared(), baseline.Gaussian()}
 //	sweep := &evaluate.Sweep{Data: data, Modes: modes}
 //
 // # Sensitivities

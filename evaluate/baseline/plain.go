@@ -8,11 +8,27 @@ import (
 	"github.com/seed-64e14a55/privatemail/evaluate"
 )
 
-// Raw searches with the features themselves.
+// Raw searches with the rows as the file has them, by Euclidean distance.
 func Raw() evaluate.Mode {
 	return evaluate.Mode{
-		Name: "raw", Title: "raw features",
-		Protects: "Nothing: the server sees the query's features.",
+		Name: "raw", Title: "raw rows",
+		Protects: "Nothing: the server sees the query's row.",
+		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
+			r, err := t.SearchRaw(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return &evaluate.Answer{Ranking: r, Exact: r}, nil
+		},
+	}
+}
+
+// Prepared searches with the prepared rows, on which all modes but Raw work:
+// evaluate.Features says how they are made.
+func Prepared() evaluate.Mode {
+	return evaluate.Mode{
+		Name: "prepared", Title: "prepared rows",
+		Protects: "Nothing: the server sees the query's row, prepared.",
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			r, err := t.Search(ctx, t.Queries, t.Gallery)
 			if err != nil {

@@ -29,9 +29,8 @@ func Gaussian() evaluate.Mode {
 	}
 }
 
-// PCA projects on components of the gallery that were computed with noise, at
-// most as many as there are dimensions, and sends the projected query with
-// noise.
+// PCA projects on components of the gallery that were computed with noise, and sends
+// the projected query with noise.
 func PCA() evaluate.Mode {
 	return evaluate.Mode{
 		Name: "pca", Title: "private PCA",
@@ -39,8 +38,10 @@ func PCA() evaluate.Mode {
 		Bounded:  true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns,
 		Defaults: evaluate.Params{Epsilon: 1, Delta: defaultDelta, Columns: 16},
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-			_, d := t.Gallery.Dims()
-			v, err := privateComponents(t.Gallery, min(t.Columns, d), t.Epsilon, t.Delta)
+			if err := t.CheckDimensions(t.Columns); err != nil {
+				return nil, err
+			}
+			v, err := privateComponents(t.Gallery, t.Columns, t.Epsilon, t.Delta)
 			if err != nil {
 				return nil, err
 			}
@@ -64,6 +65,9 @@ func Projection() evaluate.Mode {
 			_, d := t.Gallery.Dims()
 			if t.Columns < 1 {
 				return nil, fmt.Errorf("baseline: %w: %d columns", evaluate.ErrShape, t.Columns)
+			}
+			if err := t.CheckDimensions(t.Columns); err != nil {
+				return nil, err
 			}
 			p, err := iterate.RandomStart(ctx, d, t.Columns, t.Seed, 1/math.Sqrt(float64(t.Columns)))
 			if err != nil {

@@ -54,7 +54,7 @@ type placement func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task
 
 func variants() []variant {
 	return []variant{
-		{"raw features", func(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
+		{"prepared rows", func(_ context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 			return t.Queries, t.Gallery, nil
 		}},
 		{"map only", mapOnly},
@@ -94,7 +94,7 @@ func twoSteps() supervised.Recipe {
 func mapOnly(ctx context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 	m, err := classicMap(ctx, t, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unlessPairs(err)
 	}
 	return apply(m, t)
 }
@@ -111,26 +111,33 @@ func recipe(labels func(*evaluate.Task) []int32, r supervised.Recipe) placement 
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		fit, err := fitRecipe(ctx, e, t, labels(t), r)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, unlessPairs(err)
 		}
 		queries, err = images(fit.Map, t.Queries)
 		return queries, galleryOf(t, fit.X), err
 	}
 }
 
-// dimensions is the recipe classic with at most k of them.
+// dimensions is the recipe classic with k of them.
 func dimensions(k int) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-		_, d := t.Gallery.Dims()
+		if err := t.CheckDimensions(k); err != nil {
+			return nil, nil, err
+		}
 		r := supervised.Classic()
-		r.Columns = min(k, d)
+		r.Columns = k
 		return recipe(labelsOf, r)(ctx, e, t)
 	}
 }
 
+// neighboursAmong is the mean number of neighbours in the graph of n rows: that of the
+// recipe, or all other rows where there are fewer.
+func neighboursAmong(n int) float64 { return min(20, float64(n-1)) }
+
 // noLabels takes one step over the graph of the features.
 func noLabels(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
-	out, err := e.Embed(ctx, points.Single(labelledRows(t)), nil, &privatemail.Settings{MeanNeighbours: 20, Form: kernel.Attract})
+	rows := labelledRows(t)
+	out, err := e.Embed(ctx, points.Single(rows), nil, &privatemail.Settings{MeanNeighbours: neighboursAmong(rows.Rows), Form: kernel.Attract})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -142,7 +149,7 @@ func noLabels(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (que
 func labelsOnly(ctx context.Context, _ *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 	m, err := classicMap(ctx, t, 0)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unlessPairs(err)
 	}
 	flat, err := m.Apply(points.Single(labelledRows(t)))
 	if err != nil {
@@ -170,12 +177,12 @@ func converged(beta float64) placement {
 	return func(ctx context.Context, e *privatemail.Engine, t *evaluate.Task) (queries, gallery *mat.Dense, err error) {
 		rows := labelledRows(t)
 		out, err := e.Converge(ctx, points.Single(rows), labelsOf(t), &privatemail.Settings{
-			MeanNeighbours: 20, Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: 64, StopTolerance: 1e-3, Isolated: kernel.Repair,
+			MeanNeighbours: neighboursAmong(rows.Rows), Form: kernel.Attract, Coefficient: beta, AllowUnlabelled: true, Columns: min(64, rows.Rows-1), StopTolerance: 1e-3, Isolated: kernel.Repair,
 		})
 		if err != nil {
 			return nil, nil, err
 		}
-		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, 10, &evaluate.SearchSettings{Workers: e.Workers()})
+		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, min(10, rows.Rows), &evaluate.SearchSettings{Workers: e.Workers()})
 		if err != nil {
 			return nil, nil, err
 		}

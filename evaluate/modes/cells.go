@@ -38,10 +38,10 @@ func Cells() evaluate.Mode {
 	}
 }
 
-// CellsRaw is Cells on the features themselves and without the base sample.
-func CellsRaw() evaluate.Mode {
+// CellsPrepared is Cells on the prepared rows and without the base sample.
+func CellsPrepared() evaluate.Mode {
 	return evaluate.Mode{
-		Name: "cells-raw", Title: "cells, features, list only", Protects: cellsProtects,
+		Name: "cells-prepared", Title: "cells, prepared rows, list only", Protects: cellsProtects,
 		Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1},
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			return askCells(ctx, t, &cellSpaces{space: t.Gallery, ranking: t.Gallery, queries: t.Queries})

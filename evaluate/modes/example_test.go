@@ -15,7 +15,7 @@ import (
 func Example() {
 	x, y := digits.Load()
 	data := []*evaluate.Data{{Name: "digits", Features: x, Labels: y, Division: evaluate.DivisionOf("digits", x.Rows)}}
-	chosen := []evaluate.Mode{baseline.Raw(), modes.Supervised()}
+	chosen := []evaluate.Mode{baseline.Prepared(), modes.Supervised()}
 	cells, err := evaluate.Grid{Data: data, Modes: chosen, Seeds: []uint64{1}}.Cells()
 	if err != nil {
 		log.Fatal(err)
@@ -29,6 +29,6 @@ func Example() {
 		fmt.Printf("%s: P@8 %.2f\n", s.Mode, s.Figures[evaluate.PrecisionAt8].Mean)
 	}
 	// Output:
-	// raw: P@8 0.94
+	// prepared: P@8 0.94
 	// supervised: P@8 0.97
 }

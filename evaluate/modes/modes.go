@@ -22,9 +22,9 @@ import (
 // has a function of its own as well, for callers that measure some modes only.
 func All() []evaluate.Mode {
 	all := []evaluate.Mode{
-		baseline.Raw(), Supervised(), baseline.SMLQ(), baseline.TSNE(),
-		Cells(), CellsRaw(), Subset(), Response(), SubsetRaw(), ResponseRaw(),
-		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), PrivUnit(), PrivUnitRaw(), baseline.DSNE(),
+		baseline.Raw(), baseline.Prepared(), Supervised(), baseline.SMLQ(), baseline.TSNE(),
+		Cells(), CellsPrepared(), Subset(), Response(), SubsetPrepared(), ResponsePrepared(),
+		Paper(), baseline.Gaussian(), baseline.PCA(), baseline.Projection(), PrivUnit(), PrivUnitPrepared(), baseline.DSNE(),
 		Authors(),
 	}
 	return slices.Concat(all, publishedModes(), ablation())

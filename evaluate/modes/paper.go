@@ -44,6 +44,9 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	rows, d := t.Public.Dims()
 	rows = min(rows, anchorRows)
 	own, shown := numbers(t.PublicLabels), numbers(t.GalleryLabels)
+	if err := checkClasses(t, own, shown); err != nil {
+		return nil, err
+	}
 	public, err := retrieval.NewPublic(t.Public.Slice(0, rows, 0, d).(*mat.Dense).RawMatrix(), own.of(t.PublicLabels[:rows]), max(len(own), len(shown)))
 	if err != nil {
 		return nil, err
@@ -61,8 +64,13 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	return askPaper(ctx, t, here, there, shown.of(t.QueryLabels), method.SigmaQ)
+}
+
+// askPaper puts every query, with its label by number, through client and server.
+func askPaper(ctx context.Context, t *evaluate.Task, here *client.Paper, there *server.Paper, labels []int32, sigmaQ float64) (*evaluate.Answer, error) {
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.ListLength}}
-	for q, label := range shown.of(t.QueryLabels) {
+	for q, label := range labels {
 		question, err := here.Ask(ctx, client.Record{Features: t.Queries.RawRowView(q), Label: label},
 			mechanism.Unit{Kind: release.UnitRecord, Name: fmt.Sprintf("query %d", q)})
 		if err != nil {
@@ -80,7 +88,7 @@ func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 			a.Ranking.Index = append(a.Ranking.Index, int(m.ID))
 		}
 		// The query itself moves its row by some 1e-4 of the random start.
-		a.Facts = map[string]float64{"noise over the random start": question.Message().Release.Privacy.Sigma / method.SigmaQ}
+		a.Facts = map[string]float64{"noise over the random start": question.Message().Release.Privacy.Sigma / sigmaQ}
 	}
 	return a, nil
 }

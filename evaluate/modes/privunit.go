@@ -2,7 +2,6 @@ package modes
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -30,9 +29,9 @@ func PrivUnit() evaluate.Mode {
 	return directionMode("privunit", "PrivUnit on discriminant directions", discriminants)
 }
 
-// PrivUnitRaw is PrivUnit on the principal components of the features.
-func PrivUnitRaw() evaluate.Mode {
-	return directionMode("privunit-raw", "PrivUnit on principal components", components)
+// PrivUnitPrepared is PrivUnit on the principal components of the prepared rows.
+func PrivUnitPrepared() evaluate.Mode {
+	return directionMode("privunit-prepared", "PrivUnit on principal components", components)
 }
 
 // A place takes gallery and queries of a task to unit rows of k values. It uses
@@ -55,10 +54,12 @@ func askDirections(ctx context.Context, t *evaluate.Task, place place) (*evaluat
 	if err := (mechanism.Subset{Items: 2, Size: 1, Epsilon: t.Epsilon}).Check(); err != nil {
 		return nil, err
 	}
-	_, d := t.Gallery.Dims()
-	k := min(t.Columns, d)
+	k := t.Columns
 	if k < 2 {
-		return nil, fmt.Errorf("%w: %d dimensions", evaluate.ErrShape, k)
+		return nil, &evaluate.UnavailableError{Reason: "a direction takes at least 2 dimensions"}
+	}
+	if err := t.CheckDimensions(k); err != nil {
+		return nil, err
 	}
 	gallery, queries, err := place(ctx, t, k)
 	if err != nil {
@@ -115,7 +116,7 @@ func components(_ context.Context, t *evaluate.Task, k int) (gallery, queries *m
 func discriminants(ctx context.Context, t *evaluate.Task, k int) (gallery, queries *mat.Dense, err error) {
 	m, err := classicMap(ctx, t, k)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, unlessPairs(err)
 	}
 	queries, gallery, err = apply(m, t)
 	return gallery, queries, err

@@ -62,9 +62,8 @@ func TestPrivUnitRefuses(t *testing.T) {
 		evaluate.Params
 		want error
 	}{
-		"no epsilon":  {evaluate.Params{Columns: 8}, mechanism.ErrParam},
-		"not finite":  {evaluate.Params{Epsilon: math.NaN(), Columns: 8}, mechanism.ErrParam},
-		"a dimension": {evaluate.Params{Epsilon: 1, Columns: 1}, evaluate.ErrShape},
+		"no epsilon": {evaluate.Params{Columns: 8}, mechanism.ErrParam},
+		"not finite": {evaluate.Params{Epsilon: math.NaN(), Columns: 8}, mechanism.ErrParam},
 	} {
 		task := &evaluate.Task{Problem: p, Params: c.Params, Queries: p.Queries}
 		if _, err := askDirections(t.Context(), task, components); !errors.Is(err, c.want) {
@@ -76,7 +75,7 @@ func TestPrivUnitRefuses(t *testing.T) {
 // At a large epsilon the direction is that of the query, and the 8 nearest means
 // nearly always hold that of its class; both places tell the classes apart.
 func TestDirectionsAtLargeEpsilon(t *testing.T) {
-	for _, r := range measure(t, rows(t), []evaluate.Mode{PrivUnit(), PrivUnitRaw()}, 0, 30) {
+	for _, r := range measure(t, rows(t), []evaluate.Mode{PrivUnit(), PrivUnitPrepared()}, 0, 30) {
 		if v := r.Figures[evaluate.RecallAt8]; v < 0.8 {
 			t.Errorf("%s: R@8 %.3f", r.Mode, v)
 		}

@@ -97,6 +97,9 @@ func comparison(ctx context.Context, t *evaluate.Task) (*published.Comparison, e
 		_, d := t.Public.Dims()
 		public := t.Public.Slice(0, rows, 0, d).(*mat.Dense)
 		own, shown := numbers(t.PublicLabels), numbers(t.GalleryLabels)
+		if err := checkClasses(t, own, shown); err != nil {
+			return nil, err
+		}
 		data := published.Data{
 			Public:  published.Set{Features: public.RawMatrix(), Labels: own.of(t.PublicLabels[:rows])},
 			Gallery: published.Set{Features: t.Gallery.RawMatrix(), Labels: shown.of(t.GalleryLabels)},
@@ -108,6 +111,18 @@ func comparison(ctx context.Context, t *evaluate.Task) (*published.Comparison, e
 		settings.Workers = t.Workers
 		return published.New(ctx, data, settings)
 	})
+}
+
+// checkClasses returns an UnavailableError where the label of a query has no number, or
+// where labels tell nothing apart.
+func checkClasses(t *evaluate.Task, own, shown numbering) error {
+	if max(len(own), len(shown)) < 2 {
+		return &evaluate.UnavailableError{Reason: "the rows have fewer than two classes"}
+	}
+	if slices.Contains(shown.of(t.QueryLabels), -1) {
+		return &evaluate.UnavailableError{Reason: "the gallery has no row of the class of a query"}
+	}
+	return nil
 }
 
 // numbering counts classes from 0, as the authors do for public and gallery rows

@@ -23,9 +23,9 @@ func Subset() evaluate.Mode {
 	return classMode("subset", "8-subset selection on class means", evaluate.ListLength, embeddedRows)
 }
 
-// SubsetRaw is Subset on the features themselves.
-func SubsetRaw() evaluate.Mode {
-	return classMode("subset-raw", "8-subset selection, features", evaluate.ListLength, featureRows)
+// SubsetPrepared is Subset on the prepared rows.
+func SubsetPrepared() evaluate.Mode {
+	return classMode("subset-prepared", "8-subset selection, prepared rows", evaluate.ListLength, preparedRows)
 }
 
 // Response is randomised response: one class mean, and the 8 rows nearest to it,
@@ -35,9 +35,9 @@ func Response() evaluate.Mode {
 	return classMode("response", "randomised response on class means", 1, embeddedRows)
 }
 
-// ResponseRaw is Response on the features themselves.
-func ResponseRaw() evaluate.Mode {
-	return classMode("response-raw", "randomised response, features", 1, featureRows)
+// ResponsePrepared is Response on the prepared rows.
+func ResponsePrepared() evaluate.Mode {
+	return classMode("response-prepared", "randomised response, prepared rows", 1, preparedRows)
 }
 
 // classMode releases size classes; rows says where gallery and queries lie.
@@ -59,7 +59,7 @@ func classMode(name, title string, size int, rows func(context.Context, *evaluat
 	}
 }
 
-func featureRows(_ context.Context, t *evaluate.Task) (gallery, queries *mat.Dense, err error) {
+func preparedRows(_ context.Context, t *evaluate.Task) (gallery, queries *mat.Dense, err error) {
 	return t.Gallery, t.Queries, nil
 }
 
@@ -85,7 +85,7 @@ type classMeans struct {
 func newClassMeans(ctx context.Context, t *evaluate.Task, x *mat.Dense, size int) (*classMeans, error) {
 	classes := numbers(slices.DeleteFunc(slices.Clone(t.GalleryLabels), func(l int32) bool { return l < 0 }))
 	if len(classes) < 2 {
-		return nil, fmt.Errorf("%w: %d classes in the gallery", evaluate.ErrShape, len(classes))
+		return nil, &evaluate.UnavailableError{Reason: "the gallery has fewer than two classes"}
 	}
 	n, d := x.Dims()
 	c := &classMeans{

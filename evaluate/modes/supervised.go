@@ -56,11 +56,11 @@ func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 		defer engine.Close()
 		chosen, err := supervised.Fit(ctx, engine, single(t.Public), t.PublicLabels, &supervised.Settings{Seed: t.Seed})
 		if err != nil {
-			return nil, err
+			return nil, unlessPairs(err)
 		}
 		fit, err := fitRecipe(ctx, engine, t, labelsOf(t), chosen.Recipe)
 		if err != nil {
-			return nil, err
+			return nil, unlessPairs(err)
 		}
 		return &space{fit: fit, z: galleryOf(t, fit.Z), x: galleryOf(t, fit.X)}, nil
 	})

@@ -36,7 +36,10 @@ func (d *dataset) recallChart() *chart {
 			c.series = append(c.series, flat(m.Title, d.color[m.Name], s.Figures[evaluate.RecallAt8].Mean))
 		}
 	}
-	c.series = append(c.series, flat("8 random rows", -1, d.chance()), d.bound("ceiling", d.ceiling))
+	if v, ok := d.random(evaluate.RandomRecall8); ok {
+		c.series = append(c.series, flat(randomTitle, -1, v))
+	}
+	c.series = append(c.series, d.bound("ceiling", d.ceiling))
 	return c
 }
 

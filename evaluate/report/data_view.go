@@ -4,34 +4,25 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
 )
 
 // dataView is a data set as the template sees it.
 type dataView struct {
-	Name, Facts                           string
-	Open, Published, Noise, Recall, Fetch *table
-	Charts, Effects                       []figure
-	Missing                               []string // which figures there are not, and why
+	Name, Facts                                     string
+	Open, Published, Noise, Recall8, Recall1, Fetch *table
+	Charts, Effects                                 []figure
+	Missing                                         []string // which figures there are not, and why
 }
 
 func (d *dataset) view() dataView {
 	return dataView{
 		Name: d.name, Facts: d.facts(),
-		Open: d.open(), Published: d.published(), Noise: d.noise(), Recall: d.recall(), Fetch: d.fetch(),
+		Open: d.open(), Published: d.published(), Noise: d.noise(), Fetch: d.fetch(),
+		Recall8: d.recall(evaluate.RecallAt8, evaluate.RandomRecall8), Recall1: d.recall(evaluate.RecallAt1, evaluate.RandomRecall1),
 		Charts: d.charts(), Effects: d.effects(), Missing: d.reasons(),
 	}
-}
-
-// reasons says what was not available.
-func (d *dataset) reasons() (lines []string) {
-	for _, s := range d.missing {
-		what := s.Mode
-		if s.Epsilon > 0 {
-			what += fmt.Sprintf(" at epsilon %g", s.Epsilon)
-		}
-		lines = append(lines, what+": "+s.Unavailable)
-	}
-	return lines
 }
 
 func (d *dataset) facts() string {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"math"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
@@ -99,9 +98,29 @@ func titleOf(m evaluate.Mode) string {
 	return m.Title + " (" + m.Warning + ")"
 }
 
-// chance is R@8 of rows drawn at random from classes of one size.
-func (d *dataset) chance() float64 {
-	return 1 - math.Pow(1-1/float64(d.all[0].Classes), evaluate.ListLength)
+// random is a figure of random rows, which all modes share that ask the same queries:
+// that of the mode with the most of them.
+func (d *dataset) random(m evaluate.Metric) (value float64, ok bool) {
+	asked := 0
+	for _, s := range d.all {
+		if v, has := s.Figures[m]; has && s.Asked > asked {
+			value, ok, asked = v.Mean, true, s.Asked
+		}
+	}
+	return value, ok
+}
+
+// randomCell prints a figure of random rows.
+func (d *dataset) randomCell(m evaluate.Metric) cell {
+	if v, ok := d.random(m); ok {
+		return cell{Text: share(v)}
+	}
+	return cell{Text: "–"}
+}
+
+// randomOverlap is what is expected of overlap@8 of random rows.
+func (d *dataset) randomOverlap() cell {
+	return cell{Text: share(min(1, evaluate.ListLength/float64(d.all[0].Gallery)))}
 }
 
 func (d *dataset) ceiling(epsilon float64) float64 {

@@ -55,6 +55,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 type view struct {
 	Title, Command, Intervals, Footer string
 	Ceiling, Fetching                 string
+	Words                             []Word
 	Style                             template.CSS
 	Data                              []dataView
 	Groups                            []groupView
@@ -69,7 +70,7 @@ type groupView struct {
 func (r *Report) view() (*view, error) {
 	v := &view{
 		Title: r.Title, Command: r.Command, Footer: r.Footer, Style: template.CSS(styleText),
-		Ceiling: CeilingNote, Fetching: FetchingNote,
+		Ceiling: CeilingNote, Fetching: FetchingNote, Words: r.Words(),
 		Intervals: fmt.Sprintf("Intervals have a coverage of %g %%: Student's over the seeds; for a single seed Wilson's over the queries for recalls, and none for the other figures.", 100*evaluate.Coverage),
 	}
 	summaries := evaluate.Summarize(r.Records)

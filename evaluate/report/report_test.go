@@ -10,6 +10,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,7 @@ func testReport() *Report {
 			for m, v := range figures {
 				moved[m] = v + 0.01*float64(seed)
 			}
+			moved[evaluate.RandomRecall1], moved[evaluate.RandomRecall8] = .011, .078
 			c := evaluate.Cell{Data: "birds", Mode: mode, Seed: seed, Params: p}
 			r.Records = append(r.Records, evaluate.Record{
 				Key: fmt.Sprintf("%s-%d", mode, seed), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: 125, Base: 62,
@@ -81,6 +83,7 @@ func TestPage(t *testing.T) {
 	for _, words := range []string{
 		"leaky (label disclosed)</text>", // in the picture, not only in the table
 		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
+		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>overlap@8</dt>",
 		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
 		CeilingNote, FetchingNote, "equally likely classes and replace-one", "replace-one and neighbours that are equally likely",
 	} {
@@ -128,7 +131,7 @@ func TestNoQueryColumns(t *testing.T) {
 	r := testReport()
 	d := newDataset("birds", r.Modes, evaluate.Summarize(r.Records))
 	table := d.fetch()
-	if table == nil || len(table.Rows) != 3 {
+	if table == nil || len(table.Rows) != 4 {
 		t.Fatalf("%+v", table)
 	}
 	for i, head := range table.Head {
@@ -136,11 +139,72 @@ func TestNoQueryColumns(t *testing.T) {
 			t.Errorf("%s stands beside %s", head, table.Head[i+1])
 		}
 	}
-	if got := fmt.Sprint(table.Rows[0].Cells); !strings.Contains(got, ".125 + .062 once") || !strings.Contains(got, ".190") {
+	if got := fmt.Sprint(table.Rows[1].Cells); !strings.Contains(got, ".125 + .062 once") || !strings.Contains(got, ".190") {
 		t.Errorf("%s", got)
 	}
-	if d.recall() == nil || len(d.recall().Rows) != 4 || len(d.open().Rows) != 2 {
-		t.Error("rows of recall")
+}
+
+// Each table of recalls says what random rows find.
+func TestRandomRows(t *testing.T) {
+	r := testReport()
+	r.Records = append(r.Records, evaluate.Record{
+		Cell: evaluate.Cell{Data: "birds", Mode: "apart"}, Asked: 40, Classes: 98, Gallery: 1000,
+		Figures: map[evaluate.Metric]float64{evaluate.RecallAt8: .9, evaluate.RandomRecall8: .5}, // of fewer queries
+	})
+	modes := append(testModes, evaluate.Mode{Name: "apart", Title: "apart", Warning: "label disclosed"})
+	d := newDataset("birds", modes, evaluate.Summarize(r.Records))
+	recall8, recall1 := d.recall(evaluate.RecallAt8, evaluate.RandomRecall8), d.recall(evaluate.RecallAt1, evaluate.RandomRecall1)
+	if recall1 != nil {
+		t.Errorf("R@1 of modes without: %+v", recall1)
+	}
+	for name, c := range map[string]struct {
+		table    *table
+		at, rows int
+		cells    string
+	}{
+		"open":      {d.open(), 0, 3, ".011 .078 .011 .008"},
+		"published": {d.published(), 0, 2, ".078 –"},
+		"recall":    {recall8, 1, 4, ".078 .078 .078"},
+		"fetch":     {d.fetch(), 0, 4, "   .008  .011  .078 "},
+	} {
+		if c.table == nil || len(c.table.Rows) != c.rows {
+			t.Errorf("%s: %+v", name, c.table)
+			continue
+		}
+		var words []string
+		for _, one := range c.table.Rows[c.at].Cells {
+			words = append(words, one.Text)
+		}
+		if got := strings.Join(words, " "); got != "8 random rows "+c.cells || !c.table.Rows[c.at].Bound {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// What is missing for one reason stands in one line; an epsilon is named where others
+// have figures, and seeds where others have.
+func TestMissing(t *testing.T) {
+	r := testReport()
+	add := func(mode, why string, seed uint64, p evaluate.Params) {
+		r.Records = append(r.Records, evaluate.Record{Cell: evaluate.Cell{Data: "birds", Mode: mode, Seed: seed, Params: p}, Unavailable: why})
+	}
+	for seed := range uint64(2) {
+		add("wide", "few columns", seed, evaluate.Params{Epsilon: 1})
+		add("wide", "few columns", seed, evaluate.Params{Epsilon: 2})
+		add("wider", "few columns", seed, evaluate.Params{})
+		add("lists", "few rows", seed, evaluate.Params{Epsilon: 40})
+		add("never", "4 rows", seed, evaluate.Params{Epsilon: 1})
+		add("never", "5 rows", seed, evaluate.Params{Epsilon: 2})
+		add("never", "5 rows", seed, evaluate.Params{Epsilon: 4})
+	}
+	add("open", "one class", 7, evaluate.Params{})
+	r.Modes = append(r.Modes, evaluate.Mode{Name: "wide", Uses: evaluate.UsesEpsilon}, evaluate.Mode{Name: "wider"})
+	want := []string{"wide, wider: few columns", "lists at epsilon 40: few rows", "never at epsilon 1: 4 rows", "never at epsilon 2 and 4: 5 rows", "open under 1 seed: one class"}
+	if got := r.Missing("birds"); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	if got := r.Missing("fish"); len(got) > 0 {
+		t.Errorf("%q of a set that was not measured", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -59,9 +60,22 @@ func fact(s *evaluate.Summary, name string) cell {
 // open is the table of modes that have no epsilon.
 func (d *dataset) open() *table {
 	metrics := []evaluate.Metric{evaluate.RecallAt1, evaluate.RecallAt8, evaluate.PrecisionAt8, evaluate.MAP, evaluate.OverlapAt8}
+	metrics = slices.DeleteFunc(metrics, func(m evaluate.Metric) bool { return !d.hasOpen(m) }) // mAP@100 of few rows
 	t := &table{Caption: "Nothing hidden", Head: []string{"mode"}}
 	for _, m := range metrics {
 		t.Head = append(t.Head, string(m))
+	}
+	random := map[evaluate.Metric]evaluate.Metric{
+		evaluate.RecallAt1: evaluate.RandomRecall1, evaluate.RecallAt8: evaluate.RandomRecall8,
+		evaluate.PrecisionAt8: evaluate.RandomRecall1, // a random row has the class as often wherever it stands
+	}
+	first := randomRow()
+	for _, metric := range metrics {
+		if metric == evaluate.OverlapAt8 && len(d.all) > 0 {
+			first.Cells = append(first.Cells, d.randomOverlap())
+			continue
+		}
+		first.Cells = append(first.Cells, d.randomCell(random[metric]))
 	}
 	for _, m := range d.modes {
 		s := d.find(m.Name, 0)
@@ -74,7 +88,15 @@ func (d *dataset) open() *table {
 		}
 		t.Rows = append(t.Rows, r)
 	}
-	return t.unlessEmpty()
+	return t.unlessEmpty().startingWith(first)
+}
+
+// hasOpen tells whether a mode without an epsilon has a figure.
+func (d *dataset) hasOpen(metric evaluate.Metric) bool {
+	return slices.ContainsFunc(d.main, func(s evaluate.Summary) bool {
+		_, ok := s.Figures[metric]
+		return ok && s.Epsilon == 0
+	})
 }
 
 // published is the table of modes without an epsilon whose guarantee does not
@@ -87,7 +109,22 @@ func (d *dataset) published() *table {
 			t.Caption = "The published method taken apart: " + m.Warning
 		}
 	}
-	return t.unlessEmpty()
+	return t.unlessEmpty().startingWith(randomRow(d.randomCell(evaluate.RandomRecall8), cell{Text: "–"}))
+}
+
+// randomTitle is the title of what random rows find.
+const randomTitle = "8 random rows"
+
+func randomRow(cells ...cell) row {
+	return row{Cells: append([]cell{{Text: randomTitle}}, cells...), Bound: true}
+}
+
+// startingWith puts rows before those of a table, if there is one.
+func (t *table) startingWith(rows ...row) *table {
+	if t != nil {
+		t.Rows = append(rows, t.Rows...)
+	}
+	return t
 }
 
 // unlessEmpty returns nil for a table without rows.
@@ -127,33 +164,33 @@ func (d *dataset) noise() *table {
 	return t.unlessEmpty()
 }
 
-func (d *dataset) recall() *table {
-	caption := "R@8 of 8 answers picked from the request"
+// recall is the table of R@1 or R@8 of modes that send back only what is kept.
+func (d *dataset) recall(metric, random evaluate.Metric) *table {
+	caption := string(metric) + " of 8 answers picked from the request"
 	if delta := d.delta(); delta > 0 {
 		caption += ", delta " + strings.Replace(strconv.FormatFloat(delta, 'g', -1, 64), "e-0", "e-", 1)
 	}
 	t := d.overEpsilon(caption)
-	modes := d.sends()
-	if len(modes) == 0 {
-		return nil
+	for _, m := range d.sends() {
+		r, any := row{Cells: []cell{{Text: titleOf(m)}}}, false
+		for _, e := range d.epsilons {
+			c := show(d.find(m.Name, e), metric)
+			any = any || c.Text != "–"
+			r.Cells = append(r.Cells, c)
+		}
+		if any {
+			t.Rows = append(t.Rows, r)
+		}
 	}
-	bound := row{Cells: []cell{{Text: "ceiling"}}, Bound: true}
+	bound, chance := row{Cells: []cell{{Text: "ceiling"}}, Bound: true}, randomRow()
 	for _, e := range d.epsilons {
 		bound.Cells = append(bound.Cells, cell{Text: share(d.ceiling(e))})
+		chance.Cells = append(chance.Cells, d.randomCell(random))
 	}
-	random := row{Cells: []cell{{Text: "8 random rows"}}, Bound: true}
-	for range d.epsilons {
-		random.Cells = append(random.Cells, cell{Text: share(d.chance())})
+	if metric != evaluate.RecallAt8 {
+		return t.unlessEmpty().startingWith(chance)
 	}
-	t.Rows = append(t.Rows, bound, random)
-	for _, m := range modes {
-		r := row{Cells: []cell{{Text: titleOf(m)}}}
-		for _, e := range d.epsilons {
-			r.Cells = append(r.Cells, show(d.find(m.Name, e), evaluate.RecallAt8))
-		}
-		t.Rows = append(t.Rows, r)
-	}
-	return t
+	return t.unlessEmpty().startingWith(bound, chance)
 }
 
 func (d *dataset) fetch() *table {
@@ -181,5 +218,10 @@ func (d *dataset) fetch() *table {
 			title = ""
 		}
 	}
-	return t.unlessEmpty()
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	none := cell{}
+	return t.startingWith(randomRow(none, none, none, d.randomOverlap(), none,
+		d.randomCell(evaluate.RandomRecall1), none, d.randomCell(evaluate.RandomRecall8), none))
 }

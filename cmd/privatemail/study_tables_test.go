@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/evaluate/report"
+)
+
+// toyTables are figures of two data modes, one without an epsilon, at n epsilons.
+func toyTables(n int) *studyTables {
+	t := &studyTables{modes: []evaluate.Mode{
+		{Name: "open", Title: "open"},
+		{Name: "lists", Title: "lists, with quite some words in their title"},
+		{Name: "leaky", Title: "leaky", Warning: "label disclosed"},
+		{Name: "gone", Title: "gone"},
+	}}
+	add := func(mode string, epsilon float64, asked int, figures map[evaluate.Metric]float64) {
+		l := report.Line{Mode: mode, Params: evaluate.Params{Epsilon: epsilon}, Gallery: 1000, Classes: 40, Asked: asked, Figures: make(map[string]report.Bounds)}
+		for m, v := range figures {
+			l.Figures[string(m)] = report.Bounds{Mean: v}
+		}
+		if mode == "lists" {
+			l.Download = 0.125
+		}
+		t.lines = append(t.lines, l)
+	}
+	add("open", 0, 90, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: 1, evaluate.RandomRecall1: .025, evaluate.RandomRecall8: .183})
+	for i := range n {
+		e := float64(i + 1)
+		t.epsilons = append(t.epsilons, e)
+		add("lists", e, 90, map[evaluate.Metric]float64{
+			evaluate.RecallAt1: .1 + e/1000, evaluate.RecallAt8: .2 + e/1000, evaluate.OverlapAt8: .3 + e/1000,
+			evaluate.NoQueryRecall1: .4, evaluate.NoQueryRecall8: .5, evaluate.NoQueryOverlap8: .6,
+		})
+		add("leaky", e, 40, map[evaluate.Metric]float64{evaluate.RecallAt8: .84, evaluate.RandomRecall8: .999})
+	}
+	return t
+}
+
+func TestStudyTables(t *testing.T) {
+	var b strings.Builder
+	tables := toyTables(2)
+	tables.open(&b)
+	tables.recalls(&b)
+	tables.overlaps(&b)
+	want := `
+no epsilon        R@1   R@8
+  8 random rows  .025  .183
+  open           .500 1.000
+
+                                                epsilon 1   epsilon 2
+                                                R@1   R@8   R@1   R@8
+  8 random rows                                .025  .183  .025  .183
+  ceiling, 8 rows sent                               .405        .649
+  lists, with quite some words in their title  .101  .201  .102  .202
+    the same download, no query                .400  .500  .400  .500
+! leaky                                              .840        .840
+
+overlap@8                                       epsilon 1   epsilon 2
+  8 random rows                                      .008        .008
+  lists, with quite some words in their title        .301        .302
+    the same download, no query                      .600        .600
+`
+	if got := b.String(); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if !tables.has("leaky") || tables.has("gone") {
+		t.Error("which modes have figures")
+	}
+}
+
+// Many epsilons take several tables, none wider than a line, and no figure is lost.
+func TestStudyTablesOfManyEpsilons(t *testing.T) {
+	var b strings.Builder
+	tables := toyTables(12)
+	tables.recalls(&b)
+	tables.overlaps(&b)
+	for line := range strings.Lines(b.String()) {
+		if len(line) > lineWidth+1 || strings.HasSuffix(line, " \n") {
+			t.Errorf("%d characters: %q", len(line), line)
+		}
+	}
+	words := strings.Fields(b.String())
+	for i := range 12 {
+		for _, first := range []int{1, 2, 3} {
+			if figure := fmt.Sprintf(".%d%02d", first, i+1); !slices.Contains(words, figure) {
+				t.Errorf("no %s in\n%s", figure, b.String())
+			}
+		}
+	}
+}
+
+// A small set of few columns and classes is measured from end to end. Modes that mean
+// nothing there are left out in one line, in the terminal and on the page, and no line is
+// wider than a terminal.
+func TestEvaluateSmallSet(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "small") + "/"
+	succeed(t, "generate", "-kind", "classes", "-n", "150", "-d", "4", "-classes", "3", "-out", folder)
+	out := filepath.Join(t.TempDir(), "report")
+	stdout, _ := succeed(t, "evaluate", folder, "-out", out, "-seeds", "1,2", "-queries", "5")
+	const missing = "pca, projection, privunit, privunit-prepared, ablation-8-dimensions, ablation-16-dimensions, ablation-32-dimensions: more dimensions to keep than the 4 that prepared rows have"
+	if strings.Count(oneLine(stdout), "not available: ") != 1 || !strings.Contains(oneLine(stdout), "not available: "+missing) {
+		t.Errorf("what is missing stands not once in\n%s", stdout)
+	}
+	if page := readFile(t, filepath.Join(out, reportPage)); !strings.Contains(page, missing) {
+		t.Error("the page does not say what is missing")
+	}
+	for line := range strings.Lines(stdout) {
+		if len(line) > lineWidth+1 && !strings.Contains(line, out) {
+			t.Errorf("%d characters: %q", len(line), line)
+		}
+	}
+	stdout, _ = succeed(t, "evaluate", folder, "-out", out, "-seeds", "1", "-queries", "5", "-k", "3", "-modes", "pca,privunit", "-effects=false")
+	if strings.Contains(stdout, "not available") {
+		t.Errorf("3 of 4 dimensions are not kept:\n%s", stdout)
+	}
+}

@@ -1,0 +1,18 @@
+package modes
+
+import (
+	"errors"
+
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// unlessPairs returns the error of a map that labels should have shaped: that no two
+// rows share a label is no mistake of the caller, but leaves such a mode without an
+// answer.
+func unlessPairs(err error) error {
+	if errors.Is(err, supervised.ErrNoPairs) {
+		return &evaluate.UnavailableError{Reason: supervised.ErrNoPairs.Error()}
+	}
+	return err
+}
