@@ -94,7 +94,9 @@
 // threshold. The yardstick does not see neighbours that only use the bandwidth of the
 // memory: with all workers at once products differ by 4% (standard deviation) between
 // recordings where they differ by 2% with one. Yards of different processors or
-// versions of Go are different units.
+// versions of Go are different units. Recordings of different processors, numbers of
+// cores or levels are refused; with -across they are compared, in seconds where the
+// processors differ.
 // testdata/compare.sh counts how often the verdict is right.
 //
 // # Output
@@ -111,7 +113,7 @@
 //	          l1_bytes l2_bytes l3_bytes memory_bytes huge_pages kernel governor
 //	          load counters commit limits}
 //	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
-//	          change detectable p p_holm worse better unclear
+//	          change detectable p p_holm worse better unclear differences
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
 //	          scalar_limit_madd_per_s read_fraction
 //	peers     suite case n d k nnz workers level peer version rounds peer_n
@@ -126,9 +128,10 @@
 //
 // # Exit codes
 //
-//	0    success, also of a comparison that is unclear
+//	0    success; of compare and ab: no metric is worse and none is unclear
 //	1    the request was refused or failed, or compare and ab found a metric
-//	     that is worse
+//	     that is worse, or, with -fail-unclear, one that is unclear
 //	2    wrong usage
+//	3    compare and ab found no metric that is worse and at least one that is unclear
 //	130  interrupted by Ctrl-C or SIGTERM
 package main
