@@ -109,18 +109,21 @@
 //	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions depth compared measured found
-//	          equal[degree radius pairs] commit time machine{cpu cores goos goarch go level
+//	          equal[degree radius pairs] command commit time machine{cpu cores goos goarch go level
 //	          l1_bytes l2_bytes l3_bytes memory_bytes huge_pages kernel governor
 //	          load counters commit limits}
 //	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
 //	          change detectable p p_holm worse better unclear differences
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
 //	          scalar_limit_madd_per_s read_fraction
-//	peers     suite case n d k nnz workers level peer version rounds peer_n
+//	peers     suite case n d k nnz workers level peer version rounds wanted_rounds peer_n
 //	          seconds peer_seconds ratio ratio_low ratio_high difference recall
-//	          residual peer_residual missing commit time machine
+//	          residual peer_residual missing command commit time machine
 //	report    out html measurements ratios
 //	version   version revision modified go platform simd
+//
+// A run of peers that ends early, by Ctrl-C or by a peer that fails, prints the rounds
+// that were finished; wanted_rounds is there where they are fewer than asked for.
 //
 // Seconds are medians; spread is the distance of the quartiles relative to the median.
 // Pairs are directed: each is found from both ends. run -out writes the Go
