@@ -51,8 +51,12 @@ func writeHead(b *strings.Builder, parts []*report, names []string, command stri
 	}
 	head.writeTable(b)
 	fmt.Fprintf(b, "<p>%s</p>\n", inlineHTML(reportTerms))
-	fmt.Fprintf(b, "<details open><summary>The commands that were run</summary>\n<pre>%s</pre>\n<p>This page: <code>%s</code></p></details>\n",
-		html.EscapeString(strings.Join(commands, "\n")), html.EscapeString(command))
+	missing := ""
+	if slices.ContainsFunc(parts, (*report).lacksCommands) {
+		missing = "<p>Some recordings do not hold their command; the one that makes such a recording stands for it.</p>\n"
+	}
+	fmt.Fprintf(b, "<details open><summary>The commands that were run</summary>\n<pre>%s</pre>\n%s<p>This page: <code>%s</code></p></details>\n",
+		html.EscapeString(strings.Join(commands, "\n")), missing, html.EscapeString(command))
 }
 
 // headRow says of one machine what the table at the top has columns for. What the

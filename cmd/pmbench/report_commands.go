@@ -47,6 +47,12 @@ func (s *peerSuite) commands(ratios []*Ratio) (out []string) {
 	return out
 }
 
+// lacksCommands tells whether a measurement or a ratio does not hold its command.
+func (r *report) lacksCommands() bool {
+	return slices.ContainsFunc(r.records, func(x *Record) bool { return x.Command == "" }) ||
+		slices.ContainsFunc(r.ratios, func(x *Ratio) bool { return x.Command == "" })
+}
+
 // commandWords says which commands were run.
 func commandWords(commands []string) string {
 	word := "Command"

@@ -60,6 +60,7 @@ func TestReport(t *testing.T) {
 		"a command as code":       "<code>pmbench peers -suite cells",
 		"a tick of the roofline":  ">0.2</text>",
 		"a tick of the sizes":     ">200000</text>",
+		"a word about old ones":   "Some recordings do not hold their command",
 		"words for a mark":        ">we are faster</text>",
 	} {
 		if !strings.Contains(text, words) {
