@@ -179,7 +179,7 @@ func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) 
 	case err == errOverview:
 		return Usage
 	}
-	err, code := unshown(err)
+	code, err := unshown(err)
 	if err == nil {
 		return code
 	}

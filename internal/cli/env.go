@@ -88,18 +88,18 @@ func Shown(code int) error { return &shownError{code} }
 // unshown returns what of an error is still to be said. The error may join an outcome
 // that was shown with others, such as those of clearing up. Without others unshown
 // returns nil and the exit code of the outcome.
-func unshown(err error) (rest error, code int) {
+func unshown(err error) (code int, rest error) {
 	if shown, ok := err.(*shownError); ok {
-		return nil, shown.code
+		return shown.code, nil
 	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return err, Failed
+		return Failed, err
 	}
 	var left []error
 	code = Failed
 	for _, e := range joined.Unwrap() {
-		rest, c := unshown(e)
+		c, rest := unshown(e)
 		if rest == nil {
 			code = c
 			continue
@@ -108,9 +108,9 @@ func unshown(err error) (rest error, code int) {
 	}
 	switch len(left) {
 	case 0:
-		return nil, code
+		return code, nil
 	case len(joined.Unwrap()):
-		return err, Failed
+		return Failed, err
 	}
-	return errors.Join(left...), Failed
+	return Failed, errors.Join(left...)
 }
