@@ -50,7 +50,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 		for _, all := range []bool{true, false} {
 			t.Run(fmt.Sprintf("d=%d/all=%v", d, all), func(t *testing.T) {
 				p := pointtest.Make("uniform", 500, d, 5)
-				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / min(4, float64(6-d))) // several cells an axis
+				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / float64(4-d/3*2)) // two cells an axis and more
 				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
 				op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
 				var want, wantDegrees []float64

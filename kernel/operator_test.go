@@ -800,7 +800,7 @@ func labelDegree(l *Labels) float64 {
 func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
 	t.Parallel()
 	for _, d := range []int{2, 3, 11} {
-		p := pointtest.Make("clustered", 1500, d, 5)
+		p := pointtest.Make("clustered", 3000, d, 5)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(2)) / 8)
 		rng := pointtest.Rand(9)
 		x, y := randomBlock(rng, p.Rows, 3), randomLabels(rng, p.Rows, 5, true)
