@@ -40,15 +40,15 @@ func TestRunningThreads(t *testing.T) {
 }
 
 func TestForecast(t *testing.T) {
-	c := &kernel.Candidate{Seconds: 2.98}
-	rest, busy := newForecast(c, 1.1), newForecast(c, 4)
-	if math.Abs(rest.High-9) > 1e-12 || math.Abs(busy.High-72) > 1e-12 || rest.Low != 2.98/3 || busy.Low != rest.Low {
+	c := &kernel.Candidate{Seconds: 1.98}
+	rest, busy := newForecast(c, 1), newForecast(c, 4)
+	if math.Abs(rest.High-12) > 1e-12 || math.Abs(busy.High-48) > 1e-12 || rest.Low != 0.99 || busy.Low != rest.Low {
 		t.Errorf("%+v and %+v", rest, busy)
 	}
-	if got := rest.String(); got != "graph and steps are likely to take 0.99 to 9 s" {
+	if got := rest.String(); got != "graph and steps are likely to take 0.99 to 12 s" {
 		t.Error(got)
 	}
-	if got := busy.String(); !strings.Contains(got, "0.99 to 72 s") || !strings.Contains(got, "about 4.0 times slower just now, at rest it would be 9 s at most") {
+	if got := busy.String(); !strings.Contains(got, "0.99 to 48 s") || !strings.Contains(got, "about 4.0 times slower just now, at rest it would be 12 s at most") {
 		t.Error(got)
 	}
 }

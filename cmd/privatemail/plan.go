@@ -28,7 +28,7 @@ misses -tolerance once it is built, embed goes on to the next. Memory is what is
 embedding included. Seconds are estimates for the workers at hand on a machine at rest,
 without reading and writing files: constants, scaled by the speed of this machine, which is
 measured once and kept in the user's cache folder. The last line says what the operator
-marked * is likely to take: from a third of its seconds to three times as much, and more where
+marked * is likely to take: from half of its seconds to six times as much, and more where
 other programs slow the machine down. How much they do is measured for a tenth of a second;
 should more of them start, it takes longer. Degrees are estimates from the sample. With -json
 there is one object per operator, the best first, with the likely times as seconds_low and
