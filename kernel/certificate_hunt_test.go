@@ -192,6 +192,7 @@ func (h *huntTally) add(name string, ratio float64) {
 }
 
 func TestCertificateHunt(t *testing.T) {
+	t.Parallel()
 	cases, climbs, large, largest, seed := 120, 1, 2, 1000, uint64(1)
 	if n, err := strconv.ParseUint(os.Getenv("PM_HUNT"), 10, 64); err == nil && n > 0 {
 		cases, climbs, large, largest, seed = 2000, 20, 40, 3000, n

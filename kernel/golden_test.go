@@ -84,6 +84,7 @@ var goldenCases = []goldenCase{
 // Graphs, certificates, degrees, products and steps have the bits that
 // testdata/golden.txt has, at every level of instructions.
 func TestGoldenBits(t *testing.T) {
+	t.Parallel()
 	got := map[string]string{}
 	var names []string
 	for _, c := range goldenCases {

@@ -66,6 +66,7 @@ func entries(t tester, op Operator64) [][]float64 {
 // The same for the weights themselves: symmetric, zero on the diagonal, each within
 // EntryAbs and each row within its bound.
 func TestGridEntries(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		op, p, b := drawGrid(t, 40)
 		if op == nil {
@@ -222,6 +223,7 @@ func TestGridCrowds(t *testing.T) {
 
 // Larger sets meet the tolerance in 99 of 100 rows, and the rest by Repair.
 func TestGridMeetsTheTolerance(t *testing.T) {
+	t.Parallel()
 	workers := par.New(2)
 	defer workers.Close()
 	for _, c := range []struct {

@@ -45,15 +45,16 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 
 // So has what grid computes, whether its cells are all kept or only the occupied ones.
 func TestEveryLevelInterpolatesTheSame(t *testing.T) {
+	t.Parallel()
 	for d := 1; d <= 4; d++ {
 		for _, all := range []bool{true, false} {
 			t.Run(fmt.Sprintf("d=%d/all=%v", d, all), func(t *testing.T) {
 				p := pointtest.Make("uniform", 500, d, 5)
-				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / 4)
+				b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(3)) / float64(4-d/3*2)) // two cells an axis and more
 				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
+				op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
 				var want, wantDegrees []float64
 				for _, level := range simd.Levels() {
-					op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
 					op.kernels = simd.At(level)
 					if _, err := op.fill(t.Context(), 9-d); err != nil {
 						t.Fatal(err)
@@ -187,6 +188,7 @@ func TestTilesEqualSingleRows(t *testing.T) {
 }
 
 func TestRanked(t *testing.T) {
+	t.Parallel()
 	rng := pointtest.Rand(6)
 	for range 50 {
 		v := make([]float32, 1+rng.IntN(300))

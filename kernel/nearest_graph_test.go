@@ -15,6 +15,7 @@ import (
 // fewer neighbours in it than are wanted, and among equal points it is zero: both are
 // found all the same.
 func TestNearestOfUnevenPoints(t *testing.T) {
+	t.Parallel()
 	const n, d = 400, 24
 	for _, c := range []struct {
 		name   string

@@ -236,6 +236,7 @@ func columnRange(x blas32.General) (low, high []float64) {
 
 // Both operators at sizes with several blocks, cells and chunks.
 func TestLargerSetsWithinTheCertificate(t *testing.T) {
+	t.Parallel()
 	workers := par.New(2)
 	defer workers.Close()
 	for _, c := range []struct {
@@ -371,6 +372,7 @@ func inner(x, y blas32.General) (sum, size float64) {
 }
 
 func TestLaplacianProperties(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := pointtest.Draw(t, 80, operatorDims)
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
@@ -457,6 +459,7 @@ func stepGiven(t tester, op Operator, x blas32.General, y []int32, form Form, co
 }
 
 func TestEquivariance(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := pointtest.Draw(t, 60, []int{2, 3, 9})
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
@@ -688,6 +691,7 @@ func TestAllEqualIsLinear(t *testing.T) {
 
 // v never rises, on every operator with its own weights, for both forms.
 func TestObjectiveNeverRises(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p := pointtest.Draw(t, 60, operatorDims)
 		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed of x"))
@@ -794,6 +798,7 @@ func labelDegree(l *Labels) float64 {
 }
 
 func TestSameBitsForAnyNumberOfWorkers(t *testing.T) {
+	t.Parallel()
 	for _, d := range []int{2, 3, 11} {
 		p := pointtest.Make("clustered", 3000, d, 5)
 		b := Sigma(pointtest.TypicalDistance(p, pointtest.Rand(2)) / 8)

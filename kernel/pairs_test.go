@@ -79,6 +79,7 @@ func comparePairs(t tester, op *pairs, stored *csr) {
 // columns, equal points and rows of faint degree; and no bit depends on the workers
 // or the level.
 func TestPairsAtSize(t *testing.T) {
+	t.Parallel()
 	three := par.New(3)
 	defer three.Close()
 	for _, c := range []struct {

@@ -17,6 +17,7 @@ import (
 )
 
 func TestPlanPicks(t *testing.T) {
+	t.Parallel()
 	small := pointtest.Make("uniform", 500, 2, 1)
 	large := pointtest.Make("uniform", 6000, 2, 1)
 	high := pointtest.Make("uniform", 6000, 12, 1)
@@ -164,6 +165,7 @@ func TestPlanDegrees(t *testing.T) {
 // Where the rows that no sample meets are of another kind, the radius is raised; where
 // that does not help another operator is taken.
 func TestBuildEscalates(t *testing.T) {
+	t.Parallel()
 	const n = 6000
 	p := zeros32(n, 2)
 	sampled := map[int]bool{}

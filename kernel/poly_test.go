@@ -44,6 +44,7 @@ func (s series) worst() float64 {
 }
 
 func TestSeriesWithinTheirBounds(t *testing.T) {
+	t.Parallel()
 	for _, span := range [][2]float64{{0, 0}, {-1e-15, 1e-15}, {0, 1e-13}, {-1e-9, 1e-9}, {-1e-3, 1e-3}, {-1. / 36, 1. / 36}, {0, .04}, {-.25, .25}, {-1, 1}, {0, 1}, {-4, 4}, {-16, 16}} {
 		for order := range maxPolyOrder + 1 {
 			for _, s := range []series{taylorSeries(span[0], span[1], order), chebyshevSeries(span[0], span[1], order)} {
@@ -104,6 +105,7 @@ func drawWide(t *rapid.T, dims []int) (blas32.General, Bandwidth) {
 }
 
 func TestPolyWithinItsCertificate(t *testing.T) {
+	t.Parallel()
 	built := 0
 	rapid.Check(t, func(t *rapid.T) {
 		p, b := drawWide(t, operatorDims)
@@ -128,6 +130,7 @@ func TestPolyWithinItsCertificate(t *testing.T) {
 
 // Both precisions are the same operator, up to Rounding.
 func TestPolyPrecisionsAgree(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		p, b := drawWide(t, []int{1, 2, 3, 9, 33})
 		op, err := NewPoly(t.Context(), p, b, nil)

@@ -36,6 +36,7 @@ var exactDims = []int{9, 12, 16, 31, 63, 64, 65, 100, 127, 128, 129, 200, 257, 5
 // The neighbours within a radius are those of a brute force in float64, and so are
 // the nearest, at every level. Radii lie on distances and next to them.
 func TestSearchIsExact(t *testing.T) {
+	t.Parallel()
 	workers := par.New(2)
 	defer workers.Close()
 	for seed := range exactCases(t) {
@@ -78,6 +79,7 @@ func TestSearchIsExact(t *testing.T) {
 
 // A search that chooses among projections and has many tiles.
 func TestLargerSearchesAreExact(t *testing.T) {
+	t.Parallel()
 	workers := par.New(2)
 	defer workers.Close()
 	for _, d := range []int{20, 96, 300} {
@@ -103,6 +105,7 @@ func TestLargerSearchesAreExact(t *testing.T) {
 // Long rows that make one group stay in their order, and have the same neighbours at every
 // level and for any number of workers.
 func TestOneGroupOfLongRows(t *testing.T) {
+	t.Parallel()
 	const n, d, clusters = 1100, 960, 8
 	rng := pointtest.Rand(8)
 	centres := pointtest.Fill(clusters*d, func(int) float64 { return 0.4 * rng.NormFloat64() })
@@ -153,6 +156,14 @@ func bruteNearest(p blas32.General, k int) [][]int {
 	for i := range near {
 		near[i] = map[int]bool{}
 	}
+	all := make([][]float64, n) // squared distances, the same from both ends
+	for i := range all {
+		all[i] = make([]float64, n)
+		for j := range i {
+			all[i][j] = rows.Dist2(points.Row(i), points.Row(j))
+			all[j][i] = all[i][j]
+		}
+	}
 	for i := range n {
 		others := make([]int, 0, n)
 		for j := range n {
@@ -160,10 +171,7 @@ func bruteNearest(p blas32.General, k int) [][]int {
 				others = append(others, j)
 			}
 		}
-		d2 := make([]float64, n)
-		for j := range n {
-			d2[j] = rows.Dist2(points.Row(i), points.Row(j))
-		}
+		d2 := all[i]
 		slices.SortStableFunc(others, func(a, b int) int {
 			switch {
 			case d2[a] < d2[b]:

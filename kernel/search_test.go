@@ -14,18 +14,19 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// bruteNeighbours is the definition: distances in float64, true L2 radius.
+// bruteNeighbours is the definition: distances in float64, true L2 radius. A distance is
+// the same from both ends.
 func bruteNeighbours(p blas32.General, radius float64) [][]int {
 	out := make([][]int, p.Rows)
 	for i := range p.Rows {
-		for j := range p.Rows {
+		for j := i + 1; j < p.Rows; j++ {
 			sum := 0.0
 			for c := range p.Cols {
 				e := float64(p.Data[i*p.Stride+c]) - float64(p.Data[j*p.Stride+c])
 				sum += float64(e * e)
 			}
-			if i != j && math.Sqrt(sum) <= radius {
-				out[i] = append(out[i], j)
+			if math.Sqrt(sum) <= radius {
+				out[i], out[j] = append(out[i], j), append(out[j], i)
 			}
 		}
 	}
@@ -148,6 +149,7 @@ func TestNeighboursOnALattice(t *testing.T) {
 
 // Points far away from all others change nobody's neighbours.
 func TestNeighboursBesideOutliers(t *testing.T) {
+	t.Parallel()
 	for _, d := range []int{1, 2, 3, 5} {
 		p, radius := pointtest.Outliers(d)
 		checkNeighbours(t, p, radius, nil)

@@ -374,6 +374,7 @@ func randomBlock64(rng *rand.Rand, n, k int) blas64.General {
 }
 
 func TestUnitOperatorsSameBitsForAnyNumberOfWorkers(t *testing.T) {
+	t.Parallel()
 	const n = 1100
 	for _, d := range []int{3, 20} {
 		r := unitRows(t, makeUnit("clustered", n, d, 700, 5))

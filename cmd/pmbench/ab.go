@@ -23,7 +23,8 @@ func abVerb() cli.Verb {
 		About: `
 Builds pmbench from the revision REV, in a worktree of its own in a temporary folder,
 and from the working tree, and lets them take turns: REV, working tree, REV, ... Then
-compares as compare does, with the same exit code. The worktree is removed in the end,
+compares as compare does, with the same exit codes; where the two sides take different
+levels of processor instructions ab says so. The worktree is removed in the end,
 after Ctrl-C too. A revision from before there was a pmbench is measured with the
 present one.
 `,

@@ -117,6 +117,15 @@ func TestAB(t *testing.T) {
 			if code != c.code || !strings.Contains(stdout, "Fake/suite=spmm") || !strings.Contains(stdout, "10+10") {
 				t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 			}
+			// The table says what there is to say; progress apart there is no message.
+			if c.code == cli.Failed && !strings.Contains(stdout, "1 of 1 metrics worse") {
+				t.Errorf("no verdict in\n%s", stdout)
+			}
+			for line := range strings.Lines(stderr) {
+				if strings.HasPrefix(line, "pmbench: ") {
+					t.Errorf("message %q", line)
+				}
+			}
 			for _, name := range []string{"old.txt", "new.txt"} {
 				rec, err := readBenchmarks(filepath.Join(folder, "runs", name))
 				if err != nil || len(rec.cases[rec.order[0]]["sec/op"]) != minRuns {

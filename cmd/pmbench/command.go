@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
-	"time"
 )
 
 // command runs a program to its end and returns what it printed; an error
@@ -19,8 +17,7 @@ func command(ctx context.Context, folder, name string, args ...string) (string, 
 	var out, messages bytes.Buffer
 	c := exec.CommandContext(ctx, name, args...)
 	c.Dir, c.Stdout, c.Stderr = folder, &out, &messages
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = 5 * time.Second
+	endApart(c)
 	if err := c.Run(); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()

@@ -34,9 +34,12 @@ func compareVerb() cli.Verb {
 		About: `
 Compares two files of run -out, or of go test -bench, case by case: medians, and the
 Mann-Whitney U test with Holm's correction over all metrics compared. Every case needs
-at least 10 measurements on either side. The exit code is 1 when a metric is worse by
+at least 10 measurements on either side.
+
+Exit codes: 0 when no metric is worse and none is unclear; 1 when a metric is worse by
 more than the threshold and the corrected p is below 0.05, and when the comparison is
-refused.
+refused; 3 when none is worse and at least one is unclear. A check that lets unclear
+pass accepts 0 and 3; with -fail-unclear the code is 1 in place of 3.
 
 Time is compared in yards: run times a yardstick, a millisecond of exponentials on as
 many workers, before and after the operation, and records the operation in units of it
@@ -48,9 +51,13 @@ without yards are compared by sec/op; -metric sec/op does so always.
 
 A metric is unclear when a change of the size of the threshold could not have been
 seen: the table says what could (with a chance of 80%), and the lines below it why.
-That is no failure, and the exit code stays 0. Take more measurements, on a machine
-at rest, or let ab interleave them; operations of more than a tenth of a second seldom
-fit into a calm moment of a shared machine.
+Take more measurements, on a machine at rest, or let ab interleave them; operations of
+more than a tenth of a second seldom fit into a calm moment of a shared machine.
+
+Recordings of different systems, processors, numbers of cores or levels of processor
+instructions are refused, as far as the files tell: -across compares them all the same,
+in seconds where the processors differ, and says by what they differ. Different
+versions of Go are compared and said.
 `,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{
@@ -60,6 +67,7 @@ fit into a calm moment of a shared machine.
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(compareFlags)
 			f.define(fs)
+			fs.BoolVar(&f.across, "across", false, "compare recordings of different processors, cores or levels all the same")
 			return func(_ context.Context, e *cli.Env, names []string) error {
 				if len(names) != 2 {
 					return cli.Usagef("two files are wanted, OLD and NEW, got %d", len(names))
@@ -71,8 +79,9 @@ fit into a calm moment of a shared machine.
 }
 
 type compareFlags struct {
-	threshold float64
-	metrics   string
+	threshold           float64
+	metrics             string
+	across, failUnclear bool
 	// interleaved recordings met the same machine: its drift is in both.
 	interleaved bool
 }
@@ -80,6 +89,7 @@ type compareFlags struct {
 func (f *compareFlags) define(fs *flag.FlagSet) {
 	fs.Float64Var(&f.threshold, "threshold", 5, "a metric may get worse by `PERCENT`")
 	fs.StringVar(&f.metrics, "metric", yardsUnit+",peak-B", "compare these `UNITS`, separated by commas; rates are better when they are higher")
+	fs.BoolVar(&f.failUnclear, "fail-unclear", false, "exit with 1 where a metric is unclear, too")
 }
 
 func (f *compareFlags) check() error {
@@ -107,10 +117,24 @@ func (f *compareFlags) compareFiles(e *cli.Env, oldPath, newPath string) error {
 	return f.show(e, before, after)
 }
 
-// show compares two recordings, prints the table, and returns cli.ErrShown when
-// something got worse.
+// unclearCode is the exit code of a comparison that found nothing worse and cannot tell
+// of all metrics.
+const unclearCode = 3
+
+// show compares two recordings and prints the table. The error it returns carries the
+// exit code when something got worse or is unclear.
 func (f *compareFlags) show(e *cli.Env, before, after *recording) error {
 	metrics := strings.Split(f.metrics, ",")
+	differences, err := f.checkOrigins(e, before, after)
+	if err != nil {
+		return err
+	}
+	if before.origin.differ(after.origin, "cores") {
+		before, after = before.withoutCores(), after.withoutCores()
+	}
+	if before.origin.differ(after.origin, "cpu") {
+		metrics = acrossMetrics(metrics)
+	}
 	all, err := compareRecordings(before, after, metrics, f.threshold/100, f.interleaved)
 	if err != nil {
 		return err
@@ -123,6 +147,7 @@ func (f *compareFlags) show(e *cli.Env, before, after *recording) error {
 	}
 	if e.JSON {
 		for _, c := range all {
+			c.Differences = differences
 			if err := e.Object(c); err != nil {
 				return err
 			}
@@ -130,8 +155,17 @@ func (f *compareFlags) show(e *cli.Env, before, after *recording) error {
 	} else if err := writeComparison(e.Stdout, all, f.threshold); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(c *comparison) bool { return c.Worse }) {
-		return cli.ErrShown
+	return f.verdict(all)
+}
+
+// verdict returns what the exit code says of all metrics together.
+func (f *compareFlags) verdict(all []*comparison) error {
+	unclear := slices.ContainsFunc(all, func(c *comparison) bool { return c.Unclear != "" })
+	switch {
+	case slices.ContainsFunc(all, func(c *comparison) bool { return c.Worse }), unclear && f.failUnclear:
+		return cli.Shown(cli.Failed)
+	case unclear:
+		return cli.Shown(unclearCode)
 	}
 	return nil
 }
@@ -163,15 +197,19 @@ type comparison struct {
 	Better     bool    `json:"better"`
 	// Unclear is why a change of the size of the threshold could be there all the
 	// same, empty where it could not.
-	Unclear string  `json:"unclear,omitempty"`
-	noise   float64 // standard error of Change
+	Unclear string `json:"unclear,omitempty"`
+	// Differences are those between where the recordings were made, none where they
+	// were made alike.
+	Differences []string `json:"differences,omitempty"`
+	noise       float64  // standard error of Change
 }
 
 // recording holds the values of a benchmark file: by case, by unit.
 type recording struct {
-	path  string
-	order []string
-	cases map[string]map[string][]float64
+	path   string
+	origin origin
+	order  []string
+	cases  map[string]map[string][]float64
 }
 
 // readBenchmarks reads a file in the Go benchmark format. Units are those of
@@ -190,12 +228,14 @@ func readBenchmarks(path string) (*recording, error) {
 }
 
 func (rec *recording) read(r io.Reader) error {
+	rec.origin = origin{}
 	reader := benchfmt.NewReader(r, rec.path)
 	for reader.Scan() {
 		switch r := reader.Result().(type) {
 		case *benchfmt.SyntaxError:
 			return r
 		case *benchfmt.Result:
+			rec.origin.note(r)
 			name := r.Name.String()
 			if rec.cases[name] == nil {
 				rec.order = append(rec.order, name)

@@ -304,8 +304,18 @@ func TestCompareCommand(t *testing.T) {
 		t.Errorf("%d %s", code, stdout)
 	}
 	code, stdout, _ = call("compare", same, same, "-threshold", "0.1")
-	if code != cli.OK || !strings.Contains(stdout, "unclear: A/k=1-2 sec/op: too noisy") || !strings.Contains(stdout, "would not be seen") || !strings.Contains(stdout, "2 unclear") {
+	if code != unclearCode || !strings.Contains(stdout, "unclear: A/k=1-2 sec/op: too noisy") || !strings.Contains(stdout, "would not be seen") || !strings.Contains(stdout, "2 unclear") {
 		t.Errorf("no word about the noise: %d %s", code, stdout)
+	}
+	code, _, stderr = call("compare", same, same, "-threshold", "0.1", "-fail-unclear")
+	if code != cli.Failed || stderr != "" {
+		t.Errorf("-fail-unclear: exit code %d, %s", code, stderr)
+	}
+	if code, _, _ = call("compare", old, same, "-fail-unclear"); code != cli.OK {
+		t.Errorf("-fail-unclear where nothing is: exit code %d", code)
+	}
+	if code, _, _ = call("compare", same, slow, "-threshold", "0.1"); code != cli.Failed {
+		t.Errorf("one is worse, one unclear: exit code %d", code)
 	}
 	if code, _, _ = call("compare", old, slow, "-threshold", "20"); code != cli.OK {
 		t.Errorf("within the threshold: exit code %d", code)

@@ -155,6 +155,14 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, work port
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 	}
+	if err := c.playRounds(ctx, m, scores, work); err != nil {
+		return errors.Join(err, c.keep(c.begun(scores)))
+	}
+	return c.keep(scores)
+}
+
+// playRounds measures all rivals whose results are ours, once a round.
+func (c *contest) playRounds(ctx context.Context, m *match, scores []*score, work portion) error {
 	for round := range c.rounds {
 		c.lab.show(m.ratio.Suite+": "+m.ratio.Case, work.piece(round, c.rounds).from)
 		for _, s := range scores {
@@ -166,7 +174,22 @@ func (c *contest) play(ctx context.Context, m *match, rivals []*rival, work port
 			}
 		}
 	}
-	return c.keep(scores)
+	return nil
+}
+
+// begun returns the scores of a match that ended early which have a round to show, and
+// notes how many rounds were wanted.
+func (c *contest) begun(scores []*score) (out []*score) {
+	for _, s := range scores {
+		if len(s.ratios) == 0 {
+			continue
+		}
+		if len(s.ratios) < c.rounds {
+			s.WantedRounds = c.rounds
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // check has the rival write its result to a file and compares it with ours.
@@ -221,7 +244,7 @@ func (c *contest) keep(scores []*score) error {
 			s.Ratio.Ratio = finite(median(s.ratios))
 			s.RatioLow, s.RatioHigh = finite(quantile(s.ratios, 0.25)), finite(quantile(s.ratios, 0.75))
 		}
-		s.Commit, s.Time, s.Machine = c.lab.machine.Commit, now(), c.lab.machine
+		s.Command, s.Commit, s.Time, s.Machine = commandLine(c.e), c.lab.machine.Commit, now(), c.lab.machine
 		c.ratios = append(c.ratios, &s.Ratio)
 		c.lab.meter.clear()
 		if c.e.JSON {

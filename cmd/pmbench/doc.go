@@ -94,7 +94,9 @@
 // threshold. The yardstick does not see neighbours that only use the bandwidth of the
 // memory: with all workers at once products differ by 4% (standard deviation) between
 // recordings where they differ by 2% with one. Yards of different processors or
-// versions of Go are different units.
+// versions of Go are different units. Recordings of different processors, numbers of
+// cores or levels are refused; with -across they are compared, in seconds where the
+// processors differ.
 // testdata/compare.sh counts how often the verdict is right.
 //
 // # Output
@@ -107,18 +109,21 @@
 //	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions depth compared measured found
-//	          equal[degree radius pairs] commit time machine{cpu cores goos goarch go level
+//	          equal[degree radius pairs] command commit time machine{cpu cores goos goarch go level
 //	          l1_bytes l2_bytes l3_bytes memory_bytes huge_pages kernel governor
 //	          load counters commit limits}
 //	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
-//	          change detectable p p_holm worse better unclear
+//	          change detectable p p_holm worse better unclear differences
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
 //	          scalar_limit_madd_per_s read_fraction
-//	peers     suite case n d k nnz workers level peer version rounds peer_n
+//	peers     suite case n d k nnz workers level peer version rounds wanted_rounds peer_n
 //	          seconds peer_seconds ratio ratio_low ratio_high difference recall
-//	          residual peer_residual missing commit time machine
+//	          residual peer_residual missing command commit time machine
 //	report    out html measurements ratios
 //	version   version revision modified go platform simd
+//
+// A run of peers that ends early, by Ctrl-C or by a peer that fails, prints the rounds
+// that were finished; wanted_rounds is there where they are fewer than asked for.
 //
 // Seconds are medians; spread is the distance of the quartiles relative to the median.
 // Pairs are directed: each is found from both ends. run -out writes the Go
@@ -126,9 +131,10 @@
 //
 // # Exit codes
 //
-//	0    success, also of a comparison that is unclear
+//	0    success; of compare and ab: no metric is worse and none is unclear
 //	1    the request was refused or failed, or compare and ab found a metric
-//	     that is worse
+//	     that is worse, or, with -fail-unclear, one that is unclear
 //	2    wrong usage
+//	3    compare and ab found no metric that is worse and at least one that is unclear
 //	130  interrupted by Ctrl-C or SIGTERM
 package main

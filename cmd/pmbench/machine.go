@@ -95,7 +95,7 @@ func (m *Machine) busy() bool {
 
 // lines returns the machine as lines of the Go benchmark format.
 func (m *Machine) lines() []string {
-	out := []string{"cpu: " + m.CPU, "level: " + m.Level, "commit: " + m.Commit}
+	out := []string{"cpu: " + m.CPU, fmt.Sprintf("cores: %d", m.Cores), "go: " + m.Go, "level: " + m.Level, "commit: " + m.Commit}
 	for _, kv := range [][2]string{{"kernel", m.Kernel}, {"governor", m.Governor}, {"hugepages", m.HugePages}, {"counters", m.Counters}} {
 		if kv[1] != "" {
 			out = append(out, kv[0]+": "+kv[1])

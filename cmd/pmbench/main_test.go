@@ -15,7 +15,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// asCommand makes a test binary the command itself.
+const asCommand = "PMBENCH_AS_COMMAND"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asCommand) != "" {
+		main()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // call runs the command in this process.
 func call(args ...string) (code int, stdout, stderr string) {

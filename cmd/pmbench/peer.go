@@ -126,6 +126,7 @@ type child struct {
 func startChild(ctx context.Context, args []string, data string) (*child, error) {
 	c := &child{process: exec.CommandContext(ctx, args[0], append(args[1:], data)...)}
 	c.process.Stderr = &c.said
+	endApart(c.process)
 	// Threads that wait must not take the other side's time, and large pages are for
 	// both sides: ours asks for them.
 	c.process.Env = append(os.Environ(), "OMP_WAIT_POLICY=passive", "OMP_PROC_BIND=false", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1")

@@ -18,7 +18,9 @@ func peersVerb() cli.Verb {
 Builds the peers that are installed and lets them and us take turns on the same data,
 first checking that the results are the same. A ratio is their time over ours, the
 median of at least 5 rounds: above 1 we are faster. No ratio is given for a result
-that differs. A peer that is not installed is named, and is no error.
+that differs. A peer that is not installed is named, and is no error. When Ctrl-C or a
+peer that fails ends the run early, the rounds that were finished are printed, with
+their number.
 
 `
 	for _, s := range peerSuites() {
@@ -90,8 +92,8 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	c := &contest{lab: l, e: e, folder: folder, rounds: f.count, slice: f.slice.Seconds(), pattern: pattern, peers: peers, built: map[string]built{}}
 	for i, s := range wanted {
 		if err := s.play(c, ctx, f.n, allWork.piece(i, len(wanted))); err != nil {
-			// Ctrl-C reaches the peers too: one that has ended is no failure of its own.
-			return errors.Join(ctx.Err(), err)
+			// A peer that was ended with us is no failure of its own.
+			return errors.Join(ctx.Err(), err, c.showEnded())
 		}
 	}
 	switch {
@@ -99,12 +101,29 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 		return cli.Usagef("no case matches %q with a peer that matches %q", f.pattern, f.peer)
 	case len(c.ratios) == 0:
 		return cli.Usagef("no case matches %q", f.pattern)
-	case e.JSON:
+	}
+	return c.show()
+}
+
+// show prints the table, unless the ratios were printed one by one as JSON.
+func (c *contest) show() error {
+	if c.e.JSON {
 		return nil
 	}
-	l.meter.clear()
-	fmt.Fprintln(e.Stdout, m)
-	return writeRatios(e.Stdout, c.ratios)
+	c.lab.meter.clear()
+	fmt.Fprintln(c.e.Stdout, c.lab.machine)
+	return writeRatios(c.e.Stdout, c.ratios)
+}
+
+// showEnded shows what was measured before the run ended early, if anything was.
+func (c *contest) showEnded() error {
+	c.lab.meter.clear()
+	if len(c.ratios) == 0 {
+		c.e.Note("ended before the first round was finished: there is no ratio")
+		return nil
+	}
+	c.e.Note("ended early; ratios of finished rounds: %d", len(c.ratios))
+	return c.show()
 }
 
 // chosen returns what the flags choose: suites, cases and peers.

@@ -7,11 +7,12 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
-	"gonum.org/v1/plot/plotutil"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -38,16 +39,79 @@ func inline(p *plot.Plot, width, height vg.Length) (string, error) {
 	return string(b.Bytes()[at:]), nil
 }
 
-const plotWidth, plotHeight = 18 * vg.Centimeter, 10 * vg.Centimeter
+const plotWidth, plotHeight = 22 * vg.Centimeter, 11 * vg.Centimeter
+
+// seriesStyles tell series apart by colour, by shape and by dashes, so that no one has to
+// rely on the colour; the colours are those of Okabe and Ito, which stay apart for
+// readers who do not tell red from green.
+var seriesStyles = []struct {
+	color  color.Color
+	shape  draw.GlyphDrawer
+	dashes []vg.Length
+}{
+	{color.RGBA{R: 0x00, G: 0x72, B: 0xb2, A: 0xff}, draw.CircleGlyph{}, nil},
+	{color.RGBA{R: 0xd5, G: 0x5e, B: 0x00, A: 0xff}, draw.PyramidGlyph{}, []vg.Length{vg.Points(6), vg.Points(3)}},
+}
+
+// newPlot returns an empty plot with letters of the page's size.
+func newPlot(title string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text = title
+	p.Title.TextStyle.Font.Size = vg.Points(14)
+	p.Title.Padding = vg.Points(8)
+	for _, text := range []*font.Font{&p.Title.TextStyle.Font, &p.X.Label.TextStyle.Font, &p.Y.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Tick.Label.Font, &p.Legend.TextStyle.Font} {
+		text.Variant = "Sans"
+	}
+	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
+		axis.Label.Padding, axis.Label.TextStyle.Font.Size = vg.Points(4), vg.Points(11)
+		axis.Tick.Label.Font.Size = vg.Points(10)
+	}
+	p.Legend.TextStyle.Font.Size, p.Legend.Padding = vg.Points(11), vg.Points(2)
+	grid := plotter.NewGrid()
+	grid.Vertical.Color, grid.Horizontal.Color = color.Gray{Y: 225}, color.Gray{Y: 225}
+	p.Add(grid)
+	return p
+}
+
+// logTicks marks 1, 2 and 5 times the powers of ten with their numbers, more of them over
+// less than a power of ten, and over more than three powers the powers alone.
+type logTicks struct{}
+
+// Ticks implements plot.Ticker.
+func (logTicks) Ticks(lo, hi float64) (out []plot.Tick) {
+	if !(lo > 0) || math.IsInf(hi, 0) {
+		return nil
+	}
+	digits := []float64{1, 2, 5}
+	switch {
+	case hi/lo > 1000:
+		digits = digits[:1]
+	case hi/lo < 10:
+		digits = []float64{1, 1.5, 2, 3, 4, 5, 6, 8}
+	}
+	for power := math.Floor(math.Log10(lo)); power <= math.Ceil(math.Log10(hi)); power++ {
+		for _, digit := range digits {
+			value := digit * math.Pow(10, power)
+			if value < lo*(1-1e-9) || value > hi*(1+1e-9) {
+				continue
+			}
+			places := max(0, -int(power))
+			if digit == 1.5 && power <= 0 {
+				places++
+			}
+			out = append(out, plot.Tick{Value: value, Label: strconv.FormatFloat(value, 'f', places, 64)})
+		}
+	}
+	return out
+}
 
 // rooflinePlot shows cases under the two limits, for one and for all workers.
 func rooflinePlot(rows []*roofPoint) (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = "Roofline"
+	p := newPlot("Products (marks) under the limits of the machine (lines)")
 	p.X.Label.Text = "multiply-adds per byte of the model"
-	p.Y.Label.Text = "multiply-adds per second"
+	p.Y.Label.Text = "billion multiply-adds per second"
 	p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-	p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: 2}
+	p.X.Tick.Marker, p.Y.Tick.Marker = logTicks{}, logTicks{}
 	p.Legend.Top, p.Legend.Left = true, true
 	lo, hi := math.Inf(1), 0.0
 	for _, r := range rows {
@@ -59,34 +123,43 @@ func rooflinePlot(rows []*roofPoint) (*plot.Plot, error) {
 			continue
 		}
 		read, madd := m.Limits.Read[at], m.Limits.Madd[at]
-		var roof plotter.XYs
+		var roof, marks plotter.XYs
 		for x := lo; x <= hi; x *= 1.05 {
-			roof = append(roof, plotter.XY{X: x, Y: min(x*read, madd)})
+			roof = append(roof, plotter.XY{X: x, Y: min(x*read, madd) / 1e9})
 		}
-		line, err := plotter.NewLine(roof)
-		if err != nil {
-			return nil, err
-		}
-		line.Color = plotutil.Color(at)
-		p.Add(line)
-		var dots plotter.XYs
 		for _, r := range rows {
 			if r.all == (at == 1) {
-				dots = append(dots, plotter.XY{X: r.Intensity, Y: r.Reached})
+				marks = append(marks, plotter.XY{X: r.Intensity, Y: r.Reached / 1e9})
 			}
 		}
-		if len(dots) == 0 {
-			continue
-		}
-		scatter, err := plotter.NewScatter(dots)
-		if err != nil {
+		if err := addSeries(p, name, at, roof, marks); err != nil {
 			return nil, err
 		}
-		scatter.Color, scatter.Shape = plotutil.Color(at), draw.CircleGlyph{}
-		p.Add(scatter)
-		p.Legend.Add(name, line, scatter)
 	}
 	return p, nil
+}
+
+// addSeries draws a line and marks in the style of a series, and names them. A series
+// without marks is left out of the names.
+func addSeries(p *plot.Plot, name string, style int, points, marks plotter.XYs) error {
+	line, err := plotter.NewLine(points)
+	if err != nil {
+		return err
+	}
+	look := seriesStyles[style]
+	line.Color, line.Width, line.Dashes = look.color, vg.Points(1.5), look.dashes
+	p.Add(line)
+	if len(marks) == 0 {
+		return nil
+	}
+	scatter, err := plotter.NewScatter(marks)
+	if err != nil {
+		return err
+	}
+	scatter.Color, scatter.Shape, scatter.Radius = look.color, look.shape, vg.Points(4)
+	p.Add(scatter)
+	p.Legend.Add(name, line, scatter)
+	return nil
 }
 
 func plotRoofline(w io.Writer, rows []*roofPoint) error {
@@ -99,12 +172,11 @@ func plotRoofline(w io.Writer, rows []*roofPoint) error {
 
 // scalePlot shows nanoseconds per entry against n.
 func scalePlot(all []summary) (*plot.Plot, error) {
-	p := plot.New()
-	p.Title.Text = "Time per entry of the graph as n grows"
+	p := newPlot("Time per entry of the graph as n grows")
 	p.X.Label.Text = "points"
 	p.Y.Label.Text = "ns per entry"
 	p.X.Scale = plot.LogScale{}
-	p.X.Tick.Marker = plot.LogTicks{Prec: -1}
+	p.X.Tick.Marker = logTicks{}
 	p.Y.Min = 0
 	p.Legend.Top = true
 	lines := 0
@@ -119,49 +191,14 @@ func scalePlot(all []summary) (*plot.Plot, error) {
 			continue
 		}
 		slices.SortFunc(points, func(a, b plotter.XY) int { return int(a.X - b.X) })
-		line, dots, err := plotter.NewLinePoints(points)
-		if err != nil {
+		if err := addSeries(p, op, i, points, points); err != nil {
 			return nil, err
 		}
-		line.Color, dots.Color, dots.Shape = plotutil.Color(i), plotutil.Color(i), draw.CircleGlyph{}
-		p.Add(line, dots)
-		p.Legend.Add(op, line, dots)
 		lines++
 	}
 	if lines == 0 {
 		return nil, nil
 	}
-	return p, nil
-}
-
-// ratioPlot shows the peers' times over ours in a suite.
-func ratioPlot(ratios []*Ratio) (*plot.Plot, error) {
-	var values plotter.Values
-	var names []string
-	short := shortCases(ratios)
-	for _, r := range slices.Backward(ratios) { // the first on top
-		if r.Ratio != nil {
-			values, names = append(values, *r.Ratio), append(names, r.Peer+" "+short[r.Case])
-		}
-	}
-	if len(values) == 0 {
-		return nil, nil
-	}
-	p := plot.New()
-	p.Title.Text = "Time of the peers over ours (1: as fast)"
-	bars, err := plotter.NewBarChart(values, vg.Points(9))
-	if err != nil {
-		return nil, err
-	}
-	bars.Horizontal, bars.Color, bars.LineStyle.Width = true, plotutil.Color(2), 0
-	one, err := plotter.NewLine(plotter.XYs{{X: 1, Y: -0.5}, {X: 1, Y: float64(len(values)) - 0.5}})
-	if err != nil {
-		return nil, err
-	}
-	one.Color = color.Gray{Y: 60}
-	p.Add(bars, one)
-	p.NominalY(names...)
-	p.X.Min = 0
 	return p, nil
 }
 

@@ -20,6 +20,8 @@ type Ratio struct {
 	Peer    string `json:"peer"`
 	Version string `json:"version,omitempty"`
 	Rounds  int    `json:"rounds,omitempty"`
+	// WantedRounds is how many rounds there should have been, where the run ended before.
+	WantedRounds int `json:"wanted_rounds,omitempty"`
 	// PeerN is how many rows the peer was measured with, where these are fewer: its
 	// seconds are then multiplied by (N/PeerN)^2.
 	PeerN int `json:"peer_n,omitempty"`
@@ -43,6 +45,7 @@ type Ratio struct {
 	Residual     *float64 `json:"residual,omitempty"`
 	PeerResidual *float64 `json:"peer_residual,omitempty"`
 	Missing      string   `json:"missing,omitempty"`
+	Command      string   `json:"command,omitempty"`
 	Commit       string   `json:"commit"`
 	Time         string   `json:"time"`
 	Machine      *Machine `json:"machine,omitempty"`
@@ -94,6 +97,9 @@ func (r *Ratio) result() string {
 	}
 	if r.PeerResidual != nil {
 		out += fmt.Sprintf(", residuals %s and %s", optional(r.Residual, "%.1e"), optional(r.PeerResidual, "%.1e"))
+	}
+	if r.WantedRounds > 0 {
+		out += fmt.Sprintf(", ended after %d of %d rounds", r.Rounds, r.WantedRounds)
 	}
 	if r.extrapolated() {
 		out += fmt.Sprintf(", * from n = %d times (n/%d)^2", r.PeerN, r.PeerN)

@@ -68,6 +68,7 @@ type Record struct {
 	// Equal are the radii at which the pairs of a search are those of all distances.
 	Equal   []Equality `json:"equal,omitempty"`
 	Plan    *Choice    `json:"plan,omitempty"` // suite plan
+	Command string     `json:"command,omitempty"`
 	Commit  string     `json:"commit"`
 	Time    string     `json:"time"`
 	Machine *Machine   `json:"machine,omitempty"`

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"html"
 	"io"
 	"io/fs"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -63,7 +61,8 @@ func (f *reportFlags) run(ctx context.Context, e *cli.Env, names []string) error
 	if f.html != "" {
 		files = append(files, file{path: f.html})
 	}
-	for i, text := range []func() (string, error){r.markdown, r.page}[:len(files)] {
+	page := func() (string, error) { return r.page(commandLine(e)) }
+	for i, text := range []func() (string, error){r.markdown, page}[:len(files)] {
 		if err := cli.CheckPlace(files[i].path); err != nil {
 			return err
 		}
@@ -176,7 +175,7 @@ func (r *report) sections() (out []section, err error) {
 	out = append(out, r.limits())
 	for _, s := range suites() {
 		part := section{
-			title: "Suite " + s.name, about: strings.ToUpper(s.about[:1]) + s.about[1:] + ". Command: `pmbench run -suite " + s.name + " -json`.",
+			title: "Suite " + s.name, about: strings.ToUpper(s.about[:1]) + s.about[1:] + ". " + commandWords(r.commandsOf(s.name)),
 			head: []string{"case", "median", "quartiles", "rounds", "rate", "ns/nnz", "of limit", "eta p99", "peak", "B/nnz"},
 		}
 		for _, c := range all {
@@ -329,14 +328,14 @@ func (r *report) peers() ([]section, error) {
 		}
 		s := section{
 			title: "Peers in suite " + suite.name, below: true, head: ratioHead(),
-			about: strings.Join(strings.Fields(suite.about), " ") + " Command: `" + suite.command(ratios) + "`.",
+			about: strings.Join(strings.Fields(suite.about), " ") + " " + commandWords(suite.commands(ratios)),
 		}
 		for _, x := range ratios {
 			s.rows = append(s.rows, x.row())
 		}
 		p, err := ratioPlot(ratios)
 		if err == nil && p != nil {
-			s.plot, err = inline(p, plotWidth, vg.Centimeter*vg.Length(3+len(ratios))*0.55+2*vg.Centimeter)
+			s.plot, err = inline(p, plotWidth, ratioHeight(ratios))
 		}
 		if err != nil {
 			return nil, err
@@ -346,26 +345,15 @@ func (r *report) peers() ([]section, error) {
 	return out, nil
 }
 
-// command is what made the ratios.
-func (s *peerSuite) command(ratios []*Ratio) string {
-	rows := 0
-	for _, r := range ratios {
-		rows = max(rows, r.N)
-	}
-	if rows == s.rows {
-		return "pmbench peers -suite " + s.name + " -json"
-	}
-	return fmt.Sprintf("pmbench peers -suite %s -n %d -json", s.name, rows)
-}
-
-const reportIntro = "Made by `pmbench report` from recorded runs; do not edit. Times are medians over rounds. \"Of limit\" is the time the named limit of the machine allows over the time taken: " +
+// reportTerms explains the words of the tables.
+const reportTerms = "Times are medians over rounds. \"Of limit\" is the time the named limit of the machine allows over the time taken: " +
 	"the bytes of the model (8 a nonzero and 8 a row, less in compact layouts, x and y once) at the measured bandwidth of reading, or rows gathered in random order, or scalar multiply-adds. " +
 	"It can exceed 1 where caches hold a part of the data. B/nnz is the peak of memory while building, per entry."
 
 // markdown writes the report as BENCHMARKS.md.
 func (r *report) markdown() (string, error) {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Benchmarks\n\n%s\n", reportIntro)
+	fmt.Fprintf(&b, "# Benchmarks\n\nMade by `pmbench report` from recorded runs; do not edit. %s\n", reportTerms)
 	parts, names := r.machines()
 	for i, part := range parts {
 		fmt.Fprintf(&b, "\n## %s\n", names[i])
@@ -390,56 +378,5 @@ func (r *report) markdown() (string, error) {
 	if r.notes != "" {
 		fmt.Fprintf(&b, "\n%s\n", r.notes)
 	}
-	return b.String(), nil
-}
-
-const pageHead = `<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>PrivateMail benchmarks</title>
-<style>
-body { font-family: sans-serif; max-width: 75em; margin: 2em auto; padding: 0 1em; color: #222; }
-table { border-collapse: collapse; font-size: 0.85em; margin: 1em 0; }
-td, th { padding: 0.25em 0.7em; border-bottom: 1px solid #ddd; text-align: right; }
-td:first-child, th:first-child { text-align: left; font-family: monospace; }
-pre { white-space: pre-wrap; }
-svg { max-width: 100%; height: auto; }
-</style></head><body>
-`
-
-// page writes the report as one HTML file.
-func (r *report) page() (string, error) {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s<h1>PrivateMail benchmarks</h1>\n<p>%s</p>\n", pageHead, html.EscapeString(reportIntro))
-	parts, names := r.machines()
-	for i, part := range parts {
-		fmt.Fprintf(&b, "<h2>%s</h2>\n", html.EscapeString(names[i]))
-		sections, err := part.sections()
-		if err != nil {
-			return "", err
-		}
-		for _, s := range sections {
-			heading := map[bool]string{false: "h3", true: "h4"}[s.below]
-			fmt.Fprintf(&b, "<%s>%s</%s>\n<p>%s</p>\n%s\n", heading, html.EscapeString(s.title), heading, html.EscapeString(s.about), s.plot)
-			if len(s.rows) == 0 {
-				continue
-			}
-			b.WriteString("<table>\n<tr>")
-			for _, h := range s.head {
-				fmt.Fprintf(&b, "<th>%s</th>", html.EscapeString(h))
-			}
-			b.WriteString("</tr>\n")
-			for _, row := range s.rows {
-				b.WriteString("<tr>")
-				for _, v := range row {
-					fmt.Fprintf(&b, "<td>%s</td>", html.EscapeString(v))
-				}
-				b.WriteString("</tr>\n")
-			}
-			b.WriteString("</table>\n")
-		}
-	}
-	if r.notes != "" {
-		fmt.Fprintf(&b, "<pre>%s</pre>\n", html.EscapeString(r.notes))
-	}
-	b.WriteString("</body></html>\n")
 	return b.String(), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -51,8 +52,64 @@ func TestReport(t *testing.T) {
 			t.Errorf("the page needs other files: %s", outside)
 		}
 	}
-	if !strings.Contains(text, "a &lt;rejected&gt; idea") {
-		t.Error("the notes are not on the page")
+	for what, words := range map[string]string{
+		"the notes":               "a &lt;rejected&gt; idea",
+		"the machine":             ">Made-up CPU</td>",
+		"a command that was run":  "pmbench run -suite spmm -json\n",
+		"the command of the page": "<code>pmbench report testdata/report -out",
+		"a command as code":       "<code>pmbench peers -suite cells",
+		"a tick of the roofline":  ">0.2</text>",
+		"a tick of the sizes":     ">200000</text>",
+		"a word about old ones":   "Some recordings do not hold their command",
+		"words for a mark":        ">we are faster</text>",
+	} {
+		if !strings.Contains(text, words) {
+			t.Errorf("%s is not on the page: %q", what, words)
+		}
+	}
+	if strings.Contains(text, "`") {
+		t.Error("a backtick is on the page")
+	}
+}
+
+// The head of the page says at which level a machine was measured, and all that its
+// recordings do not agree on.
+func TestHeadOfAPage(t *testing.T) {
+	m := &Machine{Cores: 2, GOOS: "linux", GOARCH: "amd64", Go: "go1.26.1"}
+	r := &report{
+		records: []*Record{{Level: "avx2", Time: "2026-02-03T04:05:06Z", Commit: "0123456789abcdef", Machine: m}, {Level: "avx2", Time: "2026-01-03T04:05:06Z"}},
+		ratios:  []*Ratio{{Level: "amx", Time: "2026-02-03T07:00:00Z", Machine: m}},
+	}
+	if got, want := r.headRow("A"), []string{"A", "2", "avx2, amx", "linux/amd64", "go1.26.1", "2026-01-03, 2026-02-03", "0123456789ab"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Notes become elements of the page.
+func TestNotesOfAPage(t *testing.T) {
+	got := notesHTML("## A `b` <c>\n\nOne\ntwo `x <y>` and ` alone.\n\n    go build\n    ls\n- first\n  goes on\n- second\n\n| a | b |\n| --- | --- |\n| 1 | |")
+	want := "<h2>A <code>b</code> &lt;c&gt;</h2>\n<p>One two <code>x &lt;y&gt;</code> and ` alone.</p>\n<pre>go build\nls</pre>\n" +
+		"<ul>\n<li>first goes on</li>\n<li>second</li>\n</ul>\n<div class=\"wide\"><table class=\"words\">\n<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td></td></tr>\n</table></div>\n"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// A logarithmic axis has numbers over less than a power of ten and over many.
+func TestLogTicks(t *testing.T) {
+	for _, c := range []struct {
+		lo, hi float64
+		want   string
+	}{
+		{0.07, 3, "0.1 0.2 0.5 1 2"}, {1.1, 4, "1.5 2 3 4"}, {0.013, 0.04, "0.015 0.02 0.03 0.04"}, {1, 50, "1 2 5 10 20 50"}, {0.5, 60000, "1 10 100 1000 10000"}, {0, 1, ""}, {math.NaN(), 1, ""}, {1, math.Inf(1), ""},
+	} {
+		var labels []string
+		for _, tick := range (logTicks{}).Ticks(c.lo, c.hi) {
+			labels = append(labels, tick.Label)
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("from %g to %g: %q, want %q", c.lo, c.hi, got, c.want)
+		}
 	}
 }
 
@@ -98,13 +155,20 @@ func TestBenchmarksPage(t *testing.T) {
 	}
 }
 
-// A table names the command that made it.
-func TestCommandOfRatios(t *testing.T) {
+// A table names the commands that made it.
+func TestCommandsOfAReport(t *testing.T) {
 	s := peerSuite{name: "cells", rows: 1000}
 	for rows, want := range map[int]string{1000: "pmbench peers -suite cells -json", 500: "pmbench peers -suite cells -n 500 -json", 5000: "pmbench peers -suite cells -n 5000 -json"} {
-		if got := s.command([]*Ratio{{N: rows}, {N: rows / 5}}); got != want {
+		if got := s.commands([]*Ratio{{N: rows}, {N: rows / 5}}); !slices.Equal(got, []string{want}) {
 			t.Errorf("%d rows: %q, want %q", rows, got, want)
 		}
+	}
+	if got, want := s.commands([]*Ratio{{N: 5, Command: "one"}, {N: 5, Command: "two"}, {N: 5, Command: "one"}}), []string{"one", "two"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	r := &report{records: []*Record{{Suite: "spmm"}, {Suite: "spmm", Command: "PM_SIMD=avx2 pmbench run -suite spmm"}, {Suite: "step", Command: "other"}}}
+	if got, want := commandWords(r.commandsOf("spmm")), "Commands: `pmbench run -suite spmm -json`, `PM_SIMD=avx2 pmbench run -suite spmm`."; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }
 
@@ -121,6 +185,7 @@ func TestResultOfARatio(t *testing.T) {
 		{Ratio{Ratio: finite(2), Difference: finite(0), Residual: finite(9e-6), PeerResidual: finite(2e-5)}, "same (0), residuals 9.0e-06 and 2.0e-05"},
 		{Ratio{Ratio: finite(2), Difference: finite(0), N: 100, PeerN: 20}, "same (0), * from n = 20 times (n/20)^2"},
 		{Ratio{Ratio: finite(2), Difference: finite(0), N: 20, PeerN: 20}, "same (0)"},
+		{Ratio{Ratio: finite(2), Difference: finite(0), Rounds: 2, WantedRounds: 5}, "same (0), ended after 2 of 5 rounds"},
 	} {
 		if got := c.r.result(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -147,6 +147,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 		l := newLab(m, p)
 		l.limits, l.work = !f.noLimits, allWork.piece(i, len(chosen))
 		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(), func(r *Record) error {
+			r.Command = commandLine(e)
 			records = append(records, r)
 			p.clear()
 			return emit(r)

@@ -87,10 +87,10 @@
 //	          steps_seconds status trace[step objective scale change] out
 //	fit       n d k trace out queries queries_out map_out, and those of embed about
 //	          the graph
-//	plan      per operator, best first: operator picked feasible seconds
-//	          build_seconds seconds_per_step bytes peak_bytes nnz eta radius
-//	          neighbours degree{mean p1 p10 p50 p90 p99 isolated} reason n d sigma
-//	          gamma
+//	plan      per operator, best first: operator picked feasible seconds seconds_low
+//	          seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes
+//	          nnz eta radius neighbours degree{mean p1 p10 p50 p90 p99 isolated}
+//	          reason n d sigma gamma
 //	generate  kind n d classes seed out labels
 //	demo, evaluate  per configuration: data mode title epsilon delta k alpha sigma
 //	          steps protects warning seeds queries classes gallery ceiling download

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"runtime"
 	"text/tabwriter"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -24,9 +25,14 @@ func planVerb() cli.Verb {
 Looks at a sample of rows and builds nothing. The operator marked * is the one that embed
 takes with the same flags; plan accepts all of them. Where the certificate of the operator
 misses -tolerance once it is built, embed goes on to the next. Memory is what is built, the
-embedding included. Seconds are estimates for the workers at hand: constants, scaled by the
-speed of this machine, which is measured once and kept in the user's cache folder. Degrees
-are estimates from the sample. With -json there is one object per operator, the best first.`,
+embedding included. Seconds are estimates for the workers at hand on a machine at rest,
+without reading and writing files: constants, scaled by the speed of this machine, which is
+measured once and kept in the user's cache folder. The last line says what the operator
+marked * is likely to take: from half of its seconds to six times as much, and more where
+other programs slow the machine down. How much they do is measured for a tenth of a second;
+should more of them start, it takes longer. Degrees are estimates from the sample. With -json
+there is one object per operator, the best first, with the likely times as seconds_low and
+seconds_high, and with what other programs do as slowdown.`,
 		Examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
@@ -105,16 +111,25 @@ type plan struct {
 	path string
 	n, d int
 	*privatemail.Plan
+	slowdown float64 // of the machine, by other programs
 }
 
 func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
 	err := withRows(ctx, e, f.work, true, input{features: in.features}, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
 		p, err := engine.Plan(ctx, x, s)
-		out = &plan{in.features, x.Rows, x.Cols, p}
+		out = &plan{in.features, x.Rows, x.Cols, p, 1}
 		return err
 	})
-	return out, err
+	if err != nil {
+		return nil, err
+	}
+	workers := f.work.workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	out.slowdown = slowdown(workers)
+	return out, nil
 }
 
 // candidateReport is an object of plan -json.
@@ -123,6 +138,9 @@ type candidateReport struct {
 	Picked       bool         `json:"picked"`
 	Feasible     bool         `json:"feasible"`
 	Seconds      jsonNumber   `json:"seconds"` // null, as eta is, for an operator that does not do what is asked for
+	SecondsLow   jsonNumber   `json:"seconds_low"`
+	SecondsHigh  jsonNumber   `json:"seconds_high"`
+	Slowdown     jsonNumber   `json:"slowdown"`
 	BuildSeconds jsonNumber   `json:"build_seconds"`
 	StepSeconds  jsonNumber   `json:"seconds_per_step"`
 	Bytes        int64        `json:"bytes"`
@@ -160,8 +178,10 @@ func (p *plan) show(e *cli.Env) error {
 		return p.table(e)
 	}
 	for i, c := range p.Candidates {
+		f := newForecast(&c, p.slowdown)
 		err := e.Object(candidateReport{
 			Operator: c.Name, Picked: p.picked(i), Feasible: c.Feasible,
+			SecondsLow: jsonNumber(f.Low), SecondsHigh: jsonNumber(f.High), Slowdown: jsonNumber(f.Slowdown),
 			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
 			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.MeanNeighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
@@ -197,7 +217,11 @@ func (p *plan) table(e *cli.Env) error {
 	}
 	d := p.Candidates[0].Degrees
 	q := d.Quantiles
-	_, err := fmt.Fprintf(e.Stdout, "\ndegrees: mean %.4g; 1%% of rows up to %.3g, 10%% %.3g, half %.3g, 90%% %.3g, 99%% %.3g; about %.0f isolated rows\n",
+	fmt.Fprintf(e.Stdout, "\ndegrees: mean %.4g; 1%% of rows up to %.3g, 10%% %.3g, half %.3g, 90%% %.3g, 99%% %.3g; about %.0f isolated rows\n",
 		d.Mean, q[0], q[1], q[2], q[3], q[4], d.Isolated)
+	if !p.picked(0) {
+		return nil
+	}
+	_, err := fmt.Fprintf(e.Stdout, "%s: %v\n", p.Candidates[0].Name, newForecast(&p.Candidates[0], p.slowdown))
 	return err
 }

@@ -12,7 +12,7 @@ import (
 func TestPlan(t *testing.T) {
 	folder := toy(t)
 	stdout, _ := succeed(t, "plan", folder, "-sigma", "6")
-	for _, words := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr", "degrees: mean"} {
+	for _, words := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr", "degrees: mean", "\ndense: graph and steps are likely to take "} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
@@ -31,7 +31,10 @@ func TestPlanJSON(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &v); err != nil {
 			t.Fatal(err)
 		}
-		wantKeys(t, v, "operator picked feasible seconds build_seconds seconds_per_step bytes peak_bytes nnz eta radius neighbours degree reason n d sigma gamma")
+		wantKeys(t, v, "operator picked feasible seconds seconds_low seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes nnz eta radius neighbours degree reason n d sigma gamma")
+		if s, ok := v["seconds"].(float64); ok && !(v["seconds_low"].(float64) < s && s < v["seconds_high"].(float64)) {
+			t.Errorf("%v", v)
+		}
 		if v["picked"] == true {
 			picked++
 			if i != 0 || v["operator"] != "csr" || v["radius"] == nil {

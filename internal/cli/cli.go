@@ -83,7 +83,7 @@ func (p *Program) Main() {
 // of the process, tests with their own.
 func (p *Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	out := bufio.NewWriter(stdout)
-	e := &Env{Program: p.Name, Stdout: out, Stderr: stderr}
+	e := &Env{Program: p.Name, Args: args, Stdout: out, Stderr: stderr}
 	err := p.dispatch(ctx, e, args)
 	if flushErr := out.Flush(); err == nil && flushErr != nil {
 		err = fmt.Errorf("standard output: %w", flushErr)
@@ -178,8 +178,10 @@ func (p *Program) finish(ctx context.Context, e *Env, args []string, err error) 
 		return OK
 	case err == errOverview:
 		return Usage
-	case err == ErrShown:
-		return Failed
+	}
+	code, err := unshown(err)
+	if err == nil {
+		return code
 	}
 	interrupted := ctx.Err() != nil && errors.Is(err, ctx.Err())
 	text := err.Error()

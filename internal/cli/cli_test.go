@@ -44,7 +44,11 @@ func testProgram() *Program {
 					case "usage":
 						return fmt.Errorf("wrapped: %w", Usagef("no sense"))
 					case "shown":
-						return ErrShown
+						return Shown(3)
+					case "cleared": // and cleared up after it
+						return errors.Join(errors.Join(Shown(3), nil), nil)
+					case "uncleared":
+						return errors.Join(Shown(3), errors.New("cannot clear up"))
 					case "wait":
 						<-ctx.Done()
 						return fmt.Errorf("waiting: %w", ctx.Err())
@@ -73,7 +77,9 @@ func TestRun(t *testing.T) {
 		{"show -json a -- -b", OK, "[\"a\",\"-b\"]\n", "note"},
 		{"fail x", Failed, "", "tool: fail: line one line two\n"},
 		{"fail usage", Usage, "", "tool: fail: wrapped: no sense\n"},
-		{"fail shown", Failed, "", ""},
+		{"fail shown", 3, "", ""},
+		{"fail cleared", 3, "", ""},
+		{"fail uncleared", Failed, "", "tool: fail: cannot clear up\n"},
 		{"", Usage, "", "usage: tool VERB"},
 		{"shwo", Usage, "", "tool: there is no verb \"shwo\" (did you mean show?); run 'tool help' for the list\n"},
 		{"zebra", Usage, "", "tool: there is no verb \"zebra\"; run"},

@@ -16,6 +16,7 @@ import (
 // user wants them.
 type Env struct {
 	Program, Verb  string
+	Args           []string // of the program, the verb among them
 	Stdout, Stderr io.Writer
 	JSON, Quiet    bool
 }
@@ -75,6 +76,41 @@ func Usagef(format string, args ...any) error {
 // errOverview is a usage error the overview was the answer to.
 var errOverview = &usageError{errors.New("")}
 
-// ErrShown ends the program with the code Failed and no message: what was printed
-// says what is wrong.
-var ErrShown = errors.New("shown")
+// shownError is an outcome that needs no message: what was printed says it.
+type shownError struct{ code int }
+
+func (e *shownError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// Shown returns an error that ends the program with an exit code and no message: what
+// was printed says why.
+func Shown(code int) error { return &shownError{code} }
+
+// unshown returns what of an error is still to be said. The error may join an outcome
+// that was shown with others, such as those of clearing up. Without others unshown
+// returns nil and the exit code of the outcome.
+func unshown(err error) (code int, rest error) {
+	if shown, ok := err.(*shownError); ok {
+		return shown.code, nil
+	}
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return Failed, err
+	}
+	var left []error
+	code = Failed
+	for _, e := range joined.Unwrap() {
+		c, rest := unshown(e)
+		if rest == nil {
+			code = c
+			continue
+		}
+		left = append(left, rest)
+	}
+	switch len(left) {
+	case 0:
+		return code, nil
+	case len(joined.Unwrap()):
+		return Failed, err
+	}
+	return Failed, errors.Join(left...)
+}
