@@ -72,7 +72,7 @@
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the
 // ledger before noise is drawn and is never given back. docs/privacy.md says what is
-// promised and what is not; the cautions W-1 to W-7 that privatize and sensitivity
+// promised and what is not; the cautions that privatize and sensitivity
 // print are explained there.
 //
 // # Output

@@ -40,7 +40,7 @@ is replaced as a whole or not at all.`,
 			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 		},
-		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(fitFlags)
 			f.define(fs)
@@ -320,10 +320,7 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model) error {
 	if e.JSON {
 		return e.Object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut})
 	}
-	if e.Quiet {
-		return nil
-	}
-	writeGraph(e.Stdout, f.rows, &fit.Graph)
+	writeGraph(e, f.rows, &fit.Graph, fmt.Sprintf("-degree %g", f.settings.MeanNeighbours))
 	t := facts(e.Stdout)
 	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", fit.Graph.BuildTime.Seconds(), fit.Graph.StepTime.Seconds())
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, f.rows, k)

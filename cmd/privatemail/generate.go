@@ -268,9 +268,6 @@ func (f *generateFlags) show(e *cli.Env, t targets) error {
 	if e.JSON {
 		return e.Object(r)
 	}
-	if e.Quiet {
-		return nil
-	}
 	w := facts(e.Stdout)
 	fmt.Fprintf(w, "wrote\t%s, %d x %d %s\n", t.features, f.n, f.d, f.kind)
 	if t.labels != "" {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"strings"
 
@@ -99,6 +100,17 @@ func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
 	return err
 }
 
+// asked returns the flag that asked for a cut graph, empty where none did.
+func (f *graphFlags) asked() string {
+	switch {
+	case f.degree > 0:
+		return fmt.Sprintf("-degree %g", f.degree)
+	case f.cutoffWeight > 0:
+		return fmt.Sprintf("-cutoff-weight %g", f.cutoffWeight)
+	}
+	return ""
+}
+
 // warn tells about a graph that is not quite what was asked for: another number
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
@@ -117,7 +129,7 @@ func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
 		}
 	}
 	if missed > 0 {
-		e.Note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
+		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
 	}
 }
 

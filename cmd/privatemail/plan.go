@@ -95,6 +95,9 @@ func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map
 		return err
 	}
 	if !p.Candidates[0].Feasible {
+		if e.Quiet && !e.JSON {
+			return errors.New("no operator can serve; without -quiet the reasons are listed")
+		}
 		return errors.New("no operator can serve; the reasons are listed above")
 	}
 	return nil

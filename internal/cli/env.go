@@ -18,6 +18,7 @@ type Env struct {
 	Program, Verb  string
 	Stdout, Stderr io.Writer
 	JSON, Quiet    bool
+	Verbose        bool
 }
 
 // Note tells the user something beside the result, unless Quiet is set.
