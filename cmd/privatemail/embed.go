@@ -30,7 +30,9 @@ folder with features.npy and labels.npy. Labels are integers from 0, one per row
 .csv, .txt or another integer format; they are read only when a coefficient is not 0.
 
 With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
-class together; the embedding has as many columns as the features. Otherwise (form paper)
+class together; the embedding has as many columns as the features. Its rows have been moved
+by their own labels: do not cross-validate on these; fit places queries without labels.
+Otherwise (form paper)
 it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as
 a whole or not at all.`,
 		Examples: []string{

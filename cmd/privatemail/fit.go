@@ -31,7 +31,8 @@ neighbours draws rows of a class together a little. FEATURES and labels are thos
 rows with the label -1 have none.
 
 Queries are placed by the map alone, without labels: -queries names their features and
--queries-out where their rows go. What is nearest to them in -out is the answer. -map-out
+-queries-out where their rows go. What is nearest to them in -out is the answer. Rows of -out
+have been moved by their own labels: do not cross-validate on these, measure on queries. -map-out
 writes the map for others to use, a .npy of float64 with a matrix M of one row more than
 features have columns: the image of a row f, divided by its norm first with -normalize-rows,
 is (f 1) M, divided by its norm. Other files are .npy (float32), .fvecs, .fbin or .idx; each

@@ -149,7 +149,7 @@ type sizeFlags struct {
 }
 
 func (f *sizeFlags) define(fs *flag.FlagSet) {
-	numberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows")
+	numberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows; do not cross-validate on the result, whose rows have seen their labels")
 	cli.CountVar(fs, &f.columns, "k", 2, "form paper: `K` columns of the random start, and so of the embedding")
 	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
 }
