@@ -22,7 +22,7 @@ func TestEmbedAttract(t *testing.T) {
 	folder := toy(t)
 	out := filepath.Join(t.TempDir(), "z.npy")
 	stdout, stderr := succeed(t, "embed", folder, "-degree", "20", "-beta", "3", "-out", out, "-v")
-	for _, words := range []string{"csr", "neighbours", "certificate   the cut graph is what -degree 20 asked for; against all pairs, worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
+	for _, words := range []string{"csr", "neighbours", "certificate   The cut graph is what -degree 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}

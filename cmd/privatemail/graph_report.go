@@ -50,8 +50,9 @@ func neighboursOf(rows int, g *iterate.Graph) string {
 // the bound is no error: it says how much the full kernel would have had beyond it.
 func certificateWords(c *kernel.Certificate, asked string) string {
 	words := c.String()
+	words = strings.ToUpper(words[:1]) + words[1:]
 	if asked != "" && c.Kind == kernel.DroppedMass {
-		return "the cut graph is what " + asked + " asked for; against all pairs, " + words
+		return "The cut graph is what " + asked + " asked for. " + words
 	}
-	return strings.ToUpper(words[:1]) + words[1:]
+	return words
 }

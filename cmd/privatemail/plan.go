@@ -25,8 +25,10 @@ Looks at a sample of rows and builds nothing. The operator marked * is the one t
 takes with the same flags; plan accepts all of them. Where the certificate of the operator
 misses -tolerance once it is built, embed goes on to the next. Memory is what is built, the
 embedding included. Seconds are estimates for the workers at hand: constants, scaled by the
-speed of this machine, which is measured once and kept in the user's cache folder. Degrees
-are estimates from the sample. With -json there is one object per operator, the best first.`,
+speed of this machine, which is measured once and kept in the user's cache folder. Eta is the
+error to expect of a row's weights relative to their sum, in 99 of 100 rows; where -degree or -cutoff-weight asks for a cut
+graph, that is the weights cut off against those kept, and no error. A degree is the sum of a
+row's weights. Degrees are estimates from the sample. With -json there is one object per operator, the best first.`,
 		Examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",

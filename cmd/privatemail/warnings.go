@@ -85,10 +85,10 @@ func (s stake) worth() string {
 	if s.delta*float64(s.rows) > 0.1 {
 		strength += fmt.Sprintf(" Delta should be far below 1/(number of people), and there are %d rows.", s.rows)
 	}
-	text := fmt.Sprintf("The guarantee is %s for every set S of outcomes, under the relation %v, for one release. It is not a bound on the odds of each outcome: those for the data that were there rise by more than that factor with probability %s at most, and by a factor of at most %s except with probability %g.",
-		s.inequality(), s.relation, atMost(s.exceeded(), 2), atMost(s.odds(), 4), s.delta)
+	text := fmt.Sprintf("The guarantee is %s for every set S of outcomes, also with P and P' exchanged, for one release. The relation is %v: %s. The guarantee is not a bound on the odds of each outcome: those for the data that were there rise by more than that factor with probability %s at most, and by a factor of at most %s except with probability %g.",
+		s.inequality(), s.relation, s.neighbours(), atMost(s.exceeded(), 2), atMost(s.odds(), 4), s.delta)
 	if epsilon, another := s.real(); another {
-		text += fmt.Sprintf(" It is about a row that is there or not; between two real rows it is epsilon %s, delta %g.", atMost(epsilon, 4), s.delta)
+		text += fmt.Sprintf(" The relation is about a row that is there or not; between two real rows the guarantee is epsilon %s, delta %g.", atMost(epsilon, 4), s.delta)
 	}
 	return text + strength
 }
