@@ -137,6 +137,10 @@ func TestAccountsOfOtherLedgers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		other := mechanism.Unit{Kind: release.UnitRecord, Name: "other rows", New: true}
+		if _, err := ledger.Reserve(other, [16]byte{99}, c.spends[0]); err != nil { // it is not among those of the unit
+			t.Fatal(err)
+		}
 		for i, spend := range c.spends {
 			if _, err := ledger.Reserve(unit, [16]byte{byte(i)}, spend); err != nil {
 				t.Fatal(err)
@@ -148,6 +152,9 @@ func TestAccountsOfOtherLedgers(t *testing.T) {
 		account, err := accountAt(path, unit)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if number := account.number(2); number != 2 || account.number(1) != 0 {
+			t.Errorf("the line after that of other rows has spend %d", number)
 		}
 		var got strings.Builder
 		account.write(&got)
