@@ -108,3 +108,12 @@ func TestGalleryOfFewRows(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// upTo returns 0, 1, .. n-1.
+func upTo(n int) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = i
+	}
+	return rows
+}

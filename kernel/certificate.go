@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
@@ -73,15 +74,46 @@ func (c Certificate) Eta(i int) float64 {
 	return float64(c.Row[i])
 }
 
+// String says in words how far the worst row is from the Gaussian weights, such as
+// "worst row: weights cut off could total 8.7 times those kept". Isolated rows have no
+// bound and are counted behind it.
 func (c Certificate) String() string {
-	s := fmt.Sprintf("%v, eta <= %.2g", c.Kind, c.worstConnected())
+	if c.Isolated > 0 && c.Isolated >= len(c.Row) {
+		return "no bound: every row is isolated"
+	}
+	s := "worst row: " + c.Kind.bound(c.worstConnected())
 	if c.Row != nil && !math.IsInf(c.RowP99, 1) {
-		s += fmt.Sprintf(" (99%% of rows <= %.2g)", c.RowP99)
+		s += "; in 99 of 100 rows at most " + plainUp(c.RowP99)
 	}
 	if c.Isolated > 0 {
-		s += fmt.Sprintf("; no bound for the isolated rows, %d of them", c.Isolated)
+		s += fmt.Sprintf("; isolated rows, which have no bound: %d", c.Isolated)
 	}
 	return s
+}
+
+// bound says what an eta of a row means.
+func (k Kind) bound(eta float64) string {
+	switch k {
+	case DroppedMass:
+		return fmt.Sprintf("weights cut off could total %s times those kept", plainUp(eta))
+	case Replaced:
+		return fmt.Sprintf("weights replaced by a constant could be off by %s times the sum of the row, all together", plainUp(eta))
+	}
+	return fmt.Sprintf("errors of its weights could total %s times their sum", plainUp(eta))
+}
+
+// plainUp formats x >= 0 with two digits, rounded up, and without an exponent from
+// 0.0001 on.
+func plainUp(x float64) string {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return fmt.Sprint(x)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	up := math.Ceil(x/unit*(1-1e-12)) * unit
+	if up >= 10 {
+		return strconv.FormatFloat(up, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(up, 'g', 2, 64)
 }
 
 // setRows fills in Row, RowMax and RowP99 from the bounds of all rows,

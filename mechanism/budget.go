@@ -52,7 +52,7 @@ type Receipt struct {
 	id       [16]byte
 }
 
-// Sequence is the number of the spend in its ledger, 0 for NoLedger.
+// Sequence is the number of the line of its ledger that the spend is in, 0 for NoLedger.
 func (r Receipt) Sequence() uint64 { return r.sequence }
 
 // A Budget is a *Ledger or NoLedger: every release takes one.

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"math"
 	"os"
 )
 
@@ -158,6 +159,23 @@ func (s *Snapshot) Balance(unit Unit) (Balance, error) {
 		return Balance{}, errUnknown(unit.Kind)
 	}
 	return s.Balances[place], nil
+}
+
+// EpsilonOf returns the epsilon of spends of one unit together, at the Delta of the total
+// and rounded up; Ledger.EpsilonAt says when it holds. Spends that do not fit the total
+// have one, too.
+func (s *Snapshot) EpsilonOf(spends ...Pots) float64 {
+	var sum Pots
+	for _, spend := range spends {
+		var ok bool
+		if sum, ok = sum.add(spend); !ok {
+			return math.Inf(1)
+		}
+	}
+	if sum.within(s.Whole) {
+		return s.Total.epsilonWithin(sum, s.Total.Delta)
+	}
+	return s.Total.Kind.epsilonAt(sum, s.Total.Delta)
 }
 
 // IsLedger tells whether the file at path begins like a ledger, sound or not:

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -177,27 +176,22 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 	}
 	t := facts(e.Stdout)
 	writeTotal(t, s)
-	fmt.Fprintf(t, "spends\t%d, in %d lines of the ledger\n", len(s.Entries), s.Sequence)
+	fmt.Fprintf(t, "spends\t%d, in %d lines of the ledger: a line for each, and one for its release\n", len(s.Entries), s.Sequence)
 	fmt.Fprintf(t, "head\t%s\n", headOf(s))
-	t.Flush()
 	if len(balances) == 0 {
+		t.Flush()
 		fmt.Fprintln(e.Stdout, "nothing has been spent")
 		return nil
 	}
-	fmt.Fprintln(e.Stdout)
-	if err := writeBalances(e.Stdout, s, balances); err != nil || f.unit == "" {
-		return err
+	if f.unit != "" {
+		account := accountOf(s, balances[0])
+		fmt.Fprintf(t, "unit\t%s, which stands for the %s %q\n", balances[0].Unit, f.unitKind, f.unit)
+		account.write(t)
+		t.Flush()
+		fmt.Fprintln(e.Stdout)
+		return account.writeSpends(e.Stdout)
 	}
-	// Of one unit all spends, too.
+	t.Flush()
 	fmt.Fprintln(e.Stdout)
-	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "spend\trelease\tepsilon\tdelta\trho\tpure epsilon\t")
-	for _, s := range entries {
-		note := ""
-		if !s.Committed {
-			note = "no release was finished"
-		}
-		fmt.Fprintf(table, "%d\t%x\t%g\t%g\t%.4g\t%g\t%s\n", s.Sequence, s.ReleaseID, s.Spend.Epsilon, s.Spend.Delta, s.Cost.Rho.Float(), s.Spend.PureEpsilon, note)
-	}
-	return table.Flush()
+	return writeBalances(e.Stdout, s, balances)
 }

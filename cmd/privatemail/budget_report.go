@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -93,72 +94,45 @@ func epsilonOfRho(rho mechanism.Amount, t mechanism.Total) float64 {
 
 // writeTotal says what every unit has.
 func writeTotal(w io.Writer, s *mechanism.Snapshot) {
-	fmt.Fprintf(w, "budget\t%s for every unit\n", s.Total)
-	if s.Total.Kind != mechanism.Mixed {
+	t := s.Total
+	fmt.Fprintf(w, "budget\t%s for every unit\n", t)
+	if t.Kind != mechanism.Mixed {
 		return
 	}
-	alone := epsilonOfRho(s.Whole.Rho, s.Total)
-	fmt.Fprintf(w, "pots\tpure epsilon %g, and mu %.4g for noise: epsilon %.4g at that delta by itself\n", s.Total.PureEpsilon, math.Sqrt(2*s.Whole.Rho.Float()), alone)
-	fmt.Fprintf(w, "\ta unit that has used up both has spent epsilon %g; basic composition would say %.4g\n", s.Total.Epsilon, s.Total.PureEpsilon+alone)
+	fmt.Fprintf(w, "pots\tepsilon %s at that delta for noise (mu %.4g), epsilon %g for pure mechanisms\n", closely(epsilonOfRho(s.Whole.Rho, t)), math.Sqrt(2*s.Whole.Rho.Float()), t.PureEpsilon)
+	fmt.Fprintf(w, "\ta unit that has used up both has spent epsilon %g\n", t.Epsilon)
 }
 
 // writeBalances prints a line for each unit, with the pots that the ledger has.
 func writeBalances(w io.Writer, s *mechanism.Snapshot, balances []mechanism.Balance) error {
 	t := s.Total
 	pure, noise := t.Kind == mechanism.Pure || t.Kind == mechanism.Mixed, t.Kind != mechanism.Pure
-	columns := []string{"unit", "kind"}
+	columns := []string{"unit", "kind", "spends", "epsilon so far"}
+	if noise {
+		columns = append(columns, "noise that still fits")
+	}
 	if pure {
-		columns = append(columns, "pure spent", "pure left")
+		columns = append(columns, "pure epsilon that still fits")
 	}
-	switch t.Kind {
-	case mechanism.Mixed:
-		columns = append(columns, "noise spent", "noise left")
-	case mechanism.GDP, mechanism.ZCDP:
-		columns = append(columns, "spent", "left")
-	}
-	columns = append(columns, "epsilon so far")
-	if t.Kind == mechanism.Mixed {
-		columns = append(columns, "by basic composition")
+	spends := make(map[string]int)
+	for _, entry := range s.Entries {
+		spends[entry.Unit]++
 	}
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, strings.Join(columns, "\t"))
 	for _, b := range balances {
-		row := []string{b.Unit, b.UnitKind}
-		if pure {
-			row = append(row, fmt.Sprintf("%.4g", b.Spent.Pure.Float()), fmt.Sprintf("%.4g", b.Remaining.Pure.Float()))
-		}
+		row := []string{b.Unit, b.UnitKind, strconv.Itoa(spends[b.Unit]), fmt.Sprintf("%s of %g", closely(b.Epsilon), t.Epsilon)}
 		if noise {
-			whole := s.Whole.Rho.Float()
-			row = append(row, fmt.Sprintf("%.3f %%", 100*b.Spent.Rho.Float()/whole), fmt.Sprintf("%.3f %%", 100*b.Remaining.Rho.Float()/whole))
+			row = append(row, "epsilon "+stillFits(b.Remaining.Rho, t))
 		}
-		row = append(row, fmt.Sprintf("%.4g", b.Epsilon))
-		if t.Kind == mechanism.Mixed {
-			row = append(row, fmt.Sprintf("%.4g", basicEpsilon(b, t)))
+		if pure {
+			row = append(row, atLeast(b.Remaining.Pure.Float(), 4))
 		}
 		fmt.Fprintln(table, strings.Join(row, "\t"))
 	}
+	if noise {
+		fmt.Fprintf(table, "\nNoise that still fits is one more release of at most that epsilon, at delta %g. It is not the budget less\nepsilon so far, because noise adds up by rho, not by epsilon.\n", t.Delta)
+	}
 	fmt.Fprintln(table, "\nEpsilon so far is right for spends that were fixed beforehand, and an estimate otherwise; what is proved is the budget.")
 	return table.Flush()
-}
-
-// writeRemaining says what a unit has left.
-func writeRemaining(w io.Writer, ledger *mechanism.Ledger, unit mechanism.Unit) {
-	total := ledger.Total()
-	spent, err := ledger.EpsilonAt(unit, total.Delta)
-	if err != nil {
-		fmt.Fprintln(w, "its balance could not be read")
-		return
-	}
-	left, _ := ledger.Remaining(unit)
-	fmt.Fprintf(w, "this unit has spent epsilon %.4g of %g so far; left ", spent, total.Epsilon)
-	switch total.Kind {
-	case mechanism.Mixed:
-		fmt.Fprintf(w, "are pure epsilon %.4g and noise of epsilon %.4g\n", left.Pure.Float(), epsilonOfRho(left.Rho, total))
-	case mechanism.GDP:
-		fmt.Fprintf(w, "is noise of epsilon %.4g\n", epsilonOfRho(left.Rho, total))
-	case mechanism.ZCDP:
-		fmt.Fprintf(w, "is rho %.4g\n", left.Rho.Float())
-	default:
-		fmt.Fprintf(w, "is epsilon %.4g\n", left.Pure.Float())
-	}
 }

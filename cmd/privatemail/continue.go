@@ -31,7 +31,7 @@ writes the released points as they are.`,
 			"privatemail continue birds.release -labels public-labels.npy -degree 20 -steps 4 -out z.npy",
 			"privatemail continue x.release.json -steps 0 -out released.npy",
 		},
-		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(continueFlags)
 			f.define(fs)
@@ -205,11 +205,8 @@ func (f *continueFlags) export(ctx context.Context, e *cli.Env, in input, r *rel
 	if e.JSON {
 		return e.Object(continueReport{N: r.Rows, K: r.Columns, Labels: "unused", Out: f.out})
 	}
-	if e.Quiet {
-		return nil
-	}
 	t := facts(e.Stdout)
-	writeWorth(t, r, promised(ctx, r))
+	writeWorth(t, r, promised(ctx, r), e.Verbose)
 	fmt.Fprintf(t, "wrote\t%s, %d x %d: the released points\n", f.out, r.Rows, r.Columns)
 	return t.Flush()
 }
@@ -237,19 +234,17 @@ func (f *continueFlags) show(ctx context.Context, e *cli.Env, r *release.Release
 		g := reportGraph(&m.Graph)
 		return e.Object(continueReport{r.Rows, r.Columns, used, &g, m.Status.String(), reportTrace(m.Trace), f.out})
 	}
-	if e.Quiet {
-		return nil
-	}
 	t := facts(e.Stdout)
-	writeWorth(t, r, promised(ctx, r))
+	writeWorth(t, r, promised(ctx, r), e.Verbose)
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	writeGraph(e.Stdout, r.Rows, &m.Graph)
+	writeGraph(e, r.Rows, &m.Graph, f.graph.asked())
 	t = facts(e.Stdout)
-	fmt.Fprintf(t, "used\t%s\n", usedLabels(used))
-	last := m.Trace[len(m.Trace)-1]
-	fmt.Fprintf(t, "steps\t%d after the released one (%v), last change %.3g\n", last.Step, m.Status, last.Change)
+	fmt.Fprintf(t, "steps\t%d after the released one, with %s%s\n", m.Trace[len(m.Trace)-1].Step, usedLabels(used), earlyEnd(m))
+	if e.Verbose {
+		fmt.Fprintf(t, "objective\t%s\n", objectiveOf(m.Trace))
+	}
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, r.Rows, r.Columns)
 	return t.Flush()
 }

@@ -72,15 +72,17 @@
 //
 // Epsilon, delta, label mode and ledger have no default. A spend is written to the
 // ledger before noise is drawn and is never given back. docs/privacy.md says what is
-// promised and what is not; the cautions W-1 to W-7 that privatize and sensitivity
+// promised and what is not; the cautions that privatize and sensitivity
 // print are explained there.
 //
 // # Output
 //
 // Results go to standard output, progress and messages to standard error:
 // progress as a bar on a terminal, as plain lines at least two seconds apart
-// elsewhere, not at all with -quiet. With -json results are one JSON object per
-// line; numbers that are infinite are null.
+// elsewhere. -quiet leaves errors alone: no progress, no notes, no warnings, no
+// results. -v adds how the graph was made, with its certificate, memory and the
+// objective, and what a release promises as formulas. With -json, also beside -quiet,
+// results are one JSON object per line; numbers that are infinite are null.
 //
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds

@@ -30,14 +30,16 @@ folder with features.npy and labels.npy. Labels are integers from 0, one per row
 .csv, .txt or another integer format; they are read only when a coefficient is not 0.
 
 With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
-class together; the embedding has as many columns as the features. Otherwise (form paper)
+class together; the embedding has as many columns as the features. Its rows have been moved
+by their own labels: do not cross-validate on these; fit places queries without labels.
+Otherwise (form paper)
 it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as
 a whole or not at all.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
 		},
-		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(embedFlags)
 			f.define(fs)
@@ -183,17 +185,12 @@ func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate
 	if e.JSON {
 		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out})
 	}
-	if e.Quiet {
-		return nil
-	}
-	writeGraph(e.Stdout, n, &m.Graph)
-	first, last := m.Trace[0], m.Trace[len(m.Trace)-1]
+	writeGraph(e, n, &m.Graph, f.graph.asked())
 	t := facts(e.Stdout)
-	fmt.Fprintf(t, "steps\t%d in form %v (%v), objective %.6g before the first", last.Step, s.Form, m.Status, first.Objective)
-	if last.Step > 1 {
-		fmt.Fprintf(t, ", %.6g before the last", last.Objective)
+	fmt.Fprintf(t, "steps\t%s\n", stepsOf(s.Form, m))
+	if e.Verbose {
+		fmt.Fprintf(t, "objective\t%s\n", objectiveOf(m.Trace))
 	}
-	fmt.Fprintf(t, ", last change %.3g\n", last.Change)
 	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", m.Graph.BuildTime.Seconds(), m.Graph.StepTime.Seconds())
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, n, k)
 	return t.Flush()

@@ -21,8 +21,8 @@ const embedKeys = "n d k form operator sigma gamma radius neighbours mean_degree
 func TestEmbedAttract(t *testing.T) {
 	folder := toy(t)
 	out := filepath.Join(t.TempDir(), "z.npy")
-	stdout, stderr := succeed(t, "embed", folder, "-degree", "20", "-beta", "3", "-out", out)
-	for _, words := range []string{"csr", "neighbours", "isolated", "certificate", "1 in form attract", out + ", 300 x 16"} {
+	stdout, stderr := succeed(t, "embed", folder, "-degree", "20", "-beta", "3", "-out", out, "-v")
+	for _, words := range []string{"csr", "neighbours", "certificate   The cut graph is what -degree 20 asked for. Worst row: weights cut off could total ", " times those kept", "memory", "objective", "1 in form attract", out + ", 300 x 16"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
@@ -139,7 +139,7 @@ func TestEmbedIsolated(t *testing.T) {
 	if v["isolated"] != 1. || v["eta_max"] != nil || v["operator"] != "csr" {
 		t.Errorf("object %v", v)
 	}
-	if stdout, _ = succeed(t, args...); !strings.Contains(stdout, "no bound for the isolated rows") {
+	if stdout, _ = succeed(t, append(args, "-v")...); !strings.Contains(stdout, "rows without any: 1 of 40\n") || !strings.Contains(stdout, "; isolated rows, which have no bound: 1\n") {
 		t.Errorf("summary\n%s", stdout)
 	}
 	if _, stderr := succeed(t, args...); strings.Contains(stderr, "-tolerance") {

@@ -44,9 +44,10 @@ whiten keeps the columns, discriminate leaves one less than there are classes; c
 leaves fewer. -steps, -beta, -k and -normalize-rows fix that part of every recipe.
 
 Queries are placed by the map alone, without labels: -queries names their features and
--queries-out where their rows go. What is nearest to them in -out is the answer. -map-out
-writes the linear part of the map for others to use, a .npy of float64 with a matrix M of one
-row more than features have columns: the image of a row f, after the words of the recipe
+-queries-out where their rows go. What is nearest to them in -out is the answer. Rows of -out
+have been moved by their own labels: do not cross-validate on these, measure on queries.
+-map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M
+of one row more than features have columns: the image of a row f, after the words of the recipe
 before it, is (f 1) M, to which the words after it apply. Other files are .npy (float32),
 .fvecs, .fbin or .idx; each is replaced as a whole or not at all.`,
 		Examples: []string{
@@ -54,7 +55,7 @@ before it, is (f 1) M, to which the words after it apply. Other files are .npy (
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
 		},
-		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(fitFlags)
 			f.define(fs)

@@ -76,14 +76,12 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model, all time.Duration) er
 	if e.JSON {
 		return e.Object(r)
 	}
-	if e.Quiet {
-		return nil
-	}
 	writeHeld(e.Stdout, fit)
 	t := facts(e.Stdout)
 	fmt.Fprintf(t, "recipe\t%s\n", r.Recipe)
+	t.Flush()
 	if fit.Graph != nil {
-		fmt.Fprintf(t, "neighbours\t%.4g a row on average; %d of %d rows without any\n", fit.Graph.MeanNeighbours, fit.Graph.Certificate.Isolated, f.rows)
+		writeGraph(e, f.rows, fit.Graph, fmt.Sprintf("-degree %g", fit.Recipe.Neighbours))
 	}
 	s := &r.Seconds
 	fmt.Fprintf(t, "time\t%.2f s: choice %.2f, map %.2f, graph %.2f, steps %.2f, files %.2f\n", s.All, s.Choice, s.Map, s.Graph, s.Steps, s.Files)

@@ -268,13 +268,10 @@ func (f *generateFlags) show(e *cli.Env, t targets) error {
 	if e.JSON {
 		return e.Object(r)
 	}
-	if e.Quiet {
-		return nil
-	}
 	w := facts(e.Stdout)
-	fmt.Fprintf(w, "wrote\t%s, %d x %d %s\n", t.features, f.n, f.d, f.kind)
+	fmt.Fprintf(w, "wrote\t%s, %d x %d of kind %s\n", t.features, f.n, f.d, f.kind)
 	if t.labels != "" {
-		fmt.Fprintf(w, "wrote\t%s, labels below %d\n", t.labels, f.classes)
+		fmt.Fprintf(w, "wrote\t%s, their labels: 0 to %d\n", t.labels, f.classes-1)
 	}
 	return w.Flush()
 }

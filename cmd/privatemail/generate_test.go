@@ -17,7 +17,7 @@ func TestGenerateKinds(t *testing.T) {
 		temp := t.TempDir()
 		out := filepath.Join(temp, "x.fvecs")
 		stdout, _ := succeed(t, "generate", "-kind", kind, "-n", "50", "-d", "3", "-out", out)
-		if !strings.Contains(stdout, out+", 50 x 3 "+kind) {
+		if !strings.Contains(stdout, out+", 50 x 3 of kind "+kind) {
 			t.Errorf("%s prints %q", kind, stdout)
 		}
 		m, err := formats.ReadMatrix(out)

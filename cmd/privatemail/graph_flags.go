@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"strings"
 
@@ -99,6 +100,17 @@ func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
 	return err
 }
 
+// asked returns the flag that asked for a cut graph, empty where none did.
+func (f *graphFlags) asked() string {
+	switch {
+	case f.degree > 0:
+		return fmt.Sprintf("-degree %g", f.degree)
+	case f.cutoffWeight > 0:
+		return fmt.Sprintf("-cutoff-weight %g", f.cutoffWeight)
+	}
+	return ""
+}
+
 // warn tells about a graph that is not quite what was asked for: another number
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
@@ -117,7 +129,7 @@ func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
 		}
 	}
 	if missed > 0 {
-		e.Note("%d of %d rows miss -tolerance %g, the worst with eta %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
+		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
 	}
 }
 
@@ -137,7 +149,7 @@ type sizeFlags struct {
 }
 
 func (f *sizeFlags) define(fs *flag.FlagSet) {
-	numberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows")
+	numberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows; do not cross-validate on the result, whose rows have seen their labels")
 	cli.CountVar(fs, &f.columns, "k", 2, "form paper: `K` columns of the random start, and so of the embedding")
 	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
 }

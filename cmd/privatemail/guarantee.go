@@ -121,6 +121,11 @@ func (g guarantee) write(w io.Writer) {
 	fmt.Fprintf(w, "\t%s\n", g.neighbours())
 	fmt.Fprintf(w, "odds\tfor the data that were there rise by more than x %s with probability %s at most\n", atMost(math.Exp(g.total()), 4), atMost(g.exceeded(), 2))
 	fmt.Fprintf(w, "\tand by at most x %s except with probability %g\n", atMost(g.odds(), 4), g.delta)
+	g.writeReal(w)
+}
+
+// writeReal prints the guarantee between two real records where it is another.
+func (g guarantee) writeReal(w io.Writer) {
 	if epsilon, another := g.real(); another {
 		fmt.Fprintf(w, "records\tbetween two real records the guarantee is epsilon %s, delta %g\n", atMost(epsilon, 4), g.delta)
 	}

@@ -32,14 +32,17 @@ func checkUnit(e *cli.Env, path string, unit mechanism.Unit) error {
 
 // unknownUnit says which unit of the ledger may have been meant.
 func unknownUnit(s *mechanism.Snapshot, path string, unit mechanism.Unit, advice string) error {
-	meant := ""
+	meant := " (a ledger has hashes in place of names, so it cannot list them)"
+	if len(s.Balances) == 0 {
+		meant = " (nothing has been spent from this ledger)"
+	}
 	for _, near := range nearUnits(unit) {
 		if _, err := s.Balance(near); err == nil {
-			meant = fmt.Sprintf(", but the %s %q", near.Kind, near.Name)
+			meant = fmt.Sprintf(" (did you mean the %s %q?)", near.Kind, near.Name)
 			break
 		}
 	}
-	return fmt.Errorf("%s: knows no %s %q%s%s", path, unit.Kind, unit.Name, meant, advice)
+	return fmt.Errorf("%s: unknown unit: no %s %q has spent from it%s%s", path, unit.Kind, unit.Name, meant, advice)
 }
 
 // nearUnits returns units that a mistyped one may have been meant for: of the other

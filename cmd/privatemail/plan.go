@@ -30,9 +30,12 @@ without reading and writing files: constants, scaled by the speed of this machin
 measured once and kept in the user's cache folder. The last line says what the operator
 marked * is likely to take: from half of its seconds to six times as much, and more where
 other programs slow the machine down. How much they do is measured for a tenth of a second;
-should more of them start, it takes longer. Degrees are estimates from the sample. With -json
-there is one object per operator, the best first, with the likely times as seconds_low and
-seconds_high, and with what other programs do as slowdown.`,
+should more of them start, it takes longer. Eta is the error to expect of a row's weights
+relative to their sum, in 99 of 100 rows; where -degree or -cutoff-weight asks for a cut
+graph, that is the weights cut off against those kept, and no error. A degree is the sum of
+a row's weights. Degrees are estimates from the sample. With -json there is one object per
+operator, the best first, with the likely times as seconds_low and seconds_high, and with
+what other programs do as slowdown.`,
 		Examples: []string{
 			"privatemail plan birds/ -normalize-rows -degree 20 -beta 3",
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
@@ -101,6 +104,9 @@ func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map
 		return err
 	}
 	if !p.Candidates[0].Feasible {
+		if e.Quiet && !e.JSON {
+			return errors.New("no operator can serve; without -quiet the reasons are listed")
+		}
 		return errors.New("no operator can serve; the reasons are listed above")
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -64,7 +65,8 @@ func TestSensitivityOfTheDefaults(t *testing.T) {
 	}
 
 	stdout, _ = succeed(t, args...)
-	for _, words := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "P[S] <= 1.106 P'[S] + 1e-05", "with probability 0.0012 at most", "x 1.15 except with probability 1e-05", "W-1", "W-3", "W-5", "W-6", "W-7"} {
+	for _, words := range []string{"replace-one", "features-null", "not valid for calibration", "analytic rule", "noise to signal", "P[S] <= 1.106 P'[S] + 1e-05", "with probability 0.0012 at most", "x 1.15 except with probability 1e-05",
+		"- The guarantee covers", "- The guarantee is P[S]", "- Not protected:", "- The noise of an entry is", "- Proof on paper"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("nothing about %q:\n%s", words, stdout)
 		}
@@ -249,8 +251,8 @@ func TestUnitsAreKnownOrNew(t *testing.T) {
 		t.Error(stderr)
 	}
 	succeed(t, release("digits")...)
-	refuse(t, cli.Failed, release("digit"), `but the record "digits"`)
-	refuse(t, cli.Failed, release("Digits"), `but the record "digits"`)
+	refuse(t, cli.Failed, release("digit"), `did you mean the record "digits"?`)
+	refuse(t, cli.Failed, release("Digits"), `did you mean the record "digits"?`)
 	if _, stderr := succeed(t, release("digits", "-new-unit")...); !strings.Contains(stderr, "knows this unit already") {
 		t.Error(stderr)
 	}
@@ -269,15 +271,18 @@ func TestReleaseTravels(t *testing.T) {
 	made := filepath.Join(home, "digits.release")
 	stdout, stderr := succeed(t, "privatize", filepath.Join(home, "digits"), "-normalize-rows", "-sigma", "1", "-alpha", "0.5", "-classes", "10",
 		"-label-mode", "randomised", "-label-epsilon", "0.3", "-epsilon", "2", "-delta", "1e-6", "-ledger", ledger, "-unit", "secret-name", "-new-unit", "-out", made)
-	for _, words := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1", "randomised", made} {
+	for _, words := range []string{"guarantee", "epsilon 2", "replace-one", "spend 1 of " + ledger + ", in its line 1\n", made} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("nothing about %q:\n%s", words, stdout)
 		}
 	}
-	for _, words := range []string{"W-1", "W-3", "W-4", "W-5", "W-6", "W-7"} {
-		if !strings.Contains(stderr, words) {
+	for _, words := range []string{"Randomised labels cost", "The guarantee is P[S]", "The bound is for one row.", "Not protected:", "The noise of an entry", "Proof on paper"} {
+		if !strings.Contains(stderr, "privatemail: privatize: "+words) {
 			t.Errorf("nothing about %q:\n%s", words, stderr)
 		}
+	}
+	if code := regexp.MustCompile(`W-[0-9]`); code.MatchString(stdout + stderr) {
+		t.Errorf("a code that only documents explain:\n%s%s", stdout, stderr)
 	}
 	wantFiles(t, home, "a.ledger", "digits", "digits.release")
 
@@ -345,7 +350,7 @@ func TestContinueWithPublicLabels(t *testing.T) {
 		t.Errorf("%v", v)
 	}
 	with := readFile(t, z)
-	stdout, _ = succeed(t, "continue", out, "-degree", "8", "-out", z)
+	stdout, _ = succeed(t, "continue", out, "-degree", "8", "-out", z, "-v")
 	if !strings.Contains(stdout, "no labels") || readFile(t, z) == with {
 		t.Errorf("the labels had no effect: %s", stdout)
 	}
@@ -576,12 +581,16 @@ func TestBudget(t *testing.T) {
 	if !strings.Contains(stdout, one["unit"].(string)) || !strings.Contains(stdout, spends[0].(map[string]any)["release"].(string)) {
 		t.Errorf("%s", stdout)
 	}
-	for name, words := range map[string]string{"nobody": `knows no record "nobody"`, "secret-nam": `but the record "secret-name"`, "Secret-name": `but the record "secret-name"`, "secert-name": `but the record "secret-name"`} {
+	for name, words := range map[string]string{
+		"nobody":      `unknown unit: no record "nobody" has spent from it (a ledger has hashes in place of names, so it cannot list them)`,
+		"secret-nam":  `unknown unit: no record "secret-nam" has spent from it (did you mean the record "secret-name"?)`,
+		"Secret-name": `did you mean the record "secret-name"?`, "secert-name": `did you mean the record "secret-name"?`,
+	} {
 		refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", name, "-json"}, words)
 	}
 	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-unit", ""}, "wants a name")
 	refuse(t, cli.Usage, []string{"budget", "show", ledger, "-at", ""}, "NUMBER:HASH")
-	refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", "secret-name", "-unit-kind", "client"}, `but the record "secret-name"`)
+	refuse(t, cli.Failed, []string{"budget", "show", ledger, "-unit", "secret-name", "-unit-kind", "client"}, `did you mean the record "secret-name"?`)
 	for _, c := range []struct {
 		args, words string
 		code        int
@@ -666,7 +675,7 @@ func TestPrintedGuarantee(t *testing.T) {
 	args := func(name string, more ...string) []string {
 		return append(strings.Fields("privatize "+folder+" -sigma 1 -alpha 0.5 -classes 10 -epsilon 0.5 -delta 1e-6 -ledger none -out "+filepath.Join(temp, name)), more...)
 	}
-	stdout, stderr := succeed(t, args("a", "-label-mode", "randomised", "-label-epsilon", "8")...)
+	stdout, stderr := succeed(t, args("a", "-label-mode", "randomised", "-label-epsilon", "8", "-v")...)
 	if !strings.Contains(stdout, "epsilon 8.5, ") || !strings.Contains(stdout, "P[S] <= 4915 P'[S] + ") || strings.Contains(stderr, "strong promise") {
 		t.Errorf("labels at epsilon 8 are not in the guarantee:\n%s%s", stdout, stderr)
 	}

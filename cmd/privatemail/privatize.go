@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -50,7 +51,7 @@ Epsilon, delta, label mode and ledger have no default. Labels are 0 to C-1 with 
 			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -new-unit -out birds.release",
 			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
 		},
-		Prints:  cli.PrintsJSON | cli.PrintsProgress,
+		Prints:  cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Without: notPrivate(),
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(privatizeFlags)
@@ -314,10 +315,9 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 		})
 	}
 	t := facts(e.Stdout)
-	writeWorth(t, r, g)
+	writeWorth(t, r, g, e.Verbose)
 	if ledger != nil {
-		fmt.Fprintf(t, "ledger\tspend %d of %s; ", r.Ledger, f.ledger)
-		writeRemaining(t, ledger, s.Unit)
+		f.writeSpend(t, s.Unit, r.Ledger)
 		fmt.Fprintf(t, "head\t%s; keep it elsewhere, and give it to -at\n", head)
 	} else {
 		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
@@ -328,4 +328,15 @@ func (f *privatizeFlags) show(ctx context.Context, e *cli.Env, s *privatemail.Pr
 	}
 	warn(e, cautions)
 	return nil
+}
+
+// writeSpend says which spend of the ledger a line is, and what its unit has spent.
+func (f *privatizeFlags) writeSpend(w io.Writer, unit mechanism.Unit, line uint64) {
+	account, err := accountAt(f.ledger, unit)
+	if err != nil { // the release is made and paid for
+		fmt.Fprintf(w, "ledger\tline %d of %s, which could not be read again\n", line, f.ledger)
+		return
+	}
+	fmt.Fprintf(w, "ledger\tspend %d of %s, in its line %d\n", account.number(line), f.ledger, line)
+	account.write(w)
 }

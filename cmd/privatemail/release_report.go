@@ -8,18 +8,23 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-// writeWorth says what a release is and what it promises.
-func writeWorth(w io.Writer, r *release.Release, g guarantee) {
+// writeWorth says what a release is and what it promises, and with details in formulas,
+// with the noise.
+func writeWorth(w io.Writer, r *release.Release, g guarantee, details bool) {
 	fmt.Fprintf(w, "release\t%x, %d x %d\n", r.ID, r.Rows, r.Columns)
 	whose := "one row"
 	if r.Sensitivity.Records > 1 || r.Unit == release.UnitClient {
 		whose = fmt.Sprintf("%d rows that change together", r.Sensitivity.Records)
 	}
-	fmt.Fprintf(w, "guarantee\tepsilon %.6g, delta %g for %s, relation %s; a %s pays\n", g.total(), g.delta, whose, g.relation, r.Unit)
-	g.write(w)
+	fmt.Fprintf(w, "guarantee\tepsilon %.6g, delta %g for %s, relation %s\n", g.total(), g.delta, whose, g.relation)
 	if p := r.Sensitivity.Private; p > 0 {
 		fmt.Fprintf(w, "protected\t%d of %d rows\n", p, r.Rows)
 	}
+	if !details {
+		g.writeReal(w)
+		return
+	}
+	g.write(w)
 	fmt.Fprintf(w, "noise\tstandard deviation %.5g for a sensitivity of %.5g (%s, %s)\n", r.Privacy.Sigma, r.Sensitivity.Total, r.Sensitivity.Derivation, operatorOf(r))
 	if r.Labels.Mode == release.ModeRandomised {
 		fmt.Fprintf(w, "labels\trandomised, epsilon %g a row, included above\n", r.Labels.Epsilon)

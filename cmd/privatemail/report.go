@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"text/tabwriter"
@@ -63,24 +62,6 @@ func reportTrace(trace []iterate.Record) []stepReport {
 		out[i] = stepReport{r.Step, jsonNumber(r.Objective), jsonNumber(r.Scale), jsonNumber(r.Change)}
 	}
 	return out
-}
-
-// writeGraph prints the facts on a graph for a person.
-func writeGraph(w io.Writer, rows int, g *iterate.Graph) {
-	reach := "every pair has a weight"
-	if !math.IsInf(g.Radius, 0) {
-		reach = fmt.Sprintf("cut at distance %.4g", g.Radius)
-	}
-	t := facts(w)
-	fmt.Fprintf(t, "graph\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
-	fmt.Fprintf(t, "neighbours\t%.4g a row on average, with weights that add up to %.4g; %d of %d rows isolated\n", g.MeanNeighbours, g.MeanDegree, g.Certificate.Isolated, rows)
-	fmt.Fprintf(t, "certificate\t%v\n", g.Certificate)
-	fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
-	if g.Cost.NNZ > 0 {
-		fmt.Fprintf(t, " for %d weights", g.Cost.NNZ)
-	}
-	fmt.Fprintln(t)
-	t.Flush()
 }
 
 // facts aligns lines of a name and what there is to say about it.

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -256,7 +257,7 @@ func reportPaper(a *privatemail.Assessment) paperReport {
 
 // show explains the numbers in words.
 func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport, g guarantee) error {
-	fmt.Fprintf(e.Stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, operator %s)\nby at most, in Frobenius norm:\n\n",
+	fmt.Fprintf(e.Stdout, "One record among %d can change the first step (k = %d, sigma %.4g, alpha %g, %s table of %d classes, operator %s)\nby at most (the root of the sum of squares over all entries):\n\n",
 		r.N, r.K, r.Sigma, r.Alpha, r.Table, r.Classes, r.Operator)
 	t := facts(e.Stdout)
 	fmt.Fprintf(t, "tight\t%.5g\trelation %s, %s; this is what noise is calibrated to\n", r.Tight.Delta, r.Relation, r.Tight.Derivation)
@@ -299,7 +300,7 @@ func (f *sensitivityFlags) show(e *cli.Env, r *sensitivityReport, g guarantee) e
 	}
 	fmt.Fprintln(e.Stdout)
 	for _, c := range r.Cautions {
-		fmt.Fprintf(e.Stdout, "%s  %s\n", c.ID, c.Text)
+		fmt.Fprintf(e.Stdout, "- %s\n", strings.Join(wrap(c.Text, 90), "\n  "))
 	}
 	return nil
 }

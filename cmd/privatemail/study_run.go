@@ -43,7 +43,7 @@ func (s *study) run(ctx context.Context, e *cli.Env) (err error) {
 	if err := s.write(ctx, r); err != nil {
 		return err
 	}
-	if err := s.show(e, r); err != nil || e.JSON || e.Quiet {
+	if err := s.show(e, r); err != nil || e.JSON {
 		return err
 	}
 	before := ""

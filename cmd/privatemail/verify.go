@@ -18,13 +18,15 @@ type verifyReport struct {
 	Head     string        `json:"head"`
 	Releases []paidReport  `json:"releases"`
 	Spends   []spendReport `json:"spends_without_release"`
+
+	numbers map[uint64]int // of spends, from 1, by their lines
 }
 
 // paidReport says who paid for a release.
 type paidReport struct {
 	File    string `json:"file"`
 	Release string `json:"release"`
-	Spend   uint64 `json:"spend"` // 0 for none
+	Spend   uint64 `json:"spend"` // its line, 0 for none
 	Unit    string `json:"unit"`
 	Paid    bool   `json:"paid"`
 	Note    string `json:"note"`
@@ -41,10 +43,10 @@ func verify(e *cli.Env, path string, files []string, at head) error {
 		return err
 	}
 	byID := make(map[[16]byte]mechanism.Entry)
-	for _, entry := range s.Entries {
-		byID[entry.ReleaseID] = entry
+	out := verifyReport{Ledger: path, Head: headOf(s), Spends: []spendReport{}, numbers: make(map[uint64]int)}
+	for i, entry := range s.Entries {
+		byID[entry.ReleaseID], out.numbers[entry.Sequence] = entry, i+1
 	}
-	out := verifyReport{Ledger: path, Head: headOf(s), Spends: []spendReport{}}
 	unpaid, seen := 0, make(map[uint64]bool)
 	for _, file := range files {
 		r, err := readRelease(file)
@@ -97,7 +99,7 @@ func paidFor(r *release.Release, kind mechanism.Kind, entry mechanism.Entry) (pa
 	case entry.Sum != sha256.Sum256(compact):
 		return false, "the ledger has another hash for it: the file was changed", nil
 	case r.Ledger != entry.Sequence:
-		return false, fmt.Sprintf("it says that spend %d paid for it", r.Ledger), nil
+		return false, fmt.Sprintf("it says that line %d of its ledger paid for it", r.Ledger), nil
 	case r.Unit != entry.UnitKind:
 		return false, "it says that a " + r.Unit + " paid, and the spend is of a " + entry.UnitKind, nil
 	case entry.Spend != price:
@@ -117,17 +119,14 @@ func (r *verifyReport) write(e *cli.Env) error {
 	if e.JSON {
 		return e.Object(r)
 	}
-	if e.Quiet {
-		return nil
-	}
 	table := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "release\tspend\tunit\t\t")
+	fmt.Fprintln(table, "release\tspend\tline\tunit\t\t")
 	for _, row := range r.Releases {
-		spend := "none"
+		spend, line := "none", ""
 		if row.Spend > 0 {
-			spend = fmt.Sprint(row.Spend)
+			spend, line = fmt.Sprint(r.numbers[row.Spend]), fmt.Sprint(row.Spend)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", row.File, spend, row.Unit, row.Note)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", row.File, spend, line, row.Unit, row.Note)
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -138,9 +137,9 @@ func (r *verifyReport) write(e *cli.Env) error {
 	}
 	fmt.Fprintf(e.Stdout, "\nspends of the ledger for none of them: %d\n\n", len(r.Spends))
 	table = tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "spend\tunit\tepsilon\tdelta\trho\tpure epsilon")
+	fmt.Fprintln(table, "spend\tline\tunit\tepsilon\tdelta\trho\tpure epsilon")
 	for _, s := range r.Spends {
-		fmt.Fprintf(table, "%d\t%s\t%g\t%g\t%.4g\t%g\n", s.Sequence, s.Unit, s.Epsilon, s.Delta, s.Cost.Rho, s.PureEpsilon)
+		fmt.Fprintf(table, "%d\t%d\t%s\t%g\t%g\t%.4g\t%g\n", r.numbers[s.Sequence], s.Sequence, s.Unit, s.Epsilon, s.Delta, s.Cost.Rho, s.PureEpsilon)
 	}
 	return table.Flush()
 }

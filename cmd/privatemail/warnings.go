@@ -7,8 +7,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
-// caution is a thing a person has to know about a release. The identifiers are
-// those of docs/privacy.md.
+// caution is a thing a person has to know about a release. The identifiers are those of
+// docs/privacy.md, for programs that read -json; people get the text.
 type caution struct {
 	ID   string `json:"id"`
 	Text string `json:"text"`
@@ -38,7 +38,7 @@ func (s stake) cautions() []caution {
 	case s.mode == release.ModeRandomised:
 		add("W-1", "Randomised labels cost epsilon %g a row, %.6g in all, on top of the noise.", s.labelEpsilon, s.labels)
 	default:
-		add("W-1", "The guarantee covers features and label of one record in the first step only. The later iterations use the label Laplacian again; unless labels are public, or left out, or released by their own private mechanism and counted, they are disclosed and nothing is promised about them.")
+		add("W-1", "The guarantee covers features and label of one record in the first step only. Later steps use the labels again: unless labels are public, or left out, or released by their own private mechanism and counted, they are disclosed and nothing is promised about them.")
 	}
 	if s.epsilon > 0 {
 		add("W-3", "%s", s.worth())
@@ -50,7 +50,11 @@ func (s stake) cautions() []caution {
 	case s.relation.Real() != s.relation:
 		add("W-4", "What is protected is one row. For a person with several rows nothing is proved under the relation %v; replace-one and features-replace have a bound.", s.relation)
 	default:
-		add("W-4", "The bound is for %d rows that change together. For j times as many mu is j times larger. A server's own data get no protection.", max(1, s.records))
+		together := "one row"
+		if s.records > 1 {
+			together = fmt.Sprintf("%d rows that change together", s.records)
+		}
+		add("W-4", "The bound is for %s. For j times as many mu is j times larger. A server's own data get no protection.", together)
 	}
 	if s.noLedger {
 		add("W-3", "No ledger: nobody counts how often this record was released, and every release adds up.")
@@ -81,10 +85,10 @@ func (s stake) worth() string {
 	if s.delta*float64(s.rows) > 0.1 {
 		strength += fmt.Sprintf(" Delta should be far below 1/(number of people), and there are %d rows.", s.rows)
 	}
-	text := fmt.Sprintf("The guarantee is %s for every set S of outcomes, under the relation %v, for one release. It is not a bound on the odds of each outcome: those for the data that were there rise by more than that factor with probability %s at most, and by a factor of at most %s except with probability %g.",
-		s.inequality(), s.relation, atMost(s.exceeded(), 2), atMost(s.odds(), 4), s.delta)
+	text := fmt.Sprintf("The guarantee is %s for every set S of outcomes, also with P and P' exchanged, for one release. The relation is %v: %s. The guarantee is not a bound on the odds of each outcome: those for the data that were there rise by more than that factor with probability %s at most, and by a factor of at most %s except with probability %g.",
+		s.inequality(), s.relation, s.neighbours(), atMost(s.exceeded(), 2), atMost(s.odds(), 4), s.delta)
 	if epsilon, another := s.real(); another {
-		text += fmt.Sprintf(" It is about a row that is there or not; between two real rows it is epsilon %s, delta %g.", atMost(epsilon, 4), s.delta)
+		text += fmt.Sprintf(" The relation is about a row that is there or not; between two real rows the guarantee is epsilon %s, delta %g.", atMost(epsilon, 4), s.delta)
 	}
 	return text + strength
 }
@@ -92,6 +96,6 @@ func (s stake) worth() string {
 // warn prints the cautions for a person.
 func warn(e *cli.Env, cautions []caution) {
 	for _, c := range cautions {
-		e.Note("%s: %s", c.ID, c.Text)
+		e.Note("%s", c.Text)
 	}
 }

@@ -37,6 +37,9 @@ type Program struct {
 	Hint  string // the last lines of the overview
 	// Verbs are the verbs beside help and version, in the order of the help.
 	Verbs []Verb
+	// Results says that what the verbs print is what they are for: -quiet leaves it. In
+	// other programs -quiet leaves errors, and the objects of -json.
+	Results bool
 	// Words returns what is printed of an error; args are what stood behind the verb,
 	// interrupted says that a signal is its cause. Default: the error itself, or
 	// "interrupted".
@@ -69,6 +72,7 @@ type Prints int
 const (
 	PrintsJSON     Prints = 1 << iota // -json
 	PrintsProgress                    // -quiet
+	PrintsDetails                     // -v
 )
 
 // Main runs the program with the arguments of the process and ends it. The first
@@ -109,7 +113,7 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
 		return Usagef("there is no verb %q%s; run '%s help' for the list", name, DidYouMean(name, p.names(), ""), p.Name)
 	}
 	e.Verb = v.Name
-	fs, act := v.flags(e)
+	fs, act := p.flags(v, e)
 	names, err := Parse(fs, args[1:])
 	switch {
 	case errors.Is(err, flag.ErrHelp):
@@ -117,6 +121,11 @@ func (p *Program) dispatch(ctx context.Context, e *Env, args []string) error {
 		return nil
 	case err != nil:
 		return p.explainFlag(v, fs, err)
+	case e.Quiet && e.Verbose:
+		return Usagef("-quiet prints errors only and -v prints more: leave out one of them")
+	}
+	if e.Quiet && !e.JSON && !p.Results {
+		e.Stdout = io.Discard
 	}
 	return act(ctx, e, names)
 }
@@ -144,14 +153,21 @@ func (p *Program) names() (names []string) {
 }
 
 // flags declares the flags of the verb, the common ones for e among them.
-func (v Verb) flags(e *Env) (*flag.FlagSet, Action) {
+func (p *Program) flags(v Verb, e *Env) (*flag.FlagSet, Action) {
 	fs := flag.NewFlagSet(v.Name, flag.ContinueOnError)
 	act := v.Define(fs)
 	if v.Prints&PrintsJSON != 0 {
 		fs.BoolVar(&e.JSON, "json", false, "print one JSON object per line on standard output")
 	}
 	if v.Prints&PrintsProgress != 0 {
-		fs.BoolVar(&e.Quiet, "quiet", false, "no progress, no notes; without -json no summary of a written file either")
+		usage := "print errors only: no progress, no notes, no warnings, no summary; -json prints its objects all the same"
+		if p.Results {
+			usage = "no progress, no notes, no summary of a written file; results are printed all the same"
+		}
+		fs.BoolVar(&e.Quiet, "quiet", false, usage)
+	}
+	if v.Prints&PrintsDetails != 0 {
+		fs.BoolVar(&e.Verbose, "v", false, "print more: what was built, its error bounds and memory")
 	}
 	return fs, act
 }

@@ -27,11 +27,14 @@ func testProgram() *Program {
 		Verbs: []Verb{
 			{
 				Name: "show", Summary: "show names", Synopsis: []string{"NAME..."}, About: "Shows.", Examples: []string{"tool show x"},
-				Prints: PrintsJSON | PrintsProgress, Without: map[string]string{"epsilon": "nothing is private"},
+				Prints: PrintsJSON | PrintsProgress | PrintsDetails, Without: map[string]string{"epsilon": "nothing is private"},
 				Define: act(func(_ context.Context, e *Env, names []string) error {
 					e.Note("a note")
 					if e.JSON {
 						return e.Object(names)
+					}
+					if e.Verbose {
+						names = append(names, "and more")
 					}
 					_, err := fmt.Fprintln(e.Stdout, strings.Join(names, " "))
 					return err
@@ -72,7 +75,10 @@ func TestRun(t *testing.T) {
 		code           int
 		stdout, stderr string // stderr: a part of it
 	}{
-		{"show x -quiet y", OK, "x y\n", ""},
+		{"show x -quiet y", OK, "", ""},
+		{"show x -quiet -json", OK, "[\"x\"]\n", ""},
+		{"show x -v", OK, "x and more\n", "tool: show: a note\n"},
+		{"show x -v -quiet", Usage, "", "tool: show: -quiet prints errors only and -v prints more: leave out one of them\n"},
 		{"show x", OK, "x\n", "tool: show: a note\n"},
 		{"show -json a -- -b", OK, "[\"a\",\"-b\"]\n", "note"},
 		{"fail x", Failed, "", "tool: fail: line one line two\n"},
@@ -95,6 +101,20 @@ func TestRun(t *testing.T) {
 		if code != c.code || stdout != c.stdout || !strings.Contains(stderr, c.stderr) || c.stderr == "" && stderr != "" {
 			t.Errorf("tool %s: exit code %d, %q, %q", c.line, code, stdout, stderr)
 		}
+	}
+}
+
+// A program that is there for its results prints them with -quiet, too, and says so.
+func TestQuietResults(t *testing.T) {
+	p := testProgram()
+	for results, want := range map[bool]string{false: "print errors only", true: "results are printed all the same"} {
+		p.Results = results
+		if _, text, _ := call(t.Context(), p, "show -h"); !strings.Contains(text, want) {
+			t.Errorf("-h lacks %q:\n%s", want, text)
+		}
+	}
+	if code, stdout, stderr := call(t.Context(), p, "show x -quiet"); code != OK || stdout != "x\n" || stderr != "" {
+		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
 }
 
@@ -133,7 +153,7 @@ func TestHelp(t *testing.T) {
 		if code != OK || one != other || !strings.Contains(one, "example:\n  tool") {
 			t.Errorf("%s: -h and help differ, or have no example: %q, %q", v.Name, one, other)
 		}
-		fs, _ := v.flags(new(Env))
+		fs, _ := p.flags(v, new(Env))
 		fs.VisitAll(func(f *flag.Flag) {
 			if !strings.Contains(one, "\n  -"+f.Name) {
 				t.Errorf("%s: flag -%s is not in the help", v.Name, f.Name)

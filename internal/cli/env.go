@@ -19,6 +19,7 @@ type Env struct {
 	Args           []string // of the program, the verb among them
 	Stdout, Stderr io.Writer
 	JSON, Quiet    bool
+	Verbose        bool
 }
 
 // Note tells the user something beside the result, unless Quiet is set.

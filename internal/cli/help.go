@@ -24,7 +24,7 @@ func (p *Program) help() Verb {
 					if !ok {
 						return Usagef("there is no verb %q%s", names[0], DidYouMean(names[0], p.names(), ""))
 					}
-					fs, _ := v.flags(e)
+					fs, _ := p.flags(v, e)
 					p.writeHelp(e.Stdout, v, fs)
 					return nil
 				}

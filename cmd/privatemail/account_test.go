@@ -1,0 +1,178 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// linesOf returns what a summary says behind a name, with the lines that go on from there.
+func linesOf(text, name string) string {
+	var out []string
+	found := false
+	for line := range strings.Lines(text) {
+		word, _, _ := strings.Cut(line, " ")
+		if word != "" || strings.TrimSpace(line) == "" {
+			found = strings.HasPrefix(line, name+"  ")
+		}
+		if found {
+			out = append(out, strings.TrimSpace(strings.TrimPrefix(line, name)))
+		}
+	}
+	return strings.Join(out, "\n")
+}
+
+// Three releases of epsilon 1 fit a budget of 2, and the words say why, with numbers that
+// agree with the curve of the noise.
+func TestThreeReleasesOfEpsilon1(t *testing.T) {
+	temp, folder := t.TempDir(), toy(t)
+	ledger := filepath.Join(temp, "a.ledger")
+	succeed(t, "budget", "create", ledger, "-kind", "gdp", "-epsilon", "2", "-delta", "1e-6")
+	multiplier, err := mechanism.Analytic.Multiplier(1, 1e-6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	together := func(n int) string {
+		epsilon, err := mechanism.EpsilonAt(math.Sqrt(float64(n))/multiplier, 1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strconv.FormatFloat(epsilon, 'f', 3, 64)
+	}
+	if together(2) != "1.455" || together(3) != "1.814" || together(4) != "2.123" {
+		t.Errorf("the numbers below are %s, %s and %s", together(2), together(3), together(4))
+	}
+	const estimate = "an estimate if a spend was chosen by looking at an earlier release; proved in any case is the budget, epsilon 2"
+	for i, want := range []struct{ soFar, next string }{
+		{"epsilon 1 of 2 at delta 1e-06, by the one spend of this unit",
+			"another spend like the last fits, and would make it epsilon 1.455"},
+		{"epsilon 1.455 of 2 at delta 1e-06, by the 2 spends of this unit\nless than the sum of their epsilons, 2, because noise adds up by rho, not by epsilon\n" + estimate,
+			"another spend like the last fits, and would make it epsilon 1.814"},
+		{"epsilon 1.814 of 2 at delta 1e-06, by the 3 spends of this unit\nless than the sum of their epsilons, 3, because noise adds up by rho, not by epsilon\n" + estimate,
+			"another spend like the last does not fit: it would make it epsilon 2.123 of 2"},
+	} {
+		args := private(folder, ledger, filepath.Join(temp, fmt.Sprint("r", i)))
+		stdout, _ := succeed(t, args[:len(args)-1]...) // without -quiet
+		if got := linesOf(stdout, "ledger"); got != fmt.Sprintf("spend %d of %s, in its line %d", i+1, ledger, 2*i+1) {
+			t.Errorf("spend %d: ledger %q", i+1, got)
+		}
+		show, _ := succeed(t, "budget", "show", ledger, "-unit", "secret-name")
+		for _, text := range []string{stdout, show} {
+			if got := linesOf(text, "so far"); got != want.soFar {
+				t.Errorf("spend %d: so far %q, want %q", i+1, got, want.soFar)
+			}
+			if got := linesOf(text, "next"); got != want.next {
+				t.Errorf("spend %d: next %q, want %q", i+1, got, want.next)
+			}
+		}
+		if i < 2 {
+			continue
+		}
+		for number, row := range []string{"1      1 ", "2      3 ", "3      5 "} {
+			epsilon := []string{"1", "1.455", "1.814"}[number]
+			if !strings.Contains(show, "\n"+row) || !strings.Contains(show, "  0             "+epsilon+" ") {
+				t.Errorf("spend %d is not listed as such:\n%s", number+1, show)
+			}
+		}
+	}
+	refuse(t, cli.Failed, private(folder, ledger, filepath.Join(temp, "r3")), "exceeded")
+	stdout, _ := succeed(t, "budget", "show", ledger)
+	if !strings.Contains(stdout, "record  3       1.814 of 2      epsilon 0.7511\n") || strings.Contains(stdout, "%") {
+		t.Errorf("%s", stdout)
+	}
+	// What still fits does so as it is printed, and not with one more in the last digit.
+	refuse(t, cli.Failed, private(folder, ledger, filepath.Join(temp, "r3"), "-epsilon", "0.7512"), "exceeded")
+	succeed(t, private(folder, ledger, filepath.Join(temp, "r3"), "-epsilon", "0.7511")...)
+	stdout, _ = succeed(t, "budget", "verify", ledger, filepath.Join(temp, "r1"))
+	if !strings.Contains(stdout, "  2      3     ") || !strings.Contains(stdout, "\n4      7     ") {
+		t.Errorf("verify numbers spends otherwise:\n%s", stdout)
+	}
+}
+
+// The two pots of a mixed ledger, the bound of a zcdp ledger, and the sum of a pure one.
+func TestAccountsOfOtherLedgers(t *testing.T) {
+	unit := mechanism.Unit{Kind: release.UnitRecord, Name: "rows", New: true}
+	noise := mechanism.Spend{Epsilon: 1, Delta: 1e-6}
+	for _, c := range []struct {
+		total  mechanism.Total
+		spends []mechanism.Spend
+		want   string
+	}{
+		{mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, []mechanism.Spend{noise},
+			"so far epsilon 1 of 2 at delta 1e-06, by the one spend of this unit\n" +
+				"pots noise: epsilon 1 of 1.017; pure: epsilon 0 of 1\n" +
+				"next another spend like the last does not fit: the pot of noise has epsilon 0.1566 left; a ledger made with a smaller -pure-share has more\n"},
+		{mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, []mechanism.Spend{{PureEpsilon: 0.75}},
+			"so far epsilon 0.75 of 2 at delta 1e-06, by the one spend of this unit\n" +
+				"pots noise: epsilon 0 of 1.017; pure: epsilon 0.75 of 1\n" +
+				"next another spend like the last does not fit: the pure pot has epsilon 0.25 left; a ledger made with a larger -pure-share has more\n"},
+		{mechanism.Total{Kind: mechanism.Mixed, Epsilon: 4, Delta: 1e-6, PureEpsilon: 2}, []mechanism.Spend{{Epsilon: 1, Delta: 1e-6, PureEpsilon: 0.5}},
+			"so far epsilon 1.475 of 4 at delta 1e-06, by the one spend of this unit\n" +
+				"pots noise: epsilon 1 of 2.013; pure: epsilon 0.5 of 2\n" +
+				"next another spend like the last fits, and would make it epsilon 2.432\n"},
+		{mechanism.Total{Kind: mechanism.ZCDP, Epsilon: 2, Delta: 1e-6}, []mechanism.Spend{noise},
+			"so far epsilon 1.078 of 2 at delta 1e-06, by the one spend of this unit\n" +
+				"more than the sum of their epsilons, 1, because a zcdp ledger turns rho into epsilon by a bound that is not tight\n" +
+				"next another spend like the last fits, and would make it epsilon 1.565\n"},
+		{mechanism.Total{Kind: mechanism.GDP, Epsilon: 2, Delta: 1e-5}, []mechanism.Spend{noise},
+			"so far epsilon 0.8725 of 2 at delta 1e-05, by the one spend of this unit\n" +
+				"next another spend like the last fits, and would make it epsilon 1.278\n"},
+		{mechanism.Total{Kind: mechanism.Pure, Epsilon: 2}, []mechanism.Spend{{PureEpsilon: 0.5}, {PureEpsilon: 1}},
+			"so far epsilon 1.5 of 2, by the 2 spends of this unit\n" +
+				"an estimate if a spend was chosen by looking at an earlier release; proved in any case is the budget, epsilon 2\n" +
+				"next another spend like the last does not fit: it would make it epsilon 2.5 of 2\n"},
+	} {
+		path := filepath.Join(t.TempDir(), "ledger")
+		if err := mechanism.CreateLedger(path, c.total); err != nil {
+			t.Fatal(err)
+		}
+		ledger, err := mechanism.OpenLedger(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := mechanism.Unit{Kind: release.UnitRecord, Name: "other rows", New: true}
+		if _, err := ledger.Reserve(other, [16]byte{99}, c.spends[0]); err != nil { // it is not among those of the unit
+			t.Fatal(err)
+		}
+		for i, spend := range c.spends {
+			if _, err := ledger.Reserve(unit, [16]byte{byte(i)}, spend); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := ledger.Close(); err != nil {
+			t.Fatal(err)
+		}
+		account, err := accountAt(path, unit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if number := account.number(2); number != 2 || account.number(1) != 0 {
+			t.Errorf("the line after that of other rows has spend %d", number)
+		}
+		var got strings.Builder
+		account.write(&got)
+		if text := strings.ReplaceAll(strings.ReplaceAll(got.String(), "\n\t", "\n"), "\t", " "); text != c.want {
+			t.Errorf("%v:\n%swant\n%s", c.total, text, c.want)
+		}
+	}
+}
+
+func TestAtLeast(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 1: "1", 0.25: "0.25", 0.99999: "0.9999", 1.2345999: "1.234", 12345: "1.234e+04"} {
+		if got := atLeast(x, 4); got != want {
+			t.Errorf("%g: %s, want %s", x, got, want)
+		}
+	}
+	for x := 1e-9; x < 1e9; x *= 1.2345 {
+		if shown, err := strconv.ParseFloat(atLeast(x, 4), 64); err != nil || shown > x || shown < x*(1-1.001e-3) {
+			t.Fatalf("%g: %g, %v", x, shown, err)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// writeGraph prints what a person should know about the graph of some rows, and with -v
+// how it was made. asked is the flag that asked for a cut graph, empty where none did.
+func writeGraph(e *cli.Env, rows int, g *iterate.Graph, asked string) {
+	t := facts(e.Stdout)
+	fmt.Fprintf(t, "graph\t%s\n", neighboursOf(rows, g))
+	if e.Verbose {
+		reach := "every pair has a weight"
+		if !math.IsInf(g.Radius, 0) {
+			reach = fmt.Sprintf("cut at distance %.4g", g.Radius)
+		}
+		fmt.Fprintf(t, "operator\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
+		fmt.Fprintf(t, "weights\tadd up to %.4g a row on average\n", g.MeanDegree)
+		fmt.Fprintf(t, "certificate\t%s\n", certificateWords(&g.Certificate, asked))
+		fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
+		if g.Cost.NNZ > 0 {
+			fmt.Fprintf(t, " for %d weights", g.Cost.NNZ)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+// neighboursOf says how many neighbours rows have.
+func neighboursOf(rows int, g *iterate.Graph) string {
+	n := g.Certificate.Isolated
+	switch cut := g.Certificate.Kind == kernel.DroppedMass; {
+	case cut && n > 0:
+		return fmt.Sprintf("%.4g neighbours a row on average; rows without any: %d of %d", g.MeanNeighbours, n, rows)
+	case cut:
+		return fmt.Sprintf("%.4g neighbours a row on average; each of the %d rows has one", g.MeanNeighbours, rows)
+	case n > 0:
+		return fmt.Sprintf("every pair of the %d rows has a weight; those of %d rows are all too small to count", rows, n)
+	}
+	return fmt.Sprintf("every pair of the %d rows has a weight", rows)
+}
+
+// certificateWords says what is certified of a graph. Where a flag asked for a cut graph
+// the bound is no error: it says how much the full kernel would have had beyond it.
+func certificateWords(c *kernel.Certificate, asked string) string {
+	words := c.String()
+	words = strings.ToUpper(words[:1]) + words[1:]
+	if asked != "" && c.Kind == kernel.DroppedMass {
+		return "The cut graph is what " + asked + " asked for. " + words
+	}
+	return words
+}
