@@ -38,14 +38,14 @@ type TableSettings struct {
 	Progress func(done, total int64)
 }
 
-var textFormats = []format{{".csv", textFamily, noKind}, {".tsv", textFamily, noKind}, {".txt", textFamily, noKind}}
+var textFormats = []format{{".csv", textFamily, noKind}, {".tsv", textFamily, noKind}, {".txt", textFamily, noKind}, {".data", textFamily, noKind}}
 
-// ReadTable reads features, and labels where the same file has them: text (.csv, .tsv, .txt, each
-// also with .gz), or any format of ReadMatrix, which has features alone. A .npz is read as
+// ReadTable reads features, and labels where the same file has them: text (.csv, .tsv, .txt,
+// .data, each also with .gz), or any format of ReadMatrix, which has features alone. A .npz is read as
 // ReadMatrix reads it. A nil s is the zero value.
 //
 // Text has a row per record. Fields of .csv are separated by commas, or by semicolons where the
-// first line has no comma; of .tsv by tabs; of .txt by whichever of comma, tab and white space the
+// first line has no comma; of .tsv by tabs; of .txt and .data by whichever of comma, tab and white space the
 // first line shows. Fields may stand in double quotes as in RFC 4180; white space around a field,
 // blank lines and lines that begin with # do not count. A value must be a finite decimal number.
 // The text of an empty field, or NA, N/A, NaN or null, is a missing value: an error among the

@@ -27,8 +27,8 @@ func fitVerb() cli.Verb {
 		About: `
 Makes the embedding of mode supervised, the one to search in. A linear map shrinks what
 differs within classes, rows are divided by their norm, and a step over the graph of their
-neighbours draws rows of a class together a little. FEATURES and labels are those of embed;
-rows with the label -1 have none.
+neighbours draws rows of a class together a little. FEATURES and labels are those of embed:
+.npy, .npz, .csv and others; rows with the label -1 have none. -columns holds for queries, too.
 
 Queries are placed by the map alone, without labels: -queries names their features and
 -queries-out where their rows go. What is nearest to them in -out is the answer. -map-out
@@ -38,6 +38,7 @@ is (f 1) M, divided by its norm. Other files are .npy (float32), .fvecs, .fbin o
 is replaced as a whole or not at all.`,
 		Examples: []string{
 			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy",
+			"privatemail fit gallery.csv -label-column species -out x.npy -queries new.csv -queries-out z.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
@@ -53,7 +54,9 @@ type fitFlags struct {
 	work                workFlags
 	settings            supervised.Settings
 	normalizeRows       bool
-	labels, out         string
+	files               fileFlags
+	out                 string
+	names               string // the file with the names of classes, if there is one
 	queries, queriesOut string
 	mapOut              string
 	rows, columns       int // of FEATURES
@@ -67,7 +70,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.settings.Beta, "beta", 3, positive(), "weight `B` of the labels against the neighbours")
 	cli.CountVar(fs, &f.settings.Steps, "steps", 1, "number of steps `T`; 2 make purer lists and lose a little recall")
 	cli.CountVar(fs, &f.settings.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as many)")
-	labelsVar(fs, &f.labels)
+	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
@@ -82,7 +85,7 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	in, from, err := f.inputs(name)
+	in, from, err := f.inputs(e, name)
 	if err != nil {
 		return err
 	}
@@ -99,6 +102,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 		return err
 	}
 	if err := f.write(ctx, fit, queries); err != nil {
+		return err
+	}
+	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
 		return err
 	}
 	if f.nowhere > 0 {
@@ -120,15 +126,15 @@ func (f *fitFlags) check() error {
 }
 
 // inputs finds the files of FEATURES and those of the queries, none without them.
-func (f *fitFlags) inputs(name string) (in, queries input, err error) {
-	if in, err = resolve(name, f.labels); err != nil {
+func (f *fitFlags) inputs(e *cli.Env, name string) (in, queries input, err error) {
+	if in, err = f.files.resolve(e, name); err != nil {
 		return in, queries, err
 	}
 	if in.labels == "" {
 		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
 	}
 	if f.queries != "" {
-		queries, err = resolve(f.queries, "")
+		queries, err = f.files.queries(e, f.queries)
 	}
 	return in, queries, err
 }
@@ -172,7 +178,7 @@ func (f *fitFlags) openQueries(ctx context.Context, in input) (q blas32.General,
 	if f.queries == "" {
 		return q, func() {}, nil
 	}
-	if q, release, err = readFeatures(ctx, in.features); err != nil {
+	if q, _, release, err = readRows(ctx, in, ""); err != nil {
 		return q, nil, err
 	}
 	if q.Rows == 0 {
@@ -190,12 +196,18 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 		return nil, nil, err
 	}
 	defer release()
+	if err := checkClassNames(f.out, in, from, f.queriesOut, f.mapOut); err != nil {
+		return nil, nil, err
+	}
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	switch {
 	case f.settings.Columns > x.Cols:
 		return nil, nil, cli.Usagef("-k %d is more than the %d columns of %s", f.settings.Columns, x.Cols, in.features)
 	case q.Rows > 0 && q.Cols != x.Cols:
 		return nil, nil, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
+	}
+	if err := sameColumns(in, from); err != nil {
+		return nil, nil, err
 	}
 	if fit, err = f.model(ctx, e, in, x, y, q.Rows); err != nil {
 		return nil, nil, explain(err, in)
@@ -313,12 +325,13 @@ type fitReport struct {
 	Queries    int          `json:"queries,omitempty"`
 	QueriesOut string       `json:"queries_out,omitempty"`
 	MapOut     string       `json:"map_out,omitempty"`
+	Names      string       `json:"names,omitempty"` // the file with the names of classes
 }
 
 func (f *fitFlags) show(e *cli.Env, fit *supervised.Model) error {
 	_, k := fit.X.Dims()
 	if e.JSON {
-		return e.Object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut})
+		return e.Object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut, f.names})
 	}
 	if e.Quiet {
 		return nil
@@ -333,5 +346,6 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model) error {
 	if f.mapOut != "" {
 		fmt.Fprintf(t, "wrote\t%s, the map from %d columns and a 1 to %d\n", f.mapOut, f.columns, k)
 	}
+	writeNamesFact(t, f.names)
 	return t.Flush()
 }
