@@ -184,3 +184,17 @@ func (l *Layout) numbered(item string) int {
 	}
 	return -1
 }
+
+// LayoutOf tells how ReadTable would read a text file with this header. Readers of other formats
+// whose columns have names choose among them with it.
+func LayoutOf(names []string, s *TableSettings) (*Layout, error) {
+	own := TableSettings{Header: WithHeader}
+	if s != nil {
+		own.Columns, own.Label = s.Columns, s.Label
+	}
+	l, err := layoutOf(names, nil, &own)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
