@@ -19,6 +19,7 @@ const (
 
 // Layout is what the columns of a text file hold. Columns are counted from 0.
 type Layout struct {
+	Line     int64    // of the header or first row, counted from 1; 0 for an empty file
 	Names    []string // of all columns; nil without a header
 	Features []int    // the columns of features, in the order they are read
 	Label    int      // the column of labels, -1 for none

@@ -175,6 +175,7 @@ func (r *tableReader[T]) begin() (bool, error) {
 		}
 		return false, err
 	}
+	r.layout.Line = r.begun[0].line
 	if r.layout.Names != nil {
 		r.begun = r.begun[1:]
 	}

@@ -140,7 +140,7 @@ func (r *reading) findColumns(in *input) error {
 	}
 	said := "no header"
 	if l.Names != nil {
-		said = "header in line 1"
+		said = fmt.Sprintf("header in line %d", l.Line)
 	}
 	said += fmt.Sprintf(": %d feature columns", len(l.Features))
 	switch {

@@ -93,7 +93,7 @@ func TestReadRefused(t *testing.T) {
 		{write(t, `[{"id": 1, "a": 1e300, "b": 2, "list": [1], "species": "x"}]`), "column 2 has a number", formats.TableSettings{}},
 		{write(t, `[{"id": 1, "a": 1, "b": 2, "list": [1], "species": "x"}, {"id": 1, "a": 1, "b": 2, "list": [1, 2], "species": "x"}]`), "another length", formats.TableSettings{}},
 		{write(t, good), "column 5 holds no numbers", formats.TableSettings{Columns: "a,species"}},
-		{write(t, good), "column 4 holds lists", formats.TableSettings{Label: "list"}},
+		{write(t, good), "column 4 holds lists", formats.TableSettings{Columns: "a", Label: "list"}},
 		{write(t, good), `"nothing"`, formats.TableSettings{Columns: "nothing"}},
 		{write(t, good), "more than 16 bytes", formats.TableSettings{Limit: 16}},
 		{filepath.Join(t.TempDir(), "none.parquet"), "no such file", formats.TableSettings{}},
