@@ -214,7 +214,7 @@ func (in input) readTable(ctx context.Context) (*formats.Table, error) {
 		m := newMeter(in.read.env)
 		defer m.close()
 		settings.Progress = func(done, total int64) {
-			if total > 0 {
+			if total >= 1<<20 { // less is read at once
 				m.report(privatemail.Progress{Stage: "reading", Done: int(done >> 10), Total: int(total >> 10)})
 			}
 		}
