@@ -12,32 +12,38 @@
 //
 //	name                             contents                                              read as                   written by
 //	.npy                             NumPy 1.0, 2.0, 3.0: f2 f4 f8 i1..i8 u1..u8 b1,       Matrix, Matrix64, labels  WriteMatrix (f4 f8 u1 i4 i8), WriteMatrix16 (f2),
-//	                                 either byte order, C order, one or two dimensions                               WriteLabels (i4)
+//	                                 either byte order, C and Fortran order, one or two                              WriteLabels (i4)
+//	                                 dimensions; S and U as names of labels
+//	.npz                             numpy.savez and savez_compressed: one such array      Matrix, Matrix64, labels
 //	.fvecs .bvecs .ivecs             int32 d, then d float32, uint8 or int32, per row      Matrix, Matrix64, labels  WriteMatrix, WriteLabels (.ivecs)
 //	.fbin .u8bin .i8bin .ibin        uint32 n, uint32 d, then n rows of d                  Matrix, Matrix64, labels  WriteMatrix (not .i8bin), WriteLabels (.ibin)
 //	.idx, -ubyte                     IDX (MNIST), any number of dimensions, big-endian     Matrix, Matrix64, labels  WriteMatrix (u1 i4 f4 f8), WriteLabels (.idx)
-//	.csv .tsv .txt                   one label per line, or a column of labels             labels                    WriteLabels (.csv)
+//	.csv .tsv .txt .data             a row per line, with or without a header; columns     Table, Matrix, Matrix64,  WriteLabels (.csv)
+//	                                 of numbers and one of labels                          labels
 //	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
 //	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets
 //
 // The case of a name does not matter. All formats but the vecs and .npz are also read with .gz
 // behind the name; IDX is also written with it. A file of another name is taken for .npy or IDX
-// if it begins like one. Labels are arrays of integers with one dimension or one column.
+// if it begins like one. Labels are arrays of integers, or of floats with integral values, with one
+// dimension or one column; ReadNamedLabels and ReadTable also take names in their place. Parquet is
+// read by the module formats/parquet, whose command parquet2npy makes .npy of it.
 //
 // # Guarantees
 //
 // Files are untrusted. What a header claims is checked against the size of the file before memory
 // is taken for it; products of dimensions are computed without overflow; bytes behind the data
 // are an error. A reader takes memory of at most a small multiple of the size of the file, and
-// for compressed data of what comes out of it (deflate expands up to 1032 times). No input makes
-// a reader panic.
+// for compressed data of what comes out of it (deflate expands up to 1032 times), of which
+// TableSettings.Limit allows less. No input makes a reader panic.
 //
 // Every error is an *Error with the path and, where it applies, the row, line, offset or header
 // field at fault, and wraps one of the sentinels (ErrFormat, ErrTruncated, ...) or the error of
 // the operating system. A message holds no text of the file, neither of its rows nor of its headers.
 // Numbers in it are positions, counts and sizes, and what a header behind a magic states: version,
 // type and dimensions of .npy and IDX, the directory of a .npz and its shape.npy. A header of the
-// other formats may be data, so a message says how it is wrong and not what it holds.
+// other formats may be data, so a message says how it is wrong and not what it holds. Names of
+// columns and arrays in a message are those that the caller asked for, or that are looked for.
 //
 // Conversions do not change values silently: integers that do not fit, and finite values that
 // overflow float32, or float16 in WriteMatrix16, are an ErrRange. Rounding to the nearest float

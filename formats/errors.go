@@ -23,13 +23,16 @@ var (
 	ErrTruncated = errors.New("formats: truncated file")
 	// ErrUnsupported reports something well-formed that this package does not read or write.
 	ErrUnsupported = errors.New("formats: not supported")
-	// ErrFortranOrder reports a column-major .npy matrix. It is also an ErrUnsupported.
-	ErrFortranOrder = fmt.Errorf("%w: Fortran order", ErrUnsupported)
 	// ErrShape reports dimensions that do not fit the purpose: labels with several columns, an
 	// array of three dimensions where a matrix is wanted, a slice of the wrong length.
 	ErrShape = errors.New("formats: wrong shape")
 	// ErrRange reports a value that the wanted type cannot hold.
 	ErrRange = errors.New("formats: value out of range")
+	// ErrColumn reports a column that the caller names and the file does not have, or that cannot
+	// be used as asked.
+	ErrColumn = errors.New("formats: wrong column")
+	// ErrLimit reports rows that would take more memory than the caller allows.
+	ErrLimit = errors.New("formats: too large")
 )
 
 // Error says which file failed and where in it. The package comment says what of the file its

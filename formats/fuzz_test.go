@@ -15,7 +15,7 @@ func checkError(t *testing.T, err error) {
 	if _, ok := errors.AsType[*Error](err); !ok {
 		t.Fatalf("%T is no *Error: %v", err, err)
 	}
-	for _, kind := range []error{ErrFormat, ErrTruncated, ErrUnsupported, ErrShape, ErrRange} {
+	for _, kind := range []error{ErrFormat, ErrTruncated, ErrUnsupported, ErrShape, ErrRange, ErrColumn, ErrLimit} {
 		if errors.Is(err, kind) {
 			return
 		}
@@ -52,7 +52,7 @@ func checkDense(t *testing.T, input []byte, f format) {
 		}
 	})
 	bounded(t, input, 16, func() {
-		if _, err := readLabels(memory(input), f); err != nil {
+		if _, err := readLabels(t.Context(), memory(input), f, new(TableSettings), true); err != nil {
 			checkError(t, err)
 		}
 	})
@@ -127,19 +127,19 @@ func FuzzLabelsCSV(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, input []byte, k uint8) {
 		suffix := []string{".csv", ".tsv", ".txt"}[k%3]
-		var labels []int32
+		var labels *Labels
 		var err error
-		bounded(t, input, 64, func() { labels, err = readLabelText(memory(input), suffix) })
+		bounded(t, input, 256, func() { labels, err = readLabelText(t.Context(), memory(input), suffix, new(TableSettings), false) })
 		if err != nil {
 			checkError(t, err)
 			return
 		}
 		var again bytes.Buffer
-		if err := writeLabelText(&again, labels); err != nil {
+		if err := writeLabelText(&again, labels.Class); err != nil {
 			t.Fatal(err)
 		}
-		got, err := readLabelText(memory(again.Bytes()), ".csv")
-		if err != nil || !slices.Equal(got, labels) {
+		got, err := readLabelText(t.Context(), memory(again.Bytes()), ".csv", new(TableSettings), false)
+		if err != nil || !slices.Equal(got.Class, labels.Class) {
 			t.Fatalf("%v reads back as %v, %v", labels, got, err)
 		}
 	})

@@ -1,159 +1,160 @@
 package formats
 
 import (
-	"bytes"
+	"context"
 	"math"
 	"slices"
 	"strings"
 )
 
-var labelFormats = slices.Concat(arrayFormats, []format{
-	{".csv", textFamily, noKind}, {".tsv", textFamily, noKind}, {".txt", textFamily, noKind},
-})
+var labelFormats = slices.Concat(arrayFormats, textFormats, []format{{".npz", npyFamily, noKind}})
 
-// labelColumns are the names a column of labels may have, the first found wins.
-var labelColumns = []string{"label", "labels", "class", "y"}
-
-// ReadLabels reads one class number per row, -1 meaning unlabelled. It takes arrays of integers
+// ReadLabels reads one class number per row, -1 meaning unlabelled. It takes arrays of numbers
 // with one dimension, or with one column, in any format that ReadMatrix takes, and text (.csv,
-// .tsv, .txt, each also with .gz).
+// .tsv, .txt, each also with .gz). Of a .npz it takes the only array, or the first of labels,
+// label, y and target; a name such as x.npz:classes says which.
 //
-// Text has one label per line; blank lines and lines that begin with # do not count. A first line
-// that is not a number is a header. With several columns the header must name one label, labels,
-// class or y. Fields of .csv are separated by commas, of .tsv by tabs, of .txt by whichever of
-// comma, tab and white space the first line shows. A number such as 3.0 counts as 3.
+// Text has one label per line, under the rules of ReadTable. A first line is a header if it is one
+// of the names that ReadTable knows, or text above a number. With several columns it must have one
+// of those names. A number such as 3.0 counts as 3, in text and in arrays of floats; a missing
+// value or NaN is -1.
 //
 // A value that is not an integer or does not fit in int32 is an error naming the row or line. No
 // error shows a value, nor the names of columns: a first line that lacks the column may be data.
 func ReadLabels(path string) ([]int32, error) {
-	var labels []int32
-	err := withSource(path, func(s *source) error {
-		f, err := chooseFormat(labelFormats, path, s)
-		if err != nil {
-			return err
-		}
-		labels, err = readLabels(s, f)
+	l, err := loadLabels(context.Background(), path, new(TableSettings), false)
+	if err != nil {
+		return nil, err
+	}
+	return l.Class, nil
+}
+
+// ReadNamedLabels is ReadLabels for files that may have names in place of numbers: text of which
+// some labels are not numbers, and .npy arrays of text. Names are numbered in sorted order. Label
+// and Header of s say which column of text to read; a nil s takes what the file offers.
+func ReadNamedLabels(ctx context.Context, path string, s *TableSettings) (*Labels, error) {
+	if s == nil {
+		s = new(TableSettings)
+	}
+	return loadLabels(ctx, path, s, true)
+}
+
+func loadLabels(ctx context.Context, path string, s *TableSettings, names bool) (*Labels, error) {
+	var l *Labels
+	err := withArray(path, labelFormats, labelArrays, func(src *source, f format) (err error) {
+		l, err = readLabels(ctx, src, f, s, names)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return labels, nil
+	return l, nil
 }
 
-func readLabels(s *source, f format) ([]int32, error) {
+// readLabels reads labels; names tells whether they may be names.
+func readLabels(ctx context.Context, s *source, f format, t *TableSettings, names bool) (*Labels, error) {
 	switch f.family {
 	case textFamily:
-		return readLabelText(s, f.suffix)
+		return readLabelText(ctx, s, f.suffix, t, names)
 	case vecsFamily:
-		if err := labelKind(f.kind); err != nil {
-			return nil, err
+		if f.kind.float() {
+			return nil, failf(ErrUnsupported, "labels are integers, the file holds %v", f.kind)
 		}
 		_, cols, data, err := readVecs[int32](s, f.kind)
-		if err == nil && cols != 1 {
+		switch {
+		case err != nil:
+			return nil, err
+		case cols != 1:
 			return nil, failf(ErrShape, "labels need one column, the rows of the file have several")
 		}
-		return data, err
+		return &Labels{Class: data}, nil
+	case npyFamily:
+		return readNPYLabels(s, names)
 	}
 	a, err := readHeader(s, f)
 	if err != nil {
 		return nil, err
 	}
-	if err := labelKind(a.dtype.kind); err != nil {
-		return nil, err
-	}
+	return readLabelArray(s, a)
+}
+
+// readLabelArray reads an array of numbers.
+func readLabelArray(s *source, a array) (*Labels, error) {
 	n, err := s.claim(a)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := a.matrix(); err != nil {
+	if err := oneColumn(a); err != nil {
 		return nil, err
 	}
-	if len(a.shape) > 2 || len(a.shape) == 2 && a.shape[1] != 1 {
-		return nil, failf(ErrShape, "labels need one dimension or one column; %s has neither", a).in("shape")
+	if !a.dtype.kind.float() {
+		data, err := readArray[int32](s, n, 1, a.dtype)
+		if err != nil {
+			return nil, err
+		}
+		return &Labels{Class: data}, nil
 	}
-	return readArray[int32](s, n, 1, a.dtype)
+	values, err := readArray[float64](s, n, 1, a.dtype)
+	if err != nil {
+		return nil, err
+	}
+	class := make([]int32, n)
+	for i, v := range values {
+		switch {
+		case math.IsNaN(v):
+			class[i] = -1
+		case v != math.Trunc(v):
+			return nil, failf(ErrFormat, "the label is not an integer").atRow(i)
+		case v < math.MinInt32 || v > math.MaxInt32:
+			return nil, failf(ErrRange, "the label does not fit in int32").atRow(i)
+		default:
+			class[i] = int32(v)
+		}
+	}
+	return &Labels{Class: class}, nil
 }
 
-func labelKind(k kind) error {
-	if k.float() {
-		return failf(ErrUnsupported, "labels are integers, the file holds %v", k)
+// oneColumn refuses arrays that have no label per row.
+func oneColumn(a array) error {
+	if _, _, err := a.matrix(); err != nil {
+		return err
+	}
+	if len(a.shape) > 2 || len(a.shape) == 2 && a.shape[1] != 1 {
+		return failf(ErrShape, "labels need one dimension or one column; %s has neither", a).in("shape")
 	}
 	return nil
 }
 
-// readLabelText reads labels from lines of text.
-func readLabelText(s *source, suffix string) ([]int32, error) {
-	l := newLines(s, '#')
-	if !l.next() {
-		return nil, l.err()
+// readLabelText reads labels from text.
+func readLabelText(ctx context.Context, s *source, suffix string, t *TableSettings, names bool) (*Labels, error) {
+	r := &tableReader[float32]{ctx: ctx, settings: t, records: newRecords(s, suffix), labels: true}
+	if err := r.read(); err != nil {
+		return nil, err
 	}
-	sep := separator(suffix, l.text)
-	fields, ok := splitFields(nil, l.text, sep)
-	if !ok {
-		return nil, failf(ErrFormat, "quotes do not match").atLine(l.number)
-	}
-	width := len(fields)
-	column, header, err := labelColumn(fields)
+	l, err := r.classes.labels(names)
 	if err != nil {
-		return nil, err.atLine(l.number)
+		return nil, err
 	}
-	var labels []int32
-	for more := !header || l.next(); more; more = l.next() {
-		if fields, ok = splitFields(fields[:0], l.text, sep); !ok {
-			return nil, failf(ErrFormat, "quotes do not match").atLine(l.number)
-		}
-		if len(fields) != width {
-			return nil, failf(ErrFormat, "%d columns, the first line has %d", len(fields), width).atLine(l.number)
-		}
-		label, err := parseLabel(fields[column])
-		if err != nil {
-			return nil, err.atLine(l.number)
-		}
-		labels = append(labels, label)
-	}
-	return labels, l.err()
+	return l, nil
 }
 
-// separator returns the byte between fields, 0 for white space.
-func separator(suffix string, first []byte) byte {
-	switch {
-	case suffix == ".csv":
-		return ','
-	case suffix == ".tsv":
-		return '\t'
-	case bytes.IndexByte(first, ',') >= 0:
-		return ','
-	case bytes.IndexByte(first, '\t') >= 0:
-		return '\t'
+// labelLayout is layoutOf for files that are read for their labels alone.
+func labelLayout(first, second []string, s *TableSettings) (*Layout, *Error) {
+	header, err := hasHeader(first, second, s)
+	if err != nil {
+		return nil, err
 	}
-	return 0
-}
-
-// labelColumn decides from the first line whether it is a header and which column to read.
-func labelColumn(fields [][]byte) (column int, header bool, err *Error) {
-	for _, want := range labelColumns {
-		named := func(field []byte) bool { return bytes.EqualFold(bytes.TrimSpace(field), []byte(want)) }
-		if i := slices.IndexFunc(fields, named); i >= 0 {
-			return i, true, nil
-		}
+	l := &Layout{columns: len(first)}
+	if header {
+		l.Names = first
 	}
-	if len(fields) == 1 {
-		_, err := parseFloat(fields[0])
-		return 0, err == ErrFormat, nil
+	if l.Label, err = l.findLabel(s); err != nil || l.Label >= 0 {
+		return l, err
 	}
-	return 0, false, failf(ErrFormat, "%d columns, and the line names none of them %s; "+
-		"begin with a line that names the columns, or keep only the column of labels", len(fields), strings.Join(labelColumns, ", "))
-}
-
-// parseLabel reads an integer, or a decimal number with an integral value.
-func parseLabel(field []byte) (int32, *Error) {
-	v, err := parseFloat(bytes.TrimSpace(field))
-	switch {
-	case err == ErrFormat || v != math.Trunc(v):
-		return 0, failf(ErrFormat, "the label is not an integer")
-	case err != nil || v < math.MinInt32 || v > math.MaxInt32:
-		return 0, failf(ErrRange, "the label does not fit in int32")
+	if len(first) == 1 {
+		l.Label = 0
+		return l, nil
 	}
-	return int32(v), nil
+	return nil, failf(ErrFormat, "%d columns, and the line names none of them %s; "+
+		"begin with a line that names the columns, or keep only the column of labels", len(first), strings.Join(labelColumns, ", "))
 }

@@ -42,6 +42,9 @@ func TestReadLabels(t *testing.T) {
 		{"comma.txt", "id, y\n1, 5\n2,6\n", []int32{5, 6}},
 		{"tab.txt", "id\ty\n1\t5\n", []int32{5}},
 		{"range.txt", "2147483647\n-2147483648\n", []int32{math.MaxInt32, math.MinInt32}},
+		{"missing.csv", "id,label\n3,\n4,nan\n5,NA\n6,2\n", []int32{-1, -1, -1, 2}},
+		{"semicolons.csv", "id;label\n3;4\n", []int32{4}},
+		{"lines.csv", "text,label\n\"one\ntwo\",4\n", []int32{4}},
 		{"empty.csv", "", nil},
 		{"only-header.csv", "label\n", nil},
 		{"a.csv.gz", string(packed(t, []byte("label\n3\n"))), []int32{3}},
@@ -53,9 +56,13 @@ func TestReadLabels(t *testing.T) {
 			}
 		})
 	}
-	got, err := ReadLabels(golden("labels.npy"))
-	if err != nil || !slices.Equal(got, []int32{3, -1, 0, 7}) {
-		t.Errorf("golden: got %v, %v", got, err)
+	for name, want := range map[string][]int32{
+		"labels.npy": {3, -1, 0, 7}, "labels_float.npy": {3, -1, 0, 7}, "arrays.npz": {2, 0, 2}, "arrays.npz:labels": {2, 0, 2},
+	} {
+		got, err := ReadLabels(golden(name))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
 	}
 }
 
@@ -64,7 +71,9 @@ func refusedLabels(t testing.TB) []hostile {
 	return []hostile{
 		{"a.npy", load(t, golden("i4.npy")), ErrShape, []string{"3 x 4"}},
 		{"a.npy", npyFile(1, "{'descr': '<i4', 'fortran_order': False, 'shape': ()}", "\x01\x00\x00\x00"), ErrShape, []string{"a single number"}},
-		{"a.npy", load(t, golden("vector.npy")), ErrUnsupported, []string{"float32"}},
+		{"a.npy", load(t, golden("vector.npy")), ErrFormat, []string{"row 1", "not an integer"}},
+		{"a.npy", load(t, golden("names.npy")), ErrUnsupported, []string{"text"}},
+		{"a.npy", load(t, golden("object.npy")), ErrUnsupported, []string{"Python objects", "astype(str)"}},
 		{"a.fvecs", le32(1, 0), ErrUnsupported, []string{"float32"}},
 		{"a.ivecs", le32(2, 0, 0), ErrShape, []string{"one column"}},
 		{"a.ibin", le32(1, 2, 0, 0), ErrShape, []string{"one column"}},
@@ -74,19 +83,17 @@ func refusedLabels(t testing.TB) []hostile {
 		{"a.csv", []byte("1\n1e999\n"), ErrRange, []string{"line 2"}},
 		{"a.csv", []byte("1\n2.5\n"), ErrFormat, []string{"line 2", "not an integer"}},
 		{"a.csv", []byte("1\nword\n"), ErrFormat, []string{"line 2"}},
-		{"a.csv", []byte("1\nnan\n"), ErrFormat, []string{"line 2"}},
 		{"a.csv", []byte("1\n0x10\n"), ErrFormat, []string{"line 2"}},
 		{"a.csv", []byte("1\n1_0\n"), ErrFormat, []string{"line 2"}},
 		{"a.csv", []byte("1.5\n"), ErrFormat, []string{"line 1"}},
 		{"a.csv", []byte("1,2\n3,4\n"), ErrFormat, []string{"line 1", "2 columns"}},
-		{"a.csv", []byte("id,name\n3,4\n"), ErrFormat, []string{"line 1", "2 columns", "label, labels, class, y", "only the column of labels"}},
+		{"a.csv", []byte("id,name\n3,4\n"), ErrFormat, []string{"line 1", "2 columns", "label, labels, class, target, category, species, y", "only the column of labels"}},
 		{"a.csv", []byte(strings.Repeat("x,", 1000) + "x\n"), ErrFormat, []string{"line 1", "1001 columns"}},
 		{"a.csv", []byte("id,label\n3\n"), ErrFormat, []string{"line 2", "1 columns"}},
-		{"a.csv", []byte("id,label\n3,\n"), ErrFormat, []string{"line 2"}},
 		{"a.csv", []byte("id,label\n\"3,4\n"), ErrFormat, []string{"line 2", "quotes"}},
 		{"a.csv", []byte("id,label\n\"3\"x,4\n"), ErrFormat, []string{"line 2", "quotes"}},
 		{"a.csv", []byte("\"id,label\n"), ErrFormat, []string{"line 1", "quotes"}},
-		{"a.csv", []byte("1\n" + strings.Repeat("1", maxLine+1)), ErrFormat, []string{"line 2", "more than"}},
+		{"a.csv", []byte("1\n" + strings.Repeat("1", maxRecord+1)), ErrFormat, []string{"line 2", "more than"}},
 		{"a.csv.gz", []byte("this is not gzip"), ErrFormat, []string{"compressed"}},
 		{"a.csv.gz", packed(t, []byte("1\n2\n"))[:20], ErrTruncated, nil},
 		{"a.json", []byte("[1]"), ErrUnsupported, []string{".csv", ".npy"}},

@@ -2,7 +2,9 @@ package formats
 
 import (
 	"bytes"
+	"context"
 	"math"
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -28,7 +30,9 @@ type Matrix64 struct {
 
 // ReadMatrix reads features from a file, its format chosen by the ending of its name (see the
 // table in the package comment), or by its first bytes when the ending says nothing. One-
-// dimensional arrays become one column, IDX images one row each.
+// dimensional arrays become one column, IDX images one row each. Of a .npz it takes the only array,
+// or the first of features, X, x, data and arr_0 that there is; a name such as x.npz:train says
+// which. Text is read as ReadTable reads it, without its labels.
 //
 // Data stored as float32 rows (.npy, .fbin) is mapped, not read, where the system allows;
 // anything else is converted: integers round to nearest, a finite float64 that overflows float32
@@ -111,6 +115,9 @@ var arrayFormats = []format{
 	{".idx", idxFamily, noKind}, {"-ubyte", idxFamily, noKind},
 }
 
+// matrixFormats are those that features are read from.
+var matrixFormats = slices.Concat(arrayFormats, textFormats, []format{{".npz", npyFamily, noKind}})
+
 // findFormat returns the entry of table whose suffix the lower-case name has.
 func findFormat(table []format, name string) (format, bool) {
 	for _, f := range table {
@@ -154,11 +161,7 @@ func suffixes(table []format) string {
 }
 
 func loadDense[T float](path string) (d dense[T], err error) {
-	err = withSource(path, func(s *source) error {
-		f, err := chooseFormat(arrayFormats, path, s)
-		if err != nil {
-			return err
-		}
+	err = withArray(path, matrixFormats, featureArrays, func(s *source, f format) error {
 		d, err = readDense[T](s, f)
 		return err
 	})
@@ -167,9 +170,16 @@ func loadDense[T float](path string) (d dense[T], err error) {
 
 // readDense reads a matrix in the given format.
 func readDense[T float](s *source, f format) (d dense[T], err error) {
-	if f.family == vecsFamily {
+	switch f.family {
+	case vecsFamily:
 		d.rows, d.cols, d.data, err = readVecs[T](s, f.kind)
 		return d, err
+	case textFamily:
+		r := &tableReader[T]{ctx: context.Background(), settings: &TableSettings{SkipLabels: true}, records: newRecords(s, f.suffix)}
+		if err := r.read(); err != nil {
+			return d, err
+		}
+		return dense[T]{rows: r.rows, cols: len(r.layout.Features), data: r.data()}, nil
 	}
 	a, err := readHeader(s, f)
 	if err != nil {
@@ -185,11 +195,26 @@ func readDense[T float](s *source, f format) (d dense[T], err error) {
 	if d.rows, d.cols, err = a.matrix(); err != nil {
 		return d, err
 	}
+	if a.fortran {
+		d.data, err = readFortran[T](s, a.dtype, d.rows, d.cols)
+		return d, err
+	}
 	if d.data, d.unmap = mapArray[T](s, n, a.dtype); d.unmap != nil {
 		return d, nil
 	}
+	if err := withinLimit[T](s, n); err != nil {
+		return d, err
+	}
 	d.data, err = readArray[T](s, n, d.cols, a.dtype)
 	return d, err
+}
+
+// withinLimit refuses n elements that take more memory than the caller allows.
+func withinLimit[T float](s *source, n int) error {
+	if s.limit > 0 && int64(n) > s.limit/int64(unsafe.Sizeof(T(0))) {
+		return failf(ErrLimit, "the rows would take more than %d bytes of memory", s.limit)
+	}
+	return nil
 }
 
 // readHeader reads what stands before the elements of an array.

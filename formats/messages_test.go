@@ -3,6 +3,7 @@ package formats
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -201,7 +202,7 @@ func silentReaders() map[string]silentReader {
 		return silentReader{func(_ testing.TB, file []byte) []error {
 			_, single := readDense[float32](memory(file), f)
 			_, double := readDense[float64](memory(file), f)
-			_, labels := readLabels(memory(file), f)
+			_, labels := readLabels(context.Background(), memory(file), f, new(TableSettings), true)
 			return []error{single, double, labels}
 		}, body, false}
 	}
@@ -230,8 +231,28 @@ func silentReaders() map[string]silentReader {
 		}
 	}
 	for _, suffix := range []string{".csv", ".tsv", ".txt"} {
-		readers[suffix] = text(func(s *source) error { _, err := readLabelText(s, suffix); return err })
+		readers[suffix] = text(func(s *source) error {
+			_, err := readLabelText(context.Background(), s, suffix, new(TableSettings), false)
+			return err
+		})
 	}
+	for _, suffix := range []string{".csv", ".tsv", ".txt"} {
+		readers["table"+suffix] = text(func(s *source) error {
+			_, err := readTable(context.Background(), newRecords(s, suffix), new(TableSettings))
+			return err
+		})
+	}
+	readers["arrays.npz"] = silentReader{func(_ testing.TB, file []byte) []error {
+		features := readMember(bytes.NewReader(file), int64(len(file)), "", featureArrays, func(s *source, f format) error {
+			_, err := readDense[float32](s, f)
+			return err
+		})
+		labels := readMember(bytes.NewReader(file), int64(len(file)), "", labelArrays, func(s *source, f format) error {
+			_, err := readLabels(context.Background(), s, f, new(TableSettings), true)
+			return err
+		})
+		return []error{features, labels}
+	}, none, false}
 	for name := range npzMembers() {
 		body := npyBody
 		if name == "shape.npy" {
@@ -323,6 +344,17 @@ func silentFiles(t testing.TB) map[string][][]byte {
 			files[".txt"] = append(files[".txt"], bytes.ReplaceAll(c.file, []byte(","), []byte(" ")))
 		}
 	}
+	for _, c := range refusedTables() {
+		if len(c.file) <= largest {
+			files["table.csv"] = append(files["table.csv"], c.file)
+			files["table.tsv"] = append(files["table.tsv"], bytes.ReplaceAll(c.file, []byte(","), []byte("\t")))
+			files["table.txt"] = append(files["table.txt"], bytes.ReplaceAll(c.file, []byte(","), []byte(" ")))
+		}
+	}
+	for _, name := range []string{"arrays", "unknown"} {
+		files["arrays.npz"] = append(files["arrays.npz"], load(t, golden(name+".npz")))
+	}
+	files[".npy"] = append(files[".npy"], load(t, golden("names.npy")), load(t, golden("names_bytes.npy")), load(t, golden("labels_float.npy")))
 	files[".fvecs"] = append(files[".fvecs"], le32(2, 1, 2, 2, 3, 4))
 	files[".ivecs"] = append(files[".ivecs"], le32(2, 1, 2, 2, 3, 4))
 	files[".fbin"] = append(files[".fbin"], le32(2, 2, 1, 2, 3, 4))

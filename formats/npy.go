@@ -53,29 +53,28 @@ func readNPYDict(s *source) (d npyDict, err error) {
 	return parseDict(string(text), base)
 }
 
-// readNPYHeader is readNPYDict for arrays of numbers in C order.
+// readNPYHeader is readNPYDict for arrays of numbers.
 func readNPYHeader(s *source) (array, error) {
 	d, err := readNPYDict(s)
 	if err != nil {
 		return array{}, err
 	}
+	return d.array()
+}
+
+// array returns what the header says about numbers.
+func (d npyDict) array() (array, error) {
 	dt, err := parseDescr(d.descr)
 	if err != nil {
 		return array{}, err
 	}
-	a := array{shape: d.shape, dtype: dt}
-	if d.fortran {
-		wide := 0 // with at most one dimension above 1 both orders are the same
-		for _, n := range d.shape {
-			if n > 1 {
-				wide++
-			}
-		}
-		if n, _ := product(d.shape); wide > 1 && n != 0 {
-			return a, failf(ErrFortranOrder, "the array is stored by columns (Fortran order); save np.ascontiguousarray of it").in("header")
+	wide := 0 // with at most one dimension above 1 both orders are the same
+	for _, n := range d.shape {
+		if n > 1 {
+			wide++
 		}
 	}
-	return a, nil
+	return array{shape: d.shape, dtype: dt, fortran: d.fortran && wide > 1}, nil
 }
 
 // writeNPYHeader writes version 1.0 with the bytes that NumPy writes since 1.23. descr is a type

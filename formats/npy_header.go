@@ -200,7 +200,7 @@ func parseDescr(descr string) (dtype, error) {
 	if !ok {
 		switch descr[1] {
 		case 'O':
-			return unsupported("Python objects")
+			return dtype{}, failf(ErrUnsupported, "the elements are Python objects; save astype(float), astype(int) or, of names, astype(str) of the array").in("header")
 		case 'S', 'U', 'a':
 			return unsupported("text")
 		case 'c':

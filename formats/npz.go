@@ -100,20 +100,27 @@ func openNPZ(r io.ReaderAt, size int64) (*npzArchive, error) {
 
 // read opens a member and hands its bytes to f, which must check the end. Errors name the member.
 func (z *npzArchive) read(name string, f func(*source) error) error {
+	return z.readNamed(name, name, f)
+}
+
+// readNamed is read with another name for errors: the names of a file are text of it, but those
+// that SciPy gives.
+func (z *npzArchive) readNamed(name, shown string, f func(*source) error) error {
 	m := z.members[name]
 	if m == nil {
 		return failf(ErrFormat, "the archive has no %s; files of scipy.sparse.save_npz can be read", name)
 	}
 	if m.CompressedSize64 > uint64(z.size) {
-		return failf(ErrTruncated, "claims %d bytes but the file has %d", m.CompressedSize64, z.size).in(name)
+		return failf(ErrTruncated, "claims %d bytes but the file has %d", m.CompressedSize64, z.size).in(shown)
 	}
 	if m.Method != zip.Store && m.Method != zip.Deflate {
-		return failf(ErrUnsupported, "compression method %d; stored and deflated can be read", m.Method).in(name)
+		return failf(ErrUnsupported, "compression method %d; stored and deflated can be read", m.Method).in(shown)
 	}
 	r, err := m.Open()
 	if err == nil {
 		s := boundedSource(r, int64(m.CompressedSize64))
 		s.size = int64(min(uint64(s.size), m.UncompressedSize64))
+		s.exact = m.Method == zip.Store && m.CompressedSize64 == m.UncompressedSize64
 		err = f(s)
 		r.Close() // only read from: nothing is lost when closing fails
 	}
@@ -124,7 +131,7 @@ func (z *npzArchive) read(name string, f func(*source) error) error {
 	if !ok {
 		e = streamError(err, -1)
 	}
-	return e.in(strings.TrimSuffix(name+" "+e.Field, " "))
+	return e.in(strings.TrimSuffix(shown+" "+e.Field, " "))
 }
 
 // checkFormat reads the name of the sparse format, a single text of bytes or of code points.
@@ -148,18 +155,8 @@ func (z *npzArchive) checkFormat() error {
 // readNPYString reads the only element of an array of type S (bytes) or U (code points).
 func readNPYString(s *source, d npyDict) (string, error) {
 	const longest = 16
-	var width uint64
-	var dt dtype
-	if len(d.descr) > 2 && len(d.shape) == 0 {
-		width, _ = parseUint([]byte(d.descr[2:]))
-		switch d.descr[1] {
-		case 'S':
-			dt = dtype{kind: u1}
-		case 'U':
-			dt = dtype{u4, d.descr[0] == '>' || d.descr[0] == '=' && hostBig}
-		}
-	}
-	if dt.kind == noKind || width == 0 || width > longest {
+	width, dt := textType(d.descr)
+	if len(d.shape) > 0 || width == 0 || width > longest {
 		return "", failf(ErrFormat, "expected one text of at most %d characters", longest).in("header")
 	}
 	points, err := readArray[int32](s, int(width), 1, dt)

@@ -28,6 +28,7 @@ type source struct {
 	exact bool     // false for compressed data
 	off   int64    // bytes read so far
 	file  *os.File // set when the stream is the file itself, which may then be mapped
+	limit int64    // bytes that the elements may take in memory where they are not mapped, 0 for no limit
 }
 
 // newSource returns the bytes of r as they are.
@@ -134,6 +135,7 @@ func (s *source) end() error {
 type array struct {
 	shape    []uint64
 	dtype    dtype
+	fortran  bool // stored by columns
 	unmarked bool // no magic tells the header from data, so no message shows what it says
 }
 

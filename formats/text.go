@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"strconv"
 )
 
 // maxLine is the longest line of text that is read, in bytes.
@@ -58,11 +57,14 @@ func (l *lines) err() error {
 
 // splitFields appends the fields of a line to dst. sep 0 means runs of white space. A field may
 // stand in double quotes, within which a separator is text and "" a quote; it must end on its
-// line. ok is false when quotes do not match.
+// line, or record. ok is false when quotes do not match. Splitting ends behind maxColumns fields
+// and one more.
 func splitFields(dst [][]byte, line []byte, sep byte) (fields [][]byte, ok bool) {
 	if sep == 0 {
 		for field := range bytes.FieldsSeq(line) {
-			dst = append(dst, field)
+			if dst = append(dst, field); len(dst) > maxColumns {
+				break
+			}
 		}
 		return dst, true
 	}
@@ -84,8 +86,7 @@ func splitFields(dst [][]byte, line []byte, sep byte) (fields [][]byte, ok bool)
 			}
 			field, line = bytes.TrimRight(line[:end], " "), line[end:]
 		}
-		dst = append(dst, field)
-		if len(line) == 0 {
+		if dst = append(dst, field); len(line) == 0 || len(dst) > maxColumns {
 			return dst, true
 		}
 		line = line[1:]
@@ -110,21 +111,7 @@ func cutQuoted(line []byte) (field, rest []byte, ok bool) {
 
 // parseFloat reads a decimal number: digits, sign, point and exponent, and none of the other
 // forms (hexadecimal, underscores, names) that Go knows. The error is ErrFormat or ErrRange.
-func parseFloat(field []byte) (float64, error) {
-	for _, c := range field {
-		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
-			return 0, ErrFormat
-		}
-	}
-	v, err := strconv.ParseFloat(string(field), 64)
-	switch {
-	case err == nil:
-		return v, nil
-	case errors.Is(err, strconv.ErrRange):
-		return 0, ErrRange
-	}
-	return 0, ErrFormat
-}
+func parseFloat(field []byte) (float64, error) { return parseValue[float64](field) }
 
 // parseUint reads a number made of digits only. It does not allocate.
 func parseUint(field []byte) (uint64, bool) {

@@ -21,9 +21,16 @@
 //
 // # Files
 //
-// FEATURES is a file (.npy, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin,
-// .ibin, IDX), or a folder with features.npy and labels.npy. Labels are one
-// integer per row, -1 for none; package formats has the details. Output is
+// FEATURES is a file (.npy, .npz, .csv, .tsv, .txt, .fvecs, .bvecs, .ivecs, .fbin,
+// .u8bin, .i8bin, .ibin, IDX), or a folder with features.npy and labels.npy. Labels are
+// one integer or name per row; -1, an empty field, NA, NaN or null is none. They come from
+// a file of their own (-labels), from a column of text that is called label, labels, class,
+// target, category, species or y, or as -label-column says, or from the array labels,
+// label, y or target of a .npz. The features of a .npz are its array features, X, x, data
+// or arr_0; x.npz:NAME says another. -columns chooses the columns of text, and -header says
+// whether line 1 names them where that cannot be seen. What text is taken for is said on
+// standard error. Names of classes are numbered in sorted order and written beside the
+// output: e.labels.csv for -out e.npy. Package formats has the details. Output is
 // float32 as .npy, .fvecs, .fbin or .idx, by the ending of its name. The command finds
 // out whether it can be written before the work begins. A file is replaced as a whole
 // or not at all: after a failure or Ctrl-C the previous file is as it was.
@@ -86,8 +93,8 @@
 //
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
-//	          steps_seconds status trace[step objective scale change] out
-//	fit       n d k trace out queries queries_out map_out, and those of embed about
+//	          steps_seconds status trace[step objective scale change] out names
+//	fit       n d k trace out queries queries_out map_out names, and those of embed about
 //	          the graph
 //	plan      per operator, best first: operator picked feasible seconds seconds_low
 //	          seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes

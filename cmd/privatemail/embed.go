@@ -25,9 +25,12 @@ func embedVerb() cli.Verb {
 			"FEATURES -out FILE (-sigma S | -degree G) [-labels FILE] [-alpha A] [-k K] [-sigma-q SQ] [-seed Q] [FLAGS]",
 		},
 		About: `
-FEATURES is a file (.npy, .fvecs, .bvecs, .ivecs, .fbin, .u8bin, .i8bin, .ibin, IDX) or a
-folder with features.npy and labels.npy. Labels are integers from 0, one per row, in .npy,
-.csv, .txt or another integer format; they are read only when a coefficient is not 0.
+FEATURES is a file (.npy, .npz, .csv, .tsv, .txt, .fvecs, .bvecs, .ivecs, .fbin, .u8bin,
+.i8bin, .ibin, IDX) or a folder with features.npy and labels.npy. Labels, one per row, are
+integers from 0 or names, in a column of the features' .csv, an array of their .npz, or a file
+of their own (-labels); -1 or nothing means no label. They are read only when a coefficient is
+not 0. Names are numbered in sorted order, and a file beside the output lists them: for
+-out e.npy it is e.labels.csv. 'go doc' of package formats has all about files.
 
 With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
 class together; the embedding has as many columns as the features. Its rows have been moved
@@ -37,6 +40,7 @@ it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it
 a whole or not at all.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
+			"privatemail embed digits.csv -columns 2..65 -label-column digit -degree 20 -beta 3 -out z.npy",
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
@@ -49,11 +53,13 @@ a whole or not at all.`,
 }
 
 type embedFlags struct {
-	work        workFlags
-	graph       graphFlags
-	size        sizeFlags
-	step        stepFlags
-	labels, out string
+	work  workFlags
+	graph graphFlags
+	size  sizeFlags
+	step  stepFlags
+	files fileFlags
+	out   string
+	names string // the file with the names of classes, if there is one
 }
 
 func (f *embedFlags) define(fs *flag.FlagSet) {
@@ -62,7 +68,7 @@ func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.graph.defineRows(fs)
 	f.size.define(fs)
 	f.step.define(fs)
-	labelsVar(fs, &f.labels)
+	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 }
 
@@ -111,6 +117,9 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
 		return err
 	}
+	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
+		return err
+	}
 	f.graph.warn(e, &embedding.Graph)
 	return f.show(e, s, d, embedding)
 }
@@ -133,7 +142,7 @@ func oneName(names []string, what, advice string) (string, error) {
 
 // input finds the files. Labels are left out when they have no effect.
 func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (input, error) {
-	in, err := resolve(name, f.labels)
+	in, err := f.files.resolve(e, name)
 	if err != nil {
 		return in, err
 	}
@@ -141,7 +150,7 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 		return in, err // labels that have no effect are not to be lost either
 	}
 	if s.Coefficient == 0 {
-		if f.labels != "" {
+		if f.files.labels != "" {
 			e.Note("-labels has no effect without -beta or -alpha")
 		}
 		in.labels = ""
@@ -154,7 +163,10 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 // embed reads the files and does the work; d is the dimension of the features.
 func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, _ *iterate.Embedding, _ error) {
 	var embedding *iterate.Embedding
-	err := withRows(ctx, e, f.work, true, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+	err := withRows(ctx, e, f.work, true, in, " (-1 for none)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+		if err := checkClassNames(f.out, in, input{}); err != nil {
+			return err
+		}
 		d = x.Cols
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err
@@ -178,12 +190,13 @@ type embedReport struct {
 	Status string       `json:"status"`
 	Trace  []stepReport `json:"trace"`
 	Out    string       `json:"out"`
+	Names  string       `json:"names,omitempty"` // the file with the names of classes
 }
 
 func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate.Embedding) error {
 	n, k := m.Points.Dims()
 	if e.JSON {
-		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out})
+		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out, f.names})
 	}
 	writeGraph(e, n, &m.Graph, f.graph.asked())
 	t := facts(e.Stdout)
@@ -193,5 +206,6 @@ func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate
 	}
 	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", m.Graph.BuildTime.Seconds(), m.Graph.StepTime.Seconds())
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, n, k)
+	writeNamesFact(t, f.names)
 	return t.Flush()
 }

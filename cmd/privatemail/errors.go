@@ -101,7 +101,6 @@ func hints() []hint {
 		{kernel.ErrTolerance, "", features, "use a larger -tolerance or -operator dense"},
 		{kernel.ErrUnitNorm, "", features, "-normalize-rows divides every row by its norm first"},
 		{iterate.ErrDiverged, "", nothing, "the flags are -normalize, -steps, -alpha and -beta"},
-		{kernel.ErrLabels, "(-1)", labels, "-unlabelled accepts -1 for rows without a label"},
 		{kernel.ErrLabels, "", labels, ""},
 		{kernel.ErrEmpty, "", features, "embedding needs at least one row and one column"},
 	}

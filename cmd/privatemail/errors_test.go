@@ -49,7 +49,7 @@ func TestMessagesHoldNoLabels(t *testing.T) {
 	for _, c := range []struct{ verb, file, words string }{
 		{"embed -sigma 1 -alpha 1", "Alice,Hodgkin\nBob,Crohn\n", "y.csv: line 1: 2 columns"},
 		{"fit", "Alice,Hodgkin\nBob,Crohn\n", "y.csv: line 1: 2 columns"},
-		{"embed -sigma 1 -alpha 1", "Hodgkin\nCrohn\n", "y.csv: line 2"},
+		{"embed -sigma 1 -alpha 1", "Hodgkin\nCrohn\nCrohn\n", "y.csv: 3 labels"},
 		{"embed -sigma 1 -alpha 1", "label\n7305918264\n0\n", "y.csv: line 2"},
 		{"embed -sigma 1 -alpha 1", "0\n-730591\n", "y.csv: bad labels: row 1"},
 		{"embed -sigma 1 -alpha 1 -unlabelled", "0\n-730591\n", "y.csv: bad labels: row 1"},

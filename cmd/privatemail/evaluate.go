@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/modes"
+	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 )
@@ -32,7 +34,8 @@ seed, and writes to the output folder
   records.csv     a measurement per line
   records.jsonl   the same as it was finished; a run that is repeated skips what is there
 
-A FOLDER has %s and %s; without one the embedded digits are used. Rows
+A FOLDER has %s and %s, or is a .csv or .npz that has both; without one
+the embedded digits are used. Rows
 are divided into public rows, gallery and queries by a shuffle of the seed: by default 30 %%,
 60 %% and 10 %%, for the folders digits, cifar100-mobilenetv2 and cub200-mobilenetv2 as in the
 published figures, or as -split says. Epsilon has values here because nothing is released: it
@@ -111,7 +114,7 @@ func (f *evaluateFlags) run(ctx context.Context, e *cli.Env, names []string) err
 	if err := f.checkNames(folders); err != nil {
 		return err
 	}
-	data, err := f.read(ctx, folders)
+	data, err := f.read(ctx, e, folders)
 	if err != nil {
 		return err
 	}
@@ -146,7 +149,7 @@ func (f *evaluateFlags) command(names []string) string {
 	words := []string{"privatemail evaluate"}
 	for _, d := range append(f.data, names...) {
 		if d != modes.CarsName {
-			d = dataName(d) + "/" // where it lies is nobody's business
+			d = shownName(d)
 		}
 		words = append(words, d)
 	}
@@ -206,6 +209,30 @@ func chooseModes(list string) ([]evaluate.Mode, error) {
 // dataName is what the rows of a folder are called.
 func dataName(folder string) string { return filepath.Base(filepath.Clean(folder)) }
 
+// shownName is how a report calls a file or folder: where it lies is nobody's business.
+func shownName(path string) string {
+	file, _ := formats.SplitArray(path)
+	if info, err := os.Stat(file); err == nil && !info.IsDir() {
+		return dataName(path)
+	}
+	return dataName(path) + "/"
+}
+
+// labelledRows copies the rows that have a label: the file may be mapped, and hours of
+// measuring should not end with it.
+func labelledRows(x blas32.General, y []int32) (blas32.General, []int32) {
+	own := blas32.General{Cols: x.Cols, Stride: x.Stride}
+	var labels []int32
+	for i, label := range y {
+		if label != -1 {
+			own.Data = append(own.Data, x.Data[i*x.Stride:][:x.Cols]...)
+			labels = append(labels, label)
+		}
+	}
+	own.Rows = len(labels)
+	return own, labels
+}
+
 // checkNames refuses folders whose figures could not be told apart, and a division of
 // rows that come divided.
 func (f *evaluateFlags) checkNames(folders []string) error {
@@ -224,7 +251,7 @@ func (f *evaluateFlags) checkNames(folders []string) error {
 }
 
 // read returns the data sets, the embedded digits when none is named.
-func (f *evaluateFlags) read(ctx context.Context, folders []string) ([]*evaluate.Data, error) {
+func (f *evaluateFlags) read(ctx context.Context, e *cli.Env, folders []string) ([]*evaluate.Data, error) {
 	if len(folders) == 0 {
 		d := embeddedDigits()
 		f.divide(d)
@@ -236,7 +263,7 @@ func (f *evaluateFlags) read(ctx context.Context, folders []string) ([]*evaluate
 			all = append(all, modes.Cars())
 			continue
 		}
-		d, err := readData(ctx, folder)
+		d, err := readData(ctx, e, folder)
 		if err != nil {
 			return nil, err
 		}
@@ -251,13 +278,13 @@ func embeddedDigits() *evaluate.Data {
 	return &evaluate.Data{Name: "digits", Features: x, Labels: y, Division: evaluate.DivisionOf("digits", x.Rows)}
 }
 
-func readData(ctx context.Context, folder string) (*evaluate.Data, error) {
-	in, err := resolve(folder, "")
+func readData(ctx context.Context, e *cli.Env, folder string) (*evaluate.Data, error) {
+	in, err := new(fileFlags).resolve(e, folder)
 	if err != nil {
 		return nil, err
 	}
 	if in.labels == "" {
-		return nil, fmt.Errorf("%s: a folder with %s and %s is wanted", folder, featuresName, labelsName)
+		return nil, fmt.Errorf("%s: a folder with %s and %s is wanted, or a .csv or .npz with labels in it", folder, featuresName, labelsName)
 	}
 	x, y, release, err := readRows(ctx, in, "")
 	if err != nil {
@@ -265,9 +292,11 @@ func readData(ctx context.Context, folder string) (*evaluate.Data, error) {
 	}
 	defer release()
 	name := dataName(folder)
-	// The file may be mapped, and hours of measuring should not end with it.
-	own := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Stride, Data: slices.Clone(x.Data)}
-	return &evaluate.Data{Name: name, Features: own, Labels: y, Division: evaluate.DivisionOf(name, x.Rows)}, nil
+	own, y := labelledRows(x, y)
+	if own.Rows < x.Rows {
+		e.Note("%s: only the %d rows with a label are measured", folder, own.Rows)
+	}
+	return &evaluate.Data{Name: name, Features: own, Labels: y, Division: evaluate.DivisionOf(name, own.Rows)}, nil
 }
 
 // divide follows -split.

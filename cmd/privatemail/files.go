@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -14,14 +13,25 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 )
 
-// The names of features and labels within a folder.
+// The names of features and labels within a folder: those that are written, and those
+// that are read, the first found wins.
 const (
 	featuresName = "features.npy"
 	labelsName   = "labels.npy"
 )
 
-// input is where the rows come from; labels is empty when there are none.
-type input struct{ features, labels string }
+func featuresNames() []string {
+	return []string{featuresName, "features.npz", "features.csv", "features.csv.gz", "features.tsv", "features.fbin", "features.fvecs"}
+}
+
+func labelsNames() []string { return []string{labelsName, "labels.csv", "labels.txt"} }
+
+// input is where the rows come from; labels is empty when there are none, and the file of
+// the features where that holds them in a column.
+type input struct {
+	features, labels string
+	read             *reading // nil: nothing is said, and labels are numbers
+}
 
 // part is the file of an input that an error is about.
 type part int
@@ -43,55 +53,35 @@ func (in input) about(p part) string {
 	return ""
 }
 
-// labelsVar defines the flag -labels of verbs with FEATURES.
-func labelsVar(fs *flag.FlagSet, p *string) {
-	fs.StringVar(p, "labels", "", "read a label per row from `FILE` (default: labels.npy of a FEATURES folder)")
-}
-
-// resolve finds the files that FEATURES stands for: a file, or a folder with
-// features.npy and perhaps labels.npy. Those of -labels, if not empty, take their
-// place.
-func resolve(name, labels string) (input, error) {
-	info, err := os.Stat(name)
-	if err != nil {
-		return input{}, missing(name, err)
+// findIn returns the first of the names that a folder has, or "".
+func findIn(folder string, names []string) (string, error) {
+	for _, name := range names {
+		path := filepath.Join(folder, name)
+		if _, err := os.Stat(path); err == nil {
+			return path, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
 	}
-	if !info.IsDir() {
-		return input{features: name, labels: labels}, nil
-	}
-	in := input{features: filepath.Join(name, featuresName), labels: filepath.Join(name, labelsName)}
-	if _, err := os.Stat(in.features); errors.Is(err, fs.ErrNotExist) {
-		return in, fmt.Errorf("%s: a folder without %s; name a file, or a folder that has one", name, featuresName)
-	} else if err != nil {
-		return in, err
-	}
-	if labels != "" {
-		in.labels = labels
-	} else if _, err := os.Stat(in.labels); errors.Is(err, fs.ErrNotExist) {
-		in.labels = ""
-	} else if err != nil {
-		return in, err
-	}
-	return in, nil
-}
-
-// readFeatures returns the rows of a file and a function that releases them.
-func readFeatures(ctx context.Context, path string) (blas32.General, func(), error) {
-	m, err := await(ctx, func() (*formats.Matrix, error) { return formats.ReadMatrix(path) })
-	if err != nil {
-		return blas32.General{}, nil, missing(path, err)
-	}
-	x := blas32.General{Rows: m.Rows, Cols: m.Cols, Stride: max(m.Cols, 1), Data: m.Data}
-	return x, func() { m.Close() }, nil // only read from: nothing is lost when closing fails
+	return "", nil
 }
 
 // readRows returns the rows and their labels, nil where there are none, and a function
-// that releases the rows.
+// that releases the rows. The names of classes and columns are then in in.read.
 func readRows(ctx context.Context, in input, advice string) (x blas32.General, y []int32, release func(), err error) {
-	if x, release, err = readFeatures(ctx, in.features); err != nil || in.labels == "" {
-		return x, nil, release, err
+	t, err := in.readTable(ctx)
+	if err != nil {
+		return blas32.General{}, nil, nil, missing(in.features, err)
 	}
-	if y, err = readLabels(ctx, in, x.Rows, advice); err != nil {
+	release = func() { t.Close() } // only read from: nothing is lost when closing fails
+	x = blas32.General{Rows: t.Rows, Cols: t.Cols, Stride: max(t.Cols, 1), Data: t.Data}
+	switch {
+	case in.joined():
+		y = in.take(t.Labels)
+	case in.labels != "":
+		y, err = readLabels(ctx, in, x.Rows, advice)
+	}
+	if err != nil {
 		release()
 		return blas32.General{}, nil, nil, err
 	}
@@ -100,14 +90,21 @@ func readRows(ctx context.Context, in input, advice string) (x blas32.General, y
 
 // readLabels returns the labels for n rows; advice says more about missing ones.
 func readLabels(ctx context.Context, in input, n int, advice string) ([]int32, error) {
-	y, err := await(ctx, func() ([]int32, error) { return formats.ReadLabels(in.labels) })
+	settings := in.settings()
+	l, err := await(ctx, func() (*formats.Labels, error) { return formats.ReadNamedLabels(ctx, in.labels, &settings) })
 	if err != nil {
-		return nil, missing(in.labels, err)
+		return nil, missing(in.labels, adviseFile(in.labels, err))
 	}
-	if len(y) != n {
-		return nil, fmt.Errorf("%s: %d labels, but %s has %d rows; every row needs one label%s", in.labels, len(y), in.features, n, advice)
+	if len(l.Class) == n+1 && len(l.Names) > 0 {
+		advice += "; if its first line is a header, say -header yes"
 	}
-	return y, nil
+	if len(l.Class) != n {
+		return nil, fmt.Errorf("%s: %d labels, but %s has %d rows; every row needs one label%s", in.labels, len(l.Class), in.features, n, advice)
+	}
+	if l.Names != nil && in.read == nil {
+		return nil, fmt.Errorf("%s: the labels are names, and the numbers of classes are wanted", in.labels)
+	}
+	return in.take(l), nil
 }
 
 // missing says that a file does not exist in the words of this command.

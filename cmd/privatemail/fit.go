@@ -32,7 +32,8 @@ division by its norm, columns of equal spread, a linear map that shrinks what di
 classes, division by the norm again, and steps over the graph of neighbours that draw rows of
 a class together. Without -recipe, recipes are compared on labelled rows that are held out,
 and the best one is taken; rows as they are take part, and are taken where nothing clearly
-beats them. FEATURES and labels are those of embed; rows with the label -1 have none.
+beats them. FEATURES and labels are those of embed: .npy, .npz, .csv and others; rows with the
+label -1 have none. -columns holds for queries, too.
 
 The output says how often held-out rows find their class at the nearest row (R@1) and among
 the 8 nearest (R@8): among the rows as they are (raw), among rows with columns of equal spread
@@ -52,6 +53,7 @@ before it, is (f 1) M, to which the words after it apply. Other files are .npy (
 .fvecs, .fbin or .idx; each is replaced as a whole or not at all.`,
 		Examples: []string{
 			"privatemail fit birds/ -out birds-embedded.npy",
+			"privatemail fit gallery.csv -label-column species -out x.npy -queries new.csv -queries-out z.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
 		},
@@ -73,7 +75,9 @@ type fitFlags struct {
 	fixed               supervised.Recipe // what flags fix of every recipe
 	seed                uint64
 	measure             bool
-	labels, out         string
+	files               fileFlags
+	out                 string
+	names               string // the file with the names of classes, if there is one
 	queries, queriesOut string
 	mapOut              string
 	set                 map[string]bool // flags that were given
@@ -91,7 +95,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	cli.CountVar(fs, &f.fixed.Columns, "k", 0, "`K` columns of the embedding, at most those of the features (default: as the recipe says)")
 	seedVar(fs, &f.seed, "seed `Q` of the choice of held-out rows")
 	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows; -measure=false saves that time where -recipe is not auto")
-	labelsVar(fs, &f.labels)
+	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
@@ -147,7 +151,7 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if _, err := f.settings(nil); err != nil {
 		return err
 	}
-	in, from, err := f.inputs(name)
+	in, from, err := f.inputs(e, name)
 	if err != nil {
 		return err
 	}
@@ -167,6 +171,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if err := f.write(ctx, fit, queries); err != nil {
 		return err
 	}
+	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
+		return err
+	}
 	f.note(e, fit)
 	return f.show(e, fit, time.Since(began))
 }
@@ -183,15 +190,15 @@ func (f *fitFlags) check() error {
 }
 
 // inputs finds the files of FEATURES and those of the queries, none without them.
-func (f *fitFlags) inputs(name string) (in, queries input, err error) {
-	if in, err = resolve(name, f.labels); err != nil {
+func (f *fitFlags) inputs(e *cli.Env, name string) (in, queries input, err error) {
+	if in, err = f.files.resolve(e, name); err != nil {
 		return in, queries, err
 	}
 	if in.labels == "" {
 		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
 	}
 	if f.queries != "" {
-		queries, err = resolve(f.queries, "")
+		queries, err = f.files.queries(e, f.queries)
 	}
 	return in, queries, err
 }
@@ -235,7 +242,7 @@ func (f *fitFlags) openQueries(ctx context.Context, in input) (q blas32.General,
 	if f.queries == "" {
 		return q, func() {}, nil
 	}
-	if q, release, err = readFeatures(ctx, in.features); err != nil {
+	if q, _, release, err = readRows(ctx, in, ""); err != nil {
 		return q, nil, err
 	}
 	if q.Rows == 0 {
@@ -253,6 +260,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 		return nil, queries, err
 	}
 	defer release()
+	if err := checkClassNames(f.out, in, from, f.queriesOut, f.mapOut); err != nil {
+		return nil, queries, err
+	}
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
 	switch {
 	case f.fixed.Columns > x.Cols:
@@ -260,16 +270,23 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	case q.Rows > 0 && q.Cols != x.Cols:
 		return nil, queries, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
 	}
-	if fit, err = f.model(ctx, e, in, x, y, q.Rows); err != nil {
+	if err := sameColumns(in, from); err != nil {
+		return nil, queries, err
+	}
+	engine, stop, m, err := f.engine(e, x, q.Rows)
+	if err != nil {
+		return nil, queries, err
+	}
+	defer stop()
+	if fit, err = f.model(ctx, engine, m, in, x, y); err != nil {
 		return nil, queries, explain(err, in)
 	}
-	if q.Rows == 0 {
-		return fit, queries, nil
+	if q.Rows > 0 {
+		if queries, err = fit.Map.Place(ctx, engine, q); err != nil {
+			return nil, queries, explain(err, from)
+		}
+		f.nowhere = zeroRows(queries)
 	}
-	if queries, err = await(ctx, func() (blas32.General, error) { return fit.Map.Apply(q) }); err != nil {
-		return nil, queries, explain(err, from)
-	}
-	f.nowhere = zeroRows(queries)
 	return fit, queries, nil
 }
 
@@ -297,25 +314,27 @@ func zeroRow(x blas32.General) int {
 	return -1
 }
 
-// model fits rows x with labels y, and leaves room for queries.
-func (f *fitFlags) model(ctx context.Context, e *cli.Env, in input, x blas32.General, y []int32, queries int) (*supervised.Model, error) {
+// engine starts an engine with what the rows and queries leave of the budget, and the meter
+// that shows its progress.
+func (f *fitFlags) engine(e *cli.Env, x blas32.General, queries int) (*privatemail.Engine, func(), *fitMeter, error) {
 	work, err := f.engineWork(x, queries)
 	if err != nil {
-		return nil, err
+		return nil, nil, nil, err
 	}
+	m := &fitMeter{meter: newMeter(e)}
+	engine, stop, err := engineWith(e, work, true, m)
+	return engine, stop, m, err
+}
+
+// model fits rows x with labels y.
+func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fitMeter, in input, x blas32.General, y []int32) (*supervised.Model, error) {
 	if row := zeroRow(x); row >= 0 && f.fixed.UnitRows {
 		return nil, &points.ZeroRowError{Row: row}
 	}
-	m := &fitMeter{meter: newMeter(e)}
 	settings, err := f.settings(m.fit)
 	if err != nil {
 		return nil, err
 	}
-	engine, stop, err := engineWith(e, work, true, m)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
 	fit, err := supervised.Fit(ctx, engine, x, y, settings)
 	return fit, f.explain(err, in)
 }

@@ -53,12 +53,13 @@ type fitReport struct {
 	Queries    int    `json:"queries,omitempty"`
 	QueriesOut string `json:"queries_out,omitempty"`
 	MapOut     string `json:"map_out,omitempty"`
+	Names      string `json:"names,omitempty"` // the file with the names of classes
 }
 
 func (f *fitFlags) report(fit *supervised.Model, all time.Duration) *fitReport {
 	r := &fitReport{
 		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: reportHeld(fit.Held), Trace: reportTrace(fit.Trace),
-		Out: f.out, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut,
+		Out: f.out, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names,
 	}
 	s := &r.Seconds
 	s.Choice, s.Map, s.All = fit.ChoiceTime.Seconds(), fit.MapTime.Seconds(), all.Seconds()
@@ -92,6 +93,7 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model, all time.Duration) er
 	if f.mapOut != "" {
 		fmt.Fprintf(t, "wrote\t%s, the linear map from %d columns and a 1 to %d\n", f.mapOut, f.columns, r.K)
 	}
+	writeNamesFact(t, f.names)
 	return t.Flush()
 }
 

@@ -178,7 +178,6 @@ type stepFlags struct {
 	alpha, labelSigma, sigmaQ float64
 	seed                      uint64
 	table                     string
-	unlabelled                bool
 }
 
 func (f *stepFlags) define(fs *flag.FlagSet) {
@@ -187,7 +186,7 @@ func (f *stepFlags) define(fs *flag.FlagSet) {
 	seedVar(fs, &f.seed, "form paper: seed `Q` of the random start")
 	choiceVar(fs, &f.table, "table", "", tableNames(), "weights between labels: `T` is equal, different, balanced, gaussian or centred (default: equal; balanced with -beta)")
 	numberVar(fs, &f.labelSigma, "label-sigma", 0, positive(), "bandwidth `S` of the gaussian table (default: that of -sigma)")
-	fs.BoolVar(&f.unlabelled, "unlabelled", false, "accept rows with the label -1, which feel no label term")
+	fs.Bool("unlabelled", true, "no longer needed: rows with the label -1 are accepted, and feel no label term")
 	f.runFlags.define(fs)
 }
 
@@ -228,7 +227,7 @@ func (f *stepFlags) apply(s *privatemail.Settings, g *graphFlags, set map[string
 	if set["alpha"] {
 		s.Coefficient = f.alpha
 	}
-	s.SigmaQ, s.Seed, s.StopTolerance, s.AllowUnlabelled = f.sigmaQ, f.seed, f.stop, f.unlabelled
+	s.SigmaQ, s.Seed, s.StopTolerance, s.AllowUnlabelled = f.sigmaQ, f.seed, f.stop, true
 	var err error
 	if s.Normalize, err = iterate.NormalizationByName(f.normalize); err != nil {
 		return err

@@ -22,7 +22,8 @@ func planVerb() cli.Verb {
 		Summary:  "list the operators that could embed a file, with their cost",
 		Synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
 		About: `
-Looks at a sample of rows and builds nothing. The operator marked * is the one that embed
+Looks at a sample of rows and builds nothing. FEATURES is as for embed: .npy, .npz, .csv and
+others. The operator marked * is the one that embed
 takes with the same flags; plan accepts all of them. Where the certificate of the operator
 misses -tolerance once it is built, embed goes on to the next. Memory is what is built, the
 embedding included. Seconds are estimates for the workers at hand on a machine at rest,
@@ -63,13 +64,15 @@ type planFlags struct {
 // restFlags are the flags of embed that change nothing about its cost: they are
 // accepted, so that a command line can be tried with plan first.
 type restFlags struct {
-	step        stepFlags
-	labels, out string
+	step  stepFlags
+	files fileFlags
+	out   string
 }
 
 func (f *restFlags) define(fs *flag.FlagSet) {
 	f.step.define(fs)
-	fs.StringVar(&f.labels, "labels", "", "as for embed; not read")
+	fs.StringVar(&f.files.labels, "labels", "", "as for embed; not read")
+	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "as for embed; not written")
 }
 
@@ -92,10 +95,11 @@ func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map
 		return err
 	}
 	f.size.apply(s, set)
-	in, err := resolve(name, "")
+	in, err := f.rest.files.resolve(e, name)
 	if err != nil {
 		return err
 	}
+	in.labels = ""
 	p, err := f.plan(ctx, e, in, s)
 	if err != nil {
 		return err
@@ -122,7 +126,7 @@ type plan struct {
 
 func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
-	err := withRows(ctx, e, f.work, true, input{features: in.features}, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
+	err := withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
 		p, err := engine.Plan(ctx, x, s)
 		out = &plan{in.features, x.Rows, x.Cols, p, 1}
 		return err

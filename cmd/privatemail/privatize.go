@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -45,8 +46,9 @@ name of the whole set, the same in every release with these rows; only with one 
 The spend is written to the ledger ('privatemail budget create') before noise is drawn, and is
 never given back: not after an error, not after Ctrl-C. -ledger none counts nothing.
 
-Epsilon, delta, label mode and ledger have no default. Labels are 0 to C-1 with a public C
-(-classes); without it the constant 65536 is published instead.`,
+Epsilon, delta, label mode and ledger have no default. FEATURES is as for embed: .npy, .npz,
+.csv and others. Labels are 0 to C-1 with a public C (-classes); without it the constant 65536
+is published instead. Names, and rows without a label, are refused.`,
 		Examples: []string{
 			"privatemail privatize birds/ -normalize-rows -sigma 6 -alpha 0.6 -classes 200 -label-mode public -relation features-replace -epsilon 1 -delta 1e-6 -ledger me.ledger -unit birds -new-unit -out birds.release",
 			"privatemail privatize x.npy -sigma 6 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out x.release.json",
@@ -67,7 +69,8 @@ type privatizeFlags struct {
 	query                         queryFlags
 	labelMode, ledger, unit, kind string
 	labelEpsilon                  float64
-	labels, out                   string
+	files                         fileFlags
+	out                           string
 	at                            head
 	normalizeRows, restPublic     bool
 	newUnit                       bool
@@ -89,7 +92,7 @@ func (f *privatizeFlags) define(fs *flag.FlagSet) {
 	fs.BoolVar(&f.newUnit, "new-unit", false, "the unit has not spent from this ledger before; without it a name the ledger does not know is refused, since a mistyped name would be a second budget for the same rows")
 	choiceVar(fs, &f.kind, "unit-kind", release.UnitRecord, []string{release.UnitRecord, release.UnitClient}, "`KIND` of the unit: record or client")
 	cli.CountVar(fs, &f.records, "records", 0, "the noise is for `J` rows that change together, the most that one client has in the file; a public number (default 1; required for -unit-kind client)")
-	labelsVar(fs, &f.labels)
+	f.files.define(fs)
 	rowsVar(fs, &f.privateRows, "private-rows", "only these `ROWS` may be private, such as 0,17; the list is public (default: any row)")
 	fs.BoolVar(&f.restPublic, "rest-public", false, "the one row of -private-rows is private, all others, their labels and their number are public and do not depend on it: much less noise")
 	fs.StringVar(&f.out, "out", "", "write the release to `FILE`; required")
@@ -199,7 +202,7 @@ func (f *privatizeFlags) run(ctx context.Context, e *cli.Env, names []string, se
 
 // input finds the files. Labels are left out when nothing reads them.
 func (f *privatizeFlags) input(e *cli.Env, name string, s *privatemail.PrivateSettings) (input, error) {
-	in, err := resolve(name, f.labels)
+	in, err := f.files.resolve(e, name)
 	if err != nil {
 		return in, err
 	}
@@ -210,7 +213,7 @@ func (f *privatizeFlags) input(e *cli.Env, name string, s *privatemail.PrivateSe
 		return in, fmt.Errorf("%s: is a release, and was paid for; name another file", f.out)
 	}
 	if s.Alpha == 0 && s.LabelMode != release.ModeRandomised {
-		if f.labels != "" {
+		if f.files.labels != "" {
 			e.Note("-labels has no effect without -alpha")
 		}
 		in.labels = ""
@@ -226,6 +229,9 @@ func (f *privatizeFlags) input(e *cli.Env, name string, s *privatemail.PrivateSe
 func (f *privatizeFlags) release(ctx context.Context, e *cli.Env, in input, s *privatemail.PrivateSettings) (d int, _ *release.Release, _ error) {
 	var out *release.Release
 	err := withRows(ctx, e, f.work, false, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
+		if err := classesOnly(in, y); err != nil {
+			return err
+		}
 		d = x.Cols
 		out, err = engine.Privatize(ctx, x, y, s)
 		if zero, ok := errors.AsType[*privatemail.ZeroRowError](err); ok { // with or without -normalize-rows
@@ -234,6 +240,18 @@ func (f *privatizeFlags) release(ctx context.Context, e *cli.Env, in input, s *p
 		return err
 	})
 	return d, out, err
+}
+
+// classesOnly refuses labels of which a private step can make nothing: none at all for
+// some row, and names, whose numbers would depend on the private rows.
+func classesOnly(in input, y []int32) error {
+	if in.classNames() != nil {
+		return fmt.Errorf("%s: the labels are names, and numbering those that occur would depend on private rows; replace them by numbers from a public list of classes, 0 to C-1", in.labels)
+	}
+	if slices.Contains(y, -1) {
+		return fmt.Errorf("%s: rows have no label (-1 or nothing), and a private step needs one for each: give them one, remove them, or leave out -alpha", in.labels)
+	}
+	return nil
 }
 
 // deliver writes the release and returns its compact form. Whether a device or a

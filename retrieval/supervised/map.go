@@ -9,9 +9,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // ErrNoPairs reports labels that say nothing of what a class has in common: no
@@ -98,6 +100,13 @@ func (m *Map) Check() error {
 // points.ErrNonFinite, and those of Check.
 func (m *Map) Apply(rows blas32.General) (blas32.General, error) {
 	return m.applyWith(context.Background(), new(dense.Core), rows)
+}
+
+// Place is Apply with as many workers as an Engine has, and ends with ctx.
+func (m *Map) Place(ctx context.Context, e *privatemail.Engine, rows blas32.General) (blas32.General, error) {
+	workers := par.New(e.Workers())
+	defer workers.Close()
+	return m.applyWith(ctx, &dense.Core{Workers: workers, Kernels: simd.At(e.Level())}, rows)
 }
 
 func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.General) (blas32.General, error) {

@@ -1,0 +1,94 @@
+// The command parquet2npy turns a Parquet file into a folder with features.npy and, where the
+// file has labels, labels.csv, which privatemail takes for FEATURES.
+//
+//	parquet2npy -out FOLDER [-columns LIST] [-label-column NAME] FILE.parquet
+//
+// Columns are chosen as privatemail chooses those of a .csv. A column of lists of one length counts
+// as that many columns. Each file is replaced as a whole or not at all.
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/formats/parquet"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run does what main does and returns the exit code.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("parquet2npy", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	out := fs.String("out", "", "write features.npy and labels.csv to `FOLDER`, which is made if it does not exist; required")
+	columns := fs.String("columns", "", "take the features from the columns of `LIST`: names, numbers from 1, ranges such as 2..65, patterns such as 'px*' (default: all but labels and row numbers)")
+	label := fs.String("label-column", "", "take the labels from the column `NAME`, a name or a number from 1 (default: one called label, labels, class, target, category, species or y)")
+	if err := fs.Parse(args); err == flag.ErrHelp {
+		return 0
+	} else if err != nil {
+		return 2
+	}
+	if fs.NArg() != 1 || *out == "" {
+		fmt.Fprintln(stderr, "parquet2npy: -out FOLDER and one file are wanted: parquet2npy -out FOLDER FILE.parquet")
+		return 2
+	}
+	s := &formats.TableSettings{Columns: *columns, Label: *label, Limit: mem.Budget()}
+	if err := convert(ctx, fs.Arg(0), *out, s, stdout); err != nil {
+		fmt.Fprintf(stderr, "parquet2npy: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// convert writes the folder.
+func convert(ctx context.Context, path, folder string, s *formats.TableSettings, stdout io.Writer) error {
+	t, err := parquet.Read(ctx, path, s)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	labels := filepath.Join(folder, "labels.csv")
+	if t.Labels != nil {
+		if err := formats.WriteFile(ctx, labels, func(w io.Writer) error { return writeLabels(w, t.Labels) }); err != nil {
+			return err
+		}
+	}
+	features := filepath.Join(folder, "features.npy")
+	if err := formats.WriteMatrix(ctx, features, t.Rows, t.Cols, t.Data); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "wrote %s, %d x %d\n", features, t.Rows, t.Cols)
+	if t.Labels != nil {
+		fmt.Fprintf(stdout, "wrote %s\n", labels)
+	}
+	return nil
+}
+
+// writeLabels writes a label per line. A missing one is NA, for an empty line would not count.
+func writeLabels(w io.Writer, labels []string) error {
+	c := csv.NewWriter(w)
+	c.Write([]string{"label"}) // Error tells whether it failed
+	for _, label := range labels {
+		if label == "" {
+			label = "NA"
+		}
+		c.Write([]string{label})
+	}
+	c.Flush()
+	return c.Error()
+}

@@ -1,0 +1,325 @@
+package formats
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"unsafe"
+)
+
+// Table is a matrix with what else its file holds.
+type Table struct {
+	Matrix
+	Columns []string // names of the columns of Data; nil without a header
+	Labels  *Labels  // nil where the file has none
+}
+
+// TableSettings say how ReadTable reads. The zero value takes what the file offers.
+type TableSettings struct {
+	// Columns lists the columns of features in text: names, numbers counted from 1, ranges such as
+	// 2..65 or a..f, and patterns such as px*, with commas between. The default is every column
+	// but that of labels and those whose names say that they number rows.
+	Columns string
+	// Label is the column of labels in text, by its name or its number counted from 1. The default
+	// is the first in the header called label, labels, class, target, category, species or y; y
+	// counts only beside no x.
+	Label string
+	// Header says whether the first line of text names the columns.
+	Header Header
+	// SkipLabels leaves the column of labels unread. It is no column of features either.
+	SkipLabels bool
+	// Limit is the most bytes that Data may take where it is not mapped; 0 is no limit. It keeps a
+	// small compressed file from filling the memory.
+	Limit int64
+	// Progress is told how many bytes of text have been read, of how many; total is 0 where that is
+	// not known.
+	Progress func(done, total int64)
+}
+
+var textFormats = []format{{".csv", textFamily, noKind}, {".tsv", textFamily, noKind}, {".txt", textFamily, noKind}, {".data", textFamily, noKind}}
+
+// ReadTable reads features, and labels where the same file has them: text (.csv, .tsv, .txt,
+// .data, each also with .gz), or any format of ReadMatrix, which has features alone. A .npz is read as
+// ReadMatrix reads it. A nil s is the zero value.
+//
+// Text has a row per record. Fields of .csv are separated by commas, or by semicolons where the
+// first line has no comma; of .tsv by tabs; of .txt and .data by whichever of comma, tab and white space the
+// first line shows. Fields may stand in double quotes as in RFC 4180; white space around a field,
+// blank lines and lines that begin with # do not count. A value must be a finite decimal number.
+// The text of an empty field, or NA, N/A, NaN or null, is a missing value: an error among the
+// features, no label among the labels.
+//
+// ctx is looked at from time to time while text is read.
+func ReadTable(ctx context.Context, path string, s *TableSettings) (*Table, error) {
+	if s == nil {
+		s = new(TableSettings)
+	}
+	var t *Table
+	err := withArray(path, matrixFormats, featureArrays, func(src *source, f format) (err error) {
+		src.limit = s.Limit
+		if f.family == textFamily {
+			t, err = readTable(ctx, newRecords(src, f.suffix), s)
+			return err
+		}
+		if s.Columns != "" || s.Label != "" {
+			return failf(ErrColumn, "the file has no names of columns; columns are chosen in .csv, .tsv and .txt")
+		}
+		d, err := readDense[float32](src, f)
+		t = &Table{Matrix: Matrix{d.rows, d.cols, d.data, d.unmap}}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// readTable reads text.
+func readTable(ctx context.Context, records *records, s *TableSettings) (*Table, error) {
+	r := &tableReader[float32]{ctx: ctx, settings: s, records: records}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	t := &Table{Matrix: Matrix{r.rows, len(r.layout.Features), r.data(), nil}, Columns: r.columns()}
+	if r.layout.Label < 0 || s.SkipLabels {
+		return t, nil
+	}
+	labels, failed := r.classes.labels(true)
+	if failed != nil {
+		return nil, failed
+	}
+	t.Labels = labels
+	return t, nil
+}
+
+// ReadLayout tells by the first lines of a text file how ReadTable would read its columns. It
+// returns nil for a file of another format.
+func ReadLayout(path string, s *TableSettings) (*Layout, error) {
+	f, ok := findFormat(textFormats, strings.TrimSuffix(strings.ToLower(path), ".gz"))
+	if !ok {
+		return nil, nil
+	}
+	if s == nil {
+		s = new(TableSettings)
+	}
+	var l *Layout
+	err := withSource(path, func(src *source) error {
+		r := &tableReader[float32]{settings: s, records: newRecords(src, f.suffix)}
+		_, err := r.begin()
+		l = r.layout
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// tableReader reads text record by record.
+type tableReader[T float] struct {
+	ctx      context.Context
+	settings *TableSettings
+	records  *records
+	labels   bool // labels are wanted, features are not
+	layout   *Layout
+	classes  classes
+	rows     int
+	blocks   [][]T // of whole rows; the last one grows
+	begun    []record
+}
+
+// record is a copy of one, for the first two.
+type record struct {
+	fields [][]byte
+	line   int64
+}
+
+// blockValues is the size of a block: rows are collected in blocks so that growing copies nothing.
+const blockValues = 1 << 18
+
+// begin reads the first two records and decides about the columns. It returns false for a file
+// without records.
+func (r *tableReader[T]) begin() (bool, error) {
+	var text [2][]string
+	for i := range text {
+		more, err := r.records.next()
+		if err != nil {
+			return false, err
+		}
+		if !more {
+			break
+		}
+		own := record{line: r.records.line}
+		text[i] = []string{}
+		for _, field := range r.records.fields {
+			s := string(field)
+			text[i] = append(text[i], s)
+			own.fields = append(own.fields, []byte(s))
+		}
+		r.begun = append(r.begun, own)
+	}
+	if len(r.begun) == 0 {
+		r.layout = &Layout{Label: -1}
+		return false, nil
+	}
+	decide := layoutOf
+	if r.labels {
+		decide = labelLayout
+	}
+	var err *Error
+	if r.layout, err = decide(text[0], text[1], r.settings); err != nil {
+		if err.Line == 0 || r.begun[0].line > 1 {
+			err = err.atLine(r.begun[0].line)
+		}
+		return false, err
+	}
+	r.layout.Line = r.begun[0].line
+	if r.layout.Names != nil {
+		r.begun = r.begun[1:]
+	}
+	return true, nil
+}
+
+// read reads all records.
+func (r *tableReader[T]) read() error {
+	more, err := r.begin()
+	if !more || err != nil {
+		return err
+	}
+	for _, rec := range r.begun {
+		if err := r.add(rec.fields, rec.line); err != nil {
+			return err
+		}
+	}
+	for n := 0; ; n++ {
+		if n%1024 == 0 {
+			if err := r.pause(); err != nil {
+				return err
+			}
+		}
+		more, err := r.records.next()
+		if !more || err != nil {
+			return err
+		}
+		if err := r.add(r.records.fields, r.records.line); err != nil {
+			return err
+		}
+	}
+}
+
+// pause looks at the context and tells how far the reading is.
+func (r *tableReader[T]) pause() error {
+	if err := r.ctx.Err(); err != nil {
+		return err
+	}
+	if r.settings.Progress != nil {
+		total := int64(0)
+		if r.records.s.exact {
+			total = r.records.s.size
+		}
+		r.settings.Progress(r.records.bytes, total)
+	}
+	return nil
+}
+
+// add takes a record as a row.
+func (r *tableReader[T]) add(fields [][]byte, line int64) error {
+	if len(fields) != r.layout.columns {
+		return failf(ErrFormat, "%d columns, the first line has %d", len(fields), r.layout.columns).atLine(line)
+	}
+	if c := r.layout.Label; c >= 0 && !r.settings.SkipLabels {
+		r.classes.add(fields[c], line)
+	}
+	if !r.labels {
+		if err := r.addValues(fields, line); err != nil {
+			return err
+		}
+	}
+	r.rows++
+	return nil
+}
+
+// addValues takes the features of a record.
+func (r *tableReader[T]) addValues(fields [][]byte, line int64) error {
+	d := len(r.layout.Features)
+	if d == 0 {
+		return failf(ErrShape, "no column of features is left").atLine(line)
+	}
+	last := len(r.blocks) - 1
+	if last < 0 || len(r.blocks[last])+d > cap(r.blocks[last]) {
+		if limit := r.settings.Limit; limit > 0 && int64(r.rows+1) > limit/int64(d)/int64(unsafe.Sizeof(T(0))) {
+			return failf(ErrLimit, "the rows would take more than %d bytes of memory", limit).atLine(line)
+		}
+		size := max(blockValues, d)
+		if r.records.s.exact { // a value takes two bytes of text at least
+			size = min(size, max(d, int(r.records.s.size/2)+d))
+		}
+		r.blocks = append(r.blocks, make([]T, 0, size))
+		last++
+	}
+	block := r.blocks[last]
+	for _, c := range r.layout.Features {
+		v, err := parseValue[T](fields[c])
+		if err != nil {
+			return r.explain(err, fields[c], c).atLine(line)
+		}
+		block = append(block, v)
+	}
+	r.blocks[last] = block
+	return nil
+}
+
+// explain says what is wrong with a field of column c.
+func (r *tableReader[T]) explain(err error, field []byte, c int) *Error {
+	switch {
+	case isMissing(field):
+		return failf(ErrFormat, "column %d has no value; remove the row, fill in the value, or choose other columns", c+1)
+	case errors.Is(err, ErrRange):
+		return failf(ErrRange, "column %d: the number does not fit in %v", c+1, native[T]().kind)
+	}
+	return failf(ErrFormat, "column %d is not a finite decimal number; choose the columns of features, or name the column of labels", c+1)
+}
+
+// parseValue reads a number under the rules of parseFloat, rounded once.
+func parseValue[T float](field []byte) (T, error) {
+	for _, c := range field {
+		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
+			return 0, ErrFormat
+		}
+	}
+	v, err := strconv.ParseFloat(string(field), 8*int(unsafe.Sizeof(T(0))))
+	switch {
+	case err == nil:
+		return T(v), nil
+	case math.IsInf(v, 0):
+		return 0, ErrRange
+	}
+	return 0, ErrFormat
+}
+
+// data puts the blocks together and lets go of them.
+func (r *tableReader[T]) data() []T {
+	if len(r.blocks) == 1 {
+		return r.blocks[0]
+	}
+	all := make([]T, 0, r.rows*len(r.layout.Features))
+	for i, block := range r.blocks {
+		all = append(all, block...)
+		r.blocks[i] = nil
+	}
+	return all
+}
+
+// columns returns the names of the columns of features.
+func (r *tableReader[T]) columns() []string {
+	if r.layout.Names == nil {
+		return nil
+	}
+	names := make([]string, len(r.layout.Features))
+	for i, c := range r.layout.Features {
+		names[i] = r.layout.Names[c]
+	}
+	return names
+}
