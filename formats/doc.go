@@ -18,7 +18,7 @@
 //	.idx, -ubyte                     IDX (MNIST), any number of dimensions, big-endian     Matrix, Matrix64, labels  WriteMatrix (u1 i4 f4 f8), WriteLabels (.idx)
 //	.csv .tsv .txt                   one label per line, or a column of labels             labels                    WriteLabels (.csv)
 //	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
-//	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets
+//	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets, WriteCSR
 //
 // The case of a name does not matter. All formats but the vecs and .npz are also read with .gz
 // behind the name; IDX is also written with it. A file of another name is taken for .npy or IDX

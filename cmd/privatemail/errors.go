@@ -48,7 +48,7 @@ func packageNames() []string {
 
 // operationNames are what may follow, and says no more than the verb.
 func operationNames() []string {
-	return []string{"embed", "plan", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map"}
+	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map"}
 }
 
 // explain adds to an error of the engine what only the command knows: which
