@@ -51,6 +51,7 @@ type embedFlags struct {
 	graph       graphFlags
 	size        sizeFlags
 	step        stepFlags
+	plot        plotFlags
 	labels, out string
 }
 
@@ -62,6 +63,7 @@ func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.step.define(fs)
 	labelsVar(fs, &f.labels)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
+	f.plot.define(fs)
 }
 
 // settings checks the flags against each other and translates them.
@@ -102,12 +104,18 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := checkMatrixFile(f.out); err != nil {
 		return err
 	}
+	if err := f.plot.check(name, f.labels, f.out); err != nil {
+		return err
+	}
 	d, embedding, err := f.embed(ctx, e, in, s)
 	if err != nil {
 		return err
 	}
 	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
 		return err
+	}
+	if err := f.plot.write(ctx, embedding.Points, s.Coefficient != 0); err != nil {
+		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 	}
 	f.graph.warn(e, &embedding.Graph)
 	return f.show(e, s, d, embedding)
@@ -139,7 +147,7 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 		return in, err // labels that have no effect are not to be lost either
 	}
 	if s.Coefficient == 0 {
-		if f.labels != "" {
+		if f.labels != "" && !f.plot.wanted() {
 			e.Note("-labels has no effect without -beta or -alpha")
 		}
 		in.labels = ""
@@ -154,6 +162,9 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 	var embedding *iterate.Embedding
 	err := withRows(ctx, e, f.work, true, in, " (-1 for none, with -unlabelled)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
+		if err := f.plot.keep(ctx, x); err != nil {
+			return err
+		}
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err
 	})
@@ -176,12 +187,13 @@ type embedReport struct {
 	Status string       `json:"status"`
 	Trace  []stepReport `json:"trace"`
 	Out    string       `json:"out"`
+	Plot   string       `json:"plot,omitempty"`
 }
 
 func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate.Embedding) error {
 	n, k := m.Points.Dims()
 	if e.JSON {
-		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out})
+		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out, f.plot.file})
 	}
 	if e.Quiet {
 		return nil
@@ -196,5 +208,6 @@ func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate
 	fmt.Fprintf(t, ", last change %.3g\n", last.Change)
 	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", m.Graph.BuildTime.Seconds(), m.Graph.StepTime.Seconds())
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, n, k)
+	f.plot.show(t)
 	return t.Flush()
 }

@@ -42,7 +42,7 @@ func packageNames() []string {
 		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
 		"evaluate", "baseline", "report",
-		"digits", "kmeans", "par", "pca", "points", "synth",
+		"digits", "kmeans", "par", "pca", "plot", "points", "synth",
 	}
 }
 

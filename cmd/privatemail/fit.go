@@ -52,6 +52,7 @@ is replaced as a whole or not at all.`,
 type fitFlags struct {
 	work                workFlags
 	settings            supervised.Settings
+	plot                plotFlags
 	normalizeRows       bool
 	labels, out         string
 	queries, queriesOut string
@@ -72,6 +73,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
+	f.plot.define(fs)
 }
 
 func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
@@ -89,6 +91,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if err := f.checkOutputs(in, from); err != nil {
 		return err
 	}
+	if err := f.plot.check(name, f.labels, f.out, f.queriesOut, f.mapOut, from.features); err != nil {
+		return err
+	}
 	q, release, err := f.openQueries(ctx, from)
 	if err != nil {
 		return err
@@ -100,6 +105,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	}
 	if err := f.write(ctx, fit, queries); err != nil {
 		return err
+	}
+	if err := f.plot.write(ctx, fit.X, true); err != nil {
+		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 	}
 	if f.nowhere > 0 {
 		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
@@ -196,6 +204,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 		return nil, nil, cli.Usagef("-k %d is more than the %d columns of %s", f.settings.Columns, x.Cols, in.features)
 	case q.Rows > 0 && q.Cols != x.Cols:
 		return nil, nil, fmt.Errorf("%s: rows of %d values, but those of %s have %d", f.queries, q.Cols, in.features, x.Cols)
+	}
+	if err := f.plot.keep(ctx, x); err != nil {
+		return nil, nil, explain(err, in)
 	}
 	if fit, err = f.model(ctx, e, in, x, y, q.Rows); err != nil {
 		return nil, nil, explain(err, in)
@@ -313,12 +324,13 @@ type fitReport struct {
 	Queries    int          `json:"queries,omitempty"`
 	QueriesOut string       `json:"queries_out,omitempty"`
 	MapOut     string       `json:"map_out,omitempty"`
+	Plot       string       `json:"plot,omitempty"`
 }
 
 func (f *fitFlags) show(e *cli.Env, fit *supervised.Model) error {
 	_, k := fit.X.Dims()
 	if e.JSON {
-		return e.Object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut})
+		return e.Object(fitReport{f.rows, f.columns, k, reportGraph(&fit.Graph), reportTrace(fit.Trace), f.out, f.placed, f.queriesOut, f.mapOut, f.plot.file})
 	}
 	if e.Quiet {
 		return nil
@@ -333,5 +345,6 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model) error {
 	if f.mapOut != "" {
 		fmt.Fprintf(t, "wrote\t%s, the map from %d columns and a 1 to %d\n", f.mapOut, f.columns, k)
 	}
+	f.plot.show(t)
 	return t.Flush()
 }

@@ -54,14 +54,15 @@ type planFlags struct {
 // restFlags are the flags of embed that change nothing about its cost: they are
 // accepted, so that a command line can be tried with plan first.
 type restFlags struct {
-	step        stepFlags
-	labels, out string
+	step              stepFlags
+	labels, out, plot string
 }
 
 func (f *restFlags) define(fs *flag.FlagSet) {
 	f.step.define(fs)
 	fs.StringVar(&f.labels, "labels", "", "as for embed; not read")
 	fs.StringVar(&f.out, "out", "", "as for embed; not written")
+	fs.StringVar(&f.plot, "plot", "", "as for embed; not written")
 }
 
 func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
