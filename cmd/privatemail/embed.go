@@ -32,7 +32,8 @@ folder with features.npy and labels.npy. Labels are integers from 0, one per row
 With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
 class together; the embedding has as many columns as the features. Otherwise (form paper)
 it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as
-a whole or not at all.`,
+a whole or not at all. -plot draws features and embedding side by side, by two principal
+components where they have more than two columns.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",

@@ -35,9 +35,10 @@ Queries are placed by the map alone, without labels: -queries names their featur
 writes the map for others to use, a .npy of float64 with a matrix M of one row more than
 features have columns: the image of a row f, divided by its norm first with -normalize-rows,
 is (f 1) M, divided by its norm. Other files are .npy (float32), .fvecs, .fbin or .idx; each
-is replaced as a whole or not at all.`,
+is replaced as a whole or not at all. -plot draws features and embedding side by side, by
+two principal components.`,
 		Examples: []string{
-			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy",
+			"privatemail fit birds/ -normalize-rows -out birds-embedded.npy -plot birds.html",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,

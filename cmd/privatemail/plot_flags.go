@@ -126,13 +126,16 @@ func axes(p *plot.Plane) string {
 	case 2:
 		return "horizontal: column 0, vertical: column 1"
 	}
-	return fmt.Sprintf("first two principal components of %d columns: %.2g %% and %.2g %% of the variance", p.Columns, 100*p.Share[0], 100*p.Share[1])
+	if p.Share == [2]float64{} {
+		return fmt.Sprintf("%d columns, and all rows are equal", p.Columns)
+	}
+	return fmt.Sprintf("first two principal components of %d columns: %.1f %% and %.1f %% of the variance", p.Columns, 100*p.Share[0], 100*p.Share[1])
 }
 
 func (f *plotFlags) caption(seen bool) string {
 	text := fmt.Sprintf("%d rows.", f.total)
 	if len(f.rows) < f.total {
-		text = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file.", len(f.rows), f.total)
+		text = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
 	}
 	if seen {
 		text += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
@@ -143,6 +146,6 @@ func (f *plotFlags) caption(seen bool) string {
 // show adds the plot to the files that were written.
 func (f *plotFlags) show(w io.Writer) {
 	if f.wanted() {
-		fmt.Fprintf(w, "wrote\t%s, a plot of %d rows\n", f.file, len(f.rows))
+		fmt.Fprintf(w, "wrote\t%s, a plot with %d of %d rows\n", f.file, len(f.rows), f.total)
 	}
 }

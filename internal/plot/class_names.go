@@ -11,6 +11,9 @@ type box struct{ x0, y0, x1, y1 float64 }
 
 func (b box) meets(o box) bool { return b.x0 < o.x1 && o.x0 < b.x1 && b.y0 < o.y1 && o.y0 < b.y1 }
 
+// mostNames is how many names a panel has: more would hide the points.
+const mostNames = 120
+
 // drawNames writes the number or name of many classes at their middles, those of many rows
 // first, or beside it where there is no room, and leaves out what would cover another.
 func (f *figure) drawNames(c canvas, places []Point, corner Point) {
@@ -21,9 +24,9 @@ func (f *figure) drawNames(c canvas, places []Point, corner Point) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(f.counts[b], f.counts[a]) })
 	middles := f.middles(places)
 	var taken []box
-	for _, class := range order {
+	for _, class := range order[:min(len(order), mostNames)] {
 		text := f.faces.shorten(labelStyle, f.name(f.classes[class]), 64)
-		w, h := f.faces.width(labelStyle, text)/2+1, labelStyle.size/2
+		w, h := f.faces.room(labelStyle, text)/2+1, labelStyle.size/2
 		for _, shift := range []Point{{0, 0}, {0, -2}, {0, 2}, {-2, 0}, {2, 0}} {
 			at := middles[class]
 			at.X = min(max(at.X+shift.X*w, corner.X+w), corner.X+panelSize-w)

@@ -1,6 +1,7 @@
 package plot
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"slices"
@@ -54,7 +55,7 @@ type figure struct {
 const (
 	pad       = 22.0
 	panelSize = 480.0
-	tickSpace = 46.0 // left of a panel
+	tickSpace = 58.0 // left of a panel
 	panelTop  = 76.0
 	belowAxes = 52.0            // ticks and what the axes are
 	edge      = pad + tickSpace // where texts begin
@@ -63,7 +64,11 @@ const (
 
 func newFigure(s *Scatter) *figure {
 	f := &figure{Scatter: s, faces: newFaces(1)}
-	f.sortClasses()
+	if s.Labels == nil {
+		f.cutBands()
+	} else {
+		f.sortClasses()
+	}
 	f.group()
 	if f.many() {
 		f.turn = f.turns()
@@ -81,12 +86,41 @@ func newFigure(s *Scatter) *figure {
 // inner is the width of what stands above and below the panels.
 func (f *figure) inner() float64 { return f.width - edge - pad }
 
+// bands is how many parts rows without labels are cut into, to be told by colour.
+const bands = 24
+
+// cutBands stands in for classes where nobody gave any: rows get their colours by their
+// order from left to right in the last panel, and are found again in the others.
+func (f *figure) cutBands() {
+	last := f.Panels[len(f.Panels)-1].Points
+	order := make([]int, len(last))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(last[a].X, last[b].X) })
+	f.place = make([]int, len(last))
+	for i, row := range order {
+		f.place[row] = share(i, bands, len(last))
+	}
+}
+
+// groupCount is how many classes or bands there are.
+func (f *figure) groupCount() int {
+	if f.Labels == nil {
+		return bands
+	}
+	return len(f.classes)
+}
+
 // many tells whether there are too many classes for a colour and a shape each.
 func (f *figure) many() bool { return len(f.classes) > fewClasses }
 
 // colour returns that of a class by its place; a negative place is for no class.
 func (f *figure) colour(t *theme, place int) color.RGBA {
-	if place >= 0 && f.many() {
+	switch {
+	case f.Labels == nil:
+		return t.band(place)
+	case place >= 0 && f.many():
 		return t.many(f.turn[place], len(f.classes))
 	}
 	return t.few(place)
@@ -94,12 +128,15 @@ func (f *figure) colour(t *theme, place int) color.RGBA {
 
 // words returns the caption, and what there is to say about many classes.
 func (f *figure) words() string {
-	if !f.many() {
+	switch {
+	case f.Labels == nil && len(f.Panels) > 1:
+		return f.Caption + " No labels: colours follow the order from left to right in the last panel."
+	case !f.many():
 		return f.Caption
 	}
 	text := fmt.Sprintf("%s %d classes: their names stand at their middles where there is room, and classes that are near each other in the last panel have near colours.", f.Caption, len(f.classes))
 	if len(f.classes) > mostListed {
-		text += fmt.Sprintf(" More than %d are not listed.", mostListed)
+		text += fmt.Sprintf(" Names are those of the %d classes with the most rows, and no list has them all.", mostNames)
 	}
 	return text
 }
@@ -113,7 +150,7 @@ func (f *figure) sortClasses() {
 	f.place, f.counts = make([]int, n), make([]int, len(f.classes))
 	for i := range f.place {
 		f.place[i] = -1
-		if f.Labels == nil || f.Labels[i] < 0 {
+		if f.Labels[i] < 0 {
 			f.unlabelled++
 			continue
 		}
@@ -129,10 +166,10 @@ const rounds = 8
 func (f *figure) group() {
 	turns := make([][][]int, rounds)
 	for r := range turns {
-		turns[r] = make([][]int, len(f.classes))
+		turns[r] = make([][]int, f.groupCount())
 	}
 	var none []int
-	seen := make([]int, len(f.classes))
+	seen := make([]int, f.groupCount())
 	for i, c := range f.place {
 		if c < 0 {
 			none = append(none, i)

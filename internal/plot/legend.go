@@ -39,7 +39,7 @@ func (f *figure) newLegend(top float64) *legend {
 			break
 		}
 		l.entries = append(l.entries, entry{place: place, text: text})
-		widest = max(widest, f.faces.width(l.style, text))
+		widest = max(widest, f.faces.room(l.style, text))
 	}
 	columns := max(len(l.entries), 1)
 	if f.many() {
@@ -63,7 +63,7 @@ const keyWidth = 30.0
 func (l *legend) flow(f *figure) {
 	x, y, skip := edge, l.bottom+l.style.size, l.style.size*1.6
 	for i := range l.entries {
-		width := f.faces.width(l.style, l.entries[i].text) + keyWidth
+		width := f.faces.room(l.style, l.entries[i].text) + keyWidth
 		if x > edge && x+width > edge+f.inner() {
 			x, y = edge, y+skip
 		}

@@ -12,6 +12,7 @@ type theme struct {
 	hues                         [fewClasses]color.RGBA
 	lightness                    [3]float64 // of the colours of many classes
 	chroma                       float64
+	ramp                         [2]float64 // lightness of the first and the last band
 }
 
 // fewClasses is how many classes have colours and shapes that tell them apart at a glance.
@@ -37,16 +38,16 @@ func light() *theme {
 		paper: hex("#ffffff"), ink: hex("#22272e"), soft: hex("#5b6570"), line: hex("#d9dee3"), none: hex("#b9c0c8"),
 		hues: hexes("#332288", "#cc6677", "#117733", "#c9a227", "#4a9fd0", "#882255",
 			"#44aa99", "#999933", "#aa4499", "#d9702f", "#5f6b7a", "#661100"),
-		lightness: [3]float64{0.6, 0.75, 0.47}, chroma: 0.15,
+		lightness: [3]float64{0.6, 0.75, 0.47}, chroma: 0.15, ramp: [2]float64{0.38, 0.8},
 	}
 }
 
 func dark() *theme {
 	return &theme{
-		paper: hex("#1b2026"), ink: hex("#e6e9ec"), soft: hex("#aab3bc"), line: hex("#3a424b"), none: hex("#59626c"),
+		paper: hex("#1b2026"), ink: hex("#e6e9ec"), soft: hex("#aab3bc"), line: hex("#3a424b"), none: hex("#69737e"),
 		hues: hexes("#8f9bff", "#ee8899", "#5cc07a", "#eedd88", "#77ccff", "#e08ab8",
 			"#66d3c0", "#cccc55", "#d58bd0", "#ffa366", "#b4bfcc", "#d9977f"),
-		lightness: [3]float64{0.72, 0.86, 0.6}, chroma: 0.13,
+		lightness: [3]float64{0.72, 0.86, 0.6}, chroma: 0.13, ramp: [2]float64{0.48, 0.9},
 	}
 }
 
@@ -63,6 +64,13 @@ func (t *theme) few(place int) color.RGBA {
 // many parts of all. Hues go once around, and three lightnesses take turns.
 func (t *theme) many(turn, classes int) color.RGBA {
 	return oklch(t.lightness[turn%len(t.lightness)], t.chroma, 2*math.Pi*float64(turn)/float64(classes))
+}
+
+// band returns a colour of the scale from violet over blue and green to yellow, darkest
+// first, so that it reads without colour too.
+func (t *theme) band(place int) color.RGBA {
+	part := float64(place) / (bands - 1)
+	return oklch(t.ramp[0]+(t.ramp[1]-t.ramp[0])*part, t.chroma, (300-195*part)*math.Pi/180)
 }
 
 // oklch converts from lightness, chroma and hue (Ottosson, "A perceptual color space for

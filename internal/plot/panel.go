@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // view maps the points of a panel into its frame, with one scale for both axes.
@@ -19,19 +20,22 @@ type view struct {
 const frameMargin = 14.0
 
 // viewOf shows all points, or, where a hundredth of them or fewer would shrink the others
-// to a third of the frame, those others.
+// to a third of the frame, those others and what is near them.
 func viewOf(p []Point, corner Point) *view {
 	lo, hi := extent(p, 0)
-	span := max(hi.X-lo.X, hi.Y-lo.Y)
 	innerLo, innerHi := extent(p, len(p)/200)
-	if inner := max(innerHi.X-innerLo.X, innerHi.Y-innerLo.Y); inner > 0 && inner < span/3 {
-		lo, hi, span = innerLo, innerHi, inner*1.1
+	if inner := span(innerLo, innerHi); inner > 0 && inner < span(lo, hi)/3 {
+		near := slices.DeleteFunc(slices.Clone(p), func(at Point) bool {
+			return min(at.X-innerLo.X, at.Y-innerLo.Y) < -inner/2 || max(at.X-innerHi.X, at.Y-innerHi.Y) > inner/2
+		})
+		lo, hi = extent(near, 0)
 	}
 	v := &view{corner: corner, centre: Point{lo.X + (hi.X-lo.X)/2, lo.Y + (hi.Y-lo.Y)/2}}
-	if span == 0 {
-		span = max(math.Abs(v.centre.X), math.Abs(v.centre.Y), 1)
+	size := span(lo, hi)
+	if size == 0 {
+		size = max(math.Abs(v.centre.X), math.Abs(v.centre.Y), 1)
 	}
-	v.scale = (panelSize - 2*frameMargin) / span
+	v.scale = (panelSize - 2*frameMargin) / size
 	for _, at := range p {
 		if in := v.at(at); in != v.clamp(in) {
 			v.outside++
@@ -39,6 +43,9 @@ func viewOf(p []Point, corner Point) *view {
 	}
 	return v
 }
+
+// span returns the longer side of a box.
+func span(lo, hi Point) float64 { return max(hi.X-lo.X, hi.Y-lo.Y) }
 
 // extent returns the box of the points but for the given number at each side.
 func extent(p []Point, but int) (lo, hi Point) {
@@ -99,7 +106,7 @@ func (f *figure) drawPanel(c canvas, i int) {
 	}
 	axes := p.Axes
 	if v.outside > 0 {
-		axes += fmt.Sprintf("; %d rows beyond the frame are at its edge", v.outside)
+		axes += fmt.Sprintf("; beyond the frame and at its edge: %d", v.outside)
 	}
 	c.text(Point{corner.X, corner.Y + panelSize + 34}, smallStyle, left, f.faces.shorten(smallStyle, axes, panelSize))
 }
@@ -131,23 +138,30 @@ func roundStep(span float64) float64 {
 	return 10 * power
 }
 
-// multiples returns those of step between lo and hi; none where numbers of that size do
-// not tell one from the next.
+// mostSteps is how many steps from zero a tick may be: five digits.
+const mostSteps = 1e4
+
+// multiples returns those of step between lo and hi, none where they have many digits.
 func multiples(lo, hi, step float64) (out []float64) {
-	const most = 12
 	first := math.Ceil(lo / step)
-	if math.Abs(first) > 1e6 {
+	if !(max(math.Abs(lo), math.Abs(hi)) < mostSteps*step) {
 		return nil
 	}
-	for k := first; k*step <= hi && len(out) < most; k++ {
+	for k := first; k*step <= hi; k++ {
 		out = append(out, k*step)
 	}
 	return out
 }
 
+// tickText writes a multiple of step without the digits that rounding has left.
 func tickText(t, step float64) string {
 	if math.Abs(t) < step/2 {
 		return "0"
 	}
-	return strconv.FormatFloat(t, 'g', 4, 64)
+	text := strconv.FormatFloat(t, 'g', 5, 64)
+	if digits, power, ok := strings.Cut(text, "e"); ok {
+		p, _ := strconv.Atoi(power) // made above
+		text = digits + "e" + strconv.Itoa(p)
+	}
+	return text
 }

@@ -108,7 +108,7 @@ func (p *Plane) components(ctx context.Context, m *mat.Dense) error {
 	}
 	for j := range p.Share {
 		if total > 0 {
-			p.Share[j] = c.Variances[j] / total
+			p.Share[j] = min(c.Variances[j]/total, 1)
 		}
 	}
 	return nil
@@ -122,9 +122,13 @@ func leading(ctx context.Context, x *mat.Dense) (*pca.Components, float64, error
 	const block, most, settled = 8, 100, 1e-6
 	c, centred := centre(x)
 	n, d := x.Dims()
-	total := 0.0
-	for _, v := range centred.RawMatrix().Data {
+	total, rounding := 0.0, 0.0
+	for i, v := range centred.RawMatrix().Data {
 		total += v * v
+		rounding += 0x1p-96 * x.RawMatrix().Data[i] * x.RawMatrix().Data[i]
+	}
+	if total <= rounding { // all rows are equal
+		total = 0
 	}
 	basis := start(d, min(block, d))
 	var images, next, small mat.Dense

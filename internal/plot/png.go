@@ -119,7 +119,7 @@ func (c *pngCanvas) letters(at Point, s style, text string, ink color.Color) {
 const discCorners = 24
 
 func (c *pngCanvas) marks(m marks) {
-	shape := shapes[shapeOf(m.place, len(c.f.classes))]
+	shape := shapes[shapeOf(m.place, c.f.groupCount())]
 	if shape == nil {
 		shape = polygon(discCorners, 1, 0)
 	}

@@ -41,7 +41,7 @@ func colourRules(t *theme, f *figure) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `text{fill:%s}.s{fill:%s}.f{fill:none;stroke:%s}.t{stroke:%s}.h{stroke:%s}.n{color:%s}`,
 		css(t.ink), css(t.soft), css(t.line), css(t.soft), css(t.paper), css(t.none))
-	for place := range f.classes {
+	for place := range f.groupCount() {
 		fmt.Fprintf(&b, `.c%d{color:%s}`, place, css(f.colour(t, place)))
 	}
 	return b.String()
@@ -75,7 +75,7 @@ func (c *svgCanvas) halo(at Point, s style, text string) {
 
 // marks writes one path. Every mark begins with M and its place.
 func (c *svgCanvas) marks(m marks) {
-	shape := shapes[shapeOf(m.place, len(c.f.classes))]
+	shape := shapes[shapeOf(m.place, c.f.groupCount())]
 	class, outline := "n", "h0"
 	if m.place >= 0 {
 		class = "c" + strconv.Itoa(m.place)

@@ -55,7 +55,10 @@ func (f *faces) face(s style) font.Face {
 	return face
 }
 
-// width returns how wide a text is. The fonts of a browser are about as wide, or less.
+// room returns the width to keep for a text: the fonts of a browser may be wider than ours.
+func (f *faces) room(s style, text string) float64 { return 1.16 * f.width(s, text) }
+
+// width returns how wide a text is in a picture of ours.
 func (f *faces) width(s style, text string) float64 {
 	return float64(font.MeasureString(f.face(s), text)) / 64 / f.scale
 }
@@ -63,7 +66,7 @@ func (f *faces) width(s style, text string) float64 {
 // wrap breaks a text into lines of at most the given width.
 func (f *faces) wrap(s style, text string, width float64) (lines []string) {
 	for word := range strings.FieldsSeq(text) {
-		if last := len(lines) - 1; last >= 0 && f.width(s, lines[last]+" "+word) <= width {
+		if last := len(lines) - 1; last >= 0 && f.room(s, lines[last]+" "+word) <= width {
 			lines[last] += " " + word
 		} else {
 			lines = append(lines, word)
@@ -79,11 +82,11 @@ func (f *faces) shorten(s style, text string, width float64) string {
 	if runes := []rune(text); len(runes) > longest {
 		text = string(runes[:longest])
 	}
-	if f.width(s, text) <= width {
+	if f.room(s, text) <= width {
 		return text
 	}
 	runes := []rune(text)
-	for len(runes) > 1 && f.width(s, string(runes)+"…") > width {
+	for len(runes) > 1 && f.room(s, string(runes)+"…") > width {
 		runes = runes[:len(runes)-1]
 	}
 	return strings.TrimSpace(string(runes)) + "…"
