@@ -33,29 +33,29 @@ func NewPlane[M points.Matrix](ctx context.Context, x M, rows []int) (*Plane, er
 	if len(rows) == 0 || d == 0 {
 		return nil, fmt.Errorf("plot: %w: %d of %d x %d rows", points.ErrShape, len(rows), n, d)
 	}
-	m, err := pick(ctx, x, rows, d)
+	p := &Plane{Points: make([]Point, len(rows)), Columns: d}
+	if d > 2 {
+		return p, components(ctx, p, x, rows)
+	}
+	m, err := pick(ctx, x, rows)
 	if err != nil {
 		return nil, err
 	}
-	p := &Plane{Points: make([]Point, len(rows)), Columns: d}
-	switch d {
-	case 1:
-		for i := range p.Points {
-			p.Points[i] = Point{m.At(i, 0), 0}
-		}
-		spread(p.Points)
-		return p, nil
-	case 2:
-		for i := range p.Points {
-			p.Points[i] = Point{m.At(i, 0), m.At(i, 1)}
-		}
-		return p, nil
+	for i := range p.Points {
+		p.Points[i] = Point{m.At(i, 0), m.At(i, d-1)}
 	}
-	return p, p.components(ctx, m)
+	if d == 1 {
+		spread(p.Points)
+	}
+	return p, nil
 }
 
 // pick copies rows of x.
-func pick[M points.Matrix](ctx context.Context, x M, rows []int, d int) (*mat.Dense, error) {
+func pick[M points.Matrix](ctx context.Context, x M, rows []int) (*mat.Dense, error) {
+	_, d, err := points.Dims(x)
+	if err != nil {
+		return nil, fmt.Errorf("plot: %w", err)
+	}
 	m := mat.NewDense(len(rows), d, nil)
 	for i, row := range rows {
 		if i%256 == 0 && ctx.Err() != nil {
@@ -82,29 +82,41 @@ func spread(at []Point) {
 	}
 }
 
-// fitRows is how many rows the principal directions are found from.
-const fitRows = 2000
+// The principal directions are found from so many rows at most, and from fewer where they
+// would have more than so many numbers: 128 MiB.
+const (
+	fitRows    = 2000
+	fitNumbers = 1 << 24
+	blockRows  = 256 // that are projected at a time
+)
 
-// components sets the points to the two leading principal components of m.
-func (p *Plane) components(ctx context.Context, m *mat.Dense) error {
-	n, d := m.Dims()
-	some := m
-	if n > fitRows {
-		some = mat.NewDense(fitRows, d, nil)
-		for i := range fitRows {
-			some.SetRow(i, m.RawRowView(share(i, n, fitRows)))
+// components sets the points to the two leading principal components of rows.
+func components[M points.Matrix](ctx context.Context, p *Plane, x M, rows []int) error {
+	some := make([]int, min(len(rows), fitRows, max(fitNumbers/p.Columns, 16)))
+	for i := range some {
+		some[i] = rows[share(i, len(rows), len(some))]
+	}
+	m, err := pick(ctx, x, some)
+	if err != nil {
+		return err
+	}
+	c, total, err := leading(ctx, m)
+	if err != nil {
+		return err
+	}
+	for from := 0; from < len(rows); from += blockRows {
+		to := min(from+blockRows, len(rows))
+		block, err := pick(ctx, x, rows[from:to])
+		if err != nil {
+			return err
 		}
-	}
-	c, total, err := leading(ctx, some)
-	if err != nil {
-		return err
-	}
-	z, err := pca.Project(c, m.RawMatrix())
-	if err != nil {
-		return err
-	}
-	for i := range p.Points {
-		p.Points[i] = Point{z.At(i, 0), z.At(i, 1)}
+		z, err := pca.Project(c, block.RawMatrix())
+		if err != nil {
+			return err
+		}
+		for i := range to - from {
+			p.Points[from+i] = Point{z.At(i, 0), z.At(i, 1)}
+		}
 	}
 	for j := range p.Share {
 		if total > 0 {
@@ -117,19 +129,11 @@ func (p *Plane) components(ctx context.Context, m *mat.Dense) error {
 // leading returns the two leading principal components of the rows of x and the sum of
 // all variances. It iterates on a block of columns (Golub and Van Loan, Matrix
 // Computations, 2013, section 8.2.4): a picture needs two directions, and the full
-// problem takes a quarter of a minute in 1280 dimensions.
+// problem takes far longer in many dimensions. The mean is taken off x itself.
 func leading(ctx context.Context, x *mat.Dense) (*pca.Components, float64, error) {
 	const block, most, settled = 8, 100, 1e-6
-	c, centred := centre(x)
 	n, d := x.Dims()
-	total, rounding := 0.0, 0.0
-	for i, v := range centred.RawMatrix().Data {
-		total += v * v
-		rounding += 0x1p-96 * x.RawMatrix().Data[i] * x.RawMatrix().Data[i]
-	}
-	if total <= rounding { // all rows are equal
-		total = 0
-	}
+	c, total := centre(x)
 	basis := start(d, min(block, d))
 	var images, next, small mat.Dense
 	c.Variances = []float64{0, 0}
@@ -137,7 +141,7 @@ func leading(ctx context.Context, x *mat.Dense) (*pca.Components, float64, error
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
 		}
-		images.Mul(centred, basis)
+		images.Mul(x, basis)
 		small.Mul(images.T(), &images)
 		values, turn, ok := eigen(&small)
 		if !ok {
@@ -150,7 +154,7 @@ func leading(ctx context.Context, x *mat.Dense) (*pca.Components, float64, error
 		if change <= settled*values[0] {
 			break
 		}
-		next.Mul(centred.T(), &images)
+		next.Mul(x.T(), &images)
 		basis = orthonormal(mat.DenseCopyOf(&next))
 		images.Reset()
 		next.Reset()
@@ -160,25 +164,32 @@ func leading(ctx context.Context, x *mat.Dense) (*pca.Components, float64, error
 	for j := range c.Variances {
 		c.Variances[j] /= float64(max(n-1, 1))
 	}
-	return c, total / float64(max(n-1, 1)), nil
+	return c, total, nil
 }
 
-// centre returns the rows of x without their mean.
-func centre(x *mat.Dense) (*pca.Components, *mat.Dense) {
+// centre takes the mean off the rows of x and returns it, with the sum of the variances: 0
+// where nothing but rounding is left.
+func centre(x *mat.Dense) (*pca.Components, float64) {
 	n, d := x.Dims()
-	c, out := &pca.Components{Mean: make([]float64, d)}, mat.DenseCopyOf(x)
+	c := &pca.Components{Mean: make([]float64, d)}
+	squares, total := 0.0, 0.0
 	for i := range n {
 		for j, v := range x.RawRowView(i) {
 			c.Mean[j] += v / float64(n)
+			squares += v * v
 		}
 	}
 	for i := range n {
-		row := out.RawRowView(i)
+		row := x.RawRowView(i)
 		for j, v := range c.Mean {
 			row[j] -= v
+			total += row[j] * row[j]
 		}
 	}
-	return c, out
+	if total <= 0x1p-90*squares {
+		return c, 0
+	}
+	return c, total / float64(max(n-1, 1))
 }
 
 // start returns columns to begin with, the same in every run.

@@ -191,9 +191,25 @@ func distance(a uint32, b uint8) int { return int(math.Abs(float64(a) - float64(
 
 func TestTheSameScatterGivesTheSameBytes(t *testing.T) {
 	for _, format := range []Format{SVG, PNG, HTML} {
-		if write(t, sampleScatter(200, 30), format) != write(t, sampleScatter(200, 30), format) {
+		first := write(t, sampleScatter(200, 30), format)
+		if again := write(t, sampleScatter(200, 30), format); again != first {
 			t.Errorf("format %d differs from run to run", format)
 		}
+	}
+}
+
+// Where nobody has a label, the list says so; where nobody gave labels, there is no list.
+func TestWithoutLabels(t *testing.T) {
+	s := sampleScatter(50, 1)
+	for i := range s.Labels {
+		s.Labels[i] = -1
+	}
+	if text := write(t, s, SVG); !strings.Contains(text, ">no label (50)<") || !strings.Contains(text, `class="d n"`) {
+		t.Error("rows without labels are not listed")
+	}
+	s.Labels = nil
+	if text := write(t, s, SVG); strings.Contains(text, "no label (") || !strings.Contains(text, "No labels: colours follow") {
+		t.Error("a list of classes that nobody gave")
 	}
 }
 
