@@ -12,15 +12,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 )
 
-// csvToo adds to the kinds of file that an error lists the one that is written here.
-func csvToo(err error) error { return fmt.Errorf("%w, .csv", err) }
-
 // writeAnswers writes a table of answers, as text where the name ends in .csv.
 func writeAnswers[T int32 | float32](ctx context.Context, path string, rows, cols int, data []T) error {
 	if !strings.HasSuffix(strings.ToLower(path), ".csv") {
 		err := formats.WriteMatrix(ctx, path, rows, cols, data)
-		if errors.Is(err, formats.ErrUnsupported) {
-			return csvToo(err)
+		if errors.Is(err, formats.ErrUnsupported) && strings.Contains(err.Error(), "can be written: ") {
+			return fmt.Errorf("%w, .csv", err) // the one that is written here
 		}
 		return err
 	}
