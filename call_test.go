@@ -19,6 +19,7 @@ func calls(ctx context.Context, e *Engine, x blas32.General) map[string]func() e
 		"embed":    func() error { _, err := e.Embed(ctx, x, nil, nil); return err },
 		"plan":     func() error { _, err := e.Plan(ctx, x, nil); return err },
 		"converge": func() error { _, err := e.Converge(ctx, x, nil, nil); return err },
+		"graph":    func() error { _, err := e.NeighbourGraph(ctx, x, nil); return err },
 		"continue": func() error { _, err := e.Continue(ctx, nil, nil, nil); return err },
 		"privatize": func() error {
 			_, err := e.Privatize(ctx, x, nil, nil)

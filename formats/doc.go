@@ -21,7 +21,7 @@
 //	.csv .tsv .txt .data             a row per line, with or without a header; columns     Table, Matrix, Matrix64,  WriteLabels (.csv)
 //	                                 of numbers and one of labels                          labels
 //	.npz                             scipy.sparse.save_npz of a CSR matrix                 CSR                       WriteCSR
-//	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets
+//	.mtx                             Matrix Market coordinate, real, integer or pattern    Triplets                  WriteTriplets, WriteCSR
 //
 // The case of a name does not matter. All formats but the vecs and .npz are also read with .gz
 // behind the name; IDX is also written with it. A file of another name is taken for .npy or IDX

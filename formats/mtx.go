@@ -3,9 +3,11 @@ package formats
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -216,19 +218,58 @@ func (t *Triplets) appendLine(line []byte, b mtxBanner) *Error {
 
 // writeTriplets writes coordinate real general; values keep all their bits.
 func writeTriplets(w io.Writer, t *Triplets) error {
-	b := bufio.NewWriter(w)
-	fmt.Fprintf(b, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", t.Rows, t.Cols, len(t.Val))
-	var line []byte
+	b := newMTXWriter(w, t.Rows, t.Cols, len(t.Val))
 	for p, v := range t.Val {
-		line = strconv.AppendUint(line[:0], uint64(t.Row[p])+1, 10)
-		line = append(line, ' ')
-		line = strconv.AppendUint(line, uint64(t.Col[p])+1, 10)
-		line = append(line, ' ')
-		line = strconv.AppendFloat(line, v, 'g', -1, 64)
-		line = append(line, '\n')
-		if _, err := b.Write(line); err != nil {
+		if err := b.entry(uint64(t.Row[p]), uint64(t.Col[p]), v, 64); err != nil {
 			return err
 		}
 	}
 	return b.Flush()
+}
+
+// writeCSRText is writeTriplets for the entries of m, row by row.
+func writeCSRText(ctx context.Context, path string, m *CSR) error {
+	for p, v := range m.Val {
+		if v-v != 0 {
+			return named(path, failf(ErrRange, "entry %d is not finite", p))
+		}
+	}
+	if !slices.IsSorted(m.Ptr) {
+		return named(path, failf(ErrShape, "the row pointers do not ascend"))
+	}
+	return WriteFile(ctx, path, func(w io.Writer) error {
+		b := newMTXWriter(w, m.Rows, m.Cols, len(m.Val))
+		for i := range m.Rows {
+			for p := m.Ptr[i]; p < m.Ptr[i+1]; p++ {
+				if err := b.entry(uint64(i), uint64(m.Ind[p]), float64(m.Val[p]), 32); err != nil {
+					return err
+				}
+			}
+		}
+		return b.Flush()
+	})
+}
+
+// An mtxWriter writes entries, each on a line of its own.
+type mtxWriter struct {
+	*bufio.Writer
+	line []byte
+}
+
+func newMTXWriter(w io.Writer, rows, cols, entries int) *mtxWriter {
+	b := &mtxWriter{Writer: bufio.NewWriter(w)}
+	fmt.Fprintf(b, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", rows, cols, entries)
+	return b
+}
+
+// entry writes a value of 32 or 64 bits in the fewest digits that read back to all of them.
+func (b *mtxWriter) entry(row, col uint64, v float64, bits int) error {
+	b.line = strconv.AppendUint(b.line[:0], row+1, 10)
+	b.line = append(b.line, ' ')
+	b.line = strconv.AppendUint(b.line, col+1, 10)
+	b.line = append(b.line, ' ')
+	b.line = strconv.AppendFloat(b.line, v, 'g', -1, bits)
+	b.line = append(b.line, '\n')
+	_, err := b.Write(b.line)
+	return err
 }

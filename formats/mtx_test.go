@@ -4,6 +4,7 @@ import (
 	"math"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -130,5 +131,34 @@ func TestWriteTriplets(t *testing.T) {
 	wantError(t, WriteTriplets(t.Context(), path, &Triplets{Rows: 1, Cols: 1, Val: []float64{1}}), ErrShape, path)
 	if !strings.HasPrefix(string(load(t, path)), "%%MatrixMarket") {
 		t.Error("a refused matrix replaced the file")
+	}
+}
+
+// A sparse matrix reads back from a .mtx with the same bits, row by row.
+func TestWriteCSRAsText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.mtx")
+	m := &CSR{Rows: 3, Cols: 4, Ptr: []uint64{0, 2, 2, 3}, Ind: []uint32{0, 3, 1}, Val: []float32{0.1, -3, math.SmallestNonzeroFloat32}}
+	if err := WriteCSR(t.Context(), path, m); err != nil {
+		t.Fatal(err)
+	}
+	got, err := ReadTriplets(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Triplets{Rows: 3, Cols: 4, Row: []uint32{0, 0, 2}, Col: m.Ind}
+	if got.Rows != 3 || got.Cols != 4 || !slices.Equal(got.Row, want.Row) || !slices.Equal(got.Col, want.Col) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	for p, v := range got.Val {
+		if float32(v) != m.Val[p] {
+			t.Errorf("entry %d: %g, want %g", p, v, m.Val[p])
+		}
+	}
+	m.Val[1] = float32(math.NaN())
+	wantError(t, WriteCSR(t.Context(), path, m), ErrRange, path, "entry 1")
+	m.Val[1], m.Ptr[1], m.Ptr[2] = 1, 3, 1
+	wantError(t, WriteCSR(t.Context(), path, m), ErrShape, path)
+	if again, err := ReadTriplets(path); err != nil || len(again.Val) != 3 {
+		t.Errorf("a refused matrix changed the file: %v", err)
 	}
 }

@@ -18,7 +18,7 @@ var (
 		{".npy", npyFamily, noKind}, {".csv", textFamily, i4}, {".ivecs", vecsFamily, i4}, {".ibin", binFamily, i4},
 		{".idx", idxFamily, noKind}, {".idx.gz", idxFamily, noKind},
 	}
-	csrWriters = []format{{suffix: ".npz"}}
+	csrWriters = []format{{suffix: ".npz"}, {suffix: ".mtx"}}
 	mtxWriters = []format{{suffix: ".mtx"}}
 )
 
@@ -152,10 +152,13 @@ func writeLabelText(w io.Writer, labels []int32) error {
 	return b.Flush()
 }
 
-// WriteCSR writes a .npz that ReadCSR and scipy.sparse.load_npz read, uncompressed, under the
-// rules of WriteMatrix. The lengths must be as ReadCSR promises.
+// WriteCSR writes a sparse matrix under the rules of WriteMatrix: as .npz, uncompressed, which
+// ReadCSR and scipy.sparse.load_npz read, or as .mtx, the Matrix Market file of WriteTriplets
+// with the entries row by row. The lengths must be as ReadCSR promises; values of a .mtx must be
+// finite.
 func WriteCSR(ctx context.Context, path string, m *CSR) error {
-	if _, err := writerFor(csrWriters, path, noKind); err != nil {
+	f, err := writerFor(csrWriters, path, noKind)
+	if err != nil {
 		return err
 	}
 	if m.Rows < 0 || m.Cols < 0 || uint64(max(m.Rows, m.Cols)) > math.MaxUint32 || len(m.Ptr)-1 != m.Rows ||
@@ -168,6 +171,9 @@ func WriteCSR(ctx context.Context, path string, m *CSR) error {
 	}
 	if len(m.Ind) > 0 && uint64(slices.Max(m.Ind)) >= uint64(m.Cols) {
 		return named(path, failf(ErrShape, "an index lies beyond the last column"))
+	}
+	if f.suffix == ".mtx" {
+		return writeCSRText(ctx, path, m)
 	}
 	return WriteFile(ctx, path, func(w io.Writer) error { return writeCSR(w, m) })
 }

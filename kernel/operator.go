@@ -5,6 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // An Operator is the weight matrix W of a Gaussian graph, or an approximation
@@ -63,6 +65,11 @@ type Truncated interface {
 	// Search returns what the filters of a search by codes left. It is zero where there
 	// was no such search: in up to 8 dimensions, unless nearest neighbours were asked for.
 	Search() SearchStats
+	// Matrix returns all weights as a matrix in the order of the points that the caller
+	// gave, with no diagonal. Equal points have the weight 1 with each other. It is a copy
+	// that outlives the operator. A *MemoryError says that it does not fit in
+	// Options.BudgetBytes beside the operator.
+	Matrix(ctx context.Context) (*sparse.CSR, error)
 }
 
 // Cost is what an operator takes. Seconds are estimates for one worker on a

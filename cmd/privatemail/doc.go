@@ -7,6 +7,8 @@
 //	evaluate     measure retrieval under privacy: modes against epsilon, with a report
 //	embed        embed a file of feature vectors
 //	fit          make a labelled file searchable: the supervised embedding, and queries in it
+//	search       find the nearest rows of a gallery for every query, exactly
+//	graph        write the neighbour graph of a file as a sparse matrix
 //	plan         list the operators that could embed a file, with their cost
 //	generate     write synthetic feature vectors, or the digits of the demo
 //	sensitivity  tell how much noise a private first step needs; no data needed
@@ -55,6 +57,12 @@
 //
 //	privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy
 //
+// embed and fit draw the rows before and after with -plot: .svg and .png are pictures, .html
+// is a page that shows the row and class of a point. More than 10000 rows are drawn by a
+// fixed sample, which the caption says:
+//
+//	privatemail fit birds/ -normalize-rows -out gallery.npy -plot birds.html
+//
 // To see what an embedding would cost, and to make a set to try it on:
 //
 //	privatemail plan x.npy -sigma 0.35 -tolerance 1e-3
@@ -66,6 +74,11 @@
 // by mode and epsilon by epsilon, with tables and pictures in report.html:
 //
 //	privatemail evaluate birds/ -modes raw,prepared,supervised,cells -epsilon 1,2,4,8 -seeds 1..5 -out birds-report
+//
+// To find the nearest rows themselves, exactly, and to take the graph elsewhere:
+//
+//	privatemail search gallery.npy queries.npy -k 8 -out ids.npy -distances-out d.npy
+//	privatemail graph birds/ -normalize-rows -degree 20 -out birds.npz
 //
 // # Privacy
 //
@@ -93,9 +106,13 @@
 //
 //	embed     n d k form operator sigma gamma radius neighbours mean_degree
 //	          isolated eta_max eta_p99 nnz bytes peak_bytes build_seconds
-//	          steps_seconds status trace[step objective scale change] out names
-//	fit       n d k trace out queries queries_out map_out names, and those of embed about
-//	          the graph
+//	          steps_seconds status trace[step objective scale change] out names plot
+//	fit       n d k recipe held_out{rows raw scaled result lead_standard_error
+//	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
+//	          files all} out queries queries_out map_out names plot
+//	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
+//	          distances_out; before it, without -out, per query: query ids distances
+//	graph     n d entries values out, and those of embed about the graph
 //	plan      per operator, best first: operator picked feasible seconds seconds_low
 //	          seconds_high slowdown build_seconds seconds_per_step bytes peak_bytes
 //	          nnz eta radius neighbours degree{mean p1 p10 p50 p90 p99 isolated}

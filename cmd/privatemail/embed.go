@@ -37,7 +37,8 @@ class together; the embedding has as many columns as the features. Its rows have
 by their own labels: do not cross-validate on these; fit places queries without labels.
 Otherwise (form paper)
 it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as
-a whole or not at all.`,
+a whole or not at all. -plot draws features and embedding side by side, by two principal
+components where they have more than two columns.`,
 		Examples: []string{
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
 			"privatemail embed digits.csv -columns 2..65 -label-column digit -degree 20 -beta 3 -out z.npy",
@@ -57,6 +58,7 @@ type embedFlags struct {
 	graph graphFlags
 	size  sizeFlags
 	step  stepFlags
+	plot  plotFlags
 	files fileFlags
 	out   string
 	names string // the file with the names of classes, if there is one
@@ -70,6 +72,7 @@ func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.step.define(fs)
 	f.files.define(fs)
 	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
+	f.plot.define(fs)
 }
 
 // settings checks the flags against each other and translates them.
@@ -110,12 +113,18 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := checkMatrixFile(f.out); err != nil {
 		return err
 	}
+	if err := f.plot.check(in, f.out); err != nil {
+		return err
+	}
 	d, embedding, err := f.embed(ctx, e, in, s)
 	if err != nil {
 		return err
 	}
 	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
 		return err
+	}
+	if err := f.plot.write(ctx, points.Single(embedding.Points.RawMatrix()), s.Coefficient != 0); err != nil {
+		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 	}
 	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
 		return err
@@ -150,6 +159,9 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 		return in, err // labels that have no effect are not to be lost either
 	}
 	if s.Coefficient == 0 {
+		if f.plot.wanted() {
+			return in, nil // labels are drawn
+		}
 		if f.files.labels != "" {
 			e.Note("-labels has no effect without -beta or -alpha")
 		}
@@ -168,6 +180,12 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 			return err
 		}
 		d = x.Cols
+		if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+			return err
+		}
+		if s.Coefficient == 0 {
+			y = nil
+		}
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err
 	})
@@ -191,12 +209,13 @@ type embedReport struct {
 	Trace  []stepReport `json:"trace"`
 	Out    string       `json:"out"`
 	Names  string       `json:"names,omitempty"` // the file with the names of classes
+	Plot   string       `json:"plot,omitempty"`
 }
 
 func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate.Embedding) error {
 	n, k := m.Points.Dims()
 	if e.JSON {
-		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out, f.names})
+		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out, f.names, f.plot.file})
 	}
 	writeGraph(e, n, &m.Graph, f.graph.asked())
 	t := facts(e.Stdout)
@@ -207,5 +226,6 @@ func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate
 	fmt.Fprintf(t, "time\t%.2f s for the graph, %.2f s for the steps\n", m.Graph.BuildTime.Seconds(), m.Graph.StepTime.Seconds())
 	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, n, k)
 	writeNamesFact(t, f.names)
+	f.plot.show(t)
 	return t.Flush()
 }

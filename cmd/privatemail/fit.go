@@ -50,9 +50,10 @@ have been moved by their own labels: do not cross-validate on these, measure on 
 -map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M
 of one row more than features have columns: the image of a row f, after the words of the recipe
 before it, is (f 1) M, to which the words after it apply. Other files are .npy (float32),
-.fvecs, .fbin or .idx; each is replaced as a whole or not at all.`,
+.fvecs, .fbin or .idx; each is replaced as a whole or not at all. -plot draws features and
+embedding side by side, by two principal components.`,
 		Examples: []string{
-			"privatemail fit birds/ -out birds-embedded.npy",
+			"privatemail fit birds/ -out birds-embedded.npy -plot birds.html",
 			"privatemail fit gallery.csv -label-column species -out x.npy -queries new.csv -queries-out z.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
@@ -75,6 +76,7 @@ type fitFlags struct {
 	fixed               supervised.Recipe // what flags fix of every recipe
 	seed                uint64
 	measure             bool
+	plot                plotFlags
 	files               fileFlags
 	out                 string
 	names               string // the file with the names of classes, if there is one
@@ -100,6 +102,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
+	f.plot.define(fs)
 }
 
 // settings translates the flags.
@@ -158,6 +161,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if err := f.checkOutputs(in, from); err != nil {
 		return err
 	}
+	if err := f.plot.check(in, f.out, f.queriesOut, f.mapOut, from.features); err != nil {
+		return err
+	}
 	q, release, err := f.openQueries(ctx, from)
 	if err != nil {
 		return err
@@ -170,6 +176,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	}
 	if err := f.write(ctx, fit, queries); err != nil {
 		return err
+	}
+	if err := f.plot.write(ctx, fit.X, true); err != nil {
+		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 	}
 	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
 		return err
@@ -272,6 +281,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	}
 	if err := sameColumns(in, from); err != nil {
 		return nil, queries, err
+	}
+	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+		return nil, queries, explain(err, in)
 	}
 	engine, stop, m, err := f.engine(e, x, q.Rows)
 	if err != nil {

@@ -54,12 +54,13 @@ type fitReport struct {
 	QueriesOut string `json:"queries_out,omitempty"`
 	MapOut     string `json:"map_out,omitempty"`
 	Names      string `json:"names,omitempty"` // the file with the names of classes
+	Plot       string `json:"plot,omitempty"`
 }
 
 func (f *fitFlags) report(fit *supervised.Model, all time.Duration) *fitReport {
 	r := &fitReport{
 		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: reportHeld(fit.Held), Trace: reportTrace(fit.Trace),
-		Out: f.out, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names,
+		Out: f.out, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names, Plot: f.plot.file,
 	}
 	s := &r.Seconds
 	s.Choice, s.Map, s.All = fit.ChoiceTime.Seconds(), fit.MapTime.Seconds(), all.Seconds()
@@ -94,6 +95,7 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model, all time.Duration) er
 		fmt.Fprintf(t, "wrote\t%s, the linear map from %d columns and a 1 to %d\n", f.mapOut, f.columns, r.K)
 	}
 	writeNamesFact(t, f.names)
+	f.plot.show(t)
 	return t.Flush()
 }
 

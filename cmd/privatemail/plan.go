@@ -64,9 +64,9 @@ type planFlags struct {
 // restFlags are the flags of embed that change nothing about its cost: they are
 // accepted, so that a command line can be tried with plan first.
 type restFlags struct {
-	step  stepFlags
-	files fileFlags
-	out   string
+	step      stepFlags
+	files     fileFlags
+	out, plot string
 }
 
 func (f *restFlags) define(fs *flag.FlagSet) {
@@ -74,6 +74,7 @@ func (f *restFlags) define(fs *flag.FlagSet) {
 	fs.StringVar(&f.files.labels, "labels", "", "as for embed; not read")
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "as for embed; not written")
+	fs.StringVar(&f.plot, "plot", "", "as for embed; not written")
 }
 
 func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {

@@ -1,0 +1,198 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+func graphVerb() cli.Verb {
+	return cli.Verb{
+		Name:     "graph",
+		Summary:  "write the neighbour graph of a file as a sparse matrix",
+		Synopsis: []string{"FEATURES -out FILE (-sigma S | -degree G) [-values weights|distances] [FLAGS]"},
+		About: `
+Builds the graph that embed uses with the same flags and writes it as a sparse matrix: entry
+(i, j) belongs to rows i and j of FEATURES, in the order of the file, and is there where the
+two are neighbours. The matrix is symmetric and has no diagonal. Rows are counted from 0 in
+.npz, which scipy.sparse.load_npz opens, and from 1 in .mtx (Matrix Market, text). With
+-values distances an entry is the Euclidean distance and not the weight; equal rows have the
+distance 0, which is stored. FILE is replaced as a whole or not at all.
+
+The certificate says what the graph leaves out: weights beyond the distance it is cut at.`,
+		Examples: []string{
+			"privatemail graph birds/ -normalize-rows -degree 20 -out birds.npz",
+			"privatemail graph x.npy -sigma 0.35 -values distances -out x.mtx",
+		},
+		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
+		Define: func(fs *flag.FlagSet) cli.Action {
+			f := new(graphVerbFlags)
+			f.define(fs)
+			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
+		},
+	}
+}
+
+type graphVerbFlags struct {
+	work        workFlags
+	graph       graphFlags
+	files       fileFlags
+	out, values string
+}
+
+// What the entries of a written graph are.
+const (
+	valueWeights   = "weights"
+	valueDistances = "distances"
+)
+
+func (f *graphVerbFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	f.graph.define(fs, "; this or -degree is required")
+	f.graph.defineRows(fs)
+	f.files.defineColumns(fs)
+	fs.StringVar(&f.out, "out", "", "write the graph to `FILE`, .npz or .mtx; required")
+	choiceVar(fs, &f.values, "values", valueWeights, []string{valueWeights, valueDistances}, "entries are `WHAT`: weights or distances")
+}
+
+// settings checks the flags against each other and translates them.
+func (f *graphVerbFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
+	if err := f.graph.need(set); err != nil {
+		return nil, err
+	}
+	if err := f.graph.check(set); err != nil {
+		return nil, err
+	}
+	if f.out == "" {
+		return nil, cli.Usagef("-out FILE is missing: where should the graph go?")
+	}
+	if !kernel.Truncates(f.graph.operator) {
+		return nil, cli.Usagef("-operator %s has a weight for every pair, and a graph of neighbours does not: leave it out, or take csr", f.graph.operator)
+	}
+	s := new(privatemail.Settings)
+	return s, f.graph.apply(s)
+}
+
+func (f *graphVerbFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+	name, err := oneFeatures(names)
+	if err != nil {
+		return err
+	}
+	s, err := f.settings(set)
+	if err != nil {
+		return err
+	}
+	in, err := f.files.queries(e, name)
+	if err != nil {
+		return err
+	}
+	if err := refuseInput("-out", f.out, in); err != nil {
+		return err
+	}
+	if err := checkSparseFile(f.out); err != nil {
+		return err
+	}
+	d, g, m, err := f.build(ctx, e, in, s)
+	if err != nil {
+		return err
+	}
+	if err := formats.WriteCSR(ctx, f.out, m); err != nil {
+		return err
+	}
+	f.graph.warn(e, &g.Graph)
+	return f.show(e, d, g, m)
+}
+
+// checkSparseFile is checkMatrixFile for a sparse matrix.
+func checkSparseFile(path string) error {
+	return checkFile(path, func(ended context.Context) error {
+		return formats.WriteCSR(ended, path, &formats.CSR{Ptr: []uint64{0}})
+	})
+}
+
+// build reads the rows and makes the graph; d is the dimension of the rows.
+func (f *graphVerbFlags) build(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, g *privatemail.NeighbourGraph, m *formats.CSR, err error) {
+	err = withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) (err error) {
+		d = x.Cols
+		if g, err = engine.NeighbourGraph(ctx, x, s); err != nil {
+			return err
+		}
+		m, err = f.matrix(ctx, g, x)
+		return err
+	})
+	return d, g, m, err
+}
+
+// matrix copies the graph for writing. The engine's own graph is gone by now, so this
+// takes no more memory than building it did.
+func (f *graphVerbFlags) matrix(ctx context.Context, g *privatemail.NeighbourGraph, x blas32.General) (*formats.CSR, error) {
+	n := g.Weights.Rows()
+	m := &formats.CSR{
+		Rows: n, Cols: n, Ptr: make([]uint64, n+1),
+		Ind: make([]uint32, 0, g.Weights.NNZ()), Val: make([]float32, 0, g.Weights.NNZ()),
+	}
+	for i := range n {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		ind, val := g.Weights.Row(i, nil)
+		if f.values == valueDistances {
+			val = distancesTo(x, i, ind, f.graph.normalizeRows)
+		}
+		m.Ind, m.Val = append(m.Ind, ind...), append(m.Val, val...)
+		m.Ptr[i+1] = uint64(len(m.Ind))
+	}
+	return m, nil
+}
+
+// distancesTo returns the distances of row i of x from others, of unit rows if wanted.
+func distancesTo(x blas32.General, i int, others []uint32, unit bool) []float32 {
+	a, b := make([]float64, x.Cols), make([]float64, x.Cols)
+	read := func(row []float64, i int) {
+		points.ReadRow(row, x, i)
+		if unit {
+			points.Normalize(row)
+		}
+	}
+	read(a, i)
+	out := make([]float32, len(others))
+	for e, j := range others {
+		read(b, int(j))
+		sum := 0.0
+		for c, v := range a {
+			sum += float64((v - b[c]) * (v - b[c]))
+		}
+		out[e] = float32(math.Sqrt(sum))
+	}
+	return out
+}
+
+// graphVerbReport is the object of graph -json.
+type graphVerbReport struct {
+	N int `json:"n"`
+	D int `json:"d"`
+	graphReport
+	Entries int    `json:"entries"`
+	Values  string `json:"values"`
+	Out     string `json:"out"`
+}
+
+func (f *graphVerbFlags) show(e *cli.Env, d int, g *privatemail.NeighbourGraph, m *formats.CSR) error {
+	if e.JSON {
+		return e.Object(graphVerbReport{m.Rows, d, reportGraph(&g.Graph), len(m.Val), f.values, f.out})
+	}
+	writeGraph(e, m.Rows, &g.Graph, f.graph.asked())
+	t := facts(e.Stdout)
+	fmt.Fprintf(t, "time\t%.2f s for the graph\n", g.Graph.BuildTime.Seconds())
+	fmt.Fprintf(t, "wrote\t%s, %d x %d with %d %s\n", f.out, m.Rows, m.Cols, len(m.Val), f.values)
+	return t.Flush()
+}

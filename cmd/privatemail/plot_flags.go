@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
+)
+
+// plotFlags draw the rows before and after an embedding. Where no plot is wanted, their
+// methods do nothing.
+type plotFlags struct {
+	file   string
+	title  string
+	rows   []int // those that are drawn
+	total  int
+	before *plot.Plane
+	labels []int32  // of the rows that are drawn; nil when there are none
+	names  []string // of classes; nil when they have numbers only
+}
+
+func (f *plotFlags) define(fs *flag.FlagSet) {
+	fs.StringVar(&f.file, "plot", "", "draw the rows before and after to `FILE`, .svg, .png or .html, classes by colour")
+}
+
+func (f *plotFlags) wanted() bool { return f.file != "" }
+
+// check tells before long work whether the plot can be written. outs are the other files of
+// the command.
+func (f *plotFlags) check(in input, outs ...string) error {
+	if !f.wanted() {
+		return nil
+	}
+	if _, err := plot.FormatOf(f.file); err != nil {
+		return cli.Usagef("-plot %s: %w", f.file, bare(err))
+	}
+	f.title = plotTitle(in.features)
+	if err := refuseInput("-plot", f.file, in); err != nil {
+		return err
+	}
+	for _, out := range outs {
+		if out == "" {
+			continue
+		}
+		if same, err := sameTarget(f.file, out); err != nil {
+			return err
+		} else if same {
+			return cli.Usagef("two results would go to %s: name another file for one", out)
+		}
+	}
+	return checkPlace(f.file)
+}
+
+// keep takes what is drawn of the features x, which need not stay. y are their labels and
+// names those of the classes, nil where there are none.
+func (f *plotFlags) keep(ctx context.Context, x blas32.General, y []int32, names []string) (err error) {
+	if !f.wanted() || x.Rows == 0 || x.Cols == 0 { // others refuse a file without rows
+		return nil
+	}
+	f.total, f.rows = x.Rows, plot.Rows(x.Rows)
+	if f.before, err = plot.NewPlane(ctx, x, f.rows); err != nil || y == nil {
+		return err
+	}
+	f.names, f.labels = names, make([]int32, len(f.rows))
+	for i, row := range f.rows {
+		f.labels[i] = y[row]
+	}
+	return nil
+}
+
+// write draws what was kept beside the embedding. seen says that the embedding has used
+// the labels.
+func (f *plotFlags) write(ctx context.Context, embedding blas32.General, seen bool) error {
+	if !f.wanted() {
+		return nil
+	}
+	after, err := plot.NewPlane(ctx, embedding, f.rows)
+	if err != nil {
+		return err
+	}
+	s := &plot.Scatter{
+		Title: f.title, Caption: f.caption(seen), Rows: f.rows, Labels: f.labels, Names: f.names,
+		Panels: []plot.Panel{
+			{Title: "Before: the features", Axes: axes(f.before), Points: f.before.Points},
+			{Title: "After: the embedding", Axes: axes(after), Points: after.Points},
+		},
+	}
+	format, err := plot.FormatOf(f.file)
+	if err != nil {
+		return err
+	}
+	return formats.WriteFile(ctx, f.file, func(w io.Writer) error { return s.Write(w, format) })
+}
+
+// plotTitle is the name of a file, or of its folder where every file has the same name.
+func plotTitle(features string) string {
+	name := filepath.Base(features)
+	if name != featuresName {
+		return name
+	}
+	if folder, err := filepath.Abs(filepath.Dir(features)); err == nil {
+		return filepath.Base(folder)
+	}
+	return name
+}
+
+// axes says what the directions of a panel are.
+func axes(p *plot.Plane) string {
+	switch p.Columns {
+	case 1:
+		return "horizontal: the only column; heights have no meaning"
+	case 2:
+		return "horizontal: column 0, vertical: column 1"
+	}
+	if p.Share == [2]float64{} {
+		return fmt.Sprintf("%d columns, and all rows are equal", p.Columns)
+	}
+	return fmt.Sprintf("first two principal components of %d columns: %.1f %% and %.1f %% of the variance", p.Columns, 100*p.Share[0], 100*p.Share[1])
+}
+
+func (f *plotFlags) caption(seen bool) string {
+	text := fmt.Sprintf("%d rows.", f.total)
+	if len(f.rows) < f.total {
+		text = fmt.Sprintf("%d of %d rows are drawn, a fixed sample spread over the file; numbers of rows in the list are those drawn.", len(f.rows), f.total)
+	}
+	if seen {
+		text += " The embedding has used the labels of these rows: how far classes part here says little about new rows."
+	}
+	return text
+}
+
+// show adds the plot to the files that were written.
+func (f *plotFlags) show(w io.Writer) {
+	if f.wanted() {
+		fmt.Fprintf(w, "wrote\t%s, a plot with %d of %d rows\n", f.file, len(f.rows), f.total)
+	}
+}

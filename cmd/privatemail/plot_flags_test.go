@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/plot"
+)
+
+// embed and fit draw each kind of picture, with the classes of the labels even where they
+// have no effect on the embedding.
+func TestPlot(t *testing.T) {
+	folder := toy(t)
+	at := func(name string) string { return filepath.Join(folder, name) }
+	for _, c := range []struct{ args, words string }{
+		{"embed FOLDER -degree 10 -out FOLDER/e.npy -plot FOLDER/p.svg", "<svg|Before: the features|16 columns|column 0|>300 rows.<|>7 ("},
+		{"embed FOLDER -degree 10 -beta 3 -out FOLDER/e.npy -plot FOLDER/p.html", "<!doctype html>|has used the labels|row "},
+		{"fit FOLDER -degree 10 -out FOLDER/e.npy -plot FOLDER/p.SVG", "<svg|has used the labels|>7 ("},
+	} {
+		args := strings.Fields(strings.ReplaceAll(c.args, "FOLDER", folder))
+		stdout, _ := succeed(t, args...)
+		file := args[len(args)-1]
+		if !strings.Contains(stdout, file+", a plot with 300 of 300 rows") {
+			t.Errorf("%s prints %q", c.args, stdout)
+		}
+		text := readFile(t, file)
+		for word := range strings.SplitSeq(c.words, "|") {
+			if !strings.Contains(text, word) {
+				t.Errorf("%s: the plot lacks %q", c.args, word)
+			}
+		}
+	}
+	stdout, _ := succeed(t, "fit", folder, "-degree", "10", "-out", at("e.npy"), "-plot", at("p.png"), "-json")
+	if object(t, stdout)["plot"] != at("p.png") {
+		t.Errorf("the object does not name the plot: %s", stdout)
+	}
+	if _, err := png.Decode(bytes.NewReader([]byte(readFile(t, at("p.png"))))); err != nil {
+		t.Error(err)
+	}
+}
+
+// The same rows give the same picture for any number of workers, and the embedding is the
+// one without a picture.
+func TestPlotChangesNothing(t *testing.T) {
+	folder := toy(t)
+	at := func(name string) string { return filepath.Join(folder, name) }
+	succeed(t, "embed", folder, "-degree", "10", "-beta", "3", "-out", at("a.npy"))
+	succeed(t, "embed", folder, "-degree", "10", "-beta", "3", "-out", at("b.npy"), "-plot", at("b.svg"), "-workers", "1")
+	succeed(t, "embed", folder, "-degree", "10", "-beta", "3", "-out", at("c.npy"), "-plot", at("c.svg"), "-workers", "3")
+	if readFile(t, at("a.npy")) != readFile(t, at("b.npy")) || readFile(t, at("b.svg")) != readFile(t, at("c.svg")) {
+		t.Error("a plot changes the embedding, or workers change the plot")
+	}
+}
+
+func TestPlotRefusals(t *testing.T) {
+	folder := toy(t)
+	at := func(name string) string { return filepath.Join(folder, name) }
+	if err := os.WriteFile(at("short.csv"), []byte("1\n2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	base := []string{"embed", folder, "-degree", "10", "-out", at("e.npy"), "-plot"}
+	refuse(t, cli.Usage, append(base, at("p.pdf")), "-plot", ".svg, .png, .html")
+	refuse(t, cli.Failed, append(base, at("nowhere/p.svg")), "there is no folder")
+	refuse(t, cli.Failed, append(base, at("p.svg"), "-labels", at("short.csv")), "short.csv: 2 labels")
+	refuse(t, cli.Usage, []string{"embed", folder, "-degree", "10", "-out", at("p.svg"), "-plot", at("p.svg")}, "can be written")
+	refuse(t, cli.Usage, []string{"fit", folder, "-out", at("e.npy"), "-plot", at("e.npy")}, ".svg, .png, .html")
+	wantFiles(t, folder, featuresName, labelsName, "short.csv")
+}
+
+func TestWordsOfPlots(t *testing.T) {
+	for want, p := range map[string]*plot.Plane{
+		"horizontal: the only column; heights have no meaning":                            {Columns: 1},
+		"horizontal: column 0, vertical: column 1":                                        {Columns: 2},
+		"5 columns, and all rows are equal":                                               {Columns: 5},
+		"first two principal components of 64 columns: 100.0 % and 0.0 % of the variance": {Columns: 64, Share: [2]float64{1, 0}},
+	} {
+		if got := axes(p); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	f := &plotFlags{rows: make([]int, 5), total: 9}
+	if got := f.caption(false); !strings.HasPrefix(got, "5 of 9 rows are drawn, a fixed sample") {
+		t.Errorf("%q", got)
+	}
+	for path, want := range map[string]string{"a/birds/features.npy": "birds", "x/birds.npy": "birds.npy"} {
+		if got := plotTitle(path); got != want {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+}

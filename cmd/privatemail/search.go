@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+func searchVerb() cli.Verb {
+	return cli.Verb{
+		Name:    "search",
+		Summary: "find the nearest rows of a gallery for every query, exactly",
+		Synopsis: []string{
+			"GALLERY QUERIES [-k K] [-out FILE] [-distances-out FILE] [-labels FILE -queries-labels FILE] [FLAGS]",
+			"GALLERY [-self] [-k K] [-out FILE] [-distances-out FILE] [-labels FILE] [FLAGS]",
+		},
+		About: `
+Compares every query with every row of GALLERY and finds the K nearest, by Euclidean distance
+and among equals by row number. GALLERY and QUERIES are files or folders as for embed, such as
+the two that fit writes. Without QUERIES the rows of GALLERY are the queries, and a row is not
+its own neighbour. With -normalize-rows all rows are divided by their norm first, which orders
+them by cosine: the cosine of two rows at distance d is 1 - d^2/2.
+
+-out has a line or row for each query with the numbers of its nearest rows, counted from 0 and
+nearest first: int32 in .npy, .ivecs or .ibin, or .csv. -distances-out has their distances:
+float32 in .npy, .fvecs, .fbin or .idx, or .csv. Files are replaced as a whole or not at all.
+Without -out the answers of the first queries are printed, with -json those of all queries.
+
+Where both sides have labels, R@1 and R@K are printed: the share of queries with a row of their
+class among the nearest one, and among the nearest K. Queries without a label (-1) do not count.`,
+		Examples: []string{
+			"privatemail search gallery.npy queries.npy -k 8 -out ids.npy -distances-out d.npy",
+			"privatemail search birds/ -normalize-rows -k 1",
+		},
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: func(fs *flag.FlagSet) cli.Action {
+			f := new(searchFlags)
+			f.define(fs)
+			return f.run
+		},
+	}
+}
+
+type searchFlags struct {
+	work                workFlags
+	k                   int
+	self, normalizeRows bool
+	files               fileFlags
+	queriesLabels       string
+	out, distancesOut   string
+}
+
+func (f *searchFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	cli.CountVar(fs, &f.k, "k", 8, "find the `K` nearest rows")
+	fs.BoolVar(&f.self, "self", false, "search within GALLERY, each row among the others; the default without QUERIES")
+	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every row of GALLERY and QUERIES by its norm first")
+	f.files.define(fs)
+	fs.StringVar(&f.queriesLabels, "queries-labels", "", "read a label per row of QUERIES from `FILE` (default: labels.npy of a QUERIES folder)")
+	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
+	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
+}
+
+func (f *searchFlags) run(ctx context.Context, e *cli.Env, names []string) error {
+	gallery, queries, err := f.inputs(e, names)
+	if err != nil {
+		return err
+	}
+	if err := f.checkOutputs(gallery, queries); err != nil {
+		return err
+	}
+	s, err := openSearch(ctx, f, gallery, queries)
+	if err != nil {
+		return err
+	}
+	defer s.release()
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	if err := s.find(ctx, e); err != nil {
+		return err
+	}
+	if err := s.write(ctx); err != nil {
+		return err
+	}
+	if s.recallMissing() {
+		e.Note("no R@1: labels are known of one side only; -labels names those of GALLERY, -queries-labels those of QUERIES")
+	}
+	return s.show(e)
+}
+
+// inputs finds the files of GALLERY and QUERIES; both are the same where a gallery is
+// searched for its own rows.
+func (f *searchFlags) inputs(e *cli.Env, names []string) (gallery, queries input, err error) {
+	switch {
+	case len(names) == 0:
+		return gallery, queries, cli.Usagef("GALLERY is missing: name a file, or a folder with %s", featuresName)
+	case len(names) > 2:
+		return gallery, queries, cli.Usagef("GALLERY and QUERIES are wanted, got %d names: %s", len(names), strings.Join(names, " "))
+	case len(names) == 2 && f.self:
+		return gallery, queries, cli.Usagef("-self searches within GALLERY: leave out -self, or %s", names[1])
+	case len(names) == 1 && f.queriesLabels != "":
+		return gallery, queries, cli.Usagef("-queries-labels needs QUERIES: without them the labels of both sides are those of -labels")
+	}
+	if gallery, err = f.files.resolve(e, names[0]); err != nil || len(names) == 1 {
+		f.self = err == nil
+		return gallery, gallery, err
+	}
+	queries, err = f.files.reading(e).resolve(names[1], f.queriesLabels)
+	return gallery, queries, err
+}
+
+// checkOutputs tells before long work whether everything can be written.
+func (f *searchFlags) checkOutputs(gallery, queries input) error {
+	for _, c := range []struct {
+		flag, out string
+		check     func(path string) error
+	}{{"-out", f.out, checkIDFile}, {"-distances-out", f.distancesOut, checkDistanceFile}} {
+		if c.out == "" {
+			continue
+		}
+		if err := errors.Join(refuseInput(c.flag, c.out, gallery), refuseInput(c.flag, c.out, queries)); err != nil {
+			return err
+		}
+		if err := c.check(c.out); err != nil {
+			return err
+		}
+	}
+	if f.out == "" || f.distancesOut == "" {
+		return nil
+	}
+	same, err := sameTarget(f.out, f.distancesOut)
+	if err == nil && same {
+		err = cli.Usagef("two results would go to %s: name another file for one", f.out)
+	}
+	return err
+}
+
+func checkIDFile(path string) error {
+	return checkFile(path, func(ended context.Context) error { return writeAnswers(ended, path, 1, 1, []int32{0}) })
+}
+
+func checkDistanceFile(path string) error {
+	return checkFile(path, func(ended context.Context) error { return writeAnswers(ended, path, 1, 1, []float32{0}) })
+}

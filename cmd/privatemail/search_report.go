@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+// searchReport is the last object of search -json.
+type searchReport struct {
+	Gallery      int      `json:"gallery"`
+	Queries      int      `json:"queries"`
+	D            int      `json:"d"`
+	K            int      `json:"k"`
+	RecallAt1    *float64 `json:"recall_at_1,omitempty"`
+	RecallAtK    *float64 `json:"recall_at_k,omitempty"`
+	Labelled     int      `json:"labelled_queries,omitempty"`
+	Seconds      float64  `json:"seconds"`
+	Out          string   `json:"out,omitempty"`
+	DistancesOut string   `json:"distances_out,omitempty"`
+}
+
+// answerReport is what search -json prints of a query when there is no -out.
+type answerReport struct {
+	Query     int       `json:"query"`
+	IDs       []int32   `json:"ids"`
+	Distances []float32 `json:"distances"`
+}
+
+// answer returns the answers to query q.
+func (s *search) answer(q int) answerReport {
+	k := s.flags.k
+	return answerReport{q, s.ids[q*k : (q+1)*k], s.distances[q*k : (q+1)*k]}
+}
+
+func (s *search) show(e *cli.Env) error {
+	if e.JSON {
+		return s.showJSON(e)
+	}
+	if s.flags.out == "" && s.flags.distancesOut == "" {
+		if err := s.showAnswers(e); err != nil {
+			return err
+		}
+	} else if e.Quiet {
+		return nil
+	}
+	t := facts(e.Stdout)
+	fmt.Fprintf(t, "searched\t%d queries among %d rows of %d columns, exactly, in %.2f s\n", s.queries.x.Rows, s.gallery.x.Rows, s.gallery.x.Cols, s.seconds)
+	if s.scored > 0 {
+		fmt.Fprintf(t, "recall\tR@1 %.3f", s.recall(0))
+		if s.flags.k > 1 {
+			fmt.Fprintf(t, ", R@%d %.3f", s.flags.k, s.recall(1))
+		}
+		if left := s.queries.x.Rows - s.scored; left > 0 {
+			fmt.Fprintf(t, "; %d queries without a label do not count", left)
+		}
+		fmt.Fprintln(t)
+	}
+	if s.flags.out != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", s.flags.out, s.queries.x.Rows, s.flags.k)
+	}
+	if s.flags.distancesOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d distances\n", s.flags.distancesOut, s.queries.x.Rows, s.flags.k)
+	}
+	return t.Flush()
+}
+
+// recall returns R@1 or R@k.
+func (s *search) recall(at int) float64 { return float64(s.hits[at]) / float64(s.scored) }
+
+func (s *search) showJSON(e *cli.Env) error {
+	if s.flags.out == "" {
+		for q := range s.queries.x.Rows {
+			if err := e.Object(s.answer(q)); err != nil {
+				return err
+			}
+		}
+	}
+	r := searchReport{
+		Gallery: s.gallery.x.Rows, Queries: s.queries.x.Rows, D: s.gallery.x.Cols, K: s.flags.k, Labelled: s.scored,
+		Seconds: s.seconds, Out: s.flags.out, DistancesOut: s.flags.distancesOut,
+	}
+	if s.scored > 0 {
+		first, all := s.recall(0), s.recall(1)
+		r.RecallAt1, r.RecallAtK = &first, &all
+	}
+	return e.Object(r)
+}
+
+// Of so many queries and of so many answers each the table shows.
+const (
+	shownQueries = 5
+	shownAnswers = 8
+)
+
+// showAnswers prints the nearest rows of the first queries.
+func (s *search) showAnswers(e *cli.Env) error {
+	n := min(shownQueries, s.queries.x.Rows)
+	k := min(shownAnswers, s.flags.k)
+	what := fmt.Sprintf("the first %d of %d queries", n, s.queries.x.Rows)
+	if n == s.queries.x.Rows {
+		what = "all queries"
+	}
+	if k < s.flags.k {
+		what += fmt.Sprintf(", the first %d of %d rows", k, s.flags.k)
+	}
+	fmt.Fprintf(e.Stdout, "nearest rows and their distances, nearest first: %s; -out writes all\n\n", what)
+	t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for q := range n {
+		a := s.answer(q)
+		fmt.Fprintf(t, "query %d\trow\t", q)
+		for _, id := range a.IDs[:k] {
+			fmt.Fprintf(t, "%d\t", id)
+		}
+		fmt.Fprint(t, "\n\tdistance\t")
+		for _, d := range a.Distances[:k] {
+			fmt.Fprintf(t, "%.4g\t", d)
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(e.Stdout)
+	return err
+}

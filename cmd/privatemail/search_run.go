@@ -1,0 +1,291 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+// rowSide is the gallery or the queries.
+type rowSide struct {
+	input
+	x blas32.General
+	y []int32 // nil when there are no labels
+}
+
+// search is one run of the verb.
+type search struct {
+	flags            *searchFlags
+	gallery, queries rowSide
+	releases         []func()
+
+	ids       []int32 // k for each query
+	distances []float32
+	scored    int    // queries with a label
+	hits      [2]int // of them, with a row of their class nearest, and among the k nearest
+	seconds   float64
+}
+
+// openSearch reads the files and refuses what does not fit.
+func openSearch(ctx context.Context, f *searchFlags, gallery, queries input) (*search, error) {
+	s := &search{flags: f}
+	if err := s.read(ctx, &s.gallery, gallery); err != nil {
+		return nil, err
+	}
+	s.queries = s.gallery
+	if !f.self {
+		if err := s.read(ctx, &s.queries, queries); err != nil {
+			s.release()
+			return nil, err
+		}
+	}
+	err := s.check()
+	if err == nil && !f.self {
+		err = errors.Join(sameColumns(gallery, queries), s.oneNumbering())
+	}
+	if err != nil {
+		s.release()
+		return nil, err
+	}
+	return s, nil
+}
+
+// oneNumbering gives the classes of the queries the numbers of the gallery where both have
+// names, which each file numbers for itself. A class that the gallery does not have gets a
+// number beyond its own.
+func (s *search) oneNumbering() error {
+	there, here := s.gallery.classNames(), s.queries.classNames()
+	if s.gallery.y == nil || s.queries.y == nil || there == nil && here == nil {
+		return nil
+	}
+	if there == nil || here == nil {
+		return fmt.Errorf("%s: its labels and those of %s are names in one file and numbers in the other", s.queries.features, s.gallery.features)
+	}
+	number := make(map[string]int32)
+	for i, name := range there {
+		number[name] = int32(i)
+	}
+	for i, label := range s.queries.y {
+		if label < 0 {
+			continue
+		}
+		known, ok := number[here[label]]
+		if !ok {
+			known = int32(len(there)) + label
+		}
+		s.queries.y[i] = known
+	}
+	return nil
+}
+
+func (s *search) read(ctx context.Context, to *rowSide, in input) error {
+	x, y, release, err := readRows(ctx, in, " (-1 for none)")
+	if err != nil {
+		return err
+	}
+	*to = rowSide{in, x, y}
+	s.releases = append(s.releases, release)
+	return nil
+}
+
+func (s *search) release() {
+	for _, release := range s.releases {
+		release()
+	}
+	s.releases = nil
+}
+
+// check refuses sizes.
+func (s *search) check() error {
+	n, others := s.gallery.x.Rows, s.gallery.x.Rows
+	if s.flags.self {
+		others--
+	}
+	switch {
+	case n == 0 || s.gallery.x.Cols == 0:
+		return fmt.Errorf("%s: no rows in it to search", s.gallery.features)
+	case s.queries.x.Rows == 0:
+		return fmt.Errorf("%s: no queries in it", s.queries.features)
+	case s.queries.x.Cols != s.gallery.x.Cols:
+		return fmt.Errorf("%s: rows of %d values, but those of %s have %d", s.queries.features, s.queries.x.Cols, s.gallery.features, s.gallery.x.Cols)
+	case s.flags.self && s.flags.k > others:
+		return fmt.Errorf("%s: a row has %d others, fewer than the %d of -k", s.gallery.features, others, s.flags.k)
+	case s.flags.k > others:
+		return fmt.Errorf("%s: %d rows, fewer than the %d of -k", s.gallery.features, n, s.flags.k)
+	case n > math.MaxInt32:
+		return fmt.Errorf("%s: %d rows, and their numbers are written as int32: split the gallery", s.gallery.features, n)
+	}
+	return nil
+}
+
+// prepare takes the memory for the answers and divides rows by their norm if that is
+// wanted.
+func (s *search) prepare(ctx context.Context) error {
+	answers := float64(s.queries.x.Rows) * float64(s.flags.k)
+	own := answers*8 + float64(s.batch())*float64(s.flags.k)*16
+	if s.flags.normalizeRows {
+		own += 4 * float64(s.gallery.x.Cols) * float64(s.gallery.x.Rows)
+		if !s.flags.self {
+			own += 4 * float64(s.queries.x.Cols) * float64(s.queries.x.Rows)
+		}
+	}
+	if _, err := pipeline.Reserve(cmp.Or(s.flags.work.budget, mem.Budget()), own, fmt.Sprintf("search for %d neighbours of %d queries", s.flags.k, s.queries.x.Rows)); err != nil {
+		return explain(err, s.gallery.input)
+	}
+	if err := s.gallery.prepare(ctx, s.flags.normalizeRows); err != nil {
+		return err
+	}
+	if s.flags.self {
+		s.queries = s.gallery
+	} else if err := s.queries.prepare(ctx, s.flags.normalizeRows); err != nil {
+		return err
+	}
+	s.ids, s.distances = make([]int32, 0, int(answers)), make([]float32, 0, int(answers))
+	return nil
+}
+
+// prepare refuses numbers that are not finite and divides rows by their norm.
+func (d *rowSide) prepare(ctx context.Context, normalize bool) error {
+	x := d.x
+	if normalize {
+		x = blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, x.Rows*x.Cols)}
+	}
+	const rows = 4096 // between two looks at the context
+	for from := 0; from < x.Rows; from += rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		to := min(from+rows, x.Rows)
+		if err := prepareRows(rowsOf(x, from, to), rowsOf(d.x, from, to), normalize); err != nil {
+			return explain(shiftRow(err, from), d.input)
+		}
+	}
+	d.x = x
+	return nil
+}
+
+func prepareRows(dst, x blas32.General, normalize bool) error {
+	if normalize {
+		return points.NormalizeRows(dst, x)
+	}
+	return points.CheckFinite(x)
+}
+
+// rowsOf returns rows from to to-1.
+func rowsOf(x blas32.General, from, to int) blas32.General {
+	return blas32.General{Rows: to - from, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
+}
+
+// shiftRow returns an error on rows that begin at the given one as an error on all.
+func shiftRow(err error, from int) error {
+	if e, ok := errors.AsType[*points.NonFiniteError](err); ok {
+		return &points.NonFiniteError{What: e.What, Row: e.Row + from, Col: e.Col}
+	}
+	if e, ok := errors.AsType[*points.ZeroRowError](err); ok {
+		return &points.ZeroRowError{Row: e.Row + from}
+	}
+	return err
+}
+
+// batch is how many queries are searched for at a time, so that progress moves: some
+// 2e10 differences, but no fewer queries than keep the workers busy.
+func (s *search) batch() int {
+	const differences, least, most = 2e10, 256, 8192
+	queries := differences / (float64(s.gallery.x.Rows) * float64(s.gallery.x.Cols))
+	return min(int(max(least, min(queries, most))), s.queries.x.Rows)
+}
+
+// find searches batch by batch.
+func (s *search) find(ctx context.Context, e *cli.Env) error {
+	m := newMeter(e)
+	defer m.close()
+	began, size, n := time.Now(), s.batch(), s.queries.x.Rows
+	var rows []int
+	if s.flags.self {
+		rows = make([]int, n)
+		for i := range rows {
+			rows[i] = i
+		}
+	}
+	for from := 0; from < n; from += size {
+		to := min(from+size, n)
+		r, err := s.nearest(ctx, rows, from, to)
+		if err != nil {
+			return err
+		}
+		s.keep(r, from, to)
+		m.report(privatemail.Progress{Stage: "search", Done: to, Total: n})
+	}
+	s.seconds = time.Since(began).Seconds()
+	return nil
+}
+
+// nearest searches for queries from to to-1; rows are the numbers of all rows of the
+// gallery, for a search within it.
+func (s *search) nearest(ctx context.Context, rows []int, from, to int) (*evaluate.Ranking, error) {
+	settings := &evaluate.SearchSettings{Workers: s.flags.work.workers}
+	if s.flags.self {
+		return evaluate.NearestWithin(ctx, s.gallery.x, rows[from:to], rows, s.flags.k, settings)
+	}
+	return evaluate.Nearest(ctx, rowsOf(s.queries.x, from, to), s.gallery.x, s.flags.k, settings)
+}
+
+// keep adds the answers to queries from to to-1 and counts those of the right class.
+func (s *search) keep(r *evaluate.Ranking, from, to int) {
+	for p, id := range r.Index {
+		s.ids = append(s.ids, int32(id))
+		s.distances = append(s.distances, float32(math.Sqrt(r.SquaredDistance[p])))
+	}
+	if s.gallery.y == nil || s.queries.y == nil {
+		return
+	}
+	for q, class := range s.queries.y[from:to] {
+		if class < 0 {
+			continue
+		}
+		s.scored++
+		for place, id := range r.Row(q) {
+			if s.gallery.y[id] != class {
+				continue
+			}
+			if place == 0 {
+				s.hits[0]++
+			}
+			s.hits[1]++
+			break
+		}
+	}
+}
+
+// recallMissing tells whether labels are known of one side only.
+func (s *search) recallMissing() bool { return (s.gallery.y == nil) != (s.queries.y == nil) }
+
+// write writes the files.
+func (s *search) write(ctx context.Context) error {
+	n, k := s.queries.x.Rows, s.flags.k
+	if s.flags.out != "" {
+		if err := writeAnswers(ctx, s.flags.out, n, k, s.ids); err != nil {
+			return err
+		}
+	}
+	if s.flags.distancesOut == "" {
+		return nil
+	}
+	err := writeAnswers(ctx, s.flags.distancesOut, n, k, s.distances)
+	if err != nil && s.flags.out != "" {
+		return fmt.Errorf("%w (the rows are in %s already)", err, s.flags.out)
+	}
+	return err
+}

@@ -1,0 +1,38 @@
+package plot
+
+import (
+	"bufio"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+)
+
+// The style sheet and the script of a page.
+var (
+	//go:embed page.css
+	pageCSS string
+	//go:embed page.js
+	pageJS string
+)
+
+// writeHTML writes a page that needs nothing else.
+func writeHTML(w io.Writer, f *figure) error {
+	names := make([]string, len(f.classes))
+	for i, class := range f.classes {
+		names[i] = printable(f.name(class))
+	}
+	data, err := json.Marshal(names) // escapes <, > and &
+	if err != nil {
+		return err
+	}
+	b := bufio.NewWriter(w)
+	title := html.EscapeString(printable(f.Title))
+	fmt.Fprintf(b, "<!doctype html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n<title>%s</title>\n", title)
+	fmt.Fprintf(b, "<style>%s%s%s\n@media (prefers-color-scheme: dark) {%s}\n</style>\n<main>\n", pageCSS, svgRules, colourRules(light(), f), colourRules(dark(), f))
+	fmt.Fprintf(b, "<svg viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"%s\">\n", f.width, f.height, title)
+	f.draw(&svgCanvas{w: b, f: f, page: true})
+	fmt.Fprintf(b, "</svg>\n<p id=\"tip\" hidden></p>\n</main>\n<script>\nconst classNames = %s;\n%s</script>\n</html>\n", data, pageJS)
+	return b.Flush()
+}

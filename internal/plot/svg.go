@@ -1,0 +1,151 @@
+package plot
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"image/color"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// svgCanvas writes elements. Colours are those of a style sheet, which differs between a
+// picture and a page.
+type svgCanvas struct {
+	w    *bufio.Writer
+	f    *figure
+	page bool // with row numbers and classes, for the script of the page
+	line []byte
+}
+
+// writeSVG writes a picture on white.
+func writeSVG(w io.Writer, f *figure) error {
+	c := &svgCanvas{w: bufio.NewWriter(w), f: f}
+	fmt.Fprintf(c.w, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" role="img">`, f.width, f.height, f.width, f.height)
+	fmt.Fprintf(c.w, "<title>%s</title><style>%s%s</style><rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n",
+		html.EscapeString(printable(f.Title)), svgRules, colourRules(light(), f), css(light().paper))
+	f.draw(c)
+	c.w.WriteString("</svg>\n")
+	return c.w.Flush()
+}
+
+// svgRules are the rules that colours do not change. Marks of class d are discs: lines of
+// no length with round ends.
+const svgRules = `text{font-family:system-ui,"Segoe UI","Liberation Sans",Arial,sans-serif}.b{font-weight:600}` +
+	`.m{fill:currentColor;opacity:.8}.d{fill:none;stroke:currentColor;stroke-linecap:round;opacity:.8}` +
+	`.h{font-weight:600;text-anchor:middle;paint-order:stroke;stroke-width:3;stroke-linejoin:round}`
+
+// colourRules are the rules of a theme.
+func colourRules(t *theme, f *figure) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `text{fill:%s}.s{fill:%s}.f{fill:none;stroke:%s}.t{stroke:%s}.h{stroke:%s}.n{color:%s}`,
+		css(t.ink), css(t.soft), css(t.line), css(t.soft), css(t.paper), css(t.none))
+	for place := range f.groupCount() {
+		fmt.Fprintf(&b, `.c%d{color:%s}`, place, css(f.colour(t, place)))
+	}
+	return b.String()
+}
+
+func css(c color.RGBA) string { return fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B) }
+
+func (c *svgCanvas) frame(at Point, size float64) {
+	fmt.Fprintf(c.w, `<rect class="f" x="%g" y="%g" width="%g" height="%g" rx="4"/>`, at.X, at.Y, size, size)
+}
+
+func (c *svgCanvas) tick(from, to Point) {
+	fmt.Fprintf(c.w, `<line class="t" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, from.X, from.Y, to.X, to.Y)
+}
+
+func (c *svgCanvas) text(at Point, s style, where anchor, text string) {
+	class := ""
+	if s.bold {
+		class = "b"
+	}
+	if s.soft {
+		class += " s"
+	}
+	fmt.Fprintf(c.w, `<text class="%s" x="%.1f" y="%.1f" font-size="%g" text-anchor="%s">%s</text>`,
+		strings.TrimSpace(class), at.X, at.Y, s.size, []string{"start", "middle", "end"}[where], html.EscapeString(text))
+}
+
+func (c *svgCanvas) halo(at Point, s style, text string) {
+	fmt.Fprintf(c.w, `<text class="h" x="%.1f" y="%.1f" font-size="%g">%s</text>`, at.X, at.Y, s.size, html.EscapeString(text))
+}
+
+// marks writes one path. Every mark begins with M and its place.
+func (c *svgCanvas) marks(m marks) {
+	shape := shapes[shapeOf(m.place, c.f.groupCount())]
+	class, outline := "n", "h0"
+	if m.place >= 0 {
+		class = "c" + strconv.Itoa(m.place)
+	}
+	if shape == nil {
+		fmt.Fprintf(c.w, `<path class="d %s" stroke-width="%.1f"`, class, 2*m.radius)
+	} else {
+		fmt.Fprintf(c.w, `<path class="m %s"`, class)
+		outline = outlineOf(shape, m.radius)
+	}
+	if c.page {
+		c.data(m)
+	}
+	c.w.WriteString(` d="`)
+	for _, at := range m.at {
+		c.line = append(c.line[:0], 'M')
+		c.line = appendPlace(c.line, at.X)
+		c.line = append(c.line, ' ')
+		c.line = appendPlace(c.line, at.Y)
+		c.w.Write(append(c.line, outline...)) // a failure shows when the buffer is flushed
+	}
+	c.w.WriteString("\"/>\n")
+}
+
+// data says which rows a path has.
+func (c *svgCanvas) data(m marks) {
+	fmt.Fprintf(c.w, ` data-c="%d"`, m.place)
+	if m.rows == nil {
+		return
+	}
+	fmt.Fprintf(c.w, ` data-p="%d"`, m.panel)
+	if m.panel > 0 {
+		return // the rows of the first panel
+	}
+	c.w.WriteString(` data-r="`)
+	for i, row := range m.rows {
+		if i > 0 {
+			c.w.WriteByte(' ')
+		}
+		if c.f.Rows != nil {
+			row = c.f.Rows[row]
+		}
+		c.w.WriteString(strconv.Itoa(row))
+	}
+	c.w.WriteByte('"')
+}
+
+// outlineOf returns the way around a marker from its middle, and back to it.
+func outlineOf(shape []Point, radius float64) string {
+	b := []byte{'m'}
+	last := Point{}
+	for i, p := range shape {
+		if i == 1 {
+			b = append(b, 'l')
+		} else if i > 1 {
+			b = append(b, ' ')
+		}
+		b = appendPlace(b, radius*p.X-last.X)
+		b = append(b, ' ')
+		b = appendPlace(b, radius*p.Y-last.Y)
+		last = Point{radius * p.X, radius * p.Y}
+	}
+	return string(append(b, 'z'))
+}
+
+// appendPlace writes a number with one digit behind the point, or none where it is 0.
+func appendPlace(b []byte, v float64) []byte {
+	b = strconv.AppendFloat(b, v, 'f', 1, 64)
+	if n := len(b); b[n-1] == '0' {
+		b = b[:n-2]
+	}
+	return b
+}

@@ -1,0 +1,59 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A NeighbourGraph is the truncated graph of features, as Embed would use it.
+type NeighbourGraph struct {
+	// Weights has the weight of rows i and j of the features at (i, j). It is symmetric
+	// and has no diagonal.
+	Weights *sparse.CSR
+	// Graph describes it.
+	Graph iterate.Graph
+}
+
+// NeighbourGraph builds the graph of the features and returns its weights. Of the
+// settings it uses those of the graph. Operator may be csr, which is the default, or
+// pairs: the others have a weight for every pair. Errors: those of Embed.
+func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, settings *Settings) (*NeighbourGraph, error) {
+	return call(e, "graph", func() (*NeighbourGraph, error) { return e.neighbourGraph(ctx, features, settings) })
+}
+
+func (e *Engine) neighbourGraph(ctx context.Context, features blas32.General, settings *Settings) (*NeighbourGraph, error) {
+	s, err := settings.withDefaults(features)
+	if err != nil {
+		return nil, err
+	}
+	if s.Operator == "" {
+		s.Operator = "csr"
+	}
+	if !kernel.Truncates(s.Operator) {
+		return nil, fmt.Errorf("%w: operator %s: a graph of neighbours is built by csr or pairs", ErrSettings, s.Operator)
+	}
+	_, opened, graphOptions, _, err := e.prepare(ctx, features, nil, &s)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	op, err := opened.Build(ctx, s.Bandwidth, graphOptions)
+	if err != nil {
+		return nil, err
+	}
+	defer op.Close()
+	out := &NeighbourGraph{Graph: pipeline.Describe(op, s.Bandwidth)}
+	if out.Weights, err = op.(kernel.Truncated).Matrix(ctx); err != nil {
+		return nil, err
+	}
+	out.Graph.BuildTime = time.Since(began)
+	return out, nil
+}
