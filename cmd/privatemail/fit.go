@@ -287,7 +287,7 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	}
 	engine, stop, m, err := f.engine(e, x, q.Rows)
 	if err != nil {
-		return nil, queries, err
+		return nil, queries, explain(err, in)
 	}
 	defer stop()
 	if fit, err = f.model(ctx, engine, m, in, x, y); err != nil {

@@ -18,8 +18,10 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 		"demo":      {"", ""}, // it prints as evaluate does, and takes longer
 		"evaluate":  {folder + " -modes raw -seeds 1 -out " + at("evaluate"), ""},
 		"embed":     {folder + " -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
-		"fit":       {folder + " -degree 0.01 -out " + at("f.npy"), "neighbours on average"},
+		"fit":       {folder + " -recipe classic -measure=false -degree 0.01 -out " + at("f.npy"), "neighbours on average"},
 		"plan":      {folder + " -degree 5", ""},
+		"graph":     {folder + " -degree 5 -out " + at("g.npz"), ""},
+		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},
 		"generate":  {"-n 5 -d 2 -out " + at("g.npy"), ""},
 		"privatize": {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out " + at("p"), "No ledger"},
 		"continue":  {at("r") + " -out " + at("c.npy"), "every weight is 1"},
@@ -66,7 +68,7 @@ func TestDetailsAreBehindV(t *testing.T) {
 	succeed(t, private(folder, "none", at("r"))...)
 	for _, c := range []struct{ args, details string }{
 		{"embed " + folder + " -degree 20 -beta 3 -out " + at("z.npy"), "operator weights certificate memory objective"},
-		{"fit " + folder + " -out " + at("z.npy"), "operator weights certificate memory"},
+		{"fit " + folder + " -recipe classic -measure=false -out " + at("z.npy"), "operator weights certificate memory"},
 		{"continue " + at("r") + " -degree 20 -out " + at("z.npy"), "means odds noise labels operator weights certificate memory objective"},
 		{"privatize " + folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out " + at("p"), "means odds noise labels"},
 	} {

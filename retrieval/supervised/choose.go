@@ -18,8 +18,8 @@ const (
 	parts = 3
 	// enoughRows is how many rows a contest holds out in all, if that takes no more than
 	// mostSplits parts; rows are divided again where one division has too few.
-	enoughRows = 500
-	mostSplits = 6
+	enoughRows = 400
+	mostSplits = 3
 	// heldRows is how many rows are held out of more rows than nestedRows.
 	heldRows = 1000
 	// searchedRows is how many of the others they are looked for among.
