@@ -72,7 +72,7 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 	}
 	defer op.Close()
 	graph := pipeline.Describe(op, s.Bandwidth)
-	graph.BuildTime = time.Since(began)
+	graph.Neighbours, graph.BuildTime = s.Neighbours, time.Since(began)
 
 	began = time.Now()
 	found, err := iterate.Converge(ctx, op, step, e.convergeSettings(&s, graphOptions.BudgetBytes-op.Cost().ResidentBytes))

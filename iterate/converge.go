@@ -293,6 +293,9 @@ func (c *convergence) result() *Eigenvectors {
 		Points: newMatrix(n, k), Values: c.values[:k], Residuals: c.residuals[:k],
 		Products: c.walk.products, Isolated: n - c.walk.rows,
 	}
+	for _, d := range c.walk.degree {
+		out.Mass += d
+	}
 	factor, largest := make([]float64, k), make([]float32, k)
 	for i := range n {
 		for j, v := range row(c.y, i)[:k] {

@@ -85,6 +85,9 @@ type Eigenvectors struct {
 	// Isolated is the number of rows that have no neighbours and no equals. They are
 	// zero in Points.
 	Isolated int
+	// Mass is the sum of D over all rows: column j of Points times sqrt(Mass)/lambda_j has
+	// variance 1, where rows count as their D.
+	Mass float64
 	// Status is Converged, or StepLimit after MaxProducts.
 	Status Status
 }
