@@ -26,6 +26,7 @@ type graphReport struct {
 	Operator     string     `json:"operator"`
 	Sigma        jsonNumber `json:"sigma"`
 	Gamma        jsonNumber `json:"gamma"`
+	Nearest      int        `json:"nearest,omitempty"` // neighbours asked for of each row; sigma is null then
 	Radius       jsonNumber `json:"radius"`
 	Neighbours   jsonNumber `json:"neighbours"`
 	MeanDegree   jsonNumber `json:"mean_degree"`
@@ -40,8 +41,12 @@ type graphReport struct {
 }
 
 func reportGraph(g *iterate.Graph) graphReport {
+	sigma, gamma := g.Bandwidth.Sigma(), g.Bandwidth.Gamma()
+	if g.Neighbours > 0 {
+		sigma, gamma = math.NaN(), math.NaN() // every row has its own
+	}
 	return graphReport{
-		Operator: g.Operator, Sigma: jsonNumber(g.Bandwidth.Sigma()), Gamma: jsonNumber(g.Bandwidth.Gamma()),
+		Operator: g.Operator, Sigma: jsonNumber(sigma), Gamma: jsonNumber(gamma), Nearest: g.Neighbours,
 		Radius: jsonNumber(g.Radius), Neighbours: jsonNumber(g.MeanNeighbours), MeanDegree: jsonNumber(g.MeanDegree),
 		Isolated: g.Certificate.Isolated, EtaMax: jsonNumber(g.Certificate.RowMax), EtaP99: jsonNumber(g.Certificate.RowP99),
 		NNZ: g.Cost.NNZ, Bytes: g.Cost.ResidentBytes, PeakBytes: g.Cost.PeakBytes,
@@ -72,9 +77,17 @@ func writeGraph(w io.Writer, rows int, g *iterate.Graph) {
 		reach = fmt.Sprintf("cut at distance %.4g", g.Radius)
 	}
 	t := facts(w)
-	fmt.Fprintf(t, "graph\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
+	if g.Neighbours > 0 {
+		fmt.Fprintf(t, "graph\t%s, %d nearest rows of each row, a bandwidth for each row\n", g.Operator, g.Neighbours)
+	} else {
+		fmt.Fprintf(t, "graph\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
+	}
 	fmt.Fprintf(t, "neighbours\t%.4g a row on average, with weights that add up to %.4g; %d of %d rows isolated\n", g.MeanNeighbours, g.MeanDegree, g.Certificate.Isolated, rows)
-	fmt.Fprintf(t, "certificate\t%v\n", g.Certificate)
+	if g.Neighbours > 0 {
+		fmt.Fprintf(t, "certificate\tthe graph is what was asked for; weights are off by at most %.2g of themselves\n", g.Certificate.EntryRel)
+	} else {
+		fmt.Fprintf(t, "certificate\t%v\n", g.Certificate)
+	}
 	fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
 	if g.Cost.NNZ > 0 {
 		fmt.Fprintf(t, " for %d weights", g.Cost.NNZ)
