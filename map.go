@@ -71,7 +71,7 @@ func (e *Engine) spectralMap(ctx context.Context, features blas32.General, setti
 	if err != nil {
 		return nil, err
 	}
-	_, opened, graphOptions, _, err := e.prepare(ctx, features, nil, &s)
+	x, opened, graphOptions, _, err := e.prepare(ctx, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +99,11 @@ func (e *Engine) spectralMap(ctx context.Context, features blas32.General, setti
 	s.Columns = min(s.Columns, connected-1)
 	run := e.convergeSettings(&s, graphOptions.BudgetBytes-op.Cost().ResidentBytes)
 	run.UnitRows = false
+	if x.Rows >= sampledFrom && s.Columns == columns+mapVectors {
+		if run.Start, err = e.sampledStart(ctx, x, s.Columns, graphOptions); err != nil {
+			return nil, err
+		}
+	}
 	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
 	if err != nil {
 		return nil, err

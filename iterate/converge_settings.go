@@ -22,6 +22,10 @@ type ConvergeSettings struct {
 	Tolerance float64
 	// MaxProducts ends a run that does not converge. Default 1000.
 	MaxProducts int
+	// Start has what is known of the eigenvectors, a row for each point and at most Columns
+	// columns. A row of zeros is not known: it gets the mean of its neighbours. Default: a
+	// random start.
+	Start blas32.General
 	// UnitRows divides the rows of the result by their norm.
 	UnitRows bool
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
