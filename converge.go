@@ -37,8 +37,8 @@ const plannedProducts = 50
 
 // Converge returns where the steps of form Attract lead: the leading
 // eigenvectors of the graph of features and labels, as iterate.Converge defines
-// them, rows of unit length. It is for maps and clusters; to search, stop early
-// (Embed).
+// them, rows of unit length. It is for clusters; for maps see Map, and to search, stop
+// early (Embed).
 //
 // Of the settings it uses those of the graph, Form, which must be kernel.Attract,
 // Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
