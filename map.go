@@ -89,22 +89,10 @@ func (e *Engine) spectralMap(ctx context.Context, features blas32.General, setti
 	if err != nil {
 		return nil, err
 	}
-	connected := 0
-	for _, size := range components {
-		connected += size
+	if err := limitVectors(&s, columns, components); err != nil {
+		return nil, err
 	}
-	if columns > connected-1 {
-		return nil, fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, columns, connected, max(connected-1, 0))
-	}
-	s.Columns = min(s.Columns, connected-1)
-	run := e.convergeSettings(&s, graphOptions.BudgetBytes-op.Cost().ResidentBytes)
-	run.UnitRows = false
-	if x.Rows >= sampledFrom && s.Columns == columns+mapVectors {
-		if run.Start, err = e.sampledStart(ctx, x, s.Columns, graphOptions); err != nil {
-			return nil, err
-		}
-	}
-	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
+	found, err := e.mapVectorsOf(ctx, op, x, &s, graphOptions)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +105,38 @@ func (e *Engine) spectralMap(ctx context.Context, features blas32.General, setti
 		Points: pipeline.Widen(arrangement.Points), Graph: graph, Values: found.Values, Residuals: found.Residuals, Coefficients: arrangement.Coefficients,
 		Products: found.Products, Isolated: found.Isolated, Components: components, Status: found.Status,
 	}, nil
+}
+
+// limitVectors leaves as many eigenvectors as the rows with neighbours have, and refuses
+// more columns.
+func limitVectors(s *Settings, columns int, components []int) error {
+	connected := 0
+	for _, size := range components {
+		connected += size
+	}
+	if columns > connected-1 {
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, columns, connected, max(connected-1, 0))
+	}
+	s.Columns = min(s.Columns, connected-1)
+	return nil
+}
+
+// mapVectorsOf returns the s.Columns leading eigenvectors of the graph of x.
+func (e *Engine) mapVectorsOf(ctx context.Context, op kernel.Operator, x blas32.General, s *Settings, o *kernel.Options) (*iterate.Eigenvectors, error) {
+	left := o.BudgetBytes - op.Cost().ResidentBytes
+	var start blas32.General
+	if x.Rows >= sampledFrom && s.Columns < sampledRows/2 {
+		own := *o
+		own.BudgetBytes = max(left, 1)
+		var err error
+		if start, err = e.sampledStart(ctx, x, s.Columns, &own); err != nil {
+			return nil, err
+		}
+		left -= 4 * int64(len(start.Data))
+	}
+	run := e.convergeSettings(s, left)
+	run.UnitRows, run.Start = false, start
+	return iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
 }
 
 // mapSettings returns the settings with their defaults, Columns the number of eigenvectors,

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/digits"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -92,5 +93,38 @@ func TestMapRefuses(t *testing.T) {
 	p, err := e.PlanMap(t.Context(), x, &Settings{Neighbours: 3})
 	if err != nil || p.Candidates[0].Name != "csr" || !p.Candidates[0].Feasible || p.Candidates[1].Feasible {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// Many rows begin with a sample, and a square comes out as a square.
+func TestMapOfManyRows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes some seconds")
+	}
+	x, err := synth.Uniform(sampledFrom, 2, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := engine(t, WithWorkers(2)).Map(t.Context(), x, &Settings{Neighbours: 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := mat.NewDense(x.Rows, 3, nil)
+	b := mat.NewDense(x.Rows, 2, nil)
+	for i := range x.Rows {
+		a.SetRow(i, []float64{m.Points.At(i, 0), m.Points.At(i, 1), 1})
+		b.SetRow(i, []float64{float64(x.Data[2*i]) - 0.5, float64(x.Data[2*i+1]) - 0.5})
+	}
+	var fit, off mat.Dense
+	if err := fit.Solve(a, b); err != nil {
+		t.Fatal(err)
+	}
+	off.Mul(a, &fit)
+	off.Sub(&off, b)
+	if share := mat.Norm(&off, 2) / mat.Norm(b, 2); m.Status != iterate.Converged || share > 0.2 {
+		t.Errorf("%v; a linear map of the columns misses the places by %.2f", m.Status, share)
+	}
+	if _, err := engine(t, WithBudget(20<<20)).Map(t.Context(), x, &Settings{Neighbours: 10}); !errors.Is(err, kernel.ErrMemory) {
+		t.Errorf("a small budget: %v", err)
 	}
 }
