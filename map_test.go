@@ -98,9 +98,6 @@ func TestMapRefuses(t *testing.T) {
 
 // Many rows begin with a sample, and a square comes out as a square.
 func TestMapOfManyRows(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes some seconds")
-	}
 	x, err := synth.Uniform(sampledFrom, 2, 1)
 	if err != nil {
 		t.Fatal(err)

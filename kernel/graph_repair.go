@@ -51,7 +51,7 @@ func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *tru
 	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
 	held := mem.Saturate(float64(g.Peak) + float64(tree.IndexBytes(g.rows.Rows(), p.D)))
 	if held > o.BudgetBytes {
-		return nil, o.searchError(&rows.MemoryError{What: "index of the points", Need: held})
+		return nil, &MemoryError{What: "repair rows: index of the points", Need: held, Budget: o.BudgetBytes}
 	}
 	if err := r.open(ctx, p, op); err != nil {
 		return nil, err
