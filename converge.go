@@ -37,8 +37,8 @@ const plannedProducts = 50
 
 // Converge returns where the steps of form Attract lead: the leading
 // eigenvectors of the graph of features and labels, as iterate.Converge defines
-// them, rows of unit length. It is for maps and clusters; to search, stop early
-// (Embed).
+// them, rows of unit length. It is for clusters; for maps see Map, and to search, stop
+// early (Embed).
 //
 // Of the settings it uses those of the graph, Form, which must be kernel.Attract,
 // Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
@@ -72,7 +72,7 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 	}
 	defer op.Close()
 	graph := pipeline.Describe(op, s.Bandwidth)
-	graph.BuildTime = time.Since(began)
+	graph.Neighbours, graph.BuildTime = s.Neighbours, time.Since(began)
 
 	began = time.Now()
 	found, err := iterate.Converge(ctx, op, step, e.convergeSettings(&s, graphOptions.BudgetBytes-op.Cost().ResidentBytes))

@@ -25,7 +25,7 @@
 //	labels ──────────────> kernel.NewLabels ──> L_Y ─────────┴─> iterate.Run ──> embedding
 //
 // [Engine.Converge] takes such steps to their end, the leading eigenvectors of the
-// graph: for maps and clusters.
+// graph: for clusters. [Engine.Map] makes a map to look at out of them.
 //
 // The first step can be released with differential privacy. Only it touches
 // private data; the later steps are made from the release and public numbers,
@@ -45,7 +45,7 @@
 //
 // The same input gives the same bits for any number of workers. The level of
 // processor instructions changes no bit of a release. Of an embedding by the same
-// operator it changes the last digits of [Engine.Converge] and of poly in float32 alone;
+// operator it changes the last digits of [Engine.Converge], of [Engine.Map] and of poly in float32 alone;
 // it may change which operator is chosen. Every graph comes with a certificate of its
 // distance from the full Gaussian kernel. Memory is estimated before it is taken, counted
 // where it grows, and refused with kernel.ErrMemory where it would exceed the budget.

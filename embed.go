@@ -14,7 +14,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Settings say what to embed and how. One of Bandwidth and MeanNeighbours is
+// Settings say what to embed and how. One of Bandwidth, MeanNeighbours and Neighbours is
 // required; the zero value of every other field means its default.
 type Settings struct {
 	// Bandwidth is that of the Gaussian weights between features, for instance
@@ -25,6 +25,11 @@ type Settings struct {
 	// CutoffWeight, unless Operator names one that does not truncate: then it is
 	// the full kernel of that bandwidth.
 	MeanNeighbours float64
+	// Neighbours asks instead for the graph of the nearest neighbours: two rows have a
+	// weight if one of them is among so many rows nearest to the other. Every row has a
+	// bandwidth of its own (kernel.Options.SelfTuned). Only the operator csr can serve, and
+	// no row is isolated.
+	Neighbours int
 	// CutoffWeight, if set, truncates the graph where a weight is below it. The
 	// graph is then fixed, whatever Tolerance is; the certificate says how far it
 	// is from the full kernel. Default: 1e-3 with MeanNeighbours; with Bandwidth
@@ -77,7 +82,7 @@ type Settings struct {
 // withDefaults returns a copy with the defaults that depend on other settings.
 func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 	if s == nil {
-		return Settings{}, fmt.Errorf("%w: no settings: a bandwidth or a mean number of neighbours is required", ErrSettings)
+		return Settings{}, fmt.Errorf("%w: no settings: a bandwidth or a number of neighbours is required", ErrSettings)
 	}
 	if rows, cols, err := points.Dims(features); err != nil {
 		return Settings{}, fmt.Errorf("features: %w", err)
@@ -85,8 +90,8 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		return Settings{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
 	}
 	out := *s
-	if out.Bandwidth == (kernel.Bandwidth{}) && out.MeanNeighbours == 0 {
-		return out, fmt.Errorf("%w: a bandwidth or a mean number of neighbours is required", ErrSettings)
+	if out.Bandwidth == (kernel.Bandwidth{}) && out.MeanNeighbours == 0 && out.Neighbours == 0 {
+		return out, fmt.Errorf("%w: a bandwidth or a number of neighbours is required", ErrSettings)
 	}
 	if err := out.graph().Check(); err != nil {
 		return out, err
@@ -140,7 +145,7 @@ func (s *Settings) setForm() {
 
 // graph returns how far the weights of the graph go.
 func (s *Settings) graph() *pipeline.GraphSettings {
-	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight}
+	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight, Neighbours: s.Neighbours}
 }
 
 // run returns the settings of the loop.
@@ -180,7 +185,11 @@ func (e *Engine) embed(ctx context.Context, features blas32.General, labels []in
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
 	}
-	return pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, x, step, run)
+	out, err := pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, x, step, run)
+	if err == nil {
+		out.Graph.Neighbours = s.Neighbours
+	}
+	return out, err
 }
 
 // step returns the step for n rows with labels, which may be nil.
@@ -218,7 +227,12 @@ func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Se
 	if err != nil {
 		return nil, err
 	}
-	_, opened, graphOptions, own, err := e.prepare(ctx, features, nil, &s)
+	return e.planWith(ctx, features, &s)
+}
+
+// planWith is Plan with settings that have their defaults.
+func (e *Engine) planWith(ctx context.Context, features blas32.General, s *Settings) (*Plan, error) {
+	_, opened, graphOptions, own, err := e.prepare(ctx, features, nil, s)
 	if err != nil {
 		return nil, err
 	}

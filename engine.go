@@ -88,9 +88,9 @@ func WithCalibration(c kernel.Calibration) Option {
 }
 
 // Progress says how far a stage of long work has come. While a graph is built,
-// the stages are some of "profile", "find neighbours", "count neighbours", "fill
+// the stages are some of "profile", "find neighbours", "find nearest neighbours", "count neighbours", "fill
 // weights", "repair rows", "list pairs", "degrees", "grid", "projection", "second
-// moments" and "bounds"; then come "steps" or "eigenvectors" and, with the operator
+// moments" and "bounds"; then come "steps", or "eigenvectors" and perhaps "arrange", and, with the operator
 // dense, "product" between them. Others may be added.
 type Progress struct {
 	Stage       string // the name of the stage

@@ -51,6 +51,9 @@ func Converge(ctx context.Context, op kernel.Operator, step kernel.Step, setting
 		return nil, fmt.Errorf("iterate: converge: %w: form %v, want %v", ErrSettings, step.Form, kernel.Attract)
 	}
 	c, err := newConvergence(op, step, s)
+	if err == nil && s.Start.Data != nil {
+		err = c.begin(ctx)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("iterate: converge: %w", err)
 	}
@@ -123,6 +126,9 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 		return nil, tooMany(w.rows)
 	}
 	m = min(m, w.rows-1)
+	if err := checkStart(s.Start, n, m); err != nil {
+		return nil, err
+	}
 	w.reserve(m)
 	c := &convergence{settings: s, walk: w, blocks: newBlocks(w, m, s.Kernels), random: rand.NewPCG(1, 2)}
 	c.y, c.py, c.spare = newMatrix(n, m), newMatrix(n, m), newMatrix(n, m)
@@ -292,6 +298,9 @@ func (c *convergence) result() *Eigenvectors {
 	out := &Eigenvectors{
 		Points: newMatrix(n, k), Values: c.values[:k], Residuals: c.residuals[:k],
 		Products: c.walk.products, Isolated: n - c.walk.rows,
+	}
+	for _, d := range c.walk.degree {
+		out.Mass += d
 	}
 	factor, largest := make([]float64, k), make([]float32, k)
 	for i := range n {

@@ -22,6 +22,10 @@ type ConvergeSettings struct {
 	Tolerance float64
 	// MaxProducts ends a run that does not converge. Default 1000.
 	MaxProducts int
+	// Start has what is known of the eigenvectors, a row for each point and at most Columns
+	// columns. A row of zeros is not known: it gets the mean of its neighbours. Default: a
+	// random start.
+	Start blas32.General
 	// UnitRows divides the rows of the result by their norm.
 	UnitRows bool
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
@@ -85,6 +89,9 @@ type Eigenvectors struct {
 	// Isolated is the number of rows that have no neighbours and no equals. They are
 	// zero in Points.
 	Isolated int
+	// Mass is the sum of D over all rows: column j of Points times sqrt(Mass)/lambda_j has
+	// variance 1, where rows count as their D.
+	Mass float64
 	// Status is Converged, or StepLimit after MaxProducts.
 	Status Status
 }

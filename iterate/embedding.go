@@ -26,8 +26,12 @@ type Embedding struct {
 type Graph struct {
 	// Operator is the name of the operator, one of kernel.OperatorNames.
 	Operator string
-	// Bandwidth is that of the Gaussian weights.
+	// Bandwidth is that of the Gaussian weights. Where Neighbours is set, it is in units of
+	// the scales of the rows.
 	Bandwidth kernel.Bandwidth
+	// Neighbours is how many nearest neighbours of each row were asked for in a graph that
+	// tunes itself; 0 for a graph of one bandwidth.
+	Neighbours int
 	// Radius is the cutoff, +Inf when every pair has a weight. Only weights that
 	// kernel.Repair has added belong to pairs farther apart.
 	Radius float64

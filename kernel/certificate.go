@@ -18,6 +18,7 @@ const (
 	Replaced                // weights beyond a radius are a constant
 	Relative                // every weight is off by at most EntryRel of itself
 	Absolute                // every weight is off by at most EntryAbs
+	AsAsked                 // no pairs but those of the graph were asked for; the w of a Certificate are its exact weights
 )
 
 func (k Kind) String() string {
@@ -32,6 +33,8 @@ func (k Kind) String() string {
 		return "relative"
 	case Absolute:
 		return "absolute"
+	case AsAsked:
+		return "as asked"
 	}
 	return fmt.Sprintf("Kind(%d)", int(k))
 }

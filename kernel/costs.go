@@ -25,6 +25,8 @@ const (
 	codeSeconds       = 0.4e-9   // one pair of codes
 	foundSeconds      = 80e-9    // one pair that is near: its distance, weight and place
 	foundSecondsBy    = 0.3e-9   // and dimension
+	treeRowSeconds    = 1.5e-6   // nearest neighbours in few dimensions: a point
+	treeSeconds       = 100e-9   // and one of its neighbours, twice as much for each dimension
 )
 
 // Of poly: a term of one row in one pass, and preparing a row.

@@ -84,7 +84,7 @@ func newCSR(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, o 
 		return nil, buildError("csr", err)
 	}
 	if o.Isolated == Repair {
-		if g, err = g.repair(ctx, b, &op.truncated, o); err != nil {
+		if g, err = g.repair(ctx, p, b, &op.truncated, o); err != nil {
 			return nil, buildError("csr: repair", err)
 		}
 		if err := op.adopt(ctx, g, p.N); err != nil {

@@ -18,6 +18,8 @@ type graph struct {
 	rows     weightRows // between distinct points, stored or not; Weights is nil when they are not
 	radius   float64    // beyond which no pair is; +Inf where every pair is kept
 	entryRel float64    // bounds the relative error of a weight
+	// selfTuned: every point has a scale of its own. No kernel of every pair is behind it.
+	selfTuned bool
 }
 
 // searchGraph finds all pairs within the radius.

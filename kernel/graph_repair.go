@@ -6,7 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -14,8 +16,12 @@ import (
 // A repair gives rows that miss the tolerance the weights they need: those at or above a
 // threshold that follows from the row's degree with every pair, so that n weights below
 // it add up to less than the tolerance. Weights are added to both rows of a pair, so the
-// graph stays symmetric and no row's bound gets worse. The degrees with every pair come
-// from direct sums over all points; outliers are few.
+// graph stays symmetric and no row's bound gets worse.
+//
+// The degree is at least the weight of the nearest point, so the threshold is at least a
+// known share of it: points farther away than a reach that follows from the nearest are
+// below, and count with what they could weigh at most. An index of the points finds those
+// within the reach.
 //
 // It counts before it fills, so the memory is known first.
 type repair struct {
@@ -27,19 +33,36 @@ type repair struct {
 	missed    []int       // rows to be repaired
 	threshold []float64   // of every row; +Inf for those that are not repaired
 	tail      []float64   // weight still left out, for the missed rows
+	points    int         // equal ones included
+	index     *tree.Index
+	reach2    []float64  // squared reach of the missed rows
+	near      [][]uint32 // of the workers: points within the reach of a row
 }
 
 // repair returns a graph in which the rows that need it are repaired, g itself
 // if none are. Where g stores no weights, those of the graph returned are the
 // weights that were added.
-func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Options) (*graph, error) {
+func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *truncated, o *Options) (*graph, error) {
 	r := newRepair(g, b, op, o)
 	if len(r.missed) == 0 || o.Tolerance <= op.cert.EntryRel {
 		return g, nil // nothing to do, or nothing that float32 weights could do
 	}
 	// The other half of the tolerance is for the stored format.
 	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
-	if err := r.each(ctx, func(_, _, i int) { r.threshold[i] = max(share*r.degree(i), 0x1p-126) }); err != nil {
+	held := mem.Saturate(float64(g.Peak) + float64(tree.IndexBytes(g.rows.Rows(), p.D)))
+	if held > o.BudgetBytes {
+		return nil, &MemoryError{What: "repair rows: index of the points", Need: held, Budget: o.BudgetBytes}
+	}
+	if err := r.open(ctx, p, op); err != nil {
+		return nil, err
+	}
+	if err := r.each(ctx, func(worker, piece, i int) {
+		// A little farther, so that rounding keeps no weight from a row that its partner
+		// leaves to it.
+		reach := min(math.Sqrt(r.index.Nearest(i)-math.Log(share)/b.gamma), maxRadius(b)) * (1 + 1e-9)
+		r.reach2[piece] = reach * reach
+		r.threshold[i] = max(share*r.degree(worker, piece, i), 0x1p-126)
+	}); err != nil {
 		return nil, err
 	}
 	counts, err := r.count(ctx)
@@ -47,7 +70,7 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 		return nil, err
 	}
 	request := o.request(nil, b, g.radius)
-	arrays, err := request.Allocate(ctx, counts, g.Peak)
+	arrays, err := request.Allocate(ctx, counts, held)
 	if err != nil {
 		return nil, o.searchError(err)
 	}
@@ -65,14 +88,14 @@ func (g *graph) repair(ctx context.Context, b Bandwidth, op *truncated, o *Optio
 		return nil, err
 	}
 	size, _ := sparse.Bytes(o.exact(), n, uint64(len(arrays.Ind)))
-	repaired.Peak = g.Peak + size
+	repaired.Peak = held + size
 	return &repaired, nil
 }
 
 // newRepair finds the rows to be repaired.
 func newRepair(g *graph, b Bandwidth, op *truncated, o *Options) *repair {
 	n := g.rows.Rows()
-	r := &repair{g: g, b: b, o: o, threshold: make([]float64, n), readers: make([]rowReader, o.Workers.Count())}
+	r := &repair{g: g, b: b, o: o, points: op.N(), threshold: make([]float64, n), readers: make([]rowReader, o.Workers.Count())}
 	for i := range n {
 		r.threshold[i] = math.Inf(1)
 		eta := op.cert.Eta(op.first(i))
@@ -80,7 +103,8 @@ func newRepair(g *graph, b Bandwidth, op *truncated, o *Options) *repair {
 			r.missed = append(r.missed, i)
 		}
 	}
-	r.tail = make([]float64, len(r.missed))
+	r.tail, r.reach2 = make([]float64, len(r.missed)), make([]float64, len(r.missed))
+	r.near = make([][]uint32, o.Workers.Count())
 	r.progress = o.progress("repair rows", 3*len(r.missed))
 	return r
 }
@@ -106,7 +130,9 @@ func (r *repair) count(ctx context.Context) ([]uint64, error) {
 		counts[i+1] = uint64(g.Weights.RowLen(i))
 	}
 	return counts, r.each(ctx, func(worker, piece, i int) {
-		r.missing(r.readers[worker], i, func(j int, w float64, own, both bool) {
+		// Whatever is beyond the reach weighs less than a point there.
+		r.tail[piece] = float64(r.points) * r.b.Weight(r.reach2[piece]) * (1 + 1e-9)
+		r.missing(worker, piece, i, func(j int, w float64, own, both bool) {
 			if !own {
 				r.tail[piece] += w * g.Multiplicity(j)
 				return
@@ -129,8 +155,8 @@ func (r *repair) fill(ctx context.Context, a rows.Arrays) error {
 		at := atomic.AddUint64(&next[i], 1) - 1
 		a.Ind[at], a.Val[at] = uint32(j), float32(w)
 	}
-	if err := r.each(ctx, func(worker, _, i int) {
-		r.missing(r.readers[worker], i, func(j int, w float64, own, both bool) {
+	if err := r.each(ctx, func(worker, piece, i int) {
+		r.missing(worker, piece, i, func(j int, w float64, own, both bool) {
 			if own {
 				put(i, j, w)
 				if !both {
@@ -166,31 +192,51 @@ func (r *repair) copyStored(ctx context.Context, a rows.Arrays) (next []uint64, 
 	}))
 }
 
-// degree is the degree of row i with every pair.
-func (r *repair) degree(i int) float64 {
-	sum := r.g.Multiplicity(i) - 1
-	for j := range r.g.rows.Rows() {
-		if j != i {
-			sum += r.b.Weight(r.g.Distance(i, j)) * r.g.Multiplicity(j)
+// open makes the index of the distinct points.
+func (r *repair) open(ctx context.Context, p *rows.Points, op *truncated) (err error) {
+	list := make([]uint32, r.g.rows.Rows())
+	for i := range list {
+		list[i] = uint32(op.first(i))
+		if op.order != nil {
+			list[i] = op.order[list[i]]
 		}
+	}
+	r.index, err = tree.NewIndex(ctx, p, list, r.o.Workers)
+	return err
+}
+
+// within returns the points within the reach of row i, ascending, until the worker calls
+// it again.
+func (r *repair) within(worker, piece, i int) []uint32 {
+	near := r.index.Within(r.near[worker][:0], i, r.reach2[piece])
+	slices.Sort(near)
+	r.near[worker] = near
+	return near
+}
+
+// degree is the degree of row i with every point within its reach.
+func (r *repair) degree(worker, piece, i int) float64 {
+	sum := r.g.Multiplicity(i) - 1
+	for _, j := range r.within(worker, piece, i) {
+		sum += r.b.Weight(r.g.Distance(i, int(j))) * r.g.Multiplicity(int(j))
 	}
 	return sum
 }
 
-// missing calls visit for each pair of row i that the graph lacks. own: the threshold of
+// missing calls visit for each pair of row i within its reach that the graph lacks. own: the threshold of
 // row i asks for the weight. both: the threshold of the partner does, too, so the partner
 // adds the pair from its side.
-func (r *repair) missing(reader rowReader, i int, visit func(j int, w float64, own, both bool)) {
-	stored, _ := reader.row(i)
-	for j := range r.g.rows.Rows() {
-		if len(stored) > 0 && int(stored[0]) == j {
+func (r *repair) missing(worker, piece, i int, visit func(j int, w float64, own, both bool)) {
+	stored, _ := r.readers[worker].row(i)
+	for _, j := range r.within(worker, piece, i) {
+		for len(stored) > 0 && stored[0] < j {
 			stored = stored[1:]
+		}
+		if len(stored) > 0 && stored[0] == j {
 			continue
 		}
-		if j != i {
-			w := r.b.Weight(r.g.Distance(i, j))
-			visit(j, w, w >= r.threshold[i], w >= r.threshold[j])
-		}
+		w := r.b.Weight(r.g.Distance(i, int(j)))
+		visit(int(j), w, w >= r.threshold[i], w >= r.threshold[j])
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -15,11 +16,13 @@ import (
 // nearestGraph is the graph of the k nearest neighbours: two points have a weight if one
 // of them is among the nearest of the other.
 //
+// A graph that tunes itself has the weights of selfTune.
+//
 // Equal points are at distance 0 and count like any others, so they do not share rows as
 // they do in a truncated graph.
 func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Options) (*graph, error) {
 	k = min(k, p.N-1)
-	held := mem.Saturate(float64(searchBytes(p.N, max(p.D, maxDirect+1), o)) + float64(p.N)*float64(k)*nearestBytes)
+	held := mem.Saturate(float64(nearestSearchBytes(p.N, p.D, o)) + float64(p.N)*float64(k)*nearestBytes)
 	entries := 2 * uint64(p.N) * uint64(k)
 	size, ok := sparse.Bytes(o.exact(), p.N, entries)
 	if !ok {
@@ -29,9 +32,19 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 		return nil, o.searchError(rows.TooManyWeights(float64(held) + float64(size)))
 	}
 	request := o.request(p, b, math.Inf(1))
-	found, err := codes.Nearest(ctx, k, request)
+	search := codes.Nearest
+	if p.D <= maxDirect {
+		search = tree.Nearest
+	}
+	found, err := search(ctx, k, request)
 	if err != nil {
 		return nil, err
+	}
+	reach := farthestOf(found)
+	if o.SelfTuned {
+		if err := selfTune(ctx, found, b, o); err != nil {
+			return nil, err
+		}
 	}
 	lists, err := newNearestLists(ctx, found, b, o)
 	if err != nil {
@@ -47,15 +60,35 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 			Weights: weights, Order: found.Order, Tails: make([]float64, p.N), Peak: held + size,
 			Distance: found.Distance, Stats: found.Stats,
 		},
-		entryRel: foundRel(p.D),
+		entryRel: foundRel(p.D), radius: reach, selfTuned: o.SelfTuned,
 	}
+	if o.SelfTuned {
+		return g, nil // the lists are the whole graph: nothing is left out
+	}
+	g.radius = min(g.radius, math.Sqrt(lists.most))
 	for i := range g.Tails {
 		// Whatever has no weight is at least as far as the last of the nearest.
 		farthest := min(found.Dist2[(i+1)*k-1], lists.most)
-		g.radius = max(g.radius, math.Sqrt(farthest))
 		g.Tails[i] = float64(p.N-1-weights.RowLen(i)) * b.Weight(farthest) * (1 + 1e-9)
 	}
 	return g, nil
+}
+
+// farthestOf returns the largest distance of two neighbours.
+func farthestOf(found *rows.Neighbours) float64 {
+	most := 0.0
+	for i := found.K - 1; i < len(found.Dist2); i += found.K {
+		most = max(most, found.Dist2[i])
+	}
+	return math.Sqrt(most)
+}
+
+// nearestSearchBytes is what a search for nearest neighbours takes beside them.
+func nearestSearchBytes(n, d int, o *Options) int64 {
+	if d <= maxDirect {
+		return tree.Bytes(n, d)
+	}
+	return searchBytes(n, d, o)
 }
 
 // nearestBytes is what a neighbour takes until the matrix is made: its distance, its
@@ -72,7 +105,7 @@ type nearestLists struct {
 }
 
 // newNearestLists puts the neighbours of each point in order and makes their weights.
-func newNearestLists(ctx context.Context, found *codes.Neighbours, b Bandwidth, o *Options) (*nearestLists, error) {
+func newNearestLists(ctx context.Context, found *rows.Neighbours, b Bandwidth, o *Options) (*nearestLists, error) {
 	k := found.K
 	n := len(found.Place) / k
 	l := &nearestLists{ptr: make([]uint64, n+1), ind: found.Place, val: make([]float32, n*k), most: rows.RadiusSquared(maxRadius(b))}

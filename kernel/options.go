@@ -73,6 +73,13 @@ type Options struct {
 	// the other. Of points at equal distances those of lower rows count as nearer. Only
 	// csr can serve, and CutoffRadius must not be set as well.
 	Neighbours int
+	// SelfTuned gives every point a scale s_i of its own in a graph of nearest
+	// neighbours: the distance of its 7th neighbour, or of the last where there are fewer.
+	// The weight of two neighbours is exp(-Gamma d^2/(s_i s_j)), 1e-3 at least (Zelnik-Manor
+	// and Perona 2004, without the least weight). Gamma(1) is the bandwidth of that paper.
+	// No row is isolated, and the certificate is that of the graph as it was asked for:
+	// AsAsked.
+	SelfTuned bool
 	// Isolated is the policy for isolated rows and rows that miss the tolerance.
 	// Default Keep.
 	Isolated IsolatedPolicy
@@ -128,6 +135,9 @@ func (opt *Options) withDefaults() (*Options, error) {
 	}
 	if o.Neighbours > 0 && o.CutoffRadius > 0 {
 		return nil, fmt.Errorf("kernel: %w: %d neighbours and a cutoff radius of %g, want one of the two", ErrOption, o.Neighbours, o.CutoffRadius)
+	}
+	if o.SelfTuned && o.Neighbours == 0 {
+		return nil, fmt.Errorf("kernel: %w: a graph that tunes itself needs a number of neighbours", ErrOption)
 	}
 	if o.Isolated < Keep || o.Isolated > Fail {
 		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Isolated)

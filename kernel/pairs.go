@@ -42,7 +42,7 @@ func newPairs(ctx context.Context, p *rows.Points, b Bandwidth, radius float64, 
 		return nil, buildError("pairs", err)
 	}
 	if o.Isolated == Repair {
-		if g, err = op.repair(ctx, g, b, p.N, o); err != nil {
+		if g, err = op.repair(ctx, g, b, p, o); err != nil {
 			return nil, buildError("pairs: repair", err)
 		}
 	}
@@ -94,13 +94,13 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 }
 
 // repair adds the weights that rows of g need, and returns the graph that has them.
-func (op *pairs) repair(ctx context.Context, g *graph, b Bandwidth, n int, o *Options) (*graph, error) {
-	repaired, err := g.repair(ctx, b, &op.truncated, o)
+func (op *pairs) repair(ctx context.Context, g *graph, b Bandwidth, p *rows.Points, o *Options) (*graph, error) {
+	repaired, err := g.repair(ctx, p, b, &op.truncated, o)
 	if err != nil || repaired == g {
 		return g, err
 	}
 	op.list.added, repaired.Sums = repaired.Weights, g.Sums
-	return repaired, op.adopt(ctx, repaired, n)
+	return repaired, op.adopt(ctx, repaired, p.N)
 }
 
 // adopt takes over a graph.

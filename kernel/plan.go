@@ -116,6 +116,12 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 			c.Cost, c.Seconds, c.Eta = Cost{}, math.NaN(), math.NaN()
 		}
 		c.Degrees = pr.degrees(b, c.Radius)
+		if o.SelfTuned { // a sample does not know the scales
+			c.Degrees = Degrees{Mean: math.NaN()}
+			for q := range c.Degrees.Quantiles {
+				c.Degrees.Quantiles[q] = math.NaN()
+			}
+		}
 		c.check(o)
 		all = append(all, c)
 	}

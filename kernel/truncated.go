@@ -62,6 +62,9 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 		op.bounds[c], op.bounds[c+1] = op.first(lo), op.first(hi)
 	}
 	op.cert = Certificate{Kind: DroppedMass, EntryRel: g.entryRel, Row: make([]float32, n)}
+	if g.selfTuned {
+		op.cert.Kind = AsAsked
+	}
 	op.degrees = make([]float64, n)
 	doubles, err := op.doubles(ctx)
 	if err != nil {

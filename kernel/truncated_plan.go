@@ -20,7 +20,11 @@ func csrCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o
 	}
 	c.MeanNeighbours = mean
 	c.Cost = csrCost(p.N, p.D, math.Ceil(upper*float64(p.N)), o)
-	c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b, pr)
+	if o.SelfTuned {
+		c.Eta = foundRel(p.D)
+	} else {
+		c.Eta = pr.dropped(b, c.Radius, o.Tolerance, farBoundOf(p)) + truncatedRel(p, b, pr)
+	}
 	if o.Layout == sparse.Compact16 {
 		c.Eta += 0x1p-11
 	}
@@ -29,6 +33,9 @@ func csrCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *profile, o
 		return c
 	}
 	c.Reason = fmt.Sprintf("about %.4g stored neighbours a row within %.4g", mean, c.Radius)
+	if o.Neighbours > 0 {
+		c.Reason = fmt.Sprintf("the %d nearest of each row, and those it is one of the nearest of", min(o.Neighbours, p.N-1))
+	}
 	return c
 }
 
@@ -95,16 +102,14 @@ func farBoundOf(p *rows.Points) farBound {
 	return func(r, _ float64) float64 { return r } // what codes reject is beyond the radius, and no more is known
 }
 
-// csrCost estimates the cost for a number of stored weights. Nearest neighbours are
-// found by codes in any dimension.
+// csrCost estimates the cost for a number of stored weights.
 func csrCost(n, d int, nnz float64, o *Options) Cost {
-	if o.Neighbours > 0 {
-		d = max(d, maxDirect+1)
-	}
 	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
 	switch pairs := float64(n) * float64(n) / 2; {
 	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
 		c.BuildSeconds = pairs*(float64(d)*distanceSeconds+denseExpSeconds) + nnz*(entrySeconds+storeSeconds)
+	case d <= maxDirect && o.Neighbours > 0:
+		c.BuildSeconds = float64(n)*treeRowSeconds + nnz*treeSeconds*float64(int(1)<<d)
 	case d <= maxDirect:
 		c.BuildSeconds = float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
 	default:
@@ -124,7 +129,11 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		slack = rows.PieceEntries * entry * workers
 		entry *= 1 + min(1, rows.MostSlab*workers/max(nnz, 1)) + float64(rows.PieceEntries)/rows.MostSlab
 	}
-	c.PeakBytes = mem.Saturate(entry*nnz + float64(searchBytes(n, d, o)) + float64(none) + slack)
+	search := searchBytes(n, d, o)
+	if o.Neighbours > 0 {
+		search = nearestSearchBytes(n, d, o)
+	}
+	c.PeakBytes = mem.Saturate(entry*nnz + float64(search) + float64(none) + slack)
 	c.NNZ = mem.Saturate(nnz)
 	return c
 }

@@ -39,8 +39,13 @@
 //
 // # Embedding
 //
-// The graph of the features needs a bandwidth: -sigma S, or -degree G to have it
-// found by the mean number of neighbours a row should have. Weights are
+// Without -alpha, -beta and -form, embed makes a map to look at (form spectral), of the
+// leading eigenvectors of the graph of the nearest neighbours of each row:
+//
+//	privatemail embed birds/ -normalize-rows -out map.npy
+//
+// The other forms need a graph: -neighbours N, or a bandwidth: -sigma S, or -degree G to
+// have it found by the mean number of neighbours a row should have. Weights are
 // exp(-d^2/(2 S^2)) unless -convention says otherwise.
 //
 // Form attract (-beta) starts at the feature rows and pulls rows of a class
@@ -53,7 +58,7 @@
 //
 //	privatemail fit birds/ -normalize-rows -out gallery.npy -queries new.npy -queries-out queries.npy
 //
-// Form paper (-alpha, or neither) starts at -k random columns:
+// Form paper (-alpha, or -form paper) starts at -k random columns:
 //
 //	privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy
 //

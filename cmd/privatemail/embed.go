@@ -21,8 +21,9 @@ func embedVerb() cli.Verb {
 		Name:    "embed",
 		Summary: "embed a file of feature vectors",
 		Synopsis: []string{
-			"FEATURES -out FILE (-sigma S | -degree G) [-labels FILE] -beta B [FLAGS]",
-			"FEATURES -out FILE (-sigma S | -degree G) [-labels FILE] [-alpha A] [-k K] [-sigma-q SQ] [-seed Q] [FLAGS]",
+			"FEATURES -out FILE [-k K] [-neighbours N | -sigma S | -degree G] [FLAGS]",
+			"FEATURES -out FILE (-neighbours N | -sigma S | -degree G) [-labels FILE] -beta B [FLAGS]",
+			"FEATURES -out FILE (-neighbours N | -sigma S | -degree G) [-labels FILE] (-alpha A | -form paper) [-k K] [-sigma-q SQ] [-seed Q] [FLAGS]",
 		},
 		About: `
 FEATURES is a file (.npy, .npz, .csv, .tsv, .txt, .fvecs, .bvecs, .ivecs, .fbin, .u8bin,
@@ -32,14 +33,22 @@ of their own (-labels); -1 or nothing means no label. They are read only when a 
 not 0. Names are numbered in sorted order, and a file beside the output lists them: for
 -out e.npy it is e.labels.csv. 'go doc' of package formats has all about files.
 
+Without -alpha, -beta and -form it makes a map for pictures, two columns wide (form
+spectral): rows that are near stay near, clusters stand apart, a sheet that is rolled up
+lies flat. The map is made of the leading eigenvectors of the graph of the 10 nearest
+neighbours of each row, and uses no labels.
+
 With -beta (form attract) the iteration starts at the feature rows and pulls rows of a
 class together; the embedding has as many columns as the features. Its rows have been moved
-by their own labels: do not cross-validate on these; fit places queries without labels.
-Otherwise (form paper)
-it starts at K random columns. FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as
-a whole or not at all. -plot draws features and embedding side by side, by two principal
-components where they have more than two columns.`,
+by their own labels: do not cross-validate on these; fit places queries without labels. With
+-alpha or -form paper it starts at K random columns of size 1e-8 (-sigma-q), and so the
+embedding is about as small; -rescale enlarges it.
+
+FILE is .npy (float32), .fvecs, .fbin or .idx; it is replaced as a whole or not at all. -plot
+draws features and embedding side by side, by two principal components where they have more
+than two columns.`,
 		Examples: []string{
+			"privatemail embed birds/ -normalize-rows -out birds-map.npy",
 			"privatemail embed birds/ -normalize-rows -degree 20 -beta 3 -out birds-embedded.npy",
 			"privatemail embed digits.csv -columns 2..65 -label-column digit -degree 20 -beta 3 -out z.npy",
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
@@ -57,6 +66,7 @@ type embedFlags struct {
 	work  workFlags
 	graph graphFlags
 	size  sizeFlags
+	form  formFlags
 	step  stepFlags
 	plot  plotFlags
 	files fileFlags
@@ -66,8 +76,10 @@ type embedFlags struct {
 
 func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
-	f.graph.define(fs, "; this or -degree is required")
+	f.graph.define(fs, "; forms paper and attract need this, -degree or -neighbours")
+	f.graph.defineNeighbours(fs)
 	f.graph.defineRows(fs)
+	f.form.define(fs)
 	f.size.define(fs)
 	f.step.define(fs)
 	f.files.define(fs)
@@ -77,7 +89,10 @@ func (f *embedFlags) define(fs *flag.FlagSet) {
 
 // settings checks the flags against each other and translates them.
 func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
-	if err := f.graph.need(set); err != nil {
+	if err := f.form.settle(set); err != nil {
+		return nil, err
+	}
+	if err := f.graph.need(set, f.form.form); err != nil {
 		return nil, err
 	}
 	if err := f.graph.check(set); err != nil {
@@ -93,6 +108,7 @@ func (f *embedFlags) settings(set map[string]bool) (*privatemail.Settings, error
 	if err := f.graph.apply(s); err != nil {
 		return nil, err
 	}
+	f.form.apply(s, set)
 	f.size.apply(s, set)
 	return s, f.step.apply(s, &f.graph, set)
 }
@@ -116,10 +132,14 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err := f.plot.check(in, f.out); err != nil {
 		return err
 	}
+	if f.form.form == spectral {
+		return f.runSpectral(ctx, e, in, s)
+	}
 	d, embedding, err := f.embed(ctx, e, in, s)
 	if err != nil {
 		return err
 	}
+	f.form.size(e, embedding.Points, s)
 	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
 		return err
 	}

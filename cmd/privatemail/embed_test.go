@@ -132,7 +132,7 @@ func TestEmbedIsolated(t *testing.T) {
 	}
 	x[7] = 1e6
 	writeMatrix(t, path, 40, 1, x)
-	args := []string{"embed", path, "-sigma", "1", "-cutoff-weight", "1e-3", "-out", out}
+	args := []string{"embed", path, "-form", "paper", "-sigma", "1", "-cutoff-weight", "1e-3", "-out", out}
 	stdout, _ := succeed(t, append(args, "-json")...)
 	v := object(t, stdout)
 	wantKeys(t, v, embedKeys)
@@ -142,10 +142,10 @@ func TestEmbedIsolated(t *testing.T) {
 	if stdout, _ = succeed(t, append(args, "-v")...); !strings.Contains(stdout, "rows without any: 1 of 40\n") || !strings.Contains(stdout, "; isolated rows, which have no bound: 1\n") {
 		t.Errorf("summary\n%s", stdout)
 	}
-	if _, stderr := succeed(t, args...); strings.Contains(stderr, "-tolerance") {
-		t.Errorf("a graph that was to be cut misses a tolerance:\n%s", stderr)
+	if _, stderr := succeed(t, args...); strings.Contains(stderr, "-tolerance") || !strings.Contains(stderr, "1 of 40 rows have no neighbours") || !strings.Contains(stderr, "-isolated repair") {
+		t.Errorf("a graph that was to be cut misses a tolerance, or the isolated row is not told:\n%s", stderr)
 	}
-	_, stderr := succeed(t, "embed", path, "-sigma", "1", "-operator", "csr", "-out", out)
+	_, stderr := succeed(t, "embed", path, "-form", "paper", "-sigma", "1", "-operator", "csr", "-out", out)
 	if !strings.Contains(stderr, "1 of 40 rows miss -tolerance 0.0001") {
 		t.Errorf("no note on the isolated row:\n%s", stderr)
 	}
@@ -247,14 +247,27 @@ func TestEmbedUsage(t *testing.T) {
 		{"", []string{"FEATURES is missing"}},
 		{"x y -sigma 1 -out z.npy", []string{"one FEATURES", "x y"}},
 		{"x -sigma 1", []string{"-out"}},
-		{"x -out z.npy", []string{"-sigma", "-degree"}},
+		{"x -form paper -out z.npy", []string{"-sigma", "-degree", "-neighbours"}},
 		{"x -sigma 1 -degree 20 -out z.npy", []string{"-sigma and -degree exclude"}},
 		{"x -sigma 1 -alpha 1 -beta 1 -out z.npy", []string{"-beta and -alpha exclude", "choose one"}},
 		{"x -sigma 1 -beta 1 -k 3 -out z.npy", []string{"-beta and -k exclude"}},
 		{"x -sigma 1 -beta 1 -seed 3 -out z.npy", []string{"-beta and -seed exclude"}},
 		{"x -sigma 1 -beta 1 -sigma-q 3 -out z.npy", []string{"-beta and -sigma-q exclude"}},
 		{"x -sigma 1 -beta 1 -table centred -out z.npy", []string{"-table centred", "another table"}},
-		{"x -sigma 1 -table equal -out z.npy", []string{"-beta B or -alpha A"}},
+		{"x -form paper -sigma 1 -table equal -out z.npy", []string{"-beta B or -alpha A"}},
+		{"x -table equal -out z.npy", []string{"-table", "form spectral", "-beta B", "-alpha A"}},
+		{"x -steps 5 -out z.npy", []string{"-steps", "form spectral", "-form paper"}},
+		{"x -form spectral -beta 1 -out z.npy", []string{"-beta", "form spectral"}},
+		{"x -form paper -sigma 1 -beta 1 -out z.npy", []string{"-beta", "form paper", "-form attract"}},
+		{"x -form attract -sigma 1 -alpha 1 -out z.npy", []string{"-alpha", "form attract", "-form paper"}},
+		{"x -form attract -sigma 1 -k 3 -out z.npy", []string{"-k", "form attract"}},
+		{"x -sigma 1 -beta 1 -rescale -out z.npy", []string{"-rescale", "form attract"}},
+		{"x -form umap -out z.npy", []string{"-form", "spectral, paper, attract"}},
+		{"x -neighbours 5 -sigma 1 -out z.npy", []string{"-neighbours excludes -sigma"}},
+		{"x -neighbours 5 -degree 9 -out z.npy", []string{"-neighbours excludes", "-degree"}},
+		{"x -neighbours 5 -cutoff-weight .1 -out z.npy", []string{"-neighbours excludes -cutoff-weight"}},
+		{"x -neighbours 5 -operator dense -out z.npy", []string{"-operator dense", "csr"}},
+		{"x -neighbours 0 -out z.npy", []string{"-neighbours"}},
 		{"x -sigma 1 -beta 1 -label-sigma 1 -out z.npy", []string{"-table gaussian"}},
 		{"x -degree 9 -beta 1 -table gaussian -out z.npy", []string{"-label-sigma"}},
 		{"x -degree 9 -convention program -out z.npy", []string{"-convention"}},

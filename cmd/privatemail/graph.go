@@ -57,7 +57,8 @@ const (
 
 func (f *graphVerbFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
-	f.graph.define(fs, "; this or -degree is required")
+	f.graph.define(fs, "; this, -degree or -neighbours is required")
+	f.graph.defineNeighbours(fs)
 	f.graph.defineRows(fs)
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the graph to `FILE`, .npz or .mtx; required")
@@ -66,7 +67,7 @@ func (f *graphVerbFlags) define(fs *flag.FlagSet) {
 
 // settings checks the flags against each other and translates them.
 func (f *graphVerbFlags) settings(set map[string]bool) (*privatemail.Settings, error) {
-	if err := f.graph.need(set); err != nil {
+	if err := f.graph.need(set, ""); err != nil {
 		return nil, err
 	}
 	if err := f.graph.check(set); err != nil {

@@ -30,6 +30,7 @@ func budgetUsage() string {
 // graphFlags describe the graph of the features.
 type graphFlags struct {
 	sigma, degree, cutoffWeight, tolerance float64
+	neighbours                             int
 	convention, operator, isolated         string
 	normalizeRows                          bool
 }
@@ -42,6 +43,11 @@ func (f *graphFlags) define(fs *flag.FlagSet, otherwise string) {
 	numberVar(fs, &f.tolerance, "tolerance", 1e-4, fraction(), "wanted error `T` of a row's weights relative to their sum")
 	choiceVar(fs, &f.operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one 'plan' picks)")
 	choiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT` is keep, repair or fail")
+}
+
+// defineNeighbours is for verbs whose graph may be that of nearest neighbours.
+func (f *graphFlags) defineNeighbours(fs *flag.FlagSet) {
+	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows, with a bandwidth of its own for each row (default of form spectral: 10)")
 }
 
 // defineRows is for verbs that read features.
@@ -69,9 +75,9 @@ func bandwidth(convention string, sigma float64) kernel.Bandwidth {
 }
 
 // need is for verbs that have no bandwidth of their own.
-func (f *graphFlags) need(set map[string]bool) error {
-	if !set["sigma"] && !set["degree"] {
-		return cli.Usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start)")
+func (f *graphFlags) need(set map[string]bool, form string) error {
+	if form != spectral && !set["sigma"] && !set["degree"] && !set["neighbours"] {
+		return cli.Usagef("the bandwidth is missing: give -sigma S, or -degree G to have it found by a mean number of neighbours (-degree 20 is a good start), or -neighbours N")
 	}
 	return nil
 }
@@ -81,6 +87,12 @@ func (f *graphFlags) check(set map[string]bool) error {
 	switch {
 	case set["sigma"] && set["degree"]:
 		return cli.Usagef("-sigma and -degree exclude each other: give the bandwidth, or the mean number of neighbours to find it by")
+	case set["neighbours"] && (set["sigma"] || set["degree"]):
+		return cli.Usagef("-neighbours excludes -sigma and -degree: it finds a bandwidth for each row")
+	case set["neighbours"] && (set["cutoff-weight"] || set["tolerance"]):
+		return cli.Usagef("-neighbours excludes -cutoff-weight and -tolerance: the graph has the nearest rows and no others")
+	case set["neighbours"] && f.operator != "" && f.operator != "csr":
+		return cli.Usagef("-operator %s cannot have the graph of -neighbours: leave it out, or choose csr", f.operator)
 	case !kernel.Truncates(f.operator) && set["cutoff-weight"] && !set["degree"]:
 		return cli.Usagef("-operator %s does not cut and -cutoff-weight cuts the graph: leave out one of them", f.operator)
 	case set["convention"] && !set["sigma"] && !set["label-sigma"]:
@@ -90,9 +102,12 @@ func (f *graphFlags) check(set map[string]bool) error {
 }
 
 func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
-	if f.degree > 0 {
+	switch {
+	case f.neighbours > 0:
+		s.Neighbours = f.neighbours
+	case f.degree > 0:
 		s.MeanNeighbours = f.degree
-	} else {
+	case f.sigma > 0:
 		s.Bandwidth = bandwidth(f.convention, f.sigma)
 	}
 	s.CutoffWeight, s.Tolerance, s.Operator, s.NormalizeRows = f.cutoffWeight, f.tolerance, f.operator, f.normalizeRows
@@ -103,6 +118,8 @@ func (f *graphFlags) apply(s *privatemail.Settings) (err error) {
 // asked returns the flag that asked for a cut graph, empty where none did.
 func (f *graphFlags) asked() string {
 	switch {
+	case f.neighbours > 0:
+		return fmt.Sprintf("-neighbours %d", f.neighbours)
 	case f.degree > 0:
 		return fmt.Sprintf("-degree %g", f.degree)
 	case f.cutoffWeight > 0:
@@ -118,7 +135,8 @@ func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
 	if f.degree > 0 {
 		noteDegree(e, g, f.degree, ", or -sigma")
 	}
-	if f.degree > 0 || f.cutoffWeight > 0 || g.Operator == "dense" {
+	noteIsolated(e, g)
+	if f.degree > 0 || f.cutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
 		return
 	}
 	c := &g.Certificate
@@ -130,6 +148,13 @@ func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
 	}
 	if missed > 0 {
 		e.Note("%d of %d rows miss -tolerance %g, the worst by an error of %.2g; -isolated repair mends them, -operator dense has every pair", missed, len(c.Row), f.tolerance, c.RowMax)
+	}
+}
+
+// noteIsolated tells of rows without neighbours, and which flag helps.
+func noteIsolated(e *cli.Env, g *iterate.Graph) {
+	if isolated := g.Certificate.Isolated; isolated > 0 {
+		e.Note("%d of %d rows have no neighbours and stay where they began: -isolated repair connects them, and so do a larger -degree or -sigma", isolated, len(g.Certificate.Row))
 	}
 }
 
@@ -150,7 +175,7 @@ type sizeFlags struct {
 
 func (f *sizeFlags) define(fs *flag.FlagSet) {
 	numberVar(fs, &f.beta, "beta", 0, notNegative(), "form attract: pull rows of a class together with strength `B` (3 is a good start), starting at the feature rows; do not cross-validate on the result, whose rows have seen their labels")
-	cli.CountVar(fs, &f.columns, "k", 2, "form paper: `K` columns of the random start, and so of the embedding")
+	cli.CountVar(fs, &f.columns, "k", 2, "forms spectral and paper: `K` columns")
 	cli.CountVar(fs, &f.steps, "steps", 0, "number of steps `T` (default: 5; 1 with -beta)")
 }
 

@@ -20,7 +20,11 @@ func writeGraph(e *cli.Env, rows int, g *iterate.Graph, asked string) {
 		if !math.IsInf(g.Radius, 0) {
 			reach = fmt.Sprintf("cut at distance %.4g", g.Radius)
 		}
-		fmt.Fprintf(t, "operator\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
+		if g.Neighbours > 0 {
+			fmt.Fprintf(t, "operator\t%s, %d nearest rows of each row, a bandwidth for each row\n", g.Operator, g.Neighbours)
+		} else {
+			fmt.Fprintf(t, "operator\t%s, sigma %.4g, %s\n", g.Operator, g.Bandwidth.Sigma(), reach)
+		}
 		fmt.Fprintf(t, "weights\tadd up to %.4g a row on average\n", g.MeanDegree)
 		fmt.Fprintf(t, "certificate\t%s\n", certificateWords(&g.Certificate, asked))
 		fmt.Fprintf(t, "memory\t%s", formatSize(g.Cost.ResidentBytes))
@@ -35,7 +39,7 @@ func writeGraph(e *cli.Env, rows int, g *iterate.Graph, asked string) {
 // neighboursOf says how many neighbours rows have.
 func neighboursOf(rows int, g *iterate.Graph) string {
 	n := g.Certificate.Isolated
-	switch cut := g.Certificate.Kind == kernel.DroppedMass; {
+	switch cut := g.Certificate.Kind == kernel.DroppedMass || g.Certificate.Kind == kernel.AsAsked; {
 	case cut && n > 0:
 		return fmt.Sprintf("%.4g neighbours a row on average; rows without any: %d of %d", g.MeanNeighbours, n, rows)
 	case cut:

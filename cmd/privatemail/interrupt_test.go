@@ -28,7 +28,7 @@ func longJob(t *testing.T) (args []string, folder, out string) {
 	if err := os.WriteFile(out, []byte("previous"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	return []string{"embed", path, "-sigma", "1", "-operator", "dense", "-steps", "1000000", "-normalize", "centred", "-out", out}, folder, out
+	return []string{"embed", path, "-sigma", "1", "-operator", "dense", "-form", "paper", "-steps", "1000000", "-normalize", "centred", "-out", out}, folder, out
 }
 
 // wantUntouched checks that an interrupted job left everything as it was.

@@ -20,7 +20,7 @@ func planVerb() cli.Verb {
 	return cli.Verb{
 		Name:     "plan",
 		Summary:  "list the operators that could embed a file, with their cost",
-		Synopsis: []string{"FEATURES (-sigma S | -degree G) [FLAGS]"},
+		Synopsis: []string{"FEATURES [-neighbours N | -sigma S | -degree G] [FLAGS]"},
 		About: `
 Looks at a sample of rows and builds nothing. FEATURES is as for embed: .npy, .npz, .csv and
 others. The operator marked * is the one that embed
@@ -45,8 +45,10 @@ what other programs do as slowdown.`,
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(planFlags)
 			f.work.define(fs)
-			f.graph.define(fs, "; this or -degree is required")
+			f.graph.define(fs, "; forms paper and attract need this, -degree or -neighbours")
+			f.graph.defineNeighbours(fs)
 			f.graph.defineRows(fs)
+			f.form.define(fs)
 			f.size.define(fs)
 			f.rest.define(fs)
 			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
@@ -58,6 +60,7 @@ type planFlags struct {
 	work  workFlags
 	graph graphFlags
 	size  sizeFlags
+	form  formFlags
 	rest  restFlags
 }
 
@@ -82,7 +85,10 @@ func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map
 	if err != nil {
 		return err
 	}
-	if err := f.graph.need(set); err != nil {
+	if err := f.form.settle(set); err != nil {
+		return err
+	}
+	if err := f.graph.need(set, f.form.form); err != nil {
 		return err
 	}
 	if err := f.graph.check(set); err != nil {
@@ -95,6 +101,7 @@ func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map
 	if err := f.graph.apply(s); err != nil {
 		return err
 	}
+	f.form.apply(s, set)
 	f.size.apply(s, set)
 	in, err := f.rest.files.resolve(e, name)
 	if err != nil {
@@ -121,6 +128,8 @@ func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map
 type plan struct {
 	path string
 	n, d int
+	// neighbours of each row in a graph that tunes itself, 0 in others
+	neighbours int
 	*privatemail.Plan
 	slowdown float64 // of the machine, by other programs
 }
@@ -128,8 +137,12 @@ type plan struct {
 func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (*plan, error) {
 	var out *plan
 	err := withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, _ []int32) error {
-		p, err := engine.Plan(ctx, x, s)
-		out = &plan{in.features, x.Rows, x.Cols, p, 1}
+		planned := engine.Plan
+		if f.form.form == spectral {
+			planned = engine.PlanMap
+		}
+		p, err := planned(ctx, x, s)
+		out = &plan{in.features, x.Rows, x.Cols, s.Neighbours, p, 1}
 		return err
 	})
 	if err != nil {
@@ -188,6 +201,10 @@ func (p *plan) show(e *cli.Env) error {
 	if !e.JSON {
 		return p.table(e)
 	}
+	sigma, gamma := p.Bandwidth.Sigma(), p.Bandwidth.Gamma()
+	if p.neighbours > 0 {
+		sigma, gamma = math.NaN(), math.NaN() // every row has its own
+	}
 	for i, c := range p.Candidates {
 		f := newForecast(&c, p.slowdown)
 		err := e.Object(candidateReport{
@@ -196,7 +213,7 @@ func (p *plan) show(e *cli.Env) error {
 			Seconds: jsonNumber(c.Seconds), BuildSeconds: jsonNumber(c.Cost.BuildSeconds), StepSeconds: jsonNumber(c.Cost.StepSeconds),
 			Bytes: c.Cost.ResidentBytes, PeakBytes: c.Cost.PeakBytes, NNZ: c.Cost.NNZ,
 			Eta: jsonNumber(c.Eta), Radius: jsonNumber(c.Radius), Neighbours: jsonNumber(c.MeanNeighbours), Degree: reportDegrees(c.Degrees), Reason: c.Reason,
-			N: p.n, D: p.d, Sigma: jsonNumber(p.Bandwidth.Sigma()), Gamma: jsonNumber(p.Bandwidth.Gamma()),
+			N: p.n, D: p.d, Sigma: jsonNumber(sigma), Gamma: jsonNumber(gamma),
 		})
 		if err != nil {
 			return err
@@ -208,7 +225,11 @@ func (p *plan) show(e *cli.Env) error {
 func (p *plan) picked(i int) bool { return i == 0 && p.Candidates[0].Feasible }
 
 func (p *plan) table(e *cli.Env) error {
-	fmt.Fprintf(e.Stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.Bandwidth.Sigma(), p.Bandwidth.Gamma())
+	if p.neighbours > 0 {
+		fmt.Fprintf(e.Stdout, "%s: %d x %d, %d nearest neighbours with a bandwidth for each row\n\n", p.path, p.n, p.d, p.neighbours)
+	} else {
+		fmt.Fprintf(e.Stdout, "%s: %d x %d, sigma %.4g (gamma %.4g)\n\n", p.path, p.n, p.d, p.Bandwidth.Sigma(), p.Bandwidth.Gamma())
+	}
 	t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "\toperator\tseconds\tmemory\teta\tneighbours\treason")
 	for i, c := range p.Candidates {
@@ -228,8 +249,12 @@ func (p *plan) table(e *cli.Env) error {
 	}
 	d := p.Candidates[0].Degrees
 	q := d.Quantiles
-	fmt.Fprintf(e.Stdout, "\ndegrees: mean %.4g; 1%% of rows up to %.3g, 10%% %.3g, half %.3g, 90%% %.3g, 99%% %.3g; about %.0f isolated rows\n",
-		d.Mean, q[0], q[1], q[2], q[3], q[4], d.Isolated)
+	if p.neighbours > 0 {
+		fmt.Fprintln(e.Stdout, "\ndegrees are known once the graph is built; no row will be isolated")
+	} else {
+		fmt.Fprintf(e.Stdout, "\ndegrees: mean %.4g; 1%% of rows up to %.3g, 10%% %.3g, half %.3g, 90%% %.3g, 99%% %.3g; about %.0f isolated rows\n",
+			d.Mean, q[0], q[1], q[2], q[3], q[4], d.Isolated)
+	}
 	if !p.picked(0) {
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestPlan(t *testing.T) {
 	folder := toy(t)
-	stdout, _ := succeed(t, "plan", folder, "-sigma", "6")
+	stdout, _ := succeed(t, "plan", folder, "-sigma", "6", "-form", "paper")
 	for _, words := range []string{"300 x 16, sigma 6", "operator", "seconds", "memory", "eta", "neighbours", "reason", "\n*  dense", "\n   csr", "degrees: mean", "\ndense: graph and steps are likely to take "} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
@@ -50,7 +50,7 @@ func TestPlanJSON(t *testing.T) {
 // TestPlanNothing asks for what no operator can do.
 func TestPlanNothing(t *testing.T) {
 	folder := toy(t)
-	code, stdout, stderr := call("plan", folder, "-degree", "20", "-budget", "11000", "-k", "1")
+	code, stdout, stderr := call("plan", folder, "-degree", "20", "-form", "paper", "-budget", "11000", "-k", "1")
 	if code != cli.Failed || !strings.Contains(stderr, "no operator can serve") || !strings.Contains(stdout, "cannot serve: needs") || strings.Contains(stdout, "*") {
 		t.Errorf("exit code %d\n%s%s", code, stdout, stderr)
 	}
@@ -58,7 +58,7 @@ func TestPlanNothing(t *testing.T) {
 
 func TestPlanRefuses(t *testing.T) {
 	refuse(t, cli.Usage, []string{"plan"}, "FEATURES is missing")
-	refuse(t, cli.Usage, []string{"plan", "x"}, "-sigma", "-degree")
+	refuse(t, cli.Usage, []string{"plan", "x", "-alpha", "1"}, "-sigma", "-degree", "-neighbours")
 	refuse(t, cli.Usage, []string{"plan", "x", "-sigma", "1", "-beta", "1", "-k", "2"}, "-beta and -k exclude")
 	gone := filepath.Join(t.TempDir(), "x.npy")
 	refuse(t, cli.Failed, []string{"plan", gone, "-sigma", "1"}, gone, "no such file")

@@ -25,6 +25,7 @@ type graphReport struct {
 	Operator     string     `json:"operator"`
 	Sigma        jsonNumber `json:"sigma"`
 	Gamma        jsonNumber `json:"gamma"`
+	Nearest      int        `json:"nearest,omitempty"` // neighbours asked for of each row; sigma is null then
 	Radius       jsonNumber `json:"radius"`
 	Neighbours   jsonNumber `json:"neighbours"`
 	MeanDegree   jsonNumber `json:"mean_degree"`
@@ -39,8 +40,12 @@ type graphReport struct {
 }
 
 func reportGraph(g *iterate.Graph) graphReport {
+	sigma, gamma := g.Bandwidth.Sigma(), g.Bandwidth.Gamma()
+	if g.Neighbours > 0 {
+		sigma, gamma = math.NaN(), math.NaN() // every row has its own
+	}
 	return graphReport{
-		Operator: g.Operator, Sigma: jsonNumber(g.Bandwidth.Sigma()), Gamma: jsonNumber(g.Bandwidth.Gamma()),
+		Operator: g.Operator, Sigma: jsonNumber(sigma), Gamma: jsonNumber(gamma), Nearest: g.Neighbours,
 		Radius: jsonNumber(g.Radius), Neighbours: jsonNumber(g.MeanNeighbours), MeanDegree: jsonNumber(g.MeanDegree),
 		Isolated: g.Certificate.Isolated, EtaMax: jsonNumber(g.Certificate.RowMax), EtaP99: jsonNumber(g.Certificate.RowP99),
 		NNZ: g.Cost.NNZ, Bytes: g.Cost.ResidentBytes, PeakBytes: g.Cost.PeakBytes,

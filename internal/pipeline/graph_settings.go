@@ -10,11 +10,13 @@ import (
 )
 
 // GraphSettings say how far the weights of a graph go: a bandwidth, or the mean number
-// of neighbours a row should have, and the weight at which the graph is truncated.
+// of neighbours a row should have, and the weight at which the graph is truncated; or how
+// many nearest neighbours each row has, in a graph that tunes itself.
 type GraphSettings struct {
 	Bandwidth      kernel.Bandwidth
 	MeanNeighbours float64
 	CutoffWeight   float64
+	Neighbours     int
 }
 
 // Check refuses numbers outside their range; the error is iterate.ErrSettings.
@@ -23,6 +25,10 @@ func (s *GraphSettings) Check() error {
 	switch {
 	case s.Bandwidth != kernel.Bandwidth{} && s.MeanNeighbours != 0:
 		return fmt.Errorf("%w: both a bandwidth and a mean number of neighbours are given", iterate.ErrSettings)
+	case s.Neighbours < 0:
+		return fmt.Errorf("%w: %d nearest neighbours", iterate.ErrSettings, s.Neighbours)
+	case s.Neighbours > 0 && (s.Bandwidth != kernel.Bandwidth{} || s.MeanNeighbours != 0 || s.CutoffWeight != 0):
+		return fmt.Errorf("%w: a number of nearest neighbours comes without a bandwidth, a mean number of neighbours and a cutoff weight", iterate.ErrSettings)
 	case s.MeanNeighbours < 0 || math.IsNaN(s.MeanNeighbours):
 		return fmt.Errorf("%w: a mean of %g neighbours", iterate.ErrSettings, s.MeanNeighbours)
 	case s.CutoffWeight != 0 && !(s.CutoffWeight > 0 && s.CutoffWeight < 1):
@@ -36,6 +42,9 @@ func (s *GraphSettings) Check() error {
 // bandwidth alone, and weights below the cutoff have their place in the full kernel.
 func (s *GraphSettings) Settle(ctx context.Context, p *kernel.Points, o *kernel.Options) (b kernel.Bandwidth, err error) {
 	switch {
+	case s.Neighbours > 0:
+		o.Neighbours, o.SelfTuned = s.Neighbours, true
+		return kernel.Gamma(1), nil // in units of the scales of the rows
 	case s.MeanNeighbours > 0:
 		b, radius, err := p.BandwidthForDegree(ctx, s.MeanNeighbours, s.CutoffWeight, o)
 		if kernel.Truncates(o.Operator) {

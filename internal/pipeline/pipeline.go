@@ -48,6 +48,17 @@ func Widen(x blas32.General) *mat.Dense {
 	return out
 }
 
+// Components returns the sizes of the parts of a graph that no weight connects, isolated
+// rows apart, the largest first. An operator that has every pair is one part.
+func Components(ctx context.Context, op kernel.Operator) ([]int, error) {
+	if c, ok := op.(interface {
+		Components(context.Context) ([]int, error)
+	}); ok {
+		return c.Components(ctx)
+	}
+	return []int{op.N() - op.Certificate().Isolated}, nil
+}
+
 // Describe summarises an operator. Its certificate's rows are put in the order of the
 // points.
 func Describe(op kernel.Operator, b kernel.Bandwidth) iterate.Graph {

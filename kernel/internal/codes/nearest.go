@@ -12,22 +12,11 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// Neighbours are the K nearest neighbours of every point. Points are known by their places
-// in the order of a search.
-type Neighbours struct {
-	K        int
-	Order    []uint32               // given row at each place; nil when the given row is the place
-	Place    []uint32               // places of the K neighbours of each place, nearest first
-	Dist2    []float64              // squared distances of the same neighbours
-	Distance func(i, j int) float64 // squared distance of the points at two places
-	Stats    rows.Stats
-}
-
 // Nearest finds the k nearest neighbours of every point. Nearer neighbours come first;
 // at the same distance by rows.Dist2, neighbours with lower given rows come first. Nearest
 // does not use the radius of the request. Equal points are at distance 0 and count like
 // any others.
-func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error) {
+func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, error) {
 	s := newSet(req.Points, nil)
 	radius, wide, err := typicalRadii(ctx, s, k, req)
 	if err != nil {
@@ -49,7 +38,7 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*Neighbours, error)
 		return nil, err // a piece may have been left half done
 	}
 	pairs := int64(s.n) * int64(s.n-1)
-	return &Neighbours{
+	return &rows.Neighbours{
 		K: k, Order: s.at, Place: pass.place, Dist2: pass.d2, Distance: s.distance,
 		Stats: s.stats(pairs, pass.compared.Load(), pass.left.Load(), int64(s.n)*int64(k)),
 	}, nil

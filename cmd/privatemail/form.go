@@ -1,0 +1,101 @@
+package main
+
+import (
+	"flag"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// The forms of embed.
+const (
+	spectral = "spectral"
+	paper    = "paper"
+	attract  = "attract"
+)
+
+// defaultNeighbours is -neighbours of form spectral.
+const defaultNeighbours = 10
+
+// formFlags say what an embedding is.
+type formFlags struct {
+	form    string
+	rescale bool
+}
+
+func (f *formFlags) define(fs *flag.FlagSet) {
+	choiceVar(fs, &f.form, "form", "", []string{spectral, paper, attract}, "`F` is spectral (a map made of leading eigenvectors), paper (the published iteration) or attract (rows of a class pulled together) (default: attract with -beta, paper with -alpha, otherwise spectral)")
+	fs.BoolVar(&f.rescale, "rescale", false, "form paper: divide the embedding by one number, so that its entries have standard deviation 1")
+}
+
+// settle decides the form, and refuses flags that belong to another.
+func (f *formFlags) settle(set map[string]bool) error {
+	if !set["form"] {
+		switch {
+		case set["beta"]:
+			f.form = attract
+		case set["alpha"]:
+			f.form = paper
+		default:
+			f.form = spectral
+		}
+	}
+	others := map[string][]string{
+		spectral: {"alpha", "beta", "steps", "stop", "normalize", "sigma-q", "seed", "table", "label-sigma", "unlabelled", "rescale"},
+		paper:    {"beta"},
+		attract:  {"alpha", "k", "sigma-q", "seed", "rescale"},
+	}
+	for _, name := range others[f.form] {
+		if set[name] && !(set["beta"] && f.form == attract && name != "rescale") { // stepFlags.check knows more about -beta
+			return cli.Usagef("-%s has no place in form %s: %s", name, f.form, formAdvice(name))
+		}
+	}
+	return nil
+}
+
+// formAdvice says where a flag belongs.
+func formAdvice(name string) string {
+	switch name {
+	case "alpha", "k", "sigma-q", "seed", "rescale":
+		return "it belongs to -form paper"
+	case "beta":
+		return "it belongs to -form attract"
+	case "table", "label-sigma", "unlabelled":
+		return "it is about labels, which -form paper with -alpha A and -form attract with -beta B use"
+	}
+	return "it belongs to -form paper and -form attract"
+}
+
+// apply fills in what follows from the form. Form spectral has a graph by default.
+func (f *formFlags) apply(s *privatemail.Settings, set map[string]bool) {
+	if f.form == attract {
+		s.Form = kernel.Attract
+	}
+	if f.form == spectral && !set["sigma"] && !set["degree"] && !set["neighbours"] {
+		s.Bandwidth, s.Neighbours = kernel.Bandwidth{}, defaultNeighbours
+	}
+}
+
+// size rescales an embedding if asked for, and otherwise says why that of form paper is
+// small.
+func (f *formFlags) size(e *cli.Env, m *mat.Dense, s *privatemail.Settings) {
+	data := m.RawMatrix().Data
+	sum, squares := 0.0, 0.0
+	for _, v := range data {
+		sum += v
+		squares += v * v
+	}
+	mean := sum / float64(len(data))
+	deviation := math.Sqrt(max(squares/float64(len(data))-mean*mean, 0))
+	switch {
+	case f.rescale && deviation > 0:
+		m.Scale(1/deviation, m)
+	case f.form == paper && !f.rescale && s.Normalize == iterate.None && s.SigmaQ < 1e-3:
+		e.Note("the numbers of the embedding are tiny: form paper begins at random numbers of standard deviation -sigma-q %g, and its steps keep that scale; -rescale enlarges them all by one factor", s.SigmaQ)
+	}
+}

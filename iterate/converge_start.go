@@ -1,0 +1,72 @@
+package iterate
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// mostHops is how far the known rows of a start are carried along the graph.
+const mostHops = 64
+
+// begin makes the columns of the block that a start is given for from its known rows. A
+// row that is not known gets the mean of its known neighbours, as the walk weighs them,
+// hop by hop. The columns that are left are random.
+func (c *convergence) begin(ctx context.Context) error {
+	start, k := c.settings.Start, c.settings.Start.Cols
+	order := c.walk.op.Order()
+	unknown := 0
+	for i := range c.y.Rows {
+		given := i
+		if order != nil {
+			given = int(order[i])
+		}
+		dst := row(c.y, i)
+		clear(dst)
+		copy(dst, row(start, given))
+		known := false
+		for _, v := range dst[:k] {
+			known = known || v != 0
+		}
+		if known {
+			dst[k] = 1
+		} else {
+			unknown++
+		}
+	}
+	for hop := 0; unknown > 0 && hop < mostHops; hop++ {
+		if err := c.walk.mulAdd(ctx, c.py, c.y, 1, 0, 0); err != nil {
+			return err
+		}
+		before := unknown
+		for i := range c.y.Rows {
+			dst, mean := row(c.y, i), row(c.py, i)
+			if dst[k] > 0 || mean[k] <= 0 {
+				continue
+			}
+			for j, v := range mean[:k] {
+				dst[j] = v / mean[k]
+			}
+			dst[k] = 1
+			unknown--
+		}
+		if unknown == before {
+			break // parts without a known row
+		}
+	}
+	for j := k; j < c.blocks.m; j++ {
+		c.refill(j)
+	}
+	return nil
+}
+
+// checkStart refuses a start that does not fit n points and a block of m columns.
+func checkStart(start blas32.General, n, m int) error {
+	if start.Data != nil && (start.Rows != n || start.Cols < 1 || start.Cols >= m || start.Stride < start.Cols || len(start.Data) < (n-1)*start.Stride+start.Cols) {
+		return fmt.Errorf("%w: a start of %d x %d for %d rows and a block of %d columns", kernel.ErrShape, start.Rows, start.Cols, n, m)
+	}
+	return nil
+}

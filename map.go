@@ -1,0 +1,169 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// A SpectralMap is the outcome of Map.
+type SpectralMap struct {
+	// Points has a row for each row of the features and Settings.Columns columns. An
+	// isolated row is zero.
+	Points *mat.Dense
+	// Graph describes the graph of the features.
+	Graph iterate.Graph
+	// Values has the eigenvalues that the map is made of, falling, and Residuals
+	// their residuals, as iterate.Converge defines them.
+	Values, Residuals []float64
+	// Coefficients has a row for each eigenvector: what it adds to each column.
+	Coefficients *mat.Dense
+	// Products is how often the graph was multiplied with a block of columns.
+	Products int
+	// Isolated is the number of rows without neighbours and equals.
+	Isolated int
+	// Components has the sizes of the parts of the graph that no weight connects, isolated
+	// rows apart, the largest first. Where a part lies in the map says nothing about the
+	// others.
+	Components []int
+	// Status is iterate.Converged, or iterate.StepLimit after 1000 products.
+	Status iterate.Status
+}
+
+// mapVectors is how many eigenvectors a map takes beyond its columns.
+const mapVectors = 18
+
+// Map makes a map of the features for pictures: rows that are near in the graph are near,
+// clusters stand apart, a sheet that is rolled up lies flat. It takes the leading
+// eigenvectors of the graph (iterate.Converge), 18 more than it makes columns, and arranges
+// them (iterate.Arrange). No labels are used. It has no scale: distances between
+// rows that are far apart say little.
+//
+// Of the settings it uses those of the graph, for which Neighbours 10 is a good start,
+// Columns (default 2), and StopTolerance for the residual of the eigenvectors (default
+// 1e-5). Form must be kernel.Attract or the default, and Coefficient 0. Errors: those of
+// Embed.
+func (e *Engine) Map(ctx context.Context, features blas32.General, settings *Settings) (*SpectralMap, error) {
+	return call(e, "map", func() (*SpectralMap, error) { return e.spectralMap(ctx, features, settings) })
+}
+
+// PlanMap says what Map would do with the same arguments, as Plan does of Embed. Errors:
+// those of Embed.
+func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
+	return call(e, "plan", func() (*Plan, error) {
+		s, _, err := mapSettings(features, settings)
+		if err != nil {
+			return nil, err
+		}
+		return e.planWith(ctx, features, &s)
+	})
+}
+
+func (e *Engine) spectralMap(ctx context.Context, features blas32.General, settings *Settings) (*SpectralMap, error) {
+	s, columns, err := mapSettings(features, settings)
+	if err != nil {
+		return nil, err
+	}
+	x, opened, graphOptions, _, err := e.prepare(ctx, features, nil, &s)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	op, err := opened.Build(ctx, s.Bandwidth, graphOptions)
+	if err != nil {
+		return nil, err
+	}
+	defer op.Close()
+	graph := pipeline.Describe(op, s.Bandwidth)
+	graph.Neighbours, graph.BuildTime = s.Neighbours, time.Since(began)
+
+	began = time.Now()
+	components, err := pipeline.Components(ctx, op)
+	if err != nil {
+		return nil, err
+	}
+	if err := limitVectors(&s, columns, components); err != nil {
+		return nil, err
+	}
+	found, err := e.mapVectorsOf(ctx, op, x, &s, graphOptions)
+	if err != nil {
+		return nil, err
+	}
+	arrangement, err := iterate.Arrange(ctx, found, e.arrangeSettings(columns, len(components)))
+	if err != nil {
+		return nil, err
+	}
+	graph.StepTime = time.Since(began)
+	return &SpectralMap{
+		Points: pipeline.Widen(arrangement.Points), Graph: graph, Values: found.Values, Residuals: found.Residuals, Coefficients: arrangement.Coefficients,
+		Products: found.Products, Isolated: found.Isolated, Components: components, Status: found.Status,
+	}, nil
+}
+
+// limitVectors leaves as many eigenvectors as the rows with neighbours have, and refuses
+// more columns.
+func limitVectors(s *Settings, columns int, components []int) error {
+	connected := 0
+	for _, size := range components {
+		connected += size
+	}
+	if columns > connected-1 {
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, columns, connected, max(connected-1, 0))
+	}
+	s.Columns = min(s.Columns, connected-1)
+	return nil
+}
+
+// mapVectorsOf returns the s.Columns leading eigenvectors of the graph of x.
+func (e *Engine) mapVectorsOf(ctx context.Context, op kernel.Operator, x blas32.General, s *Settings, o *kernel.Options) (*iterate.Eigenvectors, error) {
+	left := o.BudgetBytes - op.Cost().ResidentBytes
+	var start blas32.General
+	if x.Rows >= sampledFrom && s.Columns < sampledRows/2 {
+		own := *o
+		own.BudgetBytes = max(left, 1)
+		var err error
+		if start, err = e.sampledStart(ctx, x, s.Columns, &own); err != nil {
+			return nil, err
+		}
+		left -= 4 * int64(len(start.Data))
+	}
+	run := e.convergeSettings(s, left)
+	run.UnitRows, run.Start = false, start
+	return iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
+}
+
+// mapSettings returns the settings with their defaults, Columns the number of eigenvectors,
+// and the number of columns of the map.
+func mapSettings(features blas32.General, settings *Settings) (s Settings, columns int, err error) {
+	if settings != nil && (settings.Coefficient != 0 || settings.Start.Data != nil) {
+		return s, 0, fmt.Errorf("%w: a map has no label term and no start", ErrSettings)
+	}
+	if s, err = settings.withDefaults(features); err != nil {
+		return s, 0, err
+	}
+	if columns = settings.Columns; columns == 0 {
+		columns = 2
+	}
+	if columns >= features.Rows {
+		return s, 0, fmt.Errorf("%w: %d columns of %d rows, which have at most %d eigenvectors beside the constant", kernel.ErrShape, columns, features.Rows, features.Rows-1)
+	}
+	s.Form, s.Steps = kernel.Attract, plannedProducts
+	s.Columns = min(columns+mapVectors, features.Rows-1)
+	return s, columns, nil
+}
+
+// arrangeSettings returns the settings of iterate.Arrange.
+func (e *Engine) arrangeSettings(columns, components int) *iterate.ArrangeSettings {
+	run := &iterate.ArrangeSettings{Columns: columns, Components: components, Workers: e.workers}
+	if report := e.report(); report != nil {
+		run.Progress = func(done, total int) { report("arrange", done, total) }
+	}
+	return run
+}

@@ -1,0 +1,59 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+const (
+	sampledRows      = 20_000          // rows of a sample that a large map begins with
+	sampledFrom      = 3 * sampledRows // rows from which a map is large
+	sampleNeighbours = 10
+)
+
+// sampledStart returns where the eigenvectors of many rows begin: those of a sample, one row
+// of each stretch of rows, and zero elsewhere. A random start would take a number of
+// products that grows with the number of rows. The sample has a graph of nearest neighbours
+// of its own, whatever the graph of all rows is.
+func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int, o *kernel.Options) (blas32.General, error) {
+	need := 4 * (float64(x.Rows)*float64(columns) + sampledRows*float64(x.Cols))
+	left, err := pipeline.Reserve(o.BudgetBytes, need, fmt.Sprintf("start of %d x %d", x.Rows, columns))
+	if err != nil {
+		return blas32.General{}, err
+	}
+	rng := rand.New(rand.NewPCG(1, 4))
+	rows := make([]int, sampledRows)
+	sample := blas32.General{Rows: sampledRows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, sampledRows*x.Cols)}
+	for s := range rows {
+		lo, hi := par.Part(x.Rows, s, sampledRows), par.Part(x.Rows, s+1, sampledRows)
+		rows[s] = lo + rng.IntN(hi-lo)
+		copy(sample.Data[s*x.Cols:][:x.Cols], x.Data[rows[s]*x.Stride:])
+	}
+	own := *o
+	own.BudgetBytes = left
+	own.CutoffRadius, own.Neighbours, own.SelfTuned, own.Operator = 0, sampleNeighbours, true, ""
+	op, err := kernel.Build(ctx, sample, kernel.Gamma(1), &own)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	defer op.Close()
+	run := e.convergeSettings(&Settings{Columns: columns, StopTolerance: 1e-4}, left-op.Cost().ResidentBytes)
+	run.UnitRows = false
+	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	start := blas32.General{Rows: x.Rows, Cols: columns, Stride: columns, Data: make([]float32, x.Rows*columns)}
+	for s, i := range rows {
+		copy(start.Data[i*columns:][:columns], found.Points.Data[s*found.Points.Stride:][:columns])
+	}
+	return start, nil
+}
