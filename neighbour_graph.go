@@ -54,6 +54,6 @@ func (e *Engine) neighbourGraph(ctx context.Context, features blas32.General, se
 	if out.Weights, err = op.(kernel.Truncated).Matrix(ctx); err != nil {
 		return nil, err
 	}
-	out.Graph.BuildTime = time.Since(began)
+	out.Graph.Neighbours, out.Graph.BuildTime = s.Neighbours, time.Since(began)
 	return out, nil
 }

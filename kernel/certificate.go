@@ -85,6 +85,9 @@ func (c Certificate) String() string {
 		return "no bound: every row is isolated"
 	}
 	s := "worst row: " + c.Kind.bound(c.worstConnected())
+	if c.Kind == AsAsked {
+		s = "as asked for; " + s
+	}
 	if c.Row != nil && !math.IsInf(c.RowP99, 1) {
 		s += "; in 99 of 100 rows at most " + plainUp(c.RowP99)
 	}

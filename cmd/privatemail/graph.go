@@ -19,7 +19,7 @@ func graphVerb() cli.Verb {
 	return cli.Verb{
 		Name:     "graph",
 		Summary:  "write the neighbour graph of a file as a sparse matrix",
-		Synopsis: []string{"FEATURES -out FILE (-sigma S | -degree G) [-values weights|distances] [FLAGS]"},
+		Synopsis: []string{"FEATURES -out FILE (-neighbours N | -sigma S | -degree G) [-values weights|distances] [FLAGS]"},
 		About: `
 Builds the graph that embed uses with the same flags and writes it as a sparse matrix: entry
 (i, j) belongs to rows i and j of FEATURES, in the order of the file, and is there where the

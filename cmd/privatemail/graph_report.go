@@ -43,7 +43,7 @@ func neighboursOf(rows int, g *iterate.Graph) string {
 	case cut && n > 0:
 		return fmt.Sprintf("%.4g neighbours a row on average; rows without any: %d of %d", g.MeanNeighbours, n, rows)
 	case cut:
-		return fmt.Sprintf("%.4g neighbours a row on average; each of the %d rows has one", g.MeanNeighbours, rows)
+		return fmt.Sprintf("%.4g neighbours a row on average; every one of the %d rows has some", g.MeanNeighbours, rows)
 	case n > 0:
 		return fmt.Sprintf("every pair of the %d rows has a weight; those of %d rows are all too small to count", rows, n)
 	}
@@ -53,9 +53,12 @@ func neighboursOf(rows int, g *iterate.Graph) string {
 // certificateWords says what is certified of a graph. Where a flag asked for a cut graph
 // the bound is no error: it says how much the full kernel would have had beyond it.
 func certificateWords(c *kernel.Certificate, asked string) string {
-	words := c.String()
+	words := strings.TrimPrefix(c.String(), "as asked for; ")
 	words = strings.ToUpper(words[:1]) + words[1:]
-	if asked != "" && c.Kind == kernel.DroppedMass {
+	switch {
+	case c.Kind == kernel.AsAsked:
+		return "The graph of the nearest rows is what was asked for. " + words
+	case asked != "" && c.Kind == kernel.DroppedMass:
 		return "The cut graph is what " + asked + " asked for. " + words
 	}
 	return words

@@ -30,7 +30,7 @@ func TestGraphInWords(t *testing.T) {
 		certificate kernel.Certificate
 		want        string
 	}{
-		{cut, "18.5 neighbours a row on average; each of the 40 rows has one"},
+		{cut, "18.5 neighbours a row on average; every one of the 40 rows has some"},
 		{some, "18.5 neighbours a row on average; rows without any: 3 of 40"},
 		{full, "every pair of the 40 rows has a weight"},
 		{none, "every pair of the 40 rows has a weight; those of 2 rows are all too small to count"},
