@@ -21,8 +21,8 @@ func TestEmbedMap(t *testing.T) {
 	temp := t.TempDir()
 	path, out := filepath.Join(temp, "x.npy"), filepath.Join(temp, "z.npy")
 	writeMatrix(t, path, 200, 5, x.Data)
-	stdout, stderr := succeed(t, "embed", path, "-out", out)
-	for _, words := range []string{"10 nearest rows", "the graph is what was asked for", "eigenvectors  20 (converged", out + ", 200 x 2"} {
+	stdout, stderr := succeed(t, "embed", path, "-v", "-out", out)
+	for _, words := range []string{"10 nearest rows", "is what was asked for", "eigenvectors  20 (converged", out + ", 200 x 2"} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}

@@ -116,20 +116,22 @@ func writeHeld(w io.Writer, fit *supervised.Model) {
 // verdict says whether the recipe helps.
 func verdict(fit *supervised.Model) string {
 	h := fit.Held
-	raw, name := h.Raw.At1, "raw"
-	if h.Scaled.At1 > raw {
-		raw, name = h.Scaled.At1, "scaled"
+	best, name := h.Raw.At1, "raw"
+	if h.Scaled.At1 > best {
+		best, name = h.Scaled.At1, "scaled"
 	}
-	lead := h.Chosen.At1 - raw
+	lead := h.Chosen.At1 - best
 	switch {
-	case fit.Recipe == supervised.Raw():
+	case fit.Recipe == supervised.Raw() && name == "raw":
 		return "raw is better here: rows are left as they are"
+	case fit.Recipe == supervised.Raw():
+		return "nothing clearly beats raw here: rows are left as they are"
 	case fit.Recipe == supervised.Scaled():
 		return "scaled is better here: nothing else is done"
 	case lead < 0:
 		return name + " is better here"
-	case lead < 2*h.Error:
-		return fmt.Sprintf("no better than %s within the error of %.3f", name, h.Error)
+	case lead <= 2*h.Error:
+		return fmt.Sprintf("as good as %s, within twice the standard error of %.3f", name, h.Error)
 	}
 	return fmt.Sprintf("%+.3f over %s, standard error %.3f", lead, name, h.Error)
 }

@@ -17,7 +17,7 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 	commands := map[string]struct{ args, note string }{
 		"demo":      {"", ""}, // it prints as evaluate does, and takes longer
 		"evaluate":  {folder + " -modes raw -seeds 1 -out " + at("evaluate"), ""},
-		"embed":     {folder + " -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
+		"embed":     {folder + " -form paper -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
 		"fit":       {folder + " -recipe classic -measure=false -degree 0.01 -out " + at("f.npy"), "neighbours on average"},
 		"plan":      {folder + " -degree 5", ""},
 		"graph":     {folder + " -degree 5 -out " + at("g.npz"), ""},

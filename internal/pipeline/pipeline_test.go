@@ -1,11 +1,14 @@
 package pipeline
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
 // turned is an operator that keeps row 2 first, then 0 and 1.
@@ -27,6 +30,8 @@ type cut struct{ turned }
 func (cut) Radius() float64            { return 0.5 }
 func (cut) MeanNeighbours() float64    { return 1.5 }
 func (cut) Search() kernel.SearchStats { return kernel.SearchStats{} }
+
+func (cut) Matrix(context.Context) (*sparse.CSR, error) { return nil, errors.ErrUnsupported }
 
 func TestDescribe(t *testing.T) {
 	own := []float32{.1, .2, .3}

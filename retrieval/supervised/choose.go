@@ -13,7 +13,7 @@ const (
 	fewest = 20
 	// nestedRows is up to how many labelled rows the whole choice is repeated for each
 	// part of the rows that is held out.
-	nestedRows = 3000
+	nestedRows = 1000
 	// parts is into how many parts rows are divided, one of them held out at a time.
 	parts = 3
 	// enoughRows is how many rows a contest holds out in all, if that takes no more than
@@ -24,8 +24,10 @@ const (
 	heldRows = 1000
 	// searchedRows is how many of the others they are looked for among.
 	searchedRows = 100_000
-	// contestRows is how many of the others take part in the contest.
+	// contestRows is how many of the others take part in the contest, and contestHeld how
+	// many of these a part holds out at most.
 	contestRows = 4000
+	contestHeld = 600
 )
 
 // choose returns the recipe to take, and what was measured.
@@ -138,7 +140,7 @@ func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int3
 func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int32, random *rand.Rand) (Recipe, int, error) {
 	var s []split
 	for held := 0; held < enoughRows && len(s) < mostSplits; {
-		for _, one := range splits(labels, parts, rows.Rows, random) {
+		for _, one := range splits(labels, parts, contestHeld, random) {
 			if held < enoughRows {
 				s = append(s, one)
 				held += len(one.held)

@@ -34,7 +34,7 @@
 // better of these two by two standard errors, and must not lose more than .005 of the R@8 of
 // raw rows; otherwise the better of the two is taken.
 //
-// [Held] has the recalls of raw rows, of scaled rows and of the recipe. Up to 3000 labelled
+// [Held] has the recalls of raw rows, of scaled rows and of the recipe. Up to 1000 labelled
 // rows of up to 400 columns are held out in three parts, and for each part the whole choice is
 // made again on the others. Of larger sets up to 1000 rows are held out once: recipes are
 // compared on up to 4000 of the others, and the one chosen is measured with up to 100,000 of
