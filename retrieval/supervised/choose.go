@@ -20,8 +20,9 @@ const (
 	// mostSplits parts; rows are divided again where one division has too few.
 	enoughRows = 400
 	mostSplits = 3
-	// heldRows is how many rows are held out of more rows than nestedRows.
-	heldRows = 1000
+	// heldRows is how many rows are held out of more rows than nestedRows, a fifth of them
+	// at most.
+	heldRows = 2000
 	// searchedRows is how many of the others they are looked for among.
 	searchedRows = 100_000
 	// contestRows is how many of the others take part in the contest, and contestHeld how
@@ -90,7 +91,7 @@ func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32
 	for _, s := range outer {
 		chosen := recipe
 		if recipe == nil {
-			r, tried, err := f.contest(ctx, gather(rows, s.train), pick(labels, s.train), random)
+			r, tried, err := f.contest(ctx, gather(rows, s.train), pick(labels, s.train), random, true)
 			if err != nil {
 				return r, nil, err
 			}
@@ -103,7 +104,7 @@ func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32
 	if recipe != nil {
 		return *recipe, held.result(), nil
 	}
-	r, tried, err := f.contest(ctx, rows, labels, random)
+	r, tried, err := f.contest(ctx, rows, labels, random, true)
 	if err != nil {
 		return r, nil, err
 	}
@@ -111,22 +112,37 @@ func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32
 	return f.settle(r, held), held.result(), nil
 }
 
-// heldOut chooses on some of the rows that are not held out and measures on the others.
+// heldOut holds rows out once. A contest on some of the others finds the map. Half of the
+// rows held out then choose its steps, among as many rows as there will be: what steps do
+// depends on how many rows a class has. The other half measures.
 func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
 	s := splits(pick(labels, labelled), 5, heldRows, random)[0]
 	train := sample(labels, at(labelled, s.train), searchedRows, random)
 	both := slices.Concat(train, at(labelled, s.held))
 	all, names := gather(rows, both), pick(labels, both)
+	random.Shuffle(len(both)-len(train), func(a, b int) {
+		a, b = len(train)+a, len(train)+b
+		names[a], names[b] = names[b], names[a]
+		swapRows(all, a, b)
+	})
+	half := len(train) + (len(both)-len(train))/2
+	first := split{train: upTo(0, len(train)), held: upTo(len(train), half)}
+	last := split{train: first.train, held: upTo(half, len(both))}
 	held := new(measurement)
 	if recipe == nil {
 		some := sample(labels, train, contestRows, random)
-		r, tried, err := f.contest(ctx, gather(rows, some), pick(labels, some), random)
+		r, tried, err := f.contest(ctx, gather(rows, some), pick(labels, some), random, false)
 		if err != nil {
 			return r, nil, err
 		}
-		recipe, held.tried = &r, tried
+		if r, held.tried, err = f.steps(ctx, f.newContest(all, names, []split{first}), r); err != nil {
+			return r, nil, err
+		}
+		recipe = &r
+		held.tried += tried
+	} else {
+		last.held = upTo(len(train), len(both))
 	}
-	last := split{train: upTo(0, len(train)), held: upTo(len(train), len(both))}
 	if err := held.add(ctx, f.newBench(all, names, last), *recipe); err != nil {
 		return *recipe, nil, err
 	}
@@ -136,8 +152,13 @@ func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int3
 	return f.settle(*recipe, held), held.result(), nil
 }
 
+// swapRows exchanges two rows.
+func swapRows(x blas32.General, a, b int) {
+	blas32.Swap(blas32.Vector{N: x.Cols, Inc: 1, Data: rowOf(x, a)}, blas32.Vector{N: x.Cols, Inc: 1, Data: rowOf(x, b)})
+}
+
 // contest returns the winner on rows, and how many recipes were compared.
-func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int32, random *rand.Rand) (Recipe, int, error) {
+func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int32, random *rand.Rand, steps bool) (Recipe, int, error) {
 	var s []split
 	for held := 0; held < enoughRows && len(s) < mostSplits; {
 		for _, one := range splits(labels, parts, contestHeld, random) {
@@ -148,7 +169,11 @@ func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int3
 		}
 	}
 	c := f.newContest(rows, labels, s)
-	r, err := c.run(ctx, newField(rows.Cols))
+	field := newField(rows.Cols)
+	if !steps {
+		field.moved, field.betas = 0, nil
+	}
+	r, err := c.run(ctx, field)
 	return r, len(c.results), err
 }
 

@@ -202,3 +202,27 @@ func (c *contest) winner(plain []Recipe, pass func(Recipe) bool) Recipe {
 func ahead(one, other hits, errors float64) bool {
 	return mean(one.at1)-mean(other.at1) > errors*leadError(one.at1, other.at1)
 }
+
+// steps returns a recipe with the steps that find most (R@1) and keep the R@8 of raw rows to
+// half a standard error; and how many were compared.
+func (f *fitter) steps(ctx context.Context, c *contest, r Recipe) (Recipe, int, error) {
+	recipes := f.fixed(append(append([]Recipe{r}, moving(r, defaultBeta)...), moving(r, 1)[0]))
+	if len(recipes) == 1 {
+		return recipes[0], 0, nil
+	}
+	if err := c.try(ctx, append([]Recipe{Raw()}, recipes...)...); err != nil {
+		return r, 0, err
+	}
+	raw := c.results[Raw()]
+	best, most := recipes[0], -1.0
+	for _, one := range recipes {
+		h, known := c.results[one]
+		if !known || mean(h.at8)+leadError(h.at8, raw.at8)/2 < mean(raw.at8)-slack {
+			continue
+		}
+		if found := mean(h.at1); found > most {
+			best, most = one, found
+		}
+	}
+	return best, len(recipes) - 1, nil
+}

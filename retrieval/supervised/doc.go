@@ -36,10 +36,11 @@
 //
 // [Held] has the recalls of raw rows, of scaled rows and of the recipe. Up to 1000 labelled
 // rows of up to 400 columns are held out in three parts, and for each part the whole choice is
-// made again on the others. Of larger sets up to 1000 rows are held out once: recipes are
-// compared on up to 4000 of the others, and the one chosen is measured with up to 100,000 of
-// them. So the rows on which a recipe is measured had no say in its choice; only where it
-// finds less there than raw or scaled rows do, these are taken in its place.
+// made again on the others. Of larger sets up to 2000 rows are held out once. Recipes without
+// steps are compared on up to 4000 of the others; half of the rows held out choose the steps,
+// searching up to 100,000 of the others, by the same rule; the other half measures. So
+// the rows on which a recipe is measured had no say in its choice; only where it finds less
+// there than raw or scaled rows do, these are taken in its place.
 //
 // Rows of more than 400 columns try fewer recipes: projections are discriminants only, with
 // unit images, and the number of columns is theirs.
