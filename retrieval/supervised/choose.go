@@ -56,10 +56,15 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	defer f.report(StageRecipes, f.planned, f.planned)
 	f.report(StageRecipes, 0, f.planned)
 	random := rand.New(rand.NewPCG(s.Seed, 0x7265636970650a))
+	measure := f.heldOut
 	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
-		return f.nested(ctx, gather(rows, labelled), pick(labels, labelled), recipe, random)
+		measure = f.nested
 	}
-	return f.heldOut(ctx, rows, labels, labelled, recipe, random)
+	chosen, held, err := measure(ctx, rows, labels, labelled, recipe, random)
+	if recipe != nil && impossible(err) { // parts of the rows do not allow it, all may
+		return *recipe, nil, nil
+	}
+	return chosen, held, err
 }
 
 // measurable returns the rows that have a label; none where no two share one.
@@ -82,20 +87,24 @@ func measurable(labels []int32) []int {
 
 // nested chooses on all rows and measures on parts that are held out: for each of them the
 // choice is made again on the others. A recipe that is given is measured alone.
-func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
-	outer := splits(labels, parts, rows.Rows, random)
+func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
+	rows, labels = gather(rows, labelled), pick(labels, labelled)
+	outer := splits(labels, parts, random)
 	held := new(measurement)
 	for _, s := range outer {
-		chosen := recipe
-		if recipe == nil {
-			r, tried, err := f.contest(ctx, gather(rows, s.train), pick(labels, s.train), random)
-			if err != nil {
-				return r, nil, err
+		b := f.newBench(rows, labels, s)
+		if recipe != nil {
+			if err := held.add(ctx, b, *recipe); err != nil {
+				return *recipe, nil, err
 			}
-			chosen, held.tried = &r, tried
+			continue
 		}
-		if err := held.add(ctx, f.newBench(rows, labels, s), *chosen); err != nil {
-			return *chosen, nil, err
+		r, _, err := f.contest(ctx, b.train, b.labels, random)
+		if err == nil {
+			err = held.addChosen(ctx, b, r)
+		}
+		if err != nil {
+			return r, nil, err
 		}
 	}
 	if recipe != nil {
@@ -111,34 +120,45 @@ func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32
 
 // heldOut chooses on some of the rows that are not held out and measures on the others.
 func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
-	s := splits(pick(labels, labelled), 5, heldRows, random)[0]
-	train := sample(labels, at(labelled, s.train), searchedRows, random)
-	both := slices.Concat(train, at(labelled, s.held))
-	all, names := gather(rows, both), pick(labels, both)
+	s := heldSplit(labels, labelled, searchedRows, random)
 	held := new(measurement)
-	if recipe == nil {
-		some := sample(labels, train, contestRows, random)
-		r, tried, err := f.contest(ctx, gather(rows, some), pick(labels, some), random)
-		if err != nil {
-			return r, nil, err
+	if recipe != nil {
+		if err := held.add(ctx, f.newBench(rows, labels, s), *recipe); err != nil {
+			return *recipe, nil, err
 		}
-		recipe, held.tried = &r, tried
-	}
-	last := split{train: upTo(0, len(train)), held: upTo(len(train), len(both))}
-	if err := held.add(ctx, f.newBench(all, names, last), *recipe); err != nil {
-		return *recipe, nil, err
-	}
-	if f.settings.Recipe != nil {
 		return *recipe, held.result(), nil
 	}
-	return f.settle(*recipe, held), held.result(), nil
+	some := sample(labels, s.train, contestRows, random)
+	r, tried, err := f.contest(ctx, gather(rows, some), pick(labels, some), random)
+	if err != nil {
+		return r, nil, err
+	}
+	held.tried = tried
+	if err := held.addChosen(ctx, f.newBench(rows, labels, s), r); err != nil {
+		return r, nil, err
+	}
+	return f.settle(r, held), held.result(), nil
+}
+
+// heldSplit holds out a fifth of the labelled rows, at most heldRows, from a sample of the
+// others of at most the given size. Rows are held out of classes that the sample has: others
+// could not be found.
+func heldSplit(labels []int32, labelled []int, most int, random *rand.Rand) split {
+	s := splits(pick(labels, labelled), 5, random)[0]
+	train, held := sample(labels, at(labelled, s.train), most, random), at(labelled, s.held)
+	there := make(map[int32]bool)
+	for _, i := range train {
+		there[labels[i]] = true
+	}
+	held = slices.DeleteFunc(held, func(i int) bool { return !there[labels[i]] })
+	return split{train, held[:min(len(held), heldRows)]}
 }
 
 // contest returns the winner on rows, and how many recipes were compared.
 func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int32, random *rand.Rand) (Recipe, int, error) {
 	var s []split
 	for held := 0; held < enoughRows && len(s) < mostSplits; {
-		for _, one := range splits(labels, parts, rows.Rows, random) {
+		for _, one := range splits(labels, parts, random) {
 			if held < enoughRows {
 				s = append(s, one)
 				held += len(one.held)
@@ -166,14 +186,6 @@ func at(v, places []int) []int {
 	out := make([]int, len(places))
 	for i, p := range places {
 		out[i] = v[p]
-	}
-	return out
-}
-
-func upTo(from, to int) []int {
-	out := make([]int, to-from)
-	for i := range out {
-		out[i] = from + i
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
 )
@@ -77,9 +78,10 @@ func (c *contest) measured(h hits) hits {
 }
 
 // impossible tells errors that are about a recipe from those that end the work. A bandwidth
-// out of range is that of rows which a recipe has put into few places.
+// out of range is that of rows which a recipe has put into few places, steps that diverge
+// are those of rows it has left as large as they are.
 func impossible(err error) bool {
-	return errors.Is(err, ErrNoPairs) || errors.Is(err, kernel.ErrBandwidth) || errors.Is(err, points.ErrShape) || errors.Is(err, points.ErrNonFinite) || errors.Is(err, dense.ErrNotDefinite)
+	return errors.Is(err, ErrNoPairs) || errors.Is(err, iterate.ErrDiverged) || errors.Is(err, kernel.ErrBandwidth) || errors.Is(err, points.ErrShape) || errors.Is(err, points.ErrNonFinite) || errors.Is(err, dense.ErrNotDefinite)
 }
 
 // best returns the recipes of the results that pass, best first by R@1, at most n.

@@ -70,9 +70,8 @@ type split struct{ train, held []int }
 
 // splits returns parts splits of the labelled rows such that each row is held out once, and
 // rows of every class are spread over the parts. A row that is alone in its class is never
-// held out: nothing could be found. Of each part at most the given number of rows is held
-// out; the others belong to neither side.
-func splits(labels []int32, parts, most int, random *rand.Rand) []split {
+// held out: nothing could be found. Rows held out come in random order.
+func splits(labels []int32, parts int, random *rand.Rand) []split {
 	var out []split
 	part := make([]int, len(labels)) // -1 for a row that is never held out
 	members := make(map[int32][]int)
@@ -110,8 +109,6 @@ func splits(labels []int32, parts, most int, random *rand.Rand) []split {
 			}
 		}
 		random.Shuffle(len(s.held), func(a, b int) { s.held[a], s.held[b] = s.held[b], s.held[a] })
-		s.held = s.held[:min(len(s.held), most)]
-		slices.Sort(s.held)
 		out = append(out, s)
 	}
 	return out

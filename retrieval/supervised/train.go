@@ -309,8 +309,11 @@ func symmetric(x *mat.Dense) *mat.SymDense {
 }
 
 // discriminate returns the directions in which class means differ, without those of
-// rounding errors alone.
+// rounding errors alone. Where a number of columns was asked for these are zeros.
 func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error) {
+	if len(t.counts) == 1 { // its mean is that of all rows, rounding apart
+		return nil, errEqualMeans
+	}
 	k := t.mostColumns(Discriminate)
 	if r.Columns > 0 {
 		k = r.Columns
@@ -326,10 +329,16 @@ func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error
 	if !(values[0] > 0) {
 		return nil, errEqualMeans
 	}
-	for k > 1 && values[k-1] <= 1e-9*values[0] {
-		k--
+	found := k
+	for found > 1 && values[found-1] <= 1e-9*values[0] {
+		found--
 	}
-	return mat.DenseCopyOf(a.Slice(0, t.rows.Cols, 0, k)), nil
+	if r.Columns == 0 {
+		k = found
+	}
+	out := mat.NewDense(t.rows.Cols, k, nil)
+	out.Copy(a.Slice(0, t.rows.Cols, 0, found))
+	return out, nil
 }
 
 // betweenMany returns the k leading generalised eigenvectors of M'M and R, and their
