@@ -297,7 +297,9 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 		if queries, err = fit.Map.Place(ctx, engine, q); err != nil {
 			return nil, queries, explain(err, from)
 		}
-		f.nowhere = zeroRows(queries)
+		if fit.Map.UnitImages {
+			f.nowhere = zeroRows(queries)
+		}
 	}
 	return fit, queries, nil
 }
@@ -386,6 +388,9 @@ func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) 
 
 // explain is for errors that have another cause here than elsewhere.
 func (f *fitFlags) explain(err error, in input) error {
+	if errors.Is(err, supervised.ErrEqualMeans) {
+		return fmt.Errorf("%s: %w: discriminate has no direction to keep", in.labels, supervised.ErrEqualMeans)
+	}
 	if errors.Is(err, supervised.ErrNoPairs) {
 		return fmt.Errorf("%s: %w; 'privatemail embed' works without labels", in.labels, supervised.ErrNoPairs)
 	}

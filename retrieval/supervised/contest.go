@@ -81,7 +81,7 @@ func (c *contest) measured(h hits) hits {
 // out of range is that of rows which a recipe has put into few places, steps that diverge
 // are those of rows it has left as large as they are.
 func impossible(err error) bool {
-	return errors.Is(err, ErrNoPairs) || errors.Is(err, iterate.ErrDiverged) || errors.Is(err, kernel.ErrBandwidth) || errors.Is(err, points.ErrShape) || errors.Is(err, points.ErrNonFinite) || errors.Is(err, dense.ErrNotDefinite)
+	return errors.Is(err, ErrNoPairs) || errors.Is(err, ErrEqualMeans) || errors.Is(err, iterate.ErrDiverged) || errors.Is(err, kernel.ErrBandwidth) || errors.Is(err, points.ErrShape) || errors.Is(err, points.ErrNonFinite) || errors.Is(err, dense.ErrNotDefinite)
 }
 
 // best returns the recipes of the results that pass, best first by R@1, at most n.

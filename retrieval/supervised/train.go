@@ -25,8 +25,8 @@ import (
 // eigenvectors of the covariance of all rows.
 //
 // Errors: points.ErrShape for sizes that do not fit and more columns than there are,
-// points.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, those of
-// Recipe.Check, and that of ctx.
+// points.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, ErrEqualMeans, those
+// of Recipe.Check, and that of ctx.
 func NewMap(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (*Map, error) {
 	return newMap(ctx, new(dense.Core), rows, labels, r)
 }
@@ -312,7 +312,7 @@ func symmetric(x *mat.Dense) *mat.SymDense {
 // rounding errors alone. Where a number of columns was asked for these are zeros.
 func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error) {
 	if len(t.counts) == 1 { // its mean is that of all rows, rounding apart
-		return nil, errEqualMeans
+		return nil, ErrEqualMeans
 	}
 	k := t.mostColumns(Discriminate)
 	if r.Columns > 0 {
@@ -327,7 +327,7 @@ func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error
 		return nil, err
 	}
 	if !(values[0] > 0) {
-		return nil, errEqualMeans
+		return nil, ErrEqualMeans
 	}
 	found := k
 	for found > 1 && values[found-1] <= 1e-9*values[0] {
@@ -377,8 +377,6 @@ func (t *trainer) betweenFew(ctx context.Context, r Recipe, k int) (*mat.Dense, 
 	out.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(max(values[j], 1e-300)) }, &out)
 	return &out, values, nil
 }
-
-var errEqualMeans = fmt.Errorf("%w: the means of all classes are the same", ErrNoPairs)
 
 // centredMeans returns the means of the classes less that of the labelled rows, each times
 // the root of the share of its class.
