@@ -200,8 +200,16 @@ func (b *bench) place(ctx context.Context, r Recipe) (*placed, error) {
 	return out, nil
 }
 
-// trainer returns that of a preparation, which all recipes with it share.
+// trainer returns that of a preparation, which all recipes with it share. Of many columns
+// one trainer keeps its square matrices, the last one.
 func (b *bench) trainer(ctx context.Context, p preparation) (*trainer, error) {
+	if b.train.Cols > manyColumns {
+		for other, t := range b.trainers {
+			if other != p {
+				t.within, t.total = nil, nil
+			}
+		}
+	}
 	if t := b.trainers[p]; t != nil {
 		return t, nil
 	}
