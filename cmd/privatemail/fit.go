@@ -378,7 +378,7 @@ func (m *fitMeter) fit(stage string, done, total int) {
 func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) {
 	work := f.work
 	d := float64(x.Cols)
-	own := 4*d*(f.copies(float64(x.Rows))+2*float64(queries)) + 8*squares*d*d
+	own := 4*d*(f.copies(float64(x.Rows))+2*float64(queries)) + 8*squareMatrices*d*d
 	rest, err := pipeline.Reserve(cmp.Or(work.budget, mem.Budget()), own, fmt.Sprintf("supervised embedding of %d x %d and %d queries", x.Rows, x.Cols, queries))
 	if work.budget > 0 {
 		work.budget = rest
@@ -386,9 +386,9 @@ func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) 
 	return work, err
 }
 
-// squares is how many square matrices there are at a time: a covariance of each of three
+// squareMatrices is how many square matrices there are at a time: a covariance of each of three
 // parts, one with a ridge, its factor and the transpose of that.
-const squares = 6
+const squareMatrices = 6
 
 // copies is how many rows there are at a time in copies of n rows: prepared rows, their images
 // and where steps take them, or what is measured. That is up to 18 copies of few rows, in

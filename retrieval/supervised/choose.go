@@ -48,18 +48,17 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	case len(labelled) < fewest:
 		return *recipe, nil, nil
 	}
-	contests := 1
+	measure, contests, measurements := f.heldOut, 1, 1
 	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
-		contests += parts
+		measure, contests, measurements = f.nested, parts+1, parts
 	}
-	f.planned = contests * newField(rows.Cols).size()
+	f.planned = 3 * measurements
+	if recipe == nil {
+		f.planned += contests * newField(rows.Cols).size()
+	}
 	defer f.report(StageRecipes, f.planned, f.planned)
 	f.report(StageRecipes, 0, f.planned)
 	random := rand.New(rand.NewPCG(s.Seed, 0x7265636970650a))
-	measure := f.heldOut
-	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
-		measure = f.nested
-	}
 	chosen, held, err := measure(ctx, rows, labels, labelled, recipe, random)
 	if recipe != nil && impossible(err) { // parts of the rows do not allow it, all may
 		return *recipe, nil, nil

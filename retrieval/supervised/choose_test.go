@@ -142,6 +142,30 @@ func TestFitOfManyColumns(t *testing.T) {
 	}
 }
 
+// Progress rises and ends, whether a recipe is chosen or given.
+func TestFitProgress(t *testing.T) {
+	x, labels := twoClasses(120, true, 10)
+	given := supervised.Classic()
+	for _, recipe := range []*supervised.Recipe{nil, &given} {
+		var at []int
+		last := 0
+		_, err := supervised.Fit(t.Context(), newEngine(t), x, labels, &supervised.Settings{
+			Recipe: recipe,
+			Progress: func(stage string, done, total int) {
+				if stage == supervised.StageRecipes {
+					at, last = append(at, done), total
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(at) || at[0] != 0 || at[len(at)-1] != last || len(at) < 8 || recipe != nil && last != 9 {
+			t.Errorf("recipe %v: %v of %d", recipe, at, last)
+		}
+	}
+}
+
 // Fix holds for whatever is chosen.
 func TestFitFixes(t *testing.T) {
 	x, labels := twoClasses(300, true, 4)

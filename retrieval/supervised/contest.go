@@ -58,16 +58,15 @@ func (c *contest) try(ctx context.Context, recipes ...Recipe) error {
 			}
 		}
 		if h.at1 != nil {
-			c.results[r] = c.measured(h)
+			c.results[r] = c.heldOnly(h)
 		}
-		c.done++
-		c.report(StageRecipes, min(c.done, c.planned-1), c.planned)
+		c.measured()
 	}
 	return nil
 }
 
-// measured returns the hits of the rows that were held out at all.
-func (c *contest) measured(h hits) hits {
+// heldOnly returns the hits of the rows that were held out at all.
+func (c *contest) heldOnly(h hits) hits {
 	var out hits
 	for i, times := range c.times {
 		if times > 0 {

@@ -22,7 +22,8 @@ type Held struct {
 	Rows int
 	// Raw is the recall among the rows as they are, Scaled among rows whose columns are
 	// divided by their standard deviation, and Chosen that of the recipe. Chosen is
-	// measured on rows that had no say in the choice.
+	// measured on rows that had no say in the choice, but for the last word: where raw or
+	// scaled rows find more of them, these are taken.
 	Raw, Scaled, Chosen Recall
 	// Error is the standard error of Chosen.At1 less that of the better one of Raw and
 	// Scaled.

@@ -18,6 +18,7 @@ func (m *measurement) add(ctx context.Context, b *bench, chosen Recipe) error {
 			return err
 		}
 		found[i] = h
+		b.measured()
 	}
 	for i, to := range []*hits{&m.raw, &m.scaled, &m.chosen} {
 		to.at1, to.at8 = append(to.at1, found[i].at1...), append(to.at8, found[i].at8...)

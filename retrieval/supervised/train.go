@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -161,11 +162,18 @@ func (t *trainer) moments(ctx context.Context) error {
 		return err
 	}
 	mean, scale := means.RawRowView(0), make([]float64, t.rows.Cols)
-	for i := range t.rows.Rows {
-		for j, v := range rowOf(t.rows, i) {
-			x := float64(v) - mean[j]
-			scale[j] += x * x
+	const columns = 128
+	err = t.core.Workers.Do(ctx, par.Blocks(t.rows.Cols, columns), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, t.rows.Cols, columns)
+		for i := range t.rows.Rows {
+			for j, v := range rowOf(t.rows, i)[lo:hi] {
+				x := float64(v) - mean[lo+j]
+				scale[lo+j] += x * x
+			}
 		}
+	}))
+	if err != nil {
+		return err
 	}
 	for j, sum := range scale {
 		scale[j] = 1
