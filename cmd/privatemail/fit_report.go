@@ -122,11 +122,11 @@ func verdict(fit *supervised.Model) string {
 	}
 	lead := h.Chosen.At1 - best
 	switch {
-	case fit.Recipe == supervised.Raw() && name == "raw":
+	case fit.Recipe == supervised.Raw() && h.Scaled.At1 <= h.Raw.At1:
 		return "raw is better here: rows are left as they are"
-	case fit.Recipe == supervised.Raw():
-		return "nothing clearly beats raw here: rows are left as they are"
-	case fit.Recipe == supervised.Scaled():
+	case fit.Recipe == supervised.Raw() && h.Tried > 0:
+		return "nothing is clearly better than raw: rows are left as they are"
+	case fit.Recipe == supervised.Scaled() && name == "scaled":
 		return "scaled is better here: nothing else is done"
 	case lead < 0:
 		return name + " is better here"
@@ -142,7 +142,7 @@ func (f *fitFlags) note(e *cli.Env, fit *supervised.Model) {
 		e.Note("%d queries are at the mean of FEATURES, which has no direction: their rows are zeros", f.nowhere)
 	}
 	if fit.Held == nil && f.measure {
-		e.Note("nothing was measured: fewer than 20 rows have a label, or no two share one")
+		e.Note("nothing was measured: too few rows share their labels, 20 labelled rows at least are wanted, or parts of the rows do not allow the recipe")
 	}
 	if fit.Graph != nil {
 		noteDegree(e, fit.Graph, min(fit.Recipe.Neighbours, float64(f.rows-1)), "")

@@ -153,6 +153,8 @@ func TestFitRefuses(t *testing.T) {
 	writeMatrix(t, many, 5000, 16, make([]float32, 5000*16))
 	different[7] = -5
 	writeLabels(t, strange, different)
+	one := filepath.Join(temp, "one.npy")
+	writeLabels(t, one, make([]int32, 300))
 	for _, c := range []struct {
 		args  string
 		code  int
@@ -186,16 +188,42 @@ func TestFitRefuses(t *testing.T) {
 		{folder + " -beta 0 -out " + out, cli.Usage, "beta"},
 		{folder + " -recipe best -out " + out, cli.Usage, "no word \"best\""},
 		{folder + " -measure=false -out " + out, cli.Usage, "name one with -recipe"},
+		{folder + " -labels " + one + " -recipe deep -out " + out, cli.Failed, "there is one class only: discriminate has no direction"},
 	} {
 		refuse(t, c.code, append([]string{"fit"}, strings.Fields(c.args)...), c.words)
 	}
-	wantFiles(t, temp, "narrow.npy", "alone.npy", "nan.npy", "zeros.npy", "link.npy", "none.npy", "many.npy", "strange.npy")
+	wantFiles(t, temp, "narrow.npy", "alone.npy", "nan.npy", "zeros.npy", "link.npy", "none.npy", "many.npy", "strange.npy", "one.npy")
+}
+
+// What is said of a result is what its table shows.
+func TestVerdict(t *testing.T) {
+	held := func(raw, scaled, chosen float64, tried int) *supervised.Held {
+		return &supervised.Held{Raw: supervised.Recall{At1: raw}, Scaled: supervised.Recall{At1: scaled}, Chosen: supervised.Recall{At1: chosen}, Error: 0.01, Tried: tried}
+	}
+	for _, c := range []struct {
+		recipe supervised.Recipe
+		held   *supervised.Held
+		want   string
+	}{
+		{supervised.Raw(), held(0.9, 0.8, 0.9, 30), "raw is better here: rows are left as they are"},
+		{supervised.Raw(), held(0.9, 0.905, 0.9, 30), "nothing is clearly better than raw: rows are left as they are"},
+		{supervised.Raw(), held(0.7, 0.9, 0.7, 0), "scaled is better here"},
+		{supervised.Scaled(), held(0.7, 0.9, 0.9, 0), "scaled is better here: nothing else is done"},
+		{supervised.Scaled(), held(0.9, 0.7, 0.7, 0), "raw is better here"},
+		{supervised.Classic(), held(0.9, 0.7, 0.8, 0), "raw is better here"},
+		{supervised.Classic(), held(0.9, 0.7, 0.91, 30), "no better than raw within the error of 0.010"},
+		{supervised.Classic(), held(0.7, 0.8, 0.9, 30), "+0.100 over scaled, standard error 0.010"},
+	} {
+		if got := verdict(&supervised.Model{Recipe: c.recipe, Held: c.held}); got != c.want {
+			t.Errorf("%v, %+v: %q, want %q", c.recipe, c.held, got, c.want)
+		}
+	}
 }
 
 // What the engine may take and the copies beside it are one budget.
 func TestFitSharesItsBudget(t *testing.T) {
 	x := blas32.General{Rows: 100, Cols: 10}
-	const own = 4*10*(3*100+2*50) + 3*8*10*10 // rows and queries, and square matrices
+	const own = 4*10*(3*100+2*50) + 6*8*10*10 // rows and queries, and square matrices
 	f := fitFlags{work: workFlags{workers: 3, budget: own + 1000}}
 	if work, err := f.engineWork(x, 50); err != nil || work != (workFlags{workers: 3, budget: 1000}) {
 		t.Errorf("%+v, %v", work, err)
@@ -203,6 +231,12 @@ func TestFitSharesItsBudget(t *testing.T) {
 	f.work.budget = own
 	if _, err := f.engineWork(x, 50); !errors.Is(err, kernel.ErrMemory) {
 		t.Errorf("no byte for the engine: %v", err)
+	}
+	f.measure = true
+	for rows, copies := range map[int]float64{100: 1800, 2000: 24_000, 50_000: 250_000, 1_000_000: 3_000_000} {
+		if got := f.copies(float64(rows)); got != copies {
+			t.Errorf("%g rows in copies of %d, want %g", got, rows, copies)
+		}
 	}
 	f.work.budget = 0
 	if work, err := f.engineWork(x, 50); err != nil || work.budget != 0 {

@@ -11,8 +11,10 @@ import (
 // rows share a label is no mistake of the caller, but leaves such a mode without an
 // answer.
 func unlessPairs(err error) error {
-	if errors.Is(err, supervised.ErrNoPairs) {
-		return &evaluate.UnavailableError{Reason: supervised.ErrNoPairs.Error()}
+	for _, reason := range []error{supervised.ErrNoPairs, supervised.ErrEqualMeans} {
+		if errors.Is(err, reason) {
+			return &evaluate.UnavailableError{Reason: reason.Error()}
+		}
 	}
 	return err
 }

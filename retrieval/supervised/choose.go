@@ -51,18 +51,22 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	case len(labelled) < fewest:
 		return *recipe, nil, nil
 	}
-	contests := 1
+	measure, contests, measurements := f.heldOut, 1, 1
 	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
-		contests += parts
+		measure, contests, measurements = f.nested, parts+1, parts
 	}
-	f.planned = contests * newField(rows.Cols).size()
+	f.planned = 3 * measurements
+	if recipe == nil {
+		f.planned += contests * newField(rows.Cols).size()
+	}
 	defer f.report(StageRecipes, f.planned, f.planned)
 	f.report(StageRecipes, 0, f.planned)
 	random := rand.New(rand.NewPCG(s.Seed, 0x7265636970650a))
-	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
-		return f.nested(ctx, gather(rows, labelled), pick(labels, labelled), recipe, random)
+	chosen, held, err := measure(ctx, rows, labels, labelled, recipe, random)
+	if recipe != nil && impossible(err) { // parts of the rows do not allow it, all may
+		return *recipe, nil, nil
 	}
-	return f.heldOut(ctx, rows, labels, labelled, recipe, random)
+	return chosen, held, err
 }
 
 // measurable returns the rows that have a label; none where no two share one.
@@ -85,20 +89,24 @@ func measurable(labels []int32) []int {
 
 // nested chooses on all rows and measures on parts that are held out: for each of them the
 // choice is made again on the others. A recipe that is given is measured alone.
-func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
-	outer := splits(labels, parts, rows.Rows, random)
+func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
+	rows, labels = gather(rows, labelled), pick(labels, labelled)
+	outer := splits(labels, parts, random)
 	held := new(measurement)
 	for _, s := range outer {
-		chosen := recipe
-		if recipe == nil {
-			r, tried, err := f.contest(ctx, gather(rows, s.train), pick(labels, s.train), random, true)
-			if err != nil {
-				return r, nil, err
+		b := f.newBench(rows, labels, s)
+		if recipe != nil {
+			if err := held.add(ctx, b, *recipe); err != nil {
+				return *recipe, nil, err
 			}
-			chosen, held.tried = &r, tried
+			continue
 		}
-		if err := held.add(ctx, f.newBench(rows, labels, s), *chosen); err != nil {
-			return *chosen, nil, err
+		r, _, err := f.contest(ctx, b.train, b.labels, random, true)
+		if err == nil {
+			err = held.addChosen(ctx, b, r)
+		}
+		if err != nil {
+			return r, nil, err
 		}
 	}
 	if recipe != nil {
@@ -114,54 +122,55 @@ func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32
 
 // heldOut holds rows out once. A contest on some of the others finds the map. Half of the
 // rows held out then choose its steps, among as many rows as there will be: what steps do
-// depends on how many rows a class has. The other half measures.
+// depends on how many rows a class has. The other half measures. A recipe that is given is
+// measured on all.
 func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
-	s := splits(pick(labels, labelled), 5, heldRows, random)[0]
-	train := sample(labels, at(labelled, s.train), searchedRows, random)
-	both := slices.Concat(train, at(labelled, s.held))
-	all, names := gather(rows, both), pick(labels, both)
-	random.Shuffle(len(both)-len(train), func(a, b int) {
-		a, b = len(train)+a, len(train)+b
-		names[a], names[b] = names[b], names[a]
-		swapRows(all, a, b)
-	})
-	half := len(train) + (len(both)-len(train))/2
-	first := split{train: upTo(0, len(train)), held: upTo(len(train), half)}
-	last := split{train: first.train, held: upTo(half, len(both))}
+	s := heldSplit(labels, labelled, searchedRows, random)
 	held := new(measurement)
-	if recipe == nil {
-		some := sample(labels, train, contestRows, random)
-		r, tried, err := f.contest(ctx, gather(rows, some), pick(labels, some), random, false)
-		if err != nil {
-			return r, nil, err
+	if recipe != nil {
+		if err := held.add(ctx, f.newBench(rows, labels, s), *recipe); err != nil {
+			return *recipe, nil, err
 		}
-		if r, held.tried, err = f.steps(ctx, f.newContest(all, names, []split{first}), r); err != nil {
-			return r, nil, err
-		}
-		recipe = &r
-		held.tried += tried
-	} else {
-		last.held = upTo(len(train), len(both))
-	}
-	if err := held.add(ctx, f.newBench(all, names, last), *recipe); err != nil {
-		return *recipe, nil, err
-	}
-	if f.settings.Recipe != nil {
 		return *recipe, held.result(), nil
 	}
-	return f.settle(*recipe, held), held.result(), nil
+	some := sample(labels, s.train, contestRows, random)
+	r, tried, err := f.contest(ctx, gather(rows, some), pick(labels, some), random, false)
+	if err != nil {
+		return r, nil, err
+	}
+	c := f.newContest(rows, labels, []split{s})
+	r, more, err := f.steps(ctx, c, r)
+	if err == nil {
+		err = c.try(ctx, Raw(), Scaled())
+	}
+	if err != nil {
+		return r, nil, err
+	}
+	held.take(c, r)
+	held.tried = tried + more
+	return f.settle(r, held), held.result(), nil
 }
 
-// swapRows exchanges two rows.
-func swapRows(x blas32.General, a, b int) {
-	blas32.Swap(blas32.Vector{N: x.Cols, Inc: 1, Data: rowOf(x, a)}, blas32.Vector{N: x.Cols, Inc: 1, Data: rowOf(x, b)})
+// heldSplit holds out a fifth of the labelled rows, at most heldRows, from a sample of the
+// others of at most the given size. Rows are held out of classes that the sample has: others
+// could not be found.
+func heldSplit(labels []int32, labelled []int, most int, random *rand.Rand) split {
+	s := splits(pick(labels, labelled), 5, random)[0]
+	train, held := sample(labels, at(labelled, s.train), most, random), at(labelled, s.held)
+	there := make(map[int32]bool)
+	for _, i := range train {
+		there[labels[i]] = true
+	}
+	held = slices.DeleteFunc(held, func(i int) bool { return !there[labels[i]] })
+	return split{train, held[:min(len(held), heldRows)]}
 }
 
 // contest returns the winner on rows, and how many recipes were compared.
 func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int32, random *rand.Rand, steps bool) (Recipe, int, error) {
 	var s []split
 	for held := 0; held < enoughRows && len(s) < mostSplits; {
-		for _, one := range splits(labels, parts, contestHeld, random) {
+		for _, one := range splits(labels, parts, random) {
+			one.held = one.held[:min(len(one.held), contestHeld)]
 			if held < enoughRows {
 				s = append(s, one)
 				held += len(one.held)
@@ -193,14 +202,6 @@ func at(v, places []int) []int {
 	out := make([]int, len(places))
 	for i, p := range places {
 		out[i] = v[p]
-	}
-	return out
-}
-
-func upTo(from, to int) []int {
-	out := make([]int, to-from)
-	for i := range out {
-		out[i] = from + i
 	}
 	return out
 }

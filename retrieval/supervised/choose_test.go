@@ -134,11 +134,35 @@ func TestFitOfManyColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fit.Held == nil || fit.Held.Rows < 60 || fit.Held.Rows > 80 || fit.Held.Chosen.At1 < fit.Held.Raw.At1-2*fit.Held.Error {
+	if fit.Held == nil || fit.Held.Rows < 30 || fit.Held.Rows > 40 || fit.Held.Chosen.At1 < fit.Held.Raw.At1-2*fit.Held.Error {
 		t.Errorf("%v: %+v", fit.Recipe, fit.Held)
 	}
 	if !slices.Contains(stages, supervised.StageRecipes) || !slices.Contains(stages, "map") && fit.Map.A != nil {
 		t.Errorf("stages %v", stages)
+	}
+}
+
+// Progress rises and ends, whether a recipe is chosen or given.
+func TestFitProgress(t *testing.T) {
+	x, labels := twoClasses(120, true, 10)
+	given := supervised.Classic()
+	for _, recipe := range []*supervised.Recipe{nil, &given} {
+		var at []int
+		last := 0
+		_, err := supervised.Fit(t.Context(), newEngine(t), x, labels, &supervised.Settings{
+			Recipe: recipe,
+			Progress: func(stage string, done, total int) {
+				if stage == supervised.StageRecipes {
+					at, last = append(at, done), total
+				}
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.IsSorted(at) || at[0] != 0 || at[len(at)-1] != last || len(at) < 8 || recipe != nil && last != 9 {
+			t.Errorf("recipe %v: %v of %d", recipe, at, last)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/points"
 )
@@ -57,16 +58,15 @@ func (c *contest) try(ctx context.Context, recipes ...Recipe) error {
 			}
 		}
 		if h.at1 != nil {
-			c.results[r] = c.measured(h)
+			c.results[r] = c.heldOnly(h)
 		}
-		c.done++
-		c.report(StageRecipes, min(c.done, c.planned-1), c.planned)
+		c.measured()
 	}
 	return nil
 }
 
-// measured returns the hits of the rows that were held out at all.
-func (c *contest) measured(h hits) hits {
+// heldOnly returns the hits of the rows that were held out at all.
+func (c *contest) heldOnly(h hits) hits {
 	var out hits
 	for i, times := range c.times {
 		if times > 0 {
@@ -77,9 +77,10 @@ func (c *contest) measured(h hits) hits {
 }
 
 // impossible tells errors that are about a recipe from those that end the work. A bandwidth
-// out of range is that of rows which a recipe has put into few places.
+// out of range is that of rows which a recipe has put into few places, steps that diverge
+// are those of rows it has left as large as they are.
 func impossible(err error) bool {
-	return errors.Is(err, ErrNoPairs) || errors.Is(err, kernel.ErrBandwidth) || errors.Is(err, points.ErrShape) || errors.Is(err, points.ErrNonFinite) || errors.Is(err, dense.ErrNotDefinite)
+	return errors.Is(err, ErrNoPairs) || errors.Is(err, ErrEqualMeans) || errors.Is(err, iterate.ErrDiverged) || errors.Is(err, kernel.ErrBandwidth) || errors.Is(err, points.ErrShape) || errors.Is(err, points.ErrNonFinite) || errors.Is(err, dense.ErrNotDefinite)
 }
 
 // best returns the recipes of the results that pass, best first by R@1, at most n.
@@ -204,20 +205,22 @@ func ahead(one, other hits, errors float64) bool {
 }
 
 // steps returns a recipe with the steps that find most (R@1) and keep the R@8 of raw rows to
-// half a standard error; and how many were compared.
+// half a standard error, on every other row held out; and how many were compared. It is Raw
+// where the rows allow none of them.
 func (f *fitter) steps(ctx context.Context, c *contest, r Recipe) (Recipe, int, error) {
 	recipes := f.fixed(append(append([]Recipe{r}, moving(r, defaultBeta)...), moving(r, 1)[0]))
-	if len(recipes) == 1 {
-		return recipes[0], 0, nil
-	}
 	if err := c.try(ctx, append([]Recipe{Raw()}, recipes...)...); err != nil {
 		return r, 0, err
 	}
-	raw := c.results[Raw()]
-	best, most := recipes[0], -1.0
-	for _, one := range recipes {
+	raw := c.results[Raw()].everyOther(0)
+	best, most := Raw(), -1.0
+	for i, one := range recipes {
 		h, known := c.results[one]
-		if !known || mean(h.at8)+leadError(h.at8, raw.at8)/2 < mean(raw.at8)-slack {
+		if !known {
+			continue
+		}
+		h = h.everyOther(0)
+		if i > 0 && mean(h.at8)+leadError(h.at8, raw.at8)/2 < mean(raw.at8)-slack {
 			continue
 		}
 		if found := mean(h.at1); found > most {

@@ -34,7 +34,7 @@ type Settings struct {
 	Progress func(stage string, done, total int)
 }
 
-// StageRecipes is the stage in which recipes are compared, of Settings.Progress. While it
+// StageRecipes is the stage in which recipes are measured, of Settings.Progress. While it
 // lasts the Engine reports the steps of each of them, too.
 const StageRecipes = "recipes"
 
@@ -108,6 +108,12 @@ func (f *fitter) report(stage string, done, total int) {
 	if f.settings.Progress != nil {
 		f.settings.Progress(stage, done, total)
 	}
+}
+
+// measured reports one more recipe. How many there are is known when the last one is done.
+func (f *fitter) measured() {
+	f.done++
+	f.report(StageRecipes, min(f.done, f.planned-1), f.planned)
 }
 
 // fit makes the model of a recipe.

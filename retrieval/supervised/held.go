@@ -22,7 +22,8 @@ type Held struct {
 	Rows int
 	// Raw is the recall among the rows as they are, Scaled among rows whose columns are
 	// divided by their standard deviation, and Chosen that of the recipe. Chosen is
-	// measured on rows that had no say in the choice.
+	// measured on rows that had no say in the choice, but for the last word: where raw or
+	// scaled rows find more of them, these are taken.
 	Raw, Scaled, Chosen Recall
 	// Error is the standard error of Chosen.At1 less that of the better one of Raw and
 	// Scaled.
@@ -41,6 +42,15 @@ type hits struct{ at1, at8 []float64 }
 func newHits(n int) hits { return hits{make([]float64, n), make([]float64, n)} }
 
 func (h hits) recall() Recall { return Recall{mean(h.at1), mean(h.at8)} }
+
+// everyOther returns the hits of every other row, from the first or the second on.
+func (h hits) everyOther(from int) hits {
+	var out hits
+	for i := from; i < len(h.at1); i += 2 {
+		out.at1, out.at8 = append(out.at1, h.at1[i]), append(out.at8, h.at8[i])
+	}
+	return out
+}
 
 func mean(v []float64) float64 {
 	var sum float64
@@ -70,9 +80,8 @@ type split struct{ train, held []int }
 
 // splits returns parts splits of the labelled rows such that each row is held out once, and
 // rows of every class are spread over the parts. A row that is alone in its class is never
-// held out: nothing could be found. Of each part at most the given number of rows is held
-// out; the others belong to neither side.
-func splits(labels []int32, parts, most int, random *rand.Rand) []split {
+// held out: nothing could be found. Rows held out come in random order.
+func splits(labels []int32, parts int, random *rand.Rand) []split {
 	var out []split
 	part := make([]int, len(labels)) // -1 for a row that is never held out
 	members := make(map[int32][]int)
@@ -110,8 +119,6 @@ func splits(labels []int32, parts, most int, random *rand.Rand) []split {
 			}
 		}
 		random.Shuffle(len(s.held), func(a, b int) { s.held[a], s.held[b] = s.held[b], s.held[a] })
-		s.held = s.held[:min(len(s.held), most)]
-		slices.Sort(s.held)
 		out = append(out, s)
 	}
 	return out
@@ -203,8 +210,16 @@ func (b *bench) place(ctx context.Context, r Recipe) (*placed, error) {
 	return out, nil
 }
 
-// trainer returns that of a preparation, which all recipes with it share.
+// trainer returns that of a preparation, which all recipes with it share. Of many columns
+// one trainer keeps its square matrices, the last one.
 func (b *bench) trainer(ctx context.Context, p preparation) (*trainer, error) {
+	if b.train.Cols > manyColumns {
+		for other, t := range b.trainers {
+			if other != p {
+				t.within, t.total = nil, nil
+			}
+		}
+	}
 	if t := b.trainers[p]; t != nil {
 		return t, nil
 	}

@@ -20,6 +20,10 @@ import (
 // two different rows share one.
 var ErrNoPairs = errors.New("no two different rows share a label")
 
+// ErrEqualMeans reports labels that Discriminate finds no direction in: there is one class,
+// or all classes have the same mean.
+var ErrEqualMeans = errors.New("all classes have the same mean, or there is one class only")
+
 // A Map takes a row of d values to its image of k:
 //
 //	z = (p(f) - Mean) A

@@ -8,19 +8,42 @@ type measurement struct {
 	tried               int
 }
 
-// add measures on one more part.
+// add measures on one more part. A recipe that its rows do not allow is an error, and
+// nothing is added.
 func (m *measurement) add(ctx context.Context, b *bench, chosen Recipe) error {
-	for _, one := range []struct {
-		recipe Recipe
-		to     *hits
-	}{{Raw(), &m.raw}, {Scaled(), &m.scaled}, {chosen, &m.chosen}} {
-		h, err := b.measure(ctx, one.recipe)
+	var found [3]hits
+	for i, r := range []Recipe{Raw(), Scaled(), chosen} {
+		h, err := b.measure(ctx, r)
 		if err != nil {
 			return err
 		}
-		one.to.at1, one.to.at8 = append(one.to.at1, h.at1...), append(one.to.at8, h.at8...)
+		found[i] = h
+		b.measured()
+	}
+	for i, to := range []*hits{&m.raw, &m.scaled, &m.chosen} {
+		to.at1, to.at8 = append(to.at1, found[i].at1...), append(to.at8, found[i].at8...)
 	}
 	return nil
+}
+
+// addChosen is add for a recipe that was chosen on some of the rows of a part: where all of
+// them do not allow it, rows stay as they are.
+func (m *measurement) addChosen(ctx context.Context, b *bench, chosen Recipe) error {
+	err := m.add(ctx, b, chosen)
+	if impossible(err) {
+		return m.add(ctx, b, Raw())
+	}
+	return err
+}
+
+// take measures on the rows of a contest that did not choose the steps. Scaled rows that
+// cannot be had count as raw ones.
+func (m *measurement) take(c *contest, chosen Recipe) {
+	m.raw = c.results[Raw()].everyOther(1)
+	m.scaled, m.chosen = m.raw, c.results[chosen].everyOther(1)
+	if h, known := c.results[Scaled()]; known {
+		m.scaled = h.everyOther(1)
+	}
 }
 
 // base returns scaled rows where they are better, raw rows otherwise.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -25,8 +26,8 @@ import (
 // eigenvectors of the covariance of all rows.
 //
 // Errors: points.ErrShape for sizes that do not fit and more columns than there are,
-// points.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, those of
-// Recipe.Check, and that of ctx.
+// points.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, ErrEqualMeans, those
+// of Recipe.Check, and that of ctx.
 func NewMap(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (*Map, error) {
 	return newMap(ctx, new(dense.Core), rows, labels, r)
 }
@@ -161,11 +162,18 @@ func (t *trainer) moments(ctx context.Context) error {
 		return err
 	}
 	mean, scale := means.RawRowView(0), make([]float64, t.rows.Cols)
-	for i := range t.rows.Rows {
-		for j, v := range rowOf(t.rows, i) {
-			x := float64(v) - mean[j]
-			scale[j] += x * x
+	const columns = 128
+	err = t.core.Workers.Do(ctx, par.Blocks(t.rows.Cols, columns), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, t.rows.Cols, columns)
+		for i := range t.rows.Rows {
+			for j, v := range rowOf(t.rows, i)[lo:hi] {
+				x := float64(v) - mean[lo+j]
+				scale[lo+j] += x * x
+			}
 		}
+	}))
+	if err != nil {
+		return err
 	}
 	for j, sum := range scale {
 		scale[j] = 1
@@ -309,8 +317,11 @@ func symmetric(x *mat.Dense) *mat.SymDense {
 }
 
 // discriminate returns the directions in which class means differ, without those of
-// rounding errors alone.
+// rounding errors alone. Where a number of columns was asked for these are zeros.
 func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error) {
+	if len(t.counts) == 1 { // its mean is that of all rows, rounding apart
+		return nil, ErrEqualMeans
+	}
 	k := t.mostColumns(Discriminate)
 	if r.Columns > 0 {
 		k = r.Columns
@@ -324,12 +335,18 @@ func (t *trainer) discriminate(ctx context.Context, r Recipe) (*mat.Dense, error
 		return nil, err
 	}
 	if !(values[0] > 0) {
-		return nil, errEqualMeans
+		return nil, ErrEqualMeans
 	}
-	for k > 1 && values[k-1] <= 1e-9*values[0] {
-		k--
+	found := k
+	for found > 1 && values[found-1] <= 1e-9*values[0] {
+		found--
 	}
-	return mat.DenseCopyOf(a.Slice(0, t.rows.Cols, 0, k)), nil
+	if r.Columns == 0 {
+		k = found
+	}
+	out := mat.NewDense(t.rows.Cols, k, nil)
+	out.Copy(a.Slice(0, t.rows.Cols, 0, found))
+	return out, nil
 }
 
 // betweenMany returns the k leading generalised eigenvectors of M'M and R, and their
@@ -368,8 +385,6 @@ func (t *trainer) betweenFew(ctx context.Context, r Recipe, k int) (*mat.Dense, 
 	out.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(max(values[j], 1e-300)) }, &out)
 	return &out, values, nil
 }
-
-var errEqualMeans = fmt.Errorf("%w: the means of all classes are the same", ErrNoPairs)
 
 // centredMeans returns the means of the classes less that of the labelled rows, each times
 // the root of the share of its class.
