@@ -353,22 +353,27 @@ func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fit
 	return fit, f.explain(err, in)
 }
 
-// fitMeter shows the progress of fit. While recipes are compared it leaves out what the
-// engine says about each of them.
+// fitMeter shows the progress of fit. While recipes are measured, what the engine says about
+// each of them is a sign of life alone: how many recipes are done is shown again.
 type fitMeter struct {
 	meter
-	choosing atomic.Bool
+	recipes atomic.Pointer[privatemail.Progress] // nil when none are measured
 }
 
 func (m *fitMeter) report(p privatemail.Progress) {
-	if !m.choosing.Load() {
-		m.meter.report(p)
+	if recipes := m.recipes.Load(); recipes != nil {
+		p = *recipes
 	}
+	m.meter.report(p)
 }
 
 func (m *fitMeter) fit(stage string, done, total int) {
-	m.choosing.Store(stage == supervised.StageRecipes && done < total)
-	m.meter.report(privatemail.Progress{Stage: stage, Done: done, Total: total})
+	p := privatemail.Progress{Stage: stage, Done: done, Total: total}
+	m.recipes.Store(nil)
+	if stage == supervised.StageRecipes && done < total {
+		m.recipes.Store(&p)
+	}
+	m.meter.report(p)
 }
 
 // engineWork leaves the engine what the copies it does not count leave of the budget: the

@@ -134,9 +134,10 @@ func (s *search) check() error {
 // wanted.
 func (s *search) prepare(ctx context.Context) error {
 	answers := float64(s.queries.x.Rows) * float64(s.flags.k)
-	own := answers*8 + float64(s.batch())*float64(s.flags.k)*16
+	n, d := float64(s.gallery.x.Rows), float64(s.gallery.x.Cols)
+	own := answers*8 + float64(s.batch())*float64(s.flags.k)*16 + n*(4*d+16) // the last is the search's own copy
 	if s.flags.normalizeRows {
-		own += 4 * float64(s.gallery.x.Cols) * float64(s.gallery.x.Rows)
+		own += 4 * d * n
 		if !s.flags.self {
 			own += 4 * float64(s.queries.x.Cols) * float64(s.queries.x.Rows)
 		}

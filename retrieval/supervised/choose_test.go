@@ -214,7 +214,7 @@ func TestParseRecipe(t *testing.T) {
 			t.Errorf("%q is read as %v: %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"", "auto", "root,raw", "whiten=3", "ridge", "ridge=x", "steps=-1", "columns=-2", "beta=NaN,steps=1", "ridge=-1,whiten"} {
+	for _, text := range []string{"", "auto", "root,raw", "whiten=3", "ridge", "ridge=x", "steps=-1", "columns=-2", "beta=NaN,steps=1", "ridge=-1,whiten", "whiten,ridge=0", "steps=1,beta=0", "neighbours=0,steps=1"} {
 		if got, err := supervised.ParseRecipe(text); !errors.Is(err, privatemail.ErrSettings) {
 			t.Errorf("%q is read as %v: %v", text, got, err)
 		} else if text == "" || strings.Contains(text, "auto") {

@@ -177,6 +177,9 @@ func (r *Recipe) set(word string) error {
 	if err != nil {
 		return fmt.Errorf("supervised: recipe: %w: %q is no number after %s=", privatemail.ErrSettings, value, name)
 	}
+	if name == "ridge" && r.Ridge == 0 || name == "beta" && r.Beta == 0 || name == "neighbours" && r.Neighbours == 0 {
+		return fmt.Errorf("supervised: recipe: %w: %s is 0, want more", privatemail.ErrSettings, name)
+	}
 	return nil
 }
 
