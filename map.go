@@ -115,7 +115,7 @@ func limitVectors(s *Settings, columns int, components []int) error {
 		connected += size
 	}
 	if columns > connected-1 {
-		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant", kernel.ErrShape, columns, connected, max(connected-1, 0))
+		return fmt.Errorf("%w: %d columns of %d rows with neighbours, which have %d eigenvectors beside the constant; a wider bandwidth or more neighbours connect rows", kernel.ErrShape, columns, connected, max(connected-1, 0))
 	}
 	s.Columns = min(s.Columns, connected-1)
 	return nil

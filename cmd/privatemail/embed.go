@@ -183,7 +183,7 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 			return in, nil // labels are drawn
 		}
 		if f.files.labels != "" {
-			e.Note("-labels has no effect without -beta or -alpha")
+			e.Note("-labels has no effect without -beta, -alpha or -plot, and is not read")
 		}
 		in.labels = ""
 	} else if in.labels == "" {

@@ -23,7 +23,9 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 		if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
 			return err
 		}
-		m, err = engine.Map(ctx, x, s)
+		if m, err = engine.Map(ctx, x, s); err == nil && !s.NormalizeRows {
+			noteDominantColumn(e, x)
+		}
 		return err
 	})
 	if err != nil {
@@ -48,7 +50,7 @@ func noteComponents(e *cli.Env, m *privatemail.SpectralMap) {
 	if parts := len(m.Components); parts > 1 {
 		e.Note("the graph has %d parts that no weight connects, the largest of %d rows: where a part lies in the map, and how far from another, means nothing; more neighbours (-neighbours, -degree or a larger -sigma) connect them", parts, m.Components[0])
 		if vectors := len(m.Values); parts > vectors {
-			e.Note("a map is made of %d eigenvectors, and %d parts need more: some parts lie on top of each other", vectors, parts)
+			e.Note("a map is made of %d eigenvectors, and %d parts need more: parts shrink to lines or points, and some may lie on top of each other", vectors, parts)
 		}
 	}
 }

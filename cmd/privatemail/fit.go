@@ -177,7 +177,7 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if err := f.write(ctx, fit, queries); err != nil {
 		return err
 	}
-	if err := f.plot.write(ctx, fit.X, true); err != nil {
+	if err := f.plot.write(ctx, fit.X, fit.Recipe.Projection != supervised.Keep || fit.Recipe.Steps > 0); err != nil {
 		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 	}
 	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
@@ -204,7 +204,7 @@ func (f *fitFlags) inputs(e *cli.Env, name string) (in, queries input, err error
 		return in, queries, err
 	}
 	if in.labels == "" {
-		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE; 'privatemail embed' works without", name)
+		return in, queries, cli.Usagef("%s comes without labels: add -labels FILE, or -label-column NAME for a column of text; 'privatemail embed' works without", name)
 	}
 	if f.queries != "" {
 		queries, err = f.files.queries(e, f.queries)

@@ -122,10 +122,12 @@ func verdict(fit *supervised.Model) string {
 	}
 	lead := h.Chosen.At1 - best
 	switch {
-	case fit.Recipe == supervised.Raw() && h.Scaled.At1 <= h.Raw.At1:
+	case fit.Recipe == supervised.Raw() && h.Tried == 0 && name == "raw":
+		return "rows are left as they are"
+	case fit.Recipe == supervised.Raw() && h.Scaled.At1 < h.Raw.At1:
 		return "raw is better here: rows are left as they are"
 	case fit.Recipe == supervised.Raw() && h.Tried > 0:
-		return "nothing is clearly better than raw: rows are left as they are"
+		return "nothing is clearly better than raw here: rows are left as they are"
 	case fit.Recipe == supervised.Scaled() && name == "scaled":
 		return "scaled is better here: nothing else is done"
 	case lead < 0:

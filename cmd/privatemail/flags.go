@@ -99,7 +99,7 @@ func wholeVar(fs *flag.FlagSet, p *int, name string, initial int, usage string) 
 			return 0, errors.New("want a whole number of 0 or more")
 		}
 		return v, nil
-	}, strconv.Itoa}, name, usage)
+	}, unlessZero[int]}, name, usage)
 }
 
 // seedVar defines the flag -seed, 1 by default. Any number is a seed.

@@ -59,7 +59,11 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	if recipe == nil {
 		f.planned += contests * newField(rows.Cols).size()
 	}
-	defer f.report(StageRecipes, f.planned, f.planned)
+	defer func() {
+		if ctx.Err() == nil {
+			f.report(StageRecipes, f.planned, f.planned)
+		}
+	}()
 	f.report(StageRecipes, 0, f.planned)
 	random := rand.New(rand.NewPCG(s.Seed, 0x7265636970650a))
 	chosen, held, err := measure(ctx, rows, labels, labelled, recipe, random)
@@ -190,11 +194,16 @@ func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int3
 // choice: the better plain one, where that found more.
 func (f *fitter) settle(r Recipe, m *measurement) Recipe {
 	better, found := m.base()
-	if f.settings.Fix != nil || m.chosen.recall().At1 >= found.recall().At1 {
-		return r
+	if f.settings.Fix == nil && m.chosen.recall().At1 < found.recall().At1 {
+		r, m.chosen = better, found
 	}
-	m.chosen = found
-	return better
+	switch r { // these were measured themselves, whatever parts of the rows chose
+	case Raw():
+		m.chosen = m.raw
+	case Scaled():
+		m.chosen = m.scaled
+	}
+	return r
 }
 
 // at returns the entries of v at some places.
