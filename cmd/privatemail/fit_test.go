@@ -206,12 +206,12 @@ func TestVerdict(t *testing.T) {
 		want   string
 	}{
 		{supervised.Raw(), held(0.9, 0.8, 0.9, 30), "raw is better here: rows are left as they are"},
-		{supervised.Raw(), held(0.9, 0.905, 0.9, 30), "nothing is clearly better than raw: rows are left as they are"},
+		{supervised.Raw(), held(0.9, 0.905, 0.9, 30), "nothing is clearly better than raw here: rows are left as they are"},
 		{supervised.Raw(), held(0.7, 0.9, 0.7, 0), "scaled is better here"},
 		{supervised.Scaled(), held(0.7, 0.9, 0.9, 0), "scaled is better here: nothing else is done"},
 		{supervised.Scaled(), held(0.9, 0.7, 0.7, 0), "raw is better here"},
 		{supervised.Classic(), held(0.9, 0.7, 0.8, 0), "raw is better here"},
-		{supervised.Classic(), held(0.9, 0.7, 0.91, 30), "no better than raw within the error of 0.010"},
+		{supervised.Classic(), held(0.9, 0.7, 0.91, 30), "as good as raw, within twice the standard error of 0.010"},
 		{supervised.Classic(), held(0.7, 0.8, 0.9, 30), "+0.100 over scaled, standard error 0.010"},
 	} {
 		if got := verdict(&supervised.Model{Recipe: c.recipe, Held: c.held}); got != c.want {
