@@ -18,7 +18,7 @@ const manyColumns = 400
 func newField(d int) *field {
 	if d > manyColumns {
 		return &field{
-			first:  append(plain()[:4], projected([]Recipe{{Standardize: true}, {UnitRows: true}, {Root: true, UnitRows: true}}, []Projection{Discriminate}, []bool{true}, 1)...),
+			first:  append(plain()[:3], projected([]Recipe{{UnitRows: true}, {Root: true, UnitRows: true}}, []Projection{Discriminate}, []bool{true}, 1)...),
 			ridges: []float64{0.3, 3}, strong: 1, moved: 3,
 		}
 	}

@@ -23,6 +23,8 @@ const (
 	// heldRows is how many rows are held out of more rows than nestedRows, a fifth of them
 	// at most.
 	heldRows = 2000
+	// wideHeldRows is heldRows for rows of more than manyColumns columns.
+	wideHeldRows = 1200
 	// searchedRows is how many of the others they are looked for among.
 	searchedRows = 100_000
 	// contestRows is how many of the others take part in the contest, and contestHeld how
@@ -130,6 +132,9 @@ func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32
 // measured on all.
 func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
 	s := heldSplit(labels, labelled, searchedRows, random)
+	if rows.Cols > manyColumns {
+		s.held = s.held[:min(len(s.held), wideHeldRows)]
+	}
 	held := new(measurement)
 	if recipe != nil {
 		if err := held.add(ctx, f.newBench(rows, labels, s), *recipe); err != nil {

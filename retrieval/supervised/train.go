@@ -293,15 +293,20 @@ func (t *trainer) ridged(ctx context.Context, r Recipe) (*mat.SymDense, error) {
 // leading returns the k leading generalised eigenvectors of a covariance C and of R: A
 // times the eigenvectors of A' C A.
 func (t *trainer) leading(ctx context.Context, white *mat.Dense, c mat.Matrix, k int) (*mat.Dense, []float64, error) {
-	var half, both, out mat.Dense
-	half.Mul(c, white)
-	both.Mul(white.T(), &half)
-	values, vectors, err := t.core.Leading(ctx, symmetric(&both), k)
+	half, err := t.core.Product(ctx, mat.DenseCopyOf(c), white)
 	if err != nil {
 		return nil, nil, err
 	}
-	out.Mul(white, vectors)
-	return &out, values, nil
+	both, err := t.core.Product(ctx, mat.DenseCopyOf(white.T()), half)
+	if err != nil {
+		return nil, nil, err
+	}
+	values, vectors, err := t.core.Leading(ctx, symmetric(both), k)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := t.core.Product(ctx, white, vectors)
+	return out, values, err
 }
 
 // symmetric returns the mean of a square matrix and its transpose.
@@ -356,10 +361,12 @@ func (t *trainer) betweenMany(ctx context.Context, r Recipe, k int) (*mat.Dense,
 	if err != nil {
 		return nil, nil, err
 	}
-	var c mat.Dense
 	m := t.centredMeans(r)
-	c.Mul(m.T(), m)
-	return t.leading(ctx, white, &c, k)
+	c, err := t.core.Product(ctx, mat.DenseCopyOf(m.T()), m)
+	if err != nil {
+		return nil, nil, err
+	}
+	return t.leading(ctx, white, c, k)
 }
 
 // betweenFew is betweenMany for fewer classes than columns, in less time: the eigenvectors
@@ -375,15 +382,20 @@ func (t *trainer) betweenFew(ctx context.Context, r Recipe, k int) (*mat.Dense, 
 	if err != nil {
 		return nil, nil, err
 	}
-	var square, out mat.Dense
-	square.Mul(y, m.T())
-	values, vectors, err := t.core.Leading(ctx, symmetric(&square), k)
+	square, err := t.core.Product(ctx, y, mat.DenseCopyOf(m.T()))
 	if err != nil {
 		return nil, nil, err
 	}
-	out.Mul(y.T(), vectors)
-	out.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(max(values[j], 1e-300)) }, &out)
-	return &out, values, nil
+	values, vectors, err := t.core.Leading(ctx, symmetric(square), k)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, err := t.core.Product(ctx, mat.DenseCopyOf(y.T()), vectors)
+	if err != nil {
+		return nil, nil, err
+	}
+	out.Apply(func(_, j int, v float64) float64 { return v / math.Sqrt(max(values[j], 1e-300)) }, out)
+	return out, values, nil
 }
 
 // centredMeans returns the means of the classes less that of the labelled rows, each times

@@ -1,0 +1,41 @@
+package dense
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// Product returns a b in float64. Sums run over the columns of a, from the first to the
+// last, and every product is rounded before it is added: the bits are the same at every
+// level of the kernels.
+//
+// Errors: points.ErrShape when the columns of a are not as many as the rows of b, and that
+// of ctx.
+func (c *Core) Product(ctx context.Context, a, b *mat.Dense) (*mat.Dense, error) {
+	n, inner := a.Dims()
+	rows, m := b.Dims()
+	if inner != rows {
+		return nil, fmt.Errorf("dense: product: %w: %d x %d and %d x %d", points.ErrShape, n, inner, rows, m)
+	}
+	k, raw := c.kernels(), b.RawMatrix()
+	out := mat.NewDense(n, m, nil)
+	// A worker adds the same columns of b, which stay in its cache, to some rows.
+	strips := par.Blocks(m, side)
+	err := c.do(ctx, par.Blocks(n, solveRows)*strips, func(_, piece int) {
+		from, to := par.Block(piece%strips, m, side)
+		lo, hi := par.Block(piece/strips, n, solveRows)
+		for i := lo; i < hi; i++ {
+			k.AddRows(out.RawRowView(i)[from:to], a.RawRowView(i), simd.RowsOf(raw.Data[from:], raw.Stride))
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("dense: product: %w", err)
+	}
+	return out, nil
+}
