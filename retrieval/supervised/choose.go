@@ -23,10 +23,11 @@ const (
 	// heldRows is how many rows are held out of more rows than nestedRows, a fifth of them
 	// at most.
 	heldRows = 2000
-	// wideHeldRows is heldRows for rows of more than manyColumns columns.
-	wideHeldRows = 1200
 	// searchedRows is how many of the others they are looked for among.
 	searchedRows = 100_000
+	// wideHeldRows and wideSearchedRows are these for rows of more than manyColumns columns,
+	// which take longer.
+	wideHeldRows, wideSearchedRows = 1200, 6000
 	// contestRows is how many of the others take part in the contest, and contestHeld how
 	// many of these a part holds out at most.
 	contestRows = 4000
@@ -131,10 +132,12 @@ func (f *fitter) nested(ctx context.Context, rows blas32.General, labels []int32
 // depends on how many rows a class has. The other half measures. A recipe that is given is
 // measured on all.
 func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int32, labelled []int, recipe *Recipe, random *rand.Rand) (Recipe, *Held, error) {
-	s := heldSplit(labels, labelled, searchedRows, random)
+	most, searched := heldRows, searchedRows
 	if rows.Cols > manyColumns {
-		s.held = s.held[:min(len(s.held), wideHeldRows)]
+		most, searched = wideHeldRows, wideSearchedRows
 	}
+	s := heldSplit(labels, labelled, searched, random)
+	s.held = s.held[:min(len(s.held), most)]
 	held := new(measurement)
 	if recipe != nil {
 		if err := held.add(ctx, f.newBench(rows, labels, s), *recipe); err != nil {
@@ -160,7 +163,7 @@ func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int3
 	return f.settle(r, held), held.result(), nil
 }
 
-// heldSplit holds out a fifth of the labelled rows, at most heldRows, from a sample of the
+// heldSplit holds out a fifth of the labelled rows from a sample of the
 // others of at most the given size. Rows are held out of classes that the sample has: others
 // could not be found.
 func heldSplit(labels []int32, labelled []int, most int, random *rand.Rand) split {
@@ -171,7 +174,7 @@ func heldSplit(labels []int32, labelled []int, most int, random *rand.Rand) spli
 		there[labels[i]] = true
 	}
 	held = slices.DeleteFunc(held, func(i int) bool { return !there[labels[i]] })
-	return split{train, held[:min(len(held), heldRows)]}
+	return split{train, held}
 }
 
 // contest returns the winner on rows, and how many recipes were compared.

@@ -36,10 +36,10 @@
 //
 // [Held] has the recalls of raw rows, of scaled rows and of the recipe. Up to 1000 labelled
 // rows of up to 400 columns are held out in three parts, and for each part the whole choice is
-// made again on the others. Of larger sets up to 2000 rows are held out once (1200 of more
-// columns). Recipes without
-// steps are compared on up to 4000 of the others; half of the rows held out choose the steps,
-// searching up to 100,000 of the others, by the same rule; the other half measures. So
+// made again on the others. Of larger sets a fifth is held out once, up to 2000 rows. Recipes
+// without steps are compared on up to 4000 of the others; half of the rows held out choose the
+// steps, searching up to 100,000 of the others, by the same rule; the other half measures. Of
+// rows with more columns it is up to 1200 rows, and 6000 others. So
 // the rows on which a recipe is measured had no say in its choice; only where it finds less
 // there than raw or scaled rows do, these are taken in its place.
 //
