@@ -29,13 +29,11 @@ type tree struct {
 	box    []float32 // of each node: its least coordinates, then its largest
 }
 
-// build puts the points into a tree.
-func build(ctx context.Context, p *rows.Points, workers *par.Workers) (*tree, error) {
-	t := &tree{points: p, order: make([]uint32, p.N), at: make([]float32, p.N*p.D)}
-	for i := range t.order {
-		t.order[i] = uint32(i)
-	}
-	for p.N>>t.levels > leafPoints {
+// build puts the given rows in order into a tree, which keeps order.
+func build(ctx context.Context, p *rows.Points, order []uint32, workers *par.Workers) (*tree, error) {
+	n := len(order)
+	t := &tree{points: p, order: order, at: make([]float32, n*p.D)}
+	for n>>t.levels > leafPoints {
 		t.levels++
 	}
 	t.box = make([]float32, (2<<t.levels)*2*p.D)
@@ -54,8 +52,8 @@ func build(ctx context.Context, p *rows.Points, workers *par.Workers) (*tree, er
 		}
 	}
 	const rowsPerPiece = 4096
-	err := workers.Do(ctx, par.Blocks(p.N, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.N, rowsPerPiece)
+	err := workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, rowsPerPiece)
 		for i := lo; i < hi; i++ {
 			copy(t.at[i*p.D:][:p.D], p.Single.Row(int(t.order[i])))
 		}
@@ -70,7 +68,7 @@ func build(ctx context.Context, p *rows.Points, workers *par.Workers) (*tree, er
 func (t *tree) span(node int) (lo, hi int) {
 	level := bits.Len(uint(node)) - 1 // steps below the root
 	i := node - 1<<level
-	return par.Part(t.points.N, i, 1<<level), par.Part(t.points.N, i+1, 1<<level)
+	return par.Part(len(t.order), i, 1<<level), par.Part(len(t.order), i+1, 1<<level)
 }
 
 // bounds returns the least and the largest coordinates of a node.
