@@ -132,8 +132,12 @@ func (f *graphFlags) asked() string {
 // of neighbours, or rows that miss the tolerance. A graph that was to be cut
 // has no tolerance to miss.
 func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
-	if f.degree > 0 && f.isolated != kernel.Repair.String() { // a repair adds neighbours
-		noteDegree(e, g, f.degree, ", or -sigma")
+	if f.degree > 0 {
+		more := ", or -sigma"
+		if f.isolated == kernel.Repair.String() {
+			more += "; -isolated repair adds neighbours, too"
+		}
+		noteDegree(e, g, f.degree, more)
 	}
 	f.noteIsolated(e, g)
 	if f.degree > 0 || f.cutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
