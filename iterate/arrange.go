@@ -73,6 +73,9 @@ func Arrange(ctx context.Context, e *Eigenvectors, settings *ArrangeSettings) (*
 	if settings == nil || settings.Columns < 1 || settings.Columns > m || settings.Components < 0 {
 		return nil, fmt.Errorf("iterate: arrange: %w: want from 1 to %d columns, and components", ErrSettings, m)
 	}
+	if x := e.Points; x.Cols != m || x.Rows < 1 || x.Stride < m || len(x.Data) < (x.Rows-1)*x.Stride+m {
+		return nil, fmt.Errorf("iterate: arrange: %w: %d eigenvalues of points of %d x %d", ErrSettings, m, x.Rows, x.Cols)
+	}
 	a := newArranging(e, settings)
 	rounds := a.references()
 	for round, ref := range rounds {
@@ -268,8 +271,7 @@ func (a *arranging) repel(i int) {
 	a.share[i] = sum
 }
 
-// result applies the coefficients to all rows. The entry of largest magnitude of each
-// column is positive.
+// result applies the coefficients to all rows.
 func (a *arranging) result(e *Eigenvectors) (*Arrangement, error) {
 	out := &Arrangement{Points: newMatrix(e.Points.Rows, a.k), Coefficients: mat.NewDense(a.m, a.k, nil)}
 	for i, v := range a.coef {

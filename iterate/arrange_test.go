@@ -183,6 +183,15 @@ func TestArrangeRefuses(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
+	short := *e
+	short.Values = e.Values[:3]
+	none := *e
+	none.Points = blas32.General{}
+	for _, e := range []*Eigenvectors{&short, &none} {
+		if _, err := Arrange(t.Context(), e, &ArrangeSettings{Columns: 2}); !errors.Is(err, ErrSettings) {
+			t.Errorf("%d values of %d columns: %v", len(e.Values), e.Points.Cols, err)
+		}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Arrange(ctx, e, &ArrangeSettings{Columns: 2}); !errors.Is(err, context.Canceled) {

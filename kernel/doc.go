@@ -57,7 +57,8 @@
 //	tail         the weight that a truncated graph leaves out of a row, or its bound
 //	eta          the error of a row's weights, relative to its degree
 //	certificate  the bounds of eta, and of rounding
-//	repair       weights that a row beyond the tolerance gets in addition
+//	repair       weights that a row beyond the tolerance, or an isolated row of a fixed
+//	             graph, gets in addition
 //	cell         a box in space. The search sorts points into cells of about the radius or
 //	             half of it; the operator grid has nodes in cells of its own
 //	code         8-bit integers that stand for a point in a search

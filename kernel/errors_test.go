@@ -136,6 +136,7 @@ func TestErrorsOfCutOperatorsNameThePackageOnce(t *testing.T) {
 		{"csr", 2, 0.01, 0, Repair},
 		{"csr", 2, 10, 0, Keep},
 		{"csr", 12, 0.8, 0, Keep},
+		{"csr", 12, 0.5, 0, Repair},
 		{"csr", 12, 0, 3, Keep},
 		{"pairs", 2, 0.2, 0, Keep},
 		{"pairs", 2, 0.01, 0, Repair},

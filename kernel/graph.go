@@ -16,6 +16,7 @@ import (
 type graph struct {
 	rows.Result
 	rows     weightRows // between distinct points, stored or not; Weights is nil when they are not
+	entries  uint64     // weights between distinct points
 	radius   float64    // beyond which no pair is; +Inf where every pair is kept
 	entryRel float64    // bounds the relative error of a weight
 	// selfTuned: every point has a scale of its own. No kernel of every pair is behind it.
@@ -38,7 +39,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 	if err != nil {
 		return nil, o.searchError(err)
 	}
-	return &graph{Result: *found, radius: radius, entryRel: foundRel(p.D)}, nil
+	return &graph{Result: *found, entries: uint64(found.Weights.NNZ()), radius: radius, entryRel: foundRel(p.D)}, nil
 }
 
 // request asks a search for the pairs within a radius.

@@ -10,10 +10,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
 	"github.com/seed-64e14a55/privatemail/par"
-	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
-// A repair gives rows that miss the tolerance the weights they need: those at or above a
+// A repair gives rows that miss the tolerance the weights they need, in a graph that
+// follows from the tolerance: those at or above a
 // threshold that follows from the row's degree with every pair, so that n weights below
 // it add up to less than the tolerance. Weights are added to both rows of a pair, so the
 // graph stays symmetric and no row's bound gets worse.
@@ -43,17 +43,21 @@ type repair struct {
 // if none are. Where g stores no weights, those of the graph returned are the
 // weights that were added.
 func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *truncated, o *Options) (*graph, error) {
+	if o.fixed() {
+		return g.mend(ctx, p, b, op, o)
+	}
 	r := newRepair(g, b, op, o)
 	if len(r.missed) == 0 || o.Tolerance <= op.cert.EntryRel {
 		return g, nil // nothing to do, or nothing that float32 weights could do
 	}
 	// The other half of the tolerance is for the stored format.
 	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
-	held := mem.Saturate(float64(g.Peak) + float64(tree.IndexBytes(g.rows.Rows(), p.D)))
+	held := mem.Saturate(float64(g.Peak) + float64(tree.IndexBytes(p.N, p.D)))
 	if held > o.BudgetBytes {
 		return nil, &MemoryError{What: "repair rows: index of the points", Need: held, Budget: o.BudgetBytes}
 	}
-	if err := r.open(ctx, p, op); err != nil {
+	var err error
+	if r.index, err = g.index(ctx, p, o.Workers); err != nil {
 		return nil, err
 	}
 	if err := r.each(ctx, func(worker, piece, i int) {
@@ -77,19 +81,14 @@ func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *tru
 	if err := r.fill(ctx, arrays); err != nil {
 		return nil, err
 	}
-	n := g.rows.Rows()
-	repaired := *g
-	repaired.Sums, repaired.Slabs = nil, nil // the weights are others, and elsewhere
-	repaired.Tails = slices.Clone(g.Tails)
+	repaired, err := g.extended(ctx, arrays, held, o)
+	if err != nil {
+		return nil, err
+	}
 	for piece, i := range r.missed {
 		repaired.Tails[i] = r.tail[piece]
 	}
-	if repaired.Weights, err = request.Adopt(ctx, n, arrays); err != nil {
-		return nil, err
-	}
-	size, _ := sparse.Bytes(o.exact(), n, uint64(len(arrays.Ind)))
-	repaired.Peak = held + size
-	return &repaired, nil
+	return repaired, nil
 }
 
 // newRepair finds the rows to be repaired.
@@ -99,7 +98,7 @@ func newRepair(g *graph, b Bandwidth, op *truncated, o *Options) *repair {
 	for i := range n {
 		r.threshold[i] = math.Inf(1)
 		eta := op.cert.Eta(op.first(i))
-		if math.IsInf(eta, 1) || (!o.fixed() && eta > o.Tolerance) {
+		if eta > o.Tolerance {
 			r.missed = append(r.missed, i)
 		}
 	}
@@ -124,11 +123,8 @@ func (r *repair) each(ctx context.Context, do func(worker, piece, i int)) error 
 // count returns the number of entries of the repaired graph, that of row i at i+1, and
 // sets the tails of the repaired rows.
 func (r *repair) count(ctx context.Context) ([]uint64, error) {
-	g, n := r.g, r.g.rows.Rows()
-	counts := make([]uint64, n+1)
-	for i := 0; g.Weights != nil && i < n; i++ {
-		counts[i+1] = uint64(g.Weights.RowLen(i))
-	}
+	g := r.g
+	counts := g.storedCounts()
 	return counts, r.each(ctx, func(worker, piece, i int) {
 		// Whatever is beyond the reach weighs less than a point there.
 		r.tail[piece] = float64(r.points) * r.b.Weight(r.reach2[piece]) * (1 + 1e-9)
@@ -147,7 +143,7 @@ func (r *repair) count(ctx context.Context) ([]uint64, error) {
 
 // fill writes the stored weights and those that are added to the arrays.
 func (r *repair) fill(ctx context.Context, a rows.Arrays) error {
-	next, err := r.copyStored(ctx, a)
+	next, err := r.g.copyStored(ctx, a, r.o.Workers)
 	if err != nil {
 		return err
 	}
@@ -169,40 +165,6 @@ func (r *repair) fill(ctx context.Context, a rows.Arrays) error {
 	}
 	// Which worker came first shows only in the order within a row.
 	return sortRows(ctx, a, r.o.Workers)
-}
-
-// copyStored copies the stored weights, if there are any, to the beginnings of their rows,
-// and returns where the next entry of each row goes.
-func (r *repair) copyStored(ctx context.Context, a rows.Arrays) (next []uint64, err error) {
-	stored, n := r.g.Weights, len(a.Ptr)-1
-	next = slices.Clone(a.Ptr[:n])
-	if stored == nil {
-		return next, nil
-	}
-	const rowsPerPiece = 1024
-	return next, r.o.Workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		var buffer sparse.RowBuffer
-		lo, hi := par.Block(piece, n, rowsPerPiece)
-		for i := lo; i < hi; i++ {
-			ind, val := stored.Row(i, &buffer)
-			copy(a.Ind[a.Ptr[i]:], ind)
-			copy(a.Val[a.Ptr[i]:], val)
-			next[i] += uint64(len(ind))
-		}
-	}))
-}
-
-// open makes the index of the distinct points.
-func (r *repair) open(ctx context.Context, p *rows.Points, op *truncated) (err error) {
-	list := make([]uint32, r.g.rows.Rows())
-	for i := range list {
-		list[i] = uint32(op.first(i))
-		if op.order != nil {
-			list[i] = op.order[list[i]]
-		}
-	}
-	r.index, err = tree.NewIndex(ctx, p, list, r.o.Workers)
-	return err
 }
 
 // within returns the points within the reach of row i, ascending, until the worker calls
@@ -238,18 +200,4 @@ func (r *repair) missing(worker, piece, i int, visit func(j int, w float64, own,
 		w := r.b.Weight(r.g.Distance(i, int(j)))
 		visit(int(j), w, w >= r.threshold[i], w >= r.threshold[j])
 	}
-}
-
-// sortRows orders rows to which workers added in any order.
-func sortRows(ctx context.Context, a rows.Arrays, workers *par.Workers) error {
-	const rowsPerPiece = 256
-	n := len(a.Ptr) - 1
-	return workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, rowsPerPiece)
-		var entries []uint64
-		for i := lo; i < hi; i++ {
-			from, to := a.Ptr[i], a.Ptr[i+1]
-			entries = sortRow(a.Ind[from:to], a.Val[from:to], entries)
-		}
-	}))
 }

@@ -20,12 +20,15 @@ type IsolatedPolicy int
 const (
 	// Keep leaves such rows as they are: the certificate counts and bounds them.
 	Keep IsolatedPolicy = iota
-	// Repair gives these rows the weights they need to meet the tolerance, which direct
-	// sums over all points find, and adds each weight to both rows of its pair. In a
-	// graph that is fixed, by CutoffRadius or Neighbours, Repair mends isolated rows only:
-	// the others are as asked for. It cannot help rows so far out that weights below the
-	// smallest normal float32, 1.2e-38, matter to them: they keep their bound and, if
-	// they have no weight, stay isolated.
+	// Repair gives these rows the weights they need to meet the tolerance, and adds each
+	// weight to both rows of its pair. In a graph that is fixed by CutoffRadius it
+	// mends isolated rows only, the others are as asked for: an isolated row gets weights
+	// with the points nearest to it, as many as points have neighbours on average, at
+	// least 1 and at most 8. Of points at equal distances those of lower rows count as
+	// nearer. The certificate bounds what is left out, without a tolerance, and far from
+	// sharply. Repair cannot help rows so far out that weights below the smallest normal
+	// float32, 1.2e-38, matter to them: they keep their bound and, if they have no weight,
+	// stay isolated. So do isolated rows of a graph of nearest neighbours.
 	Repair
 	// Fail refuses to build: with ErrIsolated when a row is isolated, and with
 	// ErrTolerance when a row misses the tolerance that the cutoff follows from.

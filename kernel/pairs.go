@@ -84,6 +84,9 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + op.list.bytes(), Distance: cl.Dist2},
 		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
 	}
+	for _, count := range counts {
+		g.entries += uint64(count)
+	}
 	if complete {
 		g.Tails = make([]float64, cl.N)
 	} else if g.Tails, err = cl.Tails(ctx, o.request(p, b, radius), counts, op.list.near()); err != nil {

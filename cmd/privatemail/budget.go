@@ -176,7 +176,7 @@ func (f *budgetFlags) show(e *cli.Env, path string) error {
 	}
 	t := facts(e.Stdout)
 	writeTotal(t, s)
-	fmt.Fprintf(t, "spends\t%d, in %d lines of the ledger: a line for each, and one for its release\n", len(s.Entries), s.Sequence)
+	fmt.Fprintf(t, "spends\t%d, in %d lines of the ledger: a line for each, and one more for a finished release\n", len(s.Entries), s.Sequence)
 	fmt.Fprintf(t, "head\t%s\n", headOf(s))
 	if len(balances) == 0 {
 		t.Flush()

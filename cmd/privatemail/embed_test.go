@@ -150,6 +150,15 @@ func TestEmbedIsolated(t *testing.T) {
 		t.Errorf("no note on the isolated row:\n%s", stderr)
 	}
 	refuse(t, cli.Failed, append(args, "-isolated", "fail"), path, "isolated", "-isolated repair")
+	// It is too far away for a weight.
+	if _, stderr = succeed(t, append(args, "-isolated", "repair")...); !strings.Contains(stderr, "1 of 40 rows have no neighbours after the repair") || strings.Contains(stderr, "-isolated repair") {
+		t.Errorf("a repair that cannot help:\n%s", stderr)
+	}
+	x[7] = 12 // beyond the cutoff
+	writeMatrix(t, path, 40, 1, x)
+	if _, stderr = succeed(t, append(args, "-isolated", "repair")...); strings.Contains(stderr, "no neighbours") {
+		t.Errorf("a row that was repaired:\n%s", stderr)
+	}
 }
 
 func TestEmbedWithoutLabels(t *testing.T) {

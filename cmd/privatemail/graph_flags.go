@@ -133,9 +133,13 @@ func (f *graphFlags) asked() string {
 // has no tolerance to miss.
 func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
 	if f.degree > 0 {
-		noteDegree(e, g, f.degree, ", or -sigma")
+		more := ", or -sigma"
+		if f.isolated == kernel.Repair.String() {
+			more += "; -isolated repair adds neighbours, too"
+		}
+		noteDegree(e, g, f.degree, more)
 	}
-	noteIsolated(e, g)
+	f.noteIsolated(e, g)
 	if f.degree > 0 || f.cutoffWeight > 0 || g.Neighbours > 0 || g.Operator == "dense" {
 		return
 	}
@@ -152,9 +156,14 @@ func (f *graphFlags) warn(e *cli.Env, g *iterate.Graph) {
 }
 
 // noteIsolated tells of rows without neighbours, and which flag helps.
-func noteIsolated(e *cli.Env, g *iterate.Graph) {
-	if isolated := g.Certificate.Isolated; isolated > 0 {
-		e.Note("%d of %d rows have no neighbours and stay where they began: -isolated repair connects them, and so do a larger -degree or -sigma", isolated, len(g.Certificate.Row))
+func (f *graphFlags) noteIsolated(e *cli.Env, g *iterate.Graph) {
+	isolated, n := g.Certificate.Isolated, len(g.Certificate.Row)
+	switch {
+	case isolated == 0:
+	case f.isolated == kernel.Repair.String():
+		e.Note("%d of %d rows have no neighbours after the repair: the nearest are so far away that their weights are below 1e-38; a larger -degree or -sigma connects them, and so does -neighbours", isolated, n)
+	default:
+		e.Note("%d of %d rows have no neighbours, and nothing moves them: -isolated repair connects them, and so do a larger -degree or -sigma", isolated, n)
 	}
 }
 

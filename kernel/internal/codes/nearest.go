@@ -18,7 +18,7 @@ import (
 // any others.
 func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, error) {
 	s := newSet(req.Points, nil)
-	radius, wide, err := typicalRadii(ctx, s, k, req)
+	radius, wide, err := typicalRadii(ctx, s, k, nil, req)
 	if err != nil {
 		return nil, err
 	}
@@ -44,20 +44,56 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, e
 	}, nil
 }
 
+// nearestOf finds the k nearest neighbours of the listed places of a prepared set: of each
+// the places of its neighbours, nearest first, and their squared distances.
+func (s *set) nearestOf(ctx context.Context, k int, list []uint32, req *rows.Request) (place []uint32, d2 []float64, err error) {
+	radius, wide, err := typicalRadii(ctx, s, k, list, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	pass := newNearestPass(ctx, s, k, radius, wide, req)
+	pass.listed = make([]bool, s.n)
+	for _, i := range list {
+		pass.listed[i] = true
+	}
+	pass.progress = req.Stage("repair rows", s.tiles.count())
+	if err := req.Workers.Do(ctx, s.tiles.count(), pass); err != nil {
+		return nil, nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err // a piece may have been left half done
+	}
+	for _, i := range list {
+		place = append(place, pass.place[int(i)*k:][:k]...)
+		d2 = append(d2, pass.d2[int(i)*k:][:k]...)
+	}
+	return place, d2, nil
+}
+
 // typicalRadii returns two radii, by a sample: about the distance of the k-th neighbour of
-// the median point, and a radius within which most points have k neighbours.
-func typicalRadii(ctx context.Context, s *set, k int, req *rows.Request) (median, wide float64, err error) {
+// the median of the listed places, and a radius within which most of these have k
+// neighbours. A list of nil has all places.
+func typicalRadii(ctx context.Context, s *set, k int, list []uint32, req *rows.Request) (median, wide float64, err error) {
 	sample := rows.Spread(min(s.n, mostSampled), s.n)
+	queries := rows.Spread(min(len(sample), 64), len(sample))
+	for q, at := range queries {
+		queries[q] = sample[at]
+	}
+	if list != nil {
+		queries = rows.Spread(min(len(list), 64), len(list))
+		for q, at := range queries {
+			queries[q] = int(list[at])
+		}
+	}
 	at := k * len(sample) / s.n
 	// A point has about at neighbours in the sample within the distance of its k-th
 	// neighbour, give or take sqrt(at).
 	sure := at + 1 + int(2*math.Sqrt(float64(at)))
-	queries := rows.Spread(min(len(sample), 64), len(sample))
 	radii, wides := make([]float64, len(queries)), make([]float64, len(queries))
 	if err := req.Workers.Do(ctx, len(queries), par.Func(func(_, q int) {
 		var d2 []float64
 		for _, j := range sample {
-			if i := sample[queries[q]]; j != i {
+			if i := queries[q]; j != i {
 				d2 = append(d2, rows.Dist2(s.row(i), s.row(j)))
 			}
 		}
@@ -81,6 +117,7 @@ type nearestPass struct {
 	ctx            context.Context
 	s              *set
 	k              int
+	listed         []bool  // which places to find neighbours of; nil for all
 	wide2          float64 // square of the radius to begin with
 	kernels        *simd.Kernels
 	reach          reach             // of points among each other
@@ -99,7 +136,8 @@ type nearestScratch struct {
 	near      []uint64 // which points of the tile are near to each ball
 	ballBias  []int32  // of the points of the tile, to compare them with balls
 	mask      []uint64
-	threshold []int32   // of the points of the tile
+	code      []int8    // of the open points of the tile, where some are not
+	threshold []int32   // of the open points of the tile
 	list      []uint32  // places whose distances are to be measured
 	given     []uint32  // given rows at these places
 	d32       []float32 // their squared distances in float32
@@ -145,13 +183,18 @@ func (f *nearestPass) scratch(worker int) *nearestScratch {
 func (f *nearestPass) Run(worker, tile int) {
 	scratch, t := f.scratch(worker), f.s.tiles
 	points := t.start[tile+1] - t.start[tile]
-	for i := range points {
-		scratch.count[i], scratch.most[i], scratch.open[i] = 0, f.wide2, true
-	}
-	f.sweep(scratch, tile, tile, tile)
 	few := false
 	for i := range points {
-		scratch.open[i] = scratch.count[i] < f.k
+		scratch.count[i], scratch.most[i] = 0, f.wide2
+		scratch.open[i] = f.listed == nil || f.listed[t.start[tile]+i]
+		few = few || scratch.open[i]
+	}
+	if few {
+		f.sweep(scratch, tile, tile, tile)
+		few = false
+	}
+	for i := range points {
+		scratch.open[i] = scratch.open[i] && scratch.count[i] < f.k
 		few = few || scratch.open[i]
 	}
 	if few && f.ctx.Err() == nil {
@@ -239,24 +282,28 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 			return
 		}
 	}
-	threshold := scratch.threshold[:hi-lo]
 	open := 0
-	for i := range threshold {
-		threshold[i] = math.MaxInt32 // no product and bias reach it
+	for i := range hi - lo {
 		if scratch.open[i] {
-			threshold[i] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
+			scratch.threshold[open] = c.threshold(f.reach, lo+i, f.radius(scratch, i))
 			open++
 		}
 	}
+	code := c.code[lo*c.depth:]
+	if open < hi-lo {
+		code = f.openCodes(scratch, lo, hi)
+	}
 	words := to - from
-	f.kernels.ByteDotsAbove(scratch.mask, c.code[lo*c.depth:], t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], threshold)
-	left := 0
+	f.kernels.ByteDotsAbove(scratch.mask, code, t.panel(from, to), c.depth, f.bias[from*panelColumns:to*panelColumns], scratch.threshold[:open])
+	left, row := 0, 0
 	for i := range hi - lo {
 		if !scratch.open[i] {
 			continue
 		}
+		mask := scratch.mask[row*words:][:words]
+		row++
 		scratch.list = scratch.list[:0]
-		for w, word := range scratch.mask[i*words:][:words] {
+		for w, word := range mask {
 			if t.balls != nil && scratch.near[from+w]>>i&1 == 0 {
 				continue
 			}
@@ -273,6 +320,17 @@ func (f *nearestPass) visit(scratch *nearestScratch, tile, from, to int) {
 	}
 	f.compared.Add(int64(open) * int64(t.start[to]-t.start[from]))
 	f.left.Add(int64(left))
+}
+
+// openCodes returns the codes of the open points of lo to hi-1, one behind the other.
+func (f *nearestPass) openCodes(scratch *nearestScratch, lo, hi int) []int8 {
+	scratch.code = scratch.code[:0]
+	for i := lo; i < hi; i++ {
+		if scratch.open[i-lo] {
+			scratch.code = append(scratch.code, f.s.codes.row(i)...)
+		}
+	}
+	return scratch.code
 }
 
 // check measures the distances of point lo+i from the points in the list. Points that are

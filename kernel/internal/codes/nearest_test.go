@@ -19,7 +19,7 @@ func TestTypicalRadiiStopWithTheContext(t *testing.T) {
 	req := &rows.Request{Points: p, Memory: 1 << 30, Workers: workers, Kernels: simd.At(simd.Best())}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := typicalRadii(ctx, newSet(p, nil), 3, req); !errors.Is(err, context.Canceled) {
+	if _, _, err := typicalRadii(ctx, newSet(p, nil), 3, nil, req); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -32,6 +32,9 @@ func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	}
 	s.rough = p.D > wideColumns && sv.found < roughShare*sv.near
 	out := &rows.Result{Distance: s.distance}
+	out.Nearest = func(ctx context.Context, k int, list []uint32) ([]uint32, []float64, error) {
+		return s.nearestOf(ctx, k, list, req)
+	}
 	out.Order, out.Group = s.orders(distinct)
 	pass, err := newFilterPass(ctx, s, out.Multiplicity, req)
 	if err != nil {

@@ -57,6 +57,10 @@ type Result struct {
 	Stats   Stats
 	// Distance returns the squared distance of two distinct points.
 	Distance func(i, j int) float64
+	// Nearest finds the k nearest of some distinct points, of which there are more than k: of
+	// each their places, nearest first, and their squared distances. At the same distance
+	// lower given rows come first. nil when the search has prepared nothing for it.
+	Nearest func(ctx context.Context, k int, list []uint32) (place []uint32, d2 []float64, err error)
 }
 
 // Multiplicity returns how many given points distinct point i stands for.

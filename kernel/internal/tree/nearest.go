@@ -14,7 +14,11 @@ import (
 // at distance 0 and count like any others.
 func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, error) {
 	p := req.Points
-	t, err := build(ctx, p, req.Workers)
+	order := make([]uint32, p.N)
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	t, err := build(ctx, p, order, req.Workers)
 	if err != nil {
 		return nil, err
 	}

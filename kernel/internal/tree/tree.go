@@ -10,7 +10,6 @@ package tree
 import (
 	"context"
 	"math/bits"
-	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -29,13 +28,20 @@ type tree struct {
 	box    []float32 // of each node: its least coordinates, then its largest
 }
 
-// build puts the points into a tree.
-func build(ctx context.Context, p *rows.Points, workers *par.Workers) (*tree, error) {
-	t := &tree{points: p, order: make([]uint32, p.N), at: make([]float32, p.N*p.D)}
-	for i := range t.order {
-		t.order[i] = uint32(i)
+// build puts the given rows in order into a tree, which keeps order.
+func build(ctx context.Context, p *rows.Points, order []uint32, workers *par.Workers) (*tree, error) {
+	n := len(order)
+	t := &tree{points: p, order: order, at: make([]float32, n*p.D)}
+	const rowsPerPiece = 4096
+	if err := workers.Do(ctx, par.Blocks(n, rowsPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, rowsPerPiece)
+		for i := lo; i < hi; i++ {
+			copy(t.row(i), p.Single.Row(int(t.order[i])))
+		}
+	})); err != nil {
+		return nil, err
 	}
-	for p.N>>t.levels > leafPoints {
+	for n>>t.levels > leafPoints {
 		t.levels++
 	}
 	t.box = make([]float32, (2<<t.levels)*2*p.D)
@@ -53,24 +59,14 @@ func build(ctx context.Context, p *rows.Points, workers *par.Workers) (*tree, er
 			return nil, err
 		}
 	}
-	const rowsPerPiece = 4096
-	err := workers.Do(ctx, par.Blocks(p.N, rowsPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.N, rowsPerPiece)
-		for i := lo; i < hi; i++ {
-			copy(t.at[i*p.D:][:p.D], p.Single.Row(int(t.order[i])))
-		}
-	}))
-	if err == nil {
-		err = ctx.Err() // a node may have been left as it was
-	}
-	return t, err
+	return t, ctx.Err() // a node may have been left as it was
 }
 
 // span returns the places of a node, from lo to hi-1.
 func (t *tree) span(node int) (lo, hi int) {
 	level := bits.Len(uint(node)) - 1 // steps below the root
 	i := node - 1<<level
-	return par.Part(t.points.N, i, 1<<level), par.Part(t.points.N, i+1, 1<<level)
+	return par.Part(len(t.order), i, 1<<level), par.Part(len(t.order), i+1, 1<<level)
 }
 
 // bounds returns the least and the largest coordinates of a node.
@@ -83,11 +79,15 @@ func (t *tree) bounds(node int) (least, largest []float32) {
 func (t *tree) bound(node int) {
 	lo, hi := t.span(node)
 	least, largest := t.bounds(node)
-	copy(least, t.points.Single.Row(int(t.order[lo])))
+	copy(least, t.row(lo))
 	copy(largest, least)
-	for _, i := range t.order[lo:hi] {
-		for c, v := range t.points.Single.Row(int(i)) {
-			least[c], largest[c] = min(least[c], v), max(largest[c], v)
+	for i := lo + 1; i < hi; i++ {
+		for c, v := range t.row(i) {
+			if v < least[c] { // min and max take longer, for numbers that are none
+				least[c] = v
+			} else if v > largest[c] {
+				largest[c] = v
+			}
 		}
 	}
 }
@@ -104,47 +104,58 @@ func (t *tree) halve(node int) {
 	}
 	lo, hi := t.span(node)
 	_, mid := t.span(2 * node)
-	s := t.points.Single
-	part(t.order[lo:hi], mid-lo, func(i uint32) float32 { return s.Data[int(i)*s.Stride+axis] })
+	t.part(lo, hi, mid, axis)
 }
 
-// part orders rows so that no key of the first m rows is above one of the others. Equal
-// keys may come in any order, which is the same at every call.
-func part(order []uint32, m int, key func(i uint32) float32) {
-	for len(order) > 16 && m > 0 && m < len(order) {
-		pivot := median(key(order[0]), key(order[len(order)/2]), key(order[len(order)-1]))
-		lo, hi := 0, len(order)-1
-		for lo <= hi {
-			for key(order[lo]) < pivot {
-				lo++
+// part orders the places from lo to hi-1 so that no coordinate of those before mid along
+// an axis is above one of the others. Equal coordinates may come in any order, which is the
+// same at every call. Coordinates move with the rows: to look them up by row would take most
+// of the time.
+func (t *tree) part(lo, hi, mid, axis int) {
+	d := t.points.D
+	key := func(i int) float32 { return t.at[i*d+axis] }
+	for hi-lo > 16 {
+		if mid <= lo || mid >= hi {
+			return
+		}
+		pivot := median(key(lo), key((lo+hi)/2), key(hi-1))
+		i, j := lo, hi-1
+		for i <= j {
+			for key(i) < pivot {
+				i++
 			}
-			for key(order[hi]) > pivot {
-				hi--
+			for key(j) > pivot {
+				j--
 			}
-			if lo <= hi {
-				order[lo], order[hi] = order[hi], order[lo]
-				lo++
-				hi--
+			if i <= j {
+				t.swap(i, j)
+				i++
+				j--
 			}
 		}
-		switch { // the rows from hi+1 to lo-1 have the pivot for a key
-		case m <= hi+1:
-			order = order[:hi+1]
-		case m >= lo:
-			order, m = order[lo:], m-lo
+		switch { // the places from j+1 to i-1 have the pivot for a coordinate
+		case mid <= j+1:
+			hi = j + 1
+		case mid >= i:
+			lo = i
 		default:
 			return
 		}
 	}
-	slices.SortFunc(order, func(a, b uint32) int {
-		switch x, y := key(a), key(b); {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
+	for i := lo + 1; i < hi; i++ {
+		for j := i; j > lo && key(j) < key(j-1); j-- {
+			t.swap(j, j-1)
 		}
-		return 0
-	})
+	}
+}
+
+// swap exchanges two places.
+func (t *tree) swap(i, j int) {
+	t.order[i], t.order[j] = t.order[j], t.order[i]
+	a, b := t.row(i), t.row(j)
+	for c, v := range a {
+		a[c], b[c] = b[c], v
+	}
 }
 
 func median(a, b, c float32) float32 { return max(min(a, b), min(max(a, b), c)) }
