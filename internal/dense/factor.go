@@ -88,12 +88,24 @@ func (f *factor) rows(ctx context.Context, b int) error {
 	}
 	return f.do(ctx, par.Blocks(f.d-hi, side), func(_, piece int) {
 		from, to := par.Block(piece, f.d-hi, side)
+		above := strip(f.at(0, hi+from), f.d, lo, to-from)
 		for i := lo; i < hi; i++ {
 			row := f.at(i, hi+from)[:to-from]
-			f.k.AddRows(row, minus[i-lo], simd.RowsOf(f.at(0, hi+from), f.d))
+			f.k.AddRows(row, minus[i-lo][:lo], above)
+			f.k.AddRows(row, minus[i-lo][lo:], simd.RowsOf(f.at(lo, hi+from), f.d))
 			scale(row, 1/f.u[i*f.d+i])
 		}
 	})
+}
+
+// strip returns the beginnings of some rows, one after the other in memory: read as often as
+// they are, rows that lie far apart would not stay in the cache.
+func strip(x []float64, stride, rows, width int) simd.Rows[float64] {
+	out := make([]float64, rows*width)
+	for i := range rows {
+		copy(out[i*width:][:width], x[i*stride:])
+	}
+	return simd.RowsOf(out, width)
 }
 
 func scale(row []float64, by float64) {
@@ -107,14 +119,13 @@ func (f *factor) fromLeft(ctx context.Context, x []float64, n, first int) {
 	minus := make([]float64, f.d)
 	for from := first; from < f.d && ctx.Err() == nil; from += side {
 		to := min(from+side, f.d)
+		above := strip(f.at(first, from), f.d, from-first, to-from)
 		for i := range n {
 			row := x[i*f.d:][:f.d]
 			for t := first; t < from; t++ {
 				minus[t] = -row[t]
 			}
-			if from > first {
-				f.k.AddRows(row[from:to], minus[first:from], simd.RowsOf(f.at(first, from), f.d))
-			}
+			f.k.AddRows(row[from:to], minus[first:from], above)
 			for j := from; j < to; j++ {
 				u := f.at(j, j)[:to-j]
 				row[j] /= u[0]
@@ -131,14 +142,16 @@ func (f *factor) fromRight(ctx context.Context, x, l []float64, n int) {
 	minus := make([]float64, f.d)
 	for b := par.Blocks(f.d, side) - 1; b >= 0 && ctx.Err() == nil; b-- {
 		from, to := par.Block(b, f.d, side)
+		var below simd.Rows[float64]
+		if to < f.d {
+			below = strip(l[to*f.d+from:], f.d, f.d-to, to-from)
+		}
 		for i := range n {
 			row := x[i*f.d:][:f.d]
 			for t := to; t < f.d; t++ {
 				minus[t] = -row[t]
 			}
-			if to < f.d {
-				f.k.AddRows(row[from:to], minus[to:], simd.RowsOf(l[to*f.d+from:], f.d))
-			}
+			f.k.AddRows(row[from:to], minus[to:], below)
 			for j := to - 1; j >= from; j-- {
 				row[j] /= l[j*f.d+j]
 				for t, v := range l[j*f.d+from : j*f.d+j] {
