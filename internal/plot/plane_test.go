@@ -110,7 +110,7 @@ func TestPlaneRefusals(t *testing.T) {
 }
 
 func TestRows(t *testing.T) {
-	for _, n := range []int{0, 1, 9999, 10000, 10001, 123457, 1 << 40} {
+	for _, n := range []int{0, 1, 9999, 10000, 10001, 123457, math.MaxInt} {
 		rows := Rows(n)
 		if len(rows) != min(n, MostRows) {
 			t.Errorf("%d of %d rows", len(rows), n)
