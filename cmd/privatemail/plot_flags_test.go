@@ -20,7 +20,7 @@ func TestPlot(t *testing.T) {
 	for _, c := range []struct{ args, words string }{
 		{"embed FOLDER -degree 10 -out FOLDER/e.npy -plot FOLDER/p.svg", "<svg|Before: the features|16 columns|column 0|>300 rows.<|>7 ("},
 		{"embed FOLDER -degree 10 -beta 3 -out FOLDER/e.npy -plot FOLDER/p.html", "<!doctype html>|has used the labels|row "},
-		{"fit FOLDER -degree 10 -out FOLDER/e.npy -plot FOLDER/p.SVG", "<svg|has used the labels|>7 ("},
+		{"fit FOLDER -recipe classic -measure=false -degree 10 -out FOLDER/e.npy -plot FOLDER/p.SVG", "<svg|has used the labels|>7 ("},
 	} {
 		args := strings.Fields(strings.ReplaceAll(c.args, "FOLDER", folder))
 		stdout, _ := succeed(t, args...)
