@@ -1,12 +1,14 @@
 package supervised
 
+import "slices"
+
 // A field is the recipes that a contest begins with, and how they go on.
 type field struct {
 	first  []Recipe
 	ridges []float64 // tried on the best projections
 	shares []int     // one over the share of columns tried on the best recipes
 	strong int       // how many projections get other ridges
-	moved  int       // how many recipes get steps
+	moved  int       // how many recipes get steps; 0 where steps are chosen apart
 	betas  []float64 // tried with the best number of steps
 }
 
@@ -14,19 +16,25 @@ type field struct {
 // tries fewer.
 const manyColumns = 400
 
-// newField returns the field for rows of d values.
-func newField(d int) *field {
+// newField returns the field for rows of d values, with recipes that have steps or without.
+func newField(d int, steps bool) *field {
+	unit := Recipe{UnitRows: true}
+	root := Recipe{Root: true, UnitRows: true}
 	if d > manyColumns {
 		return &field{
-			first:  append(plain()[:3], projected([]Recipe{{UnitRows: true}, {Root: true, UnitRows: true}}, []Projection{Discriminate}, []bool{true}, 1)...),
-			ridges: []float64{0.3, 3}, strong: 1, moved: 3,
+			first:  slices.Concat(bases(), []Recipe{unit}, projected([]Recipe{unit, root}, []Projection{Discriminate}, []bool{true}, 1)),
+			ridges: []float64{0.3, 3}, strong: 1,
 		}
 	}
-	return &field{
-		first: append(plain(), projected([]Recipe{{}, {Standardize: true}, {UnitRows: true}, {Root: true, UnitRows: true}},
-			[]Projection{Whiten, Discriminate}, []bool{false, true}, 0.1)...),
-		ridges: []float64{0.001, 0.01, 1, 10}, shares: []int{2, 4}, strong: 2, moved: 3, betas: []float64{1, 10},
+	f := &field{
+		first: slices.Concat(bases(), []Recipe{unit, root, {Root: true, Standardize: true}, {Standardize: true, UnitImages: true}},
+			projected([]Recipe{Raw(), Scaled(), unit, root}, []Projection{Whiten, Discriminate}, []bool{false, true}, 0.1)),
+		ridges: []float64{0.001, 0.01, 1, 10}, shares: []int{2, 4}, strong: 2,
 	}
+	if steps {
+		f.moved, f.betas = 3, []float64{1, 10}
+	}
+	return f
 }
 
 // size is how many recipes a contest tries, about.
@@ -34,13 +42,8 @@ func (f *field) size() int {
 	return len(f.first) + f.strong*(len(f.ridges)+len(f.shares)) + 2*f.moved + len(f.betas)
 }
 
-// plain are the recipes without a projection. Raw and Scaled come first: a recipe has to
-// beat the better one.
-func plain() []Recipe {
-	return []Recipe{
-		Raw(), Scaled(), {UnitRows: true}, {Root: true, UnitRows: true}, {Root: true, Standardize: true}, {Standardize: true, UnitImages: true},
-	}
-}
+// bases are the recipes that all others have to beat.
+func bases() []Recipe { return []Recipe{Raw(), Scaled()} }
 
 func projected(prepared []Recipe, projections []Projection, unitImages []bool, ridge float64) (all []Recipe) {
 	for _, r := range prepared {
@@ -75,12 +78,10 @@ func (f *field) narrower(r Recipe, d int) (all []Recipe) {
 	return all
 }
 
-// moving returns the recipe with steps.
-func moving(r Recipe, beta float64) (all []Recipe) {
-	r.Beta, r.Neighbours = beta, defaultNeighbours
-	for r.Steps = range 2 {
-		r.Steps++
-		all = append(all, r)
-	}
-	return all
+// moving returns the recipe with one step and with two.
+func moving(r Recipe, beta float64) []Recipe {
+	one, two := r, r
+	one.Steps, one.Beta, one.Neighbours = 1, beta, defaultNeighbours
+	two.Steps, two.Beta, two.Neighbours = 2, beta, defaultNeighbours
+	return []Recipe{one, two}
 }

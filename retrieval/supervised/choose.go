@@ -54,13 +54,14 @@ func (f *fitter) choose(ctx context.Context, rows blas32.General, labels []int32
 	case len(labelled) < fewest:
 		return *recipe, nil, nil
 	}
+	nested := len(labelled) <= nestedRows && rows.Cols <= manyColumns
 	measure, contests, measurements := f.heldOut, 1, 1
-	if len(labelled) <= nestedRows && rows.Cols <= manyColumns {
+	if nested {
 		measure, contests, measurements = f.nested, parts+1, parts
 	}
 	f.planned = 3 * measurements
 	if recipe == nil {
-		f.planned += contests * newField(rows.Cols).size()
+		f.planned += contests * newField(rows.Cols, nested).size()
 	}
 	defer func() {
 		if ctx.Err() == nil {
@@ -153,7 +154,7 @@ func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int3
 	c := f.newContest(rows, labels, []split{s})
 	r, more, err := f.steps(ctx, c, r)
 	if err == nil {
-		err = c.try(ctx, Raw(), Scaled())
+		err = c.try(ctx, bases()...)
 	}
 	if err != nil {
 		return r, nil, err
@@ -163,9 +164,8 @@ func (f *fitter) heldOut(ctx context.Context, rows blas32.General, labels []int3
 	return f.settle(r, held), held.result(), nil
 }
 
-// heldSplit holds out a fifth of the labelled rows from a sample of the
-// others of at most the given size. Rows are held out of classes that the sample has: others
-// could not be found.
+// heldSplit holds out a fifth of the labelled rows from a sample of the others of at most the
+// given size. Rows are held out of classes that the sample has: others could not be found.
 func heldSplit(labels []int32, labelled []int, most int, random *rand.Rand) split {
 	s := splits(pick(labels, labelled), 5, random)[0]
 	train, held := sample(labels, at(labelled, s.train), most, random), at(labelled, s.held)
@@ -177,7 +177,8 @@ func heldSplit(labels []int32, labelled []int, most int, random *rand.Rand) spli
 	return split{train, held}
 }
 
-// contest returns the winner on rows, and how many recipes were compared.
+// contest returns the winner on rows, with recipes that have steps or without, and how many
+// recipes were compared.
 func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int32, random *rand.Rand, steps bool) (Recipe, int, error) {
 	var s []split
 	for held := 0; held < enoughRows && len(s) < mostSplits; {
@@ -190,11 +191,7 @@ func (f *fitter) contest(ctx context.Context, rows blas32.General, labels []int3
 		}
 	}
 	c := f.newContest(rows, labels, s)
-	field := newField(rows.Cols)
-	if !steps {
-		field.moved, field.betas = 0, nil
-	}
-	r, err := c.run(ctx, field)
+	r, err := c.run(ctx, newField(rows.Cols, steps))
 	return r, len(c.results), err
 }
 

@@ -123,10 +123,11 @@ func (c *contest) run(ctx context.Context, f *field) (Recipe, error) {
 		return c.try(ctx, recipes...)
 	}
 	pass := func(r Recipe) bool { return slices.Contains(allowed, r) }
-	if err := c.try(ctx, Raw(), Scaled()); err != nil { // what all others are compared with
+	if err := c.try(ctx, bases()...); err != nil { // what all others are compared with
 		return Recipe{}, err
 	}
-	if base := c.fixed(plain()[:2]); c.perfect(base[0]) {
+	base := c.fixed(bases())
+	if c.perfect(base[0]) {
 		return base[0], nil
 	}
 	if err := try(f.first); err != nil {
@@ -160,7 +161,7 @@ func (c *contest) run(ctx context.Context, f *field) (Recipe, error) {
 	if err := try(more); err != nil {
 		return Recipe{}, err
 	}
-	return c.winner(c.fixed(plain()[:2]), pass), nil
+	return c.winner(base, pass), nil
 }
 
 // perfect tells whether nothing can find more than a recipe does.
@@ -181,12 +182,12 @@ const (
 )
 
 // winner returns the best recipe that passes, keeps the R@8 of raw rows and clearly beats
-// the plain ones, raw and scaled rows as Settings.Fix changes them; the better of these if
-// there is none.
-func (c *contest) winner(plain []Recipe, pass func(Recipe) bool) Recipe {
+// the bases, raw and scaled rows as Settings.Fix changes them; the better of these if there
+// is none.
+func (c *contest) winner(bases []Recipe, pass func(Recipe) bool) Recipe {
 	floor := c.results[Raw()].recall().At8 - slack
-	base, ok := plain[0], false
-	for _, r := range plain {
+	base, ok := bases[0], false
+	for _, r := range bases {
 		if h, known := c.results[r]; known && (!ok || ahead(h, c.results[base], scaledLead)) {
 			base, ok = r, true
 		}
@@ -204,27 +205,30 @@ func ahead(one, other hits, errors float64) bool {
 	return mean(one.at1)-mean(other.at1) > errors*leadError(one.at1, other.at1)
 }
 
-// steps returns a recipe with the steps that find most (R@1) and keep the R@8 of raw rows to
-// half a standard error, on every other row held out; and how many were compared. It is Raw
-// where the rows allow none of them.
+// steps returns a recipe with the steps that find most (R@1) on every other row held out, if
+// they clearly beat none and keep the R@8 of raw rows to half a standard error; and how many
+// were compared. It is Raw where the rows do not even allow the recipe without steps.
 func (f *fitter) steps(ctx context.Context, c *contest, r Recipe) (Recipe, int, error) {
 	recipes := f.fixed(append(append([]Recipe{r}, moving(r, defaultBeta)...), moving(r, 1)[0]))
 	if err := c.try(ctx, append([]Recipe{Raw()}, recipes...)...); err != nil {
 		return r, 0, err
 	}
+	none, known := c.results[recipes[0]]
+	if !known {
+		return Raw(), 0, nil
+	}
 	raw := c.results[Raw()].everyOther(0)
-	best, most := Raw(), -1.0
-	for i, one := range recipes {
+	none = none.everyOther(0)
+	best, most := recipes[0], mean(none.at1)
+	for _, one := range recipes[1:] {
 		h, known := c.results[one]
 		if !known {
 			continue
 		}
 		h = h.everyOther(0)
-		if i > 0 && mean(h.at8)+leadError(h.at8, raw.at8)/2 < mean(raw.at8)-slack {
-			continue
-		}
-		if found := mean(h.at1); found > most {
-			best, most = one, found
+		keeps := mean(h.at8)+leadError(h.at8, raw.at8)/2 >= mean(raw.at8)-slack
+		if keeps && mean(h.at1) > most && ahead(h, none, clearLead) {
+			best, most = one, mean(h.at1)
 		}
 	}
 	return best, len(recipes) - 1, nil

@@ -37,11 +37,12 @@
 // [Held] has the recalls of raw rows, of scaled rows and of the recipe. Up to 1000 labelled
 // rows of up to 400 columns are held out in three parts, and for each part the whole choice is
 // made again on the others. Of larger sets a fifth is held out once, up to 2000 rows. Recipes
-// without steps are compared on up to 4000 of the others; half of the rows held out choose the
-// steps, searching up to 100,000 of the others, by the same rule; the other half measures. Of
-// rows with more columns it is up to 1200 rows, and 6000 others. So
-// the rows on which a recipe is measured had no say in its choice; only where it finds less
-// there than raw or scaled rows do, these are taken in its place.
+// without steps are compared on up to 4000 of the others. Half of the rows held out choose the
+// steps, searching up to 100,000 of the others: steps have to beat none by two standard errors
+// and to keep the R@8 of raw rows to half of one. The other half measures. Of rows with more
+// columns 1200 are held out at most, and 6000 are searched. So the rows on which a recipe is
+// measured had no say in its choice; only where it finds less there than raw or scaled rows do,
+// these are taken in its place.
 //
 // Rows of more than 400 columns try fewer recipes: projections are discriminants only, with
 // unit images, and the number of columns is theirs.

@@ -46,7 +46,7 @@ func (m *measurement) take(c *contest, chosen Recipe) {
 	}
 }
 
-// base returns scaled rows where they are better, raw rows otherwise.
+// base returns scaled rows where they are clearly better, raw rows otherwise.
 func (m *measurement) base() (Recipe, hits) {
 	if ahead(m.scaled, m.raw, scaledLead) {
 		return Scaled(), m.scaled
@@ -55,9 +55,12 @@ func (m *measurement) base() (Recipe, hits) {
 }
 
 func (m *measurement) result() *Held {
-	_, base := m.base()
+	better := m.raw
+	if m.scaled.recall().At1 > m.raw.recall().At1 {
+		better = m.scaled
+	}
 	return &Held{
 		Rows: len(m.raw.at1), Raw: m.raw.recall(), Scaled: m.scaled.recall(), Chosen: m.chosen.recall(),
-		Error: leadError(m.chosen.at1, base.at1), Tried: m.tried,
+		Error: leadError(m.chosen.at1, better.at1), Tried: m.tried,
 	}
 }
