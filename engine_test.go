@@ -19,9 +19,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// engine returns an Engine that plans for the machine of the planner's constants: what
+// another machine measures while tests load it would decide which operator is chosen.
 func engine(t *testing.T, opts ...Option) *Engine {
 	t.Helper()
-	e, err := New(opts...)
+	e, err := New(append([]Option{WithCalibration(kernel.Calibration{})}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func TestEmbedEqualsItsParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	op, err := kernel.Build(ctx, x, kernel.Sigma(0.7), &kernel.Options{Steps: 3, Columns: 3})
+	op, err := kernel.Build(ctx, x, kernel.Sigma(0.7), &kernel.Options{Steps: 3, Columns: 3, Calibration: &kernel.Calibration{}})
 	if err != nil {
 		t.Fatal(err)
 	}

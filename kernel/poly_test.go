@@ -447,7 +447,7 @@ func TestPolyRefuses(t *testing.T) {
 
 // What Build chooses for wide bandwidths, and what a degenerate set gets.
 func TestPolyIsChosen(t *testing.T) {
-	op, err := Build(t.Context(), clusteredUnitRows(5000, 16, 10), Sigma(6), nil)
+	op, err := Build(t.Context(), clusteredUnitRows(5000, 16, 10), Sigma(6), &Options{Calibration: &Calibration{}})
 	if err != nil {
 		t.Fatal(err)
 	}
