@@ -32,25 +32,12 @@ func TestEmbedMap(t *testing.T) {
 			t.Errorf("no %q in\n%s", words, stderr)
 		}
 	}
-	engine, err := privatemail.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer engine.Close()
+	engine := sameEngine(t)
 	want, err := engine.Map(t.Context(), x, &privatemail.Settings{Neighbours: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := formats.ReadMatrix(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Close()
-	for i, v := range got.Data {
-		if float64(v) != want.Points.At(i/2, i%2) {
-			t.Fatalf("number %d is %g, computed was %g", i, v, want.Points.At(i/2, i%2))
-		}
-	}
+	wantPoints(t, out, want.Points)
 }
 
 // Two clumps far apart are two parts, and a note says what that means.

@@ -76,25 +76,12 @@ func TestEmbedWritesTheRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	succeed(t, "embed", features, "-labels", labels, "-sigma", "0.5", "-beta", "2", "-steps", "2", "-out", out)
-	engine, err := privatemail.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer engine.Close()
+	engine := sameEngine(t)
 	want, err := engine.Embed(t.Context(), x, y, &privatemail.Settings{Bandwidth: kernel.Sigma(0.5), Form: kernel.Attract, Coefficient: 2, Steps: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := formats.ReadMatrix(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Close()
-	for i, v := range got.Data {
-		if float64(v) != want.Points.At(i/4, i%4) {
-			t.Fatalf("entry (%d, %d) is %g, computed was %g", i/4, i%4, v, want.Points.At(i/4, i%4))
-		}
-	}
+	wantPoints(t, out, want.Points)
 }
 
 // Labels are not to be overwritten, whether they have an effect or not.

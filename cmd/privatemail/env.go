@@ -8,8 +8,13 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
+
+// speed is how fast this machine is, for the choice of an operator. Tests replace it: they
+// want the same choice on every machine under every load.
+var speed = func() kernel.Calibration { return calibration.OfThisMachine(simd.Best()) }
 
 // engine starts an Engine that shows its progress. The returned function stops
 // both; call it before anything else is printed. An engine that plans gets the speed of
@@ -23,7 +28,7 @@ func engineWith(e *cli.Env, w workFlags, plans bool, m meter) (*privatemail.Engi
 	e.NoteLevel()
 	options := []privatemail.Option{privatemail.WithProgress(m.report)}
 	if plans {
-		options = append(options, privatemail.WithCalibration(calibration.OfThisMachine(simd.Best())))
+		options = append(options, privatemail.WithCalibration(speed()))
 	}
 	if w.workers > 0 {
 		options = append(options, privatemail.WithWorkers(w.workers))

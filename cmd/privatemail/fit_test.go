@@ -14,7 +14,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
@@ -50,11 +49,7 @@ func TestFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := privatemail.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer engine.Close()
+	engine := sameEngine(t)
 	recipe, err := supervised.ParseRecipe("classic,columns=5,steps=2,beta=2,neighbours=15")
 	if err != nil {
 		t.Fatal(err)

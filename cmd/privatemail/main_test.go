@@ -12,10 +12,13 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
 
@@ -23,6 +26,7 @@ import (
 const asCommand = "PRIVATEMAIL_TEST_AS_COMMAND"
 
 func TestMain(m *testing.M) {
+	speed = func() kernel.Calibration { return kernel.Calibration{} }
 	if os.Getenv(asCommand) != "" {
 		main()
 	}
@@ -34,6 +38,35 @@ func call(args ...string) (code int, stdout, stderr string) {
 	var out, messages bytes.Buffer
 	code = program().Run(context.Background(), args, &out, &messages)
 	return code, out.String(), messages.String()
+}
+
+// sameEngine is an Engine that chooses as those of the command do.
+func sameEngine(t *testing.T, opts ...privatemail.Option) *privatemail.Engine {
+	t.Helper()
+	engine, err := privatemail.New(append(opts, privatemail.WithCalibration(speed()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { engine.Close() })
+	return engine
+}
+
+// wantPoints compares a file of float32 with points, bit by bit.
+func wantPoints(t *testing.T, path string, want *mat.Dense) {
+	t.Helper()
+	got, err := formats.ReadMatrix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	if n, k := want.Dims(); got.Rows != n || got.Cols != k {
+		t.Fatalf("%s is %d x %d, want %d x %d", path, got.Rows, got.Cols, n, k)
+	}
+	for i, v := range got.Data {
+		if row, col := i/got.Cols, i%got.Cols; float64(v) != want.At(row, col) {
+			t.Fatalf("entry (%d, %d) is %g, computed was %g", row, col, v, want.At(row, col))
+		}
+	}
 }
 
 // succeed runs the command and wants exit code 0.

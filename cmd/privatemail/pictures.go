@@ -11,7 +11,6 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/evaluate/report"
-	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
@@ -23,7 +22,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
-	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // pictures draws embeddings of the first data set under the first seed. Those that
@@ -34,7 +32,7 @@ func (s *study) pictures(ctx context.Context, e *cli.Env) (groups []report.Group
 	if err != nil {
 		return nil, err
 	}
-	options := []privatemail.Option{privatemail.WithCalibration(calibration.OfThisMachine(simd.Best()))}
+	options := []privatemail.Option{privatemail.WithCalibration(speed())}
 	if s.workers > 0 {
 		options = append(options, privatemail.WithWorkers(min(s.workers, runtime.GOMAXPROCS(0)))) // as Sweep takes
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -297,28 +296,11 @@ func TestReleaseTravels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine, err := privatemail.New(privatemail.WithWorkers(2))
+	want, err := sameEngine(t, privatemail.WithWorkers(2)).Continue(t.Context(), r, nil, &post.Settings{MeanNeighbours: 20, Steps: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer engine.Close()
-	want, err := engine.Continue(t.Context(), r, nil, &post.Settings{MeanNeighbours: 20, Steps: 3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := formats.ReadMatrix(filepath.Join(away, "z.npy"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer got.Close()
-	if got.Rows != digits.Images || got.Cols != 2 {
-		t.Fatalf("%d x %d", got.Rows, got.Cols)
-	}
-	for i, v := range got.Data {
-		if float64(v) != want.Points.At(i/2, i%2) {
-			t.Fatalf("entry %d: %v, in process %v", i, v, want.Points.At(i/2, i%2))
-		}
-	}
+	wantPoints(t, filepath.Join(away, "z.npy"), want.Points)
 	for _, path := range []string{made, ledger} {
 		if strings.Contains(readFile(t, path), "secret-name") {
 			t.Errorf("%s has the name of the unit", path)

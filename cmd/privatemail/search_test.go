@@ -122,6 +122,40 @@ func TestSearchQueries(t *testing.T) {
 	}
 }
 
+// Each file numbers the names of its classes for itself: what counts is the name. A class
+// that the gallery does not have is never found.
+func TestSearchComparesNames(t *testing.T) {
+	folder := t.TempDir()
+	at := func(name string) string { return filepath.Join(folder, name) }
+	for name, text := range map[string]string{
+		"gallery.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,cat\n3,0,owl\n",
+		// Numbered by itself, ant is 0 as cat is in the gallery, elk 1 as there, owl 2.
+		"queries.csv": "u,v,label\n0,0,owl\n1,0,elk\n2,0,ant\n2,1,elk\n1,1,elk\n",
+		"numbers.csv": "u,v,label\n0,0,0\n",
+	} {
+		if err := os.WriteFile(at(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stdout, _ := succeed(t, "search", at("gallery.csv"), at("queries.csv"), "-k", "2", "-json")
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	var facts struct {
+		First float64 `json:"recall_at_1"`
+		Any   float64 `json:"recall_at_k"`
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &facts); err != nil {
+		t.Fatal(err)
+	}
+	// The fourth query has cat nearest, then elk or owl, which are equally far: elk is the
+	// row of the lower number.
+	if facts.First != 0.6 || facts.Any != 0.8 {
+		t.Errorf("recall %+v in %s", facts, stdout)
+	}
+	for _, files := range [][2]string{{"gallery.csv", "numbers.csv"}, {"numbers.csv", "gallery.csv"}} {
+		refuse(t, cli.Failed, []string{"search", at(files[0]), at(files[1]), "-k", "1"}, files[1], "names in one file and numbers in the other")
+	}
+}
+
 func TestSearchRefusals(t *testing.T) {
 	folder := toy(t)
 	at := func(name string) string { return filepath.Join(folder, name) }
