@@ -113,6 +113,7 @@ func TestQuietResults(t *testing.T) {
 			t.Errorf("-h lacks %q:\n%s", want, text)
 		}
 	}
+	p.Results = true
 	if code, stdout, stderr := call(t.Context(), p, "show x -quiet"); code != OK || stdout != "x\n" || stderr != "" {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
