@@ -61,27 +61,19 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 	if err != nil {
 		return nil, err
 	}
-	_, opened, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
+	g, err := e.build(ctx, features, step.Labels, &s)
 	if err != nil {
 		return nil, err
 	}
+	defer g.op.Close()
 	began := time.Now()
-	op, err := opened.Build(ctx, s.Bandwidth, graphOptions)
+	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(&s, g.left()))
 	if err != nil {
 		return nil, err
 	}
-	defer op.Close()
-	graph := pipeline.Describe(op, s.Bandwidth)
-	graph.Neighbours, graph.BuildTime = s.Neighbours, time.Since(began)
-
-	began = time.Now()
-	found, err := iterate.Converge(ctx, op, step, e.convergeSettings(&s, graphOptions.BudgetBytes-op.Cost().ResidentBytes))
-	if err != nil {
-		return nil, err
-	}
-	graph.StepTime = time.Since(began)
+	g.StepTime = time.Since(began)
 	return &Eigenmap{
-		Points: pipeline.Widen(found.Points), Graph: graph, Values: found.Values, Residuals: found.Residuals,
+		Points: pipeline.Widen(found.Points), Graph: g.Graph, Values: found.Values, Residuals: found.Residuals,
 		Products: found.Products, Isolated: found.Isolated, Status: found.Status,
 	}, nil
 }

@@ -71,28 +71,20 @@ func (e *Engine) spectralMap(ctx context.Context, features blas32.General, setti
 	if err != nil {
 		return nil, err
 	}
-	x, opened, graphOptions, _, err := e.prepare(ctx, features, nil, &s)
+	g, err := e.build(ctx, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
+	defer g.op.Close()
 	began := time.Now()
-	op, err := opened.Build(ctx, s.Bandwidth, graphOptions)
-	if err != nil {
-		return nil, err
-	}
-	defer op.Close()
-	graph := pipeline.Describe(op, s.Bandwidth)
-	graph.Neighbours, graph.BuildTime = s.Neighbours, time.Since(began)
-
-	began = time.Now()
-	components, err := pipeline.Components(ctx, op)
+	components, err := pipeline.Components(ctx, g.op)
 	if err != nil {
 		return nil, err
 	}
 	if err := limitVectors(&s, columns, components); err != nil {
 		return nil, err
 	}
-	found, err := e.mapVectorsOf(ctx, op, x, &s, graphOptions)
+	found, err := e.mapVectorsOf(ctx, g, &s)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +92,9 @@ func (e *Engine) spectralMap(ctx context.Context, features blas32.General, setti
 	if err != nil {
 		return nil, err
 	}
-	graph.StepTime = time.Since(began)
+	g.StepTime = time.Since(began)
 	return &SpectralMap{
-		Points: pipeline.Widen(arrangement.Points), Graph: graph, Values: found.Values, Residuals: found.Residuals, Coefficients: arrangement.Coefficients,
+		Points: pipeline.Widen(arrangement.Points), Graph: g.Graph, Values: found.Values, Residuals: found.Residuals, Coefficients: arrangement.Coefficients,
 		Products: found.Products, Isolated: found.Isolated, Components: components, Status: found.Status,
 	}, nil
 }
@@ -121,22 +113,22 @@ func limitVectors(s *Settings, columns int, components []int) error {
 	return nil
 }
 
-// mapVectorsOf returns the s.Columns leading eigenvectors of the graph of x.
-func (e *Engine) mapVectorsOf(ctx context.Context, op kernel.Operator, x blas32.General, s *Settings, o *kernel.Options) (*iterate.Eigenvectors, error) {
-	left := o.BudgetBytes - op.Cost().ResidentBytes
+// mapVectorsOf returns the s.Columns leading eigenvectors of the graph.
+func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*iterate.Eigenvectors, error) {
+	left := g.left()
 	var start blas32.General
-	if x.Rows >= sampledFrom && s.Columns < sampledRows/2 {
-		own := *o
+	if g.x.Rows >= sampledFrom && s.Columns < sampledRows/2 {
+		own := *g.options
 		own.BudgetBytes = max(left, 1)
 		var err error
-		if start, err = e.sampledStart(ctx, x, s.Columns, &own); err != nil {
+		if start, err = e.sampledStart(ctx, g.x, s.Columns, &own); err != nil {
 			return nil, err
 		}
 		left -= 4 * int64(len(start.Data))
 	}
 	run := e.convergeSettings(s, left)
 	run.UnitRows, run.Start = false, start
-	return iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
+	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }
 
 // mapSettings returns the settings with their defaults, Columns the number of eigenvectors,

@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -40,20 +39,16 @@ func (e *Engine) neighbourGraph(ctx context.Context, features blas32.General, se
 	if !kernel.Truncates(s.Operator) {
 		return nil, fmt.Errorf("%w: operator %s: a graph of neighbours is built by csr or pairs", ErrSettings, s.Operator)
 	}
-	_, opened, graphOptions, _, err := e.prepare(ctx, features, nil, &s)
+	g, err := e.build(ctx, features, nil, &s)
 	if err != nil {
 		return nil, err
 	}
+	defer g.op.Close()
 	began := time.Now()
-	op, err := opened.Build(ctx, s.Bandwidth, graphOptions)
-	if err != nil {
+	out := &NeighbourGraph{Graph: g.Graph}
+	if out.Weights, err = g.op.(kernel.Truncated).Matrix(ctx); err != nil {
 		return nil, err
 	}
-	defer op.Close()
-	out := &NeighbourGraph{Graph: pipeline.Describe(op, s.Bandwidth)}
-	if out.Weights, err = op.(kernel.Truncated).Matrix(ctx); err != nil {
-		return nil, err
-	}
-	out.Graph.Neighbours, out.Graph.BuildTime = s.Neighbours, time.Since(began)
+	out.Graph.BuildTime += time.Since(began)
 	return out, nil
 }

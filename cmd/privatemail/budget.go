@@ -53,11 +53,7 @@ files are listed.`,
 			"privatemail budget verify me.ledger birds.release",
 		},
 		Prints: cli.PrintsJSON,
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(budgetFlags)
-			f.define(fs)
-			return func(_ context.Context, e *cli.Env, names []string) error { return f.run(e, names, given(fs)) }
-		},
+		Define: steered[budgetFlags],
 	}
 }
 
@@ -78,7 +74,7 @@ func (f *budgetFlags) define(fs *flag.FlagSet) {
 	headVar(fs, &f.at)
 }
 
-func (f *budgetFlags) run(e *cli.Env, names []string, set map[string]bool) error {
+func (f *budgetFlags) run(_ context.Context, e *cli.Env, names []string, set map[string]bool) error {
 	const verbs = "'budget create LEDGER', 'budget show LEDGER' or 'budget verify LEDGER RELEASE...'"
 	if len(names) == 0 {
 		return cli.Usagef("want %s; run 'privatemail budget -h'", verbs)

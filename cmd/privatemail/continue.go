@@ -32,11 +32,7 @@ writes the released points as they are.`,
 			"privatemail continue x.release.json -steps 0 -out released.npy",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(continueFlags)
-			f.define(fs)
-			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
-		},
+		Define: steered[continueFlags],
 	}
 }
 

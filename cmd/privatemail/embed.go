@@ -54,11 +54,7 @@ than two columns.`,
 			"privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy -json",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(embedFlags)
-			f.define(fs)
-			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
-		},
+		Define: steered[embedFlags],
 	}
 }
 

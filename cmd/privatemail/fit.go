@@ -59,14 +59,7 @@ embedding side by side, by two principal components.`,
 			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(fitFlags)
-			f.define(fs)
-			return func(ctx context.Context, e *cli.Env, names []string) error {
-				f.set = given(fs)
-				return f.run(ctx, e, names)
-			}
-		},
+		Define: steered[fitFlags],
 	}
 }
 
@@ -143,7 +136,8 @@ func (f *fitFlags) fix(r *supervised.Recipe) {
 	}
 }
 
-func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string) error {
+func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+	f.set = set
 	name, err := oneFeatures(names)
 	if err != nil {
 		return err

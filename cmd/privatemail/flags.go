@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,6 +18,18 @@ func given(fs *flag.FlagSet) map[string]bool {
 	set := map[string]bool{}
 	fs.Visit(func(f *flag.Flag) { set[f.Name] = true })
 	return set
+}
+
+// steered is the Define of a verb that flags of type T steer, those that the user wrote down
+// among them.
+func steered[T any, F interface {
+	*T
+	define(fs *flag.FlagSet)
+	run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error
+}](fs *flag.FlagSet) cli.Action {
+	f := F(new(T))
+	f.define(fs)
+	return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
 }
 
 // conflict is a pair of flags that must not be used together, and what to do

@@ -42,11 +42,7 @@ labels.npy when the kind has labels. Kinds:
 			"privatemail generate -kind digits -out digits/",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(generateFlags)
-			f.define(fs)
-			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
-		},
+		Define: steered[generateFlags],
 	}
 }
 

@@ -34,11 +34,7 @@ The certificate says what the graph leaves out: weights beyond the distance it i
 			"privatemail graph x.npy -sigma 0.35 -values distances -out x.mtx",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(graphVerbFlags)
-			f.define(fs)
-			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
-		},
+		Define: steered[graphVerbFlags],
 	}
 }
 

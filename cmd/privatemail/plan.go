@@ -42,17 +42,7 @@ what other programs do as slowdown.`,
 			"privatemail plan x.npy -sigma 0.35 -tolerance 1e-3 -json",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(planFlags)
-			f.work.define(fs)
-			f.graph.define(fs, "; forms paper and attract need this, -degree or -neighbours")
-			f.graph.defineNeighbours(fs)
-			f.graph.defineRows(fs)
-			f.form.define(fs)
-			f.size.define(fs)
-			f.rest.define(fs)
-			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
-		},
+		Define: steered[planFlags],
 	}
 }
 
@@ -78,6 +68,16 @@ func (f *restFlags) define(fs *flag.FlagSet) {
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "as for embed; not written")
 	fs.StringVar(&f.plot, "plot", "", "as for embed; not written")
+}
+
+func (f *planFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	f.graph.define(fs, "; forms paper and attract need this, -degree or -neighbours")
+	f.graph.defineNeighbours(fs)
+	f.graph.defineRows(fs)
+	f.form.define(fs)
+	f.size.define(fs)
+	f.rest.define(fs)
 }
 
 func (f *planFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {

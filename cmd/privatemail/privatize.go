@@ -55,11 +55,7 @@ is published instead. Names, and rows without a label, are refused.`,
 		},
 		Prints:  cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Without: notPrivate(),
-		Define: func(fs *flag.FlagSet) cli.Action {
-			f := new(privatizeFlags)
-			f.define(fs)
-			return func(ctx context.Context, e *cli.Env, names []string) error { return f.run(ctx, e, names, given(fs)) }
-		},
+		Define:  steered[privatizeFlags],
 	}
 }
 
