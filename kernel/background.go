@@ -66,8 +66,8 @@ func newBackground(ctx context.Context, rows *UnitRows, b Bandwidth, radius, wei
 	}
 	n, d := rows.N(), rows.dim()
 	held := backgroundBytes(n, d, o)
-	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "build background", Need: held, Budget: o.BudgetBytes}
+	if err := o.take("build background", held); err != nil {
+		return nil, err
 	}
 	op := &background{constant: weight}
 	op.base, op.bounds = newBase("background", o), chunkBounds(n, chunkRows)

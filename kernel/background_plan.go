@@ -78,14 +78,16 @@ func rescaledRel(b Bandwidth, off float64) float64 {
 }
 
 func buildBackground(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {
+	own := 8 * int64(p.N) * int64(p.D)
+	if err := o.take("build background: unit rows", own); err != nil {
+		return nil, err
+	}
 	rows, err := NewUnitRows(blas32.General{Rows: p.N, Cols: p.D, Stride: p.Single.Stride, Data: p.Single.Data}, UnitOptions{BudgetBytes: o.BudgetBytes})
 	if err != nil {
 		return nil, err
 	}
-	left := *o
-	left.BudgetBytes -= 8 * int64(p.N) * int64(p.D)
 	constant, _ := backgroundWeight(b, c.Radius)
-	op, err := newBackground(ctx, rows, b, c.Radius, constant, &left)
+	op, err := newBackground(ctx, rows, b, c.Radius, constant, o.beside(own))
 	if err != nil {
 		return nil, err
 	}

@@ -61,11 +61,12 @@ func (s *backgroundSearch) allocate(held int64, o *Options) (ptr []uint64, err e
 	}
 	nnz := ptr[len(ptr)-1]
 	need := mem.Saturate(backgroundEntry*float64(nnz) + float64(held))
-	if need > o.BudgetBytes || nnz > math.MaxInt/backgroundEntry {
-		return nil, &MemoryError{
-			What: "build background", Need: need, Budget: o.BudgetBytes,
-			instead: "a smaller radius stores fewer; the operator dense stores none",
-		}
+	if nnz > math.MaxInt/backgroundEntry {
+		need = math.MaxInt64
+	}
+	if err := o.take("build background", need); err != nil {
+		err.(*MemoryError).instead = "a smaller radius stores fewer; the operator dense stores none"
+		return nil, err
 	}
 	s.next = slices.Clone(ptr[:len(ptr)-1])
 	s.ind, s.val = make([]uint32, nnz), make([]float64, nnz)

@@ -37,8 +37,11 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator
 	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
+		if err := p.foresee(o); err != nil {
+			return nil, err
+		}
 		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
-		if errors.Is(err, ErrMemory) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
+		if errors.Is(err, ErrMemory) && !denied(err) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
 			return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o))
 		}
 		return orNil[Operator](op, err)
@@ -48,7 +51,7 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator
 		// sample that all the others need would take longer than the rest.
 		poly, err := planPoly(ctx, pts, b, o)
 		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
-			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil {
+			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil || denied(err) {
 				return orNil[Operator](op, err)
 			}
 		}
@@ -58,6 +61,27 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator
 		return nil, err
 	}
 	return build(ctx, pts, b, candidates, o)
+}
+
+// foresee asks for the memory of a graph that is truncated at a given radius, if a sample
+// that was taken before tells how much that will be. The search would ask for it later,
+// when it has done a part of its work.
+func (p *Points) foresee(o *Options) error {
+	if o.Reserve == nil || o.CutoffRadius == 0 {
+		return nil
+	}
+	p.turn <- struct{}{}
+	pr := p.sample
+	<-p.turn
+	if pr == nil {
+		return nil
+	}
+	_, upper := pr.neighbours(o.CutoffRadius)
+	need := csrCost(p.rows.N, p.rows.D, math.Ceil(upper*float64(p.rows.N)), o).PeakBytes
+	if need > o.BudgetBytes {
+		return nil // whether it fits is for the search to say
+	}
+	return o.take("build csr", need)
 }
 
 // surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
@@ -82,7 +106,7 @@ func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candid
 			}
 			c.limit, c.Eta = byTolerance, eta
 			op.Close()
-		case o.Operator != "":
+		case o.Operator != "" || denied(err):
 			return nil, err
 		case errors.Is(err, ErrIsolated):
 			isolated = err // another may see farther

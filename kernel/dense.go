@@ -51,8 +51,8 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 		return nil, buildError("dense", err)
 	}
 	cost := denseCost(p.N, p.D, o)
-	if cost.PeakBytes > o.BudgetBytes {
-		return nil, &MemoryError{What: "build dense", Need: cost.PeakBytes, Budget: o.BudgetBytes}
+	if err := o.take("build dense", cost.PeakBytes); err != nil {
+		return nil, err
 	}
 	op := &dense{bandwidth: b, unit: unit, blocks: tournament{par.Blocks(p.N, blockRows)}}
 	op.base, op.bounds, op.cost = newBase("dense", o), chunkBounds(p.N, chunkRows), cost

@@ -48,10 +48,17 @@ type MemoryError struct {
 	What         string // what would have been allocated
 	Need, Budget int64  // bytes
 	instead      string // the next best way; "" when there is none
+	denied       bool   // Options.Reserve has refused it
 }
 
 func (e *MemoryError) Error() string {
 	s := fmt.Sprintf("kernel: %s: %v: needs %s, budget %s", e.What, ErrMemory, byteCount(e.Need), byteCount(e.Budget))
+	switch {
+	case e.denied:
+		s += ", of which others hold too much now"
+	case e.Need > e.Budget:
+		s += fmt.Sprintf(", %s missing", byteCount(e.Need-e.Budget))
+	}
 	if e.instead != "" {
 		s += "; " + e.instead
 	}
@@ -59,6 +66,12 @@ func (e *MemoryError) Error() string {
 }
 
 func (e *MemoryError) Unwrap() error { return ErrMemory }
+
+// denied tells whether Options.Reserve has refused memory that is within the budget.
+func denied(err error) bool {
+	e, ok := errors.AsType[*MemoryError](err)
+	return ok && e.denied
+}
 
 // A ToleranceError says that no operator meets the tolerance, and which one comes closest.
 // Its message also says what that one would cost. It matches ErrTolerance.

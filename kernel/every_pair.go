@@ -13,8 +13,8 @@ import (
 // of every entry is known.
 func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options) (*graph, error) {
 	held := searchBytes(p.N, p.D, o)
-	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "build csr: every pair", Need: held, Budget: o.BudgetBytes}
+	if err := o.take("build csr: every pair", held); err != nil {
+		return nil, err
 	}
 	distinct, err := rows.FindDistinct(ctx, p, o.Workers)
 	if err != nil {

@@ -45,7 +45,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 // request asks a search for the pairs within a radius.
 func (o *Options) request(p *rows.Points, b Bandwidth, radius float64) *rows.Request {
 	return &rows.Request{
-		Points: p, Radius: radius, Gamma: b.gamma, Layout: o.exact(), Memory: o.BudgetBytes,
+		Points: p, Radius: radius, Gamma: b.gamma, Layout: o.exact(), Memory: o.BudgetBytes, Reserve: o.Reserve,
 		Workers: o.Workers, Kernels: o.Kernels, Progress: o.Progress,
 	}
 }
@@ -58,10 +58,10 @@ func (o *Options) searchError(err error) error {
 		return err
 	}
 	if e.What != "" {
-		return &MemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes}
+		return &MemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied}
 	}
 	return &MemoryError{
-		What: "store weights", Need: e.Need, Budget: o.BudgetBytes,
+		What: "store weights", Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied,
 		instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 	}
 }

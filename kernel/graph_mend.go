@@ -53,8 +53,8 @@ func (g *graph) mend(ctx context.Context, p *rows.Points, b Bandwidth, op *trunc
 	if g.Nearest == nil {
 		held += tree.IndexBytes(p.N, p.D)
 	}
-	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "repair rows: nearest points", Need: held, Budget: o.BudgetBytes}
+	if err := o.take("repair rows: nearest points", held); err != nil {
+		return nil, err
 	}
 	if err := m.find(ctx, g, p, o); err != nil {
 		return nil, err

@@ -53,10 +53,10 @@ func (g *graph) repair(ctx context.Context, p *rows.Points, b Bandwidth, op *tru
 	// The other half of the tolerance is for the stored format.
 	share := 0.5 * (o.Tolerance - op.cert.EntryRel) / float64(op.N())
 	held := mem.Saturate(float64(g.Peak) + float64(tree.IndexBytes(p.N, p.D)))
-	if held > o.BudgetBytes {
-		return nil, &MemoryError{What: "repair rows: index of the points", Need: held, Budget: o.BudgetBytes}
+	err := o.take("repair rows: index of the points", held)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if r.index, err = g.index(ctx, p, o.Workers); err != nil {
 		return nil, err
 	}

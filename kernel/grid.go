@@ -93,10 +93,10 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 	op.base = newBase("grid", o)
 	op.pass32 = func(p *product[float32]) pass[float32] { return newGridPass(op, p) }
 	op.pass64 = func(p *product[float64]) pass[float64] { return newGridPass(op, p) }
-	if need := choice.cost(p, o).PeakBytes; need > o.BudgetBytes {
-		return nil, &MemoryError{What: "build grid", Need: need, Budget: o.BudgetBytes}
+	err := o.take("build grid", choice.cost(p, o).PeakBytes)
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if op.cells, err = op.lattice.SortPoints(ctx, p, 1, choice.all, o.Workers); err != nil {
 		return nil, err
 	}
@@ -113,8 +113,8 @@ func (choice *gridChoice) build(ctx context.Context, p *rows.Points, b Bandwidth
 	for {
 		choice.occupied = float64(op.cells.Count())
 		cost := choice.cost(p, o)
-		if cost.PeakBytes > o.BudgetBytes { // the number of occupied cells is known only now
-			return nil, &MemoryError{What: "build grid", Need: cost.PeakBytes, Budget: o.BudgetBytes}
+		if err := o.take("build grid", cost.PeakBytes); err != nil { // the number of occupied cells is known only now
+			return nil, err
 		}
 		op.cost = cost
 		near, err := op.fill(ctx, choice.nodes)

@@ -179,8 +179,11 @@ func (r *gridRepair) run(ctx context.Context, o *Options) error {
 		entries += float64(r.rows[i].entries)
 	}
 	need := mem.Saturate(float64(r.peak) + 36*entries + 24*float64(op.N()))
-	if need > o.BudgetBytes || entries > math.MaxInt/36 {
-		return &MemoryError{What: "build grid: direct rows", Need: need, Budget: o.BudgetBytes}
+	if entries > math.MaxInt/36 {
+		need = math.MaxInt64
+	}
+	if err := o.take("build grid: direct rows", need); err != nil {
+		return err
 	}
 	total, starts := 0, make([]int, len(r.rows)+1)
 	for i := range r.rows {

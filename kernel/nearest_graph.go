@@ -22,16 +22,11 @@ import (
 // they do in a truncated graph.
 func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Options) (*graph, error) {
 	k = min(k, p.N-1)
-	held := mem.Saturate(float64(nearestSearchBytes(p.N, p.D, o)) + float64(p.N)*float64(k)*nearestBytes)
-	entries := 2 * uint64(p.N) * uint64(k)
-	size, ok := sparse.Bytes(o.exact(), p.N, entries)
-	if !ok {
-		size = mem.Saturate(8 * float64(entries))
-	}
-	if held > o.BudgetBytes || !ok || size > o.BudgetBytes-held {
-		return nil, o.searchError(rows.TooManyWeights(float64(held) + float64(size)))
-	}
+	held := nearestHeld(p.N, p.D, k, o)
 	request := o.request(p, b, math.Inf(1))
+	if err := request.Take("", nearestNeed(p.N, p.D, k, o)); err != nil {
+		return nil, o.searchError(err)
+	}
 	search := codes.Nearest
 	if p.D <= maxDirect {
 		search = tree.Nearest
@@ -54,7 +49,7 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 	if err != nil {
 		return nil, o.searchError(err)
 	}
-	size, _ = sparse.Bytes(o.exact(), p.N, uint64(weights.NNZ()))
+	size, _ := sparse.Bytes(o.exact(), p.N, uint64(weights.NNZ()))
 	g := &graph{
 		Result: rows.Result{
 			Weights: weights, Order: found.Order, Tails: make([]float64, p.N), Peak: held + size,
@@ -72,6 +67,22 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 		g.Tails[i] = float64(p.N-1-weights.RowLen(i)) * b.Weight(farthest) * (1 + 1e-9)
 	}
 	return g, nil
+}
+
+// nearestHeld is what k nearest neighbours of n points take until the matrix is made.
+func nearestHeld(n, d, k int, o *Options) int64 {
+	return mem.Saturate(float64(nearestSearchBytes(n, d, o)) + float64(n)*float64(k)*nearestBytes)
+}
+
+// nearestNeed is what the graph of k nearest neighbours of n points takes in all, where
+// nobody is among the nearest of those nearest to it.
+func nearestNeed(n, d, k int, o *Options) int64 {
+	k = min(k, n-1)
+	size, ok := sparse.Bytes(o.exact(), n, 2*uint64(n)*uint64(k))
+	if !ok {
+		size = math.MaxInt64
+	}
+	return mem.Saturate(float64(nearestHeld(n, d, k, o)) + float64(size))
 }
 
 // farthestOf returns the largest distance of two neighbours.

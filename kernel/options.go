@@ -101,6 +101,11 @@ type Options struct {
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
 	BudgetBytes int64
+	// Reserve, if set, is asked before memory is taken, with the bytes that the work at
+	// hand will hold in all, at most BudgetBytes. It must not wait. Where it answers false,
+	// somebody else has the memory now: the call ends with a *MemoryError, and can be made
+	// again when there is more. Default: all of BudgetBytes may be taken at any time.
+	Reserve func(bytes int64) bool
 	// Workers share the work. Default: the caller alone.
 	Workers *par.Workers
 	// Kernels do the inner loops. No bit of an operator depends on them, the float32
@@ -180,6 +185,28 @@ func (o *Options) refuseFixed(name string) error {
 
 func refusedFixed(name string) string {
 	return fmt.Sprintf("the graph asked for is cut; %s has every pair", name)
+}
+
+// take asks for the bytes that the work at hand will hold in all. What names the work in
+// the error.
+func (o *Options) take(what string, bytes int64) error {
+	switch {
+	case bytes > o.BudgetBytes:
+		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes}
+	case o.Reserve != nil && !o.Reserve(bytes):
+		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes, denied: true}
+	}
+	return nil
+}
+
+// beside returns the options of work that goes on while the caller holds so many bytes.
+func (o *Options) beside(held int64) *Options {
+	out := *o
+	out.BudgetBytes -= held
+	if o.Reserve != nil {
+		out.Reserve = func(bytes int64) bool { return o.Reserve(bytes + held) }
+	}
+	return &out
 }
 
 // refuseIsolated refuses isolated rows when the policy is Fail.

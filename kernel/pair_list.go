@@ -2,11 +2,11 @@ package kernel
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"sync/atomic"
 
-	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -33,14 +33,19 @@ func (c *pairChunk) bytes() int64 { return 4 * (int64(len(c.ptr)) + int64(len(c.
 // clustersPerChunk is the number of clusters of a chunk: one or two thousand points.
 const clustersPerChunk = 64
 
-func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, budget int64, o *Options) (*pairList, error) {
+// newPairList lists the pairs of clusters while held bytes are taken.
+func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, held int64, o *Options) (*pairList, error) {
 	clusters := len(cl.First) - 1
 	l := &pairList{cl: cl, gamma: b.gamma, kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
 	sweeps := make([]*cells.Sweep, o.Workers.Count())
 	progress := o.progress("list pairs", len(l.chunk))
-	var taken atomic.Int64
+	var memory rows.Memory
+	if err := memory.Begin(o.request(nil, b, 0), held, listedBytes*float64(cl.N), 4); err != nil {
+		return nil, o.pairListError(err)
+	}
 	err := o.Workers.Do(ctx, len(l.chunk), par.Func(func(worker, piece int) {
-		if taken.Add(4) > budget { // the first number of ptr
+		if memory.Short() || !memory.Take(1) { // the first number of ptr
+			memory.Exhaust()
 			return
 		}
 		if sweeps[worker] == nil {
@@ -60,9 +65,12 @@ func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, budget int64,
 				}
 			})
 			ptr = append(ptr, uint32(len(spans)))
-			return taken.Add(4*int64(1+len(spans)-begin)) <= budget && ctx.Err() == nil
+			if !memory.Take(1 + len(spans) - begin) {
+				memory.Exhaust()
+			}
+			return !memory.Short() && ctx.Err() == nil
 		})
-		if len(ptr) <= to-from || taken.Load() > budget {
+		if len(ptr) <= to-from || memory.Short() {
 			return
 		}
 		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without spare capacity
@@ -74,10 +82,22 @@ func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, budget int64,
 	if err != nil {
 		return nil, err
 	}
-	if taken.Load() > budget {
-		return nil, &MemoryError{What: "build pairs: list of cluster pairs", Need: mem.Saturate(float64(o.BudgetBytes-budget) + float64(taken.Load())), Budget: o.BudgetBytes}
+	if err := memory.Err(0); err != nil {
+		return nil, o.pairListError(err)
 	}
 	return l, nil
+}
+
+// listedBytes is what a point takes in the list where points are uniform.
+const listedBytes = 16
+
+// pairListError returns the error of a list that finds no memory.
+func (o *Options) pairListError(err error) error {
+	e, ok := errors.AsType[*rows.MemoryError](err)
+	if !ok {
+		return err
+	}
+	return &MemoryError{What: "build pairs: list of cluster pairs", Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied}
 }
 
 // bytes is the memory of the list.

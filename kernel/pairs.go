@@ -65,15 +65,15 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 	if op.radius = radius; complete {
 		radius, op.radius = p.Farthest(), math.Inf(1)
 	}
-	held := searchBytes(p.N, p.D, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
-	if held > o.BudgetBytes {
-		return nil, nil, &MemoryError{What: "build pairs", Need: held, Budget: o.BudgetBytes}
+	held := pairsHeld(p.N, p.D, o)
+	if err := o.take("build pairs", held); err != nil {
+		return nil, nil, err
 	}
 	cl, err := cells.NewList(ctx, p, radius, o.Workers)
 	if err != nil {
 		return nil, nil, err
 	}
-	if op.list, err = newPairList(ctx, cl, b, o.BudgetBytes-held, o); err != nil {
+	if op.list, err = newPairList(ctx, cl, b, held, o); err != nil {
 		return nil, nil, err
 	}
 	sums, counts, err := op.list.weigh(ctx, o)
@@ -94,6 +94,11 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 	}
 	cl.ForgetCells()
 	return g, counts, op.adopt(ctx, g, p.N)
+}
+
+// pairsHeld is what a search takes beside the list of pairs, with the readers of products.
+func pairsHeld(n, d int, o *Options) int64 {
+	return searchBytes(n, d, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
 }
 
 // repair adds the weights that rows of g need, and returns the graph that has them.

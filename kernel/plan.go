@@ -58,16 +58,18 @@ type method struct {
 	// What building and stepping mostly consist of, for the calibration.
 	building, stepping workClass
 	truncates          bool // it can serve a graph that is fixed
+	// least is what it takes at the least with n points in d dimensions, in bytes.
+	least func(n, d int, o *Options) int64
 }
 
 func methods() []method {
 	return []method{
-		{"dense", denseCandidate, buildDense, scalarWork, scalarWork, false},
-		{"csr", csrCandidate, buildCSR, searchWork, sparseWork, true},
-		{"pairs", pairsCandidate, buildPairs, vectorWork, vectorWork, true},
-		{"background", backgroundCandidate, buildBackground, scalarWork, scalarWork, false},
-		{"poly", polyCandidate, buildPoly, vectorWork, vectorWork, false},
-		{"grid", gridCandidate, buildGrid, vectorWork, vectorWork, false},
+		{"dense", denseCandidate, buildDense, scalarWork, scalarWork, false, leastDense},
+		{"csr", csrCandidate, buildCSR, searchWork, sparseWork, true, leastCSR},
+		{"pairs", pairsCandidate, buildPairs, vectorWork, vectorWork, true, leastPairs},
+		{"background", backgroundCandidate, buildBackground, scalarWork, scalarWork, false, leastBackground},
+		{"poly", polyCandidate, buildPoly, vectorWork, vectorWork, false, leastPoly},
+		{"grid", gridCandidate, buildGrid, vectorWork, vectorWork, false, leastGrid},
 	}
 }
 

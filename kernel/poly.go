@@ -109,8 +109,8 @@ func newPoly(ctx context.Context, plan *polyPlan, o *Options) (*poly, error) {
 // build builds the operator a plan has chosen, and certifies it.
 func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *poly, err error) {
 	cost := polyCost(plan.frame.p, plan.choice, o)
-	if cost.PeakBytes > o.BudgetBytes {
-		return nil, &MemoryError{What: "build poly", Need: cost.PeakBytes, Budget: o.BudgetBytes}
+	if err := o.take("build poly", cost.PeakBytes); err != nil {
+		return nil, err
 	}
 	if m := plan.choice.axes; m > 0 {
 		if plan.choice.low, err = plan.frame.project(ctx, plan.axes, m, o); err != nil {

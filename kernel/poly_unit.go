@@ -37,8 +37,8 @@ func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o 
 	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.gamma), kernels: o.Kernels}
 	plan := &polyPlan{frame: fr, choice: polyChoice{series: s, terms: polyTerms(d, order) + 1}}
 	cost := polyCost(fr.p, plan.choice, o)
-	if cost.PeakBytes > o.BudgetBytes {
-		return nil, &MemoryError{What: "build poly", Need: cost.PeakBytes, Budget: o.BudgetBytes}
+	if err := o.take("build poly", cost.PeakBytes); err != nil {
+		return nil, err
 	}
 	if err := fr.measure(ctx, o); err != nil {
 		return nil, err

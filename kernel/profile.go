@@ -81,10 +81,11 @@ func profileBytes(n, d int, o *Options) int64 {
 // refuseProfile refuses a profile that exceeds the budget. A few megabytes are not worth
 // refusing a plan for.
 func refuseProfile(p *rows.Points, o *Options) error {
-	if need := profileBytes(p.N, p.D, o); need > max(o.BudgetBytes, 16<<20) {
-		return &MemoryError{What: "sample of distances", Need: need, Budget: o.BudgetBytes}
+	need := profileBytes(p.N, p.D, o)
+	if need <= 16<<20 {
+		return nil
 	}
-	return nil
+	return o.take("sample of distances", need)
 }
 
 // takeProfile measures the distances of a sample of rows to all points.

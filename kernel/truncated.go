@@ -18,11 +18,11 @@ import (
 // point i of group g, so any number of equal points costs O(n).
 type truncated struct {
 	base
-	rows   weightRows // between distinct points
-	group  []uint32   // rows group[g] to group[g+1]-1 are equal; nil when none are
-	faint  []uint32   // rows of faint degree, ascending
-	radius float64    // +Inf where every pair has a weight
-	budget int64      // what building and Matrix may take, in bytes
+	rows    weightRows // between distinct points
+	group   []uint32   // rows group[g] to group[g+1]-1 are equal; nil when none are
+	faint   []uint32   // rows of faint degree, ascending
+	radius  float64    // +Inf where every pair has a weight
+	options *Options   // of the budget that building and Matrix have
 }
 
 // begin makes op the base of an operator.
@@ -30,7 +30,7 @@ func (op *truncated) begin(name string, o *Options) {
 	op.base = newBase(name, o)
 	op.pass32 = func(p *product[float32]) pass[float32] { return newTruncatedPass(op, p) }
 	op.watches = true
-	op.budget = o.BudgetBytes
+	op.options = o
 }
 
 // weightRows are the rows of weights between distinct points: stored, or made anew

@@ -50,13 +50,11 @@ func (op *truncated) checkMatrix(entries uint64) error {
 	if !ok {
 		size = math.MaxInt64
 	}
-	if held := op.cost.ResidentBytes; size > op.budget-min(held, op.budget) {
-		return &MemoryError{
-			What: op.name + ": matrix of all weights", Need: min(size, math.MaxInt64-held) + held, Budget: op.budget,
-			instead: "a smaller sigma or cutoff, or fewer equal rows, leave fewer weights",
-		}
+	err := op.options.take(op.name+": matrix of all weights", min(size, math.MaxInt64-op.cost.ResidentBytes)+op.cost.ResidentBytes)
+	if err != nil {
+		err.(*MemoryError).instead = "a smaller sigma or cutoff, or fewer equal rows, leave fewer weights"
 	}
-	return nil
+	return err
 }
 
 // given returns the caller's number of a row.

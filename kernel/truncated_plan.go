@@ -124,10 +124,8 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		slack = float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
 	case d > maxDirect && nnz < float64(n)*float64(n-1): // half of the graph, until the other is made
 		entry += rows.EntryBytes
-	case d <= maxDirect: // slabs that are not full, and pieces that moved from one to the next
-		workers := float64(o.Workers.Count())
-		slack = rows.PieceEntries * entry * workers
-		entry *= 1 + min(1, rows.MostSlab*workers/max(nnz, 1)) + float64(rows.PieceEntries)/rows.MostSlab
+	case d <= maxDirect:
+		slack = rows.SlabBytes(nnz, entry, o.Workers.Count()) - entry*nnz
 	}
 	search := searchBytes(n, d, o)
 	if o.Neighbours > 0 {
@@ -192,7 +190,7 @@ func withinTolerance(b Bandwidth, radius float64, o *Options, build func(radius 
 	}
 	op.Close()
 	wider, err := build(raised)
-	if errors.Is(err, ErrMemory) && o.Operator != "" {
+	if errors.Is(err, ErrMemory) && !denied(err) && o.Operator != "" {
 		return build(radius) // what was asked for, and its certificate tells what it misses
 	}
 	return wider, err

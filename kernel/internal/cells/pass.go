@@ -2,7 +2,6 @@ package cells
 
 import (
 	"context"
-	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -72,49 +71,6 @@ func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
 		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, scratches: make([]*scratch, r.Workers.Count()),
 		found: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
 	}
-}
-
-// expect returns how many neighbours will be found at least, by a sample of clusters. The
-// eighth of the sampled clusters with the most neighbours is left out: a crowd that the
-// sample meets by chance says nothing of the other clusters.
-func (p *pass) expect() (float64, error) {
-	const sample = 64
-	cl, sc := p.cl, p.scratch(0)
-	clusters := len(cl.First) - 1
-	stride := max(clusters/sample, 1)
-	var found []float64
-	for c := stride / 2; c < clusters; c += stride {
-		if err := p.ctx.Err(); err != nil {
-			return 0, err
-		}
-		sc.sweep.Clusters(c, c+1, func(int) bool { return true })
-		counts := p.counts[cl.First[c]:cl.First[c+1]]
-		clear(counts)
-		sc.stage = counting
-		p.visit(sc, c)
-		sum := 0.0
-		for _, n := range counts {
-			sum += float64(n)
-		}
-		found = append(found, sum)
-	}
-	slices.Sort(found)
-	sum := 0.0
-	for _, v := range found[:len(found)-len(found)/8] {
-		sum += v
-	}
-	return sum * float64(stride), nil
-}
-
-// need returns how many bytes the weights will take, of entry bytes each; 0 when the
-// weights of all pairs fit into what is left. Weights are stored as they are found, so a
-// sample must tell beforehand whether there is any hope for them.
-func (p *pass) need(left, entry int64) (float64, error) {
-	if n := float64(p.cl.N); n*(n-1)*float64(entry) <= float64(left) {
-		return 0, nil
-	}
-	entries, err := p.expect()
-	return entries * float64(entry), err
 }
 
 // batchOf returns how many of n points a batch has at most.

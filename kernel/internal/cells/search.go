@@ -13,28 +13,30 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	p := r.Points
 	none, entry := r.StoredBytes(p.N)
 	held := max(r.Held, Bytes(p.N, p.D, r.Workers.Count())) + none
-	if held > r.Memory {
-		return nil, &rows.MemoryError{What: "cell list", Need: held}
+	if err := r.Take("cell list", held); err != nil {
+		return nil, err
 	}
 	cl, err := NewList(ctx, p, r.Radius, r.Workers)
 	if err != nil {
 		return nil, err
 	}
 	pass := newPass(ctx, cl, r)
-	left := r.Memory - held
-	need, err := pass.need(left, entry)
+	need, err := pass.need(r, r.Memory-held, entry)
 	if err != nil {
 		return nil, err
 	}
-	if need > 4*float64(left) {
-		return nil, rows.TooManyWeights(need + float64(held))
+	if need.least*float64(entry) > float64(r.Memory-held) {
+		return nil, rows.TooManyWeights(need.mean*float64(entry) + float64(held))
 	}
-	pass.memory.Set(left, entry, r.Workers.Count())
+	expected := rows.SlabBytes(need.most, float64(entry), r.Workers.Count())
+	if err := pass.memory.Begin(r, held, expected, entry); err != nil {
+		return nil, err
+	}
 	if err := pass.visitAll(r); err != nil {
 		return nil, err
 	}
-	if pass.memory.Short() {
-		return nil, rows.TooManyWeights(max(need, float64(left+entry)) + float64(held))
+	if err := pass.memory.Err(need.mean * float64(entry)); err != nil {
+		return nil, err
 	}
 	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.found...))
 	if err != nil {
@@ -55,10 +57,19 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 }
 
 // Bytes is the bytes that a search of n points in d dimensions takes beside the matrix of
-// weights. Every point takes the sorted and the unsorted key and order, the coordinates
-// twice, and at worst cellsPerPoint cells, or a cell and its row, and a cluster and its
-// box. To this come what every search keeps of a row, and the scratch memory of the
-// workers.
+// weights, at the worst of three times. While points are sorted, a point takes a key and
+// an order, sorted and unsorted, or counters of cells. While equal points are collapsed, it takes
+// its coordinates twice. While neighbours are found, it takes its coordinates, a cluster
+// and its box, and what every search keeps of a row. All the time a point takes its order,
+// and at worst cellsPerPoint cells, or a cell and its row. To this comes the scratch
+// memory of the workers.
 func Bytes(n, d, workers int) int64 {
-	return int64(n)*int64(rows.RowBytes+2*(8+4)+2*(8+4+4+4)+8+4*4*d) + int64(workers)*scratchBytes(n, d)
+	const (
+		listed  = 4 + 4 + 4 + 8     // a cell: its start, its number along the last axis, and its row with a key
+		counted = 4 * cellsPerPoint // the starts of all cells, or as many counters
+	)
+	sorting := max(2*(8+4)+listed, 4+4+2*counted)
+	collapsing := 4 + max(listed, counted) + 2*4*d + 4
+	finding := rows.RowBytes + max(listed+4, counted+counted) + 4*d + (4 + 2*4*d) // cells have the number of a cluster each
+	return int64(n)*int64(max(sorting, collapsing, finding)) + int64(workers)*scratchBytes(n, d)
 }

@@ -42,7 +42,9 @@ func TestListsOfOtherPiecesAreDropped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pass.memory.Set(1<<40, 3*rows.EntryBytes, 1)
+	if err := pass.memory.Begin(&rows.Request{Memory: 1 << 40}, 0, 0, 3*rows.EntryBytes); err != nil {
+		t.Fatal(err)
+	}
 	if err := workers.Do(t.Context(), pass.pieceCount(), pass); err != nil {
 		t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 	p := req.Points
 	held := max(req.Held, Bytes(p.N, p.D, req.Workers.Count()))
-	if held > req.Memory {
-		return nil, &rows.MemoryError{What: "search by codes", Need: held}
+	if err := req.Take("search by codes", held); err != nil {
+		return nil, err
 	}
 	distinct, err := rows.FindDistinct(ctx, p, req.Workers)
 	if err != nil {
@@ -69,7 +69,9 @@ func newBudget(n int, sv *survey, held int64, req *rows.Request) budget {
 
 // findPairs lets the workers do all pieces of the pass.
 func (f *filterPass) findPairs(ctx context.Context, b budget, req *rows.Request) error {
-	f.memory.Set(b.left, b.entry, req.Workers.Count())
+	if err := f.memory.Begin(req, req.Memory-b.left, 1.25*b.need, b.entry); err != nil {
+		return err
+	}
 	count := f.t.count()
 	f.progress = req.Stage("find neighbours", count*(count+1)/2)
 	if err := req.Workers.Do(ctx, f.pieceCount(), f); err != nil {
@@ -78,10 +80,7 @@ func (f *filterPass) findPairs(ctx context.Context, b budget, req *rows.Request)
 	if err := ctx.Err(); err != nil {
 		return err // a piece may have been left half done
 	}
-	if f.memory.Short() {
-		return rows.TooManyWeights(max(b.need, float64(b.left+b.entry)) + float64(b.held))
-	}
-	return nil
+	return f.memory.Err(b.need)
 }
 
 // mirror makes the matrix of the half that the pass has found. The pass keeps neither

@@ -15,11 +15,12 @@ import (
 type Request struct {
 	Points   *Points
 	Radius   float64
-	Gamma    float64       // the weight of points at distance d is exp(-Gamma d^2)
-	Layout   sparse.Layout // of the matrix of weights
-	Memory   int64         // bytes that the search may take, the matrix included
-	Held     int64         // bytes of Memory that the caller counts as taken beside the matrix; a search that takes more counts more
-	Workers  *par.Workers  // nil when the caller works alone
+	Gamma    float64                // the weight of points at distance d is exp(-Gamma d^2)
+	Layout   sparse.Layout          // of the matrix of weights
+	Memory   int64                  // bytes that the search may take, the matrix included
+	Held     int64                  // bytes of Memory that the caller counts as taken beside the matrix; a search that takes more counts more
+	Reserve  func(bytes int64) bool // asked before memory is taken, with all that the search will hold; nil when all of Memory may be taken
+	Workers  *par.Workers           // nil when the caller works alone
 	Kernels  *simd.Kernels
 	Progress func(stage string, done, total int) // nil when nobody listens
 }
@@ -82,10 +83,23 @@ type Stats struct {
 	Found        int64 // within the radius
 }
 
+// Take asks for the bytes that the search will hold in all. What names what they are for,
+// and is "" when they are for weights.
+func (r *Request) Take(what string, bytes int64) error {
+	if bytes > r.Memory {
+		return &MemoryError{What: what, Need: bytes}
+	}
+	if r.Reserve != nil && !r.Reserve(bytes) {
+		return &MemoryError{What: what, Need: bytes, Denied: true}
+	}
+	return nil
+}
+
 // A MemoryError says that a search needs more memory than it may take.
 type MemoryError struct {
-	What string // what the memory is for; "" when it is for weights
-	Need int64
+	What   string // what the memory is for; "" when it is for weights
+	Need   int64
+	Denied bool // Request.Reserve has refused it
 }
 
 // Error implements error.
@@ -118,11 +132,11 @@ func (r *Request) Allocate(ctx context.Context, counts []uint64, held int64) (a 
 	}
 	nnz := a.Ptr[len(a.Ptr)-1]
 	need, ok := sparse.Bytes(r.Layout, len(a.Ptr)-1, nnz)
-	if !ok || need > r.Memory-held {
-		if !ok {
-			need = math.MaxInt64
-		}
-		return Arrays{}, TooManyWeights(float64(need) + float64(held))
+	if !ok {
+		need = math.MaxInt64
+	}
+	if err := r.Take("", mem.Saturate(float64(need)+float64(held))); err != nil {
+		return Arrays{}, err
 	}
 	// Go clears memory that is used again, which takes its time: two workers do it.
 	err = r.Workers.Do(ctx, 2, par.Func(func(_, piece int) {

@@ -3,7 +3,6 @@ package rows
 import (
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/sparse"
@@ -54,51 +53,6 @@ func newSlab(size int) Slab {
 	mem.Huge(s.val)
 	return s
 }
-
-// Memory is the memory that the writers of a search may still take.
-type Memory struct {
-	entry       int64 // bytes of an entry, until the matrix is made
-	writers     int64
-	left, taken atomic.Int64 // bytes
-	short       atomic.Bool  // a writer wanted more than was left
-}
-
-// Set says how many bytes are left for all writers together, how many bytes an entry
-// takes, and how many writers there are.
-func (m *Memory) Set(left, entry int64, writers int) {
-	m.entry, m.writers = entry, int64(writers)
-	m.left.Store(left)
-}
-
-// Taken returns how many bytes the writers have taken.
-func (m *Memory) Taken() int64 { return m.taken.Load() }
-
-// Short tells whether a writer wanted more than was left.
-func (m *Memory) Short() bool { return m.short.Load() }
-
-// Exhaust notes that somebody wanted more than was left.
-func (m *Memory) Exhaust() { m.short.Store(true) }
-
-// Take takes the memory of the given number of entries and tells whether there was as
-// much. The memory that is left never falls below zero, not for a moment: otherwise a
-// writer that asks for too much would have another writer refused that asks for little.
-func (m *Memory) Take(entries int) bool {
-	bytes := int64(entries) * m.entry
-	for {
-		left := m.left.Load()
-		if bytes > left {
-			return false
-		}
-		if m.left.CompareAndSwap(left, left-bytes) {
-			m.taken.Add(bytes)
-			return true
-		}
-	}
-}
-
-// share returns how many entries a writer may take beyond its need. As memory runs out
-// slabs get smaller, so that no memory lies idle with one writer while another wants it.
-func (m *Memory) share() int { return int(m.left.Load() / (2 * m.writers * m.entry)) }
 
 const (
 	// EntryBytes is the bytes of an entry in a slab.

@@ -4,17 +4,16 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"sync/atomic"
 	"testing"
-
-	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Rows come back as they were written, whatever slabs they went through, and pieces end
 // where their entries or rows are enough.
 func TestWriter(t *testing.T) {
 	var m Memory
-	m.Set(math.MaxInt64, EntryBytes, 1)
+	if err := m.Begin(&Request{Memory: math.MaxInt64}, 0, 0, EntryBytes); err != nil {
+		t.Fatal(err)
+	}
 	w := NewWriter(&m, 0)
 	rng := rand.New(rand.NewPCG(4, 1))
 	var ind, want []uint32
@@ -56,23 +55,5 @@ func TestWriter(t *testing.T) {
 	}
 	if rows := w.Cut(); len(rows.Ptr) != PieceRows+1 || len(rows.Ind) != 0 {
 		t.Errorf("a piece of %d empty rows", len(rows.Ptr)-1)
-	}
-}
-
-// Writers that ask for little get it while other writers ask for too much.
-func TestMemoryIsNeverOverdrawn(t *testing.T) {
-	var m Memory
-	const entries = 1 << 16
-	m.Set(entries*EntryBytes, EntryBytes, 2)
-	workers := par.New(2)
-	defer workers.Close()
-	var refused atomic.Int64
-	err := workers.Do(t.Context(), 2*entries, par.Func(func(_, piece int) {
-		if piece%2 == 0 && m.Take(2*entries) || piece%2 == 1 && !m.Take(1) {
-			refused.Add(1)
-		}
-	}))
-	if err != nil || refused.Load() != 0 || m.left.Load() != 0 || m.taken.Load() != entries*EntryBytes {
-		t.Errorf("%d wrong answers, %d left, %v", refused.Load(), m.left.Load(), err)
 	}
 }

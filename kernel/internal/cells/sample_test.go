@@ -1,0 +1,98 @@
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// What a search finds is between the least and the most that its sample says, and near
+// the mean.
+func TestSampleTellsWhatIsFound(t *testing.T) {
+	for _, c := range []struct {
+		kind   string
+		n, d   int
+		radius float64
+	}{
+		{"uniform", 50_000, 1, 0.0005}, {"uniform", 50_000, 2, 0.02}, {"uniform", 30_000, 3, 0.06}, {"uniform", 3000, 5, 0.3}, {"uniform", 100, 2, 0.3},
+	} {
+		name := fmt.Sprintf("%s %d x %d", c.kind, c.n, c.d)
+		p := pointtest.Open(pointtest.Make(c.kind, c.n, c.d, 1))
+		r := request(p, c.radius)
+		found, err := Search(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		truth := float64(found.Weights.NNZ())
+		cl, err := NewList(t.Context(), p, c.radius, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass := newPass(t.Context(), cl, r)
+		e, err := pass.expect()
+		if err != nil || e.least > truth || e.most < truth || e.least < 0.5*truth || e.most > 1.5*truth {
+			t.Errorf("%s: %+v for %.0f neighbours, %v", name, e, truth, err)
+		}
+		if _, err := newPass(&pointtest.Patience{Context: t.Context()}, cl, r).expect(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: cancelled: %v", name, err)
+		}
+	}
+}
+
+// Memory that is clearly too small for the weights is refused before one is stored; with
+// a little more than they take they are all found.
+func TestSampleDecidesBeforeWeightsAreStored(t *testing.T) {
+	p := pointtest.Open(pointtest.Make("uniform", 50_000, 2, 1))
+	r := &rows.Request{Points: p, Radius: 0.02, Gamma: 1, Memory: 1 << 40, Kernels: simd.At(simd.Best())}
+	found, err := Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	none, entry := r.StoredBytes(p.N)
+	held := Bytes(p.N, p.D, 1) + none
+	weights := int64(found.Weights.NNZ()) * entry
+	stored := false
+	r.Progress = func(stage string, _, _ int) { stored = stored || stage == "find neighbours" }
+	for percent := int64(5); percent <= 90; percent += 5 {
+		r.Memory = held + weights*percent/100
+		e, ok := errors.AsType[*rows.MemoryError](second(Search(t.Context(), r)))
+		if !ok || e.Denied || e.Need < held+weights*9/10 || e.Need > held+weights*11/10 || stored {
+			t.Fatalf("with %d percent of what weights take: %v, some were stored: %v", percent, e, stored)
+		}
+	}
+	r.Memory = held + weights*102/100 + 3<<20
+	if _, err := Search(t.Context(), r); err != nil || !stored {
+		t.Errorf("with a little more than weights take: %v", err)
+	}
+}
+
+// With somebody to ask, a search asks for the list and then for the weights, about as
+// much as it takes, and ends at once when it is refused.
+func TestSearchAsksForItsMemory(t *testing.T) {
+	p := pointtest.Open(pointtest.Make("uniform", 50_000, 2, 1))
+	r := request(p, 0.02)
+	var asked []int64
+	r.Reserve = func(bytes int64) bool { asked = append(asked, bytes); return true }
+	found, err := Search(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := asked[len(asked)-1]
+	if asked[0] < Bytes(p.N, p.D, 1) || last < found.Peak || last > 3*found.Peak || last > r.Memory {
+		t.Errorf("asked for %d bytes, took %d", asked, found.Peak)
+	}
+	for refuse := range len(asked) {
+		times := 0
+		r.Reserve = func(int64) bool { times++; return times <= refuse }
+		if e, ok := errors.AsType[*rows.MemoryError](second(Search(t.Context(), r))); !ok || !e.Denied {
+			t.Errorf("refused at question %d: %v", refuse, e)
+		}
+	}
+}
+
+func second(_ *rows.Result, err error) error { return err }
