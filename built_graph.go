@@ -20,8 +20,8 @@ type builtGraph struct {
 }
 
 // build prepares the features and builds their graph.
-func (e *Engine) build(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (*builtGraph, error) {
-	x, opened, options, _, err := e.prepare(ctx, features, labels, s)
+func (e *Engine) build(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (*builtGraph, error) {
+	x, opened, options, _, err := e.prepare(ctx, m, features, labels, s)
 	if err != nil {
 		return nil, err
 	}
@@ -35,5 +35,16 @@ func (e *Engine) build(ctx context.Context, features blas32.General, labels *ker
 	return g, nil
 }
 
-// left is what the graph leaves of the budget of its call.
-func (g *builtGraph) left() int64 { return g.options.BudgetBytes - g.op.Cost().ResidentBytes }
+// beside returns the options of work that goes on while the graph is held, and so many
+// bytes more.
+func (g *builtGraph) beside(bytes int64) *kernel.Options {
+	return beside(g.options, g.op.Cost().ResidentBytes+bytes)
+}
+
+// beside returns the options of work that goes on while so many bytes are held.
+func beside(o *kernel.Options, held int64) *kernel.Options {
+	out := *o
+	out.BudgetBytes = max(o.BudgetBytes-held, 1)
+	out.Reserve = func(bytes int64) bool { return o.Reserve(held + bytes) }
+	return &out
+}

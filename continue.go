@@ -14,13 +14,15 @@ import (
 // workers, kernels, budget, calibration and progress of the settings are those of the engine.
 // Errors: ErrClosed and those of post.Continue.
 func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, settings *post.Settings) (*iterate.Embedding, error) {
-	return call(e, "continue", func() (*iterate.Embedding, error) {
-		var s post.Settings
-		if settings != nil {
-			s = *settings
-		}
-		s.Workers, s.Kernels, s.BudgetBytes, s.Progress = e.workers, e.kernels, e.budget(), e.report()
-		s.Calibration = e.options.calibration
-		return post.Continue(ctx, r, labels, &s)
+	return call(ctx, e, "continue", func() (*iterate.Embedding, error) {
+		return within(ctx, e, 0, "continue", func(m *share) (*iterate.Embedding, error) {
+			var s post.Settings
+			if settings != nil {
+				s = *settings
+			}
+			s.Workers, s.Kernels, s.BudgetBytes, s.Reserve, s.Progress = e.workers, e.kernels, m.whole, m.reserve, e.report()
+			s.Calibration = e.options.calibration
+			return post.Continue(ctx, r, labels, &s)
+		})
 	})
 }

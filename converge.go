@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 // An Eigenmap is the outcome of Converge.
@@ -45,29 +46,33 @@ const plannedProducts = 50
 // and StopTolerance for the residual (default 1e-5). Labels may be nil when
 // Coefficient is 0. Errors: those of Embed.
 func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
-	return call(e, "converge", func() (*Eigenmap, error) { return e.converge(ctx, features, labels, settings) })
+	return call(ctx, e, "converge", func() (*Eigenmap, error) {
+		s, err := settings.withDefaults(features)
+		if err != nil {
+			return nil, err
+		}
+		if s.Columns = settings.Columns; s.Columns == 0 { // not that of a start: there is none
+			s.Columns = 2
+		}
+		s.Steps = plannedProducts
+		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*Eigenmap, error) {
+			return e.converge(ctx, m, features, labels, s)
+		})
+	})
 }
 
-func (e *Engine) converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
-	s, err := settings.withDefaults(features)
-	if err != nil {
-		return nil, err
-	}
-	if s.Columns = settings.Columns; s.Columns == 0 { // not that of a start: there is none
-		s.Columns = 2
-	}
-	s.Steps = plannedProducts
+func (e *Engine) converge(ctx context.Context, m *share, features blas32.General, labels []int32, s *Settings) (*Eigenmap, error) {
 	step, err := s.step(features.Rows, labels)
 	if err != nil {
 		return nil, err
 	}
-	g, err := e.build(ctx, features, step.Labels, &s)
+	g, err := e.build(ctx, m, features, step.Labels, s)
 	if err != nil {
 		return nil, err
 	}
 	defer g.op.Close()
 	began := time.Now()
-	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(&s, g.left()))
+	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(s, g.beside(0)))
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +83,11 @@ func (e *Engine) converge(ctx context.Context, features blas32.General, labels [
 	}, nil
 }
 
-// convergeSettings returns the settings of iterate.Converge with so many bytes left.
-func (e *Engine) convergeSettings(s *Settings, bytes int64) *iterate.ConvergeSettings {
+// convergeSettings returns the settings of iterate.Converge with the memory of the options.
+func (e *Engine) convergeSettings(s *Settings, o *kernel.Options) *iterate.ConvergeSettings {
 	run := &iterate.ConvergeSettings{
 		Columns: s.Columns, Tolerance: s.StopTolerance, UnitRows: true,
-		BudgetBytes: max(bytes, 1), Workers: e.workers, Kernels: e.kernels,
+		BudgetBytes: o.BudgetBytes, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
 	}
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }

@@ -161,23 +161,27 @@ func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 // ErrMemory, iterate.ErrDiverged, and that of ctx. Messages name rows and settings,
 // never values of rows.
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
-	return call(e, "embed", func() (*iterate.Embedding, error) { return e.embed(ctx, features, labels, settings) })
+	return call(ctx, e, "embed", func() (*iterate.Embedding, error) {
+		s, err := settings.withDefaults(features)
+		if err != nil {
+			return nil, err
+		}
+		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*iterate.Embedding, error) {
+			return e.embed(ctx, m, features, labels, s)
+		})
+	})
 }
 
-func (e *Engine) embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
-	s, err := settings.withDefaults(features)
-	if err != nil {
-		return nil, err
-	}
+func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, labels []int32, s *Settings) (*iterate.Embedding, error) {
 	step, err := s.step(features.Rows, labels)
 	if err != nil {
 		return nil, err
 	}
-	p, opened, graphOptions, _, err := e.prepare(ctx, features, step.Labels, &s)
+	p, opened, graphOptions, _, err := e.prepare(ctx, m, features, step.Labels, s)
 	if err != nil {
 		return nil, err
 	}
-	x, err := start(ctx, p, &s)
+	x, err := start(ctx, p, s)
 	if err != nil {
 		return nil, err
 	}
@@ -219,20 +223,26 @@ type Plan struct {
 // Plan says what Embed would do with the same arguments, and at what cost. It
 // looks at a sample of rows and builds nothing. Errors: those of Embed.
 func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
-	return call(e, "plan", func() (*Plan, error) { return e.plan(ctx, features, settings) })
+	return call(ctx, e, "plan", func() (*Plan, error) {
+		s, err := settings.withDefaults(features)
+		if err != nil {
+			return nil, err
+		}
+		return e.plan(ctx, features, &s)
+	})
 }
 
+// plan is Plan with settings that have their defaults. It reserves what it takes itself,
+// and plans with the whole budget.
 func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
-	s, err := settings.withDefaults(features)
-	if err != nil {
-		return nil, err
-	}
-	return e.planWith(ctx, features, &s)
+	return within(ctx, e, settings.copied(features), "plan", func(m *share) (*Plan, error) {
+		s := *settings
+		return e.planWith(ctx, m, features, &s)
+	})
 }
 
-// planWith is Plan with settings that have their defaults.
-func (e *Engine) planWith(ctx context.Context, features blas32.General, s *Settings) (*Plan, error) {
-	_, opened, graphOptions, own, err := e.prepare(ctx, features, nil, s)
+func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General, s *Settings) (*Plan, error) {
+	_, opened, graphOptions, own, err := e.prepare(ctx, m, features, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -250,20 +260,14 @@ func (e *Engine) planWith(ctx context.Context, features blas32.General, s *Setti
 // prepare returns the points of the graph, as they are and opened, fills in the bandwidth, and leaves
 // the kernel what the iterates and the copy of the features, which it counts in
 // own bytes, do not take.
-func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, own int64, err error) {
-	o = &kernel.Options{
-		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
-		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration, Progress: e.report(),
-	}
-	n, d, k := float64(features.Rows), float64(features.Cols), float64(s.Columns)
-	// The start, two iterates, random numbers or the result in float64.
-	bytes := n*k*(4+4+4+8) + pipeline.LabelBytes(features.Rows, s.Columns, labels)
-	if s.NormalizeRows {
-		bytes += n * d * 4
-	}
-	if o.BudgetBytes, err = pipeline.Reserve(e.budget(), bytes, fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)); err != nil {
+func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, own int64, err error) {
+	o = e.graphOptions(s)
+	bytes := s.ownBytes(features) + pipeline.LabelBytes(features.Rows, s.Columns, labels)
+	if o.BudgetBytes, err = pipeline.Reserve(m.whole, bytes, s.what(features)); err != nil {
 		return p, nil, nil, 0, err
 	}
+	own = int64(bytes)
+	o.Reserve = func(bytes int64) bool { return m.reserve(own + bytes) }
 	p = features
 	if s.NormalizeRows {
 		p = blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
@@ -275,7 +279,15 @@ func (e *Engine) prepare(ctx context.Context, features blas32.General, labels *k
 		return p, nil, nil, 0, err
 	}
 	s.Bandwidth, err = s.graph().Settle(ctx, opened, o)
-	return p, opened, o, int64(bytes), err
+	return p, opened, o, own, err
+}
+
+// graphOptions returns the options of the graph, but for its memory.
+func (e *Engine) graphOptions(s *Settings) *kernel.Options {
+	return &kernel.Options{
+		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
+		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration, Progress: e.report(),
+	}
 }
 
 // start returns a fresh copy of the iterate the run begins with.

@@ -1,9 +1,12 @@
 package privatemail
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"sync"
 
+	"github.com/seed-64e14a55/privatemail/internal/budget"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -22,8 +25,13 @@ type Engine struct {
 	workers *par.Workers
 	kernels *simd.Kernels
 
-	mu     sync.RWMutex // held for reading by running calls
-	closed bool
+	pool   *budget.Pool // the memory that calls share
+	inside progressCalls
+
+	mu      sync.Mutex
+	ended   sync.Cond // told when no call is running any more
+	running int       // calls
+	closed  bool
 }
 
 const maxWorkers = 4096
@@ -62,10 +70,16 @@ func WithLevel(level simd.Level) Option {
 	}
 }
 
-// WithBudget sets the bytes a call may take for what it builds and returns.
-// Default: three quarters of what the machine has available when the call
-// begins. Only Linux says what that is; elsewhere the Go memory limit counts
-// alone, and without one there is no limit.
+// WithBudget sets the bytes that all running calls together may take for what they build
+// and return. A call reserves what it is going to take, and gives it back when it returns:
+// what the caller keeps, features and results, is not counted from then on. Where other
+// calls hold too much the call waits, behind those that came before it, until its context
+// ends. A call that needs more than the whole budget is refused at once. Memory that Go has
+// not collected yet comes on top; GOMEMLIMIT bounds that.
+//
+// Default: three quarters of what the machine has available, measured when a call begins
+// and no other holds memory. Only Linux says what that is; elsewhere the Go memory limit
+// counts alone, and without one there is no limit.
 func WithBudget(bytes int64) Option {
 	return func(o *options) error {
 		if bytes < 1 {
@@ -98,8 +112,8 @@ type Progress struct {
 }
 
 // WithProgress sets a function that is told of long work. The workers call it, one
-// at a time for each running call of the Engine, and it should be quick. Default: nobody
-// is told.
+// at a time for each running call of the Engine, and it should be quick. It must not wait
+// for the Engine: methods that it calls return ErrReentrant. Default: nobody is told.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report
@@ -115,6 +129,8 @@ func New(opts ...Option) (*Engine, error) {
 			return nil, err
 		}
 	}
+	e.ended.L = &e.mu
+	e.pool = budget.New(e.measure)
 	e.workers = par.New(e.options.workers)
 	e.kernels = simd.At(e.options.level)
 	return e, nil
@@ -126,12 +142,20 @@ func (e *Engine) Workers() int { return e.workers.Count() }
 // Level returns the level of the inner loops.
 func (e *Engine) Level() simd.Level { return e.kernels.Level() }
 
-// Close waits for running calls and stops the workers. It is idempotent; calls
-// made later return ErrClosed.
+// Close waits for running calls and stops the workers. Calls that wait for memory end with
+// ErrClosed, as do calls made later. It is idempotent. Called by a progress function it
+// returns ErrReentrant and closes nothing.
 func (e *Engine) Close() error {
+	if e.inside.here() {
+		return ErrReentrant
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
+	e.pool.Close()
+	for e.running > 0 {
+		e.ended.Wait()
+	}
 	e.workers.Close()
 	return nil
 }
@@ -139,26 +163,49 @@ func (e *Engine) Close() error {
 // call is what the methods that work have in common: an Engine that stays open
 // until they return, and errors that begin with their name. What work returns
 // beside an error is passed on.
-func call[T any](e *Engine, name string, work func() (T, error)) (T, error) {
-	e.mu.RLock()
-	defer e.mu.RUnlock()
-	if e.closed {
+func call[T any](ctx context.Context, e *Engine, name string, work func() (T, error)) (T, error) {
+	if err := e.enter(ctx); err != nil {
 		var none T
-		return none, ErrClosed
+		return none, err
 	}
+	defer e.leave()
 	out, err := work()
-	if err != nil {
+	if err != nil && !errors.Is(err, ErrClosed) {
 		err = fmt.Errorf("privatemail: %s: %w", name, err)
 	}
 	return out, err
 }
 
-// budget returns the bytes the call that begins now may take.
-func (e *Engine) budget() int64 {
-	if e.options.budget > 0 {
-		return e.options.budget
+// enter counts a call as running.
+func (e *Engine) enter(ctx context.Context) error {
+	if e.inside.here() {
+		return ErrReentrant
 	}
-	return mem.Budget()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	// A call within another one is a part of it, and Close waits for both.
+	if e.closed && accountOf(ctx, e) == nil {
+		return ErrClosed
+	}
+	e.running++
+	return nil
+}
+
+// leave counts a call as ended.
+func (e *Engine) leave() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.running--; e.running == 0 {
+		e.ended.Broadcast()
+	}
+}
+
+// measure returns the bytes of the whole budget.
+func (e *Engine) measure() int64 {
+	if e.options.budget > 0 {
+		return min(e.options.budget, mem.AddressSpace)
+	}
+	return min(mem.Budget(), mem.AddressSpace)
 }
 
 // report passes progress on; it is nil when nobody listens.
@@ -166,5 +213,8 @@ func (e *Engine) report() func(stage string, done, total int) {
 	if e.options.progress == nil {
 		return nil
 	}
-	return func(stage string, done, total int) { e.options.progress(Progress{stage, done, total}) }
+	return func(stage string, done, total int) {
+		defer e.inside.begin()()
+		e.options.progress(Progress{stage, done, total})
+	}
 }

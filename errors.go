@@ -10,6 +10,11 @@ import (
 // ErrClosed reports the use of an Engine after Close.
 var ErrClosed = errors.New("privatemail: engine is closed")
 
+// ErrReentrant reports that the progress function of an Engine has called a method of it.
+// The method has done nothing: it would have waited for the work that waits for the
+// progress function.
+var ErrReentrant = errors.New("privatemail: called by the progress function of the same engine")
+
 // ErrSettings reports a setting outside its range.
 var ErrSettings = iterate.ErrSettings
 

@@ -13,12 +13,12 @@ import (
 
 // firstStep returns f - Q, in float64 throughout: what is released with noise. No other
 // step of the iteration sees private rows.
-func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []int32, plan *privatePlan, budget int64) (blas64.General, error) {
+func (e *Engine) firstStep(ctx context.Context, rows *kernel.UnitRows, labels []int32, plan *privatePlan, o *kernel.Options) (blas64.General, error) {
 	step, err := plan.settings.paperStep(labels)
 	if err != nil {
 		return blas64.General{}, err
 	}
-	op, err := e.firstOperator(ctx, rows, plan, budget)
+	op, err := firstOperator(ctx, rows, plan, o)
 	if err != nil {
 		return blas64.General{}, err
 	}
@@ -52,10 +52,14 @@ func (s *PrivateSettings) paperStep(labels []int32) (step kernel.Step, err error
 	return step, err
 }
 
+// firstOptions returns the options of the operator, but for its memory.
+func (e *Engine) firstOptions(s *PrivateSettings) *kernel.Options {
+	return &kernel.Options{Steps: 1, Columns: s.Columns, Workers: e.workers, Kernels: e.kernels, Progress: e.report()}
+}
+
 // firstOperator builds the operator of the plan.
-func (e *Engine) firstOperator(ctx context.Context, rows *kernel.UnitRows, plan *privatePlan, budget int64) (op kernel.Operator64, err error) {
+func firstOperator(ctx context.Context, rows *kernel.UnitRows, plan *privatePlan, o *kernel.Options) (op kernel.Operator64, err error) {
 	s := plan.settings
-	o := &kernel.Options{Steps: 1, Columns: s.Columns, BudgetBytes: budget, Workers: e.workers, Kernels: e.kernels, Progress: e.report()}
 	switch plan.operator {
 	case "background":
 		background := plan.query.Operator.(sensitivity.Background)

@@ -51,27 +51,31 @@ const mapVectors = 18
 // 1e-5). Form must be kernel.Attract or the default, and Coefficient 0. Errors: those of
 // Embed.
 func (e *Engine) Map(ctx context.Context, features blas32.General, settings *Settings) (*SpectralMap, error) {
-	return call(e, "map", func() (*SpectralMap, error) { return e.spectralMap(ctx, features, settings) })
+	return call(ctx, e, "map", func() (*SpectralMap, error) {
+		s, columns, err := mapSettings(features, settings)
+		if err != nil {
+			return nil, err
+		}
+		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*SpectralMap, error) {
+			return e.spectralMap(ctx, m, features, columns, s)
+		})
+	})
 }
 
 // PlanMap says what Map would do with the same arguments, as Plan does of Embed. Errors:
 // those of Embed.
 func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
-	return call(e, "plan", func() (*Plan, error) {
+	return call(ctx, e, "plan", func() (*Plan, error) {
 		s, _, err := mapSettings(features, settings)
 		if err != nil {
 			return nil, err
 		}
-		return e.planWith(ctx, features, &s)
+		return e.plan(ctx, features, &s)
 	})
 }
 
-func (e *Engine) spectralMap(ctx context.Context, features blas32.General, settings *Settings) (*SpectralMap, error) {
-	s, columns, err := mapSettings(features, settings)
-	if err != nil {
-		return nil, err
-	}
-	g, err := e.build(ctx, features, nil, &s)
+func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.General, columns int, s *Settings) (*SpectralMap, error) {
+	g, err := e.build(ctx, m, features, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -81,10 +85,10 @@ func (e *Engine) spectralMap(ctx context.Context, features blas32.General, setti
 	if err != nil {
 		return nil, err
 	}
-	if err := limitVectors(&s, columns, components); err != nil {
+	if err := limitVectors(s, columns, components); err != nil {
 		return nil, err
 	}
-	found, err := e.mapVectorsOf(ctx, g, &s)
+	found, err := e.mapVectorsOf(ctx, g, s)
 	if err != nil {
 		return nil, err
 	}
@@ -115,18 +119,14 @@ func limitVectors(s *Settings, columns int, components []int) error {
 
 // mapVectorsOf returns the s.Columns leading eigenvectors of the graph.
 func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*iterate.Eigenvectors, error) {
-	left := g.left()
 	var start blas32.General
 	if g.x.Rows >= sampledFrom && s.Columns < sampledRows/2 {
-		own := *g.options
-		own.BudgetBytes = max(left, 1)
 		var err error
-		if start, err = e.sampledStart(ctx, g.x, s.Columns, &own); err != nil {
+		if start, err = e.sampledStart(ctx, g.x, s.Columns, g.beside(0)); err != nil {
 			return nil, err
 		}
-		left -= 4 * int64(len(start.Data))
 	}
-	run := e.convergeSettings(s, left)
+	run := e.convergeSettings(s, g.beside(4*int64(len(start.Data))))
 	run.UnitRows, run.Start = false, start
 	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }

@@ -37,15 +37,17 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 		rows[s] = lo + rng.IntN(hi-lo)
 		copy(sample.Data[s*x.Cols:][:x.Cols], x.Data[rows[s]*x.Stride:])
 	}
-	own := *o
-	own.BudgetBytes = left
+	if !o.Reserve(int64(need)) {
+		return blas32.General{}, &kernel.MemoryError{What: "start of a map", Need: int64(need), Budget: o.BudgetBytes}
+	}
+	own := beside(o, o.BudgetBytes-left)
 	own.CutoffRadius, own.Neighbours, own.SelfTuned, own.Operator = 0, sampleNeighbours, true, ""
-	op, err := kernel.Build(ctx, sample, kernel.Gamma(1), &own)
+	op, err := kernel.Build(ctx, sample, kernel.Gamma(1), own)
 	if err != nil {
 		return blas32.General{}, err
 	}
 	defer op.Close()
-	run := e.convergeSettings(&Settings{Columns: columns, StopTolerance: 1e-4}, left-op.Cost().ResidentBytes)
+	run := e.convergeSettings(&Settings{Columns: columns, StopTolerance: 1e-4}, beside(own, op.Cost().ResidentBytes))
 	run.UnitRows = false
 	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
 	if err != nil {

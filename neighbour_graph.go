@@ -25,21 +25,25 @@ type NeighbourGraph struct {
 // settings it uses those of the graph. Operator may be csr, which is the default, or
 // pairs: the others have a weight for every pair. Errors: those of Embed.
 func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, settings *Settings) (*NeighbourGraph, error) {
-	return call(e, "graph", func() (*NeighbourGraph, error) { return e.neighbourGraph(ctx, features, settings) })
+	return call(ctx, e, "graph", func() (*NeighbourGraph, error) {
+		s, err := settings.withDefaults(features)
+		if err != nil {
+			return nil, err
+		}
+		if s.Operator == "" {
+			s.Operator = "csr"
+		}
+		if !kernel.Truncates(s.Operator) {
+			return nil, fmt.Errorf("%w: operator %s: a graph of neighbours is built by csr or pairs", ErrSettings, s.Operator)
+		}
+		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*NeighbourGraph, error) {
+			return e.neighbourGraph(ctx, m, features, s)
+		})
+	})
 }
 
-func (e *Engine) neighbourGraph(ctx context.Context, features blas32.General, settings *Settings) (*NeighbourGraph, error) {
-	s, err := settings.withDefaults(features)
-	if err != nil {
-		return nil, err
-	}
-	if s.Operator == "" {
-		s.Operator = "csr"
-	}
-	if !kernel.Truncates(s.Operator) {
-		return nil, fmt.Errorf("%w: operator %s: a graph of neighbours is built by csr or pairs", ErrSettings, s.Operator)
-	}
-	g, err := e.build(ctx, features, nil, &s)
+func (e *Engine) neighbourGraph(ctx context.Context, m *share, features blas32.General, s *Settings) (*NeighbourGraph, error) {
+	g, err := e.build(ctx, m, features, nil, s)
 	if err != nil {
 		return nil, err
 	}

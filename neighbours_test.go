@@ -157,6 +157,6 @@ func (c *neighbours) step(t *testing.T, e *Engine, x blas64.General, y []int32) 
 	if err != nil {
 		return f, p.bound, err
 	}
-	f, err = e.firstStep(t.Context(), rows, y, &p, 1<<30)
+	f, err = e.firstStep(t.Context(), rows, y, &p, e.firstOptions(p.settings))
 	return f, p.bound, err
 }

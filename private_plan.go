@@ -7,7 +7,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -145,14 +144,14 @@ func (s *PrivateSettings) checkTable(n int) error {
 	return nil
 }
 
-// operatorBytes returns what unit rows, starts and results leave of the budget for the
-// operator, from public numbers alone.
-func (s *PrivateSettings) operatorBytes(budget int64, n, d int) (int64, error) {
-	own := float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
+// ownBytes is what unit rows, starts and results take beside the operator, from public
+// numbers alone, and its name in errors.
+func (s *PrivateSettings) ownBytes(n, d int) (own float64, what string) {
+	own = float64(n)*float64(d)*8 + float64(n)*float64(s.Columns)*(8+8+8+8+8)
 	if s.RestPublic {
 		own += float64(n) * float64(d) * 16 // the public rows, and centred
 	}
-	return pipeline.Reserve(budget, own, fmt.Sprintf("private step of %d x %d", n, s.Columns))
+	return own, fmt.Sprintf("private step of %d x %d", n, s.Columns)
 }
 
 // tight is the bound under a relation for all rows of a unit that may be private.

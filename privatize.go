@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -32,14 +33,14 @@ import (
 // kernel.ErrLabels, kernel.ErrMemory, ErrZeroRow and ErrSettings. Messages name rows
 // and settings, never values of rows.
 func (e *Engine) Privatize(ctx context.Context, features blas32.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
-	return call(e, "privatize", func() (*release.Release, error) {
+	return call(ctx, e, "privatize", func() (*release.Release, error) {
 		return privatize(ctx, e, features, labels, settings)
 	})
 }
 
 // Privatize64 is Privatize for features in float64.
 func (e *Engine) Privatize64(ctx context.Context, features blas64.General, labels []int32, settings *PrivateSettings) (*release.Release, error) {
-	return call(e, "privatize", func() (*release.Release, error) {
+	return call(ctx, e, "privatize", func() (*release.Release, error) {
 		return privatize(ctx, e, features, labels, settings)
 	})
 }
@@ -59,8 +60,18 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 	if err != nil {
 		return nil, err
 	}
-	budget := e.budget()
-	rest, err := s.operatorBytes(budget, n, d)
+	own, what := s.ownBytes(n, d)
+	return within(ctx, e, own, what, func(m *share) (*release.Release, error) {
+		return privatizeWithin(ctx, e, m, features, labels, s)
+	})
+}
+
+// privatizeWithin is privatize with a share of the budget for what is held beside the
+// operator. Until the spend is written to the ledger it can begin anew.
+func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, features M, labels []int32, s PrivateSettings) (*release.Release, error) {
+	n, d, _ := points.Dims(features)
+	own, what := s.ownBytes(n, d)
+	rest, err := pipeline.Reserve(m.whole, own, what)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +79,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 	if err := plan.beforeRows(ctx, n, d); err != nil {
 		return nil, err
 	}
-	rows, err := kernel.NewUnitRows(features, s.unitOptions(budget))
+	rows, err := kernel.NewUnitRows(features, s.unitOptions(m.whole))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +92,9 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 	if err := s.checkLedger(plan.calibration); err != nil {
 		return nil, err
 	}
-	f, err := e.firstStep(ctx, rows, labels, &plan, rest)
+	o := e.firstOptions(&s)
+	o.BudgetBytes, o.Reserve = rest, func(bytes int64) bool { return m.reserve(int64(own) + bytes) }
+	f, err := e.firstStep(ctx, rows, labels, &plan, o)
 	if err != nil {
 		return nil, err
 	}

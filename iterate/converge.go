@@ -115,7 +115,7 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 	}
 	// Four blocks and the result, partial sums, small matrices, rows, classes.
 	need := 4*float64(n)*float64(4*m+s.Columns) + 8*(mostPieces+8)*float64(m)*float64(m) + 32*float64(n) + float64(classes)*float64(20*m+64)
-	if need > float64(s.BudgetBytes) {
+	if need > float64(s.BudgetBytes) || s.Reserve != nil && !s.Reserve(int64(need)) {
 		return nil, &kernel.MemoryError{What: fmt.Sprintf("eigenvectors of %d x %d", n, m), Need: int64(min(need, math.MaxInt64/2)), Budget: s.BudgetBytes}
 	}
 	w, err := newWalk(op, step, s.Workers)

@@ -31,6 +31,9 @@ type ConvergeSettings struct {
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
 	BudgetBytes int64
+	// Reserve, if set, is asked before memory is taken, with the bytes that will be held,
+	// and answers without waiting whether they may be; see kernel.Options.
+	Reserve func(bytes int64) bool
 	// Workers share the work, nil when the caller works alone.
 	Workers *par.Workers
 	// Kernels do the inner loops; nil stands for the best of this machine.

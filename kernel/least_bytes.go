@@ -32,11 +32,7 @@ func leastCSR(n, d int, o *Options) int64 {
 	if o.Neighbours > 0 && n > 1 {
 		return nearestNeed(n, d, o.Neighbours, o)
 	}
-	none, _ := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
-	if d > maxDirect {
-		none = 0 // equal points share a row
-	}
-	return searchBytes(n, d, o) + none
+	return searchBytes(n, d, o)
 }
 
 func leastPairs(n, d int, o *Options) int64 {

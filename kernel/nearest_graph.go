@@ -74,8 +74,8 @@ func nearestHeld(n, d, k int, o *Options) int64 {
 	return mem.Saturate(float64(nearestSearchBytes(n, d, o)) + float64(n)*float64(k)*nearestBytes)
 }
 
-// nearestNeed is what the graph of k nearest neighbours of n points takes in all, where
-// nobody is among the nearest of those nearest to it.
+// nearestNeed is what the graph of k nearest neighbours of n points takes at most: where no
+// two points are among the nearest of each other.
 func nearestNeed(n, d, k int, o *Options) int64 {
 	k = min(k, n-1)
 	size, ok := sparse.Bytes(o.exact(), n, 2*uint64(n)*uint64(k))

@@ -1,6 +1,7 @@
 package post
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -46,6 +47,9 @@ type Settings struct {
 	// BudgetBytes is the memory that may be taken. Default: three quarters of what
 	// the machine has available.
 	BudgetBytes int64
+	// Reserve, if set, is asked before memory is taken, with all that will be held, and
+	// answers without waiting whether it may be; see kernel.Options.
+	Reserve func(bytes int64) bool
 	// Calibration is the speed of the machine, for the choice of an operator; nil when
 	// this machine is measured, once in a process.
 	Calibration *kernel.Calibration
@@ -90,16 +94,20 @@ func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *k
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: r.Columns,
 		Workers: s.Workers, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
 	}
-	o.BudgetBytes, err = graphBytes(s.BudgetBytes, r, labels)
-	return o, err
+	budget := cmp.Or(s.BudgetBytes, mem.Budget())
+	own := ownBytes(r, labels)
+	what := fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns)
+	if o.BudgetBytes, err = pipeline.Reserve(budget, own, what); err != nil || s.Reserve == nil {
+		return o, err
+	}
+	if !s.Reserve(int64(own)) {
+		return o, &kernel.MemoryError{What: what, Need: int64(own), Budget: budget}
+	}
+	o.Reserve = func(bytes int64) bool { return s.Reserve(int64(own) + bytes) }
+	return o, nil
 }
 
-// graphBytes returns what the points, the iterates, the result and the class sums
-// leave of the budget.
-func graphBytes(budget int64, r *release.Release, labels *kernel.Labels) (int64, error) {
-	if budget == 0 {
-		budget = mem.Budget()
-	}
-	own := float64(r.Rows)*float64(r.Columns)*(8+8+4+4+4+4+8) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
-	return pipeline.Reserve(budget, own, fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns))
+// ownBytes is what the points, the iterates, the result and the class sums take.
+func ownBytes(r *release.Release, labels *kernel.Labels) float64 {
+	return float64(r.Rows)*float64(r.Columns)*(8+8+4+4+4+4+8) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
 }

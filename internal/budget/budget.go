@@ -7,9 +7,13 @@ package budget
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 )
+
+// All stands for the whole budget, whatever it is.
+const All = math.MaxInt64
 
 // ErrClosed reports a wait that Close has ended.
 var ErrClosed = errors.New("budget is closed")
@@ -115,7 +119,10 @@ func (r *Reservation) queue(bytes int64) error {
 	}
 	p.refresh()
 	r.wanted, r.ready = max(bytes, 1), make(chan struct{})
-	if r.wanted > p.whole {
+	if bytes == All {
+		r.wanted = max(p.whole, 1)
+	}
+	if r.wanted > max(p.whole, 1) {
 		return ErrWhole
 	}
 	at, _ := slices.BinarySearchFunc(p.queue, r.place, func(q *Reservation, place uint64) int {

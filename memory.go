@@ -1,0 +1,180 @@
+package privatemail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/budget"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+)
+
+// Reserve runs work while so many bytes of the Engine's budget are reserved for it: for
+// memory that work takes itself. It waits for them as other calls do. Calls of the Engine
+// with the context that work is given take their memory beside it and do not wait. Where
+// other callers hold memory that they need, work is ended by an error of such a call, which
+// it must return, and run anew when that memory is free. So work must be able to begin
+// again.
+//
+// Errors: those of work, ErrClosed, kernel.ErrMemory for more than the whole budget, and
+// that of ctx.
+func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context.Context) error) error {
+	if err := e.enter(ctx); err != nil {
+		return err
+	}
+	defer e.leave()
+	_, err := within(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
+		return struct{}{}, work(context.WithValue(ctx, accountKey{e}, s.account))
+	})
+	return err
+}
+
+// An account is what a call and the calls within it hold of the budget.
+type account struct {
+	reservation *budget.Reservation
+	whole       int64 // bytes of the budget
+
+	mu     sync.Mutex
+	used   int64 // bytes of the reservation that its shares have
+	denied int64 // the most bytes that were asked for in vain
+	ended  bool
+}
+
+// accountKey is the key of an account of an Engine in a context.
+type accountKey struct{ engine *Engine }
+
+// accountOf returns the account of the call that ctx comes from, nil where there is none.
+func accountOf(ctx context.Context, e *Engine) *account {
+	a, _ := ctx.Value(accountKey{e}).(*account)
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.ended {
+		return nil
+	}
+	return a
+}
+
+// A share is what one call has of its account.
+type share struct {
+	*account
+	bytes int64
+}
+
+// reserve makes the share as large as the given number of bytes, if it is smaller, and
+// tells whether that was possible. It does not wait.
+func (s *share) reserve(bytes int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if bytes <= s.bytes {
+		return true
+	}
+	total := s.used + bytes - s.bytes
+	if !s.reservation.Grow(total) {
+		s.denied = max(s.denied, total)
+		return false
+	}
+	s.used, s.bytes = total, bytes
+	return true
+}
+
+// close gives the share back to its account.
+func (s *share) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used -= s.bytes
+	s.bytes = 0
+}
+
+// within runs work with a share of the budget, least bytes at first, which what names.
+// Where work is refused memory that others hold, all is given back, and work is run anew
+// when that memory is free, unless it has spent privacy: nobody waits who holds some. A call within another one takes
+// its share of the same account, and leaves waiting to the outer one.
+func within[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (out T, err error) {
+	first := mem.Saturate(max(least, 0))
+	if outer := accountOf(ctx, e); outer != nil {
+		s := &share{account: outer}
+		defer s.close()
+		if !s.reserve(first) {
+			return out, &kernel.MemoryError{What: what, Need: first, Budget: outer.whole}
+		}
+		return work(s)
+	}
+	a := &account{}
+	defer a.end()
+	if a.reservation, err = e.pool.Reserve(ctx, first); err != nil {
+		return out, e.reserveError(err, what, first)
+	}
+	for try := 0; ; try++ {
+		a.whole, a.used, a.denied = e.pool.Whole(), first, 0
+		out, err = work(&share{account: a, bytes: first})
+		if err == nil || a.denied == 0 || !errors.Is(err, kernel.ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
+			return out, e.explain(err, a.whole)
+		}
+		next := a.denied
+		if try > 0 {
+			next = budget.All // what it asked for was not enough before
+		}
+		if err := a.reservation.Exchange(ctx, next); err != nil {
+			return out, e.reserveError(err, what, a.denied)
+		}
+	}
+}
+
+// end gives the reservation back.
+func (a *account) end() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.ended = true
+	if a.reservation != nil {
+		a.reservation.Release()
+	}
+}
+
+// reserveError returns the error of a reservation of so many bytes that failed.
+func (e *Engine) reserveError(err error, what string, bytes int64) error {
+	switch {
+	case errors.Is(err, budget.ErrClosed):
+		return ErrClosed
+	case errors.Is(err, budget.ErrWhole):
+		whole := e.pool.Whole()
+		return e.explain(&kernel.MemoryError{What: what, Need: bytes, Budget: whole}, whole)
+	}
+	return fmt.Errorf("wait for memory: %w", err)
+}
+
+// explain makes an error of missing memory name the whole budget, where a part of it was
+// left to the work that failed, and say who has set it.
+func (e *Engine) explain(err error, whole int64) error {
+	m, ok := errors.AsType[*kernel.MemoryError](err)
+	if _, done := errors.AsType[*budgetError](err); done || !ok {
+		return err
+	}
+	full := *m
+	if rest := whole - m.Budget; rest > 0 {
+		full.Budget, full.Need = whole, mem.Saturate(float64(m.Need)+float64(rest))
+	}
+	return &budgetError{&full, e.options.budget > 0}
+}
+
+// A budgetError is an error of missing memory that says where the budget comes from.
+type budgetError struct {
+	memory *kernel.MemoryError
+	set    bool
+}
+
+// Error implements error.
+func (e *budgetError) Error() string {
+	if e.set {
+		return e.memory.Error() + "; the budget is the one that was set"
+	}
+	return e.memory.Error() + "; the budget is three quarters of the memory that is available"
+}
+
+// Unwrap returns the kernel.MemoryError.
+func (e *budgetError) Unwrap() error { return e.memory }
