@@ -278,8 +278,7 @@ func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General,
 	if opened, err = kernel.Open(p, o); err != nil {
 		return p, nil, nil, 0, err
 	}
-	s.Bandwidth, err = s.graph().Settle(ctx, opened, o)
-	return p, opened, o, own, err
+	return p, opened, o, own, s.settle(ctx, m, opened, o)
 }
 
 // graphOptions returns the options of the graph, but for its memory.

@@ -18,10 +18,33 @@ func withGraph[T any](ctx context.Context, e *Engine, features blas32.General, s
 	if err != nil {
 		return out, err
 	}
+	found := new(foundBandwidth)
 	return within(ctx, e, least, settings.what(features), func(m *share) (T, error) {
 		s := *settings
+		m.found = found
 		return work(m, &s)
 	})
+}
+
+// A foundBandwidth is the bandwidth and the radius that a sample has given for a number of
+// neighbours. Work that begins anew takes them from here, and no second sample.
+type foundBandwidth struct {
+	bandwidth kernel.Bandwidth
+	radius    float64
+	known     bool
+}
+
+// settle fills in the bandwidth of the settings and the cutoff of the options.
+func (s *Settings) settle(ctx context.Context, m *share, opened *kernel.Points, o *kernel.Options) (err error) {
+	if m.found != nil && m.found.known {
+		s.Bandwidth, o.CutoffRadius = m.found.bandwidth, m.found.radius
+		return nil
+	}
+	s.Bandwidth, err = s.graph().Settle(ctx, opened, o)
+	if m.found != nil && err == nil && s.MeanNeighbours > 0 {
+		*m.found = foundBandwidth{s.Bandwidth, o.CutoffRadius, true}
+	}
+	return err
 }
 
 // leastBytes is a lower bound of what an embedding takes. It looks at no feature.

@@ -64,6 +64,7 @@ func accountOf(ctx context.Context, e *Engine) *account {
 type share struct {
 	*account
 	bytes int64
+	found *foundBandwidth // what an attempt before this one has found; nil where nobody looks for it
 }
 
 // reserve makes the share as large as the given number of bytes, if it is smaller, and

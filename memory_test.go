@@ -74,7 +74,7 @@ func TestCallsReserveWhatTheyTake(t *testing.T) {
 
 // Callers that together need many times the budget get what a caller alone gets.
 func TestManyCallersOfOneBudget(t *testing.T) {
-	x, s := plane(5000)
+	x, s := plane(2000)
 	alone, err := fixedEngine(t, 1<<30).Embed(t.Context(), x, nil, s)
 	if err != nil {
 		t.Fatal(err)
@@ -126,16 +126,20 @@ func holding(t *testing.T, e *Engine, bytes int64) (release func()) {
 // they have given it back, and comes to the same end.
 func TestCallBeginsAnew(t *testing.T) {
 	x, s := plane(10_000)
+	s.Bandwidth, s.CutoffWeight, s.MeanNeighbours = kernel.Bandwidth{}, 0, 80
 	alone, err := fixedEngine(t, 1<<30).Embed(t.Context(), x, nil, s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		const whole = 64 << 20
-		began := 0
+		began, samples := 0, 0
 		e, err := New(WithWorkers(2), WithBudget(whole), WithCalibration(kernel.Calibration{}), WithProgress(func(p Progress) {
 			if p.Stage == "find neighbours" && p.Done == 1 {
 				began++
+			}
+			if p.Stage == "profile" && p.Done == 1 {
+				samples++
 			}
 		}))
 		if err != nil {
@@ -158,8 +162,8 @@ func TestCallBeginsAnew(t *testing.T) {
 		}
 		release()
 		synctest.Wait()
-		if !done || began != 1 {
-			t.Errorf("done: %v; neighbours were stored %d times", done, began)
+		if !done || began != 1 || samples != 1 {
+			t.Errorf("done: %v; neighbours were stored %d times, samples taken %d times", done, began, samples)
 		}
 	})
 }

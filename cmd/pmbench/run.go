@@ -17,7 +17,7 @@ import (
 func runVerb() cli.Verb {
 	about := "Measures a suite and prints a table, or with -json one object per measurement. Suites:\n"
 	for _, s := range suites() {
-		about += fmt.Sprintf("  %-8s %s\n", s.name, s.about)
+		about += fmt.Sprintf("  %-10s %s\n", s.name, s.about)
 	}
 	about += `
 Cases are measured in rounds, each once a round, so that slow changes of the machine

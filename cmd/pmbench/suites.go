@@ -25,6 +25,7 @@ func suites() []suite {
 		{"search", "building the graph of features in 64 and 512 dimensions", searchCases},
 		{"private", "the private first step: bound, kernel and noise", privateCases},
 		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases},
+		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget", concurrentCases},
 		{"scale", "graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000", scaleCases},
 		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases},
 	}
