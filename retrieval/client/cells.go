@@ -34,7 +34,7 @@ type CellsSettings struct {
 	// Epsilon is what a record spends when it is first asked for: pure
 	// privacy, delta = 0, for the record as a whole. 1e-6 to 100.
 	Epsilon float64
-	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	// Ledger is a *mechanism.Ledger, mechanism.NoLedger, or another budget.
 	Ledger mechanism.Budget
 	// Client, if not empty, names whose budget pays for all records; otherwise
 	// each record has its own.
