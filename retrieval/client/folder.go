@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 )
 
 // A Folder is a memory in files, which several processes may share, and a Locker.
@@ -19,7 +20,7 @@ import (
 // entry that a crash has cut off was never served, and is taken off. Any other damage is
 // ErrMemory for all keys of that log but those ahead of the damage: nothing is released for
 // them. The index of a log is
-// read when one of its keys is first asked for, and takes some 40 bytes of memory for each
+// read when one of its keys is first asked for, and takes some 60 bytes of memory for each
 // entry. Files with ".release" at the end of their names are of an earlier format, one for
 // each key. They are read and never written.
 //
@@ -61,13 +62,17 @@ func OpenFolder(path string) (*Folder, error) {
 // a program that does when it starts knows before its first release, and later calls find
 // the indexes read.
 func (f *Folder) Check() error {
-	var all []error
+	var all [logCount]error
+	var wait sync.WaitGroup
 	for i := range f.logs {
-		if err := f.logs[i].refresh(); err != nil {
-			all = append(all, fmt.Errorf("%w (%s)", memoryError(err), filepath.Base(f.logs[i].path)))
-		}
+		wait.Go(func() {
+			if err := f.logs[i].refresh(); err != nil {
+				all[i] = fmt.Errorf("%w (%s)", memoryError(err), filepath.Base(f.logs[i].path))
+			}
+		})
 	}
-	return errors.Join(all...)
+	wait.Wait()
+	return errors.Join(all[:]...)
 }
 
 // log returns the log that a key belongs to.

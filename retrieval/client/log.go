@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/disk"
@@ -68,19 +69,19 @@ func (l *keyLog) recall(key Key) ([]byte, error) {
 
 // readEntry returns the message of the entry at a place, which is that of a key.
 func readEntry(f io.ReaderAt, at int64, key Key) ([]byte, error) {
-	entry := make([]byte, entryHead)
-	if _, err := f.ReadAt(entry, at); err != nil {
+	placed := append(appendPlace(nil, at), make([]byte, entryHead)...)
+	if _, err := f.ReadAt(placed[placeSize:], at); err != nil {
 		return nil, fmt.Errorf("a file of it was cut off: %w", err)
 	}
-	length := entryLength(at, entry)
+	length := entryLength(placed)
 	if length == 0 {
 		return nil, errDamaged
 	}
-	entry = make([]byte, length)
-	if _, err := f.ReadAt(entry, at); err != nil {
+	placed = slices.Grow(placed, length)[:placeSize+length]
+	if _, err := f.ReadAt(placed[placeSize:], at); err != nil {
 		return nil, fmt.Errorf("a file of it was cut off: %w", err)
 	}
-	found, message, ok := openEntry(at, entry)
+	found, message, ok := openEntry(placed)
 	if !ok || found != key {
 		return nil, errDamaged
 	}
@@ -159,7 +160,7 @@ func (l *keyLog) take(f logFile, from int64) (whole bool, err error) {
 		}
 		from = logHeader
 	}
-	places := make(map[shortKey]int64)
+	places := make(map[shortKey]int64, (size-from)/256) // most messages are shorter
 	end, err := readEntries(f, from, size, func(at int64, key Key) {
 		if short := shortKey(key[:]); places[short] == 0 {
 			places[short] = at

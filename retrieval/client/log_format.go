@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 )
 
 // A log is a header and entries one after the other, little-endian. Entries are added at
@@ -28,6 +29,7 @@ const (
 	logMagic   = "PMMEMORY"
 	logVersion = 1
 
+	placeSize = 8 // of where an entry begins, which stands ahead of it in its sum
 	entryHead = 8
 	entryBody = entryHead + sha256.Size // before the message
 	entrySum  = 16
@@ -45,56 +47,47 @@ func newLogHeader(number int) []byte {
 	return binary.LittleEndian.AppendUint32(b, uint32(number))
 }
 
-// headSum is the sum of a length at its place.
-func headSum(at int64, length []byte) uint32 {
-	var b [12]byte
-	binary.LittleEndian.PutUint64(b[:], uint64(at))
-	copy(b[8:], length[:4])
-	return crc32.Checksum(b[:], castagnoli)
-}
+// headSum is the sum of a length, with the place of its entry ahead of it.
+func headSum(placed []byte) uint32 { return crc32.Checksum(placed[:placeSize+4], castagnoli) }
+
+// appendPlace begins an entry: where it is, which is part of its sums and not written.
+func appendPlace(b []byte, at int64) []byte { return binary.LittleEndian.AppendUint64(b, uint64(at)) }
 
 // appendEntry returns b with the entry of a message that begins at a place in its log.
 func appendEntry(b []byte, at int64, key Key, message []byte) []byte {
-	from := len(b)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(message)))
-	b = binary.LittleEndian.AppendUint32(b, headSum(at, b[from:]))
-	b = append(b, key[:]...)
-	b = append(b, message...)
-	sum := bodySum(at, b[from:])
-	return append(b, sum[:]...)
+	placed := appendPlace(make([]byte, 0, placeSize+entryBody+len(message)), at)
+	placed = binary.LittleEndian.AppendUint32(placed, uint32(len(message)))
+	placed = binary.LittleEndian.AppendUint32(placed, headSum(placed))
+	placed = append(append(placed, key[:]...), message...)
+	sum := sha256.Sum256(placed)
+	return append(append(b, placed[placeSize:]...), sum[:entrySum]...)
 }
 
-// bodySum is the sum of an entry at its place, without the sum in it.
-func bodySum(at int64, entry []byte) [entrySum]byte {
-	h := sha256.New()
-	h.Write(binary.LittleEndian.AppendUint64(make([]byte, 0, 8), uint64(at)))
-	h.Write(entry)
-	return [entrySum]byte(h.Sum(make([]byte, 0, sha256.Size)))
-}
-
-// entryLength returns the length of a whole entry by its head, 0 if the head is none.
-func entryLength(at int64, head []byte) int {
-	length := binary.LittleEndian.Uint32(head)
-	if binary.LittleEndian.Uint32(head[4:]) != headSum(at, head) || length == 0 || length > maxKept {
+// entryLength returns the length of a whole entry by its head, with its place ahead of it,
+// 0 if the head is none.
+func entryLength(placed []byte) int {
+	length := binary.LittleEndian.Uint32(placed[placeSize:])
+	if binary.LittleEndian.Uint32(placed[placeSize+4:]) != headSum(placed) || length == 0 || length > maxKept {
 		return 0
 	}
 	return entryBody + int(length) + entrySum
 }
 
-// openEntry returns what a whole entry holds, or false where its sum is wrong.
-func openEntry(at int64, entry []byte) (key Key, message []byte, ok bool) {
-	body := entry[:len(entry)-entrySum]
-	if bodySum(at, body) != [entrySum]byte(entry[len(body):]) {
+// openEntry returns what a whole entry holds, with its place ahead of it, or false where its
+// sum is wrong.
+func openEntry(placed []byte) (key Key, message []byte, ok bool) {
+	body := placed[:len(placed)-entrySum]
+	if sum := sha256.Sum256(body); !bytes.Equal(sum[:entrySum], placed[len(body):]) {
 		return key, nil, false
 	}
-	return Key(body[entryHead:]), body[entryBody:], true
+	return Key(body[placeSize+entryHead:]), body[placeSize+entryBody:], true
 }
 
 // readEntries calls add for one entry after the other, from a place up to size, and
 // returns where the first one begins that is not whole, or the end.
 func readEntries(r io.ReaderAt, from, size int64, add func(at int64, key Key)) (end int64, err error) {
 	buffered := bufio.NewReaderSize(io.NewSectionReader(r, from, size-from), 1<<16)
-	var entry []byte
+	var placed []byte
 	for at := from; ; {
 		head, err := buffered.Peek(entryHead)
 		if err == io.EOF {
@@ -103,18 +96,16 @@ func readEntries(r io.ReaderAt, from, size int64, add func(at int64, key Key)) (
 		if err != nil {
 			return at, err
 		}
-		length := entryLength(at, head)
+		placed = append(appendPlace(placed[:0], at), head...)
+		length := entryLength(placed)
 		if length == 0 || int64(length) > size-at {
 			return at, nil
 		}
-		if cap(entry) < length {
-			entry = make([]byte, length)
-		}
-		entry = entry[:length]
-		if _, err := io.ReadFull(buffered, entry); err != nil {
+		placed = slices.Grow(placed, length)[:placeSize+length]
+		if _, err := io.ReadFull(buffered, placed[placeSize:]); err != nil {
 			return at, err
 		}
-		key, _, ok := openEntry(at, entry)
+		key, _, ok := openEntry(placed)
 		if !ok {
 			return at, nil
 		}
@@ -145,7 +136,9 @@ func checkHeader(b []byte, number int) (there bool, err error) {
 // the end of the log, can be that: the end of the entry is missing, or was not written and
 // is zero. Anything else is damage.
 func torn(r io.ReaderAt, number int, at, size int64) (bool, error) {
-	rest := make([]byte, min(size-at, maxKept+entryBody+entrySum+1))
+	placed := appendPlace(nil, at)
+	placed = append(placed, make([]byte, min(size-at, maxKept+entryBody+entrySum+1))...)
+	rest := placed[placeSize:]
 	if _, err := r.ReadAt(rest, at); err != nil {
 		return false, err
 	}
@@ -159,6 +152,6 @@ func torn(r io.ReaderAt, number int, at, size int64) (bool, error) {
 	if len(written) < entryHead {
 		return true, nil
 	}
-	length := entryLength(at, rest)
+	length := entryLength(placed)
 	return length > len(rest) || length == len(rest) && len(rest)-len(written) >= 8, nil
 }

@@ -8,6 +8,7 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -304,6 +305,31 @@ func TestLogChangedWhileInUse(t *testing.T) {
 	}
 }
 
+// The index has a part of a key. Two keys that share it are not taken for one another.
+func TestLogKeysOfOnePrefix(t *testing.T) {
+	f := openAgain(t, t.TempDir())
+	one, two := Key{31: 1}, Key{31: 2}
+	if _, err := f.Keep(one, []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if message, err := f.Recall(two); message != nil || !errors.Is(err, ErrMemory) {
+		t.Errorf("%q, %v", message, err)
+	}
+	if message, err := f.Keep(two, []byte("two")); message != nil || !errors.Is(err, ErrMemory) {
+		t.Errorf("%q, %v", message, err)
+	}
+}
+
+// A message is not empty, and not as long as nothing that is released.
+func TestLogRefusesMessages(t *testing.T) {
+	f := openAgain(t, t.TempDir())
+	for _, n := range []int{0, maxKept + 1} {
+		if _, err := f.Keep(Key{1}, make([]byte, n)); !errors.Is(err, ErrMemory) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
 // brokenFile fails at a step.
 type brokenFile struct {
 	openLog
@@ -383,34 +409,31 @@ func FuzzLog(f *testing.F) {
 	f.Add(sealEntries(bytes.Repeat([]byte{9, 0, 0, 0}, 60)))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, data := range [][]byte{data, sealEntries(data)} {
-			folder := folderOf(t, data)
-			l := &folder.logs[0]
-			if err := folder.Check(); err != nil {
-				if !errors.Is(err, ErrMemory) {
-					t.Fatal(err)
-				}
-				if now, err := os.ReadFile(l.path); err != nil || !bytes.Equal(now, data) {
+			l, file := new(keyLog), &memoryFile{slices.Clone(data)}
+			if err := l.mend(file); err != nil {
+				if !bytes.Equal(file.data, data) {
 					t.Fatal("a log that was refused was changed")
 				}
 				continue
 			}
-			served := map[shortKey]int64{}
+			if !bytes.HasPrefix(data, file.data) || int64(len(file.data)) != l.end {
+				t.Fatal("more than the end was changed")
+			}
+			l.path = filepath.Join(t.TempDir(), "log") // its folder is synced
+			at, end, err := l.append(file, l.end, logKey(999), []byte("new"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			again := new(keyLog)
+			if err := again.mend(file); err != nil || again.end != end {
+				t.Fatal("the log does not go on:", err)
+			}
 			for key, at := range l.places {
-				served[key] = at
-			}
-			if _, err := folder.Keep(logKey(999), []byte("new")); err != nil {
-				t.Fatal(err)
-			}
-			again := openAgain(t, folder.path)
-			if err := again.Check(); err != nil {
-				t.Fatal(err)
-			}
-			for key, at := range served {
-				if again.logs[0].places[key] != at {
+				if again.places[key] != at {
 					t.Fatal("an entry has moved")
 				}
 			}
-			if message, err := again.Recall(logKey(999)); err != nil || message == nil {
+			if message, err := readEntry(file, at, logKey(999)); err != nil || string(message) != "new" {
 				t.Fatalf("%q, %v", message, err)
 			}
 		}
@@ -424,13 +447,13 @@ func sealEntries(data []byte) []byte {
 	for at := logHeader; at+entryBody+entrySum < len(data); {
 		length := int(binary.LittleEndian.Uint32(data[at:]) % 64)
 		binary.LittleEndian.PutUint32(data[at:], uint32(length))
-		binary.LittleEndian.PutUint32(data[at+4:], headSum(int64(at), data[at:]))
+		binary.LittleEndian.PutUint32(data[at+4:], headSum(append(appendPlace(nil, int64(at)), data[at:at+4]...)))
 		end := at + entryBody + length
 		if end+entrySum > len(data) {
 			break
 		}
-		sum := bodySum(int64(at), data[at:end])
-		copy(data[end:], sum[:])
+		sum := sha256.Sum256(append(appendPlace(nil, int64(at)), data[at:end]...))
+		copy(data[end:], sum[:entrySum])
 		at = end + entrySum
 	}
 	return data
@@ -459,13 +482,24 @@ func BenchmarkFolder(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+	clear(logs[:])
+	heap := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
 	b.Run("open", func(b *testing.B) {
-		b.ReportAllocs()
+		before := heap()
+		var f *Folder
 		for b.Loop() {
-			if err := openAgain(b, path).Check(); err != nil {
+			f = openAgain(b, path)
+			if err := f.Check(); err != nil {
 				b.Fatal(err)
 			}
 		}
+		b.ReportMetric(float64(heap()-before)/records, "B/entry")
+		runtime.KeepAlive(f)
 	})
 	b.Run("recall", func(b *testing.B) {
 		f := openAgain(b, path)
