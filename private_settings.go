@@ -26,7 +26,7 @@ type PrivateSettings struct {
 	LabelMode string
 	// LabelEpsilon is the price of randomised labels, on top of Epsilon.
 	LabelEpsilon float64
-	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	// Ledger is a *mechanism.Ledger, mechanism.NoLedger, or another budget.
 	Ledger mechanism.Budget
 	// Unit is whose budget is spent. A ledger keeps a keyed hash of its name,
 	// a release only its kind. Rows that are released together share one unit;

@@ -181,13 +181,15 @@ func (s *PrivateSettings) checkLabels(rows *kernel.UnitRows, labels []int32) err
 	return nil
 }
 
-// checkLedger refuses a spend that the ledger cannot pay, before the long work.
+// checkLedger refuses a spend that the budget says it cannot pay, before the long work.
 func (s *PrivateSettings) checkLedger(c mechanism.Calibration) error {
-	ledger, ok := s.Ledger.(*mechanism.Ledger)
+	budget, ok := s.Ledger.(interface {
+		Covers(mechanism.Unit, mechanism.Spend) error
+	})
 	if !ok {
 		return nil
 	}
-	return ledger.Covers(s.Unit, c.Spend(s.LabelEpsilon))
+	return budget.Covers(s.Unit, c.Spend(s.LabelEpsilon))
 }
 
 // released returns what is to be released: f - Q, with the labels when they are to be

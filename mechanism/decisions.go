@@ -78,10 +78,13 @@ func nearest(x, step float64) int64 {
 	return int64(math.RoundToEven(x / step))
 }
 
-// spendFirst runs draw only after the budget has written the spend down.
-// Whatever happens then, nothing is given back.
+// spendFirst runs draw only after the budget has written the spend down, and has said so
+// for this release. Whatever happens then, nothing is given back.
 func spendFirst(budget Budget, unit Unit, id [16]byte, spend Spend, draw func() error) (Receipt, error) {
-	receipt, err := budget.reserve(unit, id, spend)
+	receipt, err := budget.Reserve(unit, id, spend)
+	if err == nil {
+		err = checkReceipt(budget, receipt, id)
+	}
 	if err != nil {
 		return Receipt{}, err
 	}

@@ -58,8 +58,7 @@ func (l *Ledger) Close() error {
 
 // Reserve takes a spend from the budget of a unit, and returns when that is on
 // the disk. The spend is final, whether or not a release follows. Privatize, Select and
-// NewSeries call it; it is exported for mechanisms of other packages, which pay with it
-// before they draw any noise.
+// NewSeries call it; mechanisms of other packages pay with it before they draw any noise.
 //
 // The error is a *BudgetError if the spend does not fit, ErrUnknownUnit for a unit
 // that has not spent before and is not said to be New, and ErrLedger for a
@@ -118,7 +117,7 @@ func (l *Ledger) price(unit Unit, spend Spend) (hash unitHash, kind byte, cost P
 }
 
 // Commit notes the SHA-256 of the release that a spend was for, once. A spend
-// without it counts all the same. It is exported for those who call Reserve.
+// without it counts all the same.
 func (l *Ledger) Commit(receipt Receipt, sum [sha256.Size]byte) error {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -236,19 +235,22 @@ func (l *Ledger) Head() (sequence uint64, hash [sha256.Size]byte) {
 	return l.state.sequence, l.state.sum
 }
 
-func (l *Ledger) reserve(unit Unit, id [16]byte, spend Spend) (Receipt, error) {
-	return l.Reserve(unit, id, spend)
+// LedgerID returns the number that was drawn when the ledger was created, for every unit.
+// Copies of a ledger share it.
+func (l *Ledger) LedgerID(Unit) ([16]byte, error) {
+	if l == nil || l.state == nil {
+		return [16]byte{}, ledgerError("it was not opened")
+	}
+	return l.state.header.id, nil
 }
 
-func (l *Ledger) commit(receipt Receipt, sum [sha256.Size]byte) error {
-	return l.Commit(receipt, sum)
-}
-
-func (l *Ledger) payer(unit Unit) [sha256.Size]byte { return payerID(l.header().id, unit) }
-
-func (l *Ledger) paid(releaseID [16]byte) bool {
+// Paid tells whether the ledger has a spend for a release.
+func (l *Ledger) Paid(releaseID [16]byte) (bool, error) {
+	if l == nil || l.state == nil {
+		return false, ledgerError("it was not opened")
+	}
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	_, known := l.state.releases[releaseID]
-	return known
+	return known, nil
 }

@@ -217,6 +217,9 @@ func TestMain(m *testing.M) {
 }
 
 func beLedgerChild(mode string) {
+	if mode == "create" {
+		createLedgers(os.Getenv(ledgerChildPath))
+	}
 	l, err := OpenLedger(os.Getenv(ledgerChildPath))
 	switch {
 	case errors.Is(err, ErrLocked):

@@ -13,25 +13,18 @@ import (
 
 // CreateLedger makes an empty ledger that no one but its owner can read. It
 // never replaces a file: that error matches fs.ErrExist.
+//
+// The ledger is complete on the disk before it has its name: a crash leaves a whole
+// ledger at path or none. It can also leave a temporary file beside it, whose name begins
+// with ".privatemail-new-"; nothing reads that. If all that fails is to sync the folder,
+// the ledger is there and can be opened, and the error says so. On file systems without
+// hard links a crash can leave a part of a ledger, which is refused.
 func CreateLedger(path string, total Total) error {
 	header, err := newLedgerHeader(total)
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return ledgerFailure(err)
-	}
-	_, err = f.Write(header.encode()[:])
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = disk.SyncFolder(filepath.Dir(path))
-	}
-	if err != nil {
-		os.Remove(path)
+	if err := disk.Create(path, header.encode()[:]); err != nil {
 		return ledgerFailure(err)
 	}
 	return nil

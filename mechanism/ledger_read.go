@@ -92,17 +92,21 @@ func readLedger(r io.ReaderAt, size int64, visit func(*ledgerState, *block) erro
 	}
 }
 
+// cutOff says what to do with a file that ends before its first record could begin. It
+// cannot say that nothing was spent: the file may have been longer.
+const cutOff = ": it was cut off, or never finished. Put back its newest copy; if nothing was ever released with it, remove it and create it anew"
+
 // readLedgerHeader reads the first block and returns the state before any record.
 func readLedgerHeader(r io.Reader) (*ledgerState, error) {
 	var b block
 	switch n, err := io.ReadFull(r, b[:]); {
 	case err == io.EOF:
-		return nil, ledgerError("empty file")
+		return nil, ledgerError("empty file" + cutOff)
 	case err == io.ErrUnexpectedEOF:
 		if string(b[:min(n, 8)]) != ledgerMagic[:min(n, 8)] {
 			return nil, ledgerError("not a ledger")
 		}
-		return nil, ledgerError("incomplete header: nothing was spent from it; remove it and create it anew")
+		return nil, ledgerError("incomplete header" + cutOff)
 	case err != nil:
 		return nil, ledgerFailure(err)
 	}

@@ -278,7 +278,7 @@ func TestLedgerRefuses(t *testing.T) {
 			t.Error(delta, err)
 		}
 	}
-	foreign, _ := NoLedger.reserve(alice, releaseID(0), oneUnit)
+	foreign, _ := NoLedger.Reserve(alice, releaseID(0), oneUnit)
 	for name, r := range map[string]Receipt{"zero": {}, "of no ledger": foreign, "of another id": {sequence: 1, id: releaseID(9)}} {
 		if err := l.Commit(r, [32]byte{}); !errors.Is(err, ErrLedger) {
 			t.Errorf("receipt %s: %v", name, err)
@@ -338,11 +338,11 @@ func TestZeroLedger(t *testing.T) {
 func TestLedgerIsABudget(t *testing.T) {
 	l, _ := newLedgerDisk(t, ledgerTotal)
 	var b Budget = l
-	r, err := b.reserve(alice, releaseID(0), oneUnit)
+	r, err := b.Reserve(alice, releaseID(0), oneUnit)
 	if err != nil || r.Sequence() != 1 {
 		t.Fatal(r, err)
 	}
-	if err := b.commit(r, [32]byte{}); err != nil {
+	if err := b.Commit(r, [32]byte{}); err != nil {
 		t.Fatal(err)
 	}
 }

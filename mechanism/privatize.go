@@ -65,7 +65,7 @@ func privatize(ctx context.Context, c Calibration, budget Budget, f FirstStep, w
 	if err != nil {
 		return nil, fmt.Errorf("mechanism: %w: %w", err, ErrSpent)
 	}
-	if err := budget.commit(receipt, sha256.Sum256(encoded)); err != nil {
+	if err := budget.Commit(receipt, sha256.Sum256(encoded)); err != nil {
 		return out, fmt.Errorf("mechanism: the hash of the release is not in the ledger: %w: %w", err, ErrSpent)
 	}
 	return out, nil

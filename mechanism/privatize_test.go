@@ -32,7 +32,7 @@ type fakeBudget struct {
 	sums   [][sha256.Size]byte
 }
 
-func (b *fakeBudget) reserve(unit Unit, id [16]byte, spend Spend) (Receipt, error) {
+func (b *fakeBudget) Reserve(unit Unit, id [16]byte, spend Spend) (Receipt, error) {
 	b.units, b.ids, b.spends = append(b.units, unit), append(b.ids, id), append(b.spends, spend)
 	if b.onReserve != nil {
 		b.onReserve()
@@ -40,11 +40,11 @@ func (b *fakeBudget) reserve(unit Unit, id [16]byte, spend Spend) (Receipt, erro
 	return Receipt{sequence: 41 + uint64(len(b.ids)), id: id}, b.refuse
 }
 
-func (b *fakeBudget) paid([16]byte) bool { return true }
+func (b *fakeBudget) Paid([16]byte) (bool, error) { return true, nil }
 
-func (b *fakeBudget) payer(unit Unit) [sha256.Size]byte { return payerID([16]byte{1}, unit) }
+func (b *fakeBudget) LedgerID(Unit) ([16]byte, error) { return [16]byte{1}, nil }
 
-func (b *fakeBudget) commit(r Receipt, sum [sha256.Size]byte) error {
+func (b *fakeBudget) Commit(r Receipt, sum [sha256.Size]byte) error {
 	if r.id != b.ids[len(b.ids)-1] {
 		return errors.New("the receipt is not the one given")
 	}

@@ -65,7 +65,7 @@ func (s Subset) odds() (favourable, all *big.Int) {
 // A Selection is a released set.
 type Selection struct {
 	ID       [16]byte // a number that names the release
-	Sequence uint64   // of the spend in its ledger, 0 when there is none
+	Sequence uint64   // that the budget gave the spend, 0 for NoLedger
 	Items    []int    // in rising order, which tells nothing of the private one
 }
 
@@ -117,7 +117,7 @@ func selectSubset(budget Budget, unit Unit, s Subset, item int, entropy io.Reade
 		return nil, err
 	}
 	out.Sequence = receipt.Sequence()
-	if err := budget.commit(receipt, s.hash(out.Items)); err != nil {
+	if err := budget.Commit(receipt, s.hash(out.Items)); err != nil {
 		return out, fmt.Errorf("mechanism: the hash of the selection is not in the ledger: %w: %w", err, ErrSpent)
 	}
 	return out, nil

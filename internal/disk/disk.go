@@ -1,4 +1,4 @@
-// Package disk makes names durable: a file that was synced can still lose its
+// Package disk makes files and their names durable: a file that was synced can still lose its
 // name in a crash, because names belong to the folder.
 package disk
 

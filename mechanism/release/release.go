@@ -35,8 +35,9 @@ type Release struct {
 	// Unit is the kind of privacy unit the budget was taken from, UnitRecord or
 	// UnitClient; its name stays with the ledger.
 	Unit string
-	// Ledger is the sequence number of the spend in its ledger, 0 when the
-	// release was made without a ledger.
+	// Ledger is the number that the budget gave the spend, 0 when nothing was counted
+	// (mechanism.NoLedger). For a mechanism.Ledger it is the line of its file; other
+	// budgets have numbers of their own. A release does not say which kind paid for it.
 	Ledger uint64
 }
 

@@ -2,13 +2,13 @@ package client
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -34,7 +34,7 @@ type CellsSettings struct {
 	// Epsilon is what a record spends when it is first asked for: pure
 	// privacy, delta = 0, for the record as a whole. 1e-6 to 100.
 	Epsilon float64
-	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	// Ledger is a *mechanism.Ledger, mechanism.NoLedger, or another budget.
 	Ledger mechanism.Budget
 	// Client, if not empty, names whose budget pays for all records; otherwise
 	// each record has its own.
@@ -51,7 +51,6 @@ type Cells struct {
 	book     wire.Codebook // a copy
 	settings CellsSettings // Codebook is the hash of book
 	subset   mechanism.Subset
-	turn     sync.Mutex // a payer releases a record once
 }
 
 // NewCells returns a client of a codebook, which is copied.
@@ -117,11 +116,24 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 // What is remembered is sent again only if the ledger has a spend for it. Otherwise the
 // ledger is a copy of the one that paid, and the error is mechanism.ErrLedger.
 //
+// Of many who ask for a record at the same time, through one client or many, one pays and
+// the others wait for it: those of one process, and those of several with a Memory that is
+// a Locker. Other records do not wait, but for what the ledger and the memory do for one
+// after the other. A process that is killed after it has paid and before the memory has
+// kept what came out has lost that; the next one pays again.
+//
 // Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, and those of
 // mechanism.Select. After an error nothing may be sent; if it
 // matches mechanism.ErrSpent the budget is spent all the same. None of them holds
 // anything of the row.
 func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
+	return c.AskContext(context.Background(), name, row)
+}
+
+// AskContext is Ask with a context that can end the wait for others who ask for the same
+// record. Its error is returned before anything is spent; once the budget is asked to pay,
+// the context is not looked at any more.
+func (c *Cells) AskContext(ctx context.Context, name string, row []float64) (*wire.CellsRequest, error) {
 	if name == "" {
 		return nil, fmt.Errorf("client: %w: it has no name", ErrRecord)
 	}
@@ -136,14 +148,12 @@ func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.turn.Lock()
-	defer c.turn.Unlock()
 	kept, err := c.settings.Memory.Recall(key)
 	if err != nil {
 		return nil, err
 	}
 	if kept == nil {
-		if kept, err = c.release(key, unit, row); err != nil {
+		if kept, err = c.releaseOnce(ctx, key, unit, row); err != nil {
 			return nil, err
 		}
 	}
@@ -187,6 +197,25 @@ func (c *Cells) payer(name string) mechanism.Unit {
 		return mechanism.Unit{Kind: release.UnitClient, Name: c.settings.Client, New: c.settings.NewUnits}
 	}
 	return mechanism.Unit{Kind: release.UnitRecord, Name: name, New: c.settings.NewUnits}
+}
+
+// releaseOnce releases a record that the memory does not hold. It holds the key of the
+// record from a second look at the memory, which somebody else may have filled in the
+// meantime, until what was released is kept.
+func (c *Cells) releaseOnce(ctx context.Context, key Key, unit mechanism.Unit, row []float64) ([]byte, error) {
+	unlock, err := lockKey(ctx, c.settings.Memory, key)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	kept, err := c.settings.Memory.Recall(key)
+	if err != nil || kept != nil {
+		return kept, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	return c.release(key, unit, row)
 }
 
 // release draws a set that the unit pays for, and returns what is kept: the number of

@@ -245,8 +245,9 @@ func TestCellsLostFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask(t, c, "a", 1)
-	if files, err := os.ReadDir(path); err != nil || len(files) != 1 {
-		t.Errorf("%d files left: %v", len(files), err)
+	files, err := os.ReadDir(path)
+	if err != nil || len(files) != 2 || !strings.HasPrefix(files[0].Name(), "lock-") || !strings.HasSuffix(files[1].Name(), ".log") {
+		t.Errorf("%v left, want a lock and a log: %v", files, err)
 	}
 }
 

@@ -45,7 +45,7 @@ type PaperSettings struct {
 	// takes the label to be public.
 	LabelMode    string
 	LabelEpsilon float64
-	// Ledger is a *mechanism.Ledger, or mechanism.NoLedger.
+	// Ledger is a *mechanism.Ledger, mechanism.NoLedger, or another budget.
 	Ledger mechanism.Budget
 
 	// SkipOwnClass draws no dummy of the record's own class, as the paper has

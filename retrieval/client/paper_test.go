@@ -25,7 +25,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	beClientChild()
+	goleak.VerifyTestMain(m)
+}
 
 const testClasses = 5
 

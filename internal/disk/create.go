@@ -1,0 +1,104 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Create makes a file that only its owner can read. The file is complete on the disk
+// before it has its name: a crash leaves all of it there or nothing. A file that exists
+// is never replaced; the error then matches fs.ErrExist.
+//
+// A crash can leave a temporary file in the folder, whose name begins with
+// ".privatemail-new-". Nothing reads it, and it can be removed.
+//
+// If only the folder cannot be synced, the file stays and the error says so: somebody
+// else may have begun to use it.
+//
+// A file system without hard links has no such call. There the file is made under its own
+// name, and a crash can leave a part of it.
+func Create(path string, data []byte) error {
+	return create(path, data, func(string) error { return nil })
+}
+
+// create calls before ahead of each step, which fails if before does.
+func create(path string, data []byte, before func(step string) error) error {
+	folder := filepath.Dir(path)
+	err := before("create")
+	if err != nil {
+		return err
+	}
+	temporary, err := os.CreateTemp(folder, ".privatemail-new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(temporary.Name()) // it is gone by then, unless a step failed
+	if err := fill(temporary, data, before); err != nil {
+		return err
+	}
+	// A link, unlike a rename, does not replace a file that was made in the meantime.
+	if err = before("link"); err == nil {
+		err = os.Link(temporary.Name(), path)
+	}
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		err = createInPlace(path, data, before)
+	}
+	if err != nil {
+		return err
+	}
+	os.Remove(temporary.Name()) // what is left of it does no harm
+	if err = before("sync folder"); err == nil {
+		err = SyncFolder(folder)
+	}
+	if err != nil {
+		return &unsyncedError{err}
+	}
+	return nil
+}
+
+// fill writes a file, syncs it and closes it.
+func fill(f *os.File, data []byte, before func(step string) error) error {
+	err := before("write")
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	if err == nil {
+		err = before("sync")
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = before("close")
+	}
+	return err
+}
+
+// createInPlace is for file systems without hard links. Whoever opens the file too soon
+// finds a part of it.
+func createInPlace(path string, data []byte, before func(step string) error) error {
+	err := before("create in place")
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err := fill(f, data, before); err != nil {
+		os.Remove(path)
+		return err
+	}
+	return nil
+}
+
+type unsyncedError struct{ err error }
+
+func (e *unsyncedError) Error() string {
+	return "the file is there, but a crash could lose its name: " + e.err.Error()
+}
+
+func (e *unsyncedError) Unwrap() error { return e.err }

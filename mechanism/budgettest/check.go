@@ -1,0 +1,221 @@
+// Package budgettest tries whether a mechanism.Budget keeps its promises. It is for those
+// who write one:
+//
+//	err := budgettest.Check(budgettest.Settings{
+//		New:    func(total mechanism.Total) (mechanism.Budget, error) { ... },
+//		Reopen: func(budget mechanism.Budget) (mechanism.Budget, error) { ... },
+//	})
+//
+// What it cannot try is a power cut: that a spend is on a disk, and not only in the memory
+// of some machine, is for the author of the budget to prove. And a budget that passes may
+// still be wrong where nobody looked.
+package budgettest
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// Settings say how budgets are made.
+type Settings struct {
+	// New makes a budget that nobody has spent from, with this total for each unit.
+	// Required.
+	New func(total mechanism.Total) (mechanism.Budget, error)
+	// Reopen returns a budget as it is found after the process that used it was killed:
+	// nothing was closed, and nothing of the memory of that process is left. The budget
+	// given is not used afterwards. Required, but for mechanism.NoLedger.
+	Reopen func(budget mechanism.Budget) (mechanism.Budget, error)
+	// Share returns a second way to a budget that stays in use, such as another process
+	// or machine has. Default: there is none, and goroutines share the budget itself.
+	Share func(budget mechanism.Budget) (mechanism.Budget, error)
+	// Kinds are those of the totals that the budget knows. Default: all.
+	Kinds []mechanism.Kind
+}
+
+// Check makes budgets, spends from them, and returns what they did not keep, all of it
+// joined, or nil. mechanism.NoLedger keeps what it promises, too, which is little.
+func Check(s Settings) error {
+	if s.New == nil {
+		return errors.New("there is no New")
+	}
+	kinds := s.Kinds
+	if len(kinds) == 0 {
+		kinds = []mechanism.Kind{mechanism.GDP, mechanism.ZCDP, mechanism.Pure, mechanism.Mixed}
+	}
+	var all []error
+	for _, kind := range kinds {
+		c, ok := cases[kind]
+		if !ok {
+			return fmt.Errorf("no kind %v", kind)
+		}
+		for _, p := range promises {
+			if err := s.try(c, p); err != nil {
+				all = append(all, fmt.Errorf("%v budget, %s: %w", kind, p.name, err))
+			}
+		}
+	}
+	return errors.Join(all...)
+}
+
+// cases has a total of each kind, and a spend that fits a few times.
+var cases = map[mechanism.Kind]testCase{
+	mechanism.GDP:   {mechanism.Total{Kind: mechanism.GDP, Epsilon: 1, Delta: 1e-6}, mechanism.Spend{Rho: 0.006}},
+	mechanism.ZCDP:  {mechanism.Total{Kind: mechanism.ZCDP, Epsilon: 1, Delta: 1e-6}, mechanism.Spend{Rho: 0.004, PureEpsilon: 0.03}},
+	mechanism.Pure:  {mechanism.Total{Kind: mechanism.Pure, Epsilon: 1}, mechanism.Spend{PureEpsilon: 0.25}},
+	mechanism.Mixed: {mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 1}, mechanism.Spend{Rho: 0.003, PureEpsilon: 0.25}},
+}
+
+type testCase struct {
+	total mechanism.Total
+	spend mechanism.Spend
+}
+
+// room is how often the spend fits the total.
+func (c testCase) room() (n int, err error) {
+	var spent mechanism.Pots
+	for {
+		spent, err = c.total.Charge(mechanism.Unit{Kind: release.UnitRecord, Name: "x"}, spent, c.spend)
+		if errors.Is(err, mechanism.ErrBudgetExceeded) {
+			return n, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+}
+
+// A trial is a fresh budget.
+type trial struct {
+	Settings
+	testCase
+	budget mechanism.Budget
+	fits   int
+}
+
+func (s Settings) try(c testCase, p promise) error {
+	fits, err := c.room()
+	if err != nil {
+		return err
+	}
+	budget, err := s.New(c.total)
+	if err != nil {
+		return fmt.Errorf("New: %w", err)
+	}
+	t := &trial{Settings: s, testCase: c, budget: budget, fits: fits}
+	if budget == mechanism.NoLedger {
+		return t.countsNothing()
+	}
+	if s.Reopen == nil {
+		return errors.New("there is no Reopen")
+	}
+	return p.keep(t)
+}
+
+// countsNothing is all that NoLedger promises.
+func (t *trial) countsNothing() error {
+	unit, id := t.unit(), newID()
+	for range t.fits + 1 {
+		receipt, err := t.budget.Reserve(unit, id, t.spend)
+		if err != nil || receipt != mechanism.NewReceipt(0, id) {
+			return fmt.Errorf("a receipt %v: %w", receipt, orNone(err))
+		}
+		if err := t.budget.Commit(receipt, sum(id)); err != nil {
+			return fmt.Errorf("Commit: %w", err)
+		}
+	}
+	if paid, err := t.budget.Paid(newID()); !paid || err != nil {
+		return fmt.Errorf("Paid says %v: %w", paid, orNone(err))
+	}
+	if number, err := t.budget.LedgerID(unit); number != [16]byte{} || err != nil {
+		return fmt.Errorf("LedgerID is %x: %w", number, orNone(err))
+	}
+	return nil
+}
+
+// reopen goes on with the budget as it is after a kill.
+func (t *trial) reopen() error {
+	budget, err := t.Reopen(t.budget)
+	if err != nil {
+		return fmt.Errorf("Reopen: %w", err)
+	}
+	t.budget = budget
+	return nil
+}
+
+// unit returns a unit that has never spent, in no run.
+func (t *trial) unit() mechanism.Unit {
+	return mechanism.Unit{Kind: release.UnitRecord, Name: "unit " + rand.Text(), New: true}
+}
+
+// newID returns a release id that has never been used.
+func newID() (id [16]byte) {
+	rand.Read(id[:]) // does not fail
+	return id
+}
+
+// pay reserves once with a new id and checks the receipt.
+func (t *trial) pay(unit mechanism.Unit) (mechanism.Receipt, error) {
+	id := newID()
+	receipt, err := t.budget.Reserve(unit, id, t.spend)
+	switch {
+	case err != nil:
+		return receipt, fmt.Errorf("a spend that fits is refused: %w", err)
+	case receipt.ReleaseID() != id:
+		return receipt, errors.New("the receipt is for another release")
+	case receipt.Sequence() == 0:
+		return receipt, errors.New("the receipt has the number 0")
+	}
+	return receipt, nil
+}
+
+// payTimes is pay, several times.
+func (t *trial) payTimes(unit mechanism.Unit, times int) (receipts []mechanism.Receipt, err error) {
+	for i := range times {
+		receipt, err := t.pay(unit)
+		if err != nil {
+			return nil, fmt.Errorf("spend %d of %d: %w", i+1, t.fits, err)
+		}
+		receipts = append(receipts, receipt)
+	}
+	return receipts, nil
+}
+
+// refused demands that one more spend of a unit is refused, with an error of a kind.
+func (t *trial) refused(unit mechanism.Unit, id [16]byte, spend mechanism.Spend, want error) error {
+	_, err := t.budget.Reserve(unit, id, spend)
+	return t.wants(err, want, unit)
+}
+
+// wants compares errors, and looks for the name of a unit in one.
+func (t *trial) wants(err, want error, unit mechanism.Unit) error {
+	switch {
+	case err == nil:
+		return fmt.Errorf("it is granted, want an error that matches %q", want)
+	case !errors.Is(err, want):
+		return fmt.Errorf("the error does not match %q: %w", want, err)
+	case names(err, unit):
+		return errors.New("an error holds the name of a unit")
+	}
+	return nil
+}
+
+// full demands that a unit has spent everything.
+func (t *trial) full(unit mechanism.Unit) error {
+	return t.refused(unit, newID(), t.spend, mechanism.ErrBudgetExceeded)
+}
+
+// left demands that a unit can spend so many times more, and not once more than that.
+func (t *trial) left(unit mechanism.Unit, times int) error {
+	if _, err := t.payTimes(unit, times); err != nil {
+		return err
+	}
+	if err := t.full(unit); err != nil {
+		return fmt.Errorf("after everything was spent: %w", err)
+	}
+	return nil
+}

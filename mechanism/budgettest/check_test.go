@@ -1,0 +1,197 @@
+package budgettest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+)
+
+func TestNoLedger(t *testing.T) {
+	if err := Check(Settings{New: func(mechanism.Total) (mechanism.Budget, error) { return mechanism.NoLedger, nil }}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A ledger after a kill is its file, which is copied because the first one is still open.
+func TestLedger(t *testing.T) {
+	paths := map[mechanism.Budget]string{}
+	open := func(path string) (mechanism.Budget, error) {
+		l, err := mechanism.OpenLedger(path)
+		if err != nil {
+			return nil, err
+		}
+		t.Cleanup(func() { l.Close() })
+		paths[l] = path
+		return l, nil
+	}
+	err := Check(Settings{
+		New: func(total mechanism.Total) (mechanism.Budget, error) {
+			path := filepath.Join(t.TempDir(), "ledger")
+			if err := mechanism.CreateLedger(path, total); err != nil {
+				return nil, err
+			}
+			return open(path)
+		},
+		Reopen: func(budget mechanism.Budget) (mechanism.Budget, error) {
+			data, err := os.ReadFile(paths[budget])
+			if err != nil {
+				return nil, err
+			}
+			path := filepath.Join(t.TempDir(), "ledger")
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				return nil, err
+			}
+			return open(path)
+		},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// borrowed is a ledger that several processes share: each opens it for a call.
+type borrowed struct{ path string }
+
+func (b borrowed) with(use func(*mechanism.Ledger) error) error {
+	for {
+		l, err := mechanism.OpenLedger(b.path)
+		if errors.Is(err, mechanism.ErrLocked) {
+			time.Sleep(time.Millisecond)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(use(l), l.Close())
+	}
+}
+
+func (b borrowed) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend) (r mechanism.Receipt, err error) {
+	err = b.with(func(l *mechanism.Ledger) (err error) {
+		r, err = l.Reserve(unit, id, spend)
+		return err
+	})
+	return r, err
+}
+
+func (b borrowed) Commit(r mechanism.Receipt, sum [sha256.Size]byte) error {
+	return b.with(func(l *mechanism.Ledger) error { return l.Commit(r, sum) })
+}
+
+func (b borrowed) Paid(id [16]byte) (paid bool, err error) {
+	err = b.with(func(l *mechanism.Ledger) (err error) {
+		paid, err = l.Paid(id)
+		return err
+	})
+	return paid, err
+}
+
+func (b borrowed) LedgerID(unit mechanism.Unit) (id [16]byte, err error) {
+	err = b.with(func(l *mechanism.Ledger) (err error) {
+		id, err = l.LedgerID(unit)
+		return err
+	})
+	return id, err
+}
+
+func TestBorrowedLedger(t *testing.T) {
+	same := func(budget mechanism.Budget) (mechanism.Budget, error) {
+		return borrowed{budget.(borrowed).path}, nil
+	}
+	err := Check(Settings{
+		New: func(total mechanism.Total) (mechanism.Budget, error) {
+			path := filepath.Join(t.TempDir(), "ledger")
+			return borrowed{path}, mechanism.CreateLedger(path, total)
+		},
+		Reopen: same, Share: same, Kinds: []mechanism.Kind{mechanism.Mixed},
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func checkTable(fault string, kinds ...mechanism.Kind) error {
+	return Check(Settings{
+		New: func(total mechanism.Total) (mechanism.Budget, error) { return newTable(total, fault), nil },
+		Reopen: func(budget mechanism.Budget) (mechanism.Budget, error) {
+			return budget.(*table).reopened(), nil
+		},
+		Share: func(budget mechanism.Budget) (mechanism.Budget, error) {
+			other := *budget.(*table)
+			return &other, nil
+		},
+		Kinds: kinds,
+	})
+}
+
+func TestTable(t *testing.T) {
+	if err := checkTable(""); err != nil {
+		t.Error(err)
+	}
+}
+
+// Each fault is found, under the promise that it breaks.
+func TestFaultsAreFound(t *testing.T) {
+	for fault, promise := range map[string]string{
+		"overspends":                          "what fits is granted",
+		"refuses the last":                    "what fits is granted",
+		"gives back on a refusal":             "what fits is granted",
+		"kinds share":                         "units do not share",
+		"units share":                         "units do not share",
+		"receipts without a number":           "receipts are told apart",
+		"receipts with one number":            "receipts are told apart",
+		"receipts for another release":        "receipts are told apart",
+		"ids pay twice":                       "a release id pays once",
+		"forgets ids":                         "a release id pays once",
+		"every unit is known":                 "a new unit is said to be new",
+		"takes bad input":                     "bad input is refused",
+		"names units":                         "what fits is granted",
+		"gives back on a commit":              "nothing is given back",
+		"gives back on a foreign receipt":     "nothing is given back",
+		"gives back on bad input":             "nothing is given back",
+		"commits twice":                       "a spend is committed once",
+		"takes foreign receipts":              "a spend is committed once",
+		"everything is paid":                  "Paid tells what was paid",
+		"paid when committed":                 "Paid tells what was paid",
+		"number zero":                         "the number of the ledger",
+		"number shared":                       "the number of the ledger",
+		"number drawn anew":                   "the number of the ledger",
+		"forgets its number":                  "the number of the ledger",
+		"decides before it writes":            "callers at the same time",
+		"ids decided before they are written": "one release id at the same time",
+		"forgets":                             "spends are durable",
+		"forgets what is not committed":       "spends are durable",
+		"covers everything":                   "Covers agrees",
+		"covers at a price":                   "Covers agrees",
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			err := checkTable(fault, mechanism.Pure)
+			if err == nil || !strings.Contains(err.Error(), promise) {
+				t.Errorf("want a word about %q: %v", promise, err)
+			}
+		})
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	table := func(total mechanism.Total) (mechanism.Budget, error) { return newTable(total, ""), nil }
+	for name, s := range map[string]Settings{
+		"nothing":     {},
+		"no reopen":   {New: table},
+		"no kind":     {New: table, Kinds: []mechanism.Kind{17}},
+		"no budget":   {New: func(mechanism.Total) (mechanism.Budget, error) { return nil, errors.New("none") }},
+		"not opened":  {New: table, Reopen: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
+		"cannot part": {New: table, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }, Share: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
+	} {
+		if err := Check(s); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}

@@ -1,0 +1,429 @@
+package budgettest
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// A promise is tried on a fresh budget.
+type promise struct {
+	name string
+	keep func(*trial) error
+}
+
+var promises = []promise{
+	{"what fits is granted and no more", (*trial).grantsWhatFits},
+	{"units do not share", (*trial).unitsAreApart},
+	{"receipts are told apart", (*trial).receipts},
+	{"a release id pays once", (*trial).idsPayOnce},
+	{"a new unit is said to be new", (*trial).newUnits},
+	{"bad input is refused", (*trial).badInput},
+	{"nothing is given back", (*trial).givesNothingBack},
+	{"a spend is committed once", (*trial).commits},
+	{"Paid tells what was paid", (*trial).paid},
+	{"the number of the ledger", (*trial).ledgerID},
+	{"callers at the same time", (*trial).atOnce},
+	{"one release id at the same time", (*trial).oneIDAtOnce},
+	{"spends are durable", (*trial).durable},
+	{"Covers agrees with Reserve", (*trial).covers},
+}
+
+func (t *trial) grantsWhatFits() error {
+	unit := t.unit()
+	if err := t.left(unit, t.fits); err != nil {
+		return err
+	}
+	for range 3 { // a refusal gives no room
+		if err := t.full(unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial) unitsAreApart() error {
+	one := t.unit()
+	client := one
+	client.Kind = release.UnitClient
+	longer := one
+	longer.Name += "x"
+	for _, unit := range []mechanism.Unit{one, client, longer} {
+		if err := t.left(unit, t.fits); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial) receipts() error {
+	seen := map[uint64]bool{}
+	for range 2 {
+		for _, unit := range []mechanism.Unit{t.unit(), t.unit()} {
+			receipts, err := t.payTimes(unit, 2)
+			if err != nil {
+				return err
+			}
+			for _, r := range receipts {
+				if seen[r.Sequence()] {
+					return fmt.Errorf("two spends have the number %d", r.Sequence())
+				}
+				seen[r.Sequence()] = true
+			}
+		}
+		if err := t.reopen(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial) idsPayOnce() error {
+	unit := t.unit()
+	receipt, err := t.pay(unit)
+	if err != nil {
+		return err
+	}
+	id := receipt.ReleaseID()
+	for _, state := range []string{"at once", "after its commit", "after Reopen"} {
+		for _, u := range []mechanism.Unit{unit, t.unit()} {
+			if err := t.refused(u, id, t.spend, mechanism.ErrLedger); err != nil {
+				return fmt.Errorf("used again %s: %w", state, err)
+			}
+		}
+		switch state {
+		case "at once":
+			err = t.budget.Commit(receipt, sum(id))
+		case "after its commit":
+			err = t.reopen()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return t.left(unit, t.fits-1) // the refusals cost nothing
+}
+
+func (t *trial) newUnits() error {
+	fresh := t.unit()
+	known := fresh
+	known.New = false
+	for range 2 { // a refusal does not make it known
+		if err := t.refused(known, newID(), t.spend, mechanism.ErrUnknownUnit); err != nil {
+			return err
+		}
+	}
+	if _, err := t.pay(fresh); err != nil {
+		return err
+	}
+	if _, err := t.pay(known); err != nil {
+		return err
+	}
+	if err := t.reopen(); err != nil {
+		return err
+	}
+	client := known
+	client.Kind = release.UnitClient
+	if err := t.refused(client, newID(), t.spend, mechanism.ErrUnknownUnit); err != nil {
+		return fmt.Errorf("a client of the name of a record: %w", err)
+	}
+	return t.left(known, t.fits-2)
+}
+
+func (t *trial) badInput() error {
+	for _, unit := range []mechanism.Unit{{New: true}, {Kind: release.UnitRecord, New: true}, {Kind: "person", Name: t.unit().Name, New: true}} {
+		if err := t.refused(unit, newID(), t.spend, mechanism.ErrParam); err != nil {
+			return fmt.Errorf("the unit %q %q: %w", unit.Kind, unit.Name, err)
+		}
+	}
+	unit := t.unit()
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, spend := range []mechanism.Spend{
+		{}, {PureEpsilon: -1}, {PureEpsilon: nan}, {PureEpsilon: inf}, {PureEpsilon: 1000},
+		{Rho: -0.001}, {Rho: nan}, {Rho: inf}, {Epsilon: 1}, {Delta: 1e-6}, {Epsilon: nan, Delta: 1e-6}, {Epsilon: -1, Delta: 1e-6}, {Epsilon: 1, Delta: 1e-6, Rho: 0.1},
+	} {
+		want := mechanism.ErrParam
+		if _, err := t.total.Charge(unit, mechanism.Pots{}, spend); errors.Is(err, mechanism.ErrLedger) {
+			want = mechanism.ErrLedger // noise in a budget of pure epsilon
+		}
+		if err := t.refused(unit, newID(), spend, want); err != nil {
+			return fmt.Errorf("the spend %+v: %w", spend, err)
+		}
+	}
+	return t.left(unit, t.fits)
+}
+
+func (t *trial) givesNothingBack() error {
+	unit := t.unit()
+	receipts, err := t.payTimes(unit, t.fits)
+	if err != nil {
+		return err
+	}
+	nothing := func(after string) error {
+		if err := t.full(unit); err != nil {
+			return fmt.Errorf("after %s: %w", after, err)
+		}
+		return nil
+	}
+	steps := []struct {
+		name string
+		do   func()
+	}{
+		{"nothing", func() {}},
+		{"a commit", func() { t.budget.Commit(receipts[0], sum(receipts[0].ReleaseID())) }},
+		{"a second commit", func() { t.budget.Commit(receipts[0], sum(newID())) }},
+		{"a commit without a receipt", func() { t.budget.Commit(mechanism.Receipt{}, sum(newID())) }},
+		{"a used id", func() { t.budget.Reserve(unit, receipts[1].ReleaseID(), t.spend) }},
+		{"a negative spend", func() { t.budget.Reserve(unit, newID(), negative(t.spend)) }},
+	}
+	for _, step := range steps {
+		step.do()
+		if err := nothing(step.name); err != nil {
+			return err
+		}
+	}
+	if err := t.reopen(); err != nil {
+		return err
+	}
+	return nothing("Reopen")
+}
+
+func negative(s mechanism.Spend) mechanism.Spend {
+	return mechanism.Spend{Rho: -s.Rho, PureEpsilon: -s.PureEpsilon}
+}
+
+func (t *trial) commits() error {
+	unit := t.unit()
+	receipts, err := t.payTimes(unit, 2)
+	if err != nil {
+		return err
+	}
+	one, two := receipts[0], receipts[1]
+	for name, r := range map[string]mechanism.Receipt{
+		"none": {}, "another id": mechanism.NewReceipt(one.Sequence(), newID()), "another number": mechanism.NewReceipt(two.Sequence(), one.ReleaseID()),
+	} {
+		if err := t.wants(t.budget.Commit(r, sum(newID())), mechanism.ErrLedger, unit); err != nil {
+			return fmt.Errorf("a receipt with %s: %w", name, err)
+		}
+	}
+	if err := t.budget.Commit(one, sum(one.ReleaseID())); err != nil {
+		return fmt.Errorf("Commit: %w", err)
+	}
+	if err := t.reopen(); err != nil {
+		return err
+	}
+	if err := t.budget.Commit(two, sum(two.ReleaseID())); err != nil {
+		return fmt.Errorf("Commit after Reopen: %w", err)
+	}
+	for _, r := range receipts {
+		if err := t.wants(t.budget.Commit(r, sum(r.ReleaseID())), mechanism.ErrLedger, unit); err != nil {
+			return fmt.Errorf("a second time: %w", err)
+		}
+	}
+	return nil
+}
+
+func (t *trial) paid() error {
+	unit := t.unit()
+	receipt, err := t.pay(unit)
+	if err != nil {
+		return err
+	}
+	refused := newID()
+	unknown := t.unit()
+	unknown.New = false
+	if err := t.refused(unknown, refused, t.spend, mechanism.ErrUnknownUnit); err != nil {
+		return err
+	}
+	check := func(when string) error {
+		for id, want := range map[[16]byte]bool{receipt.ReleaseID(): true, refused: false, newID(): false} {
+			if paid, err := t.budget.Paid(id); err != nil || paid != want {
+				return fmt.Errorf("%s it says %v, want %v: %w", when, paid, want, orNone(err))
+			}
+		}
+		return nil
+	}
+	if err := check("after Reserve"); err != nil {
+		return err
+	}
+	if err := t.budget.Commit(receipt, sum(receipt.ReleaseID())); err != nil {
+		return err
+	}
+	if err := check("after Commit"); err != nil {
+		return err
+	}
+	if err := t.reopen(); err != nil {
+		return err
+	}
+	return check("after Reopen")
+}
+
+func (t *trial) ledgerID() error {
+	unit := t.unit()
+	first, err := t.budget.LedgerID(unit)
+	if err != nil {
+		return err
+	}
+	if first == ([16]byte{}) {
+		return errors.New("it is zero, as that of NoLedger")
+	}
+	same := func(when string) error {
+		if again, err := t.budget.LedgerID(unit); err != nil || again != first {
+			return fmt.Errorf("it is another one %s: %w", when, orNone(err))
+		}
+		return nil
+	}
+	if _, err := t.pay(unit); err != nil {
+		return err
+	}
+	if err := same("after a spend"); err != nil {
+		return err
+	}
+	if err := t.reopen(); err != nil {
+		return err
+	}
+	if err := same("after Reopen"); err != nil {
+		return err
+	}
+	other, err := t.New(t.total)
+	if err != nil {
+		return err
+	}
+	if number, err := other.LedgerID(unit); err != nil || number == first {
+		return fmt.Errorf("two budgets have one: %w", orNone(err))
+	}
+	return nil
+}
+
+// ways returns the budget and, if there is one, a second way to it.
+func (t *trial) ways() ([2]mechanism.Budget, error) {
+	if t.Share == nil {
+		return [2]mechanism.Budget{t.budget, t.budget}, nil
+	}
+	second, err := t.Share(t.budget)
+	if err != nil {
+		return [2]mechanism.Budget{}, fmt.Errorf("Share: %w", err)
+	}
+	return [2]mechanism.Budget{t.budget, second}, nil
+}
+
+// together reserves from many goroutines at once and returns how many were granted. A
+// refusal must be of the kind wanted.
+func (t *trial) together(callers int, want error, next func(i int) (mechanism.Unit, [16]byte)) (granted int, err error) {
+	ways, err := t.ways()
+	if err != nil {
+		return 0, err
+	}
+	results := make([]error, callers)
+	var start, done sync.WaitGroup
+	start.Add(1)
+	for i := range callers {
+		unit, id := next(i)
+		done.Go(func() {
+			start.Wait()
+			_, results[i] = ways[i%2].Reserve(unit, id, t.spend)
+		})
+	}
+	start.Done()
+	done.Wait()
+	for _, err := range results {
+		switch {
+		case err == nil:
+			granted++
+		case !errors.Is(err, want):
+			return 0, fmt.Errorf("the error does not match %q: %w", want, err)
+		}
+	}
+	return granted, nil
+}
+
+func (t *trial) atOnce() error {
+	for range 3 {
+		unit := t.unit()
+		granted, err := t.together(8*t.fits, mechanism.ErrBudgetExceeded, func(int) (mechanism.Unit, [16]byte) { return unit, newID() })
+		if err != nil {
+			return err
+		}
+		if granted != t.fits {
+			return fmt.Errorf("%d spends are granted where %d fit", granted, t.fits)
+		}
+		if err := t.full(unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *trial) oneIDAtOnce() error {
+	for range 3 {
+		id := newID()
+		granted, err := t.together(16, mechanism.ErrLedger, func(int) (mechanism.Unit, [16]byte) { return t.unit(), id })
+		if err != nil {
+			return err
+		}
+		if granted != 1 {
+			return fmt.Errorf("one release id is granted %d times", granted)
+		}
+	}
+	return nil
+}
+
+func (t *trial) durable() error {
+	unit := t.unit()
+	for i := range t.fits {
+		if _, err := t.pay(unit); err != nil {
+			return fmt.Errorf("spend %d of %d: %w", i+1, t.fits, err)
+		}
+		if err := t.reopen(); err != nil {
+			return err
+		}
+	}
+	return t.full(unit)
+}
+
+func (t *trial) covers() error {
+	budget, ok := t.budget.(interface {
+		Covers(mechanism.Unit, mechanism.Spend) error
+	})
+	if !ok {
+		return nil
+	}
+	unit := t.unit()
+	for range t.fits + 1 { // to ask costs nothing
+		if err := budget.Covers(unit, t.spend); err != nil {
+			return err
+		}
+	}
+	if err := t.left(unit, t.fits); err != nil {
+		return err
+	}
+	if err := t.wants(budget.Covers(unit, t.spend), mechanism.ErrBudgetExceeded, unit); err != nil {
+		return err
+	}
+	unknown := t.unit()
+	unknown.New = false
+	return t.wants(budget.Covers(unknown, t.spend), mechanism.ErrUnknownUnit, unknown)
+}
+
+// sum stands for the hash of a release.
+func sum(id [16]byte) [sha256.Size]byte { return sha256.Sum256(id[:]) }
+
+var errNone = errors.New("without an error")
+
+// orNone is the error, or says that there is none.
+func orNone(err error) error {
+	if err == nil {
+		return errNone
+	}
+	return err
+}
+
+func names(err error, unit mechanism.Unit) bool {
+	return unit.Name != "" && strings.Contains(err.Error(), unit.Name)
+}

@@ -1,0 +1,219 @@
+package budgettest
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+)
+
+// A database is what several machines share: what was written outlives each of them.
+type database struct {
+	mutex   sync.Mutex
+	number  [16]byte
+	total   mechanism.Total
+	spent   map[string][]byte // Pots as JSON, by unit
+	spends  map[[16]byte]uint64
+	commits map[uint64][sha256.Size]byte
+}
+
+// A table is a budget in a database, written outside package mechanism. A fault is
+// a promise that it does not keep.
+type table struct {
+	db    *database
+	fault string
+	crowd *crowd
+}
+
+func newTable(total mechanism.Total, fault string) *table {
+	if _, err := total.Charge(mechanism.Unit{Kind: "record", Name: "x"}, mechanism.Pots{}, mechanism.Spend{PureEpsilon: 1e-9}); err != nil {
+		panic(err)
+	}
+	t := &table{
+		db:    &database{number: newID(), total: total, spent: map[string][]byte{}, spends: map[[16]byte]uint64{}, commits: map[uint64][sha256.Size]byte{}},
+		fault: fault, crowd: newCrowd(),
+	}
+	switch fault {
+	case "number zero":
+		t.db.number = [16]byte{}
+	case "number shared":
+		t.db.number = [16]byte{1}
+	}
+	return t
+}
+
+func (t *table) key(unit mechanism.Unit) string {
+	if t.fault == "kinds share" {
+		return unit.Name
+	}
+	if t.fault == "units share" {
+		return unit.Kind
+	}
+	return unit.Kind + " " + unit.Name
+}
+
+// charge returns what the unit has spent after a spend, or why it cannot.
+func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, error) {
+	text, known := t.db.spent[t.key(unit)]
+	var spent mechanism.Pots
+	if known {
+		if err := json.Unmarshal(text, &spent); err != nil {
+			return nil, err
+		}
+	}
+	after, err := t.db.total.Charge(unit, spent, spend)
+	switch {
+	case errors.Is(err, mechanism.ErrBudgetExceeded) && t.fault == "overspends":
+		after, err = spent, nil
+	case errors.Is(err, mechanism.ErrBudgetExceeded) && t.fault == "gives back on a refusal":
+		delete(t.db.spent, t.key(unit))
+	case errors.Is(err, mechanism.ErrParam) && t.fault == "takes bad input":
+		after, err = spent, nil
+	case errors.Is(err, mechanism.ErrParam) && t.fault == "gives back on bad input":
+		delete(t.db.spent, t.key(unit))
+	case err == nil && t.fault == "refuses the last":
+		_, err = t.db.total.Charge(unit, after, mechanism.Spend{PureEpsilon: 0.01})
+	case err != nil && t.fault == "names units":
+		err = fmt.Errorf("%s: %w", unit.Name, err)
+	}
+	if err == nil && !known && !unit.New && t.fault != "every unit is known" {
+		err = fmt.Errorf("table: %w", mechanism.ErrUnknownUnit)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(after)
+}
+
+func (t *table) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend) (mechanism.Receipt, error) {
+	t.db.mutex.Lock()
+	defer t.db.mutex.Unlock()
+	after, err := t.charge(unit, spend)
+	if err != nil {
+		return mechanism.Receipt{}, err
+	}
+	if t.fault == "decides before it writes" {
+		t.wait()
+	}
+	if _, used := t.db.spends[id]; used && t.fault != "ids pay twice" {
+		return mechanism.Receipt{}, fmt.Errorf("table: %w: the id is used", mechanism.ErrLedger)
+	}
+	if t.fault == "ids decided before they are written" {
+		t.wait()
+	}
+	sequence := uint64(len(t.db.spends)) + 1
+	t.db.spent[t.key(unit)], t.db.spends[id] = after, sequence
+	switch t.fault {
+	case "receipts without a number":
+		sequence = 0
+	case "receipts with one number":
+		sequence = 7
+	case "receipts for another release":
+		id = newID()
+	}
+	return mechanism.NewReceipt(sequence, id), nil
+}
+
+// wait lets others in between a decision and what is written of it.
+func (t *table) wait() {
+	t.db.mutex.Unlock()
+	t.crowd.wait()
+	t.db.mutex.Lock()
+}
+
+func (t *table) Commit(r mechanism.Receipt, sum [sha256.Size]byte) error {
+	t.db.mutex.Lock()
+	defer t.db.mutex.Unlock()
+	if t.fault == "gives back on a commit" {
+		clear(t.db.spent)
+	}
+	if t.fault == "receipts with one number" {
+		return nil
+	}
+	if sequence, known := t.db.spends[r.ReleaseID()]; (!known || sequence != r.Sequence()) && t.fault != "takes foreign receipts" {
+		if t.fault == "gives back on a foreign receipt" {
+			clear(t.db.spent)
+		}
+		return fmt.Errorf("table: %w: not a receipt of it", mechanism.ErrLedger)
+	}
+	if _, done := t.db.commits[r.Sequence()]; done && t.fault != "commits twice" {
+		return fmt.Errorf("table: %w: committed", mechanism.ErrLedger)
+	}
+	t.db.commits[r.Sequence()] = sum
+	return nil
+}
+
+func (t *table) Paid(id [16]byte) (bool, error) {
+	t.db.mutex.Lock()
+	defer t.db.mutex.Unlock()
+	sequence, known := t.db.spends[id]
+	_, committed := t.db.commits[sequence]
+	switch t.fault {
+	case "everything is paid":
+		return true, nil
+	case "paid when committed":
+		return committed, nil
+	}
+	return known, nil
+}
+
+func (t *table) LedgerID(unit mechanism.Unit) ([16]byte, error) {
+	t.db.mutex.Lock()
+	defer t.db.mutex.Unlock()
+	if t.fault == "number drawn anew" {
+		return newID(), nil
+	}
+	return t.db.number, nil
+}
+
+func (t *table) Covers(unit mechanism.Unit, spend mechanism.Spend) error {
+	t.db.mutex.Lock()
+	defer t.db.mutex.Unlock()
+	after, err := t.charge(unit, spend)
+	switch {
+	case t.fault == "covers everything":
+		return nil
+	case t.fault == "covers at a price" && err == nil:
+		t.db.spent[t.key(unit)] = after
+	}
+	return err
+}
+
+// reopened is what is left of the table after a kill.
+func (t *table) reopened() *table {
+	next := &table{db: t.db, fault: t.fault, crowd: newCrowd()}
+	switch t.fault {
+	case "forgets":
+		next = newTable(t.db.total, t.fault)
+		next.db.number = t.db.number
+	case "forgets what is not committed":
+		for id, sequence := range t.db.spends {
+			if _, done := t.db.commits[sequence]; !done {
+				delete(t.db.spends, id)
+			}
+		}
+		clear(t.db.spent)
+	case "forgets ids":
+		clear(t.db.spends)
+	case "forgets its number":
+		next.db.number = newID()
+	}
+	return next
+}
+
+// A crowd lets callers go on together. One that is alone goes on after a while.
+type crowd struct{ meet chan struct{} }
+
+func newCrowd() *crowd { return &crowd{meet: make(chan struct{})} }
+
+func (c *crowd) wait() {
+	select {
+	case c.meet <- struct{}{}:
+	case <-c.meet:
+	case <-time.After(20 * time.Millisecond):
+	}
+}

@@ -1,0 +1,270 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// borrowed is a ledger that several processes share: each opens it for a call.
+type borrowed struct{ path string }
+
+func (b borrowed) with(use func(*mechanism.Ledger) error) error {
+	for {
+		l, err := mechanism.OpenLedger(b.path)
+		if errors.Is(err, mechanism.ErrLocked) {
+			time.Sleep(200 * time.Microsecond)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		return errors.Join(use(l), l.Close())
+	}
+}
+
+func (b borrowed) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend) (r mechanism.Receipt, err error) {
+	err = b.with(func(l *mechanism.Ledger) (err error) {
+		r, err = l.Reserve(unit, id, spend)
+		return err
+	})
+	return r, err
+}
+
+func (b borrowed) Commit(r mechanism.Receipt, sum [sha256.Size]byte) error {
+	return b.with(func(l *mechanism.Ledger) error { return l.Commit(r, sum) })
+}
+
+func (b borrowed) Paid(id [16]byte) (paid bool, err error) {
+	err = b.with(func(l *mechanism.Ledger) (err error) {
+		paid, err = l.Paid(id)
+		return err
+	})
+	return paid, err
+}
+
+func (b borrowed) LedgerID(unit mechanism.Unit) (id [16]byte, err error) {
+	s, err := mechanism.ReadLedger(b.path) // it never changes
+	if err != nil {
+		return id, err
+	}
+	return s.LedgerID, nil
+}
+
+const (
+	childLedger  = "PRIVATEMAIL_TEST_CLIENT_LEDGER"
+	childFolder  = "PRIVATEMAIL_TEST_CLIENT_FOLDER"
+	childClients = "PRIVATEMAIL_TEST_CLIENT_CLIENTS"
+	childRecords = 12
+)
+
+// beClientChild lets the test binary be another process: it asks for all records, through
+// several clients at once, and prints what it would send.
+func beClientChild() {
+	if os.Getenv(childLedger) == "" {
+		return
+	}
+	clients := 1
+	if os.Getenv(childClients) == "many" {
+		clients = 4
+	}
+	var wait sync.WaitGroup
+	for range clients {
+		c, err := childClient()
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		wait.Go(func() {
+			for i := range childRecords {
+				name := fmt.Sprint("record ", i)
+				request, err := c.Ask(name, []float64{3, 0})
+				if err != nil {
+					fmt.Println(err)
+					os.Exit(1)
+				}
+				os.Stdout.WriteString(fmt.Sprintf("%s: %v\n", name, request.Cells))
+			}
+		})
+	}
+	wait.Wait()
+	os.Exit(0)
+}
+
+func childClient() (*Cells, error) {
+	memory, err := OpenFolder(os.Getenv(childFolder))
+	if err != nil {
+		return nil, err
+	}
+	book := &wire.Codebook{Version: 1, Rows: 1000, Size: 4, Length: 3, Dimension: 2, Ranking: 1}
+	for c := range 1000 {
+		book.Centres = append(book.Centres, float32(c), 0)
+	}
+	return NewCells(book, CellsSettings{UnconfirmedCodebook: true, Epsilon: 0.01, Ledger: borrowed{os.Getenv(childLedger)}, NewUnits: true, Memory: memory})
+}
+
+// A child is a process that asks.
+type child struct {
+	*exec.Cmd
+	lines *bufio.Scanner
+}
+
+func startChild(t *testing.T, ledger, folder, clients string) *child {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), childLedger+"="+ledger, childFolder+"="+folder, childClients+"="+clients)
+	c.Stderr = os.Stderr
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return &child{c, bufio.NewScanner(out)}
+}
+
+// sent is what was sent for each record. It must be the same each time.
+type sent map[string]string
+
+// take reads the next line of a child.
+func (s sent) take(t *testing.T, c *child) bool {
+	t.Helper()
+	if !c.lines.Scan() {
+		return false
+	}
+	name, cells, ok := strings.Cut(c.lines.Text(), ": ")
+	if !ok || !strings.HasPrefix(name, "record ") || !strings.HasPrefix(cells, "[") {
+		t.Fatal(c.lines.Text())
+	}
+	if s[name] != "" && s[name] != cells {
+		t.Errorf("%s was sent as %s and as %s", name, s[name], cells)
+	}
+	s[name] = cells
+	return true
+}
+
+// spends returns how often each record has paid.
+func spends(t *testing.T, ledger string) map[string]int {
+	t.Helper()
+	s, err := mechanism.ReadLedger(ledger)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for i := range childRecords {
+		name := fmt.Sprint("record ", i)
+		b, err := s.Balance(mechanism.Unit{Kind: release.UnitRecord, Name: name})
+		if err != nil && !errors.Is(err, mechanism.ErrUnknownUnit) {
+			t.Fatal(err)
+		}
+		count[name] = int(b.Spent.Pure.Float()*100 + 0.5)
+	}
+	return count
+}
+
+// Several processes with several clients each ask for the same records at the same time:
+// each record pays once, and everybody sends the same.
+func TestAskInSeveralProcesses(t *testing.T) {
+	ledger, folder := ledgerFile(t, 100), t.TempDir()
+	var children []*child
+	for range 4 {
+		children = append(children, startChild(t, ledger, folder, "many"))
+	}
+	all := sent{}
+	lines := 0
+	for _, c := range children {
+		for all.take(t, c) {
+			lines++
+		}
+		if err := c.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if lines != 4*4*childRecords || len(all) != childRecords {
+		t.Errorf("%d lines about %d records", lines, len(all))
+	}
+	for name, n := range spends(t, ledger) {
+		if n != 1 {
+			t.Errorf("%s has paid %d times", name, n)
+		}
+	}
+}
+
+// Processes are killed while they ask. What was sent is sent again by all others, a kill
+// costs at most one spend, and no lock is left.
+func TestAskInKilledProcesses(t *testing.T) {
+	rounds := 40
+	if testing.Short() {
+		rounds = 6
+	}
+	r := rand.New(rand.NewPCG(rand.Uint64(), 0))
+	kills, most, records := 0, 0, 0
+	for records < rounds { // a few kills for each set of records, until all have paid
+		ledger, folder := ledgerFile(t, 100), t.TempDir()
+		all := sent{}
+		before := kills
+		for len(all) < childRecords {
+			pair := []*child{startChild(t, ledger, folder, ""), startChild(t, ledger, folder, "")}
+			wait := r.IntN(4)
+			for range wait {
+				all.take(t, pair[0])
+			}
+			time.Sleep(time.Duration(r.IntN(5000)) * time.Microsecond)
+			for _, c := range pair {
+				c.Process.Kill()
+				for all.take(t, c) {
+				}
+				if c.Wait() != nil { // it may have come to its end
+					kills++
+				}
+			}
+		}
+		extra := 0
+		for name, n := range spends(t, ledger) {
+			if n < 1 {
+				t.Errorf("%s was sent and has not paid", name)
+			}
+			extra += n - 1
+		}
+		if extra > kills-before {
+			t.Errorf("%d spends more than records after %d kills", extra, kills-before)
+		}
+		most = max(most, extra)
+		// Nobody waits for the dead, and all that is kept is served.
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		f := openAgain(t, folder)
+		for b := range 256 {
+			unlock, err := f.Lock(ctx, Key{byte(b)})
+			if err != nil {
+				t.Fatalf("lock %d is held: %v", b, err)
+			}
+			unlock()
+		}
+		cancel()
+		if err := f.Check(); err != nil {
+			t.Error(err)
+		}
+		last := startChild(t, ledger, folder, "")
+		for all.take(t, last) {
+		}
+		if err := last.Wait(); err != nil {
+			t.Error(err)
+		}
+		records += childRecords
+	}
+	t.Logf("%d kills, at most %d spends lost among %d records", kills, most, childRecords)
+}

@@ -1,0 +1,192 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+)
+
+// plain hides everything of a memory but Memory.
+type plain struct{ Memory }
+
+// Of 64 clients that ask for one record at the same time one pays, whether they share a
+// memory, a folder that each has opened, or a memory without locks.
+func TestManyClientsPayOnce(t *testing.T) {
+	const clients = 64
+	path := t.TempDir()
+	one, shared, hidden := NewMemory(), openAgain(t, t.TempDir()), plain{openAgain(t, t.TempDir())}
+	for name, memory := range map[string]func() Memory{
+		"memory":           func() Memory { return one },
+		"folder":           func() Memory { return shared },
+		"folder each":      func() Memory { return openAgain(t, path) },
+		"folder, no locks": func() Memory { return hidden },
+	} {
+		ledger := openLedger(t, ledgerFile(t, 100))
+		results := make([][]uint32, clients)
+		var start, done sync.WaitGroup
+		start.Add(1)
+		for i := range clients {
+			c := newClient(t, 1, 1, ledger, memory())
+			done.Go(func() {
+				start.Wait()
+				request, err := c.Ask("a", []float64{1, 1})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				results[i] = request.Cells
+			})
+		}
+		start.Done()
+		done.Wait()
+		for _, r := range results {
+			if !slices.Equal(r, results[0]) {
+				t.Fatalf("%s: %v and %v", name, r, results[0])
+			}
+		}
+		wantSpent(t, ledger, release.UnitRecord, "a", 1)
+	}
+}
+
+// recordsOf returns two records with a lock in common, and one with another lock.
+func recordsOf(t *testing.T, c *Cells) (a, same, other string) {
+	t.Helper()
+	first := func(name string) byte {
+		key, err := c.key(c.payer(name), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key[0]
+	}
+	a = "record"
+	for i := 0; same == "" || other == ""; i++ {
+		switch name := fmt.Sprint("record ", i); {
+		case first(name) == first(a):
+			same = name
+		default:
+			other = name
+		}
+	}
+	return a, same, other
+}
+
+// Who waits for a record can give up and has spent nothing. A record with another lock
+// does not wait, nor does one that is remembered.
+func TestAskWaitsForTheKeyAlone(t *testing.T) {
+	ledger, folder := openLedger(t, ledgerFile(t, 100)), openAgain(t, t.TempDir())
+	c := newClient(t, 1, 1, ledger, folder)
+	a, same, other := recordsOf(t, c)
+	remembered := ask(t, c, same, 1)
+	key, err := c.key(c.payer(a), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, locker := range map[string]Locker{"the same folder": folder, "another process": openAgain(t, folder.path)} {
+		unlock, err := locker.Lock(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, err := c.AskContext(ctx, a, []float64{1, 1}); !errors.Is(err, context.Canceled) || errors.Is(err, mechanism.ErrSpent) {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantSpent(t, ledger, release.UnitRecord, a, 0)
+		ask(t, c, other, 1)
+		if again := ask(t, c, same, 2); !slices.Equal(again, remembered) {
+			t.Errorf("%s: %v, %v", name, again, remembered)
+		}
+		unlock()
+	}
+	ask(t, c, a, 1)
+	wantSpent(t, ledger, release.UnitRecord, a, 1)
+}
+
+// A context that is done before the record is paid for costs nothing, whatever the memory.
+func TestAskCancelled(t *testing.T) {
+	ledger := pureLedger(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, memory := range map[string]Memory{"memory": NewMemory(), "folder": openAgain(t, t.TempDir())} {
+		request, err := newClient(t, 1, 1, ledger, memory).AskContext(ctx, "a", []float64{1, 1})
+		if !errors.Is(err, context.Canceled) || request != nil {
+			t.Errorf("%s: %v, %v", name, request, err)
+		}
+	}
+	wantSpent(t, ledger, release.UnitRecord, "a", 0)
+}
+
+// A folder of the earlier format is read, what it has is not paid for again, and what is
+// new goes to the logs.
+func TestFolderOfTheEarlierFormat(t *testing.T) {
+	ledger, memory, folder := pureLedger(t), NewMemory(), openAgain(t, t.TempDir())
+	old := newClient(t, 1, 1, ledger, memory)
+	want := ask(t, old, "a", 3)
+	key, err := old.key(old.payer("a"), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	message, err := memory.Recall(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(folder.file(key), message, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		c := newClient(t, 1, 1, ledger, openAgain(t, folder.path))
+		if got := ask(t, c, "a", 500); !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+		ask(t, c, "b", 3)
+	}
+	wantSpent(t, ledger, release.UnitRecord, "a", 1)
+	wantSpent(t, ledger, release.UnitRecord, "b", 1)
+	if got, err := folder.Keep(key, []byte("another")); err != nil || !bytes.Equal(got, message) {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+func TestTurns(t *testing.T) {
+	var turns turns[int]
+	give, err := turns.take(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := turns.take(t.Context(), 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := turns.take(ctx, 1); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	inside := 0
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() {
+			give, err := turns.take(context.Background(), 1)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			inside++ // the race detector looks on
+			give()
+		})
+	}
+	give()
+	all.Wait()
+	if inside != 50 || len(turns.taken) != 0 {
+		t.Errorf("%d had their turn, %d are left", inside, len(turns.taken))
+	}
+}
