@@ -16,8 +16,9 @@ type Kernels struct {
 	expNeg             func(dst, x []float32)
 	weights            func(dst []float32, d2 []float64, gamma float64)
 	collect            func(c *Candidates, coords Rows[float32], spans []uint32)
-	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
-	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
+	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int
+	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int
+	ranks              func(rank []uint32, x []float64, n int)
 	slideWindows       func(windows []Window, numbers []uint32, lo, hi uint32)
 	finishStep         func(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32)
 	sqDists            func(dst, x []float32, rows Rows[float32], index []uint32, limit float32)
@@ -56,6 +57,7 @@ var genericKernels = Kernels{
 	collect:          collectGo,
 	findNear:         findNearGo,
 	countNear:        countNearGo,
+	ranks:            ranksGo,
 	slideWindows:     slideWindowsGo,
 	finishStep:       finishStepGo,
 	dots:             dotsGo,

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// nearReference is the definition, for each point from first on.
-func nearReference(d int, coords []float32, stride int, spans []uint32, first, m int, r2 float64) (ind []uint32, d2 []float64, counts []uint32) {
+// nearReference is the definition, for each point from first on: that of FindWithin where
+// zero distances count.
+func nearReference(d int, coords []float32, stride int, spans []uint32, first, m int, zero bool, r2 float64) (ind []uint32, d2 []float64, counts []uint32) {
 	counts = make([]uint32, m)
 	for i := range m {
 		for p := 0; p+2 <= len(spans); p += 2 {
@@ -19,7 +20,7 @@ func nearReference(d int, coords []float32, stride int, spans []uint32, first, m
 					e := float64(coords[a*stride+first+i]) - float64(coords[a*stride+int(j)])
 					sum += float64(e * e)
 				}
-				if sum <= r2 && sum != 0 {
+				if sum <= r2 && (zero || sum != 0) {
 					ind, d2 = append(ind, j), append(d2, sum)
 					counts[i]++
 				}
@@ -29,7 +30,7 @@ func nearReference(d int, coords []float32, stride int, spans []uint32, first, m
 	return ind, d2, counts
 }
 
-// checkNearAt compares FindNear and CountNear of a level with the definition.
+// checkNearAt compares FindWithin, FindNear and CountNear of a level with the definition.
 func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int, spans []uint32, first, m int, r2 float64) {
 	t.Helper()
 	s, n := At(level), checkSpans(d, RowsOf(coords, stride), spans)
@@ -38,15 +39,21 @@ func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int,
 	if c.Len() != n {
 		t.Fatalf("%d candidates, want %d", c.Len(), n)
 	}
-	wantInd, wantD2, wantCounts := nearReference(d, coords, stride, spans, first, m, r2)
+	wantInd, wantD2, wantCounts := nearReference(d, coords, stride, spans, first, m, true, r2)
 	room := m*n + candidatePad
 	ind, d2, counts := guarded[uint32](t, room), guarded[float64](t, room), guarded[uint32](t, m)
-	if got := s.FindNear(ind, d2, counts, c, RowsOf(coords, stride), first, r2); got != len(wantInd) {
-		t.Fatalf("found %d, want %d", got, len(wantInd))
+	compare := func(got int) {
+		t.Helper()
+		if got != len(wantInd) {
+			t.Fatalf("found %d, want %d", got, len(wantInd))
+		}
+		if !slices.Equal(counts, wantCounts) || !slices.Equal(ind[:got], wantInd) || !slices.Equal(d2[:got], wantD2) {
+			t.Fatalf("found %v %v %v, want %v %v %v", counts, ind[:got], d2[:got], wantCounts, wantInd, wantD2)
+		}
 	}
-	if !slices.Equal(counts, wantCounts) || !slices.Equal(ind[:len(wantInd)], wantInd) || !slices.Equal(d2[:len(wantInd)], wantD2) {
-		t.Fatalf("found %v %v %v, want %v %v %v", counts, ind[:len(wantInd)], d2[:len(wantInd)], wantCounts, wantInd, wantD2)
-	}
+	compare(s.FindWithin(ind, d2, counts, c, RowsOf(coords, stride), first, r2))
+	wantInd, wantD2, wantCounts = nearReference(d, coords, stride, spans, first, m, false, r2)
+	compare(s.FindNear(ind, d2, counts, c, RowsOf(coords, stride), first, r2))
 	for i := range counts {
 		counts[i] = 77
 	}
@@ -165,7 +172,7 @@ func TestNearNonFinite(t *testing.T) {
 				}
 				coords[(d-1)*n+7] = float32(v)
 				spans, counts := []uint32{0, n}, make([]uint32, n)
-				_, _, want := nearReference(d, coords, n, spans, 0, n, 10.5)
+				_, _, want := nearReference(d, coords, n, spans, 0, n, false, 10.5)
 				s, c := At(level), NewCandidates(d, n)
 				s.Collect(c, RowsOf(coords, n), spans)
 				if s.CountNear(counts, c, RowsOf(coords, n), 0, 10.5); !slices.Equal(counts, want) {
@@ -201,7 +208,7 @@ func TestCountsAcrossTheRange(t *testing.T) {
 					for _, radius2 := range []float64{r2, math.Nextafter(r2, 0), math.Nextafter(r2, math.Inf(1)), r2 * (1 - 0x1p-22), r2 * (1 + 0x1p-22), 1.5 * r2} {
 						first := r.IntN(n)
 						m := 1 + r.IntN(n-first)
-						_, _, want := nearReference(d, coords, n, spans, first, m, radius2)
+						_, _, want := nearReference(d, coords, n, spans, first, m, false, radius2)
 						counts, c := guarded[uint32](t, m), guardedCandidates(t, d, n)
 						total := 0
 						for _, count := range want {

@@ -2,10 +2,11 @@ package tree
 
 import (
 	"context"
-	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Nearest finds the k nearest neighbours of every point, of which there are more than k.
@@ -13,6 +14,15 @@ import (
 // given rows come first. Nearest does not use the radius of the request. Equal points are
 // at distance 0 and count like any others.
 func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, error) {
+	return nearest(ctx, k, req, false)
+}
+
+// NearestByRow is Nearest with places that are the given rows.
+func NearestByRow(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, error) {
+	return nearest(ctx, k, req, true)
+}
+
+func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.Neighbours, error) {
 	p := req.Points
 	order := make([]uint32, p.N)
 	for i := range order {
@@ -22,17 +32,28 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, e
 	if err != nil {
 		return nil, err
 	}
-	out := &rows.Neighbours{
-		K: k, Order: t.order, Place: make([]uint32, p.N*k), Dist2: make([]float64, p.N*k),
-		Distance: func(i, j int) float64 { return rows.Dist2(t.row(i), t.row(j)) },
+	out := &rows.Neighbours{K: k, Place: make([]uint32, p.N*k), Dist2: make([]float64, p.N*k), Distance: p.Dist2}
+	if !byRow {
+		out.Order = t.order
+		out.Distance = func(i, j int) float64 { return rows.Dist2(t.row(i), t.row(j)) }
 	}
-	pieces := par.Blocks(p.N, placesPerPiece)
+	mem.Huge(out.Place)
+	mem.Huge(out.Dist2)
+	axis, err := t.axes(ctx, req.Workers)
+	if err != nil {
+		return nil, err
+	}
+	leaves := 1 << t.levels
+	pieces := par.Blocks(leaves, leavesPerPiece)
 	progress := req.Stage("find nearest neighbours", pieces)
-	err = req.Workers.Do(ctx, pieces, par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, p.N, placesPerPiece)
-		for i := lo; i < hi && (i%64 != 0 || ctx.Err() == nil); i++ {
-			q := query{tree: t, self: i, x: t.row(i), place: out.Place[i*k:][:k], d2: out.Dist2[i*k:][:k], most: math.Inf(1)}
-			q.visit(1)
+	groups := make([]*group, req.Workers.Count())
+	err = req.Workers.Do(ctx, pieces, par.Func(func(worker, piece int) {
+		if groups[worker] == nil {
+			groups[worker] = newGroup(t, axis, out, byRow, req.Kernels)
+		}
+		lo, hi := par.Block(piece, leaves, leavesPerPiece)
+		for i := lo; i < hi && ctx.Err() == nil; i++ {
+			groups[worker].search(leaves + i)
 		}
 		progress.Add()
 	}))
@@ -42,87 +63,28 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, e
 	return out, err
 }
 
-const placesPerPiece = 512
+const leavesPerPiece = 16
 
-// Bytes is what a search of n points in d dimensions takes beside the neighbours: the
-// order and the coordinates of the places, the boxes of the nodes, and what every search
-// keeps of a row.
-func Bytes(n, d int) int64 {
-	nodes := 4*int64(n)/leafPoints + 4
-	return int64(n)*int64(rows.RowBytes+4+4*d) + nodes*int64(2*4*d)
-}
-
-// row returns the coordinates of a place.
-func (t *tree) row(i int) []float32 { return t.at[i*t.points.D:][:t.points.D] }
-
-// A query is the search for the neighbours of one point.
-type query struct {
-	*tree
-	self  int // place of the point
-	x     []float32
-	place []uint32  // of the neighbours so far, nearest first
-	d2    []float64 // their squared distances
-	count int       // of the neighbours so far
-	most  float64   // squared distance that others must not exceed
-}
-
-// visit looks for neighbours among the points of a node, the nearer half first.
-func (q *query) visit(node int) {
-	if node >= 1<<q.levels {
-		lo, hi := q.span(node)
-		for j := lo; j < hi; j++ {
-			if j == q.self {
-				continue
-			}
-			if v := rows.Dist2(q.x, q.row(j)); v <= q.most {
-				q.insert(j, v)
+// axes returns the coordinates of all places, one row an axis.
+func (t *tree) axes(ctx context.Context, workers *par.Workers) (simd.Rows[float32], error) {
+	n, d := len(t.order), t.points.D
+	axis := make([]float32, n*d+simd.CoordinatePad)
+	const placesPerPiece = 4096
+	err := workers.Do(ctx, par.Blocks(n, placesPerPiece), par.Func(func(_, piece int) {
+		lo, hi := par.Block(piece, n, placesPerPiece)
+		for c := range d {
+			for i := lo; i < hi; i++ {
+				axis[c*n+i] = t.at[i*d+c]
 			}
 		}
-		return
-	}
-	near, far := 2*node, 2*node+1
-	nearest, farthest := q.dist2(near), q.dist2(far)
-	if farthest < nearest {
-		near, far, nearest, farthest = far, near, farthest, nearest
-	}
-	// A neighbour as far as the last one may have a lower row.
-	if nearest <= q.most {
-		q.visit(near)
-	}
-	if farthest <= q.most {
-		q.visit(far)
-	}
+	}))
+	return simd.RowsOf(axis, n), err
 }
 
-// dist2 returns the squared distance of the point from the box of a node. It rounds as
-// rows.Dist2 does, number by number, so it is not above that of any point in the box.
-func (q *query) dist2(node int) float64 {
-	least, largest := q.bounds(node)
-	sum := 0.0
-	for c, v := range q.x {
-		e := float64(max(least[c], min(v, largest[c]))) - float64(v)
-		sum += float64(e * e)
-	}
-	return sum
-}
-
-// insert makes the point at place j a neighbour. Where there are enough the last makes
-// way, be it the new one.
-func (q *query) insert(j int, v float64) {
-	to := q.count
-	for to > 0 && (q.d2[to-1] > v || q.d2[to-1] == v && q.order[q.place[to-1]] > q.order[j]) {
-		to--
-	}
-	if to == len(q.d2) {
-		return
-	}
-	if q.count < len(q.d2) {
-		q.count++
-	}
-	copy(q.place[to+1:q.count], q.place[to:])
-	copy(q.d2[to+1:q.count], q.d2[to:])
-	q.place[to], q.d2[to] = uint32(j), v
-	if q.count == len(q.d2) {
-		q.most = q.d2[q.count-1]
-	}
+// Bytes is what a search of n points in d dimensions takes beside the neighbours: the
+// order and the coordinates of the places, these once more with keys while the tree is
+// built, the boxes and rows of the nodes, and what every search keeps of a row.
+func Bytes(n, d int) int64 {
+	nodes := 4*int64(n)/leafPoints + 4
+	return int64(n)*int64(rows.RowBytes+2*(4+4*d)+8) + nodes*int64(2*4*d+4)
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -12,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // plainNearest sorts all other points of each point.
@@ -45,7 +47,7 @@ func TestNearest(t *testing.T) {
 	equal := blas32.General{Rows: 100, Cols: 3, Stride: 3, Data: make([]float32, 300)}
 	sets := map[string]blas32.General{"lattice": lattice, "equal": equal}
 	for _, kind := range pointtest.Kinds() {
-		for _, d := range []int{1, 2, 8} {
+		for _, d := range []int{1, 2, 3, 8} {
 			sets[kind+string(rune('0'+d))] = pointtest.Make(kind, 101, d, uint64(d))
 		}
 	}
@@ -55,7 +57,7 @@ func TestNearest(t *testing.T) {
 			want := plainNearest(p, k)
 			for _, count := range []int{1, 3} {
 				workers := par.New(count)
-				got, err := Nearest(t.Context(), k, &rows.Request{Points: p, Workers: workers})
+				got, err := Nearest(t.Context(), k, &rows.Request{Points: p, Workers: workers, Kernels: simd.At(simd.Best())})
 				workers.Close()
 				if err != nil {
 					t.Fatal(err)
@@ -83,10 +85,120 @@ func compare(t *testing.T, name string, p *rows.Points, got *rows.Neighbours, wa
 	}
 }
 
+// Where there are many points, neighbours come from several rounds of candidates, some are
+// sorted and not ranked, and equal points are in many leaves. Some points are compared with
+// a sort of all others, by place and by row.
+func TestNearestOfManyPoints(t *testing.T) {
+	workers := par.New(2)
+	defer workers.Close()
+	for which, kind := range pointtest.Kinds() {
+		d := 1 + which%4
+		set := pointtest.Make(kind, 1000, d, uint64(d))
+		for i := range set.Data { // sizes that float32 cannot square
+			set.Data[i] *= []float32{1e-30, 1, 1e30}[which%3]
+		}
+		p := pointtest.Open(set)
+		for _, k := range []int{10, 300} {
+			for _, level := range []simd.Level{simd.Generic, simd.Best()}[k/300:] {
+				req := &rows.Request{Points: p, Workers: workers, Kernels: simd.At(level)}
+				got, err := Nearest(t.Context(), k, req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				byRow, err := NearestByRow(t.Context(), k, req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkSome(t, kind, p, got)
+				checkSome(t, kind, p, byRow)
+			}
+		}
+	}
+}
+
+// checkSome compares the neighbours of some places with a sort of all others.
+func checkSome(t *testing.T, name string, p *rows.Points, got *rows.Neighbours) {
+	t.Helper()
+	given := func(place int) int {
+		if got.Order == nil {
+			return place
+		}
+		return int(got.Order[place])
+	}
+	for place := 0; place < p.N; place += 311 {
+		i := given(place)
+		others := make([]int, 0, p.N)
+		for j := range p.N {
+			if j != i {
+				others = append(others, j)
+			}
+		}
+		slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(p.Dist2(i, a), p.Dist2(i, b)), a-b) })
+		for e, want := range others[:got.K] {
+			j, d2 := given(int(got.Place[place*got.K+e])), got.Dist2[place*got.K+e]
+			if j != want || d2 != p.Dist2(i, want) {
+				t.Fatalf("%s in %d dimensions: neighbour %d of row %d is row %d at %g, want %d at %g", name, p.D, e, i, j, d2, want, p.Dist2(i, want))
+			}
+		}
+	}
+}
+
+// A point alone in a crowd of equal ones has to look at few of them.
+func TestNearestOfEqualPointsIsNotQuadratic(t *testing.T) {
+	const n, k = 100_000, 5 // all pairs would take minutes
+	p := pointtest.Open(blas32.General{Rows: n, Cols: 2, Stride: 2, Data: make([]float32, 2*n)})
+	got, err := NearestByRow(t.Context(), k, &rows.Request{Points: p, Kernels: simd.At(simd.Best())})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		for e, j := range got.Place[i*k:][:k] {
+			want := e
+			if i <= e {
+				want++
+			}
+			if int(j) != want {
+				t.Fatalf("neighbour %d of row %d is row %d, want %d", e, i, j, want)
+			}
+		}
+	}
+}
+
+// The smallest keys come first, wherever the border is, whatever the order.
+func TestChoose(t *testing.T) {
+	rng := pointtest.Rand(3)
+	for _, n := range []int{1, 2, 13, 60, 500, 3000} {
+		for kind := range 4 {
+			keys := make([]uint64, n)
+			for i := range keys {
+				keys[i] = uint64(i)
+				switch kind {
+				case 1:
+					keys[i] = uint64(n - i)
+				case 2:
+					keys[i] |= uint64(rng.IntN(3)) << 32
+				case 3:
+					keys[i] |= uint64(rng.Uint32()) << 32
+				}
+			}
+			sorted := slices.Sorted(slices.Values(keys))
+			for _, count := range []int{0, 1, n / 3, n / 2, n - 1, n} {
+				got := slices.Clone(keys)
+				choose(got, count)
+				slices.Sort(got[:count])
+				slices.Sort(got[count:])
+				if !slices.Equal(got, sorted) {
+					t.Fatalf("kind %d: the smallest %d of %d keys are not in front", kind, count, n)
+				}
+			}
+		}
+	}
+}
+
 func TestNearestStopsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Nearest(ctx, 3, &rows.Request{Points: pointtest.Open(pointtest.Make("uniform", 100, 2, 1))}); !errors.Is(err, context.Canceled) {
+	if _, err := Nearest(ctx, 3, &rows.Request{Points: pointtest.Open(pointtest.Make("uniform", 100, 2, 1)), Kernels: simd.At(simd.Best())}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -5,18 +5,24 @@
 // farther away than the farthest of the neighbours it has found so far. Points are kept in
 // the order of the leaves, so points that are near to each other are mostly near to each
 // other in memory.
+//
+// [Nearest] finds the neighbours of all points. The points of a leaf share the walk through
+// the tree, and whole leaves are compared with a point at once. An [Index] answers
+// questions about one point at a time.
 package tree
 
 import (
 	"context"
+	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // leafPoints is the most points of a leaf.
-const leafPoints = 12
+const leafPoints = 32
 
 // A tree is a complete binary tree. Node 1 is the root, and the children of node i are the
 // nodes 2i and 2i+1. The nodes of a level share the points evenly.
@@ -26,6 +32,7 @@ type tree struct {
 	order  []uint32  // given row at each place
 	at     []float32 // coordinates of each place
 	box    []float32 // of each node: its least coordinates, then its largest
+	least  []uint32  // of each node, its least given row
 }
 
 // build puts the given rows in order into a tree, which keeps order.
@@ -41,10 +48,11 @@ func build(ctx context.Context, p *rows.Points, order []uint32, workers *par.Wor
 	})); err != nil {
 		return nil, err
 	}
-	for n>>t.levels > leafPoints {
+	for (n-1)>>t.levels+1 > leafPoints {
 		t.levels++
 	}
-	t.box = make([]float32, (2<<t.levels)*2*p.D)
+	t.box, t.least = make([]float32, (2<<t.levels)*2*p.D), make([]uint32, 2<<t.levels)
+	next := &halves{keys: make([]uint64, n), order: make([]uint32, n), at: make([]float32, n*p.D)}
 	for level := range t.levels + 1 {
 		if err := workers.Do(ctx, 1<<level, par.Func(func(_, i int) {
 			if ctx.Err() != nil {
@@ -53,13 +61,30 @@ func build(ctx context.Context, p *rows.Points, order []uint32, workers *par.Wor
 			node := 1<<level + i
 			t.bound(node)
 			if level < t.levels {
-				t.halve(node)
+				t.halve(node, next)
 			}
 		})); err != nil {
 			return nil, err
 		}
+		if level < t.levels {
+			t.order, next.order = next.order, t.order
+			t.at, next.at = next.at, t.at
+		}
 	}
+	t.setLeast()
 	return t, ctx.Err() // a node may have been left as it was
+}
+
+// setLeast sets the least given row of each node.
+func (t *tree) setLeast() {
+	for node := 2<<t.levels - 1; node > 0; node-- {
+		if node >= 1<<t.levels {
+			lo, hi := t.span(node)
+			t.least[node] = slices.Min(t.order[lo:hi])
+		} else {
+			t.least[node] = min(t.least[2*node], t.least[2*node+1])
+		}
+	}
 }
 
 // span returns the places of a node, from lo to hi-1.
@@ -68,6 +93,9 @@ func (t *tree) span(node int) (lo, hi int) {
 	i := node - 1<<level
 	return par.Part(len(t.order), i, 1<<level), par.Part(len(t.order), i+1, 1<<level)
 }
+
+// row returns the coordinates of a place.
+func (t *tree) row(i int) []float32 { return t.at[i*t.points.D:][:t.points.D] }
 
 // bounds returns the least and the largest coordinates of a node.
 func (t *tree) bounds(node int) (least, largest []float32) {
@@ -81,20 +109,36 @@ func (t *tree) bound(node int) {
 	least, largest := t.bounds(node)
 	copy(least, t.row(lo))
 	copy(largest, least)
-	for i := lo + 1; i < hi; i++ {
-		for c, v := range t.row(i) {
-			if v < least[c] { // min and max take longer, for numbers that are none
-				least[c] = v
-			} else if v > largest[c] {
-				largest[c] = v
+	d := len(least)
+	const rowsAtOnce = 64 // that stay in the cache
+	for ; lo < hi; lo += rowsAtOnce {
+		block := t.at[lo*d : min(lo+rowsAtOnce, hi)*d]
+		for c := range d {
+			low, high := least[c], largest[c]
+			for at := c; at < len(block); at += d {
+				v := block[at]
+				if v < low { // min and max take longer, for numbers that are none
+					low = v
+				} else if v > high {
+					high = v
+				}
 			}
+			least[c], largest[c] = low, high
 		}
 	}
 }
 
-// halve puts the points of a node in order of the axis its box is longest along, as far as
-// its children need.
-func (t *tree) halve(node int) {
+// halves has room for the order and the coordinates of the next level.
+type halves struct {
+	keys  []uint64
+	order []uint32
+	at    []float32
+}
+
+// halve puts the points of a node into next in order of the axis its box is longest along,
+// as far as its children need: no coordinate of the first child is above one of the second.
+// Of points with the same coordinate those that come first stay first.
+func (t *tree) halve(node int, next *halves) {
 	least, largest := t.bounds(node)
 	axis, longest := 0, float64(-1)
 	for c := range least {
@@ -102,60 +146,34 @@ func (t *tree) halve(node int) {
 			axis, longest = c, side
 		}
 	}
+	d := t.points.D
 	lo, hi := t.span(node)
 	_, mid := t.span(2 * node)
-	t.part(lo, hi, mid, axis)
-}
-
-// part orders the places from lo to hi-1 so that no coordinate of those before mid along
-// an axis is above one of the others. Equal coordinates may come in any order, which is the
-// same at every call. Coordinates move with the rows: to look them up by row would take most
-// of the time.
-func (t *tree) part(lo, hi, mid, axis int) {
-	d := t.points.D
-	key := func(i int) float32 { return t.at[i*d+axis] }
-	for hi-lo > 16 {
-		if mid <= lo || mid >= hi {
-			return
-		}
-		pivot := median(key(lo), key((lo+hi)/2), key(hi-1))
-		i, j := lo, hi-1
-		for i <= j {
-			for key(i) < pivot {
-				i++
-			}
-			for key(j) > pivot {
-				j--
-			}
-			if i <= j {
-				t.swap(i, j)
-				i++
-				j--
-			}
-		}
-		switch { // the places from j+1 to i-1 have the pivot for a coordinate
-		case mid <= j+1:
-			hi = j + 1
-		case mid >= i:
-			lo = i
-		default:
-			return
-		}
+	keys := next.keys[lo:hi]
+	for i := range keys {
+		keys[i] = uint64(ascending(t.at[(lo+i)*d+axis]))<<32 | uint64(i)
 	}
-	for i := lo + 1; i < hi; i++ {
-		for j := i; j > lo && key(j) < key(j-1); j-- {
-			t.swap(j, j-1)
-		}
+	choose(keys, mid-lo)
+	for i, key := range keys {
+		from := lo + int(uint32(key))
+		next.order[lo+i] = t.order[from]
+		copyRow(next.at[(lo+i)*d:][:d], t.at[from*d:][:d])
 	}
 }
 
-// swap exchanges two places.
-func (t *tree) swap(i, j int) {
-	t.order[i], t.order[j] = t.order[j], t.order[i]
-	a, b := t.row(i), t.row(j)
-	for c, v := range a {
-		a[c], b[c] = b[c], v
+// copyRow is copy, which takes longer for a few numbers.
+func copyRow(dst, row []float32) {
+	if len(row) > 16 {
+		copy(dst, row)
+		return
+	}
+	for c, v := range row {
+		dst[c] = v
 	}
 }
 
-func median(a, b, c float32) float32 { return max(min(a, b), min(max(a, b), c)) }
+// ascending returns a number that is larger where v is. Both zeros have the same.
+func ascending(v float32) uint32 {
+	b := math.Float32bits(v + 0)
+	return b ^ (uint32(int32(b)>>31) | 1<<31)
+}

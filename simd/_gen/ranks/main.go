@@ -1,0 +1,123 @@
+// Command ranks writes the ranks of numbers: of each, how many of them are less.
+//
+// Some vectors of numbers are compared with one number after the other. So nothing has to
+// be foretold, as a sort has to, and for few numbers it is faster than one.
+package main
+
+import (
+	"flag"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
+)
+
+var level = flag.String("level", "avx2", "avx2 or avx512")
+
+// atOnce is how many numbers get their ranks at once.
+const atOnce = 32
+
+func main() {
+	flag.Parse()
+	ConstraintExpr("gc,!noasm,!purego")
+	l := vec.SinglesNamed(*level, "ranks")
+	name := "RanksF64" + l.Suffix
+	upper, count := newUpper(l), newCounter(l)
+	TEXT(name, NOSPLIT, "func(rank *uint32, x *float64, n uintptr)")
+	Pragma("noescape")
+	Doc(name+" is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31", "behind the last.")
+	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+	rank, x, n := load("rank"), load("x"), load("n")
+	own, sum := make([]reg.VecVirtual, atOnce/l.Lanes), make([]reg.VecVirtual, atOnce/l.Lanes)
+	from, left := GP64(), GP64()
+	MOVQ(x, from)
+	MOVQ(n, left)
+	pick, add := upper(), count()
+
+	Label("numbers")
+	for v := range own {
+		own[v] = pick(Mem{Base: from, Disp: 8 * l.Lanes * v})
+		sum[v] = l.Zero()
+	}
+	j, other := GP64(), l.Vector()
+	XORQ(j, j)
+	Label("other")
+	VPBROADCASTD(Mem{Base: x, Index: j, Scale: 8, Disp: 4}, other)
+	for v := range own {
+		add(other, own[v], sum[v])
+	}
+	INCQ(j)
+	CMPQ(j, n)
+	JNE(LabelRef("other"))
+	for v := range sum {
+		VMOVUPS(sum[v], Mem{Base: rank, Disp: 4 * l.Lanes * v})
+	}
+	ADDQ(U32(8*atOnce), from)
+	ADDQ(U32(4*atOnce), rank)
+	SUBQ(U8(atOnce), left)
+	JG(LabelRef("numbers"))
+	VZEROUPPER()
+	RET()
+	Generate()
+}
+
+// An upper loads the upper halves of as many numbers as a vector has lanes.
+type upper func(m Mem) reg.VecVirtual
+
+// newUpper returns what makes an upper within a function.
+func newUpper(l *vec.Singles) func() upper {
+	if l.Lanes == 8 {
+		return func() upper {
+			return func(m Mem) reg.VecVirtual {
+				v := YMM()
+				VMOVUPS(m, v)
+				VSHUFPS(U8(0xdd), m.Offset(32), v, v) // 1 3 9 11 5 7 13 15
+				VPERMQ(U8(0xd8), v, v)
+				return v
+			}
+		}
+	}
+	odd := GLOBL("ranksOdd"+l.Suffix, RODATA|NOPTR)
+	for i := range 16 {
+		DATA(4*i, U32(2*i+1))
+	}
+	return func() upper {
+		lanes := ZMM()
+		VMOVDQU32(odd, lanes)
+		return func(m Mem) reg.VecVirtual {
+			v := ZMM()
+			VMOVDQU32(m, v)
+			VPERMT2D(m.Offset(64), lanes, v)
+			return v
+		}
+	}
+}
+
+// A counter adds 1 to the lanes of sum whose number is greater than the other.
+type counter func(other, own, sum reg.VecVirtual)
+
+// newCounter returns what makes a counter within a function.
+func newCounter(l *vec.Singles) func() counter {
+	if l.Lanes == 8 {
+		return func() counter {
+			return func(other, own, sum reg.VecVirtual) {
+				more := YMM()
+				VPCMPGTD(other, own, more)
+				VPSUBD(more, sum, sum) // all ones are -1
+			}
+		}
+	}
+	ones := GLOBL("ranksOne"+l.Suffix, RODATA|NOPTR)
+	DATA(0, U32(1))
+	return func() counter {
+		one := ZMM()
+		VPBROADCASTD(ones, one)
+		return func(other, own, sum reg.VecVirtual) {
+			more := K()
+			VPCMPGTD(other, own, more)
+			VPADDD(one, sum, more, sum)
+		}
+	}
+}
