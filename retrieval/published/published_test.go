@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -168,7 +169,9 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 		{Source: Program, Noise: TextNoise, Epsilon: 1, Label: Nothing},
 	}
 	var first []Outcome
-	for _, workers := range []int{1, 2, 5} {
+	for _, count := range []int{1, 2, 5} {
+		workers := par.New(count)
+		defer workers.Close()
 		settings := PaperSettings(1)
 		settings.Workers = workers
 		c, err := New(t.Context(), data, settings)
@@ -186,7 +189,7 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 		if first == nil {
 			first = outcomes
 		} else if !slices.Equal(outcomes, first) {
-			t.Errorf("%d workers: %v, want %v", workers, outcomes, first)
+			t.Errorf("%d workers: %v, want %v", count, outcomes, first)
 		}
 	}
 }
