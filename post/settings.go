@@ -3,6 +3,8 @@ package post
 import (
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
@@ -38,6 +40,11 @@ type Settings struct {
 	// StopTolerance and Normalize are those of privatemail.Settings.
 	StopTolerance float64
 	Normalize     iterate.Normalization
+
+	// Into, if set, gets the points in float32, in which they are computed, and Points of the
+	// result is nil: no copy in float64 is made. It has the rows and columns of the
+	// release. On an error it is left as it was.
+	Into blas32.General
 
 	// Workers share the work, nil when the caller works alone.
 	Workers *par.Workers
@@ -77,7 +84,7 @@ func (s *Settings) graph() *pipeline.GraphSettings {
 
 // run returns the settings of the loop.
 func (s *Settings) run() *iterate.Settings {
-	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: s.Workers}
+	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Workers: s.Workers}
 	if s.Progress != nil {
 		run.Progress = func(record iterate.Record) { s.Progress("steps", record.Step, s.Steps) }
 	}
@@ -90,16 +97,21 @@ func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *k
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: r.Columns,
 		Workers: s.Workers, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
 	}
-	o.BudgetBytes, err = graphBytes(s.BudgetBytes, r, labels)
+	o.BudgetBytes, err = s.graphBytes(r, labels)
 	return o, err
 }
 
 // graphBytes returns what the points, the iterates, the result and the class sums
 // leave of the budget.
-func graphBytes(budget int64, r *release.Release, labels *kernel.Labels) (int64, error) {
+func (s *Settings) graphBytes(r *release.Release, labels *kernel.Labels) (int64, error) {
+	budget := s.BudgetBytes
 	if budget == 0 {
 		budget = mem.Budget()
 	}
-	own := float64(r.Rows)*float64(r.Columns)*(8+8+4+4+4+4+8) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
+	result := 4 + 8 // a copy of the start, and the result in float64
+	if s.Into.Data != nil {
+		result = 4
+	}
+	own := float64(r.Rows)*float64(r.Columns)*float64(8+8+4+4+4+result) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
 	return pipeline.Reserve(budget, own, fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns))
 }

@@ -39,9 +39,11 @@ const testSeeds = 5
 // comparisons returns one for each seed, with the given number of steps.
 func comparisons(t *testing.T, public, classes, queries, steps int) (all []*Comparison) {
 	t.Helper()
+	workers := par.New(0)
+	t.Cleanup(workers.Close)
 	for seed := uint64(1); seed <= testSeeds; seed++ {
 		settings := PaperSettings(seed)
-		settings.Steps = steps
+		settings.Steps, settings.Workers = steps, workers
 		c, err := New(t.Context(), generated(t, public, 4*public, queries, classes, seed), settings)
 		if err != nil {
 			t.Fatal(err)
