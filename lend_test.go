@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -74,9 +75,18 @@ func TestWithLent(t *testing.T) {
 			}
 		}
 	}
-	var met sync.WaitGroup // the Engine has not stopped them: each piece waits for the others
-	met.Add(3)
-	if err := workers.Do(t.Context(), 3, par.Func(func(_, _ int) { met.Done(); met.Wait() })); err != nil {
+	met := make(chan struct{}) // the Engine has not stopped them: two pieces meet
+	if err := workers.Do(t.Context(), 2, par.Func(func(_, piece int) {
+		if piece == 1 {
+			close(met)
+			return
+		}
+		select { // one worker alone comes to the second piece after the first
+		case <-met:
+		case <-time.After(10 * time.Second):
+			t.Error("the workers have stopped")
+		}
+	})); err != nil {
 		t.Error(err)
 	}
 	if _, err := New(WithLent(workers), WithWorkers(2)); !errors.Is(err, ErrSettings) {
