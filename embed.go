@@ -80,9 +80,9 @@ type Settings struct {
 
 	// Into, if set, gets the points in float32, in which they are computed, and Points of the
 	// result is nil: no copy in float64 is made. It has a row for each row of the features
-	// and as many columns as the points. On an error it is left as it was. It shares
-	// no memory with the features, which stay as they are; it may be that of Start. Nobody
-	// else uses it during the call.
+	// and as many columns as the points. The budget counts it. On an error it is left as it
+	// was. It shares no memory with the features, which stay as they are; it may be that of
+	// Start. Nobody else uses it during the call.
 	Into blas32.General
 }
 

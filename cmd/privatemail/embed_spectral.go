@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -23,7 +22,7 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 		if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
 			return err
 		}
-		s.Into = f.work.pointsBuffer(x.Rows, cmp.Or(s.Columns, 2))
+		s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x))
 		if m, err = engine.Map(ctx, x, s); err == nil && !s.NormalizeRows {
 			noteDominantColumn(e, x)
 		}

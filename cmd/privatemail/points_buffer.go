@@ -13,11 +13,11 @@ import (
 )
 
 // pointsBuffer returns memory for points, which an Engine computes and a file has in float32.
-// It is empty where it would take a third of the budget: with two iterates, which are as large,
-// the Engine would refuse such points, and says what it lacks if it is left to itself.
+// It is empty where the budget or the machine has no room for it, without the rest that
+// points take: the Engine says so better.
 func (f *workFlags) pointsBuffer(rows, cols int) (into blas32.General) {
-	budget := min(cmp.Or(f.budget, mem.Budget()), mem.AddressSpace)
-	if 3*4*float64(rows)*float64(cols) >= float64(budget) {
+	room := min(cmp.Or(f.budget, mem.Budget()), mem.Available(), mem.AddressSpace/5)
+	if 4*float64(rows)*float64(cols) >= float64(room) {
 		return into
 	}
 	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: make([]float32, rows*cols)}

@@ -10,9 +10,9 @@ import (
 )
 
 func TestPointsBuffer(t *testing.T) {
-	f := &workFlags{budget: 12 * 50 * 3}
+	f := &workFlags{budget: 4 * 50 * 3}
 	if b := f.pointsBuffer(50, 3); b.Data != nil {
-		t.Error("a buffer of a third of the budget")
+		t.Error("a buffer of the whole budget")
 	}
 	f.budget++
 	if b := f.pointsBuffer(50, 3); b.Rows != 50 || b.Cols != 3 || b.Stride != 3 || len(b.Data) != 150 {
@@ -20,8 +20,10 @@ func TestPointsBuffer(t *testing.T) {
 	}
 	for _, budget := range []int64{0, math.MaxInt64} { // whatever the budget, no machine has as much
 		f.budget = budget
-		if b := f.pointsBuffer(math.MaxInt, math.MaxInt); b.Data != nil {
-			t.Error("a buffer that cannot be")
+		for _, rows := range []int{math.MaxInt, math.MaxInt / 1000, 1 << 30} {
+			if b := f.pointsBuffer(rows, math.MaxInt32); b.Data != nil {
+				t.Errorf("a buffer of %d rows", rows)
+			}
 		}
 	}
 }
