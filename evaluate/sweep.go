@@ -21,8 +21,8 @@ type Sweep struct {
 	// Journal has the cells of earlier runs and gets those of this one; nil when
 	// everything is to be measured and nothing kept.
 	Journal *Journal
-	// Workers is how many goroutines a run starts, at most and by default GOMAXPROCS. As
-	// many cells are measured at a time; where there are fewer, they share what is left.
+	// Workers is how many goroutines a run works with, at most and by default GOMAXPROCS. As
+	// many cells are measured at a time. Where there are fewer cells, each has several workers.
 	Workers int
 	// Progress is told of every finished cell, one call at a time; nil when nobody
 	// listens. The cells that the journal has come first.
