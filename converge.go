@@ -7,7 +7,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -15,7 +14,7 @@ import (
 // An Eigenmap is the outcome of Converge.
 type Eigenmap struct {
 	// Points has a row for each row of the features and Settings.Columns
-	// columns.
+	// columns. It is nil with Settings.Into.
 	Points *mat.Dense
 	// Graph describes the graph of the features.
 	Graph iterate.Graph
@@ -43,7 +42,7 @@ const plannedProducts = 50
 //
 // Of the settings it uses those of the graph, Form, which must be kernel.Attract,
 // Coefficient, Table and AllowUnlabelled for the labels, Columns (default 2),
-// and StopTolerance for the residual (default 1e-5). Labels may be nil when
+// StopTolerance for the residual (default 1e-5), and Into. Labels may be nil when
 // Coefficient is 0. Errors: those of Embed.
 func (e *Engine) Converge(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*Eigenmap, error) {
 	return call(ctx, e, "converge", func() (*Eigenmap, error) {
@@ -53,6 +52,9 @@ func (e *Engine) Converge(ctx context.Context, features blas32.General, labels [
 		}
 		if s.Columns = settings.Columns; s.Columns == 0 { // not that of a start: there is none
 			s.Columns = 2
+		}
+		if err := s.checkInto(features, s.Columns); err != nil {
+			return nil, err
 		}
 		s.Steps = plannedProducts
 		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*Eigenmap, error) {
@@ -78,7 +80,7 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 	}
 	g.StepTime = time.Since(began)
 	return &Eigenmap{
-		Points: pipeline.Widen(found.Points), Graph: g.Graph, Values: found.Values, Residuals: found.Residuals,
+		Points: s.output(found.Points), Graph: g.Graph, Values: found.Values, Residuals: found.Residuals,
 		Products: found.Products, Isolated: found.Isolated, Status: found.Status,
 	}, nil
 }

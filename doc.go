@@ -39,7 +39,12 @@
 // and its limits.
 //
 // An [Engine] owns the worker goroutines and the memory budget and puts these
-// parts together. This package itself computes nothing.
+// parts together. This package itself computes nothing. [Engine.Lend] hands the workers to
+// packages that take some, such as evaluate, and [WithLent] takes those of the caller, so
+// that a program has one set of goroutines however many parts of it compute.
+//
+// Points come as a *mat.Dense. Settings.Into has them written to memory of the caller's
+// instead, in float32, in which they are computed.
 //
 // # Guarantees
 //

@@ -77,6 +77,13 @@ type Settings struct {
 	StopTolerance float64
 	// Normalize rescales after each step. Default iterate.None.
 	Normalize iterate.Normalization
+
+	// Into, if set, gets the points in float32, in which they are computed, and Points of the
+	// result is nil: no copy in float64 is made. It has a row for each row of the features
+	// and as many columns as the points. The budget counts it. On an error it is left as it
+	// was. It shares no memory with the features, which stay as they are; it may be that of
+	// Start. Nobody else uses it during the call.
+	Into blas32.General
 }
 
 // withDefaults returns a copy with the defaults that depend on other settings.
@@ -150,7 +157,7 @@ func (s *Settings) graph() *pipeline.GraphSettings {
 
 // run returns the settings of the loop.
 func (s *Settings) run(workers *par.Workers) *iterate.Settings {
-	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: workers}
+	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Workers: workers}
 }
 
 // Embed embeds the features, n rows of d values, with a label for each row;
@@ -158,11 +165,14 @@ func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 //
 // Errors: ErrSettings, ErrClosed, ErrZeroRow, kernel.ErrShape, ErrEmpty, ErrNonFinite,
 // ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
-// ErrMemory, iterate.ErrDiverged, and that of ctx. Messages name rows and settings,
-// never values of rows.
+// ErrMemory, iterate.ErrDiverged, sparse.ErrAlias for Into, and that of ctx. Messages name
+// rows and settings, never values of rows.
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
 	return call(ctx, e, "embed", func() (*iterate.Embedding, error) {
 		s, err := settings.withDefaults(features)
+		if err == nil {
+			err = s.checkInto(features, s.Columns)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -225,6 +235,9 @@ type Plan struct {
 func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
 	return call(ctx, e, "plan", func() (*Plan, error) {
 		s, err := settings.withDefaults(features)
+		if err == nil {
+			err = s.checkInto(features, s.Columns)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -289,11 +302,14 @@ func (e *Engine) graphOptions(s *Settings) *kernel.Options {
 	}
 }
 
-// start returns a fresh copy of the iterate the run begins with.
+// start returns the iterate the run begins with: a fresh copy, unless the run leaves it as it is.
 func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, error) {
 	from := s.Start
 	if from.Data == nil && s.Form == kernel.Attract {
 		from = p
+	}
+	if from.Data != nil && s.Into.Data != nil {
+		return from, nil
 	}
 	x := blas32.General{Rows: p.Rows, Cols: s.Columns, Stride: s.Columns, Data: make([]float32, p.Rows*s.Columns)}
 	if from.Data == nil {

@@ -14,7 +14,8 @@ import (
 )
 
 // An Engine owns a fixed set of worker goroutines, from New to Close. Its
-// methods are safe for concurrent use; concurrent calls share the workers.
+// methods are safe for concurrent use; concurrent calls share the workers. Lend hands them
+// to other packages.
 //
 // Inner loops are written for several sets of processor instructions, the levels of
 // package simd. An Engine runs at the highest one the machine has, or at the one the
@@ -38,6 +39,7 @@ const maxWorkers = 4096
 
 type options struct {
 	workers     int
+	lent        *par.Workers // nil when the Engine starts its own
 	level       simd.Level
 	budget      int64
 	calibration *kernel.Calibration // nil when the machine is measured
@@ -129,9 +131,12 @@ func New(opts ...Option) (*Engine, error) {
 			return nil, err
 		}
 	}
+	var err error
+	if e.workers, err = e.options.startWorkers(); err != nil {
+		return nil, err
+	}
 	e.ended.L = &e.mu
 	e.pool = budget.New(e.measure)
-	e.workers = par.New(e.options.workers)
 	e.kernels = simd.At(e.options.level)
 	return e, nil
 }

@@ -67,10 +67,9 @@ func (s *Settings) what(features blas32.General) string {
 }
 
 // ownBytes is what an embedding takes beside its graph, its labels and what those add to
-// steps: the start, two iterates, random numbers or the result in float64, and the copy of
-// the features.
+// steps: its points, and the copy of the features.
 func (s *Settings) ownBytes(features blas32.General) float64 {
-	return float64(features.Rows)*float64(s.Columns)*(4+4+4+8) + s.copied(features)
+	return float64(features.Rows)*float64(s.Columns)*s.entryBytes() + s.copied(features)
 }
 
 // copied is the bytes of the features that are divided by their norms.

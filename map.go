@@ -16,7 +16,7 @@ import (
 // A SpectralMap is the outcome of Map.
 type SpectralMap struct {
 	// Points has a row for each row of the features and Settings.Columns columns. An
-	// isolated row is zero.
+	// isolated row is zero. It is nil with Settings.Into.
 	Points *mat.Dense
 	// Graph describes the graph of the features.
 	Graph iterate.Graph
@@ -47,8 +47,8 @@ const mapVectors = 18
 // rows that are far apart say little.
 //
 // Of the settings it uses those of the graph, for which Neighbours 10 is a good start,
-// Columns (default 2), and StopTolerance for the residual of the eigenvectors (default
-// 1e-5). Form must be kernel.Attract or the default, and Coefficient 0. Errors: those of
+// Columns (default 2), StopTolerance for the residual of the eigenvectors (default
+// 1e-5), and Into. Form must be kernel.Attract or the default, and Coefficient 0. Errors: those of
 // Embed.
 func (e *Engine) Map(ctx context.Context, features blas32.General, settings *Settings) (*SpectralMap, error) {
 	return call(ctx, e, "map", func() (*SpectralMap, error) {
@@ -98,7 +98,7 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 	}
 	g.StepTime = time.Since(began)
 	return &SpectralMap{
-		Points: pipeline.Widen(arrangement.Points), Graph: g.Graph, Values: found.Values, Residuals: found.Residuals, Coefficients: arrangement.Coefficients,
+		Points: s.output(arrangement.Points), Graph: g.Graph, Values: found.Values, Residuals: found.Residuals, Coefficients: arrangement.Coefficients,
 		Products: found.Products, Isolated: found.Isolated, Components: components, Status: found.Status,
 	}, nil
 }
@@ -145,6 +145,9 @@ func mapSettings(features blas32.General, settings *Settings) (s Settings, colum
 	}
 	if columns >= features.Rows {
 		return s, 0, fmt.Errorf("%w: %d columns of %d rows, which have at most %d eigenvectors beside the constant", kernel.ErrShape, columns, features.Rows, features.Rows-1)
+	}
+	if err := s.checkInto(features, columns); err != nil {
+		return s, 0, err
 	}
 	s.Form, s.Steps = kernel.Attract, plannedProducts
 	s.Columns = min(columns+mapVectors, features.Rows-1)

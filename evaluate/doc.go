@@ -18,7 +18,7 @@
 //
 // The search comes first and the figures follow from its result:
 //
-//	r, err := evaluate.Nearest(ctx, queries, gallery, 8, nil)
+//	r, err := evaluate.Nearest(ctx, queries, gallery, 8, &evaluate.SearchSettings{Workers: engine.Lend()})
 //	figures, err := r.Score(queryLabels, galleryLabels, 1, 8)
 //
 // # Search

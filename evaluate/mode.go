@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // A Mode is a way to answer queries, with everything a reader of its figures has
@@ -118,8 +120,8 @@ type Task struct {
 	Queries *mat.Dense
 	// QueryLabels is nil unless the mode says that it sees them.
 	QueryLabels []int32
-	// Workers is how many goroutines the mode may use.
-	Workers int
+	// Workers share the work of the mode; nil when its caller works alone.
+	Workers *par.Workers
 }
 
 // Search ranks the rows of a gallery for each of some queries, as deep as

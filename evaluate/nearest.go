@@ -3,7 +3,6 @@ package evaluate
 import (
 	"context"
 	"fmt"
-	"runtime"
 
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -43,8 +42,9 @@ func (r *Ranking) Row(q int) []int {
 // SearchSettings changes how a search runs, not what it finds. A nil pointer and
 // zero values mean the defaults.
 type SearchSettings struct {
-	// Workers is the number of goroutines, at most and by default GOMAXPROCS.
-	Workers int
+	// Workers share the work, such as those that an Engine lends; nil when the caller works
+	// alone.
+	Workers *par.Workers
 }
 
 // Nearest returns for each row of queries the k nearest rows of gallery, by Euclidean
@@ -56,9 +56,7 @@ type SearchSettings struct {
 // ErrNonFinite for NaN and infinities, and the error of ctx, which is looked at
 // every few milliseconds.
 func Nearest[M Matrix](ctx context.Context, queries, gallery M, k int, settings *SearchSettings) (*Ranking, error) {
-	workers := settings.workers()
-	defer workers.Close()
-	index, squared, err := nearest.Rows(ctx, queries, gallery, k, nearest.Settings{Workers: workers})
+	index, squared, err := nearest.Rows(ctx, queries, gallery, k, settings.search())
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: nearest: %w", err)
 	}
@@ -73,19 +71,16 @@ func Nearest[M Matrix](ctx context.Context, queries, gallery M, k int, settings 
 // Errors: those of Nearest, where k must leave room for the row that is left out, and
 // ErrRow.
 func NearestWithin[M Matrix](ctx context.Context, x M, queries, gallery []int, k int, settings *SearchSettings) (*Ranking, error) {
-	workers := settings.workers()
-	defer workers.Close()
-	index, squared, err := nearest.Within(ctx, x, queries, gallery, k, nearest.Settings{Workers: workers})
+	index, squared, err := nearest.Within(ctx, x, queries, gallery, k, settings.search())
 	if err != nil {
 		return nil, fmt.Errorf("evaluate: nearest within: %w", err)
 	}
 	return &Ranking{K: k, Index: index, SquaredDistance: squared}, nil
 }
 
-func (s *SearchSettings) workers() *par.Workers {
-	most := runtime.GOMAXPROCS(0)
-	if s != nil && s.Workers > 0 {
-		most = min(most, s.Workers)
+func (s *SearchSettings) search() (out nearest.Settings) {
+	if s != nil {
+		out.Workers = s.Workers
 	}
-	return par.New(most)
+	return out
 }

@@ -11,13 +11,14 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // The tests of package nearest hold the search against its definition.
 func TestNearest(t *testing.T) {
 	x := mat.NewDense(4, 2, []float64{0, 0, 3, 4, 0, 1, 0, -1})
 	query := mat.NewDense(2, 2, []float64{0, 0, 3, 3})
-	got, err := Nearest(t.Context(), query.RawMatrix(), x.RawMatrix(), 3, &SearchSettings{Workers: 1})
+	got, err := Nearest(t.Context(), query.RawMatrix(), x.RawMatrix(), 3, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +87,10 @@ func BenchmarkNearest(b *testing.B) {
 		if errQ != nil || errG != nil {
 			b.Fatal(errQ, errG)
 		}
-		for _, workers := range []int{1, 2} {
-			b.Run(fmt.Sprintf("q=%d/n=%d/d=%d/k=8/workers=%d", c.nq, c.n, c.d, workers), func(b *testing.B) {
+		for _, count := range []int{1, 2} {
+			b.Run(fmt.Sprintf("q=%d/n=%d/d=%d/k=8/workers=%d", c.nq, c.n, c.d, count), func(b *testing.B) {
+				workers := par.New(count)
+				defer workers.Close()
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, err := Nearest(b.Context(), queries, gallery, 8, &SearchSettings{Workers: workers}); err != nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // SearchRaw finds what a sort of all distances between rows of the file finds, by their
@@ -30,7 +32,9 @@ func TestSearchRaw(t *testing.T) {
 		return s
 	}
 	queries := p.Queries.Slice(0, 7, 0, 8).(*mat.Dense)
-	r, err := (&Task{Problem: p, Queries: queries, Workers: 2}).SearchRaw(t.Context())
+	workers := par.New(2)
+	defer workers.Close()
+	r, err := (&Task{Problem: p, Queries: queries, Workers: workers}).SearchRaw(t.Context())
 	if err != nil || r.Queries() != 7 || r.K != DeepLength {
 		t.Fatalf("%+v, %v", r, err)
 	}

@@ -21,8 +21,8 @@ type Sweep struct {
 	// Journal has the cells of earlier runs and gets those of this one; nil when
 	// everything is to be measured and nothing kept.
 	Journal *Journal
-	// Workers is how many cells are measured at a time, at most and by default
-	// GOMAXPROCS.
+	// Workers is how many goroutines a run works with, at most and by default GOMAXPROCS. As
+	// many cells are measured at a time. Where there are fewer cells, each has several workers.
 	Workers int
 	// Progress is told of every finished cell, one call at a time; nil when nobody
 	// listens. The cells that the journal has come first.
@@ -46,8 +46,10 @@ func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
 	defer cancel(nil)
 	workers := par.New(min(run.workers, len(run.missing)))
 	defer workers.Close()
-	err = workers.Do(ctx, len(run.missing), par.Func(func(_, piece int) {
-		if err := run.measure(ctx, run.missing[piece]); err != nil {
+	teams, dismiss := run.teams(workers.Count())
+	defer dismiss()
+	err = workers.Do(ctx, len(run.missing), par.Func(func(worker, piece int) {
+		if err := run.measure(ctx, run.missing[piece], teams[worker]); err != nil {
 			cancel(err) // only the first counts
 		}
 	}))
@@ -58,6 +60,23 @@ func (s *Sweep) Run(ctx context.Context, cells []Cell) ([]Record, error) {
 		return nil, err
 	}
 	return run.records, nil
+}
+
+// teams returns the workers that each of so many cells at a time works with, nil where there
+// are none to spare, and a function that stops them. They stay until the last cell is done:
+// what cells share may have kept them.
+func (s *sweeping) teams(cells int) (teams []*par.Workers, dismiss func()) {
+	teams = make([]*par.Workers, cells)
+	if size := s.workers / cells; size > 1 {
+		for i := range teams {
+			teams[i] = par.New(size)
+		}
+	}
+	return teams, func() {
+		for _, team := range teams {
+			team.Close()
+		}
+	}
 }
 
 // sweeping is a running sweep.
@@ -140,7 +159,7 @@ func (s *sweeping) report() {
 }
 
 // measure does cell i.
-func (s *sweeping) measure(ctx context.Context, i int) error {
+func (s *sweeping) measure(ctx context.Context, i int, workers *par.Workers) error {
 	c := s.cells[i]
 	key := problemKey{c.Data, c.Seed}
 	s.mu.Lock()
@@ -157,7 +176,7 @@ func (s *sweeping) measure(ctx context.Context, i int) error {
 	if shared.err != nil {
 		return shared.err
 	}
-	r, err := measure(ctx, shared.problem, s.modes[c.Mode], c, max(1, s.workers/len(s.missing)))
+	r, err := measure(ctx, shared.problem, s.modes[c.Mode], c, workers)
 	if err != nil {
 		return err
 	}
@@ -175,7 +194,7 @@ func (s *sweeping) measure(ctx context.Context, i int) error {
 }
 
 // measure lets the mode answer and scores the answer.
-func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers int) (*Record, error) {
+func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers *par.Workers) (*Record, error) {
 	began := time.Now()
 	t := &Task{Problem: p, Params: c.Params, Queries: p.Queries, Workers: workers}
 	labels := p.queryLabels

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -460,5 +461,40 @@ func TestCeiling(t *testing.T) {
 	}
 	if got := OverlapCeiling(0.125, 0); got < .125-1e-12 || got > .125+1e-12 {
 		t.Errorf("a sample that knows nothing: %g", got)
+	}
+}
+
+// Where there are fewer cells than workers, cells share the others; where there are not,
+// a cell works alone. The figures are the same.
+func TestSweepSharesWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(7))
+	d := toyData(t)
+	var first []Record
+	for _, c := range []struct{ workers, cells, each int }{{1, 3, 1}, {3, 3, 1}, {7, 3, 2}, {0, 1, 7}} {
+		mode := exactMode(new(atomic.Int64))
+		mode.Run = func(ctx context.Context, task *Task) (*Answer, error) {
+			if task.Workers.Count() != c.each {
+				t.Errorf("%+v: %d workers in a cell", c, task.Workers.Count())
+			}
+			r, err := task.Search(ctx, task.Queries, task.Gallery)
+			return &Answer{Ranking: r, Exact: r}, err
+		}
+		sweep := &Sweep{Data: []*Data{d}, Modes: []Mode{mode}, Workers: c.workers}
+		cells, err := Grid{Data: sweep.Data, Modes: sweep.Modes, Seeds: []uint64{1}, Epsilons: []float64{1, 2, 3}[:c.cells]}.Cells()
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, err := sweep.Run(t.Context(), cells)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first == nil {
+			first = records
+		}
+		for i, r := range records {
+			if !reflect.DeepEqual(r.Figures, first[i].Figures) {
+				t.Errorf("%+v: cell %d has %v, want %v", c, i, r.Figures, first[i].Figures)
+			}
+		}
 	}
 }

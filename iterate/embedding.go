@@ -11,7 +11,8 @@ import (
 // An Embedding is what the steps of a Run have made of some rows, with a description of
 // the graph they went over. Engine.Embed, Engine.Continue and post.Continue return one.
 type Embedding struct {
-	// Points has the embedding: a row for each row that went in, in the same order.
+	// Points has the embedding: a row for each row that went in, in the same order. It is nil
+	// where the caller had the embedding written to a buffer, Into of the settings.
 	Points *mat.Dense
 	// Graph describes the graph of these rows.
 	Graph Graph

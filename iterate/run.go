@@ -13,8 +13,8 @@ import (
 )
 
 // Run takes steps from the start x, rows in the order of the points, and
-// leaves the last iterate in x. step.Labels are in the order of the points too.
-// On an error, a cancelled context among them, x is left as it was.
+// leaves the last iterate in x, or in Settings.Into. step.Labels are in the order of the
+// points too. On an error, a cancelled context among them, both are left as they were.
 //
 // ws is nil when a run takes memory of its own. A Workspace of the caller's lets
 // repeated runs of the same size reuse theirs.
@@ -28,6 +28,12 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 	}
 	if ws == nil {
 		ws = new(Workspace)
+	}
+	to := x
+	if s.Into.Data != nil {
+		if to = s.Into; points.CheckSize(to, x.Rows, x.Cols) != nil {
+			return nil, fmt.Errorf("iterate: %w: into %d x %d for a start of %d x %d", kernel.ErrShape, to.Rows, to.Cols, x.Rows, x.Cols)
+		}
 	}
 	if err := ws.begin(op, x, step, s); err != nil {
 		return nil, err
@@ -47,7 +53,7 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 			break
 		}
 	}
-	ws.copyOut(x)
+	ws.copyOut(to)
 	return result, nil
 }
 

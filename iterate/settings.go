@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
@@ -17,6 +19,10 @@ type Settings struct {
 	Tolerance float64
 	// Normalize is applied after each step. Default None.
 	Normalize Normalization
+	// Into, if set, gets the last iterate in the place of the start, which then stays as it
+	// was. It has a row for each point and the columns of the start, and may be the memory
+	// of the start.
+	Into blas32.General
 	// Workers share the work of normalising, nil when the caller works alone.
 	Workers *par.Workers
 	// Progress is called after each step, nil when nobody is told.

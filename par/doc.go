@@ -13,5 +13,6 @@
 //
 // A [Workers] owns its goroutines from [New] to [Workers.Close]. The nil Workers is valid
 // and runs everything in the caller, so packages below the engine take a *Workers
-// and need no second code path.
+// and need no second code path. [Workers.Lend] is for handing Workers on to somebody who
+// must not stop them: an Engine lends its own.
 package par

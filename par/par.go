@@ -11,7 +11,8 @@ import (
 
 // A Task is work split into pieces. Run does one piece; it is called once for
 // each piece in [0, pieces), by worker in [0, Count()), and must not call
-// Do on the same Workers.
+// Do on the same Workers, nor on those that lent or borrowed its goroutines: it would wait
+// for its own turn.
 //
 // Task is an interface and not a function so that a caller can keep one task
 // value and start it again and again without allocating a closure.
@@ -29,7 +30,12 @@ func (f Func) Run(worker, piece int) { f(worker, piece) }
 // of them. Concurrent calls of Do take turns. The nil Workers and the zero Workers
 // run in the caller alone.
 type Workers struct {
-	workers int
+	crew *crew
+	lent bool // Close is for somebody else
+}
+
+// crew is the goroutines, which Workers that are lent have in common with their owner.
+type crew struct {
 	wake    []chan struct{} // one per goroutine, capacity 1
 	stopped sync.WaitGroup
 
@@ -62,39 +68,51 @@ func New(workers int) *Workers {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	w := &Workers{workers: workers, wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
-	w.stopped.Add(workers - 1)
-	for i := range w.wake {
-		w.wake[i] = make(chan struct{}, 1)
-		go w.serve(i+1, w.wake[i])
+	c := &crew{wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
+	c.stopped.Add(workers - 1)
+	for i := range c.wake {
+		c.wake[i] = make(chan struct{}, 1)
+		go c.serve(i+1, c.wake[i])
 	}
-	return w
+	return &Workers{crew: c}
+}
+
+// Lend returns the same goroutines for somebody else to use. Both take turns, and Close of
+// what is lent does nothing: who started the goroutines stops them. After that what was lent
+// goes on in its caller alone.
+func (w *Workers) Lend() *Workers {
+	if w == nil {
+		return nil
+	}
+	return &Workers{crew: w.crew, lent: true}
 }
 
 // Count returns the number of workers, 1 for the nil Workers.
 func (w *Workers) Count() int {
-	if w == nil {
+	if w == nil || w.crew == nil {
 		return 1
 	}
-	return max(w.workers, 1) // the zero Workers is the caller alone, too
+	return len(w.crew.wake) + 1
 }
 
 // Close stops the goroutines and waits for them. It is idempotent and waits
-// for a running Do. A closed Workers goes on working in the caller alone.
+// for a running Do. A closed Workers goes on working in the caller alone. Workers that
+// were lent are not closed.
 func (w *Workers) Close() {
-	if w == nil || w.turn == nil {
+	if w == nil || w.crew == nil || w.lent {
 		return
 	}
-	w.turn <- struct{}{}
-	defer func() { <-w.turn }()
-	if w.closed {
+	c := w.crew
+	c.turn <- struct{}{}
+	defer func() { <-c.turn }()
+	if c.closed {
 		return
 	}
-	w.closed = true
-	for _, c := range w.wake {
-		close(c)
+	c.closed = true
+	for _, wake := range c.wake {
+		close(wake)
 	}
-	w.stopped.Wait()
+	c.stopped.Wait()
 }
 
 // Do runs task for every piece in [0, pieces) and returns when all are done.
@@ -108,30 +126,34 @@ func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 	if pieces <= 0 {
 		return nil
 	}
-	if w == nil || w.turn == nil {
+	if w == nil || w.crew == nil {
 		j := job{ctx: ctx, task: task, pieces: int64(pieces)}
 		j.work(0)
 		return j.err()
 	}
+	return w.crew.do(ctx, pieces, task)
+}
+
+func (c *crew) do(ctx context.Context, pieces int, task Task) error {
 	select {
-	case w.turn <- struct{}{}:
+	case c.turn <- struct{}{}:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	j := &w.job
+	j := &c.job
 	defer func() { // also when the task ends this goroutine
 		j.active.Wait()
 		j.ctx, j.task = nil, nil
-		<-w.turn
+		<-c.turn
 	}()
 	j.ctx, j.task, j.pieces = ctx, task, int64(pieces)
 	j.next.Store(0)
 	j.failed.Store(nil)
-	if !w.closed {
-		helpers := min(len(w.wake), pieces-1)
+	if !c.closed {
+		helpers := min(len(c.wake), pieces-1)
 		j.active.Add(helpers)
-		for _, c := range w.wake[:helpers] {
-			c <- struct{}{}
+		for _, wake := range c.wake[:helpers] {
+			wake <- struct{}{}
 		}
 	}
 	j.work(0)
@@ -139,20 +161,20 @@ func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 	return j.err()
 }
 
-func (w *Workers) serve(worker int, wake <-chan struct{}) {
+func (c *crew) serve(worker int, wake <-chan struct{}) {
 	stopping := false
 	defer func() {
 		if stopping {
-			w.stopped.Done()
+			c.stopped.Done()
 			return
 		}
 		// The task ended this goroutine (runtime.Goexit): replace it.
-		w.job.active.Done()
-		go w.serve(worker, wake)
+		c.job.active.Done()
+		go c.serve(worker, wake)
 	}()
 	for range wake {
-		w.job.work(worker)
-		w.job.active.Done()
+		c.job.work(worker)
+		c.job.active.Done()
 	}
 	stopping = true
 }

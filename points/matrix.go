@@ -35,6 +35,15 @@ func Dims[M Matrix](x M) (rows, cols int, err error) {
 	return rows, cols, nil
 }
 
+// CheckSize returns ErrShape unless x is rows x cols and its storage holds that many entries.
+func CheckSize[M Matrix](x M, rows, cols int) error {
+	n, d, err := Dims(x)
+	if err == nil && (n != rows || d != cols) {
+		err = fmt.Errorf("%w: %d x %d, want %d x %d", ErrShape, n, d, rows, cols)
+	}
+	return err
+}
+
 // CheckFinite returns a *NonFiniteError for the first NaN or infinity of x in
 // row-major order, ErrShape if x is malformed, and nil otherwise.
 func CheckFinite[M Matrix](x M) error {

@@ -32,10 +32,8 @@ func NormalizeRows(dst, x blas32.General) error {
 	if err != nil {
 		return fmt.Errorf("points: normalize rows: %w", err)
 	}
-	if dn, dd, err := Dims(dst); err != nil {
+	if err := CheckSize(dst, n, d); err != nil {
 		return fmt.Errorf("points: normalize rows: destination: %w", err)
-	} else if dn != n || dd != d {
-		return fmt.Errorf("points: normalize rows: %w: destination %d x %d, rows %d x %d", ErrShape, dn, dd, n, d)
 	}
 
 	// All norms come before the first write: an error must not leave half of

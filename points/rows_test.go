@@ -158,3 +158,17 @@ func TestSingle(t *testing.T) {
 		t.Errorf("%+v, want %v", got, want)
 	}
 }
+
+func TestCheckSize(t *testing.T) {
+	x := blas32.General{Rows: 2, Cols: 3, Stride: 4, Data: make([]float32, 7)}
+	if err := CheckSize(x, 2, 3); err != nil {
+		t.Error(err)
+	}
+	short := x
+	short.Data = short.Data[:6]
+	for name, err := range map[string]error{"rows": CheckSize(x, 3, 3), "columns": CheckSize(x, 2, 4), "swapped": CheckSize(x, 3, 2), "storage": CheckSize(short, 2, 3)} {
+		if !errors.Is(err, ErrShape) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

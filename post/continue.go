@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -19,7 +17,7 @@ import (
 // shift of all rows changes neither the graph nor the steps.
 //
 // Errors: *release.Error, release.ErrRelease for a nil release, ErrLabelMode, ErrScale,
-// iterate.ErrSettings, kernel.ErrNonFinite for an Alpha that is no number,
+// iterate.ErrSettings, kernel.ErrShape for Into, kernel.ErrNonFinite for an Alpha that is no number,
 // kernel.ErrBandwidth, ErrLabels, ErrTable, ErrOperator, ErrTolerance, ErrIsolated and
 // ErrMemory, iterate.ErrDiverged, and that of ctx.
 func Continue(ctx context.Context, r *release.Release, labels *release.PublicLabels, s *Settings) (*iterate.Embedding, error) {
@@ -36,6 +34,9 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 		return nil, err
 	}
 	if err := check(r); err != nil {
+		return nil, err
+	}
+	if err := pipeline.CheckInto(s.Into, r.Rows, r.Columns); err != nil {
 		return nil, err
 	}
 	step, err := stepOf(r, labels, &s)
@@ -62,7 +63,10 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	if err != nil {
 		return nil, err
 	}
-	start := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: slices.Clone(x.Data)}
+	start := x
+	if s.Into.Data == nil {
+		start.Data = slices.Clone(x.Data) // it becomes the last iterate
+	}
 	return pipeline.Embed(ctx, opened, b, o, start, step, s.run())
 }
 

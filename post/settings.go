@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
@@ -39,6 +41,11 @@ type Settings struct {
 	// StopTolerance and Normalize are those of privatemail.Settings.
 	StopTolerance float64
 	Normalize     iterate.Normalization
+
+	// Into, if set, gets the points in float32, in which they are computed, and Points of the
+	// result is nil: no copy in float64 is made. It has the rows and columns of the
+	// release. On an error it is left as it was.
+	Into blas32.General
 
 	// Workers share the work, nil when the caller works alone.
 	Workers *par.Workers
@@ -81,7 +88,7 @@ func (s *Settings) graph() *pipeline.GraphSettings {
 
 // run returns the settings of the loop.
 func (s *Settings) run() *iterate.Settings {
-	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Workers: s.Workers}
+	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Workers: s.Workers}
 	if s.Progress != nil {
 		run.Progress = func(record iterate.Record) { s.Progress("steps", record.Step, s.Steps) }
 	}
@@ -95,7 +102,7 @@ func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *k
 		Workers: s.Workers, Kernels: s.Kernels, Calibration: s.Calibration, Progress: s.Progress,
 	}
 	budget := cmp.Or(s.BudgetBytes, mem.Budget())
-	own := ownBytes(r, labels)
+	own := s.ownBytes(r, labels)
 	what := fmt.Sprintf("embedding of %d x %d", r.Rows, r.Columns)
 	if o.BudgetBytes, err = pipeline.Reserve(budget, own, what); err != nil || s.Reserve == nil {
 		return o, err
@@ -108,6 +115,10 @@ func (s *Settings) graphOptions(r *release.Release, labels *kernel.Labels) (o *k
 }
 
 // ownBytes is what the points, the iterates, the result and the class sums take.
-func ownBytes(r *release.Release, labels *kernel.Labels) float64 {
-	return float64(r.Rows)*float64(r.Columns)*(8+8+4+4+4+4+8) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
+func (s *Settings) ownBytes(r *release.Release, labels *kernel.Labels) float64 {
+	result := 4 + 8 // a copy of the start, and the result in float64
+	if s.Into.Data != nil {
+		result = 4
+	}
+	return float64(r.Rows)*float64(r.Columns)*float64(8+8+4+4+4+result) + pipeline.LabelBytes(r.Rows, r.Columns, labels)
 }

@@ -20,26 +20,18 @@ type CSR struct {
 // New makes a CSR of the given arrays. The matrix keeps them, so the caller must not
 // change them afterwards. New checks that row pointers start at 0, never decrease and
 // end at len(ind), that columns ascend strictly within a row and are below cols, and
-// that values are finite. It checks large matrices on all processors. The layout is
-// Plain; Convert makes others. Errors: ErrShape, ErrStructure, ErrNonFinite.
+// that values are finite. The layout is Plain; Convert makes others. Errors: ErrShape,
+// ErrStructure, ErrNonFinite.
 func New(rows, cols int, ptr []uint64, ind []uint32, val []float32) (*CSR, error) {
 	if err := checkShape(rows, cols, ptr, ind, val); err != nil {
 		return nil, err
 	}
 	a := whole(rows, cols, ptr, ind, val)
-	var workers *par.Workers
-	if len(ind) >= parallelEntries {
-		workers = par.New(0)
-		defer workers.Close()
-	}
-	if err := a.check(workers); err != nil {
+	if err := a.check(); err != nil {
 		return nil, err
 	}
 	return a, nil
 }
-
-// parallelEntries is the size from which New starts workers to check.
-const parallelEntries = 1 << 19
 
 // Adopt is New for builders whose way of building makes the matrix valid. The workers
 // convert it to the layout; nil stands for the caller alone. Adopt looks at nothing
@@ -190,17 +182,12 @@ func checkShape(rows, cols int, ptr []uint64, ind []uint32, val []float32) error
 	return nil
 }
 
-// check validates the entries. The workers find out whether each part is valid, in
-// loops without an early exit; where one is not, the caller looks for its first fault.
-func (a *CSR) check(workers *par.Workers) error {
-	bad := make([]bool, len(a.parts))
-	err := workers.Do(context.Background(), len(a.parts), par.Func(func(_, c int) { bad[c] = !a.parts[c].valid(a.cols) }))
-	if err != nil {
-		return err
-	}
-	for c, b := range bad {
-		if b {
-			return a.parts[c].firstFault(a.cols)
+// check validates the entries, part by part, in loops without an early exit; in the first
+// part that is not valid it looks for the fault.
+func (a *CSR) check() error {
+	for c := range a.parts {
+		if p := &a.parts[c]; !p.valid(a.cols) {
+			return p.firstFault(a.cols)
 		}
 	}
 	return nil

@@ -309,7 +309,7 @@ func TestPermute(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v", err)
 		}
-		if err := p.check(nil); err != nil {
+		if err := p.check(); err != nil {
 			t.Fatalf("%v", err)
 		}
 		for i := range n {

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"fmt"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/iterate"
@@ -93,7 +95,7 @@ func (f *continueFlags) run(ctx context.Context, e *cli.Env, names []string, set
 	if err != nil {
 		return err
 	}
-	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
+	if err := writePoints(ctx, f.out, inSingle(s.Into, embedding.Points)); err != nil {
 		return err
 	}
 	f.graph.warn(e, &embedding.Graph)
@@ -175,6 +177,7 @@ func (f *continueFlags) embed(ctx context.Context, e *cli.Env, in input, r *rele
 		return nil, err
 	}
 	defer stop()
+	s.Into = f.work.pointsBuffer(r.Rows, r.Columns)
 	embedding, err := engine.Continue(ctx, r, labels, s)
 	return embedding, explain(err, in, continueHints()...)
 }
@@ -195,7 +198,7 @@ func (f *continueFlags) export(ctx context.Context, e *cli.Env, in input, r *rel
 	if err != nil {
 		return explain(err, in, continueHints()...)
 	}
-	if err := writeEmbedding(ctx, f.out, points); err != nil {
+	if err := writePoints(ctx, f.out, inSingle(blas32.General{}, points)); err != nil {
 		return err
 	}
 	if e.JSON {

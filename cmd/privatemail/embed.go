@@ -1,19 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/iterate"
-	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
 func embedVerb() cli.Verb {
@@ -135,18 +134,19 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	if err != nil {
 		return err
 	}
-	f.form.size(e, embedding.Points, s)
-	if err := writeEmbedding(ctx, f.out, embedding.Points); err != nil {
+	x := inSingle(s.Into, embedding.Points)
+	f.form.size(e, x, s)
+	if err := writePoints(ctx, f.out, x); err != nil {
 		return err
 	}
-	if err := f.plot.write(ctx, points.Single(embedding.Points.RawMatrix()), s.Coefficient != 0); err != nil {
+	if err := f.plot.write(ctx, x, s.Coefficient != 0); err != nil {
 		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 	}
 	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
 		return err
 	}
 	f.graph.warn(e, &embedding.Graph)
-	return f.show(e, s, d, embedding)
+	return f.show(e, s, d, x, embedding)
 }
 
 // oneFeatures returns FEATURES.
@@ -202,16 +202,19 @@ func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *private
 		if s.Coefficient == 0 {
 			y = nil
 		}
+		s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x))
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err
 	})
 	return d, embedding, err
 }
 
-// writeEmbedding writes float32, in which the rows were computed.
-func writeEmbedding(ctx context.Context, path string, m *mat.Dense) error {
-	x := points.Single(m.RawMatrix())
-	return formats.WriteMatrix(ctx, path, x.Rows, x.Cols, x.Data)
+// columnsOf returns the number of columns of the embedding of features x.
+func columnsOf(s *privatemail.Settings, x blas32.General) int {
+	if s.Form == kernel.Attract {
+		return x.Cols
+	}
+	return cmp.Or(s.Columns, 2)
 }
 
 // embedReport is the object of embed -json.
@@ -228,8 +231,8 @@ type embedReport struct {
 	Plot   string       `json:"plot,omitempty"`
 }
 
-func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, m *iterate.Embedding) error {
-	n, k := m.Points.Dims()
+func (f *embedFlags) show(e *cli.Env, s *privatemail.Settings, d int, x blas32.General, m *iterate.Embedding) error {
+	n, k := x.Rows, x.Cols
 	if e.JSON {
 		return e.Object(embedReport{n, d, k, s.Form.String(), reportGraph(&m.Graph), m.Status.String(), reportTrace(m.Trace), f.out, f.names, f.plot.file})
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/points"
 )
 
 // runSpectral makes the map and writes it.
@@ -23,6 +22,7 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 		if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
 			return err
 		}
+		s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x))
 		if m, err = engine.Map(ctx, x, s); err == nil && !s.NormalizeRows {
 			noteDominantColumn(e, x)
 		}
@@ -31,10 +31,11 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 	if err != nil {
 		return err
 	}
-	if err := writeEmbedding(ctx, f.out, m.Points); err != nil {
+	x := inSingle(s.Into, m.Points)
+	if err := writePoints(ctx, f.out, x); err != nil {
 		return err
 	}
-	if err := f.plot.write(ctx, points.Single(m.Points.RawMatrix()), false); err != nil {
+	if err := f.plot.write(ctx, x, false); err != nil {
 		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 	}
 	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
@@ -42,7 +43,7 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 	}
 	f.graph.warn(e, &m.Graph)
 	noteComponents(e, m)
-	return f.showSpectral(e, d, m)
+	return f.showSpectral(e, d, x, m)
 }
 
 // noteComponents says what parts of the graph that nothing connects mean.
@@ -73,8 +74,8 @@ type spectralReport struct {
 	Plot        string    `json:"plot,omitempty"`
 }
 
-func (f *embedFlags) showSpectral(e *cli.Env, d int, m *privatemail.SpectralMap) error {
-	n, k := m.Points.Dims()
+func (f *embedFlags) showSpectral(e *cli.Env, d int, x blas32.General, m *privatemail.SpectralMap) error {
+	n, k := x.Rows, x.Cols
 	if e.JSON {
 		return e.Object(spectralReport{
 			n, d, k, spectral, reportGraph(&m.Graph), len(m.Components), m.Components[0],

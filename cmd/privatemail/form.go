@@ -4,7 +4,7 @@ import (
 	"flag"
 	"math"
 
-	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -83,18 +83,19 @@ func (f *formFlags) apply(s *privatemail.Settings, set map[string]bool) {
 
 // size rescales an embedding if asked for, and otherwise says why that of form paper is
 // small.
-func (f *formFlags) size(e *cli.Env, m *mat.Dense, s *privatemail.Settings) {
-	data := m.RawMatrix().Data
+func (f *formFlags) size(e *cli.Env, x blas32.General, s *privatemail.Settings) {
 	sum, squares := 0.0, 0.0
-	for _, v := range data {
-		sum += v
-		squares += v * v
+	for _, v := range x.Data {
+		sum += float64(v)
+		squares += float64(v) * float64(v)
 	}
-	mean := sum / float64(len(data))
-	deviation := math.Sqrt(max(squares/float64(len(data))-mean*mean, 0))
+	mean := sum / float64(len(x.Data))
+	deviation := math.Sqrt(max(squares/float64(len(x.Data))-mean*mean, 0))
 	switch {
 	case f.rescale && deviation > 0:
-		m.Scale(1/deviation, m)
+		for i, v := range x.Data {
+			x.Data[i] = float32(1 / deviation * float64(v))
+		}
 	case f.form == paper && !f.rescale && s.Normalize == iterate.None && s.SigmaQ < 1e-3:
 		e.Note("the numbers of the embedding are tiny: form paper begins at random numbers of standard deviation -sigma-q %g, and its steps keep that scale; -rescale enlarges them all by one factor", s.SigmaQ)
 	}

@@ -141,6 +141,7 @@ func (f *planFlags) plan(ctx context.Context, e *cli.Env, in input, s *privatema
 		if f.form.form == spectral {
 			planned = engine.PlanMap
 		}
+		s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x)) // as embed would
 		p, err := planned(ctx, x, s)
 		out = &plan{in.features, x.Rows, x.Cols, s.Neighbours, p, 1}
 		return err

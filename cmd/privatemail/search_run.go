@@ -211,7 +211,12 @@ func (s *search) batch() int {
 // find searches batch by batch.
 func (s *search) find(ctx context.Context, e *cli.Env) error {
 	m := newMeter(e)
-	defer m.close()
+	engine, stop, err := engineWith(e, s.flags.work, false, m)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	settings := &evaluate.SearchSettings{Workers: engine.Lend()}
 	began, size, n := time.Now(), s.batch(), s.queries.x.Rows
 	var rows []int
 	if s.flags.self {
@@ -222,7 +227,7 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 	}
 	for from := 0; from < n; from += size {
 		to := min(from+size, n)
-		r, err := s.nearest(ctx, rows, from, to)
+		r, err := s.nearest(ctx, rows, from, to, settings)
 		if err != nil {
 			return err
 		}
@@ -235,8 +240,7 @@ func (s *search) find(ctx context.Context, e *cli.Env) error {
 
 // nearest searches for queries from to to-1; rows are the numbers of all rows of the
 // gallery, for a search within it.
-func (s *search) nearest(ctx context.Context, rows []int, from, to int) (*evaluate.Ranking, error) {
-	settings := &evaluate.SearchSettings{Workers: s.flags.work.workers}
+func (s *search) nearest(ctx context.Context, rows []int, from, to int, settings *evaluate.SearchSettings) (*evaluate.Ranking, error) {
 	if s.flags.self {
 		return evaluate.NearestWithin(ctx, s.gallery.x, rows[from:to], rows, s.flags.k, settings)
 	}

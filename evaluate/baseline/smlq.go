@@ -33,7 +33,7 @@ func runSMLQ(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	labels = append(labels, t.PublicLabels...)
 	// A fixed calibration: the rows of a sweep do not depend on the machine, nor on what
 	// else it does while its speed is measured.
-	engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)), privatemail.WithCalibration(kernel.Calibration{}))
+	engine, err := privatemail.New(privatemail.WithLent(t.Workers), privatemail.WithCalibration(kernel.Calibration{}))
 	if err != nil {
 		return nil, err
 	}

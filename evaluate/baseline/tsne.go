@@ -24,8 +24,8 @@ type tsneSettings struct {
 	// Theta is how far from a square must be for its points to count as one,
 	// relative to its side, default 0.5; negative is exact.
 	Theta float64
-	// Workers is the number of goroutines, by default GOMAXPROCS.
-	Workers int
+	// Workers share the work; nil when the caller works alone.
+	Workers *par.Workers
 }
 
 const (
@@ -59,14 +59,12 @@ func tsne(ctx context.Context, x *mat.Dense, settings *tsneSettings) (*mat.Dense
 	if err != nil {
 		return nil, fmt.Errorf("baseline: t-SNE: %w", err)
 	}
-	workers := par.New(s.Workers)
-	defer workers.Close()
 	for iteration := range s.Iterations {
 		factor, momentum := 1.0, 0.8
 		if iteration < s.Iterations/4 {
 			factor, momentum = exaggeration, 0.5
 		}
-		if err := d.step(ctx, workers, factor, momentum); err != nil {
+		if err := d.step(ctx, s.Workers, factor, momentum); err != nil {
 			return nil, err
 		}
 	}

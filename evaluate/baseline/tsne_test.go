@@ -12,6 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/evaluate"
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/pca"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -212,15 +213,17 @@ func TestTSNEKeepsNeighbourhoods(t *testing.T) {
 func TestTSNESameBits(t *testing.T) {
 	f, _ := someDigits(t, 150)
 	var first *mat.Dense
-	for _, workers := range []int{1, 2, 5} {
+	for _, count := range []int{1, 2, 5} {
+		workers := par.New(count)
 		y, err := tsne(t.Context(), f, &tsneSettings{Iterations: 40, Workers: workers})
+		workers.Close()
 		if err != nil {
 			t.Fatal(err)
 		}
 		if first == nil {
 			first = y
 		} else if !mat.Equal(first, y) {
-			t.Errorf("%d workers give other bits", workers)
+			t.Errorf("%d workers give other bits", count)
 		}
 	}
 }

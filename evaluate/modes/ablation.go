@@ -23,7 +23,7 @@ func ablation() (all []evaluate.Mode) {
 			Name: "ablation-" + strings.ReplaceAll(strings.ReplaceAll(v.name, ",", ""), " ", "-"), Title: "ablation: " + v.name,
 			Protects: "Nothing: the server sees where the query's features lie. Labels of queries are never used.",
 			Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-				engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)))
+				engine, err := privatemail.New(privatemail.WithLent(t.Workers))
 				if err != nil {
 					return nil, err
 				}
@@ -182,7 +182,7 @@ func converged(beta float64) placement {
 		if err != nil {
 			return nil, nil, err
 		}
-		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, min(10, rows.Rows), &evaluate.SearchSettings{Workers: e.Workers()})
+		near, err := evaluate.Nearest(ctx, t.Queries.RawMatrix(), rows, min(10, rows.Rows), &evaluate.SearchSettings{Workers: e.Lend()})
 		if err != nil {
 			return nil, nil, err
 		}

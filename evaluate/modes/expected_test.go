@@ -32,7 +32,7 @@ func digitsTask(t *testing.T, seed uint64, epsilon float64) (*evaluate.Task, []i
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &evaluate.Task{Problem: p, Params: evaluate.Params{Epsilon: epsilon}, Queries: p.Queries, Workers: 1}, pick(y, split.Queries)
+	return &evaluate.Task{Problem: p, Params: evaluate.Params{Epsilon: epsilon}, Queries: p.Queries}, pick(y, split.Queries)
 }
 
 // pick returns the labels of a list of rows.

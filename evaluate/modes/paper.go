@@ -34,7 +34,7 @@ func Paper() evaluate.Mode {
 func runPaper(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
 	// A fixed calibration: the rows of a sweep do not depend on the machine, nor on what
 	// else it does while its speed is measured.
-	engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)), privatemail.WithCalibration(kernel.Calibration{}))
+	engine, err := privatemail.New(privatemail.WithLent(t.Workers), privatemail.WithCalibration(kernel.Calibration{}))
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ type space struct {
 // public rows, which no query is measured among.
 func fitted(ctx context.Context, t *evaluate.Task) (*space, error) {
 	return evaluate.Shared(ctx, t.Problem, "supervised", func() (*space, error) {
-		engine, err := privatemail.New(privatemail.WithWorkers(max(t.Workers, 1)))
+		engine, err := privatemail.New(privatemail.WithLent(t.Workers))
 		if err != nil {
 			return nil, err
 		}

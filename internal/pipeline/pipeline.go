@@ -15,8 +15,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Embed builds the graph of p and takes steps over it from x, a contiguous
-// matrix that it leaves at the last iterate.
+// Embed builds the graph of p and takes steps over it from x. Where run says Into, the last
+// iterate goes there, and otherwise to x, a contiguous matrix, and to Points.
 func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, x blas32.General, step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
 	began := time.Now()
 	op, err := p.Build(ctx, b, o)
@@ -34,7 +34,9 @@ func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.
 	}
 	out.Graph.StepTime = time.Since(began)
 	out.Status, out.Trace = result.Status, result.Trace
-	out.Points = Widen(x)
+	if run.Into.Data == nil {
+		out.Points = Widen(x)
+	}
 	return out, nil
 }
 

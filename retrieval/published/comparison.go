@@ -106,11 +106,9 @@ func (c *Comparison) Run(ctx context.Context, v Variant) (Outcome, error) {
 // count asks all queries. Each is on its own, so that the order of the workers
 // does not matter.
 func (c *Comparison) count(ctx context.Context, ask func(q int) (class int32, answers []int, err error)) (Outcome, error) {
-	workers := par.New(c.settings.Workers)
-	defer workers.Close()
 	n := len(c.data.Queries.Labels)
 	hits, failed := make([]bool, n), make([]error, n)
-	err := workers.Do(ctx, n, par.Func(func(_, q int) {
+	err := c.settings.Workers.Do(ctx, n, par.Func(func(_, q int) {
 		class, answers, err := ask(q)
 		failed[q] = err
 		hits[q] = slices.ContainsFunc(answers, func(g int) bool { return c.data.Gallery.Labels[g] == class })
@@ -236,8 +234,7 @@ func (c *Comparison) serve(ctx context.Context, s side) (blas64.General, error) 
 	if err != nil {
 		return blas64.General{}, err
 	}
-	workers := par.New(c.settings.Workers)
-	defer workers.Close()
+	workers := c.settings.Workers
 	op, err := kernel.NewDense(ctx, all, c.settings.bandwidth(s.source), &kernel.Options{Workers: workers, Columns: c.settings.Columns, Steps: c.settings.Steps})
 	if err != nil {
 		return blas64.General{}, err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -38,9 +39,11 @@ const testSeeds = 5
 // comparisons returns one for each seed, with the given number of steps.
 func comparisons(t *testing.T, public, classes, queries, steps int) (all []*Comparison) {
 	t.Helper()
+	workers := par.New(0)
+	t.Cleanup(workers.Close)
 	for seed := uint64(1); seed <= testSeeds; seed++ {
 		settings := PaperSettings(seed)
-		settings.Steps = steps
+		settings.Steps, settings.Workers = steps, workers
 		c, err := New(t.Context(), generated(t, public, 4*public, queries, classes, seed), settings)
 		if err != nil {
 			t.Fatal(err)
@@ -168,7 +171,9 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 		{Source: Program, Noise: TextNoise, Epsilon: 1, Label: Nothing},
 	}
 	var first []Outcome
-	for _, workers := range []int{1, 2, 5} {
+	for _, count := range []int{1, 2, 5} {
+		workers := par.New(count)
+		defer workers.Close()
 		settings := PaperSettings(1)
 		settings.Workers = workers
 		c, err := New(t.Context(), data, settings)
@@ -186,7 +191,7 @@ func TestSameForAnyNumberOfWorkers(t *testing.T) {
 		if first == nil {
 			first = outcomes
 		} else if !slices.Equal(outcomes, first) {
-			t.Errorf("%d workers: %v, want %v", workers, outcomes, first)
+			t.Errorf("%d workers: %v, want %v", count, outcomes, first)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -73,8 +74,9 @@ type Settings struct {
 	// Seed of the starts, of noise and of what takes the place of a query's
 	// feature or label.
 	Seed uint64
-	// Workers is the number of goroutines, GOMAXPROCS by default.
-	Workers int
+	// Workers share the work, such as those that an Engine lends; nil when the caller works
+	// alone.
+	Workers *par.Workers
 }
 
 // PaperSettings returns the paper's numbers, for Recall@8.

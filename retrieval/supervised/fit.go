@@ -11,7 +11,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
-	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -74,9 +73,7 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 	if err := checkRows(rows, labels); err != nil {
 		return nil, err
 	}
-	workers := par.New(e.Workers())
-	defer workers.Close()
-	f := &fitter{engine: e, core: &dense.Core{Workers: workers, Kernels: simd.At(e.Level())}, settings: &s}
+	f := &fitter{engine: e, core: &dense.Core{Workers: e.Lend(), Kernels: simd.At(e.Level())}, settings: &s}
 	began := time.Now()
 	recipe, held, err := f.choose(ctx, rows, labels)
 	if err != nil {

@@ -106,11 +106,9 @@ func (m *Map) Apply(rows blas32.General) (blas32.General, error) {
 	return m.applyWith(context.Background(), new(dense.Core), rows)
 }
 
-// Place is Apply with as many workers as an Engine has, and ends with ctx.
+// Place is Apply with the workers of an Engine, and ends with ctx.
 func (m *Map) Place(ctx context.Context, e *privatemail.Engine, rows blas32.General) (blas32.General, error) {
-	workers := par.New(e.Workers())
-	defer workers.Close()
-	return m.applyWith(ctx, &dense.Core{Workers: workers, Kernels: simd.At(e.Level())}, rows)
+	return m.applyWith(ctx, &dense.Core{Workers: e.Lend(), Kernels: simd.At(e.Level())}, rows)
 }
 
 func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.General) (blas32.General, error) {

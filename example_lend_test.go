@@ -1,0 +1,73 @@
+package privatemail_test
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/evaluate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// One set of workers embeds rows and searches among them.
+func ExampleEngine_Lend() {
+	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{
+		1, 0, .9, .1, .8, .3,
+		0, 1, .1, .9, .3, .8,
+	}}
+	engine, err := privatemail.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+	embedding, err := engine.Embed(context.Background(), features, nil, &privatemail.Settings{
+		Bandwidth: kernel.Sigma(0.3), Form: kernel.Attract,
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	all := []int{0, 1, 2, 3, 4, 5}
+	near, err := evaluate.NearestWithin(context.Background(), embedding.Points.RawMatrix(), all, all, 2, &evaluate.SearchSettings{Workers: engine.Lend()})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(near.Row(0), near.Row(3))
+	// Output:
+	// [1 2] [4 5]
+}
+
+// The points of two calls, side by side in one table of float32.
+func ExampleSettings_into() {
+	features := blas32.General{Rows: 6, Cols: 2, Stride: 2, Data: []float32{
+		1, 0, .9, .1, .8, .3,
+		0, 1, .1, .9, .3, .8,
+	}}
+	engine, err := privatemail.New()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer engine.Close()
+	table := make([]float32, 6*4)
+	for i, labels := range [][]int32{{0, 0, 0, 1, 1, 1}, {0, 1, 0, 1, 0, 1}} {
+		embedding, err := engine.Embed(context.Background(), features, labels, &privatemail.Settings{
+			Bandwidth: kernel.Sigma(0.3), Form: kernel.Attract, Coefficient: 3,
+			Into: blas32.General{Rows: 6, Cols: 2, Stride: 4, Data: table[2*i:]},
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(embedding.Points == nil, len(embedding.Trace), "step")
+	}
+	fmt.Printf("%.2f\n", table[:4])
+	// Output:
+	// true 1 step
+	// true 1 step
+	// [0.93 0.10 0.77 0.25]
+}

@@ -1,0 +1,56 @@
+package privatemail
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// checkInto refuses a buffer that does not fit points of so many columns, or that shares
+// memory with the features. Those may be a file that cannot be written to.
+func (s *Settings) checkInto(features blas32.General, columns int) error {
+	if err := pipeline.CheckInto(s.Into, features.Rows, columns); err != nil {
+		return err
+	}
+	if mem.Overlap(used(s.Into), used(features)) {
+		return fmt.Errorf("into: %w: it shares memory with the features", sparse.ErrAlias)
+	}
+	return nil
+}
+
+// used returns the part of the storage from the first entry of x to the last.
+func used(x blas32.General) []float32 {
+	if x.Rows == 0 || x.Cols == 0 {
+		return nil
+	}
+	return x.Data[:(x.Rows-1)*x.Stride+x.Cols]
+}
+
+// entryBytes is what an entry of the points takes beside the graph.
+func (s *Settings) entryBytes() float64 {
+	const single, double = 4, 8
+	switch {
+	case s.Into.Data == nil: // the start, two iterates, and random numbers or the result in float64
+		return single + 2*single + double
+	case s.Start.Data == nil && s.Form != kernel.Attract: // the start, two iterates, and random numbers or the buffer
+		return single + 2*single + single
+	}
+	return 2*single + single // two iterates, and the buffer
+}
+
+// output returns points in float64, or copies them to the buffer of the caller and returns nil.
+func (s *Settings) output(points blas32.General) *mat.Dense {
+	if s.Into.Data == nil {
+		return pipeline.Widen(points)
+	}
+	for i := range points.Rows {
+		copy(s.Into.Data[i*s.Into.Stride:][:points.Cols], points.Data[i*points.Stride:])
+	}
+	return nil
+}

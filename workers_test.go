@@ -1,0 +1,65 @@
+package privatemail
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// There is one kind of workers, those of package par, and few start any: all others take
+// what they are lent. A file that is missing here starts goroutines that nobody counts.
+func TestWhoStartsGoroutines(t *testing.T) {
+	want := []string{
+		"cmd/pmbench/lab.go",          // a benchmark owns workers of each number that it measures
+		"cmd/pmbench/limits.go",       // and so does the measurement of the machine
+		"cmd/privatemail/await.go",    // waits for a file that may never come
+		"cmd/privatemail/slowdown.go", // measures what other programs leave of the machine
+		"evaluate/sweep.go",           // owns the workers of a sweep
+		"lend.go",                     // owns the workers of an Engine
+		"par/par.go",
+	}
+	var got []string
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != "." && (strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err == nil && startsGoroutines(file) {
+			got = append(got, filepath.ToSlash(path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("goroutines start in %q, want %q", got, want)
+	}
+}
+
+// startsGoroutines finds the statement go, the method Go of a sync.WaitGroup and par.New.
+func startsGoroutines(file *ast.File) (found bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = true
+		case *ast.CallExpr:
+			if f, ok := n.Fun.(*ast.SelectorExpr); ok {
+				from, _ := f.X.(*ast.Ident)
+				found = found || f.Sel.Name == "Go" || f.Sel.Name == "New" && from != nil && from.Name == "par"
+			}
+		}
+		return true
+	})
+	return found
+}
