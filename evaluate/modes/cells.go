@@ -58,7 +58,7 @@ type cellSpaces struct {
 
 // askCells puts every query through client, wire and server.
 func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.Answer, error) {
-	cells, err := server.NewCells(ctx, s.space.RawMatrix(), s.ranking.RawMatrix(), server.CellsSettings{Epsilon: t.Epsilon, Seed: t.Seed})
+	cells, err := server.NewCells(ctx, s.space.RawMatrix(), s.ranking.RawMatrix(), server.CellsSettings{Epsilon: t.Epsilon, Seed: t.Seed, Encoded: -1})
 	if errors.Is(err, retrieval.ErrCells) { // a large epsilon wants more cells than there are rows
 		return nil, &evaluate.UnavailableError{Reason: err.Error()}
 	}
