@@ -138,7 +138,12 @@ func Example_cells() {
 		fmt.Println(err)
 		return
 	}
-	matches, err := c.Rank(row, 3, request, answer, s.Base())
+	base, err := c.NewBase(s.Base())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	matches, err := c.Rank(row, 3, request, answer, base)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,0 +1,149 @@
+package client
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A Base is a base sample that was checked once, for all calls of Rank. It is safe for
+// concurrent use.
+type Base struct {
+	codebook wire.Hash
+	ids      []uint32
+	rows     []float32
+}
+
+// NewBase checks and copies the base sample that goes with the codebook. Errors are
+// wire.ErrMessage for a sample that is none, and ErrAnswer for one of another codebook.
+func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
+	if sample == nil {
+		return nil, fmt.Errorf("client: the base: %w: there is none", ErrAnswer)
+	}
+	if err := sample.Check(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if sample.Codebook != c.settings.Codebook || sample.Dimension != c.book.Ranking {
+		return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
+	}
+	if err := c.checkRows(sample.IDs); err != nil {
+		return nil, err
+	}
+	return &Base{codebook: sample.Codebook, ids: slices.Clone(sample.IDs), rows: slices.Clone(sample.Rows)}, nil
+}
+
+// Rank returns the k rows nearest to a record among the lists of an answer and
+// those of the base sample, nearest first, fewer if there are not as many. row is
+// the record in the space of the returned rows, which need not be that of the row that
+// Ask was given: where a server cuts cells in one space and ranks in another, such as
+// the image under a map and the embedding, the record has a row in each. This happens at
+// the client: row may be anything, and nothing is disclosed. base may be nil.
+//
+// Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for an answer that is
+// none, and ErrAnswer for one of another request or codebook.
+func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *wire.CellsAnswer, base *Base) ([]Match, error) {
+	if len(row) != c.book.Ranking || k < 1 {
+		return nil, fmt.Errorf("client: %w: the %d nearest to %d features, want %d", ErrRecord, k, len(row), c.book.Ranking)
+	}
+	if err := checkFinite(row); err != nil {
+		return nil, err
+	}
+	if err := c.checkAnswer(request, answer); err != nil {
+		return nil, err
+	}
+	best := nearest{k: k}
+	for i := range answer.Cells {
+		best.offer(row, answer.List(i), answer.Rows[i*answer.Length*len(row):])
+	}
+	if base != nil {
+		if base.codebook != c.settings.Codebook {
+			return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
+		}
+		best.offer(row, base.ids, base.rows)
+	}
+	return best.matches(), nil
+}
+
+func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer) error {
+	if request == nil || answer == nil {
+		return fmt.Errorf("client: %w: there is none", ErrAnswer)
+	}
+	if err := answer.Check(); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	if answer.Codebook != c.settings.Codebook || request.Codebook != c.settings.Codebook || !slices.Equal(answer.Cells, request.Cells) ||
+		answer.Length != c.book.Length || answer.Dimension != c.book.Ranking {
+		return fmt.Errorf("client: %w", ErrAnswer)
+	}
+	for i := range answer.Cells {
+		if err := c.checkRows(answer.List(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRows refuses numbers, which rise, that no row of the gallery has.
+func (c *Cells) checkRows(ids []uint32) error {
+	if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows {
+		return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
+	}
+	return nil
+}
+
+// nearest keeps the k nearest of the rows it is offered, each number once and at its
+// least distance. Distances are squared.
+type nearest struct {
+	k    int
+	kept []Match // those k and some more
+	full bool    // k were found, and last is the last of them
+	last Match
+}
+
+// spareMatches is how many are kept beyond k, at least, before they are sorted.
+const spareMatches = 256
+
+func (n *nearest) offer(row []float64, ids []uint32, rows []float32) {
+	for i, id := range ids {
+		m := Match{ID: int64(id), Distance: kmeans.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])}
+		if n.full && compare(m, n.last) > 0 {
+			continue
+		}
+		n.kept = append(n.kept, m)
+		if len(n.kept)-n.k >= max(n.k, spareMatches) {
+			n.cut()
+		}
+	}
+}
+
+// cut leaves the k nearest, sorted.
+func (n *nearest) cut() {
+	slices.SortFunc(n.kept, compare)
+	seen := make(map[int64]bool)
+	n.kept = slices.DeleteFunc(n.kept, func(m Match) bool {
+		again := seen[m.ID]
+		seen[m.ID] = true
+		return again
+	})
+	if len(n.kept) >= n.k {
+		n.kept = n.kept[:n.k]
+		n.full, n.last = true, n.kept[n.k-1]
+	}
+}
+
+// matches returns the k nearest at their distances.
+func (n *nearest) matches() []Match {
+	n.cut()
+	for i := range n.kept {
+		n.kept[i].Distance = math.Sqrt(n.kept[i].Distance)
+	}
+	return n.kept
+}
+
+func compare(a, b Match) int {
+	return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
+}
