@@ -27,6 +27,7 @@ func suites() []suite {
 		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases},
 		{"scale", "graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000", scaleCases},
 		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases},
+		{"answers", "answers of 6.7 MB in mode cells: written by the server, read and ranked by the client", answersCases},
 	}
 }
 

@@ -107,16 +107,44 @@ type nearest struct {
 // spareMatches is how many are kept beyond k, at least, before they are sorted.
 const spareMatches = 256
 
+// offer takes rows, one behind the other, and their numbers.
 func (n *nearest) offer(row []float64, ids []uint32, rows []float32) {
+	d := len(row)
+	for len(ids) >= 4 {
+		for i, sum := range fourSquaredDistances(row, rows[:4*d]) {
+			n.take(Match{ID: int64(ids[i]), Distance: sum})
+		}
+		ids, rows = ids[4:], rows[4*d:]
+	}
 	for i, id := range ids {
-		m := Match{ID: int64(id), Distance: kmeans.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])}
-		if n.full && compare(m, n.last) > 0 {
-			continue
-		}
-		n.kept = append(n.kept, m)
-		if len(n.kept)-n.k >= max(n.k, spareMatches) {
-			n.cut()
-		}
+		n.take(Match{ID: int64(id), Distance: kmeans.SquaredDistance(row, rows[i*d:(i+1)*d])})
+	}
+}
+
+// fourSquaredDistances returns what kmeans.SquaredDistance does for each of four rows.
+// Their sums do not wait for each other.
+func fourSquaredDistances(row []float64, rows []float32) (sums [4]float64) {
+	d := len(row)
+	r0, r1, r2, r3 := rows[:d], rows[d:][:d], rows[2*d:][:d], rows[3*d:][:d]
+	var s0, s1, s2, s3 float64
+	for j, v := range row {
+		e0, e1, e2, e3 := v-float64(r0[j]), v-float64(r1[j]), v-float64(r2[j]), v-float64(r3[j])
+		// The conversions forbid fused products: same bits everywhere.
+		s0 += float64(e0 * e0)
+		s1 += float64(e1 * e1)
+		s2 += float64(e2 * e2)
+		s3 += float64(e3 * e3)
+	}
+	return [4]float64{s0, s1, s2, s3}
+}
+
+func (n *nearest) take(m Match) {
+	if n.full && compare(m, n.last) > 0 {
+		return
+	}
+	n.kept = append(n.kept, m)
+	if len(n.kept)-n.k >= max(n.k, spareMatches) {
+		n.cut()
 	}
 }
 
