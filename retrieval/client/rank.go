@@ -38,10 +38,9 @@ func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
 
 // Rank returns the k rows nearest to a record among the lists of an answer and
 // those of the base sample, nearest first, fewer if there are not as many. row is
-// the record in the space of the returned rows, which need not be that of the row that
-// Ask was given: where a server cuts cells in one space and ranks in another, such as
-// the image under a map and the embedding, the record has a row in each. This happens at
-// the client: row may be anything, and nothing is disclosed. base may be nil.
+// the record in the space of the returned rows; in mode supervised that is the z that
+// Ask was given. This happens at the client: row may be anything, and nothing is
+// disclosed. base may be nil; NewBase checks it once for all calls.
 //
 // Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for an answer that is
 // none, and ErrAnswer for one of another request or codebook.
