@@ -24,11 +24,11 @@
 //
 // # Names
 //
-// Constants are where their types are:
+// The constants that settings take:
 //
 //	Unit.Kind            release.UnitRecord, release.UnitClient
 //	LabelSettings.Mode   release.ModePublic, release.ModeDropped, release.ModeRandomised
-//	kind of a ledger     GDP, ZCDP, Pure, Mixed
+//	Total.Kind           GDP, ZCDP, Pure, Mixed
 //	relation of a bound  sensitivity.ReplaceOne, sensitivity.Null and others
 //
 // # What is promised

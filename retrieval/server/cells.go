@@ -19,13 +19,15 @@ import (
 // Cells answers requests of mode cells: the lists of the cells a client names.
 // The names are all that a request tells it. It is safe for concurrent use.
 type Cells struct {
-	book   wire.Codebook
-	hash   wire.Hash
-	lists  [][]uint32 // rows of each cell
-	rows   []float32  // of the ranking space, all n
-	base   wire.Base
-	frames [][]byte  // the encoded answer of each cell; nil where there are none
-	spare  sync.Pool // of *wire.CellsAnswer with room for an answer
+	book  wire.Codebook
+	hash  wire.Hash
+	lists [][]uint32 // rows of each cell
+	// displaced is how many rows are not in the list of their nearest centre for want of room.
+	displaced int
+	rows      []float32 // of the ranking space, all n
+	base      wire.Base
+	frames    [][]byte  // the encoded answer of each cell; nil where there are none
+	spare     sync.Pool // of *wire.CellsAnswer with room for an answer
 }
 
 // NewCells cuts a gallery into cells. The cells follow from the rows of space,
@@ -59,11 +61,11 @@ func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ran
 	if settings, err = settings.withDefaults(n); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	centres, lists, err := newLists(ctx, space, rows, settings)
+	centres, lists, displaced, err := newLists(ctx, space, rows, settings)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	c := &Cells{lists: lists, rows: rows, book: wire.Codebook{
+	c := &Cells{lists: lists, displaced: displaced, rows: rows, book: wire.Codebook{
 		Version: settings.Version, Rows: n, Size: settings.Size, Dimension: d, Ranking: rankingD, Centres: centres,
 	}}
 	for _, list := range lists {
@@ -135,6 +137,11 @@ func (c *Cells) ListLength() float64 {
 	}
 	return float64(sum) / float64(len(c.lists))
 }
+
+// Displaced returns how many rows are in the list of a farther centre only, because that
+// of their nearest centre and of others were full. Queries near them may miss them. Where
+// there are many, a larger share or more cells make room.
+func (c *Cells) Displaced() int { return c.displaced }
 
 // Answer returns the lists of the cells of a request. Errors are
 // retrieval.ErrCodebook for a request that was made with another codebook,

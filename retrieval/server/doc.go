@@ -36,7 +36,8 @@
 // Lists overlap, and answers are padded to the longest, so that the size of their binary
 // form tells nothing. Of 10,000 rows, 3,000 of them equal, an answer has 1,444 places,
 // and if these 3,000 are within a thousandth, 2,500; of 10,000 without a crowd 1,377
-// (go test ./retrieval/server -run LengthWithCrowds -v). A transport must compress
+// (go test ./retrieval/server -run LengthWithCrowds -v). Rows that found the list of
+// their nearest centre full are harder to find; Cells.Displaced counts them. A transport must compress
 // neither requests nor answers: what is compressed is as long as its contents make it
 // (see package retrieval/wire).
 //

@@ -38,6 +38,8 @@ type joining[M points.Matrix] struct {
 	centres []float32
 	lists   [][]uint32
 	workers *par.Workers
+	// displaced counts the rows that found the list of their nearest centre full.
+	displaced int
 }
 
 // An applicant is a row that wants to join the list of a cell.
@@ -76,17 +78,17 @@ func (j *joining[M]) run(ctx context.Context, length int) error {
 			if first {
 				group, copies = j.setAside(group, equal, copies)
 			}
-			for i, a := range group {
-				if len(j.lists[cell]) < full {
-					j.lists[cell] = append(j.lists[cell], a.row)
-					continue
-				}
-				closed[cell] = true
-				for _, a := range group[i:] {
-					pending = append(pending, a.row)
-				}
-				break
+			room := min(len(group), full-len(j.lists[cell]))
+			for _, a := range group[:room] {
+				j.lists[cell] = append(j.lists[cell], a.row)
 			}
+			for _, a := range group[room:] {
+				pending = append(pending, a.row)
+				closed[cell] = true
+			}
+		}
+		if first {
+			j.displaced = len(pending)
 		}
 	}
 	j.level(copies)

@@ -16,15 +16,16 @@ import (
 //
 // The list of a centre is the round(Share n / Size) rows nearest to it, so that
 // lists overlap and are of one length, and rows that are in no list join one (see
-// joining). A partition begins with empty lists, and all rows join.
-func newLists[M points.Matrix](ctx context.Context, x M, sent []float32, s CellsSettings) (centres []float32, lists [][]uint32, err error) {
+// joining); displaced is how many did not get into that of their nearest centre. A
+// partition begins with empty lists, and all rows join.
+func newLists[M points.Matrix](ctx context.Context, x M, sent []float32, s CellsSettings) (centres []float32, lists [][]uint32, displaced int, err error) {
 	n, d, err := points.Dims(x)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	clusters, err := kmeans.Fit(ctx, x, s.Cells, kmeans.Settings{Seed: s.Seed, Workers: s.Workers, Progress: s.Progress})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	// What is published decides, on both sides.
 	centres = points.Single(clusters.Centres.RawMatrix()).Data
@@ -35,17 +36,17 @@ func newLists[M points.Matrix](ctx context.Context, x M, sent []float32, s Cells
 			lists[c] = nearestRows(x, n, centres[c*d:(c+1)*d], length)
 		}))
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, 0, err
 		}
 	}
 	j := &joining[M]{x: x, n: n, d: d, sent: sent, centres: centres, lists: lists, workers: s.Workers}
 	if err := j.run(ctx, length); err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
 	for _, list := range lists {
 		slices.Sort(list)
 	}
-	return centres, lists, nil
+	return centres, lists, j.displaced, nil
 }
 
 // nearestRows returns the numbers of the rows nearest to a centre.

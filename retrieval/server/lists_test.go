@@ -157,12 +157,13 @@ func TestListsOfCrowds(t *testing.T) {
 func TestLengthWithCrowds(t *testing.T) {
 	const n = 10_000
 	for _, c := range []struct {
-		crowd  int
-		spread float64
-		most   int // rows in an answer
+		crowd     int
+		spread    float64
+		most      int // rows in an answer
+		displaced int // at least
 	}{
-		{0, 0, 1500}, {3000, 0, 1500}, {6000, 0, 1700}, {n, 0, 2000},
-		{3000, 1e-3, 2500}, {6000, 1e-3, 2500},
+		{0, 0, 1500, 0}, {3000, 0, 1500, 0}, {6000, 0, 1700, 0}, {n, 0, 2000, 0},
+		{3000, 1e-3, 2500, 1}, {6000, 1e-3, 2500, 1},
 	} {
 		x := crowded(n, c.crowd, c.spread)
 		workers := par.New(2)
@@ -171,10 +172,13 @@ func TestLengthWithCrowds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if got := server.Displaced(); got < c.displaced || c.displaced == 0 && got != 0 {
+			t.Errorf("%d of %d rows within %g: %d rows displaced", c.crowd, n, c.spread, got)
+		}
 		if got := server.Codebook().Length; got > c.most {
 			t.Errorf("%d of %d rows within %g: answers have %d rows, want at most %d", c.crowd, n, c.spread, got, c.most)
 		} else {
-			t.Logf("%d of %d rows within %g: answers have %d rows", c.crowd, n, c.spread, got)
+			t.Logf("%d of %d rows within %g: answers have %d rows, %d are displaced", c.crowd, n, c.spread, got, server.Displaced())
 		}
 	}
 }
