@@ -32,9 +32,10 @@ type Cells struct {
 
 // NewCells cuts a gallery into cells. The cells follow from the rows of space,
 // the lists hold the rows of ranking, in which clients search; the two may be the
-// same. They have a row each for the same item, and both are copied, as float32.
-// Build on features that were not yet drawn to their classes, and rank in the
-// embedding: lists of pure classes help less.
+// same. They have a row each for the same item. The rows of ranking are copied, as
+// float32; those of space are not kept. Build on features that were not yet drawn to
+// their classes, and rank in the embedding: lists of pure classes help less. Of a
+// supervised.Model, space is Z and ranking X.
 //
 // It takes 25 steps of k-means, sorts the distances from each centre, and encodes the
 // answers of all cells if CellsSettings.Encoded has room for them. Errors are ErrGallery,

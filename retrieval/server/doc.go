@@ -24,14 +24,14 @@
 //
 // # Mode cells
 //
-// [Cells] cuts a gallery of n rows into m cells around the centres of k-means. The
-// list of a cell is the round(phi n) rows nearest to its centre. Rows in no list join
-// one, so that every row is in some list:
+// [Cells] cuts a gallery of n rows into cells around the centres of k-means. The list of
+// a cell is the L = round(Share n / Size) rows nearest to its centre. Every row is in some
+// list: one that is in none so far joins
 //
-//   - that of the nearest centre whose list is not full, which it is at 2 round(phi n)
-//     rows, or at the mean length where there are so few cells that it is more;
-//   - a row of which 128 equals are in the list of its nearest centre, whatever list is
-//     shortest: who gets that list gets rows like it.
+//   - whatever list is shortest, if 128 rows equal to it are in the list of its nearest
+//     centre: who gets those and wants no more than 128 matches does not miss it;
+//   - else the list of the nearest centre whose list is not full. A list is full at 2 L
+//     rows, or at the mean length where cells are so few that it is more.
 //
 // Lists overlap, and answers are padded to the longest, so that the size of their binary
 // form tells nothing. Of 10,000 rows, 3,000 of them equal, an answer has 1,444 places,

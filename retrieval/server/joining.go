@@ -14,8 +14,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// enoughCopies is how many equal rows a list takes for the sake of nearness: more than
-// a client asks for. Whoever gets that many is no better off with others like them.
+// enoughCopies is how many equal rows a list takes for the sake of nearness. A client
+// that gets that many and wants no more matches is no better off with others like them.
 const enoughCopies = 128
 
 // joinBlock is how many rows a worker takes at a time.
@@ -27,7 +27,7 @@ const joinBlock = 256
 //   - A row joins the list of the nearest centre whose list is not full. Where more rows
 //     want to join a list than it has room for, those nearest to its centre do.
 //   - A row with enoughCopies equals in the list of its nearest centre goes where lists
-//     are shortest: a client that is sent those equals does not miss it.
+//     are shortest.
 //
 // Rows are equal if they are so both in the space of the cells and as they are sent.
 // Every row is in some list in the end.
