@@ -22,6 +22,15 @@
 //		Labels:       mechanism.LabelSettings{Mode: release.ModeDropped},
 //	}, nil)
 //
+// # Names
+//
+// The constants that settings take:
+//
+//	Unit.Kind            release.UnitRecord, release.UnitClient
+//	LabelSettings.Mode   release.ModePublic, release.ModeDropped, release.ModeRandomised
+//	Total.Kind           GDP, ZCDP, Pure, Mixed
+//	relation of a bound  sensitivity.ReplaceOne, sensitivity.Null and others
+//
 // # What is promised
 //
 // The noise of a release is (epsilon, delta)-private: P[S] <= e^epsilon P'[S] + delta

@@ -2,12 +2,31 @@
 // that it will not show, a server a gallery of such rows, and the client wants
 // those nearest to its own.
 //
-//	s, err := server.NewCells(ctx, features, embedding, server.CellsSettings{Epsilon: 4})
+//	model, err := supervised.Fit(ctx, engine, rows, labels, nil)  // at the server
+//	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
+//	... // publish model.Map, s.Codebook() and s.Base()
 //	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
+//	base, err := c.NewBase(sample)
 //	...
-//	request, err := c.Ask("photo 7", row)                 // at the client, and sent
-//	answer, err := s.Answer(request)                      // at the server, and sent back
-//	matches, err := c.Rank(row, 8, request, answer, base) // at the client
+//	request, err := c.Ask("photo 7", z)                           // at the client, and sent
+//	n, err := s.WriteAnswer(w, request)                           // at the server, and sent back
+//	matches, err := c.Rank(z, 8, request, answer, base)           // at the client
+//
+// # Which rows go where
+//
+// The server's gallery has a row for each item in two spaces: one that cells are cut in
+// (space), one that is sent and ranked (ranking). A query has one row, z, for both.
+//
+//	                             mode supervised              rows as they are
+//	server.NewCells, space       Z of supervised.Model        the rows
+//	server.NewCells, ranking     X of supervised.Model        the rows
+//	client.Cells.Ask, row        z = Map.Apply of the query   the query
+//	client.Cells.Rank, row       the same z                   the query
+//
+// Z are the images of the gallery under the published map, and X is where the labels of
+// the gallery have drawn them. A query has no label to be drawn by, so there is no X of a
+// query: its z is searched among the rows of X. Cells are cut in Z, because lists of pure
+// classes help less. Both sides together are Example_supervised.
 //
 // # The two sides
 //
@@ -61,6 +80,19 @@
 // features, at home, together with a base sample of the gallery that it has taken
 // once. What was reported for a record is kept, and sent again when the one who paid
 // for it asks for the record again, which spends nothing.
+//
+// An answer is as long as the share of the gallery in it says. For a million rows of 64
+// numbers and epsilon 4 (ExampleCentres prints the table):
+//
+//	share  cells  own cell  answer   all answers, encoded
+//	1/64   96     0.36      4.1 MB   390 MB
+//	1/32   48     0.54      8.1 MB   390 MB
+//	1/16   24     0.70      16.3 MB  390 MB
+//	1/8    12     0.83      32.5 MB  390 MB
+//	1/4    7      0.90      65.0 MB  455 MB
+//
+// A smaller share is a shorter answer from more cells, of which the query's own is
+// reported less often. Lists that rows had to join make answers longer, up to twice.
 //
 // Random rows of the gallery ranked at home already find the class of a query; what
 // epsilon buys is the query's own neighbours.

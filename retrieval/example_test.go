@@ -1,11 +1,14 @@
 package retrieval_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"log"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -14,6 +17,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 	"github.com/seed-64e14a55/privatemail/sensitivity"
 )
 
@@ -138,7 +143,12 @@ func Example_cells() {
 		fmt.Println(err)
 		return
 	}
-	matches, err := c.Rank(row, 3, request, answer, s.Base())
+	base, err := c.NewBase(s.Base())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	matches, err := c.Rank(row, 3, request, answer, base)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -148,4 +158,101 @@ func Example_cells() {
 	// Output:
 	// 1 of 12 cells are named, the record's own with probability 0.83
 	// 3 matches; the same request again: true
+}
+
+// The gallery in two spaces: cells are cut among the images Z of a map, and the rows X
+// that labels have drawn together are ranked. A query has its image z for both.
+func Example_supervised() {
+	ctx := context.Background()
+	engine, err := privatemail.New(privatemail.WithWorkers(1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	// Two classes that differ in the first column.
+	gallery, labels := blas32.General{Rows: 96, Cols: 2, Stride: 2}, make([]int32, 96)
+	for i := range gallery.Rows {
+		labels[i] = int32(i % 2)
+		gallery.Data = append(gallery.Data, 2*float32(labels[i])-1, float32(math.Sin(float64(i))))
+	}
+	recipe, err := supervised.ParseRecipe("classic,neighbours=5")
+	if err != nil {
+		log.Fatal(err)
+	}
+	model, err := supervised.Fit(ctx, engine, gallery, labels, &supervised.Settings{Recipe: &recipe, Unmeasured: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 8, Cells: 4, Share: 0.25})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	c, err := client.NewCells(s.Codebook(), client.CellsSettings{
+		UnconfirmedCodebook: true, Epsilon: 8, Ledger: mechanism.NoLedger, Memory: client.NewMemory(),
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	base, err := c.NewBase(s.Base())
+	if err != nil {
+		log.Fatal(err)
+	}
+	image, err := model.Map.Apply(blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.9, 0.1}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	z := []float64{float64(image.Data[0]), float64(image.Data[1])}
+	request, err := c.Ask("photo 7", z)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	var line bytes.Buffer // in place of a network
+	if _, err := s.WriteAnswer(&line, request); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("as long as the codebook says:", int64(line.Len()) == s.Codebook().AnswerBytes())
+
+	var answer wire.CellsAnswer
+	if err := answer.UnmarshalBinary(line.Bytes()); err != nil {
+		log.Fatal(err)
+	}
+	matches, err := c.Rank(z, 3, request, &answer, base)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(len(matches), "matches")
+	// Output:
+	// as long as the codebook says: true
+	// 3 matches
+}
+
+// What the share of the gallery in an answer costs, for a million rows of 64 numbers and
+// clients that spend epsilon 4 on a query: the cells there are, how often the query's own
+// is reported, the bytes of an answer, and the memory of a server that has encoded all of
+// them.
+func ExampleCentres() {
+	const rows, columns, epsilon = 1_000_000, 64, 4
+	fmt.Println("share  cells  own cell  answer   all answers, encoded")
+	for _, part := range []int{64, 32, 16, 8, 4} {
+		cells, err := retrieval.Centres(1/float64(part), epsilon)
+		if err != nil {
+			log.Fatal(err)
+		}
+		book := wire.Codebook{Rows: rows, Size: 1, Length: rows / part, Dimension: 1, Ranking: columns, Centres: make([]float32, cells)}
+		own, err := mechanism.Subset{Items: cells, Size: 1, Epsilon: epsilon}.Inclusion()
+		if err != nil {
+			log.Fatal(err)
+		}
+		answer := float64(book.AnswerBytes()) / 1e6
+		fmt.Printf("1/%-3d  %-5d  %.2f      %-7s  %.0f MB\n", part, cells, own, fmt.Sprintf("%.1f MB", answer), float64(cells)*answer)
+	}
+	// Output:
+	// share  cells  own cell  answer   all answers, encoded
+	// 1/64   96     0.36      4.1 MB   390 MB
+	// 1/32   48     0.54      8.1 MB   390 MB
+	// 1/16   24     0.70      16.3 MB  390 MB
+	// 1/8    12     0.83      32.5 MB  390 MB
+	// 1/4    7      0.90      65.0 MB  455 MB
 }

@@ -33,6 +33,7 @@
 //	plan     the operator that is picked beside all that can serve, over kinds of points and bandwidths
 //	scale    graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid     the interpolated kernel of points with a tenth of all others as neighbours
+//	answers  answers of 6.7 MB in mode cells: written by the server, read and ranked by the client
 //
 // Suite iterate computes the eigenvectors of a graph of generated points. With
 // PM_FEATURES=FOLDER it takes the first rows of features.npy in the folder instead, and

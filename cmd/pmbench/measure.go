@@ -149,7 +149,8 @@ func (t *trial) measure(ctx context.Context, l *lab, s schedule) (*Record, error
 		}
 	}
 	t.patience = max(0, t.patience-max(0, time.Since(start)-s.slice))
-	return t.finish(l, &sum, best, yard), nil
+	r := t.finish(l, &sum, best, yard)
+	return r, t.latency(ctx, r, sum.seconds)
 }
 
 // finish makes the record of a measurement; best is the stretch that tells most.

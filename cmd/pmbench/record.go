@@ -25,6 +25,10 @@ type Record struct {
 	Seconds    float64 `json:"seconds"`
 	Iterations int     `json:"iterations"`
 	Spread     float64 `json:"spread"`
+	// SecondsP99 is what one operation in a hundred exceeds, HeapBytes the memory that
+	// one takes from the heap; both where somebody waits for each operation.
+	SecondsP99 *float64 `json:"seconds_p99,omitempty"`
+	HeapBytes  *float64 `json:"heap_bytes,omitempty"`
 	// YardsPerOp is the time of one operation in units of the yardstick, in the
 	// calmest stretch of the measurement: its fastest one where both readings beside
 	// it were near the least. YardSeconds is the slower of these two readings,
@@ -94,7 +98,7 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 	for _, line := range m.lines() {
 		fmt.Fprintln(b, line)
 	}
-	fmt.Fprintf(b, "Unit yards/op better=lower\nUnit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
+	fmt.Fprintf(b, "Unit yards/op better=lower\nUnit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit p99-sec better=lower\nUnit heap-B/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
 	for _, r := range records {
 		fmt.Fprintf(b, "%s-%d %d %s ns/op", r.benchmarkName(), runtime.GOMAXPROCS(0), r.Iterations, number(r.Seconds*1e9))
 		if r.Bytes > 0 {
@@ -107,7 +111,7 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 		}{
 			{r.YardsPerOp, 1, yardsUnit}, {r.YardSeconds, 1, yardUnit}, {r.LeastYardSeconds, 1, leastYardUnit},
 			{r.CPUSeconds, 1, "cpu-sec/op"}, {r.GnnzPerS, 1, "Gnnz/s"}, {r.PairsPerS, 1e-9, "Gpairs/s"}, {r.RoofFraction, 100, "%roof"},
-			{r.Eta, 1, "eta"}, {r.Instructions, 1, "instructions/op"},
+			{r.Eta, 1, "eta"}, {r.SecondsP99, 1, "p99-sec"}, {r.HeapBytes, 1, "heap-B/op"}, {r.Instructions, 1, "instructions/op"},
 		} {
 			if v.value != nil {
 				fmt.Fprintf(b, " %s %s", number(*v.value*v.scale), v.unit)
@@ -168,6 +172,8 @@ func summarise(records []*Record) []summary {
 		if one.NsPerNNZ != nil {
 			one.NsPerNNZ = finite(*one.NsPerNNZ / scale)
 		}
+		one.SecondsP99 = finite(median(collect(func(r *Record) *float64 { return r.SecondsP99 })))
+		one.HeapBytes = finite(median(collect(func(r *Record) *float64 { return r.HeapBytes })))
 		one.RoofFraction = finite(median(collect(func(r *Record) *float64 { return r.RoofFraction })))
 		one.PeakBytes = int64(median(collect(func(r *Record) *float64 { return finite(float64(r.PeakBytes)) })))
 		one.PeakPerNNZ = finite(median(collect(func(r *Record) *float64 { return r.PeakPerNNZ })))

@@ -179,6 +179,9 @@ func writeTable(w io.Writer, all []summary) error {
 			}
 		}
 	}
+	if err := writeLatency(w, all); err != nil {
+		return err
+	}
 	for _, s := range all {
 		if s.Compared != nil {
 			if _, err := fmt.Fprintf(w, "%s: of all pairs %.3g%% compared by codes of %d bytes, %.3g%% measured, %.3g%% found\n", s.Case, 100**s.Compared, s.Depth, 100**s.Measured, 100**s.Found); err != nil {

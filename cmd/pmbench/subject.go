@@ -32,11 +32,13 @@ type subject struct {
 	// memory asks for a run of its own on fresh memory, whose peak is the
 	// operation's.
 	memory bool
-	search kernel.SearchStats // what filters left, of a search in many dimensions
-	stores bool               // the entries stay: peak memory is given per entry
-	gather float64            // rows per second of this case's table, for roofGather
-	choice *Choice            // suite plan
-	equal  []Equality         // searches whose pairs were compared
+	// latency asks for the slowest operations and the memory of each.
+	latency bool
+	search  kernel.SearchStats // what filters left, of a search in many dimensions
+	stores  bool               // the entries stay: peak memory is given per entry
+	gather  float64            // rows per second of this case's table, for roofGather
+	choice  *Choice            // suite plan
+	equal   []Equality         // searches whose pairs were compared
 }
 
 // A roof is the limit a case is held against.

@@ -37,7 +37,7 @@ func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
 	}
 	settings := &privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
-		Unit: mechanism.Unit{Kind: "record", Name: "benchmark"}, Bandwidth: kernel.Sigma(0.35), Alpha: 0.5, Classes: 10,
+		Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "benchmark"}, Bandwidth: kernel.Sigma(0.35), Alpha: 0.5, Classes: 10,
 		Columns: k, Seed: 1, NormalizeRows: true, Operator: operator,
 	}
 	pairs := int64(n) * int64(n-1) / 2

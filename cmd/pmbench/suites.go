@@ -28,6 +28,7 @@ func suites() []suite {
 		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget", concurrentCases},
 		{"scale", "graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000", scaleCases},
 		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases},
+		{"answers", "answers of 6.7 MB in mode cells: written by the server, read and ranked by the client", answersCases},
 	}
 }
 

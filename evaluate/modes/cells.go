@@ -13,7 +13,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
-	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 const cellsProtects = "The whole record of the query, pure epsilon (delta = 0), replace-one: the server learns one cell, drawn by randomised response. The gallery is the server's own."
@@ -58,7 +57,7 @@ type cellSpaces struct {
 
 // askCells puts every query through client, wire and server.
 func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.Answer, error) {
-	cells, err := server.NewCells(ctx, s.space.RawMatrix(), s.ranking.RawMatrix(), server.CellsSettings{Epsilon: t.Epsilon, Seed: t.Seed})
+	cells, err := server.NewCells(ctx, s.space.RawMatrix(), s.ranking.RawMatrix(), server.CellsSettings{Epsilon: t.Epsilon, Seed: t.Seed, Encoded: -1})
 	if errors.Is(err, retrieval.ErrCells) { // a large epsilon wants more cells than there are rows
 		return nil, &evaluate.UnavailableError{Reason: err.Error()}
 	}
@@ -97,11 +96,15 @@ func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.A
 
 // askAll asks each query and keeps the matches and the number of rows that travel.
 func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *cellSpaces) (*evaluate.Answer, error) {
-	var base *wire.Base
+	var base *client.Base
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.DeepLength}}
 	if s.withBase {
-		base = cells.Base()
-		a.Base = float64(len(base.IDs))
+		sample := cells.Base()
+		var err error
+		if base, err = asker.NewBase(sample); err != nil {
+			return nil, err
+		}
+		a.Base = float64(len(sample.IDs))
 	}
 	n, _ := s.queries.Dims()
 	for q := range n {

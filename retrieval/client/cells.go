@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -257,85 +256,6 @@ func (c *Cells) key(unit mechanism.Unit, name string) (key Key, err error) {
 	b = binary.LittleEndian.AppendUint64(b, uint64(c.subset.Size))
 	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(c.subset.Epsilon))
 	return sha256.Sum256(append(b, name...)), nil
-}
-
-// Rank returns the k rows nearest to a record among the lists of an answer and
-// those of the base sample, nearest first, fewer if there are not as many. row is
-// the record in the space of the returned rows. This happens at the client: row
-// may be anything, and nothing is disclosed. base may be nil.
-//
-// Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for messages that are
-// none, and ErrAnswer for those of another request or codebook.
-func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *wire.CellsAnswer, base *wire.Base) ([]Match, error) {
-	if len(row) != c.book.Ranking || k < 1 {
-		return nil, fmt.Errorf("client: %w: the %d nearest to %d features, want %d", ErrRecord, k, len(row), c.book.Ranking)
-	}
-	if err := checkFinite(row); err != nil {
-		return nil, err
-	}
-	if err := c.checkAnswer(request, answer); err != nil {
-		return nil, err
-	}
-	var all []Match
-	collect := func(ids []uint32, rows []float32) error {
-		if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows { // they rise
-			return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
-		}
-		for i, id := range ids {
-			all = append(all, Match{ID: int64(id), Distance: kmeans.SquaredDistance(row, rows[i*len(row):(i+1)*len(row)])})
-		}
-		return nil
-	}
-	for i := range answer.Cells {
-		if err := collect(answer.List(i), answer.Rows[i*answer.Length*len(row):]); err != nil {
-			return nil, err
-		}
-	}
-	if base != nil {
-		if err := base.Check(); err != nil {
-			return nil, fmt.Errorf("client: %w", err)
-		}
-		if base.Codebook != c.settings.Codebook || base.Dimension != len(row) {
-			return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
-		}
-		if err := collect(base.IDs, base.Rows); err != nil {
-			return nil, err
-		}
-	}
-	return nearest(all, k), nil
-}
-
-func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer) error {
-	if request == nil || answer == nil {
-		return fmt.Errorf("client: %w: there is none", ErrAnswer)
-	}
-	if err := answer.Check(); err != nil {
-		return fmt.Errorf("client: %w", err)
-	}
-	if answer.Codebook != c.settings.Codebook || request.Codebook != c.settings.Codebook || !slices.Equal(answer.Cells, request.Cells) ||
-		answer.Length != c.book.Length || answer.Dimension != c.book.Ranking {
-		return fmt.Errorf("client: %w", ErrAnswer)
-	}
-	return nil
-}
-
-// nearest returns the k nearest of all, each row once. Distances come squared.
-func nearest(all []Match, k int) []Match {
-	slices.SortFunc(all, func(a, b Match) int {
-		return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
-	})
-	var out []Match
-	seen := make(map[int64]bool, k)
-	for _, m := range all {
-		if len(out) == k {
-			break
-		}
-		if !seen[m.ID] {
-			seen[m.ID] = true
-			out = append(out, Match{ID: m.ID, Distance: math.Sqrt(m.Distance)})
-		}
-	}
-	return out
 }
 
 // Terms are what a client can know before it asks.

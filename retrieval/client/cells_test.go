@@ -318,6 +318,19 @@ func answerTo(hash wire.Hash) (*wire.CellsRequest, *wire.CellsAnswer, *wire.Base
 	return request, answer, &wire.Base{Codebook: hash, Dimension: 1, IDs: []uint32{5, 6}, Rows: []float32{50, 60}}
 }
 
+// newBase checks a base sample, which may be nil.
+func newBase(t *testing.T, c *Cells, sample *wire.Base) *Base {
+	t.Helper()
+	if sample == nil {
+		return nil
+	}
+	base, err := c.NewBase(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return base
+}
+
 func TestCellsRank(t *testing.T) {
 	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
 	request, answer, base := answerTo(c.settings.Codebook)
@@ -330,7 +343,7 @@ func TestCellsRank(t *testing.T) {
 		{nil, 9, []Match{{5, 2}, {4, 8}, {7, 22}, {999, 42}}}, // never the padding, which is at 0
 		{base, 3, []Match{{5, 2}, {4, 8}, {6, 12}}},
 	} {
-		got, err := c.Rank([]float64{48}, test.k, request, answer, test.base)
+		got, err := c.Rank([]float64{48}, test.k, request, answer, newBase(t, c, test.base))
 		if err != nil || !slices.Equal(got, test.want) {
 			t.Errorf("the %d nearest: %v, %v, want %v", test.k, got, err, test.want)
 		}
@@ -340,7 +353,8 @@ func TestCellsRank(t *testing.T) {
 // What stands beside the padding does not matter, were it the row itself.
 func TestCellsRankWithoutPadding(t *testing.T) {
 	c := newClient(t, 1, 1, mechanism.NoLedger, NewMemory())
-	request, answer, base := answerTo(c.settings.Codebook)
+	request, answer, sample := answerTo(c.settings.Codebook)
+	base := newBase(t, c, sample)
 	want, err := c.Rank([]float64{48}, 9, request, answer, base)
 	if err != nil {
 		t.Fatal(err)
@@ -384,13 +398,32 @@ func TestCellsRankRefuses(t *testing.T) {
 		"base padded":      {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = wire.Padding }, wire.ErrMessage},
 		"base row missing": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.Rows = b.Rows[:1] }, wire.ErrMessage},
 	} {
-		request, answer, base := answerTo(c.settings.Codebook)
-		test.change(request, answer, base)
+		request, answer, sample := answerTo(c.settings.Codebook)
+		test.change(request, answer, sample)
+		base, err := c.NewBase(sample)
+		if strings.HasPrefix(name, "base") {
+			if !errors.Is(err, test.want) || base != nil {
+				t.Errorf("%s: %v, want %v", name, err, test.want)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		if got, err := c.Rank([]float64{1}, 2, request, answer, base); !errors.Is(err, test.want) || got != nil {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, test.want)
 		}
 	}
-	request, answer, _ := answerTo(c.settings.Codebook)
+	request, answer, sample := answerTo(c.settings.Codebook)
+	if _, err := c.NewBase(nil); !errors.Is(err, ErrAnswer) {
+		t.Errorf("no base: error %v", err)
+	}
+	// The base of one codebook does not go with another.
+	other := newBase(t, c, sample)
+	other.codebook[0]++
+	if got, err := c.Rank([]float64{1}, 2, request, answer, other); !errors.Is(err, ErrAnswer) || got != nil {
+		t.Errorf("base of another client: %v, %v", got, err)
+	}
 	if _, err := c.Rank([]float64{1}, 2, nil, answer, nil); !errors.Is(err, ErrAnswer) {
 		t.Errorf("no request: error %v", err)
 	}
@@ -457,8 +490,8 @@ func TestCellsCopyTheirCodebook(t *testing.T) {
 	if after, err := c.Terms(); err != nil || after != before {
 		t.Errorf("%+v became %+v: %v", before, after, err)
 	}
-	asked, answer, base := answerTo(hash)
-	got, err := c.Rank([]float64{48}, 9, asked, answer, base)
+	asked, answer, sample := answerTo(hash)
+	got, err := c.Rank([]float64{48}, 9, asked, answer, newBase(t, c, sample))
 	if want := []Match{{5, 2}, {4, 8}, {6, 12}, {7, 22}, {999, 42}}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}

@@ -3,9 +3,14 @@
 // does not know package retrieval/server.
 //
 //	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
+//	base, err := c.NewBase(sample)
 //	request, err := c.Ask("photo 7", row)
 //	...
 //	matches, err := c.Rank(row, 8, request, answer, base)
+//
+// row is where the record is in the spaces of the server: for a gallery of package
+// retrieval/supervised its image z under the published map, both for Ask and for Rank
+// (see package retrieval).
 //
 // # Mode paper
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -21,19 +22,24 @@ type Cells struct {
 	book  wire.Codebook
 	hash  wire.Hash
 	lists [][]uint32 // rows of each cell
-	rows  []float32  // of the ranking space, all n
-	base  wire.Base
+	// displaced is how many rows are not in the list of their nearest centre for want of room.
+	displaced int
+	rows      []float32 // of the ranking space, all n
+	base      wire.Base
+	frames    [][]byte  // the encoded answer of each cell; nil where there are none
+	spare     sync.Pool // of *wire.CellsAnswer with room for an answer
 }
 
 // NewCells cuts a gallery into cells. The cells follow from the rows of space,
 // the lists hold the rows of ranking, in which clients search; the two may be the
-// same. They have a row each for the same item, and both are copied, as float32.
-// Build on features that were not yet drawn to their classes, and rank in the
-// embedding: lists of pure classes help less.
+// same. They have a row each for the same item. The rows of ranking are copied, as
+// float32; those of space are not kept. Build on features that were not yet drawn to
+// their classes, and rank in the embedding: lists of pure classes help less. Of a
+// supervised.Model, space is Z and ranking X.
 //
-// It takes 25 steps of k-means and sorts the distances from each centre. Errors
-// are ErrGallery, also for numbers that are not finite, retrieval.ErrCells, and
-// that of the context.
+// It takes 25 steps of k-means, sorts the distances from each centre, and encodes the
+// answers of all cells if CellsSettings.Encoded has room for them. Errors are ErrGallery,
+// also for numbers that are not finite, retrieval.ErrCells, and that of the context.
 func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ranking M, settings CellsSettings) (*Cells, error) {
 	n, d, err := points.Dims(space)
 	if err != nil {
@@ -56,11 +62,11 @@ func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ran
 	if settings, err = settings.withDefaults(n); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	centres, lists, err := newLists(ctx, space, settings)
+	centres, lists, displaced, err := newLists(ctx, space, rows, settings)
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	c := &Cells{lists: lists, rows: rows, book: wire.Codebook{
+	c := &Cells{lists: lists, displaced: displaced, rows: rows, book: wire.Codebook{
 		Version: settings.Version, Rows: n, Size: settings.Size, Dimension: d, Ranking: rankingD, Centres: centres,
 	}}
 	for _, list := range lists {
@@ -73,6 +79,9 @@ func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ran
 		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
 	}
 	c.base = c.sample(max(1, int(math.Round(settings.Base*float64(n)))), settings.Seed)
+	if err := c.encode(ctx, settings); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	return c, nil
 }
 
@@ -130,38 +139,59 @@ func (c *Cells) ListLength() float64 {
 	return float64(sum) / float64(len(c.lists))
 }
 
+// Displaced returns how many rows are in the list of a farther centre only, because that
+// of their nearest centre and of others were full. Queries near them may miss them. Where
+// there are many, a larger share or more cells make room.
+func (c *Cells) Displaced() int { return c.displaced }
+
 // Answer returns the lists of the cells of a request. Errors are
 // retrieval.ErrCodebook for a request that was made with another codebook,
 // wire.ErrMessage, and ErrQuestion for a number of cells that is not the
 // codebook's, or a cell it does not have.
 func (c *Cells) Answer(request *wire.CellsRequest) (*wire.CellsAnswer, error) {
+	if err := c.checkRequest(request); err != nil {
+		return nil, err
+	}
+	out := new(wire.CellsAnswer)
+	c.fill(out, request.Cells)
+	return out, nil
+}
+
+func (c *Cells) checkRequest(request *wire.CellsRequest) error {
 	if request == nil {
-		return nil, fmt.Errorf("server: %w: there is none", ErrQuestion)
+		return fmt.Errorf("server: %w: there is none", ErrQuestion)
 	}
 	if err := request.Check(); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+		return fmt.Errorf("server: %w", err)
 	}
 	if request.Codebook != c.hash {
-		return nil, fmt.Errorf("server: the request: %w; the current version is %d", retrieval.ErrCodebook, c.book.Version)
+		return fmt.Errorf("server: the request: %w; the current version is %d", retrieval.ErrCodebook, c.book.Version)
 	}
 	if w := len(request.Cells); w != c.book.Size || int(request.Cells[w-1]) >= len(c.lists) {
-		return nil, fmt.Errorf("server: %w: %d cells up to %d, want %d below %d",
+		return fmt.Errorf("server: %w: %d cells up to %d, want %d below %d",
 			ErrQuestion, w, request.Cells[w-1], c.book.Size, len(c.lists))
 	}
-	count := len(request.Cells) * c.book.Length
-	out := &wire.CellsAnswer{
-		Codebook: c.hash, Cells: slices.Clone(request.Cells), Length: c.book.Length, Dimension: c.book.Ranking,
-		IDs:  make([]uint32, 0, count),
-		Rows: make([]float32, count*c.book.Ranking),
-	}
-	for i, cell := range request.Cells {
+	return nil
+}
+
+// fill sets out to the answer for some cells, in the memory that out has.
+func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32) {
+	length, d := c.book.Length, c.book.Ranking
+	count := len(cells) * length
+	out.Codebook, out.Length, out.Dimension = c.hash, length, d
+	out.Cells = append(out.Cells[:0], cells...)
+	out.IDs = slices.Grow(out.IDs[:0], count)
+	out.Rows = slices.Grow(out.Rows[:0], count*d)
+	for i, cell := range cells {
 		for _, id := range c.lists[cell] {
-			copy(out.Rows[len(out.IDs)*out.Dimension:], c.row(id))
-			out.IDs = append(out.IDs, id)
+			out.Rows = append(out.Rows, c.row(id)...)
 		}
-		for len(out.IDs) < (i+1)*out.Length {
+		out.IDs = append(out.IDs, c.lists[cell]...)
+		for len(out.IDs) < (i+1)*length {
 			out.IDs = append(out.IDs, wire.Padding)
 		}
+		padding := out.Rows[len(out.Rows) : len(out.IDs)*d]
+		clear(padding)
+		out.Rows = out.Rows[:len(out.IDs)*d]
 	}
-	return out, nil
 }

@@ -12,7 +12,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-64e14a55/privatemail/internal/kmeans"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
@@ -41,59 +40,19 @@ func newCells(t *testing.T, settings CellsSettings) *Cells {
 	return c
 }
 
-// plainLists is the definition of overlapping lists, in a few lines.
-func plainLists(x blas32.General, book *wire.Codebook, length int) [][]uint32 {
-	lists := make([][]uint32, book.Cells())
-	row := make([]float64, x.Cols)
-	distance := func(i, c int) float64 {
-		points.ReadRow(row, x, i)
-		return kmeans.SquaredDistance(row, book.Centres[c*x.Cols:(c+1)*x.Cols])
-	}
-	listed := make([]bool, x.Rows)
-	for c := range lists {
-		for i := range x.Rows {
-			before := 0
-			for j := range x.Rows {
-				if a, b := distance(j, c), distance(i, c); a < b || a == b && j < i {
-					before++
-				}
-			}
-			if before < length {
-				lists[c] = append(lists[c], uint32(i))
-				listed[i] = true
-			}
-		}
-	}
-	for i, in := range listed {
-		if !in {
-			best := 0
-			for c := range lists {
-				if distance(i, c) < distance(i, best) {
-					best = c
-				}
-			}
-			lists[best] = append(lists[best], uint32(i))
-		}
-	}
-	for _, list := range lists {
-		slices.Sort(list)
-	}
-	return lists
-}
-
 func TestCellsLists(t *testing.T) {
 	x := gallery(t)
 	for name, c := range map[string]struct {
 		settings CellsSettings
 		cells    int
-		length   int // of lists before the rest joins
+		length   int // of lists before the rest joins; a partition has empty ones
 	}{
 		"default":   {CellsSettings{Epsilon: 1}, 12, 50},
 		"six":       {CellsSettings{Epsilon: 6}, 20, 50},
 		"share":     {CellsSettings{Epsilon: 1, Share: 0.25}, 6, 100},
 		"two":       {CellsSettings{Epsilon: 1, Size: 2}, 12, 25},
 		"given":     {CellsSettings{Cells: 7}, 7, 50},
-		"partition": {CellsSettings{Partition: true}, 8, 0},
+		"partition": {CellsSettings{Partition: true}, 8, 50},
 	} {
 		server := newCells(t, c.settings)
 		book := server.Codebook()
@@ -101,7 +60,7 @@ func TestCellsLists(t *testing.T) {
 			t.Errorf("%s: %d of %d cells for %d rows", name, book.Size, book.Cells(), book.Rows)
 			continue
 		}
-		want := plainLists(x, book, c.length)
+		want := plainLists(x, x, book, c.settings.Partition, c.length)
 		longest, sum := 0, 0
 		for cell, list := range server.lists {
 			if !slices.Equal(list, want[cell]) {

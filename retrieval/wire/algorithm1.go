@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"io"
 	"slices"
 
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
@@ -52,33 +53,39 @@ func (q *Question) Check() error {
 	return nil
 }
 
+func (q *Question) format() format { return format{KindQuestion, algorithm1Version, newSHA256} }
+
+func (q *Question) fields() (int64, func(*encoder), error) {
+	release, err := q.Release.MarshalBinary()
+	size := int64(len(q.Public)) + 8 + int64(len(release)) + 8 + 4*int64(len(q.Labels))
+	return size, func(e *encoder) {
+		e.fixed(q.Public[:])
+		e.bytes(release)
+		encodeSlice(e, q.Labels)
+	}, err
+}
+
 // MarshalBinary returns the binary form, and the error of Check when there is
 // one.
-func (q *Question) MarshalBinary() ([]byte, error) {
-	if err := q.Check(); err != nil {
-		return nil, err
-	}
-	body, err := q.Release.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	var e encoder
-	e.fixed(q.Public[:])
-	e.bytes(body)
-	e.int32s(q.Labels)
-	return seal(KindQuestion, algorithm1Version, e.body)
-}
+func (q *Question) MarshalBinary() ([]byte, error) { return appendFrame(nil, q) }
+
+// AppendBinary appends the binary form to b, which is returned as it was after an error
+// of Check.
+func (q *Question) AppendBinary(b []byte) ([]byte, error) { return appendFrame(b, q) }
+
+// WriteTo writes the binary form to w, or nothing when Check has an error.
+func (q *Question) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, q) }
 
 // UnmarshalBinary reads the binary form. When it fails, q stays as it was.
 func (q *Question) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindQuestion, algorithm1Version, frame)
+	d, err := open(q.format(), frame)
 	if err != nil {
 		return err
 	}
 	out := Question{Release: new(release.Release)}
 	d.fixed("public", out.Public[:])
 	body := d.bytes("release")
-	out.Labels = d.int32s("labels")
+	out.Labels = decodeSlice[int32](d, "labels")
 	return finish(d, q, &out, func() error {
 		if err := out.Release.UnmarshalBinary(body); err != nil {
 			return err
@@ -134,26 +141,33 @@ func (m *Matches) Check() error {
 	return nil
 }
 
+func (m *Matches) format() format { return format{KindMatches, algorithm1Version, newSHA256} }
+
+func (m *Matches) fields() (int64, func(*encoder), error) {
+	size := int64(len(m.Question)) + 3*8 + 16*int64(len(m.IDs))
+	return size, func(e *encoder) {
+		e.fixed(m.Question[:])
+		e.uint64(uint64(m.Hidden))
+		e.uint64(uint64(m.K))
+		encodeNumbers(e, m.IDs)
+		encodeSlice(e, m.Distances)
+	}, nil
+}
+
 // MarshalBinary returns the binary form, and the error of Check when there is
 // one.
-func (m *Matches) MarshalBinary() ([]byte, error) {
-	if err := m.Check(); err != nil {
-		return nil, err
-	}
-	var e encoder
-	e.fixed(m.Question[:])
-	e.uint64(uint64(m.Hidden))
-	e.uint64(uint64(m.K))
-	for _, id := range m.IDs {
-		e.uint64(uint64(id))
-	}
-	e.float64s(m.Distances)
-	return seal(KindMatches, algorithm1Version, e.body)
-}
+func (m *Matches) MarshalBinary() ([]byte, error) { return appendFrame(nil, m) }
+
+// AppendBinary appends the binary form to b, which is returned as it was after an error
+// of Check.
+func (m *Matches) AppendBinary(b []byte) ([]byte, error) { return appendFrame(b, m) }
+
+// WriteTo writes the binary form to w, or nothing when Check has an error.
+func (m *Matches) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, m) }
 
 // UnmarshalBinary reads the binary form. When it fails, m stays as it was.
 func (m *Matches) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindMatches, algorithm1Version, frame)
+	d, err := open(m.format(), frame)
 	if err != nil {
 		return err
 	}
@@ -165,11 +179,8 @@ func (m *Matches) UnmarshalBinary(frame []byte) error {
 		d.fail(refuse("matches", "%d for each of %d rows in %d bytes", out.K, out.Hidden, len(d.left)))
 	}
 	if d.err == nil {
-		out.IDs = make([]int64, out.Hidden*out.K)
+		out.IDs = decodeNumbers[int64](d, d.take("ids", 8*uint64(out.Hidden)*uint64(out.K)))
 	}
-	for i := range out.IDs {
-		out.IDs[i] = int64(d.uint64("ids"))
-	}
-	out.Distances = d.float64s("distances")
+	out.Distances = decodeSlice[float64](d, "distances")
 	return finish(d, m, &out, out.Check)
 }

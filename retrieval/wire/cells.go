@@ -1,8 +1,9 @@
 package wire
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
+	"io"
 	"math"
 )
 
@@ -16,7 +17,7 @@ const (
 
 const (
 	cellsVersion  = 1
-	answerVersion = 2 // of a CellsAnswer; 1 had no mask
+	answerVersion = 3 // of a CellsAnswer; 1 had no mask, 2 another one and SHA-256
 )
 
 // Limits of the messages of mode cells.
@@ -85,6 +86,16 @@ func (c *Codebook) answerSize() float64 {
 	return fixed + 4*float64(c.Size)*(1+float64(c.Length)*(1+float64(c.Ranking)))
 }
 
+// AnswerBytes returns the length of the binary form of an answer, which is the same for
+// every request: what a server may announce and a client should expect. It is 0 for a
+// codebook that is not valid.
+func (c *Codebook) AnswerBytes() int64 {
+	if c.Check() != nil {
+		return 0
+	}
+	return int64(headSize+crcPairSize) + int64(c.answerSize())
+}
+
 // Hash returns the SHA-256 that identifies the codebook, the one its binary form
 // ends with, and the error of Check when there is one.
 func (c *Codebook) Hash() (h Hash, err error) {
@@ -95,24 +106,33 @@ func (c *Codebook) Hash() (h Hash, err error) {
 	return Hash(frame[len(frame)-len(h):]), nil
 }
 
+func (c *Codebook) format() format { return format{KindCodebook, cellsVersion, newSHA256} }
+
+func (c *Codebook) fields() (int64, func(*encoder), error) {
+	sizes := c.sizes()
+	return int64(8+8*len(sizes)+8) + 4*int64(len(c.Centres)), func(e *encoder) {
+		e.uint64(c.Version)
+		for _, v := range sizes {
+			e.uint64(uint64(*v.at))
+		}
+		encodeSlice(e, c.Centres)
+	}, nil
+}
+
 // MarshalBinary returns the binary form, and the error of Check when there is
 // one.
-func (c *Codebook) MarshalBinary() ([]byte, error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	var e encoder
-	e.uint64(c.Version)
-	for _, v := range c.sizes() {
-		e.uint64(uint64(*v.at))
-	}
-	e.float32s(c.Centres)
-	return seal(KindCodebook, cellsVersion, e.body)
-}
+func (c *Codebook) MarshalBinary() ([]byte, error) { return appendFrame(nil, c) }
+
+// AppendBinary appends the binary form to b, which is returned as it was after an error
+// of Check.
+func (c *Codebook) AppendBinary(b []byte) ([]byte, error) { return appendFrame(b, c) }
+
+// WriteTo writes the binary form to w, or nothing when Check has an error.
+func (c *Codebook) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, c) }
 
 // UnmarshalBinary reads the binary form. When it fails, c stays as it was.
 func (c *Codebook) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindCodebook, cellsVersion, frame)
+	d, err := open(c.format(), frame)
 	if err != nil {
 		return err
 	}
@@ -120,7 +140,7 @@ func (c *Codebook) UnmarshalBinary(frame []byte) error {
 	for _, v := range out.sizes() {
 		*v.at = d.whole(v.name, MaxRows)
 	}
-	out.Centres = d.float32s("centres")
+	out.Centres = decodeSlice[float32](d, "centres")
 	return finish(d, c, &out, out.Check)
 }
 
@@ -150,31 +170,40 @@ func (b *Base) Check() error {
 	return checkRows(b.Dimension, len(b.IDs), b.Rows)
 }
 
+func (b *Base) format() format { return format{KindBase, cellsVersion, newSHA256} }
+
+func (b *Base) fields() (int64, func(*encoder), error) {
+	size := int64(len(b.Codebook)) + 3*8 + 4*int64(len(b.IDs)) + 4*int64(len(b.Rows))
+	return size, func(e *encoder) {
+		e.fixed(b.Codebook[:])
+		e.uint64(uint64(b.Dimension))
+		encodeSlice(e, b.IDs)
+		encodeSlice(e, b.Rows)
+	}, nil
+}
+
 // MarshalBinary returns the binary form, and the error of Check when there is
 // one.
-func (b *Base) MarshalBinary() ([]byte, error) {
-	if err := b.Check(); err != nil {
-		return nil, err
-	}
-	var e encoder
-	e.fixed(b.Codebook[:])
-	e.uint64(uint64(b.Dimension))
-	e.uint32s(b.IDs)
-	e.float32s(b.Rows)
-	return seal(KindBase, cellsVersion, e.body)
-}
+func (b *Base) MarshalBinary() ([]byte, error) { return appendFrame(nil, b) }
+
+// AppendBinary appends the binary form to dst, which is returned as it was after an
+// error of Check.
+func (b *Base) AppendBinary(dst []byte) ([]byte, error) { return appendFrame(dst, b) }
+
+// WriteTo writes the binary form to w, or nothing when Check has an error.
+func (b *Base) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, b) }
 
 // UnmarshalBinary reads the binary form. When it fails, b stays as it was.
 func (b *Base) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindBase, cellsVersion, frame)
+	d, err := open(b.format(), frame)
 	if err != nil {
 		return err
 	}
 	var out Base
 	d.fixed("codebook", out.Codebook[:])
 	out.Dimension = d.whole("dimension", MaxDimension)
-	out.IDs = d.uint32s("ids")
-	out.Rows = d.float32s("rows")
+	out.IDs = decodeSlice[uint32](d, "ids")
+	out.Rows = decodeSlice[float32](d, "rows")
 	return finish(d, b, &out, out.Check)
 }
 
@@ -189,27 +218,35 @@ type CellsRequest struct {
 // Check returns nil, or an *Error for the first field that is wrong.
 func (r *CellsRequest) Check() error { return checkCells(r.Cells) }
 
+func (r *CellsRequest) format() format { return format{KindCellsRequest, cellsVersion, newSHA256} }
+
+func (r *CellsRequest) fields() (int64, func(*encoder), error) {
+	return int64(len(r.Codebook)+8) + 4*int64(len(r.Cells)), func(e *encoder) {
+		e.fixed(r.Codebook[:])
+		encodeSlice(e, r.Cells)
+	}, nil
+}
+
 // MarshalBinary returns the binary form, and the error of Check when there is
 // one.
-func (r *CellsRequest) MarshalBinary() ([]byte, error) {
-	if err := r.Check(); err != nil {
-		return nil, err
-	}
-	var e encoder
-	e.fixed(r.Codebook[:])
-	e.uint32s(r.Cells)
-	return seal(KindCellsRequest, cellsVersion, e.body)
-}
+func (r *CellsRequest) MarshalBinary() ([]byte, error) { return appendFrame(nil, r) }
+
+// AppendBinary appends the binary form to b, which is returned as it was after an error
+// of Check.
+func (r *CellsRequest) AppendBinary(b []byte) ([]byte, error) { return appendFrame(b, r) }
+
+// WriteTo writes the binary form to w, or nothing when Check has an error.
+func (r *CellsRequest) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, r) }
 
 // UnmarshalBinary reads the binary form. When it fails, r stays as it was.
 func (r *CellsRequest) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindCellsRequest, cellsVersion, frame)
+	d, err := open(r.format(), frame)
 	if err != nil {
 		return err
 	}
 	var out CellsRequest
 	d.fixed("codebook", out.Codebook[:])
-	out.Cells = d.uint32s("cells")
+	out.Cells = decodeSlice[uint32](d, "cells")
 	return finish(d, r, &out, out.Check)
 }
 
@@ -252,40 +289,56 @@ func (a *CellsAnswer) List(i int) []uint32 {
 	return list
 }
 
+func (a *CellsAnswer) format() format { return format{KindCellsAnswer, answerVersion, newCRCPair} }
+
+func (a *CellsAnswer) fields() (int64, func(*encoder), error) {
+	asked := a.asked()
+	return int64(len(asked)) + 2*8 + 4*int64(len(a.IDs)) + 4*int64(len(a.Rows)), func(e *encoder) {
+		e.fixed(asked)
+		e.mask = newMask(asked)
+		encodeSlice(e, a.IDs)
+		encodeSlice(e, a.Rows)
+	}, nil
+}
+
+// asked returns the first bytes of the body, which say what the request and the
+// codebook say too.
+func (a *CellsAnswer) asked() []byte {
+	b := append(make([]byte, 0, len(a.Codebook)+3*8+4*len(a.Cells)), a.Codebook[:]...)
+	b = binary.LittleEndian.AppendUint64(b, uint64(len(a.Cells)))
+	for _, cell := range a.Cells {
+		b = binary.LittleEndian.AppendUint32(b, cell)
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(a.Length))
+	return binary.LittleEndian.AppendUint64(b, uint64(a.Dimension))
+}
+
 // MarshalBinary returns the binary form, and the error of Check when there is
 // one.
-func (a *CellsAnswer) MarshalBinary() ([]byte, error) {
-	if err := a.Check(); err != nil {
-		return nil, err
-	}
-	e := encoder{body: make([]byte, 0, 128+4*(len(a.Cells)+len(a.IDs)+len(a.Rows)))}
-	e.fixed(a.Codebook[:])
-	e.uint32s(a.Cells)
-	e.uint64(uint64(a.Length))
-	e.uint64(uint64(a.Dimension))
-	asked := len(e.body) // what the request and the codebook say too
-	e.uint32s(a.IDs)
-	e.float32s(a.Rows)
-	mask(e.body, asked)
-	return seal(KindCellsAnswer, answerVersion, e.body)
-}
+func (a *CellsAnswer) MarshalBinary() ([]byte, error) { return appendFrame(nil, a) }
+
+// AppendBinary appends the binary form to b, which is returned as it was after an error
+// of Check.
+func (a *CellsAnswer) AppendBinary(b []byte) ([]byte, error) { return appendFrame(b, a) }
+
+// WriteTo writes the binary form to w, or nothing when Check has an error.
+func (a *CellsAnswer) WriteTo(w io.Writer) (int64, error) { return writeFrame(w, a) }
 
 // UnmarshalBinary reads the binary form. When it fails, a stays as it was.
 func (a *CellsAnswer) UnmarshalBinary(frame []byte) error {
-	d, err := open(KindCellsAnswer, answerVersion, frame)
+	d, err := open(a.format(), frame)
 	if err != nil {
 		return err
 	}
-	body := bytes.Clone(d.left) // the frame stays masked
-	d.left = body
+	body := d.left
 	var out CellsAnswer
 	d.fixed("codebook", out.Codebook[:])
-	out.Cells = d.uint32s("cells")
+	out.Cells = decodeSlice[uint32](d, "cells")
 	out.Length = d.whole("length", MaxRows)
 	out.Dimension = d.whole("dimension", MaxDimension)
-	mask(body, len(body)-len(d.left))
-	out.IDs = d.uint32s("ids")
-	out.Rows = d.float32s("rows")
+	d.mask = newMask(body[:len(body)-len(d.left)])
+	out.IDs = decodeSlice[uint32](d, "ids")
+	out.Rows = decodeSlice[float32](d, "rows")
 	return finish(d, a, &out, out.Check)
 }
 

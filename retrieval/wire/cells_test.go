@@ -3,18 +3,22 @@ package wire
 import (
 	"bytes"
 	"encoding"
-	"encoding/binary"
 	"errors"
+	"io"
 	"math"
 	"reflect"
+	"runtime"
+	"slices"
 	"testing"
 )
 
 // message is what all types of this package have.
 type message interface {
+	body
 	encoding.BinaryMarshaler
+	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
-	Check() error
+	io.WriterTo
 }
 
 func testCodebook() *Codebook {
@@ -51,6 +55,7 @@ func TestCellsMessagesComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		checkForms(t, m[0], frame)
 		if err := m[1].UnmarshalBinary(frame); err != nil || !reflect.DeepEqual(m[0], m[1]) {
 			t.Errorf("%s: %+v became %+v: %v", name, m[0], m[1], err)
 		}
@@ -61,14 +66,9 @@ func TestCellsMessagesComeBack(t *testing.T) {
 			}
 		}
 		// So is a body with one byte more or less, rightly sealed.
-		kind, version := kindAndVersion(frame)
-		body := frame[headSize : len(frame)-32]
+		body := bodyOf(m[0], frame)
 		for _, wrong := range [][]byte{append(bytes.Clone(body), 0), body[:len(body)-1]} {
-			sealed, err := seal(kind, version, wrong)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := m[1].UnmarshalBinary(sealed); !errors.Is(err, ErrMessage) {
+			if err := m[1].UnmarshalBinary(seal(t, m[0].format(), wrong)); !errors.Is(err, ErrMessage) {
 				t.Errorf("%s: another length: error %v", name, err)
 			}
 		}
@@ -78,9 +78,88 @@ func TestCellsMessagesComeBack(t *testing.T) {
 	}
 }
 
-func kindAndVersion(frame []byte) (Kind, uint16) {
-	kind, _ := KindOf(frame)
-	return kind, binary.LittleEndian.Uint16(frame[len(magic)+2:])
+// bodyOf returns the body in the frame of a message.
+func bodyOf(m message, frame []byte) []byte {
+	return frame[headSize : len(frame)-m.format().checksum().Size()]
+}
+
+// checkForms compares all ways to write a message with its frame.
+func checkForms(t *testing.T, m message, frame []byte) {
+	t.Helper()
+	if got, err := m.MarshalBinary(); err != nil || !bytes.Equal(got, frame) {
+		t.Errorf("%T: MarshalBinary gives other bytes: %v", m, err)
+	}
+	if got, err := m.AppendBinary([]byte("before")); err != nil || !bytes.Equal(got, append([]byte("before"), frame...)) {
+		t.Errorf("%T: AppendBinary gives other bytes: %v", m, err)
+	}
+	room := make([]byte, 0, len(frame))
+	if got, err := m.AppendBinary(room); err != nil || !bytes.Equal(got, frame) || &got[0] != &room[:1][0] {
+		t.Errorf("%T: AppendBinary does not use the room there is: %v", m, err)
+	}
+	var out bytes.Buffer
+	if n, err := m.WriteTo(&out); err != nil || n != int64(len(frame)) || !bytes.Equal(out.Bytes(), frame) {
+		t.Errorf("%T: WriteTo gives other bytes, %d: %v", m, n, err)
+	}
+}
+
+// A limited writer fails when it has taken so many bytes.
+type limited struct{ left int }
+
+var errFull = errors.New("full")
+
+func (w *limited) Write(p []byte) (int, error) {
+	if len(p) > w.left {
+		n := w.left
+		w.left = 0
+		return n, errFull
+	}
+	w.left -= len(p)
+	return len(p), nil
+}
+
+type shortWriter struct{}
+
+func (shortWriter) Write(p []byte) (int, error) { return len(p) / 2, nil }
+
+// WriteTo returns the error of its writer and how much was written before it, and writes
+// nothing of a message that is not valid.
+func TestWriteToFails(t *testing.T) {
+	long := testAnswer()
+	long.Length = pieceSize
+	long.IDs, long.Rows = slices.Repeat([]uint32{Padding}, 2*pieceSize), make([]float32, 2*pieceSize)
+	frame, err := long.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < len(frame); n += 1 + len(frame)/97 {
+		if got, err := long.WriteTo(&limited{n}); got != int64(n) || !errors.Is(err, errFull) {
+			t.Errorf("%d of %d bytes: %d, %v", n, len(frame), got, err)
+		}
+	}
+	if got, err := testBase().WriteTo(shortWriter{}); got == 0 || !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("a writer that takes half: %d, %v", got, err)
+	}
+	long.Rows[0] = float32(math.Inf(1))
+	var out bytes.Buffer
+	if n, err := long.WriteTo(&out); n != 0 || out.Len() != 0 || !errors.Is(err, ErrMessage) {
+		t.Errorf("%d bytes of a message that is none: %v", n, err)
+	}
+	if b, err := long.AppendBinary([]byte("before")); string(b) != "before" || !errors.Is(err, ErrMessage) {
+		t.Errorf("%q of a message that is none: %v", b, err)
+	}
+}
+
+// A long answer is written in pieces, without a copy of it.
+func TestWriteToMemory(t *testing.T) {
+	long := &CellsAnswer{Cells: []uint32{1}, Length: 1 << 16, Dimension: 8}
+	long.IDs, long.Rows = slices.Repeat([]uint32{Padding}, 1<<16), make([]float32, 8<<16)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := long.WriteTo(io.Discard)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; err != nil || n > 1<<18 {
+		t.Errorf("%d bytes of memory for an answer of %d: %v", n, 4*len(long.Rows), err)
+	}
 }
 
 func TestCellsMessagesRefuse(t *testing.T) {
@@ -179,27 +258,19 @@ func FuzzCells(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		body := bytes.Clone(frame[headSize : len(frame)-32])
-		if kind, _ := KindOf(frame); kind == KindCellsAnswer {
+		body := bytes.Clone(bodyOf(m[0], frame))
+		if m[0].format().kind == KindCellsAnswer {
 			maskAnswer(body)
 		}
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for name, m := range cellsMessages() {
-			valid, err := m[0].MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
-			}
-			kind, version := kindAndVersion(valid)
 			body := bytes.Clone(body)
-			if kind == KindCellsAnswer {
+			if m[0].format().kind == KindCellsAnswer {
 				maskAnswer(body)
 			}
-			frame, err := seal(kind, version, body)
-			if err != nil {
-				t.Fatal(err)
-			}
+			frame := seal(t, m[0].format(), body)
 			if m[1].UnmarshalBinary(frame) != nil {
 				continue
 			}

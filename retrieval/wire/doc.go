@@ -14,16 +14,27 @@
 // # Binary form
 //
 // Every message is one frame: the letters PMW1, the kind of message, the version
-// of its format, the length of its body, the body, and a SHA-256 over all of it.
+// of its format, the length of its body, the body, and a checksum over all of it.
 // Whole numbers are little-endian, slices begin with their length.
 // UnmarshalBinary refuses what MarshalBinary would not have written: sizes are
 // compared with the bytes that are there before memory is taken, fields are
-// checked against each other, and nothing may follow. The checksum finds
-// accidents; whoever must not be able to change a message needs a transport that
-// prevents it.
+// checked against each other, and nothing may follow. It keeps nothing of the bytes it is
+// given.
 //
-// A message that is decoded is as good as one that is checked: MarshalBinary and
-// UnmarshalBinary both call Check.
+// AppendBinary appends the same bytes to a buffer, and WriteTo writes them piece by
+// piece, without a copy of the message. A message that is decoded is as good as one that
+// is checked: each of the four calls Check.
+//
+// # Checksums
+//
+// The checksum finds accidents. It is no signature: whoever changes a message can make
+// it anew, and whoever must not be able to change one needs a transport that prevents
+// it. It is SHA-256, but for a [CellsAnswer], which is long: there it is CRC-32 and
+// CRC-32C, 8 bytes, which find every error within 8 successive bytes and miss about one
+// in 2^64 of other accidents.
+//
+// The SHA-256 at the end of a [Codebook] is more than that: it is the hash by which
+// clients know the codebook.
 //
 // # Transports
 //
@@ -34,7 +45,8 @@
 //
 // In the binary form of a [CellsAnswer] the lists, padded to one length, are masked so
 // that they do not compress: their numbers and rows, padding among them, are covered
-// by a stream of ChaCha8 that follows from the other fields. The mask is no encryption.
+// by a stream of AES in counter mode that follows from the other fields, the cells
+// among them. The mask is no encryption.
 // Other messages, and other forms of an answer, such as JSON, do compress. And a
 // transport that compresses a message against earlier ones shows that one of them came
 // again.

@@ -7,10 +7,11 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 )
 
-const testKind, testVersion = 900, 3
+var testFormat = format{900, 3, newSHA256}
 
 // reseal puts a right checksum behind a frame that was changed.
 func reseal(frame []byte) []byte {
@@ -19,42 +20,120 @@ func reseal(frame []byte) []byte {
 	return append(frame, sum[:]...)
 }
 
-func sealed(t testing.TB, body []byte) []byte {
+// seal returns the frame of any body.
+func seal(t testing.TB, f format, body []byte) []byte {
 	t.Helper()
-	frame, err := seal(testKind, testVersion, body)
-	if err != nil {
+	var frame bytes.Buffer
+	if n, err := writeBody(&frame, f, int64(len(body)), func(e *encoder) { e.fixed(body) }); err != nil || n != int64(frame.Len()) {
+		t.Fatal(n, err)
+	}
+	return frame.Bytes()
+}
+
+func sealed(t testing.TB, body []byte) []byte { t.Helper(); return seal(t, testFormat, body) }
+
+// encoded returns the body that encode writes, with the mask of asked if there is one.
+func encoded(t *testing.T, asked []byte, encode func(*encoder)) []byte {
+	t.Helper()
+	var out appender
+	e := newEncoder(&out, newSHA256())
+	if asked != nil {
+		e.mask = newMask(asked)
+	}
+	encode(e)
+	if _, err := e.finish(); err != nil {
 		t.Fatal(err)
 	}
-	return frame
+	e.close()
+	return out.b[:len(out.b)-sha256.Size]
 }
 
 func TestFieldsComeBack(t *testing.T) {
-	var e encoder
-	e.uint32(7)
-	e.uint64(math.MaxUint64)
-	e.uint64(12)
-	e.float64(-0.5)
-	e.fixed([]byte{1, 2})
-	e.bytes([]byte{3})
-	e.int32s([]int32{-1, math.MaxInt32})
-	e.uint32s([]uint32{math.MaxUint32})
-	e.float32s([]float32{1.5, -2})
-	e.float64s([]float64{math.Pi})
-	d, err := open(testKind, testVersion, sealed(t, e.body))
-	if err != nil {
-		t.Fatal(err)
+	const many = pieceSize // numbers, a few pieces of them
+	long := make([]float32, many+3)
+	for i := range long {
+		long[i] = float32(i)
 	}
-	pair := make([]byte, 2)
-	got := []any{d.uint32("a"), d.uint64("b"), d.whole("c", 12), d.float64("d")}
-	d.fixed("e", pair)
-	got = append(got, pair, d.bytes("f"), d.int32s("h"), d.uint32s("i"), d.float32s("j"), d.float64s("k"))
-	want := []any{uint32(7), uint64(math.MaxUint64), 12, -0.5, []byte{1, 2}, []byte{3},
-		[]int32{-1, math.MaxInt32}, []uint32{math.MaxUint32}, []float32{1.5, -2}, []float64{math.Pi}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	fields := func(e *encoder) {
+		e.uint64(math.MaxUint64)
+		e.uint64(12)
+		e.fixed([]byte{1, 2})
+		e.bytes([]byte{3})
+		encodeSlice(e, []int32{-1, math.MaxInt32})
+		encodeSlice(e, []uint32{math.MaxUint32})
+		encodeSlice(e, long)
+		encodeSlice(e, []float64{math.Pi})
+		encodeNumbers(e, []int64{math.MinInt64, 5})
 	}
-	if err := d.done(); err != nil {
-		t.Error(err)
+	for _, asked := range [][]byte{nil, {1}} {
+		d := &decoder{left: encoded(t, asked, fields)}
+		if asked != nil {
+			d.mask = newMask(asked)
+		}
+		pair, one := make([]byte, 2), make([]byte, 1)
+		got := []any{d.uint64("a"), d.whole("b", 12)}
+		d.fixed("c", pair)
+		d.uncover(one, d.bytes("d"))
+		got = append(got, pair, one, decodeSlice[int32](d, "e"), decodeSlice[uint32](d, "f"), decodeSlice[float32](d, "g"),
+			decodeSlice[float64](d, "h"), decodeNumbers[int64](d, d.take("i", 16)))
+		want := []any{uint64(math.MaxUint64), 12, []byte{1, 2}, []byte{3}, []int32{-1, math.MaxInt32}, []uint32{math.MaxUint32},
+			long, []float64{math.Pi}, []int64{math.MinInt64, 5}}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("masked by %v: got %v, want %v", asked, got, want)
+		}
+		if err := d.done(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// The bytes are those of encoding/binary, on machines of either byte order. Told that
+// it has the other order, this machine writes and reads the bytes the other way round.
+func TestByteOrder(t *testing.T) {
+	numbers := make([]float32, pieceSize)
+	var little, big []byte
+	for i := range numbers {
+		numbers[i] = float32(i) + 0.1
+		little = binary.LittleEndian.AppendUint32(little, math.Float32bits(numbers[i]))
+		big = binary.BigEndian.AppendUint32(big, math.Float32bits(numbers[i]))
+	}
+	encode := func(e *encoder) { encodeNumbers(e, numbers) }
+	if !bytes.Equal(encoded(t, nil, encode), little) {
+		t.Error("not the bytes of encoding/binary")
+	}
+	hostBig = !hostBig
+	defer func() { hostBig = !hostBig }()
+	if !bytes.Equal(encoded(t, nil, encode), big) {
+		t.Error("the other order: not the bytes of encoding/binary")
+	}
+	if got := decodeNumbers[float32](new(decoder), big); !slices.Equal(got, numbers) {
+		t.Error("the other order does not come back")
+	}
+	masked := &decoder{mask: newMask([]byte{1})}
+	if got := decodeNumbers[float32](masked, encoded(t, []byte{1}, encode)); !slices.Equal(got, numbers) {
+		t.Error("the other order does not come back from behind a mask")
+	}
+}
+
+func TestAllFinite(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for n := range 9 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = math.MaxFloat64
+		}
+		if !allFinite(v) {
+			t.Errorf("%d numbers", n)
+		}
+		for i := range v {
+			for _, bad := range []float64{nan, inf, -inf} {
+				v[i] = bad
+				if allFinite(v) {
+					t.Errorf("%g at %d of %d", bad, i, n)
+				}
+				v[i] = -math.MaxFloat64
+			}
+		}
 	}
 }
 
@@ -64,14 +143,13 @@ func TestFieldsThatAreNotThere(t *testing.T) {
 		body []byte
 		read func(*decoder)
 	}{
-		"short number":       {[]byte{1}, func(d *decoder) { d.uint32("x") }},
 		"short word":         {[]byte{1}, func(d *decoder) { d.uint64("x") }},
 		"short fixed":        {[]byte{1}, func(d *decoder) { d.fixed("x", make([]byte, 2)) }},
 		"number too large":   {long, func(d *decoder) { d.whole("x", math.MaxInt32) }},
-		"more items than 64": {long, func(d *decoder) { d.float64s("x") }},
-		"more float32 items": {long, func(d *decoder) { d.float32s("x") }},
-		"more int32 items":   {long, func(d *decoder) { d.int32s("x") }},
-		"more uint32 items":  {long, func(d *decoder) { d.uint32s("x") }},
+		"more items than 64": {long, func(d *decoder) { decodeSlice[float64](d, "x") }},
+		"more float32 items": {long, func(d *decoder) { decodeSlice[float32](d, "x") }},
+		"more int32 items":   {long, func(d *decoder) { decodeSlice[int32](d, "x") }},
+		"more uint32 items":  {long, func(d *decoder) { decodeSlice[uint32](d, "x") }},
 		"more bytes":         {long, func(d *decoder) { d.bytes("x") }},
 		"bytes follow":       {[]byte{1}, func(d *decoder) {}},
 	} {
@@ -82,7 +160,7 @@ func TestFieldsThatAreNotThere(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 		// The first error stays, and later fields are empty.
-		if v := d.uint32("later"); v != 0 || d.done() != err {
+		if v := d.uint64("later"); v != 0 || d.done() != err {
 			t.Errorf("%s: went on", name)
 		}
 	}
@@ -111,11 +189,11 @@ func TestOpenRefuses(t *testing.T) {
 		"body changed":  {changed(headSize, 'B'), ErrChecksum},
 		"sum changed":   {changed(len(frame)-1, frame[len(frame)-1]+1), ErrChecksum},
 	} {
-		if _, err := open(testKind, testVersion, c.frame); !errors.Is(err, c.want) {
+		if _, err := open(testFormat, c.frame); !errors.Is(err, c.want) {
 			t.Errorf("%s: error %v, want %v", name, err, c.want)
 		}
 	}
-	if kind, err := KindOf(frame); kind != testKind || err != nil {
+	if kind, err := KindOf(frame); kind != testFormat.kind || err != nil {
 		t.Errorf("kind %d, %v", kind, err)
 	}
 }
@@ -138,7 +216,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(sealed(f, []byte("body")))
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d, err := open(testKind, testVersion, data)
+		d, err := open(testFormat, data)
 		if err != nil {
 			return
 		}

@@ -4,22 +4,28 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"hash/crc32"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 )
 
-// maskAnswer masks the body of an answer where MarshalBinary does, or takes the mask
+// maskAnswer masks the body of an answer where its binary form does, or takes the mask
 // off.
 func maskAnswer(body []byte) {
 	d := &decoder{left: body}
 	d.fixed("codebook", make([]byte, sha256.Size))
-	d.uint32s("cells")
+	decodeSlice[uint32](d, "cells")
 	d.uint64("length")
 	d.uint64("dimension")
 	mask(body, len(body)-len(d.left))
 }
+
+// mask masks body[from:] in place.
+func mask(body []byte, from int) { newMask(body[:from]).XORKeyStream(body[from:], body[from:]) }
 
 // Every byte is covered, by another stream after other bytes, and uncovered again.
 func TestMask(t *testing.T) {
@@ -51,7 +57,7 @@ func TestAnswerBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	sum := sha256.Sum256(frame)
-	const want = "618cc740bd8d2c04197f2e1a077e31fe090de164633826428e9ecd488811a99e"
+	const want = "446dc721e8d35bbd52adae2817e1ae47401733a2158f47e694d493882d579945"
 	if got := hex.EncodeToString(sum[:]); got != want {
 		t.Errorf("hash %s, want %s", got, want)
 	}
@@ -59,15 +65,59 @@ func TestAnswerBytes(t *testing.T) {
 	if err := new(CellsAnswer).UnmarshalBinary(frame); err != nil || sha256.Sum256(frame) != sum {
 		t.Errorf("the frame was changed: %v", err)
 	}
-	// An answer without mask is one of another version.
-	body := frame[headSize : len(frame)-sha256.Size]
-	maskAnswer(body)
-	old, err := seal(KindCellsAnswer, 1, body)
-	if err != nil {
-		t.Fatal(err)
+	// Answers of earlier versions are refused as such.
+	for version := range uint16(answerVersion) {
+		old := seal(t, format{KindCellsAnswer, version, newSHA256}, frame[headSize:len(frame)-crcPairSize])
+		if err := new(CellsAnswer).UnmarshalBinary(old); !errors.Is(err, ErrVersion) {
+			t.Errorf("version %d: error %v", version, err)
+		}
 	}
-	if err := new(CellsAnswer).UnmarshalBinary(old); !errors.Is(err, ErrVersion) {
-		t.Errorf("error %v", err)
+}
+
+// plainAnswer is the binary form of an answer in a few lines.
+func plainAnswer(a *CellsAnswer) []byte {
+	body := bytes.Clone(a.Codebook[:])
+	for _, field := range []any{uint64(len(a.Cells)), a.Cells, uint64(a.Length), uint64(a.Dimension)} {
+		body, _ = binary.Append(body, binary.LittleEndian, field)
+	}
+	asked := len(body)
+	for _, field := range []any{uint64(len(a.IDs)), a.IDs, uint64(len(a.Rows)), a.Rows} {
+		body, _ = binary.Append(body, binary.LittleEndian, field)
+	}
+	mask(body, asked)
+	frame, _ := binary.Append([]byte("PMW1"), binary.LittleEndian, []uint16{uint16(KindCellsAnswer), 3})
+	frame = append(binary.LittleEndian.AppendUint64(frame, uint64(len(body))), body...)
+	ieee, castagnoli := crc32.ChecksumIEEE(frame), crc32.Checksum(frame, crc32.MakeTable(crc32.Castagnoli))
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(frame, ieee), castagnoli)
+}
+
+// All ways to write an answer give the bytes of the plain one, and of the length that
+// the codebook tells, whether lists end with a piece of the encoder or not.
+func TestAnswerIsPlain(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, length := range []int{1, 2, pieceSize / 8, pieceSize/8 - 7, pieceSize/4 + 1, pieceSize} {
+		for _, cells := range [][]uint32{{5}, {2, 9}} {
+			a := &CellsAnswer{Codebook: Hash{7}, Cells: cells, Length: length, Dimension: 1}
+			for range cells {
+				for i := range length {
+					a.IDs = append(a.IDs, uint32(3*i+random.IntN(3)))
+					a.Rows = append(a.Rows, random.Float32())
+				}
+			}
+			want := plainAnswer(a)
+			book := &Codebook{Rows: MaxRows, Size: len(cells), Length: length, Dimension: 1, Ranking: 1, Centres: make([]float32, 10)}
+			if n := book.AnswerBytes(); n != int64(len(want)) {
+				t.Errorf("%d bytes, the codebook says %d", len(want), n)
+			}
+			checkForms(t, a, want)
+			var back CellsAnswer
+			if err := back.UnmarshalBinary(want); err != nil || !reflect.DeepEqual(&back, a) {
+				t.Errorf("%d lists of %d do not come back: %v", len(cells), length, err)
+			}
+		}
+	}
+	if n := new(Codebook).AnswerBytes(); n != 0 {
+		t.Errorf("%d bytes for no codebook", n)
 	}
 }
 

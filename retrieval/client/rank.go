@@ -1,0 +1,176 @@
+package client
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A Base is a base sample that was checked once, for all calls of Rank. It is safe for
+// concurrent use.
+type Base struct {
+	codebook wire.Hash
+	ids      []uint32
+	rows     []float32
+}
+
+// NewBase checks and copies the base sample that goes with the codebook. Errors are
+// wire.ErrMessage for a sample that is none, and ErrAnswer for one of another codebook.
+func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
+	if sample == nil {
+		return nil, fmt.Errorf("client: the base: %w: there is none", ErrAnswer)
+	}
+	if err := sample.Check(); err != nil {
+		return nil, fmt.Errorf("client: %w", err)
+	}
+	if sample.Codebook != c.settings.Codebook || sample.Dimension != c.book.Ranking {
+		return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
+	}
+	if err := c.checkRows(sample.IDs); err != nil {
+		return nil, err
+	}
+	return &Base{codebook: sample.Codebook, ids: slices.Clone(sample.IDs), rows: slices.Clone(sample.Rows)}, nil
+}
+
+// Rank returns the k rows nearest to a record among the lists of an answer and
+// those of the base sample, nearest first, fewer if there are not as many. row is
+// the record in the space of the returned rows; in mode supervised that is the z that
+// Ask was given. This happens at the client: row may be anything, and nothing is
+// disclosed. base may be nil; NewBase checks it once for all calls.
+//
+// Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for an answer that is
+// none, and ErrAnswer for one of another request or codebook.
+func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *wire.CellsAnswer, base *Base) ([]Match, error) {
+	if len(row) != c.book.Ranking || k < 1 {
+		return nil, fmt.Errorf("client: %w: the %d nearest to %d features, want %d", ErrRecord, k, len(row), c.book.Ranking)
+	}
+	if err := checkFinite(row); err != nil {
+		return nil, err
+	}
+	if err := c.checkAnswer(request, answer); err != nil {
+		return nil, err
+	}
+	best := nearest{k: k}
+	for i := range answer.Cells {
+		best.offer(row, answer.List(i), answer.Rows[i*answer.Length*len(row):])
+	}
+	if base != nil {
+		if base.codebook != c.settings.Codebook {
+			return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
+		}
+		best.offer(row, base.ids, base.rows)
+	}
+	return best.matches(), nil
+}
+
+func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer) error {
+	if request == nil || answer == nil {
+		return fmt.Errorf("client: %w: there is none", ErrAnswer)
+	}
+	if err := answer.Check(); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	if answer.Codebook != c.settings.Codebook || request.Codebook != c.settings.Codebook || !slices.Equal(answer.Cells, request.Cells) ||
+		answer.Length != c.book.Length || answer.Dimension != c.book.Ranking {
+		return fmt.Errorf("client: %w", ErrAnswer)
+	}
+	for i := range answer.Cells {
+		if err := c.checkRows(answer.List(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkRows refuses numbers, which rise, that no row of the gallery has.
+func (c *Cells) checkRows(ids []uint32) error {
+	if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows {
+		return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
+	}
+	return nil
+}
+
+// nearest keeps the k nearest of the rows it is offered, each number once and at its
+// least distance. Distances are squared.
+type nearest struct {
+	k    int
+	kept []Match // those k and some more
+	full bool    // k were found, and last is the last of them
+	last Match
+}
+
+// spareMatches is how many are kept beyond k, at least, before they are sorted.
+const spareMatches = 256
+
+// offer takes rows, one behind the other, and their numbers.
+func (n *nearest) offer(row []float64, ids []uint32, rows []float32) {
+	d := len(row)
+	for len(ids) >= 4 {
+		for i, sum := range fourSquaredDistances(row, rows[:4*d]) {
+			n.take(Match{ID: int64(ids[i]), Distance: sum})
+		}
+		ids, rows = ids[4:], rows[4*d:]
+	}
+	for i, id := range ids {
+		n.take(Match{ID: int64(id), Distance: kmeans.SquaredDistance(row, rows[i*d:(i+1)*d])})
+	}
+}
+
+// fourSquaredDistances returns what kmeans.SquaredDistance does for each of four rows.
+// Their sums do not wait for each other.
+func fourSquaredDistances(row []float64, rows []float32) (sums [4]float64) {
+	d := len(row)
+	r0, r1, r2, r3 := rows[:d], rows[d:][:d], rows[2*d:][:d], rows[3*d:][:d]
+	var s0, s1, s2, s3 float64
+	for j, v := range row {
+		e0, e1, e2, e3 := v-float64(r0[j]), v-float64(r1[j]), v-float64(r2[j]), v-float64(r3[j])
+		// The conversions forbid fused products: same bits everywhere.
+		s0 += float64(e0 * e0)
+		s1 += float64(e1 * e1)
+		s2 += float64(e2 * e2)
+		s3 += float64(e3 * e3)
+	}
+	return [4]float64{s0, s1, s2, s3}
+}
+
+func (n *nearest) take(m Match) {
+	if n.full && compare(m, n.last) > 0 {
+		return
+	}
+	n.kept = append(n.kept, m)
+	if len(n.kept)-n.k >= max(n.k, spareMatches) {
+		n.cut()
+	}
+}
+
+// cut leaves the k nearest, sorted.
+func (n *nearest) cut() {
+	slices.SortFunc(n.kept, compare)
+	seen := make(map[int64]bool)
+	n.kept = slices.DeleteFunc(n.kept, func(m Match) bool {
+		again := seen[m.ID]
+		seen[m.ID] = true
+		return again
+	})
+	if len(n.kept) >= n.k {
+		n.kept = n.kept[:n.k]
+		n.full, n.last = true, n.kept[n.k-1]
+	}
+}
+
+// matches returns the k nearest at their distances.
+func (n *nearest) matches() []Match {
+	n.cut()
+	for i := range n.kept {
+		n.kept[i].Distance = math.Sqrt(n.kept[i].Distance)
+	}
+	return n.kept
+}
+
+func compare(a, b Match) int {
+	return cmp.Or(cmp.Compare(a.Distance, b.Distance), cmp.Compare(a.ID, b.ID))
+}

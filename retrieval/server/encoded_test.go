@@ -1,0 +1,151 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// What WriteAnswer writes is the binary form of what Answer returns, encoded beforehand
+// or not, by many at a time.
+func TestWriteAnswer(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings CellsSettings
+		cells    [][]uint32
+		encoded  bool
+	}{
+		"encoded":   {CellsSettings{Epsilon: 4}, [][]uint32{{0}, {3}, {11}}, true},
+		"not":       {CellsSettings{Epsilon: 4, Encoded: -1}, [][]uint32{{0}, {3}, {11}}, false},
+		"no room":   {CellsSettings{Epsilon: 4, Encoded: 12_000}, [][]uint32{{5}, {6}}, false},
+		"two":       {CellsSettings{Epsilon: 4, Size: 2}, [][]uint32{{0, 1}, {1, 2}, {0, 11}}, false},
+		"partition": {CellsSettings{Partition: true}, [][]uint32{{0}, {1}, {7}}, true},
+	} {
+		server := newCells(t, c.settings)
+		book := server.Codebook()
+		want := int64(0)
+		if c.encoded {
+			want = int64(book.Cells()) * book.AnswerBytes()
+		}
+		if got := server.Encoded(); got != want {
+			t.Errorf("%s: %d bytes of encoded answers, want %d", name, got, want)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			for _, cells := range c.cells {
+				all.Go(func() { checkAnswer(t, name, server, cells) })
+			}
+		}
+		all.Wait()
+	}
+}
+
+func checkAnswer(t *testing.T, name string, server *Cells, cells []uint32) {
+	request := &wire.CellsRequest{Codebook: server.hash, Cells: cells}
+	answer, err := server.Answer(request)
+	if err != nil {
+		t.Error(name, err)
+		return
+	}
+	want, err := answer.MarshalBinary()
+	var got bytes.Buffer
+	n, writeErr := server.WriteAnswer(&got, request)
+	if err != nil || writeErr != nil || n != int64(got.Len()) || n != server.Codebook().AnswerBytes() || !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%s: cells %v: %d bytes, not those of the answer: %v, %v", name, cells, n, err, writeErr)
+	}
+	var back wire.CellsAnswer
+	if err := back.UnmarshalBinary(got.Bytes()); err != nil || !reflect.DeepEqual(&back, answer) {
+		t.Errorf("%s: cells %v do not come back: %v", name, cells, err)
+	}
+}
+
+// All answers are encoded or none.
+func TestEncodedAllOrNone(t *testing.T) {
+	each := newCells(t, CellsSettings{Epsilon: 4}).Codebook().AnswerBytes()
+	for memory, want := range map[int64]int64{12 * each: 12 * each, 12*each - 1: 0, 1: 0} {
+		if got := newCells(t, CellsSettings{Epsilon: 4, Encoded: memory}).Encoded(); got != want {
+			t.Errorf("%d bytes in %d, want %d", got, memory, want)
+		}
+	}
+}
+
+func TestEncodedSameBits(t *testing.T) {
+	want := newCells(t, CellsSettings{Epsilon: 4}).frames
+	for _, count := range []int{1, 3} {
+		workers := par.New(count)
+		got := newCells(t, CellsSettings{Epsilon: 4, Workers: workers}).frames
+		workers.Close()
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%d workers encode other answers", count)
+		}
+	}
+}
+
+var errBroken = errors.New("broken line")
+
+type brokenLine struct{}
+
+func (brokenLine) Write(p []byte) (int, error) { return 3, errBroken }
+
+type shortLine struct{}
+
+func (shortLine) Write(p []byte) (int, error) { return 3, nil }
+
+// Nothing is written for a request that is refused, and the errors of a writer come
+// back.
+func TestWriteAnswerRefuses(t *testing.T) {
+	for _, settings := range []CellsSettings{{Epsilon: 4}, {Epsilon: 4, Encoded: -1}} {
+		server := newCells(t, settings)
+		var out bytes.Buffer
+		for want, request := range map[error]*wire.CellsRequest{
+			ErrQuestion:           {Codebook: server.hash, Cells: []uint32{99}},
+			wire.ErrMessage:       {Codebook: server.hash},
+			retrieval.ErrCodebook: {Cells: []uint32{1}},
+		} {
+			if n, err := server.WriteAnswer(&out, request); n != 0 || out.Len() > 0 || !errors.Is(err, want) {
+				t.Errorf("%d bytes: %v, want %v", n, err, want)
+			}
+		}
+		request := &wire.CellsRequest{Codebook: server.hash, Cells: []uint32{1}}
+		if n, err := server.WriteAnswer(brokenLine{}, request); n != 3 || !errors.Is(err, errBroken) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+		if n, err := server.WriteAnswer(shortLine{}, request); n != 3 || !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+// An answer that was encoded beforehand takes no memory.
+func TestWriteAnswerMemory(t *testing.T) {
+	server := newCells(t, CellsSettings{Epsilon: 4})
+	request := &wire.CellsRequest{Codebook: server.hash, Cells: []uint32{1}}
+	if n := testing.AllocsPerRun(10, func() {
+		if _, err := server.WriteAnswer(io.Discard, request); err != nil {
+			t.Error(err)
+		}
+	}); n > 0 {
+		t.Errorf("%g allocations", n)
+	}
+}
+
+// Whoever stops NewCells while it encodes gets the error of the context.
+func TestEncodeStops(t *testing.T) {
+	server := newCells(t, CellsSettings{Epsilon: 4, Encoded: -1})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	settings, err := CellsSettings{Epsilon: 4}.withDefaults(testRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.encode(ctx, settings); !errors.Is(err, context.Canceled) || server.frames != nil {
+		t.Errorf("error %v", err)
+	}
+}

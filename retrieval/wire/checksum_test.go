@@ -1,0 +1,60 @@
+package wire
+
+import (
+	"bytes"
+	"hash/crc32"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+)
+
+// The two polynomials have no common factor: with Euclid's algorithm over bits.
+func TestCRCPolynomials(t *testing.T) {
+	whole := func(reversed uint32) uint64 { return 1<<32 | uint64(bits.Reverse32(reversed)) }
+	a, b := whole(crc32.IEEE), whole(crc32.Castagnoli)
+	for b != 0 {
+		for a != 0 && bits.Len64(a) >= bits.Len64(b) {
+			a ^= b << (bits.Len64(a) - bits.Len64(b))
+		}
+		a, b = b, a
+	}
+	if a != 1 {
+		t.Errorf("common factor %x", a)
+	}
+}
+
+// Whatever happens to 8 bytes in a row is found, in one piece or in many.
+func TestCRCPairFindsAccidents(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	message := make([]byte, 1000)
+	for i := range message {
+		message[i] = byte(random.Uint32())
+	}
+	sum := func(pieces ...[]byte) []byte {
+		c := newCRCPair()
+		for _, p := range pieces {
+			c.Write(p)
+		}
+		return c.Sum(nil)
+	}
+	want := sum(message)
+	if len(want) != crcPairSize || newCRCPair().Size() != crcPairSize {
+		t.Errorf("%d bytes", len(want))
+	}
+	for range 1000 {
+		at, cut := random.IntN(len(message)-7), random.IntN(len(message))
+		if !bytes.Equal(sum(message[:cut], message[cut:]), want) {
+			t.Fatalf("cut at %d: another checksum", cut)
+		}
+		changed := bytes.Clone(message)
+		for i := range 8 {
+			changed[at+i] ^= byte(random.Uint32())
+		}
+		if bytes.Equal(changed, message) {
+			continue
+		}
+		if bytes.Equal(sum(changed), want) {
+			t.Fatalf("8 bytes at %d changed, and the checksum is the same", at)
+		}
+	}
+}
