@@ -15,13 +15,16 @@ import (
 // what they are lent. A file that is missing here starts goroutines that nobody counts.
 func TestWhoStartsGoroutines(t *testing.T) {
 	want := []string{
-		"cmd/pmbench/lab.go",          // a benchmark owns workers of each number that it measures
-		"cmd/pmbench/limits.go",       // and so does the measurement of the machine
-		"cmd/privatemail/await.go",    // waits for a file that may never come
-		"cmd/privatemail/slowdown.go", // measures what other programs leave of the machine
-		"evaluate/sweep.go",           // owns the workers of a sweep
-		"lend.go",                     // owns the workers of an Engine
+		"cmd/pmbench/lab.go",               // a benchmark owns workers of each number that it measures
+		"cmd/pmbench/limits.go",            // and so does the measurement of the machine
+		"cmd/pmbench/suite_concurrent.go",  // has callers that come at the same time
+		"cmd/privatemail/await.go",         // waits for a file that may never come
+		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
+		"evaluate/sweep.go",                // owns the workers of a sweep
+		"lend.go",                          // owns the workers of an Engine
+		"mechanism/budgettest/promises.go", // has callers that come at the same time
 		"par/par.go",
+		"retrieval/client/folder.go", // reads files, which wait for the disk together
 	}
 	var got []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
