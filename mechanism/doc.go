@@ -101,6 +101,13 @@
 // Series.Release makes noise. A crash or a cancelled context in between leaves the
 // budget spent; nothing is ever given back.
 //
+// # Budgets
+//
+// A Ledger is a file that one process at a time holds. Programs that share a budget
+// otherwise, such as several machines, write a Budget of their own. What is promised of all
+// releases of a unit together is then as good as that budget; the interface says what it
+// must keep, and package mechanism/budgettest tries it.
+//
 // # What is assumed
 //
 // The bound is one of the matrix at hand, with its assumptions

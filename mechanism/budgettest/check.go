@@ -104,7 +104,7 @@ func (s Settings) try(c testCase, p promise) error {
 	}
 	budget, err := s.New(c.total)
 	if err != nil {
-		return fmt.Errorf("New: %w", err)
+		return fmt.Errorf("calling New: %w", err)
 	}
 	t := &trial{Settings: s, testCase: c, budget: budget, fits: fits}
 	if budget == mechanism.NoLedger {
@@ -125,14 +125,14 @@ func (t *trial) countsNothing() error {
 			return fmt.Errorf("a receipt %v: %w", receipt, orNone(err))
 		}
 		if err := t.budget.Commit(receipt, sum(id)); err != nil {
-			return fmt.Errorf("Commit: %w", err)
+			return fmt.Errorf("calling Commit: %w", err)
 		}
 	}
 	if paid, err := t.budget.Paid(newID()); !paid || err != nil {
-		return fmt.Errorf("Paid says %v: %w", paid, orNone(err))
+		return fmt.Errorf("the method Paid says %v: %w", paid, orNone(err))
 	}
 	if number, err := t.budget.LedgerID(unit); number != [16]byte{} || err != nil {
-		return fmt.Errorf("LedgerID is %x: %w", number, orNone(err))
+		return fmt.Errorf("the method LedgerID returns %x: %w", number, orNone(err))
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (t *trial) countsNothing() error {
 func (t *trial) reopen() error {
 	budget, err := t.Reopen(t.budget)
 	if err != nil {
-		return fmt.Errorf("Reopen: %w", err)
+		return fmt.Errorf("calling Reopen: %w", err)
 	}
 	t.budget = budget
 	return nil

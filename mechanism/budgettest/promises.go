@@ -213,13 +213,13 @@ func (t *trial) commits() error {
 		}
 	}
 	if err := t.budget.Commit(one, sum(one.ReleaseID())); err != nil {
-		return fmt.Errorf("Commit: %w", err)
+		return fmt.Errorf("calling Commit: %w", err)
 	}
 	if err := t.reopen(); err != nil {
 		return err
 	}
 	if err := t.budget.Commit(two, sum(two.ReleaseID())); err != nil {
-		return fmt.Errorf("Commit after Reopen: %w", err)
+		return fmt.Errorf("calling Commit after Reopen: %w", err)
 	}
 	for _, r := range receipts {
 		if err := t.wants(t.budget.Commit(r, sum(r.ReleaseID())), mechanism.ErrLedger, unit); err != nil {
@@ -308,7 +308,7 @@ func (t *trial) ways() ([2]mechanism.Budget, error) {
 	}
 	second, err := t.Share(t.budget)
 	if err != nil {
-		return [2]mechanism.Budget{}, fmt.Errorf("Share: %w", err)
+		return [2]mechanism.Budget{}, fmt.Errorf("calling Share: %w", err)
 	}
 	return [2]mechanism.Budget{t.budget, second}, nil
 }

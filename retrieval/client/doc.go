@@ -49,7 +49,8 @@
 // delta 0. Each payer releases a record once: what was reported is kept in a
 // [Memory], by the record's name and by who paid, and sent again when the same payer
 // asks for it again. That it was asked again shows. Another payer, the same name in
-// another ledger among them, draws a set of its own and pays for it.
+// another ledger among them, draws a set of its own and pays for it. Of many who ask for a
+// record at the same time one pays and the others wait ([Locker]).
 //
 // The codebook must be the one that all clients have, which its hash from a second
 // path confirms (CellsSettings.Codebook). A client that goes without says so, and

@@ -36,7 +36,7 @@ import (
 //
 // Who removes the folder or one of its logs, or puts back an old copy, makes the next
 // release of each record that is lost a new spend. So it is with two copies that are both
-// used. That costs budget and discloses no more than was paid for. Remove no file while a
+// used. Where there is a ledger it counts each of these spends. Remove no file while a
 // program uses the folder. Logs cannot be joined: their entries know their places.
 type Folder struct {
 	path  string

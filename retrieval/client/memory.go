@@ -38,8 +38,9 @@ type Memory interface {
 // time one pays, and the others get what that one has kept.
 //
 // For a Memory that is no Locker the clients of one process take turns. Clients of
-// several processes may then pay for one record several times. Each pays, and what Keep
-// returns is sent: that costs budget and discloses nothing.
+// several processes may then pay for one record several times. Each pays before it draws,
+// and sends what Keep returns, which is the same for all: that costs budget and discloses
+// no more.
 type Locker interface {
 	Memory
 	// Lock waits until nobody holds the key, and holds it until unlock is called. That
