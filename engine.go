@@ -146,7 +146,7 @@ func call[T any](e *Engine, name string, work func() (T, error)) (T, error) {
 		var none T
 		return none, ErrClosed
 	}
-	out, err := work()
+	out, err := caught(work)
 	if err != nil {
 		err = fmt.Errorf("privatemail: %s: %w", name, err)
 	}

@@ -66,7 +66,8 @@ type Model struct {
 //
 // Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, those of Engine.Embed,
 // and that of ctx, which is looked at throughout.
-func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (*Model, error) {
+func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (_ *Model, err error) {
+	defer par.Catch(&err)
 	var s Settings
 	if settings != nil {
 		s = *settings
