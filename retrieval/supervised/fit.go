@@ -3,6 +3,7 @@ package supervised
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -25,6 +26,9 @@ type Settings struct {
 	// Fix, if not nil, changes every recipe that is tried, such as to fix the number of
 	// steps. Raw and scaled rows are measured as they are.
 	Fix func(*Recipe)
+	// NormalizeRows divides every row by its norm, and so does the Map with queries: every
+	// recipe that is tried has UnitRows. A row of zeros is then refused.
+	NormalizeRows bool
 	// Unmeasured leaves out the measurement of a Recipe that is given.
 	Unmeasured bool
 	// Seed decides which rows are held out.
@@ -64,7 +68,7 @@ type Model struct {
 // A row without neighbours moves by its label alone, one without a label by its
 // neighbours alone, one without both stays.
 //
-// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, those of Engine.Embed,
+// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, points.ErrZeroRow, those of Engine.Embed,
 // and that of ctx, which is looked at throughout.
 func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (_ *Model, err error) {
 	defer par.Catch(&err)
@@ -74,6 +78,11 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 	}
 	if err := checkRows(rows, labels); err != nil {
 		return nil, err
+	}
+	if s.NormalizeRows {
+		if err := s.normalizeRows(rows); err != nil {
+			return nil, err
+		}
 	}
 	workers := par.New(e.Workers())
 	defer workers.Close()
@@ -94,6 +103,23 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 	}
 	m.Held, m.ChoiceTime = held, choice
 	return m, nil
+}
+
+// normalizeRows fixes UnitRows in every recipe, and refuses rows that have no direction.
+func (s *Settings) normalizeRows(rows blas32.General) error {
+	for i := range rows.Rows {
+		if !slices.ContainsFunc(rowOf(rows, i), func(v float32) bool { return v != 0 }) {
+			return fmt.Errorf("supervised: fit: %w", &points.ZeroRowError{Row: i})
+		}
+	}
+	fix := s.Fix
+	s.Fix = func(r *Recipe) {
+		if fix != nil {
+			fix(r)
+		}
+		r.UnitRows = true
+	}
+	return nil
 }
 
 // A fitter is what the calls of one Fit share.
