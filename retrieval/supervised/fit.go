@@ -165,7 +165,8 @@ func (f *fitter) fit(ctx context.Context, rows blas32.General, labels []int32, r
 	if err != nil {
 		return nil, err
 	}
-	model.X, model.Graph, model.Trace = x, &out.Graph, out.Trace
+	graph := out.Graph // a pointer into out would keep its rows in memory
+	model.X, model.Graph, model.Trace = x, &graph, out.Trace
 	model.StepsTime = time.Since(began)
 	return model, nil
 }
