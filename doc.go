@@ -57,4 +57,12 @@
 // Every call takes a context, which it looks at between pieces of work that are short
 // against a second per million rows. Bad input is an error that names the row, never a
 // panic.
+//
+// # Rows belong to the caller
+//
+// Calls read features, labels and starts where they are and never write them. In return
+// the caller must not change them until the call returns, nor a file that they are mapped
+// from. If they do change, the call returns an error or wrong numbers. A panic that comes of
+// it is returned as an error, *par.PanicError. That is a help for debugging and no
+// protection: inner loops in assembly rely on what was checked once.
 package privatemail

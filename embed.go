@@ -123,6 +123,9 @@ func (s *Settings) setStart(features blas32.General) error {
 		if err != nil || rows != features.Rows || cols < 1 {
 			return fmt.Errorf("%w: a start of %d x %d for %d rows", kernel.ErrShape, s.Start.Rows, s.Start.Cols, features.Rows)
 		}
+		if err := iterate.CheckStart(s.Start); err != nil {
+			return err
+		}
 		s.Columns = cols
 	} else if s.Form == kernel.Attract {
 		s.Columns = features.Cols
@@ -325,5 +328,5 @@ func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, 
 	for i := range x.Rows {
 		copy(x.Data[i*x.Stride:][:x.Cols], from.Data[i*from.Stride:])
 	}
-	return x, nil
+	return x, iterate.CheckStart(x)
 }

@@ -174,7 +174,7 @@ func call[T any](ctx context.Context, e *Engine, name string, work func() (T, er
 		return none, err
 	}
 	defer e.leave()
-	out, err := work()
+	out, err := caught(work)
 	if err != nil && !errors.Is(err, ErrClosed) {
 		err = fmt.Errorf("privatemail: %s: %w", name, err)
 	}

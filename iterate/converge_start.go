@@ -65,8 +65,11 @@ func (c *convergence) begin(ctx context.Context) error {
 
 // checkStart refuses a start that does not fit n points and a block of m columns.
 func checkStart(start blas32.General, n, m int) error {
-	if start.Data != nil && (start.Rows != n || start.Cols < 1 || start.Cols >= m || start.Stride < start.Cols || len(start.Data) < (n-1)*start.Stride+start.Cols) {
+	if start.Data == nil {
+		return nil
+	}
+	if start.Rows != n || start.Cols < 1 || start.Cols >= m {
 		return fmt.Errorf("%w: a start of %d x %d for %d rows and a block of %d columns", kernel.ErrShape, start.Rows, start.Cols, n, m)
 	}
-	return nil
+	return refuseStart(start)
 }

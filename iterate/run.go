@@ -73,10 +73,11 @@ type Workspace struct {
 
 // begin copies the start into the operator's order.
 func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Step, s Settings) error {
-	if rows, cols, err := points.Dims(x); err != nil {
-		return fmt.Errorf("iterate: start: %w", err)
-	} else if rows != op.N() || cols < 1 {
-		return fmt.Errorf("iterate: %w: a start of %d x %d for %d points", kernel.ErrShape, rows, cols, op.N())
+	if err := CheckStart(x); err != nil {
+		return err
+	}
+	if x.Rows != op.N() || x.Cols < 1 {
+		return fmt.Errorf("iterate: %w: a start of %d x %d for %d points", kernel.ErrShape, x.Rows, x.Cols, op.N())
 	}
 	if err := step.Check(op.N()); err != nil {
 		return fmt.Errorf("iterate: %w", err)

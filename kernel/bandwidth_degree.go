@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // DegreeCutoff is the least weight of a pair that BandwidthForDegree counts as neighbours,
@@ -15,7 +17,8 @@ const DegreeCutoff = 1e-3
 // of cutoff or more; a cutoff of 0 means DegreeCutoff. The distances of a sample of points
 // decide. A given sigma is a poor control: on unit features a factor of two of sigma
 // leads from a graph in which every row is isolated to one that has nearly every pair.
-func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
+func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64, opt *Options) (_ Bandwidth, _ float64, err error) {
+	defer par.Catch(&err)
 	o, err := opt.withDefaults()
 	if err != nil {
 		return Bandwidth{}, 0, err

@@ -25,7 +25,8 @@ func Build(ctx context.Context, p blas32.General, b Bandwidth, opt *Options) (Op
 // first operator that Plan lists. If too many of its rows miss the tolerance, or if it
 // takes more memory than the budget, Build goes on to the next one. A *ToleranceError or
 // *MemoryError says that no operator can serve.
-func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (Operator, error) {
+func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operator, err error) {
+	defer par.Catch(&err)
 	o, err := p.options(b, opt)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // quickEnough is the time, in seconds of one worker, up to which the dense operator,
@@ -75,7 +76,8 @@ func methods() []method {
 
 // Plan lists every operator with its cost, the best first and those that
 // cannot serve last. It looks at a sample of points and builds nothing.
-func (p *Points) Plan(ctx context.Context, b Bandwidth, opt *Options) ([]Candidate, error) {
+func (p *Points) Plan(ctx context.Context, b Bandwidth, opt *Options) (_ []Candidate, err error) {
+	defer par.Catch(&err)
 	o, err := p.options(b, opt)
 	if err != nil {
 		return nil, err

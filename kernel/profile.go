@@ -36,11 +36,11 @@ type distanceBin struct {
 }
 
 // Bins are relative to the extent of the points: the last ends at a power of
-// two above all squared distances, and what is 2^250 times smaller counts as
-// zero.
+// two above all squared distances, and what is 2^600 times smaller counts as
+// zero. Nothing is, between different points in float32.
 const (
 	binsPerOctave = 16
-	octaves       = 250
+	octaves       = 600
 	profileBins   = octaves*binsPerOctave + 1
 	binShift      = 52 - 4 // exponent and four bits of the mantissa
 	binOffset     = (1023 - octaves) * binsPerOctave
@@ -238,6 +238,9 @@ func (pr *profile) radiusFor(neighbours float64) float64 {
 // outlier may be farther than a neighbour by any factor.
 func bisect(hi float64, enough func(r float64) bool) float64 {
 	lo := hi * 0x1p-120
+	if enough(lo) { // there is an outlier as far off as float32 allows
+		lo, hi = lo*0x1p-200, lo
+	}
 	for range 60 {
 		mid := math.Sqrt(lo) * math.Sqrt(hi)
 		if enough(mid) {

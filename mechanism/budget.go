@@ -16,7 +16,7 @@ import (
 // to, in every release one of them takes part in. Only where a single row is
 // private is it the unit by itself.
 type Unit struct {
-	Kind string // release.UnitRecord or release.UnitClient
+	Kind string // UnitRecord or UnitClient
 	Name string // not empty
 	// New says that the unit may be one the ledger has not seen. Every name has a
 	// budget of its own, so a mistyped name would be a second budget for the same

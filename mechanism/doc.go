@@ -18,7 +18,7 @@
 //	r, err := mechanism.Privatize(ctx, c, ledger, mechanism.FirstStep{
 //		Displacement: displacement, // f - Q
 //		Query:        query,
-//		Unit:         mechanism.Unit{Kind: release.UnitRecord, Name: "holiday-042.jpg"},
+//		Unit:         mechanism.Unit{Kind: mechanism.UnitRecord, Name: "holiday-042.jpg"},
 //		Labels:       mechanism.LabelSettings{Mode: release.ModeDropped},
 //	}, nil)
 //

@@ -44,7 +44,7 @@ type Entry struct {
 // A Balance is what one unit has spent and can still spend.
 type Balance struct {
 	Unit             string // the first digits of its keyed hash
-	UnitKind         string // release.UnitRecord or release.UnitClient
+	UnitKind         string // UnitRecord or UnitClient
 	Spent, Remaining Pots
 	// Epsilon is what was spent, at the Delta of the total; see
 	// Ledger.EpsilonAt.

@@ -54,14 +54,14 @@ type job struct {
 	active sync.WaitGroup
 }
 
-// A PanicError reports a panic inside a task. The panic is turned into an
-// error so that a worker never takes the host process down.
+// A PanicError reports a panic inside a task, or one that Catch has caught. The panic is
+// turned into an error so that a worker never takes the host process down.
 type PanicError struct {
 	Value any    // what was passed to panic
-	Stack []byte // the worker's stack, for a debug log
+	Stack []byte // of the goroutine, for a debug log
 }
 
-func (e *PanicError) Error() string { return fmt.Sprintf("par: panic in a worker: %v", e.Value) }
+func (e *PanicError) Error() string { return fmt.Sprintf("par: panic: %v", e.Value) }
 
 // New returns the given number of workers; 0 means GOMAXPROCS.
 func New(workers int) *Workers {

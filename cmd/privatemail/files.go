@@ -81,6 +81,9 @@ func readRows(ctx context.Context, in input, advice string) (x blas32.General, y
 	case in.labels != "":
 		y, err = readLabels(ctx, in, x.Rows, advice)
 	}
+	if err == nil {
+		err = refuseVanished(ctx, in, t.Data)
+	}
 	if err != nil {
 		release()
 		return blas32.General{}, nil, nil, err

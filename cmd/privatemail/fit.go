@@ -17,7 +17,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
-	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 )
 
@@ -100,7 +99,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 
 // settings translates the flags.
 func (f *fitFlags) settings(progress func(stage string, done, total int)) (*supervised.Settings, error) {
-	s := &supervised.Settings{Unmeasured: !f.measure, Seed: f.seed, Progress: progress}
+	s := &supervised.Settings{Unmeasured: !f.measure, Seed: f.seed, NormalizeRows: f.fixed.UnitRows, Progress: progress}
 	if f.recipe != "auto" {
 		r, err := supervised.ParseRecipe(f.recipe)
 		if err != nil {
@@ -336,9 +335,6 @@ func (f *fitFlags) engine(e *cli.Env, x blas32.General, queries int) (*privatema
 
 // model fits rows x with labels y.
 func (f *fitFlags) model(ctx context.Context, engine *privatemail.Engine, m *fitMeter, in input, x blas32.General, y []int32) (*supervised.Model, error) {
-	if row := zeroRow(x); row >= 0 && f.fixed.UnitRows {
-		return nil, &points.ZeroRowError{Row: row}
-	}
 	settings, err := f.settings(m.fit)
 	if err != nil {
 		return nil, err

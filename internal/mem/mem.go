@@ -3,6 +3,7 @@
 package mem
 
 import (
+	"io/fs"
 	"math"
 	"os"
 	"runtime/debug"
@@ -13,32 +14,42 @@ import (
 )
 
 // Available returns the bytes that this process may still take: the least of what the
-// kernel calls available, what the control group of a container leaves, and what the Go
-// memory limit (GOMEMLIMIT) leaves beside the memory Go holds already, as far as each
-// is known. Where none is known it returns math.MaxInt64.
+// kernel calls available, what control groups leave (those of containers, and MemoryMax=
+// of systemd), what the limit of the address space leaves (ulimit -v), and what the Go
+// memory limit (GOMEMLIMIT) leaves beside the memory Go holds already, as far as each is
+// known. Where none is known it returns math.MaxInt64.
 func Available() int64 {
-	least := int64(math.MaxInt64)
-	if f, err := os.ReadFile("/proc/meminfo"); err == nil {
+	root := os.DirFS("/")
+	return min(meminfoLeft(root), controlGroupsLeft(root), addressSpaceLeft(), goLeft())
+}
+
+// unlimited is what a limit leaves that is not there.
+const unlimited = math.MaxInt64
+
+// meminfoLeft returns what the kernel calls available.
+func meminfoLeft(root fs.FS) int64 {
+	if f, err := fs.ReadFile(root, "proc/meminfo"); err == nil {
 		if kib, ok := field(f, "MemAvailable:"); ok && kib <= math.MaxInt64/1024 {
-			least = min(least, kib*1024)
+			return kib * 1024
 		}
 	}
-	if limit, ok := readNumber("/sys/fs/cgroup/memory.max"); ok {
-		if used, ok := readNumber("/sys/fs/cgroup/memory.current"); ok {
-			// Pages of files that nobody is using count as used but make way.
-			if stat, err := os.ReadFile("/sys/fs/cgroup/memory.stat"); err == nil {
-				idle, _ := field(stat, "inactive_file")
-				used -= idle
-			}
-			least = min(least, max(limit-used, 0))
-		}
+	return unlimited
+}
+
+// goLeft returns what the Go memory limit leaves.
+func goLeft() int64 {
+	limit := debug.SetMemoryLimit(-1)
+	if limit == math.MaxInt64 {
+		return unlimited
 	}
-	if limit := debug.SetMemoryLimit(-1); limit != math.MaxInt64 {
-		held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-		metrics.Read(held)
-		least = min(least, max(limit-int64(held[0].Value.Uint64()-held[1].Value.Uint64()), 0))
-	}
-	return least
+	return max(limit-(goBytes("/memory/classes/total:bytes")-goBytes("/memory/classes/heap/released:bytes")), 0)
+}
+
+// goBytes returns one of the sizes that the Go runtime counts.
+func goBytes(name string) int64 {
+	sample := []metrics.Sample{{Name: name}}
+	metrics.Read(sample)
+	return int64(sample[0].Value.Uint64())
 }
 
 // Budget returns what work may take when nobody has set a limit: three quarters
@@ -49,24 +60,23 @@ func Budget() int64 { return Available() / 4 * 3 }
 // there on make panics.
 const AddressSpace = min(1<<47, math.MaxInt)
 
-// field returns the number behind a name at the start of a line.
+// field returns the number behind a name at the start of a line. A number below 0 is none.
 func field(file []byte, name string) (int64, bool) {
 	for line := range strings.Lines(string(file)) {
 		if words := strings.Fields(line); len(words) >= 2 && words[0] == name {
-			v, err := strconv.ParseInt(words[1], 10, 64)
-			return v, err == nil
+			return number(words[1])
 		}
 	}
 	return 0, false
 }
 
-func readNumber(path string) (int64, bool) {
-	b, err := os.ReadFile(path)
-	if err != nil {
+// number reads a number from 0 on.
+func number(text string) (int64, bool) {
+	v, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || v < 0 {
 		return 0, false
 	}
-	v, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64) // "max" is no number: no limit
-	return v, err == nil
+	return v, true
 }
 
 // Overlap tells whether two slices share memory.

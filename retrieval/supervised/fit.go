@@ -3,6 +3,7 @@ package supervised
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/dense"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -24,6 +26,9 @@ type Settings struct {
 	// Fix, if not nil, changes every recipe that is tried, such as to fix the number of
 	// steps. Raw and scaled rows are measured as they are.
 	Fix func(*Recipe)
+	// NormalizeRows divides every row by its norm, and so does the Map with queries: every
+	// recipe that is tried has UnitRows. A row of zeros is then refused.
+	NormalizeRows bool
 	// Unmeasured leaves out the measurement of a Recipe that is given.
 	Unmeasured bool
 	// Seed decides which rows are held out.
@@ -63,15 +68,21 @@ type Model struct {
 // A row without neighbours moves by its label alone, one without a label by its
 // neighbours alone, one without both stays.
 //
-// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, those of Engine.Embed,
+// Errors: those of NewMap and Map.Apply, privatemail.ErrSettings, points.ErrZeroRow, those of Engine.Embed,
 // and that of ctx, which is looked at throughout.
-func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (*Model, error) {
+func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels []int32, settings *Settings) (_ *Model, err error) {
+	defer par.Catch(&err)
 	var s Settings
 	if settings != nil {
 		s = *settings
 	}
 	if err := checkRows(rows, labels); err != nil {
 		return nil, err
+	}
+	if s.NormalizeRows {
+		if err := s.normalizeRows(rows); err != nil {
+			return nil, err
+		}
 	}
 	f := &fitter{engine: e, core: &dense.Core{Workers: e.Lend(), Kernels: simd.At(e.Level())}, settings: &s}
 	began := time.Now()
@@ -90,6 +101,23 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 	}
 	m.Held, m.ChoiceTime = held, choice
 	return m, nil
+}
+
+// normalizeRows fixes UnitRows in every recipe, and refuses rows that have no direction.
+func (s *Settings) normalizeRows(rows blas32.General) error {
+	for i := range rows.Rows {
+		if !slices.ContainsFunc(rowOf(rows, i), func(v float32) bool { return v != 0 }) {
+			return fmt.Errorf("supervised: fit: %w", &points.ZeroRowError{Row: i})
+		}
+	}
+	fix := s.Fix
+	s.Fix = func(r *Recipe) {
+		if fix != nil {
+			fix(r)
+		}
+		r.UnitRows = true
+	}
+	return nil
 }
 
 // A fitter is what the calls of one Fit share.
@@ -135,7 +163,8 @@ func (f *fitter) fit(ctx context.Context, rows blas32.General, labels []int32, r
 	if err != nil {
 		return nil, err
 	}
-	model.X, model.Graph, model.Trace = x, &out.Graph, out.Trace
+	graph := out.Graph // a pointer into out would keep its rows in memory
+	model.X, model.Graph, model.Trace = x, &graph, out.Trace
 	model.StepsTime = time.Since(began)
 	return model, nil
 }

@@ -111,7 +111,8 @@ func (m *Map) Place(ctx context.Context, e *privatemail.Engine, rows blas32.Gene
 	return m.applyWith(ctx, &dense.Core{Workers: e.Lend(), Kernels: simd.At(e.Level())}, rows)
 }
 
-func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.General) (blas32.General, error) {
+func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.General) (_ blas32.General, err error) {
+	defer par.Catch(&err)
 	var none blas32.General
 	if err := m.Check(); err != nil {
 		return none, err

@@ -28,7 +28,8 @@ import (
 // Errors: points.ErrShape for sizes that do not fit and more columns than there are,
 // points.ErrNonFinite, kernel.ErrLabels for a label below -1, ErrNoPairs, ErrEqualMeans, those
 // of Recipe.Check, and that of ctx.
-func NewMap(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (*Map, error) {
+func NewMap(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (_ *Map, err error) {
+	defer par.Catch(&err)
 	return newMap(ctx, new(dense.Core), rows, labels, r)
 }
 
