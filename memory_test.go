@@ -13,6 +13,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/budget"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -29,12 +30,12 @@ func plane(n int) (blas32.General, *Settings) {
 }
 
 // fixedEngine is an Engine whose choices and memory do not depend on the machine.
-func fixedEngine(t *testing.T, budget int64, opts ...Option) *Engine {
-	return engine(t, append([]Option{WithWorkers(2), WithBudget(budget), WithCalibration(kernel.Calibration{})}, opts...)...)
+func fixedEngine(t *testing.T, bytes int64, opts ...Option) *Engine {
+	return engine(t, append([]Option{WithWorkers(2), WithBudget(bytes), WithCalibration(kernel.Calibration{})}, opts...)...)
 }
 
-// free tells whether so many bytes of the budget are free while r holds 1 byte of it.
-func free(e *Engine, probe interface{ Grow(int64) bool }, bytes int64) bool {
+// free tells whether so many bytes of the budget are free while probe holds 1 byte of it.
+func free(probe *budget.Reservation, bytes int64) bool {
 	return probe.Grow(bytes + 1)
 }
 
@@ -52,7 +53,7 @@ func TestCallsReserveWhatTheyTake(t *testing.T) {
 				return
 			}
 			defer probe.Release()
-			during = !free(e, probe, whole-8<<20) && free(e, probe, whole/2)
+			during = !free(probe, whole-8<<20) && free(probe, whole/2)
 		}
 	}))
 	out, err := e.Embed(t.Context(), x, nil, s)
@@ -66,7 +67,7 @@ func TestCallsReserveWhatTheyTake(t *testing.T) {
 		t.Error("what a running call takes is not reserved, or far too much is")
 	}
 	probe, err := e.pool.Reserve(t.Context(), 1)
-	if err != nil || !free(e, probe, whole-1) {
+	if err != nil || !free(probe, whole-1) {
 		t.Errorf("a call that has returned holds memory: %v", err)
 	}
 	probe.Release()

@@ -86,7 +86,7 @@ func TestGenerateTooLarge(t *testing.T) {
 	out := filepath.Join(temp, "new") + "/"
 	cases := map[string]string{
 		"-n 1000 -d 1000 -budget 1M": "smaller -n or -d",
-		"-kind digits -budget 1K":    "KiB; allow more with -budget",
+		"-kind digits -budget 1K":    "KiB missing; allow more with -budget",
 	}
 	if strconv.IntSize == 64 { // elsewhere the flags refuse the numbers
 		maps.Copy(cases, map[string]string{

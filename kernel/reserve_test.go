@@ -1,0 +1,131 @@
+package kernel
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+// reserveCases has every operator, and every way to a graph.
+func reserveCases() map[string]struct {
+	p blas32.General
+	b Bandwidth
+	o Options
+} {
+	type c = struct {
+		p blas32.General
+		b Bandwidth
+		o Options
+	}
+	plane, wide := pointtest.Make("uniform", 3000, 2, 1), pointtest.Make("uniform", 400, 20, 1)
+	unit := pointtest.Make("uniform", 400, 20, 1)
+	if err := points.NormalizeRows(unit, unit); err != nil {
+		panic(err)
+	}
+	return map[string]c{
+		"dense":          {plane, Sigma(0.1), Options{Operator: "dense"}},
+		"csr":            {plane, Sigma(0.01), Options{Operator: "csr"}},
+		"csr, radius":    {plane, Sigma(0.01), Options{CutoffRadius: 0.04}},
+		"csr, repaired":  {plane, Sigma(0.01), Options{CutoffRadius: 0.01, Isolated: Repair}},
+		"csr, nearest":   {plane, Gamma(1), Options{Neighbours: 5, SelfTuned: true}},
+		"csr, codes":     {wide, Sigma(1), Options{CutoffRadius: 1}},
+		"csr, all pairs": {plane, Sigma(3), Options{Operator: "csr"}},
+		"pairs":          {plane, Sigma(0.01), Options{Operator: "pairs"}},
+		"pairs, radius":  {plane, Sigma(0.01), Options{Operator: "pairs", CutoffRadius: 0.04}},
+		"background":     {unit, Sigma(0.3), Options{Operator: "background"}},
+		"poly":           {plane, Sigma(3), Options{Operator: "poly"}},
+		"grid":           {plane, Sigma(0.1), Options{Operator: "grid"}},
+		"any":            {plane, Sigma(0.02), Options{}},
+	}
+}
+
+// Whatever an operator takes it has asked for, and what it asks for is at least the bound
+// that is known without points.
+func TestMemoryIsAskedForBeforeItIsTaken(t *testing.T) {
+	for name, c := range reserveCases() {
+		asked := int64(0)
+		o := c.o
+		o.Calibration, o.BudgetBytes = &Calibration{}, 1<<32
+		o.Reserve = func(bytes int64) bool {
+			if bytes > o.BudgetBytes {
+				t.Errorf("%s: asked for %d bytes beyond the budget", name, bytes-o.BudgetBytes)
+			}
+			asked = max(asked, bytes)
+			return true
+		}
+		op, err := Build(t.Context(), c.p, c.b, &o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		least, err := LeastBytes(c.p.Rows, c.p.Cols, &o)
+		if peak := op.Cost().PeakBytes; err != nil || asked < peak || least > asked || least <= 0 {
+			t.Errorf("%s: asked for %d bytes, took %d, at least %d, %v", name, asked, peak, least, err)
+		}
+		op.Close()
+		// One byte less than the bound is never enough.
+		o.BudgetBytes, o.Reserve = least-1, nil
+		if _, err := Build(t.Context(), c.p, c.b, &o); !errors.Is(err, ErrMemory) {
+			t.Errorf("%s: with less than the least: %v", name, err)
+		}
+	}
+}
+
+// A refusal ends the build, whichever question it answers: no other operator is built in
+// place of one that would have had its memory later.
+func TestRefusedMemoryEndsTheBuild(t *testing.T) {
+	for name, c := range reserveCases() {
+		o := c.o
+		o.Calibration, o.BudgetBytes = &Calibration{}, 1<<32
+		questions := 0
+		o.Reserve = func(int64) bool { questions++; return true }
+		if _, err := Build(t.Context(), c.p, c.b, &o); err != nil || questions == 0 {
+			t.Fatalf("%s: %d questions, %v", name, questions, err)
+		}
+		for refused := range questions {
+			asked := 0
+			o.Reserve = func(int64) bool { asked++; return asked <= refused }
+			op, err := Build(t.Context(), c.p, c.b, &o)
+			if op != nil || !denied(err) || !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "others hold") {
+				t.Errorf("%s: question %d of %d refused: %v", name, refused, questions, err)
+			}
+		}
+	}
+}
+
+// Matrix asks for its memory, too.
+func TestMatrixAsks(t *testing.T) {
+	p := pointtest.Make("uniform", 500, 2, 1)
+	allow := true
+	op, err := NewCSR(t.Context(), p, Sigma(0.05), &Options{CutoffRadius: 0.1, Reserve: func(int64) bool { return allow }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	allow = false
+	if _, err := op.Matrix(t.Context()); !denied(err) {
+		t.Errorf("%v", err)
+	}
+	allow = true
+	if _, err := op.Matrix(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLeastBytes(t *testing.T) {
+	if _, err := LeastBytes(10, 2, &Options{Tolerance: -1}); !errors.Is(err, ErrOption) {
+		t.Errorf("%v", err)
+	}
+	if least, err := LeastBytes(10, 20, &Options{Operator: "pairs", CutoffRadius: 1}); err != nil || least != 0 {
+		t.Errorf("an operator that cannot serve: %d, %v", least, err)
+	}
+	small, _ := LeastBytes(1000, 2, &Options{CutoffRadius: 1})
+	large, _ := LeastBytes(100_000_000, 2, &Options{CutoffRadius: 1})
+	if small <= 0 || large < 100_000_000*40 || large > 100_000_000*120 {
+		t.Errorf("%d bytes for a thousand points, %d for a hundred million", small, large)
+	}
+}
