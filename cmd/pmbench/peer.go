@@ -53,6 +53,9 @@ func peerTable() []peer {
 		{name: "FAISS", suite: "search", source: "search.py", argument: "faiss", modules: "faiss, threadpoolctl", pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 		{name: "numpy", suite: "search", source: "search.py", argument: "numpy", modules: "numpy, threadpoolctl", pairing: any, packages: "python3-numpy python3-threadpoolctl"},
 		{name: "scikit-learn brute", suite: "search", source: "search.py", argument: "sklearn", modules: "sklearn.neighbors, threadpoolctl", pairing: any, packages: "python3-sklearn"},
+		{name: "cKDTree", suite: "nearest", source: "nearest.py", argument: "ckdtree", modules: "scipy.spatial, threadpoolctl", pairing: any, packages: "python3-scipy python3-threadpoolctl"},
+		{name: "FAISS", suite: "nearest features", source: "nearest.py", argument: "faiss", modules: "faiss, threadpoolctl", pairing: any, packages: "python3-faiss python3-threadpoolctl"},
+		{name: "scikit-learn brute", suite: "nearest features", source: "nearest.py", argument: "sklearn", modules: "sklearn.neighbors, threadpoolctl", pairing: any, packages: "python3-sklearn"},
 		{name: "FAISS IVFFlat", suite: "search", source: "search.py", argument: "faiss_ivf", modules: "faiss, threadpoolctl", approximate: true, pairing: any, packages: "python3-faiss python3-threadpoolctl"},
 	}
 }

@@ -61,6 +61,15 @@ rows may differ. Ours has the weights and the certificate in it too.`,
 			note: `Not among the default suites: the largest takes minutes a round; -n 20000
 leaves it out.`,
 		},
+		{
+			name: "nearest", rows: defaultRows, play: (*contest).nearest,
+			about: `The 10 nearest neighbours of every row by kernel.Nearest, with their
+distances. A million points in 2 and 3 dimensions: scipy's cKDTree.query.
+20,000 features in 64: FAISS IndexFlatL2.search, scikit-learn's brute
+force, which compute in float32. The difference is the largest of two
+squared distances, relative to ours. Times have the index in them.`,
+			note: "Not among the default suites: it takes half a minute a round.",
+		},
 	}
 }
 

@@ -35,7 +35,8 @@ type Ratio struct {
 	RatioLow  *float64 `json:"ratio_low,omitempty"`
 	RatioHigh *float64 `json:"ratio_high,omitempty"`
 	// Difference between the results: of products the largest, relative to
-	// sum_j |a_ij x_j|; of neighbours the number of rows that differ; of
+	// sum_j |a_ij x_j|; of neighbours the number of rows that differ; of nearest
+	// neighbours the largest of two squared distances, relative to ours; of
 	// eigenvectors how far a Rayleigh quotient is from the eigenvalue.
 	Difference *float64 `json:"difference"`
 	// Recall is the share of neighbours an approximate peer finds.

@@ -129,24 +129,20 @@ func (f *graphVerbFlags) build(ctx context.Context, e *cli.Env, in input, s *pri
 	return d, g, m, err
 }
 
-// matrix copies the graph for writing. The engine's own graph is gone by now, so this
-// takes no more memory than building it did.
+// matrix returns the graph for writing. Its values are the weights, or distances in their
+// place: the engine's own graph is gone by now, so these take no more memory than building
+// it did.
 func (f *graphVerbFlags) matrix(ctx context.Context, g *privatemail.NeighbourGraph, x blas32.General) (*formats.CSR, error) {
-	n := g.Weights.Rows()
-	m := &formats.CSR{
-		Rows: n, Cols: n, Ptr: make([]uint64, n+1),
-		Ind: make([]uint32, 0, g.Weights.NNZ()), Val: make([]float32, 0, g.Weights.NNZ()),
+	m := formats.CSROf(g.Weights)
+	if f.values != valueDistances {
+		return m, nil
 	}
-	for i := range n {
+	m.Val = make([]float32, 0, len(m.Ind))
+	for i := range m.Rows {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		ind, val := g.Weights.Row(i, nil)
-		if f.values == valueDistances {
-			val = distancesTo(x, i, ind, f.graph.normalizeRows)
-		}
-		m.Ind, m.Val = append(m.Ind, ind...), append(m.Val, val...)
-		m.Ptr[i+1] = uint64(len(m.Ind))
+		m.Val = append(m.Val, distancesTo(x, i, m.Ind[m.Ptr[i]:m.Ptr[i+1]], f.graph.normalizeRows)...)
 	}
 	return m, nil
 }

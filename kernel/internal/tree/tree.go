@@ -167,8 +167,8 @@ func copyRow(dst, row []float32) {
 		copy(dst, row)
 		return
 	}
-	for c, v := range row {
-		dst[c] = v
+	for c := len(row) - 1; c >= 0; c-- {
+		dst[c] = row[c]
 	}
 }
 

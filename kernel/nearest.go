@@ -1,0 +1,96 @@
+package kernel
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
+)
+
+// Neighbours are the K nearest neighbours of every row, in the order of the rows. Those of
+// row i are Rows[i*K] to Rows[i*K+K-1], nearest first; Dist2 has their squared distances.
+type Neighbours struct {
+	K     int
+	Rows  []uint32
+	Dist2 []float64
+}
+
+// Nearest finds the k nearest other rows of every row of points, exactly. Distances are sums
+// of squared differences in float64. At the same distance lower rows come first. Rows that
+// are equal are at distance 0 and count like any others. Few dimensions are searched by a
+// tree, many by codes.
+//
+// Of the options it uses BudgetBytes, Workers, Kernels and Progress, and the result has the
+// same bits whatever they are. What it needs beside the points is known from their shape,
+// and is refused before it is taken: 12 bytes a neighbour and what the search takes.
+// Errors: those of Open, ErrOption unless k is from 1 to one less than the rows,
+// *MemoryError, and that of ctx.
+func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (*Neighbours, error) {
+	p, err := Open(points, opt)
+	if err != nil {
+		return nil, err
+	}
+	o, err := opt.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	n, d := p.rows.N, p.rows.D
+	if k < 1 || k >= n {
+		return nil, fmt.Errorf("kernel: nearest: %w: %d neighbours of %d rows, want from 1 to one less than the rows", ErrOption, k, n)
+	}
+	need := mem.Saturate(float64(nearestSearchBytes(n, d, o)) + 12*float64(n)*float64(k))
+	if need > o.BudgetBytes {
+		return nil, &MemoryError{What: "nearest neighbours", Need: need, Budget: o.BudgetBytes, instead: "fewer neighbours take less"}
+	}
+	search := codes.Nearest
+	if d <= maxDirect {
+		search = tree.NearestByRow
+	}
+	found, err := search(ctx, k, &rows.Request{
+		Points: p.rows, Radius: math.Inf(1), Memory: o.BudgetBytes,
+		Workers: o.Workers, Kernels: o.Kernels, Progress: o.Progress,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kernel: nearest: %w", o.searchError(err))
+	}
+	inGivenOrder(found)
+	return &Neighbours{K: k, Rows: found.Place, Dist2: found.Dist2}, nil
+}
+
+// inGivenOrder makes given rows of places. It moves neighbours along the cycles of the
+// order, which takes no second copy of them.
+func inGivenOrder(found *rows.Neighbours) {
+	k, order := found.K, found.Order
+	if order == nil {
+		return
+	}
+	for e, j := range found.Place {
+		found.Place[e] = order[j]
+	}
+	moved := make([]bool, len(order))
+	place, d2 := make([]uint32, k), make([]float64, k)
+	for first := range order {
+		if moved[first] {
+			continue
+		}
+		// What is at a place goes to its given row, and what is there goes on.
+		at := first
+		copy(place, found.Place[at*k:])
+		copy(d2, found.Dist2[at*k:])
+		for !moved[at] {
+			moved[at] = true
+			at = int(order[at])
+			for e := range k {
+				place[e], found.Place[at*k+e] = found.Place[at*k+e], place[e]
+				d2[e], found.Dist2[at*k+e] = found.Dist2[at*k+e], d2[e]
+			}
+		}
+	}
+	found.Order = nil
+}

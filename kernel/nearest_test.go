@@ -1,0 +1,117 @@
+package kernel
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/par"
+)
+
+// The neighbours are those of a full sort, in few and in many dimensions: of hard points,
+// lattices with ties, equal points, and points of sizes that float32 cannot square. One
+// and three workers find the same.
+func TestNearest(t *testing.T) {
+	workers := par.New(3)
+	defer workers.Close()
+	for _, kind := range pointtest.Kinds() {
+		for _, d := range []int{1, 2, 3, 8, 9, 20} {
+			x := pointtest.Make(kind, 140, d, uint64(d))
+			for _, scale := range []float32{1, 1e-30, 1e30} {
+				scaled := blas32.General{Rows: x.Rows, Cols: d, Stride: d, Data: slices.Clone(x.Data)}
+				for i := range scaled.Data {
+					scaled.Data[i] *= scale
+				}
+				checkNearest(t, kind, scaled, 7, workers)
+			}
+			checkNearest(t, kind, x, x.Rows-1, workers)
+		}
+	}
+	rng := pointtest.Rand(9)
+	for range 40 {
+		x, what := pointtest.Hard(rng, 2+rng.IntN(200), 1+rng.IntN(30))
+		checkNearest(t, what, x, 1+rng.IntN(x.Rows-1), workers)
+	}
+}
+
+func checkNearest(t *testing.T, name string, x blas32.General, k int, workers *par.Workers) {
+	t.Helper()
+	p := pointtest.Open(x)
+	alone, err := Nearest(t.Context(), x, k, nil)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	shared, err := Nearest(t.Context(), x, k, &Options{Workers: workers})
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if alone.K != k || !slices.Equal(alone.Rows, shared.Rows) || !slices.Equal(alone.Dist2, shared.Dist2) {
+		t.Fatalf("%s: workers find other neighbours", name)
+	}
+	for i := range x.Rows {
+		others := make([]int, 0, x.Rows)
+		for j := range x.Rows {
+			if j != i {
+				others = append(others, j)
+			}
+		}
+		slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(p.Dist2(i, a), p.Dist2(i, b)), a-b) })
+		for e, want := range others[:k] {
+			if j, d2 := int(alone.Rows[i*k+e]), alone.Dist2[i*k+e]; j != want || d2 != p.Dist2(i, want) {
+				t.Fatalf("%s, %d x %d: neighbour %d of row %d is row %d at %g, want %d at %g", name, x.Rows, x.Cols, e, i, j, d2, want, p.Dist2(i, want))
+			}
+		}
+	}
+}
+
+func TestNearestRefuses(t *testing.T) {
+	x := pointtest.Make("uniform", 50, 2, 1)
+	for _, k := range []int{-1, 0, 50, math.MaxInt} {
+		if _, err := Nearest(t.Context(), x, k, nil); !errors.Is(err, ErrOption) {
+			t.Errorf("k = %d: %v", k, err)
+		}
+	}
+	if _, err := Nearest(t.Context(), blas32.General{}, 1, nil); !errors.Is(err, ErrEmpty) {
+		t.Errorf("no points: %v", err)
+	}
+	for _, d := range []int{2, 30} {
+		_, err := Nearest(t.Context(), pointtest.Make("uniform", 5000, d, 1), 10, &Options{BudgetBytes: 5000 * 10 * 12})
+		if e, ok := errors.AsType[*MemoryError](err); !ok || e.Need <= 5000*10*12 {
+			t.Errorf("%d dimensions, budget without room for the search: %v", d, err)
+		}
+	}
+	x.Data[7] = float32(math.NaN())
+	if _, err := Nearest(t.Context(), x, 3, nil); !errors.Is(err, ErrNonFinite) {
+		t.Errorf("a NaN: %v", err)
+	}
+}
+
+func TestNearestReportsAndStops(t *testing.T) {
+	for _, d := range []int{2, 30} {
+		x := pointtest.Make("uniform", 3000, d, 1)
+		done, total := 0, 0
+		report := func(stage string, d, of int) {
+			if stage == "find nearest neighbours" {
+				done, total = d, of
+			}
+		}
+		if _, err := Nearest(t.Context(), x, 5, &Options{Progress: report}); err != nil || done == 0 || done != total {
+			t.Errorf("%d dimensions: %d of %d pieces reported, %v", d, done, total, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		stop := func(stage string, d, of int) {
+			if stage == "find nearest neighbours" {
+				cancel()
+			}
+		}
+		if found, err := Nearest(ctx, x, 5, &Options{Progress: stop}); !errors.Is(err, context.Canceled) || found != nil {
+			t.Errorf("%d dimensions: a cancelled search returns %v", d, err)
+		}
+	}
+}
