@@ -97,7 +97,7 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 		m, err = f.fit(ctx, rows, labels, f.fixed([]Recipe{Raw()})[0])
 	}
 	if err != nil {
-		return nil, fmt.Errorf("supervised: fit: %w", err)
+		return nil, fmt.Errorf("supervised: fit: %w", explainFarRow(err, rows))
 	}
 	m.Held, m.ChoiceTime = held, choice
 	return m, nil
