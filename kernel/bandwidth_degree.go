@@ -15,8 +15,9 @@ const DegreeCutoff = 1e-3
 // of cutoff or more; a cutoff of 0 means DegreeCutoff. The distances of a sample of points
 // decide: of 256 points, of fewer where points are many or have many columns, and of 64 at
 // least. So the mean is off by some hundredths; on uniform points of 2 to 10,000 columns by
-// less than a tenth where 256 are sampled. A given sigma is a poor control: on unit features a factor of two of sigma
-// leads from a graph in which every row is isolated to one that has nearly every pair.
+// less than a tenth where 256 are sampled. A given sigma is a poor control: on unit features
+// a factor of two of sigma leads from a graph in which every row is isolated to one that has
+// nearly every pair.
 func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64, opt *Options) (Bandwidth, float64, error) {
 	o, err := opt.withDefaults()
 	if err != nil {
