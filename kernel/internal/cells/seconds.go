@@ -15,7 +15,8 @@ const (
 	clusterSeconds = 600e-9  // a cluster
 	testSeconds    = 0.19e-9 // a coordinate of a point and a candidate
 	lookSeconds    = 20e-9   // a coordinate of a cluster and the box of another
-	// sampledClusters say what all clusters cost.
+	// One in clusterShare clusters says what all clusters cost, and at most sampledClusters.
+	clusterShare    = 8
 	sampledClusters = 256
 )
 
@@ -24,7 +25,7 @@ const (
 func (p *Prepared) Seconds(ctx context.Context) (float64, error) {
 	cl, d := p.cl, float64(p.cl.D)
 	clusters := len(cl.First) - 1
-	sample := rows.Spread(min(clusters, sampledClusters), clusters)
+	sample := rows.Spread(min(clusters/clusterShare+1, sampledClusters), clusters)
 	sweep, sum := cl.Sweep(p.r.Kernels), 0.0
 	for _, c := range sample {
 		if err := ctx.Err(); err != nil {
