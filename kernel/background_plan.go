@@ -30,8 +30,9 @@ func backgroundCandidate(_ context.Context, p *rows.Points, b Bandwidth, pr *pro
 	eta := func(r float64) float64 {
 		constant, gap := backgroundWeight(b, r)
 		var rows []float64
+		cut := pr.cutAt(r)
 		for i := range pr.rows {
-			beyond := max(float64(pr.points-1)-pr.within(i, r), 0)
+			beyond := max(float64(pr.points-1)-pr.within(i, cut), 0)
 			rows = append(rows, beyond*gap/max(pr.degree(i, b), constant*float64(pr.points-1)))
 		}
 		slices.Sort(rows)

@@ -76,8 +76,9 @@
 //
 //	dense       every pair, weights made anew for each product, nothing stored:
 //	            the reference for the others and the choice for small n
-//	csr         truncated, weights stored; neighbours are found by a cell list in 1 to 8
-//	            dimensions and by codes above. Or the nearest neighbours of every
+//	csr         truncated, weights stored; neighbours are found by a cell list in 1 to 3
+//	            dimensions, by codes above 12, and in between by the one that is
+//	            expected to take less time. Or the nearest neighbours of every
 //	            point (Options.Neighbours), found by a tree in 1 to 8 dimensions and by
 //	            codes above, with one bandwidth or one of each point (Options.SelfTuned)
 //	pairs       what csr has in 1 to 8 dimensions, weights made anew for each
@@ -142,6 +143,16 @@
 // brute force, whatever the offset or the scale of the points.
 //
 // # Search in many dimensions
+//
+// In 4 to 12 dimensions a cell list is quick where points fill few of the dimensions or
+// form clusters, and slow where they fill all. There the search first makes the cell list
+// and estimates by some of its clusters what it costs; where that is more than codes take
+// at least, it prepares codes too and takes the cheaper of both. The estimates count
+// operations and measure no time, so the choice is the same on every machine, for any
+// number of workers and at every level of instructions. Where memory is short there is no
+// choice: cells search in up to 8 dimensions and codes above. Either search finds the same
+// pairs with the same weights, bit by bit. The order of rows and the bounds of dropped
+// weights are its own.
 //
 // In many dimensions no box or tree rules out many pairs, so most of the search consists
 // of products of 8-bit integers (simd.ByteDotsAbove). A point x becomes a code q: its

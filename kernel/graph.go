@@ -29,13 +29,9 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 		return everyPairGraph(ctx, p, b, o)
 	}
 	radius = min(radius, maxRadius(b))
-	search := codes.Search
-	if p.D <= maxDirect {
-		search = cells.Search
-	}
 	request := o.request(p, b, radius)
 	request.Held = searchBytes(p.N, p.D, o) // the same for every graph, whatever finds it
-	found, err := search(ctx, request)
+	found, err := searchPairs(ctx, request)
 	if err != nil {
 		return nil, o.searchError(err)
 	}

@@ -63,7 +63,7 @@ type Truncated interface {
 	// included.
 	MeanNeighbours() float64
 	// Search returns what the filters of a search by codes left. It is zero where there
-	// was no such search: in up to 8 dimensions, unless nearest neighbours were asked for.
+	// was no such search, as mostly in few dimensions.
 	Search() SearchStats
 	// Matrix returns all weights as a matrix in the order of the points that the caller
 	// gave, with no diagonal. Equal points have the weight 1 with each other. It is a copy

@@ -16,8 +16,9 @@ import (
 // for each cluster, the spans of points that may be within the radius of its own. A
 // product takes the distances between points of a cluster and those of its spans, drops
 // the ones beyond the radius, and multiplies the weights of the others with x. Where the
-// graph is truncated, neighbours and weights are those of csr, bit by bit, and so are the
-// bounds of rows, the rounding of degrees apart. With f the share of the distances
+// graph is truncated, neighbours and weights are those of csr, bit by bit. Where csr has
+// searched by cells too, so are the order of rows and their bounds, the rounding of degrees
+// apart. With f the share of the distances
 // that are within the radius (about one half in the plane where there are many
 // neighbours, one quarter in space) a product takes nnz/f distances and nnz weights more
 // than that of csr, and, where clusters are full, at most 8/(32^2 f) bytes a weight in

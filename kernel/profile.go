@@ -20,6 +20,8 @@ type profile struct {
 	most     float64         // the largest norm2 of a distancer
 	rows     [][]distanceBin // nearest first
 	used     []distanceBin   // that any row has, each once
+	spreads  map[int]*spread // of the bins in use; empty in few dimensions
+	scale    float64         // from squared distances to those of binOf
 
 	last struct { // answer of cutoff: several operators ask the same
 		b         Bandwidth
@@ -59,14 +61,6 @@ func binEdge(bin int) float64 {
 	return math.Float64frombits(uint64(bin-1+binOffset) << binShift)
 }
 
-// sampleRows returns how many rows are sampled: as many as give good averages,
-// fewer where each is dear.
-func sampleRows(n, d int) int {
-	const work = 1e9 // less than a second
-	rows := work / (float64(n) * (8 + float64(d)/10))
-	return min(n, int(max(64, min(256, rows))))
-}
-
 // sampleGroup is how many sampled rows a worker takes at a time; each piece of
 // work has its histograms to itself.
 const sampleGroup = 32
@@ -75,7 +69,11 @@ const sampleGroup = 32
 func profileBytes(n, d int, o *Options) int64 {
 	s := int64(sampleRows(n, d))
 	workers := min(int64(o.Workers.Count()), s/sampleGroup+1)
-	return s*profileBins*4 + workers*distanceScratchBytes(d) + int64(n)*8
+	each := distanceScratchBytes(d)
+	if d > maxDirect {
+		each += profileBins * partsPerBin * 8
+	}
+	return s*profileBins*4 + workers*each + int64(n)*8
 }
 
 // refuseProfile refuses a profile that exceeds the budget. A few megabytes are not worth
@@ -90,7 +88,7 @@ func refuseProfile(p *rows.Points, o *Options) error {
 
 // takeProfile measures the distances of a sample of rows to all points.
 func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
-	pr, err := sampleDistances(ctx, p, o)
+	pr, parts, err := sampleDistances(ctx, p, o)
 	if err == nil {
 		err = ctx.Err() // a piece may have been left half done
 	}
@@ -106,22 +104,26 @@ func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, err
 			}
 		}
 	}
+	pr.spreads = spreadsOf(pr.used, parts)
 	return pr, nil
 }
 
-func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile, error) {
+// sampleDistances returns a profile without its used bins and their spreads, and the
+// counts of parts of bins that each worker has made.
+func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile, [][]uint64, error) {
 	q, err := newDistancer(ctx, p, nil, o.Workers)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	s := &distanceSample{ctx: ctx, q: q, rows: rows.Spread(sampleRows(p.N, p.D), p.N), scale: 1}
+	s := &distanceSample{ctx: ctx, q: q, rows: sampledRows(q, sampleRows(p.N, p.D)), scale: 1}
 	if e2 := p.Extent2(); e2 > 0 {
 		s.scale = math.Ldexp(1, -math.Ilogb(e2)-2)
 	}
 	groups := par.Blocks(len(s.rows), sampleGroup)
 	s.progress = o.progress("profile", groups*par.Blocks(p.N, blockRows))
 	s.bins = make([][]distanceBin, len(s.rows))
-	return &profile{points: p.N, farthest: p.Farthest(), most: q.most, rows: s.bins}, o.Workers.Do(ctx, groups, s)
+	s.parts = make([][]uint64, o.Workers.Count())
+	return &profile{points: p.N, farthest: p.Farthest(), most: q.most, rows: s.bins, scale: s.scale}, s.parts, o.Workers.Do(ctx, groups, s)
 }
 
 // distanceSample bins the distances of some rows to all points.
@@ -131,12 +133,17 @@ type distanceSample struct {
 	rows     []int   // that are sampled
 	scale    float64 // of squared distances; a power of two, so that binning does not round
 	bins     [][]distanceBin
+	parts    [][]uint64 // of each worker, what it has counted in parts of bins; nil in few dimensions
 	progress *rows.Progress
 }
 
 // Run measures a group of rows, block by block of the points.
-func (s *distanceSample) Run(_, group int) {
+func (s *distanceSample) Run(worker, group int) {
 	q, n, d := s.q, s.q.n, s.q.p.D
+	if s.parts[worker] == nil && !q.direct {
+		s.parts[worker] = make([]uint64, profileBins<<partBits)
+	}
+	parts := s.parts[worker]
 	from, to := par.Block(group, len(s.rows), sampleGroup)
 	t := newDistanceScratch(d)
 	var norm2 []float64
@@ -153,7 +160,7 @@ func (s *distanceSample) Run(_, group int) {
 		q.load(t.b, lo, hi)
 		q.measure(t, t.a, norm2, to-from, t.b, q.norms(lo, hi), hi-lo)
 		for i, row := range s.rows[from:to] {
-			s.count(counts[i*profileBins:][:profileBins], row, lo, t.d2[i*t.stride:][:hi-lo])
+			s.count(counts[i*profileBins:][:profileBins], parts, row, lo, t.d2[i*t.stride:][:hi-lo])
 		}
 		s.progress.Add()
 	}
@@ -166,43 +173,49 @@ func (s *distanceSample) Run(_, group int) {
 	}
 }
 
-// count adds the squared distances of a sampled row to the points from lo on to its bins.
-func (s *distanceSample) count(counts []uint32, row, lo int, d2 []float64) {
+// count adds the squared distances of a sampled row to the points from lo on to its bins
+// and, in many dimensions, to the parts of bins.
+func (s *distanceSample) count(counts []uint32, parts []uint64, row, lo int, d2 []float64) {
 	q, scale := s.q, s.scale
 	for j, v := range d2 {
 		if lo+j == row {
 			continue
 		}
+		if parts == nil {
+			counts[binOf(v*scale)]++
+			continue
+		}
 		if v <= q.error2(row, lo+j) {
 			v = q.exact(row, lo+j) // equal, or nearly
 		}
-		counts[binOf(v*scale)]++
+		part := partOf(v * scale)
+		counts[part>>partBits]++
+		parts[part]++
 	}
 }
 
-// within estimates the number of neighbours within r that sampled row i has.
-func (pr *profile) within(i int, r float64) float64 {
-	sum, r2 := 0.0, r*r
+// within estimates the number of neighbours that sampled row i has within the radius of a
+// cut.
+func (pr *profile) within(i int, c cut) (sum float64) {
 	for _, b := range pr.rows[i] {
-		switch {
-		case b.hi <= r2:
-			sum += b.count
-		case b.lo <= r2:
-			sum += b.count * (r2 - b.lo) / (b.hi - b.lo)
+		if b.bin > c.bin {
+			break
 		}
+		sum += b.count * c.of(b.bin)
 	}
 	return sum
 }
 
 // neighbours estimates the mean number of neighbours within r, and an upper limit of it
-// at 99 percent confidence.
+// at 99 percent confidence. Where most distances are in the bin of r the limit is somewhat
+// low: how the distances of one row are spread over that bin is not known.
 func (pr *profile) neighbours(r float64) (mean, upper float64) {
 	if math.IsInf(r, 1) {
 		return float64(pr.points - 1), float64(pr.points - 1)
 	}
-	squares := 0.0
+	squares, c := 0.0, pr.cutAt(r)
 	for i := range pr.rows {
-		v := pr.within(i, r)
+		v := pr.within(i, c)
 		mean += v
 		squares += v * v
 	}
@@ -296,23 +309,29 @@ type Degrees struct {
 // degrees describes the degrees of a graph that is truncated at a radius.
 func (pr *profile) degrees(b Bandwidth, radius float64) (out Degrees) {
 	radius = min(radius, maxRadius(b))
-	degree, isolated := make([]float64, len(pr.rows)), 0
+	c := pr.cutAt(radius)
+	degree, isolated := make([]float64, len(pr.rows)), 0.0
 	for i, bins := range pr.rows {
+		none := 1.0 // the probability that the row has no neighbour
 		for _, bin := range bins {
-			if middle := (bin.lo + bin.hi) / 2; middle <= radius*radius {
-				degree[i] += bin.count * b.Weight(middle)
+			if bin.bin > c.bin {
+				break
 			}
+			within := c.of(bin.bin)
+			none *= math.Pow(1-within, bin.count)
+			degree[i] += bin.count * within * b.Weight((bin.lo+min(bin.hi, radius*radius))/2)
 		}
 		out.Mean += degree[i] / float64(len(pr.rows))
 		if degree[i] == 0 {
-			isolated++
+			none = 1 // weights that are too small
 		}
+		isolated += none
 	}
 	slices.Sort(degree)
 	for q, percent := range [...]int{1, 10, 50, 90, 99} {
 		out.Quantiles[q] = degree[(len(degree)-1)*percent/100]
 	}
-	out.Isolated = float64(pr.points) * float64(isolated) / float64(len(pr.rows))
+	out.Isolated = float64(pr.points) * isolated / float64(len(pr.rows))
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -110,30 +111,44 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 		c.BuildSeconds = pairs*(float64(d)*distanceSeconds+denseExpSeconds) + nnz*(entrySeconds+storeSeconds)
 	case d <= maxDirect && o.Neighbours > 0:
 		c.BuildSeconds = float64(n)*treeRowSeconds + nnz*treeSeconds*float64(int(1)<<d)
-	case d <= maxDirect:
-		c.BuildSeconds = float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
 	default:
-		c.BuildSeconds = float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
+		byCells := float64(n)*(sortSeconds+pairRowSeconds) + testedPairs(n, d, nnz)*float64(d)*pairTestSeconds + nnz*weightSeconds
+		byCodes := float64(n)*float64(d)*encodeSeconds + pairs*codeSeconds + nnz/2*(foundSeconds+float64(d)*foundSecondsBy)
+		c.BuildSeconds = chosen(d, byCells, byCodes)
 	}
 	c.StreamedBytes = mem.Saturate(8*nnz + float64(n)*(8*float64(o.Columns)+12))
 	c.ResidentBytes = mem.Saturate(8*nnz + float64(n)*(8+4+8+4+4))
-	none, one := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
-	entry, slack := float64(one), 0.0
-	switch {
-	case o.Neighbours > 0: // those of each point, until the matrix is made
-		slack = float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
-	case d > maxDirect && nnz < float64(n)*float64(n-1): // half of the graph, until the other is made
-		entry += rows.EntryBytes
-	case d <= maxDirect:
-		slack = rows.SlabBytes(nnz, entry, o.Workers.Count()) - entry*nnz
-	}
-	search := searchBytes(n, d, o)
-	if o.Neighbours > 0 {
-		search = nearestSearchBytes(n, d, o)
-	}
-	c.PeakBytes = mem.Saturate(entry*nnz + float64(search) + float64(none) + slack)
+	c.PeakBytes = csrPeak(n, d, nnz, o)
 	c.NNZ = mem.Saturate(nnz)
 	return c
+}
+
+// csrPeak estimates the memory that it takes to find a number of weights.
+func csrPeak(n, d int, nnz float64, o *Options) int64 {
+	none, one := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
+	entry := float64(one)
+	if o.Neighbours > 0 { // those of each point, until the matrix is made
+		slack := float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
+		return mem.Saturate(entry*nnz + float64(nearestSearchBytes(n, d, o)) + float64(none) + slack)
+	}
+	held := float64(searchBytes(n, d, o)) + float64(none)
+	byCells := held + rows.SlabBytes(nnz, entry, o.Workers.Count())
+	if d > maxDirect && nnz >= float64(n)*float64(n-1) { // every pair: nothing to search
+		return mem.Saturate(held + entry*nnz)
+	}
+	// Half of the graph, until the other is made.
+	byCodes := max(held, float64(codes.Bytes(n, d, o.Workers.Count()))+float64(none)) + (entry+rows.EntryBytes)*nnz
+	switch {
+	case d <= cellDimensions:
+		return mem.Saturate(byCells)
+	case d > choiceDimensions:
+		return mem.Saturate(byCodes)
+	case max(byCells, byCodes) <= float64(o.BudgetBytes): // either may find them
+		return mem.Saturate(max(byCells, byCodes))
+	case d <= maxDirect:
+		return mem.Saturate(byCells)
+	}
+	return mem.Saturate(byCodes)
 }
 
 // testedPairs estimates how many distances a cell list takes to find nnz weights,

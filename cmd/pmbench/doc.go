@@ -28,7 +28,7 @@
 //	step     the fused step beside the product it contains
 //	wide     a step of the full kernel of unit features at a wide bandwidth, by its polynomial
 //	iterate  whole runs: five steps, an embedding from points to result, eigenvectors
-//	search   building the graph of features in 64 and 512 dimensions
+//	search   building the graph of features in 64 and 512 dimensions, and of points in 8
 //	private  the private first step: bound, kernel and noise
 //	plan     the operator that is picked beside all that can serve, over kinds of points and bandwidths
 //	scale    graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000

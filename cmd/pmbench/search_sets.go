@@ -14,7 +14,7 @@ import (
 
 // searchSet names points of many dimensions.
 type searchSet struct {
-	kind string // easy, hard, or the name of a folder
+	kind string // easy, hard, uniform, padded, or the name of a folder
 	n, d int
 }
 
@@ -39,10 +39,21 @@ func searchSets(sizes ...int) (out []searchSet, err error) {
 	return out, nil
 }
 
+// cliffSets are the same n uniform points in 8 dimensions, with and without a ninth column
+// of zeros. They have the same graph, so one must not take much longer than the other.
+func cliffSets(n int) []searchSet { return []searchSet{{"uniform", n, 8}, {"padded", n, 9}} }
+
 // points makes or reads the points. Easy ones are normalise(centre + g/2), with
 // centres of unit norm and g of that norm on average: classes are apart. Hard ones
-// have a cosine of 1/2 within a class and of 3/10 between classes.
+// have a cosine of 1/2 within a class and of 3/10 between classes. Uniform ones fill a
+// cube; padded ones are these with a last column of zeros.
 func (s searchSet) points() (blas32.General, error) {
+	switch s.kind {
+	case "uniform":
+		return uniformPoints(s.n, s.d, s.d), nil
+	case "padded":
+		return uniformPoints(s.n, s.d-1, s.d), nil
+	}
 	rng := rand.New(rand.NewPCG(uint64(s.n), uint64(s.d)))
 	vector := func(norm float64) []float64 {
 		v := make([]float64, s.d)
@@ -111,3 +122,16 @@ const (
 	searchClasses = 200
 	searchDegree  = 48
 )
+
+// uniformPoints returns points of d columns, of which the first are uniform and the others
+// zero.
+func uniformPoints(n, first, d int) blas32.General {
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(first)))
+	x := zeros(n, d)
+	for i := range n {
+		for c := range first {
+			x.Data[i*d+c] = rng.Float32()
+		}
+	}
+	return x
+}

@@ -11,7 +11,7 @@ import (
 
 // searchCases build the graph of features: the search, the weights, the certificate. In
 // the long form pairs are compared with all distances, and there is a set too large for
-// that.
+// that. Sets of few dimensions are there because the search is chosen by its cost there.
 func searchCases(l *lab) (out []benchCase) {
 	sizes := []int{l.size(20_000)}
 	if large := l.size(100_000); large > sizes[0] {
@@ -40,6 +40,9 @@ func searchCases(l *lab) (out []benchCase) {
 		})
 	}
 	if os.Getenv("PM_FEATURES") == "" {
+		for _, s := range cliffSets(l.size(200_000)) {
+			add(s, 1, false)
+		}
 		add(searchSet{"easy", l.size(1_000_000), 64}, allWorkers(), true)
 	}
 	return out

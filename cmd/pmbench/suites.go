@@ -22,7 +22,7 @@ func suites() []suite {
 		{"step", "the fused step beside the product it contains", stepCases},
 		{"wide", "a step of the full kernel of unit features at a wide bandwidth, by its polynomial", wideCases},
 		{"iterate", "whole runs: five steps, an embedding from points to result, eigenvectors", iterateCases},
-		{"search", "building the graph of features in 64 and 512 dimensions", searchCases},
+		{"search", "building the graph of features in 64 and 512 dimensions, and of points in 8", searchCases},
 		{"private", "the private first step: bound, kernel and noise", privateCases},
 		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases},
 		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget", concurrentCases},

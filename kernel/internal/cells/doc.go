@@ -1,5 +1,5 @@
-// Package cells finds the pairs of points within a radius by a cell list, in up to
-// eight dimensions.
+// Package cells finds the pairs of points within a radius by a cell list, in few
+// dimensions.
 //
 // A [List] sorts the points by the cells of a grid and splits them into clusters of at most
 // [ClusterPoints] points that are close together. A [Sweep] moves over the clusters and
@@ -19,4 +19,5 @@
 //	pass.go       distances and weights
 //	tails.go      bounds of the weights beyond the radius
 //	search.go     all of these in one call
+//	seconds.go    what a search is expected to cost
 package cells

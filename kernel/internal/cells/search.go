@@ -10,8 +10,24 @@ import (
 
 // Search finds the neighbours of all points with a cell list.
 func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
+	p, err := Prepare(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return p.Find(ctx)
+}
+
+// Prepared is a search by a cell list that has the list and has found nothing yet.
+type Prepared struct {
+	r    *rows.Request
+	cl   *List
+	held int64 // bytes taken beside the weights
+}
+
+// Prepare makes the cell list of a search.
+func Prepare(ctx context.Context, r *rows.Request) (*Prepared, error) {
 	p := r.Points
-	none, entry := r.StoredBytes(p.N)
+	none, _ := r.StoredBytes(p.N)
 	held := max(r.Held, Bytes(p.N, p.D, r.Workers.Count())) + none
 	if err := r.Take("cell list", held); err != nil {
 		return nil, err
@@ -20,6 +36,13 @@ func Search(ctx context.Context, r *rows.Request) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return &Prepared{r, cl, held}, nil
+}
+
+// Find finds the neighbours.
+func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
+	r, cl, held := p.r, p.cl, p.held
+	_, entry := r.StoredBytes(r.Points.N)
 	pass := newPass(ctx, cl, r)
 	need, err := pass.need(r, r.Memory-held, entry)
 	if err != nil {

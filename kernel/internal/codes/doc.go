@@ -28,4 +28,5 @@
 //	filter.go      the pairs within a radius
 //	nearest.go     the nearest neighbours
 //	search.go      the pairs within a radius and their weights, in one call
+//	seconds.go     what a search is expected to cost
 package codes

@@ -320,6 +320,11 @@ const (
 	roughShare  = 0.4
 )
 
+// DefinedColumns is the most columns of rows whose weights are made of distances by
+// rows.Dist2, as the weights of a cell list are: it does not matter there which search
+// finds a pair.
+const DefinedColumns = 12
+
 // check measures the distances of point base+i from the points in its list, and keeps the
 // points within the radius.
 func (f *filterPass) check(scratch *filterScratch, base, i int) {
@@ -335,14 +340,24 @@ func (f *filterPass) check(scratch *filterScratch, base, i int) {
 	scratch.wide = slices.Grow(scratch.wide[:0], len(list))[:len(list)]
 	f.k.SqDists64(scratch.wide, x, simd.RowsOf(all.Data, all.Stride), given)
 	ind, d2 := scratch.ind[i], scratch.d2[i]
-	before := len(ind)
+	before, defined := len(ind), f.s.p.D <= DefinedColumns
 	low, high := f.checker.radius2-f.checker.band, f.checker.radius2+f.checker.band
 	for e, v := range scratch.wide {
 		// Next to the radius rows.Dist2 decides: simd.SqDists64 is off by (d/16 + 8) 2^-53
 		// and rows.Dist2 by (d + 2) 2^-53.
-		if v <= high && (v < low || rows.Dist2(x, all.Row(int(given[e]))) <= f.checker.radius2) {
-			ind, d2 = append(ind, list[e]), append(d2, v)
+		if v > high {
+			continue
 		}
+		if defined || v >= low {
+			y := rows.Dist2(x, all.Row(int(given[e])))
+			if y > f.checker.radius2 {
+				continue
+			}
+			if defined {
+				v = y
+			}
+		}
+		ind, d2 = append(ind, list[e]), append(d2, v)
 	}
 	scratch.ind[i], scratch.d2[i], scratch.list[i] = ind, d2, list[:0]
 	scratch.found += len(ind) - before

@@ -9,6 +9,24 @@ import (
 
 // Search finds the neighbours of all points with codes.
 func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
+	p, err := Prepare(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return p.Find(ctx)
+}
+
+// Prepared is a search by codes up to where it compares pairs.
+type Prepared struct {
+	req      *rows.Request
+	s        *set
+	survey   *survey
+	distinct rows.Distinct
+	budget   budget
+}
+
+// Prepare makes the codes and the tiles of a search.
+func Prepare(ctx context.Context, req *rows.Request) (*Prepared, error) {
 	p := req.Points
 	held := max(req.Held, Bytes(p.N, p.D, req.Workers.Count()))
 	if err := req.Take("search by codes", held); err != nil {
@@ -31,19 +49,25 @@ func Search(ctx context.Context, req *rows.Request) (*rows.Result, error) {
 		return nil, err
 	}
 	s.rough = p.D > wideColumns && sv.found < roughShare*sv.near
+	return &Prepared{req, s, sv, distinct, b}, nil
+}
+
+// Find finds the neighbours.
+func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
+	s, req := p.s, p.req
 	out := &rows.Result{Distance: s.distance}
 	out.Nearest = func(ctx context.Context, k int, list []uint32) ([]uint32, []float64, error) {
 		return s.nearestOf(ctx, k, list, req)
 	}
-	out.Order, out.Group = s.orders(distinct)
+	out.Order, out.Group = s.orders(p.distinct)
 	pass, err := newFilterPass(ctx, s, out.Multiplicity, req)
 	if err != nil {
 		return nil, err
 	}
-	if err := pass.findPairs(ctx, b, req); err != nil {
+	if err := pass.findPairs(ctx, p.budget, req); err != nil {
 		return nil, err
 	}
-	if err := pass.mirror(ctx, out, b, req); err != nil {
+	if err := pass.mirror(ctx, out, p.budget, req); err != nil {
 		return nil, err
 	}
 	out.Stats = s.stats(int64(s.n)*int64(s.n-1)/2, pass.compared.Load(), pass.left.Load(), int64(out.Weights.NNZ()/2))

@@ -17,6 +17,7 @@ type set struct {
 	codes *codes   // of the point at each place
 	tiles *tiles
 	index []uint32 // given row at each place; nil when at and rows are nil
+	share float64  // of balls that a point is near to; 1 when tiles have no balls
 	rough bool     // a filterPass measures distances in float32 first, as a nearestPass always does
 }
 
@@ -59,7 +60,12 @@ func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) er
 	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, req.Workers); err != nil {
 		return err
 	}
-	if balls && s.tiles.share(radius, req.Kernels) > ballShare {
+	s.share = 1
+	if balls {
+		s.share = s.tiles.share(radius, req.Kernels)
+	}
+	if balls && s.share > ballShare {
+		s.share = 1
 		if s.tiles, err = newTiles(ctx, s.codes, nil, false, req.Workers); err != nil {
 			return err
 		}

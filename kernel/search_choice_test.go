@@ -1,0 +1,214 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"pgregory.net/rapid"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// givenWeights returns, for each given row in turn, the weights of the given rows that are
+// no equals of it, and the bound of what is left out.
+func givenWeights(p *rows.Points, r *rows.Result) (weights []map[uint32]float32, tails []float64) {
+	weights, tails = make([]map[uint32]float32, p.N), make([]float64, p.N)
+	g := &graph{Result: *r}
+	given := func(i int) (list []uint32) {
+		if r.Group == nil {
+			return []uint32{g.given(i)}
+		}
+		return r.Order[r.Group[i]:r.Group[i+1]]
+	}
+	var buffer sparse.RowBuffer
+	for i := range r.Weights.Rows() {
+		ind, val := r.Weights.Row(i, &buffer)
+		for _, row := range given(i) {
+			weights[row], tails[row] = map[uint32]float32{}, r.Tails[i]
+			for e, j := range ind {
+				for _, column := range given(int(j)) {
+					weights[row][column] = val[e]
+				}
+			}
+		}
+	}
+	return weights, tails
+}
+
+// Cells and codes find the same pairs with the same weights, and bound what they leave
+// out, wherever either may be chosen.
+func TestEitherSearchFindsTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p blas32.General
+		n, d := rapid.IntRange(2, 300).Draw(t, "n"), rapid.IntRange(cellDimensions+1, choiceDimensions).Draw(t, "d")
+		rng := pointtest.Rand(rapid.Uint64().Draw(t, "seed"))
+		if rapid.Bool().Draw(t, "hard") {
+			p, _ = pointtest.Hard(rng, n, d)
+		} else {
+			p = pointtest.Draw(t, 300, []int{d})
+		}
+		pts := mustPoints(t, p)
+		radius := pointtest.TypicalDistance(p, rng) * math.Exp2(rapid.Float64Range(-4, 0.5).Draw(t, "octaves"))
+		b := Sigma(radius / rapid.Float64Range(0.5, 4).Draw(t, "sigmas"))
+		o, err := (&Options{}).withDefaults()
+		if err != nil {
+			t.Fatal(err)
+		}
+		byCells, err := cells.Search(t.Context(), o.request(pts, b, radius))
+		if err != nil {
+			t.Fatal(err)
+		}
+		byCodes, err := codes.Search(t.Context(), o.request(pts, b, radius))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, tails := givenWeights(pts, byCells)
+		got, codeTails := givenWeights(pts, byCodes)
+		for i := range pts.N {
+			if len(got[i]) != len(want[i]) {
+				t.Fatalf("row %d has %d neighbours by codes, %d by cells", i, len(got[i]), len(want[i]))
+			}
+			left := 0.0
+			for j := range pts.N {
+				d2 := pts.Dist2(i, j)
+				w, near := want[i][uint32(j)]
+				if again, found := got[i][uint32(j)]; found != near || again != w {
+					t.Fatalf("pair %d, %d: weight %b by codes, %b by cells", i, j, again, w)
+				}
+				if near != (d2 > 0 && math.Sqrt(d2) <= radius) {
+					t.Fatalf("pair %d, %d: found %v at %g, radius %g", i, j, near, math.Sqrt(d2), radius)
+				}
+				if d2 > 0 && !near {
+					left += b.Weight(d2)
+				}
+			}
+			if len(want[i]) == 0 {
+				continue // its bound is infinite, whatever its tail
+			}
+			if limit := left * (1 - 1e-12); tails[i] < limit || codeTails[i] < limit {
+				t.Fatalf("row %d leaves out %g, bounds %g by cells and %g by codes", i, left, tails[i], codeTails[i])
+			}
+		}
+	})
+}
+
+// paddedWithZeros returns points with columns of zeros behind their own.
+func paddedWithZeros(p blas32.General, more int) blas32.General {
+	d := p.Cols + more
+	return blas32.General{Rows: p.Rows, Cols: d, Stride: d, Data: pointtest.Fill(p.Rows*d, func(i int) float64 {
+		if i%d >= p.Cols {
+			return 0
+		}
+		return float64(p.Data[i/d*p.Cols+i%d])
+	})}
+}
+
+// Points that fill many dimensions are searched by codes, others by cells; a column of
+// zeros, the number of workers and the level do not change that.
+func TestChoiceOfTheSearch(t *testing.T) {
+	t.Parallel()
+	three := par.New(3)
+	defer three.Close()
+	const n = 6000
+	for _, c := range []struct {
+		name    string
+		p       blas32.General
+		byCodes bool
+	}{
+		{"uniform, 4 dimensions", pointtest.Make("uniform", n, 4, 1), false},
+		{"uniform, 8 dimensions", pointtest.Make("uniform", n, 8, 1), true},
+		{"uniform, 8 of 9 dimensions", paddedWithZeros(pointtest.Make("uniform", n, 8, 1), 1), true},
+		{"uniform, 12 dimensions", pointtest.Make("uniform", n, 12, 1), true},
+		{"uniform, 3 of 8 dimensions", paddedWithZeros(pointtest.Make("uniform", n, 3, 1), 5), false},
+		{"uniform, 3 of 12 dimensions", paddedWithZeros(pointtest.Make("uniform", n, 3, 1), 9), false},
+		{"uniform, 3 of 13 dimensions", paddedWithZeros(pointtest.Make("uniform", n, 3, 1), 10), true},
+	} {
+		b, radius, err := bandwidthForDegree(t.Context(), c.p, 20, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first *csr
+		for _, workers := range []*par.Workers{nil, three} {
+			for _, level := range simd.Levels() {
+				if workers != nil && level != simd.Best() {
+					continue
+				}
+				op, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, Workers: workers, Kernels: simd.At(level)}))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if byCodes := op.Search().Depth > 0; byCodes != c.byCodes {
+					t.Errorf("%s, level %v: searched by codes: %v", c.name, level, byCodes)
+				}
+				if first == nil {
+					first = op
+				} else if !slices.Equal(op.Order(), first.Order()) || !slices.Equal(op.Degrees(), first.Degrees()) || !slices.Equal(op.Certificate().Row, first.Certificate().Row) {
+					t.Errorf("%s: order, degrees or bounds depend on the workers or on level %v", c.name, level)
+				}
+			}
+		}
+	}
+}
+
+// Where there is no memory for a choice there is still a graph, and no budget is exceeded.
+func TestChoiceWithinBudget(t *testing.T) {
+	t.Parallel()
+	for _, d := range []int{8, 10} {
+		p := pointtest.Make("uniform", 6000, d, 1)
+		b, radius, err := bandwidthForDegree(t.Context(), p, 20, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cost := csrCost(p.Rows, d, float64(full.Cost().NNZ), &Options{BudgetBytes: 1}).PeakBytes
+		seen := map[bool]bool{}
+		for budget := cost; budget < 4*cost; budget += cost / 4 {
+			op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, BudgetBytes: budget}))
+			if err != nil {
+				t.Errorf("d = %d, %d of %d bytes: %v", d, budget, cost, err)
+				continue
+			}
+			if op.Cost().PeakBytes > budget || op.Cost().NNZ != full.Cost().NNZ {
+				t.Errorf("d = %d, budget %d: %d bytes held, %d weights", d, budget, op.Cost().PeakBytes, op.Cost().NNZ)
+			}
+			seen[op.Search().Depth > 0] = true
+		}
+		if !seen[true] || seen[false] != (d <= maxDirect) {
+			t.Errorf("d = %d: searched by codes: %v", d, seen)
+		}
+	}
+}
+
+// A search that is cancelled while it chooses returns nothing.
+func TestChoiceIsCancelled(t *testing.T) {
+	pts, b := mustPoints(t, pointtest.Make("uniform", 3000, 8, 1)), Sigma(0.1)
+	o, err := (&Options{}).withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const enough = 1 << 30
+	whole := &pointtest.Patience{Context: t.Context(), Left: enough}
+	if _, err := searchPairs(whole, o.request(pts, b, 0.35)); err != nil {
+		t.Fatal(err)
+	}
+	looks := enough - whole.Left
+	for part := range 8 {
+		ctx := &pointtest.Patience{Context: t.Context(), Left: looks * part / 8}
+		if found, err := searchPairs(ctx, o.request(pts, b, 0.35)); found != nil || !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled after %d of 8 parts: %v", part, err)
+		}
+	}
+}
