@@ -23,17 +23,18 @@
 //
 // # Suites
 //
-//	cells    building the graph of a million points in 2 and 3 dimensions
-//	spmm     the sparse product of a million rows with k columns
-//	step     the fused step beside the product it contains
-//	wide     a step of the full kernel of unit features at a wide bandwidth, by its polynomial
-//	iterate  whole runs: five steps, an embedding from points to result, eigenvectors
-//	search   building the graph of features in 64 and 512 dimensions, and of points in 8
-//	private  the private first step: bound, kernel and noise
-//	plan     the operator that is picked beside all that can serve, over kinds of points and bandwidths
-//	scale    graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
-//	grid     the interpolated kernel of points with a tenth of all others as neighbours
-//	answers  answers of 6.7 MB in mode cells: written by the server, read and ranked by the client
+//	cells      building the graph of a million points in 2 and 3 dimensions
+//	spmm       the sparse product of a million rows with k columns
+//	step       the fused step beside the product it contains
+//	wide       a step of the full kernel of unit features at a wide bandwidth, by its polynomial
+//	iterate    whole runs: five steps, an embedding from points to result, eigenvectors
+//	search     building the graph of features in 64 and 512 dimensions, and of points in 8
+//	private    the private first step: bound, kernel and noise
+//	plan       the operator that is picked beside all that can serve, over kinds of points and bandwidths
+//	scale      graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
+//	grid       the interpolated kernel of points with a tenth of all others as neighbours
+//	answers    answers of 6.7 MB in mode cells: written by the server, read and ranked by the client
+//	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget
 //
 // Suite iterate computes the eigenvectors of a graph of generated points. With
 // PM_FEATURES=FOLDER it takes the first rows of features.npy in the folder instead, and
