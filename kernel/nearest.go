@@ -49,7 +49,7 @@ func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (*
 		return nil, &MemoryError{What: "nearest neighbours", Need: need, Budget: o.BudgetBytes, instead: "fewer neighbours take less"}
 	}
 	search := codes.Nearest
-	if d <= maxDirect {
+	if d <= maxTree {
 		search = tree.NearestByRow
 	}
 	found, err := search(ctx, k, &rows.Request{
