@@ -27,6 +27,7 @@ type Engine struct {
 	kernels *simd.Kernels
 
 	pool   *budget.Pool // the memory that calls share
+	large  largeCalls
 	inside progressCalls
 
 	mu      sync.Mutex
@@ -78,6 +79,9 @@ func WithLevel(level simd.Level) Option {
 // calls hold too much the call waits, behind those that came before it, until its context
 // ends. A call that needs more than the whole budget is refused at once. Memory that Go has
 // not collected yet comes on top; GOMEMLIMIT bounds that.
+//
+// Whatever the budget, calls that need 64 MiB or more take turns, too: as many of them run at
+// a time as there are workers.
 //
 // Default: three quarters of what the machine has available, measured when a call begins
 // and no other holds memory. Only Linux says what that is; elsewhere the Go memory limit
@@ -137,6 +141,7 @@ func New(opts ...Option) (*Engine, error) {
 	}
 	e.ended.L = &e.mu
 	e.pool = budget.New(e.measure)
+	e.large = newLargeCalls(e.workers.Count())
 	e.kernels = simd.At(e.options.level)
 	return e, nil
 }
@@ -156,6 +161,9 @@ func (e *Engine) Close() error {
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if !e.closed {
+		close(e.large.closed)
+	}
 	e.closed = true
 	e.pool.Close()
 	for e.running > 0 {

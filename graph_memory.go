@@ -18,6 +18,11 @@ func withGraph[T any](ctx context.Context, e *Engine, features blas32.General, s
 	if err != nil {
 		return out, err
 	}
+	give, err := e.takeTurn(ctx, least, settings.what(features))
+	if err != nil {
+		return out, err
+	}
+	defer give()
 	found := new(foundBandwidth)
 	return within(ctx, e, least, settings.what(features), func(m *share) (T, error) {
 		s := *settings

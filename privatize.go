@@ -61,6 +61,11 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 		return nil, err
 	}
 	own, what := s.ownBytes(n, d)
+	give, err := e.takeTurn(ctx, own, what)
+	if err != nil {
+		return nil, err
+	}
+	defer give()
 	return within(ctx, e, own, what, func(m *share) (*release.Release, error) {
 		return privatizeWithin(ctx, e, m, features, labels, s)
 	})

@@ -1,0 +1,46 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-64e14a55/privatemail/internal/budget"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+)
+
+// largeCall is how many bytes a large call needs at least.
+const largeCall = 64 << 20
+
+// largeCalls let as many large calls run at a time as there are workers, in the order in
+// which they came. All calls share the workers: more large ones at a time would end no
+// sooner, and hold memory meanwhile. Small calls do not wait for large ones.
+type largeCalls struct {
+	from   int64         // bytes from which a call is large
+	turns  chan struct{} // has something for each that runs
+	closed chan struct{} // closed with the Engine
+}
+
+func newLargeCalls(workers int) largeCalls {
+	return largeCalls{from: largeCall, turns: make(chan struct{}, max(workers, 1)), closed: make(chan struct{})}
+}
+
+// takeTurn waits for the turn of a call that needs so many bytes at least, which what names.
+// give ends the turn. The caller holds no memory of the budget; one that does is part of a
+// call that has its turn.
+func (e *Engine) takeTurn(ctx context.Context, least float64, what string) (give func(), err error) {
+	bytes := mem.Saturate(least)
+	switch {
+	case bytes < e.large.from || accountOf(ctx, e) != nil:
+		return func() {}, nil
+	case bytes > e.pool.Whole():
+		return nil, e.reserveError(budget.ErrWhole, what, bytes)
+	}
+	select {
+	case e.large.turns <- struct{}{}:
+		return func() { <-e.large.turns }, nil
+	case <-e.large.closed:
+		return nil, ErrClosed
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for other calls: %w", ctx.Err())
+	}
+}
