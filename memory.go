@@ -102,9 +102,10 @@ func within[T any](ctx context.Context, e *Engine, least float64, what string, w
 		s := &share{account: outer}
 		defer s.close()
 		if !s.reserve(first) {
-			return out, &kernel.MemoryError{What: what, Need: first, Budget: outer.whole}
+			return out, e.explain(&kernel.MemoryError{What: what, Need: first, Budget: outer.whole}, outer.whole)
 		}
-		return work(s)
+		out, err = work(s)
+		return out, e.explain(err, outer.whole)
 	}
 	a := &account{}
 	defer a.end()
@@ -121,8 +122,11 @@ func within[T any](ctx context.Context, e *Engine, least float64, what string, w
 		if try > 0 {
 			next = budget.All // what it asked for was not enough before
 		}
-		if err := a.reservation.Exchange(ctx, next); err != nil {
-			return out, e.reserveError(err, what, a.denied)
+		switch failed := a.reservation.Exchange(ctx, next); {
+		case errors.Is(failed, budget.ErrWhole):
+			return out, e.explain(err, a.whole)
+		case failed != nil:
+			return out, e.reserveError(failed, what, a.denied)
 		}
 	}
 }

@@ -366,34 +366,16 @@ func (m *fitMeter) fit(stage string, done, total int) {
 	m.meter.report(p)
 }
 
-// engineWork leaves the engine what the copies it does not count leave of the budget: the
-// rows, prepared and in parts, their images and those of the queries, all float32, and
-// square matrices of float64. Without a budget the engine looks for itself once they are
-// made.
+// engineWork leaves the engine what the queries and their images leave of the budget.
+// Without a budget the engine looks for itself.
 func (f *fitFlags) engineWork(x blas32.General, queries int) (workFlags, error) {
 	work := f.work
-	d := float64(x.Cols)
-	own := 4*d*(f.copies(float64(x.Rows))+2*float64(queries)) + 8*squareMatrices*d*d
-	rest, err := pipeline.Reserve(cmp.Or(work.budget, mem.Budget()), own, fmt.Sprintf("supervised embedding of %d x %d and %d queries", x.Rows, x.Cols, queries))
+	own := 2 * 4 * float64(x.Cols) * float64(queries)
+	rest, err := pipeline.Reserve(cmp.Or(work.budget, mem.Budget()), own, fmt.Sprintf("%d queries of %d columns", queries, x.Cols))
 	if work.budget > 0 {
 		work.budget = rest
 	}
 	return work, err
-}
-
-// squareMatrices is how many square matrices there are at a time: a covariance of each of three
-// parts, one with a ridge, its factor and the transpose of that.
-const squareMatrices = 6
-
-// copies is how many rows there are at a time in copies of n rows: prepared rows, their images
-// and where steps take them, or what is measured. That is up to 18 copies of few rows, in
-// three parts and prepared in four ways, 6 of the 4000 that recipes are compared on, and 5
-// of the 101,000 at most on which the recipe is measured.
-func (f *fitFlags) copies(n float64) float64 {
-	if !f.measure {
-		return 3 * n
-	}
-	return max(3*n, min(18*n, 24_000), 5*min(n, 101_000))
 }
 
 // explain is for errors that have another cause here than elsewhere.

@@ -84,7 +84,14 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 			return nil, err
 		}
 	}
-	f := &fitter{engine: e, core: &dense.Core{Workers: e.Lend(), Kernels: simd.At(e.Level())}, settings: &s}
+	return reserved(ctx, e, rows, &s, func(ctx context.Context) (*Model, error) {
+		f := &fitter{engine: e, core: &dense.Core{Workers: e.Lend(), Kernels: simd.At(e.Level())}, settings: &s}
+		return f.model(ctx, rows, labels)
+	})
+}
+
+// model chooses the recipe and makes the model.
+func (f *fitter) model(ctx context.Context, rows blas32.General, labels []int32) (*Model, error) {
 	began := time.Now()
 	recipe, held, err := f.choose(ctx, rows, labels)
 	if err != nil {
@@ -92,7 +99,7 @@ func Fit(ctx context.Context, e *privatemail.Engine, rows blas32.General, labels
 	}
 	choice := time.Since(began)
 	m, err := f.fit(ctx, rows, labels, recipe)
-	if s.Recipe == nil && impossible(err) { // what parts of the rows allowed, all do not
+	if f.settings.Recipe == nil && impossible(err) { // what parts of the rows allowed, all do not
 		held = nil
 		m, err = f.fit(ctx, rows, labels, f.fixed([]Recipe{Raw()})[0])
 	}
@@ -146,11 +153,7 @@ func (f *fitter) fit(ctx context.Context, rows blas32.General, labels []int32, r
 	began := time.Now()
 	f.core.Progress = func(done, total int) { f.report("map", done, total) }
 	defer func() { f.core.Progress = nil }()
-	m, err := newMap(ctx, f.core, rows, labels, r)
-	if err != nil {
-		return nil, err
-	}
-	z, err := m.applyWith(ctx, f.core, rows)
+	m, z, err := f.images(ctx, rows, labels, r)
 	if err != nil {
 		return nil, err
 	}
@@ -169,16 +172,32 @@ func (f *fitter) fit(ctx context.Context, rows blas32.General, labels []int32, r
 	return model, nil
 }
 
+// images makes the map of a recipe, and the images of the rows that it is made from.
+func (f *fitter) images(ctx context.Context, rows blas32.General, labels []int32, r Recipe) (m *Map, z blas32.General, err error) {
+	if err := r.Check(); err != nil {
+		return nil, z, err
+	}
+	prepared, err := r.preparation().apply(ctx, f.core, rows)
+	if err != nil {
+		return nil, z, err
+	}
+	if m, err = newTrainer(f.core, prepared, labels).newMap(ctx, r); err != nil {
+		return nil, z, err
+	}
+	z, err = m.images(ctx, f.core, prepared)
+	return m, z, err
+}
+
 // move takes the steps of a recipe, from z.
 func (f *fitter) move(ctx context.Context, z blas32.General, labels []int32, r Recipe) (blas32.General, *iterate.Embedding, error) {
+	x := newRows(z.Rows, z.Cols)
 	out, err := f.engine.Embed(ctx, z, labels, &privatemail.Settings{
 		MeanNeighbours: min(r.Neighbours, float64(z.Rows-1)), Form: kernel.Attract, Coefficient: r.Beta,
-		AllowUnlabelled: true, Steps: r.Steps,
+		AllowUnlabelled: true, Steps: r.Steps, Into: x,
 	})
 	if err != nil {
 		return z, nil, err
 	}
-	x := points.Single(out.Points.RawMatrix())
 	if r.UnitImages {
 		for i := range x.Rows {
 			normalize(rowOf(x, i))
