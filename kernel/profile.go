@@ -65,22 +65,25 @@ func binEdge(bin int) float64 {
 // work has its histograms to itself.
 const sampleGroup = 32
 
-// profileBytes is what taking a profile needs.
+// profileBytes is what taking a profile needs: of each worker the histograms of a group of
+// rows, and for all rows the bins in use, few hundred of them where nobody makes up
+// distances.
 func profileBytes(n, d int, o *Options) int64 {
 	s := int64(sampleRows(n, d))
 	workers := min(int64(o.Workers.Count()), s/sampleGroup+1)
-	each := distanceScratchBytes(d)
+	each := distanceScratchBytes(d) + sampleGroup*profileBins*4
 	if d > maxDirect {
 		each += profileBins * partsPerBin * 8
 	}
-	return s*profileBins*4 + workers*each + int64(n)*8
+	const usedBins, binBytes = 512, 32
+	return s*min(int64(n), usedBins)*binBytes + workers*each + int64(n)*8
 }
 
-// refuseProfile refuses a profile that exceeds the budget. A few megabytes are not worth
-// refusing a plan for.
+// refuseProfile refuses a profile that exceeds the budget. Where it takes a few megabytes for
+// each worker, a budget below that is left to what follows, which can say what is missing.
 func refuseProfile(p *rows.Points, o *Options) error {
 	need := profileBytes(p.N, p.D, o)
-	if need <= 16<<20 {
+	if few := int64(1+o.Workers.Count()) << 23; need > o.BudgetBytes && need <= few {
 		return nil
 	}
 	return o.take("sample of distances", need)
