@@ -269,7 +269,7 @@ type Terms struct {
 	Size      int     // w
 	Inclusion float64 // probability p that the record's own cell is reported
 	Share     float64 // of the gallery that an answer has room for
-	Bytes     int     // of an answer
+	Bytes     int64   // of an answer in its binary form
 	Confirmed bool    // the caller gave the codebook's hash, from a second path
 }
 
@@ -279,11 +279,10 @@ func (c *Cells) Terms() (Terms, error) {
 	if err != nil {
 		return Terms{}, fmt.Errorf("client: %w", err)
 	}
-	places := c.book.Size * c.book.Length
 	return Terms{
 		Epsilon: c.subset.Epsilon, Cells: c.subset.Items, Size: c.subset.Size, Inclusion: p,
-		Share: float64(places) / float64(c.book.Rows),
-		Bytes: 4 * places * (1 + c.book.Ranking), Confirmed: !c.settings.UnconfirmedCodebook,
+		Share: float64(c.book.Size) * float64(c.book.Length) / float64(c.book.Rows),
+		Bytes: c.book.AnswerBytes(), Confirmed: !c.settings.UnconfirmedCodebook,
 	}, nil
 }
 
