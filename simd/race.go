@@ -40,3 +40,11 @@ func readsRows(rows Rows[float32], width int, index []uint32) {
 		reads(rows.row(int(i), width))
 	}
 }
+
+// readsFirst tells it that the first rows are read, and not what lies between two of them:
+// somebody else may be writing there.
+func readsFirst(x Rows[float64], rows, width int) {
+	for i := range rows {
+		reads(x.row(i, width))
+	}
+}

@@ -103,7 +103,7 @@ func (s Settings) try(c testCase, p promise) error {
 		return err
 	}
 	budget, err := s.New(c.total)
-	if err != nil {
+	if err = given(budget, err); err != nil {
 		return fmt.Errorf("calling New: %w", err)
 	}
 	t := &trial{Settings: s, testCase: c, budget: budget, fits: fits}
@@ -114,6 +114,14 @@ func (s Settings) try(c testCase, p promise) error {
 		return errors.New("there is no Reopen")
 	}
 	return p.keep(t)
+}
+
+// given returns an error where there is neither one nor a budget.
+func given(budget mechanism.Budget, err error) error {
+	if err == nil && budget == nil {
+		return errors.New("it returns no budget")
+	}
+	return err
 }
 
 // countsNothing is all that NoLedger promises.
@@ -140,7 +148,7 @@ func (t *trial) countsNothing() error {
 // reopen goes on with the budget as it is after a kill.
 func (t *trial) reopen() error {
 	budget, err := t.Reopen(t.budget)
-	if err != nil {
+	if err = given(budget, err); err != nil {
 		return fmt.Errorf("calling Reopen: %w", err)
 	}
 	t.budget = budget

@@ -123,8 +123,7 @@ func checkTable(fault string, kinds ...mechanism.Kind) error {
 			return budget.(*table).reopened(), nil
 		},
 		Share: func(budget mechanism.Budget) (mechanism.Budget, error) {
-			other := *budget.(*table)
-			return &other, nil
+			return budget.(*table).shared(), nil
 		},
 		Kinds: kinds,
 	})
@@ -165,6 +164,10 @@ func TestFaultsAreFound(t *testing.T) {
 		"forgets its number":                  "the number of the ledger",
 		"decides before it writes":            "callers at the same time",
 		"ids decided before they are written": "one release id at the same time",
+		"ways have their own number":          "a second way",
+		"ways know their own spends":          "a second way",
+		"ways count receipts apart":           "a second way",
+		"ways commit apart":                   "a second way",
 		"forgets":                             "spends are durable",
 		"forgets what is not committed":       "spends are durable",
 		"covers everything":                   "Covers agrees",
@@ -188,6 +191,9 @@ func TestSettingsAreChecked(t *testing.T) {
 		"no kind":     {New: table, Kinds: []mechanism.Kind{17}},
 		"no budget":   {New: func(mechanism.Total) (mechanism.Budget, error) { return nil, errors.New("none") }},
 		"not opened":  {New: table, Reopen: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
+		"nil":         {New: func(mechanism.Total) (mechanism.Budget, error) { return nil, nil }, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }},
+		"nil again":   {New: table, Reopen: func(mechanism.Budget) (mechanism.Budget, error) { return nil, nil }},
+		"nil shared":  {New: table, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }, Share: func(mechanism.Budget) (mechanism.Budget, error) { return nil, nil }},
 		"cannot part": {New: table, Reopen: func(b mechanism.Budget) (mechanism.Budget, error) { return b, nil }, Share: func(mechanism.Budget) (mechanism.Budget, error) { return nil, errors.New("none") }},
 	} {
 		if err := Check(s); err == nil {

@@ -31,6 +31,7 @@ var promises = []promise{
 	{"the number of the ledger", (*trial).ledgerID},
 	{"callers at the same time", (*trial).atOnce},
 	{"one release id at the same time", (*trial).oneIDAtOnce},
+	{"a second way leads to the same budget", (*trial).oneBudget},
 	{"spends are durable", (*trial).durable},
 	{"Covers agrees with Reserve", (*trial).covers},
 }
@@ -292,8 +293,8 @@ func (t *trial) ledgerID() error {
 		return err
 	}
 	other, err := t.New(t.total)
-	if err != nil {
-		return err
+	if err = given(other, err); err != nil {
+		return fmt.Errorf("calling New: %w", err)
 	}
 	if number, err := other.LedgerID(unit); err != nil || number == first {
 		return fmt.Errorf("two budgets have one: %w", orNone(err))
@@ -307,7 +308,7 @@ func (t *trial) ways() ([2]mechanism.Budget, error) {
 		return [2]mechanism.Budget{t.budget, t.budget}, nil
 	}
 	second, err := t.Share(t.budget)
-	if err != nil {
+	if err = given(second, err); err != nil {
 		return [2]mechanism.Budget{}, fmt.Errorf("calling Share: %w", err)
 	}
 	return [2]mechanism.Budget{t.budget, second}, nil
@@ -370,6 +371,59 @@ func (t *trial) oneIDAtOnce() error {
 		if granted != 1 {
 			return fmt.Errorf("one release id is granted %d times", granted)
 		}
+	}
+	return nil
+}
+
+// oneBudget spends by one way and looks by the other, in turn.
+func (t *trial) oneBudget() error {
+	ways, err := t.ways()
+	if err != nil {
+		return err
+	}
+	unit := t.unit()
+	number, err := ways[1].LedgerID(unit)
+	if err != nil {
+		return err
+	}
+	seen := map[uint64]bool{}
+	for i := range t.fits {
+		t.budget = ways[i%2]
+		receipt, err := t.pay(unit)
+		if err != nil {
+			return fmt.Errorf("spend %d of %d: %w", i+1, t.fits, err)
+		}
+		if seen[receipt.Sequence()] {
+			return fmt.Errorf("two spends have the number %d", receipt.Sequence())
+		}
+		seen[receipt.Sequence()] = true
+		unit.New = false // either way knows it from now on
+		if err := t.seenBy(ways[1-i%2], unit, number, receipt); err != nil {
+			return fmt.Errorf("what one way has spent, looked at by the other: %w", err)
+		}
+	}
+	for _, t.budget = range ways {
+		if err := t.full(unit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seenBy demands that a way to the budget knows its number and a spend, which it commits.
+func (t *trial) seenBy(way mechanism.Budget, unit mechanism.Unit, number [16]byte, receipt mechanism.Receipt) error {
+	if again, err := way.LedgerID(unit); err != nil || again != number {
+		return fmt.Errorf("LedgerID returns another number: %w", orNone(err))
+	}
+	id := receipt.ReleaseID()
+	if paid, err := way.Paid(id); err != nil || !paid {
+		return fmt.Errorf("it is not paid: %w", orNone(err))
+	}
+	if err := way.Commit(receipt, sum(id)); err != nil {
+		return fmt.Errorf("calling Commit: %w", err)
+	}
+	if err := t.wants(t.budget.Commit(receipt, sum(id)), mechanism.ErrLedger, unit); err != nil {
+		return fmt.Errorf("a second commit: %w", err)
 	}
 	return nil
 }

@@ -27,6 +27,23 @@ type table struct {
 	db    *database
 	fault string
 	crowd *crowd
+	way   way
+}
+
+// A way is what one machine keeps to itself, where a fault makes it.
+type way struct {
+	second bool
+	paid   map[[16]byte]bool
+	done   map[uint64]bool
+}
+
+func newWay(second bool) way {
+	return way{second: second, paid: map[[16]byte]bool{}, done: map[uint64]bool{}}
+}
+
+// shared is a second way to the table.
+func (t *table) shared() *table {
+	return &table{db: t.db, fault: t.fault, crowd: t.crowd, way: newWay(true)}
 }
 
 func newTable(total mechanism.Total, fault string) *table {
@@ -35,7 +52,7 @@ func newTable(total mechanism.Total, fault string) *table {
 	}
 	t := &table{
 		db:    &database{number: newID(), total: total, spent: map[string][]byte{}, spends: map[[16]byte]uint64{}, commits: map[uint64][sha256.Size]byte{}},
-		fault: fault, crowd: newCrowd(),
+		fault: fault, crowd: newCrowd(), way: newWay(false),
 	}
 	switch fault {
 	case "number zero":
@@ -106,6 +123,10 @@ func (t *table) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend)
 		t.wait()
 	}
 	sequence := uint64(len(t.db.spends)) + 1
+	t.way.paid[id] = true
+	if t.fault == "ways count receipts apart" {
+		sequence = uint64(len(t.way.paid))
+	}
 	t.db.spent[t.key(unit)], t.db.spends[id] = after, sequence
 	switch t.fault {
 	case "receipts without a number":
@@ -140,7 +161,12 @@ func (t *table) Commit(r mechanism.Receipt, sum [sha256.Size]byte) error {
 		}
 		return fmt.Errorf("table: %w: not a receipt of it", mechanism.ErrLedger)
 	}
-	if _, done := t.db.commits[r.Sequence()]; done && t.fault != "commits twice" {
+	_, done := t.db.commits[r.Sequence()]
+	if t.fault == "ways commit apart" {
+		done = t.way.done[r.Sequence()]
+	}
+	t.way.done[r.Sequence()] = true
+	if done && t.fault != "commits twice" {
 		return fmt.Errorf("table: %w: committed", mechanism.ErrLedger)
 	}
 	t.db.commits[r.Sequence()] = sum
@@ -157,6 +183,8 @@ func (t *table) Paid(id [16]byte) (bool, error) {
 		return true, nil
 	case "paid when committed":
 		return committed, nil
+	case "ways know their own spends":
+		return t.way.paid[id], nil
 	}
 	return known, nil
 }
@@ -166,6 +194,9 @@ func (t *table) LedgerID(unit mechanism.Unit) ([16]byte, error) {
 	defer t.db.mutex.Unlock()
 	if t.fault == "number drawn anew" {
 		return newID(), nil
+	}
+	if t.fault == "ways have their own number" && t.way.second {
+		return [16]byte{2}, nil
 	}
 	return t.db.number, nil
 }
@@ -185,7 +216,7 @@ func (t *table) Covers(unit mechanism.Unit, spend mechanism.Spend) error {
 
 // reopened is what is left of the table after a kill.
 func (t *table) reopened() *table {
-	next := &table{db: t.db, fault: t.fault, crowd: newCrowd()}
+	next := &table{db: t.db, fault: t.fault, crowd: newCrowd(), way: newWay(false)}
 	switch t.fault {
 	case "forgets":
 		next = newTable(t.db.total, t.fault)

@@ -123,8 +123,9 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 //
 // Errors are ErrRecord, kernel.ErrNonFinite, ErrMemory, and those of
 // mechanism.Select. After an error nothing may be sent; if it
-// matches mechanism.ErrSpent the budget is spent all the same. None of them holds
-// anything of the row.
+// matches mechanism.ErrSpent the budget is spent all the same. Where the budget has failed
+// only to note the hash of what it paid for, that is kept, and the next call sends it. No
+// error holds anything of the row.
 func (c *Cells) Ask(name string, row []float64) (*wire.CellsRequest, error) {
 	return c.AskContext(context.Background(), name, row)
 }
@@ -223,9 +224,9 @@ func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, er
 	if err := c.settings.Memory.Ready(); err != nil {
 		return nil, err
 	}
-	selection, err := mechanism.Select(c.settings.Ledger, unit, c.subset, kmeans.Nearest(row, c.book.Centres))
-	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+	selection, spendErr := mechanism.Select(c.settings.Ledger, unit, c.subset, kmeans.Nearest(row, c.book.Centres))
+	if selection == nil {
+		return nil, fmt.Errorf("client: %w", spendErr)
 	}
 	request := wire.CellsRequest{Codebook: c.settings.Codebook}
 	for _, cell := range selection.Items {
@@ -238,6 +239,9 @@ func (c *Cells) release(key Key, unit mechanism.Unit, row []float64) ([]byte, er
 	kept, err := c.settings.Memory.Keep(key, append(selection.ID[:], message...))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", err, mechanism.ErrSpent)
+	}
+	if spendErr != nil { // the set is paid for and kept, and its hash is not noted
+		return nil, fmt.Errorf("client: %w", spendErr)
 	}
 	return kept, nil
 }
@@ -265,7 +269,7 @@ type Terms struct {
 	Size      int     // w
 	Inclusion float64 // probability p that the record's own cell is reported
 	Share     float64 // of the gallery that an answer has room for
-	Bytes     int     // of an answer
+	Bytes     int64   // of an answer in its binary form
 	Confirmed bool    // the caller gave the codebook's hash, from a second path
 }
 
@@ -275,11 +279,10 @@ func (c *Cells) Terms() (Terms, error) {
 	if err != nil {
 		return Terms{}, fmt.Errorf("client: %w", err)
 	}
-	places := c.book.Size * c.book.Length
 	return Terms{
 		Epsilon: c.subset.Epsilon, Cells: c.subset.Items, Size: c.subset.Size, Inclusion: p,
-		Share: float64(places) / float64(c.book.Rows),
-		Bytes: 4 * places * (1 + c.book.Ranking), Confirmed: !c.settings.UnconfirmedCodebook,
+		Share: float64(c.book.Size) * float64(c.book.Length) / float64(c.book.Rows),
+		Bytes: c.book.AnswerBytes(), Confirmed: !c.settings.UnconfirmedCodebook,
 	}, nil
 }
 

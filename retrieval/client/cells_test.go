@@ -440,8 +440,13 @@ func TestCellsRankRefuses(t *testing.T) {
 
 func TestCellsTerms(t *testing.T) {
 	terms, err := newClient(t, 1, 2, mechanism.NoLedger, NewMemory()).Terms()
+	answer := wire.CellsAnswer{Cells: []uint32{1, 2, 3, 4}, Length: 3, Dimension: 1, IDs: slices.Repeat([]uint32{wire.Padding}, 12), Rows: make([]float32, 12)}
+	frame, frameErr := answer.MarshalBinary()
+	if frameErr != nil {
+		t.Fatal(frameErr)
+	}
 	e := 4 * math.Exp(2)
-	want := Terms{Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Bytes: 96, Confirmed: true}
+	want := Terms{Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Bytes: int64(len(frame)), Confirmed: true}
 	if err != nil || terms != want || math.Abs(terms.Inclusion-e/(e+996)) > 1e-15 {
 		t.Errorf("%+v, %v", terms, err)
 	}

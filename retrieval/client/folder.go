@@ -17,12 +17,13 @@ import (
 // What is kept is added to one of 16 logs, "releases-0.log" to "releases-f.log", by the
 // first digit of its key: the message and 56 bytes. An entry is synced to the disk before
 // it is served. It never changes, and each key has one: there is nothing to compact. An
-// entry that a crash has cut off was never served, and is taken off. Any other damage is
-// ErrMemory for all keys of that log but those ahead of the damage: nothing is released for
-// them. The index of a log is
-// read when one of its keys is first asked for, and takes some 60 bytes of memory for each
-// entry. Files with ".release" at the end of their names are of an earlier format, one for
-// each key. They are read and never written.
+// entry that a crash has cut off was never served, and is taken off. A log that somebody has
+// cut short looks the same, and so does one that ends in zeros; what it has lost is paid for
+// again. Any other damage is ErrMemory for all keys of that log but those ahead of the
+// damage: nothing is released for them. The index of a log is read when one of its keys is
+// first asked for, and takes some 60 bytes of memory for each entry. Files with ".release"
+// at the end of their names are of an earlier format, one for each key. They are read and
+// never written.
 //
 // The files "lock-00" to "lock-ff" are empty. Who holds a key has locked the one with the
 // first two digits of the key, so keys that share these wait for each other. The lock ends

@@ -123,12 +123,12 @@ func (l *keyLog) readOn() (whole bool, err error) {
 		return false, errDamaged
 	case info.Size() == end:
 		return true, nil
-	case info.Size() < end:
-		return false, errors.New("a file of it has lost its end since it was read; open it anew")
 	}
 	f, err := os.OpenFile(l.path, os.O_RDWR, 0) // what cannot be written to is of no use
 	if err != nil {
-		return false, err
+		// On Windows whoever adds an entry keeps all others out. What else may be wrong
+		// is found when the file is opened with the lock.
+		return false, nil
 	}
 	defer f.Close()
 	return l.take(openLog{f}, end)
@@ -147,20 +147,16 @@ func (l *keyLog) take(f logFile, from int64) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	if size < from {
+		return false, errors.New("a file of it has lost its end since it was read; open it anew")
+	}
 	if from == 0 {
-		if size < logHeader {
-			return size == 0, nil
-		}
-		header := make([]byte, logHeader)
-		if _, err := f.ReadAt(header, 0); err != nil {
-			return false, err
-		}
-		if there, err := checkHeader(header, l.number); err != nil || !there {
-			return false, err
+		if there, err := readHeader(f, l.number); err != nil || !there {
+			return size == 0, err
 		}
 		from = logHeader
 	}
-	places := make(map[shortKey]int64, (size-from)/256) // most messages are shorter
+	places := make(map[shortKey]int64)
 	end, err := readEntries(f, from, size, func(at int64, key Key) {
 		if short := shortKey(key[:]); places[short] == 0 {
 			places[short] = at

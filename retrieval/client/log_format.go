@@ -102,7 +102,10 @@ func readEntries(r io.ReaderAt, from, size int64, add func(at int64, key Key)) (
 			return at, nil
 		}
 		placed = slices.Grow(placed, length)[:placeSize+length]
-		if _, err := io.ReadFull(buffered, placed[placeSize:]); err != nil {
+		switch _, err := io.ReadFull(buffered, placed[placeSize:]); {
+		case err == io.EOF || err == io.ErrUnexpectedEOF: // somebody has just taken it off
+			return at, nil
+		case err != nil:
 			return at, err
 		}
 		key, _, ok := openEntry(placed)
@@ -112,6 +115,18 @@ func readEntries(r io.ReaderAt, from, size int64, add func(at int64, key Key)) (
 		add(at, key)
 		at += int64(length)
 	}
+}
+
+// readHeader tells whether a file begins with the header of the log of a number. A file
+// that is too short for a header has none.
+func readHeader(r io.ReaderAt, number int) (there bool, err error) {
+	header := make([]byte, logHeader)
+	if _, err := r.ReadAt(header, 0); err == io.EOF {
+		return false, nil
+	} else if err != nil {
+		return false, err
+	}
+	return checkHeader(header, number)
 }
 
 // checkHeader compares the first bytes of a log with those of the log of a number. A

@@ -37,9 +37,9 @@
 // form tells nothing. Of 10,000 rows, 3,000 of them equal, an answer has 1,444 places,
 // and if these 3,000 are within a thousandth, 2,500; of 10,000 without a crowd 1,377
 // (go test ./retrieval/server -run LengthWithCrowds -v). Rows that found the list of
-// their nearest centre full are harder to find; Cells.Displaced counts them. A transport must compress
-// neither requests nor answers: what is compressed is as long as its contents make it
-// (see package retrieval/wire).
+// their nearest centre full are harder to find; Cells.Displaced counts them. A transport
+// must compress neither requests nor answers: what is compressed is as long as its contents
+// make it (see package retrieval/wire).
 //
 //	gallery ──> wire.Codebook (centres), wire.Base (a random sample), published   (once)
 //	wire.CellsRequest ──> wire.CellsAnswer: the lists of the cells it names

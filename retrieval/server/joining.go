@@ -76,7 +76,7 @@ func (j *joining[M]) run(ctx context.Context, length int) error {
 		for _, group := range groups {
 			cell := group[0].cell
 			if first {
-				group, copies = j.setAside(group, equal, copies)
+				group, copies = j.setAside(group, full, equal, copies)
 			}
 			room := min(len(group), full-len(j.lists[cell]))
 			for _, a := range group[:room] {
@@ -146,20 +146,24 @@ func (j *joining[M]) apply(ctx context.Context, rows []uint32, closed []bool) (g
 	return groups, nil
 }
 
-// setAside moves the applicants of a cell with enoughCopies equals, in its list or
-// before them, to copies.
-func (j *joining[M]) setAside(group []applicant, equal, copies []uint32) (others []applicant, _ []uint32) {
+// setAside moves those applicants of a cell to copies that have enoughCopies equals in its
+// list, or before them where the list has room.
+func (j *joining[M]) setAside(group []applicant, full int, equal, copies []uint32) (others []applicant, _ []uint32) {
+	list := j.lists[group[0].cell]
 	count := make(map[uint32]int, len(group))
-	for _, row := range j.lists[group[0].cell] {
+	for _, row := range list {
 		count[equal[row]]++
 	}
 	for _, a := range group {
-		if of := equal[a.row]; count[of] < enoughCopies {
-			count[of]++
-			others = append(others, a)
-		} else {
+		of := equal[a.row]
+		if count[of] >= enoughCopies {
 			copies = append(copies, a.row)
+			continue
 		}
+		if len(list)+len(others) < full { // those behind find the list full, and go elsewhere
+			count[of]++
+		}
+		others = append(others, a)
 	}
 	return others, copies
 }

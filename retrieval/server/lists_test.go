@@ -64,7 +64,7 @@ func plainLists(x, sent blas32.General, book *wire.Codebook, partition bool, len
 			slices.SortFunc(want[c], nearer(c))
 			for _, i := range want[c] {
 				equals := 0
-				for _, k := range slices.Concat(lists[c], rest) { // rest may have some that would not fit here
+				for _, k := range lists[c] {
 					if slices.Equal(rowOf(x, k), rowOf(x, i)) && slices.Equal(rowOf(sent, k), rowOf(sent, i)) {
 						equals++
 					}

@@ -1,0 +1,73 @@
+package client
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+// A log that says it is a terabyte long takes no memory for what is not in it.
+func TestLogOfAbsurdSize(t *testing.T) {
+	data, ends := plainLog(testEntries)
+	f := folderOf(t, data)
+	if err := os.Truncate(f.logs[0].path, 1<<40); err != nil {
+		t.Skip("no file of holes:", err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := f.Recall(logKey(900))
+	runtime.ReadMemStats(&after)
+	if !errors.Is(err, ErrMemory) {
+		t.Errorf("%v", err)
+	}
+	if taken := after.TotalAlloc - before.TotalAlloc; taken > 64<<20 {
+		t.Errorf("%d bytes were taken", taken)
+	}
+	for i := range ends {
+		if _, err := f.Recall(logKey(i)); err != nil {
+			t.Errorf("entry %d, ahead of the damage: %v", i, err)
+		}
+	}
+}
+
+// Who keeps something in a log that was removed or cut off since it was read gets an
+// error, and the file stays as it is.
+func TestKeepInALogThatChanged(t *testing.T) {
+	data, ends := plainLog(testEntries)
+	for name, change := range map[string]func(path string) error{
+		"removed": os.Remove,
+		"cut off": func(path string) error { return os.Truncate(path, int64(ends[1])) },
+	} {
+		f := folderOf(t, data)
+		if err := f.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if err := change(f.logs[0].path); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Keep(logKey(900), []byte("message")); !errors.Is(err, ErrMemory) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if info, err := os.Stat(filepath.Join(f.path, "releases-0.log")); err != nil || info.Size() > int64(ends[1]) {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+}
+
+// Who reads while another takes off what a crash has left reads once more, with the lock.
+func TestLogCutWhileItIsRead(t *testing.T) {
+	data, ends := plainLog(2)
+	for size := range data {
+		var keys []Key
+		end, err := readEntries(&memoryFile{data[:size]}, logHeader, int64(len(data)), func(_ int64, key Key) { keys = append(keys, key) })
+		want := 0
+		for want < len(ends) && ends[want] <= size {
+			want++
+		}
+		if err != nil || len(keys) != want || end > max(logHeader, int64(size)) {
+			t.Errorf("%d of %d bytes: %d entries up to %d, %v", size, len(data), len(keys), end, err)
+		}
+	}
+}
