@@ -17,7 +17,7 @@ func (s *Kernels) AddRows(dst, v []float64, x Rows[float64]) {
 	case !x.holds(rows, n):
 		panic("simd: add rows: short slice")
 	}
-	reads(x.span(rows, n))
+	readsFirst(x, rows, n)
 	writes(dst)
 	s.addRows(dst, v, x)
 }

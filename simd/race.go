@@ -40,3 +40,11 @@ func readsRows(rows Rows[float32], width int, index []uint32) {
 		reads(rows.row(int(i), width))
 	}
 }
+
+// readsFirst tells it that the first n rows are read, and nothing of what lies between them:
+// others may write there.
+func readsFirst[T float32 | float64](x Rows[T], n, width int) {
+	for i := range n {
+		reads(x.row(i, width))
+	}
+}
