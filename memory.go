@@ -64,6 +64,7 @@ func accountOf(ctx context.Context, e *Engine) *account {
 type share struct {
 	*account
 	bytes int64
+	limit int64           // the most that bytes may become: what the account held for others when the call began is not for it
 	found *foundBandwidth // what an attempt before this one has found; nil where nobody looks for it
 }
 
@@ -97,7 +98,7 @@ func (s *share) close() {
 func within[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (T, error) {
 	whole := int64(0)
 	out, err := hold(ctx, e, least, what, func(s *share) (T, error) {
-		whole = s.whole
+		whole = s.account.whole
 		return work(s)
 	})
 	return out, e.explain(err, whole)
@@ -112,7 +113,7 @@ func within[T any](ctx context.Context, e *Engine, least float64, what string, w
 func hold[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (out T, err error) {
 	first := min(mem.Saturate(max(least, 0)), budget.All-1) // an absurd size does not stand for the whole
 	if outer := accountOf(ctx, e); outer != nil {
-		s := &share{account: outer}
+		s := &share{account: outer, limit: outer.left()}
 		defer s.close()
 		if !s.reserve(first) {
 			return out, &kernel.MemoryError{What: what, Need: outer.with(first), Budget: outer.whole}
@@ -126,7 +127,7 @@ func hold[T any](ctx context.Context, e *Engine, least float64, what string, wor
 	}
 	for try := 0; ; try++ {
 		a.whole, a.used, a.denied = e.pool.Whole(), first, 0
-		out, err = work(&share{account: a, bytes: first})
+		out, err = work(&share{account: a, bytes: first, limit: a.whole})
 		if err == nil || a.denied == 0 || a.denied > a.whole || !errors.Is(err, kernel.ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
 			return out, err
 		}
@@ -138,6 +139,13 @@ func hold[T any](ctx context.Context, e *Engine, least float64, what string, wor
 			return out, e.reserveError(err, what, a.denied)
 		}
 	}
+}
+
+// left returns what the shares leave of the whole budget.
+func (a *account) left() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return max(a.whole-a.used, 0)
 }
 
 // with returns what the shares and so many bytes more come to.

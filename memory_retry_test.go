@@ -76,3 +76,20 @@ func TestReserveRefusesAbsurdSizes(t *testing.T) {
 		}
 	}
 }
+
+// A call within Reserve that fits into what Reserve leaves of the budget is made: it does
+// not reckon with memory that its own caller holds.
+func TestCallFitsBesideItsReserve(t *testing.T) {
+	x, s := plane(400)
+	const whole, held = 1_600_000, 100_000
+	if _, err := fixedEngine(t, whole-held).NeighbourGraph(t.Context(), x, s); err != nil {
+		t.Fatalf("alone: %v", err)
+	}
+	e := fixedEngine(t, whole)
+	if err := e.Reserve(t.Context(), held, func(ctx context.Context) error {
+		_, err := e.NeighbourGraph(ctx, x, s)
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
