@@ -279,7 +279,7 @@ func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General
 func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, own int64, err error) {
 	o = e.graphOptions(s)
 	bytes := s.ownBytes(features) + pipeline.LabelBytes(features.Rows, s.Columns, labels)
-	if o.BudgetBytes, err = pipeline.Reserve(m.whole, bytes, s.what(features)); err != nil {
+	if o.BudgetBytes, err = pipeline.Reserve(m.limit, bytes, s.what(features)); err != nil {
 		return p, nil, nil, 0, err
 	}
 	own = int64(bytes)

@@ -119,7 +119,8 @@ type Progress struct {
 
 // WithProgress sets a function that is told of long work. The workers call it, one
 // at a time for each running call of the Engine, and it should be quick. It must not wait
-// for the Engine: methods that it calls return ErrReentrant. Default: nobody is told.
+// for the Engine: methods that it calls return ErrReentrant. A call that begins anew because
+// others held memory tells its stages anew. Default: nobody is told.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report

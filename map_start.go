@@ -29,6 +29,9 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 	if err != nil {
 		return blas32.General{}, err
 	}
+	if !o.Reserve(int64(need)) {
+		return blas32.General{}, &kernel.MemoryError{What: "start of a map", Need: int64(need), Budget: o.BudgetBytes}
+	}
 	rng := rand.New(rand.NewPCG(1, 4))
 	rows := make([]int, sampledRows)
 	sample := blas32.General{Rows: sampledRows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, sampledRows*x.Cols)}
@@ -36,9 +39,6 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 		lo, hi := par.Part(x.Rows, s, sampledRows), par.Part(x.Rows, s+1, sampledRows)
 		rows[s] = lo + rng.IntN(hi-lo)
 		copy(sample.Data[s*x.Cols:][:x.Cols], x.Data[rows[s]*x.Stride:])
-	}
-	if !o.Reserve(int64(need)) {
-		return blas32.General{}, &kernel.MemoryError{What: "start of a map", Need: int64(need), Budget: o.BudgetBytes}
 	}
 	own := beside(o, o.BudgetBytes-left)
 	own.CutoffRadius, own.Neighbours, own.SelfTuned, own.Operator = 0, sampleNeighbours, true, ""

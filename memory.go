@@ -26,7 +26,7 @@ func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context
 		return err
 	}
 	defer e.leave()
-	_, err := within(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
+	_, err := hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
 		return struct{}{}, work(context.WithValue(ctx, accountKey{e}, s.account))
 	})
 	return err
@@ -64,6 +64,7 @@ func accountOf(ctx context.Context, e *Engine) *account {
 type share struct {
 	*account
 	bytes int64
+	limit int64           // the most that bytes may become: what the account held for others when the call began is not for it
 	found *foundBandwidth // what an attempt before this one has found; nil where nobody looks for it
 }
 
@@ -75,7 +76,7 @@ func (s *share) reserve(bytes int64) bool {
 	if bytes <= s.bytes {
 		return true
 	}
-	total := s.used + bytes - s.bytes
+	total := mem.Saturate(float64(s.used-s.bytes) + float64(bytes))
 	if !s.reservation.Grow(total) {
 		s.denied = max(s.denied, total)
 		return false
@@ -92,20 +93,32 @@ func (s *share) close() {
 	s.bytes = 0
 }
 
-// within runs work with a share of the budget, least bytes at first, which what names.
+// within is hold for work of the Engine's own: errors of missing memory name the whole
+// budget.
+func within[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (T, error) {
+	whole := int64(0)
+	out, err := hold(ctx, e, least, what, func(s *share) (T, error) {
+		whole = s.account.whole
+		return work(s)
+	})
+	return out, e.explain(err, whole)
+}
+
+// hold runs work with a share of the budget, least bytes at first, which what names.
 // Where work is refused memory that others hold, all is given back, and work is run anew
-// when that memory is free, unless it has spent privacy: nobody waits who holds some. A call within another one takes
-// its share of the same account, and leaves waiting to the outer one.
-func within[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (out T, err error) {
-	first := mem.Saturate(max(least, 0))
+// when that memory is free, unless it has spent privacy: nobody waits who holds some. Where
+// work and the calls within it ask for more than the whole budget, waiting would not help.
+// A call within another one takes its share of the same account, and leaves waiting to the
+// outer one.
+func hold[T any](ctx context.Context, e *Engine, least float64, what string, work func(s *share) (T, error)) (out T, err error) {
+	first := min(mem.Saturate(max(least, 0)), budget.All-1) // an absurd size does not stand for the whole
 	if outer := accountOf(ctx, e); outer != nil {
-		s := &share{account: outer}
+		s := &share{account: outer, limit: outer.left()}
 		defer s.close()
 		if !s.reserve(first) {
-			return out, e.explain(&kernel.MemoryError{What: what, Need: first, Budget: outer.whole}, outer.whole)
+			return out, &kernel.MemoryError{What: what, Need: outer.with(first), Budget: outer.whole}
 		}
-		out, err = work(s)
-		return out, e.explain(err, outer.whole)
+		return work(s)
 	}
 	a := &account{}
 	defer a.end()
@@ -114,9 +127,9 @@ func within[T any](ctx context.Context, e *Engine, least float64, what string, w
 	}
 	for try := 0; ; try++ {
 		a.whole, a.used, a.denied = e.pool.Whole(), first, 0
-		out, err = work(&share{account: a, bytes: first})
-		if err == nil || a.denied == 0 || !errors.Is(err, kernel.ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
-			return out, e.explain(err, a.whole)
+		out, err = work(&share{account: a, bytes: first, limit: a.whole})
+		if err == nil || a.denied == 0 || a.denied > a.whole || !errors.Is(err, kernel.ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
+			return out, err
 		}
 		next := a.denied
 		if try > 0 {
@@ -124,11 +137,25 @@ func within[T any](ctx context.Context, e *Engine, least float64, what string, w
 		}
 		switch failed := a.reservation.Exchange(ctx, next); {
 		case errors.Is(failed, budget.ErrWhole):
-			return out, e.explain(err, a.whole)
+			return out, err
 		case failed != nil:
 			return out, e.reserveError(failed, what, a.denied)
 		}
 	}
+}
+
+// left returns what the shares leave of the whole budget.
+func (a *account) left() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return max(a.whole-a.used, 0)
+}
+
+// with returns what the shares and so many bytes more come to.
+func (a *account) with(bytes int64) int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return mem.Saturate(float64(a.used) + float64(bytes))
 }
 
 // end gives the reservation back.

@@ -76,7 +76,7 @@ func privatize[M points.Matrix](ctx context.Context, e *Engine, features M, labe
 func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, features M, labels []int32, s PrivateSettings) (*release.Release, error) {
 	n, d, _ := points.Dims(features)
 	own, what := s.ownBytes(n, d)
-	rest, err := pipeline.Reserve(m.whole, own, what)
+	rest, err := pipeline.Reserve(m.limit, own, what)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 	if err := plan.beforeRows(ctx, n, d); err != nil {
 		return nil, err
 	}
-	rows, err := kernel.NewUnitRows(features, s.unitOptions(m.whole))
+	rows, err := kernel.NewUnitRows(features, s.unitOptions(m.limit))
 	if err != nil {
 		return nil, err
 	}

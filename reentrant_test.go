@@ -69,13 +69,3 @@ func TestProgressFunctionCallsItsEngine(t *testing.T) {
 		t.Errorf("afterwards: %v", err)
 	}
 }
-
-// Goroutines have numbers, each its own.
-func TestGoroutine(t *testing.T) {
-	here := goroutine()
-	there := make(chan uint64)
-	go func() { there <- goroutine() }()
-	if id := <-there; here == 0 || id == 0 || id == here || here != goroutine() {
-		t.Errorf("goroutines %d and %d", here, id)
-	}
-}

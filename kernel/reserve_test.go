@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,7 @@ func reserveCases() map[string]struct {
 		"csr, repaired":  {plane, Sigma(0.01), Options{CutoffRadius: 0.01, Isolated: Repair}},
 		"csr, nearest":   {plane, Gamma(1), Options{Neighbours: 5, SelfTuned: true}},
 		"csr, codes":     {wide, Sigma(1), Options{CutoffRadius: 1}},
+		"csr, chosen":    {pointtest.Make("uniform", 6000, 8, 1), Sigma(0.1), Options{CutoffRadius: 0.35}},
 		"csr, all pairs": {plane, Sigma(3), Options{Operator: "csr"}},
 		"pairs":          {plane, Sigma(0.01), Options{Operator: "pairs"}},
 		"pairs, radius":  {plane, Sigma(0.01), Options{Operator: "pairs", CutoffRadius: 0.04}},
@@ -76,23 +78,30 @@ func TestMemoryIsAskedForBeforeItIsTaken(t *testing.T) {
 	}
 }
 
-// A refusal ends the build, whichever question it answers: no other operator is built in
-// place of one that would have had its memory later.
+// A refusal ends the build, or leaves it as it is where less memory does as well, whichever
+// question it answers and although others give the memory back at once: no other operator
+// and no other search takes the place of one that would have had its memory later.
 func TestRefusedMemoryEndsTheBuild(t *testing.T) {
 	for name, c := range reserveCases() {
 		o := c.o
 		o.Calibration, o.BudgetBytes = &Calibration{}, 1<<32
 		questions := 0
 		o.Reserve = func(int64) bool { questions++; return true }
-		if _, err := Build(t.Context(), c.p, c.b, &o); err != nil || questions == 0 {
+		whole, err := Build(t.Context(), c.p, c.b, &o)
+		if err != nil || questions == 0 {
 			t.Fatalf("%s: %d questions, %v", name, questions, err)
 		}
 		for refused := range questions {
-			asked := 0
-			o.Reserve = func(int64) bool { asked++; return asked <= refused }
-			op, err := Build(t.Context(), c.p, c.b, &o)
-			if op != nil || !denied(err) || !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "others hold") {
-				t.Errorf("%s: question %d of %d refused: %v", name, refused, questions, err)
+			for _, forever := range []bool{false, true} {
+				asked := 0
+				o.Reserve = func(int64) bool { asked++; return asked <= refused || asked > refused+1 && !forever }
+				op, err := Build(t.Context(), c.p, c.b, &o)
+				if !forever && err == nil && op.Name() == whole.Name() && slices.Equal(op.Order(), whole.Order()) && slices.Equal(op.Degrees(), whole.Degrees()) {
+					continue
+				}
+				if op != nil || !denied(err) || !errors.Is(err, ErrMemory) || !strings.Contains(err.Error(), "others hold") {
+					t.Errorf("%s: question %d of %d refused, forever %v: %v", name, refused, questions, forever, err)
+				}
 			}
 		}
 	}

@@ -36,8 +36,9 @@ func searchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 	if p.D <= cellDimensions {
 		return cells.Search(ctx, request)
 	}
-	workers := request.Workers.Count()
-	if both := cells.Bytes(p.N, p.D, workers) + codes.Bytes(p.N, p.D, workers); both > request.Memory {
+	none, _ := request.StoredBytes(p.N)
+	both := choiceBytes(p.N, p.D, request.Workers.Count()) + none
+	if both > request.Memory {
 		return searchUnchosen(ctx, request)
 	}
 	list, err := cells.Prepare(ctx, request)
@@ -51,8 +52,11 @@ func searchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 	if seconds <= codesMargin*codes.LeastSeconds(p.N) {
 		return list.Find(ctx)
 	}
+	if err := request.Take("choice of a search", both); err != nil {
+		return nil, err
+	}
 	prepared, err := codes.Prepare(ctx, request)
-	if _, short := errors.AsType[*rows.MemoryError](err); short {
+	if e, short := errors.AsType[*rows.MemoryError](err); short && !e.Denied {
 		return searchUnchosen(ctx, request)
 	}
 	if err != nil {
@@ -61,7 +65,16 @@ func searchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 	if prepared.Seconds() > seconds+prepared.Found()*foundCellSeconds {
 		return list.Find(ctx)
 	}
-	return prepared.Find(ctx)
+	found, err := prepared.Find(ctx)
+	if err == nil {
+		found.Peak = max(found.Peak, both)
+	}
+	return found, err
+}
+
+// choiceBytes is the bytes that codes and a cell list take while both are prepared.
+func choiceBytes(n, d, workers int) int64 {
+	return cells.Bytes(n, d, workers) + codes.Bytes(n, d, workers)
 }
 
 // searchUnchosen searches where there is no memory for a choice: by cells, which take the

@@ -138,13 +138,14 @@ func csrPeak(n, d int, nnz float64, o *Options) int64 {
 	}
 	// Half of the graph, until the other is made.
 	byCodes := max(held, float64(codes.Bytes(n, d, o.Workers.Count()))+float64(none)) + (entry+rows.EntryBytes)*nnz
+	both := float64(choiceBytes(n, d, o.Workers.Count()) + none)
 	switch {
 	case d <= cellDimensions:
 		return mem.Saturate(byCells)
 	case d > choiceDimensions:
 		return mem.Saturate(byCodes)
-	case max(byCells, byCodes) <= float64(o.BudgetBytes): // either may find them
-		return mem.Saturate(max(byCells, byCodes))
+	case max(byCells, byCodes, both) <= float64(o.BudgetBytes): // either may find them, and both are prepared
+		return mem.Saturate(max(byCells, byCodes, both))
 	case d <= maxDirect:
 		return mem.Saturate(byCells)
 	}

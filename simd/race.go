@@ -41,10 +41,10 @@ func readsRows(rows Rows[float32], width int, index []uint32) {
 	}
 }
 
-// readsFirst tells it that the first rows are read, and not what lies between two of them:
-// somebody else may be writing there.
-func readsFirst(x Rows[float64], rows, width int) {
-	for i := range rows {
+// readsFirst tells it that the first n rows are read, and nothing of what lies between them:
+// others may write there.
+func readsFirst[T float32 | float64](x Rows[T], n, width int) {
+	for i := range n {
 		reads(x.row(i, width))
 	}
 }

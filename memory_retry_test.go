@@ -1,0 +1,95 @@
+package privatemail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// Work whose calls ask for more than the whole budget together is refused, also where it
+// was run anew before because others held memory.
+func TestWorkThatNeverFitsEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const whole = 1000
+		e, err := New(WithWorkers(1), WithBudget(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		release := holding(t, e, 450)
+		runs := 0
+		var refused error
+		go func() {
+			refused = e.Reserve(t.Context(), 100, func(ctx context.Context) error {
+				if runs++; runs > 10 {
+					return errors.New("it never ends")
+				}
+				return e.Reserve(ctx, 500, func(ctx context.Context) error {
+					return e.Reserve(ctx, 500, func(context.Context) error { return nil })
+				})
+			})
+		}()
+		synctest.Wait()
+		release()
+		synctest.Wait()
+		if !errors.Is(refused, kernel.ErrMemory) || runs > 3 {
+			t.Errorf("after %d runs: %v", runs, refused)
+		}
+	})
+}
+
+// Reserve returns the error of its work as it is, also where a call within it found no
+// memory, or where it is about the memory of somebody else.
+func TestReserveReturnsTheErrorOfItsWork(t *testing.T) {
+	x, s := plane(2000)
+	e := fixedEngine(t, 1<<20)
+	own := errors.New("the caller's own")
+	err := e.Reserve(t.Context(), 1000, func(ctx context.Context) error {
+		_, err := e.Embed(ctx, x, nil, s)
+		return fmt.Errorf("%w: %w", own, err)
+	})
+	if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || !errors.Is(err, own) || m.Budget != 1<<20 {
+		t.Errorf("%v", err)
+	}
+	other := &kernel.MemoryError{What: "x", Need: 7, Budget: 5}
+	if err := e.Reserve(t.Context(), 1, func(context.Context) error { return other }); err != error(other) {
+		t.Errorf("%v, want %v", err, other)
+	}
+}
+
+// Absurd sizes are refused like others that are too large, within a call and outside.
+func TestReserveRefusesAbsurdSizes(t *testing.T) {
+	e := fixedEngine(t, 1<<20)
+	nothing := func(context.Context) error { return nil }
+	for _, bytes := range []int64{1<<20 + 1, 1 << 60, math.MaxInt64} {
+		if err := e.Reserve(t.Context(), bytes, nothing); !errors.Is(err, kernel.ErrMemory) {
+			t.Errorf("%d bytes: %v", bytes, err)
+		}
+		err := e.Reserve(t.Context(), 10, func(ctx context.Context) error { return e.Reserve(ctx, bytes, nothing) })
+		if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || m.Need <= m.Budget {
+			t.Errorf("%d bytes within a call: %v", bytes, err)
+		}
+	}
+}
+
+// A call within Reserve that fits into what Reserve leaves of the budget is made: it does
+// not reckon with memory that its own caller holds.
+func TestCallFitsBesideItsReserve(t *testing.T) {
+	x, s := plane(400)
+	const whole, held = 1_600_000, 100_000
+	if _, err := fixedEngine(t, whole-held).NeighbourGraph(t.Context(), x, s); err != nil {
+		t.Fatalf("alone: %v", err)
+	}
+	e := fixedEngine(t, whole)
+	if err := e.Reserve(t.Context(), held, func(ctx context.Context) error {
+		_, err := e.NeighbourGraph(ctx, x, s)
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
