@@ -26,6 +26,8 @@ type group struct {
 	box    []float32   // of the leaf
 	bounds []bound     // of its points
 	count  []int       // of its points, how many neighbours they have so far
+	place  []uint32    // of its points, the places of these neighbours
+	d2     []float64   // of its points, the squared distances of these neighbours
 	widest bound       // the largest of bounds
 	list   nearestList // candidates near to one point
 
@@ -71,6 +73,7 @@ func newGroup(t *tree, axis simd.Rows[float32], found *rows.Neighbours, byRow bo
 	return &group{
 		tree: t, axis: axis, kernels: kernels, found: found, byRow: byRow,
 		bounds: make([]bound, leafPoints), count: make([]int, leafPoints),
+		place: make([]uint32, leafPoints*found.K), d2: make([]float64, leafPoints*found.K),
 		list:       newNearestList(found.K),
 		candidates: simd.NewCandidates(t.points.D, candidatesAtOnce),
 	}
@@ -101,21 +104,33 @@ func (g *group) search(leaf int) {
 		}
 	}
 	g.compareLeaves()
-	for i := g.lo; g.byRow && i < g.hi; i++ {
-		place, _ := g.neighbours(i)
-		for e, j := range place {
-			place[e] = t.order[j]
+	g.write()
+}
+
+// write writes the neighbours of the points of the leaf down, once they are all found.
+func (g *group) write() {
+	order, k := g.tree.order, g.found.K
+	for i := g.lo; i < g.hi; i++ {
+		place, d2 := g.neighbours(i)
+		if !g.byRow {
+			copy(g.found.Place[i*k:][:k], place)
+			copy(g.found.Dist2[i*k:][:k], d2)
+			continue
 		}
+		row := int(order[i])
+		to := g.found.Place[row*k:][:k]
+		for e, j := range place {
+			to[e] = order[j]
+		}
+		copy(g.found.Dist2[row*k:][:k], d2)
 	}
 }
 
-// neighbours returns the places of the neighbours of point i, and their squared distances.
+// neighbours returns the places of the neighbours of point i so far, and their squared
+// distances.
 func (g *group) neighbours(i int) (place []uint32, d2 []float64) {
-	if g.byRow {
-		i = int(g.tree.order[i])
-	}
 	k := g.found.K
-	return g.found.Place[i*k:][:k], g.found.Dist2[i*k:][:k]
+	return g.place[(i-g.lo)*k:][:k], g.d2[(i-g.lo)*k:][:k]
 }
 
 // visit collects the leaves of a node that are not too far, the nearer half first.

@@ -13,7 +13,6 @@ package tree
 
 import (
 	"context"
-	"math"
 	"math/bits"
 	"slices"
 
@@ -52,27 +51,16 @@ func build(ctx context.Context, p *rows.Points, order []uint32, workers *par.Wor
 		t.levels++
 	}
 	t.box, t.least = make([]float32, (2<<t.levels)*2*p.D), make([]uint32, 2<<t.levels)
-	next := &halves{keys: make([]uint64, n), order: make([]uint32, n), at: make([]float32, n*p.D)}
-	for level := range t.levels + 1 {
-		if err := workers.Do(ctx, 1<<level, par.Func(func(_, i int) {
-			if ctx.Err() != nil {
-				return
-			}
-			node := 1<<level + i
-			t.bound(node)
-			if level < t.levels {
-				t.halve(node, next)
-			}
-		})); err != nil {
-			return nil, err
-		}
-		if level < t.levels {
-			t.order, next.order = next.order, t.order
-			t.at, next.at = next.at, t.at
-		}
+	b := &builder{tree: t, keys: make([]uint64, n)}
+	b.levels[0] = level{t.order, t.at}
+	b.levels[1] = level{make([]uint32, n), make([]float32, n*p.D)}
+	if err := b.build(ctx, workers); err != nil {
+		return nil, err
 	}
+	last := b.levels[t.levels%2]
+	t.order, t.at = last.order, last.at
 	t.setLeast()
-	return t, ctx.Err() // a node may have been left as it was
+	return t, nil
 }
 
 // setLeast sets the least given row of each node.
@@ -101,79 +89,4 @@ func (t *tree) row(i int) []float32 { return t.at[i*t.points.D:][:t.points.D] }
 func (t *tree) bounds(node int) (least, largest []float32) {
 	d := t.points.D
 	return t.box[node*2*d:][:d], t.box[node*2*d+d:][:d]
-}
-
-// bound sets the box of a node.
-func (t *tree) bound(node int) {
-	lo, hi := t.span(node)
-	least, largest := t.bounds(node)
-	copy(least, t.row(lo))
-	copy(largest, least)
-	d := len(least)
-	const rowsAtOnce = 64 // that stay in the cache
-	for ; lo < hi; lo += rowsAtOnce {
-		block := t.at[lo*d : min(lo+rowsAtOnce, hi)*d]
-		for c := range d {
-			low, high := least[c], largest[c]
-			for at := c; at < len(block); at += d {
-				v := block[at]
-				if v < low { // min and max take longer, for numbers that are none
-					low = v
-				} else if v > high {
-					high = v
-				}
-			}
-			least[c], largest[c] = low, high
-		}
-	}
-}
-
-// halves has room for the order and the coordinates of the next level.
-type halves struct {
-	keys  []uint64
-	order []uint32
-	at    []float32
-}
-
-// halve puts the points of a node into next in order of the axis its box is longest along,
-// as far as its children need: no coordinate of the first child is above one of the second.
-// Of points with the same coordinate those that come first stay first.
-func (t *tree) halve(node int, next *halves) {
-	least, largest := t.bounds(node)
-	axis, longest := 0, float64(-1)
-	for c := range least {
-		if side := float64(largest[c]) - float64(least[c]); side > longest {
-			axis, longest = c, side
-		}
-	}
-	d := t.points.D
-	lo, hi := t.span(node)
-	_, mid := t.span(2 * node)
-	keys := next.keys[lo:hi]
-	for i := range keys {
-		keys[i] = uint64(ascending(t.at[(lo+i)*d+axis]))<<32 | uint64(i)
-	}
-	choose(keys, mid-lo)
-	for i, key := range keys {
-		from := lo + int(uint32(key))
-		next.order[lo+i] = t.order[from]
-		copyRow(next.at[(lo+i)*d:][:d], t.at[from*d:][:d])
-	}
-}
-
-// copyRow is copy, which takes longer for a few numbers.
-func copyRow(dst, row []float32) {
-	if len(row) > 16 {
-		copy(dst, row)
-		return
-	}
-	for c := len(row) - 1; c >= 0; c-- {
-		dst[c] = row[c]
-	}
-}
-
-// ascending returns a number that is larger where v is. Both zeros have the same.
-func ascending(v float32) uint32 {
-	b := math.Float32bits(v + 0)
-	return b ^ (uint32(int32(b)>>31) | 1<<31)
 }
