@@ -1,13 +1,13 @@
 // Package tree finds nearest neighbours in few dimensions by a k-d tree (Bentley 1975).
 //
 // The tree halves the points along the longest side of their box, again and again, until
-// a leaf has at most leafPoints points. A point looks into the halves whose boxes are not
+// a leaf has few points. A point looks into the halves whose boxes are not
 // farther away than the farthest of the neighbours it has found so far. Points are kept in
 // the order of the leaves, so points that are near to each other are mostly near to each
 // other in memory.
 //
-// [Nearest] finds the neighbours of all points. The points of a leaf share the walk through
-// the tree, and whole leaves are compared with a point at once. An [Index] answers
+// [Nearest] finds the neighbours of all points. The points of a few leaves share the walk
+// through the tree, and whole leaves are compared with a point at once. An [Index] answers
 // questions about one point at a time.
 package tree
 
@@ -20,9 +20,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/par"
 )
 
-// leafPoints is the most points of a leaf.
-const leafPoints = 32
-
 // A tree is a complete binary tree. Node 1 is the root, and the children of node i are the
 // nodes 2i and 2i+1. The nodes of a level share the points evenly.
 type tree struct {
@@ -34,8 +31,9 @@ type tree struct {
 	least  []uint32  // of each node, its least given row
 }
 
-// build puts the given rows in order into a tree, which keeps order.
-func build(ctx context.Context, p *rows.Points, order []uint32, workers *par.Workers) (*tree, error) {
+// build puts the given rows in order into a tree, which keeps order. Leaves have at most the
+// given number of points.
+func build(ctx context.Context, p *rows.Points, order []uint32, most int, workers *par.Workers) (*tree, error) {
 	n := len(order)
 	t := &tree{points: p, order: order, at: make([]float32, n*p.D)}
 	const rowsPerPiece = 4096
@@ -47,7 +45,7 @@ func build(ctx context.Context, p *rows.Points, order []uint32, workers *par.Wor
 	})); err != nil {
 		return nil, err
 	}
-	for (n-1)>>t.levels+1 > leafPoints {
+	for (n-1)>>t.levels+1 > most {
 		t.levels++
 	}
 	t.box, t.least = make([]float32, (2<<t.levels)*2*p.D), make([]uint32, 2<<t.levels)
