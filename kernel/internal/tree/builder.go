@@ -116,12 +116,13 @@ func (b *builder) halve(node, depth int) {
 
 // copyRow is copy, which takes longer for a few numbers.
 func copyRow(dst, row []float32) {
-	if len(row) > 16 {
+	switch len(row) {
+	case 2:
+		*(*[2]float32)(dst) = *(*[2]float32)(row)
+	case 3:
+		*(*[3]float32)(dst) = *(*[3]float32)(row)
+	default:
 		copy(dst, row)
-		return
-	}
-	for c := len(row) - 1; c >= 0; c-- {
-		dst[c] = row[c]
 	}
 }
 

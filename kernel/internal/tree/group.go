@@ -38,6 +38,7 @@ type group struct {
 	spans   []uint32   // blocks that are to be compared now
 	waiting int        // how many they are
 	boxes   *simd.Candidates
+	touched float64 // what touch has read, which nobody needs
 }
 
 // A bound is what neighbours must not exceed: a squared distance and, at this distance, a
@@ -114,20 +115,33 @@ func (g *group) search(node int) {
 // write writes the neighbours of the points down, once they are all found.
 func (g *group) write() {
 	b, k := g.blocks, g.found.K
+	if g.byRow {
+		g.touch()
+	}
 	for i, own := range g.points {
 		slot, d2 := g.neighbours(i)
 		at := int(b.place[own])
 		if g.byRow {
 			at = int(b.order[at])
 		}
-		copy(g.found.Dist2[at*k:][:k], d2)
-		to := g.found.Place[at*k:][:k]
 		for e, j := range slot {
-			to[e] = b.place[j]
+			slot[e] = b.place[j]
 			if g.byRow {
-				to[e] = b.order[to[e]]
+				slot[e] = b.order[slot[e]]
 			}
 		}
+		copy(g.found.Dist2[at*k:][:k], d2)
+		copy(g.found.Place[at*k:][:k], slot)
+	}
+}
+
+// touch reads where the neighbours of the points go. Given rows are far apart in memory, and
+// a processor waits for many reads at once, but for few writes.
+func (g *group) touch() {
+	b, k := g.blocks, g.found.K
+	for _, own := range g.points {
+		at := int(b.row(uint32(own))) * k
+		g.touched += g.found.Dist2[at] + g.found.Dist2[at+k-1] + float64(g.found.Place[at]+g.found.Place[at+k-1])
 	}
 }
 
