@@ -18,6 +18,7 @@ type Kernels struct {
 	collect            func(c *Candidates, coords Rows[float32], spans []uint32)
 	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int
 	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int
+	findInBlocks       func(ind []uint32, d2 []float64, boxes *Candidates, coords Rows[float32], point int, r2 float64) int
 	ranks              func(rank []uint32, x []float64, n int)
 	slideWindows       func(windows []Window, numbers []uint32, lo, hi uint32)
 	finishStep         func(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32)
@@ -57,6 +58,7 @@ var genericKernels = Kernels{
 	collect:          collectGo,
 	findNear:         findNearGo,
 	countNear:        countNearGo,
+	findInBlocks:     findInBlocksGo,
 	ranks:            ranksGo,
 	slideWindows:     slideWindowsGo,
 	finishStep:       finishStepGo,

@@ -25,6 +25,7 @@ var neonKernels = Kernels{
 	collect:          collectGo,
 	findNear:         findNearGo,
 	countNear:        countNearGo,
+	findInBlocks:     findInBlocksGo,
 	ranks:            ranksGo,
 	slideWindows:     slideWindowsGo,
 	finishStep:       finishStepGo,

@@ -9,7 +9,9 @@ type Candidates struct {
 	d, capacity, n int
 	at             []float64 // coordinate a of candidate c at a*stride + c
 	ind            []uint32
+	near           []uint32 // what FindInBlocks writes down in between
 	stride         int
+	end            int // one more than the last of the points
 }
 
 // candidatePad is how far whole vectors reach beyond the last candidate.
@@ -20,7 +22,7 @@ func NewCandidates(d, capacity int) *Candidates {
 	stride := (capacity+2*candidatePad-1)/candidatePad*candidatePad + candidatePad
 	return &Candidates{
 		d: d, capacity: capacity, stride: stride,
-		at: make([]float64, d*stride), ind: make([]uint32, stride),
+		at: make([]float64, d*stride), ind: make([]uint32, stride), near: make([]uint32, stride),
 	}
 }
 
@@ -41,11 +43,11 @@ const CoordinatePad = 16
 //
 // Collect panics where a slice is too short or there are more points than room.
 func (s *Kernels) Collect(c *Candidates, coords Rows[float32], spans []uint32) {
-	n := checkSpans(c.d, coords, spans)
+	n, end := checkSpans(c.d, coords, spans)
 	if n > c.capacity {
 		panic("simd: collect: no room")
 	}
-	if c.n = n; n == 0 || c.d == 0 {
+	if c.n, c.end = n, end; n == 0 || c.d == 0 {
 		return
 	}
 	readsSpans(c.d, coords, spans)
@@ -123,23 +125,22 @@ func checkNear(c *Candidates, m int, coords Rows[float32], first int) {
 }
 
 // checkSpans panics where a span, with the pad, lies beyond the coordinates. It returns the
-// number of points of all spans.
-func checkSpans(d int, coords Rows[float32], spans []uint32) (n int) {
+// number of points of all spans, and one more than the last of them.
+func checkSpans(d int, coords Rows[float32], spans []uint32) (n, end int) {
 	if len(spans)%2 != 0 {
 		panic("simd: collect: odd number of span ends")
 	}
-	last := 0
 	for p := 0; p+2 <= len(spans); p += 2 {
 		from, to := int(spans[p]), int(spans[p+1])
 		if from < to {
 			n += to - from
-			last = max(last, to)
+			end = max(end, to)
 		}
 	}
-	if n > 0 && d > 0 && (last > coords.Stride || !coords.holds(d, last+CoordinatePad)) {
+	if n > 0 && d > 0 && (end > coords.Stride || !coords.holds(d, end+CoordinatePad)) {
 		panic("simd: collect: span beyond the coordinates")
 	}
-	return n
+	return n, end
 }
 
 // collectGo is the reference.

@@ -33,7 +33,8 @@ func nearReference(d int, coords []float32, stride int, spans []uint32, first, m
 // checkNearAt compares FindWithin, FindNear and CountNear of a level with the definition.
 func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int, spans []uint32, first, m int, r2 float64) {
 	t.Helper()
-	s, n := At(level), checkSpans(d, RowsOf(coords, stride), spans)
+	s := At(level)
+	n, _ := checkSpans(d, RowsOf(coords, stride), spans)
 	c := guardedCandidates(t, d, n)
 	s.Collect(c, RowsOf(coords, stride), spans)
 	if c.Len() != n {

@@ -1,5 +1,7 @@
 package simd
 
+import "math/bits"
+
 // Rows are rows of numbers in one slice: row r begins at Data[r*Stride]. A kernel is
 // told beside them how many rows it works on and how many numbers each of them has.
 type Rows[T float32 | float64] struct {
@@ -18,7 +20,11 @@ func (a Rows[T]) row(r, width int) []T { return a.Data[r*a.Stride:][:width] }
 
 // holds tells whether there are n rows of the given width.
 func (a Rows[T]) holds(n, width int) bool {
-	return len(a.Data) >= width && (n <= 1 || a.Stride == 0 || (len(a.Data)-width)/a.Stride >= n-1)
+	if len(a.Data) < width || n <= 1 {
+		return len(a.Data) >= width
+	}
+	high, low := bits.Mul64(uint64(n-1), uint64(a.Stride)) // a division takes longer
+	return high == 0 && low <= uint64(len(a.Data)-width)
 }
 
 // span returns what n rows of the given width reach over, n at least one.

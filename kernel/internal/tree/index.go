@@ -18,9 +18,12 @@ type Index struct {
 	row   []uint32 // of each place in the tree, its row of the list
 }
 
+// leafPoints is the most points of a leaf of an index.
+const leafPoints = 32
+
 // NewIndex makes an index of the listed rows of p, each listed once, which are float32.
 func NewIndex(ctx context.Context, p *rows.Points, list []uint32, workers *par.Workers) (*Index, error) {
-	t, err := build(ctx, p, slices.Clone(list), workers)
+	t, err := build(ctx, p, slices.Clone(list), leafPoints, workers)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +39,9 @@ func NewIndex(ctx context.Context, p *rows.Points, list []uint32, workers *par.W
 }
 
 // IndexBytes is what an index of at most n rows of n points in d dimensions takes.
-func IndexBytes(n, d int) int64 { return Bytes(n, d) + int64(n)*(4+4+4+4) }
+func IndexBytes(n, d int) int64 {
+	return buildBytes(n, d) + nodeBytes(n, d, leafPoints) + int64(n)*(4+4+4+4)
+}
 
 // Nearest returns the squared distance of row i from the nearest of the others, +Inf
 // where there are none.

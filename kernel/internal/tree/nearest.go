@@ -28,7 +28,7 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	t, err := build(ctx, p, order, req.Workers)
+	t, err := build(ctx, p, order, simd.BlockPoints, req.Workers)
 	if err != nil {
 		return nil, err
 	}
@@ -39,21 +39,21 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 	}
 	mem.Huge(out.Place)
 	mem.Huge(out.Dist2)
-	axis, err := t.axes(ctx, req.Workers)
+	b, err := newBlocks(ctx, t, req.Workers)
 	if err != nil {
 		return nil, err
 	}
-	leaves := 1 << t.levels
-	pieces := par.Blocks(leaves, leavesPerPiece)
+	first := 1 << max(0, t.levels-groupLevels) // node of a group, as many as there are groups
+	pieces := par.Blocks(first, groupsPerPiece)
 	progress := req.Stage("find nearest neighbours", pieces)
 	groups := make([]*group, req.Workers.Count())
 	err = req.Workers.Do(ctx, pieces, par.Func(func(worker, piece int) {
 		if groups[worker] == nil {
-			groups[worker] = newGroup(t, axis, out, byRow, req.Kernels)
+			groups[worker] = newGroup(b, out, byRow, req.Kernels)
 		}
-		lo, hi := par.Block(piece, leaves, leavesPerPiece)
+		lo, hi := par.Block(piece, first, groupsPerPiece)
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			groups[worker].search(leaves + i)
+			groups[worker].search(first + i)
 		}
 		progress.Add()
 	}))
@@ -63,28 +63,19 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 	return out, err
 }
 
-const leavesPerPiece = 16
+const groupsPerPiece = 16
 
-// axes returns the coordinates of all places, one row an axis.
-func (t *tree) axes(ctx context.Context, workers *par.Workers) (simd.Rows[float32], error) {
-	n, d := len(t.order), t.points.D
-	axis := make([]float32, n*d+simd.CoordinatePad)
-	const placesPerPiece = 4096
-	err := workers.Do(ctx, par.Blocks(n, placesPerPiece), par.Func(func(_, piece int) {
-		lo, hi := par.Block(piece, n, placesPerPiece)
-		for c := range d {
-			for i := lo; i < hi; i++ {
-				axis[c*n+i] = t.at[i*d+c]
-			}
-		}
-	}))
-	return simd.RowsOf(axis, n), err
-}
-
-// Bytes is what a search of n points in d dimensions takes beside the neighbours: the
-// order and the coordinates of the places, these once more with keys while the tree is
-// built, the boxes and rows of the nodes, and what every search keeps of a row.
+// Bytes is what a search of n points in d dimensions takes beside the neighbours: what the
+// tree takes, and its blocks, which may be half empty.
 func Bytes(n, d int) int64 {
-	nodes := 4*int64(n)/leafPoints + 4
-	return int64(n)*int64(rows.RowBytes+2*(4+4*d)+8) + nodes*int64(2*4*d+4)
+	nodes := nodeBytes(n, d, simd.BlockPoints)
+	slots := 2*int64(n) + simd.BlockPoints
+	return max(buildBytes(n, d), int64(n)*int64(rows.RowBytes+4+4*d)+slots*int64(4*d+4+d)) + nodes
 }
+
+// buildBytes is what the order and the coordinates of the places take, these once more with
+// keys while the tree is built, and what every search keeps of a row.
+func buildBytes(n, d int) int64 { return int64(n) * int64(rows.RowBytes+2*(4+4*d)+8) }
+
+// nodeBytes is what the boxes and rows of the nodes take.
+func nodeBytes(n, d, most int) int64 { return (4*int64(n)/int64(most) + 4) * int64(2*4*d+4) }

@@ -559,6 +559,104 @@ func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indi
 //go:noescape
 func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
 
+// FindInBlocks2F32AVX2 finds the points of blocks within a distance of a point.
+//
+//	for b := range n {
+//		sum := 0.0
+//		for a := range d {
+//			e := max(boxes[a*room+b]-point[a*stride], point[a*stride]-boxes[(d+a)*room+b], 0)
+//			sum += e * e
+//		}
+//		if sum <= r2 {
+//			near = append(near, blocks[b])
+//		}
+//	}
+//	for _, b := range near {
+//		for j := 8 * b; j < 8*b+8; j++ {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(point[a*stride]) - float64(coords[a*stride+j])
+//				sum += e * e
+//			}
+//			if sum <= r2 {
+//				ind[total], d2[total] = j, sum
+//				total++
+//			}
+//		}
+//	}
+//
+// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// d2 are overwritten.
+// It is for d = 2, whatever the argument says.
+//
+//go:noescape
+func FindInBlocks2F32AVX2(ind *uint32, d2 *float64, boxes *float64, room uintptr, blocks *uint32, near *uint32, n uintptr, coords *float32, point *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+
+// FindInBlocks3F32AVX2 finds the points of blocks within a distance of a point.
+//
+//	for b := range n {
+//		sum := 0.0
+//		for a := range d {
+//			e := max(boxes[a*room+b]-point[a*stride], point[a*stride]-boxes[(d+a)*room+b], 0)
+//			sum += e * e
+//		}
+//		if sum <= r2 {
+//			near = append(near, blocks[b])
+//		}
+//	}
+//	for _, b := range near {
+//		for j := 8 * b; j < 8*b+8; j++ {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(point[a*stride]) - float64(coords[a*stride+j])
+//				sum += e * e
+//			}
+//			if sum <= r2 {
+//				ind[total], d2[total] = j, sum
+//				total++
+//			}
+//		}
+//	}
+//
+// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// d2 are overwritten.
+// It is for d = 3, whatever the argument says.
+//
+//go:noescape
+func FindInBlocks3F32AVX2(ind *uint32, d2 *float64, boxes *float64, room uintptr, blocks *uint32, near *uint32, n uintptr, coords *float32, point *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+
+// FindInBlocksF32AVX2 finds the points of blocks within a distance of a point.
+//
+//	for b := range n {
+//		sum := 0.0
+//		for a := range d {
+//			e := max(boxes[a*room+b]-point[a*stride], point[a*stride]-boxes[(d+a)*room+b], 0)
+//			sum += e * e
+//		}
+//		if sum <= r2 {
+//			near = append(near, blocks[b])
+//		}
+//	}
+//	for _, b := range near {
+//		for j := 8 * b; j < 8*b+8; j++ {
+//			sum := 0.0
+//			for a := range d {
+//				e := float64(point[a*stride]) - float64(coords[a*stride+j])
+//				sum += e * e
+//			}
+//			if sum <= r2 {
+//				ind[total], d2[total] = j, sum
+//				total++
+//			}
+//		}
+//	}
+//
+// n is a positive multiple of eight. Up to seven numbers behind the last of near, ind and
+// d2 are overwritten.
+//
+//go:noescape
+func FindInBlocksF32AVX2(ind *uint32, d2 *float64, boxes *float64, room uintptr, blocks *uint32, near *uint32, n uintptr, coords *float32, point *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+
 // RanksF64AVX2 is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31
 // behind the last.
 //
