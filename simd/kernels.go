@@ -16,8 +16,8 @@ type Kernels struct {
 	expNeg             func(dst, x []float32)
 	weights            func(dst []float32, d2 []float64, gamma float64)
 	collect            func(c *Candidates, coords Rows[float32], spans []uint32)
-	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int
-	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int
+	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
+	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
 	findInBlocks       func(ind []uint32, d2 []float64, boxes *Candidates, coords Rows[float32], point int, r2 float64) int
 	ranks              func(rank []uint32, x []float64, n int)
 	slideWindows       func(windows []Window, numbers []uint32, lo, hi uint32)

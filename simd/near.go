@@ -78,21 +78,6 @@ func (c *Candidates) padded() int { return (c.n + 7) &^ 7 }
 // be overwritten. FindNear panics where a slice is too short. It allocates nothing, and has
 // the same bits at every level. A NaN is never near.
 func (s *Kernels) FindNear(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], first int, r2 float64) int {
-	return s.find(ind, d2, counts, c, coords, first, leastNear, r2)
-}
-
-// FindWithin is FindNear with the candidates at a point's own place, the point itself
-// among them where it is a candidate: those with a d2 from 0 to r2.
-func (s *Kernels) FindWithin(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], first int, r2 float64) int {
-	return s.find(ind, d2, counts, c, coords, first, 0, r2)
-}
-
-// leastNear is the least squared distance of a candidate that is not at the point's own
-// place.
-const leastNear = math.SmallestNonzeroFloat64
-
-// find finds the candidates with a d2 from least to r2.
-func (s *Kernels) find(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], first int, least, r2 float64) int {
 	checkNear(c, len(counts), coords, first)
 	if need := len(counts)*c.n + candidatePad; len(ind) < need || len(d2) < need {
 		panic("simd: find near: short destination")
@@ -101,7 +86,7 @@ func (s *Kernels) find(ind []uint32, d2 []float64, counts []uint32, c *Candidate
 		clear(counts)
 		return 0
 	}
-	total := s.findNear(ind, d2, counts, c, RowsOf(coords.Data[first:], coords.Stride), least, r2)
+	total := s.findNear(ind, d2, counts, c, RowsOf(coords.Data[first:], coords.Stride), r2)
 	writes(ind[:total])
 	writes(d2[:total])
 	return total
@@ -114,7 +99,7 @@ func (s *Kernels) CountNear(counts []uint32, c *Candidates, coords Rows[float32]
 		clear(counts)
 		return 0
 	}
-	return s.countNear(counts, c, RowsOf(coords.Data[first:], coords.Stride), leastNear, r2)
+	return s.countNear(counts, c, RowsOf(coords.Data[first:], coords.Stride), r2)
 }
 
 // checkNear panics where the points lie beyond the coordinates.
@@ -160,14 +145,14 @@ func collectGo(c *Candidates, coords Rows[float32], spans []uint32) {
 // findNearGo is the reference. Whether a candidate is near is a coin toss to the
 // branch predictor, so every candidate is written down and the end of the list
 // moves past those that are.
-func findNearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int {
+func findNearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	total := 0
 	for i := range counts {
 		before := total
 		for k := range c.n {
 			sum := distance2Go(c, k, coords.Data[i:], coords.Stride)
 			ind[total], d2[total] = c.ind[k], sum
-			if least <= sum && sum <= r2 {
+			if sum <= r2 && sum != 0 {
 				total++
 			}
 		}
@@ -177,12 +162,12 @@ func findNearGo(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coor
 }
 
 // countNearGo is the reference.
-func countNearGo(counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int {
+func countNearGo(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	total := 0
 	for i := range counts {
 		count := uint32(0)
 		for k := range c.n {
-			if sum := distance2Go(c, k, coords.Data[i:], coords.Stride); least <= sum && sum <= r2 {
+			if sum := distance2Go(c, k, coords.Data[i:], coords.Stride); sum <= r2 && sum != 0 {
 				count++
 			}
 		}

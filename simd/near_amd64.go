@@ -12,7 +12,7 @@ func collectAVX512(c *Candidates, coords Rows[float32], spans []uint32) {
 	asm.CollectF32AVX512(&c.at[0], uintptr(c.stride), &c.ind[0], &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), &spans[0], uintptr(len(spans)/2))
 }
 
-func findNearAVX2(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int {
+func findNearAVX2(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	kernel := asm.FindNearF32AVX2
 	switch c.d {
 	case 2:
@@ -20,10 +20,10 @@ func findNearAVX2(ind []uint32, d2 []float64, counts []uint32, c *Candidates, co
 	case 3:
 		kernel = asm.FindNear3F32AVX2
 	}
-	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), least, r2))
+	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }
 
-func findNearAVX512(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int {
+func findNearAVX512(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	kernel := asm.FindNearF32AVX512
 	switch c.d {
 	case 2:
@@ -31,10 +31,10 @@ func findNearAVX512(ind []uint32, d2 []float64, counts []uint32, c *Candidates, 
 	case 3:
 		kernel = asm.FindNear3F32AVX512
 	}
-	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), least, r2))
+	return int(kernel(&ind[0], &d2[0], &counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }
 
-func countNearAVX2(counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int {
+func countNearAVX2(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	kernel := asm.CountNearF32AVX2
 	switch c.d {
 	case 2:
@@ -42,10 +42,10 @@ func countNearAVX2(counts []uint32, c *Candidates, coords Rows[float32], least, 
 	case 3:
 		kernel = asm.CountNear3F32AVX2
 	}
-	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), least, r2))
+	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }
 
-func countNearAVX512(counts []uint32, c *Candidates, coords Rows[float32], least, r2 float64) int {
+func countNearAVX512(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int {
 	kernel := asm.CountNearF32AVX512
 	switch c.d {
 	case 2:
@@ -53,5 +53,5 @@ func countNearAVX512(counts []uint32, c *Candidates, coords Rows[float32], least
 	case 3:
 		kernel = asm.CountNear3F32AVX512
 	}
-	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), least, r2))
+	return int(kernel(&counts[0], uintptr(len(counts)), &c.at[0], uintptr(c.stride), &c.ind[0], uintptr(c.padded()), &coords.Data[0], uintptr(coords.Stride), uintptr(c.d), r2))
 }

@@ -13,7 +13,7 @@ const BlockPoints = 8
 // boxes are the boxes of the blocks, collected by Collect as if they were points of twice as
 // many dimensions: first the least coordinates of a block, then the largest. What a box
 // leaves out is not found. The points of a block are in coords as for Collect. A block with
-// fewer points has NaN in place of the others; a NaN is never near, nor is a box with one.
+// fewer points has NaN in place of the others; a NaN is never near, nor is a box of NaNs.
 //
 // FindInBlocks writes the points found to ind, in the order of their blocks, and their d2,
 // and returns how many they are. ind and d2 need room for all points of all blocks and

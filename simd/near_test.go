@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// nearReference is the definition, for each point from first on: that of FindWithin where
-// zero distances count.
+// nearReference is the definition, for each point from first on. FindNear leaves out
+// distances of zero, FindInBlocks does not.
 func nearReference(d int, coords []float32, stride int, spans []uint32, first, m int, zero bool, r2 float64) (ind []uint32, d2 []float64, counts []uint32) {
 	counts = make([]uint32, m)
 	for i := range m {
@@ -30,7 +30,7 @@ func nearReference(d int, coords []float32, stride int, spans []uint32, first, m
 	return ind, d2, counts
 }
 
-// checkNearAt compares FindWithin, FindNear and CountNear of a level with the definition.
+// checkNearAt compares FindNear and CountNear of a level with the definition.
 func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int, spans []uint32, first, m int, r2 float64) {
 	t.Helper()
 	s := At(level)
@@ -40,21 +40,15 @@ func checkNearAt(t *testing.T, level Level, d int, coords []float32, stride int,
 	if c.Len() != n {
 		t.Fatalf("%d candidates, want %d", c.Len(), n)
 	}
-	wantInd, wantD2, wantCounts := nearReference(d, coords, stride, spans, first, m, true, r2)
+	wantInd, wantD2, wantCounts := nearReference(d, coords, stride, spans, first, m, false, r2)
 	room := m*n + candidatePad
 	ind, d2, counts := guarded[uint32](t, room), guarded[float64](t, room), guarded[uint32](t, m)
-	compare := func(got int) {
-		t.Helper()
-		if got != len(wantInd) {
-			t.Fatalf("found %d, want %d", got, len(wantInd))
-		}
-		if !slices.Equal(counts, wantCounts) || !slices.Equal(ind[:got], wantInd) || !slices.Equal(d2[:got], wantD2) {
-			t.Fatalf("found %v %v %v, want %v %v %v", counts, ind[:got], d2[:got], wantCounts, wantInd, wantD2)
-		}
+	if got := s.FindNear(ind, d2, counts, c, RowsOf(coords, stride), first, r2); got != len(wantInd) {
+		t.Fatalf("found %d, want %d", got, len(wantInd))
 	}
-	compare(s.FindWithin(ind, d2, counts, c, RowsOf(coords, stride), first, r2))
-	wantInd, wantD2, wantCounts = nearReference(d, coords, stride, spans, first, m, false, r2)
-	compare(s.FindNear(ind, d2, counts, c, RowsOf(coords, stride), first, r2))
+	if !slices.Equal(counts, wantCounts) || !slices.Equal(ind[:len(wantInd)], wantInd) || !slices.Equal(d2[:len(wantInd)], wantD2) {
+		t.Fatalf("found %v %v %v, want %v %v %v", counts, ind[:len(wantInd)], d2[:len(wantInd)], wantCounts, wantInd, wantD2)
+	}
 	for i := range counts {
 		counts[i] = 77
 	}

@@ -179,8 +179,7 @@ type search struct {
 	indices  reg.GPVirtual
 	ind, d2  reg.GPVirtual
 	found    reg.GPVirtual
-	r2       reg.VecVirtual   // broadcast
-	least    reg.VecVirtual   // broadcast
+	r2, zero reg.VecVirtual   // broadcast
 	point    []reg.VecVirtual // broadcast coordinates where d is fixed
 }
 
@@ -198,7 +197,7 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 	if fill {
 		output = "ind *uint32, d2 *float64, "
 	}
-	TEXT(name, NOSPLIT, "func("+output+"counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride, d uintptr, least, r2 float64) (total uintptr)")
+	TEXT(name, NOSPLIT, "func("+output+"counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride, d uintptr, r2 float64) (total uintptr)")
 	Pragma("noescape")
 	doc := []string{name + " " + what + " the candidates within a distance of m points.", ""}
 	doc = append(doc,
@@ -210,7 +209,7 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 		"\t\t\t\te := float64(coords[a*stride+i]) - at[a*room+c]",
 		"\t\t\t\tsum += e * e",
 		"\t\t\t}",
-		"\t\t\tif least <= sum && sum <= r2 {")
+		"\t\t\tif sum <= r2 && sum != 0 {")
 	if fill {
 		doc = append(doc, "\t\t\t\tind[total], d2[total] = indices[c], sum")
 	}
@@ -235,9 +234,13 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 		s.ind = Load(Param("ind"), GP64()).(reg.GPVirtual)
 		s.d2 = Load(Param("d2"), GP64()).(reg.GPVirtual)
 	}
-	s.r2, s.least = l.Wide(), l.Wide()
+	s.r2, s.zero = l.Wide(), l.Wide()
 	VBROADCASTSD(address("r2"), s.r2)
-	VBROADCASTSD(address("least"), s.least)
+	if l.Lanes == 8 {
+		VPXORQ(s.zero, s.zero, s.zero)
+	} else {
+		VXORPD(s.zero, s.zero, s.zero)
+	}
 	for a := range d {
 		axis := s.at
 		if a > 0 {
@@ -338,15 +341,15 @@ func (s *search) vector(at reg.GPVirtual) {
 }
 
 const (
-	lessOrEqual    = 0x12 // false for NaN, quiet
-	greaterOrEqual = 0x1d // false for NaN, quiet
+	lessOrEqual = 0x12 // false for NaN, quiet
+	notEqual    = 0x0c // false for NaN, quiet
 )
 
 // keep512 counts and stores the candidates that pass.
 func (s *search) keep512(at reg.GPVirtual, sum reg.VecVirtual) {
 	near, pass := K(), K()
 	VCMPPD(U8(lessOrEqual), s.r2, sum, near)
-	VCMPPD(U8(greaterOrEqual), s.least, sum, near, pass)
+	VCMPPD(U8(notEqual), s.zero, sum, near, pass)
 	count := GP64()
 	KMOVB(pass, count.As32())
 	POPCNTL(count.As32(), count.As32())
@@ -365,7 +368,7 @@ func (s *search) keep256(at reg.GPVirtual, sum reg.VecVirtual) {
 	near, other := YMM(), YMM()
 	pass := GP64()
 	VCMPPD(U8(lessOrEqual), s.r2, sum, near)
-	VCMPPD(U8(greaterOrEqual), s.least, sum, other)
+	VCMPPD(U8(notEqual), s.zero, sum, other)
 	VANDPD(near, other, near)
 	VMOVMSKPD(near, pass.As32())
 	count := GP64()

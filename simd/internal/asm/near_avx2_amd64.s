@@ -266,17 +266,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·CountNear2F32AVX2(SB), NOSPLIT, $0-96
+TEXT ·CountNear2F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         at+16(FP), DX
 	MOVQ         room+24(FP), BX
 	SHLQ         $0x03, BX
-	VBROADCASTSD r2+80(FP), Y0
-	VBROADCASTSD least+72(FP), Y1
+	VBROADCASTSD r2+72(FP), Y0
+	VXORPD       Y1, Y1, Y1
 	LEAQ         (DX)(BX*1), BX
 	XORQ         SI, SI
 
@@ -289,7 +289,7 @@ point:
 	VXORPS       X3, X3, X3
 	VCVTSS2SD    (DI), X3, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         SI, total+88(FP)
+	MOVQ         SI, total+80(FP)
 	XORQ         DI, DI
 
 candidates:
@@ -299,7 +299,7 @@ candidates:
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y4, Y4
 	VCMPPD    $0x12, Y0, Y4, Y5
-	VCMPPD    $0x1d, Y1, Y4, Y4
+	VCMPPD    $0x0c, Y1, Y4, Y4
 	VANDPD    Y5, Y4, Y5
 	VMOVMSKPD Y5, R8
 	POPCNTL   R8, R8
@@ -310,19 +310,19 @@ candidates:
 	ADDQ      $0x04, AX
 	MOVQ      counts+0(FP), DI
 	MOVQ      SI, R8
-	SUBQ      total+88(FP), R8
+	SUBQ      total+80(FP), R8
 	MOVL      R8, (DI)
 	ADDQ      $0x04, DI
 	MOVQ      DI, counts+0(FP)
 	DECQ      m+8(FP)
 	JNZ       point
-	MOVQ      SI, total+88(FP)
+	MOVQ      SI, total+80(FP)
 	VZEROUPPER
 	RET
 
-// func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·FindNear2F32AVX2(SB), NOSPLIT, $0-112
+TEXT ·FindNear2F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -332,8 +332,8 @@ TEXT ·FindNear2F32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         indices+48(FP), SI
 	MOVQ         ind+0(FP), DI
 	MOVQ         d2+8(FP), R8
-	VBROADCASTSD r2+96(FP), Y0
-	VBROADCASTSD least+88(FP), Y1
+	VBROADCASTSD r2+88(FP), Y0
+	VXORPD       Y1, Y1, Y1
 	LEAQ         (DX)(BX*1), BX
 	XORQ         R9, R9
 
@@ -346,7 +346,7 @@ point:
 	VXORPS       X3, X3, X3
 	VCVTSS2SD    (R10), X3, X3
 	VBROADCASTSD X3, Y3
-	MOVQ         R9, total+104(FP)
+	MOVQ         R9, total+96(FP)
 	XORQ         R10, R10
 
 candidates:
@@ -356,7 +356,7 @@ candidates:
 	VMULPD    Y5, Y5, Y5
 	VADDPD    Y5, Y4, Y4
 	VCMPPD    $0x12, Y0, Y4, Y5
-	VCMPPD    $0x1d, Y1, Y4, Y6
+	VCMPPD    $0x0c, Y1, Y4, Y6
 	VANDPD    Y5, Y6, Y5
 	VMOVMSKPD Y5, R11
 	POPCNTL   R11, R12
@@ -376,27 +376,27 @@ candidates:
 	ADDQ      $0x04, AX
 	MOVQ      counts+16(FP), R10
 	MOVQ      R9, R11
-	SUBQ      total+104(FP), R11
+	SUBQ      total+96(FP), R11
 	MOVL      R11, (R10)
 	ADDQ      $0x04, R10
 	MOVQ      R10, counts+16(FP)
 	DECQ      m+24(FP)
 	JNZ       point
-	MOVQ      R9, total+104(FP)
+	MOVQ      R9, total+96(FP)
 	VZEROUPPER
 	RET
 
-// func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·CountNear3F32AVX2(SB), NOSPLIT, $0-96
+TEXT ·CountNear3F32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         at+16(FP), DX
 	MOVQ         room+24(FP), BX
 	SHLQ         $0x03, BX
-	VBROADCASTSD r2+80(FP), Y0
-	VBROADCASTSD least+72(FP), Y1
+	VBROADCASTSD r2+72(FP), Y0
+	VXORPD       Y1, Y1, Y1
 	LEAQ         (DX)(BX*1), SI
 	LEAQ         (SI)(BX*1), BX
 	XORQ         DI, DI
@@ -414,7 +414,7 @@ point:
 	VXORPS       X4, X4, X4
 	VCVTSS2SD    (R8), X4, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         DI, total+88(FP)
+	MOVQ         DI, total+80(FP)
 	XORQ         R8, R8
 
 candidates:
@@ -427,7 +427,7 @@ candidates:
 	VMULPD    Y6, Y6, Y6
 	VADDPD    Y6, Y5, Y5
 	VCMPPD    $0x12, Y0, Y5, Y6
-	VCMPPD    $0x1d, Y1, Y5, Y5
+	VCMPPD    $0x0c, Y1, Y5, Y5
 	VANDPD    Y6, Y5, Y6
 	VMOVMSKPD Y6, R9
 	POPCNTL   R9, R9
@@ -438,19 +438,19 @@ candidates:
 	ADDQ      $0x04, AX
 	MOVQ      counts+0(FP), R8
 	MOVQ      DI, R9
-	SUBQ      total+88(FP), R9
+	SUBQ      total+80(FP), R9
 	MOVL      R9, (R8)
 	ADDQ      $0x04, R8
 	MOVQ      R8, counts+0(FP)
 	DECQ      m+8(FP)
 	JNZ       point
-	MOVQ      DI, total+88(FP)
+	MOVQ      DI, total+80(FP)
 	VZEROUPPER
 	RET
 
-// func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·FindNear3F32AVX2(SB), NOSPLIT, $0-112
+TEXT ·FindNear3F32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -460,8 +460,8 @@ TEXT ·FindNear3F32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         indices+48(FP), SI
 	MOVQ         ind+0(FP), DI
 	MOVQ         d2+8(FP), R8
-	VBROADCASTSD r2+96(FP), Y0
-	VBROADCASTSD least+88(FP), Y1
+	VBROADCASTSD r2+88(FP), Y0
+	VXORPD       Y1, Y1, Y1
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         (R9)(BX*1), BX
 	XORQ         R10, R10
@@ -479,7 +479,7 @@ point:
 	VXORPS       X4, X4, X4
 	VCVTSS2SD    (R11), X4, X4
 	VBROADCASTSD X4, Y4
-	MOVQ         R10, total+104(FP)
+	MOVQ         R10, total+96(FP)
 	XORQ         R11, R11
 
 candidates:
@@ -492,7 +492,7 @@ candidates:
 	VMULPD    Y6, Y6, Y6
 	VADDPD    Y6, Y5, Y5
 	VCMPPD    $0x12, Y0, Y5, Y6
-	VCMPPD    $0x1d, Y1, Y5, Y7
+	VCMPPD    $0x0c, Y1, Y5, Y7
 	VANDPD    Y6, Y7, Y6
 	VMOVMSKPD Y6, R12
 	POPCNTL   R12, R13
@@ -512,32 +512,32 @@ candidates:
 	ADDQ      $0x04, AX
 	MOVQ      counts+16(FP), R11
 	MOVQ      R10, R12
-	SUBQ      total+104(FP), R12
+	SUBQ      total+96(FP), R12
 	MOVL      R12, (R11)
 	ADDQ      $0x04, R11
 	MOVQ      R11, counts+16(FP)
 	DECQ      m+24(FP)
 	JNZ       point
-	MOVQ      R10, total+104(FP)
+	MOVQ      R10, total+96(FP)
 	VZEROUPPER
 	RET
 
-// func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·CountNearF32AVX2(SB), NOSPLIT, $0-96
+TEXT ·CountNearF32AVX2(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         at+16(FP), DX
 	MOVQ         room+24(FP), BX
 	SHLQ         $0x03, BX
-	VBROADCASTSD r2+80(FP), Y0
-	VBROADCASTSD least+72(FP), Y1
+	VBROADCASTSD r2+72(FP), Y0
+	VXORPD       Y1, Y1, Y1
 	XORQ         SI, SI
 
 point:
 	MOVQ AX, DI
-	MOVQ SI, total+88(FP)
+	MOVQ SI, total+80(FP)
 	XORQ DI, DI
 
 candidates:
@@ -558,7 +558,7 @@ axis:
 	DECQ         R8
 	JNZ          axis
 	VCMPPD       $0x12, Y0, Y2, Y3
-	VCMPPD       $0x1d, Y1, Y2, Y2
+	VCMPPD       $0x0c, Y1, Y2, Y2
 	VANDPD       Y3, Y2, Y3
 	VMOVMSKPD    Y3, R8
 	POPCNTL      R8, R8
@@ -569,19 +569,19 @@ axis:
 	ADDQ         $0x04, AX
 	MOVQ         counts+0(FP), DI
 	MOVQ         SI, R8
-	SUBQ         total+88(FP), R8
+	SUBQ         total+80(FP), R8
 	MOVL         R8, (DI)
 	ADDQ         $0x04, DI
 	MOVQ         DI, counts+0(FP)
 	DECQ         m+8(FP)
 	JNZ          point
-	MOVQ         SI, total+88(FP)
+	MOVQ         SI, total+80(FP)
 	VZEROUPPER
 	RET
 
-// func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX2, POPCNT
-TEXT ·FindNearF32AVX2(SB), NOSPLIT, $0-112
+TEXT ·FindNearF32AVX2(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -591,13 +591,13 @@ TEXT ·FindNearF32AVX2(SB), NOSPLIT, $0-112
 	MOVQ         indices+48(FP), SI
 	MOVQ         ind+0(FP), DI
 	MOVQ         d2+8(FP), R8
-	VBROADCASTSD r2+96(FP), Y0
-	VBROADCASTSD least+88(FP), Y1
+	VBROADCASTSD r2+88(FP), Y0
+	VXORPD       Y1, Y1, Y1
 	XORQ         R9, R9
 
 point:
 	MOVQ AX, R10
-	MOVQ R9, total+104(FP)
+	MOVQ R9, total+96(FP)
 	XORQ R10, R10
 
 candidates:
@@ -618,7 +618,7 @@ axis:
 	DECQ         R11
 	JNZ          axis
 	VCMPPD       $0x12, Y0, Y2, Y3
-	VCMPPD       $0x1d, Y1, Y2, Y4
+	VCMPPD       $0x0c, Y1, Y2, Y4
 	VANDPD       Y3, Y4, Y3
 	VMOVMSKPD    Y3, R11
 	POPCNTL      R11, R12
@@ -638,12 +638,12 @@ axis:
 	ADDQ         $0x04, AX
 	MOVQ         counts+16(FP), R10
 	MOVQ         R9, R11
-	SUBQ         total+104(FP), R11
+	SUBQ         total+96(FP), R11
 	MOVL         R11, (R10)
 	ADDQ         $0x04, R10
 	MOVQ         R10, counts+16(FP)
 	DECQ         m+24(FP)
 	JNZ          point
-	MOVQ         R9, total+104(FP)
+	MOVQ         R9, total+96(FP)
 	VZEROUPPER
 	RET

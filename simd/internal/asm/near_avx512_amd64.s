@@ -78,17 +78,17 @@ done:
 	VZEROUPPER
 	RET
 
-// func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·CountNear2F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·CountNear2F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         at+16(FP), DX
 	MOVQ         room+24(FP), BX
 	SHLQ         $0x03, BX
-	VBROADCASTSD r2+80(FP), Z0
-	VBROADCASTSD least+72(FP), Z1
+	VBROADCASTSD r2+72(FP), Z0
+	VPXORQ       Z1, Z1, Z1
 	LEAQ         (DX)(BX*1), BX
 	XORQ         SI, SI
 
@@ -101,7 +101,7 @@ point:
 	VXORPS       X3, X3, X3
 	VCVTSS2SD    (DI), X3, X3
 	VBROADCASTSD X3, Z3
-	MOVQ         SI, total+88(FP)
+	MOVQ         SI, total+80(FP)
 	XORQ         DI, DI
 
 candidates:
@@ -111,7 +111,7 @@ candidates:
 	VMULPD  Z5, Z5, Z5
 	VADDPD  Z5, Z4, Z4
 	VCMPPD  $0x12, Z0, Z4, K1
-	VCMPPD  $0x1d, Z1, Z4, K1, K1
+	VCMPPD  $0x0c, Z1, Z4, K1, K1
 	KMOVB   K1, R8
 	POPCNTL R8, R8
 	ADDQ    R8, SI
@@ -121,19 +121,19 @@ candidates:
 	ADDQ    $0x04, AX
 	MOVQ    counts+0(FP), DI
 	MOVQ    SI, R8
-	SUBQ    total+88(FP), R8
+	SUBQ    total+80(FP), R8
 	MOVL    R8, (DI)
 	ADDQ    $0x04, DI
 	MOVQ    DI, counts+0(FP)
 	DECQ    m+8(FP)
 	JNZ     point
-	MOVQ    SI, total+88(FP)
+	MOVQ    SI, total+80(FP)
 	VZEROUPPER
 	RET
 
-// func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
-TEXT ·FindNear2F32AVX512(SB), NOSPLIT, $0-112
+TEXT ·FindNear2F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -143,8 +143,8 @@ TEXT ·FindNear2F32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         indices+48(FP), SI
 	MOVQ         ind+0(FP), DI
 	MOVQ         d2+8(FP), R8
-	VBROADCASTSD r2+96(FP), Z0
-	VBROADCASTSD least+88(FP), Z1
+	VBROADCASTSD r2+88(FP), Z0
+	VPXORQ       Z1, Z1, Z1
 	LEAQ         (DX)(BX*1), BX
 	XORQ         R9, R9
 
@@ -157,7 +157,7 @@ point:
 	VXORPS       X3, X3, X3
 	VCVTSS2SD    (R10), X3, X3
 	VBROADCASTSD X3, Z3
-	MOVQ         R9, total+104(FP)
+	MOVQ         R9, total+96(FP)
 	XORQ         R10, R10
 
 candidates:
@@ -167,7 +167,7 @@ candidates:
 	VMULPD        Z5, Z5, Z5
 	VADDPD        Z5, Z4, Z4
 	VCMPPD        $0x12, Z0, Z4, K1
-	VCMPPD        $0x1d, Z1, Z4, K1, K1
+	VCMPPD        $0x0c, Z1, Z4, K1, K1
 	KMOVB         K1, R11
 	POPCNTL       R11, R11
 	VMOVDQU       (SI)(R10*4), Y5
@@ -182,27 +182,27 @@ candidates:
 	ADDQ          $0x04, AX
 	MOVQ          counts+16(FP), R10
 	MOVQ          R9, R11
-	SUBQ          total+104(FP), R11
+	SUBQ          total+96(FP), R11
 	MOVL          R11, (R10)
 	ADDQ          $0x04, R10
 	MOVQ          R10, counts+16(FP)
 	DECQ          m+24(FP)
 	JNZ           point
-	MOVQ          R9, total+104(FP)
+	MOVQ          R9, total+96(FP)
 	VZEROUPPER
 	RET
 
-// func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·CountNear3F32AVX512(SB), NOSPLIT, $0-96
+TEXT ·CountNear3F32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         at+16(FP), DX
 	MOVQ         room+24(FP), BX
 	SHLQ         $0x03, BX
-	VBROADCASTSD r2+80(FP), Z0
-	VBROADCASTSD least+72(FP), Z1
+	VBROADCASTSD r2+72(FP), Z0
+	VPXORQ       Z1, Z1, Z1
 	LEAQ         (DX)(BX*1), SI
 	LEAQ         (SI)(BX*1), BX
 	XORQ         DI, DI
@@ -220,7 +220,7 @@ point:
 	VXORPS       X4, X4, X4
 	VCVTSS2SD    (R8), X4, X4
 	VBROADCASTSD X4, Z4
-	MOVQ         DI, total+88(FP)
+	MOVQ         DI, total+80(FP)
 	XORQ         R8, R8
 
 candidates:
@@ -233,7 +233,7 @@ candidates:
 	VMULPD  Z6, Z6, Z6
 	VADDPD  Z6, Z5, Z5
 	VCMPPD  $0x12, Z0, Z5, K1
-	VCMPPD  $0x1d, Z1, Z5, K1, K1
+	VCMPPD  $0x0c, Z1, Z5, K1, K1
 	KMOVB   K1, R9
 	POPCNTL R9, R9
 	ADDQ    R9, DI
@@ -243,19 +243,19 @@ candidates:
 	ADDQ    $0x04, AX
 	MOVQ    counts+0(FP), R8
 	MOVQ    DI, R9
-	SUBQ    total+88(FP), R9
+	SUBQ    total+80(FP), R9
 	MOVL    R9, (R8)
 	ADDQ    $0x04, R8
 	MOVQ    R8, counts+0(FP)
 	DECQ    m+8(FP)
 	JNZ     point
-	MOVQ    DI, total+88(FP)
+	MOVQ    DI, total+80(FP)
 	VZEROUPPER
 	RET
 
-// func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
-TEXT ·FindNear3F32AVX512(SB), NOSPLIT, $0-112
+TEXT ·FindNear3F32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -265,8 +265,8 @@ TEXT ·FindNear3F32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         indices+48(FP), SI
 	MOVQ         ind+0(FP), DI
 	MOVQ         d2+8(FP), R8
-	VBROADCASTSD r2+96(FP), Z0
-	VBROADCASTSD least+88(FP), Z1
+	VBROADCASTSD r2+88(FP), Z0
+	VPXORQ       Z1, Z1, Z1
 	LEAQ         (DX)(BX*1), R9
 	LEAQ         (R9)(BX*1), BX
 	XORQ         R10, R10
@@ -284,7 +284,7 @@ point:
 	VXORPS       X4, X4, X4
 	VCVTSS2SD    (R11), X4, X4
 	VBROADCASTSD X4, Z4
-	MOVQ         R10, total+104(FP)
+	MOVQ         R10, total+96(FP)
 	XORQ         R11, R11
 
 candidates:
@@ -297,7 +297,7 @@ candidates:
 	VMULPD        Z6, Z6, Z6
 	VADDPD        Z6, Z5, Z5
 	VCMPPD        $0x12, Z0, Z5, K1
-	VCMPPD        $0x1d, Z1, Z5, K1, K1
+	VCMPPD        $0x0c, Z1, Z5, K1, K1
 	KMOVB         K1, R12
 	POPCNTL       R12, R12
 	VMOVDQU       (SI)(R11*4), Y6
@@ -312,32 +312,32 @@ candidates:
 	ADDQ          $0x04, AX
 	MOVQ          counts+16(FP), R11
 	MOVQ          R10, R12
-	SUBQ          total+104(FP), R12
+	SUBQ          total+96(FP), R12
 	MOVL          R12, (R11)
 	ADDQ          $0x04, R11
 	MOVQ          R11, counts+16(FP)
 	DECQ          m+24(FP)
 	JNZ           point
-	MOVQ          R10, total+104(FP)
+	MOVQ          R10, total+96(FP)
 	VZEROUPPER
 	RET
 
-// func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, POPCNT
-TEXT ·CountNearF32AVX512(SB), NOSPLIT, $0-96
+TEXT ·CountNearF32AVX512(SB), NOSPLIT, $0-88
 	MOVQ         coords+48(FP), AX
 	MOVQ         stride+56(FP), CX
 	SHLQ         $0x02, CX
 	MOVQ         at+16(FP), DX
 	MOVQ         room+24(FP), BX
 	SHLQ         $0x03, BX
-	VBROADCASTSD r2+80(FP), Z0
-	VBROADCASTSD least+72(FP), Z1
+	VBROADCASTSD r2+72(FP), Z0
+	VPXORQ       Z1, Z1, Z1
 	XORQ         SI, SI
 
 point:
 	MOVQ AX, DI
-	MOVQ SI, total+88(FP)
+	MOVQ SI, total+80(FP)
 	XORQ DI, DI
 
 candidates:
@@ -358,7 +358,7 @@ axis:
 	DECQ         R8
 	JNZ          axis
 	VCMPPD       $0x12, Z0, Z2, K1
-	VCMPPD       $0x1d, Z1, Z2, K1, K1
+	VCMPPD       $0x0c, Z1, Z2, K1, K1
 	KMOVB        K1, R8
 	POPCNTL      R8, R8
 	ADDQ         R8, SI
@@ -368,19 +368,19 @@ axis:
 	ADDQ         $0x04, AX
 	MOVQ         counts+0(FP), DI
 	MOVQ         SI, R8
-	SUBQ         total+88(FP), R8
+	SUBQ         total+80(FP), R8
 	MOVL         R8, (DI)
 	ADDQ         $0x04, DI
 	MOVQ         DI, counts+0(FP)
 	DECQ         m+8(FP)
 	JNZ          point
-	MOVQ         SI, total+88(FP)
+	MOVQ         SI, total+80(FP)
 	VZEROUPPER
 	RET
 
-// func FindNearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+// func FindNearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, AVX512VL, POPCNT
-TEXT ·FindNearF32AVX512(SB), NOSPLIT, $0-112
+TEXT ·FindNearF32AVX512(SB), NOSPLIT, $0-104
 	MOVQ         coords+64(FP), AX
 	MOVQ         stride+72(FP), CX
 	SHLQ         $0x02, CX
@@ -390,13 +390,13 @@ TEXT ·FindNearF32AVX512(SB), NOSPLIT, $0-112
 	MOVQ         indices+48(FP), SI
 	MOVQ         ind+0(FP), DI
 	MOVQ         d2+8(FP), R8
-	VBROADCASTSD r2+96(FP), Z0
-	VBROADCASTSD least+88(FP), Z1
+	VBROADCASTSD r2+88(FP), Z0
+	VPXORQ       Z1, Z1, Z1
 	XORQ         R9, R9
 
 point:
 	MOVQ AX, R10
-	MOVQ R9, total+104(FP)
+	MOVQ R9, total+96(FP)
 	XORQ R10, R10
 
 candidates:
@@ -417,7 +417,7 @@ axis:
 	DECQ          R11
 	JNZ           axis
 	VCMPPD        $0x12, Z0, Z2, K1
-	VCMPPD        $0x1d, Z1, Z2, K1, K1
+	VCMPPD        $0x0c, Z1, Z2, K1, K1
 	KMOVB         K1, R11
 	POPCNTL       R11, R11
 	VMOVDQU       (SI)(R10*4), Y3
@@ -432,12 +432,12 @@ axis:
 	ADDQ          $0x04, AX
 	MOVQ          counts+16(FP), R10
 	MOVQ          R9, R11
-	SUBQ          total+104(FP), R11
+	SUBQ          total+96(FP), R11
 	MOVL          R11, (R10)
 	ADDQ          $0x04, R10
 	MOVQ          R10, counts+16(FP)
 	DECQ          m+24(FP)
 	JNZ           point
-	MOVQ          R9, total+104(FP)
+	MOVQ          R9, total+96(FP)
 	VZEROUPPER
 	RET

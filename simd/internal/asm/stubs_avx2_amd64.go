@@ -427,7 +427,7 @@ func CollectF32AVX2(at *float64, room uintptr, ind *uint32, coords *float32, str
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				total++
 //			}
 //		}
@@ -438,7 +438,7 @@ func CollectF32AVX2(at *float64, room uintptr, ind *uint32, coords *float32, str
 // It is for d = 2, whatever the argument says.
 //
 //go:noescape
-func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindNear2F32AVX2 finds the candidates within a distance of m points.
 //
@@ -450,7 +450,7 @@ func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, ind
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				ind[total], d2[total] = indices[c], sum
 //				total++
 //			}
@@ -463,7 +463,7 @@ func CountNear2F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, ind
 // Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // CountNear3F32AVX2 counts the candidates within a distance of m points.
 //
@@ -475,7 +475,7 @@ func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *f
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				total++
 //			}
 //		}
@@ -486,7 +486,7 @@ func FindNear2F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *f
 // It is for d = 3, whatever the argument says.
 //
 //go:noescape
-func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindNear3F32AVX2 finds the candidates within a distance of m points.
 //
@@ -498,7 +498,7 @@ func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, ind
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				ind[total], d2[total] = indices[c], sum
 //				total++
 //			}
@@ -511,7 +511,7 @@ func CountNear3F32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, ind
 // Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // CountNearF32AVX2 counts the candidates within a distance of m points.
 //
@@ -523,7 +523,7 @@ func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *f
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				total++
 //			}
 //		}
@@ -533,7 +533,7 @@ func FindNear3F32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *f
 // n is a positive multiple of eight.
 //
 //go:noescape
-func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindNearF32AVX2 finds the candidates within a distance of m points.
 //
@@ -545,7 +545,7 @@ func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indi
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				ind[total], d2[total] = indices[c], sum
 //				total++
 //			}
@@ -557,7 +557,7 @@ func CountNearF32AVX2(counts *uint32, m uintptr, at *float64, room uintptr, indi
 // Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func FindNearF32AVX2(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindInBlocks2F32AVX2 finds the points of blocks within a distance of a point.
 //

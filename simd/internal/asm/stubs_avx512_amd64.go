@@ -537,7 +537,7 @@ func CollectF32AVX512(at *float64, room uintptr, ind *uint32, coords *float32, s
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				total++
 //			}
 //		}
@@ -548,7 +548,7 @@ func CollectF32AVX512(at *float64, room uintptr, ind *uint32, coords *float32, s
 // It is for d = 2, whatever the argument says.
 //
 //go:noescape
-func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindNear2F32AVX512 finds the candidates within a distance of m points.
 //
@@ -560,7 +560,7 @@ func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, i
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				ind[total], d2[total] = indices[c], sum
 //				total++
 //			}
@@ -573,7 +573,7 @@ func CountNear2F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, i
 // Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // CountNear3F32AVX512 counts the candidates within a distance of m points.
 //
@@ -585,7 +585,7 @@ func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at 
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				total++
 //			}
 //		}
@@ -596,7 +596,7 @@ func FindNear2F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at 
 // It is for d = 3, whatever the argument says.
 //
 //go:noescape
-func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindNear3F32AVX512 finds the candidates within a distance of m points.
 //
@@ -608,7 +608,7 @@ func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, i
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				ind[total], d2[total] = indices[c], sum
 //				total++
 //			}
@@ -621,7 +621,7 @@ func CountNear3F32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, i
 // Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // CountNearF32AVX512 counts the candidates within a distance of m points.
 //
@@ -633,7 +633,7 @@ func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at 
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				total++
 //			}
 //		}
@@ -643,7 +643,7 @@ func FindNear3F32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at 
 // n is a positive multiple of eight.
 //
 //go:noescape
-func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindNearF32AVX512 finds the candidates within a distance of m points.
 //
@@ -655,7 +655,7 @@ func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, in
 //				e := float64(coords[a*stride+i]) - at[a*room+c]
 //				sum += e * e
 //			}
-//			if least <= sum && sum <= r2 {
+//			if sum <= r2 && sum != 0 {
 //				ind[total], d2[total] = indices[c], sum
 //				total++
 //			}
@@ -667,7 +667,7 @@ func CountNearF32AVX512(counts *uint32, m uintptr, at *float64, room uintptr, in
 // Up to seven numbers behind the last neighbour are overwritten.
 //
 //go:noescape
-func FindNearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, least float64, r2 float64) (total uintptr)
+func FindNearF32AVX512(ind *uint32, d2 *float64, counts *uint32, m uintptr, at *float64, room uintptr, indices *uint32, n uintptr, coords *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
 
 // FindInBlocks2F32AVX512 finds the points of blocks within a distance of a point.
 //
