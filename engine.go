@@ -80,7 +80,7 @@ func WithLevel(level simd.Level) Option {
 // ends. A call that needs more than the whole budget is refused at once. Memory that Go has
 // not collected yet comes on top; GOMEMLIMIT bounds that.
 //
-// Whatever the budget, calls that need 64 MiB or more take turns, too: as many of them run at
+// Whatever the budget, calls that need 16 MiB or more take turns, too: as many of them run at
 // a time as there are workers.
 //
 // Default: three quarters of what the machine has available, measured when a call begins

@@ -9,7 +9,7 @@ import (
 )
 
 // largeCall is how many bytes a large call needs at least.
-const largeCall = 64 << 20
+const largeCall = 16 << 20
 
 // largeCalls let as many large calls run at a time as there are workers, in the order in
 // which they came. All calls share the workers: more large ones at a time would end no
