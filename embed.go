@@ -84,6 +84,13 @@ type Settings struct {
 	// was. It shares no memory with the features, which stay as they are; it may be that of
 	// Start. Nobody else uses it during the call.
 	Into blas32.General
+	// Overwrite lets Embed write to Into before it is done, in steps of a few columns at a time:
+	// it saves the memory of two more copies of the points. Points get the same bits where the
+	// graph is truncated. On an error what Into holds is of no use, and neither is a Start in its
+	// memory. Where the graph is truncated by MeanNeighbours, CutoffWeight or Neighbours, Into may
+	// then be the features themselves, which are overwritten, from when the graph is there.
+	// It goes without StopTolerance and Normalize, and it is for Embed alone.
+	Overwrite bool
 }
 
 // withDefaults returns a copy with the defaults that depend on other settings.
@@ -160,7 +167,7 @@ func (s *Settings) graph() *pipeline.GraphSettings {
 
 // run returns the settings of the loop.
 func (s *Settings) run(workers *par.Workers) *iterate.Settings {
-	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Workers: workers}
+	return &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Overwrite: s.Overwrite, Workers: workers}
 }
 
 // Embed embeds the features, n rows of d values, with a label for each row;
@@ -173,7 +180,7 @@ func (s *Settings) run(workers *par.Workers) *iterate.Settings {
 func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []int32, settings *Settings) (*iterate.Embedding, error) {
 	return call(ctx, e, "embed", func() (*iterate.Embedding, error) {
 		s, err := settings.withDefaults(features)
-		if err == nil {
+		if err == nil && !s.overwrites(features) {
 			err = s.checkInto(features, s.Columns)
 		}
 		if err != nil {
@@ -238,7 +245,7 @@ type Plan struct {
 func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
 	return call(ctx, e, "plan", func() (*Plan, error) {
 		s, err := settings.withDefaults(features)
-		if err == nil {
+		if err == nil && !s.overwrites(features) {
 			err = s.checkInto(features, s.Columns)
 		}
 		if err != nil {
@@ -278,7 +285,7 @@ func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General
 // own bytes, do not take.
 func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, own int64, err error) {
 	o = e.graphOptions(s)
-	bytes := s.ownBytes(features) + pipeline.LabelBytes(features.Rows, s.Columns, labels)
+	bytes := s.ownBytes(features) + pipeline.LabelBytes(features.Rows, s.columnsAtOnce(), labels)
 	if o.BudgetBytes, err = pipeline.Reserve(m.limit, bytes, s.what(features)); err != nil {
 		return p, nil, nil, 0, err
 	}

@@ -74,7 +74,7 @@ func (s *Settings) what(features blas32.General) string {
 // ownBytes is what an embedding takes beside its graph, its labels and what those add to
 // steps: its points, and the copy of the features.
 func (s *Settings) ownBytes(features blas32.General) float64 {
-	return float64(features.Rows)*float64(s.Columns)*s.entryBytes() + s.copied(features)
+	return float64(features.Rows)*float64(s.Columns)*s.entryBytes(features) + s.copied(features)
 }
 
 // copied is the bytes of the features that are divided by their norms.

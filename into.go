@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -32,16 +33,45 @@ func used(x blas32.General) []float32 {
 	return x.Data[:(x.Rows-1)*x.Stride+x.Cols]
 }
 
+// overwrites tells whether the points go to the memory of the features. That may be where
+// Overwrite allows it and nobody reads the features again once the graph is there: a graph
+// that is truncated at a radius or by a number of neighbours keeps what it needs of them.
+func (s *Settings) overwrites(features blas32.General) bool {
+	truncated := s.Neighbours > 0 || (s.MeanNeighbours > 0 || s.CutoffWeight > 0) && kernel.Truncates(s.Operator)
+	return s.Overwrite && truncated && s.Into.Data != nil && s.Start.Data == nil && s.Form == kernel.Attract &&
+		s.Into.Rows == features.Rows && s.Into.Cols == features.Cols && s.Into.Stride == features.Stride &&
+		len(s.Into.Data) == len(features.Data) && &s.Into.Data[0] == &features.Data[0]
+}
+
+// columnsAtOnce is of how many columns there are two iterates at a time.
+func (s *Settings) columnsAtOnce() int {
+	if s.Overwrite {
+		return iterate.ColumnsAtOnce(s.Columns)
+	}
+	return s.Columns
+}
+
+// refuseOverwrite is for calls that have no steps which could overwrite anything.
+func (s *Settings) refuseOverwrite() error {
+	if s != nil && s.Overwrite {
+		return fmt.Errorf("%w: overwrite is for Embed", ErrSettings)
+	}
+	return nil
+}
+
 // entryBytes is what an entry of the points takes beside the graph.
-func (s *Settings) entryBytes() float64 {
+func (s *Settings) entryBytes(features blas32.General) float64 {
 	const single, double = 4, 8
+	some := 2 * single * float64(s.columnsAtOnce()) / float64(s.Columns) // two iterates
 	switch {
 	case s.Into.Data == nil: // the start, two iterates, and random numbers or the result in float64
-		return single + 2*single + double
+		return single + some + double
 	case s.Start.Data == nil && s.Form != kernel.Attract: // the start, two iterates, and random numbers or the buffer
 		return single + 2*single + single
+	case s.overwrites(features):
+		return some
 	}
-	return 2*single + single // two iterates, and the buffer
+	return some + single // two iterates, and the buffer
 }
 
 // output returns points in float64, or copies them to the buffer of the caller and returns nil.

@@ -137,6 +137,9 @@ func mapSettings(features blas32.General, settings *Settings) (s Settings, colum
 	if settings != nil && (settings.Coefficient != 0 || settings.Start.Data != nil) {
 		return s, 0, fmt.Errorf("%w: a map has no label term and no start", ErrSettings)
 	}
+	if err := settings.refuseOverwrite(); err != nil {
+		return s, 0, err
+	}
 	if s, err = settings.withDefaults(features); err != nil {
 		return s, 0, err
 	}

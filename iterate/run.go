@@ -14,7 +14,8 @@ import (
 
 // Run takes steps from the start x, rows in the order of the points, and
 // leaves the last iterate in x, or in Settings.Into. step.Labels are in the order of the
-// points too. On an error, a cancelled context among them, both are left as they were.
+// points too. On an error, a cancelled context among them, both are left as they were, unless
+// Settings.Overwrite allows otherwise.
 //
 // ws is nil when a run takes memory of its own. A Workspace of the caller's lets
 // repeated runs of the same size reuse theirs.
@@ -34,6 +35,9 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 		if to = s.Into; points.CheckSize(to, x.Rows, x.Cols) != nil {
 			return nil, fmt.Errorf("iterate: %w: into %d x %d for a start of %d x %d", kernel.ErrShape, to.Rows, to.Cols, x.Rows, x.Cols)
 		}
+	}
+	if s.Overwrite {
+		return ws.runByColumns(ctx, op, x, to, step, s)
 	}
 	if err := ws.begin(op, x, step, s); err != nil {
 		return nil, err
@@ -94,9 +98,7 @@ func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Ste
 	}
 	ws.op, ws.settings = op, s
 	ws.step.Form, ws.step.Coefficient = step.Form, step.Coefficient
-	if ws.x.Rows != x.Rows || ws.x.Cols != x.Cols {
-		ws.x, ws.next = newMatrix(x.Rows, x.Cols), newMatrix(x.Rows, x.Cols)
-	}
+	ws.x, ws.next = resize(ws.x, x.Rows, x.Cols), resize(ws.next, x.Rows, x.Cols)
 	order := op.Order()
 	for i := range x.Rows {
 		from := i
@@ -113,26 +115,54 @@ func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Ste
 
 // advance takes step t. It allocates nothing after its first call.
 func (ws *Workspace) advance(ctx context.Context, t int) (Record, error) {
-	before := ws.stats.Spread
 	ws.mean = append(ws.mean[:0], ws.stats.Mean...)
-	if err := ws.op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
-		return Record{}, fmt.Errorf("iterate: step %d: %w", t, err)
+	sums, err := ws.take(ctx, t)
+	if err != nil {
+		return Record{}, err
 	}
-	if !(ws.stats.MaxAbs <= maxAbs) {
-		return Record{}, &DivergedError{Step: t}
-	}
-	ws.x, ws.next = ws.next, ws.x
-	record := Record{Step: t, Objective: ws.stats.Objective, Scale: math.Sqrt(ws.stats.Spread / float64(ws.x.Rows))}
-	if ws.stats.Change > 0 {
-		record.Change = math.Sqrt(ws.stats.Change / before)
-	}
+	record := sums.record(t, ws.x.Rows)
 	if ws.settings.Normalize != None {
-		record.Change = ws.normalizedChange(before)
+		record.Change = ws.normalizedChange(sums.before)
 		if err := ws.normalize(ctx); err != nil {
 			return Record{}, err
 		}
 	}
 	return record, nil
+}
+
+// take takes step t and returns its sums, before normalising.
+func (ws *Workspace) take(ctx context.Context, t int) (stepSums, error) {
+	before := ws.stats.Spread
+	if err := ws.op.Step(ctx, ws.next, ws.x, &ws.step, &ws.stats); err != nil {
+		return stepSums{}, fmt.Errorf("iterate: step %d: %w", t, err)
+	}
+	if !(ws.stats.MaxAbs <= maxAbs) {
+		return stepSums{}, &DivergedError{Step: t}
+	}
+	ws.x, ws.next = ws.next, ws.x
+	return stepSums{objective: ws.stats.Objective, change: ws.stats.Change, before: before, spread: ws.stats.Spread}, nil
+}
+
+// stepSums are what a step sums over rows and columns.
+type stepSums struct {
+	objective, change float64
+	before, spread    float64 // of the iterate before the step, and after it
+}
+
+func (s *stepSums) add(other stepSums) {
+	s.objective += other.objective
+	s.change += other.change
+	s.before += other.before
+	s.spread += other.spread
+}
+
+// record returns the record of step t of so many rows.
+func (s *stepSums) record(t, rows int) Record {
+	r := Record{Step: t, Objective: s.objective, Scale: math.Sqrt(s.spread / float64(rows))}
+	if s.change > 0 {
+		r.Change = math.Sqrt(s.change / s.before)
+	}
+	return r
 }
 
 // normalizedChange returns the relative change from the iterate before the
@@ -213,6 +243,15 @@ func (ws *Workspace) copyOut(dst blas32.General) {
 		}
 		copy(row(dst, to), row(ws.x, i))
 	}
+}
+
+// resize returns a matrix of the given size, in the memory of m where it has room. Its values
+// may be anything.
+func resize(m blas32.General, rows, cols int) blas32.General {
+	if cap(m.Data) < rows*cols {
+		return newMatrix(rows, cols)
+	}
+	return blas32.General{Rows: rows, Cols: cols, Stride: cols, Data: m.Data[:rows*cols]}
 }
 
 func newMatrix(rows, cols int) blas32.General {

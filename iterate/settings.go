@@ -23,6 +23,13 @@ type Settings struct {
 	// was. It has a row for each point and the columns of the start, and may be the memory
 	// of the start.
 	Into blas32.General
+	// Overwrite lets a run write before it is done to where the last iterate goes. The run then
+	// takes the steps of a few columns after the other and holds copies of these alone
+	// (ColumnsAtOnce). With the operators csr and pairs rows get the same bits. Sums in records
+	// may differ in their last bits, and Progress is called for all steps near the end. On an
+	// error that place may hold anything; where it is the start, the start is lost. Overwrite
+	// goes without Tolerance and Normalize.
+	Overwrite bool
 	// Workers share the work of normalising, nil when the caller works alone.
 	Workers *par.Workers
 	// Progress is called after each step, nil when nobody is told.
@@ -52,5 +59,5 @@ func (s *Settings) withDefaults() (Settings, error) {
 	if out.Normalize < None || out.Normalize > Centred {
 		return out, fmt.Errorf("iterate: %w: %v", ErrSettings, out.Normalize)
 	}
-	return out, nil
+	return out, out.refuseOverwrite()
 }

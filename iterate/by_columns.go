@@ -1,0 +1,76 @@
+package iterate
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// atOnce is how many columns a run with Settings.Overwrite takes at a time. It is a multiple
+// of the lanes that steps sum columns in, and half a line of the cache.
+const atOnce = 8
+
+// ColumnsAtOnce returns the most of k columns that a run with Settings.Overwrite holds copies
+// of at a time, two of each.
+func ColumnsAtOnce(k int) int { return columnsFrom(0, k) }
+
+// columnsFrom returns how many of k columns come next after the first lo ones. Steps sum one or
+// two columns in another order than more of them, so these go with the first ones.
+func columnsFrom(lo, k int) int {
+	count := atOnce
+	if rest := k % atOnce; lo == 0 && (rest == 1 || rest == 2) {
+		count += rest
+	}
+	return min(count, k-lo)
+}
+
+// columns returns some columns of m.
+func columns(m blas32.General, lo, count int) blas32.General {
+	return blas32.General{Rows: m.Rows, Cols: count, Stride: m.Stride, Data: m.Data[lo:]}
+}
+
+// runByColumns takes all steps of some columns from x to to, and then those of the next ones: no
+// column of a step depends on another one. Only sums over all columns do, and these are
+// complete with the last ones.
+func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to blas32.General, step kernel.Step, s Settings) (*Result, error) {
+	if err := CheckStart(x); err != nil {
+		return nil, err
+	}
+	total := make([]stepSums, s.Steps)
+	result := new(Result)
+	for lo := 0; lo < x.Cols; {
+		count := columnsFrom(lo, x.Cols)
+		if err := ws.begin(op, columns(x, lo, count), step, s); err != nil {
+			return nil, err
+		}
+		for t := range s.Steps {
+			sums, err := ws.take(ctx, t+1)
+			if err != nil {
+				return nil, err
+			}
+			total[t].add(sums)
+			if lo+count < x.Cols {
+				continue
+			}
+			record := total[t].record(t+1, x.Rows)
+			result.Trace = append(result.Trace, record)
+			if s.Progress != nil {
+				s.Progress(record)
+			}
+		}
+		ws.copyOut(columns(to, lo, count))
+		lo += count
+	}
+	return result, nil
+}
+
+// refuseOverwrite refuses settings that need all columns of a step before the next one.
+func (s *Settings) refuseOverwrite() error {
+	if s.Overwrite && (s.Tolerance > 0 || s.Normalize != None) {
+		return fmt.Errorf("iterate: %w: overwrite goes neither with a tolerance nor with normalising: these look at all columns after each step", ErrSettings)
+	}
+	return nil
+}
