@@ -69,11 +69,18 @@ func findIn(folder string, names []string) (string, error) {
 // readRows returns the rows and their labels, nil where there are none, and a function
 // that releases the rows. The names of classes and columns are then in in.read.
 func readRows(ctx context.Context, in input, advice string) (x blas32.General, y []int32, release func(), err error) {
-	t, err := in.readTable(ctx)
+	t, x, y, err := readLabelled(ctx, in, advice)
 	if err != nil {
-		return blas32.General{}, nil, nil, missing(in.features, err)
+		return x, nil, nil, err
 	}
-	release = func() { t.Close() } // only read from: nothing is lost when closing fails
+	return x, y, func() { t.Close() }, nil // only read from: nothing is lost when closing fails
+}
+
+// readLabelled is readRows for who needs the table itself, too. It is closed by the caller.
+func readLabelled(ctx context.Context, in input, advice string) (t *formats.Table, x blas32.General, y []int32, err error) {
+	if t, err = in.readTable(ctx); err != nil {
+		return nil, x, nil, missing(in.features, err)
+	}
 	x = blas32.General{Rows: t.Rows, Cols: t.Cols, Stride: max(t.Cols, 1), Data: t.Data}
 	switch {
 	case in.joined():
@@ -85,10 +92,10 @@ func readRows(ctx context.Context, in input, advice string) (x blas32.General, y
 		err = refuseVanished(ctx, in, t.Data)
 	}
 	if err != nil {
-		release()
-		return blas32.General{}, nil, nil, err
+		t.Close()
+		return nil, blas32.General{}, nil, err
 	}
-	return x, y, release, nil
+	return t, x, y, nil
 }
 
 // readLabels returns the labels for n rows; advice says more about missing ones.

@@ -77,6 +77,7 @@ type fitFlags struct {
 	set                 map[string]bool // flags that were given
 	rows, columns       int             // of FEATURES
 	placed, nowhere     int             // queries, and those whose row is zeros
+	idle                func()          // gives the memory of FEATURES back until they are read again
 }
 
 func (f *fitFlags) define(fs *flag.FlagSet) {
@@ -99,7 +100,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 
 // settings translates the flags.
 func (f *fitFlags) settings(progress func(stage string, done, total int)) (*supervised.Settings, error) {
-	s := &supervised.Settings{Unmeasured: !f.measure, Seed: f.seed, NormalizeRows: f.fixed.UnitRows, Progress: progress}
+	s := &supervised.Settings{Unmeasured: !f.measure, Seed: f.seed, NormalizeRows: f.fixed.UnitRows, OnlyX: true, Idle: f.idle, Progress: progress}
 	if f.recipe != "auto" {
 		r, err := supervised.ParseRecipe(f.recipe)
 		if err != nil {
@@ -257,11 +258,12 @@ func (f *fitFlags) openQueries(ctx context.Context, in input) (q blas32.General,
 // fit reads FEATURES and does the work, and places the queries q, which come from their
 // own files; the second result has no rows where there are none.
 func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32.General) (fit *supervised.Model, queries blas32.General, err error) {
-	x, y, release, err := readRows(ctx, in, " (-1 for none)")
+	t, x, y, err := readLabelled(ctx, in, " (-1 for none)")
 	if err != nil {
 		return nil, queries, err
 	}
-	defer release()
+	defer t.Close()
+	f.idle = t.Unload
 	if err := checkClassNames(f.out, in, from, f.queriesOut, f.mapOut); err != nil {
 		return nil, queries, err
 	}

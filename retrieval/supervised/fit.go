@@ -31,6 +31,13 @@ type Settings struct {
 	NormalizeRows bool
 	// Unmeasured leaves out the measurement of a Recipe that is given.
 	Unmeasured bool
+	// OnlyX leaves out Z of a Model whose rows were moved by steps: X takes its memory, and the
+	// Model is a copy of the rows smaller.
+	OnlyX bool
+	// Idle, if not nil, is called whenever Fit has copied what it needs of the rows for a while.
+	// Where rows are a mapped file, the system can have its memory back, as with the method
+	// Unload of formats.Matrix. Fit may read the rows again later.
+	Idle func()
 	// Seed decides which rows are held out.
 	Seed uint64
 	// Progress, if not nil, is told how far a stage of the work has come. Within the
@@ -49,7 +56,8 @@ type Model struct {
 	// Map is published; it takes a query to where X is searched.
 	Map *Map
 	// Z are the images of the rows under the map and X is where the steps have
-	// moved them, in the order of the rows. Without steps they are the same.
+	// moved them, in the order of the rows. Without steps they are the same. With steps
+	// and Settings.OnlyX Z is empty.
 	Z, X blas32.General
 	// Graph describes the graph of the rows of Z; nil without steps.
 	Graph *iterate.Graph
@@ -142,6 +150,13 @@ func (f *fitter) report(stage string, done, total int) {
 	}
 }
 
+// idle says that the rows are not read for a while.
+func (f *fitter) idle() {
+	if f.settings.Idle != nil {
+		f.settings.Idle()
+	}
+}
+
 // measured reports one more recipe. How many there are is known when the last one is done.
 func (f *fitter) measured() {
 	f.done++
@@ -157,12 +172,19 @@ func (f *fitter) fit(ctx context.Context, rows blas32.General, labels []int32, r
 	if err != nil {
 		return nil, err
 	}
+	f.idle()
 	model := &Model{Recipe: r, Map: m, Z: z, X: z, MapTime: time.Since(began)}
 	if r.Steps == 0 {
 		return model, nil
 	}
 	began = time.Now()
-	x, out, err := f.move(ctx, z, labels, r)
+	x := z
+	if f.settings.OnlyX {
+		model.Z = blas32.General{}
+	} else {
+		x = newRows(z.Rows, z.Cols)
+	}
+	out, err := f.move(ctx, x, z, labels, r)
 	if err != nil {
 		return nil, err
 	}
@@ -188,20 +210,19 @@ func (f *fitter) images(ctx context.Context, rows blas32.General, labels []int32
 	return m, z, err
 }
 
-// move takes the steps of a recipe, from z.
-func (f *fitter) move(ctx context.Context, z blas32.General, labels []int32, r Recipe) (blas32.General, *iterate.Embedding, error) {
-	x := newRows(z.Rows, z.Cols)
+// move takes the steps of a recipe from z to x, which may be z.
+func (f *fitter) move(ctx context.Context, x, z blas32.General, labels []int32, r Recipe) (*iterate.Embedding, error) {
 	out, err := f.engine.Embed(ctx, z, labels, &privatemail.Settings{
 		MeanNeighbours: min(r.Neighbours, float64(z.Rows-1)), Form: kernel.Attract, Coefficient: r.Beta,
-		AllowUnlabelled: true, Steps: r.Steps, Into: x,
+		AllowUnlabelled: true, Steps: r.Steps, Into: x, Overwrite: true,
 	})
 	if err != nil {
-		return z, nil, err
+		return nil, err
 	}
 	if r.UnitImages {
 		for i := range x.Rows {
 			normalize(rowOf(x, i))
 		}
 	}
-	return x, out, nil
+	return out, nil
 }

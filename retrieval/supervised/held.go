@@ -141,11 +141,13 @@ type placed struct {
 }
 
 func (f *fitter) newBench(rows blas32.General, labels []int32, s split) *bench {
-	return &bench{
+	b := &bench{
 		fitter: f, train: gather(rows, s.train), held: gather(rows, s.held),
 		labels: pick(labels, s.train), heldLabels: pick(labels, s.held),
 		trainers: make(map[preparation]*trainer), prepared: make(map[preparation]blas32.General),
 	}
+	f.idle()
+	return b
 }
 
 func pick(labels []int32, rows []int) []int32 {
@@ -165,7 +167,8 @@ func (b *bench) measure(ctx context.Context, r Recipe) (hits, error) {
 	}
 	x := at.train
 	if r.Steps > 0 {
-		if x, _, err = b.move(ctx, x, b.labels, r); err != nil {
+		x = newRows(x.Rows, x.Cols)
+		if _, err = b.move(ctx, x, at.train, b.labels, r); err != nil {
 			return h, err
 		}
 	}
@@ -191,6 +194,7 @@ func (b *bench) place(ctx context.Context, r Recipe) (*placed, error) {
 	if b.last != nil && b.last.recipe == r {
 		return b.last, nil
 	}
+	b.last = nil // its memory may go before the next images take theirs
 	t, err := b.trainer(ctx, r.preparation())
 	if err != nil {
 		return nil, err
@@ -199,7 +203,11 @@ func (b *bench) place(ctx context.Context, r Recipe) (*placed, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &placed{recipe: r}
+	out := &placed{recipe: r, train: t.rows, held: b.prepared[r.preparation()]}
+	if m.keeps() {
+		b.last = out
+		return out, nil
+	}
 	if out.train, err = m.images(ctx, b.core, t.rows); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // reserved runs work while what Fit holds beside its graphs and steps is reserved from the
 // budget of the Engine. Where memory is missing that others hold, work is run anew later.
 func reserved(ctx context.Context, e *privatemail.Engine, rows blas32.General, s *Settings, work func(context.Context) (*Model, error)) (model *Model, err error) {
-	bytes := mem.Saturate(ownBytes(float64(rows.Rows), float64(rows.Cols), !s.Unmeasured))
+	bytes := mem.Saturate(ownBytes(float64(rows.Rows), float64(rows.Cols), s))
 	began := false
 	err = e.Reserve(ctx, bytes, func(ctx context.Context) (err error) {
 		began = true
@@ -28,8 +28,8 @@ func reserved(ctx context.Context, e *privatemail.Engine, rows blas32.General, s
 
 // ownBytes is what the copies of n rows of d columns take, in float32, and square matrices of
 // float64.
-func ownBytes(n, d float64, measured bool) float64 {
-	return 4*d*copies(n, measured) + 8*squareMatrices*d*d
+func ownBytes(n, d float64, s *Settings) float64 {
+	return 4*d*copies(n, s) + 8*squareMatrices*d*d
 }
 
 // squareMatrices is how many square matrices there are at a time: a covariance of each of three
@@ -38,11 +38,15 @@ const squareMatrices = 6
 
 // copies is how many rows there are at a time in copies of n rows: prepared rows, their images
 // and where steps take them, or what is measured. That is up to 18 copies of few rows, in
-// three parts and prepared in four ways, 6 of the 4000 that recipes are compared on, and 5
+// three parts and prepared in four ways, 6 of the 4000 that recipes are compared on, and 4
 // of the 101,000 at most on which the recipe is measured.
-func copies(n float64, measured bool) float64 {
-	if !measured {
-		return 3 * n
+func copies(n float64, s *Settings) float64 {
+	all := 3 * n
+	if s.OnlyX {
+		all = 2 * n
 	}
-	return max(3*n, min(18*n, 24_000), 5*min(n, 101_000))
+	if s.Unmeasured {
+		return all
+	}
+	return max(all, min(18*n, 24_000), 4*min(n, 101_000))
 }

@@ -13,13 +13,16 @@ import (
 )
 
 func TestCopies(t *testing.T) {
-	for rows, want := range map[int]float64{100: 1800, 2000: 24_000, 50_000: 250_000, 1_000_000: 3_000_000} {
-		if got := copies(float64(rows), true); got != want {
+	for rows, want := range map[int]float64{100: 1800, 2000: 24_000, 50_000: 200_000, 1_000_000: 3_000_000} {
+		if got := copies(float64(rows), new(Settings)); got != want {
 			t.Errorf("%g rows in copies of %d, want %g", got, rows, want)
 		}
 	}
-	if got := copies(100, false); got != 300 {
+	if got := copies(100, &Settings{Unmeasured: true}); got != 300 {
 		t.Errorf("%g rows in copies of 100 that are not measured, want 300", got)
+	}
+	if got := copies(1e6, &Settings{OnlyX: true}); got != 2e6 {
+		t.Errorf("%g rows in copies of 1e6 without Z, want 2e6", got)
 	}
 }
 
@@ -37,7 +40,7 @@ func TestFitReserves(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	own := int64(ownBytes(600, 20, false))
+	own := int64(ownBytes(600, 20, settings))
 	if _, err := fit(budgeted(t, own-1)); !errors.Is(err, kernel.ErrMemory) || !strings.Contains(err.Error(), "fit of 600 x 20 rows") {
 		t.Errorf("a budget that the copies exceed: %v", err)
 	}
