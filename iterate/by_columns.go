@@ -36,12 +36,9 @@ func columns(m blas32.General, lo, count int) blas32.General {
 // column of a step depends on another one. Only sums over all columns do, and these are
 // complete with the last ones.
 func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to blas32.General, step kernel.Step, s Settings) (*Result, error) {
-	if err := CheckStart(x); err != nil {
-		return nil, err
-	}
 	total := make([]stepSums, s.Steps)
 	result := new(Result)
-	for lo := 0; lo < x.Cols; {
+	for lo := 0; lo == 0 || lo < x.Cols; { // a start without columns is for begin to refuse
 		count := columnsFrom(lo, x.Cols)
 		if err := ws.begin(op, columns(x, lo, count), step, s); err != nil {
 			return nil, err

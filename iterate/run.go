@@ -36,6 +36,9 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 			return nil, fmt.Errorf("iterate: %w: into %d x %d for a start of %d x %d", kernel.ErrShape, to.Rows, to.Cols, x.Rows, x.Cols)
 		}
 	}
+	if err := CheckStart(x); err != nil {
+		return nil, err
+	}
 	if s.Overwrite {
 		return ws.runByColumns(ctx, op, x, to, step, s)
 	}
@@ -75,11 +78,8 @@ type Workspace struct {
 	rescale  rescale
 }
 
-// begin copies the start into the operator's order.
+// begin copies a start that is checked into the operator's order.
 func (ws *Workspace) begin(op kernel.Operator, x blas32.General, step kernel.Step, s Settings) error {
-	if err := CheckStart(x); err != nil {
-		return err
-	}
 	if x.Rows != op.N() || x.Cols < 1 {
 		return fmt.Errorf("iterate: %w: a start of %d x %d for %d points", kernel.ErrShape, x.Rows, x.Cols, op.N())
 	}

@@ -41,7 +41,7 @@ func searchGraph(ctx context.Context, p *rows.Points, b Bandwidth, radius float6
 // request asks a search for the pairs within a radius.
 func (o *Options) request(p *rows.Points, b Bandwidth, radius float64) *rows.Request {
 	return &rows.Request{
-		Points: p, Radius: radius, Gamma: b.gamma, Layout: o.exact(), Memory: o.BudgetBytes, Reserve: o.Reserve,
+		Points: p, Radius: radius, Gamma: b.gamma, Layout: o.exact(), Memory: o.BudgetBytes, Reserve: o.Reserve, Nearest: o.Isolated == Repair,
 		Workers: o.Workers, Kernels: o.Kernels, Progress: o.Progress,
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/dense"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -106,6 +107,9 @@ func (f *fitter) model(ctx context.Context, rows blas32.General, labels []int32)
 		return nil, fmt.Errorf("supervised: fit: %w", err)
 	}
 	choice := time.Since(began)
+	if held != nil {
+		mem.Reclaim(mem.Saturate(4 * float64(rows.Cols) * measuredCopies * min(float64(rows.Rows), measuredRows)))
+	}
 	m, err := f.fit(ctx, rows, labels, recipe)
 	if f.settings.Recipe == nil && impossible(err) { // what parts of the rows allowed, all do not
 		held = nil
@@ -206,7 +210,9 @@ func (f *fitter) images(ctx context.Context, rows blas32.General, labels []int32
 	if m, err = newTrainer(f.core, prepared, labels).newMap(ctx, r); err != nil {
 		return nil, z, err
 	}
-	z, err = m.images(ctx, f.core, prepared)
+	if z, err = m.images(ctx, f.core, prepared); r.preparation() != (preparation{}) {
+		mem.Reclaim(4 * int64(rows.Rows) * int64(rows.Cols)) // of the prepared rows
+	}
 	return m, z, err
 }
 

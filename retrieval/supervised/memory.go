@@ -38,8 +38,8 @@ const squareMatrices = 6
 
 // copies is how many rows there are at a time in copies of n rows: prepared rows, their images
 // and where steps take them, or what is measured. That is up to 18 copies of few rows, in
-// three parts and prepared in four ways, 6 of the 4000 that recipes are compared on, and 4
-// of the 101,000 at most on which the recipe is measured.
+// three parts and prepared in four ways, 6 of the 4000 that recipes are compared on, and
+// measuredCopies of those on which the recipe is measured.
 func copies(n float64, s *Settings) float64 {
 	all := 3 * n
 	if s.OnlyX {
@@ -48,5 +48,9 @@ func copies(n float64, s *Settings) float64 {
 	if s.Unmeasured {
 		return all
 	}
-	return max(all, min(18*n, 24_000), 4*min(n, 101_000))
+	return max(all, min(18*n, 24_000), measuredCopies*min(n, measuredRows))
 }
+
+// measuredRows is the most rows on which a recipe is measured, and measuredCopies is how many
+// copies of them there are: the rows, prepared, their images, and where steps take them.
+const measuredRows, measuredCopies = searchedRows + heldRows, 4

@@ -3,6 +3,7 @@ package codes
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
@@ -52,13 +53,11 @@ func Prepare(ctx context.Context, req *rows.Request) (*Prepared, error) {
 	return &Prepared{req, s, sv, distinct, b}, nil
 }
 
-// Find finds the neighbours.
+// Find finds the neighbours. Where nobody asks for the nearest ones afterwards, codes and tiles
+// are given up before the matrix takes its memory, and Prepared can do no more.
 func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	s, req := p.s, p.req
 	out := &rows.Result{Distance: s.distance}
-	out.Nearest = func(ctx context.Context, k int, list []uint32) ([]uint32, []float64, error) {
-		return s.nearestOf(ctx, k, list, req)
-	}
 	out.Order, out.Group = s.orders(p.distinct)
 	pass, err := newFilterPass(ctx, s, out.Multiplicity, req)
 	if err != nil {
@@ -67,12 +66,28 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err := pass.findPairs(ctx, p.budget, req); err != nil {
 		return nil, err
 	}
-	if err := pass.mirror(ctx, out, p.budget, req); err != nil {
+	out.Stats = s.stats(int64(s.n)*int64(s.n-1)/2, pass.compared.Load(), pass.left.Load(), 0)
+	lower := pass.end()
+	if req.Nearest {
+		out.Nearest = func(ctx context.Context, k int, list []uint32) ([]uint32, []float64, error) {
+			return s.nearestOf(ctx, k, list, req)
+		}
+	} else {
+		p.release()
+	}
+	if err := pass.mirror(ctx, out, lower, p.budget, req); err != nil {
 		return nil, err
 	}
-	out.Stats = s.stats(int64(s.n)*int64(s.n-1)/2, pass.compared.Load(), pass.left.Load(), int64(out.Weights.NNZ()/2))
+	out.Stats.Found = int64(out.Weights.NNZ() / 2)
 	out.Tails = pass.tails.all(out)
 	return out, nil
+}
+
+// release gives up what the search has compared points by.
+func (p *Prepared) release() {
+	bytes := int64(p.s.n)*codeBytes(p.s.codes.depth) + int64(len(p.s.tiles.panels))
+	p.s.codes, p.s.tiles, p.s.index = nil, nil, nil
+	mem.Reclaim(bytes)
 }
 
 // A budget is what the weights of a search may take, and will take, in bytes.
@@ -107,12 +122,20 @@ func (f *filterPass) findPairs(ctx context.Context, b budget, req *rows.Request)
 	return f.memory.Err(b.need)
 }
 
-// mirror makes the matrix of the half that the pass has found. The pass keeps neither
-// the half nor the scratch memory of its workers.
-func (f *filterPass) mirror(ctx context.Context, out *rows.Result, b budget, req *rows.Request) (err error) {
-	half := f.memory.Taken() / b.entry * rows.EntryBytes
-	lower := f.lower()
+// end returns the number of entries of each column of the half that the pass has found, and
+// gives up all but the half and the bounds of the tails.
+func (f *filterPass) end() (lower []uint32) {
+	lower = f.lower()
 	f.scratches = nil // lists of pairs take more memory than the same pairs in the half
+	f.t, f.threshold, f.bias, f.ballThreshold, f.ballBias = nil, nil, nil, nil, nil
+	f.tails.c, f.tails.bundles, f.tails.panel, f.tails.levels = nil, nil, nil, nil
+	return lower
+}
+
+// mirror makes the matrix of the half that the pass has found. The pass does not keep the
+// half.
+func (f *filterPass) mirror(ctx context.Context, out *rows.Result, lower []uint32, b budget, req *rows.Request) (err error) {
+	half := f.memory.Taken() / b.entry * rows.EntryBytes
 	if out.Weights, err = req.Mirror(ctx, f.half, lower, b.held+half); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -55,6 +56,7 @@ func (s *set) arrange(ctx context.Context, radius float64, req *rows.Request) er
 		if s.codes, err = s.codes.permuted(ctx, order, req.Workers); err != nil {
 			return err
 		}
+		mem.Reclaim(int64(s.n) * codeBytes(s.codes.depth)) // of the codes in their first order
 	}
 	balls := ends != nil
 	if s.tiles, err = newTiles(ctx, s.codes, ends, balls, req.Workers); err != nil {

@@ -20,6 +20,7 @@ type Request struct {
 	Memory   int64                  // bytes that the search may take, the matrix included
 	Held     int64                  // bytes of Memory that the caller counts as taken beside the matrix; a search that takes more counts more
 	Reserve  func(bytes int64) bool // asked before memory is taken, with all that the search will hold; nil when all of Memory may be taken
+	Nearest  bool                   // the caller may ask Result.Nearest; otherwise the search keeps nothing for it
 	Workers  *par.Workers           // nil when the caller works alone
 	Kernels  *simd.Kernels
 	Progress func(stage string, done, total int) // nil when nobody listens
@@ -60,7 +61,7 @@ type Result struct {
 	Distance func(i, j int) float64
 	// Nearest finds the k nearest of some distinct points, of which there are more than k: of
 	// each their places, nearest first, and their squared distances. At the same distance
-	// lower given rows come first. nil when the search has prepared nothing for it.
+	// lower given rows come first. nil when the search has kept nothing for it.
 	Nearest func(ctx context.Context, k int, list []uint32) (place []uint32, d2 []float64, err error)
 }
 
