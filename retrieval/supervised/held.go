@@ -8,6 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/nearest"
 )
 
@@ -194,7 +195,11 @@ func (b *bench) place(ctx context.Context, r Recipe) (*placed, error) {
 	if b.last != nil && b.last.recipe == r {
 		return b.last, nil
 	}
-	b.last = nil // its memory may go before the next images take theirs
+	if b.last != nil { // its memory goes before the next images take theirs
+		bytes := 4 * int64(len(b.last.train.Data))
+		b.last = nil
+		mem.Reclaim(bytes)
+	}
 	t, err := b.trainer(ctx, r.preparation())
 	if err != nil {
 		return nil, err
