@@ -1,7 +1,6 @@
 package mechanism
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -9,10 +8,11 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 )
 
 // smallLedger returns a ledger of reserves and commits for two units, and what
@@ -248,30 +248,16 @@ func beLedgerChild(mode string) {
 	os.Exit(0)
 }
 
-func ledgerChild(t *testing.T, mode, path, from string) (*exec.Cmd, *bufio.Scanner) {
+func ledgerChild(t *testing.T, mode, path, from string) *childtest.Child {
 	t.Helper()
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), ledgerChildMode+"="+mode, ledgerChildPath+"="+path, ledgerChildFrom+"="+from)
-	c.Stderr = os.Stderr
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c, bufio.NewScanner(out)
+	return childtest.Start(t, ledgerChildMode+"="+mode, ledgerChildPath+"="+path, ledgerChildFrom+"="+from)
 }
 
 func TestLedgerOfTwoProcesses(t *testing.T) {
 	path := newLedgerFile(t, ledgerTotal)
-	holder, lines := ledgerChild(t, "hold", path, "")
-	in, err := holder.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := holder.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if !lines.Scan() || lines.Text() != "open" {
-		t.Fatal(lines.Text(), lines.Err())
+	holder := ledgerChild(t, "hold", path, "")
+	if !holder.Lines.Scan() || holder.Lines.Text() != "open" {
+		t.Fatal(holder.Lines.Text(), holder.Lines.Err())
 	}
 	if _, err := OpenLedger(path); !errors.Is(err, ErrLocked) {
 		t.Error(err)
@@ -279,18 +265,15 @@ func TestLedgerOfTwoProcesses(t *testing.T) {
 	if _, err := ReadLedger(path); err != nil {
 		t.Error(err)
 	}
-	in.Close()
+	holder.In.Close()
 	if err := holder.Wait(); err != nil {
 		t.Fatal(err)
 	}
 
 	l := mustOpen(t, path)
-	other, lines := ledgerChild(t, "hold", path, "")
-	if err := other.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if !lines.Scan() || lines.Text() != "locked" {
-		t.Error(lines.Text(), lines.Err())
+	other := ledgerChild(t, "hold", path, "")
+	if !other.Lines.Scan() || other.Lines.Text() != "locked" {
+		t.Error(other.Lines.Text(), other.Lines.Err())
 	}
 	if err := other.Wait(); err != nil {
 		t.Error(err)
@@ -309,10 +292,8 @@ func TestLedgerOfAKilledProcess(t *testing.T) {
 	r := rand.New(rand.NewPCG(rand.Uint64(), 0))
 	before, most := uint64(0), 0
 	for round := range rounds {
-		child, lines := ledgerChild(t, "spend", path, fmt.Sprintf("%08d", round))
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		child := ledgerChild(t, "spend", path, fmt.Sprintf("%08d", round))
+		lines := child.Lines
 		granted := uint64(0)
 		if wait := r.IntN(12); wait > 0 {
 			for range wait {

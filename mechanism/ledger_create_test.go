@@ -34,10 +34,8 @@ func TestCreateLedgerOfAKilledProcess(t *testing.T) {
 	ledgers, left := 0, 0
 	for range rounds {
 		folder := t.TempDir()
-		child, lines := ledgerChild(t, "create", folder, "")
-		if err := child.Start(); err != nil {
-			t.Fatal(err)
-		}
+		child := ledgerChild(t, "create", folder, "")
+		lines := child.Lines
 		created := 0
 		for range 1 + r.IntN(3) {
 			if lines.Scan() {

@@ -3,13 +3,14 @@
 package simd
 
 import (
-	"bytes"
 	"os"
-	"os/exec"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 )
 
 // permitted returns the parts of a thread's state that Linux permits this process.
@@ -36,13 +37,11 @@ const refusing = "PM_TEST_REFUSE_TILES"
 // Where the request is refused the level is the one below, and works.
 func TestTilesRefused(t *testing.T) {
 	if os.Getenv(refusing) == "" {
-		cmd := exec.Command(os.Args[0], "-test.run", "^TestTilesRefused$", "-test.count=1", "-test.v")
-		cmd.Env = append(os.Environ(), refusing+"=1")
-		out, err := cmd.CombinedOutput()
+		out, err := childtest.Again(t, refusing+"=1")
 		switch {
-		case bytes.Contains(out, []byte("--- SKIP")): // said here too: nobody sees what that process says
+		case strings.Contains(out, "--- SKIP"): // said here too: nobody sees what that process says
 			t.Skipf("%s", out)
-		case err != nil || !bytes.Contains(out, []byte("--- PASS: TestTilesRefused")):
+		case err != nil || !strings.Contains(out, "--- PASS: TestTilesRefused"):
 			t.Errorf("%v\n%s", err, out)
 		}
 		return

@@ -147,13 +147,19 @@ func (s *pointSet) graph(ctx context.Context, workers *par.Workers) (kernel.Trun
 	return kernel.NewCSR(ctx, s.points, s.sigma, &kernel.Options{CutoffRadius: s.radius, Workers: workers})
 }
 
+// synthetic returns points of a kind of package synth, and their classes where the kind has
+// some.
+func synthetic(kind string, n, d int) (blas32.General, []int32, error) {
+	k, err := synth.KindNamed(kind)
+	if err != nil {
+		return blas32.General{}, nil, err
+	}
+	return k.Make(synth.Request{N: n, D: d, Seed: 1})
+}
+
 func (l *lab) pointSet(ctx context.Context, kind string, n, d int) (*pointSet, error) {
 	return shared(l, fmt.Sprint("points ", kind, n, " ", d), func() (*pointSet, error) {
-		k, err := synth.KindNamed(kind)
-		if err != nil {
-			return nil, err
-		}
-		x, _, err := k.Make(synth.Request{N: n, D: d, Seed: 1})
+		x, _, err := synthetic(kind, n, d)
 		if err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -41,11 +40,7 @@ func (s nearestSet) points(n int) (blas32.General, error) {
 	if s.suite != "nearest" {
 		return searchSet{s.kind, n, s.d}.points()
 	}
-	k, err := synth.KindNamed(s.kind)
-	if err != nil {
-		return blas32.General{}, err
-	}
-	x, _, err := k.Make(synth.Request{N: n, D: s.d, Seed: 1})
+	x, _, err := synthetic(s.kind, n, s.d)
 	return x, err
 }
 

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/seed-64e14a55/privatemail"
-	"github.com/seed-64e14a55/privatemail/internal/synth"
 )
 
 // concurrentCases measure callers of one Engine that embed at the same time, with and
@@ -44,11 +43,7 @@ func budgetName(budget int64) string {
 
 // concurrentSubject is so many callers of one Engine with a budget, 0 for the default.
 func concurrentSubject(n, callers, workers int, budget int64) (*subject, error) {
-	source, err := synth.KindNamed("uniform")
-	if err != nil {
-		return nil, err
-	}
-	x, _, err := source.Make(synth.Request{N: n, D: 2, Seed: 1})
+	x, _, err := synthetic("uniform", n, 2)
 	if err != nil {
 		return nil, err
 	}

@@ -183,11 +183,7 @@ func runSubject(ctx context.Context, l *lab, n, k, workers int) (*subject, error
 }
 
 func embedSubject(ctx context.Context, kind string, n, d, k, workers int) (*subject, error) {
-	source, err := synth.KindNamed(kind)
-	if err != nil {
-		return nil, err
-	}
-	x, y, err := source.Make(synth.Request{N: n, D: d, Seed: 1})
+	x, y, err := synthetic(kind, n, d)
 	if err != nil {
 		return nil, err
 	}

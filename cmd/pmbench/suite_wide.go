@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
@@ -56,11 +55,7 @@ func (l *lab) wideRows(n, d int) (blas32.General, error) {
 		return have.x, nil
 	}
 	maps.DeleteFunc(l.made, func(key string, _ any) bool { return strings.HasPrefix(key, "wide") })
-	kind, err := synth.KindNamed("classes")
-	if err != nil {
-		return blas32.General{}, err
-	}
-	made, _, err := kind.Make(synth.Request{N: n, D: d, Seed: 1})
+	made, _, err := synthetic("classes", n, d)
 	if err != nil {
 		return blas32.General{}, err
 	}

@@ -49,7 +49,7 @@ type continueFlags struct {
 
 func (f *continueFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
-	f.graph.define(fs, " (default: that of the first step, or by -degree)")
+	f.graph.defineWeights(fs, " (default: that of the first step, or by -degree)")
 	numberVar(fs, &f.alpha, "alpha", 0, anyNumber(), "coefficient `A` of the label term (default: that of the first step)")
 	wholeVar(fs, &f.steps, "steps", 4, "number of further steps `T`; 0 writes the released points")
 	f.rest.define(fs)

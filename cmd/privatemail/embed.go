@@ -72,8 +72,6 @@ type embedFlags struct {
 func (f *embedFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
 	f.graph.define(fs, "; forms paper and attract need this, -degree or -neighbours")
-	f.graph.defineNeighbours(fs)
-	f.graph.defineRows(fs)
 	f.form.define(fs)
 	f.size.define(fs)
 	f.step.define(fs)
@@ -136,17 +134,24 @@ func (f *embedFlags) run(ctx context.Context, e *cli.Env, names []string, set ma
 	}
 	x := inSingle(s.Into, embedding.Points)
 	f.form.size(e, x, s)
-	if err := writePoints(ctx, f.out, x); err != nil {
-		return err
-	}
-	if err := f.plot.write(ctx, x, s.Coefficient != 0); err != nil {
-		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
-	}
-	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
+	if err := f.write(ctx, in, x, s.Coefficient != 0); err != nil {
 		return err
 	}
 	f.graph.warn(e, &embedding.Graph)
 	return f.show(e, s, d, x, embedding)
+}
+
+// write writes points x, the plot and the names of classes; seen says whether labels have
+// moved the points.
+func (f *embedFlags) write(ctx context.Context, in input, x blas32.General, seen bool) (err error) {
+	if err := writePoints(ctx, f.out, x); err != nil {
+		return err
+	}
+	if err := f.plot.write(ctx, x, seen); err != nil {
+		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
+	}
+	f.names, err = writeClassNames(ctx, f.out, in)
+	return err
 }
 
 // oneFeatures returns FEATURES.
@@ -192,21 +197,30 @@ func (f *embedFlags) input(e *cli.Env, name string, s *privatemail.Settings) (in
 func (f *embedFlags) embed(ctx context.Context, e *cli.Env, in input, s *privatemail.Settings) (d int, _ *iterate.Embedding, _ error) {
 	var embedding *iterate.Embedding
 	err := withRows(ctx, e, f.work, true, in, " (-1 for none)", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
-		if err := checkClassNames(f.out, in, input{}); err != nil {
-			return err
-		}
 		d = x.Cols
-		if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+		if err := f.prepare(ctx, in, s, x, y); err != nil {
 			return err
 		}
 		if s.Coefficient == 0 {
 			y = nil
 		}
-		s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x))
 		embedding, err = engine.Embed(ctx, x, y, s)
 		return err
 	})
 	return d, embedding, err
+}
+
+// prepare checks what could fail after the work, keeps of features x and labels y what is
+// drawn, and makes room for the points.
+func (f *embedFlags) prepare(ctx context.Context, in input, s *privatemail.Settings, x blas32.General, y []int32) error {
+	if err := checkClassNames(f.out, in, input{}); err != nil {
+		return err
+	}
+	if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
+		return err
+	}
+	s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x))
+	return nil
 }
 
 // columnsOf returns the number of columns of the embedding of features x.

@@ -16,13 +16,9 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 	var m *privatemail.SpectralMap
 	err := withRows(ctx, e, f.work, true, in, "", func(engine *privatemail.Engine, x blas32.General, y []int32) (err error) {
 		d = x.Cols
-		if err := checkClassNames(f.out, in, input{}); err != nil {
+		if err := f.prepare(ctx, in, s, x, y); err != nil {
 			return err
 		}
-		if err := f.plot.keep(ctx, x, y, in.classNames()); err != nil {
-			return err
-		}
-		s.Into = f.work.pointsBuffer(x.Rows, columnsOf(s, x))
 		if m, err = engine.Map(ctx, x, s); err == nil && !s.NormalizeRows {
 			noteDominantColumn(e, x)
 		}
@@ -32,13 +28,7 @@ func (f *embedFlags) runSpectral(ctx context.Context, e *cli.Env, in input, s *p
 		return err
 	}
 	x := inSingle(s.Into, m.Points)
-	if err := writePoints(ctx, f.out, x); err != nil {
-		return err
-	}
-	if err := f.plot.write(ctx, x, false); err != nil {
-		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
-	}
-	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
+	if err := f.write(ctx, in, x, false); err != nil {
 		return err
 	}
 	f.graph.warn(e, &m.Graph)

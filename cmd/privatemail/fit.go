@@ -393,11 +393,11 @@ func (f *fitFlags) explain(err error, in input) error {
 
 // write writes the files.
 func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries blas32.General) error {
-	if err := formats.WriteMatrix(ctx, f.out, fit.X.Rows, fit.X.Cols, fit.X.Data); err != nil {
+	if err := writePoints(ctx, f.out, fit.X); err != nil {
 		return err
 	}
 	if queries.Rows > 0 {
-		if err := formats.WriteMatrix(ctx, f.queriesOut, queries.Rows, queries.Cols, queries.Data); err != nil {
+		if err := writePoints(ctx, f.queriesOut, queries); err != nil {
 			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
 		}
 	}

@@ -54,8 +54,6 @@ const (
 func (f *graphVerbFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
 	f.graph.define(fs, "; this, -degree or -neighbours is required")
-	f.graph.defineNeighbours(fs)
-	f.graph.defineRows(fs)
 	f.files.defineColumns(fs)
 	fs.StringVar(&f.out, "out", "", "write the graph to `FILE`, .npz or .mtx; required")
 	choiceVar(fs, &f.values, "values", valueWeights, []string{valueWeights, valueDistances}, "entries are `WHAT`: weights or distances")

@@ -35,7 +35,15 @@ type graphFlags struct {
 	normalizeRows                          bool
 }
 
+// define is for verbs that read features. Their graph may be that of nearest neighbours.
 func (f *graphFlags) define(fs *flag.FlagSet, otherwise string) {
+	f.defineWeights(fs, otherwise)
+	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows, with a bandwidth of its own for each row (default of form spectral: 10)")
+	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first")
+}
+
+// defineWeights is for all verbs with a graph.
+func (f *graphFlags) defineWeights(fs *flag.FlagSet, otherwise string) {
 	numberVar(fs, &f.sigma, "sigma", 0, positive(), "bandwidth `S` of the Gaussian weights"+otherwise)
 	numberVar(fs, &f.degree, "degree", 0, positive(), "find the bandwidth at which rows have `G` neighbours on average, of -cutoff-weight or more")
 	conventionVar(fs, &f.convention)
@@ -43,16 +51,6 @@ func (f *graphFlags) define(fs *flag.FlagSet, otherwise string) {
 	numberVar(fs, &f.tolerance, "tolerance", 1e-4, fraction(), "wanted error `T` of a row's weights relative to their sum")
 	choiceVar(fs, &f.operator, "operator", "", kernel.OperatorNames(), "force the operator `NAME`: "+strings.Join(kernel.OperatorNames(), " or ")+" (default: the one 'plan' picks)")
 	choiceVar(fs, &f.isolated, "isolated", kernel.Keep.String(), isolatedNames(), "rows without neighbours: `WHAT` is keep, repair or fail")
-}
-
-// defineNeighbours is for verbs whose graph may be that of nearest neighbours.
-func (f *graphFlags) defineNeighbours(fs *flag.FlagSet) {
-	cli.CountVar(fs, &f.neighbours, "neighbours", 0, "connect every row with its `N` nearest rows, with a bandwidth of its own for each row (default of form spectral: 10)")
-}
-
-// defineRows is for verbs that read features.
-func (f *graphFlags) defineRows(fs *flag.FlagSet) {
-	fs.BoolVar(&f.normalizeRows, "normalize-rows", false, "divide every feature row by its norm first")
 }
 
 func isolatedNames() []string {

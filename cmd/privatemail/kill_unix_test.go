@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -20,16 +21,11 @@ import (
 // release that was written was paid for, nothing that was paid for is forgotten,
 // and the ledger opens after every kill.
 func TestKilledPrivatize(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	temp, features := t.TempDir(), toy(t)
 	ledger := filepath.Join(temp, "a.ledger")
 	succeed(t, "budget", "create", ledger, "-epsilon", "100", "-delta", "0.1")
 	start := func(out string) *exec.Cmd {
-		cmd := exec.Command(program, private(features, ledger, out, "-epsilon", "0.1", "-delta", "1e-9")...)
-		cmd.Env = append(os.Environ(), asCommand+"=1")
+		cmd := childtest.Command(t, []string{asCommand + "=1"}, private(features, ledger, out, "-epsilon", "0.1", "-delta", "1e-9")...)
 		cmd.Stderr = new(bytes.Buffer)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)

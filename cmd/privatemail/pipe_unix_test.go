@@ -5,23 +5,18 @@ package main
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 )
 
 // A release can go to standard output, and nothing else goes there.
 func TestReleaseToStandardOutput(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	args := private(toy(t), "none", standardOutput)
-	cmd := exec.Command(program, args[:len(args)-1]...) // without -quiet
-	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd := childtest.Command(t, []string{asCommand + "=1"}, args[:len(args)-1]...) // without -quiet
 	var out, messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &messages
 	if err := cmd.Run(); err != nil {
@@ -37,10 +32,6 @@ func TestReleaseToStandardOutput(t *testing.T) {
 
 // A reader that goes away before the release comes does not take it along.
 func TestReleaseToClosedPipe(t *testing.T) {
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +41,7 @@ func TestReleaseToClosedPipe(t *testing.T) {
 		t.Fatal(err)
 	}
 	rescue := t.TempDir()
-	cmd := exec.Command(program, private(toy(t), "none", standardOutput)...)
-	cmd.Env = append(os.Environ(), asCommand+"=1", "TMPDIR="+rescue)
+	cmd := childtest.Command(t, []string{asCommand + "=1", "TMPDIR=" + rescue}, private(toy(t), "none", standardOutput)...)
 	var messages bytes.Buffer
 	cmd.Stdout, cmd.Stderr = write, &messages
 	if err := cmd.Run(); cmd.ProcessState.ExitCode() != cli.Failed || !bytes.Contains(messages.Bytes(), []byte("it is kept in "+rescue)) {

@@ -73,8 +73,6 @@ func (f *restFlags) define(fs *flag.FlagSet) {
 func (f *planFlags) define(fs *flag.FlagSet) {
 	f.work.define(fs)
 	f.graph.define(fs, "; forms paper and attract need this, -degree or -neighbours")
-	f.graph.defineNeighbours(fs)
-	f.graph.defineRows(fs)
 	f.form.define(fs)
 	f.size.define(fs)
 	f.rest.define(fs)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
@@ -35,10 +35,8 @@ func TestAddressSpaceLimit(t *testing.T) {
 		return
 	}
 	for what, want := range map[string]string{"refuse": "", "repeat": "", "take": "out of memory"} {
-		command := exec.Command(os.Args[0], "-test.run=^TestAddressSpaceLimit$", "-test.count=1")
-		command.Env = append(os.Environ(), limited+"="+what, "GOTRACEBACK=none")
-		out, err := command.CombinedOutput()
-		if (err != nil) != (want != "") || !strings.Contains(string(out), want) {
+		out, err := childtest.Again(t, limited+"="+what, "GOTRACEBACK=none")
+		if (err != nil) != (want != "") || !strings.Contains(out, want) {
 			t.Errorf("%s: %v: %s", what, err, out)
 		}
 	}

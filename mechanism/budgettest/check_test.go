@@ -1,14 +1,13 @@
 package budgettest
 
 import (
-	"crypto/sha256"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/ledgertest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 )
 
@@ -55,59 +54,14 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// borrowed is a ledger that several processes share: each opens it for a call.
-type borrowed struct{ path string }
-
-func (b borrowed) with(use func(*mechanism.Ledger) error) error {
-	for {
-		l, err := mechanism.OpenLedger(b.path)
-		if errors.Is(err, mechanism.ErrLocked) {
-			time.Sleep(time.Millisecond)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		return errors.Join(use(l), l.Close())
-	}
-}
-
-func (b borrowed) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend) (r mechanism.Receipt, err error) {
-	err = b.with(func(l *mechanism.Ledger) (err error) {
-		r, err = l.Reserve(unit, id, spend)
-		return err
-	})
-	return r, err
-}
-
-func (b borrowed) Commit(r mechanism.Receipt, sum [sha256.Size]byte) error {
-	return b.with(func(l *mechanism.Ledger) error { return l.Commit(r, sum) })
-}
-
-func (b borrowed) Paid(id [16]byte) (paid bool, err error) {
-	err = b.with(func(l *mechanism.Ledger) (err error) {
-		paid, err = l.Paid(id)
-		return err
-	})
-	return paid, err
-}
-
-func (b borrowed) LedgerID(unit mechanism.Unit) (id [16]byte, err error) {
-	err = b.with(func(l *mechanism.Ledger) (err error) {
-		id, err = l.LedgerID(unit)
-		return err
-	})
-	return id, err
-}
-
 func TestBorrowedLedger(t *testing.T) {
 	same := func(budget mechanism.Budget) (mechanism.Budget, error) {
-		return borrowed{budget.(borrowed).path}, nil
+		return ledgertest.Borrowed{Path: budget.(ledgertest.Borrowed).Path}, nil
 	}
 	err := Check(Settings{
 		New: func(total mechanism.Total) (mechanism.Budget, error) {
 			path := filepath.Join(t.TempDir(), "ledger")
-			return borrowed{path}, mechanism.CreateLedger(path, total)
+			return ledgertest.Borrowed{Path: path}, mechanism.CreateLedger(path, total)
 		},
 		Reopen: same, Share: same, Kinds: []mechanism.Kind{mechanism.Mixed},
 	})

@@ -1,68 +1,22 @@
 package client
 
 import (
-	"bufio"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/ledgertest"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
-
-// borrowed is a ledger that several processes share: each opens it for a call.
-type borrowed struct{ path string }
-
-func (b borrowed) with(use func(*mechanism.Ledger) error) error {
-	for {
-		l, err := mechanism.OpenLedger(b.path)
-		if errors.Is(err, mechanism.ErrLocked) {
-			time.Sleep(200 * time.Microsecond)
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		return errors.Join(use(l), l.Close())
-	}
-}
-
-func (b borrowed) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend) (r mechanism.Receipt, err error) {
-	err = b.with(func(l *mechanism.Ledger) (err error) {
-		r, err = l.Reserve(unit, id, spend)
-		return err
-	})
-	return r, err
-}
-
-func (b borrowed) Commit(r mechanism.Receipt, sum [sha256.Size]byte) error {
-	return b.with(func(l *mechanism.Ledger) error { return l.Commit(r, sum) })
-}
-
-func (b borrowed) Paid(id [16]byte) (paid bool, err error) {
-	err = b.with(func(l *mechanism.Ledger) (err error) {
-		paid, err = l.Paid(id)
-		return err
-	})
-	return paid, err
-}
-
-func (b borrowed) LedgerID(unit mechanism.Unit) (id [16]byte, err error) {
-	s, err := mechanism.ReadLedger(b.path) // it never changes
-	if err != nil {
-		return id, err
-	}
-	return s.LedgerID, nil
-}
 
 const (
 	childLedger  = "PRIVATEMAIL_TEST_CLIENT_LEDGER"
@@ -113,42 +67,26 @@ func childClient() (*Cells, error) {
 	for c := range 1000 {
 		book.Centres = append(book.Centres, float32(c), 0)
 	}
-	return NewCells(book, CellsSettings{UnconfirmedCodebook: true, Epsilon: 0.01, Ledger: borrowed{os.Getenv(childLedger)}, NewUnits: true, Memory: memory})
+	return NewCells(book, CellsSettings{UnconfirmedCodebook: true, Epsilon: 0.01, Ledger: ledgertest.Borrowed{Path: os.Getenv(childLedger)}, NewUnits: true, Memory: memory})
 }
 
-// A child is a process that asks.
-type child struct {
-	*exec.Cmd
-	lines *bufio.Scanner
-}
-
-func startChild(t *testing.T, ledger, folder, clients string) *child {
+func startChild(t *testing.T, ledger, folder, clients string) *childtest.Child {
 	t.Helper()
-	c := exec.Command(os.Args[0])
-	c.Env = append(os.Environ(), childLedger+"="+ledger, childFolder+"="+folder, childClients+"="+clients)
-	c.Stderr = os.Stderr
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return &child{c, bufio.NewScanner(out)}
+	return childtest.Start(t, childLedger+"="+ledger, childFolder+"="+folder, childClients+"="+clients)
 }
 
 // sent is what was sent for each record. It must be the same each time.
 type sent map[string]string
 
 // take reads the next line of a child.
-func (s sent) take(t *testing.T, c *child) bool {
+func (s sent) take(t *testing.T, c *childtest.Child) bool {
 	t.Helper()
-	if !c.lines.Scan() {
+	if !c.Lines.Scan() {
 		return false
 	}
-	name, cells, ok := strings.Cut(c.lines.Text(), ": ")
+	name, cells, ok := strings.Cut(c.Lines.Text(), ": ")
 	if !ok || !strings.HasPrefix(name, "record ") || !strings.HasPrefix(cells, "[") {
-		t.Fatal(c.lines.Text())
+		t.Fatal(c.Lines.Text())
 	}
 	if s[name] != "" && s[name] != cells {
 		t.Errorf("%s was sent as %s and as %s", name, s[name], cells)
@@ -180,7 +118,7 @@ func spends(t *testing.T, ledger string) map[string]int {
 // each record pays once, and everybody sends the same.
 func TestAskInSeveralProcesses(t *testing.T) {
 	ledger, folder := ledgerFile(t, 100), t.TempDir()
-	var children []*child
+	var children []*childtest.Child
 	for range 4 {
 		children = append(children, startChild(t, ledger, folder, "many"))
 	}
@@ -218,7 +156,7 @@ func TestAskInKilledProcesses(t *testing.T) {
 		all := sent{}
 		before := kills
 		for len(all) < childRecords {
-			pair := []*child{startChild(t, ledger, folder, ""), startChild(t, ledger, folder, "")}
+			pair := []*childtest.Child{startChild(t, ledger, folder, ""), startChild(t, ledger, folder, "")}
 			wait := r.IntN(4)
 			for range wait {
 				all.take(t, pair[0])

@@ -35,18 +35,12 @@ func TestLogOfAbsurdSize(t *testing.T) {
 // Who keeps something in a log that was removed or cut off since it was read gets an
 // error, and the file stays as it is.
 func TestKeepInALogThatChanged(t *testing.T) {
-	data, ends := plainLog(testEntries)
-	for name, change := range map[string]func(path string) error{
-		"removed": os.Remove,
-		"cut off": func(path string) error { return os.Truncate(path, int64(ends[1])) },
-	} {
-		f := folderOf(t, data)
+	_, ends := plainLog(testEntries)
+	for name, f := range changedLogs(t, func(f *Folder) {
 		if err := f.Check(); err != nil {
 			t.Fatal(err)
 		}
-		if err := change(f.logs[0].path); err != nil {
-			t.Fatal(err)
-		}
+	}) {
 		if _, err := f.Keep(logKey(900), []byte("message")); !errors.Is(err, ErrMemory) {
 			t.Errorf("%s: %v", name, err)
 		}

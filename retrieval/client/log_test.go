@@ -283,20 +283,33 @@ func TestForeignLogs(t *testing.T) {
 	}
 }
 
-// A log that changes behind the back of a program that has read it is an error.
-func TestLogChangedWhileInUse(t *testing.T) {
+// changedLogs returns folders whose log was removed, or cut off behind its second entry,
+// since read has read it.
+func changedLogs(t *testing.T, read func(f *Folder)) map[string]*Folder {
+	t.Helper()
 	data, ends := plainLog(testEntries)
+	out := map[string]*Folder{}
 	for name, change := range map[string]func(path string) error{
 		"removed": os.Remove,
 		"cut off": func(path string) error { return os.Truncate(path, int64(ends[1])) },
 	} {
 		f := folderOf(t, data)
-		if have, _ := kept(t, f); slices.Contains(have, false) {
-			t.Fatal(have)
-		}
+		read(f)
 		if err := change(f.logs[0].path); err != nil {
 			t.Fatal(err)
 		}
+		out[name] = f
+	}
+	return out
+}
+
+// A log that changes behind the back of a program that has read it is an error.
+func TestLogChangedWhileInUse(t *testing.T) {
+	for name, f := range changedLogs(t, func(f *Folder) {
+		if have, _ := kept(t, f); slices.Contains(have, false) {
+			t.Fatal(have)
+		}
+	}) {
 		for _, key := range []Key{logKey(4), logKey(900)} {
 			if _, err := f.Recall(key); !errors.Is(err, ErrMemory) {
 				t.Errorf("%s: %v", name, err)

@@ -256,6 +256,24 @@ func TestMapOfManyClasses(t *testing.T) {
 	}
 }
 
+// mapped returns a recipe, the map of it, and the images of the rows the map was made from.
+func mapped(t *testing.T, text string, x *mat.Dense, labels []int32) (supervised.Recipe, *supervised.Map, blas32.General) {
+	t.Helper()
+	r, err := supervised.ParseRecipe(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := supervised.NewMap(t.Context(), single(x), labels, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := m.Apply(single(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, m, z
+}
+
 // Every part of a recipe does what its comment says, and in one piece the linear part is the
 // same map.
 func TestMapIsItsRecipe(t *testing.T) {
@@ -264,18 +282,7 @@ func TestMapIsItsRecipe(t *testing.T) {
 	for _, text := range []string{
 		"raw", "scaled", "unit-rows", "root,unit-rows", "standardize,unit-images", "classic", "deep", "columns=2,unit-images", "root,standardize,whiten,ridge=0.1",
 	} {
-		r, err := supervised.ParseRecipe(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := supervised.NewMap(t.Context(), single(x), labels, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := m.Apply(single(x))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r, m, z := mapped(t, text, x, labels)
 		with := mat.NewDense(n, d+1, nil)
 		for i := range n {
 			row := with.RawRowView(i)[:d]

@@ -19,18 +19,7 @@ import (
 func TestMapThroughJSON(t *testing.T) {
 	x, labels := labelledRows(60, 6, 21)
 	for _, text := range []string{"raw", "scaled", "root,unit-rows", "classic", "deep", "columns=3", "standardize,unit-images"} {
-		r, err := supervised.ParseRecipe(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := supervised.NewMap(t.Context(), single(x), labels, r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := m.Apply(single(x))
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, m, want := mapped(t, text, x, labels)
 		for _, v := range []any{m, *m, struct{ Map supervised.Map }{*m}.Map} {
 			written, err := json.Marshal(v)
 			if err != nil {

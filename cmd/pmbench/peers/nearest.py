@@ -1,11 +1,11 @@
 """The nearest neighbours of all rows, by one of several libraries, which the first argument
-names. The time is that of the index and the search. The protocol is that of peer.hpp."""
-import json
+names. The time is that of the index and the search. The protocol is that of peer.py."""
 import sys
-import time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+
+import peer
 
 
 class Tree:
@@ -49,24 +49,15 @@ class Brute:
 
 def main():
     kinds = {"ckdtree": Tree, "faiss": Flat, "sklearn": Brute}
-    with open(sys.argv[2], "rb") as f:
-        n, d = (int(v) for v in np.fromfile(f, np.uint64, 2))
-        np.fromfile(f, np.float64, 1)  # a radius, which nobody needs
-        x = np.fromfile(f, np.float32, n * d).reshape(n, d)
+    x, _ = peer.read_points(sys.argv[2])
     search = kinds[sys.argv[1]](x)
-    print(json.dumps({"version": search.version}), flush=True)
-    for line in sys.stdin:
-        words = line.split(None, 3)
-        k, workers = int(words[0]), int(words[1])
-        check = words[3].strip() if len(words) > 3 else ""
+    for k, workers, _, check in peer.questions(search.version):
         with threadpool_limits(workers):
-            start = time.perf_counter()
-            d2 = search.nearest(k + 1, workers)  # the row itself is the first
-            seconds = time.perf_counter() - start
+            seconds, d2 = peer.measure(lambda: search.nearest(k + 1, workers))  # the row itself is the first
         if check:
             np.ascontiguousarray(d2[:, 1:], np.float32).tofile(check)
         del d2
-        print(json.dumps({"seconds": [seconds]}), flush=True)
+        peer.answer(seconds)
 
 
 main()

@@ -1,11 +1,11 @@
 """All pairs of rows within a radius, by one of several libraries, which the first
-argument names. The protocol is that of peer.hpp."""
-import json
+argument names. The protocol is that of peer.py."""
 import sys
-import time
 
 import numpy as np
 from threadpoolctl import threadpool_limits
+
+import peer
 
 
 class Flat:
@@ -88,32 +88,21 @@ def fingerprint(n, rows, columns):
     rows, columns = rows[others], columns[others].astype(np.int64)
     sums = np.empty((n, 3), np.float32)
     sums[:, 0] = np.bincount(rows, minlength=n)
-    for c, factor in enumerate((2654435761, 2246822519)):
-        ids = np.arange(n, dtype=np.uint32)
-        h = ((ids * np.uint32(factor)) >> np.uint32(20)).astype(np.float64)
-        sums[:, c + 1] = np.bincount(rows, h[columns], minlength=n)
+    for c, h in enumerate(peer.hashes(n), 1):
+        sums[:, c] = np.bincount(rows, h[columns], minlength=n)
     return sums
 
 
 def main():
     kinds = {"faiss": Flat, "faiss_ivf": Inverted, "numpy": Blocks, "sklearn": Brute}
-    with open(sys.argv[2], "rb") as f:
-        n, d = (int(v) for v in np.fromfile(f, np.uint64, 2))
-        radius = float(np.fromfile(f, np.float64, 1)[0])
-        x = np.fromfile(f, np.float32, n * d).reshape(n, d)
+    x, radius = peer.read_points(sys.argv[2])
     search = kinds[sys.argv[1]](x)
-    print(json.dumps({"version": search.version}), flush=True)
-    for line in sys.stdin:
-        words = line.split(None, 3)
-        workers = int(words[1])
-        check = words[3].strip() if len(words) > 3 else ""
+    for _, workers, _, check in peer.questions(search.version):
         with threadpool_limits(workers):
-            start = time.perf_counter()
-            rows, columns = search.pairs(radius, workers)
-            seconds = time.perf_counter() - start
+            seconds, (rows, columns) = peer.measure(lambda: search.pairs(radius, workers))
         if check:
-            fingerprint(n, rows, columns).tofile(check)
-        print(json.dumps({"seconds": [seconds]}), flush=True)
+            fingerprint(len(x), rows, columns).tofile(check)
+        peer.answer(seconds)
 
 
 main()

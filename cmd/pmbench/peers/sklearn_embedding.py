@@ -2,16 +2,16 @@
 included. The first question is answered by every solver that can, and the fastest one
 answers the others. arpack is not among them: it factorises the matrix, which fills up. The
 data are n, d and the number of neighbours (uint64), and the points (float32); the answer
-is followed by the largest residual. The protocol is that of peer.hpp."""
-import json
+is followed by the largest residual. The protocol is that of peer.py."""
 import sys
-import time
 import warnings
 
 import numpy as np
 import sklearn
 from sklearn.manifold import SpectralEmbedding
 from threadpoolctl import threadpool_limits
+
+import peer
 
 
 def solvers():
@@ -39,20 +39,14 @@ def main():
         x = np.fromfile(f, np.float32, n * d).reshape(n, d)
     warnings.simplefilter("ignore")  # it warns of a graph in several parts
     candidates = solvers()
-    print(json.dumps({"version": sklearn.__version__}), flush=True)
-    for line in sys.stdin:
-        words = line.split(None, 3)
-        k, workers = int(words[0]), int(words[1])
-        check = words[3].strip() if len(words) > 3 else ""
+    for k, workers, _, check in peer.questions(sklearn.__version__):
         best = None
         with threadpool_limits(workers):
             for solver in candidates:
-                start = time.perf_counter()
                 # A row is its own nearest neighbour here.
                 e = SpectralEmbedding(n_components=k, affinity="nearest_neighbors", n_neighbors=near + 1,
                                       eigen_solver=solver, eigen_tol=1e-5, random_state=0, n_jobs=workers)
-                e.fit(x)
-                seconds = time.perf_counter() - start
+                seconds, _ = peer.measure(lambda: e.fit(x))
                 if best is None or seconds < best[0]:
                     best = seconds, solver, e
         seconds, solver, e = best
@@ -61,7 +55,7 @@ def main():
             with open(check, "wb") as f:
                 e.embedding_.astype(np.float32).tofile(f)
                 np.float32(residual(e.affinity_matrix_, e.embedding_)).tofile(f)
-        print(json.dumps({"seconds": [seconds]}), flush=True)
+        peer.answer(seconds)
 
 
 main()

@@ -7,12 +7,12 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
 )
 
 // Interrupt runs the test binary, which the variable makes the command, with args. It
@@ -22,12 +22,7 @@ import (
 // does not end within limit is killed.
 func Interrupt(t *testing.T, variable string, args []string, words string, lines int, signal syscall.Signal, limit time.Duration) (stdout, stderr string, ended error) {
 	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, args...)
-	cmd.Env = append(os.Environ(), variable+"=1")
+	cmd := childtest.Command(t, []string{variable + "=1"}, args...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	pipe, err := cmd.StderrPipe()

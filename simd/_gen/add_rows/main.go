@@ -3,8 +3,6 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -12,25 +10,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
-
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	addRows(vec.Named(*level))
-	Generate()
-}
+func main() { vec.Write(addRows, "avx2", "avx512") }
 
 // together is the number of vectors of a run: as many additions as may be under way.
 const together = 8
 
-func addRows(l *vec.Level) {
+func addRows(level string) {
+	l := vec.Named(level)
 	name := "AddRowsF64" + l.Suffix
 	TEXT(name, NOSPLIT, "func(dst *float64, n uintptr, v *float64, rows uintptr, x *float64, stride uintptr)")
 	Pragma("noescape")
 	Doc(name + " is addRowsGo for n numbers and some rows, at least one of each.")
-	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	dst, n, v, rows, x, stride := load("dst"), load("n"), load("v"), load("rows"), load("x"), load("stride")
+	dst, n, v, rows, x, stride := vec.Argument("dst"), vec.Argument("n"), vec.Argument("v"), vec.Argument("rows"), vec.Argument("x"), vec.Argument("stride")
 	SHLQ(U8(3), stride)
 	LEAQ(Mem{Base: v, Index: rows, Scale: 8}, v) // behind the last; indices count up to zero
 	NEGQ(rows)

@@ -18,7 +18,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -28,12 +27,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2, avx512, avx512vnni or amx")
+func main() { vec.Write(write, "avx2", "avx512", "avx512vnni", "amx") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	switch *level {
+func write(level string) {
+	switch level {
 	case "avx2":
 		blocks(words{wide: 32, columns: 32}, "AVX2", 2)
 	case "avx512":
@@ -43,10 +40,7 @@ func main() {
 	case "amx":
 		xgetbv()
 		tiles()
-	default:
-		panic("no level " + *level)
 	}
-	Generate()
 }
 
 // A method multiplies and adds vectors of bytes.
@@ -84,8 +78,8 @@ func block(m method, suffix string, rows int) {
 		"\t\t\tbit j%64 of mask[(i*columns+j)/64] = sum >= threshold[i]",
 		"\t\t}",
 		"\t}")
-	mask, a, panel, bias, threshold := load("mask"), load("a"), load("panel"), load("bias"), load("threshold")
-	depth, columns := load("depth"), load("columns")
+	mask, a, panel, bias, threshold := vec.Argument("mask"), vec.Argument("a"), vec.Argument("panel"), vec.Argument("bias"), vec.Argument("threshold")
+	depth, columns := vec.Argument("depth"), vec.Argument("columns")
 	vectors := m.most() * 4 / m.bytes()
 	c := m.constants()
 
@@ -137,7 +131,7 @@ func block(m method, suffix string, rows int) {
 	sums := make([][]reg.VecVirtual, rows)
 	for i := range sums {
 		for v := range vectors {
-			sum := register(m.bytes())
+			sum := vec.Register(m.bytes())
 			move(Mem{Base: bias, Disp: v * m.bytes()}, sum)
 			sums[i] = append(sums[i], sum)
 		}
@@ -214,15 +208,6 @@ func compare(m method, sums []reg.VecVirtual, threshold Mem, to reg.GPVirtual) {
 
 const notLess = 5
 
-func load(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-func register(bytes int) reg.VecVirtual {
-	if bytes == 64 {
-		return ZMM()
-	}
-	return YMM()
-}
-
 func move(from, to Op) {
 	if v, ok := to.(reg.VecVirtual); ok && v.Size() == 64 {
 		VMOVDQU32(from, to)
@@ -265,7 +250,7 @@ func (w words) bytes() int { return w.wide }
 func (w words) most() int  { return w.columns }
 
 func (w words) constants() method {
-	w.even = register(w.wide)
+	w.even = vec.Register(w.wide)
 	if w.wide == 64 {
 		VPTERNLOGD(U8(0xff), w.even, w.even, w.even)
 	} else {
@@ -278,7 +263,7 @@ func (w words) constants() method {
 func (w words) line(rows, vectors []Mem, sums [][]reg.VecVirtual) {
 	type pair struct{ even, odd reg.VecVirtual }
 	place := func(m Mem) (p pair) {
-		p.even, p.odd = register(w.wide), register(w.wide)
+		p.even, p.odd = vec.Register(w.wide), vec.Register(w.wide)
 		VPBROADCASTD(m, p.odd)
 		VPSLLW(U8(8), p.odd, p.even)
 		VPSRAW(U8(8), p.even, p.even)
@@ -286,7 +271,7 @@ func (w words) line(rows, vectors []Mem, sums [][]reg.VecVirtual) {
 		return p
 	}
 	column := func(m Mem) (p pair) {
-		p.even, p.odd = register(w.wide), register(w.wide)
+		p.even, p.odd = vec.Register(w.wide), vec.Register(w.wide)
 		move(m, p.odd)
 		if w.wide == 64 {
 			VPANDD(p.odd, w.even, p.even)
@@ -297,10 +282,10 @@ func (w words) line(rows, vectors []Mem, sums [][]reg.VecVirtual) {
 		return p
 	}
 	add := func(x, y pair, sum reg.VecVirtual) {
-		product := register(w.wide)
+		product := vec.Register(w.wide)
 		VPMADDWD(x.even, y.even, product)
 		VPADDD(product, sum, sum)
-		product = register(w.wide)
+		product = vec.Register(w.wide)
 		VPMADDWD(x.odd, y.odd, product)
 		VPADDD(product, sum, sum)
 	}

@@ -8,7 +8,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -18,26 +17,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := vec.SinglesNamed(*level, "centred")
+func write(level string) {
+	l := vec.SinglesNamed(level, "centred")
 	centre(l)
 	for _, columns := range []int{2, 1} {
 		centredMulTrans(l, columns)
 		centredDots(l, columns)
 	}
-	Generate()
-}
-
-func param(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-func bytes(name string) reg.GPVirtual {
-	v := param(name)
-	SHLQ(U8(2), v)
-	return v
 }
 
 func centre(l *vec.Singles) {
@@ -45,11 +33,11 @@ func centre(l *vec.Singles) {
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
 	Doc(name + " is centreGo; there is at least one row.")
-	dst, dstStride := param("dst"), bytes("dstStride")
-	x, stride := param("x"), bytes("stride")
-	rows, middle := param("rows"), param("centre")
+	dst, dstStride := vec.Argument("dst"), vec.Stride("dstStride")
+	x, stride := vec.Argument("x"), vec.Stride("stride")
+	rows, middle := vec.Argument("rows"), vec.Argument("centre")
 	scale := broadcast(l, "scale")
-	whole, left, t := split(l, param("d"))
+	whole, left, t := split(l, vec.Argument("d"))
 	Label("row")
 	rowLoop(l, whole, left, t, func(load func(Mem, reg.VecVirtual), store func(reg.VecVirtual, Mem), at reg.GPVirtual) {
 		store(centred(l, load, x, middle, at, scale), Mem{Base: dst, Index: at, Scale: 4})
@@ -110,11 +98,7 @@ func centred(l *vec.Singles, load func(Mem, reg.VecVirtual), x, middle, at reg.G
 
 func broadcast(l *vec.Singles, name string) reg.VecVirtual {
 	v := l.Vector()
-	c, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VBROADCASTSS(c.Addr, v)
+	VBROADCASTSS(vec.Address(name), v)
 	return v
 }
 
@@ -123,17 +107,17 @@ func centredMulTrans(l *vec.Singles, columns int) {
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, w *float32, wStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is centredMulTransGo for %s of w;", name, vec.Count(columns, "column")), "there is at least one row.")
-	dst := []reg.GPVirtual{param("dst")}
+	dst := []reg.GPVirtual{vec.Argument("dst")}
 	if columns == 2 {
-		second := bytes("dstStride")
+		second := vec.Stride("dstStride")
 		ADDQ(dst[0], second)
 		dst = append(dst, second)
 	}
-	w, wStride := param("w"), bytes("wStride")
-	x, stride := param("x"), bytes("stride")
-	rows, middle := param("rows"), param("centre")
+	w, wStride := vec.Argument("w"), vec.Stride("wStride")
+	x, stride := vec.Argument("x"), vec.Stride("stride")
+	rows, middle := vec.Argument("rows"), vec.Argument("centre")
 	scale := broadcast(l, "scale")
-	whole, left, t := split(l, param("d"))
+	whole, left, t := split(l, vec.Argument("d"))
 	Label("row")
 	factors := make([]reg.VecVirtual, columns)
 	for c := range factors {
@@ -163,17 +147,17 @@ func centredDots(l *vec.Singles, columns int) {
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, b *float32, bStride uintptr, x *float32, stride uintptr, rows uintptr, centre *float32, d uintptr, scale float32)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is CentredDots for %s of b, each sum in %d lanes; there is at", name, vec.Count(columns, "row"), l.Lanes), "least one row of x.")
-	dst, b := []reg.GPVirtual{param("dst")}, []reg.GPVirtual{param("b")}
+	dst, b := []reg.GPVirtual{vec.Argument("dst")}, []reg.GPVirtual{vec.Argument("b")}
 	if columns == 2 {
-		second, other := bytes("dstStride"), bytes("bStride")
+		second, other := vec.Stride("dstStride"), vec.Stride("bStride")
 		ADDQ(dst[0], second)
 		ADDQ(b[0], other)
 		dst, b = append(dst, second), append(b, other)
 	}
-	x, stride := param("x"), bytes("stride")
-	rows, middle := param("rows"), param("centre")
+	x, stride := vec.Argument("x"), vec.Stride("stride")
+	rows, middle := vec.Argument("rows"), vec.Argument("centre")
 	scale := broadcast(l, "scale")
-	whole, left, t := split(l, param("d"))
+	whole, left, t := split(l, vec.Argument("d"))
 	Label("row")
 	sums := make([]reg.VecVirtual, columns)
 	for c := range sums {
@@ -188,19 +172,7 @@ func centredDots(l *vec.Singles, columns int) {
 		}
 	})
 	for c, v := range sums {
-		half, quarter := YMM(), XMM()
-		if l.Lanes == 16 {
-			VEXTRACTF64X4(U8(1), v, half)
-			VADDPS(half, v.AsY(), v.AsY())
-			VEXTRACTF32X4(U8(1), v.AsY(), quarter)
-		} else {
-			VEXTRACTF128(U8(1), v.AsY(), quarter)
-		}
-		VADDPS(quarter, v.AsX(), v.AsX())
-		VPERMILPS(U8(0x4e), v.AsX(), quarter)
-		VADDPS(quarter, v.AsX(), v.AsX())
-		VPERMILPS(U8(0xb1), v.AsX(), quarter)
-		VADDPS(quarter, v.AsX(), v.AsX())
+		l.Sum(v)
 		VMOVSS(v.AsX(), Mem{Base: dst[c]})
 		ADDQ(U8(4), dst[c])
 	}

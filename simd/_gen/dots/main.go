@@ -8,7 +8,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -18,48 +17,18 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := lanes{8, "AVX2"}
-	tall := 2
-	if *level == "avx512" {
-		l, tall = lanes{16, "AVX512"}, 4
-	} else {
-		// Eight times all ones, then eight times zero.
-		window = GLOBL("dotsWindow"+l.suffix, RODATA|NOPTR)
-		for i := range 8 {
-			ones := uint64(1<<64 - 1)
-			if i >= 4 {
-				ones = 0
-			}
-			DATA(8*i, U64(ones))
-		}
-	}
+func write(level string) {
+	l := vec.SinglesNamed(level, "dots")
+	tall := l.Lanes / 4
 	for _, shape := range [][2]int{{tall, 4}, {1, 4}, {1, 1}} {
 		generate(l, shape[0], shape[1])
 	}
-	Generate()
 }
 
-var window Mem
-
-type lanes struct {
-	n      int
-	suffix string
-}
-
-func (l lanes) vector() reg.VecVirtual {
-	if l.n == 16 {
-		return ZMM()
-	}
-	return YMM()
-}
-
-func generate(l lanes, na, nb int) {
-	name := fmt.Sprintf("Dot%dx%dF32%s", na, nb, l.suffix)
+func generate(l *vec.Singles, na, nb int) {
+	name := fmt.Sprintf("Dot%dx%dF32%s", na, nb, l.Suffix)
 	TEXT(name, NOSPLIT, "func(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)")
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s multiplies %s of a with %d of b.", name, vec.Count(na, "row"), nb),
@@ -70,18 +39,13 @@ func generate(l lanes, na, nb int) {
 		"\t\t}",
 		"\t}",
 		"",
-		fmt.Sprintf("with c in %d lanes.", l.n))
-	stride := func(name string) reg.GPVirtual {
-		s := Load(Param(name), GP64()).(reg.GPVirtual)
-		SHLQ(U8(2), s)
-		return s
-	}
+		fmt.Sprintf("with c in %d lanes.", l.Lanes))
 	rows := func(base, strideName string, n int) (at []reg.GPVirtual) {
-		at = append(at, Load(Param(base), GP64()).(reg.GPVirtual))
+		at = append(at, vec.Argument(base))
 		if n == 1 {
 			return at
 		}
-		s := stride(strideName)
+		s := vec.Stride(strideName)
 		for i := 1; i < n; i++ {
 			next := GP64()
 			LEAQ(Mem{Base: at[i-1], Index: s, Scale: 1}, next)
@@ -93,72 +57,42 @@ func generate(l lanes, na, nb int) {
 	sums := make([][]reg.VecVirtual, na)
 	for i := range sums {
 		for range nb {
-			v := l.vector()
-			if l.n == 16 {
-				VPXORQ(v, v, v)
-			} else {
-				VXORPS(v, v, v)
-			}
-			sums[i] = append(sums[i], v)
+			sums[i] = append(sums[i], l.Zero())
 		}
 	}
-	d, at := Load(Param("d"), GP64()).(reg.GPVirtual), GP64()
+	d, at := vec.Argument("d"), GP64()
 	XORQ(at, at)
 	columns := func(load func(m Mem, v reg.VecVirtual)) {
 		left := make([]reg.VecVirtual, na)
 		for i := range left {
-			left[i] = l.vector()
+			left[i] = l.Vector()
 			load(Mem{Base: a[i], Index: at, Scale: 4}, left[i])
 		}
 		for j := range nb {
-			right := l.vector()
+			right := l.Vector()
 			load(Mem{Base: b[j], Index: at, Scale: 4}, right)
 			for i := range left {
 				VFMADD231PS(right, left[i], sums[i][j])
 			}
 		}
 	}
-	SUBQ(U8(l.n), d)
+	SUBQ(U8(l.Lanes), d)
 	JL(LabelRef("tail"))
 	Label("loop")
 	columns(func(m Mem, v reg.VecVirtual) { VMOVUPS(m, v) })
-	ADDQ(U8(l.n), at)
-	SUBQ(U8(l.n), d)
+	ADDQ(U8(l.Lanes), at)
+	SUBQ(U8(l.Lanes), d)
 	JGE(LabelRef("loop"))
 	Label("tail")
-	ADDQ(U8(l.n), d)
+	ADDQ(U8(l.Lanes), d)
 	JZ(LabelRef("reduce"))
-	if l.n == 16 {
-		mask, k := GP32(), K()
-		MOVL(U32(0xffff), mask)
-		BZHIL(d.As32(), mask, mask)
-		KMOVW(mask, k)
-		columns(func(m Mem, v reg.VecVirtual) { VMOVUPS_Z(m, k, v) })
-	} else {
-		base, mask := GP64(), YMM()
-		LEAQ(window.Offset(32), base)
-		NEGQ(d)
-		VMOVUPS(Mem{Base: base, Index: d, Scale: 4}, mask)
-		columns(func(m Mem, v reg.VecVirtual) { VMASKMOVPS(m, mask, v) })
-	}
+	columns(l.First(d).Load)
 	Label("reduce")
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
-	dstStride := stride("dstStride")
+	dst := vec.Argument("dst")
+	dstStride := vec.Stride("dstStride")
 	for i := range sums {
 		for j, v := range sums[i] {
-			half, quarter := YMM(), XMM()
-			if l.n == 16 {
-				VEXTRACTF64X4(U8(1), v, half)
-				VADDPS(half, v.AsY(), v.AsY())
-				VEXTRACTF32X4(U8(1), v.AsY(), quarter)
-			} else {
-				VEXTRACTF128(U8(1), v.AsY(), quarter)
-			}
-			VADDPS(quarter, v.AsX(), v.AsX())
-			VPERMILPS(U8(0x4e), v.AsX(), quarter)
-			VADDPS(quarter, v.AsX(), v.AsX())
-			VPERMILPS(U8(0xb1), v.AsX(), quarter)
-			VADDPS(quarter, v.AsX(), v.AsX())
+			l.Sum(v)
 			VMOVSS(v.AsX(), Mem{Base: dst, Disp: 4 * j})
 		}
 		if i+1 < na {

@@ -10,7 +10,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -20,15 +19,12 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := vec.Named(*level)
+func write(level string) {
+	l := vec.Named(level)
 	expNeg(l)
 	weights(l)
-	Generate()
 }
 
 // The constants of exp_neg.go.
@@ -48,7 +44,7 @@ func expNeg(l *vec.Level) {
 	TEXT(name, NOSPLIT, "func(dst, x *float32, n uintptr)")
 	Pragma("noescape")
 	Doc(name+" computes exp(-x).", "", "\tfor i := range n {", "\t\tdst[i] = expNegGo(float64(x[i]))", "\t}")
-	x := Load(Param("x"), GP64()).(reg.GPVirtual)
+	x := vec.Argument("x")
 	over(l, func(at reg.GPVirtual, load func(single bool, m Mem) reg.VecVirtual) reg.VecVirtual {
 		v := l.Wide()
 		VCVTPS2PD(load(true, Mem{Base: x, Index: at, Scale: 4}), v)
@@ -61,13 +57,9 @@ func weights(l *vec.Level) {
 	TEXT(name, NOSPLIT, "func(dst *float32, d2 *float64, n uintptr, gamma float64)")
 	Pragma("noescape")
 	Doc(name+" computes Gaussian weights.", "", "\tfor i := range n {", "\t\tdst[i] = expNegGo(gamma * d2[i])", "\t}")
-	d2 := Load(Param("d2"), GP64()).(reg.GPVirtual)
+	d2 := vec.Argument("d2")
 	gamma := l.Wide()
-	from, err := Param("gamma").Resolve()
-	if err != nil {
-		panic(err)
-	}
-	VBROADCASTSD(from.Addr, gamma)
+	VBROADCASTSD(vec.Address("gamma"), gamma)
 	over(l, func(at reg.GPVirtual, load func(single bool, m Mem) reg.VecVirtual) reg.VecVirtual {
 		v := load(false, Mem{Base: d2, Index: at, Scale: 8})
 		VMULPD(gamma, v, v)
@@ -77,8 +69,8 @@ func weights(l *vec.Level) {
 
 // over writes the loop over n numbers; argument loads and converts a vector.
 func over(l *vec.Level, argument func(at reg.GPVirtual, load func(single bool, m Mem) reg.VecVirtual) reg.VecVirtual) {
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
+	dst := vec.Argument("dst")
+	n := vec.Argument("n")
 	e := newExponential(l)
 	at := GP64()
 	XORQ(at, at)

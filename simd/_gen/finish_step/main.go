@@ -10,7 +10,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -19,8 +18,6 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
-
-var level = flag.String("level", "avx2", "avx2 or avx512")
 
 // Offsets in finishArgs and StepSums.
 const (
@@ -63,10 +60,10 @@ type lanes struct {
 	tail                 *vec.Tail // of a short vector
 }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := vec.Named(*level)
+func main() { vec.Write(write, "avx2", "avx512") }
+
+func write(level string) {
+	l := vec.Named(level)
 	abs := GLOBL("finishAbs"+l.Suffix, RODATA|NOPTR)
 	for i := range 4 {
 		DATA(4*i, U32(1<<31-1))
@@ -77,14 +74,13 @@ func main() {
 		packed(l, k, abs, half)
 	}
 	wide(l, abs, half)
-	Generate()
 }
 
 func begin(l *vec.Level, name, doc string, abs, half Mem) *finish {
 	TEXT(name, NOSPLIT, "func(args **float32)")
 	Pragma("noescape")
 	Doc(name+" is finishStepGo for "+doc+". args points to the first", "field of a finishArgs of package simd.")
-	f := &finish{l: l, args: Load(Param("args"), GP64()).(reg.GPVirtual), abs: abs, half: half}
+	f := &finish{l: l, args: vec.Argument("args"), abs: abs, half: half}
 	if l.Lanes == 8 {
 		f.objective, f.change, f.spread, f.maxAbs, f.sign = ZMM(), ZMM(), ZMM(), YMM(), YMM()
 		s := f.pointer(sums)

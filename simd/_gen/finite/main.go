@@ -2,26 +2,20 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2")
+func main() { vec.Write(write, "avx2") }
 
-func main() {
-	flag.Parse()
-	if *level != "avx2" {
-		panic("no level " + *level)
-	}
-	ConstraintExpr("gc,!noasm,!purego")
+func write(string) {
 	TEXT("LargestBitsF32AVX2", NOSPLIT, "func(x *float32, n uintptr) uint32")
 	Pragma("noescape")
 	Doc("LargestBitsF32AVX2 returns the largest of the bits of n numbers without their signs,", "shifted left by one. n is a multiple of 32, not 0.")
-	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	x, n := load("x"), load("n")
+	x, n := vec.Argument("x"), vec.Argument("n")
 	var most [4]reg.VecVirtual
 	for i := range most {
 		most[i] = YMM()
@@ -52,5 +46,4 @@ func main() {
 	Store(out, ReturnIndex(0))
 	VZEROUPPER()
 	RET()
-	Generate()
 }

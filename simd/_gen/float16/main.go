@@ -2,39 +2,24 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	switch *level {
-	case "avx2":
-		float32s("AVX2", 8)
-	case "avx512":
-		float32s("AVX512", 16)
+func write(level string) {
+	suffix, lanes := "AVX2", 8
+	if level == "avx512" {
+		suffix, lanes = "AVX512", 16
 	}
-	Generate()
-}
-
-func pointer(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-// float32s writes the conversion of values.
-func float32s(suffix string, lanes int) {
 	TEXT("Float32s"+suffix, NOSPLIT, "func(dst *float32, val *uint16, n uintptr)")
 	Pragma("noescape")
 	Doc("Float32s" + suffix + " is float32sGo for n values.")
-	dst, val, n := pointer("dst"), pointer("val"), pointer("n")
-	var v, one reg.VecVirtual = YMM(), XMM()
-	if lanes == 16 {
-		v = ZMM()
-	}
+	dst, val, n := vec.Argument("dst"), vec.Argument("val"), vec.Argument("n")
+	v, one := vec.Register(4*lanes), XMM()
 	SUBQ(U8(lanes), n)
 	JL(LabelRef("tail"))
 	Label("block")

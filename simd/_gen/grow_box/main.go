@@ -2,28 +2,22 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-var level = flag.String("level", "avx2", "avx2")
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
+)
 
 const columns = 32 // at a time
 
-func main() {
-	flag.Parse()
-	if *level != "avx2" {
-		panic("no level " + *level)
-	}
-	ConstraintExpr("gc,!noasm,!purego")
+func main() { vec.Write(write, "avx2") }
+
+func write(string) {
 	TEXT("GrowBoxF32AVX2", NOSPLIT, "func(lo, hi, x *float32, n uintptr)")
 	Pragma("noescape")
 	Doc("GrowBoxF32AVX2 is growBoxGo for n columns, a multiple of 32, not 0.")
-	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	lo, hi, x, n := load("lo"), load("hi"), load("x"), load("n")
+	lo, hi, x, n := vec.Argument("lo"), vec.Argument("hi"), vec.Argument("x"), vec.Argument("n")
 	at := GP64()
 	XORQ(at, at)
 	Label("columns")
@@ -42,5 +36,4 @@ func main() {
 	JNE(LabelRef("columns"))
 	VZEROUPPER()
 	RET()
-	Generate()
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -13,16 +12,13 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := vec.Named(*level)
+func write(level string) {
+	l := vec.Named(level)
 	lagrangeBasis(l)
 	pointsToNodes(l)
 	nodesToPoints(l)
-	Generate()
 }
 
 // lanes is the number of chains of pointsToNodes, and of points its calls are a multiple of.
@@ -31,8 +27,6 @@ const lanes = 8
 // together is the number of nodes, or of rows of nodes, that are done at once: none of
 // them waits for another.
 const together = 4
-
-func argument(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
 
 func clone(r reg.GPVirtual) reg.GPVirtual {
 	c := GP64()
@@ -112,7 +106,7 @@ func lagrangeBasis(l *vec.Level) {
 	TEXT(name, NOSPLIT, "func(dst, t *float64, m uintptr, nodes, factor *float64, p uintptr)")
 	Pragma("noescape")
 	Doc(name + " is lagrangeBasisGo for p nodes, at least one, and m points, at least one vector.")
-	dst, t, m, nodes, factor, p := argument("dst"), argument("t"), bytes(argument("m")), argument("nodes"), argument("factor"), argument("p")
+	dst, t, m, nodes, factor, p := vec.Argument("dst"), vec.Argument("t"), bytes(vec.Argument("m")), vec.Argument("nodes"), vec.Argument("factor"), vec.Argument("p")
 	one := l.Constant("lagrangeBasisOne", 1)
 	up := GP64() // bytes of the rows up to the last one
 	LEAQ(Mem{Base: p, Disp: -1}, up)
@@ -190,7 +184,7 @@ func pointsToNodes(l *vec.Level) {
 	TEXT(name, NOSPLIT, "func(dst, rows *float64, r uintptr, last *float64, p uintptr, x *float64, m uintptr)")
 	Pragma("noescape")
 	Doc(name + " is pointsToNodesGo for r rows of p nodes and m points, all at least one.")
-	dst, row, r, last, p, x, m := argument("dst"), argument("rows"), argument("r"), argument("last"), argument("p"), argument("x"), bytes(argument("m"))
+	dst, row, r, last, p, x, m := vec.Argument("dst"), vec.Argument("rows"), vec.Argument("r"), vec.Argument("last"), vec.Argument("p"), vec.Argument("x"), bytes(vec.Argument("m"))
 	halves := lanes / l.Lanes
 	Label("row")
 	column, left := clone(last), clone(p)
@@ -262,8 +256,8 @@ func nodesToPoints(l *vec.Level) {
 	TEXT(name, NOSPLIT, "func(dst *float64, n uintptr, rows *float64, r uintptr, last *float64, p uintptr, nodes *float64, m uintptr)")
 	Pragma("noescape")
 	Doc(name + " is nodesToPointsGo for r rows of p nodes and n of m points, all at least one. It does whole vectors.")
-	n := argument("n")
-	dst, rows, r, last, p, nodes, m := argument("dst"), argument("rows"), argument("r"), argument("last"), argument("p"), argument("nodes"), bytes(argument("m"))
+	n := vec.Argument("n")
+	dst, rows, r, last, p, nodes, m := vec.Argument("dst"), vec.Argument("rows"), vec.Argument("r"), vec.Argument("last"), vec.Argument("p"), vec.Argument("nodes"), bytes(vec.Argument("m"))
 	pitch := clone(p)
 	bytes(pitch)
 	Label("vector")

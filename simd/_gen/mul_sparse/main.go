@@ -20,7 +20,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -30,8 +29,6 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
-
 // prefetch is how many entries ahead rows of x are asked for: two rows of the
 // matrix or so, longer than memory takes to answer.
 const prefetch = 64
@@ -39,10 +36,10 @@ const prefetch = 64
 // streamed is how many entries ahead columns and values are asked for.
 const streamed = 512
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	switch *level {
+func main() { vec.Write(write, "avx2", "avx512") }
+
+func write(level string) {
+	switch level {
 	case "avx2":
 		for _, k := range []int{1, 2, 4, 8, 16} {
 			fours(k, plain)
@@ -59,7 +56,6 @@ func main() {
 			maskedFours(k, short)
 		}
 	}
-	Generate()
 }
 
 // rows holds what the loops of a function share.
@@ -77,28 +73,17 @@ type rows struct {
 	sums []reg.VecVirtual // accumulators
 }
 
-// param is the place of a parameter that is left in memory, for want of
-// registers.
-func param(name string) Mem {
-	c, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return c.Addr
-}
-
 func (r *rows) load() (ptr reg.GPVirtual) {
-	ptr = Load(Param("ptr"), GP64()).(reg.GPVirtual)
+	ptr = vec.Argument("ptr")
 	if r.short {
-		r.base, r.xAhead, r.x = Load(Param("base"), GP64()).(reg.GPVirtual), GP64(), GP64()
-		r.ind = Load(Param("off"), GP64()).(reg.GPVirtual)
+		r.base, r.xAhead, r.x = vec.Argument("base"), GP64(), GP64()
+		r.ind = vec.Argument("off")
 	} else {
-		r.ind = Load(Param("ind"), GP64()).(reg.GPVirtual)
-		r.x = Load(Param("x"), GP64()).(reg.GPVirtual)
+		r.ind = vec.Argument("ind")
+		r.x = vec.Argument("x")
 	}
-	r.val = Load(Param("val"), GP64()).(reg.GPVirtual)
-	r.stride = Load(Param("stride"), GP64()).(reg.GPVirtual)
-	SHLQ(U8(2), r.stride)
+	r.val = vec.Argument("val")
+	r.stride = vec.Stride("stride")
 	r.p, r.ahead, r.j = GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: ptr}, r.p)
 	return ptr
@@ -109,7 +94,7 @@ func (r *rows) moveX() {
 	MOVL(Mem{Base: r.base}, r.j.As32())
 	ADDQ(U8(4), r.base)
 	IMULQ(r.stride, r.j)
-	MOVQ(param("x"), r.x)
+	MOVQ(vec.Address("x"), r.x)
 	ADDQ(r.j, r.x)
 }
 
@@ -119,18 +104,18 @@ func (r *rows) moveX() {
 func (r *rows) lookAhead(ptr, end reg.GPVirtual) {
 	MOVQ(r.ind, r.ahead)
 	MOVQ(r.x, r.xAhead)
-	CMPQ(param("rows"), U8(3))
+	CMPQ(vec.Address("rows"), U8(3))
 	JL(LabelRef("begun"))
 	shift, last := GP64(), GP64()
 	MOVQ(Mem{Base: ptr, Disp: 8}, shift)
 	SUBQ(r.p, shift)
 	LEAQ(Mem{Base: end, Index: shift, Scale: 1}, last)
-	CMPQ(last, param("nnz"))
+	CMPQ(last, vec.Address("nnz"))
 	JHI(LabelRef("begun"))
 	LEAQ(Mem{Base: r.ind, Index: shift, Scale: 2}, r.ahead)
 	MOVL(Mem{Base: r.base, Disp: 4}, r.j.As32())
 	IMULQ(r.stride, r.j)
-	MOVQ(param("x"), r.xAhead)
+	MOVQ(vec.Address("x"), r.xAhead)
 	ADDQ(r.j, r.xAhead)
 	Label("begun")
 }
@@ -193,7 +178,7 @@ func (r *rows) begin(ptr, end reg.GPVirtual) {
 		limit := GP64()
 		LEAQ(Mem{Base: end, Disp: prefetch}, limit)
 		LEAQ(Mem{Base: r.ind, Disp: 4 * prefetch}, r.ahead)
-		CMPQ(limit, param("nnz"))
+		CMPQ(limit, vec.Address("nnz"))
 		CMOVQHI(r.ind, r.ahead)
 	}
 }
@@ -218,9 +203,8 @@ func fours(k int, v variant) {
 	signFours(k, v, "AVX2")
 	lanes := min(max(k, 4), 8)
 	f := &foursRows{rows: rows{k: k, short: v != plain}, single: lanes}
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
-	dstStride := Load(Param("dstStride"), GP64()).(reg.GPVirtual)
-	SHLQ(U8(2), dstStride)
+	dst := vec.Argument("dst")
+	dstStride := vec.Stride("dstStride")
 	ptr := f.load()
 	switch {
 	case k <= 2:
@@ -253,7 +237,7 @@ func fours(k int, v variant) {
 	Label("store")
 	f.store(dst)
 	ADDQ(dstStride, dst)
-	DECQ(param("rows"))
+	DECQ(vec.Address("rows"))
 	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()
@@ -345,12 +329,18 @@ func (f *foursRows) sumOfFour() []reg.VecVirtual {
 		VADDPS(high, low, low)
 		return []reg.VecVirtual{low}
 	}
+	return sumOfFour(func(u int) []reg.VecVirtual {
+		f.address(u)
+		return f.multiply(u)
+	})
+}
+
+// sumOfFour adds what entry returns in the order of every level.
+func sumOfFour(entry func(u int) []reg.VecVirtual) []reg.VecVirtual {
 	var pair [2][]reg.VecVirtual
 	for h := range pair {
-		f.address(2 * h)
-		pair[h] = f.multiply(2 * h)
-		f.address(2*h + 1)
-		for g, v := range f.multiply(2*h + 1) {
+		pair[h] = entry(2 * h)
+		for g, v := range entry(2*h + 1) {
 			VADDPS(v, pair[h][g], pair[h][g])
 		}
 	}
@@ -449,9 +439,8 @@ func (f *foursRows) store(dst reg.GPVirtual) {
 func gathered(k int, v variant) {
 	signFours(k, v, "AVX512")
 	r := &rows{k: k, short: v != plain, half: v == shortHalf}
-	dst := Load(Param("dst"), GP64()).(reg.GPVirtual)
-	dstStride := Load(Param("dstStride"), GP64()).(reg.GPVirtual)
-	SHLQ(U8(2), dstStride)
+	dst := vec.Argument("dst")
+	dstStride := vec.Stride("dstStride")
 	ptr := r.load()
 	stride, sum, spread, end, sixteen := ZMM(), XMM(), ZMM(), GP64(), GP64()
 	VPBROADCASTQ(r.stride, stride)
@@ -563,7 +552,7 @@ func gathered(k int, v variant) {
 		VMOVSD(single, Mem{Base: dst})
 	}
 	ADDQ(dstStride, dst)
-	DECQ(param("rows"))
+	DECQ(vec.Address("rows"))
 	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()

@@ -4,6 +4,8 @@ import (
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
 // distant is how many rows behind the first column of a row x is asked for, once a
@@ -64,24 +66,23 @@ func maskedFours(k int, v variant) {
 }
 
 func (m *masked) load() {
-	m.dst = Load(Param("dst"), GP64()).(reg.GPVirtual)
-	m.ptr = Load(Param("ptr"), GP64()).(reg.GPVirtual)
-	m.last = Load(Param("rows"), GP64()).(reg.GPVirtual)
+	m.dst = vec.Argument("dst")
+	m.ptr = vec.Argument("ptr")
+	m.last = vec.Argument("rows")
 	LEAQ(Mem{Base: m.ptr, Index: m.last, Scale: 8}, m.last)
-	m.stride = Load(Param("stride"), GP64()).(reg.GPVirtual)
-	SHLQ(U8(2), m.stride)
-	m.val = Load(Param("val"), GP64()).(reg.GPVirtual)
+	m.stride = vec.Stride("stride")
+	m.val = vec.Argument("val")
 	m.end, m.j, m.ahead, m.xAhead, m.far = GP64(), GP64(), GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: m.ptr}, m.j)
 	if m.short {
-		m.base = Load(Param("base"), GP64()).(reg.GPVirtual)
-		m.ind = Load(Param("off"), GP64()).(reg.GPVirtual)
+		m.base = vec.Argument("base")
+		m.ind = vec.Argument("off")
 		LEAQ(Mem{Base: m.ind, Index: m.j, Scale: 2}, m.ind)
 		m.x = GP64()
 	} else {
-		m.ind = Load(Param("ind"), GP64()).(reg.GPVirtual)
+		m.ind = vec.Argument("ind")
 		SUBQ(m.val, m.ind)
-		m.x = Load(Param("x"), GP64()).(reg.GPVirtual)
+		m.x = vec.Argument("x")
 	}
 	LEAQ(Mem{Base: m.val, Index: m.j, Scale: 4}, m.val)
 	IMUL3Q(U32(distant), m.stride, m.far)
@@ -118,7 +119,7 @@ func (m *masked) begin() {
 	MOVQ(Mem{Base: m.ptr, Disp: 8}, m.end)
 	ADDQ(U8(8), m.ptr)
 	SHLQ(U8(2), m.end)
-	ADDQ(param("val"), m.end)
+	ADDQ(vec.Address("val"), m.end)
 	for _, sum := range m.sums {
 		VPXORQ(sum, sum, sum)
 	}
@@ -126,7 +127,7 @@ func (m *masked) begin() {
 		MOVL(Mem{Base: m.base}, m.j.As32())
 		ADDQ(U8(4), m.base)
 		IMULQ(m.stride, m.j)
-		MOVQ(param("x"), m.x)
+		MOVQ(vec.Address("x"), m.x)
 		ADDQ(m.j, m.x)
 		PREFETCHT0(Mem{Base: m.ind, Disp: 2 * streamed})
 	} else {
@@ -154,9 +155,9 @@ func (m *masked) lookAhead() {
 		return
 	}
 	shift, limit := GP64(), GP64()
-	MOVQ(param("nnz"), limit)
+	MOVQ(vec.Address("nnz"), limit)
 	SHLQ(U8(2), limit)
-	ADDQ(param("val"), limit)
+	ADDQ(vec.Address("val"), limit)
 	MOVQ(m.ind, m.ahead)
 	if !m.short {
 		SUBQ(U32(4*prefetch), limit)
@@ -172,7 +173,7 @@ func (m *masked) lookAhead() {
 	JL(LabelRef("begun"))
 	MOVQ(Mem{Base: m.ptr, Disp: 8}, shift)
 	SHLQ(U8(2), shift)
-	ADDQ(param("val"), shift)
+	ADDQ(vec.Address("val"), shift)
 	SUBQ(m.val, shift)
 	LEAQ(Mem{Base: m.end, Index: shift, Scale: 1}, m.j)
 	CMPQ(m.j, limit)
@@ -181,7 +182,7 @@ func (m *masked) lookAhead() {
 	ADDQ(shift, m.ahead)
 	MOVL(Mem{Base: m.base, Disp: 4}, m.j.As32())
 	IMULQ(m.stride, m.j)
-	MOVQ(param("x"), m.xAhead)
+	MOVQ(vec.Address("x"), m.xAhead)
 	ADDQ(m.j, m.xAhead)
 	Label("begun")
 }
@@ -198,7 +199,7 @@ func (m *masked) column(ind reg.GPVirtual, u int) {
 
 // four returns the sums of the products of four entries.
 func (m *masked) four() []reg.VecVirtual {
-	return m.sumOfFour(func(u int) []reg.VecVirtual {
+	return sumOfFour(func(u int) []reg.VecVirtual {
 		if m.k >= 16 {
 			x := m.x
 			if m.short {
@@ -212,21 +213,6 @@ func (m *masked) four() []reg.VecVirtual {
 		m.column(m.ind, u)
 		return m.times(u, m.j, nil)
 	})
-}
-
-// sumOfFour adds what entry returns in the order of every level.
-func (m *masked) sumOfFour(entry func(u int) []reg.VecVirtual) []reg.VecVirtual {
-	var pair [2][]reg.VecVirtual
-	for h := range pair {
-		pair[h] = entry(2 * h)
-		for g, v := range entry(2*h + 1) {
-			VADDPS(v, pair[h][g], pair[h][g])
-		}
-	}
-	for g, v := range pair[1] {
-		VADDPS(v, pair[0][g], pair[0][g])
-	}
-	return pair[0]
 }
 
 // times returns the products of value u with the row of x at j, zeros where a
@@ -267,7 +253,7 @@ func (m *masked) lastFour() []reg.VecVirtual {
 		VMOVDQU32_Z(Mem{Base: m.val, Index: m.ind, Scale: 1}, there, columns)
 	}
 	two := GP64()
-	sum := m.sumOfFour(func(u int) []reg.VecVirtual {
+	sum := sumOfFour(func(u int) []reg.VecVirtual {
 		switch u {
 		case 0:
 			VMOVQ(columns, two)
@@ -327,6 +313,6 @@ func (m *masked) store() {
 		VCVTPD2PS(sum, s)
 		VMOVUPS(s, Mem{Base: m.dst, Disp: 32 * g})
 	}
-	MOVQ(param("dstStride"), m.j)
+	MOVQ(vec.Address("dstStride"), m.j)
 	LEAQ(Mem{Base: m.dst, Index: m.j, Scale: 4}, m.dst)
 }

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -17,26 +16,15 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := vec.SinglesNamed(*level, "mulTrans")
+func write(level string) {
+	l := vec.SinglesNamed(level, "mulTrans")
 	for _, columns := range []int{2, 1} {
 		for _, vectors := range []int{4, 2, 1} {
 			mulTrans(l, columns, vectors)
 		}
 	}
-	Generate()
-}
-
-func param(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-func bytes(name string) reg.GPVirtual {
-	v := param(name)
-	SHLQ(U8(2), v)
-	return v
 }
 
 func mulTrans(l *vec.Singles, columns, vectors int) {
@@ -45,10 +33,10 @@ func mulTrans(l *vec.Singles, columns, vectors int) {
 	Pragma("noescape")
 	Doc(fmt.Sprintf("%s is mulTransGo for %s of w and %s of %d columns of a,", name, vec.Count(columns, "column"), vec.Count(vectors, "vector"), l.Lanes),
 		"the last of which has last columns.")
-	dst, dstStride := param("dst"), bytes("dstStride")
-	w, wStride := param("w"), bytes("wStride")
-	a, aStride := param("a"), bytes("aStride")
-	rows, t := param("rows"), l.First(param("last"))
+	dst, dstStride := vec.Argument("dst"), vec.Stride("dstStride")
+	w, wStride := vec.Argument("w"), vec.Stride("wStride")
+	a, aStride := vec.Argument("a"), vec.Stride("aStride")
+	rows, t := vec.Argument("rows"), l.First(vec.Argument("last"))
 	sums := make([][]reg.VecVirtual, columns)
 	for c := range sums {
 		for range vectors {

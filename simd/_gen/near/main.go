@@ -10,7 +10,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
@@ -20,12 +19,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := vec.Named(*level)
+func write(level string) {
+	l := vec.Named(level)
 	t := newTables(l)
 	collect(l, t)
 	for _, d := range []int{2, 3, 0} {
@@ -33,15 +30,12 @@ func main() {
 			generate(l, t, d, fill)
 		}
 	}
-	Generate()
 }
 
-// tables hold the lane numbers and, for AVX2, what moves lanes to the front: for
-// each mask of four lanes the order of the 32-bit halves of float64 lanes, and of
-// the bytes of 32-bit lanes.
+// tables hold the lane numbers and what moves lanes to the front.
 type tables struct {
-	wide, single Mem
-	iota, step   Mem // 0, 1, 2, ... and the number of lanes everywhere
+	iota, step Mem // 0, 1, 2, ... and the number of lanes everywhere
+	front      vec.Front
 }
 
 func newTables(l *vec.Level) (t tables) {
@@ -53,32 +47,7 @@ func newTables(l *vec.Level) (t tables) {
 	for i := range l.Lanes {
 		DATA(4*i, U32(l.Lanes))
 	}
-	if l.Lanes == 8 {
-		return t
-	}
-	orders := make([][4]int, 16)
-	for mask := range orders {
-		n := 0
-		for lane := range 4 {
-			if mask>>lane&1 != 0 {
-				orders[mask][n] = lane
-				n++
-			}
-		}
-	}
-	t.wide = GLOBL("nearWide"+l.Suffix, RODATA|NOPTR)
-	for mask, order := range orders {
-		for i, lane := range order {
-			DATA(32*mask+8*i, U32(2*lane))
-			DATA(32*mask+8*i+4, U32(2*lane+1))
-		}
-	}
-	t.single = GLOBL("nearSingle"+l.Suffix, RODATA|NOPTR)
-	for mask, order := range orders {
-		for i, lane := range order {
-			DATA(16*mask+4*i, U32(0x03020100+0x04040404*lane))
-		}
-	}
+	t.front = vec.NewFront(l, "near")
 	return t
 }
 
@@ -112,13 +81,13 @@ func collect(l *vec.Level, t tables) {
 		"\t}", "",
 		"It reads up to seven numbers behind a span and writes as many behind the last",
 		"candidate.")
-	at := Load(Param("at"), GP64()).(reg.GPVirtual)
-	room := Load(Param("room"), GP64()).(reg.GPVirtual)
-	ind := Load(Param("ind"), GP64()).(reg.GPVirtual)
-	coords := Load(Param("coords"), GP64()).(reg.GPVirtual)
-	stride := Load(Param("stride"), GP64()).(reg.GPVirtual)
-	spans := Load(Param("spans"), GP64()).(reg.GPVirtual)
-	nspans := Load(Param("nspans"), GP64()).(reg.GPVirtual)
+	at := vec.Argument("at")
+	room := vec.Argument("room")
+	ind := vec.Argument("ind")
+	coords := vec.Argument("coords")
+	stride := vec.Argument("stride")
+	spans := vec.Argument("spans")
+	nspans := vec.Argument("nspans")
 	SHLQ(U8(3), room)
 	SHLQ(U8(2), stride)
 	n, j, end, put := GP64(), GP64(), GP64(), GP64()
@@ -223,24 +192,19 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 	Doc(doc...)
 
 	s := &search{l: l, t: t, d: d, fill: fill}
-	s.coords = Load(Param("coords"), GP64()).(reg.GPVirtual)
-	s.stride = Load(Param("stride"), GP64()).(reg.GPVirtual)
-	SHLQ(U8(2), s.stride)
-	s.at = Load(Param("at"), GP64()).(reg.GPVirtual)
-	s.room = Load(Param("room"), GP64()).(reg.GPVirtual)
+	s.coords = vec.Argument("coords")
+	s.stride = vec.Stride("stride")
+	s.at = vec.Argument("at")
+	s.room = vec.Argument("room")
 	SHLQ(U8(3), s.room)
 	if fill {
-		s.indices = Load(Param("indices"), GP64()).(reg.GPVirtual)
-		s.ind = Load(Param("ind"), GP64()).(reg.GPVirtual)
-		s.d2 = Load(Param("d2"), GP64()).(reg.GPVirtual)
+		s.indices = vec.Argument("indices")
+		s.ind = vec.Argument("ind")
+		s.d2 = vec.Argument("d2")
 	}
 	s.r2, s.zero = l.Wide(), l.Wide()
-	VBROADCASTSD(address("r2"), s.r2)
-	if l.Lanes == 8 {
-		VPXORQ(s.zero, s.zero, s.zero)
-	} else {
-		VXORPD(s.zero, s.zero, s.zero)
-	}
+	VBROADCASTSD(vec.Address("r2"), s.r2)
+	l.Clear(s.zero)
 	for a := range d {
 		axis := s.at
 		if a > 0 {
@@ -259,38 +223,27 @@ func generate(l *vec.Level, t tables, d int, fill bool) {
 		if a > 0 {
 			ADDQ(s.stride, from)
 		}
-		x := XMM()
-		VXORPS(x, x, x) // the conversion keeps the upper half
-		VCVTSS2SD(Mem{Base: from}, x, x)
-		VBROADCASTSD(x, v)
+		vec.Coordinate(from, v)
 	}
 	total, err := Return("total").Resolve()
 	if err != nil {
 		panic(err)
 	}
 	Store(s.found, Return("total")) // before this point
-	overCandidates(l, "candidates", address("n"), s.vector)
+	overCandidates(l, "candidates", vec.Address("n"), s.vector)
 	ADDQ(U8(4), s.coords)
-	counts := Load(Param("counts"), GP64()).(reg.GPVirtual)
+	counts := vec.Argument("counts")
 	count := GP64()
 	MOVQ(s.found, count)
 	SUBQ(total.Addr, count)
 	MOVL(count.As32(), Mem{Base: counts})
 	ADDQ(U8(4), counts)
-	MOVQ(counts, address("counts"))
-	DECQ(address("m"))
+	MOVQ(counts, vec.Address("counts"))
+	DECQ(vec.Address("m"))
 	JNZ(LabelRef("point"))
 	Store(s.found, Return("total"))
 	VZEROUPPER()
 	RET()
-}
-
-func address(name string) Mem {
-	b, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return b.Addr
 }
 
 // vector tests the candidates from at on.
@@ -301,12 +254,7 @@ func (s *search) vector(at reg.GPVirtual) {
 		e := l.Wide()
 		// The sign of the difference does not matter to its square.
 		VSUBPD(from, point, e)
-		if a == 0 {
-			VMULPD(e, e, sum)
-			return
-		}
-		VMULPD(e, e, e)
-		VADDPD(e, sum, sum)
+		vec.AddSquare(a, e, sum)
 	}
 	if s.d > 0 {
 		for a, point := range s.point {
@@ -317,72 +265,28 @@ func (s *search) vector(at reg.GPVirtual) {
 		Load(Param("d"), a)
 		LEAQ(Mem{Base: s.at, Index: at, Scale: 8}, axis)
 		MOVQ(s.coords, from)
-		if l.Lanes == 8 {
-			VPXORQ(sum, sum, sum)
-		} else {
-			VXORPD(sum, sum, sum)
-		}
+		l.Clear(sum)
 		Label("axis")
-		x, q := XMM(), l.Wide()
-		VXORPS(x, x, x)
-		VCVTSS2SD(Mem{Base: from}, x, x)
-		VBROADCASTSD(x, q)
+		q := l.Wide()
+		vec.Coordinate(from, q)
 		square(1, q, Mem{Base: axis})
 		ADDQ(s.stride, from)
 		ADDQ(s.room, axis)
 		DECQ(a)
 		JNZ(LabelRef("axis"))
 	}
-	if l.Lanes == 8 {
-		s.keep512(at, sum)
-	} else {
-		s.keep256(at, sum)
-	}
+	s.keep(at, sum)
 }
 
-const (
-	lessOrEqual = 0x12 // false for NaN, quiet
-	notEqual    = 0x0c // false for NaN, quiet
-)
-
-// keep512 counts and stores the candidates that pass.
-func (s *search) keep512(at reg.GPVirtual, sum reg.VecVirtual) {
-	near, pass := K(), K()
-	VCMPPD(U8(lessOrEqual), s.r2, sum, near)
-	VCMPPD(U8(notEqual), s.zero, sum, near, pass)
-	count := GP64()
-	KMOVB(pass, count.As32())
-	POPCNTL(count.As32(), count.As32())
+// keep counts and stores the candidates that pass.
+func (s *search) keep(at reg.GPVirtual, sum reg.VecVirtual) {
+	bits, count := GP64(), GP64()
+	pass := s.t.front.AtMost(sum, s.r2, s.zero, bits, count)
 	if s.fill {
-		ind, d2 := YMM(), ZMM()
-		VMOVDQU(Mem{Base: s.indices, Index: at, Scale: 4}, ind)
-		VPCOMPRESSD_Z(ind, pass, ind)
-		VCOMPRESSPD_Z(sum, pass, d2)
-		VMOVDQU(ind, Mem{Base: s.ind, Index: s.found, Scale: 4})
-		VMOVUPD(d2, Mem{Base: s.d2, Index: s.found, Scale: 8})
-	}
-	ADDQ(count, s.found)
-}
-
-func (s *search) keep256(at reg.GPVirtual, sum reg.VecVirtual) {
-	near, other := YMM(), YMM()
-	pass := GP64()
-	VCMPPD(U8(lessOrEqual), s.r2, sum, near)
-	VCMPPD(U8(notEqual), s.zero, sum, other)
-	VANDPD(near, other, near)
-	VMOVMSKPD(near, pass.As32())
-	count := GP64()
-	POPCNTL(pass.As32(), count.As32())
-	if s.fill {
-		order, ind, d2 := YMM(), XMM(), YMM()
-		SHLL(U8(4), pass.As32())
-		table := GP64()
-		LEAQ(s.t.wide, table)
-		VMOVDQU(Mem{Base: table, Index: pass, Scale: 2}, order)
-		VPERMD(sum, order, d2)
-		VMOVDQU(Mem{Base: s.indices, Index: at, Scale: 4}, ind)
-		LEAQ(s.t.single, table)
-		VPSHUFB(Mem{Base: table, Index: pass, Scale: 1}, ind, ind)
+		ind, d2 := s.l.Half(), s.l.Wide()
+		pass.Move(sum, d2, ind, func(ind reg.VecVirtual) {
+			VMOVDQU(Mem{Base: s.indices, Index: at, Scale: 4}, ind)
+		})
 		VMOVDQU(ind, Mem{Base: s.ind, Index: s.found, Scale: 4})
 		VMOVUPD(d2, Mem{Base: s.d2, Index: s.found, Scale: 8})
 	}

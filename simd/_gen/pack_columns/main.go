@@ -2,30 +2,21 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-func main() {
-	flag.String("level", "avx512", "avx512")
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	pack()
-	Generate()
-}
-
-func pointer(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
+func main() { vec.Write(pack, "avx512") }
 
 // pack takes 16 columns at a time. Numbers behind a row are overwritten by the
 // next row, so that none but the last blocks need a mask.
-func pack() {
+func pack(string) {
 	TEXT("PackColumnsAVX512", NOSPLIT, "func(off *uint16, ptr *uint64, rows uintptr, base, ind *uint32)")
 	Pragma("noescape")
 	Doc("PackColumnsAVX512 is packColumnsGo.")
-	off, ptr, n, base, ind := pointer("off"), pointer("ptr"), pointer("rows"), pointer("base"), pointer("ind")
+	off, ptr, n, base, ind := vec.Argument("off"), vec.Argument("ptr"), vec.Argument("rows"), vec.Argument("base"), vec.Argument("ind")
 	p, end, limit, next := GP64(), GP64(), GP64(), GP64()
 	MOVQ(Mem{Base: ptr}, p)
 	MOVQ(Mem{Base: ptr, Index: n, Scale: 8}, limit)

@@ -5,8 +5,6 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -14,22 +12,19 @@ import (
 	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
-
 // atOnce is how many numbers get their ranks at once.
 const atOnce = 32
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	l := vec.SinglesNamed(*level, "ranks")
+func main() { vec.Write(write, "avx2", "avx512") }
+
+func write(level string) {
+	l := vec.SinglesNamed(level, "ranks")
 	name := "RanksF64" + l.Suffix
 	upper, count := newUpper(l), newCounter(l)
 	TEXT(name, NOSPLIT, "func(rank *uint32, x *float64, n uintptr)")
 	Pragma("noescape")
 	Doc(name+" is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31", "behind the last.")
-	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	rank, x, n := load("rank"), load("x"), load("n")
+	rank, x, n := vec.Argument("rank"), vec.Argument("x"), vec.Argument("n")
 	own, sum := make([]reg.VecVirtual, atOnce/l.Lanes), make([]reg.VecVirtual, atOnce/l.Lanes)
 	from, left := GP64(), GP64()
 	MOVQ(x, from)
@@ -60,7 +55,6 @@ func main() {
 	JG(LabelRef("numbers"))
 	VZEROUPPER()
 	RET()
-	Generate()
 }
 
 // An upper loads the upper halves of as many numbers as a vector has lanes.

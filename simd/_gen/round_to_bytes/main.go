@@ -6,27 +6,26 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+func main() { vec.Write(write, "avx2", "avx512") }
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	name, vector, count, size := "RoundToBytesAVX2", func() reg.VecVirtual { return YMM() }, 2, 32
-	if *level == "avx512" {
-		name, vector, count, size = "RoundToBytesAVX512", func() reg.VecVirtual { return ZMM() }, 1, 64
+func write(level string) {
+	name, count, size := "RoundToBytesAVX2", 2, 32
+	if level == "avx512" {
+		name, count, size = "RoundToBytesAVX512", 1, 64
 	}
+	vector := func() reg.VecVirtual { return vec.Register(size) }
 	TEXT(name, NOSPLIT, "func(code *int8, x, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)")
 	Pragma("noescape")
 	Doc(name+" is roundToBytesGo for n columns, n a multiple of 8 and not zero. It leaves",
 		"the 8 lanes, four parts of the sum of squares of codes, and four of that of codes.")
-	code, x, centre, n := pointer("code"), pointer("x"), pointer("centre"), pointer("n")
+	code, x, centre, n := vec.Argument("code"), vec.Argument("x"), vec.Argument("centre"), vec.Argument("n")
 	inverse, most, least := vector(), vector(), vector()
 	VBROADCASTSD(NewParamAddr("inverse", 32), inverse)
 	VBROADCASTSD(ConstData(name+"Most", F64(127)), most)
@@ -53,7 +52,7 @@ func main() {
 		VMULPD(inverse, e, e)
 		VMINPD(most, e, q)
 		VMAXPD(least, q, q)
-		if *level == "avx512" {
+		if level == "avx512" {
 			VRNDSCALEPD(U8(8), q, q) // to the nearest
 		} else {
 			VROUNDPD(U8(8), q, q)
@@ -61,7 +60,7 @@ func main() {
 		VSUBPD(q, e, e)
 		VMULPD(e, e, e)
 		VADDPD(e, lane, lane)
-		if *level == "avx512" {
+		if level == "avx512" {
 			words = append(words, YMM())
 			VCVTPD2DQ(q, words[v])
 		} else {
@@ -70,7 +69,7 @@ func main() {
 		}
 	}
 	w, t := XMM(), XMM()
-	if *level == "avx512" {
+	if level == "avx512" {
 		VEXTRACTI128(U8(1), words[0], t)
 		VPACKSSDW(t, words[0].AsX(), w)
 	} else {
@@ -88,16 +87,13 @@ func main() {
 	SUBQ(U8(8), n)
 	JNZ(LabelRef("block"))
 
-	to := pointer("lanes")
+	to := vec.Argument("lanes")
 	for v, lane := range lanes {
 		VMOVUPD(lane, Mem{Base: to, Disp: size * v})
 	}
-	counts := pointer("counts")
+	counts := vec.Argument("counts")
 	VMOVDQU(squares, Mem{Base: counts})
 	VMOVDQU(sums, Mem{Base: counts, Disp: 16})
 	VZEROUPPER()
 	RET()
-	Generate()
 }
-
-func pointer(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }

@@ -2,32 +2,26 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-func main() {
-	flag.String("level", "avx512", "avx512")
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
-	slideWindows()
-	Generate()
-}
+func main() { vec.Write(slideWindows, "avx512") }
 
 // It looks at 16 numbers at a time, which is mostly enough: where a loop over
 // them ends cannot be foretold, and a wrong guess costs more than all of it.
-func slideWindows() {
+func slideWindows(string) {
 	TEXT("SlideWindowsAVX512", NOSPLIT, "func(windows *int, n uintptr, numbers *uint32, lo, hi int)")
 	Pragma("noescape")
 	Doc("SlideWindowsAVX512 is slideWindowsGo for n windows, at least one, four numbers each.")
-	window := Load(Param("windows"), GP64()).(reg.GPVirtual)
-	n := Load(Param("n"), GP64()).(reg.GPVirtual)
-	numbers := Load(Param("numbers"), GP64()).(reg.GPVirtual)
-	lo := Load(Param("lo"), GP64()).(reg.GPVirtual)
-	hi := Load(Param("hi"), GP64()).(reg.GPVirtual)
+	window := vec.Argument("windows")
+	n := vec.Argument("n")
+	numbers := vec.Argument("numbers")
+	lo := vec.Argument("lo")
+	hi := vec.Argument("hi")
 	zero, most32 := GP64(), GP64()
 	XORQ(zero, zero)
 	MOVL(U32(1<<32-1), most32.As32())

@@ -7,53 +7,41 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
+)
 
 const (
 	lanes = 64
 	ahead = 8 // rows to fetch ahead: they lie anywhere
 )
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
+func main() { vec.Write(write, "avx2", "avx512") }
+
+func write(level string) {
 	suffix, bytes := "AVX2", 32
-	if *level == "avx512" {
+	if level == "avx512" {
 		suffix, bytes = "AVX512", 64
 	}
 	name := "SqDistsF32" + suffix
 	var window Mem
 	if bytes == 32 {
-		// 64 times all ones, then 64 times zero: the mask of a number of columns
-		// begins so many before the zeros.
-		window = GLOBL("sqDistsWindow"+suffix, RODATA|NOPTR)
-		for i := range lanes {
-			ones := uint64(1<<64 - 1)
-			if i >= lanes/2 {
-				ones = 0
-			}
-			DATA(8*i, U64(ones))
-		}
+		window = vec.Window("sqDistsWindow"+suffix, 4*lanes)
 	}
 
 	TEXT(name, NOSPLIT, "func(dst, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr, limit float32)")
 	Pragma("noescape")
 	Doc(name + " is sqDistsGo for d columns and n rows, n at least one.")
-	dst, x, rows, index, n := load("dst"), load("x"), load("rows"), load("index"), load("n")
-	stride := load("stride")
-	SHLQ(U8(2), stride)
+	dst, x, rows, index, n := vec.Argument("dst"), vec.Argument("x"), vec.Argument("rows"), vec.Argument("index"), vec.Argument("n")
+	stride := vec.Stride("stride")
 	limit := XMM()
 	Load(Param("limit"), limit)
 
 	// Columns are whole blocks of 64 and a tail.
-	blocks, tail := load("d"), load("d")
+	blocks, tail := vec.Argument("d"), vec.Argument("d")
 	SHRQ(U8(6), blocks)
 	ANDQ(U8(lanes-1), tail)
 	vectors := 4 * lanes / bytes
@@ -74,7 +62,7 @@ func main() {
 		}
 	} else {
 		base := GP64()
-		LEAQ(window.Offset(4*lanes), base)
+		LEAQ(window, base)
 		SHLQ(U8(2), tail)
 		SUBQ(tail, base)
 		masked = func(v int) func(Mem, reg.VecVirtual) {
@@ -99,7 +87,7 @@ func main() {
 	ADDQ(rows, y)
 	sums := make([]reg.VecVirtual, vectors)
 	for v := range sums {
-		sums[v] = vector(bytes)
+		sums[v] = vec.Register(bytes)
 		VXORPS(sums[v].AsX(), sums[v].AsX(), sums[v].AsX())
 	}
 	from, left, sum := GP64(), GP64(), XMM()
@@ -111,7 +99,7 @@ func main() {
 
 	Label("block")
 	for v := range sums {
-		e := vector(bytes)
+		e := vec.Register(bytes)
 		VMOVUPS(Mem{Base: from, Disp: v * bytes}, e)
 		VSUBPS(Mem{Base: y, Disp: v * bytes}, e, e)
 		VMULPS(e, e, e)
@@ -130,7 +118,7 @@ func main() {
 	JZ(LabelRef("store"))
 	for v := range sums {
 		read := masked(v)
-		e, f := vector(bytes), vector(bytes)
+		e, f := vec.Register(bytes), vec.Register(bytes)
 		read(Mem{Base: from, Disp: v * bytes}, e)
 		read(Mem{Base: y, Disp: v * bytes}, f)
 		VSUBPS(f, e, e)
@@ -147,16 +135,6 @@ func main() {
 	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()
-	Generate()
-}
-
-func load(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-func vector(bytes int) reg.VecVirtual {
-	if bytes == 64 {
-		return ZMM()
-	}
-	return YMM()
 }
 
 // reduce adds the lanes in halves and leaves them as they are.
@@ -165,12 +143,12 @@ func reduce(sums []reg.VecVirtual, sum reg.VecVirtual) {
 	for len(sums) > 1 {
 		half := make([]reg.VecVirtual, len(sums)/2)
 		for v := range half {
-			half[v] = vector(bytes)
+			half[v] = vec.Register(bytes)
 			VADDPS(sums[v+len(half)], sums[v], half[v])
 		}
 		sums = half
 	}
-	t, u := sums[0], vector(bytes)
+	t, u := sums[0], vec.Register(bytes)
 	if bytes == 64 {
 		VEXTRACTF64X4(U8(1), t, u.AsY())
 		VADDPS(u.AsY(), t.AsY(), t.AsY())

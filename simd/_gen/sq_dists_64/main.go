@@ -6,14 +6,12 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
-)
 
-var level = flag.String("level", "avx2", "avx2 or avx512")
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
+)
 
 const (
 	lanes = 16
@@ -24,34 +22,25 @@ const (
 	ahead      = 12
 )
 
-func main() {
-	flag.Parse()
-	ConstraintExpr("gc,!noasm,!purego")
+func main() { vec.Write(write, "avx2", "avx512") }
+
+func write(level string) {
 	suffix, bytes := "AVX2", 32
-	if *level == "avx512" {
+	if level == "avx512" {
 		suffix, bytes = "AVX512", 64
 	}
 	name := "SqDistsF64" + suffix
 	var window Mem
 	if bytes == 32 {
-		// 16 times all ones, then 16 times zero: the mask of a number of columns
-		// begins so many before the zeros.
-		window = GLOBL("sqDists64Window"+suffix, RODATA|NOPTR)
-		for i := range lanes {
-			ones := uint64(1<<64 - 1)
-			if i >= lanes/2 {
-				ones = 0
-			}
-			DATA(8*i, U64(ones))
-		}
+		window = vec.Window("sqDists64Window"+suffix, 4*lanes)
 	}
 
 	TEXT(name, NOSPLIT, "func(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)")
 	Pragma("noescape")
 	Doc(name + " is sqDists64Go for d columns and n rows, n at least one.")
-	dst, x, index := load("dst"), load("x"), load("index")
-	n := param("n")                     // counted in memory: registers are few
-	whole, tail := load("d"), load("d") // bytes of the columns that fill lanes, and the others
+	dst, x, index := vec.Argument("dst"), vec.Argument("x"), vec.Argument("index")
+	n := vec.Address("n")                               // counted in memory: registers are few
+	whole, tail := vec.Argument("d"), vec.Argument("d") // bytes of the columns that fill lanes, and the others
 	SHRQ(U8(4), whole)
 	SHLQ(U8(6), whole)
 	ANDQ(U8(lanes-1), tail)
@@ -71,7 +60,7 @@ func main() {
 		masked = func(v int, m Mem, r reg.VecVirtual) { VCVTPS2PD_Z(m, masks[v], r) }
 	} else {
 		base := GP64()
-		LEAQ(window.Offset(4*lanes), base)
+		LEAQ(window, base)
 		SHLQ(U8(2), tail)
 		SUBQ(tail, base)
 		masked = func(v int, m Mem, r reg.VecVirtual) {
@@ -90,8 +79,7 @@ func main() {
 		Label(label)
 		// The rows, and those that come next.
 		y, next, sums := make([]reg.GPVirtual, count), make([]reg.GPVirtual, count), make([][]reg.VecVirtual, count)
-		rows, stride := load("rows"), load("stride")
-		SHLQ(U8(2), stride)
+		rows, stride := vec.Argument("rows"), vec.Stride("stride")
 		find := func(r int, row reg.GPVirtual) {
 			MOVL(Mem{Base: index, Disp: 4 * r}, row.As32())
 			IMULQ(stride, row)
@@ -104,7 +92,7 @@ func main() {
 				MOVQ(y[r], next[r])
 			}
 			for range vectors {
-				sum := vector(bytes)
+				sum := vec.Register(bytes)
 				VXORPS(sum.AsX(), sum.AsX(), sum.AsX())
 				sums[r] = append(sums[r], sum)
 			}
@@ -127,10 +115,10 @@ func main() {
 		at := GP64()
 		add := func(read func(v int, m Mem, r reg.VecVirtual)) {
 			for v := range vectors {
-				e := vector(bytes)
+				e := vec.Register(bytes)
 				read(v, Mem{Base: x, Index: at, Scale: 1, Disp: v * bytes / 2}, e)
 				for r := range y {
-					f := vector(bytes)
+					f := vec.Register(bytes)
 					read(v, Mem{Base: y[r], Index: at, Scale: 1, Disp: v * bytes / 2}, f)
 					VSUBPD(f, e, f)
 					VFMADD231PD(f, f, sums[r][v])
@@ -152,7 +140,7 @@ func main() {
 		JNE(LabelRef(label + "Block"))
 
 		Label(label + "Tail")
-		TESTQ(U32(lanes-1), param("d"))
+		TESTQ(U32(lanes-1), vec.Address("d"))
 		JZ(LabelRef(label + "Store"))
 		add(masked)
 
@@ -177,25 +165,6 @@ func main() {
 	group("row", 1, false)
 	VZEROUPPER()
 	RET()
-	Generate()
-}
-
-func load(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-
-// param returns where a parameter is in memory.
-func param(name string) Mem {
-	p, err := Param(name).Resolve()
-	if err != nil {
-		panic(err)
-	}
-	return p.Addr
-}
-
-func vector(bytes int) reg.VecVirtual {
-	if bytes == 64 {
-		return ZMM()
-	}
-	return YMM()
 }
 
 // reduce adds the lanes in halves.
@@ -206,7 +175,7 @@ func reduce(sums []reg.VecVirtual) reg.VecVirtual {
 			VADDPD(sums[v+len(sums)/2], sums[v], sums[v])
 		}
 	}
-	t, u := sums[0], vector(bytes)
+	t, u := sums[0], vec.Register(bytes)
 	if bytes == 64 {
 		VEXTRACTF64X4(U8(1), t, u.AsY())
 		VADDPD(u.AsY(), t.AsY(), t.AsY())

@@ -3,21 +3,15 @@
 package main
 
 import (
-	"flag"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
+
+	"github.com/seed-64e14a55/privatemail/simd/_gen/vec"
 )
 
-var level = flag.String("level", "avx2", "avx2")
+func main() { vec.Write(write, "avx2") }
 
-func main() {
-	flag.Parse()
-	if *level != "avx2" {
-		panic("no level " + *level)
-	}
-	ConstraintExpr("gc,!noasm,!purego")
+func write(string) {
 	masks := GLOBL("sumSparseMasks", RODATA|NOPTR) // of the lanes below 0, 1, 2 and 3
 	for lane := range 16 {
 		on := uint32(0)
@@ -29,8 +23,7 @@ func main() {
 	TEXT("SumSparseF32AVX2", NOSPLIT, "func(dst *float64, ptr *uint64, rows uintptr, val *float32)")
 	Pragma("noescape")
 	Doc("SumSparseF32AVX2 is sumSparseGo.")
-	load := func(name string) reg.GPVirtual { return Load(Param(name), GP64()).(reg.GPVirtual) }
-	dst, ptr, n, val := load("dst"), load("ptr"), load("rows"), load("val")
+	dst, ptr, n, val := vec.Argument("dst"), vec.Argument("ptr"), vec.Argument("rows"), vec.Argument("val")
 	p, end := GP64(), GP64()
 	MOVQ(Mem{Base: ptr}, p)
 
@@ -75,5 +68,4 @@ func main() {
 	JNZ(LabelRef("row"))
 	VZEROUPPER()
 	RET()
-	Generate()
 }

@@ -21,24 +21,13 @@ func SinglesNamed(name, family string) *Singles {
 		return &Singles{Suffix: "AVX512", Lanes: 16}
 	}
 	l := &Singles{Suffix: "AVX2", Lanes: 8}
-	// Eight times all ones, then eight times zero.
-	l.window = GLOBL(family+"Window"+l.Suffix, RODATA|NOPTR)
-	for i := range 8 {
-		ones := uint64(1<<64 - 1)
-		if i >= 4 {
-			ones = 0
-		}
-		DATA(8*i, U64(ones))
-	}
+	l.window = Window(family+"Window"+l.Suffix, 32)
 	return l
 }
 
 // Vector returns a vector.
 func (l *Singles) Vector() reg.VecVirtual {
-	if l.Lanes == 16 {
-		return ZMM()
-	}
-	return YMM()
+	return Register(4 * l.Lanes)
 }
 
 // Zero returns a vector of zeros.
@@ -69,7 +58,7 @@ func (l *Singles) First(n reg.GPVirtual) SinglesTail {
 		return SinglesTail{l: l, k: k}
 	}
 	base, v := GP64(), YMM()
-	LEAQ(l.window.Offset(32), base)
+	LEAQ(l.window, base)
 	NEGQ(n)
 	VMOVUPS(Mem{Base: base, Index: n, Scale: 4}, v)
 	return SinglesTail{l: l, v: v}
@@ -91,4 +80,21 @@ func (t SinglesTail) Store(v reg.VecVirtual, m Mem) {
 	} else {
 		VMASKMOVPS(v, t.v, m)
 	}
+}
+
+// Sum adds the lanes of a vector, in halves, to its first lane.
+func (l *Singles) Sum(v reg.VecVirtual) {
+	half, quarter := YMM(), XMM()
+	if l.Lanes == 16 {
+		VEXTRACTF64X4(U8(1), v, half)
+		VADDPS(half, v.AsY(), v.AsY())
+		VEXTRACTF32X4(U8(1), v.AsY(), quarter)
+	} else {
+		VEXTRACTF128(U8(1), v.AsY(), quarter)
+	}
+	VADDPS(quarter, v.AsX(), v.AsX())
+	VPERMILPS(U8(0x4e), v.AsX(), quarter)
+	VADDPS(quarter, v.AsX(), v.AsX())
+	VPERMILPS(U8(0xb1), v.AsX(), quarter)
+	VADDPS(quarter, v.AsX(), v.AsX())
 }

@@ -1,6 +1,6 @@
-// Package vec holds what the generators share: vectors of float64 of the two
-// amd64 levels, constants, and loads and stores of the last, short vector of a
-// slice, which must not touch what lies behind it.
+// Package vec holds what the generators share: how they begin and end, their parameters,
+// vectors of the two amd64 levels, constants, and loads and stores of the last, short
+// vector of a slice, which must not touch what lies behind it.
 package vec
 
 import (
@@ -10,6 +10,14 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
+
+// Register returns a vector of 32 or 64 bytes.
+func Register(bytes int) reg.VecVirtual {
+	if bytes == 64 {
+		return ZMM()
+	}
+	return YMM()
+}
 
 // Count returns a number of things for a comment, as in "1 row" and "2 rows".
 func Count(n int, thing string) string {
@@ -56,6 +64,15 @@ func (l *Level) Half() reg.VecVirtual {
 		return YMM()
 	}
 	return XMM()
+}
+
+// Clear makes a vector of zeros.
+func (l *Level) Clear(v reg.VecVirtual) {
+	if l.Lanes == 8 {
+		VPXORQ(v, v, v)
+	} else {
+		VXORPD(v, v, v)
+	}
 }
 
 // Constant returns a vector of equal numbers.
@@ -110,19 +127,10 @@ func (l *Level) Tail(family string, n reg.GPVirtual) Tail {
 		return t
 	}
 	if l.window.Symbol.Name == "" {
-		// Four times all ones, then four times zero: a window into it that
-		// begins n lanes before the zeros is the mask.
-		l.window = GLOBL(fmt.Sprintf("%sWindow%s", family, l.Suffix), RODATA|NOPTR)
-		for i := range 8 {
-			ones := uint64(1<<64 - 1)
-			if i >= 4 {
-				ones = 0
-			}
-			DATA(8*i, U64(ones))
-		}
+		l.window = Window(family+"Window"+l.Suffix, 32)
 	}
 	base, at := GP64(), GP64()
-	LEAQ(l.window.Offset(32), base)
+	LEAQ(l.window, base)
 	MOVQ(n, at)
 	NEGQ(at)
 	t.single, t.wide = XMM(), YMM()
