@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"testing"
 )
 
@@ -60,6 +61,10 @@ func TestWriteGatheredRefuses(t *testing.T) {
 		"ids":       func(a *CellsAnswer) { a.IDs[1] = a.IDs[0] },
 		"length":    func(a *CellsAnswer) { a.Length++ },
 		"dimension": func(a *CellsAnswer) { a.Dimension = 0 },
+		"no message is that long": func(a *CellsAnswer) {
+			a.Cells, a.Length, a.Dimension = a.Cells[:1], 1+maxMessage/4/MaxDimension, MaxDimension
+			a.IDs = slices.Repeat([]uint32{Padding}, a.Length)
+		},
 	} {
 		a := testAnswer()
 		a.Rows = nil
