@@ -394,6 +394,16 @@ func TestCellsRankRefuses(t *testing.T) {
 		"other dimension": {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) {
 			a.Dimension, a.Rows = 2, append(a.Rows, a.Rows...)
 		}, ErrAnswer},
+		"other length": {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) {
+			ids, rows := a.IDs, a.Rows
+			a.IDs, a.Rows = nil, nil
+			for i := range a.Cells { // one place more in each list
+				list := ids[i*a.Length : (i+1)*a.Length]
+				a.IDs = append(append(a.IDs, list...), wire.Padding)
+				a.Rows = append(append(a.Rows, rows[i*a.Length:(i+1)*a.Length]...), 0)
+			}
+			a.Length++
+		}, ErrAnswer},
 		"base beyond":      {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = 1000 }, ErrAnswer},
 		"base padded":      {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = wire.Padding }, wire.ErrMessage},
 		"base row missing": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.Rows = b.Rows[:1] }, wire.ErrMessage},
