@@ -192,8 +192,20 @@ func TestCellsDamagedMemory(t *testing.T) {
 	if _, err := ledger.Reserve(mechanism.Unit{Kind: release.UnitRecord, Name: "b", New: true}, paid, mechanism.Spend{PureEpsilon: 0.1}); err != nil {
 		t.Fatal(err)
 	}
+	ofCells := func(cells ...uint32) []byte {
+		message, err := (&wire.CellsRequest{Codebook: c.settings.Codebook, Cells: cells}).MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(paid[:], message...)
+	}
+	many := make([]uint32, c.subset.Size+1)
+	for i := range many {
+		many[i] = uint32(i)
+	}
 	for name, kept := range map[string][]byte{
 		"short": []byte("garbage"), "garbage": append(paid[:], "garbage"...), "foreign": append(paid[:], foreign...),
+		"another size": ofCells(many...), "a cell beyond": ofCells(append(many[:c.subset.Size-1], uint32(c.subset.Items))...),
 	} {
 		key, err := c.key(c.payer(name), name)
 		if err != nil {
