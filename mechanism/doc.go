@@ -26,7 +26,7 @@
 //
 // The constants that settings take:
 //
-//	Unit.Kind            release.UnitRecord, release.UnitClient
+//	Unit.Kind            UnitRecord, UnitClient, which package release has too
 //	LabelSettings.Mode   release.ModePublic, release.ModeDropped, release.ModeRandomised
 //	Total.Kind           GDP, ZCDP, Pure, Mixed
 //	relation of a bound  sensitivity.ReplaceOne, sensitivity.Null and others

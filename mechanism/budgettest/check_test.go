@@ -92,40 +92,44 @@ func TestTable(t *testing.T) {
 // Each fault is found, under the promise that it breaks.
 func TestFaultsAreFound(t *testing.T) {
 	for fault, promise := range map[string]string{
-		"overspends":                          "what fits is granted",
-		"refuses the last":                    "what fits is granted",
-		"gives back on a refusal":             "what fits is granted",
-		"kinds share":                         "units do not share",
-		"units share":                         "units do not share",
-		"receipts without a number":           "receipts are told apart",
-		"receipts with one number":            "receipts are told apart",
-		"receipts for another release":        "receipts are told apart",
-		"ids pay twice":                       "a release id pays once",
-		"forgets ids":                         "a release id pays once",
-		"every unit is known":                 "a new unit is said to be new",
-		"takes bad input":                     "bad input is refused",
-		"names units":                         "what fits is granted",
-		"gives back on a commit":              "nothing is given back",
-		"gives back on a foreign receipt":     "nothing is given back",
-		"gives back on bad input":             "nothing is given back",
-		"commits twice":                       "a spend is committed once",
-		"takes foreign receipts":              "a spend is committed once",
-		"everything is paid":                  "Paid tells what was paid",
-		"paid when committed":                 "Paid tells what was paid",
-		"number zero":                         "the number of the ledger",
-		"number shared":                       "the number of the ledger",
-		"number drawn anew":                   "the number of the ledger",
-		"forgets its number":                  "the number of the ledger",
-		"decides before it writes":            "callers at the same time",
-		"ids decided before they are written": "one release id at the same time",
-		"ways have their own number":          "a second way",
-		"ways know their own spends":          "a second way",
-		"ways count receipts apart":           "a second way",
-		"ways commit apart":                   "a second way",
-		"forgets":                             "spends are durable",
-		"forgets what is not committed":       "spends are durable",
-		"covers everything":                   "Covers agrees",
-		"covers at a price":                   "Covers agrees",
+		"overspends":                              "what fits is granted",
+		"refuses the last":                        "what fits is granted",
+		"gives back on a refusal":                 "what fits is granted",
+		"kinds share":                             "units do not share",
+		"units share":                             "units do not share",
+		"receipts without a number":               "receipts are told apart",
+		"receipts with one number":                "receipts are told apart",
+		"receipts for another release":            "receipts are told apart",
+		"one price":                               "spends of all sizes",
+		"ids pay twice":                           "a release id pays once",
+		"ids pay twice for another spend":         "a release id pays once",
+		"numbers decided before they are written": "callers at the same time",
+		"forgets crowds":                          "callers at the same time",
+		"forgets ids":                             "a release id pays once",
+		"every unit is known":                     "a new unit is said to be new",
+		"takes bad input":                         "bad input is refused",
+		"names units":                             "what fits is granted",
+		"gives back on a commit":                  "nothing is given back",
+		"gives back on a foreign receipt":         "nothing is given back",
+		"gives back on bad input":                 "nothing is given back",
+		"commits twice":                           "a spend is committed once",
+		"takes foreign receipts":                  "a spend is committed once",
+		"everything is paid":                      "Paid tells what was paid",
+		"paid when committed":                     "Paid tells what was paid",
+		"number zero":                             "the number of the ledger",
+		"number shared":                           "the number of the ledger",
+		"number drawn anew":                       "the number of the ledger",
+		"forgets its number":                      "the number of the ledger",
+		"decides before it writes":                "callers at the same time",
+		"ids decided before they are written":     "one release id at the same time",
+		"ways have their own number":              "a second way",
+		"ways know their own spends":              "a second way",
+		"ways count receipts apart":               "a second way",
+		"ways commit apart":                       "a second way",
+		"forgets":                                 "spends are durable",
+		"forgets what is not committed":           "spends are durable",
+		"covers everything":                       "Covers agrees",
+		"covers at a price":                       "Covers agrees",
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
@@ -134,6 +138,16 @@ func TestFaultsAreFound(t *testing.T) {
 				t.Errorf("want a word about %q: %v", promise, err)
 			}
 		})
+	}
+}
+
+// So is a price that leaves out a part of a spend.
+func TestFreePartsAreFound(t *testing.T) {
+	for _, fault := range []string{"noise is free", "labels are free"} {
+		err := checkTable(fault, mechanism.Mixed)
+		if err == nil || !strings.Contains(err.Error(), "spends of all sizes") {
+			t.Errorf("%s: %v", fault, err)
+		}
 	}
 }
 

@@ -20,6 +20,7 @@ type promise struct {
 
 var promises = []promise{
 	{"what fits is granted and no more", (*trial).grantsWhatFits},
+	{"spends of all sizes", (*trial).allSizes},
 	{"units do not share", (*trial).unitsAreApart},
 	{"receipts are told apart", (*trial).receipts},
 	{"a release id pays once", (*trial).idsPayOnce},
@@ -47,6 +48,52 @@ func (t *trial) grantsWhatFits() error {
 		}
 	}
 	return nil
+}
+
+// allSizes spends in many sizes and parts until nothing fits, beginning with another part
+// for each unit. Total.Charge says what fits.
+func (t *trial) allSizes() error {
+	parts := []mechanism.Spend{{Rho: 0.002}, {PureEpsilon: 0.06}, {Rho: 0.001, PureEpsilon: 0.04}, {Epsilon: 0.05, Delta: 1e-7}}
+	for first := range parts {
+		unit := t.unit()
+		var spent mechanism.Pots
+		for i := range parts {
+			var err error
+			if spent, err = t.spendAll(unit, spent, parts[(first+i)%len(parts)]); err != nil {
+				return err
+			}
+		}
+		if err := t.reopen(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// spendAll spends a part of a spend or a few of it until 4 in a row are refused, and
+// returns what the unit has spent in all.
+func (t *trial) spendAll(unit mechanism.Unit, spent mechanism.Pots, part mechanism.Spend) (mechanism.Pots, error) {
+	sizes := []float64{1, 6, 2.5, 0.3}
+	for i, refused := 0, 0; refused < len(sizes); i++ {
+		by := sizes[i%len(sizes)]
+		spend := mechanism.Spend{Rho: by * part.Rho, PureEpsilon: by * part.PureEpsilon, Epsilon: by * part.Epsilon, Delta: part.Delta}
+		after, want := t.total.Charge(unit, spent, spend)
+		if want != nil && !errors.Is(want, mechanism.ErrBudgetExceeded) {
+			return spent, nil // not for this kind of budget
+		}
+		if want != nil {
+			refused++
+			if err := t.refused(unit, newID(), spend, mechanism.ErrBudgetExceeded); err != nil {
+				return spent, fmt.Errorf("the spend %+v: %w", spend, err)
+			}
+			continue
+		}
+		refused, spent = 0, after
+		if _, err := t.budget.Reserve(unit, newID(), spend); err != nil {
+			return spent, fmt.Errorf("the spend %+v fits and is refused: %w", spend, err)
+		}
+	}
+	return spent, nil
 }
 
 func (t *trial) unitsAreApart() error {
@@ -94,8 +141,10 @@ func (t *trial) idsPayOnce() error {
 	id := receipt.ReleaseID()
 	for _, state := range []string{"at once", "after its commit", "after Reopen"} {
 		for _, u := range []mechanism.Unit{unit, t.unit()} {
-			if err := t.refused(u, id, t.spend, mechanism.ErrLedger); err != nil {
-				return fmt.Errorf("used again %s: %w", state, err)
+			for _, spend := range []mechanism.Spend{t.spend, half(t.spend)} {
+				if err := t.refused(u, id, spend, mechanism.ErrLedger); err != nil {
+					return fmt.Errorf("used again %s: %w", state, err)
+				}
 			}
 		}
 		switch state {
@@ -197,6 +246,10 @@ func (t *trial) givesNothingBack() error {
 
 func negative(s mechanism.Spend) mechanism.Spend {
 	return mechanism.Spend{Rho: -s.Rho, PureEpsilon: -s.PureEpsilon}
+}
+
+func half(s mechanism.Spend) mechanism.Spend {
+	return mechanism.Spend{Rho: s.Rho / 2, PureEpsilon: s.PureEpsilon / 2}
 }
 
 func (t *trial) commits() error {
@@ -314,48 +367,67 @@ func (t *trial) ways() ([2]mechanism.Budget, error) {
 	return [2]mechanism.Budget{t.budget, second}, nil
 }
 
-// together reserves from many goroutines at once and returns how many were granted. A
-// refusal must be of the kind wanted.
-func (t *trial) together(callers int, want error, next func(i int) (mechanism.Unit, [16]byte)) (granted int, err error) {
+// together reserves from many goroutines at once and returns the receipts of those that
+// were granted. A refusal must be of the kind wanted.
+func (t *trial) together(callers int, want error, next func(i int) (mechanism.Unit, [16]byte)) (granted []mechanism.Receipt, err error) {
 	ways, err := t.ways()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	results := make([]error, callers)
+	receipts, results, units := make([]mechanism.Receipt, callers), make([]error, callers), make([]mechanism.Unit, callers)
 	var start, done sync.WaitGroup
 	start.Add(1)
 	for i := range callers {
 		unit, id := next(i)
+		units[i] = unit
 		done.Go(func() {
 			start.Wait()
-			_, results[i] = ways[i%2].Reserve(unit, id, t.spend)
+			receipts[i], results[i] = ways[i%2].Reserve(unit, id, t.spend)
+			if results[i] == nil && receipts[i].ReleaseID() != id {
+				results[i] = errors.New("the receipt is for another release")
+			}
 		})
 	}
 	start.Done()
 	done.Wait()
-	for _, err := range results {
-		switch {
-		case err == nil:
-			granted++
-		case !errors.Is(err, want):
-			return 0, fmt.Errorf("the error does not match %q: %w", want, err)
+	for i, err := range results {
+		if err == nil {
+			granted = append(granted, receipts[i])
+		} else if err := t.wants(err, want, units[i]); err != nil {
+			return nil, err
 		}
 	}
 	return granted, nil
 }
 
 func (t *trial) atOnce() error {
+	seen := map[uint64]bool{0: true}
 	for range 3 {
 		unit := t.unit()
 		granted, err := t.together(8*t.fits, mechanism.ErrBudgetExceeded, func(int) (mechanism.Unit, [16]byte) { return unit, newID() })
 		if err != nil {
 			return err
 		}
-		if granted != t.fits {
-			return fmt.Errorf("%d spends are granted where %d fit", granted, t.fits)
+		if len(granted) != t.fits {
+			return fmt.Errorf("%d spends are granted where %d fit", len(granted), t.fits)
 		}
 		if err := t.full(unit); err != nil {
 			return err
+		}
+		if err := t.reopen(); err != nil {
+			return err
+		}
+		if err := t.full(unit); err != nil {
+			return fmt.Errorf("after Reopen: %w", err)
+		}
+		for _, receipt := range granted {
+			if seen[receipt.Sequence()] {
+				return fmt.Errorf("two spends have the number %d, or one has none", receipt.Sequence())
+			}
+			seen[receipt.Sequence()] = true
+			if paid, err := t.budget.Paid(receipt.ReleaseID()); err != nil || !paid {
+				return fmt.Errorf("after Reopen a spend is not paid: %w", orNone(err))
+			}
 		}
 	}
 	return nil
@@ -368,8 +440,8 @@ func (t *trial) oneIDAtOnce() error {
 		if err != nil {
 			return err
 		}
-		if granted != 1 {
-			return fmt.Errorf("one release id is granted %d times", granted)
+		if len(granted) != 1 {
+			return fmt.Errorf("one release id is granted %d times", len(granted))
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -19,6 +20,10 @@ type database struct {
 	spent   map[string][]byte // Pots as JSON, by unit
 	spends  map[[16]byte]uint64
 	commits map[uint64][sha256.Size]byte
+	prices  map[[16]byte]mechanism.Spend // of the spends
+	count   uint64                       // of numbers that were given, where a fault counts apart
+	crowded map[[16]byte]bool            // spends made while others waited
+	inside  atomic.Int32                 // callers of Reserve
 }
 
 // A table is a budget in a database, written outside package mechanism. A fault is
@@ -51,7 +56,10 @@ func newTable(total mechanism.Total, fault string) *table {
 		panic(err)
 	}
 	t := &table{
-		db:    &database{number: newID(), total: total, spent: map[string][]byte{}, spends: map[[16]byte]uint64{}, commits: map[uint64][sha256.Size]byte{}},
+		db: &database{
+			number: newID(), total: total, spent: map[string][]byte{}, spends: map[[16]byte]uint64{}, commits: map[uint64][sha256.Size]byte{},
+			prices: map[[16]byte]mechanism.Spend{}, crowded: map[[16]byte]bool{},
+		},
 		fault: fault, crowd: newCrowd(), way: newWay(false),
 	}
 	switch fault {
@@ -73,6 +81,19 @@ func (t *table) key(unit mechanism.Unit) string {
 	return unit.Kind + " " + unit.Name
 }
 
+// charged returns the spend that is charged in place of one.
+func (t *table) charged(spend mechanism.Spend) mechanism.Spend {
+	switch {
+	case t.fault == "one price" && spend.PureEpsilon > 0 && spend.PureEpsilon < 100:
+		return cases[t.db.total.Kind].spend
+	case t.fault == "noise is free" && spend.Rho > 0 && spend.PureEpsilon > 0:
+		spend.Rho = 0
+	case t.fault == "labels are free" && spend.Rho > 0 && spend.PureEpsilon > 0:
+		spend.PureEpsilon = 0
+	}
+	return spend
+}
+
 // charge returns what the unit has spent after a spend, or why it cannot.
 func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, error) {
 	text, known := t.db.spent[t.key(unit)]
@@ -82,7 +103,7 @@ func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, erro
 			return nil, err
 		}
 	}
-	after, err := t.db.total.Charge(unit, spent, spend)
+	after, err := t.db.total.Charge(unit, spent, t.charged(spend))
 	switch {
 	case errors.Is(err, mechanism.ErrBudgetExceeded) && t.fault == "overspends":
 		after, err = spent, nil
@@ -107,6 +128,12 @@ func (t *table) charge(unit mechanism.Unit, spend mechanism.Spend) ([]byte, erro
 }
 
 func (t *table) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend) (mechanism.Receipt, error) {
+	defer t.db.inside.Add(-1)
+	if t.db.inside.Add(1) > 1 || t.fault == "forgets crowds" && t.crowd.wait() {
+		t.db.mutex.Lock()
+		t.db.crowded[id] = true
+		t.db.mutex.Unlock()
+	}
 	t.db.mutex.Lock()
 	defer t.db.mutex.Unlock()
 	after, err := t.charge(unit, spend)
@@ -116,7 +143,8 @@ func (t *table) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend)
 	if t.fault == "decides before it writes" {
 		t.wait()
 	}
-	if _, used := t.db.spends[id]; used && t.fault != "ids pay twice" {
+	other := t.fault == "ids pay twice for another spend" && t.db.prices[id] != spend
+	if _, used := t.db.spends[id]; used && t.fault != "ids pay twice" && !other {
 		return mechanism.Receipt{}, fmt.Errorf("table: %w: the id is used", mechanism.ErrLedger)
 	}
 	if t.fault == "ids decided before they are written" {
@@ -127,7 +155,12 @@ func (t *table) Reserve(unit mechanism.Unit, id [16]byte, spend mechanism.Spend)
 	if t.fault == "ways count receipts apart" {
 		sequence = uint64(len(t.way.paid))
 	}
-	t.db.spent[t.key(unit)], t.db.spends[id] = after, sequence
+	t.db.spent[t.key(unit)], t.db.spends[id], t.db.prices[id] = after, sequence, spend
+	if t.fault == "numbers decided before they are written" {
+		sequence = t.db.count + 1
+		t.wait()
+		t.db.count, t.db.spends[id] = sequence, sequence
+	}
 	switch t.fault {
 	case "receipts without a number":
 		sequence = 0
@@ -230,6 +263,10 @@ func (t *table) reopened() *table {
 		clear(t.db.spent)
 	case "forgets ids":
 		clear(t.db.spends)
+	case "forgets crowds":
+		for id := range t.db.crowded {
+			delete(t.db.spends, id)
+		}
 	case "forgets its number":
 		next.db.number = newID()
 	}
@@ -241,10 +278,13 @@ type crowd struct{ meet chan struct{} }
 
 func newCrowd() *crowd { return &crowd{meet: make(chan struct{})} }
 
-func (c *crowd) wait() {
+// wait tells whether somebody came.
+func (c *crowd) wait() bool {
 	select {
 	case c.meet <- struct{}{}:
 	case <-c.meet:
 	case <-time.After(20 * time.Millisecond):
+		return false
 	}
+	return true
 }

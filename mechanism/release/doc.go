@@ -42,7 +42,7 @@
 //	   152  56    Query: Sigma, Alpha, Radius, Background (float64), Classes (signed),
 //	              SigmaQ (float64), Seed
 //	   208  8     Labels.Epsilon                             float64
-//	   216  8     Ledger
+//	   216  8     Ledger, the number of the spend in whatever budget paid; 0: in none
 //	   224        Mechanism, Rule, Norm, Derivation, Relation, Operator, Table,
 //	              Mode, Unit: each a byte with its length, at most 64, and so
 //	              many bytes of text

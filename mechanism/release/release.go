@@ -37,7 +37,10 @@ type Release struct {
 	Unit string
 	// Ledger is the number that the budget gave the spend, 0 when nothing was counted
 	// (mechanism.NoLedger). For a mechanism.Ledger it is the line of its file; other
-	// budgets have numbers of their own. A release does not say which kind paid for it.
+	// budgets have numbers of their own. A release does not say which kind paid for it, nor
+	// which ledger, since that would tie together all releases that one ledger paid for. The
+	// number is the word of who made the release: who has the ledger can look the spend up by
+	// ID (mechanism.Paid), and nobody else can.
 	Ledger uint64
 }
 

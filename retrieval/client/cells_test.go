@@ -192,8 +192,20 @@ func TestCellsDamagedMemory(t *testing.T) {
 	if _, err := ledger.Reserve(mechanism.Unit{Kind: release.UnitRecord, Name: "b", New: true}, paid, mechanism.Spend{PureEpsilon: 0.1}); err != nil {
 		t.Fatal(err)
 	}
+	ofCells := func(cells ...uint32) []byte {
+		message, err := (&wire.CellsRequest{Codebook: c.settings.Codebook, Cells: cells}).MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(paid[:], message...)
+	}
+	many := make([]uint32, c.subset.Size+1)
+	for i := range many {
+		many[i] = uint32(i)
+	}
 	for name, kept := range map[string][]byte{
 		"short": []byte("garbage"), "garbage": append(paid[:], "garbage"...), "foreign": append(paid[:], foreign...),
+		"another size": ofCells(many...), "a cell beyond": ofCells(append(many[:c.subset.Size-1], uint32(c.subset.Items))...),
 	} {
 		key, err := c.key(c.payer(name), name)
 		if err != nil {
@@ -393,6 +405,16 @@ func TestCellsRankRefuses(t *testing.T) {
 		"base of other d": {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.Dimension, b.IDs = 2, b.IDs[:1] }, ErrAnswer},
 		"other dimension": {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) {
 			a.Dimension, a.Rows = 2, append(a.Rows, a.Rows...)
+		}, ErrAnswer},
+		"other length": {func(_ *wire.CellsRequest, a *wire.CellsAnswer, _ *wire.Base) {
+			ids, rows := a.IDs, a.Rows
+			a.IDs, a.Rows = nil, nil
+			for i := range a.Cells { // one place more in each list
+				list := ids[i*a.Length : (i+1)*a.Length]
+				a.IDs = append(append(a.IDs, list...), wire.Padding)
+				a.Rows = append(append(a.Rows, rows[i*a.Length:(i+1)*a.Length]...), 0)
+			}
+			a.Length++
 		}, ErrAnswer},
 		"base beyond":      {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = 1000 }, ErrAnswer},
 		"base padded":      {func(_ *wire.CellsRequest, _ *wire.CellsAnswer, b *wire.Base) { b.IDs[1] = wire.Padding }, wire.ErrMessage},

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // A Folder is a memory in files, which several processes may share, and a Locker.
@@ -29,7 +31,8 @@ import (
 // first two digits of the key, so keys that share these wait for each other. The lock ends
 // with the process, however that ends, and the file means nothing then. On a network file
 // system a lock is only as good as that system's. Where files cannot be locked at all, as
-// on plan9, a Folder does not work.
+// on plan9, a Folder does not work. Other files in the folder are left alone; one whose name
+// begins with "try-" is what a crash has left of Ready, and can be removed.
 //
 // The folder holds hashes and no names. But who can read it, and knows the
 // number of the ledger where there is one, can test whether a record of a guessed
@@ -49,7 +52,7 @@ const logCount = 16
 
 // OpenFolder returns the memory in a folder, which is made if it is not there.
 func OpenFolder(path string) (*Folder, error) {
-	if err := os.MkdirAll(path, 0o700); err != nil {
+	if err := makeFolder(path, disk.SyncFolder); err != nil {
 		return nil, fmt.Errorf("client: %w: %w", ErrMemory, err)
 	}
 	f := &Folder{path: path}
@@ -57,6 +60,30 @@ func OpenFolder(path string) (*Folder, error) {
 		f.logs[i].number, f.logs[i].path = i, filepath.Join(path, fmt.Sprintf("releases-%x.log", i))
 	}
 	return f, nil
+}
+
+// makeFolder makes a folder and those above it, and has sync put their names on the disk.
+func makeFolder(path string, sync func(folder string) error) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	var above []string // of each folder that is not there
+	for at := path; ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		above = append(above, filepath.Dir(at))
+	}
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return err
+	}
+	for _, folder := range above {
+		if err := sync(folder); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Check reads all logs, and returns what is wrong with which. Nobody needs to call it:
@@ -100,9 +127,15 @@ func (f *Folder) Keep(key Key, message []byte) ([]byte, error) {
 	return bytes.Clone(kept), nil
 }
 
-// Ready implements Memory: a file is written in the folder and removed. There may
-// be no room all the same for what is kept next.
+// Ready implements Memory: all logs that are there can be written to, and a file whose name
+// begins with "try-" is written in the folder and removed. There may be no room all the
+// same for what is kept next.
 func (f *Folder) Ready() error {
+	for i := range f.logs {
+		if err := f.logs[i].ready(); err != nil {
+			return memoryError(err)
+		}
+	}
 	trial, err := os.CreateTemp(f.path, "try-*")
 	if err != nil {
 		return memoryError(err)

@@ -150,7 +150,8 @@ func (l *keyLog) take(f logFile, from int64) (whole bool, err error) {
 	if size < from {
 		return false, errors.New("a file of it has lost its end since it was read; open it anew")
 	}
-	if from == 0 {
+	first := from == 0
+	if first {
 		if there, err := readHeader(f, l.number); err != nil || !there {
 			return size == 0, err
 		}
@@ -165,7 +166,10 @@ func (l *keyLog) take(f logFile, from int64) (whole bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := f.Sync(); err != nil {
+	if err = f.Sync(); err == nil && first {
+		err = disk.SyncFolder(filepath.Dir(l.path)) // whoever made the log may have died before
+	}
+	if err != nil {
 		return false, err
 	}
 	l.add(places, end)
@@ -203,6 +207,24 @@ func (l *keyLog) hold() (f logFile, release func(), err error) {
 		held.Close() // it was synced
 		give()
 	}, nil
+}
+
+// ready tells whether a log that is there can be written to.
+func (l *keyLog) ready() error {
+	f, err := os.OpenFile(l.path, os.O_RDWR, 0)
+	if err == nil {
+		return f.Close()
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	// On Windows whoever adds an entry keeps all others out.
+	if f, held := lock.Open(l.path, 0); held == nil {
+		return f.Close()
+	} else if errors.Is(held, lock.ErrHeld) {
+		return nil
+	}
+	return err
 }
 
 // openHeld opens a file that nobody else has open by it, and makes it if need be, for its
@@ -308,7 +330,10 @@ func (l *keyLog) append(f logFile, end int64, key Key, message []byte) (at, afte
 		b, at = newLogHeader(l.number), logHeader
 	}
 	b = appendEntry(b, at, key, message)
-	if _, err := f.WriteAt(b, end); err != nil {
+	if n, err := f.WriteAt(b, end); err != nil {
+		if end == 0 && n >= logHeader {
+			end = logHeader // others may have read the header, and go on from there
+		}
 		if f.Truncate(end) != nil || f.Sync() != nil {
 			l.fail(err)
 		}

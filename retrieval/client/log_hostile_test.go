@@ -65,3 +65,39 @@ func TestLogCutWhileItIsRead(t *testing.T) {
 		}
 	}
 }
+
+// Where a log has two entries of one key, the first one stays, whether both are read at
+// once or one after the other: it is what was served.
+func TestFirstEntryStays(t *testing.T) {
+	first := appendEntry(newLogHeader(0), logHeader, logKey(0), []byte("first"))
+	both := appendEntry(first[:len(first):len(first)], int64(len(first)), logKey(0), []byte("second"))
+	for _, data := range [][]byte{both, first} {
+		f := folderOf(t, data)
+		if err := f.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(f.logs[0].path, both, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Check(); err != nil {
+			t.Fatal(err)
+		}
+		if message, err := f.Recall(logKey(0)); err != nil || string(message) != "first" {
+			t.Errorf("%q, %v", message, err)
+		}
+	}
+}
+
+// A file of the earlier format that is longer than any message takes no memory.
+func TestFileOfAbsurdSize(t *testing.T) {
+	f := openAgain(t, t.TempDir())
+	if err := os.WriteFile(f.file(Key{1}), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(f.file(Key{1}), maxKept+1); err != nil {
+		t.Skip("no file of holes:", err)
+	}
+	if message, err := f.Recall(Key{1}); !errors.Is(err, ErrMemory) || message != nil {
+		t.Errorf("%d bytes, %v", len(message), err)
+	}
+}

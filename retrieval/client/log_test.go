@@ -272,14 +272,26 @@ func TestForeignLogs(t *testing.T) {
 		}
 	}
 	f := folderOf(t, data)
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Remove(f.logs[0].path); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink("elsewhere", f.logs[0].path); err != nil {
-		t.Skip(err)
-	}
-	if _, err := f.Recall(logKey(0)); !errors.Is(err, ErrMemory) {
-		t.Errorf("a link: %v", err)
+	// Links are not followed, also to a log.
+	for _, target := range []string{"elsewhere", folderOf(t, data).logs[0].path} {
+		linked := openAgain(t, t.TempDir())
+		if err := os.Symlink(target, linked.logs[0].path); err != nil {
+			t.Skip(err)
+		}
+		for _, f := range []*Folder{f, linked} {
+			if _, err := f.Recall(logKey(0)); !errors.Is(err, ErrMemory) {
+				t.Errorf("a log that is a link or gone: %v", err)
+			}
+		}
+		if _, err := linked.Keep(logKey(0), logMessage(0)); !errors.Is(err, ErrMemory) {
+			t.Errorf("kept behind a link: %v", err)
+		}
 	}
 }
 

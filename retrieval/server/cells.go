@@ -27,7 +27,7 @@ type Cells struct {
 	rows      []float32 // of the ranking space, all n
 	base      wire.Base
 	frames    [][]byte  // the encoded answer of each cell; nil where there are none
-	spare     sync.Pool // of *wire.CellsAnswer with room for an answer
+	spare     sync.Pool // of *wire.CellsAnswer with room for the lists of an answer
 }
 
 // NewCells cuts a gallery into cells. The cells follow from the rows of space,
@@ -176,22 +176,28 @@ func (c *Cells) checkRequest(request *wire.CellsRequest) error {
 
 // fill sets out to the answer for some cells, in the memory that out has.
 func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32) {
-	length, d := c.book.Length, c.book.Ranking
-	count := len(cells) * length
-	out.Codebook, out.Length, out.Dimension = c.hash, length, d
-	out.Cells = append(out.Cells[:0], cells...)
-	out.IDs = slices.Grow(out.IDs[:0], count)
-	out.Rows = slices.Grow(out.Rows[:0], count*d)
-	for i, cell := range cells {
-		for _, id := range c.lists[cell] {
-			out.Rows = append(out.Rows, c.row(id)...)
+	c.fillLists(out, cells)
+	d := c.book.Ranking
+	out.Rows = slices.Grow(out.Rows[:0], len(out.IDs)*d)[:len(out.IDs)*d]
+	for i, id := range out.IDs {
+		if row := out.Rows[i*d : (i+1)*d]; id == wire.Padding {
+			clear(row)
+		} else {
+			copy(row, c.row(id))
 		}
+	}
+}
+
+// fillLists sets all of out but its rows.
+func (c *Cells) fillLists(out *wire.CellsAnswer, cells []uint32) {
+	length := c.book.Length
+	out.Codebook, out.Length, out.Dimension = c.hash, length, c.book.Ranking
+	out.Cells = append(out.Cells[:0], cells...)
+	out.IDs = slices.Grow(out.IDs[:0], len(cells)*length)
+	for i, cell := range cells {
 		out.IDs = append(out.IDs, c.lists[cell]...)
 		for len(out.IDs) < (i+1)*length {
 			out.IDs = append(out.IDs, wire.Padding)
 		}
-		padding := out.Rows[len(out.Rows) : len(out.IDs)*d]
-		clear(padding)
-		out.Rows = out.Rows[:len(out.IDs)*d]
 	}
 }

@@ -51,25 +51,32 @@ func (c *Cells) WriteAnswer(w io.Writer, request *wire.CellsRequest) (int64, err
 		return 0, err
 	}
 	if c.frames != nil {
-		frame := c.frames[request.Cells[0]]
-		n, err := w.Write(frame)
-		if err == nil && n < len(frame) {
-			err = io.ErrShortWrite
-		}
-		if err != nil {
-			err = fmt.Errorf("server: %w", err)
-		}
-		return int64(n), err
+		return writeFrame(w, c.frames[request.Cells[0]])
 	}
 	answer, ok := c.spare.Get().(*wire.CellsAnswer)
 	if !ok {
 		answer = new(wire.CellsAnswer)
 	}
 	defer c.spare.Put(answer)
-	c.fill(answer, request.Cells)
-	n, err := answer.WriteTo(w)
+	c.fillLists(answer, request.Cells)
+	n, err := answer.WriteGathered(w, c.row)
 	if err != nil {
 		err = fmt.Errorf("server: %w", err)
 	}
 	return n, err
+}
+
+// writeFrame writes an encoded answer.
+func writeFrame(w io.Writer, frame []byte) (int64, error) {
+	n, err := w.Write(frame)
+	switch {
+	case n < 0 || n > len(frame):
+		n, err = 0, fmt.Errorf("a writer that says it took %d of %d bytes", n, len(frame))
+	case err == nil && n < len(frame):
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		err = fmt.Errorf("server: %w", err)
+	}
+	return int64(n), err
 }

@@ -98,6 +98,11 @@ type shortLine struct{}
 
 func (shortLine) Write(p []byte) (int, error) { return 3, nil }
 
+// A lyingLine says that it took some other number of bytes than it was given.
+type lyingLine struct{ off int }
+
+func (l lyingLine) Write(p []byte) (int, error) { return len(p) + l.off, nil }
+
 // Nothing is written for a request that is refused, and the errors of a writer come
 // back.
 func TestWriteAnswerRefuses(t *testing.T) {
@@ -119,6 +124,11 @@ func TestWriteAnswerRefuses(t *testing.T) {
 		}
 		if n, err := server.WriteAnswer(shortLine{}, request); n != 3 || !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("%d bytes: %v", n, err)
+		}
+		for _, off := range []int{1, -1 << 40} {
+			if n, err := server.WriteAnswer(lyingLine{off}, request); n != 0 || err == nil {
+				t.Errorf("a writer that is %d bytes off: %d, %v", off, n, err)
+			}
 		}
 	}
 }

@@ -91,23 +91,11 @@ func rows(x blas64.General, lo, hi int) blas64.General {
 // determine an alignment, and those of wire.Question.Check and
 // privatemail.Engine.Continue.
 func (p *Paper) Answer(ctx context.Context, question *wire.Question) (*wire.Matches, error) {
-	if question == nil {
-		return nil, fmt.Errorf("server: %w: there is none", ErrQuestion)
-	}
-	if err := question.Check(); err != nil {
+	if err := p.checkQuestion(question); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	r := question.Release
 	hidden := r.Rows - p.public.Rows()
-	switch {
-	case question.Public != p.public.Hash():
-		return nil, fmt.Errorf("server: %w: it is about another public set", ErrQuestion)
-	case hidden < 1 || hidden > p.public.Classes()+1:
-		return nil, fmt.Errorf("server: %w: %d hidden rows, want 1 to %d", ErrQuestion, hidden, p.public.Classes()+1)
-	case r.Columns != p.method.Columns || r.Query.Alpha != p.method.Alpha || r.Query.Table != p.method.Table ||
-		math.Abs(r.Query.Sigma/p.method.Bandwidth.Sigma()-1) > 1e-12:
-		return nil, fmt.Errorf("server: %w: the release has other numbers", retrieval.ErrMethod)
-	}
 	var labels *release.PublicLabels
 	if r.Labels.Mode == release.ModePublic {
 		var err error
@@ -124,7 +112,6 @@ func (p *Paper) Answer(ctx context.Context, question *wire.Question) (*wire.Matc
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	answer := &wire.Matches{Question: r.ID, Hidden: hidden, K: p.matches}
 	asked, err := similarity.Apply(rows(x, 0, hidden))
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
@@ -132,7 +119,35 @@ func (p *Paper) Answer(ctx context.Context, question *wire.Question) (*wire.Matc
 	if err := points.CheckFinite(asked); err != nil {
 		return nil, fmt.Errorf("server: aligned rows: %w", err)
 	}
-	for i := range hidden {
+	return p.match(ctx, r.ID, asked)
+}
+
+// checkQuestion refuses a question that is none, or that is asked of somebody else.
+func (p *Paper) checkQuestion(question *wire.Question) error {
+	if question == nil {
+		return fmt.Errorf("%w: there is none", ErrQuestion)
+	}
+	if err := question.Check(); err != nil {
+		return err
+	}
+	r := question.Release
+	hidden := r.Rows - p.public.Rows()
+	switch {
+	case question.Public != p.public.Hash():
+		return fmt.Errorf("%w: it is about another public set", ErrQuestion)
+	case hidden < 1 || hidden > p.public.Classes()+1:
+		return fmt.Errorf("%w: %d hidden rows, want 1 to %d", ErrQuestion, hidden, p.public.Classes()+1)
+	case r.Columns != p.method.Columns || r.Query.Alpha != p.method.Alpha || r.Query.Table != p.method.Table ||
+		math.Abs(r.Query.Sigma/p.method.Bandwidth.Sigma()-1) > 1e-12:
+		return fmt.Errorf("%w: the release has other numbers", retrieval.ErrMethod)
+	}
+	return nil
+}
+
+// match finds the nearest rows of the gallery for each row that is asked for.
+func (p *Paper) match(ctx context.Context, id [16]byte, asked blas64.General) (*wire.Matches, error) {
+	answer := &wire.Matches{Question: id, Hidden: asked.Rows, K: p.matches}
+	for i := range asked.Rows {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("server: %w", err)
 		}

@@ -265,6 +265,14 @@ type CellsAnswer struct {
 
 // Check returns nil, or an *Error for the first field that is wrong.
 func (a *CellsAnswer) Check() error {
+	if err := a.checkLists(); err != nil {
+		return err
+	}
+	return checkRows(a.Dimension, len(a.IDs), a.Rows)
+}
+
+// checkLists looks at all fields but Dimension and Rows.
+func (a *CellsAnswer) checkLists() error {
 	if err := checkCells(a.Cells); err != nil {
 		return err
 	}
@@ -276,7 +284,7 @@ func (a *CellsAnswer) Check() error {
 			return refuse("ids", "list %d: want rising numbers below %d", i, MaxRows)
 		}
 	}
-	return checkRows(a.Dimension, len(a.IDs), a.Rows)
+	return nil
 }
 
 // List returns the numbers of the rows of list i, without the padding. The slice
@@ -292,12 +300,18 @@ func (a *CellsAnswer) List(i int) []uint32 {
 func (a *CellsAnswer) format() format { return format{KindCellsAnswer, answerVersion, newCRCPair} }
 
 func (a *CellsAnswer) fields() (int64, func(*encoder), error) {
+	return a.fieldsWith(int64(len(a.Rows)), func(e *encoder) { encodeNumbers(e, a.Rows) })
+}
+
+// fieldsWith returns the fields of an answer whose rows are encoded by a function.
+func (a *CellsAnswer) fieldsWith(numbers int64, rows func(*encoder)) (int64, func(*encoder), error) {
 	asked := a.asked()
-	return int64(len(asked)) + 2*8 + 4*int64(len(a.IDs)) + 4*int64(len(a.Rows)), func(e *encoder) {
+	return int64(len(asked)) + 2*8 + 4*int64(len(a.IDs)) + 4*numbers, func(e *encoder) {
 		e.fixed(asked)
-		e.mask = newMask(asked)
+		e.cover(newMask(asked))
 		encodeSlice(e, a.IDs)
-		encodeSlice(e, a.Rows)
+		e.uint64(uint64(numbers))
+		rows(e)
 	}, nil
 }
 
@@ -352,13 +366,21 @@ func checkCells(cells []uint32) error {
 }
 
 func checkRows(dimension, n int, rows []float32) error {
+	if err := checkDimension(dimension); err != nil {
+		return err
+	}
 	switch {
-	case dimension < 1 || dimension > MaxDimension:
-		return refuse("dimension", "%d, want 1 to %d", dimension, MaxDimension)
 	case uint64(len(rows)) != uint64(n)*uint64(dimension):
 		return refuse("rows", "%d numbers for %d rows of dimension %d", len(rows), n, dimension)
 	case !allFinite(rows):
 		return refuse("rows", "a number is not finite")
+	}
+	return nil
+}
+
+func checkDimension(dimension int) error {
+	if dimension < 1 || dimension > MaxDimension {
+		return refuse("dimension", "%d, want 1 to %d", dimension, MaxDimension)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/crc32"
 	"math/bits"
 	"math/rand/v2"
@@ -55,6 +56,36 @@ func TestCRCPairFindsAccidents(t *testing.T) {
 		}
 		if bytes.Equal(sum(changed), want) {
 			t.Fatalf("8 bytes at %d changed, and the checksum is the same", at)
+		}
+	}
+}
+
+// An error within 8 bytes is found, too, where some of them are the last of a message and
+// the others the first of its checksum. The checksum is linear, so it is enough that no
+// change of the last k bytes leaves the last k bytes of the checksum as they were: the
+// changes by one bit are linearly independent there.
+func TestCRCPairFindsAccidentsAtItsEnd(t *testing.T) {
+	sum := func(b []byte) uint64 {
+		c := newCRCPair()
+		c.Write(b)
+		return binary.LittleEndian.Uint64(c.Sum(nil))
+	}
+	for k := 1; k < crcPairSize; k++ {
+		message := make([]byte, 50)
+		plain := sum(message)
+		var basis []uint64
+		for bit := range 8 * k {
+			at := len(message) - k + bit/8
+			message[at] ^= 1 << (bit % 8)
+			v := (sum(message) ^ plain) >> (8 * (crcPairSize - k))
+			message[at] ^= 1 << (bit % 8)
+			for _, b := range basis {
+				v = min(v, v^b)
+			}
+			if v == 0 {
+				t.Fatalf("%d bytes: some change of %d bits is not found", k, bit+1)
+			}
+			basis = append(basis, v)
 		}
 	}
 }

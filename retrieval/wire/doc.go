@@ -23,7 +23,8 @@
 //
 // AppendBinary appends the same bytes to a buffer, and WriteTo writes them piece by
 // piece, without a copy of the message. A message that is decoded is as good as one that
-// is checked: each of the four calls Check.
+// is checked: each of the four calls Check. CellsAnswer.WriteGathered writes an answer
+// whose rows are somewhere else.
 //
 // # Checksums
 //

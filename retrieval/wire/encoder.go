@@ -15,14 +15,15 @@ const pieceSize = 32 << 10
 
 var pieces = sync.Pool{New: func() any { return new([pieceSize]byte) }}
 
-// An encoder writes a frame, field by field. The first error of the writer stays: from
-// then on nothing is written, and finish returns the error.
+// An encoder writes a frame, field by field. The first error stays, of the writer or of a
+// field: from then on nothing is written, and finish returns the error.
 type encoder struct {
 	w       io.Writer
 	sum     checksum
-	mask    cipher.Stream // of the fields that follow; nil where there is none
+	mask    cipher.Stream // of the bytes behind plain; nil where there is none
 	piece   *[pieceSize]byte
 	filled  int // bytes of piece
+	plain   int // bytes of piece ahead of the mask
 	written int64
 	err     error
 }
@@ -37,14 +38,20 @@ func (e *encoder) close() { pieces.Put(e.piece) }
 // finish writes what is left and the checksum, and returns how many bytes were written.
 func (e *encoder) finish() (int64, error) {
 	e.flush()
-	e.mask = nil
 	e.write(e.sum.Sum(nil))
 	return e.written, e.err
 }
 
+// cover begins a mask, of all fields that follow.
+func (e *encoder) cover(mask cipher.Stream) { e.mask, e.plain = mask, e.filled }
+
 func (e *encoder) flush() {
+	if e.mask != nil {
+		masked := e.piece[e.plain:e.filled]
+		e.mask.XORKeyStream(masked, masked)
+	}
 	e.put(e.piece[:e.filled])
-	e.filled = 0
+	e.filled, e.plain = 0, 0
 }
 
 // put adds bytes to the checksum and writes them.
@@ -58,16 +65,26 @@ func (e *encoder) write(b []byte) {
 		return
 	}
 	n, err := e.w.Write(b)
-	e.written += int64(n)
-	if err == nil && n < len(b) {
+	switch {
+	case n < 0 || n > len(b):
+		n, err = 0, fmt.Errorf("a writer that says it took %d of %d bytes", n, len(b))
+	case err == nil && n < len(b):
 		err = io.ErrShortWrite
 	}
+	e.written += int64(n)
 	if err != nil {
-		e.err = fmt.Errorf("wire: %w", err)
+		e.fail(fmt.Errorf("wire: %w", err))
 	}
 }
 
-// next returns room for n bytes, which the caller fills and hands to cover.
+// fail keeps the first error.
+func (e *encoder) fail(err error) {
+	if e.err == nil {
+		e.err = err
+	}
+}
+
+// next returns room for n bytes, which the caller fills.
 func (e *encoder) next(n int) []byte {
 	if pieceSize-e.filled < n {
 		e.flush()
@@ -76,23 +93,9 @@ func (e *encoder) next(n int) []byte {
 	return e.piece[e.filled-n : e.filled]
 }
 
-func (e *encoder) cover(b []byte) {
-	if e.mask != nil {
-		e.mask.XORKeyStream(b, b)
-	}
-}
+func (e *encoder) uint16(v uint16) { binary.LittleEndian.PutUint16(e.next(2), v) }
 
-func (e *encoder) uint16(v uint16) {
-	b := e.next(2)
-	binary.LittleEndian.PutUint16(b, v)
-	e.cover(b)
-}
-
-func (e *encoder) uint64(v uint64) {
-	b := e.next(8)
-	binary.LittleEndian.PutUint64(b, v)
-	e.cover(b)
-}
+func (e *encoder) uint64(v uint64) { binary.LittleEndian.PutUint64(e.next(8), v) }
 
 // fixed writes bytes whose number both sides know. Long ones that have no mask are
 // written from where they are.
@@ -106,13 +109,9 @@ func (e *encoder) fixed(v []byte) {
 		if e.filled == pieceSize {
 			e.flush()
 		}
-		b := e.next(min(len(v), pieceSize-e.filled))
-		if e.mask != nil {
-			e.mask.XORKeyStream(b, v[:len(b)])
-		} else {
-			copy(b, v)
-		}
-		v = v[len(b):]
+		n := copy(e.piece[e.filled:], v)
+		e.filled += n
+		v = v[n:]
 	}
 }
 
@@ -138,7 +137,6 @@ func encodeNumbers[T number](e *encoder, v []T) {
 		b := e.next(sizeOf[T]())
 		copy(b, bytesOf(v[i:i+1]))
 		slices.Reverse(b)
-		e.cover(b)
 	}
 }
 

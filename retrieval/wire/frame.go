@@ -81,8 +81,11 @@ func refuse(field, format string, args ...any) error {
 // KindOf returns the kind a frame says it has, so that a service can choose who
 // reads it. Nothing behind the head has been looked at.
 func KindOf(frame []byte) (Kind, error) {
-	if len(frame) < frameSize || string(frame[:len(magic)]) != magic {
+	switch {
+	case !bytes.HasPrefix(frame, []byte(magic)):
 		return 0, refuse("", "%d bytes that do not begin like a message", len(frame))
+	case len(frame) < frameSize:
+		return 0, refuse("", "%d bytes, and no message is that short: it was cut off", len(frame))
 	}
 	return Kind(binary.LittleEndian.Uint16(frame[len(magic):])), nil
 }
@@ -149,7 +152,7 @@ func open(f format, frame []byte) (*decoder, error) {
 	}
 	head := frame[len(magic)+2 : headSize]
 	if v := binary.LittleEndian.Uint16(head); v != f.version {
-		return nil, &Error{Field: "version", Detail: fmt.Sprintf("%d, want %d", v, f.version), Err: ErrVersion}
+		return nil, &Error{Field: "version", Detail: fmt.Sprintf("%d; this program reads %d alone, so the other side needs the same release of it", v, f.version), Err: ErrVersion}
 	}
 	sum := f.checksum()
 	length := binary.LittleEndian.Uint64(head[2:])

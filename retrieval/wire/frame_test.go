@@ -38,7 +38,7 @@ func encoded(t *testing.T, asked []byte, encode func(*encoder)) []byte {
 	var out appender
 	e := newEncoder(&out, newSHA256())
 	if asked != nil {
-		e.mask = newMask(asked)
+		e.cover(newMask(asked))
 	}
 	encode(e)
 	if _, err := e.finish(); err != nil {
@@ -116,23 +116,30 @@ func TestByteOrder(t *testing.T) {
 }
 
 func TestAllFinite(t *testing.T) {
-	nan, inf := math.NaN(), math.Inf(1)
-	for n := range 9 {
-		v := make([]float64, n)
+	testAllFinite[float32](t, math.MaxFloat32, math.SmallestNonzeroFloat32)
+	testAllFinite[float64](t, math.MaxFloat64, math.SmallestNonzeroFloat64)
+}
+
+func testAllFinite[T float32 | float64](t *testing.T, largest, smallest T) {
+	t.Helper()
+	nan, inf := T(math.NaN()), T(math.Inf(1))
+	for n := range 23 {
+		v := make([]T, n)
 		for i := range v {
-			v[i] = math.MaxFloat64
+			v[i] = []T{largest, -largest, smallest, -smallest, 0, 1}[i%6]
 		}
 		if !allFinite(v) {
 			t.Errorf("%d numbers", n)
 		}
 		for i := range v {
-			for _, bad := range []float64{nan, inf, -inf} {
+			kept := v[i]
+			for _, bad := range []T{nan, -nan, inf, -inf} {
 				v[i] = bad
 				if allFinite(v) {
 					t.Errorf("%g at %d of %d", bad, i, n)
 				}
-				v[i] = -math.MaxFloat64
 			}
+			v[i] = kept
 		}
 	}
 }
