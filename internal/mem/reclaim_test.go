@@ -20,4 +20,10 @@ func TestReclaim(t *testing.T) {
 	if got := collections(); got != before+1 {
 		t.Errorf("%d collections for much memory, want 1", got-before)
 	}
+	heap := make([]byte, reclaimedShare*reclaimed*2)
+	Reclaim(reclaimed)
+	if got := collections(); got != before+1 {
+		t.Errorf("%d more collections for a small part of the heap", got-before-1)
+	}
+	runtime.KeepAlive(heap)
 }
