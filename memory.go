@@ -17,16 +17,28 @@ import (
 // with the context that work is given take their memory beside it and do not wait. Where
 // other callers hold memory that they need, work is ended by an error of such a call, which
 // it must return, and run anew when that memory is free. So work must be able to begin
-// again.
+// again, and its goroutines must have ended when it returns.
 //
-// Errors: those of work, ErrClosed, kernel.ErrMemory for more than the whole budget, and
-// that of ctx.
+// A call with another context waits like those of strangers, and for ever where it needs the
+// memory that is reserved here. Close within work is ErrReentrant. A panic of work is passed
+// on. Work that calls a second Engine holds memory of the first while it waits for that of
+// the second: programs should call the two in the same order everywhere.
+//
+// Errors: those of work, as they are, ErrSettings for bytes below 0 and for no work,
+// ErrClosed, ErrReentrant, kernel.ErrMemory for more than the whole budget, and that of ctx.
 func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context.Context) error) error {
-	if err := e.enter(ctx); err != nil {
+	leave, err := e.enter(ctx)
+	if err != nil {
 		return err
 	}
-	defer e.leave()
-	_, err := hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
+	defer leave()
+	switch {
+	case work == nil:
+		return fmt.Errorf("privatemail: reserve: %w: no work", ErrSettings)
+	case bytes < 0:
+		return fmt.Errorf("privatemail: reserve: %w: %d bytes", ErrSettings, bytes)
+	}
+	_, err = hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
 		return struct{}{}, work(context.WithValue(ctx, accountKey{e}, s.account))
 	})
 	return err

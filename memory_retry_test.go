@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -62,18 +63,42 @@ func TestReserveReturnsTheErrorOfItsWork(t *testing.T) {
 	}
 }
 
+// noWork is work of Reserve that does nothing.
+func noWork(context.Context) error { return nil }
+
 // Absurd sizes are refused like others that are too large, within a call and outside.
 func TestReserveRefusesAbsurdSizes(t *testing.T) {
 	e := fixedEngine(t, 1<<20)
-	nothing := func(context.Context) error { return nil }
 	for _, bytes := range []int64{1<<20 + 1, 1 << 60, math.MaxInt64} {
-		if err := e.Reserve(t.Context(), bytes, nothing); !errors.Is(err, kernel.ErrMemory) {
+		if err := e.Reserve(t.Context(), bytes, noWork); !errors.Is(err, kernel.ErrMemory) {
 			t.Errorf("%d bytes: %v", bytes, err)
 		}
-		err := e.Reserve(t.Context(), 10, func(ctx context.Context) error { return e.Reserve(ctx, bytes, nothing) })
+		err := e.Reserve(t.Context(), 10, func(ctx context.Context) error { return e.Reserve(ctx, bytes, noWork) })
 		if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || m.Need <= m.Budget {
 			t.Errorf("%d bytes within a call: %v", bytes, err)
 		}
+	}
+}
+
+// Reserve refuses what is no size and no work, and a panic of work gives all back.
+func TestReserveRefusesNoWork(t *testing.T) {
+	const whole = 1 << 20
+	e := fixedEngine(t, whole)
+	for _, err := range []error{e.Reserve(t.Context(), 1, nil), e.Reserve(t.Context(), -1, noWork), e.Reserve(t.Context(), math.MinInt64, noWork)} {
+		if !errors.Is(err, ErrSettings) || !strings.HasPrefix(err.Error(), "privatemail: reserve: ") {
+			t.Error(err)
+		}
+	}
+	func() {
+		defer func() {
+			if v := recover(); v != "work" {
+				t.Errorf("the panic of work has become %v", v)
+			}
+		}()
+		_ = e.Reserve(t.Context(), whole, func(context.Context) error { panic("work") })
+	}()
+	if err := e.Reserve(t.Context(), whole, noWork); err != nil {
+		t.Error(err)
 	}
 }
 
