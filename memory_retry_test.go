@@ -44,6 +44,51 @@ func TestWorkThatNeverFitsEnds(t *testing.T) {
 	})
 }
 
+// A call that its work has not waited for belongs to the run that it began in: what it
+// gives back is not free for the next run.
+func TestCallThatOutlivesARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const whole = 1000
+		e, err := New(WithWorkers(1), WithBudget(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		release := holding(t, e, 450)
+		begun, stop, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		runs := 0
+		var done, grown error
+		go func() {
+			done = e.Reserve(t.Context(), 100, func(ctx context.Context) error {
+				if runs++; runs == 1 {
+					go func() {
+						defer close(ended)
+						grown = e.Reserve(ctx, 200, func(ctx context.Context) error {
+							close(begun)
+							<-stop
+							return e.Reserve(ctx, 1, noWork)
+						})
+					}()
+					<-begun
+					return e.Reserve(ctx, 500, noWork)
+				}
+				close(stop)
+				<-ended
+				return e.Reserve(ctx, whole, noWork) // with the 100 that is too much
+			})
+		}()
+		synctest.Wait()
+		release()
+		synctest.Wait()
+		if runs != 2 || !errors.Is(done, kernel.ErrMemory) {
+			t.Errorf("after %d runs: %v", runs, done)
+		}
+		if grown != nil && !errors.Is(grown, kernel.ErrMemory) {
+			t.Errorf("the call of the first run: %v", grown)
+		}
+	})
+}
+
 // Reserve returns the error of its work as it is, also where a call within it found no
 // memory, or where it is about the memory of somebody else.
 func TestReserveReturnsTheErrorOfItsWork(t *testing.T) {
