@@ -162,13 +162,13 @@ func TestTasksOfLentWorkersCallTheirEngine(t *testing.T) {
 	})
 }
 
-// payerThatCloses is a budget that closes the Engine which asks it.
-type payerThatCloses struct {
+// oddPayer is a budget that does something else when it is asked what it covers.
+type oddPayer struct {
 	mechanism.Budget
 	covers func() error
 }
 
-func (p *payerThatCloses) Covers(mechanism.Unit, mechanism.Spend) error { return p.covers() }
+func (p *oddPayer) Covers(mechanism.Unit, mechanism.Spend) error { return p.covers() }
 
 // Close in anything that a method runs would wait for that method. Calls beside it, and
 // after it has returned, are not refused.
@@ -183,7 +183,7 @@ func TestCloseWithinAMethod(t *testing.T) {
 			t.Errorf("in Reserve: %v", err)
 		}
 		s, _ := paid(t)
-		s.Ledger = &payerThatCloses{s.Ledger, e.Close}
+		s.Ledger = &oddPayer{s.Ledger, e.Close}
 		if _, err := e.Privatize(t.Context(), x, y, s); !errors.Is(err, ErrReentrant) {
 			t.Errorf("in a budget: %v", err)
 		}
