@@ -81,8 +81,9 @@ func WithLevel(level simd.Level) Option {
 // ends. A call that needs more than the whole budget is refused at once. Memory that Go has
 // not collected yet comes on top; GOMEMLIMIT bounds that.
 //
-// Whatever the budget, calls that need 16 MiB or more take turns, too: as many of them run at
-// a time as there are workers.
+// Whatever the budget, calls of which it is known beforehand that they need 16 MiB or more take
+// turns, too: as many of them run at a time as there are workers. Plans, Continue, Reserve and
+// calls within Reserve take none.
 //
 // Default: three quarters of what the machine has available, measured when a call begins
 // and no other holds memory. Only Linux says what that is; elsewhere the Go memory limit

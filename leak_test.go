@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -258,5 +259,41 @@ func TestNothingLeaksWherePayersFail(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 		checkWhole(t, e, name)
+	}
+}
+
+// Every call that works waits for memory that another holds, and ends when it is free.
+func TestEveryCallWaitsForMemory(t *testing.T) {
+	x, all := leakSet(t)
+	for _, c := range all {
+		if c.name == "lend" { // which takes none
+			continue
+		}
+		synctest.Test(t, func(t *testing.T) {
+			const whole = 64 << 20
+			e, err := New(WithWorkers(2), WithBudget(whole), WithCalibration(kernel.Calibration{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer e.Close()
+			release := holding(t, e, whole-100)
+			defer release()
+			done := false
+			go func() {
+				if err := c.do(t.Context(), e, x); err != nil {
+					t.Errorf("%s: %v", c.name, err)
+				}
+				done = true
+			}()
+			synctest.Wait()
+			if done {
+				t.Errorf("%s takes no memory of the budget", c.name)
+			}
+			release()
+			synctest.Wait()
+			if !done {
+				t.Errorf("%s does not end", c.name)
+			}
+		})
 	}
 }

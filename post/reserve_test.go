@@ -2,6 +2,7 @@ package post_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,6 +46,7 @@ func TestContinueInto(t *testing.T) {
 func TestContinueReserves(t *testing.T) {
 	const n = 50
 	r := made(t, n, release.ModeDropped)
+	var graph []int64 // what is asked for beside the points, whatever these take
 	for _, c := range []struct {
 		into blas32.General
 		own  int64
@@ -57,10 +59,15 @@ func TestContinueReserves(t *testing.T) {
 		if len(asked) < 2 || asked[0] != c.own {
 			t.Fatalf("asked for %d, want %d first", asked, c.own)
 		}
+		var beside []int64
 		for _, bytes := range asked[1:] {
-			if bytes <= c.own {
-				t.Errorf("asked for %d bytes, no more than the points take", bytes)
-			}
+			beside = append(beside, bytes-c.own)
+		}
+		if graph == nil {
+			graph = beside
+		}
+		if !slices.Equal(beside, graph) {
+			t.Errorf("asked for %d beside the points, and before for %d", beside, graph)
 		}
 		for refuse := range asked {
 			count := 0
