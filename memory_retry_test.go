@@ -163,3 +163,18 @@ func TestCallFitsBesideItsReserve(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Calls within Reserve that come one after the other use the same memory.
+func TestCallsWithinReserveGiveBack(t *testing.T) {
+	e := fixedEngine(t, 1000)
+	if err := e.Reserve(t.Context(), 10, func(ctx context.Context) error {
+		for range 3 {
+			if err := e.Reserve(ctx, 600, noWork); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
