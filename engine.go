@@ -26,9 +26,10 @@ type Engine struct {
 	workers *par.Workers
 	kernels *simd.Kernels
 
-	pool   *budget.Pool // the memory that calls share
-	large  largeCalls
-	inside progressCalls
+	pool      *budget.Pool // the memory that calls share
+	large     largeCalls
+	reporting callers // those inside the progress function
+	calling   callers // those inside a method
 
 	mu      sync.Mutex
 	ended   sync.Cond // told when no call is running any more
@@ -80,8 +81,9 @@ func WithLevel(level simd.Level) Option {
 // ends. A call that needs more than the whole budget is refused at once. Memory that Go has
 // not collected yet comes on top; GOMEMLIMIT bounds that.
 //
-// Whatever the budget, calls that need 16 MiB or more take turns, too: as many of them run at
-// a time as there are workers.
+// Whatever the budget, calls of which it is known beforehand that they need 16 MiB or more take
+// turns, too: as many of them run at a time as there are workers. Plans, Continue, Reserve and
+// calls within Reserve take none.
 //
 // Default: three quarters of what the machine has available, measured when a call begins
 // and no other holds memory. Only Linux says what that is; elsewhere the Go memory limit
@@ -119,8 +121,11 @@ type Progress struct {
 
 // WithProgress sets a function that is told of long work. The workers call it, one
 // at a time for each running call of the Engine, and it should be quick. It must not wait
-// for the Engine: methods that it calls return ErrReentrant. A call that begins anew because
-// others held memory tells its stages anew. Default: nobody is told.
+// for the Engine: methods that it calls return ErrReentrant, those of an Engine that shares
+// the workers may, and another goroutine that calls one is not to be waited for. It may
+// call an Engine with workers of its own whose progress function does not call this one. A
+// call that begins anew because others held memory tells its stages anew. Default: nobody is
+// told.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report
@@ -154,10 +159,11 @@ func (e *Engine) Workers() int { return e.workers.Count() }
 func (e *Engine) Level() simd.Level { return e.kernels.Level() }
 
 // Close waits for running calls and stops the workers. Calls that wait for memory end with
-// ErrClosed, as do calls made later. It is idempotent. Called by a progress function it
-// returns ErrReentrant and closes nothing.
+// ErrClosed, as do calls made later. It is idempotent. Called from within a method of the
+// Engine, such as by a progress function or by the work of Reserve, it returns ErrReentrant
+// and closes nothing.
 func (e *Engine) Close() error {
-	if e.inside.here() {
+	if e.reentrant() || e.calling.here() {
 		return ErrReentrant
 	}
 	e.mu.Lock()
@@ -178,11 +184,12 @@ func (e *Engine) Close() error {
 // until they return, and errors that begin with their name. What work returns
 // beside an error is passed on.
 func call[T any](ctx context.Context, e *Engine, name string, work func() (T, error)) (T, error) {
-	if err := e.enter(ctx); err != nil {
+	leave, err := e.enter(ctx)
+	if err != nil {
 		var none T
 		return none, err
 	}
-	defer e.leave()
+	defer leave()
 	out, err := caught(work)
 	if err != nil && !errors.Is(err, ErrClosed) {
 		err = fmt.Errorf("privatemail: %s: %w", name, err)
@@ -190,19 +197,20 @@ func call[T any](ctx context.Context, e *Engine, name string, work func() (T, er
 	return out, err
 }
 
-// enter counts a call as running.
-func (e *Engine) enter(ctx context.Context) error {
-	if e.inside.here() {
-		return ErrReentrant
+// enter counts a call as running, until leave is called by the same goroutine.
+func (e *Engine) enter(ctx context.Context) (leave func(), err error) {
+	if e.reentrant() {
+		return nil, ErrReentrant
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	// A call within another one is a part of it, and Close waits for both.
 	if e.closed && accountOf(ctx, e) == nil {
-		return ErrClosed
+		return nil, ErrClosed
 	}
 	e.running++
-	return nil
+	end := e.calling.begin()
+	return func() { end(); e.leave() }, nil
 }
 
 // leave counts a call as ended.
@@ -228,7 +236,7 @@ func (e *Engine) report() func(stage string, done, total int) {
 		return nil
 	}
 	return func(stage string, done, total int) {
-		defer e.inside.begin()()
+		defer e.reporting.begin()()
 		e.options.progress(Progress{stage, done, total})
 	}
 }

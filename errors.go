@@ -10,10 +10,11 @@ import (
 // ErrClosed reports the use of an Engine after Close.
 var ErrClosed = errors.New("privatemail: engine is closed")
 
-// ErrReentrant reports that the progress function of an Engine has called a method of it.
-// The method has done nothing: it would have waited for the work that waits for the
-// progress function.
-var ErrReentrant = errors.New("privatemail: called by the progress function of the same engine")
+// ErrReentrant reports a method that would have waited for its own caller, and has done
+// nothing. The caller is the progress function of the Engine, a task of its workers, such as
+// the progress function of another Engine that shares them, or, of Close, anything that a
+// method of the Engine runs, such as the work of Reserve.
+var ErrReentrant = errors.New("privatemail: called from within the work of the same engine or of its workers")
 
 // ErrSettings reports a setting outside its range.
 var ErrSettings = iterate.ErrSettings

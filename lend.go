@@ -13,7 +13,8 @@ import (
 //
 // Work with them takes turns with the calls of the Engine. Their Close does nothing: the
 // Engine stops them. After its Close they go on in their caller alone, with the same bits. A
-// progress function, which the workers call, must not use them: it would wait for itself.
+// progress function that the workers call gets par.ErrNested of them, and a task of theirs
+// ErrReentrant of the methods of the Engine: both would wait for themselves.
 func (e *Engine) Lend() *par.Workers { return e.workers.Lend() }
 
 // WithLent lets the Engine work with workers of somebody else, such as those of par.New, or of

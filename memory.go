@@ -17,22 +17,35 @@ import (
 // with the context that work is given take their memory beside it and do not wait. Where
 // other callers hold memory that they need, work is ended by an error of such a call, which
 // it must return, and run anew when that memory is free. So work must be able to begin
-// again.
+// again, and its goroutines must have ended when it returns.
 //
-// Errors: those of work, ErrClosed, kernel.ErrMemory for more than the whole budget, and
-// that of ctx.
+// A call with another context waits like those of strangers, and for ever where it needs the
+// memory that is reserved here. Close within work is ErrReentrant. A panic of work is passed
+// on. Work that calls a second Engine holds memory of the first while it waits for that of
+// the second: programs should call the two in the same order everywhere.
+//
+// Errors: those of work, as they are, ErrSettings for bytes below 0 and for no work,
+// ErrClosed, ErrReentrant, kernel.ErrMemory for more than the whole budget, and that of ctx.
 func (e *Engine) Reserve(ctx context.Context, bytes int64, work func(ctx context.Context) error) error {
-	if err := e.enter(ctx); err != nil {
+	leave, err := e.enter(ctx)
+	if err != nil {
 		return err
 	}
-	defer e.leave()
-	_, err := hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
+	defer leave()
+	switch {
+	case work == nil:
+		return fmt.Errorf("privatemail: reserve: %w: no work", ErrSettings)
+	case bytes < 0:
+		return fmt.Errorf("privatemail: reserve: %w: %d bytes", ErrSettings, bytes)
+	}
+	_, err = hold(ctx, e, float64(bytes), "work of the caller", func(s *share) (struct{}, error) {
 		return struct{}{}, work(context.WithValue(ctx, accountKey{e}, s.account))
 	})
 	return err
 }
 
-// An account is what a call and the calls within it hold of the budget.
+// An account is what a call and the calls within it hold of the budget, in one run of its
+// work.
 type account struct {
 	reservation *budget.Reservation
 	whole       int64 // bytes of the budget
@@ -75,6 +88,9 @@ func (s *share) reserve(bytes int64) bool {
 	defer s.mu.Unlock()
 	if bytes <= s.bytes {
 		return true
+	}
+	if s.ended { // a call that its work has not waited for
+		return false
 	}
 	total := mem.Saturate(float64(s.used-s.bytes) + float64(bytes))
 	if !s.reservation.Grow(total) {
@@ -120,14 +136,14 @@ func hold[T any](ctx context.Context, e *Engine, least float64, what string, wor
 		}
 		return work(s)
 	}
-	a := &account{}
-	defer a.end()
-	if a.reservation, err = e.pool.Reserve(ctx, first); err != nil {
+	reservation, err := e.pool.Reserve(ctx, first)
+	if err != nil {
 		return out, e.reserveError(err, what, first)
 	}
+	defer reservation.Release()
 	for try := 0; ; try++ {
-		a.whole, a.used, a.denied = e.pool.Whole(), first, 0
-		out, err = work(&share{account: a, bytes: first, limit: a.whole})
+		a := &account{reservation: reservation, whole: e.pool.Whole(), used: first}
+		out, err = runWith(a, work)
 		if err == nil || a.denied == 0 || a.denied > a.whole || !errors.Is(err, kernel.ErrMemory) || errors.Is(err, mechanism.ErrSpent) {
 			return out, err
 		}
@@ -135,13 +151,19 @@ func hold[T any](ctx context.Context, e *Engine, least float64, what string, wor
 		if try > 0 {
 			next = budget.All // what it asked for was not enough before
 		}
-		switch failed := a.reservation.Exchange(ctx, next); {
+		switch failed := reservation.Exchange(ctx, next); {
 		case errors.Is(failed, budget.ErrWhole):
 			return out, err
 		case failed != nil:
 			return out, e.reserveError(failed, what, a.denied)
 		}
 	}
+}
+
+// runWith runs work with all that a new account has used.
+func runWith[T any](a *account, work func(s *share) (T, error)) (T, error) {
+	defer a.end()
+	return work(&share{account: a, bytes: a.used, limit: a.whole})
 }
 
 // left returns what the shares leave of the whole budget.
@@ -158,14 +180,11 @@ func (a *account) with(bytes int64) int64 {
 	return mem.Saturate(float64(a.used) + float64(bytes))
 }
 
-// end gives the reservation back.
+// end closes the account: nobody gets a share of it any more.
 func (a *account) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.ended = true
-	if a.reservation != nil {
-		a.reservation.Release()
-	}
 }
 
 // reserveError returns the error of a reservation of so many bytes that failed.

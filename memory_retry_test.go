@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -43,6 +44,51 @@ func TestWorkThatNeverFitsEnds(t *testing.T) {
 	})
 }
 
+// A call that its work has not waited for belongs to the run that it began in: what it
+// gives back is not free for the next run.
+func TestCallThatOutlivesARun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const whole = 1000
+		e, err := New(WithWorkers(1), WithBudget(whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		release := holding(t, e, 450)
+		begun, stop, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		runs := 0
+		var done, grown error
+		go func() {
+			done = e.Reserve(t.Context(), 100, func(ctx context.Context) error {
+				if runs++; runs == 1 {
+					go func() {
+						defer close(ended)
+						grown = e.Reserve(ctx, 200, func(ctx context.Context) error {
+							close(begun)
+							<-stop
+							return e.Reserve(ctx, 1, noWork)
+						})
+					}()
+					<-begun
+					return e.Reserve(ctx, 500, noWork)
+				}
+				close(stop)
+				<-ended
+				return e.Reserve(ctx, whole, noWork) // with the 100 that is too much
+			})
+		}()
+		synctest.Wait()
+		release()
+		synctest.Wait()
+		if runs != 2 || !errors.Is(done, kernel.ErrMemory) {
+			t.Errorf("after %d runs: %v", runs, done)
+		}
+		if grown != nil && !errors.Is(grown, kernel.ErrMemory) {
+			t.Errorf("the call of the first run: %v", grown)
+		}
+	})
+}
+
 // Reserve returns the error of its work as it is, also where a call within it found no
 // memory, or where it is about the memory of somebody else.
 func TestReserveReturnsTheErrorOfItsWork(t *testing.T) {
@@ -62,18 +108,42 @@ func TestReserveReturnsTheErrorOfItsWork(t *testing.T) {
 	}
 }
 
+// noWork is work of Reserve that does nothing.
+func noWork(context.Context) error { return nil }
+
 // Absurd sizes are refused like others that are too large, within a call and outside.
 func TestReserveRefusesAbsurdSizes(t *testing.T) {
 	e := fixedEngine(t, 1<<20)
-	nothing := func(context.Context) error { return nil }
 	for _, bytes := range []int64{1<<20 + 1, 1 << 60, math.MaxInt64} {
-		if err := e.Reserve(t.Context(), bytes, nothing); !errors.Is(err, kernel.ErrMemory) {
+		if err := e.Reserve(t.Context(), bytes, noWork); !errors.Is(err, kernel.ErrMemory) {
 			t.Errorf("%d bytes: %v", bytes, err)
 		}
-		err := e.Reserve(t.Context(), 10, func(ctx context.Context) error { return e.Reserve(ctx, bytes, nothing) })
+		err := e.Reserve(t.Context(), 10, func(ctx context.Context) error { return e.Reserve(ctx, bytes, noWork) })
 		if m, ok := errors.AsType[*kernel.MemoryError](err); !ok || m.Need <= m.Budget {
 			t.Errorf("%d bytes within a call: %v", bytes, err)
 		}
+	}
+}
+
+// Reserve refuses what is no size and no work, and a panic of work gives all back.
+func TestReserveRefusesNoWork(t *testing.T) {
+	const whole = 1 << 20
+	e := fixedEngine(t, whole)
+	for _, err := range []error{e.Reserve(t.Context(), 1, nil), e.Reserve(t.Context(), -1, noWork), e.Reserve(t.Context(), math.MinInt64, noWork)} {
+		if !errors.Is(err, ErrSettings) || !strings.HasPrefix(err.Error(), "privatemail: reserve: ") {
+			t.Error(err)
+		}
+	}
+	func() {
+		defer func() {
+			if v := recover(); v != "work" {
+				t.Errorf("the panic of work has become %v", v)
+			}
+		}()
+		_ = e.Reserve(t.Context(), whole, func(context.Context) error { panic("work") })
+	}()
+	if err := e.Reserve(t.Context(), whole, noWork); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -89,6 +159,21 @@ func TestCallFitsBesideItsReserve(t *testing.T) {
 	if err := e.Reserve(t.Context(), held, func(ctx context.Context) error {
 		_, err := e.NeighbourGraph(ctx, x, s)
 		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// Calls within Reserve that come one after the other use the same memory.
+func TestCallsWithinReserveGiveBack(t *testing.T) {
+	e := fixedEngine(t, 1000)
+	if err := e.Reserve(t.Context(), 10, func(ctx context.Context) error {
+		for range 3 {
+			if err := e.Reserve(ctx, 600, noWork); err != nil {
+				return err
+			}
+		}
+		return nil
 	}); err != nil {
 		t.Error(err)
 	}

@@ -216,7 +216,7 @@ func TestRefusedBeforeFeaturesAreRead(t *testing.T) {
 		},
 		"map":     func() error { _, err := e.Map(t.Context(), x, &Settings{Neighbours: 5}); return err },
 		"graph":   func() error { _, err := e.NeighbourGraph(t.Context(), x, &Settings{MeanNeighbours: 5}); return err },
-		"reserve": func() error { return e.Reserve(t.Context(), 1<<20+1, nil) },
+		"reserve": func() error { return e.Reserve(t.Context(), 1<<20+1, noWork) },
 	} {
 		err := do()
 		m, ok := errors.AsType[*kernel.MemoryError](err)

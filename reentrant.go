@@ -6,36 +6,39 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/goroutine"
 )
 
-// progressCalls know which goroutines are inside the progress function. The workers call
-// it, so a method of the Engine that it calls would wait for the very work that waits for
-// it.
-type progressCalls struct {
+// callers know which goroutines are inside something: inside the progress function, which
+// the workers call, or inside a method.
+type callers struct {
 	mu     sync.Mutex
 	inside map[uintptr]int // calls of each goroutine
 }
 
-// begin notes that this goroutine calls the progress function, until the function that it
-// returns is called.
-func (p *progressCalls) begin() (end func()) {
+// begin notes that this goroutine goes inside, until the function that it returns is called.
+func (c *callers) begin() (end func()) {
 	id := goroutine.ID()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.inside == nil {
-		p.inside = map[uintptr]int{}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inside == nil {
+		c.inside = map[uintptr]int{}
 	}
-	p.inside[id]++
+	c.inside[id]++
 	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.inside[id]--; p.inside[id] == 0 {
-			delete(p.inside, id)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.inside[id]--; c.inside[id] == 0 {
+			delete(c.inside, id)
 		}
 	}
 }
 
-// here tells whether this goroutine is inside the progress function.
-func (p *progressCalls) here() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.inside) > 0 && p.inside[goroutine.ID()] > 0
+// here tells whether this goroutine is inside.
+func (c *callers) here() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.inside) > 0 && c.inside[goroutine.ID()] > 0
 }
+
+// reentrant tells whether a method that this goroutine calls would wait for its own caller:
+// for the progress function, or for a task of the workers, which may be those of another
+// Engine.
+func (e *Engine) reentrant() bool { return e.reporting.here() || e.workers.InTask() }

@@ -7,12 +7,14 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/seed-64e14a55/privatemail/internal/goroutine"
 )
 
 // A Task is work split into pieces. Run does one piece; it is called once for
-// each piece in [0, pieces), by worker in [0, Count()), and must not call
-// Do on the same Workers, nor on those that lent or borrowed its goroutines: it would wait
-// for its own turn.
+// each piece in [0, pieces), by worker in [0, Count()). Do of the same Workers, and of those
+// that lent or borrowed its goroutines, returns ErrNested to it: it would wait for its own
+// turn. So Run must not wait for another goroutine that calls Do there.
 //
 // Task is an interface and not a function so that a caller can keep one task
 // value and start it again and again without allocating a closure.
@@ -39,9 +41,11 @@ type crew struct {
 	wake    []chan struct{} // one per goroutine, capacity 1
 	stopped sync.WaitGroup
 
-	turn   chan struct{} // holds one token for the Do whose turn it is
-	closed bool          // guarded by turn
-	job    job
+	turn    chan struct{} // holds one token for the Do whose turn it is
+	closed  bool          // guarded by turn
+	leaving atomic.Bool   // a task has asked for Close
+	job     job
+	doing   []atomic.Uintptr // by worker: the goroutine that runs the task, 0 for none
 }
 
 // job is the state of the running Do; it is reused so that Do allocates nothing.
@@ -68,7 +72,7 @@ func New(workers int) *Workers {
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	c := &crew{wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1)}
+	c := &crew{wake: make([]chan struct{}, workers-1), turn: make(chan struct{}, 1), doing: make([]atomic.Uintptr, workers)}
 	c.stopped.Add(workers - 1)
 	for i := range c.wake {
 		c.wake[i] = make(chan struct{}, 1)
@@ -96,15 +100,25 @@ func (w *Workers) Count() int {
 }
 
 // Close stops the goroutines and waits for them. It is idempotent and waits
-// for a running Do. A closed Workers goes on working in the caller alone. Workers that
+// for a running Do. Called by a task it returns at once, and the Do of that task stops the
+// goroutines when it ends. A closed Workers goes on working in the caller alone. Workers that
 // were lent are not closed.
 func (w *Workers) Close() {
 	if w == nil || w.crew == nil || w.lent {
 		return
 	}
 	c := w.crew
+	if w.InTask() {
+		c.leaving.Store(true)
+		return
+	}
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()
+	c.stop()
+}
+
+// stop ends the goroutines, in the turn of its caller.
+func (c *crew) stop() {
 	if c.closed {
 		return
 	}
@@ -118,7 +132,8 @@ func (w *Workers) Close() {
 // Do runs task for every piece in [0, pieces) and returns when all are done.
 // The context is checked while waiting for the turn and before each piece;
 // after a cancellation the pieces not yet begun are left out and the context's
-// error is returned. A panic in the task is returned as a *PanicError.
+// error is returned. A panic in the task is returned as a *PanicError. A task that calls Do
+// of its own workers gets ErrNested.
 func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -135,15 +150,16 @@ func (w *Workers) Do(ctx context.Context, pieces int, task Task) error {
 }
 
 func (c *crew) do(ctx context.Context, pieces int, task Task) error {
-	select {
-	case c.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := c.takeTurn(ctx); err != nil {
+		return err
 	}
 	j := &c.job
 	defer func() { // also when the task ends this goroutine
 		j.active.Wait()
 		j.ctx, j.task = nil, nil
+		if c.leaving.Load() {
+			c.stop()
+		}
 		<-c.turn
 	}()
 	j.ctx, j.task, j.pieces = ctx, task, int64(pieces)
@@ -156,7 +172,7 @@ func (c *crew) do(ctx context.Context, pieces int, task Task) error {
 			wake <- struct{}{}
 		}
 	}
-	j.work(0)
+	c.work(0, goroutine.ID())
 	j.active.Wait()
 	return j.err()
 }
@@ -172,11 +188,19 @@ func (c *crew) serve(worker int, wake <-chan struct{}) {
 		c.job.active.Done()
 		go c.serve(worker, wake)
 	}()
+	id := goroutine.ID()
 	for range wake {
-		c.job.work(worker)
+		c.work(worker, id)
 		c.job.active.Done()
 	}
 	stopping = true
+}
+
+// work does pieces of the job as the given worker, in the goroutine of the given number.
+func (c *crew) work(worker int, id uintptr) {
+	c.doing[worker].Store(id)
+	defer c.doing[worker].Store(0)
+	c.job.work(worker)
 }
 
 func (j *job) work(worker int) {

@@ -1,24 +1,16 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 	"text/tabwriter"
 
+	"github.com/seed-64e14a55/privatemail/internal/jsonform"
 	"github.com/seed-64e14a55/privatemail/iterate"
 )
 
 // jsonNumber is a float64 that JSON shows as null when it is infinite or NaN.
-type jsonNumber float64
-
-// MarshalJSON implements json.Marshaler.
-func (n jsonNumber) MarshalJSON() ([]byte, error) {
-	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
-		return json.Marshal(v)
-	}
-	return []byte("null"), nil
-}
+type jsonNumber = jsonform.Number
 
 // graphReport is what -json says about the graph of an embedding.
 type graphReport struct {

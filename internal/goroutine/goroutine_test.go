@@ -46,3 +46,12 @@ func TestNumbersTellGoroutinesApart(t *testing.T) {
 		}
 	}
 }
+
+// Workers ask for their number again and again.
+func TestNumbersAllocateNothing(t *testing.T) {
+	for name, id := range map[string]func() uintptr{"ID": ID, "trace": fromTrace} {
+		if n := testing.AllocsPerRun(100, func() { id() }); n > 0 {
+			t.Errorf("%s: %g allocations", name, n)
+		}
+	}
+}

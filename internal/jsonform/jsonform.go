@@ -1,0 +1,41 @@
+// Package jsonform has the forms of numbers and matrices in JSON, which knows no
+// infinities, and would write a matrix of gonum as {}.
+package jsonform
+
+import (
+	"encoding/json"
+	"math"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// A Number is a float64 that JSON shows as null when it is infinite or NaN.
+type Number float64
+
+// MarshalJSON implements json.Marshaler.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if v := float64(n); !math.IsNaN(v) && !math.IsInf(v, 0) {
+		return json.Marshal(v)
+	}
+	return []byte("null"), nil
+}
+
+// A Matrix has its rows one after the other.
+type Matrix struct {
+	Rows    int       `json:"rows"`
+	Columns int       `json:"columns"`
+	Data    []float64 `json:"data"`
+}
+
+// MatrixOf returns the form of m, nil for none.
+func MatrixOf(m *mat.Dense) *Matrix {
+	if m == nil {
+		return nil
+	}
+	raw := m.RawMatrix()
+	out := &Matrix{Rows: raw.Rows, Columns: raw.Cols, Data: make([]float64, 0, raw.Rows*raw.Cols)}
+	for i := range raw.Rows {
+		out.Data = append(out.Data, raw.Data[i*raw.Stride:][:raw.Cols]...)
+	}
+	return out
+}
