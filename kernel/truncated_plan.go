@@ -138,18 +138,13 @@ func csrPeak(n, d int, nnz float64, o *Options) int64 {
 	}
 	// Half of the graph, until the other is made.
 	byCodes := max(held, float64(codes.Bytes(n, d, o.Workers.Count()))+float64(none)) + (entry+rows.EntryBytes)*nnz
-	both := float64(choiceBytes(n, d, o.Workers.Count()) + none)
 	switch {
 	case d <= cellDimensions:
 		return mem.Saturate(byCells)
 	case d > choiceDimensions:
 		return mem.Saturate(byCodes)
-	case max(byCells, byCodes, both) <= float64(o.BudgetBytes): // either may find them, and both are prepared
-		return mem.Saturate(max(byCells, byCodes, both))
-	case d <= maxDirect:
-		return mem.Saturate(byCells)
 	}
-	return mem.Saturate(byCodes)
+	return mem.Saturate(max(byCells, byCodes)) // either may find them
 }
 
 // testedPairs estimates how many distances a cell list takes to find nnz weights,
