@@ -30,39 +30,45 @@ func (p *pass) need(r *rows.Request, left, entry int64) (Estimate, error) {
 	if n := float64(p.cl.N); n*(n-1)*float64(entry) <= float64(left) && r.Reserve == nil {
 		return Estimate{}, nil
 	}
-	return p.cl.expect(p.ctx, p.count)
+	return p.cl.expect(p.ctx, p.cl.points, p.count)
 }
 
 // ExpectSpans estimates how many numbers the spans of all clusters are, two for a span.
 func (cl *List) ExpectSpans(ctx context.Context, kernels *simd.Kernels) (Estimate, error) {
 	sweep, spans := cl.Sweep(kernels), []uint32(nil)
-	return cl.expect(ctx, func(c int) float64 {
+	return cl.expect(ctx, func(int) float64 { return 1 }, func(c int) float64 {
 		sweep.Clusters(c, c+1, func(int) bool { return true })
 		spans = sweep.AppendSpans(spans[:0], c)
 		return float64(len(spans))
 	})
 }
 
-// expect adds up what of tells of a sample of clusters. A crowd that the sample meets by
+// points returns how many points cluster c has.
+func (cl *List) points(c int) float64 { return float64(cl.First[c+1] - cl.First[c]) }
+
+// expect adds up what of tells of all clusters, by a sample of them: it is taken to be in
+// proportion to the sizes of the clusters, but for the error. A crowd that the sample meets by
 // chance makes for a large error, and so for a small least sum. A crowd that it misses is
 // in none of the sums.
-func (cl *List) expect(ctx context.Context, of func(c int) float64) (Estimate, error) {
+func (cl *List) expect(ctx context.Context, size, of func(c int) float64) (Estimate, error) {
 	clusters := len(cl.First) - 1
 	stride := max(clusters/max(leastSampled, min(mostSampled, clusters/sampledShare)), 1)
-	count, sum, squares := 0.0, 0.0, 0.0
+	var sum, sizes, squares, products, sizeSquares, all float64
 	for c := stride / 2; c < clusters; c += stride {
 		if err := ctx.Err(); err != nil {
 			return Estimate{}, err
 		}
-		found := of(c)
-		count, sum, squares = count+1, sum+found, squares+found*found
+		found, s := of(c), size(c)
+		sum, sizes = sum+found, sizes+s
+		squares, products, sizeSquares = squares+found*found, products+found*s, sizeSquares+s*s
 	}
-	mean := sum / count
-	deviation := 0.0
+	for c := range clusters {
+		all += size(c)
+	}
+	mean, deviation := sum/sizes, 0.0
 	if stride > 1 {
-		deviation = 4 * math.Sqrt(max(squares/count-mean*mean, 0)/count)
+		deviation = 4 * math.Sqrt(max(squares-2*mean*products+mean*mean*sizeSquares, 0)) / sizes
 	}
-	all := float64(clusters)
 	return Estimate{max(mean-deviation, 0) * all, mean * all, (mean + deviation) * all}, nil
 }
 

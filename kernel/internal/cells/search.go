@@ -48,12 +48,14 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	least := need.Least
+	// Where the sample is sharp, weights that may not fit are refused now. Otherwise only those
+	// that cannot fit are.
+	refused := need.Least * float64(entry)
 	if need.Sharp() {
-		least = need.Mean
+		refused = rows.TightBytes(need.Most, float64(entry), r.Workers.Count())
 	}
-	if least*float64(entry) > float64(r.Memory-held) {
-		return nil, rows.TooManyWeights(need.Mean*float64(entry) + float64(held))
+	if refused > float64(r.Memory-held) {
+		return nil, rows.TooManyWeights(max(need.Mean*float64(entry), refused) + float64(held))
 	}
 	expected := rows.SlabBytes(need.Most, float64(entry), r.Workers.Count())
 	if err := pass.memory.Begin(r, held, expected, entry); err != nil {
