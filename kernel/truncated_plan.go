@@ -184,13 +184,15 @@ func pairListBytes(n, d int, nnz, tested float64) float64 {
 	if cell() < 0.25 { // cells are larger where points are few
 		reach = 1
 	}
-	// A cluster begins with a cell that holds a point, and goes on for reach cells, or until
-	// it is full. Its spans are one for each row of cells around it, two where cells are
-	// split into clusters.
-	points := cell()/-math.Expm1(-cell()) + reach*cell()
+	// A cluster begins with a cell that holds a point, and goes on for reach cells, as long
+	// as they have few points. Its spans are one for each row of cells around it, and some
+	// more where cells are split into clusters.
+	const joined, full = 9, 26 // points of a cluster of several cells, and of one cell that is split
+	first := cell() / -math.Expm1(-cell())
+	points := min(first+reach*cell(), max(first, joined), full)
 	spans := math.Pow(2*reach+1, float64(d-1))
-	if points > cells.ClusterPoints/2 {
-		points, spans = cells.ClusterPoints/2, 2*spans
+	if first > cells.ClusterPoints/2 {
+		spans *= 1.5
 	}
 	return number * (2*spans + 1) * rows / points
 }
