@@ -332,14 +332,7 @@ func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, 
 	}
 	x := blas32.General{Rows: p.Rows, Cols: s.Columns, Stride: s.Columns, Data: make([]float32, p.Rows*s.Columns)}
 	if from.Data == nil {
-		q, err := iterate.RandomStart(ctx, x.Rows, x.Cols, s.Seed, s.SigmaQ)
-		if err != nil {
-			return x, err
-		}
-		for i, v := range q.Data {
-			x.Data[i] = float32(v)
-		}
-		return x, nil
+		return x, iterate.FillRandomStart(ctx, x, s.Seed, s.SigmaQ)
 	}
 	for i := range x.Rows {
 		copy(x.Data[i*x.Stride:][:x.Cols], from.Data[i*from.Stride:])

@@ -36,9 +36,9 @@ func used(x blas32.General) []float32 {
 func (s *Settings) entryBytes() float64 {
 	const single, double = 4, 8
 	switch {
-	case s.Into.Data == nil: // the start, two iterates, and random numbers or the result in float64
+	case s.Into.Data == nil: // the start, two iterates, and the result in float64
 		return single + 2*single + double
-	case s.Start.Data == nil && s.Form != kernel.Attract: // the start, two iterates, and random numbers or the buffer
+	case s.Start.Data == nil && s.Form != kernel.Attract: // the start, two iterates, and the buffer
 		return single + 2*single + single
 	}
 	return 2*single + single // two iterates, and the buffer
