@@ -36,7 +36,7 @@ func (e *Engine) build(ctx context.Context, m *share, features blas32.General, l
 }
 
 // beside returns the options of work that goes on while the graph is held, and so many
-// bytes more.
+// bytes more. What it takes is part of the bytes of steps.
 func (g *builtGraph) beside(bytes int64) *kernel.Options {
 	return beside(g.options, g.op.Cost().ResidentBytes+bytes)
 }

@@ -60,7 +60,7 @@ func (e *Engine) Converge(ctx context.Context, features blas32.General, labels [
 			return nil, err
 		}
 		s.Steps = plannedProducts
-		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*Eigenmap, error) {
+		return withGraph(ctx, e, features, &s, s.convergeBytes(features), func(m *share, s *Settings) (*Eigenmap, error) {
 			return e.converge(ctx, m, features, labels, s)
 		})
 	})
@@ -71,13 +71,16 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 	if err != nil {
 		return nil, err
 	}
+	if step.Labels != nil {
+		m.steps += iterate.ConvergeBytes(0, s.Columns, step.Labels.Classes())
+	}
 	g, err := e.build(ctx, m, features, step.Labels, s)
 	if err != nil {
 		return nil, err
 	}
 	defer g.op.Close()
 	began := time.Now()
-	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(s, g.beside(0)))
+	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(s, g.beside(int64(s.pointBytes(features)))))
 	if err != nil {
 		return nil, err
 	}

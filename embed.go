@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -186,7 +187,7 @@ func (e *Engine) Embed(ctx context.Context, features blas32.General, labels []in
 		if err != nil {
 			return nil, err
 		}
-		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*iterate.Embedding, error) {
+		return withGraph(ctx, e, features, &s, s.pointBytes(features), func(m *share, s *Settings) (*iterate.Embedding, error) {
 			return e.embed(ctx, m, features, labels, s)
 		})
 	})
@@ -201,15 +202,15 @@ func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, l
 	if err != nil {
 		return nil, err
 	}
-	x, err := start(ctx, p, s)
-	if err != nil {
+	if err := checkStart(p, s); err != nil {
 		return nil, err
 	}
 	run := s.run(e.workers)
 	if report := e.report(); report != nil {
 		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
 	}
-	out, err := pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, x, step, run)
+	from := func() (blas32.General, error) { return start(ctx, p, s) }
+	out, err := pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, from, step, run)
 	if err == nil {
 		out.Graph.Neighbours = s.Neighbours
 	}
@@ -251,21 +252,22 @@ func (e *Engine) Plan(ctx context.Context, features blas32.General, settings *Se
 		if err != nil {
 			return nil, err
 		}
-		return e.plan(ctx, features, &s)
+		return e.plan(ctx, features, &s, s.pointBytes(features))
 	})
 }
 
-// plan is Plan with settings that have their defaults. It reserves what it takes itself,
-// and plans with the whole budget.
-func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Settings) (*Plan, error) {
+// plan is Plan with settings that have their defaults, of a call that takes so many bytes
+// for steps. It reserves what it takes itself, and plans with the whole budget.
+func (e *Engine) plan(ctx context.Context, features blas32.General, settings *Settings, steps float64) (*Plan, error) {
 	return within(ctx, e, settings.copied(features), "plan", func(m *share) (*Plan, error) {
 		s := *settings
+		m.steps = steps
 		return e.planWith(ctx, m, features, &s)
 	})
 }
 
 func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General, s *Settings) (*Plan, error) {
-	_, opened, graphOptions, own, err := e.prepare(ctx, m, features, nil, s)
+	_, opened, graphOptions, always, err := e.prepare(ctx, m, features, nil, s)
 	if err != nil {
 		return nil, err
 	}
@@ -273,24 +275,29 @@ func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General
 	if err != nil {
 		return nil, err
 	}
-	for i := range candidates { // the embedding's own memory comes on top
+	for i := range candidates { // the copy of the features comes on top
 		cost := &candidates[i].Cost
-		cost.PeakBytes = min(cost.PeakBytes, math.MaxInt64-own) + own
+		cost.PeakBytes = min(cost.PeakBytes, math.MaxInt64-always) + always
 	}
 	return &Plan{Bandwidth: s.Bandwidth, Candidates: candidates}, nil
 }
 
 // prepare returns the points of the graph, as they are and opened, fills in the bandwidth, and leaves
-// the kernel what the iterates and the copy of the features, which it counts in
-// own bytes, do not take.
-func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, own int64, err error) {
+// the kernel what the copy of the features and the labels, which take the bytes always, do
+// not take. The kernel knows what steps will take.
+func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, always int64, err error) {
 	o = e.graphOptions(s)
-	bytes := s.ownBytes(features) + pipeline.LabelBytes(features.Rows, s.columnsAtOnce(), labels)
-	if o.BudgetBytes, err = pipeline.Reserve(m.limit, bytes, s.what(features)); err != nil {
+	held, steps := s.copied(features), m.steps
+	if labels != nil {
+		held += float64(labels.Bytes())
+		steps += pipeline.LabelBytes(features.Rows, s.columnsAtOnce(), labels)
+	}
+	if _, err = pipeline.Reserve(m.limit, held+steps, s.what(features)); err != nil {
 		return p, nil, nil, 0, err
 	}
-	own = int64(bytes)
-	o.Reserve = func(bytes int64) bool { return m.reserve(own + bytes) }
+	always, o.StepBytes = int64(held), int64(steps)
+	o.BudgetBytes = min(m.limit, mem.AddressSpace) - always
+	o.Reserve = func(bytes int64) bool { return m.reserve(always + bytes) }
 	p = features
 	if s.NormalizeRows {
 		p = blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
@@ -301,7 +308,7 @@ func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General,
 	if opened, err = kernel.Open(p, o); err != nil {
 		return p, nil, nil, 0, err
 	}
-	return p, opened, o, own, s.settle(ctx, m, opened, o)
+	return p, opened, o, always, s.settle(ctx, m, opened, o)
 }
 
 // graphOptions returns the options of the graph, but for its memory.
@@ -310,6 +317,15 @@ func (e *Engine) graphOptions(s *Settings) *kernel.Options {
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
 		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration, Progress: e.report(),
 	}
+}
+
+// checkStart refuses features that a run cannot begin with. Those of Settings.Start have
+// been checked.
+func checkStart(p blas32.General, s *Settings) error {
+	if s.Start.Data == nil && s.Form == kernel.Attract {
+		return iterate.CheckStart(p)
+	}
+	return nil
 }
 
 // start returns the iterate the run begins with: a fresh copy, unless the run leaves it as it is.
@@ -323,17 +339,10 @@ func start(ctx context.Context, p blas32.General, s *Settings) (blas32.General, 
 	}
 	x := blas32.General{Rows: p.Rows, Cols: s.Columns, Stride: s.Columns, Data: make([]float32, p.Rows*s.Columns)}
 	if from.Data == nil {
-		q, err := iterate.RandomStart(ctx, x.Rows, x.Cols, s.Seed, s.SigmaQ)
-		if err != nil {
-			return x, err
-		}
-		for i, v := range q.Data {
-			x.Data[i] = float32(v)
-		}
-		return x, nil
+		return x, iterate.FillRandomStart(ctx, x, s.Seed, s.SigmaQ)
 	}
 	for i := range x.Rows {
 		copy(x.Data[i*x.Stride:][:x.Cols], from.Data[i*from.Stride:])
 	}
-	return x, iterate.CheckStart(x)
+	return x, nil
 }

@@ -64,9 +64,9 @@ func (s *Settings) entryBytes(features blas32.General) float64 {
 	const single, double = 4, 8
 	some := 2 * single * float64(s.columnsAtOnce()) / float64(s.Columns) // two iterates
 	switch {
-	case s.Into.Data == nil: // the start, two iterates, and random numbers or the result in float64
+	case s.Into.Data == nil: // the start, two iterates, and the result in float64
 		return single + some + double
-	case s.Start.Data == nil && s.Form != kernel.Attract: // the start, two iterates, and random numbers or the buffer
+	case s.Start.Data == nil && s.Form != kernel.Attract: // the start, two iterates, and the buffer
 		return single + 2*single + single
 	case s.overwrites(features):
 		return some

@@ -56,7 +56,7 @@ func (e *Engine) Map(ctx context.Context, features blas32.General, settings *Set
 		if err != nil {
 			return nil, err
 		}
-		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*SpectralMap, error) {
+		return withGraph(ctx, e, features, &s, s.mapBytes(features), func(m *share, s *Settings) (*SpectralMap, error) {
 			return e.spectralMap(ctx, m, features, columns, s)
 		})
 	})
@@ -70,7 +70,7 @@ func (e *Engine) PlanMap(ctx context.Context, features blas32.General, settings 
 		if err != nil {
 			return nil, err
 		}
-		return e.plan(ctx, features, &s)
+		return e.plan(ctx, features, &s, s.mapBytes(features))
 	})
 }
 
@@ -120,13 +120,14 @@ func limitVectors(s *Settings, columns int, components []int) error {
 // mapVectorsOf returns the s.Columns leading eigenvectors of the graph.
 func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (*iterate.Eigenvectors, error) {
 	var start blas32.General
-	if g.x.Rows >= sampledFrom && s.Columns < sampledRows/2 {
+	own := int64(s.pointBytes(g.x))
+	if s.samplesStart(g.x.Rows) {
 		var err error
-		if start, err = e.sampledStart(ctx, g.x, s.Columns, g.beside(0)); err != nil {
+		if start, err = e.sampledStart(ctx, g.x, s.Columns, g.beside(own)); err != nil {
 			return nil, err
 		}
 	}
-	run := e.convergeSettings(s, g.beside(4*int64(len(start.Data))))
+	run := e.convergeSettings(s, g.beside(own+4*int64(len(start.Data))))
 	run.UnitRows, run.Start = false, start
 	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }

@@ -19,6 +19,9 @@ const (
 	sampleNeighbours = 10
 )
 
+// samplesStart tells whether the eigenvectors of n rows begin with those of a sample.
+func (s *Settings) samplesStart(n int) bool { return n >= sampledFrom && s.Columns < sampledRows/2 }
+
 // sampledStart returns where the eigenvectors of many rows begin: those of a sample, one row
 // of each stretch of rows, and zero elsewhere. A random start would take a number of
 // products that grows with the number of rows. The sample has a graph of nearest neighbours

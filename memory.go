@@ -78,6 +78,7 @@ type share struct {
 	*account
 	bytes int64
 	limit int64           // the most that bytes may become: what the account held for others when the call began is not for it
+	steps float64         // bytes that are taken when the graph is built
 	found *foundBandwidth // what an attempt before this one has found; nil where nobody looks for it
 }
 

@@ -36,7 +36,7 @@ func (e *Engine) NeighbourGraph(ctx context.Context, features blas32.General, se
 		if !kernel.Truncates(s.Operator) {
 			return nil, fmt.Errorf("%w: operator %s: a graph of neighbours is built by csr or pairs", ErrSettings, s.Operator)
 		}
-		return withGraph(ctx, e, features, &s, func(m *share, s *Settings) (*NeighbourGraph, error) {
+		return withGraph(ctx, e, features, &s, 0, func(m *share, s *Settings) (*NeighbourGraph, error) {
 			return e.neighbourGraph(ctx, m, features, s)
 		})
 	})

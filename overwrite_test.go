@@ -111,10 +111,10 @@ func TestOverwriteTakesLessMemory(t *testing.T) {
 	full.Overwrite, full.Columns = false, k
 	some := full
 	some.Overwrite = true
-	if saved := (full.ownBytes(x) - some.ownBytes(x)) / (n * k); saved != 7 {
+	if saved := (full.pointBytes(x) - some.pointBytes(x)) / (n * k); saved != 7 {
 		t.Errorf("the budget counts %g bytes an entry less, want 7", saved)
 	}
-	if some.Into = x; some.ownBytes(x) != 8*8*n {
-		t.Errorf("%g bytes in the place of the features, want two copies of 8 columns", some.ownBytes(x))
+	if some.Into = x; some.pointBytes(x) != 8*8*n {
+		t.Errorf("%g bytes in the place of the features, want two copies of 8 columns", some.pointBytes(x))
 	}
 }

@@ -101,6 +101,14 @@ type convergence struct {
 	lo, hi            float64 // eigenvalues to be damped
 }
 
+// ConvergeBytes is the memory that Converge takes for so many columns of n rows with labels of
+// so many classes, in bytes: four blocks and the result, partial sums, small matrices, rows
+// and classes.
+func ConvergeBytes(n, columns, classes int) float64 {
+	rows, m := float64(n), float64(columns+guardColumns)
+	return 4*rows*(4*m+float64(columns)) + 8*(mostPieces+8)*m*m + 32*rows + float64(classes)*(20*m+64)
+}
+
 func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*convergence, error) {
 	n := op.N()
 	tooMany := func(rows int) error {
@@ -113,8 +121,7 @@ func newConvergence(op kernel.Operator, step kernel.Step, s ConvergeSettings) (*
 	if step.Labels != nil {
 		classes = step.Labels.Classes()
 	}
-	// Four blocks and the result, partial sums, small matrices, rows, classes.
-	need := 4*float64(n)*float64(4*m+s.Columns) + 8*(mostPieces+8)*float64(m)*float64(m) + 32*float64(n) + float64(classes)*float64(20*m+64)
+	need := ConvergeBytes(n, s.Columns, classes)
 	if need > float64(s.BudgetBytes) || s.Reserve != nil && !s.Reserve(int64(need)) {
 		return nil, &kernel.MemoryError{What: fmt.Sprintf("eigenvectors of %d x %d", n, m), Need: int64(min(need, math.MaxInt64/2)), Budget: s.BudgetBytes}
 	}

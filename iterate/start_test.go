@@ -104,3 +104,30 @@ func TestBadRandomStart(t *testing.T) {
 		}
 	}
 }
+
+// A start in float32 is the one in float64, rounded, and takes no memory to speak of.
+func TestFillRandomStart(t *testing.T) {
+	q, err := RandomStart(t.Context(), 70_000, 2, 5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := newMatrix(70_000, 2)
+	fill := func(ctx context.Context, sigma float64) error { return FillRandomStart(ctx, x, 5, sigma) }
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 20)) // RandomStart would refuse
+	if err := fill(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range q.Data {
+		if x.Data[i] != float32(v) {
+			t.Fatalf("entry %d differs", i)
+		}
+	}
+	if err := fill(t.Context(), 0); !errors.Is(err, ErrSettings) {
+		t.Errorf("no deviation: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := fill(ctx, 3); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

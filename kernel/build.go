@@ -33,16 +33,19 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operat
 	}
 	pts := p.rows
 	if o.CutoffRadius > 0 && o.Operator == "pairs" {
+		if err := p.foreseePairs(o); err != nil {
+			return nil, err
+		}
 		return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o)) // nothing to choose
 	}
 	if o.fixed() && (o.Operator == "" || o.Operator == "csr") {
 		// Nothing to choose: the search finds out exactly what a sample could
 		// only guess.
-		if err := p.foresee(o); err != nil {
-			return nil, err
-		}
-		op, err := newCSR(ctx, pts, b, o.CutoffRadius, o)
+		op, err := p.foreseenCSR(ctx, b, o)
 		if errors.Is(err, ErrMemory) && !denied(err) && o.Operator == "" && o.CutoffRadius > 0 && pts.D <= maxDirect {
+			if err := p.foreseePairs(o); err != nil {
+				return nil, err
+			}
 			return orNil[Operator](newPairs(ctx, pts, b, o.CutoffRadius, o))
 		}
 		return orNil[Operator](op, err)
@@ -50,9 +53,9 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operat
 	if o.Operator == "" && !o.fixed() && pts.N > surveyedAtOnce {
 		// Where a polynomial of order 1 does, nothing else comes near it, and the
 		// sample that all the others need would take longer than the rest.
-		poly, err := planPoly(ctx, pts, b, o)
+		poly, err := planPoly(ctx, pts, b, o.whole())
 		if err == nil && poly.choice.terms > 0 && poly.choice.series.order() <= 1 {
-			if op, err := newPoly(ctx, poly, o); err == nil || ctx.Err() != nil || denied(err) {
+			if op, err := newPoly(ctx, poly, o.whole()); err == nil || ctx.Err() != nil || denied(err) {
 				return orNil[Operator](op, err)
 			}
 		}
@@ -62,27 +65,6 @@ func (p *Points) Build(ctx context.Context, b Bandwidth, opt *Options) (_ Operat
 		return nil, err
 	}
 	return build(ctx, pts, b, candidates, o)
-}
-
-// foresee asks for the memory of a graph that is truncated at a given radius, if a sample
-// that was taken before tells how much that will be. The search would ask for it later,
-// when it has done a part of its work.
-func (p *Points) foresee(o *Options) error {
-	if o.Reserve == nil || o.CutoffRadius == 0 {
-		return nil
-	}
-	p.turn <- struct{}{}
-	pr := p.sample
-	<-p.turn
-	if pr == nil {
-		return nil
-	}
-	_, upper := pr.neighbours(o.CutoffRadius)
-	need := csrCost(p.rows.N, p.rows.D, math.Ceil(upper*float64(p.rows.N)), o).PeakBytes
-	if need > o.BudgetBytes {
-		return nil // whether it fits is for the search to say
-	}
-	return o.take("build csr", need)
 }
 
 // surveyedAtOnce is a number of points of which a sample costs nothing to speak of.
@@ -96,7 +78,7 @@ func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candid
 		if !c.Feasible {
 			break
 		}
-		op, err := c.method.build(ctx, p, b, c, o)
+		op, err := c.method.build(ctx, p, b, c, c.method.options(o))
 		switch {
 		case err == nil && (o.Operator != "" || o.fixed()):
 			return op, nil // what was asked for
@@ -119,7 +101,7 @@ func build(ctx context.Context, p *rows.Points, b Bandwidth, candidates []Candid
 		case errors.Is(err, ErrMemory):
 			c.limit = byMemory
 			if e := (*MemoryError)(nil); errors.As(err, &e) {
-				c.Cost.PeakBytes = e.Need
+				c.Cost.PeakBytes = c.method.with(e.Need, o)
 			}
 		default:
 			return nil, err

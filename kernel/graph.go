@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -56,19 +57,37 @@ func (o *Options) searchError(err error) error {
 	if e.What != "" {
 		return &MemoryError{What: "build csr: " + e.What, Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied}
 	}
+	refused := o.tooManyWeights(e.Need)
+	refused.denied = e.Denied
+	return refused
+}
+
+// tooManyWeights returns the error of weights that need so many bytes.
+func (o *Options) tooManyWeights(need int64) *MemoryError {
 	return &MemoryError{
-		What: "store weights", Need: e.Need, Budget: o.BudgetBytes, denied: e.Denied,
+		What: "store weights", Need: need, Budget: o.BudgetBytes,
 		instead: "the operator dense stores no weights; a smaller sigma, cutoff or a larger tolerance stores fewer",
 	}
 }
 
-// searchBytes is what a search takes beside the weights.
+// searchBytes is what is held beside the weights at most: by a search, or by the steps that
+// follow it.
 func searchBytes(n, d int, o *Options) int64 {
 	workers := o.Workers.Count()
 	if d <= maxDirect {
-		return cells.Bytes(n, d, workers)
+		return max(cells.Bytes(n, d, workers), stepBytes(n, o))
 	}
-	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers))
+	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers), stepBytes(n, o))
+}
+
+// stepBytes is what the steps of a truncated graph hold beside its weights: Options.StepBytes,
+// of each row its degree, its bound twice, its order and its group, the sums of x over equal
+// points, and the scratch memory of the workers.
+func stepBytes(n int, o *Options) int64 {
+	k := float64(o.Columns)
+	row := 8 + 2*4 + 4 + 4 + 4*k
+	worker := k * (4*float64(passTileRows(max(o.Columns, 1))) + 8)
+	return mem.Saturate(float64(o.StepBytes) + float64(n)*row + float64(o.Workers.Count())*worker)
 }
 
 // sortRow orders the entries of a row by their columns, in a buffer that it returns for

@@ -69,9 +69,10 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 	return g, nil
 }
 
-// nearestHeld is what k nearest neighbours of n points take until the matrix is made.
+// nearestHeld is what is held beside the matrix at most: k nearest neighbours of n points
+// until it is made, or the steps that follow.
 func nearestHeld(n, d, k int, o *Options) int64 {
-	return mem.Saturate(float64(nearestSearchBytes(n, d, o)) + float64(n)*float64(k)*nearestBytes)
+	return max(mem.Saturate(float64(nearestSearchBytes(n, d, o))+float64(n)*float64(k)*nearestBytes), stepBytes(n, o))
 }
 
 // nearestNeed is what the graph of k nearest neighbours of n points takes at most: where no

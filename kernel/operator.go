@@ -77,7 +77,7 @@ type Truncated interface {
 type Cost struct {
 	BuildSeconds, StepSeconds float64
 	ResidentBytes             int64 // held between calls
-	PeakBytes                 int64 // held at most while building
+	PeakBytes                 int64 // held at most while building, or afterwards with Options.StepBytes
 	StreamedBytes             int64 // read and written by one step
 	Flops                     float64
 	NNZ                       int64 // stored weights; 0 when none are stored

@@ -101,6 +101,12 @@ type Options struct {
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
 	BudgetBytes int64
+	// StepBytes is the memory that the caller will take beside the operator when it is
+	// built: for iterates and results. Nobody holds it while csr and pairs are built, so
+	// the larger of the two counts: what these take while they are built, or what they
+	// keep and StepBytes. The other operators count both. Build, Plan, LeastBytes and NewCSR
+	// look at it. Default 0.
+	StepBytes int64
 	// Reserve, if set, is asked before memory is taken, with the bytes that the work at
 	// hand will hold in all, at most BudgetBytes. It must not wait. Where it answers false,
 	// somebody else has the memory now: the call ends with a *MemoryError, and can be made
@@ -153,8 +159,8 @@ func (opt *Options) withDefaults() (*Options, error) {
 	if o.Layout < sparse.Auto || o.Layout > sparse.Compact16 {
 		return nil, fmt.Errorf("kernel: %w: %v", ErrOption, o.Layout)
 	}
-	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 {
-		return nil, fmt.Errorf("kernel: %w: steps %d, columns %d and budget %d must not be negative", ErrOption, o.Steps, o.Columns, o.BudgetBytes)
+	if o.Steps < 0 || o.Columns < 0 || o.BudgetBytes < 0 || o.StepBytes < 0 {
+		return nil, fmt.Errorf("kernel: %w: steps %d, columns %d, budget %d and bytes of steps %d must not be negative", ErrOption, o.Steps, o.Columns, o.BudgetBytes, o.StepBytes)
 	}
 	if o.Steps == 0 {
 		o.Steps = 5
@@ -197,6 +203,16 @@ func (o *Options) take(what string, bytes int64) error {
 		return &MemoryError{What: what, Need: bytes, Budget: o.BudgetBytes, denied: true}
 	}
 	return nil
+}
+
+// whole returns the options for an operator that counts StepBytes while it is built.
+func (o *Options) whole() *Options {
+	if o.StepBytes == 0 {
+		return o
+	}
+	out := o.beside(o.StepBytes)
+	out.BudgetBytes, out.StepBytes = max(out.BudgetBytes, 1), 0
+	return out
 }
 
 // beside returns the options of work that goes on while the caller holds so many bytes.

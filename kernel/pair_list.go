@@ -3,7 +3,6 @@ package kernel
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -33,63 +32,30 @@ func (c *pairChunk) bytes() int64 { return 4 * (int64(len(c.ptr)) + int64(len(c.
 // clustersPerChunk is the number of clusters of a chunk: one or two thousand points.
 const clustersPerChunk = 64
 
-// newPairList lists the pairs of clusters while held bytes are taken.
-func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, held int64, o *Options) (*pairList, error) {
+// newPairList lists the pairs of clusters while held bytes are taken. It returns what the
+// list and the scratch memory of the workers have taken, too.
+func newPairList(ctx context.Context, cl *cells.List, b Bandwidth, held int64, o *Options) (*pairList, int64, error) {
 	clusters := len(cl.First) - 1
 	l := &pairList{cl: cl, gamma: b.gamma, kernels: o.Kernels, chunk: make([]pairChunk, par.Blocks(clusters, clustersPerChunk))}
-	sweeps := make([]*cells.Sweep, o.Workers.Count())
-	progress := o.progress("list pairs", len(l.chunk))
-	var memory rows.Memory
-	if err := memory.Begin(o.request(nil, b, 0), held, listedBytes*float64(cl.N), 4); err != nil {
-		return nil, o.pairListError(err)
+	lister := &pairLister{
+		ctx: ctx, l: l, sweeps: make([]*cells.Sweep, o.Workers.Count()), spans: make([][]uint32, o.Workers.Count()),
+		progress: o.progress("list pairs", len(l.chunk)),
 	}
-	err := o.Workers.Do(ctx, len(l.chunk), par.Func(func(worker, piece int) {
-		if memory.Short() || !memory.Take(1) { // the first number of ptr
-			memory.Exhaust()
-			return
-		}
-		if sweeps[worker] == nil {
-			sweeps[worker] = cl.Sweep(o.Kernels)
-		}
-		from, to := par.Block(piece, clusters, clustersPerChunk)
-		ptr, spans := make([]uint32, 1, to-from+1), []uint32(nil)
-		sweeps[worker].Clusters(from, to, func(c int) bool {
-			begin := len(spans)
-			sweeps[worker].Candidates(c, func(from, to uint32) {
-				switch last := len(spans) - 1; {
-				case from >= to:
-				case last > begin && spans[last] == from:
-					spans[last] = to
-				default:
-					spans = append(spans, from, to)
-				}
-			})
-			ptr = append(ptr, uint32(len(spans)))
-			if !memory.Take(1 + len(spans) - begin) {
-				memory.Exhaust()
-			}
-			return !memory.Short() && ctx.Err() == nil
-		})
-		if len(ptr) <= to-from || memory.Short() {
-			return
-		}
-		l.chunk[piece] = pairChunk{ptr, slices.Clone(spans)} // without spare capacity
-		progress.Add()
-	}))
+	if err := lister.begin(o.request(nil, b, 0), held); err != nil {
+		return nil, 0, o.pairListError(err)
+	}
+	err := o.Workers.Do(ctx, len(l.chunk), lister)
 	if err == nil {
 		err = ctx.Err() // a piece may have been left half done
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	if err := memory.Err(0); err != nil {
-		return nil, o.pairListError(err)
+	if err := lister.memory.Err(0); err != nil {
+		return nil, 0, o.pairListError(err)
 	}
-	return l, nil
+	return l, lister.memory.Taken(), nil
 }
-
-// listedBytes is what a point takes in the list where points are uniform.
-const listedBytes = 16
 
 // pairListError returns the error of a list that finds no memory.
 func (o *Options) pairListError(err error) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 )
@@ -74,7 +75,8 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 	if err != nil {
 		return nil, nil, err
 	}
-	if op.list, err = newPairList(ctx, cl, b, held, o); err != nil {
+	taken := int64(0)
+	if op.list, taken, err = newPairList(ctx, cl, b, held, o); err != nil {
 		return nil, nil, err
 	}
 	sums, counts, err := op.list.weigh(ctx, o)
@@ -82,7 +84,7 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 		return nil, nil, err
 	}
 	g = &graph{
-		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + op.list.bytes(), Distance: cl.Dist2},
+		Result: rows.Result{Sums: sums, Order: cl.Order, Group: cl.Group, Peak: held + taken, Distance: cl.Dist2},
 		rows:   op.list, radius: op.radius, entryRel: foundRel(p.D),
 	}
 	for _, count := range counts {
@@ -97,9 +99,11 @@ func (op *pairs) search(ctx context.Context, p *rows.Points, b Bandwidth, radius
 	return g, counts, op.adopt(ctx, g, p.N)
 }
 
-// pairsHeld is what a search takes beside the list of pairs, with the readers of products.
+// pairsHeld is what is held beside the list of pairs at most, with the readers of products:
+// by a search, or by the steps that follow it, which have the points and the clusters.
 func pairsHeld(n, d int, o *Options) int64 {
-	return searchBytes(n, d, o) + int64(o.Workers.Count())*pairReaderBytes(o.Columns)
+	steps := mem.Saturate(float64(stepBytes(n, o)) + float64(n)*(4*float64(d)+4))
+	return mem.Saturate(float64(max(searchBytes(n, d, o), steps)) + float64(o.Workers.Count())*float64(pairReaderBytes(o.Columns)))
 }
 
 // repair adds the weights that rows of g need, and returns the graph that has them.

@@ -174,9 +174,13 @@ func TestPairsRefuses(t *testing.T) {
 		t.Errorf("little memory: %v", err)
 	}
 	held := searchBytes(p.Rows, 2, &Options{}) + pairReaderBytes(2)
-	_, err := openPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2})
-	if m := (*MemoryError)(nil); !errors.As(err, &m) || m.Need > m.Budget+1000 { // it ends with the cluster
-		t.Errorf("no memory for the list: %v", err)
+	full, err := as[*pairs](openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.05, Columns: 2}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = openPairs(t.Context(), p, Sigma(0.01), &Options{BudgetBytes: held + 100, CutoffRadius: 0.05, Columns: 2})
+	if m, ok := errors.AsType[*MemoryError](err); !ok || m.Need < held+full.list.bytes()*9/10 || m.Need > held+2*full.list.bytes() {
+		t.Errorf("no memory for the list of %d bytes: %v", full.list.bytes(), err)
 	}
 	op, err := openPairs(t.Context(), p, Sigma(0.01), &Options{CutoffRadius: 0.02})
 	if err != nil {

@@ -63,6 +63,22 @@ type method struct {
 	least func(n, d int, o *Options) int64
 }
 
+// options returns those that the method plans and builds with.
+func (m *method) options(o *Options) *Options {
+	if m.truncates {
+		return o
+	}
+	return o.whole()
+}
+
+// with adds what comes on top of the memory that the method counts itself.
+func (m *method) with(bytes int64, o *Options) int64 {
+	if m.truncates {
+		return bytes
+	}
+	return min(bytes, math.MaxInt64-o.StepBytes) + o.StepBytes
+}
+
 func methods() []method {
 	return []method{
 		{"dense", denseCandidate, buildDense, scalarWork, scalarWork, false, leastDense},
@@ -107,7 +123,8 @@ func (p *Points) plan(ctx context.Context, b Bandwidth, o *Options) ([]Candidate
 		case o.fixed() && !m.truncates:
 			c.Reason = refusedFixed(m.name)
 		default:
-			c = m.estimate(ctx, p.rows, b, pr, o)
+			c = m.estimate(ctx, p.rows, b, pr, m.options(o))
+			c.Cost.PeakBytes = m.with(c.Cost.PeakBytes, o)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("kernel: plan: %w", err)

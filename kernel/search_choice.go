@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"context"
-	"errors"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/cells"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
@@ -13,7 +12,9 @@ import (
 // than choiceDimensions by codes. In between it depends on the points: cells win where the
 // points fill few dimensions or are in clusters, codes where they fill all. Either search
 // finds the same pairs with the same weights, bit by bit; the order of rows and the bounds
-// of what is left out are its own.
+// of what is left out are its own. So the choice depends on the points alone: neither the
+// memory that is left nor the number of workers has a say. Where the search that is chosen
+// does not fit into the memory, it is refused.
 const (
 	cellDimensions   = 3
 	choiceDimensions = codes.DefinedColumns
@@ -36,11 +37,6 @@ func searchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 	if p.D <= cellDimensions {
 		return cells.Search(ctx, request)
 	}
-	none, _ := request.StoredBytes(p.N)
-	both := choiceBytes(p.N, p.D, request.Workers.Count()) + none
-	if both > request.Memory {
-		return searchUnchosen(ctx, request)
-	}
 	list, err := cells.Prepare(ctx, request)
 	if err != nil {
 		return nil, err
@@ -52,38 +48,17 @@ func searchPairs(ctx context.Context, request *rows.Request) (*rows.Result, erro
 	if seconds <= codesMargin*codes.LeastSeconds(p.N) {
 		return list.Find(ctx)
 	}
-	if err := request.Take("choice of a search", both); err != nil {
-		return nil, err
-	}
+	// The list is not needed any more: should cells be better after all, they are sorted
+	// anew, which takes a fraction of the time that the codes have taken, and no memory
+	// beside them.
 	prepared, err := codes.Prepare(ctx, request)
-	if e, short := errors.AsType[*rows.MemoryError](err); short && !e.Denied {
-		return searchUnchosen(ctx, request)
-	}
 	if err != nil {
 		return nil, err
 	}
 	if prepared.Seconds() > seconds+prepared.Found()*foundCellSeconds {
-		return list.Find(ctx)
+		return cells.Search(ctx, request)
 	}
-	found, err := prepared.Find(ctx)
-	if err == nil {
-		found.Peak = max(found.Peak, both)
-	}
-	return found, err
-}
-
-// choiceBytes is the bytes that codes and a cell list take while both are prepared.
-func choiceBytes(n, d, workers int) int64 {
-	return cells.Bytes(n, d, workers) + codes.Bytes(n, d, workers)
-}
-
-// searchUnchosen searches where there is no memory for a choice: by cells, which take the
-// least, in as many dimensions as other distances are taken by differences.
-func searchUnchosen(ctx context.Context, request *rows.Request) (*rows.Result, error) {
-	if request.Points.D > maxDirect {
-		return codes.Search(ctx, request)
-	}
-	return cells.Search(ctx, request)
+	return prepared.Find(ctx)
 }
 
 // chosen returns the cost of the search that is made in d dimensions, of two: the lesser

@@ -160,34 +160,54 @@ func TestChoiceOfTheSearch(t *testing.T) {
 	}
 }
 
-// Where there is no memory for a choice there is still a graph, and no budget is exceeded.
+// Whatever the memory and the number of workers, the graph is the same or refused, and no
+// budget is exceeded.
 func TestChoiceWithinBudget(t *testing.T) {
 	t.Parallel()
-	for _, d := range []int{8, 10} {
-		p := pointtest.Make("uniform", 6000, d, 1)
-		b, radius, err := bandwidthForDegree(t.Context(), p, 20, 0, nil)
+	three := par.New(3)
+	defer three.Close()
+	for _, c := range []struct {
+		p          blas32.General
+		neighbours float64
+		byCodes    bool
+	}{
+		{pointtest.Make("uniform", 6000, 8, 1), 20, true},
+		{pointtest.Make("uniform", 6000, 10, 1), 20, true},
+		{paddedWithZeros(pointtest.Make("uniform", 6000, 3, 1), 5), 20, false},
+		{pointtest.Make("uniform", 2000, 10, 1), 400, false}, // codes are prepared in vain
+	} {
+		d := c.p.Cols
+		b, radius, err := bandwidthForDegree(t.Context(), c.p, c.neighbours, 0, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		full, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius}))
-		if err != nil {
-			t.Fatal(err)
+		full, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius}))
+		if err != nil || full.Search().Depth > 0 != c.byCodes {
+			t.Fatalf("d = %d: searched by codes: %v, %v", d, full.Search().Depth > 0, err)
 		}
-		cost := csrCost(p.Rows, d, float64(full.Cost().NNZ), &Options{BudgetBytes: 1}).PeakBytes
-		seen := map[bool]bool{}
-		for budget := cost; budget < 4*cost; budget += cost / 4 {
-			op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, BudgetBytes: budget}))
-			if err != nil {
-				t.Errorf("d = %d, %d of %d bytes: %v", d, budget, cost, err)
-				continue
+		for _, workers := range []*par.Workers{nil, three} {
+			cost := csrCost(c.p.Rows, d, float64(full.Cost().NNZ), &Options{Workers: workers}).PeakBytes
+			refused := 0
+			for budget := cost / 4; budget < 2*cost; budget += cost / 16 {
+				op, err := as[*csr](NewCSR(t.Context(), c.p, b, &Options{CutoffRadius: radius, BudgetBytes: budget, Workers: workers}))
+				if errors.Is(err, ErrMemory) && budget < cost*5/4 {
+					refused++
+					continue
+				}
+				if err != nil {
+					t.Errorf("d = %d, %d of %d bytes: %v", d, budget, cost, err)
+					continue
+				}
+				if op.Cost().PeakBytes > budget {
+					t.Errorf("d = %d, budget %d: %d bytes held", d, budget, op.Cost().PeakBytes)
+				}
+				if !slices.Equal(op.Order(), full.Order()) || !slices.Equal(op.Degrees(), full.Degrees()) || !slices.Equal(op.Certificate().Row, full.Certificate().Row) {
+					t.Errorf("d = %d, budget %d, %d workers: order, degrees or bounds differ", d, budget, workers.Count())
+				}
 			}
-			if op.Cost().PeakBytes > budget || op.Cost().NNZ != full.Cost().NNZ {
-				t.Errorf("d = %d, budget %d: %d bytes held, %d weights", d, budget, op.Cost().PeakBytes, op.Cost().NNZ)
+			if refused == 0 {
+				t.Errorf("d = %d: nothing was refused", d)
 			}
-			seen[op.Search().Depth > 0] = true
-		}
-		if !seen[true] || seen[false] != (d <= maxDirect) {
-			t.Errorf("d = %d: searched by codes: %v", d, seen)
 		}
 	}
 }

@@ -128,8 +128,7 @@ func csrPeak(n, d int, nnz float64, o *Options) int64 {
 	none, one := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
 	entry := float64(one)
 	if o.Neighbours > 0 { // those of each point, until the matrix is made
-		slack := float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
-		return mem.Saturate(entry*nnz + float64(nearestSearchBytes(n, d, o)) + float64(none) + slack)
+		return mem.Saturate(entry*nnz + float64(nearestHeld(n, d, min(o.Neighbours, n-1), o)) + float64(none))
 	}
 	held := float64(searchBytes(n, d, o)) + float64(none)
 	byCells := held + rows.SlabBytes(nnz, entry, o.Workers.Count())
@@ -138,18 +137,13 @@ func csrPeak(n, d int, nnz float64, o *Options) int64 {
 	}
 	// Half of the graph, until the other is made.
 	byCodes := max(held, float64(codes.Bytes(n, d, o.Workers.Count()))+float64(none)) + (entry+rows.EntryBytes)*nnz
-	both := float64(choiceBytes(n, d, o.Workers.Count()) + none)
 	switch {
 	case d <= cellDimensions:
 		return mem.Saturate(byCells)
 	case d > choiceDimensions:
 		return mem.Saturate(byCodes)
-	case max(byCells, byCodes, both) <= float64(o.BudgetBytes): // either may find them, and both are prepared
-		return mem.Saturate(max(byCells, byCodes, both))
-	case d <= maxDirect:
-		return mem.Saturate(byCells)
 	}
-	return mem.Saturate(byCodes)
+	return mem.Saturate(max(byCells, byCodes)) // either may find them
 }
 
 // testedPairs estimates how many distances a cell list takes to find nnz weights,
@@ -166,14 +160,41 @@ func testedPairs(n, d int, nnz float64) float64 {
 func pairsCost(n, d int, nnz, tested float64, o *Options) Cost {
 	rows, columns := float64(n), float64(o.Columns)
 	step := rows*pairRowSeconds + tested*float64(d)*pairTestSeconds + nnz*(pairWeightSeconds+columns*csrAxpySeconds) + rows*columns*csrFinishSeconds
-	list := 8*tested/cells.ClusterPoints/cells.ClusterPoints + 8*rows // at most a span for each cluster that is tested
+	list := pairListBytes(n, d, nnz, tested)
 	return Cost{
 		BuildSeconds: rows*sortSeconds + step, StepSeconds: step,
 		ResidentBytes: mem.Saturate(rows*(4*float64(d)+8+4+4+4) + list),
-		PeakBytes:     mem.Saturate(float64(searchBytes(n, d, o)) + float64(o.Workers.Count())*float64(pairReaderBytes(o.Columns)) + list),
+		PeakBytes:     mem.Saturate(float64(pairsHeld(n, d, o)) + list),
 		StreamedBytes: mem.Saturate(rows*(4*float64(d)+8*columns+12) + list),
 		Flops:         3*float64(d)*tested + nnz*(10+2*columns),
 	}
+}
+
+// pairListBytes estimates the bytes of a list of pairs where points are spread evenly, for a
+// number of weights and of distances taken. The clusters are those of cells.NewList.
+func pairListBytes(n, d int, nnz, tested float64) float64 {
+	const axes, number = 3, 4
+	rows := float64(n)
+	if d > axes { // a span for each cluster that is tested, at most
+		return number * (2*tested/cells.ClusterPoints/cells.ClusterPoints + rows)
+	}
+	reach := [axes + 1]float64{1: 2, 2: 2, 3: 1}[d]
+	ball := [axes + 1]float64{1: 2, 2: math.Pi, 3: 4 * math.Pi / 3}[d] // its volume, of radius 1
+	cell := func() float64 { return max(nnz/rows, 1e-9) / ball / math.Pow(reach, float64(d)) }
+	if cell() < 0.25 { // cells are larger where points are few
+		reach = 1
+	}
+	// A cluster begins with a cell that holds a point, and goes on for reach cells, as long
+	// as they have few points. Its spans are one for each row of cells around it, and some
+	// more where cells are split into clusters.
+	const joined, full = 9, 26 // points of a cluster of several cells, and of one cell that is split
+	first := cell() / -math.Expm1(-cell())
+	points := min(first+reach*cell(), max(first, joined), full)
+	spans := math.Pow(2*reach+1, float64(d-1))
+	if first > cells.ClusterPoints/2 {
+		spans *= 1.5
+	}
+	return number * (2*spans + 1) * rows / points
 }
 
 func buildCSR(ctx context.Context, p *rows.Points, b Bandwidth, c *Candidate, o *Options) (Operator, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-64e14a55/privatemail/internal/pipeline"
 	"github.com/seed-64e14a55/privatemail/iterate"
 	"github.com/seed-64e14a55/privatemail/kernel"
@@ -67,7 +69,7 @@ func embed(ctx context.Context, r *release.Release, labels *release.PublicLabels
 	if s.Into.Data == nil {
 		start.Data = slices.Clone(x.Data) // it becomes the last iterate
 	}
-	return pipeline.Embed(ctx, opened, b, o, start, step, s.run())
+	return pipeline.Embed(ctx, opened, b, o, func() (blas32.General, error) { return start, nil }, step, s.run())
 }
 
 // stepOf returns the step with the labels the mode of the release allows.

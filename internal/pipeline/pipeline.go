@@ -15,9 +15,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel"
 )
 
-// Embed builds the graph of p and takes steps over it from x. Where run says Into, the last
-// iterate goes there, and otherwise to x, a contiguous matrix, and to Points.
-func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, x blas32.General, step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
+// Embed builds the graph of p and takes steps over it from the iterate that start returns,
+// which is made when the graph is there. Where run says Into, the last iterate goes there,
+// and otherwise to that of start, a contiguous matrix, and to Points.
+func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.Options, start func() (blas32.General, error), step kernel.Step, run *iterate.Settings) (*iterate.Embedding, error) {
 	began := time.Now()
 	op, err := p.Build(ctx, b, o)
 	if err != nil {
@@ -28,6 +29,10 @@ func Embed(ctx context.Context, p *kernel.Points, b kernel.Bandwidth, o *kernel.
 	out.Graph.BuildTime = time.Since(began)
 
 	began = time.Now()
+	x, err := start()
+	if err != nil {
+		return nil, err
+	}
 	result, err := iterate.Run(ctx, op, x, step, run, nil)
 	if err != nil {
 		return nil, err

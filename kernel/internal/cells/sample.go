@@ -1,14 +1,20 @@
 package cells
 
 import (
+	"context"
 	"math"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
-// An estimate says how many neighbours a pass will find: the mean of a sample, and what
-// is four times its standard error below and above.
-type estimate struct{ least, mean, most float64 }
+// An Estimate is a sum over all clusters, by a sample of them: the mean of the sample, and
+// what is four times its standard error below and above.
+type Estimate struct{ Least, Mean, Most float64 }
+
+// Sharp tells whether the sample tells the sum to a quarter. Otherwise few clusters have
+// most of it, and the sample may have met more or fewer of these than there are.
+func (e Estimate) Sharp() bool { return e.Most <= 1.25*e.Mean }
 
 const (
 	mostSampled  = 1024 // clusters
@@ -20,34 +26,50 @@ const (
 // so a sample must tell beforehand whether there is room for them, of entry bytes each,
 // in the bytes that are left. The estimate is zero where there is room for all pairs and
 // nobody wants to know.
-func (p *pass) need(r *rows.Request, left, entry int64) (estimate, error) {
+func (p *pass) need(r *rows.Request, left, entry int64) (Estimate, error) {
 	if n := float64(p.cl.N); n*(n-1)*float64(entry) <= float64(left) && r.Reserve == nil {
-		return estimate{}, nil
+		return Estimate{}, nil
 	}
-	return p.expect()
+	return p.cl.expect(p.ctx, p.cl.points, p.count)
 }
 
-// expect counts the neighbours of a sample of clusters. A crowd that the sample meets by
-// chance makes for a large error, and so for a small least number. A crowd that it misses
-// is in none of the numbers.
-func (p *pass) expect() (estimate, error) {
-	clusters := len(p.cl.First) - 1
+// ExpectSpans estimates how many numbers the spans of all clusters are, two for a span.
+func (cl *List) ExpectSpans(ctx context.Context, kernels *simd.Kernels) (Estimate, error) {
+	sweep, spans := cl.Sweep(kernels), []uint32(nil)
+	return cl.expect(ctx, func(int) float64 { return 1 }, func(c int) float64 {
+		sweep.Clusters(c, c+1, func(int) bool { return true })
+		spans = sweep.AppendSpans(spans[:0], c)
+		return float64(len(spans))
+	})
+}
+
+// points returns how many points cluster c has.
+func (cl *List) points(c int) float64 { return float64(cl.First[c+1] - cl.First[c]) }
+
+// expect adds up what of tells of all clusters, by a sample of them: it is taken to be in
+// proportion to the sizes of the clusters, but for the error. A crowd that the sample meets by
+// chance makes for a large error, and so for a small least sum. A crowd that it misses is
+// in none of the sums.
+func (cl *List) expect(ctx context.Context, size, of func(c int) float64) (Estimate, error) {
+	clusters := len(cl.First) - 1
 	stride := max(clusters/max(leastSampled, min(mostSampled, clusters/sampledShare)), 1)
-	count, sum, squares := 0.0, 0.0, 0.0
+	var sum, sizes, squares, products, sizeSquares, all float64
 	for c := stride / 2; c < clusters; c += stride {
-		if err := p.ctx.Err(); err != nil {
-			return estimate{}, err
+		if err := ctx.Err(); err != nil {
+			return Estimate{}, err
 		}
-		found := p.count(c)
-		count, sum, squares = count+1, sum+found, squares+found*found
+		found, s := of(c), size(c)
+		sum, sizes = sum+found, sizes+s
+		squares, products, sizeSquares = squares+found*found, products+found*s, sizeSquares+s*s
 	}
-	mean := sum / count
-	deviation := 0.0
+	for c := range clusters {
+		all += size(c)
+	}
+	mean, deviation := sum/sizes, 0.0
 	if stride > 1 {
-		deviation = 4 * math.Sqrt(max(squares/count-mean*mean, 0)/count)
+		deviation = 4 * math.Sqrt(max(squares-2*mean*products+mean*mean*sizeSquares, 0)) / sizes
 	}
-	all := float64(clusters)
-	return estimate{max(mean-deviation, 0) * all, mean * all, (mean + deviation) * all}, nil
+	return Estimate{max(mean-deviation, 0) * all, mean * all, (mean + deviation) * all}, nil
 }
 
 // count returns how many neighbours the points of cluster c have.

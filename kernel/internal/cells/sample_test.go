@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
@@ -34,13 +35,51 @@ func TestSampleTellsWhatIsFound(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass := newPass(t.Context(), cl, r)
-		e, err := pass.expect()
-		if err != nil || e.least > truth || e.most < truth || e.least < 0.5*truth || e.most > 1.5*truth {
+		e, err := cl.expect(t.Context(), cl.points, pass.count)
+		if err != nil || e.Least > truth || e.Most < truth || e.Least < 0.5*truth || e.Most > 1.5*truth {
 			t.Errorf("%s: %+v for %.0f neighbours, %v", name, e, truth, err)
 		}
-		if _, err := newPass(&pointtest.Patience{Context: t.Context()}, cl, r).expect(); !errors.Is(err, context.Canceled) {
+		if _, err := cl.expect(&pointtest.Patience{Context: t.Context()}, cl.points, pass.count); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: cancelled: %v", name, err)
 		}
+		truth = 0
+		sweep := cl.Sweep(r.Kernels)
+		sweep.Clusters(0, len(cl.First)-1, func(c int) bool { truth += float64(len(sweep.AppendSpans(nil, c))); return true })
+		if e, err := cl.ExpectSpans(t.Context(), r.Kernels); err != nil || e.Least > truth || e.Most < truth || !e.Sharp() && c.n > 1000 {
+			t.Errorf("%s: %+v for %.0f numbers of spans, %v", name, e, truth, err)
+		}
+	}
+}
+
+// The spans of a cluster are what Candidates tells, in order, and no two of them touch.
+func TestSpansAreTheCandidates(t *testing.T) {
+	for _, d := range []int{1, 2, 3, 5} {
+		cl, err := NewList(t.Context(), pointtest.Open(pointtest.Make("clustered", 2000, d, 1)), 0.3, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sweep, before := cl.Sweep(simd.At(simd.Best())), []uint32{7, 9}
+		sweep.Clusters(0, len(cl.First)-1, func(c int) bool {
+			var want, got []uint32
+			sweep.Candidates(c, func(from, to uint32) {
+				for i := from; i < to; i++ {
+					want = append(want, i)
+				}
+			})
+			spans := sweep.AppendSpans(before, c)[2:]
+			for s := 0; s < len(spans); s += 2 {
+				if s > 0 && spans[s] <= spans[s-1] || spans[s] >= spans[s+1] {
+					t.Fatalf("%d dimensions, cluster %d: spans %v", d, c, spans)
+				}
+				for i := spans[s]; i < spans[s+1]; i++ {
+					got = append(got, i)
+				}
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("%d dimensions, cluster %d: other candidates", d, c)
+			}
+			return true
+		})
 	}
 }
 

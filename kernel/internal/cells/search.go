@@ -48,17 +48,23 @@ func (p *Prepared) Find(ctx context.Context) (*rows.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	if need.least*float64(entry) > float64(r.Memory-held) {
-		return nil, rows.TooManyWeights(need.mean*float64(entry) + float64(held))
+	// Where the sample is sharp, weights that may not fit are refused now. Otherwise only those
+	// that cannot fit are.
+	refused := need.Least * float64(entry)
+	if need.Sharp() {
+		refused = rows.TightBytes(need.Most, float64(entry), r.Workers.Count())
 	}
-	expected := rows.SlabBytes(need.most, float64(entry), r.Workers.Count())
+	if refused > float64(r.Memory-held) {
+		return nil, rows.TooManyWeights(max(need.Mean*float64(entry), refused) + float64(held))
+	}
+	expected := rows.SlabBytes(need.Most, float64(entry), r.Workers.Count())
 	if err := pass.memory.Begin(r, held, expected, entry); err != nil {
 		return nil, err
 	}
 	if err := pass.visitAll(r); err != nil {
 		return nil, err
 	}
-	if err := pass.memory.Err(need.mean * float64(entry)); err != nil {
+	if err := pass.memory.Err(need.Mean * float64(entry)); err != nil {
 		return nil, err
 	}
 	weights, err := sparse.AdoptRows(ctx, r.Workers, r.Layout, cl.N, slices.Concat(pass.found...))

@@ -226,6 +226,22 @@ func (s *Sweep) Candidates(c int, add func(from, to uint32)) {
 	}
 }
 
+// AppendSpans appends the spans of the candidates of cluster c: of each its first point and
+// the one behind its last. Spans that touch are one.
+func (s *Sweep) AppendSpans(spans []uint32, c int) []uint32 {
+	begin := len(spans)
+	s.Candidates(c, func(from, to uint32) {
+		switch last := len(spans) - 1; {
+		case from >= to:
+		case last > begin && spans[last] == from:
+			spans[last] = to
+		default:
+			spans = append(spans, from, to)
+		}
+	})
+	return spans
+}
+
 // abs returns |v|.
 func abs(v int64) int64 {
 	if v < 0 {

@@ -1,7 +1,5 @@
 package codes
 
-import "math"
-
 // Seconds of the machine that the costs of package kernel were measured on, for short rows.
 // They are compared with those of package cells and with nothing else.
 const (
@@ -20,12 +18,8 @@ func LeastSeconds(n int) float64 {
 	return beginSeconds + float64(n)*rowSeconds + pairs(n)/usualTile*nearSeconds
 }
 
-// Seconds estimates the time of Find with one worker; +Inf where the weights are not
-// expected to fit into the memory of the request.
+// Seconds estimates the time of Find with one worker.
 func (p *Prepared) Seconds() float64 {
-	if p.budget.need > float64(p.budget.left) {
-		return math.Inf(1)
-	}
 	all := pairs(p.s.n)
 	sum := all * (p.s.share*compareSeconds + p.survey.near*measureSeconds + p.survey.found*storeSeconds)
 	if p.s.tiles.balls != nil {

@@ -103,6 +103,14 @@ func (m *Memory) grow(bytes int64) bool {
 // slabs get smaller, so that no memory lies idle with one writer while another wants it.
 func (m *Memory) share() int { return int(m.left.Load() / (2 * m.writers * m.entry)) }
 
+// TightBytes is the bytes that writers need for the given number of entries where memory is
+// scarce: slabs are small then, and each writer has left some pieces behind that moved on,
+// which are at most about as much again where there are few entries.
+func TightBytes(entries, entry float64, writers int) float64 {
+	const moved = 4
+	return entry * (entries + min(moved*PieceEntries*float64(writers), entries))
+}
+
 // SlabBytes is the bytes that writers take for the given number of entries, a number that
 // may be beyond all integers: slabs are not full, and pieces move from one to the next.
 func SlabBytes(entries, entry float64, writers int) float64 {

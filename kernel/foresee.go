@@ -1,0 +1,73 @@
+package kernel
+
+import (
+	"context"
+	"math"
+)
+
+// A graph that is truncated at a given radius is searched for without a plan. The search
+// sorts the points before it finds out how much memory it needs, which takes its time where
+// they are many. If a sample of distances was taken before, that tells it at once.
+
+// foreseenSample returns the sample of distances, nil where none was taken.
+func (p *Points) foreseenSample(o *Options) *profile {
+	if o.CutoffRadius == 0 {
+		return nil
+	}
+	p.turn <- struct{}{}
+	defer func() { <-p.turn }()
+	if p.sample == nil {
+		return nil
+	}
+	pr := *p.sample
+	return &pr
+}
+
+// foreseenCSR builds csr with the options as they are, unless it has no hope.
+func (p *Points) foreseenCSR(ctx context.Context, b Bandwidth, o *Options) (*csr, error) {
+	if err := p.foreseeCSR(o); err != nil {
+		return nil, err
+	}
+	return newCSR(ctx, p.rows, b, o.CutoffRadius, o)
+}
+
+// foreseeCSR refuses csr where its weights clearly do not fit, and asks for their memory
+// where they clearly do. In between the search will see.
+func (p *Points) foreseeCSR(o *Options) error {
+	pr := p.foreseenSample(o)
+	if pr == nil {
+		return nil
+	}
+	n, d := p.rows.N, p.rows.D
+	need := func(neighbours float64) int64 { return csrCost(n, d, math.Ceil(neighbours*float64(n)), o).PeakBytes }
+	mean, upper := pr.neighbours(o.CutoffRadius)
+	// Equal points share a row of weights, so that they have fewer than neighbours.
+	if lower := mean - 2*(upper-mean); lower > 0 && pr.equals() == 0 {
+		none, entry := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
+		if float64(searchBytes(n, d, o)+none)+lower*float64(n)*float64(entry) > float64(o.BudgetBytes) {
+			return o.tooManyWeights(need(mean))
+		}
+	}
+	if most := need(upper); o.Reserve != nil && most <= o.BudgetBytes {
+		return o.take("build csr", most)
+	}
+	return nil
+}
+
+// foreseePairs refuses pairs where their list clearly does not fit. Where points are spread
+// unevenly the list is longer than the estimate.
+func (p *Points) foreseePairs(o *Options) error {
+	n, d := p.rows.N, p.rows.D
+	pr := p.foreseenSample(o)
+	if pr == nil || d > cellDimensions || pr.equals() > 0 {
+		return nil
+	}
+	const certain = 0.7 // of the estimate
+	mean, _ := pr.neighbours(o.CutoffRadius)
+	nnz := mean * float64(n)
+	list := pairListBytes(n, d, nnz, testedPairs(n, d, nnz))
+	if float64(pairsHeld(n, d, o))+certain*list > float64(o.BudgetBytes) {
+		return &MemoryError{What: "build pairs: list of cluster pairs", Need: pairsCost(n, d, nnz, testedPairs(n, d, nnz), o).PeakBytes, Budget: o.BudgetBytes}
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package privatemail
+
+import (
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// A call has two phases. First it builds its graph, with the copy of the features and the
+// labels in memory. Then it takes steps: it has what the graph keeps, and makes iterates and
+// a result. What it reserves is the larger of the two, not their sum.
+
+// leastBytes is a lower bound of what a call takes that takes so many bytes for steps. It
+// looks at no feature.
+func (e *Engine) leastBytes(features blas32.General, s *Settings, steps float64) (float64, error) {
+	always := s.copied(features)
+	if _, err := pipeline.Reserve(e.pool.Whole(), always+steps, s.what(features)); err != nil {
+		return always + steps, e.explain(err, e.pool.Whole())
+	}
+	o := e.graphOptions(s)
+	o.StepBytes = mem.Saturate(steps)
+	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; (s.MeanNeighbours > 0 || s.CutoffWeight > 0) && kernel.Truncates(s.Operator) {
+		o.CutoffRadius = 1 // any: the graph is truncated
+	}
+	graph, err := kernel.LeastBytes(features.Rows, features.Cols, o)
+	return always + float64(graph), err
+}
+
+// what names the work in errors.
+func (s *Settings) what(features blas32.General) string {
+	return fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)
+}
+
+// copied is the bytes of the features that are divided by their norms.
+func (s *Settings) copied(features blas32.General) float64 {
+	if !s.NormalizeRows {
+		return 0
+	}
+	return 4 * float64(features.Rows) * float64(features.Cols)
+}
+
+// pointBytes is what the iterates and the points that are returned take.
+func (s *Settings) pointBytes(features blas32.General) float64 {
+	return float64(features.Rows) * float64(s.Columns) * s.entryBytes(features)
+}
+
+// convergeBytes is what eigenvectors and the points made of them take.
+func (s *Settings) convergeBytes(features blas32.General) float64 {
+	return s.pointBytes(features) + iterate.ConvergeBytes(features.Rows, s.Columns, 0)
+}
+
+// mapBytes is what a map takes: eigenvectors, where they begin, and the points.
+func (s *Settings) mapBytes(features blas32.General) float64 {
+	return s.convergeBytes(features) + s.mapStartBytes(features)
+}
+
+// mapStartBytes is what the start of a large map takes; 0 where the map begins at random.
+func (s *Settings) mapStartBytes(features blas32.General) float64 {
+	if !s.samplesStart(features.Rows) {
+		return 0
+	}
+	return 4 * float64(features.Rows) * float64(s.Columns)
+}
