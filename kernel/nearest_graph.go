@@ -71,7 +71,7 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 
 // nearestHeld is what k nearest neighbours of n points take until the matrix is made.
 func nearestHeld(n, d, k int, o *Options) int64 {
-	return mem.Saturate(float64(nearestSearchBytes(n, d, o)) + float64(n)*float64(k)*nearestBytes)
+	return mem.Saturate(float64(nearestSearchBytes(n, d, k, o)) + float64(n)*float64(k)*nearestBytes)
 }
 
 // nearestNeed is what the graph of k nearest neighbours of n points takes at most: where no
@@ -94,12 +94,12 @@ func farthestOf(found *rows.Neighbours) float64 {
 	return math.Sqrt(most)
 }
 
-// nearestSearchBytes is what a search for nearest neighbours takes beside them.
-func nearestSearchBytes(n, d int, o *Options) int64 {
-	if d <= maxTree {
-		return tree.Bytes(n, d)
-	}
+// nearestSearchBytes is what a search for k nearest neighbours takes beside them.
+func nearestSearchBytes(n, d, k int, o *Options) int64 {
 	workers := o.Workers.Count()
+	if d <= maxTree {
+		return tree.Bytes(n, d, k, workers)
+	}
 	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers))
 }
 

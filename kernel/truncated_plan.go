@@ -128,8 +128,7 @@ func csrPeak(n, d int, nnz float64, o *Options) int64 {
 	none, one := o.request(nil, Bandwidth{}, 0).StoredBytes(n)
 	entry := float64(one)
 	if o.Neighbours > 0 { // those of each point, until the matrix is made
-		slack := float64(n) * min(float64(o.Neighbours), float64(n-1)) * nearestBytes
-		return mem.Saturate(entry*nnz + float64(nearestSearchBytes(n, d, o)) + float64(none) + slack)
+		return mem.Saturate(entry*nnz + float64(nearestHeld(n, d, min(o.Neighbours, n-1), o)) + float64(none))
 	}
 	held := float64(searchBytes(n, d, o)) + float64(none)
 	byCells := held + rows.SlabBytes(nnz, entry, o.Workers.Count())
