@@ -16,10 +16,13 @@ const DegreeCutoff = 1e-3
 // neighbours, and the radius within which these are. A neighbour is a point with a weight
 // of cutoff or more; a cutoff of 0 means DegreeCutoff. The distances of a sample of points
 // decide: of 256 points, of fewer where points are many or have many columns, and of 64 at
-// least. So the mean is off by some hundredths; on uniform points of 2 to 10,000 columns by
-// less than a tenth where 256 are sampled. A given sigma is a poor control: on unit features
-// a factor of two of sigma leads from a graph in which every row is isolated to one that has
-// nearly every pair.
+// least. On uniform points of 2 to 10,000 columns the mean is off by less than a tenth where
+// 256 are sampled. Where some points have many times the neighbours of others it is off by
+// more, since the sample may have more or fewer of these: with clusters of different sizes
+// and densities by a tenth to a third, with heavy tails by half. Of a few points no radius
+// may give the mean exactly. MeanNeighbours says what a graph has. A given sigma is a poor
+// control: on unit features a factor of two of sigma leads from a graph in which every row
+// is isolated to one that has nearly every pair.
 func (p *Points) BandwidthForDegree(ctx context.Context, degree, cutoff float64, opt *Options) (_ Bandwidth, _ float64, err error) {
 	defer par.Catch(&err)
 	o, err := opt.withDefaults()

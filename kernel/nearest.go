@@ -11,6 +11,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/codes"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/tree"
+	"github.com/seed-64e14a55/privatemail/par"
 )
 
 // Neighbours are the K nearest neighbours of every row, in the order of the rows. Those of
@@ -26,12 +27,15 @@ type Neighbours struct {
 // are equal are at distance 0 and count like any others. Few dimensions are searched by a
 // tree, many by codes.
 //
-// Of the options it uses BudgetBytes, Workers, Kernels and Progress, and the result has the
-// same bits whatever they are. What it needs beside the points is known from their shape,
-// and is refused before it is taken: 12 bytes a neighbour and what the search takes.
-// Errors: those of Open, ErrOption unless k is from 1 to one less than the rows,
-// *MemoryError, and that of ctx.
-func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (*Neighbours, error) {
+// Of the options it uses BudgetBytes, Reserve, Workers, Kernels and Progress, and the result
+// has the same bits whatever they are. It refuses CutoffRadius and Neighbours, which are of
+// graphs, and does not look at the others. What it needs beside the points is known from
+// their shape, and is asked for before it is taken: 12 bytes a neighbour and what the search
+// takes. Nobody may change the points until it returns. Errors: those of Open, ErrOption for
+// a refused option and unless k is from 1 to one less than the rows, *MemoryError, and that
+// of ctx.
+func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (_ *Neighbours, err error) {
+	defer par.Catch(&err)
 	p, err := Open(points, opt)
 	if err != nil {
 		return nil, err
@@ -40,24 +44,25 @@ func Nearest(ctx context.Context, points blas32.General, k int, opt *Options) (*
 	if err != nil {
 		return nil, err
 	}
+	if o.fixed() {
+		return nil, fmt.Errorf("kernel: nearest: %w: CutoffRadius and Neighbours are of graphs; the number of neighbours is k", ErrOption)
+	}
 	n, d := p.rows.N, p.rows.D
 	if k < 1 || k >= n {
 		return nil, fmt.Errorf("kernel: nearest: %w: %d neighbours of %d rows, want from 1 to one less than the rows", ErrOption, k, n)
 	}
-	need := mem.Saturate(float64(nearestSearchBytes(n, d, o)) + 12*float64(n)*float64(k))
-	if need > o.BudgetBytes {
-		return nil, &MemoryError{What: "nearest neighbours", Need: need, Budget: o.BudgetBytes, instead: "fewer neighbours take less"}
+	need := mem.Saturate(float64(nearestSearchBytes(n, d, k, o)) + 12*float64(n)*float64(k))
+	if err := o.take("nearest neighbours", need); err != nil {
+		err.(*MemoryError).instead = "fewer neighbours take less"
+		return nil, err
 	}
 	search := codes.Nearest
 	if d <= maxTree {
 		search = tree.NearestByRow
 	}
-	found, err := search(ctx, k, &rows.Request{
-		Points: p.rows, Radius: math.Inf(1), Memory: o.BudgetBytes,
-		Workers: o.Workers, Kernels: o.Kernels, Progress: o.Progress,
-	})
+	found, err := search(ctx, k, o.request(p.rows, Bandwidth{}, math.Inf(1)))
 	if err != nil {
-		return nil, fmt.Errorf("kernel: nearest: %w", o.searchError(err))
+		return nil, fmt.Errorf("kernel: nearest: %w", err)
 	}
 	inGivenOrder(found)
 	return &Neighbours{K: k, Rows: found.Place, Dist2: found.Dist2}, nil

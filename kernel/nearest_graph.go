@@ -72,7 +72,7 @@ func nearestGraph(ctx context.Context, p *rows.Points, b Bandwidth, k int, o *Op
 // nearestHeld is what is held beside the matrix at most: k nearest neighbours of n points
 // until it is made, or the steps that follow.
 func nearestHeld(n, d, k int, o *Options) int64 {
-	return max(mem.Saturate(float64(nearestSearchBytes(n, d, o))+float64(n)*float64(k)*nearestBytes), stepBytes(n, o))
+	return max(mem.Saturate(float64(nearestSearchBytes(n, d, k, o))+float64(n)*float64(k)*nearestBytes), stepBytes(n, o))
 }
 
 // nearestNeed is what the graph of k nearest neighbours of n points takes at most: where no
@@ -95,12 +95,12 @@ func farthestOf(found *rows.Neighbours) float64 {
 	return math.Sqrt(most)
 }
 
-// nearestSearchBytes is what a search for nearest neighbours takes beside them.
-func nearestSearchBytes(n, d int, o *Options) int64 {
-	if d <= maxTree {
-		return tree.Bytes(n, d)
-	}
+// nearestSearchBytes is what a search for k nearest neighbours takes beside them.
+func nearestSearchBytes(n, d, k int, o *Options) int64 {
 	workers := o.Workers.Count()
+	if d <= maxTree {
+		return tree.Bytes(n, d, k, workers)
+	}
 	return max(everyPairBytes(n, d, workers), codes.Bytes(n, d, workers))
 }
 

@@ -86,6 +86,11 @@ func TestNearestRefuses(t *testing.T) {
 			t.Errorf("%d dimensions, budget without room for the search: %v", d, err)
 		}
 	}
+	for _, o := range []*Options{{CutoffRadius: 1}, {Neighbours: 3}, {Neighbours: 3, SelfTuned: true}, {BudgetBytes: -1}} {
+		if _, err := Nearest(t.Context(), x, 3, o); !errors.Is(err, ErrOption) {
+			t.Errorf("options %+v: %v", *o, err)
+		}
+	}
 	x.Data[7] = float32(math.NaN())
 	if _, err := Nearest(t.Context(), x, 3, nil); !errors.Is(err, ErrNonFinite) {
 		t.Errorf("a NaN: %v", err)
@@ -112,6 +117,53 @@ func TestNearestReportsAndStops(t *testing.T) {
 		}
 		if found, err := Nearest(ctx, x, 5, &Options{Progress: stop}); !errors.Is(err, context.Canceled) || found != nil {
 			t.Errorf("%d dimensions: a cancelled search returns %v", d, err)
+		}
+	}
+}
+
+// What a search will hold is asked for once, before it begins. A refusal ends it.
+func TestNearestAsksForItsMemory(t *testing.T) {
+	for _, d := range []int{2, 30} {
+		x := pointtest.Make("uniform", 2000, d, 1)
+		var asked []int64
+		reserve := func(answer bool) *Options {
+			return &Options{BudgetBytes: 1 << 30, Reserve: func(bytes int64) bool { asked = append(asked, bytes); return answer }}
+		}
+		if _, err := Nearest(t.Context(), x, 10, reserve(true)); err != nil || len(asked) != 1 || asked[0] < 2000*10*12 {
+			t.Errorf("%d dimensions: asked for %d bytes, %v", d, asked, err)
+		}
+		found, err := Nearest(t.Context(), x, 10, reserve(false))
+		if e, ok := errors.AsType[*MemoryError](err); !ok || !denied(err) || e.Need != asked[0] || found != nil {
+			t.Errorf("%d dimensions: refused memory, got %v", d, err)
+		}
+		// As much as was asked for is enough, and less is not.
+		if _, err := Nearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0]}); err != nil {
+			t.Errorf("%d dimensions: %v", d, err)
+		}
+		if _, err := Nearest(t.Context(), x, 10, &Options{BudgetBytes: asked[0] - 1}); !errors.Is(err, ErrMemory) {
+			t.Errorf("%d dimensions, a byte less: %v", d, err)
+		}
+	}
+}
+
+// Rows that change break a promise, and a function of the caller may panic. What comes of
+// it is an error or wrong neighbours, and no panic.
+func TestNearestDoesNotPanic(t *testing.T) {
+	for _, d := range []int{2, 30} {
+		for _, value := range []float64{math.NaN(), math.Inf(1), -3e38} {
+			x := pointtest.Make("uniform", 500, d, 1)
+			change := func(int64) bool {
+				for i := range x.Data {
+					x.Data[i] = float32(value)
+				}
+				return true
+			}
+			// Whatever it returns.
+			_, _ = Nearest(t.Context(), x, 5, &Options{Reserve: change})
+		}
+		_, err := Nearest(t.Context(), pointtest.Make("uniform", 500, d, 1), 5, &Options{Reserve: func(int64) bool { panic("no") }})
+		if _, ok := errors.AsType[*par.PanicError](err); !ok {
+			t.Errorf("%d dimensions: %v", d, err)
 		}
 	}
 }

@@ -57,3 +57,24 @@ func TestArrays(t *testing.T) {
 		t.Errorf("the empty matrix has %v %v %v", p, i, v)
 	}
 }
+
+// Arrays that are handed out have no room behind them, which belongs to others. Pieces whose
+// first one has room for the row pointers of all are not taken for one matrix.
+func TestArraysAreNoMoreThanTheMatrix(t *testing.T) {
+	ind, val := make([]uint32, 2, 8), []float32{1, 2, 3, 4}
+	a, err := Adopt(t.Context(), nil, Plain, 2, 2, []uint64{0, 1, 2}, ind, val[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, i, v := a.Arrays(); cap(i) != 2 || cap(v) != 2 {
+		t.Errorf("room for %d columns and %d values of 2", cap(i), cap(v))
+	}
+	first := []uint64{0, 0, 7}
+	pieces := []Rows{{Ptr: first[:2]}, {Ptr: []uint64{0, 0}}}
+	if a, err = AdoptRows(t.Context(), nil, Plain, 2, pieces); err != nil {
+		t.Fatal(err)
+	}
+	if p, i, v := a.Arrays(); !slices.Equal(p, []uint64{0, 0, 0}) || len(i)+len(v) > 0 {
+		t.Errorf("a matrix without entries, in pieces, has %v %v %v", p, i, v)
+	}
+}

@@ -27,6 +27,7 @@
 //	tails.go       bounds of the weights beyond the radius
 //	filter.go      the pairs within a radius
 //	nearest.go     the nearest neighbours
+//	crowds.go      many equal rows, of which few can be neighbours
 //	search.go      the pairs within a radius and their weights, in one call
 //	seconds.go     what a search is expected to cost
 package codes

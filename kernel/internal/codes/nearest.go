@@ -17,19 +17,24 @@ import (
 // does not use the radius of the request. Equal points are at distance 0 and count like
 // any others.
 func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, error) {
-	s := newSet(req.Points, nil)
+	p := req.Points
+	c, err := findCrowds(ctx, p, k, req.Workers)
+	if err != nil {
+		return nil, err
+	}
+	s := newSet(p, c.part)
 	radius, wide, err := typicalRadii(ctx, s, k, nil, req)
 	if err != nil {
 		return nil, err
 	}
-	sv, err := takeSurvey(ctx, s.n, req.Points.D, s.row, radius, req)
+	sv, err := takeSurvey(ctx, s.n, p.D, s.row, radius, req)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.prepare(ctx, sv, radius, req); err != nil {
 		return nil, err
 	}
-	pass := newNearestPass(ctx, s, k, radius, wide, req)
+	pass := newNearestPass(ctx, s, p.N, k, radius, wide, req)
 	pass.progress = req.Stage("find nearest neighbours", s.tiles.count())
 	if err := req.Workers.Do(ctx, s.tiles.count(), pass); err != nil {
 		return nil, err
@@ -37,11 +42,12 @@ func Nearest(ctx context.Context, k int, req *rows.Request) (*rows.Neighbours, e
 	if err := ctx.Err(); err != nil {
 		return nil, err // a piece may have been left half done
 	}
-	pairs := int64(s.n) * int64(s.n-1)
-	return &rows.Neighbours{
+	found := &rows.Neighbours{
 		K: k, Order: s.at, Place: pass.place, Dist2: pass.d2, Distance: s.distance,
-		Stats: s.stats(pairs, pass.compared.Load(), pass.left.Load(), int64(s.n)*int64(k)),
-	}, nil
+		Stats: s.stats(int64(p.N)*int64(p.N-1), pass.compared.Load(), pass.left.Load(), int64(p.N)*int64(k)),
+	}
+	c.join(found, s)
+	return found, nil
 }
 
 // nearestOf finds the k nearest neighbours of the listed places of a prepared set: of each
@@ -51,7 +57,7 @@ func (s *set) nearestOf(ctx context.Context, k int, list []uint32, req *rows.Req
 	if err != nil {
 		return nil, nil, err
 	}
-	pass := newNearestPass(ctx, s, k, radius, wide, req)
+	pass := newNearestPass(ctx, s, s.n, k, radius, wide, req)
 	pass.listed = make([]bool, s.n)
 	for _, i := range list {
 		pass.listed[i] = true
@@ -147,13 +153,13 @@ type nearestScratch struct {
 	open      []bool    // of each point of the tile, whether neighbours are looked for
 }
 
-// newNearestPass returns a pass for the k nearest neighbours. radius is the usual radius of
-// a point, and wide the radius to begin with.
-func newNearestPass(ctx context.Context, s *set, k int, radius, wide float64, req *rows.Request) *nearestPass {
+// newNearestPass returns a pass for the k nearest neighbours, with room for those of so many
+// points. radius is the usual radius of a point, and wide the radius to begin with.
+func newNearestPass(ctx context.Context, s *set, room, k int, radius, wide float64, req *rows.Request) *nearestPass {
 	r := searchReach(s.codes, radius)
 	f := &nearestPass{
 		ctx: ctx, s: s, k: k, wide2: wide * wide, kernels: req.Kernels, reach: r.reach, bias: s.tiles.biases(r.reach, s.codes.slack),
-		place: make([]uint32, s.n*k), d2: make([]float64, s.n*k), scratches: make([]*nearestScratch, req.Workers.Count()),
+		place: make([]uint32, room*k), d2: make([]float64, room*k), scratches: make([]*nearestScratch, req.Workers.Count()),
 	}
 	if balls := s.tiles.balls; balls != nil {
 		// With the largest radius of a ball as the usual reach, the thresholds of balls do

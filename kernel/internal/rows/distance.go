@@ -25,7 +25,7 @@ func RadiusSquared(r float64) float64 {
 	}
 	for {
 		next := math.Nextafter(r2, math.Inf(1))
-		if math.Sqrt(next) > r || math.IsInf(next, 1) {
+		if !(math.Sqrt(next) <= r) || math.IsInf(next, 1) { // also where r is not a number
 			return r2
 		}
 		r2 = next

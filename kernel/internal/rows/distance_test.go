@@ -20,3 +20,14 @@ func TestRadiusSquaredDecidesLikeTheRoot(t *testing.T) {
 		}
 	})
 }
+
+// Rows that change while they are read can make a radius that is not a number. It has an
+// end, and nothing is within it.
+func TestRadiusSquaredEnds(t *testing.T) {
+	if r2 := rows.RadiusSquared(math.NaN()); 0 <= r2 {
+		t.Errorf("the square of no number is %g", r2)
+	}
+	if r2 := rows.RadiusSquared(math.Inf(1)); !math.IsInf(r2, 1) {
+		t.Errorf("the square of infinity is %g", r2)
+	}
+}

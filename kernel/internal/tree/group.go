@@ -85,6 +85,13 @@ func newGroup(b *blocks, found *rows.Neighbours, byRow bool, kernels *simd.Kerne
 	}
 }
 
+// groupBytes is what a group takes: its points with their neighbours so far, the candidates
+// of one point and what they are sorted in, the nodes that wait, and the boxes.
+func groupBytes(d, k int) int64 {
+	const candidates = blocksAtOnce*simd.BlockPoints + mostRanked + simd.RankPad
+	return groupPoints*(12*int64(k)+32) + candidates*(4+8+2*16) + mostRanked*(4+16) + 2*16*nodesAtOnce + 8*2*int64(d)*2*blocksAtOnce + 4096
+}
+
 // search finds the neighbours of the points of a node.
 func (g *group) search(node int) {
 	b := g.blocks

@@ -65,12 +65,14 @@ func nearest(ctx context.Context, k int, req *rows.Request, byRow bool) (*rows.N
 
 const groupsPerPiece = 16
 
-// Bytes is what a search of n points in d dimensions takes beside the neighbours: what the
-// tree takes, and its blocks, which may be half empty.
-func Bytes(n, d int) int64 {
+// Bytes is what a search for k neighbours of n points in d dimensions takes beside the
+// neighbours: what the tree takes, its blocks, which may be half empty, and the groups of
+// the workers that have a piece.
+func Bytes(n, d, k, workers int) int64 {
 	nodes := nodeBytes(n, d, simd.BlockPoints)
 	slots := 2*int64(n) + simd.BlockPoints
-	return max(buildBytes(n, d), int64(n)*int64(rows.RowBytes+4+4*d)+slots*int64(4*d+4+d)) + nodes
+	groups := min(int64(workers), int64(n)/(groupsPerPiece*groupPoints/2)+1)
+	return max(buildBytes(n, d), int64(n)*int64(rows.RowBytes+4+4*d)+slots*int64(4*d+4+d)+groups*groupBytes(d, k)) + nodes
 }
 
 // buildBytes is what the order and the coordinates of the places take, these once more with

@@ -202,3 +202,40 @@ func TestNearestStopsWithTheContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A group takes no more memory than groupBytes says, whatever it has searched.
+func TestGroupBytes(t *testing.T) {
+	for _, c := range []struct{ n, d, k int }{{500, 1, 1}, {2000, 2, 10}, {1000, 6, 300}, {400, 3, 399}} {
+		for _, kind := range []string{"uniform", "lattice", "equal"} {
+			x := blas32.General{Rows: c.n, Cols: c.d, Stride: c.d, Data: make([]float32, c.n*c.d)}
+			if kind != "equal" {
+				x = pointtest.Make(kind, c.n, c.d, 1)
+			}
+			p := pointtest.Open(x)
+			order := make([]uint32, p.N)
+			for i := range order {
+				order[i] = uint32(i)
+			}
+			tr, err := build(t.Context(), p, order, simd.BlockPoints, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := newBlocks(t.Context(), tr, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := &rows.Neighbours{K: c.k, Place: make([]uint32, p.N*c.k), Dist2: make([]float64, p.N*c.k)}
+			g := newGroup(b, out, true, simd.At(simd.Best()))
+			for i := range g.first {
+				g.search(g.first + i)
+			}
+			l := &g.list
+			boxes := 2*c.d*2*blocksAtOnce*8 + 2*2*blocksAtOnce*4
+			held := cap(g.points)*8 + cap(g.bounds)*16 + cap(g.count)*8 + cap(g.slot)*4 + cap(g.d2)*8 + cap(g.nodes)*16 + cap(g.spans)*4 + boxes +
+				cap(l.slot)*4 + cap(l.d2)*8 + cap(l.rank)*4 + len(l.sorted)*16 + cap(l.entries)*16
+			if most := groupBytes(c.d, c.k); int64(held) > most || int64(held) < most/4 {
+				t.Errorf("%s, %+v: a group holds %d bytes, %d were counted", kind, c, held, most)
+			}
+		}
+	}
+}
