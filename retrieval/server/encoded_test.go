@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"reflect"
 	"sync"
 	"testing"
@@ -125,7 +126,7 @@ func TestWriteAnswerRefuses(t *testing.T) {
 		if n, err := server.WriteAnswer(shortLine{}, request); n != 3 || !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
-		for _, off := range []int{1, -1 << 40} {
+		for _, off := range []int{1, math.MinInt32} {
 			if n, err := server.WriteAnswer(lyingLine{off}, request); n != 0 || err == nil {
 				t.Errorf("a writer that is %d bytes off: %d, %v", off, n, err)
 			}
