@@ -207,7 +207,7 @@ func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, l
 	}
 	run := s.run(e.workers)
 	if report := e.report(); report != nil {
-		run.Progress = func(r iterate.Record) { report("steps", r.Step, s.Steps) }
+		run.Taken = func(done, total int) { report("steps", done, total) }
 	}
 	from := func() (blas32.General, error) { return start(ctx, p, s) }
 	out, err := pipeline.Embed(ctx, opened, s.Bandwidth, graphOptions, from, step, run)

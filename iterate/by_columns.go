@@ -27,6 +27,14 @@ func columnsFrom(lo, k int) int {
 	return min(count, k-lo)
 }
 
+// runsOf returns how many times a run over k columns takes its steps.
+func runsOf(k int) (runs int) {
+	for lo := 0; lo < k; lo += columnsFrom(lo, k) {
+		runs++
+	}
+	return runs
+}
+
 // columns returns some columns of m.
 func columns(m blas32.General, lo, count int) blas32.General {
 	return blas32.General{Rows: m.Rows, Cols: count, Stride: m.Stride, Data: m.Data[lo:]}
@@ -36,8 +44,9 @@ func columns(m blas32.General, lo, count int) blas32.General {
 // column of a step depends on another one. Only sums over all columns do, and these are
 // complete with the last ones.
 func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to blas32.General, step kernel.Step, s Settings) (*Result, error) {
-	total := make([]stepSums, s.Steps)
+	var total []stepSums // of each step
 	result := new(Result)
+	done, all := 0, runsOf(x.Cols)*s.Steps
 	for lo := 0; lo == 0 || lo < x.Cols; { // a start without columns is for begin to refuse
 		count := columnsFrom(lo, x.Cols)
 		if err := ws.begin(op, columns(x, lo, count), step, s); err != nil {
@@ -48,7 +57,13 @@ func (ws *Workspace) runByColumns(ctx context.Context, op kernel.Operator, x, to
 			if err != nil {
 				return nil, err
 			}
-			total[t].add(sums)
+			if lo == 0 {
+				total = append(total, sums)
+			} else {
+				total[t].add(sums)
+			}
+			done++
+			s.taken(done, all)
 			if lo+count < x.Cols {
 				continue
 			}

@@ -70,12 +70,21 @@ func sameBits(t *testing.T, op kernel.Operator, start blas32.General, step kerne
 		t.Fatal(err)
 	}
 	var told []Record
+	done, all := 0, 3*max(1, (k+5)/8) // one or two columns go with others
+	taken := func(now, total int) {
+		if done++; now != done || total != all {
+			t.Errorf("%d of %d steps are done, want %d of %d", now, total, done, all)
+		}
+	}
 	into := blas32.General{Rows: n, Cols: k, Stride: k + 2, Data: make([]float32, (k+2)*n)}
 	before := slices.Clone(start.Data)
 	ws := new(Workspace)
-	parts, err := Run(t.Context(), op, start, step, &Settings{Steps: 3, Into: into, Overwrite: true, Progress: func(r Record) { told = append(told, r) }}, ws)
+	parts, err := Run(t.Context(), op, start, step, &Settings{Steps: 3, Into: into, Overwrite: true, Progress: func(r Record) { told = append(told, r) }, Taken: taken}, ws)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if done != all {
+		t.Errorf("told of %d steps, want %d", done, all)
 	}
 	if !slices.Equal(before, start.Data) {
 		t.Error("the start has changed")

@@ -55,6 +55,7 @@ func Run(ctx context.Context, op kernel.Operator, x blas32.General, step kernel.
 		if s.Progress != nil {
 			s.Progress(record)
 		}
+		s.taken(t, s.Steps)
 		if s.Tolerance > 0 && record.Change <= s.Tolerance {
 			result.Status = Converged
 			break

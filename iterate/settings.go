@@ -34,6 +34,9 @@ type Settings struct {
 	Workers *par.Workers
 	// Progress is called after each step, nil when nobody is told.
 	Progress func(Record)
+	// Taken is told how many steps are done of those that may be taken, nil when nobody is
+	// told. With Overwrite a step counts once for each few columns.
+	Taken func(done, total int)
 }
 
 // Check returns ErrSettings if a setting is outside its range.
@@ -60,4 +63,11 @@ func (s *Settings) withDefaults() (Settings, error) {
 		return out, fmt.Errorf("iterate: %w: %v", ErrSettings, out.Normalize)
 	}
 	return out, out.refuseOverwrite()
+}
+
+// taken tells how many steps are done.
+func (s *Settings) taken(done, total int) {
+	if s.Taken != nil {
+		s.Taken(done, total)
+	}
 }

@@ -90,7 +90,7 @@ func (s *Settings) graph() *pipeline.GraphSettings {
 func (s *Settings) run() *iterate.Settings {
 	run := &iterate.Settings{Steps: s.Steps, Tolerance: s.StopTolerance, Normalize: s.Normalize, Into: s.Into, Workers: s.Workers}
 	if s.Progress != nil {
-		run.Progress = func(record iterate.Record) { s.Progress("steps", record.Step, s.Steps) }
+		run.Taken = func(done, total int) { s.Progress("steps", done, total) }
 	}
 	return run
 }
