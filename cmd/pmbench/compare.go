@@ -132,7 +132,7 @@ func (f *compareFlags) show(e *cli.Env, before, after *recording) error {
 	if before.origin.differ(after.origin, "cores") {
 		before, after = before.withoutCores(), after.withoutCores()
 	}
-	if before.origin.differ(after.origin, "cpu") {
+	if before.origin.differ(after.origin, "cpu") || before.origin.differ(after.origin, "family") {
 		metrics = acrossMetrics(metrics)
 	}
 	all, err := compareRecordings(before, after, metrics, f.threshold/100, f.interleaved)

@@ -29,7 +29,7 @@ func recordedAt(t *testing.T, cores int, nanoseconds float64, lines ...string) s
 
 // Recordings that were not made alike are refused, and compared and named with -across.
 func TestCompareOfDifferentOrigins(t *testing.T) {
-	home := []string{"goos: linux", "goarch: amd64", "cpu: A", "cores: 2", "go: go1.26.1", "level: amx"}
+	home := []string{"goos: linux", "goarch: amd64", "cpu: A", "family: F", "cores: 2", "go: go1.26.1", "level: amx"}
 	with := func(line string) []string {
 		key, _, _ := strings.Cut(line, ":")
 		var out []string
@@ -50,6 +50,7 @@ func TestCompareOfDifferentOrigins(t *testing.T) {
 	}{
 		{"level: avx2", "level amx and avx2", 2, yardsUnit},
 		{"cpu: B", "processor A and B", 2, "sec/op"},
+		{"family: G", "family of processors F and G", 2, "sec/op"},
 		{"cores: 4", "cores 2 and 4", 4, yardsUnit},
 		{"goos: darwin", "system linux and darwin", 2, yardsUnit},
 	} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html"
@@ -16,7 +17,7 @@ func (r *report) page(command string) (string, error) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"+
 		"<title>PrivateMail benchmarks</title>\n<style>\n%s</style></head><body>\n<h1>PrivateMail benchmarks</h1>\n", pageStyle)
-	parts, names := r.machines()
+	parts, names := r.families()
 	writeHead(&b, parts, names, command)
 	for i, part := range parts {
 		sections, err := part.sections()
@@ -36,10 +37,10 @@ func (r *report) page(command string) (string, error) {
 	return b.String(), nil
 }
 
-// writeHead writes what a reader has to know first: which machines, at which level, by
+// writeHead writes what a reader has to know first: which processors, at which level, by
 // which commands, and what the words mean.
 func writeHead(b *strings.Builder, parts []*report, names []string, command string) {
-	head := section{head: []string{"machine", "cores", "level", "system", "Go", "recorded", "commit"}}
+	head := section{head: []string{"processor", "cores", "level", "system", "Go", "recorded", "commit"}}
 	var commands []string
 	for i, part := range parts {
 		head.rows = append(head.rows, part.headRow(names[i]))
@@ -69,6 +70,9 @@ func (r *report) headRow(name string) []string {
 		}
 	}
 	note := func(m *Machine, level, time, commit string) {
+		if m != nil {
+			level = cmp.Or(m.setting(), level)
+		}
 		add(&levels, level)
 		day, _, _ := strings.Cut(time, "T")
 		add(&days, day)

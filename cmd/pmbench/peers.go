@@ -18,9 +18,11 @@ func peersVerb() cli.Verb {
 Builds the peers that are installed and lets them and us take turns on the same data,
 first checking that the results are the same. A ratio is their time over ours, the
 median of at least 5 rounds: above 1 we are faster. No ratio is given for a result
-that differs. A peer that is not installed is named, and is no error. When Ctrl-C or a
-peer that fails ends the run early, the rounds that were finished are printed, with
-their number.
+that differs. A peer that is not installed is named, and is no error. When Ctrl-C,
+SIGTERM or a peer that fails ends the run early, the rounds that were finished are
+printed, with their number, and kept where -record says, in a file whose name ends in
+-ended-early: a whole recording that is there already stays. The peers end too. A second
+Ctrl-C ends the program at once.
 
 `
 	for _, s := range peerSuites() {
@@ -31,10 +33,10 @@ CXX and PYTHON name another compiler and interpreter.
 `
 	return cli.Verb{
 		Name: "peers", Summary: "measure others on the same data, in the same minute",
-		Synopsis: []string{"[-suite spmm,cells,wide,iterate,search,nearest] [-case PATTERN] [-count N] [-json]"},
+		Synopsis: []string{"[-suite spmm,cells,wide,iterate,search,nearest] [-case PATTERN] [-count N] [-json] [-record FOLDER]"},
 		About:    about,
 		Prints:   cli.PrintsJSON | cli.PrintsProgress,
-		Examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl"},
+		Examples: []string{"pmbench peers", "pmbench peers -suite spmm -case 'k=8/' -count 9 -json > peers.jsonl", "pmbench peers -record recordings"},
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(peersFlags)
 			fs.StringVar(&f.suite, "suite", "spmm,cells", "the suites `NAMES`: "+strings.Join(peerSuiteNames(), ", ")+", with commas")
@@ -43,6 +45,7 @@ CXX and PYTHON name another compiler and interpreter.
 			cli.CountVar(fs, &f.count, "count", minRounds, "measure `N` rounds, at least 5")
 			cli.CountVar(fs, &f.n, "n", defaultRows, "number of rows `N`, or the most there may be where a suite has fewer")
 			fs.DurationVar(&f.slice, "slice", 150*time.Millisecond, "in a round either side repeats its operation for the `TIME`, at least once")
+			recordVar(fs, &f.record)
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine")
 			return f.run
 		},
@@ -53,10 +56,10 @@ CXX and PYTHON name another compiler and interpreter.
 const minRounds = 5
 
 type peersFlags struct {
-	suite, pattern, peer string
-	count, n             int
-	slice                time.Duration
-	noLimits             bool
+	suite, pattern, peer, record string
+	count, n                     int
+	slice                        time.Duration
+	noLimits                     bool
 }
 
 func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err error) {
@@ -77,6 +80,10 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	}
 	e.NoteLevel()
 	m := describeMachine()
+	kept, err := recordingFolder(f.record, m)
+	if err != nil {
+		return err
+	}
 	l := newLab(m, newMeter(e))
 	defer l.close()
 	defer l.meter.clear()
@@ -91,9 +98,10 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	}
 	c := &contest{lab: l, e: e, folder: folder, rounds: f.count, slice: f.slice.Seconds(), pattern: pattern, peers: peers, built: map[string]built{}}
 	for i, s := range wanted {
-		if err := s.play(c, ctx, f.n, allWork.piece(i, len(wanted))); err != nil {
-			// A peer that was ended with us is no failure of its own.
-			return errors.Join(ctx.Err(), err, c.showEnded())
+		before := len(c.ratios)
+		err := s.play(c, ctx, f.n, allWork.piece(i, len(wanted)))
+		if err = c.keepSuite(ctx, kept, s.name, c.ratios[before:], err); err != nil {
+			return errors.Join(err, c.showEnded())
 		}
 	}
 	switch {
@@ -103,6 +111,25 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 		return cli.Usagef("no case matches %q", f.pattern)
 	}
 	return c.show()
+}
+
+// keepSuite keeps the ratios of a suite in the folder, if there is one, and returns how
+// the suite ended. A file that could not be written is said, also of a run that a signal
+// has ended.
+func (c *contest) keepSuite(ctx context.Context, folder, suite string, ratios []*Ratio, ended error) error {
+	if ended != nil {
+		ended = errors.Join(ctx.Err(), ended) // a peer that was ended with us is no failure of its own
+	}
+	if folder == "" || len(ratios) == 0 {
+		return ended
+	}
+	path, err := writeRecording(ctx, folder, "peers-"+suite, ended != nil, ratios)
+	if err != nil {
+		return err
+	}
+	c.lab.meter.clear()
+	c.e.Note("recorded in %s", path)
+	return ended
 }
 
 // show prints the table, unless the ratios were printed one by one as JSON.

@@ -50,6 +50,8 @@ type Ratio struct {
 	Commit       string   `json:"commit"`
 	Time         string   `json:"time"`
 	Machine      *Machine `json:"machine,omitempty"`
+
+	file int // of a report: the number of the recording it was read from
 }
 
 func writeRatios(w io.Writer, all []*Ratio) error {

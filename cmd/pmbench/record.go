@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -70,12 +71,16 @@ type Record struct {
 	Measured *float64 `json:"measured,omitempty"`
 	Found    *float64 `json:"found,omitempty"`
 	// Equal are the radii at which the pairs of a search are those of all distances.
-	Equal   []Equality `json:"equal,omitempty"`
-	Plan    *Choice    `json:"plan,omitempty"` // suite plan
-	Command string     `json:"command,omitempty"`
-	Commit  string     `json:"commit"`
-	Time    string     `json:"time"`
-	Machine *Machine   `json:"machine,omitempty"`
+	Equal []Equality `json:"equal,omitempty"`
+	Plan  *Choice    `json:"plan,omitempty"` // suite plan
+	// EndedEarly says that the run ended before all rounds of the suite were measured.
+	EndedEarly bool     `json:"ended_early,omitempty"`
+	Command    string   `json:"command,omitempty"`
+	Commit     string   `json:"commit"`
+	Time       string   `json:"time"`
+	Machine    *Machine `json:"machine,omitempty"`
+
+	file int // of a report: the number of the recording it was read from
 }
 
 // benchmarkName is the record's name in the Go benchmark format. The level is
@@ -97,6 +102,9 @@ func writeBenchmarks(w io.Writer, m *Machine, records []*Record) error {
 	fmt.Fprintf(b, "goos: %s\ngoarch: %s\npkg: github.com/seed-64e14a55/privatemail/cmd/pmbench\n", runtime.GOOS, runtime.GOARCH)
 	for _, line := range m.lines() {
 		fmt.Fprintln(b, line)
+	}
+	if slices.ContainsFunc(records, func(r *Record) bool { return r.EndedEarly }) {
+		fmt.Fprintln(b, "ended: early")
 	}
 	fmt.Fprintf(b, "Unit yards/op better=lower\nUnit peak-B better=lower\nUnit cpu-sec/op better=lower\nUnit p99-sec better=lower\nUnit heap-B/op better=lower\nUnit Gnnz/s better=higher\nUnit Gpairs/s better=higher\nUnit %%roof better=higher\n\n")
 	for _, r := range records {

@@ -113,7 +113,8 @@ func TestLogTicks(t *testing.T) {
 	}
 }
 
-// Processors that call themselves alike are told apart by the folders of their recordings.
+// Processors that call themselves alike and do not say what they are are told apart by the
+// folders of their recordings.
 func TestReportOfTwoMachines(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"old", "new"} {
@@ -125,7 +126,7 @@ func TestReportOfTwoMachines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts, names := r.machines()
+	parts, names := r.families()
 	if want := []string{"new: Made-up CPU", "old: Made-up CPU"}; !slices.Equal(names, want) {
 		t.Fatalf("machines %q, want %q", names, want)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -10,7 +11,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
 
@@ -27,23 +27,30 @@ the machine are measured first; roof_fraction is the share of them a case reache
 With -count a measurement waits for a calm moment, up to four times as long as it takes
 without: see compare -h. -count 14 is a good recording for it.
 
+When Ctrl-C, SIGTERM or a case that fails ends the run early, the rounds that were
+finished are printed and marked, and kept where -out and -record say, in files whose names
+end in -ended-early: a whole recording that is there already stays. A second Ctrl-C ends
+the program at once.
+
 Suite search has cases op=equality in its long form (-full): the pairs found within three
 radii, each the distance of a pair, are compared with those that the float64 distances of
 all pairs give. The table says equal, or the command fails. PM_FEATURES=FOLDER takes the rows of
 features.npy there in place of generated ones.
 `
 	return cli.Verb{
-		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE]"}, About: about,
+		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE] [-record FOLDER]"}, About: about,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{
 			"pmbench run -suite spmm -case 'k=8/'",
 			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
 			"pmbench run -suite search -full -case equality -count 1",
+			"pmbench run -suite all -record recordings",
 		},
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(runFlags)
 			f.define(fs, "; required")
 			fs.StringVar(&f.out, "out", "", "write the Go benchmark format, which compare and benchstat read, to `FILE`")
+			recordVar(fs, &f.record)
 			fs.BoolVar(&f.noLimits, "no-limits", false, "do not measure the limits of the machine: no roof_fraction")
 			return f.run
 		},
@@ -51,9 +58,9 @@ features.npy there in place of generated ones.
 }
 
 type runFlags struct {
-	suite, pattern, out string
-	count               int
-	full, noLimits      bool
+	suite, pattern, out, record string
+	count                       int
+	full, noLimits              bool
 }
 
 // define declares the flags that choose what to measure; missing says what it
@@ -101,22 +108,41 @@ func (f *runFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 		}
 		return nil
 	})
-	if err != nil {
+	if len(records) == 0 {
 		return err
 	}
-	if f.out != "" {
-		if err := formats.WriteFile(ctx, f.out, func(w io.Writer) error { return writeBenchmarks(w, m, records) }); err != nil {
-			return err
+	if err != nil {
+		e.Note("ended early; measurements of finished rounds: %d", len(records))
+	}
+	if !e.JSON {
+		fmt.Fprintln(e.Stdout, m)
+		if tableErr := writeTable(e.Stdout, summarise(records)); tableErr != nil {
+			return errors.Join(err, tableErr)
 		}
 	}
-	if e.JSON {
-		return nil
-	}
-	fmt.Fprintln(e.Stdout, m)
-	return writeTable(e.Stdout, summarise(records))
+	return f.writeOut(ctx, e, m, records, err)
 }
 
-// measure runs the chosen suites, one after the other.
+// writeOut writes the Go benchmark format and returns how the run ended. A file that could
+// not be written is said, also of a run that a signal has ended.
+func (f *runFlags) writeOut(ctx context.Context, e *cli.Env, m *Machine, records []*Record, ended error) error {
+	if f.out == "" {
+		return ended
+	}
+	out := f.out
+	if ended != nil {
+		out = earlyName(out)
+		e.Note("what was measured goes to %s", out)
+	}
+	err := writeWhole(ctx, out, func(w io.Writer) error { return writeBenchmarks(w, m, records) })
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(ended, err)
+}
+
+// measure runs the chosen suites, one after the other. With an error it returns what was
+// measured before.
 func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) error) ([]*Record, *Machine, error) {
 	chosen, pattern, err := f.chosen()
 	if err != nil {
@@ -133,6 +159,10 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	if !any {
 		return nil, nil, cli.Usagef("no case matches %q%s", f.pattern, map[bool]string{false: "; -full has more cases"}[f.full])
 	}
+	folder, err := recordingFolder(f.record, m)
+	if err != nil {
+		return nil, nil, err
+	}
 	if m.busy() {
 		e.Note("the machine is busy (load %s on %d cores): figures will vary", m.Load, m.Cores)
 	}
@@ -146,18 +176,41 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	for i, s := range chosen {
 		l := newLab(m, p)
 		l.limits, l.work = !f.noLimits, allWork.piece(i, len(chosen))
+		var own []*Record
 		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(), func(r *Record) error {
 			r.Command = commandLine(e)
-			records = append(records, r)
+			own = append(own, r)
 			p.clear()
 			return emit(r)
 		})
 		l.close()
-		if err != nil {
-			return nil, nil, err
+		records = append(records, own...)
+		if err = keepSuite(ctx, e, folder, s.name, own, err); err != nil {
+			return records, m, err
 		}
 	}
 	return records, m, nil
+}
+
+// keepSuite marks what ended early, keeps the measurements of a suite in the folder, if
+// there is one, and returns how the suite ended. A file that could not be written is said,
+// also of a run that a signal has ended.
+func keepSuite(ctx context.Context, e *cli.Env, folder, suite string, records []*Record, ended error) error {
+	if ended != nil {
+		ended = errors.Join(ctx.Err(), ended)
+		for _, r := range records {
+			r.EndedEarly = true
+		}
+	}
+	if folder == "" || len(records) == 0 {
+		return ended
+	}
+	path, err := writeRecording(ctx, folder, suite, ended != nil, records)
+	if err != nil {
+		return err
+	}
+	e.Note("recorded in %s", path)
+	return ended
 }
 
 // writeTable prints a line per case.
@@ -165,8 +218,8 @@ func writeTable(w io.Writer, all []summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "suite\tcase\tmedian\tquartiles\trounds\trate\tns/nnz\tof limit\teta p99\tpeak\tB/nnz\t")
 	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s..%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Suite, s.Case,
-			duration(s.Seconds), duration(s.Low), duration(s.High), s.Rounds, rate(s.Record), optional(s.NsPerNNZ, "%.2f"),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s..%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Suite, s.Case,
+			duration(s.Seconds), duration(s.Low), duration(s.High), roundsCell(s), rate(s.Record), optional(s.NsPerNNZ, "%.2f"),
 			fraction(s.Record), optional(s.EtaP99, "%.1e"), size(s.PeakBytes), optional(s.PeakPerNNZ, "%.1f"))
 	}
 	if err := t.Flush(); err != nil {

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// family names the processors that a section of a report is of: the design of the
+// processor, or, in recordings that do not hold it, the family that a folder they are in
+// is named for. Where that is none either, it is the name for the market, behind the
+// name of the folder.
+func (m *Machine) family() string {
+	if m.Processor.known() {
+		return m.Processor.familyName()
+	}
+	for _, folder := range slices.Backward(m.folders) {
+		if name := familyOfFolder(folder); name != "" {
+			return name
+		}
+	}
+	if len(m.folders) > 0 && m.folders[0] != slug(m.CPU) {
+		return m.folders[0] + ": " + m.CPU
+	}
+	return m.CPU
+}
+
+// processorWords are the name for the market and what the processor says of itself.
+func (m *Machine) processorWords() string {
+	if !m.Processor.known() {
+		return m.CPU
+	}
+	return m.CPU + ", " + m.Processor.String()
+}
+
+// words are the family and the name for the market.
+func (m *Machine) words() string {
+	if name := m.family(); name != m.CPU {
+		return name + " (" + m.CPU + ")"
+	}
+	return m.CPU
+}
+
+// recordedIn notes the folders between the one of a report and a recording in it.
+func (m *Machine) recordedIn(folder, path string) {
+	below, err := filepath.Rel(folder, filepath.Dir(path))
+	if m == nil || err != nil || below == "." {
+		return
+	}
+	m.folders = strings.Split(filepath.ToSlash(below), "/")
+}

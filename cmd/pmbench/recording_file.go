@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+// recordVar declares the flag of the folder that recordings are kept in.
+func recordVar(fs *flag.FlagSet, folder *string) {
+	fs.StringVar(folder, "record", "", "keep a recording of each suite, which report reads, in `FOLDER`, below it in one named for the family of the processor")
+}
+
+// recordingFolder creates the folder for the recordings of a machine below the one that
+// was asked for, and tells before long work whether files can be put there. Recordings
+// made with PM_SIMD have a folder of their own in that of the family.
+func recordingFolder(below string, m *Machine) (string, error) {
+	if below == "" {
+		return "", nil
+	}
+	folder := filepath.Join(below, slug(m.family()))
+	if m.Asked != "" {
+		folder = filepath.Join(folder, slug(m.setting()))
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return "", err
+	}
+	return folder, cli.CheckPlace(filepath.Join(folder, "recording.jsonl"))
+}
+
+// writeRecording writes the objects of a suite to a file of the folder, one a line, whole
+// or not at all, and returns its name. A run that a signal has ended writes it too. What
+// ended early does not take the place of what did not.
+func writeRecording[T any](ctx context.Context, folder, name string, early bool, objects []T) (path string, err error) {
+	path = filepath.Join(folder, name+".jsonl")
+	if early {
+		path = earlyName(path)
+	}
+	return path, writeWhole(ctx, path, func(w io.Writer) error {
+		b := bufio.NewWriter(w)
+		e := json.NewEncoder(b)
+		for _, x := range objects {
+			if err := e.Encode(x); err != nil {
+				return err
+			}
+		}
+		return b.Flush()
+	})
+}
+
+// writeWhole is formats.WriteFile for results that are kept though a signal has ended the
+// run.
+func writeWhole(ctx context.Context, path string, write func(io.Writer) error) error {
+	return formats.WriteFile(context.WithoutCancel(ctx), path, write)
+}
+
+// earlyName is where a recording goes that ended early: beside the file that was asked
+// for, which may hold a whole one, or into it where it is a pipe or a device.
+func earlyName(path string) string {
+	if strings.HasPrefix(path, "/dev/") {
+		return path
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return path
+	}
+	extension := filepath.Ext(path)
+	return strings.TrimSuffix(path, extension) + "-ended-early" + extension
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+)
+
+// setting names the instructions that the figures of a recording were made with: the
+// level.
+func (m *Machine) setting() string { return m.Level }
+
+// nativeSetting stands for what the program takes by itself.
+const nativeSetting = "native"
+
+// settingReport is what was measured at one setting.
+type settingReport struct {
+	name string
+	*report
+}
+
+// bySetting splits the figures of a family by the setting they were made with, and takes
+// the newest recording of each case. First is what was measured as users run it, without
+// PM_SIMD, if anything was.
+func (r *report) bySetting() (out []settingReport) {
+	native := map[string]bool{}
+	for _, m := range r.machines() {
+		if m != nil && m.Asked == "" {
+			native[m.setting()] = true
+		}
+	}
+	of := func(m *Machine) *report {
+		name := nativeSetting
+		if m != nil && !native[m.setting()] {
+			name = m.setting()
+		}
+		i := slices.IndexFunc(out, func(s settingReport) bool { return s.name == name })
+		if i < 0 {
+			i = len(out)
+			out = append(out, settingReport{name, new(report)})
+		}
+		return out[i].report
+	}
+	for _, x := range r.records {
+		part := of(x.Machine)
+		part.records = append(part.records, x)
+	}
+	for _, x := range r.ratios {
+		part := of(x.Machine)
+		part.ratios = append(part.ratios, x)
+	}
+	slices.SortFunc(out, func(a, b settingReport) int {
+		if (a.name == nativeSetting) != (b.name == nativeSetting) {
+			return map[bool]int{true: -1, false: 1}[a.name == nativeSetting]
+		}
+		return cmp.Compare(a.name, b.name)
+	})
+	for i := range out {
+		out[i].report = out[i].newest()
+	}
+	return out
+}
+
+// machines returns the machine of every figure, nil for those that hold none.
+func (r *report) machines() (out []*Machine) {
+	for _, x := range r.records {
+		out = append(out, x.Machine)
+	}
+	for _, x := range r.ratios {
+		out = append(out, x.Machine)
+	}
+	return out
+}
