@@ -20,6 +20,7 @@
 //	pmbench compare old.txt new.txt
 //	pmbench ab HEAD -suite step
 //	pmbench peers
+//	pmbench run -suite all -record recordings
 //
 // # Suites
 //
@@ -111,9 +112,10 @@
 //	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions depth compared measured found
-//	          equal[degree radius pairs] command commit time machine{cpu cores goos goarch go level
-//	          l1_bytes l2_bytes l3_bytes memory_bytes huge_pages kernel governor
-//	          load counters commit limits}
+//	          equal[degree radius pairs] ended_early command commit time
+//	          machine{cpu processor{vendor family model stepping implementer part} cores
+//	          goos goarch go level pm_simd l1_bytes l2_bytes l3_bytes memory_bytes
+//	          huge_pages kernel governor load counters commit limits}
 //	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
 //	          change detectable p p_holm worse better unclear differences
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
@@ -124,8 +126,34 @@
 //	report    out html measurements ratios
 //	version   version revision modified go platform simd
 //
-// A run of peers that ends early, by Ctrl-C or by a peer that fails, prints the rounds
-// that were finished; wanted_rounds is there where they are fewer than asked for.
+// When Ctrl-C, SIGTERM or a failure ends run or peers early, they print the rounds that
+// were finished, and write the files they were asked for, under names that end in
+// -ended-early. What peers prints of a case has wanted_rounds where its rounds are fewer
+// than asked for. In files of run the cases of the suite that ended have ended_early; the
+// objects that run -json prints do not, for they are printed when they are measured. A
+// second Ctrl-C ends the program at once.
+//
+// # Recordings
+//
+// With -record FOLDER run and peers keep a recording of each suite, one object per line,
+// which report reads. Its place tells what it is of:
+//
+//	FOLDER/cascade-lake/spmm.jsonl             of run
+//	FOLDER/cascade-lake/peers-spmm.jsonl       of peers
+//	FOLDER/cascade-lake/avx2/spmm.jsonl        of run with PM_SIMD=avx2
+//	FOLDER/cascade-lake/spmm-ended-early.jsonl of run that was interrupted
+//
+// The first folder is the family of the processor, told by the numbers that the processor
+// gives: names for the market are the same for several. A processor that pmbench does not
+// know is named by these numbers. A recording takes the place of an older one whole; one that ended early
+// has a name of its own. report makes a section for each family from what the recordings
+// hold. The names of folders count only for recordings from before the numbers were
+// recorded. Of several recordings of a case the newest counts, and one that ended early only
+// where there is no other.
+//
+// A recording holds what the system says of the machine: the name and the numbers of the
+// processor, caches, memory, the version of the kernel, the load, and the command with its
+// flags. It holds no name of the machine or its user, unless a path on the command line has it.
 //
 // Seconds are medians; spread is the distance of the quartiles relative to the median.
 // Pairs are directed: each is found from both ends. run -out writes the Go
