@@ -110,7 +110,8 @@ func (b bench) test(ctx context.Context, k kill, name, overlay string, flags ...
 	if overlay != "" {
 		environment = append(environment, "GOFLAGS="+os.Getenv("GOFLAGS")+" -overlay="+overlay)
 	}
-	compile := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-o", program, "./"+k.folder)
+	// Most of the time is that of the compiler: it leaves out what no test looks at.
+	compile := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-gcflags=-l -dwarf=false", "-ldflags=-w", "-o", program, "./"+k.folder)
 	compile.Dir, compile.Env = b.root, environment
 	if log, err := compile.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("%s does not compile: %w\n%s", k.folder, err, tail(log))
