@@ -155,8 +155,8 @@ func TestRecordingFolderIsRefused(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	refuse(t, cli.Failed, []string{"run", "-suite", "spmm", "-quiet", "-record", file}, "not a directory")
-	refuse(t, cli.Failed, []string{"peers", "-quiet", "-record", file}, "not a directory")
+	refuse(t, cli.Failed, []string{"run", "-suite", "spmm", "-quiet", "-record", file}, "file")
+	refuse(t, cli.Failed, []string{"peers", "-quiet", "-record", file}, "file")
 	if folder, err := recordingFolder("", recordedMachine("amx", "")); folder != "" || err != nil {
 		t.Errorf("%q, %v", folder, err)
 	}
