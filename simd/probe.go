@@ -1,0 +1,84 @@
+package simd
+
+import (
+	"sync"
+	"time"
+)
+
+// gathersChosen tells whether kernels gather at the levels that can: as PM_SIMD asks, or as
+// the probe finds.
+func gathersChosen() bool {
+	switch asked().gather {
+	case wishOn:
+		return true
+	case wishOff:
+		return false
+	}
+	return probed()
+}
+
+// probed times the loops that gather against those that load, once in the life of a
+// process. Features of a processor do not tell which are faster: those from Skylake to Ice
+// Lake gather several times slower since their microcode closes Gather Data Sampling, and
+// those of AMD are slow at it by design. All levels with gathers have the same loops for
+// the products, so those of AVX512 stand for them.
+var probed = sync.OnceValue(func() bool {
+	p := newProbe()
+	gather, load := p.times(tableOf(AVX512, true), tableOf(AVX512, false))
+	return gathersPay(gather, load)
+})
+
+// gathersPay decides by the least times of the two kinds of loops, whatever else ran
+// between. Gathers are taken where they save a tenth of the time or more. Loads are taken
+// otherwise, so that the choice does not change from process to process where the two are
+// close, and where the clock is too coarse to tell.
+func gathersPay(gather, load time.Duration) bool {
+	return gather > 0 && 10*gather <= 9*load
+}
+
+// A probe is a product that fits into the first-level cache: a matrix with rows of about
+// 32 entries, and two columns.
+type probe struct {
+	ptr    []uint64
+	ind    []uint32
+	val    []float32
+	x, dst []float32
+}
+
+const (
+	probeRows   = 8
+	probeRow    = 32  // entries
+	probePoints = 512 // rows of x
+	probeRounds = 12
+)
+
+func newProbe() *probe {
+	p := &probe{ptr: make([]uint64, 1, probeRows+1), x: make([]float32, 2*probePoints), dst: make([]float32, 2*probeRows)}
+	for r := range probeRows {
+		for e := range probeRow - 3 + r%7 { // ends of rows are not alike
+			p.ind = append(p.ind, uint32((r*89+e/4*37+e*2)%probePoints))
+			p.val = append(p.val, 1)
+		}
+		p.ptr = append(p.ptr, uint64(len(p.ind)))
+	}
+	return p
+}
+
+// run multiplies one column and then two, which are the widths with gathers.
+func (p *probe) run(s *Kernels) time.Duration {
+	from := time.Now()
+	s.mulSparse(RowsOf(p.dst, 1), 1, p.ptr, p.ind, p.val, RowsOf(p.x, 1))
+	s.mulSparse(RowsOf(p.dst, 2), 2, p.ptr, p.ind, p.val, RowsOf(p.x, 2))
+	return time.Since(from)
+}
+
+// times returns the least times of two tables, which take turns: a run that the operating
+// system interrupts decides nothing, nor do the first ones, when a processor has not yet
+// the voltage for its widest vectors.
+func (p *probe) times(a, b *Kernels) (leastA, leastB time.Duration) {
+	leastA, leastB = p.run(a), p.run(b)
+	for range probeRounds - 1 {
+		leastA, leastB = min(leastA, p.run(a)), min(leastB, p.run(b))
+	}
+	return leastA, leastB
+}
