@@ -1,6 +1,8 @@
 package simd
 
 import (
+	"math"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -39,29 +41,44 @@ func gathersPay(gather, load time.Duration) bool {
 // A probe is a product that fits into the first-level cache: a matrix with rows of about
 // 32 entries, and two columns.
 type probe struct {
-	ptr    []uint64
-	ind    []uint32
-	val    []float32
-	x, dst []float32
+	lengths []int // of the rows, in another order each round
+	random  *rand.Rand
+	ptr     []uint64
+	ind     []uint32
+	val     []float32
+	x, dst  []float32
 }
 
 const (
-	probeRows   = 8
+	probeRows   = 16
 	probeRow    = 32  // entries
 	probePoints = 512 // rows of x
-	probeRounds = 12
+	probeRounds = 8
 )
 
 func newProbe() *probe {
-	p := &probe{ptr: make([]uint64, 1, probeRows+1), x: make([]float32, 2*probePoints), dst: make([]float32, 2*probeRows)}
-	for r := range probeRows {
-		for e := range probeRow - 3 + r%7 { // ends of rows are not alike
-			p.ind = append(p.ind, uint32((r*89+e/4*37+e*2)%probePoints))
-			p.val = append(p.val, 1)
-		}
-		p.ptr = append(p.ptr, uint64(len(p.ind)))
+	p := &probe{
+		random: rand.New(rand.NewPCG(1, 2)), ptr: make([]uint64, probeRows+1),
+		ind: make([]uint32, probeRows*probeRow), val: make([]float32, probeRows*probeRow),
+		x: make([]float32, 2*probePoints), dst: make([]float32, 2*probeRows),
+	}
+	for r := range probeRows / 2 {
+		p.lengths = append(p.lengths, probeRow-r, probeRow+r)
+	}
+	for i := range p.ind {
+		p.ind[i] = uint32((i/probeRow*89 + i%probeRow*6) % probePoints)
+		p.val[i] = 1
 	}
 	return p
+}
+
+// shuffle gives the rows another order. A processor that has learnt where rows end would
+// be timed as none is that multiplies a matrix once.
+func (p *probe) shuffle() {
+	p.random.Shuffle(len(p.lengths), func(i, j int) { p.lengths[i], p.lengths[j] = p.lengths[j], p.lengths[i] })
+	for r, n := range p.lengths {
+		p.ptr[r+1] = p.ptr[r] + uint64(n)
+	}
 }
 
 // run multiplies one column and then two, which are the widths with gathers.
@@ -72,12 +89,13 @@ func (p *probe) run(s *Kernels) time.Duration {
 	return time.Since(from)
 }
 
-// times returns the least times of two tables, which take turns: a run that the operating
-// system interrupts decides nothing, nor do the first ones, when a processor has not yet
+// times returns the least times of two tables, which take turns. A run that the operating
+// system interrupts decides nothing, nor do the first ones, when a processor may not have
 // the voltage for its widest vectors.
 func (p *probe) times(a, b *Kernels) (leastA, leastB time.Duration) {
-	leastA, leastB = p.run(a), p.run(b)
-	for range probeRounds - 1 {
+	leastA, leastB = math.MaxInt64, math.MaxInt64
+	for range probeRounds {
+		p.shuffle()
 		leastA, leastB = min(leastA, p.run(a)), min(leastB, p.run(b))
 	}
 	return leastA, leastB
