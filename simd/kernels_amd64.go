@@ -68,7 +68,7 @@ var avx512Kernels = Kernels{
 	mulSparseOffsets:   mulSparseOffsetsAVX512,
 	mulSparseOffsets16: mulSparseOffsets16AVX512,
 	packColumns:        packColumnsAVX512,
-	float32s:           float32sAVX512,
+	float32s:           float32sAVX2,
 	expNeg:             expNegAVX512,
 	weights:            weightsAVX512,
 	collect:            collectAVX512,
