@@ -44,7 +44,7 @@ type Kernels struct {
 // measures them in some tens of microseconds.
 func At(level Level) *Kernels {
 	level = lower(level, Best())
-	return tableOf(level, level.gathers() && gathersChosen())
+	return tableOf(level, level.gathers() && asked().gathersChosen(probed))
 }
 
 // Level returns the level of the kernels.

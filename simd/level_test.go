@@ -55,8 +55,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	spans, counts := []uint32{0, 2}, make([]uint32, 1)
 	candidates := NewCandidates(1, 2)
 	mask, bytes, panel, bias := make([]uint64, 17), make([]int8, 17*64), make([]uint8, 64*64), make([]int32, 64)
-	for _, level := range Levels() {
-		s := At(level)
+	for _, s := range All() {
 		if got := testing.AllocsPerRun(10, func() {
 			s.SumSparse(wide[:n], ptr, x[:n])
 			s.MulSparse(RowsOf(single, k), k, ptr, ind, x[:n], RowsOf(x, k))
@@ -79,7 +78,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.PointsToNodes(wide[:4], wide[:16], wide[:16], wide[:8])
 			s.NodesToPoints(wide[:8], wide[:16], wide[:16], wide[:4], 8)
 		}); got != 0 {
-			t.Errorf("%v: %v allocations", level, got)
+			t.Errorf("%v: %v allocations", s, got)
 		}
 	}
 }

@@ -8,15 +8,12 @@ import (
 )
 
 // gathersChosen tells whether kernels gather at the levels that can: as PM_SIMD asks, or as
-// the probe finds.
-func gathersChosen() bool {
-	switch asked().gather {
-	case wishOn:
-		return true
-	case wishOff:
-		return false
+// the probe finds where it does not.
+func (s setting) gathersChosen(probed func() bool) bool {
+	if s.gather == noWish {
+		return probed()
 	}
-	return probed()
+	return s.gather == wishOn
 }
 
 // probed times the loops that gather against those that load, once in the life of a
@@ -25,9 +22,7 @@ func gathersChosen() bool {
 // those of AMD are slow at it by design. All levels with gathers have the same loops for
 // the products, so those of AVX512 stand for them.
 var probed = sync.OnceValue(func() bool {
-	p := newProbe()
-	gather, load := p.times(tableOf(AVX512, true), tableOf(AVX512, false))
-	return gathersPay(gather, load)
+	return gathersPay(newProbe().times(tableOf(AVX512, true), tableOf(AVX512, false)))
 })
 
 // gathersPay decides by the least times of the two kinds of loops, whatever else ran

@@ -116,3 +116,8 @@ func TestAll(t *testing.T) {
 		}
 	}
 }
+
+// choicesOf returns the kernels of a level, one for each of its choices.
+func choicesOf(level Level) []*Kernels {
+	return slices.DeleteFunc(All(), func(s *Kernels) bool { return s.level != level })
+}

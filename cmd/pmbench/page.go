@@ -80,10 +80,10 @@ func (r *report) headRow(name string) []string {
 		}
 	}
 	for _, x := range r.records {
-		note(x.Machine, x.Level, x.Time, x.Commit)
+		note(x.Machine, settingOf(x.Level, x.Machine), x.Time, x.Commit)
 	}
 	for _, x := range r.ratios {
-		note(x.Machine, x.Level, x.Time, x.Commit)
+		note(x.Machine, settingOf(x.Level, x.Machine), x.Time, x.Commit)
 	}
 	slices.Sort(days)
 	out := []string{name}

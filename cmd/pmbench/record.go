@@ -143,7 +143,7 @@ func summarise(records []*Record) []summary {
 	var order []string
 	groups := map[string][]*Record{}
 	for _, r := range records {
-		key := r.Suite + " " + r.Case + " " + r.Level
+		key := r.Suite + " " + r.Case + " " + settingOf(r.Level, r.Machine)
 		if groups[key] == nil {
 			order = append(order, key)
 		}

@@ -189,6 +189,10 @@ func (r *report) sections() (out []section, err error) {
 		if len(part.rows) == 0 {
 			continue
 		}
+		if s.name == "levels" {
+			part.about += " " + levelTableWords
+			part.head, part.rows = levelTable(all)
+		}
 		var p *plot.Plot
 		switch s.name {
 		case "spmm":
@@ -234,8 +238,8 @@ func (r *report) limits() section {
 		if !slices.Contains(commits, commit) {
 			commits = append(commits, commit)
 		}
-		if x != nil && !slices.Contains(levels, x.Level) {
-			levels = append(levels, x.Level)
+		if x != nil && !slices.Contains(levels, x.setting()) {
+			levels = append(levels, x.setting())
 		}
 	}
 	for _, x := range r.records {

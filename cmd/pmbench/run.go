@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -31,6 +32,10 @@ Suite search has cases op=equality in its long form (-full): the pairs found wit
 radii, each the distance of a pair, are compared with those that the float64 distances of
 all pairs give. The table says equal, or the command fails. PM_FEATURES=FOLDER takes the rows of
 features.npy there in place of generated ones.
+
+Suite levels runs every inner loop at every level and choice of instructions that PM_SIMD
+leaves. It fails where what is chosen takes over 1.15 times the best. -count 1 is its short
+form.
 `
 	return cli.Verb{
 		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE]"}, About: about,
@@ -39,6 +44,7 @@ features.npy there in place of generated ones.
 			"pmbench run -suite spmm -case 'k=8/'",
 			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
 			"pmbench run -suite search -full -case equality -count 1",
+			"pmbench run -suite levels -count 1 -no-limits",
 		},
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(runFlags)
@@ -112,6 +118,12 @@ func (f *runFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 			return err
 		}
 	}
+	return showRun(e, m, records)
+}
+
+// showRun prints the tables of a run whose records have not been printed, and returns an
+// error where suite levels finds a loop that is slow as chosen.
+func showRun(e *cli.Env, m *Machine, records []*Record) error {
 	if !e.JSON {
 		fmt.Fprintln(e.Stdout, m)
 		if err := writeTable(e.Stdout, summarise(records)); err != nil {
@@ -165,14 +177,22 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	return records, m, nil
 }
 
-// writeTable prints a line per case.
+// writeTable prints a line per case, and the table of suite levels.
 func writeTable(w io.Writer, all []summary) error {
+	rest := slices.DeleteFunc(slices.Clone(all), func(s summary) bool { return s.Settings != nil })
+	if len(rest) > 0 {
+		if err := writeCases(w, rest); err != nil {
+			return err
+		}
+	}
+	return writeLevels(w, all)
+}
+
+// writeCases prints a line per case.
+func writeCases(w io.Writer, all []summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "suite\tcase\tmedian\tquartiles\trounds\trate\tns/nnz\tof limit\teta p99\tpeak\tB/nnz\t")
 	for _, s := range all {
-		if s.Settings != nil {
-			continue // it has a table of its own
-		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s..%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Suite, s.Case,
 			duration(s.Seconds), duration(s.Low), duration(s.High), s.Rounds, rate(s.Record), optional(s.NsPerNNZ, "%.2f"),
 			fraction(s.Record), optional(s.EtaP99, "%.1e"), size(s.PeakBytes), optional(s.PeakPerNNZ, "%.1f"))
@@ -205,10 +225,7 @@ func writeTable(w io.Writer, all []summary) error {
 	if err := writeStepRatios(w, all); err != nil {
 		return err
 	}
-	if err := writeChoices(w, all); err != nil {
-		return err
-	}
-	return writeLevels(w, all)
+	return writeChoices(w, all)
 }
 
 // writeStepRatios prints what a fused step costs relative to its product.

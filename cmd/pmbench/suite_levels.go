@@ -164,6 +164,8 @@ func checkLevels(records []*Record) error {
 	return fmt.Errorf("suite levels: what is chosen takes over %.2f times as long as the best: %s", levelLimit, strings.Join(slow, "; "))
 }
 
+const levelTableWords = "Least nanoseconds for an element."
+
 // levelTable has a row for each loop of suite levels: nanoseconds for an element at every
 // setting, and the chosen one over the best.
 func levelTable(all []summary) (head []string, rows [][]string) {
@@ -217,8 +219,9 @@ func writeLevels(w io.Writer, all []summary) error {
 	if len(rows) == 0 {
 		return nil
 	}
+	fmt.Fprintln(w, levelTableWords)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "least ns for an element: "+strings.Join(head, "\t")+"\t")
+	fmt.Fprintln(t, strings.Join(head, "\t")+"\t")
 	for _, row := range rows {
 		fmt.Fprintln(t, strings.Join(row, "\t")+"\t")
 	}
