@@ -2,6 +2,7 @@ package simd
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -28,14 +29,10 @@ func (l Level) String() string {
 	return levelNames[l]
 }
 
-// levelByName returns the level of a name as String spells it.
-func levelByName(name string) (Level, error) {
-	for l, s := range levelNames {
-		if s == name {
-			return Level(l), nil
-		}
-	}
-	return Generic, fmt.Errorf("simd: no level %q", name)
+// levelByName returns the level of a name as String spells it, and whether there is one.
+func levelByName(name string) (Level, bool) {
+	at := slices.Index(levelNames[:], name)
+	return Level(max(at, 0)), at >= 0
 }
 
 // gathers tells whether some loops of a level gather. Such a level has others that do not,

@@ -7,12 +7,12 @@ import (
 
 func TestLevelNames(t *testing.T) {
 	for l := Generic; l <= NEON; l++ {
-		got, err := levelByName(l.String())
-		if err != nil || got != l {
-			t.Errorf("levelByName(%q) = %v, %v", l, got, err)
+		got, ok := levelByName(l.String())
+		if !ok || got != l {
+			t.Errorf("levelByName(%q) = %v, %v", l, got, ok)
 		}
 	}
-	if _, err := levelByName("sse2"); err == nil {
+	if _, ok := levelByName("sse2"); ok {
 		t.Error("sse2 is a level")
 	}
 	if got := Level(9).String(); got != "Level(9)" {

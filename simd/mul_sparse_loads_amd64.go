@@ -4,9 +4,8 @@ package simd
 
 // The functions in this file are those of AVX-512 for processors with slow gathers. Up to
 // eight columns take the loops of AVX2, which load one row of x after the other. The loops of
-// AVX-512 for four and eight columns gather nothing either, but there they take a tenth
-// longer: while vectors of 512 bits are under way, those of 256 bits have two ports and not
-// three.
+// AVX-512 for four and eight columns gather nothing either, but on Cascade Lake they take a
+// tenth longer where the matrix is in the caches.
 var (
 	mulSparseOfAVX512Loads        = withFirst(mulSparseOfAVX512, mulSparseOfAVX2[:4])
 	mulSparseOffsetsOfAVX512Loads = withFirst(mulSparseOffsetsOfAVX512, mulSparseOffsetsOfAVX2[:4])

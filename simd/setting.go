@@ -54,15 +54,15 @@ func parseSetting(value string, host Level) setting {
 	named := false
 	for part := range strings.SplitSeq(value, ",") {
 		part = strings.TrimSpace(part)
-		level, err := levelByName(part)
+		level, isLevel := levelByName(part)
 		wish, isWish := wishes[part]
 		switch {
 		case isWish && s.gather == noWish:
 			s.gather = wish
-		case err == nil && !named:
+		case isLevel && !named:
 			named = true
 			s.lowerTo(level, host)
-		case isWish || err == nil:
+		case isWish || isLevel:
 			s.note("PM_SIMD: %q is ignored: it comes after another of its kind", part)
 		default:
 			s.note("PM_SIMD: %q is ignored: there are the levels %s, and the choices gather=on and gather=off", part, strings.Join(levelNames[:], ", "))
