@@ -19,7 +19,8 @@ import (
 //
 // Inner loops are written for several sets of processor instructions, the levels of
 // package simd. An Engine runs at the highest one the machine has, or at the one the
-// environment variable PM_SIMD or WithLevel lowers it to. What the level changes
+// environment variable PM_SIMD or WithLevel lowers it to. Where a level has two forms of a
+// loop, with the same bits, the faster one on this processor is used. What the level changes
 // beside the time of a call is in the package comment.
 type Engine struct {
 	options options

@@ -44,25 +44,25 @@ func orOne(factor float64) float64 {
 	return 1
 }
 
-// hosts holds what was measured in this process, by level.
+// hosts holds what was measured in this process, by level and choices.
 var hosts struct {
 	sync.Mutex
-	known map[simd.Level]Calibration
+	known map[string]Calibration
 }
 
-// hostCalibration returns the calibration of this machine at the level of the
-// kernels. The first call for a level measures it, in about 30 ms.
+// hostCalibration returns the calibration of this machine at the level and choices of the
+// kernels. The first call for them measures it, in about 30 ms.
 func hostCalibration(kernels *simd.Kernels) Calibration {
 	hosts.Lock()
 	defer hosts.Unlock()
-	level := kernels.Level()
-	if _, ok := hosts.known[level]; !ok {
+	name := kernels.String()
+	if _, ok := hosts.known[name]; !ok {
 		if hosts.known == nil {
-			hosts.known = map[simd.Level]Calibration{}
+			hosts.known = map[string]Calibration{}
 		}
-		hosts.known[level] = Calibrate(kernels)
+		hosts.known[name] = Calibrate(kernels)
 	}
-	return hosts.known[level]
+	return hosts.known[name]
 }
 
 // These are the seconds one operation of each sample below takes on the machine the
@@ -74,7 +74,7 @@ const (
 	sparseReference = 0.444e-9
 )
 
-// Calibrate measures this machine at the level of the kernels, nil for the best there
+// Calibrate measures this machine at the level and choices of the kernels, nil for the best there
 // are. It runs on the caller's goroutine for about 30 ms, takes a few hundred
 // kilobytes and touches no file. A program that keeps the result can hand it to later
 // processes on the same machine as Options.Calibration.

@@ -89,16 +89,16 @@ func TestGoldenBits(t *testing.T) {
 	var names []string
 	for _, c := range goldenCases {
 		names = append(names, c.name)
-		for _, level := range simd.Levels() {
+		for _, kernels := range simd.All() {
 			opt := c.opt
-			opt.Kernels = simd.At(level)
+			opt.Kernels = kernels
 			op, err := kernel.Build(t.Context(), goldenPoints(c.n, c.d, c.centres, c.width), c.bandwidth, &opt)
 			if err != nil {
 				t.Fatalf("%s: %v", c.name, err)
 			}
 			sum := goldenSum(t, op)
 			if before, ok := got[c.name]; ok && before != sum {
-				t.Errorf("%s: level %v has other bits", c.name, level)
+				t.Errorf("%s: level %v has other bits", c.name, kernels)
 			}
 			got[c.name] = sum
 		}

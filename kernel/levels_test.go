@@ -25,8 +25,8 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 				radius := pointtest.TypicalDistance(p, pointtest.Rand(3)) / 2
 				b := Sigma(radius / 3)
 				var want *levelRun
-				for _, level := range simd.Levels() {
-					op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: simd.At(level)}))
+				for _, kernels := range simd.All() {
+					op, err := as[*csr](NewCSR(t.Context(), p, b, &Options{CutoffRadius: radius, Kernels: kernels}))
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -35,7 +35,7 @@ func TestEveryLevelBuildsAndStepsTheSame(t *testing.T) {
 					if want == nil {
 						want = got
 					} else if !got.equals(want) {
-						t.Errorf("%v differs from %v", level, simd.Generic)
+						t.Errorf("%v differs from %v", kernels, simd.Generic)
 					}
 				}
 			})
@@ -54,8 +54,8 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 				x := widen(randomBlock(pointtest.Rand(4), p.Rows, 3))
 				op := gridOf(t, p, b, 1.7, 4, 9-d, all, nil)
 				var want, wantDegrees []float64
-				for _, level := range simd.Levels() {
-					op.kernels = simd.At(level)
+				for _, kernels := range simd.All() {
+					op.kernels = kernels
 					if _, err := op.fill(t.Context(), 9-d); err != nil {
 						t.Fatal(err)
 					}
@@ -66,7 +66,7 @@ func TestEveryLevelInterpolatesTheSame(t *testing.T) {
 					if want == nil {
 						want, wantDegrees = got.Data, op.Degrees()
 					} else if !slices.Equal(got.Data, want) || !slices.Equal(op.Degrees(), wantDegrees) {
-						t.Errorf("%v differs from %v", level, simd.Generic)
+						t.Errorf("%v differs from %v", kernels, simd.Generic)
 					}
 				}
 			})

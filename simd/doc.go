@@ -70,7 +70,27 @@
 //
 // Best asks the processor and the operating system what they have. The environment
 // variable PM_SIMD, read once, and the argument of At lower the level; neither raises it.
-// A value of PM_SIMD that names no level is ignored, and Note says so.
+//
+// # Choices
+//
+// A set of instructions does not tell how fast they are. MulSparse, its variants and
+// FinishStep have two forms at the levels avx512, avx512vnni and amx, with the same bits. One
+// gathers: a single instruction reads numbers from several places in memory. The other loads
+// them one after the other. On some processors the first is faster, on others it takes more
+// than twice as long, in particular where microcode keeps gathers from giving away what
+// other programs have read. The first call of At that needs to know times both in the
+// first-level cache, for some tens of microseconds, and the process keeps what it finds.
+// Gathers are taken where they save a tenth of the time or more, loads otherwise.
+//
+// PM_SIMD may ask for a form: gather=on or gather=off, by itself or behind a level and a
+// comma, as in avx512,gather=off. Nothing is timed then. A part of PM_SIMD that names neither
+// a level nor a choice is ignored, and Note says so.
+//
+// No choice is left for other instructions. Loops that keep some numbers of a vector and
+// drop others move them to the front of a register and store all of it: to store the kept
+// numbers by a single instruction is slow on some processors, and this is not. Where vectors
+// of 512 bits gained nothing, in SumSparse, Finite, GrowBox and Float32s, the levels of
+// AVX-512 use the loops of AVX2.
 //
 // # Reproducibility
 //
@@ -104,7 +124,8 @@
 //
 // MulSparseOffsets moves x to the base of a row and reads offsets where MulSparse reads
 // columns. MulSparseOffsets16 converts values on the way with one or two columns and
-// AVX-512. Otherwise it converts pieces of some 2000 values into the first-level cache.
+// the gathers of AVX-512. Otherwise it converts pieces of some 2000 values into the
+// first-level cache.
 // PackColumns has assembly for AVX-512 only.
 //
 // Widths 1, 2, 4, 8, 16 and 32 are single kernels. Others are put together from them, at

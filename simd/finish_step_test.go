@@ -58,8 +58,13 @@ type finished struct {
 	sums StepFinish
 }
 
-// at runs the case in pieces of some rows each.
+// at runs the case at a level.
 func (c *finishCase) at(t testing.TB, level Level, piece int) *finished {
+	return c.with(t, At(level), piece)
+}
+
+// with runs the case in pieces of some rows each.
+func (c *finishCase) with(t testing.TB, s *Kernels, piece int) *finished {
 	f := &finished{sums: c.tables}
 	f.sums.Class = guarded[float64](t, c.classes*ClassWidth(c.k))
 	if c.rows() > 0 {
@@ -70,7 +75,7 @@ func (c *finishCase) at(t testing.TB, level Level, piece int) *finished {
 	}
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
-		At(level).FinishStep(&f.sums, RowsOf(f.dst[lo*c.dstStride:], c.dstStride), RowsOf(c.x[lo*c.stride:], c.stride), c.wx[lo*c.k:], c.degrees[lo:hi], c.slots[lo:hi])
+		s.FinishStep(&f.sums, RowsOf(f.dst[lo*c.dstStride:], c.dstStride), RowsOf(c.x[lo*c.stride:], c.stride), c.wx[lo*c.k:], c.degrees[lo:hi], c.slots[lo:hi])
 	}
 	return f
 }
@@ -105,13 +110,13 @@ var widths = []int{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 20, 25, 31, 32, 33, 47, 4
 
 func TestFinishStep(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
-	for _, level := range Levels() {
+	for _, s := range All() {
 		for _, k := range widths {
-			t.Run(fmt.Sprintf("level=%v/k=%d", level, k), func(t *testing.T) {
+			t.Run(fmt.Sprintf("level=%v/k=%d", s, k), func(t *testing.T) {
 				for _, rows := range []int{0, 1, 2, 7, 16, 33, 131} {
 					c := newFinishCase(r, t, rows, k, rows%2 == 1 && rows > 30)
-					c.at(t, level, 1000).compare(t, c.at(t, Generic, 1000))
-					c.at(t, level, 5).compare(t, c.at(t, Generic, 5))
+					c.with(t, s, 1000).compare(t, c.at(t, Generic, 1000))
+					c.with(t, s, 5).compare(t, c.at(t, Generic, 5))
 				}
 			})
 		}
@@ -121,21 +126,21 @@ func TestFinishStep(t *testing.T) {
 // NaN and Inf show in MaxAbs, and numbers beyond a row are not touched by them.
 func TestFinishStepNonFinite(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
-	for _, level := range Levels() {
+	for _, s := range All() {
 		for _, k := range widths {
 			for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 				c := newFinishCase(r, t, 9, k, false)
 				c.degrees[4] = 1
 				c.x[4*k+r.IntN(k)] = float32(v)
-				f := c.at(t, level, 100)
+				f := c.with(t, s, 100)
 				f.compare(t, c.at(t, Generic, 100))
 				if _, _, _, maxAbs := f.sums.Sums.Total(); maxAbs <= math.MaxFloat32 {
-					t.Errorf("%v, k=%d, %v: the largest is %v", level, k, v, maxAbs)
+					t.Errorf("%v, k=%d, %v: the largest is %v", s, k, v, maxAbs)
 				}
 			}
 			c := newFinishCase(r, t, 9, k, false)
 			c.tables.Weight[1], c.tables.Extra[2], c.degrees[3] = math.Inf(1), 1e-310, math.Inf(1)
-			c.at(t, level, 100).compare(t, c.at(t, Generic, 100))
+			c.with(t, s, 100).compare(t, c.at(t, Generic, 100))
 		}
 	}
 }
@@ -248,7 +253,7 @@ func TestFinishStepPanics(t *testing.T) {
 
 // A row that is alone in its class has no label term, however small its degree.
 func TestFinishStepOfAClassOfOne(t *testing.T) {
-	for _, level := range Levels() {
+	for _, s := range All() {
 		for _, k := range []int{1, 2, 3, 8, 19} {
 			r := rand.New(rand.NewPCG(3, uint64(k)))
 			x, mean, target := make([]float32, 8*k), make([]float64, k), make([]float64, 8*k)
@@ -269,10 +274,10 @@ func TestFinishStepOfAClassOfOne(t *testing.T) {
 			for i, v := range x {
 				wx[i] = float32(1e-12 * float64(v))
 			}
-			At(level).FinishStep(f, RowsOf(dst, k), RowsOf(x, k), wx, degrees, slots)
+			s.FinishStep(f, RowsOf(dst, k), RowsOf(x, k), wx, degrees, slots)
 			for i, v := range x {
 				if math.Abs(float64(dst[i]-v)) > 0x1p-22*math.Abs(float64(v)) {
-					t.Fatalf("%v, k=%d: %g moved to %g", level, k, v, dst[i])
+					t.Fatalf("%v, k=%d: %g moved to %g", s, k, v, dst[i])
 				}
 			}
 		}

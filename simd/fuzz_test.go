@@ -104,8 +104,8 @@ func FuzzFinishStep(f *testing.F) {
 		}
 		piece := 1 + r.IntN(100)
 		want := c.at(t, Generic, piece)
-		for _, level := range Levels() {
-			c.at(t, level, piece).compare(t, want)
+		for _, s := range All() {
+			c.with(t, s, piece).compare(t, want)
 		}
 	})
 }

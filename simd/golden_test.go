@@ -45,8 +45,7 @@ func TestSameBitsEverywhere(t *testing.T) {
 	for i := range slots {
 		slots[i] = uint32(i % 3)
 	}
-	for _, level := range Levels() {
-		s := At(level)
+	for _, s := range All() {
 		h := fnv.New64a()
 		put := func(v any) {
 			if err := binary.Write(h, binary.LittleEndian, v); err != nil {
@@ -87,7 +86,7 @@ func TestSameBitsEverywhere(t *testing.T) {
 		put(nodes)
 		put(back)
 		if got := fmt.Sprintf("%016x", h.Sum64()); got != golden {
-			t.Errorf("%v: hash %s, want %s", level, got, golden)
+			t.Errorf("%v: hash %s, want %s", s, got, golden)
 		}
 	}
 }

@@ -2,57 +2,21 @@ package simd
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
 func TestLevelNames(t *testing.T) {
 	for l := Generic; l <= NEON; l++ {
-		got, err := levelByName(l.String())
-		if err != nil || got != l {
-			t.Errorf("levelByName(%q) = %v, %v", l, got, err)
+		got, ok := levelByName(l.String())
+		if !ok || got != l {
+			t.Errorf("levelByName(%q) = %v, %v", l, got, ok)
 		}
 	}
-	if _, err := levelByName("sse2"); err == nil {
+	if _, ok := levelByName("sse2"); ok {
 		t.Error("sse2 is a level")
 	}
 	if got := Level(9).String(); got != "Level(9)" {
 		t.Error(got)
-	}
-}
-
-func TestChoose(t *testing.T) {
-	for _, c := range []struct {
-		value string
-		host  Level
-		want  Level
-		noted bool
-	}{
-		{"", AVX512, AVX512, false},
-		{"generic", AVX512, Generic, false},
-		{"avx2", AVX512VNNI, AVX2, false},
-		{"avx512", AVX512VNNI, AVX512, false},
-		{"avx512vnni", AVX2, AVX2, true},
-		{"avx512vnni", AMX, AVX512VNNI, false},
-		{"amx", AMX, AMX, false},
-		{"amx", AVX512VNNI, AVX512VNNI, true},
-		{"neon", AMX, Generic, true},
-		{"amx", NEON, Generic, true},
-		{"avx2", Generic, Generic, true},
-		{"neon", AVX2, Generic, true},
-		{"neon", NEON, NEON, false},
-		{"generic", NEON, Generic, false},
-		{"avx2", NEON, Generic, true},
-		{"AVX2", AVX512, AVX512, true},
-		{"fast", AVX2, AVX2, true},
-	} {
-		got := choose(c.value, c.host)
-		if got.level != c.want || (got.note != "") != c.noted {
-			t.Errorf("PM_SIMD=%q on %v: %v, note %q", c.value, c.host, got.level, got.note)
-		}
-		if c.noted && !strings.Contains(got.note, "PM_SIMD") {
-			t.Errorf("note %q does not say what it is about", got.note)
-		}
 	}
 }
 
@@ -91,8 +55,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	spans, counts := []uint32{0, 2}, make([]uint32, 1)
 	candidates := NewCandidates(1, 2)
 	mask, bytes, panel, bias := make([]uint64, 17), make([]int8, 17*64), make([]uint8, 64*64), make([]int32, 64)
-	for _, level := range Levels() {
-		s := At(level)
+	for _, s := range All() {
 		if got := testing.AllocsPerRun(10, func() {
 			s.SumSparse(wide[:n], ptr, x[:n])
 			s.MulSparse(RowsOf(single, k), k, ptr, ind, x[:n], RowsOf(x, k))
@@ -115,7 +78,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.PointsToNodes(wide[:4], wide[:16], wide[:16], wide[:8])
 			s.NodesToPoints(wide[:8], wide[:16], wide[:16], wide[:4], 8)
 		}); got != 0 {
-			t.Errorf("%v: %v allocations", level, got)
+			t.Errorf("%v: %v allocations", s, got)
 		}
 	}
 }

@@ -28,8 +28,16 @@ func offsetsOf(t testing.TB, ptr []uint64, ind []uint32) (base []uint32, off []u
 	return base, off, true
 }
 
-// compareOffsets compares the products of a case with those of its plain form.
+// compareOffsets compares the products of a case, by all choices of a level, with those of
+// its plain form.
 func (c *sparseCase) compareOffsets(t *testing.T, level Level, piece int) {
+	t.Helper()
+	for _, s := range choicesOf(level) {
+		c.compareOffsetsWith(t, s, piece)
+	}
+}
+
+func (c *sparseCase) compareOffsetsWith(t *testing.T, s *Kernels, piece int) {
 	t.Helper()
 	base, off, ok := offsetsOf(t, c.ptr, c.ind)
 	if !ok {
@@ -39,7 +47,6 @@ func (c *sparseCase) compareOffsets(t *testing.T, level Level, piece int) {
 	for p, v := range c.val {
 		halves[p] = Float16(v)
 	}
-	s := At(level)
 	s.Float32s(float32s, halves)
 	rounded := *c
 	rounded.val = float32s
@@ -57,10 +64,10 @@ func (c *sparseCase) compareOffsets(t *testing.T, level Level, piece int) {
 	same := func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b }
 	for i := range want {
 		if !same(got[i], want[i]) {
-			t.Fatalf("row %d column %d: %v, want %v", i/c.dstStride, i%c.dstStride, got[i], want[i])
+			t.Fatalf("%v: row %d column %d: %v, want %v", s, i/c.dstStride, i%c.dstStride, got[i], want[i])
 		}
 		if !same(got16[i], want16[i]) {
-			t.Fatalf("16 bits: row %d column %d: %v, want %v", i/c.dstStride, i%c.dstStride, got16[i], want16[i])
+			t.Fatalf("%v, 16 bits: row %d column %d: %v, want %v", s, i/c.dstStride, i%c.dstStride, got16[i], want16[i])
 		}
 	}
 }
@@ -122,11 +129,11 @@ func TestMulSparseOffsetsFarColumns(t *testing.T) {
 		last := int(column)*k + k - 1
 		x[last] = 3
 		base, off, _ := offsetsOf(t, ptr, []uint32{column - 65535, column - 1, column, column, column})
-		for _, level := range Levels() {
+		for _, s := range All() {
 			got := make([]float32, k)
-			At(level).MulSparseOffsets(RowsOf(got, k), k, ptr, base, off, val, RowsOf(x, k))
+			s.MulSparseOffsets(RowsOf(got, k), k, ptr, base, off, val, RowsOf(x, k))
 			if got[k-1] != 12 {
-				t.Errorf("%v, k = %d: %v, want 12", level, k, got[k-1])
+				t.Errorf("%v, k = %d: %v, want 12", s, k, got[k-1])
 			}
 		}
 		x[last] = 0

@@ -40,8 +40,13 @@ func newSparseCase(r *rand.Rand, t testing.TB, lengths []int, cols, k int) *spar
 
 func (c *sparseCase) rows() int { return len(c.ptr) - 1 }
 
-// at computes the product in pieces of some rows each.
+// at computes the product at a level.
 func (c *sparseCase) at(t testing.TB, level Level, piece int) []float32 {
+	return c.with(t, At(level), piece)
+}
+
+// with computes the product in pieces of some rows each.
+func (c *sparseCase) with(t testing.TB, s *Kernels, piece int) []float32 {
 	size := 0
 	if c.rows() > 0 {
 		size = (c.rows()-1)*c.dstStride + c.k
@@ -50,7 +55,6 @@ func (c *sparseCase) at(t testing.TB, level Level, piece int) []float32 {
 	for i := range dst {
 		dst[i] = -7 // the gaps between rows must stay
 	}
-	s := At(level)
 	for lo := 0; lo < c.rows(); lo += piece {
 		hi := min(lo+piece, c.rows())
 		s.MulSparse(RowsOf(dst[lo*c.dstStride:], c.dstStride), c.k, c.ptr[lo:hi+1], c.ind, c.val, RowsOf(c.x, c.stride))
@@ -58,12 +62,16 @@ func (c *sparseCase) at(t testing.TB, level Level, piece int) []float32 {
 	return dst
 }
 
+// compare compares the products of all choices of a level with plain Go.
 func (c *sparseCase) compare(t *testing.T, level Level, piece int) {
 	t.Helper()
-	got := c.at(t, level, piece)
-	for i, want := range c.at(t, Generic, c.rows()+1) {
-		if math.Float32bits(got[i]) != math.Float32bits(want) && !(got[i] != got[i] && want != want) {
-			t.Fatalf("row %d column %d: %v, want %v", i/c.dstStride, i%c.dstStride, got[i], want)
+	wants := c.at(t, Generic, c.rows()+1)
+	for _, s := range choicesOf(level) {
+		got := c.with(t, s, piece)
+		for i, want := range wants {
+			if math.Float32bits(got[i]) != math.Float32bits(want) && !(got[i] != got[i] && want != want) {
+				t.Fatalf("%v: row %d column %d: %v, want %v", s, i/c.dstStride, i%c.dstStride, got[i], want)
+			}
 		}
 	}
 }
@@ -136,16 +144,16 @@ func TestMulSparseFarColumns(t *testing.T) {
 	far := uint32(1<<31 + 5)
 	base := lazily(t, 4*(uint64(far)+1))
 	base[far] = 3
-	for _, level := range Levels() {
+	for _, s := range All() {
 		got := make([]float32, 1)
-		At(level).MulSparse(RowsOf(got, 1), 1, []uint64{0, 5}, []uint32{0, 1, far, far, far}, []float32{1, 1, 1, 1, 2}, RowsOf(base, 1))
+		s.MulSparse(RowsOf(got, 1), 1, []uint64{0, 5}, []uint32{0, 1, far, far, far}, []float32{1, 1, 1, 1, 2}, RowsOf(base, 1))
 		if got[0] != 12 {
-			t.Errorf("%v: %v, want 12", level, got[0])
+			t.Errorf("%v: %v, want 12", s, got[0])
 		}
 		single := make([]float32, 1)
-		At(level).MulSparse(RowsOf(single, 1), 1, []uint64{0, 6}, []uint32{0, 1, far, far, far, far}, []float32{1, 1, 1, 1, 2, 1}, RowsOf(base, 1))
+		s.MulSparse(RowsOf(single, 1), 1, []uint64{0, 6}, []uint32{0, 1, far, far, far, far}, []float32{1, 1, 1, 1, 2, 1}, RowsOf(base, 1))
 		if single[0] != 15 {
-			t.Errorf("%v: float32: %v, want 15", level, single[0])
+			t.Errorf("%v: float32: %v, want 15", s, single[0])
 		}
 	}
 }
@@ -161,13 +169,13 @@ func TestMulSparseFarStride(t *testing.T) {
 	base, off, half := []uint32{0}, []uint16{0, 1}, []uint16{Float16(1), Float16(2)}
 	for _, k := range []int{1, 2, 3, 4, 8, 16, 32} {
 		x[stride+k-1] = 3
-		for _, level := range Levels() {
+		for _, s := range All() {
 			plain, short, short16 := make([]float32, k), make([]float32, k), make([]float32, k)
-			At(level).MulSparse(RowsOf(plain, k), k, ptr, ind, val, RowsOf(x, stride))
-			At(level).MulSparseOffsets(RowsOf(short, k), k, ptr, base, off, val, RowsOf(x, stride))
-			At(level).MulSparseOffsets16(RowsOf(short16, k), k, ptr, base, off, half, RowsOf(x, stride))
+			s.MulSparse(RowsOf(plain, k), k, ptr, ind, val, RowsOf(x, stride))
+			s.MulSparseOffsets(RowsOf(short, k), k, ptr, base, off, val, RowsOf(x, stride))
+			s.MulSparseOffsets16(RowsOf(short16, k), k, ptr, base, off, half, RowsOf(x, stride))
 			if plain[k-1] != 6 || short[k-1] != 6 || short16[k-1] != 6 {
-				t.Errorf("%v, k = %d: %v, %v and %v, want 6", level, k, plain[k-1], short[k-1], short16[k-1])
+				t.Errorf("%v, k = %d: %v, %v and %v, want 6", s, k, plain[k-1], short[k-1], short16[k-1])
 			}
 		}
 		x[stride+k-1] = 0
@@ -200,16 +208,15 @@ func TestMulSparseNonFinite(t *testing.T) {
 // A column has the same bits whatever is computed beside it.
 func TestMulSparseColumnsAlone(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, level := range Levels() {
+	for _, s := range All() {
 		c := newSparseCase(r, t, []int{0, 3, 17, 40, 129}, 50, 47)
-		all := c.at(t, level, 10)
-		s := At(level)
+		all := c.with(t, s, 10)
 		for column := range c.k {
 			one := make([]float32, c.rows())
 			s.MulSparse(RowsOf(one, 1), 1, c.ptr, c.ind, c.val, RowsOf(c.x[column:], c.stride))
 			for i := range one {
 				if want := all[i*c.dstStride+column]; one[i] != want {
-					t.Fatalf("%v: row %d column %d: alone %v, else %v", level, i, column, one[i], want)
+					t.Fatalf("%v: row %d column %d: alone %v, else %v", s, i, column, one[i], want)
 				}
 			}
 		}

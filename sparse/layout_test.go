@@ -103,12 +103,12 @@ func TestLayouts(t *testing.T) {
 		for _, k := range []int{1, 2, 3, 8, 32} {
 			x := dense(a.Cols(), k)
 			got, want := dense(a.Rows(), k), dense(a.Rows(), k)
-			for _, level := range simd.Levels() {
-				if err := errors.Join(b.MulTo(ctx, workers, simd.At(level), got, x), back.MulTo(ctx, nil, simd.At(simd.Generic), want, x)); err != nil {
+			for _, kernels := range simd.All() {
+				if err := errors.Join(b.MulTo(ctx, workers, kernels, got, x), back.MulTo(ctx, nil, simd.At(simd.Generic), want, x)); err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(got.Data, want.Data) {
-					t.Fatalf("%v, %v, k = %d: another product than plain", layout, level, k)
+					t.Fatalf("%v, %v, k = %d: another product than plain", layout, kernels, k)
 				}
 			}
 			sums, sumsWant := make([]float64, 100), make([]float64, 100)

@@ -135,13 +135,13 @@ func TestSameBitsForAnyWidthWorkersAndLevel(t *testing.T) {
 			}
 		}
 	}
-	for _, level := range simd.Levels() {
+	for _, kernels := range simd.All() {
 		dst := randomBlock(rng, 900, 21, 21)
-		if err := a.MulTo(t.Context(), nil, simd.At(level), dst, x); err != nil {
+		if err := a.MulTo(t.Context(), nil, kernels, dst, x); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(dst.Data, want) {
-			t.Errorf("%v changes the product", level)
+			t.Errorf("%v changes the product", kernels)
 		}
 	}
 	wide := make([]float64, len(x.Data))
@@ -170,10 +170,10 @@ func TestMulRowsAddsFours(t *testing.T) {
 		lo := rapid.IntRange(0, rows).Draw(t, "lo")
 		hi := rapid.IntRange(lo, rows).Draw(t, "hi")
 		stride := k + rapid.IntRange(0, 3).Draw(t, "gap")
-		for _, level := range simd.Levels() {
+		for _, kernels := range simd.All() {
 			dst, sums := make([]float32, (hi-lo)*stride), make([]float64, hi-lo)
-			a.MulRows(simd.At(level), dst, stride, lo, hi, k, x.Data, x.Stride)
-			a.SumRows(simd.At(level), sums, lo, hi)
+			a.MulRows(kernels, dst, stride, lo, hi, k, x.Data, x.Stride)
+			a.SumRows(kernels, sums, lo, hi)
 			for i := lo; i < hi; i++ {
 				ind, val := a.Row(i, nil)
 				var chain [4]float64
@@ -181,7 +181,7 @@ func TestMulRowsAddsFours(t *testing.T) {
 					chain[e%4] += float64(v)
 				}
 				if got, want := sums[i-lo], (chain[0]+chain[2])+(chain[1]+chain[3]); got != want {
-					t.Fatalf("%v: row %d sums to %v, want %v", level, i, got, want)
+					t.Fatalf("%v: row %d sums to %v, want %v", kernels, i, got, want)
 				}
 				for c := range k {
 					sum := 0.0
@@ -193,7 +193,7 @@ func TestMulRowsAddsFours(t *testing.T) {
 						sum += float64((v[0] + v[1]) + (v[2] + v[3]))
 					}
 					if got := dst[(i-lo)*stride+c]; got != float32(sum) {
-						t.Fatalf("%v: (%d, %d) = %v, want %v", level, i, c, got, float32(sum))
+						t.Fatalf("%v: (%d, %d) = %v, want %v", kernels, i, c, got, float32(sum))
 					}
 				}
 			}

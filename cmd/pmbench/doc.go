@@ -35,6 +35,7 @@
 //	scale      graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid       the interpolated kernel of points with a tenth of all others as neighbours
 //	answers    answers of 6.7 MB in mode cells: written by the server, read and ranked by the client
+//	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
 //	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget
 //
 // Suite iterate computes the eigenvectors of a graph of generated points. With
@@ -45,6 +46,14 @@
 // differ:
 //
 //	PM_FEATURES=birds pmbench run -suite search -full -case equality -count 1
+//
+// Suite levels has a line for each inner loop, on data that stays in the caches: the least
+// nanoseconds for an element at every level and choice that PM_SIMD leaves, and how many
+// times as long the chosen one takes as the best, by the least times or by the median of
+// the rounds, whichever is less. A loop over 1.15 is timed again for longer, and the
+// command fails if it stays there. With -count 1 it takes some ten seconds:
+//
+//	pmbench run -suite levels -count 1 -no-limits
 //
 // The largest case of suite search, a million rows, is part of the long form too.
 //
@@ -98,8 +107,8 @@
 // memory: with all workers at once products differ by 4% (standard deviation) between
 // recordings where they differ by 2% with one. Yards of different processors or
 // versions of Go are different units. Recordings of different processors, numbers of
-// cores or levels are refused; with -across they are compared, in seconds where the
-// processors differ.
+// cores, levels or choices are refused; with -across they are compared, in seconds where
+// the processors differ.
 // testdata/compare.sh counts how often the verdict is right.
 //
 // # Output
@@ -112,10 +121,11 @@
 //	          gnnz_per_s | pairs_per_s ns_per_point ns_per_nnz
 //	          roof roof_fraction madd_per_s eta eta_p99 rss_bytes peak_bytes
 //	          peak_bytes_per_nnz instructions depth compared measured found
-//	          equal[degree radius pairs] ended_early command commit time
+//	          equal[degree radius pairs] settings{pick best ratio seconds failed}
+//	          ended_early command commit time
 //	          machine{cpu processor{vendor family model stepping implementer part} cores
-//	          goos goarch go level pm_simd l1_bytes l2_bytes l3_bytes memory_bytes
-//	          huge_pages kernel governor load counters commit limits}
+//	          goos goarch go level choices choices_from pm_simd l1_bytes l2_bytes l3_bytes
+//	          memory_bytes huge_pages kernel governor load counters commit limits}
 //	compare   case metric old new old_runs new_runs spread drift old_calm new_calm
 //	          change detectable p p_holm worse better unclear differences
 //	roofline  suite case workers madd_per_byte madd_per_s read_limit_madd_per_s
@@ -124,7 +134,7 @@
 //	          seconds peer_seconds ratio ratio_low ratio_high difference recall
 //	          residual peer_residual missing command commit time machine
 //	report    out html measurements ratios
-//	version   version revision modified go platform simd
+//	version   version revision modified go platform simd choices choices_from
 //
 // When Ctrl-C, SIGTERM or a failure ends run or peers early, they print the rounds that
 // were finished, and write the files they were asked for, under names that end in
@@ -162,8 +172,9 @@
 // # Exit codes
 //
 //	0    success; of compare and ab: no metric is worse and none is unclear
-//	1    the request was refused or failed, or compare and ab found a metric
-//	     that is worse, or, with -fail-unclear, one that is unclear
+//	1    the request was refused or failed, suite levels found a loop that is
+//	     slow as chosen, or compare and ab found a metric that is worse, or, with
+//	     -fail-unclear, one that is unclear
 //	2    wrong usage
 //	3    compare and ab found no metric that is worse and at least one that is unclear
 //	130  interrupted by Ctrl-C or SIGTERM

@@ -23,18 +23,23 @@ type Machine struct {
 	GOARCH    string     `json:"goarch"`
 	Go        string     `json:"go"`
 	Level     string     `json:"level"`
-	Asked     string     `json:"pm_simd,omitempty"` // the variable PM_SIMD
-	L1        int64      `json:"l1_bytes,omitempty"`
-	L2        int64      `json:"l2_bytes,omitempty"`
-	L3        int64      `json:"l3_bytes,omitempty"`
-	Memory    int64      `json:"memory_bytes,omitempty"`
-	HugePages string     `json:"huge_pages,omitempty"`
-	Kernel    string     `json:"kernel,omitempty"`
-	Governor  string     `json:"governor,omitempty"`
-	Load      string     `json:"load,omitempty"`
-	Counters  string     `json:"counters"` // "instructions", or why there are none
-	Commit    string     `json:"commit"`
-	Limits    Limits     `json:"limits"`
+	// Choices are those between the loops of the level, and ChoicesFrom says whether they
+	// were measured or asked for by PM_SIMD; see cli.Choices. Recordings made before there
+	// were choices have none.
+	Choices     string `json:"choices,omitempty"`
+	ChoicesFrom string `json:"choices_from,omitempty"`
+	Asked       string `json:"pm_simd,omitempty"` // the variable PM_SIMD
+	L1          int64  `json:"l1_bytes,omitempty"`
+	L2          int64  `json:"l2_bytes,omitempty"`
+	L3          int64  `json:"l3_bytes,omitempty"`
+	Memory      int64  `json:"memory_bytes,omitempty"`
+	HugePages   string `json:"huge_pages,omitempty"`
+	Kernel      string `json:"kernel,omitempty"`
+	Governor    string `json:"governor,omitempty"`
+	Load        string `json:"load,omitempty"`
+	Counters    string `json:"counters"` // "instructions", or why there are none
+	Commit      string `json:"commit"`
+	Limits      Limits `json:"limits"`
 
 	folders []string // that its recording was in, the outermost first
 }
@@ -61,6 +66,7 @@ func describeMachine() *Machine {
 		CPU: "unknown", Cores: runtime.NumCPU(), GOOS: runtime.GOOS, GOARCH: runtime.GOARCH, Go: runtime.Version(),
 		Processor: thisProcessor(), Level: level(), Asked: os.Getenv("PM_SIMD"), Counters: counterNote(), Commit: commit(),
 	}
+	m.Choices, m.ChoicesFrom = cli.Choices()
 	if name := processorName(); name != "" {
 		m.CPU = name
 	}
@@ -91,7 +97,7 @@ func (m *Machine) busy() bool {
 // lines returns the machine as lines of the Go benchmark format.
 func (m *Machine) lines() []string {
 	out := []string{"cpu: " + m.CPU, "family: " + m.family(), fmt.Sprintf("cores: %d", m.Cores), "go: " + m.Go, "level: " + m.Level, "commit: " + m.Commit}
-	for _, kv := range [][2]string{{"kernel", m.Kernel}, {"governor", m.Governor}, {"hugepages", m.HugePages}, {"counters", m.Counters}} {
+	for _, kv := range [][2]string{{"choices", m.Choices}, {"choices-from", m.ChoicesFrom}, {"kernel", m.Kernel}, {"governor", m.Governor}, {"hugepages", m.HugePages}, {"counters", m.Counters}} {
 		if kv[1] != "" {
 			out = append(out, kv[0]+": "+kv[1])
 		}
@@ -108,7 +114,7 @@ func (m *Machine) lines() []string {
 
 // String says in a few words what the limits are.
 func (m *Machine) String() string {
-	s := fmt.Sprintf("%s, %d cores, level %s", m.words(), m.Cores, m.setting())
+	s := fmt.Sprintf("%s, %d cores, level %s", m.words(), m.Cores, m.settingWords())
 	if m.Limits.Read[0] > 0 {
 		s += fmt.Sprintf("; read %.1f and %.1f GB/s, gather %.0f and %.0f Mrows/s, %.2f and %.2f G multiply-adds/s (1 and all workers)",
 			m.Limits.Read[0]/1e9, m.Limits.Read[1]/1e9, m.Limits.Gather[0]/1e6, m.Limits.Gather[1]/1e6, m.Limits.Madd[0]/1e9, m.Limits.Madd[1]/1e9)

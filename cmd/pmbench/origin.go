@@ -18,7 +18,7 @@ type origin map[string][]string
 // originKeys are the keys of lines that say where a recording was made, with the words
 // for them.
 var originKeys = []struct{ key, words string }{
-	{"goos", "system"}, {"goarch", "architecture"}, {"cpu", "processor"}, {"family", "family of processors"}, {"cores", "cores"}, {"level", "level"}, {"go", "Go version"},
+	{"goos", "system"}, {"goarch", "architecture"}, {"cpu", "processor"}, {"family", "family of processors"}, {"cores", "cores"}, {"level", "level"}, {"choices", "choices"}, {"go", "Go version"},
 }
 
 // note takes what a line of results was recorded under.

@@ -96,7 +96,7 @@ func TestCompareOfSimilarOrigins(t *testing.T) {
 // What run records says where it was made.
 func TestRecordingHasItsOrigin(t *testing.T) {
 	var b strings.Builder
-	m := &Machine{CPU: "A", Cores: 2, Go: "go1.26.1", Level: "amx"}
+	m := &Machine{CPU: "A", Cores: 2, Go: "go1.26.1", Level: "amx", Choices: "gather=on"}
 	if err := writeBenchmarks(&b, m, []*Record{{Suite: "spmm", Case: "k=1", Iterations: 1, Seconds: 1}}); err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ func (r *report) headRow(name string) []string {
 	}
 	note := func(m *Machine, level, time, commit string) {
 		if m != nil {
-			level = cmp.Or(m.setting(), level)
+			level = cmp.Or(m.settingWords(), level)
 		}
 		add(&levels, level)
 		day, _, _ := strings.Cut(time, "T")
@@ -84,10 +84,10 @@ func (r *report) headRow(name string) []string {
 		}
 	}
 	for _, x := range r.records {
-		note(x.Machine, x.Level, x.Time, x.Commit)
+		note(x.Machine, settingOf(x.Level, x.Machine), x.Time, x.Commit)
 	}
 	for _, x := range r.ratios {
-		note(x.Machine, x.Level, x.Time, x.Commit)
+		note(x.Machine, settingOf(x.Level, x.Machine), x.Time, x.Commit)
 	}
 	slices.Sort(days)
 	out := []string{name}

@@ -73,6 +73,9 @@ type Record struct {
 	// Equal are the radii at which the pairs of a search are those of all distances.
 	Equal []Equality `json:"equal,omitempty"`
 	Plan  *Choice    `json:"plan,omitempty"` // suite plan
+	// Settings are the levels and choices that a loop of suite levels was run at, with the
+	// least seconds of one run.
+	Settings *Choice `json:"settings,omitempty"`
 	// EndedEarly says that the run ended before all rounds of the suite were measured.
 	EndedEarly bool     `json:"ended_early,omitempty"`
 	Command    string   `json:"command,omitempty"`
@@ -148,7 +151,7 @@ func summarise(records []*Record) []summary {
 	var order []string
 	groups := map[string][]*Record{}
 	for _, r := range records {
-		key := r.Suite + " " + r.Case + " " + r.Level
+		key := r.Suite + " " + r.Case + " " + settingOf(r.Level, r.Machine)
 		if groups[key] == nil {
 			order = append(order, key)
 		}
@@ -200,11 +203,12 @@ type Equality struct {
 	Pairs  int     `json:"pairs"`
 }
 
-// A Choice says how the operator that was picked compares with the others.
+// A Choice says how what was picked compares with the others: an operator in suite plan, a
+// level with its choices in suite levels.
 type Choice struct {
 	Pick string `json:"pick"` // "" where none was built
 	Best string `json:"best"`
-	// Ratio is the time of the pick over that of the fastest operator.
+	// Ratio is the time of the pick over that of the fastest.
 	Ratio float64 `json:"ratio"`
 	// Seconds are those of each operator forced, from points to the last step,
 	// but for those that cannot serve or were estimated to take too long.

@@ -48,7 +48,7 @@ func (r *report) commits() (out []string) {
 func machineRows(name string, all []*Machine) [][]string {
 	var levels []string
 	for _, m := range all {
-		if level := m.setting(); !slices.Contains(levels, level) {
+		if level := m.settingWords(); !slices.Contains(levels, level) {
 			levels = append(levels, level)
 		}
 	}

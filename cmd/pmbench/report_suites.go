@@ -49,8 +49,13 @@ func suiteSection(s suite, settings []settingReport, all [][]summary) section {
 			}
 		}
 	}
+	about := strings.ToUpper(s.about[:1]) + s.about[1:] + ". " + commandWords(commands)
+	if s.name == "levels" { // has columns for settings by itself
+		head, rows := levelTable(slices.Concat(all...))
+		return section{title: "Suite levels", about: about + " " + levelTableWords, head: head, rows: rows}
+	}
 	t := newBesideTable(section{
-		title: "Suite " + s.name, about: strings.ToUpper(s.about[:1]) + s.about[1:] + ". " + commandWords(commands),
+		title: "Suite " + s.name, about: about,
 		head: []string{"case", "median", "quartiles", "rounds", "rate", "ns/nnz", "of limit", "eta p99", "peak", "B/nnz"},
 	})
 	for i, of := range all {

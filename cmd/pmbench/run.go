@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -36,6 +37,10 @@ Suite search has cases op=equality in its long form (-full): the pairs found wit
 radii, each the distance of a pair, are compared with those that the float64 distances of
 all pairs give. The table says equal, or the command fails. PM_FEATURES=FOLDER takes the rows of
 features.npy there in place of generated ones.
+
+Suite levels runs every inner loop at every level and choice of instructions that PM_SIMD
+leaves. It fails where what is chosen takes over 1.15 times the best. -count 1 is its short
+form.
 `
 	return cli.Verb{
 		Name: "run", Summary: "measure a suite", Synopsis: []string{"-suite NAME [-case PATTERN] [-count N] [-json] [-out FILE] [-record FOLDER]"}, About: about,
@@ -45,6 +50,7 @@ features.npy there in place of generated ones.
 			"pmbench run -suite spmm -count 14 -json -out new.txt > spmm.jsonl",
 			"pmbench run -suite search -full -case equality -count 1",
 			"pmbench run -suite all -record recordings",
+			"pmbench run -suite levels -count 1 -no-limits",
 		},
 		Define: func(fs *flag.FlagSet) cli.Action {
 			f := new(runFlags)
@@ -81,13 +87,16 @@ func (f *runFlags) chosen() (out []suite, pattern *regexp.Regexp, err error) {
 	return out, pattern, err
 }
 
-func (f *runFlags) schedule() schedule {
+func (f *runFlags) schedule(of suite) schedule {
 	s := schedule{rounds: f.count, budget: defaultBudget, slice: 200 * time.Millisecond, long: 3 * time.Second}
 	if f.full {
 		s.slice = time.Second
 		if s.rounds == 0 {
 			s.rounds = maxRounds
 		}
+	}
+	if of.slice > 0 {
+		s.slice = of.slice
 	}
 	if f.count > 0 { // for a comparison
 		s.patience = 3 * s.slice
@@ -114,13 +123,20 @@ func (f *runFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 	if err != nil {
 		e.Note("ended early; measurements of finished rounds: %d", len(records))
 	}
+	shown := showRun(e, m, records)
+	return errors.Join(f.writeOut(ctx, e, m, records, err), shown)
+}
+
+// showRun prints the tables of a run whose records have not been printed, and returns an
+// error where suite levels finds a loop that is slow as chosen.
+func showRun(e *cli.Env, m *Machine, records []*Record) error {
 	if !e.JSON {
 		fmt.Fprintln(e.Stdout, m)
-		if tableErr := writeTable(e.Stdout, summarise(records)); tableErr != nil {
-			return errors.Join(err, tableErr)
+		if err := writeTable(e.Stdout, summarise(records)); err != nil {
+			return err
 		}
 	}
-	return f.writeOut(ctx, e, m, records, err)
+	return checkLevels(records)
 }
 
 // writeOut writes the Go benchmark format and returns how the run ended. A file that could
@@ -177,7 +193,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 		l := newLab(m, p)
 		l.limits, l.work = !f.noLimits, allWork.piece(i, len(chosen))
 		var own []*Record
-		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(), func(r *Record) error {
+		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
 			r.Command = commandLine(e)
 			own = append(own, r)
 			p.clear()
@@ -213,8 +229,19 @@ func keepSuite(ctx context.Context, e *cli.Env, folder, suite string, records []
 	return ended
 }
 
-// writeTable prints a line per case.
+// writeTable prints a line per case, and the table of suite levels.
 func writeTable(w io.Writer, all []summary) error {
+	rest := slices.DeleteFunc(slices.Clone(all), func(s summary) bool { return s.Settings != nil })
+	if len(rest) > 0 {
+		if err := writeCases(w, rest); err != nil {
+			return err
+		}
+	}
+	return writeLevels(w, all)
+}
+
+// writeCases prints a line per case.
+func writeCases(w io.Writer, all []summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "suite\tcase\tmedian\tquartiles\trounds\trate\tns/nnz\tof limit\teta p99\tpeak\tB/nnz\t")
 	for _, s := range all {

@@ -144,7 +144,7 @@
 //	          cost{rho pure} released]
 //	          verify: ledger head releases[file release spend unit paid note]
 //	          spends_without_release
-//	version   version revision modified go platform simd
+//	version   version revision modified go platform simd choices choices_from
 //
 // Bytes are what the graph holds between steps, peak_bytes what it took to build
 // it. The same input gives the same output file for any number of workers.
@@ -153,7 +153,10 @@
 //
 // Inner loops use the best instructions the processor has; 'privatemail version'
 // names them. The environment variable PM_SIMD asks for less: generic (plain Go),
-// avx2, avx512, avx512vnni, amx or neon. Releases do not depend on it, embeddings only
+// avx2, avx512, avx512vnni, amx or neon. Some loops of avx512 and above come in two forms
+// with the same bits, one that gathers numbers from memory and one that loads them one by
+// one. The faster one is found by a measurement of some tens of microseconds. PM_SIMD may
+// ask for one instead, with or without a level: gather=off, or avx512,gather=on. Releases do not depend on it, embeddings only
 // within -tolerance: their operator is chosen by what it costs, and the last digits of
 // some follow the level.
 //

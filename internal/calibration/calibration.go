@@ -18,7 +18,7 @@ import (
 // version changes with what kernel.Calibrate measures or compares with.
 const version = 1
 
-// A file has the calibration of one machine at one level.
+// A file has the calibration of one machine at one level with its choices.
 type file struct {
 	Version int                `json:"version"`
 	CPU     string             `json:"cpu"`
@@ -42,7 +42,7 @@ func OfThisMachine(level simd.Level) kernel.Calibration {
 // keptIn is OfThisMachine with a cache folder, "" when there is none.
 func keptIn(folder string, level simd.Level) kernel.Calibration {
 	kernels := simd.At(level)
-	want := file{Version: version, CPU: runtime.GOARCH + " " + cpuid.CPU.BrandName, Level: kernels.Level().String()}
+	want := file{Version: version, CPU: runtime.GOARCH + " " + cpuid.CPU.BrandName, Level: kernels.String()}
 	if folder == "" {
 		return kernel.Calibrate(kernels)
 	}

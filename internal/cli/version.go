@@ -11,7 +11,8 @@ import (
 )
 
 // A Version says what a program was built from, and which instructions of the
-// processor it uses. Revision is empty where none was stamped into it.
+// processor it uses. Revision is empty where none was stamped into it. Choices are empty
+// where the level of SIMD has no loops to choose from.
 type Version struct {
 	Version  string `json:"version"`
 	Revision string `json:"revision,omitempty"`
@@ -19,11 +20,15 @@ type Version struct {
 	Go       string `json:"go"`
 	Platform string `json:"platform"`
 	SIMD     string `json:"simd"`
+	Choices  string `json:"choices,omitempty"`
+	// ChoicesFrom is where the choices come from; see Choices.
+	ChoicesFrom string `json:"choices_from,omitempty"`
 }
 
 // ReadVersion returns the version of this program.
 func ReadVersion() Version {
 	r := Version{Version: "(devel)", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, SIMD: simd.Best().String()}
+	r.Choices, r.ChoicesFrom = Choices()
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return r
@@ -69,6 +74,6 @@ func (e *Env) printVersion(v Version) error {
 	if v.Modified {
 		line += " (modified)"
 	}
-	_, err := fmt.Fprintf(e.Stdout, "%s %s %s %s\n", line, v.Go, v.Platform, v.SIMD)
+	_, err := fmt.Fprintf(e.Stdout, "%s %s %s %s\n", line, v.Go, v.Platform, SettingWords(v.SIMD, v.Choices, v.ChoicesFrom))
 	return err
 }
