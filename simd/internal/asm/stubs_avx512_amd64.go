@@ -197,12 +197,17 @@ func NodesToPointsF64AVX512(dst *float64, n uintptr, rows *float64, r uintptr, l
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -217,12 +222,17 @@ func MulSparse1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -237,12 +247,17 @@ func MulSparseOffsets1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -257,12 +272,17 @@ func MulSparseOffsets1F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -277,12 +297,17 @@ func MulSparse2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -297,12 +322,17 @@ func MulSparseOffsets2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -317,12 +347,17 @@ func MulSparseOffsets2F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -337,12 +372,17 @@ func MulSparse4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -357,12 +397,17 @@ func MulSparseOffsets4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -377,12 +422,17 @@ func MulSparse8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -397,12 +447,17 @@ func MulSparseOffsets8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -417,12 +472,17 @@ func MulSparse16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uin
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -437,12 +497,17 @@ func MulSparseOffsets16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, r
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -457,12 +522,17 @@ func MulSparse32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uin
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
