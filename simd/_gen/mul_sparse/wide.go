@@ -49,12 +49,10 @@ func wideAVX512(k int, v variant) {
 		MOVL(U32(n), t)
 		VPBROADCASTD(t, w.counts[n])
 	}
-	for range max(k/8, 1) {
-		if k == 4 {
-			w.sums = append(w.sums, YMM())
-		} else {
-			w.sums = append(w.sums, ZMM())
-		}
+	// Up to 8 columns no vector is longer than 32 bytes: those of 64 take one of the three
+	// ports that others have.
+	for range k / w.sumLanes() {
+		w.sums = append(w.sums, vec.Register(8*w.sumLanes()))
 	}
 	w.write()
 }
@@ -66,11 +64,19 @@ func wideAVX2(k int, v variant, window Mem) {
 	if k == 32 {
 		w.spilled = AllocLocal(8 * k)
 	} else {
-		for range k / 4 {
+		for range k / w.sumLanes() {
 			w.sums = append(w.sums, YMM())
 		}
 	}
 	w.write()
+}
+
+// sumLanes returns how many columns a vector of sums has.
+func (w *wideRows) sumLanes() int {
+	if w.lanes == 16 {
+		return 8
+	}
+	return 4
 }
 
 func (w *wideRows) write() {
@@ -356,12 +362,12 @@ func (w *wideRows) widen() {
 			w.addWide(sum.AsY(), 2*g)
 			w.addWide(half, 2*g+1)
 		case 8:
-			if !w.avx2 {
-				w.addWide(sum, g)
-				continue
-			}
 			half := XMM()
-			VEXTRACTF128(U8(1), sum, half)
+			if w.avx2 {
+				VEXTRACTF128(U8(1), sum, half)
+			} else {
+				VEXTRACTF32X4(U8(1), sum, half)
+			}
 			w.addWide(sum.AsX(), 2*g)
 			w.addWide(half, 2*g+1)
 		default:
@@ -389,24 +395,21 @@ func (w *wideRows) addWide(v reg.Register, at int) {
 func (w *wideRows) store() {
 	dst, stride := GP64(), GP64()
 	MOVQ(vec.Address("dst"), dst)
-	for at := 0; at < w.k; {
-		switch {
-		case w.spilled != (Mem{}):
-			s := XMM()
-			VCVTPD2PSY(w.spilled.Offset(8*at), s)
-			VMOVUPS(s, Mem{Base: dst, Disp: 4 * at})
-			at += 4
-		case w.avx2 || w.k == 4:
-			s := XMM()
-			VCVTPD2PSY(w.sums[at/4], s)
-			VMOVUPS(s, Mem{Base: dst, Disp: 4 * at})
-			at += 4
-		default:
+	for g := range w.k / w.sumLanes() {
+		to := Mem{Base: dst, Disp: 4 * w.sumLanes() * g}
+		if w.lanes == 16 {
 			s := YMM()
-			VCVTPD2PS(w.sums[at/8], s)
-			VMOVUPS(s, Mem{Base: dst, Disp: 4 * at})
-			at += 8
+			VCVTPD2PS(w.sums[g], s)
+			VMOVUPS(s, to)
+			continue
 		}
+		s := XMM()
+		if w.spilled != (Mem{}) {
+			VCVTPD2PSY(w.spilled.Offset(32*g), s)
+		} else {
+			VCVTPD2PSY(w.sums[g], s)
+		}
+		VMOVUPS(s, to)
 	}
 	MOVQ(vec.Address("dstStride"), stride)
 	LEAQ(Mem{Base: dst, Index: stride, Scale: 4}, dst)

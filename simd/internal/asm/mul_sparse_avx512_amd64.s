@@ -1218,7 +1218,8 @@ found:
 	MOVQ  SI, (SP)
 
 row:
-	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Y3, Y3, Y3
+	VPXORQ     Y4, Y4, Y4
 	MOVQ       (SP), BX
 	PREFETCHT1 (BX)
 	ADDQ       CX, BX
@@ -1235,45 +1236,48 @@ row:
 	CMPQ       DX, SI
 	JGE        store
 	SUBQ       $0x10, SI
-	VPXORQ     Y4, Y4, Y4
 	VPXORQ     Y5, Y5, Y5
+	VPXORQ     Y6, Y6, Y6
 	CMPQ       DX, SI
 	JGE        last
 
 four:
-	MOVL        (DX)(DI*1), R9
-	IMULQ       CX, R9
-	MOVL        8(DX)(DI*1), R10
-	IMULQ       CX, R10
-	VMOVUPS     (R8)(R9*1), Y6
-	VMULPS.BCST (DX), Y6, Y6
-	VMOVUPS     (R8)(R10*1), Y7
-	VMULPS.BCST 8(DX), Y7, Y7
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y4, Y4
-	MOVL        4(DX)(DI*1), R9
-	IMULQ       CX, R9
-	MOVL        12(DX)(DI*1), R10
-	IMULQ       CX, R10
-	VMOVUPS     (R8)(R9*1), Y6
-	VMULPS.BCST 4(DX), Y6, Y6
-	VMOVUPS     (R8)(R10*1), Y7
-	VMULPS.BCST 12(DX), Y7, Y7
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y5, Y5
-	ADDQ        $0x10, DX
-	CMPQ        DX, BX
-	JNE         fourOn
-	VADDPS      Y5, Y4, Y4
-	VCVTPS2PD   Y4, Z6
-	VADDPD      Z6, Z3, Z3
-	VPXORQ      Y4, Y4, Y4
-	VPXORQ      Y5, Y5, Y5
-	PREFETCHT0  2048(DX)(DI*1)
-	PREFETCHT0  2112(DX)(DI*1)
-	PREFETCHT0  2048(DX)
-	PREFETCHT0  2112(DX)
-	ADDQ        $+128, BX
+	MOVL          (DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          8(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Y7
+	VMULPS.BCST   (DX), Y7, Y7
+	VMOVUPS       (R8)(R10*1), Y8
+	VMULPS.BCST   8(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y5, Y5
+	MOVL          4(DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          12(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Y7
+	VMULPS.BCST   4(DX), Y7, Y7
+	VMOVUPS       (R8)(R10*1), Y8
+	VMULPS.BCST   12(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y6, Y6
+	ADDQ          $0x10, DX
+	CMPQ          DX, BX
+	JNE           fourOn
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
+	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
+	PREFETCHT0    2048(DX)(DI*1)
+	PREFETCHT0    2112(DX)(DI*1)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
 
 fourOn:
 	CMPQ DX, SI
@@ -1287,7 +1291,7 @@ last:
 	DECQ          R9
 	LEAQ          (DX)(DI*1), R10
 	SHRQ          $0x02, BX
-	VPBROADCASTD  BX, Y6
+	VPBROADCASTD  BX, Y7
 	MOVL          $0x00000000, BX
 	MOVL          (R10)(BX*4), R11
 	IMULQ         CX, R11
@@ -1296,47 +1300,52 @@ last:
 	CMOVQGT       R9, R12
 	MOVL          (R10)(R12*4), R13
 	IMULQ         CX, R13
-	VPCMPUD       $0x06, Y1, Y6, K1
-	VMOVUPS       (R8)(R11*1), Y7
-	VMULPS.BCST   (DX)(BX*4), Y7, Y7
-	VMOVUPS       (R8)(R13*1), Y8
-	VMULPS.BCST.Z (DX)(R12*4), Y8, K1, Y8
-	VADDPS        Y8, Y7, Y7
-	VADDPS        Y7, Y4, Y4
+	VPCMPUD       $0x06, Y1, Y7, K1
+	VMOVUPS       (R8)(R11*1), Y8
+	VMULPS.BCST   (DX)(BX*4), Y8, Y8
+	VMOVUPS       (R8)(R13*1), Y9
+	VMULPS.BCST.Z (DX)(R12*4), Y9, K1, Y9
+	VADDPS        Y9, Y8, Y8
+	VADDPS        Y8, Y5, Y5
 	MOVL          $0x00000001, BX
 	CMPQ          BX, R9
 	CMOVQGT       R9, BX
 	MOVL          (R10)(BX*4), R11
 	IMULQ         CX, R11
-	VPCMPUD       $0x06, Y0, Y6, K1
+	VPCMPUD       $0x06, Y0, Y7, K1
 	MOVL          $0x00000003, R12
 	CMPQ          R12, R9
 	CMOVQGT       R9, R12
 	MOVL          (R10)(R12*4), R9
 	IMULQ         CX, R9
-	VPCMPUD       $0x06, Y2, Y6, K2
-	VMOVUPS       (R8)(R11*1), Y6
-	VMULPS.BCST.Z (DX)(BX*4), Y6, K1, Y6
-	VMOVUPS       (R8)(R9*1), Y7
-	VMULPS.BCST.Z (DX)(R12*4), Y7, K2, Y7
+	VPCMPUD       $0x06, Y2, Y7, K2
+	VMOVUPS       (R8)(R11*1), Y7
+	VMULPS.BCST.Z (DX)(BX*4), Y7, K1, Y7
+	VMOVUPS       (R8)(R9*1), Y8
+	VMULPS.BCST.Z (DX)(R12*4), Y8, K2, Y8
+	VADDPS        Y8, Y7, Y7
 	VADDPS        Y7, Y6, Y6
-	VADDPS        Y6, Y5, Y5
 	LEAQ          16(SI), DX
-	VADDPS        Y5, Y4, Y4
-	VCVTPS2PD     Y4, Z6
-	VADDPD        Z6, Z3, Z3
-	VPXORQ        Y4, Y4, Y4
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
 	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
 
 store:
-	MOVQ      dst+0(FP), BX
-	VCVTPD2PS Z3, Y6
-	VMOVUPS   Y6, (BX)
-	MOVQ      dstStride+8(FP), SI
-	LEAQ      (BX)(SI*4), BX
-	MOVQ      BX, dst+0(FP)
-	CMPQ      AX, rows+24(FP)
-	JNE       row
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY Y3, X7
+	VMOVUPS    X7, (BX)
+	VCVTPD2PSY Y4, X7
+	VMOVUPS    X7, 16(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
@@ -1379,7 +1388,8 @@ found:
 	MOVQ  SI, (SP)
 
 row:
-	VPXORQ     Z3, Z3, Z3
+	VPXORQ     Y3, Y3, Y3
+	VPXORQ     Y4, Y4, Y4
 	MOVQ       (SP), BX
 	PREFETCHT1 (BX)
 	ADDQ       CX, BX
@@ -1400,45 +1410,48 @@ row:
 	CMPQ       DX, SI
 	JGE        store
 	SUBQ       $0x10, SI
-	VPXORQ     Y4, Y4, Y4
 	VPXORQ     Y5, Y5, Y5
+	VPXORQ     Y6, Y6, Y6
 	CMPQ       DX, SI
 	JGE        last
 
 four:
-	MOVWLZX     (R8), R10
-	IMULQ       CX, R10
-	MOVWLZX     4(R8), R11
-	IMULQ       CX, R11
-	VMOVUPS     (R9)(R10*1), Y6
-	VMULPS.BCST (DX), Y6, Y6
-	VMOVUPS     (R9)(R11*1), Y7
-	VMULPS.BCST 8(DX), Y7, Y7
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y4, Y4
-	MOVWLZX     2(R8), R10
-	IMULQ       CX, R10
-	MOVWLZX     6(R8), R11
-	IMULQ       CX, R11
-	VMOVUPS     (R9)(R10*1), Y6
-	VMULPS.BCST 4(DX), Y6, Y6
-	VMOVUPS     (R9)(R11*1), Y7
-	VMULPS.BCST 12(DX), Y7, Y7
-	VADDPS      Y7, Y6, Y6
-	VADDPS      Y6, Y5, Y5
-	ADDQ        $0x10, DX
-	ADDQ        $0x08, R8
-	CMPQ        DX, BX
-	JNE         fourOn
-	VADDPS      Y5, Y4, Y4
-	VCVTPS2PD   Y4, Z6
-	VADDPD      Z6, Z3, Z3
-	VPXORQ      Y4, Y4, Y4
-	VPXORQ      Y5, Y5, Y5
-	PREFETCHT0  1024(R8)
-	PREFETCHT0  2048(DX)
-	PREFETCHT0  2112(DX)
-	ADDQ        $+128, BX
+	MOVWLZX       (R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       4(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Y7
+	VMULPS.BCST   (DX), Y7, Y7
+	VMOVUPS       (R9)(R11*1), Y8
+	VMULPS.BCST   8(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y5, Y5
+	MOVWLZX       2(R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       6(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Y7
+	VMULPS.BCST   4(DX), Y7, Y7
+	VMOVUPS       (R9)(R11*1), Y8
+	VMULPS.BCST   12(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y6, Y6
+	ADDQ          $0x10, DX
+	ADDQ          $0x08, R8
+	CMPQ          DX, BX
+	JNE           fourOn
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
+	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
+	PREFETCHT0    1024(R8)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
 
 fourOn:
 	CMPQ DX, SI
@@ -1451,7 +1464,7 @@ last:
 	SHRQ          $0x02, R10
 	DECQ          R10
 	SHRQ          $0x02, BX
-	VPBROADCASTD  BX, Y6
+	VPBROADCASTD  BX, Y7
 	MOVL          $0x00000000, BX
 	MOVWLZX       (R8)(BX*2), R11
 	IMULQ         CX, R11
@@ -1460,48 +1473,53 @@ last:
 	CMOVQGT       R10, R12
 	MOVWLZX       (R8)(R12*2), R13
 	IMULQ         CX, R13
-	VPCMPUD       $0x06, Y1, Y6, K1
-	VMOVUPS       (R9)(R11*1), Y7
-	VMULPS.BCST   (DX)(BX*4), Y7, Y7
-	VMOVUPS       (R9)(R13*1), Y8
-	VMULPS.BCST.Z (DX)(R12*4), Y8, K1, Y8
-	VADDPS        Y8, Y7, Y7
-	VADDPS        Y7, Y4, Y4
+	VPCMPUD       $0x06, Y1, Y7, K1
+	VMOVUPS       (R9)(R11*1), Y8
+	VMULPS.BCST   (DX)(BX*4), Y8, Y8
+	VMOVUPS       (R9)(R13*1), Y9
+	VMULPS.BCST.Z (DX)(R12*4), Y9, K1, Y9
+	VADDPS        Y9, Y8, Y8
+	VADDPS        Y8, Y5, Y5
 	MOVL          $0x00000001, BX
 	CMPQ          BX, R10
 	CMOVQGT       R10, BX
 	MOVWLZX       (R8)(BX*2), R11
 	IMULQ         CX, R11
-	VPCMPUD       $0x06, Y0, Y6, K1
+	VPCMPUD       $0x06, Y0, Y7, K1
 	MOVL          $0x00000003, R12
 	CMPQ          R12, R10
 	CMOVQGT       R10, R12
 	MOVWLZX       (R8)(R12*2), R13
 	IMULQ         CX, R13
-	VPCMPUD       $0x06, Y2, Y6, K2
-	VMOVUPS       (R9)(R11*1), Y6
-	VMULPS.BCST.Z (DX)(BX*4), Y6, K1, Y6
-	VMOVUPS       (R9)(R13*1), Y7
-	VMULPS.BCST.Z (DX)(R12*4), Y7, K2, Y7
+	VPCMPUD       $0x06, Y2, Y7, K2
+	VMOVUPS       (R9)(R11*1), Y7
+	VMULPS.BCST.Z (DX)(BX*4), Y7, K1, Y7
+	VMOVUPS       (R9)(R13*1), Y8
+	VMULPS.BCST.Z (DX)(R12*4), Y8, K2, Y8
+	VADDPS        Y8, Y7, Y7
 	VADDPS        Y7, Y6, Y6
-	VADDPS        Y6, Y5, Y5
 	LEAQ          16(SI), DX
 	LEAQ          2(R8)(R10*2), R8
-	VADDPS        Y5, Y4, Y4
-	VCVTPS2PD     Y4, Z6
-	VADDPD        Z6, Z3, Z3
-	VPXORQ        Y4, Y4, Y4
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
 	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
 
 store:
-	MOVQ      dst+0(FP), BX
-	VCVTPD2PS Z3, Y6
-	VMOVUPS   Y6, (BX)
-	MOVQ      dstStride+8(FP), SI
-	LEAQ      (BX)(SI*4), BX
-	MOVQ      BX, dst+0(FP)
-	CMPQ      AX, rows+24(FP)
-	JNE       row
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY Y3, X7
+	VMOVUPS    X7, (BX)
+	VCVTPD2PSY Y4, X7
+	VMOVUPS    X7, 16(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
