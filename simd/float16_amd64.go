@@ -11,7 +11,3 @@ import (
 func float32sAVX2(dst []float32, half []uint16) {
 	asm.Float32sAVX2(unsafe.SliceData(dst), unsafe.SliceData(half), uintptr(len(half)))
 }
-
-func float32sAVX512(dst []float32, half []uint16) {
-	asm.Float32sAVX512(unsafe.SliceData(dst), unsafe.SliceData(half), uintptr(len(half)))
-}

@@ -5,6 +5,7 @@ package simd
 // different levels.
 type Kernels struct {
 	level              Level
+	gather             bool // where the loops of the level gather or load
 	sumSparse          func(dst []float64, ptr []uint64, val []float32)
 	finite             func(x []float32) bool
 	growBox            func(lo, hi, x []float32)
@@ -38,11 +39,36 @@ type Kernels struct {
 }
 
 // At returns the kernels of a level, or of the highest below it where Best is lower.
-// At(Best()) is the usual call.
-func At(level Level) *Kernels { return tableOf(lower(level, Best())) }
+// At(Best()) is the usual call. Where the level has loops to choose from, At takes those
+// that PM_SIMD asks for, or those that are faster on this machine: the first such call
+// measures them in some tens of microseconds.
+func At(level Level) *Kernels {
+	level = lower(level, Best())
+	return tableOf(level, level.gathers() && gathersChosen())
+}
 
 // Level returns the level of the kernels.
 func (s *Kernels) Level() Level { return s.level }
+
+// Choices returns which loops the kernels are made of where their level has some to choose
+// from, as PM_SIMD spells it: "gather=on", "gather=off" or nothing.
+func (s *Kernels) Choices() string {
+	switch {
+	case !s.level.gathers():
+		return ""
+	case s.gather:
+		return "gather=on"
+	}
+	return "gather=off"
+}
+
+// String returns the level and the choices as PM_SIMD spells them.
+func (s *Kernels) String() string {
+	if choices := s.Choices(); choices != "" {
+		return s.level.String() + "," + choices
+	}
+	return s.level.String()
+}
 
 var genericKernels = Kernels{
 	level:            Generic,

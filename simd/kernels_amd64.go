@@ -2,9 +2,14 @@
 
 package simd
 
-// tableOf returns the kernels of a level. Functions whose names end in that of a level hand
-// their arguments to its assembly.
-func tableOf(level Level) *Kernels { return &tables[level] }
+// tableOf returns the kernels of a level, with gathers or without where it has both.
+// Functions whose names end in that of a level hand their arguments to its assembly.
+func tableOf(level Level, gather bool) *Kernels {
+	if level.gathers() && !gather {
+		return &tablesOfLoads[level]
+	}
+	return &tables[level]
+}
 
 var tables = [...]Kernels{
 	Generic: genericKernels,
@@ -45,8 +50,17 @@ var tables = [...]Kernels{
 	AMX:        avx512Kernels.with(AMX, byteDotsAboveAMX),
 }
 
+// tablesOfLoads are those whose loops load one number after the other where those of
+// tables gather.
+var tablesOfLoads = [...]Kernels{
+	AVX512:     avx512Kernels.withLoads(),
+	AVX512VNNI: avx512Kernels.with(AVX512VNNI, byteDotsAboveAVX512VNNI).withLoads(),
+	AMX:        avx512Kernels.with(AMX, byteDotsAboveAMX).withLoads(),
+}
+
 var avx512Kernels = Kernels{
 	level:              AVX512,
+	gather:             true,
 	sumSparse:          sumSparseAVX2,
 	finite:             finiteAVX2,
 	growBox:            growBoxAVX2,
@@ -54,7 +68,7 @@ var avx512Kernels = Kernels{
 	mulSparseOffsets:   mulSparseOffsetsAVX512,
 	mulSparseOffsets16: mulSparseOffsets16AVX512,
 	packColumns:        packColumnsAVX512,
-	float32s:           float32sAVX512,
+	float32s:           float32sAVX2,
 	expNeg:             expNegAVX512,
 	weights:            weightsAVX512,
 	collect:            collectAVX512,
@@ -82,5 +96,15 @@ var avx512Kernels = Kernels{
 // with returns the kernels of a level that has one of its own and else those of s.
 func (s Kernels) with(level Level, byteDotsAbove func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)) Kernels {
 	s.level, s.byteDotsAbove = level, byteDotsAbove
+	return s
+}
+
+// withLoads returns the kernels of s without gathers.
+func (s Kernels) withLoads() Kernels {
+	s.gather = false
+	s.mulSparse = mulSparseAVX512Loads
+	s.mulSparseOffsets = mulSparseOffsetsAVX512Loads
+	s.mulSparseOffsets16 = mulSparseOffsets16AVX512Loads
+	s.finishStep = finishStepAVX512Loads
 	return s
 }

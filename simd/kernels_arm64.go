@@ -2,9 +2,9 @@
 
 package simd
 
-// tableOf returns the kernels of a level. Functions whose names end in NEON hand their
+// tableOf returns the kernels of a level. None of them gathers. Functions whose names end in NEON hand their
 // arguments to its assembly.
-func tableOf(level Level) *Kernels {
+func tableOf(level Level, _ bool) *Kernels {
 	if level == NEON {
 		return &neonKernels
 	}

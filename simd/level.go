@@ -2,7 +2,6 @@ package simd
 
 import (
 	"fmt"
-	"os"
 	"sync"
 )
 
@@ -36,48 +35,17 @@ func levelByName(name string) (Level, error) {
 			return Level(l), nil
 		}
 	}
-	return Generic, fmt.Errorf("simd: no level %q; there are generic, avx2, avx512, avx512vnni, amx and neon", name)
+	return Generic, fmt.Errorf("simd: no level %q", name)
 }
+
+// gathers tells whether some loops of a level gather. Such a level has others that do not,
+// which give the same bits.
+func (l Level) gathers() bool { return l == AVX512 || l == AVX512VNNI || l == AMX }
 
 // host returns the highest level that this processor and its operating system can run
 // and this build has kernels for, whatever PM_SIMD says. Where the processor has tiles it
 // asks the operating system for them, once in the life of a process.
 var host = sync.OnceValue(detect)
-
-// Best returns the level that kernels run at unless told otherwise. It is the highest
-// that this build, the processor and the operating system have, or the lower one that the
-// environment variable PM_SIMD names. The first call reads the variable and asks the
-// processor; later calls return the same.
-func Best() Level { return setting().level }
-
-// Note returns a sentence for the user where PM_SIMD names no level, or one that this
-// machine does not have, and nothing otherwise. A misspelt variable must not stop a
-// program, nor may it pass unseen.
-func Note() string { return setting().note }
-
-// A choice is the level that kernels run at and what Note says of it.
-type choice struct {
-	level Level
-	note  string
-}
-
-var setting = sync.OnceValue(func() choice { return choose(os.Getenv("PM_SIMD"), host()) })
-
-// choose returns what a value of PM_SIMD means on a host.
-func choose(value string, host Level) choice {
-	if value == "" {
-		return choice{level: host}
-	}
-	asked, err := levelByName(value)
-	if err != nil {
-		return choice{host, fmt.Sprintf("PM_SIMD is ignored: %v", err)}
-	}
-	got := lower(asked, host)
-	if got != asked {
-		return choice{got, fmt.Sprintf("PM_SIMD asks for %v, which this machine or build does not have; using %v", asked, got)}
-	}
-	return choice{level: got}
-}
 
 // lower returns the highest level of the host that is not above the one asked for. Where
 // that is of another architecture, the two have nothing in common but plain Go.
@@ -105,4 +73,22 @@ func Levels() []Level {
 		}
 	}
 	return levels
+}
+
+// All returns the kernels of every level and choice that PM_SIMD leaves, lowest level
+// first. Tests compare their results, and benchmarks their times.
+func All() (all []*Kernels) {
+	for _, level := range Levels() {
+		if !level.gathers() {
+			all = append(all, tableOf(level, false))
+			continue
+		}
+		if asked().gather != wishOn {
+			all = append(all, tableOf(level, false))
+		}
+		if asked().gather != wishOff {
+			all = append(all, tableOf(level, true))
+		}
+	}
+	return all
 }

@@ -14,7 +14,7 @@ func TestLevelsHaveNEON(t *testing.T) {
 		t.Errorf("this processor has level %v", got)
 	}
 	want := []Level{Generic, NEON}
-	if choose(os.Getenv("PM_SIMD"), NEON).level == Generic {
+	if parseSetting(os.Getenv("PM_SIMD"), NEON).level == Generic {
 		want = want[:1]
 	}
 	if got := Levels(); !slices.Equal(got, want) {

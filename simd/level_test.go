@@ -2,7 +2,6 @@ package simd
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -18,41 +17,6 @@ func TestLevelNames(t *testing.T) {
 	}
 	if got := Level(9).String(); got != "Level(9)" {
 		t.Error(got)
-	}
-}
-
-func TestChoose(t *testing.T) {
-	for _, c := range []struct {
-		value string
-		host  Level
-		want  Level
-		noted bool
-	}{
-		{"", AVX512, AVX512, false},
-		{"generic", AVX512, Generic, false},
-		{"avx2", AVX512VNNI, AVX2, false},
-		{"avx512", AVX512VNNI, AVX512, false},
-		{"avx512vnni", AVX2, AVX2, true},
-		{"avx512vnni", AMX, AVX512VNNI, false},
-		{"amx", AMX, AMX, false},
-		{"amx", AVX512VNNI, AVX512VNNI, true},
-		{"neon", AMX, Generic, true},
-		{"amx", NEON, Generic, true},
-		{"avx2", Generic, Generic, true},
-		{"neon", AVX2, Generic, true},
-		{"neon", NEON, NEON, false},
-		{"generic", NEON, Generic, false},
-		{"avx2", NEON, Generic, true},
-		{"AVX2", AVX512, AVX512, true},
-		{"fast", AVX2, AVX2, true},
-	} {
-		got := choose(c.value, c.host)
-		if got.level != c.want || (got.note != "") != c.noted {
-			t.Errorf("PM_SIMD=%q on %v: %v, note %q", c.value, c.host, got.level, got.note)
-		}
-		if c.noted && !strings.Contains(got.note, "PM_SIMD") {
-			t.Errorf("note %q does not say what it is about", got.note)
-		}
 	}
 }
 

@@ -4,4 +4,4 @@ package simd
 
 func detect() Level { return Generic }
 
-func tableOf(Level) *Kernels { return &genericKernels }
+func tableOf(Level, bool) *Kernels { return &genericKernels }

@@ -76,6 +76,9 @@ type Record struct {
 	Commit  string     `json:"commit"`
 	Time    string     `json:"time"`
 	Machine *Machine   `json:"machine,omitempty"`
+	// Settings are the levels and choices that a loop of suite levels was run at, with the
+	// least seconds of one run.
+	Settings *Choice `json:"settings,omitempty"`
 }
 
 // benchmarkName is the record's name in the Go benchmark format. The level is
@@ -192,11 +195,12 @@ type Equality struct {
 	Pairs  int     `json:"pairs"`
 }
 
-// A Choice says how the operator that was picked compares with the others.
+// A Choice says how what was picked compares with the others: an operator in suite plan, a
+// level with its choices in suite levels.
 type Choice struct {
 	Pick string `json:"pick"` // "" where none was built
 	Best string `json:"best"`
-	// Ratio is the time of the pick over that of the fastest operator.
+	// Ratio is the time of the pick over that of the fastest.
 	Ratio float64 `json:"ratio"`
 	// Seconds are those of each operator forced, from points to the last step,
 	// but for those that cannot serve or were estimated to take too long.

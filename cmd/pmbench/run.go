@@ -74,13 +74,16 @@ func (f *runFlags) chosen() (out []suite, pattern *regexp.Regexp, err error) {
 	return out, pattern, err
 }
 
-func (f *runFlags) schedule() schedule {
+func (f *runFlags) schedule(of suite) schedule {
 	s := schedule{rounds: f.count, budget: defaultBudget, slice: 200 * time.Millisecond, long: 3 * time.Second}
 	if f.full {
 		s.slice = time.Second
 		if s.rounds == 0 {
 			s.rounds = maxRounds
 		}
+	}
+	if of.slice > 0 {
+		s.slice = of.slice
 	}
 	if f.count > 0 { // for a comparison
 		s.patience = 3 * s.slice
@@ -109,11 +112,13 @@ func (f *runFlags) run(ctx context.Context, e *cli.Env, names []string) error {
 			return err
 		}
 	}
-	if e.JSON {
-		return nil
+	if !e.JSON {
+		fmt.Fprintln(e.Stdout, m)
+		if err := writeTable(e.Stdout, summarise(records)); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintln(e.Stdout, m)
-	return writeTable(e.Stdout, summarise(records))
+	return checkLevels(records)
 }
 
 // measure runs the chosen suites, one after the other.
@@ -146,7 +151,7 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	for i, s := range chosen {
 		l := newLab(m, p)
 		l.limits, l.work = !f.noLimits, allWork.piece(i, len(chosen))
-		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(), func(r *Record) error {
+		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
 			r.Command = commandLine(e)
 			records = append(records, r)
 			p.clear()
@@ -165,6 +170,9 @@ func writeTable(w io.Writer, all []summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "suite\tcase\tmedian\tquartiles\trounds\trate\tns/nnz\tof limit\teta p99\tpeak\tB/nnz\t")
 	for _, s := range all {
+		if s.Settings != nil {
+			continue // it has a table of its own
+		}
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s..%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", s.Suite, s.Case,
 			duration(s.Seconds), duration(s.Low), duration(s.High), s.Rounds, rate(s.Record), optional(s.NsPerNNZ, "%.2f"),
 			fraction(s.Record), optional(s.EtaP99, "%.1e"), size(s.PeakBytes), optional(s.PeakPerNNZ, "%.1f"))
@@ -197,7 +205,10 @@ func writeTable(w io.Writer, all []summary) error {
 	if err := writeStepRatios(w, all); err != nil {
 		return err
 	}
-	return writeChoices(w, all)
+	if err := writeChoices(w, all); err != nil {
+		return err
+	}
+	return writeLevels(w, all)
 }
 
 // writeStepRatios prints what a fused step costs relative to its product.

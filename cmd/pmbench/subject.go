@@ -38,7 +38,9 @@ type subject struct {
 	stores  bool               // the entries stay: peak memory is given per entry
 	gather  float64            // rows per second of this case's table, for roofGather
 	choice  *Choice            // suite plan
-	equal   []Equality         // searches whose pairs were compared
+	// settings are those of suite levels.
+	settings *Choice
+	equal    []Equality // searches whose pairs were compared
 }
 
 // A roof is the limit a case is held against.

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -12,23 +13,25 @@ import (
 type suite struct {
 	name, about string
 	cases       func(l *lab) []benchCase
+	slice       time.Duration // of one measurement, where operations take microseconds; 0: as long as usual
 }
 
 // suites lists what run can measure.
 func suites() []suite {
 	return []suite{
-		{"cells", "building the graph of a million points in 2 and 3 dimensions", cellsCases},
-		{"spmm", "the sparse product of a million rows with k columns", spmmCases},
-		{"step", "the fused step beside the product it contains", stepCases},
-		{"wide", "a step of the full kernel of unit features at a wide bandwidth, by its polynomial", wideCases},
-		{"iterate", "whole runs: five steps, an embedding from points to result, eigenvectors", iterateCases},
-		{"search", "building the graph of features in 64 and 512 dimensions, and of points in 8", searchCases},
-		{"private", "the private first step: bound, kernel and noise", privateCases},
-		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases},
-		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget", concurrentCases},
-		{"scale", "graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000", scaleCases},
-		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases},
-		{"answers", "answers of 6.7 MB in mode cells: written by the server, read and ranked by the client", answersCases},
+		{"cells", "building the graph of a million points in 2 and 3 dimensions", cellsCases, 0},
+		{"spmm", "the sparse product of a million rows with k columns", spmmCases, 0},
+		{"step", "the fused step beside the product it contains", stepCases, 0},
+		{"wide", "a step of the full kernel of unit features at a wide bandwidth, by its polynomial", wideCases, 0},
+		{"iterate", "whole runs: five steps, an embedding from points to result, eigenvectors", iterateCases, 0},
+		{"search", "building the graph of features in 64 and 512 dimensions, and of points in 8", searchCases, 0},
+		{"private", "the private first step: bound, kernel and noise", privateCases, 0},
+		{"plan", "the operator that is picked beside all that can serve, over kinds of points and bandwidths", planCases, 0},
+		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget", concurrentCases, 0},
+		{"scale", "graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000", scaleCases, 0},
+		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases, 0},
+		{"answers", "answers of 6.7 MB in mode cells: written by the server, read and ranked by the client", answersCases, 0},
+		{"levels", "every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best", levelCases, 5 * time.Millisecond},
 	}
 }
 

@@ -143,11 +143,6 @@ func FinishStep2F32AVX2(args **float32)
 //go:noescape
 func FinishStepF32AVX2(args **float32)
 
-// Float32sAVX2 is float32sGo for n values.
-//
-//go:noescape
-func Float32sAVX2(dst *float32, val *uint16, n uintptr)
-
 // LagrangeBasisF64AVX2 is lagrangeBasisGo for p nodes, at least one, and m points, at least one vector.
 //
 //go:noescape
@@ -784,6 +779,11 @@ func SqDistsF64AVX2(dst *float64, x *float32, d uintptr, rows *float32, stride u
 //
 //go:noescape
 func LargestBitsF32AVX2(x *float32, n uintptr) uint32
+
+// Float32sAVX2 is float32sGo for n values.
+//
+//go:noescape
+func Float32sAVX2(dst *float32, val *uint16, n uintptr)
 
 // GrowBoxF32AVX2 is growBoxGo for n columns, a multiple of 32, not 0.
 //

@@ -173,11 +173,6 @@ func FinishStep2F32AVX512(args **float32)
 //go:noescape
 func FinishStepF32AVX512(args **float32)
 
-// Float32sAVX512 is float32sGo for n values.
-//
-//go:noescape
-func Float32sAVX512(dst *float32, val *uint16, n uintptr)
-
 // LagrangeBasisF64AVX512 is lagrangeBasisGo for p nodes, at least one, and m points, at least one vector.
 //
 //go:noescape
