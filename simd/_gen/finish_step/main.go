@@ -73,9 +73,9 @@ func write(level string) {
 	DATA(0, F64(0.5))
 	for _, k := range []int{1, 2} {
 		packed(l, k, abs, half, "")
-		if l.Lanes == 8 {
-			packed(l, k, abs, half, "Loads")
-		}
+	}
+	if l.Lanes == 8 {
+		packed(l, 2, abs, half, "Loads")
 	}
 	wide(l, abs, half)
 }
@@ -262,8 +262,8 @@ func lowerHalf() reg.VecVirtual {
 }
 
 // packed writes the function for k columns in rows without gaps, several to a
-// vector. There are two for AVX-512: the one named Loads is for processors whose gathers
-// are slow.
+// vector. With AVX-512 there are two for k = 2: the one named Loads is for processors whose
+// gathers are slow. With k = 1 these are better off with the function of AVX2.
 func packed(l *vec.Level, k int, abs, half Mem, kind string) {
 	f := begin(l, fmt.Sprintf("FinishStep%dF32%s%s", k, l.Suffix, kind), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
 	if kind == "Loads" {
@@ -363,12 +363,7 @@ func (f *finish) maskLanes() {
 // gather sets v to the numbers of slots in a table, four in half a vector or eight.
 func (f *finish) gather(field int, slot reg.GPVirtual, v reg.VecVirtual, four bool) {
 	if f.lane[1] != nil {
-		f.fourOf(field, slot, 0, v)
-		if !four {
-			high := ZMM()
-			f.fourOf(field, slot, 4, high)
-			VINSERTF64X4(U8(1), high.AsY(), v, v)
-		}
+		f.fourOf(field, slot, v)
 		return
 	}
 	mask := K()
@@ -387,11 +382,11 @@ func (f *finish) gather(field int, slot reg.GPVirtual, v reg.VecVirtual, four bo
 }
 
 // fourOf sets the lower half of v to the numbers of four slots, one load for each.
-func (f *finish) fourOf(field int, slot reg.GPVirtual, first int, v reg.VecVirtual) {
+func (f *finish) fourOf(field int, slot reg.GPVirtual, v reg.VecVirtual) {
 	table := f.pointer(field)
 	for r := range 4 {
 		s := GP64()
-		MOVL(Mem{Base: slot, Disp: 4 * (first + r)}, s.As32())
+		MOVL(Mem{Base: slot, Disp: 4 * r}, s.As32())
 		if at := (Mem{Base: table, Index: s, Scale: 8}); r == 0 {
 			VBROADCASTSD(at, v)
 		} else {
