@@ -110,7 +110,7 @@ func (op *csr) adopt(ctx context.Context, g *graph, n int) error {
 	op.weights, op.slabs = g.Weights, g.Slabs
 	g.rows = storedRows{g.Weights, op.kernels}
 	// simd.MulSparse and the rounding of its result.
-	return op.settle(ctx, g, n, 4.2*0x1p-24, func(dst []float64, lo, hi int) {
+	return op.settle(ctx, g, n, 11.2*0x1p-24, func(dst []float64, lo, hi int) {
 		if g.Sums != nil {
 			copy(dst, g.Sums[lo:hi])
 		} else {

@@ -120,7 +120,7 @@ func (op *pairs) repair(ctx context.Context, g *graph, b Bandwidth, p *rows.Poin
 func (op *pairs) adopt(ctx context.Context, g *graph, n int) error {
 	// Products are those of csr; where candidates come in batches these are added in
 	// float64 and rounded once more.
-	return op.settle(ctx, g, n, 5.2*0x1p-24, func(dst []float64, lo, hi int) {
+	return op.settle(ctx, g, n, 12.2*0x1p-24, func(dst []float64, lo, hi int) {
 		copy(dst, g.Sums[lo:hi])
 		if op.list.added != nil {
 			more := make([]float64, hi-lo)

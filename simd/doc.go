@@ -55,15 +55,16 @@
 //
 // neon was tested under emulation and not timed on hardware. What speaks for it is how
 // few instructions its inner loops execute. The table counts them in the assembly, and in
-// what the compiler of Go 1.26 makes of the reference:
+// what the compiler of Go 1.26 makes of the reference,
+// without what is done once in 32 entries:
 //
 //	                                    generic   neon
-//	MulSparse, an entry, k = 1             12.0    5.5
-//	                     k = 2             22.2    5.5
-//	                     k = 4             44.5    6.0
-//	                     k = 8             57.0    8.8
-//	                     k = 16           114.0   15.2
-//	                     k = 32           228.0   28.2
+//	MulSparse, an entry, k = 1             11.8    5.8
+//	                     k = 2             25.0    5.8
+//	                     k = 4             50.0    5.8
+//	                     k = 8             56.8    7.8
+//	                     k = 16           113.5   12.8
+//	                     k = 32           227.0   25.5
 //	Dots, a column of a pair in a tile      7.8    0.4
 //	                      of one pair       7.8    0.8
 //	Weights, its exponential               69.0   13.0
@@ -128,7 +129,7 @@
 // first-level cache.
 // PackColumns has assembly for AVX-512 only.
 //
-// Widths 1, 2, 4, 8, 16 and 32 are single kernels. Others are put together from them, at
+// Widths 1, 2, 4, 8, 16 and, on amd64, 32 are single kernels. Others are put together from them, at
 // the cost of a pass over a cached piece of the matrix for each: with 3 columns a stride
 // of 4 and k = 4 is faster than k = 3.
 //

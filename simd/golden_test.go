@@ -91,4 +91,4 @@ func TestSameBitsEverywhere(t *testing.T) {
 	}
 }
 
-const golden = "5712eb4a9e702c1d"
+const golden = "4c1cf4bd2cd67452"

@@ -9,14 +9,19 @@ package simd
 // piece of the row pointers, one longer than the run; it points into the whole of ind and
 // val.
 //
-// Products are rounded to float32 and added four at a time, in stored order:
+// Products are rounded to float32, v = val x, and added in blocks of 32 entries of a row,
+// the last of which may be shorter. Four entries at a time, in stored order, go to two sums
+// of the block, in float32, and these go to the sum of the row:
 //
-//	sum += float64((v0 + v1) + (v2 + v3)),   v = val x in float32.
+//	even += v0 + v2,   odd += v1 + v3,   sum += float64(even + odd).
 //
-// The sum is rounded to float32 at the end. Before that its error is at most 3.1 2^-24
-// times the sum of |val x|, however long the row is, and 2^-150 more for each product below
-// the range of float32. The result has the same bits at every level, for any k, and
-// however the rows are split into runs.
+// The sum is rounded to float32 at the end. Before that its error is at most 10.1 2^-24
+// times the sum of |val x|, in rows of up to 2^30 entries, and 2^-150 more for each product
+// below the range of float32: a product is rounded, and then takes part in 9 additions of
+// float32 at most, v0 + v2, 7 to the sum of its block (the first is to zero, and exact) and
+// even + odd; (1 + 2^-24)^10 is less than 1 + 10.01 2^-24, and 2^25 additions of float64
+// make up for less than 0.07 2^-24. Sums of float32 do not underflow. The result has the
+// same bits at every level, for any k, and however the rows are split into runs.
 //
 // The row pointers must ascend, and x must have a row for every column. MulSparse does not
 // check that: the matrix was checked when it was made. It panics where the ends of slices
@@ -61,96 +66,130 @@ func mulSparseGo(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []flo
 func mulSparseRowGo[I column](out []float32, ind []I, val, x []float32, stride int) {
 	c := 0
 	for ; c+8 <= len(out); c += 8 {
-		mulFours8Go((*[8]float32)(out[c:]), ind, val, x[min(c, len(x)):], stride)
+		mulBlocks8Go((*[8]float32)(out[c:]), ind, val, x[min(c, len(x)):], stride)
 	}
 	for ; c+2 <= len(out); c += 2 {
-		mulFours2Go((*[2]float32)(out[c:]), ind, val, x[min(c, len(x)):], stride)
+		mulBlocks2Go((*[2]float32)(out[c:]), ind, val, x[min(c, len(x)):], stride)
 	}
 	if c < len(out) {
-		out[c] = mulFours1Go(ind, val, x[min(c, len(x)):], stride)
+		out[c] = mulBlocks1Go(ind, val, x[min(c, len(x)):], stride)
 	}
 }
 
 // A column is a column of a matrix, or its offset from the base of a row.
 type column interface{ uint16 | uint32 }
 
-// The functions named Fours add four products at a time, for as many columns as their
-// names say. The conversions around products keep the compiler from fusing them.
+// sumBlock is the number of entries that are added in float32.
+const sumBlock = 32
 
-func mulFours8Go[I column](out *[8]float32, ind []I, val, x []float32, stride int) {
+// The functions named Blocks compute as many columns of a row as their names say, those
+// named Block the sums of one block. The conversions around products keep the compiler from
+// fusing them.
+
+func mulBlocks8Go[I column](out *[8]float32, ind []I, val, x []float32, stride int) {
 	var sum [8]float64
-	addFours8Go(&sum, ind, val, x, stride)
+	for len(ind) > 0 {
+		n := min(sumBlock, len(ind))
+		var even, odd [8]float32
+		addBlock8Go(&even, &odd, ind[:n], val[:n], x, stride)
+		for c := range sum {
+			sum[c] += float64(even[c] + odd[c])
+		}
+		ind, val = ind[n:], val[n:]
+	}
 	for c, v := range sum {
 		out[c] = float32(v)
 	}
 }
 
-func mulFours2Go[I column](out *[2]float32, ind []I, val, x []float32, stride int) {
-	var sum [2]float64
-	addFours2Go(&sum, ind, val, x, stride)
-	out[0], out[1] = float32(sum[0]), float32(sum[1])
+func mulBlocks2Go[I column](out *[2]float32, ind []I, val, x []float32, stride int) {
+	var a, b float64
+	for len(ind) > 0 {
+		n := min(sumBlock, len(ind))
+		s, t := addBlock2Go(ind[:n], val[:n], x, stride)
+		a, b = a+float64(s), b+float64(t)
+		ind, val = ind[n:], val[n:]
+	}
+	out[0], out[1] = float32(a), float32(b)
 }
 
-func mulFours1Go[I column](ind []I, val, x []float32, stride int) float32 {
-	return float32(addFours1Go(0, ind, val, x, stride))
+func mulBlocks1Go[I column](ind []I, val, x []float32, stride int) float32 {
+	sum := 0.0
+	for len(ind) > 0 {
+		n := min(sumBlock, len(ind))
+		sum += float64(addBlock1Go(ind[:n], val[:n], x, stride))
+		ind, val = ind[n:], val[n:]
+	}
+	return float32(sum)
 }
 
-func addFours8Go[I column](sum *[8]float64, ind []I, val, x []float32, stride int) {
+func addBlock8Go[I column](even, odd *[8]float32, ind []I, val, x []float32, stride int) {
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
 		j, w := (*[4]I)(ind[p:]), (*[4]float32)(val[p:])
 		x0, x1 := (*[8]float32)(x[int(j[0])*stride:]), (*[8]float32)(x[int(j[1])*stride:])
 		x2, x3 := (*[8]float32)(x[int(j[2])*stride:]), (*[8]float32)(x[int(j[3])*stride:])
-		for c := range sum {
-			sum[c] += float64((float32(w[0]*x0[c]) + float32(w[1]*x1[c])) + (float32(w[2]*x2[c]) + float32(w[3]*x3[c])))
+		for c := range even {
+			even[c] += float32(w[0]*x0[c]) + float32(w[2]*x2[c])
+			odd[c] += float32(w[1]*x1[c]) + float32(w[3]*x3[c])
 		}
 	}
 	if p < len(ind) {
-		var part [8]float32
-		for ; p < len(ind); p++ {
+		var last [2][8]float32
+		for e := 0; p < len(ind); e, p = e^1, p+1 {
 			w, row := val[p], (*[8]float32)(x[int(ind[p])*stride:])
-			for c := range part {
-				part[c] += float32(w * row[c])
+			for c := range even {
+				last[e][c] += float32(w * row[c])
 			}
 		}
-		for c := range sum {
-			sum[c] += float64(part[c])
+		for c := range even {
+			even[c] += last[0][c]
+			odd[c] += last[1][c]
 		}
 	}
 }
 
-func addFours2Go[I column](sum *[2]float64, ind []I, val, x []float32, stride int) {
-	a, b := sum[0], sum[1]
+func addBlock2Go[I column](ind []I, val, x []float32, stride int) (float32, float32) {
+	var even, odd, last [2]float32
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
 		j, w := (*[4]I)(ind[p:]), (*[4]float32)(val[p:])
 		x0, x1 := (*[2]float32)(x[int(j[0])*stride:]), (*[2]float32)(x[int(j[1])*stride:])
 		x2, x3 := (*[2]float32)(x[int(j[2])*stride:]), (*[2]float32)(x[int(j[3])*stride:])
-		a += float64((float32(w[0]*x0[0]) + float32(w[1]*x1[0])) + (float32(w[2]*x2[0]) + float32(w[3]*x3[0])))
-		b += float64((float32(w[0]*x0[1]) + float32(w[1]*x1[1])) + (float32(w[2]*x2[1]) + float32(w[3]*x3[1])))
+		even[0] += float32(w[0]*x0[0]) + float32(w[2]*x2[0])
+		even[1] += float32(w[0]*x0[1]) + float32(w[2]*x2[1])
+		odd[0] += float32(w[1]*x1[0]) + float32(w[3]*x3[0])
+		odd[1] += float32(w[1]*x1[1]) + float32(w[3]*x3[1])
 	}
-	var s, t float32
-	for ; p < len(ind); p++ {
-		row := (*[2]float32)(x[int(ind[p])*stride:])
-		s += float32(val[p] * row[0])
-		t += float32(val[p] * row[1])
+	for e := p; e < len(ind); e += 2 {
+		row := (*[2]float32)(x[int(ind[e])*stride:])
+		last[0] += float32(val[e] * row[0])
+		last[1] += float32(val[e] * row[1])
 	}
-	sum[0], sum[1] = a+float64(s), b+float64(t)
+	if e := p + 1; e < len(ind) {
+		row := (*[2]float32)(x[int(ind[e])*stride:])
+		odd[0] += float32(val[e] * row[0])
+		odd[1] += float32(val[e] * row[1])
+	}
+	return (even[0] + last[0]) + odd[0], (even[1] + last[1]) + odd[1]
 }
 
-func addFours1Go[I column](sum float64, ind []I, val, x []float32, stride int) float64 {
+func addBlock1Go[I column](ind []I, val, x []float32, stride int) float32 {
+	var even, odd, last float32
 	val = val[:len(ind)]
 	p := 0
 	for ; p+4 <= len(ind); p += 4 {
 		j, w := (*[4]I)(ind[p:]), (*[4]float32)(val[p:])
-		sum += float64((float32(w[0]*x[int(j[0])*stride]) + float32(w[1]*x[int(j[1])*stride])) +
-			(float32(w[2]*x[int(j[2])*stride]) + float32(w[3]*x[int(j[3])*stride])))
+		even += float32(w[0]*x[int(j[0])*stride]) + float32(w[2]*x[int(j[2])*stride])
+		odd += float32(w[1]*x[int(j[1])*stride]) + float32(w[3]*x[int(j[3])*stride])
 	}
-	var s float32
-	for ; p < len(ind); p++ {
-		s += float32(val[p] * x[int(ind[p])*stride])
+	for e := p; e < len(ind); e += 2 {
+		last += float32(val[e] * x[int(ind[e])*stride])
 	}
-	return sum + float64(s)
+	if e := p + 1; e < len(ind) {
+		odd += float32(val[e] * x[int(ind[e])*stride])
+	}
+	return (even + last) + odd
 }

@@ -15,7 +15,7 @@ type mulSparseKernel = func(dst *float32, dstStride uintptr, ptr *uint64, rows u
 // The generated functions of a level with a float32 destination, by the logarithm
 // of their number of columns.
 var (
-	mulSparseOfAVX2   = [...]mulSparseKernel{asm.MulSparse1F32AVX2, asm.MulSparse2F32AVX2, asm.MulSparse4F32AVX2, asm.MulSparse8F32AVX2, asm.MulSparse16F32AVX2}
+	mulSparseOfAVX2   = [...]mulSparseKernel{asm.MulSparse1F32AVX2, asm.MulSparse2F32AVX2, asm.MulSparse4F32AVX2, asm.MulSparse8F32AVX2, asm.MulSparse16F32AVX2, asm.MulSparse32F32AVX2}
 	mulSparseOfAVX512 = [...]mulSparseKernel{asm.MulSparse1F32AVX512, asm.MulSparse2F32AVX512, asm.MulSparse4F32AVX512, asm.MulSparse8F32AVX512, asm.MulSparse16F32AVX512, asm.MulSparse32F32AVX512}
 )
 

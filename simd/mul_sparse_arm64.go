@@ -10,7 +10,7 @@ import (
 
 // mulSparseOfNEON are the kernels by the logarithm of their number of columns.
 var mulSparseOfNEON = [...]func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr){
-	asm.MulSparse1F32NEON, asm.MulSparse2F32NEON, asm.MulSparse4F32NEON, asm.MulSparse8F32NEON, asm.MulSparse16F32NEON, asm.MulSparse32F32NEON,
+	asm.MulSparse1F32NEON, asm.MulSparse2F32NEON, asm.MulSparse4F32NEON, asm.MulSparse8F32NEON, asm.MulSparse16F32NEON,
 }
 
 // mulSparseNEON covers the columns with the widths there are. Where that takes more than

@@ -2,13 +2,12 @@
 
 package simd
 
-// The functions in this file are those of AVX-512 for processors with slow gathers. Up to
-// eight columns take the loops of AVX2, which load one row of x after the other. The loops of
-// AVX-512 for four and eight columns gather nothing either, but on Cascade Lake they take a
-// tenth longer where the matrix is in the caches.
+// The functions in this file are those of AVX-512 for processors with slow gathers. One and
+// two columns take the loops of AVX2, which load one row of x after the other. The loops of
+// AVX-512 for more columns gather nothing.
 var (
-	mulSparseOfAVX512Loads        = withFirst(mulSparseOfAVX512, mulSparseOfAVX2[:4])
-	mulSparseOffsetsOfAVX512Loads = withFirst(mulSparseOffsetsOfAVX512, mulSparseOffsetsOfAVX2[:4])
+	mulSparseOfAVX512Loads        = withFirst(mulSparseOfAVX512, mulSparseOfAVX2[:2])
+	mulSparseOffsetsOfAVX512Loads = withFirst(mulSparseOffsetsOfAVX512, mulSparseOffsetsOfAVX2[:2])
 )
 
 // withFirst returns the functions of all widths, of which the first ones are others.
@@ -18,18 +17,10 @@ func withFirst[F any](all [6]F, first []F) [6]F {
 }
 
 func mulSparseAVX512Loads(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32]) {
-	if x.Stride > gatherStride {
-		mulSparseAVX2(dst, k, ptr, ind, val, x)
-		return
-	}
 	mulSparseInWidths(mulSparseOfAVX512Loads[:], dst, k, ptr, ind, val, x)
 }
 
 func mulSparseOffsetsAVX512Loads(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
-	if x.Stride > gatherStride {
-		mulSparseOffsetsAVX2(dst, k, ptr, base, off, val, x)
-		return
-	}
 	mulSparseOffsetsInWidths(mulSparseOffsetsOfAVX512Loads[:], dst, k, ptr, base, off, val, x)
 }
 

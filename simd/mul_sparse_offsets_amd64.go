@@ -14,7 +14,7 @@ type mulSparseOffsetsKernel = func(dst *float32, dstStride uintptr, ptr *uint64,
 // The generated functions by the logarithm of their number of columns. There are
 // as many of them as with columns of 32 bits.
 var (
-	mulSparseOffsetsOfAVX2   = [...]mulSparseOffsetsKernel{asm.MulSparseOffsets1F32AVX2, asm.MulSparseOffsets2F32AVX2, asm.MulSparseOffsets4F32AVX2, asm.MulSparseOffsets8F32AVX2, asm.MulSparseOffsets16F32AVX2}
+	mulSparseOffsetsOfAVX2   = [...]mulSparseOffsetsKernel{asm.MulSparseOffsets1F32AVX2, asm.MulSparseOffsets2F32AVX2, asm.MulSparseOffsets4F32AVX2, asm.MulSparseOffsets8F32AVX2, asm.MulSparseOffsets16F32AVX2, asm.MulSparseOffsets32F32AVX2}
 	mulSparseOffsetsOfAVX512 = [...]mulSparseOffsetsKernel{asm.MulSparseOffsets1F32AVX512, asm.MulSparseOffsets2F32AVX512, asm.MulSparseOffsets4F32AVX512, asm.MulSparseOffsets8F32AVX512, asm.MulSparseOffsets16F32AVX512, asm.MulSparseOffsets32F32AVX512}
 )
 

@@ -90,7 +90,7 @@ func (c *sparseCase) withinBounds(t *testing.T) {
 			}
 			v := float64(got[r*c.dstStride+column])
 			off, _ := new(big.Float).Sub(sum, big.NewFloat(v)).Float64()
-			if math.Abs(off) > 3.1*0x1p-24*size+0x1p-24*math.Abs(v) {
+			if math.Abs(off) > 10.1*0x1p-24*size+0x1p-24*math.Abs(v) {
 				t.Fatalf("row %d column %d is off by %g of %g", r, column, off, size)
 			}
 		}
@@ -116,6 +116,37 @@ func TestMulSparse(t *testing.T) {
 					newSparseCase(r, t, lengths, 5, k).compare(t, level, 2)
 				}
 			})
+		}
+	}
+}
+
+// A row that loses almost as much to rounding as the bound allows: nothing that is added to
+// the first entries of a block is left of what comes after them, and the first products are
+// rounded down by almost a unit.
+func TestMulSparseWorst(t *testing.T) {
+	for _, entries := range []int{sumBlock, 50 * sumBlock} {
+		c := &sparseCase{k: 1, stride: 1, dstStride: 1, ptr: []uint64{0, uint64(entries)}}
+		for p := range entries {
+			val, x := float32(1), float32(0x1p-25-0x1p-45)
+			switch p % sumBlock {
+			case 0, 1:
+				val, x = 1+0x1p-12, 1+0x1p-12-0x1p-23 // the product is just below 1 + 2^-11 - 2^-24
+			case 2, 3:
+				x = 0
+			}
+			c.ind, c.val, c.x = append(c.ind, uint32(p)), append(c.val, val), append(c.x, x)
+		}
+		c.withinBounds(t)
+		exact, size := 0.0, 0.0
+		for p, v := range c.val {
+			exact += float64(v) * float64(c.x[p])
+			size += math.Abs(float64(v) * float64(c.x[p]))
+		}
+		for _, level := range Levels() {
+			got := float64(c.at(t, level, 1)[0])
+			if lost := exact - got; lost < 7.9*0x1p-24*size {
+				t.Errorf("%v: a row that should lose much loses %g of 2^-24", level, lost/size*0x1p24)
+			}
 		}
 	}
 }

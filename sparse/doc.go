@@ -42,13 +42,15 @@
 //
 // [CSR.MulTo] computes A X for a row-major X of any number of columns k. Each
 // output row is made by one worker: products v = A_ij X_jc are rounded to
-// float32 and added four at a time, in stored order,
+// float32 and added in blocks of 32 nonzeros, four at a time, in stored order,
 //
-//	sum += float64((v0 + v1) + (v2 + v3))   v in float32, sum in float64,
+//	even += v0 + v2,   odd += v1 + v3       in float32,
+//	sum += float64(even + odd)              once a block, in float64,
 //
 // and sum is rounded to float32 once. The error of entry (i, c) is at most
-// 2^-24 of itself plus 3.1 2^-24 of sum_j |A_ij X_jc|, however many nonzeros
-// the row has, as long as no four products exceed the range of float32.
+// 2^-24 of itself plus 10.1 2^-24 of sum_j |A_ij X_jc|, in rows of up to 2^30 nonzeros,
+// as long as no block of products exceeds the range of float32. [simd.Kernels.MulSparse]
+// has the proof.
 // [CSR.MulRows] does the same for a run of rows, and [MulRow] has float64 sums of
 // exact products. Products have the same bits for any number of workers, any k and
 // any set of processor instructions. Work is split into chunks of about equal numbers

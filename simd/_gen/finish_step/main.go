@@ -49,6 +49,7 @@ type finish struct {
 	objective, change, spread, maxAbs, sign reg.VecVirtual
 	pull                                    reg.VecVirtual
 	abs, half                               Mem
+	lane                                    [4]reg.OpmaskVirtual // AVX-512 without gathers: lanes 1 to 3
 }
 
 // lanes is where the numbers of a vector are.
@@ -71,7 +72,10 @@ func write(level string) {
 	half := GLOBL("finishHalf"+l.Suffix, RODATA|NOPTR)
 	DATA(0, F64(0.5))
 	for _, k := range []int{1, 2} {
-		packed(l, k, abs, half)
+		packed(l, k, abs, half, "")
+	}
+	if l.Lanes == 8 {
+		packed(l, 2, abs, half, "Loads")
 	}
 	wide(l, abs, half)
 }
@@ -250,10 +254,21 @@ func (f *finish) stepOf(diagonal reg.VecVirtual, like func() reg.VecVirtual, one
 
 func xmm() reg.VecVirtual { return XMM() }
 
+// lowerHalf returns half of a vector whose other half is known to be set.
+func lowerHalf() reg.VecVirtual {
+	v := ZMM()
+	VPXORD(v, v, v)
+	return v.AsY().(reg.VecVirtual)
+}
+
 // packed writes the function for k columns in rows without gaps, several to a
-// vector.
-func packed(l *vec.Level, k int, abs, half Mem) {
-	f := begin(l, fmt.Sprintf("FinishStep%dF32%s", k, l.Suffix), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
+// vector. With AVX-512 there are two for k = 2: the one named Loads is for processors whose
+// gathers are slow. With k = 1 these are better off with the function of AVX2.
+func packed(l *vec.Level, k int, abs, half Mem, kind string) {
+	f := begin(l, fmt.Sprintf("FinishStep%dF32%s%s", k, l.Suffix, kind), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
+	if kind == "Loads" {
+		f.maskLanes()
+	}
 	q := 8 / k // rows of a group
 	means := l.Wide()
 	p := f.pointer(mean)
@@ -271,7 +286,7 @@ func packed(l *vec.Level, k int, abs, half Mem) {
 	XORQ(at, at)
 	var expand reg.VecVirtual
 	if l.Lanes == 8 && k == 2 {
-		order := GLOBL("finishExpand"+l.Suffix, RODATA|NOPTR)
+		order := GLOBL("finishExpand"+l.Suffix+kind, RODATA|NOPTR)
 		for i := range 8 {
 			DATA(8*i, U64(i/2))
 		}
@@ -335,11 +350,49 @@ func (f *finish) addRows(moved reg.VecVirtual, k, first int, slot reg.GPVirtual)
 	}
 }
 
-// gather sets v to the numbers of slots in a table.
-func (f *finish) gather(field int, index, v reg.VecVirtual) {
+// maskLanes sets the masks of lanes.
+func (f *finish) maskLanes() {
+	for r := 1; r < len(f.lane); r++ {
+		bits := GP32()
+		f.lane[r] = K()
+		MOVL(U32(1<<r), bits)
+		KMOVW(bits, f.lane[r])
+	}
+}
+
+// gather sets v to the numbers of slots in a table, four in half a vector or eight.
+func (f *finish) gather(field int, slot reg.GPVirtual, v reg.VecVirtual, four bool) {
+	if f.lane[1] != nil {
+		f.fourOf(field, slot, v)
+		return
+	}
 	mask := K()
 	KXNORW(mask, mask, mask)
-	VGATHERDPD(Mem{Base: f.pointer(field), Index: index, Scale: 8}, mask, v)
+	VPXORD(v, v, v)
+	table := f.pointer(field)
+	if four {
+		index := XMM()
+		VMOVDQU32(Mem{Base: slot}, index)
+		VGATHERDPD(Mem{Base: table, Index: index, Scale: 8}, mask, v.AsY())
+		return
+	}
+	index := YMM()
+	VMOVDQU32(Mem{Base: slot}, index)
+	VGATHERDPD(Mem{Base: table, Index: index, Scale: 8}, mask, v)
+}
+
+// fourOf sets the lower half of v to the numbers of four slots, one load for each.
+func (f *finish) fourOf(field int, slot reg.GPVirtual, v reg.VecVirtual) {
+	table := f.pointer(field)
+	for r := range 4 {
+		s := GP64()
+		MOVL(Mem{Base: slot, Disp: 4 * r}, s.As32())
+		if at := (Mem{Base: table, Index: s, Scale: 8}); r == 0 {
+			VBROADCASTSD(at, v)
+		} else {
+			VBROADCASTSD(at, f.lane[r], v.AsY())
+		}
+	}
 }
 
 // slotsOf returns n slots from the given one on.
@@ -376,42 +429,33 @@ func join(low reg.VecVirtual, high Op) reg.VecVirtual {
 
 // factors512 sets the factors of a group, and its targets.
 func (f *finish) factors512(e *lanes, k int, degree, slot reg.GPVirtual, expand reg.VecVirtual) {
+	diagonal := ZMM()
+	e.degree, e.weight = ZMM(), ZMM()
 	if k == 1 {
-		index := YMM()
-		VMOVDQU32(Mem{Base: slot}, index)
-		diagonal, targets := ZMM(), ZMM()
-		e.degree, e.weight = ZMM(), ZMM()
-		for _, v := range []reg.VecVirtual{diagonal, targets, e.weight} {
-			VPXORD(v, v, v)
-		}
+		targets := ZMM()
 		VMOVUPD(Mem{Base: degree}, e.degree)
-		f.gather(weight, index, e.weight)
-		f.gather(extra, index, diagonal)
-		f.gather(target, index, targets)
+		f.gather(weight, slot, e.weight, false)
+		f.gather(extra, slot, diagonal, false)
+		f.gather(target, slot, targets, false)
 		VADDPD(e.degree, diagonal, diagonal)
 		e.step, e.target = f.stepOf(diagonal, f.l.Wide, false), targets
 		return
-	}
-	index := XMM()
-	VMOVDQU32(Mem{Base: slot}, index)
-	// Vectors of four, of which all eight lanes are set.
-	four := func() reg.VecVirtual {
-		v := ZMM()
-		VPXORD(v, v, v)
-		return v
 	}
 	spread := func(v reg.VecVirtual) reg.VecVirtual {
 		lanes := ZMM()
 		VPERMPD(v, expand, lanes)
 		return lanes
 	}
-	d, w, diagonal := four(), four(), four()
-	VMOVUPD(Mem{Base: degree}, d.AsY())
-	f.gather(weight, index, w.AsY().(reg.VecVirtual))
-	f.gather(extra, index, diagonal.AsY().(reg.VecVirtual))
-	VADDPD(d.AsY(), diagonal.AsY(), diagonal.AsY())
-	e.degree, e.weight, e.step = spread(d), spread(w), spread(f.stepOf(diagonal, f.l.Wide, false))
-	targets, p := four(), f.pointer(target)
+	VPXORD(e.degree, e.degree, e.degree) // so that all of it is known to be set here
+	VMOVUPD(Mem{Base: degree}, e.degree.AsY())
+	f.gather(weight, slot, e.weight, true)
+	f.gather(extra, slot, diagonal, true)
+	VADDPD(e.degree.AsY(), diagonal.AsY(), diagonal.AsY())
+	// Four divisions take half the time of eight.
+	step := f.stepOf(diagonal.AsY().(reg.VecVirtual), lowerHalf, false)
+	e.degree, e.weight, e.step = spread(e.degree), spread(e.weight), spread(step.AsZ().(reg.VecVirtual))
+	targets, p := ZMM(), f.pointer(target)
+	VPXORD(targets, targets, targets)
 	for r := range 4 {
 		s := GP64()
 		MOVL(Mem{Base: slot, Disp: 4 * r}, s.As32())

@@ -35,83 +35,85 @@ TEXT ·FinishStep1F32AVX512(SB), NOSPLIT, $0-8
 	XORQ         R9, R9
 
 group:
-	VMOVDQU32     (DI), Y7
-	VPXORD        Z8, Z8, Z8
-	VPXORD        Z9, Z9, Z9
-	VPXORD        Z11, Z11, Z11
-	VMOVUPD       (SI), Z10
+	VMOVUPD       (SI), Z8
 	KXNORW        K1, K1, K1
+	VPXORD        Z9, Z9, Z9
 	MOVQ          48(AX), R10
-	VGATHERDPD    (R10)(Y7*8), K1, Z11
+	VMOVDQU32     (DI), Y11
+	VGATHERDPD    (R10)(Y11*8), K1, Z9
 	KXNORW        K2, K2, K2
+	VPXORD        Z7, Z7, Z7
 	MOVQ          56(AX), R10
-	VGATHERDPD    (R10)(Y7*8), K2, Z8
+	VMOVDQU32     (DI), Y11
+	VGATHERDPD    (R10)(Y11*8), K2, Z7
 	KXNORW        K3, K3, K3
+	VPXORD        Z10, Z10, Z10
 	MOVQ          64(AX), R10
-	VGATHERDPD    (R10)(Y7*8), K3, Z9
-	VADDPD        Z10, Z8, Z8
-	VBROADCASTSD  finishHalfAVX512<>+0(SB), Z7
+	VMOVDQU32     (DI), Y11
+	VGATHERDPD    (R10)(Y11*8), K3, Z10
+	VADDPD        Z8, Z7, Z7
+	VBROADCASTSD  finishHalfAVX512<>+0(SB), Z11
 	VPXORD        Z12, Z12, Z12
-	VCMPPD        $0x1e, Z12, Z8, K4
-	VDIVPD.Z      Z8, Z7, K4, Z7
+	VCMPPD        $0x1e, Z12, Z7, K4
+	VDIVPD.Z      Z7, Z11, K4, Z11
 	VCVTPS2PD     (CX)(R9*1), Z13
 	VCVTPS2PD     (BX)(R9*1), Z14
 	VSUBPD        Z6, Z13, Z15
-	VFMSUB231PD   Z13, Z10, Z14
-	VMULPD        Z11, Z15, Z10
-	VSUBPD        Z9, Z10, Z10
-	VFNMADD231PD  Z10, Z5, Z14
+	VFMSUB231PD   Z13, Z8, Z14
+	VMULPD        Z9, Z15, Z8
+	VSUBPD        Z10, Z8, Z8
+	VFNMADD231PD  Z8, Z5, Z14
 	VFMADD231PD   Z14, Z15, Z0
-	VFNMADD213PD  Z13, Z7, Z14
-	VCVTPD2PS     Z14, Y7
-	VMOVUPS       Y7, (DX)(R9*1)
-	VCVTPS2PD     Y7, Z10
-	VPANDD        Y4, Y7, Y7
-	VPMAXUD       Y7, Y3, Y3
-	VSUBPD        Z13, Z10, Z13
-	VSUBPD        Z6, Z10, Z7
+	VFNMADD213PD  Z13, Z11, Z14
+	VCVTPD2PS     Z14, Y8
+	VMOVUPS       Y8, (DX)(R9*1)
+	VCVTPS2PD     Y8, Z11
+	VPANDD        Y4, Y8, Y8
+	VPMAXUD       Y8, Y3, Y3
+	VSUBPD        Z13, Z11, Z13
+	VSUBPD        Z6, Z11, Z8
 	VFMADD231PD   Z13, Z13, Z1
-	VFMADD231PD   Z7, Z7, Z2
+	VFMADD231PD   Z8, Z8, Z2
 	MOVQ          72(AX), R10
 	MOVL          (DI), R11
 	SHLQ          $0x03, R11
-	VADDSD        (R10)(R11*8), X10, X7
-	VMOVSD        X7, (R10)(R11*8)
+	VADDSD        (R10)(R11*8), X11, X8
+	VMOVSD        X8, (R10)(R11*8)
 	MOVL          4(DI), R11
 	SHLQ          $0x03, R11
-	VPERMILPD     $0x01, X10, X7
-	VADDSD        8(R10)(R11*8), X7, X7
-	VMOVSD        X7, 8(R10)(R11*8)
-	VEXTRACTF64X2 $0x01, Z10, X7
+	VPERMILPD     $0x01, X11, X8
+	VADDSD        8(R10)(R11*8), X8, X8
+	VMOVSD        X8, 8(R10)(R11*8)
+	VEXTRACTF64X2 $0x01, Z11, X8
 	MOVL          8(DI), R11
 	SHLQ          $0x03, R11
-	VADDSD        16(R10)(R11*8), X7, X13
+	VADDSD        16(R10)(R11*8), X8, X13
 	VMOVSD        X13, 16(R10)(R11*8)
 	MOVL          12(DI), R11
 	SHLQ          $0x03, R11
-	VPERMILPD     $0x01, X7, X7
-	VADDSD        24(R10)(R11*8), X7, X7
-	VMOVSD        X7, 24(R10)(R11*8)
-	VEXTRACTF64X2 $0x02, Z10, X7
+	VPERMILPD     $0x01, X8, X8
+	VADDSD        24(R10)(R11*8), X8, X8
+	VMOVSD        X8, 24(R10)(R11*8)
+	VEXTRACTF64X2 $0x02, Z11, X8
 	MOVL          16(DI), R11
 	SHLQ          $0x03, R11
-	VADDSD        32(R10)(R11*8), X7, X13
+	VADDSD        32(R10)(R11*8), X8, X13
 	VMOVSD        X13, 32(R10)(R11*8)
 	MOVL          20(DI), R11
 	SHLQ          $0x03, R11
-	VPERMILPD     $0x01, X7, X7
-	VADDSD        40(R10)(R11*8), X7, X7
-	VMOVSD        X7, 40(R10)(R11*8)
-	VEXTRACTF64X2 $0x03, Z10, X7
+	VPERMILPD     $0x01, X8, X8
+	VADDSD        40(R10)(R11*8), X8, X8
+	VMOVSD        X8, 40(R10)(R11*8)
+	VEXTRACTF64X2 $0x03, Z11, X8
 	MOVL          24(DI), R11
 	SHLQ          $0x03, R11
-	VADDSD        48(R10)(R11*8), X7, X10
-	VMOVSD        X10, 48(R10)(R11*8)
+	VADDSD        48(R10)(R11*8), X8, X11
+	VMOVSD        X11, 48(R10)(R11*8)
 	MOVL          28(DI), R11
 	SHLQ          $0x03, R11
-	VPERMILPD     $0x01, X7, X7
-	VADDSD        56(R10)(R11*8), X7, X7
-	VMOVSD        X7, 56(R10)(R11*8)
+	VPERMILPD     $0x01, X8, X8
+	VADDSD        56(R10)(R11*8), X8, X8
+	VMOVSD        X8, 56(R10)(R11*8)
 	ADDQ          $0x20, R9
 	ADDQ          $0x40, SI
 	ADDQ          $0x20, DI
@@ -148,77 +150,81 @@ TEXT ·FinishStep2F32AVX512(SB), NOSPLIT, $0-8
 	VMOVDQU64       finishExpandAVX512<>+0(SB), Z7
 
 group:
-	VMOVDQU32     (DI), X8
 	VPXORD        Z9, Z9, Z9
-	VPXORD        Z10, Z10, Z10
-	VPXORD        Z11, Z11, Z11
 	VMOVUPD       (SI), Y9
 	KXNORW        K1, K1, K1
+	VPXORD        Z10, Z10, Z10
 	MOVQ          48(AX), R10
-	VGATHERDPD    (R10)(X8*8), K1, Y10
+	VMOVDQU32     (DI), X11
+	VGATHERDPD    (R10)(X11*8), K1, Y10
 	KXNORW        K2, K2, K2
+	VPXORD        Z8, Z8, Z8
 	MOVQ          56(AX), R10
-	VGATHERDPD    (R10)(X8*8), K2, Y11
-	VADDPD        Y9, Y11, Y11
-	VPERMPD       Z9, Z7, Z8
-	VPERMPD       Z10, Z7, Z14
-	VBROADCASTSD  finishHalfAVX512<>+0(SB), Z15
+	VMOVDQU32     (DI), X11
+	VGATHERDPD    (R10)(X11*8), K2, Y8
+	VADDPD        Y9, Y8, Y8
 	VPXORD        Z12, Z12, Z12
-	VCMPPD        $0x1e, Z12, Z11, K3
-	VDIVPD.Z      Z11, Z15, K3, Z15
-	VPERMPD       Z15, Z7, Z15
 	VPXORD        Z13, Z13, Z13
+	VPXORD        Z14, Z14, Z14
+	VBROADCASTSD  finishHalfAVX512<>+0(SB), Y13
+	VPXORD        Y12, Y12, Y12
+	VCMPPD        $0x1e, Y12, Y8, K3
+	VDIVPD.Z      Y8, Y13, K3, Y14
+	VPERMPD       Z9, Z7, Z11
+	VPERMPD       Z10, Z7, Z16
+	VPERMPD       Z14, Z7, Z17
 	MOVQ          64(AX), R10
+	VPXORD        Z15, Z15, Z15
 	MOVL          (DI), R11
 	SHLQ          $0x04, R11
-	VMOVUPD       (R10)(R11*1), X13
+	VMOVUPD       (R10)(R11*1), X15
 	MOVL          4(DI), R11
 	SHLQ          $0x04, R11
-	VINSERTF64X2  $0x01, (R10)(R11*1), Z13, Z13
+	VINSERTF64X2  $0x01, (R10)(R11*1), Z15, Z15
 	MOVL          8(DI), R11
 	SHLQ          $0x04, R11
-	VINSERTF64X2  $0x02, (R10)(R11*1), Z13, Z13
+	VINSERTF64X2  $0x02, (R10)(R11*1), Z15, Z15
 	MOVL          12(DI), R11
 	SHLQ          $0x04, R11
-	VINSERTF64X2  $0x03, (R10)(R11*1), Z13, Z13
-	VCVTPS2PD     (CX)(R9*1), Z16
-	VCVTPS2PD     (BX)(R9*1), Z17
-	VSUBPD        Z6, Z16, Z18
-	VFMSUB231PD   Z16, Z8, Z17
-	VMULPD        Z14, Z18, Z8
-	VSUBPD        Z13, Z8, Z8
-	VFNMADD231PD  Z8, Z5, Z17
-	VFMADD231PD   Z17, Z18, Z0
-	VFNMADD213PD  Z16, Z15, Z17
-	VCVTPD2PS     Z17, Y8
-	VMOVUPS       Y8, (DX)(R9*1)
-	VCVTPS2PD     Y8, Z14
-	VPANDD        Y4, Y8, Y8
-	VPMAXUD       Y8, Y3, Y3
-	VSUBPD        Z16, Z14, Z16
-	VSUBPD        Z6, Z14, Z8
-	VFMADD231PD   Z16, Z16, Z1
-	VFMADD231PD   Z8, Z8, Z2
+	VINSERTF64X2  $0x03, (R10)(R11*1), Z15, Z15
+	VCVTPS2PD     (CX)(R9*1), Z18
+	VCVTPS2PD     (BX)(R9*1), Z19
+	VSUBPD        Z6, Z18, Z20
+	VFMSUB231PD   Z18, Z11, Z19
+	VMULPD        Z16, Z20, Z11
+	VSUBPD        Z15, Z11, Z11
+	VFNMADD231PD  Z11, Z5, Z19
+	VFMADD231PD   Z19, Z20, Z0
+	VFNMADD213PD  Z18, Z17, Z19
+	VCVTPD2PS     Z19, Y11
+	VMOVUPS       Y11, (DX)(R9*1)
+	VCVTPS2PD     Y11, Z16
+	VPANDD        Y4, Y11, Y11
+	VPMAXUD       Y11, Y3, Y3
+	VSUBPD        Z18, Z16, Z18
+	VSUBPD        Z6, Z16, Z11
+	VFMADD231PD   Z18, Z18, Z1
+	VFMADD231PD   Z11, Z11, Z2
 	MOVQ          72(AX), R10
 	MOVL          (DI), R11
 	SHLQ          $0x03, R11
-	VADDPD        (R10)(R11*8), X14, X8
-	VMOVUPD       X8, (R10)(R11*8)
-	VEXTRACTF64X2 $0x01, Z14, X8
+	VADDPD        (R10)(R11*8), X16, X11
+	VMOVUPD       X11, (R10)(R11*8)
+	VEXTRACTF64X2 $0x01, Z16, X11
 	MOVL          4(DI), R11
 	SHLQ          $0x03, R11
-	VADDPD        16(R10)(R11*8), X8, X8
-	VMOVUPD       X8, 16(R10)(R11*8)
-	VEXTRACTF64X2 $0x02, Z14, X8
+	VADDPD        16(R10)(R11*8), X11, X11
+	VMOVUPD       X11, 16(R10)(R11*8)
+	VEXTRACTF64X2 $0x02, Z16, X11
 	MOVL          8(DI), R11
 	SHLQ          $0x03, R11
-	VADDPD        32(R10)(R11*8), X8, X8
-	VMOVUPD       X8, 32(R10)(R11*8)
-	VEXTRACTF64X2 $0x03, Z14, X8
+	VADDPD        32(R10)(R11*8), X11, X11
+	VMOVUPD       X11, 32(R10)(R11*8)
+	VEXTRACTF64X2 $0x03, Z16, X11
 	MOVL          12(DI), R11
 	SHLQ          $0x03, R11
-	VADDPD        48(R10)(R11*8), X8, X8
-	VMOVUPD       X8, 48(R10)(R11*8)
+	VADDPD        48(R10)(R11*8), X11, X11
+	VMOVUPD       X11, 48(R10)(R11*8)
 	ADDQ          $0x20, R9
 	ADDQ          $0x20, SI
 	ADDQ          $0x10, DI
@@ -241,6 +247,141 @@ DATA finishExpandAVX512<>+40(SB)/8, $0x0000000000000002
 DATA finishExpandAVX512<>+48(SB)/8, $0x0000000000000003
 DATA finishExpandAVX512<>+56(SB)/8, $0x0000000000000003
 GLOBL finishExpandAVX512<>(SB), RODATA|NOPTR, $64
+
+// func FinishStep2F32AVX512Loads(args **float32)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
+TEXT ·FinishStep2F32AVX512Loads(SB), NOSPLIT, $0-8
+	MOVQ            args+0(FP), AX
+	MOVQ            80(AX), CX
+	VMOVUPD         (CX), Z0
+	VMOVUPD         64(CX), Z1
+	VMOVUPD         128(CX), Z2
+	VMOVDQU32       192(CX), Y3
+	VPBROADCASTD    finishAbsAVX512<>+0(SB), Y4
+	VBROADCASTSD    120(AX), Z5
+	MOVL            $0x00000002, CX
+	KMOVW           CX, K1
+	MOVL            $0x00000004, CX
+	KMOVW           CX, K2
+	MOVL            $0x00000008, CX
+	KMOVW           CX, K3
+	MOVQ            40(AX), CX
+	VBROADCASTF64X2 (CX), Z6
+	MOVQ            8(AX), CX
+	MOVQ            (AX), DX
+	MOVQ            16(AX), BX
+	MOVQ            24(AX), SI
+	MOVQ            32(AX), DI
+	MOVQ            112(AX), R8
+	XORQ            R9, R9
+	VMOVDQU64       finishExpandAVX512Loads<>+0(SB), Z7
+
+group:
+	VPXORD        Z9, Z9, Z9
+	VMOVUPD       (SI), Y9
+	MOVQ          48(AX), R10
+	MOVL          (DI), R11
+	VBROADCASTSD  (R10)(R11*8), Z10
+	MOVL          4(DI), R11
+	VBROADCASTSD  (R10)(R11*8), K1, Y10
+	MOVL          8(DI), R11
+	VBROADCASTSD  (R10)(R11*8), K2, Y10
+	MOVL          12(DI), R11
+	VBROADCASTSD  (R10)(R11*8), K3, Y10
+	MOVQ          56(AX), R10
+	MOVL          (DI), R11
+	VBROADCASTSD  (R10)(R11*8), Z8
+	MOVL          4(DI), R11
+	VBROADCASTSD  (R10)(R11*8), K1, Y8
+	MOVL          8(DI), R11
+	VBROADCASTSD  (R10)(R11*8), K2, Y8
+	MOVL          12(DI), R11
+	VBROADCASTSD  (R10)(R11*8), K3, Y8
+	VADDPD        Y9, Y8, Y8
+	VPXORD        Z11, Z11, Z11
+	VPXORD        Z12, Z12, Z12
+	VPXORD        Z13, Z13, Z13
+	VBROADCASTSD  finishHalfAVX512<>+0(SB), Y12
+	VPXORD        Y11, Y11, Y11
+	VCMPPD        $0x1e, Y11, Y8, K4
+	VDIVPD.Z      Y8, Y12, K4, Y13
+	VPERMPD       Z9, Z7, Z8
+	VPERMPD       Z10, Z7, Z10
+	VPERMPD       Z13, Z7, Z15
+	MOVQ          64(AX), R10
+	VPXORD        Z14, Z14, Z14
+	MOVL          (DI), R11
+	SHLQ          $0x04, R11
+	VMOVUPD       (R10)(R11*1), X14
+	MOVL          4(DI), R11
+	SHLQ          $0x04, R11
+	VINSERTF64X2  $0x01, (R10)(R11*1), Z14, Z14
+	MOVL          8(DI), R11
+	SHLQ          $0x04, R11
+	VINSERTF64X2  $0x02, (R10)(R11*1), Z14, Z14
+	MOVL          12(DI), R11
+	SHLQ          $0x04, R11
+	VINSERTF64X2  $0x03, (R10)(R11*1), Z14, Z14
+	VCVTPS2PD     (CX)(R9*1), Z16
+	VCVTPS2PD     (BX)(R9*1), Z17
+	VSUBPD        Z6, Z16, Z18
+	VFMSUB231PD   Z16, Z8, Z17
+	VMULPD        Z10, Z18, Z8
+	VSUBPD        Z14, Z8, Z8
+	VFNMADD231PD  Z8, Z5, Z17
+	VFMADD231PD   Z17, Z18, Z0
+	VFNMADD213PD  Z16, Z15, Z17
+	VCVTPD2PS     Z17, Y8
+	VMOVUPS       Y8, (DX)(R9*1)
+	VCVTPS2PD     Y8, Z10
+	VPANDD        Y4, Y8, Y8
+	VPMAXUD       Y8, Y3, Y3
+	VSUBPD        Z16, Z10, Z16
+	VSUBPD        Z6, Z10, Z8
+	VFMADD231PD   Z16, Z16, Z1
+	VFMADD231PD   Z8, Z8, Z2
+	MOVQ          72(AX), R10
+	MOVL          (DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        (R10)(R11*8), X10, X8
+	VMOVUPD       X8, (R10)(R11*8)
+	VEXTRACTF64X2 $0x01, Z10, X8
+	MOVL          4(DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        16(R10)(R11*8), X8, X8
+	VMOVUPD       X8, 16(R10)(R11*8)
+	VEXTRACTF64X2 $0x02, Z10, X8
+	MOVL          8(DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        32(R10)(R11*8), X8, X8
+	VMOVUPD       X8, 32(R10)(R11*8)
+	VEXTRACTF64X2 $0x03, Z10, X8
+	MOVL          12(DI), R11
+	SHLQ          $0x03, R11
+	VADDPD        48(R10)(R11*8), X8, X8
+	VMOVUPD       X8, 48(R10)(R11*8)
+	ADDQ          $0x20, R9
+	ADDQ          $0x20, SI
+	ADDQ          $0x10, DI
+	SUBQ          $0x04, R8
+	JNZ           group
+	MOVQ          80(AX), AX
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVDQU32     Y3, 192(AX)
+	VZEROUPPER
+	RET
+
+DATA finishExpandAVX512Loads<>+0(SB)/8, $0x0000000000000000
+DATA finishExpandAVX512Loads<>+8(SB)/8, $0x0000000000000000
+DATA finishExpandAVX512Loads<>+16(SB)/8, $0x0000000000000001
+DATA finishExpandAVX512Loads<>+24(SB)/8, $0x0000000000000001
+DATA finishExpandAVX512Loads<>+32(SB)/8, $0x0000000000000002
+DATA finishExpandAVX512Loads<>+40(SB)/8, $0x0000000000000002
+DATA finishExpandAVX512Loads<>+48(SB)/8, $0x0000000000000003
+DATA finishExpandAVX512Loads<>+56(SB)/8, $0x0000000000000003
+GLOBL finishExpandAVX512Loads<>(SB), RODATA|NOPTR, $64
 
 // func FinishStepF32AVX512(args **float32)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, BMI2

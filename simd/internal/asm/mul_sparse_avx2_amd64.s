@@ -4,1076 +4,2914 @@
 
 #include "textflag.h"
 
+DATA mulSparseWindowAVX2<>+0(SB)/8, $0xffffffffffffffff
+DATA mulSparseWindowAVX2<>+8(SB)/8, $0xffffffffffffffff
+DATA mulSparseWindowAVX2<>+16(SB)/8, $0x0000000000000000
+DATA mulSparseWindowAVX2<>+24(SB)/8, $0x0000000000000000
+GLOBL mulSparseWindowAVX2<>(SB), RODATA|NOPTR, $32
+
 // func MulSparse1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
+// Requires: AVX, CMOV, MMX+
 TEXT ·MulSparse1F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+64(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ val+40(FP), DX
+	MOVQ (AX), BX
+	MOVQ ind+32(FP), DI
+	SUBQ DX, DI
+	MOVQ x+56(FP), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ dst+0(FP), R9
 
 row:
-	MOVQ       8(DX), R11
-	ADDQ       $0x08, DX
-	VXORPD     X0, X0, X0
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	SUBQ       $0x04, R11
-	CMPQ       R9, R11
-	JG         tail
+	VXORPD     X1, X1, X1
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     X0, X0, X0
+	CMPQ       DX, SI
+	JGE        last
+	CMPQ       CX, $0x04
+	JNE        four
+
+dense:
+	MOVL       (DX)(DI*1), R10
+	VMOVSS     (R8)(R10*4), X2
+	MOVL       4(DX)(DI*1), R10
+	VINSERTPS  $0x10, (R8)(R10*4), X2, X2
+	MOVL       8(DX)(DI*1), R10
+	VINSERTPS  $0x20, (R8)(R10*4), X2, X2
+	MOVL       12(DX)(DI*1), R10
+	VINSERTPS  $0x30, (R8)(R10*4), X2, X2
+	VMULPS     (DX), X2, X2
+	VPERMILPS  $0x4e, X2, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	CMPQ       DX, BX
+	JNE        denseOn
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
+
+denseOn:
+	CMPQ DX, SI
+	JLT  dense
+	JMP  last
 
 four:
-	MOVL      (BX)(R9*4), R10
-	IMULQ     R8, R10
-	VMOVSS    (SI)(R10*1), X1
-	MOVL      4(BX)(R9*4), R10
-	IMULQ     R8, R10
-	VINSERTPS $0x10, (SI)(R10*1), X1, X1
-	MOVL      8(BX)(R9*4), R10
-	IMULQ     R8, R10
-	VINSERTPS $0x20, (SI)(R10*1), X1, X1
-	MOVL      12(BX)(R9*4), R10
-	IMULQ     R8, R10
-	VINSERTPS $0x30, (SI)(R10*1), X1, X1
-	VMULPS    (DI)(R9*4), X1, X1
-	VMOVSHDUP X1, X2
-	VADDPS    X2, X1, X1
-	VPERMILPS $0x4e, X1, X2
-	VADDPS    X2, X1, X1
-	VCVTSS2SD X1, X1, X1
-	VADDSD    X1, X0, X0
-	ADDQ      $0x04, R9
-	CMPQ      R9, R11
-	JLE       four
+	MOVL       (DX)(DI*1), R10
+	IMULQ      CX, R10
+	VMOVSS     (R8)(R10*1), X2
+	MOVL       4(DX)(DI*1), R10
+	IMULQ      CX, R10
+	VINSERTPS  $0x10, (R8)(R10*1), X2, X2
+	MOVL       8(DX)(DI*1), R10
+	IMULQ      CX, R10
+	VINSERTPS  $0x20, (R8)(R10*1), X2, X2
+	MOVL       12(DX)(DI*1), R10
+	IMULQ      CX, R10
+	VINSERTPS  $0x30, (R8)(R10*1), X2, X2
+	VMULPS     (DX), X2, X2
+	VPERMILPS  $0x4e, X2, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	CMPQ       DX, BX
+	JNE        fourOn
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
 
-tail:
-	ADDQ   $0x04, R11
-	CMPQ   R9, R11
-	JGE    store
-	MOVL   (BX)(R9*4), R10
-	IMULQ  R8, R10
-	VMOVSS (SI)(R10*1), X1
-	VMULSS (DI)(R9*4), X1, X1
-	INCQ   R9
-	CMPQ   R9, R11
-	JGE    last
-	MOVL   (BX)(R9*4), R10
-	IMULQ  R8, R10
-	VMOVSS (SI)(R10*1), X2
-	VMULSS (DI)(R9*4), X2, X2
-	INCQ   R9
-	VADDPS X2, X1, X1
-	CMPQ   R9, R11
-	JGE    last
-	MOVL   (BX)(R9*4), R10
-	IMULQ  R8, R10
-	VMOVSS (SI)(R10*1), X2
-	VMULSS (DI)(R9*4), X2, X2
-	INCQ   R9
-	VADDPS X2, X1, X1
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VCVTSS2SD X1, X1, X1
-	VADDSD    X1, X0, X0
+	LEAQ       16(SI), BX
+	SUBQ       DX, BX
+	MOVQ       BX, R10
+	SHRQ       $0x02, R10
+	DECQ       R10
+	LEAQ       (DX)(DI*1), R11
+	LEAQ       mulSparseWindowAVX2<>+16(SB), R12
+	SUBQ       BX, R12
+	VMOVUPS    (R12), X2
+	VMASKMOVPS (DX), X2, X3
+	MOVL       $0x00000000, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VMOVSS     (R8)(DX*1), X4
+	MOVL       $0x00000001, DX
+	CMPQ       DX, R10
+	CMOVQGT    R10, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VINSERTPS  $0x10, (R8)(DX*1), X4, X4
+	MOVL       $0x00000002, DX
+	CMPQ       DX, R10
+	CMOVQGT    R10, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VINSERTPS  $0x20, (R8)(DX*1), X4, X4
+	MOVL       $0x00000003, DX
+	CMPQ       DX, R10
+	CMOVQGT    R10, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VINSERTPS  $0x30, (R8)(DX*1), X4, X4
+	VMULPS     X3, X4, X4
+	VANDPS     X2, X4, X4
+	VPERMILPS  $0x4e, X4, X2
+	VADDPS     X2, X4, X4
+	VADDPS     X4, X0, X0
+	LEAQ       16(SI), DX
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
 
 store:
-	VCVTSD2SS X0, X0, X0
-	VMOVSS    X0, (AX)
-	ADDQ      CX, AX
-	DECQ      rows+24(FP)
-	JNZ       row
+	VCVTSD2SS X1, X1, X0
+	VMOVSS    X0, (R9)
+	MOVQ      dstStride+8(FP), BX
+	LEAQ      (R9)(BX*4), R9
+	CMPQ      AX, rows+24(FP)
+	JNE       row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
+// Requires: AVX, CMOV, MMX+
 TEXT ·MulSparseOffsets1F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+72(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), DI
-	MOVQ val+48(FP), R8
-	MOVQ stride+72(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+	MOVQ val+48(FP), DX
+	MOVQ (AX), BX
+	MOVQ base+32(FP), DI
+	MOVQ off+40(FP), R8
+	LEAQ (R8)(BX*2), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ dst+0(FP), R10
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VXORPD     X0, X0, X0
-	MOVL       (BX), R11
-	ADDQ       $0x04, BX
-	IMULQ      R9, R11
-	MOVQ       x+64(FP), SI
-	ADDQ       R11, SI
-	PREFETCHT0 1024(DI)(R10*2)
-	PREFETCHT0 2048(R8)(R10*4)
-	PREFETCHT0 2112(R8)(R10*4)
-	SUBQ       $0x04, R12
-	CMPQ       R10, R12
-	JG         tail
+	VXORPD     X1, X1, X1
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     X0, X0, X0
+	CMPQ       DX, SI
+	JGE        last
+	CMPQ       CX, $0x04
+	JNE        four
+
+dense:
+	MOVWLZX    (R8), R11
+	VMOVSS     (R9)(R11*4), X2
+	MOVWLZX    2(R8), R11
+	VINSERTPS  $0x10, (R9)(R11*4), X2, X2
+	MOVWLZX    4(R8), R11
+	VINSERTPS  $0x20, (R9)(R11*4), X2, X2
+	MOVWLZX    6(R8), R11
+	VINSERTPS  $0x30, (R9)(R11*4), X2, X2
+	VMULPS     (DX), X2, X2
+	VPERMILPS  $0x4e, X2, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	ADDQ       $0x08, R8
+	CMPQ       DX, BX
+	JNE        denseOn
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
+
+denseOn:
+	CMPQ DX, SI
+	JLT  dense
+	JMP  last
 
 four:
-	MOVWLZX   (DI)(R10*2), R11
-	IMULQ     R9, R11
-	VMOVSS    (SI)(R11*1), X1
-	MOVWLZX   2(DI)(R10*2), R11
-	IMULQ     R9, R11
-	VINSERTPS $0x10, (SI)(R11*1), X1, X1
-	MOVWLZX   4(DI)(R10*2), R11
-	IMULQ     R9, R11
-	VINSERTPS $0x20, (SI)(R11*1), X1, X1
-	MOVWLZX   6(DI)(R10*2), R11
-	IMULQ     R9, R11
-	VINSERTPS $0x30, (SI)(R11*1), X1, X1
-	VMULPS    (R8)(R10*4), X1, X1
-	VMOVSHDUP X1, X2
-	VADDPS    X2, X1, X1
-	VPERMILPS $0x4e, X1, X2
-	VADDPS    X2, X1, X1
-	VCVTSS2SD X1, X1, X1
-	VADDSD    X1, X0, X0
-	ADDQ      $0x04, R10
-	CMPQ      R10, R12
-	JLE       four
+	MOVWLZX    (R8), R11
+	IMULQ      CX, R11
+	VMOVSS     (R9)(R11*1), X2
+	MOVWLZX    2(R8), R11
+	IMULQ      CX, R11
+	VINSERTPS  $0x10, (R9)(R11*1), X2, X2
+	MOVWLZX    4(R8), R11
+	IMULQ      CX, R11
+	VINSERTPS  $0x20, (R9)(R11*1), X2, X2
+	MOVWLZX    6(R8), R11
+	IMULQ      CX, R11
+	VINSERTPS  $0x30, (R9)(R11*1), X2, X2
+	VMULPS     (DX), X2, X2
+	VPERMILPS  $0x4e, X2, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	ADDQ       $0x08, R8
+	CMPQ       DX, BX
+	JNE        fourOn
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
 
-tail:
-	ADDQ    $0x04, R12
-	CMPQ    R10, R12
-	JGE     store
-	MOVWLZX (DI)(R10*2), R11
-	IMULQ   R9, R11
-	VMOVSS  (SI)(R11*1), X1
-	VMULSS  (R8)(R10*4), X1, X1
-	INCQ    R10
-	CMPQ    R10, R12
-	JGE     last
-	MOVWLZX (DI)(R10*2), R11
-	IMULQ   R9, R11
-	VMOVSS  (SI)(R11*1), X2
-	VMULSS  (R8)(R10*4), X2, X2
-	INCQ    R10
-	VADDPS  X2, X1, X1
-	CMPQ    R10, R12
-	JGE     last
-	MOVWLZX (DI)(R10*2), R11
-	IMULQ   R9, R11
-	VMOVSS  (SI)(R11*1), X2
-	VMULSS  (R8)(R10*4), X2, X2
-	INCQ    R10
-	VADDPS  X2, X1, X1
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VCVTSS2SD X1, X1, X1
-	VADDSD    X1, X0, X0
+	LEAQ       16(SI), BX
+	SUBQ       DX, BX
+	MOVQ       BX, R11
+	SHRQ       $0x02, R11
+	DECQ       R11
+	LEAQ       mulSparseWindowAVX2<>+16(SB), R12
+	SUBQ       BX, R12
+	VMOVUPS    (R12), X2
+	VMASKMOVPS (DX), X2, X3
+	MOVL       $0x00000000, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VMOVSS     (R9)(DX*1), X4
+	MOVL       $0x00000001, DX
+	CMPQ       DX, R11
+	CMOVQGT    R11, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VINSERTPS  $0x10, (R9)(DX*1), X4, X4
+	MOVL       $0x00000002, DX
+	CMPQ       DX, R11
+	CMOVQGT    R11, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VINSERTPS  $0x20, (R9)(DX*1), X4, X4
+	MOVL       $0x00000003, DX
+	CMPQ       DX, R11
+	CMOVQGT    R11, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VINSERTPS  $0x30, (R9)(DX*1), X4, X4
+	VMULPS     X3, X4, X4
+	VANDPS     X2, X4, X4
+	VPERMILPS  $0x4e, X4, X2
+	VADDPS     X2, X4, X4
+	VADDPS     X4, X0, X0
+	LEAQ       16(SI), DX
+	LEAQ       2(R8)(R11*2), R8
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
 
 store:
-	VCVTSD2SS X0, X0, X0
-	VMOVSS    X0, (AX)
-	ADDQ      CX, AX
-	DECQ      rows+24(FP)
-	JNZ       row
+	VCVTSD2SS X1, X1, X0
+	VMOVSS    X0, (R10)
+	MOVQ      dstStride+8(FP), BX
+	LEAQ      (R10)(BX*4), R10
+	CMPQ      AX, rows+24(FP)
+	JNE       row
 	VZEROUPPER
 	RET
 
 // func MulSparse2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
+// Requires: AVX, CMOV, MMX+
 TEXT ·MulSparse2F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+64(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ val+40(FP), DX
+	MOVQ (AX), BX
+	MOVQ ind+32(FP), DI
+	SUBQ DX, DI
+	MOVQ x+56(FP), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ dst+0(FP), R9
 
 row:
-	MOVQ       8(DX), R11
-	ADDQ       $0x08, DX
-	VXORPD     X0, X0, X0
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	SUBQ       $0x04, R11
-	CMPQ       R9, R11
-	JG         tail
+	VXORPD     X1, X1, X1
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     X0, X0, X0
+	CMPQ       DX, SI
+	JGE        last
+	CMPQ       CX, $0x08
+	JNE        four
+
+dense:
+	MOVL       (DX)(DI*1), R10
+	VMOVSD     (R8)(R10*8), X2
+	MOVL       4(DX)(DI*1), R10
+	VMOVHPS    (R8)(R10*8), X2, X2
+	MOVL       8(DX)(DI*1), R10
+	VMOVSD     (R8)(R10*8), X3
+	MOVL       12(DX)(DI*1), R10
+	VMOVHPS    (R8)(R10*8), X3, X3
+	VPERMILPS  $0x50, (DX), X4
+	VMULPS     X4, X2, X2
+	VPERMILPS  $0xfa, (DX), X4
+	VMULPS     X4, X3, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	CMPQ       DX, BX
+	JNE        denseOn
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
+
+denseOn:
+	CMPQ DX, SI
+	JLT  dense
+	JMP  last
 
 four:
-	VMOVUPS   (DI)(R9*4), X1
-	MOVL      (BX)(R9*4), R10
-	IMULQ     R8, R10
-	VMOVSD    (SI)(R10*1), X3
-	MOVL      4(BX)(R9*4), R10
-	IMULQ     R8, R10
-	VMOVHPS   (SI)(R10*1), X3, X3
-	VPERMILPS $0x50, X1, X2
-	VMULPS    X2, X3, X3
-	MOVL      8(BX)(R9*4), R10
-	IMULQ     R8, R10
-	VMOVSD    (SI)(R10*1), X2
-	MOVL      12(BX)(R9*4), R10
-	IMULQ     R8, R10
-	VMOVHPS   (SI)(R10*1), X2, X2
-	VPERMILPS $0xfa, X1, X1
-	VMULPS    X1, X2, X2
-	VUNPCKLPD X2, X3, X1
-	VUNPCKHPD X2, X3, X2
-	VADDPS    X2, X1, X1
-	VPERMILPS $0x4e, X1, X2
-	VADDPS    X2, X1, X1
-	VCVTPS2PD X1, X1
-	VADDPD    X1, X0, X0
-	ADDQ      $0x04, R9
-	CMPQ      R9, R11
-	JLE       four
+	MOVL       (DX)(DI*1), R10
+	IMULQ      CX, R10
+	VMOVSD     (R8)(R10*1), X2
+	MOVL       4(DX)(DI*1), R10
+	IMULQ      CX, R10
+	VMOVHPS    (R8)(R10*1), X2, X2
+	MOVL       8(DX)(DI*1), R10
+	IMULQ      CX, R10
+	VMOVSD     (R8)(R10*1), X3
+	MOVL       12(DX)(DI*1), R10
+	IMULQ      CX, R10
+	VMOVHPS    (R8)(R10*1), X3, X3
+	VPERMILPS  $0x50, (DX), X4
+	VMULPS     X4, X2, X2
+	VPERMILPS  $0xfa, (DX), X4
+	VMULPS     X4, X3, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	CMPQ       DX, BX
+	JNE        fourOn
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
 
-tail:
-	ADDQ         $0x04, R11
-	CMPQ         R9, R11
-	JGE          store
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VMOVSD       (SI)(R10*1), X1
-	VBROADCASTSS (DI)(R9*4), X2
-	VMULPS       X2, X1, X1
-	INCQ         R9
-	CMPQ         R9, R11
-	JGE          last
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VMOVSD       (SI)(R10*1), X2
-	VBROADCASTSS (DI)(R9*4), X3
-	VMULPS       X3, X2, X2
-	INCQ         R9
-	VADDPS       X2, X1, X1
-	CMPQ         R9, R11
-	JGE          last
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VMOVSD       (SI)(R10*1), X2
-	VBROADCASTSS (DI)(R9*4), X3
-	VMULPS       X3, X2, X2
-	INCQ         R9
-	VADDPS       X2, X1, X1
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VCVTPS2PD X1, X1
-	VADDPD    X1, X0, X0
+	LEAQ       16(SI), BX
+	SUBQ       DX, BX
+	MOVQ       BX, R10
+	SHRQ       $0x02, R10
+	DECQ       R10
+	LEAQ       (DX)(DI*1), R11
+	LEAQ       mulSparseWindowAVX2<>+16(SB), R12
+	SUBQ       BX, R12
+	VMOVUPS    (R12), X2
+	VMASKMOVPS (DX), X2, X3
+	MOVL       $0x00000000, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VMOVSD     (R8)(DX*1), X4
+	MOVL       $0x00000001, DX
+	CMPQ       DX, R10
+	CMOVQGT    R10, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VMOVHPS    (R8)(DX*1), X4, X4
+	MOVL       $0x00000002, DX
+	CMPQ       DX, R10
+	CMOVQGT    R10, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VMOVSD     (R8)(DX*1), X5
+	MOVL       $0x00000003, DX
+	CMPQ       DX, R10
+	CMOVQGT    R10, DX
+	MOVL       (R11)(DX*4), DX
+	IMULQ      CX, DX
+	VMOVHPS    (R8)(DX*1), X5, X5
+	VPERMILPS  $0x50, X3, X6
+	VPERMILPS  $0x50, X2, X7
+	VMULPS     X6, X4, X4
+	VANDPS     X7, X4, X4
+	VPERMILPS  $0xfa, X3, X3
+	VPERMILPS  $0xfa, X2, X2
+	VMULPS     X3, X5, X5
+	VANDPS     X2, X5, X5
+	VADDPS     X5, X4, X4
+	VADDPS     X4, X0, X0
+	LEAQ       16(SI), DX
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
 
 store:
-	VCVTPD2PSX X0, X0
-	VMOVSD     X0, (AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VCVTPD2PSX X1, X0
+	VMOVSD     X0, (R9)
+	MOVQ       dstStride+8(FP), BX
+	LEAQ       (R9)(BX*4), R9
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
+// Requires: AVX, CMOV, MMX+
 TEXT ·MulSparseOffsets2F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+72(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), DI
-	MOVQ val+48(FP), R8
-	MOVQ stride+72(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+	MOVQ val+48(FP), DX
+	MOVQ (AX), BX
+	MOVQ base+32(FP), DI
+	MOVQ off+40(FP), R8
+	LEAQ (R8)(BX*2), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ dst+0(FP), R10
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VXORPD     X0, X0, X0
-	MOVL       (BX), R11
-	ADDQ       $0x04, BX
-	IMULQ      R9, R11
-	MOVQ       x+64(FP), SI
-	ADDQ       R11, SI
-	PREFETCHT0 1024(DI)(R10*2)
-	PREFETCHT0 2048(R8)(R10*4)
-	PREFETCHT0 2112(R8)(R10*4)
-	SUBQ       $0x04, R12
-	CMPQ       R10, R12
-	JG         tail
+	VXORPD     X1, X1, X1
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     X0, X0, X0
+	CMPQ       DX, SI
+	JGE        last
+	CMPQ       CX, $0x08
+	JNE        four
+
+dense:
+	MOVWLZX    (R8), R11
+	VMOVSD     (R9)(R11*8), X2
+	MOVWLZX    2(R8), R11
+	VMOVHPS    (R9)(R11*8), X2, X2
+	MOVWLZX    4(R8), R11
+	VMOVSD     (R9)(R11*8), X3
+	MOVWLZX    6(R8), R11
+	VMOVHPS    (R9)(R11*8), X3, X3
+	VPERMILPS  $0x50, (DX), X4
+	VMULPS     X4, X2, X2
+	VPERMILPS  $0xfa, (DX), X4
+	VMULPS     X4, X3, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	ADDQ       $0x08, R8
+	CMPQ       DX, BX
+	JNE        denseOn
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
+
+denseOn:
+	CMPQ DX, SI
+	JLT  dense
+	JMP  last
 
 four:
-	VMOVUPS   (R8)(R10*4), X1
-	MOVWLZX   (DI)(R10*2), R11
-	IMULQ     R9, R11
-	VMOVSD    (SI)(R11*1), X3
-	MOVWLZX   2(DI)(R10*2), R11
-	IMULQ     R9, R11
-	VMOVHPS   (SI)(R11*1), X3, X3
-	VPERMILPS $0x50, X1, X2
-	VMULPS    X2, X3, X3
-	MOVWLZX   4(DI)(R10*2), R11
-	IMULQ     R9, R11
-	VMOVSD    (SI)(R11*1), X2
-	MOVWLZX   6(DI)(R10*2), R11
-	IMULQ     R9, R11
-	VMOVHPS   (SI)(R11*1), X2, X2
-	VPERMILPS $0xfa, X1, X1
-	VMULPS    X1, X2, X2
-	VUNPCKLPD X2, X3, X1
-	VUNPCKHPD X2, X3, X2
-	VADDPS    X2, X1, X1
-	VPERMILPS $0x4e, X1, X2
-	VADDPS    X2, X1, X1
-	VCVTPS2PD X1, X1
-	VADDPD    X1, X0, X0
-	ADDQ      $0x04, R10
-	CMPQ      R10, R12
-	JLE       four
+	MOVWLZX    (R8), R11
+	IMULQ      CX, R11
+	VMOVSD     (R9)(R11*1), X2
+	MOVWLZX    2(R8), R11
+	IMULQ      CX, R11
+	VMOVHPS    (R9)(R11*1), X2, X2
+	MOVWLZX    4(R8), R11
+	IMULQ      CX, R11
+	VMOVSD     (R9)(R11*1), X3
+	MOVWLZX    6(R8), R11
+	IMULQ      CX, R11
+	VMOVHPS    (R9)(R11*1), X3, X3
+	VPERMILPS  $0x50, (DX), X4
+	VMULPS     X4, X2, X2
+	VPERMILPS  $0xfa, (DX), X4
+	VMULPS     X4, X3, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x10, DX
+	ADDQ       $0x08, R8
+	CMPQ       DX, BX
+	JNE        fourOn
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	ADDQ       $+128, BX
 
-tail:
-	ADDQ         $0x04, R12
-	CMPQ         R10, R12
-	JGE          store
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VMOVSD       (SI)(R11*1), X1
-	VBROADCASTSS (R8)(R10*4), X2
-	VMULPS       X2, X1, X1
-	INCQ         R10
-	CMPQ         R10, R12
-	JGE          last
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VMOVSD       (SI)(R11*1), X2
-	VBROADCASTSS (R8)(R10*4), X3
-	VMULPS       X3, X2, X2
-	INCQ         R10
-	VADDPS       X2, X1, X1
-	CMPQ         R10, R12
-	JGE          last
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VMOVSD       (SI)(R11*1), X2
-	VBROADCASTSS (R8)(R10*4), X3
-	VMULPS       X3, X2, X2
-	INCQ         R10
-	VADDPS       X2, X1, X1
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VCVTPS2PD X1, X1
-	VADDPD    X1, X0, X0
+	LEAQ       16(SI), BX
+	SUBQ       DX, BX
+	MOVQ       BX, R11
+	SHRQ       $0x02, R11
+	DECQ       R11
+	LEAQ       mulSparseWindowAVX2<>+16(SB), R12
+	SUBQ       BX, R12
+	VMOVUPS    (R12), X2
+	VMASKMOVPS (DX), X2, X3
+	MOVL       $0x00000000, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VMOVSD     (R9)(DX*1), X4
+	MOVL       $0x00000001, DX
+	CMPQ       DX, R11
+	CMOVQGT    R11, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VMOVHPS    (R9)(DX*1), X4, X4
+	MOVL       $0x00000002, DX
+	CMPQ       DX, R11
+	CMOVQGT    R11, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VMOVSD     (R9)(DX*1), X5
+	MOVL       $0x00000003, DX
+	CMPQ       DX, R11
+	CMOVQGT    R11, DX
+	MOVWLZX    (R8)(DX*2), DX
+	IMULQ      CX, DX
+	VMOVHPS    (R9)(DX*1), X5, X5
+	VPERMILPS  $0x50, X3, X6
+	VPERMILPS  $0x50, X2, X7
+	VMULPS     X6, X4, X4
+	VANDPS     X7, X4, X4
+	VPERMILPS  $0xfa, X3, X3
+	VPERMILPS  $0xfa, X2, X2
+	VMULPS     X3, X5, X5
+	VANDPS     X2, X5, X5
+	VADDPS     X5, X4, X4
+	VADDPS     X4, X0, X0
+	LEAQ       16(SI), DX
+	LEAQ       2(R8)(R11*2), R8
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
 
 store:
-	VCVTPD2PSX X0, X0
-	VMOVSD     X0, (AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VCVTPD2PSX X1, X0
+	VMOVSD     X0, (R10)
+	MOVQ       dstStride+8(FP), BX
+	LEAQ       (R10)(BX*4), R10
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparse4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
-TEXT ·MulSparse4F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
+// Requires: AVX, CMOV, MMX+
+TEXT ·MulSparse4F32AVX2(SB), NOSPLIT, $16-72
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+64(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ val+40(FP), DX
+	MOVQ (AX), BX
+	MOVQ ind+32(FP), DI
+	SUBQ DX, DI
+	MOVQ x+56(FP), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ (AX), BX
+	ADDQ 8(AX), BX
+	SHRQ $0x01, BX
+	XORQ SI, SI
+	CMPQ BX, nnz+48(FP)
+	JCC  found
+	MOVQ ind+32(FP), SI
+	MOVL (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(DX), R11
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	SUBQ       $0x04, R11
-	CMPQ       R9, R11
-	JG         tail
+	VXORPS     Y0, Y0, Y0
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     X1, X1, X1
+	VXORPS     X2, X2, X2
+	CMPQ       DX, SI
+	JGE        last
 
 four:
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), X1
-	VMULPS       (SI)(R10*1), X1, X1
-	MOVL         4(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 4(DI)(R9*4), X2
-	VMULPS       (SI)(R10*1), X2, X2
-	VADDPS       X2, X1, X1
-	MOVL         8(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 8(DI)(R9*4), X2
-	VMULPS       (SI)(R10*1), X2, X2
-	MOVL         12(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 12(DI)(R9*4), X3
-	VMULPS       (SI)(R10*1), X3, X3
+	MOVL         (DX)(DI*1), R9
+	IMULQ        CX, R9
+	VBROADCASTSS (DX), X3
+	MOVL         8(DX)(DI*1), R10
+	IMULQ        CX, R10
+	VBROADCASTSS 8(DX), X4
+	VMULPS       (R8)(R9*1), X3, X3
+	VMULPS       (R8)(R10*1), X4, X4
+	VADDPS       X4, X3, X3
+	VADDPS       X3, X1, X1
+	MOVL         4(DX)(DI*1), R9
+	IMULQ        CX, R9
+	VBROADCASTSS 4(DX), X3
+	MOVL         12(DX)(DI*1), R10
+	IMULQ        CX, R10
+	VBROADCASTSS 12(DX), X4
+	VMULPS       (R8)(R9*1), X3, X3
+	VMULPS       (R8)(R10*1), X4, X4
+	VADDPS       X4, X3, X3
 	VADDPS       X3, X2, X2
+	ADDQ         $0x10, DX
+	CMPQ         DX, BX
+	JNE          fourOn
 	VADDPS       X2, X1, X1
 	VCVTPS2PD    X1, Y1
 	VADDPD       Y1, Y0, Y0
-	ADDQ         $0x04, R9
-	CMPQ         R9, R11
-	JLE          four
+	VXORPS       X1, X1, X1
+	VXORPS       X2, X2, X2
+	PREFETCHT0   2048(DX)(DI*1)
+	PREFETCHT0   2112(DX)(DI*1)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
 
-tail:
-	ADDQ         $0x04, R11
-	CMPQ         R9, R11
-	JGE          store
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), X1
-	VMULPS       (SI)(R10*1), X1, X1
-	INCQ         R9
-	CMPQ         R9, R11
-	JGE          last
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), X2
-	VMULPS       (SI)(R10*1), X2, X2
-	INCQ         R9
-	VADDPS       X2, X1, X1
-	CMPQ         R9, R11
-	JGE          last
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), X2
-	VMULPS       (SI)(R10*1), X2, X2
-	INCQ         R9
-	VADDPS       X2, X1, X1
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R9
+	SHRQ         $0x02, R9
+	DECQ         R9
+	LEAQ         (DX)(DI*1), R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), X3
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R13
+	IMULQ        CX, R13
+	VBROADCASTSS (DX)(BX*4), X4
+	VBROADCASTSS 8(R11), X5
+	VMULPS       (R8)(R12*1), X3, X3
+	VMULPS       (R8)(R13*1), X4, X4
+	VANDPS       X5, X4, X4
+	VADDPS       X4, X3, X3
+	VADDPS       X3, X1, X1
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), X3
+	VBROADCASTSS 4(R11), X4
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R9
+	IMULQ        CX, R9
+	VBROADCASTSS (DX)(BX*4), X5
+	VBROADCASTSS 12(R11), X6
+	VMULPS       (R8)(R12*1), X3, X3
+	VANDPS       X4, X3, X3
+	VMULPS       (R8)(R9*1), X5, X4
+	VANDPS       X6, X4, X4
+	VADDPS       X4, X3, X3
+	VADDPS       X3, X2, X2
+	LEAQ         16(SI), DX
+	VADDPS       X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VXORPS       X1, X1, X1
+	VXORPS       X2, X2, X2
 
 store:
+	MOVQ       dst+0(FP), BX
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VMOVUPS    X0, (BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
-TEXT ·MulSparseOffsets4F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), DI
-	MOVQ val+48(FP), R8
-	MOVQ stride+72(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+// Requires: AVX, CMOV, MMX+
+TEXT ·MulSparseOffsets4F32AVX2(SB), NOSPLIT, $16-80
+	MOVQ    ptr+16(FP), AX
+	MOVQ    rows+24(FP), CX
+	LEAQ    (AX)(CX*8), CX
+	MOVQ    CX, rows+24(FP)
+	MOVQ    stride+72(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    val+48(FP), DX
+	MOVQ    (AX), BX
+	MOVQ    base+32(FP), DI
+	MOVQ    off+40(FP), R8
+	LEAQ    (R8)(BX*2), R8
+	LEAQ    (DX)(BX*4), DX
+	MOVQ    (AX), BX
+	ADDQ    8(AX), BX
+	SHRQ    $0x01, BX
+	XORQ    SI, SI
+	CMPQ    BX, nnz+56(FP)
+	JCC     found
+	MOVQ    off+40(FP), SI
+	MOVWLZX (SI)(BX*2), SI
+	MOVL    (DI), BX
+	ADDQ    BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	MOVL       (BX), R11
-	ADDQ       $0x04, BX
-	IMULQ      R9, R11
-	MOVQ       x+64(FP), SI
-	ADDQ       R11, SI
-	PREFETCHT0 1024(DI)(R10*2)
-	PREFETCHT0 2048(R8)(R10*4)
-	PREFETCHT0 2112(R8)(R10*4)
-	SUBQ       $0x04, R12
-	CMPQ       R10, R12
-	JG         tail
+	VXORPS     Y0, Y0, Y0
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     X1, X1, X1
+	VXORPS     X2, X2, X2
+	CMPQ       DX, SI
+	JGE        last
 
 four:
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), X1
-	VMULPS       (SI)(R11*1), X1, X1
-	MOVWLZX      2(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 4(R8)(R10*4), X2
-	VMULPS       (SI)(R11*1), X2, X2
-	VADDPS       X2, X1, X1
-	MOVWLZX      4(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 8(R8)(R10*4), X2
-	VMULPS       (SI)(R11*1), X2, X2
-	MOVWLZX      6(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 12(R8)(R10*4), X3
-	VMULPS       (SI)(R11*1), X3, X3
+	MOVWLZX      (R8), R10
+	IMULQ        CX, R10
+	VBROADCASTSS (DX), X3
+	MOVWLZX      4(R8), R11
+	IMULQ        CX, R11
+	VBROADCASTSS 8(DX), X4
+	VMULPS       (R9)(R10*1), X3, X3
+	VMULPS       (R9)(R11*1), X4, X4
+	VADDPS       X4, X3, X3
+	VADDPS       X3, X1, X1
+	MOVWLZX      2(R8), R10
+	IMULQ        CX, R10
+	VBROADCASTSS 4(DX), X3
+	MOVWLZX      6(R8), R11
+	IMULQ        CX, R11
+	VBROADCASTSS 12(DX), X4
+	VMULPS       (R9)(R10*1), X3, X3
+	VMULPS       (R9)(R11*1), X4, X4
+	VADDPS       X4, X3, X3
 	VADDPS       X3, X2, X2
+	ADDQ         $0x10, DX
+	ADDQ         $0x08, R8
+	CMPQ         DX, BX
+	JNE          fourOn
 	VADDPS       X2, X1, X1
 	VCVTPS2PD    X1, Y1
 	VADDPD       Y1, Y0, Y0
-	ADDQ         $0x04, R10
-	CMPQ         R10, R12
-	JLE          four
+	VXORPS       X1, X1, X1
+	VXORPS       X2, X2, X2
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
 
-tail:
-	ADDQ         $0x04, R12
-	CMPQ         R10, R12
-	JGE          store
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), X1
-	VMULPS       (SI)(R11*1), X1, X1
-	INCQ         R10
-	CMPQ         R10, R12
-	JGE          last
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), X2
-	VMULPS       (SI)(R11*1), X2, X2
-	INCQ         R10
-	VADDPS       X2, X1, X1
-	CMPQ         R10, R12
-	JGE          last
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), X2
-	VMULPS       (SI)(R11*1), X2, X2
-	INCQ         R10
-	VADDPS       X2, X1, X1
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VCVTPS2PD X1, Y1
-	VADDPD    Y1, Y0, Y0
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R10
+	SHRQ         $0x02, R10
+	DECQ         R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), X3
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	VBROADCASTSS (DX)(BX*4), X4
+	VBROADCASTSS 8(R11), X5
+	VMULPS       (R9)(R12*1), X3, X3
+	VMULPS       (R9)(R13*1), X4, X4
+	VANDPS       X5, X4, X4
+	VADDPS       X4, X3, X3
+	VADDPS       X3, X1, X1
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), X3
+	VBROADCASTSS 4(R11), X4
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	VBROADCASTSS (DX)(BX*4), X5
+	VBROADCASTSS 12(R11), X6
+	VMULPS       (R9)(R12*1), X3, X3
+	VANDPS       X4, X3, X3
+	VMULPS       (R9)(R13*1), X5, X4
+	VANDPS       X6, X4, X4
+	VADDPS       X4, X3, X3
+	VADDPS       X3, X2, X2
+	LEAQ         16(SI), DX
+	LEAQ         2(R8)(R10*2), R8
+	VADDPS       X2, X1, X1
+	VCVTPS2PD    X1, Y1
+	VADDPD       Y1, Y0, Y0
+	VXORPS       X1, X1, X1
+	VXORPS       X2, X2, X2
 
 store:
+	MOVQ       dst+0(FP), BX
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VMOVUPS    X0, (BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparse8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
-TEXT ·MulSparse8F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
+// Requires: AVX, CMOV, MMX+
+TEXT ·MulSparse8F32AVX2(SB), NOSPLIT, $16-72
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+64(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ val+40(FP), DX
+	MOVQ (AX), BX
+	MOVQ ind+32(FP), DI
+	SUBQ DX, DI
+	MOVQ x+56(FP), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ (AX), BX
+	ADDQ 8(AX), BX
+	SHRQ $0x01, BX
+	XORQ SI, SI
+	CMPQ BX, nnz+48(FP)
+	JCC  found
+	MOVQ ind+32(FP), SI
+	MOVL (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(DX), R11
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	VXORPD     Y1, Y1, Y1
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	SUBQ       $0x04, R11
-	CMPQ       R9, R11
-	JG         tail
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	CMPQ       DX, SI
+	JGE        last
 
 four:
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), Y2
-	VMULPS       (SI)(R10*1), Y2, Y2
-	MOVL         4(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 4(DI)(R9*4), Y3
-	VMULPS       (SI)(R10*1), Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	MOVL         8(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 8(DI)(R9*4), Y3
-	VMULPS       (SI)(R10*1), Y3, Y3
-	MOVL         12(BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS 12(DI)(R9*4), Y4
-	VMULPS       (SI)(R10*1), Y4, Y4
+	MOVL         (DX)(DI*1), R9
+	IMULQ        CX, R9
+	VBROADCASTSS (DX), Y4
+	MOVL         8(DX)(DI*1), R10
+	IMULQ        CX, R10
+	VBROADCASTSS 8(DX), Y5
+	VMULPS       (R8)(R9*1), Y4, Y4
+	VMULPS       (R8)(R10*1), Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y4, Y2, Y2
+	MOVL         4(DX)(DI*1), R9
+	IMULQ        CX, R9
+	VBROADCASTSS 4(DX), Y4
+	MOVL         12(DX)(DI*1), R10
+	IMULQ        CX, R10
+	VBROADCASTSS 12(DX), Y5
+	VMULPS       (R8)(R9*1), Y4, Y4
+	VMULPS       (R8)(R10*1), Y5, Y5
+	VADDPS       Y5, Y4, Y4
 	VADDPS       Y4, Y3, Y3
+	ADDQ         $0x10, DX
+	CMPQ         DX, BX
+	JNE          fourOn
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
 	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	ADDQ         $0x04, R9
-	CMPQ         R9, R11
-	JLE          four
+	VCVTPS2PD    X3, Y2
+	VADDPD       Y2, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   2048(DX)(DI*1)
+	PREFETCHT0   2112(DX)(DI*1)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
 
-tail:
-	ADDQ         $0x04, R11
-	CMPQ         R9, R11
-	JGE          store
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), Y2
-	VMULPS       (SI)(R10*1), Y2, Y2
-	INCQ         R9
-	CMPQ         R9, R11
-	JGE          last
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), Y3
-	VMULPS       (SI)(R10*1), Y3, Y3
-	INCQ         R9
-	VADDPS       Y3, Y2, Y2
-	CMPQ         R9, R11
-	JGE          last
-	MOVL         (BX)(R9*4), R10
-	IMULQ        R8, R10
-	VBROADCASTSS (DI)(R9*4), Y3
-	VMULPS       (SI)(R10*1), Y3, Y3
-	INCQ         R9
-	VADDPS       Y3, Y2, Y2
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R9
+	SHRQ         $0x02, R9
+	DECQ         R9
+	LEAQ         (DX)(DI*1), R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), Y4
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R13
+	IMULQ        CX, R13
+	VBROADCASTSS (DX)(BX*4), Y5
+	VBROADCASTSS 8(R11), Y6
+	VMULPS       (R8)(R12*1), Y4, Y4
+	VMULPS       (R8)(R13*1), Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y4, Y2, Y2
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), Y4
+	VBROADCASTSS 4(R11), Y5
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R9
+	IMULQ        CX, R9
+	VBROADCASTSS (DX)(BX*4), Y6
+	VBROADCASTSS 12(R11), Y7
+	VMULPS       (R8)(R12*1), Y4, Y4
+	VANDPS       Y5, Y4, Y4
+	VMULPS       (R8)(R9*1), Y6, Y5
+	VANDPS       Y7, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	LEAQ         16(SI), DX
+	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
 	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
+	VCVTPS2PD    X3, Y2
+	VADDPD       Y2, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
 
 store:
+	MOVQ       dst+0(FP), BX
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
+	VMOVUPS    X0, (BX)
 	VCVTPD2PSY Y1, X0
-	VMOVUPS    X0, 16(AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VMOVUPS    X0, 16(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
-TEXT ·MulSparseOffsets8F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), DI
-	MOVQ val+48(FP), R8
-	MOVQ stride+72(FP), R9
-	SHLQ $0x02, R9
-	MOVQ (DX), R10
+// Requires: AVX, CMOV, MMX+
+TEXT ·MulSparseOffsets8F32AVX2(SB), NOSPLIT, $16-80
+	MOVQ    ptr+16(FP), AX
+	MOVQ    rows+24(FP), CX
+	LEAQ    (AX)(CX*8), CX
+	MOVQ    CX, rows+24(FP)
+	MOVQ    stride+72(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    val+48(FP), DX
+	MOVQ    (AX), BX
+	MOVQ    base+32(FP), DI
+	MOVQ    off+40(FP), R8
+	LEAQ    (R8)(BX*2), R8
+	LEAQ    (DX)(BX*4), DX
+	MOVQ    (AX), BX
+	ADDQ    8(AX), BX
+	SHRQ    $0x01, BX
+	XORQ    SI, SI
+	CMPQ    BX, nnz+56(FP)
+	JCC     found
+	MOVQ    off+40(FP), SI
+	MOVWLZX (SI)(BX*2), SI
+	MOVL    (DI), BX
+	ADDQ    BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	VXORPD     Y1, Y1, Y1
-	MOVL       (BX), R11
-	ADDQ       $0x04, BX
-	IMULQ      R9, R11
-	MOVQ       x+64(FP), SI
-	ADDQ       R11, SI
-	PREFETCHT0 1024(DI)(R10*2)
-	PREFETCHT0 2048(R8)(R10*4)
-	PREFETCHT0 2112(R8)(R10*4)
-	SUBQ       $0x04, R12
-	CMPQ       R10, R12
-	JG         tail
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	CMPQ       DX, SI
+	JGE        last
 
 four:
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), Y2
-	VMULPS       (SI)(R11*1), Y2, Y2
-	MOVWLZX      2(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 4(R8)(R10*4), Y3
-	VMULPS       (SI)(R11*1), Y3, Y3
-	VADDPS       Y3, Y2, Y2
-	MOVWLZX      4(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 8(R8)(R10*4), Y3
-	VMULPS       (SI)(R11*1), Y3, Y3
-	MOVWLZX      6(DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS 12(R8)(R10*4), Y4
-	VMULPS       (SI)(R11*1), Y4, Y4
+	MOVWLZX      (R8), R10
+	IMULQ        CX, R10
+	VBROADCASTSS (DX), Y4
+	MOVWLZX      4(R8), R11
+	IMULQ        CX, R11
+	VBROADCASTSS 8(DX), Y5
+	VMULPS       (R9)(R10*1), Y4, Y4
+	VMULPS       (R9)(R11*1), Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y4, Y2, Y2
+	MOVWLZX      2(R8), R10
+	IMULQ        CX, R10
+	VBROADCASTSS 4(DX), Y4
+	MOVWLZX      6(R8), R11
+	IMULQ        CX, R11
+	VBROADCASTSS 12(DX), Y5
+	VMULPS       (R9)(R10*1), Y4, Y4
+	VMULPS       (R9)(R11*1), Y5, Y5
+	VADDPS       Y5, Y4, Y4
 	VADDPS       Y4, Y3, Y3
+	ADDQ         $0x10, DX
+	ADDQ         $0x08, R8
+	CMPQ         DX, BX
+	JNE          fourOn
 	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
 	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
-	ADDQ         $0x04, R10
-	CMPQ         R10, R12
-	JLE          four
+	VCVTPS2PD    X3, Y2
+	VADDPD       Y2, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
 
-tail:
-	ADDQ         $0x04, R12
-	CMPQ         R10, R12
-	JGE          store
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), Y2
-	VMULPS       (SI)(R11*1), Y2, Y2
-	INCQ         R10
-	CMPQ         R10, R12
-	JGE          last
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), Y3
-	VMULPS       (SI)(R11*1), Y3, Y3
-	INCQ         R10
-	VADDPS       Y3, Y2, Y2
-	CMPQ         R10, R12
-	JGE          last
-	MOVWLZX      (DI)(R10*2), R11
-	IMULQ        R9, R11
-	VBROADCASTSS (R8)(R10*4), Y3
-	VMULPS       (SI)(R11*1), Y3, Y3
-	INCQ         R10
-	VADDPS       Y3, Y2, Y2
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R10
+	SHRQ         $0x02, R10
+	DECQ         R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), Y4
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	VBROADCASTSS (DX)(BX*4), Y5
+	VBROADCASTSS 8(R11), Y6
+	VMULPS       (R9)(R12*1), Y4, Y4
+	VMULPS       (R9)(R13*1), Y5, Y5
+	VANDPS       Y6, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y4, Y2, Y2
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	VBROADCASTSS (DX)(BX*4), Y4
+	VBROADCASTSS 4(R11), Y5
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	VBROADCASTSS (DX)(BX*4), Y6
+	VBROADCASTSS 12(R11), Y7
+	VMULPS       (R9)(R12*1), Y4, Y4
+	VANDPS       Y5, Y4, Y4
+	VMULPS       (R9)(R13*1), Y6, Y5
+	VANDPS       Y7, Y5, Y5
+	VADDPS       Y5, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	LEAQ         16(SI), DX
+	LEAQ         2(R8)(R10*2), R8
+	VADDPS       Y3, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X3
 	VCVTPS2PD    X2, Y2
-	VCVTPS2PD    X3, Y3
 	VADDPD       Y2, Y0, Y0
-	VADDPD       Y3, Y1, Y1
+	VCVTPS2PD    X3, Y2
+	VADDPD       Y2, Y1, Y1
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y3, Y3, Y3
 
 store:
+	MOVQ       dst+0(FP), BX
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
+	VMOVUPS    X0, (BX)
 	VCVTPD2PSY Y1, X0
-	VMOVUPS    X0, 16(AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VMOVUPS    X0, 16(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparse16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 // Requires: AVX, CMOV, MMX+
-TEXT ·MulSparse16F32AVX2(SB), NOSPLIT, $0-72
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
+TEXT ·MulSparse16F32AVX2(SB), NOSPLIT, $16-72
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+64(FP), CX
 	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ ind+32(FP), BX
-	MOVQ x+56(FP), SI
-	MOVQ val+40(FP), DI
-	MOVQ stride+64(FP), R8
-	SHLQ $0x02, R8
-	MOVQ (DX), R9
+	MOVQ val+40(FP), DX
+	MOVQ (AX), BX
+	MOVQ ind+32(FP), DI
+	SUBQ DX, DI
+	MOVQ x+56(FP), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ (AX), BX
+	ADDQ 8(AX), BX
+	SHRQ $0x01, BX
+	XORQ SI, SI
+	CMPQ BX, nnz+48(FP)
+	JCC  found
+	MOVQ ind+32(FP), SI
+	MOVL (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(DX), R12
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	VXORPD     Y1, Y1, Y1
-	VXORPD     Y2, Y2, Y2
-	VXORPD     Y3, Y3, Y3
-	PREFETCHT0 2048(BX)(R9*4)
-	PREFETCHT0 2112(BX)(R9*4)
-	PREFETCHT0 2048(DI)(R9*4)
-	PREFETCHT0 2112(DI)(R9*4)
-	LEAQ       64(R12), R11
-	LEAQ       256(BX), R10
-	CMPQ       R11, nnz+48(FP)
-	CMOVQHI    BX, R10
-	SUBQ       $0x04, R12
-	CMPQ       R9, R12
-	JG         tail
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	XORQ       R9, R9
+	MOVL       (DX)(DI*1), R11
+	MOVL       12(SI)(DI*1), R10
+	SUBQ       R11, R10
+	IMULQ      CX, R10
+	CMPQ       R10, $0x00100000
+	JLE        begun
+	MOVQ       nnz+48(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       val+40(FP), R10
+	SUBQ       $0x00000110, R10
+	CMPQ       SI, R10
+	JHI        begun
+	MOVQ       R8, 8(SP)
+	LEAQ       256(DI), R9
+
+begun:
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	VXORPS Y5, Y5, Y5
+	VXORPS Y7, Y7, Y7
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R9, R9
+	JZ     four
+
+ahead:
+	MOVL         (DX)(R9*1), R10
+	IMULQ        CX, R10
+	ADDQ         8(SP), R10
+	PREFETCHT0   (R10)
+	MOVL         (DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS (DX), Y8
+	MOVL         8(DX)(R9*1), R11
+	IMULQ        CX, R11
+	ADDQ         8(SP), R11
+	PREFETCHT0   (R11)
+	MOVL         8(DX)(DI*1), R11
+	IMULQ        CX, R11
+	ADDQ         R8, R11
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       32(R10), Y8, Y8
+	VMULPS       32(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVL         4(DX)(R9*1), R10
+	IMULQ        CX, R10
+	ADDQ         8(SP), R10
+	PREFETCHT0   (R10)
+	MOVL         4(DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS 4(DX), Y8
+	MOVL         12(DX)(R9*1), R11
+	IMULQ        CX, R11
+	ADDQ         8(SP), R11
+	PREFETCHT0   (R11)
+	MOVL         12(DX)(DI*1), R11
+	IMULQ        CX, R11
+	ADDQ         R8, R11
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       32(R10), Y8, Y8
+	VMULPS       32(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	CMPQ         DX, BX
+	JNE          aheadOn
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y0, Y0
+	VCVTPS2PD    X5, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VCVTPS2PD    X6, Y5
+	VADDPD       Y5, Y2, Y2
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   2048(DX)(DI*1)
+	PREFETCHT0   2112(DX)(DI*1)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
 
 four:
-	MOVL         (R10)(R9*4), R11
-	IMULQ        R8, R11
-	PREFETCHT0   (SI)(R11*1)
-	MOVL         (BX)(R9*4), R11
-	IMULQ        R8, R11
-	VBROADCASTSS (DI)(R9*4), Y4
-	VMULPS       (SI)(R11*1), Y4, Y5
-	VMULPS       32(SI)(R11*1), Y4, Y4
-	MOVL         4(R10)(R9*4), R11
-	IMULQ        R8, R11
-	PREFETCHT0   (SI)(R11*1)
-	MOVL         4(BX)(R9*4), R11
-	IMULQ        R8, R11
-	VBROADCASTSS 4(DI)(R9*4), Y6
-	VMULPS       (SI)(R11*1), Y6, Y7
-	VMULPS       32(SI)(R11*1), Y6, Y6
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
-	MOVL         8(R10)(R9*4), R11
-	IMULQ        R8, R11
-	PREFETCHT0   (SI)(R11*1)
-	MOVL         8(BX)(R9*4), R11
-	IMULQ        R8, R11
-	VBROADCASTSS 8(DI)(R9*4), Y6
-	VMULPS       (SI)(R11*1), Y6, Y7
-	VMULPS       32(SI)(R11*1), Y6, Y6
-	MOVL         12(R10)(R9*4), R11
-	IMULQ        R8, R11
-	PREFETCHT0   (SI)(R11*1)
-	MOVL         12(BX)(R9*4), R11
-	IMULQ        R8, R11
-	VBROADCASTSS 12(DI)(R9*4), Y8
-	VMULPS       (SI)(R11*1), Y8, Y9
-	VMULPS       32(SI)(R11*1), Y8, Y8
-	VADDPS       Y9, Y7, Y7
+	MOVL         (DX)(DI*1), R9
+	IMULQ        CX, R9
+	ADDQ         R8, R9
+	VBROADCASTSS (DX), Y8
+	MOVL         8(DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R9), Y8, Y10
+	VMULPS       (R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       32(R9), Y8, Y8
+	VMULPS       32(R10), Y9, Y9
+	VADDPS       Y9, Y8, Y8
 	VADDPS       Y8, Y6, Y6
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
-	VEXTRACTF128 $0x01, Y5, X6
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X6, Y6
-	VADDPD       Y5, Y0, Y0
-	VADDPD       Y6, Y1, Y1
+	MOVL         4(DX)(DI*1), R9
+	IMULQ        CX, R9
+	ADDQ         R8, R9
+	VBROADCASTSS 4(DX), Y8
+	MOVL         12(DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R9), Y8, Y10
+	VMULPS       (R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       32(R9), Y8, Y8
+	VMULPS       32(R10), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	CMPQ         DX, BX
+	JNE          fourOn
+	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VCVTPS2PD    X4, Y4
-	VCVTPS2PD    X5, Y5
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y5, Y3, Y3
-	ADDQ         $0x04, R9
-	CMPQ         R9, R12
-	JLE          four
+	VADDPD       Y4, Y0, Y0
+	VCVTPS2PD    X5, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VCVTPS2PD    X6, Y5
+	VADDPD       Y5, Y2, Y2
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   2048(DX)(DI*1)
+	PREFETCHT0   2112(DX)(DI*1)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
 
-tail:
-	ADDQ         $0x04, R12
-	CMPQ         R9, R12
-	JGE          store
-	MOVL         (BX)(R9*4), R11
-	IMULQ        R8, R11
-	VBROADCASTSS (DI)(R9*4), Y4
-	VMULPS       (SI)(R11*1), Y4, Y5
-	VMULPS       32(SI)(R11*1), Y4, Y4
-	INCQ         R9
-	CMPQ         R9, R12
-	JGE          last
-	MOVL         (BX)(R9*4), R11
-	IMULQ        R8, R11
-	VBROADCASTSS (DI)(R9*4), Y6
-	VMULPS       (SI)(R11*1), Y6, Y7
-	VMULPS       32(SI)(R11*1), Y6, Y6
-	INCQ         R9
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
-	CMPQ         R9, R12
-	JGE          last
-	MOVL         (BX)(R9*4), R11
-	IMULQ        R8, R11
-	VBROADCASTSS (DI)(R9*4), Y6
-	VMULPS       (SI)(R11*1), Y6, Y7
-	VMULPS       32(SI)(R11*1), Y6, Y6
-	INCQ         R9
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VEXTRACTF128 $0x01, Y5, X6
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X6, Y6
-	VADDPD       Y5, Y0, Y0
-	VADDPD       Y6, Y1, Y1
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R9
+	SHRQ         $0x02, R9
+	DECQ         R9
+	LEAQ         (DX)(DI*1), R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	ADDQ         R8, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R13
+	IMULQ        CX, R13
+	ADDQ         R8, R13
+	VBROADCASTSS (DX)(BX*4), Y9
+	VBROADCASTSS 8(R11), Y10
+	VMULPS       (R12), Y8, Y11
+	VMULPS       (R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       32(R12), Y8, Y8
+	VMULPS       32(R13), Y9, Y9
+	VANDPS       Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	ADDQ         R8, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	VBROADCASTSS 4(R11), Y9
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R9
+	IMULQ        CX, R9
+	ADDQ         R8, R9
+	VBROADCASTSS (DX)(BX*4), Y10
+	VBROADCASTSS 12(R11), Y11
+	VMULPS       (R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       (R9), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y5, Y5
+	VMULPS       32(R12), Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VMULPS       32(R9), Y10, Y9
+	VANDPS       Y11, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	LEAQ         16(SI), DX
+	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VCVTPS2PD    X4, Y4
-	VCVTPS2PD    X5, Y5
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y5, Y3, Y3
+	VADDPD       Y4, Y0, Y0
+	VCVTPS2PD    X5, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VCVTPS2PD    X6, Y5
+	VADDPD       Y5, Y2, Y2
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
 
 store:
+	MOVQ       dst+0(FP), BX
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
+	VMOVUPS    X0, (BX)
 	VCVTPD2PSY Y1, X0
-	VMOVUPS    X0, 16(AX)
+	VMOVUPS    X0, 16(BX)
 	VCVTPD2PSY Y2, X0
-	VMOVUPS    X0, 32(AX)
+	VMOVUPS    X0, 32(BX)
 	VCVTPD2PSY Y3, X0
-	VMOVUPS    X0, 48(AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VMOVUPS    X0, 48(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, MMX+
-TEXT ·MulSparseOffsets16F32AVX2(SB), NOSPLIT, $0-80
-	MOVQ dst+0(FP), AX
-	MOVQ dstStride+8(FP), CX
-	SHLQ $0x02, CX
-	MOVQ ptr+16(FP), DX
-	MOVQ base+32(FP), BX
-	MOVQ off+40(FP), R8
-	MOVQ val+48(FP), R9
-	MOVQ stride+72(FP), R10
-	SHLQ $0x02, R10
-	MOVQ (DX), R11
+// Requires: AVX, CMOV, MMX+
+TEXT ·MulSparseOffsets16F32AVX2(SB), NOSPLIT, $16-80
+	MOVQ    ptr+16(FP), AX
+	MOVQ    rows+24(FP), CX
+	LEAQ    (AX)(CX*8), CX
+	MOVQ    CX, rows+24(FP)
+	MOVQ    stride+72(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    val+48(FP), DX
+	MOVQ    (AX), BX
+	MOVQ    base+32(FP), DI
+	MOVQ    off+40(FP), R8
+	LEAQ    (R8)(BX*2), R8
+	LEAQ    (DX)(BX*4), DX
+	MOVQ    (AX), BX
+	ADDQ    8(AX), BX
+	SHRQ    $0x01, BX
+	XORQ    SI, SI
+	CMPQ    BX, nnz+56(FP)
+	JCC     found
+	MOVQ    off+40(FP), SI
+	MOVWLZX (SI)(BX*2), SI
+	MOVL    (DI), BX
+	ADDQ    BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(DX), R14
-	ADDQ       $0x08, DX
-	VXORPD     Y0, Y0, Y0
-	VXORPD     Y1, Y1, Y1
-	VXORPD     Y2, Y2, Y2
-	VXORPD     Y3, Y3, Y3
-	MOVL       (BX), R13
-	ADDQ       $0x04, BX
-	IMULQ      R10, R13
-	MOVQ       x+64(FP), DI
-	ADDQ       R13, DI
-	PREFETCHT0 1024(R8)(R11*2)
-	PREFETCHT0 2048(R9)(R11*4)
-	PREFETCHT0 2112(R9)(R11*4)
-	MOVQ       R8, R12
-	MOVQ       DI, SI
-	CMPQ       rows+24(FP), $0x03
+	VXORPS     Y0, Y0, Y0
+	VXORPS     Y1, Y1, Y1
+	VXORPS     Y2, Y2, Y2
+	VXORPS     Y3, Y3, Y3
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	XORQ       R10, R10
+	MOVQ       SI, R12
+	SUBQ       DX, R12
+	SARQ       $0x01, R12
+	MOVWLZX    6(R8)(R12*1), R11
+	IMULQ      CX, R11
+	CMPQ       R11, $0x00100000
+	JLE        begun
+	MOVQ       nnz+56(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       val+48(FP), R13
+	MOVQ       rows+24(FP), R11
+	SUBQ       AX, R11
+	CMPQ       R11, $0x10
 	JL         begun
-	MOVQ       8(DX), R13
-	SUBQ       R11, R13
-	LEAQ       (R14)(R13*1), R15
-	CMPQ       R15, nnz+56(FP)
+	MOVQ       8(AX), R12
+	SHLQ       $0x02, R12
+	ADDQ       val+48(FP), R12
+	SUBQ       DX, R12
+	LEAQ       16(SI)(R12*1), R11
+	CMPQ       R11, R13
 	JHI        begun
-	LEAQ       (R8)(R13*2), R12
-	MOVL       4(BX), R13
-	IMULQ      R10, R13
-	MOVQ       x+64(FP), SI
-	ADDQ       R13, SI
+	SHRQ       $0x01, R12
+	MOVQ       R12, R10
+	MOVL       4(DI), R11
+	IMULQ      CX, R11
+	ADDQ       x+64(FP), R11
+	MOVQ       R11, 8(SP)
 
 begun:
-	SUBQ $0x04, R14
-	CMPQ R11, R14
-	JG   tail
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	VXORPS Y5, Y5, Y5
+	VXORPS Y7, Y7, Y7
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R10, R10
+	JZ     four
+
+ahead:
+	MOVWLZX      (R8)(R10*1), R11
+	IMULQ        CX, R11
+	ADDQ         8(SP), R11
+	PREFETCHT0   (R11)
+	MOVWLZX      (R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS (DX), Y8
+	MOVWLZX      4(R8)(R10*1), R12
+	IMULQ        CX, R12
+	ADDQ         8(SP), R12
+	PREFETCHT0   (R12)
+	MOVWLZX      4(R8), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R11), Y8, Y10
+	VMULPS       (R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       32(R11), Y8, Y8
+	VMULPS       32(R12), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVWLZX      2(R8)(R10*1), R11
+	IMULQ        CX, R11
+	ADDQ         8(SP), R11
+	PREFETCHT0   (R11)
+	MOVWLZX      2(R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS 4(DX), Y8
+	MOVWLZX      6(R8)(R10*1), R12
+	IMULQ        CX, R12
+	ADDQ         8(SP), R12
+	PREFETCHT0   (R12)
+	MOVWLZX      6(R8), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R11), Y8, Y10
+	VMULPS       (R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       32(R11), Y8, Y8
+	VMULPS       32(R12), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	ADDQ         $0x08, R8
+	CMPQ         DX, BX
+	JNE          aheadOn
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X5
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y0, Y0
+	VCVTPS2PD    X5, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VCVTPS2PD    X6, Y5
+	VADDPD       Y5, Y2, Y2
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
 
 four:
-	MOVWLZX      (R12)(R11*2), R13
-	IMULQ        R10, R13
-	PREFETCHT0   (SI)(R13*1)
-	MOVWLZX      (R8)(R11*2), R13
-	IMULQ        R10, R13
-	VBROADCASTSS (R9)(R11*4), Y4
-	VMULPS       (DI)(R13*1), Y4, Y5
-	VMULPS       32(DI)(R13*1), Y4, Y4
-	MOVWLZX      2(R12)(R11*2), R13
-	IMULQ        R10, R13
-	PREFETCHT0   (SI)(R13*1)
-	MOVWLZX      2(R8)(R11*2), R13
-	IMULQ        R10, R13
-	VBROADCASTSS 4(R9)(R11*4), Y6
-	VMULPS       (DI)(R13*1), Y6, Y7
-	VMULPS       32(DI)(R13*1), Y6, Y6
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
-	MOVWLZX      4(R12)(R11*2), R13
-	IMULQ        R10, R13
-	PREFETCHT0   (SI)(R13*1)
-	MOVWLZX      4(R8)(R11*2), R13
-	IMULQ        R10, R13
-	VBROADCASTSS 8(R9)(R11*4), Y6
-	VMULPS       (DI)(R13*1), Y6, Y7
-	VMULPS       32(DI)(R13*1), Y6, Y6
-	MOVWLZX      6(R12)(R11*2), R13
-	IMULQ        R10, R13
-	PREFETCHT0   (SI)(R13*1)
-	MOVWLZX      6(R8)(R11*2), R13
-	IMULQ        R10, R13
-	VBROADCASTSS 12(R9)(R11*4), Y8
-	VMULPS       (DI)(R13*1), Y8, Y9
-	VMULPS       32(DI)(R13*1), Y8, Y8
-	VADDPS       Y9, Y7, Y7
+	MOVWLZX      (R8), R10
+	IMULQ        CX, R10
+	ADDQ         R9, R10
+	VBROADCASTSS (DX), Y8
+	MOVWLZX      4(R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       32(R10), Y8, Y8
+	VMULPS       32(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
 	VADDPS       Y8, Y6, Y6
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
-	VEXTRACTF128 $0x01, Y5, X6
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X6, Y6
-	VADDPD       Y5, Y0, Y0
-	VADDPD       Y6, Y1, Y1
+	MOVWLZX      2(R8), R10
+	IMULQ        CX, R10
+	ADDQ         R9, R10
+	VBROADCASTSS 4(DX), Y8
+	MOVWLZX      6(R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       32(R10), Y8, Y8
+	VMULPS       32(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	ADDQ         $0x08, R8
+	CMPQ         DX, BX
+	JNE          fourOn
+	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VCVTPS2PD    X4, Y4
-	VCVTPS2PD    X5, Y5
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y5, Y3, Y3
-	ADDQ         $0x04, R11
-	CMPQ         R11, R14
-	JLE          four
+	VADDPD       Y4, Y0, Y0
+	VCVTPS2PD    X5, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VCVTPS2PD    X6, Y5
+	VADDPD       Y5, Y2, Y2
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
 
-tail:
-	ADDQ         $0x04, R14
-	CMPQ         R11, R14
-	JGE          store
-	MOVWLZX      (R8)(R11*2), R13
-	IMULQ        R10, R13
-	VBROADCASTSS (R9)(R11*4), Y4
-	VMULPS       (DI)(R13*1), Y4, Y5
-	VMULPS       32(DI)(R13*1), Y4, Y4
-	INCQ         R11
-	CMPQ         R11, R14
-	JGE          last
-	MOVWLZX      (R8)(R11*2), R13
-	IMULQ        R10, R13
-	VBROADCASTSS (R9)(R11*4), Y6
-	VMULPS       (DI)(R13*1), Y6, Y7
-	VMULPS       32(DI)(R13*1), Y6, Y6
-	INCQ         R11
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
-	CMPQ         R11, R14
-	JGE          last
-	MOVWLZX      (R8)(R11*2), R13
-	IMULQ        R10, R13
-	VBROADCASTSS (R9)(R11*4), Y6
-	VMULPS       (DI)(R13*1), Y6, Y7
-	VMULPS       32(DI)(R13*1), Y6, Y6
-	INCQ         R11
-	VADDPS       Y7, Y5, Y5
-	VADDPS       Y6, Y4, Y4
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	VEXTRACTF128 $0x01, Y5, X6
-	VCVTPS2PD    X5, Y5
-	VCVTPS2PD    X6, Y6
-	VADDPD       Y5, Y0, Y0
-	VADDPD       Y6, Y1, Y1
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R10
+	SHRQ         $0x02, R10
+	DECQ         R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	ADDQ         R9, R13
+	VBROADCASTSS (DX)(BX*4), Y9
+	VBROADCASTSS 8(R11), Y10
+	VMULPS       (R12), Y8, Y11
+	VMULPS       (R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       32(R12), Y8, Y8
+	VMULPS       32(R13), Y9, Y9
+	VANDPS       Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	VBROADCASTSS 4(R11), Y9
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	ADDQ         R9, R13
+	VBROADCASTSS (DX)(BX*4), Y10
+	VBROADCASTSS 12(R11), Y11
+	VMULPS       (R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       (R13), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y5, Y5
+	VMULPS       32(R12), Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VMULPS       32(R13), Y10, Y9
+	VANDPS       Y11, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	LEAQ         16(SI), DX
+	LEAQ         2(R8)(R10*2), R8
+	VADDPS       Y5, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X5
 	VCVTPS2PD    X4, Y4
-	VCVTPS2PD    X5, Y5
-	VADDPD       Y4, Y2, Y2
-	VADDPD       Y5, Y3, Y3
+	VADDPD       Y4, Y0, Y0
+	VCVTPS2PD    X5, Y4
+	VADDPD       Y4, Y1, Y1
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X4
+	VCVTPS2PD    X6, Y5
+	VADDPD       Y5, Y2, Y2
+	VCVTPS2PD    X4, Y4
+	VADDPD       Y4, Y3, Y3
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
 
 store:
+	MOVQ       dst+0(FP), BX
 	VCVTPD2PSY Y0, X0
-	VMOVUPS    X0, (AX)
+	VMOVUPS    X0, (BX)
 	VCVTPD2PSY Y1, X0
-	VMOVUPS    X0, 16(AX)
+	VMOVUPS    X0, 16(BX)
 	VCVTPD2PSY Y2, X0
-	VMOVUPS    X0, 32(AX)
+	VMOVUPS    X0, 32(BX)
 	VCVTPD2PSY Y3, X0
-	VMOVUPS    X0, 48(AX)
-	ADDQ       CX, AX
-	DECQ       rows+24(FP)
-	JNZ        row
+	VMOVUPS    X0, 48(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
+	VZEROUPPER
+	RET
+
+// func MulSparse32F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, CMOV, MMX+
+TEXT ·MulSparse32F32AVX2(SB), NOSPLIT, $272-72
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+64(FP), CX
+	SHLQ $0x02, CX
+	MOVQ val+40(FP), DX
+	MOVQ (AX), BX
+	MOVQ ind+32(FP), DI
+	SUBQ DX, DI
+	MOVQ x+56(FP), R8
+	LEAQ (DX)(BX*4), DX
+	MOVQ (AX), BX
+	ADDQ 8(AX), BX
+	SHRQ $0x01, BX
+	XORQ SI, SI
+	CMPQ BX, nnz+48(FP)
+	JCC  found
+	MOVQ ind+32(FP), SI
+	MOVL (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, 256(SP)
+
+row:
+	VXORPS     Y0, Y0, Y0
+	VMOVUPD    Y0, (SP)
+	VMOVUPD    Y0, 32(SP)
+	VMOVUPD    Y0, 64(SP)
+	VMOVUPD    Y0, 96(SP)
+	VMOVUPD    Y0, 128(SP)
+	VMOVUPD    Y0, 160(SP)
+	VMOVUPD    Y0, 192(SP)
+	VMOVUPD    Y0, 224(SP)
+	MOVQ       256(SP), BX
+	PREFETCHT1 (BX)
+	PREFETCHT1 64(BX)
+	ADDQ       CX, BX
+	MOVQ       BX, 256(SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	XORQ       R9, R9
+	MOVL       (DX)(DI*1), R11
+	MOVL       12(SI)(DI*1), R10
+	SUBQ       R11, R10
+	IMULQ      CX, R10
+	CMPQ       R10, $0x00100000
+	JLE        begun
+	MOVQ       nnz+48(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       val+40(FP), R10
+	SUBQ       $0x00000110, R10
+	CMPQ       SI, R10
+	JHI        begun
+	MOVQ       R8, 264(SP)
+	LEAQ       256(DI), R9
+
+begun:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	VXORPS Y5, Y5, Y5
+	VXORPS Y7, Y7, Y7
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R9, R9
+	JZ     four
+
+ahead:
+	MOVL         (DX)(R9*1), R10
+	IMULQ        CX, R10
+	ADDQ         264(SP), R10
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	MOVL         (DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS (DX), Y8
+	MOVL         8(DX)(R9*1), R11
+	IMULQ        CX, R11
+	ADDQ         264(SP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	MOVL         8(DX)(DI*1), R11
+	IMULQ        CX, R11
+	ADDQ         R8, R11
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VMULPS       32(R10), Y8, Y10
+	VMULPS       32(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VMULPS       64(R10), Y8, Y10
+	VMULPS       64(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       96(R10), Y8, Y8
+	VMULPS       96(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVL         4(DX)(R9*1), R10
+	IMULQ        CX, R10
+	ADDQ         264(SP), R10
+	PREFETCHT0   (R10)
+	PREFETCHT0   64(R10)
+	MOVL         4(DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS 4(DX), Y8
+	MOVL         12(DX)(R9*1), R11
+	IMULQ        CX, R11
+	ADDQ         264(SP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	MOVL         12(DX)(DI*1), R11
+	IMULQ        CX, R11
+	ADDQ         R8, R11
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	VMULPS       32(R10), Y8, Y10
+	VMULPS       32(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	VMULPS       64(R10), Y8, Y10
+	VMULPS       64(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       96(R10), Y8, Y8
+	VMULPS       96(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	CMPQ         DX, BX
+	JNE          aheadOn
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (SP), Y0, Y0
+	VMOVUPD      Y0, (SP)
+	VCVTPS2PD    X1, Y0
+	VADDPD       32(SP), Y0, Y0
+	VMOVUPD      Y0, 32(SP)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VADDPD       64(SP), Y1, Y1
+	VMOVUPD      Y1, 64(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       96(SP), Y0, Y0
+	VMOVUPD      Y0, 96(SP)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VADDPD       128(SP), Y1, Y1
+	VMOVUPD      Y1, 128(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       160(SP), Y0, Y0
+	VMOVUPD      Y0, 160(SP)
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VADDPD       192(SP), Y1, Y1
+	VMOVUPD      Y1, 192(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       224(SP), Y0, Y0
+	VMOVUPD      Y0, 224(SP)
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   2048(DX)(DI*1)
+	PREFETCHT0   2112(DX)(DI*1)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
+
+four:
+	MOVL         (DX)(DI*1), R9
+	IMULQ        CX, R9
+	ADDQ         R8, R9
+	VBROADCASTSS (DX), Y8
+	MOVL         8(DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R9), Y8, Y10
+	VMULPS       (R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VMULPS       32(R9), Y8, Y10
+	VMULPS       32(R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VMULPS       64(R9), Y8, Y10
+	VMULPS       64(R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       96(R9), Y8, Y8
+	VMULPS       96(R10), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVL         4(DX)(DI*1), R9
+	IMULQ        CX, R9
+	ADDQ         R8, R9
+	VBROADCASTSS 4(DX), Y8
+	MOVL         12(DX)(DI*1), R10
+	IMULQ        CX, R10
+	ADDQ         R8, R10
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R9), Y8, Y10
+	VMULPS       (R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	VMULPS       32(R9), Y8, Y10
+	VMULPS       32(R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	VMULPS       64(R9), Y8, Y10
+	VMULPS       64(R10), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       96(R9), Y8, Y8
+	VMULPS       96(R10), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	CMPQ         DX, BX
+	JNE          fourOn
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (SP), Y0, Y0
+	VMOVUPD      Y0, (SP)
+	VCVTPS2PD    X1, Y0
+	VADDPD       32(SP), Y0, Y0
+	VMOVUPD      Y0, 32(SP)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VADDPD       64(SP), Y1, Y1
+	VMOVUPD      Y1, 64(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       96(SP), Y0, Y0
+	VMOVUPD      Y0, 96(SP)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VADDPD       128(SP), Y1, Y1
+	VMOVUPD      Y1, 128(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       160(SP), Y0, Y0
+	VMOVUPD      Y0, 160(SP)
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VADDPD       192(SP), Y1, Y1
+	VMOVUPD      Y1, 192(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       224(SP), Y0, Y0
+	VMOVUPD      Y0, 224(SP)
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   2048(DX)(DI*1)
+	PREFETCHT0   2112(DX)(DI*1)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
+
+last:
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R9
+	SHRQ         $0x02, R9
+	DECQ         R9
+	LEAQ         (DX)(DI*1), R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	ADDQ         R8, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R13
+	IMULQ        CX, R13
+	ADDQ         R8, R13
+	VBROADCASTSS (DX)(BX*4), Y9
+	VBROADCASTSS 8(R11), Y10
+	VMULPS       (R12), Y8, Y11
+	VMULPS       (R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y0, Y0
+	VMULPS       32(R12), Y8, Y11
+	VMULPS       32(R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       64(R12), Y8, Y11
+	VMULPS       64(R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       96(R12), Y8, Y8
+	VMULPS       96(R13), Y9, Y9
+	VANDPS       Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R12
+	IMULQ        CX, R12
+	ADDQ         R8, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	VBROADCASTSS 4(R11), Y9
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R9
+	CMOVQGT      R9, BX
+	MOVL         (R10)(BX*4), R9
+	IMULQ        CX, R9
+	ADDQ         R8, R9
+	VBROADCASTSS (DX)(BX*4), Y10
+	VBROADCASTSS 12(R11), Y11
+	VMULPS       (R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       (R9), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y1, Y1
+	VMULPS       32(R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       32(R9), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y3, Y3
+	VMULPS       64(R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       64(R9), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y5, Y5
+	VMULPS       96(R12), Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VMULPS       96(R9), Y10, Y9
+	VANDPS       Y11, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	LEAQ         16(SI), DX
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (SP), Y0, Y0
+	VMOVUPD      Y0, (SP)
+	VCVTPS2PD    X1, Y0
+	VADDPD       32(SP), Y0, Y0
+	VMOVUPD      Y0, 32(SP)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VADDPD       64(SP), Y1, Y1
+	VMOVUPD      Y1, 64(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       96(SP), Y0, Y0
+	VMOVUPD      Y0, 96(SP)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VADDPD       128(SP), Y1, Y1
+	VMOVUPD      Y1, 128(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       160(SP), Y0, Y0
+	VMOVUPD      Y0, 160(SP)
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VADDPD       192(SP), Y1, Y1
+	VMOVUPD      Y1, 192(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       224(SP), Y0, Y0
+	VMOVUPD      Y0, 224(SP)
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+
+store:
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY (SP), X0
+	VMOVUPS    X0, (BX)
+	VCVTPD2PSY 32(SP), X0
+	VMOVUPS    X0, 16(BX)
+	VCVTPD2PSY 64(SP), X0
+	VMOVUPS    X0, 32(BX)
+	VCVTPD2PSY 96(SP), X0
+	VMOVUPS    X0, 48(BX)
+	VCVTPD2PSY 128(SP), X0
+	VMOVUPS    X0, 64(BX)
+	VCVTPD2PSY 160(SP), X0
+	VMOVUPS    X0, 80(BX)
+	VCVTPD2PSY 192(SP), X0
+	VMOVUPS    X0, 96(BX)
+	VCVTPD2PSY 224(SP), X0
+	VMOVUPS    X0, 112(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
+	VZEROUPPER
+	RET
+
+// func MulSparseOffsets32F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, CMOV, MMX+
+TEXT ·MulSparseOffsets32F32AVX2(SB), NOSPLIT, $272-80
+	MOVQ    ptr+16(FP), AX
+	MOVQ    rows+24(FP), CX
+	LEAQ    (AX)(CX*8), CX
+	MOVQ    CX, rows+24(FP)
+	MOVQ    stride+72(FP), CX
+	SHLQ    $0x02, CX
+	MOVQ    val+48(FP), DX
+	MOVQ    (AX), BX
+	MOVQ    base+32(FP), DI
+	MOVQ    off+40(FP), R8
+	LEAQ    (R8)(BX*2), R8
+	LEAQ    (DX)(BX*4), DX
+	MOVQ    (AX), BX
+	ADDQ    8(AX), BX
+	SHRQ    $0x01, BX
+	XORQ    SI, SI
+	CMPQ    BX, nnz+56(FP)
+	JCC     found
+	MOVQ    off+40(FP), SI
+	MOVWLZX (SI)(BX*2), SI
+	MOVL    (DI), BX
+	ADDQ    BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, 256(SP)
+
+row:
+	VXORPS     Y0, Y0, Y0
+	VMOVUPD    Y0, (SP)
+	VMOVUPD    Y0, 32(SP)
+	VMOVUPD    Y0, 64(SP)
+	VMOVUPD    Y0, 96(SP)
+	VMOVUPD    Y0, 128(SP)
+	VMOVUPD    Y0, 160(SP)
+	VMOVUPD    Y0, 192(SP)
+	VMOVUPD    Y0, 224(SP)
+	MOVQ       256(SP), BX
+	PREFETCHT1 (BX)
+	PREFETCHT1 64(BX)
+	ADDQ       CX, BX
+	MOVQ       BX, 256(SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x10, SI
+	XORQ       R10, R10
+	MOVQ       SI, R12
+	SUBQ       DX, R12
+	SARQ       $0x01, R12
+	MOVWLZX    6(R8)(R12*1), R11
+	IMULQ      CX, R11
+	CMPQ       R11, $0x00100000
+	JLE        begun
+	MOVQ       nnz+56(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       val+48(FP), R13
+	MOVQ       rows+24(FP), R11
+	SUBQ       AX, R11
+	CMPQ       R11, $0x10
+	JL         begun
+	MOVQ       8(AX), R12
+	SHLQ       $0x02, R12
+	ADDQ       val+48(FP), R12
+	SUBQ       DX, R12
+	LEAQ       16(SI)(R12*1), R11
+	CMPQ       R11, R13
+	JHI        begun
+	SHRQ       $0x01, R12
+	MOVQ       R12, R10
+	MOVL       4(DI), R11
+	IMULQ      CX, R11
+	ADDQ       x+64(FP), R11
+	MOVQ       R11, 264(SP)
+
+begun:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y2, Y2, Y2
+	VXORPS Y4, Y4, Y4
+	VXORPS Y6, Y6, Y6
+	VXORPS Y1, Y1, Y1
+	VXORPS Y3, Y3, Y3
+	VXORPS Y5, Y5, Y5
+	VXORPS Y7, Y7, Y7
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R10, R10
+	JZ     four
+
+ahead:
+	MOVWLZX      (R8)(R10*1), R11
+	IMULQ        CX, R11
+	ADDQ         264(SP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	MOVWLZX      (R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS (DX), Y8
+	MOVWLZX      4(R8)(R10*1), R12
+	IMULQ        CX, R12
+	ADDQ         264(SP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	MOVWLZX      4(R8), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R11), Y8, Y10
+	VMULPS       (R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VMULPS       32(R11), Y8, Y10
+	VMULPS       32(R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VMULPS       64(R11), Y8, Y10
+	VMULPS       64(R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       96(R11), Y8, Y8
+	VMULPS       96(R12), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVWLZX      2(R8)(R10*1), R11
+	IMULQ        CX, R11
+	ADDQ         264(SP), R11
+	PREFETCHT0   (R11)
+	PREFETCHT0   64(R11)
+	MOVWLZX      2(R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS 4(DX), Y8
+	MOVWLZX      6(R8)(R10*1), R12
+	IMULQ        CX, R12
+	ADDQ         264(SP), R12
+	PREFETCHT0   (R12)
+	PREFETCHT0   64(R12)
+	MOVWLZX      6(R8), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R11), Y8, Y10
+	VMULPS       (R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	VMULPS       32(R11), Y8, Y10
+	VMULPS       32(R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	VMULPS       64(R11), Y8, Y10
+	VMULPS       64(R12), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       96(R11), Y8, Y8
+	VMULPS       96(R12), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	ADDQ         $0x08, R8
+	CMPQ         DX, BX
+	JNE          aheadOn
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (SP), Y0, Y0
+	VMOVUPD      Y0, (SP)
+	VCVTPS2PD    X1, Y0
+	VADDPD       32(SP), Y0, Y0
+	VMOVUPD      Y0, 32(SP)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VADDPD       64(SP), Y1, Y1
+	VMOVUPD      Y1, 64(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       96(SP), Y0, Y0
+	VMOVUPD      Y0, 96(SP)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VADDPD       128(SP), Y1, Y1
+	VMOVUPD      Y1, 128(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       160(SP), Y0, Y0
+	VMOVUPD      Y0, 160(SP)
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VADDPD       192(SP), Y1, Y1
+	VMOVUPD      Y1, 192(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       224(SP), Y0, Y0
+	VMOVUPD      Y0, 224(SP)
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
+
+four:
+	MOVWLZX      (R8), R10
+	IMULQ        CX, R10
+	ADDQ         R9, R10
+	VBROADCASTSS (DX), Y8
+	MOVWLZX      4(R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS 8(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y0, Y0
+	VMULPS       32(R10), Y8, Y10
+	VMULPS       32(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y2, Y2
+	VMULPS       64(R10), Y8, Y10
+	VMULPS       64(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y4, Y4
+	VMULPS       96(R10), Y8, Y8
+	VMULPS       96(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVWLZX      2(R8), R10
+	IMULQ        CX, R10
+	ADDQ         R9, R10
+	VBROADCASTSS 4(DX), Y8
+	MOVWLZX      6(R8), R11
+	IMULQ        CX, R11
+	ADDQ         R9, R11
+	VBROADCASTSS 12(DX), Y9
+	VMULPS       (R10), Y8, Y10
+	VMULPS       (R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y1, Y1
+	VMULPS       32(R10), Y8, Y10
+	VMULPS       32(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y3, Y3
+	VMULPS       64(R10), Y8, Y10
+	VMULPS       64(R11), Y9, Y11
+	VADDPS       Y11, Y10, Y10
+	VADDPS       Y10, Y5, Y5
+	VMULPS       96(R10), Y8, Y8
+	VMULPS       96(R11), Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	ADDQ         $0x10, DX
+	ADDQ         $0x08, R8
+	CMPQ         DX, BX
+	JNE          fourOn
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (SP), Y0, Y0
+	VMOVUPD      Y0, (SP)
+	VCVTPS2PD    X1, Y0
+	VADDPD       32(SP), Y0, Y0
+	VMOVUPD      Y0, 32(SP)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VADDPD       64(SP), Y1, Y1
+	VMOVUPD      Y1, 64(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       96(SP), Y0, Y0
+	VMOVUPD      Y0, 96(SP)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VADDPD       128(SP), Y1, Y1
+	VMOVUPD      Y1, 128(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       160(SP), Y0, Y0
+	VMOVUPD      Y0, 160(SP)
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VADDPD       192(SP), Y1, Y1
+	VMOVUPD      Y1, 192(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       224(SP), Y0, Y0
+	VMOVUPD      Y0, 224(SP)
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+	PREFETCHT0   1024(R8)
+	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)
+	ADDQ         $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
+
+last:
+	LEAQ         16(SI), BX
+	SUBQ         DX, BX
+	MOVQ         BX, R10
+	SHRQ         $0x02, R10
+	DECQ         R10
+	LEAQ         mulSparseWindowAVX2<>+16(SB), R11
+	SUBQ         BX, R11
+	MOVL         $0x00000000, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	MOVL         $0x00000002, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	ADDQ         R9, R13
+	VBROADCASTSS (DX)(BX*4), Y9
+	VBROADCASTSS 8(R11), Y10
+	VMULPS       (R12), Y8, Y11
+	VMULPS       (R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y0, Y0
+	VMULPS       32(R12), Y8, Y11
+	VMULPS       32(R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y2, Y2
+	VMULPS       64(R12), Y8, Y11
+	VMULPS       64(R13), Y9, Y12
+	VANDPS       Y10, Y12, Y12
+	VADDPS       Y12, Y11, Y11
+	VADDPS       Y11, Y4, Y4
+	VMULPS       96(R12), Y8, Y8
+	VMULPS       96(R13), Y9, Y9
+	VANDPS       Y10, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y6, Y6
+	MOVL         $0x00000001, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R12
+	IMULQ        CX, R12
+	ADDQ         R9, R12
+	VBROADCASTSS (DX)(BX*4), Y8
+	VBROADCASTSS 4(R11), Y9
+	MOVL         $0x00000003, BX
+	CMPQ         BX, R10
+	CMOVQGT      R10, BX
+	MOVWLZX      (R8)(BX*2), R13
+	IMULQ        CX, R13
+	ADDQ         R9, R13
+	VBROADCASTSS (DX)(BX*4), Y10
+	VBROADCASTSS 12(R11), Y11
+	VMULPS       (R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       (R13), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y1, Y1
+	VMULPS       32(R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       32(R13), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y3, Y3
+	VMULPS       64(R12), Y8, Y12
+	VANDPS       Y9, Y12, Y12
+	VMULPS       64(R13), Y10, Y13
+	VANDPS       Y11, Y13, Y13
+	VADDPS       Y13, Y12, Y12
+	VADDPS       Y12, Y5, Y5
+	VMULPS       96(R12), Y8, Y8
+	VANDPS       Y9, Y8, Y8
+	VMULPS       96(R13), Y10, Y9
+	VANDPS       Y11, Y9, Y9
+	VADDPS       Y9, Y8, Y8
+	VADDPS       Y8, Y7, Y7
+	LEAQ         16(SI), DX
+	LEAQ         2(R8)(R10*2), R8
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VCVTPS2PD    X0, Y0
+	VADDPD       (SP), Y0, Y0
+	VMOVUPD      Y0, (SP)
+	VCVTPS2PD    X1, Y0
+	VADDPD       32(SP), Y0, Y0
+	VMOVUPD      Y0, 32(SP)
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VCVTPS2PD    X2, Y1
+	VADDPD       64(SP), Y1, Y1
+	VMOVUPD      Y1, 64(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       96(SP), Y0, Y0
+	VMOVUPD      Y0, 96(SP)
+	VADDPS       Y5, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X0
+	VCVTPS2PD    X4, Y1
+	VADDPD       128(SP), Y1, Y1
+	VMOVUPD      Y1, 128(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       160(SP), Y0, Y0
+	VMOVUPD      Y0, 160(SP)
+	VADDPS       Y7, Y6, Y6
+	VEXTRACTF128 $0x01, Y6, X0
+	VCVTPS2PD    X6, Y1
+	VADDPD       192(SP), Y1, Y1
+	VMOVUPD      Y1, 192(SP)
+	VCVTPS2PD    X0, Y0
+	VADDPD       224(SP), Y0, Y0
+	VMOVUPD      Y0, 224(SP)
+	VXORPS       Y0, Y0, Y0
+	VXORPS       Y2, Y2, Y2
+	VXORPS       Y4, Y4, Y4
+	VXORPS       Y6, Y6, Y6
+	VXORPS       Y1, Y1, Y1
+	VXORPS       Y3, Y3, Y3
+	VXORPS       Y5, Y5, Y5
+	VXORPS       Y7, Y7, Y7
+
+store:
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY (SP), X0
+	VMOVUPS    X0, (BX)
+	VCVTPD2PSY 32(SP), X0
+	VMOVUPS    X0, 16(BX)
+	VCVTPD2PSY 64(SP), X0
+	VMOVUPS    X0, 32(BX)
+	VCVTPD2PSY 96(SP), X0
+	VMOVUPS    X0, 48(BX)
+	VCVTPD2PSY 128(SP), X0
+	VMOVUPS    X0, 64(BX)
+	VCVTPD2PSY 160(SP), X0
+	VMOVUPS    X0, 80(BX)
+	VCVTPD2PSY 192(SP), X0
+	VMOVUPS    X0, 96(BX)
+	VCVTPD2PSY 224(SP), X0
+	VMOVUPS    X0, 112(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET

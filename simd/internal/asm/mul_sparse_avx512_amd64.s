@@ -5,1766 +5,2688 @@
 #include "textflag.h"
 
 // func MulSparse1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·MulSparse1F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         ptr+16(FP), DX
-	MOVQ         ind+32(FP), BX
-	MOVQ         x+56(FP), SI
-	MOVQ         val+40(FP), DI
+	MOVQ         ptr+16(FP), CX
+	MOVQ         ind+32(FP), DX
+	MOVQ         x+56(FP), BX
+	MOVQ         val+40(FP), SI
+	MOVQ         (CX), DI
+	MOVQ         $0x00000010, R9
 	MOVQ         stride+64(FP), R8
 	SHLQ         $0x02, R8
-	MOVQ         (DX), R9
 	VPBROADCASTQ R8, Z0
-	MOVQ         $0x00000010, R10
-	VMOVDQU64    spreadMulSparse1F32<>+0(SB), Z2
+	VMOVDQU64    orderMulSparse1F32<>+0(SB), Z3
+	MOVL         $0x000000aa, R8
+	KMOVW        R8, K1
 
 row:
-	MOVQ   8(DX), R8
-	ADDQ   $0x08, DX
-	VXORPD X1, X1, X1
-	CMPQ   R9, R8
+	MOVQ   8(CX), R8
+	ADDQ   $0x08, CX
+	VXORPD X2, X2, X2
+	CMPQ   DI, R8
 	JGE    store
 
 block:
-	MOVQ          R8, R11
-	SUBQ          R9, R11
+	VXORPS        X1, X1, X1
+	MOVQ          R8, R10
+	SUBQ          DI, R10
+	CMPQ          R10, R9
+	CMOVQGT       R9, R10
+	MOVL          $-1, R11
+	BZHIL         R10, R11, R11
+	KMOVW         R11, K2
+	PREFETCHT0    2048(DX)(DI*4)
+	PREFETCHT0    2048(SI)(DI*4)
+	VMOVDQU32.Z   (DX)(DI*4), K2, Z5
+	VMOVUPS.Z     (SI)(DI*4), K2, Z4
+	VPMULUDQ      Z0, Z5, Z6
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R12
+	PEXTL         R12, R11, R12
+	KMOVW         R12, K2
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPS    (BX)(Z6*1), K2, Y7
+	MOVL          $0x0000aaaa, R12
+	PEXTL         R12, R11, R12
+	KMOVW         R12, K2
+	VPXORQ        Z8, Z8, Z8
+	VGATHERQPS    (BX)(Z5*1), K2, Y8
+	VPERMPS       Z4, Z3, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VMULPS        Y4, Y7, Y7
+	VMOVSHDUP     Y7, Y4
+	VADDPS        Y4, Y7, Y7
+	VMULPS        Y5, Y8, Y8
+	VMOVSHDUP     Y8, Y4
+	VADDPS        Y4, Y8, Y8
+	VMOVSLDUP     Y8, K1, Y7
+	VEXTRACTF128  $0x01, Y7, X5
+	VADDPS        X7, X1, X1
+	VPERMILPS     $0x4e, X7, X4
+	VADDPS        X4, X1, X1
+	VADDPS        X5, X1, X1
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X1, X1
+	ADDQ          R10, DI
+	CMPQ          DI, R8
+	JGE           added
+	MOVQ          R8, R10
+	SUBQ          DI, R10
+	CMPQ          R10, R9
+	CMOVQGT       R9, R10
+	MOVL          $-1, R11
+	BZHIL         R10, R11, R11
+	KMOVW         R11, K2
+	PREFETCHT0    2048(DX)(DI*4)
+	PREFETCHT0    2048(SI)(DI*4)
+	VMOVDQU32.Z   (DX)(DI*4), K2, Z5
+	VMOVUPS.Z     (SI)(DI*4), K2, Z4
+	VPMULUDQ      Z0, Z5, Z6
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R12
+	PEXTL         R12, R11, R12
+	KMOVW         R12, K2
+	VPXORQ        Z9, Z9, Z9
+	VGATHERQPS    (BX)(Z6*1), K2, Y9
+	MOVL          $0x0000aaaa, R12
+	PEXTL         R12, R11, R12
+	KMOVW         R12, K2
+	VPXORQ        Z10, Z10, Z10
+	VGATHERQPS    (BX)(Z5*1), K2, Y10
+	VPERMPS       Z4, Z3, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VMULPS        Y4, Y9, Y9
+	VMOVSHDUP     Y9, Y4
+	VADDPS        Y4, Y9, Y9
+	VMULPS        Y5, Y10, Y10
+	VMOVSHDUP     Y10, Y4
+	VADDPS        Y4, Y10, Y10
+	VMOVSLDUP     Y10, K1, Y9
+	VEXTRACTF128  $0x01, Y9, X5
+	VADDPS        X9, X1, X1
+	VPERMILPS     $0x4e, X9, X4
+	VADDPS        X4, X1, X1
+	VADDPS        X5, X1, X1
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X1, X1
+	ADDQ          R10, DI
+	CMPQ          DI, R8
+
+added:
+	VMOVSHDUP X1, X4
+	VADDPS    X4, X1, X1
+	VCVTSS2SD X1, X1, X4
+	VADDSD    X4, X2, X2
+	CMPQ      DI, R8
+	JLT       block
+
+store:
+	VCVTSD2SS X2, X2, X1
+	VMOVSS    X1, (AX)
+	MOVQ      dstStride+8(FP), R8
+	LEAQ      (AX)(R8*4), AX
+	DECQ      rows+24(FP)
+	JNZ       row
+	VZEROUPPER
+	RET
+
+DATA orderMulSparse1F32<>+0(SB)/4, $0x00000000
+DATA orderMulSparse1F32<>+4(SB)/4, $0x00000002
+DATA orderMulSparse1F32<>+8(SB)/4, $0x00000004
+DATA orderMulSparse1F32<>+12(SB)/4, $0x00000006
+DATA orderMulSparse1F32<>+16(SB)/4, $0x00000008
+DATA orderMulSparse1F32<>+20(SB)/4, $0x0000000a
+DATA orderMulSparse1F32<>+24(SB)/4, $0x0000000c
+DATA orderMulSparse1F32<>+28(SB)/4, $0x0000000e
+DATA orderMulSparse1F32<>+32(SB)/4, $0x00000001
+DATA orderMulSparse1F32<>+36(SB)/4, $0x00000003
+DATA orderMulSparse1F32<>+40(SB)/4, $0x00000005
+DATA orderMulSparse1F32<>+44(SB)/4, $0x00000007
+DATA orderMulSparse1F32<>+48(SB)/4, $0x00000009
+DATA orderMulSparse1F32<>+52(SB)/4, $0x0000000b
+DATA orderMulSparse1F32<>+56(SB)/4, $0x0000000d
+DATA orderMulSparse1F32<>+60(SB)/4, $0x0000000f
+GLOBL orderMulSparse1F32<>(SB), RODATA|NOPTR, $64
+
+// func MulSparseOffsets1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
+TEXT ·MulSparseOffsets1F32AVX512(SB), NOSPLIT, $0-80
+	MOVQ         dst+0(FP), AX
+	MOVQ         ptr+16(FP), CX
+	MOVQ         base+32(FP), DX
+	MOVQ         off+40(FP), SI
+	MOVQ         val+48(FP), DI
+	MOVQ         (CX), R8
+	MOVQ         $0x00000010, R10
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	VPBROADCASTQ BX, Z0
+	VMOVDQU64    orderMulSparseOffsets1F32<>+0(SB), Z3
+	MOVL         $0x000000aa, BX
+	KMOVW        BX, K1
+
+row:
+	MOVQ   8(CX), R9
+	ADDQ   $0x08, CX
+	VXORPD X2, X2, X2
+	MOVQ   stride+72(FP), BX
+	SHLQ   $0x02, BX
+	MOVL   (DX), R11
+	ADDQ   $0x04, DX
+	IMULQ  BX, R11
+	MOVQ   x+64(FP), BX
+	ADDQ   R11, BX
+	CMPQ   R8, R9
+	JGE    store
+
+block:
+	VXORPS        X1, X1, X1
+	MOVQ          R9, R11
+	SUBQ          R8, R11
 	CMPQ          R11, R10
 	CMOVQGT       R10, R11
 	MOVL          $-1, R12
 	BZHIL         R11, R12, R12
-	KMOVW         R12, K1
-	PREFETCHT0    2048(BX)(R9*4)
-	PREFETCHT0    2048(DI)(R9*4)
-	VMOVDQU32.Z   (BX)(R9*4), K1, Z5
-	VMOVUPS.Z     (DI)(R9*4), K1, Z3
-	VPMULUDQ      Z0, Z5, Z4
+	KMOVW         R12, K2
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    2048(DI)(R8*4)
+	VPMOVZXWD.Z   (SI)(R8*2), K2, Z5
+	VMOVUPS.Z     (DI)(R8*4), K2, Z4
+	VPMULUDQ      Z0, Z5, Z6
 	VPSRLQ        $0x20, Z5, Z5
 	VPMULUDQ      Z0, Z5, Z5
 	MOVL          $0x00005555, R13
 	PEXTL         R13, R12, R13
-	KMOVW         R13, K1
-	VPXORQ        Z6, Z6, Z6
-	VGATHERQPS    (SI)(Z4*1), K1, Y6
+	KMOVW         R13, K2
+	VPXORQ        Z7, Z7, Z7
+	VGATHERQPS    (BX)(Z6*1), K2, Y7
 	MOVL          $0x0000aaaa, R13
 	PEXTL         R13, R12, R13
-	KMOVW         R13, K1
-	VPXORQ        Z7, Z7, Z7
-	VGATHERQPS    (SI)(Z5*1), K1, Y7
-	VPERMPS       Z3, Z2, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMULPS        Y3, Y6, Y6
+	KMOVW         R13, K2
+	VPXORQ        Z8, Z8, Z8
+	VGATHERQPS    (BX)(Z5*1), K2, Y8
+	VPERMPS       Z4, Z3, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
 	VMULPS        Y4, Y7, Y7
-	VADDPS        Y7, Y6, Y6
-	VMOVSHDUP     Y6, Y3
-	VADDPS        Y3, Y6, Y6
-	VCVTPS2PD     Y6, Z3
-	VADDSD        X3, X1, X1
-	VEXTRACTF64X2 $0x01, Z3, X4
-	VADDSD        X4, X1, X1
-	VEXTRACTF64X2 $0x02, Z3, X4
-	VADDSD        X4, X1, X1
-	VEXTRACTF64X2 $0x03, Z3, X3
-	VADDSD        X3, X1, X1
-	ADDQ          R11, R9
-	CMPQ          R9, R8
-	JLT           block
-
-store:
-	VCVTSD2SS X1, X1, X1
-	VMOVSS    X1, (AX)
-	ADDQ      CX, AX
-	DECQ      rows+24(FP)
-	JNZ       row
-	VZEROUPPER
-	RET
-
-DATA spreadMulSparse1F32<>+0(SB)/4, $0x00000000
-DATA spreadMulSparse1F32<>+4(SB)/4, $0x00000002
-DATA spreadMulSparse1F32<>+8(SB)/4, $0x00000004
-DATA spreadMulSparse1F32<>+12(SB)/4, $0x00000006
-DATA spreadMulSparse1F32<>+16(SB)/4, $0x00000008
-DATA spreadMulSparse1F32<>+20(SB)/4, $0x0000000a
-DATA spreadMulSparse1F32<>+24(SB)/4, $0x0000000c
-DATA spreadMulSparse1F32<>+28(SB)/4, $0x0000000e
-DATA spreadMulSparse1F32<>+32(SB)/4, $0x00000001
-DATA spreadMulSparse1F32<>+36(SB)/4, $0x00000003
-DATA spreadMulSparse1F32<>+40(SB)/4, $0x00000005
-DATA spreadMulSparse1F32<>+44(SB)/4, $0x00000007
-DATA spreadMulSparse1F32<>+48(SB)/4, $0x00000009
-DATA spreadMulSparse1F32<>+52(SB)/4, $0x0000000b
-DATA spreadMulSparse1F32<>+56(SB)/4, $0x0000000d
-DATA spreadMulSparse1F32<>+60(SB)/4, $0x0000000f
-GLOBL spreadMulSparse1F32<>(SB), RODATA|NOPTR, $64
-
-// func MulSparseOffsets1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
-TEXT ·MulSparseOffsets1F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         ptr+16(FP), DX
-	MOVQ         base+32(FP), BX
-	MOVQ         off+40(FP), DI
-	MOVQ         val+48(FP), R8
-	MOVQ         stride+72(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         (DX), R10
-	VPBROADCASTQ R9, Z0
-	MOVQ         $0x00000010, R13
-	VMOVDQU64    spreadMulSparseOffsets1F32<>+0(SB), Z2
-
-row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD X1, X1, X1
-	MOVL   (BX), R11
-	ADDQ   $0x04, BX
-	IMULQ  R9, R11
-	MOVQ   x+64(FP), SI
-	ADDQ   R11, SI
-	CMPQ   R10, R12
-	JGE    store
-
-block:
-	MOVQ          R12, R11
-	SUBQ          R10, R11
-	CMPQ          R11, R13
-	CMOVQGT       R13, R11
-	MOVL          $-1, R14
-	BZHIL         R11, R14, R14
-	KMOVW         R14, K1
-	PREFETCHT0    1024(DI)(R10*2)
-	PREFETCHT0    2048(R8)(R10*4)
-	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
-	VMOVUPS.Z     (R8)(R10*4), K1, Z3
-	VPMULUDQ      Z0, Z5, Z4
+	VMOVSHDUP     Y7, Y4
+	VADDPS        Y4, Y7, Y7
+	VMULPS        Y5, Y8, Y8
+	VMOVSHDUP     Y8, Y4
+	VADDPS        Y4, Y8, Y8
+	VMOVSLDUP     Y8, K1, Y7
+	VEXTRACTF128  $0x01, Y7, X5
+	VADDPS        X7, X1, X1
+	VPERMILPS     $0x4e, X7, X4
+	VADDPS        X4, X1, X1
+	VADDPS        X5, X1, X1
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+	JGE           added
+	MOVQ          R9, R11
+	SUBQ          R8, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K2
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    2048(DI)(R8*4)
+	VPMOVZXWD.Z   (SI)(R8*2), K2, Z5
+	VMOVUPS.Z     (DI)(R8*4), K2, Z4
+	VPMULUDQ      Z0, Z5, Z6
 	VPSRLQ        $0x20, Z5, Z5
 	VPMULUDQ      Z0, Z5, Z5
-	MOVL          $0x00005555, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
-	VPXORQ        Z6, Z6, Z6
-	VGATHERQPS    (SI)(Z4*1), K1, Y6
-	MOVL          $0x0000aaaa, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
-	VPXORQ        Z7, Z7, Z7
-	VGATHERQPS    (SI)(Z5*1), K1, Y7
-	VPERMPS       Z3, Z2, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMULPS        Y3, Y6, Y6
-	VMULPS        Y4, Y7, Y7
-	VADDPS        Y7, Y6, Y6
-	VMOVSHDUP     Y6, Y3
-	VADDPS        Y3, Y6, Y6
-	VCVTPS2PD     Y6, Z3
-	VADDSD        X3, X1, X1
-	VEXTRACTF64X2 $0x01, Z3, X4
-	VADDSD        X4, X1, X1
-	VEXTRACTF64X2 $0x02, Z3, X4
-	VADDSD        X4, X1, X1
-	VEXTRACTF64X2 $0x03, Z3, X3
-	VADDSD        X3, X1, X1
-	ADDQ          R11, R10
-	CMPQ          R10, R12
-	JLT           block
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K2
+	VPXORQ        Z9, Z9, Z9
+	VGATHERQPS    (BX)(Z6*1), K2, Y9
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K2
+	VPXORQ        Z10, Z10, Z10
+	VGATHERQPS    (BX)(Z5*1), K2, Y10
+	VPERMPS       Z4, Z3, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VMULPS        Y4, Y9, Y9
+	VMOVSHDUP     Y9, Y4
+	VADDPS        Y4, Y9, Y9
+	VMULPS        Y5, Y10, Y10
+	VMOVSHDUP     Y10, Y4
+	VADDPS        Y4, Y10, Y10
+	VMOVSLDUP     Y10, K1, Y9
+	VEXTRACTF128  $0x01, Y9, X5
+	VADDPS        X9, X1, X1
+	VPERMILPS     $0x4e, X9, X4
+	VADDPS        X4, X1, X1
+	VADDPS        X5, X1, X1
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+
+added:
+	VMOVSHDUP X1, X4
+	VADDPS    X4, X1, X1
+	VCVTSS2SD X1, X1, X4
+	VADDSD    X4, X2, X2
+	CMPQ      R8, R9
+	JLT       block
 
 store:
-	VCVTSD2SS X1, X1, X1
+	VCVTSD2SS X2, X2, X1
 	VMOVSS    X1, (AX)
-	ADDQ      CX, AX
+	MOVQ      dstStride+8(FP), BX
+	LEAQ      (AX)(BX*4), AX
 	DECQ      rows+24(FP)
 	JNZ       row
 	VZEROUPPER
 	RET
 
-DATA spreadMulSparseOffsets1F32<>+0(SB)/4, $0x00000000
-DATA spreadMulSparseOffsets1F32<>+4(SB)/4, $0x00000002
-DATA spreadMulSparseOffsets1F32<>+8(SB)/4, $0x00000004
-DATA spreadMulSparseOffsets1F32<>+12(SB)/4, $0x00000006
-DATA spreadMulSparseOffsets1F32<>+16(SB)/4, $0x00000008
-DATA spreadMulSparseOffsets1F32<>+20(SB)/4, $0x0000000a
-DATA spreadMulSparseOffsets1F32<>+24(SB)/4, $0x0000000c
-DATA spreadMulSparseOffsets1F32<>+28(SB)/4, $0x0000000e
-DATA spreadMulSparseOffsets1F32<>+32(SB)/4, $0x00000001
-DATA spreadMulSparseOffsets1F32<>+36(SB)/4, $0x00000003
-DATA spreadMulSparseOffsets1F32<>+40(SB)/4, $0x00000005
-DATA spreadMulSparseOffsets1F32<>+44(SB)/4, $0x00000007
-DATA spreadMulSparseOffsets1F32<>+48(SB)/4, $0x00000009
-DATA spreadMulSparseOffsets1F32<>+52(SB)/4, $0x0000000b
-DATA spreadMulSparseOffsets1F32<>+56(SB)/4, $0x0000000d
-DATA spreadMulSparseOffsets1F32<>+60(SB)/4, $0x0000000f
-GLOBL spreadMulSparseOffsets1F32<>(SB), RODATA|NOPTR, $64
+DATA orderMulSparseOffsets1F32<>+0(SB)/4, $0x00000000
+DATA orderMulSparseOffsets1F32<>+4(SB)/4, $0x00000002
+DATA orderMulSparseOffsets1F32<>+8(SB)/4, $0x00000004
+DATA orderMulSparseOffsets1F32<>+12(SB)/4, $0x00000006
+DATA orderMulSparseOffsets1F32<>+16(SB)/4, $0x00000008
+DATA orderMulSparseOffsets1F32<>+20(SB)/4, $0x0000000a
+DATA orderMulSparseOffsets1F32<>+24(SB)/4, $0x0000000c
+DATA orderMulSparseOffsets1F32<>+28(SB)/4, $0x0000000e
+DATA orderMulSparseOffsets1F32<>+32(SB)/4, $0x00000001
+DATA orderMulSparseOffsets1F32<>+36(SB)/4, $0x00000003
+DATA orderMulSparseOffsets1F32<>+40(SB)/4, $0x00000005
+DATA orderMulSparseOffsets1F32<>+44(SB)/4, $0x00000007
+DATA orderMulSparseOffsets1F32<>+48(SB)/4, $0x00000009
+DATA orderMulSparseOffsets1F32<>+52(SB)/4, $0x0000000b
+DATA orderMulSparseOffsets1F32<>+56(SB)/4, $0x0000000d
+DATA orderMulSparseOffsets1F32<>+60(SB)/4, $0x0000000f
+GLOBL orderMulSparseOffsets1F32<>(SB), RODATA|NOPTR, $64
 
 // func MulSparseOffsets1F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
+// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
 TEXT ·MulSparseOffsets1F16AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         ptr+16(FP), DX
-	MOVQ         base+32(FP), BX
-	MOVQ         off+40(FP), DI
-	MOVQ         val+48(FP), R8
-	MOVQ         stride+72(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         (DX), R10
-	VPBROADCASTQ R9, Z0
-	MOVQ         $0x00000010, R13
-	VMOVDQU64    spreadMulSparseOffsets1F16<>+0(SB), Z2
+	MOVQ         ptr+16(FP), CX
+	MOVQ         base+32(FP), DX
+	MOVQ         off+40(FP), SI
+	MOVQ         val+48(FP), DI
+	MOVQ         (CX), R8
+	MOVQ         $0x00000010, R10
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	VPBROADCASTQ BX, Z0
+	VMOVDQU64    orderMulSparseOffsets1F16<>+0(SB), Z3
+	MOVL         $0x000000aa, BX
+	KMOVW        BX, K1
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD X1, X1, X1
-	MOVL   (BX), R11
-	ADDQ   $0x04, BX
-	IMULQ  R9, R11
-	MOVQ   x+64(FP), SI
-	ADDQ   R11, SI
-	CMPQ   R10, R12
+	MOVQ   8(CX), R9
+	ADDQ   $0x08, CX
+	VXORPD X2, X2, X2
+	MOVQ   stride+72(FP), BX
+	SHLQ   $0x02, BX
+	MOVL   (DX), R11
+	ADDQ   $0x04, DX
+	IMULQ  BX, R11
+	MOVQ   x+64(FP), BX
+	ADDQ   R11, BX
+	CMPQ   R8, R9
 	JGE    store
 
 block:
-	MOVQ          R12, R11
-	SUBQ          R10, R11
-	CMPQ          R11, R13
-	CMOVQGT       R13, R11
-	MOVL          $-1, R14
-	BZHIL         R11, R14, R14
-	KMOVW         R14, K1
-	PREFETCHT0    1024(DI)(R10*2)
-	PREFETCHT0    1024(R8)(R10*2)
-	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
-	VCVTPH2PS.Z   (R8)(R10*2), K1, Z3
-	VPMULUDQ      Z0, Z5, Z4
+	VXORPS        X1, X1, X1
+	MOVQ          R9, R11
+	SUBQ          R8, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K2
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    1024(DI)(R8*2)
+	VPMOVZXWD.Z   (SI)(R8*2), K2, Z5
+	VCVTPH2PS.Z   (DI)(R8*2), K2, Z4
+	VPMULUDQ      Z0, Z5, Z6
 	VPSRLQ        $0x20, Z5, Z5
 	VPMULUDQ      Z0, Z5, Z5
-	MOVL          $0x00005555, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
-	VPXORQ        Z6, Z6, Z6
-	VGATHERQPS    (SI)(Z4*1), K1, Y6
-	MOVL          $0x0000aaaa, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K2
 	VPXORQ        Z7, Z7, Z7
-	VGATHERQPS    (SI)(Z5*1), K1, Y7
-	VPERMPS       Z3, Z2, Z3
-	VEXTRACTF64X4 $0x01, Z3, Y4
-	VMULPS        Y3, Y6, Y6
+	VGATHERQPS    (BX)(Z6*1), K2, Y7
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K2
+	VPXORQ        Z8, Z8, Z8
+	VGATHERQPS    (BX)(Z5*1), K2, Y8
+	VPERMPS       Z4, Z3, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
 	VMULPS        Y4, Y7, Y7
-	VADDPS        Y7, Y6, Y6
-	VMOVSHDUP     Y6, Y3
-	VADDPS        Y3, Y6, Y6
-	VCVTPS2PD     Y6, Z3
-	VADDSD        X3, X1, X1
-	VEXTRACTF64X2 $0x01, Z3, X4
-	VADDSD        X4, X1, X1
-	VEXTRACTF64X2 $0x02, Z3, X4
-	VADDSD        X4, X1, X1
-	VEXTRACTF64X2 $0x03, Z3, X3
-	VADDSD        X3, X1, X1
-	ADDQ          R11, R10
-	CMPQ          R10, R12
-	JLT           block
+	VMOVSHDUP     Y7, Y4
+	VADDPS        Y4, Y7, Y7
+	VMULPS        Y5, Y8, Y8
+	VMOVSHDUP     Y8, Y4
+	VADDPS        Y4, Y8, Y8
+	VMOVSLDUP     Y8, K1, Y7
+	VEXTRACTF128  $0x01, Y7, X5
+	VADDPS        X7, X1, X1
+	VPERMILPS     $0x4e, X7, X4
+	VADDPS        X4, X1, X1
+	VADDPS        X5, X1, X1
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+	JGE           added
+	MOVQ          R9, R11
+	SUBQ          R8, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K2
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    1024(DI)(R8*2)
+	VPMOVZXWD.Z   (SI)(R8*2), K2, Z5
+	VCVTPH2PS.Z   (DI)(R8*2), K2, Z4
+	VPMULUDQ      Z0, Z5, Z6
+	VPSRLQ        $0x20, Z5, Z5
+	VPMULUDQ      Z0, Z5, Z5
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K2
+	VPXORQ        Z9, Z9, Z9
+	VGATHERQPS    (BX)(Z6*1), K2, Y9
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K2
+	VPXORQ        Z10, Z10, Z10
+	VGATHERQPS    (BX)(Z5*1), K2, Y10
+	VPERMPS       Z4, Z3, Z4
+	VEXTRACTF64X4 $0x01, Z4, Y5
+	VMULPS        Y4, Y9, Y9
+	VMOVSHDUP     Y9, Y4
+	VADDPS        Y4, Y9, Y9
+	VMULPS        Y5, Y10, Y10
+	VMOVSHDUP     Y10, Y4
+	VADDPS        Y4, Y10, Y10
+	VMOVSLDUP     Y10, K1, Y9
+	VEXTRACTF128  $0x01, Y9, X5
+	VADDPS        X9, X1, X1
+	VPERMILPS     $0x4e, X9, X4
+	VADDPS        X4, X1, X1
+	VADDPS        X5, X1, X1
+	VPERMILPS     $0x4e, X5, X4
+	VADDPS        X4, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+
+added:
+	VMOVSHDUP X1, X4
+	VADDPS    X4, X1, X1
+	VCVTSS2SD X1, X1, X4
+	VADDSD    X4, X2, X2
+	CMPQ      R8, R9
+	JLT       block
 
 store:
-	VCVTSD2SS X1, X1, X1
+	VCVTSD2SS X2, X2, X1
 	VMOVSS    X1, (AX)
-	ADDQ      CX, AX
+	MOVQ      dstStride+8(FP), BX
+	LEAQ      (AX)(BX*4), AX
 	DECQ      rows+24(FP)
 	JNZ       row
 	VZEROUPPER
 	RET
 
-DATA spreadMulSparseOffsets1F16<>+0(SB)/4, $0x00000000
-DATA spreadMulSparseOffsets1F16<>+4(SB)/4, $0x00000002
-DATA spreadMulSparseOffsets1F16<>+8(SB)/4, $0x00000004
-DATA spreadMulSparseOffsets1F16<>+12(SB)/4, $0x00000006
-DATA spreadMulSparseOffsets1F16<>+16(SB)/4, $0x00000008
-DATA spreadMulSparseOffsets1F16<>+20(SB)/4, $0x0000000a
-DATA spreadMulSparseOffsets1F16<>+24(SB)/4, $0x0000000c
-DATA spreadMulSparseOffsets1F16<>+28(SB)/4, $0x0000000e
-DATA spreadMulSparseOffsets1F16<>+32(SB)/4, $0x00000001
-DATA spreadMulSparseOffsets1F16<>+36(SB)/4, $0x00000003
-DATA spreadMulSparseOffsets1F16<>+40(SB)/4, $0x00000005
-DATA spreadMulSparseOffsets1F16<>+44(SB)/4, $0x00000007
-DATA spreadMulSparseOffsets1F16<>+48(SB)/4, $0x00000009
-DATA spreadMulSparseOffsets1F16<>+52(SB)/4, $0x0000000b
-DATA spreadMulSparseOffsets1F16<>+56(SB)/4, $0x0000000d
-DATA spreadMulSparseOffsets1F16<>+60(SB)/4, $0x0000000f
-GLOBL spreadMulSparseOffsets1F16<>(SB), RODATA|NOPTR, $64
+DATA orderMulSparseOffsets1F16<>+0(SB)/4, $0x00000000
+DATA orderMulSparseOffsets1F16<>+4(SB)/4, $0x00000002
+DATA orderMulSparseOffsets1F16<>+8(SB)/4, $0x00000004
+DATA orderMulSparseOffsets1F16<>+12(SB)/4, $0x00000006
+DATA orderMulSparseOffsets1F16<>+16(SB)/4, $0x00000008
+DATA orderMulSparseOffsets1F16<>+20(SB)/4, $0x0000000a
+DATA orderMulSparseOffsets1F16<>+24(SB)/4, $0x0000000c
+DATA orderMulSparseOffsets1F16<>+28(SB)/4, $0x0000000e
+DATA orderMulSparseOffsets1F16<>+32(SB)/4, $0x00000001
+DATA orderMulSparseOffsets1F16<>+36(SB)/4, $0x00000003
+DATA orderMulSparseOffsets1F16<>+40(SB)/4, $0x00000005
+DATA orderMulSparseOffsets1F16<>+44(SB)/4, $0x00000007
+DATA orderMulSparseOffsets1F16<>+48(SB)/4, $0x00000009
+DATA orderMulSparseOffsets1F16<>+52(SB)/4, $0x0000000b
+DATA orderMulSparseOffsets1F16<>+56(SB)/4, $0x0000000d
+DATA orderMulSparseOffsets1F16<>+60(SB)/4, $0x0000000f
+GLOBL orderMulSparseOffsets1F16<>(SB), RODATA|NOPTR, $64
 
 // func MulSparse2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·MulSparse2F32AVX512(SB), NOSPLIT, $0-72
 	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         ptr+16(FP), DX
-	MOVQ         ind+32(FP), BX
-	MOVQ         x+56(FP), SI
-	MOVQ         val+40(FP), DI
+	MOVQ         ptr+16(FP), CX
+	MOVQ         ind+32(FP), DX
+	MOVQ         x+56(FP), BX
+	MOVQ         val+40(FP), SI
+	MOVQ         (CX), DI
+	MOVQ         $0x00000010, R9
 	MOVQ         stride+64(FP), R8
 	SHLQ         $0x02, R8
-	MOVQ         (DX), R9
 	VPBROADCASTQ R8, Z0
-	MOVQ         $0x00000010, R10
-	VMOVDQU64    spreadMulSparse2F32<>+0(SB), Z2
 
 row:
-	MOVQ   8(DX), R8
-	ADDQ   $0x08, DX
-	VXORPD X1, X1, X1
-	CMPQ   R9, R8
+	MOVQ   8(CX), R8
+	ADDQ   $0x08, CX
+	VXORPD X2, X2, X2
+	CMPQ   DI, R8
 	JGE    store
 
 block:
-	MOVQ          R8, R11
-	SUBQ          R9, R11
-	CMPQ          R11, R10
-	CMOVQGT       R10, R11
-	MOVL          $-1, R12
-	BZHIL         R11, R12, R12
+	VXORPS        X1, X1, X1
+	MOVQ          R8, R10
+	SUBQ          DI, R10
+	CMPQ          R10, R9
+	CMOVQGT       R9, R10
+	MOVL          $-1, R11
+	BZHIL         R10, R11, R11
+	KMOVW         R11, K1
+	PREFETCHT0    2048(DX)(DI*4)
+	PREFETCHT0    2048(SI)(DI*4)
+	VMOVDQU32.Z   (DX)(DI*4), K1, Z4
+	VMOVUPS.Z     (SI)(DI*4), K1, Z3
+	VPMULUDQ      Z0, Z4, Z5
+	VPSRLQ        $0x20, Z4, Z4
+	VPMULUDQ      Z0, Z4, Z4
+	MOVL          $0x00005555, R12
+	PEXTL         R12, R11, R12
 	KMOVW         R12, K1
-	PREFETCHT0    2048(BX)(R9*4)
-	PREFETCHT0    2048(DI)(R9*4)
-	VMOVDQU32.Z   (BX)(R9*4), K1, Z5
-	VMOVUPS.Z     (DI)(R9*4), K1, Z3
-	VPMULUDQ      Z0, Z5, Z4
-	VPSRLQ        $0x20, Z5, Z5
-	VPMULUDQ      Z0, Z5, Z5
-	MOVL          $0x00005555, R13
-	PEXTL         R13, R12, R13
-	KMOVW         R13, K1
 	VPXORQ        Z6, Z6, Z6
-	VGATHERQPD    (SI)(Z4*1), K1, Z6
-	MOVL          $0x0000aaaa, R13
-	PEXTL         R13, R12, R13
-	KMOVW         R13, K1
+	VGATHERQPD    (BX)(Z5*1), K1, Z6
+	MOVL          $0x0000aaaa, R12
+	PEXTL         R12, R11, R12
+	KMOVW         R12, K1
 	VPXORQ        Z7, Z7, Z7
-	VGATHERQPD    (SI)(Z5*1), K1, Z7
+	VGATHERQPD    (BX)(Z4*1), K1, Z7
 	VMOVSLDUP     Z3, Z4
 	VMULPS        Z4, Z6, Z6
 	VMOVSHDUP     Z3, Z3
 	VMULPS        Z3, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VPERMILPD     $0x55, Z6, Z4
-	VADDPS        Z4, Z6, Z6
-	VPERMPD       Z6, Z2, Z4
-	VCVTPS2PD     Y4, Z3
-	VADDPD        X3, X1, X1
-	VEXTRACTF64X2 $0x01, Z3, X4
-	VADDPD        X4, X1, X1
-	VEXTRACTF64X2 $0x02, Z3, X4
-	VADDPD        X4, X1, X1
-	VEXTRACTF64X2 $0x03, Z3, X3
-	VADDPD        X3, X1, X1
-	ADDQ          R11, R9
-	CMPQ          R9, R8
-	JLT           block
+	VPERMILPD     $0x55, Z6, Z3
+	VADDPS        Z3, Z6, Z6
+	VPERMILPD     $0x55, Z7, Z3
+	VADDPS        Z3, Z7, Z7
+	VUNPCKLPD     Z7, Z6, Z4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X2 $0x01, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x02, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x03, Z4, X3
+	VADDPS        X3, X1, X1
+	ADDQ          R10, DI
+	CMPQ          DI, R8
+	JGE           added
+	MOVQ          R8, R10
+	SUBQ          DI, R10
+	CMPQ          R10, R9
+	CMOVQGT       R9, R10
+	MOVL          $-1, R11
+	BZHIL         R10, R11, R11
+	KMOVW         R11, K1
+	PREFETCHT0    2048(DX)(DI*4)
+	PREFETCHT0    2048(SI)(DI*4)
+	VMOVDQU32.Z   (DX)(DI*4), K1, Z4
+	VMOVUPS.Z     (SI)(DI*4), K1, Z3
+	VPMULUDQ      Z0, Z4, Z5
+	VPSRLQ        $0x20, Z4, Z4
+	VPMULUDQ      Z0, Z4, Z4
+	MOVL          $0x00005555, R12
+	PEXTL         R12, R11, R12
+	KMOVW         R12, K1
+	VPXORQ        Z8, Z8, Z8
+	VGATHERQPD    (BX)(Z5*1), K1, Z8
+	MOVL          $0x0000aaaa, R12
+	PEXTL         R12, R11, R12
+	KMOVW         R12, K1
+	VPXORQ        Z9, Z9, Z9
+	VGATHERQPD    (BX)(Z4*1), K1, Z9
+	VMOVSLDUP     Z3, Z4
+	VMULPS        Z4, Z8, Z8
+	VMOVSHDUP     Z3, Z3
+	VMULPS        Z3, Z9, Z9
+	VPERMILPD     $0x55, Z8, Z3
+	VADDPS        Z3, Z8, Z8
+	VPERMILPD     $0x55, Z9, Z3
+	VADDPS        Z3, Z9, Z9
+	VUNPCKLPD     Z9, Z8, Z4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X2 $0x01, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x02, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x03, Z4, X3
+	VADDPS        X3, X1, X1
+	ADDQ          R10, DI
+	CMPQ          DI, R8
+
+added:
+	VPERMILPS $0x4e, X1, X3
+	VADDPS    X3, X1, X1
+	VCVTPS2PD X1, X3
+	VADDPD    X3, X2, X2
+	CMPQ      DI, R8
+	JLT       block
 
 store:
-	VCVTPD2PSX X1, X1
+	VCVTPD2PSX X2, X1
 	VMOVSD     X1, (AX)
-	ADDQ       CX, AX
+	MOVQ       dstStride+8(FP), R8
+	LEAQ       (AX)(R8*4), AX
 	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
-
-DATA spreadMulSparse2F32<>+0(SB)/8, $0x0000000000000000
-DATA spreadMulSparse2F32<>+8(SB)/8, $0x0000000000000002
-DATA spreadMulSparse2F32<>+16(SB)/8, $0x0000000000000004
-DATA spreadMulSparse2F32<>+24(SB)/8, $0x0000000000000006
-DATA spreadMulSparse2F32<>+32(SB)/8, $0x0000000000000001
-DATA spreadMulSparse2F32<>+40(SB)/8, $0x0000000000000003
-DATA spreadMulSparse2F32<>+48(SB)/8, $0x0000000000000005
-DATA spreadMulSparse2F32<>+56(SB)/8, $0x0000000000000007
-GLOBL spreadMulSparse2F32<>(SB), RODATA|NOPTR, $64
 
 // func MulSparseOffsets2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·MulSparseOffsets2F32AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         ptr+16(FP), DX
-	MOVQ         base+32(FP), BX
-	MOVQ         off+40(FP), DI
-	MOVQ         val+48(FP), R8
-	MOVQ         stride+72(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         (DX), R10
-	VPBROADCASTQ R9, Z0
-	MOVQ         $0x00000010, R13
-	VMOVDQU64    spreadMulSparseOffsets2F32<>+0(SB), Z2
+	MOVQ         ptr+16(FP), CX
+	MOVQ         base+32(FP), DX
+	MOVQ         off+40(FP), SI
+	MOVQ         val+48(FP), DI
+	MOVQ         (CX), R8
+	MOVQ         $0x00000010, R10
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	VPBROADCASTQ BX, Z0
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD X1, X1, X1
-	MOVL   (BX), R11
-	ADDQ   $0x04, BX
-	IMULQ  R9, R11
-	MOVQ   x+64(FP), SI
-	ADDQ   R11, SI
-	CMPQ   R10, R12
+	MOVQ   8(CX), R9
+	ADDQ   $0x08, CX
+	VXORPD X2, X2, X2
+	MOVQ   stride+72(FP), BX
+	SHLQ   $0x02, BX
+	MOVL   (DX), R11
+	ADDQ   $0x04, DX
+	IMULQ  BX, R11
+	MOVQ   x+64(FP), BX
+	ADDQ   R11, BX
+	CMPQ   R8, R9
 	JGE    store
 
 block:
-	MOVQ          R12, R11
-	SUBQ          R10, R11
-	CMPQ          R11, R13
-	CMOVQGT       R13, R11
-	MOVL          $-1, R14
-	BZHIL         R11, R14, R14
-	KMOVW         R14, K1
-	PREFETCHT0    1024(DI)(R10*2)
-	PREFETCHT0    2048(R8)(R10*4)
-	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
-	VMOVUPS.Z     (R8)(R10*4), K1, Z3
-	VPMULUDQ      Z0, Z5, Z4
-	VPSRLQ        $0x20, Z5, Z5
-	VPMULUDQ      Z0, Z5, Z5
-	MOVL          $0x00005555, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
+	VXORPS        X1, X1, X1
+	MOVQ          R9, R11
+	SUBQ          R8, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K1
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    2048(DI)(R8*4)
+	VPMOVZXWD.Z   (SI)(R8*2), K1, Z4
+	VMOVUPS.Z     (DI)(R8*4), K1, Z3
+	VPMULUDQ      Z0, Z4, Z5
+	VPSRLQ        $0x20, Z4, Z4
+	VPMULUDQ      Z0, Z4, Z4
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z6, Z6, Z6
-	VGATHERQPD    (SI)(Z4*1), K1, Z6
-	MOVL          $0x0000aaaa, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
+	VGATHERQPD    (BX)(Z5*1), K1, Z6
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z7, Z7, Z7
-	VGATHERQPD    (SI)(Z5*1), K1, Z7
+	VGATHERQPD    (BX)(Z4*1), K1, Z7
 	VMOVSLDUP     Z3, Z4
 	VMULPS        Z4, Z6, Z6
 	VMOVSHDUP     Z3, Z3
 	VMULPS        Z3, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VPERMILPD     $0x55, Z6, Z4
-	VADDPS        Z4, Z6, Z6
-	VPERMPD       Z6, Z2, Z4
-	VCVTPS2PD     Y4, Z3
-	VADDPD        X3, X1, X1
-	VEXTRACTF64X2 $0x01, Z3, X4
-	VADDPD        X4, X1, X1
-	VEXTRACTF64X2 $0x02, Z3, X4
-	VADDPD        X4, X1, X1
-	VEXTRACTF64X2 $0x03, Z3, X3
-	VADDPD        X3, X1, X1
-	ADDQ          R11, R10
-	CMPQ          R10, R12
-	JLT           block
+	VPERMILPD     $0x55, Z6, Z3
+	VADDPS        Z3, Z6, Z6
+	VPERMILPD     $0x55, Z7, Z3
+	VADDPS        Z3, Z7, Z7
+	VUNPCKLPD     Z7, Z6, Z4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X2 $0x01, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x02, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x03, Z4, X3
+	VADDPS        X3, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+	JGE           added
+	MOVQ          R9, R11
+	SUBQ          R8, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K1
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    2048(DI)(R8*4)
+	VPMOVZXWD.Z   (SI)(R8*2), K1, Z4
+	VMOVUPS.Z     (DI)(R8*4), K1, Z3
+	VPMULUDQ      Z0, Z4, Z5
+	VPSRLQ        $0x20, Z4, Z4
+	VPMULUDQ      Z0, Z4, Z4
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
+	VPXORQ        Z8, Z8, Z8
+	VGATHERQPD    (BX)(Z5*1), K1, Z8
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
+	VPXORQ        Z9, Z9, Z9
+	VGATHERQPD    (BX)(Z4*1), K1, Z9
+	VMOVSLDUP     Z3, Z4
+	VMULPS        Z4, Z8, Z8
+	VMOVSHDUP     Z3, Z3
+	VMULPS        Z3, Z9, Z9
+	VPERMILPD     $0x55, Z8, Z3
+	VADDPS        Z3, Z8, Z8
+	VPERMILPD     $0x55, Z9, Z3
+	VADDPS        Z3, Z9, Z9
+	VUNPCKLPD     Z9, Z8, Z4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X2 $0x01, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x02, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x03, Z4, X3
+	VADDPS        X3, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+
+added:
+	VPERMILPS $0x4e, X1, X3
+	VADDPS    X3, X1, X1
+	VCVTPS2PD X1, X3
+	VADDPD    X3, X2, X2
+	CMPQ      R8, R9
+	JLT       block
 
 store:
-	VCVTPD2PSX X1, X1
+	VCVTPD2PSX X2, X1
 	VMOVSD     X1, (AX)
-	ADDQ       CX, AX
+	MOVQ       dstStride+8(FP), BX
+	LEAQ       (AX)(BX*4), AX
 	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
-
-DATA spreadMulSparseOffsets2F32<>+0(SB)/8, $0x0000000000000000
-DATA spreadMulSparseOffsets2F32<>+8(SB)/8, $0x0000000000000002
-DATA spreadMulSparseOffsets2F32<>+16(SB)/8, $0x0000000000000004
-DATA spreadMulSparseOffsets2F32<>+24(SB)/8, $0x0000000000000006
-DATA spreadMulSparseOffsets2F32<>+32(SB)/8, $0x0000000000000001
-DATA spreadMulSparseOffsets2F32<>+40(SB)/8, $0x0000000000000003
-DATA spreadMulSparseOffsets2F32<>+48(SB)/8, $0x0000000000000005
-DATA spreadMulSparseOffsets2F32<>+56(SB)/8, $0x0000000000000007
-GLOBL spreadMulSparseOffsets2F32<>(SB), RODATA|NOPTR, $64
 
 // func MulSparseOffsets2F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2, CMOV, MMX+
 TEXT ·MulSparseOffsets2F16AVX512(SB), NOSPLIT, $0-80
 	MOVQ         dst+0(FP), AX
-	MOVQ         dstStride+8(FP), CX
-	SHLQ         $0x02, CX
-	MOVQ         ptr+16(FP), DX
-	MOVQ         base+32(FP), BX
-	MOVQ         off+40(FP), DI
-	MOVQ         val+48(FP), R8
-	MOVQ         stride+72(FP), R9
-	SHLQ         $0x02, R9
-	MOVQ         (DX), R10
-	VPBROADCASTQ R9, Z0
-	MOVQ         $0x00000010, R13
-	VMOVDQU64    spreadMulSparseOffsets2F16<>+0(SB), Z2
+	MOVQ         ptr+16(FP), CX
+	MOVQ         base+32(FP), DX
+	MOVQ         off+40(FP), SI
+	MOVQ         val+48(FP), DI
+	MOVQ         (CX), R8
+	MOVQ         $0x00000010, R10
+	MOVQ         stride+72(FP), BX
+	SHLQ         $0x02, BX
+	VPBROADCASTQ BX, Z0
 
 row:
-	MOVQ   8(DX), R12
-	ADDQ   $0x08, DX
-	VXORPD X1, X1, X1
-	MOVL   (BX), R11
-	ADDQ   $0x04, BX
-	IMULQ  R9, R11
-	MOVQ   x+64(FP), SI
-	ADDQ   R11, SI
-	CMPQ   R10, R12
+	MOVQ   8(CX), R9
+	ADDQ   $0x08, CX
+	VXORPD X2, X2, X2
+	MOVQ   stride+72(FP), BX
+	SHLQ   $0x02, BX
+	MOVL   (DX), R11
+	ADDQ   $0x04, DX
+	IMULQ  BX, R11
+	MOVQ   x+64(FP), BX
+	ADDQ   R11, BX
+	CMPQ   R8, R9
 	JGE    store
 
 block:
-	MOVQ          R12, R11
-	SUBQ          R10, R11
-	CMPQ          R11, R13
-	CMOVQGT       R13, R11
-	MOVL          $-1, R14
-	BZHIL         R11, R14, R14
-	KMOVW         R14, K1
-	PREFETCHT0    1024(DI)(R10*2)
-	PREFETCHT0    1024(R8)(R10*2)
-	VPMOVZXWD.Z   (DI)(R10*2), K1, Z5
-	VCVTPH2PS.Z   (R8)(R10*2), K1, Z3
-	VPMULUDQ      Z0, Z5, Z4
-	VPSRLQ        $0x20, Z5, Z5
-	VPMULUDQ      Z0, Z5, Z5
-	MOVL          $0x00005555, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
+	VXORPS        X1, X1, X1
+	MOVQ          R9, R11
+	SUBQ          R8, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K1
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    1024(DI)(R8*2)
+	VPMOVZXWD.Z   (SI)(R8*2), K1, Z4
+	VCVTPH2PS.Z   (DI)(R8*2), K1, Z3
+	VPMULUDQ      Z0, Z4, Z5
+	VPSRLQ        $0x20, Z4, Z4
+	VPMULUDQ      Z0, Z4, Z4
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z6, Z6, Z6
-	VGATHERQPD    (SI)(Z4*1), K1, Z6
-	MOVL          $0x0000aaaa, R15
-	PEXTL         R15, R14, R15
-	KMOVW         R15, K1
+	VGATHERQPD    (BX)(Z5*1), K1, Z6
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
 	VPXORQ        Z7, Z7, Z7
-	VGATHERQPD    (SI)(Z5*1), K1, Z7
+	VGATHERQPD    (BX)(Z4*1), K1, Z7
 	VMOVSLDUP     Z3, Z4
 	VMULPS        Z4, Z6, Z6
 	VMOVSHDUP     Z3, Z3
 	VMULPS        Z3, Z7, Z7
-	VADDPS        Z7, Z6, Z6
-	VPERMILPD     $0x55, Z6, Z4
-	VADDPS        Z4, Z6, Z6
-	VPERMPD       Z6, Z2, Z4
-	VCVTPS2PD     Y4, Z3
-	VADDPD        X3, X1, X1
-	VEXTRACTF64X2 $0x01, Z3, X4
-	VADDPD        X4, X1, X1
-	VEXTRACTF64X2 $0x02, Z3, X4
-	VADDPD        X4, X1, X1
-	VEXTRACTF64X2 $0x03, Z3, X3
-	VADDPD        X3, X1, X1
-	ADDQ          R11, R10
-	CMPQ          R10, R12
-	JLT           block
+	VPERMILPD     $0x55, Z6, Z3
+	VADDPS        Z3, Z6, Z6
+	VPERMILPD     $0x55, Z7, Z3
+	VADDPS        Z3, Z7, Z7
+	VUNPCKLPD     Z7, Z6, Z4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X2 $0x01, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x02, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x03, Z4, X3
+	VADDPS        X3, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+	JGE           added
+	MOVQ          R9, R11
+	SUBQ          R8, R11
+	CMPQ          R11, R10
+	CMOVQGT       R10, R11
+	MOVL          $-1, R12
+	BZHIL         R11, R12, R12
+	KMOVW         R12, K1
+	PREFETCHT0    1024(SI)(R8*2)
+	PREFETCHT0    1024(DI)(R8*2)
+	VPMOVZXWD.Z   (SI)(R8*2), K1, Z4
+	VCVTPH2PS.Z   (DI)(R8*2), K1, Z3
+	VPMULUDQ      Z0, Z4, Z5
+	VPSRLQ        $0x20, Z4, Z4
+	VPMULUDQ      Z0, Z4, Z4
+	MOVL          $0x00005555, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
+	VPXORQ        Z8, Z8, Z8
+	VGATHERQPD    (BX)(Z5*1), K1, Z8
+	MOVL          $0x0000aaaa, R13
+	PEXTL         R13, R12, R13
+	KMOVW         R13, K1
+	VPXORQ        Z9, Z9, Z9
+	VGATHERQPD    (BX)(Z4*1), K1, Z9
+	VMOVSLDUP     Z3, Z4
+	VMULPS        Z4, Z8, Z8
+	VMOVSHDUP     Z3, Z3
+	VMULPS        Z3, Z9, Z9
+	VPERMILPD     $0x55, Z8, Z3
+	VADDPS        Z3, Z8, Z8
+	VPERMILPD     $0x55, Z9, Z3
+	VADDPS        Z3, Z9, Z9
+	VUNPCKLPD     Z9, Z8, Z4
+	VADDPS        X4, X1, X1
+	VEXTRACTF64X2 $0x01, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x02, Z4, X3
+	VADDPS        X3, X1, X1
+	VEXTRACTF64X2 $0x03, Z4, X3
+	VADDPS        X3, X1, X1
+	ADDQ          R11, R8
+	CMPQ          R8, R9
+
+added:
+	VPERMILPS $0x4e, X1, X3
+	VADDPS    X3, X1, X1
+	VCVTPS2PD X1, X3
+	VADDPD    X3, X2, X2
+	CMPQ      R8, R9
+	JLT       block
 
 store:
-	VCVTPD2PSX X1, X1
+	VCVTPD2PSX X2, X1
 	VMOVSD     X1, (AX)
-	ADDQ       CX, AX
+	MOVQ       dstStride+8(FP), BX
+	LEAQ       (AX)(BX*4), AX
 	DECQ       rows+24(FP)
 	JNZ        row
 	VZEROUPPER
 	RET
 
-DATA spreadMulSparseOffsets2F16<>+0(SB)/8, $0x0000000000000000
-DATA spreadMulSparseOffsets2F16<>+8(SB)/8, $0x0000000000000002
-DATA spreadMulSparseOffsets2F16<>+16(SB)/8, $0x0000000000000004
-DATA spreadMulSparseOffsets2F16<>+24(SB)/8, $0x0000000000000006
-DATA spreadMulSparseOffsets2F16<>+32(SB)/8, $0x0000000000000001
-DATA spreadMulSparseOffsets2F16<>+40(SB)/8, $0x0000000000000003
-DATA spreadMulSparseOffsets2F16<>+48(SB)/8, $0x0000000000000005
-DATA spreadMulSparseOffsets2F16<>+56(SB)/8, $0x0000000000000007
-GLOBL spreadMulSparseOffsets2F16<>(SB), RODATA|NOPTR, $64
-
 // func MulSparse4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·MulSparse4F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+64(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+40(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         ind+32(FP), R10
-	SUBQ         SI, R10
-	MOVQ         x+56(FP), R11
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R9
-	ADDQ         R11, R9
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, X0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, X1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, X2
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·MulSparse4F32AVX512(SB), NOSPLIT, $16-72
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, X0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, X1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, X2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+64(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+40(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         ind+32(FP), DI
+	SUBQ         DX, DI
+	MOVQ         x+56(FP), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+48(FP)
+	JCC          found
+	MOVQ         ind+32(FP), SI
+	MOVL         (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+40(FP), DI
 	VPXORQ     Y3, Y3, Y3
-	PREFETCHT0 2048(SI)(R10*1)
-	PREFETCHT0 2112(SI)(R10*1)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	MOVL       (SI)(R10*1), R8
-	IMULQ      BX, R8
-	PREFETCHT1 (R9)(R8*1)
-	SUBQ       $0x10, DI
-	CMPQ       SI, DI
+	SUBQ       $0x10, SI
+	VPXORQ     X4, X4, X4
+	VPXORQ     X5, X5, X5
+	CMPQ       DX, SI
 	JGE        last
 
 four:
-	MOVL        (SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), X4
-	VMULPS.BCST (SI), X4, X4
-	MOVL        4(SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), X5
-	VMULPS.BCST 4(SI), X5, X5
-	VADDPS      X5, X4, X4
-	MOVL        8(SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), X5
-	VMULPS.BCST 8(SI), X5, X5
-	MOVL        12(SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), X6
-	VMULPS.BCST 12(SI), X6, X6
+	MOVL        (DX)(DI*1), R9
+	IMULQ       CX, R9
+	MOVL        8(DX)(DI*1), R10
+	IMULQ       CX, R10
+	VMOVUPS     (R8)(R9*1), X6
+	VMULPS.BCST (DX), X6, X6
+	VMOVUPS     (R8)(R10*1), X7
+	VMULPS.BCST 8(DX), X7, X7
+	VADDPS      X7, X6, X6
+	VADDPS      X6, X4, X4
+	MOVL        4(DX)(DI*1), R9
+	IMULQ       CX, R9
+	MOVL        12(DX)(DI*1), R10
+	IMULQ       CX, R10
+	VMOVUPS     (R8)(R9*1), X6
+	VMULPS.BCST 4(DX), X6, X6
+	VMOVUPS     (R8)(R10*1), X7
+	VMULPS.BCST 12(DX), X7, X7
+	VADDPS      X7, X6, X6
 	VADDPS      X6, X5, X5
+	ADDQ        $0x10, DX
+	CMPQ        DX, BX
+	JNE         fourOn
 	VADDPS      X5, X4, X4
-	VCVTPS2PD   X4, Y4
-	VADDPD      Y4, Y3, Y3
-	ADDQ        $0x10, SI
-	CMPQ        SI, DI
-	JLT         four
+	VCVTPS2PD   X4, Y6
+	VADDPD      Y6, Y3, Y3
+	VPXORQ      X4, X4, X4
+	VPXORQ      X5, X5, X5
+	PREFETCHT0  2048(DX)(DI*1)
+	PREFETCHT0  2112(DX)(DI*1)
+	PREFETCHT0  2048(DX)
+	PREFETCHT0  2112(DX)
+	ADDQ        $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R12
-	BZHIL         R8, R12, R12
-	KMOVW         R12, K1
-	VPBROADCASTD  R8, X4
-	VMOVDQU32.Z   (SI)(R10*1), K1, X5
-	VMOVQ         X5, R12
-	MOVL          R12, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R11)(R8*1), X6
-	VMULPS.BCST   (SI), X6, X6
-	SHRQ          $0x20, R12
-	MOVQ          R12, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, X0, X4, K1
-	VMOVUPS       (R11)(R8*1), X7
-	VMULPS.BCST.Z 4(SI), X7, K1, X7
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R9
+	SHRQ          $0x02, R9
+	DECQ          R9
+	LEAQ          (DX)(DI*1), R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, X6
+	MOVL          $0x00000000, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, X1, X6, K1
+	VMOVUPS       (R8)(R11*1), X7
+	VMULPS.BCST   (DX)(BX*4), X7, X7
+	VMOVUPS       (R8)(R13*1), X8
+	VMULPS.BCST.Z (DX)(R12*4), X8, K1, X8
+	VADDPS        X8, X7, X7
+	VADDPS        X7, X4, X4
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R9
+	CMOVQGT       R9, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, X0, X6, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R9
+	IMULQ         CX, R9
+	VPCMPUD       $0x06, X2, X6, K2
+	VMOVUPS       (R8)(R11*1), X6
+	VMULPS.BCST.Z (DX)(BX*4), X6, K1, X6
+	VMOVUPS       (R8)(R9*1), X7
+	VMULPS.BCST.Z (DX)(R12*4), X7, K2, X7
 	VADDPS        X7, X6, X6
-	VPEXTRQ       $0x01, X5, R12
-	MOVL          R12, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, X1, X4, K1
-	VMOVUPS       (R11)(R8*1), X5
-	VMULPS.BCST.Z 8(SI), X5, K1, X5
-	SHRQ          $0x20, R12
-	MOVQ          R12, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, X2, X4, K1
-	VMOVUPS       (R11)(R8*1), X4
-	VMULPS.BCST.Z 12(SI), X4, K1, X4
-	VADDPS        X4, X5, X5
-	VADDPS        X5, X6, X6
-	LEAQ          16(DI), SI
-	VCVTPS2PD     X6, Y4
-	VADDPD        Y4, Y3, Y3
+	VADDPS        X6, X5, X5
+	LEAQ          16(SI), DX
+	VADDPS        X5, X4, X4
+	VCVTPS2PD     X4, Y6
+	VADDPD        Y6, Y3, Y3
+	VPXORQ        X4, X4, X4
+	VPXORQ        X5, X5, X5
 
 store:
-	VCVTPD2PSY Y3, X4
-	VMOVUPS    X4, (AX)
-	MOVQ       dstStride+8(FP), R8
-	LEAQ       (AX)(R8*4), AX
-	CMPQ       CX, DX
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY Y3, X6
+	VMOVUPS    X6, (BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
 	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·MulSparseOffsets4F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+72(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+48(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         base+32(FP), R10
-	MOVQ         off+40(FP), R11
-	LEAQ         (R11)(R8*2), R11
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R9
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, X0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, X1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, X2
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·MulSparseOffsets4F32AVX512(SB), NOSPLIT, $16-80
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, X0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, X1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, X2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+48(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         base+32(FP), DI
+	MOVQ         off+40(FP), R8
+	LEAQ         (R8)(BX*2), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+56(FP)
+	JCC          found
+	MOVQ         off+40(FP), SI
+	MOVWLZX      (SI)(BX*2), SI
+	MOVL         (DI), BX
+	ADDQ         BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+48(FP), DI
 	VPXORQ     Y3, Y3, Y3
-	MOVL       (R10), R8
-	ADDQ       $0x04, R10
-	IMULQ      BX, R8
-	MOVQ       x+64(FP), R12
-	ADDQ       R8, R12
-	PREFETCHT0 1024(R11)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	PREFETCHT1 (R12)(R9*1)
-	SUBQ       $0x10, DI
-	CMPQ       SI, DI
+	SUBQ       $0x10, SI
+	VPXORQ     X4, X4, X4
+	VPXORQ     X5, X5, X5
+	CMPQ       DX, SI
 	JGE        last
 
 four:
-	MOVWLZX     (R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), X4
-	VMULPS.BCST (SI), X4, X4
-	MOVWLZX     2(R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), X5
-	VMULPS.BCST 4(SI), X5, X5
-	VADDPS      X5, X4, X4
-	MOVWLZX     4(R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), X5
-	VMULPS.BCST 8(SI), X5, X5
-	MOVWLZX     6(R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), X6
-	VMULPS.BCST 12(SI), X6, X6
+	MOVWLZX     (R8), R10
+	IMULQ       CX, R10
+	MOVWLZX     4(R8), R11
+	IMULQ       CX, R11
+	VMOVUPS     (R9)(R10*1), X6
+	VMULPS.BCST (DX), X6, X6
+	VMOVUPS     (R9)(R11*1), X7
+	VMULPS.BCST 8(DX), X7, X7
+	VADDPS      X7, X6, X6
+	VADDPS      X6, X4, X4
+	MOVWLZX     2(R8), R10
+	IMULQ       CX, R10
+	MOVWLZX     6(R8), R11
+	IMULQ       CX, R11
+	VMOVUPS     (R9)(R10*1), X6
+	VMULPS.BCST 4(DX), X6, X6
+	VMOVUPS     (R9)(R11*1), X7
+	VMULPS.BCST 12(DX), X7, X7
+	VADDPS      X7, X6, X6
 	VADDPS      X6, X5, X5
+	ADDQ        $0x10, DX
+	ADDQ        $0x08, R8
+	CMPQ        DX, BX
+	JNE         fourOn
 	VADDPS      X5, X4, X4
-	VCVTPS2PD   X4, Y4
-	VADDPD      Y4, Y3, Y3
-	ADDQ        $0x10, SI
-	ADDQ        $0x08, R11
-	CMPQ        SI, DI
-	JLT         four
+	VCVTPS2PD   X4, Y6
+	VADDPD      Y6, Y3, Y3
+	VPXORQ      X4, X4, X4
+	VPXORQ      X5, X5, X5
+	PREFETCHT0  1024(R8)
+	PREFETCHT0  2048(DX)
+	PREFETCHT0  2112(DX)
+	ADDQ        $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R13
-	BZHIL         R8, R13, R13
-	KMOVW         R13, K1
-	VPBROADCASTD  R8, X4
-	VPMOVZXWD.Z   (R11), K1, X5
-	LEAQ          (R11)(R8*2), R11
-	VMOVQ         X5, R13
-	MOVL          R13, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), X6
-	VMULPS.BCST   (SI), X6, X6
-	SHRQ          $0x20, R13
-	MOVQ          R13, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, X0, X4, K1
-	VMOVUPS       (R12)(R8*1), X7
-	VMULPS.BCST.Z 4(SI), X7, K1, X7
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R10
+	SHRQ          $0x02, R10
+	DECQ          R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, X6
+	MOVL          $0x00000000, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, X1, X6, K1
+	VMOVUPS       (R9)(R11*1), X7
+	VMULPS.BCST   (DX)(BX*4), X7, X7
+	VMOVUPS       (R9)(R13*1), X8
+	VMULPS.BCST.Z (DX)(R12*4), X8, K1, X8
+	VADDPS        X8, X7, X7
+	VADDPS        X7, X4, X4
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R10
+	CMOVQGT       R10, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, X0, X6, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, X2, X6, K2
+	VMOVUPS       (R9)(R11*1), X6
+	VMULPS.BCST.Z (DX)(BX*4), X6, K1, X6
+	VMOVUPS       (R9)(R13*1), X7
+	VMULPS.BCST.Z (DX)(R12*4), X7, K2, X7
 	VADDPS        X7, X6, X6
-	VPEXTRQ       $0x01, X5, R13
-	MOVL          R13, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, X1, X4, K1
-	VMOVUPS       (R12)(R8*1), X5
-	VMULPS.BCST.Z 8(SI), X5, K1, X5
-	SHRQ          $0x20, R13
-	MOVQ          R13, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, X2, X4, K1
-	VMOVUPS       (R12)(R8*1), X4
-	VMULPS.BCST.Z 12(SI), X4, K1, X4
-	VADDPS        X4, X5, X5
-	VADDPS        X5, X6, X6
-	LEAQ          16(DI), SI
-	VCVTPS2PD     X6, Y4
-	VADDPD        Y4, Y3, Y3
+	VADDPS        X6, X5, X5
+	LEAQ          16(SI), DX
+	LEAQ          2(R8)(R10*2), R8
+	VADDPS        X5, X4, X4
+	VCVTPS2PD     X4, Y6
+	VADDPD        Y6, Y3, Y3
+	VPXORQ        X4, X4, X4
+	VPXORQ        X5, X5, X5
 
 store:
-	VCVTPD2PSY Y3, X4
-	VMOVUPS    X4, (AX)
-	MOVQ       dstStride+8(FP), R8
-	LEAQ       (AX)(R8*4), AX
-	CMPQ       CX, DX
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY Y3, X6
+	VMOVUPS    X6, (BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
 	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparse8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·MulSparse8F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+64(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+40(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         ind+32(FP), R10
-	SUBQ         SI, R10
-	MOVQ         x+56(FP), R11
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R9
-	ADDQ         R11, R9
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, Y0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, Y1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, Y2
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·MulSparse8F32AVX512(SB), NOSPLIT, $16-72
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Y0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, Y1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, Y2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+64(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+40(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         ind+32(FP), DI
+	SUBQ         DX, DI
+	MOVQ         x+56(FP), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+48(FP)
+	JCC          found
+	MOVQ         ind+32(FP), SI
+	MOVL         (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+40(FP), DI
-	VPXORQ     Z3, Z3, Z3
-	PREFETCHT0 2048(SI)(R10*1)
-	PREFETCHT0 2112(SI)(R10*1)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	VPXORQ     Y3, Y3, Y3
+	VPXORQ     Y4, Y4, Y4
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	MOVL       (SI)(R10*1), R8
-	IMULQ      BX, R8
-	PREFETCHT1 (R9)(R8*1)
-	SUBQ       $0x10, DI
-	CMPQ       SI, DI
+	SUBQ       $0x10, SI
+	VPXORQ     Y5, Y5, Y5
+	VPXORQ     Y6, Y6, Y6
+	CMPQ       DX, SI
 	JGE        last
 
 four:
-	MOVL        (SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), Y4
-	VMULPS.BCST (SI), Y4, Y4
-	MOVL        4(SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), Y5
-	VMULPS.BCST 4(SI), Y5, Y5
-	VADDPS      Y5, Y4, Y4
-	MOVL        8(SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), Y5
-	VMULPS.BCST 8(SI), Y5, Y5
-	MOVL        12(SI)(R10*1), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R11)(R8*1), Y6
-	VMULPS.BCST 12(SI), Y6, Y6
-	VADDPS      Y6, Y5, Y5
-	VADDPS      Y5, Y4, Y4
-	VCVTPS2PD   Y4, Z4
-	VADDPD      Z4, Z3, Z3
-	ADDQ        $0x10, SI
-	CMPQ        SI, DI
-	JLT         four
+	MOVL          (DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          8(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Y7
+	VMULPS.BCST   (DX), Y7, Y7
+	VMOVUPS       (R8)(R10*1), Y8
+	VMULPS.BCST   8(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y5, Y5
+	MOVL          4(DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          12(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Y7
+	VMULPS.BCST   4(DX), Y7, Y7
+	VMOVUPS       (R8)(R10*1), Y8
+	VMULPS.BCST   12(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y6, Y6
+	ADDQ          $0x10, DX
+	CMPQ          DX, BX
+	JNE           fourOn
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
+	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
+	PREFETCHT0    2048(DX)(DI*1)
+	PREFETCHT0    2112(DX)(DI*1)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R12
-	BZHIL         R8, R12, R12
-	KMOVW         R12, K1
-	VPBROADCASTD  R8, Y4
-	VMOVDQU32.Z   (SI)(R10*1), K1, X5
-	VMOVQ         X5, R12
-	MOVL          R12, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R11)(R8*1), Y6
-	VMULPS.BCST   (SI), Y6, Y6
-	SHRQ          $0x20, R12
-	MOVQ          R12, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Y0, Y4, K1
-	VMOVUPS       (R11)(R8*1), Y7
-	VMULPS.BCST.Z 4(SI), Y7, K1, Y7
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R9
+	SHRQ          $0x02, R9
+	DECQ          R9
+	LEAQ          (DX)(DI*1), R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, Y7
+	MOVL          $0x00000000, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Y1, Y7, K1
+	VMOVUPS       (R8)(R11*1), Y8
+	VMULPS.BCST   (DX)(BX*4), Y8, Y8
+	VMOVUPS       (R8)(R13*1), Y9
+	VMULPS.BCST.Z (DX)(R12*4), Y9, K1, Y9
+	VADDPS        Y9, Y8, Y8
+	VADDPS        Y8, Y5, Y5
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R9
+	CMOVQGT       R9, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, Y0, Y7, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R9
+	IMULQ         CX, R9
+	VPCMPUD       $0x06, Y2, Y7, K2
+	VMOVUPS       (R8)(R11*1), Y7
+	VMULPS.BCST.Z (DX)(BX*4), Y7, K1, Y7
+	VMOVUPS       (R8)(R9*1), Y8
+	VMULPS.BCST.Z (DX)(R12*4), Y8, K2, Y8
+	VADDPS        Y8, Y7, Y7
 	VADDPS        Y7, Y6, Y6
-	VPEXTRQ       $0x01, X5, R12
-	MOVL          R12, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Y1, Y4, K1
-	VMOVUPS       (R11)(R8*1), Y5
-	VMULPS.BCST.Z 8(SI), Y5, K1, Y5
-	SHRQ          $0x20, R12
-	MOVQ          R12, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Y2, Y4, K1
-	VMOVUPS       (R11)(R8*1), Y4
-	VMULPS.BCST.Z 12(SI), Y4, K1, Y4
-	VADDPS        Y4, Y5, Y5
-	VADDPS        Y5, Y6, Y6
-	LEAQ          16(DI), SI
-	VCVTPS2PD     Y6, Z4
-	VADDPD        Z4, Z3, Z3
+	LEAQ          16(SI), DX
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
+	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
 
 store:
-	VCVTPD2PS Z3, Y4
-	VMOVUPS   Y4, (AX)
-	MOVQ      dstStride+8(FP), R8
-	LEAQ      (AX)(R8*4), AX
-	CMPQ      CX, DX
-	JNE       row
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY Y3, X7
+	VMOVUPS    X7, (BX)
+	VCVTPD2PSY Y4, X7
+	VMOVUPS    X7, 16(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·MulSparseOffsets8F32AVX512(SB), NOSPLIT, $0-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+72(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+48(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         base+32(FP), R10
-	MOVQ         off+40(FP), R11
-	LEAQ         (R11)(R8*2), R11
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R9
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, Y0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, Y1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, Y2
+// Requires: AVX, AVX512F, AVX512VL, CMOV, MMX+
+TEXT ·MulSparseOffsets8F32AVX512(SB), NOSPLIT, $16-80
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Y0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, Y1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, Y2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+48(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         base+32(FP), DI
+	MOVQ         off+40(FP), R8
+	LEAQ         (R8)(BX*2), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+56(FP)
+	JCC          found
+	MOVQ         off+40(FP), SI
+	MOVWLZX      (SI)(BX*2), SI
+	MOVL         (DI), BX
+	ADDQ         BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+48(FP), DI
-	VPXORQ     Z3, Z3, Z3
-	MOVL       (R10), R8
-	ADDQ       $0x04, R10
-	IMULQ      BX, R8
-	MOVQ       x+64(FP), R12
-	ADDQ       R8, R12
-	PREFETCHT0 1024(R11)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	VPXORQ     Y3, Y3, Y3
+	VPXORQ     Y4, Y4, Y4
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	PREFETCHT1 (R12)(R9*1)
-	SUBQ       $0x10, DI
-	CMPQ       SI, DI
+	SUBQ       $0x10, SI
+	VPXORQ     Y5, Y5, Y5
+	VPXORQ     Y6, Y6, Y6
+	CMPQ       DX, SI
 	JGE        last
 
 four:
-	MOVWLZX     (R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), Y4
-	VMULPS.BCST (SI), Y4, Y4
-	MOVWLZX     2(R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), Y5
-	VMULPS.BCST 4(SI), Y5, Y5
-	VADDPS      Y5, Y4, Y4
-	MOVWLZX     4(R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), Y5
-	VMULPS.BCST 8(SI), Y5, Y5
-	MOVWLZX     6(R11), R8
-	IMULQ       BX, R8
-	VMOVUPS     (R12)(R8*1), Y6
-	VMULPS.BCST 12(SI), Y6, Y6
-	VADDPS      Y6, Y5, Y5
-	VADDPS      Y5, Y4, Y4
-	VCVTPS2PD   Y4, Z4
-	VADDPD      Z4, Z3, Z3
-	ADDQ        $0x10, SI
-	ADDQ        $0x08, R11
-	CMPQ        SI, DI
-	JLT         four
+	MOVWLZX       (R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       4(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Y7
+	VMULPS.BCST   (DX), Y7, Y7
+	VMOVUPS       (R9)(R11*1), Y8
+	VMULPS.BCST   8(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y5, Y5
+	MOVWLZX       2(R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       6(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Y7
+	VMULPS.BCST   4(DX), Y7, Y7
+	VMOVUPS       (R9)(R11*1), Y8
+	VMULPS.BCST   12(DX), Y8, Y8
+	VADDPS        Y8, Y7, Y7
+	VADDPS        Y7, Y6, Y6
+	ADDQ          $0x10, DX
+	ADDQ          $0x08, R8
+	CMPQ          DX, BX
+	JNE           fourOn
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
+	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
+	PREFETCHT0    1024(R8)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R13
-	BZHIL         R8, R13, R13
-	KMOVW         R13, K1
-	VPBROADCASTD  R8, Y4
-	VPMOVZXWD.Z   (R11), K1, X5
-	LEAQ          (R11)(R8*2), R11
-	VMOVQ         X5, R13
-	MOVL          R13, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Y6
-	VMULPS.BCST   (SI), Y6, Y6
-	SHRQ          $0x20, R13
-	MOVQ          R13, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Y0, Y4, K1
-	VMOVUPS       (R12)(R8*1), Y7
-	VMULPS.BCST.Z 4(SI), Y7, K1, Y7
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R10
+	SHRQ          $0x02, R10
+	DECQ          R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, Y7
+	MOVL          $0x00000000, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Y1, Y7, K1
+	VMOVUPS       (R9)(R11*1), Y8
+	VMULPS.BCST   (DX)(BX*4), Y8, Y8
+	VMOVUPS       (R9)(R13*1), Y9
+	VMULPS.BCST.Z (DX)(R12*4), Y9, K1, Y9
+	VADDPS        Y9, Y8, Y8
+	VADDPS        Y8, Y5, Y5
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R10
+	CMOVQGT       R10, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, Y0, Y7, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Y2, Y7, K2
+	VMOVUPS       (R9)(R11*1), Y7
+	VMULPS.BCST.Z (DX)(BX*4), Y7, K1, Y7
+	VMOVUPS       (R9)(R13*1), Y8
+	VMULPS.BCST.Z (DX)(R12*4), Y8, K2, Y8
+	VADDPS        Y8, Y7, Y7
 	VADDPS        Y7, Y6, Y6
-	VPEXTRQ       $0x01, X5, R13
-	MOVL          R13, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Y1, Y4, K1
-	VMOVUPS       (R12)(R8*1), Y5
-	VMULPS.BCST.Z 8(SI), Y5, K1, Y5
-	SHRQ          $0x20, R13
-	MOVQ          R13, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Y2, Y4, K1
-	VMOVUPS       (R12)(R8*1), Y4
-	VMULPS.BCST.Z 12(SI), Y4, K1, Y4
-	VADDPS        Y4, Y5, Y5
-	VADDPS        Y5, Y6, Y6
-	LEAQ          16(DI), SI
-	VCVTPS2PD     Y6, Z4
-	VADDPD        Z4, Z3, Z3
+	LEAQ          16(SI), DX
+	LEAQ          2(R8)(R10*2), R8
+	VADDPS        Y6, Y5, Y5
+	VEXTRACTF32X4 $0x01, Y5, X7
+	VCVTPS2PD     X5, Y8
+	VADDPD        Y8, Y3, Y3
+	VCVTPS2PD     X7, Y7
+	VADDPD        Y7, Y4, Y4
+	VPXORQ        Y5, Y5, Y5
+	VPXORQ        Y6, Y6, Y6
 
 store:
-	VCVTPD2PS Z3, Y4
-	VMOVUPS   Y4, (AX)
-	MOVQ      dstStride+8(FP), R8
-	LEAQ      (AX)(R8*4), AX
-	CMPQ      CX, DX
-	JNE       row
+	MOVQ       dst+0(FP), BX
+	VCVTPD2PSY Y3, X7
+	VMOVUPS    X7, (BX)
+	VCVTPD2PSY Y4, X7
+	VMOVUPS    X7, 16(BX)
+	MOVQ       dstStride+8(FP), SI
+	LEAQ       (BX)(SI*4), BX
+	MOVQ       BX, dst+0(FP)
+	CMPQ       AX, rows+24(FP)
+	JNE        row
 	VZEROUPPER
 	RET
 
 // func MulSparse16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·MulSparse16F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+64(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+40(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         ind+32(FP), R11
-	SUBQ         SI, R11
-	MOVQ         x+56(FP), R12
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R10
-	ADDQ         R12, R10
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, Z1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, Z2
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·MulSparse16F32AVX512(SB), NOSPLIT, $16-72
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, Z1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, Z2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+64(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+40(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         ind+32(FP), DI
+	SUBQ         DX, DI
+	MOVQ         x+56(FP), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+48(FP)
+	JCC          found
+	MOVQ         ind+32(FP), SI
+	MOVL         (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+40(FP), DI
 	VPXORQ     Z3, Z3, Z3
 	VPXORQ     Z4, Z4, Z4
-	PREFETCHT0 2048(SI)(R11*1)
-	PREFETCHT0 2112(SI)(R11*1)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	MOVL       (SI)(R11*1), R8
-	IMULQ      BX, R8
-	PREFETCHT1 (R10)(R8*1)
-	MOVQ       nnz+48(FP), R13
-	SHLQ       $0x02, R13
-	ADDQ       val+40(FP), R13
-	MOVQ       R11, R9
-	SUBQ       $0x00000100, R13
-	LEAQ       256(R11), R8
-	CMPQ       DI, R13
-	CMOVQLS    R8, R9
-	SUBQ       $0x10, DI
-	CMPQ       SI, DI
-	JGE        last
+	SUBQ       $0x10, SI
+	XORQ       R9, R9
+	MOVL       (DX)(DI*1), R11
+	MOVL       12(SI)(DI*1), R10
+	SUBQ       R11, R10
+	IMULQ      CX, R10
+	CMPQ       R10, $0x00100000
+	JLE        begun
+	MOVQ       nnz+48(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       val+40(FP), R10
+	SUBQ       $0x00000110, R10
+	CMPQ       SI, R10
+	JHI        begun
+	MOVQ       R8, 8(SP)
+	LEAQ       256(DI), R9
+
+begun:
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R9, R9
+	JZ     four
+
+ahead:
+	MOVL          (DX)(R9*1), R10
+	IMULQ         CX, R10
+	ADDQ          8(SP), R10
+	PREFETCHT0    (R10)
+	MOVL          (DX)(DI*1), R10
+	IMULQ         CX, R10
+	MOVL          8(DX)(R9*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	MOVL          8(DX)(DI*1), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R8)(R10*1), Z7
+	VMULPS.BCST   (DX), Z7, Z7
+	VMOVUPS       (R8)(R11*1), Z8
+	VMULPS.BCST   8(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
+	VADDPS        Z7, Z5, Z5
+	MOVL          4(DX)(R9*1), R10
+	IMULQ         CX, R10
+	ADDQ          8(SP), R10
+	PREFETCHT0    (R10)
+	MOVL          4(DX)(DI*1), R10
+	IMULQ         CX, R10
+	MOVL          12(DX)(R9*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	MOVL          12(DX)(DI*1), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R8)(R10*1), Z7
+	VMULPS.BCST   4(DX), Z7, Z7
+	VMOVUPS       (R8)(R11*1), Z8
+	VMULPS.BCST   12(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	ADDQ          $0x10, DX
+	CMPQ          DX, BX
+	JNE           aheadOn
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z8
+	VADDPD        Z8, Z3, Z3
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VPXORQ        Z5, Z5, Z5
+	VPXORQ        Z6, Z6, Z6
+	PREFETCHT0    2048(DX)(DI*1)
+	PREFETCHT0    2112(DX)(DI*1)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
 
 four:
-	MOVL          (SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	MOVL          (SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z5
-	VMULPS.BCST   (SI), Z5, Z5
-	MOVL          4(SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	MOVL          4(SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z6
-	VMULPS.BCST   4(SI), Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	MOVL          8(SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	MOVL          8(SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z6
-	VMULPS.BCST   8(SI), Z6, Z6
-	MOVL          12(SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	MOVL          12(SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z7
-	VMULPS.BCST   12(SI), Z7, Z7
+	MOVL          (DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          8(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Z7
+	VMULPS.BCST   (DX), Z7, Z7
+	VMOVUPS       (R8)(R10*1), Z8
+	VMULPS.BCST   8(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
+	VADDPS        Z7, Z5, Z5
+	MOVL          4(DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          12(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Z7
+	VMULPS.BCST   4(DX), Z7, Z7
+	VMOVUPS       (R8)(R10*1), Z8
+	VMULPS.BCST   12(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
 	VADDPS        Z7, Z6, Z6
+	ADDQ          $0x10, DX
+	CMPQ          DX, BX
+	JNE           fourOn
 	VADDPS        Z6, Z5, Z5
-	VCVTPS2PD     Y5, Z6
-	VADDPD        Z6, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z5, Y5
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z5, Z4, Z4
-	ADDQ          $0x10, SI
-	CMPQ          SI, DI
-	JLT           four
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z8
+	VADDPD        Z8, Z3, Z3
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VPXORQ        Z5, Z5, Z5
+	VPXORQ        Z6, Z6, Z6
+	PREFETCHT0    2048(DX)(DI*1)
+	PREFETCHT0    2112(DX)(DI*1)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R9
-	BZHIL         R8, R9, R9
-	KMOVW         R9, K1
-	VPBROADCASTD  R8, Z5
-	VMOVDQU32.Z   (SI)(R11*1), K1, X6
-	VMOVQ         X6, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z7
-	VMULPS.BCST   (SI), Z7, Z7
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z0, Z5, K1
-	VMOVUPS       (R12)(R8*1), Z8
-	VMULPS.BCST.Z 4(SI), Z8, K1, Z8
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R9
+	SHRQ          $0x02, R9
+	DECQ          R9
+	LEAQ          (DX)(DI*1), R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, Z7
+	MOVL          $0x00000000, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Z1, Z7, K1
+	VMOVUPS       (R8)(R11*1), Z8
+	VMULPS.BCST   (DX)(BX*4), Z8, Z8
+	VMOVUPS       (R8)(R13*1), Z9
+	VMULPS.BCST.Z (DX)(R12*4), Z9, K1, Z9
+	VADDPS        Z9, Z8, Z8
+	VADDPS        Z8, Z5, Z5
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R9
+	CMOVQGT       R9, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, Z0, Z7, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R9
+	IMULQ         CX, R9
+	VPCMPUD       $0x06, Z2, Z7, K2
+	VMOVUPS       (R8)(R11*1), Z7
+	VMULPS.BCST.Z (DX)(BX*4), Z7, K1, Z7
+	VMOVUPS       (R8)(R9*1), Z8
+	VMULPS.BCST.Z (DX)(R12*4), Z8, K2, Z8
 	VADDPS        Z8, Z7, Z7
-	VPEXTRQ       $0x01, X6, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z1, Z5, K1
-	VMOVUPS       (R12)(R8*1), Z6
-	VMULPS.BCST.Z 8(SI), Z6, K1, Z6
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z2, Z5, K1
-	VMOVUPS       (R12)(R8*1), Z5
-	VMULPS.BCST.Z 12(SI), Z5, K1, Z5
-	VADDPS        Z5, Z6, Z6
-	VADDPS        Z6, Z7, Z7
-	LEAQ          16(DI), SI
-	VCVTPS2PD     Y7, Z5
-	VADDPD        Z5, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z7, Y5
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z5, Z4, Z4
+	VADDPS        Z7, Z6, Z6
+	LEAQ          16(SI), DX
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z8
+	VADDPD        Z8, Z3, Z3
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VPXORQ        Z5, Z5, Z5
+	VPXORQ        Z6, Z6, Z6
 
 store:
-	VCVTPD2PS Z3, Y5
-	VMOVUPS   Y5, (AX)
-	VCVTPD2PS Z4, Y5
-	VMOVUPS   Y5, 32(AX)
-	MOVQ      dstStride+8(FP), R8
-	LEAQ      (AX)(R8*4), AX
-	CMPQ      CX, DX
+	MOVQ      dst+0(FP), BX
+	VCVTPD2PS Z3, Y7
+	VMOVUPS   Y7, (BX)
+	VCVTPD2PS Z4, Y7
+	VMOVUPS   Y7, 32(BX)
+	MOVQ      dstStride+8(FP), SI
+	LEAQ      (BX)(SI*4), BX
+	MOVQ      BX, dst+0(FP)
+	CMPQ      AX, rows+24(FP)
 	JNE       row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·MulSparseOffsets16F32AVX512(SB), NOSPLIT, $8-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+72(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+48(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         base+32(FP), R12
-	MOVQ         off+40(FP), R13
-	LEAQ         (R13)(R8*2), R13
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R11
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, Z1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, Z2
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·MulSparseOffsets16F32AVX512(SB), NOSPLIT, $16-80
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, Z1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, Z2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+48(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         base+32(FP), DI
+	MOVQ         off+40(FP), R8
+	LEAQ         (R8)(BX*2), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+56(FP)
+	JCC          found
+	MOVQ         off+40(FP), SI
+	MOVWLZX      (SI)(BX*2), SI
+	MOVL         (DI), BX
+	ADDQ         BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+48(FP), DI
 	VPXORQ     Z3, Z3, Z3
 	VPXORQ     Z4, Z4, Z4
-	MOVL       (R12), R8
-	ADDQ       $0x04, R12
-	IMULQ      BX, R8
-	MOVQ       x+64(FP), R14
-	ADDQ       R8, R14
-	PREFETCHT0 1024(R13)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	PREFETCHT1 (R14)(R11*1)
-	MOVQ       nnz+56(FP), BP
-	SHLQ       $0x02, BP
-	ADDQ       val+48(FP), BP
-	MOVQ       R13, R9
-	MOVQ       R14, R10
-	MOVQ       DX, R8
-	SUBQ       CX, R8
-	CMPQ       R8, $0x10
+	SUBQ       $0x10, SI
+	XORQ       R10, R10
+	MOVQ       SI, R12
+	SUBQ       DX, R12
+	SARQ       $0x01, R12
+	MOVWLZX    6(R8)(R12*1), R11
+	IMULQ      CX, R11
+	CMPQ       R11, $0x00100000
+	JLE        begun
+	MOVQ       nnz+56(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       val+48(FP), R13
+	MOVQ       rows+24(FP), R11
+	SUBQ       AX, R11
+	CMPQ       R11, $0x10
 	JL         begun
-	MOVQ       8(CX), R15
-	SHLQ       $0x02, R15
-	ADDQ       val+48(FP), R15
-	SUBQ       SI, R15
-	LEAQ       (DI)(R15*1), R8
-	CMPQ       R8, BP
+	MOVQ       8(AX), R12
+	SHLQ       $0x02, R12
+	ADDQ       val+48(FP), R12
+	SUBQ       DX, R12
+	LEAQ       16(SI)(R12*1), R11
+	CMPQ       R11, R13
 	JHI        begun
-	SHRQ       $0x01, R15
-	ADDQ       R15, R9
-	MOVL       4(R12), R8
-	IMULQ      BX, R8
-	MOVQ       x+64(FP), R10
-	ADDQ       R8, R10
+	SHRQ       $0x01, R12
+	MOVQ       R12, R10
+	MOVL       4(DI), R11
+	IMULQ      CX, R11
+	ADDQ       x+64(FP), R11
+	MOVQ       R11, 8(SP)
 
 begun:
-	SUBQ $0x10, DI
-	CMPQ SI, DI
-	JGE  last
+	VPXORQ Z5, Z5, Z5
+	VPXORQ Z6, Z6, Z6
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R10, R10
+	JZ     four
+
+ahead:
+	MOVWLZX       (R8)(R10*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	MOVWLZX       (R8), R11
+	IMULQ         CX, R11
+	MOVWLZX       4(R8)(R10*1), R12
+	IMULQ         CX, R12
+	ADDQ          8(SP), R12
+	PREFETCHT0    (R12)
+	MOVWLZX       4(R8), R12
+	IMULQ         CX, R12
+	VMOVUPS       (R9)(R11*1), Z7
+	VMULPS.BCST   (DX), Z7, Z7
+	VMOVUPS       (R9)(R12*1), Z8
+	VMULPS.BCST   8(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
+	VADDPS        Z7, Z5, Z5
+	MOVWLZX       2(R8)(R10*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	MOVWLZX       2(R8), R11
+	IMULQ         CX, R11
+	MOVWLZX       6(R8)(R10*1), R12
+	IMULQ         CX, R12
+	ADDQ          8(SP), R12
+	PREFETCHT0    (R12)
+	MOVWLZX       6(R8), R12
+	IMULQ         CX, R12
+	VMOVUPS       (R9)(R11*1), Z7
+	VMULPS.BCST   4(DX), Z7, Z7
+	VMOVUPS       (R9)(R12*1), Z8
+	VMULPS.BCST   12(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
+	VADDPS        Z7, Z6, Z6
+	ADDQ          $0x10, DX
+	ADDQ          $0x08, R8
+	CMPQ          DX, BX
+	JNE           aheadOn
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z8
+	VADDPD        Z8, Z3, Z3
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VPXORQ        Z5, Z5, Z5
+	VPXORQ        Z6, Z6, Z6
+	PREFETCHT0    1024(R8)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
 
 four:
-	MOVWLZX       (R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	MOVWLZX       (R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z5
-	VMULPS.BCST   (SI), Z5, Z5
-	MOVWLZX       2(R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	MOVWLZX       2(R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z6
-	VMULPS.BCST   4(SI), Z6, Z6
-	VADDPS        Z6, Z5, Z5
-	MOVWLZX       4(R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	MOVWLZX       4(R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z6
-	VMULPS.BCST   8(SI), Z6, Z6
-	MOVWLZX       6(R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	MOVWLZX       6(R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z7
-	VMULPS.BCST   12(SI), Z7, Z7
+	MOVWLZX       (R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       4(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Z7
+	VMULPS.BCST   (DX), Z7, Z7
+	VMOVUPS       (R9)(R11*1), Z8
+	VMULPS.BCST   8(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
+	VADDPS        Z7, Z5, Z5
+	MOVWLZX       2(R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       6(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Z7
+	VMULPS.BCST   4(DX), Z7, Z7
+	VMOVUPS       (R9)(R11*1), Z8
+	VMULPS.BCST   12(DX), Z8, Z8
+	VADDPS        Z8, Z7, Z7
 	VADDPS        Z7, Z6, Z6
+	ADDQ          $0x10, DX
+	ADDQ          $0x08, R8
+	CMPQ          DX, BX
+	JNE           fourOn
 	VADDPS        Z6, Z5, Z5
-	VCVTPS2PD     Y5, Z6
-	VADDPD        Z6, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z5, Y5
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z5, Z4, Z4
-	ADDQ          $0x10, SI
-	ADDQ          $0x08, R13
-	CMPQ          SI, DI
-	JLT           four
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z8
+	VADDPD        Z8, Z3, Z3
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VPXORQ        Z5, Z5, Z5
+	VPXORQ        Z6, Z6, Z6
+	PREFETCHT0    1024(R8)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R9
-	BZHIL         R8, R9, R9
-	KMOVW         R9, K1
-	VPBROADCASTD  R8, Z5
-	VPMOVZXWD.Z   (R13), K1, X6
-	LEAQ          (R13)(R8*2), R13
-	VMOVQ         X6, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z7
-	VMULPS.BCST   (SI), Z7, Z7
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z0, Z5, K1
-	VMOVUPS       (R14)(R8*1), Z8
-	VMULPS.BCST.Z 4(SI), Z8, K1, Z8
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R10
+	SHRQ          $0x02, R10
+	DECQ          R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, Z7
+	MOVL          $0x00000000, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Z1, Z7, K1
+	VMOVUPS       (R9)(R11*1), Z8
+	VMULPS.BCST   (DX)(BX*4), Z8, Z8
+	VMOVUPS       (R9)(R13*1), Z9
+	VMULPS.BCST.Z (DX)(R12*4), Z9, K1, Z9
+	VADDPS        Z9, Z8, Z8
+	VADDPS        Z8, Z5, Z5
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R10
+	CMOVQGT       R10, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, Z0, Z7, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Z2, Z7, K2
+	VMOVUPS       (R9)(R11*1), Z7
+	VMULPS.BCST.Z (DX)(BX*4), Z7, K1, Z7
+	VMOVUPS       (R9)(R13*1), Z8
+	VMULPS.BCST.Z (DX)(R12*4), Z8, K2, Z8
 	VADDPS        Z8, Z7, Z7
-	VPEXTRQ       $0x01, X6, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z1, Z5, K1
-	VMOVUPS       (R14)(R8*1), Z6
-	VMULPS.BCST.Z 8(SI), Z6, K1, Z6
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z2, Z5, K1
-	VMOVUPS       (R14)(R8*1), Z5
-	VMULPS.BCST.Z 12(SI), Z5, K1, Z5
-	VADDPS        Z5, Z6, Z6
-	VADDPS        Z6, Z7, Z7
-	LEAQ          16(DI), SI
-	VCVTPS2PD     Y7, Z5
-	VADDPD        Z5, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z7, Y5
-	VCVTPS2PD     Y5, Z5
-	VADDPD        Z5, Z4, Z4
+	VADDPS        Z7, Z6, Z6
+	LEAQ          16(SI), DX
+	LEAQ          2(R8)(R10*2), R8
+	VADDPS        Z6, Z5, Z5
+	VEXTRACTF64X4 $0x01, Z5, Y7
+	VCVTPS2PD     Y5, Z8
+	VADDPD        Z8, Z3, Z3
+	VCVTPS2PD     Y7, Z7
+	VADDPD        Z7, Z4, Z4
+	VPXORQ        Z5, Z5, Z5
+	VPXORQ        Z6, Z6, Z6
 
 store:
-	VCVTPD2PS Z3, Y5
-	VMOVUPS   Y5, (AX)
-	VCVTPD2PS Z4, Y5
-	VMOVUPS   Y5, 32(AX)
-	MOVQ      dstStride+8(FP), R8
-	LEAQ      (AX)(R8*4), AX
-	CMPQ      CX, DX
+	MOVQ      dst+0(FP), BX
+	VCVTPD2PS Z3, Y7
+	VMOVUPS   Y7, (BX)
+	VCVTPD2PS Z4, Y7
+	VMOVUPS   Y7, 32(BX)
+	MOVQ      dstStride+8(FP), SI
+	LEAQ      (BX)(SI*4), BX
+	MOVQ      BX, dst+0(FP)
+	CMPQ      AX, rows+24(FP)
 	JNE       row
 	VZEROUPPER
 	RET
 
 // func MulSparse32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, CMOV, MMX+
-TEXT ·MulSparse32F32AVX512(SB), NOSPLIT, $0-72
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+64(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+40(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         ind+32(FP), R11
-	SUBQ         SI, R11
-	MOVQ         x+56(FP), R12
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R10
-	ADDQ         R12, R10
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, Z1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, Z2
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·MulSparse32F32AVX512(SB), NOSPLIT, $16-72
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, Z1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, Z2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+64(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+40(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         ind+32(FP), DI
+	SUBQ         DX, DI
+	MOVQ         x+56(FP), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+48(FP)
+	JCC          found
+	MOVQ         ind+32(FP), SI
+	MOVL         (SI)(BX*4), SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+56(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+40(FP), DI
 	VPXORQ     Z3, Z3, Z3
 	VPXORQ     Z4, Z4, Z4
 	VPXORQ     Z5, Z5, Z5
 	VPXORQ     Z6, Z6, Z6
-	PREFETCHT0 2048(SI)(R11*1)
-	PREFETCHT0 2112(SI)(R11*1)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	PREFETCHT1 64(BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+40(FP), SI
+	PREFETCHT0 2048(DX)(DI*1)
+	PREFETCHT0 2112(DX)(DI*1)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	MOVL       (SI)(R11*1), R8
-	IMULQ      BX, R8
-	PREFETCHT1 (R10)(R8*1)
-	MOVQ       nnz+48(FP), R13
-	SHLQ       $0x02, R13
-	ADDQ       val+40(FP), R13
-	MOVQ       R11, R9
-	SUBQ       $0x00000100, R13
-	LEAQ       256(R11), R8
-	CMPQ       DI, R13
-	CMOVQLS    R8, R9
-	SUBQ       $0x10, DI
-	CMPQ       SI, DI
-	JGE        last
+	SUBQ       $0x10, SI
+	XORQ       R9, R9
+	MOVL       (DX)(DI*1), R11
+	MOVL       12(SI)(DI*1), R10
+	SUBQ       R11, R10
+	IMULQ      CX, R10
+	CMPQ       R10, $0x00100000
+	JLE        begun
+	MOVQ       nnz+48(FP), R10
+	SHLQ       $0x02, R10
+	ADDQ       val+40(FP), R10
+	SUBQ       $0x00000110, R10
+	CMPQ       SI, R10
+	JHI        begun
+	MOVQ       R8, 8(SP)
+	LEAQ       256(DI), R9
+
+begun:
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z10, Z10, Z10
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R9, R9
+	JZ     four
+
+ahead:
+	MOVL          (DX)(R9*1), R10
+	IMULQ         CX, R10
+	ADDQ          8(SP), R10
+	PREFETCHT0    (R10)
+	PREFETCHT0    64(R10)
+	MOVL          (DX)(DI*1), R10
+	IMULQ         CX, R10
+	MOVL          8(DX)(R9*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	PREFETCHT0    64(R11)
+	MOVL          8(DX)(DI*1), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R8)(R10*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       (R8)(R11*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z7, Z7
+	VMOVUPS       64(R8)(R10*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       64(R8)(R11*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z9, Z9
+	MOVL          4(DX)(R9*1), R10
+	IMULQ         CX, R10
+	ADDQ          8(SP), R10
+	PREFETCHT0    (R10)
+	PREFETCHT0    64(R10)
+	MOVL          4(DX)(DI*1), R10
+	IMULQ         CX, R10
+	MOVL          12(DX)(R9*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	PREFETCHT0    64(R11)
+	MOVL          12(DX)(DI*1), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R8)(R10*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       (R8)(R11*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z8, Z8
+	VMOVUPS       64(R8)(R10*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       64(R8)(R11*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z10, Z10
+	ADDQ          $0x10, DX
+	CMPQ          DX, BX
+	JNE           aheadOn
+	VADDPS        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y11
+	VCVTPS2PD     Y7, Z12
+	VADDPD        Z12, Z3, Z3
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z4, Z4
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z12
+	VADDPD        Z12, Z5, Z5
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z6, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPXORQ        Z9, Z9, Z9
+	VPXORQ        Z8, Z8, Z8
+	VPXORQ        Z10, Z10, Z10
+	PREFETCHT0    2048(DX)(DI*1)
+	PREFETCHT0    2112(DX)(DI*1)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
 
 four:
-	MOVL          (SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	PREFETCHT0    64(R12)(R8*1)
-	MOVL          (SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z7
-	VMULPS.BCST   (SI), Z7, Z7
-	VMOVUPS       64(R12)(R8*1), Z8
-	VMULPS.BCST   (SI), Z8, Z8
-	MOVL          4(SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	PREFETCHT0    64(R12)(R8*1)
-	MOVL          4(SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z9
-	VMULPS.BCST   4(SI), Z9, Z9
-	VMOVUPS       64(R12)(R8*1), Z10
-	VMULPS.BCST   4(SI), Z10, Z10
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z10, Z8, Z8
-	MOVL          8(SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	PREFETCHT0    64(R12)(R8*1)
-	MOVL          8(SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z9
-	VMULPS.BCST   8(SI), Z9, Z9
-	VMOVUPS       64(R12)(R8*1), Z10
-	VMULPS.BCST   8(SI), Z10, Z10
-	MOVL          12(SI)(R9*1), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R12)(R8*1)
-	PREFETCHT0    64(R12)(R8*1)
-	MOVL          12(SI)(R11*1), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z11
-	VMULPS.BCST   12(SI), Z11, Z11
-	VMOVUPS       64(R12)(R8*1), Z12
-	VMULPS.BCST   12(SI), Z12, Z12
+	MOVL          (DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          8(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       (R8)(R10*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z7, Z7
+	VMOVUPS       64(R8)(R9*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       64(R8)(R10*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z9, Z9
-	VADDPS        Z12, Z10, Z10
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z10, Z8, Z8
-	VCVTPS2PD     Y7, Z9
-	VADDPD        Z9, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z4, Z4
-	VCVTPS2PD     Y8, Z7
-	VADDPD        Z7, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z6, Z6
-	ADDQ          $0x10, SI
-	CMPQ          SI, DI
-	JLT           four
+	MOVL          4(DX)(DI*1), R9
+	IMULQ         CX, R9
+	MOVL          12(DX)(DI*1), R10
+	IMULQ         CX, R10
+	VMOVUPS       (R8)(R9*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       (R8)(R10*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z8, Z8
+	VMOVUPS       64(R8)(R9*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       64(R8)(R10*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z10, Z10
+	ADDQ          $0x10, DX
+	CMPQ          DX, BX
+	JNE           fourOn
+	VADDPS        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y11
+	VCVTPS2PD     Y7, Z12
+	VADDPD        Z12, Z3, Z3
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z4, Z4
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z12
+	VADDPD        Z12, Z5, Z5
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z6, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPXORQ        Z9, Z9, Z9
+	VPXORQ        Z8, Z8, Z8
+	VPXORQ        Z10, Z10, Z10
+	PREFETCHT0    2048(DX)(DI*1)
+	PREFETCHT0    2112(DX)(DI*1)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R9
-	BZHIL         R8, R9, R9
-	KMOVW         R9, K1
-	VPBROADCASTD  R8, Z7
-	VMOVDQU32.Z   (SI)(R11*1), K1, X8
-	VMOVQ         X8, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R12)(R8*1), Z9
-	VMULPS.BCST   (SI), Z9, Z9
-	VMOVUPS       64(R12)(R8*1), Z10
-	VMULPS.BCST   (SI), Z10, Z10
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z0, Z7, K1
-	VMOVUPS       (R12)(R8*1), Z11
-	VMULPS.BCST.Z 4(SI), Z11, K1, Z11
-	VMOVUPS       64(R12)(R8*1), Z12
-	VMULPS.BCST.Z 4(SI), Z12, K1, Z12
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z12, Z10, Z10
-	VPEXTRQ       $0x01, X8, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z1, Z7, K1
-	VMOVUPS       (R12)(R8*1), Z8
-	VMULPS.BCST.Z 8(SI), Z8, K1, Z8
-	VMOVUPS       64(R12)(R8*1), Z11
-	VMULPS.BCST.Z 8(SI), Z11, K1, Z11
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z2, Z7, K1
-	VMOVUPS       (R12)(R8*1), Z7
-	VMULPS.BCST.Z 12(SI), Z7, K1, Z7
-	VMOVUPS       64(R12)(R8*1), Z12
-	VMULPS.BCST.Z 12(SI), Z12, K1, Z12
-	VADDPS        Z7, Z8, Z8
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R9
+	SHRQ          $0x02, R9
+	DECQ          R9
+	LEAQ          (DX)(DI*1), R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, Z11
+	MOVL          $0x00000000, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Z1, Z11, K1
+	VMOVUPS       (R8)(R11*1), Z12
+	VMULPS.BCST   (DX)(BX*4), Z12, Z12
+	VMOVUPS       (R8)(R13*1), Z13
+	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
+	VADDPS        Z13, Z12, Z12
+	VADDPS        Z12, Z7, Z7
+	VMOVUPS       64(R8)(R11*1), Z12
+	VMULPS.BCST   (DX)(BX*4), Z12, Z12
+	VMOVUPS       64(R8)(R13*1), Z13
+	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
+	VADDPS        Z13, Z12, Z12
+	VADDPS        Z12, Z9, Z9
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R9
+	CMOVQGT       R9, BX
+	MOVL          (R10)(BX*4), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, Z0, Z11, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R9
+	CMOVQGT       R9, R12
+	MOVL          (R10)(R12*4), R9
+	IMULQ         CX, R9
+	VPCMPUD       $0x06, Z2, Z11, K2
+	VMOVUPS       (R8)(R11*1), Z11
+	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
+	VMOVUPS       (R8)(R9*1), Z12
+	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
 	VADDPS        Z12, Z11, Z11
-	VADDPS        Z8, Z9, Z9
+	VADDPS        Z11, Z8, Z8
+	VMOVUPS       64(R8)(R11*1), Z11
+	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
+	VMOVUPS       64(R8)(R9*1), Z12
+	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
+	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
-	LEAQ          16(DI), SI
-	VCVTPS2PD     Y9, Z7
-	VADDPD        Z7, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z9, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z4, Z4
-	VCVTPS2PD     Y10, Z7
-	VADDPD        Z7, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z10, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z6, Z6
+	LEAQ          16(SI), DX
+	VADDPS        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y11
+	VCVTPS2PD     Y7, Z12
+	VADDPD        Z12, Z3, Z3
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z4, Z4
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z12
+	VADDPD        Z12, Z5, Z5
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z6, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPXORQ        Z9, Z9, Z9
+	VPXORQ        Z8, Z8, Z8
+	VPXORQ        Z10, Z10, Z10
 
 store:
-	VCVTPD2PS Z3, Y7
-	VMOVUPS   Y7, (AX)
-	VCVTPD2PS Z4, Y7
-	VMOVUPS   Y7, 32(AX)
-	VCVTPD2PS Z5, Y7
-	VMOVUPS   Y7, 64(AX)
-	VCVTPD2PS Z6, Y7
-	VMOVUPS   Y7, 96(AX)
-	MOVQ      dstStride+8(FP), R8
-	LEAQ      (AX)(R8*4), AX
-	CMPQ      CX, DX
+	MOVQ      dst+0(FP), BX
+	VCVTPD2PS Z3, Y11
+	VMOVUPS   Y11, (BX)
+	VCVTPD2PS Z4, Y11
+	VMOVUPS   Y11, 32(BX)
+	VCVTPD2PS Z5, Y11
+	VMOVUPS   Y11, 64(BX)
+	VCVTPD2PS Z6, Y11
+	VMOVUPS   Y11, 96(BX)
+	MOVQ      dstStride+8(FP), SI
+	LEAQ      (BX)(SI*4), BX
+	MOVQ      BX, dst+0(FP)
+	CMPQ      AX, rows+24(FP)
 	JNE       row
 	VZEROUPPER
 	RET
 
 // func MulSparseOffsets32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2, MMX+
-TEXT ·MulSparseOffsets32F32AVX512(SB), NOSPLIT, $8-80
-	MOVQ         dst+0(FP), AX
-	MOVQ         ptr+16(FP), CX
-	MOVQ         rows+24(FP), DX
-	LEAQ         (CX)(DX*8), DX
-	MOVQ         stride+72(FP), BX
-	SHLQ         $0x02, BX
-	MOVQ         val+48(FP), SI
-	MOVQ         (CX), R8
-	MOVQ         base+32(FP), R12
-	MOVQ         off+40(FP), R13
-	LEAQ         (R13)(R8*2), R13
-	LEAQ         (SI)(R8*4), SI
-	IMUL3Q       $0x00001000, BX, R11
-	MOVL         $0x00000001, R8
-	VPBROADCASTD R8, Z0
-	MOVL         $0x00000002, R8
-	VPBROADCASTD R8, Z1
-	MOVL         $0x00000003, R8
-	VPBROADCASTD R8, Z2
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·MulSparseOffsets32F32AVX512(SB), NOSPLIT, $16-80
+	MOVL         $0x00000001, AX
+	VPBROADCASTD AX, Z0
+	MOVL         $0x00000002, AX
+	VPBROADCASTD AX, Z1
+	MOVL         $0x00000003, AX
+	VPBROADCASTD AX, Z2
+	MOVQ         ptr+16(FP), AX
+	MOVQ         rows+24(FP), CX
+	LEAQ         (AX)(CX*8), CX
+	MOVQ         CX, rows+24(FP)
+	MOVQ         stride+72(FP), CX
+	SHLQ         $0x02, CX
+	MOVQ         val+48(FP), DX
+	MOVQ         (AX), BX
+	MOVQ         base+32(FP), DI
+	MOVQ         off+40(FP), R8
+	LEAQ         (R8)(BX*2), R8
+	LEAQ         (DX)(BX*4), DX
+	MOVQ         (AX), BX
+	ADDQ         8(AX), BX
+	SHRQ         $0x01, BX
+	XORQ         SI, SI
+	CMPQ         BX, nnz+56(FP)
+	JCC          found
+	MOVQ         off+40(FP), SI
+	MOVWLZX      (SI)(BX*2), SI
+	MOVL         (DI), BX
+	ADDQ         BX, SI
+
+found:
+	ADDQ  $0x00001000, SI
+	IMULQ CX, SI
+	ADDQ  x+64(FP), SI
+	MOVQ  SI, (SP)
 
 row:
-	MOVQ       8(CX), DI
-	ADDQ       $0x08, CX
-	SHLQ       $0x02, DI
-	ADDQ       val+48(FP), DI
 	VPXORQ     Z3, Z3, Z3
 	VPXORQ     Z4, Z4, Z4
 	VPXORQ     Z5, Z5, Z5
 	VPXORQ     Z6, Z6, Z6
-	MOVL       (R12), R8
-	ADDQ       $0x04, R12
-	IMULQ      BX, R8
-	MOVQ       x+64(FP), R14
-	ADDQ       R8, R14
-	PREFETCHT0 1024(R13)
-	PREFETCHT0 2048(SI)
-	PREFETCHT0 2112(SI)
-	CMPQ       SI, DI
+	MOVQ       (SP), BX
+	PREFETCHT1 (BX)
+	PREFETCHT1 64(BX)
+	ADDQ       CX, BX
+	MOVQ       BX, (SP)
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x02, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(R8)
+	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)
+	LEAQ       128(DX), BX
+	CMPQ       DX, SI
 	JGE        store
-	PREFETCHT1 (R14)(R11*1)
-	MOVQ       nnz+56(FP), BP
-	SHLQ       $0x02, BP
-	ADDQ       val+48(FP), BP
-	MOVQ       R13, R9
-	MOVQ       R14, R10
-	MOVQ       DX, R8
-	SUBQ       CX, R8
-	CMPQ       R8, $0x10
+	SUBQ       $0x10, SI
+	XORQ       R10, R10
+	MOVQ       SI, R12
+	SUBQ       DX, R12
+	SARQ       $0x01, R12
+	MOVWLZX    6(R8)(R12*1), R11
+	IMULQ      CX, R11
+	CMPQ       R11, $0x00100000
+	JLE        begun
+	MOVQ       nnz+56(FP), R13
+	SHLQ       $0x02, R13
+	ADDQ       val+48(FP), R13
+	MOVQ       rows+24(FP), R11
+	SUBQ       AX, R11
+	CMPQ       R11, $0x10
 	JL         begun
-	MOVQ       8(CX), R15
-	SHLQ       $0x02, R15
-	ADDQ       val+48(FP), R15
-	SUBQ       SI, R15
-	LEAQ       (DI)(R15*1), R8
-	CMPQ       R8, BP
+	MOVQ       8(AX), R12
+	SHLQ       $0x02, R12
+	ADDQ       val+48(FP), R12
+	SUBQ       DX, R12
+	LEAQ       16(SI)(R12*1), R11
+	CMPQ       R11, R13
 	JHI        begun
-	SHRQ       $0x01, R15
-	ADDQ       R15, R9
-	MOVL       4(R12), R8
-	IMULQ      BX, R8
-	MOVQ       x+64(FP), R10
-	ADDQ       R8, R10
+	SHRQ       $0x01, R12
+	MOVQ       R12, R10
+	MOVL       4(DI), R11
+	IMULQ      CX, R11
+	ADDQ       x+64(FP), R11
+	MOVQ       R11, 8(SP)
 
 begun:
-	SUBQ $0x10, DI
-	CMPQ SI, DI
-	JGE  last
+	VPXORQ Z7, Z7, Z7
+	VPXORQ Z9, Z9, Z9
+	VPXORQ Z8, Z8, Z8
+	VPXORQ Z10, Z10, Z10
+	CMPQ   DX, SI
+	JGE    last
+	TESTQ  R10, R10
+	JZ     four
+
+ahead:
+	MOVWLZX       (R8)(R10*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	PREFETCHT0    64(R11)
+	MOVWLZX       (R8), R11
+	IMULQ         CX, R11
+	MOVWLZX       4(R8)(R10*1), R12
+	IMULQ         CX, R12
+	ADDQ          8(SP), R12
+	PREFETCHT0    (R12)
+	PREFETCHT0    64(R12)
+	MOVWLZX       4(R8), R12
+	IMULQ         CX, R12
+	VMOVUPS       (R9)(R11*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       (R9)(R12*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z7, Z7
+	VMOVUPS       64(R9)(R11*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       64(R9)(R12*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z9, Z9
+	MOVWLZX       2(R8)(R10*1), R11
+	IMULQ         CX, R11
+	ADDQ          8(SP), R11
+	PREFETCHT0    (R11)
+	PREFETCHT0    64(R11)
+	MOVWLZX       2(R8), R11
+	IMULQ         CX, R11
+	MOVWLZX       6(R8)(R10*1), R12
+	IMULQ         CX, R12
+	ADDQ          8(SP), R12
+	PREFETCHT0    (R12)
+	PREFETCHT0    64(R12)
+	MOVWLZX       6(R8), R12
+	IMULQ         CX, R12
+	VMOVUPS       (R9)(R11*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       (R9)(R12*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z8, Z8
+	VMOVUPS       64(R9)(R11*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       64(R9)(R12*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z10, Z10
+	ADDQ          $0x10, DX
+	ADDQ          $0x08, R8
+	CMPQ          DX, BX
+	JNE           aheadOn
+	VADDPS        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y11
+	VCVTPS2PD     Y7, Z12
+	VADDPD        Z12, Z3, Z3
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z4, Z4
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z12
+	VADDPD        Z12, Z5, Z5
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z6, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPXORQ        Z9, Z9, Z9
+	VPXORQ        Z8, Z8, Z8
+	VPXORQ        Z10, Z10, Z10
+	PREFETCHT0    1024(R8)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+aheadOn:
+	CMPQ DX, SI
+	JLT  ahead
+	JMP  last
 
 four:
-	MOVWLZX       (R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	PREFETCHT0    64(R10)(R8*1)
-	MOVWLZX       (R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z7
-	VMULPS.BCST   (SI), Z7, Z7
-	VMOVUPS       64(R14)(R8*1), Z8
-	VMULPS.BCST   (SI), Z8, Z8
-	MOVWLZX       2(R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	PREFETCHT0    64(R10)(R8*1)
-	MOVWLZX       2(R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z9
-	VMULPS.BCST   4(SI), Z9, Z9
-	VMOVUPS       64(R14)(R8*1), Z10
-	VMULPS.BCST   4(SI), Z10, Z10
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z10, Z8, Z8
-	MOVWLZX       4(R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	PREFETCHT0    64(R10)(R8*1)
-	MOVWLZX       4(R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z9
-	VMULPS.BCST   8(SI), Z9, Z9
-	VMOVUPS       64(R14)(R8*1), Z10
-	VMULPS.BCST   8(SI), Z10, Z10
-	MOVWLZX       6(R9), R8
-	IMULQ         BX, R8
-	PREFETCHT0    (R10)(R8*1)
-	PREFETCHT0    64(R10)(R8*1)
-	MOVWLZX       6(R13), R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z11
-	VMULPS.BCST   12(SI), Z11, Z11
-	VMOVUPS       64(R14)(R8*1), Z12
-	VMULPS.BCST   12(SI), Z12, Z12
+	MOVWLZX       (R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       4(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       (R9)(R11*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z7, Z7
+	VMOVUPS       64(R9)(R10*1), Z11
+	VMULPS.BCST   (DX), Z11, Z11
+	VMOVUPS       64(R9)(R11*1), Z12
+	VMULPS.BCST   8(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z9, Z9
-	VADDPS        Z12, Z10, Z10
-	VADDPS        Z9, Z7, Z7
-	VADDPS        Z10, Z8, Z8
-	VCVTPS2PD     Y7, Z9
-	VADDPD        Z9, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z7, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z4, Z4
-	VCVTPS2PD     Y8, Z7
-	VADDPD        Z7, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z8, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z6, Z6
-	ADDQ          $0x10, SI
-	ADDQ          $0x08, R13
-	CMPQ          SI, DI
-	JLT           four
+	MOVWLZX       2(R8), R10
+	IMULQ         CX, R10
+	MOVWLZX       6(R8), R11
+	IMULQ         CX, R11
+	VMOVUPS       (R9)(R10*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       (R9)(R11*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z8, Z8
+	VMOVUPS       64(R9)(R10*1), Z11
+	VMULPS.BCST   4(DX), Z11, Z11
+	VMOVUPS       64(R9)(R11*1), Z12
+	VMULPS.BCST   12(DX), Z12, Z12
+	VADDPS        Z12, Z11, Z11
+	VADDPS        Z11, Z10, Z10
+	ADDQ          $0x10, DX
+	ADDQ          $0x08, R8
+	CMPQ          DX, BX
+	JNE           fourOn
+	VADDPS        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y11
+	VCVTPS2PD     Y7, Z12
+	VADDPD        Z12, Z3, Z3
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z4, Z4
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z12
+	VADDPD        Z12, Z5, Z5
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z6, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPXORQ        Z9, Z9, Z9
+	VPXORQ        Z8, Z8, Z8
+	VPXORQ        Z10, Z10, Z10
+	PREFETCHT0    1024(R8)
+	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)
+	ADDQ          $+128, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
 
 last:
-	MOVQ          DI, R8
-	SUBQ          SI, R8
-	SARQ          $0x02, R8
-	ADDQ          $0x04, R8
-	MOVL          $0x0000000f, R9
-	BZHIL         R8, R9, R9
-	KMOVW         R9, K1
-	VPBROADCASTD  R8, Z7
-	VPMOVZXWD.Z   (R13), K1, X8
-	LEAQ          (R13)(R8*2), R13
-	VMOVQ         X8, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VMOVUPS       (R14)(R8*1), Z9
-	VMULPS.BCST   (SI), Z9, Z9
-	VMOVUPS       64(R14)(R8*1), Z10
-	VMULPS.BCST   (SI), Z10, Z10
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z0, Z7, K1
-	VMOVUPS       (R14)(R8*1), Z11
-	VMULPS.BCST.Z 4(SI), Z11, K1, Z11
-	VMOVUPS       64(R14)(R8*1), Z12
-	VMULPS.BCST.Z 4(SI), Z12, K1, Z12
-	VADDPS        Z11, Z9, Z9
-	VADDPS        Z12, Z10, Z10
-	VPEXTRQ       $0x01, X8, R9
-	MOVL          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z1, Z7, K1
-	VMOVUPS       (R14)(R8*1), Z8
-	VMULPS.BCST.Z 8(SI), Z8, K1, Z8
-	VMOVUPS       64(R14)(R8*1), Z11
-	VMULPS.BCST.Z 8(SI), Z11, K1, Z11
-	SHRQ          $0x20, R9
-	MOVQ          R9, R8
-	IMULQ         BX, R8
-	VPCMPUD       $0x06, Z2, Z7, K1
-	VMOVUPS       (R14)(R8*1), Z7
-	VMULPS.BCST.Z 12(SI), Z7, K1, Z7
-	VMOVUPS       64(R14)(R8*1), Z12
-	VMULPS.BCST.Z 12(SI), Z12, K1, Z12
-	VADDPS        Z7, Z8, Z8
+	LEAQ          16(SI), BX
+	SUBQ          DX, BX
+	MOVQ          BX, R10
+	SHRQ          $0x02, R10
+	DECQ          R10
+	SHRQ          $0x02, BX
+	VPBROADCASTD  BX, Z11
+	MOVL          $0x00000000, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	MOVL          $0x00000002, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Z1, Z11, K1
+	VMOVUPS       (R9)(R11*1), Z12
+	VMULPS.BCST   (DX)(BX*4), Z12, Z12
+	VMOVUPS       (R9)(R13*1), Z13
+	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
+	VADDPS        Z13, Z12, Z12
+	VADDPS        Z12, Z7, Z7
+	VMOVUPS       64(R9)(R11*1), Z12
+	VMULPS.BCST   (DX)(BX*4), Z12, Z12
+	VMOVUPS       64(R9)(R13*1), Z13
+	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
+	VADDPS        Z13, Z12, Z12
+	VADDPS        Z12, Z9, Z9
+	MOVL          $0x00000001, BX
+	CMPQ          BX, R10
+	CMOVQGT       R10, BX
+	MOVWLZX       (R8)(BX*2), R11
+	IMULQ         CX, R11
+	VPCMPUD       $0x06, Z0, Z11, K1
+	MOVL          $0x00000003, R12
+	CMPQ          R12, R10
+	CMOVQGT       R10, R12
+	MOVWLZX       (R8)(R12*2), R13
+	IMULQ         CX, R13
+	VPCMPUD       $0x06, Z2, Z11, K2
+	VMOVUPS       (R9)(R11*1), Z11
+	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
+	VMOVUPS       (R9)(R13*1), Z12
+	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
 	VADDPS        Z12, Z11, Z11
-	VADDPS        Z8, Z9, Z9
+	VADDPS        Z11, Z8, Z8
+	VMOVUPS       64(R9)(R11*1), Z11
+	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
+	VMOVUPS       64(R9)(R13*1), Z12
+	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
+	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
-	LEAQ          16(DI), SI
-	VCVTPS2PD     Y9, Z7
-	VADDPD        Z7, Z3, Z3
-	VEXTRACTF64X4 $0x01, Z9, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z4, Z4
-	VCVTPS2PD     Y10, Z7
-	VADDPD        Z7, Z5, Z5
-	VEXTRACTF64X4 $0x01, Z10, Y7
-	VCVTPS2PD     Y7, Z7
-	VADDPD        Z7, Z6, Z6
+	LEAQ          16(SI), DX
+	LEAQ          2(R8)(R10*2), R8
+	VADDPS        Z8, Z7, Z7
+	VEXTRACTF64X4 $0x01, Z7, Y11
+	VCVTPS2PD     Y7, Z12
+	VADDPD        Z12, Z3, Z3
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z4, Z4
+	VADDPS        Z10, Z9, Z9
+	VEXTRACTF64X4 $0x01, Z9, Y11
+	VCVTPS2PD     Y9, Z12
+	VADDPD        Z12, Z5, Z5
+	VCVTPS2PD     Y11, Z11
+	VADDPD        Z11, Z6, Z6
+	VPXORQ        Z7, Z7, Z7
+	VPXORQ        Z9, Z9, Z9
+	VPXORQ        Z8, Z8, Z8
+	VPXORQ        Z10, Z10, Z10
 
 store:
-	VCVTPD2PS Z3, Y7
-	VMOVUPS   Y7, (AX)
-	VCVTPD2PS Z4, Y7
-	VMOVUPS   Y7, 32(AX)
-	VCVTPD2PS Z5, Y7
-	VMOVUPS   Y7, 64(AX)
-	VCVTPD2PS Z6, Y7
-	VMOVUPS   Y7, 96(AX)
-	MOVQ      dstStride+8(FP), R8
-	LEAQ      (AX)(R8*4), AX
-	CMPQ      CX, DX
+	MOVQ      dst+0(FP), BX
+	VCVTPD2PS Z3, Y11
+	VMOVUPS   Y11, (BX)
+	VCVTPD2PS Z4, Y11
+	VMOVUPS   Y11, 32(BX)
+	VCVTPD2PS Z5, Y11
+	VMOVUPS   Y11, 64(BX)
+	VCVTPD2PS Z6, Y11
+	VMOVUPS   Y11, 96(BX)
+	MOVQ      dstStride+8(FP), SI
+	LEAQ      (BX)(SI*4), BX
+	MOVQ      BX, dst+0(FP)
+	CMPQ      AX, rows+24(FP)
 	JNE       row
 	VZEROUPPER
 	RET

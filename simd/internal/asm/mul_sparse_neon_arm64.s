@@ -4,8 +4,10 @@
 #include "neon_arm64.h"
 
 // R0 dst, R1 its stride in bytes, R2 ptr, R3 rows, R4 ind, R5 val, R6 x, R7 its
-// stride in bytes, R8 the row pointer at hand, R9 entries of the row, R10-R13
-// rows of x, R14 a counter. V16-V31 are the sums, V8 the values of entries.
+// stride in bytes, R8 the row pointer at hand, R9 entries of the last, short four,
+// R10-R13 rows of x, R14 fours left in the row, R15 in the block. V8 has the values of
+// entries, V16-V23 the sums of the row, V24-V27 the even sums of the block, V28-V31 the
+// odd ones.
 
 #define ARGUMENTS \
 	MOVD dst+0(FP), R0; \
@@ -40,7 +42,7 @@
 	MADD R7, R6, R12, R12; \
 	MADD R7, R6, R13, R13
 
-// One entry of the last, short group.
+// One entry of the last, short four.
 #define ONEENTRY \
 	MOVWU.P 4(R4), R10; \
 	FMOVS.P 4(R5), F8; \
@@ -57,11 +59,10 @@
 	FMUL2SBY(1, 8, 1, 1); \
 	FMUL2SBY(2, 8, 2, 2); \
 	FMUL2SBY(3, 8, 3, 3); \
-	FADD2S(1, 0, 0); \
-	FADD2S(3, 2, 2); \
 	FADD2S(2, 0, 0); \
-	FCVTL(0, 4); \
-	FADD2D(4, 16, 16)
+	FADD2S(3, 1, 1); \
+	FADD2S(0, 24, 24); \
+	FADD2S(1, 28, 28)
 
 #define FOURS4 \
 	FMOVQ (R10), F0; \
@@ -72,16 +73,14 @@
 	FMUL4SBY(1, 8, 1, 1); \
 	FMUL4SBY(2, 8, 2, 2); \
 	FMUL4SBY(3, 8, 3, 3); \
-	FADD4S(1, 0, 0); \
-	FADD4S(3, 2, 2); \
 	FADD4S(2, 0, 0); \
-	FCVTL(0, 4); \
-	FCVTL2(0, 5); \
-	FADD2D(4, 16, 16); \
-	FADD2D(5, 17, 17)
+	FADD4S(3, 1, 1); \
+	FADD4S(0, 24, 24); \
+	FADD4S(1, 28, 28)
 
-// Eight columns, at off in the rows of x, with their sums from register s on.
-#define FOURS8(off, s) \
+// Eight columns, at off in the rows of x, with the sums of the block from registers
+// e and o on.
+#define FOURS8(off, e, o) \
 	FLDPQ off(R10), (F0, F1); \
 	FLDPQ off(R11), (F2, F3); \
 	FLDPQ off(R12), (F4, F5); \
@@ -94,35 +93,23 @@
 	FMUL4SBY(2, 8, 5, 5); \
 	FMUL4SBY(3, 8, 6, 6); \
 	FMUL4SBY(3, 8, 7, 7); \
-	FADD4S(2, 0, 0); \
-	FADD4S(3, 1, 1); \
-	FADD4S(6, 4, 4); \
-	FADD4S(7, 5, 5); \
 	FADD4S(4, 0, 0); \
 	FADD4S(5, 1, 1); \
-	FCVTL(0, 2); \
-	FCVTL2(0, 3); \
-	FCVTL(1, 4); \
-	FCVTL2(1, 5); \
-	FADD2D(2, s, s); \
-	FADD2D(3, s+1, s+1); \
-	FADD2D(4, s+2, s+2); \
-	FADD2D(5, s+3, s+3)
+	FADD4S(6, 2, 2); \
+	FADD4S(7, 3, 3); \
+	FADD4S(0, e, e); \
+	FADD4S(1, e+1, e+1); \
+	FADD4S(2, o, o); \
+	FADD4S(3, o+1, o+1)
 
-// The products of one entry, added to the short group from register g on.
-#define ONE8(off, g) \
-	FLDPQ off(R10), (F9, F10); \
-	FMUL4SBY(0, 8, 9, 9); \
-	FMUL4SBY(0, 8, 10, 10); \
-	FADD4S(9, g, g); \
-	FADD4S(10, g+1, g+1)
-
-// The short group to the sums.
-#define GROUP8(g, s) \
-	FCVTL(g, 9); \
-	FCVTL2(g, 10); \
-	FCVTL(g+1, 11); \
-	FCVTL2(g+1, 12); \
+// The sums of the block to those of the row.
+#define WIDEN8(e, o, s) \
+	FADD4S(o, e, e); \
+	FADD4S(o+1, e+1, e+1); \
+	FCVTL(e, 9); \
+	FCVTL2(e, 10); \
+	FCVTL(e+1, 11); \
+	FCVTL2(e+1, 12); \
 	FADD2D(9, s, s); \
 	FADD2D(10, s+1, s+1); \
 	FADD2D(11, s+2, s+2); \
@@ -135,28 +122,45 @@
 	FCVTN2(s+3, 1); \
 	FSTPQ (F0, F1), off(R0)
 
-// A loop over rows: FOURS for each group of four entries, ONE for each entry of
-// a short group, GROUP after it, STORE at the end of a row.
-#define ROWS(CLEARSUMS, FOURS, CLEARGROUP, ONE, GROUP, STORE) \
+// A loop over rows: FOURS for each four entries, WIDEN after each block of eight fours and
+// after the last, STORE at the end of a row. For the entries of a short four there are
+// ONE, which makes products from register r on, and SUM, which adds them to others.
+#define ROWS(CLEARSUMS, CLEARBLOCK, FOURS, ONE, SUM, WIDEN, STORE) \
 row: \
 	NEXTROW; \
 	CLEARSUMS; \
+	CLEARBLOCK; \
+	MOVD $8, R15; \
 	CBZ R14, short; \
 four: \
 	FOURENTRIES; \
 	FOURS; \
 	SUB $1, R14, R14; \
+	SUB $1, R15, R15; \
+	CBNZ R15, on; \
+	WIDEN; \
+	CLEARBLOCK; \
+	MOVD $8, R15; \
+on: \
 	CBNZ R14, four; \
 short: \
-	CBZ R9, store; \
-	CLEARGROUP; \
-one: \
+	CBZ R9, widen; \
 	ONEENTRY; \
-	ONE; \
+	ONE(0); \
 	SUB $1, R9, R9; \
-	CBNZ R9, one; \
-	GROUP; \
-store: \
+	CBZ R9, last; \
+	ONEENTRY; \
+	ONE(4); \
+	SUM(4, 28); \
+	SUB $1, R9, R9; \
+	CBZ R9, last; \
+	ONEENTRY; \
+	ONE(4); \
+	SUM(4, 0); \
+last: \
+	SUM(0, 24); \
+widen: \
+	WIDEN; \
 	STORE; \
 	ADD R1, R0, R0; \
 	SUB $1, R3, R3; \
@@ -165,38 +169,60 @@ store: \
 
 #define CLEAR(v) VEOR v.B16, v.B16, v.B16
 
-#define ONE1 \
+#define ONE1(r) \
 	FMOVS (R10), F9; \
-	FMUL2SBY(0, 8, 9, 9); \
-	FADD2S(9, 0, 0)
+	FMUL2SBY(0, 8, 9, r)
+
+#define ONE2(r) \
+	FMOVD (R10), F9; \
+	FMUL2SBY(0, 8, 9, r)
+
+#define ONE4(r) \
+	FMOVQ (R10), F9; \
+	FMUL4SBY(0, 8, 9, r)
+
+#define ONE8(r) \
+	FLDPQ (R10), (F9, F10); \
+	FMUL4SBY(0, 8, 9, r); \
+	FMUL4SBY(0, 8, 10, r+1)
+
+#define ONE16(r) \
+	ONE8(r); \
+	FLDPQ 32(R10), (F9, F10); \
+	FMUL4SBY(0, 8, 9, r+2); \
+	FMUL4SBY(0, 8, 10, r+3)
+
+#define SUM2(r, s) FADD2S(r, s, s)
+
+#define SUM4(r, s) FADD4S(r, s, s)
+
+#define SUM8(r, s) \
+	FADD4S(r, s, s); \
+	FADD4S(r+1, s+1, s+1)
+
+#define SUM16(r, s) \
+	SUM8(r, s); \
+	SUM8(r+2, s+2)
+
+#define WIDEN2 \
+	FADD2S(28, 24, 24); \
+	FCVTL(24, 9); \
+	FADD2D(9, 16, 16)
+
+#define WIDEN4 \
+	FADD4S(28, 24, 24); \
+	FCVTL(24, 9); \
+	FCVTL2(24, 10); \
+	FADD2D(9, 16, 16); \
+	FADD2D(10, 17, 17)
 
 #define STORE1 \
 	FCVTN(16, 0); \
 	FMOVS F0, (R0)
 
-#define ONE2 \
-	FMOVD (R10), F9; \
-	FMUL2SBY(0, 8, 9, 9); \
-	FADD2S(9, 0, 0)
-
 #define STORE2 \
 	FCVTN(16, 0); \
 	FMOVD F0, (R0)
-
-#define GROUP2 \
-	FCVTL(0, 9); \
-	FADD2D(9, 16, 16)
-
-#define ONE4 \
-	FMOVQ (R10), F9; \
-	FMUL4SBY(0, 8, 9, 9); \
-	FADD4S(9, 0, 0)
-
-#define GROUP4 \
-	FCVTL(0, 9); \
-	FCVTL2(0, 10); \
-	FADD2D(9, 16, 16); \
-	FADD2D(10, 17, 17)
 
 #define STORE4 \
 	FCVTN(16, 0); \
@@ -208,8 +234,7 @@ store: \
 	CLEAR(V17)
 
 #define CLEARSUMS8 \
-	CLEAR(V16); \
-	CLEAR(V17); \
+	CLEARSUMS4; \
 	CLEAR(V18); \
 	CLEAR(V19)
 
@@ -220,99 +245,55 @@ store: \
 	CLEAR(V22); \
 	CLEAR(V23)
 
-#define CLEARSUMS32 \
-	CLEARSUMS16; \
+#define CLEARBLOCK4 \
 	CLEAR(V24); \
+	CLEAR(V28)
+
+#define CLEARBLOCK8 \
+	CLEARBLOCK4; \
 	CLEAR(V25); \
+	CLEAR(V29)
+
+#define CLEARBLOCK16 \
+	CLEARBLOCK8; \
 	CLEAR(V26); \
 	CLEAR(V27); \
-	CLEAR(V28); \
-	CLEAR(V29); \
 	CLEAR(V30); \
 	CLEAR(V31)
 
-#define CLEARGROUP8 \
-	CLEAR(V0); \
-	CLEAR(V1)
-
-#define CLEARGROUP16 \
-	CLEARGROUP8; \
-	CLEAR(V2); \
-	CLEAR(V3)
-
-#define CLEARGROUP32 \
-	CLEARGROUP16; \
-	CLEAR(V4); \
-	CLEAR(V5); \
-	CLEAR(V6); \
-	CLEAR(V7)
-
 #define FOURS16 \
-	FOURS8(0, 16); \
-	FOURS8(32, 20)
+	FOURS8(0, 24, 28); \
+	FOURS8(32, 26, 30)
 
-#define ONE16 \
-	ONE8(0, 0); \
-	ONE8(32, 2)
-
-#define GROUP16 \
-	GROUP8(0, 16); \
-	GROUP8(2, 20)
+#define WIDEN16 \
+	WIDEN8(24, 28, 16); \
+	WIDEN8(26, 30, 20)
 
 #define STORE16 \
 	STORE8(0, 16); \
 	STORE8(32, 20)
 
-#define FOURS32 \
-	FOURS8(0, 16); \
-	FOURS8(32, 20); \
-	FOURS8(64, 24); \
-	FOURS8(96, 28)
-
-#define ONE32 \
-	ONE8(0, 0); \
-	ONE8(32, 2); \
-	ONE8(64, 4); \
-	ONE8(96, 6)
-
-#define GROUP32 \
-	GROUP8(0, 16); \
-	GROUP8(2, 20); \
-	GROUP8(4, 24); \
-	GROUP8(6, 28)
-
-#define STORE32 \
-	STORE8(0, 16); \
-	STORE8(32, 20); \
-	STORE8(64, 24); \
-	STORE8(96, 28)
-
-// func spmmFours1F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+// func MulSparse1F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 TEXT ·MulSparse1F32NEON(SB), NOSPLIT, $0-64
 	ARGUMENTS
-	ROWS(CLEAR(V16), FOURS2(FMOVS), CLEAR(V0), ONE1, GROUP2, STORE1)
+	ROWS(CLEAR(V16), CLEARBLOCK4, FOURS2(FMOVS), ONE1, SUM2, WIDEN2, STORE1)
 
-// func spmmFours2F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+// func MulSparse2F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 TEXT ·MulSparse2F32NEON(SB), NOSPLIT, $0-64
 	ARGUMENTS
-	ROWS(CLEAR(V16), FOURS2(FMOVD), CLEAR(V0), ONE2, GROUP2, STORE2)
+	ROWS(CLEAR(V16), CLEARBLOCK4, FOURS2(FMOVD), ONE2, SUM2, WIDEN2, STORE2)
 
-// func spmmFours4F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+// func MulSparse4F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 TEXT ·MulSparse4F32NEON(SB), NOSPLIT, $0-64
 	ARGUMENTS
-	ROWS(CLEARSUMS4, FOURS4, CLEAR(V0), ONE4, GROUP4, STORE4)
+	ROWS(CLEARSUMS4, CLEARBLOCK4, FOURS4, ONE4, SUM4, WIDEN4, STORE4)
 
-// func spmmFours8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+// func MulSparse8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 TEXT ·MulSparse8F32NEON(SB), NOSPLIT, $0-64
 	ARGUMENTS
-	ROWS(CLEARSUMS8, FOURS8(0, 16), CLEARGROUP8, ONE8(0, 0), GROUP8(0, 16), STORE8(0, 16))
+	ROWS(CLEARSUMS8, CLEARBLOCK8, FOURS8(0, 24, 28), ONE8, SUM8, WIDEN8(24, 28, 16), STORE8(0, 16))
 
-// func spmmFours16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
+// func MulSparse16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
 TEXT ·MulSparse16F32NEON(SB), NOSPLIT, $0-64
 	ARGUMENTS
-	ROWS(CLEARSUMS16, FOURS16, CLEARGROUP16, ONE16, GROUP16, STORE16)
-
-// func spmmFours32F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
-TEXT ·MulSparse32F32NEON(SB), NOSPLIT, $0-64
-	ARGUMENTS
-	ROWS(CLEARSUMS32, FOURS32, CLEARGROUP32, ONE32, GROUP32, STORE32)
+	ROWS(CLEARSUMS16, CLEARBLOCK16, FOURS16, ONE16, SUM16, WIDEN16, STORE16)

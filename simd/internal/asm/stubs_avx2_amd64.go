@@ -162,12 +162,17 @@ func NodesToPointsF64AVX2(dst *float64, n uintptr, rows *float64, r uintptr, las
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -182,12 +187,17 @@ func MulSparse1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -202,12 +212,17 @@ func MulSparseOffsets1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -222,12 +237,17 @@ func MulSparse2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -242,12 +262,17 @@ func MulSparseOffsets2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -262,12 +287,17 @@ func MulSparse4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -282,12 +312,17 @@ func MulSparseOffsets4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -302,12 +337,17 @@ func MulSparse8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -322,12 +362,17 @@ func MulSparseOffsets8F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -342,12 +387,17 @@ func MulSparse16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintp
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -357,6 +407,56 @@ func MulSparse16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintp
 //
 //go:noescape
 func MulSparseOffsets16F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// MulSparse32F32AVX2 computes 32 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
+//			}
+//			sum += float64(even + odd)
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func MulSparse32F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// MulSparseOffsets32F32AVX2 computes 32 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
+//			}
+//			sum += float64(even + odd)
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func MulSparseOffsets32F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
 // MulTrans2x4F32AVX2 is mulTransGo for 2 columns of w and 4 vectors of 8 columns of a,
 // the last of which has last columns.

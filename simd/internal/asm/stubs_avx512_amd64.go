@@ -167,6 +167,12 @@ func FinishStep1F32AVX512(args **float32)
 //go:noescape
 func FinishStep2F32AVX512(args **float32)
 
+// FinishStep2F32AVX512Loads is finishStepGo for k = 2 and strides of as much, in whole groups. args points to the first
+// field of a finishArgs of package simd.
+//
+//go:noescape
+func FinishStep2F32AVX512Loads(args **float32)
+
 // FinishStepF32AVX512 is finishStepGo for any k but 1 and 2. args points to the first
 // field of a finishArgs of package simd.
 //
@@ -192,12 +198,17 @@ func NodesToPointsF64AVX512(dst *float64, n uintptr, rows *float64, r uintptr, l
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -212,12 +223,17 @@ func MulSparse1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -232,12 +248,17 @@ func MulSparseOffsets1F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -252,12 +273,17 @@ func MulSparseOffsets1F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -272,12 +298,17 @@ func MulSparse2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -292,12 +323,17 @@ func MulSparseOffsets2F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -312,12 +348,17 @@ func MulSparseOffsets2F16AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -332,12 +373,17 @@ func MulSparse4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -352,12 +398,17 @@ func MulSparseOffsets4F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -372,12 +423,17 @@ func MulSparse8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uint
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -392,12 +448,17 @@ func MulSparseOffsets8F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, ro
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -412,12 +473,17 @@ func MulSparse16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uin
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -432,12 +498,17 @@ func MulSparseOffsets16F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, r
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -452,12 +523,17 @@ func MulSparse32F32AVX512(dst *float32, dstStride uintptr, ptr *uint64, rows uin
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}

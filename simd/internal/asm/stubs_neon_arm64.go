@@ -44,12 +44,17 @@ func WeightsF32NEON(dst *float32, d2 *float64, n uintptr, gamma float64, constan
 //
 //	for r := range rows {
 //		sum := 0.0 // for each column
-//		for p := ptr[r]; p < ptr[r+1]; p += 4 {
-//			var v [4]float32
-//			for e := range min(4, ptr[r+1]-p) {
-//				v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[ind[p+e]*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
 //			}
-//			sum += float64((v[0] + v[1]) + (v[2] + v[3]))
+//			sum += float64(even + odd)
 //		}
 //		dst[r*dstStride+column] = float32(sum)
 //	}
@@ -70,6 +75,3 @@ func MulSparse8F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 
 //go:noescape
 func MulSparse16F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
-
-//go:noescape
-func MulSparse32F32NEON(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val, x *float32, stride uintptr)
