@@ -53,7 +53,8 @@ type rowReader interface {
 
 // settle takes the rows of a graph and sets degrees, chunks and certificate. sum(dst, lo,
 // hi) sets dst to the sums of rows lo to hi-1. rounding is the rounding error of a
-// product of a row, relative to the sum of its terms.
+// product of a row, relative to the sum of its terms. Where no points are equal and op has
+// memory for n degrees, settle uses it; it may hold the sums already.
 func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float64, sum func(dst []float64, lo, hi int)) error {
 	op.rows, op.order, op.group = g.rows, g.Order, g.Group
 	op.bounds = make([]int, op.rows.Chunks()+1)
@@ -65,7 +66,9 @@ func (op *truncated) settle(ctx context.Context, g *graph, n int, rounding float
 	if g.selfTuned {
 		op.cert.Kind = AsAsked
 	}
-	op.degrees = make([]float64, n)
+	if op.group != nil || len(op.degrees) != n {
+		op.degrees = make([]float64, n)
+	}
 	doubles, err := op.doubles(ctx)
 	if err != nil {
 		return err

@@ -1,6 +1,10 @@
 package cells
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+)
 
 const (
 	// maxAxes is the largest number of axes of a grid.
@@ -71,19 +75,24 @@ func (g *grid) keyBits() int {
 	return bits.Len64(uint64(g.slowSize[0]-1)) + g.midBits + g.lastBits
 }
 
-// key returns the key of the cell of a point.
-func (g *grid) key(row []float32) uint64 {
-	key := int64(0)
+// addKeys adds to keys the keys of the cells of as many points from first on: where keys are
+// zero, it sets them. One axis after the other, all it needs of the grid is in registers.
+func addKeys[K uint32 | uint64](g *grid, keys []K, p *rows.Points, first int) {
+	stride := p.Single.Stride
 	for i, a := range g.axes {
-		v := float64(row[a])
-		if v < g.lo[i] { // few points are outside, so the processor predicts these branches
-			v = g.lo[i]
-		} else if v > g.hi[i] {
-			v = g.hi[i]
+		lo, hi, perSide, last, step := g.lo[i], g.hi[i], g.perSide, g.size[i]-1, g.step[i]
+		data, at := p.Single.Data[first*stride+a:], 0
+		for k := range keys {
+			v := float64(data[at])
+			at += stride
+			if v < lo { // few points are outside, so the processor predicts these branches
+				v = lo
+			} else if v > hi {
+				v = hi
+			}
+			keys[k] += K(min(int64((v-lo)*perSide), last) * step)
 		}
-		key += min(int64((v-g.lo[i])*g.perSide), g.size[i]-1) * g.step[i]
 	}
-	return uint64(key)
 }
 
 // allCells tells whether all cells are listed.

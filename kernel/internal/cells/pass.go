@@ -3,6 +3,7 @@ package cells
 import (
 	"context"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/simd"
@@ -67,10 +68,12 @@ const (
 
 // newPass returns a pass over the clusters of cl.
 func newPass(ctx context.Context, cl *List, r *rows.Request) *pass {
-	return &pass{
+	p := &pass{
 		ctx: ctx, cl: cl, kernels: r.Kernels, gamma: r.Gamma, scratches: make([]*scratch, r.Workers.Count()),
 		found: make([][]sparse.Rows, cl.workPieces()), counts: make([]uint32, cl.N), sums: make([]float64, cl.N),
 	}
+	mem.Huge(p.sums)
+	return p
 }
 
 // batchOf returns how many of n points a batch has at most.

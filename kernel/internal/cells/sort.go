@@ -15,6 +15,9 @@ import (
 	"github.com/seed-64e14a55/privatemail/sparse"
 )
 
+// keysAtOnce is how many keys are made at once: they stay in the first-level cache.
+const keysAtOnce = 1 << 10
+
 // countCells orders the points by cell where all cells are listed. Before a point come the
 // points of the cells before its own, and the points of its own cell that are given
 // earlier. Each worker counts and places the points of one piece.
@@ -29,10 +32,12 @@ func (cl *List) countCells(ctx context.Context, p *rows.Points, workers *par.Wor
 	}
 	if err := workers.Do(ctx, pieces, par.Func(func(_, i int) {
 		lo, hi, counts := piece(i)
-		for i := lo; i < hi; i++ {
-			key := uint32(cl.key(p.Single.Row(i)))
-			keys[i] = key
-			counts[key]++
+		for ; lo < hi; lo += keysAtOnce {
+			some := keys[lo:min(lo+keysAtOnce, hi)]
+			addKeys(&cl.grid, some, p, lo)
+			for _, key := range some {
+				counts[key]++
+			}
 		}
 	})); err != nil {
 		return err
@@ -64,7 +69,10 @@ func sortByCell[K uint32 | uint64](ctx context.Context, cl *List, p *rows.Points
 	if err := workers.Do(ctx, par.Blocks(p.N, pointsPerPiece), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, p.N, pointsPerPiece)
 		for i := lo; i < hi; i++ {
-			keys[i], cl.Order[i] = K(cl.key(p.Single.Row(i))), uint32(i)
+			cl.Order[i] = uint32(i)
+		}
+		for ; lo < hi; lo += keysAtOnce {
+			addKeys(&cl.grid, keys[lo:min(lo+keysAtOnce, hi)], p, lo)
 		}
 	})); err != nil {
 		return err
@@ -125,20 +133,14 @@ func listOccupied[K uint32 | uint64](cl *List, keys []K) {
 // cell so that equal points are next to each other and, in large cells, near points are
 // close to each other. It tells whether any points are equal.
 func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *par.Workers) (equal bool, err error) {
-	d, n := cl.D, p.N
-	cl.Axis = make([]float32, n*d+simd.CoordinatePad)
+	d := cl.D
+	cl.Axis = make([]float32, p.N*d+simd.CoordinatePad)
 	mem.Huge(cl.Axis)
 	const cellsPerPiece = 4096
 	var found atomic.Bool
 	err = workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
 		from, to := par.Block(piece, len(cl.start)-1, cellsPerPiece)
-		members := cl.Order[cl.start[from]:cl.start[to]]
-		for a := range d {
-			out := cl.Axis[a*n+int(cl.start[from]):][:len(members)]
-			for i, row := range members {
-				out[i] = p.Single.Data[int(row)*p.Single.Stride+a]
-			}
-		}
+		cl.fetch(p, int(cl.start[from]), int(cl.start[to]))
 		for cell := from; cell < to; cell++ {
 			lo, hi := int(cl.start[cell]), int(cl.start[cell+1])
 			switch {
@@ -158,6 +160,34 @@ func (cl *List) sortWithinCells(ctx context.Context, p *rows.Points, workers *pa
 		}
 	}))
 	return found.Load(), err
+}
+
+// fetch sets the coordinates of the sorted points from lo to hi-1. The rows they come from
+// are anywhere in memory, so each is looked up once.
+func (cl *List) fetch(p *rows.Points, lo, hi int) {
+	data, stride, order := p.Single.Data, p.Single.Stride, cl.Order[lo:hi]
+	axis := func(a int) []float32 { return cl.Axis[a*p.N+lo:][:len(order)] }
+	switch cl.D {
+	case 2:
+		x, y := axis(0), axis(1)
+		for i, row := range order {
+			v := data[int(row)*stride:][:2]
+			x[i], y[i] = v[0], v[1]
+		}
+	case 3:
+		x, y, z := axis(0), axis(1), axis(2)
+		for i, row := range order {
+			v := data[int(row)*stride:][:3]
+			x[i], y[i], z[i] = v[0], v[1], v[2]
+		}
+	default:
+		for a := range cl.D {
+			out := axis(a)
+			for i, row := range order {
+				out[i] = data[int(row)*stride+a]
+			}
+		}
+	}
 }
 
 // gatherEqual moves equal points among the points from lo to hi-1 together and tells

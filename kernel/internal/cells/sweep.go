@@ -103,16 +103,22 @@ func (s *Sweep) enter(row int, lo uint32) {
 			continue
 		}
 		bands := s.bands.at[abs(p.da)]
-		if cl.allRows {
+		if cl.allCells() {
 			for c := least; c <= most; c++ {
-				s.open(int(at*cl.slowSize[1]+c), bands[abs(c-b)])
+				from, end := cl.cellsOf(int(at*cl.slowSize[1] + c))
+				s.open(from, end, bands[abs(c-b)])
 			}
+			continue
+		}
+		if cl.allRows {
+			s.openRun(cl.rowStart[at*cl.slowSize[1]:][least:most+2], int(b-least), bands)
 			continue
 		}
 		p.move(cl.rowKey, cl.slowKey(at, least), cl.slowKey(at, most))
 		for r := p.from; r < p.to; r++ {
 			_, c := cl.slow(r)
-			s.open(r, bands[abs(c-b)])
+			from, end := cl.cellsOf(r)
+			s.open(from, end, bands[abs(c-b)])
 		}
 	}
 	if begins && !cl.allCells() { // a sequence may begin anywhere in a row, and rows may be long
@@ -139,15 +145,26 @@ func (p *plane) move(rowKey []uint64, least, most uint64) {
 	}
 }
 
-// open opens the windows of some bands at the beginning of a row.
-func (s *Sweep) open(row int, bands []band) {
-	from, end := s.cl.cellsOf(row)
-	if from == end {
-		return
-	}
+// open opens the windows of some bands at the beginning of a row, whose cells are those from
+// from to end-1.
+func (s *Sweep) open(from, end int, bands []band) {
 	for _, b := range bands {
 		s.windows = append(s.windows, simd.Window{From: from, To: from, End: end, Half: b.half})
 		s.weights = append(s.weights, b.weight)
+	}
+}
+
+// openRun opens the windows of a run of rows with the given first cells; the last of these
+// is the end of the last row. The row at offset middle is the one at hand, or has its number
+// along the second axis. Mostly few of the rows have cells, or none.
+func (s *Sweep) openRun(starts []uint32, middle int, bands [][]band) {
+	if starts[0] == starts[len(starts)-1] {
+		return
+	}
+	for i, end := range starts[1:] {
+		if from := starts[i]; from != end {
+			s.open(int(from), int(end), bands[abs(int64(i-middle))])
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 )
@@ -33,6 +34,7 @@ func (cl *List) Tails(ctx context.Context, q *rows.Request, counts []uint32, nea
 	total := float64(len(cl.Order))
 	atRadius := q.Weight(r * r)
 	tails := make([]float64, cl.N)
+	mem.Huge(tails)
 	const cellsPerPiece = 4096
 	err = q.Workers.Do(ctx, par.Blocks(len(cl.start)-1, cellsPerPiece), par.Func(func(_, piece int) {
 		sweep, sums := newSweep(cl, q.Kernels, bands), make([]float64, cellsPerPiece)
