@@ -260,12 +260,12 @@ type entry struct {
 func (w *wideRows) find(j reg.GPVirtual, value Mem) entry {
 	IMULQ(w.stride, j)
 	e := entry{row: Mem{Base: w.x, Index: j, Scale: 1}, value: value}
-	if w.avx2 && w.k > w.lanes {
+	if w.k > w.lanes {
 		// An address of one register lets the multiplication be one operation.
 		ADDQ(w.x, j)
 		e.row = Mem{Base: j}
 	}
-	if w.avx2 {
+	if w.avx2 || w.k > w.lanes {
 		v := w.vector()
 		VBROADCASTSS(value, v)
 		e.value = v
@@ -282,6 +282,10 @@ func (w *wideRows) times(e entry, g int) reg.VecVirtual {
 		if e.mask != nil {
 			VANDPS(e.mask, v, v)
 		}
+	case w.k > w.lanes && e.mask != nil:
+		VMULPS_Z(row, e.value, e.mask, v)
+	case w.k > w.lanes:
+		VMULPS(row, e.value, v)
 	case e.mask != nil:
 		VMOVUPS(row, v)
 		VMULPS_BCST_Z(e.value, v, e.mask, v)

@@ -2126,6 +2126,8 @@ ahead:
 	PREFETCHT0    64(R10)
 	MOVL          (DX)(DI*1), R10
 	IMULQ         CX, R10
+	ADDQ          R8, R10
+	VBROADCASTSS  (DX), Z11
 	MOVL          8(DX)(R9*1), R11
 	IMULQ         CX, R11
 	ADDQ          8(SP), R11
@@ -2133,16 +2135,14 @@ ahead:
 	PREFETCHT0    64(R11)
 	MOVL          8(DX)(DI*1), R11
 	IMULQ         CX, R11
-	VMOVUPS       (R8)(R10*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       (R8)(R11*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z7, Z7
-	VMOVUPS       64(R8)(R10*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       64(R8)(R11*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
+	ADDQ          R8, R11
+	VBROADCASTSS  8(DX), Z12
+	VMULPS        (R10), Z11, Z13
+	VMULPS        (R11), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z7, Z7
+	VMULPS        64(R10), Z11, Z11
+	VMULPS        64(R11), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z9, Z9
 	MOVL          4(DX)(R9*1), R10
@@ -2152,6 +2152,8 @@ ahead:
 	PREFETCHT0    64(R10)
 	MOVL          4(DX)(DI*1), R10
 	IMULQ         CX, R10
+	ADDQ          R8, R10
+	VBROADCASTSS  4(DX), Z11
 	MOVL          12(DX)(R9*1), R11
 	IMULQ         CX, R11
 	ADDQ          8(SP), R11
@@ -2159,16 +2161,14 @@ ahead:
 	PREFETCHT0    64(R11)
 	MOVL          12(DX)(DI*1), R11
 	IMULQ         CX, R11
-	VMOVUPS       (R8)(R10*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       (R8)(R11*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z8, Z8
-	VMOVUPS       64(R8)(R10*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       64(R8)(R11*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
+	ADDQ          R8, R11
+	VBROADCASTSS  12(DX), Z12
+	VMULPS        (R10), Z11, Z13
+	VMULPS        (R11), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z8, Z8
+	VMULPS        64(R10), Z11, Z11
+	VMULPS        64(R11), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
 	ADDQ          $0x10, DX
@@ -2204,34 +2204,34 @@ aheadOn:
 four:
 	MOVL          (DX)(DI*1), R9
 	IMULQ         CX, R9
+	ADDQ          R8, R9
+	VBROADCASTSS  (DX), Z11
 	MOVL          8(DX)(DI*1), R10
 	IMULQ         CX, R10
-	VMOVUPS       (R8)(R9*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       (R8)(R10*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z7, Z7
-	VMOVUPS       64(R8)(R9*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       64(R8)(R10*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
+	ADDQ          R8, R10
+	VBROADCASTSS  8(DX), Z12
+	VMULPS        (R9), Z11, Z13
+	VMULPS        (R10), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z7, Z7
+	VMULPS        64(R9), Z11, Z11
+	VMULPS        64(R10), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z9, Z9
 	MOVL          4(DX)(DI*1), R9
 	IMULQ         CX, R9
+	ADDQ          R8, R9
+	VBROADCASTSS  4(DX), Z11
 	MOVL          12(DX)(DI*1), R10
 	IMULQ         CX, R10
-	VMOVUPS       (R8)(R9*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       (R8)(R10*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z8, Z8
-	VMOVUPS       64(R8)(R9*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       64(R8)(R10*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
+	ADDQ          R8, R10
+	VBROADCASTSS  12(DX), Z12
+	VMULPS        (R9), Z11, Z13
+	VMULPS        (R10), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z8, Z8
+	VMULPS        64(R9), Z11, Z11
+	VMULPS        64(R10), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
 	ADDQ          $0x10, DX
@@ -2275,22 +2275,22 @@ last:
 	MOVL          $0x00000000, BX
 	MOVL          (R10)(BX*4), R11
 	IMULQ         CX, R11
-	MOVL          $0x00000002, R12
-	CMPQ          R12, R9
-	CMOVQGT       R9, R12
-	MOVL          (R10)(R12*4), R13
-	IMULQ         CX, R13
+	ADDQ          R8, R11
+	VBROADCASTSS  (DX)(BX*4), Z12
+	MOVL          $0x00000002, BX
+	CMPQ          BX, R9
+	CMOVQGT       R9, BX
+	MOVL          (R10)(BX*4), R12
+	IMULQ         CX, R12
+	ADDQ          R8, R12
+	VBROADCASTSS  (DX)(BX*4), Z13
 	VPCMPUD       $0x06, Z1, Z11, K1
-	VMOVUPS       (R8)(R11*1), Z12
-	VMULPS.BCST   (DX)(BX*4), Z12, Z12
-	VMOVUPS       (R8)(R13*1), Z13
-	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
-	VADDPS        Z13, Z12, Z12
-	VADDPS        Z12, Z7, Z7
-	VMOVUPS       64(R8)(R11*1), Z12
-	VMULPS.BCST   (DX)(BX*4), Z12, Z12
-	VMOVUPS       64(R8)(R13*1), Z13
-	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
+	VMULPS        (R11), Z12, Z14
+	VMULPS.Z      (R12), Z13, K1, Z15
+	VADDPS        Z15, Z14, Z14
+	VADDPS        Z14, Z7, Z7
+	VMULPS        64(R11), Z12, Z12
+	VMULPS.Z      64(R12), Z13, K1, Z13
 	VADDPS        Z13, Z12, Z12
 	VADDPS        Z12, Z9, Z9
 	MOVL          $0x00000001, BX
@@ -2298,23 +2298,23 @@ last:
 	CMOVQGT       R9, BX
 	MOVL          (R10)(BX*4), R11
 	IMULQ         CX, R11
+	ADDQ          R8, R11
+	VBROADCASTSS  (DX)(BX*4), Z12
 	VPCMPUD       $0x06, Z0, Z11, K1
-	MOVL          $0x00000003, R12
-	CMPQ          R12, R9
-	CMOVQGT       R9, R12
-	MOVL          (R10)(R12*4), R9
+	MOVL          $0x00000003, BX
+	CMPQ          BX, R9
+	CMOVQGT       R9, BX
+	MOVL          (R10)(BX*4), R9
 	IMULQ         CX, R9
+	ADDQ          R8, R9
+	VBROADCASTSS  (DX)(BX*4), Z13
 	VPCMPUD       $0x06, Z2, Z11, K2
-	VMOVUPS       (R8)(R11*1), Z11
-	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
-	VMOVUPS       (R8)(R9*1), Z12
-	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
-	VADDPS        Z12, Z11, Z11
+	VMULPS.Z      (R11), Z12, K1, Z11
+	VMULPS.Z      (R9), Z13, K2, Z14
+	VADDPS        Z14, Z11, Z11
 	VADDPS        Z11, Z8, Z8
-	VMOVUPS       64(R8)(R11*1), Z11
-	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
-	VMOVUPS       64(R8)(R9*1), Z12
-	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
+	VMULPS.Z      64(R11), Z12, K1, Z11
+	VMULPS.Z      64(R9), Z13, K2, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
 	LEAQ          16(SI), DX
@@ -2464,6 +2464,8 @@ ahead:
 	PREFETCHT0    64(R11)
 	MOVWLZX       (R8), R11
 	IMULQ         CX, R11
+	ADDQ          R9, R11
+	VBROADCASTSS  (DX), Z11
 	MOVWLZX       4(R8)(R10*1), R12
 	IMULQ         CX, R12
 	ADDQ          8(SP), R12
@@ -2471,16 +2473,14 @@ ahead:
 	PREFETCHT0    64(R12)
 	MOVWLZX       4(R8), R12
 	IMULQ         CX, R12
-	VMOVUPS       (R9)(R11*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       (R9)(R12*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z7, Z7
-	VMOVUPS       64(R9)(R11*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       64(R9)(R12*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
+	ADDQ          R9, R12
+	VBROADCASTSS  8(DX), Z12
+	VMULPS        (R11), Z11, Z13
+	VMULPS        (R12), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z7, Z7
+	VMULPS        64(R11), Z11, Z11
+	VMULPS        64(R12), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z9, Z9
 	MOVWLZX       2(R8)(R10*1), R11
@@ -2490,6 +2490,8 @@ ahead:
 	PREFETCHT0    64(R11)
 	MOVWLZX       2(R8), R11
 	IMULQ         CX, R11
+	ADDQ          R9, R11
+	VBROADCASTSS  4(DX), Z11
 	MOVWLZX       6(R8)(R10*1), R12
 	IMULQ         CX, R12
 	ADDQ          8(SP), R12
@@ -2497,16 +2499,14 @@ ahead:
 	PREFETCHT0    64(R12)
 	MOVWLZX       6(R8), R12
 	IMULQ         CX, R12
-	VMOVUPS       (R9)(R11*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       (R9)(R12*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z8, Z8
-	VMOVUPS       64(R9)(R11*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       64(R9)(R12*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
+	ADDQ          R9, R12
+	VBROADCASTSS  12(DX), Z12
+	VMULPS        (R11), Z11, Z13
+	VMULPS        (R12), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z8, Z8
+	VMULPS        64(R11), Z11, Z11
+	VMULPS        64(R12), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
 	ADDQ          $0x10, DX
@@ -2542,34 +2542,34 @@ aheadOn:
 four:
 	MOVWLZX       (R8), R10
 	IMULQ         CX, R10
+	ADDQ          R9, R10
+	VBROADCASTSS  (DX), Z11
 	MOVWLZX       4(R8), R11
 	IMULQ         CX, R11
-	VMOVUPS       (R9)(R10*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       (R9)(R11*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z7, Z7
-	VMOVUPS       64(R9)(R10*1), Z11
-	VMULPS.BCST   (DX), Z11, Z11
-	VMOVUPS       64(R9)(R11*1), Z12
-	VMULPS.BCST   8(DX), Z12, Z12
+	ADDQ          R9, R11
+	VBROADCASTSS  8(DX), Z12
+	VMULPS        (R10), Z11, Z13
+	VMULPS        (R11), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z7, Z7
+	VMULPS        64(R10), Z11, Z11
+	VMULPS        64(R11), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z9, Z9
 	MOVWLZX       2(R8), R10
 	IMULQ         CX, R10
+	ADDQ          R9, R10
+	VBROADCASTSS  4(DX), Z11
 	MOVWLZX       6(R8), R11
 	IMULQ         CX, R11
-	VMOVUPS       (R9)(R10*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       (R9)(R11*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
-	VADDPS        Z12, Z11, Z11
-	VADDPS        Z11, Z8, Z8
-	VMOVUPS       64(R9)(R10*1), Z11
-	VMULPS.BCST   4(DX), Z11, Z11
-	VMOVUPS       64(R9)(R11*1), Z12
-	VMULPS.BCST   12(DX), Z12, Z12
+	ADDQ          R9, R11
+	VBROADCASTSS  12(DX), Z12
+	VMULPS        (R10), Z11, Z13
+	VMULPS        (R11), Z12, Z14
+	VADDPS        Z14, Z13, Z13
+	VADDPS        Z13, Z8, Z8
+	VMULPS        64(R10), Z11, Z11
+	VMULPS        64(R11), Z12, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
 	ADDQ          $0x10, DX
@@ -2612,22 +2612,22 @@ last:
 	MOVL          $0x00000000, BX
 	MOVWLZX       (R8)(BX*2), R11
 	IMULQ         CX, R11
-	MOVL          $0x00000002, R12
-	CMPQ          R12, R10
-	CMOVQGT       R10, R12
-	MOVWLZX       (R8)(R12*2), R13
-	IMULQ         CX, R13
+	ADDQ          R9, R11
+	VBROADCASTSS  (DX)(BX*4), Z12
+	MOVL          $0x00000002, BX
+	CMPQ          BX, R10
+	CMOVQGT       R10, BX
+	MOVWLZX       (R8)(BX*2), R12
+	IMULQ         CX, R12
+	ADDQ          R9, R12
+	VBROADCASTSS  (DX)(BX*4), Z13
 	VPCMPUD       $0x06, Z1, Z11, K1
-	VMOVUPS       (R9)(R11*1), Z12
-	VMULPS.BCST   (DX)(BX*4), Z12, Z12
-	VMOVUPS       (R9)(R13*1), Z13
-	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
-	VADDPS        Z13, Z12, Z12
-	VADDPS        Z12, Z7, Z7
-	VMOVUPS       64(R9)(R11*1), Z12
-	VMULPS.BCST   (DX)(BX*4), Z12, Z12
-	VMOVUPS       64(R9)(R13*1), Z13
-	VMULPS.BCST.Z (DX)(R12*4), Z13, K1, Z13
+	VMULPS        (R11), Z12, Z14
+	VMULPS.Z      (R12), Z13, K1, Z15
+	VADDPS        Z15, Z14, Z14
+	VADDPS        Z14, Z7, Z7
+	VMULPS        64(R11), Z12, Z12
+	VMULPS.Z      64(R12), Z13, K1, Z13
 	VADDPS        Z13, Z12, Z12
 	VADDPS        Z12, Z9, Z9
 	MOVL          $0x00000001, BX
@@ -2635,23 +2635,23 @@ last:
 	CMOVQGT       R10, BX
 	MOVWLZX       (R8)(BX*2), R11
 	IMULQ         CX, R11
+	ADDQ          R9, R11
+	VBROADCASTSS  (DX)(BX*4), Z12
 	VPCMPUD       $0x06, Z0, Z11, K1
-	MOVL          $0x00000003, R12
-	CMPQ          R12, R10
-	CMOVQGT       R10, R12
-	MOVWLZX       (R8)(R12*2), R13
-	IMULQ         CX, R13
+	MOVL          $0x00000003, BX
+	CMPQ          BX, R10
+	CMOVQGT       R10, BX
+	MOVWLZX       (R8)(BX*2), R12
+	IMULQ         CX, R12
+	ADDQ          R9, R12
+	VBROADCASTSS  (DX)(BX*4), Z13
 	VPCMPUD       $0x06, Z2, Z11, K2
-	VMOVUPS       (R9)(R11*1), Z11
-	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
-	VMOVUPS       (R9)(R13*1), Z12
-	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
-	VADDPS        Z12, Z11, Z11
+	VMULPS.Z      (R11), Z12, K1, Z11
+	VMULPS.Z      (R12), Z13, K2, Z14
+	VADDPS        Z14, Z11, Z11
 	VADDPS        Z11, Z8, Z8
-	VMOVUPS       64(R9)(R11*1), Z11
-	VMULPS.BCST.Z (DX)(BX*4), Z11, K1, Z11
-	VMOVUPS       64(R9)(R13*1), Z12
-	VMULPS.BCST.Z (DX)(R12*4), Z12, K2, Z12
+	VMULPS.Z      64(R11), Z12, K1, Z11
+	VMULPS.Z      64(R12), Z13, K2, Z12
 	VADDPS        Z12, Z11, Z11
 	VADDPS        Z11, Z10, Z10
 	LEAQ          16(SI), DX
