@@ -22,6 +22,9 @@
 //	CountNear           how many candidates FindNear would find
 //	SlideWindows        windows over ascending numbers
 //	Weights             exp(-gamma d2) over a block
+//	Weights64           the same in float64, with a least weight
+//	WeightedSums64      sums of columns, weighed by the rows of a block of weights
+//	WeightedSumsTrans64 the same, weighed by its columns
 //	LagrangeBasis       polynomials that are 1 in one node and 0 in the others
 //	PointsToNodes       numbers of points to the nodes of a grid
 //	NodesToPoints       numbers of the nodes of a grid to points
@@ -29,6 +32,7 @@
 //	FinishStep          rows of W x to rows of the next iterate, with its sums
 //	Dots                dot products between rows
 //	Dots64              the same in float64
+//	DotsToSqDists64     dot products to squared distances
 //	MulTrans            the transpose of a thin block times a wide one
 //	Centre              rows less a centre, scaled
 //	CentredDots         Dots of centred rows

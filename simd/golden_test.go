@@ -83,6 +83,18 @@ func TestSameBitsEverywhere(t *testing.T) {
 		s.PointsToNodes(nodes, basis, basis, degrees[:16])
 		s.NodesToPoints(back, basis, basis, nodes, 16)
 		s.AddRows(back, degrees[:7], RowsOf(distances, 20))
+		dots, squares := make([]float64, 8*8), make([]float64, 8)
+		s.Dots64(RowsOf(dots, 8), RowsOf(distances, k), RowsOf(distances[8*k:], k), 8, 8, k)
+		put(dots)
+		for i := range 8 {
+			s.DotsToSqDists64(dots[i*8:][:8], 2, distances[:8])
+		}
+		put(dots)
+		s.Weights64(dots, dots, 0.3, 1e-30)
+		put(dots)
+		s.WeightedSums64(RowsOf(squares, 8), RowsOf(dots, 8), RowsOf(degrees, 8), 1, 8, 8)
+		s.WeightedSumsTrans64(RowsOf(squares, 8), RowsOf(dots, 8), RowsOf(degrees, 8), 1, 8, 8)
+		put(squares)
 		put(basis)
 		put(nodes)
 		put(back)
@@ -92,4 +104,4 @@ func TestSameBitsEverywhere(t *testing.T) {
 	}
 }
 
-const golden = "5712eb4a9e702c1d"
+const golden = "3371408a464128fe"

@@ -169,6 +169,11 @@ func DotTile2F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, co
 //go:noescape
 func DotTile3F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
 
+// DotsToSqDistsF64AVX2 is dotsToSqDists64Go for n numbers, n at least one.
+//
+//go:noescape
+func DotsToSqDistsF64AVX2(dots *float64, norm2 float64, norms2 *float64, n uintptr)
+
 // ExpNegF32AVX2 computes exp(-x).
 //
 //	for i := range n {
@@ -740,6 +745,144 @@ func SqDistsF32AVX2(dst *float32, x *float32, d uintptr, rows *float32, stride u
 //
 //go:noescape
 func SqDistsF64AVX2(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
+
+// WeightedSums1F64AVX2 adds to 1 column of sums of 2 rows of n weights.
+//
+//	for c := range 1 {
+//		for i := range 2 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums1F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSums2F64AVX2 adds to 2 columns of sums of 2 rows of n weights.
+//
+//	for c := range 2 {
+//		for i := range 2 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums2F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSums3F64AVX2 adds to 3 columns of sums of 2 rows of n weights.
+//
+//	for c := range 3 {
+//		for i := range 2 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums3F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans1x16F64AVX2 adds to 1 column of sums of 16 columns of n weights.
+//
+//	for c := range 1 {
+//		for j := range 16 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans1x16F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans1x8F64AVX2 adds to 1 column of sums of 8 columns of n weights.
+//
+//	for c := range 1 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans1x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans2x16F64AVX2 adds to 2 columns of sums of 16 columns of n weights.
+//
+//	for c := range 2 {
+//		for j := range 16 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans2x16F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans2x8F64AVX2 adds to 2 columns of sums of 8 columns of n weights.
+//
+//	for c := range 2 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans2x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans3x16F64AVX2 adds to 3 columns of sums of 16 columns of n weights.
+//
+//	for c := range 3 {
+//		for j := range 16 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans3x16F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans3x8F64AVX2 adds to 3 columns of sums of 8 columns of n weights.
+//
+//	for c := range 3 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans3x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightsF64AVX2 computes Gaussian weights.
+//
+//	for i := range n {
+//		dst[i] = max(weight64Go(gamma * d2[i]), least)
+//	}
+//
+//go:noescape
+func WeightsF64AVX2(dst *float64, d2 *float64, n uintptr, gamma float64, least float64)
 
 // LargestBitsF32AVX2 returns the largest of the bits of n numbers without their signs,
 // shifted left by one. n is a multiple of 32, not 0.

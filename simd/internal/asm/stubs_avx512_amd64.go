@@ -199,6 +199,11 @@ func DotTile2F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, 
 //go:noescape
 func DotTile3F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
 
+// DotsToSqDistsF64AVX512 is dotsToSqDists64Go for n numbers, n at least one.
+//
+//go:noescape
+func DotsToSqDistsF64AVX512(dots *float64, norm2 float64, norms2 *float64, n uintptr)
+
 // ExpNegF32AVX512 computes exp(-x).
 //
 //	for i := range n {
@@ -850,6 +855,144 @@ func SqDistsF32AVX512(dst *float32, x *float32, d uintptr, rows *float32, stride
 //
 //go:noescape
 func SqDistsF64AVX512(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
+
+// WeightedSums1F64AVX512 adds to 1 column of sums of 8 rows of n weights.
+//
+//	for c := range 1 {
+//		for i := range 8 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums1F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSums2F64AVX512 adds to 2 columns of sums of 8 rows of n weights.
+//
+//	for c := range 2 {
+//		for i := range 8 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums2F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSums3F64AVX512 adds to 3 columns of sums of 8 rows of n weights.
+//
+//	for c := range 3 {
+//		for i := range 8 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums3F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans1x64F64AVX512 adds to 1 column of sums of 64 columns of n weights.
+//
+//	for c := range 1 {
+//		for j := range 64 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans1x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans1x8F64AVX512 adds to 1 column of sums of 8 columns of n weights.
+//
+//	for c := range 1 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans1x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans2x64F64AVX512 adds to 2 columns of sums of 64 columns of n weights.
+//
+//	for c := range 2 {
+//		for j := range 64 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans2x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans2x8F64AVX512 adds to 2 columns of sums of 8 columns of n weights.
+//
+//	for c := range 2 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans2x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans3x64F64AVX512 adds to 3 columns of sums of 64 columns of n weights.
+//
+//	for c := range 3 {
+//		for j := range 64 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans3x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans3x8F64AVX512 adds to 3 columns of sums of 8 columns of n weights.
+//
+//	for c := range 3 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans3x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightsF64AVX512 computes Gaussian weights.
+//
+//	for i := range n {
+//		dst[i] = max(weight64Go(gamma * d2[i]), least)
+//	}
+//
+//go:noescape
+func WeightsF64AVX512(dst *float64, d2 *float64, n uintptr, gamma float64, least float64)
 
 // PackColumnsAVX512 is packColumnsGo.
 //
