@@ -358,7 +358,7 @@ func BenchmarkBlock64(b *testing.B) {
 			},
 			"weights": func() {
 				for i := range n {
-					s.Weights64(w[i*n:][:n], w[i*n:][:n], 1, 0)
+					s.Weights64(w[i*n:][:n], w[i*n:][:n], 1, 0, 700)
 				}
 			},
 			"rows":    func() { s.WeightedSums64(RowsOf(x[3*n:], n), RowsOf(w, n), RowsOf(x, n), 3, n, n) },

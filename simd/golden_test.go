@@ -90,7 +90,7 @@ func TestSameBitsEverywhere(t *testing.T) {
 			s.DotsToSqDists64(dots[i*8:][:8], 2, distances[:8])
 		}
 		put(dots)
-		s.Weights64(dots, dots, 0.3, 1e-30)
+		s.Weights64(dots, dots, 0.3, 1e-30, 700)
 		put(dots)
 		s.WeightedSums64(RowsOf(squares, 8), RowsOf(dots, 8), RowsOf(degrees, 8), 1, 8, 8)
 		s.WeightedSumsTrans64(RowsOf(squares, 8), RowsOf(dots, 8), RowsOf(degrees, 8), 1, 8, 8)

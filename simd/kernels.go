@@ -37,7 +37,7 @@ type Kernels struct {
 	dots                func(dst, a, b Rows[float32], na, nb, d int)
 	dots64              func(dst, a, b Rows[float64], na, nb, d int)
 	dotsToSqDists64     func(dots []float64, norm2 float64, norms2 []float64)
-	weights64           func(dst, d2 []float64, gamma, least float64)
+	weights64           func(dst, d2 []float64, gamma, least, most float64)
 	weightedSums64      func(dst, w, x Rows[float64], k, m, n int)
 	weightedSumsTrans64 func(dst, w, x Rows[float64], k, m, n int)
 }

@@ -106,7 +106,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.Dots(RowsOf(single, 3), RowsOf(x, k), RowsOf(x, k), 3, 3, k)
 			s.Dots64(RowsOf(wide, 3), RowsOf(wide[9:], k), RowsOf(wide[9:], k), 3, 3, k)
 			s.DotsToSqDists64(wide[:n], 1, wide[n:][:n])
-			s.Weights64(wide[:n], wide[:n], 1, 0)
+			s.Weights64(wide[:n], wide[:n], 1, 0, 700)
 			s.WeightedSums64(RowsOf(wide, 8), RowsOf(wide[100:], 8), RowsOf(wide[200:], 8), 2, 8, 8)
 			s.WeightedSumsTrans64(RowsOf(wide, 8), RowsOf(wide[100:], 8), RowsOf(wide[200:], 8), 2, 8, 8)
 			s.SqDists(single, x[:k], RowsOf(x, k), ind, 1)

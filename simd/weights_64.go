@@ -5,28 +5,31 @@ import "math"
 // Weights64 sets dst[i] = max(exp(-gamma d2[i]), least), the Gaussian weight of a squared
 // distance, in float64. dst is as long as d2 and may be d2 itself; gamma, d2 and least are 0
 // or more. The product with gamma is rounded. The exponential is within 1.8 2^-53 of
-// itself, at most 1, exactly 1 at 0, and 0 where the product is above 700. So a weight w
-// that is not least has an error of at most
+// itself, at most 1, exactly 1 at 0, and 0 where the product is above most, which is 700 or
+// less. So a weight w that is not least has an error of at most
 //
 //	w expm1(gamma d2 2^-53) + 1.8 2^-53 w.
 //
-// Its bits are the same at every level. Weights64 panics where lengths differ, and
-// allocates nothing.
-func (s *Kernels) Weights64(dst, d2 []float64, gamma, least float64) {
+// Its bits are the same at every level. Weights64 panics where lengths differ or most is
+// above 700, and allocates nothing.
+func (s *Kernels) Weights64(dst, d2 []float64, gamma, least, most float64) {
 	if len(dst) != len(d2) {
 		panic("simd: weights 64: length mismatch")
+	}
+	if !(most <= exp64Most) {
+		panic("simd: weights 64: exponents above 700")
 	}
 	if len(d2) > 0 {
 		reads(d2)
 		writes(dst)
-		s.weights64(dst, d2, gamma, least)
+		s.weights64(dst, d2, gamma, least, most)
 	}
 }
 
 // weights64Go is the reference.
-func weights64Go(dst, d2 []float64, gamma, least float64) {
+func weights64Go(dst, d2 []float64, gamma, least, most float64) {
 	for i, v := range d2 {
-		w := expNeg64Go(float64(gamma * v))
+		w := expNeg64Go(float64(gamma*v), most)
 		if w < least {
 			w = least
 		}
@@ -52,11 +55,11 @@ const (
 
 	// ln(2) is the sum of two float64 numbers and less than 2^-110.
 	ln2High, ln2Low = 0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56
-	// Above it the result is 0. Below it 2^-n is an ordinary number.
+	// Up to it 2^-n is an ordinary number.
 	exp64Most = 700
 )
 
-// expNeg64Go returns exp(-x) for x >= 0. With n = x/ln(2) to the nearest and r = x - n ln(2),
+// expNeg64Go returns exp(-x) for x >= 0, and 0 above most. With n = x/ln(2) to the nearest and r = x - n ln(2),
 // exp(-x) = exp(-r) 2^-n.
 //
 // Its error, with u = 2^-53. Where n is 0, r is x. Else x is at least 0.34 and a multiple of
@@ -72,8 +75,8 @@ const (
 //
 // The result is at most 1: with n = 0, r q is not positive, and with more the sum is below
 // 1.5 and halved.
-func expNeg64Go(x float64) float64 {
-	if x > exp64Most {
+func expNeg64Go(x, most float64) float64 {
+	if x > most {
 		return 0
 	}
 	t := math.FMA(x, 1/math.Ln2, expShift)

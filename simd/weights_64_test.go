@@ -69,7 +69,7 @@ func expArguments(r *rand.Rand, n int) (x []float64) {
 func TestWeights64Error(t *testing.T) {
 	x := expArguments(rand.New(rand.NewPCG(73, 74)), 8000)
 	dst, worst, worstAt := make([]float64, len(x)), 0.0, 0.0
-	genericKernels.Weights64(dst, x, 1, 0)
+	genericKernels.Weights64(dst, x, 1, 0, 700)
 	for i, v := range x {
 		if e := relativeError(dst[i], v); e > worst {
 			worst, worstAt = e, v
@@ -84,7 +84,7 @@ func TestWeights64Error(t *testing.T) {
 	}
 	for _, level := range Levels() {
 		got := make([]float64, len(x))
-		At(level).Weights64(got, x, 1, 0)
+		At(level).Weights64(got, x, 1, 0, 700)
 		if !sameBits(got, dst) {
 			t.Errorf("%v has other bits", level)
 		}
@@ -102,17 +102,17 @@ func TestWeights64(t *testing.T) {
 				d2[i] = []float64{4 * r.Float64(), 2000 * r.Float64(), 0, 1e300, math.Inf(1), 700 / 0.7}[r.IntN(6)]
 			}
 			least := []float64{0, 0.1}[n%2]
-			weights64Go(want, d2, 0.7, least)
+			weights64Go(want, d2, 0.7, least, 700)
 			for i, v := range want {
 				if (0.7*d2[i] > 700) != (v == 0) && least == 0 || v < least {
 					t.Fatalf("weight %v at %v", v, d2[i])
 				}
 			}
-			At(level).Weights64(dst, d2, 0.7, least)
+			At(level).Weights64(dst, d2, 0.7, least, 700)
 			if !sameBits(dst, want) {
 				t.Fatalf("%v: %d weights: %v, want %v", level, n, dst, want)
 			}
-			At(level).Weights64(d2, d2, 0.7, least)
+			At(level).Weights64(d2, d2, 0.7, least, 700)
 			if !sameBits(d2, want) {
 				t.Fatalf("%v: %d weights in place: %v, want %v", level, n, d2, want)
 			}
@@ -120,12 +120,18 @@ func TestWeights64(t *testing.T) {
 		for n := 1; n < 20; n += 9 { // what is no number stays none
 			dst := make([]float64, n)
 			dst[n-1] = math.NaN()
-			At(level).Weights64(dst, dst, 1, 0.5)
+			At(level).Weights64(dst, dst, 1, 0.5, 700)
 			if !math.IsNaN(dst[n-1]) {
 				t.Errorf("%v: a NaN becomes %v", level, dst[n-1])
 			}
 		}
-		mustPanic(t, "lengths", func() { At(level).Weights64(make([]float64, 2), make([]float64, 3), 1, 0) })
-		At(level).Weights64(nil, nil, 1, 0)
+		mustPanic(t, "lengths", func() { At(level).Weights64(make([]float64, 2), make([]float64, 3), 1, 0, 700) })
+		mustPanic(t, "exponents", func() { At(level).Weights64(make([]float64, 2), make([]float64, 2), 1, 0, 701) })
+		few := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+		At(level).Weights64(few, few, 1, 0, 4)
+		if few[3] == 0 || few[4] != 0 || few[9] != 0 {
+			t.Errorf("%v: exponents of up to 4: %v", level, few)
+		}
+		At(level).Weights64(nil, nil, 1, 0, 700)
 	}
 }

@@ -18,7 +18,6 @@ func main() { vec.Write(write, "avx2", "avx512") }
 
 // The constants of weights_64.go.
 var (
-	most         = 700.0
 	log2e        = 0x1.71547652b82fep+0
 	ln2          = 0x1.62e42fefa39efp-1
 	ln2Rest      = 0x1.abc9e3b39803fp-56
@@ -32,14 +31,15 @@ var (
 func write(level string) {
 	l := vec.Named(level)
 	name := "WeightsF64" + l.Suffix
-	TEXT(name, NOSPLIT, "func(dst, d2 *float64, n uintptr, gamma, least float64)")
+	TEXT(name, NOSPLIT, "func(dst, d2 *float64, n uintptr, gamma, least, most float64)")
 	Pragma("noescape")
-	Doc(name+" computes Gaussian weights.", "", "\tfor i := range n {", "\t\tdst[i] = max(weight64Go(gamma * d2[i]), least)", "\t}")
+	Doc(name+" computes Gaussian weights.", "", "\tfor i := range n {", "\t\tdst[i] = max(expNeg64Go(gamma*d2[i], most), least)", "\t}")
 	dst, d2, n := vec.Argument("dst"), vec.Argument("d2"), vec.Argument("n")
-	gamma, least := l.Wide(), l.Wide()
+	gamma, least, most := l.Wide(), l.Wide(), l.Wide()
 	VBROADCASTSD(vec.Address("gamma"), gamma)
 	VBROADCASTSD(vec.Address("least"), least)
-	e := newExponential(l)
+	VBROADCASTSD(vec.Address("most"), most)
+	e := newExponential(l, most)
 	at := GP64()
 	XORQ(at, at)
 	SUBQ(U8(l.Lanes), n)
@@ -66,14 +66,15 @@ func write(level string) {
 
 // exponential holds the constants, in registers where there are enough.
 type exponential struct {
-	l                                       *vec.Level
-	most, log2e, ln2, ln2Rest, shift, power Op
-	c                                       []Op
+	l                                 *vec.Level
+	most                              reg.VecVirtual
+	log2e, ln2, ln2Rest, shift, power Op
+	c                                 []Op
 }
 
-func newExponential(l *vec.Level) *exponential {
+func newExponential(l *vec.Level, most reg.VecVirtual) *exponential {
 	e := &exponential{
-		l: l, most: l.Vector("weights64Most", most), log2e: l.Vector("weights64Log2e", log2e), shift: l.Constant("weights64Shift", shift),
+		l: l, most: most, log2e: l.Vector("weights64Log2e", log2e), shift: l.Constant("weights64Shift", shift),
 		ln2: l.Vector("weights64Ln2", ln2), ln2Rest: l.Vector("weights64Ln2Rest", ln2Rest),
 		// Its bits, less those of n + shift, are 1023 - n in the low 12 bits.
 		power: l.Constant("weights64Bias", shift+1023),

@@ -878,11 +878,11 @@ func WeightedSumsTrans3x8F64AVX2(dst *float64, dstStride uintptr, w *float64, wS
 // WeightsF64AVX2 computes Gaussian weights.
 //
 //	for i := range n {
-//		dst[i] = max(weight64Go(gamma * d2[i]), least)
+//		dst[i] = max(expNeg64Go(gamma*d2[i], most), least)
 //	}
 //
 //go:noescape
-func WeightsF64AVX2(dst *float64, d2 *float64, n uintptr, gamma float64, least float64)
+func WeightsF64AVX2(dst *float64, d2 *float64, n uintptr, gamma float64, least float64, most float64)
 
 // LargestBitsF32AVX2 returns the largest of the bits of n numbers without their signs,
 // shifted left by one. n is a multiple of 32, not 0.

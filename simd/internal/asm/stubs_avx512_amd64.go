@@ -988,11 +988,11 @@ func WeightedSumsTrans3x8F64AVX512(dst *float64, dstStride uintptr, w *float64, 
 // WeightsF64AVX512 computes Gaussian weights.
 //
 //	for i := range n {
-//		dst[i] = max(weight64Go(gamma * d2[i]), least)
+//		dst[i] = max(expNeg64Go(gamma*d2[i], most), least)
 //	}
 //
 //go:noescape
-func WeightsF64AVX512(dst *float64, d2 *float64, n uintptr, gamma float64, least float64)
+func WeightsF64AVX512(dst *float64, d2 *float64, n uintptr, gamma float64, least float64, most float64)
 
 // PackColumnsAVX512 is packColumnsGo.
 //

@@ -4,47 +4,48 @@
 
 #include "textflag.h"
 
-// func WeightsF64AVX2(dst *float64, d2 *float64, n uintptr, gamma float64, least float64)
+// func WeightsF64AVX2(dst *float64, d2 *float64, n uintptr, gamma float64, least float64, most float64)
 // Requires: AVX, AVX2, FMA3
-TEXT ·WeightsF64AVX2(SB), NOSPLIT, $0-40
+TEXT ·WeightsF64AVX2(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         d2+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD gamma+24(FP), Y0
 	VBROADCASTSD least+32(FP), Y1
-	VBROADCASTSD weights64ShiftAVX2<>+0(SB), Y2
-	VBROADCASTSD weights64BiasAVX2<>+0(SB), Y3
+	VBROADCASTSD most+40(FP), Y2
+	VBROADCASTSD weights64ShiftAVX2<>+0(SB), Y3
+	VBROADCASTSD weights64BiasAVX2<>+0(SB), Y4
 	XORQ         BX, BX
 	SUBQ         $0x04, DX
 	JL           tail
 
 loop:
-	VMULPD       (CX)(BX*8), Y0, Y4
-	VMOVUPD      Y2, Y7
-	VFMADD231PD  weights64Log2eAVX2<>+0(SB), Y4, Y7
-	VSUBPD       Y2, Y7, Y5
-	VMOVUPD      Y4, Y6
-	VFNMADD231PD weights64Ln2AVX2<>+0(SB), Y5, Y6
-	VFNMADD231PD weights64Ln2RestAVX2<>+0(SB), Y5, Y6
-	VMOVUPD      weights64C11AVX2<>+0(SB), Y5
-	VFMADD213PD  weights64C10AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C9AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C8AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C7AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C6AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C5AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C4AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C3AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C2AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C1AVX2<>+0(SB), Y6, Y5
-	VFMADD213PD  weights64C0AVX2<>+0(SB), Y6, Y5
-	VPSUBQ       Y7, Y3, Y7
-	VPSLLQ       $0x34, Y7, Y7
-	VMULPD       Y7, Y5, Y5
-	VCMPPD       $0x1e, weights64MostAVX2<>+0(SB), Y4, Y4
-	VANDNPD      Y5, Y4, Y5
-	VMAXPD       Y5, Y1, Y5
-	VMOVUPD      Y5, (AX)(BX*8)
+	VMULPD       (CX)(BX*8), Y0, Y5
+	VMOVUPD      Y3, Y8
+	VFMADD231PD  weights64Log2eAVX2<>+0(SB), Y5, Y8
+	VSUBPD       Y3, Y8, Y6
+	VMOVUPD      Y5, Y7
+	VFNMADD231PD weights64Ln2AVX2<>+0(SB), Y6, Y7
+	VFNMADD231PD weights64Ln2RestAVX2<>+0(SB), Y6, Y7
+	VMOVUPD      weights64C11AVX2<>+0(SB), Y6
+	VFMADD213PD  weights64C10AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C9AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C8AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C7AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C6AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C5AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C4AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C3AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C2AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C1AVX2<>+0(SB), Y7, Y6
+	VFMADD213PD  weights64C0AVX2<>+0(SB), Y7, Y6
+	VPSUBQ       Y8, Y4, Y8
+	VPSLLQ       $0x34, Y8, Y8
+	VMULPD       Y8, Y6, Y6
+	VCMPPD       $0x1e, Y2, Y5, Y5
+	VANDNPD      Y6, Y5, Y6
+	VMAXPD       Y6, Y1, Y6
+	VMOVUPD      Y6, (AX)(BX*8)
 	ADDQ         $0x04, BX
 	SUBQ         $0x04, DX
 	JGE          loop
@@ -54,45 +55,39 @@ tail:
 	JZ           done
 	LEAQ         weights64WindowAVX2<>+32(SB), SI
 	NEGQ         DX
-	VMOVUPD      (SI)(DX*8), Y5
-	VMOVUPS      (SI)(DX*4), X4
-	VMASKMOVPD   (CX)(BX*8), Y5, Y4
-	VMULPD       Y0, Y4, Y4
-	VMOVUPD      Y2, Y0
-	VFMADD231PD  weights64Log2eAVX2<>+0(SB), Y4, Y0
-	VSUBPD       Y2, Y0, Y2
-	VMOVUPD      Y4, Y6
-	VFNMADD231PD weights64Ln2AVX2<>+0(SB), Y2, Y6
-	VFNMADD231PD weights64Ln2RestAVX2<>+0(SB), Y2, Y6
-	VMOVUPD      weights64C11AVX2<>+0(SB), Y2
-	VFMADD213PD  weights64C10AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C9AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C8AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C7AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C6AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C5AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C4AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C3AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C2AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C1AVX2<>+0(SB), Y6, Y2
-	VFMADD213PD  weights64C0AVX2<>+0(SB), Y6, Y2
-	VPSUBQ       Y0, Y3, Y0
+	VMOVUPD      (SI)(DX*8), Y6
+	VMOVUPS      (SI)(DX*4), X5
+	VMASKMOVPD   (CX)(BX*8), Y6, Y5
+	VMULPD       Y0, Y5, Y5
+	VMOVUPD      Y3, Y0
+	VFMADD231PD  weights64Log2eAVX2<>+0(SB), Y5, Y0
+	VSUBPD       Y3, Y0, Y3
+	VMOVUPD      Y5, Y7
+	VFNMADD231PD weights64Ln2AVX2<>+0(SB), Y3, Y7
+	VFNMADD231PD weights64Ln2RestAVX2<>+0(SB), Y3, Y7
+	VMOVUPD      weights64C11AVX2<>+0(SB), Y3
+	VFMADD213PD  weights64C10AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C9AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C8AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C7AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C6AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C5AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C4AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C3AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C2AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C1AVX2<>+0(SB), Y7, Y3
+	VFMADD213PD  weights64C0AVX2<>+0(SB), Y7, Y3
+	VPSUBQ       Y0, Y4, Y0
 	VPSLLQ       $0x34, Y0, Y0
-	VMULPD       Y0, Y2, Y2
-	VCMPPD       $0x1e, weights64MostAVX2<>+0(SB), Y4, Y0
-	VANDNPD      Y2, Y0, Y2
-	VMAXPD       Y2, Y1, Y2
-	VMASKMOVPD   Y2, Y5, (AX)(BX*8)
+	VMULPD       Y0, Y3, Y3
+	VCMPPD       $0x1e, Y2, Y5, Y0
+	VANDNPD      Y3, Y0, Y3
+	VMAXPD       Y3, Y1, Y3
+	VMASKMOVPD   Y3, Y6, (AX)(BX*8)
 
 done:
 	VZEROUPPER
 	RET
-
-DATA weights64MostAVX2<>+0(SB)/8, $(700.0)
-DATA weights64MostAVX2<>+8(SB)/8, $(700.0)
-DATA weights64MostAVX2<>+16(SB)/8, $(700.0)
-DATA weights64MostAVX2<>+24(SB)/8, $(700.0)
-GLOBL weights64MostAVX2<>(SB), RODATA|NOPTR, $32
 
 DATA weights64Log2eAVX2<>+0(SB)/8, $(1.4426950408889634)
 DATA weights64Log2eAVX2<>+8(SB)/8, $(1.4426950408889634)

@@ -4,15 +4,15 @@
 
 #include "textflag.h"
 
-// func WeightsF64AVX512(dst *float64, d2 *float64, n uintptr, gamma float64, least float64)
+// func WeightsF64AVX512(dst *float64, d2 *float64, n uintptr, gamma float64, least float64, most float64)
 // Requires: AVX, AVX512DQ, AVX512F, BMI2
-TEXT ·WeightsF64AVX512(SB), NOSPLIT, $0-40
+TEXT ·WeightsF64AVX512(SB), NOSPLIT, $0-48
 	MOVQ         dst+0(FP), AX
 	MOVQ         d2+8(FP), CX
 	MOVQ         n+16(FP), DX
 	VBROADCASTSD gamma+24(FP), Z0
 	VBROADCASTSD least+32(FP), Z1
-	VBROADCASTSD weights64MostAVX512<>+0(SB), Z2
+	VBROADCASTSD most+40(FP), Z2
 	VBROADCASTSD weights64Log2eAVX512<>+0(SB), Z3
 	VBROADCASTSD weights64ShiftAVX512<>+0(SB), Z4
 	VBROADCASTSD weights64Ln2AVX512<>+0(SB), Z5
@@ -102,9 +102,6 @@ tail:
 done:
 	VZEROUPPER
 	RET
-
-DATA weights64MostAVX512<>+0(SB)/8, $(700.0)
-GLOBL weights64MostAVX512<>(SB), RODATA|NOPTR, $8
 
 DATA weights64Log2eAVX512<>+0(SB)/8, $(1.4426950408889634)
 GLOBL weights64Log2eAVX512<>(SB), RODATA|NOPTR, $8
