@@ -1,16 +1,17 @@
 package kernel
 
 // Seconds of one Emerald Rapids core for the elementary operations of this
-// package, as its benchmarks show them (bench_test.go): those of csr, pairs, poly and
-// grid at the level avx512, the others in portable code. They rank the operators;
+// package, as its benchmarks show them (bench_test.go): those of csr, pairs, poly, grid and
+// blocks of dense at the level avx512, the others in portable code. They rank the operators;
 // nothing else depends on them but where it is said.
 
 // Of dense, csr, pairs and background, and of the searches.
 const (
-	denseWeightSeconds = 1.2e-9   // one weight in a block of pairs, of its squared distance
-	denseDotSeconds    = 0.03e-9  // one coordinate of one pair in a product of blocks
-	denseColumnSeconds = 0.12e-9  // adding a pair to both rows, a column
+	denseWeightSeconds = 1.3e-9   // one weight in a block of pairs, of its squared distance
+	denseDotSeconds    = 0.027e-9 // one coordinate of one pair in a product of blocks
+	denseColumnSeconds = 0.1e-9   // adding a pair to both rows, a column
 	expSeconds         = 14e-9    // one exponential, with the loop around it
+	denseDirectSeconds = 0.6e-9   // one coordinate of one pair in few dimensions
 	farSeconds         = 1e-9     // seeing that a pair of a block is farther than a radius
 	distanceSeconds    = 0.32e-9  // one coordinate of one pair by itself
 	axpySeconds        = 0.7e-9   // one multiply-add of a weight and an entry of x
@@ -36,7 +37,7 @@ const (
 // distanceSecondsIn is the time of a squared distance in a block of pairs.
 func distanceSecondsIn(d int) float64 {
 	if d <= maxDirect {
-		return 2e-9 + float64(d)*distanceSeconds
+		return float64(d) * denseDirectSeconds
 	}
 	return float64(d) * denseDotSeconds
 }
