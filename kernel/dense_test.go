@@ -186,3 +186,22 @@ func TestDenseStepsAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations", got)
 	}
 }
+
+// The weight of the null record is exp(-Gamma) to the bit, in its own row and in that of
+// the other record, wherever it stands.
+func TestNullWeightOfDense(t *testing.T) {
+	for _, d := range []int{3, 30} {
+		for _, null := range []int{0, 1} {
+			for seed := range uint64(20) {
+				b := Sigma(0.3 + 0.1*float64(seed))
+				op, err := NewUnitDense(t.Context(), unitRows(t, makeUnit("random", 2, d, null, seed)), b, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := op.Degrees(); got[0] != b.Weight(1) || got[1] != b.Weight(1) {
+					t.Errorf("d = %d, null record %d, %v: %v, want %v", d, null, b, got, b.Weight(1))
+				}
+			}
+		}
+	}
+}
