@@ -15,7 +15,7 @@ func TestWithCalibration(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(i)
 	}
-	for want, c := range map[string]kernel.Calibration{"csr": {}, "dense": {Vector: 1e4}} {
+	for want, c := range map[string]kernel.Calibration{"csr": {}, "grid": {Sparse: 1e4}} {
 		e, err := New(WithCalibration(c))
 		if err != nil {
 			t.Fatal(err)

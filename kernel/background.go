@@ -147,7 +147,7 @@ func backgroundCost(n, d int, nnz float64, o *Options) Cost {
 	rows, columns := float64(n), float64(o.Columns)
 	pairs := rows * rows / 2
 	return Cost{
-		BuildSeconds:  2*pairs*float64(d+4)*distanceSeconds + nnz*(denseExpSeconds/2+2*float64(d)*distanceSeconds),
+		BuildSeconds:  2*pairs*(distanceSecondsIn(d)+farSeconds) + nnz*(expSeconds/2+2*float64(d)*distanceSeconds),
 		StepSeconds:   nnz*(entrySeconds+columns*axpySeconds) + rows*columns*(finishSeconds+axpySeconds),
 		ResidentBytes: mem.Saturate(backgroundEntry*nnz + rows*(8+8+4)),
 		PeakBytes:     mem.Saturate(backgroundEntry*nnz + float64(backgroundBytes(n, d, o))),

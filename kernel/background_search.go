@@ -31,7 +31,7 @@ type backgroundSearch struct {
 
 func newBackgroundSearch(ctx context.Context, unitRows *UnitRows, unit *unitWeights, radius, weight float64, o *Options) (*backgroundSearch, error) {
 	n := unitRows.N()
-	q, err := newUnitDistancer(ctx, unitRows.points(), o.Workers)
+	q, err := newUnitDistancer(ctx, unitRows.points(), o.Workers, o.Kernels)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (s *backgroundSearch) Run(worker, game int) {
 		return
 	}
 	if s.scratch[worker] == nil {
-		s.scratch[worker] = newDistanceScratch(s.q.p.D)
+		s.scratch[worker] = newDistanceScratch(s.q)
 	}
 	scratch, n := s.scratch[worker], s.q.n
 	alo, ahi := par.Block(a, n, blockRows)

@@ -15,12 +15,14 @@ import "C"
 import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/netlib/blas/netlib"
+
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 func init() { C.pm_one_thread() }
 
-// dots sets dst = scale A B' for row-major matrices of na and nb rows of d
-// values; row i of dst starts at i*ld.
-func dots(dst []float64, ld int, scale float64, a []float64, na int, b []float64, nb, d int) {
-	netlib.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, na, nb, d, scale, a, d, b, d, 0, dst, ld)
+// dots sets dst = A B' for row-major matrices of na and nb rows of d values; row i of dst
+// starts at i*ld.
+func dots(_ *simd.Kernels, dst []float64, ld int, a []float64, na int, b []float64, nb, d int) {
+	netlib.Implementation{}.Dgemm(blas.NoTrans, blas.Trans, na, nb, d, 1, a, d, b, d, 0, dst, ld)
 }

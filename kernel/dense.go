@@ -3,6 +3,11 @@ package kernel
 import (
 	"context"
 	"math"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
@@ -13,6 +18,9 @@ import (
 // dense is the Gaussian kernel of every pair, in float64, weights made anew for every
 // product. It stores nothing but its degrees and is the reference that the other operators
 // are tested against. A product costs n^2/2 distances and exponentials.
+//
+// Of unit rows the degrees are not summed when it is built: the first product sums them
+// beside its columns, so that a caller who takes one step measures all pairs once.
 type dense struct {
 	wideBase
 	q         *distancer
@@ -20,6 +28,8 @@ type dense struct {
 	unit      *unitWeights // nil when the points are not unit rows
 	blocks    tournament
 	progress  *rows.Progress
+	known     atomic.Bool // the degrees are set
+	setting   sync.Mutex  // held while they are
 }
 
 // NewDense builds the operator dense of points in either precision: the Gaussian kernel of
@@ -37,7 +47,8 @@ func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Optio
 // to [0, 4], so that every weight is in [exp(-4 Gamma), 1] whatever rounding
 // does. The weight between a null record and any other row is exp(-Gamma) by
 // definition. A Gamma above 175 is refused with ErrBandwidth; up to 175 no row
-// is isolated unless it is the only one.
+// is isolated unless it is the only one. Building it measures no pair: the degrees come
+// with the first product, or when they are asked for.
 func NewUnitDense(ctx context.Context, rows *UnitRows, b Bandwidth, opt *Options) (Operator64, error) {
 	unit, o, err := rows.open(b, opt)
 	if err != nil {
@@ -50,6 +61,9 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 	if err := o.refuseFixed("dense"); err != nil {
 		return nil, buildError("dense", err)
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, buildError("dense", err)
+	}
 	cost := denseCost(p.N, p.D, o)
 	if err := o.take("build dense", cost.PeakBytes); err != nil {
 		return nil, err
@@ -58,24 +72,20 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 	op.base, op.bounds, op.cost = newBase("dense", o), chunkBounds(p.N, chunkRows), cost
 	op.pass32 = func(p *product[float32]) pass[float32] { return newDensePass(op, p) }
 	op.pass64 = func(p *product[float64]) pass[float64] { return newDensePass(op, p) }
+	op.degrees = make([]float64, p.N)
 	var err error
 	if unit != nil {
-		op.q, err = newUnitDistancer(ctx, p, o.Workers)
+		op.q, err = newUnitDistancer(ctx, p, o.Workers, o.Kernels)
 	} else {
-		op.q, err = newDistancer(ctx, p, nil, o.Workers)
+		op.q, err = newDistancer(ctx, p, nil, o.Workers, o.Kernels)
 	}
 	if err != nil {
 		return nil, buildError("dense", err)
 	}
-	op.progress = o.progress("degrees", op.blocks.rounds())
-	pass := newDensePass(op, &product[float64]{op: &op.base, k: 1, x: ones(p.N)})
-	if err := pass.prepare(ctx); err != nil {
-		return nil, productError("dense", err)
-	}
-	op.degrees = pass.wx
-	for i, d := range op.degrees {
-		if d < minDegree && unit == nil {
-			op.degrees[i] = 0
+	if unit == nil || p.N == 1 {
+		op.progress = o.progress("degrees", op.blocks.rounds())
+		if err := op.sumDegrees(ctx, op.workers); err != nil {
+			return nil, productError("dense", err)
 		}
 	}
 	op.progress = o.progress("product", op.blocks.rounds())
@@ -83,17 +93,78 @@ func newDense(ctx context.Context, p *rows.Points, unit *unitWeights, b Bandwidt
 	if err := o.refuseIsolated(op.cert.Isolated, p.N, "have no neighbour whose weight does not underflow"); err != nil {
 		return nil, buildError("dense", err)
 	}
+	if unit != nil {
+		op.cost.BuildSeconds = float64(p.N) * float64(p.D) * distanceSeconds
+	}
 	return op, nil
 }
 
+// sumDegrees sums the degrees by a pass of its own.
+func (op *dense) sumDegrees(ctx context.Context, workers *par.Workers) error {
+	return newDensePass(op, &product[float64]{op: &op.base}).sum(ctx, workers)
+}
+
+// setDegrees keeps the degrees that a pass has summed. All passes sum the same bits.
+func (op *dense) setDegrees(sums []float64) {
+	op.setting.Lock()
+	defer op.setting.Unlock()
+	if op.known.Load() {
+		return
+	}
+	copy(op.degrees, sums)
+	for i, d := range op.degrees {
+		if d < minDegree && op.unit == nil {
+			op.degrees[i] = 0
+		}
+	}
+	op.known.Store(true)
+}
+
+// Degrees returns W 1.
+func (op *dense) Degrees() []float64 {
+	if op.q == nil || op.known.Load() {
+		return op.degrees
+	}
+	if op.sumDegrees(context.Background(), op.workers) != nil { // they are closed, or busy with the caller
+		if err := op.sumDegrees(context.Background(), nil); err != nil {
+			panic(err)
+		}
+	}
+	return op.degrees
+}
+
+// Step sets dst to the iterate after x.
+func (op *dense) Step(ctx context.Context, dst, x blas32.General, s *Step, st *Stats) error {
+	if err := op.degreesFor(ctx, s); err != nil {
+		return err
+	}
+	return op.wideBase.Step(ctx, dst, x, s, st)
+}
+
+// Step64 sets dst to the iterate after x in float64 throughout.
+func (op *dense) Step64(ctx context.Context, dst, x blas64.General, s *Step, st *Stats) error {
+	if err := op.degreesFor(ctx, s); err != nil {
+		return err
+	}
+	return op.wideBase.Step64(ctx, dst, x, s, st)
+}
+
+// degreesFor sums the degrees before a step in form Attract, which begins with their mean.
+func (op *dense) degreesFor(ctx context.Context, s *Step) error {
+	if s == nil || s.Form != Attract || op.known.Load() {
+		return nil
+	}
+	return productError("dense", op.sumDegrees(ctx, op.workers))
+}
+
 func denseCost(n, d int, o *Options) Cost {
-	pairs := float64(n) * float64(n) / 2
-	perPair := denseExpSeconds + float64(d)*distanceSeconds + 2*float64(o.Columns)*axpySeconds
-	flops := pairs * (2*float64(d) + 10 + 4*float64(o.Columns))
+	pairs, columns := float64(n)*float64(n)/2, float64(o.Columns)
+	perPair := denseWeightSeconds + distanceSecondsIn(d)
+	flops := pairs * (2*float64(d) + 30 + 4*columns)
 	resident := int64(n) * 16
-	peak := mem.Saturate(float64(resident) + 8*float64(n)*(float64(o.Columns)+1) + float64(o.Workers.Count())*float64(distanceScratchBytes(d)))
+	peak := mem.Saturate(float64(resident) + 16*float64(n+8)*(columns+1) + float64(o.Workers.Count())*(float64(distanceScratchBytes(d))+8*columns))
 	return Cost{
-		BuildSeconds: pairs * (perPair - 2*float64(o.Columns-1)*axpySeconds), StepSeconds: pairs * perPair,
+		BuildSeconds: pairs * (perPair + denseColumnSeconds), StepSeconds: pairs * (perPair + columns*denseColumnSeconds),
 		ResidentBytes: resident, PeakBytes: peak, StreamedBytes: mem.Saturate(pairs / blockRows * float64(d) * 16), Flops: flops,
 	}
 }
@@ -112,10 +183,14 @@ func buildDense(ctx context.Context, p *rows.Points, b Bandwidth, _ *Candidate, 
 // Close lets go of the points.
 func (op *dense) Close() error { return release(op) }
 
-// certify sets the certificate: exact up to rounding, isolated rows aside.
+// certify sets the certificate: exact up to rounding, isolated rows aside. Where the
+// degrees are not known yet, no row is isolated.
 func (op *dense) certify() {
 	rel := op.entryRel()
 	op.cert = Certificate{Kind: Exact, EntryRel: rel, RowMax: rel, RowP99: rel, Rounding: float64(op.q.n) * 0x1p-53}
+	if !op.known.Load() {
+		return
+	}
 	eta := make([]float64, op.q.n)
 	for i, d := range op.degrees {
 		eta[i] = rel
@@ -136,76 +211,11 @@ func (op *dense) entryRel() float64 {
 	return weightRel(op.bandwidth, op.q.p.D, op.q.most)
 }
 
-// weight returns the weight of rows i and j whose filled squared distance is d2.
-func (op *dense) weight(i, j int, d2 float64) float64 {
+// weigh turns the filled squared distances of row i to the rows from lo on into weights.
+func (op *dense) weigh(d2 []float64, i, lo int) {
 	if op.unit != nil {
-		return op.unit.weight(i, j, d2)
-	}
-	return op.q.weight(op.bandwidth, i, j, d2)
-}
-
-// densePass is the pass of dense: games of blocks against blocks make W x, chunks of its
-// rows follow.
-type densePass[T rows.Float] struct {
-	*product[T]
-	op      *dense
-	wx      []float64          // n x k
-	scratch []*distanceScratch // one per worker
-	round   int
-}
-
-func newDensePass[T rows.Float](op *dense, p *product[T]) *densePass[T] {
-	pass := &densePass[T]{product: p, op: op, wx: make([]float64, op.q.n*p.k), scratch: make([]*distanceScratch, op.workers.Count())}
-	for w := range pass.scratch {
-		pass.scratch[w] = newDistanceScratch(op.q.p.D)
-	}
-	return pass
-}
-
-// prepare sets wx = W x, round after round of the tournament.
-func (pass *densePass[T]) prepare(ctx context.Context) error {
-	clear(pass.wx)
-	return pass.op.blocks.play(ctx, pass.op.workers, pass, &pass.round, pass.op.progress)
-}
-
-// rows puts the rows of wx. A row of degree 0 has weights that are too small to count, and
-// they are no part of W.
-func (pass *densePass[T]) rows(_, chunk int) {
-	op, k := pass.op, pass.k
-	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {
-		wx := pass.wx[i*k:][:k]
-		if pass.stats == nil && op.degrees[i] == 0 {
-			clear(wx)
-		}
-		pass.put(chunk, i, wx)
-	}
-}
-
-// Run plays one game.
-func (pass *densePass[T]) Run(worker, game int) {
-	op, k, x, wx := pass.op, pass.k, pass.x, pass.wx
-	a, b, ok := op.blocks.game(pass.round, game)
-	if !ok {
-		return
-	}
-	alo, ahi := par.Block(a, op.q.n, blockRows)
-	blo, bhi := par.Block(b, op.q.n, blockRows)
-	t := pass.scratch[worker]
-	op.q.fill(t, alo, ahi, blo, bhi)
-	for i := alo; i < ahi; i++ {
-		first := blo
-		if a == b {
-			first = i + 1 // every pair once
-		}
-		d2 := t.d2[(i-alo)*t.stride:]
-		xi, yi := x.Row(i), wx[i*k:][:k]
-		for j := first; j < bhi; j++ {
-			w := op.weight(i, j, d2[j-blo])
-			xj, yj := x.Row(j), wx[j*k:][:k]
-			for c := range yi {
-				yi[c] += w * float64(xj[c])
-				yj[c] += w * float64(xi[c])
-			}
-		}
+		op.unit.weigh(op.kernels, d2, i, lo)
+	} else {
+		op.q.weigh(op.bandwidth, d2, i, lo)
 	}
 }

@@ -2,9 +2,11 @@ package kernel
 
 import (
 	"context"
+	"math"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // maxDirect is the largest dimension in which all distances are differences. Above it a
@@ -24,23 +26,27 @@ const maxDirect = 8
 // rigorous bound and the callers ask for differences where it does not do:
 // with u = 2^-53, the sums contribute 2 d u, centring and the last additions
 // at most 10 u, each times |z_i|^2 + |z_j|^2, in any order of summation.
+//
+// Squared norms are summed as products are (simd.Kernels.Dots64), so that equal rows are at
+// distance 0.
 type distancer struct {
-	p      *rows.Points
-	rows   []uint32 // rows of p that take part; nil for all of them
-	n      int
-	direct bool
-	centre []float64
-	norm2  []float64 // |z_i|^2 of the rows that take part
-	most   float64   // the largest of them
-	slack  float64   // error of a squared distance, relative to |z_i|^2 + |z_j|^2
+	p       *rows.Points
+	rows    []uint32 // rows of p that take part; nil for all of them
+	n       int
+	kernels *simd.Kernels
+	direct  bool
+	centre  []float64
+	norm2   []float64 // |z_i|^2 of the rows that take part
+	most    float64   // the largest of them
+	slack   float64   // error of a squared distance, relative to |z_i|^2 + |z_j|^2
 }
 
 // blockRows is the number of rows of a block: 256 x 256 float64 distances are
 // 512 KiB, which stays in a second-level cache.
 const blockRows = 256
 
-func newDistancer(ctx context.Context, p *rows.Points, rows []uint32, workers *par.Workers) (*distancer, error) {
-	q := &distancer{p: p, rows: rows, n: p.N, direct: p.D <= maxDirect}
+func newDistancer(ctx context.Context, p *rows.Points, rows []uint32, workers *par.Workers, kernels *simd.Kernels) (*distancer, error) {
+	q := &distancer{p: p, rows: rows, n: p.N, kernels: kernels, direct: p.D <= maxDirect}
 	if rows != nil {
 		q.n = len(rows)
 	}
@@ -69,8 +75,8 @@ func productSlack(d int) float64 {
 // middle of their box may be as far as sqrt(d) from them, and the error of the
 // product form grows with the square of that. The weights of unit rows have an
 // error bound of their own, so slack is not set.
-func newUnitDistancer(ctx context.Context, p *rows.Points, workers *par.Workers) (*distancer, error) {
-	q := &distancer{p: p, n: p.N, direct: p.D <= maxDirect}
+func newUnitDistancer(ctx context.Context, p *rows.Points, workers *par.Workers, kernels *simd.Kernels) (*distancer, error) {
+	q := &distancer{p: p, n: p.N, kernels: kernels, direct: p.D <= maxDirect}
 	if q.direct {
 		return q, nil
 	}
@@ -86,7 +92,7 @@ func (q *distancer) setNorms(ctx context.Context, workers *par.Workers) error {
 		for i := lo; i < hi; i++ {
 			q.load(z, i, i+1)
 			for _, v := range z {
-				q.norm2[i] += v * v
+				q.norm2[i] = math.FMA(v, v, q.norm2[i])
 			}
 		}
 	}))
@@ -120,30 +126,58 @@ func (q *distancer) load(dst []float64, lo, hi int) {
 	}
 }
 
+// asGiven tells whether loaded rows are those of the points, in their place.
+func (q *distancer) asGiven() bool {
+	return q.rows == nil && q.centre == nil && q.p.Double.Data != nil && q.p.Double.Stride == q.p.D
+}
+
+// loaded returns rows lo to hi-1 as load copies them, in the scratch memory or where the
+// points have them.
+func (q *distancer) loaded(scratch []float64, lo, hi int) []float64 {
+	if d := q.p.D; q.asGiven() {
+		return q.p.Double.Data[lo*d : hi*d]
+	}
+	q.load(scratch, lo, hi)
+	return scratch
+}
+
 // A distanceScratch is the scratch memory of a worker: two blocks of points and the
 // distances between them.
 type distanceScratch struct {
-	a, b   []float64 // the points of the two blocks
+	a, b   []float64 // the points of the two blocks; nil where they are taken as given
 	d2     []float64 // squared distances, row i of a at i*stride
 	stride int
+	axes   []float64 // by coordinate, the points of the second block, where distances are differences
 }
 
-func newDistanceScratch(d int) *distanceScratch {
-	return &distanceScratch{a: make([]float64, blockRows*d), b: make([]float64, blockRows*d), d2: make([]float64, blockRows*blockRows), stride: blockRows}
+func newDistanceScratch(q *distancer) *distanceScratch {
+	t := &distanceScratch{d2: make([]float64, blockRows*blockRows), stride: blockRows}
+	if !q.asGiven() {
+		t.a, t.b = make([]float64, blockRows*q.p.D), make([]float64, blockRows*q.p.D)
+	}
+	if q.direct {
+		t.axes = make([]float64, blockRows*q.p.D)
+	}
+	return t
 }
 
-// distanceScratchBytes is its memory.
-func distanceScratchBytes(d int) int64 { return 8 * (2*blockRows*int64(d) + blockRows*blockRows) }
+// distanceScratchBytes bounds its memory, with what the kernel of the products keeps.
+func distanceScratchBytes(d int) int64 {
+	const packed = 300 << 10
+	return 8*(2*blockRows*int64(d)+blockRows*blockRows) + packed
+}
+
+// row returns the squared distances of row i of a to the first n rows of b.
+func (t *distanceScratch) row(i, n int) []float64 { return t.d2[i*t.stride:][:n] }
 
 // fill computes the squared distances of the rows alo.. to the rows blo.. .
 func (q *distancer) fill(t *distanceScratch, alo, ahi, blo, bhi int) {
-	q.load(t.a, alo, ahi)
-	b := t.a
+	a := q.loaded(t.a, alo, ahi)
+	b := a
 	if blo != alo {
-		b = t.b
-		q.load(b, blo, bhi)
+		b = q.loaded(t.b, blo, bhi)
 	}
-	q.measure(t, t.a, q.norms(alo, ahi), ahi-alo, b, q.norms(blo, bhi), bhi-blo)
+	q.measure(t, a, q.norms(alo, ahi), ahi-alo, b, q.norms(blo, bhi), bhi-blo)
 }
 
 func (q *distancer) norms(lo, hi int) []float64 {
@@ -157,19 +191,30 @@ func (q *distancer) norms(lo, hi int) []float64 {
 func (q *distancer) measure(t *distanceScratch, a, anorm2 []float64, na int, b, bnorm2 []float64, nb int) {
 	d := q.p.D
 	if q.direct {
-		for i := range na {
-			row, z := t.d2[i*t.stride:], a[i*d:][:d]
-			for j := range nb {
-				row[j] = rows.Dist2(z, b[j*d:][:d])
+		for j := range nb {
+			for c, v := range b[j*d:][:d] {
+				t.axes[c*blockRows+j] = v
 			}
+		}
+		for i := range na {
+			t.differences(t.row(i, nb), a[i*d:][:d])
 		}
 		return
 	}
-	dots(t.d2, t.stride, -2, a, na, b, nb, d)
+	dots(q.kernels, t.d2, t.stride, a, na, b, nb, d)
 	for i, n2 := range anorm2 {
-		row := t.d2[i*t.stride:]
-		for j, m2 := range bnorm2 {
-			row[j] = max(row[j]+n2+m2, 0)
+		q.kernels.DotsToSqDists64(t.row(i, nb), n2, bnorm2)
+	}
+}
+
+// differences sets row to the squared distances of z to the rows whose coordinates are in
+// axes, with the bits of rows.Dist2.
+func (t *distanceScratch) differences(row, z []float64) {
+	clear(row)
+	for c, v := range z {
+		for j, x := range t.axes[c*blockRows:][:len(row)] {
+			e := v - x
+			row[j] += float64(e * e)
 		}
 	}
 }
@@ -197,19 +242,20 @@ const (
 	minDegree   = 1e-280
 )
 
-// weight returns exp(-gamma d2) for rows i and j whose filled squared distance
-// is d2, within maxWeightError and a few units in the last place.
-func (q *distancer) weight(b Bandwidth, i, j int, d2 float64) float64 {
-	if e := b.gamma * q.error2(i, j); e > maxWeightError && b.gamma*d2-e < maxExponent {
-		d2 = q.exact(i, j)
+// weigh turns the filled squared distances of row i to the rows from lo on into weights
+// exp(-gamma d2), within maxWeightError and a few units in the last place.
+func (q *distancer) weigh(b Bandwidth, d2 []float64, i, lo int) {
+	if !q.direct && b.gamma*q.slack*(q.norm2[i]+q.most) > maxWeightError {
+		for j, v := range d2 {
+			if e := b.gamma * q.error2(i, lo+j); e > maxWeightError && b.gamma*v-e < maxExponent {
+				d2[j] = q.exact(i, lo+j)
+			}
+		}
 	}
-	if b.gamma*d2 > maxExponent {
-		return 0
-	}
-	return b.Weight(d2)
+	q.kernels.Weights64(d2, d2, b.gamma, 0, maxExponent)
 }
 
-// weightRel bounds the relative error of weight where no squared norm is above most:
+// weightRel bounds the relative error of a weight of weigh where no squared norm is above most:
 // the distance, the product Gamma d2 (at most maxExponent) and the exponential.
 func weightRel(b Bandwidth, d int, most float64) float64 {
 	return min(b.gamma*productSlack(d)*2*most, maxWeightError) + directRel(d)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // What comes before a search ends with the context, too.
@@ -17,8 +18,8 @@ func TestPreparationsStopWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, do := range map[string]func() error{
-		"distances":      func() error { _, err := newDistancer(ctx, p, nil, workers); return err },
-		"unit distances": func() error { _, err := newUnitDistancer(ctx, p, workers); return err },
+		"distances":      func() error { _, err := newDistancer(ctx, p, nil, workers, simd.At(simd.Best())); return err },
+		"unit distances": func() error { _, err := newUnitDistancer(ctx, p, workers, simd.At(simd.Best())); return err },
 	} {
 		if err := do(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)

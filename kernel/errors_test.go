@@ -224,6 +224,13 @@ func TestCancelledAtAnyPoint(t *testing.T) {
 			return Build(ctx, p, b, &Options{Operator: name})
 		}
 	}
+	all["dense of unit rows"] = func(ctx context.Context, r *UnitRows, b Bandwidth, o *Options) (Operator, error) {
+		op, err := NewUnitDense(ctx, r, b, o)
+		if err == nil { // the first product measures the pairs
+			err = op.Apply64(ctx, zeros64(r.N(), 1), zeros64(r.N(), 1))
+		}
+		return orNil[Operator](op, err)
+	}
 	for name, build := range all {
 		cancelled := 0
 		for {

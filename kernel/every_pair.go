@@ -20,7 +20,7 @@ func everyPairGraph(ctx context.Context, p *rows.Points, b Bandwidth, o *Options
 	if err != nil {
 		return nil, err
 	}
-	q, err := newDistancer(ctx, p, distinct.Rows, o.Workers)
+	q, err := newDistancer(ctx, p, distinct.Rows, o.Workers, o.Kernels)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (t *everyPairPass) Run(worker, game int) {
 		return
 	}
 	if t.scratch[worker] == nil {
-		t.scratch[worker] = newDistanceScratch(t.q.p.D)
+		t.scratch[worker] = newDistanceScratch(t.q)
 	}
 	scratch, q := t.scratch[worker], t.q
 	alo, ahi := par.Block(a, q.n, blockRows)
@@ -89,10 +89,11 @@ func (t *everyPairPass) Run(worker, game int) {
 		if a == b {
 			first = i + 1
 		}
-		row := scratch.d2[(i-alo)*scratch.stride:]
+		row := scratch.row(i-alo, bhi-blo)[first-blo:]
+		q.weigh(t.b, row, i, first)
 		for j := first; j < bhi; j++ {
 			// Row i has all columns but i, and j > i.
-			w := float32(q.weight(t.b, i, j, row[j-blo]))
+			w := float32(row[j-first])
 			t.put(i*(q.n-1)+j-1, j, w)
 			t.put(j*(q.n-1)+i, i, w)
 		}

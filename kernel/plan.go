@@ -81,10 +81,10 @@ func (m *method) with(bytes int64, o *Options) int64 {
 
 func methods() []method {
 	return []method{
-		{"dense", denseCandidate, buildDense, scalarWork, scalarWork, false, leastDense},
+		{"dense", denseCandidate, buildDense, vectorWork, vectorWork, false, leastDense},
 		{"csr", csrCandidate, buildCSR, searchWork, sparseWork, true, leastCSR},
 		{"pairs", pairsCandidate, buildPairs, vectorWork, vectorWork, true, leastPairs},
-		{"background", backgroundCandidate, buildBackground, scalarWork, scalarWork, false, leastBackground},
+		{"background", backgroundCandidate, buildBackground, vectorWork, scalarWork, false, leastBackground},
 		{"poly", polyCandidate, buildPoly, vectorWork, vectorWork, false, leastPoly},
 		{"grid", gridCandidate, buildGrid, vectorWork, vectorWork, false, leastGrid},
 	}

@@ -43,7 +43,7 @@ func TestPlanPicks(t *testing.T) {
 		{"most are neighbours: grid", Options{}, large, 0.2, "grid", "dense csr pairs grid"},
 		{"many dimensions, wide: poly", Options{BudgetBytes: 64 << 20}, high, 10, "poly", "dense poly"},
 		{"finer than float32: dense", Options{Tolerance: 1e-9}, large, 0.004, "dense", "dense grid"},
-		{"unit rows", Options{}, unit, 0.2, "csr", "dense csr background"},
+		{"unit rows", Options{}, unit, 0.2, "dense", "dense csr background"},
 	} {
 		c.opt.Calibration = new(Calibration)
 		plan, err := planOf(t.Context(), c.p, Sigma(c.sigma), &c.opt)
@@ -98,14 +98,24 @@ func TestPlanAndWorkers(t *testing.T) {
 
 // A machine that is slow at one class of work chooses another.
 func TestCalibrationDecides(t *testing.T) {
-	p := pointtest.Make("uniform", 6000, 2, 1)
-	for want, c := range map[string]Calibration{"csr": {}, "pairs": {Sparse: 1e4, Scalar: 1e4}, "dense": {Vector: 1e4}} {
-		plan, err := planOf(t.Context(), p, Sigma(0.01), &Options{Calibration: &c})
+	for _, c := range []struct {
+		d           int
+		sigma       float64
+		calibration Calibration
+		want        string
+	}{
+		{2, 0.01, Calibration{}, "csr"},
+		{2, 0.01, Calibration{Sparse: 1e4, Scalar: 1e4}, "pairs"},
+		{12, 0.1, Calibration{}, "csr"},
+		{12, 0.1, Calibration{Scalar: 1e4}, "dense"},
+	} {
+		p := pointtest.Make("uniform", 6000, c.d, 1)
+		plan, err := planOf(t.Context(), p, Sigma(c.sigma), &Options{Calibration: &c.calibration, Isolated: Keep})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if plan[0].Name != want {
-			t.Errorf("%+v: %s, want %s", c, plan[0].Name, want)
+		if plan[0].Name != c.want {
+			t.Errorf("%d dimensions, %+v: %s, want %s", c.d, c.calibration, plan[0].Name, c.want)
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (fr *polyFrame) project(ctx context.Context, axes []float64, m int, o *Opti
 		for lo, end := bounds[chunk], bounds[chunk+1]; lo < end; lo += polyPanel {
 			count := min(polyPanel, end-lo)
 			fr.load64(y, lo, lo+count)
-			dots(v, m, 1, y, count, axes, m, d)
+			dots(o.Kernels, v, m, y, count, axes, m, d)
 			for i := range count {
 				sum := 0.0
 				for a, x := range v[i*m:][:m] {

@@ -114,7 +114,7 @@ func takeProfile(ctx context.Context, p *rows.Points, o *Options) (*profile, err
 // sampleDistances returns a profile without its used bins and their spreads, and the
 // counts of parts of bins that each worker has made.
 func sampleDistances(ctx context.Context, p *rows.Points, o *Options) (*profile, [][]uint64, error) {
-	q, err := newDistancer(ctx, p, nil, o.Workers)
+	q, err := newDistancer(ctx, p, nil, o.Workers, o.Kernels)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,7 +148,7 @@ func (s *distanceSample) Run(worker, group int) {
 	}
 	parts := s.parts[worker]
 	from, to := par.Block(group, len(s.rows), sampleGroup)
-	t := newDistanceScratch(d)
+	t := newDistanceScratch(q)
 	var norm2 []float64
 	for i, row := range s.rows[from:to] {
 		q.load(t.a[i*d:], row, row+1)

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/pointtest"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // Rows have as many neighbours as were asked for, also where nearly all distances are
@@ -63,7 +64,7 @@ func TestProfileCountsDistances(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := newDistancer(t.Context(), p, nil, nil)
+		q, err := newDistancer(t.Context(), p, nil, nil, simd.At(simd.Best()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestPartsAreWithinBins(t *testing.T) {
 func TestSampledRowsAreEven(t *testing.T) {
 	for _, d := range []int{2, 6, 40} {
 		p := mustPoints(t, pointtest.Make("uniform", 3000, d, 2))
-		q, err := newDistancer(t.Context(), p, nil, nil)
+		q, err := newDistancer(t.Context(), p, nil, nil, simd.At(simd.Best()))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -108,7 +108,7 @@ func csrCost(n, d int, nnz float64, o *Options) Cost {
 	c := Cost{StepSeconds: nnz*(csrEntrySeconds+float64(o.Columns)*csrAxpySeconds) + float64(n)*float64(o.Columns)*csrFinishSeconds, Flops: 2 * nnz * float64(o.Columns)}
 	switch pairs := float64(n) * float64(n) / 2; {
 	case nnz >= float64(n)*float64(n-1): // every pair: nothing to search or count
-		c.BuildSeconds = pairs*(float64(d)*distanceSeconds+denseExpSeconds) + nnz*(entrySeconds+storeSeconds)
+		c.BuildSeconds = pairs*(distanceSecondsIn(d)+denseWeightSeconds) + nnz*(entrySeconds+storeSeconds)
 	case d <= maxDirect && o.Neighbours > 0:
 		c.BuildSeconds = float64(n)*treeRowSeconds + nnz*treeSeconds*float64(int(1)<<d)
 	default:

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // unitTolerance is how far from 1 the norm of a unit row may be.
@@ -187,13 +188,20 @@ func (u *unitWeights) at(d2 float64) float64 {
 	return min(max(u.bandwidth.Weight(min(max(d2, 0), 4)), u.low), 1)
 }
 
-// weight returns the weight of rows i and j, i != j, at the computed squared
-// distance d2.
-func (u *unitWeights) weight(i, j int, d2 float64) float64 {
-	if i == u.null || j == u.null {
-		return u.rho
+// weigh turns the computed squared distances of row i to the rows from lo on into weights.
+// A weight is at most 1 whatever the distance, and at opposite rows and beyond it is raised
+// to low.
+func (u *unitWeights) weigh(kernels *simd.Kernels, d2 []float64, i, lo int) {
+	if i == u.null {
+		for j := range d2 {
+			d2[j] = u.rho
+		}
+		return
 	}
-	return u.at(d2)
+	kernels.Weights64(d2, d2, u.bandwidth.gamma, u.low, maxUnitExponent)
+	if at := u.null - lo; u.null >= 0 && at >= 0 && at < len(d2) {
+		d2[at] = u.rho
+	}
 }
 
 // entryRel bounds the relative error of a weight. In both forms of the distance

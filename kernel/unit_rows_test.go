@@ -16,6 +16,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // unitKinds are directions that are hard on distances; they need not be of
@@ -276,9 +277,20 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 	for range 20000 {
 		b := Gamma(math.Exp(rng.Float64()*40 - 35))
 		u := unitWeights{bandwidth: b, low: b.Weight(4), rho: b.Weight(1), null: -1}
-		for _, d2 := range []float64{-1, -1e-15, 0, 1e-300, 1e-17, 4 * rng.Float64(), 4 - 4e-16, 4, 4 + 1e-15, 5} {
+		distances := []float64{-1, -1e-15, 0, 1e-300, 1e-17, 4 * rng.Float64(), 4 - 4e-16, 4, 4 + 1e-15, 5}
+		for _, d2 := range distances {
 			if w := u.at(d2); w < b.Weight(4) || w > 1 {
 				t.Fatalf("weight %v at %v, gamma %v", w, d2, b.Gamma())
+			}
+		}
+		if 4*b.gamma > maxUnitExponent {
+			continue
+		}
+		row := slices.Clone(distances[2:]) // those of a block are not negative
+		u.weigh(simd.At(simd.Best()), row, 0, 1)
+		for j, w := range row {
+			if w < b.Weight(4) || w > 1 {
+				t.Fatalf("weight %v at %v in a row, gamma %v", w, distances[2+j], b.Gamma())
 			}
 		}
 	}
@@ -286,11 +298,11 @@ func TestUnitWeightsStayInRange(t *testing.T) {
 	above := 0
 	for seed := range uint64(200) {
 		p := unitRows(t, makeUnit("opposite", 2, 33, -1, seed)).points()
-		q, err := newUnitDistancer(t.Context(), p, nil)
+		q, err := newUnitDistancer(t.Context(), p, nil, simd.At(simd.Best()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		room := newDistanceScratch(33)
+		room := newDistanceScratch(q)
 		q.fill(room, 0, 2, 0, 2)
 		if room.d2[1] > 4 || q.exact(0, 1) > 4 {
 			above++

@@ -118,7 +118,9 @@ type Arithmetic struct {
 // Rows are divided by their computed norm, in this arithmetic. Squared distances
 // come from differences, or from |a|^2 + |b|^2 - 2 a.b of the rows as they are or
 // less the middle of their bounding box, clamped to [0, 4] or not. Weights are
-// exp(-x d^2), the null record's a constant or made like all others. Products
+// exp(-x d^2), raised to the computed exp(-4 x) where they are below it or not, the null
+// record's a constant or made like all others. The exponential, by a library or by a
+// polynomial, is off by at most 4 u0 of itself. Products
 // with W are sums over all rows, or for Background
 //
 //	om (sum_j q_j - q_i) + sum (w - om) q_j,   D = om (N-1) + sum (w - om)
@@ -145,7 +147,10 @@ type Arithmetic struct {
 // of their squares, that is (dim+8) (3+sqrt(dim))^2 u0; differences are off by 5 (dim+2)
 // u0. Together, and with the rounding of x and of x d^2, that is below 4 (dim+8)
 // (3+sqrt(dim))^2 u0, since (3+sqrt(dim))^2 >= 16. With exp itself a weight is off by th
-// relatively, at most. A label weight is off by 8 u0 U, because t exp(-t) < 1.
+// relatively, at most. The exact weight w is at least exp(-4 x). A computed weight that is
+// raised to the computed exp(-4 x) comes nearer to w where that is at most w, and else is
+// above w by no more than the computed exp(-4 x) is above the exact one, less than th w. A
+// label weight is off by 8 u0 U, because t exp(-t) < 1.
 //
 // Write g for gamma_{N+16}, which is at least 18 u0; it and th are at most 1/128.
 // A sum over rows is off by g times the sum of its absolute terms. In the form for

@@ -314,6 +314,66 @@ func BenchmarkDots(b *testing.B) {
 	}
 }
 
+func BenchmarkDots64(b *testing.B) {
+	const n = 256
+	for _, d := range []int{16, 64, 128, 512, 1280} {
+		r := rand.New(rand.NewPCG(2, 2))
+		rows, dst := make([]float64, 2*n*d), make([]float64, n*n)
+		for i := range rows {
+			rows[i] = r.NormFloat64()
+		}
+		for _, level := range Levels() {
+			if level == AVX512VNNI || level == AMX {
+				continue
+			}
+			s := At(level)
+			b.Run(fmt.Sprintf("rows=%dx%d/d=%d/level=%v", n, n, d, level), func(b *testing.B) {
+				for b.Loop() {
+					s.Dots64(RowsOf(dst, n), RowsOf(rows, d), RowsOf(rows[n*d:], d), n, n, d)
+				}
+				b.ReportMetric(2*float64(n*n*d)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}
+
+// What follows the dot products of a block of 256 rows against 256, a pair.
+func BenchmarkBlock64(b *testing.B) {
+	const n = 256
+	r := rand.New(rand.NewPCG(2, 2))
+	w, norms, x := make([]float64, n*n), make([]float64, n), make([]float64, 8*n)
+	for i := range norms {
+		norms[i] = 1 + r.Float64()
+	}
+	for _, level := range Levels() {
+		if level == AVX512VNNI || level == AMX {
+			continue
+		}
+		s := At(level)
+		for name, f := range map[string]func(){
+			"distances": func() {
+				for i := range n {
+					s.DotsToSqDists64(w[i*n:][:n], 1, norms)
+				}
+			},
+			"weights": func() {
+				for i := range n {
+					s.Weights64(w[i*n:][:n], w[i*n:][:n], 1, 0, 700)
+				}
+			},
+			"rows":    func() { s.WeightedSums64(RowsOf(x[3*n:], n), RowsOf(w, n), RowsOf(x, n), 3, n, n) },
+			"columns": func() { s.WeightedSumsTrans64(RowsOf(x[3*n:], n), RowsOf(w, n), RowsOf(x, n), 3, n, n) },
+		} {
+			b.Run(fmt.Sprintf("%s/level=%v", name, level), func(b *testing.B) {
+				for b.Loop() {
+					f()
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(n*n), "ns/pair")
+			})
+		}
+	}
+}
+
 // streamRead reads one number of each cache line.
 func streamRead(v []float32) (sum float32) {
 	for len(v) >= 16 {

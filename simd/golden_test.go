@@ -82,6 +82,18 @@ func TestSameBitsEverywhere(t *testing.T) {
 		s.PointsToNodes(nodes, basis, basis, degrees[:16])
 		s.NodesToPoints(back, basis, basis, nodes, 16)
 		s.AddRows(back, degrees[:7], RowsOf(distances, 20))
+		dots, squares := make([]float64, 8*8), make([]float64, 8)
+		s.Dots64(RowsOf(dots, 8), RowsOf(distances, k), RowsOf(distances[8*k:], k), 8, 8, k)
+		put(dots)
+		for i := range 8 {
+			s.DotsToSqDists64(dots[i*8:][:8], 2, distances[:8])
+		}
+		put(dots)
+		s.Weights64(dots, dots, 0.3, 1e-30, 700)
+		put(dots)
+		s.WeightedSums64(RowsOf(squares, 8), RowsOf(dots, 8), RowsOf(degrees, 8), 1, 8, 8)
+		s.WeightedSumsTrans64(RowsOf(squares, 8), RowsOf(dots, 8), RowsOf(degrees, 8), 1, 8, 8)
+		put(squares)
 		put(basis)
 		put(nodes)
 		put(back)
@@ -91,4 +103,4 @@ func TestSameBitsEverywhere(t *testing.T) {
 	}
 }
 
-const golden = "4c1cf4bd2cd67452"
+const golden = "cf9333edef6d480d"

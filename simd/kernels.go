@@ -4,38 +4,43 @@ package simd
 // use. An engine keeps those it was made with, so two engines of one program may run at
 // different levels.
 type Kernels struct {
-	level              Level
-	gather             bool // where the loops of the level gather or load
-	sumSparse          func(dst []float64, ptr []uint64, val []float32)
-	finite             func(x []float32) bool
-	growBox            func(lo, hi, x []float32)
-	mulSparse          func(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32])
-	mulSparseOffsets   func(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32])
-	mulSparseOffsets16 func(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool // nil where a level has none; false where it did nothing
-	packColumns        func(off []uint16, ptr []uint64, base, ind []uint32)
-	float32s           func(dst []float32, half []uint16)
-	expNeg             func(dst, x []float32)
-	weights            func(dst []float32, d2 []float64, gamma float64)
-	collect            func(c *Candidates, coords Rows[float32], spans []uint32)
-	findNear           func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
-	countNear          func(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
-	findInBlocks       func(ind []uint32, d2 []float64, boxes *Candidates, coords Rows[float32], point int, r2 float64) int
-	ranks              func(rank []uint32, x []float64, n int)
-	slideWindows       func(windows []Window, numbers []uint32, lo, hi uint32)
-	finishStep         func(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32)
-	sqDists            func(dst, x []float32, rows Rows[float32], index []uint32, limit float32)
-	sqDists64          func(dst []float64, x []float32, rows Rows[float32], index []uint32)
-	addRows            func(dst, v []float64, x Rows[float64])
-	lagrangeBasis      func(dst, t, nodes, factor []float64)
-	pointsToNodes      func(dst, rows, last, x []float64)
-	nodesToPoints      func(dst, rows, last, nodes []float64, n int)
-	byteDotsAbove      func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
-	roundToBytes       func(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32)
-	mulTrans           func(dst, w, a Rows[float32], k, rows, cols int)
-	centredMulTrans    func(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32)
-	centredDots        func(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32)
-	centre             func(dst, x Rows[float32], rows int, centre []float32, scale float32)
-	dots               func(dst, a, b Rows[float32], na, nb, d int)
+	level               Level
+	gather              bool // where the loops of the level gather or load
+	sumSparse           func(dst []float64, ptr []uint64, val []float32)
+	finite              func(x []float32) bool
+	growBox             func(lo, hi, x []float32)
+	mulSparse           func(dst Rows[float32], k int, ptr []uint64, ind []uint32, val []float32, x Rows[float32])
+	mulSparseOffsets    func(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32])
+	mulSparseOffsets16  func(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool // nil where a level has none; false where it did nothing
+	packColumns         func(off []uint16, ptr []uint64, base, ind []uint32)
+	float32s            func(dst []float32, half []uint16)
+	expNeg              func(dst, x []float32)
+	weights             func(dst []float32, d2 []float64, gamma float64)
+	collect             func(c *Candidates, coords Rows[float32], spans []uint32)
+	findNear            func(ind []uint32, d2 []float64, counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
+	countNear           func(counts []uint32, c *Candidates, coords Rows[float32], r2 float64) int
+	findInBlocks        func(ind []uint32, d2 []float64, boxes *Candidates, coords Rows[float32], point int, r2 float64) int
+	ranks               func(rank []uint32, x []float64, n int)
+	slideWindows        func(windows []Window, numbers []uint32, lo, hi uint32)
+	finishStep          func(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32)
+	sqDists             func(dst, x []float32, rows Rows[float32], index []uint32, limit float32)
+	sqDists64           func(dst []float64, x []float32, rows Rows[float32], index []uint32)
+	addRows             func(dst, v []float64, x Rows[float64])
+	lagrangeBasis       func(dst, t, nodes, factor []float64)
+	pointsToNodes       func(dst, rows, last, x []float64)
+	nodesToPoints       func(dst, rows, last, nodes []float64, n int)
+	byteDotsAbove       func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
+	roundToBytes        func(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32)
+	mulTrans            func(dst, w, a Rows[float32], k, rows, cols int)
+	centredMulTrans     func(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32)
+	centredDots         func(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32)
+	centre              func(dst, x Rows[float32], rows int, centre []float32, scale float32)
+	dots                func(dst, a, b Rows[float32], na, nb, d int)
+	dots64              func(dst, a, b Rows[float64], na, nb, d int)
+	dotsToSqDists64     func(dots []float64, norm2 float64, norms2 []float64)
+	weights64           func(dst, d2 []float64, gamma, least, most float64)
+	weightedSums64      func(dst, w, x Rows[float64], k, m, n int)
+	weightedSumsTrans64 func(dst, w, x Rows[float64], k, m, n int)
 }
 
 // At returns the kernels of a level, or of the highest below it where Best is lower.
@@ -71,34 +76,39 @@ func (s *Kernels) String() string {
 }
 
 var genericKernels = Kernels{
-	level:            Generic,
-	mulSparse:        mulSparseGo,
-	mulSparseOffsets: mulSparseOffsetsGo,
-	packColumns:      packColumnsGo,
-	float32s:         float32sGo,
-	sumSparse:        sumSparseGo,
-	finite:           finiteGo,
-	growBox:          growBoxGo,
-	expNeg:           expNegF32Go,
-	weights:          weightsF32Go,
-	collect:          collectGo,
-	findNear:         findNearGo,
-	countNear:        countNearGo,
-	findInBlocks:     findInBlocksGo,
-	ranks:            ranksGo,
-	slideWindows:     slideWindowsGo,
-	finishStep:       finishStepGo,
-	dots:             dotsGo,
-	sqDists:          sqDistsGo,
-	sqDists64:        sqDists64Go,
-	addRows:          addRowsGo,
-	lagrangeBasis:    lagrangeBasisGo,
-	pointsToNodes:    pointsToNodesGo,
-	nodesToPoints:    nodesToPointsGo,
-	byteDotsAbove:    byteDotsAboveGo,
-	roundToBytes:     roundToBytesGo,
-	mulTrans:         mulTransGo,
-	centre:           centreGo,
-	centredMulTrans:  centredMulTransGo,
-	centredDots:      centredDotsGo,
+	level:               Generic,
+	mulSparse:           mulSparseGo,
+	mulSparseOffsets:    mulSparseOffsetsGo,
+	packColumns:         packColumnsGo,
+	float32s:            float32sGo,
+	sumSparse:           sumSparseGo,
+	finite:              finiteGo,
+	growBox:             growBoxGo,
+	expNeg:              expNegF32Go,
+	weights:             weightsF32Go,
+	collect:             collectGo,
+	findNear:            findNearGo,
+	countNear:           countNearGo,
+	findInBlocks:        findInBlocksGo,
+	ranks:               ranksGo,
+	slideWindows:        slideWindowsGo,
+	finishStep:          finishStepGo,
+	dots:                dotsGo,
+	dots64:              dots64Go,
+	dotsToSqDists64:     dotsToSqDists64Go,
+	weights64:           weights64Go,
+	weightedSums64:      weightedSums64Go,
+	weightedSumsTrans64: weightedSumsTrans64Go,
+	sqDists:             sqDistsGo,
+	sqDists64:           sqDists64Go,
+	addRows:             addRowsGo,
+	lagrangeBasis:       lagrangeBasisGo,
+	pointsToNodes:       pointsToNodesGo,
+	nodesToPoints:       nodesToPointsGo,
+	byteDotsAbove:       byteDotsAboveGo,
+	roundToBytes:        roundToBytesGo,
+	mulTrans:            mulTransGo,
+	centre:              centreGo,
+	centredMulTrans:     centredMulTransGo,
+	centredDots:         centredDotsGo,
 }

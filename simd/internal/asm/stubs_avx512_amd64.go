@@ -137,6 +137,73 @@ func Dot1x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintpt
 //go:noescape
 func Dot1x1F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
+// PackRowsF64AVX512 transposes blocks of 8 columns of 8 rows.
+//
+//	for c := range 8 * blocks {
+//		for r := range 8 {
+//			dst[c*dstStride+r] = rows[r*rowStride+c]
+//		}
+//	}
+//
+//go:noescape
+func PackRowsF64AVX512(dst *float64, dstStride uintptr, rows *float64, rowStride uintptr, blocks uintptr)
+
+// DotTile1F64AVX512 multiplies 8 packed rows of a with 8 of b.
+//
+//	for i := range 8 {
+//		for j := range 8 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[8*c+i], b[8*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile1F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
+// DotTile2F64AVX512 multiplies 8 packed rows of a with 16 of b.
+//
+//	for i := range 8 {
+//		for j := range 16 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[8*c+i], b[16*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile2F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
+// DotTile3F64AVX512 multiplies 8 packed rows of a with 24 of b.
+//
+//	for i := range 8 {
+//		for j := range 24 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[8*c+i], b[24*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile3F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
+// DotsToSqDistsF64AVX512 is dotsToSqDists64Go for n numbers, n at least one.
+//
+//go:noescape
+func DotsToSqDistsF64AVX512(dots *float64, norm2 float64, norms2 *float64, n uintptr)
+
 // ExpNegF32AVX512 computes exp(-x).
 //
 //	for i := range n {
@@ -859,6 +926,144 @@ func SqDistsF32AVX512(dst *float32, x *float32, d uintptr, rows *float32, stride
 //
 //go:noescape
 func SqDistsF64AVX512(dst *float64, x *float32, d uintptr, rows *float32, stride uintptr, index *uint32, n uintptr)
+
+// WeightedSums1F64AVX512 adds to 1 column of sums of 8 rows of n weights.
+//
+//	for c := range 1 {
+//		for i := range 8 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums1F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSums2F64AVX512 adds to 2 columns of sums of 8 rows of n weights.
+//
+//	for c := range 2 {
+//		for i := range 8 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums2F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSums3F64AVX512 adds to 3 columns of sums of 8 rows of n weights.
+//
+//	for c := range 3 {
+//		for i := range 8 {
+//			dst[c*dstStride+i] += sum over j < n of w[i*wStride+j] * x[c*xStride+j]
+//		}
+//	}
+//
+// with j in 8 lanes, n at least 8 and a multiple of it.
+//
+//go:noescape
+func WeightedSums3F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans1x64F64AVX512 adds to 1 column of sums of 64 columns of n weights.
+//
+//	for c := range 1 {
+//		for j := range 64 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans1x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans1x8F64AVX512 adds to 1 column of sums of 8 columns of n weights.
+//
+//	for c := range 1 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans1x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans2x64F64AVX512 adds to 2 columns of sums of 64 columns of n weights.
+//
+//	for c := range 2 {
+//		for j := range 64 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans2x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans2x8F64AVX512 adds to 2 columns of sums of 8 columns of n weights.
+//
+//	for c := range 2 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans2x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans3x64F64AVX512 adds to 3 columns of sums of 64 columns of n weights.
+//
+//	for c := range 3 {
+//		for j := range 64 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans3x64F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightedSumsTrans3x8F64AVX512 adds to 3 columns of sums of 8 columns of n weights.
+//
+//	for c := range 3 {
+//		for j := range 8 {
+//			for i := range n {
+//				dst[c*dstStride+j] = fma(w[i*wStride+j], x[c*xStride+i], dst[c*dstStride+j])
+//			}
+//		}
+//	}
+//
+// for n of at least 1.
+//
+//go:noescape
+func WeightedSumsTrans3x8F64AVX512(dst *float64, dstStride uintptr, w *float64, wStride uintptr, x *float64, xStride uintptr, n uintptr)
+
+// WeightsF64AVX512 computes Gaussian weights.
+//
+//	for i := range n {
+//		dst[i] = max(expNeg64Go(gamma*d2[i], most), least)
+//	}
+//
+//go:noescape
+func WeightsF64AVX512(dst *float64, d2 *float64, n uintptr, gamma float64, least float64, most float64)
 
 // PackColumnsAVX512 is packColumnsGo.
 //

@@ -1,0 +1,145 @@
+package kernel
+
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/simd"
+)
+
+// densePass is the pass of dense: games of blocks against blocks make W x, chunks of its
+// rows follow. As long as the degrees are not known, a column of ones stands beside those
+// of x.
+//
+// A game measures its pairs, makes their weights and adds them up twice, for the rows of
+// either block. What package sensitivity proves of the rounding of a first step
+// (RoundingError) covers each part:
+//
+//   - distances are |a|^2 + |b|^2 - 2 a.b of the unit rows as they are, or come from
+//     differences ("What is covered"); products are fused and summed column by column, the
+//     norms likewise, and the last sum has two roundings of its 16;
+//   - weights are exp(-x d^2) with x d^2 rounded, the exponential within 1.8 of its 8 u0
+//     (simd.Kernels.Weights64), and no less than exp(-4 x) as computed;
+//   - sums are over all rows in the order of the rounds and, within a game, in lanes or row
+//     by row. A term passes at most as many additions as there are rows, those of zeros
+//     apart, which are exact: the diagonal and what fills up a block to a multiple of 8.
+type densePass[T rows.Float] struct {
+	*product[T]
+	op      *dense
+	columns int                // of the pass: k, and one of ones
+	xt, wxt simd.Rows[float64] // x and W x by columns, each filled up to a multiple of 8
+	scratch []*distanceScratch // one per worker
+	row     []float64          // a row of W x for each worker
+	round   int
+}
+
+// eights returns n, rounded up to a multiple of 8.
+func eights(n int) int { return (n + 7) &^ 7 }
+
+func newDensePass[T rows.Float](op *dense, p *product[T]) *densePass[T] {
+	workers := op.workers.Count()
+	pass := &densePass[T]{product: p, op: op, columns: p.k, scratch: make([]*distanceScratch, workers), row: make([]float64, workers*p.k)}
+	if !op.known.Load() {
+		pass.columns++
+	}
+	stride := eights(op.q.n)
+	pass.xt = simd.RowsOf(make([]float64, pass.columns*stride), stride)
+	pass.wxt = simd.RowsOf(make([]float64, pass.columns*stride), stride)
+	for w := range pass.scratch {
+		pass.scratch[w] = newDistanceScratch(op.q)
+	}
+	return pass
+}
+
+// column returns a column of W x.
+func (pass *densePass[T]) column(c int) []float64 {
+	return pass.wxt.Data[c*pass.wxt.Stride:][:pass.op.q.n]
+}
+
+// prepare makes W x.
+func (pass *densePass[T]) prepare(ctx context.Context) error { return pass.sum(ctx, pass.op.workers) }
+
+// sum makes W x, round after round of the tournament, and the degrees unless they are
+// known.
+func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers) error {
+	op, k := pass.op, pass.k
+	if op.known.Load() {
+		pass.columns = k
+	}
+	for i := range op.q.n {
+		for c := range pass.columns {
+			v := 1.0
+			if c < k {
+				v = float64(pass.x.Data[i*pass.x.Stride+c])
+			}
+			pass.xt.Data[c*pass.xt.Stride+i] = v
+		}
+	}
+	clear(pass.wxt.Data)
+	if err := op.blocks.play(ctx, workers, pass, &pass.round, op.progress); err != nil {
+		return err
+	}
+	if pass.columns > k {
+		op.setDegrees(pass.column(k))
+	}
+	return nil
+}
+
+// rows puts the rows of W x. A row of degree 0 has weights that are too small to count, and
+// they are no part of W.
+func (pass *densePass[T]) rows(worker, chunk int) {
+	op, k := pass.op, pass.k
+	wx := pass.row[worker*k:][:k]
+	for i := op.bounds[chunk]; i < op.bounds[chunk+1]; i++ {
+		for c := range wx {
+			wx[c] = pass.wxt.Data[c*pass.wxt.Stride+i]
+		}
+		if pass.stats == nil && op.degrees[i] == 0 {
+			clear(wx)
+		}
+		pass.put(chunk, i, wx)
+	}
+}
+
+// Run plays one game.
+func (pass *densePass[T]) Run(worker, game int) {
+	op := pass.op
+	a, b, ok := op.blocks.game(pass.round, game)
+	if !ok {
+		return
+	}
+	alo, ahi := par.Block(a, op.q.n, blockRows)
+	blo, bhi := par.Block(b, op.q.n, blockRows)
+	t := pass.scratch[worker]
+	op.q.fill(t, alo, ahi, blo, bhi)
+	width := eights(bhi - blo)
+	for i := alo; i < ahi; i += 8 { // as many rows as stay in the first-level cache
+		for r := i; r < i+8; r++ {
+			pass.weighRow(t.row(r-alo, width), r, ahi, blo, bhi)
+		}
+		op.kernels.WeightedSums64(from(pass.wxt, i), simd.RowsOf(t.d2[(i-alo)*t.stride:], t.stride), from(pass.xt, blo), pass.columns, 8, width)
+	}
+	if a != b { // the sums of a block with itself have both sides of every pair
+		op.kernels.WeightedSumsTrans64(from(pass.wxt, blo), simd.RowsOf(t.d2, t.stride), from(pass.xt, alo), pass.columns, eights(ahi-alo), width)
+	}
+}
+
+// weighRow turns the squared distances of row i to rows blo to bhi-1 into weights: zeros
+// from row ahi on, with itself, and behind bhi.
+func (pass *densePass[T]) weighRow(w []float64, i, ahi, blo, bhi int) {
+	if i >= ahi {
+		clear(w)
+		return
+	}
+	pass.op.weigh(w[:bhi-blo], i, blo)
+	clear(w[bhi-blo:])
+	if i >= blo && i < bhi {
+		w[i-blo] = 0
+	}
+}
+
+// from returns columns from row i on.
+func from(columns simd.Rows[float64], i int) simd.Rows[float64] {
+	return simd.RowsOf(columns.Data[i:], columns.Stride)
+}
