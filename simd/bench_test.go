@@ -314,6 +314,29 @@ func BenchmarkDots(b *testing.B) {
 	}
 }
 
+func BenchmarkDots64(b *testing.B) {
+	const n = 256
+	for _, d := range []int{16, 64, 128, 512, 1280} {
+		r := rand.New(rand.NewPCG(2, 2))
+		rows, dst := make([]float64, 2*n*d), make([]float64, n*n)
+		for i := range rows {
+			rows[i] = r.NormFloat64()
+		}
+		for _, level := range Levels() {
+			if level == AVX512VNNI || level == AMX {
+				continue
+			}
+			s := At(level)
+			b.Run(fmt.Sprintf("rows=%dx%d/d=%d/level=%v", n, n, d, level), func(b *testing.B) {
+				for b.Loop() {
+					s.Dots64(RowsOf(dst, n), RowsOf(rows, d), RowsOf(rows[n*d:], d), n, n, d)
+				}
+				b.ReportMetric(2*float64(n*n*d)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			})
+		}
+	}
+}
+
 // streamRead reads one number of each cache line.
 func streamRead(v []float32) (sum float32) {
 	for len(v) >= 16 {

@@ -28,6 +28,7 @@
 //	AddRows             sums of multiples of rows
 //	FinishStep          rows of W x to rows of the next iterate, with its sums
 //	Dots                dot products between rows
+//	Dots64              the same in float64
 //	MulTrans            the transpose of a thin block times a wide one
 //	Centre              rows less a centre, scaled
 //	CentredDots         Dots of centred rows
@@ -76,8 +77,8 @@
 //
 // Every kernel but Dots and CentredDots has the same bits at every level, and on every
 // architecture. Contracts say in which order numbers are added. Products are exact or
-// rounded before they are added; nothing is fused but in FinishStep and SqDists64, whose
-// contracts say what. Nor do results depend on how work is split into calls, the sums of
+// rounded before they are added; nothing is fused but in FinishStep and in the kernels of
+// float64 whose contracts say so. Nor do results depend on how work is split into calls, the sums of
 // FinishStep apart. Dots and CentredDots have the same bits at one level, and an error
 // bound between levels.
 //
@@ -93,7 +94,7 @@
 // A call costs a few nanoseconds and is not inlined, so give it much to do: a chunk of
 // rows, or all candidates of a few points. The compiler lets every slice escape that is
 // handed to a kernel: keep small ones in a workspace. Kernels allocate nothing, the
-// scratch memory of MulSparseOffsets16 apart, which a pool keeps.
+// scratch memory of MulSparseOffsets16 and Dots64 apart, which pools keep.
 //
 // A product A x calls MulSparse once for each chunk of rows, straight into its
 // destination. A step calls it for a tile of up to 1024 rows at a time, which leaves W x

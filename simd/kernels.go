@@ -35,6 +35,7 @@ type Kernels struct {
 	centredDots        func(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32)
 	centre             func(dst, x Rows[float32], rows int, centre []float32, scale float32)
 	dots               func(dst, a, b Rows[float32], na, nb, d int)
+	dots64             func(dst, a, b Rows[float64], na, nb, d int)
 }
 
 // At returns the kernels of a level, or of the highest below it where Best is lower.
@@ -63,6 +64,7 @@ var genericKernels = Kernels{
 	slideWindows:     slideWindowsGo,
 	finishStep:       finishStepGo,
 	dots:             dotsGo,
+	dots64:           dots64Go,
 	sqDists:          sqDistsGo,
 	sqDists64:        sqDists64Go,
 	addRows:          addRowsGo,

@@ -34,6 +34,7 @@ var neonKernels = Kernels{
 	centredMulTrans:  centredMulTransGo,
 	centredDots:      centredDotsGo,
 	dots:             dotsNEON,
+	dots64:           dots64Go,
 	sqDists:          sqDistsGo,
 	sqDists64:        sqDists64Go,
 	addRows:          addRowsGo,

@@ -104,6 +104,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.FinishStep(finish, RowsOf(single, k), RowsOf(x, k), x, wide, slots)
 			s.FinishStep(&packed, RowsOf(single, 2), RowsOf(x, 2), x, wide, slots)
 			s.Dots(RowsOf(single, 3), RowsOf(x, k), RowsOf(x, k), 3, 3, k)
+			s.Dots64(RowsOf(wide, 3), RowsOf(wide[9:], k), RowsOf(wide[9:], k), 3, 3, k)
 			s.SqDists(single, x[:k], RowsOf(x, k), ind, 1)
 			s.ByteDotsAbove(mask, bytes, panel, 64, bias, bias[:17])
 			s.MulTrans(RowsOf(single, k), RowsOf(x, 1), RowsOf(x, k), 1, 3, k)

@@ -48,3 +48,10 @@ func readsFirst[T float32 | float64](x Rows[T], n, width int) {
 		reads(x.row(i, width))
 	}
 }
+
+// writesFirst tells it that the first n rows are written, and nothing between them.
+func writesFirst[T float32 | float64](x Rows[T], n, width int) {
+	for i := range n {
+		writes(x.row(i, width))
+	}
+}

@@ -12,3 +12,5 @@ func readsSpans(d int, coords Rows[float32], spans []uint32) {}
 func readsRows(rows Rows[float32], width int, index []uint32) {}
 
 func readsFirst[T float32 | float64](x Rows[T], n, width int) {}
+
+func writesFirst[T float32 | float64](x Rows[T], n, width int) {}

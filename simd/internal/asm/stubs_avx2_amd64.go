@@ -107,6 +107,68 @@ func Dot1x4F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr,
 //go:noescape
 func Dot1x1F32AVX2(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
+// PackRowsF64AVX2 transposes blocks of 4 columns of 4 rows.
+//
+//	for c := range 4 * blocks {
+//		for r := range 4 {
+//			dst[c*dstStride+r] = rows[r*rowStride+c]
+//		}
+//	}
+//
+//go:noescape
+func PackRowsF64AVX2(dst *float64, dstStride uintptr, rows *float64, rowStride uintptr, blocks uintptr)
+
+// DotTile1F64AVX2 multiplies 4 packed rows of a with 4 of b.
+//
+//	for i := range 4 {
+//		for j := range 4 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[4*c+i], b[4*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile1F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
+// DotTile2F64AVX2 multiplies 4 packed rows of a with 8 of b.
+//
+//	for i := range 4 {
+//		for j := range 8 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[4*c+i], b[8*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile2F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
+// DotTile3F64AVX2 multiplies 4 packed rows of a with 12 of b.
+//
+//	for i := range 4 {
+//		for j := range 12 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[4*c+i], b[12*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile3F64AVX2(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
 // ExpNegF32AVX2 computes exp(-x).
 //
 //	for i := range n {

@@ -137,6 +137,68 @@ func Dot1x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintpt
 //go:noescape
 func Dot1x1F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
 
+// PackRowsF64AVX512 transposes blocks of 8 columns of 8 rows.
+//
+//	for c := range 8 * blocks {
+//		for r := range 8 {
+//			dst[c*dstStride+r] = rows[r*rowStride+c]
+//		}
+//	}
+//
+//go:noescape
+func PackRowsF64AVX512(dst *float64, dstStride uintptr, rows *float64, rowStride uintptr, blocks uintptr)
+
+// DotTile1F64AVX512 multiplies 8 packed rows of a with 8 of b.
+//
+//	for i := range 8 {
+//		for j := range 8 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[8*c+i], b[8*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile1F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
+// DotTile2F64AVX512 multiplies 8 packed rows of a with 16 of b.
+//
+//	for i := range 8 {
+//		for j := range 16 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[8*c+i], b[16*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile2F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
+// DotTile3F64AVX512 multiplies 8 packed rows of a with 24 of b.
+//
+//	for i := range 8 {
+//		for j := range 24 {
+//			sum := 0, or dst[i*dstStride+j] where add is not 0
+//			for c := range columns {
+//				sum = fma(a[8*c+i], b[24*c+j], sum)
+//			}
+//			dst[i*dstStride+j] = sum
+//		}
+//	}
+//
+// for columns of at least 1.
+//
+//go:noescape
+func DotTile3F64AVX512(dst *float64, dstStride uintptr, a *float64, b *float64, columns uintptr, add uintptr)
+
 // ExpNegF32AVX512 computes exp(-x).
 //
 //	for i := range n {

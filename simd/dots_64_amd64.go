@@ -1,0 +1,117 @@
+//go:build gc && !noasm && !purego
+
+package simd
+
+import (
+	"sync"
+
+	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
+)
+
+// dots64Kernels are the functions of a level, which has tiles of as many rows of a as
+// lanes says, and of one, two or three times as many of b.
+type dots64Kernels struct {
+	lanes int
+	pack  func(dst *float64, dstStride uintptr, rows *float64, rowStride uintptr, blocks uintptr)
+	tiles [3]func(dst *float64, dstStride uintptr, a, b *float64, columns, add uintptr)
+}
+
+var (
+	dots64OfAVX2 = dots64Kernels{4, asm.PackRowsF64AVX2,
+		[3]func(*float64, uintptr, *float64, *float64, uintptr, uintptr){asm.DotTile1F64AVX2, asm.DotTile2F64AVX2, asm.DotTile3F64AVX2}}
+	dots64OfAVX512 = dots64Kernels{8, asm.PackRowsF64AVX512,
+		[3]func(*float64, uintptr, *float64, *float64, uintptr, uintptr){asm.DotTile1F64AVX512, asm.DotTile2F64AVX512, asm.DotTile3F64AVX512}}
+)
+
+func dots64AVX2(dst, a, b Rows[float64], na, nb, d int) { dots64OfAVX2.run(dst, a, b, na, nb, d) }
+
+func dots64AVX512(dst, a, b Rows[float64], na, nb, d int) { dots64OfAVX512.run(dst, a, b, na, nb, d) }
+
+const (
+	// A piece of so many columns of a panel of b is 24 KiB and stays in the first-level
+	// cache while the packed rows of a go by.
+	dots64Columns = 128
+	// So many columns of so many rows of a are 256 KiB, in the second-level cache.
+	dots64Rows = 256
+	// A panel is as many rows of b.
+	dots64Panel = 24
+)
+
+// dots64Scratch is what a call packs rows into.
+type dots64Scratch struct {
+	a    [dots64Rows * dots64Columns]float64
+	b    [dots64Panel * dots64Columns]float64
+	tile [8 * dots64Panel]float64 // a tile that dst has no room for
+}
+
+var dots64Pool = sync.Pool{New: func() any { return new(dots64Scratch) }}
+
+// run takes the columns in pieces. A sum goes on from piece to piece in dst, so that its
+// bits do not depend on where pieces end.
+func (k *dots64Kernels) run(dst, a, b Rows[float64], na, nb, d int) {
+	if d == 0 {
+		for i := range na {
+			clear(dst.row(i, nb))
+		}
+		return
+	}
+	s := dots64Pool.Get().(*dots64Scratch)
+	defer dots64Pool.Put(s)
+	for c := 0; c < d; c += dots64Columns {
+		columns := min(dots64Columns, d-c)
+		for i := 0; i < na; i += dots64Rows {
+			rows := min(dots64Rows, na-i)
+			for r := 0; r < rows; r += k.lanes {
+				k.packed(s.a[r*columns:], k.lanes, Rows[float64]{a.Data[(i+r)*a.Stride+c:], a.Stride}, min(k.lanes, rows-r), columns)
+			}
+			for j := 0; j < nb; j += 3 * k.lanes {
+				k.panel(s, Rows[float64]{dst.Data[i*dst.Stride+j:], dst.Stride}, rows, Rows[float64]{b.Data[j*b.Stride+c:], b.Stride}, min(3*k.lanes, nb-j), columns, c > 0)
+			}
+		}
+	}
+}
+
+// packed packs up to as many rows as a tile has, zeros in place of the missing ones:
+// column c of them begins at dst[c*width].
+func (k *dots64Kernels) packed(dst []float64, width int, from Rows[float64], rows, columns int) {
+	done := 0
+	if blocks := columns / k.lanes; rows == k.lanes && blocks > 0 {
+		k.pack(&dst[0], uintptr(width), &from.Data[0], uintptr(from.Stride), uintptr(blocks))
+		done = blocks * k.lanes
+	}
+	for c := done; c < columns; c++ {
+		column := dst[c*width:][:k.lanes]
+		clear(column)
+		for r := range rows {
+			column[r] = from.Data[r*from.Stride+c]
+		}
+	}
+}
+
+// panel multiplies the packed rows of a with up to three tiles of rows of b.
+func (k *dots64Kernels) panel(s *dots64Scratch, dst Rows[float64], na int, b Rows[float64], nb, columns int, add bool) {
+	vectors := (nb + k.lanes - 1) / k.lanes
+	width := vectors * k.lanes
+	for v := 0; v < width; v += k.lanes {
+		k.packed(s.b[v:], width, b.from(v), min(k.lanes, nb-v), columns)
+	}
+	goOn := uintptr(0)
+	if add {
+		goOn = 1
+	}
+	for i := 0; i < na; i += k.lanes {
+		rows := min(k.lanes, na-i)
+		if rows == k.lanes && nb == width {
+			k.tiles[vectors-1](&dst.Data[i*dst.Stride], uintptr(dst.Stride), &s.a[i*columns], &s.b[0], uintptr(columns), goOn)
+			continue
+		}
+		tile := Rows[float64]{s.tile[:], width}
+		for r := range rows {
+			copy(tile.row(r, nb), dst.row(i+r, nb))
+		}
+		k.tiles[vectors-1](&s.tile[0], uintptr(width), &s.a[i*columns], &s.b[0], uintptr(columns), goOn)
+		for r := range rows {
+			copy(dst.row(i+r, nb), tile.row(r, nb))
+		}
+	}
+}
