@@ -34,6 +34,8 @@ type Kernels struct {
 	centredMulTrans    func(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32)
 	centredDots        func(dst, b, x Rows[float32], k, rows int, centre []float32, scale float32)
 	centre             func(dst, x Rows[float32], rows int, centre []float32, scale float32)
+	addMoments         func(dst []float64, y Rows[float64], w []float64, d int)
+	quadraticForms     func(dst []float64, y Rows[float64], linear, m []float64)
 	dots               func(dst, a, b Rows[float32], na, nb, d int)
 	dots64             func(dst, a, b Rows[float64], na, nb, d int)
 }
@@ -77,4 +79,6 @@ var genericKernels = Kernels{
 	centre:           centreGo,
 	centredMulTrans:  centredMulTransGo,
 	centredDots:      centredDotsGo,
+	addMoments:       addMomentsGo,
+	quadraticForms:   quadraticFormsGo,
 }

@@ -43,4 +43,6 @@ var neonKernels = Kernels{
 	nodesToPoints:    nodesToPointsGo,
 	byteDotsAbove:    byteDotsAboveGo,
 	roundToBytes:     roundToBytesGo,
+	addMoments:       addMomentsGo,
+	quadraticForms:   quadraticFormsGo,
 }

@@ -105,6 +105,8 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.FinishStep(&packed, RowsOf(single, 2), RowsOf(x, 2), x, wide, slots)
 			s.Dots(RowsOf(single, 3), RowsOf(x, k), RowsOf(x, k), 3, 3, k)
 			s.Dots64(RowsOf(wide, 3), RowsOf(wide[9:], k), RowsOf(wide[9:], k), 3, 3, k)
+			s.AddMoments(wide, RowsOf(wide, 2), wide[:2], 2)
+			s.QuadraticForms(wide[:2], RowsOf(wide[2:], 2), wide[2:4], wide[2:18])
 			s.SqDists(single, x[:k], RowsOf(x, k), ind, 1)
 			s.ByteDotsAbove(mask, bytes, panel, 64, bias, bias[:17])
 			s.MulTrans(RowsOf(single, k), RowsOf(x, 1), RowsOf(x, k), 1, 3, k)
