@@ -43,7 +43,7 @@ func polyRounding(s series, n, d int, single bool) float64 {
 func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	fr, s, n := op.frame, op.series, op.N()
 	if n == 1 { // nothing to be relative to
-		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single != nil)}
+		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single)}
 		op.cert.setRows([]float64{math.Inf(1)})
 		return o.refuseIsolated(1, 1, "have no neighbour")
 	}
@@ -69,9 +69,9 @@ func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	}
 	op.cert = Certificate{
 		Kind: Relative, EntryRel: bound*math.Exp(s.reach()) + fr.move, EntryAbs: bound*largest*largest + fr.move,
-		Rounding: polyRounding(s, n, fr.p.D, op.single != nil) * s.least() / lowest * (1 + most),
+		Rounding: polyRounding(s, n, fr.p.D, op.single) * s.least() / lowest * (1 + most),
 	}
-	if op.single != nil {
+	if op.single {
 		op.cert.Rounding += 0x1p-24 // W x is float32 before a step is finished
 	}
 	if fr.radius == 0 {

@@ -113,7 +113,7 @@ func (plan *polyPlan) takeSample() {
 	plan.sample = plan.sample[:0]
 	for i := range min(rows, n) {
 		at, y := pick(columns, i), others[i*d:][:d]
-		dots64(simd.RowsOf(u, len(u)), simd.RowsOf(y, d), simd.RowsOf(others, d), 1, len(u), d)
+		fr.kernels.Dots64(simd.RowsOf(u, len(u)), simd.RowsOf(y, d), simd.RowsOf(others, d), 1, len(u), d)
 		s, count := polySample{norm: math.Sqrt(fr.norm2[at]), row: i}, 0.0
 		for j, v := range u {
 			other := pick(columns, j)
@@ -187,7 +187,7 @@ func (plan *polyPlan) expectRest(s series, m int) float64 {
 	d := plan.frame.p.D
 	count := len(plan.rows) / d
 	if plan.axes == nil {
-		plan.axes = principalAxes(plan.rows, count, d, min(polyAxes, count, d/2))
+		plan.axes = principalAxes(plan.frame.kernels, plan.rows, count, d, min(polyAxes, count, d/2))
 	}
 	if m > len(plan.axes)/d {
 		return math.Inf(1)
@@ -196,7 +196,7 @@ func (plan *polyPlan) expectRest(s series, m int) float64 {
 	along := make([]float64, m)
 	for i := range rest {
 		y := plan.rows[i*d:][:d]
-		dots64(simd.RowsOf(along, m), simd.RowsOf(y, d), simd.RowsOf(plan.axes, d), 1, m, d)
+		plan.frame.kernels.Dots64(simd.RowsOf(along, m), simd.RowsOf(y, d), simd.RowsOf(plan.axes, d), 1, m, d)
 		whole, part := norm(y), norm(along)
 		rest[i] = math.Sqrt(max(whole*whole-part*part, 0))
 		mean += math.Exp(-whole*whole/2) * rest[i] / float64(count)

@@ -34,7 +34,7 @@ func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o 
 	if err != nil {
 		return nil, err
 	}
-	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.gamma), kernels: o.Kernels}
+	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.gamma), inPlace: true, square: 2 * b.gamma, kernels: o.Kernels}
 	plan := &polyPlan{frame: fr, choice: polyChoice{series: s, terms: polyTerms(d, order) + 1}}
 	cost := polyCost(fr.p, plan.choice, o)
 	if err := o.take("build poly", cost.PeakBytes); err != nil {
