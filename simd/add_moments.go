@@ -24,9 +24,9 @@ func MomentsSize(d int) int {
 //
 // where [t-b][l] is number 8 (t-b) + l of the block. MomentsSize says how the blocks lie. The
 // product in brackets is rounded, the other is not rounded before it is added: the bits
-// are the same at every level. With m numbers of dst that were zero before, one is off by
-// at most (len(w)+1) 2^-53 times the sum of its |y w y|. Pairs of columns of one block are
-// there twice, with other bits.
+// are the same at every level. A number of dst that was zero before is off by at most
+// (len(w)+1) 2^-53/(1 - (len(w)+1) 2^-53) times the sum of its |y w y|. Pairs of columns of
+// one block are there twice, with other bits.
 //
 // AddMoments panics where a slice is too short, and allocates nothing. dst must not overlap
 // the others.
