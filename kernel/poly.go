@@ -166,9 +166,6 @@ func (op *poly) diagonal(i int, norm2 float64) float64 {
 	return op.series.a[0] + op.series.a[1]*norm2 + op.series.from(2, op.low.norm2[i])
 }
 
-// terms is the number of monomials of degree 1 and more.
-func (op *poly) terms() int { return len(op.coefficients) }
-
 // eachSegment visits the segments of monomials in the order of polySinglePass.
 func (op *poly) eachSegment(visit func(first, width int)) {
 	order, d := op.series.order(), op.frame.p.D

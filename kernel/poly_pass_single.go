@@ -44,7 +44,7 @@ type polySingleScratch struct {
 
 func newPolySinglePass(op *poly, p *product[float32]) *polySinglePass {
 	k, d := p.k, op.frame.p.D
-	size := (1 + op.terms()) * k
+	size := (1 + len(op.coefficients)) * k
 	pass := &polySinglePass{
 		product: p, op: op, partial: make([]float64, (len(op.bounds)-1)*size), total: make([]float64, size),
 		values: make([]float32, size-k), shift: make([]float64, k), scratch: make([]polySingleScratch, op.workers.Count()),
