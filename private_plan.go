@@ -22,6 +22,7 @@ type privatePlan struct {
 	operator    string // that makes the step: dense, background or poly
 	order       int    // of poly
 	q           blas64.General
+	start       sensitivity.Start // q measured, until the noise is chosen
 	bound       sensitivity.Bound
 	calibration mechanism.Calibration
 }
@@ -61,7 +62,10 @@ func (p *privatePlan) draw(ctx context.Context, n int) (err error) {
 	if p.query, err = s.query(p.operator); err != nil {
 		return err
 	}
-	p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ)
+	if p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ); err != nil {
+		return err
+	}
+	p.start, err = sensitivity.NewStart(p.q)
 	return err
 }
 
@@ -157,7 +161,7 @@ func (s *PrivateSettings) ownBytes(n, d int) (own float64, what string) {
 // tight is the bound under a relation for all rows of a unit that may be private.
 func (p *privatePlan) tight(relation sensitivity.Relation) (sensitivity.Bound, error) {
 	s := p.settings
-	return s.group(sensitivity.Tight(relation, p.query, p.q, sensitivity.Rows{Private: s.PrivateRows}))
+	return s.group(p.start.Tight(relation, p.query, sensitivity.Rows{Private: s.PrivateRows}))
 }
 
 // known is the bound for one private row among public ones.
@@ -192,7 +196,7 @@ func (s *PrivateSettings) group(b sensitivity.Bound, err error) (sensitivity.Bou
 // inflate adds the error of the computed step, for features in d dimensions, to the
 // bound: that of rounding and, for poly, that of its polynomial.
 func (p *privatePlan) inflate(d int) error {
-	eta, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
+	eta, err := p.start.RoundingError(p.query, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d})
 	if err == nil && p.operator == "poly" {
 		var polynomial sensitivity.Eta
 		switch polynomial, err = p.chooseOrder(d, eta); {
@@ -236,11 +240,11 @@ func (p *privatePlan) chooseOrder(d int, dense sensitivity.Eta) (sensitivity.Eta
 		if err != nil {
 			return sensitivity.Eta{}, err
 		}
-		eta, err := sensitivity.EntryError(p.query, p.q, entry)
+		eta, err := p.start.EntryError(p.query, entry)
 		if err != nil {
 			return sensitivity.Eta{}, err
 		}
-		computed, err := sensitivity.RoundingError(p.query, p.q, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
+		computed, err := p.start.RoundingError(p.query, sensitivity.Arithmetic{UnitRoundoff: 0x1p-53, Dimension: d, Relative: rounding})
 		if errors.Is(err, sensitivity.ErrEntryError) {
 			// Its sums are rounded too coarsely, and those of higher orders more so.
 			return sensitivity.Eta{}, fmt.Errorf("%w: poly: %w", kernel.ErrTolerance, err)
@@ -262,11 +266,12 @@ func (p *privatePlan) calibrate(d int) error {
 	if err := p.inflate(d); err != nil {
 		return err
 	}
-	reach, err := sensitivity.Displacement(p.query, p.q)
+	reach, err := p.start.Displacement(p.query)
 	if err != nil {
 		return err
 	}
 	reach += p.bound.Eta() // no entry is further off than all together
+	p.start = sensitivity.Start{}
 	p.calibration, err = mechanism.Calibrate(mechanism.CalibrationSettings{
 		Epsilon: p.settings.Epsilon, Delta: p.settings.Delta, Sensitivity: p.bound, Reach: reach, Rule: p.settings.Rule,
 	})

@@ -84,7 +84,9 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 	if err := plan.beforeRows(ctx, n, d); err != nil {
 		return nil, err
 	}
-	rows, err := kernel.NewUnitRows(features, s.unitOptions(m.limit))
+	unit := s.unitOptions(m.limit)
+	unit.Workers = e.workers
+	rows, err := kernel.NewUnitRows(features, unit)
 	if err != nil {
 		return nil, err
 	}

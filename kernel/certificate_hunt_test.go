@@ -247,7 +247,7 @@ func (c *huntCase) hunt(t *testing.T, name string, tally *huntTally) float64 {
 	if op == nil {
 		return -1
 	}
-	if poly, ok := op.(*poly); ok && float64(poly.terms())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
+	if poly, ok := op.(*poly); ok && float64(poly.nest.size())*float64(c.p.Rows)*float64(c.p.Rows) > 2e8 {
 		return -1 // forced, it would take longer than all the others
 	}
 	ratio := c.ratio(t, op)

@@ -46,8 +46,8 @@ func distanceSecondsIn(d int) float64 {
 const (
 	polyTermSeconds   = 0.05e-9 // of degree 1, float32
 	polyHighSeconds   = 0.35e-9 // of degree 2 and more
-	polyTerm64Seconds = 0.5e-9
-	polyRunSeconds    = 5e-9 // a run of terms that differ in one coordinate only
+	polyTerm64Seconds = 0.05e-9 // in float64
+	polyRunSeconds    = 5e-9    // a run of terms that differ in one coordinate only
 	polyRowSeconds    = 12e-9
 	polyLoadSeconds   = 0.4e-9 // reading one coordinate
 	polyPairSeconds   = 0.03e-9

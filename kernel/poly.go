@@ -52,11 +52,11 @@ type poly struct {
 	frame        *polyFrame
 	low          *polyProjection // nil when degrees 2 and more are of all coordinates
 	series       series
-	coefficients []float64                // of the monomials, in the order of the segments
-	factor       []float64                // f_i
-	self         []float64                // f_i^2 p(|y_i|^2), the diagonal that the moments have
-	single       *polyArithmetic[float32] // nil when float32 does not do
-	double       *polyArithmetic[float64]
+	single       bool      // float32 does
+	coefficients []float64 // of the monomials, in the order of the segments of polySinglePass; nil unless single
+	nest         *polyNest // those of the pass in float64
+	factor       []float64 // f_i
+	self         []float64 // f_i^2 p(|y_i|^2), the diagonal that the moments have
 }
 
 // NewPoly builds the operator poly of points in either precision: every pair, by a
@@ -132,18 +132,15 @@ func (plan *polyPlan) build(ctx context.Context, o *Options) (_ *poly, err error
 // assemblePoly returns an operator without factors and degrees.
 func assemblePoly(fr *polyFrame, c polyChoice, o *Options) *poly {
 	n := fr.p.N
-	op := &poly{
-		frame: fr, low: c.low, series: c.series, factor: make([]float64, n), self: make([]float64, n),
-		double: polyDouble(fr),
-	}
+	op := &poly{frame: fr, low: c.low, series: c.series, single: c.single, factor: make([]float64, n), self: make([]float64, n)}
 	op.base, op.bounds = newBase("poly", o), polyBounds(n, c.terms)
-	op.pass32 = func(p *product[float32]) pass[float32] { return newPolyPass(op, op.double, p) }
-	op.pass64 = func(p *product[float64]) pass[float64] { return newPolyPass(op, op.double, p) }
+	op.nest = newPolyNest(fr.coefficients(c.series), fr.p.D, op.axes())
+	op.pass32 = func(p *product[float32]) pass[float32] { return newPolyDoublePass(op, p) }
+	op.pass64 = func(p *product[float64]) pass[float64] { return newPolyDoublePass(op, p) }
 	if c.single {
-		op.single = polySingle(fr)
-		op.pass32 = func(p *product[float32]) pass[float32] { return newPolyPass(op, op.single, p) }
+		op.setCoefficients()
+		op.pass32 = func(p *product[float32]) pass[float32] { return newPolySinglePass(op, p) }
 	}
-	op.setCoefficients()
 	return op
 }
 
@@ -169,10 +166,7 @@ func (op *poly) diagonal(i int, norm2 float64) float64 {
 	return op.series.a[0] + op.series.a[1]*norm2 + op.series.from(2, op.low.norm2[i])
 }
 
-// terms is the number of monomials of degree 1 and more.
-func (op *poly) terms() int { return len(op.coefficients) }
-
-// eachSegment visits the segments of monomials in the order of polyPass.
+// eachSegment visits the segments of monomials in the order of polySinglePass.
 func (op *poly) eachSegment(visit func(first, width int)) {
 	order, d := op.series.order(), op.frame.p.D
 	if order > 0 {

@@ -20,6 +20,23 @@ func taylorRow(s series, reach, squares float64) float64 {
 // at weight f_i^2 p. With e the rounding of moments and values that a term goes
 // through, it is e times the sum of f_i f_j |x_j| |a_r| (|y_i|.|y_j|)^r over r >= 1, which is at
 // most size/least of what is wanted; the constant term is always float64.
+//
+// What is counted is the order of polySinglePass, n + 374 + d + (P-1)(d+4) roundings in
+// float64 for a polynomial of order P. That of polyDoublePass has fewer. There a term goes
+// through
+//
+//   - two roundings of f_j (x_j - shift), and one of each product with a coordinate before
+//     the moment is added to: P-1, or one for P = 1, where AddRows rounds the product;
+//   - no more than n additions of rows of a chunk, and then 256 of chunks;
+//   - 3P+2 of the coefficient: P products and P quotients of the number of orders, P
+//     products of the scale squared, one with a_r and one with the moment;
+//   - d + d/8 + 5 in QuadraticForms, or d/8 + 5 where P is 1, and one addition more along
+//     axes; a nest without a block has as many, with its product and its additions;
+//   - for each degree above 2 a product with a coordinate and d+1 additions on the way back.
+//
+// For P = 1 that is n + 269 + d/8. For P > 1 it is n + 265 + 4P + d + d/8 + (P-2)(d+2), which is
+// below what is counted by 109 - 2P + 7d/8; and no order is above 32. Fused products round
+// once where this counts twice.
 func polyRounding(s series, n, d int, single bool) float64 {
 	if s.reach() == 0 {
 		return 0 // sums of x
@@ -43,7 +60,7 @@ func polyRounding(s series, n, d int, single bool) float64 {
 func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	fr, s, n := op.frame, op.series, op.N()
 	if n == 1 { // nothing to be relative to
-		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single != nil)}
+		op.cert = Certificate{Kind: Exact, Isolated: 1, Rounding: polyRounding(s, n, fr.p.D, op.single)}
 		op.cert.setRows([]float64{math.Inf(1)})
 		return o.refuseIsolated(1, 1, "have no neighbour")
 	}
@@ -69,9 +86,9 @@ func (op *poly) certify(ctx context.Context, plan *polyPlan, o *Options) error {
 	}
 	op.cert = Certificate{
 		Kind: Relative, EntryRel: bound*math.Exp(s.reach()) + fr.move, EntryAbs: bound*largest*largest + fr.move,
-		Rounding: polyRounding(s, n, fr.p.D, op.single != nil) * s.least() / lowest * (1 + most),
+		Rounding: polyRounding(s, n, fr.p.D, op.single) * s.least() / lowest * (1 + most),
 	}
-	if op.single != nil {
+	if op.single {
 		op.cert.Rounding += 0x1p-24 // W x is float32 before a step is finished
 	}
 	if fr.radius == 0 {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
 	"github.com/seed-64e14a55/privatemail/par"
@@ -21,6 +22,8 @@ type polyFrame struct {
 	single   bool
 	centre   []float64 // nil when it is the origin
 	scale    float64
+	inPlace  bool    // panels of float64 are the points themselves; coefficients carry the scale
+	square   float64 // of the scale, where it is needed
 	centre32 []float32
 	scale32  float32
 	kernels  *simd.Kernels
@@ -177,6 +180,29 @@ func (fr *polyFrame) load64(dst []float64, lo, hi int) {
 			}
 		}
 	}
+}
+
+// panel64 returns the rows lo to hi-1 for a pass in float64, where they are or in dst.
+func (fr *polyFrame) panel64(dst []float64, lo, hi int) simd.Rows[float64] {
+	if fr.inPlace {
+		return simd.RowsOf(fr.p.Double.Data[lo*fr.p.Double.Stride:], fr.p.Double.Stride)
+	}
+	fr.load64(dst, lo, hi)
+	return simd.RowsOf(dst, fr.p.D)
+}
+
+// coefficients returns those of a series in u for the products of rows of panel64: where
+// the scale is not in the rows, that of degree r is multiplied by the scale squared, r times.
+func (fr *polyFrame) coefficients(s series) []float64 {
+	if !fr.inPlace {
+		return s.a
+	}
+	a, power := slices.Clone(s.a), 1.0
+	for r := range a {
+		a[r] *= power
+		power *= fr.square
+	}
+	return a
 }
 
 // polyBounds splits n rows into chunks, the same for any number of workers: many,

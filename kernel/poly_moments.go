@@ -19,16 +19,17 @@ const momentRows = 64
 // j != i, for all rows.
 func (fr *polyFrame) secondForms(ctx context.Context, o *Options) ([]float64, error) {
 	if fr.single {
-		return newPolyMoments(fr, polySingle(fr), 0x1p-24, o).forms(ctx)
+		return newPolyMoments(fr, fr.load32, fr.kernels.Dots, 0x1p-24, o).forms(ctx)
 	}
-	return newPolyMoments(fr, polyDouble(fr), 0x1p-53, o).forms(ctx)
+	return newPolyMoments(fr, fr.load64, fr.kernels.Dots64, 0x1p-53, o).forms(ctx)
 }
 
 // polyMoments makes the second moments C = sum_j y_j y_j' of a frame, and the forms
 // y_i' C y_i.
 type polyMoments[E rows.Float] struct {
 	fr      *polyFrame
-	math    *polyArithmetic[E]
+	load    func(dst []E, lo, hi int) // writes rows of the frame
+	dots    func(dst, a, b simd.Rows[E], na, nb, d int)
 	unit    float64 // rounding of E
 	o       *Options
 	scratch []momentScratch[E]
@@ -37,8 +38,8 @@ type polyMoments[E rows.Float] struct {
 // momentScratch is the scratch memory of a worker.
 type momentScratch[E rows.Float] struct{ panel, turned, part []E }
 
-func newPolyMoments[E rows.Float](fr *polyFrame, math *polyArithmetic[E], unit float64, o *Options) *polyMoments[E] {
-	m := &polyMoments[E]{fr: fr, math: math, unit: unit, o: o, scratch: make([]momentScratch[E], o.Workers.Count())}
+func newPolyMoments[E rows.Float](fr *polyFrame, load func(dst []E, lo, hi int), dots func(dst, a, b simd.Rows[E], na, nb, d int), unit float64, o *Options) *polyMoments[E] {
+	m := &polyMoments[E]{fr: fr, load: load, dots: dots, unit: unit, o: o, scratch: make([]momentScratch[E], o.Workers.Count())}
 	d := fr.p.D
 	for i := range m.scratch {
 		m.scratch[i] = momentScratch[E]{make([]E, polyPanel*d), make([]E, polyPanel*d), make([]E, max(momentRows*d, polyPanel*d))}
@@ -75,7 +76,7 @@ func (m *polyMoments[E]) sum(ctx context.Context) ([]float64, error) {
 // addPanel adds the products of count rows, from lo on, to the upper half of sum.
 func (m *polyMoments[E]) addPanel(s *momentScratch[E], sum []float64, lo, count int) {
 	d := m.fr.p.D
-	m.math.load(s.panel, lo, lo+count)
+	m.load(s.panel, lo, lo+count)
 	for i := range count {
 		for c, v := range s.panel[i*d:][:d] {
 			s.turned[c*polyPanel+i] = v
@@ -84,7 +85,7 @@ func (m *polyMoments[E]) addPanel(s *momentScratch[E], sum []float64, lo, count 
 	for a := 0; a < d; a += momentRows {
 		tall, wide := min(momentRows, d-a), d-a
 		turned := simd.RowsOf(s.turned[a*polyPanel:], polyPanel)
-		m.math.dots(simd.RowsOf(s.part, wide), turned, turned, tall, wide, count)
+		m.dots(simd.RowsOf(s.part, wide), turned, turned, tall, wide, count)
 		for i := range tall {
 			to := sum[(a+i)*d+a:][:wide]
 			for j, v := range s.part[i*wide:][:wide] {
@@ -129,8 +130,8 @@ func (m *polyMoments[E]) forms(ctx context.Context) ([]float64, error) {
 // boundPanel sets the forms of count rows, from lo on, given both halves of C.
 func (m *polyMoments[E]) boundPanel(s *momentScratch[E], forms []float64, both []E, slack float64, lo, count int) {
 	d, norm2 := m.fr.p.D, m.fr.norm2
-	m.math.load(s.panel, lo, lo+count)
-	m.math.dots(simd.RowsOf(s.part, d), simd.RowsOf(s.panel, d), simd.RowsOf(both, d), count, d, d)
+	m.load(s.panel, lo, lo+count)
+	m.dots(simd.RowsOf(s.part, d), simd.RowsOf(s.panel, d), simd.RowsOf(both, d), count, d, d)
 	for i := range count {
 		sum := 0.0
 		y := s.panel[i*d:][:d]

@@ -113,7 +113,7 @@ func (plan *polyPlan) takeSample() {
 	plan.sample = plan.sample[:0]
 	for i := range min(rows, n) {
 		at, y := pick(columns, i), others[i*d:][:d]
-		dots64(simd.RowsOf(u, len(u)), simd.RowsOf(y, d), simd.RowsOf(others, d), 1, len(u), d)
+		fr.kernels.Dots64(simd.RowsOf(u, len(u)), simd.RowsOf(y, d), simd.RowsOf(others, d), 1, len(u), d)
 		s, count := polySample{norm: math.Sqrt(fr.norm2[at]), row: i}, 0.0
 		for j, v := range u {
 			other := pick(columns, j)
@@ -187,7 +187,7 @@ func (plan *polyPlan) expectRest(s series, m int) float64 {
 	d := plan.frame.p.D
 	count := len(plan.rows) / d
 	if plan.axes == nil {
-		plan.axes = principalAxes(plan.rows, count, d, min(polyAxes, count, d/2))
+		plan.axes = principalAxes(plan.frame.kernels, plan.rows, count, d, min(polyAxes, count, d/2))
 	}
 	if m > len(plan.axes)/d {
 		return math.Inf(1)
@@ -196,7 +196,7 @@ func (plan *polyPlan) expectRest(s series, m int) float64 {
 	along := make([]float64, m)
 	for i := range rest {
 		y := plan.rows[i*d:][:d]
-		dots64(simd.RowsOf(along, m), simd.RowsOf(y, d), simd.RowsOf(plan.axes, d), 1, m, d)
+		plan.frame.kernels.Dots64(simd.RowsOf(along, m), simd.RowsOf(y, d), simd.RowsOf(plan.axes, d), 1, m, d)
 		whole, part := norm(y), norm(along)
 		rest[i] = math.Sqrt(max(whole*whole-part*part, 0))
 		mean += math.Exp(-whole*whole/2) * rest[i] / float64(count)
@@ -224,6 +224,23 @@ func (plan *polyPlan) expect(s series) float64 {
 	return 1.05*worst + plan.frame.move
 }
 
+// runs returns the number of runs of terms that differ in one coordinate only, beside that
+// of degree 1, in float32 and in float64, where blocks take the last two degrees.
+func (c *polyChoice) runs(d int) (single, double float64) {
+	order, width := c.series.order(), d
+	if c.axes > 0 {
+		width = c.axes
+	}
+	if order < 2 {
+		return 0, 0
+	}
+	single = float64(polyTerms(width, order-1))
+	if polyBlocked(width, 2) {
+		return single, float64(polyTerms(width, order-2))
+	}
+	return single, single
+}
+
 func polyCost(p *rows.Points, c polyChoice, o *Options) Cost {
 	n, d, k, terms := float64(p.N), float64(p.D), float64(o.Columns), float64(c.terms)
 	perTerm, entry := polyTerm64Seconds, 8.0
@@ -233,20 +250,17 @@ func polyCost(p *rows.Points, c polyChoice, o *Options) Cost {
 			perTerm = polyHighSeconds
 		}
 	}
-	runs := 0.0 // beside that of degree 1
-	if order := c.series.order(); order > 1 {
-		width := p.D
-		if c.axes > 0 {
-			width = c.axes
-		}
-		runs = float64(polyTerms(width, order-1))
+	runs, wideRuns := c.runs(p.D)
+	numbers := max(k, polyBlockNumbers) * terms // of a chunk, also of degrees, which are float64
+	if !c.single {
+		runs, numbers = wideRuns, k*polyBlockNumbers*terms
 	}
 	chunks := float64(len(polyBounds(p.N, c.terms)) - 1)
 	workers := float64(o.Workers.Count())
 	cost := Cost{
-		BuildSeconds:  n * (d*polyFrameSeconds + 2*(terms*polyTerm64Seconds+runs*polyRunSeconds+d*polyLoadSeconds+polyRowSeconds)),
+		BuildSeconds:  n * (d*polyFrameSeconds + 2*(terms*polyTerm64Seconds+wideRuns*polyRunSeconds+d*polyLoadSeconds+polyRowSeconds)),
 		StepSeconds:   2 * n * (k*terms*perTerm + k*runs*polyRunSeconds + d*polyLoadSeconds + k*polyRowSeconds),
-		ResidentBytes: mem.Saturate(n*(8+8+8+8+4) + 8*terms),
+		ResidentBytes: mem.Saturate(n*(8+8+8+8+4) + 8*(1+polyBlockNumbers)*terms),
 		StreamedBytes: mem.Saturate(n * (8*d + 16*k + 24)),
 		Flops:         4 * n * terms * k,
 	}
@@ -256,7 +270,7 @@ func polyCost(p *rows.Points, c polyChoice, o *Options) Cost {
 		cost.ResidentBytes = mem.Saturate(float64(cost.ResidentBytes) + n*(4*m+16))
 		cost.StreamedBytes = mem.Saturate(float64(cost.StreamedBytes) + 8*n*m)
 	}
-	peak := float64(cost.ResidentBytes) + 16*n + (chunks+2)*terms*k*8 + workers*polyPanel*(d+4*k*float64(c.series.order()+1))*entry
+	peak := float64(cost.ResidentBytes) + 16*n + (chunks+2)*numbers*8 + workers*polyPanel*(d+4*k*float64(c.series.order()+1))*entry
 	if c.series.taylor && p.D <= maxPolyMoments {
 		cost.BuildSeconds += 2 * n * d * d * polyPairSeconds
 		peak += d*d*8*(momentChunks(p.D)+2) + 8*n

@@ -30,7 +30,7 @@ const polyAxes = 64
 
 // principalAxes returns orthonormal axes, m x d, along which some rows vary most,
 // those of the largest variance first: orthogonal iteration, begun with rows.
-func principalAxes(rows []float64, count, d, m int) []float64 {
+func principalAxes(kernels *simd.Kernels, rows []float64, count, d, m int) []float64 {
 	axes := make([]float64, m*d)
 	for a := range m {
 		copy(axes[a*d:][:d], rows[a*count/m*d:][:d])
@@ -38,8 +38,11 @@ func principalAxes(rows []float64, count, d, m int) []float64 {
 	along := make([]float64, count*m)
 	for range 6 {
 		orthonormalize(axes, m, d)
-		dots64(simd.RowsOf(along, m), simd.RowsOf(rows, d), simd.RowsOf(axes, d), count, m, d)
-		mulTrans64(simd.RowsOf(axes, d), simd.RowsOf(along, m), simd.RowsOf(rows, d), m, count, d)
+		kernels.Dots64(simd.RowsOf(along, count), simd.RowsOf(axes, d), simd.RowsOf(rows, d), m, count, d)
+		clear(axes)
+		for a := range m {
+			kernels.AddRows(axes[a*d:][:d], along[a*count:][:count], simd.RowsOf(rows, d))
+		}
 	}
 	orthonormalize(axes, m, d)
 	return axes

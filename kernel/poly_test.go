@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -160,7 +161,7 @@ func TestPolyPrecisionsAgree(t *testing.T) {
 
 // The moments against the definition: entry by entry, of a given order.
 func TestPolyEqualsTheDefinition(t *testing.T) {
-	for _, d := range []int{1, 2, 3, 5, 8, 17} {
+	for _, d := range []int{1, 2, 3, 5, 8, 9, 17} {
 		for order := range 6 {
 			p := pointtest.Make("uniform", 70, d, uint64(order))
 			pts, err := points32(p, simd.At(simd.Best()), nil)
@@ -177,8 +178,11 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 			}
 			s := series{lo: -fr.radius * fr.radius, hi: fr.radius * fr.radius, a: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
 			op := assemblePoly(fr, polyChoice{series: s, terms: polyTerms(d, order) + 1}, o)
-			if len(op.coefficients) != polyTerms(d, order) {
-				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, len(op.coefficients), polyTerms(d, order))
+			if n := nonZeros(op.nest.coefficients); n != polyTerms(d, order) {
+				t.Fatalf("d = %d, order %d: %d coefficients of %d", d, order, n, polyTerms(d, order))
+			}
+			if most := polyBlockNumbers * float64(polyTerms(d, order)); float64(op.nest.size()) > most {
+				t.Fatalf("d = %d, order %d: %d numbers, above %g", d, order, op.nest.size(), most)
 			}
 			for i, v := range fr.norm2 {
 				op.factor[i] = math.Exp(-v / 2)
@@ -210,6 +214,46 @@ func TestPolyEqualsTheDefinition(t *testing.T) {
 				if math.Abs(v-got.Data[i]) > 1e-12*float64(p.Rows) {
 					t.Fatalf("d = %d, order %d: row %d is %g, want %g", d, order, i/3, got.Data[i], v)
 				}
+			}
+		}
+	}
+}
+
+func nonZeros(v []float64) (n int) {
+	for _, e := range v {
+		if e != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// The coefficients in float64 are those in float32, in another order.
+func TestPolyNest(t *testing.T) {
+	o, err := (*Options)(nil).withDefaults()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range []int{1, 3, 7, 8, 11, 20} {
+		for order := 1; order < 6; order++ {
+			pts, err := points32(pointtest.Make("uniform", 3, d, 1), simd.At(simd.Best()), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := series{a: []float64{1, .7, .4, -.3, .2, .1}[:order+1]}
+			op := assemblePoly(&polyFrame{p: pts, kernels: o.Kernels}, polyChoice{series: s, single: true, terms: polyTerms(d, order) + 1}, o)
+			want, got := slices.Clone(op.coefficients), slices.DeleteFunc(slices.Clone(op.nest.coefficients), func(v float64) bool { return v == 0 })
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.EqualFunc(got, want, func(a, b float64) bool { return math.Abs(a-b) <= 1e-15*math.Abs(b) }) {
+				t.Fatalf("d = %d, order %d: other coefficients", d, order)
+			}
+			sum := 0
+			for _, width := range op.nest.widths {
+				sum += width
+			}
+			if sum != op.nest.size() {
+				t.Fatalf("d = %d, order %d: segments of %d numbers, want %d", d, order, sum, op.nest.size())
 			}
 		}
 	}

@@ -34,7 +34,7 @@ func newUnitPoly(ctx context.Context, rows *UnitRows, b Bandwidth, order int, o 
 	if err != nil {
 		return nil, err
 	}
-	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.gamma), kernels: o.Kernels}
+	fr := &polyFrame{p: rows.points(), scale: math.Sqrt(2 * b.gamma), inPlace: true, square: 2 * b.gamma, kernels: o.Kernels}
 	plan := &polyPlan{frame: fr, choice: polyChoice{series: s, terms: polyTerms(d, order) + 1}}
 	cost := polyCost(fr.p, plan.choice, o)
 	if err := o.take("build poly", cost.PeakBytes); err != nil {
@@ -91,8 +91,11 @@ func UnitPolyError(b Bandwidth, n, d, order int) (entry, rounding float64, err e
 	low := b.Weight(4) - entry // unitSeries has seen to it that it is positive
 	// The moments have the row itself, whose weight is at most 1 + entry, or within the
 	// hundredth that polyRounding adds of it for the null record. Rows are of
-	// unit norm but for (2 d + 8) 2^-53, and scaled with two roundings more, which moves
-	// u by as much twice and p(u) by no more than its slope. The factors are rounded too.
+	// unit norm but for (2 d + 8) 2^-53, which moves u by as much twice and p(u) by no more
+	// than its slope. They are not scaled: the coefficient of degree r has 2 Gamma to the
+	// power r, whose r roundings, which polyRounding counts, would move p(u) by no more than
+	// one of u. For the diagonal, which is taken off, |x_i|^2 is made of scaled coordinates,
+	// with four roundings more. The factors are rounded too.
 	rounding = polyRounding(s, n, d, false) * (1 + (1+entry)/(float64(n-1)*low))
 	moved := s.reach() * float64(4*d+32) * 0x1p-53
 	rounding += square * (s.slope() + math.Abs(s.linear())) * moved / low

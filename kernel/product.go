@@ -66,6 +66,22 @@ func (p *product[T]) put(chunk, i int, wx []float64) {
 	}
 }
 
+// putRows is put for the rows lo to hi-1 of a chunk.
+func (p *product[T]) putRows(chunk, lo, hi int, wx []float64) {
+	if p.stats != nil {
+		x, dst := p.x, p.dst
+		x.Data, dst.Data = x.Data[lo*x.Stride:], dst.Data[lo*dst.Stride:]
+		finishRows(&p.stats.finish, &p.stats.partials.chunk[chunk], lo, p.op.degrees[lo:hi], wx, x, dst)
+		return
+	}
+	for i := lo; i < hi; i++ {
+		out := p.dst.Row(i)
+		for c := range out {
+			out[c] = T(wx[(i-lo)*p.k+c])
+		}
+	}
+}
+
 func runApply[T rows.Float](ctx context.Context, op *base, with newPass[T], dst, x rows.View[T]) error {
 	if err := checkPair(op.N(), dst, x); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/kernel/internal/rows"
+	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/simd"
 )
@@ -40,6 +42,9 @@ type UnitOptions struct {
 	// BudgetBytes is the memory that may be taken. Default: three quarters of
 	// what the machine has available.
 	BudgetBytes int64
+	// Workers share the rows. Default: the caller works alone. The rows have the same
+	// bits for any number of workers.
+	Workers *par.Workers
 }
 
 // NewUnitRows divides rows of features in either precision by their norms. Errors: ErrShape and
@@ -81,22 +86,65 @@ func newUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows,
 	r := &UnitRows{null: -1, rows: rows.View[float64]{
 		Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float64, features.Rows*features.Cols),
 	}}
-	for i := range features.Rows {
-		row := r.rows.Row(i)
+	chunks := make([]unitChunk, par.Blocks(features.Rows, chunkRows))
+	if err := o.Workers.Do(context.Background(), len(chunks), par.Func(func(_, chunk int) {
+		lo, hi := par.Block(chunk, features.Rows, chunkRows)
+		chunks[chunk] = divideRows(r.rows, features, lo, hi)
+	})); err != nil {
+		return nil, fmt.Errorf("kernel: unit rows: %w", err)
+	}
+	for _, c := range chunks {
+		if err := r.admit(c, o); err != nil {
+			return nil, fmt.Errorf("kernel: unit rows: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// A unitChunk says what a chunk of rows has that may be refused: the first row that is not
+// of unit norm, and the first two of zeros; -1 where there is none.
+type unitChunk struct{ long, zero, second int }
+
+// divideRows sets the rows lo to hi-1 of dst to those of the features, divided by their
+// norms.
+func divideRows[T rows.Float](dst rows.View[float64], features rows.View[T], lo, hi int) unitChunk {
+	chunk := unitChunk{-1, -1, -1}
+	for i := lo; i < hi; i++ {
+		row := dst.Row(i)
 		for c, v := range features.Row(i) {
 			row[c] = float64(v)
 		}
 		norm := toUnit(row)
 		switch {
-		case norm == 0 && (o.Nulls == 0 || r.null >= 0):
-			return nil, fmt.Errorf("kernel: unit rows: %w", &points.ZeroRowError{Row: i})
-		case norm == 0:
-			r.null = i
-		case !o.Normalize && !(math.Abs(norm-1) <= unitTolerance):
-			return nil, fmt.Errorf("kernel: unit rows: %w", &UnitNormError{Row: i})
+		case norm == 0 && chunk.zero < 0:
+			chunk.zero = i
+		case norm == 0 && chunk.second < 0:
+			chunk.second = i
+		case norm != 0 && chunk.long < 0 && !(math.Abs(norm-1) <= unitTolerance):
+			chunk.long = i
 		}
 	}
-	return r, nil
+	return chunk
+}
+
+// admit takes the null record of a chunk, or refuses the first of its rows that the options
+// do not allow.
+func (r *UnitRows) admit(c unitChunk, o UnitOptions) error {
+	zero := c.zero
+	if zero >= 0 && o.Nulls > 0 && r.null < 0 {
+		r.null, zero = zero, c.second
+	}
+	long := c.long
+	if o.Normalize {
+		long = -1
+	}
+	switch {
+	case zero >= 0 && (long < 0 || zero < long):
+		return &points.ZeroRowError{Row: zero}
+	case long >= 0:
+		return &UnitNormError{Row: long}
+	}
+	return nil
 }
 
 // toUnit divides a row of finite numbers by its norm, which it returns, +Inf
@@ -106,7 +154,9 @@ func newUnitRows[T rows.Float](features rows.View[T], o UnitOptions) (*UnitRows,
 func toUnit(row []float64) (norm float64) {
 	largest := 0.0
 	for _, v := range row {
-		largest = max(largest, math.Abs(v))
+		if size := math.Abs(v); size > largest { // faster than max, which looks for NaN
+			largest = size
+		}
 	}
 	if largest == 0 {
 		return 0

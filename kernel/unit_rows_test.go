@@ -439,3 +439,60 @@ func TestUnitStepAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// Rows beyond one chunk have the same bits for any number of workers, and the first row
+// that is refused is named.
+func TestUnitRowsInChunks(t *testing.T) {
+	const n, d = 3*chunkRows + 5, 3
+	p := widen(pointtest.Make("uniform", n, d, 4))
+	alone, err := NewUnitRows(p, UnitOptions{Normalize: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{1, 3} {
+		crew := par.New(workers)
+		defer crew.Close()
+		shared, err := NewUnitRows(p, UnitOptions{Normalize: true, Workers: crew})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(shared.rows.Data, alone.rows.Data) {
+			t.Errorf("%d workers: other bits", workers)
+		}
+		for _, c := range []struct {
+			zeros, long []int
+			o           UnitOptions
+			null        int // the null record where nothing is refused
+			zero, norm  int // the row that is refused, or -1
+		}{
+			{nil, nil, UnitOptions{}, -1, -1, -1},
+			{[]int{2000}, nil, UnitOptions{Nulls: 1}, 2000, -1, -1},
+			{[]int{2000}, nil, UnitOptions{}, -1, 2000, -1},
+			{[]int{1500, 1501}, nil, UnitOptions{Nulls: 1}, -1, 1501, -1},
+			{[]int{10, 1501, 1502}, nil, UnitOptions{Nulls: 1}, -1, 1501, -1},
+			{[]int{10, 1501}, []int{1500, 3000}, UnitOptions{Nulls: 1}, -1, -1, 1500},
+			{[]int{10, 1499}, []int{1500}, UnitOptions{Nulls: 1}, -1, 1499, -1},
+			{[]int{10, 2500}, []int{20}, UnitOptions{Nulls: 1, Normalize: true}, -1, 2500, -1},
+			{[]int{2500}, []int{20, 2600}, UnitOptions{Nulls: 1, Normalize: true}, 2500, -1, -1},
+			{[]int{2500}, []int{2501}, UnitOptions{}, -1, 2500, -1},
+		} {
+			rows := blas64.General{Rows: n, Cols: d, Stride: d, Data: slices.Clone(alone.rows.Data)}
+			for _, i := range c.zeros {
+				clear(rows.Data[i*d:][:d])
+			}
+			for _, i := range c.long {
+				rows.Data[i*d] += 2
+			}
+			c.o.Workers = crew
+			r, err := NewUnitRows(rows, c.o)
+			var zero *points.ZeroRowError
+			var norm *UnitNormError
+			switch {
+			case c.zero >= 0 && (!errors.As(err, &zero) || zero.Row != c.zero),
+				c.norm >= 0 && (!errors.As(err, &norm) || norm.Row != c.norm),
+				c.zero < 0 && c.norm < 0 && (err != nil || r.null != c.null):
+				t.Errorf("%d workers, zeros %v, long %v: %v", workers, c.zeros, c.long, err)
+			}
+		}
+	}
+}

@@ -364,7 +364,7 @@ func TestManyRows(t *testing.T) {
 	const n = 100_000
 	query := Query{Operator: Full{}, Sigma: 6, Alpha: 0.6, Table: Gaussian{Classes: 98, Sigma: 6}}
 	q := gaussianStart(rng, n, 2)
-	few, err := tight(ReplaceOne, query, q, Rows{}, 20)
+	few, err := tight(ReplaceOne, query, of(q), Rows{}, 20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -380,11 +380,11 @@ func TestManyRows(t *testing.T) {
 	for i := range m {
 		circle.Data[2*i], circle.Data[2*i+1] = math.Cos(2*math.Pi*float64(i)/m), math.Sin(2*math.Pi*float64(i)/m)
 	}
-	all, err := tight(ReplaceOne, query, circle, Rows{}, m)
+	all, err := tight(ReplaceOne, query, of(circle), Rows{}, m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	above, err := tight(ReplaceOne, query, circle, Rows{}, 64)
+	above, err := tight(ReplaceOne, query, of(circle), Rows{}, 64)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,11 +60,11 @@ func newEta(value float64, of identity) (Eta, error) {
 //
 // Errors: those of Tight that concern the query and Q, and ErrEntryError.
 func EntryError(query Query, q blas64.General, entry float64) (Eta, error) {
-	e, err := entryError(query, q, entry)
+	e, err := entryError(query, of(q), entry)
 	return e, named("entry error", err)
 }
 
-func entryError(query Query, q blas64.General, entry float64) (Eta, error) {
+func entryError(query Query, m measurement, entry float64) (Eta, error) {
 	t, err := query.check()
 	if err != nil {
 		return Eta{}, err
@@ -73,10 +73,11 @@ func entryError(query Query, q blas64.General, entry float64) (Eta, error) {
 	if err != nil {
 		return Eta{}, err
 	}
-	g, err := newGeometry(q)
+	start, err := m.start()
 	if err != nil {
 		return Eta{}, err
 	}
+	g := start.g
 	l := math.Exp(-lv.low)
 	if !(entry >= 0) || entry > 0.999*l { // nearer to l the difference below loses its digits
 		return Eta{}, refuse(ErrEntryError, "%g, want one in [0, 0.999 l], l = %g", entry, l)
@@ -190,23 +191,24 @@ type Arithmetic struct {
 // Other errors: those of Tight that concern the query and Q, and ErrEntryError
 // where the arithmetic cannot carry the sums.
 func RoundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
-	e, err := roundingError(query, q, a)
+	e, err := roundingError(query, of(q), a)
 	return e, named("rounding error", err)
 }
 
-func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
+func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 	t, err := query.check()
 	if err != nil {
 		return Eta{}, err
 	}
-	lowest, err := lowestDegree(query, q.Rows)
+	lowest, err := lowestDegree(query, m.rows)
 	if err != nil {
 		return Eta{}, err
 	}
-	g, err := newGeometry(q)
+	start, err := m.start()
 	if err != nil {
 		return Eta{}, err
 	}
+	g := start.g
 	if !(a.UnitRoundoff > 0) || a.UnitRoundoff > 0x1p-8 || a.Dimension < 1 || !(a.Relative >= 0) {
 		return Eta{}, refuse(ErrEntryError, "unit roundoff %g, %d dimensions, relative error %g", a.UnitRoundoff, a.Dimension, a.Relative)
 	}
@@ -222,11 +224,7 @@ func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 	if !(th <= 0x1p-7) || !(steps < 0.5) || !(sums <= 0x1p-7) {
 		return Eta{}, refuse(ErrEntryError, "unit roundoff %g is too coarse for %d rows, %d dimensions and sigma %g", a.UnitRoundoff, g.rows, a.Dimension, query.Sigma)
 	}
-	largest := 0.0
-	for i := range q.Rows {
-		largest = max(largest, blas64.Nrm2(blas64.Vector{N: q.Cols, Inc: 1, Data: q.Data[i*q.Stride:]}))
-	}
-	alpha, u := math.Abs(query.Alpha), t.largest()
+	largest, alpha, u := start.largest, math.Abs(query.Alpha), t.largest()
 	perLabel := alpha * u / lowest
 	// What is left of the range of float64 is for sums and rounding.
 	const near0, far = 0x1p-960, 0x1p960
@@ -246,32 +244,31 @@ func roundingError(query Query, q blas64.General, a Arithmetic) (Eta, error) {
 // large the numbers are that noise is added to; it is no sensitivity. Errors
 // are those of Tight that concern the query and Q.
 func Displacement(query Query, q blas64.General) (float64, error) {
-	d, err := displacement(query, q)
+	d, err := displacement(query, q.Rows, func() (float64, error) {
+		err := checkMatrix("Q", q, 2)
+		if err != nil {
+			return 0, err
+		}
+		return widestColumn(q), nil
+	})
 	return d, named("displacement", err)
 }
 
-func displacement(query Query, q blas64.General) (float64, error) {
+// displacement is Displacement with the number of rows and what finds the widest column.
+func displacement(query Query, rows int, widest func() (float64, error)) (float64, error) {
 	t, err := query.check()
 	if err != nil {
 		return 0, err
 	}
-	lowest, err := lowestDegree(query, q.Rows)
+	lowest, err := lowestDegree(query, rows)
 	if err != nil {
 		return 0, err
 	}
-	if err := checkMatrix("Q", q, 2); err != nil {
+	w, err := widest()
+	if err != nil {
 		return 0, err
 	}
-	widest := 0.0
-	for j := range q.Cols {
-		lo, hi := math.Inf(1), math.Inf(-1)
-		for i := range q.Rows {
-			v := q.Data[i*q.Stride+j]
-			lo, hi = min(lo, v), max(hi, v)
-		}
-		widest = max(widest, hi-lo)
-	}
-	d := 0.5 * (1 + math.Abs(query.Alpha)*t.largest()/lowest) * widest * roundUp
+	d := 0.5 * (1 + math.Abs(query.Alpha)*t.largest()/lowest) * w * roundUp
 	if !finite(d) {
 		return 0, refuse(ErrUnrepresentable, "it overflows")
 	}

@@ -66,8 +66,9 @@ func newGeometry(q blas64.General) (*geometry, error) {
 		return nil, refuse(ErrDegenerate, "all rows of Q are equal")
 	}
 	_, g.exponent = math.Frexp(largest)
+	first, second := g.factors()
 	for i, v := range g.centred {
-		g.centred[i] = g.scaled(v)
+		g.centred[i] = v * first * second
 	}
 	centreColumns(g.centred, n, k)
 
@@ -88,7 +89,7 @@ func newGeometry(q blas64.General) (*geometry, error) {
 		g.gram = gramOf(g.centred, n, k)
 	}
 	if k > 1 {
-		s, err := spectralNorm(g.centred, n, k)
+		s, err := spectralNorm(g.centred, n, k, g.gram)
 		if err != nil {
 			return nil, err
 		}
@@ -97,11 +98,17 @@ func newGeometry(q blas64.General) (*geometry, error) {
 	return g, nil
 }
 
+// factors return what a number is multiplied with, one after the other, to be in the units
+// of the geometry: 2^-exponent itself may overflow.
+func (g *geometry) factors() (first, second float64) {
+	half := -g.exponent / 2
+	return math.Ldexp(1, half), math.Ldexp(1, -g.exponent-half)
+}
+
 // scaled returns v in the units of the geometry.
 func (g *geometry) scaled(v float64) float64 {
-	// In two halves: 2^-exponent itself may overflow.
-	half := -g.exponent / 2
-	return v * math.Ldexp(1, half) * math.Ldexp(1, -g.exponent-half)
+	first, second := g.factors()
+	return v * first * second
 }
 
 // errorOf bounds the norm of the errors of so many rows.
@@ -178,21 +185,23 @@ func (g *geometry) zSpectral(s int) float64 {
 }
 
 // spectralNorm returns the largest singular value of the n x k matrix m, from
-// the smaller of its Gram matrices, or the Frobenius norm where both are large.
-func spectralNorm(m []float64, n, k int) (float64, error) {
+// the smaller of its Gram matrices, or the Frobenius norm where both are large. known is
+// that of the columns, or nil.
+func spectralNorm(m []float64, n, k int, known []float64) (float64, error) {
 	if n == 0 || k == 0 {
 		return 0, nil
 	}
 	if min(n, k) > maxGram || min(n, k) == 1 {
 		return frobeniusOf(m), nil
 	}
-	order, gram := k, []float64(nil)
-	if n < k {
+	order, gram := k, known
+	switch {
+	case n < k:
 		order = n
 		gram = make([]float64, n*n)
 		blas64.Syrk(blas.NoTrans, 1, blas64.General{Rows: n, Cols: k, Stride: k, Data: m}, 0,
 			blas64.Symmetric{N: n, Stride: n, Data: gram, Uplo: blas.Upper})
-	} else {
+	case gram == nil:
 		gram = gramOf(m, n, k)
 	}
 	if order == 2 {

@@ -24,7 +24,8 @@ import (
 
 // planar is the scratch of exactPlanar, reused between rows.
 type planar struct {
-	z []planarVector
+	z, sorted []planarVector
+	ends      []int // of the parts that sort divides angles into
 }
 
 type planarVector struct{ angle, x, y float64 }
@@ -46,17 +47,44 @@ func (p *planar) exactPlanar(g *geometry, s int) float64 {
 		sx.add(x)
 		sy.add(y)
 	}
-	slices.SortFunc(p.z, func(a, b planarVector) int { return cmp.Compare(a.angle, b.angle) })
+	p.sort()
 	tx, ty := sx.sum(), sy.sum()
 	best := 0.0 // t = 0 and t = n are the same length
 	var ax, ay accumulator
-	for _, z := range p.z {
+	for _, z := range p.sorted {
 		ax.add(z.x)
 		ay.add(z.y)
 		dx, dy := 2*ax.sum()-tx, 2*ay.sum()-ty
 		best = max(best, dx*dx+dy*dy)
 	}
 	return math.Sqrt(best) + 2*float64(g.rows)*g.errorOf(1)
+}
+
+// sort leaves the vectors in the order of their angles in sorted. Angles are from 0 to 4
+// and mostly all over: vectors go to parts of that range, about as many as there are
+// vectors, and each part is sorted.
+func (p *planar) sort() {
+	parts := min(len(p.z), 1<<20) + 1
+	part := func(z planarVector) int { return int(z.angle / 4 * float64(parts-1)) }
+	p.ends = slices.Grow(p.ends[:0], parts+1)[:parts+1]
+	clear(p.ends)
+	for _, z := range p.z {
+		p.ends[part(z)+1]++
+	}
+	for i := 1; i <= parts; i++ {
+		p.ends[i] += p.ends[i-1]
+	}
+	p.sorted = slices.Grow(p.sorted[:0], len(p.z))[:len(p.z)]
+	for _, z := range p.z { // ends begin as the starts of the parts
+		i := part(z)
+		p.sorted[p.ends[i]] = z
+		p.ends[i]++
+	}
+	from := 0
+	for _, to := range p.ends[:parts] {
+		slices.SortFunc(p.sorted[from:to], func(a, b planarVector) int { return cmp.Compare(a.angle, b.angle) })
+		from = to
+	}
 }
 
 // angleKey grows with the angle of a vector in the upper half plane, from 0 on

@@ -169,7 +169,7 @@ func TestLargestRow(t *testing.T) {
 		if b.Exact() != want || mustTight(t, rel, query, q, Rows{Private: []int{b.row}, Released: rows.Released}) != want {
 			t.Fatalf("%v %v: %.17g at row %d, want %.17g at %d", rel, query, b.Exact(), b.row, want, at)
 		}
-		if few, err := tight(rel, query, q, rows, 1); err != nil || few.Exact() < want {
+		if few, err := tight(rel, query, of(q), rows, 1); err != nil || few.Exact() < want {
 			t.Fatalf("%v %v: one evaluation gives %.17g, %v; want at least %.17g", rel, query, few.Exact(), err, want)
 		}
 		// Fewer released rows, smaller bound; fewer private rows, too.

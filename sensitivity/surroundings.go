@@ -261,11 +261,11 @@ func (s *surroundings) phi(x blas64.General) (float64, error) {
 
 	qc := slices.Clone(s.apart)
 	centreColumns(qc, n, k)
-	qNorm, err := spectralNorm(qc, n, k)
+	qNorm, err := spectralNorm(qc, n, k, nil)
 	if err != nil {
 		return 0, err
 	}
-	xNorm, err := spectralNorm(xc, n, d)
+	xNorm, err := spectralNorm(xc, n, d, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -308,7 +308,7 @@ func crossNorm(q, x []float64, n, k, d int) (float64, error) {
 	cross := make([]float64, k*d)
 	blas64.Gemm(blas.Trans, blas.NoTrans, 1, blas64.General{Rows: n, Cols: k, Stride: k, Data: q},
 		blas64.General{Rows: n, Cols: d, Stride: d, Data: x}, 0, blas64.General{Rows: k, Cols: d, Stride: d, Data: cross})
-	return spectralNorm(cross, k, d)
+	return spectralNorm(cross, k, d, nil)
 }
 
 // state is one of the private record.

@@ -1,9 +1,8 @@
 package sensitivity
 
 import (
-	"cmp"
+	"container/heap"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -28,20 +27,21 @@ import (
 // ErrCoefficient, ErrShape, ErrNonFinite, ErrRow, ErrFloor, ErrBackground,
 // ErrDegenerate and ErrUnrepresentable.
 func Tight(relation Relation, query Query, q blas64.General, rows Rows) (Bound, error) {
-	b, err := tight(relation, query, q, rows, 0)
+	b, err := tight(relation, query, of(q), rows, 0)
 	return b, named("tight", err)
 }
 
 // tight is Tight with a number of rows to evaluate one by one, 0 for the usual.
-func tight(relation Relation, query Query, q blas64.General, rows Rows, limit int) (Bound, error) {
-	form, derivation, t, err := formOf(relation, query, q.Rows)
+func tight(relation Relation, query Query, m measurement, rows Rows, limit int) (Bound, error) {
+	form, derivation, t, err := formOf(relation, query, m.rows)
 	if err != nil {
 		return Bound{}, err
 	}
-	g, err := newGeometry(q)
+	start, err := m.start()
 	if err != nil {
 		return Bound{}, err
 	}
+	g := start.g
 	if err := rows.check(g.rows); err != nil {
 		return Bound{}, err
 	}
@@ -255,19 +255,18 @@ func (s *search) largest(f form, limit int) (best float64, row int) {
 			private[i] = i
 		}
 	}
-	type candidate struct {
-		above float64
-		row   int
-	}
-	order := make([]candidate, len(private))
+	order := make(candidates, len(private))
 	for c, i := range private {
-		order[c] = candidate{both(f, s.fromAbove(i), s.q), i}
+		above := both(f, s.fromAbove(i), s.q)
+		if math.IsNaN(above) {
+			above = math.Inf(1) // no number bounds the row, and a heap needs an order
+		}
+		order[c] = candidate{above, i}
 	}
-	slices.SortFunc(order, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.above, a.above), cmp.Compare(a.row, b.row))
-	})
+	heap.Init(&order)
 	best, row = -1, -1
-	for n, c := range order {
+	for n := 0; len(order) > 0; n++ {
+		c := order[0]
 		if c.above <= best {
 			break
 		}
@@ -277,8 +276,36 @@ func (s *search) largest(f form, limit int) (best float64, row int) {
 		if v := both(f, s.evaluate(c.row), s.q); v > best {
 			best, row = v, c.row
 		}
+		heap.Pop(&order)
 	}
 	return best, row
+}
+
+// A candidate is a row and its cheap bound.
+type candidate struct {
+	above float64
+	row   int
+}
+
+// candidates are a heap: the first has the largest bound, and of equal ones the first row.
+// Few of many are taken from it, for which to sort them all takes longer.
+type candidates []candidate
+
+func (c candidates) Len() int { return len(c) }
+
+func (c candidates) Less(i, j int) bool {
+	return c[i].above > c[j].above || c[i].above == c[j].above && c[i].row < c[j].row
+}
+
+func (c candidates) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
+
+// Push is for heap.Interface; nothing is added.
+func (c *candidates) Push(v any) { *c = append(*c, v.(candidate)) }
+
+// Pop drops the last. Nobody looks at what it returns.
+func (c *candidates) Pop() any {
+	*c = (*c)[:len(*c)-1]
+	return nil
 }
 
 func (g *geometry) identity(query Query, t span) identity {

@@ -374,6 +374,39 @@ func BenchmarkBlock64(b *testing.B) {
 	}
 }
 
+// Moments and polynomials of degree 2 of a panel of rows: half of both is multiplied.
+func BenchmarkMoments(b *testing.B) {
+	const rows = 64
+	for _, d := range []int{16, 50, 64, 128} {
+		r := rand.New(rand.NewPCG(3, 3))
+		y, w, m, dst := make([]float64, rows*d), make([]float64, rows), make([]float64, MomentsSize(d)), make([]float64, rows)
+		for i := range y {
+			y[i] = r.NormFloat64()
+		}
+		for _, level := range Levels() {
+			if level == AVX512VNNI || level == AMX {
+				continue
+			}
+			s := At(level)
+			report := func(b *testing.B) {
+				b.ReportMetric(float64(rows*d*(d+1))*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+			}
+			b.Run(fmt.Sprintf("add/d=%d/level=%v", d, level), func(b *testing.B) {
+				for b.Loop() {
+					s.AddMoments(m, RowsOf(y, d), w, d)
+				}
+				report(b)
+			})
+			b.Run(fmt.Sprintf("forms/d=%d/level=%v", d, level), func(b *testing.B) {
+				for b.Loop() {
+					s.QuadraticForms(dst, RowsOf(y, d), y[:d], m)
+				}
+				report(b)
+			})
+		}
+	}
+}
+
 // streamRead reads one number of each cache line.
 func streamRead(v []float32) (sum float32) {
 	for len(v) >= 16 {

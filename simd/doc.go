@@ -34,6 +34,8 @@
 //	Dots64              the same in float64
 //	DotsToSqDists64     dot products to squared distances
 //	MulTrans            the transpose of a thin block times a wide one
+//	AddMoments          sums over rows of weighted products of two columns, in float64
+//	QuadraticForms      polynomials of degree 2 at rows, in float64
 //	Centre              rows less a centre, scaled
 //	CentredDots         Dots of centred rows
 //	CentredMulTrans     MulTrans of centred rows

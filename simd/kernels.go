@@ -41,6 +41,8 @@ type Kernels struct {
 	weights64           func(dst, d2 []float64, gamma, least, most float64)
 	weightedSums64      func(dst, w, x Rows[float64], k, m, n int)
 	weightedSumsTrans64 func(dst, w, x Rows[float64], k, m, n int)
+	addMoments          func(dst []float64, y Rows[float64], w []float64, d int)
+	quadraticForms      func(dst []float64, y Rows[float64], linear, m []float64)
 }
 
 // At returns the kernels of a level, or of the highest below it where Best is lower.
@@ -111,4 +113,6 @@ var genericKernels = Kernels{
 	centre:              centreGo,
 	centredMulTrans:     centredMulTransGo,
 	centredDots:         centredDotsGo,
+	addMoments:          addMomentsGo,
+	quadraticForms:      quadraticFormsGo,
 }

@@ -49,6 +49,8 @@ var tables = [...]Kernels{
 		nodesToPoints:       nodesToPointsAVX2,
 		byteDotsAbove:       byteDotsAboveAVX2,
 		roundToBytes:        roundToBytesAVX2,
+		addMoments:          addMomentsAVX2,
+		quadraticForms:      quadraticFormsAVX2,
 	},
 	AVX512:     avx512Kernels,
 	AVX512VNNI: avx512Kernels.with(AVX512VNNI, byteDotsAboveAVX512VNNI),
@@ -101,6 +103,8 @@ var avx512Kernels = Kernels{
 	nodesToPoints:       nodesToPointsAVX512,
 	byteDotsAbove:       byteDotsAboveAVX512,
 	roundToBytes:        roundToBytesAVX512,
+	addMoments:          addMomentsAVX512,
+	quadraticForms:      quadraticFormsAVX512,
 }
 
 // with returns the kernels of a level that has one of its own and else those of s.

@@ -47,4 +47,6 @@ var neonKernels = Kernels{
 	nodesToPoints:       nodesToPointsGo,
 	byteDotsAbove:       byteDotsAboveGo,
 	roundToBytes:        roundToBytesGo,
+	addMoments:          addMomentsGo,
+	quadraticForms:      quadraticFormsGo,
 }

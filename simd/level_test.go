@@ -72,6 +72,8 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			s.Weights64(wide[:n], wide[:n], 1, 0, 700)
 			s.WeightedSums64(RowsOf(wide, 8), RowsOf(wide[100:], 8), RowsOf(wide[200:], 8), 2, 8, 8)
 			s.WeightedSumsTrans64(RowsOf(wide, 8), RowsOf(wide[100:], 8), RowsOf(wide[200:], 8), 2, 8, 8)
+			s.AddMoments(wide, RowsOf(wide, 2), wide[:2], 2)
+			s.QuadraticForms(wide[:2], RowsOf(wide[2:], 2), wide[2:4], wide[2:18])
 			s.SqDists(single, x[:k], RowsOf(x, k), ind, 1)
 			s.ByteDotsAbove(mask, bytes, panel, 64, bias, bias[:17])
 			s.MulTrans(RowsOf(single, k), RowsOf(x, 1), RowsOf(x, k), 1, 3, k)

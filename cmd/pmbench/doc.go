@@ -76,7 +76,8 @@
 //	step      8 bytes an entry, 8 k + 12 a row, over the bandwidth
 //	wide      8 bytes a feature, 12 k + 40 a row, over the bandwidth
 //	random    entries over the rate of random rows, of a table of the size of x
-//	private   multiply-adds of all pairs over scalar multiply-adds
+//	private   multiply-adds of all pairs over scalar multiply-adds; with poly four
+//	          passes over 8 bytes a feature, over the bandwidth
 //
 // A fraction can exceed 1: where caches hold a part of the data, and where
 // matrix products of gonum use vector instructions, which portable Go cannot.

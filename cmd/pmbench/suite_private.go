@@ -34,7 +34,25 @@ func privateCases(*lab) (out []benchCase) {
 			})
 		}
 	}
+	for _, n := range []int{100_000, 1_000_000} {
+		for _, w := range workerCounts() {
+			out = append(out, benchCase{
+				name: fmt.Sprintf("operator=poly/n=%d/d=%d/k=%d/workers=%d", n, d, k, w), n: n, d: d, k: k, workers: w, full: n == 1_000_000,
+				setup: func(context.Context, *lab) (*subject, error) { return privatePolySubject(n, d, k, w) },
+			})
+		}
+	}
 	return out
+}
+
+// privatePolySubject is the step at a wide bandwidth. Degrees and the product take two
+// passes over the rows each.
+func privatePolySubject(n, d, k, workers int) (*subject, error) {
+	sub, err := privateSubject("poly", n, d, k, workers)
+	if err == nil {
+		sub.roof, sub.madds, sub.bytes = roofRead, 0, 4*8*int64(n)*int64(d)
+	}
+	return sub, err
 }
 
 func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
@@ -42,9 +60,13 @@ func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
+	sigma := 0.35
+	if operator == "poly" {
+		sigma = 6
+	}
 	settings := &privatemail.PrivateSettings{
 		Epsilon: 1, Delta: 1e-6, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
-		Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "benchmark"}, Bandwidth: kernel.Sigma(0.35), Alpha: 0.5, Classes: 10,
+		Unit: mechanism.Unit{Kind: release.UnitRecord, Name: "benchmark"}, Bandwidth: kernel.Sigma(sigma), Alpha: 0.5, Classes: 10,
 		Columns: k, Seed: 1, NormalizeRows: true, Operator: operator,
 	}
 	pairs := int64(n) * int64(n-1) / 2

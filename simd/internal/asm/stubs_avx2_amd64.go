@@ -4,6 +4,48 @@
 
 package asm
 
+// AddMoments6F64AVX2 is addMomentsGo for 6 columns from y on and the 8 columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments6F64AVX2(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments4F64AVX2 is addMomentsGo for 4 columns from y on and the 8 columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments4F64AVX2(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments2F64AVX2 is addMomentsGo for 2 columns from y on and the 8 columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments2F64AVX2(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments1F64AVX2 is addMomentsGo for 1 column from y on and the 8 columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments1F64AVX2(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments4ShortF64AVX2 is addMomentsGo for 4 columns from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments4ShortF64AVX2(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments2ShortF64AVX2 is addMomentsGo for 2 columns from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments2ShortF64AVX2(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments1ShortF64AVX2 is addMomentsGo for 1 column from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments1ShortF64AVX2(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
 // AddRowsF64AVX2 is addRowsGo for n numbers and some rows, at least one of each.
 //
 //go:noescape
@@ -818,6 +860,16 @@ func FindInBlocks3F32AVX2(ind *uint32, d2 *float64, boxes *float64, room uintptr
 //
 //go:noescape
 func FindInBlocksF32AVX2(ind *uint32, d2 *float64, boxes *float64, room uintptr, blocks *uint32, near *uint32, n uintptr, coords *float32, point *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+
+// QuadraticForms4F64AVX2 is quadraticFormsGo for 4 rows of d columns, at least one; m is nil for no numbers.
+//
+//go:noescape
+func QuadraticForms4F64AVX2(dst *float64, y *float64, stride uintptr, linear *float64, m *float64, d uintptr)
+
+// QuadraticForms1F64AVX2 is quadraticFormsGo for 1 row of d columns, at least one; m is nil for no numbers.
+//
+//go:noescape
+func QuadraticForms1F64AVX2(dst *float64, y *float64, stride uintptr, linear *float64, m *float64, d uintptr)
 
 // RanksF64AVX2 is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31
 // behind the last.

@@ -4,6 +4,42 @@
 
 package asm
 
+// AddMoments24F64AVX512 is addMomentsGo for 24 columns from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments24F64AVX512(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments16F64AVX512 is addMomentsGo for 16 columns from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments16F64AVX512(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments8F64AVX512 is addMomentsGo for 8 columns from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments8F64AVX512(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments4F64AVX512 is addMomentsGo for 4 columns from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments4F64AVX512(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments2F64AVX512 is addMomentsGo for 2 columns from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments2F64AVX512(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
+// AddMoments1F64AVX512 is addMomentsGo for 1 column from y on and the width columns from block on,
+// and some rows, at least one.
+//
+//go:noescape
+func AddMoments1F64AVX512(dst *float64, y *float64, block *float64, stride uintptr, w *float64, rows uintptr, width uintptr)
+
 // AddRowsF64AVX512 is addRowsGo for n numbers and some rows, at least one of each.
 //
 //go:noescape
@@ -904,6 +940,16 @@ func FindInBlocks3F32AVX512(ind *uint32, d2 *float64, boxes *float64, room uintp
 //
 //go:noescape
 func FindInBlocksF32AVX512(ind *uint32, d2 *float64, boxes *float64, room uintptr, blocks *uint32, near *uint32, n uintptr, coords *float32, point *float32, stride uintptr, d uintptr, r2 float64) (total uintptr)
+
+// QuadraticForms8F64AVX512 is quadraticFormsGo for 8 rows of d columns, at least one; m is nil for no numbers.
+//
+//go:noescape
+func QuadraticForms8F64AVX512(dst *float64, y *float64, stride uintptr, linear *float64, m *float64, d uintptr)
+
+// QuadraticForms1F64AVX512 is quadraticFormsGo for 1 row of d columns, at least one; m is nil for no numbers.
+//
+//go:noescape
+func QuadraticForms1F64AVX512(dst *float64, y *float64, stride uintptr, linear *float64, m *float64, d uintptr)
 
 // RanksF64AVX512 is ranksGo, for n > 0. It reads and writes 32 numbers at a time, so up to 31
 // behind the last.
