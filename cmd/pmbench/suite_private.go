@@ -26,6 +26,7 @@ func privateCases(*lab) (out []benchCase) {
 		{"dense", 1000, 64, false}, {"dense", 4000, 64, false}, {"dense", 10_000, 64, true},
 		{"dense", 2000, 1280, false}, {"dense", 11_788, 1280, true},
 		{"background", 1000, 64, false}, {"background", 4000, 64, false}, {"background", 10_000, 64, true},
+		{"poly", 100_000, 64, false}, {"poly", 1_000_000, 64, true},
 	} {
 		for _, w := range workerCounts() {
 			out = append(out, benchCase{
@@ -34,25 +35,7 @@ func privateCases(*lab) (out []benchCase) {
 			})
 		}
 	}
-	for _, n := range []int{100_000, 1_000_000} {
-		for _, w := range workerCounts() {
-			out = append(out, benchCase{
-				name: fmt.Sprintf("operator=poly/n=%d/d=%d/k=%d/workers=%d", n, d, k, w), n: n, d: d, k: k, workers: w, full: n == 1_000_000,
-				setup: func(context.Context, *lab) (*subject, error) { return privatePolySubject(n, d, k, w) },
-			})
-		}
-	}
 	return out
-}
-
-// privatePolySubject is the step at a wide bandwidth. Degrees and the product take two
-// passes over the rows each.
-func privatePolySubject(n, d, k, workers int) (*subject, error) {
-	sub, err := privateSubject("poly", n, d, k, workers)
-	if err == nil {
-		sub.roof, sub.madds, sub.bytes = roofRead, 0, 4*8*int64(n)*int64(d)
-	}
-	return sub, err
 }
 
 func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
@@ -61,7 +44,7 @@ func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
 		return nil, err
 	}
 	sigma := 0.35
-	if operator == "poly" {
+	if operator == "poly" { // wants a wide bandwidth
 		sigma = 6
 	}
 	settings := &privatemail.PrivateSettings{
@@ -73,6 +56,9 @@ func privateSubject(operator string, n, d, k, workers int) (*subject, error) {
 	sub := &subject{
 		nnz: pairs, pairs: true, roof: roofMadd, madds: float64(pairs) * float64(d+2*k), memory: true, eta: math.NaN(), etaP99: math.NaN(),
 		bytes: 8 * int64(n) * int64(d+2*k),
+	}
+	if operator == "poly" { // degrees and the product take two passes over the rows each
+		sub.roof, sub.madds, sub.bytes = roofRead, 0, 4*8*int64(n)*int64(d)
 	}
 	sub.run = func(ctx context.Context) error {
 		e, err := privatemail.New(privatemail.WithWorkers(workers))
