@@ -33,6 +33,34 @@ func BenchmarkDense(b *testing.B) {
 	}
 }
 
+// A private first step by dense, from unit rows to the next iterate: ns/pair.
+func BenchmarkFirstStepDense(b *testing.B) {
+	for _, c := range []struct{ n, d int }{{2048, 64}, {1024, 1280}} {
+		b.Run(fmt.Sprintf("n=%d/d=%d/k=2", c.n, c.d), func(b *testing.B) {
+			r, err := NewUnitRows(pointtest.Make("uniform", c.n, c.d, 1), UnitOptions{Normalize: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			q, dst := widen(randomBlock(pointtest.Rand(1), c.n, 2)), zeros64(c.n, 2)
+			for b.Loop() {
+				op, err := NewUnitDense(b.Context(), r, Sigma(1), nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				var st Stats
+				if err := st.Gather64(q, nil); err != nil {
+					b.Fatal(err)
+				}
+				if err := op.Step64(b.Context(), dst, q, &Step{}, &st); err != nil {
+					b.Fatal(err)
+				}
+			}
+			pairs := float64(c.n) * float64(c.n-1) / 2
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/pairs, "ns/pair")
+		})
+	}
+}
+
 // Building the graph of uniform points with about 32 neighbours.
 func BenchmarkBuildCSR(b *testing.B) {
 	for _, d := range []int{2, 3, 5} {

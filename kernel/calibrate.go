@@ -117,7 +117,7 @@ func quantised(ratio float64) float64 {
 	return math.Exp2(min(max(math.Round(2*math.Log2(ratio)), -8), 16) / 2)
 }
 
-// scalarSample is the inner loop of dense.
+// scalarSample adds up exponentials one by one.
 func scalarSample() workSample {
 	const n = 4096
 	d2, sum := make([]float64, n), 0.0

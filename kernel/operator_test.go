@@ -860,7 +860,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 				}
 			})
 			if allocs != 0 {
-				t.Errorf("%s on %s points: %v allocations per step", op.Name(), kind, allocs)
+				t.Errorf("%s on %s points in %d dimensions: %v allocations per step", op.Name(), kind, c.d, allocs)
 			}
 		}
 	}

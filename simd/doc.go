@@ -121,7 +121,7 @@
 // A call costs a few nanoseconds and is not inlined, so give it much to do: a chunk of
 // rows, or all candidates of a few points. The compiler lets every slice escape that is
 // handed to a kernel: keep small ones in a workspace. Kernels allocate nothing, the
-// scratch memory of MulSparseOffsets16 and Dots64 apart, which pools keep.
+// scratch memory of MulSparseOffsets16 and Dots64 apart, which is kept for later calls.
 //
 // A product A x calls MulSparse once for each chunk of rows, straight into its
 // destination. A step calls it for a tile of up to 1024 rows at a time, which leaves W x

@@ -2,11 +2,7 @@
 
 package simd
 
-import (
-	"sync"
-
-	"github.com/seed-64e14a55/privatemail/simd/internal/asm"
-)
+import "github.com/seed-64e14a55/privatemail/simd/internal/asm"
 
 // dots64Kernels are the functions of a level, which has tiles of as many rows of a as
 // lanes says, and of one, two or three times as many of b.
@@ -44,7 +40,25 @@ type dots64Scratch struct {
 	tile [8 * dots64Panel]float64 // a tile that dst has no room for
 }
 
-var dots64Pool = sync.Pool{New: func() any { return new(dots64Scratch) }}
+// dots64Free are those that no call uses. A sync.Pool would lose them to the garbage
+// collector, and steps would allocate.
+var dots64Free = make(chan *dots64Scratch, 64)
+
+func takeDots64Scratch() *dots64Scratch {
+	select {
+	case s := <-dots64Free:
+		return s
+	default:
+		return new(dots64Scratch)
+	}
+}
+
+func giveDots64Scratch(s *dots64Scratch) {
+	select {
+	case dots64Free <- s:
+	default: // more callers at a time than are worth keeping memory for
+	}
+}
 
 // run takes the columns in pieces. A sum goes on from piece to piece in dst, so that its
 // bits do not depend on where pieces end.
@@ -55,8 +69,8 @@ func (k *dots64Kernels) run(dst, a, b Rows[float64], na, nb, d int) {
 		}
 		return
 	}
-	s := dots64Pool.Get().(*dots64Scratch)
-	defer dots64Pool.Put(s)
+	s := takeDots64Scratch()
+	defer giveDots64Scratch(s)
 	for c := 0; c < d; c += dots64Columns {
 		columns := min(dots64Columns, d-c)
 		for i := 0; i < na; i += dots64Rows {
