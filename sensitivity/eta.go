@@ -121,8 +121,8 @@ type Arithmetic struct {
 // less the middle of their bounding box, clamped to [0, 4] or not. Weights are
 // exp(-x d^2), raised to the computed exp(-4 x) where they are below it or not, the null
 // record's a constant or made like all others. The exponential, by a library or by a
-// polynomial, is off by at most 4 u0 of itself. Products
-// with W are sums over all rows, or for Background
+// polynomial, is off by at most 4 u0 of itself. Products with W are sums over all rows, or
+// for Background
 //
 //	om (sum_j q_j - q_i) + sum (w - om) q_j,   D = om (N-1) + sum (w - om)
 //

@@ -39,7 +39,9 @@ func weights64Go(dst, d2 []float64, gamma, least, most float64) {
 
 // The polynomial interpolates (exp(-r) - 1)/r at the eleven Chebyshev nodes of
 // |r| <= ln(2)/2 (1 + 2^-20), times r, plus 1, with coefficients rounded to float64. Its
-// relative error there is below 0.1 2^-53. exp64C1 is exactly -1.
+// relative error there is below 0.1 2^-53: at most 0.088 2^-53 in 800,001 points of the
+// range, evenly spaced and taken with 140 bits, and 0.008 2^-53 more between them, by the
+// sizes of the coefficients of its derivative. exp64C1 is exactly -1.
 const (
 	exp64C1  = -1
 	exp64C2  = 0x1.0000000000005p-1
