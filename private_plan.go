@@ -33,6 +33,9 @@ func (p *privatePlan) beforeRows(ctx context.Context, n, d int) (err error) {
 	if err := p.draw(ctx, n); err != nil {
 		return err
 	}
+	if err := p.measure(); err != nil {
+		return err
+	}
 	if !p.settings.RestPublic {
 		if p.bound, err = p.tight(p.settings.Relation); err != nil {
 			return err
@@ -62,9 +65,12 @@ func (p *privatePlan) draw(ctx context.Context, n int) (err error) {
 	if p.query, err = s.query(p.operator); err != nil {
 		return err
 	}
-	if p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ); err != nil {
-		return err
-	}
+	p.q, err = iterate.RandomStart(ctx, n, s.Columns, s.Seed, s.SigmaQ)
+	return err
+}
+
+// measure measures the start, once for all bounds.
+func (p *privatePlan) measure() (err error) {
 	p.start, err = sensitivity.NewStart(p.q)
 	return err
 }

@@ -64,6 +64,9 @@ func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessme
 	if err := p.draw(ctx, n); err != nil {
 		return nil, err
 	}
+	if err := p.measure(); err != nil {
+		return nil, err
+	}
 	if p.bound, err = p.tight(s.Relation); err != nil {
 		return nil, err
 	}
@@ -77,6 +80,7 @@ func assess(ctx context.Context, n, d int, settings *PrivateSettings) (*Assessme
 		return nil, err
 	}
 	out.Tight, out.Operator, out.Computed = p.bound, p.operator, p.computed()
+	p.start = sensitivity.Start{} // the paper's constants measure for themselves
 	out.addPaper(&p)
 	out.Signal, err = sensitivity.Signal(p.query, p.q)
 	return out, err
@@ -142,6 +146,9 @@ func between(ctx context.Context, r *release.Release) (float64, error) {
 	}
 	// The bound of the release itself tells whether it is understood: there are others
 	// than Tight, and other starts than those drawn from a seed.
+	if p.measure() != nil {
+		return 2 * r.Privacy.Mu, ctx.Err()
+	}
 	own, err := p.tight(relation)
 	if err != nil || math.Abs(own.Exact()/r.Sensitivity.Bound-1) > 1e-9 {
 		return 2 * r.Privacy.Mu, ctx.Err()
@@ -173,9 +180,9 @@ func settingsOf(r *release.Release) PrivateSettings {
 }
 
 // reserveBound refuses a bound for n rows that memory does not hold. It takes the start,
-// its rows about their mean, class sums twice, and some numbers a row.
+// its rows about their mean, class sums twice, and eleven numbers a row.
 func (s *PrivateSettings) reserveBound(n int) error {
-	bytes := float64(n) * (float64(s.Columns)*(8+8+8+8) + 48)
+	bytes := float64(n) * (float64(s.Columns)*(8+8+8+8) + 88)
 	_, err := pipeline.Reserve(mem.Budget(), bytes, fmt.Sprintf("bound for %d x %d", n, s.Columns))
 	return err
 }

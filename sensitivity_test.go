@@ -86,6 +86,7 @@ func TestBetweenRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(r *release.Release){
+		"start":  func(r *release.Release) { r.Query.SigmaQ = 1e308 },
 		"weight": func(r *release.Release) { r.Query.Background /= 2 },
 		"seed":   func(r *release.Release) { r.Query.Seed++ },
 	} {

@@ -43,9 +43,9 @@ func NewDense[M points.Matrix](ctx context.Context, p M, b Bandwidth, opt *Optio
 	return orNil[Operator64](newDense(ctx, pts, nil, b, o))
 }
 
-// NewUnitDense builds the operator dense of unit rows. Squared distances are clamped
-// to [0, 4], so that every weight is in [exp(-4 Gamma), 1] whatever rounding
-// does. The weight between a null record and any other row is exp(-Gamma) by
+// NewUnitDense builds the operator dense of unit rows. Squared distances are
+// at least 0, and weights at least exp(-4 Gamma), so that every weight is in
+// [exp(-4 Gamma), 1] whatever rounding does. The weight between a null record and any other row is exp(-Gamma) by
 // definition. A Gamma above 175 is refused with ErrBandwidth; up to 175 no row
 // is isolated unless it is the only one. Building it measures no pair: the degrees come
 // with the first product, or when they are asked for.

@@ -17,8 +17,9 @@ import (
 // (RoundingError) covers each part:
 //
 //   - distances are |a|^2 + |b|^2 - 2 a.b of the unit rows as they are, or come from
-//     differences ("What is covered"); products are fused and summed column by column, the
-//     norms likewise, and the last sum has two roundings of its 16;
+//     differences ("What is covered"); products are fused and summed column by column, or by
+//     a system's library in any order, the norms column by column, and the last sum has
+//     two roundings of its 16;
 //   - weights are exp(-x d^2) with x d^2 rounded, the exponential within 1.8 of its 8 u0
 //     (simd.Kernels.Weights64), and no less than exp(-4 x) as computed;
 //   - sums are over all rows in the order of the rounds and, within a game, in lanes or row
@@ -66,6 +67,9 @@ func (pass *densePass[T]) sum(ctx context.Context, workers *par.Workers) error {
 	op, k := pass.op, pass.k
 	if op.known.Load() {
 		pass.columns = k
+	}
+	if pass.columns == 0 { // another caller has summed the degrees meanwhile
+		return nil
 	}
 	for i := range op.q.n {
 		for c := range pass.columns {
@@ -118,10 +122,10 @@ func (pass *densePass[T]) Run(worker, game int) {
 		for r := i; r < i+8; r++ {
 			pass.weighRow(t.row(r-alo, width), r, ahi, blo, bhi)
 		}
-		op.kernels.WeightedSums64(from(pass.wxt, i), simd.RowsOf(t.d2[(i-alo)*t.stride:], t.stride), from(pass.xt, blo), pass.columns, 8, width)
+		op.kernels.WeightedSums64(columnsFrom(pass.wxt, i), simd.RowsOf(t.d2[(i-alo)*t.stride:], t.stride), columnsFrom(pass.xt, blo), pass.columns, 8, width)
 	}
 	if a != b { // the sums of a block with itself have both sides of every pair
-		op.kernels.WeightedSumsTrans64(from(pass.wxt, blo), simd.RowsOf(t.d2, t.stride), from(pass.xt, alo), pass.columns, eights(ahi-alo), width)
+		op.kernels.WeightedSumsTrans64(columnsFrom(pass.wxt, blo), simd.RowsOf(t.d2, t.stride), columnsFrom(pass.xt, alo), pass.columns, eights(ahi-alo), width)
 	}
 }
 
@@ -139,7 +143,7 @@ func (pass *densePass[T]) weighRow(w []float64, i, ahi, blo, bhi int) {
 	}
 }
 
-// from returns columns from row i on.
-func from(columns simd.Rows[float64], i int) simd.Rows[float64] {
+// columnsFrom returns columns from row i on.
+func columnsFrom(columns simd.Rows[float64], i int) simd.Rows[float64] {
 	return simd.RowsOf(columns.Data[i:], columns.Stride)
 }

@@ -110,6 +110,24 @@ func wantWithin(t *testing.T, what string, got, want, size []float64, part float
 // The degrees of unit rows come with the first product. Whoever asks for them before, or
 // takes a step that begins with them, gets the same bits, and so do callers at the same
 // time.
+// Callers that ask for degrees at the same time all get them, also those that begin to sum
+// them when another has just done so.
+func TestConcurrentDegrees(t *testing.T) {
+	op, _, _ := denseCase(t, 20, 3, true, nil)
+	var group sync.WaitGroup
+	for range 64 {
+		group.Go(func() {
+			if slices.Contains(op.Degrees(), 0) {
+				t.Error("a degree of 0")
+			}
+		})
+	}
+	group.Wait()
+	if err := op.sumDegrees(t.Context(), op.workers); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDegreesOfUnitRowsComeLate(t *testing.T) {
 	const n, d = blockRows + 30, 20
 	workers := par.New(2)

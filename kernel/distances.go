@@ -28,7 +28,8 @@ const maxDirect = 8
 // at most 10 u, each times |z_i|^2 + |z_j|^2, in any order of summation.
 //
 // Squared norms are summed as products are (simd.Kernels.Dots64), so that equal rows are at
-// distance 0.
+// distance 0. With the build tag netlib a system's library sums the products, in an order
+// of its own, and equal rows are within the bound of 0.
 type distancer struct {
 	p       *rows.Points
 	rows    []uint32 // rows of p that take part; nil for all of them

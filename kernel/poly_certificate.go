@@ -26,17 +26,19 @@ func taylorRow(s series, reach, squares float64) float64 {
 // through
 //
 //   - two roundings of f_j (x_j - shift), and one of each product with a coordinate before
-//     the moment is added to: P-1, or one for P = 1, where AddRows rounds the product;
+//     the moment is added to: P-1, or P where AddRows ends it, which rounds its product;
 //   - no more than n additions of rows of a chunk, and then 256 of chunks;
 //   - 3P+2 of the coefficient: P products and P quotients of the number of orders, P
 //     products of the scale squared, one with a_r and one with the moment;
 //   - d + d/8 + 5 in QuadraticForms, or d/8 + 5 where P is 1, and one addition more along
 //     axes; a nest without a block has as many, with its product and its additions;
-//   - for each degree above 2 a product with a coordinate and d+1 additions on the way back.
+//   - for each degree above 2 a product with a coordinate and d+1 additions on the way back;
+//   - four where a row is put together: the constant term, f_i, the diagonal, the shift.
 //
-// For P = 1 that is n + 269 + d/8. For P > 1 it is n + 265 + 4P + d + d/8 + (P-2)(d+2), which is
-// below what is counted by 109 - 2P + 7d/8; and no order is above 32. Fused products round
-// once where this counts twice.
+// For P = 1 that is n + 273 + d/8. For P > 1 it is n + 270 + 4P + d + d/8 + (P-2)(d+2), which is
+// below what is counted by 104 - 2P + 7d/8; and no order is above 32. Fused products round
+// once where this counts twice. The diagonal itself, by Horner's scheme, has 2P + 3: they
+// fit in the 254 by which rows of a chunk and chunks are fewer than n + 256.
 func polyRounding(s series, n, d int, single bool) float64 {
 	if s.reach() == 0 {
 		return 0 // sums of x

@@ -74,6 +74,7 @@ func TestUnitPolySumsByDefinition(t *testing.T) {
 		{300, 16, 2, 6, "equal", false},
 		{300, 9, 3, 2, "gaussian", false},
 		{300, 3, 5, 1, "opposite", true},
+		{300, 2, 12, .8, "gaussian", true},
 	} {
 		t.Run(fmt.Sprintf("n=%d/d=%d/order=%d/%s", c.n, c.d, c.order, c.kind), func(t *testing.T) {
 			t.Parallel()

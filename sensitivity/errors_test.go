@@ -163,13 +163,17 @@ func TestRefusals(t *testing.T) {
 			return err
 		}(), ErrDegenerate},
 		// Errors of operators.
-		"entry < 0":           {entry(ok, -1e-9), ErrEntryError},
-		"entry NaN":           {entry(ok, nan), ErrEntryError},
-		"entry of l":          {entry(ok, math.Exp(-2)), ErrEntryError},
-		"entry next to l":     {entry(ok, 0.9999*math.Exp(-2)), ErrEntryError},
-		"entry, floor":        {entry(operator(Floor{1}), 1e-9), ErrNoBound},
-		"entry, truncated":    {entry(operator(Truncated{1}), 1e-9), ErrNoBound},
-		"entry, table":        {entry(table(DataDependent{"centred"}), 1e-9), ErrNoBound},
+		"entry < 0":        {entry(ok, -1e-9), ErrEntryError},
+		"entry NaN":        {entry(ok, nan), ErrEntryError},
+		"entry of l":       {entry(ok, math.Exp(-2)), ErrEntryError},
+		"entry next to l":  {entry(ok, 0.9999*math.Exp(-2)), ErrEntryError},
+		"entry, floor":     {entry(operator(Floor{1}), 1e-9), ErrNoBound},
+		"entry, truncated": {entry(operator(Truncated{1}), 1e-9), ErrNoBound},
+		"entry, table":     {entry(table(DataDependent{"centred"}), 1e-9), ErrNoBound},
+		"moments, floor": {func() error {
+			_, err := RoundingError(operator(Floor{1}), matrix(1, 1, 2, 3), Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2, Relative: 1e-12})
+			return err
+		}(), ErrEntryError},
 		"relative < 0":        {rounding(Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2, Relative: -1}), ErrEntryError},
 		"relative NaN":        {rounding(Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2, Relative: nan}), ErrEntryError},
 		"relative large":      {rounding(Arithmetic{UnitRoundoff: 0x1p-53, Dimension: 2, Relative: 0.1}), ErrEntryError},

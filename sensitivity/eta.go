@@ -100,7 +100,8 @@ type Arithmetic struct {
 	Dimension int
 	// Relative is a further error of sums over weights, where they are not made of
 	// computed weights but of moments: a degree is off by this much more of itself,
-	// a product (W q)_i by as much of D_i max_j |q_j|. Default 0.
+	// a product (W q)_i by up to twice as much of D_i max_j |q_j|. Default 0. It does
+	// not go with Floor.
 	Relative float64
 }
 
@@ -177,9 +178,11 @@ type Arithmetic struct {
 // factor of M is at most 3.2 th + 20.2 g for the features, and 1.1 th + 22.3 g for the
 // labels times |alpha| U/l. There are N rows. QED
 //
-// Sums by moments have the error Relative, which adds to th: a weight that is off by
-// th relatively changes D_i and (W q)_i by no more than th D_i and th D_i M, and that
-// is all that is used of it. Where the weights are approximations, as in EntryError,
+// Sums by moments have the error Relative, a degree once and (W q)_i twice. It adds to th:
+// a weight that is off by th relatively changes D_i and (W q)_i by no more than th D_i and
+// th D_i M, and that is all that is used of it. The second time is covered because Floor is
+// refused: the quotient is off by at most 3 e M/(1-e), and the half of it that enters the
+// step is within the 3 e M/(1-e) that stand above for Floor too. Where the weights are approximations, as in EntryError,
 // within a sixteenth of l, D_i >= 15/16 n l, and what was rounded up above covers
 // that: 3.2 16/15 < 4, 22.3 16/15 < 32.
 //
@@ -211,6 +214,9 @@ func roundingError(query Query, m measurement, a Arithmetic) (Eta, error) {
 	g := start.g
 	if !(a.UnitRoundoff > 0) || a.UnitRoundoff > 0x1p-8 || a.Dimension < 1 || !(a.Relative >= 0) {
 		return Eta{}, refuse(ErrEntryError, "unit roundoff %g, %d dimensions, relative error %g", a.UnitRoundoff, a.Dimension, a.Relative)
+	}
+	if _, floor := query.Operator.(Floor); floor && a.Relative > 0 {
+		return Eta{}, refuse(ErrEntryError, "sums by moments, of relative error %g, do not go with Floor", a.Relative)
 	}
 	x, err := halfInverseSquare(query.Sigma)
 	if err != nil {

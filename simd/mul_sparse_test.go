@@ -213,6 +213,24 @@ func TestMulSparseFarStride(t *testing.T) {
 	}
 }
 
+// Columns that are far apart in x are asked for ahead of time. The last rows have nothing
+// ahead.
+func TestMulSparseWide(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, level := range Levels() {
+		for _, k := range []int{16, 32, 33} {
+			const cols = 1 << 16
+			c := newSparseCase(r, t, []int{0, 1, 9, 64, 70, 33, 0, 65, 100, 3, 4, 40}, cols, k)
+			for i := range c.rows() {
+				if row := c.ind[c.ptr[i]:c.ptr[i+1]]; len(row) > 1 {
+					row[0], row[len(row)-1] = 0, cols-1
+				}
+			}
+			c.compare(t, level, 5)
+		}
+	}
+}
+
 func TestMulSparseNonFinite(t *testing.T) {
 	inf, nan := float32(math.Inf(1)), float32(math.NaN())
 	r := rand.New(rand.NewPCG(5, 6))

@@ -3,6 +3,7 @@ package simd
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -57,6 +58,8 @@ func parseSetting(value string, host Level) setting {
 		level, isLevel := levelByName(part)
 		wish, isWish := wishes[part]
 		switch {
+		case part == "":
+			s.note("PM_SIMD: a part is empty")
 		case isWish && s.gather == noWish:
 			s.gather = wish
 		case isLevel && !named:
@@ -81,6 +84,9 @@ func (s *setting) lowerTo(level, host Level) {
 	}
 }
 
+// note adds a note, once.
 func (s *setting) note(format string, args ...any) {
-	s.notes = append(s.notes, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+	}
 }

@@ -55,7 +55,7 @@ func TestParseSetting(t *testing.T) {
 		{"avx513,gather=off", AVX512VNNI, AVX512VNNI, wishOff, 1},
 		{"avx512 gather=off", AVX512VNNI, AVX512VNNI, noWish, 1},
 		{"avx512,", AVX512VNNI, AVX512, noWish, 1},
-		{",", AVX512VNNI, AVX512VNNI, noWish, 2},
+		{",", AVX512VNNI, AVX512VNNI, noWish, 1},
 		{"avx2,avx512", AVX512VNNI, AVX2, noWish, 1},
 		{"gather=off,gather=on", AVX512VNNI, AVX512VNNI, wishOff, 1},
 		{"avx2,avx2,gather=off,gather=off,x", AVX512VNNI, AVX2, wishOff, 3},

@@ -16,7 +16,7 @@ import (
 )
 
 // version changes with what kernel.Calibrate measures or compares with.
-const version = 1
+const version = 2
 
 // A file has the calibration of one machine at one level with its choices.
 type file struct {

@@ -31,11 +31,11 @@ func TestTheFile(t *testing.T) {
 	mark := func(version, level string) string {
 		return `{"version":` + version + `,"cpu":` + cpuOf(t, data) + `,"level":"` + level + `","factors":{"scalar":128,"vector":1,"sparse":1}}`
 	}
-	write(mark("1", "generic"))
+	write(mark("2", "generic"))
 	if read() != (kernel.Calibration{Scalar: 128, Vector: 1, Sparse: 1}) {
 		t.Error("the file is not read")
 	}
-	for _, text := range []string{mark("0", "generic"), mark("1", "avx2"), "", "{", `{"version":1}`, strings.Replace(mark("1", "generic"), "128", "181", 1)} {
+	for _, text := range []string{mark("1", "generic"), mark("2", "avx2"), "", "{", `{"version":2}`, strings.Replace(mark("2", "generic"), "128", "181", 1)} {
 		write(text)
 		if got := read(); got.Scalar == 128 || got.Scalar == 181 {
 			t.Errorf("believed %q", text)
