@@ -100,7 +100,8 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	for i, s := range wanted {
 		before := len(c.ratios)
 		err := s.play(c, ctx, f.n, allWork.piece(i, len(wanted)))
-		if err = c.keepSuite(ctx, kept, s.name, c.ratios[before:], err); err != nil {
+		l.meter.clear()
+		if err = keepSuite(ctx, e, kept, "peers-"+s.name, c.ratios[before:], err); err != nil {
 			return errors.Join(err, c.showEnded())
 		}
 	}
@@ -111,25 +112,6 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 		return cli.Usagef("no case matches %q", f.pattern)
 	}
 	return c.show()
-}
-
-// keepSuite keeps the ratios of a suite in the folder, if there is one, and returns how
-// the suite ended. A file that could not be written is said, also of a run that a signal
-// has ended.
-func (c *contest) keepSuite(ctx context.Context, folder, suite string, ratios []*Ratio, ended error) error {
-	if ended != nil {
-		ended = errors.Join(ctx.Err(), ended) // a peer that was ended with us is no failure of its own
-	}
-	if folder == "" || len(ratios) == 0 {
-		return ended
-	}
-	path, err := writeRecording(ctx, folder, "peers-"+suite, ended != nil, ratios)
-	if err != nil {
-		return err
-	}
-	c.lab.meter.clear()
-	c.e.Note("recorded in %s", path)
-	return ended
 }
 
 // show prints the table, unless the ratios were printed one by one as JSON.

@@ -139,8 +139,7 @@ func showRun(e *cli.Env, m *Machine, records []*Record) error {
 	return checkLevels(records)
 }
 
-// writeOut writes the Go benchmark format and returns how the run ended. A file that could
-// not be written is said, also of a run that a signal has ended.
+// writeOut writes the Go benchmark format and returns how the run ended.
 func (f *runFlags) writeOut(ctx context.Context, e *cli.Env, m *Machine, records []*Record, ended error) error {
 	if f.out == "" {
 		return ended
@@ -151,10 +150,7 @@ func (f *runFlags) writeOut(ctx context.Context, e *cli.Env, m *Machine, records
 		e.Note("what was measured goes to %s", out)
 	}
 	err := writeWhole(ctx, out, func(w io.Writer) error { return writeBenchmarks(w, m, records) })
-	if err != nil && ctx.Err() != nil {
-		return err
-	}
-	return errors.Join(ended, err)
+	return endedWith(ctx, ended, err)
 }
 
 // measure runs the chosen suites, one after the other. With an error it returns what was
@@ -201,32 +197,14 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 		})
 		l.close()
 		records = append(records, own...)
+		for _, r := range own {
+			r.EndedEarly = err != nil
+		}
 		if err = keepSuite(ctx, e, folder, s.name, own, err); err != nil {
 			return records, m, err
 		}
 	}
 	return records, m, nil
-}
-
-// keepSuite marks what ended early, keeps the measurements of a suite in the folder, if
-// there is one, and returns how the suite ended. A file that could not be written is said,
-// also of a run that a signal has ended.
-func keepSuite(ctx context.Context, e *cli.Env, folder, suite string, records []*Record, ended error) error {
-	if ended != nil {
-		ended = errors.Join(ctx.Err(), ended)
-		for _, r := range records {
-			r.EndedEarly = true
-		}
-	}
-	if folder == "" || len(records) == 0 {
-		return ended
-	}
-	path, err := writeRecording(ctx, folder, suite, ended != nil, records)
-	if err != nil {
-		return err
-	}
-	e.Note("recorded in %s", path)
-	return ended
 }
 
 // writeTable prints a line per case, and the table of suite levels.
