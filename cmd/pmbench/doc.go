@@ -149,18 +149,21 @@
 // With -record FOLDER run and peers keep a recording of each suite, one object per line,
 // which report reads. Its place tells what it is of:
 //
-//	FOLDER/cascade-lake/spmm.jsonl             of run
-//	FOLDER/cascade-lake/peers-spmm.jsonl       of peers
-//	FOLDER/cascade-lake/avx2/spmm.jsonl        of run with PM_SIMD=avx2
-//	FOLDER/cascade-lake/spmm-ended-early.jsonl of run that was interrupted
+//	FOLDER/cascade-lake/spmm.jsonl                   of run
+//	FOLDER/cascade-lake/peers-spmm.jsonl             of peers
+//	FOLDER/cascade-lake/avx2/spmm.jsonl              of run with PM_SIMD=avx2
+//	FOLDER/cascade-lake/spmm-ended-early.jsonl       of run that was interrupted
+//	FOLDER/cascade-lake/spmm-part-k-8-5d9e587f.jsonl of run -case k=8/
 //
 // The first folder is the family of the processor, told by the numbers that the processor
 // gives: names for the market are the same for several. A processor that pmbench does not
-// know is named by these numbers. A recording takes the place of an older one whole; one that ended early
-// has a name of its own. report makes a section for each family from what the recordings
-// hold. The names of folders count only for recordings from before the numbers were
-// recorded. Of several recordings of a case the newest counts, and one that ended early only
-// where there is no other.
+// know is named by these numbers. A recording takes the place of an older one whole; one
+// that ended early has a name of its own. So has one of a part of a suite, which -case
+// makes, and -peer and -n of peers: its name has -part, the first letters of what was
+// asked for and a checksum of all of it, so that each part keeps a file. report makes a
+// section for each family from what the recordings hold. The names of folders count only
+// for recordings from before the numbers were recorded. Of several recordings of a case
+// the newest counts, and one that ended early only where there is no other.
 //
 // A recording holds what the system says of the machine: the name and the numbers of the
 // processor, caches, memory, the version of the kernel, the load, and the command with its

@@ -24,6 +24,9 @@ printed, with their number, and kept where -record says, in a file whose name en
 -ended-early: a whole recording that is there already stays. The peers end too. A second
 Ctrl-C ends the program at once.
 
+With -case, -peer or -n a recording is of a part of a suite: -record gives it a name with
+-part, and the recording of the whole suite stays. report takes the newest of each case.
+
 `
 	for _, s := range peerSuites() {
 		about += fmt.Sprintf("  %-8s %s\n", s.name, strings.ReplaceAll(strings.TrimSpace(s.about+"\n"+s.note), "\n", "\n"+strings.Repeat(" ", 11)))
@@ -101,7 +104,7 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 		before := len(c.ratios)
 		err := s.play(c, ctx, f.n, allWork.piece(i, len(wanted)))
 		l.meter.clear()
-		if err = keepSuite(ctx, e, kept, "peers-"+s.name, c.ratios[before:], err); err != nil {
+		if err = keepSuite(ctx, e, kept, "peers-"+s.name+f.part(), c.ratios[before:], err); err != nil {
 			return errors.Join(err, c.showEnded())
 		}
 	}
@@ -112,6 +115,16 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 		return cli.Usagef("no case matches %q", f.pattern)
 	}
 	return c.show()
+}
+
+// part is how the name of a recording ends that the flags make one of a part of a suite.
+// -n counts, for the cases of other sizes are others.
+func (f *peersFlags) part() string {
+	rows := ""
+	if f.n != defaultRows {
+		rows = fmt.Sprint("n=", f.n)
+	}
+	return partName(f.pattern, f.peer, rows)
 }
 
 // show prints the table, unless the ratios were printed one by one as JSON.
