@@ -50,7 +50,8 @@
 // Suite levels has a line for each inner loop, on data that stays in the caches: the least
 // nanoseconds for an element at every level and choice that PM_SIMD leaves, and how many
 // times as long the chosen one takes as the best, by the least times or by the median of
-// the rounds, whichever is less. A loop over 1.15 is timed again for longer, and the
+// the rounds, whichever is less. Levels and choices that run the same loop are timed as one.
+// A loop over 1.15 is timed again for longer, and the
 // command fails if it stays there. With -count 1 it takes some ten seconds:
 //
 //	pmbench run -suite levels -count 1 -no-limits
