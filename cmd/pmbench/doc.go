@@ -80,8 +80,9 @@
 //	private   multiply-adds of all pairs over scalar multiply-adds; with poly four
 //	          passes over 8 bytes a feature, over the bandwidth
 //
-// A fraction can exceed 1: where caches hold a part of the data, and where
-// matrix products of gonum use vector instructions, which portable Go cannot.
+// A fraction can exceed 1: where caches hold a part of the data, and where vector
+// instructions do several multiply-adds at a time, as in suite private with dense and
+// background, and the limit is that of scalar ones.
 //
 // # Comparing
 //

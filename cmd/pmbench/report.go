@@ -191,7 +191,7 @@ func (r *report) sections() (out []section, err error) {
 // reportTerms explains the words of the tables.
 const reportTerms = "Times are medians over rounds. \"Of limit\" is the time the named limit of the machine allows over the time taken: " +
 	"the bytes of the model (8 a nonzero and 8 a row, less in compact layouts, x and y once) at the measured bandwidth of reading, or rows gathered in random order, or scalar multiply-adds. " +
-	"It can exceed 1 where caches hold a part of the data. B/nnz is the peak of memory while building, per entry."
+	"It can exceed 1 where caches hold a part of the data, and where vector instructions do several of the multiply-adds at a time that the limit counts one by one. B/nnz is the peak of memory while building, per entry."
 
 // markdown writes the report as BENCHMARKS.md.
 func (r *report) markdown() (string, error) {
