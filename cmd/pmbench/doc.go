@@ -50,7 +50,8 @@
 // Suite levels has a line for each inner loop, on data that stays in the caches: the least
 // nanoseconds for an element at every level and choice that PM_SIMD leaves, and how many
 // times as long the chosen one takes as the best, by the least times or by the median of
-// the rounds, whichever is less. A loop over 1.15 is timed again for longer, and the
+// the rounds, whichever is less. Levels and choices that run the same loop are timed as one.
+// A loop over 1.15 is timed again for longer, and the
 // command fails if it stays there. With -count 1 it takes some ten seconds:
 //
 //	pmbench run -suite levels -count 1 -no-limits
@@ -79,8 +80,9 @@
 //	private   multiply-adds of all pairs over scalar multiply-adds; with poly four
 //	          passes over 8 bytes a feature, over the bandwidth
 //
-// A fraction can exceed 1: where caches hold a part of the data, and where
-// matrix products of gonum use vector instructions, which portable Go cannot.
+// A fraction can exceed 1: where caches hold a part of the data, and where vector
+// instructions do several multiply-adds at a time, as in suite private with dense and
+// background, and the limit is that of scalar ones.
 //
 // # Comparing
 //
@@ -149,18 +151,21 @@
 // With -record FOLDER run and peers keep a recording of each suite, one object per line,
 // which report reads. Its place tells what it is of:
 //
-//	FOLDER/cascade-lake/spmm.jsonl             of run
-//	FOLDER/cascade-lake/peers-spmm.jsonl       of peers
-//	FOLDER/cascade-lake/avx2/spmm.jsonl        of run with PM_SIMD=avx2
-//	FOLDER/cascade-lake/spmm-ended-early.jsonl of run that was interrupted
+//	FOLDER/cascade-lake/spmm.jsonl                   of run
+//	FOLDER/cascade-lake/peers-spmm.jsonl             of peers
+//	FOLDER/cascade-lake/avx2/spmm.jsonl              of run with PM_SIMD=avx2
+//	FOLDER/cascade-lake/spmm-ended-early.jsonl       of run that was interrupted
+//	FOLDER/cascade-lake/spmm-part-k-8-5d9e587f.jsonl of run -case k=8/
 //
 // The first folder is the family of the processor, told by the numbers that the processor
 // gives: names for the market are the same for several. A processor that pmbench does not
-// know is named by these numbers. A recording takes the place of an older one whole; one that ended early
-// has a name of its own. report makes a section for each family from what the recordings
-// hold. The names of folders count only for recordings from before the numbers were
-// recorded. Of several recordings of a case the newest counts, and one that ended early only
-// where there is no other.
+// know is named by these numbers. A recording takes the place of an older one whole; one
+// that ended early has a name of its own. So has one of a part of a suite, which -case
+// makes, and -peer and -n of peers: its name has -part, the first letters of what was
+// asked for and a checksum of all of it, so that each part keeps a file. report makes a
+// section for each family from what the recordings hold. The names of folders count only
+// for recordings from before the numbers were recorded. Of several recordings of a case
+// the newest counts, and one that ended early only where there is no other.
 //
 // A recording holds what the system says of the machine: the name and the numbers of the
 // processor, caches, memory, the version of the kernel, the load, and the command with its

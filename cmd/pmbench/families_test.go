@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/klauspost/cpuid/v2"
 )
 
 func TestFamilyNames(t *testing.T) {
@@ -98,6 +100,33 @@ func TestARMProcessor(t *testing.T) {
 	for _, info := range []string{"", "CPU implementer : 0x41", "CPU implementer : x\nCPU part : 0xd0c", "CPU part : 0xd0c", strings.Repeat(":", 1000)} {
 		if p := armProcessor(info); p != nil {
 			t.Errorf("%q: %+v", info, p)
+		}
+	}
+}
+
+// The file of the system goes before package cpuid, which gives a core for arm64 a family
+// and a model of its own; where the file tells nothing, cpuid is asked.
+func TestProcessorOfBothSources(t *testing.T) {
+	arm := "CPU implementer\t: 0x41\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n"
+	amd64 := "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\nstepping\t: 7\n"
+	neoverse := cpuid.CPUInfo{VendorString: "Arm Limited", Family: 0x3f, Model: 0xd0c1}
+	lake := cpuid.CPUInfo{VendorString: intel, Family: 6, Model: 85, Stepping: 7}
+	for name, c := range map[string]struct {
+		cpu  cpuid.CPUInfo
+		info string
+		want string
+	}{
+		"arm64, both":               {neoverse, arm, "Neoverse N1"},
+		"arm64, the file only":      {cpuid.CPUInfo{}, arm, "Neoverse N1"},
+		"arm64, cpuid only":         {neoverse, "", "Arm Limited family 63 model 53441"},
+		"amd64, both":               {lake, amd64, "Cascade Lake"},
+		"amd64, no file":            {lake, "", "Cascade Lake"},
+		"neither":                   {cpuid.CPUInfo{}, "", ""},
+		"the maker without numbers": {cpuid.CPUInfo{VendorString: "Apple"}, "", ""},
+	} {
+		p := processorOf(&c.cpu, c.info)
+		if (p == nil) != (c.want == "") || p != nil && p.familyName() != c.want {
+			t.Errorf("%s: %v, want %q", name, p, c.want)
 		}
 	}
 }

@@ -24,6 +24,9 @@ printed, with their number, and kept where -record says, in a file whose name en
 -ended-early: a whole recording that is there already stays. The peers end too. A second
 Ctrl-C ends the program at once.
 
+With -case, -peer or -n a recording is of a part of a suite: -record gives it a name with
+-part, and the recording of the whole suite stays. report takes the newest of each case.
+
 `
 	for _, s := range peerSuites() {
 		about += fmt.Sprintf("  %-8s %s\n", s.name, strings.ReplaceAll(strings.TrimSpace(s.about+"\n"+s.note), "\n", "\n"+strings.Repeat(" ", 11)))
@@ -100,7 +103,8 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	for i, s := range wanted {
 		before := len(c.ratios)
 		err := s.play(c, ctx, f.n, allWork.piece(i, len(wanted)))
-		if err = c.keepSuite(ctx, kept, s.name, c.ratios[before:], err); err != nil {
+		l.meter.clear()
+		if err = keepSuite(ctx, e, kept, "peers-"+s.name+f.part(), c.ratios[before:], err); err != nil {
 			return errors.Join(err, c.showEnded())
 		}
 	}
@@ -113,23 +117,14 @@ func (f *peersFlags) run(ctx context.Context, e *cli.Env, names []string) (err e
 	return c.show()
 }
 
-// keepSuite keeps the ratios of a suite in the folder, if there is one, and returns how
-// the suite ended. A file that could not be written is said, also of a run that a signal
-// has ended.
-func (c *contest) keepSuite(ctx context.Context, folder, suite string, ratios []*Ratio, ended error) error {
-	if ended != nil {
-		ended = errors.Join(ctx.Err(), ended) // a peer that was ended with us is no failure of its own
+// part is how the name of a recording ends that the flags make one of a part of a suite.
+// -n counts, for the cases of other sizes are others.
+func (f *peersFlags) part() string {
+	rows := ""
+	if f.n != defaultRows {
+		rows = fmt.Sprint("n=", f.n)
 	}
-	if folder == "" || len(ratios) == 0 {
-		return ended
-	}
-	path, err := writeRecording(ctx, folder, "peers-"+suite, ended != nil, ratios)
-	if err != nil {
-		return err
-	}
-	c.lab.meter.clear()
-	c.e.Note("recorded in %s", path)
-	return ended
+	return partName(f.pattern, f.peer, rows)
 }
 
 // show prints the table, unless the ratios were printed one by one as JSON.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"runtime"
 	"strconv"
 	"strings"
 
@@ -12,17 +11,24 @@ import (
 // thisProcessor returns what the processor says of itself, nil where neither it nor the
 // system tells.
 func thisProcessor() *Processor {
-	if cpu := &cpuid.CPU; cpu.Family > 0 && cpu.VendorString != "" {
-		return &Processor{Vendor: cpu.VendorString, Family: cpu.Family, Model: cpu.Model, Stepping: cpu.Stepping}
-	}
-	if runtime.GOARCH != "arm64" {
-		return nil
-	}
 	info, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
-		return nil
+		info = nil // another system
 	}
-	return armProcessor(string(info))
+	return processorOf(&cpuid.CPU, string(info))
+}
+
+// processorOf takes the numbers of a core for arm64 from the system's file about the
+// processor, where it has them: package cpuid reads the same register there, but gives it
+// as a family and a model that the tables do not have. Other processors are told by cpuid.
+func processorOf(cpu *cpuid.CPUInfo, info string) *Processor {
+	if p := armProcessor(info); p != nil {
+		return p
+	}
+	if cpu.Family > 0 && cpu.VendorString != "" {
+		return &Processor{Vendor: cpu.VendorString, Family: cpu.Family, Model: cpu.Model, Stepping: cpu.Stepping}
+	}
+	return nil
 }
 
 // armProcessor reads implementer and part from the system's file about the processor. Of

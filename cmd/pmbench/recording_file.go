@@ -16,7 +16,7 @@ import (
 
 // recordVar declares the flag of the folder that recordings are kept in.
 func recordVar(fs *flag.FlagSet, folder *string) {
-	fs.StringVar(folder, "record", "", "keep a recording of each suite, which report reads, in `FOLDER`, below it in one named for the family of the processor")
+	fs.StringVar(folder, "record", "", "keep a recording of each suite, which report reads, in `FOLDER`, below it in one named for the family of the processor; a part of a suite goes to a file of its own")
 }
 
 // recordingFolder creates the folder for the recordings of a machine below the one that

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail/formats"
@@ -129,18 +130,25 @@ func readReport(folder string) (*report, error) {
 
 // families returns the families of processors, with the figures measured on them.
 func (r *report) families() (out []*report, names []string) {
-	byName := map[string]*report{}
+	return r.split(func(m *Machine) string {
+		if m == nil {
+			return "unknown machine"
+		}
+		return m.family()
+	})
+}
+
+// split returns the figures by a name that their machine is given, nil where a figure holds
+// no machine. The names come in the order of the figures.
+func (r *report) split(name func(*Machine) string) (out []*report, names []string) {
 	of := func(m *Machine) *report {
-		name := "unknown machine"
-		if m != nil {
-			name = m.family()
+		name := name(m)
+		i := slices.Index(names, name)
+		if i < 0 {
+			i = len(names)
+			names, out = append(names, name), append(out, new(report))
 		}
-		if byName[name] == nil {
-			byName[name] = new(report)
-			names = append(names, name)
-			out = append(out, byName[name])
-		}
-		return byName[name]
+		return out[i]
 	}
 	for _, x := range r.records {
 		part := of(x.Machine)
@@ -183,7 +191,7 @@ func (r *report) sections() (out []section, err error) {
 // reportTerms explains the words of the tables.
 const reportTerms = "Times are medians over rounds. \"Of limit\" is the time the named limit of the machine allows over the time taken: " +
 	"the bytes of the model (8 a nonzero and 8 a row, less in compact layouts, x and y once) at the measured bandwidth of reading, or rows gathered in random order, or scalar multiply-adds. " +
-	"It can exceed 1 where caches hold a part of the data. B/nnz is the peak of memory while building, per entry."
+	"It can exceed 1 where caches hold a part of the data, and where vector instructions do several of the multiply-adds at a time that the limit counts one by one. B/nnz is the peak of memory while building, per entry."
 
 // markdown writes the report as BENCHMARKS.md.
 func (r *report) markdown() (string, error) {

@@ -228,3 +228,33 @@ func TestStepRatios(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// Figures are split by what their machine is called, in their order; those of no machine
+// have a name too.
+func TestSplit(t *testing.T) {
+	lake, zen := &Machine{CPU: "lake"}, &Machine{CPU: "zen"}
+	r := &report{
+		records: []*Record{{Case: "a", Machine: zen}, {Case: "b"}, {Case: "c", Machine: zen}},
+		ratios:  []*Ratio{{Case: "d", Machine: lake}, {Case: "e", Machine: zen}, {Case: "f"}},
+	}
+	parts, names := r.split(func(m *Machine) string {
+		if m == nil {
+			return "none"
+		}
+		return m.CPU
+	})
+	var got []string
+	for i, p := range parts {
+		text := names[i] + ":"
+		for _, x := range p.records {
+			text += x.Case
+		}
+		for _, x := range p.ratios {
+			text += x.Case
+		}
+		got = append(got, text)
+	}
+	if want := []string{"zen:ace", "none:bf", "lake:d"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -33,6 +33,9 @@ finished are printed and marked, and kept where -out and -record say, in files w
 end in -ended-early: a whole recording that is there already stays. A second Ctrl-C ends
 the program at once.
 
+With -case a recording is of a part of a suite: -record gives it a name with -part, and the
+recording of the whole suite stays. report takes the newest of each case.
+
 Suite search has cases op=equality in its long form (-full): the pairs found within three
 radii, each the distance of a pair, are compared with those that the float64 distances of
 all pairs give. The table says equal, or the command fails. PM_FEATURES=FOLDER takes the rows of
@@ -139,8 +142,7 @@ func showRun(e *cli.Env, m *Machine, records []*Record) error {
 	return checkLevels(records)
 }
 
-// writeOut writes the Go benchmark format and returns how the run ended. A file that could
-// not be written is said, also of a run that a signal has ended.
+// writeOut writes the Go benchmark format and returns how the run ended.
 func (f *runFlags) writeOut(ctx context.Context, e *cli.Env, m *Machine, records []*Record, ended error) error {
 	if f.out == "" {
 		return ended
@@ -151,10 +153,7 @@ func (f *runFlags) writeOut(ctx context.Context, e *cli.Env, m *Machine, records
 		e.Note("what was measured goes to %s", out)
 	}
 	err := writeWhole(ctx, out, func(w io.Writer) error { return writeBenchmarks(w, m, records) })
-	if err != nil && ctx.Err() != nil {
-		return err
-	}
-	return errors.Join(ended, err)
+	return endedWith(ctx, ended, err)
 }
 
 // measure runs the chosen suites, one after the other. With an error it returns what was
@@ -192,42 +191,33 @@ func (f *runFlags) measure(ctx context.Context, e *cli.Env, emit func(*Record) e
 	for i, s := range chosen {
 		l := newLab(m, p)
 		l.limits, l.work = !f.noLimits, allWork.piece(i, len(chosen))
-		var own []*Record
-		err := measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
-			r.Command = commandLine(e)
-			own = append(own, r)
-			p.clear()
-			return emit(r)
-		})
+		own, err := f.measureSuite(ctx, e, l, s, pattern, emit)
 		l.close()
 		records = append(records, own...)
-		if err = keepSuite(ctx, e, folder, s.name, own, err); err != nil {
+		if err = keepSuite(ctx, e, folder, s.name+f.part(), own, err); err != nil {
 			return records, m, err
 		}
 	}
 	return records, m, nil
 }
 
-// keepSuite marks what ended early, keeps the measurements of a suite in the folder, if
-// there is one, and returns how the suite ended. A file that could not be written is said,
-// also of a run that a signal has ended.
-func keepSuite(ctx context.Context, e *cli.Env, folder, suite string, records []*Record, ended error) error {
-	if ended != nil {
-		ended = errors.Join(ctx.Err(), ended)
-		for _, r := range records {
-			r.EndedEarly = true
-		}
+// measureSuite runs the chosen cases of a suite. With an error it returns what was measured
+// before, marked.
+func (f *runFlags) measureSuite(ctx context.Context, e *cli.Env, l *lab, s suite, pattern *regexp.Regexp, emit func(*Record) error) (own []*Record, err error) {
+	err = measure(ctx, l, s.name, s.pick(l, pattern, f.full), f.schedule(s), func(r *Record) error {
+		r.Command = commandLine(e)
+		own = append(own, r)
+		l.meter.clear()
+		return emit(r)
+	})
+	for _, r := range own {
+		r.EndedEarly = err != nil
 	}
-	if folder == "" || len(records) == 0 {
-		return ended
-	}
-	path, err := writeRecording(ctx, folder, suite, ended != nil, records)
-	if err != nil {
-		return err
-	}
-	e.Note("recorded in %s", path)
-	return ended
+	return own, err
 }
+
+// part is how the name of a recording ends that -case makes one of a part of a suite.
+func (f *runFlags) part() string { return partName(f.pattern) }
 
 // writeTable prints a line per case, and the table of suite levels.
 func writeTable(w io.Writer, all []summary) error {

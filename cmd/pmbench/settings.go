@@ -47,25 +47,14 @@ func (r *report) bySetting() (out []settingReport) {
 			native[m.setting()] = true
 		}
 	}
-	of := func(m *Machine) *report {
-		name := nativeSetting
-		if m != nil && !native[m.setting()] {
-			name = m.setting()
+	parts, names := r.split(func(m *Machine) string {
+		if m == nil || native[m.setting()] {
+			return nativeSetting
 		}
-		i := slices.IndexFunc(out, func(s settingReport) bool { return s.name == name })
-		if i < 0 {
-			i = len(out)
-			out = append(out, settingReport{name, new(report)})
-		}
-		return out[i].report
-	}
-	for _, x := range r.records {
-		part := of(x.Machine)
-		part.records = append(part.records, x)
-	}
-	for _, x := range r.ratios {
-		part := of(x.Machine)
-		part.ratios = append(part.ratios, x)
+		return m.setting()
+	})
+	for i, name := range names {
+		out = append(out, settingReport{name, parts[i].newest()})
 	}
 	slices.SortFunc(out, func(a, b settingReport) int {
 		if (a.name == nativeSetting) != (b.name == nativeSetting) {
@@ -73,9 +62,6 @@ func (r *report) bySetting() (out []settingReport) {
 		}
 		return cmp.Compare(a.name, b.name)
 	})
-	for i := range out {
-		out[i].report = out[i].newest()
-	}
 	return out
 }
 

@@ -43,7 +43,7 @@ func TestPeersInterrupted(t *testing.T) {
 				t.Errorf("%s", stdout)
 			}
 			r, err := readReport(kept)
-			if err != nil || len(r.ratios) != 1 || r.ratios[0].WantedRounds != 1000000 || r.ratios[0].Rounds == 0 || !strings.Contains(stderr, "peers-spmm-ended-early.jsonl") {
+			if err != nil || len(r.ratios) != 1 || r.ratios[0].WantedRounds != 1000000 || r.ratios[0].Rounds == 0 || !strings.Contains(stderr, "peers-spmm-part-k-1-") || !strings.Contains(stderr, "-ended-early.jsonl\n") {
 				t.Errorf("kept %+v, %v; %s", r, err, stderr)
 			}
 			if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
@@ -87,7 +87,7 @@ func TestRunInterrupted(t *testing.T) {
 				t.Errorf("%s", stdout)
 			}
 			r, err := readReport(folder)
-			if err != nil || len(r.records) == 0 || !r.records[0].EndedEarly || !strings.Contains(stderr, "iterate-ended-early.jsonl") {
+			if err != nil || len(r.records) == 0 || !r.records[0].EndedEarly || !strings.Contains(stderr, "iterate-part-kind-") || !strings.Contains(stderr, "-ended-early.jsonl\n") {
 				t.Errorf("kept %+v, %v; %s", r, err, stderr)
 			}
 			if text, err := os.ReadFile(out); err != nil || string(text) != "whole" {
