@@ -142,6 +142,9 @@ func (c *neighbours) step(t *testing.T, e *Engine, x blas64.General, y []int32) 
 	if err := p.draw(t.Context(), x.Rows); err != nil {
 		t.Fatal(err)
 	}
+	if err := p.measure(); err != nil {
+		t.Fatal(err)
+	}
 	rows, err := kernel.NewUnitRows(x, kernel.UnitOptions{Normalize: true, Nulls: c.nulls})
 	if err != nil {
 		t.Fatal(err)

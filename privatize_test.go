@@ -576,6 +576,9 @@ func TestPolyFromPublicNumbers(t *testing.T) {
 		if err := p.draw(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
+		if err := p.measure(); err != nil {
+			t.Fatal(err)
+		}
 		if p.bound, err = p.tight(s.Relation); err != nil {
 			t.Fatal(err)
 		}
