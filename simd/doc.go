@@ -131,9 +131,9 @@
 // percent at best, so nothing is fetched.
 //
 // MulSparseOffsets moves x to the base of a row and reads offsets where MulSparse reads
-// columns. MulSparseOffsets16 converts values on the way with one or two columns and
-// the gathers of AVX-512. Otherwise it converts pieces of some 2000 values into the
-// first-level cache.
+// columns. MulSparseOffsets16 has kernels for one and two columns on amd64, which convert
+// values on the way. Otherwise it converts pieces of some 2000 values into the first-level
+// cache.
 // PackColumns has assembly for AVX-512 only.
 //
 // Widths 1, 2, 4, 8, 16 and, on amd64, 32 are single kernels. Others are put together from them, at

@@ -20,6 +20,7 @@ var tables = [...]Kernels{
 		growBox:             growBoxAVX2,
 		mulSparse:           mulSparseAVX2,
 		mulSparseOffsets:    mulSparseOffsetsAVX2,
+		mulSparseOffsets16:  mulSparseOffsets16AVX2,
 		packColumns:         packColumnsGo,
 		float32s:            float32sAVX2,
 		expNeg:              expNegAVX2,
@@ -118,7 +119,7 @@ func (s Kernels) withLoads() Kernels {
 	s.gather = false
 	s.mulSparse = mulSparseAVX512Loads
 	s.mulSparseOffsets = mulSparseOffsetsAVX512Loads
-	s.mulSparseOffsets16 = mulSparseOffsets16AVX512Loads
+	s.mulSparseOffsets16 = mulSparseOffsets16AVX2
 	s.finishStep = finishStepAVX512Loads
 	return s
 }

@@ -23,9 +23,3 @@ func mulSparseAVX512Loads(dst Rows[float32], k int, ptr []uint64, ind []uint32, 
 func mulSparseOffsetsAVX512Loads(dst Rows[float32], k int, ptr []uint64, base []uint32, off []uint16, val []float32, x Rows[float32]) {
 	mulSparseOffsetsInWidths(mulSparseOffsetsOfAVX512Loads[:], dst, k, ptr, base, off, val, x)
 }
-
-// mulSparseOffsets16AVX512Loads has no kernel for any number of columns: values are
-// converted in pieces.
-func mulSparseOffsets16AVX512Loads(Rows[float32], int, []uint64, []uint32, []uint16, []uint16, Rows[float32]) bool {
-	return false
-}

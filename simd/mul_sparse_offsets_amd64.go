@@ -47,20 +47,32 @@ func mulSparseOffsetsInWidths(t []mulSparseOffsetsKernel, dst Rows[float32], k i
 	}
 }
 
-// mulSparseOffsets16AVX512 tells whether it has a kernel for k columns and the stride:
-// the gathers of few columns convert their values on the way.
+// The generated functions for values of 16 bits, which convert them on the way. There are
+// those for one and two columns.
+var (
+	mulSparseOffsets16OfAVX2   = [...]mulSparseOffsets16Kernel{asm.MulSparseOffsets1F16AVX2, asm.MulSparseOffsets2F16AVX2}
+	mulSparseOffsets16OfAVX512 = [...]mulSparseOffsets16Kernel{asm.MulSparseOffsets1F16AVX512, asm.MulSparseOffsets2F16AVX512}
+)
+
+type mulSparseOffsets16Kernel = func(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
+
+func mulSparseOffsets16AVX2(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool {
+	return mulSparseOffsets16InOne(mulSparseOffsets16OfAVX2[:], dst, k, ptr, base, off, val, x)
+}
+
 func mulSparseOffsets16AVX512(dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool {
-	kernel := asm.MulSparseOffsets1F16AVX512
-	switch {
-	case x.Stride > gatherStride:
-		return false
-	case k == 1:
-	case k == 2:
-		kernel = asm.MulSparseOffsets2F16AVX512
-	default:
+	if x.Stride > gatherStride {
+		return mulSparseOffsets16AVX2(dst, k, ptr, base, off, val, x)
+	}
+	return mulSparseOffsets16InOne(mulSparseOffsets16OfAVX512[:], dst, k, ptr, base, off, val, x)
+}
+
+// mulSparseOffsets16InOne tells whether t has a function for k columns, and calls it.
+func mulSparseOffsets16InOne(t []mulSparseOffsets16Kernel, dst Rows[float32], k int, ptr []uint64, base []uint32, off, val []uint16, x Rows[float32]) bool {
+	if k > len(t) {
 		return false
 	}
-	kernel(&dst.Data[0], uintptr(dst.Stride), &ptr[0], uintptr(len(ptr)-1), &base[0], unsafe.SliceData(off), unsafe.SliceData(val), uintptr(len(off)),
+	t[k-1](&dst.Data[0], uintptr(dst.Stride), &ptr[0], uintptr(len(ptr)-1), &base[0], unsafe.SliceData(off), unsafe.SliceData(val), uintptr(len(off)),
 		unsafe.SliceData(x.Data), uintptr(x.Stride))
 	return true
 }

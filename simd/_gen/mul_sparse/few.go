@@ -12,7 +12,7 @@ import (
 // vector: four of them with one column, and with two columns two.
 func few(k int, v variant, window Mem) {
 	sign(k, v, "AVX2")
-	r := &rows{k: k, short: v != plain}
+	r := &rows{k: k, short: v != plain, half: v == shortHalf}
 	r.load()
 	dst := vec.Argument("dst")
 	block, sum := XMM(), XMM() // the sums of a block, even before odd; the row's
@@ -84,7 +84,12 @@ func (r *rows) addFour(block reg.VecVirtual, dense bool) {
 		r.column(r.ind, e, j)
 		return r.at(j, dense)
 	})
-	val := Mem{Base: r.val}
+	var val Op = Mem{Base: r.val}
+	if r.half {
+		w := XMM()
+		VCVTPH2PS(val, w)
+		val = w
+	}
 	if r.k == 1 {
 		VMULPS(val, v[0], v[0])
 	} else {
@@ -104,12 +109,22 @@ func (r *rows) addLast(block reg.VecVirtual, window Mem) {
 	LEAQ(window, table)
 	SUBQ(bytes, table)
 	VMOVUPS(Mem{Base: table}, mask)
-	VMASKMOVPS(Mem{Base: r.val}, mask, val)
+	if r.half {
+		VPXOR(val, val, val)
+	} else {
+		VMASKMOVPS(Mem{Base: r.val}, mask, val)
+	}
 	e, j := GP64(), GP64()
 	v := r.gather(func(n int) Mem {
 		r.lastColumn(n, e, j)
+		if r.half {
+			VPINSRW(U8(n), Mem{Base: r.val, Index: e, Scale: 2}, val, val)
+		}
 		return r.at(j, false)
 	})
+	if r.half {
+		VCVTPH2PS(val, val)
+	}
 	if r.k == 1 {
 		VMULPS(val, v[0], v[0])
 		VANDPS(mask, v[0], v[0])

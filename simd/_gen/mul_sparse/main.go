@@ -60,6 +60,7 @@ func write(level string) {
 	for _, k := range []int{1, 2} {
 		few(k, plain, window)
 		few(k, short, window)
+		few(k, shortHalf, window)
 	}
 	for _, k := range []int{4, 8, 16, 32} {
 		wideAVX2(k, plain, window)
@@ -111,15 +112,27 @@ func sign(k int, v variant, suffix string) {
 type rows struct {
 	k     int
 	short bool // columns are offsets of 16 bits
+	half  bool // values have 16 bits
 
 	ptr         reg.GPVirtual // the row pointer at hand
 	val, next   reg.GPVirtual // the next value, the first of the next block
 	limit       reg.GPVirtual // four entries before the end of the row's
-	ind         reg.GPVirtual // the next offset; if not short, the columns' distance from val
+	ind         reg.GPVirtual // the columns' distance from val; if apart, the next offset
 	x, stride   reg.GPVirtual // x moved to a row's base if short
 	base        reg.GPVirtual // if short: that of the next row
 	cols, final reg.GPVirtual // in the last four: the first column, the number of the last entry
 }
+
+// value returns the number of bytes of a value.
+func (r *rows) value() int {
+	if r.half {
+		return 2
+	}
+	return 4
+}
+
+// apart tells whether columns and values differ in size, and each have a pointer.
+func (r *rows) apart() bool { return r.short && !r.half }
 
 // load loads the arguments. The end of the row pointers takes the place of the number of
 // rows.
@@ -136,14 +149,17 @@ func (r *rows) load() {
 	if r.short {
 		r.base = vec.Argument("base")
 		r.ind = vec.Argument("off")
-		LEAQ(Mem{Base: r.ind, Index: first, Scale: 2}, r.ind)
 		r.x = GP64()
 	} else {
 		r.ind = vec.Argument("ind")
-		SUBQ(r.val, r.ind)
 		r.x = vec.Argument("x")
 	}
-	LEAQ(Mem{Base: r.val, Index: first, Scale: 4}, r.val)
+	if r.apart() {
+		LEAQ(Mem{Base: r.ind, Index: first, Scale: 2}, r.ind)
+	} else {
+		SUBQ(r.val, r.ind)
+	}
+	LEAQ(Mem{Base: r.val, Index: first, Scale: uint8(r.value())}, r.val)
 }
 
 // begin starts a row: it finds its base and its end, and goes on with its product or, if it
@@ -151,7 +167,7 @@ func (r *rows) load() {
 func (r *rows) begin() {
 	MOVQ(Mem{Base: r.ptr, Disp: 8}, r.limit)
 	ADDQ(U8(8), r.ptr)
-	SHLQ(U8(2), r.limit)
+	SHLQ(U8(r.value()/2), r.limit)
 	ADDQ(vec.Address("val"), r.limit)
 	if r.short {
 		j := GP64()
@@ -162,24 +178,26 @@ func (r *rows) begin() {
 		ADDQ(j, r.x)
 	}
 	r.stream()
-	LEAQ(Mem{Base: r.val, Disp: 4 * block}, r.next)
+	LEAQ(Mem{Base: r.val, Disp: r.value() * block}, r.next)
 	CMPQ(r.val, r.limit)
 	JGE(LabelRef("store"))
-	SUBQ(U8(16), r.limit)
+	SUBQ(U8(4*r.value()), r.limit)
 }
 
 // stream asks for the columns and values of as many entries as a block has, so far ahead
 // that memory has answered by then. What the processor fetches by itself is not enough:
 // with it products with two columns are 1.4 times as fast.
 func (r *rows) stream() {
-	if r.short {
+	ahead := r.value() * streamed
+	if r.apart() {
 		PREFETCHT0(Mem{Base: r.ind, Disp: 2 * streamed})
-	} else {
-		PREFETCHT0(Mem{Base: r.val, Index: r.ind, Scale: 1, Disp: 4 * streamed})
-		PREFETCHT0(Mem{Base: r.val, Index: r.ind, Scale: 1, Disp: 4*streamed + 64})
 	}
-	PREFETCHT0(Mem{Base: r.val, Disp: 4 * streamed})
-	PREFETCHT0(Mem{Base: r.val, Disp: 4*streamed + 64})
+	for line := 0; line < r.value()*block; line += 64 {
+		if !r.apart() {
+			PREFETCHT0(Mem{Base: r.val, Index: r.ind, Scale: 1, Disp: ahead + line})
+		}
+		PREFETCHT0(Mem{Base: r.val, Disp: ahead + line})
+	}
 }
 
 // each runs body for all fours of a row but the last, and endBlock behind each block. To
@@ -187,15 +205,15 @@ func (r *rows) stream() {
 func (r *rows) each(label string, body, endBlock func()) {
 	Label(label)
 	body()
-	ADDQ(U8(16), r.val)
-	if r.short {
+	ADDQ(U8(4*r.value()), r.val)
+	if r.apart() {
 		ADDQ(U8(8), r.ind)
 	}
 	CMPQ(r.val, r.next)
 	JNE(LabelRef(label + "On"))
 	endBlock()
 	r.stream()
-	ADDQ(I32(4*block), r.next)
+	ADDQ(I32(r.value()*block), r.next)
 	Label(label + "On")
 	CMPQ(r.val, r.limit)
 	JLT(LabelRef(label))
@@ -203,9 +221,12 @@ func (r *rows) each(label string, body, endBlock func()) {
 
 // column loads a column, or its offset, at a place as ind is.
 func (r *rows) column(ind reg.GPVirtual, e int, j reg.GPVirtual) {
-	if r.short {
+	switch {
+	case r.apart():
 		MOVWLZX(Mem{Base: ind, Disp: 2 * e}, j.As32())
-	} else {
+	case r.half:
+		MOVWLZX(Mem{Base: r.val, Index: ind, Scale: 1, Disp: 2 * e}, j.As32())
+	default:
 		MOVL(Mem{Base: r.val, Index: ind, Scale: 1, Disp: 4 * e}, j.As32())
 	}
 }
@@ -214,12 +235,15 @@ func (r *rows) column(ind reg.GPVirtual, e int, j reg.GPVirtual) {
 // times four.
 func (r *rows) beginLast() (bytes reg.GPVirtual) {
 	bytes, r.final, r.cols = GP64(), GP64(), r.ind
-	LEAQ(Mem{Base: r.limit, Disp: 16}, bytes)
+	LEAQ(Mem{Base: r.limit, Disp: 4 * r.value()}, bytes)
 	SUBQ(r.val, bytes)
+	if r.half {
+		ADDQ(bytes, bytes)
+	}
 	MOVQ(bytes, r.final)
 	SHRQ(U8(2), r.final)
 	DECQ(r.final)
-	if !r.short {
+	if !r.apart() {
 		r.cols = GP64()
 		LEAQ(Mem{Base: r.val, Index: r.ind, Scale: 1}, r.cols)
 	}
@@ -243,8 +267,8 @@ func (r *rows) lastColumn(n int, e, j reg.GPVirtual) {
 
 // endLast moves behind the last entries.
 func (r *rows) endLast() {
-	LEAQ(Mem{Base: r.limit, Disp: 16}, r.val)
-	if r.short {
+	LEAQ(Mem{Base: r.limit, Disp: 4 * r.value()}, r.val)
+	if r.apart() {
 		LEAQ(Mem{Base: r.ind, Index: r.final, Scale: 2, Disp: 2}, r.ind)
 	}
 }

@@ -127,6 +127,192 @@ group:
 	VZEROUPPER
 	RET
 
+// func FinishStep1F32AVX512Loads(args **float32)
+// Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
+TEXT ·FinishStep1F32AVX512Loads(SB), NOSPLIT, $0-8
+	MOVQ         args+0(FP), AX
+	MOVQ         80(AX), CX
+	VMOVUPD      (CX), Z0
+	VMOVUPD      64(CX), Z1
+	VMOVUPD      128(CX), Z2
+	VMOVDQU32    192(CX), Y3
+	VPBROADCASTD finishAbsAVX512<>+0(SB), Y4
+	VBROADCASTSD 120(AX), Z5
+	MOVL         $0x00000002, CX
+	KMOVW        CX, K1
+	MOVL         $0x00000004, CX
+	KMOVW        CX, K1
+	MOVL         $0x00000008, CX
+	KMOVW        CX, K1
+	MOVQ         40(AX), CX
+	VBROADCASTSD (CX), Z6
+	MOVQ         8(AX), CX
+	MOVQ         (AX), DX
+	MOVQ         16(AX), BX
+	MOVQ         24(AX), SI
+	MOVQ         32(AX), DI
+	MOVQ         112(AX), R8
+	XORQ         R9, R9
+
+group:
+	VMOVUPD       (SI), Z8
+	MOVL          (DI), R10
+	MOVL          4(DI), R11
+	MOVL          8(DI), R12
+	MOVL          12(DI), R13
+	MOVQ          48(AX), R14
+	VMOVSD        (R14)(R10*8), X11
+	VMOVHPD       (R14)(R11*8), X11, X11
+	VMOVSD        (R14)(R12*8), X12
+	VMOVHPD       (R14)(R13*8), X12, X12
+	VXORPD        Y13, Y13, Y13
+	VMOVAPD       X11, X13
+	VINSERTF128   $0x01, X12, Y13, Y13
+	MOVL          16(DI), R10
+	MOVL          20(DI), R11
+	MOVL          24(DI), R12
+	MOVL          28(DI), R13
+	MOVQ          48(AX), R14
+	VMOVSD        (R14)(R10*8), X11
+	VMOVHPD       (R14)(R11*8), X11, X11
+	VMOVSD        (R14)(R12*8), X12
+	VMOVHPD       (R14)(R13*8), X12, X12
+	VXORPD        Y15, Y15, Y15
+	VMOVAPD       X11, X15
+	VINSERTF128   $0x01, X12, Y15, Y15
+	VPXORD        Z9, Z9, Z9
+	VMOVAPD       Y13, Y9
+	VINSERTF64X4  $0x01, Y15, Z9, Z9
+	MOVL          (DI), R10
+	MOVL          4(DI), R11
+	MOVL          8(DI), R12
+	MOVL          12(DI), R13
+	MOVQ          56(AX), R14
+	VMOVSD        (R14)(R10*8), X11
+	VMOVHPD       (R14)(R11*8), X11, X11
+	VMOVSD        (R14)(R12*8), X12
+	VMOVHPD       (R14)(R13*8), X12, X12
+	VXORPD        Y13, Y13, Y13
+	VMOVAPD       X11, X13
+	VINSERTF128   $0x01, X12, Y13, Y13
+	MOVL          16(DI), R10
+	MOVL          20(DI), R11
+	MOVL          24(DI), R12
+	MOVL          28(DI), R13
+	MOVQ          56(AX), R14
+	VMOVSD        (R14)(R10*8), X11
+	VMOVHPD       (R14)(R11*8), X11, X11
+	VMOVSD        (R14)(R12*8), X12
+	VMOVHPD       (R14)(R13*8), X12, X12
+	VXORPD        Y15, Y15, Y15
+	VMOVAPD       X11, X15
+	VINSERTF128   $0x01, X12, Y15, Y15
+	VPXORD        Z7, Z7, Z7
+	VMOVAPD       Y13, Y7
+	VINSERTF64X4  $0x01, Y15, Z7, Z7
+	MOVL          (DI), R10
+	MOVL          4(DI), R11
+	MOVL          8(DI), R12
+	MOVL          12(DI), R13
+	MOVQ          64(AX), R14
+	VMOVSD        (R14)(R10*8), X11
+	VMOVHPD       (R14)(R11*8), X11, X11
+	VMOVSD        (R14)(R12*8), X12
+	VMOVHPD       (R14)(R13*8), X12, X12
+	VXORPD        Y13, Y13, Y13
+	VMOVAPD       X11, X13
+	VINSERTF128   $0x01, X12, Y13, Y13
+	MOVL          16(DI), R10
+	MOVL          20(DI), R11
+	MOVL          24(DI), R12
+	MOVL          28(DI), R13
+	MOVQ          64(AX), R14
+	VMOVSD        (R14)(R10*8), X11
+	VMOVHPD       (R14)(R11*8), X11, X11
+	VMOVSD        (R14)(R12*8), X12
+	VMOVHPD       (R14)(R13*8), X12, X12
+	VXORPD        Y15, Y15, Y15
+	VMOVAPD       X11, X15
+	VINSERTF128   $0x01, X12, Y15, Y15
+	VPXORD        Z10, Z10, Z10
+	VMOVAPD       Y13, Y10
+	VINSERTF64X4  $0x01, Y15, Z10, Z10
+	VADDPD        Z8, Z7, Z7
+	VBROADCASTSD  finishHalfAVX512<>+0(SB), Z11
+	VPXORD        Z14, Z14, Z14
+	VCMPPD        $0x1e, Z14, Z7, K1
+	VDIVPD.Z      Z7, Z11, K1, Z11
+	VCVTPS2PD     (CX)(R9*1), Z12
+	VCVTPS2PD     (BX)(R9*1), Z13
+	VSUBPD        Z6, Z12, Z15
+	VFMSUB231PD   Z12, Z8, Z13
+	VMULPD        Z9, Z15, Z8
+	VSUBPD        Z10, Z8, Z8
+	VFNMADD231PD  Z8, Z5, Z13
+	VFMADD231PD   Z13, Z15, Z0
+	VFNMADD213PD  Z12, Z11, Z13
+	VCVTPD2PS     Z13, Y8
+	VMOVUPS       Y8, (DX)(R9*1)
+	VCVTPS2PD     Y8, Z11
+	VPANDD        Y4, Y8, Y8
+	VPMAXUD       Y8, Y3, Y3
+	VSUBPD        Z12, Z11, Z12
+	VSUBPD        Z6, Z11, Z8
+	VFMADD231PD   Z12, Z12, Z1
+	VFMADD231PD   Z8, Z8, Z2
+	MOVQ          72(AX), R10
+	MOVL          (DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        (R10)(R11*8), X11, X8
+	VMOVSD        X8, (R10)(R11*8)
+	MOVL          4(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X11, X8
+	VADDSD        8(R10)(R11*8), X8, X8
+	VMOVSD        X8, 8(R10)(R11*8)
+	VEXTRACTF64X2 $0x01, Z11, X8
+	MOVL          8(DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        16(R10)(R11*8), X8, X12
+	VMOVSD        X12, 16(R10)(R11*8)
+	MOVL          12(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X8, X8
+	VADDSD        24(R10)(R11*8), X8, X8
+	VMOVSD        X8, 24(R10)(R11*8)
+	VEXTRACTF64X2 $0x02, Z11, X8
+	MOVL          16(DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        32(R10)(R11*8), X8, X12
+	VMOVSD        X12, 32(R10)(R11*8)
+	MOVL          20(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X8, X8
+	VADDSD        40(R10)(R11*8), X8, X8
+	VMOVSD        X8, 40(R10)(R11*8)
+	VEXTRACTF64X2 $0x03, Z11, X8
+	MOVL          24(DI), R11
+	SHLQ          $0x03, R11
+	VADDSD        48(R10)(R11*8), X8, X11
+	VMOVSD        X11, 48(R10)(R11*8)
+	MOVL          28(DI), R11
+	SHLQ          $0x03, R11
+	VPERMILPD     $0x01, X8, X8
+	VADDSD        56(R10)(R11*8), X8, X8
+	VMOVSD        X8, 56(R10)(R11*8)
+	ADDQ          $0x20, R9
+	ADDQ          $0x40, SI
+	ADDQ          $0x20, DI
+	SUBQ          $0x08, R8
+	JNZ           group
+	MOVQ          80(AX), AX
+	VMOVUPD       Z0, (AX)
+	VMOVUPD       Z1, 64(AX)
+	VMOVUPD       Z2, 128(AX)
+	VMOVDQU32     Y3, 192(AX)
+	VZEROUPPER
+	RET
+
 // func FinishStep2F32AVX512(args **float32)
 // Requires: AVX, AVX2, AVX512DQ, AVX512F, AVX512VL
 TEXT ·FinishStep2F32AVX512(SB), NOSPLIT, $0-8

@@ -22,8 +22,8 @@ TEXT ·MulSparse1F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ val+40(FP), DX
 	MOVQ (AX), BX
 	MOVQ ind+32(FP), DI
-	SUBQ DX, DI
 	MOVQ x+56(FP), R8
+	SUBQ DX, DI
 	LEAQ (DX)(BX*4), DX
 	MOVQ dst+0(FP), R9
 
@@ -34,8 +34,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -69,8 +69,8 @@ dense:
 	VADDSD     X2, X1, X1
 	VXORPS     X0, X0, X0
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	ADDQ       $+128, BX
 
@@ -105,8 +105,8 @@ four:
 	VADDSD     X2, X1, X1
 	VXORPS     X0, X0, X0
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	ADDQ       $+128, BX
 
@@ -332,6 +332,172 @@ store:
 	VZEROUPPER
 	RET
 
+// func MulSparseOffsets1F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·MulSparseOffsets1F16AVX2(SB), NOSPLIT, $0-80
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+72(FP), CX
+	SHLQ $0x02, CX
+	MOVQ val+48(FP), DX
+	MOVQ (AX), BX
+	MOVQ base+32(FP), DI
+	MOVQ off+40(FP), R8
+	SUBQ DX, R8
+	LEAQ (DX)(BX*2), DX
+	MOVQ dst+0(FP), R10
+
+row:
+	VXORPD     X1, X1, X1
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x01, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(DX)(R8*1)
+	PREFETCHT0 1024(DX)
+	LEAQ       64(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x08, SI
+	VXORPS     X0, X0, X0
+	CMPQ       DX, SI
+	JGE        last
+	CMPQ       CX, $0x04
+	JNE        four
+
+dense:
+	MOVWLZX    (DX)(R8*1), R11
+	VMOVSS     (R9)(R11*4), X2
+	MOVWLZX    2(DX)(R8*1), R11
+	VINSERTPS  $0x10, (R9)(R11*4), X2, X2
+	MOVWLZX    4(DX)(R8*1), R11
+	VINSERTPS  $0x20, (R9)(R11*4), X2, X2
+	MOVWLZX    6(DX)(R8*1), R11
+	VINSERTPS  $0x30, (R9)(R11*4), X2, X2
+	VCVTPH2PS  (DX), X3
+	VMULPS     X3, X2, X2
+	VPERMILPS  $0x4e, X2, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x08, DX
+	CMPQ       DX, BX
+	JNE        denseOn
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(DX)(R8*1)
+	PREFETCHT0 1024(DX)
+	ADDQ       $+64, BX
+
+denseOn:
+	CMPQ DX, SI
+	JLT  dense
+	JMP  last
+
+four:
+	MOVWLZX    (DX)(R8*1), R11
+	IMULQ      CX, R11
+	VMOVSS     (R9)(R11*1), X2
+	MOVWLZX    2(DX)(R8*1), R11
+	IMULQ      CX, R11
+	VINSERTPS  $0x10, (R9)(R11*1), X2, X2
+	MOVWLZX    4(DX)(R8*1), R11
+	IMULQ      CX, R11
+	VINSERTPS  $0x20, (R9)(R11*1), X2, X2
+	MOVWLZX    6(DX)(R8*1), R11
+	IMULQ      CX, R11
+	VINSERTPS  $0x30, (R9)(R11*1), X2, X2
+	VCVTPH2PS  (DX), X3
+	VMULPS     X3, X2, X2
+	VPERMILPS  $0x4e, X2, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x08, DX
+	CMPQ       DX, BX
+	JNE        fourOn
+	VMOVSHDUP  X0, X2
+	VADDPS     X2, X0, X0
+	VCVTSS2SD  X0, X0, X2
+	VADDSD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(DX)(R8*1)
+	PREFETCHT0 1024(DX)
+	ADDQ       $+64, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
+
+last:
+	LEAQ      8(SI), BX
+	SUBQ      DX, BX
+	ADDQ      BX, BX
+	MOVQ      BX, R11
+	SHRQ      $0x02, R11
+	DECQ      R11
+	LEAQ      (DX)(R8*1), R12
+	LEAQ      mulSparseWindowAVX2<>+16(SB), R13
+	SUBQ      BX, R13
+	VMOVUPS   (R13), X2
+	VPXOR     X3, X3, X3
+	MOVL      $0x00000000, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x00, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VMOVSS    (R9)(R13*1), X4
+	MOVL      $0x00000001, BX
+	CMPQ      BX, R11
+	CMOVQGT   R11, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x01, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VINSERTPS $0x10, (R9)(R13*1), X4, X4
+	MOVL      $0x00000002, BX
+	CMPQ      BX, R11
+	CMOVQGT   R11, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x02, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VINSERTPS $0x20, (R9)(R13*1), X4, X4
+	MOVL      $0x00000003, BX
+	CMPQ      BX, R11
+	CMOVQGT   R11, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x03, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VINSERTPS $0x30, (R9)(R13*1), X4, X4
+	VCVTPH2PS X3, X3
+	VMULPS    X3, X4, X4
+	VANDPS    X2, X4, X4
+	VPERMILPS $0x4e, X4, X2
+	VADDPS    X2, X4, X4
+	VADDPS    X4, X0, X0
+	LEAQ      8(SI), DX
+	VMOVSHDUP X0, X2
+	VADDPS    X2, X0, X0
+	VCVTSS2SD X0, X0, X2
+	VADDSD    X2, X1, X1
+	VXORPS    X0, X0, X0
+
+store:
+	VCVTSD2SS X1, X1, X0
+	VMOVSS    X0, (R10)
+	MOVQ      dstStride+8(FP), BX
+	LEAQ      (R10)(BX*4), R10
+	CMPQ      AX, rows+24(FP)
+	JNE       row
+	VZEROUPPER
+	RET
+
 // func MulSparse2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 // Requires: AVX, CMOV, MMX+
 TEXT ·MulSparse2F32AVX2(SB), NOSPLIT, $0-72
@@ -344,8 +510,8 @@ TEXT ·MulSparse2F32AVX2(SB), NOSPLIT, $0-72
 	MOVQ val+40(FP), DX
 	MOVQ (AX), BX
 	MOVQ ind+32(FP), DI
-	SUBQ DX, DI
 	MOVQ x+56(FP), R8
+	SUBQ DX, DI
 	LEAQ (DX)(BX*4), DX
 	MOVQ dst+0(FP), R9
 
@@ -356,8 +522,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -393,8 +559,8 @@ dense:
 	VADDPD     X2, X1, X1
 	VXORPS     X0, X0, X0
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	ADDQ       $+128, BX
 
@@ -431,8 +597,8 @@ four:
 	VADDPD     X2, X1, X1
 	VXORPS     X0, X0, X0
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	ADDQ       $+128, BX
 
@@ -672,6 +838,181 @@ store:
 	VZEROUPPER
 	RET
 
+// func MulSparseOffsets2F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
+// Requires: AVX, CMOV, F16C, MMX+
+TEXT ·MulSparseOffsets2F16AVX2(SB), NOSPLIT, $0-80
+	MOVQ ptr+16(FP), AX
+	MOVQ rows+24(FP), CX
+	LEAQ (AX)(CX*8), CX
+	MOVQ CX, rows+24(FP)
+	MOVQ stride+72(FP), CX
+	SHLQ $0x02, CX
+	MOVQ val+48(FP), DX
+	MOVQ (AX), BX
+	MOVQ base+32(FP), DI
+	MOVQ off+40(FP), R8
+	SUBQ DX, R8
+	LEAQ (DX)(BX*2), DX
+	MOVQ dst+0(FP), R10
+
+row:
+	VXORPD     X1, X1, X1
+	MOVQ       8(AX), SI
+	ADDQ       $0x08, AX
+	SHLQ       $0x01, SI
+	ADDQ       val+48(FP), SI
+	MOVL       (DI), BX
+	ADDQ       $0x04, DI
+	IMULQ      CX, BX
+	MOVQ       x+64(FP), R9
+	ADDQ       BX, R9
+	PREFETCHT0 1024(DX)(R8*1)
+	PREFETCHT0 1024(DX)
+	LEAQ       64(DX), BX
+	CMPQ       DX, SI
+	JGE        store
+	SUBQ       $0x08, SI
+	VXORPS     X0, X0, X0
+	CMPQ       DX, SI
+	JGE        last
+	CMPQ       CX, $0x08
+	JNE        four
+
+dense:
+	MOVWLZX    (DX)(R8*1), R11
+	VMOVSD     (R9)(R11*8), X2
+	MOVWLZX    2(DX)(R8*1), R11
+	VMOVHPS    (R9)(R11*8), X2, X2
+	MOVWLZX    4(DX)(R8*1), R11
+	VMOVSD     (R9)(R11*8), X3
+	MOVWLZX    6(DX)(R8*1), R11
+	VMOVHPS    (R9)(R11*8), X3, X3
+	VCVTPH2PS  (DX), X4
+	VPERMILPS  $0x50, X4, X5
+	VMULPS     X5, X2, X2
+	VPERMILPS  $0xfa, X4, X4
+	VMULPS     X4, X3, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x08, DX
+	CMPQ       DX, BX
+	JNE        denseOn
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(DX)(R8*1)
+	PREFETCHT0 1024(DX)
+	ADDQ       $+64, BX
+
+denseOn:
+	CMPQ DX, SI
+	JLT  dense
+	JMP  last
+
+four:
+	MOVWLZX    (DX)(R8*1), R11
+	IMULQ      CX, R11
+	VMOVSD     (R9)(R11*1), X2
+	MOVWLZX    2(DX)(R8*1), R11
+	IMULQ      CX, R11
+	VMOVHPS    (R9)(R11*1), X2, X2
+	MOVWLZX    4(DX)(R8*1), R11
+	IMULQ      CX, R11
+	VMOVSD     (R9)(R11*1), X3
+	MOVWLZX    6(DX)(R8*1), R11
+	IMULQ      CX, R11
+	VMOVHPS    (R9)(R11*1), X3, X3
+	VCVTPH2PS  (DX), X4
+	VPERMILPS  $0x50, X4, X5
+	VMULPS     X5, X2, X2
+	VPERMILPS  $0xfa, X4, X4
+	VMULPS     X4, X3, X3
+	VADDPS     X3, X2, X2
+	VADDPS     X2, X0, X0
+	ADDQ       $0x08, DX
+	CMPQ       DX, BX
+	JNE        fourOn
+	VPERMILPS  $0x4e, X0, X2
+	VADDPS     X2, X0, X0
+	VCVTPS2PD  X0, X2
+	VADDPD     X2, X1, X1
+	VXORPS     X0, X0, X0
+	PREFETCHT0 1024(DX)(R8*1)
+	PREFETCHT0 1024(DX)
+	ADDQ       $+64, BX
+
+fourOn:
+	CMPQ DX, SI
+	JLT  four
+
+last:
+	LEAQ      8(SI), BX
+	SUBQ      DX, BX
+	ADDQ      BX, BX
+	MOVQ      BX, R11
+	SHRQ      $0x02, R11
+	DECQ      R11
+	LEAQ      (DX)(R8*1), R12
+	LEAQ      mulSparseWindowAVX2<>+16(SB), R13
+	SUBQ      BX, R13
+	VMOVUPS   (R13), X2
+	VPXOR     X3, X3, X3
+	MOVL      $0x00000000, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x00, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VMOVSD    (R9)(R13*1), X4
+	MOVL      $0x00000001, BX
+	CMPQ      BX, R11
+	CMOVQGT   R11, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x01, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VMOVHPS   (R9)(R13*1), X4, X4
+	MOVL      $0x00000002, BX
+	CMPQ      BX, R11
+	CMOVQGT   R11, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x02, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VMOVSD    (R9)(R13*1), X5
+	MOVL      $0x00000003, BX
+	CMPQ      BX, R11
+	CMOVQGT   R11, BX
+	MOVWLZX   (R12)(BX*2), R13
+	VPINSRW   $0x03, (DX)(BX*2), X3, X3
+	IMULQ     CX, R13
+	VMOVHPS   (R9)(R13*1), X5, X5
+	VCVTPH2PS X3, X3
+	VPERMILPS $0x50, X3, X6
+	VPERMILPS $0x50, X2, X7
+	VMULPS    X6, X4, X4
+	VANDPS    X7, X4, X4
+	VPERMILPS $0xfa, X3, X3
+	VPERMILPS $0xfa, X2, X2
+	VMULPS    X3, X5, X5
+	VANDPS    X2, X5, X5
+	VADDPS    X5, X4, X4
+	VADDPS    X4, X0, X0
+	LEAQ      8(SI), DX
+	VPERMILPS $0x4e, X0, X2
+	VADDPS    X2, X0, X0
+	VCVTPS2PD X0, X2
+	VADDPD    X2, X1, X1
+	VXORPS    X0, X0, X0
+
+store:
+	VCVTPD2PSX X1, X0
+	VMOVSD     X0, (R10)
+	MOVQ       dstStride+8(FP), BX
+	LEAQ       (R10)(BX*4), R10
+	CMPQ       AX, rows+24(FP)
+	JNE        row
+	VZEROUPPER
+	RET
+
 // func MulSparse4F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, ind *uint32, val *float32, nnz uintptr, x *float32, stride uintptr)
 // Requires: AVX, CMOV, MMX+
 TEXT ·MulSparse4F32AVX2(SB), NOSPLIT, $16-72
@@ -684,8 +1025,8 @@ TEXT ·MulSparse4F32AVX2(SB), NOSPLIT, $16-72
 	MOVQ val+40(FP), DX
 	MOVQ (AX), BX
 	MOVQ ind+32(FP), DI
-	SUBQ DX, DI
 	MOVQ x+56(FP), R8
+	SUBQ DX, DI
 	LEAQ (DX)(BX*4), DX
 	MOVQ (AX), BX
 	ADDQ 8(AX), BX
@@ -713,8 +1054,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -755,8 +1096,8 @@ four:
 	VXORPS       X1, X1, X1
 	VXORPS       X2, X2, X2
 	PREFETCHT0   2048(DX)(DI*1)
-	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2112(DX)
 	ADDQ         $+128, BX
 
@@ -1002,8 +1343,8 @@ TEXT ·MulSparse8F32AVX2(SB), NOSPLIT, $16-72
 	MOVQ val+40(FP), DX
 	MOVQ (AX), BX
 	MOVQ ind+32(FP), DI
-	SUBQ DX, DI
 	MOVQ x+56(FP), R8
+	SUBQ DX, DI
 	LEAQ (DX)(BX*4), DX
 	MOVQ (AX), BX
 	ADDQ 8(AX), BX
@@ -1032,8 +1373,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -1077,8 +1418,8 @@ four:
 	VXORPS       Y2, Y2, Y2
 	VXORPS       Y3, Y3, Y3
 	PREFETCHT0   2048(DX)(DI*1)
-	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2112(DX)
 	ADDQ         $+128, BX
 
@@ -1338,8 +1679,8 @@ TEXT ·MulSparse16F32AVX2(SB), NOSPLIT, $16-72
 	MOVQ val+40(FP), DX
 	MOVQ (AX), BX
 	MOVQ ind+32(FP), DI
-	SUBQ DX, DI
 	MOVQ x+56(FP), R8
+	SUBQ DX, DI
 	LEAQ (DX)(BX*4), DX
 	MOVQ (AX), BX
 	ADDQ 8(AX), BX
@@ -1370,8 +1711,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -1472,8 +1813,8 @@ ahead:
 	VXORPS       Y5, Y5, Y5
 	VXORPS       Y7, Y7, Y7
 	PREFETCHT0   2048(DX)(DI*1)
-	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2112(DX)
 	ADDQ         $+128, BX
 
@@ -1535,8 +1876,8 @@ four:
 	VXORPS       Y5, Y5, Y5
 	VXORPS       Y7, Y7, Y7
 	PREFETCHT0   2048(DX)(DI*1)
-	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2112(DX)
 	ADDQ         $+128, BX
 
@@ -1985,8 +2326,8 @@ TEXT ·MulSparse32F32AVX2(SB), NOSPLIT, $272-72
 	MOVQ val+40(FP), DX
 	MOVQ (AX), BX
 	MOVQ ind+32(FP), DI
-	SUBQ DX, DI
 	MOVQ x+56(FP), R8
+	SUBQ DX, DI
 	LEAQ (DX)(BX*4), DX
 	MOVQ (AX), BX
 	ADDQ 8(AX), BX
@@ -2023,8 +2364,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -2173,8 +2514,8 @@ ahead:
 	VXORPS       Y5, Y5, Y5
 	VXORPS       Y7, Y7, Y7
 	PREFETCHT0   2048(DX)(DI*1)
-	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2112(DX)
 	ADDQ         $+128, BX
 
@@ -2276,8 +2617,8 @@ four:
 	VXORPS       Y5, Y5, Y5
 	VXORPS       Y7, Y7, Y7
 	PREFETCHT0   2048(DX)(DI*1)
-	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2048(DX)
+	PREFETCHT0   2112(DX)(DI*1)
 	PREFETCHT0   2112(DX)
 	ADDQ         $+128, BX
 

@@ -875,8 +875,8 @@ TEXT ·MulSparse4F32AVX512(SB), NOSPLIT, $16-72
 	MOVQ         val+40(FP), DX
 	MOVQ         (AX), BX
 	MOVQ         ind+32(FP), DI
-	SUBQ         DX, DI
 	MOVQ         x+56(FP), R8
+	SUBQ         DX, DI
 	LEAQ         (DX)(BX*4), DX
 	MOVQ         (AX), BX
 	ADDQ         8(AX), BX
@@ -904,8 +904,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -946,8 +946,8 @@ four:
 	VPXORQ      X4, X4, X4
 	VPXORQ      X5, X5, X5
 	PREFETCHT0  2048(DX)(DI*1)
-	PREFETCHT0  2112(DX)(DI*1)
 	PREFETCHT0  2048(DX)
+	PREFETCHT0  2112(DX)(DI*1)
 	PREFETCHT0  2112(DX)
 	ADDQ        $+128, BX
 
@@ -1199,8 +1199,8 @@ TEXT ·MulSparse8F32AVX512(SB), NOSPLIT, $16-72
 	MOVQ         val+40(FP), DX
 	MOVQ         (AX), BX
 	MOVQ         ind+32(FP), DI
-	SUBQ         DX, DI
 	MOVQ         x+56(FP), R8
+	SUBQ         DX, DI
 	LEAQ         (DX)(BX*4), DX
 	MOVQ         (AX), BX
 	ADDQ         8(AX), BX
@@ -1229,8 +1229,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -1274,8 +1274,8 @@ four:
 	VPXORQ        Y5, Y5, Y5
 	VPXORQ        Y6, Y6, Y6
 	PREFETCHT0    2048(DX)(DI*1)
-	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2112(DX)
 	ADDQ          $+128, BX
 
@@ -1541,8 +1541,8 @@ TEXT ·MulSparse16F32AVX512(SB), NOSPLIT, $16-72
 	MOVQ         val+40(FP), DX
 	MOVQ         (AX), BX
 	MOVQ         ind+32(FP), DI
-	SUBQ         DX, DI
 	MOVQ         x+56(FP), R8
+	SUBQ         DX, DI
 	LEAQ         (DX)(BX*4), DX
 	MOVQ         (AX), BX
 	ADDQ         8(AX), BX
@@ -1571,8 +1571,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -1651,8 +1651,8 @@ ahead:
 	VPXORQ        Z5, Z5, Z5
 	VPXORQ        Z6, Z6, Z6
 	PREFETCHT0    2048(DX)(DI*1)
-	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2112(DX)
 	ADDQ          $+128, BX
 
@@ -1694,8 +1694,8 @@ four:
 	VPXORQ        Z5, Z5, Z5
 	VPXORQ        Z6, Z6, Z6
 	PREFETCHT0    2048(DX)(DI*1)
-	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2112(DX)
 	ADDQ          $+128, BX
 
@@ -2052,8 +2052,8 @@ TEXT ·MulSparse32F32AVX512(SB), NOSPLIT, $16-72
 	MOVQ         val+40(FP), DX
 	MOVQ         (AX), BX
 	MOVQ         ind+32(FP), DI
-	SUBQ         DX, DI
 	MOVQ         x+56(FP), R8
+	SUBQ         DX, DI
 	LEAQ         (DX)(BX*4), DX
 	MOVQ         (AX), BX
 	ADDQ         8(AX), BX
@@ -2085,8 +2085,8 @@ row:
 	SHLQ       $0x02, SI
 	ADDQ       val+40(FP), SI
 	PREFETCHT0 2048(DX)(DI*1)
-	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2048(DX)
+	PREFETCHT0 2112(DX)(DI*1)
 	PREFETCHT0 2112(DX)
 	LEAQ       128(DX), BX
 	CMPQ       DX, SI
@@ -2191,8 +2191,8 @@ ahead:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z10, Z10, Z10
 	PREFETCHT0    2048(DX)(DI*1)
-	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2112(DX)
 	ADDQ          $+128, BX
 
@@ -2254,8 +2254,8 @@ four:
 	VPXORQ        Z8, Z8, Z8
 	VPXORQ        Z10, Z10, Z10
 	PREFETCHT0    2048(DX)(DI*1)
-	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2048(DX)
+	PREFETCHT0    2112(DX)(DI*1)
 	PREFETCHT0    2112(DX)
 	ADDQ          $+128, BX
 

@@ -317,6 +317,31 @@ func MulSparse1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //go:noescape
 func MulSparseOffsets1F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
 
+// MulSparseOffsets1F16AVX2 computes 1 column of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
+//			}
+//			sum += float64(even + odd)
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func MulSparseOffsets1F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
+
 // MulSparse2F32AVX2 computes 2 columns of the product of sparse rows with x.
 //
 //	for r := range rows {
@@ -366,6 +391,31 @@ func MulSparse2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintpt
 //
 //go:noescape
 func MulSparseOffsets2F32AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *float32, nnz uintptr, x *float32, stride uintptr)
+
+// MulSparseOffsets2F16AVX2 computes 2 columns of the product of sparse rows with x.
+//
+//	for r := range rows {
+//		sum := 0.0 // for each column
+//		for p := ptr[r]; p < ptr[r+1]; {
+//			var even, odd float32
+//			for end := min(p+32, ptr[r+1]); p < end; p += 4 {
+//				var v [4]float32
+//				for e := range min(4, end-p) {
+//					v[e] = val[p+e] * x[(base[r]+off[p+e])*stride+column]
+//				}
+//				even += v[0] + v[2]
+//				odd += v[1] + v[3]
+//			}
+//			sum += float64(even + odd)
+//		}
+//		dst[r*dstStride+column] = float32(sum)
+//	}
+//
+// Columns and values have nnz entries, of which none but the rows' own and those to
+// prefetch are read.
+//
+//go:noescape
+func MulSparseOffsets2F16AVX2(dst *float32, dstStride uintptr, ptr *uint64, rows uintptr, base *uint32, off *uint16, val *uint16, nnz uintptr, x *float32, stride uintptr)
 
 // MulSparse4F32AVX2 computes 4 columns of the product of sparse rows with x.
 //
