@@ -78,14 +78,14 @@ func finishStepAVX512(f *StepFinish, dst, x Rows[float32], wx []float32, degrees
 	finishRest(f, rows, dst, x, wx, degrees, slots)
 }
 
-// finishStepAVX512Loads is finishStepAVX512 for processors with slow gathers: with one and
-// two columns it loads one number of a table after the other.
+// finishStepAVX512Loads is finishStepAVX512 for processors with slow gathers. With one column
+// it takes the loop of AVX2, and with two it loads one number of a table after the other.
 func finishStepAVX512Loads(f *StepFinish, dst, x Rows[float32], wx []float32, degrees []float64, slots []uint32) {
 	a, rows := finishParts(f, dst, x, wx, degrees, slots)
 	if rows > 0 {
 		switch {
 		case a.k == 1:
-			asm.FinishStep1F32AVX512Loads(&a.dst)
+			asm.FinishStep1F32AVX2(&a.dst)
 		case a.k == 2:
 			asm.FinishStep2F32AVX512Loads(&a.dst)
 		case a.k <= 4:

@@ -26,11 +26,12 @@ var probed = sync.OnceValue(func() bool {
 })
 
 // gathersPay decides by the least times of the two kinds of loops, whatever else ran
-// between. Gathers are taken where they save a tenth of the time or more. Loads are taken
-// otherwise, so that the choice does not change from process to process where the two are
-// close, and where the clock is too coarse to tell.
+// between. Loads are taken where they save a tenth of the time or more, and where the clock
+// is too coarse to tell: they are never several times slower. On processors with fast gathers
+// the two are close, and gathers ahead in some loops, so that the choice does not change there
+// from process to process.
 func gathersPay(gather, load time.Duration) bool {
-	return gather > 0 && 10*gather <= 9*load
+	return gather > 0 && 10*gather <= 11*load
 }
 
 // A probe is a product that fits into the first-level cache: a matrix with rows of about

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Gathers are taken where they save a tenth, and never on the word of a clock that stands
+// Loads are taken where they save a tenth, and always on the word of a clock that stands
 // still.
 func TestGathersPay(t *testing.T) {
 	const us = time.Microsecond
@@ -17,10 +17,10 @@ func TestGathersPay(t *testing.T) {
 		{1 * us, 3 * us, true},
 		{3 * us, 1 * us, false},
 		{90 * us, 100 * us, true},
-		{90*us + 1, 100 * us, false},
-		{95 * us, 100 * us, false},
-		{100 * us, 100 * us, false},
-		{100 * us, 95 * us, false},
+		{100 * us, 100 * us, true},
+		{110 * us, 100 * us, true},
+		{110*us + 1, 100 * us, false},
+		{200 * us, 100 * us, false},
 		{0, 0, false},
 		{0, 3 * us, false},
 		{3 * us, 0, false},

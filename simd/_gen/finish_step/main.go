@@ -73,9 +73,9 @@ func write(level string) {
 	DATA(0, F64(0.5))
 	for _, k := range []int{1, 2} {
 		packed(l, k, abs, half, "")
-		if l.Lanes == 8 {
-			packed(l, k, abs, half, "Loads")
-		}
+	}
+	if l.Lanes == 8 {
+		packed(l, 2, abs, half, "Loads")
 	}
 	wide(l, abs, half)
 }
@@ -262,8 +262,8 @@ func lowerHalf() reg.VecVirtual {
 }
 
 // packed writes the function for k columns in rows without gaps, several to a
-// vector. With AVX-512 there are two: the one named Loads is for processors whose gathers
-// are slow.
+// vector. With AVX-512 there are two for k = 2: the one named Loads is for processors whose
+// gathers are slow. With k = 1 these are better off with the function of AVX2.
 func packed(l *vec.Level, k int, abs, half Mem, kind string) {
 	f := begin(l, fmt.Sprintf("FinishStep%dF32%s%s", k, l.Suffix, kind), fmt.Sprintf("k = %d and strides of as much, in whole groups", k), abs, half)
 	if kind == "Loads" {
@@ -362,13 +362,8 @@ func (f *finish) maskLanes() {
 
 // gather sets v to the numbers of slots in a table, four in half a vector or eight.
 func (f *finish) gather(field int, slot reg.GPVirtual, v reg.VecVirtual, four bool) {
-	switch {
-	case f.lane[1] == nil:
-	case four:
+	if f.lane[1] != nil {
 		f.fourOf(field, slot, v)
-		return
-	default:
-		f.eightOf(field, slot, v)
 		return
 	}
 	mask := K()
@@ -398,14 +393,6 @@ func (f *finish) fourOf(field int, slot reg.GPVirtual, v reg.VecVirtual) {
 			VBROADCASTSD(at, f.lane[r], v.AsY())
 		}
 	}
-}
-
-// eightOf sets v to the numbers of eight slots, one load for each.
-func (f *finish) eightOf(field int, slot reg.GPVirtual, v reg.VecVirtual) {
-	low, high := f.pick(field, slotsOf(slot, 0, 4)), f.pick(field, slotsOf(slot, 4, 4))
-	VPXORD(v, v, v) // so that all of v is known to be set here
-	VMOVAPD(low, v.AsY())
-	VINSERTF64X4(U8(1), high, v, v)
 }
 
 // slotsOf returns n slots from the given one on.

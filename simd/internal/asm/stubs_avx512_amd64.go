@@ -264,12 +264,6 @@ func WeightsF32AVX512(dst *float32, d2 *float64, n uintptr, gamma float64)
 //go:noescape
 func FinishStep1F32AVX512(args **float32)
 
-// FinishStep1F32AVX512Loads is finishStepGo for k = 1 and strides of as much, in whole groups. args points to the first
-// field of a finishArgs of package simd.
-//
-//go:noescape
-func FinishStep1F32AVX512Loads(args **float32)
-
 // FinishStep2F32AVX512 is finishStepGo for k = 2 and strides of as much, in whole groups. args points to the first
 // field of a finishArgs of package simd.
 //
