@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -11,8 +12,12 @@ import (
 // commandVariables are the variables that decide what is measured.
 var commandVariables = []string{"PM_SIMD", "PM_FEATURES"}
 
+// outputFlags are the flags that name where results go, with what stands for the name.
+// Recordings travel, and the folders of those who made them say nothing about the figures.
+var outputFlags = map[string]string{"record": "FOLDER", "out": "FILE"}
+
 // commandLine is the command that was run, as one would type it, with the variables that
-// decide what is measured.
+// decide what is measured and without the names of output files.
 func commandLine(e *cli.Env) string {
 	var words []string
 	for _, name := range commandVariables {
@@ -21,10 +26,27 @@ func commandLine(e *cli.Env) string {
 		}
 	}
 	words = append(words, e.Program)
-	for _, word := range e.Args {
+	for _, word := range withoutNames(e.Args) {
 		words = append(words, shellWord(word))
 	}
 	return strings.Join(words, " ")
+}
+
+// withoutNames returns arguments with words in place of the names of output files.
+func withoutNames(args []string) []string {
+	out := slices.Clone(args)
+	for i, word := range out {
+		name, _, given := strings.Cut(strings.TrimLeft(word, "-"), "=")
+		standIn, ok := outputFlags[name]
+		switch {
+		case !ok || !strings.HasPrefix(word, "-"):
+		case given:
+			out[i] = "-" + name + "=" + standIn
+		case i+1 < len(out):
+			out[i+1] = standIn
+		}
+	}
+	return out
 }
 
 // shellWord quotes a word where a shell would read it otherwise.

@@ -9,8 +9,8 @@ import (
 func TestCommandLine(t *testing.T) {
 	t.Setenv("PM_SIMD", "avx2")
 	t.Setenv("PM_FEATURES", "")
-	e := &cli.Env{Program: "pmbench", Args: []string{"run", "-suite", "spmm", "-case", "k=[18]/|it's", "-out", ""}}
-	if got, want := commandLine(e), `PM_SIMD=avx2 pmbench run -suite spmm -case 'k=[18]/|it'\''s' -out ''`; got != want {
+	e := &cli.Env{Program: "pmbench", Args: []string{"run", "-suite", "spmm", "-case", "k=[18]/|it's", "-out", "", "--record=a/b", "out"}}
+	if got, want := commandLine(e), `PM_SIMD=avx2 pmbench run -suite spmm -case 'k=[18]/|it'\''s' -out FILE -record=FOLDER out`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	for word, want := range map[string]string{"a b": "'a b'", "a\nb": `"a\nb"`, "100%": "100%", "~": "'~'"} {
