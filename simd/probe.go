@@ -27,9 +27,9 @@ var probed = sync.OnceValue(func() bool {
 
 // gathersPay decides by the least times of the two kinds of loops, whatever else ran
 // between. Loads are taken where they save a tenth of the time or more, and where the clock
-// is too coarse to tell: they are never several times slower. On processors with fast gathers
-// the two are close, and gathers ahead in some loops, so that the choice does not change there
-// from process to process.
+// is too coarse to tell: they are never several times slower. Gathers are taken otherwise.
+// Where they are fast the two forms are close, and a tenth keeps the choice from changing
+// between processes but for a few.
 func gathersPay(gather, load time.Duration) bool {
 	return gather > 0 && 10*gather <= 11*load
 }
