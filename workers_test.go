@@ -17,7 +17,9 @@ func TestWhoStartsGoroutines(t *testing.T) {
 	want := []string{
 		"cmd/pmbench/lab.go",               // a benchmark owns workers of each number that it measures
 		"cmd/pmbench/limits.go",            // and so does the measurement of the machine
+		"cmd/pmbench/load_target.go",       // has clients that come at the same time
 		"cmd/pmbench/suite_concurrent.go",  // has callers that come at the same time
+		"cmd/pmbench/suite_retrieval.go",   // owns the servers that it measures
 		"cmd/privatemail/await.go",         // waits for a file that may never come
 		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
 		"evaluate/sweep.go",                // owns the workers of a sweep
