@@ -134,11 +134,12 @@ func TestShutdownDelay(t *testing.T) {
 // Requests that do not end are cut off, and that is an error.
 func TestShutdownCutsOff(t *testing.T) {
 	r := run(t, Settings{Shutdown: time.Millisecond}, nil)
-	_, ended := hold(t, r.Service, "http://"+r.public+"/v1/cells", 100)
+	out, ended := hold(t, r.Service, "http://"+r.public+"/v1/cells", 50)
 	r.stop()
 	if err := r.wait(); err == nil || !strings.Contains(err.Error(), "cut off") {
 		t.Error(err)
 	}
+	out.CloseWithError(io.ErrUnexpectedEOF)
 	if got := <-ended; got.status == 200 {
 		t.Errorf("%d", got.status)
 	}
