@@ -9,7 +9,7 @@ import (
 type route struct {
 	method, path string
 	name         string // in logs and metrics
-	serve        func(s *Service, w http.ResponseWriter, r *http.Request) *problem
+	serve        func(s *Service, w *answer, r *http.Request) *problem
 	parameters   []string
 	statuses     []int    // of answers that are no problems
 	problems     []int    // of its own, beside those of every route
@@ -55,12 +55,12 @@ func (s *Service) Public() http.Handler {
 		if r.method == http.MethodGet {
 			allow = "GET, HEAD"
 		}
-		mux.Handle(path, s.guard(r.name, func(_ *Service, w http.ResponseWriter, _ *http.Request) *problem {
+		mux.Handle(path, s.guard(r.name, func(_ *Service, w *answer, _ *http.Request) *problem {
 			w.Header().Set("Allow", allow)
 			return wrongMethod()
 		}))
 	}
-	mux.Handle("/", s.guard(otherRoute, func(*Service, http.ResponseWriter, *http.Request) *problem { return notFound() }))
+	mux.Handle("/", s.guard(otherRoute, func(*Service, *answer, *http.Request) *problem { return notFound() }))
 	return mux
 }
 

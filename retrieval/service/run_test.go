@@ -258,11 +258,10 @@ func TestSlowClientGetsAll(t *testing.T) {
 func TestIdleConnections(t *testing.T) {
 	r := run(t, Settings{}, nil)
 	for range 1000 {
-		c, err := net.Dial("tcp", r.public)
-		if err != nil {
-			t.Fatal(err)
+		c := dial(t, r.public, "HEAD /v1/gallery HTTP/1.1\r\nHost: a\r\n\r\n")
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+			t.Fatalf("%q, %v", line, err)
 		}
-		defer c.Close()
 	}
 	body := r.frame(t, 1)
 	var all sync.WaitGroup
