@@ -30,5 +30,5 @@ func (e *kindError) Unwrap() error { return e.kind }
 
 // failf returns an error of a kind about the file at path.
 func failf(path string, kind error, format string, args ...any) error {
-	return fmt.Errorf("sections: %s: %w: %s", path, kind, fmt.Sprintf(format, args...))
+	return fmt.Errorf("sections: %s: %w: %w", path, kind, fmt.Errorf(format, args...))
 }

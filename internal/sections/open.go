@@ -182,6 +182,12 @@ func (f *File) CheckVersion(version int) error {
 	return failf(f.path, ErrVersion, "a %s of version %d, this program reads %d", f.kind, f.version, version)
 }
 
+// Damagedf returns an ErrDamaged about the file, for readers that find sections which do not fit
+// together.
+func (f *File) Damagedf(format string, args ...any) error {
+	return failf(f.path, ErrDamaged, format, args...)
+}
+
 // Names returns the names of the sections, in the order of the file.
 func (f *File) Names() []string {
 	names := make([]string, len(f.sections))
