@@ -102,6 +102,17 @@ func checkHead(path string, head []byte, kind string) error {
 	return nil
 }
 
+// Parse takes bytes for a file of any kind, as Open takes those of the file at path. The bytes
+// must not change while the File is in use.
+func Parse(path string, data []byte) (*File, error) {
+	f, err := parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	f.release = func() error { return nil }
+	return f, nil
+}
+
 // parse checks the bytes of a file, sections apart.
 func parse(path string, data []byte) (*File, error) {
 	if err := checkHead(path, data[:min(len(data), headSize)], ""); err != nil {

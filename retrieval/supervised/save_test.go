@@ -293,22 +293,3 @@ func TestOpenHostile(t *testing.T) {
 		}
 	}
 }
-
-// No bytes make Open panic.
-func FuzzOpen(f *testing.F) {
-	_, path := saved(f, "classic", 12, 2)
-	data, err := os.ReadFile(path)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Add(data)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "model")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := openAll(t, path); err != nil && !errors.Is(err, supervised.ErrFile) {
-			t.Fatalf("no known kind of error: %v", err)
-		}
-	})
-}
