@@ -74,27 +74,36 @@ func newRetrievalSetting(ctx context.Context, l *lab, n, d int) (*retrievalSetti
 		return nil, err
 	}
 	l.atClose(func() { os.RemoveAll(s.folder) })
-	if s.service, err = s.listen(answers.Public()); err != nil {
+	s.service, err = s.listen(func(ctx context.Context, l net.Listener) error {
+		defer answers.Close()
+		return answers.Run(ctx, service.Listeners{Public: l})
+	})
+	if err != nil {
 		return nil, err
 	}
-	s.files, err = s.listen(http.FileServer(http.Dir(s.folder)))
+	s.files, err = s.listen(func(ctx context.Context, l net.Listener) error {
+		bare := &http.Server{Handler: http.FileServer(http.Dir(s.folder)), ReadHeaderTimeout: time.Minute}
+		stop := context.AfterFunc(ctx, func() { bare.Close() })
+		defer stop()
+		return bare.Serve(l)
+	})
 	return s, err
 }
 
-// listen serves a handler on a port of the loopback until the suite ends.
-func (s *retrievalSetting) listen(h http.Handler) (string, error) {
+// listen serves on a port of the loopback until the suite ends.
+func (s *retrievalSetting) listen(serve func(context.Context, net.Listener) error) (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err
 	}
-	web := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
-		web.Serve(l) // ends with Close
-		close(ended)
+		defer close(ended)
+		serve(ctx, l) // clients notice when it fails
 	}()
 	s.lab.atClose(func() {
-		web.Close()
+		cancel()
 		<-ended
 	})
 	return "http://" + l.Addr().String(), nil
@@ -103,7 +112,7 @@ func (s *retrievalSetting) listen(h http.Handler) (string, error) {
 // subject is one query of each client.
 func (s *retrievalSetting) subject(ctx context.Context, side string, form wire.Form, clients int) (*subject, error) {
 	bytes := s.cells.Codebook().AnswerBytes(form)
-	c, err := s.child(ctx, side, form, bytes)
+	c, err := s.child(ctx, side, form)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +126,7 @@ func (s *retrievalSetting) subject(ctx context.Context, side string, form wire.F
 }
 
 // child returns the process of the clients of a server.
-func (s *retrievalSetting) child(ctx context.Context, side string, form wire.Form, bytes int64) (*child, error) {
+func (s *retrievalSetting) child(ctx context.Context, side string, form wire.Form) (*child, error) {
 	key := side + " " + form.String()
 	if c, ok := s.children[key]; ok {
 		return c, nil
