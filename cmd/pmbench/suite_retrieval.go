@@ -24,24 +24,29 @@ import (
 // operation is one query of each client, all at once; memory from the heap is that of the
 // server's side.
 func retrievalCases(l *lab) (out []benchCase) {
-	n, d := l.size(1_000_000), 64
-	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
-		for _, clients := range []int{1, 16} {
-			for _, side := range []string{"service", "files"} {
-				out = append(out, benchCase{
-					name: fmt.Sprintf("server=%s/form=%s/clients=%d/n=%d/d=%d", side, form, clients, n, d), n: n, d: d, workers: 1,
-					setup: func(ctx context.Context, l *lab) (*subject, error) {
-						s, err := shared(l, "retrieval", func() (*retrievalSetting, error) { return newRetrievalSetting(ctx, l, n, d) })
-						if err != nil {
-							return nil, err
-						}
-						return s.subject(ctx, side, form, clients)
-					},
-				})
+	for _, rows := range []int{200_000, 1_000_000} {
+		for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+			for _, clients := range []int{1, 16} {
+				for _, side := range []string{"service", "files"} {
+					out = append(out, retrievalCase(l.size(rows), 64, form, clients, side, rows == 1_000_000))
+				}
 			}
 		}
 	}
 	return out
+}
+
+func retrievalCase(n, d int, form wire.Form, clients int, side string, full bool) benchCase {
+	return benchCase{
+		name: fmt.Sprintf("server=%s/form=%s/clients=%d/n=%d/d=%d", side, form, clients, n, d), n: n, d: d, workers: 1, full: full,
+		setup: func(ctx context.Context, l *lab) (*subject, error) {
+			s, err := shared(l, fmt.Sprint("retrieval ", n), func() (*retrievalSetting, error) { return newRetrievalSetting(ctx, l, n, d) })
+			if err != nil {
+				return nil, err
+			}
+			return s.subject(ctx, side, form, clients)
+		},
+	}
 }
 
 // A retrievalSetting is a service of a gallery and a bare file server.
@@ -121,7 +126,7 @@ func (s *retrievalSetting) subject(ctx context.Context, side string, form wire.F
 			_, err := c.round(clients, clients, 0, "")
 			return err
 		},
-		nnz: int64(clients), roof: roofRead, bytes: int64(clients) * bytes, latency: true, eta: math.NaN(), etaP99: math.NaN(),
+		nnz: int64(clients) * int64(s.cells.Codebook().Length), pairs: true, roof: roofRead, bytes: int64(clients) * bytes, latency: true, eta: math.NaN(), etaP99: math.NaN(),
 	}, nil
 }
 
