@@ -4,8 +4,8 @@
 // often and from where is known to whoever receives it.
 //
 //	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
-//	... // publish s.Codebook() and s.Base()
-//	n, err := s.WriteAnswer(w, request)
+//	... // publish s.Codebook() and s.Base(wire.Float32)
+//	n, err := s.WriteAnswer(w, request, wire.Float32)
 //
 // model is one of package retrieval/supervised: cells are cut in Z, and X is what clients
 // rank. Rows as they are serve for both (see package retrieval).
@@ -51,6 +51,14 @@
 // first asked for: the time of an answer would otherwise tell whoever watches the line,
 // who sees no request, which cells were asked for before. What time can still tell is
 // said at WriteAnswer.
+//
+// Rows are sent as float32, or as int8 (wire.Compact): the answers of a form all have one
+// length, and are encoded in both forms or in none. GalleryFrame is the whole gallery as
+// int8, for clients that take all and ask nothing.
+//
+// Save writes a gallery to a file, and OpenCells opens it with the same codebook: a server
+// that starts again, or another one, answers what clients have paid for. The file is mapped,
+// so that opening does not read the rows.
 //
 // The server learns which cells were named; retrieval.Ceiling with one answer bounds how
 // well the class of a record can be guessed from its request.

@@ -14,7 +14,7 @@ type checksum interface {
 	Size() int           // its length
 }
 
-// newSHA256 starts the checksum of all messages but answers of mode cells. That of a
+// newSHA256 starts the checksum of all messages but answers of mode cells and galleries. That of a
 // codebook is its hash, by which clients know it.
 func newSHA256() checksum { return sha256.New() }
 
