@@ -17,39 +17,60 @@ import (
 // longestLine is more than a record takes.
 const longestLine = 1 << 20
 
-// showRecords explains the records of evaluate and the lines that pmbench records, which are a
-// JSON object a line.
+// showRecords explains the records of evaluate, which are a JSON object a line.
 func showRecords(ctx context.Context, path string, begin []byte) (*explanation, error) {
-	evaluated, measured := bytes.HasPrefix(begin, []byte(`{"key":`)), bytes.HasPrefix(begin, []byte(`{"suite":`))
-	if !evaluated && !measured {
+	if !bytes.HasPrefix(begin, []byte(`{"key":`)) {
 		return nil, nil
 	}
-	count, data, modes, suites := 0, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	count, data, modes := 0, map[string]bool{}, map[string]bool{}
 	err := eachLine(ctx, path, func(number int, line []byte) error {
-		var record struct {
-			evaluate.Record
-			Suite string `json:"suite"`
-		}
-		if err := json.Unmarshal(line, &record); err != nil || (record.Key == "") == (record.Suite == "") {
+		var record evaluate.Record
+		if err := json.Unmarshal(line, &record); err != nil || record.Key == "" {
 			return fmt.Errorf("%s: line %d is no record", path, number)
 		}
 		count++
-		data[record.Data], modes[record.Mode], suites[record.Suite] = true, true, true
+		data[record.Data], modes[record.Mode] = true, true
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	if measured {
-		x := &explanation{kind: "recording", about: "made by pmbench"}
-		x.add("measurements", fmt.Sprint(count), count)
-		x.add("suites", listed(slices.Sorted(maps.Keys(suites))), slices.Sorted(maps.Keys(suites)))
-		return x, nil
-	}
 	x := &explanation{kind: "records", about: "made by 'privatemail evaluate', one a line; a run with their folder goes on from them"}
 	x.add("records", fmt.Sprint(count), count)
-	x.add("data", listed(slices.Sorted(maps.Keys(data))), slices.Sorted(maps.Keys(data)))
-	x.add("modes", listed(slices.Sorted(maps.Keys(modes))), slices.Sorted(maps.Keys(modes)))
+	x.addWords("data", data)
+	x.addWords("modes", modes)
+	return x, nil
+}
+
+// addWords adds the words that are in a set.
+func (x *explanation) addWords(name string, set map[string]bool) {
+	words := slices.Sorted(maps.Keys(set))
+	x.add(name, listed(words), words)
+}
+
+// showMeasurements explains what pmbench run -json prints, which is a JSON object a line.
+func showMeasurements(ctx context.Context, path string, begin []byte) (*explanation, error) {
+	if !bytes.HasPrefix(begin, []byte(`{"suite":`)) {
+		return nil, nil
+	}
+	count, suites := 0, map[string]bool{}
+	err := eachLine(ctx, path, func(number int, line []byte) error {
+		var record struct {
+			Suite string `json:"suite"`
+		}
+		if err := json.Unmarshal(line, &record); err != nil || record.Suite == "" {
+			return fmt.Errorf("%s: line %d is no measurement", path, number)
+		}
+		count++
+		suites[record.Suite] = true
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	x := &explanation{kind: "recording", about: "made by pmbench"}
+	x.add("measurements", fmt.Sprint(count), count)
+	x.addWords("suites", suites)
 	return x, nil
 }
 
