@@ -89,7 +89,7 @@ func callers() (lines []string) {
 
 // clearAnswer drops the headers of an answer that a problem takes the place of.
 func clearAnswer(h http.Header) {
-	for _, name := range []string{"Content-Type", "Content-Length", "Cache-Control", "ETag", "Accept-Ranges"} {
+	for _, name := range []string{"Content-Type", "Content-Length", "Cache-Control", "ETag", "Accept-Ranges", "X-Content-Type-Options"} {
 		h.Del(name)
 	}
 }
