@@ -1,5 +1,5 @@
 // Package formats reads and writes the files that features, labels and sparse matrices are kept
-// in. It holds no numerical code and knows nothing of the rest of the module.
+// in. It holds no numerical code and knows of the rest of the module only how files are mapped.
 //
 //	m, err := formats.ReadMatrix("features.npy")
 //	...

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // Matrix is a feature matrix in row-major order without padding: entry (i, j) is
@@ -236,7 +238,7 @@ func mapArray[T float](s *source, n int, dt dtype) ([]T, func() error) {
 	if s.file == nil || n == 0 || dt != native[T]() || s.off%int64(size) != 0 || s.size > math.MaxInt {
 		return nil, nil
 	}
-	raw, unmap, err := mapFile(s.file, int(s.size))
+	raw, unmap, err := disk.Map(s.file, int(s.size))
 	if err != nil {
 		return nil, nil
 	}
