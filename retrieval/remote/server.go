@@ -138,6 +138,9 @@ func (s *Server) know(hash wire.Hash, book *wire.Codebook) {
 // Base implements client.Transport. The codebook is one that Codebook has returned, or the
 // cache holds. Errors are retrieval.ErrCodebook for any other, and those of Codebook.
 func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (*wire.Base, error) {
+	if err := form.Check(); err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
+	}
 	book, err := s.known(codebook)
 	if err != nil {
 		return nil, err
@@ -156,7 +159,10 @@ func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (
 			return nil
 		},
 	}
-	return base, s.kept(ctx, o)
+	if err := s.kept(ctx, o); err != nil {
+		return nil, err
+	}
+	return base, nil
 }
 
 // Gallery implements client.Transport. The codebook and errors are as for Base.
@@ -180,7 +186,10 @@ func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery
 			return nil
 		},
 	}
-	return gallery, s.kept(ctx, o)
+	if err := s.kept(ctx, o); err != nil {
+		return nil, err
+	}
+	return gallery, nil
 }
 
 const rowsName = "rows"
@@ -225,6 +234,12 @@ func (s *Server) Map(ctx context.Context, codebook wire.Hash) (*supervised.Map, 
 // Base. What has come is the answer to some request: client.Cells.Rank tells whether it is
 // the answer to this one.
 func (s *Server) Cells(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
+	if request == nil {
+		return nil, fmt.Errorf("remote: %w: there is none", wire.ErrMessage)
+	}
+	if err := form.Check(); err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
+	}
 	message, err := request.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("remote: %w", err)
