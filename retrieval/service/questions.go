@@ -1,0 +1,131 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// serveCells answers a request of mode cells. Nothing that depends on the request is
+// computed beside the answer, or kept.
+func (s *Service) serveCells(w http.ResponseWriter, r *http.Request) *problem {
+	form, p := formOf(r)
+	if p != nil {
+		return p
+	}
+	limit := s.requestBytes()
+	if limit == 0 {
+		return notReady()
+	}
+	var request wire.CellsRequest
+	if p := readFrame(w, r, limit, &request); p != nil {
+		return p
+	}
+	v, p := s.take(&request.Codebook)
+	if p != nil {
+		return p
+	}
+	defer s.give(v)
+	announce(w.Header(), v.gallery.Cells.Codebook().AnswerBytes(form))
+	written, err := v.gallery.Cells.WriteAnswer(w, &request, form)
+	switch {
+	case err == nil:
+		return nil
+	case written == 0 && !isWritten(w):
+		return unanswerable("a request names as many cells as the codebook says, and cells that it has")
+	}
+	panic(http.ErrAbortHandler) // the client has part of an answer, or is gone
+}
+
+// serveAligned answers a question of Algorithm 1.
+func (s *Service) serveAligned(w http.ResponseWriter, r *http.Request) *problem {
+	v, p := s.take(nil)
+	if p != nil {
+		return p
+	}
+	defer s.give(v)
+	if v.gallery.Aligned == nil {
+		return notOffered("this service does not answer questions of Algorithm 1")
+	}
+	select {
+	case s.aligned <- struct{}{}:
+		defer func() { <-s.aligned }()
+	default:
+		return busy()
+	}
+	var question wire.Question
+	if p := readFrame(w, r, s.settings.MaxQuestion, &question); p != nil {
+		return p
+	}
+	matches, err := v.gallery.Aligned.Answer(r.Context(), &question)
+	if err != nil {
+		if r.Context().Err() != nil {
+			panic(http.ErrAbortHandler) // the client is gone
+		}
+		return unanswerable("the question goes with another public set or other numbers of the method, or the public rows determine no alignment")
+	}
+	frame, err := matches.MarshalBinary()
+	if err != nil {
+		return failed()
+	}
+	announce(w.Header(), int64(len(frame)))
+	if a, ok := w.(*answer); ok {
+		a.restart() // the time so far was ours, not the client's
+	}
+	if _, err := w.Write(frame); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// announce sets the headers of an answer that belongs to one client.
+func announce(h http.Header, length int64) {
+	h.Set("Content-Type", frameType)
+	h.Set("Content-Length", strconv.FormatInt(length, 10))
+	h.Set("Cache-Control", "no-store, no-transform")
+}
+
+// isWritten tells whether the head of an answer is on its way.
+func isWritten(w http.ResponseWriter) bool {
+	a, ok := w.(*answer)
+	return ok && a.status != 0
+}
+
+// readFrame reads the body of a request, of at most limit bytes, into a message. What it
+// says about a body that is none holds nothing of the body.
+func readFrame(w http.ResponseWriter, r *http.Request, limit int64, to interface{ UnmarshalBinary([]byte) error }) *problem {
+	long := tooLarge(fmt.Sprintf("at most %d bytes", limit))
+	if r.ContentLength > limit {
+		return long
+	}
+	// ReadAll takes memory as bytes come, whatever length was announced.
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return long
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return tooSlow()
+	}
+	if err != nil {
+		return badFrame("the body ended early")
+	}
+	if err := to.UnmarshalBinary(body); err != nil {
+		detail := "it is no frame of that kind"
+		if e, ok := errors.AsType[*wire.Error](err); ok && e.Field != "" {
+			detail = "field " + e.Field
+		}
+		switch {
+		case errors.Is(err, wire.ErrVersion):
+			detail = "its format has another version: both sides need the same release"
+		case errors.Is(err, wire.ErrChecksum):
+			detail = "its checksum does not match"
+		}
+		return badFrame(detail)
+	}
+	return nil
+}
