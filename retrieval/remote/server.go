@@ -81,6 +81,9 @@ func (s *Server) Codebook(ctx context.Context) (*wire.Codebook, error) {
 	}
 	book := new(wire.Codebook)
 	o := &order{what: "codebook", path: "/v1/codebook", asked: want, frame: true, most: mostCodebook, check: book.UnmarshalBinary}
+	if want != (wire.Hash{}) {
+		o.query = ofCodebook(want)
+	}
 	got := new(received)
 	if err := s.fetch(ctx, o, got); err != nil {
 		return nil, err
@@ -147,7 +150,7 @@ func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (
 	}
 	base := new(wire.Base)
 	o := &order{
-		what: "base-" + form.String(), path: "/v1/base", query: formOf(form, codebook), asked: codebook, frame: true,
+		what: baseName(form), path: "/v1/base", query: ofForm(codebook, form), asked: codebook, frame: true,
 		most: book.BaseBytes(form, book.Rows),
 		check: func(body []byte) error {
 			if err := base.UnmarshalBinary(body); err != nil {
@@ -174,7 +177,7 @@ func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery
 	gallery := new(wire.Gallery)
 	size := book.GalleryBytes()
 	o := &order{
-		what: rowsName, path: "/v1/rows", query: url.Values{"codebook": {hex.EncodeToString(codebook[:])}}, asked: codebook, frame: true,
+		what: rowsName, path: "/v1/rows", query: ofCodebook(codebook), asked: codebook, frame: true,
 		exact: size, most: size,
 		check: func(body []byte) error {
 			if err := gallery.UnmarshalBinary(body); err != nil {
@@ -192,7 +195,13 @@ func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery
 	return gallery, nil
 }
 
-const rowsName = "rows"
+// Names of what is kept, in messages and of files.
+const (
+	rowsName = "rows"
+	mapName  = "map"
+)
+
+func baseName(form wire.Form) string { return "base-" + form.String() }
 
 // Map returns the map that takes a row of features to where it is in the spaces of the
 // server, nil where rows are there as they are. The codebook and errors are as for Base.
@@ -203,7 +212,7 @@ func (s *Server) Map(ctx context.Context, codebook wire.Hash) (*supervised.Map, 
 	}
 	m := new(supervised.Map)
 	o := &order{
-		what: "map", path: "/v1/map", query: url.Values{"codebook": {hex.EncodeToString(codebook[:])}}, asked: codebook, most: mostMap,
+		what: mapName, path: "/v1/map", query: ofCodebook(codebook), asked: codebook, most: mostMap,
 		check: func(body []byte) error {
 			if len(body) == 0 { // as the cache keeps that there is none
 				m = nil
@@ -260,8 +269,15 @@ func (s *Server) Cells(ctx context.Context, request *wire.CellsRequest, form wir
 	return answer, nil
 }
 
-func formOf(form wire.Form, codebook wire.Hash) url.Values {
-	return url.Values{"form": {form.String()}, "codebook": {hex.EncodeToString(codebook[:])}}
+// ofCodebook names a codebook, so that everything is of one version.
+func ofCodebook(codebook wire.Hash) url.Values {
+	return url.Values{"codebook": {hex.EncodeToString(codebook[:])}}
+}
+
+func ofForm(codebook wire.Hash, form wire.Form) url.Values {
+	v := ofCodebook(codebook)
+	v.Set("form", form.String())
+	return v
 }
 
 // kept does what an order says from the cache, or else fetches it and keeps it.
