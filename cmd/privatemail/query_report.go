@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // askReport is the last object of query -json.
@@ -140,7 +141,7 @@ func (a *asking) showJSON(e *cli.Env) error {
 	}
 	form := a.form.String()
 	if a.flags.mode == modeTakeAll {
-		form = takeAllForm
+		form = wire.Int8.String()
 	}
 	return e.Object(askReport{
 		Server: a.address, Mode: a.flags.mode, Form: form, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),

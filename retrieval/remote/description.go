@@ -74,3 +74,9 @@ func readDescription(body []byte) (d Description, err error) {
 func (s *Server) Cached(codebook wire.Hash, form wire.Form) (chart, base, rows int64) {
 	return s.cache.holds(codebook, mapName), s.cache.holds(codebook, baseName(form)), s.cache.holds(codebook, rowsName)
 }
+
+// CachedCodebook tells whether a codebook is here already, so that Codebook sends nothing.
+func (s *Server) CachedCodebook(codebook wire.Hash) bool {
+	_, err := s.known(codebook)
+	return err == nil
+}

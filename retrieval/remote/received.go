@@ -60,14 +60,15 @@ func (r *received) read(ctx context.Context, o *order, body io.Reader, total int
 			onPace()
 			progress(done)
 		}
-		if !looked && o.frame && (len(r.data) >= headSize || err != nil) {
+		ended := err == io.EOF && (total < 0 || int64(len(r.data)) == total)
+		if !looked && o.frame && (len(r.data) >= headSize || ended) {
 			if looked = true; !isFrame(r.data) {
 				r.reset()
 				return wrong(o, "its body does not begin like a message; is there a proxy on the way, or another service?")
 			}
 		}
 		r.part.add(r.data[have:])
-		if err == io.EOF && (total < 0 || int64(len(r.data)) == total) {
+		if ended {
 			break
 		}
 		if err != nil {
