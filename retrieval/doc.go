@@ -4,12 +4,12 @@
 //
 //	model, err := supervised.Fit(ctx, engine, rows, labels, nil)  // at the server
 //	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
-//	... // publish model.Map, s.Codebook() and s.Base()
+//	... // publish model.Map, s.Codebook() and s.Base(wire.Float32)
 //	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
 //	base, err := c.NewBase(sample)
 //	...
 //	request, err := c.Ask("photo 7", z)                           // at the client, and sent
-//	n, err := s.WriteAnswer(w, request)                           // at the server, and sent back
+//	n, err := s.WriteAnswer(w, request, wire.Float32)             // at the server, and sent back
 //	matches, err := c.Rank(z, 8, request, answer, base)           // at the client
 //
 // # Which rows go where

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 const cellsProtects = "The whole record of the query, pure epsilon (delta = 0), replace-one: the server learns one cell, drawn by randomised response. The gallery is the server's own."
@@ -99,7 +100,7 @@ func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *ce
 	var base *client.Base
 	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.DeepLength}}
 	if s.withBase {
-		sample := cells.Base()
+		sample := cells.Base(wire.Float32)
 		var err error
 		if base, err = asker.NewBase(sample); err != nil {
 			return nil, err
@@ -116,7 +117,7 @@ func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *ce
 		if err != nil {
 			return nil, err
 		}
-		answer, err := cells.Answer(request)
+		answer, err := cells.Answer(request, wire.Float32)
 		if err != nil {
 			return nil, err
 		}

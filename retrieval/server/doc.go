@@ -4,8 +4,8 @@
 // often and from where is known to whoever receives it.
 //
 //	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
-//	... // publish s.Codebook() and s.Base()
-//	n, err := s.WriteAnswer(w, request)
+//	... // publish s.Codebook() and s.Base(wire.Float32)
+//	n, err := s.WriteAnswer(w, request, wire.Float32)
 //
 // model is one of package retrieval/supervised: cells are cut in Z, and X is what clients
 // rank. Rows as they are serve for both (see package retrieval).

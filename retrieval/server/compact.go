@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/kmeans"
+	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// Anchors of compact rows. More of them make rows no more exact on the galleries that were
+// measured, and codebooks longer.
+const (
+	mostAnchors  = 64
+	anchorRows   = 32      // rows for each anchor, at least
+	anchorSample = 1 << 16 // rows that anchors are looked for in, at most
+	anchorSteps  = 10      // of k-means
+	anchorSeed   = 1
+)
+
+// compactBlock is how many rows are made compact at a time.
+const compactBlock = 1024
+
+// compactRows returns the rows of the gallery as wire.Compact has them, and sets the
+// anchors and the scale of the codebook. Each row is written as what it is away from its
+// nearest anchor, in units of its own.
+func (c *Cells) compactRows(ctx context.Context, workers *par.Workers) (*wire.Compact, error) {
+	n, d := c.book.Rows, c.book.Ranking
+	if int64(n) > math.MaxInt/int64(d) {
+		return nil, fmt.Errorf("%w: %d x %d", ErrGallery, n, d)
+	}
+	var err error
+	if c.book.Anchors, err = c.anchors(ctx, workers); err != nil {
+		return nil, err
+	}
+	out := &wire.Compact{Anchors: make([]uint16, n), Steps: make([]uint16, n), Codes: make([]int8, n*d)}
+	peaks := make([]float64, n) // the largest entry of each row away from its anchor
+	blocks := par.Blocks(n, compactBlock)
+	err = workers.Do(ctx, blocks, par.Func(func(_, block int) {
+		row := make([]float64, d)
+		lo, hi := par.Block(block, n, compactBlock)
+		for i := lo; i < hi; i++ {
+			c.rotated(row, i)
+			out.Anchors[i] = uint16(kmeans.Nearest(row, c.book.Anchors))
+			for j, a := range c.anchor(out.Anchors[i]) {
+				peaks[i] = max(peaks[i], math.Abs(row[j]-float64(a)))
+			}
+		}
+	}))
+	if err != nil {
+		return nil, err
+	}
+	largest := 0.
+	for _, peak := range peaks {
+		largest = max(largest, peak)
+	}
+	if c.book.Scale = singleAbove(largest / wire.MaxCode); math.IsInf(float64(c.book.Scale), 1) {
+		return nil, fmt.Errorf("%w: ranking: its numbers are too large for a scale", ErrGallery)
+	}
+	return out, workers.Do(ctx, blocks, par.Func(func(_, block int) {
+		row := make([]float64, d)
+		lo, hi := par.Block(block, n, compactBlock)
+		for i := lo; i < hi; i++ {
+			c.rotated(row, i)
+			out.Steps[i] = c.step(peaks[i])
+			c.quantize(out.Codes[i*d:(i+1)*d], row, out.Anchors[i], out.Steps[i])
+		}
+	}))
+}
+
+// anchors returns the centres of a sample of the rows, rotated.
+func (c *Cells) anchors(ctx context.Context, workers *par.Workers) ([]float32, error) {
+	n, d := c.book.Rows, c.book.Ranking
+	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: c.rows}
+	if n > anchorSample {
+		x.Rows, x.Data = anchorSample, make([]float32, 0, anchorSample*d)
+		for _, i := range random.Permutation(n, anchorSeed)[:anchorSample] {
+			x.Data = append(x.Data, c.row(uint32(i))...)
+		}
+	}
+	count := min(mostAnchors, max(1, x.Rows/anchorRows))
+	clusters, err := kmeans.Fit(ctx, x, count, kmeans.Settings{Steps: anchorSteps, Seed: anchorSeed, Workers: workers})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float32, 0, count*d)
+	for i := range count {
+		centre := clusters.Centres.RawRowView(i)
+		wire.Rotate(centre, centre)
+		for _, v := range centre {
+			// A rotated entry may be beyond float32 where no entry of a row is.
+			out = append(out, float32(max(-math.MaxFloat32, min(v, math.MaxFloat32))))
+		}
+	}
+	return out, nil
+}
+
+// rotated sets dst to a row of the gallery, rotated.
+func (c *Cells) rotated(dst []float64, i int) {
+	for j, v := range c.row(uint32(i)) {
+		dst[j] = float64(v)
+	}
+	wire.Rotate(dst, dst)
+}
+
+func (c *Cells) anchor(a uint16) []float32 {
+	d := c.book.Ranking
+	return c.book.Anchors[int(a)*d : (int(a)+1)*d]
+}
+
+// step returns the least step whose codes reach a peak.
+func (c *Cells) step(peak float64) uint16 {
+	if peak == 0 {
+		return 0
+	}
+	return uint16(min(math.Ceil(peak/(wire.MaxCode*float64(c.book.Scale))*wire.Steps), wire.Steps))
+}
+
+// quantize sets codes to those nearest to a rotated row. The step reaches its peak, so
+// that no code is beyond wire.MaxCode.
+func (c *Cells) quantize(codes []int8, row []float64, anchor, step uint16) {
+	if step == 0 {
+		return // the row is its anchor
+	}
+	unit := c.book.Unit(step)
+	for j, a := range c.anchor(anchor) {
+		codes[j] = int8(math.RoundToEven((row[j] - float64(a)) / unit))
+	}
+}
+
+// singleAbove returns the least float32 that is not below v.
+func singleAbove(v float64) float32 {
+	s := float32(v)
+	if float64(s) < v {
+		s = math.Nextafter32(s, float32(math.Inf(1)))
+	}
+	return s
+}
+
+// keepGallery makes the binary form of the gallery, from which compact answers are read.
+func (c *Cells) keepGallery(rows *wire.Compact) (err error) {
+	g := &wire.Gallery{Codebook: c.hash, Dimension: c.book.Ranking, Rows: *rows}
+	if c.gallery, err = g.MarshalBinary(); err != nil {
+		return err
+	}
+	c.view, err = wire.ViewGallery(c.gallery)
+	return err
+}
