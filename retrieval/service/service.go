@@ -71,7 +71,7 @@ func (s *Service) Publish(g Gallery) error {
 		}
 	}
 	s.metrics.published.Add(1)
-	s.settings.Log.Info("gallery published", "name", g.Name, "version", g.Cells.Codebook().Version, "codebook", v.hexHash(), "rows", g.Cells.Codebook().Rows)
+	s.settings.Log.Info("gallery published", "name", g.Name, "version", v.says.Version, "codebook", v.says.Codebook, "rows", v.says.Rows)
 	return nil
 }
 
@@ -83,10 +83,11 @@ func (s *Service) retire(v *version) {
 		return
 	}
 	v.retired = true
-	s.versions = slices.DeleteFunc(s.versions, func(o *version) bool { return o == v })
 	idle := v.users == 0
+	v.closed = idle
+	s.versions = slices.DeleteFunc(s.versions, func(o *version) bool { return o == v })
 	s.mu.Unlock()
-	s.settings.Log.Info("gallery retired", "name", v.gallery.Name, "version", v.gallery.Cells.Codebook().Version)
+	s.settings.Log.Info("gallery retired", "name", v.gallery.Name, "version", v.says.Version)
 	if idle {
 		s.drop(v)
 	}
@@ -123,6 +124,7 @@ func (s *Service) give(v *version) {
 	s.mu.Lock()
 	v.users--
 	idle := v.retired && v.users == 0
+	v.closed = idle
 	s.mu.Unlock()
 	if idle {
 		s.drop(v)
@@ -134,7 +136,7 @@ func (s *Service) served() (all []servedVersion) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, v := range s.versions {
-		all = append(all, servedVersion{v.describe(), v.since, v.users})
+		all = append(all, servedVersion{v.says, v.since, v.users})
 	}
 	return all
 }

@@ -42,7 +42,8 @@ type version struct {
 	gallery  Gallery
 	hash     wire.Hash
 	since    time.Time
-	about    message
+	says     description
+	about    message // says, as JSON
 	codebook message
 	request  int64     // bytes of a request of mode cells
 	bases    []message // one a form
@@ -53,6 +54,7 @@ type version struct {
 	// These belong to the Service and its lock.
 	users   int  // requests that run
 	retired bool // requests come no more
+	closed  bool
 }
 
 // newVersion makes the messages of a gallery.
@@ -89,7 +91,8 @@ func newVersion(g Gallery) (*version, error) {
 		v.chart = newMessage(g.Map)
 	}
 	v.rows = sync.OnceValue(func() message { return newMessage(g.Cells.GalleryFrame()) })
-	about, err := json.MarshalIndent(v.describe(), "", "  ")
+	v.says = v.describe()
+	about, err := json.MarshalIndent(v.says, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("service: %w: %w", ErrGallery, err)
 	}
@@ -158,7 +161,7 @@ func (v *version) hexHash() string { return hex.EncodeToString(v.hash[:]) }
 func (v *version) stale() *problem {
 	p := newProblem(409, "stale-codebook", "The request goes with a codebook that is not served any more",
 		"the gallery was replaced: a query under the new codebook is a new release and spends epsilon again")
-	p.Codebook, p.Version = v.hexHash(), v.gallery.Cells.Codebook().Version
+	p.Codebook, p.Version = v.says.Codebook, v.says.Version
 	return p
 }
 
