@@ -36,8 +36,6 @@ type tryAgain struct {
 	after time.Duration // that the server asks to wait
 }
 
-func (e *tryAgain) Unwrap() error { return e.error }
-
 // again returns an error that another try may not meet.
 func again(o *order, format string, args ...any) error {
 	return &tryAgain{error: fmt.Errorf("remote: the "+o.what+": "+format, args...)}

@@ -57,6 +57,11 @@ func bends() []bent {
 			sized(w, kind, len(body)-1)
 			w.Write(body[:len(body)-1])
 		}, ErrResponse, "", 1},
+		{"short, without a length", func(w http.ResponseWriter, _ *http.Request, body []byte, kind string) {
+			w.Header().Set("Content-Type", kind)
+			w.(http.Flusher).Flush()
+			w.Write(body[:len(body)-1])
+		}, ErrResponse, "", 0},
 		{"changed", func(w http.ResponseWriter, _ *http.Request, body []byte, kind string) {
 			body = slices.Clone(body)
 			body[len(body)/2] ^= 1
@@ -110,7 +115,7 @@ func TestBentAnswers(t *testing.T) {
 				if text := err.Error(); strings.ContainsAny(text, "\n\x1b") || len(text) > 600 {
 					t.Errorf("the message is not a line: %q", text)
 				}
-				if n := int(asked.Load()); n != b.tries {
+				if n := int(asked.Load()); b.tries > 0 && n != b.tries {
 					t.Errorf("%d tries, want %d", n, b.tries)
 				}
 			})
@@ -150,6 +155,22 @@ func TestZerosWithoutEnd(t *testing.T) {
 			if n := sent.Load(); c.name != "map" && n > 64<<20 {
 				t.Errorf("%s, announced %q: %d bytes were taken", c.name, announce, n)
 			}
+		}
+	}
+}
+
+// A length that is not announced is no trouble.
+func TestNoLength(t *testing.T) {
+	g := newThings(t, 1)
+	s := reach(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, kind := g.body(r.URL.Path)
+		w.Header().Set("Content-Type", kind)
+		w.(http.Flusher).Flush()
+		w.Write(body)
+	}), Settings{})
+	for _, c := range calls() {
+		if err := c.do(t.Context(), s.Server, g); err != nil {
+			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
