@@ -59,8 +59,8 @@ func (c *Cells) compactRows(ctx context.Context, workers *par.Workers) (*wire.Co
 	for _, peak := range peaks {
 		largest = max(largest, peak)
 	}
-	if c.book.Scale = singleAbove(largest / wire.MaxCode); math.IsInf(float64(c.book.Scale), 1) {
-		return nil, fmt.Errorf("%w: ranking: its numbers are too large for a scale", ErrGallery)
+	if c.book.Scale, err = scaleOf(largest); err != nil {
+		return nil, err
 	}
 	return out, workers.Do(ctx, blocks, par.Func(func(_, block int) {
 		row := make([]float64, d)
@@ -133,13 +133,18 @@ func (c *Cells) quantize(codes []int8, row []float64, anchor, step uint16) {
 	}
 }
 
-// singleAbove returns the least float32 that is not below v.
-func singleAbove(v float64) float32 {
-	s := float32(v)
-	if float64(s) < v {
-		s = math.Nextafter32(s, float32(math.Inf(1)))
+// scaleOf returns the least scale whose codes reach a peak. Rows that are finite can have a
+// peak that no float32 reaches, in tens of thousands of dimensions.
+func scaleOf(peak float64) (float32, error) {
+	exact := peak / wire.MaxCode
+	scale := float32(exact)
+	if float64(scale) < exact {
+		scale = math.Nextafter32(scale, float32(math.Inf(1)))
 	}
-	return s
+	if math.IsInf(float64(scale), 1) {
+		return 0, fmt.Errorf("%w: ranking: its numbers are too large for a scale", ErrGallery)
+	}
+	return scale, nil
 }
 
 // keepGallery makes the binary form of the gallery, from which compact answers are read.

@@ -52,6 +52,14 @@
 // who sees no request, which cells were asked for before. What time can still tell is
 // said at WriteAnswer.
 //
+// Rows are sent as float32, or as int8 (wire.Compact): the answers of a form all have one
+// length, and are encoded in both forms or in none. GalleryFrame is the whole gallery as
+// int8, for clients that take all and ask nothing.
+//
+// Save writes a gallery to a file, and OpenCells opens it with the same codebook: a server
+// that starts again, or another one, answers what clients have paid for. The file is mapped,
+// so that opening does not read the rows.
+//
 // The server learns which cells were named; retrieval.Ceiling with one answer bounds how
 // well the class of a record can be guessed from its request.
 package server
