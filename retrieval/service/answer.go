@@ -69,7 +69,8 @@ func (a *answer) move() {
 	_ = a.control.SetWriteDeadline(stalled)
 }
 
-// restart begins the time of the client anew, after a long computation.
+// restart gives the client its whole time to take the answer: what went before was the time
+// of its body, which has a limit of its own, or ours.
 func (a *answer) restart() {
 	a.begin = time.Now()
 	a.move()

@@ -11,7 +11,7 @@ import (
 // guard returns the handler of a route with everything that all routes have: the limit of
 // requests at a time, tokens, rates, deadlines, counts, a log record, and an answer for a
 // handler that panics.
-func (s *Service) guard(name string, serve func(*Service, http.ResponseWriter, *http.Request) *problem) http.Handler {
+func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request) *problem) http.Handler {
 	counts := s.metrics.route(name)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
@@ -89,7 +89,7 @@ func callers() (lines []string) {
 
 // clearAnswer drops the headers of an answer that a problem takes the place of.
 func clearAnswer(h http.Header) {
-	for _, name := range []string{"Content-Type", "Content-Length", "Cache-Control", "ETag", "Accept-Ranges"} {
+	for _, name := range []string{"Content-Type", "Content-Length", "Cache-Control", "ETag", "Accept-Ranges", "X-Content-Type-Options"} {
 		h.Del(name)
 	}
 }

@@ -13,17 +13,17 @@ import (
 const frameType = "application/octet-stream"
 
 // serveGallery answers what is served.
-func (s *Service) serveGallery(w http.ResponseWriter, r *http.Request) *problem {
+func (s *Service) serveGallery(w *answer, r *http.Request) *problem {
 	return s.serveMessage(w, r, "application/json", func(v *version) (message, *problem) { return v.about, nil })
 }
 
 // serveCodebook answers a codebook.
-func (s *Service) serveCodebook(w http.ResponseWriter, r *http.Request) *problem {
+func (s *Service) serveCodebook(w *answer, r *http.Request) *problem {
 	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) { return v.codebook, nil })
 }
 
 // serveBase answers the sample that all clients may have.
-func (s *Service) serveBase(w http.ResponseWriter, r *http.Request) *problem {
+func (s *Service) serveBase(w *answer, r *http.Request) *problem {
 	form, p := formOf(r)
 	if p != nil {
 		return p
@@ -34,12 +34,12 @@ func (s *Service) serveBase(w http.ResponseWriter, r *http.Request) *problem {
 }
 
 // serveRows answers the whole gallery.
-func (s *Service) serveRows(w http.ResponseWriter, r *http.Request) *problem {
+func (s *Service) serveRows(w *answer, r *http.Request) *problem {
 	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) { return v.rows(), nil })
 }
 
 // serveMap answers the map of the model.
-func (s *Service) serveMap(w http.ResponseWriter, r *http.Request) *problem {
+func (s *Service) serveMap(w *answer, r *http.Request) *problem {
 	return s.serveMessage(w, r, "application/json", func(v *version) (message, *problem) {
 		if v.gallery.Map == nil {
 			return message{}, notOffered("this gallery has no map: its rows are as they are")
@@ -50,7 +50,7 @@ func (s *Service) serveMap(w http.ResponseWriter, r *http.Request) *problem {
 
 // serveMessage answers a message of the version that the request names, or of the newest:
 // whole, in ranges, or not at all when the client has it.
-func (s *Service) serveMessage(w http.ResponseWriter, r *http.Request, kind string, of func(*version) (message, *problem)) *problem {
+func (s *Service) serveMessage(w *answer, r *http.Request, kind string, of func(*version) (message, *problem)) *problem {
 	codebook, p := codebookOf(r)
 	if p != nil {
 		return p

@@ -13,7 +13,7 @@ import (
 
 // serveCells answers a request of mode cells. Nothing that depends on the request is
 // computed beside the answer, or kept.
-func (s *Service) serveCells(w http.ResponseWriter, r *http.Request) *problem {
+func (s *Service) serveCells(w *answer, r *http.Request) *problem {
 	form, p := formOf(r)
 	if p != nil {
 		return p
@@ -36,14 +36,14 @@ func (s *Service) serveCells(w http.ResponseWriter, r *http.Request) *problem {
 	switch {
 	case err == nil:
 		return nil
-	case written == 0 && !isWritten(w):
+	case written == 0 && w.status == 0:
 		return unanswerable("a request names as many cells as the codebook says, and cells that it has")
 	}
 	panic(http.ErrAbortHandler) // the client has part of an answer, or is gone
 }
 
 // serveAligned answers a question of Algorithm 1.
-func (s *Service) serveAligned(w http.ResponseWriter, r *http.Request) *problem {
+func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 	v, p := s.take(nil)
 	if p != nil {
 		return p
@@ -74,9 +74,7 @@ func (s *Service) serveAligned(w http.ResponseWriter, r *http.Request) *problem 
 		return failed()
 	}
 	announce(w.Header(), int64(len(frame)))
-	if a, ok := w.(*answer); ok {
-		a.restart() // the time so far was ours, not the client's
-	}
+	w.restart()
 	if _, err := w.Write(frame); err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -90,21 +88,17 @@ func announce(h http.Header, length int64) {
 	h.Set("Cache-Control", "no-store, no-transform")
 }
 
-// isWritten tells whether the head of an answer is on its way.
-func isWritten(w http.ResponseWriter) bool {
-	a, ok := w.(*answer)
-	return ok && a.status != 0
-}
-
 // readFrame reads the body of a request, of at most limit bytes, into a message. What it
 // says about a body that is none holds nothing of the body.
-func readFrame(w http.ResponseWriter, r *http.Request, limit int64, to interface{ UnmarshalBinary([]byte) error }) *problem {
+func readFrame(w *answer, r *http.Request, limit int64, to interface{ UnmarshalBinary([]byte) error }) *problem {
 	long := tooLarge(fmt.Sprintf("at most %d bytes", limit))
 	if r.ContentLength > limit {
 		return long
 	}
 	// ReadAll takes memory as bytes come, whatever length was announced.
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	// MaxBytesReader tells the writer of package http not to read on.
+	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
+	w.restart()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return long
 	}

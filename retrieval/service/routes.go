@@ -9,7 +9,7 @@ import (
 type route struct {
 	method, path string
 	name         string // in logs and metrics
-	serve        func(s *Service, w http.ResponseWriter, r *http.Request) *problem
+	serve        func(s *Service, w *answer, r *http.Request) *problem
 	parameters   []string
 	statuses     []int    // of answers that are no problems
 	problems     []int    // of its own, beside those of every route
@@ -37,7 +37,7 @@ func routes() []route {
 		{get, "/v1/map", "map", (*Service).serveMap, []string{"codebook"}, frameStatuses, []int{400, 404, 409, 416}, frameHeaders},
 		{post, "/v1/cells", "cells", (*Service).serveCells, []string{"form"}, []int{200}, []int{400, 408, 409, 413, 422}, answerHeaders},
 		{post, "/v1/aligned", "aligned", (*Service).serveAligned, nil, []int{200}, []int{400, 404, 408, 413, 422}, answerHeaders},
-		{get, "/", "status", (*Service).serveStatus, nil, []int{200}, nil, answerHeaders},
+		{get, "/", "status", (*Service).serveStatus, nil, []int{200}, nil, []string{"Cache-Control", "Content-Length", "Content-Security-Policy"}},
 	}
 }
 
@@ -55,12 +55,12 @@ func (s *Service) Public() http.Handler {
 		if r.method == http.MethodGet {
 			allow = "GET, HEAD"
 		}
-		mux.Handle(path, s.guard(r.name, func(_ *Service, w http.ResponseWriter, _ *http.Request) *problem {
+		mux.Handle(path, s.guard(r.name, func(_ *Service, w *answer, _ *http.Request) *problem {
 			w.Header().Set("Allow", allow)
 			return wrongMethod()
 		}))
 	}
-	mux.Handle("/", s.guard(otherRoute, func(*Service, http.ResponseWriter, *http.Request) *problem { return notFound() }))
+	mux.Handle("/", s.guard(otherRoute, func(*Service, *answer, *http.Request) *problem { return notFound() }))
 	return mux
 }
 

@@ -134,11 +134,12 @@ func TestShutdownDelay(t *testing.T) {
 // Requests that do not end are cut off, and that is an error.
 func TestShutdownCutsOff(t *testing.T) {
 	r := run(t, Settings{Shutdown: time.Millisecond}, nil)
-	_, ended := hold(t, r.Service, "http://"+r.public+"/v1/cells", 100)
+	out, ended := hold(t, r.Service, "http://"+r.public+"/v1/cells", 50)
 	r.stop()
 	if err := r.wait(); err == nil || !strings.Contains(err.Error(), "cut off") {
 		t.Error(err)
 	}
+	out.CloseWithError(io.ErrUnexpectedEOF)
 	if got := <-ended; got.status == 200 {
 		t.Errorf("%d", got.status)
 	}
@@ -257,11 +258,10 @@ func TestSlowClientGetsAll(t *testing.T) {
 func TestIdleConnections(t *testing.T) {
 	r := run(t, Settings{}, nil)
 	for range 1000 {
-		c, err := net.Dial("tcp", r.public)
-		if err != nil {
-			t.Fatal(err)
+		c := dial(t, r.public, "HEAD /v1/gallery HTTP/1.1\r\nHost: a\r\n\r\n")
+		if line, err := bufio.NewReader(c).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+			t.Fatalf("%q, %v", line, err)
 		}
-		defer c.Close()
 	}
 	body := r.frame(t, 1)
 	var all sync.WaitGroup

@@ -50,6 +50,11 @@ func start(t testing.TB, settings Settings) (*Service, *httptest.Server) {
 	t.Cleanup(func() {
 		web.Close()
 		s.Close()
+		for _, r := range routes() {
+			if n := s.metrics.route(r.name).codes[0].Load(); n > 0 {
+				t.Errorf("%d answers of route %s have a status that it does not declare", n, r.name)
+			}
+		}
 	})
 	return s, web
 }

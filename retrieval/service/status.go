@@ -55,7 +55,7 @@ type refusedRow struct {
 }
 
 // serveStatus answers the status page.
-func (s *Service) serveStatus(w http.ResponseWriter, _ *http.Request) *problem {
+func (s *Service) serveStatus(w *answer, _ *http.Request) *problem {
 	var page bytes.Buffer
 	if err := statusPage.Execute(&page, s.view(time.Now())); err != nil {
 		s.settings.Log.Error("status page", "error", err)

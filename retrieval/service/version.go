@@ -19,8 +19,8 @@ type Gallery struct {
 	Name string
 	// Cells answer in the modes cells and take-all.
 	Cells *server.Cells
-	// Map is the JSON form of the map that takes features into the space of the cells;
-	// nil where rows are as they are.
+	// Map is the JSON form of the map that takes features into the space of the cells; nil
+	// means that of Cells. Where both have none, rows are as they are.
 	Map []byte
 	// Aligned answers questions of Algorithm 1; nil where that is not offered.
 	Aligned *server.Paper
@@ -61,6 +61,9 @@ type version struct {
 func newVersion(g Gallery) (*version, error) {
 	if g.Cells == nil {
 		return nil, fmt.Errorf("service: %w: it has no cells", ErrGallery)
+	}
+	if g.Map == nil {
+		g.Map = g.Cells.Map()
 	}
 	if g.Map != nil && !json.Valid(g.Map) {
 		return nil, fmt.Errorf("service: %w: its map is no JSON", ErrGallery)

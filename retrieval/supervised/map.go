@@ -114,7 +114,8 @@ func (m *Map) Place(ctx context.Context, e *privatemail.Engine, rows blas32.Gene
 func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.General) (_ blas32.General, err error) {
 	defer par.Catch(&err)
 	var none blas32.General
-	if err := m.Check(); err != nil {
+	p, err := newPlacer(m, core)
+	if err != nil {
 		return none, err
 	}
 	n, d, err := points.Dims(rows)
@@ -124,15 +125,8 @@ func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.Gener
 	if n == 0 || d != m.Dim {
 		return none, fmt.Errorf("supervised: map: %w: %d x %d rows for a map of %d columns", points.ErrShape, n, d, m.Dim)
 	}
-	if err := points.CheckFinite(rows); err != nil {
-		return none, fmt.Errorf("supervised: map: %w", err)
-	}
-	prepared, err := preparation{m.Root, m.UnitRows}.apply(ctx, core, rows)
-	if err != nil {
-		return none, fmt.Errorf("supervised: map: %w", err)
-	}
-	z, err := m.images(ctx, core, prepared)
-	if err != nil {
+	z := newRows(n, m.Columns())
+	if err := p.place(ctx, z, rows); err != nil {
 		return none, fmt.Errorf("supervised: map: %w", err)
 	}
 	return z, nil
@@ -203,8 +197,11 @@ func (m *Map) finish(z, row []float32, exp int) {
 	case m.UnitImages:
 		normalize(z)
 	case exp != 0:
+		// Neither factor nor product leaves the normal numbers, or what float32 makes of the
+		// product is 0: it is exact.
+		grow := math.Ldexp(1, exp)
 		for j, v := range z {
-			z[j] = held(math.Ldexp(float64(v), exp))
+			z[j] = held(float64(v) * grow)
 		}
 	}
 }

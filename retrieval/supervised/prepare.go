@@ -30,17 +30,21 @@ func (p preparation) apply(ctx context.Context, core *dense.Core, x blas32.Gener
 	err := core.Workers.Do(ctx, par.Blocks(x.Rows, rowsAtOnce), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, x.Rows, rowsAtOnce)
 		for i := lo; i < hi; i++ {
-			row := rowOf(out, i)
-			copy(row, rowOf(x, i))
-			if p.root {
-				takeRoots(row)
-			}
-			if p.unitRows {
-				normalize(row)
-			}
+			p.row(rowOf(out, i), rowOf(x, i))
 		}
 	}))
 	return out, err
+}
+
+// row sets dst to row after the preparation.
+func (p preparation) row(dst, row []float32) {
+	copy(dst, row)
+	if p.root {
+		takeRoots(dst)
+	}
+	if p.unitRows {
+		normalize(dst)
+	}
 }
 
 // takeRoots replaces values by their roots, with their signs.
