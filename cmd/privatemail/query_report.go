@@ -91,13 +91,16 @@ func (a *asking) show(e *cli.Env) error {
 	if n := a.fewer(); n > 0 {
 		fmt.Fprintf(t, "fewer\t%d queries have fewer than %d rows: %s\n", n, a.flags.k, a.why())
 	}
-	if a.flags.mode == modeCells {
-		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", a.flags.epsilon, a.paid, a.remembered)
-		if a.flags.ledger == noLedger {
-			fmt.Fprintln(t, "ledger\tnone: nothing was counted")
-		}
-	} else {
+	switch {
+	case a.flags.mode == modeTakeAll:
 		fmt.Fprintln(t, "spent\tnothing: the server has learned nothing about a row")
+	case a.paid == 0:
+		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", a.remembered)
+	default:
+		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", a.flags.epsilon, a.paid, a.remembered)
+	}
+	if a.flags.mode == modeCells && a.flags.ledger == noLedger {
+		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
 	}
 	if a.flags.out != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", a.flags.out, a.x.Rows, a.flags.k)
