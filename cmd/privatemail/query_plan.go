@@ -34,6 +34,7 @@ type planReport struct {
 	Inclusion    float64  `json:"inclusion,omitempty"`
 	RequestBytes int64    `json:"request_bytes,omitempty"`
 	AnswerBytes  int64    `json:"answer_bytes,omitempty"`
+	TakeAllBytes int64    `json:"take_all_bytes,omitempty"` // what mode take-all would take, once
 	New          int      `json:"new_records"`
 	Remembered   int      `json:"remembered_records"`
 	Fits         *int     `json:"fits,omitempty"` // of the new records
@@ -150,7 +151,7 @@ func (a *asking) planCells(r *planReport) error {
 		return err
 	}
 	r.Cells, r.Size, r.Epsilon, r.Inclusion = terms.Cells, terms.Size, terms.Epsilon, terms.Inclusion
-	r.RequestBytes, r.AnswerBytes = int64(len(message)), a.book.AnswerBytes(a.form)
+	r.RequestBytes, r.AnswerBytes, r.TakeAllBytes = int64(len(message)), a.book.AnswerBytes(a.form), a.book.GalleryBytes()
 	r.Up = int64(r.Queries) * r.RequestBytes
 	r.Down += int64(r.Queries) * r.AnswerBytes
 	if a.flags.ledger == noLedger {

@@ -210,6 +210,9 @@ func (r *planReport) write(e *cli.Env) error {
 		fmt.Fprintf(t, "each query\t%s up, %s down\n", formatSize(r.RequestBytes), formatSize(r.AnswerBytes))
 	}
 	fmt.Fprintf(t, "in all\t%s up, %s down, headers aside\n", formatSize(r.Up), formatSize(r.Down))
+	if r.Mode == modeCells {
+		fmt.Fprintf(t, "instead\t-mode take-all takes %s once, for any number of queries, and spends nothing\n", formatSize(r.TakeAllBytes))
+	}
 	sent := "nothing"
 	if len(r.Sent) > 0 {
 		sent = strings.Join(r.Sent, ", ") + ", which say nothing about a row"

@@ -373,7 +373,7 @@ func TestQueryDryRun(t *testing.T) {
 	p := newPlace(t, 7)
 	before := readFile(t, p.ledger)
 	stdout, _ := succeed(t, p.cells(g.address, "-dry-run")...)
-	for _, words := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
+	for _, words := range []string{"7 requests of ", "epsilon       4 a record", "7 records; 0 are remembered", "would be at 4", "of 10", "base sample: ", "not in the cache", "-mode take-all takes ", "GET /v1/gallery, GET /v1/codebook", "birds", "with chance 0."} {
 		if !strings.Contains(stdout, words) {
 			t.Errorf("no %q in\n%s", words, stdout)
 		}
@@ -385,8 +385,8 @@ func TestQueryDryRun(t *testing.T) {
 		t.Error("a dry run has left something")
 	}
 	plan := object(t, first(succeed(t, p.cells(g.address, "-dry-run", "-json")...)))
-	wantKeys(t, plan, "server gallery mode form codebook queries cells size epsilon inclusion request_bytes answer_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
-	if plan["answer_bytes"].(float64) != float64(g.cells.Codebook().AnswerBytes(wire.Float32)) {
+	wantKeys(t, plan, "server gallery mode form codebook queries cells size epsilon inclusion request_bytes answer_bytes take_all_bytes new_records remembered_records fits epsilon_so_far epsilon_after budget_epsilon once bytes_up bytes_down sent")
+	if book := g.cells.Codebook(); plan["answer_bytes"].(float64) != float64(book.AnswerBytes(wire.Float32)) || plan["take_all_bytes"].(float64) != float64(book.GalleryBytes()) {
 		t.Errorf("%v", plan)
 	}
 	// What it says about bytes and spends is what happens.
