@@ -34,7 +34,7 @@
 //	plan       the operator that is picked beside all that can serve, over kinds of points and bandwidths
 //	scale      graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid       the interpolated kernel of points with a tenth of all others as neighbours
-//	answers    answers of 6.7 MB in mode cells: written by the server, read and ranked by the client
+//	answers    answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked
 //	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
 //	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget
 //
