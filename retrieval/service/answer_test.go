@@ -4,9 +4,16 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 // A paced writer takes each block in a given time and notes deadlines.
@@ -84,5 +91,60 @@ func TestAnswerMovesByBlock(t *testing.T) {
 	}
 	if w.deadlines != 8 {
 		t.Errorf("%d deadlines for 8 blocks", w.deadlines)
+	}
+}
+
+// A sink takes an answer and keeps nothing.
+type sink struct {
+	header http.Header
+	bytes  int
+}
+
+func (s *sink) Header() http.Header { return s.header }
+func (s *sink) WriteHeader(int)     {}
+func (s *sink) Write(b []byte) (int, error) {
+	s.bytes += len(b)
+	return len(b), nil
+}
+
+// Requests take a small part of the memory of their answers, whether these were encoded
+// beforehand or are gathered.
+func TestAnswersAreStreamed(t *testing.T) {
+	x := blas64.General{Rows: 8192, Cols: 64, Stride: 64, Data: make([]float64, 8192*64)}
+	for i := range x.Data {
+		x.Data[i] = float64((i*7919)%1009) / 1009
+	}
+	for name, encoded := range map[string]int64{"encoded": 0, "gathered": -1} {
+		cells, err := server.NewCells(t.Context(), x, x, server.CellsSettings{Cells: 4, Share: 0.5, Encoded: encoded})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := New(Settings{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Publish(Gallery{Cells: cells}); err != nil {
+			t.Fatal(err)
+		}
+		public, body := s.Public(), s.frame(t, 1)
+		ask := func() {
+			w := &sink{header: http.Header{}}
+			public.ServeHTTP(w, httptest.NewRequest("POST", "/v1/cells", bytes.NewReader(body)))
+			if want := cells.Codebook().AnswerBytes(wire.Float32); int64(w.bytes) != want || want < 1<<20 {
+				t.Fatalf("%d bytes, want %d", w.bytes, want)
+			}
+		}
+		ask() // what is kept between requests is made by the first
+		const requests = 50
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range requests {
+			ask()
+		}
+		runtime.ReadMemStats(&after)
+		if each := (after.TotalAlloc - before.TotalAlloc) / requests; each > 128<<10 {
+			t.Errorf("%s: %d bytes of memory for an answer of %d", name, each, cells.Codebook().AnswerBytes(wire.Float32))
+		}
+		s.Close()
 	}
 }
