@@ -110,7 +110,7 @@ func (s *sink) Write(b []byte) (int, error) {
 // Requests take a small part of the memory of their answers, whether these were encoded
 // beforehand or are gathered.
 func TestAnswersAreStreamed(t *testing.T) {
-	x := blas64.General{Rows: 8192, Cols: 64, Stride: 64, Data: make([]float64, 8192*64)}
+	x := blas64.General{Rows: 4096, Cols: 64, Stride: 64, Data: make([]float64, 4096*64)}
 	for i := range x.Data {
 		x.Data[i] = float64((i*7919)%1009) / 1009
 	}
@@ -130,7 +130,7 @@ func TestAnswersAreStreamed(t *testing.T) {
 		ask := func() {
 			w := &sink{header: http.Header{}}
 			public.ServeHTTP(w, httptest.NewRequest("POST", "/v1/cells", bytes.NewReader(body)))
-			if want := cells.Codebook().AnswerBytes(wire.Float32); int64(w.bytes) != want || want < 1<<20 {
+			if want := cells.Codebook().AnswerBytes(wire.Float32); int64(w.bytes) != want || want < 1<<19 {
 				t.Fatalf("%d bytes, want %d", w.bytes, want)
 			}
 		}
