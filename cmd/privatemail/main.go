@@ -16,7 +16,6 @@ func program() *cli.Program {
 		Hint:  "To see it work:    privatemail demo\nFlags of a verb:   privatemail VERB -h",
 		Verbs: []cli.Verb{
 			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), applyVerb(), showVerb(), searchVerb(), serveVerb(), queryVerb(), graphVerb(), planVerb(), generateVerb(),
-			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
 		},
 		Words: words,
 	}

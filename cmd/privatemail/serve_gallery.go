@@ -149,19 +149,21 @@ func (s *serving) makeGallery(ctx context.Context, path, source string, version 
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
-	// Rows as float32 and as int8, distances from each centre, encoded answers.
-	const encoded = 512 << 20
+	// Rows as float32 and as int8, and the distances from a centre. Answers are encoded in
+	// what is left, if all of them fit.
 	n, d := float64(model.X.Rows), float64(model.X.Cols)
-	own := n*(4*d+d+4) + 16*n + encoded
-	if _, err := pipeline.Reserve(cmp.Or(s.flags.work.budget, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows)); err != nil {
+	own := n*(4*d+d+4) + 16*n
+	rest, err := pipeline.Reserve(cmp.Or(s.flags.work.budget, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
+	if err != nil {
 		return fmt.Errorf("%s: %w; -budget allows more", s.file, err)
 	}
+	const encoded = 512 << 20
 	m := newMeter(s.env)
 	defer m.close()
 	workers := par.New(s.flags.work.workers)
 	defer workers.Close()
 	cells, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{
-		Share: f.share, Epsilon: f.epsilon, Cells: f.cells, Partition: f.partition, Base: f.base, Encoded: encoded,
+		Share: f.share, Epsilon: f.epsilon, Cells: f.cells, Partition: f.partition, Base: f.base, Encoded: max(1, min(rest, encoded)),
 		Version: version, Seed: f.seed, Workers: workers, Map: chart, Source: source,
 		Progress: func(done, total int) {
 			m.report(privatemail.Progress{Stage: "cells", Done: done, Total: total})

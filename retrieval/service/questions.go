@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"time"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -100,6 +101,7 @@ func readFrame(w *answer, r *http.Request, limit int64, to interface{ UnmarshalB
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
 	w.restart()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		_ = w.control.SetReadDeadline(time.Now()) // nobody waits for the rest
 		return long
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {

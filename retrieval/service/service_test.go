@@ -344,3 +344,33 @@ func TestSettingsRefused(t *testing.T) {
 		}
 	}
 }
+
+// Whatever the body is, the service answers it or says what is wrong with it.
+func FuzzCells(f *testing.F) {
+	s, web := start(f, Settings{})
+	web.Close()
+	f.Add(s.frame(f, 3))
+	f.Add(s.frame(f, 1<<19))
+	f.Add([]byte("PMW1"))
+	public := s.Public()
+	f.Fuzz(func(t *testing.T, body []byte) {
+		w := httptest.NewRecorder()
+		public.ServeHTTP(w, httptest.NewRequest("POST", "/v1/cells", bytes.NewReader(body)))
+		r := reply{w.Code, w.Header(), w.Body.Bytes()}
+		switch r.status {
+		case 200:
+			var answer wire.CellsAnswer
+			if err := answer.UnmarshalBinary(r.body); err != nil {
+				t.Error(err)
+			}
+		case 400:
+			wantProblem(t, r, 400, "bad-frame")
+		case 409:
+			wantProblem(t, r, 409, "stale-codebook")
+		case 413:
+			wantProblem(t, r, 413, "too-large")
+		default:
+			wantProblem(t, r, 422, "unanswerable")
+		}
+	})
+}
