@@ -42,13 +42,13 @@ func packageNames() []string {
 		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
 		"retrieval", "client", "server", "wire", "published", "supervised",
 		"evaluate", "baseline", "report",
-		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "synth",
+		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "sections", "synth",
 	}
 }
 
 // operationNames are what may follow, and says no more than the verb.
 func operationNames() []string {
-	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map"}
+	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map", "save", "open"}
 }
 
 // explain adds to an error of the engine what only the command knows: which

@@ -9,7 +9,7 @@ import (
 // The kinds of failure, matched with errors.Is.
 var (
 	// ErrForeign reports a file that is none of ours. It matches formats.ErrUnsupported.
-	ErrForeign error = &kindError{"not a file of sections", formats.ErrUnsupported}
+	ErrForeign error = &kindError{"none of our files", formats.ErrUnsupported}
 	// ErrKind reports a file of ours of another kind. It matches formats.ErrUnsupported.
 	ErrKind error = &kindError{"another kind of file", formats.ErrUnsupported}
 	// ErrVersion reports a file of another version. It matches formats.ErrUnsupported.
@@ -30,5 +30,5 @@ func (e *kindError) Unwrap() error { return e.kind }
 
 // failf returns an error of a kind about the file at path.
 func failf(path string, kind error, format string, args ...any) error {
-	return fmt.Errorf("sections: %s: %w: %s", path, kind, fmt.Sprintf(format, args...))
+	return fmt.Errorf("sections: %s: %w: %w", path, kind, fmt.Errorf(format, args...))
 }

@@ -13,7 +13,7 @@ import (
 
 // whole opens bytes and compares all checksums.
 func whole(t testing.TB, data []byte) error {
-	f, err := parse("file", data)
+	f, err := Parse("file", data)
 	if err != nil {
 		return err
 	}
@@ -37,11 +37,11 @@ func TestDamageIsFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range data {
-		if _, err := parse("file", data[:n]); n < 8 && !errors.Is(err, ErrForeign) || n >= 8 && !errors.Is(err, ErrDamaged) {
+		if _, err := Parse("file", data[:n]); n < 8 && !errors.Is(err, ErrForeign) || n >= 8 && !errors.Is(err, ErrDamaged) {
 			t.Errorf("the first %d of %d bytes: %v", n, len(data), err)
 		}
 	}
-	if _, err := parse("file", append(bytes.Clone(data), 0)); !errors.Is(err, ErrDamaged) {
+	if _, err := Parse("file", append(bytes.Clone(data), 0)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a byte more: %v", err)
 	}
 	for i := range data {
@@ -83,6 +83,7 @@ func TestHostileTables(t *testing.T) {
 		"in the head":           {{name: "a", offset: 0, length: 320}},
 		"beyond the table":      {{name: "a", offset: 64, length: 257}},
 		"beyond the file":       {{name: "a", offset: 64, length: 1 << 40}},
+		"back to the head":      {{name: "a", offset: 64, length: -64}, {name: "b", offset: 0, length: 320}},
 		"negative":              {{name: "a", offset: 64, length: -64}},
 		"a negative offset":     {{name: "a", offset: -64, length: 64}},
 		"too short":             {{name: "a", offset: 64, length: 10}},
@@ -94,7 +95,7 @@ func TestHostileTables(t *testing.T) {
 		"out of order":          {{name: "a", offset: 192, length: 128}, {name: "b", offset: 64, length: 128}},
 		"empty beyond the file": {{name: "a", offset: 64, length: 256}, {name: "b", offset: 384, length: 0}},
 	} {
-		if _, err := parse("file", build(body, table)); !errors.Is(err, ErrDamaged) {
+		if _, err := Parse("file", build(body, table)); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -102,19 +103,19 @@ func TestHostileTables(t *testing.T) {
 	for i := range many {
 		many[i] = section{name: fmt.Sprint(i), offset: 64}
 	}
-	if _, err := parse("file", build(nil, many)); !errors.Is(err, ErrDamaged) {
+	if _, err := Parse("file", build(nil, many)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("%d sections: %v", len(many), err)
 	}
 	short := build(body, []section{{name: "a", offset: 64, length: 256}})
 	cut := bytes.Clone(short[:len(short)-tailSize-1]) // within the table
 	raw := cut[320:]
-	if _, err := parse("file", appendTail(cut, short[:64], raw, 320)); !errors.Is(err, ErrDamaged) {
+	if _, err := Parse("file", appendTail(cut, short[:64], raw, 320)); !errors.Is(err, ErrDamaged) {
 		t.Errorf("an entry that ends early: %v", err)
 	}
 	for _, at := range []int{len(short) - tailSize, len(short) - tailSize + 8} {
 		wrong := bytes.Clone(short)
 		binary.LittleEndian.PutUint64(wrong[at:], 1<<63)
-		if _, err := parse("file", wrong); !errors.Is(err, ErrDamaged) {
+		if _, err := Parse("file", wrong); !errors.Is(err, ErrDamaged) {
 			t.Errorf("an absurd number at %d: %v", at, err)
 		}
 	}
@@ -159,7 +160,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(build(nil, nil))
 	f.Add(build(make([]byte, 64), []section{{name: "a", offset: 64, length: 64}}))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		file, err := parse("file", data)
+		file, err := Parse("file", data)
 		if err != nil {
 			if !errors.Is(err, ErrForeign) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrDamaged) {
 				t.Fatalf("no known kind of error: %v", err)

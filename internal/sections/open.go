@@ -102,6 +102,17 @@ func checkHead(path string, head []byte, kind string) error {
 	return nil
 }
 
+// Parse takes bytes for a file of any kind, as Open takes those of the file at path. The bytes
+// must not change while the File is in use.
+func Parse(path string, data []byte) (*File, error) {
+	f, err := parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	f.release = func() error { return nil }
+	return f, nil
+}
+
 // parse checks the bytes of a file, sections apart.
 func parse(path string, data []byte) (*File, error) {
 	if err := checkHead(path, data[:min(len(data), headSize)], ""); err != nil {
@@ -180,6 +191,12 @@ func (f *File) CheckVersion(version int) error {
 		return nil
 	}
 	return failf(f.path, ErrVersion, "a %s of version %d, this program reads %d", f.kind, f.version, version)
+}
+
+// Damagedf returns an ErrDamaged about the file, for readers that find sections which do not fit
+// together.
+func (f *File) Damagedf(format string, args ...any) error {
+	return failf(f.path, ErrDamaged, format, args...)
 }
 
 // Names returns the names of the sections, in the order of the file.

@@ -220,7 +220,7 @@ func TestNumbersNotAligned(t *testing.T) {
 		t.Fatal(err)
 	}
 	shifted := append(make([]byte, 1, 1+len(data)), data...)[1:]
-	f, err := parse("file", shifted)
+	f, err := Parse("file", shifted)
 	if err != nil {
 		t.Fatal(err)
 	}

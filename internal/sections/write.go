@@ -17,22 +17,25 @@ import (
 // before is as it was. A kind is up to 16 small letters, digits, hyphens and dots. Errors are
 // that of fill, that of ctx, and those of the system.
 func Write(ctx context.Context, path, kind string, version int, fill func(w *Writer) error) error {
+	return formats.WriteFile(ctx, path, func(to io.Writer) error { return WriteTo(to, kind, version, fill) })
+}
+
+// WriteTo writes the bytes of a file as Write does, to a buffer such as those of tests.
+func WriteTo(to io.Writer, kind string, version int, fill func(w *Writer) error) error {
 	switch {
 	case !validName(kind, kindSize):
-		return fmt.Errorf("sections: %s: the kind is not a name of at most %d small letters", path, kindSize)
+		return fmt.Errorf("sections: the kind is not a name of at most %d small letters", kindSize)
 	case version < 1 || int64(version) > math.MaxInt32:
-		return fmt.Errorf("sections: %s: version %d is out of range", path, version)
+		return fmt.Errorf("sections: version %d is out of range", version)
 	}
-	return formats.WriteFile(ctx, path, func(to io.Writer) error {
-		w := &Writer{to: to, head: appendHead(nil, kind, uint32(version))}
-		if err := w.write(w.head); err != nil {
-			return err
-		}
-		if err := fill(w); err != nil {
-			return err
-		}
-		return w.finish()
-	})
+	w := &Writer{to: to, head: appendHead(nil, kind, uint32(version))}
+	if err := w.write(w.head); err != nil {
+		return err
+	}
+	if err := fill(w); err != nil {
+		return err
+	}
+	return w.finish()
 }
 
 // Writer takes the sections of a file, one after the other. It is not safe for concurrent use.
