@@ -50,6 +50,8 @@
 // is allowed; NaN and infinities pass through, except in Matrix Market, which has no spelling for
 // them.
 //
+// StreamMatrix and WriteRows read and write a matrix row by row, so that it need not fit in memory.
+//
 // Every writer goes through WriteFile: the file is replaced as a whole or not at all, also when
 // the context ends half way.
 //

@@ -60,6 +60,13 @@
 //
 //	privatemail fit birds/ -normalize-rows -out gallery.npy -queries new.npy -queries-out queries.npy
 //
+// fit -model keeps all of it in one file, by which apply places the rows of tomorrow. show
+// explains such a file, and any other that this program writes (docs/models.md):
+//
+//	privatemail fit birds/ -normalize-rows -model birds.model
+//	privatemail apply birds.model new.npy -out queries.npy
+//	privatemail show birds.model
+//
 // Form paper (-alpha, or -form paper) starts at -k random columns:
 //
 //	privatemail embed x.npy -labels y.csv -sigma 6 -alpha 0.6 -k 2 -steps 5 -out z.npy
@@ -117,6 +124,8 @@
 //	fit       n d k recipe held_out{rows raw scaled result lead_standard_error
 //	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
 //	          files all} out model queries queries_out map_out names plot
+//	apply     n d k model recipe zeros seconds out
+//	show      file kind bytes, and what there is to say about that kind
 //	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
 //	          distances_out; before it, without -out, per query: query ids distances
 //	graph     n d entries values out, and those of embed about the graph

@@ -15,11 +15,13 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 	at := func(name string) string { return filepath.Join(temp, name) }
 	succeed(t, private(folder, "none", at("r"))...)
 	asked, rows := startService(t), newPlace(t, 3).rows
+	model := modelOf(t, folder, "classic")
 	commands := map[string]struct{ args, note string }{
 		"demo":      {"", ""}, // it prints as evaluate does, and takes longer
 		"evaluate":  {folder + " -modes raw -seeds 1 -out " + at("evaluate"), ""},
 		"embed":     {folder + " -form paper -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
 		"fit":       {folder + " -recipe classic -measure=false -degree 0.01 -out " + at("f.npy"), "neighbours on average"},
+		"apply":     {model + " " + folder + " -out " + at("a.npy"), ""},
 		"plan":      {folder + " -degree 5", ""},
 		"graph":     {folder + " -degree 5 -out " + at("g.npz"), ""},
 		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},

@@ -91,20 +91,25 @@ func (m *Affine) NewMemory() *AffineMemory {
 	}
 }
 
-// block computes rows lo to hi-1 of the result, at most mulRows. It returns 1 more than the first row with
-// an entry that float32 cannot hold, or 0.
+// block computes rows lo to hi-1 of the result, at most mulRows. It returns 1 more than the
+// first row with an entry that float32 cannot hold, or 0.
 func (m *Affine) block(w *AffineMemory, out, x blas32.General, lo, hi int) (bad int) {
 	for i := lo; i < hi; i++ {
 		m.centre(w, rowOf(x, i), i-lo)
 	}
 	for left := 0; left < out.Cols; left += mulTile {
 		right := min(left+mulTile, out.Cols)
+		scales := m.scale[left:right]
+		if m.d <= sumColumns { // one sum a number, which needs no memory in float64
+			m.dots(w, hi-lo, left, right, 0)
+			for i := lo; i < hi; i++ {
+				scaleTo(rowOf(out, i)[left:right], w.products[(i-lo)*mulTile:], w.scale[i-lo], scales)
+			}
+			continue
+		}
 		m.tile(w, hi-lo, left, right)
 		for i := lo; i < hi; i++ {
-			to, sums, scale := rowOf(out, i)[left:right], w.sums[(i-lo)*mulTile:], w.scale[i-lo]
-			for j := range to {
-				to[j] = float32(sums[j] * scale * m.scale[left+j])
-			}
+			scaleTo(rowOf(out, i)[left:right], w.sums[(i-lo)*mulTile:], w.scale[i-lo], scales)
 		}
 	}
 	for i := lo; i < hi; i++ {
@@ -115,28 +120,51 @@ func (m *Affine) block(w *AffineMemory, out, x blas32.General, lo, hi int) (bad 
 	return 0
 }
 
+// scaleTo sets a row to sums times the scale of the row and that of each column.
+func scaleTo[T float32 | float64](row []float32, sums []T, scale float64, scales []float64) {
+	sums, scales = sums[:len(row)], scales[:len(row)]
+	for j := range row {
+		row[j] = float32((float64(sums[j]) + 0) * scale * scales[j]) // a sum of products begins with 0, and is never -0
+	}
+}
+
 // centre makes a row of x ready as row r of a block.
 func (m *Affine) centre(w *AffineMemory, row []float32, r int) {
-	size := 0.0
-	for j, v := range row {
-		w.row[j] = float64(v) - m.mean[j]
-		size = max(size, math.Abs(w.row[j]))
+	// Of finite numbers without signs the largest has the largest bits, which processors
+	// compare faster.
+	const sign = 1 << 63
+	var even, odd uint64
+	mean, centred := m.mean[:len(row)], w.row[:len(row)]
+	j := 0
+	for ; j+1 < len(row); j += 2 {
+		a, b := float64(row[j])-mean[j], float64(row[j+1])-mean[j+1]
+		centred[j], centred[j+1] = a, b
+		even, odd = max(even, math.Float64bits(a)&^sign), max(odd, math.Float64bits(b)&^sign)
 	}
-	scale := downTo1(size)
+	if j < len(row) {
+		centred[j] = float64(row[j]) - mean[j]
+		even = max(even, math.Float64bits(centred[j])&^sign)
+	}
+	scale := downTo1(math.Float64frombits(max(even, odd)))
 	w.scale[r] = 1 / scale
-	to := w.rows[r*m.d:][:m.d]
-	for j, v := range w.row {
+	to := w.rows[r*m.d:][:len(centred)]
+	for j, v := range centred {
 		to[j] = float32(v * scale)
 	}
 }
 
+// dots sets products to those of some rows with the columns left to right-1, over sumColumns
+// columns of x from the given one on.
+func (m *Affine) dots(w *AffineMemory, rows, left, right, from int) {
+	m.k.Dots(simd.RowsOf(w.products, mulTile), simd.RowsOf(w.rows[from:], m.d), simd.RowsOf(m.columns[left*m.d+from:], m.d),
+		rows, right-left, min(sumColumns, m.d-from))
+}
+
 // tile sets the sums of some rows with the columns left to right-1.
 func (m *Affine) tile(w *AffineMemory, rows, left, right int) {
-	d := m.d
 	clear(w.sums)
-	for from := 0; from < d; from += sumColumns {
-		m.k.Dots(simd.RowsOf(w.products, mulTile), simd.RowsOf(w.rows[from:], d), simd.RowsOf(m.columns[left*d+from:], d),
-			rows, right-left, min(sumColumns, d-from))
+	for from := 0; from < m.d; from += sumColumns {
+		m.dots(w, rows, left, right, from)
 		for i, v := range w.products[:rows*mulTile] {
 			w.sums[i] += float64(v)
 		}

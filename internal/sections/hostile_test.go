@@ -83,6 +83,7 @@ func TestHostileTables(t *testing.T) {
 		"in the head":           {{name: "a", offset: 0, length: 320}},
 		"beyond the table":      {{name: "a", offset: 64, length: 257}},
 		"beyond the file":       {{name: "a", offset: 64, length: 1 << 40}},
+		"back to the head":      {{name: "a", offset: 64, length: -64}, {name: "b", offset: 0, length: 320}},
 		"negative":              {{name: "a", offset: 64, length: -64}},
 		"a negative offset":     {{name: "a", offset: -64, length: 64}},
 		"too short":             {{name: "a", offset: 64, length: 10}},

@@ -20,12 +20,13 @@ const placedAtOnce = 256
 
 // A placer is a map that is made ready once and applied to rows that come in many parts.
 type placer struct {
-	m       *Map
-	core    *dense.Core
-	kernels *simd.Kernels
-	affine  *dense.Affine // nil without a matrix, and for a matrix of zeros
-	exp     int           // images are 2^exp times what affine makes
-	memory  sync.Pool     // of *placerMemory
+	m           *Map
+	preparation preparation
+	core        *dense.Core
+	kernels     *simd.Kernels
+	affine      *dense.Affine // nil without a matrix, and for a matrix of zeros
+	exp         int           // images are 2^exp times what affine makes
+	memory      sync.Pool     // of *placerMemory
 }
 
 // placerMemory is what one worker needs.
@@ -39,7 +40,7 @@ func newPlacer(m *Map, core *dense.Core) (*placer, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	p := &placer{m: m, core: core, kernels: core.Kernels}
+	p := &placer{m: m, preparation: preparation{m.Root, m.UnitRows}, core: core, kernels: core.Kernels}
 	if p.kernels == nil {
 		p.kernels = simd.At(simd.Best())
 	}
@@ -59,7 +60,7 @@ func newPlacer(m *Map, core *dense.Core) (*placer, error) {
 
 func (p *placer) newMemory() *placerMemory {
 	w := new(placerMemory)
-	if (preparation{p.m.Root, p.m.UnitRows}) != (preparation{}) {
+	if p.preparation != (preparation{}) {
 		w.prepared = newRows(placedAtOnce, p.m.Dim)
 	}
 	if p.affine != nil {
@@ -88,11 +89,6 @@ func (p *placer) place(ctx context.Context, z, rows blas32.General) error {
 	return ctx.Err()
 }
 
-// partOf returns rows lo to hi-1.
-func partOf(x blas32.General, lo, hi int) blas32.General {
-	return blas32.General{Rows: hi - lo, Cols: x.Cols, Stride: x.Stride, Data: x.Data[lo*x.Stride:]}
-}
-
 // part places at most placedAtOnce rows, of which first is the number of the first.
 func (p *placer) part(w *placerMemory, z, rows blas32.General, first int) error {
 	for i := range rows.Rows {
@@ -105,9 +101,7 @@ func (p *placer) part(w *placerMemory, z, rows blas32.General, first int) error 
 	prepared := rows
 	if w.prepared.Rows > 0 {
 		prepared = partOf(w.prepared, 0, rows.Rows)
-		for i := range rows.Rows {
-			preparation{p.m.Root, p.m.UnitRows}.row(rowOf(prepared, i), rowOf(rows, i))
-		}
+		p.preparation.rows(prepared, rows)
 	}
 	if p.affine != nil {
 		if bad := p.affine.Rows(w.affine, z, prepared); bad >= 0 {
@@ -118,8 +112,6 @@ func (p *placer) part(w *placerMemory, z, rows blas32.General, first int) error 
 			clear(rowOf(z, i))
 		}
 	}
-	for i := range z.Rows {
-		p.m.finish(rowOf(z, i), rowOf(prepared, i), p.exp)
-	}
+	p.m.finish(z, prepared, p.exp)
 	return nil
 }

@@ -293,3 +293,38 @@ func TestOpenHostile(t *testing.T) {
 		}
 	}
 }
+
+// OpenMap reads the map alone, and finds what has become of it.
+func TestOpenMapDamaged(t *testing.T) {
+	m, path := saved(t, "classic", 12, 2)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := sections.Parse(path, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"map", "map-mean", "map-matrix"} {
+		part, err := file.Raw(name) // a view of data
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range part {
+			part[i] ^= 1
+			if err := os.WriteFile(path, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := supervised.OpenMap(path); !errors.Is(err, supervised.ErrFile) {
+				t.Errorf("byte %d of %s: %v", i, name, err)
+			}
+			part[i] ^= 1
+		}
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := supervised.OpenMap(path); err != nil || !reflect.DeepEqual(back, m.Map) {
+		t.Errorf("another map, %v", err)
+	}
+}
