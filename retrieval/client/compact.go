@@ -8,7 +8,7 @@ import (
 
 // checkAnchors refuses compact rows whose anchors the codebook does not have.
 func checkAnchors(book *wire.Codebook, anchors []uint16) error {
-	count := book.AnchorCount()
+	count := wire.Turns * book.AnchorCount()
 	for _, a := range anchors {
 		if int(a) >= count {
 			return fmt.Errorf("client: %w: an anchor that the codebook does not have", ErrAnswer)
@@ -19,19 +19,32 @@ func checkAnchors(book *wire.Codebook, anchors []uint16) error {
 
 // A compactQuery is a record that is compared with compact rows.
 type compactQuery struct {
-	book *wire.Codebook
-	d    int
-	away []float64 // what the rotated record is away from each anchor
+	book    *wire.Codebook
+	rotated []float64   // the record
+	away    [][]float64 // what it is away from each anchor, for each turn; nil until a row needs it
 }
 
 func newCompactQuery(book *wire.Codebook, row []float64) *compactQuery {
-	rotated := make([]float64, len(row))
-	wire.Rotate(rotated, row)
-	q := &compactQuery{book: book, d: len(row), away: make([]float64, len(book.Anchors))}
-	for i, a := range book.Anchors {
-		q.away[i] = rotated[i%len(row)] - float64(a)
-	}
+	q := &compactQuery{book: book, rotated: make([]float64, len(row)), away: make([][]float64, wire.Turns*book.AnchorCount())}
+	wire.Rotate(q.rotated, row)
 	return q
+}
+
+// awayFrom returns what the record is away from the anchor of rows, turned as they are.
+func (q *compactQuery) awayFrom(entry uint16) []float64 {
+	if v := q.away[entry]; v != nil {
+		return v
+	}
+	anchor, turn := q.book.Place(entry)
+	v := make([]float64, len(q.rotated))
+	for j, a := range anchor {
+		v[j] = q.rotated[j] - float64(a)
+	}
+	for range turn {
+		wire.Rotate(v, v)
+	}
+	q.away[entry] = v
+	return v
 }
 
 // offer offers the rows from number at on, whose numbers in the gallery are ids. Their anchors
@@ -54,8 +67,8 @@ func (q *compactQuery) offerAll(best *nearest, rows *wire.Compact) {
 // same everywhere, and the conversions forbid fused products: same bits everywhere.
 func (q *compactQuery) squaredDistance(rows *wire.Compact, i int) float64 {
 	unit := q.book.Unit(rows.Steps[i])
-	away := q.away[int(rows.Anchors[i])*q.d:][:q.d]
-	codes := rows.Codes[i*q.d:][:len(away)]
+	away := q.awayFrom(rows.Anchors[i])
+	codes := rows.Codes[i*len(away):][:len(away)]
 	var s0, s1, s2, s3 float64
 	for len(away) >= 4 && len(codes) >= 4 {
 		e0, e1 := away[0]-float64(unit*float64(codes[0])), away[1]-float64(unit*float64(codes[1]))

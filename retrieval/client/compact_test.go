@@ -24,7 +24,7 @@ func randomBook(random *rand.Rand, n, d, anchors int) (*wire.Codebook, *wire.Gal
 	}
 	g := &wire.Gallery{Dimension: d}
 	for range n {
-		g.Rows.Anchors = append(g.Rows.Anchors, uint16(random.IntN(anchors)))
+		g.Rows.Anchors = append(g.Rows.Anchors, uint16(random.IntN(wire.Turns*anchors)))
 		g.Rows.Steps = append(g.Rows.Steps, uint16(random.Uint32()))
 		for range d {
 			g.Rows.Codes = append(g.Rows.Codes, int8(random.IntN(255)-127))
@@ -41,8 +41,16 @@ func randomBook(random *rand.Rand, n, d, anchors int) (*wire.Codebook, *wire.Gal
 // plainDistance is the distance from a compact row by its definition.
 func plainDistance(book *wire.Codebook, rows *wire.Compact, i int, rotated []float64) float64 {
 	sum, d := 0., len(rotated)
-	for j, q := range rotated {
-		x := float64(book.Anchors[int(rows.Anchors[i])*d+j]) + float64(book.Scale)*float64(rows.Steps[i])/65535*float64(rows.Codes[i*d+j])
+	count := len(book.Anchors) / d
+	away := slices.Clone(rotated)
+	for j := range away {
+		away[j] -= float64(book.Anchors[int(rows.Anchors[i])%count*d+j])
+	}
+	for range int(rows.Anchors[i]) / count {
+		wire.Rotate(away, away)
+	}
+	for j, q := range away {
+		x := float64(book.Scale) * float64(rows.Steps[i]) / 65535 * float64(rows.Codes[i*d+j])
 		sum += (q - x) * (q - x)
 	}
 	return math.Sqrt(sum)
@@ -100,7 +108,7 @@ func TestTakeAllIsPlain(t *testing.T) {
 func TestTakeAllTies(t *testing.T) {
 	book, gallery := randomBook(rand.New(rand.NewPCG(7, 7)), 400, 4, 1)
 	for i := range 400 {
-		gallery.Rows.Steps[i] = 100
+		gallery.Rows.Steps[i], gallery.Rows.Anchors[i] = 100, 3
 		copy(gallery.Rows.Codes[4*i:], []int8{int8(i % 3), 1, 1, 1})
 	}
 	all, err := NewTakeAll(book, TakeAllSettings{UnconfirmedCodebook: true}, gallery)
@@ -143,7 +151,7 @@ func TestTakeAllRefuses(t *testing.T) {
 		"no gallery":    {book, confirmed, nil, ErrAnswer},
 		"bad gallery":   {book, confirmed, &wire.Gallery{}, wire.ErrMessage},
 		"other gallery": {book, confirmed, other, ErrAnswer},
-		"no anchor":     {book, confirmed, changed(func(g *wire.Gallery) { g.Rows.Anchors[19] = 4 }), ErrAnswer},
+		"no anchor":     {book, confirmed, changed(func(g *wire.Gallery) { g.Rows.Anchors[19] = 32 }), ErrAnswer},
 		"few rows": {book, confirmed, changed(func(g *wire.Gallery) {
 			g.Rows.Anchors, g.Rows.Steps, g.Rows.Codes = g.Rows.Anchors[:19], g.Rows.Steps[:19], g.Rows.Codes[:57]
 		}), ErrAnswer},
@@ -258,11 +266,11 @@ func TestRankCompactRefuses(t *testing.T) {
 		change func(*wire.CellsAnswer, *wire.Base)
 		want   error
 	}{
-		"anchor":      {func(a *wire.CellsAnswer, _ *wire.Base) { a.Compact.Anchors[7] = 6 }, ErrAnswer},
+		"anchor":      {func(a *wire.CellsAnswer, _ *wire.Base) { a.Compact.Anchors[7] = 48 }, ErrAnswer},
 		"no code":     {func(a *wire.CellsAnswer, _ *wire.Base) { a.Compact.Codes[0] = -128 }, wire.ErrMessage},
 		"form":        {func(a *wire.CellsAnswer, _ *wire.Base) { a.Form = 2 }, wire.ErrMessage},
 		"other form":  {func(a *wire.CellsAnswer, _ *wire.Base) { a.Form = wire.Float32 }, wire.ErrMessage},
-		"base anchor": {func(_ *wire.CellsAnswer, b *wire.Base) { b.Compact.Anchors[2] = 6 }, ErrAnswer},
+		"base anchor": {func(_ *wire.CellsAnswer, b *wire.Base) { b.Compact.Anchors[2] = 48 }, ErrAnswer},
 		"base form":   {func(_ *wire.CellsAnswer, b *wire.Base) { b.Form = wire.Float32 }, wire.ErrMessage},
 	} {
 		c, _, _, request, answer, sample := compactAnswer(t)

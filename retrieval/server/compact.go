@@ -13,10 +13,10 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
-// Anchors of compact rows. More of them make rows no more exact on the galleries that were
-// measured, and codebooks longer.
+// Anchors of compact rows. With more of them rows are nearer to their anchors, and codebooks
+// are longer.
 const (
-	mostAnchors  = 64
+	mostAnchors  = 128
 	anchorRows   = 32      // rows for each anchor, at least
 	anchorSample = 1 << 16 // rows that anchors are looked for in, at most
 	anchorSteps  = 10      // of k-means
@@ -28,7 +28,7 @@ const compactBlock = 1024
 
 // compactRows returns the rows of the gallery as wire.Compact has them, and sets the
 // anchors and the scale of the codebook. Each row is written as what it is away from its
-// nearest anchor, in units of its own.
+// nearest anchor, turned so that its entries are of about one size, in units of its own.
 func (c *Cells) compactRows(ctx context.Context, workers *par.Workers) (*wire.Compact, error) {
 	n, d := c.book.Rows, c.book.Ranking
 	if int64(n) > math.MaxInt/int64(d) {
@@ -46,10 +46,7 @@ func (c *Cells) compactRows(ctx context.Context, workers *par.Workers) (*wire.Co
 		lo, hi := par.Block(block, n, compactBlock)
 		for i := lo; i < hi; i++ {
 			c.rotated(row, i)
-			out.Anchors[i] = uint16(kmeans.Nearest(row, c.book.Anchors))
-			for j, a := range c.anchor(out.Anchors[i]) {
-				peaks[i] = max(peaks[i], math.Abs(row[j]-float64(a)))
-			}
+			out.Anchors[i], peaks[i] = c.place(row)
 		}
 	}))
 	if err != nil {
@@ -67,8 +64,9 @@ func (c *Cells) compactRows(ctx context.Context, workers *par.Workers) (*wire.Co
 		lo, hi := par.Block(block, n, compactBlock)
 		for i := lo; i < hi; i++ {
 			c.rotated(row, i)
+			c.away(row, out.Anchors[i])
 			out.Steps[i] = c.step(peaks[i])
-			c.quantize(out.Codes[i*d:(i+1)*d], row, out.Anchors[i], out.Steps[i])
+			c.quantize(out.Codes[i*d:(i+1)*d], row, out.Steps[i])
 		}
 	}))
 }
@@ -108,9 +106,38 @@ func (c *Cells) rotated(dst []float64, i int) {
 	wire.Rotate(dst, dst)
 }
 
-func (c *Cells) anchor(a uint16) []float32 {
-	d := c.book.Ranking
-	return c.book.Anchors[int(a)*d : (int(a)+1)*d]
+// place returns the nearest anchor of a rotated row, as wire.Compact has it, with the turn that
+// makes the largest entry of what the row is away from it smallest, the first of equals, and
+// that entry. The row is changed.
+func (c *Cells) place(row []float64) (entry uint16, peak float64) {
+	count := c.book.AnchorCount()
+	nearest := kmeans.Nearest(row, c.book.Anchors)
+	c.away(row, uint16(nearest))
+	peak = math.Inf(1)
+	for turn := range wire.Turns {
+		if turn > 0 {
+			wire.Rotate(row, row)
+		}
+		largest := 0.
+		for _, v := range row {
+			largest = max(largest, math.Abs(v))
+		}
+		if largest < peak {
+			entry, peak = uint16(turn*count+nearest), largest
+		}
+	}
+	return entry, peak
+}
+
+// away changes a rotated row to what it is away from its anchor, turned.
+func (c *Cells) away(row []float64, entry uint16) {
+	anchor, turn := c.book.Place(entry)
+	for j, a := range anchor {
+		row[j] -= float64(a)
+	}
+	for range turn {
+		wire.Rotate(row, row)
+	}
 }
 
 // step returns the least step whose codes reach a peak.
@@ -121,15 +148,15 @@ func (c *Cells) step(peak float64) uint16 {
 	return uint16(min(math.Ceil(peak/(wire.MaxCode*float64(c.book.Scale))*wire.Steps), wire.Steps))
 }
 
-// quantize sets codes to those nearest to a rotated row. The step reaches its peak, so
-// that no code is beyond wire.MaxCode.
-func (c *Cells) quantize(codes []int8, row []float64, anchor, step uint16) {
+// quantize sets codes to those nearest to what a row is away from its anchor. The step
+// reaches its peak, so that no code is beyond wire.MaxCode.
+func (c *Cells) quantize(codes []int8, away []float64, step uint16) {
 	if step == 0 {
 		return // the row is its anchor
 	}
 	unit := c.book.Unit(step)
-	for j, a := range c.anchor(anchor) {
-		codes[j] = int8(math.RoundToEven((row[j] - float64(a)) / unit))
+	for j, v := range away {
+		codes[j] = int8(math.RoundToEven(v / unit))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -73,7 +74,7 @@ func TestCompactBound(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		book, rows := c.Codebook(), &takenGallery(t, c).Rows
-		if want := min(64, max(1, x.Rows/32)); book.AnchorCount() != want || len(rows.Anchors) != x.Rows {
+		if want := min(128, max(1, x.Rows/32)); book.AnchorCount() != want || len(rows.Anchors) != x.Rows {
 			t.Errorf("%s: %d anchors for %d rows, want %d for %d", name, book.AnchorCount(), len(rows.Anchors), want, x.Rows)
 		}
 		largest := 0.
@@ -83,17 +84,34 @@ func TestCompactBound(t *testing.T) {
 				row[j] = float64(x.Data[i*x.Stride+j])
 			}
 			wire.Rotate(row, row)
-			anchor := book.Anchors[int(rows.Anchors[i])*x.Cols:][:x.Cols]
-			if int(rows.Anchors[i]) != kmeans.Nearest(row, book.Anchors) {
+			if int(rows.Anchors[i])%book.AnchorCount() != kmeans.Nearest(row, book.Anchors) {
 				t.Fatalf("%s: row %d is not at its nearest anchor", name, i)
 			}
-			unit, peak := book.Unit(rows.Steps[i]), 0.
+			anchor, turn := book.Place(rows.Anchors[i])
+			unit, size := book.Unit(rows.Steps[i]), 0.
 			for j, v := range row {
-				got := float64(anchor[j]) + unit*float64(rows.Codes[i*x.Cols+j])
-				if off := math.Abs(got - v); off > unit/2+1e-14*(math.Abs(v)+math.Abs(float64(anchor[j]))) {
-					t.Fatalf("%s: row %d, entry %d is off by %g units", name, i, j, off/unit)
+				size += math.Abs(v) + math.Abs(float64(anchor[j])) // what rounding goes by
+				row[j] = v - float64(anchor[j])
+			}
+			least, peak := math.Inf(1), 0.
+			away := slices.Clone(row)
+			for other := range wire.Turns {
+				largest := 0.
+				for j, v := range away {
+					largest = max(largest, math.Abs(v))
+					if other == turn {
+						if off := math.Abs(unit*float64(rows.Codes[i*x.Cols+j]) - v); off > unit/2+1e-14*size {
+							t.Fatalf("%s: row %d, entry %d is off by %g units", name, i, j, off/unit)
+						}
+					}
 				}
-				peak = max(peak, math.Abs(v-float64(anchor[j])))
+				if least = min(least, largest); other == turn {
+					peak = largest
+				}
+				wire.Rotate(away, away)
+			}
+			if peak > least {
+				t.Errorf("%s: row %d has a peak of %g at turn %d, and one of %g at another", name, i, peak, turn, least)
 			}
 			largest = max(largest, peak)
 			if s := rows.Steps[i]; s > 0 && book.Unit(s-1)*wire.MaxCode >= peak*(1+1e-12) {

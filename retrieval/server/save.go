@@ -37,9 +37,10 @@ type fileFacts struct {
 
 // Save writes the gallery to a file, for OpenCells. It is written to a temporary name, synced
 // and renamed; when it fails or ctx ends, a file that was there is as it was. The file has the
-// rows in both forms, and the encoded answers if there are any: it takes about 4 d + d bytes a
-// row of dimension d, and Encoded more. Errors are ErrClosed, that of ctx, and those of the
-// system.
+// rows in both forms, 5 d + 4 bytes a row of dimension d, and the encoded answers if there are
+// any, so that a server that opens it writes them as they are: at a million rows of 64 numbers
+// 1 GB, most of it answers. With CellsSettings.Encoded below 0 it is a third of that, and every
+// answer is gathered. Errors are ErrClosed, that of ctx, and those of the system.
 func (c *Cells) Save(ctx context.Context, path string) error {
 	if err := c.usage.begin(); err != nil {
 		return err

@@ -11,19 +11,37 @@ const Steps = math.MaxUint16
 // MaxCode is the largest code of a compact row, and -MaxCode the least.
 const MaxCode = math.MaxInt8
 
-// MaxAnchors is how many anchors a codebook may have.
-const MaxAnchors = math.MaxUint16 + 1
+// Turns is how many times what a row is away from its anchor may have been rotated, from 0
+// to Turns-1: as often as makes its largest entry, and with it the unit, smallest.
+const Turns = 8
 
-// Compact holds rows in a byte an entry and four more a row. Entry j of row i, rotated
-// (see Rotate), is
+// MaxAnchors is how many anchors a codebook may have.
+const MaxAnchors = (math.MaxUint16 + 1) / Turns
+
+// Compact holds rows in a byte an entry and four more a row. What a rotated row R x (see
+// Rotate) is away from its anchor, rotated some more times, is
 //
-//	Codebook.Anchors[Anchors[i]][j] + Codebook.Unit(Steps[i]) * Codes[i][j],
+//	R^turn (R x - anchor) = Codebook.Unit(step) * codes,
 //
-// within half a unit, and half a float32 digit of it, of what the gallery has.
+// each entry within half a unit of what the gallery has. Rotations change no distance, so that
+// for a query q
+//
+//	|q - x| = |R^turn (R q - anchor) - Codebook.Unit(step) * codes|.
 type Compact struct {
-	Anchors []uint16 // the anchor of each row, a row number of Codebook.Anchors
+	Anchors []uint16 // turn * Codebook.AnchorCount() + anchor of each row; see Codebook.Place
 	Steps   []uint16 // the step of each row
 	Codes   []int8   // one row behind the other, entries -MaxCode to MaxCode
+}
+
+// Place returns the anchor, rotated by Rotate once, and the turn that an entry of
+// Compact.Anchors stands for: nil where the codebook has no such anchor.
+func (c *Codebook) Place(entry uint16) (anchor []float32, turn int) {
+	count := c.AnchorCount()
+	if count < 1 || int(entry) >= Turns*count {
+		return nil, 0
+	}
+	at := int(entry) % count * c.Ranking
+	return c.Anchors[at : at+c.Ranking], int(entry) / count
 }
 
 // Unit returns by how much a code of 1 is above one of 0 in a row with that step:

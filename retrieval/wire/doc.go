@@ -30,10 +30,10 @@
 //
 // A [Base] and a [CellsAnswer] have their rows in one of two forms, [Float32] or [Int8],
 // and a [Gallery], which is all rows, in the latter. Rows of int8 take a quarter of the
-// bytes, about: at dimension 64, 68 in place of 256 a row. They are written as a step away
-// from one of a few anchors, after a rotation that everybody knows ([Rotate], [Compact]):
+// bytes, about: at dimension 64, 68 in place of 256 a row. They are written as what they are
+// away from one of a few anchors, after rotations that everybody knows ([Rotate], [Compact]):
 //
-//	R x = anchor + unit * code,   each entry within unit/2
+//	R^turn (R x - anchor) = unit * code,   each entry within unit/2
 //
 // A client rotates its query and ranks rotated rows. The form that a client asks for
 // shows, so it should be the same for all its queries. Lists of both forms are padded and
