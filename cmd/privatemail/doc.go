@@ -10,6 +10,7 @@
 //	apply        place new rows by the map of a model that fit has saved
 //	show         explain a file that this program has written
 //	search       find the nearest rows of a gallery for every query, exactly
+//	serve        answer private queries about a gallery over the network
 //	graph        write the neighbour graph of a file as a sparse matrix
 //	plan         list the operators that could embed a file, with their cost
 //	generate     write synthetic feature vectors, or the digits of the demo

@@ -138,19 +138,18 @@ func (f *serveFlags) checkAddress() error {
 	if err != nil {
 		return cli.Usagef("-listen: want a host and a port, such as 127.0.0.1:8480")
 	}
-	if f.cert != "" || f.insecure || isLoopback(host) {
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 		return nil
 	}
-	return cli.Usagef("-listen %s can be reached by others: add -tls-cert and -tls-key, or -insecure where something else encrypts", f.listen)
+	return f.checkReach(f.listen) // a name other than localhost may stand for any address
 }
 
-// isLoopback tells whether only this machine can reach a host. A name other than localhost
-// may stand for any address.
-func isLoopback(host string) bool {
-	if ip := net.ParseIP(host); ip != nil {
-		return ip.IsLoopback()
+// checkReach refuses what others can reach if nothing encrypts.
+func (f *serveFlags) checkReach(address string) error {
+	if f.cert != "" || f.insecure {
+		return nil
 	}
-	return host == "localhost"
+	return cli.Usagef("%s can be reached by others: add -tls-cert and -tls-key, or -insecure where something else encrypts", address)
 }
 
 // settings returns those of the service.

@@ -110,6 +110,13 @@ func (s *serving) listen() error {
 	if given != nil && s.listeners.Public == nil {
 		return errors.New("systemd handed over sockets, and none is called public: FileDescriptorName= of the .socket unit names them")
 	}
+	if l := s.listeners.Public; l != nil {
+		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+			if err := s.flags.checkReach("the socket of systemd"); err != nil {
+				return err
+			}
+		}
+	}
 	if s.listeners.Public == nil {
 		if s.listeners.Public, err = net.Listen("tcp", s.flags.listen); err != nil {
 			return fmt.Errorf("-listen: %w", err)

@@ -60,6 +60,28 @@ func serveOn(t *testing.T, args ...string) *served {
 	return s
 }
 
+// refuseServe wants an exit code and a word of the message from a start that fails. A start
+// that does not fail is ended.
+func refuseServe(t *testing.T, want int, args []string, word string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var log bytes.Buffer
+	code := program().Run(ctx, append([]string{"serve", "-json"}, args...), cancelling{cancel}, &log)
+	lines := strings.Split(strings.TrimSuffix(log.String(), "\n"), "\n")
+	if last := lines[len(lines)-1]; code != want || !strings.HasPrefix(last, "privatemail: serve: ") || !strings.Contains(last, word) {
+		t.Errorf("serve %s: exit code %d, want %d and %q:\n%s", strings.Join(args, " "), code, want, word, log.String())
+	}
+}
+
+// cancelling is an output that ends who writes to it.
+type cancelling struct{ cancel context.CancelFunc }
+
+func (c cancelling) Write(b []byte) (int, error) {
+	c.cancel()
+	return len(b), nil
+}
+
 // get returns the body of an answer with a status.
 func get(t *testing.T, want int, url string, headers ...string) []byte {
 	t.Helper()
@@ -148,7 +170,7 @@ func TestServeModel(t *testing.T) {
 	if now, err := os.ReadFile(gallery); err != nil || !bytes.Equal(whole, now) {
 		t.Errorf("the gallery was written again: %v", err)
 	}
-	refuse(t, cli.Failed, []string{"serve", model, "-epsilon", "5", "-listen", "127.0.0.1:0", "-admin", "none", "-quiet"}, "-rebuild")
+	refuseServe(t, cli.Failed, []string{model, "-epsilon", "5", "-listen", "127.0.0.1:0", "-admin", "none"}, "-rebuild")
 	if now, err := os.ReadFile(gallery); err != nil || !bytes.Equal(whole, now) {
 		t.Errorf("the gallery was replaced: %v", err)
 	}
@@ -260,12 +282,15 @@ func TestServeRefused(t *testing.T) {
 		{cli.Usage, gallery + " -read-timeout 0", "-read-timeout"},
 		{cli.Usage, gallery + " -steps 3", "-steps needs -aligned"},
 		{cli.Usage, gallery + " -aligned " + folder, "-aligned-public"},
-		{cli.Failed, gallery + " -listen 127.0.0.1:0 -admin none -quiet -aligned " + folder + " -aligned-public " + filepath.Join(temp, "absent"), "absent"},
+		{cli.Failed, gallery + " -aligned " + folder + " -aligned-public " + filepath.Join(temp, "absent"), "absent"},
 	} {
-		args := append([]string{"serve"}, strings.Fields(c.args)...)
-		if !strings.Contains(c.args, "-listen") {
-			args = append(args, "-listen", "127.0.0.1:0", "-admin", "none", "-quiet")
+		args := strings.Fields(c.args)
+		if !slices.Contains(args, "-listen") {
+			args = append(args, "-listen", "127.0.0.1:0")
 		}
-		refuse(t, c.code, args, c.word)
+		if !slices.Contains(args, "-admin") {
+			args = append(args, "-admin", "none")
+		}
+		refuseServe(t, c.code, args, c.word)
 	}
 }

@@ -13,6 +13,9 @@ import (
 // maxHeader is the longest head of a request, in bytes. Ours have some hundred.
 const maxHeader = 16 << 10
 
+// adminTime is for answers of the admin listener, of which a profile takes longest.
+const adminTime = 5 * time.Minute
+
 // Listeners are where a service listens.
 type Listeners struct {
 	// Public gets the handler Public.
@@ -47,6 +50,7 @@ func (s *Service) Run(ctx context.Context, l Listeners) error {
 	var admin *http.Server
 	if l.Admin != nil {
 		admin = s.newServer(s.Admin())
+		admin.WriteTimeout = adminTime
 		go func() { ended <- admin.Serve(l.Admin) }()
 	}
 	var err error

@@ -145,6 +145,43 @@ func TestShutdownCutsOff(t *testing.T) {
 	}
 }
 
+// Under load, whoever got an answer got all of it, and the others know that they have none.
+func TestShutdownUnderLoad(t *testing.T) {
+	r := run(t, Settings{}, nil)
+	body := r.frame(t, 1)
+	want := send(t, "POST", "http://"+r.public+"/v1/cells", bytes.NewReader(body)).body
+	transport := new(http.Transport)
+	defer transport.CloseIdleConnections()
+	begun := make(chan struct{}, 8)
+	var all sync.WaitGroup
+	for range cap(begun) {
+		all.Go(func() {
+			for first := true; ; first = false {
+				answer, err := (&http.Client{Transport: transport}).Post("http://"+r.public+"/v1/cells", frameType, bytes.NewReader(body))
+				if err != nil {
+					break // no answer
+				}
+				got, err := io.ReadAll(answer.Body)
+				answer.Body.Close()
+				if err != nil || answer.StatusCode != 200 || !bytes.Equal(got, want) {
+					t.Errorf("%d, %d bytes, %v", answer.StatusCode, len(got), err)
+				}
+				if first {
+					begun <- struct{}{}
+				}
+			}
+		})
+	}
+	for range cap(begun) {
+		<-begun
+	}
+	r.stop()
+	all.Wait()
+	if err := r.wait(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestRunRefused(t *testing.T) {
 	s, err := New(Settings{})
 	if err != nil {
@@ -170,7 +207,7 @@ func TestBadClients(t *testing.T) {
 	s := Settings{Header: 100 * time.Millisecond, Read: 100 * time.Millisecond, Stall: 100 * time.Millisecond}
 	r := run(t, s, nil)
 	const get = "GET /v1/map HTTP/1.1\r\nHost: a\r\n"
-	post := func(length int) string {
+	post := func(length int64) string {
 		return fmt.Sprintf("POST /v1/cells HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", length)
 	}
 	body := string(r.frame(t, 1))
@@ -182,11 +219,11 @@ func TestBadClients(t *testing.T) {
 		want  string // the first line of the answer, if there is one
 	}{
 		"slow head":        {sends: get, slow: true},
-		"slow body":        {sends: post(len(body)) + "PMW1", want: "HTTP/1.1 408"},
+		"slow body":        {sends: post(int64(len(body))) + "PMW1", want: "HTTP/1.1 408"},
 		"nothing":          {sends: ""},
 		"takes nothing":    {sends: get + "\r\n", deaf: true},
-		"half-closed":      {sends: post(len(body)) + body, half: true, want: "HTTP/1.1 200"},
-		"half a body":      {sends: post(len(body)) + body[:20], half: true, want: "HTTP/1.1 400"},
+		"half-closed":      {sends: post(int64(len(body))) + body, half: true, want: "HTTP/1.1 200"},
+		"half a body":      {sends: post(int64(len(body))) + body[:20], half: true, want: "HTTP/1.1 400"},
 		"no request":       {sends: "\x16\x03\x01hello\r\n\r\n", want: "HTTP/1.1 400"},
 		"two lengths":      {sends: "POST /v1/cells HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", want: "HTTP/1.1 400"},
 		"long head":        {sends: get + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", want: "HTTP/1.1 431"},

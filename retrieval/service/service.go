@@ -84,7 +84,6 @@ func (s *Service) retire(v *version) {
 	}
 	v.retired = true
 	idle := v.users == 0
-	v.closed = idle
 	s.versions = slices.DeleteFunc(s.versions, func(o *version) bool { return o == v })
 	s.mu.Unlock()
 	s.settings.Log.Info("gallery retired", "name", v.gallery.Name, "version", v.says.Version)
@@ -124,7 +123,6 @@ func (s *Service) give(v *version) {
 	s.mu.Lock()
 	v.users--
 	idle := v.retired && v.users == 0
-	v.closed = idle
 	s.mu.Unlock()
 	if idle {
 		s.drop(v)

@@ -54,7 +54,6 @@ type version struct {
 	// These belong to the Service and its lock.
 	users   int  // requests that run
 	retired bool // requests come no more
-	closed  bool
 }
 
 // newVersion makes the messages of a gallery.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
 )
 
 func isA(err, target error) bool { return errors.Is(err, target) }
@@ -127,13 +129,15 @@ func TestVersionIsClosedAtTheEnd(t *testing.T) {
 	if err := s.Publish(Gallery{Cells: newCells(t, 2)}); err != nil {
 		t.Fatal(err)
 	}
-	if !v.retired || v.closed {
-		t.Fatalf("retired %v, closed %v, and a request runs", v.retired, v.closed)
+	release, err := v.gallery.Cells.Hold()
+	if err != nil || !v.retired {
+		t.Fatalf("retired %v, and a request runs: %v", v.retired, err)
 	}
+	release()
 	s.retire(v)
 	s.give(v)
-	if !v.closed {
-		t.Error("not closed after its last request")
+	if _, err := v.gallery.Cells.Hold(); !isA(err, server.ErrClosed) {
+		t.Errorf("not closed after its last request: %v", err)
 	}
 }
 
