@@ -91,27 +91,34 @@ func (g *galleryService) publish(t *testing.T, cells *server.Cells) {
 func (g *galleryService) sent(t *testing.T) (paths []string, bodies [][]byte) {
 	t.Helper()
 	for _, came := range g.tap.Came() {
-		r := bufio.NewReader(bytes.NewReader(came))
-		for {
-			request, err := http.ReadRequest(r)
-			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(request.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			paths = append(paths, request.Method+" "+request.URL.Path)
-			if len(body) > 0 {
-				bodies = append(bodies, body)
-			}
-		}
+		p, b := requestsIn(t, came)
+		paths, bodies = append(paths, p...), append(bodies, b...)
 	}
 	g.tap.Forget()
 	return paths, bodies
+}
+
+// requestsIn returns the requests of one connection, as sent does.
+func requestsIn(t *testing.T, came []byte) (paths []string, bodies [][]byte) {
+	t.Helper()
+	r := bufio.NewReader(bytes.NewReader(came))
+	for {
+		request, err := http.ReadRequest(r)
+		var body []byte
+		if err == nil {
+			body, err = io.ReadAll(request.Body)
+		}
+		if err == io.EOF || err == io.ErrUnexpectedEOF { // the latter of a client that was killed
+			return paths, bodies
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, request.Method+" "+request.URL.Path)
+		if len(body) > 0 {
+			bodies = append(bodies, body)
+		}
+	}
 }
 
 // place is where a run of query keeps its files.
