@@ -52,8 +52,8 @@ unless -accept-new-codebook or the new hash says to go on.
 
 What does not depend on a row (codebook, map, sample, gallery) is kept in the folder -cache by its
 hash. -dry-run shows what would be sent, what it costs and how many bytes it takes. It spends
-nothing and sends nothing but what any stranger would fetch: GET /v1/gallery and, unless the cache
-has the codebook of -codebook, GET /v1/codebook. With that codebook in the cache it sends nothing.
+nothing and sends nothing but what any stranger would fetch, GET /v1/gallery and GET /v1/codebook,
+and nothing at all when the cache has the codebook of -codebook.
 
 Requests go to SERVER alone: redirects are not followed, and proxies of the environment are used
 with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows has

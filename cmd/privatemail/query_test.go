@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -17,160 +16,13 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
-
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
-	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
-	"github.com/seed-64e14a55/privatemail/retrieval/server"
-	"github.com/seed-64e14a55/privatemail/retrieval/service"
-	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
-
-// A galleryService is a service of 400 rows in 6 dimensions, behind a tap.
-type galleryService struct {
-	*service.Service
-	cells   *server.Cells
-	chart   supervised.Map
-	tap     *wiretap.Tap
-	address string
-	hash    wire.Hash
-}
-
-const galleryCols = 6
-
-// galleryOf returns the cells of a gallery; each version has a codebook of its own.
-func galleryOf(t *testing.T, version uint64) *server.Cells {
-	t.Helper()
-	x, err := synth.Uniform(400, galleryCols, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float64, len(x.Data))}
-	for i, v := range x.Data {
-		rows.Data[i] = float64(v)
-	}
-	c, err := server.NewCells(t.Context(), rows, rows, server.CellsSettings{Epsilon: 4, Version: version})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-func startService(t *testing.T) *galleryService {
-	t.Helper()
-	g := &galleryService{cells: galleryOf(t, 1), chart: supervised.Map{Dim: galleryCols, Mean: []float64{.1, .2, .1, .2, .1, .2}}, tap: wiretap.Listen(t)}
-	s, err := service.New(service.Settings{Drain: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.Service = s
-	g.publish(t, g.cells)
-	h := &httptest.Server{Listener: g.tap, Config: &http.Server{Handler: s.Public()}}
-	h.Start()
-	t.Cleanup(h.Close)
-	g.address = h.URL
-	return g
-}
-
-// publish puts a gallery in the place of the one that is served.
-func (g *galleryService) publish(t *testing.T, cells *server.Cells) {
-	t.Helper()
-	chart, err := json.Marshal(g.chart)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Publish(service.Gallery{Name: "birds", Cells: cells, Map: chart}); err != nil {
-		t.Fatal(err)
-	}
-	g.cells = cells
-	if g.hash, err = cells.Codebook().Hash(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// sent returns the requests that were sent since it was last called: method and path, and
-// the bodies of those that have one.
-func (g *galleryService) sent(t *testing.T) (paths []string, bodies [][]byte) {
-	t.Helper()
-	for _, came := range g.tap.Came() {
-		r := bufio.NewReader(bytes.NewReader(came))
-		for {
-			request, err := http.ReadRequest(r)
-			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(request.Body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			paths = append(paths, request.Method+" "+request.URL.Path)
-			if len(body) > 0 {
-				bodies = append(bodies, body)
-			}
-		}
-	}
-	g.tap.Forget()
-	return paths, bodies
-}
-
-// place is where a run of query keeps its files.
-type place struct{ rows, ledger, memory, cache, out string }
-
-// newPlace has rows to ask for, with labels, and a ledger.
-func newPlace(t *testing.T, n int) place {
-	t.Helper()
-	folder := t.TempDir()
-	at := func(name string) string { return filepath.Join(folder, name) }
-	p := place{at("rows"), at("ledger"), at("memory"), at("cache"), at("ids.npy")}
-	x, err := synth.Uniform(n, galleryCols, 99)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(p.rows, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	writeMatrix(t, filepath.Join(p.rows, featuresName), n, galleryCols, x.Data)
-	writeLabels(t, filepath.Join(p.rows, labelsName), make([]int32, n))
-	succeed(t, "budget", "create", p.ledger, "-kind", "pure", "-epsilon", "10")
-	return p
-}
-
-// cells returns the arguments of a run in mode cells.
-func (p place) cells(address string, more ...string) []string {
-	return append([]string{"query", address, p.rows, "-epsilon", "4", "-ledger", p.ledger, "-new-units", "-memory", p.memory, "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
-}
-
-func (p place) takeAll(address string, more ...string) []string {
-	return append([]string{"query", address, p.rows, "-mode", "take-all", "-cache", p.cache, "-unconfirmed-codebook", "-k", "5"}, more...)
-}
-
-// images returns the rows under the map of the service.
-func (p place) images(t *testing.T, g *galleryService) [][]float64 {
-	t.Helper()
-	x, err := formats.ReadMatrix(filepath.Join(p.rows, featuresName))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer x.Close()
-	z, err := g.chart.Apply(blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: x.Data})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var rows [][]float64
-	for i := range z.Rows {
-		rows = append(rows, wide(z, i))
-	}
-	return rows
-}
 
 // wantMatches compares the answers of a run with those of a function, bit by bit.
 func wantMatches(t *testing.T, stdout string, n int, want func(i int) []client.Match) {
@@ -249,22 +101,6 @@ func TestQueryCells(t *testing.T) {
 			t.Errorf("%d spends for %d records", len(s.Entries), n)
 		}
 	}
-}
-
-func btoi(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-func ledgerAt(t *testing.T, path string) *mechanism.Snapshot {
-	t.Helper()
-	s, err := mechanism.ReadLedger(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // Nothing of the rows is on the wire, in any encoding, as a feature or as an image.
@@ -461,6 +297,44 @@ func TestQueryNewCodebook(t *testing.T) {
 	}
 }
 
+// A codebook that is replaced in the middle of a run: the run stops, or begins anew where
+// that is accepted, so that all numbers of rows are those of one gallery.
+func TestQueryCodebookReplacedInARun(t *testing.T) {
+	g := startService(t)
+	for _, accept := range []bool{false, true} {
+		p := newPlace(t, 4)
+		asked := 0
+		version := uint64(10)
+		if accept {
+			version = 20
+		}
+		next := galleryOf(t, version)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost {
+				if asked++; asked == 3 {
+					g.publish(t, next)
+				}
+			}
+			g.Public().ServeHTTP(w, r)
+		}))
+		defer front.Close()
+		if !accept {
+			refuse(t, cli.Failed, p.cells(front.URL), "another codebook", "spends its epsilon again", "-accept-new-codebook")
+			if n := len(ledgerAt(t, p.ledger).Entries); n != 3 || asked != 3 {
+				t.Errorf("%d spends, %d requests", n, asked)
+			}
+			continue
+		}
+		stdout, stderr := succeed(t, p.cells(front.URL, "-accept-new-codebook", "-out", p.out)...)
+		if !strings.Contains(stderr, "was replaced in the middle of the run") || !strings.Contains(stdout, fmt.Sprintf("%x", g.hash)) {
+			t.Errorf("%s\n%s", stdout, stderr)
+		}
+		if n := len(ledgerAt(t, p.ledger).Entries); n != 3+4 || asked != 3+4 {
+			t.Errorf("%d spends, %d requests", n, asked)
+		}
+	}
+}
+
 // Ledgers and memories of several kinds.
 func TestQueryPayers(t *testing.T) {
 	g := startService(t)
@@ -547,25 +421,6 @@ func TestQueryRefuses(t *testing.T) {
 	}
 }
 
-// memoryFiles lists the logs of a memory.
-func memoryFiles(t *testing.T, folder string) []string {
-	t.Helper()
-	logs, err := filepath.Glob(filepath.Join(folder, "releases-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return logs
-}
-
-func textFile(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // An interrupt leaves the file of before, and what was released is sent again by the next
 // run.
 func TestQueryInterrupted(t *testing.T) {
@@ -614,45 +469,6 @@ func TestQueryWithoutRoomForTheCache(t *testing.T) {
 			t.Error(stderr)
 		}
 	}
-}
-
-// Names are lines; what is none is refused by its line, and no message holds a name.
-func TestReadNames(t *testing.T) {
-	for _, c := range []struct{ text, wrong string }{
-		{"a\nb\nc\n", ""}, {"a\r\nb\r\nc", ""}, {"ä\n \n-\n", ""},
-		{"a\nb\n", "2 names, and there are 3 rows"}, {"a\nb\nc\nd\n", "more than 3 names"}, {"a\n\nc\n", "line 2 is empty"},
-		{"secret\nb\nsecret\n", "lines 1 and 3 have the same name"}, {"a\n\xff\nc\n", "line 2 is not UTF-8"},
-		{"a\n" + strings.Repeat("x", 5000) + "\nc\n", "line 2 has more than"}, {"", "0 names"},
-	} {
-		names, err := readNames(strings.NewReader(c.text), 3)
-		if (err == nil) != (c.wrong == "") || err != nil && (!strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "secret")) {
-			t.Errorf("%.20q: %v", c.text, err)
-		}
-		if err == nil && (len(names) != 3 || strings.Contains(strings.Join(names, ""), "\r")) {
-			t.Errorf("%q: %q", c.text, names)
-		}
-	}
-}
-
-func FuzzReadNames(f *testing.F) {
-	f.Add([]byte("a\nb\n"), 2)
-	f.Add([]byte("a\r\na\r\n"), 2)
-	f.Fuzz(func(t *testing.T, text []byte, n int) {
-		names, err := readNames(bytes.NewReader(text), n)
-		if err != nil {
-			return
-		}
-		seen := map[string]bool{}
-		for _, name := range names {
-			if name == "" || seen[name] || strings.Contains(name, "\n") {
-				t.Errorf("the name %q", name)
-			}
-			seen[name] = true
-		}
-		if len(names) != n {
-			t.Errorf("%d names, want %d", len(names), n)
-		}
-	})
 }
 
 // A pin that is damaged is not taken for none: that would make every record spend again.

@@ -13,12 +13,14 @@ type Tap struct {
 	net.Listener
 	mutex       sync.Mutex
 	connections []*connection
+	open        sync.WaitGroup // connections that the server has not closed
 }
 
 // connection is one connection.
 type connection struct {
 	net.Conn
 	tap        *Tap
+	closed     sync.Once
 	came, went bytes.Buffer // to the listener, and from it
 }
 
@@ -43,6 +45,7 @@ func (t *Tap) Accept() (net.Conn, error) {
 	defer t.mutex.Unlock()
 	own := &connection{Conn: c, tap: t}
 	t.connections = append(t.connections, own)
+	t.open.Add(1)
 	return own, nil
 }
 
@@ -63,6 +66,16 @@ func (c *connection) Write(b []byte) (int, error) {
 	c.went.Write(b[:n])
 	return n, err
 }
+
+// Close implements net.Conn.
+func (c *connection) Close() error {
+	c.closed.Do(c.tap.open.Done)
+	return c.Conn.Close()
+}
+
+// Wait waits until the server has closed all connections: of clients that are gone, all
+// that they have sent is recorded then.
+func (t *Tap) Wait() { t.open.Wait() }
 
 // Came returns what clients have sent, a slice for each connection in the order in which
 // they came.

@@ -194,8 +194,9 @@ func (c *cutWriter) Write(b []byte) (int, error) {
 // A download goes on where it was cut off, as long as each try brings something.
 func TestResumeWithinARun(t *testing.T) {
 	g := newThings(t, 1)
+	const cut = 20_000
 	for _, folder := range []string{"", t.TempDir()} {
-		l := &logged{Handler: &cutting{g, 1000}}
+		l := &logged{Handler: &cutting{g, cut}}
 		s := reach(t, l, Settings{Cache: folder, Tries: 2})
 		fetchThings(t, s, g)
 		ranges := 0
@@ -204,7 +205,7 @@ func TestResumeWithinARun(t *testing.T) {
 				ranges++
 			}
 		}
-		if want := (len(g.rows) - 1) / 1000; ranges != want {
+		if want := (len(g.rows) - 1) / cut; ranges != want {
 			t.Errorf("%d ranges, want %d", ranges, want)
 		}
 		if folder != "" {
@@ -217,6 +218,17 @@ func wantNoPart(t *testing.T, folder string) {
 	t.Helper()
 	if parts, err := filepath.Glob(filepath.Join(folder, "*.part")); err != nil || parts != nil {
 		t.Errorf("%q are left, %v", parts, err)
+	}
+}
+
+// A server that brings a little with each try is not asked for ever.
+func TestResumeEnds(t *testing.T) {
+	g := newThings(t, 1)
+	l := &logged{Handler: &cutting{g, 100}}
+	s := reach(t, l, Settings{})
+	s.know(g.hash, g.book)
+	if _, err := s.Gallery(t.Context(), g.hash); !errors.Is(err, ErrUnreachable) || len(l.take()) != defaultTries {
+		t.Error(err)
 	}
 }
 

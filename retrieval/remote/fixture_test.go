@@ -28,7 +28,7 @@ type things struct {
 	chart                        []byte // the map, as JSON
 }
 
-const fixtureRows = 3000
+const fixtureRows = 30_000
 
 // newThings makes messages that fit each other. version is that of the codebook.
 func newThings(t testing.TB, version uint64) *things {

@@ -76,8 +76,10 @@ func (s *Server) Close() { s.http.CloseIdleConnections() }
 // ErrResponse and ErrRefused.
 func (s *Server) Codebook(ctx context.Context) (*wire.Codebook, error) {
 	want := s.settings.Codebook
-	if book, err := s.known(want); err == nil && want != (wire.Hash{}) {
-		return book, nil
+	if want != (wire.Hash{}) {
+		if book, err := s.known(want); err == nil {
+			return book, nil
+		}
 	}
 	book := new(wire.Codebook)
 	o := &order{what: "codebook", path: "/v1/codebook", asked: want, frame: true, most: mostCodebook, check: book.UnmarshalBinary}

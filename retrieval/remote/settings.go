@@ -32,12 +32,14 @@ type Settings struct {
 	// Stall is how long to wait for a connection, for the head of an answer, and for each
 	// 16 KiB of its body. Default: 30 seconds.
 	Stall time.Duration
-	// Tries is how often to try without progress before giving up. Default: 5.
+	// Tries is how often to try without progress, which is 16 KiB, before giving up.
+	// Default: 5.
 	Tries int
-	// Progress, if not nil, is told how much of a download is there. Calls come one after
-	// the other.
+	// Progress, if not nil, is told how much of a download is there, by the goroutine that
+	// waits for it.
 	Progress func(what string, done, total int64)
-	// Warn, if not nil, is told what does not work and is not needed, such as the cache.
+	// Warn, if not nil, is told what does not work and is not needed, such as the cache, in
+	// the same manner.
 	Warn func(error)
 }
 
