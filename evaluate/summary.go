@@ -61,14 +61,16 @@ func summarize(group []Record) Summary {
 	}
 	n := float64(len(group))
 	for _, r := range group {
-		s.Download += r.Download / float64(r.Gallery) / n
-		s.Base += r.Base / float64(r.Gallery) / n
-		s.Volume.add(r.Volume, 1/n)
+		s.Download += r.Download / float64(r.Gallery)
+		s.Base += r.Base / float64(r.Gallery)
+		s.Volume = s.Volume.plus(r.Volume)
 		s.Seconds += r.Seconds
 		for name, v := range r.Facts {
 			s.Facts[name] += v / n
 		}
 	}
+	// Sums first: the mean of seeds that all take the whole gallery is 1, not a little less.
+	s.Download, s.Base, s.Volume = s.Download/n, s.Base/n, s.Volume.over(n)
 	return s
 }
 

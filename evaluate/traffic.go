@@ -15,11 +15,18 @@ type Volume struct {
 	TakeAll float64 `json:"take-all,omitempty"`
 }
 
-// add adds a part of another volume, for means.
-func (v *Volume) add(other Volume, part float64) {
-	v.Float32.Query += other.Float32.Query * part
-	v.Float32.Once += other.Float32.Once * part
-	v.Int8.Query += other.Int8.Query * part
-	v.Int8.Once += other.Int8.Once * part
-	v.TakeAll += other.TakeAll * part
+// each returns the volume whose numbers f makes of those of v and w.
+func (v Volume) each(w Volume, f func(a, b float64) float64) Volume {
+	of := func(a, b Traffic) Traffic { return Traffic{Query: f(a.Query, b.Query), Once: f(a.Once, b.Once)} }
+	return Volume{Float32: of(v.Float32, w.Float32), Int8: of(v.Int8, w.Int8), TakeAll: f(v.TakeAll, w.TakeAll)}
+}
+
+// plus returns the sum of two volumes.
+func (v Volume) plus(w Volume) Volume {
+	return v.each(w, func(a, b float64) float64 { return a + b })
+}
+
+// over returns a volume divided by n.
+func (v Volume) over(n float64) Volume {
+	return v.each(v, func(a, _ float64) float64 { return a / n })
 }

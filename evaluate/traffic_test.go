@@ -18,6 +18,18 @@ func TestVolume(t *testing.T) {
 	if s := Summarize([]Record{record(1, one), record(2, two)}); len(s) != 1 || s[0].Volume != want {
 		t.Errorf("%+v", s)
 	}
+	// The mean of equal seeds is that of one of them, to the last bit.
+	for n := range 50 {
+		var records []Record
+		for seed := range n + 1 {
+			r := record(uint64(seed), one)
+			r.Base, r.Download = 50, 7
+			records = append(records, r)
+		}
+		if s := Summarize(records); s[0].Base != 1 || s[0].Volume != one {
+			t.Errorf("%d seeds: %g, %+v", n+1, s[0].Base, s[0].Volume)
+		}
+	}
 	line, err := json.Marshal(record(1, one))
 	var back Record
 	if err != nil || json.Unmarshal(line, &back) != nil || back.Volume != one {
