@@ -119,6 +119,15 @@ func TestHostileTables(t *testing.T) {
 			t.Errorf("an absurd number at %d: %v", at, err)
 		}
 	}
+	for less := range uint64(tailSize + 1) { // a length below 0, which the offset makes up for
+		wrong := bytes.Clone(short)
+		tail := wrong[len(wrong)-tailSize:]
+		binary.LittleEndian.PutUint64(tail, uint64(len(wrong))-tailSize+less)
+		binary.LittleEndian.PutUint64(tail[8:], -less)
+		if _, err := Parse("file", wrong); !errors.Is(err, ErrDamaged) {
+			t.Errorf("a table of -%d bytes: %v", less, err)
+		}
+	}
 }
 
 func TestOpenRefuses(t *testing.T) {

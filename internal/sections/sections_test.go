@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/seed-64e14a55/privatemail/formats"
 )
@@ -224,7 +225,12 @@ func TestNumbersNotAligned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if words, err := Numbers[uint64](f, "words"); err != nil || !slices.Equal(words, []uint64{1, 1 << 63}) {
+	words, err := Numbers[uint64](f, "words")
+	if err != nil || !slices.Equal(words, []uint64{1, 1 << 63}) {
 		t.Errorf("%v, %v", words, err)
+	}
+	// Many processors read them where they are, too: only the address tells.
+	if raw, err := f.Raw("words"); err != nil || len(words) == 0 || unsafe.Pointer(&words[0]) == unsafe.Pointer(&raw[0]) {
+		t.Errorf("a view of bytes that are not aligned: %v", err)
 	}
 }

@@ -79,17 +79,17 @@ func (c *Cells) save(w *sections.Writer) error {
 	if err := w.Section(sectionLists, c.writeLists); err != nil {
 		return err
 	}
-	if err := writeLong(w, sectionGallery, c.gallery); err != nil {
+	if err := sections.WriteNumbers(w, sectionGallery, c.gallery); err != nil {
 		return err
 	}
-	if err := writeLong(w, sectionRows, c.rows); err != nil {
+	if err := sections.WriteNumbers(w, sectionRows, c.rows); err != nil {
 		return err
 	}
 	for form, answers := range c.encoded {
 		if answers == nil {
 			continue
 		}
-		if err := writeLong(w, sectionAnswers[form], answers); err != nil {
+		if err := sections.WriteNumbers(w, sectionAnswers[form], answers); err != nil {
 			return err
 		}
 	}
@@ -109,20 +109,5 @@ func writeMessage(w *sections.Writer, name string, m io.WriterTo) error {
 	return w.Section(name, func(to io.Writer) error {
 		_, err := m.WriteTo(to)
 		return err
-	})
-}
-
-// writeLong writes a section in parts: between two of them the writer looks at its context.
-func writeLong[T sections.Number](w *sections.Writer, name string, v []T) error {
-	const atOnce = 1 << 20
-	return w.Section(name, func(to io.Writer) error {
-		for len(v) > 0 {
-			part := v[:min(len(v), atOnce)]
-			if err := sections.PutNumbers(to, part); err != nil {
-				return err
-			}
-			v = v[len(part):]
-		}
-		return nil
 	})
 }
