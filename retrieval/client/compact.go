@@ -2,6 +2,8 @@ package client
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
@@ -48,9 +50,17 @@ func (q *compactQuery) awayFrom(entry uint16) []float64 {
 }
 
 // offer offers the rows from number at on, whose numbers in the gallery are ids. Their anchors
-// were checked.
-func (q *compactQuery) offer(best *nearest, ids []uint32, rows *wire.Compact, at int) {
+// were checked. Rows whose numbers are in one of the exact lists, which rise, came as float32
+// too: they are left out, since their distances are known.
+func (q *compactQuery) offer(best *nearest, ids []uint32, rows *wire.Compact, at int, exact ...[]uint32) {
 	for i, id := range ids {
+		known := func(list []uint32) bool {
+			_, found := slices.BinarySearch(list, id)
+			return found
+		}
+		if slices.ContainsFunc(exact, known) {
+			continue
+		}
 		best.take(Match{ID: int64(id), Distance: q.squaredDistance(rows, at+i)})
 	}
 }
@@ -64,7 +74,8 @@ func (q *compactQuery) offerAll(best *nearest, rows *wire.Compact) {
 
 // squaredDistance returns the squared distance from a row: the sum of
 // (away - unit code)^2 in four parts, whose sums do not wait for each other. The order is the
-// same everywhere, and the conversions forbid fused products: same bits everywhere.
+// same everywhere, and the conversions forbid fused products: same bits everywhere. A record
+// whose rotation is beyond float64 is infinitely far away, as it is from rows of float32.
 func (q *compactQuery) squaredDistance(rows *wire.Compact, i int) float64 {
 	unit := q.book.Unit(rows.Steps[i])
 	away := q.awayFrom(rows.Anchors[i])
@@ -83,5 +94,9 @@ func (q *compactQuery) squaredDistance(rows *wire.Compact, i int) float64 {
 		e := v - float64(unit*float64(codes[j]))
 		s0 += float64(e * e)
 	}
-	return s0 + s1 + (s2 + s3)
+	sum := s0 + s1 + (s2 + s3)
+	if math.IsNaN(sum) { // of two infinities
+		return math.Inf(1)
+	}
+	return sum
 }

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -248,16 +251,95 @@ func TestRankCompact(t *testing.T) {
 	if err != nil || got[0].ID != 40 || got[0].Distance > 1e-6 || got[1].Distance == 0 {
 		t.Errorf("%v, %v", got, err)
 	}
-	// And lists of float32 with a base of int8.
+	// And lists of float32 with a base of int8, of which they have row 9.
+	others := []uint32{1, 40}
 	single := *answer
 	single.Form, single.Compact, single.Rows = wire.Float32, wire.Compact{}, make([]float32, 70)
 	for i := range single.Rows {
 		single.Rows[i] = 100
 	}
-	if got, err = c.Rank(row, 3, request, &single, base); err != nil {
+	if got, err = c.Rank(row, 2, request, &single, base); err != nil {
 		t.Fatal(err)
 	}
-	checkMatches(t, "base", got, 3, sample.IDs, distance(sample.IDs))
+	checkMatches(t, "base", got, 2, others, distance(others))
+}
+
+// A row that came in both forms is at its exact distance, whichever of the two is nearer.
+func TestRankTakesTheExactForm(t *testing.T) {
+	c, _, _, request, answer, sample := compactAnswer(t)
+	row := []float64{0.3, -1, 2, 0, 0.7}
+	plainBase, plainAnswer := *sample, *answer
+	plainBase.Form, plainBase.Compact, plainBase.Rows = wire.Float32, wire.Compact{}, make([]float32, 3*5)
+	plainAnswer.Form, plainAnswer.Compact, plainAnswer.Rows = wire.Float32, wire.Compact{}, make([]float32, 14*5)
+	for _, far := range []float32{0, 1000} { // row 9 is in both lists and in the base
+		copy(plainBase.Rows[1*5:], []float32{far, -1, 2, 0, 0.7})
+		copy(plainAnswer.Rows[1*5:], []float32{far, -1, 2, 0, 0.7})
+		copy(plainAnswer.Rows[8*5:], []float32{far, -1, 2, 0, 0.7})
+		want := math.Abs(float64(far) - 0.3)
+		for name, pair := range map[string]struct {
+			answer *wire.CellsAnswer
+			base   *wire.Base
+		}{"exact base": {answer, &plainBase}, "exact lists": {&plainAnswer, sample}} {
+			got, err := c.Rank(row, 100, request, pair.answer, newBase(t, c, pair.base))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := slices.IndexFunc(got, func(m Match) bool { return m.ID == 9 })
+			if at < 0 || math.Abs(got[at].Distance-want) > 1e-6 {
+				t.Errorf("%s: row 9 is not at a distance of %g: %v", name, want, got)
+			}
+			if len(got) != 11 {
+				t.Errorf("%s: %d matches", name, len(got))
+			}
+		}
+	}
+}
+
+// A record that is too far away for float64 is as far from every row, which come in the order
+// of their numbers, whatever their turns.
+func TestRankCompactFarAway(t *testing.T) {
+	book, gallery := randomBook(rand.New(rand.NewPCG(10, 10)), 50, 8, 2)
+	all, err := NewTakeAll(book, TakeAllSettings{Codebook: gallery.Codebook}, gallery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const far = math.MaxFloat64
+	for _, row := range [][]float64{{far, far, far, far, far, far, far, far}, {far, -far, 0, 0, far, far, -far, 1}, {1e200, 0, 0, 0, 0, 0, 0, 0}} {
+		got, err := all.Rank(row, 50)
+		if err != nil || len(got) != 50 {
+			t.Fatal(len(got), err)
+		}
+		for i, m := range got {
+			if m.ID != int64(i) || !math.IsInf(m.Distance, 1) {
+				t.Fatalf("match %d is row %d at %g", i, m.ID, m.Distance)
+			}
+		}
+	}
+}
+
+// Distances from compact rows have the same bits on every machine: here is their hash.
+func TestCompactDistanceBits(t *testing.T) {
+	words := rand.NewPCG(11, 11)
+	number := func() float64 { return float64(int64(words.Uint64())>>11) / (1 << 50) }
+	hash := sha256.New()
+	for _, d := range []int{1, 5, 64, 67} {
+		book, gallery := randomBook(rand.New(rand.NewPCG(12, 12)), 40, d, 3)
+		for i := range book.Anchors {
+			book.Anchors[i] = float32(number())
+		}
+		row := make([]float64, d)
+		for j := range row {
+			row[j] = number()
+		}
+		q := newCompactQuery(book, row)
+		for i := range gallery.Rows.Anchors {
+			hash.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(q.squaredDistance(&gallery.Rows, i))))
+		}
+	}
+	const want = "f369d5f7a86641c4afd00f8040636f77fb6114e5625bd2fb4b0a157bf6e1a5fd"
+	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
+		t.Errorf("hash %s, want %s", got, want)
+	}
 }
 
 func TestRankCompactRefuses(t *testing.T) {

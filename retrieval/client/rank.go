@@ -52,7 +52,8 @@ func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
 // Ask was given. This happens at the client: row may be anything, and nothing is
 // disclosed. base may be nil; NewBase checks it once for all calls. Answer and base may be of
 // either form, and need not be of the same: distances to rows of int8 are a little off, each
-// by no more than the row is.
+// by no more than the row is, so that equal rows that came in two forms are not equally far. A
+// row that came in both is taken as float32.
 //
 // Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for an answer that is
 // none, and ErrAnswer for one of another request or codebook.
@@ -74,20 +75,22 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 	if answer.Form == wire.Int8 || base != nil && base.form == wire.Int8 {
 		compact = newCompactQuery(&c.book, row)
 	}
+	var exact [][]uint32 // numbers of rows of float32
+	if base != nil && base.form == wire.Float32 {
+		best.offer(row, base.ids, base.rows)
+		exact = append(exact, base.ids)
+	}
 	for i := range answer.Cells {
 		list, at := answer.List(i), i*answer.Length
 		if answer.Form == wire.Int8 {
-			compact.offer(&best, list, &answer.Compact, at)
+			compact.offer(&best, list, &answer.Compact, at, exact...)
 		} else {
 			best.offer(row, list, answer.Rows[at*len(row):])
+			exact = append(exact, list)
 		}
 	}
-	switch {
-	case base == nil:
-	case base.form == wire.Int8:
-		compact.offer(&best, base.ids, &base.compact, 0)
-	default:
-		best.offer(row, base.ids, base.rows)
+	if base != nil && base.form == wire.Int8 {
+		compact.offer(&best, base.ids, &base.compact, 0, exact...)
 	}
 	return best.matches(), nil
 }
