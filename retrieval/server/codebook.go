@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval"
@@ -46,7 +47,7 @@ type CellsSettings struct {
 	// kept with the gallery, and copied.
 	Map []byte
 	// Source says what the gallery was made from, in whatever words the caller compares
-	// later, at most 4,096 bytes. It is kept with the gallery, and is not published.
+	// later, at most 4,096 bytes of UTF-8. It is kept with the gallery, and is not published.
 	Source string
 	// Version of the codebook. Each change of the gallery needs a higher one.
 	Version uint64
@@ -79,6 +80,9 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 	}
 	if len(s.Source) > maxSource {
 		return s, fmt.Errorf("%w: a source of %d bytes, at most %d are kept", ErrGallery, len(s.Source), maxSource)
+	}
+	if !utf8.ValidString(s.Source) { // a file would have another one
+		return s, fmt.Errorf("%w: the source is no UTF-8", ErrGallery)
 	}
 	switch {
 	case s.Cells != 0:

@@ -247,7 +247,9 @@ func rewrite(t testing.TB, path string, names []string, parts map[string][]byte)
 // Parts that are missing, of another gallery or of another size are refused, whatever their
 // checksums say.
 func TestOpenRefusesParts(t *testing.T) {
-	path := saved(t, newCells(t, CellsSettings{Cells: 3, Seed: 1}))
+	cells := newCells(t, CellsSettings{Cells: 3, Seed: 1})
+	path, rows := saved(t, cells), cells.Codebook().Rows
+	var err error
 	names, parts := sectionsOf(t, path)
 	_, others := sectionsOf(t, saved(t, newCells(t, CellsSettings{Cells: 3, Seed: 2})))
 	_, pairs := sectionsOf(t, saved(t, newCells(t, CellsSettings{Cells: 3, Seed: 1, Size: 2})))
@@ -276,6 +278,35 @@ func TestOpenRefusesParts(t *testing.T) {
 	refused("a row beyond", func(p map[string][]byte) { copy(p[sectionLists][len(p[sectionLists])-4:], "\xff\xff\xff\x00") })
 	refused("a list that is too long", func(p map[string][]byte) { copy(p[sectionLengths], "\xff\xff\xff\xff") })
 	refused("lists that are too short", func(p map[string][]byte) { clear(p[sectionLengths]) })
+	refused("lists that are all shorter", func(p map[string][]byte) {
+		p[sectionLengths] = bytes.Repeat([]byte{1, 0, 0, 0}, 3)
+		p[sectionLists] = p[sectionLists][:12]
+	})
+	for _, section := range sectionBase {
+		refused(section+" with a row beyond", func(p map[string][]byte) {
+			var base wire.Base
+			if err := base.UnmarshalBinary(p[section]); err != nil {
+				t.Fatal(err)
+			}
+			base.IDs[len(base.IDs)-1] = uint32(rows)
+			p[section], err = base.MarshalBinary()
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	refused("samples of other rows", func(p map[string][]byte) {
+		var base wire.Base
+		if err := base.UnmarshalBinary(p[sectionBase[wire.Int8]]); err != nil {
+			t.Fatal(err)
+		}
+		base.IDs = base.IDs[1:]
+		base.Compact.Anchors, base.Compact.Steps, base.Compact.Codes = base.Compact.Anchors[1:], base.Compact.Steps[1:], base.Compact.Codes[base.Dimension:]
+		p[sectionBase[wire.Int8]], err = base.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
 	refused("samples of the other form", func(p map[string][]byte) { p[sectionBase[0]], p[sectionBase[1]] = p[sectionBase[1]], p[sectionBase[0]] })
 	refused("displaced rows", func(p map[string][]byte) { p[sectionFacts] = []byte(`{"displaced":-1}`) })
 	refused("a long source", func(p map[string][]byte) {
@@ -351,6 +382,28 @@ func TestAfterClose(t *testing.T) {
 	for _, err := range []error{answer, write, hold, c.Save(t.Context(), filepath.Join(t.TempDir(), "x")), c.Verify(t.Context())} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// Every source that NewCells takes comes back from a file, and others are refused.
+func TestSource(t *testing.T) {
+	x := gallery(t)
+	for name, c := range map[string]struct {
+		source string
+		want   error
+	}{
+		"longest":  {strings.Repeat("<\x00", maxSource/2), nil},
+		"words":    {strings.Repeat("ä", maxSource/2), nil},
+		"too long": {strings.Repeat("x", maxSource+1), ErrGallery},
+		"no UTF-8": {"\xff", ErrGallery},
+	} {
+		cells, err := NewCells(t.Context(), x, x, CellsSettings{Cells: 2, Encoded: -1, Source: c.source})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if err == nil && reopened(t, saved(t, cells)).Source() != c.source {
+			t.Errorf("%s: another source", name)
 		}
 	}
 }
