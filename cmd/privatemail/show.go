@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -130,9 +132,18 @@ func (x *explanation) print(e *cli.Env, path string, size int64) error {
 	fmt.Fprintf(t, "file\t%s, %s\n", path, formatSize(size))
 	fmt.Fprintf(t, "kind\t%s: %s\n", x.kind, x.about)
 	for _, f := range x.facts {
-		fmt.Fprintf(t, "%s\t%s\n", f.name, f.text)
+		fmt.Fprintf(t, "%s\t%s\n", f.name, harmless(f.text))
 	}
 	return t.Flush()
+}
+
+// harmless is a text of a file, which anybody may have written, without what a terminal would
+// act on.
+func harmless(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	return strconv.Quote(text)
 }
 
 // showSections explains models, galleries, and files of kinds that this program does not know.

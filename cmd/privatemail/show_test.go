@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/seed-64e14a55/privatemail"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -120,6 +122,31 @@ func TestShow(t *testing.T) {
 		}
 		if err := json.Unmarshal([]byte(stdout), &object); err != nil || object.Kind != c.kind || object.File != c.path {
 			t.Errorf("%s: %s, %v", c.kind, stdout, err)
+		}
+	}
+}
+
+// What a file says does not reach the terminal as a command, also where a model says it.
+func TestShowIsHarmless(t *testing.T) {
+	folder := toy(t)
+	m, err := supervised.Open(modelOf(t, folder, "classic"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	model := filepath.Join(t.TempDir(), "m")
+	if err := m.Model.Save(t.Context(), model, supervised.About{Features: "x\x1b[2J\nkind other"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{
+		model,
+		save(t, "run.txt", []byte("goos: linux\npkg: x/cmd/pmbench\ncpu: \x1b[31mred\x9b\tx\n")),
+		save(t, "run.jsonl", []byte(`{"suite":"\u001b[2J"}`)),
+		save(t, "records.jsonl", []byte(`{"key":"a","data":"\u001b[2J","mode":"\u0007"}`)),
+	} {
+		stdout, _ := succeed(t, "show", path)
+		if strings.ContainsFunc(stdout, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) }) || strings.Contains(stdout, "\nkind other") {
+			t.Errorf("%q", stdout)
 		}
 	}
 }
