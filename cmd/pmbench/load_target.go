@@ -45,14 +45,18 @@ func newLoadTarget(token string) *loadTarget {
 
 // takeFile lets clients ask for a file.
 func (t *loadTarget) takeFile(ctx context.Context, address string) error {
-	response, err := t.http.Head(address)
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return err
+	}
+	response, err := t.http.Do(request)
 	if err != nil {
 		return err
 	}
 	if t.bytes = response.ContentLength; t.bytes < 0 || response.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s and no length", response.Request.URL.Path, response.Status)
 	}
-	t.ask = func(ctx context.Context) error { return t.send(ctx, http.MethodGet, address, nil, io.Discard, t.bytes) }
+	t.ask = func(ctx context.Context) error { return t.sendWhole(ctx, http.MethodGet, address, nil, io.Discard) }
 	return response.Body.Close()
 }
 
@@ -60,7 +64,7 @@ func (t *loadTarget) takeFile(ctx context.Context, address string) error {
 // name of a gallery file every answer is held against those of the file.
 func (t *loadTarget) takeCells(ctx context.Context, address string, form wire.Form, file string) error {
 	var frame bytes.Buffer
-	if err := t.send(ctx, http.MethodGet, address+"/v1/codebook", nil, &frame, 1<<30); err != nil {
+	if _, err := t.send(ctx, http.MethodGet, address+"/v1/codebook", nil, &frame, 1<<30); err != nil {
 		return err
 	}
 	var book wire.Codebook
@@ -86,10 +90,10 @@ func (t *loadTarget) takeCells(ctx context.Context, address string, form wire.Fo
 			return err
 		}
 		if file == "" {
-			return t.send(ctx, http.MethodPost, lists, body, io.Discard, t.bytes)
+			return t.sendWhole(ctx, http.MethodPost, lists, body, io.Discard)
 		}
 		answer := bytes.NewBuffer(make([]byte, 0, t.bytes+bytes.MinRead))
-		if err := t.send(ctx, http.MethodPost, lists, body, answer, t.bytes); err != nil {
+		if err := t.sendWhole(ctx, http.MethodPost, lists, body, answer); err != nil {
 			return err
 		}
 		return check(request, answer.Bytes())
@@ -144,11 +148,11 @@ func (e *equalTo) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// send writes the body of a response of at most some bytes to w.
-func (t *loadTarget) send(ctx context.Context, method, url string, body []byte, w io.Writer, most int64) error {
+// send writes the body of a response of at most some bytes to w, and returns their number.
+func (t *loadTarget) send(ctx context.Context, method, url string, body []byte, w io.Writer, most int64) (int64, error) {
 	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if method == http.MethodPost {
 		request.Header.Set("Content-Type", "application/octet-stream")
@@ -159,23 +163,33 @@ func (t *loadTarget) send(ctx context.Context, method, url string, body []byte, 
 	return receive(t.http, request, w, most)
 }
 
-// receive writes the body of a good response to w. An answer that is longer than most is
+// sendWhole is send for an answer, which has as many bytes as were announced: what is shorter
+// would be measured as if it were fast.
+func (t *loadTarget) sendWhole(ctx context.Context, method, url string, body []byte, w io.Writer) error {
+	n, err := t.send(ctx, method, url, body, w, t.bytes)
+	if err == nil && n < t.bytes {
+		err = fmt.Errorf("an answer of %d bytes, and %d were expected", n, t.bytes)
+	}
+	return err
+}
+
+// receive writes the body of a good response to w, and returns its length. An answer that is longer than most is
 // an error, and so is a status that is not 200.
-func receive(by *http.Client, request *http.Request, w io.Writer, most int64) error {
+func receive(by *http.Client, request *http.Request, w io.Writer, most int64) (int64, error) {
 	response, err := by.Do(request)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(response.Body, 500))
-		return fmt.Errorf("%s %s: %s: %s", request.Method, request.URL.Path, response.Status, strings.TrimSpace(string(text)))
+		return 0, fmt.Errorf("%s %s: %s: %s", request.Method, request.URL.Path, response.Status, strings.TrimSpace(string(text)))
 	}
 	n, err := io.Copy(w, io.LimitReader(response.Body, most+1))
 	if err == nil && n > most {
 		err = fmt.Errorf("%s %s: more than the %d bytes that were expected", request.Method, request.URL.Path, most)
 	}
-	return err
+	return n, err
 }
 
 // askAll lets some clients ask one query after the other until there were so many, and
@@ -214,7 +228,7 @@ func residentMemory(ctx context.Context, url string) (int64, error) {
 		return 0, err
 	}
 	var text bytes.Buffer
-	if err := receive(http.DefaultClient, request, &text, 1<<20); err != nil {
+	if _, err := receive(http.DefaultClient, request, &text, 1<<20); err != nil {
 		return 0, err
 	}
 	const name = "process_resident_memory_bytes "

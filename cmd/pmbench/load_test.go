@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
@@ -93,6 +94,7 @@ func TestLoadRefuses(t *testing.T) {
 	refuse(t, cli.Failed, []string{"load", nothing.URL, "-quiet"}, "404")
 	refuse(t, cli.Failed, []string{"load", nothing.URL + "/file", "-get", "-quiet"}, "404")
 
+	var missing atomic.Int64 // bytes of each answer
 	wrong := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, err := http.NewRequestWithContext(context.WithoutCancel(r.Context()), r.Method, public+r.URL.String(), r.Body)
 		if err != nil {
@@ -100,16 +102,19 @@ func TestLoadRefuses(t *testing.T) {
 			return
 		}
 		var body strings.Builder
-		if err := receive(http.DefaultClient, s, &body, 1<<20); err != nil {
+		if _, err := receive(http.DefaultClient, s, &body, 1<<20); err != nil {
 			t.Error(err)
 		}
 		text := []byte(body.String())
 		if r.Method == http.MethodPost {
 			text[len(text)/2] ^= 1
+			text = text[:len(text)-int(missing.Load())]
 		}
 		w.Write(text)
 	}))
 	t.Cleanup(wrong.Close)
 	refuse(t, cli.Failed, []string{"load", wrong.URL, "-quiet", "-check", file}, "not that of the gallery file")
+	missing.Store(1)
+	refuse(t, cli.Failed, []string{"load", wrong.URL, "-quiet"}, "were expected")
 	http.DefaultClient.CloseIdleConnections()
 }

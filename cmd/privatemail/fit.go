@@ -48,7 +48,8 @@ Queries are placed by the map alone, without labels: -queries names their featur
 have been moved by their own labels: do not cross-validate on these, measure on queries.
 -model saves everything in one file: the map, the recipe, the embedding and the facts of its
 graph. 'privatemail apply' places rows of tomorrow by it, and 'privatemail show' explains it.
-One of -out and -model is needed.
+Keep it as private as FEATURES, which can often be computed from it. One of -out and -model is
+needed.
 
 -map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M
 of one row more than features have columns: the image of a row f, after the words of the recipe

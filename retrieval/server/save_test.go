@@ -248,8 +248,7 @@ func rewrite(t testing.TB, path string, names []string, parts map[string][]byte)
 // checksums say.
 func TestOpenRefusesParts(t *testing.T) {
 	cells := newCells(t, CellsSettings{Cells: 3, Seed: 1})
-	path, rows := saved(t, cells), cells.Codebook().Rows
-	var err error
+	path := saved(t, cells)
 	names, parts := sectionsOf(t, path)
 	_, others := sectionsOf(t, saved(t, newCells(t, CellsSettings{Cells: 3, Seed: 2})))
 	_, pairs := sectionsOf(t, saved(t, newCells(t, CellsSettings{Cells: 3, Seed: 1, Size: 2})))
@@ -282,30 +281,29 @@ func TestOpenRefusesParts(t *testing.T) {
 		p[sectionLengths] = bytes.Repeat([]byte{1, 0, 0, 0}, 3)
 		p[sectionLists] = p[sectionLists][:12]
 	})
-	for _, section := range sectionBase {
-		refused(section+" with a row beyond", func(p map[string][]byte) {
-			var base wire.Base
-			if err := base.UnmarshalBinary(p[section]); err != nil {
-				t.Fatal(err)
-			}
-			base.IDs[len(base.IDs)-1] = uint32(rows)
-			p[section], err = base.MarshalBinary()
-			if err != nil {
-				t.Fatal(err)
-			}
-		})
-	}
-	refused("samples of other rows", func(p map[string][]byte) {
+	changeBase := func(part []byte, change func(*wire.Base)) []byte {
 		var base wire.Base
-		if err := base.UnmarshalBinary(p[sectionBase[wire.Int8]]); err != nil {
+		if err := base.UnmarshalBinary(part); err != nil {
 			t.Fatal(err)
 		}
-		base.IDs = base.IDs[1:]
-		base.Compact.Anchors, base.Compact.Steps, base.Compact.Codes = base.Compact.Anchors[1:], base.Compact.Steps[1:], base.Compact.Codes[base.Dimension:]
-		p[sectionBase[wire.Int8]], err = base.MarshalBinary()
+		change(&base)
+		out, err := base.MarshalBinary()
 		if err != nil {
 			t.Fatal(err)
 		}
+		return out
+	}
+	refused("samples with a row beyond", func(p map[string][]byte) {
+		for _, section := range sectionBase {
+			p[section] = changeBase(p[section], func(b *wire.Base) { b.IDs[len(b.IDs)-1] = uint32(cells.Codebook().Rows) })
+		}
+	})
+	refused("samples of other rows", func(p map[string][]byte) {
+		section := sectionBase[wire.Int8]
+		p[section] = changeBase(p[section], func(b *wire.Base) {
+			b.IDs = b.IDs[1:]
+			b.Compact.Anchors, b.Compact.Steps, b.Compact.Codes = b.Compact.Anchors[1:], b.Compact.Steps[1:], b.Compact.Codes[b.Dimension:]
+		})
 	})
 	refused("samples of the other form", func(p map[string][]byte) { p[sectionBase[0]], p[sectionBase[1]] = p[sectionBase[1]], p[sectionBase[0]] })
 	refused("displaced rows", func(p map[string][]byte) { p[sectionFacts] = []byte(`{"displaced":-1}`) })

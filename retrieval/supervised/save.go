@@ -35,7 +35,8 @@ type About struct {
 
 // Save writes the model to a file that Open reads: the map, the recipe, X and Z, the facts of
 // the graph, and checksums of all of them. The file is written under a temporary name, synced and
-// renamed, so that an error leaves the file that was there before.
+// renamed, so that an error leaves the file that was there before. Whoever has it has the rows
+// of X and Z, from which features and classes can often be told.
 //
 // Errors: points.ErrShape and points.ErrNonFinite for a model that Fit has not made, that of
 // ctx, and those of the system.

@@ -18,7 +18,7 @@ type checksum interface {
 // codebook is its hash, by which clients know it.
 func newSHA256() checksum { return sha256.New() }
 
-// newCRCPair starts the checksum of answers of mode cells, which are long.
+// newCRCPair starts the checksum of answers of mode cells and of galleries, which are long.
 func newCRCPair() checksum { return new(crc.Pair) }
 
 const crcPairSize = crc.Size
