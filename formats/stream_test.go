@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -171,4 +172,33 @@ func TestWriteRowsRefuses(t *testing.T) {
 	onlyFiles(t, dir, "x.npy")
 	other := filepath.Join(dir, "x.csv")
 	wantError(t, WriteRows(t.Context(), other, 1, 1, nil), ErrUnsupported, other)
+}
+
+// What follows the rows is found where only the end of the stream shows it.
+func TestStreamGoesOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.idx.gz")
+	if err := WriteMatrix(t.Context(), path, 3, 2, []float32{1, 2, 3, 4, 5, 6}); err != nil {
+		t.Fatal(err)
+	}
+	read := func() error {
+		return StreamMatrix(path, 0, func(r *RowReader) error {
+			_, err := allRows(r, 2)
+			return err
+		})
+	}
+	if err := read(); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f) // a second part, which goes on with the first
+	_, err = z.Write([]byte{0})
+	if err := errors.Join(err, z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := read(); !errors.Is(err, ErrFormat) {
+		t.Errorf("a byte more: %v", err)
+	}
 }

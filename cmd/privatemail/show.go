@@ -28,7 +28,7 @@ func showVerb() cli.Verb {
 Tells what a file is and what is in it, by its contents and not by its name: a model of fit
 -model, a gallery that a server keeps, a release of privatize, a ledger of budget with its head,
 a message between client and server (codebook, base sample, request, answer, gallery, question,
-matches), a log of the memory of a client, the records of evaluate (records.jsonl), a recording
+matches, map), whether it was sent or is in the cache of query, a log of the memory of a client, the records of evaluate (records.jsonl), a recording
 of pmbench, or a matrix, such as those of -out.
 
 Models, galleries and messages are read as a whole and their checksums compared: what is
@@ -84,7 +84,7 @@ func show(ctx context.Context, e *cli.Env, names []string) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range []shower{showSections, showLedger, showRelease, showFrame, showMemory, showRecords, showMeasurements, showRecording, showMatrix} {
+	for _, s := range []shower{showSections, showLedger, showRelease, showFrame, showMap, showMemory, showRecords, showMeasurements, showRecording, showMatrix} {
 		x, err := s(ctx, path, begin)
 		if err != nil {
 			return err
@@ -93,7 +93,7 @@ func show(ctx context.Context, e *cli.Env, names []string) error {
 			return x.print(e, path, size)
 		}
 	}
-	return fmt.Errorf("%s: none of our files: it begins neither like a model, a gallery, a ledger, a release, a message, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
+	return fmt.Errorf("%s: none of our files: it begins neither like a model, a gallery, a ledger, a release, a message, a map, a log of a client's memory, records of evaluate, a recording of pmbench, nor a matrix (.npy, .npz, .fvecs, .fbin, IDX, text)", path)
 }
 
 // beginOf returns the first bytes of a file, and its size.

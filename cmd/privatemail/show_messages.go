@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"os"
 
 	"github.com/seed-64e14a55/privatemail/internal/mem"
 	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -53,17 +56,68 @@ func showFrame(ctx context.Context, path string, begin []byte) (*explanation, er
 	if x == nil {
 		return nil, fmt.Errorf("%s: a message of a kind that this program does not know", path)
 	}
-	if info, err := os.Stat(path); err != nil {
-		return nil, err
-	} else if most := mem.Budget() / 3; info.Size() > most { // its bytes, and what they hold
-		return nil, fmt.Errorf("%s: a message of %s, and there is memory for %s", path, formatSize(info.Size()), formatSize(most))
-	}
-	data, err := os.ReadFile(path)
+	data, err := readWhole(path)
 	if err != nil {
 		return nil, err
 	}
-	if err := read(data); err != nil {
+	err = read(data)
+	if body, ok := keptInCache(data); err != nil && ok {
+		if err = read(body); err == nil {
+			x.addf("cache", inCache)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
+	}
+	return x, nil
+}
+
+// inCache is what is said of a file that 'privatemail query' keeps.
+const inCache = "kept by 'privatemail query', and fetched again if it is removed"
+
+// keptInCache returns what a file of the cache of a client keeps: it has the SHA-256 of that
+// behind it.
+func keptInCache(data []byte) (body []byte, ok bool) {
+	end := len(data) - sha256.Size
+	if end < 0 || sha256.Sum256(data[:end]) != [sha256.Size]byte(data[end:]) {
+		return nil, false
+	}
+	return data[:end], true
+}
+
+// readWhole reads a file that is shorter than the memory for it and for what it holds.
+func readWhole(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if most := mem.Budget() / 3; info.Size() > most {
+		return nil, fmt.Errorf("%s: a message of %s, and there is memory for %s", path, formatSize(info.Size()), formatSize(most))
+	}
+	return os.ReadFile(path)
+}
+
+// showMap explains the map that a server publishes, which is JSON.
+func showMap(_ context.Context, path string, begin []byte) (*explanation, error) {
+	if !bytes.HasPrefix(begin, []byte(`{"dim":`)) {
+		return nil, nil
+	}
+	data, err := readWhole(path)
+	if err != nil {
+		return nil, err
+	}
+	body, kept := keptInCache(data)
+	if !kept {
+		body = data
+	}
+	var m supervised.Map
+	if err := json.Unmarshal(body, &m); err != nil {
+		return nil, fmt.Errorf("%s: a map that cannot be read: %w", path, bare(err))
+	}
+	x := &explanation{kind: "map", about: "published by a server; clients place their rows by it"}
+	x.add("map", fmt.Sprintf("from %d columns to %d", m.Dim, m.Columns()), []int{m.Dim, m.Columns()})
+	if kept {
+		x.addf("cache", inCache)
 	}
 	return x, nil
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -45,6 +47,13 @@ func frame(t *testing.T, m interface{ MarshalBinary() ([]byte, error) }) string 
 		t.Fatal(err)
 	}
 	return save(t, "frame", data)
+}
+
+// kept is a file of the cache of a client.
+func kept(t *testing.T, body []byte) string {
+	t.Helper()
+	sum := sha256.Sum256(body)
+	return save(t, "kept", append(slices.Clip(body), sum[:]...))
 }
 
 // Every file of ours is told by its contents.
@@ -95,6 +104,10 @@ func TestShow(t *testing.T) {
 		{at("r.release"), "release", "300 x 2|epsilon 1, delta 1e-06|dropped|spend 1"},
 		{at("r.json"), "release", "nothing was counted"},
 		{frame(t, cells.Codebook()), "codebook", "400 of 16 columns|take-all"},
+		{kept(t, []byte(readFile(t, frame(t, cells.Codebook())))), "codebook", "400 of 16 columns|kept by 'privatemail query'"},
+		{kept(t, cells.GalleryFrame()), "whole-gallery", "400 x 16|kept by 'privatemail query'"},
+		{save(t, "map", []byte(`{"dim":3,"unit_rows":true}`)), "map", "from 3 columns to 3"},
+		{kept(t, []byte(`{"dim":2,"columns":1,"matrix":[1,2]}`)), "map", "from 2 columns to 1|kept by 'privatemail query'"},
 		{frame(t, cells.Base(wire.Float32)), "base", "25 x 16 as float32"},
 		{frame(t, cells.Base(wire.Int8)), "base", "25 x 16 as int8"},
 		{frame(t, request), "request", "cells         1"},
@@ -168,6 +181,8 @@ func TestShowRefuses(t *testing.T) {
 		"truncated":   {model[:len(model)-5], []string{"damaged"}},
 		"flipped":     {string(flipped), []string{"damaged", "checksum"}},
 		"frame":       {"PMW1\x10\x00 and no more", []string{"frame"}},
+		"a-map":       {`{"dim":2,"columns":2,"matrix":[1]}`, []string{"2 x 2"}},
+		"cut-cache":   {readFile(t, kept(t, []byte(`{"dim":2}`)))[:40], []string{"map"}},
 		"other-frame": {"PMW1\xff\xff and no more", []string{"kind that this program does not know"}},
 		"release":     {"\x89PMREL\r\n and no more", []string{"release"}},
 		"ledger":      {"PMLEDGER and no more", []string{"ledger"}},

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -182,5 +183,36 @@ func TestCellsOnDigits(t *testing.T) {
 		if s.Figures[m] < want-.005 {
 			t.Errorf("supervised: %s %.3f", m, s.Figures[m])
 		}
+	}
+}
+
+// The base sample is taken once, with the codebook, in its form, and the gallery in its place.
+func TestVolumeOf(t *testing.T) {
+	book := &wire.Codebook{Rows: 100, Size: 1, Length: 20, Dimension: 2, Ranking: 3, Centres: make([]float32, 8), Anchors: make([]float32, 6)}
+	frame, err := book.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	codebook := float64(len(frame))
+	for _, base := range []int{0, 7} {
+		v, err := volumeOf(book, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, got := range []evaluate.Traffic{v.Float32, v.Int8} {
+			want := evaluate.Traffic{Query: float64(book.AnswerBytes(wire.Form(form))), Once: codebook}
+			if base > 0 {
+				want.Once += float64(book.BaseBytes(wire.Form(form), base))
+			}
+			if got != want {
+				t.Errorf("%d rows of %s: %+v, want %+v", base, wire.Form(form), got, want)
+			}
+		}
+		if v.TakeAll != codebook+float64(book.GalleryBytes()) {
+			t.Errorf("take all: %g", v.TakeAll)
+		}
+	}
+	if _, err := volumeOf(&wire.Codebook{}, 0); err == nil {
+		t.Error("no codebook")
 	}
 }
