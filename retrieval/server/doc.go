@@ -54,11 +54,17 @@
 //
 // Rows are sent as float32, or as int8 (wire.Compact): the answers of a form all have one
 // length, and are encoded in both forms or in none. GalleryFrame is the whole gallery as
-// int8, for clients that take all and ask nothing.
+// int8, for clients that take all and ask nothing. Rows of int8 suit rows of about one length,
+// such as a supervised.Map makes. Where many rows are tens of thousands of times as long as the
+// others, the anchors are with these, the others are told apart no more, and nothing says so:
+// send float32 there.
 //
 // Save writes a gallery to a file, and OpenCells opens it with the same codebook: a server
 // that starts again, or another one, answers what clients have paid for. The file is mapped,
-// so that opening does not read the rows.
+// so that opening does not read the rows. The system then reads an answer from the disk when it
+// is first asked for, which takes longer than later, and time tells what it should not. Verify
+// reads all of the file: a server calls it before strangers ask, and has room for the file in
+// its memory.
 //
 // The server learns which cells were named; retrieval.Ceiling with one answer bounds how
 // well the class of a record can be guessed from its request.

@@ -17,7 +17,8 @@ import (
 //
 // Opening reads the codebook, the base samples and the lists, and checks them. Rows and encoded
 // answers are not read, so that a gallery of a million rows is ready in a fraction of a second;
-// Verify reads them.
+// Verify reads them. Before that, the time of an answer tells whether the same cell was asked for
+// earlier.
 //
 // Errors match formats.ErrUnsupported for a file that is no gallery, or one of another version,
 // formats.ErrFormat for one that was truncated or changed, or are those of the system.
