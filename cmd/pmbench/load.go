@@ -24,7 +24,8 @@ from the request to the last byte of its answer.
 
 With -check the gallery file is opened here, and every answer is compared with the one that
 the library writes, byte for byte. With -metrics the memory of the service is read, before,
-between and after the queries. The service needs to allow the rate: 'serve -rate 0'.
+between and after the queries. A service that was started with -rate refuses some queries, and
+load then fails.
 `,
 		Prints: cli.PrintsJSON | cli.PrintsProgress,
 		Examples: []string{

@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 
 	"github.com/seed-64e14a55/privatemail"
@@ -109,6 +110,7 @@ func (s *serving) openGallery(ctx context.Context) (*server.Cells, error) {
 	if err := s.makeGallery(ctx, path, source, version); err != nil {
 		return nil, err
 	}
+	debug.FreeOSMemory() // answers come from the file: what its making took is not needed again
 	return server.OpenCells(path)
 }
 
@@ -157,7 +159,7 @@ func (s *serving) makeGallery(ctx context.Context, path, source string, version 
 	if err != nil {
 		return fmt.Errorf("%s: %w; -budget allows more", s.file, err)
 	}
-	const encoded = 512 << 20
+	const encoded = 640 << 20
 	m := newMeter(s.env)
 	defer m.close()
 	workers := par.New(s.flags.work.workers)
