@@ -35,7 +35,7 @@ func (c *Core) Affine(mean []float64, a mat.Matrix) (*Affine, error) {
 	if err := checkMean(mean, a); err != nil {
 		return nil, fmt.Errorf("dense: affine: %w", err)
 	}
-	m, err := newAffine(c.kernels(), mean, a)
+	m, err := newAffine(c.Loops(), mean, a)
 	if err != nil {
 		return nil, fmt.Errorf("dense: affine: %w", err)
 	}
