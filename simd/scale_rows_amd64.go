@@ -11,7 +11,10 @@ func largestDifferenceAVX2(x []float32, mean []float64) (most float64) {
 	if n > 0 {
 		most = asm.LargestDifferenceAVX2(&x[0], &mean[0], uintptr(n))
 	}
-	return max(most, largestDifferenceGo(x[n:], mean[n:]))
+	if n < len(x) {
+		most = max(most, largestDifferenceGo(x[n:], mean[n:]))
+	}
+	return most
 }
 
 func scaleDifferencesAVX2(dst, x []float32, mean []float64, scale float64) {
@@ -19,7 +22,9 @@ func scaleDifferencesAVX2(dst, x []float32, mean []float64, scale float64) {
 	if n > 0 {
 		asm.ScaleDifferencesAVX2(&dst[0], &x[0], &mean[0], uintptr(n), scale)
 	}
-	scaleDifferencesGo(dst[n:], x[n:], mean[n:], scale)
+	if n < len(x) {
+		scaleDifferencesGo(dst[n:], x[n:], mean[n:], scale)
+	}
 }
 
 func scaleProductsAVX2(dst, x []float32, scale float64, columns []float64) {
@@ -27,7 +32,9 @@ func scaleProductsAVX2(dst, x []float32, scale float64, columns []float64) {
 	if n > 0 {
 		asm.ScaleProductsAVX2(&dst[0], &x[0], &columns[0], uintptr(n), scale)
 	}
-	scaleProductsGo(dst[n:], x[n:], scale, columns[n:])
+	if n < len(x) {
+		scaleProductsGo(dst[n:], x[n:], scale, columns[n:])
+	}
 }
 
 func scaleRowAVX2(dst, x []float32, scale float64) {
@@ -35,7 +42,9 @@ func scaleRowAVX2(dst, x []float32, scale float64) {
 	if n > 0 {
 		asm.ScaleRowAVX2(&dst[0], &x[0], uintptr(n), scale)
 	}
-	scaleRowGo(dst[n:], x[n:], scale)
+	if n < len(x) {
+		scaleRowGo(dst[n:], x[n:], scale)
+	}
 }
 
 func largestDifferenceAVX512(x []float32, mean []float64) (most float64) {
@@ -43,7 +52,10 @@ func largestDifferenceAVX512(x []float32, mean []float64) (most float64) {
 	if n > 0 {
 		most = asm.LargestDifferenceAVX512(&x[0], &mean[0], uintptr(n))
 	}
-	return max(most, largestDifferenceGo(x[n:], mean[n:]))
+	if n < len(x) {
+		most = max(most, largestDifferenceGo(x[n:], mean[n:]))
+	}
+	return most
 }
 
 func scaleDifferencesAVX512(dst, x []float32, mean []float64, scale float64) {
@@ -51,7 +63,9 @@ func scaleDifferencesAVX512(dst, x []float32, mean []float64, scale float64) {
 	if n > 0 {
 		asm.ScaleDifferencesAVX512(&dst[0], &x[0], &mean[0], uintptr(n), scale)
 	}
-	scaleDifferencesGo(dst[n:], x[n:], mean[n:], scale)
+	if n < len(x) {
+		scaleDifferencesGo(dst[n:], x[n:], mean[n:], scale)
+	}
 }
 
 func scaleProductsAVX512(dst, x []float32, scale float64, columns []float64) {
@@ -59,7 +73,9 @@ func scaleProductsAVX512(dst, x []float32, scale float64, columns []float64) {
 	if n > 0 {
 		asm.ScaleProductsAVX512(&dst[0], &x[0], &columns[0], uintptr(n), scale)
 	}
-	scaleProductsGo(dst[n:], x[n:], scale, columns[n:])
+	if n < len(x) {
+		scaleProductsGo(dst[n:], x[n:], scale, columns[n:])
+	}
 }
 
 func scaleRowAVX512(dst, x []float32, scale float64) {
@@ -67,5 +83,7 @@ func scaleRowAVX512(dst, x []float32, scale float64) {
 	if n > 0 {
 		asm.ScaleRowAVX512(&dst[0], &x[0], uintptr(n), scale)
 	}
-	scaleRowGo(dst[n:], x[n:], scale)
+	if n < len(x) {
+		scaleRowGo(dst[n:], x[n:], scale)
+	}
 }
