@@ -16,7 +16,7 @@ import (
 
 // placedAtOnce is how many rows a worker takes through the whole map at a time: they stay in
 // its cache on the way.
-const placedAtOnce = 256
+const placedAtOnce = 64
 
 // A placer is a map that is made ready once and applied to rows that come in many parts.
 type placer struct {
