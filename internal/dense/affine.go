@@ -27,7 +27,6 @@ type AffineMemory struct {
 	scale    [mulRows]float64
 	products []float32
 	sums     []float64
-	row      []float64
 }
 
 // Affine makes a map ready. Errors: points.ErrShape for a mean that does not fit, and
@@ -36,7 +35,7 @@ func (c *Core) Affine(mean []float64, a mat.Matrix) (*Affine, error) {
 	if err := checkMean(mean, a); err != nil {
 		return nil, fmt.Errorf("dense: affine: %w", err)
 	}
-	m, err := newAffine(c.kernels(), mean, a)
+	m, err := newAffine(c.Loops(), mean, a)
 	if err != nil {
 		return nil, fmt.Errorf("dense: affine: %w", err)
 	}
@@ -87,7 +86,6 @@ func (m *Affine) NewMemory() *AffineMemory {
 		rows:     make([]float32, mulRows*m.d),
 		products: make([]float32, mulRows*mulTile),
 		sums:     make([]float64, mulRows*mulTile),
-		row:      make([]float64, m.d),
 	}
 }
 
@@ -103,7 +101,7 @@ func (m *Affine) block(w *AffineMemory, out, x blas32.General, lo, hi int) (bad 
 		if m.d <= sumColumns { // one sum a number, which needs no memory in float64
 			m.dots(w, hi-lo, left, right, 0)
 			for i := lo; i < hi; i++ {
-				scaleTo(rowOf(out, i)[left:right], w.products[(i-lo)*mulTile:], w.scale[i-lo], scales)
+				m.k.ScaleProducts(rowOf(out, i)[left:right], w.products[(i-lo)*mulTile:][:right-left], w.scale[i-lo], scales)
 			}
 			continue
 		}
@@ -121,36 +119,18 @@ func (m *Affine) block(w *AffineMemory, out, x blas32.General, lo, hi int) (bad 
 }
 
 // scaleTo sets a row to sums times the scale of the row and that of each column.
-func scaleTo[T float32 | float64](row []float32, sums []T, scale float64, scales []float64) {
+func scaleTo(row []float32, sums []float64, scale float64, scales []float64) {
 	sums, scales = sums[:len(row)], scales[:len(row)]
 	for j := range row {
-		row[j] = float32((float64(sums[j]) + 0) * scale * scales[j]) // a sum of products begins with 0, and is never -0
+		row[j] = float32(sums[j] * scale * scales[j])
 	}
 }
 
 // centre makes a row of x ready as row r of a block.
 func (m *Affine) centre(w *AffineMemory, row []float32, r int) {
-	// Of finite numbers without signs the largest has the largest bits, which processors
-	// compare faster.
-	const sign = 1 << 63
-	var even, odd uint64
-	mean, centred := m.mean[:len(row)], w.row[:len(row)]
-	j := 0
-	for ; j+1 < len(row); j += 2 {
-		a, b := float64(row[j])-mean[j], float64(row[j+1])-mean[j+1]
-		centred[j], centred[j+1] = a, b
-		even, odd = max(even, math.Float64bits(a)&^sign), max(odd, math.Float64bits(b)&^sign)
-	}
-	if j < len(row) {
-		centred[j] = float64(row[j]) - mean[j]
-		even = max(even, math.Float64bits(centred[j])&^sign)
-	}
-	scale := downTo1(math.Float64frombits(max(even, odd)))
+	scale := downTo1(m.k.LargestDifference(row, m.mean))
 	w.scale[r] = 1 / scale
-	to := w.rows[r*m.d:][:len(centred)]
-	for j, v := range centred {
-		to[j] = float32(v * scale)
-	}
+	m.k.ScaleDifferences(w.rows[r*m.d:][:m.d], row, m.mean, scale)
 }
 
 // dots sets products to those of some rows with the columns left to right-1, over sumColumns

@@ -35,7 +35,7 @@ const (
 // of x, mean or a that is not finite and for one of out that float32 cannot hold, and that
 // of ctx.
 func (c *Core) Mul(ctx context.Context, out, x blas32.General, mean []float64, a mat.Matrix) error {
-	k := c.kernels()
+	k := c.Loops()
 	if err := checkMul(k, out, x, mean, a); err != nil {
 		return fmt.Errorf("dense: mul: %w", err)
 	}

@@ -143,9 +143,10 @@ func (m *Map) images(ctx context.Context, core *dense.Core, prepared blas32.Gene
 			}
 		}
 	}
+	k := core.Loops()
 	err := core.Workers.Do(ctx, par.Blocks(z.Rows, rowsAtOnce), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, z.Rows, rowsAtOnce)
-		m.finish(partOf(z, lo, hi), partOf(prepared, lo, hi), exp)
+		m.finish(k, partOf(z, lo, hi), partOf(prepared, lo, hi), exp)
 	}))
 	return z, err
 }
@@ -178,7 +179,7 @@ func (m *Map) shrunk() (a *mat.Dense, exp int) {
 
 // finish turns z, products with the shrunk matrix, into the images of rows that are prepared.
 // Without a matrix it makes the images from these rows alone.
-func (m *Map) finish(z, prepared blas32.General, exp int) {
+func (m *Map) finish(k *simd.Kernels, z, prepared blas32.General, exp int) {
 	for i := range z.Rows {
 		switch {
 		case m.A == nil:
@@ -188,7 +189,7 @@ func (m *Map) finish(z, prepared blas32.General, exp int) {
 		}
 	}
 	if m.UnitImages {
-		normalizeAll(z)
+		normalizeAll(k, z)
 	}
 }
 

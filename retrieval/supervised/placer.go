@@ -16,7 +16,7 @@ import (
 
 // placedAtOnce is how many rows a worker takes through the whole map at a time: they stay in
 // its cache on the way.
-const placedAtOnce = 256
+const placedAtOnce = 64
 
 // A placer is a map that is made ready once and applied to rows that come in many parts.
 type placer struct {
@@ -40,10 +40,7 @@ func newPlacer(m *Map, core *dense.Core) (*placer, error) {
 	if err := m.Check(); err != nil {
 		return nil, err
 	}
-	p := &placer{m: m, preparation: preparation{m.Root, m.UnitRows}, core: core, kernels: core.Kernels}
-	if p.kernels == nil {
-		p.kernels = simd.At(simd.Best())
-	}
+	p := &placer{m: m, preparation: preparation{m.Root, m.UnitRows}, core: core, kernels: core.Loops()}
 	if m.A != nil {
 		var err error
 		a, exp := m.shrunk()
@@ -101,7 +98,7 @@ func (p *placer) part(w *placerMemory, z, rows blas32.General, first int) error 
 	prepared := rows
 	if w.prepared.Rows > 0 {
 		prepared = partOf(w.prepared, 0, rows.Rows)
-		p.preparation.rows(prepared, rows)
+		p.preparation.rows(p.kernels, prepared, rows)
 	}
 	if p.affine != nil {
 		if bad := p.affine.Rows(w.affine, z, prepared); bad >= 0 {
@@ -112,6 +109,6 @@ func (p *placer) part(w *placerMemory, z, rows blas32.General, first int) error 
 			clear(rowOf(z, i))
 		}
 	}
-	p.m.finish(z, prepared, p.exp)
+	p.m.finish(p.kernels, z, prepared, p.exp)
 	return nil
 }

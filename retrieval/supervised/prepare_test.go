@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/simd"
 )
 
 // odd are values with which roots, norms and conversions go wrong first.
@@ -36,24 +38,41 @@ func TestTakeRoots(t *testing.T) {
 	}
 }
 
-// Rows that are normalised together have the bits of each alone, for every number of rows.
+// Rows that are normalised together have the bits of each alone, for every number of rows and at
+// every level.
 func TestNormalizeAll(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
-	for n := range 10 {
-		x := blas32.General{Rows: n, Cols: 7, Stride: 9, Data: make([]float32, 9*n)}
-		for i := range x.Data {
-			x.Data[i] = float32(rng.NormFloat64() * math.Exp(20*rng.NormFloat64()))
+	for _, level := range simd.Levels() {
+		k := simd.At(level)
+		for n := range 10 {
+			x := blas32.General{Rows: n, Cols: 17, Stride: 19, Data: make([]float32, 19*n)}
+			for i := range x.Data {
+				x.Data[i] = float32(rng.NormFloat64() * math.Exp(20*rng.NormFloat64()))
+			}
+			if n > 2 {
+				clear(rowOf(x, 1))
+			}
+			want := slices.Clone(x.Data)
+			for i := range n {
+				plainNormalize(want[i*19:][:17])
+			}
+			normalizeAll(k, x)
+			if !slices.EqualFunc(x.Data, want, sameBits) {
+				t.Errorf("%v, %d rows: other bits", level, n)
+			}
 		}
-		if n > 2 {
-			clear(rowOf(x, 1))
-		}
-		want := slices.Clone(x.Data)
-		for i := range n {
-			normalize(want[i*9:][:7])
-		}
-		normalizeAll(x)
-		if !slices.EqualFunc(x.Data, want, sameBits) {
-			t.Errorf("%d rows: other bits", n)
+	}
+}
+
+// plainNormalize is the reference.
+func plainNormalize(row []float32) {
+	var sum float64
+	for _, v := range row {
+		sum += float64(v) * float64(v)
+	}
+	for j, v := range row {
+		if sum != 0 {
+			row[j] = float32(float64(v) * (1 / math.Sqrt(sum)))
 		}
 	}
 }

@@ -20,7 +20,7 @@ import (
 const (
 	// streamBytes is about what a block of rows takes, and as much for its images: enough for
 	// all workers, and few enough to stay in the caches on the way.
-	streamBytes = 1 << 20
+	streamBytes = 1 << 19
 	// streamBlocks is how many blocks there are: one is read, one placed and one written, and
 	// one more keeps each of the three from waiting for the others.
 	streamBlocks = 4
