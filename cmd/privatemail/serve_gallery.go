@@ -56,6 +56,11 @@ func (s *serving) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// All of the file is read before the first answer: damage is found, and the time of an
+	// answer does not tell whether its cell was asked for before.
+	if err := cells.Verify(ctx); err != nil {
+		return errors.Join(err, cells.Close())
+	}
 	name := cmp.Or(s.flags.name, strings.TrimSuffix(filepath.Base(s.file), filepath.Ext(s.file)))
 	if err := s.service.Publish(service.Gallery{Name: name, Cells: cells, Aligned: s.paper}); err != nil {
 		return errors.Join(err, cells.Close())
@@ -151,10 +156,10 @@ func (s *serving) makeGallery(ctx context.Context, path, source string, version 
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
-	// Rows as float32 and as int8, and the distances from a centre. Answers are encoded in
-	// what is left, if all of them fit.
+	// Rows as float32, as int8 twice while they are put together, and the distances from a
+	// centre. Answers are encoded in what is left, if all of them fit.
 	n, d := float64(model.X.Rows), float64(model.X.Cols)
-	own := n*(4*d+d+4) + 16*n
+	own := n*(4*d+2*(d+4)) + 16*n
 	rest, err := pipeline.Reserve(cmp.Or(s.flags.work.budget, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
 	if err != nil {
 		return fmt.Errorf("%s: %w; -budget allows more", s.file, err)

@@ -253,6 +253,12 @@ func TestServeRefused(t *testing.T) {
 	}
 	gallery := filepath.Join(temp, "a.gallery")
 	serveOn(t, model, "-epsilon", "4", "-gallery", gallery).end()
+	damaged := filepath.Join(temp, "damaged.gallery") // in an answer, which opening does not look at
+	whole := []byte(readFile(t, gallery))
+	whole[len(whole)-5000] ^= 1
+	if err := os.WriteFile(damaged, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct {
 		code int
 		args string
@@ -267,6 +273,7 @@ func TestServeRefused(t *testing.T) {
 		{cli.Usage, gallery + " -share 0.2", "-share is for a MODEL"},
 		{cli.Failed, filepath.Join(temp, "absent"), "absent"},
 		{cli.Failed, empty, "empty"},
+		{cli.Failed, damaged, "the checksum of section"},
 		{cli.Failed, filepath.Join(folder, featuresName), "features.npy"},
 		{cli.Usage, gallery + " -listen 0.0.0.0:0", "-insecure"},
 		{cli.Usage, gallery + " -listen :0", "-insecure"},
