@@ -75,7 +75,6 @@ func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 		return failed()
 	}
 	announce(w.Header(), int64(len(frame)))
-	w.restart()
 	if _, err := w.Write(frame); err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -99,7 +98,6 @@ func readFrame(w *answer, r *http.Request, limit int64, to interface{ UnmarshalB
 	// ReadAll takes memory as bytes come, whatever length was announced.
 	// MaxBytesReader tells the writer of package http not to read on.
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
-	w.restart()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		_ = w.control.SetReadDeadline(time.Now()) // nobody waits for the rest
 		return long
