@@ -465,7 +465,7 @@ func TestQueryWithoutRoomForTheCache(t *testing.T) {
 	p := newPlace(t, 2)
 	p.cache = filepath.Join(p.ledger, "cache") // a folder in a file
 	for _, args := range [][]string{p.cells(g.address, "-out", p.out), p.takeAll(g.address, "-out", p.out)} {
-		if _, stderr := succeed(t, args...); !strings.Contains(stderr, "the cache: the codebook is not kept") {
+		if _, stderr := succeed(t, args...); !strings.Contains(stderr, "the cache: a file of the codebook is not kept") {
 			t.Error(stderr)
 		}
 	}

@@ -172,7 +172,7 @@ func announced(o *order, got *received, response *http.Response) (total int64, e
 	}
 	switch {
 	case total > o.most:
-		return 0, wrong(o, "it announces %d bytes, and at most %d are expected", total, o.most)
+		return 0, wrong(o, "it announces %d bytes, and at most %d are taken", total, o.most)
 	case total >= 0 && o.exact > 0 && total != o.exact:
 		return 0, wrong(o, "it announces %d bytes, and %d are due by the codebook", total, o.exact)
 	}

@@ -77,7 +77,7 @@ func (r *received) read(ctx context.Context, o *order, body io.Reader, total int
 	}
 	if int64(len(r.data)) > o.most {
 		r.reset()
-		return wrong(o, "more than the %d bytes that are expected", o.most)
+		return wrong(o, "more than the %d bytes that are taken", o.most)
 	}
 	return nil
 }

@@ -91,16 +91,18 @@ func announce(h http.Header, length int64) {
 // readFrame reads the body of a request, of at most limit bytes, into a message. What it
 // says about a body that is none holds nothing of the body.
 func readFrame(w *answer, r *http.Request, limit int64, to interface{ UnmarshalBinary([]byte) error }) *problem {
-	long := tooLarge(fmt.Sprintf("at most %d bytes", limit))
+	long := func() *problem {
+		_ = w.control.SetReadDeadline(time.Now()) // nobody waits for the rest
+		return tooLarge(fmt.Sprintf("at most %d bytes", limit))
+	}
 	if r.ContentLength > limit {
-		return long
+		return long()
 	}
 	// ReadAll takes memory as bytes come, whatever length was announced.
 	// MaxBytesReader tells the writer of package http not to read on.
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		_ = w.control.SetReadDeadline(time.Now()) // nobody waits for the rest
-		return long
+		return long()
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return tooSlow()
