@@ -138,6 +138,8 @@ func (a *asking) explain(err error) error {
 		return fmt.Errorf("%s: %w; give the new hash to -codebook once a second path confirms it", a.address, bare(err))
 	case errors.Is(err, remote.ErrStale):
 		return fmt.Errorf("%s: %w; -accept-new-codebook goes on all the same", a.address, bare(err))
+	case errors.Is(err, remote.ErrTooLong):
+		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
 		if done := a.paid + a.remembered; done > 0 {
 			next := "sends for all of them what is remembered"

@@ -86,7 +86,7 @@ func TestLongest(t *testing.T) {
 		body, _ := g.body(map[string]string{"base": "/v1/base", "cells": "/v1/cells", "rows": "/v1/rows", "map": "/v1/map", "gallery": "/v1/gallery"}[c.name])
 		for _, room := range []int64{int64(len(body)), int64(len(body)) - 1} {
 			s := reach(t, g, Settings{Longest: room})
-			if err := c.do(t.Context(), s.Server, g); (err == nil) != (room == int64(len(body))) || err != nil && !errors.Is(err, ErrResponse) {
+			if err := c.do(t.Context(), s.Server, g); (err == nil) != (room == int64(len(body))) || err != nil && !errors.Is(err, ErrTooLong) {
 				t.Errorf("%s of %d bytes in %d: %v", c.name, len(body), room, err)
 			}
 		}

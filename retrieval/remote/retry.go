@@ -24,9 +24,7 @@ func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
 	if o.exact > 0 && int64(len(got.data)) == o.exact && got.verify(o) == nil {
 		return nil // a process was killed between the last byte and the end
 	}
-	if s.settings.Longest > 0 {
-		o.most = min(o.most, s.settings.Longest)
-	}
+	o.room = s.settings.Longest
 	furthest := len(got.data)
 	for failures := 0; ; {
 		err := s.try(ctx, o, got)

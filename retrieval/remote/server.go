@@ -73,7 +73,7 @@ func (s *Server) Close() { s.http.CloseIdleConnections() }
 // Codebook implements client.Transport. With Settings.Codebook it returns that codebook,
 // from the cache where it is there, and otherwise the one that the server has now. Errors
 // are ErrStale where the server has another one than that of the Settings, ErrUnreachable,
-// ErrResponse and ErrRefused.
+// ErrResponse, ErrTooLong and ErrRefused.
 func (s *Server) Codebook(ctx context.Context) (*wire.Codebook, error) {
 	want := s.settings.Codebook
 	if want != (wire.Hash{}) {

@@ -36,7 +36,7 @@ type Settings struct {
 	// Default: 5.
 	Tries int
 	// Longest is the longest message that is taken from the server, in bytes, where there is
-	// not memory for all that its codebook allows. Default: what that allows.
+	// not memory for all that its codebook allows; others are ErrTooLong. Default: no limit.
 	Longest int64
 	// Progress, if not nil, is told how much of a download is there, by the goroutine that
 	// waits for it.
