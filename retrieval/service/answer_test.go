@@ -225,3 +225,15 @@ func TestAnswerIsCopiedForHTTP2(t *testing.T) {
 		}
 	}
 }
+
+// An answer that cannot be written to its end is cut off, and not ended as if it were whole.
+func TestAnswerIsCutOff(t *testing.T) {
+	s, _ := start(t, Settings{})
+	w := &orderly{header: http.Header{}, fail: true}
+	defer func() {
+		if thrown := recover(); thrown != http.ErrAbortHandler || len(s.slots) != 0 {
+			t.Errorf("%v, and %d places are taken", thrown, len(s.slots))
+		}
+	}()
+	s.Public().ServeHTTP(w, httptest.NewRequest("POST", "/v1/cells", bytes.NewReader(s.frame(t, 1))))
+}
