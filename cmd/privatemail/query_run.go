@@ -63,6 +63,8 @@ func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in
 	settings.Codebook, settings.Cache = f.codebook, cacheFolder(e, f.cache)
 	settings.Warn = func(err error) { a.warnings = append(a.warnings, err) }
 	settings.Progress = a.downloaded
+	// A message takes its memory twice, as bytes and as numbers.
+	settings.Longest = cmp.Or(f.budget, mem.Budget()) / 2
 	if a.server, err = remote.New(address, settings); err != nil {
 		return nil, err
 	}
@@ -119,7 +121,7 @@ func (a *asking) answer(ctx context.Context, e *cli.Env) error {
 		}
 	}()
 	for _, hash := range accepted {
-		e.Note("the codebook %x was replaced in the middle of the run; all rows were asked for again under the next one, and each record has spent again", hash)
+		e.Note("the codebook %x was replaced in the middle of the run; the rows are asked for again under the next one, where each record spends again", hash)
 	}
 	for _, warning := range a.warnings {
 		e.Note("%v", bare(warning))
@@ -136,9 +138,15 @@ func (a *asking) explain(err error) error {
 		return fmt.Errorf("%s: %w; give the new hash to -codebook once a second path confirms it", a.address, bare(err))
 	case errors.Is(err, remote.ErrStale):
 		return fmt.Errorf("%s: %w; -accept-new-codebook goes on all the same", a.address, bare(err))
+	case errors.Is(err, remote.ErrTooLong):
+		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
 	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
 		if done := a.paid + a.remembered; done > 0 {
-			return fmt.Errorf("%s: %w; %d of %d queries were answered, and the next run sends for all of them what is remembered", a.address, bare(err), len(a.came), a.x.Rows)
+			next := "sends for all of them what is remembered"
+			if a.flags.memory == noMemory {
+				next = "draws and pays anew for all of them, without a memory"
+			}
+			return fmt.Errorf("%s: %w; %d of %d queries were answered, and the next run %s", a.address, bare(err), len(a.came), a.x.Rows, next)
 		}
 		return fmt.Errorf("%s: %w", a.address, bare(err))
 	}
@@ -156,6 +164,9 @@ func (a *asking) findCodebook(ctx context.Context) (err error) {
 
 // place returns the rows in the spaces of the server.
 func (a *asking) place(ctx context.Context) (blas32.General, error) {
+	if a.book.Ranking != a.book.Dimension { // found later, a record would have spent for nothing
+		return blas32.General{}, fmt.Errorf("%s: its cells have %d columns and its rows %d, and query places a row in one space; nothing was sent or spent", a.address, a.book.Dimension, a.book.Ranking)
+	}
 	m, err := a.server.Map(ctx, a.hash)
 	if err != nil {
 		return blas32.General{}, err

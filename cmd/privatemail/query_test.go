@@ -14,13 +14,18 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/formats"
 	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/internal/wiretap"
 	"github.com/seed-64e14a55/privatemail/mechanism"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
@@ -465,7 +470,7 @@ func TestQueryWithoutRoomForTheCache(t *testing.T) {
 	p := newPlace(t, 2)
 	p.cache = filepath.Join(p.ledger, "cache") // a folder in a file
 	for _, args := range [][]string{p.cells(g.address, "-out", p.out), p.takeAll(g.address, "-out", p.out)} {
-		if _, stderr := succeed(t, args...); !strings.Contains(stderr, "the cache: the codebook is not kept") {
+		if _, stderr := succeed(t, args...); !strings.Contains(stderr, "the cache: a file of the codebook is not kept") {
 			t.Error(stderr)
 		}
 	}
@@ -483,4 +488,76 @@ func TestDamagedPin(t *testing.T) {
 		}
 		refuse(t, cli.Failed, p.cells(g.address), "does not hold the hash of a codebook")
 	}
+}
+
+// A server that fails in the middle: the message says what the next run costs.
+func TestQueryFailsInTheMiddle(t *testing.T) {
+	g := startService(t)
+	var asked atomic.Int32
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost && asked.Add(1) == 3 {
+			http.Error(w, "no", http.StatusInternalServerError)
+			return
+		}
+		g.Public().ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	p := newPlace(t, 4)
+	refuse(t, cli.Failed, p.cells(front.URL), "status 500", "2 of 4 queries were answered", "sends for all of them what is remembered")
+	asked.Store(0)
+	none := []string{"query", front.URL, p.rows, "-epsilon", "4", "-ledger", "none", "-memory", "none", "-cache", "none", "-unconfirmed-codebook"}
+	refuse(t, cli.Failed, none, "2 of 4 queries were answered", "draws and pays anew")
+}
+
+// Where rows cannot be ranked in the space of the cells, nothing is spent.
+func TestQueryInTwoSpaces(t *testing.T) {
+	g := startService(t)
+	x, err := synth.Uniform(400, galleryCols, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := blas64.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols}
+	for _, v := range x.Data {
+		z.Data = append(z.Data, float64(v))
+	}
+	ranking := z
+	ranking.Cols--
+	cells, err := server.NewCells(t.Context(), z, ranking, server.CellsSettings{Epsilon: 4, Version: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.publish(t, cells)
+	p := newPlace(t, 2)
+	for _, args := range [][]string{p.cells(g.address), p.takeAll(g.address)} {
+		refuse(t, cli.Failed, args, "6 columns and its rows 5", "nothing was sent or spent")
+	}
+	if n := len(ledgerAt(t, p.ledger).Entries); n != 0 {
+		t.Errorf("%d spends", n)
+	}
+}
+
+// A sample of the gallery that the codebook allows, and the memory does not, is not taken.
+func TestQueryWithinItsMemory(t *testing.T) {
+	g := startService(t)
+	all := &wire.Base{Codebook: g.hash, Dimension: galleryCols}
+	for i := range 400 {
+		all.IDs = append(all.IDs, uint32(i))
+		all.Rows = append(all.Rows, make([]float32, galleryCols)...)
+	}
+	frame, err := all.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/base" {
+			w.Write(frame)
+			return
+		}
+		g.Public().ServeHTTP(w, r)
+	}))
+	defer front.Close()
+	p := newPlace(t, 2)
+	budget := fmt.Sprint(len(frame))
+	succeed(t, p.cells(g.address, "-budget", budget, "-cache", "none")...)
+	refuse(t, cli.Failed, p.cells(front.URL, "-budget", budget, "-cache", "none"), "base-float32", fmt.Sprintf("more than %d bytes; -budget allows more", len(frame)/2))
 }

@@ -13,7 +13,8 @@ type Tap struct {
 	net.Listener
 	mutex       sync.Mutex
 	connections []*connection
-	open        sync.WaitGroup // connections that the server has not closed
+	open        int        // connections that the server has not closed
+	idle        *sync.Cond // of mutex: there are none. A WaitGroup must not grow while somebody waits
 }
 
 // connection is one connection.
@@ -32,7 +33,9 @@ func Listen(t testing.TB) *Tap {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() }) // the server may have closed it
-	return &Tap{Listener: l}
+	tap := &Tap{Listener: l}
+	tap.idle = sync.NewCond(&tap.mutex)
+	return tap
 }
 
 // Accept implements net.Listener.
@@ -45,7 +48,7 @@ func (t *Tap) Accept() (net.Conn, error) {
 	defer t.mutex.Unlock()
 	own := &connection{Conn: c, tap: t}
 	t.connections = append(t.connections, own)
-	t.open.Add(1)
+	t.open++
 	return own, nil
 }
 
@@ -69,13 +72,28 @@ func (c *connection) Write(b []byte) (int, error) {
 
 // Close implements net.Conn.
 func (c *connection) Close() error {
-	c.closed.Do(c.tap.open.Done)
+	c.closed.Do(c.tap.ended)
 	return c.Conn.Close()
 }
 
 // Wait waits until the server has closed all connections: of clients that are gone, all
 // that they have sent is recorded then.
-func (t *Tap) Wait() { t.open.Wait() }
+func (t *Tap) Wait() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for t.open > 0 {
+		t.idle.Wait()
+	}
+}
+
+// ended is for a connection that the server has closed.
+func (t *Tap) ended() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if t.open--; t.open == 0 {
+		t.idle.Broadcast()
+	}
+}
 
 // Came returns what clients have sent, a slice for each connection in the order in which
 // they came.

@@ -23,19 +23,7 @@ type Base struct {
 // NewBase checks and copies the base sample that goes with the codebook, of either form.
 // Errors are wire.ErrMessage for a sample that is none, and ErrAnswer for one of another codebook.
 func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
-	if sample == nil {
-		return nil, fmt.Errorf("client: the base: %w: there is none", ErrAnswer)
-	}
-	if err := sample.Check(); err != nil {
-		return nil, fmt.Errorf("client: %w", err)
-	}
-	if sample.Codebook != c.settings.Codebook || sample.Dimension != c.book.Ranking {
-		return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
-	}
-	if err := c.checkRows(sample.IDs); err != nil {
-		return nil, err
-	}
-	if err := checkAnchors(&c.book, sample.Compact.Anchors); err != nil {
+	if err := CheckBase(&c.book, c.settings.Codebook, sample); err != nil {
 		return nil, err
 	}
 	return &Base{
@@ -44,6 +32,24 @@ func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
 			Anchors: slices.Clone(sample.Compact.Anchors), Steps: slices.Clone(sample.Compact.Steps), Codes: slices.Clone(sample.Compact.Codes),
 		},
 	}, nil
+}
+
+// CheckBase refuses a base sample that does not go with a codebook, whose hash is given. Who
+// keeps samples for later calls it before. Errors are those of NewBase.
+func CheckBase(book *wire.Codebook, hash wire.Hash, sample *wire.Base) error {
+	if sample == nil {
+		return fmt.Errorf("client: the base: %w: there is none", ErrAnswer)
+	}
+	if err := sample.Check(); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	if sample.Codebook != hash || sample.Dimension != book.Ranking {
+		return fmt.Errorf("client: the base: %w", ErrAnswer)
+	}
+	if err := checkRows(book, sample.IDs); err != nil {
+		return err
+	}
+	return checkAnchors(book, sample.Compact.Anchors)
 }
 
 // Rank returns the k rows nearest to a record among the lists of an answer and
@@ -108,7 +114,7 @@ func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer
 	}
 	for i := range answer.Cells {
 		list := answer.List(i)
-		if err := c.checkRows(list); err != nil {
+		if err := checkRows(&c.book, list); err != nil {
 			return err
 		}
 		if answer.Form == wire.Int8 {
@@ -121,8 +127,8 @@ func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer
 }
 
 // checkRows refuses numbers, which rise, that no row of the gallery has.
-func (c *Cells) checkRows(ids []uint32) error {
-	if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows {
+func checkRows(book *wire.Codebook, ids []uint32) error {
+	if len(ids) > 0 && int64(ids[len(ids)-1]) >= int64(book.Rows) {
 		return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
 	}
 	return nil

@@ -53,7 +53,7 @@ func (c *cache) read(codebook wire.Hash, what string, most int64, check func([]b
 		err = check(body)
 	}
 	if err != nil {
-		c.warn(fmt.Errorf("remote: the cache: the %s is damaged and is fetched again: %w", what, bare(err)))
+		c.warn(fmt.Errorf("remote: the cache: the file of the %s is damaged, and is fetched again: %w", what, bare(err)))
 		os.Remove(c.path(codebook, what)) // write tells where that fails
 		return nil, false
 	}
@@ -97,7 +97,7 @@ func (c *cache) write(codebook wire.Hash, what string, body []byte) {
 		err = disk.Create(c.path(codebook, what), append(body[:len(body):len(body)], sum[:]...))
 	}
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		c.warn(fmt.Errorf("remote: the cache: the %s is not kept: %w", what, bare(err)))
+		c.warn(fmt.Errorf("remote: the cache: a file of the %s is not kept: %w", what, bare(err)))
 	}
 }
 

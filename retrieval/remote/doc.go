@@ -12,10 +12,12 @@
 // Of a query the server gets the message of package retrieval/wire that a client.Cells has
 // made, and nothing else: this package never sees a row, a label or a cell that was not
 // released. A codebook, a map, a base sample and the rows of a gallery are fetched without
-// a word about a query. The headers of a request are its length, the User-Agent
+// a word about a query. The headers of a request are its length and type, the User-Agent
 // "privatemail", "Accept-Encoding: identity" and the token of the Settings, if there is
 // one. There are no cookies. That somebody asks, when, how often and from which address
-// shows.
+// shows. A download that goes on has Range and If-Range: how much of it is here already, and
+// the hash of the whole, by which a server that sends everyone another gallery knows a client
+// again.
 //
 // A request that is tried again is sent again byte by byte. A client.Cells releases a set
 // once and remembers it; this package changes nothing of it.
@@ -41,7 +43,8 @@
 // hash, and maps, base samples and rows by the hash of their codebook. The SHA-256 of its
 // contents stands at the end of each file. A file that does not match it is fetched again.
 // Where the folder cannot be written to, everything works without it, and Settings.Warn is
-// told. Nothing that is sent tells what the cache holds, but that it is not fetched again.
+// told. Nothing that is sent tells what the cache holds, but that it is not fetched again, and
+// what a download that goes on says.
 // The cache holds nothing of a query and can be removed at any time.
 //
 // A codebook that Settings.Codebook names is confirmed, and the cache is asked first. The

@@ -19,6 +19,8 @@ var (
 	ErrUnreachable = errors.New("the server does not answer")
 	// ErrResponse reports an answer that is none of this service.
 	ErrResponse = errors.New("not an answer of this service")
+	// ErrTooLong reports an answer that is longer than Settings.Longest.
+	ErrTooLong = errors.New("longer than there is room for")
 	// ErrRefused reports a request that the server has refused.
 	ErrRefused = errors.New("the server refuses")
 	// ErrStale reports a codebook that the server does not serve, or not any more. A new

@@ -26,6 +26,7 @@ type order struct {
 	frame bool      // a message of package wire is due, otherwise JSON
 	exact int64     // length of what is due, 0 where it is not known
 	most  int64     // limit of that length
+	room  int64     // limit of the caller, 0 for none
 	// check refuses a body. It is called with all of it.
 	check func(body []byte) error
 }
@@ -44,6 +45,11 @@ func again(o *order, format string, args ...any) error {
 // wrong returns an ErrResponse, which another try would meet again.
 func wrong(o *order, format string, args ...any) error {
 	return fmt.Errorf("remote: the %s: %w: %s", o.what, ErrResponse, fmt.Sprintf(format, args...))
+}
+
+// tooLong returns an ErrTooLong.
+func tooLong(o *order) error {
+	return fmt.Errorf("remote: the %s: %w: it has more than %d bytes", o.what, ErrTooLong, o.room)
 }
 
 // try sends an order once and adds what comes back to got. Where got holds the beginning
@@ -171,6 +177,8 @@ func announced(o *order, got *received, response *http.Response) (total int64, e
 		total = response.ContentLength
 	}
 	switch {
+	case o.room > 0 && total > o.room:
+		return 0, tooLong(o)
 	case total > o.most:
 		return 0, wrong(o, "it announces %d bytes, and at most %d are expected", total, o.most)
 	case total >= 0 && o.exact > 0 && total != o.exact:

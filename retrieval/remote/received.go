@@ -47,6 +47,9 @@ func (r *received) read(ctx context.Context, o *order, body io.Reader, total int
 	end := total
 	if total < 0 {
 		end = o.most + 1 // one more than is allowed shows that there are too many
+		if o.room > 0 {
+			end = min(end, o.room+1)
+		}
 	}
 	r.resumed = len(r.data) > 0
 	looked, paced := r.resumed, int64(len(r.data))
@@ -74,6 +77,10 @@ func (r *received) read(ctx context.Context, o *order, body io.Reader, total int
 		if err != nil {
 			return r.cutOff(ctx, o, err)
 		}
+	}
+	if o.room > 0 && int64(len(r.data)) > o.room {
+		r.reset()
+		return tooLong(o)
 	}
 	if int64(len(r.data)) > o.most {
 		r.reset()

@@ -17,14 +17,16 @@ const (
 	longestAsked  = time.Minute
 )
 
-// fetch sends an order until its answer is there, or no try is left. A try that has brought
-// 16 KiB starts the count anew.
+// fetch sends an order until its answer is there, or no try is left. A try that gets 16 KiB
+// further than all before it starts the count anew. What comes again after it was forgotten
+// does not: a server could keep us for ever by that.
 func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
 	if o.exact > 0 && int64(len(got.data)) == o.exact && got.verify(o) == nil {
 		return nil // a process was killed between the last byte and the end
 	}
+	o.room = s.settings.Longest
+	furthest := len(got.data)
 	for failures := 0; ; {
-		before := len(got.data)
 		err := s.try(ctx, o, got)
 		if err == nil {
 			return nil
@@ -36,8 +38,8 @@ func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
 		if !ok {
 			return err
 		}
-		if len(got.data) >= before+pace {
-			failures = 0
+		if len(got.data) >= furthest+pace {
+			failures, furthest = 0, len(got.data)
 		}
 		failures++
 		if failures >= s.settings.Tries || retry.after > longestAsked {

@@ -73,7 +73,7 @@ func (s *Server) Close() { s.http.CloseIdleConnections() }
 // Codebook implements client.Transport. With Settings.Codebook it returns that codebook,
 // from the cache where it is there, and otherwise the one that the server has now. Errors
 // are ErrStale where the server has another one than that of the Settings, ErrUnreachable,
-// ErrResponse and ErrRefused.
+// ErrResponse, ErrTooLong and ErrRefused.
 func (s *Server) Codebook(ctx context.Context) (*wire.Codebook, error) {
 	want := s.settings.Codebook
 	if want != (wire.Hash{}) {
@@ -158,10 +158,10 @@ func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (
 			if err := base.UnmarshalBinary(body); err != nil {
 				return err
 			}
-			if base.Codebook != codebook || base.Form != form || base.Dimension != book.Ranking {
+			if base.Form != form {
 				return client.ErrAnswer
 			}
-			return nil
+			return client.CheckBase(book, codebook, base)
 		},
 	}
 	if err := s.kept(ctx, o); err != nil {
@@ -185,10 +185,9 @@ func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery
 			if err := gallery.UnmarshalBinary(body); err != nil {
 				return err
 			}
-			if gallery.Codebook != codebook || gallery.Dimension != book.Ranking {
-				return client.ErrAnswer
-			}
-			return nil
+			// Before it is kept: a gallery that no client takes would stay in the cache.
+			_, err := client.NewTakeAll(book, client.TakeAllSettings{Codebook: codebook}, gallery)
+			return err
 		},
 	}
 	if err := s.kept(ctx, o); err != nil {

@@ -35,6 +35,9 @@ type Settings struct {
 	// Tries is how often to try without progress, which is 16 KiB, before giving up.
 	// Default: 5.
 	Tries int
+	// Longest is the longest message that is taken from the server, in bytes, where there is
+	// not memory for all that its codebook allows; others are ErrTooLong. Default: no limit.
+	Longest int64
 	// Progress, if not nil, is told how much of a download is there, by the goroutine that
 	// waits for it.
 	Progress func(what string, done, total int64)
@@ -62,8 +65,8 @@ func checkAddress(address string, s *Settings) (*url.URL, error) {
 		return nil, fmt.Errorf("remote: %w: the token would go over http, where everybody on the way can read it; use https", ErrSettings)
 	case strings.ContainsAny(s.Token, "\r\n\x00"):
 		return nil, fmt.Errorf("remote: %w: the token has more than one line", ErrSettings)
-	case s.Stall < 0 || s.Tries < 0:
-		return nil, fmt.Errorf("remote: %w: Stall and Tries must not be negative", ErrSettings)
+	case s.Stall < 0 || s.Tries < 0 || s.Longest < 0:
+		return nil, fmt.Errorf("remote: %w: Stall, Tries and Longest must not be negative", ErrSettings)
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	return u, nil

@@ -31,7 +31,7 @@ func (s *Service) Admin() http.Handler {
 	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
 	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		if p := s.serveStatus(s.newAnswer(w), r); p != nil {
+		if p := s.serveStatus(s.newAnswer(w, r), r); p != nil {
 			p.write(w)
 		}
 	})

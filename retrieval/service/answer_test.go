@@ -3,9 +3,11 @@ package service
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -66,7 +68,7 @@ func TestAnswerDeadlines(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &Service{settings: Settings{Stall: 2 * time.Second, Slowest: c.slowest}}
 				w := &paced{header: http.Header{}, pause: c.pause}
-				a := s.newAnswer(w)
+				a := s.newAnswer(w, httptest.NewRequest("GET", "/", nil))
 				n, err := a.Write(data)
 				if (err == nil) != c.want || c.want && (n != len(data) || !bytes.Equal(w.took.Bytes(), data)) || !c.want && !errors.Is(err, errLate) {
 					t.Errorf("%d of %d bytes, %v", n, len(data), err)
@@ -83,7 +85,7 @@ func TestAnswerDeadlines(t *testing.T) {
 func TestAnswerMovesByBlock(t *testing.T) {
 	s := &Service{settings: Settings{Stall: time.Second, Slowest: 1}}
 	w := &paced{header: http.Header{}}
-	a := s.newAnswer(w)
+	a := s.newAnswer(w, httptest.NewRequest("GET", "/", nil))
 	for range 8 * blockBytes / 1024 {
 		if _, err := a.Write(make([]byte, 1024)); err != nil {
 			t.Fatal(err)
@@ -147,4 +149,91 @@ func TestAnswersAreStreamed(t *testing.T) {
 		}
 		s.Close()
 	}
+}
+
+// An orderly writer notes in which order things happen, and keeps what it was given, as the
+// server of HTTP/2 may.
+type orderly struct {
+	header http.Header
+	events []string
+	given  [][]byte
+	fail   bool
+}
+
+func (o *orderly) Header() http.Header { return o.header }
+func (o *orderly) WriteHeader(int)     { o.events = append(o.events, "head") }
+
+func (o *orderly) SetWriteDeadline(time.Time) error {
+	o.events = append(o.events, "deadline")
+	return nil
+}
+
+func (o *orderly) Write(b []byte) (int, error) {
+	o.given = append(o.given, b)
+	if o.fail {
+		return 0, errLate
+	}
+	return len(b), nil
+}
+
+// An eventful body notes that it is read.
+type eventful struct {
+	io.Reader
+	to *orderly
+}
+
+func (e eventful) Read(b []byte) (int, error) {
+	e.to.events = append(e.to.events, "body")
+	return e.Reader.Read(b)
+}
+
+// A deadline is set with the head of the answer and not before: HTTP/2 ends a request at
+// its deadline while the body still comes, or while an answer is computed.
+func TestNoDeadlineBeforeTheAnswer(t *testing.T) {
+	s, _ := start(t, Settings{})
+	w := &orderly{header: http.Header{}}
+	r := httptest.NewRequest("POST", "/v1/cells", eventful{bytes.NewReader(s.frame(t, 1)), w})
+	s.Public().ServeHTTP(w, r)
+	events := slices.Compact(w.events)
+	if len(events) < 3 || !slices.Equal(events[:3], []string{"body", "deadline", "head"}) {
+		t.Errorf("%q", events)
+	}
+}
+
+// HTTP/2 gets copies, and after a failure nobody writes to the copy that it may still read.
+func TestAnswerIsCopiedForHTTP2(t *testing.T) {
+	data := bytes.Repeat([]byte("0123456789abcdef"), blockBytes/16)
+	for _, major := range []int{1, 2} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.ProtoMajor = major
+		w := &orderly{header: http.Header{}}
+		a := (&Service{settings: Settings{Stall: time.Second, Slowest: 1}}).newAnswer(w, r)
+		if n, err := a.Write(data); n != len(data) || err != nil {
+			t.Errorf("HTTP/%d: %d bytes, %v", major, n, err)
+		}
+		if own := &w.given[0][0] == &data[0]; own != (major == 1) {
+			t.Errorf("HTTP/%d: written from where it is: %t", major, own)
+		}
+		w.fail = true
+		for range 2 {
+			if _, err := a.Write(data); !errors.Is(err, errLate) {
+				t.Errorf("HTTP/%d: %v", major, err)
+			}
+		}
+		if n := len(w.given); major == 2 && &w.given[n-1][0] == &w.given[n-2][0] {
+			t.Error("a copy is used again after a failure")
+		}
+	}
+}
+
+// An answer that cannot be written to its end is cut off, and not ended as if it were whole.
+func TestAnswerIsCutOff(t *testing.T) {
+	s, _ := start(t, Settings{})
+	w := &orderly{header: http.Header{}, fail: true}
+	defer func() {
+		if thrown := recover(); thrown != http.ErrAbortHandler || len(s.slots) != 0 {
+			t.Errorf("%v, and %d places are taken", thrown, len(s.slots))
+		}
+	}()
+	s.Public().ServeHTTP(w, httptest.NewRequest("POST", "/v1/cells", bytes.NewReader(s.frame(t, 1))))
 }

@@ -92,3 +92,35 @@ func TestCertificateWithoutClients(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A client that must show a certificate shows it with each connection: a ticket of an earlier
+// one does not take its place.
+func TestNoTicketsForClients(t *testing.T) {
+	own := newAuthority(t)
+	files := writeServerFiles(t, t.TempDir(), own, own)
+	for _, clients := range []string{"", files.clients} {
+		c, err := OpenCertificates(files.cert, files.key, clients)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := run(t, Settings{}, c)
+		transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{
+			RootCAs: own.pool(), ServerName: "localhost", Certificates: []tls.Certificate{own.issue(t, "client")}, ClientSessionCache: tls.NewLRUClientSessionCache(1),
+		}}
+		resumed := false
+		for range 2 {
+			answer, err := (&http.Client{Transport: transport}).Get("https://" + r.public + "/v1/gallery")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+				t.Error(err)
+			}
+			answer.Body.Close()
+			resumed = answer.TLS.DidResume
+		}
+		if resumed != (clients == "") {
+			t.Errorf("clients %q: resumed %t", clients, resumed)
+		}
+	}
+}

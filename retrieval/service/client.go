@@ -82,8 +82,8 @@ func (t *Tokens) client(r *http.Request) (key string, known bool) {
 	if t == nil {
 		return address(r), true
 	}
-	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		token = r.Header.Get("X-API-Key")
 	}
 	// Hashes have one length, and all of them are compared: the time tells neither the

@@ -15,7 +15,7 @@ func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request
 	counts := s.metrics.route(name)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begin := time.Now()
-		a := s.newAnswer(w)
+		a := s.newAnswer(w, r)
 		s.metrics.running.Add(1)
 		defer func() {
 			s.metrics.running.Add(-1)
@@ -38,7 +38,6 @@ func (s *Service) guard(name string, serve func(*Service, *answer, *http.Request
 				panic(http.ErrAbortHandler)
 			}
 		}()
-		a.move()
 		if p := s.admit(r, func() *problem { return serve(s, a, r) }); p != nil {
 			s.metrics.refuse(p.kind)
 			clearAnswer(a.Header())

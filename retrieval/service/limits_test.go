@@ -151,6 +151,8 @@ func TestTokens(t *testing.T) {
 		"Authorization: Bearer first-token-of-all":  200,
 		"Authorization: Bearer second-token-of-all": 200,
 		"X-API-Key: second-token-of-all":            200,
+		"Authorization: bearer second-token-of-all": 200,
+		"Authorization: Bearerfirst-token-of-all":   401,
 		"Authorization: Bearer first-token-of-al":   401,
 		"Authorization: Bearer first-token-of-all2": 401,
 		"Authorization: Bearer # of the team":       401,

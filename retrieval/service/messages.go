@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -70,6 +71,13 @@ func (s *Service) serveMessage(w *answer, r *http.Request, kind string, of func(
 	// A cache may keep it but asks whether it is still served. What changes on its way has
 	// another length than the one that clients expect.
 	h.Set("Cache-Control", "no-cache, no-transform")
+	if strings.Contains(r.Header.Get("Range"), ",") {
+		// Package http would write several ranges from a goroutine that may outlive the
+		// request, and with it the file of the gallery. Whoever asks for ranges takes the
+		// whole as well.
+		r.Header.Del("Range")
+	}
+	r.Header.Del("If-Match") // for who changes things, which nobody can here
 	watched := &rangeWriter{ResponseWriter: w}
 	http.ServeContent(watched, r, "", time.Time{}, bytes.NewReader(m.bytes))
 	if watched.refused {

@@ -75,7 +75,6 @@ func (s *Service) serveAligned(w *answer, r *http.Request) *problem {
 		return failed()
 	}
 	announce(w.Header(), int64(len(frame)))
-	w.restart()
 	if _, err := w.Write(frame); err != nil {
 		panic(http.ErrAbortHandler)
 	}
@@ -92,17 +91,18 @@ func announce(h http.Header, length int64) {
 // readFrame reads the body of a request, of at most limit bytes, into a message. What it
 // says about a body that is none holds nothing of the body.
 func readFrame(w *answer, r *http.Request, limit int64, to interface{ UnmarshalBinary([]byte) error }) *problem {
-	long := tooLarge(fmt.Sprintf("at most %d bytes", limit))
+	long := func() *problem {
+		discard(w, r)
+		return tooLarge(fmt.Sprintf("at most %d bytes", limit))
+	}
 	if r.ContentLength > limit {
-		return long
+		return long()
 	}
 	// ReadAll takes memory as bytes come, whatever length was announced.
 	// MaxBytesReader tells the writer of package http not to read on.
 	body, err := io.ReadAll(http.MaxBytesReader(w.ResponseWriter, r.Body, limit))
-	w.restart()
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		_ = w.control.SetReadDeadline(time.Now()) // nobody waits for the rest
-		return long
+		return long()
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return tooSlow()
@@ -124,4 +124,21 @@ func readFrame(w *answer, r *http.Request, limit int64, to interface{ UnmarshalB
 		return badFrame(detail)
 	}
 	return nil
+}
+
+// What is read of a body that is refused.
+const (
+	discardBytes = 256 << 10
+	discardTime  = 500 * time.Millisecond
+)
+
+// discard reads a little of a body that is refused, for a short time: a client that still
+// writes when its connection ends may not see the answer. One that waits to be told to go
+// on has not begun to write.
+func discard(w *answer, r *http.Request) {
+	if r.Header.Get("Expect") == "" {
+		_ = w.control.SetReadDeadline(time.Now().Add(discardTime))
+		_, _ = io.CopyN(io.Discard, r.Body, discardBytes)
+	}
+	_ = w.control.SetReadDeadline(time.Now()) // nobody waits for the rest
 }

@@ -238,6 +238,7 @@ func TestBadClients(t *testing.T) {
 		"two lengths":      {sends: "POST /v1/cells HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", want: "HTTP/1.1 400"},
 		"long head":        {sends: get + "X: " + strings.Repeat("x", 64<<10) + "\r\n\r\n", want: "HTTP/1.1 431"},
 		"endless body":     {sends: post(1 << 40), want: "HTTP/1.1 413"},
+		"a byte too many":  {settings: Settings{Read: time.Hour}, sends: post(request + 1), want: "HTTP/1.1 413"},
 		"endless chunk":    {sends: chunked + "chunked\r\n\r\nfffffffffffffff\r\n" + strings.Repeat("x", 1000), want: "HTTP/1.1 413"},
 		"unknown encoding": {sends: chunked + "gzip\r\n\r\n", want: "HTTP/1.1 501"},
 	} {

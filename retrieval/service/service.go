@@ -27,6 +27,7 @@ type Service struct {
 
 	mu       sync.Mutex
 	versions []*version // that are served, the newest first
+	closed   bool       // nothing is published any more
 }
 
 // New returns a service without a gallery, which is not ready. The error is ErrSettings.
@@ -55,6 +56,10 @@ func (s *Service) Publish(g Gallery) error {
 		return err
 	}
 	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return fmt.Errorf("service: %w: the service is closed", ErrGallery)
+	}
 	older := slices.Clone(s.versions)
 	if slices.ContainsFunc(older, func(o *version) bool { return o.gallery.Cells == g.Cells }) {
 		s.mu.Unlock()
@@ -169,10 +174,11 @@ func (s *Service) Ready() error {
 	return nil
 }
 
-// Close ends all versions. Requests that still run close theirs when they end.
+// Close ends all versions, and nothing is published after it. Requests that still run close theirs when they end.
 func (s *Service) Close() {
 	s.stopping.Store(true)
 	s.mu.Lock()
+	s.closed = true
 	all := slices.Clone(s.versions)
 	s.mu.Unlock()
 	for _, v := range all {

@@ -202,6 +202,12 @@ func TestMessages(t *testing.T) {
 		if r := send(t, "GET", url, nil, rest, `If-Range: "another"`); r.status != 200 || !bytes.Equal(r.body, want) {
 			t.Errorf("%s: the rest of something else: %d, %d bytes", path, r.status, len(r.body))
 		}
+		if r := send(t, "GET", url, nil, "Range: bytes=0-0,2-3"); r.status != 200 || !bytes.Equal(r.body, want) {
+			t.Errorf("%s: several ranges: %d, %d bytes", path, r.status, len(r.body))
+		}
+		if r := send(t, "GET", url, nil, `If-Match: "another"`); r.status != 200 || !bytes.Equal(r.body, want) {
+			t.Errorf("%s: If-Match: %d, %d bytes", path, r.status, len(r.body))
+		}
 		r := send(t, "GET", url, nil, "Range: bytes="+strconv.Itoa(len(want))+"-")
 		wantProblem(t, r, 416, "range")
 		if got := r.header.Get("Content-Range"); got != "bytes */"+strconv.Itoa(len(want)) {

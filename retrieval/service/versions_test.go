@@ -111,9 +111,14 @@ func TestPublishRefused(t *testing.T) {
 	if len(s.versions) != 1 || s.versions[0].gallery.Cells != cells {
 		t.Error("what was refused is served")
 	}
+	s.Close()
+	if err := s.Publish(Gallery{Cells: newCells(t, 3)}); !isA(err, ErrGallery) || len(s.versions) != 0 {
+		t.Errorf("after Close: %v", err)
+	}
 }
 
-// A version is closed once, when it is served no more and its last request has ended.
+// A version is closed once, when it is served no more and its last request has ended: rows
+// and maps are read from its file without a Hold.
 func TestVersionIsClosedAtTheEnd(t *testing.T) {
 	s, err := New(Settings{Drain: -1})
 	if err != nil {
@@ -126,16 +131,21 @@ func TestVersionIsClosedAtTheEnd(t *testing.T) {
 	if p != nil {
 		t.Fatal(p)
 	}
+	if _, p = s.take(nil); p != nil { // another request
+		t.Fatal(p)
+	}
 	if err := s.Publish(Gallery{Cells: newCells(t, 2)}); err != nil {
 		t.Fatal(err)
 	}
-	release, err := v.gallery.Cells.Hold()
-	if err != nil || !v.retired {
-		t.Fatalf("retired %v, and a request runs: %v", v.retired, err)
+	for range 2 {
+		release, err := v.gallery.Cells.Hold()
+		if err != nil || !v.retired {
+			t.Fatalf("retired %v, and a request runs: %v", v.retired, err)
+		}
+		release()
+		s.retire(v)
+		s.give(v)
 	}
-	release()
-	s.retire(v)
-	s.give(v)
 	if _, err := v.gallery.Cells.Hold(); !isA(err, server.ErrClosed) {
 		t.Errorf("not closed after its last request: %v", err)
 	}
