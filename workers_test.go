@@ -17,14 +17,20 @@ func TestWhoStartsGoroutines(t *testing.T) {
 	want := []string{
 		"cmd/pmbench/lab.go",               // a benchmark owns workers of each number that it measures
 		"cmd/pmbench/limits.go",            // and so does the measurement of the machine
+		"cmd/pmbench/load_target.go",       // has clients that come at the same time
 		"cmd/pmbench/suite_concurrent.go",  // has callers that come at the same time
+		"cmd/pmbench/suite_retrieval.go",   // owns the servers that it measures
 		"cmd/privatemail/await.go",         // waits for a file that may never come
+		"cmd/privatemail/serve_gallery.go", // owns the workers that cut a gallery into cells
+		"cmd/privatemail/serve_run.go",     // answers while it loads
 		"cmd/privatemail/slowdown.go",      // measures what other programs leave of the machine
 		"evaluate/sweep.go",                // owns the workers of a sweep
 		"lend.go",                          // owns the workers of an Engine
 		"mechanism/budgettest/promises.go", // has callers that come at the same time
 		"par/par.go",
-		"retrieval/client/folder.go", // reads files, which wait for the disk together
+		"retrieval/client/folder.go",     // reads files, which wait for the disk together
+		"retrieval/service/run.go",       // listens in two places
+		"retrieval/supervised/stream.go", // reads and writes rows while others are placed
 	}
 	var got []string
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {

@@ -58,7 +58,9 @@
 // record, any record against any other, and whose answers are picked from the request
 // alone; Mode.Bounded says of which modes that is so. Where a client downloads more rows
 // than it keeps and ranks them itself, an [Answer] also has what a random sample of the
-// same size gives without a query, and [OverlapCeiling] bounds which rows it gets.
+// same size gives without a query, what the same requests give with rows of int8, and how
+// many bytes travel beside those of the whole gallery ([Volume]); [OverlapCeiling] bounds
+// which rows it gets.
 //
 // Packages evaluate/baseline and evaluate/modes have the modes, evaluate/report
 // makes the page.

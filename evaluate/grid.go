@@ -30,8 +30,9 @@ func (c Cell) String() string {
 }
 
 // cellVersion is part of every key. It changes when figures change their
-// meaning, so that old records are not taken for new ones.
-const cellVersion = 3
+// meaning or new ones come, so that old records are not taken for new ones: means
+// over both would count what the old ones lack as 0.
+const cellVersion = 4
 
 // finite tells whether all parameters are numbers.
 func (c Cell) finite() bool {

@@ -28,6 +28,7 @@ type Record struct {
 	// Download and Base are numbers of rows, as in Answer.
 	Download float64            `json:"download,omitempty"`
 	Base     float64            `json:"base,omitempty"`
+	Volume   Volume             `json:"bytes,omitzero"`
 	Facts    map[string]float64 `json:"facts,omitempty"`
 	Seconds  float64            `json:"seconds"`
 }

@@ -152,9 +152,14 @@ type Answer struct {
 	// every query: what the client gets without asking. A mode sets it whenever more
 	// rows travel than are kept; nil otherwise.
 	NoQuery *Ranking
+	// Compact is Ranking for the same requests, answered with rows of int8; nil where the
+	// mode has no such answers.
+	Compact *Ranking
 	// Download is the mean number of rows that travel for a query, Base how many
 	// the client fetches once; 0 where only the answers travel.
 	Download, Base float64
+	// Volume is what travels in bytes.
+	Volume Volume
 	// Scored holds the figures of a mode that sees the labels of the queries anyway and
 	// counts for itself; nil when the figures follow from Ranking.
 	Scored map[Metric]float64
@@ -174,7 +179,8 @@ const (
 type Metric string
 
 // The figures of a sweep. Those that begin with "no query" are figures of a random
-// sample of the same size, ranked by the client alone.
+// sample of the same size, ranked by the client alone, and those that begin with "int8" of
+// the same requests, answered with rows of int8.
 const (
 	RecallAt1       Metric = "R@1"
 	RecallAt8       Metric = "R@8"
@@ -184,6 +190,9 @@ const (
 	NoQueryRecall1  Metric = "no query R@1"
 	NoQueryRecall8  Metric = "no query R@8"
 	NoQueryOverlap8 Metric = "no query overlap@8"
+	CompactRecall1  Metric = "int8 R@1"
+	CompactRecall8  Metric = "int8 R@8"
+	CompactOverlap8 Metric = "int8 overlap@8"
 	// WrongClassAt8 is for modes that give queries a wrong label: the share that
 	// gets a row of that label's class.
 	WrongClassAt8 Metric = "wrong class@8"
@@ -195,7 +204,7 @@ const (
 
 // Metrics lists all figures in the order of tables.
 func Metrics() []Metric {
-	return []Metric{RecallAt1, RecallAt8, PrecisionAt8, MAP, OverlapAt8, NoQueryRecall1, NoQueryRecall8, NoQueryOverlap8, WrongClassAt8, RandomRecall1, RandomRecall8}
+	return []Metric{RecallAt1, RecallAt8, PrecisionAt8, MAP, OverlapAt8, NoQueryRecall1, NoQueryRecall8, NoQueryOverlap8, CompactRecall1, CompactRecall8, CompactOverlap8, WrongClassAt8, RandomRecall1, RandomRecall8}
 }
 
 // figures scores the answer to the queries with the given labels. Exact answers
@@ -227,6 +236,11 @@ func (a *Answer) figures(queryLabels, galleryLabels []int32) (map[Metric]float64
 	}
 	if a.NoQuery != nil {
 		if err := score(a.NoQuery, NoQueryRecall1, NoQueryRecall8, NoQueryOverlap8); err != nil {
+			return nil, err
+		}
+	}
+	if a.Compact != nil {
+		if err := score(a.Compact, CompactRecall1, CompactRecall8, CompactOverlap8); err != nil {
 			return nil, err
 		}
 	}

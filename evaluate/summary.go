@@ -13,6 +13,7 @@ type Summary struct {
 	Facts       map[string]float64 // means
 	Download    float64            // mean share of the gallery that travels for a query
 	Base        float64            // and once
+	Volume      Volume             // means, in bytes
 	Seconds     float64            // in all
 }
 
@@ -60,13 +61,16 @@ func summarize(group []Record) Summary {
 	}
 	n := float64(len(group))
 	for _, r := range group {
-		s.Download += r.Download / float64(r.Gallery) / n
-		s.Base += r.Base / float64(r.Gallery) / n
+		s.Download += r.Download / float64(r.Gallery)
+		s.Base += r.Base / float64(r.Gallery)
+		s.Volume = s.Volume.plus(r.Volume)
 		s.Seconds += r.Seconds
 		for name, v := range r.Facts {
 			s.Facts[name] += v / n
 		}
 	}
+	// Sums first: the mean of seeds that all take the whole gallery is 1, not a little less.
+	s.Download, s.Base, s.Volume = s.Download/n, s.Base/n, s.Volume.over(n)
 	return s
 }
 
@@ -75,7 +79,7 @@ func interval(m Metric, values []float64, asked int) Interval {
 		return meanInterval(values)
 	}
 	switch m {
-	case RecallAt1, RecallAt8, NoQueryRecall1, NoQueryRecall8:
+	case RecallAt1, RecallAt8, NoQueryRecall1, NoQueryRecall8, CompactRecall1, CompactRecall8:
 		return shareInterval(values[0], asked)
 	}
 	return Interval{Mean: values[0], Low: values[0], High: values[0], Values: 1}

@@ -218,6 +218,7 @@ func measure(ctx context.Context, p *Problem, m Mode, c Cell, workers *par.Worke
 		return nil, fmt.Errorf("%v: %w", c, err)
 	}
 	r.Figures = withRandomRows(r.Figures, labels, p.GalleryLabels)
-	r.Download, r.Base, r.Facts, r.Seconds = answer.Download, answer.Base, answer.Facts, time.Since(began).Seconds()
+	r.Download, r.Base, r.Volume = answer.Download, answer.Base, answer.Volume
+	r.Facts, r.Seconds = answer.Facts, time.Since(began).Seconds()
 	return r, nil
 }

@@ -1,5 +1,5 @@
 // Package formats reads and writes the files that features, labels and sparse matrices are kept
-// in. It holds no numerical code and knows nothing of the rest of the module.
+// in. It holds no numerical code and knows of the rest of the module only how files are mapped.
 //
 //	m, err := formats.ReadMatrix("features.npy")
 //	...
@@ -49,6 +49,8 @@
 // overflow float32, or float16 in WriteMatrix16, are an ErrRange. Rounding to the nearest float
 // is allowed; NaN and infinities pass through, except in Matrix Market, which has no spelling for
 // them.
+//
+// StreamMatrix and WriteRows read and write a matrix row by row, so that it need not fit in memory.
 //
 // Every writer goes through WriteFile: the file is replaced as a whole or not at all, also when
 // the context ends half way.

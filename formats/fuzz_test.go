@@ -33,8 +33,9 @@ func bounded(t *testing.T, input []byte, factor uint64, f func()) {
 	}
 }
 
-// checkDense reads input as a matrix of both types, and as labels.
+// checkDense reads input as a matrix of both types, row by row, and as labels.
 func checkDense(t *testing.T, input []byte, f format) {
+	bounded(t, input, 16, func() { checkStream(t, input, f) })
 	bounded(t, input, 16, func() {
 		d, err := readDense[float32](memory(input), f)
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail/internal/disk"
 )
 
 // Matrix is a feature matrix in row-major order without padding: entry (i, j) is
@@ -185,16 +187,10 @@ func readDense[T float](s *source, f format) (d dense[T], err error) {
 	if err != nil {
 		return d, err
 	}
-	if f.family == npyFamily && len(a.shape) > 2 {
-		return d, failf(ErrShape, "the array has %d dimensions (%s), a matrix has two", len(a.shape), a).in("shape")
-	}
-	n, err := s.claim(a)
-	if err != nil {
+	if d.rows, d.cols, err = matrixSize(s, f, a); err != nil {
 		return d, err
 	}
-	if d.rows, d.cols, err = a.matrix(); err != nil {
-		return d, err
-	}
+	n := d.rows * d.cols
 	if a.fortran {
 		d.data, err = readFortran[T](s, a.dtype, d.rows, d.cols)
 		return d, err
@@ -207,6 +203,17 @@ func readDense[T float](s *source, f format) (d dense[T], err error) {
 	}
 	d.data, err = readArray[T](s, n, d.cols, a.dtype)
 	return d, err
+}
+
+// matrixSize returns the size of an array that is a matrix, having compared it with what s has.
+func matrixSize(s *source, f format, a array) (rows, cols int, err error) {
+	if f.family == npyFamily && len(a.shape) > 2 {
+		return 0, 0, failf(ErrShape, "the array has %d dimensions (%s), a matrix has two", len(a.shape), a).in("shape")
+	}
+	if _, err := s.claim(a); err != nil {
+		return 0, 0, err
+	}
+	return a.matrix()
 }
 
 // withinLimit refuses n elements that take more memory than the caller allows.
@@ -236,7 +243,7 @@ func mapArray[T float](s *source, n int, dt dtype) ([]T, func() error) {
 	if s.file == nil || n == 0 || dt != native[T]() || s.off%int64(size) != 0 || s.size > math.MaxInt {
 		return nil, nil
 	}
-	raw, unmap, err := mapFile(s.file, int(s.size))
+	raw, unmap, err := disk.Map(s.file, int(s.size))
 	if err != nil {
 		return nil, nil
 	}

@@ -10,32 +10,18 @@ import (
 // rows must have the same d, and the file must end with a row. No magic tells a d from an element,
 // so no message shows one.
 func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error) {
-	if !s.exact {
-		return 0, 0, nil, failf(ErrUnsupported, "the number of rows follows from the file's size, so it cannot be read compressed")
-	}
-	first, err := s.r.Peek(4)
+	whole, d, rest, err := vecsSize(s, k)
 	if err != nil {
-		return 0, 0, nil, streamError(err, int64(len(first)))
-	}
-	d := int32(binary.LittleEndian.Uint32(first))
-	if d <= 0 {
-		return 0, 0, nil, failf(ErrFormat, "the dimension is zero or negative").atRow(0).at(0)
+		return 0, 0, nil, err
 	}
 	body := int64(d) * int64(k.size())
-	whole, rest := s.size/(4+body), s.size%(4+body)
-	switch {
-	case whole == 0:
-		return 0, 0, nil, failf(ErrTruncated, "the dimension makes the row longer than the %d bytes of the file", s.size).atRow(0)
-	case whole > math.MaxInt/8/int64(d):
-		return 0, 0, nil, failf(ErrUnsupported, "the file has more elements than this machine can address")
-	}
-	rows, cols = int(whole), int(d)
+	rows, cols = whole, d
 	if rest == 0 { // else the rows are only looked at, to tell which is at fault
 		data = make([]T, rows*cols)
 	}
 	scratch := newScratch(int(min(bufferSize, body)))
 	for i := range rows {
-		if err := readVecsDim(s, d, i); err != nil {
+		if err := readVecsDim(s, int32(d), i); err != nil {
 			return 0, 0, nil, err
 		}
 		if data == nil {
@@ -56,11 +42,36 @@ func readVecs[T element](s *source, k kind) (rows, cols int, data []T, err error
 		return rows, cols, data, s.end()
 	}
 	if rest >= 4 {
-		if err := readVecsDim(s, d, rows); err != nil {
+		if err := readVecsDim(s, int32(d), rows); err != nil {
 			return 0, 0, nil, err
 		}
 	}
 	return 0, 0, nil, failf(ErrTruncated, "the file ends within the row").atRow(rows)
+}
+
+// vecsSize finds the dimension in front of the first row, which stays there, and the number of
+// whole rows from the size of the file; rest is the bytes behind them.
+func vecsSize(s *source, k kind) (rows, cols int, rest int64, err error) {
+	if !s.exact {
+		return 0, 0, 0, failf(ErrUnsupported, "the number of rows follows from the file's size, so it cannot be read compressed")
+	}
+	first, err := s.r.Peek(4)
+	if err != nil {
+		return 0, 0, 0, streamError(err, int64(len(first)))
+	}
+	d := int32(binary.LittleEndian.Uint32(first))
+	if d <= 0 {
+		return 0, 0, 0, failf(ErrFormat, "the dimension is zero or negative").atRow(0).at(0)
+	}
+	body := int64(d) * int64(k.size())
+	whole := s.size / (4 + body)
+	switch {
+	case whole == 0:
+		return 0, 0, 0, failf(ErrTruncated, "the dimension makes the row longer than the %d bytes of the file", s.size).atRow(0)
+	case whole > math.MaxInt/8/int64(d):
+		return 0, 0, 0, failf(ErrUnsupported, "the file has more elements than this machine can address")
+	}
+	return int(whole), int(d), s.size % (4 + body), nil
 }
 
 // readVecsDim reads the dimension of row i, which must be that of the first.

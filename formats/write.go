@@ -120,7 +120,7 @@ func replaceFile(ctx context.Context, path string, old fs.FileInfo, write func(i
 			return err
 		}
 	}
-	if err := writeTo(ctx, f, write); err != nil {
+	if err := writeTo(ctx, &earlySync{f: f}, write); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {

@@ -4,12 +4,12 @@
 //
 //	model, err := supervised.Fit(ctx, engine, rows, labels, nil)  // at the server
 //	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
-//	... // publish model.Map, s.Codebook() and s.Base()
+//	... // publish model.Map, s.Codebook() and s.Base(wire.Float32)
 //	c, err := client.NewCells(codebook, client.CellsSettings{Codebook: hash, Epsilon: 4, Ledger: ledger, Memory: memory})
 //	base, err := c.NewBase(sample)
 //	...
 //	request, err := c.Ask("photo 7", z)                           // at the client, and sent
-//	n, err := s.WriteAnswer(w, request)                           // at the server, and sent back
+//	n, err := s.WriteAnswer(w, request, wire.Float32)             // at the server, and sent back
 //	matches, err := c.Rank(z, 8, request, answer, base)           // at the client
 //
 // # Which rows go where
@@ -84,18 +84,30 @@
 // An answer is as long as the share of the gallery in it says. For a million rows of 64
 // numbers and epsilon 4 (ExampleCentres prints the table):
 //
-//	share  cells  own cell  answer   all answers, encoded
-//	1/64   96     0.36      4.1 MB   390 MB
-//	1/32   48     0.54      8.1 MB   390 MB
-//	1/16   24     0.70      16.3 MB  390 MB
-//	1/8    12     0.83      32.5 MB  390 MB
-//	1/4    7      0.90      65.0 MB  455 MB
+//	share  cells  own cell  answer   of int8  all answers, encoded
+//	1/64   96     0.36      4.1 MB   1.1 MB   498.0 MB
+//	1/32   48     0.54      8.1 MB   2.3 MB   498.0 MB
+//	1/16   24     0.70      16.3 MB  4.5 MB   498.0 MB
+//	1/8    12     0.83      32.5 MB  9.0 MB   498.0 MB
+//	1/4    7      0.90      65.0 MB  18.0 MB  581.0 MB
+//	take all, once: 68.0 MB
 //
 // A smaller share is a shorter answer from more cells, of which the query's own is
 // reported less often. Lists that rows had to join make answers longer, up to twice.
 //
 // Random rows of the gallery ranked at home already find the class of a query; what
 // epsilon buys is the query's own neighbours.
+//
+// Rows travel as float32, or as int8 in about a quarter of the bytes (wire.Compact). The
+// form that a client asks for shows, and should be the same for all its queries.
+//
+// # Mode take-all
+//
+// The client takes the whole gallery once, as rows of int8 (server.Cells.GalleryFrame), and
+// ranks at home (client.TakeAll). Nothing is sent about a query, and there is no epsilon:
+// the server learns that the gallery was taken. Where a gallery may leave its server and fits
+// on the client, that is better than mode cells as soon as a client has more than a few
+// queries: at 1/8, two answers of float32 or eight of int8 are as many bytes.
 //
 // # The ceiling
 //

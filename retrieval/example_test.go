@@ -138,12 +138,12 @@ func Example_cells() {
 		fmt.Println(err)
 		return
 	}
-	answer, err := s.Answer(request)
+	answer, err := s.Answer(request, wire.Float32)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	base, err := c.NewBase(s.Base())
+	base, err := c.NewBase(s.Base(wire.Float32))
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -194,7 +194,7 @@ func Example_supervised() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	base, err := c.NewBase(s.Base())
+	base, err := c.NewBase(s.Base(wire.Float32))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -209,10 +209,10 @@ func Example_supervised() {
 	}
 
 	var line bytes.Buffer // in place of a network
-	if _, err := s.WriteAnswer(&line, request); err != nil {
+	if _, err := s.WriteAnswer(&line, request, wire.Float32); err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("as long as the codebook says:", int64(line.Len()) == s.Codebook().AnswerBytes())
+	fmt.Println("as long as the codebook says:", int64(line.Len()) == s.Codebook().AnswerBytes(wire.Float32))
 
 	var answer wire.CellsAnswer
 	if err := answer.UnmarshalBinary(line.Bytes()); err != nil {
@@ -230,29 +230,34 @@ func Example_supervised() {
 
 // What the share of the gallery in an answer costs, for a million rows of 64 numbers and
 // clients that spend epsilon 4 on a query: the cells there are, how often the query's own
-// is reported, the bytes of an answer, and the memory of a server that has encoded all of
-// them.
+// is reported, the bytes of an answer in both forms, and the memory of a server that has
+// encoded all of them. The whole gallery, taken once and for no epsilon, is not much more.
 func ExampleCentres() {
 	const rows, columns, epsilon = 1_000_000, 64, 4
-	fmt.Println("share  cells  own cell  answer   all answers, encoded")
+	fmt.Println("share  cells  own cell  answer   of int8  all answers, encoded")
+	megabytes := func(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
+	take := int64(0)
 	for _, part := range []int{64, 32, 16, 8, 4} {
 		cells, err := retrieval.Centres(1/float64(part), epsilon)
 		if err != nil {
 			log.Fatal(err)
 		}
-		book := wire.Codebook{Rows: rows, Size: 1, Length: rows / part, Dimension: 1, Ranking: columns, Centres: make([]float32, cells)}
+		book := wire.Codebook{Rows: rows, Size: 1, Length: rows / part, Dimension: 1, Ranking: columns, Centres: make([]float32, cells), Anchors: make([]float32, columns)}
 		own, err := mechanism.Subset{Items: cells, Size: 1, Epsilon: epsilon}.Inclusion()
 		if err != nil {
 			log.Fatal(err)
 		}
-		answer := float64(book.AnswerBytes()) / 1e6
-		fmt.Printf("1/%-3d  %-5d  %.2f      %-7s  %.0f MB\n", part, cells, own, fmt.Sprintf("%.1f MB", answer), float64(cells)*answer)
+		answer, compact := book.AnswerBytes(wire.Float32), book.AnswerBytes(wire.Int8)
+		fmt.Printf("1/%-3d  %-5d  %.2f      %-7s  %-7s  %s\n", part, cells, own, megabytes(answer), megabytes(compact), megabytes(int64(cells)*(answer+compact)))
+		take = book.GalleryBytes()
 	}
+	fmt.Println("take all, once:", megabytes(take))
 	// Output:
-	// share  cells  own cell  answer   all answers, encoded
-	// 1/64   96     0.36      4.1 MB   390 MB
-	// 1/32   48     0.54      8.1 MB   390 MB
-	// 1/16   24     0.70      16.3 MB  390 MB
-	// 1/8    12     0.83      32.5 MB  390 MB
-	// 1/4    7      0.90      65.0 MB  455 MB
+	// share  cells  own cell  answer   of int8  all answers, encoded
+	// 1/64   96     0.36      4.1 MB   1.1 MB   498.0 MB
+	// 1/32   48     0.54      8.1 MB   2.3 MB   498.0 MB
+	// 1/16   24     0.70      16.3 MB  4.5 MB   498.0 MB
+	// 1/8    12     0.83      32.5 MB  9.0 MB   498.0 MB
+	// 1/4    7      0.90      65.0 MB  18.0 MB  581.0 MB
+	// take all, once: 68.0 MB
 }

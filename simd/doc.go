@@ -41,6 +41,10 @@
 //	CentredMulTrans     MulTrans of centred rows
 //	SqDists             squared distances of a row from some of many, up to a limit
 //	SqDists64           the same in float64, without a limit
+//	LargestDifference   how far a row is from a mean in float64, in the farthest column
+//	ScaleDifferences    a row less a mean in float64, scaled
+//	ScaleProducts       a row times a number and one number a column, in float64
+//	ScaleRow            a row times a number in float64
 //	RoundToBytes        a point rounded to a code of bytes, and what that misses
 //	ByteDotsAbove       pairs of rows of bytes whose product is large
 //

@@ -30,6 +30,10 @@ type Kernels struct {
 	pointsToNodes       func(dst, rows, last, x []float64)
 	nodesToPoints       func(dst, rows, last, nodes []float64, n int)
 	byteDotsAbove       func(mask []uint64, a []int8, panel []uint8, depth int, bias, threshold []int32)
+	largestDifference   func(x []float32, mean []float64) float64
+	scaleDifferences    func(dst, x []float32, mean []float64, scale float64)
+	scaleProducts       func(dst, x []float32, scale float64, columns []float64)
+	scaleRow            func(dst, x []float32, scale float64)
 	roundToBytes        func(code []int8, x, centre []float32, inverse float64) (missed float64, squares, sum int32)
 	mulTrans            func(dst, w, a Rows[float32], k, rows, cols int)
 	centredMulTrans     func(dst, w, x Rows[float32], k, rows int, centre []float32, scale float32)
@@ -109,6 +113,10 @@ var genericKernels = Kernels{
 	nodesToPoints:       nodesToPointsGo,
 	byteDotsAbove:       byteDotsAboveGo,
 	roundToBytes:        roundToBytesGo,
+	largestDifference:   largestDifferenceGo,
+	scaleDifferences:    scaleDifferencesGo,
+	scaleProducts:       scaleProductsGo,
+	scaleRow:            scaleRowGo,
 	mulTrans:            mulTransGo,
 	centre:              centreGo,
 	centredMulTrans:     centredMulTransGo,

@@ -47,6 +47,10 @@ var neonKernels = Kernels{
 	nodesToPoints:       nodesToPointsGo,
 	byteDotsAbove:       byteDotsAboveGo,
 	roundToBytes:        roundToBytesGo,
+	largestDifference:   largestDifferenceGo,
+	scaleDifferences:    scaleDifferencesGo,
+	scaleProducts:       scaleProductsGo,
+	scaleRow:            scaleRowGo,
 	addMoments:          addMomentsGo,
 	quadraticForms:      quadraticFormsGo,
 }

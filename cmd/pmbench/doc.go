@@ -8,6 +8,7 @@
 //	ab        compare the working tree with a revision, interleaved
 //	roofline  hold products and steps against bandwidth and arithmetic
 //	peers     measure others on the same data, in the same minute
+//	load      ask a service as many clients at once, and tell how long its answers take
 //	report    write BENCHMARKS.md and a page with plots from recordings
 //	help      explain a verb
 //	version   tell what this program was built from
@@ -34,7 +35,8 @@
 //	plan       the operator that is picked beside all that can serve, over kinds of points and bandwidths
 //	scale      graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000
 //	grid       the interpolated kernel of points with a tenth of all others as neighbours
-//	answers    answers of 6.7 MB in mode cells: written by the server, read and ranked by the client
+//	answers    answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked
+//	retrieval  answers of a service over the loopback, to clients in a second process, beside a bare file server
 //	levels     every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best
 //	concurrent 1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/seed-64e14a55/privatemail/internal/calibration"
 	"github.com/seed-64e14a55/privatemail/internal/mem"
@@ -23,6 +24,7 @@ type lab struct {
 	speed   *kernel.Calibration // nil until calibration is called
 	small   bool                // sizes for a test of the suites themselves
 	work    portion
+	ends    []func() // what close calls, the last one first
 }
 
 func newLab(m *Machine, p *meter) *lab {
@@ -52,7 +54,13 @@ func (l *lab) yardstick(ctx context.Context, workers int) (*yardstick, error) {
 	return l.yards[workers], nil
 }
 
+// atClose has a function called when the suite has ended.
+func (l *lab) atClose(end func()) { l.ends = append(l.ends, end) }
+
 func (l *lab) close() {
+	for _, end := range slices.Backward(l.ends) {
+		end()
+	}
 	for _, s := range l.sets {
 		s.Close()
 	}

@@ -296,6 +296,22 @@ func plainLoops() []levelLoop {
 			x := loopNumbers[float32](r, n)
 			return loopRun{n, 4 * n, func(s *simd.Kernels) { s.Finite(x) }}
 		}},
+		{"LargestDifference/d=64", func(r *rand.Rand) loopRun {
+			x, mean := loopNumbers[float32](r, d), loopNumbers[float64](r, d)
+			return loopRun{d, 12 * d, func(s *simd.Kernels) { s.LargestDifference(x, mean) }}
+		}},
+		{"ScaleDifferences/d=64", func(r *rand.Rand) loopRun {
+			dst, x, mean := make([]float32, d), loopNumbers[float32](r, d), loopNumbers[float64](r, d)
+			return loopRun{d, 16 * d, func(s *simd.Kernels) { s.ScaleDifferences(dst, x, mean, 0.5) }}
+		}},
+		{"ScaleProducts/d=64", func(r *rand.Rand) loopRun {
+			dst, x, columns := make([]float32, d), loopNumbers[float32](r, d), loopNumbers[float64](r, d)
+			return loopRun{d, 16 * d, func(s *simd.Kernels) { s.ScaleProducts(dst, x, 0.5, columns) }}
+		}},
+		{"ScaleRow/d=64", func(r *rand.Rand) loopRun {
+			dst, x := make([]float32, d), loopNumbers[float32](r, d)
+			return loopRun{d, 8 * d, func(s *simd.Kernels) { s.ScaleRow(dst, x, 0.5) }}
+		}},
 		{"GrowBox/d=64", func(r *rand.Rand) loopRun {
 			lo, hi, x := make([]float32, d), make([]float32, d), loopNumbers[float32](r, n)
 			return loopRun{n, 4 * n, func(s *simd.Kernels) {

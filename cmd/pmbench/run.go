@@ -267,6 +267,9 @@ func writeCases(w io.Writer, all []summary) error {
 	if err := writeStepRatios(w, all); err != nil {
 		return err
 	}
+	if err := writeServiceRatios(w, all); err != nil {
+		return err
+	}
 	return writeChoices(w, all)
 }
 

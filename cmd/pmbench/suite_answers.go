@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/seed-64e14a55/privatemail/internal/synth"
 	"github.com/seed-64e14a55/privatemail/mechanism"
@@ -15,10 +16,14 @@ import (
 )
 
 // answersCases answer requests of mode cells, from the bytes of a request to those of
-// an answer of 6.7 MB, and read and rank one at the client.
+// an answer of 6.7 MB, or 1.8 MB with rows of int8, and read and rank one at the client. The
+// last ranks all rows of int8.
 func answersCases(l *lab) (out []benchCase) {
 	n, d := l.size(104_000), 128
-	for _, op := range []string{"encoded", "gathered", "marshal", "read", "rank", "round"} {
+	for _, op := range []string{
+		"encoded", "gathered", "marshal", "read", "rank", "round",
+		"encoded-int8", "gathered-int8", "read-int8", "rank-int8", "round-int8", "take-all",
+	} {
 		out = append(out, benchCase{
 			name: fmt.Sprintf("op=%s/n=%d/d=%d/workers=1", op, n, d), n: n, d: d, k: 8, workers: 1,
 			setup: func(ctx context.Context, l *lab) (*subject, error) {
@@ -26,7 +31,7 @@ func answersCases(l *lab) (out []benchCase) {
 				if err != nil {
 					return nil, err
 				}
-				return s.subject(op), nil
+				return s.subject(op)
 			},
 		})
 	}
@@ -37,12 +42,20 @@ func answersCases(l *lab) (out []benchCase) {
 type answerSetting struct {
 	encoded, gathering *server.Cells // the first has encoded its answers, the second none
 	client             *client.Cells
-	base               *client.Base
+	all                *client.TakeAll
 	row                []float64 // of the record that asks
-	request, answer    []byte    // as they travel
+	request            []byte    // as it travels
 	asked              *wire.CellsRequest
-	answered           *wire.CellsAnswer
-	line               bytes.Buffer // between server and client
+	forms              [2]answerForm // by wire.Form
+	line               bytes.Buffer  // between server and client
+}
+
+// An answerForm is what is sent with rows of one form.
+type answerForm struct {
+	form     wire.Form
+	base     *client.Base
+	answer   []byte // as it travels
+	answered *wire.CellsAnswer
 }
 
 func newAnswerSetting(ctx context.Context, l *lab, n, d int) (*answerSetting, error) {
@@ -66,7 +79,11 @@ func newAnswerSetting(ctx context.Context, l *lab, n, d int) (*answerSetting, er
 	if err != nil {
 		return nil, err
 	}
-	if s.base, err = s.client.NewBase(s.encoded.Base()); err != nil {
+	var gallery wire.Gallery
+	if err := gallery.UnmarshalBinary(s.encoded.GalleryFrame()); err != nil {
+		return nil, err
+	}
+	if s.all, err = client.NewTakeAll(s.encoded.Codebook(), client.TakeAllSettings{UnconfirmedCodebook: true}, &gallery); err != nil {
 		return nil, err
 	}
 	for j := range s.row {
@@ -78,36 +95,58 @@ func newAnswerSetting(ctx context.Context, l *lab, n, d int) (*answerSetting, er
 	if s.request, err = s.asked.MarshalBinary(); err != nil {
 		return nil, err
 	}
-	if s.answered, err = s.encoded.Answer(s.asked); err != nil {
-		return nil, err
+	for i := range s.forms {
+		f := &s.forms[i]
+		f.form = wire.Form(i)
+		if f.base, err = s.client.NewBase(s.encoded.Base(f.form)); err != nil {
+			return nil, err
+		}
+		if f.answered, err = s.encoded.Answer(s.asked, f.form); err != nil {
+			return nil, err
+		}
+		if f.answer, err = f.answered.MarshalBinary(); err != nil {
+			return nil, err
+		}
 	}
-	s.answer, err = s.answered.MarshalBinary()
-	return s, err
+	return s, nil
 }
 
-func (s *answerSetting) subject(op string) *subject {
-	run := map[string]func() error{
-		"encoded":  func() error { return s.serve(s.encoded, io.Discard) },
-		"gathered": func() error { return s.serve(s.gathering, io.Discard) },
+func (s *answerSetting) subject(op string) (*subject, error) {
+	name, compact := strings.CutSuffix(op, "-int8")
+	f := &s.forms[wire.Float32]
+	if compact {
+		f = &s.forms[wire.Int8]
+	}
+	run, ok := map[string]func() error{
+		"encoded":  func() error { return s.serve(s.encoded, io.Discard, f.form) },
+		"gathered": func() error { return s.serve(s.gathering, io.Discard, f.form) },
 		"marshal":  s.marshal,
-		"read":     func() error { return new(wire.CellsAnswer).UnmarshalBinary(s.answer) },
-		"rank":     func() error { return s.rank(s.answered) },
-		"round":    s.round,
-	}[op]
+		"read":     func() error { return new(wire.CellsAnswer).UnmarshalBinary(f.answer) },
+		"rank":     func() error { return s.rank(f, f.answered) },
+		"round":    func() error { return s.round(f) },
+		"take-all": s.takeAll,
+	}[name]
+	if !ok {
+		return nil, fmt.Errorf("no operation %s", op)
+	}
+	rows, length := len(f.answered.IDs), len(f.answer)
+	if name == "take-all" {
+		rows, length = s.encoded.Codebook().Rows, len(s.encoded.GalleryFrame())
+	}
 	return &subject{
 		run: func(context.Context) error { return run() },
-		nnz: int64(len(s.answered.IDs)), pairs: true, roof: roofRead, bytes: int64(len(s.answer)), latency: true,
+		nnz: int64(rows), pairs: true, roof: roofRead, bytes: int64(length), latency: true,
 		eta: math.NaN(), etaP99: math.NaN(),
-	}
+	}, nil
 }
 
 // serve answers a request from its bytes on.
-func (s *answerSetting) serve(from *server.Cells, to io.Writer) error {
+func (s *answerSetting) serve(from *server.Cells, to io.Writer, form wire.Form) error {
 	var request wire.CellsRequest
 	if err := request.UnmarshalBinary(s.request); err != nil {
 		return err
 	}
-	_, err := from.WriteAnswer(to, &request)
+	_, err := from.WriteAnswer(to, &request, form)
 	return err
 }
 
@@ -117,7 +156,7 @@ func (s *answerSetting) marshal() error {
 	if err := request.UnmarshalBinary(s.request); err != nil {
 		return err
 	}
-	answer, err := s.gathering.Answer(&request)
+	answer, err := s.gathering.Answer(&request, wire.Float32)
 	if err != nil {
 		return err
 	}
@@ -129,20 +168,26 @@ func (s *answerSetting) marshal() error {
 	return err
 }
 
-func (s *answerSetting) rank(answer *wire.CellsAnswer) error {
-	_, err := s.client.Rank(s.row, 8, s.asked, answer, s.base)
+func (s *answerSetting) rank(f *answerForm, answer *wire.CellsAnswer) error {
+	_, err := s.client.Rank(s.row, 8, s.asked, answer, f.base)
+	return err
+}
+
+// takeAll ranks all rows at the client.
+func (s *answerSetting) takeAll() error {
+	_, err := s.all.Rank(s.row, 8)
 	return err
 }
 
 // round is what a query takes, from the bytes of its request to its matches.
-func (s *answerSetting) round() error {
+func (s *answerSetting) round(f *answerForm) error {
 	s.line.Reset()
-	if err := s.serve(s.encoded, &s.line); err != nil {
+	if err := s.serve(s.encoded, &s.line, f.form); err != nil {
 		return err
 	}
 	var answer wire.CellsAnswer
 	if err := answer.UnmarshalBinary(s.line.Bytes()); err != nil {
 		return err
 	}
-	return s.rank(&answer)
+	return s.rank(f, &answer)
 }

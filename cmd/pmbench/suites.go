@@ -30,7 +30,8 @@ func suites() []suite {
 		{"concurrent", "1, 4 and 16 callers of one Engine: time and memory of their embeddings, with and without a budget", concurrentCases, 0},
 		{"scale", "graph and step of 100,000 to 3,000,000 points, with -full to 10,000,000", scaleCases, 0},
 		{"grid", "the interpolated kernel of points with a tenth of all others as neighbours", gridCases, 0},
-		{"answers", "answers of 6.7 MB in mode cells: written by the server, read and ranked by the client", answersCases, 0},
+		{"answers", "answers of mode cells, 6.7 MB as float32 and 1.8 MB as int8: written, read and ranked", answersCases, 0},
+		{"retrieval", "answers of a service over the loopback, to clients in a second process, beside a bare file server", retrievalCases, 0},
 		{"levels", "every inner loop at every level and choice of instructions; fails where what is chosen takes over 1.15 times the best", levelCases, 5 * time.Millisecond},
 	}
 }

@@ -44,7 +44,7 @@ Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0.`, digits.Images
 }
 
 // demoModes are those that tell the story in less than a minute.
-const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,paper,gaussian,pca,projection,authors"
+const demoModes = "raw,prepared,supervised,tsne,cells,cells-prepared,take-all,paper,gaussian,pca,projection,authors"
 
 type demoFlags struct {
 	epsilons []float64

@@ -7,7 +7,10 @@
 //	evaluate     measure retrieval under privacy: modes against epsilon, with a report
 //	embed        embed a file of feature vectors
 //	fit          make a labelled file searchable: the supervised embedding, and queries in it
+//	apply        place new rows by the map of a model that fit has saved
+//	show         explain a file that this program has written
 //	search       find the nearest rows of a gallery for every query, exactly
+//	serve        answer private queries about a gallery over the network
 //	graph        write the neighbour graph of a file as a sparse matrix
 //	plan         list the operators that could embed a file, with their cost
 //	generate     write synthetic feature vectors, or the digits of the demo
@@ -57,6 +60,13 @@
 // linear map, takes that step, and places queries by the map alone:
 //
 //	privatemail fit birds/ -normalize-rows -out gallery.npy -queries new.npy -queries-out queries.npy
+//
+// fit -model keeps all of it in one file, by which apply places the rows of tomorrow. show
+// explains such a file, and any other that this program writes (docs/models.md):
+//
+//	privatemail fit birds/ -normalize-rows -model birds.model
+//	privatemail apply birds.model new.npy -out queries.npy
+//	privatemail show birds.model
 //
 // Form paper (-alpha, or -form paper) starts at -k random columns:
 //
@@ -114,7 +124,9 @@
 //	          steps_seconds status trace[step objective scale change] out names plot
 //	fit       n d k recipe held_out{rows raw scaled result lead_standard_error
 //	          recipes_tried} graph{as of embed} trace seconds{choice map graph steps
-//	          files all} out queries queries_out map_out names plot
+//	          files all} out model queries queries_out map_out names plot
+//	apply     n d k model recipe zeros seconds out
+//	show      file kind bytes, and what there is to say about that kind
 //	search    gallery queries d k recall_at_1 recall_at_k labelled_queries seconds out
 //	          distances_out; before it, without -out, per query: query ids distances
 //	graph     n d entries values out, and those of embed about the graph

@@ -40,15 +40,15 @@ func plain(message string, args ...string) string {
 func packageNames() []string {
 	return []string{
 		"privatemail", "kernel", "iterate", "sparse", "jb", "simd", "sensitivity", "mechanism", "release", "post", "formats",
-		"retrieval", "client", "server", "wire", "published", "supervised",
+		"retrieval", "client", "remote", "server", "service", "wire", "published", "supervised",
 		"evaluate", "baseline", "report",
-		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "synth",
+		"dense", "digits", "kmeans", "par", "pca", "plot", "points", "sections", "synth", "systemd",
 	}
 }
 
 // operationNames are what may follow, and says no more than the verb.
 func operationNames() []string {
-	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map"}
+	return []string{"embed", "plan", "graph", "converge", "privatize", "continue", "tight", "known", "paper", "unit rows", "labels", "fit", "map", "save", "open"}
 }
 
 // explain adds to an error of the engine what only the command knows: which

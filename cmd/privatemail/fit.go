@@ -24,7 +24,7 @@ func fitVerb() cli.Verb {
 	return cli.Verb{
 		Name:     "fit",
 		Summary:  "make a labelled file searchable: the supervised embedding, and queries in it",
-		Synopsis: []string{"FEATURES -out FILE [-labels FILE] [-queries FILE -queries-out FILE] [-map-out FILE] [FLAGS]"},
+		Synopsis: []string{"FEATURES [-out FILE] [-model FILE] [-labels FILE] [-queries FILE -queries-out FILE] [-map-out FILE] [FLAGS]"},
 		About: `
 Makes the embedding to search in. What becomes of a row is its recipe: roots of its values,
 division by its norm, columns of equal spread, a linear map that shrinks what differs within
@@ -46,6 +46,11 @@ leaves fewer. -steps, -beta, -k and -normalize-rows fix that part of every recip
 Queries are placed by the map alone, without labels: -queries names their features and
 -queries-out where their rows go. What is nearest to them in -out is the answer. Rows of -out
 have been moved by their own labels: do not cross-validate on these, measure on queries.
+-model saves everything in one file: the map, the recipe, the embedding and the facts of its
+graph. 'privatemail apply' places rows of tomorrow by it, and 'privatemail show' explains it.
+Keep it as private as FEATURES, which can often be computed from it. One of -out and -model is
+needed.
+
 -map-out writes the linear part of the map for others to use, a .npy of float64 with a matrix M
 of one row more than features have columns: the image of a row f, after the words of the recipe
 before it, is (f 1) M, to which the words after it apply. Other files are .npy (float32),
@@ -56,6 +61,7 @@ embedding side by side, by two principal components.`,
 			"privatemail fit gallery.csv -label-column species -out x.npy -queries new.csv -queries-out z.npy",
 			"privatemail fit gallery.npy -labels gallery.csv -out x.npy -queries new.npy -queries-out z.npy -k 32",
 			"privatemail fit birds/ -recipe deep,steps=2 -out birds-embedded.npy",
+			"privatemail fit birds/ -model birds.model",
 		},
 		Prints: cli.PrintsJSON | cli.PrintsProgress | cli.PrintsDetails,
 		Define: steered[fitFlags],
@@ -74,10 +80,12 @@ type fitFlags struct {
 	names               string // the file with the names of classes, if there is one
 	queries, queriesOut string
 	mapOut              string
-	set                 map[string]bool // flags that were given
-	rows, columns       int             // of FEATURES
-	placed, nowhere     int             // queries, and those whose row is zeros
-	idle                func()          // gives the memory of FEATURES back until they are read again
+	modelOut            string
+	about               supervised.About // what the model says of FEATURES
+	set                 map[string]bool  // flags that were given
+	rows, columns       int              // of FEATURES
+	placed, nowhere     int              // queries, and those whose row is zeros
+	idle                func()           // gives the memory of FEATURES back until they are read again
 }
 
 func (f *fitFlags) define(fs *flag.FlagSet) {
@@ -91,7 +99,8 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 	seedVar(fs, &f.seed, "seed `Q` of the choice of held-out rows")
 	fs.BoolVar(&f.measure, "measure", true, "measure on held-out rows; -measure=false saves that time where -recipe is not auto")
 	f.files.define(fs)
-	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`; required")
+	fs.StringVar(&f.out, "out", "", "write the embedding to `FILE`")
+	fs.StringVar(&f.modelOut, "model", "", "save the model to `FILE`: map, recipe, embedding and facts of the graph, for apply and show")
 	fs.StringVar(&f.queries, "queries", "", "place the queries of `FILE` too")
 	fs.StringVar(&f.queriesOut, "queries-out", "", "write the rows of the queries to `FILE`")
 	fs.StringVar(&f.mapOut, "map-out", "", "write the map to `FILE`")
@@ -100,7 +109,7 @@ func (f *fitFlags) define(fs *flag.FlagSet) {
 
 // settings translates the flags.
 func (f *fitFlags) settings(progress func(stage string, done, total int)) (*supervised.Settings, error) {
-	s := &supervised.Settings{Unmeasured: !f.measure, Seed: f.seed, NormalizeRows: f.fixed.UnitRows, OnlyX: true, Idle: f.idle, Progress: progress}
+	s := &supervised.Settings{Unmeasured: !f.measure, Seed: f.seed, NormalizeRows: f.fixed.UnitRows, OnlyX: f.modelOut == "", Idle: f.idle, Progress: progress}
 	if f.recipe != "auto" {
 		r, err := supervised.ParseRecipe(f.recipe)
 		if err != nil {
@@ -155,7 +164,7 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 	if err := f.checkOutputs(in, from); err != nil {
 		return err
 	}
-	if err := f.plot.check(in, f.out, f.queriesOut, f.mapOut, from.features); err != nil {
+	if err := f.plot.check(in, f.out, f.modelOut, f.queriesOut, f.mapOut, from.features); err != nil {
 		return err
 	}
 	q, release, err := f.openQueries(ctx, from)
@@ -172,9 +181,9 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 		return err
 	}
 	if err := f.plot.write(ctx, fit.X, fit.Recipe.Projection != supervised.Keep || fit.Recipe.Steps > 0); err != nil {
-		return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
+		return f.late(err)
 	}
-	if f.names, err = writeClassNames(ctx, f.out, in); err != nil {
+	if f.names, err = writeClassNames(ctx, f.first(), in); err != nil {
 		return err
 	}
 	f.note(e, fit)
@@ -184,8 +193,8 @@ func (f *fitFlags) run(ctx context.Context, e *cli.Env, names []string, set map[
 // check refuses flags that lack others.
 func (f *fitFlags) check() error {
 	switch {
-	case f.out == "":
-		return cli.Usagef("-out FILE is missing: where should the embedding go?")
+	case f.first() == "":
+		return cli.Usagef("-out FILE is missing: where should the embedding go? -model FILE saves it with its map")
 	case (f.queries == "") != (f.queriesOut == ""):
 		return cli.Usagef("-queries and -queries-out go together: what to place, and where it goes")
 	}
@@ -212,7 +221,7 @@ func (f *fitFlags) checkOutputs(in, queries input) error {
 	for _, c := range []struct {
 		flag, out string
 		check     func(path string) error
-	}{{"-out", f.out, checkMatrixFile}, {"-queries-out", f.queriesOut, checkMatrixFile}, {"-map-out", f.mapOut, checkMapFile}} {
+	}{{"-out", f.out, checkMatrixFile}, {"-model", f.modelOut, checkPlace}, {"-queries-out", f.queriesOut, checkMatrixFile}, {"-map-out", f.mapOut, checkMapFile}} {
 		if c.out == "" {
 			continue
 		}
@@ -264,10 +273,11 @@ func (f *fitFlags) fit(ctx context.Context, e *cli.Env, in, from input, q blas32
 	}
 	defer t.Close()
 	f.idle = t.Unload
-	if err := checkClassNames(f.out, in, from, f.queriesOut, f.mapOut); err != nil {
+	if err := checkClassNames(f.first(), in, from, f.modelOut, f.queriesOut, f.mapOut); err != nil {
 		return nil, queries, err
 	}
 	f.rows, f.columns, f.placed = x.Rows, x.Cols, q.Rows
+	f.about = aboutRows(in, x, y)
 	switch {
 	case f.fixed.Columns > x.Cols:
 		return nil, queries, cli.Usagef("-k %d is more than the %d columns of %s", f.fixed.Columns, x.Cols, in.features)
@@ -389,23 +399,4 @@ func (f *fitFlags) explain(err error, in input) error {
 		return fmt.Errorf("%s: %w; 'privatemail embed' works without labels", in.labels, supervised.ErrNoPairs)
 	}
 	return err
-}
-
-// write writes the files.
-func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries blas32.General) error {
-	if err := writePoints(ctx, f.out, fit.X); err != nil {
-		return err
-	}
-	if queries.Rows > 0 {
-		if err := writePoints(ctx, f.queriesOut, queries); err != nil {
-			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
-		}
-	}
-	if f.mapOut != "" {
-		m := fit.Map.Affine().RawMatrix()
-		if err := formats.WriteMatrix(ctx, f.mapOut, m.Rows, m.Cols, m.Data); err != nil {
-			return fmt.Errorf("%w (the embedding is in %s already)", err, f.out)
-		}
-	}
-	return nil
 }

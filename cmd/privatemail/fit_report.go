@@ -49,7 +49,8 @@ type fitReport struct {
 		Files  float64 `json:"files"`
 		All    float64 `json:"all"`
 	} `json:"seconds"`
-	Out        string `json:"out"`
+	Out        string `json:"out,omitempty"`
+	Model      string `json:"model,omitempty"`
 	Queries    int    `json:"queries,omitempty"`
 	QueriesOut string `json:"queries_out,omitempty"`
 	MapOut     string `json:"map_out,omitempty"`
@@ -60,7 +61,7 @@ type fitReport struct {
 func (f *fitFlags) report(fit *supervised.Model, all time.Duration) *fitReport {
 	r := &fitReport{
 		N: f.rows, D: f.columns, K: fit.X.Cols, Recipe: fit.Recipe.String(), HeldOut: reportHeld(fit.Held), Trace: reportTrace(fit.Trace),
-		Out: f.out, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names, Plot: f.plot.file,
+		Out: f.out, Model: f.modelOut, Queries: f.placed, QueriesOut: f.queriesOut, MapOut: f.mapOut, Names: f.names, Plot: f.plot.file,
 	}
 	s := &r.Seconds
 	s.Choice, s.Map, s.All = fit.ChoiceTime.Seconds(), fit.MapTime.Seconds(), all.Seconds()
@@ -87,7 +88,12 @@ func (f *fitFlags) show(e *cli.Env, fit *supervised.Model, all time.Duration) er
 	}
 	s := &r.Seconds
 	fmt.Fprintf(t, "time\t%.2f s: choice %.2f, map %.2f, graph %.2f, steps %.2f, files %.2f\n", s.All, s.Choice, s.Map, s.Graph, s.Steps, s.Files)
-	fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, f.rows, r.K)
+	if f.out != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d\n", f.out, f.rows, r.K)
+	}
+	if f.modelOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, the model: %d x %d rows and a map from %d columns\n", f.modelOut, f.rows, r.K, f.columns)
+	}
 	if f.queriesOut != "" {
 		fmt.Fprintf(t, "wrote\t%s, %d x %d queries\n", f.queriesOut, f.placed, r.K)
 	}

@@ -16,6 +16,8 @@ func TestDiskFull(t *testing.T) {
 	}
 	refuse(t, cli.Failed, []string{"generate", "-n", "1000", "-d", "10", "-out", out}, out, "no space left")
 	refuse(t, cli.Failed, []string{"embed", toy(t), "-sigma", "1", "-out", out}, out, "no space left")
+	refuse(t, cli.Failed, []string{"apply", modelOf(t, toy(t), "classic"), toy(t), "-out", out}, out, "no space left")
+	refuse(t, cli.Failed, []string{"fit", toy(t), "-recipe", "raw", "-measure=false", "-model", out}, out, "no space left")
 }
 
 // A release that was paid for is not lost when there is no room for it.

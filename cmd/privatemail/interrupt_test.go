@@ -78,6 +78,7 @@ func TestCancelledBefore(t *testing.T) {
 	for _, args := range [][]string{
 		{"embed", toy(t), "-sigma", "1", "-out", filepath.Join(temp, "z.npy")},
 		{"fit", toy(t), "-out", filepath.Join(temp, "z.npy")},
+		{"apply", modelOf(t, toy(t), "raw"), toy(t), "-out", filepath.Join(temp, "z.npy")},
 		{"fit", toy(t), "-out", filepath.Join(temp, "z.npy"), "-plot", filepath.Join(temp, "z.svg")},
 		{"graph", toy(t), "-sigma", "1", "-out", filepath.Join(temp, "z.npz")},
 		{"search", toy(t), "-out", filepath.Join(temp, "z.npy")},

@@ -15,7 +15,8 @@ func program() *cli.Program {
 		About: "embeds labelled feature vectors so that near rows stay near and classes gather.",
 		Hint:  "To see it work:    privatemail demo\nFlags of a verb:   privatemail VERB -h",
 		Verbs: []cli.Verb{
-			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), searchVerb(), graphVerb(), planVerb(), generateVerb(),
+			demoVerb(), evaluateVerb(), embedVerb(), fitVerb(), applyVerb(), showVerb(), searchVerb(), serveVerb(), queryVerb(),
+			graphVerb(), planVerb(), generateVerb(),
 			sensitivityVerb(), privatizeVerb(), continueVerb(), budgetVerb(),
 		},
 		Words: words,

@@ -14,14 +14,19 @@ func TestQuietPrintsErrorsOnly(t *testing.T) {
 	folder, temp := toy(t), t.TempDir()
 	at := func(name string) string { return filepath.Join(temp, name) }
 	succeed(t, private(folder, "none", at("r"))...)
+	model := modelOf(t, folder, "classic")
+	asked, rows := startService(t), newPlace(t, 3).rows
 	commands := map[string]struct{ args, note string }{
 		"demo":      {"", ""}, // it prints as evaluate does, and takes longer
 		"evaluate":  {folder + " -modes raw -seeds 1 -out " + at("evaluate"), ""},
 		"embed":     {folder + " -form paper -sigma 1e-3 -operator csr -out " + at("z.npy"), "miss -tolerance"},
 		"fit":       {folder + " -recipe classic -measure=false -degree 0.01 -out " + at("f.npy"), "neighbours on average"},
+		"apply":     {model + " " + folder + " -out " + at("a.npy"), ""},
 		"plan":      {folder + " -degree 5", ""},
 		"graph":     {folder + " -degree 5 -out " + at("g.npz"), ""},
 		"search":    {folder + " -k 3 -out " + at("ids.npy"), ""},
+		"query":     {asked.address + " " + rows + " -mode take-all -unconfirmed-codebook -cache " + at("r") + "/none -out " + at("q.npy"), "is not kept"},
+		"serve":     {"", ""}, // it does not end by itself; its log goes by -quiet
 		"generate":  {"-n 5 -d 2 -out " + at("g.npy"), ""},
 		"privatize": {folder + " -sigma 1 -label-mode dropped -epsilon 1 -delta 1e-6 -ledger none -out " + at("p"), "No ledger"},
 		"continue":  {at("r") + " -out " + at("c.npy"), "every weight is 1"},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"strings"
 
@@ -69,7 +68,7 @@ func (f *searchFlags) run(ctx context.Context, e *cli.Env, names []string) error
 	if err != nil {
 		return err
 	}
-	if err := f.checkOutputs(gallery, queries); err != nil {
+	if err := checkAnswerFiles(f.out, f.distancesOut, gallery, queries); err != nil {
 		return err
 	}
 	s, err := openSearch(ctx, f, gallery, queries)
@@ -113,28 +112,31 @@ func (f *searchFlags) inputs(e *cli.Env, names []string) (gallery, queries input
 	return gallery, queries, err
 }
 
-// checkOutputs tells before long work whether everything can be written.
-func (f *searchFlags) checkOutputs(gallery, queries input) error {
+// checkAnswerFiles tells before long work whether everything can be written. It refuses
+// to replace an input.
+func checkAnswerFiles(ids, distances string, inputs ...input) error {
 	for _, c := range []struct {
 		flag, out string
 		check     func(path string) error
-	}{{"-out", f.out, checkIDFile}, {"-distances-out", f.distancesOut, checkDistanceFile}} {
+	}{{"-out", ids, checkIDFile}, {"-distances-out", distances, checkDistanceFile}} {
 		if c.out == "" {
 			continue
 		}
-		if err := errors.Join(refuseInput(c.flag, c.out, gallery), refuseInput(c.flag, c.out, queries)); err != nil {
-			return err
+		for _, in := range inputs {
+			if err := refuseInput(c.flag, c.out, in); err != nil {
+				return err
+			}
 		}
 		if err := c.check(c.out); err != nil {
 			return err
 		}
 	}
-	if f.out == "" || f.distancesOut == "" {
+	if ids == "" || distances == "" {
 		return nil
 	}
-	same, err := sameTarget(f.out, f.distancesOut)
+	same, err := sameTarget(ids, distances)
 	if err == nil && same {
-		err = cli.Usagef("two results would go to %s: name another file for one", f.out)
+		err = cli.Usagef("two results would go to %s: name another file for one", ids)
 	}
 	return err
 }

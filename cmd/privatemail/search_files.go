@@ -12,6 +12,24 @@ import (
 	"github.com/seed-64e14a55/privatemail/formats"
 )
 
+// writeAnswerFiles writes the numbers of k rows for each of n queries, and their distances,
+// each where it has a file.
+func writeAnswerFiles(ctx context.Context, out, distancesOut string, n, k int, ids []int32, distances []float32) error {
+	if out != "" {
+		if err := writeAnswers(ctx, out, n, k, ids); err != nil {
+			return err
+		}
+	}
+	if distancesOut == "" {
+		return nil
+	}
+	err := writeAnswers(ctx, distancesOut, n, k, distances)
+	if err != nil && out != "" {
+		return fmt.Errorf("%w (the rows are in %s already)", err, out)
+	}
+	return err
+}
+
 // writeAnswers writes a table of answers, as text where the name ends in .csv.
 func writeAnswers[T int32 | float32](ctx context.Context, path string, rows, cols int, data []T) error {
 	if !strings.HasSuffix(strings.ToLower(path), ".csv") {

@@ -279,18 +279,5 @@ func (s *search) recallMissing() bool { return (s.gallery.y == nil) != (s.querie
 
 // write writes the files.
 func (s *search) write(ctx context.Context) error {
-	n, k := s.queries.x.Rows, s.flags.k
-	if s.flags.out != "" {
-		if err := writeAnswers(ctx, s.flags.out, n, k, s.ids); err != nil {
-			return err
-		}
-	}
-	if s.flags.distancesOut == "" {
-		return nil
-	}
-	err := writeAnswers(ctx, s.flags.distancesOut, n, k, s.distances)
-	if err != nil && s.flags.out != "" {
-		return fmt.Errorf("%w (the rows are in %s already)", err, s.flags.out)
-	}
-	return err
+	return writeAnswerFiles(ctx, s.flags.out, s.flags.distancesOut, s.queries.x.Rows, s.flags.k, s.ids, s.distances)
 }

@@ -21,6 +21,7 @@ type studyTables struct {
 const (
 	randomTitle  = "  8 random rows"
 	noQueryTitle = "    the same download, no query"
+	compactTitle = "    of int8"
 )
 
 // has tells whether a mode has figures.
@@ -109,6 +110,7 @@ func (t *studyTables) overlaps(w io.Writer) {
 	for _, m := range t.modes {
 		if slices.ContainsFunc(t.lines, func(l report.Line) bool { return l.Mode == m.Name && l.Download > 0 }) {
 			rows = appendFilled(rows, t.overEpsilon(titleOf(m), m, evaluate.OverlapAt8))
+			rows = appendFilled(rows, t.overEpsilon(compactTitle, m, evaluate.CompactOverlap8))
 			rows = appendFilled(rows, t.overEpsilon(noQueryTitle, m, evaluate.NoQueryOverlap8))
 		}
 	}

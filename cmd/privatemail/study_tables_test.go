@@ -26,6 +26,7 @@ func toyTables(n int) *studyTables {
 		}
 		if mode == "lists" {
 			l.Download = 0.125
+			l.Volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 32_500_000, Once: 16_300_000}, Int8: evaluate.Traffic{Query: 9.0e6, Once: 4.52e6}, TakeAll: 68e6}
 		}
 		t.lines = append(t.lines, l)
 	}
@@ -35,7 +36,7 @@ func toyTables(n int) *studyTables {
 		t.epsilons = append(t.epsilons, e)
 		add("lists", e, 90, map[evaluate.Metric]float64{
 			evaluate.RecallAt1: .1 + e/1000, evaluate.RecallAt8: .2 + e/1000, evaluate.OverlapAt8: .3 + e/1000,
-			evaluate.NoQueryRecall1: .4, evaluate.NoQueryRecall8: .5, evaluate.NoQueryOverlap8: .6,
+			evaluate.NoQueryRecall1: .4, evaluate.NoQueryRecall8: .5, evaluate.NoQueryOverlap8: .6, evaluate.CompactOverlap8: .7,
 		})
 		add("leaky", e, 40, map[evaluate.Metric]float64{evaluate.RecallAt8: .84, evaluate.RandomRecall8: .999})
 	}
@@ -48,6 +49,7 @@ func TestStudyTables(t *testing.T) {
 	tables.open(&b)
 	tables.recalls(&b)
 	tables.overlaps(&b)
+	tables.volumes(&b)
 	want := `
 no epsilon        R@1   R@8
   8 random rows  .025  .183
@@ -64,11 +66,29 @@ no epsilon        R@1   R@8
 overlap@8                                       epsilon 1   epsilon 2
   8 random rows                                      .008        .008
   lists, with quite some words in their title        .301        .302
+    of int8                                          .700        .700
     the same download, no query                      .600        .600
+
+bytes a query                                   epsilon 1   epsilon 2
+  lists, with quite some words in their title       32.5M       32.5M
+    of int8                                         9.00M       9.00M
+    once                                            16.3M       16.3M
+    once, of int8                                   4.52M       4.52M
+  take all, int8, once                              68.0M       68.0M
 `
 	if got := b.String(); got != want {
 		t.Errorf("got\n%s", got)
 	}
+	// Without lists there is the one line.
+	b.Reset()
+	tables.lines = tables.lines[:1]
+	tables.volumes(&b)
+	tables.lines[0].Volume.TakeAll = 1234
+	tables.volumes(&b)
+	if got := b.String(); got != "\ntake all, once: 1.23k bytes\n" {
+		t.Errorf("got %q", got)
+	}
+	tables = toyTables(2)
 	if !tables.has("leaky") || tables.has("gone") {
 		t.Error("which modes have figures")
 	}

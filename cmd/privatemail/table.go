@@ -63,6 +63,7 @@ func (s *study) showData(w io.Writer, name string, r *report.Report, lines []rep
 	t.open(w)
 	t.recalls(w)
 	t.overlaps(w)
+	t.volumes(w)
 	var warnings []string
 	for _, m := range s.modes {
 		if m.Warning != "" && !slices.Contains(warnings, m.Warning) && t.has(m.Name) {

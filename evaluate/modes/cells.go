@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
 	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 const cellsProtects = "The whole record of the query, pure epsilon (delta = 0), replace-one: the server learns one cell, drawn by randomised response. The gallery is the server's own."
@@ -94,17 +95,25 @@ func askCells(ctx context.Context, t *evaluate.Task, s *cellSpaces) (*evaluate.A
 	return a, nil
 }
 
-// askAll asks each query and keeps the matches and the number of rows that travel.
+// askAll asks each query, has it answered with rows of both forms, and keeps the matches and
+// what travels.
 func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *cellSpaces) (*evaluate.Answer, error) {
-	var base *client.Base
-	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.DeepLength}}
+	a := &evaluate.Answer{Ranking: &evaluate.Ranking{K: evaluate.DeepLength}, Compact: &evaluate.Ranking{K: evaluate.DeepLength}}
+	rankings := [...]*evaluate.Ranking{wire.Float32: a.Ranking, wire.Int8: a.Compact}
+	var bases [len(rankings)]*client.Base
 	if s.withBase {
-		sample := cells.Base()
-		var err error
-		if base, err = asker.NewBase(sample); err != nil {
-			return nil, err
+		for form := range rankings {
+			sample := cells.Base(wire.Form(form))
+			var err error
+			if bases[form], err = asker.NewBase(sample); err != nil {
+				return nil, err
+			}
+			a.Base = float64(len(sample.IDs))
 		}
-		a.Base = float64(len(sample.IDs))
+	}
+	var err error
+	if a.Volume, err = volumeOf(cells.Codebook(), int(a.Base)); err != nil {
+		return nil, err
 	}
 	n, _ := s.queries.Dims()
 	for q := range n {
@@ -116,26 +125,54 @@ func askAll(ctx context.Context, cells *server.Cells, asker *client.Cells, s *ce
 		if err != nil {
 			return nil, err
 		}
-		answer, err := cells.Answer(request)
-		if err != nil {
-			return nil, err
-		}
-		for i := range answer.Cells {
-			a.Download += float64(len(answer.List(i))) / float64(n)
-		}
-		matches, err := asker.Rank(row, evaluate.DeepLength, request, answer, base)
-		if err != nil {
-			return nil, err
-		}
-		for i := range evaluate.DeepLength {
-			id := -1
-			if i < len(matches) {
-				id = int(matches[i].ID)
+		for form, ranking := range rankings {
+			answer, err := cells.Answer(request, wire.Form(form))
+			if err != nil {
+				return nil, err
 			}
-			a.Ranking.Index = append(a.Ranking.Index, id)
+			if ranking == a.Ranking {
+				for i := range answer.Cells {
+					a.Download += float64(len(answer.List(i))) / float64(n)
+				}
+			}
+			matches, err := asker.Rank(row, evaluate.DeepLength, request, answer, bases[form])
+			if err != nil {
+				return nil, err
+			}
+			appendMatches(ranking, matches)
 		}
 	}
 	return a, nil
+}
+
+// appendMatches adds the matches of a query to a ranking. Places that are left have no row.
+func appendMatches(r *evaluate.Ranking, matches []client.Match) {
+	for i := range r.K {
+		id := -1
+		if i < len(matches) {
+			id = int(matches[i].ID)
+		}
+		r.Index = append(r.Index, id)
+	}
+}
+
+// volumeOf returns what travels in bytes: answers for each query, and once the codebook with a
+// base sample of so many rows, if any, or with the whole gallery.
+func volumeOf(book *wire.Codebook, base int) (v evaluate.Volume, err error) {
+	frame, err := book.MarshalBinary()
+	if err != nil {
+		return v, err
+	}
+	traffic := func(form wire.Form) evaluate.Traffic {
+		t := evaluate.Traffic{Query: float64(book.AnswerBytes(form)), Once: float64(len(frame))}
+		if base > 0 {
+			t.Once += float64(book.BaseBytes(form, base))
+		}
+		return t
+	}
+	v.Float32, v.Int8 = traffic(wire.Float32), traffic(wire.Int8)
+	v.TakeAll = float64(len(frame)) + float64(book.GalleryBytes())
+	return v, nil
 }
 
 // sample ranks as many random rows of the gallery as were downloaded.

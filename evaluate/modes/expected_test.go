@@ -85,7 +85,7 @@ func newExpected(t *testing.T, task *evaluate.Task, labels []int32, s *cellSpace
 	lists := make([][]bool, e.cells)
 	for c := range lists {
 		lists[c] = make([]bool, gallery)
-		answer, err := cells.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{uint32(c)}})
+		answer, err := cells.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{uint32(c)}}, wire.Float32)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func newExpected(t *testing.T, task *evaluate.Task, labels []int32, s *cellSpace
 			e.list += 1 / float64(gallery*e.cells)
 		}
 		if s.withBase {
-			for _, id := range cells.Base().IDs {
+			for _, id := range cells.Base(wire.Float32).IDs {
 				lists[c][id] = true
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-64e14a55/privatemail/internal/digits"
 	"github.com/seed-64e14a55/privatemail/internal/random"
 	"github.com/seed-64e14a55/privatemail/internal/synth"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -154,14 +155,64 @@ func TestCellsOnDigits(t *testing.T) {
 		if overlap < least[r.Mode][r.Epsilon] || overlap < without {
 			t.Errorf("%s at epsilon %g: overlap %.3f, %.3f without a query", r.Mode, r.Epsilon, overlap, without)
 		}
+		// The same requests, with rows of int8: the draws are the same, and codes are near.
+		if compact := r.Figures[evaluate.CompactOverlap8]; math.Abs(compact-overlap) > .01 {
+			t.Errorf("%s at epsilon %g: overlap %.4f, %.4f of int8", r.Mode, r.Epsilon, overlap, compact)
+		}
+		if v := r.Volume; v.Int8.Query > .35*v.Float32.Query || v.Int8.Query < .2*v.Float32.Query || v.Int8.Once > v.Float32.Once || v.TakeAll < v.Int8.Query*4 || v.TakeAll > v.Int8.Query*12 {
+			t.Errorf("%s at epsilon %g: %+v", r.Mode, r.Epsilon, v)
+		}
 		if share := r.Download / float64(r.Gallery); share < 0.12 || share > 1.1/8 {
 			t.Errorf("%s at epsilon %g downloads %.4f", r.Mode, r.Epsilon, share)
 		}
 	}
-	s := measure(t, d, []evaluate.Mode{Supervised()}, 0)[0]
+	all := measure(t, d, []evaluate.Mode{Supervised(), TakeAll()}, 0)
+	s, whole := all[0], all[1]
+	if v := whole.Figures[evaluate.OverlapAt8]; v < .985 || whole.Base != float64(whole.Gallery) || whole.Download != 0 || whole.Epsilon != 0 {
+		t.Errorf("take-all: overlap %.4f, %g rows once and %g for a query", v, whole.Base, whole.Download)
+	}
+	if _, ok := whole.Figures[evaluate.NoQueryOverlap8]; ok {
+		t.Error("take-all has a figure without a query: it has no query")
+	}
+	for _, m := range []evaluate.Metric{evaluate.RecallAt1, evaluate.RecallAt8} {
+		if math.Abs(whole.Figures[m]-s.Figures[m]) > .01 {
+			t.Errorf("take-all: %s %.3f, exact rows %.3f", m, whole.Figures[m], s.Figures[m])
+		}
+	}
 	for m, want := range map[evaluate.Metric]float64{evaluate.RecallAt1: .975, evaluate.RecallAt8: .99, evaluate.PrecisionAt8: .955} {
 		if s.Figures[m] < want-.005 {
 			t.Errorf("supervised: %s %.3f", m, s.Figures[m])
 		}
+	}
+}
+
+// The base sample is taken once, with the codebook, in its form, and the gallery in its place.
+func TestVolumeOf(t *testing.T) {
+	book := &wire.Codebook{Rows: 100, Size: 1, Length: 20, Dimension: 2, Ranking: 3, Centres: make([]float32, 8), Anchors: make([]float32, 6)}
+	frame, err := book.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	codebook := float64(len(frame))
+	for _, base := range []int{0, 7} {
+		v, err := volumeOf(book, base)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, got := range []evaluate.Traffic{v.Float32, v.Int8} {
+			want := evaluate.Traffic{Query: float64(book.AnswerBytes(wire.Form(form))), Once: codebook}
+			if base > 0 {
+				want.Once += float64(book.BaseBytes(wire.Form(form), base))
+			}
+			if got != want {
+				t.Errorf("%d rows of %s: %+v, want %+v", base, wire.Form(form), got, want)
+			}
+		}
+		if v.TakeAll != codebook+float64(book.GalleryBytes()) {
+			t.Errorf("take all: %g", v.TakeAll)
+		}
+	}
+	if _, err := volumeOf(&wire.Codebook{}, 0); err == nil {
+		t.Error("no codebook")
 	}
 }

@@ -10,16 +10,16 @@ import (
 
 // dataView is a data set as the template sees it.
 type dataView struct {
-	Name, Facts                                     string
-	Open, Published, Noise, Recall8, Recall1, Fetch *table
-	Charts, Effects                                 []figure
-	Missing                                         []string // which figures there are not, and why
+	Name, Facts                                             string
+	Open, Published, Noise, Recall8, Recall1, Fetch, Volume *table
+	Charts, Effects                                         []figure
+	Missing                                                 []string // which figures there are not, and why
 }
 
 func (d *dataset) view() dataView {
 	return dataView{
 		Name: d.name, Facts: d.facts(),
-		Open: d.open(), Published: d.published(), Noise: d.noise(), Fetch: d.fetch(),
+		Open: d.open(), Published: d.published(), Noise: d.noise(), Fetch: d.fetch(), Volume: d.volume(),
 		Recall8: d.recall(evaluate.RecallAt8, evaluate.RandomRecall8), Recall1: d.recall(evaluate.RecallAt1, evaluate.RandomRecall1),
 		Charts: d.charts(), Effects: d.effects(), Missing: d.reasons(),
 	}

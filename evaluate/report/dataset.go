@@ -56,12 +56,6 @@ func (d *dataset) find(mode string, epsilon float64) *evaluate.Summary {
 	return nil
 }
 
-// fetches tells whether a summary downloads more than it keeps.
-func fetches(s *evaluate.Summary) bool {
-	_, ok := s.Figures[evaluate.NoQueryRecall8]
-	return ok
-}
-
 // sends lists the modes with an epsilon that send back only what is kept.
 func (d *dataset) sends() (modes []evaluate.Mode) {
 	for _, m := range d.modes {

@@ -19,7 +19,7 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 	for _, m := range evaluate.Metrics() {
 		head = append(head, string(m))
 	}
-	head = append(head, "download rows", "base rows", "seconds", "key", "unavailable")
+	head = append(head, "download rows", "base rows", "bytes a query", "bytes once", "int8 bytes a query", "int8 bytes once", "take-all bytes once", "seconds", "key", "unavailable")
 	if err := c.Write(head); err != nil {
 		return fmt.Errorf("report: csv: %w", err)
 	}
@@ -35,7 +35,9 @@ func WriteCSV(w io.Writer, records []evaluate.Record) error {
 			}
 			line = append(line, text)
 		}
-		line = append(line, number(r.Download), number(r.Base), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key, r.Unavailable)
+		v := r.Volume
+		line = append(line, number(r.Download), number(r.Base), number(v.Float32.Query), number(v.Float32.Once),
+			number(v.Int8.Query), number(v.Int8.Once), number(v.TakeAll), strconv.FormatFloat(r.Seconds, 'f', 3, 64), r.Key, r.Unavailable)
 		if err := c.Write(line); err != nil {
 			return fmt.Errorf("report: csv: %w", err)
 		}
@@ -64,6 +66,7 @@ type Line struct {
 	Ceiling  *float64          `json:"ceiling,omitempty"` // of R@8, where it applies
 	Download float64           `json:"download,omitempty"`
 	Base     float64           `json:"base,omitempty"`
+	Volume   evaluate.Volume   `json:"bytes,omitzero"`
 	Figures  map[string]Bounds `json:"figures"`
 	// Unavailable says why there are no figures; empty when there are.
 	Unavailable string             `json:"unavailable,omitempty"`
@@ -89,7 +92,7 @@ func (r *Report) Lines() []Line {
 		m := modes[s.Mode]
 		l := Line{
 			Data: s.Data, Mode: s.Mode, Title: m.Title, Params: s.Params, Protects: m.Protects, Warning: m.Warning,
-			Seeds: s.Seeds, Asked: s.Asked, Classes: s.Classes, Gallery: s.Gallery, Download: s.Download, Base: s.Base,
+			Seeds: s.Seeds, Asked: s.Asked, Classes: s.Classes, Gallery: s.Gallery, Download: s.Download, Base: s.Base, Volume: s.Volume,
 			Figures: make(map[string]Bounds), Unavailable: s.Unavailable, Facts: s.Facts, Seconds: s.Seconds,
 		}
 		if m.Bounded {

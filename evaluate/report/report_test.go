@@ -23,6 +23,7 @@ var testModes = []evaluate.Mode{
 	{Name: "open", Title: "open <search>", Protects: "Nothing."},
 	{Name: "noisy", Title: "noisy & small", Protects: "The query.", Bounded: true, Uses: evaluate.UsesEpsilon | evaluate.UsesColumns, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5, Columns: 4}},
 	{Name: "lists", Title: "lists", Protects: "The query.", Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1}},
+	{Name: "whole", Title: "whole gallery", Protects: "All."},
 	{Name: "leaky", Title: "leaky", Protects: "Nothing.", Warning: "label disclosed", Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1, Delta: 1e-5}},
 	{Name: "steps", Title: "steps", Protects: "Nothing.", Uses: evaluate.UsesSteps, Defaults: evaluate.Params{Steps: 5}},
 	{Name: "unused", Title: "never measured"},
@@ -38,19 +39,27 @@ func testReport() *Report {
 			}
 			moved[evaluate.RandomRecall1], moved[evaluate.RandomRecall8] = .011, .078
 			c := evaluate.Cell{Data: "birds", Mode: mode, Seed: seed, Params: p}
+			download, base, volume := 125., 62., evaluate.Volume{}
+			switch mode {
+			case "lists":
+				volume = evaluate.Volume{Float32: evaluate.Traffic{Query: 1e6, Once: 2e5}, Int8: evaluate.Traffic{Query: 3e5, Once: 6e4}, TakeAll: 2.5e6}
+			case "whole":
+				download, base, volume = 0, 1000, evaluate.Volume{Int8: evaluate.Traffic{Once: 2.5e6}, TakeAll: 2.5e6}
+			}
 			r.Records = append(r.Records, evaluate.Record{
-				Key: fmt.Sprintf("%s-%d", mode, seed), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: 125, Base: 62,
+				Key: fmt.Sprintf("%s-%d", mode, seed), Cell: c, Asked: 100, Classes: 98, Gallery: 1000, Figures: moved, Download: download, Base: base, Volume: volume,
 				Facts: map[string]float64{noiseFact: 3 / (p.Epsilon + 1), objectiveFirst: 10, objectiveLast: 10 / float64(p.Steps+1)}, Seconds: 0.5,
 			})
 		}
 	}
 	add("open", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.PrecisionAt8: .4, evaluate.OverlapAt8: .98})
+	add("whole", evaluate.Params{}, map[evaluate.Metric]float64{evaluate.RecallAt1: .5, evaluate.RecallAt8: .8, evaluate.OverlapAt8: .97})
 	for _, epsilon := range []float64{0.5, 2, 8} {
 		add("noisy", evaluate.Params{Epsilon: epsilon, Delta: 1e-5, Columns: 4}, map[evaluate.Metric]float64{evaluate.RecallAt8: .1 + epsilon/100})
 		add("leaky", evaluate.Params{Epsilon: epsilon, Delta: 1e-5}, map[evaluate.Metric]float64{evaluate.RecallAt8: .84})
 		add("lists", evaluate.Params{Epsilon: epsilon}, map[evaluate.Metric]float64{
 			evaluate.RecallAt1: .3, evaluate.RecallAt8: .6, evaluate.OverlapAt8: .1 * epsilon,
-			evaluate.NoQueryRecall1: .2, evaluate.NoQueryRecall8: .71, evaluate.NoQueryOverlap8: .18,
+			evaluate.NoQueryRecall1: .2, evaluate.NoQueryRecall8: .71, evaluate.NoQueryOverlap8: .18, evaluate.CompactOverlap8: .09 * epsilon,
 		})
 	}
 	for _, k := range []int{2, 16} {
@@ -83,7 +92,7 @@ func TestPage(t *testing.T) {
 	for _, words := range []string{
 		"leaky (label disclosed)</text>", // in the picture, not only in the table
 		"A &lt;title&gt;", "privatemail evaluate x &amp;&amp; y", "open &lt;search&gt;", "noisy &amp; small",
-		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>overlap@8</dt>",
+		`href="#words"`, `id="words"`, "<dt>prepared rows</dt>", "<dt>8 random rows</dt>", "<dt>base sample</dt>", "<dt>take all</dt>", "<dt>of int8</dt>", "Bytes that travel", "<dt>overlap@8</dt>",
 		"98 classes", "ceiling", "no query", "label disclosed", "What each mode protects", "The end.", "8 random rows",
 		CeilingNote, FetchingNote, "equally likely classes and replace-one", "replace-one and neighbours that are equally likely",
 	} {
@@ -131,7 +140,7 @@ func TestNoQueryColumns(t *testing.T) {
 	r := testReport()
 	d := newDataset("birds", r.Modes, evaluate.Summarize(r.Records))
 	table := d.fetch()
-	if table == nil || len(table.Rows) != 4 {
+	if table == nil || len(table.Rows) != 5 {
 		t.Fatalf("%+v", table)
 	}
 	for i, head := range table.Head {
@@ -141,6 +150,58 @@ func TestNoQueryColumns(t *testing.T) {
 	}
 	if got := fmt.Sprint(table.Rows[1].Cells); !strings.Contains(got, ".125 + .062 once") || !strings.Contains(got, ".190") {
 		t.Errorf("%s", got)
+	}
+}
+
+// Wherever there are lists, taking all stands beside them, in both tables, and not among the
+// modes that hide nothing.
+func TestTakeAllBeside(t *testing.T) {
+	r := testReport()
+	d := newDataset("birds", r.Modes, evaluate.Summarize(r.Records))
+	fetch, volume := d.fetch(), d.volume()
+	if got := fmt.Sprint(fetch.Rows[4].Cells); !strings.Contains(got, "whole gallery") || !strings.Contains(got, "1.000 once") || strings.Count(got, ".980") != 2 {
+		t.Errorf("%s", got)
+	}
+	if got := fmt.Sprint(fetch.Rows[3].Cells); !strings.Contains(got, ".730") {
+		t.Errorf("no overlap of int8 in %s", got)
+	}
+	if len(volume.Rows) != 4 {
+		t.Fatalf("%+v", volume)
+	}
+	for i, want := range []string{
+		"lists 0.5 1.00M 300k 200k 60.0k 2.50M", " 2 1.00M 300k 200k 60.0k 2.50M", " 8 1.00M 300k 200k 60.0k 2.50M",
+		"whole gallery – – – – 2.50M 2.50M",
+	} {
+		var words []string
+		for _, c := range volume.Rows[i].Cells {
+			words = append(words, c.Text)
+		}
+		if got := strings.Join(words, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, row := range d.open().Rows {
+		if row.Cells[0].Text == "whole gallery" {
+			t.Error("taking all stands among the modes that hide nothing")
+		}
+	}
+	if !strings.Contains(d.overlapChart().svg(), "whole gallery") || strings.Contains(d.recallChart().svg(), "whole gallery") {
+		t.Error("taking all is in the wrong picture")
+	}
+	// A run of mode cells alone has the bytes as well.
+	d = newDataset("birds", r.Modes[2:3], evaluate.Summarize(r.Records))
+	if volume := d.volume(); volume.Rows[0].Cells[6].Text != "2.50M" {
+		t.Errorf("%+v", volume.Rows[0])
+	}
+}
+
+func TestShowBytes(t *testing.T) {
+	for v, want := range map[float64]string{
+		1: "1 B", 999: "999 B", 999.7: "1.00k", 1000: "1.00k", 9994: "9.99k", 9996: "10.0k", 99940: "99.9k", 99960: "100k", 999600: "1.00M", 32.5e6: "32.5M", 2.5e9: "2.50G", 7e15: "7000T",
+	} {
+		if got := ShowBytes(v); got != want {
+			t.Errorf("%g: %s, want %s", v, got, want)
+		}
 	}
 }
 
@@ -165,7 +226,7 @@ func TestRandomRows(t *testing.T) {
 		"open":      {d.open(), 0, 3, ".011 .078 .011 .008"},
 		"published": {d.published(), 0, 2, ".078 –"},
 		"recall":    {recall8, 1, 4, ".078 .078 .078"},
-		"fetch":     {d.fetch(), 0, 4, "   .008  .011  .078 "},
+		"fetch":     {d.fetch(), 0, 5, "   .008   .011  .078 "},
 	} {
 		if c.table == nil || len(c.table.Rows) != c.rows {
 			t.Errorf("%s: %+v", name, c.table)

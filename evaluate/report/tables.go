@@ -79,7 +79,7 @@ func (d *dataset) open() *table {
 	}
 	for _, m := range d.modes {
 		s := d.find(m.Name, 0)
-		if s == nil || m.Warning != "" {
+		if s == nil || m.Warning != "" || takesAll(s) {
 			continue
 		}
 		r := row{Cells: []cell{{Text: m.Title}}}
@@ -191,37 +191,4 @@ func (d *dataset) recall(metric, random evaluate.Metric) *table {
 		return t.unlessEmpty().startingWith(chance)
 	}
 	return t.unlessEmpty().startingWith(bound, chance)
-}
-
-func (d *dataset) fetch() *table {
-	t := &table{
-		Caption: "More rows sent than kept",
-		Head:    []string{"mode", "epsilon", "p", "download", "overlap@8", "no query", "R@1", "no query", "R@8", "no query"},
-	}
-	for _, m := range d.modes {
-		title := m.Title // stands in the first of its rows
-		for i := range d.main {
-			s := &d.main[i]
-			if s.Mode != m.Name || !fetches(s) {
-				continue
-			}
-			download := share(s.Download)
-			if s.Base > 0 {
-				download += " + " + share(s.Base) + " once"
-			}
-			t.Rows = append(t.Rows, row{Cells: []cell{
-				{Text: title}, {Text: strconv.FormatFloat(s.Epsilon, 'g', -1, 64)}, fact(s, inclusionFact), {Text: download},
-				show(s, evaluate.OverlapAt8), show(s, evaluate.NoQueryOverlap8),
-				show(s, evaluate.RecallAt1), show(s, evaluate.NoQueryRecall1),
-				show(s, evaluate.RecallAt8), show(s, evaluate.NoQueryRecall8),
-			}})
-			title = ""
-		}
-	}
-	if len(t.Rows) == 0 {
-		return nil
-	}
-	none := cell{}
-	return t.startingWith(randomRow(none, none, none, d.randomOverlap(), none,
-		d.randomCell(evaluate.RandomRecall1), none, d.randomCell(evaluate.RandomRecall8), none))
 }

@@ -28,7 +28,11 @@ func (r *Report) Words() []Word {
 			Word{"cells", "The server divides its gallery into cells and has a list for each, about an eighth of the gallery. A request names one cell: the query's own with a probability that grows with epsilon, otherwise another, each as likely. The client gets the list of that cell and ranks it by its true row."},
 			Word{"list only", "Nothing else is downloaded."},
 			Word{"base sample", "Random rows of the gallery that the client downloads once, whatever it asks, and ranks with every list."},
+			Word{"of int8", "The same requests, answered with rows of one byte an entry in place of four."},
 			Word{"no query", "As many random rows as were downloaded, ranked the same way, with no request sent."})
+	}
+	if has(func(c evaluate.Record) bool { return c.Volume.TakeAll > 0 }) {
+		words = append(words, Word{"take all", "The client takes the whole gallery once, as rows of int8, and ranks at home. Nothing is sent about a query, so there is no epsilon."})
 	}
 	if has(func(c evaluate.Record) bool { _, ok := c.Figures[evaluate.OverlapAt8]; return ok }) {
 		words = append(words, Word{"overlap@8", "Share of the 8 rows nearest to the true query, in the space of the mode, that came back."})

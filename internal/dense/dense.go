@@ -38,7 +38,8 @@ type Core struct {
 	Progress func(done, total int)
 }
 
-func (c *Core) kernels() *simd.Kernels {
+// Loops returns the kernels that the work is done with.
+func (c *Core) Loops() *simd.Kernels {
 	if c.Kernels == nil {
 		return simd.At(simd.Best())
 	}

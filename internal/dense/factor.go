@@ -31,7 +31,7 @@ type factor struct {
 
 // factor returns U. Its progress is the first half.
 func (c *Core) factor(ctx context.Context, r *mat.SymDense) (*factor, error) {
-	f := &factor{Core: c, k: c.kernels(), d: r.SymmetricDim()}
+	f := &factor{Core: c, k: c.Loops(), d: r.SymmetricDim()}
 	if err := f.load(r); err != nil {
 		return nil, err
 	}

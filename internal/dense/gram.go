@@ -43,7 +43,7 @@ const (
 // Errors: points.ErrShape for sizes that do not fit and class numbers without a centre,
 // *points.NonFiniteError, and that of ctx.
 func (c *Core) Gram(ctx context.Context, x blas32.General, class []int32, centres *mat.Dense) (*mat.SymDense, error) {
-	g := &gram{Core: c, k: c.kernels(), x: x, class: class, centres: centres}
+	g := &gram{Core: c, k: c.Loops(), x: x, class: class, centres: centres}
 	if err := g.check(); err != nil {
 		return nil, fmt.Errorf("dense: gram: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 // Errors: points.ErrShape for sizes that do not fit and class numbers below -1 or not below
 // the number of rows, *points.NonFiniteError, and that of ctx.
 func (c *Core) Means(ctx context.Context, x blas32.General, class []int32) (*mat.Dense, error) {
-	if err := checkRows(c.kernels(), x); err != nil {
+	if err := checkRows(c.Loops(), x); err != nil {
 		return nil, fmt.Errorf("dense: means: %w", err)
 	}
 	count, err := classSizes(x.Rows, class)

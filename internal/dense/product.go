@@ -23,7 +23,7 @@ func (c *Core) Product(ctx context.Context, a, b *mat.Dense) (*mat.Dense, error)
 	if inner != rows {
 		return nil, fmt.Errorf("dense: product: %w: %d x %d and %d x %d", points.ErrShape, n, inner, rows, m)
 	}
-	k, raw := c.kernels(), b.RawMatrix()
+	k, raw := c.Loops(), b.RawMatrix()
 	out := mat.NewDense(n, m, nil)
 	// A worker adds the same columns of b, which stay in its cache, to some rows.
 	strips := par.Blocks(m, side)

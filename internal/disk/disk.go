@@ -1,5 +1,5 @@
 // Package disk makes files and their names durable: a file that was synced can still lose its
-// name in a crash, because names belong to the folder.
+// name in a crash, because names belong to the folder. It also maps files into memory.
 package disk
 
 import (

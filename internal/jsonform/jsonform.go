@@ -5,6 +5,7 @@ package jsonform
 import (
 	"encoding/json"
 	"math"
+	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -38,4 +39,31 @@ func MatrixOf(m *mat.Dense) *Matrix {
 		out.Data = append(out.Data, raw.Data[i*raw.Stride:][:raw.Cols]...)
 	}
 	return out
+}
+
+// An Exact is a float64 that JSON holds as a number where it is finite, and as "NaN", "+Inf" or
+// "-Inf" otherwise. It comes back with the same value.
+type Exact float64
+
+// MarshalJSON implements json.Marshaler.
+func (x Exact) MarshalJSON() ([]byte, error) {
+	if v := float64(x); math.IsNaN(v) || math.IsInf(v, 0) {
+		return strconv.AppendQuote(nil, strconv.FormatFloat(v, 'g', -1, 64)), nil
+	}
+	return json.Marshal(float64(x))
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (x *Exact) UnmarshalJSON(text []byte) error {
+	switch string(text) {
+	case `"NaN"`:
+		*x = Exact(math.NaN())
+	case `"+Inf"`:
+		*x = Exact(math.Inf(1))
+	case `"-Inf"`:
+		*x = Exact(math.Inf(-1))
+	default:
+		return json.Unmarshal(text, (*float64)(x))
+	}
+	return nil
 }

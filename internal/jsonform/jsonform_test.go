@@ -21,3 +21,23 @@ func TestForms(t *testing.T) {
 		}
 	}
 }
+
+// Every number comes back, the ones that JSON does not know among them.
+func TestExact(t *testing.T) {
+	for _, v := range []float64{0, -1.5, 0.1, math.MaxFloat64, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()} {
+		text, err := json.Marshal(map[string]Exact{"v": Exact(v)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back map[string]Exact
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if got := float64(back["v"]); math.Float64bits(got) != math.Float64bits(v) {
+			t.Errorf("%s: %v, want %v", text, got, v)
+		}
+	}
+	if err := json.Unmarshal([]byte(`"Infinity"`), new(Exact)); err == nil {
+		t.Error("another word is taken for a number")
+	}
+}

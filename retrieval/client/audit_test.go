@@ -26,7 +26,7 @@ var audited = [2]struct {
 
 func auditClient(t *testing.T, ledger mechanism.Budget, memory client.Memory) *client.Cells {
 	t.Helper()
-	book := &wire.Codebook{Version: 1, Rows: 60, Size: 2, Length: 10, Dimension: 1, Ranking: 1, Centres: []float32{0, 1, 2, 3, 4, 5}}
+	book := &wire.Codebook{Version: 1, Rows: 60, Size: 2, Length: 10, Dimension: 1, Ranking: 1, Centres: []float32{0, 1, 2, 3, 4, 5}, Anchors: []float32{0}}
 	hash, err := book.Hash()
 	if err != nil {
 		t.Fatal(err)

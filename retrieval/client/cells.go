@@ -58,25 +58,11 @@ type Cells struct {
 // UnconfirmedCodebook does not say so, and mechanism.ErrParam, mechanism.ErrLedger
 // and ErrMemory for settings that are missing or out of range.
 func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
-	if book == nil {
-		return nil, fmt.Errorf("client: %w: there is none", retrieval.ErrCodebook)
-	}
-	own := *book
-	own.Centres = slices.Clone(book.Centres)
-	hash, err := own.Hash()
+	own, hash, err := confirm(book, settings.Codebook, settings.UnconfirmedCodebook)
 	if err != nil {
-		return nil, fmt.Errorf("client: %w", err)
+		return nil, err
 	}
-	switch expected := settings.Codebook; {
-	case settings.UnconfirmedCodebook && expected != wire.Hash{}:
-		return nil, fmt.Errorf("client: %w: UnconfirmedCodebook, and a hash that confirms one", mechanism.ErrParam)
-	case settings.UnconfirmedCodebook:
-		settings.Codebook = hash
-	case expected == wire.Hash{}:
-		return nil, fmt.Errorf("client: %w may have been sent to others: give its hash from a second path, or say UnconfirmedCodebook", retrieval.ErrCodebook)
-	case expected != hash:
-		return nil, fmt.Errorf("client: %w than the one expected", retrieval.ErrCodebook)
-	}
+	settings.Codebook = hash
 	c := &Cells{book: own, settings: settings, subset: mechanism.Subset{Items: own.Cells(), Size: own.Size, Epsilon: settings.Epsilon}}
 	if err := c.subset.Check(); err != nil {
 		return nil, fmt.Errorf("client: %w", err)
@@ -88,6 +74,30 @@ func NewCells(book *wire.Codebook, settings CellsSettings) (*Cells, error) {
 		return nil, fmt.Errorf("client: %w: there is none", ErrMemory)
 	}
 	return c, nil
+}
+
+// confirm returns a copy of a codebook and its hash, which is the expected one unless the
+// caller says that there is none.
+func confirm(book *wire.Codebook, expected wire.Hash, unconfirmed bool) (own wire.Codebook, hash wire.Hash, err error) {
+	if book == nil {
+		return own, hash, fmt.Errorf("client: %w: there is none", retrieval.ErrCodebook)
+	}
+	own = *book
+	own.Centres = slices.Clone(book.Centres)
+	own.Anchors = slices.Clone(book.Anchors)
+	if hash, err = own.Hash(); err != nil {
+		return own, hash, fmt.Errorf("client: %w", err)
+	}
+	switch {
+	case unconfirmed && expected != wire.Hash{}:
+		err = fmt.Errorf("client: %w: UnconfirmedCodebook, and a hash that confirms one", mechanism.ErrParam)
+	case unconfirmed:
+	case expected == wire.Hash{}:
+		err = fmt.Errorf("client: %w may have been sent to others: give its hash from a second path, or say UnconfirmedCodebook", retrieval.ErrCodebook)
+	case expected != hash:
+		err = fmt.Errorf("client: %w than the one expected", retrieval.ErrCodebook)
+	}
+	return own, hash, err
 }
 
 // Ask returns the request for a record. name is the identity of the record, and
@@ -269,8 +279,11 @@ type Terms struct {
 	Size      int     // w
 	Inclusion float64 // probability p that the record's own cell is reported
 	Share     float64 // of the gallery that an answer has room for
-	Bytes     int64   // of an answer in its binary form
 	Confirmed bool    // the caller gave the codebook's hash, from a second path
+
+	// Lengths of binary forms: an answer with rows of float32 or int8, for each query, and
+	// beside them the whole gallery, which TakeAll needs once and for no epsilon.
+	Bytes, CompactBytes, GalleryBytes int64
 }
 
 // Terms returns the terms of a query.
@@ -282,7 +295,8 @@ func (c *Cells) Terms() (Terms, error) {
 	return Terms{
 		Epsilon: c.subset.Epsilon, Cells: c.subset.Items, Size: c.subset.Size, Inclusion: p,
 		Share: float64(c.book.Size) * float64(c.book.Length) / float64(c.book.Rows),
-		Bytes: c.book.AnswerBytes(), Confirmed: !c.settings.UnconfirmedCodebook,
+		Bytes: c.book.AnswerBytes(wire.Float32), CompactBytes: c.book.AnswerBytes(wire.Int8), GalleryBytes: c.book.GalleryBytes(),
+		Confirmed: !c.settings.UnconfirmedCodebook,
 	}, nil
 }
 

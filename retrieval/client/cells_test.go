@@ -21,7 +21,7 @@ import (
 // testBook has many centres on a line, so that two draws hardly ever agree.
 func testBook(t *testing.T, version uint64) (*wire.Codebook, wire.Hash) {
 	t.Helper()
-	book := &wire.Codebook{Version: version, Rows: 1000, Size: 4, Length: 3, Dimension: 2, Ranking: 1}
+	book := &wire.Codebook{Version: version, Rows: 1000, Size: 4, Length: 3, Dimension: 2, Ranking: 1, Scale: 0.5, Anchors: []float32{0, 4}}
 	for c := range 1000 {
 		book.Centres = append(book.Centres, float32(c), 0)
 	}
@@ -467,8 +467,22 @@ func TestCellsTerms(t *testing.T) {
 	if frameErr != nil {
 		t.Fatal(frameErr)
 	}
+	answer.Form, answer.Rows = wire.Int8, nil
+	answer.Compact = wire.Compact{Anchors: make([]uint16, 12), Steps: make([]uint16, 12), Codes: make([]int8, 12)}
+	compact, frameErr := answer.MarshalBinary()
+	if frameErr != nil {
+		t.Fatal(frameErr)
+	}
+	all := wire.Gallery{Dimension: 1, Rows: wire.Compact{Anchors: make([]uint16, 1000), Steps: make([]uint16, 1000), Codes: make([]int8, 1000)}}
+	gallery, frameErr := all.MarshalBinary()
+	if frameErr != nil {
+		t.Fatal(frameErr)
+	}
 	e := 4 * math.Exp(2)
-	want := Terms{Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Bytes: int64(len(frame)), Confirmed: true}
+	want := Terms{
+		Epsilon: 2, Cells: 1000, Size: 4, Inclusion: terms.Inclusion, Share: 0.012, Confirmed: true,
+		Bytes: int64(len(frame)), CompactBytes: int64(len(compact)), GalleryBytes: int64(len(gallery)),
+	}
 	if err != nil || terms != want || math.Abs(terms.Inclusion-e/(e+996)) > 1e-15 {
 		t.Errorf("%+v, %v", terms, err)
 	}

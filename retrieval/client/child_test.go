@@ -63,7 +63,7 @@ func childClient() (*Cells, error) {
 	if err != nil {
 		return nil, err
 	}
-	book := &wire.Codebook{Version: 1, Rows: 1000, Size: 4, Length: 3, Dimension: 2, Ranking: 1}
+	book := &wire.Codebook{Version: 1, Rows: 1000, Size: 4, Length: 3, Dimension: 2, Ranking: 1, Anchors: []float32{0}}
 	for c := range 1000 {
 		book.Centres = append(book.Centres, float32(c), 0)
 	}

@@ -56,6 +56,19 @@
 // path confirms (CellsSettings.Codebook). A client that goes without says so, and
 // its Terms say it too.
 //
+// Answers and base samples have rows of float32 or of int8, and Rank takes either. Which form
+// a client asks for is public, so it asks for one form, whatever the query.
+//
+// # Mode take-all
+//
+// [TakeAll] has taken the whole gallery, as rows of int8, and ranks it at home:
+//
+//	wire.Codebook, wire.Gallery ──> NewTakeAll      (once)
+//	row ──> Rank ──> matches
+//
+// Nothing about a query leaves the client, so that nothing is spent. The server learns that
+// the gallery was taken.
+//
 // # After the matches
 //
 // Matches are row numbers. Fetching the matched items from the same server shows that

@@ -15,11 +15,11 @@ import (
 // nothing is spent again. Package retrieval has both sides together.
 func ExampleCells() {
 	// What the server published: four cells, of which a request names one.
-	book := &wire.Codebook{Version: 1, Rows: 40, Size: 1, Length: 10, Dimension: 2, Ranking: 2, Centres: []float32{1, 0, 0, 1, -1, 0, 0, -1}}
+	book := &wire.Codebook{Version: 1, Rows: 40, Size: 1, Length: 10, Dimension: 2, Ranking: 2, Centres: []float32{1, 0, 0, 1, -1, 0, 0, -1}, Anchors: []float32{0, 0}}
 	// Its hash, from a second path: had the server sent this client a codebook of its
 	// own, it would have another one.
 	var hash wire.Hash
-	if _, err := hex.Decode(hash[:], []byte("9283a5b08280b6260aa28a6c2b24c36698e00100a13fdca966e250ecb1244b64")); err != nil {
+	if _, err := hex.Decode(hash[:], []byte("8d246fb20c4d0f970b51fba6cd7b749e5f923d5390edcf24b5b5f9e921033c15")); err != nil {
 		log.Fatal(err)
 	}
 	c, err := client.NewCells(book, client.CellsSettings{

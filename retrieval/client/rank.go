@@ -15,32 +15,51 @@ import (
 type Base struct {
 	codebook wire.Hash
 	ids      []uint32
+	form     wire.Form
 	rows     []float32
+	compact  wire.Compact
 }
 
-// NewBase checks and copies the base sample that goes with the codebook. Errors are
-// wire.ErrMessage for a sample that is none, and ErrAnswer for one of another codebook.
+// NewBase checks and copies the base sample that goes with the codebook, of either form.
+// Errors are wire.ErrMessage for a sample that is none, and ErrAnswer for one of another codebook.
 func (c *Cells) NewBase(sample *wire.Base) (*Base, error) {
-	if sample == nil {
-		return nil, fmt.Errorf("client: the base: %w: there is none", ErrAnswer)
-	}
-	if err := sample.Check(); err != nil {
-		return nil, fmt.Errorf("client: %w", err)
-	}
-	if sample.Codebook != c.settings.Codebook || sample.Dimension != c.book.Ranking {
-		return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
-	}
-	if err := c.checkRows(sample.IDs); err != nil {
+	if err := CheckBase(&c.book, c.settings.Codebook, sample); err != nil {
 		return nil, err
 	}
-	return &Base{codebook: sample.Codebook, ids: slices.Clone(sample.IDs), rows: slices.Clone(sample.Rows)}, nil
+	return &Base{
+		codebook: sample.Codebook, ids: slices.Clone(sample.IDs), form: sample.Form, rows: slices.Clone(sample.Rows),
+		compact: wire.Compact{
+			Anchors: slices.Clone(sample.Compact.Anchors), Steps: slices.Clone(sample.Compact.Steps), Codes: slices.Clone(sample.Compact.Codes),
+		},
+	}, nil
+}
+
+// CheckBase refuses a base sample that does not go with a codebook, whose hash is given. Who
+// keeps samples for later calls it before. Errors are those of NewBase.
+func CheckBase(book *wire.Codebook, hash wire.Hash, sample *wire.Base) error {
+	if sample == nil {
+		return fmt.Errorf("client: the base: %w: there is none", ErrAnswer)
+	}
+	if err := sample.Check(); err != nil {
+		return fmt.Errorf("client: %w", err)
+	}
+	if sample.Codebook != hash || sample.Dimension != book.Ranking {
+		return fmt.Errorf("client: the base: %w", ErrAnswer)
+	}
+	if err := checkRows(book, sample.IDs); err != nil {
+		return err
+	}
+	return checkAnchors(book, sample.Compact.Anchors)
 }
 
 // Rank returns the k rows nearest to a record among the lists of an answer and
 // those of the base sample, nearest first, fewer if there are not as many. row is
 // the record in the space of the returned rows; in mode supervised that is the z that
 // Ask was given. This happens at the client: row may be anything, and nothing is
-// disclosed. base may be nil; NewBase checks it once for all calls.
+// disclosed. base may be nil; NewBase checks it once for all calls. Answer and base may be of
+// either form, and need not be of the same: distances to rows of int8 are a little off, each
+// by no more than the row is, so that equal rows that came in two forms are not equally far. A
+// row that came in both is taken as float32.
 //
 // Errors are ErrRecord, kernel.ErrNonFinite, wire.ErrMessage for an answer that is
 // none, and ErrAnswer for one of another request or codebook.
@@ -54,15 +73,30 @@ func (c *Cells) Rank(row []float64, k int, request *wire.CellsRequest, answer *w
 	if err := c.checkAnswer(request, answer); err != nil {
 		return nil, err
 	}
-	best := nearest{k: k}
-	for i := range answer.Cells {
-		best.offer(row, answer.List(i), answer.Rows[i*answer.Length*len(row):])
+	if base != nil && base.codebook != c.settings.Codebook {
+		return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
 	}
-	if base != nil {
-		if base.codebook != c.settings.Codebook {
-			return nil, fmt.Errorf("client: the base: %w", ErrAnswer)
-		}
+	best := nearest{k: k}
+	var compact *compactQuery
+	if answer.Form == wire.Int8 || base != nil && base.form == wire.Int8 {
+		compact = newCompactQuery(&c.book, row)
+	}
+	var exact [][]uint32 // numbers of rows of float32
+	if base != nil && base.form == wire.Float32 {
 		best.offer(row, base.ids, base.rows)
+		exact = append(exact, base.ids)
+	}
+	for i := range answer.Cells {
+		list, at := answer.List(i), i*answer.Length
+		if answer.Form == wire.Int8 {
+			compact.offer(&best, list, &answer.Compact, at, exact...)
+		} else {
+			best.offer(row, list, answer.Rows[at*len(row):])
+			exact = append(exact, list)
+		}
+	}
+	if base != nil && base.form == wire.Int8 {
+		compact.offer(&best, base.ids, &base.compact, 0, exact...)
 	}
 	return best.matches(), nil
 }
@@ -79,16 +113,22 @@ func (c *Cells) checkAnswer(request *wire.CellsRequest, answer *wire.CellsAnswer
 		return fmt.Errorf("client: %w", ErrAnswer)
 	}
 	for i := range answer.Cells {
-		if err := c.checkRows(answer.List(i)); err != nil {
+		list := answer.List(i)
+		if err := checkRows(&c.book, list); err != nil {
 			return err
+		}
+		if answer.Form == wire.Int8 {
+			if err := checkAnchors(&c.book, answer.Compact.Anchors[i*answer.Length:][:len(list)]); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // checkRows refuses numbers, which rise, that no row of the gallery has.
-func (c *Cells) checkRows(ids []uint32) error {
-	if len(ids) > 0 && int(ids[len(ids)-1]) >= c.book.Rows {
+func checkRows(book *wire.Codebook, ids []uint32) error {
+	if len(ids) > 0 && int64(ids[len(ids)-1]) >= int64(book.Rows) {
 		return fmt.Errorf("client: %w: a row that the gallery does not have", ErrAnswer)
 	}
 	return nil

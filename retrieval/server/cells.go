@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-64e14a55/privatemail/internal/random"
+	"github.com/seed-64e14a55/privatemail/internal/sections"
 	"github.com/seed-64e14a55/privatemail/points"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -24,10 +26,19 @@ type Cells struct {
 	lists [][]uint32 // rows of each cell
 	// displaced is how many rows are not in the list of their nearest centre for want of room.
 	displaced int
-	rows      []float32 // of the ranking space, all n
-	base      wire.Base
-	frames    [][]byte  // the encoded answer of each cell; nil where there are none
-	spare     sync.Pool // of *wire.CellsAnswer with room for the lists of an answer
+	rows      []float32         // of the ranking space, all n
+	gallery   []byte            // the binary form of a wire.Gallery
+	view      *wire.GalleryView // of gallery
+	bases     [2]*wire.Base     // by form
+	encoded   [2][]byte         // by form, the answers of all cells one behind the other; nil where there are none
+	spare     sync.Pool         // of *wire.CellsAnswer with room for the lists of an answer
+	published []byte            // the map
+	source    string
+
+	usage    usage
+	file     *sections.File // what all this is a view of; nil where NewCells made it
+	closing  sync.Once
+	closeErr error
 }
 
 // NewCells cuts a gallery into cells. The cells follow from the rows of space,
@@ -37,8 +48,8 @@ type Cells struct {
 // their classes, and rank in the embedding: lists of pure classes help less. Of a
 // supervised.Model, space is Z and ranking X.
 //
-// It takes 25 steps of k-means, sorts the distances from each centre, and encodes the
-// answers of all cells if CellsSettings.Encoded has room for them. Errors are ErrGallery,
+// It takes 25 steps of k-means, sorts the distances from each centre, makes the rows compact,
+// and encodes the answers of all cells if CellsSettings.Encoded has room for them. Errors are ErrGallery,
 // also for numbers that are not finite, retrieval.ErrCells, and that of the context.
 func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ranking M, settings CellsSettings) (*Cells, error) {
 	n, d, err := points.Dims(space)
@@ -66,19 +77,31 @@ func NewCells[M blas32.General | blas64.General](ctx context.Context, space, ran
 	if err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	c := &Cells{lists: lists, displaced: displaced, rows: rows, book: wire.Codebook{
-		Version: settings.Version, Rows: n, Size: settings.Size, Dimension: d, Ranking: rankingD, Centres: centres,
-	}}
+	c := &Cells{
+		lists: lists, displaced: displaced, rows: rows, source: settings.Source, published: slices.Clone(settings.Map),
+		book: wire.Codebook{
+			Version: settings.Version, Rows: n, Size: settings.Size, Dimension: d, Ranking: rankingD, Centres: centres,
+		},
+	}
 	for _, list := range lists {
 		c.book.Length = max(c.book.Length, len(list))
 	}
 	if bytes := 4 * float64(settings.Size) * float64(c.book.Length) * float64(1+rankingD); bytes > math.MaxInt32/2 {
 		return nil, fmt.Errorf("server: %w: an answer of %.3g bytes; make the share smaller", ErrGallery, bytes)
 	}
+	compact, err := c.compactRows(ctx, settings.Workers)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	if c.hash, err = c.book.Hash(); err != nil {
 		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
 	}
-	c.base = c.sample(max(1, int(math.Round(settings.Base*float64(n)))), settings.Seed)
+	if err := c.keepGallery(compact); err != nil {
+		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
+	}
+	if err := c.sample(max(1, int(math.Round(settings.Base*float64(n)))), settings.Seed); err != nil {
+		return nil, fmt.Errorf("server: %w: %w", ErrGallery, err)
+	}
 	if err := c.encode(ctx, settings); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -105,18 +128,21 @@ func singleRows[M points.Matrix](x M, n, d int) ([]float32, error) {
 	return out, nil
 }
 
-// sample returns that many rows, drawn by the seed.
-func (c *Cells) sample(count int, seed uint64) wire.Base {
+// sample makes the base samples of both forms: that many rows, drawn by the seed.
+func (c *Cells) sample(count int, seed uint64) error {
 	base := wire.Base{Codebook: c.hash, Dimension: c.book.Ranking}
 	for _, row := range random.Permutation(c.book.Rows, seed)[:count] {
 		base.IDs = append(base.IDs, uint32(row))
 	}
 	slices.Sort(base.IDs)
+	compact := base
+	compact.Form = wire.Int8
 	base.Rows = make([]float32, 0, count*c.book.Ranking)
 	for _, id := range base.IDs {
 		base.Rows = append(base.Rows, c.row(id)...)
 	}
-	return base
+	c.bases = [2]*wire.Base{wire.Float32: &base, wire.Int8: &compact}
+	return c.view.Gather(&compact.Compact, compact.IDs)
 }
 
 func (c *Cells) row(id uint32) []float32 {
@@ -127,8 +153,26 @@ func (c *Cells) row(id uint32) []float32 {
 // Codebook returns what is published. It must not be changed.
 func (c *Cells) Codebook() *wire.Codebook { return &c.book }
 
-// Base returns the sample that all clients may have. It must not be changed.
-func (c *Cells) Base() *wire.Base { return &c.base }
+// Base returns the sample that all clients may have, with rows of a form: nil for a form
+// that is none. It must not be changed.
+func (c *Cells) Base(form wire.Form) *wire.Base {
+	if form.Check() != nil {
+		return nil
+	}
+	return c.bases[form]
+}
+
+// GalleryFrame returns the binary form of a wire.Gallery with all rows, for clients that
+// rank at home. It is in memory once, or a view of the file, and must not be changed. Whoever
+// reads it while somebody may call Close calls Hold before.
+func (c *Cells) GalleryFrame() []byte { return c.gallery }
+
+// Map returns CellsSettings.Map. It must not be changed, and Hold keeps it as it does
+// GalleryFrame.
+func (c *Cells) Map() []byte { return c.published }
+
+// Source returns CellsSettings.Source.
+func (c *Cells) Source() string { return c.source }
 
 // ListLength returns the mean length of a list, without padding.
 func (c *Cells) ListLength() float64 {
@@ -144,24 +188,30 @@ func (c *Cells) ListLength() float64 {
 // there are many, a larger share or more cells make room.
 func (c *Cells) Displaced() int { return c.displaced }
 
-// Answer returns the lists of the cells of a request. Errors are
+// Answer returns the lists of the cells of a request, with rows of a form. Errors are
 // retrieval.ErrCodebook for a request that was made with another codebook,
-// wire.ErrMessage, and ErrQuestion for a number of cells that is not the
-// codebook's, or a cell it does not have.
-func (c *Cells) Answer(request *wire.CellsRequest) (*wire.CellsAnswer, error) {
-	if err := c.checkRequest(request); err != nil {
+// wire.ErrMessage, also for a form that is none, ErrQuestion for a number of cells that is
+// not the codebook's, or a cell it does not have, and ErrClosed.
+func (c *Cells) Answer(request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
+	if err := c.checkRequest(request, form); err != nil {
 		return nil, err
 	}
+	if err := c.usage.begin(); err != nil {
+		return nil, err
+	}
+	defer c.usage.end()
 	out := new(wire.CellsAnswer)
-	c.fill(out, request.Cells)
+	if err := c.fill(out, request.Cells, form); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
 	return out, nil
 }
 
-func (c *Cells) checkRequest(request *wire.CellsRequest) error {
+func (c *Cells) checkRequest(request *wire.CellsRequest, form wire.Form) error {
 	if request == nil {
 		return fmt.Errorf("server: %w: there is none", ErrQuestion)
 	}
-	if err := request.Check(); err != nil {
+	if err := errors.Join(request.Check(), form.Check()); err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
 	if request.Codebook != c.hash {
@@ -175,9 +225,16 @@ func (c *Cells) checkRequest(request *wire.CellsRequest) error {
 }
 
 // fill sets out to the answer for some cells, in the memory that out has.
-func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32) {
-	c.fillLists(out, cells)
+func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32, form wire.Form) error {
+	c.fillLists(out, cells, form)
+	if form == wire.Int8 {
+		compact := &out.Compact
+		compact.Anchors, compact.Steps, compact.Codes = compact.Anchors[:0], compact.Steps[:0], compact.Codes[:0]
+		out.Rows = nil
+		return c.view.Gather(compact, out.IDs)
+	}
 	d := c.book.Ranking
+	out.Compact = wire.Compact{}
 	out.Rows = slices.Grow(out.Rows[:0], len(out.IDs)*d)[:len(out.IDs)*d]
 	for i, id := range out.IDs {
 		if row := out.Rows[i*d : (i+1)*d]; id == wire.Padding {
@@ -186,12 +243,13 @@ func (c *Cells) fill(out *wire.CellsAnswer, cells []uint32) {
 			copy(row, c.row(id))
 		}
 	}
+	return nil
 }
 
 // fillLists sets all of out but its rows.
-func (c *Cells) fillLists(out *wire.CellsAnswer, cells []uint32) {
+func (c *Cells) fillLists(out *wire.CellsAnswer, cells []uint32, form wire.Form) {
 	length := c.book.Length
-	out.Codebook, out.Length, out.Dimension = c.hash, length, c.book.Ranking
+	out.Codebook, out.Length, out.Dimension, out.Form = c.hash, length, c.book.Ranking, form
 	out.Cells = append(out.Cells[:0], cells...)
 	out.IDs = slices.Grow(out.IDs[:0], len(cells)*length)
 	for i, cell := range cells {

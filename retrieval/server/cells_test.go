@@ -113,7 +113,7 @@ func TestCellsAnswer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{3, 11}})
+	answer, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{3, 11}}, wire.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestCellsAnswer(t *testing.T) {
 		}
 	}
 	// Whatever the cells, an answer has the same number of bytes.
-	other, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{0, 1}})
+	other, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{0, 1}}, wire.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,10 +150,17 @@ func TestCellsAnswersDoNotCompress(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+		checkCompressed(t, server, hash, form)
+	}
+}
+
+func checkCompressed(t *testing.T, server *Cells, hash wire.Hash, form wire.Form) {
+	t.Helper()
 	shortest, least, most := testRows, math.MaxInt, 0
 	for cell, list := range server.lists {
 		shortest = min(shortest, len(list))
-		answer, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{uint32(cell)}})
+		answer, err := server.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{uint32(cell)}}, form)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,13 +185,13 @@ func TestCellsAnswersDoNotCompress(t *testing.T) {
 		t.Errorf("the shortest list has %d of %d rows", shortest, server.book.Length)
 	}
 	if most-least > 8 {
-		t.Errorf("%d to %d bytes", least, most)
+		t.Errorf("%s: %d to %d bytes", form, least, most)
 	}
 }
 
 func TestCellsBase(t *testing.T) {
 	server := newCells(t, CellsSettings{Epsilon: 1, Seed: 5})
-	base := server.Base()
+	base := server.Base(wire.Float32)
 	if err := base.Check(); err != nil || len(base.IDs) != testRows/16 {
 		t.Fatalf("%d rows: %v", len(base.IDs), err)
 	}
@@ -194,7 +201,7 @@ func TestCellsBase(t *testing.T) {
 			t.Errorf("row %d is not that of the gallery", id)
 		}
 	}
-	if all := newCells(t, CellsSettings{Epsilon: 1, Base: 1}).Base(); len(all.IDs) != testRows {
+	if all := newCells(t, CellsSettings{Epsilon: 1, Base: 1}).Base(wire.Float32); len(all.IDs) != testRows {
 		t.Errorf("%d rows of all", len(all.IDs))
 	}
 	if hash, err := server.Codebook().Hash(); err != nil || base.Codebook != hash {
@@ -219,7 +226,7 @@ func TestCellsRefuseRequests(t *testing.T) {
 		"no such cell": {&wire.CellsRequest{Codebook: hash, Cells: []uint32{12}}, ErrQuestion},
 		"falling":      {&wire.CellsRequest{Codebook: hash, Cells: []uint32{2, 1}}, wire.ErrMessage},
 	} {
-		if answer, err := server.Answer(c.request); !errors.Is(err, c.want) || answer != nil {
+		if answer, err := server.Answer(c.request, wire.Float32); !errors.Is(err, c.want) || answer != nil {
 			t.Errorf("%s: %v, %v", name, answer, err)
 		}
 	}

@@ -3,11 +3,15 @@ package server
 import (
 	"fmt"
 	"math"
+	"unicode/utf8"
 
 	"github.com/seed-64e14a55/privatemail/par"
 	"github.com/seed-64e14a55/privatemail/retrieval"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
 )
+
+// maxSource is how long CellsSettings.Source may be.
+const maxSource = 4096
 
 // CellsSettings say how a gallery is cut into cells. Zero values mean the
 // defaults, where there is one.
@@ -33,11 +37,18 @@ type CellsSettings struct {
 	// 0 means 1/16.
 	Base float64
 	// Encoded is the most memory, in bytes, for encoded answers. The answers of all cells
-	// are encoded beforehand if all of them fit and a request names one cell; otherwise
-	// each is encoded when it is asked for. 0 means 512 MiB, a negative number none. They
-	// take Cells times wire.Codebook.AnswerBytes, by default 1.5 times the memory of the
-	// rows to rank or more, above all where epsilon is above 5.
+	// are encoded beforehand in both forms if all of them fit and a request names one cell;
+	// otherwise each is encoded when it is asked for. 0 means 640 MiB, a negative number
+	// none. They take Cells times wire.Codebook.AnswerBytes of both forms, by default twice
+	// the memory of the rows to rank or more, above all where epsilon is above 5.
 	Encoded int64
+	// Map is the published map by which clients place their rows, as bytes that mean
+	// nothing here, such as a supervised.Map as JSON; nil where rows are as they are. It is
+	// kept with the gallery, and copied.
+	Map []byte
+	// Source says what the gallery was made from, in whatever words the caller compares
+	// later, at most 4,096 bytes of UTF-8. It is kept with the gallery, and is not published.
+	Source string
 	// Version of the codebook. Each change of the gallery needs a higher one.
 	Version uint64
 	// Seed of the first centres and of the base sample. It is no secret.
@@ -66,6 +77,12 @@ func (s CellsSettings) withDefaults(n int) (CellsSettings, error) {
 	}
 	if !(s.Share > 0 && s.Share <= 0.5) || !(s.Base > 0 && s.Base <= 1) {
 		return s, fmt.Errorf("%w: a share of %g in an answer and %g in the base", retrieval.ErrCells, s.Share, s.Base)
+	}
+	if len(s.Source) > maxSource {
+		return s, fmt.Errorf("%w: a source of %d bytes, at most %d are kept", ErrGallery, len(s.Source), maxSource)
+	}
+	if !utf8.ValidString(s.Source) { // a file would have another one
+		return s, fmt.Errorf("%w: the source is no UTF-8", ErrGallery)
 	}
 	switch {
 	case s.Cells != 0:

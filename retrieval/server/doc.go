@@ -4,8 +4,8 @@
 // often and from where is known to whoever receives it.
 //
 //	s, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{Epsilon: 4})
-//	... // publish s.Codebook() and s.Base()
-//	n, err := s.WriteAnswer(w, request)
+//	... // publish s.Codebook() and s.Base(wire.Float32)
+//	n, err := s.WriteAnswer(w, request, wire.Float32)
 //
 // model is one of package retrieval/supervised: cells are cut in Z, and X is what clients
 // rank. Rows as they are serve for both (see package retrieval).
@@ -51,6 +51,20 @@
 // first asked for: the time of an answer would otherwise tell whoever watches the line,
 // who sees no request, which cells were asked for before. What time can still tell is
 // said at WriteAnswer.
+//
+// Rows are sent as float32, or as int8 (wire.Compact): the answers of a form all have one
+// length, and are encoded in both forms or in none. GalleryFrame is the whole gallery as
+// int8, for clients that take all and ask nothing. Rows of int8 suit rows of about one length,
+// such as a supervised.Map makes. Where many rows are tens of thousands of times as long as the
+// others, the anchors are with these, the others are told apart no more, and nothing says so:
+// send float32 there.
+//
+// Save writes a gallery to a file, and OpenCells opens it with the same codebook: a server
+// that starts again, or another one, answers what clients have paid for. The file is mapped,
+// so that opening does not read the rows. The system then reads an answer from the disk when it
+// is first asked for, which takes longer than later, and time tells what it should not. Verify
+// reads all of the file: a server calls it before strangers ask, and has room for the file in
+// its memory.
 //
 // The server learns which cells were named; retrieval.Ceiling with one answer bounds how
 // well the class of a record can be guessed from its request.

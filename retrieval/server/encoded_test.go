@@ -33,7 +33,7 @@ func TestWriteAnswer(t *testing.T) {
 		book := server.Codebook()
 		want := int64(0)
 		if c.encoded {
-			want = int64(book.Cells()) * book.AnswerBytes()
+			want = int64(book.Cells()) * (book.AnswerBytes(wire.Float32) + book.AnswerBytes(wire.Int8))
 		}
 		if got := server.Encoded(); got != want {
 			t.Errorf("%s: %d bytes of encoded answers, want %d", name, got, want)
@@ -41,36 +41,38 @@ func TestWriteAnswer(t *testing.T) {
 		var all sync.WaitGroup
 		for range 4 {
 			for _, cells := range c.cells {
-				all.Go(func() { checkAnswer(t, name, server, cells) })
+				all.Go(func() { checkAnswer(t, name, server, cells, wire.Float32) })
+				all.Go(func() { checkAnswer(t, name, server, cells, wire.Int8) })
 			}
 		}
 		all.Wait()
 	}
 }
 
-func checkAnswer(t *testing.T, name string, server *Cells, cells []uint32) {
+func checkAnswer(t *testing.T, name string, server *Cells, cells []uint32, form wire.Form) {
 	request := &wire.CellsRequest{Codebook: server.hash, Cells: cells}
-	answer, err := server.Answer(request)
+	answer, err := server.Answer(request, form)
 	if err != nil {
 		t.Error(name, err)
 		return
 	}
 	want, err := answer.MarshalBinary()
 	var got bytes.Buffer
-	n, writeErr := server.WriteAnswer(&got, request)
-	if err != nil || writeErr != nil || n != int64(got.Len()) || n != server.Codebook().AnswerBytes() || !bytes.Equal(got.Bytes(), want) {
+	n, writeErr := server.WriteAnswer(&got, request, form)
+	if err != nil || writeErr != nil || n != int64(got.Len()) || n != server.Codebook().AnswerBytes(form) || !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%s: cells %v: %d bytes, not those of the answer: %v, %v", name, cells, n, err, writeErr)
 	}
 	var back wire.CellsAnswer
-	if err := back.UnmarshalBinary(got.Bytes()); err != nil || !reflect.DeepEqual(&back, answer) {
+	if err := back.UnmarshalBinary(got.Bytes()); err != nil || back.Form != form || !reflect.DeepEqual(&back, answer) {
 		t.Errorf("%s: cells %v do not come back: %v", name, cells, err)
 	}
 }
 
 // All answers are encoded or none.
 func TestEncodedAllOrNone(t *testing.T) {
-	each := newCells(t, CellsSettings{Epsilon: 4}).Codebook().AnswerBytes()
-	for memory, want := range map[int64]int64{12 * each: 12 * each, 12*each - 1: 0, 1: 0} {
+	book := newCells(t, CellsSettings{Epsilon: 4}).Codebook()
+	each := book.AnswerBytes(wire.Float32) + book.AnswerBytes(wire.Int8)
+	for memory, want := range map[int64]int64{12 * each: 12 * each, 12*each - 1: 0, 12 * book.AnswerBytes(wire.Float32): 0, 1: 0} {
 		if got := newCells(t, CellsSettings{Epsilon: 4, Encoded: memory}).Encoded(); got != want {
 			t.Errorf("%d bytes in %d, want %d", got, memory, want)
 		}
@@ -78,10 +80,10 @@ func TestEncodedAllOrNone(t *testing.T) {
 }
 
 func TestEncodedSameBits(t *testing.T) {
-	want := newCells(t, CellsSettings{Epsilon: 4}).frames
+	want := newCells(t, CellsSettings{Epsilon: 4}).encoded
 	for _, count := range []int{1, 3} {
 		workers := par.New(count)
-		got := newCells(t, CellsSettings{Epsilon: 4, Workers: workers}).frames
+		got := newCells(t, CellsSettings{Epsilon: 4, Workers: workers}).encoded
 		workers.Close()
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%d workers encode other answers", count)
@@ -107,27 +109,30 @@ func (l lyingLine) Write(p []byte) (int, error) { return len(p) + l.off, nil }
 // Nothing is written for a request that is refused, and the errors of a writer come
 // back.
 func TestWriteAnswerRefuses(t *testing.T) {
-	for _, settings := range []CellsSettings{{Epsilon: 4}, {Epsilon: 4, Encoded: -1}} {
-		server := newCells(t, settings)
+	for i, settings := range []CellsSettings{{Epsilon: 4}, {Epsilon: 4, Encoded: -1}, {Epsilon: 4}, {Epsilon: 4, Encoded: -1}} {
+		server, form := newCells(t, settings), wire.Form(i/2)
 		var out bytes.Buffer
 		for want, request := range map[error]*wire.CellsRequest{
 			ErrQuestion:           {Codebook: server.hash, Cells: []uint32{99}},
 			wire.ErrMessage:       {Codebook: server.hash},
 			retrieval.ErrCodebook: {Cells: []uint32{1}},
 		} {
-			if n, err := server.WriteAnswer(&out, request); n != 0 || out.Len() > 0 || !errors.Is(err, want) {
+			if n, err := server.WriteAnswer(&out, request, form); n != 0 || out.Len() > 0 || !errors.Is(err, want) {
 				t.Errorf("%d bytes: %v, want %v", n, err, want)
 			}
 		}
 		request := &wire.CellsRequest{Codebook: server.hash, Cells: []uint32{1}}
-		if n, err := server.WriteAnswer(brokenLine{}, request); n != 3 || !errors.Is(err, errBroken) {
+		if n, err := server.WriteAnswer(&out, request, 2); n != 0 || out.Len() > 0 || !errors.Is(err, wire.ErrMessage) {
+			t.Errorf("a form that is none: %d bytes, %v", n, err)
+		}
+		if n, err := server.WriteAnswer(brokenLine{}, request, form); n != 3 || !errors.Is(err, errBroken) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
-		if n, err := server.WriteAnswer(shortLine{}, request); n != 3 || !errors.Is(err, io.ErrShortWrite) {
+		if n, err := server.WriteAnswer(shortLine{}, request, form); n != 3 || !errors.Is(err, io.ErrShortWrite) {
 			t.Errorf("%d bytes: %v", n, err)
 		}
 		for _, off := range []int{1, math.MinInt32} {
-			if n, err := server.WriteAnswer(lyingLine{off}, request); n != 0 || err == nil {
+			if n, err := server.WriteAnswer(lyingLine{off}, request, form); n != 0 || err == nil {
 				t.Errorf("a writer that is %d bytes off: %d, %v", off, n, err)
 			}
 		}
@@ -138,12 +143,14 @@ func TestWriteAnswerRefuses(t *testing.T) {
 func TestWriteAnswerMemory(t *testing.T) {
 	server := newCells(t, CellsSettings{Epsilon: 4})
 	request := &wire.CellsRequest{Codebook: server.hash, Cells: []uint32{1}}
-	if n := testing.AllocsPerRun(10, func() {
-		if _, err := server.WriteAnswer(io.Discard, request); err != nil {
-			t.Error(err)
+	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+		if n := testing.AllocsPerRun(10, func() {
+			if _, err := server.WriteAnswer(io.Discard, request, form); err != nil {
+				t.Error(err)
+			}
+		}); n > 0 {
+			t.Errorf("%s: %g allocations", form, n)
 		}
-	}); n > 0 {
-		t.Errorf("%g allocations", n)
 	}
 }
 
@@ -156,7 +163,7 @@ func TestEncodeStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := server.encode(ctx, settings); !errors.Is(err, context.Canceled) || server.frames != nil {
+	if err := server.encode(ctx, settings); !errors.Is(err, context.Canceled) || server.encoded[0] != nil || server.encoded[1] != nil {
 		t.Errorf("error %v", err)
 	}
 }

@@ -8,4 +8,6 @@ var (
 	ErrGallery = errors.New("gallery not usable")
 	// ErrQuestion reports a question that cannot be answered.
 	ErrQuestion = errors.New("question not answerable")
+	// ErrClosed reports a call to a gallery that was closed.
+	ErrClosed = errors.New("gallery closed")
 )

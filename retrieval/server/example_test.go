@@ -29,7 +29,7 @@ func ExampleCells() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, err := s.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{3}})
+	answer, err := s.Answer(&wire.CellsRequest{Codebook: hash, Cells: []uint32{3}}, wire.Float32)
 	if err != nil {
 		log.Fatal(err)
 	}

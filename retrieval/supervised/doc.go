@@ -49,6 +49,12 @@
 //
 // Labels of queries have no way in: neither [Map.Apply] nor [Extend] takes any.
 //
+// # Models on disk
+//
+// [Model.Save] keeps a model in one file with checksums, and [Open] opens it without reading its
+// rows. [OpenMap] reads the map alone. A map that was saved places rows bit for bit where it did
+// before. [Map.Stream] places rows that come block by block, however many there are.
+//
 // # Concurrency
 //
 // All functions may be called concurrently; they only read their arguments. The

@@ -226,9 +226,7 @@ func (f *fitter) move(ctx context.Context, x, z blas32.General, labels []int32, 
 		return nil, err
 	}
 	if r.UnitImages {
-		for i := range x.Rows {
-			normalize(rowOf(x, i))
-		}
+		normalizeAll(f.core.Loops(), x)
 	}
 	return out, nil
 }

@@ -48,7 +48,7 @@ func double(x blas32.General) *mat.Dense {
 	return out
 }
 
-func newEngine(t *testing.T) *privatemail.Engine {
+func newEngine(t testing.TB) *privatemail.Engine {
 	e, err := privatemail.New()
 	if err != nil {
 		t.Fatal(err)

@@ -114,7 +114,8 @@ func (m *Map) Place(ctx context.Context, e *privatemail.Engine, rows blas32.Gene
 func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.General) (_ blas32.General, err error) {
 	defer par.Catch(&err)
 	var none blas32.General
-	if err := m.Check(); err != nil {
+	p, err := newPlacer(m, core)
+	if err != nil {
 		return none, err
 	}
 	n, d, err := points.Dims(rows)
@@ -124,15 +125,8 @@ func (m *Map) applyWith(ctx context.Context, core *dense.Core, rows blas32.Gener
 	if n == 0 || d != m.Dim {
 		return none, fmt.Errorf("supervised: map: %w: %d x %d rows for a map of %d columns", points.ErrShape, n, d, m.Dim)
 	}
-	if err := points.CheckFinite(rows); err != nil {
-		return none, fmt.Errorf("supervised: map: %w", err)
-	}
-	prepared, err := preparation{m.Root, m.UnitRows}.apply(ctx, core, rows)
-	if err != nil {
-		return none, fmt.Errorf("supervised: map: %w", err)
-	}
-	z, err := m.images(ctx, core, prepared)
-	if err != nil {
+	z := newRows(n, m.Columns())
+	if err := p.place(ctx, z, rows); err != nil {
 		return none, fmt.Errorf("supervised: map: %w", err)
 	}
 	return z, nil
@@ -149,11 +143,10 @@ func (m *Map) images(ctx context.Context, core *dense.Core, prepared blas32.Gene
 			}
 		}
 	}
+	k := core.Loops()
 	err := core.Workers.Do(ctx, par.Blocks(z.Rows, rowsAtOnce), par.Func(func(_, piece int) {
 		lo, hi := par.Block(piece, z.Rows, rowsAtOnce)
-		for i := lo; i < hi; i++ {
-			m.finish(rowOf(z, i), rowOf(prepared, i), exp)
-		}
+		m.finish(k, partOf(z, lo, hi), partOf(prepared, lo, hi), exp)
 	}))
 	return z, err
 }
@@ -184,34 +177,57 @@ func (m *Map) shrunk() (a *mat.Dense, exp int) {
 	return a, exp
 }
 
-// finish turns z, a product with the shrunk matrix, into the image of row. Without a
-// matrix it makes the image from row alone.
-func (m *Map) finish(z, row []float32, exp int) {
-	if m.A == nil {
-		for j, v := range row {
-			x := float64(v)
-			if m.Mean != nil {
-				x -= m.Mean[j]
-			}
-			if m.Scale != nil {
-				x *= m.Scale[j]
-			}
-			z[j] = held(x)
+// finish turns z, products with the shrunk matrix, into the images of rows that are prepared.
+// Without a matrix it makes the images from these rows alone.
+func (m *Map) finish(k *simd.Kernels, z, prepared blas32.General, exp int) {
+	for i := range z.Rows {
+		switch {
+		case m.A == nil:
+			m.moveColumns(rowOf(z, i), rowOf(prepared, i))
+		case exp != 0 && !m.UnitImages:
+			grow(rowOf(z, i), exp)
 		}
 	}
-	switch {
-	case m.UnitImages:
-		normalize(z)
-	case exp != 0:
-		for j, v := range z {
-			z[j] = held(math.Ldexp(float64(v), exp))
+	if m.UnitImages {
+		normalizeAll(k, z)
+	}
+}
+
+// moveColumns sets z to the image of a row under a map without a matrix.
+func (m *Map) moveColumns(z, row []float32) {
+	if m.Mean == nil && m.Scale == nil {
+		copy(z, row)
+		return
+	}
+	for j, v := range row {
+		x := float64(v)
+		if m.Mean != nil {
+			x -= m.Mean[j]
 		}
+		if m.Scale != nil {
+			x *= m.Scale[j]
+		}
+		z[j] = held(x)
+	}
+}
+
+// grow multiplies a row with 2^exp. The product is exact, or so small that float32 has 0 for it.
+func grow(row []float32, exp int) {
+	by := math.Ldexp(1, exp)
+	for j, v := range row {
+		row[j] = held(float64(v) * by)
 	}
 }
 
 // held returns x, or the largest float32 where x is beyond it.
 func held(x float64) float32 {
-	return float32(max(-math.MaxFloat32, min(x, math.MaxFloat32)))
+	switch {
+	case x > math.MaxFloat32:
+		return math.MaxFloat32
+	case x < -math.MaxFloat32:
+		return -math.MaxFloat32
+	}
+	return float32(x)
 }
 
 // Affine returns the matrix M with (f - Mean) A = (f 1) M, of d+1 rows: the linear part of

@@ -22,11 +22,33 @@ type message interface {
 }
 
 func testCodebook() *Codebook {
-	return &Codebook{Version: 3, Rows: 10, Size: 1, Length: 4, Dimension: 2, Ranking: 3, Centres: []float32{0, 1, 2, 3, 4, 5}}
+	return &Codebook{Version: 3, Rows: 10, Size: 1, Length: 4, Dimension: 2, Ranking: 3, Centres: []float32{0, 1, 2, 3, 4, 5},
+		Scale: 0.5, Anchors: []float32{1, -1, 2, -2, 3, -3, 4, -4, 5, -5, 6, -6}}
 }
 
 func testBase() *Base {
 	return &Base{Codebook: Hash{1}, Dimension: 2, IDs: []uint32{2, 9}, Rows: []float32{1, 2, 3, 4}}
+}
+
+func testCompactBase() *Base {
+	return &Base{Codebook: Hash{1}, Dimension: 2, IDs: []uint32{2, 9}, Form: Int8,
+		Compact: Compact{Anchors: []uint16{3, 65535}, Steps: []uint16{65535, 0}, Codes: []int8{127, -127, 0, 1}}}
+}
+
+func testCompactAnswer() *CellsAnswer {
+	return &CellsAnswer{
+		Codebook: Hash{1}, Cells: []uint32{0, 7}, Length: 3, Dimension: 1,
+		IDs:  []uint32{4, 5, Padding, 0, Padding, Padding},
+		Form: Int8,
+		Compact: Compact{
+			Anchors: []uint16{1, 0, 0, 2, 0, 0}, Steps: []uint16{300, 65535, 0, 1, 0, 0}, Codes: []int8{1, -127, 0, 127, 0, 0},
+		},
+	}
+}
+
+func testGallery() *Gallery {
+	return &Gallery{Codebook: Hash{1}, Dimension: 2,
+		Rows: Compact{Anchors: []uint16{1, 0, 7}, Steps: []uint16{2, 65535, 0}, Codes: []int8{1, 2, -127, 127, 0, -1}}}
 }
 
 func testRequest() *CellsRequest { return &CellsRequest{Codebook: Hash{1}, Cells: []uint32{0, 7}} }
@@ -42,10 +64,13 @@ func testAnswer() *CellsAnswer {
 // cellsMessages returns valid messages, each with an empty one of its type.
 func cellsMessages() map[string][2]message {
 	return map[string][2]message{
-		"codebook": {testCodebook(), new(Codebook)},
-		"base":     {testBase(), new(Base)},
-		"request":  {testRequest(), new(CellsRequest)},
-		"answer":   {testAnswer(), new(CellsAnswer)},
+		"codebook":       {testCodebook(), new(Codebook)},
+		"base":           {testBase(), new(Base)},
+		"request":        {testRequest(), new(CellsRequest)},
+		"answer":         {testAnswer(), new(CellsAnswer)},
+		"compact base":   {testCompactBase(), new(Base)},
+		"compact answer": {testCompactAnswer(), new(CellsAnswer)},
+		"gallery":        {testGallery(), new(Gallery)},
 	}
 }
 
@@ -168,6 +193,9 @@ func TestCellsMessagesRefuse(t *testing.T) {
 	base := func(f func(*Base)) message { b := testBase(); f(b); return b }
 	request := func(cells ...uint32) message { return &CellsRequest{Cells: cells} }
 	answer := func(f func(*CellsAnswer)) message { a := testAnswer(); f(a); return a }
+	compact := func(f func(*CellsAnswer)) message { a := testCompactAnswer(); f(a); return a }
+	sample := func(f func(*Base)) message { b := testCompactBase(); f(b); return b }
+	gallery := func(f func(*Gallery)) message { g := testGallery(); f(g); return g }
 	for name, m := range map[string]message{
 		"no rows":              change(func(c *Codebook) { c.Rows = 0 }),
 		"negative dimension":   change(func(c *Codebook) { c.Dimension = -2 }),
@@ -201,6 +229,33 @@ func TestCellsMessagesRefuse(t *testing.T) {
 		"answer rows":          answer(func(a *CellsAnswer) { a.Rows = a.Rows[:5] }),
 		"answer not finite":    answer(func(a *CellsAnswer) { a.Rows[0] = nan }),
 		"padding not finite":   answer(func(a *CellsAnswer) { a.Rows[5] = nan }),
+
+		"scale not finite":       change(func(c *Codebook) { c.Scale = float32(math.Inf(1)) }),
+		"scale is no number":     change(func(c *Codebook) { c.Scale = nan }),
+		"negative scale":         change(func(c *Codebook) { c.Scale = -1 }),
+		"no anchors":             change(func(c *Codebook) { c.Anchors = nil }),
+		"half an anchor":         change(func(c *Codebook) { c.Anchors = c.Anchors[:4] }),
+		"too many anchors":       change(func(c *Codebook) { c.Anchors = make([]float32, 3*(MaxAnchors+1)) }),
+		"anchor not finite":      change(func(c *Codebook) { c.Anchors[4] = nan }),
+		"compact too long":       change(func(c *Codebook) { c.Rows, c.Length, c.Ranking, c.Anchors = MaxRows, 1<<28-1<<24, 1, []float32{1} }),
+		"unknown form":           answer(func(a *CellsAnswer) { a.Form = 2 }),
+		"base of unknown form":   base(func(b *Base) { b.Form = 2 }),
+		"answer with codes":      answer(func(a *CellsAnswer) { a.Compact = testCompactAnswer().Compact }),
+		"compact with rows":      compact(func(a *CellsAnswer) { a.Rows = testAnswer().Rows }),
+		"compact anchors":        compact(func(a *CellsAnswer) { a.Compact.Anchors = a.Compact.Anchors[:5] }),
+		"compact steps":          compact(func(a *CellsAnswer) { a.Compact.Steps = append(a.Compact.Steps, 1) }),
+		"compact codes":          compact(func(a *CellsAnswer) { a.Compact.Codes = a.Compact.Codes[:5] }),
+		"compact no code":        compact(func(a *CellsAnswer) { a.Compact.Codes[3] = -128 }),
+		"compact dimension":      compact(func(a *CellsAnswer) { a.Dimension = 0 }),
+		"compact ids":            compact(func(a *CellsAnswer) { a.IDs[1] = a.IDs[0] }),
+		"sample with rows":       sample(func(b *Base) { b.Rows = testBase().Rows }),
+		"sample no code":         sample(func(b *Base) { b.Compact.Codes[0] = -128 }),
+		"sample steps":           sample(func(b *Base) { b.Compact.Steps = nil }),
+		"empty gallery":          gallery(func(g *Gallery) { g.Rows = Compact{} }),
+		"gallery without codes":  gallery(func(g *Gallery) { g.Rows.Codes = nil }),
+		"gallery no dimension":   gallery(func(g *Gallery) { g.Dimension = 0 }),
+		"gallery huge dimension": gallery(func(g *Gallery) { g.Dimension = math.MaxInt }),
+		"gallery no code":        gallery(func(g *Gallery) { g.Rows.Codes[5] = -128 }),
 	} {
 		if _, err := m.MarshalBinary(); !errors.Is(err, ErrMessage) || m.Check() == nil {
 			t.Errorf("%s: error %v", name, err)
@@ -228,6 +283,8 @@ func TestCodebookHash(t *testing.T) {
 		"dimension": func(c *Codebook) { c.Dimension = 3; c.Centres = c.Centres[:6] },
 		"ranking":   func(c *Codebook) { c.Ranking++ },
 		"centres":   func(c *Codebook) { c.Centres[5] = 6 },
+		"scale":     func(c *Codebook) { c.Scale = 0.25 },
+		"anchors":   func(c *Codebook) { c.Anchors[11] = 7 },
 	} {
 		c := testCodebook()
 		if f(c); name == "dimension" {
@@ -250,6 +307,9 @@ func TestCodebookHash(t *testing.T) {
 	}
 }
 
+// isAnswer tells whether the body of a message has a mask.
+func isAnswer(m message) bool { _, ok := m.(*CellsAnswer); return ok }
+
 // FuzzCells reads any body as each of the messages: no panic, no memory beyond
 // what the bytes account for, and what is accepted is written back as it was.
 func FuzzCells(f *testing.F) {
@@ -259,7 +319,7 @@ func FuzzCells(f *testing.F) {
 			f.Fatal(err)
 		}
 		body := bytes.Clone(bodyOf(m[0], frame))
-		if m[0].format().kind == KindCellsAnswer {
+		if isAnswer(m[0]) {
 			maskAnswer(body)
 		}
 		f.Add(body)
@@ -267,7 +327,7 @@ func FuzzCells(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		for name, m := range cellsMessages() {
 			body := bytes.Clone(body)
-			if m[0].format().kind == KindCellsAnswer {
+			if isAnswer(m[0]) {
 				maskAnswer(body)
 			}
 			frame := seal(t, m[0].format(), body)

@@ -2,9 +2,9 @@ package wire
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
-	"hash/crc32"
 	"io"
+
+	"github.com/seed-64e14a55/privatemail/internal/crc"
 )
 
 // A checksum is computed over the bytes that are written to it, which never fails.
@@ -14,31 +14,11 @@ type checksum interface {
 	Size() int           // its length
 }
 
-// newSHA256 starts the checksum of all messages but answers of mode cells. That of a
+// newSHA256 starts the checksum of all messages but answers of mode cells and galleries. That of a
 // codebook is its hash, by which clients know it.
 func newSHA256() checksum { return sha256.New() }
 
-// A crcPair is CRC-32 followed by CRC-32C. Their polynomials have no common factor, so
-// the two together find what one CRC of 64 bits finds: every error within 8 successive
-// bytes, and of other accidents all but about one in 2^64. Processors compute both many
-// times faster than SHA-256, and answers are long.
-type crcPair struct{ ieee, castagnoli uint32 }
+// newCRCPair starts the checksum of answers of mode cells and of galleries, which are long.
+func newCRCPair() checksum { return new(crc.Pair) }
 
-func newCRCPair() checksum { return new(crcPair) }
-
-const crcPairSize = 8
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func (c *crcPair) Write(p []byte) (int, error) {
-	c.ieee = crc32.Update(c.ieee, crc32.IEEETable, p)
-	c.castagnoli = crc32.Update(c.castagnoli, castagnoli, p)
-	return len(p), nil
-}
-
-func (c *crcPair) Sum(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint32(b, c.ieee)
-	return binary.LittleEndian.AppendUint32(b, c.castagnoli)
-}
-
-func (c *crcPair) Size() int { return crcPairSize }
+const crcPairSize = crc.Size

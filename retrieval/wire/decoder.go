@@ -93,14 +93,25 @@ func decodeSlice[T number](d *decoder, field string) []T {
 // decodeNumbers reads numbers from bytes that were taken.
 func decodeNumbers[T number](d *decoder, taken []byte) []T {
 	out := make([]T, len(taken)/sizeOf[T]())
-	memory := bytesOf(out)
+	uncoverNumbers(d, out, taken)
+	return out
+}
+
+// decodeInto fills dst with numbers whose count both sides know.
+func decodeInto[T number](d *decoder, field string, dst []T) {
+	if taken := d.take(field, uint64(len(dst)*sizeOf[T]())); taken != nil {
+		uncoverNumbers(d, dst, taken)
+	}
+}
+
+func uncoverNumbers[T number](d *decoder, dst []T, taken []byte) {
+	memory := bytesOf(dst)
 	d.uncover(memory, taken)
 	if hostBig {
 		for b := range slices.Chunk(memory, sizeOf[T]()) {
 			slices.Reverse(b)
 		}
 	}
-	return out
 }
 
 // done returns the first error, and refuses bytes that no field has taken.

@@ -23,15 +23,28 @@
 //
 // AppendBinary appends the same bytes to a buffer, and WriteTo writes them piece by
 // piece, without a copy of the message. A message that is decoded is as good as one that
-// is checked: each of the four calls Check. CellsAnswer.WriteGathered writes an answer
-// whose rows are somewhere else.
+// is checked: each of the four calls Check. CellsAnswer.WriteGathered and
+// WriteGatheredCompact write an answer whose rows are somewhere else.
+//
+// # Compact rows
+//
+// A [Base] and a [CellsAnswer] have their rows in one of two forms, [Float32] or [Int8],
+// and a [Gallery], which is all rows, in the latter. Rows of int8 take a quarter of the
+// bytes, about: at dimension 64, 68 in place of 256 a row. They are written as what they are
+// away from one of a few anchors, after rotations that everybody knows ([Rotate], [Compact]):
+//
+//	R^turn (R x - anchor) = unit * code,   each entry within unit/2
+//
+// A client rotates its query and ranks rotated rows. The form that a client asks for
+// shows, so it should be the same for all its queries. Lists of both forms are padded and
+// masked.
 //
 // # Checksums
 //
 // The checksum finds accidents. It is no signature: whoever changes a message can make
 // it anew, and whoever must not be able to change one needs a transport that prevents
-// it. It is SHA-256, but for a [CellsAnswer], which is long: there it is CRC-32 and
-// CRC-32C, 8 bytes, which find every error within 8 successive bytes and miss about one
+// it. It is SHA-256, but for a [CellsAnswer] and a [Gallery], which are long: there it is
+// CRC-32 and CRC-32C, 8 bytes, which find every error within 8 successive bytes and miss about one
 // in 2^64 of other accidents.
 //
 // The SHA-256 at the end of a [Codebook] is more than that: it is the hash by which

@@ -18,7 +18,7 @@ type Kind uint16
 // A frame is
 //
 //	"PMW1"  kind  version  length of the body  body     checksum of all before it
-//	4       2     2        8                   length   32, or 8 for an answer of mode cells
+//	4       2     2        8                   length   32, or 8 for an answer of mode cells and a gallery
 //
 // bytes long, whole numbers little-endian. The checksum finds accidents; it is
 // no signature.
@@ -27,6 +27,7 @@ const (
 	headSize   = len(magic) + 2 + 2 + 8
 	frameSize  = headSize + sha256.Size // of an empty body with a SHA-256: no message is shorter
 	maxMessage = math.MaxInt32          // bytes of a body: more is no message of ours
+	maxGallery = 1 << 48                // bytes of the body of a Gallery, which has all rows
 )
 
 // A format is what the head of a frame says about the message.
@@ -34,6 +35,14 @@ type format struct {
 	kind     Kind
 	version  uint16
 	checksum func() checksum // starts the checksum of a frame
+}
+
+// most returns how many bytes a body of the format may have.
+func (f format) most() int64 {
+	if f.kind == KindGallery {
+		return maxGallery
+	}
+	return maxMessage
 }
 
 // body is what the package knows of a message that it frames.
@@ -122,8 +131,8 @@ func checkedFields(m body) (size int64, encode func(*encoder), err error) {
 	if err := m.Check(); err != nil {
 		return 0, nil, err
 	}
-	if size, encode, err = m.fields(); err == nil && size > maxMessage {
-		err = refuse("", "%d bytes, at most %d are allowed", size, maxMessage)
+	if size, encode, err = m.fields(); err == nil && size > m.format().most() {
+		err = refuse("", "%d bytes, at most %d are allowed", size, m.format().most())
 	}
 	return size, encode, err
 }
@@ -143,6 +152,21 @@ func writeBody(w io.Writer, f format, size int64, encode func(*encoder)) (int64,
 // open returns a decoder of the body of a frame that must be of the given format,
 // complete and unchanged, with nothing behind it.
 func open(f format, frame []byte) (*decoder, error) {
+	d, err := openUnsummed(f, frame)
+	if err != nil {
+		return nil, err
+	}
+	sum := f.checksum()
+	end := len(frame) - sum.Size()
+	sum.Write(frame[:end])
+	if !bytes.Equal(sum.Sum(nil), frame[end:]) {
+		return nil, &Error{Detail: "the message was changed", Err: ErrChecksum}
+	}
+	return d, nil
+}
+
+// openUnsummed is open for a frame whose checksum is not looked at.
+func openUnsummed(f format, frame []byte) (*decoder, error) {
 	got, err := KindOf(frame)
 	if err != nil {
 		return nil, err
@@ -154,15 +178,9 @@ func open(f format, frame []byte) (*decoder, error) {
 	if v := binary.LittleEndian.Uint16(head); v != f.version {
 		return nil, &Error{Field: "version", Detail: fmt.Sprintf("%d; this program reads %d alone, so the other side needs the same release of it", v, f.version), Err: ErrVersion}
 	}
-	sum := f.checksum()
-	length := binary.LittleEndian.Uint64(head[2:])
-	if length > maxMessage || length != uint64(len(frame)-headSize-sum.Size()) {
+	length, end := binary.LittleEndian.Uint64(head[2:]), len(frame)-f.checksum().Size()
+	if length > uint64(f.most()) || length != uint64(end-headSize) {
 		return nil, refuse("length", "%d in a frame of %d bytes", length, len(frame))
-	}
-	end := len(frame) - sum.Size()
-	sum.Write(frame[:end])
-	if !bytes.Equal(sum.Sum(nil), frame[end:]) {
-		return nil, &Error{Detail: "the message was changed", Err: ErrChecksum}
 	}
 	return &decoder{left: frame[headSize:end]}, nil
 }

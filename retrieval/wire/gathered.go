@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// WriteGathered is WriteTo for an answer without Rows, which are written from where they
-// are: row returns that of a number, of Dimension entries, and is called in the order of
+// WriteGathered is WriteTo for an answer of Float32 without Rows, which are written from
+// where they are: row returns that of a number, of Dimension entries, and is called in the order of
 // IDs. Rows beside Padding are zero. The bytes are those of WriteTo for the answer with
 // these rows.
 //
@@ -24,25 +24,30 @@ type gathered struct {
 	row func(id uint32) []float32
 }
 
-func (g gathered) Check() error {
-	if len(g.Rows) > 0 {
-		return refuse("rows", "%d numbers, and rows are gathered", len(g.Rows))
+func (g gathered) Check() error { return g.checkGathered(Float32) }
+
+// checkGathered looks at an answer whose rows, of that form, are elsewhere.
+func (a *CellsAnswer) checkGathered(form Form) error {
+	if a.Form != form {
+		return refuse("form", "%s, and rows of %s are gathered", a.Form, form)
 	}
-	if err := g.checkLists(); err != nil {
+	if len(a.Rows) > 0 || !a.Compact.empty() {
+		return refuse("rows", "the answer has some, and rows are gathered")
+	}
+	if err := a.checkLists(); err != nil {
 		return err
 	}
-	return checkDimension(g.Dimension)
+	return checkDimension(a.Dimension)
 }
 
-func (g gathered) fields() (int64, func(*encoder), error) {
-	return g.fieldsWith(int64(len(g.IDs))*int64(g.Dimension), g.encodeRows)
-}
+func (g gathered) fields() (int64, func(*encoder), error) { return g.fieldsWith(g.encodeRows) }
 
 // gatherBlock is how many rows are copied before they are checked. Copies of rows that
 // are far apart do not wait for each other then.
 const gatherBlock = 32
 
 func (g gathered) encodeRows(e *encoder) {
+	e.uint64(uint64(len(g.IDs)) * uint64(g.Dimension))
 	padding := make([]float32, g.Dimension)
 	rows := make([][]float32, 0, gatherBlock)
 	for ids := range slices.Chunk(g.IDs, gatherBlock) {

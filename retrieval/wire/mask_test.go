@@ -50,6 +50,20 @@ func TestMask(t *testing.T) {
 	}
 }
 
+// Messages with compact rows have the same bytes in every build: here is the hash of all.
+func TestCompactBytes(t *testing.T) {
+	hash := sha256.New()
+	for _, m := range []message{testCodebook(), testCompactBase(), testCompactAnswer(), testGallery()} {
+		if _, err := m.WriteTo(hash); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "cfd40b1dd0736815e186783a74fdc7656571c1cb6e5839654c20e52f9e37fa77"
+	if got := hex.EncodeToString(hash.Sum(nil)); got != want {
+		t.Errorf("hash %s, want %s", got, want)
+	}
+}
+
 // The bytes of an answer are the same in every build: here is their hash.
 func TestAnswerBytes(t *testing.T) {
 	frame, err := testAnswer().MarshalBinary()
@@ -74,21 +88,27 @@ func TestAnswerBytes(t *testing.T) {
 	}
 }
 
+// plain returns fields one behind the other.
+func plain(fields ...any) (out []byte) {
+	for _, field := range fields {
+		out, _ = binary.Append(out, binary.LittleEndian, field)
+	}
+	return out
+}
+
 // plainAnswer is the binary form of an answer in a few lines.
 func plainAnswer(a *CellsAnswer) []byte {
-	body := bytes.Clone(a.Codebook[:])
-	for _, field := range []any{uint64(len(a.Cells)), a.Cells, uint64(a.Length), uint64(a.Dimension)} {
-		body, _ = binary.Append(body, binary.LittleEndian, field)
-	}
+	body := plain(a.Codebook[:], uint64(len(a.Cells)), a.Cells, uint64(a.Length), uint64(a.Dimension))
 	asked := len(body)
-	for _, field := range []any{uint64(len(a.IDs)), a.IDs, uint64(len(a.Rows)), a.Rows} {
-		body, _ = binary.Append(body, binary.LittleEndian, field)
+	head, rows := []uint16{19, 3}, plain(uint64(len(a.Rows)), a.Rows)
+	if a.Form == Int8 {
+		c := &a.Compact
+		head, rows = []uint16{21, 1}, plain(uint64(len(c.Anchors)), c.Anchors, uint64(len(c.Steps)), c.Steps, uint64(len(c.Codes)), c.Codes)
 	}
+	body = append(body, plain(uint64(len(a.IDs)), a.IDs, rows)...)
 	mask(body, asked)
-	frame, _ := binary.Append([]byte("PMW1"), binary.LittleEndian, []uint16{uint16(KindCellsAnswer), 3})
-	frame = append(binary.LittleEndian.AppendUint64(frame, uint64(len(body))), body...)
-	ieee, castagnoli := crc32.ChecksumIEEE(frame), crc32.Checksum(frame, crc32.MakeTable(crc32.Castagnoli))
-	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(frame, ieee), castagnoli)
+	frame := plain([]byte("PMW1"), head, uint64(len(body)), body)
+	return plain(frame, crc32.ChecksumIEEE(frame), crc32.Checksum(frame, crc32.MakeTable(crc32.Castagnoli)))
 }
 
 // All ways to write an answer give the bytes of the plain one, and of the length that
@@ -104,21 +124,34 @@ func TestAnswerIsPlain(t *testing.T) {
 					a.Rows = append(a.Rows, random.Float32())
 				}
 			}
-			want := plainAnswer(a)
-			book := &Codebook{Rows: MaxRows, Size: len(cells), Length: length, Dimension: 1, Ranking: 1, Centres: make([]float32, 10)}
-			if n := book.AnswerBytes(); n != int64(len(want)) {
-				t.Errorf("%d bytes, the codebook says %d", len(want), n)
-			}
-			checkForms(t, a, want)
-			var back CellsAnswer
-			if err := back.UnmarshalBinary(want); err != nil || !reflect.DeepEqual(&back, a) {
-				t.Errorf("%d lists of %d do not come back: %v", len(cells), length, err)
+			book := &Codebook{Rows: MaxRows, Size: len(cells), Length: length, Dimension: 1, Ranking: 1, Centres: make([]float32, 10), Anchors: []float32{0}}
+			for _, a := range []*CellsAnswer{a, compactOf(a, random)} {
+				want := plainAnswer(a)
+				if n := book.AnswerBytes(a.Form); n != int64(len(want)) {
+					t.Errorf("%s: %d bytes, the codebook says %d", a.Form, len(want), n)
+				}
+				checkForms(t, a, want)
+				var back CellsAnswer
+				if err := back.UnmarshalBinary(want); err != nil || !reflect.DeepEqual(&back, a) {
+					t.Errorf("%s: %d lists of %d do not come back: %v", a.Form, len(cells), length, err)
+				}
 			}
 		}
 	}
-	if n := new(Codebook).AnswerBytes(); n != 0 {
-		t.Errorf("%d bytes for no codebook", n)
+}
+
+// compactOf returns the answer with random rows of int8.
+func compactOf(a *CellsAnswer, random *rand.Rand) *CellsAnswer {
+	out := *a
+	out.Form, out.Rows, out.Compact = Int8, nil, Compact{}
+	for range a.IDs {
+		out.Compact.Anchors = append(out.Compact.Anchors, uint16(random.Uint32()))
+		out.Compact.Steps = append(out.Compact.Steps, uint16(random.Uint32()))
+		for range a.Dimension {
+			out.Compact.Codes = append(out.Compact.Codes, int8(random.IntN(255)-127))
+		}
 	}
+	return &out
 }
 
 // Compressed, an answer is as long as any other: one row in the list or many, rows
@@ -126,8 +159,8 @@ func TestAnswerIsPlain(t *testing.T) {
 func TestAnswersDoNotCompress(t *testing.T) {
 	const length, dimension = 500, 8
 	random := rand.New(rand.NewPCG(1, 2))
-	sizes := map[string]int{}
-	whole := 0
+	sizes := [2]map[string]int{{}, {}} // by form
+	var whole [2]int
 	for _, test := range []struct {
 		name  string
 		count int
@@ -154,12 +187,27 @@ func TestAnswersDoNotCompress(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole = len(frame)
-		sizes[test.name] = deflated(t, frame)
+		whole[Float32] = len(frame)
+		sizes[Float32][test.name] = deflated(t, frame)
+		// The same list of int8: an anchor, a step and codes that follow from the entries.
+		a.Form, a.Compact = Int8, Compact{Anchors: make([]uint16, length), Steps: make([]uint16, length), Codes: make([]int8, length*dimension)}
+		for i := range a.Rows {
+			a.Compact.Anchors[i/dimension] += uint16(a.Rows[i] * 10)
+			a.Compact.Steps[i/dimension] += uint16(a.Rows[i] * 5000)
+			a.Compact.Codes[i] = int8(a.Rows[i] * 63)
+		}
+		a.Rows = nil
+		if frame, err = a.MarshalBinary(); err != nil {
+			t.Fatal(err)
+		}
+		whole[Int8] = len(frame)
+		sizes[Int8][test.name] = deflated(t, frame)
 	}
-	for name, size := range sizes {
-		if size < whole-100 || size < sizes["full"]-8 || size > sizes["full"]+8 {
-			t.Errorf("%s: %d bytes of %d, and a full list has %d", name, size, whole, sizes["full"])
+	for form, sizes := range sizes {
+		for name, size := range sizes {
+			if size < whole[form]-100 || size < sizes["full"]-8 || size > sizes["full"]+8 {
+				t.Errorf("%s, %s: %d bytes of %d, and a full list has %d", Form(form), name, size, whole[form], sizes["full"])
+			}
 		}
 	}
 }

@@ -17,7 +17,7 @@ level() { # level family...
   done
 }
 
-both=(add_moments add_rows byte_dots_above centred dots dots_64 dots_to_sq_dists exp_neg finish_step interpolation mul_sparse mul_trans near near_blocks quadratic_forms ranks round_to_bytes sq_dists sq_dists_64 weighted_sums weights_64)
+both=(add_moments add_rows byte_dots_above centred dots dots_64 dots_to_sq_dists exp_neg finish_step interpolation mul_sparse mul_trans near near_blocks quadratic_forms ranks round_to_bytes scale_rows sq_dists sq_dists_64 weighted_sums weights_64)
 level avx2 "${both[@]}" finite float16 grow_box sum_sparse
 level avx512 "${both[@]}" pack_columns sliding_window
 level avx512vnni byte_dots_above

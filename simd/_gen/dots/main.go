@@ -90,6 +90,12 @@ func generate(l *vec.Singles, na, nb int) {
 	Label("reduce")
 	dst := vec.Argument("dst")
 	dstStride := vec.Stride("dstStride")
+	if na == 4 && nb == 4 && l.Lanes == 16 {
+		storeSums(sums, dst, dstStride)
+		VZEROUPPER()
+		RET()
+		return
+	}
 	for i := range sums {
 		for j, v := range sums[i] {
 			l.Sum(v)
@@ -101,4 +107,32 @@ func generate(l *vec.Singles, na, nb int) {
 	}
 	VZEROUPPER()
 	RET()
+}
+
+// storeSums adds the lanes of 4 by 4 vectors in halves, as Singles.Sum does with one, and stores
+// the sums. Every addition is one of several vectors: the halves of two, then the quarters of four,
+// are put side by side before they are added.
+func storeSums(sums [][]reg.VecVirtual, dst, stride reg.Register) {
+	// pair puts the parts of a and b that low and high choose side by side, and adds them.
+	pair := func(shuffle func(ops ...Op), low, high uint8, a, b reg.VecVirtual) reg.VecVirtual {
+		first, second := ZMM(), ZMM()
+		shuffle(U8(low), b, a, first)
+		shuffle(U8(high), b, a, second)
+		VADDPS(second, first, first)
+		return first
+	}
+	var columns []reg.VecVirtual
+	for j := range sums[0] { // one number of each row in each quarter
+		upper := pair(VSHUFF64X2, 0x44, 0xee, sums[0][j], sums[1][j])
+		lower := pair(VSHUFF64X2, 0x44, 0xee, sums[2][j], sums[3][j])
+		columns = append(columns, pair(VSHUFF32X4, 0x88, 0xdd, upper, lower))
+	}
+	left := pair(VSHUFPS, 0x44, 0xee, columns[0], columns[1])
+	right := pair(VSHUFPS, 0x44, 0xee, columns[2], columns[3])
+	all := pair(VSHUFPS, 0x88, 0xdd, left, right)
+	VMOVUPS(all.AsX(), Mem{Base: dst})
+	for i := 1; i < len(sums); i++ {
+		ADDQ(stride, dst)
+		VEXTRACTF32X4(U8(i), all, Mem{Base: dst})
+	}
 }

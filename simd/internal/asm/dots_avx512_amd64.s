@@ -5,7 +5,7 @@
 #include "textflag.h"
 
 // func Dot4x4F32AVX512(dst *float32, dstStride uintptr, a *float32, aStride uintptr, b *float32, bStride uintptr, d uintptr)
-// Requires: AVX, AVX512F, AVX512VL, BMI2
+// Requires: AVX, AVX512F, BMI2
 TEXT ·Dot4x4F32AVX512(SB), NOSPLIT, $0-56
 	MOVQ   a+16(FP), AX
 	MOVQ   aStride+24(FP), CX
@@ -104,153 +104,58 @@ reduce:
 	MOVQ          dst+0(FP), AX
 	MOVQ          dstStride+8(FP), CX
 	SHLQ          $0x02, CX
-	VEXTRACTF64X4 $0x01, Z0, Y16
-	VADDPS        Y16, Y0, Y0
-	VEXTRACTF32X4 $0x01, Y0, X16
-	VADDPS        X16, X0, X0
-	VPERMILPS     $0x4e, X0, X16
-	VADDPS        X16, X0, X0
-	VPERMILPS     $0xb1, X0, X16
-	VADDPS        X16, X0, X0
-	VMOVSS        X0, (AX)
-	VEXTRACTF64X4 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y1
-	VEXTRACTF32X4 $0x01, Y1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0x4e, X1, X0
-	VADDPS        X0, X1, X1
-	VPERMILPS     $0xb1, X1, X0
-	VADDPS        X0, X1, X1
-	VMOVSS        X1, 4(AX)
-	VEXTRACTF64X4 $0x01, Z2, Y0
-	VADDPS        Y0, Y2, Y2
-	VEXTRACTF32X4 $0x01, Y2, X0
-	VADDPS        X0, X2, X2
-	VPERMILPS     $0x4e, X2, X0
-	VADDPS        X0, X2, X2
-	VPERMILPS     $0xb1, X2, X0
-	VADDPS        X0, X2, X2
-	VMOVSS        X2, 8(AX)
-	VEXTRACTF64X4 $0x01, Z3, Y0
-	VADDPS        Y0, Y3, Y3
-	VEXTRACTF32X4 $0x01, Y3, X0
-	VADDPS        X0, X3, X3
-	VPERMILPS     $0x4e, X3, X0
-	VADDPS        X0, X3, X3
-	VPERMILPS     $0xb1, X3, X0
-	VADDPS        X0, X3, X3
-	VMOVSS        X3, 12(AX)
+	VSHUFF64X2    $0x44, Z4, Z0, Z16
+	VSHUFF64X2    $0xee, Z4, Z0, Z0
+	VADDPS        Z0, Z16, Z16
+	VSHUFF64X2    $0x44, Z12, Z8, Z0
+	VSHUFF64X2    $0xee, Z12, Z8, Z4
+	VADDPS        Z4, Z0, Z0
+	VSHUFF32X4    $0x88, Z0, Z16, Z4
+	VSHUFF32X4    $0xdd, Z0, Z16, Z0
+	VADDPS        Z0, Z4, Z4
+	VSHUFF64X2    $0x44, Z5, Z1, Z0
+	VSHUFF64X2    $0xee, Z5, Z1, Z1
+	VADDPS        Z1, Z0, Z0
+	VSHUFF64X2    $0x44, Z13, Z9, Z1
+	VSHUFF64X2    $0xee, Z13, Z9, Z5
+	VADDPS        Z5, Z1, Z1
+	VSHUFF32X4    $0x88, Z1, Z0, Z5
+	VSHUFF32X4    $0xdd, Z1, Z0, Z0
+	VADDPS        Z0, Z5, Z5
+	VSHUFF64X2    $0x44, Z6, Z2, Z0
+	VSHUFF64X2    $0xee, Z6, Z2, Z1
+	VADDPS        Z1, Z0, Z0
+	VSHUFF64X2    $0x44, Z14, Z10, Z1
+	VSHUFF64X2    $0xee, Z14, Z10, Z2
+	VADDPS        Z2, Z1, Z1
+	VSHUFF32X4    $0x88, Z1, Z0, Z2
+	VSHUFF32X4    $0xdd, Z1, Z0, Z0
+	VADDPS        Z0, Z2, Z2
+	VSHUFF64X2    $0x44, Z7, Z3, Z0
+	VSHUFF64X2    $0xee, Z7, Z3, Z1
+	VADDPS        Z1, Z0, Z0
+	VSHUFF64X2    $0x44, Z15, Z11, Z1
+	VSHUFF64X2    $0xee, Z15, Z11, Z3
+	VADDPS        Z3, Z1, Z1
+	VSHUFF32X4    $0x88, Z1, Z0, Z3
+	VSHUFF32X4    $0xdd, Z1, Z0, Z0
+	VADDPS        Z0, Z3, Z3
+	VSHUFPS       $0x44, Z5, Z4, Z0
+	VSHUFPS       $0xee, Z5, Z4, Z1
+	VADDPS        Z1, Z0, Z0
+	VSHUFPS       $0x44, Z3, Z2, Z1
+	VSHUFPS       $0xee, Z3, Z2, Z2
+	VADDPS        Z2, Z1, Z1
+	VSHUFPS       $0x88, Z1, Z0, Z2
+	VSHUFPS       $0xdd, Z1, Z0, Z0
+	VADDPS        Z0, Z2, Z2
+	VMOVUPS       X2, (AX)
 	ADDQ          CX, AX
-	VEXTRACTF64X4 $0x01, Z4, Y0
-	VADDPS        Y0, Y4, Y4
-	VEXTRACTF32X4 $0x01, Y4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0x4e, X4, X0
-	VADDPS        X0, X4, X4
-	VPERMILPS     $0xb1, X4, X0
-	VADDPS        X0, X4, X4
-	VMOVSS        X4, (AX)
-	VEXTRACTF64X4 $0x01, Z5, Y0
-	VADDPS        Y0, Y5, Y5
-	VEXTRACTF32X4 $0x01, Y5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0x4e, X5, X0
-	VADDPS        X0, X5, X5
-	VPERMILPS     $0xb1, X5, X0
-	VADDPS        X0, X5, X5
-	VMOVSS        X5, 4(AX)
-	VEXTRACTF64X4 $0x01, Z6, Y0
-	VADDPS        Y0, Y6, Y6
-	VEXTRACTF32X4 $0x01, Y6, X0
-	VADDPS        X0, X6, X6
-	VPERMILPS     $0x4e, X6, X0
-	VADDPS        X0, X6, X6
-	VPERMILPS     $0xb1, X6, X0
-	VADDPS        X0, X6, X6
-	VMOVSS        X6, 8(AX)
-	VEXTRACTF64X4 $0x01, Z7, Y0
-	VADDPS        Y0, Y7, Y7
-	VEXTRACTF32X4 $0x01, Y7, X0
-	VADDPS        X0, X7, X7
-	VPERMILPS     $0x4e, X7, X0
-	VADDPS        X0, X7, X7
-	VPERMILPS     $0xb1, X7, X0
-	VADDPS        X0, X7, X7
-	VMOVSS        X7, 12(AX)
+	VEXTRACTF32X4 $0x01, Z2, (AX)
 	ADDQ          CX, AX
-	VEXTRACTF64X4 $0x01, Z8, Y0
-	VADDPS        Y0, Y8, Y8
-	VEXTRACTF32X4 $0x01, Y8, X0
-	VADDPS        X0, X8, X8
-	VPERMILPS     $0x4e, X8, X0
-	VADDPS        X0, X8, X8
-	VPERMILPS     $0xb1, X8, X0
-	VADDPS        X0, X8, X8
-	VMOVSS        X8, (AX)
-	VEXTRACTF64X4 $0x01, Z9, Y0
-	VADDPS        Y0, Y9, Y9
-	VEXTRACTF32X4 $0x01, Y9, X0
-	VADDPS        X0, X9, X9
-	VPERMILPS     $0x4e, X9, X0
-	VADDPS        X0, X9, X9
-	VPERMILPS     $0xb1, X9, X0
-	VADDPS        X0, X9, X9
-	VMOVSS        X9, 4(AX)
-	VEXTRACTF64X4 $0x01, Z10, Y0
-	VADDPS        Y0, Y10, Y10
-	VEXTRACTF32X4 $0x01, Y10, X0
-	VADDPS        X0, X10, X10
-	VPERMILPS     $0x4e, X10, X0
-	VADDPS        X0, X10, X10
-	VPERMILPS     $0xb1, X10, X0
-	VADDPS        X0, X10, X10
-	VMOVSS        X10, 8(AX)
-	VEXTRACTF64X4 $0x01, Z11, Y0
-	VADDPS        Y0, Y11, Y11
-	VEXTRACTF32X4 $0x01, Y11, X0
-	VADDPS        X0, X11, X11
-	VPERMILPS     $0x4e, X11, X0
-	VADDPS        X0, X11, X11
-	VPERMILPS     $0xb1, X11, X0
-	VADDPS        X0, X11, X11
-	VMOVSS        X11, 12(AX)
+	VEXTRACTF32X4 $0x02, Z2, (AX)
 	ADDQ          CX, AX
-	VEXTRACTF64X4 $0x01, Z12, Y0
-	VADDPS        Y0, Y12, Y12
-	VEXTRACTF32X4 $0x01, Y12, X0
-	VADDPS        X0, X12, X12
-	VPERMILPS     $0x4e, X12, X0
-	VADDPS        X0, X12, X12
-	VPERMILPS     $0xb1, X12, X0
-	VADDPS        X0, X12, X12
-	VMOVSS        X12, (AX)
-	VEXTRACTF64X4 $0x01, Z13, Y0
-	VADDPS        Y0, Y13, Y13
-	VEXTRACTF32X4 $0x01, Y13, X0
-	VADDPS        X0, X13, X13
-	VPERMILPS     $0x4e, X13, X0
-	VADDPS        X0, X13, X13
-	VPERMILPS     $0xb1, X13, X0
-	VADDPS        X0, X13, X13
-	VMOVSS        X13, 4(AX)
-	VEXTRACTF64X4 $0x01, Z14, Y0
-	VADDPS        Y0, Y14, Y14
-	VEXTRACTF32X4 $0x01, Y14, X0
-	VADDPS        X0, X14, X14
-	VPERMILPS     $0x4e, X14, X0
-	VADDPS        X0, X14, X14
-	VPERMILPS     $0xb1, X14, X0
-	VADDPS        X0, X14, X14
-	VMOVSS        X14, 8(AX)
-	VEXTRACTF64X4 $0x01, Z15, Y0
-	VADDPS        Y0, Y15, Y15
-	VEXTRACTF32X4 $0x01, Y15, X0
-	VADDPS        X0, X15, X15
-	VPERMILPS     $0x4e, X15, X0
-	VADDPS        X0, X15, X15
-	VPERMILPS     $0xb1, X15, X0
-	VADDPS        X0, X15, X15
-	VMOVSS        X15, 12(AX)
+	VEXTRACTF32X4 $0x03, Z2, (AX)
 	VZEROUPPER
 	RET
 

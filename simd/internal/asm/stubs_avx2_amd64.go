@@ -933,6 +933,30 @@ func RanksF64AVX2(rank *uint32, x *float64, n uintptr)
 //go:noescape
 func RoundToBytesAVX2(code *int8, x *float32, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)
 
+// LargestDifferenceAVX2 is largestDifferenceGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func LargestDifferenceAVX2(x *float32, mean *float64, n uintptr) float64
+
+// ScaleDifferencesAVX2 is scaleDifferencesGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func ScaleDifferencesAVX2(dst *float32, x *float32, mean *float64, n uintptr, scale float64)
+
+// ScaleProductsAVX2 is scaleProductsGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func ScaleProductsAVX2(dst *float32, x *float32, columns *float64, n uintptr, scale float64)
+
+// ScaleRowAVX2 is scaleRowGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func ScaleRowAVX2(dst *float32, x *float32, n uintptr, scale float64)
+
 // SqDistsF32AVX2 is sqDistsGo for d columns and n rows, n at least one.
 //
 //go:noescape

@@ -963,6 +963,30 @@ func RanksF64AVX512(rank *uint32, x *float64, n uintptr)
 //go:noescape
 func RoundToBytesAVX512(code *int8, x *float32, centre *float32, n uintptr, inverse float64, lanes *float64, counts *int32)
 
+// LargestDifferenceAVX512 is largestDifferenceGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func LargestDifferenceAVX512(x *float32, mean *float64, n uintptr) float64
+
+// ScaleDifferencesAVX512 is scaleDifferencesGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func ScaleDifferencesAVX512(dst *float32, x *float32, mean *float64, n uintptr, scale float64)
+
+// ScaleProductsAVX512 is scaleProductsGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func ScaleProductsAVX512(dst *float32, x *float32, columns *float64, n uintptr, scale float64)
+
+// ScaleRowAVX512 is scaleRowGo
+// for n columns, a multiple of 8 and not zero.
+//
+//go:noescape
+func ScaleRowAVX512(dst *float32, x *float32, n uintptr, scale float64)
+
 // SqDistsF32AVX512 is sqDistsGo for d columns and n rows, n at least one.
 //
 //go:noescape

@@ -1,4 +1,4 @@
-package wire
+package crc
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 // The two polynomials have no common factor: with Euclid's algorithm over bits.
-func TestCRCPolynomials(t *testing.T) {
+func TestPolynomials(t *testing.T) {
 	whole := func(reversed uint32) uint64 { return 1<<32 | uint64(bits.Reverse32(reversed)) }
 	a, b := whole(crc32.IEEE), whole(crc32.Castagnoli)
 	for b != 0 {
@@ -25,21 +25,21 @@ func TestCRCPolynomials(t *testing.T) {
 }
 
 // Whatever happens to 8 bytes in a row is found, in one piece or in many.
-func TestCRCPairFindsAccidents(t *testing.T) {
+func TestPairFindsAccidents(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	message := make([]byte, 1000)
 	for i := range message {
 		message[i] = byte(random.Uint32())
 	}
 	sum := func(pieces ...[]byte) []byte {
-		c := newCRCPair()
+		c := new(Pair)
 		for _, p := range pieces {
 			c.Write(p)
 		}
 		return c.Sum(nil)
 	}
 	want := sum(message)
-	if len(want) != crcPairSize || newCRCPair().Size() != crcPairSize {
+	if len(want) != Size || new(Pair).Size() != Size {
 		t.Errorf("%d bytes", len(want))
 	}
 	for range 1000 {
@@ -64,20 +64,20 @@ func TestCRCPairFindsAccidents(t *testing.T) {
 // the others the first of its checksum. The checksum is linear, so it is enough that no
 // change of the last k bytes leaves the last k bytes of the checksum as they were: the
 // changes by one bit are linearly independent there.
-func TestCRCPairFindsAccidentsAtItsEnd(t *testing.T) {
+func TestPairFindsAccidentsAtItsEnd(t *testing.T) {
 	sum := func(b []byte) uint64 {
-		c := newCRCPair()
+		c := new(Pair)
 		c.Write(b)
 		return binary.LittleEndian.Uint64(c.Sum(nil))
 	}
-	for k := 1; k < crcPairSize; k++ {
+	for k := 1; k < Size; k++ {
 		message := make([]byte, 50)
 		plain := sum(message)
 		var basis []uint64
 		for bit := range 8 * k {
 			at := len(message) - k + bit/8
 			message[at] ^= 1 << (bit % 8)
-			v := (sum(message) ^ plain) >> (8 * (crcPairSize - k))
+			v := (sum(message) ^ plain) >> (8 * (Size - k))
 			message[at] ^= 1 << (bit % 8)
 			for _, b := range basis {
 				v = min(v, v^b)

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// first is the file that has the embedding before others are written.
+func (f *fitFlags) first() string { return cmp.Or(f.out, f.modelOut) }
+
+// late says of an error that the embedding has been written before.
+func (f *fitFlags) late(err error) error {
+	return fmt.Errorf("%w (the embedding is in %s already)", err, f.first())
+}
+
+// write writes the files.
+func (f *fitFlags) write(ctx context.Context, fit *supervised.Model, queries blas32.General) error {
+	if f.out != "" {
+		if err := writePoints(ctx, f.out, fit.X); err != nil {
+			return err
+		}
+	}
+	if f.modelOut != "" {
+		if err := fit.Save(ctx, f.modelOut, f.about); err != nil && f.out != "" {
+			return f.late(err)
+		} else if err != nil {
+			return err
+		}
+	}
+	if queries.Rows > 0 {
+		if err := writePoints(ctx, f.queriesOut, queries); err != nil {
+			return f.late(err)
+		}
+	}
+	if f.mapOut != "" {
+		m := fit.Map.Affine().RawMatrix()
+		if err := formats.WriteMatrix(ctx, f.mapOut, m.Rows, m.Cols, m.Data); err != nil {
+			return f.late(err)
+		}
+	}
+	return nil
+}
+
+// aboutRows is what a model says of the rows that it was made from.
+func aboutRows(in input, x blas32.General, y []int32) supervised.About {
+	about := supervised.About{Features: in.features, Labels: in.labels, Rows: x.Rows, Columns: x.Cols}
+	if in.read != nil {
+		about.ColumnNames = in.read.columns
+	}
+	classes := map[int32]bool{}
+	for _, label := range y {
+		if label >= 0 {
+			about.Labelled++
+			classes[label] = true
+		}
+	}
+	about.Classes = len(classes)
+	if names := in.classNames(); names != nil {
+		h := sha256.New()
+		for _, name := range names {
+			fmt.Fprintf(h, "%d %s\n", len(name), name) // lengths keep names apart
+		}
+		about.NamesHash = hex.EncodeToString(h.Sum(nil))
+	}
+	return about
+}

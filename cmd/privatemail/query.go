@@ -1,0 +1,214 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// The modes of query.
+const (
+	modeCells   = "cells"
+	modeTakeAll = "take-all"
+)
+
+func queryVerb() cli.Verb {
+	return cli.Verb{
+		Name:    "query",
+		Summary: "ask a server for the rows of its gallery that are nearest to rows that stay here",
+		Synopsis: []string{
+			"SERVER ROWS -epsilon E -ledger FILE|none -memory FOLDER|none -codebook HASH|-unconfirmed-codebook [-form int8] [-k K] [-out FILE] [FLAGS]",
+			"SERVER ROWS -mode take-all -codebook HASH|-unconfirmed-codebook [-k K] [-out FILE] [FLAGS]",
+		},
+		About: `
+Finds the K nearest rows of the gallery of a server ('privatemail serve') for every row of ROWS.
+SERVER is an address such as http://127.0.0.1:8480 or https://gallery.example. ROWS is a file or
+a folder as for embed. Features, the true cell and the noise stay on this machine, and labels are
+not read.
+
+Mode cells sends, for each row, a set of cells: the cell of the row is in it by chance p, and the
+rest is random. That is epsilon-private for the record as a whole, with delta 0. The server sends
+the rows in these cells, and they are ranked here, together with a sample of the gallery that is
+taken once. A neighbour in a cell that was not sent is not found. What was sent for a record is
+kept in the folder -memory and sent again whenever the record is asked for again: that costs
+nothing, and shows that it was asked for again. The ledger ('privatemail budget create') is
+charged before a set is drawn. A record goes by its name: ROWS:NUMBER, such as rows.npy:17, or its
+line in the file of -names. Give names that stay, if rows move or the file changes.
+
+Mode take-all takes the whole gallery in a compact form, once, and ranks it here. The server
+learns nothing about a row, so it needs no epsilon, no ledger and no memory.
+
+-codebook is the hash of the server's codebook from a second path, such as a published page.
+Without one, -unconfirmed-codebook says that the server may have made the codebook for you alone.
+When the server has a new codebook, each record would spend its epsilon again. query then stops,
+unless -accept-new-codebook or the new hash says to go on.
+
+What does not depend on a row (codebook, map, sample, gallery) is kept in the folder -cache by its
+hash. -dry-run shows what would be sent, what it costs and how many bytes it takes. It spends
+nothing and sends nothing but what any stranger would fetch, GET /v1/gallery and GET /v1/codebook,
+and nothing at all when the cache has the codebook of -codebook.
+
+Requests go to SERVER alone: redirects are not followed, and proxies of the environment are used
+with -proxy only. -out and -distances-out are as for search; a query with fewer than K rows has
+-1 and +Inf in the places that are left. Equal distances are in the order of row numbers. Ctrl-C
+leaves no half of a file, and the next run goes on with the sets that were released.`,
+		Examples: []string{
+			"privatemail query http://127.0.0.1:8480 rows.npy -epsilon 4 -ledger me.ledger -new-units -memory me.memory -unconfirmed-codebook -form int8 -k 8 -out ids.npy",
+			"privatemail query http://127.0.0.1:8480 rows.npy -mode take-all -unconfirmed-codebook -k 8",
+		},
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Without: map[string]string{
+			"delta":  "the sets of mode cells are purely epsilon-private: delta is 0",
+			"labels": "labels are neither sent nor needed here",
+		},
+		Define: steered[askFlags],
+	}
+}
+
+// askFlags are those of query.
+type askFlags struct {
+	mode, form        string
+	epsilon           float64
+	ledger            string
+	at                head
+	client            string
+	newUnits          bool
+	memory            string
+	codebook          wire.Hash
+	unconfirmed       bool
+	acceptNew         bool
+	names             string
+	k                 int
+	out, distancesOut string
+	dryRun            bool
+	cache             string
+	budget            int64
+	files             fileFlags
+	connection        connectionFlags
+}
+
+func (f *askFlags) define(fs *flag.FlagSet) {
+	choiceVar(fs, &f.mode, "mode", modeCells, []string{modeCells, modeTakeAll}, "`MODE` is cells, or take-all: take the whole gallery once, and disclose nothing")
+	choiceVar(fs, &f.form, "form", "", []string{wire.Float32.String(), wire.Int8.String()}, "`FORM` of the rows that are sent back: float32, or int8, which takes a quarter of the bytes; the same for all rows, since it shows (default: float32; take-all has int8)")
+	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "pure epsilon `E` that a record spends when it is first asked for; no default")
+	fs.StringVar(&f.ledger, "ledger", "", "spend from the ledger `FILE`, or none; no default")
+	headVar(fs, &f.at)
+	fs.StringVar(&f.client, "client", "", "`NAME` of the client whose budget pays for all records (default: each record pays from its own)")
+	fs.BoolVar(&f.newUnits, "new-units", false, "records, or the client, may be new to the ledger; without it a name the ledger does not know is refused, since a mistyped name would be a second budget")
+	fs.StringVar(&f.memory, "memory", "", "keep what was released in `FOLDER`, to send it again at no cost, or none: then each run pays; no default")
+	fs.Func("codebook", "the hash of the codebook, 64 hexadecimal digits `HASH` from a second path and not from the server", f.parseCodebook)
+	fs.BoolVar(&f.unconfirmed, "unconfirmed-codebook", false, "take the codebook that the server has now; it may have made it for you alone, and know you by it")
+	fs.BoolVar(&f.acceptNew, "accept-new-codebook", false, "go on when the server has a new codebook, under which each record spends again")
+	fs.StringVar(&f.names, "names", "", "take the names of the records from `FILE`, a line for each row (default: the name of the file of ROWS, a colon and the number of the row from 0)")
+	cli.CountVar(fs, &f.k, "k", 8, "find the `K` nearest rows")
+	f.files.defineColumns(fs)
+	fs.StringVar(&f.out, "out", "", "write the numbers of the nearest rows to `FILE`")
+	fs.StringVar(&f.distancesOut, "distances-out", "", "write their distances to `FILE`")
+	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be sent and what it costs, and spend nothing")
+	fs.StringVar(&f.cache, "cache", "", "keep what does not depend on a row in `FOLDER`, or none (default: a folder of this program among the user's caches)")
+	sizeVar(fs, &f.budget, "budget", budgetUsage())
+	f.connection.define(fs)
+}
+
+func (f *askFlags) parseCodebook(text string) error {
+	hash, err := hex.DecodeString(text)
+	if err != nil || len(hash) != len(f.codebook) {
+		return errors.New("want 64 hexadecimal digits")
+	}
+	f.codebook = wire.Hash(hash)
+	return nil
+}
+
+func (f *askFlags) confirmed() bool { return f.codebook != wire.Hash{} }
+
+// check refuses flags that do not go together.
+func (f *askFlags) check(set map[string]bool) error {
+	if f.mode == modeTakeAll {
+		for _, name := range []string{"epsilon", "ledger", "memory", "client", "new-units", "at", "names", "accept-new-codebook"} {
+			if set[name] {
+				return cli.Usagef("-%s has no place in mode take-all: nothing about a row is sent, so nothing is spent or remembered; leave it out, or leave out -mode take-all", name)
+			}
+		}
+		if f.form == wire.Float32.String() {
+			return cli.Usagef("-form float32 has no place in mode take-all: the gallery is taken as int8")
+		}
+	}
+	switch {
+	case f.confirmed() && f.unconfirmed:
+		return cli.Usagef("-codebook and -unconfirmed-codebook exclude each other: the hash confirms the codebook")
+	case !f.confirmed() && !f.unconfirmed:
+		return cli.Usagef("-codebook HASH is missing: give the hash of the server's codebook from a second path, or say -unconfirmed-codebook: the server may then have made it for you alone")
+	case f.confirmed() && f.acceptNew:
+		return cli.Usagef("-codebook and -accept-new-codebook exclude each other: give the hash of the new codebook to -codebook")
+	case f.mode == modeTakeAll:
+		return f.connection.check()
+	case f.epsilon == 0:
+		return cli.Usagef("-epsilon E is required and has no default; -mode take-all needs none and takes the whole gallery")
+	case f.ledger == "":
+		return cli.Usagef("-ledger FILE is missing: create one with 'privatemail budget create FILE -kind pure -epsilon E', or say -ledger none to count nothing")
+	case f.memory == "":
+		return cli.Usagef("-memory FOLDER is missing: what was released is kept there and sent again at no cost; -memory none forgets it, and each run pays")
+	case f.ledger == noLedger && (f.at.given || f.client != "" || f.newUnits):
+		return cli.Usagef("-at, -client and -new-units are about a ledger: name one with -ledger FILE, or leave them out")
+	}
+	return f.connection.check()
+}
+
+// wireForm is the form of the rows that are sent back.
+func (f *askFlags) wireForm() (wire.Form, error) {
+	if f.form == "" {
+		return wire.Float32, nil
+	}
+	return wire.ParseForm(f.form)
+}
+
+func (f *askFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+	if len(names) != 2 {
+		return cli.Usagef("SERVER and ROWS are wanted, got %d names%s; SERVER is an address such as http://127.0.0.1:8480", len(names), listing(names))
+	}
+	if err := f.check(set); err != nil {
+		return err
+	}
+	in, err := f.files.queries(e, names[1])
+	if err != nil {
+		return err
+	}
+	if err := checkAnswerFiles(f.out, f.distancesOut, in); err != nil {
+		return err
+	}
+	a, err := openAsking(ctx, e, f, names[0], in)
+	if err != nil {
+		return err
+	}
+	defer a.close()
+	if f.dryRun {
+		return a.plan(ctx, e)
+	}
+	began := time.Now()
+	if err := a.answer(ctx, e); err != nil {
+		return err
+	}
+	a.seconds = time.Since(began).Seconds()
+	if err := a.write(ctx); err != nil {
+		return err
+	}
+	return a.show(e)
+}
+
+// listing is a list of names for a message, "" for none.
+func listing(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(names, " ")
+}
+
+// defaultName is the name of a record without -names.
+func defaultName(in input) string { return filepath.Base(in.features) + ":" }

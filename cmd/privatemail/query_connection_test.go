@@ -1,0 +1,85 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+// clientFiles returns a certificate of a client, and the files of it and of its key.
+func clientFiles(t *testing.T) (own *x509.Certificate, cert, key string) {
+	t.Helper()
+	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, secret.Public(), secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own, err = x509.ParseCertificate(signed); err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := x509.MarshalPKCS8PrivateKey(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return own, pemFile(t, "CERTIFICATE", signed), pemFile(t, "PRIVATE KEY", bytes)
+}
+
+func pemFile(t *testing.T, kind string, b []byte) string {
+	t.Helper()
+	return textFile(t, string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: b})))
+}
+
+// The flags about trust reach the server: its certificate, that of the client, and a token.
+func TestQueryTrust(t *testing.T) {
+	g := startService(t)
+	p := newPlace(t, 2)
+	own, cert, key := clientFiles(t)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer a-secret-of-some-length" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		g.Public().ServeHTTP(w, r)
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	clients := x509.NewCertPool()
+	clients.AddCert(own)
+	s.TLS = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}
+	s.StartTLS()
+	defer s.Close()
+	ca, token := pemFile(t, "CERTIFICATE", s.Certificate().Raw), textFile(t, "a-secret-of-some-length\nand a comment\n")
+	all := []string{"-ca", ca, "-cert", cert, "-key", key, "-token-file", token, "-tries", "1"}
+	without := func(flags ...string) (rest []string) {
+		for i := 0; i < len(all); i += 2 {
+			if all[i] != flags[0] && all[i] != flags[len(flags)-1] {
+				rest = append(rest, all[i], all[i+1])
+			}
+		}
+		return rest
+	}
+	succeed(t, p.takeAll(s.URL, append(all, "-out", p.out)...)...)
+	succeed(t, p.cells(s.URL, append(all, "-out", p.out)...)...)
+	refuse(t, cli.Failed, p.takeAll(s.URL, without("-ca")...), "does not answer", "certificate")
+	refuse(t, cli.Failed, p.takeAll(s.URL, without("-cert", "-key")...), "does not answer")
+	refuse(t, cli.Failed, p.takeAll(s.URL, without("-token-file")...), "refuses", "status 401")
+}

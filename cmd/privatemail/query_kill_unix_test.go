@@ -1,0 +1,144 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+)
+
+// TestKilledQuery kills the command at 50 moments (10 in short runs) spread over its run.
+// What was sent for a record is sent by every later run; each set was paid for, no spend is
+// lost or given back, and a kill costs at most one; files are whole, and the next run needs
+// no repair.
+func TestKilledQuery(t *testing.T) {
+	g := startService(t)
+	const records = 25
+	p := newPlace(t, records)
+	start := func() *exec.Cmd {
+		cmd := childtest.Command(t, []string{asCommand + "=1"}, p.cells(g.address, "-epsilon", "0.01", "-out", p.out)...)
+		cmd.Stderr = new(bytes.Buffer)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd
+	}
+	// A run with files of its own, to know how long one takes.
+	kept := p
+	p = newPlace(t, records)
+	began := time.Now()
+	if cmd := start(); cmd.Wait() != nil {
+		t.Fatalf("query: %s", cmd.Stderr)
+	}
+	span := 1.3 * float64(time.Since(began))
+	g.tap.Wait()
+	g.sent(t)
+	p = kept
+
+	kills := 50
+	if testing.Short() {
+		kills = 10
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var sets [][]byte // that were sent, in the order of the records
+	spends, killed, since, extra := 0, 0, 0, 0
+	check := func(i int) {
+		t.Helper()
+		s := ledgerAt(t, p.ledger)
+		if len(s.Entries) < spends {
+			t.Fatalf("after kill %d: %d spends, %d before", i, len(s.Entries), spends)
+		}
+		spends = len(s.Entries)
+		g.tap.Wait()
+		for _, came := range g.tap.Came() { // a run has one connection, which may be taken late
+			_, bodies := requestsIn(t, came)
+			for r, b := range bodies {
+				if r < len(sets) && !bytes.Equal(b, sets[r]) {
+					t.Fatalf("after kill %d: record %d was sent another set", i, r)
+				}
+			}
+			if len(bodies) > len(sets) {
+				sets = bodies
+			}
+		}
+		g.tap.Forget()
+		if spends < len(sets) {
+			t.Fatalf("after kill %d: %d sets were sent and %d paid for", i, len(sets), spends)
+		}
+		if fileExists(p.memory) {
+			f, err := client.OpenFolder(p.memory)
+			if err == nil {
+				err = f.Check()
+			}
+			if err != nil {
+				t.Fatalf("after kill %d: %v", i, err)
+			}
+		}
+		if out, err := formats.ReadMatrix(p.out); err == nil {
+			if out.Rows != records {
+				t.Fatalf("after kill %d: half a file", i)
+			}
+			out.Close()
+		} else if fileExists(p.out) {
+			t.Fatalf("after kill %d: %v", i, err)
+		}
+	}
+	// finish runs to the end, without a word about anything that was left.
+	finish := func() {
+		t.Helper()
+		cmd := start()
+		if err := cmd.Wait(); err != nil || bytes.Contains(cmd.Stderr.(*bytes.Buffer).Bytes(), []byte("cache")) {
+			t.Fatalf("%v: %s", err, cmd.Stderr)
+		}
+		check(killed)
+		if len(sets) != records || spends > records+since {
+			t.Fatalf("%d sets, %d spends after %d kills", len(sets), spends, since)
+		}
+		extra += spends - records
+		wantNoNewFiles(t, p)
+	}
+	for i := 0; killed < kills && i < 20*kills; i++ { // on a busy machine kills may come late
+		cmd := start()
+		time.Sleep(time.Duration(rng.Float64() * span))
+		cmd.Process.Kill()
+		if cmd.Wait() == nil {
+			span *= 0.97
+		} else {
+			killed++
+			since++
+		}
+		check(i)
+		if len(sets) == records { // new files, so that there is something to lose
+			finish()
+			p = newPlace(t, records)
+			sets, spends, since = nil, 0, 0
+		} else if rng.IntN(4) == 0 {
+			if err := os.RemoveAll(p.cache); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	finish()
+	t.Logf("%d runs killed, %d spends without a set", killed, extra)
+	if killed < kills {
+		t.Errorf("%d runs killed, want %d", killed, kills)
+	}
+}
+
+// wantNoNewFiles wants nothing in the cache but what is complete.
+func wantNoNewFiles(t *testing.T, p place) {
+	t.Helper()
+	parts, err := filepath.Glob(filepath.Join(p.cache, "*.part"))
+	if err != nil || parts != nil {
+		t.Errorf("%q are left, %v", parts, err)
+	}
+}

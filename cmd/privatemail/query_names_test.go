@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// Names are lines; what is none is refused by its line, and no message holds a name.
+func TestReadNames(t *testing.T) {
+	for _, c := range []struct{ text, wrong string }{
+		{"a\nb\nc\n", ""}, {"a\r\nb\r\nc", ""}, {"ä\n \n-\n", ""},
+		{"a\nb\n", "2 names, and there are 3 rows"}, {"a\nb\nc\nd\n", "more than 3 names"}, {"a\n\nc\n", "line 2 is empty"},
+		{"secret\nb\nsecret\n", "lines 1 and 3 have the same name"}, {"a\n\xff\nc\n", "line 2 is not UTF-8"},
+		{"a\n" + strings.Repeat("x", 5000) + "\nc\n", "line 2 has more than"}, {"", "0 names"},
+	} {
+		names, err := readNames(strings.NewReader(c.text), 3)
+		if (err == nil) != (c.wrong == "") || err != nil && (!strings.Contains(err.Error(), c.wrong) || strings.Contains(err.Error(), "secret")) {
+			t.Errorf("%.20q: %v", c.text, err)
+		}
+		if err == nil && (len(names) != 3 || strings.Contains(strings.Join(names, ""), "\r")) {
+			t.Errorf("%q: %q", c.text, names)
+		}
+	}
+}
+
+func FuzzReadNames(f *testing.F) {
+	f.Add([]byte("a\nb\n"), 2)
+	f.Add([]byte("a\r\na\r\n"), 2)
+	f.Fuzz(func(t *testing.T, text []byte, n int) {
+		names, err := readNames(bytes.NewReader(text), n)
+		if err != nil {
+			return
+		}
+		seen := map[string]bool{}
+		for _, name := range names {
+			if name == "" || seen[name] || strings.Contains(name, "\n") {
+				t.Errorf("the name %q", name)
+			}
+			seen[name] = true
+		}
+		if len(names) != n {
+			t.Errorf("%d names, want %d", len(names), n)
+		}
+	})
+}

@@ -1,0 +1,249 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// askReport is the last object of query -json.
+type askReport struct {
+	Server       string  `json:"server"`
+	Mode         string  `json:"mode"`
+	Form         string  `json:"form"`
+	Codebook     string  `json:"codebook"`
+	Confirmed    bool    `json:"confirmed"`
+	Gallery      int     `json:"gallery"`
+	Queries      int     `json:"queries"`
+	K            int     `json:"k"`
+	Epsilon      float64 `json:"epsilon,omitempty"`
+	Spent        int     `json:"records_that_spent"`
+	Remembered   int     `json:"records_remembered"`
+	Fewer        int     `json:"queries_with_fewer"` // than k rows
+	Seconds      float64 `json:"seconds"`
+	Out          string  `json:"out,omitempty"`
+	DistancesOut string  `json:"distances_out,omitempty"`
+}
+
+// queryReport is what query -json prints of a query when there is no -out.
+type queryReport struct {
+	Query     int       `json:"query"`
+	Name      string    `json:"name,omitempty"`
+	IDs       []int32   `json:"ids"`
+	Distances []float32 `json:"distances"`
+	Rows      int       `json:"rows"`            // that were ranked
+	Lists     int       `json:"lists,omitempty"` // of them in the lists of the answer
+	Base      int       `json:"base,omitempty"`  // and in the base sample
+	Fewer     string    `json:"fewer,omitempty"` // why there are fewer than k
+}
+
+// query returns the answers to query q.
+func (a *asking) query(q int) queryReport {
+	at, n := q*a.flags.k, a.found(q)
+	r := queryReport{Query: q, IDs: a.ids[at : at+n], Distances: a.distances[at : at+n], Rows: a.came[q].all, Lists: a.came[q].lists, Base: a.came[q].base}
+	if a.names != nil {
+		r.Name = a.names[q]
+	}
+	if n < a.flags.k {
+		r.Fewer = a.why()
+	}
+	return r
+}
+
+// why says why a query has fewer than k rows.
+func (a *asking) why() string {
+	if a.flags.mode == modeTakeAll {
+		return "the gallery has no more rows"
+	}
+	return "the lists that were sent and the base sample have no more rows"
+}
+
+// fewer returns how many queries have fewer than k rows.
+func (a *asking) fewer() (n int) {
+	for q := range a.came {
+		if a.found(q) < a.flags.k {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *asking) show(e *cli.Env) error {
+	if e.JSON {
+		return a.showJSON(e)
+	}
+	if e.Quiet {
+		return nil
+	}
+	if a.flags.out == "" && a.flags.distancesOut == "" {
+		if err := a.showAnswers(e.Stdout); err != nil {
+			return err
+		}
+	}
+	t := facts(e.Stdout)
+	fmt.Fprintf(t, "asked\t%s, %d queries in mode %s, in %.2f s\n", a.address, a.x.Rows, a.flags.mode, a.seconds)
+	fmt.Fprintf(t, "codebook\t%x, %s\n", a.hash, confirmation(a.flags.confirmed()))
+	fmt.Fprintf(t, "rows\t%s\n", a.rowsBack())
+	if n := a.fewer(); n > 0 {
+		fmt.Fprintf(t, "fewer\t%d queries have fewer than %d rows: %s\n", n, a.flags.k, a.why())
+	}
+	switch {
+	case a.flags.mode == modeTakeAll:
+		fmt.Fprintln(t, "spent\tnothing: the server has learned nothing about a row")
+	case a.paid == 0:
+		fmt.Fprintf(t, "spent\tnothing: all %d records were remembered\n", a.remembered)
+	default:
+		fmt.Fprintf(t, "spent\tepsilon %g by each of %d records; %d were remembered and spent nothing\n", a.flags.epsilon, a.paid, a.remembered)
+	}
+	if a.flags.mode == modeCells && a.flags.ledger == noLedger {
+		fmt.Fprintln(t, "ledger\tnone: nothing was counted")
+	}
+	if a.flags.out != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d row numbers\n", a.flags.out, a.x.Rows, a.flags.k)
+	}
+	if a.flags.distancesOut != "" {
+		fmt.Fprintf(t, "wrote\t%s, %d x %d distances\n", a.flags.distancesOut, a.x.Rows, a.flags.k)
+	}
+	return t.Flush()
+}
+
+func confirmation(confirmed bool) string {
+	if confirmed {
+		return "confirmed by -codebook"
+	}
+	return "unconfirmed: the server may have made it for you alone"
+}
+
+// rowsBack says how many rows came back and why not all.
+func (a *asking) rowsBack() string {
+	if a.flags.mode == modeTakeAll {
+		return fmt.Sprintf("all %d of the gallery were ranked here for each query", a.book.Rows)
+	}
+	least, most := a.came[0].all, a.came[0].all
+	for _, c := range a.came {
+		least, most = min(least, c.all), max(most, c.all)
+	}
+	between := fmt.Sprint(most)
+	if least < most {
+		between = fmt.Sprintf("%d to %d", least, most)
+	}
+	return fmt.Sprintf("%s of %d came back for a query: those of %d of %d cells, and a sample of %d; a near row in another cell is not found", between, a.book.Rows, a.book.Size, a.book.Cells(), a.came[0].base)
+}
+
+func (a *asking) showJSON(e *cli.Env) error {
+	if a.flags.out == "" {
+		for q := range a.x.Rows {
+			if err := e.Object(a.query(q)); err != nil {
+				return err
+			}
+		}
+	}
+	form := a.form.String()
+	if a.flags.mode == modeTakeAll {
+		form = wire.Int8.String()
+	}
+	return e.Object(askReport{
+		Server: a.address, Mode: a.flags.mode, Form: form, Codebook: fmt.Sprintf("%x", a.hash), Confirmed: a.flags.confirmed(),
+		Gallery: a.book.Rows, Queries: a.x.Rows, K: a.flags.k, Epsilon: a.flags.epsilon, Spent: a.paid, Remembered: a.remembered,
+		Fewer: a.fewer(), Seconds: a.seconds, Out: a.flags.out, DistancesOut: a.flags.distancesOut,
+	})
+}
+
+// showAnswers prints the nearest rows of the first queries.
+func (a *asking) showAnswers(w io.Writer) error {
+	all := a.x.Rows
+	n := min(shownQueries, all)
+	which := fmt.Sprintf("the first %d of %d queries", n, all)
+	if n == all {
+		which = "all queries"
+	}
+	if a.flags.k > shownAnswers {
+		which += fmt.Sprintf(", the first %d of %d rows", shownAnswers, a.flags.k)
+	}
+	fmt.Fprintf(w, "nearest rows and their distances, nearest first: %s; -out writes all\n\n", which)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for q := range n {
+		r := a.query(q)
+		k := min(shownAnswers, len(r.IDs))
+		fmt.Fprintf(t, "query %d\trow\t", q)
+		for _, id := range r.IDs[:k] {
+			fmt.Fprintf(t, "%d\t", id)
+		}
+		fmt.Fprint(t, "\n\tdistance\t")
+		for _, d := range r.Distances[:k] {
+			fmt.Fprintf(t, "%.4g\t", d)
+		}
+		fmt.Fprintln(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w)
+	return err
+}
+
+// write prints the plan for a person.
+func (r *planReport) write(e *cli.Env) error {
+	t := facts(e.Stdout)
+	of := ""
+	if r.Gallery != "" {
+		of = fmt.Sprintf(", gallery %q", r.Gallery)
+	}
+	fmt.Fprintf(t, "server\t%s%s of %d rows\n", r.Server, of, r.Rows)
+	fmt.Fprintf(t, "codebook\t%s, %s\n", r.Codebook, confirmation(r.Confirmed))
+	if r.Mode == modeTakeAll {
+		fmt.Fprintf(t, "would send\tnothing about the %d rows: the gallery is taken as %s and ranked here\n", r.Queries, r.Form)
+	} else {
+		fmt.Fprintf(t, "would send\t%d requests of %d bytes: each names %d of %d cells, and asks for %s\n", r.Queries, r.RequestBytes, r.Size, r.Cells, r.Form)
+		fmt.Fprintf(t, "epsilon\t%g a record, pure; the record's own cell is among those named with chance %.4g\n", r.Epsilon, r.Inclusion)
+		fmt.Fprintf(t, "would spend\t%d records; %d are remembered and spend nothing\n", r.New, r.Remembered)
+		r.writeLedger(t)
+	}
+	for _, o := range r.Once {
+		fmt.Fprintf(t, "once\t%s: %s\n", o.What, o.state())
+	}
+	if r.Mode == modeCells {
+		fmt.Fprintf(t, "each query\t%s up, %s down\n", formatSize(r.RequestBytes), formatSize(r.AnswerBytes))
+	}
+	fmt.Fprintf(t, "in all\t%s up, %s down, headers aside\n", formatSize(r.Up), formatSize(r.Down))
+	if r.Mode == modeCells {
+		fmt.Fprintf(t, "instead\t-mode take-all takes %s once, for any number of queries, and spends nothing\n", formatSize(r.TakeAllBytes))
+	}
+	sent := "nothing"
+	if len(r.Sent) > 0 {
+		sent = strings.Join(r.Sent, ", ") + ", which say nothing about a row"
+	}
+	fmt.Fprintf(t, "sent now\t%s\n", sent)
+	return t.Flush()
+}
+
+// writeLedger says what is left.
+func (r *planReport) writeLedger(t io.Writer) {
+	switch {
+	case r.Fits == nil:
+		fmt.Fprintln(t, "ledger\tnone: nothing is counted")
+	case r.New == 0:
+		fmt.Fprintln(t, "ledger\tis not touched")
+	case *r.Fits < r.New:
+		fmt.Fprintf(t, "ledger\tonly %d of %d spends fit: nothing would be sent\n", *r.Fits, r.New)
+	default:
+		fmt.Fprintf(t, "ledger\tall spends fit; the unit that has spent most is at epsilon %s of %g, and would be at %s\n", closely(*r.EpsilonSoFar), *r.Budget, closely(*r.EpsilonAfter))
+	}
+}
+
+// state says what of it is here.
+func (o onceReport) state() string {
+	switch {
+	case o.Cached:
+		return formatSize(*o.Bytes) + ", in the cache"
+	case o.Bytes == nil:
+		return "not in the cache; the server was not asked for its length"
+	case *o.Bytes == 0:
+		return "there is none"
+	}
+	return formatSize(*o.Bytes) + ", not in the cache"
+}

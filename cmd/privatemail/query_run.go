@@ -1,0 +1,261 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/remote"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// An asking is one run of query.
+type asking struct {
+	flags    *askFlags
+	address  string
+	in       input
+	x        blas32.General // the rows, as they are in the file
+	release  func()
+	names    []string // of the records
+	form     wire.Form
+	server   *remote.Server
+	meter    meter
+	warnings []error // of the cache
+
+	// What was found.
+	book       *wire.Codebook
+	hash       wire.Hash
+	ids        []int32 // k for each row, -1 where there is none
+	distances  []float32
+	came       []back
+	paid       int // records that have spent
+	remembered int // records that have not
+	seconds    float64
+}
+
+// back is how many rows came for a query.
+type back struct {
+	lists, base int // in the lists, and in the base sample
+	all         int // that differ: what was ranked
+}
+
+// openAsking reads the rows and their names. Nothing is sent.
+func openAsking(ctx context.Context, e *cli.Env, f *askFlags, address string, in input) (_ *asking, err error) {
+	a := &asking{flags: f, address: address, in: in, meter: silent{}}
+	if a.form, err = f.wireForm(); err != nil {
+		return nil, err
+	}
+	settings, err := f.connection.settings()
+	if err != nil {
+		return nil, err
+	}
+	settings.Codebook, settings.Cache = f.codebook, cacheFolder(e, f.cache)
+	settings.Warn = func(err error) { a.warnings = append(a.warnings, err) }
+	settings.Progress = a.downloaded
+	// A message takes its memory twice, as bytes and as numbers.
+	settings.Longest = cmp.Or(f.budget, mem.Budget()) / 2
+	if a.server, err = remote.New(address, settings); err != nil {
+		return nil, err
+	}
+	if a.x, _, a.release, err = readRows(ctx, in, ""); err != nil {
+		return nil, err
+	}
+	if a.x.Rows == 0 || a.x.Cols == 0 {
+		err = fmt.Errorf("%s: no rows in it to ask for", in.features)
+	} else {
+		err = explain(points.CheckFinite(a.x), in)
+	}
+	if err == nil && f.mode == modeCells {
+		a.names, err = recordNames(f.names, defaultName(in), a.x.Rows)
+	}
+	if err != nil {
+		a.release()
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *asking) close() {
+	a.server.Close()
+	a.release()
+}
+
+// downloaded shows how far a long download is. Answers are short beside the number of
+// queries, which is shown instead.
+func (a *asking) downloaded(what string, done, total int64) {
+	if what != "answer" && total >= 1<<20 {
+		a.meter.report(privatemail.Progress{Stage: what, Done: int(done >> 10), Total: int(total >> 10)})
+	}
+}
+
+// mostCodebooks is how often a run may meet a new codebook.
+const mostCodebooks = 3
+
+// answer asks for all rows. Where a new codebook is accepted, and one comes while queries
+// are answered, all rows are asked for again: numbers of rows are those of one gallery.
+func (a *asking) answer(ctx context.Context, e *cli.Env) error {
+	a.meter = newMeter(e)
+	var accepted []wire.Hash
+	err := func() error {
+		defer a.meter.close()
+		if a.flags.mode == modeTakeAll {
+			return a.takeAll(ctx)
+		}
+		for {
+			err := a.cells(ctx)
+			if !errors.Is(err, remote.ErrStale) || !a.flags.acceptNew || len(accepted) == mostCodebooks {
+				return err
+			}
+			accepted = append(accepted, a.hash)
+		}
+	}()
+	for _, hash := range accepted {
+		e.Note("the codebook %x was replaced in the middle of the run; the rows are asked for again under the next one, where each record spends again", hash)
+	}
+	for _, warning := range a.warnings {
+		e.Note("%v", bare(warning))
+	}
+	return a.explain(err)
+}
+
+// explain adds what a user can do about an error of a server.
+func (a *asking) explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, remote.ErrStale) && a.flags.confirmed():
+		return fmt.Errorf("%s: %w; give the new hash to -codebook once a second path confirms it", a.address, bare(err))
+	case errors.Is(err, remote.ErrStale):
+		return fmt.Errorf("%s: %w; -accept-new-codebook goes on all the same", a.address, bare(err))
+	case errors.Is(err, remote.ErrTooLong):
+		return fmt.Errorf("%s: %w; -budget allows more", a.address, bare(err))
+	case errors.Is(err, remote.ErrUnreachable), errors.Is(err, remote.ErrResponse), errors.Is(err, remote.ErrRefused):
+		if done := a.paid + a.remembered; done > 0 {
+			next := "sends for all of them what is remembered"
+			if a.flags.memory == noMemory {
+				next = "draws and pays anew for all of them, without a memory"
+			}
+			return fmt.Errorf("%s: %w; %d of %d queries were answered, and the next run %s", a.address, bare(err), len(a.came), a.x.Rows, next)
+		}
+		return fmt.Errorf("%s: %w", a.address, bare(err))
+	}
+	return err
+}
+
+// findCodebook gets the codebook.
+func (a *asking) findCodebook(ctx context.Context) (err error) {
+	if a.book, err = a.server.Codebook(ctx); err != nil {
+		return err
+	}
+	a.hash, err = a.book.Hash()
+	return err
+}
+
+// place returns the rows in the spaces of the server.
+func (a *asking) place(ctx context.Context) (blas32.General, error) {
+	if a.book.Ranking != a.book.Dimension { // found later, a record would have spent for nothing
+		return blas32.General{}, fmt.Errorf("%s: its cells have %d columns and its rows %d, and query places a row in one space; nothing was sent or spent", a.address, a.book.Dimension, a.book.Ranking)
+	}
+	m, err := a.server.Map(ctx, a.hash)
+	if err != nil {
+		return blas32.General{}, err
+	}
+	if m == nil {
+		if a.x.Cols != a.book.Dimension {
+			return blas32.General{}, fmt.Errorf("%s: rows of %d values, but those of the gallery have %d", a.in.features, a.x.Cols, a.book.Dimension)
+		}
+		return a.x, nil
+	}
+	if a.x.Cols != m.Dim {
+		return blas32.General{}, fmt.Errorf("%s: rows of %d values, but the map of the server takes %d", a.in.features, a.x.Cols, m.Dim)
+	}
+	z, err := m.Apply(a.x)
+	return z, explain(err, a.in)
+}
+
+// reserve refuses a run whose memory is not there: the results, and twice what is taken
+// from the server, as bytes and as numbers.
+func (a *asking) reserve(taken int64, what string) error {
+	own := 8*float64(a.x.Rows)*float64(a.flags.k) + 2*float64(taken) + 4*float64(a.x.Rows)*float64(a.book.Dimension)
+	_, err := pipeline.Reserve(cmp.Or(a.flags.budget, mem.Budget()), own, what)
+	return explain(err, a.in)
+}
+
+// takeAll takes the gallery and ranks it.
+func (a *asking) takeAll(ctx context.Context) error {
+	if err := a.findCodebook(ctx); err != nil {
+		return err
+	}
+	if err := a.reserve(a.book.GalleryBytes(), "a gallery that is taken as a whole"); err != nil {
+		return err
+	}
+	z, err := a.place(ctx)
+	if err != nil {
+		return err
+	}
+	gallery, err := a.server.Gallery(ctx, a.hash)
+	if err != nil {
+		return err
+	}
+	t, err := client.NewTakeAll(a.book, client.TakeAllSettings{Codebook: a.flags.codebook, UnconfirmedCodebook: a.flags.unconfirmed}, gallery)
+	if err != nil {
+		return err
+	}
+	for i := range z.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		matches, err := t.Rank(wide(z, i), a.flags.k)
+		if err != nil {
+			return err
+		}
+		a.keep(matches, back{all: a.book.Rows})
+		a.meter.report(privatemail.Progress{Stage: "queries", Done: i + 1, Total: z.Rows})
+	}
+	return nil
+}
+
+// wide returns a row in float64.
+func wide(x blas32.General, i int) []float64 {
+	row := make([]float64, x.Cols)
+	for j, v := range x.Data[i*x.Stride:][:x.Cols] {
+		row[j] = float64(v)
+	}
+	return row
+}
+
+// keep adds the matches of the next query.
+func (a *asking) keep(matches []client.Match, came back) {
+	for i := range a.flags.k {
+		id, distance := int32(-1), float32(math.Inf(1))
+		if i < len(matches) {
+			id, distance = int32(matches[i].ID), float32(matches[i].Distance)
+		}
+		a.ids, a.distances = append(a.ids, id), append(a.distances, distance)
+	}
+	a.came = append(a.came, came)
+}
+
+// found returns how many rows query q has.
+func (a *asking) found(q int) int {
+	k := a.flags.k
+	if i := slices.Index(a.ids[q*k:(q+1)*k], -1); i >= 0 {
+		return i
+	}
+	return k
+}
+
+func (a *asking) write(ctx context.Context) error {
+	return writeAnswerFiles(ctx, a.flags.out, a.flags.distancesOut, a.x.Rows, a.flags.k, a.ids, a.distances)
+}

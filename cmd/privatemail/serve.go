@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
+)
+
+func serveVerb() cli.Verb {
+	return cli.Verb{
+		Name:    "serve",
+		Summary: "answer private queries about a gallery over the network",
+		Synopsis: []string{
+			"MODEL -epsilon E [-share S] [-gallery FILE] [-listen ADDRESS] [FLAGS]",
+			"GALLERY [-listen ADDRESS] [FLAGS]",
+		},
+		About: `
+Publishes a gallery over HTTP and answers queries in the modes cells and take-all. A server
+sees the cells that a client names, which are private by the client's own epsilon, and in mode
+take-all only that the rows were taken. MODEL is a file of 'privatemail fit -model'. Its rows
+are cut into cells for clients that spend E on a query, and what comes out is written to the
+-gallery file. A later start with the same model and settings opens that file: the codebook
+stays the same, and no client pays again for a query it has paid for. GALLERY is such a file.
+
+Where the -gallery file came from another model or other settings, serve refuses to replace
+it, because a new codebook costs every client its epsilon again; -rebuild does so. SIGHUP
+reads gallery, tokens and certificates again. The replaced gallery answers requests that name
+its codebook for the time of -drain, and after that they are told of the new one.
+
+-listen is 127.0.0.1:8480 unless it is given. Another machine can reach an address that is not
+loopback, so that one needs -tls-cert and -tls-key, or -insecure where something else
+encrypts. -client-ca asks clients for certificates, -tokens for a token; certificates that
+change are read again by themselves. -admin has /metrics, /livez, /readyz, /debug/pprof/ and
+the status page, without any token: leave it on a loopback address, or none. Sockets called
+public and admin that systemd hands over take the place of both addresses.
+
+-aligned and -aligned-public also offer Algorithm 1 of the paper. Both name labelled rows, as
+FEATURES of embed; clients need the same public rows and the same -sigma, -alpha, -k and -steps.
+
+SIGTERM and Ctrl-C end the service: /readyz says no, new connections are refused after -delay,
+and requests that run have the time of -shutdown. The log on standard error has route, status,
+bytes, time and address of every request, and nothing of what was asked. docs/service.md has
+more, docs/openapi.json has every path.`,
+		Examples: []string{
+			"privatemail serve birds.model -epsilon 4",
+			"privatemail serve birds.gallery -listen 0.0.0.0:8480 -tls-cert cert.pem -tls-key key.pem -tokens tokens.txt -rate 10",
+		},
+		Prints: cli.PrintsJSON | cli.PrintsProgress,
+		Define: steered[serveFlags],
+	}
+}
+
+type serveFlags struct {
+	work               workFlags
+	listen, admin      string
+	insecure           bool
+	cert, key, clients string
+	tokens             string
+	name               string
+	logForm, logLevel  string
+	limits             service.Settings
+	cells              cellsFlags
+	aligned            alignedFlags
+	set                map[string]bool // flags that were given
+}
+
+func (f *serveFlags) define(fs *flag.FlagSet) {
+	f.work.define(fs)
+	fs.StringVar(&f.listen, "listen", "127.0.0.1:8480", "answer requests at `ADDRESS`, a host and a port")
+	fs.StringVar(&f.admin, "admin", "127.0.0.1:8481", "have metrics and profiles at `ADDRESS`; none for nowhere")
+	fs.BoolVar(&f.insecure, "insecure", false, "allow an address of -listen that others can reach without TLS")
+	fs.StringVar(&f.cert, "tls-cert", "", "show the certificate of `FILE`, a PEM file with those that signed it")
+	fs.StringVar(&f.key, "tls-key", "", "its key is in `FILE`")
+	fs.StringVar(&f.clients, "client-ca", "", "let in clients with a certificate that one of `FILE` has signed")
+	fs.StringVar(&f.tokens, "tokens", "", "let in clients with a token of `FILE`, which has one in each line")
+	fs.StringVar(&f.name, "name", "", "call the gallery `NAME` (default: the name of its file)")
+	choiceVar(fs, &f.logForm, "log", "text", []string{"text", "json"}, "write the log in this `FORM`: text or json")
+	choiceVar(fs, &f.logLevel, "log-level", "info", []string{"debug", "info", "warn", "error"}, "write records of this `LEVEL` and above: debug, info, warn or error; requests are info")
+	f.cells.define(fs)
+	f.aligned.define(fs)
+
+	s := &f.limits
+	cli.CountVar(fs, &s.MaxRequests, "max-requests", 256, "answer `N` requests at a time, and refuse more")
+	numberVar(fs, &s.Rate, "rate", 0, positive(), "answer `R` requests a second of each client, by token or address (default: no limit)")
+	cli.CountVar(fs, &s.Burst, "burst", 0, "with -rate, allow `N` requests at once (default: twice -rate, at least 8)")
+	fs.DurationVar(&s.Drain, "drain", 10*time.Minute, "answer for a replaced gallery for `TIME`")
+	fs.DurationVar(&s.Header, "header-timeout", 10*time.Second, "wait `TIME` for the head of a request")
+	fs.DurationVar(&s.Read, "read-timeout", 30*time.Second, "wait `TIME` for a whole request")
+	fs.DurationVar(&s.Idle, "idle-timeout", 2*time.Minute, "keep a connection without requests for `TIME`")
+	fs.DurationVar(&s.Stall, "stall", 30*time.Second, "cut off a client that takes nothing of its answer for `TIME`")
+	fs.DurationVar(&s.Delay, "delay", 0, "at the end, say that the service is not ready, and go on for `TIME`")
+	fs.DurationVar(&s.Shutdown, "shutdown", 30*time.Second, "at the end, wait `TIME` for requests that run")
+}
+
+func (f *serveFlags) run(ctx context.Context, e *cli.Env, names []string, set map[string]bool) error {
+	f.set = set
+	if len(names) != 1 {
+		return cli.Usagef("one MODEL or GALLERY is wanted, got %d names", len(names))
+	}
+	if err := f.check(); err != nil {
+		return err
+	}
+	return f.serve(ctx, e, names[0])
+}
+
+// check refuses flags that lack others.
+func (f *serveFlags) check() error {
+	switch {
+	case (f.cert == "") != (f.key == ""):
+		return cli.Usagef("-tls-cert and -tls-key go together: a certificate, and its key")
+	case f.clients != "" && f.cert == "":
+		return cli.Usagef("-client-ca needs -tls-cert and -tls-key: certificates of clients are part of TLS")
+	case f.set["burst"] && !f.set["rate"]:
+		return cli.Usagef("-burst needs -rate")
+	}
+	for name, d := range map[string]time.Duration{
+		"drain": f.limits.Drain, "header-timeout": f.limits.Header, "read-timeout": f.limits.Read, "idle-timeout": f.limits.Idle,
+		"stall": f.limits.Stall, "delay": f.limits.Delay, "shutdown": f.limits.Shutdown,
+	} {
+		if d < 0 || d == 0 && name != "delay" && name != "drain" {
+			return cli.Usagef("-%s is a time above 0, such as 30s", name)
+		}
+	}
+	if err := f.checkAddress(); err != nil {
+		return err
+	}
+	return f.aligned.check(f.set)
+}
+
+// checkAddress refuses an address that others can reach if nothing encrypts.
+func (f *serveFlags) checkAddress() error {
+	host, _, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return cli.Usagef("-listen: want a host and a port, such as 127.0.0.1:8480")
+	}
+	if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
+		return nil
+	}
+	return f.checkReach(f.listen) // a name other than localhost may stand for any address
+}
+
+// checkReach refuses what others can reach if nothing encrypts.
+func (f *serveFlags) checkReach(address string) error {
+	if f.cert != "" || f.insecure {
+		return nil
+	}
+	return cli.Usagef("%s can be reached by others: add -tls-cert and -tls-key, or -insecure where something else encrypts", address)
+}
+
+// settings returns those of the service.
+func (f *serveFlags) settings(e *cli.Env, tokens *service.Tokens) service.Settings {
+	s := f.limits
+	s.Tokens, s.Log, s.Release = tokens, f.logger(e), cli.ReadVersion().Version
+	if s.Drain == 0 {
+		s.Drain = -1 // as the user has it, 0 means not at all
+	}
+	return s
+}
+
+// logger writes to standard error.
+func (f *serveFlags) logger(e *cli.Env) *slog.Logger {
+	var options slog.HandlerOptions
+	level := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}[f.logLevel]
+	if e.Quiet {
+		level = slog.LevelError
+	}
+	options.Level = level
+	if f.logForm == "json" {
+		return slog.New(slog.NewJSONHandler(e.Stderr, &options))
+	}
+	return slog.New(slog.NewTextHandler(e.Stderr, &options))
+}

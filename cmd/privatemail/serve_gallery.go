@@ -1,0 +1,183 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+)
+
+// cellsFlags say how a MODEL is cut into cells.
+type cellsFlags struct {
+	epsilon, share, base float64
+	cells                int
+	partition            bool
+	seed                 uint64
+	gallery              string
+	rebuild              bool
+}
+
+// cellsFlagNames are the flags that go with a MODEL alone: a GALLERY is cut already.
+var cellsFlagNames = []string{"epsilon", "share", "base", "cells", "partition", "seed", "gallery", "rebuild"}
+
+func (f *cellsFlags) define(fs *flag.FlagSet) {
+	numberVar(fs, &f.epsilon, "epsilon", 0, positive(), "make cells for clients that spend `E` on a query; required with a MODEL")
+	numberVar(fs, &f.share, "share", 0.125, fraction(), "an answer has the share `S` of the gallery, at most 0.5")
+	numberVar(fs, &f.base, "base", 0.0625, fraction(), "clients take the share `S` of the gallery once, without a query")
+	cli.CountVar(fs, &f.cells, "cells", 0, "make `M` cells (default: as -epsilon and -share say)")
+	fs.BoolVar(&f.partition, "partition", false, "put each row in one list only; better for an epsilon up to 3")
+	seedVar(fs, &f.seed, "seed `Q` of the first centres and of the base")
+	fs.StringVar(&f.gallery, "gallery", "", "keep the gallery of a MODEL in `FILE` (default: the name of the model with .gallery)")
+	fs.BoolVar(&f.rebuild, "rebuild", false, "replace a -gallery file that came from another model or other settings")
+}
+
+// load publishes the gallery of the file as it is now.
+func (s *serving) load(ctx context.Context) error {
+	cells, err := s.openGallery(ctx)
+	if err != nil {
+		return err
+	}
+	// All of the file is read before the first answer: damage is found, and the time of an
+	// answer does not tell whether its cell was asked for before.
+	if err := cells.Verify(ctx); err != nil {
+		return errors.Join(err, cells.Close())
+	}
+	name := cmp.Or(s.flags.name, strings.TrimSuffix(filepath.Base(s.file), filepath.Ext(s.file)))
+	if err := s.service.Publish(service.Gallery{Name: name, Cells: cells, Aligned: s.paper}); err != nil {
+		return errors.Join(err, cells.Close())
+	}
+	return nil
+}
+
+// openGallery opens a GALLERY, or the one of a MODEL, which is made where there is none.
+func (s *serving) openGallery(ctx context.Context) (*server.Cells, error) {
+	file, err := sections.Open(s.file, "")
+	if err != nil {
+		return nil, missing(s.file, err)
+	}
+	kind := file.Kind()
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	f := s.flags
+	if kind == "gallery" {
+		for _, name := range cellsFlagNames {
+			if f.set[name] {
+				return nil, cli.Usagef("-%s is for a MODEL: %s is a gallery, which is cut already", name, s.file)
+			}
+		}
+		return server.OpenCells(s.file)
+	}
+	if f.cells.epsilon == 0 {
+		return nil, cli.Usagef("-epsilon is missing: what will clients spend on a query? It has no default")
+	}
+	source, err := f.cells.source(s.file)
+	if err != nil {
+		return nil, err
+	}
+	path := cmp.Or(f.cells.gallery, strings.TrimSuffix(s.file, filepath.Ext(s.file))+".gallery")
+	cells, err := server.OpenCells(path)
+	version := uint64(1)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case cells.Source() == source:
+		return cells, nil
+	default:
+		version = cells.Codebook().Version + 1
+		if err := cells.Close(); err != nil {
+			return nil, err
+		}
+		if !f.cells.rebuild {
+			return nil, fmt.Errorf("%s came from another model or other settings. A new codebook costs every client its epsilon again: -rebuild makes one, -gallery names another file, and 'privatemail serve %s' serves it as it is", path, path)
+		}
+	}
+	if err := s.makeGallery(ctx, path, source, version); err != nil {
+		return nil, err
+	}
+	debug.FreeOSMemory() // answers come from the file: what its making took is not needed again
+	return server.OpenCells(path)
+}
+
+// source tells galleries apart by what they were made from: the end of the model's file, which
+// has the checksums of all its parts, its length, and the settings.
+func (f *cellsFlags) source(model string) (string, error) {
+	file, err := os.Open(model)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return "", err
+	}
+	const end = 4096
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(file, max(0, info.Size()-end), end)); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("model %d bytes, end %x; epsilon %g share %g base %g cells %d partition %t seed %d",
+		info.Size(), h.Sum(nil), f.epsilon, f.share, f.base, f.cells, f.partition, f.seed), nil
+}
+
+// makeGallery cuts a model into cells and writes them to a file.
+func (s *serving) makeGallery(ctx context.Context, path, source string, version uint64) error {
+	f := &s.flags.cells
+	saved, err := supervised.Open(s.file)
+	if err != nil {
+		return err
+	}
+	defer saved.Close() // only read from: nothing is lost when closing fails
+	model := saved.Model
+	if model.Z.Rows == 0 {
+		return fmt.Errorf("%s: the model has no images of its rows, from which cells are cut", s.file)
+	}
+	chart, err := json.Marshal(model.Map)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.file, err)
+	}
+	// Rows as float32, as int8 twice while they are put together, and the distances from a
+	// centre. Answers are encoded in what is left, if all of them fit.
+	n, d := float64(model.X.Rows), float64(model.X.Cols)
+	own := n*(4*d+2*(d+4)) + 16*n
+	rest, err := pipeline.Reserve(cmp.Or(s.flags.work.budget, mem.Budget()), own, fmt.Sprintf("a gallery of %d rows", model.X.Rows))
+	if err != nil {
+		return fmt.Errorf("%s: %w; -budget allows more", s.file, err)
+	}
+	const encoded = 640 << 20
+	m := newMeter(s.env)
+	defer m.close()
+	workers := par.New(s.flags.work.workers)
+	defer workers.Close()
+	cells, err := server.NewCells(ctx, model.Z, model.X, server.CellsSettings{
+		Share: f.share, Epsilon: f.epsilon, Cells: f.cells, Partition: f.partition, Base: f.base, Encoded: max(1, min(rest, encoded)),
+		Version: version, Seed: f.seed, Workers: workers, Map: chart, Source: source,
+		Progress: func(done, total int) {
+			m.report(privatemail.Progress{Stage: "cells", Done: done, Total: total})
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.file, err)
+	}
+	return errors.Join(cells.Save(ctx, path), cells.Close())
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/internal/systemd"
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
+)
+
+// serving is one run of the verb.
+type serving struct {
+	flags     *serveFlags
+	env       *cli.Env
+	file      string // MODEL or GALLERY
+	service   *service.Service
+	listeners service.Listeners
+	tokens    *service.Tokens // nil without
+	paper     *server.Paper   // nil without Algorithm 1
+}
+
+// serve answers until the context ends. Addresses are taken before the gallery is loaded: a
+// service that loads for long is alive and not ready meanwhile.
+func (f *serveFlags) serve(ctx context.Context, e *cli.Env, file string) error {
+	s := &serving{flags: f, env: e, file: file}
+	aligner, err := f.newAligner(e)
+	if err != nil {
+		return err
+	}
+	defer aligner.close()
+	if err := s.open(); err != nil {
+		return err
+	}
+	defer s.service.Close()
+	hangups := make(chan os.Signal, 1)
+	// A hangup ends other verbs. Ignored for a moment, it does not end this one.
+	signal.Ignore(syscall.SIGHUP)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- s.service.Run(running, s.listeners) }()
+	err = s.answer(ctx, aligner, hangups, ended)
+	stop()
+	return errors.Join(err, <-ended)
+}
+
+// answer loads what is served, and then reloads it when it is told to, until the context or
+// the service ends.
+func (s *serving) answer(ctx context.Context, a *aligner, hangups <-chan os.Signal, ended chan error) (err error) {
+	if s.paper, err = a.load(ctx); err != nil {
+		return err
+	}
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	if err := s.announce(); err != nil {
+		return err
+	}
+	s.tell(systemd.Ready, systemd.Status("ready"))
+	defer s.tell(systemd.Stopping)
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-ended:
+			ended <- err // for who waits for it
+			return nil
+		case <-hangups:
+			s.reload(ctx)
+		}
+	}
+}
+
+// open makes the service and takes its addresses.
+func (s *serving) open() (err error) {
+	f := s.flags
+	if f.tokens != "" {
+		if s.tokens, err = service.OpenTokens(f.tokens); err != nil {
+			return err
+		}
+	}
+	if f.cert != "" {
+		if s.listeners.Certificates, err = service.OpenCertificates(f.cert, f.key, f.clients); err != nil {
+			return err
+		}
+	}
+	if s.service, err = service.New(f.settings(s.env, s.tokens)); err != nil {
+		return err
+	}
+	return s.listen()
+}
+
+// listen takes the sockets of systemd, and the addresses of flags where there are none.
+func (s *serving) listen() error {
+	given, err := systemd.Listeners()
+	if err != nil {
+		return err
+	}
+	s.listeners.Public, s.listeners.Admin = given["public"], given["admin"]
+	if given != nil && s.listeners.Public == nil {
+		return errors.New("systemd handed over sockets, and none is called public: FileDescriptorName= of the .socket unit names them")
+	}
+	if l := s.listeners.Public; l != nil {
+		if at, ok := l.Addr().(*net.TCPAddr); ok && !at.IP.IsLoopback() {
+			if err := s.flags.checkReach("the socket of systemd"); err != nil {
+				return err
+			}
+		}
+	}
+	if s.listeners.Public == nil {
+		if s.listeners.Public, err = net.Listen("tcp", s.flags.listen); err != nil {
+			return fmt.Errorf("-listen: %w", err)
+		}
+	}
+	if s.listeners.Admin == nil && s.flags.admin != "none" {
+		if s.listeners.Admin, err = net.Listen("tcp", s.flags.admin); err != nil {
+			return errors.Join(fmt.Errorf("-admin: %w", err), s.listeners.Public.Close())
+		}
+	}
+	return nil
+}
+
+// reload reads gallery, tokens and certificates again. What cannot be read stays as it was.
+func (s *serving) reload(ctx context.Context) {
+	s.tell(systemd.Reloading)
+	s.service.NoteReload("gallery", s.load(ctx))
+	if s.tokens != nil {
+		s.service.NoteReload("tokens", s.tokens.Reload())
+	}
+	if c := s.listeners.Certificates; c != nil {
+		s.service.NoteReload("certificates", c.Reload())
+	}
+	s.tell(systemd.Ready)
+}
+
+// tell sends states to systemd. Whether they arrive changes nothing for clients.
+func (s *serving) tell(states ...string) {
+	if err := systemd.Notify(states...); err != nil {
+		s.env.Note("systemd was not told: %v", err)
+	}
+}
+
+// announce prints where the service is.
+func (s *serving) announce() error {
+	scheme := "http://"
+	if s.listeners.Certificates != nil {
+		scheme = "https://"
+	}
+	public, admin := scheme+s.listeners.Public.Addr().String(), ""
+	if s.listeners.Admin != nil {
+		admin = "http://" + s.listeners.Admin.Addr().String()
+	}
+	if s.env.JSON {
+		return s.env.Object(struct {
+			Listening string `json:"listening"`
+			Admin     string `json:"admin,omitempty"`
+		}{public, admin})
+	}
+	s.env.Note("listening on %s", public)
+	if admin != "" {
+		s.env.Note("metrics and status on %s", admin)
+	}
+	return nil
+}

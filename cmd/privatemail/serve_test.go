@@ -1,0 +1,344 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/service"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+)
+
+// A served gallery is the verb serve in this process.
+type served struct {
+	Listening, Admin string
+	end              func() (code int, log string)
+}
+
+// serveOn runs the verb until the test ends it, on free ports.
+func serveOn(t *testing.T, args ...string) *served {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	out, stdout := io.Pipe()
+	log := new(lockedBuffer)
+	ended := make(chan int, 1)
+	go func() {
+		ended <- program().Run(ctx, append([]string{"serve", "-json", "-listen", "127.0.0.1:0", "-admin", "127.0.0.1:0"}, args...), stdout, log)
+		stdout.Close()
+	}()
+	s := &served{end: func() (int, string) {
+		cancel()
+		code := <-ended
+		ended <- code
+		return code, log.String()
+	}}
+	t.Cleanup(func() { s.end() })
+	line := bufio.NewScanner(out)
+	if !line.Scan() {
+		_, text := s.end()
+		t.Fatalf("serve %s ended: %s", strings.Join(args, " "), text)
+	}
+	if err := json.Unmarshal(line.Bytes(), s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// refuseServe wants an exit code and a word of the message from a start that fails. A start
+// that does not fail is ended.
+func refuseServe(t *testing.T, want int, args []string, word string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var log bytes.Buffer
+	code := program().Run(ctx, append([]string{"serve", "-json"}, args...), cancelling{cancel}, &log)
+	lines := strings.Split(strings.TrimSuffix(log.String(), "\n"), "\n")
+	if last := lines[len(lines)-1]; code != want || !strings.HasPrefix(last, "privatemail: serve: ") || !strings.Contains(last, word) {
+		t.Errorf("serve %s: exit code %d, want %d and %q:\n%s", strings.Join(args, " "), code, want, word, log.String())
+	}
+}
+
+// cancelling is an output that ends who writes to it.
+type cancelling struct{ cancel context.CancelFunc }
+
+func (c cancelling) Write(b []byte) (int, error) {
+	c.cancel()
+	return len(b), nil
+}
+
+// get returns the body of an answer with a status.
+func get(t *testing.T, want int, url string, headers ...string) []byte {
+	t.Helper()
+	r, err := http.NewRequest("GET", url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		r.Header.Set(name, value)
+	}
+	return do(t, want, r)
+}
+
+func do(t *testing.T, want int, r *http.Request) []byte {
+	t.Helper()
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	defer http.DefaultClient.CloseIdleConnections()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != want {
+		t.Errorf("%s: %d %.200s %v", r.URL, answer.StatusCode, body, err)
+	}
+	return body
+}
+
+// codebook returns that of a gallery that is served.
+func (s *served) codebook(t *testing.T) (book wire.Codebook) {
+	t.Helper()
+	if err := book.UnmarshalBinary(get(t, 200, s.Listening+"/v1/codebook")); err != nil {
+		t.Fatal(err)
+	}
+	return book
+}
+
+// toyModel returns a folder of rows and a model of them.
+func toyModel(t *testing.T) (folder, model string) {
+	t.Helper()
+	folder = toy(t)
+	model = filepath.Join(t.TempDir(), "toy.model")
+	succeed(t, "fit", folder, "-recipe", "classic", "-measure=false", "-model", model)
+	return folder, model
+}
+
+// A model becomes a gallery once. Every later start serves the same codebook, and another
+// one only when it is asked for.
+func TestServeModel(t *testing.T) {
+	_, model := toyModel(t)
+	gallery := strings.TrimSuffix(model, ".model") + ".gallery"
+	first := serveOn(t, model, "-epsilon", "4")
+	book := first.codebook(t)
+	if get(t, 200, first.Admin+"/readyz"); book.Version != 1 || book.Rows != 300 {
+		t.Errorf("version %d, %d rows", book.Version, book.Rows)
+	}
+	var about struct{ Name string }
+	if err := json.Unmarshal(get(t, 200, first.Listening+"/v1/gallery"), &about); err != nil || about.Name != "toy" {
+		t.Errorf("%+v, %v", about, err)
+	}
+	get(t, 200, first.Listening+"/v1/map")
+	get(t, 200, first.Listening+"/v1/rows")
+	if code, log := first.end(); code != cli.OK {
+		t.Errorf("exit code %d\n%s", code, log)
+	}
+	whole, err := os.ReadFile(gallery)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := func(got wire.Codebook) {
+		t.Helper()
+		one, err := book.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, err := got.MarshalBinary(); err != nil || !bytes.Equal(one, other) {
+			t.Errorf("another codebook: clients pay again: %v", err)
+		}
+	}
+	for _, args := range [][]string{{model, "-epsilon", "4"}, {gallery}, {model, "-epsilon", "4", "-rebuild"}} {
+		again := serveOn(t, args...)
+		same(again.codebook(t))
+		again.end()
+	}
+	if now, err := os.ReadFile(gallery); err != nil || !bytes.Equal(whole, now) {
+		t.Errorf("the gallery was written again: %v", err)
+	}
+	refuseServe(t, cli.Failed, []string{model, "-epsilon", "5", "-listen", "127.0.0.1:0", "-admin", "none"}, "-rebuild")
+	if now, err := os.ReadFile(gallery); err != nil || !bytes.Equal(whole, now) {
+		t.Errorf("the gallery was replaced: %v", err)
+	}
+	other := serveOn(t, model, "-epsilon", "8", "-rebuild", "-name", "other")
+	if got := other.codebook(t); got.Version != 2 || got.Cells() <= book.Cells() {
+		t.Errorf("version %d, %d cells", got.Version, got.Cells())
+	}
+}
+
+// Whoever has no token stays outside, and the log says nothing of tokens.
+func TestServeTokens(t *testing.T) {
+	_, model := toyModel(t)
+	tokens := filepath.Join(t.TempDir(), "tokens")
+	if err := os.WriteFile(tokens, []byte("a-token-of-the-test\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serveOn(t, model, "-epsilon", "4", "-tokens", tokens, "-rate", "1000")
+	get(t, 401, s.Listening+"/v1/gallery")
+	get(t, 200, s.Listening+"/v1/gallery", "Authorization: Bearer a-token-of-the-test")
+	get(t, 200, s.Admin+"/metrics")
+	if _, log := s.end(); strings.Contains(log, "a-token") || !strings.Contains(log, "status=401") {
+		t.Errorf("the log:\n%s", log)
+	}
+}
+
+// A question of Algorithm 1 is asked and answered over the network.
+func TestServeAligned(t *testing.T) {
+	folder, model := toyModel(t)
+	s := serveOn(t, model, "-epsilon", "4", "-aligned", folder, "-aligned-public", folder, "-matches", "5")
+	features, err := formats.ReadMatrix(filepath.Join(folder, featuresName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer features.Close()
+	labels, err := formats.ReadLabels(filepath.Join(folder, labelsName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := blas64.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols}
+	for _, v := range features.Data {
+		x.Data = append(x.Data, float64(v))
+	}
+	public, err := retrieval.NewPublic(x, labels, int(slices.Max(labels))+1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.NewPaper(sameEngine(t), public, retrieval.PaperMethod(), client.PaperSettings{
+		Epsilon: 1, Delta: 1e-5, Relation: sensitivity.ReplaceOne, LabelMode: release.ModeDropped, Ledger: mechanism.NoLedger,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := c.Ask(t.Context(), client.Record{Features: x.Data[:x.Cols], Label: labels[0]}, mechanism.Unit{Kind: release.UnitRecord, Name: "row 0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := q.Message().MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequest("POST", s.Listening+"/v1/aligned", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var matches wire.Matches
+	if err := matches.UnmarshalBinary(do(t, 200, r)); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := q.Read(&matches); err != nil || len(found) != 5 {
+		t.Errorf("%d matches, %v", len(found), err)
+	}
+}
+
+func TestServeRefused(t *testing.T) {
+	folder, model := toyModel(t)
+	temp := t.TempDir()
+	empty := filepath.Join(temp, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gallery := filepath.Join(temp, "a.gallery")
+	serveOn(t, model, "-epsilon", "4", "-gallery", gallery).end()
+	damaged := filepath.Join(temp, "damaged.gallery") // in an answer, which opening does not look at
+	whole := []byte(readFile(t, gallery))
+	whole[len(whole)-5000] ^= 1
+	if err := os.WriteFile(damaged, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		code int
+		args string
+		word string
+	}{
+		{cli.Usage, "", "one MODEL or GALLERY"},
+		{cli.Usage, model + " " + model, "2 names"},
+		{cli.Usage, model, "-epsilon is missing"},
+		{cli.Failed, model + " -epsilon 4 -gallery " + model, "another kind"},
+		{cli.Failed, model + " -epsilon 4 -budget 10K -gallery " + filepath.Join(temp, "b.gallery"), "-budget allows more"},
+		{cli.Usage, gallery + " -epsilon 4", "-epsilon is for a MODEL"},
+		{cli.Usage, gallery + " -share 0.2", "-share is for a MODEL"},
+		{cli.Failed, filepath.Join(temp, "absent"), "absent"},
+		{cli.Failed, empty, "empty"},
+		{cli.Failed, damaged, "the checksum of section"},
+		{cli.Failed, filepath.Join(folder, featuresName), "features.npy"},
+		{cli.Usage, gallery + " -listen 0.0.0.0:0", "-insecure"},
+		{cli.Usage, gallery + " -listen :0", "-insecure"},
+		{cli.Usage, gallery + " -listen example.org:80", "-insecure"},
+		{cli.Usage, gallery + " -listen 8480", "a host and a port"},
+		{cli.Failed, gallery + " -listen 127.0.0.1:999999", "-listen"},
+		{cli.Failed, gallery + " -listen 127.0.0.1:0 -admin 127.0.0.1:999999", "-admin"},
+		{cli.Usage, gallery + " -tls-cert x", "go together"},
+		{cli.Usage, gallery + " -client-ca x", "-client-ca needs"},
+		{cli.Failed, gallery + " -tls-cert " + empty + " -tls-key " + empty, "certificates"},
+		{cli.Failed, gallery + " -tokens " + empty, "no token"},
+		{cli.Usage, gallery + " -burst 3", "-burst needs -rate"},
+		{cli.Usage, gallery + " -stall -1s", "-stall"},
+		{cli.Usage, gallery + " -read-timeout 0", "-read-timeout"},
+		{cli.Usage, gallery + " -steps 3", "-steps needs -aligned"},
+		{cli.Usage, gallery + " -aligned " + folder, "-aligned-public"},
+		{cli.Failed, gallery + " -aligned " + folder + " -aligned-public " + filepath.Join(temp, "absent"), "absent"},
+	} {
+		args := strings.Fields(c.args)
+		if !slices.Contains(args, "-listen") {
+			args = append(args, "-listen", "127.0.0.1:0")
+		}
+		if !slices.Contains(args, "-admin") {
+			args = append(args, "-admin", "none")
+		}
+		refuseServe(t, c.code, args, c.word)
+	}
+}
+
+// A reload reads the tokens again, whatever becomes of the gallery.
+func TestServeReloadsTokens(t *testing.T) {
+	path := textFile(t, "first-token-of-all\n")
+	tokens, err := service.OpenTokens(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	svc, err := service.New(service.Settings{Tokens: tokens})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer svc.Close()
+	if err := os.WriteFile(path, []byte("second-token-of-all\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := &serving{flags: new(serveFlags), file: filepath.Join(t.TempDir(), "none"), service: svc, tokens: tokens}
+	s.reload(t.Context())
+	for token, want := range map[string]int{"first-token-of-all": http.StatusUnauthorized, "second-token-of-all": http.StatusServiceUnavailable} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/gallery", nil)
+		r.Header.Set("X-API-Key", token)
+		if svc.Public().ServeHTTP(w, r); w.Code != want { // there is no gallery
+			t.Errorf("%s: %d, want %d", token, w.Code, want)
+		}
+	}
+}
+
+// -drain 0 means not at all, and not the default of the service.
+func TestServeWithoutDrain(t *testing.T) {
+	e := &cli.Env{Stderr: io.Discard}
+	for drain, want := range map[time.Duration]time.Duration{0: -1, time.Minute: time.Minute} {
+		f := &serveFlags{limits: service.Settings{Drain: drain}}
+		if got := f.settings(e, nil).Drain; got != want {
+			t.Errorf("%v: %v, want %v", drain, got, want)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/internal/childtest"
+	"github.com/seed-64e14a55/privatemail/internal/cli"
+)
+
+// A hangup reads the gallery again, and systemd is told what happens. A file that is broken
+// leaves the gallery that was there.
+func TestServeHangup(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "n")
+	l, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	t.Setenv("NOTIFY_SOCKET", socket)
+	told := func() string {
+		t.Helper()
+		text := make([]byte, 1000)
+		n, err := l.Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text[:n])
+	}
+	_, model := toyModel(t)
+	temp := t.TempDir()
+	one, two := filepath.Join(temp, "one.gallery"), filepath.Join(temp, "two.gallery")
+	for path, epsilon := range map[string]string{one: "4", two: "8"} {
+		serveOn(t, model, "-epsilon", epsilon, "-gallery", path).end()
+		told() // ready
+		told() // stopping
+	}
+	path := filepath.Join(temp, "served.gallery")
+	replace := func(by string) {
+		t.Helper()
+		data, err := os.ReadFile(by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil { // the old file stays mapped
+			t.Fatal(err)
+		}
+	}
+	hangup := func() {
+		t.Helper()
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		if got := told(); !strings.HasPrefix(got, "RELOADING=1") {
+			t.Errorf("told %q", got)
+		}
+		if got := told(); got != "READY=1" {
+			t.Errorf("told %q", got)
+		}
+	}
+	replace(one)
+	s := serveOn(t, path)
+	if got := told(); !strings.HasPrefix(got, "READY=1") {
+		t.Errorf("told %q", got)
+	}
+	first := s.codebook(t)
+	replace(two)
+	hangup()
+	second := s.codebook(t)
+	if second.Cells() <= first.Cells() {
+		t.Errorf("%d cells, before %d", second.Cells(), first.Cells())
+	}
+	// Both are answered: the replaced one for whoever names it.
+	hash, err := first.Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	get(t, 200, s.Listening+"/v1/rows?codebook="+hex.EncodeToString(hash[:]))
+	replace(model)
+	hangup()
+	if again := s.codebook(t); again.Cells() != second.Cells() {
+		t.Error("a broken file took the gallery away")
+	}
+	if metrics := string(get(t, 200, s.Admin+"/metrics")); !strings.Contains(metrics, `privatemail_reloads_total{result="failed"} 1`) {
+		t.Error("the failure is not counted")
+	}
+	if code, log := s.end(); code != cli.OK || told() != "STOPPING=1" {
+		t.Errorf("exit code %d\n%s", code, log)
+	}
+}
+
+// The command is killed at many moments, while it makes its gallery and while it answers.
+// The next start needs no repair and has the codebook that was there.
+func TestServeKilled(t *testing.T) {
+	_, model := toyModel(t)
+	temp := t.TempDir()
+	rng := rand.New(rand.NewPCG(1, 2))
+	kills := 50
+	if testing.Short() {
+		kills = 8
+	}
+	var book []byte
+	answered := 0
+	for i := range kills {
+		gallery := filepath.Join(temp, "g"+string(rune('a'+i%5))) // each is begun anew and opened later
+		if i%10 < 5 {
+			os.Remove(gallery)
+		}
+		c := childtest.Command(t, []string{asCommand + "=1"}, "serve", model, "-epsilon", "4", "-gallery", gallery, "-listen", "127.0.0.1:0", "-admin", "none", "-json")
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		c.Stderr = &log
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if i%2 == 0 {
+			time.Sleep(time.Duration(rng.IntN(100)) * time.Millisecond)
+		} else if line := bufio.NewScanner(out); line.Scan() {
+			s := new(served)
+			if err := json.Unmarshal(line.Bytes(), s); err != nil {
+				t.Error(err)
+			}
+			got := get(t, 200, s.Listening+"/v1/codebook")
+			if book == nil {
+				book = got
+			}
+			if answered++; !bytes.Equal(got, book) {
+				t.Error("another codebook")
+			}
+		} else {
+			t.Errorf("it does not start: %s", log.String())
+		}
+		c.Process.Kill()
+		c.Wait()
+	}
+	if answered != kills/2 {
+		t.Errorf("%d of %d answered", answered, kills/2)
+	}
+	for _, name := range []string{"ga", "gb", "gc", "gd", "ge"} {
+		path := filepath.Join(temp, name)
+		s := serveOn(t, model, "-epsilon", "4", "-gallery", path)
+		if got := get(t, 200, s.Listening+"/v1/codebook"); !bytes.Equal(got, book) {
+			t.Errorf("%s: another codebook", name)
+		}
+		s.end()
+	}
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/server"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// showModel explains a model.
+func showModel(ctx context.Context, path string) (_ *explanation, err error) {
+	s, err := supervised.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if err := s.Verify(ctx); err != nil {
+		return nil, err
+	}
+	m, about := s.Model, s.About
+	x := &explanation{kind: "model", about: "made by 'privatemail fit'; 'privatemail apply' places rows by it"}
+	x.add("rows", fmt.Sprintf("%d x %d, the embedding", m.X.Rows, m.X.Cols), []int{m.X.Rows, m.X.Cols})
+	x.add("map", fmt.Sprintf("from %d columns to %d", m.Map.Dim, m.Map.Columns()), []int{m.Map.Dim, m.Map.Columns()})
+	x.add("recipe", m.Recipe.String(), nil)
+	if about.Features != "" {
+		x.addf("made from", "%s, %d x %d", about.Features, about.Rows, about.Columns)
+	}
+	if about.Labelled > 0 {
+		x.add("labels", fmt.Sprintf("%d rows in %d classes", about.Labelled, about.Classes), []int{about.Labelled, about.Classes})
+	}
+	if about.NamesHash != "" {
+		x.add("names", "SHA-256 of the names of classes "+about.NamesHash, about.NamesHash)
+	}
+	if n := len(about.ColumnNames); n > 0 {
+		x.add("columns", fmt.Sprintf("%d with names", n), about.ColumnNames)
+	}
+	if h := m.Held; h != nil {
+		x.add("held out", fmt.Sprintf("R@1 %.3f, R@8 %.3f of %d rows (raw %.3f, %.3f)", h.Chosen.At1, h.Chosen.At8, h.Rows, h.Raw.At1, h.Raw.At8), reportHeld(h))
+	}
+	if m.Graph != nil {
+		x.add("graph", neighboursOf(m.X.Rows, m.Graph), reportGraph(m.Graph))
+	}
+	x.addf("checksums", "all are right")
+	return x, nil
+}
+
+// showGallery explains what a server keeps of a gallery.
+func showGallery(ctx context.Context, path string) (_ *explanation, err error) {
+	c, err := server.OpenCells(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	if err := c.Verify(ctx); err != nil {
+		return nil, err
+	}
+	x := &explanation{kind: "gallery", about: "what a server answers private queries from"}
+	if err := x.addCodebook(c.Codebook()); err != nil {
+		return nil, err
+	}
+	x.add("base", fmt.Sprintf("%d rows, a sample that clients take once", len(c.Base(wire.Float32).IDs)), len(c.Base(wire.Float32).IDs))
+	if c.Map() != nil {
+		x.addf("map", "published with the gallery")
+	}
+	x.addf("checksums", "all are right")
+	return x, nil
+}
+
+// addCodebook adds what a codebook says.
+func (x *explanation) addCodebook(book *wire.Codebook) error {
+	hash, err := book.Hash()
+	if err != nil {
+		return err
+	}
+	x.add("codebook", fmt.Sprintf("%x", hash), nil)
+	x.add("version", fmt.Sprint(book.Version), book.Version)
+	x.add("rows", fmt.Sprintf("%d of %d columns, ranked by %d", book.Rows, book.Dimension, book.Ranking), []int{book.Rows, book.Dimension, book.Ranking})
+	x.add("cells", fmt.Sprintf("%d, of which a request names %d, with lists of %d rows", book.Cells(), book.Size, book.Length), []int{book.Cells(), book.Size, book.Length})
+	sizes := map[string]int64{}
+	var words []string
+	for _, form := range []wire.Form{wire.Float32, wire.Int8} {
+		sizes[form.String()] = book.AnswerBytes(form)
+		words = append(words, fmt.Sprintf("%s as %s", formatSize(book.AnswerBytes(form)), form))
+	}
+	sizes["take-all"] = book.GalleryBytes()
+	x.add("answers", strings.Join(words, ", ")+fmt.Sprintf("; take-all, the whole gallery once: %s", formatSize(book.GalleryBytes())), sizes)
+	return nil
+}

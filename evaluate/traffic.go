@@ -1,0 +1,32 @@
+package evaluate
+
+// Traffic is how many bytes a client takes from a server in their binary form.
+type Traffic struct {
+	Query float64 `json:"query,omitempty"` // for each query
+	Once  float64 `json:"once,omitempty"`  // whatever is asked: codebook, base sample, gallery
+}
+
+// A Volume says what a mode sends, with rows in both forms. It is zero for modes that send
+// nothing but matches.
+type Volume struct {
+	Float32 Traffic `json:"float32,omitzero"`
+	Int8    Traffic `json:"int8,omitzero"`
+	// TakeAll is what mode take-all takes once of the same gallery, for no epsilon.
+	TakeAll float64 `json:"take-all,omitempty"`
+}
+
+// each returns the volume whose numbers f makes of those of v and w.
+func (v Volume) each(w Volume, f func(a, b float64) float64) Volume {
+	of := func(a, b Traffic) Traffic { return Traffic{Query: f(a.Query, b.Query), Once: f(a.Once, b.Once)} }
+	return Volume{Float32: of(v.Float32, w.Float32), Int8: of(v.Int8, w.Int8), TakeAll: f(v.TakeAll, w.TakeAll)}
+}
+
+// plus returns the sum of two volumes.
+func (v Volume) plus(w Volume) Volume {
+	return v.each(w, func(a, b float64) float64 { return a + b })
+}
+
+// over returns a volume divided by n.
+func (v Volume) over(n float64) Volume {
+	return v.each(v, func(a, _ float64) float64 { return a / n })
+}

@@ -1,0 +1,203 @@
+package formats
+
+import (
+	"compress/gzip"
+	"context"
+	"io"
+	"math"
+	"strings"
+)
+
+// RowReader reads the rows of a matrix in order, some at a time. It is not safe for concurrent
+// use.
+type RowReader struct {
+	// Rows and Cols are the size of the matrix.
+	Rows, Cols int
+
+	path    string
+	s       *source // nil where data has the rows
+	dt      dtype
+	vecs    bool // each row has its dimension in front
+	scratch []byte
+	data    []float32 // rows that cannot be read in order
+	done    int       // rows handed out
+}
+
+// StreamMatrix hands the rows of a file to use one after the other. It reads the files of
+// ReadMatrix, and rows of .npy, .npz, .fvecs and its relatives, .fbin and its relatives, and IDX
+// take no more memory than use has for them. Text and arrays in Fortran order are read as a whole;
+// limit is how many bytes they may take, 0 for no limit. Errors of the file name the path, and the
+// error of use is returned as it is.
+func StreamMatrix(path string, limit int64, use func(r *RowReader) error) error {
+	var used error
+	err := withArray(path, matrixFormats, featureArrays, func(s *source, f format) error {
+		s.limit = limit
+		r, err := newRowReader(s, f)
+		if err != nil {
+			return err
+		}
+		r.path = path
+		used = use(r)
+		return nil
+	})
+	if used != nil {
+		return used
+	}
+	return err
+}
+
+// newRowReader reads what stands before the rows.
+func newRowReader(s *source, f format) (*RowReader, error) {
+	switch f.family {
+	case vecsFamily:
+		return newVecsReader(s, f.kind)
+	case textFamily:
+		d, err := readDense[float32](s, f)
+		return &RowReader{Rows: d.rows, Cols: d.cols, data: d.data}, err
+	}
+	a, err := readHeader(s, f)
+	if err != nil {
+		return nil, err
+	}
+	rows, cols, err := matrixSize(s, f, a)
+	if err != nil {
+		return nil, err
+	}
+	if a.fortran {
+		data, err := readFortran[float32](s, a.dtype, rows, cols)
+		return &RowReader{Rows: rows, Cols: cols, data: data}, err
+	}
+	return &RowReader{Rows: rows, Cols: cols, s: s, dt: a.dtype, scratch: newScratch(bufferSize)}, nil
+}
+
+// newVecsReader finds the number of rows from the size of the file.
+func newVecsReader(s *source, k kind) (*RowReader, error) {
+	rows, d, rest, err := vecsSize(s, k)
+	if err != nil {
+		return nil, err
+	}
+	if rest > 0 {
+		return nil, failf(ErrTruncated, "the file ends within the row, or rows have several dimensions").atRow(rows)
+	}
+	return &RowReader{Rows: rows, Cols: d, s: s, dt: dtype{kind: k}, vecs: true, scratch: newScratch(bufferSize)}, nil
+}
+
+// Read fills the rows of dst, which has room for a whole number of them, and returns how many it
+// has filled: fewer than dst has room for only at the end. When no row is left it returns io.EOF,
+// and the file has ended where its header says. Other errors are those of ReadMatrix.
+func (r *RowReader) Read(dst []float32) (rows int, err error) {
+	if r.Cols > 0 {
+		rows = min(len(dst)/r.Cols, r.Rows-r.done)
+	}
+	if rows == 0 && r.done < r.Rows {
+		return 0, named(r.path, failf(ErrShape, "no room for a row of %d columns", r.Cols))
+	}
+	if rows == 0 {
+		return 0, r.end()
+	}
+	if err := r.fill(dst[:rows*r.Cols]); err != nil {
+		return 0, named(r.path, err)
+	}
+	r.done += rows
+	return rows, nil
+}
+
+// end returns io.EOF, or that something follows the rows.
+func (r *RowReader) end() error {
+	if r.s == nil {
+		return io.EOF
+	}
+	if err := r.s.end(); err != nil {
+		return named(r.path, err)
+	}
+	return io.EOF
+}
+
+// fill reads whole rows.
+func (r *RowReader) fill(dst []float32) error {
+	if r.s == nil {
+		copy(dst, r.data[r.done*r.Cols:])
+		return nil
+	}
+	if !r.vecs {
+		return r.elements(dst, r.done)
+	}
+	for i := r.done; len(dst) > 0; i++ {
+		if err := readVecsDim(r.s, int32(r.Cols), i); err != nil {
+			return err
+		}
+		if err := r.elements(dst[:r.Cols], i); err != nil {
+			return err
+		}
+		dst = dst[r.Cols:]
+	}
+	return nil
+}
+
+// elements reads elements from the beginning of a row on.
+func (r *RowReader) elements(dst []float32, row int) error {
+	bad, err := fill(r.s, dst, r.dt, r.scratch)
+	if err == nil && bad >= 0 {
+		e := failf(ErrRange, "column %d: the %v is finite but overflows %v", bad%r.Cols, r.dt.kind, f4)
+		return e.atRow(row + bad/r.Cols)
+	}
+	return err
+}
+
+// WriteRows writes a matrix of float32 whose rows come one after the other: fill calls put with
+// whole rows until all of them are there. Endings and errors are those of WriteMatrix, and an
+// ErrShape if fill hands over more or fewer rows. The file appears as a whole or not at all.
+func WriteRows(ctx context.Context, path string, rows, cols int, fill func(put func(rows []float32) error) error) error {
+	f, err := writerFor(arrayWriters, path, f4)
+	if err != nil {
+		return err
+	}
+	if rows < 0 || cols < 0 || cols > 0 && rows > math.MaxInt/8/cols {
+		return named(path, failf(ErrShape, "%d x %d is no shape of a matrix", rows, cols))
+	}
+	if err := checkShape(f, rows, cols, rows*cols); err != nil {
+		return named(path, err)
+	}
+	return WriteFile(ctx, path, func(w io.Writer) (err error) {
+		if strings.HasSuffix(f.suffix, ".gz") {
+			z := gzip.NewWriter(w)
+			defer func() {
+				if err == nil {
+					err = z.Close()
+				}
+			}()
+			w = z
+		}
+		if err := writeRowsHeader(w, f, rows, cols); err != nil {
+			return err
+		}
+		done := 0
+		err = fill(func(data []float32) error {
+			if len(data)%max(cols, 1) != 0 || len(data) > rows*cols-done {
+				return failf(ErrShape, "%d values more than there is room for, or a part of a row", len(data))
+			}
+			done += len(data)
+			if f.family == vecsFamily {
+				return writeVecs(w, data, cols)
+			}
+			return writeElements(w, data, f.family == idxFamily)
+		})
+		if err == nil && done != rows*cols {
+			err = failf(ErrShape, "%d values for %d x %d", done, rows, cols)
+		}
+		return err
+	})
+}
+
+// writeRowsHeader writes what stands before the first row of float32.
+func writeRowsHeader(w io.Writer, f format, rows, cols int) error {
+	switch f.family {
+	case npyFamily:
+		return writeNPYHeader(w, f4.descr(), rows, cols)
+	case binFamily:
+		return writeBin(w, []float32(nil), rows, cols)
+	case idxFamily:
+		return writeIDX(w, []float32(nil), rows, cols)
+	}
+	return nil
+}

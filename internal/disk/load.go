@@ -1,0 +1,31 @@
+package disk
+
+import (
+	"io"
+	"os"
+	"unsafe"
+)
+
+// Load returns the first size bytes of f: mapped where the system can, and read otherwise.
+// The bytes must not be changed. They begin at a multiple of 8 bytes, outlive f and last until
+// release is called.
+func Load(f *os.File, size int) (data []byte, release func() error, err error) {
+	if size > 0 {
+		if data, release, err = Map(f, size); err == nil {
+			return data, release, nil
+		}
+	}
+	return read(f, size)
+}
+
+// read is Load without a mapping.
+func read(f *os.File, size int) (data []byte, release func() error, err error) {
+	words := make([]uint64, (size+7)/8) // which are aligned
+	if size > 0 {
+		data = unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
+	}
+	if _, err := io.ReadFull(io.NewSectionReader(f, 0, int64(size)), data); err != nil {
+		return nil, nil, err
+	}
+	return data, func() error { return nil }, nil
+}

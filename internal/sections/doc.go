@@ -1,0 +1,39 @@
+// Package sections writes and opens files of several named parts: models and galleries.
+//
+//	err := sections.Write(ctx, path, "model", 1, func(w *sections.Writer) error {
+//		if err := w.JSON("about", about); err != nil {
+//			return err
+//		}
+//		return sections.WriteNumbers(w, "rows", rows)
+//	})
+//	f, err := sections.Open(path, "model")
+//	rows, err := sections.Numbers[float32](f, "rows")
+//
+// A file is opened by mapping. Opening reads its head, its table and the few bytes between
+// sections, and takes no longer for large sections. The checksum of a section is compared when
+// Bytes, JSON or Verify look at it; Raw and Numbers do not.
+//
+// # Format
+//
+// All numbers have their low byte first. A file is, without gaps:
+//
+//	head      64 bytes: magic, container version (4), version of the kind (4), kind (16), zeros
+//	sections  each begins at a multiple of 64 bytes; zeros fill the gap before the next
+//	table     at a multiple of 64 bytes; per section: length of the name (1), name,
+//	          offset (8), length (8), checksum (8)
+//	tail      32 bytes: offset of the table (8), its length (8), checksum (8) of the head, the
+//	          table and these 16 bytes, magic
+//
+// Checksums are those of package crc. Every byte is covered by a checksum or has to be zero.
+//
+// # Damage
+//
+// Files are untrusted: offsets and lengths are checked against the size of the file and each
+// other before anything is taken for them. Checksums find accidents. They do not keep out
+// somebody who writes a wrong file on purpose, so readers check what sections say.
+//
+// # Concurrency
+//
+// The methods of File may be called concurrently, Close apart: what File has returned is gone
+// with it.
+package sections

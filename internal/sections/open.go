@@ -1,0 +1,286 @@
+package sections
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/crc"
+	"github.com/seed-64e14a55/privatemail/internal/disk"
+)
+
+// File is a file of sections that is open. It shows the file as it is now: a program that
+// overwrites it in place changes what it shows, and one that truncates it makes the lost bytes
+// fault. Write replaces files and does neither.
+type File struct {
+	path     string
+	data     []byte
+	release  func() error
+	kind     string
+	version  int
+	sections []section
+	closed   bool
+}
+
+// IsOurs tells whether a file begins as those of Write do, from its first 8 bytes or more.
+func IsOurs(begin []byte) bool { return bytes.HasPrefix(begin, []byte(magic)) }
+
+// Open opens a file of a kind, or of any kind where kind is empty. Errors match ErrForeign,
+// ErrKind, ErrVersion where the container has another version, ErrDamaged, or are those of the
+// system.
+func Open(path, kind string) (*File, error) {
+	info, err := os.Stat(path) // before opening, which would wait on a pipe
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, failf(path, ErrForeign, "it is not a regular file")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	defer file.Close() // what is loaded outlives it
+	if info, err = file.Stat(); err != nil {
+		return nil, systemError(path, err)
+	}
+	if info.Size() > math.MaxInt {
+		return nil, fmt.Errorf("sections: %s: %w: its %d bytes are more than this machine can address", path, errors.ErrUnsupported, info.Size())
+	}
+	begin := make([]byte, min(info.Size(), headSize))
+	if _, err := file.ReadAt(begin, 0); err != nil {
+		return nil, systemError(path, err)
+	}
+	if err := checkHead(path, begin, kind); err != nil { // before all of a foreign file is read
+		return nil, err
+	}
+	data, release, err := disk.Load(file, int(info.Size()))
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	f, err := parse(path, data)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	f.release = release
+	return f, nil
+}
+
+// systemError names the file once.
+func systemError(path string, err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		err = e.Err
+	}
+	return fmt.Errorf("sections: %s: %w", path, err)
+}
+
+// checkHead looks at the first bytes of a file, at most those of a head.
+func checkHead(path string, head []byte, kind string) error {
+	switch {
+	case !IsOurs(head):
+		return failf(path, ErrForeign, "it begins with other bytes")
+	case len(head) < headSize:
+		return failf(path, ErrDamaged, "it ends within its head")
+	}
+	if v := binary.LittleEndian.Uint32(head[8:]); v != containerVersion {
+		return failf(path, ErrVersion, "the container has version %d, this program reads %d", v, containerVersion)
+	}
+	found, ok := kindOf(head)
+	if v := binary.LittleEndian.Uint32(head[12:]); !ok || v < 1 || v > math.MaxInt32 {
+		return failf(path, ErrDamaged, "its head")
+	}
+	if kind != "" && found != kind {
+		return failf(path, ErrKind, "a %s, not a %s", found, kind)
+	}
+	return nil
+}
+
+// Parse takes bytes for a file of any kind, as Open takes those of the file at path. The bytes
+// must not change while the File is in use.
+func Parse(path string, data []byte) (*File, error) {
+	f, err := parse(path, data)
+	if err != nil {
+		return nil, err
+	}
+	f.release = func() error { return nil }
+	return f, nil
+}
+
+// parse checks the bytes of a file, sections apart.
+func parse(path string, data []byte) (*File, error) {
+	if err := checkHead(path, data[:min(len(data), headSize)], ""); err != nil {
+		return nil, err
+	}
+	if len(data) < headSize+tailSize || string(data[len(data)-8:]) != lastMagic {
+		return nil, failf(path, ErrDamaged, "its end is missing")
+	}
+	head, size := data[:headSize], int64(len(data))
+	tail := data[size-tailSize:]
+	offset, length := binary.LittleEndian.Uint64(tail), binary.LittleEndian.Uint64(tail[8:])
+	if length > largestTable || offset < headSize || offset > uint64(size) || int64(offset)+int64(length)+tailSize != size {
+		return nil, failf(path, ErrDamaged, "its table is not where its end says")
+	}
+	table := data[offset:][:length]
+	if !bytes.Equal(appendTail(nil, head, table, int64(offset)), tail) {
+		return nil, failf(path, ErrDamaged, "the checksum of its table is wrong")
+	}
+	kind, _ := kindOf(head)
+	f := &File{path: path, data: data, kind: kind, version: int(binary.LittleEndian.Uint32(head[12:]))}
+	if err := f.readTable(table, int64(offset)); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// readTable reads a table that begins at an offset. Sections follow each other, so the place
+// of each is known from the one before, and none can overlap another.
+func (f *File) readTable(table []byte, offset int64) error {
+	end := int64(headSize)
+	for len(table) > 0 {
+		i := len(f.sections)
+		name := int(table[0])
+		if i == mostSections || len(table) < name+entrySize {
+			return failf(f.path, ErrDamaged, "entry %d of its table", i)
+		}
+		s := section{name: string(table[1:][:name])}
+		table = table[1+name:]
+		begin, length := binary.LittleEndian.Uint64(table), binary.LittleEndian.Uint64(table[8:])
+		copy(s.sum[:], table[16:])
+		table = table[entrySize-1:]
+		switch {
+		case !validName(s.name, longestName) || f.find(s.name) != nil:
+			return failf(f.path, ErrDamaged, "the name of section %d", i)
+		case begin != uint64(aligned(end)) || begin > uint64(offset) || length > uint64(offset)-begin:
+			return failf(f.path, ErrDamaged, "the place of section %q", s.name)
+		case !zeros(f.data[end:begin]):
+			return failf(f.path, ErrDamaged, "the bytes before section %q", s.name)
+		}
+		s.offset, s.length = int64(begin), int64(length)
+		end = s.offset + s.length
+		f.sections = append(f.sections, s)
+	}
+	if aligned(end) != offset || !zeros(f.data[end:offset]) {
+		return failf(f.path, ErrDamaged, "the bytes before its table")
+	}
+	return nil
+}
+
+func (f *File) find(name string) *section {
+	if i := slices.IndexFunc(f.sections, func(s section) bool { return s.name == name }); i >= 0 {
+		return &f.sections[i]
+	}
+	return nil
+}
+
+// Kind returns the kind of the file.
+func (f *File) Kind() string { return f.kind }
+
+// Version returns the version of the file's kind.
+func (f *File) Version() int { return f.version }
+
+// CheckVersion returns an ErrVersion unless the file has a version.
+func (f *File) CheckVersion(version int) error {
+	if f.version == version {
+		return nil
+	}
+	return failf(f.path, ErrVersion, "a %s of version %d, this program reads %d", f.kind, f.version, version)
+}
+
+// Damagedf returns an ErrDamaged about the file, for readers that find sections which do not fit
+// together.
+func (f *File) Damagedf(format string, args ...any) error {
+	return failf(f.path, ErrDamaged, format, args...)
+}
+
+// Names returns the names of the sections, in the order of the file.
+func (f *File) Names() []string {
+	names := make([]string, len(f.sections))
+	for i, s := range f.sections {
+		names[i] = s.name
+	}
+	return names
+}
+
+// Has tells whether there is a section of a name.
+func (f *File) Has(name string) bool { return f.find(name) != nil }
+
+// Size returns the length of the file in bytes.
+func (f *File) Size() int64 { return int64(len(f.data)) }
+
+// Raw returns the bytes of a section. Its checksum is not compared. The bytes are a view of the
+// file, must not be changed, and are gone when f is closed.
+func (f *File) Raw(name string) ([]byte, error) {
+	s := f.find(name)
+	switch {
+	case f.closed:
+		return nil, systemError(f.path, fs.ErrClosed)
+	case s == nil:
+		return nil, failf(f.path, ErrDamaged, "section %q is missing", name)
+	}
+	return f.data[s.offset:][:s.length:s.length], nil
+}
+
+// Bytes is Raw with the checksum compared.
+func (f *File) Bytes(name string) ([]byte, error) {
+	if err := f.Verify(context.Background(), name); err != nil {
+		return nil, err
+	}
+	return f.Raw(name)
+}
+
+// JSON reads a section of JSON into v, its checksum compared.
+func (f *File) JSON(name string, v any) error {
+	text, err := f.Bytes(name)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("sections: %s: %w: section %q: %w", f.path, ErrDamaged, name, err)
+	}
+	return nil
+}
+
+// Verify compares the checksum of a section with its bytes, all of which it reads. It ends with
+// ctx.
+func (f *File) Verify(ctx context.Context, name string) error {
+	const atOnce = 1 << 22 // bytes between two looks at ctx
+	raw, err := f.Raw(name)
+	if err != nil {
+		return err
+	}
+	var sum crc.Pair
+	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("sections: %s: section %q: %w", f.path, name, err)
+		}
+		n := min(len(raw), atOnce)
+		sum.Write(raw[:n])
+		if raw = raw[n:]; len(raw) == 0 {
+			break
+		}
+	}
+	if s := f.find(name); !bytes.Equal(sum.Sum(nil), s.sum[:]) {
+		return failf(f.path, ErrDamaged, "the checksum of section %q is wrong", name)
+	}
+	return nil
+}
+
+// Close releases the file and everything that was returned of it. Only the first call does
+// something.
+func (f *File) Close() error {
+	if f.closed {
+		return nil
+	}
+	f.closed, f.data = true, nil
+	if err := f.release(); err != nil {
+		return systemError(f.path, err)
+	}
+	return nil
+}

@@ -1,0 +1,100 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// Messages that are whole and do not go with the codebook are refused before they are kept:
+// once the server is right, so is the client.
+func TestNothingWrongIsKept(t *testing.T) {
+	g := newThings(t, 1)
+	bent := *g
+	frame := func(m interface{ MarshalBinary() ([]byte, error) }) []byte {
+		t.Helper()
+		b, err := m.MarshalBinary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	bent.base = frame(&wire.Base{Codebook: g.hash, Dimension: 2, IDs: []uint32{3, fixtureRows}, Rows: []float32{1, 2, 3, 4}})
+	var gallery wire.Gallery
+	if err := gallery.UnmarshalBinary(bytes.Clone(g.rows)); err != nil {
+		t.Fatal(err)
+	}
+	gallery.Rows.Anchors[7] = wire.Turns // of one anchor
+	bent.rows = frame(&gallery)
+	bent.chart = []byte(`{"dim":3}`)
+	folder := t.TempDir()
+	s := reach(t, &bent, Settings{Cache: folder})
+	for _, c := range calls() {
+		err := c.do(t.Context(), s.Server, g)
+		switch c.name {
+		case "base", "rows":
+			if !errors.Is(err, ErrResponse) || !errors.Is(err, client.ErrAnswer) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		case "map":
+			if !errors.Is(err, ErrResponse) {
+				t.Errorf("%s: %v", c.name, err)
+			}
+		}
+	}
+	if _, err := reach(t, g, Settings{Cache: folder, Codebook: g.hash}).Base(t.Context(), g.hash, wire.Int8); !errors.Is(err, ErrResponse) {
+		t.Errorf("a base of another form: %v", err)
+	}
+	right := reach(t, g, Settings{Cache: folder})
+	for _, c := range calls() {
+		if err := c.do(t.Context(), right.Server, g); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	if len(right.warnings) > 0 {
+		t.Errorf("something was kept: %v", right.warnings)
+	}
+}
+
+// A server that brings much and then takes it back is not asked for ever.
+func TestProgressThatIsTakenBack(t *testing.T) {
+	g := newThings(t, 1)
+	tries := 0
+	s := reach(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if tries++; tries > 100 {
+			g.ServeHTTP(w, r) // so that the test ends
+			return
+		}
+		if r.Header.Get("Range") != "" {
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+			return
+		}
+		(&cutting{g, 3 * pace}).ServeHTTP(w, r)
+	}), Settings{})
+	s.know(g.hash, g.book)
+	_, err := s.Gallery(t.Context(), g.hash)
+	if err == nil || tries != defaultTries {
+		t.Errorf("%d tries, %v", tries, err)
+	}
+}
+
+// What is longer than the caller has room for is left before it is taken.
+func TestLongest(t *testing.T) {
+	g := newThings(t, 1)
+	for _, c := range calls()[1:] {
+		body, _ := g.body(map[string]string{"base": "/v1/base", "cells": "/v1/cells", "rows": "/v1/rows", "map": "/v1/map", "gallery": "/v1/gallery"}[c.name])
+		for _, room := range []int64{int64(len(body)), int64(len(body)) - 1} {
+			s := reach(t, g, Settings{Longest: room})
+			if err := c.do(t.Context(), s.Server, g); (err == nil) != (room == int64(len(body))) || err != nil && !errors.Is(err, ErrTooLong) {
+				t.Errorf("%s of %d bytes in %d: %v", c.name, len(body), room, err)
+			}
+		}
+	}
+	if _, err := New("http://127.0.0.1:1", Settings{Longest: -1}); !errors.Is(err, ErrSettings) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,94 @@
+package remote
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+// The pauses between two tries, and the longest that a server may ask for.
+const (
+	shortestPause = 250 * time.Millisecond
+	longestPause  = 8 * time.Second
+	longestAsked  = time.Minute
+)
+
+// fetch sends an order until its answer is there, or no try is left. A try that gets 16 KiB
+// further than all before it starts the count anew. What comes again after it was forgotten
+// does not: a server could keep us for ever by that.
+func (s *Server) fetch(ctx context.Context, o *order, got *received) error {
+	if o.exact > 0 && int64(len(got.data)) == o.exact && got.verify(o) == nil {
+		return nil // a process was killed between the last byte and the end
+	}
+	o.room = s.settings.Longest
+	furthest := len(got.data)
+	for failures := 0; ; {
+		err := s.try(ctx, o, got)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		retry, ok := errors.AsType[*tryAgain](err)
+		if !ok {
+			return err
+		}
+		if len(got.data) >= furthest+pace {
+			failures, furthest = 0, len(got.data)
+		}
+		failures++
+		if failures >= s.settings.Tries || retry.after > longestAsked {
+			return retry.error
+		}
+		if err := s.pause(ctx, max(backoff(failures), retry.after)); err != nil {
+			return err
+		}
+	}
+}
+
+// backoff returns a pause that doubles with each failure. Half of it is left to chance, so
+// that clients that failed together do not come back together.
+func backoff(failures int) time.Duration {
+	d := min(shortestPause<<min(failures-1, 10), longestPause)
+	return d/2 + rand.N(d/2)
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// retryAfter reads the header Retry-After: seconds, or a date. What is neither is 0.
+func retryAfter(header string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(header); err == nil {
+		return max(date.Sub(now), 0)
+	}
+	return 0
+}
+
+// isTLS tells whether the two sides do not trust each other, which no further try changes.
+func isTLS(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[tls.AlertError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[tls.RecordHeaderError](err)
+	return ok
+}

@@ -1,0 +1,301 @@
+package remote
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/retrieval"
+	"github.com/seed-64e14a55/privatemail/retrieval/client"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// Limits of what no codebook announces.
+const (
+	mostCodebook = 64 << 20
+	mostMap      = 256 << 20
+	mostBooks    = 8 // codebooks that a Server knows at a time
+)
+
+// A Server is a server at an address. It is safe for concurrent use.
+type Server struct {
+	address  *url.URL
+	settings Settings
+	http     *http.Client
+	cache    cache
+	pause    func(ctx context.Context, d time.Duration) error
+
+	mutex sync.Mutex
+	books []known // the newest last
+}
+
+// known is a codebook with its hash.
+type known struct {
+	hash wire.Hash
+	book *wire.Codebook
+}
+
+var _ client.Transport = (*Server)(nil)
+
+// New returns the server at an address such as https://gallery.example or
+// http://127.0.0.1:8480. Nothing is sent yet. The error is ErrSettings.
+func New(address string, settings Settings) (*Server, error) {
+	u, err := checkAddress(address, &settings)
+	if err != nil {
+		return nil, err
+	}
+	if settings.Stall == 0 {
+		settings.Stall = defaultStall
+	}
+	if settings.Tries == 0 {
+		settings.Tries = defaultTries
+	}
+	if settings.Warn == nil {
+		settings.Warn = func(error) {}
+	}
+	return &Server{
+		address: u, settings: settings, http: newHTTPClient(&settings), pause: pause,
+		cache: cache{folder: settings.Cache, warn: settings.Warn},
+	}, nil
+}
+
+// Close closes connections that are idle.
+func (s *Server) Close() { s.http.CloseIdleConnections() }
+
+// Codebook implements client.Transport. With Settings.Codebook it returns that codebook,
+// from the cache where it is there, and otherwise the one that the server has now. Errors
+// are ErrStale where the server has another one than that of the Settings, ErrUnreachable,
+// ErrResponse, ErrTooLong and ErrRefused.
+func (s *Server) Codebook(ctx context.Context) (*wire.Codebook, error) {
+	want := s.settings.Codebook
+	if want != (wire.Hash{}) {
+		if book, err := s.known(want); err == nil {
+			return book, nil
+		}
+	}
+	book := new(wire.Codebook)
+	o := &order{what: "codebook", path: "/v1/codebook", asked: want, frame: true, most: mostCodebook, check: book.UnmarshalBinary}
+	if want != (wire.Hash{}) {
+		o.query = ofCodebook(want)
+	}
+	got := new(received)
+	if err := s.fetch(ctx, o, got); err != nil {
+		return nil, err
+	}
+	hash, err := book.Hash()
+	if err != nil {
+		return nil, fmt.Errorf("remote: %w: %w", ErrResponse, err)
+	}
+	if want != (wire.Hash{}) && hash != want {
+		return nil, &StaleError{Asked: want, Current: hash}
+	}
+	s.cache.write(hash, "codebook", got.data)
+	s.know(hash, book)
+	return book, nil
+}
+
+// known returns the codebook of a hash, which this Server has seen or the cache holds.
+func (s *Server) known(hash wire.Hash) (*wire.Codebook, error) {
+	s.mutex.Lock()
+	i := slices.IndexFunc(s.books, func(k known) bool { return k.hash == hash })
+	if i >= 0 {
+		defer s.mutex.Unlock()
+		return s.books[i].book, nil
+	}
+	s.mutex.Unlock()
+	book := new(wire.Codebook)
+	if _, ok := s.cache.read(hash, "codebook", mostCodebook, func(body []byte) error {
+		if err := book.UnmarshalBinary(body); err != nil {
+			return err
+		}
+		if own, err := book.Hash(); err != nil || own != hash {
+			return retrieval.ErrCodebook
+		}
+		return nil
+	}); !ok {
+		return nil, fmt.Errorf("remote: %w than any that was fetched: call Codebook first", retrieval.ErrCodebook)
+	}
+	s.know(hash, book)
+	return book, nil
+}
+
+// know keeps a codebook, and forgets the oldest of many.
+func (s *Server) know(hash wire.Hash, book *wire.Codebook) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if slices.ContainsFunc(s.books, func(k known) bool { return k.hash == hash }) {
+		return
+	}
+	if len(s.books) == mostBooks {
+		s.books = slices.Delete(s.books, 0, 1)
+	}
+	s.books = append(s.books, known{hash, book})
+}
+
+// Base implements client.Transport. The codebook is one that Codebook has returned, or the
+// cache holds. Errors are retrieval.ErrCodebook for any other, and those of Codebook.
+func (s *Server) Base(ctx context.Context, codebook wire.Hash, form wire.Form) (*wire.Base, error) {
+	if err := form.Check(); err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
+	}
+	book, err := s.known(codebook)
+	if err != nil {
+		return nil, err
+	}
+	base := new(wire.Base)
+	o := &order{
+		what: baseName(form), path: "/v1/base", query: ofForm(codebook, form), asked: codebook, frame: true,
+		most: book.BaseBytes(form, book.Rows),
+		check: func(body []byte) error {
+			if err := base.UnmarshalBinary(body); err != nil {
+				return err
+			}
+			if base.Form != form {
+				return client.ErrAnswer
+			}
+			return client.CheckBase(book, codebook, base)
+		},
+	}
+	if err := s.kept(ctx, o); err != nil {
+		return nil, err
+	}
+	return base, nil
+}
+
+// Gallery implements client.Transport. The codebook and errors are as for Base.
+func (s *Server) Gallery(ctx context.Context, codebook wire.Hash) (*wire.Gallery, error) {
+	book, err := s.known(codebook)
+	if err != nil {
+		return nil, err
+	}
+	gallery := new(wire.Gallery)
+	size := book.GalleryBytes()
+	o := &order{
+		what: rowsName, path: "/v1/rows", query: ofCodebook(codebook), asked: codebook, frame: true,
+		exact: size, most: size,
+		check: func(body []byte) error {
+			if err := gallery.UnmarshalBinary(body); err != nil {
+				return err
+			}
+			// Before it is kept: a gallery that no client takes would stay in the cache.
+			_, err := client.NewTakeAll(book, client.TakeAllSettings{Codebook: codebook}, gallery)
+			return err
+		},
+	}
+	if err := s.kept(ctx, o); err != nil {
+		return nil, err
+	}
+	return gallery, nil
+}
+
+// Names of what is kept, in messages and of files.
+const (
+	rowsName = "rows"
+	mapName  = "map"
+)
+
+func baseName(form wire.Form) string { return "base-" + form.String() }
+
+// Map returns the map that takes a row of features to where it is in the spaces of the
+// server, nil where rows are there as they are. The codebook and errors are as for Base.
+func (s *Server) Map(ctx context.Context, codebook wire.Hash) (*supervised.Map, error) {
+	book, err := s.known(codebook)
+	if err != nil {
+		return nil, err
+	}
+	m := new(supervised.Map)
+	o := &order{
+		what: mapName, path: "/v1/map", query: ofCodebook(codebook), asked: codebook, most: mostMap,
+		check: func(body []byte) error {
+			if len(body) == 0 { // as the cache keeps that there is none
+				m = nil
+				return nil
+			}
+			m = new(supervised.Map)
+			if err := json.Unmarshal(body, m); err != nil {
+				return errors.New("it is no map")
+			}
+			if m.Columns() != book.Dimension {
+				return fmt.Errorf("it leads to %d columns, and the codebook has %d", m.Columns(), book.Dimension)
+			}
+			return nil
+		},
+	}
+	err = s.kept(ctx, o)
+	if refused, ok := errors.AsType[*RefusedError](err); ok && refused.Type == typeNotOffered {
+		s.cache.write(codebook, o.what, nil)
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Cells implements client.Transport. The codebook of the request and errors are as for
+// Base. What has come is the answer to some request: client.Cells.Rank tells whether it is
+// the answer to this one.
+func (s *Server) Cells(ctx context.Context, request *wire.CellsRequest, form wire.Form) (*wire.CellsAnswer, error) {
+	if request == nil {
+		return nil, fmt.Errorf("remote: %w: there is none", wire.ErrMessage)
+	}
+	if err := form.Check(); err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
+	}
+	message, err := request.MarshalBinary()
+	if err != nil {
+		return nil, fmt.Errorf("remote: %w", err)
+	}
+	book, err := s.known(request.Codebook)
+	if err != nil {
+		return nil, err
+	}
+	size := book.AnswerBytes(form)
+	answer := new(wire.CellsAnswer)
+	o := &order{
+		what: "answer", path: "/v1/cells", query: url.Values{"form": {form.String()}}, body: message, asked: request.Codebook, frame: true,
+		exact: size, most: size, check: answer.UnmarshalBinary,
+	}
+	if err := s.fetch(ctx, o, new(received)); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// ofCodebook names a codebook, so that everything is of one version.
+func ofCodebook(codebook wire.Hash) url.Values {
+	return url.Values{"codebook": {hex.EncodeToString(codebook[:])}}
+}
+
+func ofForm(codebook wire.Hash, form wire.Form) url.Values {
+	v := ofCodebook(codebook)
+	v.Set("form", form.String())
+	return v
+}
+
+// kept does what an order says from the cache, or else fetches it and keeps it.
+func (s *Server) kept(ctx context.Context, o *order) error {
+	if _, ok := s.cache.read(o.asked, o.what, o.most, o.check); ok {
+		return nil
+	}
+	got := new(received)
+	if o.what == rowsName { // the one download that is long
+		var file *part
+		file, got = s.cache.openPart(o.asked, o.what, o.most)
+		defer file.close()
+	}
+	if err := s.fetch(ctx, o, got); err != nil {
+		return err
+	}
+	s.cache.write(o.asked, o.what, got.data)
+	got.part.remove()
+	return nil
+}

@@ -1,0 +1,216 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// OpenCells opens a gallery that Save has written: the same codebook, so that no client pays
+// again, and the same answers, byte for byte. The file is mapped where the system can, and must
+// not be changed while it is open; Save replaces files and changes none. Whoever opens a
+// gallery calls Close.
+//
+// Opening reads the codebook, the base samples and the lists, and checks them. Rows and encoded
+// answers are not read, so that a gallery of a million rows is ready in a fraction of a second;
+// Verify reads them. Before that, the time of an answer tells whether the same cell was asked for
+// earlier.
+//
+// Errors match formats.ErrUnsupported for a file that is no gallery, or one of another version,
+// formats.ErrFormat for one that was truncated or changed, or are those of the system.
+func OpenCells(path string) (*Cells, error) {
+	file, err := sections.Open(path, fileKind)
+	if err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	c := &Cells{file: file}
+	if err := c.open(); err != nil {
+		return nil, fmt.Errorf("server: %w", errors.Join(err, file.Close()))
+	}
+	return c, nil
+}
+
+// Verify compares the checksums of all that a gallery was opened from, which reads the file. A
+// gallery that NewCells made has none. Errors match formats.ErrFormat for a file that was
+// changed, or are ErrClosed and that of ctx.
+func (c *Cells) Verify(ctx context.Context) error {
+	if err := c.usage.begin(); err != nil {
+		return err
+	}
+	defer c.usage.end()
+	if c.file == nil {
+		return nil
+	}
+	for _, name := range c.file.Names() {
+		if err := c.file.Verify(ctx, name); err != nil {
+			return fmt.Errorf("server: %w", err)
+		}
+	}
+	return nil
+}
+
+// open sets c to what its file has. Parts are checked against the codebook, in the order in
+// which they need each other.
+func (c *Cells) open() error {
+	if err := c.file.CheckVersion(fileVersion); err != nil {
+		return err
+	}
+	for _, read := range []func() error{c.openCodebook, c.openFacts, c.openBases, c.openLists, c.openGallery, c.openRows, c.openAnswers} {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// damaged reports a section that does not go with the others.
+func damaged(section, format string, args ...any) error {
+	return fmt.Errorf("%w: section %q: %s", sections.ErrDamaged, section, fmt.Sprintf(format, args...))
+}
+
+// openMessage reads a frame.
+func (c *Cells) openMessage(section string, m interface{ UnmarshalBinary([]byte) error }) error {
+	frame, err := c.file.Bytes(section)
+	if err != nil {
+		return err
+	}
+	if err := m.UnmarshalBinary(frame); err != nil {
+		return fmt.Errorf("%w: section %q: %w", sections.ErrDamaged, section, err)
+	}
+	return nil
+}
+
+func (c *Cells) openCodebook() (err error) {
+	if err := c.openMessage(sectionCodebook, &c.book); err != nil {
+		return err
+	}
+	c.hash, err = c.book.Hash()
+	return err
+}
+
+func (c *Cells) openFacts() error {
+	var facts fileFacts
+	if err := c.file.JSON(sectionFacts, &facts); err != nil {
+		return err
+	}
+	if facts.Displaced < 0 || facts.Displaced > c.book.Rows || len(facts.Source) > maxSource {
+		return damaged(sectionFacts, "%d displaced of %d rows, and a source of %d bytes", facts.Displaced, c.book.Rows, len(facts.Source))
+	}
+	c.displaced, c.source = facts.Displaced, facts.Source
+	if !c.file.Has(sectionMap) {
+		return nil
+	}
+	var err error
+	c.published, err = c.file.Bytes(sectionMap)
+	return err
+}
+
+func (c *Cells) openBases() error {
+	for form, section := range sectionBase {
+		base := new(wire.Base)
+		if err := c.openMessage(section, base); err != nil {
+			return err
+		}
+		n := len(base.IDs)
+		if base.Form != wire.Form(form) || base.Codebook != c.hash || base.Dimension != c.book.Ranking ||
+			n < 1 || int(base.IDs[n-1]) >= c.book.Rows {
+			return damaged(section, "it is none of the codebook")
+		}
+		c.bases[form] = base
+	}
+	if !slices.Equal(c.bases[wire.Float32].IDs, c.bases[wire.Int8].IDs) {
+		return damaged(sectionBase[wire.Int8], "other rows than those of %s", wire.Float32)
+	}
+	return nil
+}
+
+// openLists reads the lists, whose every number is looked at: answers take them for numbers
+// of rows.
+func (c *Cells) openLists() error {
+	for _, section := range []string{sectionLengths, sectionLists} {
+		if err := c.file.Verify(context.Background(), section); err != nil {
+			return err
+		}
+	}
+	lengths, err := sections.Numbers[uint32](c.file, sectionLengths)
+	if err != nil {
+		return err
+	}
+	all, err := sections.Numbers[uint32](c.file, sectionLists)
+	if err != nil {
+		return err
+	}
+	if len(lengths) != c.book.Cells() {
+		return damaged(sectionLengths, "%d lists of %d cells", len(lengths), c.book.Cells())
+	}
+	longest := 0
+	for cell, length := range lengths {
+		if uint64(length) > uint64(min(len(all), c.book.Length)) {
+			return damaged(sectionLengths, "list %d has %d rows, at most %d are there", cell, length, min(len(all), c.book.Length))
+		}
+		list := all[:length:length]
+		for i, row := range list {
+			if int64(row) >= int64(c.book.Rows) || i > 0 && row <= list[i-1] {
+				return damaged(sectionLists, "list %d does not rise below %d", cell, c.book.Rows)
+			}
+		}
+		c.lists, all = append(c.lists, list), all[length:]
+		longest = max(longest, int(length))
+	}
+	if len(all) > 0 || longest != c.book.Length {
+		return damaged(sectionLists, "%d rows are left, and the longest list has %d of %d", len(all), longest, c.book.Length)
+	}
+	return nil
+}
+
+func (c *Cells) openGallery() (err error) {
+	if c.gallery, err = c.file.Raw(sectionGallery); err != nil {
+		return err
+	}
+	if c.view, err = wire.ViewGallery(c.gallery); err != nil {
+		return fmt.Errorf("%w: section %q: %w", sections.ErrDamaged, sectionGallery, err)
+	}
+	if c.view.Codebook() != c.hash || c.view.Rows() != c.book.Rows || c.view.Dimension() != c.book.Ranking {
+		return damaged(sectionGallery, "it is none of the codebook")
+	}
+	return nil
+}
+
+func (c *Cells) openRows() (err error) {
+	if c.rows, err = sections.Numbers[float32](c.file, sectionRows); err != nil {
+		return err
+	}
+	if int64(len(c.rows)) != int64(c.book.Rows)*int64(c.book.Ranking) {
+		return damaged(sectionRows, "%d numbers for %d rows of dimension %d", len(c.rows), c.book.Rows, c.book.Ranking)
+	}
+	return nil
+}
+
+// openAnswers takes the encoded answers of both forms, or none, as Save writes them.
+func (c *Cells) openAnswers() error {
+	there := c.file.Has(sectionAnswers[wire.Float32])
+	if there != c.file.Has(sectionAnswers[wire.Int8]) {
+		return damaged(sectionAnswers[wire.Int8], "answers of one form alone")
+	}
+	if !there {
+		return nil
+	}
+	if c.book.Size > 1 {
+		return damaged(sectionAnswers[wire.Float32], "requests name %d cells, and answers are of one", c.book.Size)
+	}
+	for form, section := range sectionAnswers {
+		all, err := c.file.Raw(section)
+		if err != nil {
+			return err
+		}
+		if want := int64(len(c.lists)) * c.book.AnswerBytes(wire.Form(form)); int64(len(all)) != want {
+			return damaged(section, "%d bytes, want %d", len(all), want)
+		}
+		c.encoded[form] = all
+	}
+	return nil
+}

@@ -1,0 +1,113 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/seed-64e14a55/privatemail/internal/sections"
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// A file of a gallery has these sections.
+const (
+	fileKind    = "gallery"
+	fileVersion = 1
+
+	sectionFacts    = "facts"        // JSON of fileFacts
+	sectionCodebook = "codebook"     // a frame
+	sectionMap      = "map"          // CellsSettings.Map; missing where there is none
+	sectionLengths  = "list-lengths" // of each list, uint32
+	sectionLists    = "lists"        // one behind the other, uint32
+	sectionGallery  = "gallery"      // a frame
+	sectionRows     = "rows"         // one behind the other, float32
+)
+
+// Sections of both forms.
+var (
+	sectionBase    = [2]string{wire.Float32: "base.float32", wire.Int8: "base.int8"}       // a frame
+	sectionAnswers = [2]string{wire.Float32: "answers.float32", wire.Int8: "answers.int8"} // frames of one length; missing where there are none
+)
+
+// fileFacts is what a file says beside its codebook.
+type fileFacts struct {
+	Source    string `json:"source,omitempty"`
+	Displaced int    `json:"displaced"`
+}
+
+// Save writes the gallery to a file, for OpenCells. It is written to a temporary name, synced
+// and renamed; when it fails or ctx ends, a file that was there is as it was. The file has the
+// rows in both forms, 5 d + 4 bytes a row of dimension d, and the encoded answers if there are
+// any, so that a server that opens it writes them as they are: at a million rows of 64 numbers
+// 1 GB, most of it answers. With CellsSettings.Encoded below 0 it is a third of that, and every
+// answer is gathered. Errors are ErrClosed, that of ctx, and those of the system.
+func (c *Cells) Save(ctx context.Context, path string) error {
+	if err := c.usage.begin(); err != nil {
+		return err
+	}
+	defer c.usage.end()
+	if err := sections.Write(ctx, path, fileKind, fileVersion, c.save); err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	return nil
+}
+
+func (c *Cells) save(w *sections.Writer) error {
+	if err := w.JSON(sectionFacts, fileFacts{Source: c.source, Displaced: c.displaced}); err != nil {
+		return err
+	}
+	if err := writeMessage(w, sectionCodebook, &c.book); err != nil {
+		return err
+	}
+	if c.published != nil {
+		if err := w.Bytes(sectionMap, c.published); err != nil {
+			return err
+		}
+	}
+	for form, base := range c.bases {
+		if err := writeMessage(w, sectionBase[form], base); err != nil {
+			return err
+		}
+	}
+	lengths := make([]uint32, len(c.lists))
+	for i, list := range c.lists {
+		lengths[i] = uint32(len(list))
+	}
+	if err := sections.WriteNumbers(w, sectionLengths, lengths); err != nil {
+		return err
+	}
+	if err := w.Section(sectionLists, c.writeLists); err != nil {
+		return err
+	}
+	if err := sections.WriteNumbers(w, sectionGallery, c.gallery); err != nil {
+		return err
+	}
+	if err := sections.WriteNumbers(w, sectionRows, c.rows); err != nil {
+		return err
+	}
+	for form, answers := range c.encoded {
+		if answers == nil {
+			continue
+		}
+		if err := sections.WriteNumbers(w, sectionAnswers[form], answers); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Cells) writeLists(to io.Writer) error {
+	for _, list := range c.lists {
+		if err := sections.PutNumbers(to, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeMessage(w *sections.Writer, name string, m io.WriterTo) error {
+	return w.Section(name, func(to io.Writer) error {
+		_, err := m.WriteTo(to)
+		return err
+	})
+}

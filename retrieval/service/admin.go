@@ -1,0 +1,73 @@
+package service
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/pprof"
+	"runtime"
+	"runtime/debug"
+)
+
+// Admin returns the handler of the admin listener: /metrics, /livez, /readyz, /debug/pprof/
+// and the status page. It lets everyone in.
+func (s *Service) Admin() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		if err := s.Ready(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		s.writeMetrics(series{w})
+	})
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("POST /debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		if p := s.serveStatus(s.newAnswer(w, r), r); p != nil {
+			p.write(w)
+		}
+	})
+	return mux
+}
+
+// writeMetrics writes the metrics of the service, of its gallery and of the process.
+func (s *Service) writeMetrics(out series) {
+	s.metrics.write(out)
+	ready := 0.0
+	if s.Ready() == nil {
+		ready = 1
+	}
+	out.one("privatemail_ready", "gauge", "1 when requests are answered.", ready)
+	var newest servedVersion
+	served := s.served()
+	if len(served) > 0 {
+		newest = served[0]
+	}
+	out.one("privatemail_gallery_versions", "gauge", "Versions of the gallery that are answered from.", float64(len(served)))
+	out.one("privatemail_gallery_version", "gauge", "Number of the newest version.", float64(newest.Version))
+	out.one("privatemail_gallery_rows", "gauge", "Rows of the newest version.", float64(newest.Rows))
+	out.one("privatemail_requests_limit", "gauge", "Requests of the public listener that may run at a time.", float64(s.settings.MaxRequests))
+	out.head("privatemail_build_info", "gauge", "1, with the release of the program.")
+	out.value("privatemail_build_info", label("version", s.settings.Release)+","+label("go", runtime.Version()), 1)
+
+	out.one("go_goroutines", "gauge", "Goroutines.", float64(runtime.NumGoroutine()))
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	out.one("go_memstats_heap_alloc_bytes", "gauge", "Bytes of the heap in use.", float64(memory.HeapAlloc))
+	out.one("go_memstats_sys_bytes", "gauge", "Bytes taken from the system.", float64(memory.Sys))
+	out.one("go_memstats_mallocs_total", "counter", "Allocations.", float64(memory.Mallocs))
+	var collections debug.GCStats
+	debug.ReadGCStats(&collections)
+	out.one("go_gc_cycles_total", "counter", "Garbage collections.", float64(collections.NumGC))
+	if resident, ok := residentBytes(); ok {
+		out.one("process_resident_memory_bytes", "gauge", "Resident memory, mapped files among it.", resident)
+	}
+}

@@ -1,0 +1,45 @@
+// Package service answers private queries over HTTP. It puts a gallery of package
+// retrieval/server behind a handler, and adds what a network needs: limits, tokens,
+// certificates, metrics, versions of the gallery and an orderly end.
+//
+//	s, err := service.New(service.Settings{})
+//	err = s.Publish(service.Gallery{Name: "birds", Cells: cells})
+//	err = s.Run(ctx, service.Listeners{Public: l})
+//
+// # Public listener
+//
+//	GET  /v1/gallery    what is served, as JSON
+//	GET  /v1/codebook   wire.Codebook
+//	GET  /v1/base       wire.Base, ?form=float32 or int8
+//	POST /v1/cells      wire.CellsRequest in, wire.CellsAnswer out, ?form=
+//	GET  /v1/rows       wire.Gallery, whole or in ranges
+//	GET  /v1/map        the map of the model as JSON
+//	POST /v1/aligned    wire.Question in, wire.Matches out: Algorithm 1
+//	GET  /              a status page
+//
+// docs/openapi.json of the repository has every parameter, status and header. Messages
+// are the frames of package retrieval/wire. Errors are application/problem+json with a type
+// of the form urn:privatemail:NAME. Nothing is ever compressed: the length of what is
+// compressed tells of its contents.
+//
+// # Admin listener
+//
+// /metrics (Prometheus), /livez, /readyz, /debug/pprof/ and the status page. It has no
+// tokens and no limits: keep it on a loopback address.
+//
+// # Versions of a gallery
+//
+// Publish replaces the gallery at once. Requests that run go on with the version they
+// began with. Requests that name the codebook of a replaced version are answered from that
+// version for Settings.Drain; after that they get 409 with the hash of the codebook that is
+// served now. A client that takes a new codebook pays epsilon again, which is why an old one
+// is kept for a while.
+//
+// # What is not written down
+//
+// Logs and metrics hold the route, the status, bytes, time and the address of a request.
+// They hold nothing of its body, no cell, no question, no query string and no token. What an
+// answer costs does not depend on the cells where answers were encoded beforehand (see
+// server.Cells.WriteAnswer). A handler that panics answers 500, and the log has the lines of
+// code but neither the panic's value nor arguments, which may hold a cell.
+package service

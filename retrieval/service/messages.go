@@ -1,0 +1,138 @@
+package service
+
+import (
+	"bytes"
+	"encoding/hex"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+const frameType = "application/octet-stream"
+
+// serveGallery answers what is served.
+func (s *Service) serveGallery(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, "application/json", func(v *version) (message, *problem) { return v.about, nil })
+}
+
+// serveCodebook answers a codebook.
+func (s *Service) serveCodebook(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) { return v.codebook, nil })
+}
+
+// serveBase answers the sample that all clients may have.
+func (s *Service) serveBase(w *answer, r *http.Request) *problem {
+	form, p := formOf(r)
+	if p != nil {
+		return p
+	}
+	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) {
+		return v.bases[slices.Index(forms, form)], nil
+	})
+}
+
+// serveRows answers the whole gallery.
+func (s *Service) serveRows(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, frameType, func(v *version) (message, *problem) { return v.rows(), nil })
+}
+
+// serveMap answers the map of the model.
+func (s *Service) serveMap(w *answer, r *http.Request) *problem {
+	return s.serveMessage(w, r, "application/json", func(v *version) (message, *problem) {
+		if v.gallery.Map == nil {
+			return message{}, notOffered("this gallery has no map: its rows are as they are")
+		}
+		return v.chart, nil
+	})
+}
+
+// serveMessage answers a message of the version that the request names, or of the newest:
+// whole, in ranges, or not at all when the client has it.
+func (s *Service) serveMessage(w *answer, r *http.Request, kind string, of func(*version) (message, *problem)) *problem {
+	codebook, p := codebookOf(r)
+	if p != nil {
+		return p
+	}
+	v, p := s.take(codebook)
+	if p != nil {
+		return p
+	}
+	defer s.give(v)
+	m, p := of(v)
+	if p != nil {
+		return p
+	}
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("ETag", m.etag)
+	// A cache may keep it but asks whether it is still served. What changes on its way has
+	// another length than the one that clients expect.
+	h.Set("Cache-Control", "no-cache, no-transform")
+	if strings.Contains(r.Header.Get("Range"), ",") {
+		// Package http would write several ranges from a goroutine that may outlive the
+		// request, and with it the file of the gallery. Whoever asks for ranges takes the
+		// whole as well.
+		r.Header.Del("Range")
+	}
+	r.Header.Del("If-Match") // for who changes things, which nobody can here
+	watched := &rangeWriter{ResponseWriter: w}
+	http.ServeContent(watched, r, "", time.Time{}, bytes.NewReader(m.bytes))
+	if watched.refused {
+		return badRange()
+	}
+	return nil
+}
+
+// A rangeWriter keeps back what package http says about a range that cannot be served, so
+// that a problem can say it.
+type rangeWriter struct {
+	http.ResponseWriter
+	refused bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *rangeWriter) WriteHeader(status int) {
+	if w.refused = status == http.StatusRequestedRangeNotSatisfiable; !w.refused {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *rangeWriter) Write(b []byte) (int, error) {
+	if w.refused {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// formOf returns the form that a request asks for.
+func formOf(r *http.Request) (wire.Form, *problem) {
+	name := r.URL.Query().Get("form")
+	if name == "" {
+		return wire.Float32, nil
+	}
+	form, err := wire.ParseForm(name)
+	if err != nil || !slices.Contains(forms, form) {
+		return 0, badParameter("form is float32 or int8")
+	}
+	return form, nil
+}
+
+// codebookOf returns the codebook that a request names, or nil.
+func codebookOf(r *http.Request) (*wire.Hash, *problem) {
+	name := r.URL.Query().Get("codebook")
+	if name == "" {
+		return nil, nil
+	}
+	var hash wire.Hash
+	if len(name) != hex.EncodedLen(len(hash)) {
+		return nil, badParameter("codebook is a hash of 64 hexadecimal digits")
+	}
+	if _, err := hex.Decode(hash[:], []byte(name)); err != nil {
+		return nil, badParameter("codebook is a hash of 64 hexadecimal digits")
+	}
+	return &hash, nil
+}

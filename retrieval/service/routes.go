@@ -1,0 +1,68 @@
+package service
+
+import (
+	"net/http"
+	"strings"
+)
+
+// A route is a path of the public listener with its method.
+type route struct {
+	method, path string
+	name         string // in logs and metrics
+	serve        func(s *Service, w *answer, r *http.Request) *problem
+	parameters   []string
+	statuses     []int    // of answers that are no problems
+	problems     []int    // of its own, beside those of every route
+	headers      []string // of answers that are no problems
+}
+
+// Statuses and headers that several routes have.
+var (
+	frameStatuses = []int{http.StatusOK, http.StatusPartialContent, http.StatusNotModified}
+	frameHeaders  = []string{"Accept-Ranges", "Cache-Control", "Content-Length", "Content-Range", "ETag"}
+	answerHeaders = []string{"Cache-Control", "Content-Length"}
+	// commonProblems are what any route may answer.
+	commonProblems = []int{http.StatusUnauthorized, http.StatusMethodNotAllowed, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+)
+
+// routes returns all routes of the public listener. docs/openapi.json says the same, and a
+// test holds the two against each other.
+func routes() []route {
+	const get, post = http.MethodGet, http.MethodPost
+	return []route{
+		{get, "/v1/gallery", "gallery", (*Service).serveGallery, []string{"codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
+		{get, "/v1/codebook", "codebook", (*Service).serveCodebook, []string{"codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
+		{get, "/v1/base", "base", (*Service).serveBase, []string{"form", "codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
+		{get, "/v1/rows", "rows", (*Service).serveRows, []string{"codebook"}, frameStatuses, []int{400, 409, 416}, frameHeaders},
+		{get, "/v1/map", "map", (*Service).serveMap, []string{"codebook"}, frameStatuses, []int{400, 404, 409, 416}, frameHeaders},
+		{post, "/v1/cells", "cells", (*Service).serveCells, []string{"form"}, []int{200}, []int{400, 408, 409, 413, 422}, answerHeaders},
+		{post, "/v1/aligned", "aligned", (*Service).serveAligned, nil, []int{200}, []int{400, 404, 408, 413, 422}, answerHeaders},
+		{get, "/", "status", (*Service).serveStatus, nil, []int{200}, nil, []string{"Cache-Control", "Content-Length", "Content-Security-Policy"}},
+	}
+}
+
+// Public returns the handler of the public listener. Deadlines of requests and of idle
+// connections are those of the http.Server that it belongs to, as Run has one.
+func (s *Service) Public() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range routes() {
+		path := r.path
+		if strings.HasSuffix(path, "/") {
+			path += "{$}"
+		}
+		mux.Handle(r.method+" "+path, s.guard(r.name, r.serve))
+		allow := r.method
+		if r.method == http.MethodGet {
+			allow = "GET, HEAD"
+		}
+		mux.Handle(path, s.guard(r.name, func(_ *Service, w *answer, _ *http.Request) *problem {
+			w.Header().Set("Allow", allow)
+			return wrongMethod()
+		}))
+	}
+	mux.Handle("/", s.guard(otherRoute, func(*Service, *answer, *http.Request) *problem { return notFound() }))
+	return mux
+}
+
+// otherRoute is the name of requests for paths that do not exist.
+const otherRoute = "other"

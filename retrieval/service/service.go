@@ -1,0 +1,187 @@
+package service
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed-64e14a55/privatemail/retrieval/wire"
+)
+
+// maxVersions is how many versions of a gallery are answered from at a time. Each may hold
+// as much memory as the gallery.
+const maxVersions = 4
+
+// A Service answers requests about one gallery, which can be replaced. It is safe for
+// concurrent use.
+type Service struct {
+	settings Settings
+	metrics  *metrics
+	slots    chan struct{} // one in it for each request that runs
+	aligned  chan struct{} // and for each question of Algorithm 1
+	rates    *rates        // nil without a limit
+	stopping atomic.Bool   // not ready any more
+
+	mu       sync.Mutex
+	versions []*version // that are served, the newest first
+	closed   bool       // nothing is published any more
+}
+
+// New returns a service without a gallery, which is not ready. The error is ErrSettings.
+func New(settings Settings) (*Service, error) {
+	settings, err := settings.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{
+		settings: settings, metrics: newMetrics(),
+		slots: make(chan struct{}, settings.MaxRequests), aligned: make(chan struct{}, settings.MaxAligned),
+	}
+	if settings.Rate > 0 {
+		s.rates = newRates(settings.Rate, settings.Burst)
+	}
+	return s, nil
+}
+
+// Publish makes g the gallery that is served. The service owns g.Cells from then on, and
+// closes them when the last request of a version that is served no more has ended. The
+// version before answers requests that name its codebook for Settings.Drain. At most four
+// versions are kept, the newest. The error is ErrGallery, and g stays the caller's.
+func (s *Service) Publish(g Gallery) error {
+	v, err := newVersion(g)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return fmt.Errorf("service: %w: the service is closed", ErrGallery)
+	}
+	older := slices.Clone(s.versions)
+	if slices.ContainsFunc(older, func(o *version) bool { return o.gallery.Cells == g.Cells }) {
+		s.mu.Unlock()
+		return fmt.Errorf("service: %w: its cells are served already", ErrGallery)
+	}
+	s.versions = append([]*version{v}, older...)
+	s.mu.Unlock()
+	for i, old := range older {
+		switch {
+		case i >= maxVersions-1 || s.settings.Drain < 0 || old.hash == v.hash:
+			s.retire(old)
+		case i == 0:
+			time.AfterFunc(s.settings.Drain, func() { s.retire(old) })
+		}
+	}
+	s.metrics.published.Add(1)
+	s.settings.Log.Info("gallery published", "name", g.Name, "version", v.says.Version, "codebook", v.says.Codebook, "rows", v.says.Rows)
+	return nil
+}
+
+// retire ends that a version gets requests. The last one that runs closes it.
+func (s *Service) retire(v *version) {
+	s.mu.Lock()
+	if v.retired {
+		s.mu.Unlock()
+		return
+	}
+	v.retired = true
+	idle := v.users == 0
+	s.versions = slices.DeleteFunc(s.versions, func(o *version) bool { return o == v })
+	s.mu.Unlock()
+	s.settings.Log.Info("gallery retired", "name", v.gallery.Name, "version", v.says.Version)
+	if idle {
+		s.drop(v)
+	}
+}
+
+// drop closes a version that nobody uses.
+func (s *Service) drop(v *version) {
+	if err := v.close(); err != nil {
+		s.settings.Log.Error("gallery not closed", "error", err)
+	}
+}
+
+// take returns the version with a codebook, or the newest where there is none in
+// particular. Whoever takes a version gives it back when done.
+func (s *Service) take(codebook *wire.Hash) (*version, *problem) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.versions) == 0 {
+		return nil, notReady()
+	}
+	found := 0
+	if codebook != nil {
+		if found = slices.IndexFunc(s.versions, func(v *version) bool { return v.hash == *codebook }); found < 0 {
+			return nil, s.versions[0].stale()
+		}
+	}
+	v := s.versions[found]
+	v.users++
+	return v, nil
+}
+
+// give ends that a request uses a version.
+func (s *Service) give(v *version) {
+	s.mu.Lock()
+	v.users--
+	idle := v.retired && v.users == 0
+	s.mu.Unlock()
+	if idle {
+		s.drop(v)
+	}
+}
+
+// served returns the descriptions of all versions, the newest first.
+func (s *Service) served() (all []servedVersion) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range s.versions {
+		all = append(all, servedVersion{v.says, v.since, v.users})
+	}
+	return all
+}
+
+// A servedVersion is what the status page and the metrics say of a version.
+type servedVersion struct {
+	description
+	Since time.Time
+	Users int
+}
+
+// requestBytes is the longest request of mode cells that some version can answer.
+func (s *Service) requestBytes() (longest int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, v := range s.versions {
+		longest = max(longest, v.request)
+	}
+	return longest
+}
+
+// Ready returns nil when the service has a gallery and does not end.
+func (s *Service) Ready() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.stopping.Load():
+		return errors.New("service: it ends")
+	case len(s.versions) == 0:
+		return errors.New("service: there is no gallery yet")
+	}
+	return nil
+}
+
+// Close ends all versions, and nothing is published after it. Requests that still run close theirs when they end.
+func (s *Service) Close() {
+	s.stopping.Store(true)
+	s.mu.Lock()
+	s.closed = true
+	all := slices.Clone(s.versions)
+	s.mu.Unlock()
+	for _, v := range all {
+		s.retire(v)
+	}
+}

@@ -1,0 +1,105 @@
+package service
+
+import (
+	"fmt"
+	"log/slog"
+	"math"
+	"time"
+)
+
+// Settings say how a service behaves. Zero values mean the defaults.
+type Settings struct {
+	// Tokens are who may ask; nil lets everyone ask.
+	Tokens *Tokens
+	// MaxRequests is how many requests of the public listener run at a time. Those beyond
+	// it get 503 at once. 0 means 256.
+	MaxRequests int
+	// MaxAligned is how many of them may be questions of Algorithm 1, each of which
+	// computes an embedding. 0 means 2.
+	MaxAligned int
+	// MaxQuestion is the longest question of Algorithm 1, in bytes. 0 means 16 MiB.
+	MaxQuestion int64
+	// Rate is how many requests a second a client may send in the long run; 0 means no
+	// limit. A client is who has a token, or an address where there are no tokens.
+	Rate float64
+	// Burst is how many requests a client may send at once under a Rate. 0 means 2 Rate,
+	// and at least 8.
+	Burst int
+	// Drain is how long a replaced version of the gallery answers requests that name its
+	// codebook. 0 means 10 minutes, a negative time none.
+	Drain time.Duration
+	// Header, Read and Idle are the times for the head of a request, for the whole of it
+	// and between two requests of a connection. 0 means 10 s, 30 s and 2 minutes.
+	Header, Read, Idle time.Duration
+	// Stall is how long a client may take nothing of an answer, and the time that every
+	// answer has beside what Slowest allows. 0 means 30 s.
+	Stall time.Duration
+	// Slowest is the mean rate, in bytes a second, below which the reader of an answer is
+	// cut off. 0 means 16 KiB.
+	Slowest int64
+	// Delay is how long the service goes on to answer after it says that it is not ready,
+	// so that a balancer can look elsewhere. 0 means that it does not wait.
+	Delay time.Duration
+	// Shutdown is how long requests that run have to end. 0 means 30 s.
+	Shutdown time.Duration
+	// Log gets a record for each request and each change; nil means nowhere.
+	Log *slog.Logger
+	// Release is the version of the program, for the status page and the metrics.
+	Release string
+}
+
+// withDefaults returns the settings with all numbers set.
+func (s Settings) withDefaults() (Settings, error) {
+	for _, n := range []struct {
+		name     string
+		at       *int
+		standard int
+	}{{"MaxRequests", &s.MaxRequests, 256}, {"MaxAligned", &s.MaxAligned, 2}} {
+		if *n.at < 0 {
+			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
+		}
+		if *n.at == 0 {
+			*n.at = n.standard
+		}
+	}
+	for _, n := range []struct {
+		name     string
+		at       *int64
+		standard int64
+	}{{"MaxQuestion", &s.MaxQuestion, 16 << 20}, {"Slowest", &s.Slowest, 16 << 10}} {
+		if *n.at < 0 {
+			return s, fmt.Errorf("service: %w: %s is %d", ErrSettings, n.name, *n.at)
+		}
+		if *n.at == 0 {
+			*n.at = n.standard
+		}
+	}
+	for _, d := range []struct {
+		name     string
+		at       *time.Duration
+		standard time.Duration
+	}{
+		{"Header", &s.Header, 10 * time.Second}, {"Read", &s.Read, 30 * time.Second}, {"Idle", &s.Idle, 2 * time.Minute},
+		{"Stall", &s.Stall, 30 * time.Second}, {"Delay", &s.Delay, 0}, {"Shutdown", &s.Shutdown, 30 * time.Second},
+	} {
+		if *d.at < 0 {
+			return s, fmt.Errorf("service: %w: %s is %v", ErrSettings, d.name, *d.at)
+		}
+		if *d.at == 0 {
+			*d.at = d.standard
+		}
+	}
+	if !(s.Rate >= 0) || math.IsInf(s.Rate, 1) || s.Burst < 0 || s.Burst > 0 && s.Rate == 0 {
+		return s, fmt.Errorf("service: %w: a Rate of %g with a Burst of %d", ErrSettings, s.Rate, s.Burst)
+	}
+	if s.Rate > 0 && s.Burst == 0 {
+		s.Burst = int(max(8, math.Ceil(min(2*s.Rate, math.MaxInt32))))
+	}
+	if s.Drain == 0 {
+		s.Drain = 10 * time.Minute
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	return s, nil
+}

@@ -1,0 +1,202 @@
+package supervised
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-64e14a55/privatemail/internal/sections"
+)
+
+// ErrFile reports a file that is not a model, or a damaged one. Errors of Open also match
+// formats.ErrUnsupported or formats.ErrFormat.
+var ErrFile = errors.New("not a model that can be read")
+
+// Saved is a model from a file.
+type Saved struct {
+	// Model is the model as Save got it, what its graph was expected to cost apart. The rows of
+	// X and Z, and of the certificate of the graph, are views of the file where the system maps
+	// files: they must not be changed, and are gone after Close. Map and the rest stay.
+	Model *Model
+	// About is what Save was told.
+	About About
+
+	file *sections.File
+}
+
+// Open opens a file of Model.Save. It does not read the rows: a model of a million rows is open
+// at once, and Verify compares their checksums. Everything else is compared here. Call Close when
+// done.
+//
+// Errors match ErrFile for a file that is foreign, damaged or of another version, and are those
+// of the system otherwise.
+func Open(path string) (*Saved, error) {
+	file, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Saved{file: file}
+	if s.Model, err = readModel(file); err == nil {
+		err = file.JSON(aboutSection, &s.About)
+	}
+	if err != nil {
+		return nil, errors.Join(openError(err), file.Close())
+	}
+	return s, nil
+}
+
+// OpenMap reads the map alone from a file of Model.Save. Errors are those of Open.
+func OpenMap(path string) (_ *Map, err error) {
+	file, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	m, err := readMap(file)
+	return m, openError(err)
+}
+
+// Verify compares the checksums of everything in the file, which it reads as a whole. It ends
+// with ctx. The error matches ErrFile where the file is damaged.
+func (s *Saved) Verify(ctx context.Context) error {
+	for _, name := range s.file.Names() {
+		if err := s.file.Verify(ctx, name); err != nil {
+			return openError(err)
+		}
+	}
+	return nil
+}
+
+// Close releases the rows. It must not run while they are in use.
+func (s *Saved) Close() error { return s.file.Close() }
+
+// openFile opens a file of the right kind and version.
+func openFile(path string) (*sections.File, error) {
+	file, err := sections.Open(path, FileKind)
+	if err != nil {
+		return nil, openError(err)
+	}
+	if err := file.CheckVersion(fileVersion); err != nil {
+		return nil, errors.Join(openError(err), file.Close())
+	}
+	return file, nil
+}
+
+// openError marks what is wrong with a file, and leaves errors of the system as they are.
+func openError(err error) error {
+	for _, kind := range []error{sections.ErrForeign, sections.ErrKind, sections.ErrVersion, sections.ErrDamaged} {
+		if errors.Is(err, kind) {
+			return fmt.Errorf("supervised: open: %w", &fileError{err})
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("supervised: open: %w", err)
+	}
+	return nil
+}
+
+// fileError adds ErrFile to an error without a change of its text.
+type fileError struct{ err error }
+
+func (e *fileError) Error() string   { return e.err.Error() }
+func (e *fileError) Unwrap() []error { return []error{e.err, ErrFile} }
+
+func readModel(file *sections.File) (*Model, error) {
+	var facts modelFacts
+	if err := file.JSON(factsSection, &facts); err != nil {
+		return nil, err
+	}
+	m, err := readMap(file)
+	if err != nil {
+		return nil, err
+	}
+	if facts.Rows < 1 || facts.Columns != m.Columns() {
+		return nil, file.Damagedf("rows of %d columns, and a map to %d", facts.Columns, m.Columns())
+	}
+	recipe, err := ParseRecipe(facts.Recipe)
+	if err != nil {
+		return nil, file.Damagedf("the recipe")
+	}
+	model := &Model{
+		Recipe: recipe, Map: m, Trace: traceOf(facts.Trace), Held: facts.Held.held(),
+		ChoiceTime: facts.ChoiceTime, MapTime: facts.MapTime, StepsTime: facts.StepsTime,
+	}
+	if model.X, err = readRows(file, xSection, facts.Rows, facts.Columns); err != nil {
+		return nil, err
+	}
+	switch {
+	case file.Has(zSection):
+		if model.Z, err = readRows(file, zSection, facts.Rows, facts.Columns); err != nil {
+			return nil, err
+		}
+	case recipe.Steps == 0:
+		model.Z = model.X
+	}
+	var bounds []float32
+	if file.Has(certificateSection) {
+		if bounds, err = sections.Numbers[float32](file, certificateSection); err != nil {
+			return nil, err
+		}
+		if len(bounds) != facts.Rows {
+			return nil, file.Damagedf("a certificate of %d rows for %d", len(bounds), facts.Rows)
+		}
+	}
+	model.Graph = facts.Graph.graph(bounds)
+	return model, nil
+}
+
+// readRows returns rows as a view of the file.
+func readRows(file *sections.File, name string, n, k int) (x blas32.General, err error) {
+	data, err := sections.Numbers[float32](file, name)
+	if err != nil {
+		return x, err
+	}
+	if n > math.MaxInt/k || len(data) != n*k {
+		return x, file.Damagedf("section %q has %d numbers, for %d x %d rows", name, len(data), n, k)
+	}
+	return blas32.General{Rows: n, Cols: k, Stride: k, Data: data}, nil
+}
+
+// readMap returns a copy of the map.
+func readMap(file *sections.File) (*Map, error) {
+	var facts mapFacts
+	if err := file.JSON(mapSection, &facts); err != nil {
+		return nil, err
+	}
+	if facts.Dim < 1 || facts.Dim > mostColumns || facts.Columns < 1 || facts.Columns > mostColumns {
+		return nil, file.Damagedf("a map from %d columns to %d", facts.Dim, facts.Columns)
+	}
+	m := &Map{Dim: facts.Dim, Root: facts.Root, UnitRows: facts.UnitRows, UnitImages: facts.UnitImages}
+	var matrix []float64
+	for _, part := range []struct {
+		name string
+		to   *[]float64
+	}{{meanSection, &m.Mean}, {scaleSection, &m.Scale}, {matrixSection, &matrix}} {
+		if !file.Has(part.name) {
+			continue
+		}
+		if err := file.Verify(context.Background(), part.name); err != nil {
+			return nil, err
+		}
+		v, err := sections.Numbers[float64](file, part.name)
+		if err != nil {
+			return nil, err
+		}
+		*part.to = slices.Clone(v)
+	}
+	switch {
+	case matrix == nil && facts.Columns != facts.Dim, matrix != nil && int64(len(matrix)) != int64(facts.Dim)*int64(facts.Columns):
+		return nil, file.Damagedf("a matrix of %d x %d in %d numbers", facts.Dim, facts.Columns, len(matrix))
+	case matrix != nil:
+		m.A = mat.NewDense(facts.Dim, facts.Columns, matrix)
+	}
+	if err := m.Check(); err != nil {
+		return nil, file.Damagedf("%w", err)
+	}
+	return m, nil
+}
