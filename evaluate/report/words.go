@@ -26,8 +26,9 @@ func (r *Report) Words() []Word {
 	if has(func(c evaluate.Record) bool { return c.Download > 0 }) {
 		words = append(words,
 			Word{"cells", "The server divides its gallery into cells and has a list for each, about an eighth of the gallery. A request names one cell: the query's own with a probability that grows with epsilon, otherwise another, each as likely. The client gets the list of that cell and ranks it by its true row."},
-			Word{"list only", "Nothing else is downloaded."},
+			Word{"list only", "No base sample is ranked with the lists."},
 			Word{"base sample", "Random rows of the gallery that the client downloads once, whatever it asks, and ranks with every list."},
+			Word{"once", "What a client downloads once, whatever it asks: the codebook, and the base sample where there is one."},
 			Word{"of int8", "The same requests, answered with rows of one byte an entry in place of four."},
 			Word{"no query", "As many random rows as were downloaded, ranked the same way, with no request sent."})
 	}
