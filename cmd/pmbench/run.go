@@ -270,6 +270,9 @@ func writeCases(w io.Writer, all []summary) error {
 	if err := writeServiceRatios(w, all); err != nil {
 		return err
 	}
+	if err := writeCopyRatios(w, all); err != nil {
+		return err
+	}
 	return writeChoices(w, all)
 }
 
