@@ -308,7 +308,7 @@ func TestQueryCodebookReplacedInARun(t *testing.T) {
 	g := startService(t)
 	for _, accept := range []bool{false, true} {
 		p := newPlace(t, 4)
-		asked := 0
+		var asked atomic.Int32
 		version := uint64(10)
 		if accept {
 			version = 20
@@ -316,7 +316,7 @@ func TestQueryCodebookReplacedInARun(t *testing.T) {
 		next := galleryOf(t, version)
 		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPost {
-				if asked++; asked == 3 {
+				if asked.Add(1) == 3 {
 					g.publish(t, next)
 				}
 			}
@@ -325,8 +325,8 @@ func TestQueryCodebookReplacedInARun(t *testing.T) {
 		defer front.Close()
 		if !accept {
 			refuse(t, cli.Failed, p.cells(front.URL), "another codebook", "spends its epsilon again", "-accept-new-codebook")
-			if n := len(ledgerAt(t, p.ledger).Entries); n != 3 || asked != 3 {
-				t.Errorf("%d spends, %d requests", n, asked)
+			if n := len(ledgerAt(t, p.ledger).Entries); n != 3 || asked.Load() != 3 {
+				t.Errorf("%d spends, %d requests", n, asked.Load())
 			}
 			continue
 		}
@@ -334,8 +334,8 @@ func TestQueryCodebookReplacedInARun(t *testing.T) {
 		if !strings.Contains(stderr, "was replaced in the middle of the run") || !strings.Contains(stdout, fmt.Sprintf("%x", g.hash)) {
 			t.Errorf("%s\n%s", stdout, stderr)
 		}
-		if n := len(ledgerAt(t, p.ledger).Entries); n != 3+4 || asked != 3+4 {
-			t.Errorf("%d spends, %d requests", n, asked)
+		if n := len(ledgerAt(t, p.ledger).Entries); n != 3+4 || asked.Load() != 3+4 {
+			t.Errorf("%d spends, %d requests", n, asked.Load())
 		}
 	}
 }
@@ -435,10 +435,10 @@ func TestQueryInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	asked := 0
+	var asked atomic.Int32
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
-			if asked++; asked == 4 {
+			if asked.Add(1) == 4 {
 				io.Copy(io.Discard, r.Body) // the end of a connection shows behind it
 				cancel()
 				<-r.Context().Done()

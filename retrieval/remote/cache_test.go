@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -299,15 +300,15 @@ func TestPartOfSomebodyElse(t *testing.T) {
 func TestWrongRanges(t *testing.T) {
 	g := newThings(t, 1)
 	for _, contentRange := range []string{"", "bytes 0-5/6", "bytes 999-%d/%d", "bytes 1000-1001/%d", "bytes 1000-99999999999999999999/1", "items", "416"} {
-		tries := 0
+		var tries atomic.Int64
 		h := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path != "/v1/rows" {
 				g.ServeHTTP(w, r)
 				return
 			}
-			tries++
+			try := tries.Add(1)
 			switch {
-			case tries == 1:
+			case try == 1:
 				(&cutting{g, 1000}).ServeHTTP(w, r)
 			case r.Header.Get("Range") == "":
 				g.ServeHTTP(w, r)
@@ -322,8 +323,8 @@ func TestWrongRanges(t *testing.T) {
 		})
 		s := reach(t, h, Settings{})
 		fetchThings(t, s, g)
-		if tries != 3 {
-			t.Errorf("%q: %d tries", contentRange, tries)
+		if n := tries.Load(); n != 3 {
+			t.Errorf("%q: %d tries", contentRange, n)
 		}
 	}
 }

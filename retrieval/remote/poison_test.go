@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-64e14a55/privatemail/retrieval/client"
@@ -63,9 +64,9 @@ func TestNothingWrongIsKept(t *testing.T) {
 // A server that brings much and then takes it back is not asked for ever.
 func TestProgressThatIsTakenBack(t *testing.T) {
 	g := newThings(t, 1)
-	tries := 0
+	var tries atomic.Int64
 	s := reach(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if tries++; tries > 100 {
+		if tries.Add(1) > 100 {
 			g.ServeHTTP(w, r) // so that the test ends
 			return
 		}
@@ -77,8 +78,8 @@ func TestProgressThatIsTakenBack(t *testing.T) {
 	}), Settings{})
 	s.know(g.hash, g.book)
 	_, err := s.Gallery(t.Context(), g.hash)
-	if err == nil || tries != defaultTries {
-		t.Errorf("%d tries, %v", tries, err)
+	if n := tries.Load(); err == nil || n != defaultTries {
+		t.Errorf("%d tries, %v", n, err)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -304,16 +305,19 @@ func unit(row []float64) []float64 {
 func TestRetriesResendTheSameBytes(t *testing.T) {
 	cells := newCells(t, 1)
 	s, _, _ := serve(t, cells, nil, service.Settings{})
+	var lock sync.Mutex // of sent: each connection has a goroutine
 	var sent []string
-	failures := 0
 	h := reach(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		dump, err := httputil.DumpRequest(r, true)
 		if err != nil {
 			t.Error(err)
 		}
 		if r.Method == http.MethodPost {
+			lock.Lock()
 			sent = append(sent, string(dump))
-			switch failures++; failures {
+			failures := len(sent)
+			lock.Unlock()
+			switch failures {
 			case 1:
 				panic(http.ErrAbortHandler)
 			case 2:
@@ -345,6 +349,8 @@ func TestRetriesResendTheSameBytes(t *testing.T) {
 	if _, err := c.Rank(galleryRow(9999), 3, request, answer, nil); err != nil {
 		t.Error(err)
 	}
+	lock.Lock()
+	defer lock.Unlock()
 	if len(sent) != 4 || len(slices.Compact(slices.Clone(sent))) != 1 {
 		t.Errorf("sent %q", sent)
 	}
