@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 	"github.com/seed-64e14a55/privatemail/retrieval/wire"
@@ -155,35 +154,10 @@ func (a *asking) showJSON(e *cli.Env) error {
 
 // showAnswers prints the nearest rows of the first queries.
 func (a *asking) showAnswers(w io.Writer) error {
-	all := a.x.Rows
-	n := min(shownQueries, all)
-	which := fmt.Sprintf("the first %d of %d queries", n, all)
-	if n == all {
-		which = "all queries"
-	}
-	if a.flags.k > shownAnswers {
-		which += fmt.Sprintf(", the first %d of %d rows", shownAnswers, a.flags.k)
-	}
-	fmt.Fprintf(w, "nearest rows and their distances, nearest first: %s; -out writes all\n\n", which)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for q := range n {
+	return writeNearest(w, a.x.Rows, a.flags.k, func(q int) ([]int32, []float32) {
 		r := a.query(q)
-		k := min(shownAnswers, len(r.IDs))
-		fmt.Fprintf(t, "query %d\trow\t", q)
-		for _, id := range r.IDs[:k] {
-			fmt.Fprintf(t, "%d\t", id)
-		}
-		fmt.Fprint(t, "\n\tdistance\t")
-		for _, d := range r.Distances[:k] {
-			fmt.Fprintf(t, "%.4g\t", d)
-		}
-		fmt.Fprintln(t)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w)
-	return err
+		return r.IDs, r.Distances
+	})
 }
 
 // write prints the plan for a person.

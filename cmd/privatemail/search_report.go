@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/seed-64e14a55/privatemail/internal/cli"
 )
@@ -88,40 +87,10 @@ func (s *search) showJSON(e *cli.Env) error {
 	return e.Object(r)
 }
 
-// Of so many queries and of so many answers each the table shows.
-const (
-	shownQueries = 5
-	shownAnswers = 8
-)
-
 // showAnswers prints the nearest rows of the first queries.
 func (s *search) showAnswers(e *cli.Env) error {
-	n := min(shownQueries, s.queries.x.Rows)
-	k := min(shownAnswers, s.flags.k)
-	what := fmt.Sprintf("the first %d of %d queries", n, s.queries.x.Rows)
-	if n == s.queries.x.Rows {
-		what = "all queries"
-	}
-	if k < s.flags.k {
-		what += fmt.Sprintf(", the first %d of %d rows", k, s.flags.k)
-	}
-	fmt.Fprintf(e.Stdout, "nearest rows and their distances, nearest first: %s; -out writes all\n\n", what)
-	t := tabwriter.NewWriter(e.Stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for q := range n {
+	return writeNearest(e.Stdout, s.queries.x.Rows, s.flags.k, func(q int) ([]int32, []float32) {
 		a := s.answer(q)
-		fmt.Fprintf(t, "query %d\trow\t", q)
-		for _, id := range a.IDs[:k] {
-			fmt.Fprintf(t, "%d\t", id)
-		}
-		fmt.Fprint(t, "\n\tdistance\t")
-		for _, d := range a.Distances[:k] {
-			fmt.Fprintf(t, "%.4g\t", d)
-		}
-		fmt.Fprintln(t)
-	}
-	if err := t.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(e.Stdout)
-	return err
+		return a.IDs, a.Distances
+	})
 }

@@ -25,11 +25,7 @@ func Cells() evaluate.Mode {
 		Name: "cells", Title: "cells, supervised, with base sample", Protects: cellsProtects,
 		Uses: evaluate.UsesEpsilon, Defaults: evaluate.Params{Epsilon: 1},
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-			s, err := fitted(ctx, t)
-			if err != nil {
-				return nil, err
-			}
-			queries, err := images(s.fit.Map, t.Queries)
+			s, queries, err := placed(ctx, t)
 			if err != nil {
 				return nil, err
 			}

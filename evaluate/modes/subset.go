@@ -64,12 +64,11 @@ func preparedRows(_ context.Context, t *evaluate.Task) (gallery, queries *mat.De
 }
 
 func embeddedRows(ctx context.Context, t *evaluate.Task) (gallery, queries *mat.Dense, err error) {
-	s, err := fitted(ctx, t)
+	s, queries, err := placed(ctx, t)
 	if err != nil {
 		return nil, nil, err
 	}
-	queries, err = images(s.fit.Map, t.Queries)
-	return s.x, queries, err
+	return s.x, queries, nil
 }
 
 // classMeans is what a server publishes, and the rows it sends for each class.

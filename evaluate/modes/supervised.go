@@ -21,11 +21,7 @@ func Supervised() evaluate.Mode {
 		Name: "supervised", Title: "supervised embedding",
 		Protects: "Nothing by itself: the server sees where the query's features lie. Labels of queries are never used.",
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-			s, err := fitted(ctx, t)
-			if err != nil {
-				return nil, err
-			}
-			queries, err := images(s.fit.Map, t.Queries)
+			s, queries, err := placed(ctx, t)
 			if err != nil {
 				return nil, err
 			}
@@ -36,6 +32,16 @@ func Supervised() evaluate.Mode {
 			return &evaluate.Answer{Ranking: r, Exact: r}, nil
 		},
 	}
+}
+
+// placed returns the embedding of a problem and its queries under the published map.
+func placed(ctx context.Context, t *evaluate.Task) (*space, *mat.Dense, error) {
+	s, err := fitted(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	queries, err := images(s.fit.Map, t.Queries)
+	return s, queries, err
 }
 
 // space is the supervised embedding of a problem: z and x are the rows of the

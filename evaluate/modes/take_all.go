@@ -16,11 +16,7 @@ func TakeAll() evaluate.Mode {
 		Name: "take-all", Title: "take all, int8, supervised",
 		Protects: "All of the query, without an epsilon: nothing is sent about it, and the server learns that the gallery was taken. The gallery is the server's own.",
 		Run: func(ctx context.Context, t *evaluate.Task) (*evaluate.Answer, error) {
-			s, err := fitted(ctx, t)
-			if err != nil {
-				return nil, err
-			}
-			queries, err := images(s.fit.Map, t.Queries)
+			s, queries, err := placed(ctx, t)
 			if err != nil {
 				return nil, err
 			}
