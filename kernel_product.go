@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -66,11 +67,28 @@ func kernelSettings(features blas32.General, settings *Settings) (Settings, erro
 }
 
 func (e *Engine) kernel(ctx context.Context, m *share, features blas32.General, s *Settings) (*Kernel, error) {
+	ctx, built := e.reportUntil(ctx)
+	defer built()
 	g, err := e.build(ctx, m, features, nil, s)
 	if err != nil {
 		return nil, err
 	}
 	return &Kernel{engine: e, graph: g.Graph, n: features.Rows, op: g.op}, nil
+}
+
+// reportUntil returns a context whose progress ends with a call of end: an operator that outlives
+// its call must tell nothing to the caller of long ago.
+func (e *Engine) reportUntil(ctx context.Context) (_ context.Context, end func()) {
+	report := e.report(ctx)
+	if report == nil {
+		return ctx, func() {}
+	}
+	var ended atomic.Bool
+	return ReportProgress(ctx, func(p Progress) {
+		if !ended.Load() {
+			report(p.Stage, p.Done, p.Total)
+		}
+	}), func() { ended.Store(true) }
 }
 
 // N returns the number of rows, and of columns.
@@ -86,8 +104,8 @@ func (k *Kernel) Graph() iterate.Graph { return k.graph }
 //	(eta_i d_i + (2 Rounding + 2^-23) (d_i + 1)) max_j |v_j|,
 //
 // column by column, d_i being the degree of the row and eta_i and Rounding those of the certificate.
-// For rows without neighbours nothing is certified. On an error dst may hold
-// anything. Errors: ErrClosed when the Kernel or its Engine is closed, ErrReentrant,
+// For rows without neighbours nothing is certified. Products tell
+// no progress. On an error dst may hold anything. Errors: ErrClosed when the Kernel or its Engine is closed, ErrReentrant,
 // kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and that of ctx.
 func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
 	_, err := call(ctx, k.engine, "product", func() (struct{}, error) {

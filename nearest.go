@@ -123,7 +123,7 @@ func (e *Engine) nearest(ctx context.Context, s *nearestSearch, held float64, us
 			return struct{}{}, e.nearestWithin(ctx, m, s, int64(held), use)
 		}
 		settings := nearest.Settings{Workers: e.workers, Kernels: e.kernels}
-		if report := e.report(); report != nil {
+		if report := e.report(ctx); report != nil {
 			settings.Progress = func(done, total int) { report("find nearest neighbours", done, total) }
 		}
 		index, squared, err := nearest.Rows(ctx, s.queries, s.features, s.k, settings)
@@ -138,7 +138,7 @@ func (e *Engine) nearest(ctx context.Context, s *nearestSearch, held float64, us
 // nearestWithin is the search of the features among themselves.
 func (e *Engine) nearestWithin(ctx context.Context, m *share, s *nearestSearch, held int64, use func(id func(at int) int, squared []float64) error) error {
 	found, err := kernel.Nearest(ctx, s.features, s.k, beside(&kernel.Options{
-		BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(),
+		BudgetBytes: m.limit, Reserve: m.reserve, Workers: e.workers, Kernels: e.kernels, Progress: e.report(ctx),
 	}, held))
 	if err != nil {
 		return err
