@@ -104,8 +104,8 @@ func (k *Kernel) Graph() iterate.Graph { return k.graph }
 //	(eta_i d_i + (2 Rounding + 2^-23) (d_i + 1)) max_j |v_j|,
 //
 // column by column, d_i being the degree of the row and eta_i and Rounding those of the certificate.
-// For rows without neighbours nothing is certified. Products tell
-// no progress. On an error dst may hold anything. Errors: ErrClosed when the Kernel or its Engine is closed, ErrReentrant,
+// For rows without neighbours nothing is certified. Products tell no progress. On an error dst may
+// hold anything. Errors: ErrClosed when the Kernel or its Engine is closed, ErrReentrant,
 // kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and that of ctx.
 func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
 	_, err := call(ctx, k.engine, "product", func() (struct{}, error) {
