@@ -205,7 +205,7 @@ static void forked(void) {
     if (child == 0) {
         pm_engine *more = NULL;
         size_t needed;
-        alarm(60); /* ends a child that hangs */
+        alarm(20); /* ends a child that hangs */
         failures = 0;
         WANT(PM_FORKED, embed(engine, z, call));
         TRUE(strstr(pm_last_error(), "spawn") != NULL);
