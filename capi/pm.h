@@ -103,7 +103,7 @@ typedef struct {
 
 pm_status pm_engine_new(const pm_engine_options *options, pm_engine **engine); /* options may be NULL */
 pm_status pm_engine_workers(pm_engine *engine, int32_t *workers);
-/* Waits for running calls. NULL is allowed, as for all _free functions. */
+/* Waits for functions that run with the engine. NULL is allowed, as for all _free functions. */
 pm_status pm_engine_free(pm_engine *engine);
 
 /* ---- Calls: progress, cancellation, report ------------------------------------------------ */
@@ -112,7 +112,7 @@ pm_status pm_engine_free(pm_engine *engine);
  * wherever a function does not say that it needs one. */
 pm_status pm_call_new(pm_call **call);
 /* progress is called by threads of the library, one at a time, and should be quick. It may call
- * pm_call_cancel, and nothing else that takes this call or its engine. stage is valid during
+ * pm_call_cancel; functions with the engine are PM_REENTRANT there, others with this call PM_BUSY. stage is valid during
  * the call of progress only. NULL for nobody. */
 typedef void (*pm_progress)(const char *stage, int64_t done, int64_t total, void *user);
 pm_status pm_call_on_progress(pm_call *call, pm_progress progress, void *user);
@@ -124,6 +124,7 @@ pm_status pm_call_cancel(pm_call *call);
  * UTF-8, with a NUL at its end. *needed gets its size with the NUL, also where size is too small
  * and the status PM_SIZE. buffer NULL and size 0 ask for the size alone, and are no error. */
 pm_status pm_call_report(pm_call *call, char *buffer, size_t size, size_t *needed);
+/* A function that runs with the call goes on to its end. */
 pm_status pm_call_free(pm_call *call);
 
 /* ---- Embeddings ---------------------------------------------------------------------------- */
