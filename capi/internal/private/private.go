@@ -152,8 +152,7 @@ func Unit(name, kind string) (mechanism.Unit, error) {
 }
 
 // Total returns what a ledger is to hold. Kind and epsilon have no default, and neither has delta,
-// which a pure ledger alone does without: mechanism.CreateLedger says so. The error is
-// mechanism.ErrParam.
+// which a pure ledger alone does without. The error is mechanism.ErrParam.
 func Total(kind string, epsilon, delta, pureEpsilon float64) (t mechanism.Total, err error) {
 	t = mechanism.Total{Epsilon: epsilon, Delta: delta, PureEpsilon: pureEpsilon}
 	switch {
@@ -161,6 +160,8 @@ func Total(kind string, epsilon, delta, pureEpsilon float64) (t mechanism.Total,
 		return t, Missing("kind")
 	case epsilon == 0:
 		return t, Missing("epsilon")
+	case delta == 0 && kind != mechanism.Pure.String():
+		return t, Missing("delta")
 	}
 	t.Kind, err = mechanism.KindByName(kind)
 	return t, err

@@ -149,9 +149,13 @@ func TestTotal(t *testing.T) {
 	if want := (mechanism.Total{Kind: mechanism.Mixed, Epsilon: 2, Delta: 1e-6, PureEpsilon: 0.5}); err != nil || got != want {
 		t.Errorf("%+v, %v", got, err)
 	}
+	if got, err = Total("pure", 2, 0, 0); err != nil || got.Kind != mechanism.Pure {
+		t.Errorf("%+v, %v", got, err)
+	}
 	for field, call := range map[string]func() error{
 		"kind":    func() error { _, err := Total("", 1, 1e-6, 0); return err },
 		"epsilon": func() error { _, err := Total("gdp", 0, 1e-6, 0); return err },
+		"delta":   func() error { _, err := Total("zcdp", 1, 0, 0); return err },
 		"\"rdp\"": func() error { _, err := Total("rdp", 1, 1e-6, 0); return err },
 	} {
 		if err := call(); !errors.Is(err, mechanism.ErrParam) || !strings.Contains(err.Error(), field) {
