@@ -91,7 +91,7 @@ def _path() -> str:
 def _libc() -> Optional[str]:
     """Returns the version of glibc, None where the C library is another one."""
     try:
-        return os.confstr("CS_GNU_LIBC_VERSION")
+        return os.confstr("CS_GNU_LIBC_VERSION") or None
     except (AttributeError, OSError, ValueError):
         return None
 
