@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from typing import Any, Dict, Optional, Tuple
 
 from . import _arrays, _call, _header, _library, _progress, _settings
@@ -121,7 +120,6 @@ class Engine(EmbeddingMethods, NeighbourMethods, PrivateMethods):
         return Engine, (self.n_jobs, self.memory, self.level, self.measure, self.verbose)
 
 
-_default_lock = threading.Lock()
 _defaults: Dict[Tuple[int, Optional[int], Any], Engine] = {}
 
 
@@ -137,8 +135,6 @@ def default_engine(
     if callable(verbose):  # the caller's own, which nobody else should be told about
         return Engine(n_jobs, memory, verbose=verbose)
     key = (workers(n_jobs), memory, bool(verbose))
-    with _default_lock:
-        engine = _defaults.get(key)
-        if engine is None:
-            engine = _defaults[key] = Engine(n_jobs, memory, verbose=verbose)
-        return engine
+    # Making an engine costs nothing before its first call, and setdefault needs no lock, which
+    # a fork could leave locked.
+    return _defaults.setdefault(key, Engine(n_jobs, memory, verbose=verbose))
