@@ -277,7 +277,7 @@ def child(number: int, file: str) -> None:
     if contestant.ours:
         import privatemail
 
-        privatemail.default_engine()
+        privatemail.default_engine().workers  # loads the library
     before, began = peak(), time.perf_counter()
     out = contestant.run(data)
     seconds, memory = time.perf_counter() - began, peak() - before

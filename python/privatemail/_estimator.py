@@ -89,8 +89,6 @@ def seed_of(random_state: RandomState) -> int:
     if random_state is None:
         return 1
     if isinstance(random_state, (numbers.Integral, np.integer)):
-        if not 0 <= random_state < 2**64:
-            raise ValueError("random_state is a number from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))

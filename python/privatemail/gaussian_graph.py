@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Optional, Tuple, Union
+from typing import Any, Optional, Tuple
 
 import numpy as np
 from scipy import sparse
@@ -98,7 +98,7 @@ class GaussianGraph(Estimator):
         sigma: Optional[float] = None,
         mode: str = "gaussian",
         n_jobs: Optional[int] = None,
-        memory: Union[None, int, str] = None,
+        memory: Optional[int] = None,
         verbose: bool = False,
     ) -> None:
         self.radius = radius

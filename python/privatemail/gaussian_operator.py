@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -67,7 +67,7 @@ class GaussianOperator(LinearOperator):
         tolerance: Optional[float] = 1e-4,
         operator: Optional[str] = None,
         n_jobs: Optional[int] = None,
-        memory: Union[None, int, str] = None,
+        memory: Optional[int] = None,
         verbose: bool = False,
     ) -> None:
         engine = default_engine(n_jobs=n_jobs, memory=memory, verbose=verbose)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class KernelEmbedding(Estimator):
         sigma: Optional[float] = None,
         steps: int = 5,
         n_jobs: Optional[int] = None,
-        memory: Union[None, int, str] = None,
+        memory: Optional[int] = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:

@@ -37,9 +37,8 @@ class SupervisedEmbedding(Estimator):
         A recipe that is given is measured on rows held out, too. "auto" always is.
     n_jobs : int, default=None
         Threads. None and -1 take all processors. The result has the same bits for any number.
-    memory : int or str, default=None
-        What the computation may take, such as "2GiB". None takes three quarters of what is
-        available.
+    memory : int, default=None
+        Bytes that the computation may take. None takes three quarters of what is available.
     random_state : int, RandomState or None, default=None
         Decides which rows are held out. None is the same as 1.
     verbose : bool, default=False
@@ -91,7 +90,7 @@ class SupervisedEmbedding(Estimator):
         normalize_rows: bool = False,
         measure: bool = True,
         n_jobs: Optional[int] = None,
-        memory: Union[None, int, str] = None,
+        memory: Optional[int] = None,
         random_state: RandomState = None,
         verbose: bool = False,
     ) -> None:
@@ -159,7 +158,7 @@ class SupervisedEmbedding(Estimator):
         path: Path,
         *,
         n_jobs: Optional[int] = None,
-        memory: Union[None, int, str] = None,
+        memory: Optional[int] = None,
         verbose: bool = False,
     ) -> "SupervisedEmbedding":
         """Return an estimator with the model of a file.
