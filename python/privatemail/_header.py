@@ -15,9 +15,7 @@ ABI_MAJOR = 1
 ABI_MINOR = 0
 
 OK = 0
-CANCELLED = 11
 SIZE = 14
-SPENT = 19
 
 
 class Rows(ctypes.Structure):
