@@ -193,7 +193,7 @@ class GaussianGraph(Estimator):
             reach = self._radius_and_sigma()
         graph, report = self._engine().graph(self._fit_X, weights=self.mode, **reach)
         if "mean_neighbours" in reach:
-            self.radius_, self.sigma_ = report["radius"], report["sigma"]
+            self.radius_, self.sigma_ = report["graph"]["radius"], report["graph"]["sigma"]
         graph = with_diagonal(graph, 0 if self.mode == "distance" else 1)
         if self._is_tuned():
             self._graph = graph

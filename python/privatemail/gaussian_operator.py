@@ -74,7 +74,7 @@ class GaussianOperator(LinearOperator):
         self._product = engine.operator(
             X, sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator
         )
-        self.report_ = self._product.report
+        self.report_ = self._product.report["graph"]
         super().__init__(dtype=np.dtype(np.float64), shape=self._product.shape)
 
     def _matvec(self, x: np.ndarray) -> np.ndarray:
