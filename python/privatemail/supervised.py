@@ -49,8 +49,10 @@ class SupervisedEmbedding(Estimator):
     recipe_ : str
         What became of the rows.
     held_out_ : dict or None
-        What was measured on rows held out: the recalls of raw rows, of rows with columns of
-        equal spread, and of the recipe. None where nothing was measured.
+        What was measured on rows held out: "raw", "scaled" and "result" have the share of them
+        that find their class at the nearest row, "r_at_1", and among the 8 nearest, "r_at_8",
+        for rows as they are, for columns of equal spread and for the recipe. None where nothing
+        was measured, also since there are too few rows.
     gallery_ : ndarray of float32, shape (n_samples, n_columns)
         The fitted rows where images are to be searched. Labels have moved them where the
         recipe has steps, so a score that is computed on them alone is too good: hold rows
@@ -232,7 +234,7 @@ class SupervisedEmbedding(Estimator):
         about = model.describe()
         self.model_ = model
         self.recipe_ = about["recipe"]
-        self.held_out_ = about.get("held")
+        self.held_out_ = about.get("held_out")
         self.n_features_in_ = model.n_features_in
         self._n_features_out = model.n_columns
 

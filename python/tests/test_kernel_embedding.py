@@ -21,6 +21,7 @@ def test_map_keeps_neighbours_better_than_spectral_embedding():
     assert trustworthiness(X, ours) > max(0.93, trustworthiness(X, theirs))
 
 
+@pytest.mark.filterwarnings("ignore:the graph has")
 def test_methods_are_those_of_the_engine():
     X = digits()[0][:300]
     engine = Engine()
@@ -82,6 +83,7 @@ def test_new_rows_are_means_of_their_neighbours():
     np.testing.assert_allclose(embedding.transform(queries), wanted, atol=1e-5 * size)
 
 
+@pytest.mark.filterwarnings("ignore:the graph has")
 def test_rows_that_were_fitted_stay_in_place():
     X = digits()[0][:300]
     embedding = KernelEmbedding().fit(X)

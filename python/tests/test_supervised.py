@@ -68,7 +68,9 @@ def test_finds_more_than_raw_rows():
     embedding = SupervisedEmbedding().fit(X, y)
     assert score(embedding.gallery_, embedding.transform(X_new)) > score(X, X_new) + 0.1
     assert embedding.recipe_ not in ("", "raw")
-    assert embedding.held_out_["chosen"]["at1"] > embedding.held_out_["raw"]["at1"]
+    held = embedding.held_out_
+    assert held["rows"] == len(X)
+    assert held["result"]["r_at_1"] > held["raw"]["r_at_1"] + 0.1
     assert embedding.classes_.tolist() == [0, 1, 2]
 
 
