@@ -21,7 +21,7 @@ ESTIMATORS = [
     SupervisedEmbedding("classic", measure=False),
     KernelEmbedding(),
     KernelEmbedding(n_components=1, method="eigenvectors", n_neighbors=3),
-    KernelEmbedding(method="eigenvectors", sigma=20),
+    KernelEmbedding(method="eigenvectors", mean_neighbours=6),
     KernelEmbedding(method="steps", mean_neighbours=4, steps=2, random_state=3),
     GaussianGraph(),
     GaussianGraph(n_neighbors=3),

@@ -82,7 +82,7 @@ def test_recipe_that_is_given():
     np.testing.assert_array_equal(embedding.gallery_, X)
     np.testing.assert_array_equal(embedding.transform(X_new), X_new)
     assert SupervisedEmbedding("raw").fit(X, y).held_out_ is not None
-    for recipe in ("no-such-word", "steps=1", 3):
+    for recipe in ("no-such-word", "steps=-1", 3):
         with pytest.raises(SettingError, match="recipe|steps"):
             SupervisedEmbedding(recipe).fit(X, y)
 
