@@ -1,0 +1,54 @@
+//go:build cgo
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"syscall"
+	"testing"
+)
+
+// Programs in C that use the library wrongly, or from several threads, get statuses.
+func TestStatusesInC(t *testing.T) {
+	for _, source := range []string{"arguments.c", "running.c"} {
+		program := compile(t, source, dynamic)
+		text, err := os.ReadFile(filepath.Join("testdata", source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := regexp.MustCompile(`\{"([a-z]+)", [a-z_]+\}`).FindAllSubmatch(text, -1)
+		if len(names) < 5 {
+			t.Fatalf("%d checks", len(names))
+		}
+		for _, name := range names {
+			t.Run(string(name[1]), func(t *testing.T) {
+				if out, err := run(t, program, string(name[1])); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				} else if out != "" {
+					t.Log(out)
+				}
+			})
+		}
+	}
+}
+
+// A program that loads the library while it runs cannot unload it, and keeps its signals.
+func TestLoadedLate(t *testing.T) {
+	program := compile(t, "loaded.c", unlinked)
+	library := filepath.Join(built, "lib", "libprivatemail.so.1")
+	if out, err := run(t, program, library, "unload"); err != nil {
+		t.Errorf("unload: %v\n%s", err, out)
+	}
+	var exit *exec.ExitError
+	if out, err := run(t, program, library, "fault"); !errors.As(err, &exit) || exit.ExitCode() != 42 {
+		t.Errorf("the handler of the program has not seen its fault: %v\n%s", err, out)
+	}
+	out, err := run(t, program, library, "signal")
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
+		t.Errorf("SIGINT does not end the program: %v\n%s", err, out)
+	}
+}
