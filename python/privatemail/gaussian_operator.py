@@ -40,7 +40,8 @@ class GaussianOperator(LinearOperator):
     dtype : float64
     report_ : dict
         Which operator it is, what it takes, and its certificate: ``eta_max`` is a bound on the
-        error of the weights of a row as ``tolerance`` has it.
+        error of the weights of a row as ``tolerance`` has it, None where nothing is certified
+        for some row, since all its weights but its own were left out.
 
     Notes
     -----
@@ -94,6 +95,9 @@ class GaussianOperator(LinearOperator):
         return self
 
     _transpose = _adjoint
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a GaussianOperator cannot be pickled: make it anew from its rows")
 
     def close(self) -> None:
         """Give the memory of the operator back. It is not usable afterwards."""

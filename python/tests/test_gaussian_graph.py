@@ -143,6 +143,9 @@ def test_equal_rows():
         found = GaussianGraph(radius=1e-3, mode=mode).fit_transform(X)
         assert found.nnz == 10 * 12 * 12
         assert (found.data == own).all()
+    found = GaussianGraph(n_neighbors=5, mode="distance").fit_transform(X)
+    assert (found.indices[::6] == np.arange(len(X))).all()  # each row first, though others equal it
+    assert found.nnz == 6 * len(X) and (found.data == 0).all()
     graph = GaussianGraph(n_neighbors=5)
     assert np.isfinite(graph.fit_transform(X).data).all()
     # The nearest five equal each other and have no scale: that of the new row counts for both.

@@ -1,5 +1,7 @@
 """GaussianOperator against the kernel matrix of scikit-learn, and in scipy's solvers."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.sparse.linalg import LinearOperator, cg, eigsh, lobpcg
@@ -109,6 +111,11 @@ def test_bits_for_any_number_of_threads():
 def test_parameters_that_are_refused(parameters, error):
     with pytest.raises(error):
         GaussianOperator(rows().astype(np.float64), **parameters)
+
+
+def test_no_pickle():
+    with pytest.raises(TypeError, match="make it anew"):
+        pickle.dumps(GaussianOperator(rows(10), sigma=1))
 
 
 def test_closed():
