@@ -190,7 +190,8 @@ pm_status pm_graph_size(pm_graph *graph, int64_t *rows, int64_t *nonzeros);
 /* Compressed sparse rows, columns ascending within a row. index_bytes is 4 or 8: the size of an
  * entry of indptr (rows + 1 of them) and indices (nonzeros). Arrays that are NULL are left out. */
 pm_status pm_graph_copy(pm_graph *graph, int32_t index_bytes, void *indptr, void *indices, float *weights);
-/* The Euclidean distance of each pair of the graph, in the order of its weights; x as for pm_graph_new. */
+/* The Euclidean distance of each pair of the graph, in the order of its weights; x as for pm_graph_new. Where that
+ * divided rows by their norm, the distances are those of the divided rows. */
 pm_status pm_graph_distances(pm_engine *engine, pm_graph *graph, const pm_rows *x, float *distances, pm_call *call);
 pm_status pm_graph_free(pm_graph *graph);
 
@@ -198,7 +199,8 @@ pm_status pm_graph_free(pm_graph *graph);
 
 /* K is the n x n matrix exp(-|x_i - x_j|^2 / (2 sigma^2)), ones on its diagonal, by the cheapest
  * operator that keeps settings->tolerance; the report has its certificate. x is not used after
- * the call. */
+ * the call. Of the settings it uses sigma, gamma or mean_neighbours, which decides the bandwidth alone, tolerance, op,
+ * isolated and normalize_rows; steps and columns say how many products with how many columns it is chosen for. */
 pm_status pm_operator_new(pm_engine *engine, const pm_rows *x, const pm_settings *settings, pm_operator **op, pm_call *call);
 pm_status pm_operator_apply(pm_operator *op, const pm_rows *v, const pm_matrix *out, pm_call *call); /* out = K v */
 pm_status pm_operator_free(pm_operator *op);
@@ -214,7 +216,7 @@ typedef struct {
     uint64_t seed;           /* decides which rows are held out */
 } pm_fit_settings;
 
-/* labels has one for each row, -1 for none. */
+/* labels has one for each row, -1 for none. settings may be NULL. */
 pm_status pm_fit(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_fit_settings *settings,
                  pm_model **model, pm_call *call);
 pm_status pm_model_open(const char *path, pm_model **model);
@@ -228,7 +230,7 @@ pm_status pm_model_size(pm_model *model, int64_t *rows, int64_t *input, int64_t 
 pm_status pm_model_rows(pm_model *model, const pm_matrix *out);
 /* Places rows by the map, without labels. */
 pm_status pm_model_apply(pm_engine *engine, pm_model *model, const pm_rows *x, const pm_matrix *out, pm_call *call);
-/* What the model is, as JSON, in the manner of pm_call_report. */
+/* What the model is, as JSON, in the manner of pm_call_report: the report of pm_fit, and what is known of its rows. */
 pm_status pm_model_describe(pm_model *model, char *buffer, size_t size, size_t *needed);
 pm_status pm_model_free(pm_model *model);
 
@@ -264,9 +266,12 @@ typedef struct {
 } pm_private_settings;
 
 /* What a private first step of n rows of d features would cost, into the report of call, which is needed.
- * unit, label_mode and ledger are not looked at. */
+ * unit, label_mode and uncounted are not looked at; with epsilon and delta 0 it tells the sensitivity alone. */
 pm_status pm_sensitivity(int64_t n, int64_t d, const pm_private_settings *settings, pm_call *call);
-/* ledger is NULL only where settings->uncounted is 1. */
+/* ledger is NULL where settings->uncounted is 1, and only there. labels are read where alpha is not 0 or labels are
+ * randomised, and may be NULL elsewhere. The ledger pays before noise is drawn: a function that fails or is cancelled
+ * later is PM_SPENT. Where all that failed is to note in the ledger what was released, *release is set beside PM_SPENT:
+ * it has been paid for and may be used. */
 pm_status pm_privatize(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_private_settings *settings,
                        pm_ledger *ledger, pm_release **release, pm_call *call);
 pm_status pm_release_write(pm_release *release, void *buffer, size_t size, size_t *needed);
@@ -275,8 +280,9 @@ pm_status pm_release_size(pm_release *release, int64_t *rows, int64_t *columns);
 pm_status pm_release_points(pm_release *release, double *points); /* rows * columns */
 pm_status pm_release_describe(pm_release *release, char *buffer, size_t size, size_t *needed);
 pm_status pm_release_free(pm_release *release);
-/* Later steps, from the release and public labels alone; labels may be NULL. Of the settings it uses
- * those of the graph, steps, stop and normalize; coefficient is alpha where use_coefficient is 1. */
+/* Later steps, from the release and public labels alone. public_labels may be NULL: there is no label term then, or
+ * that of the release's own randomised labels. settings may be NULL. Of the settings it uses those of the graph, radius
+ * and neighbours apart, steps, stop and normalize; coefficient is alpha where use_coefficient is 1. */
 pm_status pm_continue(pm_engine *engine, pm_release *release, const int32_t *public_labels, const pm_settings *settings,
                       int32_t use_coefficient, const pm_matrix *out, pm_call *call);
 
