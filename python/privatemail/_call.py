@@ -13,7 +13,7 @@ import threading
 from typing import Any, Callable, Dict, Optional
 
 from . import _header, _library, _progress
-from .exceptions import HandleError
+from .exceptions import CancelledError, HandleError
 
 
 class Handle:
@@ -124,7 +124,7 @@ class Call:
         try:
             threading.Thread(target=work, name="privatemail", daemon=True).start()
             done.wait()
-        except BaseException:
+        except BaseException as interrupt:
             # The library still uses the memory of the arguments. A second Ctrl-C changes nothing.
             while True:
                 try:
@@ -132,7 +132,10 @@ class Call:
                     break
                 except KeyboardInterrupt:
                     continue
-            raise
+            error = state["error"]
+            if error is None or isinstance(error, CancelledError):
+                raise
+            raise interrupt from error  # it says more than that the call was ended
         return state["error"]
 
     def _tell(self, stage: bytes, done: int, total: int, user: Any) -> None:
