@@ -103,7 +103,7 @@ typedef struct {
 
 pm_status pm_engine_new(const pm_engine_options *options, pm_engine **engine); /* options may be NULL */
 pm_status pm_engine_workers(pm_engine *engine, int32_t *workers);
-/* Waits for running calls. NULL is allowed, as for all _free functions. */
+/* Waits for functions that run with the engine. NULL is allowed, as for all _free functions. */
 pm_status pm_engine_free(pm_engine *engine);
 
 /* ---- Calls: progress, cancellation, report ------------------------------------------------ */
@@ -112,8 +112,8 @@ pm_status pm_engine_free(pm_engine *engine);
  * wherever a function does not say that it needs one. */
 pm_status pm_call_new(pm_call **call);
 /* progress is called by threads of the library, one at a time, and should be quick. It may call
- * pm_call_cancel, and nothing else that takes this call or its engine. stage is valid during
- * the call of progress only. NULL for nobody. */
+ * pm_call_cancel; functions with the engine are PM_REENTRANT there, others with this call PM_BUSY.
+ * stage is valid until progress returns. NULL for nobody. */
 typedef void (*pm_progress)(const char *stage, int64_t done, int64_t total, void *user);
 pm_status pm_call_on_progress(pm_call *call, pm_progress progress, void *user);
 /* Counts so many bytes of the caller's own among those of the next functions, against the budget. */
@@ -124,12 +124,13 @@ pm_status pm_call_cancel(pm_call *call);
  * UTF-8, with a NUL at its end. *needed gets its size with the NUL, also where size is too small
  * and the status PM_SIZE. buffer NULL and size 0 ask for the size alone, and are no error. */
 pm_status pm_call_report(pm_call *call, char *buffer, size_t size, size_t *needed);
+/* A function that runs with the call goes on to its end. */
 pm_status pm_call_free(pm_call *call);
 
 /* ---- Embeddings ---------------------------------------------------------------------------- */
 
 /* What to embed and how. The zero value of every field means its default; one of sigma, gamma,
- * mean_neighbours and neighbours is required. */
+ * mean_neighbours, neighbours and radius is required. */
 typedef struct {
     size_t struct_size;
     /* the graph */
@@ -142,19 +143,20 @@ typedef struct {
     double cutoff_weight;    /* or where a weight is below this */
     double tolerance;        /* wanted error of a row's weights; default 1e-4 */
     const char *op;          /* "csr", "pairs", "dense", "poly", "grid"; NULL for the cheapest */
-    const char *isolated;    /* "keep" (default), "repair", "fail", ... as kernel.IsolatedByName */
+    const char *isolated;    /* what becomes of rows without neighbours: "keep" (default), "repair" or "fail" */
     int32_t normalize_rows;  /* 1: rows are divided by their norm first */
     /* the steps */
     int32_t allow_unlabelled;/* 1: the label -1 is none */
     const char *form;        /* "paper" (default) or "attract" */
     double coefficient;      /* alpha in form paper, beta in form attract; default 0: no labels */
-    const char *table;       /* weights between labels; NULL for "equal" in form paper, "balanced" in form attract */
+    const char *table;       /* weights between labels: "equal" (default in form paper), "balanced" (default in form
+                                attract), "different", "gaussian" with the bandwidth of the graph, "centred" */
     int64_t columns;         /* of the random start, eigenvectors or the map; default 2 */
     int64_t steps;           /* default 5 in form paper, 1 in form attract */
     double sigma_q;          /* standard deviation of the random start; default 1e-8 */
     uint64_t seed;           /* of the random start */
     double stop;             /* ends the steps at this relative change; residual of eigenvectors, default 1e-5 */
-    const char *normalize;   /* after each step; NULL for none */
+    const char *normalize;   /* after each step: "none" (default), "frobenius" or "centred" */
     const pm_rows *start;    /* rows to begin with; NULL for the default of the form */
 } pm_settings;
 
@@ -167,7 +169,7 @@ pm_status pm_plan(pm_engine *engine, const pm_rows *x, const pm_settings *settin
  * of start if there is one. It must not overlap x. */
 pm_status pm_embed(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                    const pm_matrix *out, pm_call *call);
-/* The leading eigenvectors of the graph, one a column, in form attract. The report has their values. */
+/* The leading eigenvectors of the graph, one a column. The form must be attract. The report has their values. */
 pm_status pm_converge(pm_engine *engine, const pm_rows *x, const int32_t *labels, const pm_settings *settings,
                       const pm_matrix *out, pm_call *call);
 /* A map for pictures, made of leading eigenvectors. */
