@@ -151,6 +151,7 @@ normalize_rows
         gamma: Optional[float] = None,
         tolerance: Optional[float] = None,
         operator: Optional[str] = None,
+        isolated: Optional[str] = None,
     ) -> KernelProduct:
         """Prepares products with the full kernel of X, without forming it.
 
@@ -163,6 +164,8 @@ normalize_rows
             Wanted error of a row's weights. Default 1e-4.
         operator : str, optional
             How products are made. Default: the cheapest way that keeps the tolerance.
+        isolated : str, optional
+            What becomes of rows that miss the tolerance: "keep" (default), "repair" or "fail".
 
         Returns
         -------
@@ -177,7 +180,9 @@ normalize_rows
         True
         """
         rows = _arrays.as_rows(X, "X", self.memory)
-        given = _settings.Settings(dict(sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator))
+        given = _settings.Settings(dict(
+            sigma=sigma, gamma=gamma, tolerance=tolerance, operator=operator, isolated=isolated
+        ))  # fmt: skip
         call = self._call(rows.copied)
         handle = _call.Handle("operator")
         call.run("pm_operator_new", self._engine(), rows.ref, given.ref, handle.new)
