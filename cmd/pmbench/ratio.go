@@ -45,6 +45,8 @@ type Ratio struct {
 	// of its own graph.
 	Residual     *float64 `json:"residual,omitempty"`
 	PeerResidual *float64 `json:"peer_residual,omitempty"`
+	// PeerPeakBytes is the largest memory of a peer's process, rows included, where it tells.
+	PeerPeakBytes int64 `json:"peer_peak_bytes,omitempty"`
 	Missing      string   `json:"missing,omitempty"`
 	Command      string   `json:"command,omitempty"`
 	Commit       string   `json:"commit"`
@@ -100,6 +102,9 @@ func (r *Ratio) result() string {
 	}
 	if r.PeerResidual != nil {
 		out += fmt.Sprintf(", residuals %s and %s", optional(r.Residual, "%.1e"), optional(r.PeerResidual, "%.1e"))
+	}
+	if r.PeerPeakBytes > 0 {
+		out += fmt.Sprintf(", peak %s with rows of %s", size(r.PeerPeakBytes), size(4*int64(r.N)*int64(r.D)))
 	}
 	if r.WantedRounds > 0 {
 		out += fmt.Sprintf(", ended after %d of %d rounds", r.Rounds, r.WantedRounds)
