@@ -19,7 +19,7 @@ func TestThroughC(t *testing.T) {
 func TestDifferingEntries(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "result")
 	zero, nan := float32(0), float32(math.NaN())
-	if err := writeLittle(file, []float32{1, -zero, nan, 4}); err != nil {
+	if err := writeLittle(file, []float32{1, zero, nan, 4}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

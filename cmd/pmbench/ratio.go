@@ -46,12 +46,12 @@ type Ratio struct {
 	Residual     *float64 `json:"residual,omitempty"`
 	PeerResidual *float64 `json:"peer_residual,omitempty"`
 	// PeerPeakBytes is the largest memory of a peer's process, rows included, where it tells.
-	PeerPeakBytes int64 `json:"peer_peak_bytes,omitempty"`
-	Missing      string   `json:"missing,omitempty"`
-	Command      string   `json:"command,omitempty"`
-	Commit       string   `json:"commit"`
-	Time         string   `json:"time"`
-	Machine      *Machine `json:"machine,omitempty"`
+	PeerPeakBytes int64    `json:"peer_peak_bytes,omitempty"`
+	Missing       string   `json:"missing,omitempty"`
+	Command       string   `json:"command,omitempty"`
+	Commit        string   `json:"commit"`
+	Time          string   `json:"time"`
+	Machine       *Machine `json:"machine,omitempty"`
 
 	file int // of a report: the number of the recording it was read from
 }
