@@ -20,7 +20,7 @@ func (e *Engine) Continue(ctx context.Context, r *release.Release, labels *relea
 			if settings != nil {
 				s = *settings
 			}
-			s.Workers, s.Kernels, s.BudgetBytes, s.Reserve, s.Progress = e.workers, e.kernels, m.limit, m.reserve, e.report()
+			s.Workers, s.Kernels, s.BudgetBytes, s.Reserve, s.Progress = e.workers, e.kernels, m.limit, m.reserve, e.report(ctx)
 			s.Calibration = e.options.calibration
 			return post.Continue(ctx, r, labels, &s)
 		})

@@ -80,7 +80,7 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 	}
 	defer g.op.Close()
 	began := time.Now()
-	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(s, g.beside(int64(s.pointBytes(features)))))
+	found, err := iterate.Converge(ctx, g.op, step, e.convergeSettings(ctx, s, g.beside(int64(s.pointBytes(features)))))
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +92,12 @@ func (e *Engine) converge(ctx context.Context, m *share, features blas32.General
 }
 
 // convergeSettings returns the settings of iterate.Converge with the memory of the options.
-func (e *Engine) convergeSettings(s *Settings, o *kernel.Options) *iterate.ConvergeSettings {
+func (e *Engine) convergeSettings(ctx context.Context, s *Settings, o *kernel.Options) *iterate.ConvergeSettings {
 	run := &iterate.ConvergeSettings{
 		Columns: s.Columns, Tolerance: s.StopTolerance, UnitRows: true,
 		BudgetBytes: o.BudgetBytes, Reserve: o.Reserve, Workers: e.workers, Kernels: e.kernels,
 	}
-	if report := e.report(); report != nil {
+	if report := e.report(ctx); report != nil {
 		run.Progress = func(r iterate.ConvergeRecord) { report("eigenvectors", r.Converged, s.Columns) }
 	}
 	return run

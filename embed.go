@@ -206,7 +206,7 @@ func (e *Engine) embed(ctx context.Context, m *share, features blas32.General, l
 		return nil, err
 	}
 	run := s.run(e.workers)
-	if report := e.report(); report != nil {
+	if report := e.report(ctx); report != nil {
 		run.Taken = func(done, total int) { report("steps", done, total) }
 	}
 	from := func() (blas32.General, error) { return start(ctx, p, s) }
@@ -287,6 +287,7 @@ func (e *Engine) planWith(ctx context.Context, m *share, features blas32.General
 // not take. The kernel knows what steps will take.
 func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General, labels *kernel.Labels, s *Settings) (p blas32.General, opened *kernel.Points, o *kernel.Options, always int64, err error) {
 	o = e.graphOptions(s)
+	o.Progress = e.report(ctx)
 	held, steps := s.copied(features), m.steps
 	if labels != nil {
 		held += float64(labels.Bytes())
@@ -311,11 +312,11 @@ func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General,
 	return p, opened, o, always, s.settle(ctx, m, opened, o)
 }
 
-// graphOptions returns the options of the graph, but for its memory.
+// graphOptions returns the options of the graph, but for its memory and progress.
 func (e *Engine) graphOptions(s *Settings) *kernel.Options {
 	return &kernel.Options{
 		Tolerance: s.Tolerance, Isolated: s.Isolated, Operator: s.Operator, Steps: s.Steps, Columns: s.Columns,
-		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration, Progress: e.report(),
+		Workers: e.workers, Kernels: e.kernels, Calibration: e.options.calibration,
 	}
 }
 

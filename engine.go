@@ -125,8 +125,8 @@ type Progress struct {
 // for the Engine: methods that it calls return ErrReentrant, those of an Engine that shares
 // the workers may, and another goroutine that calls one is not to be waited for. It may
 // call an Engine with workers of its own whose progress function does not call this one. A
-// call that begins anew because others held memory tells its stages anew. Default: nobody is
-// told.
+// call that begins anew because others held memory tells its stages anew. ReportProgress sets
+// the function of single calls. Default: nobody is told.
 func WithProgress(report func(Progress)) Option {
 	return func(o *options) error {
 		o.progress = report
@@ -229,15 +229,4 @@ func (e *Engine) measure() int64 {
 		return min(e.options.budget, mem.AddressSpace)
 	}
 	return min(mem.Budget(), mem.AddressSpace)
-}
-
-// report passes progress on; it is nil when nobody listens.
-func (e *Engine) report() func(stage string, done, total int) {
-	if e.options.progress == nil {
-		return nil
-	}
-	return func(stage string, done, total int) {
-		defer e.reporting.begin()()
-		e.options.progress(Progress{stage, done, total})
-	}
 }

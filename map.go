@@ -92,7 +92,7 @@ func (e *Engine) spectralMap(ctx context.Context, m *share, features blas32.Gene
 	if err != nil {
 		return nil, err
 	}
-	arrangement, err := iterate.Arrange(ctx, found, e.arrangeSettings(columns, len(components)))
+	arrangement, err := iterate.Arrange(ctx, found, e.arrangeSettings(ctx, columns, len(components)))
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (e *Engine) mapVectorsOf(ctx context.Context, g *builtGraph, s *Settings) (
 			return nil, err
 		}
 	}
-	run := e.convergeSettings(s, g.beside(own+4*int64(len(start.Data))))
+	run := e.convergeSettings(ctx, s, g.beside(own+4*int64(len(start.Data))))
 	run.UnitRows, run.Start = false, start
 	return iterate.Converge(ctx, g.op, kernel.Step{Form: kernel.Attract}, run)
 }
@@ -159,9 +159,9 @@ func mapSettings(features blas32.General, settings *Settings) (s Settings, colum
 }
 
 // arrangeSettings returns the settings of iterate.Arrange.
-func (e *Engine) arrangeSettings(columns, components int) *iterate.ArrangeSettings {
+func (e *Engine) arrangeSettings(ctx context.Context, columns, components int) *iterate.ArrangeSettings {
 	run := &iterate.ArrangeSettings{Columns: columns, Components: components, Workers: e.workers}
-	if report := e.report(); report != nil {
+	if report := e.report(ctx); report != nil {
 		run.Progress = func(done, total int) { report("arrange", done, total) }
 	}
 	return run

@@ -50,7 +50,7 @@ func (e *Engine) sampledStart(ctx context.Context, x blas32.General, columns int
 		return blas32.General{}, err
 	}
 	defer op.Close()
-	run := e.convergeSettings(&Settings{Columns: columns, StopTolerance: 1e-4}, beside(own, op.Cost().ResidentBytes))
+	run := e.convergeSettings(ctx, &Settings{Columns: columns, StopTolerance: 1e-4}, beside(own, op.Cost().ResidentBytes))
 	run.UnitRows = false
 	found, err := iterate.Converge(ctx, op, kernel.Step{Form: kernel.Attract}, run)
 	if err != nil {

@@ -160,6 +160,6 @@ func (c *neighbours) step(t *testing.T, e *Engine, x blas64.General, y []int32) 
 	if err != nil {
 		return f, p.bound, err
 	}
-	f, err = e.firstStep(t.Context(), rows, y, &p, e.firstOptions(p.settings))
+	f, err = e.firstStep(t.Context(), rows, y, &p, e.firstOptions(t.Context(), p.settings))
 	return f, p.bound, err
 }

@@ -99,7 +99,7 @@ func privatizeWithin[M points.Matrix](ctx context.Context, e *Engine, m *share, 
 	if err := s.checkLedger(plan.calibration); err != nil {
 		return nil, err
 	}
-	o := e.firstOptions(&s)
+	o := e.firstOptions(ctx, &s)
 	o.BudgetBytes, o.Reserve = rest, func(bytes int64) bool { return m.reserve(int64(own) + bytes) }
 	f, err := e.firstStep(ctx, rows, labels, &plan, o)
 	if err != nil {

@@ -1,0 +1,157 @@
+//go:build cgo
+
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"fmt"
+	"math"
+	"unicode/utf8"
+	"unsafe"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+// rowsOf returns rows of the caller's, where they are. name is for messages.
+func rowsOf(x *C.pm_rows, name string) (blas32.General, error) {
+	if x == nil {
+		return blas32.General{}, argument("%s is NULL", name)
+	}
+	return general(unsafe.Pointer(x.data), int64(x.rows), int64(x.cols), int64(x.stride), name)
+}
+
+// matrixOf returns a matrix that is to be written. It has entries: the engine takes a matrix
+// without any for none.
+func matrixOf(x *C.pm_matrix, name string) (blas32.General, error) {
+	if x == nil {
+		return blas32.General{}, argument("%s is NULL", name)
+	}
+	m, err := general(unsafe.Pointer(x.data), int64(x.rows), int64(x.cols), int64(x.stride), name)
+	if err == nil && (m.Rows == 0 || m.Cols == 0) {
+		err = fmt.Errorf("%s: %w: %d rows of %d columns", name, points.ErrShape, m.Rows, m.Cols)
+	}
+	return m, err
+}
+
+// general returns a matrix of the caller's memory. It refuses sizes that no memory has
+// before anybody reads.
+func general(data unsafe.Pointer, rows, cols, stride int64, name string) (m blas32.General, err error) {
+	const most = math.MaxInt / 4 // entries that can be addressed
+	switch {
+	case rows < 0 || cols < 0:
+		return m, fmt.Errorf("%s: %w: %d rows of %d columns", name, points.ErrShape, rows, cols)
+	case stride < cols:
+		return m, fmt.Errorf("%s: %w: a stride of %d for %d columns", name, points.ErrShape, stride, cols)
+	case stride > most || rows > 1 && stride > 0 && rows-1 > (most-cols)/stride:
+		return m, fmt.Errorf("%s: %w: %d rows with a stride of %d are more than memory can hold", name, points.ErrShape, rows, stride)
+	case rows > most: // of no columns
+		return m, fmt.Errorf("%s: %w: %d rows", name, points.ErrShape, rows)
+	}
+	m = blas32.General{Rows: int(rows), Cols: int(cols), Stride: int(stride)}
+	if rows == 0 || cols == 0 {
+		return m, nil
+	}
+	entries := (rows-1)*stride + cols
+	m.Data, err = array((*float32)(data), entries, name+".data")
+	return m, err
+}
+
+// array returns so many entries of the caller's memory. It refuses NULL and memory that is
+// not aligned for them. Of no entries it is nil.
+func array[T any](data *T, entries int64, name string) ([]T, error) {
+	var entry T
+	size, align := int64(unsafe.Sizeof(entry)), uintptr(unsafe.Alignof(entry))
+	switch {
+	case entries < 0 || entries > math.MaxInt/size:
+		return nil, fmt.Errorf("%s: %w: %d entries", name, points.ErrShape, entries)
+	case entries == 0:
+		return nil, nil
+	case data == nil:
+		return nil, argument("%s is NULL", name)
+	case uintptr(unsafe.Pointer(data))%align != 0:
+		return nil, argument("%s is not aligned to %d bytes", name, align)
+	}
+	return unsafe.Slice(data, entries), nil
+}
+
+// labelsOf returns the labels of so many rows, nil for NULL.
+func labelsOf(labels *C.int32_t, rows int) ([]int32, error) {
+	if labels == nil {
+		return nil, nil
+	}
+	return array((*int32)(labels), int64(rows), "labels")
+}
+
+// maxText bounds texts of the caller's: names, paths, units.
+const maxText = 1 << 16
+
+// textOf returns a text of the caller's, "" for NULL. It refuses one that does not end soon
+// or is no UTF-8.
+func textOf(text *C.char, name string) (string, error) {
+	if text == nil {
+		return "", nil
+	}
+	n := C.pmc_length(text, maxText)
+	if n == maxText {
+		return "", argument("%s is longer than %d bytes", name, maxText)
+	}
+	s := C.GoStringN(text, C.int(n))
+	if !utf8.ValidString(s) {
+		return "", argument("%s is not UTF-8", name)
+	}
+	return s, nil
+}
+
+// giveText writes a text with a NUL at its end to a buffer of the caller's, if it fits, and
+// says how large it is.
+func giveText(text []byte, buffer *C.char, size C.size_t, needed *C.size_t) error {
+	return giveBytes(append(text[:len(text):len(text)], 0), unsafe.Pointer(buffer), size, needed)
+}
+
+// giveBytes writes bytes to a buffer of the caller's, if they fit, and says how many there
+// are. A buffer of NULL and 0 bytes asks for their number alone.
+func giveBytes(bytes []byte, buffer unsafe.Pointer, size C.size_t, needed *C.size_t) error {
+	if needed == nil {
+		return argument("needed is NULL")
+	}
+	*needed = C.size_t(len(bytes))
+	switch {
+	case buffer == nil && size == 0:
+		return nil
+	case buffer == nil:
+		return argument("buffer is NULL and its size is not 0")
+	case int64(len(bytes)) > int64(size) && int64(size) >= 0:
+		return fmt.Errorf("%w: %d bytes, want %d", errSize, size, len(bytes))
+	}
+	copy(unsafe.Slice((*byte)(buffer), len(bytes)), bytes)
+	return nil
+}
+
+// maxStruct bounds struct_size: no version of a struct will be that large.
+const maxStruct = 1 << 12
+
+// sized returns a copy of a struct whose first field is its size, as the caller's header has
+// it. It may come from an older header, from which on least is the size of the first
+// version: fields that are missing are zero. It may come from a newer one as long as nothing
+// is set that this library does not know.
+func sized[T any](p *T, least uintptr, name string) (out T, err error) {
+	if uintptr(unsafe.Pointer(p))%unsafe.Alignof(out) != 0 {
+		return out, argument("%s is not aligned", name)
+	}
+	size, known := *(*uintptr)(unsafe.Pointer(p)), unsafe.Sizeof(out)
+	if size < least || size > maxStruct {
+		return out, argument("%s->struct_size is %d, want %d; set it to sizeof(%s)", name, size, known, name)
+	}
+	theirs := unsafe.Slice((*byte)(unsafe.Pointer(p)), size)
+	for _, b := range theirs[min(known, size):] {
+		if b != 0 {
+			return out, argument("%s comes from a newer header and has fields that this library does not know", name)
+		}
+	}
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&out)), known), theirs)
+	return out, nil
+}

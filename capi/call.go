@@ -1,0 +1,215 @@
+//go:build cgo
+
+package main
+
+// #include <stdlib.h>
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/kernel"
+)
+
+// A call is what a pm_call stands for: what the caller of long functions wants of them, and
+// what they leave.
+type call struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	busy     bool // a function has it
+	progress C.pm_progress
+	user     C.uintptr_t
+	bytes    int64  // of the caller's own
+	report   []byte // of the last function that succeeded
+}
+
+func newCall() *call {
+	c := &call{report: []byte("{}")}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	return c
+}
+
+// Close lets the context go. The registry calls it when no function has the call any more.
+func (c *call) Close() error {
+	c.cancel()
+	return nil
+}
+
+// begin takes the call for one function, until end. It returns the function's context.
+func (c *call) begin() (context.Context, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy {
+		return nil, errBusy
+	}
+	if err := c.ctx.Err(); err != nil {
+		return nil, err
+	}
+	c.busy = true
+	return context.WithValue(privatemail.ReportProgress(c.ctx, c.teller()), ownBytes{}, c.bytes), nil
+}
+
+// ownBytes is the key of the bytes of the caller's own in the context of a function.
+type ownBytes struct{}
+
+// end keeps the report of a function that succeeded.
+func (c *call) end(report []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy = false
+	if report != nil {
+		c.report = report
+	}
+}
+
+// teller returns a function that tells the progress function of C, nil where there is none.
+func (c *call) teller() func(privatemail.Progress) {
+	progress, user := c.progress, c.user
+	if progress == nil {
+		return nil
+	}
+	return func(p privatemail.Progress) {
+		stage := C.CString(p.Stage)
+		defer C.free(unsafe.Pointer(stage))
+		C.pmc_report(progress, stage, C.int64_t(p.Done), C.int64_t(p.Total), user)
+	}
+}
+
+// withCall runs work with the pm_call of a caller, which may be 0 for none. work gets a
+// context that ends when the call is cancelled and tells its progress function. What it
+// returns beside an error becomes the report, as JSON.
+func withCall(id C.uintptr_t, work func(ctx context.Context) (report any, err error)) error {
+	if id == 0 {
+		_, err := work(context.Background())
+		return err
+	}
+	c, done, err := use[*call](&handles, uintptr(id), "call")
+	if err != nil {
+		return err
+	}
+	defer done()
+	ctx, err := c.begin()
+	if err != nil {
+		return err
+	}
+	var text []byte
+	defer func() { c.end(text) }() // also where work panics
+	report, err := work(ctx)
+	if err != nil {
+		return err
+	}
+	if text, err = json.Marshal(report); err != nil {
+		return fmt.Errorf("the report: %w", err)
+	}
+	return nil
+}
+
+// withEngine is withCall for work of an engine. The bytes of the caller's own count against
+// the engine's budget while it runs.
+func withEngine(engine, id C.uintptr_t, work func(ctx context.Context, e *privatemail.Engine) (report any, err error)) error {
+	e, done, err := use[*privatemail.Engine](&handles, uintptr(engine), "engine")
+	if err != nil {
+		return err
+	}
+	defer done()
+	return withCall(id, func(ctx context.Context) (report any, err error) {
+		own, _ := ctx.Value(ownBytes{}).(int64)
+		if own == 0 {
+			return work(ctx, e)
+		}
+		err = e.Reserve(ctx, own, func(ctx context.Context) error {
+			report, err = work(ctx, e)
+			return err
+		})
+		return report, err
+	})
+}
+
+//export pmgo_call_new
+func pmgo_call_new(id *C.uintptr_t) C.pm_status {
+	return guard("pm_call_new", func() error {
+		if id == nil {
+			return argument("call is NULL")
+		}
+		*id = C.uintptr_t(handles.add(newCall()))
+		return nil
+	})
+}
+
+// withIdleCall changes a call that no function has.
+func withIdleCall(id C.uintptr_t, change func(c *call) error) error {
+	c, done, err := use[*call](&handles, uintptr(id), "call")
+	if err != nil {
+		return err
+	}
+	defer done()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy {
+		return errBusy
+	}
+	return change(c)
+}
+
+//export pmgo_call_on_progress
+func pmgo_call_on_progress(id C.uintptr_t, progress C.pm_progress, user C.uintptr_t) C.pm_status {
+	return guard("pm_call_on_progress", func() error {
+		return withIdleCall(id, func(c *call) error {
+			c.progress, c.user = progress, user
+			return nil
+		})
+	})
+}
+
+//export pmgo_call_reserve
+func pmgo_call_reserve(id C.uintptr_t, bytes C.int64_t) C.pm_status {
+	return guard("pm_call_reserve", func() error {
+		return withIdleCall(id, func(c *call) error {
+			if bytes < 0 {
+				return fmt.Errorf("%w: %d bytes", kernel.ErrOption, int64(bytes))
+			}
+			c.bytes = int64(bytes)
+			return nil
+		})
+	})
+}
+
+//export pmgo_call_cancel
+func pmgo_call_cancel(id C.uintptr_t) C.pm_status {
+	return guard("pm_call_cancel", func() error {
+		c, done, err := use[*call](&handles, uintptr(id), "call")
+		if err != nil {
+			return err
+		}
+		defer done()
+		c.cancel()
+		return nil
+	})
+}
+
+//export pmgo_call_report
+func pmgo_call_report(id C.uintptr_t, buffer *C.char, size C.size_t, needed *C.size_t) C.pm_status {
+	return guard("pm_call_report", func() error {
+		c, done, err := use[*call](&handles, uintptr(id), "call")
+		if err != nil {
+			return err
+		}
+		defer done()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return giveText(c.report, buffer, size, needed)
+	})
+}
+
+//export pmgo_call_free
+func pmgo_call_free(id C.uintptr_t) C.pm_status {
+	return guard("pm_call_free", func() error { return free[*call](&handles, uintptr(id), "call") })
+}

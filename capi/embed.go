@@ -1,0 +1,81 @@
+//go:build cgo
+
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/points"
+)
+
+// placing returns the rows and the settings of a function that places each row in out. The
+// engine writes there by itself, which saves a copy.
+func placing(x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix) (rows blas32.General, s *privatemail.Settings, err error) {
+	if rows, err = rowsOf(x, "x"); err != nil {
+		return rows, nil, err
+	}
+	if s, err = settingsOf(settings); err != nil {
+		return rows, nil, err
+	}
+	if s.Into, err = matrixOf(out, "out"); err != nil {
+		return rows, nil, err
+	}
+	if s.Into.Rows != rows.Rows {
+		return rows, nil, fmt.Errorf("out: %w: %d rows for %d of x", points.ErrShape, s.Into.Rows, rows.Rows)
+	}
+	return rows, s, nil
+}
+
+//export pmgo_embed
+func pmgo_embed(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+	return guard("pm_embed", func() error {
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, s, err := placing(x, settings, out)
+			if err != nil {
+				return nil, err
+			}
+			y, err := labelsOf(labels, rows.Rows)
+			if err != nil {
+				return nil, err
+			}
+			return e.Embed(ctx, rows, y, s)
+		})
+	})
+}
+
+//export pmgo_converge
+func pmgo_converge(engine C.uintptr_t, x *C.pm_rows, labels *C.int32_t, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+	return guard("pm_converge", func() error {
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, s, err := placing(x, settings, out)
+			if err != nil {
+				return nil, err
+			}
+			y, err := labelsOf(labels, rows.Rows)
+			if err != nil {
+				return nil, err
+			}
+			return e.Converge(ctx, rows, y, s)
+		})
+	})
+}
+
+//export pmgo_map
+func pmgo_map(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+	return guard("pm_map", func() error {
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, s, err := placing(x, settings, out)
+			if err != nil {
+				return nil, err
+			}
+			return e.Map(ctx, rows, s)
+		})
+	})
+}

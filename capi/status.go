@@ -1,0 +1,152 @@
+//go:build cgo
+
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/formats"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/mechanism"
+	"github.com/seed-64e14a55/privatemail/mechanism/release"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/post"
+	"github.com/seed-64e14a55/privatemail/retrieval/supervised"
+	"github.com/seed-64e14a55/privatemail/sensitivity"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// Errors of this package, beside errHandle.
+var (
+	errArgument = errors.New("wrong argument")
+	errBusy     = errors.New("the pm_call is in use by another function")
+	errSize     = errors.New("the buffer is too small")
+)
+
+// guard runs what an exported function does. It turns an error into a status and keeps its
+// text for pm_last_error of the calling thread, on which it runs. A panic must not reach C,
+// which would take the process down.
+func guard(name string, do func() error) C.pm_status {
+	err := caught(do)
+	if err == nil {
+		return C.PM_OK
+	}
+	text := name + ": " + strings.ReplaceAll(err.Error(), "\x00", "")
+	C.pmc_set_error((*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.size_t(len(text)))
+	return C.pm_status(statusOf(err))
+}
+
+// caught returns a panic of do as an error.
+func caught(do func() error) (err error) {
+	defer par.Catch(&err)
+	return do()
+}
+
+// statuses have the status of each error that the library tells apart. The first one that an
+// error matches counts: an error that came after a ledger had paid is that above all else.
+var statuses = []struct {
+	err    error
+	status int
+}{
+	{mechanism.ErrSpent, C.PM_SPENT},
+	{errArgument, C.PM_ARGUMENT},
+	{errHandle, C.PM_HANDLE},
+	{errBusy, C.PM_BUSY},
+	{errSize, C.PM_SIZE},
+	{context.Canceled, C.PM_CANCELLED},
+	{privatemail.ErrClosed, C.PM_HANDLE}, // the engine was freed meanwhile
+	{privatemail.ErrReentrant, C.PM_REENTRANT},
+	{par.ErrNested, C.PM_REENTRANT},
+	{kernel.ErrMemory, C.PM_MEMORY},
+	{mechanism.ErrBudgetExceeded, C.PM_BUDGET},
+	{mechanism.ErrLocked, C.PM_BUSY},
+	{points.ErrNonFinite, C.PM_NOT_FINITE},
+	{sensitivity.ErrNonFinite, C.PM_NOT_FINITE},
+	{mechanism.ErrNonFinite, C.PM_NOT_FINITE},
+	{points.ErrZeroRow, C.PM_ZERO_ROW},
+	{kernel.ErrLabels, C.PM_LABELS},
+	{sensitivity.ErrLabels, C.PM_LABELS},
+	{mechanism.ErrLabels, C.PM_LABELS},
+	{release.ErrLabels, C.PM_LABELS},
+	{post.ErrLabelMode, C.PM_LABELS},
+	{supervised.ErrNoPairs, C.PM_LABELS},
+	{supervised.ErrEqualMeans, C.PM_LABELS},
+	{kernel.ErrTolerance, C.PM_TOLERANCE},
+	{kernel.ErrIsolated, C.PM_TOLERANCE},
+	{iterate.ErrDiverged, C.PM_DIVERGED},
+	{points.ErrShape, C.PM_SHAPE},
+	{kernel.ErrEmpty, C.PM_SHAPE},
+	{sparse.ErrAlias, C.PM_SHAPE},
+	{sensitivity.ErrShape, C.PM_SHAPE},
+	{kernel.ErrOption, C.PM_SETTING}, // iterate.ErrSettings and privatemail.ErrSettings, too
+	{kernel.ErrBandwidth, C.PM_SETTING},
+	{kernel.ErrTable, C.PM_SETTING},
+	{kernel.ErrOperator, C.PM_SETTING},
+	{kernel.ErrBackground, C.PM_SETTING},
+	{kernel.ErrUnitNorm, C.PM_PRIVACY},
+	{mechanism.ErrParam, C.PM_PRIVACY},
+	{mechanism.ErrSensitivity, C.PM_PRIVACY},
+	{mechanism.ErrUnknownUnit, C.PM_PRIVACY},
+	{mechanism.ErrEntropy, C.PM_SYSTEM},
+}
+
+// damaged are errors of files and bytes that are not what they should be. They come behind
+// those of the system: a file that is not there is not damaged.
+var damaged = []error{
+	mechanism.ErrLedger, release.ErrRelease, release.ErrChecksum, release.ErrVersion, post.ErrScale, supervised.ErrFile,
+	formats.ErrFormat, formats.ErrTruncated, formats.ErrUnsupported, formats.ErrShape, formats.ErrRange, formats.ErrLimit,
+}
+
+// unproved are errors of releases that nothing is proved for.
+var unproved = []error{
+	sensitivity.ErrRelation, sensitivity.ErrOperator, sensitivity.ErrNoBound, sensitivity.ErrBandwidth, sensitivity.ErrCoefficient,
+	sensitivity.ErrTable, sensitivity.ErrNorms, sensitivity.ErrRow, sensitivity.ErrUnitRow, sensitivity.ErrFloor,
+	sensitivity.ErrBackground, sensitivity.ErrEntryError, sensitivity.ErrUnrepresentable, sensitivity.ErrDegenerate,
+	sensitivity.ErrPaperUndefined, sensitivity.ErrMismatch, sensitivity.ErrGroup,
+}
+
+// statusOf returns the status of an error. One that nobody has foreseen is a fault of the
+// library.
+func statusOf(err error) int {
+	for _, s := range statuses {
+		if errors.Is(err, s.err) {
+			return s.status
+		}
+	}
+	matches := func(some []error) bool {
+		for _, e := range some {
+			if errors.Is(err, e) {
+				return true
+			}
+		}
+		return false
+	}
+	var path *fs.PathError
+	var number syscall.Errno
+	switch {
+	case errors.As(err, &path), errors.As(err, &number):
+		return C.PM_SYSTEM
+	case matches(damaged):
+		return C.PM_FILE
+	case matches(unproved):
+		return C.PM_PRIVACY
+	}
+	return C.PM_INTERNAL
+}
+
+// argument returns an error of an argument.
+func argument(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{errArgument}, args...)...)
+}
