@@ -1,5 +1,5 @@
-/* Embeds rows of which few have a class, and tells whether a row without one is found among
- * those of its class: before, and in the embedding.
+/* Embeds rows, and tells how often the class of a row is that of the nearest among a few rows whose
+ * class is known: of the rows as they are, and in the embedding, which is made without classes.
  *
  *   embed [-n ROWS] [-workers W] [-report] [FILE.csv]
  *
@@ -20,13 +20,14 @@
 
 #include "rows.h"
 
-/* Every so many rows keep their class; the class of the others is only used to count. */
-enum { KEPT = 50 };
+/* The class of every so many rows is known. */
+enum { KNOWN = 50 };
 
-/* Tells on standard error how far a stage has come. Threads of the library call it. */
+/* Tells on standard error how far a stage has come, each tenth of it. Threads of the library call it. */
 static void show_progress(const char *stage, int64_t done, int64_t total, void *user) {
     (void)user;
-    fprintf(stderr, "%s: %lld of %lld\n", stage, (long long)done, (long long)total);
+    if (total > 0 && 10 * done / total != 10 * (done - 1) / total)
+        fprintf(stderr, "%s: %lld of %lld\n", stage, (long long)done, (long long)total);
 }
 
 /* Ctrl-C. A handler may do little: it wakes a thread, and the thread ends the call. */
@@ -69,16 +70,15 @@ static void stop_watching(pthread_t thread) {
     pthread_join(thread, NULL);
 }
 
-/* Returns what share of the rows without a class has, of all rows with one, the nearest among
- * those of its own. */
+/* Returns the share of rows whose class is that of the nearest row with a known one. */
 static double found(const struct rows *r, const float *x) {
     int64_t right = 0, asked = 0;
     for (int64_t i = 0; i < r->n; i++) {
         double best = INFINITY;
         int32_t class = -1;
-        if (i % KEPT == 0)
+        if (i % KNOWN == 0)
             continue;
-        for (int64_t j = 0; j < r->n; j += KEPT) {
+        for (int64_t j = 0; j < r->n; j += KNOWN) {
             double sum = 0;
             for (int64_t c = 0; c < r->d; c++) {
                 double e = (double)x[i * r->d + c] - (double)x[j * r->d + c];
@@ -112,22 +112,20 @@ static pm_status print_report(pm_call *call) {
 }
 
 /* Embeds the rows of r into z, which has as many. */
-static pm_status embed(const struct rows *r, const int32_t *known, float *z, pm_call *call, int32_t workers) {
+static pm_status embed(const struct rows *r, float *z, pm_call *call, int32_t workers) {
     pm_engine_options options = {.struct_size = sizeof options, .workers = workers};
     pm_settings settings = {
         .struct_size = sizeof settings,
         .neighbours = 10,
         .form = "attract",
-        .coefficient = 1,
-        .steps = 50,
-        .allow_unlabelled = 1,
+        .steps = 1000,
     };
     pm_rows x = {r->x, r->n, r->d, r->d};
     pm_matrix out = {z, r->n, r->d, r->d};
     pm_engine *engine = NULL;
     pm_status status = pm_engine_new(&options, &engine);
     if (status == PM_OK)
-        status = pm_embed(engine, &x, known, &settings, &out, call);
+        status = pm_embed(engine, &x, NULL, &settings, &out, call);
     if (status != PM_OK) /* before pm_engine_free, which may fail, too */
         fprintf(stderr, "%s: %s\n", pm_status_name(status), pm_last_error());
     pm_engine_free(engine);
@@ -137,29 +135,25 @@ static pm_status embed(const struct rows *r, const int32_t *known, float *z, pm_
 /* Embeds and prints. Returns the exit code. */
 static int run(const struct rows *r, int32_t workers, int report) {
     float *z = malloc((size_t)r->n * (size_t)r->d * sizeof *z);
-    int32_t *known = malloc((size_t)r->n * sizeof *known);
     pm_call *call = NULL;
     pthread_t watcher;
     int code = 1;
-    if (!z || !known || pm_call_new(&call) != PM_OK || watch_interrupt(call, &watcher) != 0) {
+    if (!z || pm_call_new(&call) != PM_OK || watch_interrupt(call, &watcher) != 0) {
         fprintf(stderr, "cannot begin: %s\n", pm_last_error());
         goto end;
     }
-    for (int64_t i = 0; i < r->n; i++)
-        known[i] = i % KEPT == 0 ? r->labels[i] : -1;
     pm_call_on_progress(call, show_progress, NULL);
-    pm_status status = embed(r, known, z, call, workers);
+    pm_status status = embed(r, z, call, workers);
     stop_watching(watcher);
     if (status == PM_OK && report)
         status = print_report(call);
     if (status == PM_OK) {
-        printf("%lld rows of %lld columns, one in %d with a class\n", (long long)r->n, (long long)r->d, KEPT);
-        printf("nearest row is of the same class: before %.3f, embedded %.3f\n", found(r, r->x), found(r, z));
+        printf("%lld rows of %lld columns, the class of one in %d is known\n", (long long)r->n, (long long)r->d, KNOWN);
+        printf("the nearest of these has the right class: before %.3f, embedded %.3f\n", found(r, r->x), found(r, z));
     }
     code = status == PM_OK ? 0 : status == PM_CANCELLED ? 130 : 1;
 end:
     pm_call_free(call);
-    free(known);
     free(z);
     return code;
 }
