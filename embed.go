@@ -15,8 +15,8 @@ import (
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
-// Settings say what to embed and how. One of Bandwidth, MeanNeighbours and Neighbours is
-// required; the zero value of every other field means its default.
+// Settings say what to embed and how. One of Bandwidth, MeanNeighbours, CutoffRadius and
+// Neighbours is required; the zero value of every other field means its default.
 type Settings struct {
 	// Bandwidth is that of the Gaussian weights between features, for instance
 	// kernel.Sigma(6).
@@ -36,6 +36,12 @@ type Settings struct {
 	// is from the full kernel. Default: 1e-3 with MeanNeighbours; with Bandwidth
 	// the cutoff follows from Tolerance. Range (0, 1).
 	CutoffWeight float64
+	// CutoffRadius, if set, truncates the graph at a distance instead: two rows have a weight
+	// if their distance is at most this, computed in float64. The graph is then fixed, as with
+	// CutoffWeight. Without a Bandwidth the weight at this distance is kernel.DegreeCutoff; with
+	// one, pairs whose weight would be below 1.2e-38 have none. It excludes CutoffWeight,
+	// MeanNeighbours and Neighbours.
+	CutoffRadius float64
 	// Tolerance is the wanted error of a row's weights relative to its degree,
 	// met by 99 in 100 rows of a sample. The certificate has every row, and
 	// Isolated says what becomes of the rest. Default 1e-4.
@@ -88,10 +94,12 @@ type Settings struct {
 	// Overwrite lets Embed write to Into before it is done, in steps of a few columns at a time:
 	// it saves the memory of two more copies of the points. Points get the same bits where the
 	// graph is truncated. On an error what Into holds is of no use, and neither is a Start in its
-	// memory. Where the graph is truncated by MeanNeighbours, CutoffWeight or Neighbours, Into may
-	// then be the features themselves, which are overwritten, from when the graph is there.
+	// memory. Where the graph is truncated by MeanNeighbours, CutoffWeight, CutoffRadius or
+	// Neighbours, Into may then be the features themselves, which are overwritten, from when the graph is there.
 	// It goes without StopTolerance and Normalize, and it is for Embed alone.
 	Overwrite bool
+
+	full bool // of a Kernel: nothing truncates it, and it gets a copy of the rows, which outlives the call
 }
 
 // withDefaults returns a copy with the defaults that depend on other settings.
@@ -105,10 +113,11 @@ func (s *Settings) withDefaults(features blas32.General) (Settings, error) {
 		return Settings{}, fmt.Errorf("features: %w (%d x %d)", kernel.ErrEmpty, rows, cols)
 	}
 	out := *s
-	if out.Bandwidth == (kernel.Bandwidth{}) && out.MeanNeighbours == 0 && out.Neighbours == 0 {
-		return out, fmt.Errorf("%w: a bandwidth or a number of neighbours is required", ErrSettings)
+	graph := out.graph()
+	if !graph.Given() {
+		return out, fmt.Errorf("%w: a bandwidth, a number of neighbours or a cutoff radius is required", ErrSettings)
 	}
-	if err := out.graph().Check(); err != nil {
+	if err := graph.Check(); err != nil {
 		return out, err
 	}
 	if err := out.setStart(features); err != nil {
@@ -163,7 +172,7 @@ func (s *Settings) setForm() {
 
 // graph returns how far the weights of the graph go.
 func (s *Settings) graph() *pipeline.GraphSettings {
-	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight, Neighbours: s.Neighbours}
+	return &pipeline.GraphSettings{Bandwidth: s.Bandwidth, MeanNeighbours: s.MeanNeighbours, CutoffWeight: s.CutoffWeight, CutoffRadius: s.CutoffRadius, Neighbours: s.Neighbours}
 }
 
 // run returns the settings of the loop.
@@ -299,17 +308,28 @@ func (e *Engine) prepare(ctx context.Context, m *share, features blas32.General,
 	always, o.StepBytes = int64(held), int64(steps)
 	o.BudgetBytes = min(m.limit, mem.AddressSpace) - always
 	o.Reserve = func(bytes int64) bool { return m.reserve(always + bytes) }
-	p = features
-	if s.NormalizeRows {
-		p = blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
-		if err := points.NormalizeRows(p, features); err != nil {
-			return p, nil, nil, 0, err
-		}
+	if p, err = s.rows(features); err != nil {
+		return p, nil, nil, 0, err
 	}
 	if opened, err = kernel.Open(p, o); err != nil {
 		return p, nil, nil, 0, err
 	}
 	return p, opened, o, always, s.settle(ctx, m, opened, o)
+}
+
+// rows returns the rows of the graph: the features, or a copy of them.
+func (s *Settings) rows(features blas32.General) (blas32.General, error) {
+	if !s.NormalizeRows && !s.full {
+		return features, nil
+	}
+	p := blas32.General{Rows: features.Rows, Cols: features.Cols, Stride: features.Cols, Data: make([]float32, features.Rows*features.Cols)}
+	if s.NormalizeRows {
+		return p, points.NormalizeRows(p, features)
+	}
+	for i := range p.Rows {
+		copy(p.Data[i*p.Stride:][:p.Cols], features.Data[i*features.Stride:])
+	}
+	return p, nil
 }
 
 // graphOptions returns the options of the graph, but for its memory and progress.

@@ -45,6 +45,9 @@ func (s *Settings) settle(ctx context.Context, m *share, opened *kernel.Points, 
 		return nil
 	}
 	s.Bandwidth, err = s.graph().Settle(ctx, opened, o)
+	if s.full {
+		o.CutoffRadius = 0 // a mean number of neighbours has decided the bandwidth alone
+	}
 	if m.found != nil && err == nil && s.MeanNeighbours > 0 {
 		*m.found = foundBandwidth{s.Bandwidth, o.CutoffRadius, true}
 	}

@@ -37,8 +37,7 @@ func used(x blas32.General) []float32 {
 // Overwrite allows it and nobody reads the features again once the graph is there: a graph
 // that is truncated at a radius or by a number of neighbours keeps what it needs of them.
 func (s *Settings) overwrites(features blas32.General) bool {
-	truncated := s.Neighbours > 0 || (s.MeanNeighbours > 0 || s.CutoffWeight > 0) && kernel.Truncates(s.Operator)
-	return s.Overwrite && truncated && s.Into.Data != nil && s.Start.Data == nil && s.Form == kernel.Attract &&
+	return s.Overwrite && s.graph().Truncated(s.Operator) && s.Into.Data != nil && s.Start.Data == nil && s.Form == kernel.Attract &&
 		s.Into.Rows == features.Rows && s.Into.Cols == features.Cols && s.Into.Stride == features.Stride &&
 		len(s.Into.Data) == len(features.Data) && &s.Into.Data[0] == &features.Data[0]
 }

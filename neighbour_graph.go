@@ -19,6 +19,8 @@ type NeighbourGraph struct {
 	Weights *sparse.CSR
 	// Graph describes it.
 	Graph iterate.Graph
+
+	normalized bool // it is the graph of rows that were divided by their norms
 }
 
 // NeighbourGraph builds the graph of the features and returns its weights. Of the
@@ -49,7 +51,7 @@ func (e *Engine) neighbourGraph(ctx context.Context, m *share, features blas32.G
 	}
 	defer g.op.Close()
 	began := time.Now()
-	out := &NeighbourGraph{Graph: g.Graph}
+	out := &NeighbourGraph{Graph: g.Graph, normalized: s.NormalizeRows}
 	if out.Weights, err = g.op.(kernel.Truncated).Matrix(ctx); err != nil {
 		return nil, err
 	}

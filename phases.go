@@ -24,7 +24,7 @@ func (e *Engine) leastBytes(features blas32.General, s *Settings, steps float64)
 	}
 	o := e.graphOptions(s)
 	o.StepBytes = mem.Saturate(steps)
-	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; (s.MeanNeighbours > 0 || s.CutoffWeight > 0) && kernel.Truncates(s.Operator) {
+	if o.Neighbours, o.SelfTuned = s.Neighbours, s.Neighbours > 0; !s.full && s.Neighbours == 0 && s.graph().Truncated(s.Operator) {
 		o.CutoffRadius = 1 // any: the graph is truncated
 	}
 	graph, err := kernel.LeastBytes(features.Rows, features.Cols, o)
@@ -36,9 +36,9 @@ func (s *Settings) what(features blas32.General) string {
 	return fmt.Sprintf("embedding of %d x %d", features.Rows, s.Columns)
 }
 
-// copied is the bytes of the features that are divided by their norms.
+// copied is the bytes of a copy of the features: divided by their norms, or for a Kernel.
 func (s *Settings) copied(features blas32.General) float64 {
-	if !s.NormalizeRows {
+	if !s.NormalizeRows && !s.full {
 		return 0
 	}
 	return 4 * float64(features.Rows) * float64(features.Cols)

@@ -25,7 +25,7 @@ func settingsOf(p *C.pm_settings) (*privatemail.Settings, error) {
 		return nil, err
 	}
 	out := &privatemail.Settings{
-		MeanNeighbours: float64(s.mean_neighbours), CutoffWeight: float64(s.cutoff_weight),
+		MeanNeighbours: float64(s.mean_neighbours), CutoffWeight: float64(s.cutoff_weight), CutoffRadius: float64(s.radius),
 		Tolerance: float64(s.tolerance), NormalizeRows: s.normalize_rows != 0, AllowUnlabelled: s.allow_unlabelled != 0,
 		Coefficient: float64(s.coefficient), SigmaQ: float64(s.sigma_q), Seed: uint64(s.seed), StopTolerance: float64(s.stop),
 	}

@@ -10,12 +10,14 @@ import (
 )
 
 // GraphSettings say how far the weights of a graph go: a bandwidth, or the mean number
-// of neighbours a row should have, and the weight at which the graph is truncated; or how
-// many nearest neighbours each row has, in a graph that tunes itself.
+// of neighbours a row should have, and the weight at which the graph is truncated; or the
+// radius at which it is truncated, with or without a bandwidth; or how many nearest
+// neighbours each row has, in a graph that tunes itself.
 type GraphSettings struct {
 	Bandwidth      kernel.Bandwidth
 	MeanNeighbours float64
 	CutoffWeight   float64
+	CutoffRadius   float64
 	Neighbours     int
 }
 
@@ -34,7 +36,33 @@ func (s *GraphSettings) Check() error {
 	case s.CutoffWeight != 0 && !(s.CutoffWeight > 0 && s.CutoffWeight < 1):
 		return fmt.Errorf("%w: cutoff weight %g, want a number between 0 and 1", iterate.ErrSettings, s.CutoffWeight)
 	}
+	return s.checkRadius()
+}
+
+// checkRadius refuses a radius outside its range, and beside another setting that says where
+// the graph is truncated.
+func (s *GraphSettings) checkRadius() error {
+	switch {
+	case s.CutoffRadius == 0:
+		return nil
+	case !(s.CutoffRadius > 0) || math.IsInf(s.CutoffRadius, 0):
+		return fmt.Errorf("%w: cutoff radius %g, want a positive number", iterate.ErrSettings, s.CutoffRadius)
+	case s.CutoffWeight != 0 || s.MeanNeighbours != 0 || s.Neighbours != 0:
+		return fmt.Errorf("%w: a cutoff radius comes without a cutoff weight and a number of neighbours", iterate.ErrSettings)
+	}
 	return nil
+}
+
+// Given tells whether a setting says how far the weights of the graph go.
+func (s *GraphSettings) Given() bool {
+	return s.Bandwidth != kernel.Bandwidth{} || s.MeanNeighbours != 0 || s.CutoffRadius != 0 || s.Neighbours != 0
+}
+
+// Truncated tells whether the graph is truncated by the operator of the given name, whatever
+// the tolerance is.
+func (s *GraphSettings) Truncated(operator string) bool {
+	fixed := s.MeanNeighbours > 0 || s.CutoffWeight > 0 || s.CutoffRadius > 0
+	return s.Neighbours > 0 || fixed && kernel.Truncates(operator)
 }
 
 // Settle returns the bandwidth and puts the cutoff into the options, unless they
@@ -56,6 +84,11 @@ func (s *GraphSettings) Settle(ctx context.Context, p *kernel.Points, o *kernel.
 			return b, err
 		}
 		o.CutoffRadius = s.Bandwidth.Radius(s.CutoffWeight)
+	case s.CutoffRadius > 0:
+		o.CutoffRadius = s.CutoffRadius
+		if s.Bandwidth == (kernel.Bandwidth{}) {
+			return kernel.Gamma(-math.Log(kernel.DegreeCutoff) / s.CutoffRadius / s.CutoffRadius), nil
+		}
 	}
 	return s.Bandwidth, nil
 }

@@ -18,12 +18,17 @@ func TestGraphSettingsCheck(t *testing.T) {
 		"cutoff of 1":       {MeanNeighbours: 3, CutoffWeight: 1},
 		"negative cutoff":   {Bandwidth: kernel.Sigma(1), CutoffWeight: -0.1},
 		"cutoff not number": {Bandwidth: kernel.Sigma(1), CutoffWeight: math.NaN()},
+		"negative radius":   {CutoffRadius: -1},
+		"infinite radius":   {CutoffRadius: math.Inf(1)},
+		"radius and weight": {Bandwidth: kernel.Sigma(1), CutoffWeight: 0.5, CutoffRadius: 1},
+		"radius and mean":   {MeanNeighbours: 3, CutoffRadius: 1},
+		"radius, nearest":   {Neighbours: 3, CutoffRadius: 1},
 	} {
 		if err := r.Check(); !errors.Is(err, iterate.ErrSettings) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, r := range []GraphSettings{{}, {Bandwidth: kernel.Sigma(1), CutoffWeight: 0.5}, {MeanNeighbours: 3}} {
+	for _, r := range []GraphSettings{{}, {Bandwidth: kernel.Sigma(1), CutoffWeight: 0.5}, {MeanNeighbours: 3}, {CutoffRadius: 2}, {Bandwidth: kernel.Sigma(1), CutoffRadius: 2}} {
 		if err := r.Check(); err != nil {
 			t.Errorf("%+v: %v", r, err)
 		}
@@ -53,6 +58,12 @@ func TestSettle(t *testing.T) {
 		t.Errorf("%v, radius %g", b, radius)
 	}
 	if b, radius := settle(GraphSettings{Bandwidth: one, CutoffWeight: 0.01}, ""); b != one || radius != one.Radius(0.01) {
+		t.Errorf("%v, radius %g", b, radius)
+	}
+	if b, radius := settle(GraphSettings{Bandwidth: one, CutoffRadius: 2}, ""); b != one || radius != 2 {
+		t.Errorf("%v, radius %g", b, radius)
+	}
+	if b, radius := settle(GraphSettings{CutoffRadius: 2}, ""); math.Abs(b.Weight(4)-kernel.DegreeCutoff) > 1e-12 || radius != 2 {
 		t.Errorf("%v, radius %g", b, radius)
 	}
 	// The mean degree says the same about the bandwidth whether or not it is cut.

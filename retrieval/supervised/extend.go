@@ -2,10 +2,10 @@ package supervised
 
 import (
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
 	"github.com/seed-64e14a55/privatemail/points"
 )
 
@@ -36,7 +36,7 @@ func Extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, er
 			if d := squared[e]; d < 0 || d-d != 0 {
 				return nil, fmt.Errorf("supervised: extend: %w", &points.NonFiniteError{What: "squared distances", Row: i, Col: e - i*k})
 			}
-			w := localWeight(squared[e], far)
+			w := nearest.LocalWeight(squared[e], far)
 			total += w
 			for c, v := range x.RawRowView(index[e]) {
 				dst[c] += w * v
@@ -47,11 +47,4 @@ func Extend(x *mat.Dense, index []int, squared []float64, k int) (*mat.Dense, er
 		}
 	}
 	return out, nil
-}
-
-func localWeight(squared, far float64) float64 {
-	if far == 0 {
-		return 1
-	}
-	return math.Exp(-squared / far)
 }

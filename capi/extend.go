@@ -1,0 +1,37 @@
+//go:build cgo
+
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail"
+)
+
+//export pmgo_extend
+func pmgo_extend(engine C.uintptr_t, x, embedding, queries *C.pm_rows, k C.int64_t, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+	return guard("pm_extend", func() error {
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, asked, err := asking(x, queries)
+			if err != nil {
+				return nil, err
+			}
+			places, err := rowsOf(embedding, "embedding")
+			if err != nil {
+				return nil, err
+			}
+			into, err := matrixOf(out, "out")
+			if err != nil {
+				return nil, err
+			}
+			count, err := countOf(int64(k), "k")
+			if err != nil {
+				return nil, err
+			}
+			return struct{}{}, e.Extend(ctx, rows, places, asked, count, into)
+		})
+	})
+}

@@ -1,0 +1,156 @@
+//go:build cgo
+
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/seed-64e14a55/privatemail"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A graphReport is the report of a function that builds a graph: what iterate.Embedding has
+// of it.
+type graphReport struct {
+	Graph iterate.Graph `json:"graph"`
+}
+
+//export pmgo_graph_new
+func pmgo_graph_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, call C.uintptr_t) C.pm_status {
+	return guard("pm_graph_new", func() error {
+		if id == nil {
+			return argument("graph is NULL")
+		}
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, err := rowsOf(x, "x")
+			if err != nil {
+				return nil, err
+			}
+			s, err := settingsOf(settings)
+			if err != nil {
+				return nil, err
+			}
+			g, err := e.NeighbourGraph(ctx, rows, s)
+			if err != nil {
+				return nil, err
+			}
+			*id = C.uintptr_t(handles.add(g))
+			return graphReport{g.Graph}, nil
+		})
+	})
+}
+
+//export pmgo_graph_size
+func pmgo_graph_size(id C.uintptr_t, rows, nonzeros *C.int64_t) C.pm_status {
+	return guard("pm_graph_size", func() error {
+		g, done, err := use[*privatemail.NeighbourGraph](&handles, uintptr(id), "graph")
+		if err != nil {
+			return err
+		}
+		defer done()
+		if rows != nil {
+			*rows = C.int64_t(g.Weights.Rows())
+		}
+		if nonzeros != nil {
+			*nonzeros = C.int64_t(g.Weights.NNZ())
+		}
+		return nil
+	})
+}
+
+//export pmgo_graph_copy
+func pmgo_graph_copy(id C.uintptr_t, indexBytes C.int32_t, indptr, indices unsafe.Pointer, weights *C.float) C.pm_status {
+	return guard("pm_graph_copy", func() error {
+		g, done, err := use[*privatemail.NeighbourGraph](&handles, uintptr(id), "graph")
+		if err != nil {
+			return err
+		}
+		defer done()
+		var values []float32
+		if weights != nil {
+			if values, err = array((*float32)(weights), int64(g.Weights.NNZ()), "weights"); err != nil {
+				return err
+			}
+		}
+		switch indexBytes {
+		case 4:
+			if g.Weights.Rows() > math.MaxInt32 || g.Weights.NNZ() > math.MaxInt32 {
+				return fmt.Errorf("%w: %d rows and %d weights do not fit in indices of 4 bytes", points.ErrShape, g.Weights.Rows(), g.Weights.NNZ())
+			}
+			return copyGraph(g.Weights, (*int32)(indptr), (*int32)(indices), values)
+		case 8:
+			return copyGraph(g.Weights, (*int64)(indptr), (*int64)(indices), values)
+		}
+		return argument("index_bytes is %d, want 4 or 8", int32(indexBytes))
+	})
+}
+
+// copyGraph writes compressed rows to the arrays of the caller, of which any may be missing.
+func copyGraph[T int32 | int64](g *sparse.CSR, indptr, indices *T, values []float32) error {
+	var ptr, ind []T
+	var err error
+	if indptr != nil {
+		if ptr, err = array(indptr, int64(g.Rows())+1, "indptr"); err != nil {
+			return err
+		}
+		ptr[0] = 0
+	}
+	if indices != nil {
+		if ind, err = array(indices, int64(g.NNZ()), "indices"); err != nil {
+			return err
+		}
+	}
+	var buffer sparse.RowBuffer // a row at a time: no second copy of the graph
+	at := 0
+	for i := range g.Rows() {
+		columns, weights := g.Row(i, &buffer)
+		if ind != nil {
+			for e, j := range columns {
+				ind[at+e] = T(j)
+			}
+		}
+		if values != nil {
+			copy(values[at:], weights)
+		}
+		at += len(columns)
+		if ptr != nil {
+			ptr[i+1] = T(at)
+		}
+	}
+	return nil
+}
+
+//export pmgo_graph_distances
+func pmgo_graph_distances(engine, id C.uintptr_t, x *C.pm_rows, distances *C.float, call C.uintptr_t) C.pm_status {
+	return guard("pm_graph_distances", func() error {
+		g, done, err := use[*privatemail.NeighbourGraph](&handles, uintptr(id), "graph")
+		if err != nil {
+			return err
+		}
+		defer done()
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, err := rowsOf(x, "x")
+			if err != nil {
+				return nil, err
+			}
+			into, err := array((*float32)(distances), int64(g.Weights.NNZ()), "distances")
+			if err != nil {
+				return nil, err
+			}
+			return struct{}{}, e.Distances(ctx, g, rows, into)
+		})
+	})
+}
+
+//export pmgo_graph_free
+func pmgo_graph_free(id C.uintptr_t) C.pm_status {
+	return guard("pm_graph_free", func() error { return free[*privatemail.NeighbourGraph](&handles, uintptr(id), "graph") })
+}

@@ -1,0 +1,78 @@
+//go:build cgo
+
+package main
+
+// #include "shim.h"
+import "C"
+
+import (
+	"context"
+
+	"github.com/seed-64e14a55/privatemail"
+)
+
+// An operator is what a pm_operator stands for.
+type operator struct {
+	kernel *privatemail.Kernel
+	engine C.uintptr_t // whose workers and budget its products take
+}
+
+// Close releases the memory of the kernel. The registry calls it when no product is running, so
+// that nobody waits. Within a progress function the kernel refuses all the same, and its memory
+// is left to the collector.
+func (o *operator) Close() error {
+	_ = o.kernel.Close()
+	return nil
+}
+
+//export pmgo_operator_new
+func pmgo_operator_new(engine C.uintptr_t, x *C.pm_rows, settings *C.pm_settings, id *C.uintptr_t, call C.uintptr_t) C.pm_status {
+	return guard("pm_operator_new", func() error {
+		if id == nil {
+			return argument("op is NULL")
+		}
+		return withEngine(engine, call, func(ctx context.Context, e *privatemail.Engine) (any, error) {
+			rows, err := rowsOf(x, "x")
+			if err != nil {
+				return nil, err
+			}
+			s, err := settingsOf(settings)
+			if err != nil {
+				return nil, err
+			}
+			k, err := e.Kernel(ctx, rows, s)
+			if err != nil {
+				return nil, err
+			}
+			*id = C.uintptr_t(handles.add(&operator{k, engine}))
+			return graphReport{k.Graph()}, nil
+		})
+	})
+}
+
+//export pmgo_operator_apply
+func pmgo_operator_apply(id C.uintptr_t, v *C.pm_rows, out *C.pm_matrix, call C.uintptr_t) C.pm_status {
+	return guard("pm_operator_apply", func() error {
+		o, done, err := use[*operator](&handles, uintptr(id), "operator")
+		if err != nil {
+			return err
+		}
+		defer done()
+		return withEngine(o.engine, call, func(ctx context.Context, _ *privatemail.Engine) (any, error) {
+			from, err := rowsOf(v, "v")
+			if err != nil {
+				return nil, err
+			}
+			to, err := matrixOf(out, "out")
+			if err != nil {
+				return nil, err
+			}
+			return struct{}{}, o.kernel.Apply(ctx, to, from)
+		})
+	})
+}
+
+//export pmgo_operator_free
+func pmgo_operator_free(id C.uintptr_t) C.pm_status {
+	return guard("pm_operator_free", func() error { return free[*operator](&handles, uintptr(id), "operator") })
+}

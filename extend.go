@@ -1,0 +1,95 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/internal/nearest"
+	"github.com/seed-64e14a55/privatemail/internal/pipeline"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// Extend places new rows, the queries, in an embedding of the features: into gets, for each
+// query, the mean of the embedding's rows of its k nearest rows of the features, with the weights
+//
+//	w_j = exp(-(r_j / r)^2),
+//
+// r_j their distances and r that of the last. Where all of them are equal to the query they count
+// alike. k = 10 is a good number. The budget counts into, which has a row for each query and as
+// many columns as the embedding, and shares no memory with the other matrices. On an error it is
+// left as it was.
+//
+// Errors: those of Nearest, and sparse.ErrAlias for into.
+func (e *Engine) Extend(ctx context.Context, features, embedding, queries blas32.General, k int, into blas32.General) error {
+	_, err := call(ctx, e, "extend", func() (struct{}, error) {
+		s := &nearestSearch{features: features, queries: queries, k: k}
+		if err := s.checkExtend(embedding, into); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, e.nearest(ctx, s, 4*float64(into.Rows)*float64(into.Cols), func(id func(at int) int, squared []float64) error {
+			return e.mix(ctx, embedding, into, k, id, squared)
+		})
+	})
+	return err
+}
+
+// checkExtend refuses matrices that do not fit each other.
+func (s *nearestSearch) checkExtend(embedding, into blas32.General) error {
+	if s.within() {
+		return fmt.Errorf("queries: %w", kernel.ErrEmpty)
+	}
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := points.CheckSize(embedding, s.features.Rows, embedding.Cols); err != nil {
+		return fmt.Errorf("embedding: %w", err)
+	}
+	if err := points.CheckFinite(embedding); err != nil {
+		return fmt.Errorf("embedding: %w", err)
+	}
+	if embedding.Cols < 1 || into.Data == nil {
+		return fmt.Errorf("%w: an embedding of %d columns, and memory for %d x %d", kernel.ErrShape, embedding.Cols, into.Rows, into.Cols)
+	}
+	if err := pipeline.CheckInto(into, s.queries.Rows, embedding.Cols); err != nil {
+		return err
+	}
+	for _, other := range []blas32.General{s.features, embedding, s.queries} {
+		if mem.Overlap(used(into), used(other)) {
+			return fmt.Errorf("into: %w: it shares memory with the features, the embedding or the queries", sparse.ErrAlias)
+		}
+	}
+	return nil
+}
+
+// mix writes the weighted means of rows of the embedding. Once it has begun it does not end
+// before it is done, so that into is never half written: it takes far less time than the search.
+func (e *Engine) mix(ctx context.Context, embedding, into blas32.General, k int, id func(at int) int, squared []float64) error {
+	const rows = 256
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return e.workers.Do(context.WithoutCancel(ctx), par.Blocks(into.Rows, rows), par.Func(func(_, block int) {
+		lo, hi := par.Block(block, into.Rows, rows)
+		sum := make([]float64, into.Cols)
+		for i := lo; i < hi; i++ {
+			clear(sum)
+			total, far := 0.0, squared[(i+1)*k-1]
+			for at := i * k; at < (i+1)*k; at++ {
+				w := nearest.LocalWeight(squared[at], far)
+				total += w
+				for c, v := range embedding.Data[id(at)*embedding.Stride:][:embedding.Cols] {
+					sum[c] += w * float64(v)
+				}
+			}
+			for c, v := range sum {
+				into.Data[i*into.Stride+c] = float32(v / total)
+			}
+		}
+	}))
+}

@@ -1,0 +1,83 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// Distances writes the Euclidean distance of each pair of a graph to into, in the order of its
+// weights (sparse.CSR.Arrays). The features are those of which NeighbourGraph has made the graph,
+// with the same NormalizeRows: the distances of a graph of rows that were divided by their norms
+// are those of the divided rows. Sums are in float64, and rounded once.
+//
+// The budget counts the copy of divided rows alone. Errors: ErrClosed, ErrSettings for no graph,
+// ErrZeroRow, kernel.ErrShape, ErrNonFinite and ErrMemory, and that of ctx, after which into holds
+// some of the distances.
+func (e *Engine) Distances(ctx context.Context, graph *NeighbourGraph, features blas32.General, into []float32) error {
+	_, err := call(ctx, e, "distances", func() (struct{}, error) {
+		if graph == nil || graph.Weights == nil {
+			return struct{}{}, fmt.Errorf("%w: no graph", ErrSettings)
+		}
+		weights := graph.Weights
+		if err := points.CheckSize(features, weights.Rows(), features.Cols); err != nil {
+			return struct{}{}, fmt.Errorf("features: %w", err)
+		}
+		if len(into) != weights.NNZ() {
+			return struct{}{}, fmt.Errorf("%w: room for %d distances of %d pairs", kernel.ErrShape, len(into), weights.NNZ())
+		}
+		s := &Settings{NormalizeRows: graph.normalized}
+		return within(ctx, e, s.copied(features), "distances", func(*share) (struct{}, error) {
+			x, err := s.rows(features)
+			if err != nil {
+				return struct{}{}, err
+			}
+			if err := points.CheckFinite(x); err != nil {
+				return struct{}{}, err
+			}
+			return struct{}{}, e.distances(ctx, weights, x, into)
+		})
+	})
+	return err
+}
+
+func (e *Engine) distances(ctx context.Context, weights *sparse.CSR, x blas32.General, into []float32) error {
+	const rows = 1024
+	first, at := make([]int, par.Blocks(x.Rows, rows)), 0 // where the pairs of a block begin
+	for i := range x.Rows {
+		if i%rows == 0 {
+			first[i/rows] = at
+		}
+		at += weights.RowLen(i)
+	}
+	return e.workers.Do(ctx, len(first), par.Func(func(_, block int) {
+		var buffer sparse.RowBuffer
+		lo, hi := par.Block(block, x.Rows, rows)
+		at := first[block]
+		for i := lo; i < hi; i++ {
+			columns, _ := weights.Row(i, &buffer)
+			for _, j := range columns {
+				into[at] = float32(distance(x, i, int(j)))
+				at++
+			}
+		}
+	}))
+}
+
+// distance returns the Euclidean distance of two rows.
+func distance(x blas32.General, i, j int) float64 {
+	a, b := x.Data[i*x.Stride:][:x.Cols], x.Data[j*x.Stride:][:x.Cols]
+	sum := 0.0
+	for c, v := range a {
+		difference := float64(v) - float64(b[c])
+		sum += float64(difference * difference) // the conversion forbids a fused product: the same bits everywhere
+	}
+	return math.Sqrt(sum)
+}

@@ -1,0 +1,206 @@
+package privatemail
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-64e14a55/privatemail/internal/mem"
+	"github.com/seed-64e14a55/privatemail/iterate"
+	"github.com/seed-64e14a55/privatemail/kernel"
+	"github.com/seed-64e14a55/privatemail/par"
+	"github.com/seed-64e14a55/privatemail/points"
+	"github.com/seed-64e14a55/privatemail/sparse"
+)
+
+// A Kernel stands for the n x n matrix K of the Gaussian kernel,
+//
+//	K_ij = exp(-Gamma |x_i - x_j|^2),   K_ii = 1,
+//
+// which is never formed: it makes products with it. Its methods are safe for concurrent use.
+type Kernel struct {
+	engine *Engine
+	graph  iterate.Graph
+	n      int
+
+	mu sync.RWMutex // held for reading by products, for writing by Close
+	op kernel.Operator
+}
+
+// Kernel prepares products with the kernel of the features, by the operator that is expected to
+// take the least time and keeps Tolerance. The features are not needed afterwards. Close releases
+// what the Kernel holds, which the budget counts during this call only.
+//
+// Of the settings it uses Bandwidth, or MeanNeighbours for the bandwidth alone, Tolerance,
+// Operator, Isolated and NormalizeRows; Steps and Columns say how many products with how many
+// columns the operator is chosen for, by default 5 and 2. Settings that truncate the graph are
+// ErrSettings. Errors: those of Embed.
+func (e *Engine) Kernel(ctx context.Context, features blas32.General, settings *Settings) (*Kernel, error) {
+	return call(ctx, e, "kernel", func() (*Kernel, error) {
+		s, err := kernelSettings(features, settings)
+		if err != nil {
+			return nil, err
+		}
+		return withGraph(ctx, e, features, &s, 0, func(m *share, s *Settings) (*Kernel, error) {
+			return e.kernel(ctx, m, features, s)
+		})
+	})
+}
+
+// kernelSettings returns the settings of the graph with their defaults, and refuses a graph that
+// is truncated.
+func kernelSettings(features blas32.General, settings *Settings) (Settings, error) {
+	if settings == nil {
+		return settings.withDefaults(features)
+	}
+	if settings.CutoffWeight != 0 || settings.CutoffRadius != 0 || settings.Neighbours != 0 {
+		return Settings{}, fmt.Errorf("%w: a kernel has every pair: it has no cutoff and no number of nearest neighbours", ErrSettings)
+	}
+	own := Settings{
+		Bandwidth: settings.Bandwidth, MeanNeighbours: settings.MeanNeighbours, Tolerance: settings.Tolerance, Operator: settings.Operator,
+		Isolated: settings.Isolated, NormalizeRows: settings.NormalizeRows, Steps: settings.Steps, Columns: settings.Columns, full: true,
+	}
+	return own.withDefaults(features)
+}
+
+func (e *Engine) kernel(ctx context.Context, m *share, features blas32.General, s *Settings) (*Kernel, error) {
+	ctx, built := e.reportUntil(ctx)
+	defer built()
+	g, err := e.build(ctx, m, features, nil, s)
+	if err != nil {
+		return nil, err
+	}
+	return &Kernel{engine: e, graph: g.Graph, n: features.Rows, op: g.op}, nil
+}
+
+// reportUntil returns a context whose progress ends with a call of end: an operator that outlives
+// its call must tell nothing to the caller of long ago.
+func (e *Engine) reportUntil(ctx context.Context) (_ context.Context, end func()) {
+	report := e.report(ctx)
+	if report == nil {
+		return ctx, func() {}
+	}
+	var ended atomic.Bool
+	return ReportProgress(ctx, func(p Progress) {
+		if !ended.Load() {
+			report(p.Stage, p.Done, p.Total)
+		}
+	}), func() { ended.Store(true) }
+}
+
+// N returns the number of rows, and of columns.
+func (k *Kernel) N() int { return k.n }
+
+// Graph describes the operator. Its certificate bounds the error of the weights of each row
+// relative to the degree, the sum of the weights without that of the diagonal, which is exact.
+func (k *Kernel) Graph() iterate.Graph { return k.graph }
+
+// Apply sets dst = K v for n rows of any number of columns, in the order of the features. dst must
+// not overlap v. The budget counts what the product takes beside them. The error of row i is at most
+//
+//	(eta_i d_i + (2 Rounding + 2^-23) (d_i + 1)) max_j |v_j|,
+//
+// column by column, d_i being the degree of the row and eta_i and Rounding those of the certificate.
+// For rows without neighbours nothing is certified. Products tell no progress. On an error dst may
+// hold anything. Errors: ErrClosed when the Kernel or its Engine is closed, ErrReentrant,
+// kernel.ErrShape, ErrNonFinite and ErrMemory, sparse.ErrAlias, and that of ctx.
+func (k *Kernel) Apply(ctx context.Context, dst, v blas32.General) error {
+	_, err := call(ctx, k.engine, "product", func() (struct{}, error) {
+		if err := k.check(dst, v); err != nil {
+			return struct{}{}, err
+		}
+		k.mu.RLock()
+		defer k.mu.RUnlock()
+		if k.op == nil {
+			return struct{}{}, fmt.Errorf("the kernel: %w", ErrClosed)
+		}
+		if v.Cols == 0 {
+			return struct{}{}, nil
+		}
+		order := k.op.Order()
+		least := 0.0
+		if order != nil {
+			least = 8 * float64(k.n) * float64(v.Cols)
+		}
+		return within(ctx, k.engine, least, fmt.Sprintf("a product with %d columns", v.Cols), func(*share) (struct{}, error) {
+			return struct{}{}, k.apply(ctx, dst, v, order)
+		})
+	})
+	return err
+}
+
+func (k *Kernel) check(dst, v blas32.General) error {
+	if err := points.CheckSize(v, k.n, v.Cols); err != nil {
+		return fmt.Errorf("v: %w", err)
+	}
+	if err := points.CheckSize(dst, k.n, v.Cols); err != nil {
+		return fmt.Errorf("dst: %w", err)
+	}
+	if mem.Overlap(used(dst), used(v)) {
+		return fmt.Errorf("dst: %w: it shares memory with v", sparse.ErrAlias)
+	}
+	if err := points.CheckFinite(v); err != nil {
+		return fmt.Errorf("v: %w", err)
+	}
+	return nil
+}
+
+// apply multiplies in the order of the operator, and adds the diagonal.
+func (k *Kernel) apply(ctx context.Context, dst, v blas32.General, order []uint32) error {
+	from, to := v, dst
+	if order != nil {
+		both := make([]float32, 2*k.n*v.Cols)
+		from = blas32.General{Rows: k.n, Cols: v.Cols, Stride: v.Cols, Data: both[:k.n*v.Cols]}
+		to = blas32.General{Rows: k.n, Cols: v.Cols, Stride: v.Cols, Data: both[k.n*v.Cols:]}
+		if err := k.eachRow(ctx, func(i int) {
+			copy(from.Data[i*from.Stride:][:from.Cols], v.Data[int(order[i])*v.Stride:])
+		}); err != nil {
+			return err
+		}
+	}
+	if err := k.op.Apply(ctx, to, from); err != nil {
+		return err
+	}
+	return k.eachRow(ctx, func(i int) {
+		given := i
+		if order != nil {
+			given = int(order[i])
+		}
+		product, own := to.Data[i*to.Stride:][:v.Cols], v.Data[given*v.Stride:]
+		out := dst.Data[given*dst.Stride:]
+		for c, w := range product {
+			out[c] = w + own[c]
+		}
+	})
+}
+
+// eachRow lets the workers do something for every row.
+func (k *Kernel) eachRow(ctx context.Context, do func(i int)) error {
+	const rows = 1024
+	return k.engine.workers.Do(ctx, par.Blocks(k.n, rows), par.Func(func(_, block int) {
+		lo, hi := par.Block(block, k.n, rows)
+		for i := lo; i < hi; i++ {
+			do(i)
+		}
+	}))
+}
+
+// Close waits for running products and releases the memory of the Kernel. It is idempotent.
+// Called from within the work of its Engine, such as by a progress function, it returns
+// ErrReentrant and closes nothing.
+func (k *Kernel) Close() error {
+	if k.engine.reentrant() {
+		return ErrReentrant
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.op == nil {
+		return nil
+	}
+	op := k.op
+	k.op = nil
+	return op.Close()
+}
